@@ -1,0 +1,45 @@
+package bridge
+
+// Chat is a chat summary (the document's section 2.3). LID stands beside the
+// phone JID where it is known.
+type Chat struct {
+	JID           JID    `json:"jid"`
+	LID           JID    `json:"lid"`
+	IsGroup       bool   `json:"isGroup"`
+	Name          string `json:"name"`
+	LastMessageAt *Time  `json:"lastMessageAt"`
+	Participants  int    `json:"participants"`
+}
+
+// Participant is a member of a group.
+type Participant struct {
+	JID          JID    `json:"jid"`
+	LID          JID    `json:"lid"`
+	DisplayName  string `json:"displayName"`
+	IsAdmin      bool   `json:"isAdmin"`
+	IsSuperAdmin bool   `json:"isSuperAdmin"`
+}
+
+// Group is a group's metadata: the "live" object of the group detail. As a
+// [Fact] it replaces everything that was stored of the group.
+type Group struct {
+	JID          JID           `json:"jid"`
+	Name         string        `json:"name"`
+	Topic        string        `json:"topic"`
+	OwnerJID     JID           `json:"ownerJid"`
+	CreatedAt    *Time         `json:"createdAt"`
+	IsAnnounce   bool          `json:"isAnnounce"`
+	IsLocked     bool          `json:"isLocked"`
+	Participants []Participant `json:"participants"`
+
+	// Expiration is the disappearing-messages timer in seconds, 0 when off.
+	Expiration uint32 `json:"-"`
+}
+
+// StoredGroup is the "stored" object of the group detail.
+type StoredGroup struct {
+	Group
+	MessageCount  int   `json:"messageCount"`
+	LastMessageAt *Time `json:"lastMessageAt"`
+	UpdatedAt     *Time `json:"updatedAt"`
+}

@@ -1,0 +1,89 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code is the stable slug of an error, the "code" of every error body.
+type Code string
+
+// The codes that callers may rely on. The HTTP status of each is decided by
+// the HTTP surface alone.
+const (
+	CodeUnauthorized        Code = "unauthorized"
+	CodeSendDisabled        Code = "send_disabled"
+	CodeInvalid             Code = "invalid_request"
+	CodeFetchFailed         Code = "fetch_failed"
+	CodeUnsupportedMedia    Code = "unsupported_media"
+	CodeNotOnNetwork        Code = "not_on_network"
+	CodeNotInGroup          Code = "not_in_group"
+	CodeNotFound            Code = "not_found"
+	CodeMethodNotAllowed    Code = "method_not_allowed"
+	CodeAlreadyPaired       Code = "already_paired"
+	CodeOtherAccount        Code = "other_account"
+	CodeNoSession           Code = "no_session"
+	CodeRequestInProgress   Code = "request_in_progress"
+	CodePayloadTooLarge     Code = "payload_too_large"
+	CodeIdempotencyMismatch Code = "idempotency_mismatch"
+	CodeRateLimited         Code = "rate_limited"
+	CodeReachoutRestricted  Code = "reachout_restricted"
+	CodeSendRefused         Code = "send_refused"
+	CodeInternal            Code = "internal"
+	CodeMediaGone           Code = "media_gone"
+	CodeMediaTooLarge       Code = "media_too_large"
+	CodeMediaInvalid        Code = "media_invalid"
+	CodeNotConnected        Code = "not_connected"
+	CodeSendTimeout         Code = "send_timeout"
+	CodeStorageUnavailable  Code = "storage_unavailable"
+)
+
+// Error is a failure that a caller may be told of. Msg is a sentence for the
+// caller that says what to change; Err is the cause, for the log alone.
+type Error struct {
+	Code       Code
+	Msg        string
+	Err        error
+	RetryAfter time.Duration // how long to wait before trying again; 0 is unknown
+}
+
+// Error is the sentence and the cause.
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return e.Msg
+	}
+	return e.Msg + ": " + e.Err.Error()
+}
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Because adds the cause of e, for the log.
+func (e *Error) Because(cause error) *Error {
+	e.Err = cause
+	return e
+}
+
+// Fail makes an error of a code.
+func Fail(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Invalid is a request that can never succeed as it is.
+func Invalid(format string, args ...any) *Error { return Fail(CodeInvalid, format, args...) }
+
+// NotFound is a thing that is not in the store.
+func NotFound(format string, args ...any) *Error { return Fail(CodeNotFound, format, args...) }
+
+// NotConnected is an operation that needs the socket while it is not open.
+func NotConnected(format string, args ...any) *Error { return Fail(CodeNotConnected, format, args...) }
+
+// CodeOf is the code of err: [CodeInternal] for anything that is not an [Error].
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return CodeInternal
+}

@@ -1,0 +1,27 @@
+package bridge
+
+// EventType names a kind of event in the log.
+type EventType string
+
+// The types of events.
+const (
+	EventMessageCreated EventType = "message.created"
+	EventMessageUpdated EventType = "message.updated"
+	EventMessageStatus  EventType = "message.status"
+	EventChatUpdated    EventType = "chat.updated"
+	EventGroupUpdated   EventType = "group.updated"
+	EventAccountStatus  EventType = "account.status"
+)
+
+// Event is one entry of the numbered log, rendered in today's shape: Message,
+// Chat, Group or Status is set by type.
+type Event struct {
+	ID      int64        `json:"id"`
+	Type    EventType    `json:"type"`
+	At      Time         `json:"timestamp"`
+	ChatJID JID          `json:"chatJid"`
+	Message *Message     `json:"message,omitempty"`
+	Chat    *Chat        `json:"chat,omitempty"`
+	Group   *StoredGroup `json:"group,omitempty"`
+	Status  *Status      `json:"status,omitempty"`
+}

@@ -1,0 +1,140 @@
+package bridge
+
+// Fact is something that the network told and the store keeps. The facts of
+// one stanza are saved in one transaction before the stanza is acknowledged.
+// JIDs in facts may be in either form of a person's identity: the store knows
+// which belong together.
+//
+// The facts are [Message], [Group] and those in this file.
+type Fact interface{ fact() }
+
+// Identity says that a phone number and a LID are the same person.
+type Identity struct{ PN, LID JID }
+
+// Contact is what is known of a person's names; nil fields stay as they are.
+type Contact struct {
+	JID          JID
+	Name         *string // from the account's address book; "" when removed from it
+	PushName     *string // chosen by the person
+	BusinessName *string // verified by the network
+}
+
+// ReactionChange sets, or with an empty emoji removes, a person's reaction.
+type ReactionChange struct {
+	Chat      JID
+	Target    string // id of the message
+	Sender    JID
+	Emoji     string
+	Timestamp Time
+}
+
+// Edit replaces the content of a message. Only the author may edit: an edit
+// by anybody else is ignored by the store.
+type Edit struct {
+	Chat      JID
+	Target    string
+	Editor    JID
+	Timestamp Time
+	// New carries the fields that an edit replaces: MessageType, Content,
+	// ContextInfo, Media and Raw.
+	New Message
+}
+
+// Deletion empties a message. Only the author, or an admin of the group, may
+// delete: a deletion by anybody else is ignored by the store.
+type Deletion struct {
+	Chat      JID
+	Target    string
+	By        JID
+	Timestamp Time
+}
+
+// PollVote replaces a person's votes in a poll.
+type PollVote struct {
+	Chat      JID
+	Target    string // id of the poll's message
+	Voter     JID
+	Hashes    [][]byte // SHA-256 of the names of the options voted for
+	Timestamp Time
+}
+
+// Receipt is another person's delivery, read or played receipt for own
+// messages: it only ever moves their status forward.
+type Receipt struct {
+	Chat      JID
+	IDs       []string
+	From      JID
+	Status    Delivery
+	Timestamp Time
+}
+
+// SendResult is the end of a try to send an own message: sent with the
+// network's timestamp, or failed.
+type SendResult struct {
+	Chat      JID
+	ID        string
+	Status    Delivery
+	Timestamp Time // the network's; zero keeps the message's
+}
+
+// GroupChange is what a notification changed in a group; nil and empty fields
+// stay as they are. A change of a group that is not stored makes it known
+// under its JID.
+type GroupChange struct {
+	JID        JID
+	Name       *string
+	Topic      *string
+	IsAnnounce *bool
+	IsLocked   *bool
+	Expiration *uint32
+	Joined     []Participant
+	Left       []JID
+	Promoted   []JID
+	Demoted    []JID
+	Timestamp  Time
+}
+
+// ChatTimer is the disappearing-messages timer of a chat, in seconds.
+type ChatTimer struct {
+	Chat    JID
+	Seconds uint32
+}
+
+// Owner says whose account the store holds. A store belongs to one account
+// for good: another owner is refused with [CodeOtherAccount].
+type Owner struct{ PN, LID JID }
+
+// MediaMoved is the new place of a file that the phone uploaded again.
+type MediaMoved struct {
+	Chat       JID
+	ID         string
+	DirectPath string
+}
+
+// SendKey binds an Idempotency-Key to the message that it sends. It is saved
+// together with the message, before the message leaves.
+type SendKey struct {
+	Key      string
+	Route    string
+	BodyHash []byte
+	Chat     JID
+	MsgID    string
+	At       Time
+}
+
+func (Message) fact()        {}
+func (Group) fact()          {}
+func (Identity) fact()       {}
+func (Contact) fact()        {}
+func (ReactionChange) fact() {}
+func (Edit) fact()           {}
+func (Deletion) fact()       {}
+func (PollVote) fact()       {}
+func (Receipt) fact()        {}
+func (SendResult) fact()     {}
+func (GroupChange) fact()    {}
+func (ChatTimer) fact()      {}
+func (Owner) fact()          {}
+func (MediaMoved) fact()     {}
+func (SendKey) fact()        {}
+func (Status) fact()         {}

@@ -1,0 +1,94 @@
+package bridge
+
+// TypeUndecryptable is the message type of a placeholder for a message that
+// could not be decrypted; the real one takes its place when it comes.
+const TypeUndecryptable = "undecryptable"
+
+// Delivery is the status of an own message.
+type Delivery string
+
+// The statuses of own messages, in the order in which they may follow each
+// other; failed is final, and only reached from pending.
+const (
+	DeliveryPending   Delivery = "pending"
+	DeliverySent      Delivery = "sent"
+	DeliveryDelivered Delivery = "delivered"
+	DeliveryRead      Delivery = "read"
+	DeliveryPlayed    Delivery = "played"
+	DeliveryFailed    Delivery = "failed"
+)
+
+// Message is an element of message lists (the document's section 2.5) and,
+// as a [Fact], a message received or about to be sent.
+//
+// As a fact, Chat and SenderJID may be in either form of a person's identity.
+// SenderLID is filled by the store when reading. Reactions, EditedAt,
+// DeletedAt and the votes of Poll are the work of other facts.
+type Message struct {
+	Chat        JID          `json:"-"`
+	ID          string       `json:"msgId"`
+	FromMe      bool         `json:"fromMe"`
+	SenderJID   JID          `json:"senderJid"`
+	SenderLID   JID          `json:"senderLid"`
+	PushName    string       `json:"pushName"`
+	MessageType string       `json:"messageType"`
+	Content     string       `json:"content"`
+	ContextInfo *ContextInfo `json:"contextInfo"`
+	Timestamp   Time         `json:"timestamp"`
+	Media       *Media       `json:"media"`
+	Poll        *Poll        `json:"poll"`
+	Reactions   []Reaction   `json:"reactions"`
+	EditedAt    *Time        `json:"editedAt"`
+	DeletedAt   *Time        `json:"deletedAt"`
+	Status      *Delivery    `json:"status"` // own messages only
+
+	// Raw is the whole marshalled waE2E.Message as it came or left, wrappers
+	// included: what quoting, forwarding, media and retries work from.
+	Raw []byte `json:"-"`
+	// ViewOnce says that the message may be looked at only once: it is never
+	// forwarded.
+	ViewOnce bool `json:"-"`
+	// Expiration is the disappearing-messages timer in seconds that the
+	// message carries, 0 when it does not disappear.
+	Expiration uint32 `json:"-"`
+}
+
+// ContextInfo is what a message refers to.
+type ContextInfo struct {
+	QuotedMsgID     *string `json:"quotedMsgId"`
+	QuotedSenderJID JID     `json:"quotedSenderJid"`
+	MentionedJID    []JID   `json:"mentionedJid"`
+}
+
+// Reaction is one person's reaction on a message.
+type Reaction struct {
+	SenderJID JID    `json:"senderJid"`
+	Emoji     string `json:"emoji"`
+	Timestamp Time   `json:"timestamp"`
+}
+
+// Poll is a poll with its tally.
+type Poll struct {
+	Name            string       `json:"name"`
+	Options         []PollOption `json:"options"`
+	SelectableCount int          `json:"selectableCount"`
+}
+
+// PollOption is one choice of a poll and who chose it.
+type PollOption struct {
+	Name   string `json:"name"`
+	Votes  int    `json:"votes"`
+	Voters []JID  `json:"voters"`
+}
+
+// Match is an element of a search's matches (the document's section 2.7).
+type Match struct {
+	ChatJID   JID    `json:"chatJid"`
+	MsgID     string `json:"msgId"`
+	SenderJID JID    `json:"senderJid"`
+	SenderLID JID    `json:"senderLid"`
+	PushName  string `json:"pushName"`
+	IsGroup   bool   `json:"isGroup"`
+	Content   string `json:"content"`
+	Timestamp Time   `json:"timestamp"`
+}

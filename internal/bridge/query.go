@@ -1,0 +1,61 @@
+package bridge
+
+// ChatType filters lists by the kind of chat.
+type ChatType string
+
+// The values of the parameters type and chatType.
+const (
+	ChatsAll        ChatType = "all"
+	ChatsGroup      ChatType = "group"
+	ChatsIndividual ChatType = "individual"
+)
+
+// Order is the order of a history by timestamp, then arrival.
+type Order string
+
+// The values of the parameter order.
+const (
+	OrderAsc  Order = "asc"
+	OrderDesc Order = "desc"
+)
+
+// ChatQuery is a page of the chats list. Q is a substring of name or JID,
+// folded by the store; an empty Q is no filter.
+type ChatQuery struct {
+	Type   ChatType
+	Q      string
+	Limit  int
+	Offset int
+	Cursor string
+}
+
+// MessageQuery is a page of one chat's history. Since and Until are
+// inclusive. A Cursor continues where an earlier page of the same query
+// ended, and Offset counts from there.
+type MessageQuery struct {
+	Chat   JID
+	Since  *Time
+	Until  *Time
+	Q      string
+	Sender JID
+	Order  Order
+	Limit  int
+	Offset int
+	Cursor string
+}
+
+// SearchQuery is a page of the cross-chat search, newest first.
+type SearchQuery struct {
+	Q        string
+	Since    *Time
+	Until    *Time
+	ChatType ChatType
+	Limit    int
+	Cursor   string
+}
+
+// Page is a part of a list. NextCursor is nil when nothing follows.
+type Page[T any] struct {
+	Items      []T
+	NextCursor *string
+}

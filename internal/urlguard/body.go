@@ -1,0 +1,117 @@
+package urlguard
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+)
+
+// pieceBytes is the memory that one fetch holds of a file, whatever its size.
+const pieceBytes = 64 << 10
+
+// writeError is a failure of the caller's writer, for which no URL is to blame.
+type writeError struct{ err error }
+
+func (e *writeError) Error() string { return fmt.Sprintf("write what was fetched: %v", e.err) }
+func (e *writeError) Unwrap() error { return e.err }
+
+// receive streams a body into w, decompressed, and returns its size.
+func receive(w io.Writer, resp *http.Response, req Request) (int64, error) {
+	encoding := strings.ToLower(strings.TrimSpace(strings.Join(resp.Header.Values("Content-Encoding"), ",")))
+	total := resp.ContentLength
+	switch encoding {
+	case "", "identity":
+		if total > req.MaxBytes {
+			return 0, errTooLarge(req.MaxBytes)
+		}
+		return copyLimited(w, resp.Body, req, total)
+	case "gzip", "x-gzip":
+		return receiveGzip(w, resp.Body, req)
+	}
+	return 0, refuse("the server compressed the file in a way that was not asked for")
+}
+
+// receiveGzip bounds what comes in as well as what comes out: empty gzip blocks
+// can go on for ever without giving a byte.
+func receiveGzip(w io.Writer, body io.Reader, req Request) (int64, error) {
+	capped := &cappedReader{r: body, left: compressedLimit(req.MaxBytes), limit: req.MaxBytes}
+	unzipped, err := gzip.NewReader(capped)
+	if errors.Is(err, io.EOF) {
+		return 0, nil // nothing, compressed by nobody
+	}
+	if err != nil {
+		return 0, readError(err)
+	}
+	return copyLimited(w, unzipped, req, -1)
+}
+
+// compressedLimit is what the largest permitted file may take when compression
+// only made it longer, with room for headers.
+func compressedLimit(limit int64) int64 {
+	if limit > math.MaxInt64/2 {
+		return math.MaxInt64
+	}
+	return limit + limit/64 + 64<<10
+}
+
+// copyLimited stops at the first piece that passes the limit, before writing it.
+func copyLimited(w io.Writer, r io.Reader, req Request, total int64) (int64, error) {
+	buf := make([]byte, pieceBytes)
+	var done int64
+	for {
+		n, err := r.Read(buf)
+		if done+int64(n) > req.MaxBytes {
+			return done, errTooLarge(req.MaxBytes)
+		}
+		if n > 0 {
+			if _, err := w.Write(buf[:n]); err != nil {
+				return done, &writeError{err}
+			}
+			done += int64(n)
+			if req.Progress != nil {
+				req.Progress(done, total)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return done, nil
+		}
+		if err != nil {
+			return done, readError(err)
+		}
+	}
+}
+
+func readError(err error) error {
+	if isRefusal(err) {
+		return err
+	}
+	var corrupt flate.CorruptInputError
+	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) {
+		return broke(err, "the compressed file is damaged")
+	}
+	return broke(err, "the file broke off before its end")
+}
+
+// cappedReader refuses to read on after so many bytes.
+type cappedReader struct {
+	r     io.Reader
+	left  int64
+	limit int64 // of the file, for the error's sentence
+}
+
+func (c *cappedReader) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errTooLarge(c.limit)
+	}
+	if int64(len(p)) > c.left {
+		p = p[:c.left]
+	}
+	n, err := c.r.Read(p)
+	c.left -= int64(n)
+	return n, err
+}

@@ -1,0 +1,109 @@
+// Package urlguard fetches files from URLs that strangers may have chosen.
+//
+// It makes one promise: no byte is requested from an address that is not public.
+// It keeps it in three steps, each of which would be enough for most attacks:
+//
+//  1. Check looks at the URL alone and refuses what some resolver or proxy would
+//     read as a private address: localhost in every dress, numbers that are no
+//     plain dotted quad, IPv6 zones, credentials, look-alike characters. The same
+//     check runs on the target of every redirect.
+//  2. Names are resolved here, once per dial. Every address of a name must be
+//     public, or none of them is used; what was checked is what is dialled, so
+//     there is no second look-up for a name server to answer differently.
+//  3. The dialer's Control hook judges the address once more, after all look-ups
+//     and before the first packet.
+//
+// Every request dials for itself (there are no kept connections), so every
+// redirect passes all three. Proxies from the environment are never used: they
+// would do the resolving, and the promise would be theirs to break.
+//
+// A Guard also bounds what a fetch may cost: its whole time, its size counted
+// after decompression, the number of redirects and the number of fetches at once.
+//
+// What it cannot know: a network that translates IPv6 to IPv4 under a prefix of
+// its own (RFC 6052, section 2.2), and services that listen on a public address
+// but expect only friends. Both are for the firewall.
+package urlguard
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/netip"
+	"time"
+
+	"code.dny.dev/ssrf"
+)
+
+const (
+	defaultTimeout       = 60 * time.Second
+	defaultMaxConcurrent = 4
+)
+
+// Resolver looks up all addresses of a name. A *net.Resolver is one.
+// The name ends in a dot: it is absolute, and search domains do not apply.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error)
+}
+
+// Options describe a Guard. The zero value is the strict one and ready for use.
+type Options struct {
+	// Resolver answers look-ups; the system's where it is nil.
+	Resolver Resolver
+	// Timeout bounds one fetch, from the first look-up to the last byte. It also
+	// bounds, separately, the wait for one's turn. 60 s where it is zero.
+	Timeout time.Duration
+	// MaxConcurrent is how many fetches may run at once; the others wait.
+	// 4 where it is zero.
+	MaxConcurrent int
+	// UserAgent is the header of that name; Go's own where it is empty.
+	UserAgent string
+	// AllowPrefixes makes exceptions: addresses in them count as public. It is for
+	// tests and demonstrations that serve their files from loopback; in production
+	// it stays empty. Names such as localhost stay refused whatever it holds: an
+	// exception is for an address.
+	AllowPrefixes []netip.Prefix
+}
+
+// Guard fetches from public addresses only. It is safe for concurrent use.
+type Guard struct {
+	resolver  Resolver
+	timeout   time.Duration
+	userAgent string
+	allowed   []netip.Prefix
+	special   *ssrf.Guardian // the IANA registries
+	dialer    *net.Dialer
+	tlsConfig *tls.Config   // nil but in tests, which bring an authority of their own
+	slots     chan struct{} // one element for each running fetch
+}
+
+// New returns a Guard as the options describe it.
+func New(o Options) *Guard {
+	if o.Resolver == nil {
+		o.Resolver = net.DefaultResolver
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.MaxConcurrent <= 0 {
+		o.MaxConcurrent = defaultMaxConcurrent
+	}
+	g := &Guard{
+		resolver:  o.Resolver,
+		timeout:   o.Timeout,
+		userAgent: o.UserAgent,
+		allowed:   append([]netip.Prefix(nil), o.AllowPrefixes...),
+		special:   newGuardian(o.AllowPrefixes),
+		slots:     make(chan struct{}, o.MaxConcurrent),
+	}
+	g.dialer = &net.Dialer{Control: g.control}
+	return g
+}
+
+// Check refuses, without asking the network, a URL that Fetch would never
+// request: malformed, not http or https, or not public by the look of it.
+// A nil answer promises nothing about a name's addresses. The error is an *Error.
+func (g *Guard) Check(rawURL string) error {
+	_, err := g.parse(rawURL)
+	return err
+}

@@ -1,0 +1,83 @@
+package urlguard
+
+import (
+	"errors"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxNameBytes is what file systems accept.
+const maxNameBytes = 255
+
+// contentType is the header in its canonical spelling, or nothing. A parameter
+// that cannot be parsed does not take the type with it.
+func contentType(h http.Header) string {
+	mediaType, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+		return ""
+	}
+	if !strings.Contains(mediaType, "/") {
+		return ""
+	}
+	if full := mime.FormatMediaType(mediaType, params); full != "" {
+		return full
+	}
+	return mediaType
+}
+
+// fileName is what the server calls the file, else what the URL does.
+func fileName(h http.Header, from *url.URL) string {
+	if _, params, err := mime.ParseMediaType(h.Get("Content-Disposition")); err == nil {
+		if name := cleanName(decodeWords(params["filename"])); name != "" {
+			return name
+		}
+	}
+	return cleanName(path.Base("/" + from.Path))
+}
+
+// decodeWords undoes RFC 2047, which does not belong in HTTP and is there.
+func decodeWords(name string) string {
+	decoded, err := new(mime.WordDecoder).DecodeHeader(name)
+	if err != nil {
+		return name
+	}
+	return decoded
+}
+
+// cleanName takes off directories, of either kind of slash, and whatever does not
+// print, such as the marks that turn the direction of writing and with it make
+// "gpj.exe" read as "exe.jpg".
+func cleanName(name string) string {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Zs, r):
+			return ' '
+		case r == utf8.RuneError || !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, name)
+	return strings.Trim(shorten(name), " .")
+}
+
+// shorten cuts in front of the extension, if there is a short one.
+func shorten(name string) string {
+	if len(name) <= maxNameBytes {
+		return name
+	}
+	ext := path.Ext(name)
+	if len(ext) > 16 {
+		ext = ""
+	}
+	keep := maxNameBytes - len(ext)
+	for keep > 0 && !utf8.RuneStart(name[keep]) {
+		keep--
+	}
+	return name[:keep] + ext
+}

@@ -1,0 +1,239 @@
+package urlguard
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
+)
+
+const maxURLBytes = 8192
+
+// notPublicNames never belong to the public, nor do the names below them.
+// localdomain is what many hosts files append to localhost.
+func notPublicNames() []string {
+	return []string{"localhost", "localdomain", "local", "internal", "home.arpa"}
+}
+
+// parse turns a URL into one that may be requested, its host in ASCII, or says
+// why it may not.
+func (g *Guard) parse(raw string) (*url.URL, error) {
+	if len(raw) > maxURLBytes {
+		return nil, refuse("the URL is longer than %d bytes", maxURLBytes)
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, refuse("the URL is malformed") // url's error would echo it
+	}
+	return g.vet(raw, u)
+}
+
+// follow is parse for the Location of an answer that came from base. A redirect
+// from https to http is refused: whoever gives an https URL expects that nobody on
+// the way can put another file in its place.
+func (g *Guard) follow(base *url.URL, location string) (*url.URL, error) {
+	if len(location) > maxURLBytes {
+		return nil, refuse("the server redirects to a URL longer than %d bytes", maxURLBytes)
+	}
+	next, err := base.Parse(location)
+	if err != nil {
+		return nil, refuse("the server redirects to a malformed URL")
+	}
+	if base.Scheme == "https" && next.Scheme == "http" {
+		return nil, refuse("the server redirects from https to http")
+	}
+	return g.vet(location, next)
+}
+
+// vet checks a parsed URL together with the text it was parsed from: parsing
+// undoes percent-encoding in hosts, which nobody honest uses.
+func (g *Guard) vet(raw string, u *url.URL) (*url.URL, error) {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, refuse("only http and https URLs are fetched")
+	case u.User != nil:
+		return nil, refuse("the URL must not carry a user name or password")
+	case u.Hostname() == "":
+		return nil, refuse("the URL names no host")
+	case strings.ContainsAny(authority(raw), `%\@`):
+		return nil, refuse("the host must be written plainly, without escapes or zones")
+	}
+	if err := checkPort(u.Port()); err != nil {
+		return nil, err
+	}
+	host, err := g.vetHost(u)
+	if err != nil {
+		return nil, err
+	}
+	vetted := *u
+	vetted.Host = host
+	if port := u.Port(); port != "" {
+		vetted.Host += ":" + port
+	}
+	return &vetted, nil
+}
+
+// authority is the text between the slashes of a URL or of a reference.
+func authority(raw string) string {
+	if i := strings.IndexAny(raw, ":/?#"); i >= 0 && raw[i] == ':' {
+		raw = raw[i+1:]
+	}
+	rest, ok := strings.CutPrefix(raw, "//")
+	if !ok {
+		return ""
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	return rest
+}
+
+// checkPort permits every port but 0: files are served from all of them, and the
+// address is what the promise is about.
+func checkPort(port string) error {
+	if port == "" {
+		return nil
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return refuse("the port must be between 1 and 65535")
+	}
+	return nil
+}
+
+// vetHost returns the URL's host as it may be written into a request.
+func (g *Guard) vetHost(u *url.URL) (string, error) {
+	name := u.Hostname()
+	if !strings.HasPrefix(u.Host, "[") {
+		ascii, _, err := g.vetName(name)
+		return ascii, err
+	}
+	addr, err := netip.ParseAddr(name)
+	if err != nil || !addr.Is6() {
+		return "", refuse("the URL is malformed") // newer versions of url say so themselves
+	}
+	if !g.permits(addr) {
+		return "", errNotPublic()
+	}
+	return "[" + addr.String() + "]", nil
+}
+
+// vetName judges a host that is not in brackets. It returns the name in ASCII,
+// lower case and without the final dot; where the name is a dotted quad, the
+// address is valid.
+func (g *Guard) vetName(name string) (string, netip.Addr, error) {
+	var none netip.Addr
+	ascii, err := toASCII(name)
+	if err != nil {
+		return "", none, err
+	}
+	name = strings.TrimSuffix(ascii, ".")
+	labels := strings.Split(name, ".")
+	if len(name) > 253 || slices.ContainsFunc(labels, badLabel) {
+		return "", none, refuse("the host is not a valid name")
+	}
+	if isNumber(labels[len(labels)-1]) {
+		return g.vetQuad(ascii)
+	}
+	if isNotPublicName(name) || len(labels) == 1 {
+		return "", none, errNotPublic()
+	}
+	return name, none, nil
+}
+
+// vetQuad judges what ends in a number: four plain decimal numbers, or nothing.
+// Resolvers of the inet_aton family also read 127.1, 0177.0.0.1, 0x7f000001 and
+// 2130706433 as the loopback address, so these are names of nothing here.
+func (g *Guard) vetQuad(name string) (string, netip.Addr, error) {
+	addr, err := netip.ParseAddr(name)
+	if err != nil {
+		return "", addr, refuse("an IPv4 address must be written as four plain decimal numbers")
+	}
+	if !g.permits(addr) {
+		return "", addr, errNotPublic()
+	}
+	return name, addr, nil
+}
+
+// toASCII maps an international name to the form that is looked up.
+func toASCII(name string) (string, error) {
+	if isASCII(name) {
+		return strings.ToLower(name), nil
+	}
+	if !utf8.ValidString(name) {
+		return "", refuse("the host is not a valid name")
+	}
+	if norm.NFC.String(name) != norm.NFKC.String(name) || strings.ContainsRune(name, '。') || endsInDigits(name) {
+		return "", errLookAlike()
+	}
+	ascii, err := idna.Lookup.ToASCII(name)
+	if err != nil {
+		return "", refuse("the host is not a valid name")
+	}
+	if isDisguise(name, ascii) {
+		return "", errLookAlike()
+	}
+	return strings.ToLower(ascii), nil
+}
+
+// errLookAlike refuses characters that would be mapped to what they look like:
+// full-width digits, circled letters, the ideographic full stop, the Kelvin sign,
+// invisible ones. No name is registered with them.
+func errLookAlike() error { return refuse("the host is written with look-alike characters") }
+
+// isDisguise reports whether a label that was not ASCII has turned out to be.
+func isDisguise(name, ascii string) bool {
+	written, mapped := strings.Split(name, "."), strings.Split(ascii, ".")
+	if len(written) != len(mapped) {
+		return true
+	}
+	for i := range written {
+		if !isASCII(written[i]) && !strings.HasPrefix(mapped[i], "xn--") {
+			return true
+		}
+	}
+	return false
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// endsInDigits reports whether the last label holds nothing but digits, in
+// whatever script.
+func endsInDigits(name string) bool {
+	name = strings.TrimSuffix(name, ".")
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return last != "" && !strings.ContainsFunc(last, func(r rune) bool { return !unicode.IsNumber(r) })
+}
+
+// badLabel reports what cannot be a part of a name. Underscores and hyphens
+// anywhere are no fault: real names have them. An xn-- label must stand for what
+// it claims: some are ASCII in disguise.
+func badLabel(label string) bool {
+	const plain = "abcdefghijklmnopqrstuvwxyz0123456789-_"
+	if label == "" || len(label) > 63 || strings.Trim(label, plain) != "" {
+		return true
+	}
+	if !strings.HasPrefix(label, "xn--") {
+		return false
+	}
+	_, err := idna.Lookup.ToUnicode(label)
+	return err != nil
+}
+
+// isNumber reports whether some resolver might read the label as a number:
+// decimal, octal, hexadecimal, or in a notation yet to be met. No top-level
+// domain begins with a digit.
+func isNumber(label string) bool { return label[0] >= '0' && label[0] <= '9' }
+
+func isNotPublicName(name string) bool {
+	return slices.ContainsFunc(notPublicNames(), func(reserved string) bool {
+		return name == reserved || strings.HasSuffix(name, "."+reserved)
+	})
+}

@@ -1,0 +1,185 @@
+package wa
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"bridged/internal/bridge"
+)
+
+// compose makes the protobuf of an outgoing message, in the form that the
+// official clients use.
+func (m *Manager) compose(ctx context.Context, l *link, chat bridge.JID, out bridge.Outgoing) (*waE2E.Message, error) {
+	info, err := m.contextFor(ctx, l, chat, out)
+	if err != nil {
+		return nil, err
+	}
+	var msg *waE2E.Message
+	switch content := out.Content.(type) {
+	case bridge.Text:
+		msg = textMessage(m.mentionText(ctx, l, chat, content.Text, out.Mentions))
+	case bridge.Location:
+		msg = locationMessage(content)
+	case bridge.PollContent:
+		msg = l.cli.BuildPollCreation(content.Name, content.Values, content.Selectable)
+	case bridge.Contacts:
+		msg = contactsMessage(content.Contacts)
+	case bridge.File:
+		msg, err = m.fileMessage(ctx, l, content)
+	case bridge.Forward:
+		msg, err = m.forwardMessage(ctx, l, content.Source, &info)
+	default:
+		return nil, fmt.Errorf("compose %T: not a message", out.Content)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info != nil {
+		setContext(msg, info)
+	}
+	if msg.MessageContextInfo == nil {
+		msg.MessageContextInfo = newSecret()
+	}
+	return msg, nil
+}
+
+// contextFor is what the message refers to, and the chat's timer; nil when
+// there is nothing to say.
+func (m *Manager) contextFor(ctx context.Context, l *link, chat bridge.JID, out bridge.Outgoing) (*waE2E.ContextInfo, error) {
+	info := new(waE2E.ContextInfo)
+	timer, err := m.inbox.ChatTimer(ctx, chat)
+	if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
+		return nil, err
+	}
+	if timer > 0 {
+		info.Expiration = proto.Uint32(timer)
+	}
+	if quoted := out.Quote; quoted != nil {
+		info.StanzaID = proto.String(quoted.ID)
+		info.Participant = proto.String(string(m.wireForm(ctx, l, chat, quoted.SenderJID)))
+		info.QuotedMessage = quotedMessage(quoted)
+		if m.inbox.Canonical(quoted.Chat) != chat {
+			info.RemoteJID = proto.String(string(m.wireForm(ctx, l, chat, quoted.Chat)))
+		}
+	}
+	for _, mentioned := range out.Mentions {
+		info.MentionedJID = append(info.MentionedJID, string(m.wireForm(ctx, l, chat, mentioned)))
+	}
+	if proto.Size(info) == 0 {
+		return nil, nil
+	}
+	return info, nil
+}
+
+// wireForm is a person's identity as the chat's members know it: the LID in
+// 1:1 chats, which all go to the LID, and in groups addressed by LID; the
+// number elsewhere. Groups, and people with one known identity, stay as they
+// are.
+func (m *Manager) wireForm(ctx context.Context, l *link, chat, person bridge.JID) bridge.JID {
+	if !person.IsPerson() || chat.IsGroup() && !l.addressedByLID(ctx, chat) {
+		return m.inbox.Canonical(person)
+	}
+	canonical := m.inbox.Canonical(person)
+	if canonical.Server() != bridge.ServerUser {
+		return canonical
+	}
+	lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, toWA(canonical))
+	if err != nil || lid.IsEmpty() {
+		return canonical
+	}
+	return toBridge(lid)
+}
+
+// mentionText makes the text name each mentioned person in the form that is
+// sent, or no app highlights it: the other form is replaced, a missing one
+// appended.
+func (m *Manager) mentionText(ctx context.Context, l *link, chat bridge.JID, text string, mentions []bridge.JID) string {
+	for _, mentioned := range mentions {
+		wire := "@" + m.wireForm(ctx, l, chat, mentioned).User()
+		found := false
+		for _, form := range []bridge.JID{mentioned, m.inbox.Canonical(mentioned)} {
+			if written := "@" + form.User(); strings.Contains(text, written) {
+				text, found = strings.ReplaceAll(text, written, wire), true
+			}
+		}
+		if !found && !strings.Contains(text, wire) {
+			text += " " + wire
+		}
+	}
+	return text
+}
+
+// quotedMessage is the quoted content, without what it quoted itself and
+// without thumbnails' companions: the phone shows it when it lacks the original.
+func quotedMessage(m *bridge.Message) *waE2E.Message {
+	msg := new(waE2E.Message)
+	if err := proto.Unmarshal(m.Raw, msg); err != nil || len(m.Raw) == 0 {
+		return &waE2E.Message{Conversation: proto.String(m.Content)}
+	}
+	quoted := proto.Clone(unwrap(msg).msg).(*waE2E.Message)
+	quoted.MessageContextInfo = nil
+	quoted.SenderKeyDistributionMessage = nil
+	clearContext(quoted)
+	return quoted
+}
+
+func textMessage(text string) *waE2E.Message {
+	return &waE2E.Message{Conversation: proto.String(text)}
+}
+
+func locationMessage(c bridge.Location) *waE2E.Message {
+	location := &waE2E.LocationMessage{DegreesLatitude: proto.Float64(c.Latitude), DegreesLongitude: proto.Float64(c.Longitude)}
+	if c.Name != "" {
+		location.Name = proto.String(c.Name)
+	}
+	if c.Address != "" {
+		location.Address = proto.String(c.Address)
+	}
+	return &waE2E.Message{LocationMessage: location}
+}
+
+func contactsMessage(cards []bridge.ContactCard) *waE2E.Message {
+	contacts := make([]*waE2E.ContactMessage, len(cards))
+	for i, card := range cards {
+		contacts[i] = &waE2E.ContactMessage{DisplayName: proto.String(card.DisplayName), Vcard: proto.String(vcardOf(card))}
+	}
+	if len(contacts) == 1 {
+		return &waE2E.Message{ContactMessage: contacts[0]}
+	}
+	return &waE2E.Message{ContactsArrayMessage: &waE2E.ContactsArrayMessage{
+		DisplayName: proto.String(fmt.Sprintf("%d contacts", len(contacts))), Contacts: contacts,
+	}}
+}
+
+// setContext puts the context where the content has a place for it. Plain
+// text has none and becomes extended text.
+func setContext(msg *waE2E.Message, info *waE2E.ContextInfo) {
+	if msg.Conversation != nil {
+		msg.ExtendedTextMessage = &waE2E.ExtendedTextMessage{Text: msg.Conversation}
+		msg.Conversation = nil
+	}
+	if content, field := contextField(unwrap(msg).msg); field != nil {
+		content.Set(field, protoreflect.ValueOfMessage(info.ProtoReflect()))
+	}
+}
+
+func clearContext(msg *waE2E.Message) {
+	if content, field := contextField(msg); field != nil {
+		content.Clear(field)
+	}
+}
+
+// contextField is the content and its field for a context; nil without.
+func contextField(msg *waE2E.Message) (protoreflect.Message, protoreflect.FieldDescriptor) {
+	field := contentField(msg)
+	if field == nil || field.Message() == nil {
+		return nil, nil
+	}
+	content := msg.ProtoReflect().Mutable(field).Message()
+	return content, content.Descriptor().Fields().ByName("contextInfo")
+}

@@ -1,0 +1,280 @@
+package wa
+
+import (
+	"strconv"
+	"strings"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"bridged/internal/bridge"
+)
+
+// housekeeping are the protobuf fields that are no messages: they belong to
+// the protocol, or change something that bridged does not keep.
+var housekeeping = map[string]bool{
+	"senderKeyDistributionMessage": true, "fastRatchetKeySenderKeyDistributionMessage": true,
+	"messageContextInfo": true, "protocolMessage": true, "stickerSyncRmrMessage": true,
+	"keepInChatMessage": true, "pinInChatMessage": true, "scheduledCallEditMessage": true,
+	"messageHistoryBundle": true, "messageHistoryNotice": true, "encEventResponseMessage": true,
+	"pollAddOptionMessage": true, "groupRootKeyShare": true, "rootSecretDistributeMessage": true,
+	"statusNotificationMessage": true, "reactionMessage": true, "encReactionMessage": true,
+	"pollUpdateMessage": true, "requestPhoneNumberMessage": true, "statusLinkPreviewMetadata": true,
+}
+
+// carriers are the fields beside the content: never the content themselves
+// while there is another field.
+var carriers = map[string]bool{
+	"messageContextInfo": true, "senderKeyDistributionMessage": true, "fastRatchetKeySenderKeyDistributionMessage": true,
+}
+
+// unwrapped is the content of a message without its wrappers.
+type unwrapped struct {
+	msg      *waE2E.Message
+	viewOnce bool
+}
+
+// maxWrappers bounds how deep wrappers may be nested.
+const maxWrappers = 10
+
+// unwrap takes the wrappers off: every field that holds a FutureProofMessage
+// (ephemeral, view-once, document with caption, edited, and those to come) and
+// the copy of a message sent from another own device.
+func unwrap(msg *waE2E.Message) unwrapped {
+	u := unwrapped{msg: msg}
+	for range maxWrappers {
+		field := contentField(u.msg)
+		if field == nil || field.Message() == nil {
+			break
+		}
+		var inner *waE2E.Message
+		switch wrapper := u.msg.ProtoReflect().Get(field).Message().Interface().(type) {
+		case *waE2E.FutureProofMessage:
+			inner = wrapper.GetMessage()
+		case *waE2E.DeviceSentMessage:
+			inner = wrapper.GetMessage()
+		}
+		if inner == nil {
+			break
+		}
+		if strings.HasPrefix(string(field.Name()), "viewOnce") {
+			u.viewOnce = true
+		}
+		if inner.MessageContextInfo == nil && u.msg.MessageContextInfo != nil {
+			inner = proto.Clone(inner).(*waE2E.Message)
+			inner.MessageContextInfo = u.msg.MessageContextInfo
+		}
+		u.msg = inner
+	}
+	for _, media := range []interface{ GetViewOnce() bool }{u.msg.GetImageMessage(), u.msg.GetVideoMessage(), u.msg.GetAudioMessage(), u.msg.GetExtendedTextMessage()} {
+		u.viewOnce = u.viewOnce || media.GetViewOnce()
+	}
+	return u
+}
+
+// contentField is the field that carries the content; nil when only carriers
+// are set, or nothing that the library knows.
+func contentField(msg *waE2E.Message) protoreflect.FieldDescriptor {
+	var found protoreflect.FieldDescriptor
+	msg.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
+		if !carriers[string(field.Name())] && (found == nil || field.Number() < found.Number()) {
+			found = field
+		}
+		return true
+	})
+	return found
+}
+
+// typeName is the protobuf field that carries the content, "unknown" for one
+// that the library does not know.
+func typeName(msg *waE2E.Message) string {
+	if field := contentField(msg); field != nil {
+		return string(field.Name())
+	}
+	return "unknown"
+}
+
+// contextInfo is the content's reference to other messages and people; nil
+// without.
+func contextInfo(msg *waE2E.Message) *waE2E.ContextInfo {
+	field := contentField(msg)
+	if field == nil || field.Message() == nil || field.IsList() {
+		return nil
+	}
+	content := msg.ProtoReflect().Get(field).Message()
+	inner := content.Descriptor().Fields().ByName("contextInfo")
+	if inner == nil || !content.Has(inner) {
+		return nil
+	}
+	context, _ := content.Get(inner).Message().Interface().(*waE2E.ContextInfo)
+	return context
+}
+
+func contextOf(c *waE2E.ContextInfo) *bridge.ContextInfo {
+	if c.GetStanzaID() == "" && len(c.GetMentionedJID()) == 0 {
+		return nil
+	}
+	context := &bridge.ContextInfo{MentionedJID: []bridge.JID{}}
+	if id := c.GetStanzaID(); id != "" {
+		context.QuotedMsgID = &id
+		context.QuotedSenderJID = parseToBridge(c.GetParticipant())
+	}
+	for _, mentioned := range c.GetMentionedJID() {
+		if jid := parseToBridge(mentioned); jid != "" {
+			context.MentionedJID = append(context.MentionedJID, jid)
+		}
+	}
+	return context
+}
+
+// textOf is the text that a person would read in the message.
+func textOf(msg *waE2E.Message) string {
+	switch {
+	case msg.Conversation != nil:
+		return msg.GetConversation()
+	case msg.ExtendedTextMessage != nil:
+		return msg.GetExtendedTextMessage().GetText()
+	case msg.ImageMessage != nil:
+		return msg.GetImageMessage().GetCaption()
+	case msg.VideoMessage != nil:
+		return msg.GetVideoMessage().GetCaption()
+	case msg.PtvMessage != nil:
+		return msg.GetPtvMessage().GetCaption()
+	case msg.DocumentMessage != nil:
+		return msg.GetDocumentMessage().GetCaption()
+	case msg.LocationMessage != nil:
+		l := msg.GetLocationMessage()
+		return placeText(l.GetName(), l.GetAddress(), l.GetDegreesLatitude(), l.GetDegreesLongitude())
+	case msg.LiveLocationMessage != nil:
+		l := msg.GetLiveLocationMessage()
+		return placeText(l.GetCaption(), "", l.GetDegreesLatitude(), l.GetDegreesLongitude())
+	case msg.ContactMessage != nil:
+		return msg.GetContactMessage().GetDisplayName()
+	case msg.ContactsArrayMessage != nil:
+		return contactNames(msg.GetContactsArrayMessage())
+	}
+	if poll := pollCreation(msg); poll != nil {
+		return poll.GetName()
+	}
+	return businessText(msg)
+}
+
+// businessText is the text of the forms that businesses send and of the
+// answers to them.
+func businessText(msg *waE2E.Message) string {
+	switch {
+	case msg.ButtonsMessage != nil:
+		return msg.GetButtonsMessage().GetContentText()
+	case msg.ButtonsResponseMessage != nil:
+		return msg.GetButtonsResponseMessage().GetSelectedDisplayText()
+	case msg.ListMessage != nil:
+		return msg.GetListMessage().GetDescription()
+	case msg.ListResponseMessage != nil:
+		return msg.GetListResponseMessage().GetTitle()
+	case msg.TemplateMessage != nil:
+		return msg.GetTemplateMessage().GetHydratedTemplate().GetHydratedContentText()
+	case msg.TemplateButtonReplyMessage != nil:
+		return msg.GetTemplateButtonReplyMessage().GetSelectedDisplayText()
+	case msg.InteractiveMessage != nil:
+		return msg.GetInteractiveMessage().GetBody().GetText()
+	case msg.InteractiveResponseMessage != nil:
+		return msg.GetInteractiveResponseMessage().GetBody().GetText()
+	case msg.HighlyStructuredMessage != nil:
+		return msg.GetHighlyStructuredMessage().GetHydratedHsm().GetHydratedTemplate().GetHydratedContentText()
+	case msg.GroupInviteMessage != nil:
+		return msg.GetGroupInviteMessage().GetCaption()
+	}
+	return ""
+}
+
+func placeText(name, address string, latitude, longitude float64) string {
+	switch {
+	case name != "" && address != "":
+		return name + ", " + address
+	case name+address != "":
+		return name + address
+	}
+	return strconv.FormatFloat(latitude, 'f', -1, 64) + "," + strconv.FormatFloat(longitude, 'f', -1, 64)
+}
+
+func contactNames(array *waE2E.ContactsArrayMessage) string {
+	names := make([]string, 0, len(array.GetContacts()))
+	for _, contact := range array.GetContacts() {
+		names = append(names, contact.GetDisplayName())
+	}
+	return strings.Join(names, ", ")
+}
+
+// pollCreation is the poll in any of the fields that phones use for it.
+func pollCreation(msg *waE2E.Message) *waE2E.PollCreationMessage {
+	for _, poll := range []*waE2E.PollCreationMessage{
+		msg.GetPollCreationMessage(), msg.GetPollCreationMessageV2(), msg.GetPollCreationMessageV3(),
+		msg.GetPollCreationMessageV5(), msg.GetPollCreationMessageV6(),
+	} {
+		if poll != nil {
+			return poll
+		}
+	}
+	return nil
+}
+
+func pollOf(msg *waE2E.Message) *bridge.Poll {
+	creation := pollCreation(msg)
+	if creation == nil {
+		return nil
+	}
+	poll := &bridge.Poll{Name: creation.GetName(), Options: []bridge.PollOption{}, SelectableCount: int(creation.GetSelectableOptionsCount())}
+	for _, option := range creation.GetOptions() {
+		poll.Options = append(poll.Options, bridge.PollOption{Name: option.GetOptionName(), Voters: []bridge.JID{}})
+	}
+	return poll
+}
+
+// mediaOf is the descriptor of the file that the message carries; nil without.
+func mediaOf(msg *waE2E.Message) *bridge.Media {
+	switch {
+	case msg.ImageMessage != nil:
+		m := msg.GetImageMessage()
+		return &bridge.Media{Type: bridge.MediaImage, MimeType: m.GetMimetype(), Size: int64(m.GetFileLength()), Caption: m.GetCaption(),
+			Width: int(m.GetWidth()), Height: int(m.GetHeight()), Ref: refOf(m)}
+	case msg.VideoMessage != nil:
+		return videoOf(msg.GetVideoMessage())
+	case msg.PtvMessage != nil:
+		return videoOf(msg.GetPtvMessage())
+	case msg.AudioMessage != nil:
+		m := msg.GetAudioMessage()
+		return &bridge.Media{Type: bridge.MediaAudio, MimeType: m.GetMimetype(), Size: int64(m.GetFileLength()),
+			DurationSec: int(m.GetSeconds()), PTT: m.GetPTT(), Ref: refOf(m)}
+	case msg.DocumentMessage != nil:
+		m := msg.GetDocumentMessage()
+		name := m.GetFileName()
+		if name == "" {
+			name = m.GetTitle()
+		}
+		return &bridge.Media{Type: bridge.MediaDocument, MimeType: m.GetMimetype(), Size: int64(m.GetFileLength()), Caption: m.GetCaption(),
+			FileName: name, Pages: int(m.GetPageCount()), Ref: refOf(m)}
+	case msg.StickerMessage != nil:
+		m := msg.GetStickerMessage()
+		return &bridge.Media{Type: bridge.MediaSticker, MimeType: m.GetMimetype(), Size: int64(m.GetFileLength()),
+			Width: int(m.GetWidth()), Height: int(m.GetHeight()), IsAnimated: m.GetIsAnimated() || m.GetIsLottie(), Ref: refOf(m)}
+	}
+	return nil
+}
+
+func videoOf(m *waE2E.VideoMessage) *bridge.Media {
+	return &bridge.Media{Type: bridge.MediaVideo, MimeType: m.GetMimetype(), Size: int64(m.GetFileLength()), Caption: m.GetCaption(),
+		DurationSec: int(m.GetSeconds()), Width: int(m.GetWidth()), Height: int(m.GetHeight()), Ref: refOf(m)}
+}
+
+// encryptedFile is what every media message says of its file.
+type encryptedFile interface {
+	GetDirectPath() string
+	GetMediaKey() []byte
+	GetFileSHA256() []byte
+	GetFileEncSHA256() []byte
+}
+
+func refOf(m encryptedFile) bridge.MediaRef {
+	return bridge.MediaRef{DirectPath: m.GetDirectPath(), MediaKey: m.GetMediaKey(), FileSHA256: m.GetFileSHA256(), FileEncSHA256: m.GetFileEncSHA256()}
+}

@@ -1,0 +1,86 @@
+package wa
+
+import (
+	"context"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+)
+
+// forwardMessage copies a stored message, without its wrappers and without
+// the original's quotes, mentions and secrets, and marks it as forwarded
+// unless it is an own message on its first way.
+func (m *Manager) forwardMessage(ctx context.Context, l *link, src bridge.Message, info **waE2E.ContextInfo) (*waE2E.Message, error) {
+	original := new(waE2E.Message)
+	if err := proto.Unmarshal(src.Raw, original); err != nil {
+		return nil, err
+	}
+	inner := unwrap(original).msg
+	score := contextInfo(inner).GetForwardingScore()
+	msg := proto.Clone(inner).(*waE2E.Message)
+	msg.MessageContextInfo, msg.SenderKeyDistributionMessage = nil, nil
+	clearContext(msg)
+	if err := m.keepMedia(ctx, l, src, msg); err != nil {
+		return nil, err
+	}
+	msg = forwardForm(l, msg)
+	if !src.FromMe || score > 0 {
+		if *info == nil {
+			*info = new(waE2E.ContextInfo)
+		}
+		(*info).IsForwarded = proto.Bool(true)
+		(*info).ForwardingScore = proto.Uint32(score + 1)
+	}
+	return msg, nil
+}
+
+// forwardForm makes of some kinds what forwarding makes of them: text with a
+// place for a context, a new poll without votes, a place that stands still, a
+// document whose caption arrives.
+func forwardForm(l *link, msg *waE2E.Message) *waE2E.Message {
+	if poll := pollCreation(msg); poll != nil {
+		options := make([]string, len(poll.GetOptions()))
+		for i, option := range poll.GetOptions() {
+			options[i] = option.GetOptionName()
+		}
+		return l.cli.BuildPollCreation(poll.GetName(), options, int(poll.GetSelectableOptionsCount()))
+	}
+	switch {
+	case msg.Conversation != nil:
+		return &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: msg.Conversation}}
+	case msg.LiveLocationMessage != nil:
+		live := msg.GetLiveLocationMessage()
+		return &waE2E.Message{LocationMessage: &waE2E.LocationMessage{DegreesLatitude: live.DegreesLatitude,
+			DegreesLongitude: live.DegreesLongitude, Name: live.Caption, JPEGThumbnail: live.JPEGThumbnail}}
+	case msg.GetDocumentMessage().GetCaption() != "":
+		return captioned(msg)
+	}
+	return msg
+}
+
+// captioned wraps a document with a caption, without which the apps do not
+// show it.
+func captioned(document *waE2E.Message) *waE2E.Message {
+	return &waE2E.Message{DocumentWithCaptionMessage: &waE2E.FutureProofMessage{Message: document}}
+}
+
+// keepMedia makes sure that the file of a forwarded message is still on the
+// CDN: where it is lost, the phone is asked to upload it again.
+func (m *Manager) keepMedia(ctx context.Context, l *link, src bridge.Message, msg *waE2E.Message) error {
+	media := mediaOf(msg)
+	if media == nil || media.Ref.DirectPath == "" {
+		return nil
+	}
+	there, err := m.onCDN(ctx, l, media.Ref.DirectPath)
+	if err != nil || there {
+		return err
+	}
+	path, err := m.Reupload(ctx, src)
+	if err != nil {
+		return err
+	}
+	setDirectPath(msg, path)
+	return nil
+}

@@ -1,0 +1,188 @@
+package wa
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/store"
+
+	"bridged/internal/bridge"
+)
+
+// link is one whatsmeow client and its life. A logged-out client can never
+// connect again, so a link is replaced, not reused.
+type link struct {
+	m      *Manager
+	cli    *whatsmeow.Client
+	guard  *signalGuard // nil while unpaired
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	signals chan signal
+
+	// refusing is set after a stanza was refused: what follows it on the same
+	// connection is refused too, so that redelivery keeps the order.
+	refusing atomic.Bool
+	members  sync.Map // groups (bridge.JID) that the account is known to be in
+	modes    sync.Map // addressing modes (types.AddressingMode) by group
+
+	mu   sync.Mutex
+	conn net.Conn // the socket's present connection; guarded by mu
+}
+
+// signal is what the socket's events mean for the connection.
+type signal struct {
+	kind     signalKind
+	sentence string        // for lastError
+	after    time.Duration // how long to wait
+}
+
+type signalKind int
+
+const (
+	signalConnected    signalKind = iota // logged in
+	signalDisconnected                   // the socket is closed
+	signalSilent                         // no answer to a keepalive
+	signalRefused                        // a stanza was not stored
+	signalHalted                         // the network wants no more tries: wait for a person
+	signalRefusedLogin                   // the network refused for now: try after a while
+	signalOutdated                       // the network wants a newer client
+	signalLoggedOut                      // the session is gone
+	signalPaired                         // the session is there
+	signalUnpaired                       // a try to pair failed
+)
+
+func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
+	l := &link{m: m, signals: make(chan signal, 64)}
+	l.ctx, l.cancel = context.WithCancel(m.background)
+	if device.ID != nil {
+		l.guard = newSignalGuard(device.Sessions, device.EventBuffer)
+		device.Sessions, device.EventBuffer = l.guard, l.guard
+		device.LIDs = &lidTap{LIDStore: device.LIDs, learned: m.learnIdentities}
+	}
+	l.cli = l.newClient(device)
+	return l
+}
+
+// newClient makes a client with the rules that keep messages from being lost:
+// acknowledge after storing, keep what was decrypted until it is stored, and
+// never reconnect by itself.
+func (l *link) newClient(device *store.Device) *whatsmeow.Client {
+	m := l.m
+	cli := whatsmeow.NewClient(device, newWALogger(m.log, l.onWarning))
+	cli.SynchronousAck = true
+	cli.EnableDecryptedEventBuffer = true
+	cli.ManualHistorySyncDownload = true
+	cli.AutomaticMessageRerequestFromPhone = true
+	cli.SendReportingTokens = true
+	cli.UseRetryMessageStore = false // answers to retry receipts come from our store
+	cli.EnableAutoReconnect = false  // the manager supervises
+	cli.DisableLoginAutoReconnect = true
+	cli.BackgroundEventCtx = l.ctx
+	cli.GetMessageForRetry = m.messageForRetry
+	cli.PrePairCallback = m.mayPair
+	cli.GetClientPayload = m.clientPayload(device)
+	cli.QRClientType = whatsmeow.PairClientChrome
+	socket := m.opts.Network.socketClient(l.track)
+	cli.SetWebsocketHTTPClient(socket)
+	cli.SetPreLoginHTTPClient(socket)
+	cli.SetMediaHTTPClient(m.media)
+	cli.AddEventHandlerWithSuccessStatus(l.handle)
+	return cli
+}
+
+// frameLost is the sentence with which whatsmeow drops a frame that does not
+// decrypt. A stanza is missing then, and the network sends it again only on
+// the next connection.
+const frameLost = "Failed to decrypt frame: %v"
+
+func (l *link) onWarning(format string) {
+	if format == frameLost {
+		l.tell(signal{kind: signalSilent, sentence: "a frame from the network was damaged; reconnecting"})
+	}
+}
+
+// tell passes a signal to the supervisor. It never blocks the socket: signals
+// are few, and the supervisor looks at the client's own state as well.
+func (l *link) tell(s signal) {
+	select {
+	case l.signals <- s:
+	default:
+		l.m.log.Error().Int("signal", int(s.kind)).Msg("connection signal dropped")
+	}
+}
+
+func (l *link) track(conn net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn = conn
+}
+
+// cut closes the connection without a closing handshake, which a silent peer
+// would let hang.
+func (l *link) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil {
+		_ = l.conn.Close() // a connection that is closed already is what we want
+	}
+}
+
+// politeClose is how long the closing handshake may take.
+const politeClose = 2 * time.Second
+
+// disconnect closes the socket, politely if the peer answers.
+func (l *link) disconnect() {
+	timer := time.AfterFunc(politeClose, l.cut)
+	defer timer.Stop()
+	l.cli.Disconnect()
+}
+
+// end ends the link's life. A dial under way holds whatsmeow's lock until its
+// own time limits; it is left to them after a while, with its context cancelled.
+func (l *link) end() {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		l.cli.Disconnect()
+	}()
+	for _, after := range []func(){func() { l.cancel(); l.cut() }, func() {}} {
+		select {
+		case <-closed:
+		case <-time.After(politeClose):
+			after()
+		}
+	}
+	l.cancel()
+}
+
+// loggedIn says whether the client believes itself logged in on a socket.
+func (l *link) loggedIn() bool { return l.cli.IsConnected() && l.cli.IsLoggedIn() }
+
+// connected tells of a login that is still good.
+func (l *link) connected() {
+	if !l.loggedIn() {
+		return // events.Connected may come after the socket is gone
+	}
+	l.refusing.Store(false)
+	l.tell(signal{kind: signalConnected})
+}
+
+// use makes l the manager's present link, or takes it away.
+func (m *Manager) use(l *link) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.link = l
+}
+
+// stateWhileAway is how the status calls a session without a socket.
+func stateWhileAway(away time.Duration) bridge.State {
+	if away < patience {
+		return bridge.StateConnecting
+	}
+	return bridge.StateClosed
+}

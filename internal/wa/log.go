@@ -1,0 +1,91 @@
+package wa
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/rs/zerolog"
+	signallog "go.mau.fi/libsignal/logger"
+	waLog "go.mau.fi/whatsmeow/util/log"
+)
+
+// phoneInLog finds whole phone numbers in whatsmeow's sentences: a user of
+// the phone number server with agent and device, or behind a plus.
+var phoneInLog = regexp.MustCompile(`(\+|\b)(\d{5,})((?:[.:_]\d+)*@(?:s\.whatsapp\.net|c\.us))|\+(\d{6,})`)
+
+// redact keeps the last two digits of phone numbers.
+func redact(s string) string {
+	return phoneInLog.ReplaceAllStringFunc(s, func(found string) string {
+		user, server, isJID := strings.Cut(strings.TrimPrefix(found, "+"), "@")
+		number, device := user, ""
+		if i := strings.IndexAny(user, ".:_"); i >= 0 {
+			number, device = user[:i], user[i:]
+		}
+		masked := "…" + number[len(number)-2:] + device
+		if isJID {
+			return masked + "@" + server
+		}
+		return masked
+	})
+}
+
+// waLogger passes whatsmeow's log on. Debug output of the socket is whole
+// stanzas, keys and pairing secrets among them: it goes nowhere.
+type waLogger struct {
+	log    zerolog.Logger
+	module string
+	silent bool                // no debug output
+	onWarn func(format string) // told of every warning; may be nil
+}
+
+func newWALogger(log zerolog.Logger, onWarn func(format string)) waLog.Logger {
+	return &waLogger{log: log, module: "whatsmeow", onWarn: onWarn}
+}
+
+func (l *waLogger) write(level zerolog.Level, msg string, args []any) {
+	if event := l.log.WithLevel(level); event.Enabled() {
+		event.Str("module", l.module).Msg(redact(fmt.Sprintf(msg, args...)))
+	}
+}
+
+func (l *waLogger) Errorf(msg string, args ...any) { l.write(zerolog.ErrorLevel, msg, args) }
+
+func (l *waLogger) Warnf(msg string, args ...any) {
+	l.write(zerolog.WarnLevel, msg, args)
+	if l.onWarn != nil {
+		l.onWarn(msg)
+	}
+}
+
+// Infof is debug for the operator: whatsmeow tells every login there.
+func (l *waLogger) Infof(msg string, args ...any) { l.write(zerolog.DebugLevel, msg, args) }
+
+func (l *waLogger) Debugf(msg string, args ...any) {
+	if !l.silent {
+		l.write(zerolog.TraceLevel, msg, args)
+	}
+}
+
+func (l *waLogger) Sub(module string) waLog.Logger {
+	silent := l.silent || module == "Recv" || module == "Send" || module == "Socket"
+	return &waLogger{log: l.log, module: l.module + "/" + module, silent: silent, onWarn: l.onWarn}
+}
+
+// quietSignal drops libsignal's log. The library prints to standard output
+// whatever the client's logger is, and its debug output is key material; what
+// matters comes back as errors.
+type quietSignal struct{}
+
+func (quietSignal) Debug(string, string)   {}
+func (quietSignal) Info(string, string)    {}
+func (quietSignal) Warning(string, string) {}
+func (quietSignal) Error(string, string)   {}
+func (quietSignal) Configure(string)       {}
+
+// init and not a constructor, because libsignal's logger is one per process
+// and read without a lock by everything that encrypts.
+func init() {
+	var quiet signallog.Loggable = quietSignal{}
+	signallog.Setup(&quiet)
+}

@@ -1,0 +1,281 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/proto/waMmsRetry"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"bridged/internal/bridge"
+)
+
+// uploadTypes are the key families of the kinds of files that can be sent.
+var uploadTypes = map[bridge.MediaType]whatsmeow.MediaType{
+	bridge.MediaImage: whatsmeow.MediaImage, bridge.MediaVideo: whatsmeow.MediaVideo,
+	bridge.MediaAudio: whatsmeow.MediaAudio, bridge.MediaDocument: whatsmeow.MediaDocument,
+}
+
+// fileMessage uploads a prepared file, encrypted through a temporary one, and
+// describes it as the official clients do.
+func (m *Manager) fileMessage(ctx context.Context, l *link, f bridge.File) (*waE2E.Message, error) {
+	up, err := m.upload(ctx, l, f)
+	if err != nil {
+		return nil, err
+	}
+	switch f.Type {
+	case bridge.MediaImage:
+		return &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Mimetype: &f.MimeType, Caption: optional(f.Caption),
+			Width: optionalSize(f.Width), Height: optionalSize(f.Height), JPEGThumbnail: f.Thumbnail,
+			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength,
+			MediaKeyTimestamp: proto.Int64(time.Now().Unix())}}, nil
+	case bridge.MediaVideo:
+		return &waE2E.Message{VideoMessage: &waE2E.VideoMessage{Mimetype: &f.MimeType, Caption: optional(f.Caption),
+			Width: optionalSize(f.Width), Height: optionalSize(f.Height), Seconds: optionalSize(f.Seconds), JPEGThumbnail: f.Thumbnail,
+			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength,
+			MediaKeyTimestamp: proto.Int64(time.Now().Unix())}}, nil
+	case bridge.MediaAudio:
+		return &waE2E.Message{AudioMessage: &waE2E.AudioMessage{Mimetype: &f.MimeType, Seconds: optionalSize(f.Seconds), PTT: &f.PTT, Waveform: f.Waveform,
+			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength,
+			MediaKeyTimestamp: proto.Int64(time.Now().Unix())}}, nil
+	}
+	msg := &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{Mimetype: &f.MimeType, FileName: optional(f.FileName), Title: optional(f.FileName),
+		Caption: optional(f.Caption), JPEGThumbnail: f.Thumbnail,
+		URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength,
+		MediaKeyTimestamp: proto.Int64(time.Now().Unix())}}
+	if f.Caption != "" {
+		return captioned(msg), nil
+	}
+	return msg, nil
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func optionalSize(n int) *uint32 {
+	if n <= 0 {
+		return nil
+	}
+	return proto.Uint32(uint32(n))
+}
+
+// uploadTries is how often an upload is begun: the media client has no retry
+// of its own, and only the network's first host is used.
+const uploadTries = 3
+
+func (m *Manager) upload(ctx context.Context, l *link, f bridge.File) (whatsmeow.UploadResponse, error) {
+	var up whatsmeow.UploadResponse
+	var err error
+	for try := range uploadTries {
+		if up, err = m.uploadOnce(ctx, l, f); err == nil {
+			return up, nil
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		m.log.Warn().Int("try", try+1).Str("error", redact(err.Error())).Msg("upload failed")
+	}
+	return up, bridge.NotConnected("the file could not be uploaded to the network: try again in a moment").Because(err)
+}
+
+func (m *Manager) uploadOnce(ctx context.Context, l *link, f bridge.File) (up whatsmeow.UploadResponse, err error) {
+	plain, err := os.Open(f.Path)
+	if err != nil {
+		return up, err
+	}
+	defer func() { err = errors.Join(err, plain.Close()) }()
+	sealed, err := os.CreateTemp(m.opts.TempDir, "upload-*")
+	if err != nil {
+		return up, err
+	}
+	defer func() { err = errors.Join(err, sealed.Close(), os.Remove(sealed.Name())) }()
+	return l.cli.UploadReader(ctx, plain, sealed, uploadTypes[f.Type])
+}
+
+// MediaHosts are the CDN's hosts of the present media connection, and the
+// client that reaches them. It needs the socket.
+func (m *Manager) MediaHosts(ctx context.Context) ([]string, *http.Client, error) {
+	l, err := m.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	hosts, err := l.mediaHosts(ctx)
+	return hosts, m.media, err
+}
+
+func (l *link) mediaHosts(ctx context.Context) ([]string, error) {
+	conn, err := l.cli.DangerousInternals().RefreshMediaConn(ctx, false)
+	if err != nil {
+		return nil, bridge.NotConnected("the network did not name its media hosts: try again in a moment").Because(err)
+	}
+	hosts := make([]string, len(conn.Hosts))
+	for i, host := range conn.Hosts {
+		hosts[i] = host.Hostname
+	}
+	return hosts, nil
+}
+
+// onCDN asks for the first byte of a file.
+func (m *Manager) onCDN(ctx context.Context, l *link, directPath string) (bool, error) {
+	hosts, err := l.mediaHosts(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, host := range hosts {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+directPath, nil)
+		if err != nil {
+			return false, nil // an unusable path is a lost file
+		}
+		req.Header.Set("Range", "bytes=0-0")
+		resp, err := m.media.Do(req)
+		if err != nil {
+			continue
+		}
+		_ = resp.Body.Close()
+		switch resp.StatusCode {
+		case http.StatusForbidden, http.StatusNotFound, http.StatusGone:
+			return false, nil
+		case http.StatusOK, http.StatusPartialContent:
+			return true, nil
+		}
+	}
+	return true, nil // nobody knows: let the recipient try
+}
+
+// setDirectPath gives the content's file a new place. The URL is the old
+// place's and goes.
+func setDirectPath(msg *waE2E.Message, path string) {
+	field := contentField(msg)
+	content := msg.ProtoReflect().Mutable(field).Message()
+	fields := content.Descriptor().Fields()
+	if direct := fields.ByName("directPath"); direct != nil {
+		content.Set(direct, protoreflect.ValueOfString(path))
+	}
+	if url := fields.ByName("URL"); url != nil {
+		content.Clear(url)
+	}
+}
+
+// reuploads are the requests to the phone under way, one per message whoever
+// waits for it.
+type reuploads struct {
+	mu      sync.Mutex
+	waiting map[string]*reupload // by message id; guarded by mu
+}
+
+type reupload struct {
+	done chan struct{}
+	path string
+	err  error
+	key  []byte
+}
+
+// reuploadWait is how long the phone may take.
+const reuploadWait = 30 * time.Second
+
+// Reupload asks the phone to upload a message's file again, once for all who
+// wait, and answers its new place, which is stored as well. It fails with
+// [bridge.CodeMediaGone] when the phone has lost the file too or stays silent.
+func (m *Manager) Reupload(ctx context.Context, row bridge.Message) (string, error) {
+	if row.Media == nil || len(row.Media.Ref.MediaKey) == 0 {
+		return "", mediaGone(errors.New("no media key"))
+	}
+	l, err := m.open()
+	if err != nil {
+		return "", err
+	}
+	r, first := m.reupload.join(row.ID, row.Media.Ref.MediaKey)
+	if first {
+		m.workers.Go(func() { m.askPhone(l, row, r) })
+	}
+	select {
+	case <-r.done:
+		return r.path, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func (u *reuploads) join(id string, key []byte) (r *reupload, first bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if r, ok := u.waiting[id]; ok {
+		return r, false
+	}
+	if u.waiting == nil {
+		u.waiting = map[string]*reupload{}
+	}
+	r = &reupload{done: make(chan struct{}), key: key}
+	u.waiting[id] = r
+	return r, true
+}
+
+// end settles a request; the first settlement holds.
+func (u *reuploads) end(id, path string, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if r, ok := u.waiting[id]; ok {
+		r.path, r.err = path, err
+		delete(u.waiting, id)
+		close(r.done)
+	}
+}
+
+// answer is the phone's.
+func (u *reuploads) answer(e *events.MediaRetry) {
+	u.mu.Lock()
+	r := u.waiting[e.MessageID]
+	u.mu.Unlock()
+	if r == nil {
+		return
+	}
+	notice, err := whatsmeow.DecryptMediaRetryNotification(e, r.key)
+	switch {
+	case err != nil:
+		u.end(e.MessageID, "", mediaGone(err))
+	case notice.GetResult() != waMmsRetry.MediaRetryNotification_SUCCESS || notice.GetDirectPath() == "":
+		u.end(e.MessageID, "", mediaGone(fmt.Errorf("the phone answered %s", notice.GetResult())))
+	default:
+		u.end(e.MessageID, notice.GetDirectPath(), nil)
+	}
+}
+
+// askPhone sends the request and waits for its end.
+func (m *Manager) askPhone(l *link, row bridge.Message, r *reupload) {
+	ctx, cancel := context.WithTimeout(m.background, reuploadWait)
+	defer cancel()
+	info := &types.MessageInfo{ID: row.ID, MessageSource: types.MessageSource{
+		Chat: toWA(row.Chat), Sender: toWA(row.SenderJID), IsFromMe: row.FromMe, IsGroup: row.Chat.IsGroup()}}
+	if err := l.cli.SendMediaRetryReceipt(ctx, info, r.key); err != nil {
+		m.reupload.end(row.ID, "", bridge.NotConnected("the phone could not be asked for the file: try again in a moment").Because(err))
+		return
+	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		m.reupload.end(row.ID, "", mediaGone(errors.New("the phone did not answer")))
+	}
+	if r.err == nil {
+		if err := m.inbox.Save(m.background, bridge.MediaMoved{Chat: row.Chat, ID: row.ID, DirectPath: r.path}); err != nil {
+			m.log.Warn().Err(err).Str("msg_id", row.ID).Msg("new place of a file not stored")
+		}
+	}
+}
+
+func mediaGone(cause error) error {
+	return bridge.Fail(bridge.CodeMediaGone, "the network no longer has the file, and the phone could not upload it again: it cannot be recovered").Because(cause)
+}

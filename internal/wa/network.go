@@ -1,0 +1,121 @@
+package wa
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+)
+
+// Network says how the WhatsApp network is reached. The zero value is the
+// real one, without a proxy.
+type Network struct {
+	// Proxy is an http, https or socks5 proxy for socket and media.
+	Proxy *url.URL
+	// simulated is set for a network other than the real one.
+	simulated *simulatedNetwork
+}
+
+type simulatedNetwork struct {
+	address string // host:port of the websocket
+	roots   *x509.CertPool
+}
+
+// networkFile is the form of WA_NETWORK_FILE (docs/decisions.md, D7).
+type networkFile struct {
+	WebsocketURL  string `json:"websocketUrl"`
+	CACertificate string `json:"caCertificate"`
+	NoiseRootKey  string `json:"noiseRootKey"`
+}
+
+// IsSimulated says whether n is another network than the real one.
+func (n *Network) IsSimulated() bool { return n.simulated != nil }
+
+// ReadNetworkFile reads the description of a simulated network. The Noise
+// root key is process-wide in whatsmeow, so every network of one process must
+// have the same; it is set here, before any client exists.
+func ReadNetworkFile(path string) (Network, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Network{}, err
+	}
+	var file networkFile
+	if err := json.Unmarshal(data, &file); err != nil {
+		return Network{}, fmt.Errorf("not a network description: %w", err)
+	}
+	address, err := url.Parse(file.WebsocketURL)
+	if err != nil || address.Scheme != "wss" || address.Port() == "" {
+		return Network{}, fmt.Errorf("websocketUrl must be wss://host:port/path")
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM([]byte(file.CACertificate)) {
+		return Network{}, fmt.Errorf("caCertificate must be a PEM certificate")
+	}
+	key, err := base64.StdEncoding.DecodeString(file.NoiseRootKey)
+	if err != nil || len(key) != len(whatsmeow.WACertPubKey) {
+		return Network{}, fmt.Errorf("noiseRootKey must be 32 bytes in base64")
+	}
+	if root := [32]byte(key); root != whatsmeow.WACertPubKey {
+		whatsmeow.WACertPubKey = root
+	}
+	return Network{simulated: &simulatedNetwork{address: address.Host, roots: roots}}, nil
+}
+
+// Time limits of a dial. Together with whatsmeow's 20 s for the Noise
+// handshake they bound a try to connect: the context cannot, because it lives
+// as long as the socket.
+const (
+	dialTimeout         = 10 * time.Second
+	tlsTimeout          = 10 * time.Second
+	answerHeaderTimeout = 20 * time.Second
+)
+
+func (n *Network) transport() *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
+	t := &http.Transport{
+		DialContext:           dialer.DialContext,
+		TLSHandshakeTimeout:   tlsTimeout,
+		ResponseHeaderTimeout: answerHeaderTimeout,
+		IdleConnTimeout:       90 * time.Second,
+		MaxIdleConnsPerHost:   8,
+	}
+	if n.Proxy != nil {
+		t.Proxy = http.ProxyURL(n.Proxy)
+	}
+	if n.simulated != nil {
+		t.TLSClientConfig = &tls.Config{RootCAs: n.simulated.roots}
+	}
+	return t
+}
+
+// socketClient dials the websocket: in a simulated network its address stands
+// for web.whatsapp.com. Every connection is handed to track, so that a silent
+// one can be cut without waiting for its answer.
+func (n *Network) socketClient(track func(net.Conn)) *http.Client {
+	t := n.transport()
+	dial := t.DialContext
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if n.simulated != nil {
+			address = n.simulated.address
+		}
+		conn, err := dial(ctx, network, address)
+		if err == nil {
+			track(conn)
+		}
+		return conn, err
+	}
+	return &http.Client{Transport: t}
+}
+
+// mediaClient reaches the media hosts that the network names. It has no total
+// time-out: callers give a deadline by context.
+func (n *Network) mediaClient() *http.Client { return &http.Client{Transport: n.transport()} }

@@ -1,0 +1,299 @@
+package wa
+
+import (
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+)
+
+// messageFacts is what a decrypted message means. It never fails: what it
+// does not understand becomes a message with its type name and empty content,
+// so no message can block the queue.
+func (m *Manager) messageFacts(l *link, e *events.Message) []bridge.Fact {
+	if ignoredChat(e.Info.MessageSource) {
+		return nil
+	}
+	pn, lid := m.own()
+	s := sourceOf(e.Info, pn, lid)
+	raw := e.RawMessage
+	if inner := raw.GetDeviceSentMessage().GetMessage(); inner != nil {
+		raw = inner
+	}
+	facts := s.people(e.Info)
+	for _, chat := range s.chats {
+		facts = append(facts, m.contentFacts(l, e, s, chat, raw)...)
+	}
+	return facts
+}
+
+// contentFacts is what the content means in one chat.
+func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge.JID, raw *waE2E.Message) []bridge.Fact {
+	inner := unwrap(raw)
+	msg := inner.msg
+	at := bridge.At(e.Info.Timestamp)
+	switch {
+	case msg.GetProtocolMessage() != nil:
+		return protocolFacts(msg.GetProtocolMessage(), s, chat, at)
+	case msg.GetReactionMessage() != nil:
+		return reactionFacts(msg.GetReactionMessage(), s, chat, at)
+	case msg.GetEncReactionMessage() != nil:
+		reaction, err := l.cli.DecryptReaction(l.ctx, e)
+		if err != nil {
+			m.log.Warn().Str("msg_id", e.Info.ID).Str("error", redact(err.Error())).Msg("reaction not decrypted")
+			return nil
+		}
+		reaction.Key = msg.GetEncReactionMessage().GetTargetMessageKey()
+		return reactionFacts(reaction, s, chat, at)
+	case msg.GetPollUpdateMessage() != nil:
+		return m.voteFacts(l, e, s, chat, at)
+	case msg.GetSecretEncryptedMessage() != nil:
+		return m.secretEditFacts(l, e, s, chat, at)
+	}
+	if target := hdUpload(msg); target != "" {
+		return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at, New: describe(raw, s, chat, target, at)}}
+	}
+	field := contentField(msg)
+	if field == nil && len(msg.ProtoReflect().GetUnknown()) == 0 || field != nil && housekeeping[string(field.Name())] {
+		return nil
+	}
+	message := describe(raw, s, chat, e.Info.ID, at)
+	message.PushName = e.Info.PushName
+	facts := []bridge.Fact{message}
+	if message.Expiration > 0 && !chat.IsGroup() {
+		facts = append(facts, bridge.ChatTimer{Chat: chat, Seconds: message.Expiration})
+	}
+	return facts
+}
+
+// source is who wrote, and in which chats it shows.
+type source struct {
+	sender     bridge.JID
+	fromMe     bool
+	chats      []bridge.JID
+	identities []bridge.Identity
+}
+
+// sourceOf reads the sender and the chat. A message to a broadcast list shows
+// in the chat with its sender; an own one in the chat of every recipient.
+func sourceOf(info types.MessageInfo, ownPN, ownLID bridge.JID) source {
+	s := source{sender: toBridge(info.Sender), fromMe: info.IsFromMe}
+	if s.fromMe && ownPN != "" {
+		s.sender = ownPN
+	}
+	add := func(a, b types.JID) {
+		if identity, ok := identityOf(a, b); ok {
+			s.identities = append(s.identities, identity)
+		}
+	}
+	if info.IsFromMe {
+		add(info.Chat, info.RecipientAlt)
+	} else {
+		add(info.Sender, info.SenderAlt)
+	}
+	switch {
+	case info.IsIncomingBroadcast():
+		s.chats = []bridge.JID{toBridge(info.Sender)}
+	case info.Chat.Server == types.BroadcastServer:
+		for _, recipient := range info.BroadcastRecipients {
+			add(recipient.PN, recipient.LID)
+			jid := recipient.PN
+			if jid.IsEmpty() {
+				jid = recipient.LID
+			}
+			if chat := toBridge(jid); chat != "" {
+				s.chats = append(s.chats, chat)
+			}
+		}
+	default:
+		if chat := toBridge(info.Chat); chat != "" {
+			s.chats = []bridge.JID{chat}
+		}
+	}
+	return s
+}
+
+// people are the facts about who wrote.
+func (s source) people(info types.MessageInfo) []bridge.Fact {
+	var facts []bridge.Fact
+	for _, identity := range s.identities {
+		facts = append(facts, identity)
+	}
+	if info.IsFromMe {
+		return facts
+	}
+	contact := bridge.Contact{JID: s.sender}
+	if info.PushName != "" && info.PushName != "-" {
+		contact.PushName = &info.PushName
+	}
+	if verified := info.VerifiedName; verified != nil && verified.Details.GetVerifiedName() != "" {
+		name := verified.Details.GetVerifiedName()
+		contact.BusinessName = &name
+	}
+	if contact.PushName != nil || contact.BusinessName != nil {
+		facts = append(facts, contact)
+	}
+	return facts
+}
+
+// ignoredChat says whether the account's chats have nothing to do with it:
+// status updates and channels.
+func ignoredChat(s types.MessageSource) bool {
+	return s.Chat.User == "status" && s.Chat.Server == types.BroadcastServer || s.Chat.Server == types.NewsletterServer
+}
+
+// describe makes the message that the store keeps.
+func describe(raw *waE2E.Message, s source, chat bridge.JID, id string, at bridge.Time) bridge.Message {
+	inner := unwrap(raw)
+	encoded, err := proto.Marshal(raw)
+	if err != nil {
+		encoded = nil // cannot happen: it was decoded or composed a moment ago
+	}
+	context := contextInfo(inner.msg)
+	message := bridge.Message{
+		Chat: chat, ID: id, FromMe: s.fromMe, SenderJID: s.sender, Timestamp: at,
+		MessageType: typeName(inner.msg), Content: textOf(inner.msg),
+		ContextInfo: contextOf(context), Media: mediaOf(inner.msg), Poll: pollOf(inner.msg),
+		Raw: encoded, ViewOnce: inner.viewOnce, Expiration: context.GetExpiration(),
+	}
+	if s.fromMe {
+		sent := bridge.DeliverySent
+		message.Status = &sent
+	}
+	return message
+}
+
+// protocolFacts are changes of other messages and of the chat.
+func protocolFacts(p *waE2E.ProtocolMessage, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
+	switch p.GetType() {
+	case waE2E.ProtocolMessage_REVOKE:
+		return []bridge.Fact{bridge.Deletion{Chat: chat, Target: p.GetKey().GetID(), By: s.sender, Timestamp: at}}
+	case waE2E.ProtocolMessage_MESSAGE_EDIT:
+		target := p.GetKey().GetID()
+		return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
+			New: describe(p.GetEditedMessage(), s, chat, target, at)}}
+	case waE2E.ProtocolMessage_EPHEMERAL_SETTING:
+		return []bridge.Fact{bridge.ChatTimer{Chat: chat, Seconds: p.GetEphemeralExpiration()}}
+	}
+	return nil
+}
+
+func reactionFacts(r *waE2E.ReactionMessage, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
+	if ms := r.GetSenderTimestampMS(); ms > 0 {
+		at = bridge.Millis(ms)
+	}
+	return []bridge.Fact{bridge.ReactionChange{Chat: chat, Target: r.GetKey().GetID(), Sender: s.sender, Emoji: r.GetText(), Timestamp: at}}
+}
+
+// voteFacts decrypts a vote with the poll's secret, which whatsmeow keeps.
+func (m *Manager) voteFacts(l *link, e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
+	update := e.Message.GetPollUpdateMessage()
+	vote, err := l.cli.DecryptPollVote(l.ctx, e)
+	if err != nil {
+		m.log.Warn().Str("msg_id", e.Info.ID).Str("error", redact(err.Error())).Msg("poll vote not decrypted")
+		return nil
+	}
+	if ms := update.GetSenderTimestampMS(); ms > 0 {
+		at = bridge.Millis(ms)
+	}
+	return []bridge.Fact{bridge.PollVote{Chat: chat, Target: update.GetPollCreationMessageKey().GetID(), Voter: s.sender,
+		Hashes: vote.GetSelectedOptions(), Timestamp: at}}
+}
+
+// secretEditFacts decrypts an edit that comes encrypted with the secret of
+// the message it changes.
+func (m *Manager) secretEditFacts(l *link, e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
+	edited, err := l.cli.DecryptSecretEncryptedMessage(l.ctx, e)
+	if err != nil {
+		m.log.Warn().Str("msg_id", e.Info.ID).Str("error", redact(err.Error())).Msg("edit not decrypted")
+		return nil
+	}
+	if p := unwrap(edited).msg.GetProtocolMessage(); p != nil {
+		return protocolFacts(p, s, chat, at)
+	}
+	target := e.Message.GetSecretEncryptedMessage().GetTargetMessageKey().GetID()
+	return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
+		New: describe(edited, s, chat, target, at)}}
+}
+
+// hdUpload is the id of the message whose picture or film this one replaces:
+// phones send a small version first and the large one behind it.
+func hdUpload(msg *waE2E.Message) string {
+	association := msg.GetMessageContextInfo().GetMessageAssociation()
+	switch association.GetAssociationType() {
+	case waE2E.MessageAssociation_HD_IMAGE_DUAL_UPLOAD, waE2E.MessageAssociation_HD_VIDEO_DUAL_UPLOAD:
+		return association.GetParentMessageKey().GetID()
+	}
+	return ""
+}
+
+// placeholderFacts keep the place of a message that cannot be decrypted,
+// unless its sender says that nothing shows when it is missing.
+func (m *Manager) placeholderFacts(e *events.UndecryptableMessage) []bridge.Fact {
+	if ignoredChat(e.Info.MessageSource) || e.DecryptFailMode == events.DecryptFailHide || e.Info.Category == "peer" {
+		return nil
+	}
+	pn, lid := m.own()
+	s := sourceOf(e.Info, pn, lid)
+	facts := s.people(e.Info)
+	for _, chat := range s.chats {
+		facts = append(facts, bridge.Message{
+			Chat: chat, ID: e.Info.ID, FromMe: s.fromMe, SenderJID: s.sender, PushName: e.Info.PushName,
+			MessageType: bridge.TypeUndecryptable, Timestamp: bridge.At(e.Info.Timestamp),
+			ViewOnce: e.UnavailableType == events.UnavailableTypeViewOnce,
+		})
+	}
+	return facts
+}
+
+// receiptFacts move own messages forward. Receipts of own devices say nothing
+// of the recipients.
+func receiptFacts(e *events.Receipt) []bridge.Fact {
+	if e.IsFromMe {
+		return nil
+	}
+	var status bridge.Delivery
+	switch e.Type {
+	case types.ReceiptTypeDelivered, types.ReceiptTypeInactive:
+		status = bridge.DeliveryDelivered
+	case types.ReceiptTypeRead:
+		status = bridge.DeliveryRead
+	case types.ReceiptTypePlayed:
+		status = bridge.DeliveryPlayed
+	default:
+		return nil
+	}
+	chat, from := toBridge(e.Chat), toBridge(e.Sender)
+	if chat == "" || chat.Kind() == bridge.KindBroadcast {
+		chat = from
+	}
+	if chat == "" {
+		return nil
+	}
+	at := e.Timestamp
+	if at.IsZero() {
+		at = time.Now()
+	}
+	var facts []bridge.Fact
+	if identity, ok := identityOf(e.Sender, e.SenderAlt); ok {
+		facts = append(facts, identity)
+	}
+	return append(facts, bridge.Receipt{Chat: chat, IDs: e.MessageIDs, From: from, Status: status, Timestamp: bridge.At(at)})
+}
+
+// contactFacts is a change in the account's address book.
+func contactFacts(e *events.Contact) []bridge.Fact {
+	name := e.Action.GetFullName()
+	if name == "" {
+		name = e.Action.GetFirstName()
+	}
+	var facts []bridge.Fact
+	if other := parseToBridge(e.Action.GetLidJID()); other.IsLID() && toBridge(e.JID).Server() == bridge.ServerUser {
+		facts = append(facts, bridge.Identity{PN: toBridge(e.JID), LID: other})
+	}
+	return append(facts, bridge.Contact{JID: toBridge(e.JID), Name: &name})
+}

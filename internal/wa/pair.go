@@ -1,0 +1,474 @@
+package wa
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// codeLife is how long the network keeps an unpaired socket and with it a
+	// pairing code: six QR codes, the first for 60 s, the others for 20 s.
+	codeLife      = firstQRLife + 5*nextQRLife
+	firstQRLife   = 60 * time.Second
+	nextQRLife    = 20 * time.Second
+	freshPairing  = 20 * time.Second // a socket older than this is renewed for a new code
+	pairingWait   = 15 * time.Second // for the unpaired socket to be ready
+	passkeyWait   = 20 * time.Second // for the phone's part of a passkey pairing
+	afterPairing  = 10 * time.Second // for the network to ask for the reconnection
+	pairingClient = "Chrome (Linux)" // the network validates the form "Browser (OS)"
+)
+
+// pairing is the unpaired link and what it offers. Manager.mu guards all
+// fields but link.
+type pairing struct {
+	link        *link
+	codes       []string // QR codes of the present socket
+	codesAt     time.Time
+	ready       chan struct{} // closed once the present socket has QR codes
+	code        string
+	codeExpires time.Time
+	passkey     *bridge.Passkey
+	confirm     chan events.PairPasskeyConfirmation
+	paired      bool
+}
+
+// qr is the QR code to show now; nil when there is none. It is built from the
+// device's present secret, because a wrong code typed on the phone changes
+// that secret and whatsmeow tells nobody. The caller holds Manager.mu.
+func (p *pairing) qr(now time.Time) *string {
+	if len(p.codes) == 0 || p.paired || p.passkey != nil {
+		return nil
+	}
+	index := 0
+	if age := now.Sub(p.codesAt); age >= firstQRLife {
+		index = 1 + int((age-firstQRLife)/nextQRLife)
+	}
+	if index >= len(p.codes) {
+		return nil
+	}
+	head, fields, found := strings.Cut(p.codes[index], "#")
+	parts := strings.Split(fields, ",")
+	if !found || len(parts) != 5 {
+		return &p.codes[index]
+	}
+	secret := presentSecret(p.link.cli.Store)
+	parts[3] = base64.StdEncoding.EncodeToString(secret[:])
+	code := head + "#" + strings.Join(parts, ",")
+	return &code
+}
+
+// presentSecret copies the device's ADV secret. whatsmeow replaces the slice
+// in a goroutine of its own without a lock; every value it ever has is 32
+// bytes long, so a header read at that moment is still one of them.
+//
+//go:norace
+func presentSecret(device *store.Device) (secret [32]byte) {
+	for i := range min(len(device.AdvSecretKey), len(secret)) {
+		secret[i] = device.AdvSecretKey[i]
+	}
+	return secret
+}
+
+// runPairing keeps an unpaired socket open, renewing its codes without end,
+// until the account is paired.
+func (m *Manager) runPairing(ctx context.Context, device *store.Device) {
+	l := m.newLink(ctx, device)
+	p := &pairing{link: l, ready: make(chan struct{}), confirm: make(chan events.PairPasskeyConfirmation, 1)}
+	m.setPairing(p)
+	defer m.setPairing(nil)
+	defer l.end()
+	m.setState(bridge.StateNeedsPair, "")
+
+	dialled := make(chan error, 1)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	tries := 0
+	again := func(after time.Duration) {
+		m.resetPairing(p)
+		l.disconnect()
+		timer.Reset(after)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			if m.pairingDone(p) {
+				return
+			}
+			m.resetPairing(p)
+			l.disconnect() // an old socket whose codes have run out
+			timer.Reset(codeLife + dialTimeout)
+			go func() { dialled <- l.cli.ConnectContext(l.ctx) }()
+		case err := <-dialled:
+			if err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected) {
+				m.log.Warn().Str("error", redact(err.Error())).Msg("connection for pairing failed")
+				m.setState(bridge.StateNeedsPair, "the network cannot be reached to pair; trying again")
+				tries++
+				again(pause(tries, 0))
+				continue
+			}
+			tries = 0
+		case s := <-l.signals:
+			switch s.kind {
+			case signalPaired:
+				timer.Reset(s.after)
+			case signalUnpaired:
+				m.setState(bridge.StateNeedsPair, s.sentence)
+				return // whatsmeow may have deleted the device: begin with a new one
+			case signalOutdated:
+				m.setState(bridge.StateNeedsPair, s.sentence)
+				if m.lookUpVersion(ctx) {
+					again(0)
+				} else {
+					again(refusedPause)
+				}
+			case signalRefusedLogin, signalHalted:
+				m.setState(bridge.StateNeedsPair, s.sentence)
+				again(max(s.after, longPause))
+			case signalDisconnected, signalSilent:
+				if m.pairingDone(p) {
+					return
+				}
+				tries++
+				again(pause(tries, 0))
+			}
+		case c := <-m.commands:
+			switch c.kind {
+			case commandRenewPairing:
+				again(0)
+				c.done <- commandResult{}
+			case commandLogout:
+				c.done <- commandResult{}
+			default:
+				c.done <- commandResult{err: bridge.Fail(bridge.CodeNoSession, "there is no session to reconnect: pair the account first")}
+			}
+		}
+	}
+}
+
+func (m *Manager) setPairing(p *pairing) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pairing = p
+}
+
+// resetPairing forgets what an old socket offered.
+func (m *Manager) resetPairing(p *pairing) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(p.codes) > 0 {
+		p.ready = make(chan struct{})
+	}
+	p.codes, p.code, p.passkey = nil, "", nil
+}
+
+func (m *Manager) pairingDone(p *pairing) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return p.paired
+}
+
+// onPairing handles what the unpaired socket tells.
+func (m *Manager) onPairing(l *link, evt any) {
+	m.mu.Lock()
+	p := m.pairing
+	m.mu.Unlock()
+	if p == nil || p.link != l {
+		return
+	}
+	switch e := evt.(type) {
+	case *events.QR:
+		m.mu.Lock()
+		p.codes, p.codesAt = e.Codes, time.Now()
+		close(p.ready)
+		m.mu.Unlock()
+		m.poke()
+	case *events.PairPasskeyRequest:
+		m.onPasskeyRequest(p, e)
+	case *events.PairPasskeyConfirmation:
+		select {
+		case p.confirm <- *e:
+		default:
+		}
+		m.onPasskeyCode(p, e)
+	case *events.PairPasskeyError:
+		m.log.Warn().Str("error", redact(e.Error.Error())).Msg("passkey pairing failed")
+		m.setState(bridge.StateNeedsPair, "the passkey was not accepted: start the pairing again")
+	case *events.PairSuccess:
+		m.onPaired(p, e)
+	case *events.PairError:
+		l.tell(signal{kind: signalUnpaired, sentence: m.pairErrorSentence(e)})
+	case *events.ManualLoginReconnect:
+		l.tell(signal{kind: signalPaired}) // the session is there: log in with it
+	case *events.QRScannedWithoutMultidevice:
+		m.setState(bridge.StateNeedsPair, "the QR code was scanned by a phone without linked devices: update WhatsApp on it and try again")
+	}
+}
+
+func (m *Manager) onPaired(p *pairing, e *events.PairSuccess) {
+	m.mu.Lock()
+	p.paired = true
+	m.mu.Unlock()
+	owner := bridge.Owner{PN: toBridge(e.ID), LID: toBridge(e.LID)}
+	if err := m.inbox.Save(m.background, owner, bridge.Identity(owner)); err != nil {
+		m.log.Error().Err(err).Msg("owner not stored; trying again at the login")
+	}
+	m.clearError()
+	m.log.Info().Str("platform", e.Platform).Msg("paired")
+	p.link.tell(signal{kind: signalPaired, after: afterPairing})
+}
+
+// mayPair is whatsmeow's question before a pairing is completed.
+func (m *Manager) mayPair(jid types.JID, _, _ string) bool {
+	sentence := m.refusal(m.background, jid.User)
+	if sentence != nil {
+		m.log.Warn().Str("reason", sentence.Error()).Msg("pairing refused")
+	}
+	return sentence == nil
+}
+
+// refusal says why the account with this number may not pair; nil if it may.
+func (m *Manager) refusal(ctx context.Context, phone string) error {
+	if m.opts.PhoneNumber != "" && phone != m.opts.PhoneNumber {
+		return bridge.Fail(bridge.CodeOtherAccount, "this bridge is configured (PHONE_NUMBER) for another account: scan with that account's phone, or change PHONE_NUMBER and restart")
+	}
+	owner, known, err := m.inbox.OwnerOf(ctx)
+	if err != nil {
+		return err
+	}
+	if known && owner.PN.User() != phone {
+		return bridge.Fail(bridge.CodeOtherAccount, "the stored messages belong to another account: pair that account, or start with an empty DATA_DIR")
+	}
+	return nil
+}
+
+func (m *Manager) pairErrorSentence(e *events.PairError) string {
+	if errors.Is(e.Error, whatsmeow.ErrPairRejectedLocally) {
+		if err := m.refusal(m.background, e.ID.User); err != nil && bridge.CodeOf(err) == bridge.CodeOtherAccount {
+			return err.Error()
+		}
+	}
+	m.log.Warn().Str("error", redact(e.Error.Error())).Msg("pairing failed")
+	return "the pairing failed: request a new code and try again"
+}
+
+// Pair asks the network for a pairing code for the phone number, or for the
+// configured one if it is empty. A new code makes the older one void.
+//
+// It fails with [bridge.CodeInvalid] without a usable number, with
+// [bridge.CodeAlreadyPaired], [bridge.CodeOtherAccount], [bridge.CodeRateLimited],
+// and with [bridge.CodeNotConnected] when the network cannot be reached.
+func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, error) {
+	if phone == "" {
+		phone = m.opts.PhoneNumber
+	}
+	if phone == "" {
+		return bridge.PairingCode{}, bridge.Invalid(`no phone number: set PHONE_NUMBER, or send {"phone": "<number in E.164 digits>"}`)
+	}
+	m.pairMu.Lock()
+	defer m.pairMu.Unlock()
+	if m.Status().User != nil {
+		return bridge.PairingCode{}, bridge.Fail(bridge.CodeAlreadyPaired, "the account is paired already: log out first to pair anew")
+	}
+	if err := m.refusal(ctx, phone); err != nil {
+		return bridge.PairingCode{}, err
+	}
+	p, err := m.freshPairing(ctx)
+	if err != nil {
+		return bridge.PairingCode{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, pairingWait)
+	defer cancel()
+	code, err := p.link.cli.PairPhone(ctx, phone, true, whatsmeow.PairClientChrome, pairingClient)
+	if err != nil {
+		return bridge.PairingCode{}, pairPhoneError(err)
+	}
+	m.mu.Lock()
+	p.code, p.codeExpires = code, p.codesAt.Add(codeLife)
+	expires := bridge.At(p.codeExpires)
+	m.mu.Unlock()
+	m.poke()
+	return bridge.PairingCode{
+		Code: code, ExpiresAt: expires,
+		Hint: "On the phone: WhatsApp > Linked devices > Link a device > Link with phone number instead, then enter the code.",
+	}, nil
+}
+
+func pairPhoneError(err error) error {
+	var iq *whatsmeow.IQError
+	switch {
+	case errors.Is(err, whatsmeow.ErrPhoneNumberTooShort):
+		return bridge.Invalid("the phone number is too short: use E.164 digits with the country code").Because(err)
+	case errors.Is(err, whatsmeow.ErrPhoneNumberIsNotInternational):
+		return bridge.Invalid("the phone number must begin with the country code, not with 0").Because(err)
+	case errors.As(err, &iq) && iq.Code == 429:
+		return &bridge.Error{Code: bridge.CodeRateLimited, Msg: "the network refuses more pairing codes for now: wait some minutes", Err: err, RetryAfter: 5 * time.Minute}
+	case errors.As(err, &iq) && (iq.Code == 400 || iq.Code == 404):
+		return bridge.Invalid("the network refuses a pairing code for this phone number: is it the account's number, in E.164 digits?").Because(err)
+	}
+	return bridge.NotConnected("the network did not give a pairing code: try again in a moment").Because(err)
+}
+
+// freshPairing is an unpaired socket young enough for a code to live long.
+func (m *Manager) freshPairing(ctx context.Context) (*pairing, error) {
+	ctx, cancel := context.WithTimeout(ctx, pairingWait)
+	defer cancel()
+	p, age, err := m.readyPairing(ctx)
+	if err != nil || age <= freshPairing {
+		return p, err
+	}
+	if _, err := m.ask(ctx, commandRenewPairing); err != nil {
+		return nil, bridge.NotConnected("the network cannot be reached: try again in a moment").Because(err)
+	}
+	p, _, err = m.readyPairing(ctx)
+	return p, err
+}
+
+// readyPairing waits until the unpaired socket has QR codes, the sign that
+// the network listens.
+func (m *Manager) readyPairing(ctx context.Context) (*pairing, time.Duration, error) {
+	for {
+		m.mu.Lock()
+		p := m.pairing
+		var ready chan struct{}
+		if p != nil {
+			ready = p.ready
+		}
+		m.mu.Unlock()
+		if p == nil {
+			return nil, 0, m.notPairing()
+		}
+		select {
+		case <-ready:
+			m.mu.Lock()
+			age, usable := time.Since(p.codesAt), len(p.codes) > 0
+			m.mu.Unlock()
+			if usable {
+				return p, age, nil
+			}
+		case <-ctx.Done():
+			return nil, 0, bridge.NotConnected("the network cannot be reached: try again in a moment").Because(ctx.Err())
+		}
+	}
+}
+
+func (m *Manager) notPairing() error {
+	if m.Status().User != nil {
+		return bridge.Fail(bridge.CodeAlreadyPaired, "the account is paired already: log out first to pair anew")
+	}
+	return bridge.NotConnected("bridged is starting or stopping: try again in a moment")
+}
+
+// onPasskeyRequest shows what the network wants signed.
+func (m *Manager) onPasskeyRequest(p *pairing, e *events.PairPasskeyRequest) {
+	options, err := json.Marshal(e.PublicKey)
+	if err != nil {
+		m.log.Error().Err(err).Msg("passkey request unreadable")
+		return
+	}
+	m.mu.Lock()
+	p.passkey = &bridge.Passkey{PublicKey: options}
+	m.mu.Unlock()
+	m.poke()
+}
+
+func (m *Manager) onPasskeyCode(p *pairing, e *events.PairPasskeyConfirmation) {
+	m.mu.Lock()
+	if p.passkey != nil {
+		code := e.Code
+		p.passkey.Code = &code
+	}
+	m.mu.Unlock()
+	m.poke()
+}
+
+// passkeyPairing is the pairing for which the network asked for a passkey.
+func (m *Manager) passkeyPairing() (*pairing, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pairing == nil || m.pairing.passkey == nil {
+		return nil, bridge.Invalid("the network has not asked for a passkey: start a pairing first and wait until the status shows one")
+	}
+	return m.pairing, nil
+}
+
+// SubmitPasskey passes an authenticator's answer on (a WebAuthn
+// PublicKeyCredential in JSON) and waits for the phone's part. Where nobody
+// has to compare codes the pairing is confirmed at once.
+func (m *Manager) SubmitPasskey(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error) {
+	p, err := m.passkeyPairing()
+	if err != nil {
+		return bridge.PasskeyResult{}, err
+	}
+	var credential types.WebAuthnResponse
+	if err := json.Unmarshal(response, &credential); err != nil {
+		return bridge.PasskeyResult{}, bridge.Invalid("the body is not a PublicKeyCredential as JSON (base64url without padding)").Because(err)
+	}
+	if len(credential.RawID) == 0 || len(credential.Response.Signature) == 0 {
+		return bridge.PasskeyResult{}, bridge.Invalid("the PublicKeyCredential needs rawId and response.signature")
+	}
+	select {
+	case <-p.confirm: // of an earlier try
+	default:
+	}
+	ctx, cancel := context.WithTimeout(ctx, passkeyWait)
+	defer cancel()
+	if err := p.link.cli.SendPasskeyResponse(ctx, &credential); err != nil {
+		return bridge.PasskeyResult{}, passkeyError(err)
+	}
+	select {
+	case confirmation := <-p.confirm:
+		result := bridge.PasskeyResult{OK: true, Code: &confirmation.Code}
+		if !confirmation.SkipHandoffUX {
+			return result, nil
+		}
+		if err := p.link.cli.SendPasskeyConfirmation(ctx); err != nil {
+			return bridge.PasskeyResult{}, passkeyError(err)
+		}
+		result.Confirmed = true
+		return result, nil
+	case <-ctx.Done():
+		return bridge.PasskeyResult{OK: true}, nil
+	}
+}
+
+// ConfirmPasskey says that a person has compared the two codes.
+func (m *Manager) ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, error) {
+	p, err := m.passkeyPairing()
+	if err != nil {
+		return bridge.PasskeyResult{}, err
+	}
+	m.mu.Lock()
+	code := p.passkey.Code
+	m.mu.Unlock()
+	if code == nil {
+		return bridge.PasskeyResult{}, bridge.Invalid("there is no code to confirm yet: send the passkey first")
+	}
+	ctx, cancel := context.WithTimeout(ctx, passkeyWait)
+	defer cancel()
+	if err := p.link.cli.SendPasskeyConfirmation(ctx); err != nil {
+		return bridge.PasskeyResult{}, passkeyError(err)
+	}
+	return bridge.PasskeyResult{OK: true, Code: code, Confirmed: true}, nil
+}
+
+func passkeyError(err error) error {
+	var iq *whatsmeow.IQError
+	if errors.As(err, &iq) && iq.Code < 500 {
+		return bridge.Invalid("the network did not accept the passkey").Because(err)
+	}
+	return bridge.NotConnected("the passkey could not be passed on: try again in a moment").Because(fmt.Errorf("passkey: %w", err))
+}

@@ -1,0 +1,167 @@
+package wa
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/bridge"
+)
+
+// saveTimeout bounds one transaction of the store.
+const saveTimeout = 30 * time.Second
+
+// handle is told of everything that happens on the socket. Its answer is the
+// acknowledgement: false keeps the network from forgetting the stanza.
+//
+// It recovers its own panics, because whatsmeow counts a panicking handler as
+// success. Nothing here asks the network: whatsmeow handles stanzas one at a
+// time.
+func (l *link) handle(evt any) (stored bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			l.m.log.Error().Str("event", fmt.Sprintf("%T", evt)).Str("panic", redact(fmt.Sprint(r))).
+				Bytes("stack", debug.Stack()).Msg("handler panicked")
+			stored = l.refuse(fmt.Errorf("panic while handling %T", evt))
+		}
+	}()
+	m := l.m
+	switch e := evt.(type) {
+	// Facts: stored, then acknowledged.
+	case *events.Message:
+		return l.keep(m.messageFacts(l, e))
+	case *events.UndecryptableMessage:
+		return l.keep(m.placeholderFacts(e))
+	case *events.Receipt:
+		return l.keep(receiptFacts(e))
+	case *events.JoinedGroup:
+		return l.keep(groupFacts(&e.GroupInfo))
+	case *events.GroupInfo:
+		return l.keep(l.groupChangeFacts(e))
+	case *events.PushName:
+		return l.keep([]bridge.Fact{bridge.Contact{JID: toBridge(e.JID), PushName: &e.NewPushName}})
+	case *events.BusinessName:
+		return l.keep([]bridge.Fact{bridge.Contact{JID: toBridge(e.JID), BusinessName: &e.NewBusinessName}})
+	case *events.Contact:
+		return l.keep(contactFacts(e))
+
+	// The connection.
+	case *events.Connected:
+		l.connected()
+	case *events.Disconnected:
+		l.tell(signal{kind: signalDisconnected})
+	case *events.KeepAliveTimeout:
+		l.tell(signal{kind: signalSilent, sentence: "the network does not answer; reconnecting"})
+	case *events.StreamReplaced:
+		l.tell(signal{kind: signalHalted, sentence: "another client took over this session: stop it, then POST /api/auth/reconnect or restart"})
+	case *events.TemporaryBan:
+		l.tell(banSignal(e))
+	case *events.ClientOutdated:
+		l.tell(signal{kind: signalOutdated, sentence: "the network wants a newer client version: update bridged if this stays; trying again hourly"})
+	case *events.LoggedOut:
+		l.tell(signal{kind: signalLoggedOut, sentence: loggedOutSentence(e, time.Now())})
+	case *events.ConnectFailure:
+		l.tell(signal{kind: signalRefusedLogin, after: refusedPause,
+			sentence: fmt.Sprintf("the network refused the login (code %d): trying again in an hour", e.Reason)})
+	case *events.StreamError:
+		l.tell(signal{kind: signalSilent, sentence: fmt.Sprintf("the network ended the connection (code %s); reconnecting", e.Code)})
+
+	// Pairing.
+	case *events.QR, *events.PairSuccess, *events.PairError, *events.ManualLoginReconnect, *events.QRScannedWithoutMultidevice,
+		*events.PairPasskeyRequest, *events.PairPasskeyConfirmation, *events.PairPasskeyError:
+		m.onPairing(l, evt)
+
+	// The account.
+	case *events.PushNameSetting:
+		m.setPushName(e.Action.GetName())
+		m.workers.Go(func() { l.stayUnavailable() })
+	case *events.AppStateSyncComplete:
+		m.workers.Go(func() { l.stayUnavailable() })
+	case *events.NotifyAccountReachoutTimelock:
+		m.setTimelock(e)
+	case *events.MediaRetry:
+		m.reupload.answer(e)
+	}
+	return true
+}
+
+// keep saves the facts of one stanza in one transaction.
+func (l *link) keep(facts []bridge.Fact) bool {
+	if l.refusing.Load() {
+		return false
+	}
+	if len(facts) == 0 {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(l.m.background, saveTimeout)
+	defer cancel()
+	if err := l.m.inbox.Save(ctx, facts...); err != nil {
+		return l.refuse(err)
+	}
+	l.m.accepted()
+	l.m.groups.want(facts)
+	return true
+}
+
+// refuse leaves a stanza unacknowledged. The network sends it again only on
+// the next connection, so this one is cut; while the store keeps failing the
+// pauses grow.
+func (l *link) refuse(cause error) bool {
+	if l.refusing.Swap(true) {
+		return false
+	}
+	m := l.m
+	m.mu.Lock()
+	m.resets++
+	wait := pause(m.resets, 0)
+	m.mu.Unlock()
+	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("not stored, not acknowledged")
+	l.tell(signal{kind: signalRefused, after: wait,
+		sentence: "a message could not be stored and was left with the network: is the disk full, or the data directory not writable?"})
+	return false
+}
+
+// accepted ends a row of refusals.
+func (m *Manager) accepted() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.resets = 0
+}
+
+func banSignal(e *events.TemporaryBan) signal {
+	until := "for an unknown time"
+	wait := e.Expire
+	if wait > 0 {
+		until = "until " + bridge.At(time.Now().Add(wait)).String()
+	} else {
+		wait = refusedPause
+	}
+	return signal{kind: signalRefusedLogin, after: wait,
+		sentence: fmt.Sprintf("the account is banned %s (%s): trying again at the end", until, e.Code)}
+}
+
+func loggedOutSentence(e *events.LoggedOut, now time.Time) string {
+	on := bridge.At(now).String()
+	switch e.Reason {
+	case events.ConnectFailureMainDeviceGone:
+		return "the account is locked, or moved to another phone (" + on + "): open WhatsApp on the phone, then pair again"
+	case events.ConnectFailureUnknownLogout:
+		return "the account was logged out by the network, perhaps banned (" + on + "): open WhatsApp on the phone, then pair again"
+	}
+	return "unlinked from the phone on " + on + "; pair again"
+}
+
+// stayUnavailable keeps the phone ringing. It needs a push name, which a
+// fresh session gets with the first sync.
+func (l *link) stayUnavailable() {
+	if name := l.m.Status().User; name == nil || name.PushName == "" {
+		return
+	}
+	if err := l.cli.SendPresence(l.ctx, types.PresenceUnavailable); err != nil && l.loggedIn() {
+		l.m.log.Debug().Str("error", redact(err.Error())).Msg("presence not sent")
+	}
+}

@@ -1,0 +1,101 @@
+package wa
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/socket"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/bridge"
+)
+
+// The codes with which the network refuses a message (seen in the field;
+// whatsmeow passes them on as numbers).
+const (
+	codeReachout    = 463 // the account may not start new chats for now
+	codeRateLimited = 429
+	codeStale       = 479 // the stanza was not valid to the server
+	codeForbidden   = 403
+	codeNotAllowed  = 405
+	codeBlocked     = 406
+)
+
+// isSocketError says whether a write to the socket failed: the message may
+// have left or not.
+func isSocketError(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, socket.ErrSocketClosed) || errors.Is(err, net.ErrClosed) || errors.As(err, &op) ||
+		strings.Contains(err.Error(), "failed to send message node")
+}
+
+// refusalOf turns the library's error into a named one. Nothing here is worth
+// a blind retry.
+func (m *Manager) refusalOf(err error, chat bridge.JID) error {
+	var iq *whatsmeow.IQError
+	switch {
+	case errors.Is(err, whatsmeow.ErrServerReturnedError):
+		return m.serverRefusal(err, chat)
+	case errors.Is(err, whatsmeow.ErrNotInGroup), errors.Is(err, whatsmeow.ErrGroupNotFound):
+		return bridge.Fail(bridge.CodeNotInGroup, "the account is not in that group").Because(err)
+	case strings.Contains(err.Error(), "no LID found for"):
+		return bridge.Fail(bridge.CodeNotOnNetwork, "the recipient is not on WhatsApp: check the number (E.164 digits with country code)").Because(err)
+	case errors.As(err, &iq) && iq.Code == codeRateLimited:
+		return rateLimited(err)
+	case errors.As(err, &iq) && iq.Code >= 400 && iq.Code < 500:
+		return bridge.Fail(bridge.CodeSendRefused, "the network refused a query for this recipient (code %d)", iq.Code).Because(err)
+	case errors.As(err, &iq), errors.Is(err, whatsmeow.ErrIQTimedOut):
+		return bridge.NotConnected("the network did not answer: try again in a moment").Because(err)
+	}
+	if again, _ := uncertain(err); again {
+		return bridge.NotConnected("the connection was lost: try again in a moment").Because(err)
+	}
+	return fmt.Errorf("send: %w", err)
+}
+
+func (m *Manager) serverRefusal(err error, chat bridge.JID) error {
+	var code int
+	if _, scanErr := fmt.Sscanf(strings.TrimPrefix(err.Error(), whatsmeow.ErrServerReturnedError.Error()), "%d", &code); scanErr != nil {
+		code = 0
+	}
+	switch code {
+	case codeReachout:
+		return &bridge.Error{Code: bridge.CodeReachoutRestricted, Err: err, RetryAfter: m.timelockLeft(),
+			Msg: "the network does not let this account start new chats for now (code 463): wait, or let the recipient write first"}
+	case codeRateLimited:
+		return rateLimited(err)
+	case codeForbidden, codeNotAllowed:
+		if chat.IsGroup() {
+			return bridge.Fail(bridge.CodeNotInGroup, "the account may not write in that group (not a member, or only admins may)").Because(err)
+		}
+	case codeBlocked:
+		return bridge.Fail(bridge.CodeSendRefused, "the recipient does not accept messages of this account (code 406)").Because(err)
+	case codeStale:
+		return bridge.Fail(bridge.CodeSendRefused, "the network refused the message as invalid (code 479): update bridged if this stays").Because(err)
+	}
+	return bridge.Fail(bridge.CodeSendRefused, "the network refused the message (code %d)", code).Because(err)
+}
+
+func rateLimited(err error) error {
+	return &bridge.Error{Code: bridge.CodeRateLimited, Err: err, RetryAfter: time.Minute, Msg: "the network limits this account's messages for now: slow down"}
+}
+
+// setTimelock remembers until when the account may not start new chats.
+func (m *Manager) setTimelock(e *events.NotifyAccountReachoutTimelock) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.timelock = time.Time{}
+	if e.IsActive {
+		m.timelock = e.TimeEnforcementEnds.Time
+	}
+}
+
+func (m *Manager) timelockLeft() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return max(0, time.Until(m.timelock))
+}

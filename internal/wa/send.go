@@ -1,0 +1,331 @@
+package wa
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// sendBudget is how long one send may take in all, reconnections included.
+	sendBudget = 60 * time.Second
+	// sendAnswer is how long the network may take to acknowledge one try.
+	sendAnswer = 20 * time.Second
+)
+
+// Send composes a message, stores it as pending with the id it will have,
+// and hands it to the network.
+//
+// Errors: [bridge.CodeNotConnected] while the socket is not open,
+// [bridge.CodeNotOnNetwork], [bridge.CodeNotInGroup], [bridge.CodeRateLimited],
+// [bridge.CodeReachoutRestricted], [bridge.CodeSendRefused] and
+// [bridge.CodeMediaGone] when the message did not and will not go out,
+// [bridge.CodeSendTimeout] when nobody knows yet: then it stays pending.
+func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
+	l, err := m.open()
+	if err != nil {
+		return bridge.Sent{}, err
+	}
+	ctx, cancel := m.sendContext(ctx)
+	defer cancel()
+	to, err := m.destination(ctx, l, out.To)
+	if err != nil {
+		return bridge.Sent{}, err
+	}
+	chat := m.inbox.Canonical(out.To)
+	if reaction, ok := out.Content.(bridge.React); ok {
+		return m.react(ctx, l, to, chat, reaction)
+	}
+	msg, err := m.compose(ctx, l, chat, out)
+	if err != nil {
+		return bridge.Sent{}, err
+	}
+	row := m.ownMessage(msg, chat, l.cli.GenerateMessageID(), out)
+	facts := []bridge.Fact{row}
+	if key := out.Key; key != nil {
+		facts = append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: chat, MsgID: row.ID, At: row.Timestamp})
+	}
+	if err := m.inbox.Save(ctx, facts...); err != nil {
+		return bridge.Sent{}, err
+	}
+	return m.transmit(ctx, to, row, msg, out.Key != nil)
+}
+
+// Resend hands a stored own message to the network once more, with the same
+// id, which the apps show once.
+func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, error) {
+	l, err := m.open()
+	if err != nil {
+		return bridge.Sent{}, err
+	}
+	msg := new(waE2E.Message)
+	if err := proto.Unmarshal(row.Raw, msg); err != nil {
+		return bridge.Sent{}, err
+	}
+	ctx, cancel := m.sendContext(ctx)
+	defer cancel()
+	to, err := m.destination(ctx, l, row.Chat)
+	if err != nil {
+		return bridge.Sent{}, err
+	}
+	return m.transmit(ctx, to, row, msg, true)
+}
+
+// sendContext outlives the caller, but neither the budget nor the manager.
+func (m *Manager) sendContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendBudget)
+	stop := context.AfterFunc(m.background, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// ownMessage is the row of a message that is about to leave. Its content is
+// the text as the caller sent it, whatever the wire form makes of mentions.
+func (m *Manager) ownMessage(msg *waE2E.Message, chat bridge.JID, id string, out bridge.Outgoing) bridge.Message {
+	pn, _ := m.own()
+	row := describe(msg, source{sender: pn, fromMe: true}, chat, id, bridge.At(time.Now().Truncate(time.Second)))
+	pending := bridge.DeliveryPending
+	row.Status = &pending
+	if user := m.Status().User; user != nil {
+		row.PushName = user.PushName
+	}
+	if text, ok := out.Content.(bridge.Text); ok {
+		row.Content = text.Text
+	}
+	return row
+}
+
+// transmit sends until the network answers or the budget is spent. A try
+// whose fate is unknown is repeated with the same id.
+func (m *Manager) transmit(ctx context.Context, to types.JID, row bridge.Message, msg *waE2E.Message, hasKey bool) (bridge.Sent, error) {
+	left := false // whether a try may have reached the network
+	for {
+		resp, err := m.try(ctx, to, row.ID, msg)
+		if err == nil {
+			return m.sent(row, resp), nil
+		}
+		again, ambiguous := uncertain(err)
+		left = left || ambiguous
+		if !again {
+			refusal := m.refusalOf(err, row.Chat)
+			m.settle(row, bridge.DeliveryFailed)
+			return bridge.Sent{}, refusal
+		}
+		m.log.Warn().Str("msg_id", row.ID).Str("error", redact(err.Error())).Msg("send interrupted")
+		if m.waitOpen(ctx) != nil {
+			return bridge.Sent{}, m.abandoned(row, err, left, hasKey)
+		}
+	}
+}
+
+// try is one call of whatsmeow's SendMessage, in its turn of the Signal lock.
+func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.Message) (whatsmeow.SendResponse, error) {
+	l, err := m.open()
+	if err != nil {
+		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
+	}
+	ctx, end := l.guard.sendTurn(ctx)
+	defer end()
+	return l.cli.SendMessage(ctx, to, proto.Clone(msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: id, Timeout: sendAnswer})
+}
+
+// sent notes the network's acknowledgement. The message is out: a store that
+// fails now does not make the send fail.
+func (m *Manager) sent(row bridge.Message, resp whatsmeow.SendResponse) bridge.Sent {
+	at := row.Timestamp
+	if !resp.Timestamp.IsZero() {
+		at = bridge.At(resp.Timestamp)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
+	defer cancel()
+	result := bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliverySent, Timestamp: at}
+	if err := m.inbox.Save(ctx, result); err != nil {
+		m.log.Error().Err(err).Str("msg_id", row.ID).Msg("message sent, but its status was not stored")
+	}
+	m.log.Info().Str("chat", row.Chat.Redacted()).Str("msg_id", row.ID).Str("type", row.MessageType).Msg("message sent")
+	return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: at}
+}
+
+// settle stores the end of a try.
+func (m *Manager) settle(row bridge.Message, status bridge.Delivery) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
+	defer cancel()
+	if err := m.inbox.Save(ctx, bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: status}); err != nil {
+		m.log.Error().Err(err).Str("msg_id", row.ID).Msg("status of a send not stored")
+	}
+}
+
+// abandoned ends a send without an answer of the network. What never left is
+// failed. What may have left stays pending: its key, or a receipt, will tell.
+func (m *Manager) abandoned(row bridge.Message, cause error, left, hasKey bool) error {
+	stopping := m.background.Err() != nil
+	if !left || stopping && !hasKey {
+		m.settle(row, bridge.DeliveryFailed)
+	}
+	switch {
+	case stopping:
+		return bridge.NotConnected("bridged is shutting down; the message was not confirmed").Because(cause)
+	case !left:
+		return bridge.NotConnected("the connection was lost before the message left: try again").Because(cause)
+	}
+	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the message in time; it may arrive all the same: "+
+		"repeat the request with the same Idempotency-Key, or look at the message's status").Because(cause)
+}
+
+// waitOpen waits until the socket is open, or fails when ctx ends.
+func (m *Manager) waitOpen(ctx context.Context) error {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if _, err := m.open(); err == nil {
+			return ctx.Err()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
+// react sends a reaction. It is no message of its own: what is stored is the
+// change of the one it names, after the network accepted it.
+func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.JID, r bridge.React) (bridge.Sent, error) {
+	sender := m.wireForm(ctx, l, chat, r.Target.SenderJID)
+	msg := l.cli.BuildReaction(to, toWA(sender), r.Target.ID, r.Emoji)
+	id := l.cli.GenerateMessageID()
+	for {
+		resp, err := m.try(ctx, to, id, msg)
+		if err == nil {
+			pn, _ := m.own()
+			change := bridge.ReactionChange{Chat: chat, Target: r.Target.ID, Sender: pn, Emoji: r.Emoji, Timestamp: bridge.At(time.Now())}
+			if err := m.inbox.Save(context.WithoutCancel(ctx), change); err != nil {
+				m.log.Error().Err(err).Str("msg_id", r.Target.ID).Msg("reaction sent, but not stored")
+			}
+			return bridge.Sent{ID: id, Chat: chat, Timestamp: bridge.At(resp.Timestamp)}, nil
+		}
+		if again, _ := uncertain(err); !again {
+			return bridge.Sent{}, m.refusalOf(err, chat)
+		}
+		if m.waitOpen(ctx) != nil {
+			return bridge.Sent{}, bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the reaction in time: repeat the request, it cannot be doubled").Because(err)
+		}
+	}
+}
+
+// destination checks that there is somebody to send to, before anything is
+// stored, and answers the library's form of the chat.
+func (m *Manager) destination(ctx context.Context, l *link, jid bridge.JID) (types.JID, error) {
+	jid = m.inbox.Canonical(jid)
+	to := toWA(jid)
+	switch {
+	case jid.IsGroup():
+		return to, l.inGroup(ctx, jid)
+	case jid.IsLID():
+		return to, l.lidExists(ctx, to)
+	case jid.Server() == bridge.ServerUser:
+		return to, l.numberExists(ctx, to)
+	}
+	return to, nil
+}
+
+func (l *link) inGroup(ctx context.Context, jid bridge.JID) error {
+	if _, known := l.members.Load(jid); known {
+		return nil
+	}
+	info, err := l.cli.GetGroupInfo(ctx, toWA(jid))
+	if err != nil {
+		return groupError(err)
+	}
+	l.members.Store(jid, true)
+	if err := l.m.inbox.Save(ctx, groupFacts(info)...); err != nil {
+		l.m.log.Warn().Err(err).Msg("group not stored")
+	}
+	return nil
+}
+
+func (l *link) numberExists(ctx context.Context, to types.JID) error {
+	if lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, to); err != nil {
+		return err
+	} else if !lid.IsEmpty() {
+		return nil
+	}
+	answers, err := l.cli.IsOnWhatsApp(ctx, []string{"+" + to.User})
+	if err != nil {
+		return l.m.refusalOf(err, toBridge(to))
+	}
+	for _, answer := range answers {
+		if answer.IsIn {
+			return nil
+		}
+	}
+	return notOnNetwork()
+}
+
+func (l *link) lidExists(ctx context.Context, to types.JID) error {
+	if pn, err := l.cli.Store.LIDs.GetPNForLID(ctx, to); err != nil {
+		return err
+	} else if !pn.IsEmpty() {
+		return nil
+	}
+	devices, err := l.cli.GetUserDevices(ctx, []types.JID{to})
+	if err != nil {
+		return l.m.refusalOf(err, toBridge(to))
+	}
+	if len(devices) == 0 {
+		return notOnNetwork()
+	}
+	return nil
+}
+
+func notOnNetwork() error {
+	return bridge.Fail(bridge.CodeNotOnNetwork, "the recipient is not on WhatsApp: check the number (E.164 digits with country code)")
+}
+
+// messageForRetry answers a device that could not decrypt an own message:
+// from the store, so also after a restart.
+func (m *Manager) messageForRetry(_, to types.JID, id types.MessageID) *waE2E.Message {
+	ctx, cancel := context.WithTimeout(m.background, saveTimeout)
+	defer cancel()
+	row, err := m.inbox.Message(ctx, toBridge(to), id)
+	if err != nil || !row.FromMe || len(row.Raw) == 0 {
+		if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
+			m.log.Error().Err(err).Str("msg_id", id).Msg("message for a retry not read")
+		}
+		return nil
+	}
+	msg := new(waE2E.Message)
+	if err := proto.Unmarshal(row.Raw, msg); err != nil {
+		m.log.Error().Err(err).Str("msg_id", id).Msg("stored message unreadable")
+		return nil
+	}
+	return msg
+}
+
+// newSecret is the message secret that votes and reporting tokens need.
+func newSecret() *waE2E.MessageContextInfo {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // never fails (crypto/rand)
+	return &waE2E.MessageContextInfo{MessageSecret: secret}
+}
+
+// uncertain says whether a try may be repeated with the same id, and whether
+// the message may have left.
+func uncertain(err error) (again, ambiguous bool) {
+	var disconnected *whatsmeow.DisconnectedError
+	switch {
+	case errors.Is(err, whatsmeow.ErrNotConnected):
+		return true, false
+	case errors.Is(err, whatsmeow.ErrMessageTimedOut), errors.As(err, &disconnected),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), isSocketError(err):
+		return true, true
+	}
+	return false, false
+}

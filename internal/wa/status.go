@@ -1,0 +1,148 @@
+package wa
+
+import (
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// setState moves the account to a state and says why. An empty sentence
+// leaves the last error as it is; see clearError.
+func (m *Manager) setState(state bridge.State, sentence string) {
+	m.mu.Lock()
+	changed := m.status.Status != state
+	if changed {
+		m.status.Status = state
+		m.status.Since = bridge.At(time.Now())
+	}
+	if sentence != "" && (m.status.LastError == nil || *m.status.LastError != sentence) {
+		m.status.LastError = &sentence
+		changed = true
+	}
+	if state == bridge.StateOpen && m.status.LastError != nil {
+		m.status.LastError = nil
+		changed = true
+	}
+	m.mu.Unlock()
+	if changed {
+		m.announce(sentence)
+	}
+}
+
+// announce logs the status and appends it to the event log.
+func (m *Manager) announce(sentence string) {
+	status := m.Status()
+	event := m.log.Info().Str("status", string(status.Status))
+	if sentence != "" {
+		event.Str("reason", sentence)
+	}
+	event.Msg("account status")
+	status.QR, status.PairingCode, status.PairingCodeExpiresAt = nil, nil, nil
+	if err := m.inbox.Save(m.background, status); err != nil {
+		m.log.Warn().Err(err).Msg("account status not stored")
+	}
+	m.poke()
+}
+
+// Status is the account's status now.
+func (m *Manager) Status() bridge.Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	status := m.status
+	if m.user != nil {
+		user := *m.user
+		status.User = &user
+		status.HasSession = true
+	}
+	if p := m.pairing; p != nil {
+		status.QR = p.qr(time.Now())
+		if p.code != "" && time.Now().Before(p.codeExpires) {
+			code, expires := p.code, bridge.At(p.codeExpires)
+			status.PairingCode, status.PairingCodeExpiresAt = &code, &expires
+		}
+		if p.passkey != nil {
+			passkey := *p.passkey
+			status.Passkey = &passkey
+		}
+	}
+	return status
+}
+
+// Ready is nil while the socket is open, else a [bridge.CodeNotConnected]
+// error that says what to do.
+func (m *Manager) Ready() error {
+	status := m.Status()
+	switch status.Status {
+	case bridge.StateOpen:
+		return nil
+	case bridge.StateNeedsPair:
+		return bridge.NotConnected("the account is not paired: POST /api/auth/pair and enter the code on the phone")
+	}
+	if status.LastError != nil {
+		return bridge.NotConnected("the account is not connected (status %s): %s", status.Status, *status.LastError)
+	}
+	return bridge.NotConnected("the account is not connected yet (status %s): try again in a moment", status.Status)
+}
+
+// Open is the client while the socket is open, else the error of Ready.
+func (m *Manager) open() (*link, error) {
+	if err := m.Ready(); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.link == nil {
+		return nil, bridge.NotConnected("the account is not connected yet: try again in a moment")
+	}
+	return m.link, nil
+}
+
+// setUser makes known whose session there is; nil ends it.
+func (m *Manager) setUser(user *bridge.User) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.user = user
+}
+
+// setLID completes the user of a session that was made before LIDs.
+func (m *Manager) setLID(lid bridge.JID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.user != nil && lid != "" {
+		m.user.LID = lid
+	}
+}
+
+// setPushName keeps the account's own display name current.
+func (m *Manager) setPushName(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.user != nil {
+		m.user.PushName = name
+	}
+}
+
+// own is the account's two identities; empty while unpaired.
+func (m *Manager) own() (pn, lid bridge.JID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.user == nil {
+		return "", ""
+	}
+	return m.user.JID, m.user.LID
+}
+
+// clearError forgets the last error.
+func (m *Manager) clearError() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.status.LastError = nil
+}
+
+// poke wakes the listener of Changed after a change that is not a new state.
+func (m *Manager) poke() {
+	select {
+	case m.changed <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,340 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/store"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// patience is how long a lost connection counts as connecting.
+	patience = 30 * time.Second
+	// loginTimeout is how long a login may take once the socket is open.
+	loginTimeout = 60 * time.Second
+	// shortOutage is how long the pauses between tries stay short.
+	shortOutage = 5 * time.Minute
+	shortPause  = 8 * time.Second
+	longPause   = 30 * time.Second
+	// refusedPause is how long the network's refusals are left alone.
+	refusedPause = time.Hour
+)
+
+// command asks the supervisor for something and waits for the answer.
+type command struct {
+	kind commandKind
+	ctx  context.Context
+	done chan commandResult
+}
+
+type commandKind int
+
+const (
+	commandLogout commandKind = iota
+	commandReconnect
+	commandRenewPairing
+)
+
+type commandResult struct {
+	unlinked bool
+	err      error
+}
+
+// ask hands a command to the supervisor.
+func (m *Manager) ask(ctx context.Context, kind commandKind) (commandResult, error) {
+	c := command{kind: kind, ctx: ctx, done: make(chan commandResult, 1)}
+	select {
+	case m.commands <- c:
+	case <-ctx.Done():
+		return commandResult{}, ctx.Err()
+	case <-m.background.Done():
+		return commandResult{}, bridge.NotConnected("bridged is shutting down")
+	}
+	select {
+	case result := <-c.done:
+		return result, result.err
+	case <-ctx.Done():
+		return commandResult{}, ctx.Err()
+	}
+}
+
+// supervise alternates between having a session and pairing for one.
+func (m *Manager) supervise(ctx context.Context) error {
+	for ctx.Err() == nil {
+		device, err := m.container.GetFirstDevice(ctx)
+		if ctx.Err() != nil {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read the session: %w", err)
+		}
+		m.setUser(userOf(device))
+		if device.ID == nil {
+			m.runPairing(ctx, device)
+		} else {
+			m.runSession(ctx, device)
+		}
+	}
+	return nil
+}
+
+// session keeps one paired link connected.
+type session struct {
+	m       *Manager
+	l       *link
+	lostAt  time.Time // when the account was last open, or the session began
+	tries   int
+	halted  bool // no more tries until a person asks for one
+	isOpen  bool
+	dialled chan error
+	timer   *time.Timer // the next dial, or the end of patience with a login
+	waiting bool        // the timer is for a dial
+	lapse   *time.Timer // when connecting becomes closed
+}
+
+func (m *Manager) runSession(ctx context.Context, device *store.Device) {
+	l := m.newLink(ctx, device)
+	m.use(l)
+	defer m.use(nil)
+	defer l.end()
+	s := &session{m: m, l: l, lostAt: time.Now(), dialled: make(chan error, 1),
+		timer: time.NewTimer(0), lapse: time.NewTimer(patience), waiting: true}
+	defer s.timer.Stop()
+	defer s.lapse.Stop()
+	m.setState(bridge.StateConnecting, "")
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.timer.C:
+			s.onTimer()
+		case <-s.lapse.C:
+			s.onLapse()
+		case err := <-s.dialled:
+			s.onDialled(err)
+		case sig := <-l.signals:
+			if s.onSignal(sig) {
+				return
+			}
+		case c := <-m.commands:
+			if s.onCommand(c) {
+				return
+			}
+		}
+	}
+}
+
+// schedule plans the next dial.
+func (s *session) schedule(after time.Duration) {
+	s.waiting = true
+	s.timer.Reset(after)
+}
+
+func (s *session) onTimer() {
+	if !s.waiting {
+		s.m.log.Warn().Dur("after", loginTimeout).Msg("login did not end; cutting the connection")
+		s.l.cut()
+		s.retry("the network did not answer the login")
+		return
+	}
+	s.waiting = false
+	if !s.isOpen && !s.halted {
+		s.m.setState(stateWhileAway(time.Since(s.lostAt)), "")
+	}
+	s.timer.Reset(dialTimeout + tlsTimeout + answerHeaderTimeout + loginTimeout)
+	go func() { s.dialled <- s.l.cli.ConnectContext(s.l.ctx) }()
+}
+
+func (s *session) onLapse() {
+	if !s.isOpen {
+		s.m.setState(bridge.StateClosed, "")
+	}
+}
+
+func (s *session) onDialled(err error) {
+	switch {
+	case err == nil, errors.Is(err, whatsmeow.ErrAlreadyConnected):
+		if !s.waiting && !s.isOpen {
+			s.timer.Reset(loginTimeout)
+		}
+	default:
+		s.m.log.Warn().Str("error", redact(err.Error())).Int("tries", s.tries).Msg("connection failed")
+		s.retry("the network cannot be reached; trying again")
+	}
+}
+
+// retry plans the next try after a failed or lost connection.
+func (s *session) retry(sentence string) {
+	if s.halted {
+		return
+	}
+	s.lost()
+	s.m.setState(stateWhileAway(time.Since(s.lostAt)), sentence)
+	s.schedule(pause(s.tries, time.Since(s.lostAt)))
+	s.tries++
+}
+
+// lost notes that the account is not open any more.
+func (s *session) lost() {
+	if !s.isOpen {
+		return
+	}
+	s.isOpen = false
+	s.lostAt, s.tries = time.Now(), 0
+	s.lapse.Reset(patience)
+}
+
+// pause is how long to wait before try n of an outage: at once, then doubling
+// from a second, at most 8 s in the first minutes and 30 s later, spread by a
+// fifth so that many clients do not come back at one moment.
+func pause(n int, outage time.Duration) time.Duration {
+	if n == 0 {
+		return 0
+	}
+	longest := shortPause
+	if outage > shortOutage {
+		longest = longPause
+	}
+	wait := min(longest, time.Second<<min(n-1, 10))
+	return wait - time.Duration(rand.Int64N(int64(wait)/5))
+}
+
+// onSignal answers true when the session is over.
+func (s *session) onSignal(sig signal) bool {
+	switch sig.kind {
+	case signalConnected:
+		s.opened()
+	case signalDisconnected:
+		if !s.halted && !s.l.loggedIn() && !s.waiting {
+			s.retry("the connection was lost; reconnecting")
+		}
+	case signalSilent:
+		s.l.cut()
+		s.retry(sig.sentence)
+	case signalRefused:
+		s.l.cut()
+		s.lost()
+		s.m.setState(bridge.StateConnecting, sig.sentence)
+		s.schedule(sig.after)
+	case signalHalted:
+		s.halt(sig.sentence)
+	case signalRefusedLogin:
+		s.halt(sig.sentence)
+		s.halted = false
+		s.schedule(sig.after)
+	case signalOutdated:
+		s.outdated(sig.sentence)
+	case signalLoggedOut:
+		s.m.setUser(nil)
+		s.m.setState(bridge.StateNeedsPair, sig.sentence)
+		return true
+	}
+	return false
+}
+
+func (s *session) opened() {
+	if !s.l.loggedIn() {
+		return
+	}
+	s.isOpen, s.halted, s.tries, s.waiting = true, false, 0, true
+	s.timer.Stop()
+	s.lapse.Stop()
+	s.m.setLID(toBridge(s.l.cli.Store.LID))
+	s.m.setState(bridge.StateOpen, "")
+	s.m.workers.Go(func() { s.m.catchUp(s.l) })
+}
+
+// halt closes without planning another try.
+func (s *session) halt(sentence string) {
+	s.lost()
+	s.halted = true
+	s.timer.Stop()
+	s.lapse.Stop()
+	s.l.disconnect()
+	s.m.setState(bridge.StateClosed, sentence)
+}
+
+// outdated looks up the client's version and tries at once with a new one,
+// else hourly.
+func (s *session) outdated(sentence string) {
+	s.halt(sentence)
+	s.halted = false
+	if s.m.lookUpVersion(s.l.ctx) {
+		s.schedule(0)
+		return
+	}
+	s.schedule(refusedPause)
+}
+
+// onCommand answers true when the session is over.
+func (s *session) onCommand(c command) bool {
+	switch c.kind {
+	case commandReconnect:
+		s.halted = false
+		if !s.isOpen && s.waiting {
+			s.tries, s.lostAt = 0, time.Now()
+			s.m.setState(bridge.StateConnecting, "")
+			s.lapse.Reset(patience)
+			s.schedule(0)
+		}
+		c.done <- commandResult{}
+	case commandLogout:
+		result := s.logout(c.ctx)
+		c.done <- result
+		return result.err == nil
+	default:
+		c.done <- commandResult{err: bridge.Fail(bridge.CodeAlreadyPaired, "the account is paired already: log out first to pair anew")}
+	}
+	return false
+}
+
+// logout unlinks at the network when open, and wipes the session in any case.
+func (s *session) logout(ctx context.Context) commandResult {
+	unlinked := false
+	if s.isOpen {
+		ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
+		err := s.l.cli.Logout(ctx)
+		cancel()
+		unlinked = err == nil
+		if err != nil {
+			s.m.log.Warn().Str("error", redact(err.Error())).Msg("unlinking at the network failed; wiping the session all the same")
+		}
+	}
+	s.l.disconnect()
+	device := s.l.cli.Store
+	if err := device.Delete(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, store.ErrDeviceDeleted) {
+		return commandResult{unlinked: unlinked, err: fmt.Errorf("wipe the session: %w", err)}
+	}
+	s.m.setUser(nil)
+	s.m.clearError()
+	s.m.setState(bridge.StateNeedsPair, "")
+	return commandResult{unlinked: unlinked}
+}
+
+// logoutTimeout bounds the network's part of a logout.
+const logoutTimeout = 10 * time.Second
+
+// Logout unlinks the account at the network when it is open, and wipes the
+// session in any case. Without a session it succeeds and does nothing.
+func (m *Manager) Logout(ctx context.Context) (unlinked bool, err error) {
+	if m.Status().User == nil {
+		return false, nil
+	}
+	result, err := m.ask(ctx, commandLogout)
+	return result.unlinked, err
+}
+
+// Reconnect tries to connect now, also when the account was replaced by
+// another client. Without a session it fails with [bridge.CodeNoSession].
+func (m *Manager) Reconnect(ctx context.Context) error {
+	if m.Status().User == nil {
+		return bridge.Fail(bridge.CodeNoSession, "there is no session to reconnect: pair the account first")
+	}
+	_, err := m.ask(ctx, commandReconnect)
+	return err
+}

@@ -16,8 +16,7 @@ const azureHost = "168.63.129.16/32"
 // in 2000::/3 but for the special ranges. It leaves to us: mapped addresses
 // (permits unmaps them first), what is inside a translated address (permits looks,
 // which is why the NAT64 prefix may be allowed here: it is how an IPv6-only
-// machine reaches IPv4), and zones, which it ignores. It would permit ports 80
-// and 443 only.
+// machine reaches IPv4), and zones. It would permit ports 80 and 443 only.
 func newGuardian(exceptions []netip.Prefix) *ssrf.Guardian {
 	v6 := []netip.Prefix{ssrf.IPv6NAT64Prefix}
 	var v4 []netip.Prefix

@@ -41,13 +41,14 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	if err != nil {
 		return nil, err
 	}
-	for i, addr := range addrs {
+	public := make([]netip.Addr, 0, len(addrs))
+	for _, addr := range addrs {
 		if !g.permits(addr) {
 			return nil, errNotPublic()
 		}
-		addrs[i] = addr.Unmap()
+		public = append(public, addr.Unmap())
 	}
-	return addrs, nil
+	return public, nil
 }
 
 func (g *Guard) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -77,7 +78,7 @@ func (g *Guard) lookUp(ctx context.Context, name string) ([]netip.Addr, error) {
 	case len(addrs) == 0:
 		return nil, refuse("the host has no address")
 	}
-	return append([]netip.Addr(nil), addrs...), nil // the resolver's slice stays its own
+	return addrs, nil
 }
 
 // connect tries the addresses in turn.

@@ -82,10 +82,7 @@ func (g *Guard) admit(ctx context.Context) (release func(), err error) {
 }
 
 func (g *Guard) fetch(ctx context.Context, target *url.URL, req Request, w io.Writer) (Result, error) {
-	transport := g.transport(ctx)
-	defer transport.CloseIdleConnections()
-
-	resp, from, err := g.request(ctx, transport, target)
+	resp, from, err := g.request(ctx, g.transport(ctx), target)
 	if err != nil {
 		return Result{}, err
 	}
@@ -100,10 +97,10 @@ func (g *Guard) fetch(ctx context.Context, target *url.URL, req Request, w io.Wr
 	return Result{ContentType: contentType(resp.Header), FileName: fileName(resp.Header, from), Size: n}, nil
 }
 
-// transport makes connections for one fetch, and they end with it. One shared by
-// all fetches would let a dial run on after its request was given up (the
-// transport detaches it, in the hope of using the connection later), beyond the
-// time-out and beyond the number at once.
+// transport makes connections for one fetch, and they end with its context. Left
+// to itself, a transport lets a dial or a handshake run on after its request was
+// given up, in the hope of using the connection later: beyond the time-out, and
+// beyond the number at once. So the dial listens to the fetch and not to it.
 func (g *Guard) transport(ctx context.Context) *http.Transport {
 	return &http.Transport{
 		Proxy: nil, // never, whatever the environment says

@@ -168,7 +168,7 @@ func toASCII(name string) (string, error) {
 	if !utf8.ValidString(name) {
 		return "", refuse("the host is not a valid name")
 	}
-	if norm.NFC.String(name) != norm.NFKC.String(name) || strings.ContainsRune(name, '。') || endsInDigits(name) {
+	if norm.NFC.String(name) != norm.NFKC.String(name) || endsInDigits(name) {
 		return "", errLookAlike()
 	}
 	ascii, err := idna.Lookup.ToASCII(name)

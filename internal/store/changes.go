@@ -1,0 +1,189 @@
+package store
+
+import (
+	"encoding/json"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// reaction sets or removes a person's reaction. An older one that is told
+// again does not replace a newer one.
+func (t *tx) reaction(f bridge.ReactionChange) error {
+	m, found, err := t.findMessage(f.Chat, f.Target)
+	if err != nil || !found || m.deleted != 0 || !f.Sender.IsPerson() {
+		return err
+	}
+	p, err := t.person(f.Sender)
+	if err != nil {
+		return err
+	}
+	changed, err := t.change(`
+		INSERT INTO reactions (message, person, emoji, timestamp) VALUES (?, ?, ?, ?)
+		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
+		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.emoji != emoji`,
+		m.arrival, p.id, strings.ToValidUTF8(f.Emoji, "\uFFFD"), f.Timestamp.UnixMilli())
+	if err != nil || changed == 0 {
+		return err
+	}
+	if err := t.countReactions(m.arrival); err != nil {
+		return err
+	}
+	return t.tell(eventMessageUpdated, m.arrival, 0)
+}
+
+// countReactions keeps on the message how many reactions it has, so that pages
+// look only where there are some.
+func (t *tx) countReactions(arrival int64) error {
+	return t.run(`
+		UPDATE messages SET reactions = (SELECT count(*) FROM reactions WHERE message = ?1 AND emoji != '')
+		WHERE arrival = ?1`, arrival)
+}
+
+// vote replaces a person's votes in a poll.
+func (t *tx) vote(f bridge.PollVote) error {
+	m, found, err := t.findMessage(f.Chat, f.Target)
+	if err != nil || !found || m.deleted != 0 || !f.Voter.IsPerson() {
+		return err
+	}
+	p, err := t.person(f.Voter)
+	if err != nil {
+		return err
+	}
+	hashes := []byte{}
+	for _, hash := range f.Hashes {
+		hashes = append(hashes, hash...)
+	}
+	changed, err := t.change(`
+		INSERT INTO votes (message, person, hashes, timestamp) VALUES (?, ?, ?, ?)
+		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
+		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.hashes != hashes`,
+		m.arrival, p.id, hashes, f.Timestamp.UnixMilli())
+	if err != nil || changed == 0 {
+		return err
+	}
+	return t.tell(eventMessageUpdated, m.arrival, 0)
+}
+
+// edit replaces the content of a message, for its author alone.
+func (t *tx) edit(f bridge.Edit) error {
+	m, found, err := t.findMessage(f.Chat, f.Target)
+	if err != nil || !found || m.deleted != 0 {
+		return err
+	}
+	if !t.isAuthor(m, f.Editor) || f.Timestamp.UnixMilli() < m.edited {
+		return nil
+	}
+	f.New.Content = strings.ToValidUTF8(f.New.Content, "\uFFFD")
+	keepsFile, err := keepFile(m, &f.New)
+	if err != nil {
+		return err
+	}
+	column, err := packDetails(f.New)
+	if err != nil {
+		return err
+	}
+	changed, err := t.change(`
+		UPDATE messages SET type = ?1, content = ?2, folded = ?3, details = ?4, edited_at = ?5
+		WHERE arrival = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, ?5)`,
+		f.New.MessageType, f.New.Content, folded(f.New.Content), column, f.Timestamp.UnixMilli(), m.arrival)
+	if err != nil || changed == 0 {
+		return err
+	}
+	if !keepsFile {
+		if err := t.editRaw(f.New, m.arrival); err != nil {
+			return err
+		}
+	}
+	return t.rewritten(m.arrival)
+}
+
+// keepFile is for the edit of a caption, which may come without the file: the
+// message then keeps its file and its protobuf.
+func keepFile(m target, edited *bridge.Message) (bool, error) {
+	if m.details == "" || edited.Media != nil && len(edited.Media.Ref.MediaKey) > 0 {
+		return false, nil
+	}
+	var d details
+	if err := json.Unmarshal([]byte(m.details), &d); err != nil || d.Media == nil {
+		return false, err
+	}
+	f := d.Media
+	edited.MessageType = m.kind
+	edited.Media = &bridge.Media{
+		Type: f.Type, MimeType: f.MimeType, Size: f.Size, FileName: f.FileName, Caption: edited.Content,
+		DurationSec: f.Seconds, PTT: f.PTT, Width: f.Width, Height: f.Height, Pages: f.Pages, IsAnimated: f.IsAnimated,
+	}
+	return true, nil
+}
+
+func (t *tx) editRaw(edited bridge.Message, arrival int64) error {
+	ref, err := packRef(edited)
+	if err != nil {
+		return err
+	}
+	return t.run("UPDATE message_raw SET raw = ?, media_ref = ? WHERE arrival = ?", edited.Raw, ref, arrival)
+}
+
+// deletion empties a message, for its author or an admin of the group. Nothing
+// of what it said stays in the store.
+func (t *tx) deletion(f bridge.Deletion) error {
+	m, found, err := t.findMessage(f.Chat, f.Target)
+	if err != nil || !found || m.deleted != 0 {
+		return err
+	}
+	if allowed, err := t.mayDelete(m, f.By); err != nil || !allowed {
+		return err
+	}
+	for _, empty := range []string{
+		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE arrival = ?",
+		"DELETE FROM reactions WHERE message = ?",
+		"DELETE FROM votes WHERE message = ?",
+	} {
+		if err := t.run(empty, m.arrival); err != nil {
+			return err
+		}
+	}
+	err = t.run(`
+		UPDATE messages SET content = '', folded = NULL, details = NULL, reactions = 0, deleted_at = ?
+		WHERE arrival = ?`, f.Timestamp.UnixMilli(), m.arrival)
+	if err != nil {
+		return err
+	}
+	return t.rewritten(m.arrival)
+}
+
+// isAuthor says whether jid wrote m. A private chat has two sides, so there it
+// is enough to know which side jid is on.
+func (t *tx) isAuthor(m target, jid bridge.JID) bool {
+	p, known := t.people.find(jid)
+	if m.isPrivate {
+		isMe := known && p.id == t.people.owner
+		return m.fromMe == isMe || known && p.id == m.sender
+	}
+	return known && (p.id == m.sender || m.fromMe && p.id == t.people.owner)
+}
+
+func (t *tx) mayDelete(m target, jid bridge.JID) (bool, error) {
+	if t.isAuthor(m, jid) {
+		return true, nil
+	}
+	p, known := t.people.find(jid)
+	if m.isPrivate || !known {
+		return false, nil
+	}
+	var isAdmin bool
+	_, err := t.find("SELECT is_admin OR is_super_admin FROM members WHERE chat = ? AND person = ?",
+		[]any{m.chat, p.id}, &isAdmin)
+	return isAdmin, err
+}
+
+// mediaMoved notes where a file lies now.
+func (t *tx) mediaMoved(f bridge.MediaMoved) error {
+	m, found, err := t.findMessage(f.Chat, f.ID)
+	if err != nil || !found {
+		return err
+	}
+	return t.run("UPDATE message_raw SET media_ref = json_set(media_ref, '$.directPath', ?) WHERE arrival = ?",
+		f.DirectPath, m.arrival)
+}

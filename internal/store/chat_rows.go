@@ -1,0 +1,151 @@
+package store
+
+import (
+	"bridged/internal/bridge"
+)
+
+// chatRow is what writing needs to know of a chat.
+type chatRow struct {
+	id      int64
+	person  int64 // 0 for groups
+	isGroup bool
+}
+
+// dayLength is the length of the days whose messages are counted.
+const dayLength = 24 * 60 * 60 * 1000
+
+// isChat says whether messages with this JID are kept: status updates and
+// broadcast lists are no chats.
+func isChat(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
+
+// findChat looks a chat up by its JID in either form.
+func (t *tx) findChat(jid bridge.JID) (chatRow, bool, error) {
+	var c chatRow
+	found, err := t.find("SELECT id, ifnull(person, 0), is_group FROM chats WHERE jid = ?",
+		[]any{string(t.people.canonical(jid))}, &c.id, &c.person, &c.isGroup)
+	return c, found, err
+}
+
+// chat finds a chat or adds it. A new group is known by its JID alone until
+// the network tells more.
+func (t *tx) chat(jid bridge.JID) (chatRow, error) {
+	c, found, err := t.findChat(jid)
+	if found || err != nil {
+		return c, err
+	}
+	if jid.IsGroup() {
+		c, err = t.addGroup(jid)
+	} else {
+		c, err = t.addPrivateChat(jid)
+	}
+	if err != nil {
+		return c, err
+	}
+	return c, t.tell(eventChatUpdated, 0, c.id)
+}
+
+func (t *tx) addGroup(jid bridge.JID) (chatRow, error) {
+	name := jid.User()
+	id, err := t.insert(`
+		INSERT INTO chats (jid, is_group, name, folded_name, participants) VALUES (?, 1, ?, ?, 0)`,
+		string(jid), name, fold(name))
+	if err != nil {
+		return chatRow{}, err
+	}
+	return chatRow{id: id, isGroup: true}, t.run("INSERT INTO groups (chat) VALUES (?)", id)
+}
+
+func (t *tx) addPrivateChat(jid bridge.JID) (chatRow, error) {
+	p, err := t.person(jid)
+	if err != nil {
+		return chatRow{}, err
+	}
+	name := chatName(p)
+	id, err := t.insert(`
+		INSERT INTO chats (jid, person, is_group, name, folded_name, participants) VALUES (?, ?, 0, ?, ?, ?)`,
+		string(p.jid()), p.id, name, fold(name), t.privateParticipants(p))
+	return chatRow{id: id, person: p.id}, err
+}
+
+// chatName is the name of the chat with p.
+func chatName(p person) string { return first(p.displayName(), p.jid().User()) }
+
+// privateParticipants is 2, or 1 in the chat with oneself.
+func (t *tx) privateParticipants(p person) int {
+	if p.id == t.people.owner {
+		return 1
+	}
+	return 2
+}
+
+// showPerson brings the chat with p up to date with what is known of p.
+func (t *tx) showPerson(p person) error {
+	name := chatName(p)
+	changed, err := t.change(`
+		UPDATE chats SET jid = ?1, name = ?2, folded_name = ?3, participants = ?4
+		WHERE person = ?5 AND (jid, name, participants) IS NOT (?1, ?2, ?4)`,
+		string(p.jid()), name, fold(name), t.privateParticipants(p), p.id)
+	if err != nil || changed == 0 {
+		return err
+	}
+	return t.tellChatOf(p)
+}
+
+// tellChatOf tells that the chat with p, if there is one, looks different.
+func (t *tx) tellChatOf(p person) error {
+	var id int64
+	found, err := t.find("SELECT id FROM chats WHERE person = ?", []any{p.id}, &id)
+	if err != nil || !found {
+		return err
+	}
+	return t.tell(eventChatUpdated, 0, id)
+}
+
+// count enters a message into what its chat keeps of its messages.
+func (t *tx) count(chat, timestamp int64) error {
+	err := t.run(`
+		UPDATE chats SET message_count = message_count + 1,
+			last_message_at = max(ifnull(last_message_at, 0), ?) WHERE id = ?`, timestamp, chat)
+	if err != nil {
+		return err
+	}
+	return t.run(`
+		INSERT INTO days (chat, day, messages) VALUES (?, ?, 1)
+		ON CONFLICT (chat, day) DO UPDATE SET messages = messages + 1`, chat, day(timestamp))
+}
+
+// uncount takes a message out again, after its row is gone or has moved.
+func (t *tx) uncount(chat, timestamp int64) error {
+	err := t.run(`
+		UPDATE chats SET message_count = message_count - 1, last_message_at =
+			(SELECT max(timestamp) FROM messages WHERE chat = ?1) WHERE id = ?1`, chat)
+	if err != nil {
+		return err
+	}
+	err = t.run("UPDATE days SET messages = messages - 1 WHERE chat = ? AND day = ?", chat, day(timestamp))
+	if err != nil {
+		return err
+	}
+	return t.run("DELETE FROM days WHERE chat = ? AND day = ? AND messages <= 0", chat, day(timestamp))
+}
+
+// day is the day that a moment lies on, also before 1970.
+func day(timestamp int64) int64 {
+	d := timestamp / dayLength
+	if timestamp%dayLength < 0 {
+		d--
+	}
+	return d
+}
+
+// setTimer keeps a chat's timer for disappearing messages.
+func (t *tx) setTimer(f bridge.ChatTimer) error {
+	if !isChat(f.Chat) {
+		return nil
+	}
+	c, err := t.chat(f.Chat)
+	if err != nil {
+		return err
+	}
+	return t.run("UPDATE chats SET timer = ? WHERE id = ?", f.Seconds, c.id)
+}

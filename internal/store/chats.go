@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// The limits that apply where a query names none.
+const defaultLimit = 100
+
+// Chats lists chats, the latest message first; chats without messages come
+// last, by JID.
+func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bridge.Chat], error) {
+	query, args, limit, err := chatsQuery(q)
+	if err != nil {
+		return bridge.Page[bridge.Chat]{}, err
+	}
+	page := bridge.Page[bridge.Chat]{Items: []bridge.Chat{}}
+	err = s.read(ctx, func(r *snapshot) error {
+		var last chatPlace
+		return r.each(ctx, query, args, func(rows *sql.Rows) error {
+			if len(page.Items) == limit {
+				cursor := last.cursor()
+				page.NextCursor = &cursor
+				return nil
+			}
+			chat, recency, err := r.scanChat(rows)
+			last = chatPlace{recency, chat.JID}
+			page.Items = append(page.Items, chat)
+			return err
+		})
+	})
+	if err != nil {
+		return bridge.Page[bridge.Chat]{}, fmt.Errorf("list chats: %w", err)
+	}
+	return page, nil
+}
+
+const chatColumns = "c.jid, ifnull(c.person, 0), c.is_group, c.name, c.last_message_at, c.participants, c.recency"
+
+// chatsQuery asks for one more than the page, which says whether there is
+// another one.
+func chatsQuery(q bridge.ChatQuery) (query string, args []any, limit int, err error) {
+	where := []string{"1"}
+	switch q.Type {
+	case bridge.ChatsGroup:
+		where = append(where, "c.is_group = 1")
+	case bridge.ChatsIndividual:
+		where = append(where, "c.is_group = 0")
+	}
+	if q.Cursor != "" {
+		after, err := parseChatPlace(q.Cursor)
+		if err != nil {
+			return "", nil, 0, err
+		}
+		where = append(where, "(c.recency, c.jid) > (?, ?)")
+		args = append(args, after.recency, string(after.jid))
+	}
+	if !blank(q.Q) {
+		where = append(where, "(instr(c.folded_name, ?) > 0 OR instr(c.jid, ?) > 0)")
+		needle := fold(q.Q)
+		args = append(args, needle, needle)
+	}
+	limit = limitOf(q.Limit)
+	query = "SELECT " + chatColumns + " FROM chats c WHERE " + strings.Join(where, " AND ") +
+		" ORDER BY c.recency, c.jid LIMIT ? OFFSET ?"
+	return query, append(args, limit+1, max(q.Offset, 0)), limit, nil
+}
+
+func limitOf(limit int) int {
+	if limit <= 0 {
+		return defaultLimit
+	}
+	return limit
+}
+
+func (r *snapshot) scanChat(rows *sql.Rows) (bridge.Chat, int64, error) {
+	var chat bridge.Chat
+	var person, recency int64
+	var last sql.NullInt64
+	err := rows.Scan(&chat.JID, &person, &chat.IsGroup, &chat.Name, &last, &chat.Participants, &recency)
+	if person != 0 {
+		chat.LID = r.s.people.get(person).lid
+	}
+	chat.LastMessageAt = timeOf(last)
+	return chat, recency, err
+}
+
+func timeOf(ms sql.NullInt64) *bridge.Time {
+	if !ms.Valid {
+		return nil
+	}
+	at := bridge.Millis(ms.Int64)
+	return &at
+}
+
+// Chat is one chat: [bridge.CodeNotFound] when it is not stored.
+func (s *Store) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
+	var chat bridge.Chat
+	err := s.read(ctx, func(r *snapshot) error {
+		id, err := r.findChat(jid)
+		if err != nil {
+			return err
+		}
+		chat, err = r.chat(id)
+		return err
+	})
+	if err != nil {
+		return bridge.Chat{}, fmt.Errorf("read a chat: %w", err)
+	}
+	return chat, nil
+}
+
+// chat is the chat with an id: [sql.ErrNoRows] when there is none.
+func (r *snapshot) chat(id int64) (bridge.Chat, error) {
+	var chat bridge.Chat
+	err := r.each(r.ctx, "SELECT "+chatColumns+" FROM chats c WHERE c.id = ?", []any{id}, func(rows *sql.Rows) (err error) {
+		chat, _, err = r.scanChat(rows)
+		return err
+	})
+	if err == nil && chat.JID == "" {
+		err = sql.ErrNoRows
+	}
+	return chat, err
+}
+
+// findChat is the id of the chat of a JID in either form. What memory knows of
+// identities may be newer than the snapshot, so all of a person's names are
+// looked for.
+func (r *snapshot) findChat(jid bridge.JID) (int64, error) {
+	canonical := r.s.Canonical(jid)
+	var id int64
+	err := r.scan(r.ctx, "SELECT id FROM chats WHERE jid IN (?, ?, ?) ORDER BY jid = ? DESC LIMIT 1",
+		[]any{string(canonical), string(jid), string(r.s.LIDOf(jid)), string(canonical)}, &id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, bridge.NotFound("there is no chat %s in the store: it holds chats with messages "+
+			"received while the account was connected", jid)
+	}
+	return id, err
+}
+
+// ChatTimer is the chat's timer for disappearing messages in seconds, 0 when
+// it is off or the chat is not stored.
+func (s *Store) ChatTimer(ctx context.Context, jid bridge.JID) (uint32, error) {
+	var seconds uint32
+	err := s.read(ctx, func(r *snapshot) error {
+		id, err := r.findChat(jid)
+		if bridge.CodeOf(err) == bridge.CodeNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return r.scan(ctx, "SELECT timer FROM chats WHERE id = ?", []any{id}, &seconds)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read a chat's timer: %w", err)
+	}
+	return seconds, nil
+}

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// Cursors name the last element of a page, so that the next page begins right
+// behind it whatever has been added meanwhile. They are opaque to callers.
+
+// place is where a message stands in every list of messages.
+type place struct{ timestamp, arrival int64 }
+
+// before says whether p comes before q in ascending order.
+func (p place) before(q place) bool {
+	return p.timestamp < q.timestamp || p.timestamp == q.timestamp && p.arrival < q.arrival
+}
+
+func (p place) cursor() string {
+	return packCursor("m", strconv.FormatInt(p.timestamp, 36), strconv.FormatInt(p.arrival, 36))
+}
+
+func parsePlace(cursor string) (place, error) {
+	parts, err := unpackCursor(cursor, "m")
+	if err != nil {
+		return place{}, err
+	}
+	timestamp, err1 := strconv.ParseInt(parts[0], 36, 64)
+	arrival, err2 := strconv.ParseInt(parts[1], 36, 64)
+	if err1 != nil || err2 != nil {
+		return place{}, badCursor()
+	}
+	return place{timestamp, arrival}, nil
+}
+
+// chatPlace is where a chat stands in the list of chats.
+type chatPlace struct {
+	recency int64
+	jid     bridge.JID
+}
+
+func (p chatPlace) cursor() string {
+	return packCursor("c", strconv.FormatInt(p.recency, 36), string(p.jid))
+}
+
+func parseChatPlace(cursor string) (chatPlace, error) {
+	parts, err := unpackCursor(cursor, "c")
+	if err != nil {
+		return chatPlace{}, err
+	}
+	recency, err := strconv.ParseInt(parts[0], 36, 64)
+	if err != nil || parts[1] == "" {
+		return chatPlace{}, badCursor()
+	}
+	return chatPlace{recency, bridge.JID(parts[1])}, nil
+}
+
+func packCursor(list, a, b string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(list + "." + a + "." + b))
+}
+
+func unpackCursor(cursor, list string) ([2]string, error) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		return [2]string{}, badCursor()
+	}
+	parts := strings.SplitN(string(text), ".", 3)
+	if len(parts) != 3 || parts[0] != list {
+		return [2]string{}, badCursor()
+	}
+	return [2]string{parts[1], parts[2]}, nil
+}
+
+func badCursor() error {
+	return bridge.Invalid("cursor must be a nextCursor that an earlier page of the same list answered")
+}

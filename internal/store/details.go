@@ -1,0 +1,121 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+
+	"bridged/internal/bridge"
+)
+
+// details is the JSON column of what few messages have. Names are short
+// because there may be millions of them.
+type details struct {
+	Context *contextDetails `json:"c,omitempty"`
+	Media   *mediaDetails   `json:"m,omitempty"`
+	Poll    *pollDetails    `json:"p,omitempty"`
+}
+
+type contextDetails struct {
+	QuotedID     *string      `json:"q,omitempty"`
+	QuotedSender bridge.JID   `json:"s,omitempty"`
+	Mentioned    []bridge.JID `json:"m,omitempty"`
+}
+
+type mediaDetails struct {
+	Type       bridge.MediaType `json:"t"`
+	MimeType   string           `json:"y,omitempty"`
+	Size       int64            `json:"z,omitempty"`
+	FileName   string           `json:"f,omitempty"`
+	Caption    string           `json:"c,omitempty"`
+	Seconds    int              `json:"s,omitempty"`
+	PTT        bool             `json:"v,omitempty"`
+	Width      int              `json:"w,omitempty"`
+	Height     int              `json:"h,omitempty"`
+	Pages      int              `json:"p,omitempty"`
+	IsAnimated bool             `json:"a,omitempty"`
+}
+
+type pollDetails struct {
+	Name       string   `json:"n"`
+	Options    []string `json:"o"`
+	Selectable int      `json:"s,omitempty"`
+}
+
+// packDetails is the column for a message, nil when it has none of them.
+func packDetails(m bridge.Message) (any, error) {
+	var d details
+	if c := m.ContextInfo; c != nil {
+		d.Context = &contextDetails{QuotedID: c.QuotedMsgID, QuotedSender: c.QuotedSenderJID, Mentioned: c.MentionedJID}
+	}
+	if f := m.Media; f != nil {
+		d.Media = &mediaDetails{f.Type, f.MimeType, f.Size, f.FileName, f.Caption,
+			f.DurationSec, f.PTT, f.Width, f.Height, f.Pages, f.IsAnimated}
+	}
+	if p := m.Poll; p != nil {
+		d.Poll = &pollDetails{Name: p.Name, Selectable: p.SelectableCount}
+		for _, option := range p.Options {
+			d.Poll.Options = append(d.Poll.Options, option.Name)
+		}
+	}
+	if d == (details{}) {
+		return nil, nil
+	}
+	data, err := json.Marshal(d)
+	return string(data), err
+}
+
+// unpack fills the fields of m that the column holds.
+func (s *Store) unpack(column string, m *bridge.Message) error {
+	if column == "" {
+		return nil
+	}
+	var d details
+	if err := json.Unmarshal([]byte(column), &d); err != nil {
+		return err
+	}
+	if c := d.Context; c != nil {
+		m.ContextInfo = &bridge.ContextInfo{
+			QuotedMsgID:     c.QuotedID,
+			QuotedSenderJID: s.Canonical(c.QuotedSender),
+			MentionedJID:    s.canonicalAll(c.Mentioned),
+		}
+	}
+	if f := d.Media; f != nil {
+		m.Media = &bridge.Media{
+			Type: f.Type, MimeType: f.MimeType, Size: f.Size, FileName: f.FileName, Caption: f.Caption,
+			DurationSec: f.Seconds, PTT: f.PTT, Width: f.Width, Height: f.Height, Pages: f.Pages,
+			IsAnimated: f.IsAnimated, DownloadURL: bridge.DownloadPath(m.Chat, m.ID),
+		}
+	}
+	if p := d.Poll; p != nil {
+		m.Poll = &bridge.Poll{Name: p.Name, SelectableCount: p.Selectable, Options: make([]bridge.PollOption, len(p.Options))}
+		for i, name := range p.Options {
+			m.Poll.Options[i] = bridge.PollOption{Name: name, Voters: []bridge.JID{}}
+		}
+	}
+	return nil
+}
+
+// tally counts one person's vote: hashes are the SHA-256 of the names chosen.
+func tally(p *bridge.Poll, voter bridge.JID, hashes []byte) {
+	chosen := make(map[[sha256.Size]byte]bool)
+	for ; len(hashes) >= sha256.Size; hashes = hashes[sha256.Size:] {
+		chosen[[sha256.Size]byte(hashes)] = true
+	}
+	for i := range p.Options {
+		option := &p.Options[i]
+		if chosen[sha256.Sum256([]byte(option.Name))] {
+			option.Votes++
+			option.Voters = append(option.Voters, voter)
+		}
+	}
+}
+
+// packRef is the column that says where a message's file lies.
+func packRef(m bridge.Message) (any, error) {
+	if m.Media == nil {
+		return nil, nil
+	}
+	data, err := json.Marshal(m.Media.Ref)
+	return string(data), err
+}

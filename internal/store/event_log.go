@@ -1,0 +1,76 @@
+package store
+
+import (
+	"encoding/json"
+
+	"bridged/internal/bridge"
+)
+
+// The types of events as they are numbered in the table events. The numbers
+// are stored: they never change their meaning.
+const (
+	eventMessageCreated = 1
+	eventMessageUpdated = 2
+	eventMessageStatus  = 3
+	eventChatUpdated    = 4
+	eventGroupUpdated   = 5
+	eventAccountStatus  = 6
+)
+
+// eventTypes are the names of the event types by number.
+var eventTypes = [...]bridge.EventType{
+	eventMessageCreated: bridge.EventMessageCreated,
+	eventMessageUpdated: bridge.EventMessageUpdated,
+	eventMessageStatus:  bridge.EventMessageStatus,
+	eventChatUpdated:    bridge.EventChatUpdated,
+	eventGroupUpdated:   bridge.EventGroupUpdated,
+	eventAccountStatus:  bridge.EventAccountStatus,
+}
+
+// tell appends an event of a message or of a chat; the other one is 0. Numbers
+// have no gaps that a reader could mistake, because there is one writer:
+// nothing with a lower number is ever committed later.
+func (t *tx) tell(event int, message, chat int64) error {
+	what := told{event: event, message: message, chat: chat}
+	if t.told[what] {
+		return nil
+	}
+	err := t.run("INSERT INTO events (type, message, chat, at) VALUES (?, nullif(?, 0), nullif(?, 0), ?)",
+		event, message, chat, t.at)
+	if err != nil {
+		return err
+	}
+	t.noteTold(what)
+	return nil
+}
+
+func (t *tx) noteTold(what told) {
+	if t.told == nil {
+		t.told = make(map[told]bool)
+	}
+	t.told[what] = true
+}
+
+// status logs the account's status where it is another than the last one. The
+// log is read by more people than may pair the account: what pairing needs is
+// left out.
+func (t *tx) status(f bridge.Status) error {
+	f.PairingCode, f.PairingCodeExpiresAt, f.QR, f.Passkey = nil, nil, nil, nil
+	data, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	last, err := t.setting(settingStatus)
+	if err != nil || last == string(data) {
+		return err
+	}
+	if err := t.setSetting(settingStatus, string(data)); err != nil {
+		return err
+	}
+	err = t.run("INSERT INTO events (type, data, at) VALUES (?, ?, ?)", eventAccountStatus, string(data), t.at)
+	if err != nil {
+		return err
+	}
+	t.noteTold(told{event: eventAccountStatus})
+	return nil
+}

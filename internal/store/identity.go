@@ -1,0 +1,172 @@
+package store
+
+import (
+	"bridged/internal/bridge"
+)
+
+// person finds whoever jid names, or makes them known.
+func (t *tx) person(jid bridge.JID) (person, error) {
+	if p, ok := t.people.find(jid); ok {
+		return p, nil
+	}
+	if jid.IsLID() {
+		return t.addPerson("", jid)
+	}
+	return t.addPerson(jid, "")
+}
+
+func (t *tx) addPerson(pn, lid bridge.JID) (person, error) {
+	id, err := t.insert("INSERT INTO people (pn, lid) VALUES (nullif(?, ''), nullif(?, ''))", string(pn), string(lid))
+	if err != nil {
+		return person{}, err
+	}
+	p := person{id: id, pn: pn, lid: lid}
+	t.people.set(p)
+	if pn != "" {
+		t.people.point(pn, id)
+	}
+	if lid != "" {
+		err = t.pointLID(lid, id)
+	}
+	return p, err
+}
+
+// pointLID says that a LID means a person from now on.
+func (t *tx) pointLID(lid bridge.JID, id int64) error {
+	t.people.point(lid, id)
+	return t.run(`
+		INSERT INTO identities (lid, person) VALUES (?, ?)
+		ON CONFLICT (lid) DO UPDATE SET person = excluded.person`, string(lid), id)
+}
+
+// setPerson writes the identities of p.
+func (t *tx) setPerson(p person) error {
+	t.people.set(p)
+	return t.run("UPDATE people SET pn = nullif(?, ''), lid = nullif(?, '') WHERE id = ?",
+		string(p.pn), string(p.lid), p.id)
+}
+
+// identity learns that a phone number and a LID are one person.
+//
+// A person who was known by the LID alone becomes the one with the number:
+// their chats become one. Where the LID belonged to another number, it moves:
+// a phone number names a person for good, so nothing that was said under the
+// old number is ever attributed to the new one. A number that gets a new LID
+// stays the person it was, and its old LID goes on meaning that person.
+func (t *tx) identity(f bridge.Identity) error {
+	if f.PN.Kind() != bridge.KindIndividual || !f.LID.IsLID() {
+		return nil
+	}
+	owner, hasPN := t.people.find(f.PN)
+	holder, hasLID := t.people.find(f.LID)
+	switch {
+	case hasPN && hasLID && owner.id == holder.id && owner.lid == f.LID:
+		return nil
+	case !hasPN && !hasLID:
+		_, err := t.addPerson(f.PN, f.LID)
+		return err
+	case !hasPN && holder.pn == "":
+		return t.nameByPhone(holder, f.PN)
+	case !hasPN:
+		var err error
+		if owner, err = t.addPerson(f.PN, ""); err != nil {
+			return err
+		}
+	}
+	return t.giveLID(owner, holder, f.LID)
+}
+
+// nameByPhone gives a person known by a LID alone their phone number.
+func (t *tx) nameByPhone(p person, pn bridge.JID) error {
+	p.pn = pn
+	t.people.point(pn, p.id)
+	if err := t.setPerson(p); err != nil {
+		return err
+	}
+	return t.showPerson(p)
+}
+
+// giveLID makes lid the LID of p. The present holder, if there is one, loses
+// it, or becomes p where the LID is all that was known of them.
+func (t *tx) giveLID(p, holder person, lid bridge.JID) error {
+	if holder.id != 0 && holder.id != p.id {
+		if err := t.takeLID(&p, holder, lid); err != nil {
+			return err
+		}
+	}
+	p.lid = lid
+	if err := t.setPerson(p); err != nil {
+		return err
+	}
+	if err := t.pointLID(lid, p.id); err != nil {
+		return err
+	}
+	return t.tellChatOf(p)
+}
+
+func (t *tx) takeLID(p *person, holder person, lid bridge.JID) error {
+	if holder.pn == "" {
+		return t.mergePeople(holder, p)
+	}
+	if holder.lid != lid {
+		return nil // one of its former LIDs
+	}
+	holder.lid = ""
+	if err := t.setPerson(holder); err != nil {
+		return err
+	}
+	return t.tellChatOf(holder)
+}
+
+// contact learns a person's names.
+func (t *tx) contact(f bridge.Contact) error {
+	if !f.JID.IsPerson() {
+		return nil
+	}
+	p, err := t.person(f.JID)
+	if err != nil {
+		return err
+	}
+	before := p
+	set(&p.name, f.Name)
+	set(&p.push, f.PushName)
+	set(&p.business, f.BusinessName)
+	if p == before {
+		return nil
+	}
+	return t.setNames(p)
+}
+
+func set[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// pushName learns a name that came with a message.
+func (t *tx) pushName(p person, name string) error {
+	if name == "" || name == p.push {
+		return nil
+	}
+	p.push = name
+	return t.setNames(p)
+}
+
+func (t *tx) setNames(p person) error {
+	t.people.set(p)
+	err := t.run("UPDATE people SET name = ?, push_name = ?, business_name = ? WHERE id = ?",
+		p.name, p.push, p.business, p.id)
+	if err != nil {
+		return err
+	}
+	return t.showPerson(p)
+}
+
+// canonicalAll is for lists of JIDs inside stored JSON.
+func (s *Store) canonicalAll(jids []bridge.JID) []bridge.JID {
+	all := make([]bridge.JID, len(jids))
+	for i, jid := range jids {
+		all[i] = s.Canonical(jid)
+	}
+	return all
+}

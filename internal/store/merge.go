@@ -1,0 +1,259 @@
+package store
+
+import (
+	"database/sql"
+
+	"bridged/internal/bridge"
+)
+
+// mergePeople makes from, who was known by a LID alone, one with into: all
+// that they wrote, their memberships, reactions and votes, and their chat.
+func (t *tx) mergePeople(from person, into *person) error {
+	for _, step := range []func(from, into int64) error{
+		t.mergeSenders, t.mergeMembers, t.mergeReactions, t.mergeVotes, t.mergePrivateChats,
+	} {
+		if err := step(from.id, into.id); err != nil {
+			return err
+		}
+	}
+	t.people.merge(from.id, into.id)
+	if err := t.dropPerson(from.id, into.id); err != nil {
+		return err
+	}
+	into.name = first(into.name, from.name)
+	into.push = first(into.push, from.push)
+	into.business = first(into.business, from.business)
+	return t.setNames(*into)
+}
+
+func (t *tx) dropPerson(from, into int64) error {
+	var lids []bridge.JID
+	err := t.list("SELECT lid FROM identities WHERE person = ?", []any{from}, func(rows *sql.Rows) error {
+		var lid bridge.JID
+		err := rows.Scan(&lid)
+		lids = append(lids, lid)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, lid := range lids {
+		if err := t.pointLID(lid, into); err != nil {
+			return err
+		}
+	}
+	if err := t.run("UPDATE groups SET owner = ? WHERE owner = ?", into, from); err != nil {
+		return err
+	}
+	return t.run("DELETE FROM people WHERE id = ?", from)
+}
+
+// mergeSenders goes chat by chat, because that is how messages are indexed.
+func (t *tx) mergeSenders(from, into int64) error {
+	chats, err := t.ids("SELECT id FROM chats")
+	if err != nil {
+		return err
+	}
+	for _, chat := range chats {
+		err := t.run("UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?", into, chat, from)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) ids(query string, args ...any) ([]int64, error) {
+	var ids []int64
+	err := t.list(query, args, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
+
+func (t *tx) mergeMembers(from, into int64) error {
+	groups, err := t.ids("SELECT chat FROM members WHERE person = ?", from)
+	if err != nil {
+		return err
+	}
+	err = t.run(`
+		INSERT INTO members (chat, person, display_name, is_admin, is_super_admin)
+		SELECT chat, ?, display_name, is_admin, is_super_admin FROM members WHERE person = ?
+		ON CONFLICT (chat, person) DO UPDATE SET
+			is_admin = max(is_admin, excluded.is_admin),
+			is_super_admin = max(is_super_admin, excluded.is_super_admin)`, into, from)
+	if err != nil {
+		return err
+	}
+	if err := t.run("DELETE FROM members WHERE person = ?", from); err != nil {
+		return err
+	}
+	for _, chat := range groups {
+		if err := t.countMembers(chat); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) mergeReactions(from, into int64) error {
+	touched, err := t.ids("SELECT message FROM reactions WHERE person = ?", from)
+	if err != nil {
+		return err
+	}
+	err = t.run(`
+		INSERT INTO reactions (message, person, emoji, timestamp)
+		SELECT message, ?, emoji, timestamp FROM reactions WHERE person = ?
+		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
+		WHERE excluded.timestamp > reactions.timestamp`, into, from)
+	if err != nil {
+		return err
+	}
+	if err := t.run("DELETE FROM reactions WHERE person = ?", from); err != nil {
+		return err
+	}
+	for _, message := range touched {
+		if err := t.countReactions(message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) mergeVotes(from, into int64) error {
+	err := t.run(`
+		INSERT INTO votes (message, person, hashes, timestamp)
+		SELECT message, ?, hashes, timestamp FROM votes WHERE person = ?
+		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
+		WHERE excluded.timestamp > votes.timestamp`, into, from)
+	if err != nil {
+		return err
+	}
+	return t.run("DELETE FROM votes WHERE person = ?", from)
+}
+
+// mergePrivateChats makes the chats with two people who are one a single chat.
+func (t *tx) mergePrivateChats(from, into int64) error {
+	var old, kept int64
+	found, err := t.find("SELECT id FROM chats WHERE person = ?", []any{from}, &old)
+	if err != nil || !found {
+		return err
+	}
+	found, err = t.find("SELECT id FROM chats WHERE person = ?", []any{into}, &kept)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return t.run("UPDATE chats SET person = ? WHERE id = ?", into, old)
+	}
+	return t.mergeChats(old, kept)
+}
+
+// mergeChats moves everything from one chat to another. A message that is in
+// both stays once.
+func (t *tx) mergeChats(from, into int64) error {
+	if err := t.dropDuplicates(from, into); err != nil {
+		return err
+	}
+	if err := t.run("UPDATE messages SET chat = ? WHERE chat = ?", into, from); err != nil {
+		return err
+	}
+	err := t.run(`
+		INSERT INTO days (chat, day, messages) SELECT ?, day, messages FROM days WHERE chat = ?
+		ON CONFLICT (chat, day) DO UPDATE SET messages = messages + excluded.messages`, into, from)
+	if err != nil {
+		return err
+	}
+	if err := t.run("DELETE FROM days WHERE chat = ?", from); err != nil {
+		return err
+	}
+	err = t.run(`
+		UPDATE chats SET
+			message_count = chats.message_count + old.message_count,
+			last_message_at = nullif(max(ifnull(chats.last_message_at, 0), ifnull(old.last_message_at, 0)), 0),
+			timer = iif(chats.timer = 0, old.timer, chats.timer)
+		FROM (SELECT message_count, last_message_at, timer FROM chats WHERE id = ?) AS old
+		WHERE chats.id = ?`, from, into)
+	if err != nil {
+		return err
+	}
+	if err := t.run("DELETE FROM chats WHERE id = ?", from); err != nil {
+		return err
+	}
+	return t.tell(eventChatUpdated, 0, into)
+}
+
+// duplicate is a message that is in both of two chats.
+type duplicate struct {
+	old, kept           int64
+	oldWorth, keptWorth int
+}
+
+// duplicatesQuery ranks what the two rows of one message know: a deletion must
+// stay, an edit too, and anything beats a placeholder.
+const duplicatesQuery = `
+	SELECT old.arrival, kept.arrival,
+		iif(old.deleted_at IS NOT NULL, 3, iif(old.edited_at IS NOT NULL, 2, old.type != 'undecryptable')),
+		iif(kept.deleted_at IS NOT NULL, 3, iif(kept.edited_at IS NOT NULL, 2, kept.type != 'undecryptable'))
+	FROM messages old JOIN messages kept ON kept.chat = ? AND kept.id = old.id
+	WHERE old.chat = ?`
+
+func (t *tx) dropDuplicates(from, into int64) error {
+	var found []duplicate
+	err := t.list(duplicatesQuery, []any{into, from}, func(rows *sql.Rows) error {
+		var d duplicate
+		err := rows.Scan(&d.old, &d.kept, &d.oldWorth, &d.keptWorth)
+		found = append(found, d)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, d := range found {
+		kept, dropped := d.kept, d.old
+		if d.oldWorth > d.keptWorth || d.oldWorth == d.keptWorth && d.old < d.kept {
+			kept, dropped = d.old, d.kept
+		}
+		if err := t.dropDuplicate(kept, dropped); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropDuplicate removes one of two rows of a message; reactions, votes and a
+// further delivery status go over to the other.
+func (t *tx) dropDuplicate(kept, dropped int64) error {
+	err := t.run(`
+		INSERT INTO reactions (message, person, emoji, timestamp)
+		SELECT ?, person, emoji, timestamp FROM reactions WHERE message = ?
+		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
+		WHERE excluded.timestamp > reactions.timestamp`, kept, dropped)
+	if err != nil {
+		return err
+	}
+	if err := t.countReactions(kept); err != nil {
+		return err
+	}
+	err = t.run(`
+		INSERT INTO votes (message, person, hashes, timestamp)
+		SELECT ?, person, hashes, timestamp FROM votes WHERE message = ?
+		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
+		WHERE excluded.timestamp > votes.timestamp`, kept, dropped)
+	if err != nil {
+		return err
+	}
+	var status sql.NullInt64
+	if _, err := t.find("SELECT status FROM messages WHERE arrival = ?", []any{dropped}, &status); err != nil {
+		return err
+	}
+	if status.Valid {
+		if err := t.advance(kept, delivery(status.Int64)); err != nil {
+			return err
+		}
+	}
+	return t.remove(dropped)
+}

@@ -1,0 +1,242 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"sync"
+
+	"bridged/internal/bridge"
+)
+
+// person is who stands behind a phone number, a LID, or both. Values are never
+// changed in place: readers may hold them.
+type person struct {
+	id       int64
+	pn, lid  bridge.JID
+	name     string // from the account's address book
+	push     string // chosen by the person
+	business string // verified by the network
+}
+
+// jid is the person's name in every answer: the phone JID where it is known.
+func (p person) jid() bridge.JID {
+	if p.pn != "" {
+		return p.pn
+	}
+	return p.lid
+}
+
+// displayName is the best name known, empty when there is none.
+func (p person) displayName() string {
+	return first(p.name, p.push, p.business)
+}
+
+// pushName is what messages show where they carry no name themselves.
+func (p person) pushName() string {
+	return first(p.push, p.business, p.name)
+}
+
+func first(names ...string) string {
+	for _, name := range names {
+		if name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// people is the copy in memory of the tables people and identities, so that
+// reading needs no join and JIDs inside stored JSON are always today's.
+type people struct {
+	mu    sync.RWMutex // guards all fields
+	byJID map[bridge.JID]int64
+	byID  map[int64]person
+	// merged leads from people that were found to be another person to that
+	// person: a snapshot from before may still name them.
+	merged map[int64]int64
+	owner  int64 // the account's own person; 0 until it is known
+}
+
+func newPeople() *people {
+	return &people{
+		byJID:  make(map[bridge.JID]int64),
+		byID:   make(map[int64]person),
+		merged: make(map[int64]int64),
+	}
+}
+
+func (s *Store) loadPeople(ctx context.Context) error {
+	return s.read(ctx, func(r *snapshot) error {
+		p := s.people
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if err := r.each(ctx, "SELECT id, ifnull(pn, ''), ifnull(lid, ''), name, push_name, business_name FROM people", nil, p.loadPerson); err != nil {
+			return fmt.Errorf("load people: %w", err)
+		}
+		if err := r.each(ctx, "SELECT lid, person FROM identities", nil, p.loadIdentity); err != nil {
+			return fmt.Errorf("load identities: %w", err)
+		}
+		owner, known, err := readOwner(ctx, r.session)
+		if err != nil {
+			return err
+		}
+		if known {
+			p.owner = p.byJID[first2(owner.PN, owner.LID)]
+		}
+		return nil
+	})
+}
+
+func first2(a, b bridge.JID) bridge.JID {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func (p *people) loadPerson(rows *sql.Rows) error {
+	var q person
+	if err := rows.Scan(&q.id, &q.pn, &q.lid, &q.name, &q.push, &q.business); err != nil {
+		return err
+	}
+	p.byID[q.id] = q
+	if q.pn != "" {
+		p.byJID[q.pn] = q.id
+	}
+	return nil
+}
+
+func (p *people) loadIdentity(rows *sql.Rows) error {
+	var lid bridge.JID
+	var id int64
+	if err := rows.Scan(&lid, &id); err != nil {
+		return err
+	}
+	p.byJID[lid] = id
+	return nil
+}
+
+// find is the person of a JID in either form.
+func (p *people) find(jid bridge.JID) (person, bool) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	q, ok := p.byID[p.byJID[jid]]
+	return q, ok
+}
+
+// get is the person with an id, or the one that it was merged into.
+func (p *people) get(id int64) person {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for {
+		into, merged := p.merged[id]
+		if !merged {
+			return p.byID[id]
+		}
+		id = into
+	}
+}
+
+// Canonical is the form of a JID that every answer bears: the phone JID of a
+// person where it is known. Groups and unknown people stay as they are.
+func (s *Store) Canonical(jid bridge.JID) bridge.JID {
+	if p, ok := s.people.find(jid); ok {
+		return p.jid()
+	}
+	return jid
+}
+
+// LIDOf is the LID of a person given in either form, empty when unknown.
+func (s *Store) LIDOf(jid bridge.JID) bridge.JID {
+	if p, ok := s.people.find(jid); ok {
+		return p.lid
+	}
+	if jid.IsLID() {
+		return jid
+	}
+	return ""
+}
+
+// peopleChange is what one transaction learns of people, on top of what is
+// published.
+type peopleChange struct {
+	base   *people
+	byJID  map[bridge.JID]int64
+	byID   map[int64]person
+	merged map[int64]int64
+	owner  int64
+}
+
+func (p *people) change() *peopleChange {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return &peopleChange{base: p, owner: p.owner}
+}
+
+func (c *peopleChange) find(jid bridge.JID) (person, bool) {
+	if id, ok := c.byJID[jid]; ok {
+		return c.get(id)
+	}
+	p, ok := c.base.find(jid)
+	if !ok {
+		return p, false
+	}
+	return c.get(p.id)
+}
+
+func (c *peopleChange) get(id int64) (person, bool) {
+	if p, ok := c.byID[id]; ok {
+		return p, true
+	}
+	c.base.mu.RLock()
+	defer c.base.mu.RUnlock()
+	p, ok := c.base.byID[id]
+	return p, ok
+}
+
+func (c *peopleChange) canonical(jid bridge.JID) bridge.JID {
+	if p, ok := c.find(jid); ok {
+		return p.jid()
+	}
+	return jid
+}
+
+func (c *peopleChange) set(p person) {
+	if c.byID == nil {
+		c.byID = make(map[int64]person)
+	}
+	c.byID[p.id] = p
+}
+
+func (c *peopleChange) point(jid bridge.JID, id int64) {
+	if c.byJID == nil {
+		c.byJID = make(map[bridge.JID]int64)
+	}
+	c.byJID[jid] = id
+}
+
+func (c *peopleChange) merge(from, into int64) {
+	if c.merged == nil {
+		c.merged = make(map[int64]int64)
+	}
+	c.merged[from] = into
+	delete(c.byID, from)
+	if c.owner == from {
+		c.owner = into
+	}
+}
+
+// publish shows readers what a committed transaction has learned.
+func (p *people) publish(c *peopleChange) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.Copy(p.byJID, c.byJID)
+	maps.Copy(p.byID, c.byID)
+	maps.Copy(p.merged, c.merged)
+	for id := range c.merged {
+		delete(p.byID, id)
+	}
+	p.owner = c.owner
+}

@@ -1,0 +1,200 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// The delivery statuses as they are numbered in the column status.
+const (
+	statusPending = 0
+	statusFailed  = 5
+)
+
+var deliveries = [...]bridge.Delivery{
+	statusPending: bridge.DeliveryPending,
+	1:             bridge.DeliverySent,
+	2:             bridge.DeliveryDelivered,
+	3:             bridge.DeliveryRead,
+	4:             bridge.DeliveryPlayed,
+	statusFailed:  bridge.DeliveryFailed,
+}
+
+func delivery(status int64) bridge.Delivery { return deliveries[status] }
+
+// statusOf is the number of a delivery, -1 for none that we know.
+func statusOf(d bridge.Delivery) int64 {
+	for i, known := range deliveries {
+		if d == known {
+			return int64(i)
+		}
+	}
+	return -1
+}
+
+// statusColumn is null for other people's messages. An own message of which
+// nothing is said was typed on the phone, which has sent it.
+func statusColumn(m bridge.Message) any {
+	if !m.FromMe {
+		return nil
+	}
+	if m.Status == nil || statusOf(*m.Status) < 0 {
+		return statusOf(bridge.DeliverySent)
+	}
+	return statusOf(*m.Status)
+}
+
+// advance moves the status of an own message forward, never back. failed comes
+// from pending alone; a receipt after that proves that the message did go out,
+// and counts.
+func (t *tx) advance(arrival int64, to bridge.Delivery) error {
+	status := statusOf(to)
+	if status <= statusPending {
+		return nil
+	}
+	condition := "status < ?1 OR status = 5"
+	if status == statusFailed {
+		condition = "status = 0"
+	}
+	changed, err := t.change("UPDATE messages SET status = ?1 WHERE arrival = ?2 AND ("+condition+")", status, arrival)
+	if err != nil || changed == 0 {
+		return err
+	}
+	return t.tell(eventMessageStatus, arrival, 0)
+}
+
+// receipt moves the status of the own messages that it names. In a group the
+// first member's receipt counts. The account's own other devices are nobody
+// that a message is delivered to, but in the chat with oneself.
+func (t *tx) receipt(f bridge.Receipt) error {
+	p, known := t.people.find(f.From)
+	ownDevice := known && p.id == t.people.owner && t.people.canonical(f.Chat) != p.jid()
+	if ownDevice {
+		return nil
+	}
+	for _, id := range f.IDs {
+		m, found, err := t.findMessage(f.Chat, id)
+		if err != nil {
+			return err
+		}
+		if !found || !m.fromMe {
+			continue
+		}
+		if err := t.advance(m.arrival, f.Status); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sendResult ends a try to send. The network's timestamp is what other
+// people's apps order the message by, so it becomes ours.
+func (t *tx) sendResult(f bridge.SendResult) error {
+	m, found, err := t.findMessage(f.Chat, f.ID)
+	if err != nil || !found || !m.fromMe {
+		return err
+	}
+	if !f.Timestamp.IsZero() && f.Timestamp.UnixMilli() != m.timestamp {
+		if err := t.retime(m, f.Timestamp.UnixMilli()); err != nil {
+			return err
+		}
+	}
+	return t.advance(m.arrival, f.Status)
+}
+
+func (t *tx) retime(m target, timestamp int64) error {
+	if err := t.run("UPDATE messages SET timestamp = ? WHERE arrival = ?", timestamp, m.arrival); err != nil {
+		return err
+	}
+	if err := t.uncount(m.chat, m.timestamp); err != nil {
+		return err
+	}
+	if err := t.count(m.chat, timestamp); err != nil {
+		return err
+	}
+	return t.tell(eventMessageStatus, m.arrival, 0)
+}
+
+// keyLife is how long an Idempotency-Key is remembered.
+const keyLife = 24 * time.Hour
+
+// sendKey binds a key to a message. A key that is bound to another message is
+// refused, and the message that came with it is not stored: two requests under
+// one key can never become two messages.
+func (t *tx) sendKey(f bridge.SendKey) error {
+	at := f.At.UnixMilli()
+	if f.At.IsZero() {
+		at = t.at
+	}
+	if err := t.run("DELETE FROM send_keys WHERE at <= ?", t.at-keyLife.Milliseconds()); err != nil {
+		return err
+	}
+	var bound string
+	_, err := t.find(`
+		INSERT INTO send_keys (key, route, body_hash, chat, msg_id, at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET key = excluded.key
+		RETURNING msg_id`,
+		[]any{f.Key, f.Route, notNil(f.BodyHash), string(f.Chat), f.MsgID, at}, &bound)
+	if err != nil {
+		return err
+	}
+	if bound != f.MsgID {
+		return bridge.Fail(bridge.CodeRequestInProgress, "another message is being sent under this Idempotency-Key")
+	}
+	return nil
+}
+
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// SendKey finds what an Idempotency-Key is bound to, and says whether it is.
+// A key is forgotten after 24 hours.
+func (s *Store) SendKey(ctx context.Context, key string) (bridge.SendKey, bool, error) {
+	found := bridge.SendKey{Key: key}
+	err := s.read(ctx, func(r *snapshot) error {
+		var at int64
+		err := r.scan(ctx, "SELECT route, body_hash, chat, msg_id, at FROM send_keys WHERE key = ? AND at > ?",
+			[]any{key, now() - keyLife.Milliseconds()},
+			&found.Route, &found.BodyHash, &found.Chat, &found.MsgID, &at)
+		found.At = bridge.Millis(at)
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return bridge.SendKey{}, false, nil
+	}
+	if err != nil {
+		return bridge.SendKey{}, false, fmt.Errorf("look up an idempotency key: %w", err)
+	}
+	found.Chat = s.Canonical(found.Chat)
+	return found, true, nil
+}
+
+// FailPending is for the start of the program: own messages that were being
+// sent when it ended are failed, unless a live Idempotency-Key may still send
+// them.
+func (s *Store) FailPending(ctx context.Context) error {
+	return s.write(ctx, func(t *tx) error {
+		left, err := t.ids(`
+			SELECT arrival FROM messages WHERE status = 0 AND NOT EXISTS
+				(SELECT 1 FROM send_keys WHERE send_keys.msg_id = messages.id AND send_keys.at > ?)`,
+			t.at-keyLife.Milliseconds())
+		if err != nil {
+			return fmt.Errorf("find unfinished sends: %w", err)
+		}
+		for _, arrival := range left {
+			if err := t.advance(arrival, bridge.DeliveryFailed); err != nil {
+				return fmt.Errorf("fail an unfinished send: %w", err)
+			}
+		}
+		return nil
+	})
+}

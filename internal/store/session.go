@@ -1,0 +1,120 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"bridged/internal/bridge"
+)
+
+// session is one connection with the statements that it has prepared: SQLite
+// takes longer to prepare most of ours than to run them. It is used by one
+// goroutine at a time.
+type session struct {
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+}
+
+func newSession(ctx context.Context, db *sql.DB) (*session, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &session{conn: conn, stmts: make(map[string]*sql.Stmt)}, nil
+}
+
+func (s *session) close() {
+	for _, stmt := range s.stmts {
+		stmt.Close()
+	}
+	s.conn.Close()
+}
+
+func (s *session) prepare(query string) (*sql.Stmt, error) {
+	if stmt, ok := s.stmts[query]; ok {
+		return stmt, nil
+	}
+	stmt, err := s.conn.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, fmt.Errorf("prepare: %w", err)
+	}
+	s.stmts[query] = stmt
+	return stmt, nil
+}
+
+func (s *session) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	stmt, err := s.prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(ctx, args...)
+}
+
+func (s *session) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := s.prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// scan reads the one row of a query: [sql.ErrNoRows] when there is none.
+func (s *session) scan(ctx context.Context, query string, args []any, into ...any) error {
+	stmt, err := s.prepare(query)
+	if err != nil {
+		return err
+	}
+	return stmt.QueryRowContext(ctx, args...).Scan(into...)
+}
+
+// each calls f for every row of a query.
+func (s *session) each(ctx context.Context, query string, args []any, f func(*sql.Rows) error) error {
+	rows, err := s.query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// snapshot is one consistent view of the store, for reading.
+type snapshot struct {
+	*session
+	ctx context.Context
+	s   *Store
+}
+
+// read runs f on one snapshot.
+func (s *Store) read(ctx context.Context, f func(*snapshot) error) error {
+	var r *session
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case r = <-s.readers:
+	}
+	defer func() { s.readers <- r }()
+	if _, err := r.exec(context.Background(), "BEGIN"); err != nil {
+		return fmt.Errorf("begin reading: %w", err)
+	}
+	err := f(&snapshot{session: r, ctx: ctx, s: s})
+	if _, end := r.exec(context.Background(), "ROLLBACK"); end != nil {
+		err = errors.Join(err, fmt.Errorf("end reading: %w", end))
+	}
+	return readError(ctx, err)
+}
+
+// readError is a caller's own cancellation where that is why a read failed.
+func readError(ctx context.Context, err error) error {
+	var known *bridge.Error
+	if err == nil || errors.As(err, &known) || ctx.Err() == nil {
+		return err
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"bridged/internal/bridge"
+)
+
+// The names of the settings that the store keeps for itself.
+const (
+	settingOwnerPN  = "store.owner.pn"
+	settingOwnerLID = "store.owner.lid"
+	settingStatus   = "store.status"
+)
+
+// Setting reads a small value, empty when it was never set.
+func (s *Store) Setting(ctx context.Context, name string) (string, error) {
+	var value string
+	err := s.read(ctx, func(r *snapshot) (err error) {
+		value, err = readSetting(ctx, r.session, name)
+		return err
+	})
+	return value, err
+}
+
+// SetSetting keeps a small value.
+func (s *Store) SetSetting(ctx context.Context, name, value string) error {
+	return s.write(ctx, func(t *tx) error { return t.setSetting(name, value) })
+}
+
+func readSetting(ctx context.Context, q *session, name string) (string, error) {
+	var value string
+	err := q.scan(ctx, "SELECT value FROM settings WHERE name = ?", []any{name}, &value)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("read the setting %s: %w", name, err)
+	}
+	return value, nil
+}
+
+func (t *tx) setting(name string) (string, error) {
+	return readSetting(context.Background(), t.session, name)
+}
+
+func (t *tx) setSetting(name, value string) error {
+	return t.run(`
+		INSERT INTO settings (name, value) VALUES (?, ?)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value`, name, value)
+}
+
+// OwnerOf says whose account the store holds, and whether that is known yet.
+func (s *Store) OwnerOf(ctx context.Context) (bridge.Owner, bool, error) {
+	var owner bridge.Owner
+	var known bool
+	err := s.read(ctx, func(r *snapshot) (err error) {
+		owner, known, err = readOwner(ctx, r.session)
+		return err
+	})
+	return owner, known, err
+}
+
+func readOwner(ctx context.Context, q *session) (bridge.Owner, bool, error) {
+	pn, err := readSetting(ctx, q, settingOwnerPN)
+	if err != nil {
+		return bridge.Owner{}, false, err
+	}
+	lid, err := readSetting(ctx, q, settingOwnerLID)
+	return bridge.Owner{PN: bridge.JID(pn), LID: bridge.JID(lid)}, pn != "" || lid != "", err
+}
+
+// setOwner binds the store to its account for good. The LID may be learned
+// later, and may change.
+func (t *tx) setOwner(f bridge.Owner) error {
+	stored, known, err := readOwner(context.Background(), t.session)
+	if err != nil {
+		return err
+	}
+	if known && !sameOwner(stored, f) {
+		return bridge.Fail(bridge.CodeOtherAccount,
+			"this store holds the messages of another account (%s): pair that account again, "+
+				"or choose another data directory", stored.PN.Redacted())
+	}
+	if err := t.keepOwner(settingOwnerPN, f.PN); err != nil {
+		return err
+	}
+	if err := t.keepOwner(settingOwnerLID, f.LID); err != nil {
+		return err
+	}
+	if err := t.identity(bridge.Identity(f)); err != nil {
+		return err
+	}
+	me, err := t.person(first2(f.PN, f.LID))
+	if err != nil {
+		return err
+	}
+	t.people.owner = me.id
+	return t.showPerson(me)
+}
+
+func (t *tx) keepOwner(name string, jid bridge.JID) error {
+	if jid == "" {
+		return nil
+	}
+	return t.setSetting(name, string(jid))
+}
+
+func sameOwner(a, b bridge.Owner) bool {
+	if a.PN != "" && b.PN != "" {
+		return a.PN == b.PN
+	}
+	return a.LID != "" && a.LID == b.LID
+}

@@ -1,0 +1,184 @@
+// Package store keeps the facts in SQLite: chats, people, groups, messages and
+// the log of events, in one file.
+//
+// [Store.Save] writes the facts of one stanza in one durable transaction and
+// is safe to repeat; a nil answer is the only licence to acknowledge. Reading
+// methods answer [bridge] values as the API shows them, each from one
+// consistent snapshot. Every fact that changes something appends to the event
+// log in its own transaction; [Store.Changed] wakes whoever waits for more.
+//
+// One person is one chat. The store owns the mapping between phone numbers and
+// LIDs: whatever form a JID is given in, it means the same person, and every
+// JID that is read is the phone JID where that is known.
+//
+// The package does not know who asks or who listens.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+	_ "modernc.org/sqlite" // the driver
+)
+
+// Options says how a store is opened.
+type Options struct {
+	Path string         // of the database file, whose directory exists
+	Log  zerolog.Logger // no message text is ever written to it
+	// Readers is how many reads run at once; 0 is chosen by the processors.
+	Readers int
+}
+
+// Store is an open store. All methods may be called at the same time.
+type Store struct {
+	log    zerolog.Logger
+	path   string
+	people *people
+
+	// writing guards writer and the order in which commits are published.
+	writing   sync.Mutex
+	writer    *session
+	writeDB   *sql.DB
+	readDB    *sql.DB
+	readers   chan *session
+	nreaders  int
+	failWrite atomic.Pointer[error]
+
+	// waking guards changed.
+	waking  sync.Mutex
+	changed chan struct{}
+
+	closing sync.Once
+}
+
+// minReaders lets a slow search not hold up short reads on small machines.
+const minReaders = 4
+
+// Open opens the store at o.Path, brings its schema up to date, and makes a
+// new one only where there never was one. A file that is empty, damaged, of
+// another program or of a newer version is refused with a sentence that says
+// what to do.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if err := prepareFile(ctx, o.Path); err != nil {
+		return nil, err
+	}
+	s := &Store{
+		log:      o.Log,
+		path:     o.Path,
+		people:   newPeople(),
+		changed:  make(chan struct{}),
+		nreaders: o.Readers,
+	}
+	if s.nreaders <= 0 {
+		s.nreaders = max(minReaders, runtime.GOMAXPROCS(0))
+	}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) (err error) {
+	if s.writeDB, err = openDB(s.path, writerPragmas); err != nil {
+		return err
+	}
+	s.writeDB.SetMaxOpenConns(1)
+	if s.writer, err = newSession(ctx, s.writeDB); err != nil {
+		return fmt.Errorf("open %s: %w", s.path, explain(err))
+	}
+	if s.readDB, err = openDB(s.path, readerPragmas); err != nil {
+		return err
+	}
+	s.readers = make(chan *session, s.nreaders)
+	for range s.nreaders {
+		r, err := newSession(ctx, s.readDB)
+		if err != nil {
+			return fmt.Errorf("open %s for reading: %w", s.path, explain(err))
+		}
+		s.readers <- r
+	}
+	return s.loadPeople(ctx)
+}
+
+// Close ends the store. It waits for writes and reads that are under way.
+func (s *Store) Close() error {
+	var errs []error
+	s.closing.Do(func() {
+		if s.readers != nil {
+			for range len(s.readers) {
+				(<-s.readers).close()
+			}
+		}
+		s.writing.Lock()
+		defer s.writing.Unlock()
+		if s.writer != nil {
+			s.writer.close()
+		}
+		for _, db := range []*sql.DB{s.readDB, s.writeDB} {
+			if db != nil {
+				errs = append(errs, db.Close())
+			}
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// Changed is closed at the next commit that appends events. Ask for it before
+// reading, so that nothing falls between reading and waiting.
+func (s *Store) Changed() <-chan struct{} {
+	s.waking.Lock()
+	defer s.waking.Unlock()
+	return s.changed
+}
+
+func (s *Store) wake() {
+	s.waking.Lock()
+	defer s.waking.Unlock()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// FailWrites makes every write fail with err, just before it would be
+// committed, until it is called with nil. It is for fault drills: tests use it
+// to show that nothing is acknowledged that is not stored.
+func (s *Store) FailWrites(err error) {
+	if err == nil {
+		s.failWrite.Store(nil)
+		return
+	}
+	s.failWrite.Store(&err)
+}
+
+// The order of pragmas counts: whoever opens first waits, not fails, while
+// another process finishes. synchronous(FULL), because an acknowledged message
+// must survive a power cut.
+var (
+	writerPragmas = []string{
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"temp_store(MEMORY)", "cache_size(-16384)", "journal_size_limit(67108864)",
+	}
+	readerPragmas = []string{
+		"busy_timeout(5000)", "query_only(1)", "temp_store(MEMORY)", "cache_size(-4096)",
+	}
+)
+
+func openDB(path string, pragmas []string) (*sql.DB, error) {
+	query := url.Values{"_pragma": pragmas, "_dqs": {"0"}, "_error_rc": {"1"}, "_txlock": {"immediate"}}
+	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return db, nil
+}
+
+// now is the moment that goes into the log of events.
+func now() int64 { return time.Now().UnixMilli() }

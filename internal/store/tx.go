@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// tx is one write transaction. What it learns of people is published to
+// readers only once it is committed.
+type tx struct {
+	*session
+	s      *Store
+	people *peopleChange
+	at     int64
+	told   map[told]bool
+}
+
+// told is an event that the transaction has appended: content is joined when
+// it is read, so one of a kind is enough.
+type told struct {
+	event         int
+	message, chat int64
+}
+
+// write runs f in one immediate transaction. The transaction does not end with
+// ctx once it has begun: a commit that was asked for is either made or failed,
+// never unknown.
+func (s *Store) write(ctx context.Context, f func(*tx) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t := &tx{session: s.writer, s: s, people: s.people.change(), at: now()}
+	if err := t.run("BEGIN IMMEDIATE"); err != nil {
+		return explain(fmt.Errorf("begin writing: %w", err))
+	}
+	if err := t.finish(f); err != nil {
+		// SQLite has rolled back by itself after some failures, so that this
+		// may well fail: the first error is the one that counts.
+		_ = t.run("ROLLBACK")
+		return explain(err)
+	}
+	s.people.publish(t.people)
+	if len(t.told) > 0 {
+		s.wake()
+	}
+	return nil
+}
+
+func (t *tx) finish(f func(*tx) error) (err error) {
+	defer func() {
+		// The panic goes on to whoever refuses the acknowledgement; here it
+		// must not leave a transaction open that holds up every later write.
+		if r := recover(); r != nil {
+			_ = t.run("ROLLBACK")
+			panic(r)
+		}
+	}()
+	if err := f(t); err != nil {
+		return err
+	}
+	if fail := t.s.failWrite.Load(); fail != nil {
+		return *fail
+	}
+	if err := t.run("COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// run executes a statement for its effect.
+func (t *tx) run(query string, args ...any) error {
+	_, err := t.exec(context.Background(), query, args...)
+	return err
+}
+
+// change executes a statement and answers how many rows it changed.
+func (t *tx) change(query string, args ...any) (int64, error) {
+	res, err := t.exec(context.Background(), query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// insert executes a statement and answers the row's id.
+func (t *tx) insert(query string, args ...any) (int64, error) {
+	res, err := t.exec(context.Background(), query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+// find reads one row and says whether there is one.
+func (t *tx) find(query string, args []any, into ...any) (bool, error) {
+	err := t.scan(context.Background(), query, args, into...)
+	if err == sql.ErrNoRows {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// list calls f for every row of a query.
+func (t *tx) list(query string, args []any, f func(*sql.Rows) error) error {
+	return t.each(context.Background(), query, args, f)
+}

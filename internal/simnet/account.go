@@ -1,0 +1,127 @@
+package simnet
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// account is one WhatsApp user: a phone number, its hidden identity and its devices. Network.mu guards it.
+type account struct {
+	net        *Network
+	number     string
+	lidUser    string
+	name       string
+	business   bool
+	about      string
+	phone      *Phone
+	devices    map[uint16]*Device
+	nextDevice uint16
+	keyIndex   uint32
+	appState   map[string][][]byte
+	blocked    map[types.JID]struct{}
+	privacy    map[string]string
+	// withheld means that nobody is told which number and which LID belong together.
+	withheld bool
+	// forms keeps for each message in which form of its account the others see its sender, where that is not the form of `to`.
+	forms map[string]string
+}
+
+// ErrNumberTaken is returned for a number that has an account already.
+var ErrNumberTaken = errors.New("the number has an account already")
+
+func (n *Network) newAccount(number string) (*account, error) {
+	number = digits(number)
+	if len(number) < 7 || number[0] == '0' {
+		return nil, fmt.Errorf("a phone number is given as international digits, not as %d digits from %q", len(number), number[:min(1, len(number))])
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil, errClosed
+	}
+	if n.byNumber[number] != nil {
+		return nil, ErrNumberTaken
+	}
+	a := &account{
+		net: n, number: number, lidUser: n.freeLID(), devices: make(map[uint16]*Device), nextDevice: 1,
+		appState: make(map[string][][]byte), blocked: make(map[types.JID]struct{}), privacy: defaultPrivacy(),
+		forms: make(map[string]string),
+	}
+	n.byNumber[number], n.byLID[a.lidUser] = a, a
+	return a, nil
+}
+
+// freeLID draws a hidden identity of 15 digits. The caller holds mu.
+func (n *Network) freeLID() string {
+	for {
+		drawn, err := rand.Int(rand.Reader, big.NewInt(900_000_000_000_000))
+		if err != nil {
+			panic(fmt.Errorf("no randomness: %w", err))
+		}
+		lid := strconv.FormatInt(drawn.Int64()+100_000_000_000_000, 10)
+		if n.byLID[lid] == nil {
+			return lid
+		}
+	}
+}
+
+// jid names the account, or one of its devices, in the form that a server name stands for.
+func (a *account) jid(form string, device uint16) types.JID {
+	user := a.number
+	if form == types.HiddenUserServer {
+		user = a.lidUser
+	} else {
+		form = types.DefaultUserServer
+	}
+	return types.JID{User: user, Device: device, Server: form}
+}
+
+func (a *account) pn() types.JID  { return a.jid(types.DefaultUserServer, 0) }
+func (a *account) lid() types.JID { return a.jid(types.HiddenUserServer, 0) }
+
+// alternative names the account in the other form, or not at all while the two are not to be connected.
+func (a *account) alternative(form string) types.JID {
+	if a.withheld {
+		return types.EmptyJID
+	}
+	return a.jid(otherForm(form), 0)
+}
+
+func otherForm(form string) string {
+	if form == types.HiddenUserServer {
+		return types.DefaultUserServer
+	}
+	return types.HiddenUserServer
+}
+
+// sorted lists the devices by number.
+func (a *account) sorted() []*Device {
+	return slices.SortedFunc(maps.Values(a.devices), func(x, y *Device) int { return int(x.number) - int(y.number) })
+}
+
+// jids lists all devices in one form.
+func (a *account) jids(form string) []types.JID {
+	out := make([]types.JID, 0, len(a.devices))
+	for _, d := range a.sorted() {
+		out = append(out, d.jid(form))
+	}
+	return out
+}
+
+// freeDevice finds a number for a new companion. Devices fit in one byte; a freed number is not given again soon.
+func (a *account) freeDevice() uint16 {
+	for {
+		id := a.nextDevice
+		a.nextDevice = a.nextDevice%99 + 1
+		if a.devices[id] == nil {
+			return id
+		}
+	}
+}

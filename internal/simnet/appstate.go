@@ -1,0 +1,87 @@
+package simnet
+
+import (
+	"strconv"
+
+	"go.mau.fi/whatsmeow/proto/waServerSync"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+)
+
+// answerAppState takes new patches of an account's collections and hands out those that a device does not have.
+func (n *Network) answerAppState(d *Device, node *Node) answer {
+	request, ok := child(node, "sync")
+	if !ok {
+		return badRequest
+	}
+	var collections []Node
+	for _, asked := range request.GetChildren() {
+		collections = append(collections, n.syncCollection(d, &asked))
+	}
+	return result(Node{Tag: "sync", Content: collections})
+}
+
+func (n *Network) syncCollection(d *Device, asked *Node) Node {
+	name := text(asked, "name")
+	known, _ := strconv.Atoi(text(asked, "version"))
+	if text(asked, "return_snapshot") == "true" {
+		// All patches from the first one on are as good as a snapshot.
+		known = 0
+	}
+	patch, sending := child(asked, "patch")
+	if !sending {
+		return n.collectionNode(d.account, name, known)
+	}
+	if known != len(d.account.appState[name]) {
+		conflict := n.collectionNode(d.account, name, known)
+		conflict.Attrs["type"] = "error"
+		conflict.Content = append([]Node{{Tag: "error", Attrs: attrs{"code": "409", "text": "conflict"}}}, conflict.GetChildren()...)
+		return conflict
+	}
+	if err := d.account.addPatch(name, bytesOf(*patch)); err != nil {
+		n.log.Warnf("app state patch not understood: %v", err)
+		return Node{Tag: "collection", Attrs: attrs{"name": name, "type": "error"}, Content: []Node{
+			{Tag: "error", Attrs: attrs{"code": "400", "text": "bad-request"}},
+		}}
+	}
+	n.announceAppState(d, name)
+	return Node{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(d.account.appState[name]))}}
+}
+
+// addPatch keeps a patch with the version that the sender left to the server to write.
+func (a *account) addPatch(name string, raw []byte) error {
+	var patch waServerSync.SyncdPatch
+	if err := proto.Unmarshal(raw, &patch); err != nil {
+		return err
+	}
+	patch.Version = &waServerSync.SyncdVersion{Version: proto.Uint64(uint64(len(a.appState[name]) + 1))}
+	numbered, err := proto.Marshal(&patch)
+	if err != nil {
+		return err
+	}
+	a.appState[name] = append(a.appState[name], numbered)
+	return nil
+}
+
+func (n *Network) collectionNode(a *account, name string, known int) Node {
+	all := a.appState[name]
+	out := Node{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(all))}}
+	var patches []Node
+	for _, patch := range all[min(max(known, 0), len(all)):] {
+		patches = append(patches, Node{Tag: "patch", Content: patch})
+	}
+	out.Content = []Node{{Tag: "patches", Content: patches}}
+	return out
+}
+
+// announceAppState tells the account's other devices that a collection has changed.
+func (n *Network) announceAppState(d *Device, name string) {
+	for _, other := range d.account.sorted() {
+		if other == d {
+			continue
+		}
+		n.push(other, Node{Tag: "notification", Attrs: attrs{
+			"from": types.ServerJID, "type": "server_sync", "id": n.nextID(), "t": unixNow(),
+		}, Content: []Node{{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(d.account.appState[name]))}}}})
+	}
+}

@@ -1,0 +1,442 @@
+package simnet
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+)
+
+// CDN is the network's media server: it keeps what clients upload, encrypted, and gives it to whoever knows the path.
+type CDN struct {
+	net *Network
+	// mu guards everything below.
+	mu       sync.Mutex
+	dir      string
+	blobs    map[string]*blob
+	expired  map[string]int
+	faults   []*CDNFault
+	requests []CDNRequest
+	gone     int
+}
+
+// blob is one stored file, in memory, or on disk if the CDN has a directory.
+type blob struct {
+	data []byte
+	file string
+	hash [32]byte
+	at   time.Time
+}
+
+// CDNRequest is one request that the CDN was asked.
+type CDNRequest struct {
+	// Method is POST for an upload, GET or HEAD for a download, DELETE for a deletion.
+	Method string
+	// Path is the direct path of a download without its query, or the address of an upload.
+	Path string
+	// Range is the request's Range header.
+	Range string
+	// Status is what was answered.
+	Status int
+	// Bytes is the size of the body that was sent or taken.
+	Bytes int64
+	// At is when the request came.
+	At time.Time
+}
+
+// CDNFault is what goes wrong with requests to the CDN. The zero values of the conditions match everything.
+type CDNFault struct {
+	// Method and Path say which requests.
+	Method, Path string
+	// Status answers this and nothing else; RetryAfter adds a header to it.
+	Status     int
+	RetryAfter string
+	// Truncate breaks the connection off after so many bytes, though more were announced.
+	Truncate int64
+	// Tamper flips a bit in the middle of the body.
+	Tamper bool
+	// Stall sends so many bytes and then nothing, until the client gives up. Use StallAtOnce to send none at all.
+	Stall       int64
+	StallAtOnce bool
+	// Delay waits before the answer begins.
+	Delay time.Duration
+	// Times is how often it happens; 0 means until ClearFaults.
+	Times int
+}
+
+func newCDN(n *Network) *CDN {
+	return &CDN{net: n, blobs: make(map[string]*blob), expired: make(map[string]int)}
+}
+
+// KeepIn makes the CDN store what is uploaded from now on in files of a directory, which the caller removes.
+func (c *CDN) KeepIn(dir string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dir = dir
+}
+
+// connectionNode tells a client where the CDN is: on the network's own address.
+func (c *CDN) connectionNode() Node {
+	return Node{Tag: "media_conn", Attrs: attrs{
+		"auth": "simulated", "ttl": "3600", "auth_ttl": "3600", "max_buckets": "12",
+	}, Content: []Node{{Tag: "host", Attrs: attrs{"hostname": c.net.Addr()}}}}
+}
+
+// ServeHTTP takes uploads, downloads and deletions.
+func (c *CDN) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	fault := c.fault(r)
+	record := &CDNRequest{Method: r.Method, Path: r.URL.Path, Range: r.Header.Get("Range"), At: time.Now()}
+	counted := &countingWriter{ResponseWriter: w, status: http.StatusOK}
+	defer func() {
+		record.Status = counted.status
+		if r.Method != http.MethodPost {
+			record.Bytes = counted.written
+		}
+		c.record(record)
+	}()
+	if !c.suffer(counted, r, fault) {
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		record.Bytes = c.upload(counted, r)
+	case http.MethodGet, http.MethodHead:
+		c.download(counted, r, fault)
+	case http.MethodDelete:
+		counted.WriteHeader(http.StatusOK)
+	default:
+		counted.WriteHeader(http.StatusMethodNotAllowed)
+	}
+}
+
+func (c *CDN) record(r *CDNRequest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests = append(c.requests, *r)
+}
+
+// fault finds what is to go wrong with a request.
+func (c *CDN) fault(r *http.Request) CDNFault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, f := range c.faults {
+		if f.Method != "" && f.Method != r.Method || f.Path != "" && f.Path != r.URL.Path {
+			continue
+		}
+		found := *f
+		if f.Times > 0 {
+			if f.Times--; f.Times == 0 {
+				c.faults = slices.Delete(c.faults, i, i+1)
+			}
+		}
+		return found
+	}
+	return CDNFault{}
+}
+
+// suffer applies what goes wrong before the body, and says whether the request goes on.
+func (c *CDN) suffer(w http.ResponseWriter, r *http.Request, fault CDNFault) bool {
+	if fault.Delay > 0 {
+		select {
+		case <-time.After(fault.Delay):
+		case <-r.Context().Done():
+			return false
+		case <-c.net.ctx.Done():
+			return false
+		}
+	}
+	if fault.StallAtOnce {
+		c.stall(r)
+		return false
+	}
+	if fault.Status != 0 {
+		if fault.RetryAfter != "" {
+			w.Header().Set("Retry-After", fault.RetryAfter)
+		}
+		w.WriteHeader(fault.Status)
+		return false
+	}
+	return true
+}
+
+// stall keeps the connection open until the client gives up.
+func (c *CDN) stall(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-c.net.ctx.Done():
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// upload keeps a file if it is what its address says it is.
+func (c *CDN) upload(w http.ResponseWriter, r *http.Request) int64 {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	token, err := base64.URLEncoding.DecodeString(parts[len(parts)-1])
+	if len(parts) != 3 || err != nil || len(token) != sha256.Size || r.URL.Query().Get("auth") == "" {
+		http.Error(w, "bad upload address", http.StatusBadRequest)
+		return 0
+	}
+	b, size, err := c.store(r.Body)
+	if err != nil {
+		http.Error(w, "upload broken off", http.StatusInternalServerError)
+		return size
+	}
+	if b.hash != [32]byte(token) {
+		http.Error(w, "the body is not what the address says", http.StatusBadRequest)
+		return size
+	}
+	path := c.keep(b)
+	direct := path + "?ccb=11-4&oh=simulated&oe=simulated&_nc_sid=5e03e0"
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]string{
+		"url": "https://" + c.net.Addr() + direct, "direct_path": direct, "handle": hex.EncodeToString(randomBytes(8)),
+	})
+	return size
+}
+
+func (c *CDN) store(body io.Reader) (b *blob, size int64, err error) {
+	c.mu.Lock()
+	dir := c.dir
+	c.mu.Unlock()
+	b = &blob{at: time.Now()}
+	hash := sha256.New()
+	if dir == "" {
+		b.data, err = io.ReadAll(io.TeeReader(body, hash))
+		size = int64(len(b.data))
+	} else {
+		b.file = filepath.Join(dir, hex.EncodeToString(randomBytes(16)))
+		size, err = writeFile(b.file, io.TeeReader(body, hash))
+	}
+	copy(b.hash[:], hash.Sum(nil))
+	return b, size, err
+}
+
+func writeFile(path string, body io.Reader) (int64, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, fmt.Errorf("store an upload: %w", err)
+	}
+	size, err := io.Copy(f, body)
+	return size, errors.Join(err, f.Close())
+}
+
+func (c *CDN) keep(b *blob) (path string) {
+	path = "/v/t62.7118-24/" + hex.EncodeToString(randomBytes(16)) + "_n.enc"
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.blobs[path] = b
+	return path
+}
+
+// download gives a file, or says that it has none any more.
+func (c *CDN) download(w http.ResponseWriter, r *http.Request, fault CDNFault) {
+	c.mu.Lock()
+	b, status := c.blobs[r.URL.Path], c.expired[r.URL.Path]
+	if status == 0 {
+		status = c.gone
+	}
+	c.mu.Unlock()
+	switch {
+	case status != 0:
+		w.WriteHeader(status)
+		return
+	case b == nil:
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	content, err := b.open(fault.Tamper)
+	if err != nil {
+		http.Error(w, "stored file unreadable", http.StatusInternalServerError)
+		return
+	}
+	defer func() { _ = content.Close() }()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	if fault.Truncate > 0 || fault.Stall > 0 {
+		c.downloadPart(w, r, content, fault)
+		return
+	}
+	http.ServeContent(w, r, "", b.at, content)
+}
+
+// downloadPart announces all of the file and sends only its beginning.
+func (c *CDN) downloadPart(w http.ResponseWriter, r *http.Request, content io.ReadSeeker, fault CDNFault) {
+	size, err := content.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = content.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		http.Error(w, "stored file unreadable", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Length", fmt.Sprint(size))
+	_, _ = io.CopyN(w, content, min(size, max(fault.Truncate, fault.Stall)))
+	_ = http.NewResponseController(w).Flush()
+	if fault.Stall > 0 {
+		c.stall(r)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+type readSeekCloser struct {
+	io.ReadSeeker
+	io.Closer
+}
+
+// open reads a stored file, with one bit flipped if it is to be damaged.
+func (b *blob) open(tamper bool) (io.ReadSeekCloser, error) {
+	data := b.data
+	if b.file != "" && !tamper {
+		return os.Open(b.file)
+	}
+	if b.file != "" {
+		var err error
+		if data, err = os.ReadFile(b.file); err != nil {
+			return nil, err
+		}
+	}
+	if tamper && len(data) > 0 {
+		data = slices.Clone(data)
+		data[len(data)/2] ^= 1
+	}
+	return readSeekCloser{bytes.NewReader(data), io.NopCloser(nil)}, nil
+}
+
+// countingWriter remembers the status and the size of an answer.
+type countingWriter struct {
+	http.ResponseWriter
+	status  int
+	written int64
+}
+
+func (w *countingWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	w.written += int64(n)
+	return n, err
+}
+
+// Unwrap lets a response controller reach the real writer.
+func (w *countingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Expire forgets a file: its path (with or without query) is answered with 410 from now on.
+func (c *CDN) Expire(directPath string) { c.ExpireWith(directPath, http.StatusGone) }
+
+// ExpireWith is Expire with another status: 403, 404 and 410 are final for whatsmeow.
+func (c *CDN) ExpireWith(directPath string, status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.expired[plainPath(directPath)] = status
+}
+
+// Restore ends Expire for a path.
+func (c *CDN) Restore(directPath string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.expired, plainPath(directPath))
+}
+
+// ExpireAll answers every download of what is stored now with a status.
+func (c *CDN) ExpireAll(status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for path := range c.blobs {
+		c.expired[path] = status
+	}
+}
+
+// Fail makes requests go wrong. Of several faults that match, the oldest applies.
+func (c *CDN) Fail(fault CDNFault) {
+	fault.Path = plainPath(fault.Path)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults = append(c.faults, &fault)
+}
+
+// ClearFaults ends all faults; what has expired stays expired.
+func (c *CDN) ClearFaults() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults = nil
+}
+
+// Requests lists all requests so far, in the order in which they ended.
+func (c *CDN) Requests() []CDNRequest {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.requests)
+}
+
+// Downloads counts the requests for a path so far, or for any path if it is empty.
+func (c *CDN) Downloads(directPath string) int {
+	return c.count(plainPath(directPath), http.MethodGet)
+}
+
+// Uploads counts the uploads so far.
+func (c *CDN) Uploads() int { return c.count("", http.MethodPost) }
+
+func (c *CDN) count(path, method string) (found int) {
+	for _, r := range c.Requests() {
+		if r.Method == method && (path == "" || r.Path == path) {
+			found++
+		}
+	}
+	return found
+}
+
+func plainPath(directPath string) string {
+	path, _, _ := strings.Cut(directPath, "?")
+	return path
+}
+
+// DirectPath is the CDN path of the media in a message, "" if it has none.
+func DirectPath(msg *waE2E.Message) string {
+	if media := mediaOf(msg); media != nil {
+		return media.GetDirectPath()
+	}
+	return ""
+}
+
+// mediaOf finds the file in a message, under the wrappers that one may have.
+func mediaOf(msg *waE2E.Message) whatsmeow.DownloadableMessage {
+	for _, wrapper := range []*waE2E.FutureProofMessage{
+		msg.GetEphemeralMessage(), msg.GetViewOnceMessage(), msg.GetViewOnceMessageV2(), msg.GetViewOnceMessageV2Extension(),
+		msg.GetDocumentWithCaptionMessage(), msg.GetEditedMessage(), msg.GetLottieStickerMessage(),
+	} {
+		if wrapper != nil {
+			return mediaOf(wrapper.GetMessage())
+		}
+	}
+	switch {
+	case msg.GetDeviceSentMessage() != nil:
+		return mediaOf(msg.GetDeviceSentMessage().GetMessage())
+	case msg.GetImageMessage() != nil:
+		return msg.GetImageMessage()
+	case msg.GetVideoMessage() != nil:
+		return msg.GetVideoMessage()
+	case msg.GetAudioMessage() != nil:
+		return msg.GetAudioMessage()
+	case msg.GetDocumentMessage() != nil:
+		return msg.GetDocumentMessage()
+	case msg.GetStickerMessage() != nil:
+		return msg.GetStickerMessage()
+	}
+	return nil
+}

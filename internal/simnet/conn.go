@@ -1,0 +1,387 @@
+package simnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/socket"
+)
+
+// conn is one client's websocket, from its handshake to its end.
+type conn struct {
+	net     *Network
+	ws      *websocket.Conn
+	ctx     context.Context
+	cancel  context.CancelFunc
+	frames  frameReader
+	session *noiseSession
+
+	// device and pairing are guarded by Network.mu: what this connection turned out to be.
+	device  *Device
+	pairing *pairing
+
+	// mu guards the frames to be written and the freeze.
+	mu      sync.Mutex
+	queue   []outgoing
+	wake    chan struct{}
+	frozen  bool
+	thawed  chan struct{}
+	delay   time.Duration
+	corrupt int
+}
+
+// outgoing is one stanza on its way to a client, or the order to hang up.
+type outgoing struct {
+	node   waBinary.Node
+	hangUp bool
+}
+
+// maxBatch is how many frames share one websocket message: whatsmeow reads any number of them, and every message costs a write.
+const maxBatch = 32
+
+// acceptSocket takes a client's websocket through its handshake and serves it until it ends.
+func (n *Network) acceptSocket(w http.ResponseWriter, r *http.Request) {
+	if n.refused(w) {
+		return
+	}
+	// Any origin is as good as another here.
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		n.log.Debugf("websocket not accepted: %v", err)
+		return
+	}
+	ws.SetReadLimit(socket.FrameMaxSize + 16)
+	c := &conn{net: n, ws: ws, wake: make(chan struct{}, 1)}
+	c.ctx, c.cancel = context.WithCancel(n.ctx)
+	if !n.track(c) {
+		_ = ws.CloseNow()
+		return
+	}
+	defer n.untrack(c)
+	if err = c.serve(); err != nil {
+		n.log.Debugf("connection ended: %v", err)
+	}
+}
+
+func (n *Network) track(c *conn) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return false
+	}
+	n.conns[c] = struct{}{}
+	n.running.Add(1)
+	return true
+}
+
+func (n *Network) untrack(c *conn) {
+	c.hangUp()
+	n.mu.Lock()
+	delete(n.conns, c)
+	n.disconnected(c)
+	n.mu.Unlock()
+	n.running.Done()
+}
+
+// dropAll hangs up on every client.
+func (n *Network) dropAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for c := range n.conns {
+		c.hangUp()
+	}
+}
+
+// hangUp cuts the connection without a word, as a lost network does.
+func (c *conn) hangUp() {
+	c.cancel()
+	_ = c.ws.CloseNow()
+}
+
+func (c *conn) serve() error {
+	c.frames.read = c.readMessage
+	ctx, cancel := context.WithTimeout(c.ctx, 20*time.Second)
+	defer cancel()
+	prologue, err := c.frames.prologue(ctx)
+	if err != nil {
+		return fmt.Errorf("read the prologue: %w", err)
+	}
+	write := func(ctx context.Context, frame []byte) error {
+		return c.ws.Write(ctx, websocket.MessageBinary, appendFrame(nil, frame))
+	}
+	c.session, err = c.net.noise.handshake(ctx, prologue, c.frames.next, write)
+	if err != nil {
+		return fmt.Errorf("noise handshake: %w", err)
+	}
+	var writer sync.WaitGroup
+	writer.Add(1)
+	go func() {
+		defer writer.Done()
+		defer c.hangUp()
+		c.writeLoop()
+	}()
+	defer writer.Wait()
+	defer c.cancel()
+	if c.net.begin(c) {
+		return c.readLoop()
+	}
+	<-c.ctx.Done()
+	return nil
+}
+
+func (c *conn) readMessage(ctx context.Context) ([]byte, error) {
+	kind, data, err := c.ws.Read(ctx)
+	if err == nil && kind != websocket.MessageBinary {
+		err = errors.New("the client sent a text message")
+	}
+	return data, err
+}
+
+func (c *conn) readLoop() error {
+	for {
+		frame, err := c.frames.next(c.ctx)
+		if err != nil {
+			return err
+		}
+		if err = c.untilThawed(); err != nil {
+			return err
+		}
+		node, err := c.decode(frame)
+		if err != nil {
+			return err
+		}
+		c.net.handle(c, node)
+	}
+}
+
+func (c *conn) decode(frame []byte) (*waBinary.Node, error) {
+	plain, err := c.session.open(frame)
+	if err != nil {
+		return nil, fmt.Errorf("decrypt a frame: %w", err)
+	} else if len(plain) == 0 {
+		return nil, errors.New("an empty frame")
+	}
+	plain, err = waBinary.Unpack(plain)
+	if err != nil {
+		return nil, fmt.Errorf("decompress a frame: %w", err)
+	}
+	node, err := waBinary.Unmarshal(plain)
+	if err != nil {
+		return nil, fmt.Errorf("decode a stanza: %w", err)
+	}
+	return node, nil
+}
+
+// send queues a stanza for the client. It never blocks.
+func (c *conn) send(node waBinary.Node) { c.enqueue(outgoing{node: node}) }
+
+// sendLast queues a stanza after which the server hangs up.
+func (c *conn) sendLast(node waBinary.Node) { c.enqueue(outgoing{node: node, hangUp: true}) }
+
+func (c *conn) enqueue(o outgoing) {
+	c.mu.Lock()
+	c.queue = append(c.queue, o)
+	c.mu.Unlock()
+	c.signal()
+}
+
+func (c *conn) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take removes the next frames to be written, none while the connection is frozen.
+func (c *conn) take() []outgoing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.frozen || len(c.queue) == 0 {
+		return nil
+	}
+	size := min(len(c.queue), maxBatch)
+	batch := c.queue[:size:size]
+	c.queue = c.queue[size:]
+	if len(c.queue) == 0 {
+		c.queue = nil
+	}
+	return batch
+}
+
+func (c *conn) writeLoop() {
+	var buffer []byte
+	for {
+		batch := c.take()
+		if batch == nil {
+			select {
+			case <-c.wake:
+				continue
+			case <-c.ctx.Done():
+				return
+			}
+		}
+		if c.pause() != nil {
+			return
+		}
+		var last bool
+		buffer, last = c.encode(buffer[:0], batch)
+		if c.ws.Write(c.ctx, websocket.MessageBinary, buffer) != nil {
+			return
+		}
+		if last {
+			c.linger()
+			return
+		}
+	}
+}
+
+// linger leaves the client time to read the last word: closing with something unread in the buffers would reset the
+// connection and take that word back.
+func (c *conn) linger() {
+	timer := time.NewTimer(50 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.ctx.Done():
+	}
+}
+
+// encode appends the frames of a batch to buffer, up to the one after which the server hangs up.
+func (c *conn) encode(buffer []byte, batch []outgoing) (frames []byte, last bool) {
+	for _, o := range batch {
+		payload, err := waBinary.Marshal(o.node)
+		if err != nil {
+			c.net.log.Errorf("stanza %s not encoded: %v", o.node.Tag, err)
+			continue
+		}
+		start := len(buffer)
+		buffer = append(buffer, 0, 0, 0)
+		buffer = c.session.seal(buffer, payload)
+		putFrameLength(buffer[start:], len(buffer)-start-socket.FrameLengthSize)
+		if c.spoil() {
+			buffer[len(buffer)-1] ^= 0xff
+		}
+		if o.hangUp {
+			return buffer, true
+		}
+	}
+	return buffer, false
+}
+
+// spoil says whether the next frame is to arrive damaged.
+func (c *conn) spoil() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.corrupt == 0 {
+		return false
+	}
+	c.corrupt--
+	return true
+}
+
+// pause holds back a batch for as long as the device's delay says.
+func (c *conn) pause() error {
+	c.mu.Lock()
+	delay := c.delay
+	c.mu.Unlock()
+	if delay <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-c.ctx.Done():
+		return c.ctx.Err()
+	}
+}
+
+// freeze makes the connection half-open, or ends that: nothing is read from it and nothing written.
+func (c *conn) freeze(frozen bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.frozen == frozen {
+		return
+	}
+	c.frozen = frozen
+	if frozen {
+		c.thawed = make(chan struct{})
+		return
+	}
+	close(c.thawed)
+	c.signal()
+}
+
+func (c *conn) untilThawed() error {
+	c.mu.Lock()
+	frozen, thawed := c.frozen, c.thawed
+	c.mu.Unlock()
+	if !frozen {
+		return nil
+	}
+	select {
+	case <-thawed:
+		return nil
+	case <-c.ctx.Done():
+		return c.ctx.Err()
+	}
+}
+
+// frameReader cuts websocket messages into frames, which need not be one to one.
+type frameReader struct {
+	read func(context.Context) ([]byte, error)
+	rest []byte
+}
+
+func (f *frameReader) need(ctx context.Context, size int) error {
+	for len(f.rest) < size {
+		data, err := f.read(ctx)
+		if err != nil {
+			return err
+		}
+		if len(f.rest) == 0 {
+			f.rest = data
+		} else {
+			f.rest = append(f.rest, data...)
+		}
+	}
+	return nil
+}
+
+func (f *frameReader) take(ctx context.Context, size int) ([]byte, error) {
+	if err := f.need(ctx, size); err != nil {
+		return nil, err
+	}
+	out := f.rest[:size:size]
+	f.rest = f.rest[size:]
+	return out, nil
+}
+
+func (f *frameReader) prologue(ctx context.Context) ([]byte, error) {
+	return f.take(ctx, len(socket.WAConnHeader))
+}
+
+func (f *frameReader) next(ctx context.Context) ([]byte, error) {
+	length, err := f.take(ctx, socket.FrameLengthSize)
+	if err != nil {
+		return nil, err
+	}
+	return f.take(ctx, int(length[0])<<16|int(length[1])<<8|int(length[2]))
+}
+
+func appendFrame(dst, frame []byte) []byte {
+	dst = append(dst, 0, 0, 0)
+	putFrameLength(dst[len(dst)-3:], len(frame))
+	return append(dst, frame...)
+}
+
+func putFrameLength(dst []byte, length int) {
+	dst[0], dst[1], dst[2] = byte(length>>16), byte(length>>8), byte(length)
+}

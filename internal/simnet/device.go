@@ -1,0 +1,121 @@
+package simnet
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waCompanionReg"
+	"go.mau.fi/whatsmeow/types"
+)
+
+// Device is one device of an account as the server knows it: its keys, its connection and its queue. Device 0 is the phone.
+type Device struct {
+	net     *Network
+	account *account
+	number  uint16
+	props   *waCompanionReg.DeviceProps
+	display string
+	linked  time.Time
+
+	// All of the rest is guarded by Network.mu.
+	noise      [32]byte
+	identity   [32]byte
+	keys       keyBundle
+	keyIndex   uint32
+	conn       *conn
+	active     bool
+	introduced bool
+	welcomed   bool
+	removed    bool
+	queue      outbox
+	faults     deviceFaults
+	counters   Counters
+	watching   map[types.JID]struct{}
+}
+
+// Counters say what passed between the server and a device since the device was linked.
+type Counters struct {
+	// Logins is how often the device connected and was let in.
+	Logins int
+	// Delivered counts stanzas put on the wire, repetitions included; Redelivered only the repetitions.
+	Delivered, Redelivered int
+	// Acknowledged counts stanzas that the device acknowledged.
+	Acknowledged int
+	// Sent counts messages that the device sent; Rejected those that were answered with an error.
+	Sent, Rejected int
+	// RetryReceipts counts what the device could not decrypt and asked to be sent again.
+	RetryReceipts int
+}
+
+func (d *Device) jid(form string) types.JID { return d.account.jid(form, d.number) }
+
+// JID is the device's address under its phone number.
+func (d *Device) JID() types.JID { return d.jid(types.DefaultUserServer) }
+
+// LID is the device's address under its hidden identity.
+func (d *Device) LID() types.JID { return d.jid(types.HiddenUserServer) }
+
+// Platform is the operating system or program that the device says it runs on, as phones show it in the list of linked devices.
+func (d *Device) Platform() string { return d.props.GetOs() }
+
+// PlatformType is the kind of client that the device says it is.
+func (d *Device) PlatformType() waCompanionReg.DeviceProps_PlatformType {
+	return d.props.GetPlatformType()
+}
+
+// DisplayName is the name given with a pairing code, "Browser (OS)"; empty for a device linked by QR code.
+func (d *Device) DisplayName() string { return d.display }
+
+// LinkedAt is when the device was linked.
+func (d *Device) LinkedAt() time.Time { return d.linked }
+
+// Online says whether the device is connected and has asked for what is waiting for it.
+func (d *Device) Online() bool {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	return d.conn != nil && d.active
+}
+
+// Connected says whether the device has a connection, logged in.
+func (d *Device) Connected() bool {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	return d.conn != nil
+}
+
+// Removed says whether the device has been unlinked, by itself or by its phone.
+func (d *Device) Removed() bool {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	return d.removed
+}
+
+// Counters tells what passed so far.
+func (d *Device) Counters() Counters {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	return d.counters
+}
+
+// PreKeys is how many one-time keys the server still has of the device.
+func (d *Device) PreKeys() int {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	return len(d.keys.oneTime)
+}
+
+// watchers lists the devices that subscribed to an account's presence. The caller holds mu.
+func (n *Network) watchers(a *account) []*Device {
+	var out []*Device
+	for _, number := range slices.Sorted(maps.Keys(n.byNumber)) {
+		for _, d := range n.byNumber[number].sorted() {
+			_, byNumber := d.watching[a.pn()]
+			_, byLID := d.watching[a.lid()]
+			if byNumber || byLID {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,28 @@
+// Package simnet is the other side of the wire: a WhatsApp-shaped network for one process, without a phone and without the internet.
+//
+// A Network is a server that an unmodified whatsmeow client pairs with and talks to: TLS, websocket, Noise and the binary codec,
+// accounts and their devices, pre-keys, groups, app state, queues of what is not acknowledged, and a media CDN. It routes stanzas
+// and never looks into a message. A Phone is a person: device 0 of an account, a real whatsmeow client in this process, so that all
+// of the cryptography and every message's format are the real ones. Tests, the demo and the benchmark write to the bridge through
+// phones and make things go wrong through faults.
+//
+// Where to begin:
+//
+//	n, err := simnet.New(ctx, simnet.Options{})
+//	owner, err := n.NewPhone(ctx, simnet.PhoneOptions{Number: "4915100000001", Name: "Owner"})
+//	anna, err := n.NewPhone(ctx, simnet.PhoneOptions{Number: "4915100000002", Name: "Anna"})
+//	err = n.WriteNetworkFile(path)                     // points any process at the network
+//	device, err := owner.EnterPairingCode(ctx, code)   // the code that the bridge shows
+//	id, err := anna.SendText(ctx, owner.PN(), "hello")
+//	answer, err := anna.ReceivedText(ctx, "hi")
+//
+// Promises:
+//
+//   - It listens on loopback addresses only, prints nothing, and needs no package testing: the demo ships it.
+//   - Nothing is done by waiting for a while: every method that waits does so for an event and ends with its context.
+//   - What a device has not acknowledged is delivered again, in order, on its next connection.
+//   - All networks of a process share one Noise root key, made with the first of them: whatsmeow checks against a package variable,
+//     which New sets and which nobody may write again while clients run.
+//
+// Where the real server's behaviour is not known, the code says that it guesses.
+package simnet

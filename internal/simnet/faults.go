@@ -1,0 +1,321 @@
+package simnet
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// SendFault is what happens to one message that a device sends.
+type SendFault struct {
+	// Code refuses the message with an error; it goes nowhere.
+	Code int
+	// LoseAck delivers the message and never tells the sender: an ambiguous time-out.
+	LoseAck bool
+	// AckDelay delivers the message and tells the sender later.
+	AckDelay time.Duration
+	// Skip lets so many messages pass before the fault.
+	Skip int
+}
+
+// IQFault is what happens to queries of a kind. The zero values of the conditions match everything.
+type IQFault struct {
+	// Namespace is the query's xmlns, "w:g2" for groups or "usync" for users, say.
+	Namespace string
+	// Tag is the query's first child, "query" say.
+	Tag string
+	// Code and Text are the error that is answered, 429 and "rate-overlimit" say.
+	Code int
+	Text string
+	// Silent leaves the query unanswered.
+	Silent bool
+	// Times is how often it happens; 0 means until the faults are cleared.
+	Times int
+}
+
+type iqFault struct {
+	IQFault
+	device *Device
+	left   int
+}
+
+// deviceFaults are what is to go wrong with a device. Network.mu guards them.
+type deviceFaults struct {
+	delay         time.Duration
+	corruptFrames int
+	corruptBodies int
+	duplicates    int
+	ignoredAcks   int
+	sends         []SendFault
+	login         ConnectFailure
+	logins        int
+}
+
+// nextSend takes the fault that the next message meets.
+func (f *deviceFaults) nextSend() SendFault {
+	if len(f.sends) == 0 {
+		return SendFault{}
+	}
+	if f.sends[0].Skip > 0 {
+		f.sends[0].Skip--
+		return SendFault{}
+	}
+	next := f.sends[0]
+	f.sends = f.sends[1:]
+	return next
+}
+
+func (f *deviceFaults) loginFailure() (ConnectFailure, bool) {
+	if f.logins == 0 {
+		return ConnectFailure{}, false
+	}
+	if f.logins > 0 {
+		f.logins--
+	}
+	return f.login, true
+}
+
+func (f *deviceFaults) duplicate(class string) bool {
+	if class != "message" || f.duplicates == 0 {
+		return false
+	}
+	f.duplicates--
+	return true
+}
+
+func (f *deviceFaults) ignoreAck(class string) bool {
+	if class != "message" || f.ignoredAcks == 0 {
+		return false
+	}
+	f.ignoredAcks--
+	return true
+}
+
+// alter damages the ciphertexts of a message that is to arrive undecryptable.
+func (f *deviceFaults) alter(node Node) Node {
+	if node.Tag != "message" || f.corruptBodies == 0 {
+		return node
+	}
+	f.corruptBodies--
+	parts := slices.Clone(node.GetChildren())
+	for i, part := range parts {
+		if body := bytesOf(part); part.Tag == "enc" && len(body) > 0 {
+			damaged := slices.Clone(body)
+			damaged[len(damaged)-1] ^= 0xff
+			parts[i].Content = damaged
+		}
+	}
+	node.Content = parts
+	return node
+}
+
+// refusal is how sockets are refused: with a status, or by hanging up.
+type refusal struct{ status int }
+
+// refused turns a client away before the websocket begins, if the network is told to.
+func (n *Network) refused(w http.ResponseWriter) bool {
+	n.mu.Lock()
+	r := n.refusal
+	n.mu.Unlock()
+	if r == nil {
+		return false
+	}
+	if r.status != 0 {
+		w.WriteHeader(r.status)
+		return true
+	}
+	if raw, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		_ = raw.Close()
+	}
+	return true
+}
+
+// iqFault finds what is to go wrong with a query. The caller holds mu.
+func (n *Network) iqFault(d *Device, node *Node) *IQFault {
+	for i, fault := range n.iqFaults {
+		if fault.device != nil && fault.device != d || !fault.matches(node) {
+			continue
+		}
+		if fault.Times > 0 {
+			if fault.left--; fault.left == 0 {
+				n.iqFaults = slices.Delete(n.iqFaults, i, i+1)
+			}
+		}
+		return &fault.IQFault
+	}
+	return nil
+}
+
+func (f *IQFault) matches(node *Node) bool {
+	if f.Namespace != "" && f.Namespace != text(node, "xmlns") {
+		return false
+	}
+	children := node.GetChildren()
+	return f.Tag == "" || len(children) > 0 && children[0].Tag == f.Tag
+}
+
+// FailQueries makes queries of all devices go wrong.
+func (n *Network) FailQueries(fault IQFault) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.iqFaults = append(n.iqFaults, &iqFault{IQFault: fault, left: fault.Times})
+}
+
+// ClearQueryFaults ends what FailQueries began, of the network and of all devices.
+func (n *Network) ClearQueryFaults() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.iqFaults = nil
+}
+
+// RefuseSockets turns away whoever wants to connect a socket, with an HTTP status, or by hanging up if it is 0. The CDN goes on.
+func (n *Network) RefuseSockets(status int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.refusal = &refusal{status: status}
+}
+
+// AcceptSockets ends what RefuseSockets began.
+func (n *Network) AcceptSockets() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.refusal = nil
+}
+
+// DropAll cuts all connections without a word; clients may come back at once.
+func (n *Network) DropAll() { n.dropAll() }
+
+// Down takes the whole network down, sockets and CDN, until Up.
+func (n *Network) Down() {
+	n.listener.set(true)
+	n.dropAll()
+}
+
+// Up brings the network back.
+func (n *Network) Up() { n.listener.set(false) }
+
+// Drop cuts the device's connection without a word.
+func (d *Device) Drop() {
+	d.withConn(func(c *conn) { c.hangUp() })
+}
+
+// Freeze makes the connection half-open: the network neither reads nor writes, and says nothing. It ends with Thaw or Drop.
+func (d *Device) Freeze() {
+	d.withConn(func(c *conn) { c.freeze(true) })
+}
+
+// Thaw ends Freeze.
+func (d *Device) Thaw() {
+	d.withConn(func(c *conn) { c.freeze(false) })
+}
+
+// withConn acts on the connection that the device has now, if it has one.
+func (d *Device) withConn(act func(*conn)) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	if d.conn != nil {
+		act(d.conn)
+	}
+}
+
+// Delay holds back everything written to the device, batch by batch, now and after reconnections; 0 ends it.
+func (d *Device) Delay(delay time.Duration) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	d.faults.delay = delay
+	if d.conn != nil {
+		d.conn.mu.Lock()
+		d.conn.delay = delay
+		d.conn.mu.Unlock()
+	}
+}
+
+// CorruptFrames damages the next frames on the wire to the device; what was in them comes again on the next connection.
+func (d *Device) CorruptFrames(count int) {
+	d.withConn(func(c *conn) {
+		c.mu.Lock()
+		c.corrupt += count
+		c.mu.Unlock()
+	})
+}
+
+// CorruptMessages damages the ciphertexts of the next messages for the device, which then has to ask for them again.
+func (d *Device) CorruptMessages(count int) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	d.faults.corruptBodies += count
+}
+
+// Duplicate delivers the next messages for the device twice.
+func (d *Device) Duplicate(count int) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	d.faults.duplicates += count
+}
+
+// IgnoreAcks loses the next acknowledgements of messages by the device, which come again on its next connection.
+func (d *Device) IgnoreAcks(count int) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	d.faults.ignoredAcks += count
+}
+
+// FailSends decides the fate of the next messages that the device sends, one fault each, in order.
+func (d *Device) FailSends(faults ...SendFault) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	d.faults.sends = append(d.faults.sends, faults...)
+}
+
+// FailQueries makes queries of this device go wrong.
+func (d *Device) FailQueries(fault IQFault) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	d.net.iqFaults = append(d.net.iqFaults, &iqFault{IQFault: fault, device: d, left: fault.Times})
+}
+
+// FailLogins refuses the next logins of the device, so many times; a negative count goes on until ClearFaults.
+func (d *Device) FailLogins(failure ConnectFailure, times int) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	d.faults.login, d.faults.logins = failure, times
+}
+
+// ClearFaults ends all faults of the device but a freeze.
+func (d *Device) ClearFaults() {
+	d.Delay(0)
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	d.faults = deviceFaults{}
+	d.net.iqFaults = slices.DeleteFunc(d.net.iqFaults, func(f *iqFault) bool { return f.device == d })
+}
+
+// StreamError sends a stream error of a code, 515 or 503 say, and hangs up.
+func (d *Device) StreamError(code string) {
+	d.withConn(func(c *conn) { c.sendLast(streamError(code, "")) })
+}
+
+// Replace tells the device that another client of its session has connected, and hangs up.
+func (d *Device) Replace() {
+	d.withConn(func(c *conn) { c.sendLast(streamError("", "replaced")) })
+}
+
+// WithholdMapping keeps the connection between an account's number and its LID secret, or reveals it: messages, groups and queries
+// then tell only one of the two. Whoever knows it already goes on knowing it.
+func (p *Phone) WithholdMapping(withheld bool) {
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	p.account.withheld = withheld
+}
+
+// Push puts any stanza into the device's queue, as if the server had sent it. Attributes that whatsmeow reads as JIDs must be types.JID.
+func (d *Device) Push(node Node) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	if _, ok := node.Attrs["from"].(types.JID); !ok && node.Attrs != nil {
+		node.Attrs["from"] = types.ServerJID
+	}
+	d.net.push(d, node)
+}

@@ -1,0 +1,195 @@
+package simnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// GroupOptions say what a new group is like.
+type GroupOptions struct {
+	Subject string
+	Members []*Phone
+	Admins  []*Phone
+	// ByNumber makes a group in which members are known by their numbers; in others, they are known by their LIDs.
+	ByNumber bool
+	// ID is the part of the JID before the @, "4915112345678-1600000000" for one as old groups have. Empty: one is made.
+	ID        string
+	Topic     string
+	Announce  bool
+	Locked    bool
+	Ephemeral uint32
+}
+
+// Group is a group, to be changed by its members.
+type Group struct {
+	net *Network
+	jid types.JID
+}
+
+var (
+	// ErrGroupExists is returned for an id that a group has already.
+	ErrGroupExists = errors.New("a group with this id exists")
+	// ErrNotAllowed is returned for a change that the member may not make.
+	ErrNotAllowed = errors.New("the member may not do that in this group")
+)
+
+// CreateGroup makes a group of which the phone's account is the owner, and waits until all phones in it know it.
+func (p *Phone) CreateGroup(ctx context.Context, opts GroupOptions) (*Group, error) {
+	n := p.net
+	n.mu.Lock()
+	if n.groups[opts.ID] != nil {
+		n.mu.Unlock()
+		return nil, ErrGroupExists
+	}
+	g := n.newGroup(p.account, opts.ID, opts.Subject, !opts.ByNumber, accountsOf(opts.Members))
+	for _, admin := range opts.Admins {
+		g.add(admin.account, &member{admin: true})
+	}
+	if opts.Topic != "" {
+		g.describe(p.account, &Node{Tag: "description", Content: []Node{{Tag: "body", Content: []byte(opts.Topic)}}})
+	}
+	g.announce, g.locked, g.ephemeral = opts.Announce, opts.Locked, opts.Ephemeral
+	n.announceBirth(g, p.account, "", g.sorted()...)
+	handle := &Group{net: n, jid: g.jid()}
+	n.mu.Unlock()
+	return handle, handle.settle(ctx)
+}
+
+func accountsOf(phones []*Phone) []*account {
+	out := make([]*account, len(phones))
+	for i, p := range phones {
+		out[i] = p.account
+	}
+	return out
+}
+
+// Group finds a group that a client has made, say.
+func (n *Network) Group(jid types.JID) (*Group, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, ok := n.groups[jid.User]
+	return &Group{net: n, jid: jid.ToNonAD()}, ok
+}
+
+// JID is the group's address.
+func (g *Group) JID() types.JID { return g.jid }
+
+// Members lists the members in the group's own form, in the order in which they came.
+func (g *Group) Members() []types.JID {
+	g.net.mu.Lock()
+	defer g.net.mu.Unlock()
+	state := g.net.groups[g.jid.User]
+	var out []types.JID
+	for _, a := range state.sorted() {
+		out = append(out, a.jid(state.form(), 0))
+	}
+	return out
+}
+
+// Name is the subject that the group has now.
+func (g *Group) Name() string {
+	g.net.mu.Lock()
+	defer g.net.mu.Unlock()
+	return g.net.groups[g.jid.User].subject
+}
+
+// settle waits until all phones of the network have heard of the last change.
+func (g *Group) settle(ctx context.Context) error {
+	if err := g.net.Settle(ctx); err != nil {
+		return fmt.Errorf("wait until the phones know the group's change: %w", err)
+	}
+	return nil
+}
+
+// Add, Remove, Promote and Demote change the members; who does it must be an admin.
+func (g *Group) Add(ctx context.Context, by *Phone, who ...*Phone) error {
+	return g.changeMembers(ctx, by, "add", who)
+}
+
+// Remove takes members out of the group.
+func (g *Group) Remove(ctx context.Context, by *Phone, who ...*Phone) error {
+	return g.changeMembers(ctx, by, "remove", who)
+}
+
+// Promote makes members admins.
+func (g *Group) Promote(ctx context.Context, by *Phone, who ...*Phone) error {
+	return g.changeMembers(ctx, by, "promote", who)
+}
+
+// Demote makes admins plain members.
+func (g *Group) Demote(ctx context.Context, by *Phone, who ...*Phone) error {
+	return g.changeMembers(ctx, by, "demote", who)
+}
+
+func (g *Group) changeMembers(ctx context.Context, by *Phone, change string, who []*Phone) error {
+	g.net.mu.Lock()
+	state := g.net.groups[g.jid.User]
+	if m := state.members[by.account]; m == nil || !m.isAdmin() {
+		g.net.mu.Unlock()
+		return ErrNotAllowed
+	}
+	g.net.applyMembers(state, by.account, change, accountsOf(who))
+	g.net.mu.Unlock()
+	return g.settle(ctx)
+}
+
+// Leave takes a member out by himself.
+func (g *Group) Leave(ctx context.Context, who *Phone) error {
+	g.net.mu.Lock()
+	g.net.removeMembers(g.net.groups[g.jid.User], who.account, []*account{who.account})
+	g.net.mu.Unlock()
+	return g.settle(ctx)
+}
+
+// SetSubject changes the group's name.
+func (g *Group) SetSubject(ctx context.Context, by *Phone, subject string) error {
+	return g.change(ctx, by, Node{Tag: "subject", Content: []byte(subject)})
+}
+
+// SetTopic changes the group's description; "" removes it.
+func (g *Group) SetTopic(ctx context.Context, by *Phone, topic string) error {
+	return g.change(ctx, by, Node{Tag: "description", Content: []Node{{Tag: "body", Content: []byte(topic)}}})
+}
+
+// SetAnnounce says whether only admins may write.
+func (g *Group) SetAnnounce(ctx context.Context, by *Phone, announce bool) error {
+	return g.change(ctx, by, Node{Tag: either(announce, "announcement", "not_announcement")})
+}
+
+// SetLocked says whether only admins may change the group's name and description.
+func (g *Group) SetLocked(ctx context.Context, by *Phone, locked bool) error {
+	return g.change(ctx, by, Node{Tag: either(locked, "locked", "unlocked")})
+}
+
+// SetEphemeral says after how many seconds messages disappear, 0 for never.
+func (g *Group) SetEphemeral(ctx context.Context, by *Phone, seconds uint32) error {
+	if seconds == 0 {
+		return g.change(ctx, by, Node{Tag: "not_ephemeral"})
+	}
+	return g.change(ctx, by, Node{Tag: "ephemeral", Attrs: attrs{"expiration": fmt.Sprint(seconds)}})
+}
+
+func either(condition bool, yes, no string) string {
+	if condition {
+		return yes
+	}
+	return no
+}
+
+func (g *Group) change(ctx context.Context, by *Phone, request Node) error {
+	g.net.mu.Lock()
+	state := g.net.groups[g.jid.User]
+	if state.members[by.account] == nil {
+		g.net.mu.Unlock()
+		return ErrNotAllowed
+	}
+	refused := g.net.changeGroup(state, by.account, &request)
+	g.net.mu.Unlock()
+	if refused.code != 0 {
+		return fmt.Errorf("%w: %d %s", ErrNotAllowed, refused.code, refused.text)
+	}
+	return g.settle(ctx)
+}

@@ -1,0 +1,201 @@
+package simnet
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// group is a group as the server knows it. Network.mu guards it.
+type group struct {
+	id          string
+	lidMode     bool
+	subject     string
+	subjectAt   time.Time
+	subjectBy   *account
+	creator     *account
+	created     time.Time
+	topic       string
+	topicID     string
+	topicAt     time.Time
+	topicBy     *account
+	announce    bool
+	locked      bool
+	ephemeral   uint32
+	version     int
+	invite      string
+	members     map[*account]*member
+	memberOrder []*account
+}
+
+type member struct{ admin, superAdmin bool }
+
+func (m *member) isAdmin() bool { return m.admin || m.superAdmin }
+
+func (m *member) kind() string {
+	switch {
+	case m.superAdmin:
+		return "superadmin"
+	case m.admin:
+		return "admin"
+	}
+	return ""
+}
+
+func (g *group) jid() types.JID { return types.NewJID(g.id, types.GroupServer) }
+
+// form is the server name of the JIDs by which the group calls its members.
+func (g *group) form() string {
+	if g.lidMode {
+		return types.HiddenUserServer
+	}
+	return types.DefaultUserServer
+}
+
+// sorted lists the members in the order in which they came.
+func (g *group) sorted() []*account { return g.memberOrder }
+
+func (g *group) add(a *account, m *member) {
+	if g.members[a] == nil {
+		g.memberOrder = append(slices.Clone(g.memberOrder), a)
+	}
+	g.members[a] = m
+}
+
+func (g *group) remove(a *account) {
+	delete(g.members, a)
+	g.memberOrder = slices.DeleteFunc(slices.Clone(g.memberOrder), func(other *account) bool { return other == a })
+}
+
+func (g *group) participantNode(a *account) Node {
+	out := Node{Tag: "participant", Attrs: attrs{"jid": a.jid(g.form(), 0)}}
+	if m := g.members[a]; m != nil {
+		set(out.Attrs, "type", m.kind())
+	}
+	if g.lidMode {
+		set(out.Attrs, "phone_number", a.alternative(g.form()))
+	} else {
+		set(out.Attrs, "lid", a.alternative(g.form()))
+	}
+	return out
+}
+
+// node describes the whole group.
+func (g *group) node() Node {
+	a := attrs{
+		// A string without the server: whatsmeow adds that itself.
+		"id": g.id, "subject": g.subject, "s_t": strconv.FormatInt(g.subjectAt.Unix(), 10),
+		"creation": strconv.FormatInt(g.created.Unix(), 10), "size": strconv.Itoa(len(g.members)),
+		"addressing_mode": shortForm(g.form()), "p_v_id": strconv.Itoa(g.version), "a_v_id": strconv.Itoa(g.version),
+	}
+	if g.subjectBy != nil {
+		a["s_o"] = g.subjectBy.jid(g.form(), 0)
+	}
+	if g.creator != nil {
+		a["creator"] = g.creator.jid(g.form(), 0)
+		if g.lidMode {
+			set(a, "creator_pn", g.creator.alternative(g.form()))
+		}
+	}
+	var content []Node
+	for _, who := range g.sorted() {
+		content = append(content, g.participantNode(who))
+	}
+	return Node{Tag: "group", Attrs: a, Content: append(content, g.settings()...)}
+}
+
+func (g *group) settings() []Node {
+	var out []Node
+	if g.topic != "" {
+		description := Node{Tag: "description", Attrs: attrs{"id": g.topicID, "t": strconv.FormatInt(g.topicAt.Unix(), 10)}, Content: []Node{
+			{Tag: "body", Content: []byte(g.topic)},
+		}}
+		if g.topicBy != nil {
+			description.Attrs["participant"] = g.topicBy.jid(g.form(), 0)
+		}
+		out = append(out, description)
+	}
+	if g.announce {
+		out = append(out, Node{Tag: "announcement"})
+	}
+	if g.locked {
+		out = append(out, Node{Tag: "locked"})
+	}
+	if g.ephemeral > 0 {
+		out = append(out, Node{Tag: "ephemeral", Attrs: attrs{"expiration": strconv.Itoa(int(g.ephemeral))}})
+	}
+	return out
+}
+
+// bump makes a new version of the group and names both.
+func (g *group) bump() attrs {
+	g.version++
+	return attrs{"v_id": strconv.Itoa(g.version), "prev_v_id": strconv.Itoa(g.version - 1)}
+}
+
+// announceChange tells all devices of all members, and of those who have just gone, what somebody changed.
+func (n *Network) announceChange(g *group, by *account, change Node, alsoTo ...*account) {
+	for _, who := range slices.Concat(g.sorted(), alsoTo) {
+		n.pushChange(g, by, who, change)
+	}
+}
+
+func (n *Network) pushChange(g *group, by, to *account, change Node) {
+	for _, d := range to.sorted() {
+		node := Node{Tag: "notification", Attrs: attrs{
+			"from": g.jid(), "type": "w:gp2", "id": n.nextID(), "t": unixNow(), "addressing_mode": shortForm(g.form()),
+		}, Content: []Node{change}}
+		if by != nil {
+			node.Attrs["participant"] = by.jid(g.form(), 0)
+			set(node.Attrs, "notify", by.name)
+			if g.lidMode {
+				set(node.Attrs, "participant_pn", by.alternative(g.form()))
+			}
+		}
+		n.push(d, node)
+	}
+}
+
+// announceBirth tells members about a group that is new to them.
+func (n *Network) announceBirth(g *group, by *account, key string, to ...*account) {
+	create := Node{Tag: "create", Attrs: attrs{"type": "new"}, Content: []Node{g.node()}}
+	set(create.Attrs, "key", key)
+	for _, who := range to {
+		n.pushChange(g, by, who, create)
+	}
+}
+
+// newGroup enters a group; an empty id makes one. The caller holds mu.
+func (n *Network) newGroup(creator *account, id, subject string, lidMode bool, members []*account) *group {
+	now := time.Now()
+	if id == "" {
+		n.sequence++
+		id = "1203630" + strconv.FormatInt(now.Unix(), 10)[2:] + strconv.Itoa(1000+n.sequence)
+	}
+	g := &group{
+		id: id, lidMode: lidMode, subject: subject, subjectAt: now, subjectBy: creator, creator: creator, created: now,
+		members: make(map[*account]*member), version: 1,
+	}
+	g.add(creator, &member{superAdmin: true})
+	for _, a := range members {
+		if g.members[a] == nil {
+			g.add(a, &member{})
+		}
+	}
+	n.groups[id] = g
+	return g
+}
+
+// groupsOf lists the groups that an account is in, oldest first.
+func (n *Network) groupsOf(a *account) []*group {
+	var out []*group
+	for _, id := range slices.Sorted(maps.Keys(n.groups)) {
+		if g := n.groups[id]; g.members[a] != nil {
+			out = append(out, g)
+		}
+	}
+	return out
+}

@@ -1,0 +1,251 @@
+package simnet
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+)
+
+// inbox is everything that a phone's client reported, and who waits for more.
+type inbox struct {
+	// mu guards everything below.
+	mu       sync.Mutex
+	messages []*Received
+	others   []any
+	changed  chan struct{}
+	waiters  int
+	barriers map[string]chan struct{}
+	handlers []func(*Phone, *Received)
+	pending  []*Received
+	serving  bool
+}
+
+func newInbox() *inbox {
+	return &inbox{changed: make(chan struct{}), barriers: make(map[string]chan struct{})}
+}
+
+// Received is a message that a phone got and decrypted.
+type Received struct {
+	// Message is what whatsmeow reported: the info and, in its own field Message, the content.
+	*events.Message
+	// Phone is whose phone got it.
+	Phone *Phone
+}
+
+// Text is the text of a message: its text, its caption, or "".
+func (r *Received) Text() string { return textOf(r.Message.Message) }
+
+func textOf(msg *waE2E.Message) string {
+	switch {
+	case msg.GetConversation() != "":
+		return msg.GetConversation()
+	case msg.GetExtendedTextMessage() != nil:
+		return msg.GetExtendedTextMessage().GetText()
+	case msg.GetImageMessage() != nil:
+		return msg.GetImageMessage().GetCaption()
+	case msg.GetVideoMessage() != nil:
+		return msg.GetVideoMessage().GetCaption()
+	case msg.GetDocumentMessage() != nil:
+		return msg.GetDocumentMessage().GetCaption()
+	}
+	return ""
+}
+
+// handle is the phone's event handler. It never refuses an event.
+func (p *Phone) handle(event any) {
+	if message, ok := event.(*events.Message); ok {
+		if onlyKeys(message.Message) {
+			return
+		}
+		if message.Info.Category == "peer" {
+			p.answerPeer(message)
+		} else {
+			p.receive(&Received{Message: message, Phone: p})
+			return
+		}
+	}
+	if about, ok := event.(*events.UserAbout); ok && about.JID == types.ServerJID {
+		p.inbox.passBarrier(about.Status)
+		return
+	}
+	p.inbox.mu.Lock()
+	defer p.inbox.mu.Unlock()
+	p.inbox.others = append(p.inbox.others, event)
+	p.inbox.wake()
+}
+
+// onlyKeys says whether a message carries nothing but the key of a group: whatsmeow reports that as a message of its own.
+func onlyKeys(msg *waE2E.Message) bool {
+	if msg.GetSenderKeyDistributionMessage() == nil {
+		return false
+	}
+	found := 0
+	for _, field := range messageFields(msg) {
+		if field != "senderKeyDistributionMessage" && field != "messageContextInfo" {
+			found++
+		}
+	}
+	return found == 0
+}
+
+func messageFields(msg *waE2E.Message) (names []string) {
+	reflected := msg.ProtoReflect()
+	fields := reflected.Descriptor().Fields()
+	for i := range fields.Len() {
+		if field := fields.Get(i); reflected.Has(field) {
+			names = append(names, string(field.Name()))
+		}
+	}
+	return names
+}
+
+func (p *Phone) receive(r *Received) {
+	i := p.inbox
+	p.keepMedia(r)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.messages = append(i.messages, r)
+	i.wake()
+	if len(i.handlers) == 0 {
+		return
+	}
+	i.pending = append(i.pending, r)
+	if !i.serving {
+		i.serving = true
+		p.running.Add(1)
+		go p.serveHandlers()
+	}
+}
+
+// serveHandlers calls the handlers off the path of reception, one message after the other.
+func (p *Phone) serveHandlers() {
+	defer p.running.Done()
+	for {
+		r, handlers := p.inbox.nextPending()
+		if r == nil {
+			return
+		}
+		for _, handle := range handlers {
+			handle(p, r)
+		}
+	}
+}
+
+func (i *inbox) nextPending() (*Received, []func(*Phone, *Received)) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.pending) == 0 {
+		i.serving = false
+		return nil, nil
+	}
+	next := i.pending[0]
+	i.pending = i.pending[1:]
+	return next, slices.Clone(i.handlers)
+}
+
+// wake tells everybody who waits. The caller holds mu.
+func (i *inbox) wake() {
+	if i.waiters > 0 {
+		close(i.changed)
+		i.changed = make(chan struct{})
+	}
+}
+
+// OnMessage has a function called for every message that comes from now on, one after the other, off the path of reception: it may
+// send and wait.
+func (p *Phone) OnMessage(handle func(*Phone, *Received)) {
+	p.inbox.mu.Lock()
+	defer p.inbox.mu.Unlock()
+	p.inbox.handlers = append(p.inbox.handlers, handle)
+}
+
+// awaitIn waits for the first element that matches of a list that only grows.
+func awaitIn[T any](ctx context.Context, p *Phone, list func(*inbox) []T, match func(T) bool) (found T, err error) {
+	i := p.inbox
+	i.mu.Lock()
+	i.waiters++
+	defer func() {
+		i.waiters--
+		i.mu.Unlock()
+	}()
+	for seen := 0; ; {
+		all := list(i)
+		// Forget may have shortened the list.
+		for seen = min(seen, len(all)); seen < len(all); seen++ {
+			if match(all[seen]) {
+				return all[seen], nil
+			}
+		}
+		changed := i.changed
+		i.mu.Unlock()
+		err = waitFor(ctx, p.net.ctx, changed)
+		i.mu.Lock()
+		if err != nil {
+			return found, err
+		}
+	}
+}
+
+// Received waits for a message that has come already or is to come.
+func (p *Phone) Received(ctx context.Context, match func(*Received) bool) (*Received, error) {
+	return awaitIn(ctx, p, func(i *inbox) []*Received { return i.messages }, match)
+}
+
+// ReceivedText waits for a message with exactly this text or caption.
+func (p *Phone) ReceivedText(ctx context.Context, text string) (*Received, error) {
+	return p.Received(ctx, func(r *Received) bool { return r.Text() == text })
+}
+
+// ReceivedID waits for the message with an id.
+func (p *Phone) ReceivedID(ctx context.Context, id types.MessageID) (*Received, error) {
+	return p.Received(ctx, func(r *Received) bool { return r.Info.ID == id })
+}
+
+// Event waits for an event other than a message, of any type that whatsmeow has.
+func (p *Phone) Event(ctx context.Context, match func(any) bool) (any, error) {
+	return awaitIn(ctx, p, func(i *inbox) []any { return i.others }, match)
+}
+
+// WaitReceipt waits for a receipt of a type for a message that this account sent. Inactive receipts count as deliveries.
+func (p *Phone) WaitReceipt(ctx context.Context, id types.MessageID, kind types.ReceiptType) (*events.Receipt, error) {
+	found, err := p.Event(ctx, func(event any) bool {
+		receipt, ok := event.(*events.Receipt)
+		return ok && sameReceipt(receipt.Type, kind) && slices.Contains(receipt.MessageIDs, id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found.(*events.Receipt), nil
+}
+
+func sameReceipt(got, want types.ReceiptType) bool {
+	if got == types.ReceiptTypeInactive {
+		got = types.ReceiptTypeDelivered
+	}
+	return got == want
+}
+
+// Messages lists what the phone has received so far, in order.
+func (p *Phone) Messages() []*Received {
+	p.inbox.mu.Lock()
+	defer p.inbox.mu.Unlock()
+	return slices.Clone(p.inbox.messages)
+}
+
+// Events lists everything else that the phone's client reported so far.
+func (p *Phone) Events() []any {
+	p.inbox.mu.Lock()
+	defer p.inbox.mu.Unlock()
+	return slices.Clone(p.inbox.others)
+}
+
+// Forget empties the lists of what was received, for long runs.
+func (p *Phone) Forget() {
+	p.inbox.mu.Lock()
+	defer p.inbox.mu.Unlock()
+	p.inbox.messages, p.inbox.others = nil, nil
+}

@@ -1,0 +1,168 @@
+package simnet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// Waiting is one stanza that a device has not acknowledged.
+type Waiting struct {
+	Class, ID, Type string
+	Chat, Sender    types.JID
+	// OnWire says that it was sent on the present connection; Deliveries how often it was sent at all.
+	OnWire     bool
+	Deliveries int
+	Since      time.Time
+}
+
+// Waiting lists what the device has not acknowledged, in order.
+func (d *Device) Waiting() []Waiting {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	var out []Waiting
+	for i, s := range d.queue.items {
+		if s.acked || s.endOfPast {
+			continue
+		}
+		out = append(out, Waiting{
+			Class: s.key.class, ID: s.key.id, Type: s.key.kind, Chat: s.chat, Sender: s.sender,
+			OnWire: i < d.queue.next, Deliveries: s.delivered, Since: s.queued,
+		})
+	}
+	return out
+}
+
+// Acknowledged lists everything that the device has acknowledged, in the order of the acknowledgements.
+func (d *Device) Acknowledged() []Acknowledged {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	return slices.Clone(d.queue.history)
+}
+
+// AcknowledgedMessages is Acknowledged for messages alone, without those between the devices of the account itself.
+func (d *Device) AcknowledgedMessages() []Acknowledged {
+	return slices.DeleteFunc(d.Acknowledged(), func(a Acknowledged) bool {
+		return a.Class != "message" || a.By == "peer_msg" || a.By == "hist_sync"
+	})
+}
+
+// ForgetAcknowledged empties the list, for long runs.
+func (d *Device) ForgetAcknowledged() {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	d.queue.history = nil
+}
+
+// Queue counts what the device has not acknowledged, and how much of that is on the wire.
+func (d *Device) Queue() (waiting, onWire int) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	return d.queue.depth()
+}
+
+// WaitAcknowledged waits until the device has acknowledged messages with these ids.
+func (d *Device) WaitAcknowledged(ctx context.Context, ids ...types.MessageID) error {
+	missing := make(map[types.MessageID]struct{}, len(ids))
+	for _, id := range ids {
+		missing[id] = struct{}{}
+	}
+	seen := 0
+	return d.wait(ctx, "acknowledge messages", func() bool {
+		history := d.queue.history
+		for seen = min(seen, len(history)); seen < len(history); seen++ {
+			if history[seen].Class == "message" {
+				delete(missing, history[seen].ID)
+			}
+		}
+		return len(missing) == 0
+	})
+}
+
+// WaitQuiet waits until the device is online and has acknowledged everything.
+func (d *Device) WaitQuiet(ctx context.Context) error {
+	return d.wait(ctx, "acknowledge everything", func() bool {
+		waiting, _ := d.queue.depth()
+		return d.active && waiting == 0
+	})
+}
+
+// WaitOnline waits until the device is connected and asks for what is waiting.
+func (d *Device) WaitOnline(ctx context.Context) error {
+	return d.wait(ctx, "come online", func() bool { return d.active })
+}
+
+// WaitLogins waits until the device has logged in so many times.
+func (d *Device) WaitLogins(ctx context.Context, count int) error {
+	return d.wait(ctx, "log in", func() bool { return d.counters.Logins >= count })
+}
+
+// WaitOffline waits until the device has no connection.
+func (d *Device) WaitOffline(ctx context.Context) error {
+	return d.wait(ctx, "go offline", func() bool { return d.conn == nil })
+}
+
+// WaitRemoved waits until the device is unlinked.
+func (d *Device) WaitRemoved(ctx context.Context) error {
+	return d.wait(ctx, "be unlinked", func() bool { return d.removed })
+}
+
+// WaitSynced waits until a new companion has acknowledged what its phone sent to welcome it: key share and history.
+func (d *Device) WaitSynced(ctx context.Context) error {
+	return d.wait(ctx, "sync", func() bool { return d.active && d.welcomed && peerMessages(&d.queue) == 0 })
+}
+
+func peerMessages(q *outbox) (count int) {
+	for _, s := range q.items {
+		if !s.acked && text(&s.node, "category") == "peer" {
+			count++
+		}
+	}
+	return count
+}
+
+func (d *Device) wait(ctx context.Context, what string, done func() bool) error {
+	if err := d.net.wait(ctx, done); err != nil {
+		return fmt.Errorf("wait for device %d to %s: %w", d.number, what, err)
+	}
+	return nil
+}
+
+// WaitPairing waits until some client asks for a pairing code for a number.
+func (p *Phone) WaitPairing(ctx context.Context) error {
+	return p.net.wait(ctx, func() bool {
+		for _, candidate := range p.net.pairings {
+			if candidate.code != nil && candidate.code.number == p.account.number {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// Burst has phones send texts to one chat, as fast as they can, each its share in order. It returns the ids by index of the text.
+func Burst(ctx context.Context, phones []*Phone, to types.JID, count int, text func(i int) string, opts ...SendOption) ([]types.MessageID, error) {
+	ids := make([]types.MessageID, count)
+	errs := make([]error, len(phones))
+	var all sync.WaitGroup
+	for share, p := range phones {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for i := share; i < count && errs[share] == nil; i += len(phones) {
+				ids[i], errs[share] = p.SendText(ctx, to, text(i), opts...)
+			}
+		}()
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return ids, err
+		}
+	}
+	return ids, nil
+}

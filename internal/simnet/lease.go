@@ -1,0 +1,113 @@
+package simnet
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// leases keep a phone from encrypting and decrypting at once. whatsmeow loads a Signal session, changes it and stores it with no
+// lock around: two that overlap use one message key twice, and a message is lost. So whoever loads a session holds the lease until
+// he has stored it, and a decryption holds it from end to end.
+//
+// Sends and decryptions carry their own lease in the context. What comes without one is whatsmeow answering a retry receipt on a
+// goroutine of its own.
+type leases struct {
+	lock chan struct{}
+	// mu guards stray: the lease of the answers to retry receipts, which are handled one at a time.
+	mu    sync.Mutex
+	stray *lease
+}
+
+// lease is one holder's claim. It may be taken and given back more than once.
+type lease struct {
+	of *leases
+	// mu guards held and timer.
+	mu    sync.Mutex
+	held  bool
+	timer *time.Timer
+	// whole means that the holder gives it back himself, at the end.
+	whole bool
+}
+
+type leaseKey struct{}
+
+// strayLimit is how long an answer to a retry receipt may hold the lease: one that fails between loading and storing never gives it back.
+const strayLimit = time.Second
+
+func newLeases() *leases { return &leases{lock: make(chan struct{}, 1)} }
+
+func leaseOf(ctx context.Context) *lease {
+	l, _ := ctx.Value(leaseKey{}).(*lease)
+	return l
+}
+
+// hold takes the lease for as long as release is not called.
+func (s *leases) hold(ctx context.Context) (held context.Context, release func()) {
+	if own := leaseOf(ctx); own != nil && own.whole {
+		return ctx, func() {}
+	}
+	l := &lease{of: s, whole: true}
+	l.take()
+	return context.WithValue(ctx, leaseKey{}, l), l.giveBack
+}
+
+// forSend prepares a context for one send, whose lease is taken when whatsmeow loads the sessions.
+func (s *leases) forSend(ctx context.Context) (sending context.Context, done func()) {
+	l := &lease{of: s}
+	return context.WithValue(ctx, leaseKey{}, l), l.giveBack
+}
+
+// load is called before a session is read.
+func (s *leases) load(ctx context.Context) {
+	if l := leaseOf(ctx); l != nil {
+		l.take()
+		return
+	}
+	l := &lease{of: s}
+	l.take()
+	l.mu.Lock()
+	l.timer = time.AfterFunc(strayLimit, l.giveBack)
+	l.mu.Unlock()
+	s.mu.Lock()
+	s.stray = l
+	s.mu.Unlock()
+}
+
+// stored is called after a session was written.
+func (s *leases) stored(ctx context.Context) {
+	if l := leaseOf(ctx); l != nil {
+		if !l.whole {
+			l.giveBack()
+		}
+		return
+	}
+	s.mu.Lock()
+	l := s.stray
+	s.stray = nil
+	s.mu.Unlock()
+	if l != nil {
+		l.giveBack()
+	}
+}
+
+func (l *lease) take() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.held {
+		l.of.lock <- struct{}{}
+		l.held = true
+	}
+}
+
+func (l *lease) giveBack() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	if l.held {
+		l.held = false
+		<-l.of.lock
+	}
+}

@@ -1,0 +1,310 @@
+package simnet
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.mau.fi/libsignal/ecc"
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waAdv"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/util/gcmutil"
+	"go.mau.fi/whatsmeow/util/hkdfutil"
+	"go.mau.fi/whatsmeow/util/keys"
+	"google.golang.org/protobuf/proto"
+)
+
+var (
+	// ErrNoPairing is returned when nobody has asked for a code for this number, or the QR code is not known any more.
+	ErrNoPairing = errors.New("nobody waits to be linked with this code")
+	// ErrWrongCode is returned for a pairing code other than the one the client shows.
+	ErrWrongCode = errors.New("the pairing code is wrong")
+	// ErrBadQR is returned for a text that is no QR code of a client.
+	ErrBadQR = errors.New("this is no linking QR code")
+	// ErrTooManyDevices is returned when the account has as many companions as it may have.
+	ErrTooManyDevices = errors.New("the account has too many linked devices")
+	// ErrClientGone is returned when the client hangs up before it is linked.
+	ErrClientGone = errors.New("the client hung up while it was being linked")
+)
+
+// RefusedError says that the client refused to be linked, with the code it gave: its own check failed, or it wants another account.
+type RefusedError struct {
+	Code int
+	Text string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the client refused to be linked: %d %s", e.Code, e.Text)
+}
+
+// EnterPairingCode types the code that a client shows into the phone and returns the new device once it is linked.
+// The device is not synced then: see WaitSynced.
+func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, error) {
+	code = strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(code), "-", ""))
+	waiting, err := p.waitingForCode()
+	if err != nil {
+		return nil, err
+	}
+	request := waiting.code
+	ephemeral, err := unwrapPublic(code, request.wrapped)
+	if err != nil {
+		return nil, err
+	}
+	own := keys.NewKeyPair()
+	wrapped, err := wrapPublic(code, *own.Pub)
+	if err != nil {
+		return nil, err
+	}
+	waiting.conn.send(Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "link_code_companion_reg", "id": string(request.ref[:12]), "t": unixNow(),
+	}, Content: []Node{{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "primary_hello"}, Content: []Node{
+		{Tag: "link_code_pairing_ref", Content: request.ref},
+		{Tag: "link_code_pairing_wrapped_primary_ephemeral_pub", Content: wrapped},
+		{Tag: "primary_identity_pub", Content: p.identity.Pub[:]},
+	}}}})
+	secret, err := p.finishByCode(ctx, waiting, own, ephemeral)
+	if err != nil {
+		return nil, err
+	}
+	return p.link(ctx, waiting, secret, request.display)
+}
+
+// waitingForCode finds the client that asked for a code for this number last.
+func (p *Phone) waitingForCode() (*pairing, error) {
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	for _, candidate := range p.net.pairings {
+		if candidate.code != nil && candidate.code.number == p.account.number {
+			return candidate, nil
+		}
+	}
+	return nil, ErrNoPairing
+}
+
+// finishByCode waits for the client's key bundle and derives the secret from it. Only here does a wrong code show.
+func (p *Phone) finishByCode(ctx context.Context, waiting *pairing, own *keys.KeyPair, ephemeral [32]byte) ([]byte, error) {
+	bundle, err := await(ctx, waiting, waiting.finished)
+	if err != nil {
+		return nil, err
+	}
+	if len(bundle) < 32+12 {
+		return nil, fmt.Errorf("key bundle of %d bytes", len(bundle))
+	}
+	shared, err := ecdh(*own.Priv, ephemeral)
+	if err != nil {
+		return nil, ErrWrongCode
+	}
+	key := hkdfutil.SHA256(shared, bundle[:32], []byte("link_code_pairing_key_bundle_encryption_key"), 32)
+	plain, err := gcmutil.Decrypt(key, bundle[32:44], bundle[44:], nil)
+	if err != nil || len(plain) != 96 {
+		return nil, ErrWrongCode
+	}
+	if [32]byte(plain[:32]) != waiting.identity || [32]byte(plain[32:64]) != *p.identity.Pub {
+		return nil, errors.New("the key bundle names other identities")
+	}
+	identities, err := ecdh(*p.identity.Priv, waiting.identity)
+	if err != nil {
+		return nil, fmt.Errorf("combine the identities: %w", err)
+	}
+	input := append(append(append([]byte(nil), shared...), identities...), plain[64:]...)
+	return hkdfutil.SHA256(input, nil, []byte("adv_secret"), 32), nil
+}
+
+// await waits for something from a client that is being linked.
+func await[T any](ctx context.Context, waiting *pairing, from <-chan T) (value T, err error) {
+	select {
+	case value = <-from:
+		return value, nil
+	case <-waiting.conn.ctx.Done():
+		return value, ErrClientGone
+	case <-ctx.Done():
+		return value, ctx.Err()
+	}
+}
+
+func codeCipher(code string, wrapped []byte) (cipher.Stream, error) {
+	key, err := pbkdf2.Key(sha256.New, code, wrapped[:32], 2<<16, 32)
+	if err != nil {
+		return nil, fmt.Errorf("derive the code's key: %w", err)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("use the code's key: %w", err)
+	}
+	return cipher.NewCTR(block, wrapped[32:48]), nil
+}
+
+func unwrapPublic(code string, wrapped []byte) (public [32]byte, err error) {
+	stream, err := codeCipher(code, wrapped)
+	if err != nil {
+		return public, err
+	}
+	stream.XORKeyStream(public[:], wrapped[48:80])
+	return public, nil
+}
+
+func wrapPublic(code string, public [32]byte) ([]byte, error) {
+	wrapped := append(randomBytes(48), public[:]...)
+	stream, err := codeCipher(code, wrapped)
+	if err != nil {
+		return nil, err
+	}
+	stream.XORKeyStream(wrapped[48:], wrapped[48:])
+	return wrapped, nil
+}
+
+// ScanQR holds the phone's camera before a client's QR code and returns the new device once it is linked.
+func (p *Phone) ScanQR(ctx context.Context, qr string) (*Device, error) {
+	_, fields, found := strings.Cut(qr, "#")
+	if !found {
+		// Older clients show the fields without the address before them.
+		fields = qr
+	}
+	parts := strings.Split(fields, ",")
+	if len(parts) < 4 {
+		return nil, ErrBadQR
+	}
+	secret, err := base64.StdEncoding.DecodeString(parts[3])
+	if err != nil {
+		return nil, ErrBadQR
+	}
+	p.net.mu.Lock()
+	waiting := p.net.pairings[parts[0]]
+	p.net.mu.Unlock()
+	if waiting == nil {
+		return nil, ErrNoPairing
+	}
+	if identity, err := base64.StdEncoding.DecodeString(parts[2]); err != nil || len(identity) != 32 || [32]byte(identity) != waiting.identity {
+		return nil, ErrBadQR
+	}
+	return p.link(ctx, waiting, secret, "")
+}
+
+// link makes a client a device of the account, once both sides have the same secret.
+func (p *Phone) link(ctx context.Context, waiting *pairing, secret []byte, display string) (*Device, error) {
+	if p.passkeyRequired() {
+		var err error
+		if secret, err = p.demandPasskey(ctx, waiting, secret); err != nil {
+			return nil, err
+		}
+	}
+	d, err := p.reserve(waiting, display)
+	if err != nil {
+		return nil, err
+	}
+	identity, err := p.signIdentity(d, secret)
+	if err != nil {
+		return nil, err
+	}
+	p.net.sendPairSuccess(waiting, d, identity)
+	refused, err := await(ctx, waiting, waiting.answered)
+	if err == nil {
+		err = refused
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.adopt(waiting, d)
+	// Whoever writes from now on is to know the new device.
+	return d, p.net.settle(ctx, p.net.allPhones())
+}
+
+// reserve gives the client a device number.
+func (p *Phone) reserve(waiting *pairing, display string) (*Device, error) {
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	a := p.account
+	if len(a.devices) > p.net.opts.MaxLinkedDevices {
+		return nil, ErrTooManyDevices
+	}
+	a.keyIndex++
+	return &Device{
+		net: p.net, account: a, number: a.freeDevice(), props: waiting.props, display: display, linked: time.Now(),
+		noise: waiting.noise, identity: waiting.identity, keys: waiting.keys, keyIndex: a.keyIndex,
+	}, nil
+}
+
+// signIdentity is the account's word that a device is its own.
+func (p *Phone) signIdentity(d *Device, secret []byte) ([]byte, error) {
+	details, err := proto.Marshal(&waAdv.ADVDeviceIdentity{
+		RawID:     proto.Uint32(uint32(d.number) + 1000),
+		Timestamp: proto.Uint64(uint64(time.Now().Unix())),
+		KeyIndex:  proto.Uint32(d.keyIndex),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("marshal the device identity: %w", err)
+	}
+	message := append(append(append([]byte(nil), whatsmeow.AdvAccountSignaturePrefix...), details...), d.identity[:]...)
+	signature := ecc.CalculateSignature(ecc.NewDjbECPrivateKey(*p.identity.Priv), message)
+	signed, err := proto.Marshal(&waAdv.ADVSignedDeviceIdentity{
+		Details: details, AccountSignatureKey: p.identity.Pub[:], AccountSignature: signature[:],
+	})
+	if err != nil {
+		return nil, fmt.Errorf("marshal the signed identity: %w", err)
+	}
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(signed)
+	return proto.Marshal(&waAdv.ADVSignedDeviceIdentityHMAC{Details: signed, HMAC: mac.Sum(nil)})
+}
+
+func (n *Network) sendPairSuccess(waiting *pairing, d *Device, identity []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	waiting.successID = n.nextID()
+	content := []Node{
+		{Tag: "device-identity", Content: identity},
+		{Tag: "device", Attrs: attrs{"jid": d.JID(), "lid": d.LID()}},
+		{Tag: "platform", Attrs: attrs{"name": "android"}},
+	}
+	if d.account.business {
+		content = append(content, Node{Tag: "biz", Attrs: attrs{"name": d.account.name}})
+	}
+	waiting.conn.send(Node{Tag: "iq", Attrs: attrs{
+		"from": types.ServerJID, "type": "set", "id": waiting.successID, "t": unixNow(), "xmlns": "md",
+	}, Content: []Node{{Tag: "pair-success", Content: content}}})
+}
+
+// adopt enters the device into the account and sends the client off to log in.
+func (p *Phone) adopt(waiting *pairing, d *Device) {
+	n := p.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	d.account.devices[d.number] = d
+	n.endPairing(waiting)
+	n.devicesChanged(d.account)
+	n.notify()
+	waiting.conn.send(streamError("515", ""))
+	// whatsmeow hangs up by itself; a client that does not is helped along.
+	n.hangUpLater(waiting.conn, time.Second)
+}
+
+// LinkedDevices lists the account's companions, as the phone shows them.
+func (p *Phone) LinkedDevices() []*Device {
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	var out []*Device
+	for _, d := range p.account.sorted() {
+		if d.number != 0 {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Unlink takes a companion off the account: it is told so, now or when it connects next.
+func (p *Phone) Unlink(d *Device) {
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	if d.account == p.account && d.number != 0 {
+		p.net.unlink(d)
+	}
+}

@@ -1,0 +1,289 @@
+package simnet
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/util/keys"
+)
+
+// memory is a whatsmeow store that lives as long as its phone does. One memory belongs to one device.
+type memory struct {
+	// crypto keeps encryption and decryption apart: see lease.
+	crypto *leases
+
+	// mu guards all of the maps.
+	mu         sync.Mutex
+	identities map[string][32]byte
+	sessions   map[string][]byte
+	preKeys    map[uint32]*keys.PreKey
+	uploaded   map[uint32]struct{}
+	lastPreKey uint32
+	senderKeys map[[2]string][]byte
+	syncKeys   map[string]store.AppStateSyncKey
+	versions   map[string]appStateVersion
+	macs       map[[2]string][]byte
+	contacts   map[types.JID]types.ContactInfo
+	settings   map[types.JID]types.LocalChatSettings
+	secrets    map[secretKey]storedSecret
+	tokens     map[types.JID]store.PrivacyToken
+	salt       []byte
+	buffered   map[[32]byte]*store.BufferedEvent
+	outgoing   map[secretKey]outgoingEvent
+	lidToPN    map[string]string
+	pnToLID    map[string]string
+}
+
+type (
+	appStateVersion struct {
+		version uint64
+		hash    [128]byte
+	}
+	secretKey struct {
+		chat types.JID
+		id   types.MessageID
+	}
+	storedSecret struct {
+		sender types.JID
+		secret []byte
+	}
+	outgoingEvent struct {
+		format    string
+		plaintext []byte
+	}
+)
+
+var (
+	_ store.AllStores       = (*memory)(nil)
+	_ store.DeviceContainer = (*memory)(nil)
+)
+
+func newMemory() *memory {
+	return &memory{
+		crypto:     newLeases(),
+		identities: make(map[string][32]byte), sessions: make(map[string][]byte), preKeys: make(map[uint32]*keys.PreKey),
+		uploaded: make(map[uint32]struct{}), senderKeys: make(map[[2]string][]byte), syncKeys: make(map[string]store.AppStateSyncKey),
+		versions: make(map[string]appStateVersion), macs: make(map[[2]string][]byte), contacts: make(map[types.JID]types.ContactInfo),
+		settings: make(map[types.JID]types.LocalChatSettings), secrets: make(map[secretKey]storedSecret),
+		tokens: make(map[types.JID]store.PrivacyToken), buffered: make(map[[32]byte]*store.BufferedEvent),
+		outgoing: make(map[secretKey]outgoingEvent), lidToPN: make(map[string]string), pnToLID: make(map[string]string),
+	}
+}
+
+// locked runs f under the lock and returns what it does.
+func locked[T any](m *memory, f func() T) T {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return f()
+}
+
+func (m *memory) do(f func()) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f()
+	return nil
+}
+
+// PutDevice has nothing to do: the phone holds its device.
+func (m *memory) PutDevice(context.Context, *store.Device) error { return nil }
+
+// DeleteDevice has nothing to do either.
+func (m *memory) DeleteDevice(context.Context, *store.Device) error { return nil }
+
+func (m *memory) PutIdentity(_ context.Context, address string, key [32]byte) error {
+	return m.do(func() { m.identities[address] = key })
+}
+
+func (m *memory) DeleteAllIdentities(_ context.Context, phone string) error {
+	return m.do(func() { deletePrefixed(m.identities, phone+":") })
+}
+
+func (m *memory) DeleteIdentity(_ context.Context, address string) error {
+	return m.do(func() { delete(m.identities, address) })
+}
+
+func (m *memory) IsTrustedIdentity(_ context.Context, address string, key [32]byte) (bool, error) {
+	return locked(m, func() bool {
+		known, ok := m.identities[address]
+		return !ok || known == key
+	}), nil
+}
+
+func deletePrefixed[V any](of map[string]V, prefix string) {
+	maps.DeleteFunc(of, func(key string, _ V) bool { return strings.HasPrefix(key, prefix) })
+}
+
+func (m *memory) GetSession(ctx context.Context, address string) ([]byte, error) {
+	m.crypto.load(ctx)
+	return locked(m, func() []byte { return m.sessions[address] }), nil
+}
+
+func (m *memory) HasSession(_ context.Context, address string) (bool, error) {
+	return locked(m, func() bool { return m.sessions[address] != nil }), nil
+}
+
+func (m *memory) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
+	m.crypto.load(ctx)
+	return locked(m, func() map[string][]byte {
+		out := make(map[string][]byte, len(addresses))
+		for _, address := range addresses {
+			out[address] = m.sessions[address]
+		}
+		return out
+	}), nil
+}
+
+func (m *memory) PutSession(ctx context.Context, address string, session []byte) error {
+	defer m.crypto.stored(ctx)
+	return m.do(func() { m.sessions[address] = session })
+}
+
+func (m *memory) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
+	defer m.crypto.stored(ctx)
+	return m.do(func() { maps.Copy(m.sessions, sessions) })
+}
+
+func (m *memory) DeleteAllSessions(_ context.Context, phone string) error {
+	return m.do(func() { deletePrefixed(m.sessions, phone+":") })
+}
+
+func (m *memory) DeleteSession(ctx context.Context, address string) error {
+	defer m.crypto.stored(ctx)
+	return m.do(func() { delete(m.sessions, address) })
+}
+
+// MigratePNToLID moves what was known under a number to the LID that has become known for it.
+func (m *memory) MigratePNToLID(_ context.Context, pn, lid types.JID) error {
+	from, to := pn.SignalAddressUser()+":", lid.SignalAddressUser()+":"
+	return m.do(func() {
+		renamePrefix(m.sessions, from, to)
+		renamePrefix(m.identities, from, to)
+		for key, value := range m.senderKeys {
+			if strings.HasPrefix(key[1], from) {
+				delete(m.senderKeys, key)
+				m.senderKeys[[2]string{key[0], to + strings.TrimPrefix(key[1], from)}] = value
+			}
+		}
+	})
+}
+
+func renamePrefix[V any](of map[string]V, from, to string) {
+	for key, value := range of {
+		if strings.HasPrefix(key, from) {
+			delete(of, key)
+			of[to+strings.TrimPrefix(key, from)] = value
+		}
+	}
+}
+
+func (m *memory) GetOrGenPreKeys(_ context.Context, count uint32) ([]*keys.PreKey, error) {
+	return locked(m, func() []*keys.PreKey {
+		var out []*keys.PreKey
+		for _, id := range slices.Sorted(maps.Keys(m.preKeys)) {
+			if _, done := m.uploaded[id]; !done && uint32(len(out)) < count {
+				out = append(out, m.preKeys[id])
+			}
+		}
+		for uint32(len(out)) < count {
+			out = append(out, m.newPreKey())
+		}
+		return out
+	}), nil
+}
+
+func (m *memory) newPreKey() *keys.PreKey {
+	m.lastPreKey++
+	key := keys.NewPreKey(m.lastPreKey)
+	m.preKeys[key.KeyID] = key
+	return key
+}
+
+func (m *memory) GenOnePreKey(context.Context) (*keys.PreKey, error) {
+	return locked(m, func() *keys.PreKey {
+		key := m.newPreKey()
+		m.uploaded[key.KeyID] = struct{}{}
+		return key
+	}), nil
+}
+
+func (m *memory) GetPreKey(_ context.Context, id uint32) (*keys.PreKey, error) {
+	return locked(m, func() *keys.PreKey { return m.preKeys[id] }), nil
+}
+
+func (m *memory) RemovePreKey(_ context.Context, id uint32) error {
+	return m.do(func() {
+		delete(m.preKeys, id)
+		delete(m.uploaded, id)
+	})
+}
+
+func (m *memory) MarkPreKeysAsUploaded(_ context.Context, upToID uint32) error {
+	return m.do(func() {
+		for id := range m.preKeys {
+			if id <= upToID {
+				m.uploaded[id] = struct{}{}
+			}
+		}
+	})
+}
+
+func (m *memory) UploadedPreKeyCount(context.Context) (int, error) {
+	return locked(m, func() int { return len(m.uploaded) }), nil
+}
+
+func (m *memory) PutSenderKey(_ context.Context, group, user string, session []byte) error {
+	return m.do(func() { m.senderKeys[[2]string{group, user}] = session })
+}
+
+func (m *memory) GetSenderKey(_ context.Context, group, user string) ([]byte, error) {
+	return locked(m, func() []byte { return m.senderKeys[[2]string{group, user}] }), nil
+}
+
+func (m *memory) GetBufferedEvent(_ context.Context, hash [32]byte) (*store.BufferedEvent, error) {
+	return locked(m, func() *store.BufferedEvent { return m.buffered[hash] }), nil
+}
+
+func (m *memory) PutBufferedEvent(_ context.Context, hash [32]byte, plaintext []byte, at time.Time) error {
+	return m.do(func() {
+		m.buffered[hash] = &store.BufferedEvent{Plaintext: plaintext, InsertTime: time.Now(), ServerTime: at}
+	})
+}
+
+// DoDecryptionTxn decrypts one message while nothing is encrypted.
+func (m *memory) DoDecryptionTxn(ctx context.Context, decrypt func(context.Context) error) error {
+	held, release := m.crypto.hold(ctx)
+	defer release()
+	return decrypt(held)
+}
+
+func (m *memory) ClearBufferedEventPlaintext(_ context.Context, hash [32]byte) error {
+	return m.do(func() {
+		if event := m.buffered[hash]; event != nil {
+			m.buffered[hash] = &store.BufferedEvent{InsertTime: event.InsertTime, ServerTime: event.ServerTime}
+		}
+	})
+}
+
+func (m *memory) DeleteOldBufferedHashes(context.Context) error { return nil }
+
+func (m *memory) GetOutgoingEvent(_ context.Context, chat, alt types.JID, id types.MessageID) (string, []byte, error) {
+	event := locked(m, func() outgoingEvent {
+		if event, ok := m.outgoing[secretKey{chat, id}]; ok {
+			return event
+		}
+		return m.outgoing[secretKey{alt, id}]
+	})
+	return event.format, event.plaintext, nil
+}
+
+func (m *memory) AddOutgoingEvent(_ context.Context, chat types.JID, id types.MessageID, format string, plaintext []byte) error {
+	return m.do(func() { m.outgoing[secretKey{chat, id}] = outgoingEvent{format, plaintext} })
+}
+
+func (m *memory) DeleteOldOutgoingEvents(context.Context) error { return nil }

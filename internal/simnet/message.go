@@ -1,0 +1,294 @@
+package simnet
+
+import (
+	"strconv"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// handleMessage routes one message of a device to the devices that it is for, and acknowledges it. The caller holds mu.
+func (n *Network) handleMessage(d *Device, node *Node) {
+	d.counters.Sent++
+	fault := d.faults.nextSend()
+	if fault.Code != 0 {
+		d.counters.Rejected++
+		n.ackMessage(d, node, "", fault)
+		return
+	}
+	phash, code := n.route(d, node)
+	if code != 0 {
+		d.counters.Rejected++
+		fault = SendFault{Code: code}
+	}
+	n.ackMessage(d, node, phash, fault)
+	n.notify()
+}
+
+// route hands a message on. It answers the hash of the devices that should have been addressed where others were, and an error
+// code for a message that goes nowhere.
+func (n *Network) route(d *Device, node *Node) (phash string, code int) {
+	to := jidOf(node, "to")
+	switch {
+	case text(node, "category") == "peer":
+		return "", n.routePeer(d, node, to)
+	case isResend(node):
+		return "", n.routeResend(d, node, to)
+	case to.Server == types.GroupServer:
+		return n.routeGroup(d, node, to)
+	case to == types.StatusBroadcastJID:
+		return "", n.routeStatus(d, node)
+	}
+	return n.routeDirect(d, node, to)
+}
+
+// ackMessage tells the sender that the server has the message, now, later or never.
+func (n *Network) ackMessage(d *Device, node *Node, phash string, fault SendFault) {
+	if fault.LoseAck || d.conn == nil || text(node, "device_fanout") == "false" {
+		return
+	}
+	ack := Node{Tag: "ack", Attrs: attrs{"class": "message", "id": text(node, "id"), "from": jidOf(node, "to"), "t": unixNow()}}
+	set(ack.Attrs, "phash", phash)
+	if fault.Code != 0 {
+		ack.Attrs["error"] = strconv.Itoa(fault.Code)
+	}
+	if fault.AckDelay > 0 {
+		n.sendLater(d.conn, ack, fault.AckDelay)
+		return
+	}
+	d.conn.send(ack)
+}
+
+// isResend recognises the answer to a retry receipt: one ciphertext for one device.
+func isResend(node *Node) bool {
+	_, fanout := child(node, "participants")
+	enc, direct := child(node, "enc")
+	return direct && !fanout && text(enc, "type") != "skmsg"
+}
+
+// addressed maps the devices of a fan-out to their ciphertexts. A note to oneself lists its devices twice: the first counts.
+func (n *Network) addressed(node *Node) map[*Device]*Node {
+	participants, ok := child(node, "participants")
+	if !ok {
+		return nil
+	}
+	out := make(map[*Device]*Node)
+	for _, to := range participants.GetChildren() {
+		target := n.device(jidOf(&to, "jid"))
+		enc, encrypted := child(&to, "enc")
+		if target == nil || !encrypted || out[target] != nil {
+			continue
+		}
+		out[target] = enc
+	}
+	return out
+}
+
+// routeDirect delivers to the devices of one contact, and to the sender's own other ones.
+func (n *Network) routeDirect(d *Device, node *Node, to types.JID) (phash string, code int) {
+	chat := n.account(to)
+	if chat == nil {
+		// A guess: the real server's codes for rejected messages are not known here.
+		return "", 404
+	}
+	form := d.account.form(node, to.Server)
+	encs := n.addressed(node)
+	for _, target := range append(chat.sorted(), d.account.sorted()...) {
+		enc := encs[target]
+		if enc == nil || target == d {
+			continue
+		}
+		delete(encs, target)
+		n.push(target, n.directNode(d, target, chat, form, node, *enc))
+	}
+	return n.directHash(d, chat, node, to), 0
+}
+
+// directHash is the hash of the devices that a message should have gone to, if it went to others.
+func (n *Network) directHash(d *Device, chat *account, node *Node, to types.JID) string {
+	if chat == d.account {
+		return ""
+	}
+	expected := append(chat.jids(to.Server), d.account.jids(to.Server)...)
+	sent := n.addressed(node)
+	for _, jid := range expected {
+		if target := n.device(jid); target != d && sent[target] == nil {
+			return participantHash(expected)
+		}
+	}
+	if len(sent) > len(expected)-1 {
+		return participantHash(expected)
+	}
+	return ""
+}
+
+// form is the one in which the others see the sender: the one asked for by the sending phone, else the one of `to`.
+func (a *account) form(node *Node, mirrored string) string {
+	if form, ok := a.forms[text(node, "id")]; ok {
+		return form
+	}
+	if mirrored == types.HiddenUserServer {
+		return types.HiddenUserServer
+	}
+	return types.DefaultUserServer
+}
+
+// directNode is a message of a chat between two as one device of either of them gets it.
+func (n *Network) directNode(d, target *Device, chat *account, form string, node *Node, enc Node) Node {
+	a := attrs{"from": d.jid(form), "id": text(node, "id"), "t": unixNow(), "type": text(node, "type")}
+	set(a, "edit", text(node, "edit"))
+	set(a, "notify", d.account.name)
+	if target.account == d.account {
+		a["recipient"] = chat.jid(form, 0)
+		set(a, "peer_recipient_"+shortForm(otherForm(form)), chat.alternative(form))
+	} else {
+		set(a, "sender_"+shortForm(otherForm(form)), d.account.alternative(form))
+	}
+	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, node, enc)}
+}
+
+func shortForm(form string) string {
+	if form == types.HiddenUserServer {
+		return "lid"
+	}
+	return "pn"
+}
+
+// contentFor is what a device gets of a message: its ciphertexts, the sender's identity if a session begins, and the rest
+// that is not for the server.
+func (n *Network) contentFor(d *Device, node *Node, encs ...Node) []Node {
+	content := append([]Node(nil), encs...)
+	begins := false
+	for _, enc := range encs {
+		begins = begins || text(&enc, "type") == "pkmsg"
+	}
+	for _, part := range node.GetChildren() {
+		switch part.Tag {
+		case "participants", "enc", "tctoken", "cstoken":
+		case "device-identity":
+			// A phone has none: its identity is the account's own.
+			if begins && d.number != 0 {
+				content = append(content, part)
+			}
+		default:
+			content = append(content, part)
+		}
+	}
+	if d.account.business {
+		content = append(content, verifiedName(d.account))
+	}
+	return content
+}
+
+// routePeer delivers between the devices of one account: from a companion to the phone, and back.
+func (n *Network) routePeer(d *Device, node *Node, to types.JID) int {
+	target := n.device(to)
+	enc, ok := child(node, "enc")
+	if target == nil || target.account != d.account || !ok {
+		return 404
+	}
+	form := types.DefaultUserServer
+	n.push(target, Node{Tag: "message", Attrs: attrs{
+		"from": d.jid(form), "id": text(node, "id"), "t": unixNow(), "type": text(node, "type"), "category": "peer",
+	}, Content: n.contentFor(d, node, *enc)})
+	return 0
+}
+
+// routeResend delivers the answer to a retry receipt to the one device that asked.
+func (n *Network) routeResend(d *Device, node *Node, to types.JID) int {
+	enc, _ := child(node, "enc")
+	participant := jidOf(node, "participant")
+	if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
+		target := n.device(participant)
+		if target == nil {
+			return 404
+		}
+		n.push(target, n.groupNode(d, target, to, participant.Server, node, *enc))
+		return 0
+	}
+	target := n.device(to)
+	if target == nil {
+		return 404
+	}
+	chat := target.account
+	if recipient := jidOf(node, "recipient"); !recipient.IsEmpty() {
+		if named := n.account(recipient); named != nil {
+			chat = named
+		}
+	}
+	n.push(target, n.directNode(d, target, chat, d.account.form(node, to.Server), node, *enc))
+	return 0
+}
+
+// groupNode is a message of a group as one device gets it.
+func (n *Network) groupNode(d, target *Device, chat types.JID, form string, node *Node, encs ...Node) Node {
+	if g := n.groups[chat.User]; g != nil && chat.Server == types.GroupServer {
+		form = g.form()
+	}
+	a := attrs{"from": chat, "participant": d.jid(form), "id": text(node, "id"), "t": unixNow(), "type": text(node, "type")}
+	set(a, "edit", text(node, "edit"))
+	set(a, "notify", d.account.name)
+	set(a, "participant_"+shortForm(otherForm(form)), d.account.alternative(form))
+	if chat.Server == types.GroupServer {
+		a["addressing_mode"] = shortForm(form)
+	}
+	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, node, encs...)}
+}
+
+// routeGroup delivers to all devices of all members; who has no ciphertext of its own gets the group's and will ask again.
+func (n *Network) routeGroup(d *Device, node *Node, to types.JID) (phash string, code int) {
+	g := n.groups[to.User]
+	if g == nil {
+		return "", 404
+	}
+	member := g.members[d.account]
+	if member == nil || g.announce && !member.isAdmin() {
+		return "", 403
+	}
+	common, ok := childOfType(node, "enc", "skmsg")
+	if !ok {
+		return "", 400
+	}
+	encs := n.addressed(node)
+	var expected []types.JID
+	for _, a := range g.sorted() {
+		expected = append(expected, a.jids(g.form())...)
+		for _, target := range a.sorted() {
+			if target == d {
+				continue
+			}
+			own := []Node{*common}
+			if enc := encs[target]; enc != nil {
+				own = []Node{*enc, *common}
+			}
+			n.push(target, n.groupNode(d, target, to, g.form(), node, own...))
+		}
+	}
+	if hash := participantHash(expected); hash != text(node, "phash") {
+		return hash, 0
+	}
+	return "", 0
+}
+
+func childOfType(node *Node, tag, kind string) (*Node, bool) {
+	for _, part := range node.GetChildren() {
+		if part.Tag == tag && text(&part, "type") == kind {
+			return &part, true
+		}
+	}
+	return nil, false
+}
+
+// routeStatus delivers a status update to everybody whom the sender encrypted it for.
+func (n *Network) routeStatus(d *Device, node *Node) int {
+	common, ok := childOfType(node, "enc", "skmsg")
+	if !ok {
+		return 400
+	}
+	for target, enc := range n.addressed(node) {
+		if target == d {
+			continue
+		}
+		n.push(target, n.groupNode(d, target, types.StatusBroadcastJID, types.DefaultUserServer, node, *enc, *common))
+	}
+	return 0
+}

@@ -1,0 +1,229 @@
+package simnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+	waLog "go.mau.fi/whatsmeow/util/log"
+)
+
+// Options say how a network behaves from the start. The zero value is a healthy network.
+type Options struct {
+	// ListenAddr is where the network listens; it must be a loopback address. Default 127.0.0.1:0.
+	ListenAddr string
+	// Log receives what the server notices. Default: nothing.
+	Log waLog.Logger
+	// PhoneLog receives what the whatsmeow clients of the phones log. Default: nothing.
+	PhoneLog waLog.Logger
+	// Window is the number of stanzas that may be on the wire to one device without being acknowledged.
+	// whatsmeow loses their order beyond 2048. Default 256.
+	Window int
+	// PairingTimeout is how long a connection may stay unpaired before the server closes it. Default 160 s.
+	PairingTimeout time.Duration
+	// MaxLinkedDevices is how many companions an account may have. Default 4.
+	MaxLinkedDevices int
+}
+
+func (o *Options) fill() {
+	if o.ListenAddr == "" {
+		o.ListenAddr = "127.0.0.1:0"
+	}
+	if o.Log == nil {
+		o.Log = waLog.Noop
+	}
+	if o.PhoneLog == nil {
+		o.PhoneLog = waLog.Noop
+	}
+	if o.Window <= 0 {
+		o.Window = 256
+	}
+	if o.PairingTimeout <= 0 {
+		o.PairingTimeout = 160 * time.Second
+	}
+	if o.MaxLinkedDevices <= 0 {
+		o.MaxLinkedDevices = 4
+	}
+}
+
+// Network is one simulated WhatsApp network: a server with its accounts, groups and media CDN.
+type Network struct {
+	opts     Options
+	log      waLog.Logger
+	ctx      context.Context
+	cancel   context.CancelFunc
+	listener *gate
+	server   *http.Server
+	tls      *authority
+	noise    *noiseIdentity
+	cdn      *CDN
+	running  sync.WaitGroup
+
+	// mu guards the accounts, devices, queues, groups and pairings, and everything below.
+	mu       sync.Mutex
+	byNumber map[string]*account
+	byLID    map[string]*account
+	groups   map[string]*group
+	conns    map[*conn]struct{}
+	pairings map[string]*pairing
+	phones   []*Phone
+	refusal  *refusal
+	iqFaults []*iqFault
+	unknown  map[string]int
+	sequence int
+	closed   bool
+	changed  chan struct{}
+	waiters  int
+}
+
+// New starts a network on the loopback interface.
+func New(ctx context.Context, opts Options) (*Network, error) {
+	opts.fill()
+	if err := requireLoopback(opts.ListenAddr); err != nil {
+		return nil, err
+	}
+	silenceLibsignal()
+	identity, err := newNoiseIdentity()
+	if err != nil {
+		return nil, err
+	}
+	tls, err := newAuthority()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", opts.ListenAddr)
+	if err != nil {
+		return nil, fmt.Errorf("listen for the simulated network: %w", err)
+	}
+	n := &Network{
+		opts: opts, log: opts.Log, listener: newGate(listener), tls: tls, noise: identity,
+		byNumber: make(map[string]*account), byLID: make(map[string]*account), groups: make(map[string]*group),
+		conns: make(map[*conn]struct{}), pairings: make(map[string]*pairing), unknown: make(map[string]int),
+		changed: make(chan struct{}),
+	}
+	n.ctx, n.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	n.cdn = newCDN(n)
+	n.serve()
+	return n, nil
+}
+
+func requireLoopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("listen address of the simulated network: %w", err)
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("the simulated network listens on loopback addresses only, not on %q", host)
+	}
+	return nil
+}
+
+// Close disconnects all phones and clients and stops the server. It may be called more than once.
+func (n *Network) Close() {
+	n.mu.Lock()
+	if n.closed {
+		n.mu.Unlock()
+		return
+	}
+	n.closed = true
+	phones := n.phones
+	n.mu.Unlock()
+	for _, p := range phones {
+		p.stop()
+	}
+	n.cancel()
+	n.listener.shut()
+	_ = n.server.Close()
+	n.dropAll()
+	n.running.Wait()
+	for _, p := range phones {
+		p.running.Wait()
+	}
+}
+
+// CDN is the network's media server.
+func (n *Network) CDN() *CDN { return n.cdn }
+
+// Addr is the host and port that the network listens on.
+func (n *Network) Addr() string { return n.listener.Addr().String() }
+
+// errClosed is returned by whatever waits while the network closes.
+var errClosed = errors.New("the simulated network was closed")
+
+// notify wakes everybody who waits for a change of the network's state. The caller holds mu.
+func (n *Network) notify() {
+	if n.waiters == 0 {
+		return
+	}
+	close(n.changed)
+	n.changed = make(chan struct{})
+}
+
+// wait returns when done does, which is asked under mu after every change.
+func (n *Network) wait(ctx context.Context, done func() bool) error {
+	n.mu.Lock()
+	n.waiters++
+	defer func() {
+		n.waiters--
+		n.mu.Unlock()
+	}()
+	for !done() {
+		changed := n.changed
+		n.mu.Unlock()
+		err := waitFor(ctx, n.ctx, changed)
+		n.mu.Lock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func waitFor(ctx, network context.Context, changed <-chan struct{}) error {
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-network.Done():
+		return errClosed
+	}
+}
+
+// account finds the account behind any form of a JID. The caller holds mu.
+func (n *Network) account(jid types.JID) *account {
+	switch jid.Server {
+	case types.DefaultUserServer, types.LegacyUserServer:
+		return n.byNumber[jid.User]
+	case types.HiddenUserServer:
+		return n.byLID[jid.User]
+	}
+	return nil
+}
+
+// device finds the device behind either form of a JID. The caller holds mu.
+func (n *Network) device(jid types.JID) *Device {
+	if a := n.account(jid); a != nil {
+		return a.devices[jid.Device]
+	}
+	return nil
+}
+
+// Device finds a device by either form of its JID.
+func (n *Network) Device(jid types.JID) (*Device, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	d := n.device(jid)
+	return d, d != nil
+}
+
+// nextID makes an id for a stanza of the server's own. The caller holds mu.
+func (n *Network) nextID() string {
+	n.sequence++
+	return fmt.Sprintf("%d.%d", time.Now().Unix(), n.sequence)
+}

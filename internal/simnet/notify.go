@@ -1,0 +1,66 @@
+package simnet
+
+import (
+	"maps"
+	"slices"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// devicesChanged tells everybody that an account has other devices than before: the account's own ones get the list, all others
+// are told to forget theirs. The real server tells contacts and members of common groups; who that is makes no difference here.
+func (n *Network) devicesChanged(a *account) {
+	for _, number := range slices.Sorted(maps.Keys(n.byNumber)) {
+		other := n.byNumber[number]
+		for _, d := range other.sorted() {
+			if other == a && d.number != 0 {
+				n.push(d, n.ownDevicesNode(a))
+				continue
+			}
+			// whatsmeow keeps the lists for the number and for the LID apart.
+			n.push(d, n.devicesUpdateNode(a, types.DefaultUserServer))
+			n.push(d, n.devicesUpdateNode(a, types.HiddenUserServer))
+		}
+	}
+}
+
+func (n *Network) ownDevicesNode(a *account) Node {
+	devices := a.jids(types.DefaultUserServer)
+	list := make([]Node, len(devices))
+	for i, jid := range devices {
+		list[i] = Node{Tag: "device", Attrs: attrs{"jid": jid}}
+	}
+	return Node{Tag: "notification", Attrs: attrs{
+		"from": a.pn(), "type": "account_sync", "id": n.nextID(), "t": unixNow(),
+	}, Content: []Node{{Tag: "devices", Attrs: attrs{"dhash": participantHash(devices)}, Content: list}}}
+}
+
+func (n *Network) devicesUpdateNode(a *account, form string) Node {
+	return Node{Tag: "notification", Attrs: attrs{
+		"from": a.jid(form, 0), "type": "devices", "id": n.nextID(), "t": unixNow(),
+	}, Content: []Node{{Tag: "update", Attrs: attrs{"device_hash": participantHash(a.jids(form))}}}}
+}
+
+// forget takes a companion off its account. The caller holds mu.
+func (n *Network) forget(d *Device) {
+	if d.removed {
+		return
+	}
+	d.removed = true
+	delete(d.account.devices, d.number)
+	if d.conn != nil {
+		n.detach(d.conn)
+	}
+	d.queue = outbox{history: d.queue.history}
+	n.devicesChanged(d.account)
+	n.notify()
+}
+
+// unlink takes a companion off its account and tells it so. The caller holds mu.
+func (n *Network) unlink(d *Device) {
+	c := d.conn
+	n.forget(d)
+	if c != nil {
+		c.sendLast(streamError("401", "device_removed"))
+	}
+}

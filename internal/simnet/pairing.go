@@ -1,0 +1,215 @@
+package simnet
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"strconv"
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waCompanionReg"
+	"go.mau.fi/whatsmeow/proto/waWa6"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+)
+
+// pairing is a client that is not linked to any account yet. Network.mu guards it.
+type pairing struct {
+	conn     *conn
+	refs     []string
+	noise    [32]byte
+	identity [32]byte
+	keys     keyBundle
+	props    *waCompanionReg.DeviceProps
+	code     *codeRequest
+	passkey  *passkeyRequest
+	// finished receives the client's proof that it knows the code; answered what it says to pair-success.
+	finished chan []byte
+	answered chan error
+	// successID is the id of the pair-success that waits for its answer.
+	successID string
+}
+
+// codeRequest is what a client asked for that wants to be linked by a code.
+type codeRequest struct {
+	number  string
+	ref     []byte
+	wrapped []byte
+	display string
+}
+
+// refsPerPairing is how many QR codes a client can show before the server hangs up.
+const refsPerPairing = 6
+
+// beginPairing greets a client that has no account: it may show a QR code, or ask for a pairing code.
+func (n *Network) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingRegistrationData) bool {
+	p := &pairing{
+		conn: c, noise: c.session.clientStatic, props: &waCompanionReg.DeviceProps{},
+		finished: make(chan []byte, 1), answered: make(chan error, 1),
+	}
+	if err := p.register(reg); err != nil {
+		n.log.Warnf("registration not understood: %v", err)
+		c.sendLast(failureNode(ConnectFailure{Reason: 400, Message: "bad registration"}))
+		return false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c.pairing = p
+	var refs []Node
+	for range refsPerPairing {
+		refs = append(refs, Node{Tag: "ref", Content: []byte(n.newRef(p))})
+	}
+	c.send(Node{Tag: "iq", Attrs: attrs{"from": types.ServerJID, "type": "set", "id": n.nextID(), "xmlns": "md"}, Content: []Node{
+		{Tag: "pair-device", Content: refs},
+	}})
+	n.hangUpLater(c, n.opts.PairingTimeout)
+	n.notify()
+	return true
+}
+
+// newRef makes a reference by which a phone finds this client. The caller holds mu.
+func (n *Network) newRef(p *pairing) string {
+	ref := "2@" + base64.RawURLEncoding.EncodeToString(randomBytes(48))
+	p.refs = append(p.refs, ref)
+	n.pairings[ref] = p
+	return ref
+}
+
+// register keeps the keys of the client: they come nowhere else.
+func (p *pairing) register(reg *waWa6.ClientPayload_DevicePairingRegistrationData) error {
+	if len(reg.GetEIdent()) != 32 || len(reg.GetERegid()) != 4 || len(reg.GetESkeyID()) != 3 || len(reg.GetESkeyVal()) != 32 || len(reg.GetESkeySig()) != 64 {
+		return errors.New("keys of unexpected lengths")
+	}
+	p.identity = [32]byte(reg.GetEIdent())
+	p.keys.registration = reg.GetERegid()
+	p.keys.signed = signedKeyNode(reg.GetESkeyID(), reg.GetESkeyVal(), reg.GetESkeySig())
+	return proto.Unmarshal(reg.GetDeviceProps(), p.props)
+}
+
+func signedKeyNode(id, value, signature []byte) Node {
+	return Node{Tag: "skey", Content: []Node{
+		{Tag: "id", Content: id}, {Tag: "value", Content: value}, {Tag: "signature", Content: signature},
+	}}
+}
+
+// keyID is a key's number in the three bytes that the wire has for it.
+func keyID(id uint32) []byte {
+	var four [4]byte
+	binary.BigEndian.PutUint32(four[:], id)
+	return four[1:]
+}
+
+// endPairing forgets a client that went away. The caller holds mu.
+func (n *Network) endPairing(p *pairing) {
+	for _, ref := range p.refs {
+		delete(n.pairings, ref)
+	}
+	n.notify()
+}
+
+func (n *Network) hangUpLater(c *conn, delay time.Duration) {
+	n.running.Add(1)
+	go func() {
+		defer n.running.Done()
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			c.hangUp()
+		case <-c.ctx.Done():
+		}
+	}()
+}
+
+// answerUnpaired is every query that a client may ask before it is linked.
+func (n *Network) answerUnpaired(c *conn, node *Node) {
+	p := c.pairing
+	switch {
+	case text(node, "xmlns") == "w:p":
+		c.reply(node, result())
+		return
+	case p == nil || text(node, "xmlns") != "md":
+		c.reply(node, refuse(401, "not-authorized"))
+		return
+	}
+	children := node.GetChildren()
+	if len(children) == 0 {
+		c.reply(node, badRequest)
+		return
+	}
+	switch request := &children[0]; request.Tag {
+	case "link_code_companion_reg":
+		c.reply(node, n.answerLinkCode(p, request))
+	case "ref":
+		c.reply(node, result(Node{Tag: "ref", Content: []byte(n.newRef(p))}))
+	default:
+		n.passkeyStep(c, node, request)
+	}
+}
+
+// answerLinkCode takes the two steps of a client that is linked by a code.
+func (n *Network) answerLinkCode(p *pairing, request *Node) answer {
+	switch text(request, "stage") {
+	case "companion_hello":
+		return n.helloByCode(p, request)
+	case "companion_finish":
+		bundle, ok := child(request, "link_code_pairing_wrapped_key_bundle")
+		ref, _ := child(request, "link_code_pairing_ref")
+		if !ok || p.code == nil || string(bytesOf(*ref)) != string(p.code.ref) {
+			return badRequest
+		}
+		select {
+		case p.finished <- bytesOf(*bundle):
+		default:
+			return refuse(409, "conflict")
+		}
+		return result()
+	}
+	return badRequest
+}
+
+func (n *Network) helloByCode(p *pairing, request *Node) answer {
+	wrapped, _ := child(request, "link_code_pairing_wrapped_companion_ephemeral_pub")
+	display, _ := child(request, "companion_platform_display")
+	number := jidOf(request, "jid").User
+	if len(bytesOf(*wrapped)) != 80 || !plausibleDisplay(string(bytesOf(*display))) {
+		return badRequest
+	}
+	if n.byNumber[number] == nil {
+		// A guess: the real server's answer for a number that has no account is not known here.
+		return itemNotFound
+	}
+	// A second request on the same connection makes the first code worthless.
+	p.code = &codeRequest{number: number, ref: []byte(n.newRef(p)), wrapped: bytesOf(*wrapped), display: string(bytesOf(*display))}
+	n.notify()
+	return result(Node{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "companion_hello"}, Content: []Node{
+		{Tag: "link_code_pairing_ref", Content: p.code.ref},
+	}})
+}
+
+// plausibleDisplay is the real server's rule: "Browser (OS)".
+func plausibleDisplay(name string) bool {
+	open := -1
+	for i, r := range name {
+		if r == '(' {
+			open = i
+		}
+	}
+	return open > 1 && name[open-1] == ' ' && name[len(name)-1] == ')' && len(name)-open > 2
+}
+
+// pairingAnswered takes the client's answer to pair-success.
+func (n *Network) pairingAnswered(c *conn, node *Node) {
+	p := c.pairing
+	if p == nil || p.successID == "" || text(node, "id") != p.successID {
+		return
+	}
+	p.successID = ""
+	if text(node, "type") == "result" {
+		p.answered <- nil
+		return
+	}
+	fault, _ := child(node, "error")
+	code, _ := strconv.Atoi(text(fault, "code"))
+	p.answered <- &RefusedError{Code: code, Text: text(fault, "text")}
+}

@@ -1,0 +1,334 @@
+package simnet
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"go.mau.fi/whatsmeow/proto/waCompanionReg"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/util/gcmutil"
+	"go.mau.fi/whatsmeow/util/hkdfutil"
+	"go.mau.fi/whatsmeow/util/keys"
+	"google.golang.org/protobuf/proto"
+)
+
+// relyingParty is the site that WhatsApp's passkeys are for.
+const relyingParty = "whatsapp.com"
+
+// ErrPasskeyRefused is returned by pairing when the client's passkey assertion or one of the later proofs is wrong.
+var ErrPasskeyRefused = errors.New("the passkey was refused")
+
+// Authenticator is the passkey of an account: it signs as a security key or a password manager would.
+type Authenticator struct {
+	credential []byte
+	user       []byte
+	key        *ecdsa.PrivateKey
+}
+
+func newAuthenticator() (*Authenticator, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make the passkey: %w", err)
+	}
+	return &Authenticator{credential: randomBytes(20), user: randomBytes(16), key: key}, nil
+}
+
+// Sign answers the request options (JSON, as in the client's event) with the PublicKeyCredential, as JSON.
+func (a *Authenticator) Sign(options []byte) ([]byte, error) {
+	var request types.WebAuthnPublicKey
+	if err := json.Unmarshal(options, &request); err != nil {
+		return nil, fmt.Errorf("parse the request options: %w", err)
+	}
+	if len(request.Challenge) == 0 || request.RelyingPartID != relyingParty {
+		return nil, errors.New("the request options have no challenge, or are for another site")
+	}
+	clientData, err := json.Marshal(map[string]any{
+		"type": "webauthn.get", "challenge": base64.RawURLEncoding.EncodeToString(request.Challenge),
+		"origin": "https://web.whatsapp.com", "crossOrigin": false,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("marshal the client data: %w", err)
+	}
+	site := sha256.Sum256([]byte(relyingParty))
+	// User present and verified, signature counter 1.
+	authenticatorData := append(site[:], 0x05, 0, 0, 0, 1)
+	digest := assertionDigest(authenticatorData, clientData)
+	signature, err := ecdsa.SignASN1(rand.Reader, a.key, digest[:])
+	if err != nil {
+		return nil, fmt.Errorf("sign the assertion: %w", err)
+	}
+	encode := base64.RawURLEncoding.EncodeToString
+	return json.Marshal(map[string]any{
+		"id": encode(a.credential), "rawId": encode(a.credential), "type": "public-key",
+		"authenticatorAttachment": "platform", "clientExtensionResults": map[string]any{},
+		"response": map[string]any{
+			"clientDataJSON": encode(clientData), "authenticatorData": encode(authenticatorData),
+			"signature": encode(signature), "userHandle": encode(a.user),
+		},
+	})
+}
+
+func assertionDigest(authenticatorData, clientData []byte) [32]byte {
+	hash := sha256.Sum256(clientData)
+	return sha256.Sum256(append(append([]byte(nil), authenticatorData...), hash[:]...))
+}
+
+// verify is the server's side: the assertion must be signed by this passkey over this challenge.
+func (a *Authenticator) verify(challenge, credential, assertion []byte) error {
+	var response types.WebAuthnResponse
+	if err := json.Unmarshal(assertion, &response); err != nil {
+		return fmt.Errorf("parse the assertion: %w", err)
+	}
+	if string(credential) != string(a.credential) || string(response.RawID) != string(a.credential) {
+		return errors.New("the assertion is by another credential")
+	}
+	var clientData struct{ Type, Challenge, Origin string }
+	if err := json.Unmarshal(response.Response.ClientDataJSON, &clientData); err != nil {
+		return fmt.Errorf("parse the client data: %w", err)
+	}
+	if clientData.Type != "webauthn.get" || clientData.Challenge != base64.RawURLEncoding.EncodeToString(challenge) {
+		return errors.New("the assertion is for another challenge")
+	}
+	digest := assertionDigest(response.Response.AuthenticatorData, response.Response.ClientDataJSON)
+	if !ecdsa.VerifyASN1(&a.key.PublicKey, digest[:], response.Response.Signature) {
+		return errors.New("the assertion's signature is wrong")
+	}
+	return nil
+}
+
+// passkeyRequest is a demand for a passkey that a client has not fulfilled yet. Its channels carry the client's steps, which the
+// phone judges.
+type passkeyRequest struct {
+	steps chan passkeyStep
+}
+
+type passkeyStep struct {
+	tag     string
+	request *Node
+	reply   func(answer)
+}
+
+// passkeyStep passes a client's step on to the phone, which answers when it has judged it.
+func (n *Network) passkeyStep(c *conn, node, request *Node) {
+	if c.pairing.passkey == nil {
+		c.reply(node, badRequest)
+		return
+	}
+	step := passkeyStep{tag: request.Tag, request: request, reply: func(a answer) { c.reply(node, a) }}
+	select {
+	case c.pairing.passkey.steps <- step:
+	default:
+		c.reply(node, refuse(409, "conflict"))
+	}
+}
+
+// Passkey is the account's authenticator.
+func (p *Phone) Passkey() *Authenticator { return p.passkey }
+
+// RequirePasskey makes the network ask for the account's passkey whenever a device is linked, or stop asking.
+func (p *Phone) RequirePasskey(required bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.needPasskey = required
+}
+
+func (p *Phone) passkeyRequired() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.needPasskey
+}
+
+// ConfirmationCode is what the phone shows while a device is linked with a passkey, to be compared with the client's; "" if nothing.
+func (p *Phone) ConfirmationCode() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.confirmation
+}
+
+func (p *Phone) showConfirmation(code string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.confirmation = code
+}
+
+// demandPasskey asks the client for a passkey and takes it through the steps that follow. It returns the client's new secret.
+func (p *Phone) demandPasskey(ctx context.Context, waiting *pairing, oldSecret []byte) ([]byte, error) {
+	defer p.showConfirmation("")
+	request := &passkeyRequest{steps: make(chan passkeyStep, 4)}
+	challenge := randomBytes(32)
+	options, err := p.passkeyOptions(challenge)
+	if err != nil {
+		return nil, err
+	}
+	p.net.mu.Lock()
+	waiting.passkey = request
+	id := p.net.nextID()
+	p.net.mu.Unlock()
+	waiting.conn.send(Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "passkey_prologue_request", "id": id, "t": unixNow(),
+	}, Content: []Node{{Tag: "passkey_request_options", Content: options}}})
+	dialogue := &passkeyDialogue{phone: p, waiting: waiting, request: request, oldSecret: oldSecret, challenge: challenge}
+	return dialogue.run(ctx)
+}
+
+func (p *Phone) passkeyOptions(challenge []byte) ([]byte, error) {
+	encode := base64.RawURLEncoding.EncodeToString
+	return json.Marshal(map[string]any{
+		"challenge": encode(challenge), "timeout": 300000, "rpId": relyingParty, "userVerification": "preferred",
+		"allowCredentials": []map[string]any{{"id": encode(p.passkey.credential), "type": "public-key", "transports": []string{"internal", "hybrid"}}},
+		"extensions":       map[string]any{},
+	})
+}
+
+// passkeyDialogue is the phone's side of linking with a passkey.
+type passkeyDialogue struct {
+	phone     *Phone
+	waiting   *pairing
+	request   *passkeyRequest
+	oldSecret []byte
+	challenge []byte
+
+	payload  waCompanionReg.ProloguePayload
+	identity waCompanionReg.CompanionEphemeralIdentity
+	own      *keys.KeyPair
+	nonce    []byte
+}
+
+func (g *passkeyDialogue) run(ctx context.Context) ([]byte, error) {
+	if err := g.step(ctx, "passkey_prologue", g.prologue); err != nil {
+		return nil, err
+	}
+	if err := g.introduce(); err != nil {
+		return nil, err
+	}
+	if err := g.step(ctx, "companion_nonce", g.reveal); err != nil {
+		return nil, err
+	}
+	var secret []byte
+	err := g.step(ctx, "encrypted_pairing_request", func(request *Node) (err error) {
+		secret, err = g.unseal(bytesOf(*request))
+		return err
+	})
+	return secret, err
+}
+
+// step waits for one request of the client's, judges it and has the server answer. A wrong one can be tried again.
+func (g *passkeyDialogue) step(ctx context.Context, tag string, judge func(*Node) error) error {
+	for {
+		step, err := await(ctx, g.waiting, g.request.steps)
+		if err != nil {
+			return err
+		}
+		if step.tag != tag {
+			step.reply(badRequest)
+			continue
+		}
+		err = judge(step.request)
+		if err == nil {
+			step.reply(result())
+			return nil
+		}
+		step.reply(refuse(403, "forbidden"))
+		return fmt.Errorf("%w: %w", ErrPasskeyRefused, err)
+	}
+}
+
+func (g *passkeyDialogue) prologue(request *Node) error {
+	credential, _ := child(request, "credential_id")
+	assertion, _ := child(request, "webauthn_assertion")
+	payload, _ := child(request, "prologue_payload")
+	if err := g.phone.passkey.verify(g.challenge, bytesOf(*credential), bytesOf(*assertion)); err != nil {
+		return err
+	}
+	if proof, ok := child(request, "pairing_handoff_proof"); ok {
+		mac := hmac.New(sha256.New, hkdfutil.SHA256(g.oldSecret, nil, []byte("shortcake-passkey-handoff-v1"), 32))
+		mac.Write(bytesOf(*payload))
+		if !hmac.Equal(mac.Sum(nil), bytesOf(*proof)) {
+			return errors.New("the handoff proof is wrong")
+		}
+	}
+	if err := proto.Unmarshal(bytesOf(*payload), &g.payload); err != nil {
+		return fmt.Errorf("parse the prologue: %w", err)
+	}
+	if err := proto.Unmarshal(g.payload.GetCompanionEphemeralIdentity(), &g.identity); err != nil {
+		return fmt.Errorf("parse the companion's identity: %w", err)
+	}
+	if len(g.identity.GetPublicKey()) != 32 {
+		return errors.New("the companion's ephemeral key is missing")
+	}
+	return nil
+}
+
+// introduce gives the client the phone's ephemeral key.
+func (g *passkeyDialogue) introduce() error {
+	g.own, g.nonce = keys.NewKeyPair(), randomBytes(32)
+	identity, err := proto.Marshal(&waCompanionReg.PrimaryEphemeralIdentity{PublicKey: g.own.Pub[:], Nonce: g.nonce})
+	if err != nil {
+		return fmt.Errorf("marshal the phone's identity: %w", err)
+	}
+	g.phone.net.mu.Lock()
+	id := g.phone.net.nextID()
+	g.phone.net.mu.Unlock()
+	g.waiting.conn.send(Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "crsc_continuation", "id": id, "t": unixNow(),
+	}, Content: []Node{{Tag: "primary_ephemeral_identity", Content: identity}}})
+	return nil
+}
+
+// reveal checks the nonce against the client's commitment and shows the code that both sides compute.
+func (g *passkeyDialogue) reveal(request *Node) error {
+	nonce := bytesOf(*request)
+	committed := sha256.Sum256(append(append([]byte(nil), g.payload.GetCompanionEphemeralIdentity()...), nonce...))
+	if !hmac.Equal(committed[:], g.payload.GetCommitment().GetHash()) {
+		return errors.New("the nonce is not the committed one")
+	}
+	digest := sha256.Sum256(append(append([]byte(nil), nonce...), g.own.Pub[:]...))
+	code := make([]byte, 5)
+	for i := range code {
+		code[i] = g.nonce[i] ^ digest[i]
+	}
+	text := base32.NewEncoding("123456789ABCDEFGHJKLMNPQRSTVWXYZ").EncodeToString(code)
+	g.phone.showConfirmation(text[:4] + "-" + text[4:])
+	return nil
+}
+
+// unseal opens the client's pairing request and returns its new secret.
+func (g *passkeyDialogue) unseal(sealed []byte) ([]byte, error) {
+	var wrapped waCompanionReg.EncryptedPairingRequest
+	if err := proto.Unmarshal(sealed, &wrapped); err != nil {
+		return nil, fmt.Errorf("parse the pairing request: %w", err)
+	}
+	shared, err := ecdh(*g.own.Priv, [32]byte(g.identity.GetPublicKey()))
+	if err != nil {
+		return nil, fmt.Errorf("combine the ephemeral keys: %w", err)
+	}
+	salt := fmt.Sprintf("Companion Pairing %d with ref %s", g.identity.GetDeviceType(), g.identity.GetRef())
+	key := hkdfutil.SHA256(shared, []byte(salt), []byte("Pairing Information Encryption Key"), 32)
+	plain, err := gcmutil.Decrypt(key, wrapped.GetIV(), wrapped.GetEncryptedPayload(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("decrypt the pairing request: %w", err)
+	}
+	var request waCompanionReg.PairingRequest
+	if err = proto.Unmarshal(plain, &request); err != nil {
+		return nil, fmt.Errorf("parse the pairing request: %w", err)
+	}
+	if string(request.GetCompanionIdentityKey()) != string(g.waiting.identity[:]) || string(request.GetCompanionPublicKey()) != string(g.waiting.noise[:]) {
+		return nil, errors.New("the pairing request is for another client")
+	}
+	return request.GetAdvSecret(), nil
+}
+
+// registrationBytes is a registration id as the wire has it.
+func registrationBytes(id uint32) []byte {
+	return binary.BigEndian.AppendUint32(nil, id)
+}

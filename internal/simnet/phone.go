@@ -1,0 +1,215 @@
+package simnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"go.mau.fi/libsignal/logger"
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waAdv"
+	"go.mau.fi/whatsmeow/proto/waCompanionReg"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/util/keys"
+	"google.golang.org/protobuf/proto"
+)
+
+// PhoneOptions say whose phone it is.
+type PhoneOptions struct {
+	// Number is the phone number, in international digits; a leading + and spaces are allowed.
+	Number string
+	// Name is the push name that others see.
+	Name string
+	// Business makes it a business account, whose Name is a verified one.
+	Business bool
+	// PasskeyRequired makes the network ask for the account's passkey when a device is linked.
+	PasskeyRequired bool
+	// LIDChats shows this person's messages to others under the LID, also when a message is sent to a number.
+	LIDChats bool
+}
+
+// Phone is a person's phone: device 0 of an account, a real whatsmeow client in this process.
+type Phone struct {
+	net      *Network
+	account  *account
+	device   *Device
+	client   *whatsmeow.Client
+	http     *http.Client
+	memory   *memory
+	identity *keys.KeyPair
+	passkey  *Authenticator
+	inbox    *inbox
+	running  sync.WaitGroup
+	ctx      context.Context
+	cancel   context.CancelFunc
+
+	// appState guards whether the phone's app state was begun.
+	appState sync.Mutex
+	syncKey  *syncKey
+
+	// mu guards everything below.
+	mu           sync.Mutex
+	options      PhoneOptions
+	needPasskey  bool
+	confirmation string
+	media        MediaAnswer
+	deaf         bool
+	kept         map[types.MessageID]keptMedia
+	sent         map[types.MessageID]sentMessage
+	book         map[string]string
+}
+
+// phonePreKeys is how many one-time keys a new phone has at the server.
+const phonePreKeys = 60
+
+// silenceLibsignal keeps libsignal from printing its errors to standard output.
+var silenceLibsignal = sync.OnceFunc(func() {
+	if logger.Logger == nil {
+		var silent logger.Loggable = silentLogger{}
+		logger.Setup(&silent)
+	}
+})
+
+type silentLogger struct{}
+
+func (silentLogger) Debug(string, string)   {}
+func (silentLogger) Info(string, string)    {}
+func (silentLogger) Warning(string, string) {}
+func (silentLogger) Error(string, string)   {}
+func (silentLogger) Configure(string)       {}
+
+// NewPhone registers a number and returns its phone, connected.
+func (n *Network) NewPhone(ctx context.Context, opts PhoneOptions) (*Phone, error) {
+	passkey, err := newAuthenticator()
+	if err != nil {
+		return nil, err
+	}
+	a, err := n.newAccount(opts.Number)
+	if err != nil {
+		return nil, err
+	}
+	p := &Phone{
+		net: n, account: a, memory: newMemory(), identity: keys.NewKeyPair(), passkey: passkey, inbox: newInbox(),
+		options: opts, needPasskey: opts.PasskeyRequired,
+		kept: make(map[types.MessageID]keptMedia), sent: make(map[types.MessageID]sentMessage), book: make(map[string]string),
+	}
+	p.ctx, p.cancel = context.WithCancel(n.ctx)
+	p.setUp()
+	if err = p.client.ConnectContext(p.ctx); err != nil {
+		return nil, fmt.Errorf("connect the phone: %w", err)
+	}
+	if err = p.waitConnected(ctx); err != nil {
+		return nil, fmt.Errorf("wait for the phone's connection: %w", err)
+	}
+	return p, nil
+}
+
+// setUp makes the phone's device, enters it at the server and makes its client.
+func (p *Phone) setUp() {
+	noise, signed := keys.NewKeyPair(), p.identity.CreateSignedPreKey(1)
+	jid := p.account.pn()
+	device := &store.Device{
+		Log: p.net.opts.PhoneLog, NoiseKey: noise, IdentityKey: p.identity, SignedPreKey: signed,
+		RegistrationID: 4711, AdvSecretKey: randomBytes(32), ID: &jid, LID: p.account.lid(),
+		Account: &waAdv.ADVSignedDeviceIdentity{}, Platform: "android", PushName: p.options.Name, Initialized: true,
+	}
+	device.SetAllStores(p.memory)
+	device.LIDs, device.Container = p.memory, p.memory
+	p.register(device)
+	p.client = whatsmeow.NewClient(device, p.net.opts.PhoneLog)
+	p.http = p.net.Configure(p.client)
+	p.client.EnableDecryptedEventBuffer = true
+	p.client.BackgroundEventCtx = p.ctx
+	p.client.SetMaxParallelRetryReceiptHandling(1)
+	p.client.SetForceActiveDeliveryReceipts(true)
+	p.client.EmitAppStateEventsOnFullSync = true
+	p.client.InitialAutoReconnect = true
+	p.client.AutoReconnectHook = p.reconnectSoon
+	p.client.GetMessageForRetry = p.messageForRetry
+	p.client.AddEventHandler(p.handle)
+}
+
+// reconnectSoon keeps whatsmeow's growing pauses away from the phones: they are to be back when the network is.
+func (p *Phone) reconnectSoon(error) bool {
+	p.client.AutoReconnectErrors = 0
+	select {
+	case <-time.After(50 * time.Millisecond):
+		return true
+	case <-p.ctx.Done():
+		return false
+	}
+}
+
+// register enters the phone at the server with a stock of keys, as registering by SMS does.
+func (p *Phone) register(device *store.Device) {
+	n := p.net
+	d := &Device{
+		net: n, account: p.account, props: &waCompanionReg.DeviceProps{Os: proto.String("Android")}, linked: time.Now(),
+		noise: *device.NoiseKey.Pub, identity: *p.identity.Pub,
+	}
+	d.keys.registration = registrationBytes(device.RegistrationID)
+	signed := device.SignedPreKey
+	d.keys.signed = signedKeyNode(keyID(signed.KeyID), signed.Pub[:], signed.Signature[:])
+	for range phonePreKeys {
+		key := p.memory.newPreKey()
+		d.keys.oneTime = append(d.keys.oneTime, Node{Tag: "key", Content: []Node{
+			{Tag: "id", Content: keyID(key.KeyID)}, {Tag: "value", Content: key.Pub[:]},
+		}})
+		p.memory.uploaded[key.KeyID] = struct{}{}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p.account.name, p.account.business, p.account.phone = p.options.Name, p.options.Business, p
+	p.account.devices[0] = d
+	p.device = d
+	n.phones = append(n.phones, p)
+}
+
+func (p *Phone) waitConnected(ctx context.Context) error {
+	return p.net.wait(ctx, func() bool { return p.device.active })
+}
+
+// stop ends the phone's client.
+func (p *Phone) stop() {
+	p.client.Disconnect()
+	p.cancel()
+	p.http.CloseIdleConnections()
+}
+
+// PN is the account's address under its phone number.
+func (p *Phone) PN() types.JID { return p.account.pn() }
+
+// LID is the account's address under its hidden identity.
+func (p *Phone) LID() types.JID { return p.account.lid() }
+
+// Number is the phone number, digits only.
+func (p *Phone) Number() string { return p.account.number }
+
+// Name is the push name.
+func (p *Phone) Name() string {
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	return p.account.name
+}
+
+// Device is the phone itself as a device of its account.
+func (p *Phone) Device() *Device { return p.device }
+
+// Client is the phone's whatsmeow client, for what this package has no method for. Sending through it bypasses the phone's
+// record of what it sent.
+func (p *Phone) Client() *whatsmeow.Client { return p.client }
+
+// Disconnect switches the phone off; Connect switches it on again.
+func (p *Phone) Disconnect() { p.client.Disconnect() }
+
+// Connect switches a phone on that was switched off, and waits until it is online.
+func (p *Phone) Connect(ctx context.Context) error {
+	if err := p.client.ConnectContext(p.ctx); err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected) {
+		return fmt.Errorf("connect the phone: %w", err)
+	}
+	return p.waitConnected(ctx)
+}

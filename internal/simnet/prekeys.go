@@ -1,0 +1,107 @@
+package simnet
+
+import (
+	"strconv"
+
+	"go.mau.fi/libsignal/ecc"
+	"go.mau.fi/whatsmeow/types"
+)
+
+// keyBundle is what the server keeps so that others can begin a session with a device that is away.
+type keyBundle struct {
+	registration []byte
+	signed       Node
+	oneTime      []Node
+}
+
+// lowKeys is the number of one-time keys below which the server asks for more, as whatsmeow expects.
+const lowKeys = 5
+
+// answerKeys counts, stores and hands out pre-keys.
+func (n *Network) answerKeys(d *Device, node *Node, setting bool) answer {
+	if setting {
+		return storeKeys(d, node)
+	}
+	if wanted, ok := child(node, "key"); ok {
+		return n.handKeys(wanted)
+	}
+	if _, ok := child(node, "count"); ok {
+		return result(Node{Tag: "count", Attrs: attrs{"value": strconv.Itoa(len(d.keys.oneTime))}})
+	}
+	return badRequest
+}
+
+func storeKeys(d *Device, node *Node) answer {
+	registration, identity := node.GetChildByTag("registration"), node.GetChildByTag("identity")
+	list, signed := node.GetChildByTag("list"), node.GetChildByTag("skey")
+	if len(bytesOf(identity)) != 32 || signed.Tag == "" {
+		return badRequest
+	}
+	// A device cannot change its identity by uploading keys: its account signed the one it was linked with.
+	if [32]byte(bytesOf(identity)) != d.identity {
+		return refuse(409, "conflict")
+	}
+	d.keys.registration = bytesOf(registration)
+	d.keys.signed = plainKey(&signed)
+	known := make(map[string]struct{}, len(d.keys.oneTime))
+	for i := range d.keys.oneTime {
+		known[string(bytesOf(d.keys.oneTime[i].GetChildByTag("id")))] = struct{}{}
+	}
+	for _, key := range list.GetChildren() {
+		if _, twice := known[string(bytesOf(key.GetChildByTag("id")))]; !twice {
+			d.keys.oneTime = append(d.keys.oneTime, plainKey(&key))
+		}
+	}
+	return result()
+}
+
+// plainKey copies a key with all of its parts as bytes: parts may have been decoded as tokens.
+func plainKey(key *Node) Node {
+	out := Node{Tag: key.Tag}
+	var parts []Node
+	for _, part := range key.GetChildren() {
+		parts = append(parts, Node{Tag: part.Tag, Content: bytesOf(part)})
+	}
+	out.Content = parts
+	return out
+}
+
+// handKeys gives every one-time key away only once.
+func (n *Network) handKeys(wanted *Node) answer {
+	var users []Node
+	for _, user := range wanted.GetChildren() {
+		jid := jidOf(&user, "jid")
+		d := n.device(jid)
+		if d == nil || d.keys.signed.Tag == "" {
+			users = append(users, Node{Tag: "user", Attrs: attrs{"jid": jid}, Content: []Node{
+				{Tag: "error", Attrs: attrs{"code": "404", "text": "item-not-found"}},
+			}})
+			continue
+		}
+		users = append(users, n.bundleNode(jid, d))
+	}
+	return result(Node{Tag: "list", Content: users})
+}
+
+func (n *Network) bundleNode(asked types.JID, d *Device) Node {
+	content := []Node{
+		{Tag: "registration", Content: d.keys.registration},
+		{Tag: "type", Content: []byte{ecc.DjbType}},
+		{Tag: "identity", Content: append([]byte(nil), d.identity[:]...)},
+		d.keys.signed,
+	}
+	if len(d.keys.oneTime) > 0 {
+		content = append(content, d.keys.oneTime[0])
+		d.keys.oneTime = d.keys.oneTime[1:]
+		if len(d.keys.oneTime) < lowKeys {
+			n.askForKeys(d)
+		}
+	}
+	return Node{Tag: "user", Attrs: attrs{"jid": asked, "t": unixNow()}, Content: content}
+}
+
+func (n *Network) askForKeys(d *Device) {
+	n.push(d, Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "encrypt", "id": n.nextID(), "t": unixNow(),
+	}, Content: []Node{{Tag: "count", Attrs: attrs{"value": strconv.Itoa(len(d.keys.oneTime))}}}})
+}

@@ -1,0 +1,225 @@
+package simnet
+
+import (
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// handleReceipt takes what a device says about messages: that it has them, that a person read them, that they should come again.
+func (n *Network) handleReceipt(d *Device, node *Node) {
+	kind, to := text(node, "type"), jidOf(node, "to")
+	ack := Node{Tag: "ack", Attrs: attrs{"class": "receipt", "id": text(node, "id"), "from": to}}
+	set(ack.Attrs, "type", kind)
+	set(ack.Attrs, "participant", jidOf(node, "participant"))
+	if d.conn != nil {
+		d.conn.send(ack)
+	}
+	switch types.ReceiptType(kind) {
+	case types.ReceiptTypeRead, types.ReceiptTypePlayed:
+		n.forwardReceipt(d, node, to)
+		n.forwardToOwn(d, node, to)
+		return
+	case types.ReceiptTypeReadSelf, types.ReceiptTypePlayedSelf:
+		n.forwardToOwn(d, node, to)
+		return
+	case types.ReceiptTypeServerError:
+		n.askPhoneForMedia(d, node)
+		return
+	}
+	n.acknowledgeMessages(d, node, to, kind)
+	switch types.ReceiptType(kind) {
+	case types.ReceiptTypeDelivered, types.ReceiptTypeInactive:
+		n.forwardReceipt(d, node, to)
+	case types.ReceiptTypeRetry:
+		d.counters.RetryReceipts++
+		n.forwardRetry(d, node, to)
+	}
+}
+
+// acknowledgeMessages counts a receipt of any kind of delivery as the device's acknowledgement.
+func (n *Network) acknowledgeMessages(d *Device, node *Node, to types.JID, kind string) {
+	by := kind
+	if by == "" {
+		by = "delivery"
+	}
+	for _, id := range receiptIDs(node) {
+		key := ackKey{class: "message", id: id, from: to, participant: jidOf(node, "participant")}
+		n.acknowledge(d, key, by, 0)
+	}
+}
+
+func receiptIDs(node *Node) []string {
+	ids := []string{text(node, "id")}
+	if list, ok := child(node, "list"); ok {
+		for _, item := range list.GetChildren() {
+			ids = append(ids, text(&item, "id"))
+		}
+	}
+	return ids
+}
+
+// receiptNode is a receipt as another device gets it.
+func receiptNode(node *Node, from types.JID, content any) Node {
+	a := attrs{"from": from, "id": text(node, "id"), "t": unixNow()}
+	set(a, "type", text(node, "type"))
+	if t := text(node, "t"); t != "" {
+		a["t"] = t
+	}
+	return Node{Tag: "receipt", Attrs: a, Content: content}
+}
+
+// list repeats the further ids of a receipt for many messages.
+func listOf(node *Node) any {
+	if list, ok := child(node, "list"); ok {
+		return []Node{*list}
+	}
+	return nil
+}
+
+// forwardReceipt tells the sender's devices. In a group the participant is the sender; between two it is the chat.
+func (n *Network) forwardReceipt(d *Device, node *Node, to types.JID) {
+	sender, inGroup := to, to.Server == types.GroupServer || to.Server == types.BroadcastServer
+	if inGroup {
+		sender = jidOf(node, "participant")
+	}
+	a := n.account(sender)
+	if a == nil || a == d.account {
+		return
+	}
+	reader := d.jid(sender.Server)
+	if kind := text(node, "type"); kind == "read" || kind == "played" {
+		// Who read is a person, not a device.
+		reader = reader.ToNonAD()
+	}
+	for _, target := range a.sorted() {
+		forwarded := receiptNode(node, reader, listOf(node))
+		if inGroup {
+			forwarded.Attrs["from"], forwarded.Attrs["participant"] = to, reader
+		}
+		n.push(target, forwarded)
+	}
+}
+
+// forwardToOwn tells the reader's other devices that something was read.
+func (n *Network) forwardToOwn(d *Device, node *Node, to types.JID) {
+	for _, target := range d.account.sorted() {
+		if target == d {
+			continue
+		}
+		if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
+			form := types.HiddenUserServer
+			if g := n.groups[to.User]; g != nil {
+				form = g.form()
+			}
+			own := receiptNode(node, to, listOf(node))
+			own.Attrs["participant"] = d.jid(form)
+			n.push(target, own)
+			continue
+		}
+		own := receiptNode(node, d.jid(to.Server), listOf(node))
+		own.Attrs["recipient"] = to.ToNonAD()
+		n.push(target, own)
+	}
+}
+
+// forwardRetry hands a request to send something again to the one device that sent it.
+func (n *Network) forwardRetry(d *Device, node *Node, to types.JID) {
+	if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
+		sender := jidOf(node, "participant")
+		if target := n.device(sender); target != nil {
+			forwarded := receiptNode(node, to, node.Content)
+			forwarded.Attrs["participant"], forwarded.Attrs["t"] = d.jid(sender.Server), unixNow()
+			n.push(target, forwarded)
+		}
+		return
+	}
+	target := n.device(to)
+	if target == nil {
+		return
+	}
+	forwarded := receiptNode(node, d.jid(to.Server), node.Content)
+	set(forwarded.Attrs, "recipient", jidOf(node, "recipient"))
+	set(forwarded.Attrs, "category", text(node, "category"))
+	n.push(target, forwarded)
+}
+
+// askPhoneForMedia hands a request for media that the CDN has lost to the account's phone, which answers by itself.
+func (n *Network) askPhoneForMedia(d *Device, node *Node) {
+	if phone := d.account.phone; phone != nil && d.number != 0 {
+		phone.mediaRequested(d, node)
+	}
+}
+
+// handleChatState tells who is typing. It is not kept for those who are away.
+func (n *Network) handleChatState(d *Device, node *Node) {
+	to := jidOf(node, "to")
+	if to.Server == types.GroupServer {
+		g := n.groups[to.User]
+		if g == nil || g.members[d.account] == nil {
+			return
+		}
+		for _, a := range g.sorted() {
+			if a != d.account {
+				n.pass(a, Node{Tag: "chatstate", Attrs: attrs{"from": to, "participant": d.jid(g.form()).ToNonAD()}, Content: node.Content})
+			}
+		}
+		return
+	}
+	if a := n.account(to); a != nil && a != d.account {
+		form := to.Server
+		if asked, ok := d.account.forms["chatstate "+to.User]; ok {
+			form = asked
+		}
+		n.pass(a, Node{Tag: "chatstate", Attrs: attrs{"from": d.account.jid(form, 0)}, Content: node.Content})
+	}
+}
+
+// pass gives a passing remark to those devices of an account that are there.
+func (n *Network) pass(a *account, node Node) {
+	for _, d := range a.sorted() {
+		if d.conn != nil && d.active {
+			d.conn.send(node)
+		}
+	}
+}
+
+// handlePresence tells subscribers who is there, and remembers who subscribes.
+func (n *Network) handlePresence(d *Device, node *Node) {
+	switch kind := text(node, "type"); kind {
+	case "subscribe":
+		if d.watching == nil {
+			d.watching = make(map[types.JID]struct{})
+		}
+		d.watching[jidOf(node, "to").ToNonAD()] = struct{}{}
+	case "available", "unavailable":
+		for _, watcher := range n.watchers(d.account) {
+			form := types.DefaultUserServer
+			if _, byLID := watcher.watching[d.account.lid()]; byLID {
+				form = types.HiddenUserServer
+			}
+			presence := Node{Tag: "presence", Attrs: attrs{"from": d.account.jid(form, 0)}}
+			if kind == "unavailable" {
+				presence.Attrs["type"], presence.Attrs["last"] = kind, unixNow()
+			}
+			if watcher.conn != nil && watcher.active {
+				watcher.conn.send(presence)
+			}
+		}
+	}
+}
+
+// sendLater sends a stanza when some time has passed, if the connection is still there.
+func (n *Network) sendLater(c *conn, node Node, delay time.Duration) {
+	n.running.Add(1)
+	go func() {
+		defer n.running.Done()
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			c.send(node)
+		case <-c.ctx.Done():
+		}
+	}()
+}

@@ -1,0 +1,342 @@
+package simnet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+)
+
+// SendOption changes how a message is sent.
+type SendOption func(*sendOptions)
+
+type sendOptions struct {
+	id        types.MessageID
+	form      string
+	context   *waE2E.ContextInfo
+	viewOnce  bool
+	ephemeral uint32
+	timeout   time.Duration
+}
+
+// WithID sends under an id of the caller's choice.
+func WithID(id types.MessageID) SendOption { return func(o *sendOptions) { o.id = id } }
+
+// AsNumber shows the sender to the others under his phone number, whatever the recipient was named by.
+func AsNumber() SendOption { return func(o *sendOptions) { o.form = types.DefaultUserServer } }
+
+// AsLID shows the sender to the others under his LID.
+func AsLID() SendOption { return func(o *sendOptions) { o.form = types.HiddenUserServer } }
+
+// Quoting answers a message that was received, with the whole of it as official apps do.
+func Quoting(r *Received) SendOption {
+	return func(o *sendOptions) {
+		o.info().StanzaID = proto.String(r.Info.ID)
+		o.info().Participant = proto.String(r.Info.Sender.ToNonAD().String())
+		o.info().QuotedMessage = r.Message.Message
+	}
+}
+
+// QuotingID answers a message of which only id, sender and text are known.
+func QuotingID(id types.MessageID, sender types.JID, quoted string) SendOption {
+	return func(o *sendOptions) {
+		o.info().StanzaID = proto.String(id)
+		o.info().Participant = proto.String(sender.ToNonAD().String())
+		o.info().QuotedMessage = &waE2E.Message{Conversation: proto.String(quoted)}
+	}
+}
+
+// Mentioning names people; the text has to contain their @users.
+func Mentioning(people ...types.JID) SendOption {
+	return func(o *sendOptions) {
+		for _, jid := range people {
+			o.info().MentionedJID = append(o.info().MentionedJID, jid.ToNonAD().String())
+		}
+	}
+}
+
+// Forwarded marks the message as forwarded so many times.
+func Forwarded(score uint32) SendOption {
+	return func(o *sendOptions) {
+		o.info().IsForwarded, o.info().ForwardingScore = proto.Bool(true), proto.Uint32(score)
+	}
+}
+
+// WithTimeout waits so long for the server's acknowledgement, instead of whatsmeow's 75 s.
+func WithTimeout(timeout time.Duration) SendOption {
+	return func(o *sendOptions) { o.timeout = timeout }
+}
+
+// ViewOnce wraps the message so that apps show it once.
+func ViewOnce() SendOption { return func(o *sendOptions) { o.viewOnce = true } }
+
+// Ephemeral sends the message as one that disappears after so many seconds.
+func Ephemeral(seconds uint32) SendOption {
+	return func(o *sendOptions) {
+		o.ephemeral = seconds
+		o.info().Expiration = proto.Uint32(seconds)
+	}
+}
+
+func (o *sendOptions) info() *waE2E.ContextInfo {
+	if o.context == nil {
+		o.context = &waE2E.ContextInfo{}
+	}
+	return o.context
+}
+
+func sendOptionsOf(opts []SendOption) *sendOptions {
+	o := &sendOptions{}
+	for _, opt := range opts {
+		opt(o)
+	}
+	return o
+}
+
+// sentMessage is what a phone remembers of its own messages, to answer retry receipts and requests by its companions.
+type sentMessage struct {
+	chat types.JID
+	msg  *waE2E.Message
+	at   time.Time
+}
+
+// SendText sends a text to a number, a LID or a group and returns the message's id once the server has it.
+func (p *Phone) SendText(ctx context.Context, to types.JID, text string, opts ...SendOption) (types.MessageID, error) {
+	if o := sendOptionsOf(opts); o.context == nil {
+		return p.Send(ctx, to, &waE2E.Message{Conversation: proto.String(text)}, opts...)
+	}
+	return p.Send(ctx, to, &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: proto.String(text)}}, opts...)
+}
+
+// Send sends any message. Options that concern the content, like quotes, are put into it.
+func (p *Phone) Send(ctx context.Context, to types.JID, msg *waE2E.Message, opts ...SendOption) (types.MessageID, error) {
+	resp, err := p.SendMessage(ctx, to, msg, opts...)
+	return resp.ID, err
+}
+
+// SendMessage is Send with everything that the server answered.
+func (p *Phone) SendMessage(ctx context.Context, to types.JID, msg *waE2E.Message, opts ...SendOption) (whatsmeow.SendResponse, error) {
+	o := sendOptionsOf(opts)
+	msg = o.apply(proto.Clone(msg).(*waE2E.Message))
+	if o.id == "" {
+		o.id = p.client.GenerateMessageID()
+	}
+	p.remember(o.id, to, msg, o)
+	sending, done := p.memory.crypto.forSend(ctx)
+	defer done()
+	resp, err := p.client.SendMessage(sending, to, msg, whatsmeow.SendRequestExtra{ID: o.id, Timeout: o.timeout})
+	if err != nil {
+		return resp, fmt.Errorf("send from the phone: %w", err)
+	}
+	return resp, nil
+}
+
+// remember keeps a message before it leaves, and tells the server in which form its sender is to be shown: whatsmeow sends everything
+// to LIDs, but phones with other software do not.
+func (p *Phone) remember(id types.MessageID, to types.JID, msg *waE2E.Message, o *sendOptions) {
+	p.mu.Lock()
+	p.sent[id] = sentMessage{chat: to, msg: msg, at: time.Now()}
+	if media := mediaOf(msg); media != nil {
+		p.kept[id] = keptMedia{message: msg}
+	}
+	lidChats := p.options.LIDChats
+	p.mu.Unlock()
+	form := o.form
+	switch {
+	case form != "":
+	case lidChats || to.Server == types.HiddenUserServer:
+		form = types.HiddenUserServer
+	case to.Server == types.DefaultUserServer:
+		form = types.DefaultUserServer
+	default:
+		return
+	}
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	p.account.forms[id] = form
+}
+
+func (p *Phone) messageForRetry(_, _ types.JID, id types.MessageID) *waE2E.Message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if sent, ok := p.sent[id]; ok {
+		return proto.Clone(sent.msg).(*waE2E.Message)
+	}
+	return nil
+}
+
+// apply puts into a message what the options say about its content.
+func (o *sendOptions) apply(msg *waE2E.Message) *waE2E.Message {
+	if o.context != nil {
+		setContextInfo(msg, o.context)
+	}
+	if o.viewOnce {
+		markViewOnce(msg)
+		msg = &waE2E.Message{ViewOnceMessageV2: &waE2E.FutureProofMessage{Message: msg}}
+	}
+	if o.ephemeral > 0 {
+		msg = &waE2E.Message{EphemeralMessage: &waE2E.FutureProofMessage{Message: msg}}
+	}
+	return msg
+}
+
+// setContextInfo merges an info into whichever part of a message has a place for one.
+func setContextInfo(msg *waE2E.Message, info *waE2E.ContextInfo) {
+	if text := msg.Conversation; text != nil {
+		msg.Conversation = nil
+		msg.ExtendedTextMessage = &waE2E.ExtendedTextMessage{Text: text}
+	}
+	if inner := msg.GetDocumentWithCaptionMessage().GetMessage(); inner != nil {
+		msg = inner
+	}
+	reflected := msg.ProtoReflect()
+	fields := reflected.Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		if field.Message() == nil || field.IsList() || !reflected.Has(field) || field.Name() == "messageContextInfo" {
+			continue
+		}
+		part := reflected.Mutable(field).Message()
+		place := part.Descriptor().Fields().ByName("contextInfo")
+		if place == nil {
+			continue
+		}
+		if existing, ok := part.Mutable(place).Message().Interface().(*waE2E.ContextInfo); ok {
+			proto.Merge(existing, info)
+		}
+	}
+}
+
+func markViewOnce(msg *waE2E.Message) {
+	switch {
+	case msg.GetImageMessage() != nil:
+		msg.ImageMessage.ViewOnce = proto.Bool(true)
+	case msg.GetVideoMessage() != nil:
+		msg.VideoMessage.ViewOnce = proto.Bool(true)
+	case msg.GetAudioMessage() != nil:
+		msg.AudioMessage.ViewOnce = proto.Bool(true)
+	}
+}
+
+// React puts an emoji on a message that was received; "" takes it off.
+func (p *Phone) React(ctx context.Context, r *Received, emoji string, opts ...SendOption) (types.MessageID, error) {
+	return p.ReactTo(ctx, r.Info.Chat, r.Info.Sender, r.Info.ID, emoji, opts...)
+}
+
+// ReactTo puts an emoji on any message, named by chat, sender and id; the own account is named by an empty sender.
+func (p *Phone) ReactTo(ctx context.Context, chat, sender types.JID, id types.MessageID, emoji string, opts ...SendOption) (types.MessageID, error) {
+	return p.Send(ctx, chat, p.client.BuildReaction(chat, sender, id, emoji), opts...)
+}
+
+// Edit replaces the text of an own message.
+func (p *Phone) Edit(ctx context.Context, chat types.JID, id types.MessageID, text string, opts ...SendOption) (types.MessageID, error) {
+	return p.Send(ctx, chat, p.client.BuildEdit(chat, id, &waE2E.Message{Conversation: proto.String(text)}), opts...)
+}
+
+// Revoke deletes an own message for everybody.
+func (p *Phone) Revoke(ctx context.Context, chat types.JID, id types.MessageID, opts ...SendOption) (types.MessageID, error) {
+	return p.Send(ctx, chat, p.client.BuildRevoke(chat, types.EmptyJID, id), opts...)
+}
+
+// RevokeAsAdmin deletes somebody else's message in a group.
+func (p *Phone) RevokeAsAdmin(ctx context.Context, chat, sender types.JID, id types.MessageID) (types.MessageID, error) {
+	return p.Send(ctx, chat, p.client.BuildRevoke(chat, sender, id))
+}
+
+// SendLocation sends a place; name and address may be empty.
+func (p *Phone) SendLocation(ctx context.Context, to types.JID, latitude, longitude float64, name, address string, opts ...SendOption) (types.MessageID, error) {
+	place := &waE2E.LocationMessage{DegreesLatitude: proto.Float64(latitude), DegreesLongitude: proto.Float64(longitude)}
+	if name != "" {
+		place.Name = proto.String(name)
+	}
+	if address != "" {
+		place.Address = proto.String(address)
+	}
+	return p.Send(ctx, to, &waE2E.Message{LocationMessage: place}, opts...)
+}
+
+// Card is a contact as one person sends it to another.
+type Card struct{ Name, VCard string }
+
+// NewCard makes a vCard for a person on the network.
+func NewCard(name, number string) Card {
+	number = digits(number)
+	return Card{Name: name, VCard: "BEGIN:VCARD\nVERSION:3.0\nN:;" + name + ";;;\nFN:" + name + "\nTEL;type=CELL;waid=" + number + ":+" + number + "\nEND:VCARD"}
+}
+
+// SendContacts sends one contact, or several as a list.
+func (p *Phone) SendContacts(ctx context.Context, to types.JID, cards []Card, opts ...SendOption) (types.MessageID, error) {
+	contacts := make([]*waE2E.ContactMessage, len(cards))
+	for i, c := range cards {
+		contacts[i] = &waE2E.ContactMessage{DisplayName: proto.String(c.Name), Vcard: proto.String(c.VCard)}
+	}
+	if len(contacts) == 1 {
+		return p.Send(ctx, to, &waE2E.Message{ContactMessage: contacts[0]}, opts...)
+	}
+	return p.Send(ctx, to, &waE2E.Message{ContactsArrayMessage: &waE2E.ContactsArrayMessage{
+		DisplayName: proto.String(fmt.Sprintf("%d contacts", len(contacts))), Contacts: contacts,
+	}}, opts...)
+}
+
+// SendPoll asks a question of which so many options can be chosen, 0 for any number.
+func (p *Phone) SendPoll(ctx context.Context, to types.JID, question string, options []string, selectable int, opts ...SendOption) (types.MessageID, error) {
+	return p.Send(ctx, to, p.client.BuildPollCreation(question, options, selectable), opts...)
+}
+
+// Vote answers a poll that was received; the choices replace earlier ones.
+func (p *Phone) Vote(ctx context.Context, poll *Received, choices []string, opts ...SendOption) (types.MessageID, error) {
+	vote, err := p.client.BuildPollVote(ctx, &poll.Info, choices)
+	if err != nil {
+		return "", fmt.Errorf("build the vote: %w", err)
+	}
+	return p.Send(ctx, poll.Info.Chat, vote, opts...)
+}
+
+// SetDisappearing sets how many seconds messages of a chat last, 0 for ever.
+func (p *Phone) SetDisappearing(ctx context.Context, chat types.JID, seconds uint32) error {
+	sending, done := p.memory.crypto.forSend(ctx)
+	defer done()
+	if err := p.client.SetDisappearingTimer(sending, chat, time.Duration(seconds)*time.Second, time.Now()); err != nil {
+		return fmt.Errorf("set the timer: %w", err)
+	}
+	return nil
+}
+
+// MarkRead says that the person has read messages of one sender; MarkPlayed that she has listened to them.
+func (p *Phone) MarkRead(ctx context.Context, messages ...*Received) error {
+	return p.mark(ctx, types.ReceiptTypeRead, messages)
+}
+
+// MarkPlayed says that the person has listened to voice messages of one sender.
+func (p *Phone) MarkPlayed(ctx context.Context, messages ...*Received) error {
+	return p.mark(ctx, types.ReceiptTypePlayed, messages)
+}
+
+func (p *Phone) mark(ctx context.Context, kind types.ReceiptType, messages []*Received) error {
+	ids := make([]types.MessageID, len(messages))
+	for i, m := range messages {
+		ids[i] = m.Info.ID
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	return p.client.MarkRead(ctx, ids, time.Now(), messages[0].Info.Chat, messages[0].Info.Sender, kind)
+}
+
+// Typing says that the person writes in a chat, or has stopped.
+func (p *Phone) Typing(ctx context.Context, chat types.JID, typing bool) error {
+	state := types.ChatPresencePaused
+	if typing {
+		state = types.ChatPresenceComposing
+	}
+	return p.client.SendChatPresence(ctx, chat, state, types.ChatPresenceMediaText)
+}
+
+// Recording says that the person records a voice message in a chat.
+func (p *Phone) Recording(ctx context.Context, chat types.JID) error {
+	return p.client.SendChatPresence(ctx, chat, types.ChatPresenceComposing, types.ChatPresenceMediaAudio)
+}

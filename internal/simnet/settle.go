@@ -1,0 +1,59 @@
+package simnet
+
+import (
+	"context"
+	"slices"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// settle waits until phones have acted on everything that the server has told them so far. whatsmeow acknowledges notifications
+// before it acts on them, so a mark is sent through its queue: a server's "about" text, which comes out as an event.
+func (n *Network) settle(ctx context.Context, phones []*Phone) error {
+	var waiting []<-chan struct{}
+	n.mu.Lock()
+	for _, p := range phones {
+		if p.device.conn != nil && p.device.active {
+			waiting = append(waiting, n.pushBarrier(p))
+		}
+	}
+	n.mu.Unlock()
+	for _, passed := range waiting {
+		if err := waitFor(ctx, n.ctx, passed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pushBarrier queues a mark. The caller holds mu.
+func (n *Network) pushBarrier(p *Phone) <-chan struct{} {
+	id := n.nextID()
+	passed := make(chan struct{})
+	p.inbox.mu.Lock()
+	p.inbox.barriers[id] = passed
+	p.inbox.mu.Unlock()
+	n.push(p.device, Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "status", "id": id, "t": unixNow(),
+	}, Content: []Node{{Tag: "set", Content: []byte(id)}}})
+	return passed
+}
+
+func (i *inbox) passBarrier(id string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if passed := i.barriers[id]; passed != nil {
+		close(passed)
+		delete(i.barriers, id)
+	}
+}
+
+func (n *Network) allPhones() []*Phone {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.phones)
+}
+
+// Settle waits until all phones that are connected have acted on what the server has told them so far: new devices, changes of
+// groups. The methods that make such changes do so themselves.
+func (n *Network) Settle(ctx context.Context) error { return n.settle(ctx, n.allPhones()) }

@@ -1,0 +1,108 @@
+package simnet
+
+import (
+	"strconv"
+	"strings"
+
+	"go.mau.fi/whatsmeow/proto/waVnameCert"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+)
+
+// answerUsync tells about users: their devices, their LIDs, whether a number is on the network at all.
+func (n *Network) answerUsync(asking *Device, node *Node) answer {
+	request, ok := child(node, "usync")
+	if !ok {
+		return badRequest
+	}
+	query, list := request.GetChildByTag("query"), request.GetChildByTag("list")
+	var users []Node
+	for _, user := range list.GetChildren() {
+		if contact, byNumber := child(&user, "contact"); byNumber {
+			users = append(users, n.contactNode(&query, string(bytesOf(*contact))))
+			continue
+		}
+		jid := jidOf(&user, "jid")
+		users = append(users, n.userNode(&query, jid, n.account(jid)))
+	}
+	return result(Node{Tag: "usync", Attrs: attrs{"sid": text(request, "sid"), "mode": "query", "context": "interactive"}, Content: []Node{
+		{Tag: "result"},
+		{Tag: "list", Content: users},
+	}})
+}
+
+// userNode answers what was asked about one user, who is named in the form that he was asked for in.
+func (n *Network) userNode(query *Node, asked types.JID, a *account) Node {
+	out := Node{Tag: "user", Attrs: attrs{"jid": asked}}
+	if a == nil {
+		return out
+	}
+	var facts []Node
+	for _, topic := range query.GetChildren() {
+		switch topic.Tag {
+		case "devices":
+			facts = append(facts, devicesNode(a))
+		case "lid":
+			if !a.withheld {
+				facts = append(facts, Node{Tag: "lid", Attrs: attrs{"val": a.lid()}})
+			}
+		case "status":
+			facts = append(facts, Node{Tag: "status", Content: []byte(a.about)})
+		case "business":
+			if a.business {
+				facts = append(facts, Node{Tag: "business", Content: []Node{verifiedName(a)}})
+			}
+		}
+	}
+	out.Content = facts
+	return out
+}
+
+// contactNode answers whether a number is on the network. With addressing_mode "lid" the LID is the user's name.
+func (n *Network) contactNode(query *Node, asked string) Node {
+	number, _, _ := strings.Cut(asked, "@")
+	a := n.byNumber[digits(number)]
+	out := Node{Tag: "user", Attrs: attrs{}}
+	answer := Node{Tag: "contact", Attrs: attrs{"type": "out"}, Content: []byte(asked)}
+	if a == nil {
+		out.Attrs["jid"] = types.NewJID(digits(number), types.DefaultUserServer)
+		out.Content = []Node{answer}
+		return out
+	}
+	answer.Attrs["type"] = "in"
+	out = n.userNode(query, a.pn(), a)
+	out.Content = append([]Node{answer}, out.GetChildren()...)
+	if mode := query.GetChildByTag("contact"); text(&mode, "addressing_mode") == "lid" && !a.withheld {
+		out.Attrs["jid"], out.Attrs["pn_jid"] = a.lid(), a.pn()
+	}
+	return out
+}
+
+func devicesNode(a *account) Node {
+	var list []Node
+	for _, d := range a.sorted() {
+		entry := Node{Tag: "device", Attrs: attrs{"id": strconv.Itoa(int(d.number))}}
+		if d.number != 0 {
+			entry.Attrs["key-index"] = strconv.Itoa(int(d.keyIndex))
+		}
+		list = append(list, entry)
+	}
+	return Node{Tag: "devices", Content: []Node{{Tag: "device-list", Content: list}}}
+}
+
+// verifiedName is the certificate that shows a business's name. Nobody checks its signature.
+func verifiedName(a *account) Node {
+	details, err := proto.Marshal(&waVnameCert.VerifiedNameCertificate_Details{
+		Serial: proto.Uint64(1), Issuer: proto.String("smb:wa"), VerifiedName: proto.String(a.name),
+	})
+	if err != nil {
+		return Node{Tag: "verified_name"}
+	}
+	certificate, err := proto.Marshal(&waVnameCert.VerifiedNameCertificate{Details: details})
+	if err != nil {
+		return Node{Tag: "verified_name"}
+	}
+	return Node{Tag: "verified_name", Attrs: attrs{
+		"v": "1", "verified_level": "unknown", "host_storage": "1", "actual_actors": "1", "privacy_mode_ts": unixNow(),
+	}, Content: certificate}
+}

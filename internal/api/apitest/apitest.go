@@ -1,0 +1,146 @@
+// Package apitest speaks to a bridged server in tests and holds every answer
+// that it sees against the OpenAPI document.
+//
+// [NewClient] is all that most tests need. [Checked] is the check alone, as a
+// transport, for tests that bring their own http.Client. What is checked: the
+// status is documented for the route, the body and headers fit their schemas,
+// a request that was accepted fits the document too, and a failure on a path
+// or method that is not documented carries the usual error body.
+package apitest
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Client calls one server with its token. A call that cannot be made ends the
+// test; an answer that the document does not allow fails it.
+type Client struct {
+	t     testing.TB
+	base  string
+	token string
+	http  *http.Client
+}
+
+// NewClient makes a client of the server at base ("http://127.0.0.1:1234").
+// An empty token sends no bearer.
+func NewClient(t testing.TB, base, token string) *Client {
+	t.Helper()
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = nil
+	t.Cleanup(transport.CloseIdleConnections)
+	return &Client{
+		t:     t,
+		base:  strings.TrimSuffix(base, "/"),
+		token: token,
+		http:  &http.Client{Transport: Checked(t, transport)},
+	}
+}
+
+// WithToken is c with another token.
+func (c *Client) WithToken(token string) *Client {
+	other := *c
+	other.token = token
+	return &other
+}
+
+// Response is an answer, read to its end.
+type Response struct {
+	t      testing.TB
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Get asks for a path with its query. Headers come as name, value pairs.
+func (c *Client) Get(path string, headers ...string) Response {
+	c.t.Helper()
+	return c.Do(http.MethodGet, path, "", headers...)
+}
+
+// Post sends body: nil is none, a string goes as it is, anything else as JSON.
+func (c *Client) Post(path string, body any, headers ...string) Response {
+	c.t.Helper()
+	switch body := body.(type) {
+	case nil:
+		return c.Do(http.MethodPost, path, "", headers...)
+	case string:
+		return c.Do(http.MethodPost, path, body, headers...)
+	}
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		c.t.Fatalf("encode the body for %s: %v", path, err)
+	}
+	return c.Do(http.MethodPost, path, string(encoded), headers...)
+}
+
+// Do makes any call. A body gets the JSON content type unless a header says
+// otherwise.
+func (c *Client) Do(method, path, body string, headers ...string) Response {
+	c.t.Helper()
+	req, err := http.NewRequest(method, c.base+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	if body == "" {
+		req.Body = http.NoBody
+	} else {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	return c.send(req)
+}
+
+func (c *Client) send(req *http.Request) Response {
+	c.t.Helper()
+	resp, err := c.http.Do(req)
+	if err != nil {
+		c.t.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatalf("%s %s: read the answer: %v", req.Method, req.URL.Path, err)
+	}
+	return Response{t: c.t, Status: resp.StatusCode, Header: resp.Header, Body: body}
+}
+
+// Want fails the test where the status is another, and gives back r.
+func (r Response) Want(status int) Response {
+	r.t.Helper()
+	if r.Status != status {
+		r.t.Fatalf("status %d, want %d: %s", r.Status, status, bytes.TrimSpace(r.Body))
+	}
+	return r
+}
+
+// Decode reads the body into v.
+func (r Response) Decode(v any) {
+	r.t.Helper()
+	if err := json.Unmarshal(r.Body, v); err != nil {
+		r.t.Fatalf("decode %s: %v", bytes.TrimSpace(r.Body), err)
+	}
+}
+
+// Code is the code of an error's body, "" for any other.
+func (r Response) Code() string { return r.failure().Code }
+
+// Error is the sentence of an error's body.
+func (r Response) Error() string { return r.failure().Error }
+
+func (r Response) failure() (body struct{ Error, Code string }) {
+	r.t.Helper()
+	if r.Status >= http.StatusBadRequest {
+		r.Decode(&body)
+	}
+	return body
+}

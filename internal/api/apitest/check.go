@@ -1,0 +1,187 @@
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"bridged/internal/api"
+)
+
+// Document is the parsed OpenAPI document of the server.
+var Document = sync.OnceValues(func() (*openapi3.T, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(api.Document)
+	if err != nil {
+		return nil, fmt.Errorf("load openapi.yaml: %w", err)
+	}
+	return doc, nil
+})
+
+// Checked makes a transport that fails t at every exchange through next that
+// the document does not allow.
+func Checked(t testing.TB, next http.RoundTripper) http.RoundTripper {
+	t.Helper()
+	doc, err := Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &checker{t: t, doc: doc, next: next}
+}
+
+type checker struct {
+	t    testing.TB
+	doc  *openapi3.T
+	next http.RoundTripper
+}
+
+// RoundTrip makes the call and checks what came back. JSON answers are read
+// whole for it; streams and files pass through, checked by status and headers.
+func (c *checker) RoundTrip(req *http.Request) (*http.Response, error) {
+	sent, err := keepBody(&req.Body)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	var received []byte
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		if received, err = keepBody(&resp.Body); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.check(req, sent, resp, received); err != nil {
+		c.t.Errorf("%s %s answered %d against openapi.yaml: %v\n%s", req.Method, req.URL.EscapedPath(), resp.StatusCode, err, received)
+	}
+	return resp, nil
+}
+
+// keepBody reads a body and puts it back.
+func keepBody(body *io.ReadCloser) ([]byte, error) {
+	if *body == nil || *body == http.NoBody {
+		return nil, nil
+	}
+	data, err := io.ReadAll(*body)
+	if err != nil {
+		return nil, err
+	}
+	if err := (*body).Close(); err != nil {
+		return nil, err
+	}
+	*body = io.NopCloser(bytes.NewReader(data))
+	return data, nil
+}
+
+func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, received []byte) error {
+	input, found := c.route(req)
+	if !found {
+		return c.checkUndocumented(resp, received)
+	}
+	input.Request = req.Clone(context.Background())
+	input.Request.Body = io.NopCloser(bytes.NewReader(sent))
+	input.Options = &openapi3filter.Options{
+		IncludeResponseStatus: true,
+		ExcludeResponseBody:   received == nil,
+		SkipSettingDefaults:   true,
+		AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
+	}
+	answer := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: input,
+		Status:                 resp.StatusCode,
+		Header:                 resp.Header,
+		Body:                   io.NopCloser(bytes.NewReader(received)),
+		Options:                input.Options,
+	}
+	if err := openapi3filter.ValidateResponse(context.Background(), answer); err != nil {
+		return err
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return nil
+	}
+	if len(sent) > 0 {
+		input.Request.Header.Set("Content-Type", "application/json") // also where it is left out or has a parameter
+	}
+	if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
+		return fmt.Errorf("the server accepted what the document does not: %w", err)
+	}
+	return nil
+}
+
+// checkUndocumented holds the answer of a path or method that the document
+// does not have: it can only be a refusal.
+func (c *checker) checkUndocumented(resp *http.Response, received []byte) error {
+	switch resp.StatusCode {
+	case http.StatusUnauthorized, http.StatusNotFound:
+	case http.StatusMethodNotAllowed:
+		if resp.Header.Get("Allow") == "" {
+			return errors.New("405 without Allow")
+		}
+	default:
+		return errors.New("the route is not documented")
+	}
+	if resp.Request.Method == http.MethodHead {
+		return nil
+	}
+	var body any
+	if err := json.Unmarshal(received, &body); err != nil {
+		return fmt.Errorf("the body is not JSON: %w", err)
+	}
+	return c.doc.Components.Schemas["Error"].Value.VisitJSON(body, openapi3.EnableJSONSchema2020())
+}
+
+// route finds the operation that the document has for a request. HEAD is
+// answered wherever GET is and needs no entry of its own.
+func (c *checker) route(req *http.Request) (*openapi3filter.RequestValidationInput, bool) {
+	method := req.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	for template, item := range c.doc.Paths.Map() {
+		params, ok := match(template, req.URL.EscapedPath())
+		if operation := item.GetOperation(method); ok && operation != nil {
+			return &openapi3filter.RequestValidationInput{
+				PathParams: params,
+				Route: &routers.Route{
+					Spec: c.doc, Path: template, PathItem: item, Method: method, Operation: operation,
+				},
+			}, true
+		}
+	}
+	return nil, false
+}
+
+// match holds an encoded path against a template with {names}.
+func match(template, path string) (map[string]string, bool) {
+	want, have := strings.Split(template, "/"), strings.Split(path, "/")
+	if len(want) != len(have) {
+		return nil, false
+	}
+	params := make(map[string]string)
+	for i, part := range want {
+		if !strings.HasPrefix(part, "{") {
+			if part != have[i] {
+				return nil, false
+			}
+			continue
+		}
+		value, err := url.PathUnescape(have[i])
+		if err != nil {
+			return nil, false
+		}
+		params[strings.Trim(part, "{}")] = value
+	}
+	return params, true
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// logoutTimeout bounds a logout, which outlives its caller: a session half
+// wiped would be worse than one wiped unseen.
+const logoutTimeout = time.Minute
+
+func (s *server) authStatus(w http.ResponseWriter, r *http.Request) error {
+	return s.answer(w, r, s.account.Status())
+}
+
+// pair asks for a pairing code. The document gives it no body, so the number
+// is configuration; without one, a body names it.
+func (s *server) pair(w http.ResponseWriter, r *http.Request) error {
+	var req struct {
+		Phone string `json:"phone"`
+	}
+	if err := decodeOptional(w, r, &req); err != nil {
+		return err
+	}
+	phone, err := s.phoneToPair(req.Phone)
+	if err != nil {
+		return err
+	}
+	code, err := s.account.Pair(r.Context(), phone)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, code)
+}
+
+func (s *server) phoneToPair(asked string) (string, error) {
+	asked = strings.TrimPrefix(strings.TrimSpace(asked), "+")
+	switch {
+	case asked == "" && s.phone == "":
+		return "", bridge.Invalid("no phone number: set PHONE_NUMBER, or name it in the body as {\"phone\": \"15551234567\"}")
+	case asked == "":
+		return s.phone, nil
+	case !isPhone(asked):
+		return "", bridge.Invalid("phone must be the number in E.164 digits, as in 15551234567")
+	case s.phone != "" && asked != s.phone:
+		return "", bridge.Invalid("phone differs from PHONE_NUMBER, the only account that may pair")
+	}
+	return asked, nil
+}
+
+// passkey takes the two steps of pairing with a passkey: the credential, and
+// a person's word that the two codes are the same.
+func (s *server) passkey(w http.ResponseWriter, r *http.Request) error {
+	var req struct {
+		Confirm  *bool           `json:"confirm"`
+		ID       string          `json:"id"`
+		Response json.RawMessage `json:"response"`
+	}
+	body, err := decode(w, r, &req)
+	if err != nil {
+		return err
+	}
+	var result bridge.PasskeyResult
+	switch {
+	case req.Confirm != nil && !*req.Confirm:
+		return bridge.Invalid("confirm must be true; to stop pairing, call POST /api/auth/logout")
+	case req.Confirm != nil:
+		result, err = s.account.ConfirmPasskey(r.Context())
+	case req.ID == "" || len(req.Response) == 0 || req.Response[0] != '{':
+		return bridge.Invalid("the body must be a PublicKeyCredential (with id and response) or {\"confirm\": true}")
+	default:
+		result, err = s.account.SubmitPasskey(r.Context(), body)
+	}
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, result)
+}
+
+func (s *server) reconnect(w http.ResponseWriter, r *http.Request) error {
+	if err := s.account.Reconnect(r.Context()); err != nil {
+		return err
+	}
+	return s.answer(w, r, struct {
+		OK bool `json:"ok"`
+	}{true})
+}
+
+func (s *server) logout(w http.ResponseWriter, r *http.Request) error {
+	if r.Header.Get("X-Confirm-Wipe") != "yes" {
+		return bridge.Invalid("logout wipes the session; confirm it with the header X-Confirm-Wipe: yes")
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), logoutTimeout)
+	defer cancel()
+	unlinked, err := s.account.Logout(ctx)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, struct {
+		OK       bool `json:"ok"`
+		Unlinked bool `json:"unlinked"`
+	}{true, unlinked})
+}

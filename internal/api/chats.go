@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/bridge"
+)
+
+// liveGroupTimeout bounds the question to the network: the stored half of the
+// answer is worth more than the wait.
+const liveGroupTimeout = 10 * time.Second
+
+// maxChats is the largest page of chats and of search matches.
+const maxChats = 500
+
+func (s *server) chats(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	chats := bridge.ChatQuery{
+		Type:   q.chatType("type"),
+		Q:      q.text("q"),
+		Limit:  q.limit(maxChats),
+		Offset: q.offset(),
+		Cursor: q.text("cursor"),
+	}
+	if q.err != nil {
+		return q.err
+	}
+	page, err := s.store.Chats(r.Context(), chats)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, struct {
+		Count      int           `json:"count"`
+		Chats      []bridge.Chat `json:"chats"`
+		NextCursor *string       `json:"nextCursor"`
+	}{len(page.Items), list(page.Items), page.NextCursor})
+}
+
+func (q *query) chatType(name string) bridge.ChatType {
+	return bridge.ChatType(q.oneOf(name, string(bridge.ChatsAll),
+		string(bridge.ChatsGroup), string(bridge.ChatsIndividual), string(bridge.ChatsAll)))
+}
+
+// group shows what is stored of a group beside what the network says now.
+func (s *server) group(w http.ResponseWriter, r *http.Request) error {
+	jid, err := pathGroup(r)
+	if err != nil {
+		return err
+	}
+	stored, err := s.store.Group(r.Context(), jid)
+	if err != nil {
+		return err
+	}
+	stored.Participants = list(stored.Participants)
+	return s.answer(w, r, struct {
+		JID    bridge.JID         `json:"jid"`
+		Stored bridge.StoredGroup `json:"stored"`
+		Live   *bridge.Group      `json:"live"`
+	}{stored.JID, stored, s.liveGroup(r, stored)})
+}
+
+// liveGroup is nil where the network cannot be asked, as the document says.
+func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.Group {
+	ctx, cancel := context.WithTimeout(r.Context(), liveGroupTimeout)
+	defer cancel()
+	live, err := s.account.LiveGroup(ctx, stored.JID)
+	if err != nil {
+		hlog.FromRequest(r).Debug().Err(err).Str("chat", stored.JID.Redacted()).Msg("no live group")
+		return nil
+	}
+	names := make(map[bridge.JID]string, len(stored.Participants))
+	for _, p := range stored.Participants {
+		names[p.JID] = p.DisplayName
+	}
+	shown := *live
+	shown.OwnerJID = s.canonical(live.OwnerJID)
+	shown.Participants = make([]bridge.Participant, len(live.Participants))
+	for i, p := range live.Participants {
+		p.JID = s.canonical(p.JID)
+		if p.LID == "" {
+			p.LID = s.store.LIDOf(p.JID)
+		}
+		if p.DisplayName == "" {
+			p.DisplayName = names[p.JID] // the network knows no names
+		}
+		shown.Participants[i] = p
+	}
+	return &shown
+}
+
+// canonical is the one name of a chat or person; none stays none.
+func (s *server) canonical(jid bridge.JID) bridge.JID {
+	if jid == "" {
+		return ""
+	}
+	return s.store.Canonical(jid)
+}
+
+// list makes an empty list of none, because lists are never null.
+func list[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}

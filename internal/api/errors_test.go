@@ -1,0 +1,150 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+func TestErrors_UnknownRoutesHaveTheErrorBody(t *testing.T) {
+	s := newServer(t)
+	for _, path := range []string{"/", "/nothing", "/api", "/api/", "/api/nothing", "/api/groups", "/readyz/nothing", "/API/chats"} {
+		if got := s.Get(path).Want(http.StatusNotFound); got.Code() != "not_found" {
+			t.Errorf("GET %s: code %q", path, got.Code())
+		}
+	}
+	for _, method := range []string{"BREW", http.MethodOptions, http.MethodTrace} {
+		s.Do(method, "/api/nothing", "").Want(http.StatusNotFound)
+	}
+}
+
+func TestErrors_WrongMethodNamesTheRightOnes(t *testing.T) {
+	s := newServer(t)
+	for path, allow := range map[string]string{
+		"/healthz":                        "GET, HEAD",
+		"/readyz":                         "GET, HEAD",
+		"/api/chats":                      "GET, HEAD",
+		"/api/groups/1%40g.us/messages":   "GET, HEAD",
+		"/api/auth/pair":                  "POST",
+		"/api/messages/send":              "POST",
+		"/api/messages/individual/1%40s.": "GET, HEAD",
+	} {
+		for _, method := range []string{http.MethodDelete, http.MethodPatch, "BREW"} {
+			got := s.Do(method, path, "").Want(http.StatusMethodNotAllowed)
+			if got.Header.Get("Allow") != allow || got.Code() != "method_not_allowed" {
+				t.Errorf("%s %s: Allow %q, want %q; code %q", method, path, got.Header.Get("Allow"), allow, got.Code())
+			}
+		}
+	}
+}
+
+func TestErrors_HeadIsAnsweredLikeGet(t *testing.T) {
+	s := newServer(t)
+	got := s.Do(http.MethodHead, "/api/chats", "").Want(http.StatusOK)
+	if len(got.Body) != 0 || got.Header.Get("Content-Length") == "0" {
+		t.Errorf("body %q, Content-Length %s", got.Body, got.Header.Get("Content-Length"))
+	}
+	s.Do(http.MethodHead, "/api/auth/pair", "").Want(http.StatusMethodNotAllowed)
+}
+
+// An unexpected failure is told to the log, not to the caller.
+func TestErrors_HideTheCause(t *testing.T) {
+	s := newServer(t)
+	s.account.reconnect = func(context.Context) error { return errors.New("secret cause") }
+	got := s.Post("/api/auth/reconnect", nil).Want(http.StatusInternalServerError)
+	if got.Code() != "internal" || strings.Contains(string(got.Body), "secret") {
+		t.Errorf("body %s", got.Body)
+	}
+	if n := strings.Count(s.log.String(), "secret cause"); n != 1 {
+		t.Errorf("the cause is in the log %d times, want once", n)
+	}
+	if id := got.Header.Get("X-Request-Id"); id == "" || !strings.Contains(s.log.String(), id) {
+		t.Errorf("request id %q is not in the log", id)
+	}
+}
+
+func TestErrors_CauseOfAKnownErrorStaysInside(t *testing.T) {
+	s := newServer(t)
+	s.account.reconnect = func(context.Context) error {
+		return bridge.Fail(bridge.CodeNoSession, "pair first").Because(errors.New("secret cause"))
+	}
+	got := s.Post("/api/auth/reconnect", nil).Want(http.StatusConflict)
+	if got.Error() != "pair first" || got.Code() != "no_session" {
+		t.Errorf("body %s", got.Body)
+	}
+}
+
+func TestErrors_PanicIsAnInternalError(t *testing.T) {
+	s := newServer(t)
+	s.account.reconnect = func(context.Context) error { panic("the roof is down") }
+	got := s.Post("/api/auth/reconnect", nil).Want(http.StatusInternalServerError)
+	if got.Code() != "internal" {
+		t.Errorf("code %q", got.Code())
+	}
+	if log := s.log.String(); !strings.Contains(log, "the roof is down") || !strings.Contains(log, "errors_test.go") {
+		t.Errorf("panic and stack are not in the log:\n%s", log)
+	}
+	s.Get("/healthz").Want(http.StatusOK)
+}
+
+func TestErrors_RetryAfterRoundsUp(t *testing.T) {
+	s := newServer(t)
+	s.account.send = func(context.Context, bridge.Outgoing) (bridge.Sent, error) {
+		return bridge.Sent{}, &bridge.Error{Code: bridge.CodeRateLimited, Msg: "slow down", RetryAfter: 1100 * time.Millisecond}
+	}
+	got := s.Post("/api/messages/send", text(grace, "hi")).Want(http.StatusTooManyRequests)
+	if got.Header.Get("Retry-After") != "2" {
+		t.Errorf("Retry-After %q, want 2", got.Header.Get("Retry-After"))
+	}
+}
+
+// A caller that hangs up is nobody's fault.
+func TestErrors_CallerThatWentAwayIsNoFailure(t *testing.T) {
+	s := newServer(t)
+	caller, hangUp := context.WithCancel(t.Context())
+	s.account.reconnect = func(ctx context.Context) error {
+		hangUp()
+		return fmt.Errorf("reconnect: %w", ctx.Err())
+	}
+	got := s.inProcess(caller, "/api/auth/reconnect", "")
+	if got.Code != 499 || got.Body.Len() != 0 {
+		t.Errorf("%d %s", got.Code, got.Body)
+	}
+	if log := s.log.String(); strings.Contains(log, "request failed") || !strings.Contains(log, `"status":499`) {
+		t.Errorf("log: %s", log)
+	}
+	gone, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	if got := s.inProcess(gone, "/api/messages/send", `{"jid":"15557654321@s.whatsapp.net","text":"hi","quotedMsgId":"X"}`); got.Code != 499 {
+		t.Errorf("%d %s", got.Code, got.Body)
+	}
+}
+
+// Every error leaves with its own status and code, on a route that shows it.
+func TestErrors_EveryCodeHasItsStatus(t *testing.T) {
+	s := newServer(t)
+	for code, status := range map[bridge.Code]int{
+		bridge.CodeNotOnNetwork:       400,
+		bridge.CodeNotInGroup:         400,
+		bridge.CodeRateLimited:        429,
+		bridge.CodeReachoutRestricted: 429,
+		bridge.CodeSendRefused:        502,
+		bridge.CodeNotConnected:       503,
+		bridge.CodeStorageUnavailable: 503,
+		bridge.CodeSendTimeout:        504,
+		bridge.CodeInternal:           500,
+	} {
+		s.account.send = func(context.Context, bridge.Outgoing) (bridge.Sent, error) {
+			return bridge.Sent{}, bridge.Fail(code, "as the network says")
+		}
+		if got := s.Post("/api/messages/send", text(grace, "hi")).Want(status); got.Code() != string(code) {
+			t.Errorf("code %q, want %q", got.Code(), code)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package api
+
+import (
+	"net/http"
+
+	"bridged/internal/bridge"
+)
+
+// maxMessages is the largest page of a history.
+const maxMessages = 1000
+
+// filters echoes what was applied to a history; null where nothing was.
+type filters struct {
+	Since  *bridge.Time `json:"since"`
+	Until  *bridge.Time `json:"until"`
+	Q      *string      `json:"q"`
+	Sender bridge.JID   `json:"sender"`
+	Order  bridge.Order `json:"order"`
+	Limit  int          `json:"limit"`
+	Offset int          `json:"offset"`
+}
+
+func (s *server) groupMessages(w http.ResponseWriter, r *http.Request) error {
+	jid, err := pathGroup(r)
+	if err != nil {
+		return err
+	}
+	q := readQuery(r)
+	history := q.history(jid)
+	history.Sender = s.canonical(q.person("sender"))
+	return s.history(w, r, history, q.err)
+}
+
+func (s *server) individualMessages(w http.ResponseWriter, r *http.Request) error {
+	jid, err := pathPerson(r)
+	if err != nil {
+		return err
+	}
+	q := readQuery(r)
+	return s.history(w, r, q.history(jid), q.err)
+}
+
+// history reads the parameters that both histories have.
+func (q *query) history(chat bridge.JID) bridge.MessageQuery {
+	return bridge.MessageQuery{
+		Chat:   chat,
+		Since:  q.since(),
+		Until:  q.until(),
+		Q:      q.text("q"),
+		Order:  bridge.Order(q.oneOf("order", string(bridge.OrderDesc), string(bridge.OrderAsc), string(bridge.OrderDesc))),
+		Limit:  q.limit(maxMessages),
+		Offset: q.offset(),
+		Cursor: q.text("cursor"),
+	}
+}
+
+// history answers a page of one chat. invalid is the fault that reading the
+// parameters found.
+func (s *server) history(w http.ResponseWriter, r *http.Request, query bridge.MessageQuery, invalid error) error {
+	if invalid != nil {
+		return invalid
+	}
+	chat, err := s.store.Chat(r.Context(), query.Chat)
+	if err != nil {
+		return err
+	}
+	query.Chat = chat.JID
+	page, err := s.store.Messages(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, struct {
+		JID        bridge.JID       `json:"jid"`
+		Count      int              `json:"count"`
+		Filters    filters          `json:"filters"`
+		Messages   []bridge.Message `json:"messages"`
+		NextCursor *string          `json:"nextCursor"`
+	}{chat.JID, len(page.Items), filtersOf(query), list(page.Items), page.NextCursor})
+}
+
+func filtersOf(query bridge.MessageQuery) filters {
+	f := filters{
+		Since: query.Since, Until: query.Until, Sender: query.Sender,
+		Order: query.Order, Limit: query.Limit, Offset: query.Offset,
+	}
+	if query.Q != "" {
+		f.Q = &query.Q
+	}
+	return f
+}
+
+func (s *server) search(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	search := bridge.SearchQuery{
+		Q:        q.text("q"),
+		Since:    q.since(),
+		Until:    q.until(),
+		ChatType: q.chatType("chatType"),
+		Limit:    q.limit(maxChats),
+		Cursor:   q.text("cursor"),
+	}
+	if search.Q == "" {
+		q.refuse("q is required: at least one character that is not blank")
+	}
+	if q.err != nil {
+		return q.err
+	}
+	page, err := s.store.Search(r.Context(), search)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, struct {
+		Query      string         `json:"query"`
+		Count      int            `json:"count"`
+		Matches    []bridge.Match `json:"matches"`
+		NextCursor *string        `json:"nextCursor"`
+	}{search.Q, len(page.Items), list(page.Items), page.NextCursor})
+}

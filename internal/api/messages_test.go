@@ -1,0 +1,282 @@
+package api_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+)
+
+// history is the answer of both histories.
+type history struct {
+	JID        bridge.JID
+	Count      int
+	Filters    map[string]any
+	Messages   []bridge.Message
+	NextCursor *string
+}
+
+func (s *server) history(path string) (h history) {
+	s.t.Helper()
+	s.Get(path).Want(http.StatusOK).Decode(&h)
+	if h.Count != len(h.Messages) {
+		s.t.Errorf("%s: count %d of %d messages", path, h.Count, len(h.Messages))
+	}
+	return h
+}
+
+func (h history) ids() string {
+	var ids []string
+	for _, m := range h.Messages {
+		ids = append(ids, m.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+const (
+	clubHistory  = "/api/groups/" + string(club) + "/messages"
+	graceHistory = "/api/messages/individual/" + string(grace)
+)
+
+// chatty is a server with five messages in the club at 12:00 to 12:04.
+func chatty(t *testing.T) *server {
+	s := newServer(t)
+	s.know(members(club, "Readers", grace, me, alan), bridge.Identity{PN: grace, LID: graceLID},
+		say(club, grace, "A", "Straße", 0), say(club, alan, "B", "100% sure", 1), say(club, graceLID, "C", "ΟΔΟΣ", 2),
+		say(club, alan, "D", "снег_и_лёд", 3), say(club, grace, "E", "👍", 4))
+	return s
+}
+
+func TestHistory_Filters(t *testing.T) {
+	s := chatty(t)
+	for query, want := range map[string]string{
+		"":                            "E D C B A",
+		"?order=desc":                 "E D C B A",
+		"?order=asc":                  "A B C D E",
+		"?order=asc&limit=2":          "A B",
+		"?order=asc&limit=2&offset=2": "C D",
+		"?limit=1000&offset=5":        "",
+		"?sender=" + grace.User() + "@s.whatsapp.net":            "E C A",
+		"?sender=81234567890123%40lid":                           "E C A",
+		"?sender=447700900123%40s.whatsapp.net":                  "D B",
+		"?sender=1%40s.whatsapp.net":                             "",
+		"?q=STRASSE":                                             "A",
+		"?q=%25":                                                 "B",
+		"?q=_":                                                   "D",
+		"?q=%CE%BF%CE%B4%CE%BF%CF%82":                            "C",
+		"?q=%D0%A1%D0%9D%D0%95%D0%93":                            "D",
+		"?q=%F0%9F%91%8D":                                        "E",
+		"?q=%20":                                                 "E D C B A",
+		"?q=s&sender=447700900123@s.whatsapp.net":                "B",
+		"?since=2026-11-21T12:02:00Z":                            "E D C",
+		"?since=2026-11-21T12:02:00.0001Z":                       "E D",
+		"?since=2026-11-21T13:02:00%2B01:00":                     "E D C",
+		"?since=2026-11-21T13:02:00+01:00":                       "E D C",
+		"?until=2026-11-21T12:02:00Z":                            "C B A",
+		"?until=2026-11-21T12:01:59.999Z":                        "B A",
+		"?since=2026-11-21":                                      "E D C B A",
+		"?until=2026-11-21":                                      "E D C B A",
+		"?until=2026-11-20":                                      "",
+		"?since=2026-11-22":                                      "",
+		"?since=2026-11-21T12:03:00Z&until=2026-11-21T12:01:00Z": "",
+		"?since=2026-11-21T12:01:00Z&until=2026-11-21T12:03:00Z": "D C B",
+	} {
+		if got := s.history(clubHistory + query).ids(); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestHistory_EchoesWhatWasApplied(t *testing.T) {
+	s := chatty(t)
+	none := map[string]any{"since": nil, "until": nil, "q": nil, "sender": nil, "order": "desc", "limit": 100.0, "offset": 0.0}
+	if diff := cmp.Diff(none, s.history(clubHistory+"?q=%20%20").Filters); diff != "" {
+		t.Error(diff)
+	}
+	all := map[string]any{
+		"since": "2026-11-21T00:00:00.000Z", "until": "2026-11-21T23:59:59.999Z", "q": " s ", "sender": string(grace),
+		"order": "asc", "limit": 7.0, "offset": 2.0,
+	}
+	query := "?since=2026-11-21&until=2026-11-21&q=%20s%20&sender=81234567890123@lid&order=asc&limit=7&offset=2"
+	if diff := cmp.Diff(all, s.history(clubHistory+query).Filters); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestHistory_IndividualTakesEitherIdentityAndNoSender(t *testing.T) {
+	s := newServer(t)
+	s.know(say(graceLID, graceLID, "L", "by LID", 0), bridge.Identity{PN: grace, LID: graceLID}, say(grace, grace, "P", "by number", 1))
+	for _, jid := range []bridge.JID{grace, graceLID} {
+		got := s.history("/api/messages/individual/" + url.PathEscape(string(jid)) + "?sender=nonsense")
+		if got.JID != grace || got.ids() != "P L" || got.Filters["sender"] != nil {
+			t.Errorf("%s: jid %s, messages %s, filters %v", jid, got.JID, got.ids(), got.Filters)
+		}
+	}
+}
+
+func TestHistory_CursorWalksItAll(t *testing.T) {
+	s := chatty(t)
+	for _, order := range []string{"asc", "desc"} {
+		var got []string
+		cursor := ""
+		for range 3 {
+			page := s.history(clubHistory + "?limit=2&order=" + order + cursor)
+			got = append(got, page.ids())
+			if page.NextCursor == nil {
+				break
+			}
+			cursor = "&cursor=" + url.QueryEscape(*page.NextCursor)
+		}
+		want := map[string]string{"asc": "A B|C D|E", "desc": "E D|C B|A"}[order]
+		if strings.Join(got, "|") != want {
+			t.Errorf("%s: %q, want %q", order, got, want)
+		}
+	}
+}
+
+func TestHistory_RefusesBadParameters(t *testing.T) {
+	s := chatty(t)
+	s.know(say(grace, grace, "M1", "x", 0))
+	for query, names := range map[string]string{
+		"?limit=0": "limit", "?limit=1001": "limit", "?limit=x": "limit", "?offset=-1": "offset", "?order=": "order", "?order=DESC": "order",
+		"?since=": "since", "?since=yesterday": "since", "?since=1763726400": "since", "?since=2026-13-01": "since", "?since=2026-11-21T12:00:00": "since",
+		"?since=2026-02-30": "since", "?until=2026-11-21T25:00:00Z": "until", "?until=21.11.2026": "until", "?until=a&until=b": "until",
+		"?q=%C3%28": "q", "?cursor=!": "cursor",
+	} {
+		for _, path := range []string{clubHistory, graceHistory} {
+			got := s.Get(path + query)
+			if got.Status != http.StatusBadRequest || got.Code() != "invalid_request" || !strings.Contains(got.Error(), names) {
+				t.Errorf("%s%s: %d %s", path, query, got.Status, got.Body)
+			}
+		}
+	}
+	for _, sender := range []string{"", "grace", "15557654321", "15557654321:2@s.whatsapp.net", string(club), "status@broadcast"} {
+		got := s.Get(clubHistory + "?sender=" + url.QueryEscape(sender))
+		if got.Status != http.StatusBadRequest || !strings.Contains(got.Error(), "sender") {
+			t.Errorf("sender %q: %d %s", sender, got.Status, got.Body)
+		}
+	}
+}
+
+// One message with everything that a message can have, as it leaves.
+func TestHistory_ShowsEveryField(t *testing.T) {
+	s := chatty(t)
+	quoted := "A"
+	delivered := bridge.DeliveryPending
+	poll := say(club, me, "P", "When?", 10)
+	poll.FromMe, poll.Status, poll.MessageType = true, &delivered, "pollCreationMessage"
+	poll.ContextInfo = &bridge.ContextInfo{QuotedMsgID: &quoted, QuotedSenderJID: graceLID, MentionedJID: []bridge.JID{graceLID, alan}}
+	poll.Poll = &bridge.Poll{Name: "When?", Options: []bridge.PollOption{{Name: "now"}, {Name: "then"}}, SelectableCount: 1}
+	voice := say(club, alan, "V", "", 11)
+	voice.MessageType = "audioMessage"
+	voice.Media = &bridge.Media{Type: bridge.MediaAudio, MimeType: "audio/ogg; codecs=opus", Size: 1234, DurationSec: 3, PTT: true}
+	s.know(poll, voice, bridge.ReactionChange{Chat: club, Target: "P", Sender: graceLID, Emoji: "👍", Timestamp: bridge.At(noon)},
+		bridge.SendResult{Chat: club, ID: "P", Status: bridge.DeliverySent})
+	var got struct{ Messages []map[string]any }
+	s.Get(clubHistory + "?limit=2").Want(http.StatusOK).Decode(&got)
+	want := []map[string]any{
+		{
+			"msgId": "V", "fromMe": false, "senderJid": string(alan), "senderLid": nil, "pushName": "~447700900123", "messageType": "audioMessage",
+			"content": "", "contextInfo": nil, "timestamp": "2026-11-21T12:11:00.000Z", "poll": nil, "reactions": []any{},
+			"media": map[string]any{"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": 1234.0, "durationSec": 3.0, "ptt": true,
+				"downloadUrl": bridge.DownloadPath(club, "V")},
+			"editedAt": nil, "deletedAt": nil, "status": nil,
+		},
+		{
+			"msgId": "P", "fromMe": true, "senderJid": string(me), "senderLid": nil, "pushName": "~15551234567", "messageType": "pollCreationMessage",
+			"content": "When?", "timestamp": "2026-11-21T12:10:00.000Z", "media": nil,
+			"contextInfo": map[string]any{"quotedMsgId": "A", "quotedSenderJid": string(grace), "mentionedJid": []any{string(grace), string(alan)}},
+			"poll": map[string]any{"name": "When?", "selectableCount": 1.0, "options": []any{
+				map[string]any{"name": "now", "votes": 0.0, "voters": []any{}}, map[string]any{"name": "then", "votes": 0.0, "voters": []any{}}}},
+			"reactions": []any{map[string]any{"senderJid": string(grace), "emoji": "👍", "timestamp": "2026-11-21T12:00:00.000Z"}},
+			"editedAt":  nil, "deletedAt": nil, "status": "sent",
+		},
+	}
+	if diff := cmp.Diff(want, got.Messages); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// searchResult is the answer of the search.
+type searchResult struct {
+	Query      string
+	Count      int
+	Matches    []bridge.Match
+	NextCursor *string
+}
+
+func (s *server) search(query string) (ids string, result searchResult) {
+	s.t.Helper()
+	s.Get("/api/messages/search" + query).Want(http.StatusOK).Decode(&result)
+	if result.Count != len(result.Matches) {
+		s.t.Errorf("%s: count %d of %d matches", query, result.Count, len(result.Matches))
+	}
+	var all []string
+	for _, m := range result.Matches {
+		all = append(all, m.MsgID)
+	}
+	return strings.Join(all, " "), result
+}
+
+func TestSearch_Filters(t *testing.T) {
+	s := chatty(t)
+	s.know(say(grace, grace, "M", "what a Strasse", 5))
+	for query, want := range map[string]string{
+		"?q=stra%C3%9Fe":                        "M A",
+		"?q=STRASSE&chatType=group":             "A",
+		"?q=STRASSE&chatType=individual":        "M",
+		"?q=STRASSE&chatType=all":               "M A",
+		"?q=STRASSE&limit=1":                    "M",
+		"?q=STRASSE&since=2026-11-21T12:01:00Z": "M",
+		"?q=STRASSE&until=2026-11-21T12:01:00Z": "A",
+		"?q=STRASSE&since=2026-11-22":           "",
+		"?q=%25":                                "B",
+		"?q=_":                                  "D",
+		"?q=%F0%9F%91%8D":                       "E",
+		"?q=nowhere":                            "",
+		"?q=STRASSE&offset=1&sender=x":          "M A", // not parameters of the search
+	} {
+		if got, _ := s.search(query); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestSearch_ShowsEveryFieldAndPages(t *testing.T) {
+	s := chatty(t)
+	s.know(say(grace, grace, "M", "what a Strasse", 5))
+	first, result := s.search("?q=%20a%20&limit=1")
+	if first != "M" || result.Query != " a " || result.NextCursor != nil {
+		t.Errorf("%s %+v", first, result)
+	}
+	want := bridge.Match{ChatJID: grace, MsgID: "M", SenderJID: grace, SenderLID: graceLID, PushName: "~15557654321",
+		Content: "what a Strasse", Timestamp: say(grace, grace, "M", "", 5).Timestamp}
+	if diff := cmp.Diff(want, result.Matches[0]); diff != "" {
+		t.Error(diff)
+	}
+	first, result = s.search("?q=strasse&limit=1")
+	if first != "M" || result.NextCursor == nil {
+		t.Fatalf("%s %+v", first, result)
+	}
+	second, result := s.search("?q=strasse&limit=1&cursor=" + url.QueryEscape(*result.NextCursor))
+	if second != "A" || result.NextCursor != nil || !result.Matches[0].IsGroup {
+		t.Errorf("%s %+v", second, result)
+	}
+}
+
+func TestSearch_RefusesBadParameters(t *testing.T) {
+	s := newServer(t)
+	for query, names := range map[string]string{
+		"": "q", "?q=": "q", "?q=%20%09": "q", "?q=%FF": "q", "?q=a&q=b": "q", "?q=a&limit=0": "limit", "?q=a&limit=501": "limit", "?q=a&chatType=channel": "chatType",
+		"?q=a&since=x": "since", "?q=a&until=x": "until", "?q=a&cursor=!": "cursor",
+	} {
+		got := s.Get("/api/messages/search" + query)
+		if got.Status != http.StatusBadRequest || got.Code() != "invalid_request" || !strings.Contains(got.Error(), names) {
+			t.Errorf("%s: %d %s", query, got.Status, got.Body)
+		}
+	}
+}

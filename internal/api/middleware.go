@@ -1,0 +1,154 @@
+package api
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/bridge"
+)
+
+// observe gives a request its id and logger, notes it in the access log when
+// it is over and turns a panic into an answer.
+func (s *server) observe() []func(http.Handler) http.Handler {
+	return []func(http.Handler) http.Handler{
+		hlog.NewHandler(s.log),
+		hlog.RequestIDHandler("request_id", "X-Request-Id"),
+		hlog.AccessHandler(logAccess),
+		s.recoverPanic,
+	}
+}
+
+// logAccess writes the access log's line. The query is left out: it may hold
+// what people search for.
+func logAccess(r *http.Request, status, size int, took time.Duration) {
+	event := hlog.FromRequest(r).Info()
+	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" {
+		event = hlog.FromRequest(r).Debug() // asked every few seconds by machines
+	}
+	event.Str("method", r.Method).
+		Str("path", redact(shortened(r.URL.Path))).
+		Int("status", status).
+		Int("size", size).
+		Dur("took_ms", took).
+		Msg("request")
+}
+
+// longNumber is what may be a phone number in a path or an error: a JID's,
+// with or without its server. Message ids, where digits stand between letters,
+// pass.
+var longNumber = regexp.MustCompile(`\b[0-9]{5,}\b`)
+
+// redact keeps whole phone numbers out of the log.
+func redact(s string) string {
+	return longNumber.ReplaceAllStringFunc(s, func(number string) string {
+		return "…" + number[len(number)-2:]
+	})
+}
+
+// shortened bounds what a caller can make the log hold.
+func shortened(path string) string {
+	const most = 256
+	if len(path) <= most {
+		return path
+	}
+	return strings.ToValidUTF8(path[:most], "") + "…"
+}
+
+// recoverPanic answers 500 where a handler panicked. A deliberate abort goes
+// through to net/http.
+func (s *server) recoverPanic(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch cause := recover(); cause {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(cause)
+			default:
+				s.fail(w, r, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// authenticate refuses protected paths without the bearer.
+func (s *server) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if protected(r.URL.Path) && !s.knowsBearer(r) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			s.fail(w, r, bridge.Fail(bridge.CodeUnauthorized,
+				"the header Authorization: Bearer <BRIDGE_TOKEN> is missing or its token is wrong"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// knowsBearer compares hashes, so that neither the token's length nor the
+// place of the first wrong byte shows in the time it takes.
+func (s *server) knowsBearer(r *http.Request) bool {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return false
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	hash := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	matches := subtle.ConstantTimeCompare(hash[:], s.tokenHash[:]) == 1
+	return strings.EqualFold(scheme, "Bearer") && matches
+}
+
+// sendGate refuses every sending route while ENABLE_SEND is false.
+func (s *server) sendGate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.enableSend {
+			s.fail(w, r, bridge.Fail(bridge.CodeSendDisabled,
+				"sending is switched off; start the service with ENABLE_SEND=true"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func unknownRoute(http.ResponseWriter, *http.Request) error {
+	return bridge.NotFound("there is no such route; see /openapi.yaml")
+}
+
+// wrongMethod answers 405 with the methods that the path has. chi also calls
+// it for methods that it does not know on paths that do not exist.
+func wrongMethod(routes chi.Routes) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		allowed := methodsOf(routes, r)
+		if len(allowed) == 0 {
+			return unknownRoute(w, r)
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		return bridge.Fail(bridge.CodeMethodNotAllowed, "this route takes %s", strings.Join(allowed, ", "))
+	}
+}
+
+func methodsOf(routes chi.Routes, r *http.Request) []string {
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if routes.Match(chi.NewRouteContext(), method, path) {
+			allowed = append(allowed, method)
+		}
+		if method == http.MethodHead && slices.Contains(allowed, http.MethodGet) && !slices.Contains(allowed, method) {
+			allowed = append(allowed, method) // GetHead routes it to GET
+		}
+	}
+	return allowed
+}

@@ -1,0 +1,82 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-chi/chi/v5"
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/api"
+	"bridged/internal/api/apitest"
+)
+
+func TestOpenAPI_IsValid(t *testing.T) {
+	doc, err := apitest.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpenAPI_HasEveryRouteAndNoOther(t *testing.T) {
+	doc, err := apitest.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented, served []string
+	for path, item := range doc.Paths.Map() {
+		for method := range item.Operations() {
+			documented = append(documented, method+" "+path)
+		}
+	}
+	routes := api.New(api.Options{}).(chi.Routes)
+	err = chi.Walk(routes, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		served = append(served, method+" "+strings.TrimSuffix(route, "/"))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(documented)
+	slices.Sort(served)
+	if diff := cmp.Diff(documented, served); diff != "" {
+		t.Errorf("documented (-) and served (+) routes differ:\n%s", diff)
+	}
+}
+
+func TestOpenAPI_IsServedWithoutToken(t *testing.T) {
+	s := newServer(t)
+	got := s.WithToken("").Get("/openapi.yaml").Want(http.StatusOK)
+	if string(got.Body) != string(api.Document) {
+		t.Error("the served document is not the embedded one")
+	}
+	hidden := newServer(t, func(o *api.Options) { o.WithoutPages = true })
+	hidden.WithToken("").Get("/readyz").Want(http.StatusUnauthorized)
+	if code := hidden.WithToken("").Do(http.MethodGet, "/nothing", "").Code(); code != "not_found" {
+		t.Errorf("code %q, want not_found", code)
+	}
+}
+
+// Every error code that the surface can answer is in the document's list, and
+// the other way round.
+func TestOpenAPI_ListsEveryCode(t *testing.T) {
+	doc, err := apitest.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, code := range doc.Components.Schemas["Error"].Value.Properties["code"].Value.Enum {
+		listed = append(listed, code.(string))
+	}
+	slices.Sort(listed)
+	if diff := cmp.Diff(api.Codes(), listed); diff != "" {
+		t.Errorf("codes of errors.go (-) and openapi.yaml (+) differ:\n%s", diff)
+	}
+}

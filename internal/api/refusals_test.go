@@ -1,0 +1,184 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+)
+
+// route is a call of one route of the contract.
+type route struct {
+	method, path string
+	body         string   // one that is accepted, "" where there is none
+	headers      []string // that an accepted call needs
+
+	invalid string // a body, or a query, that is refused
+	missing string // a body, or a path, that names what is not stored
+	socket  bool   // needs the account to be open
+	sends   bool   // is behind the gate
+}
+
+// everyRoute are the protected routes, in the document's order.
+var everyRoute = []route{
+	{method: "GET", path: "/readyz", socket: true},
+	{method: "GET", path: "/api/auth/status"},
+	{method: "POST", path: "/api/auth/pair", body: `{"phone":"15551234567"}`, invalid: `{"phone":"many"}`},
+	{method: "POST", path: "/api/auth/passkey", body: `{"confirm":true}`, invalid: `{"confirm":false}`},
+	{method: "POST", path: "/api/auth/reconnect"},
+	{method: "POST", path: "/api/auth/logout", headers: []string{"X-Confirm-Wipe", "yes"}},
+	{method: "GET", path: "/api/chats", invalid: "?limit=0"},
+	{method: "GET", path: "/api/groups/" + string(club), missing: "/api/groups/999@g.us"},
+	{method: "GET", path: "/api/groups/" + string(club) + "/messages", invalid: "?order=up", missing: "/api/groups/999@g.us/messages"},
+	{method: "GET", path: "/api/messages/individual/" + string(grace), invalid: "?since=now", missing: "/api/messages/individual/999@s.whatsapp.net"},
+	{method: "GET", path: "/api/messages/search?q=x", invalid: "&limit=501"},
+	{method: "POST", path: "/api/messages/send", sends: true, socket: true,
+		body:    `{"jid":"15557654321@s.whatsapp.net","text":"hi"}`,
+		invalid: `{"jid":"15557654321@s.whatsapp.net"}`,
+		missing: `{"jid":"15557654321@s.whatsapp.net","text":"hi","quotedMsgId":"NONE"}`},
+	{method: "POST", path: "/api/messages/forward", sends: true, socket: true,
+		body:    `{"sourceChatJid":"15557654321@s.whatsapp.net","sourceMsgId":"M1","destJid":"15557654321@s.whatsapp.net"}`,
+		invalid: `{"sourceChatJid":"15557654321@s.whatsapp.net","sourceMsgId":"M1"}`,
+		missing: `{"sourceChatJid":"15557654321@s.whatsapp.net","sourceMsgId":"NONE","destJid":"15557654321@s.whatsapp.net"}`},
+	{method: "POST", path: "/api/messages/react", sends: true, socket: true,
+		body:    `{"chatJid":"15557654321@s.whatsapp.net","msgId":"M1","emoji":"👍"}`,
+		invalid: `{"chatJid":"15557654321@s.whatsapp.net","msgId":"M1"}`,
+		missing: `{"chatJid":"15557654321@s.whatsapp.net","msgId":"NONE","emoji":"👍"}`},
+	{method: "POST", path: "/api/messages/send-location", sends: true, socket: true,
+		body:    `{"jid":"15557654321@s.whatsapp.net","latitude":0,"longitude":0}`,
+		invalid: `{"jid":"15557654321@s.whatsapp.net","latitude":0}`,
+		missing: `{"jid":"15557654321@s.whatsapp.net","latitude":0,"longitude":0,"quotedMsgId":"NONE"}`},
+	{method: "POST", path: "/api/messages/send-poll", sends: true, socket: true,
+		body:    `{"jid":"15557654321@s.whatsapp.net","name":"When","values":["a","b"]}`,
+		invalid: `{"jid":"15557654321@s.whatsapp.net","name":"When","values":["a"]}`,
+		missing: `{"jid":"15557654321@s.whatsapp.net","name":"When","values":["a","b"],"quotedMsgId":"NONE"}`},
+	{method: "POST", path: "/api/messages/send-contact", sends: true, socket: true,
+		body:    `{"jid":"15557654321@s.whatsapp.net","contacts":[{"displayName":"Alan"}]}`,
+		invalid: `{"jid":"15557654321@s.whatsapp.net","contacts":[]}`,
+		missing: `{"jid":"15557654321@s.whatsapp.net","contacts":[{"displayName":"Alan"}],"quotedMsgId":"NONE"}`},
+}
+
+// stocked is a server whose store has what everyRoute names.
+func stocked(t *testing.T) *server {
+	s := newServer(t)
+	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1))
+	return s
+}
+
+func (s *server) call(r route, body string, headers ...string) (status int, code string) {
+	s.t.Helper()
+	path := r.path
+	switch {
+	case strings.HasPrefix(body, "/"): // a path of its own
+		path, body = body, ""
+	case r.method == "GET": // a query
+		path, body = path+body, ""
+	}
+	got := s.Do(r.method, path, body, append(headers, r.headers...)...)
+	return got.Status, got.Code()
+}
+
+func (s *server) expect(r route, body, what string, status int, code string, headers ...string) {
+	s.t.Helper()
+	gotStatus, gotCode := s.call(r, body, headers...)
+	if gotStatus != status || gotCode != code {
+		s.t.Errorf("%s %s, %s: %d %q, want %d %q", r.method, r.path, what, gotStatus, gotCode, status, code)
+	}
+}
+
+// The order in which a call is refused when several things are wrong with it:
+// permanent before transient.
+func TestRefusals_ComeInOrder(t *testing.T) {
+	for _, r := range everyRoute {
+		t.Run(r.method+" "+strings.SplitN(r.path, "?", 2)[0], func(t *testing.T) {
+			s := stocked(t)
+			s.account.closed()
+
+			stranger := *s
+			stranger.Client = s.WithToken("someone else's token")
+			stranger.expect(r, r.invalid, "wrong token and more", 401, "unauthorized")
+			stranger.expect(route{method: "PATCH", path: r.path}, r.body, "wrong token and method", 401, "unauthorized")
+			if strings.HasPrefix(r.path, "/api/") {
+				stranger.expect(route{method: r.method, path: r.path + "/x"}, r.body, "wrong token and path", 401, "unauthorized")
+			}
+			s.expect(route{method: "PATCH", path: r.path}, r.invalid, "wrong method and body", 405, "method_not_allowed")
+
+			if r.sends {
+				gated := newServer(t, sendDisabled)
+				gated.account.closed()
+				gated.expect(r, r.invalid, "gate and invalid", 403, "send_disabled")
+			}
+			if r.invalid != "" {
+				s.expect(r, r.invalid, "invalid and closed", 400, "invalid_request")
+			}
+			if r.missing != "" {
+				s.expect(r, r.missing, "not stored and closed", 404, "not_found")
+			}
+			if r.socket {
+				s.expect(r, r.body, "closed", 503, "not_connected")
+			} else {
+				s.expect(r, r.body, "closed, which does not matter", 200, "")
+			}
+			s.account.ready = func() error { return nil }
+			s.expect(r, r.body, "nothing wrong", 200, "")
+		})
+	}
+}
+
+// A key comes after validation and before the store and the socket.
+func TestRefusals_OfAKeyComeAfterInvalidAndBeforeNotStored(t *testing.T) {
+	for _, r := range everyRoute {
+		if !r.sends {
+			continue
+		}
+		t.Run(r.path, func(t *testing.T) {
+			s := stocked(t)
+			key := []string{"Idempotency-Key", "once"}
+			s.expect(r, r.body, "first call", 200, "", key...)
+			s.account.closed()
+			s.expect(r, r.invalid, "used key, invalid", 400, "invalid_request", key...)
+			s.expect(r, r.missing, "used key, not stored", 422, "idempotency_mismatch", key...)
+			s.expect(r, r.body, "used key, closed", 200, "", key...)
+			s.expect(r, r.body, "bad key", 400, "invalid_request", "Idempotency-Key", "two words")
+			if n := len(s.account.sent()); n != 1 {
+				t.Errorf("%d messages were sent, want 1", n)
+			}
+		})
+	}
+}
+
+func TestRefusals_BearerForms(t *testing.T) {
+	s := newServer(t)
+	anonymous := s.WithToken("")
+	for name, header := range map[string]string{
+		"missing":       "",
+		"empty":         "Bearer ",
+		"wrong":         "Bearer " + token + "x",
+		"prefix":        "Bearer " + token[:10],
+		"basic":         "Basic " + token,
+		"token alone":   token,
+		"scheme alone":  "Bearer",
+		"in upper case": "Bearer " + strings.ToUpper(token),
+	} {
+		got := anonymous.Get("/api/auth/status", "Authorization", header)
+		if got.Status != http.StatusUnauthorized || got.Code() != "unauthorized" {
+			t.Errorf("%s: %d %q", name, got.Status, got.Code())
+		}
+	}
+	for _, header := range []string{"Bearer " + token, "bearer " + token, "BEARER  " + token + " "} {
+		anonymous.Get("/api/auth/status", "Authorization", header).Want(http.StatusOK)
+	}
+	anonymous.Get("/api/auth/status?token=" + token + "&access_token=" + token).Want(http.StatusUnauthorized)
+	anonymous.Get("/healthz").Want(http.StatusOK)
+}
+
+// The message of an unready account names its state.
+func TestReadyz_SaysWhatIsMissing(t *testing.T) {
+	s := newServer(t)
+	s.Get("/readyz").Want(http.StatusOK)
+	s.account.ready = func() error { return bridge.NotConnected("not open: connecting") }
+	if got := s.Get("/readyz").Want(http.StatusServiceUnavailable); got.Code() != "not_connected" || got.Error() != "not open: connecting" {
+		t.Errorf("body %s", got.Body)
+	}
+}

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+)
+
+// routes is the whole surface, in the document's order.
+func (s *server) routes() chi.Router {
+	r := chi.NewRouter()
+	r.Use(s.observe()...)
+	r.Use(secureHeaders, s.authenticate, middleware.GetHead)
+	r.NotFound(s.handle(unknownRoute))
+	r.MethodNotAllowed(s.handle(wrongMethod(r)))
+
+	// Diagnostics
+	r.Get("/healthz", s.handle(s.healthz))
+	r.Get("/readyz", s.handle(s.readyz))
+	if s.pages {
+		r.Get("/openapi.yaml", s.handle(s.openAPI))
+	}
+
+	// Pairing
+	r.Get("/api/auth/status", s.handle(s.authStatus))
+	r.Post("/api/auth/pair", s.handle(s.pair))
+	r.Post("/api/auth/passkey", s.handle(s.passkey))
+	r.Post("/api/auth/reconnect", s.handle(s.reconnect))
+	r.Post("/api/auth/logout", s.handle(s.logout))
+
+	// Reading
+	r.Get("/api/chats", s.handle(s.chats))
+	r.Get("/api/groups/{jid}", s.handle(s.group))
+	r.Get("/api/groups/{jid}/messages", s.handle(s.groupMessages))
+	r.Get("/api/messages/individual/{jid}", s.handle(s.individualMessages))
+	r.Get("/api/messages/search", s.handle(s.search))
+
+	// Sending
+	send := r.With(s.sendGate)
+	send.Post("/api/messages/send", s.handle(s.sendText))
+	send.Post("/api/messages/forward", s.handle(s.sendForward))
+	send.Post("/api/messages/react", s.handle(s.sendReaction))
+	send.Post("/api/messages/send-location", s.handle(s.sendLocation))
+	send.Post("/api/messages/send-poll", s.handle(s.sendPoll))
+	send.Post("/api/messages/send-contact", s.handle(s.sendContact))
+	return r
+}
+
+// protected says whether a path needs the bearer, which is asked before
+// anything is said of the path: whether it exists, and for which methods.
+func protected(path string) bool {
+	return path == "/readyz" || path == "/metrics" || path == "/api" || strings.HasPrefix(path, "/api/")
+}
+
+// secureHeaders are right for every answer of this server: nothing is to be
+// guessed at by a browser, and nothing private is to lie in a cache.
+func secureHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,282 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/api"
+	"bridged/internal/api/apitest"
+	"bridged/internal/bridge"
+	"bridged/internal/store"
+)
+
+const token = "a-token-of-twenty-two!"
+
+// The people and groups of these tests.
+const (
+	me     = bridge.JID("15551234567@s.whatsapp.net")
+	grace  = bridge.JID("15557654321@s.whatsapp.net")
+	alan   = bridge.JID("447700900123@s.whatsapp.net")
+	hidden = bridge.JID("236395184570386@lid") // nobody's known number
+	club   = bridge.JID("120363025246125486@g.us")
+	olden  = bridge.JID("15557654321-1420070400@g.us")
+
+	graceLID = bridge.JID("81234567890123@lid")
+)
+
+// noon is when the first message of a test was written.
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// server is a served API with its store, its account and what it logs. The
+// embedded client checks every answer against openapi.yaml.
+type server struct {
+	*apitest.Client
+	t       *testing.T
+	url     string
+	handler http.Handler
+	store   *store.Store
+	account *account
+	log     *logBuffer
+}
+
+// newServer serves the API over a fresh store and an open account. Changes
+// are made to the options before it starts.
+func newServer(t *testing.T, changes ...func(*api.Options)) *server {
+	t.Helper()
+	log := new(logBuffer)
+	st, err := store.Open(context.Background(), store.Options{
+		Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	acc := newAccount(st)
+	options := api.Options{
+		Store: st, Account: acc, Token: token, EnableSend: true,
+		Log: zerolog.New(log).Level(zerolog.DebugLevel),
+	}
+	for _, change := range changes {
+		change(&options)
+	}
+	handler := api.New(options)
+	listener := httptest.NewServer(handler)
+	t.Cleanup(listener.Close)
+	return &server{
+		Client: apitest.NewClient(t, listener.URL, token),
+		t:      t, url: listener.URL, handler: handler, store: st, account: acc, log: log,
+	}
+}
+
+func sendDisabled(o *api.Options) { o.EnableSend = false }
+
+func paired(number string) func(*api.Options) {
+	return func(o *api.Options) { o.PhoneNumber = number }
+}
+
+// know saves facts.
+func (s *server) know(facts ...bridge.Fact) {
+	s.t.Helper()
+	if err := s.store.Save(context.Background(), facts...); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// say is a text that came in, minutes after noon.
+func say(chat, sender bridge.JID, id, text string, minutes int) bridge.Message {
+	return bridge.Message{
+		Chat: chat, ID: id, SenderJID: sender, PushName: "~" + sender.User(),
+		MessageType: "conversation", Content: text,
+		Timestamp: bridge.At(noon.Add(time.Duration(minutes) * time.Minute)),
+		Raw:       []byte{0x0a, 0x01, 'x'},
+	}
+}
+
+// members makes a group of people; the first is its owner.
+func members(jid bridge.JID, name string, people ...bridge.JID) bridge.Group {
+	created := bridge.At(noon.AddDate(-1, 0, 0))
+	g := bridge.Group{JID: jid, Name: name, OwnerJID: people[0], CreatedAt: &created}
+	for i, person := range people {
+		g.Participants = append(g.Participants, bridge.Participant{JID: person, IsAdmin: i == 0, IsSuperAdmin: i == 0})
+	}
+	return g
+}
+
+// account is the double of the paired account. Its defaults are those of an
+// open one that the network never refuses anything.
+type account struct {
+	store *store.Store
+
+	mu     sync.Mutex
+	sends  []bridge.Outgoing
+	resent []bridge.Message
+
+	status         func() bridge.Status
+	pair           func(ctx context.Context, phone string) (bridge.PairingCode, error)
+	submitPasskey  func(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error)
+	confirmPasskey func(ctx context.Context) (bridge.PasskeyResult, error)
+	reconnect      func(ctx context.Context) error
+	logout         func(ctx context.Context) (bool, error)
+	ready          func() error
+	send           func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error)
+	resend         func(ctx context.Context, m bridge.Message) (bridge.Sent, error)
+	liveGroup      func(ctx context.Context, jid bridge.JID) (*bridge.Group, error)
+}
+
+func newAccount(st *store.Store) *account {
+	a := &account{store: st}
+	a.status = func() bridge.Status {
+		return bridge.Status{
+			Status: bridge.StateOpen, HasSession: true, Since: bridge.At(noon),
+			User: &bridge.User{JID: me, Phone: me.User(), PushName: "Ada", Platform: "android"},
+		}
+	}
+	a.pair = func(context.Context, string) (bridge.PairingCode, error) {
+		return bridge.PairingCode{Code: "ABCD-EFGH", Hint: "type it on the phone", ExpiresAt: bridge.At(noon)}, nil
+	}
+	a.submitPasskey = func(context.Context, json.RawMessage) (bridge.PasskeyResult, error) {
+		code := "K4PZ-9XQ2"
+		return bridge.PasskeyResult{OK: true, Code: &code}, nil
+	}
+	a.confirmPasskey = func(context.Context) (bridge.PasskeyResult, error) {
+		return bridge.PasskeyResult{OK: true, Confirmed: true}, nil
+	}
+	a.reconnect = func(context.Context) error { return nil }
+	a.logout = func(context.Context) (bool, error) { return true, nil }
+	a.ready = func() error { return nil }
+	a.send = a.accept
+	a.resend = a.acceptAgain
+	a.liveGroup = func(context.Context, bridge.JID) (*bridge.Group, error) {
+		return nil, bridge.NotConnected("not open")
+	}
+	return a
+}
+
+func (a *account) Status() bridge.Status { return a.status() }
+func (a *account) Pair(ctx context.Context, phone string) (bridge.PairingCode, error) {
+	return a.pair(ctx, phone)
+}
+func (a *account) SubmitPasskey(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error) {
+	return a.submitPasskey(ctx, response)
+}
+func (a *account) ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, error) {
+	return a.confirmPasskey(ctx)
+}
+func (a *account) Reconnect(ctx context.Context) error      { return a.reconnect(ctx) }
+func (a *account) Logout(ctx context.Context) (bool, error) { return a.logout(ctx) }
+func (a *account) Ready() error                             { return a.ready() }
+func (a *account) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
+	a.mu.Lock()
+	a.sends = append(a.sends, out)
+	a.mu.Unlock()
+	return a.send(ctx, out)
+}
+func (a *account) Resend(ctx context.Context, m bridge.Message) (bridge.Sent, error) {
+	a.mu.Lock()
+	a.resent = append(a.resent, m)
+	a.mu.Unlock()
+	return a.resend(ctx, m)
+}
+func (a *account) LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group, error) {
+	return a.liveGroup(ctx, jid)
+}
+
+// closed makes the account one that waits for its socket.
+func (a *account) closed() {
+	a.ready = func() error { return bridge.NotConnected("the account is not open (status connecting)") }
+}
+
+// sent is everything that was sent so far.
+func (a *account) sent() []bridge.Outgoing {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]bridge.Outgoing(nil), a.sends...)
+}
+
+// begin stores a message as the account does before it leaves: pending,
+// together with its key. A reaction is no message; its key comes last.
+func (a *account) begin(ctx context.Context, out bridge.Outgoing) (bridge.Message, error) {
+	pending := bridge.DeliveryPending
+	m := bridge.Message{
+		Chat: out.To, ID: "3EB0" + bridge.At(noon).Format("150405") + string(rune('A'+len(a.sent()))), FromMe: true, SenderJID: me,
+		MessageType: "conversation", Content: "sent", Status: &pending,
+		Timestamp: bridge.At(noon), Raw: []byte{0x0a, 0x01, 'x'},
+	}
+	if _, reaction := out.Content.(bridge.React); reaction {
+		return m, nil
+	}
+	facts := []bridge.Fact{m}
+	if out.Key != nil {
+		facts = append(facts, boundTo(*out.Key, m))
+	}
+	return m, a.store.Save(ctx, facts...)
+}
+
+func boundTo(key bridge.SendKey, m bridge.Message) bridge.SendKey {
+	key.Chat, key.MsgID = m.Chat, m.ID
+	return key
+}
+
+func (a *account) accept(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
+	m, err := a.begin(ctx, out)
+	if err != nil {
+		return bridge.Sent{}, err
+	}
+	if _, reaction := out.Content.(bridge.React); reaction && out.Key != nil {
+		key := boundTo(*out.Key, m)
+		key.At = m.Timestamp
+		return bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp}, a.store.Save(ctx, key)
+	}
+	return a.acceptAgain(ctx, m)
+}
+
+func (a *account) acceptAgain(ctx context.Context, m bridge.Message) (bridge.Sent, error) {
+	err := a.store.Save(ctx, bridge.SendResult{Chat: m.Chat, ID: m.ID, Status: bridge.DeliverySent, Timestamp: m.Timestamp})
+	return bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp}, err
+}
+
+// logBuffer keeps the log of a server.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// inProcess posts without a connection, for callers whose context is the
+// test's to end.
+func (s *server) inProcess(ctx context.Context, path, body string) *httptest.ResponseRecorder {
+	return inProcess(ctx, s.handler, path, body)
+}
+
+func inProcess(ctx context.Context, handler http.Handler, path, body string) *httptest.ResponseRecorder {
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
+	req.Header.Set("Authorization", "Bearer "+token)
+	got := httptest.NewRecorder()
+	handler.ServeHTTP(got, req)
+	return got
+}

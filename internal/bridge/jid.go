@@ -3,6 +3,7 @@ package bridge
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 )
 
@@ -111,6 +112,12 @@ func (j JID) IsLID() bool { return j.Kind() == KindLID }
 
 // IsPerson says whether j is a person, by phone number or by LID.
 func (j JID) IsPerson() bool { return j.Kind() == KindIndividual || j.Kind() == KindLID }
+
+// Escaped is j as it stands in a path: @ as %40, the dot as it is (the
+// document's section 2.1).
+func (j JID) Escaped() string {
+	return strings.ReplaceAll(url.PathEscape(string(j)), "@", "%40")
+}
 
 // Redacted is j for the log: the kind and the last two digits of a person, so
 // that whole phone numbers never get there.

@@ -47,7 +47,7 @@ type MediaRef struct {
 
 // DownloadPath is the relative path from which a message's file is served.
 func DownloadPath(chat JID, id string) string {
-	return "/api/messages/media/" + url.PathEscape(string(chat)) + "/" + url.PathEscape(id)
+	return "/api/messages/media/" + chat.Escaped() + "/" + url.PathEscape(id)
 }
 
 // mediaCommon are the fields that every descriptor has.

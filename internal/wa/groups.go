@@ -244,10 +244,13 @@ func (f *groupFetcher) fetch(ctx context.Context, jid bridge.JID) error {
 	return f.m.inbox.Save(ctx, groupFacts(info)...)
 }
 
+// catchUpTimeout bounds what is done after a login.
+const catchUpTimeout = 2 * time.Minute
+
 // catchUp makes the store agree, after a login, with what the session knows
 // and the network says: whose account it is, names, identities, groups.
 func (m *Manager) catchUp(l *link) {
-	ctx, cancel := context.WithTimeout(l.ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 	defer cancel()
 	l.stayUnavailable()
 	pn, lid := m.own()

@@ -53,6 +53,7 @@ const (
 	signalOutdated                       // the network wants a newer client
 	signalLoggedOut                      // the session is gone
 	signalPaired                         // the session is there
+	signalRelogin                        // the network wants the paired client to log in
 	signalUnpaired                       // a try to pair failed
 )
 

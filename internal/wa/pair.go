@@ -94,7 +94,7 @@ func (m *Manager) runPairing(ctx context.Context, device *store.Device) {
 	dialled := make(chan error, 1)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	tries := 0
+	tries, relogin := 0, false
 	again := func(after time.Duration) {
 		m.resetPairing(p)
 		l.disconnect()
@@ -123,8 +123,16 @@ func (m *Manager) runPairing(ctx context.Context, device *store.Device) {
 			tries = 0
 		case s := <-l.signals:
 			switch s.kind {
-			case signalPaired:
-				timer.Reset(s.after)
+			case signalPaired: // told after the session is stored, so perhaps behind the next
+				if relogin {
+					return
+				}
+				timer.Reset(afterPairing)
+			case signalRelogin:
+				if m.pairingDone(p) {
+					return
+				}
+				relogin = true
 			case signalUnpaired:
 				m.setState(bridge.StateNeedsPair, s.sentence)
 				return // whatsmeow may have deleted the device: begin with a new one
@@ -212,23 +220,23 @@ func (m *Manager) onPairing(l *link, evt any) {
 	case *events.PairError:
 		l.tell(signal{kind: signalUnpaired, sentence: m.pairErrorSentence(e)})
 	case *events.ManualLoginReconnect:
-		l.tell(signal{kind: signalPaired}) // the session is there: log in with it
+		l.tell(signal{kind: signalRelogin})
 	case *events.QRScannedWithoutMultidevice:
 		m.setState(bridge.StateNeedsPair, "the QR code was scanned by a phone without linked devices: update WhatsApp on it and try again")
 	}
 }
 
 func (m *Manager) onPaired(p *pairing, e *events.PairSuccess) {
-	m.mu.Lock()
-	p.paired = true
-	m.mu.Unlock()
 	owner := bridge.Owner{PN: toBridge(e.ID), LID: toBridge(e.LID)}
 	if err := m.inbox.Save(m.background, owner, bridge.Identity(owner)); err != nil {
 		m.log.Error().Err(err).Msg("owner not stored; trying again at the login")
 	}
 	m.clearError()
 	m.log.Info().Str("platform", e.Platform).Msg("paired")
-	p.link.tell(signal{kind: signalPaired, after: afterPairing})
+	m.mu.Lock()
+	p.paired = true
+	m.mu.Unlock()
+	p.link.tell(signal{kind: signalPaired})
 }
 
 // mayPair is whatsmeow's question before a pairing is completed.

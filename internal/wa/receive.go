@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 
@@ -78,9 +79,9 @@ func (l *link) handle(evt any) (stored bool) {
 	// The account.
 	case *events.PushNameSetting:
 		m.setPushName(e.Action.GetName())
-		m.workers.Go(func() { l.stayUnavailable() })
+		m.workers.Go(l.stayUnavailable)
 	case *events.AppStateSyncComplete:
-		m.workers.Go(func() { l.stayUnavailable() })
+		l.synced(e)
 	case *events.NotifyAccountReachoutTimelock:
 		m.setTimelock(e)
 	case *events.MediaRetry:
@@ -153,6 +154,25 @@ func loggedOutSentence(e *events.LoggedOut, now time.Time) string {
 		return "the account was logged out by the network, perhaps banned (" + on + "): open WhatsApp on the phone, then pair again"
 	}
 	return "unlinked from the phone on " + on + "; pair again"
+}
+
+// synced takes over what a whole sync of the account's own state brought:
+// whatsmeow tells single changes, but keeps a first sync to itself. The push
+// name is read here, in the goroutine that wrote it.
+func (l *link) synced(e *events.AppStateSyncComplete) {
+	switch e.Name {
+	case appstate.WAPatchCriticalBlock:
+		if name := l.cli.Store.PushName; name != "" {
+			l.m.setPushName(name)
+		}
+		l.m.workers.Go(l.stayUnavailable)
+	case appstate.WAPatchCriticalUnblockLow:
+		l.m.workers.Go(func() {
+			ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
+			defer cancel()
+			l.m.catchUpPeople(ctx, l)
+		})
+	}
 }
 
 // stayUnavailable keeps the phone ringing. It needs a push name, which a

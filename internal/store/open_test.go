@@ -1,0 +1,204 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/migrations"
+)
+
+func TestOpen_KeepsTheFilesPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bridged.db")
+	s := openStore(t, path)
+	save(t, s, says(alice, alice, "A1", 1, "hi"))
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != 0o600 {
+			t.Errorf("%s: mode %o", info.Name(), got)
+		}
+	}
+}
+
+func TestOpen_ReopensWhatItWrote(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "with space & ?#%.db")
+	for i, id := range []string{"A1", "A2", "A3"} {
+		s, err := Open(t.Context(), Options{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		save(t, s, says(alice, alice, id, i, "hi"))
+		if err := s.Check(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := len(historyOf(t, s, alice)); got != i+1 {
+			t.Errorf("%d messages, want %d", got, i+1)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// written is the path of a closed store with a message.
+func written(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bridged.db")
+	s, err := Open(t.Context(), Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	save(t, s, says(alice, alice, "A1", 1, "hi"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestOpen_RefusesWhatIsNoSoundStore(t *testing.T) {
+	for name, test := range map[string]struct {
+		spoil func(t *testing.T, path string)
+		want  string
+	}{
+		"emptied":            {func(t *testing.T, path string) { truncate(t, path, 0) }, "is empty"},
+		"cut short":          {func(t *testing.T, path string) { truncate(t, path, 5000) }, "is damaged"},
+		"cut in the header":  {func(t *testing.T, path string) { truncate(t, path, 50) }, "is damaged"},
+		"text":               {func(t *testing.T, path string) { write(t, path, strings.Repeat("not a database ", 100)) }, "is damaged"},
+		"overwritten inside": {overwrite, "is damaged"},
+		"of another program": {func(t *testing.T, path string) { run(t, path, "PRAGMA application_id = 7") }, "another program"},
+		"of a newer version": {func(t *testing.T, path string) {
+			run(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
+		}, "newer bridged"},
+		"gone but for its log": {func(t *testing.T, path string) {
+			write(t, path+"-wal", "log")
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}, "is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := written(t)
+			test.spoil(t, path)
+			before, _ := os.ReadFile(path)
+			s, err := Open(t.Context(), Options{Path: path})
+			if err == nil {
+				s.Close()
+				t.Fatal("opened")
+			}
+			if !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("error %q, want one with %q", err, test.want)
+			}
+			if after, _ := os.ReadFile(path); string(after) != string(before) {
+				t.Error("the refused file was changed")
+			}
+		})
+	}
+}
+
+func truncate(t *testing.T, path string, size int64) {
+	t.Helper()
+	if err := os.Truncate(path, size); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func overwrite(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 4096; i < len(data); i++ {
+		data[i] = 0x55
+	}
+	write(t, path, string(data))
+}
+
+func run(t *testing.T, path, query string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(query)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpen_BeginsAgainAfterAnUnfinishedCreation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bridged.db")
+	write(t, path+".new", "half a sto")
+	write(t, path+".new-wal", "half a log")
+	openStore(t, path)
+}
+
+func TestOpen_FindsWhatACrashLeftInTheLog(t *testing.T) {
+	dir := t.TempDir()
+	live := openStore(t, filepath.Join(dir, "bridged.db"))
+	save(t, live, says(alice, alice, "A1", 1, "only in the log"))
+	crashed := filepath.Join(dir, "crashed.db")
+	for _, suffix := range []string{"", "-wal"} { // as a killed process leaves them
+		data, err := os.ReadFile(live.path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, crashed+suffix, string(data))
+	}
+	s := openStore(t, crashed)
+	sameList(t, "history", ids(historyOf(t, s, alice)), []string{"A1"})
+}
+
+func TestMigrations_AreNumberedWithoutGaps(t *testing.T) {
+	entries, err := migrations.FS.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, entry := range entries {
+		if want := "000" + string(rune('1'+i)); !strings.HasPrefix(entry.Name(), want) {
+			t.Errorf("%s: want %s…", entry.Name(), want)
+		}
+	}
+}
+
+func TestSave_AnswersWhyTheDiskRefuses(t *testing.T) {
+	s := newStore(t)
+	save(t, s, says(alice, alice, "A1", 1, "before"))
+	var pages int
+	if err := s.writer.scan(context.Background(), "PRAGMA page_count", nil, &pages); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(n int) {
+		t.Helper()
+		if _, err := s.writer.conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA max_page_count = %d", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(pages)
+	big := says(alice, alice, "A2", 2, strings.Repeat("long ", 10000))
+	err := s.Save(context.Background(), big)
+	wantCode(t, err, bridge.CodeStorageUnavailable)
+	if !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("error: %v", err)
+	}
+	sameList(t, "reads go on", ids(historyOf(t, s, alice)), []string{"A1"})
+	limit(1 << 30)
+	save(t, s, big)
+	sameList(t, "writes resume", ids(historyOf(t, s, alice)), []string{"A1", "A2"})
+}

@@ -1,0 +1,272 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+)
+
+func contains(content, q string) bool { return strings.Contains(fold(content), fold(q)) }
+
+func TestSearch_MatchesInEveryScript(t *testing.T) {
+	s := newStore(t)
+	texts := []string{
+		"Straße nach Köln", "STRASSE", "İstanbul'da ŞİŞLİ", "ΟΔΟΣ ΟΔΥΣΣΕΩΣ", "οδός", "Привет, МИР", "مرحبا بالعالم", "שלום עולם",
+		"東京タワー", "ｶﾀｶﾅ", "100% sure_thing", "it's \"quoted\" \\ back", "👩‍👩‍👧 family 👍🏽", "cafe\u0301", "naïve CAFÉ",
+		"a*b OR c NEAR d", "line\nbreak", "ﬁne ﬂow", "ΐ and \u03aa\u0301", "नमस्ते", "x", "",
+	}
+	for i, text := range texts {
+		save(t, s, says(alice, alice, fmt.Sprintf("A%02d", i), i, text))
+	}
+	for _, q := range append(slices.Clone(texts[:len(texts)-1]),
+		"strasse", "STRASSE", "straße", "i̇stanbul", "İSTANBUL", "şi̇şli", "οδος", "ΟΔΌΣ", "привет", "мир", "%", "_", "'", "\"", "\\",
+		"👩", "👍", "‍", "café", "CAFE\u0301", "cafe", "*", "OR", "fi", "ﬁ", "ΐ", "京", "тт", "\u0301", "zzz", "st", "X") {
+		want := []string{}
+		for i, text := range slices.Backward(texts) {
+			if contains(text, q) {
+				want = append(want, fmt.Sprintf("A%02d", i))
+			}
+		}
+		sameList(t, fmt.Sprintf("search %q", q), matchIDs(search(t, s, bridge.SearchQuery{Q: q})), want)
+		sameList(t, fmt.Sprintf("filter %q", q), ids(messages(t, s, bridge.MessageQuery{Chat: alice, Q: q})), want)
+	}
+}
+
+func TestSearch_FoldsCaseBeyondASCII(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"ß", "SS"}, {"ẞ", "ss"}, {"Σ", "ς"}, {"İ", "i\u0307"}, {"Å", "å"}, {"ΐ", "\u03aa\u0301"}, {"Ǆ", "ǆ"}, {"K", "k"}, {"ﬃ", "FFI"}, {"Է", "է"}, {"Ა", "ა"},
+	} {
+		if got, want := fold(pair[0]), fold(pair[1]); got != want {
+			t.Errorf("%s folds to %q, %s to %q", pair[0], got, pair[1], want)
+		}
+	}
+}
+
+func TestSearch_RefusesABlankQuery(t *testing.T) {
+	s := newStore(t)
+	for _, q := range []string{"", " ", "\n\t"} {
+		_, err := s.Search(context.Background(), bridge.SearchQuery{Q: q})
+		wantCode(t, err, bridge.CodeInvalid)
+	}
+}
+
+func TestSearch_ShowsWhereAMatchIs(t *testing.T) {
+	s := newStore(t)
+	m := says(club, aliceLID, "A1", 1, "hello")
+	m.PushName = "Ali"
+	save(t, s, m, bridge.Identity{PN: alice, LID: aliceLID})
+	got := search(t, s, bridge.SearchQuery{Q: "HELL"})
+	want := bridge.Match{ChatJID: club, MsgID: "A1", SenderJID: alice, SenderLID: aliceLID, PushName: "Ali", IsGroup: true, Content: "hello", Timestamp: at(1)}
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("matches: %+v", got)
+	}
+}
+
+// alphabet has the traps of folding and of LIKE, and few enough letters for
+// chance hits.
+var alphabet = []string{"a", "A", "b", "ß", "SS", "s", "İ", "i", "ı", "I", "\u0307", "ς", "Σ", "σ", "é", "e\u0301", "\u0301", "к", "К",
+	"語", "ह", "ि", "ع", "👩", "\u200d", "👧", "👍🏽", "%", "_", "\\", "'", "\"", " ", "\n", "*", "0", "ﬁ", "f", "\x00", "\xff"}
+
+func randomText(r *rand.Rand, n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteString(alphabet[r.IntN(len(alphabet))])
+	}
+	return b.String()
+}
+
+// world is a store beside the plain list of what it holds, for comparing with
+// a naive scan.
+type world struct {
+	t    *testing.T
+	s    *Store
+	r    *rand.Rand
+	list []posted
+}
+
+type posted struct {
+	chat, sender bridge.JID
+	id, text     string
+	ts           bridge.Time
+	arrival      int
+}
+
+var worldChats = []bridge.JID{alice, bob, carol, club, "120363000000000002@g.us", "120363000000000003@g.us"}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	return &world{t: t, s: newStore(t), r: rand.New(rand.NewPCG(seed, 1))}
+}
+
+// write adds messages whose timestamps come roughly, not exactly, in order.
+func (w *world) write(n int) {
+	var facts []bridge.Fact
+	for range n {
+		i := len(w.list)
+		m := posted{chat: worldChats[w.r.IntN(len(worldChats))], id: fmt.Sprintf("W%05d", i), arrival: i,
+			text: randomText(w.r, w.r.IntN(25)), ts: at(i/3 + w.r.IntN(40))}
+		if w.r.IntN(50) == 0 {
+			m.ts = at(w.r.IntN(2*i/3 + 1))
+		}
+		m.sender = []bridge.JID{alice, bob}[w.r.IntN(2)]
+		if !m.chat.IsGroup() {
+			m.sender = m.chat
+		}
+		w.list = append(w.list, m)
+		facts = append(facts, bridge.Message{Chat: m.chat, ID: m.id, SenderJID: m.sender, Timestamp: m.ts, MessageType: "conversation", Content: m.text})
+	}
+	save(w.t, w.s, facts...)
+}
+
+// change edits and deletes some messages.
+func (w *world) change(n int) {
+	for range n {
+		m := &w.list[w.r.IntN(len(w.list))]
+		if w.r.IntN(3) == 0 {
+			m.text = ""
+			save(w.t, w.s, bridge.Deletion{Chat: m.chat, Target: m.id, By: m.sender, Timestamp: at(99999)})
+			continue
+		}
+		if m.text == "" {
+			continue
+		}
+		m.text = randomText(w.r, 1+w.r.IntN(25))
+		save(w.t, w.s, bridge.Edit{Chat: m.chat, Target: m.id, Editor: m.sender, Timestamp: at(99999),
+			New: bridge.Message{MessageType: "conversation", Content: m.text}})
+	}
+}
+
+func (w *world) randomQuery() string {
+	if w.r.IntN(2) == 0 && len(w.list) > 0 { // a piece of something written
+		runes := []rune(w.list[w.r.IntN(len(w.list))].text)
+		if len(runes) > 0 {
+			from := w.r.IntN(len(runes))
+			to := from + 1 + w.r.IntN(min(5, len(runes)-from))
+			if q := string(runes[from:to]); !blank(q) {
+				return q
+			}
+		}
+	}
+	for {
+		if q := randomText(w.r, 1+w.r.IntN(4)); !blank(q) {
+			return q
+		}
+	}
+}
+
+// found is what a naive scan finds, newest first.
+func (w *world) found(keep func(posted) bool) []string {
+	var hits []posted
+	for _, m := range w.list {
+		if keep(m) {
+			hits = append(hits, m)
+		}
+	}
+	slices.SortFunc(hits, func(a, b posted) int {
+		if c := b.ts.Compare(a.ts.Time); c != 0 {
+			return c
+		}
+		return b.arrival - a.arrival
+	})
+	list := make([]string, len(hits))
+	for i, m := range hits {
+		list[i] = m.id
+	}
+	return list
+}
+
+// ask compares one random search and one random history with the naive scan.
+func (w *world) ask() {
+	q := bridge.SearchQuery{Q: w.randomQuery(), Limit: []int{1, 3, 10, 500}[w.r.IntN(4)],
+		ChatType: []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual, ""}[w.r.IntN(4)]}
+	h := bridge.MessageQuery{Chat: worldChats[w.r.IntN(len(worldChats))], Q: q.Q, Limit: q.Limit, Offset: []int{0, 0, 1, 7}[w.r.IntN(4)],
+		Order: []bridge.Order{bridge.OrderAsc, bridge.OrderDesc}[w.r.IntN(2)]}
+	if w.r.IntN(3) == 0 {
+		q.Since = ptr(at(w.r.IntN(len(w.list) / 2)))
+		h.Since = q.Since
+	}
+	if w.r.IntN(3) == 0 {
+		q.Until = ptr(at(w.r.IntN(len(w.list) / 2)))
+		h.Until = q.Until
+	}
+	if w.r.IntN(4) == 0 {
+		h.Sender = alice
+	}
+	inRange := func(m posted) bool {
+		return contains(m.text, q.Q) && (q.Since == nil || !m.ts.Before(q.Since.Time)) && (q.Until == nil || !m.ts.After(q.Until.Time))
+	}
+	w.compare(fmt.Sprintf("%+v", q), w.searchAll(q), w.found(func(m posted) bool {
+		return inRange(m) && (q.ChatType != bridge.ChatsGroup || m.chat.IsGroup()) && (q.ChatType != bridge.ChatsIndividual || !m.chat.IsGroup())
+	}))
+	want := w.found(func(m posted) bool {
+		return inRange(m) && m.chat == h.Chat && (h.Sender == "" || m.sender == h.Sender)
+	})
+	if h.Order == bridge.OrderAsc {
+		slices.Reverse(want)
+	}
+	want = want[min(h.Offset, len(want)):]
+	w.compare(fmt.Sprintf("%+v", h), w.historyAll(h), want)
+}
+
+func (w *world) compare(what string, got, want []string) {
+	w.t.Helper()
+	if !slices.Equal(got, want) {
+		w.t.Fatalf("%s:\n got %v\nwant %v", what, got, want)
+	}
+}
+
+func (w *world) searchAll(q bridge.SearchQuery) []string {
+	all := []string{}
+	for pages := 0; ; pages++ {
+		page, err := w.s.Search(context.Background(), q)
+		if err != nil {
+			w.t.Fatalf("search %+v: %v", q, err)
+		}
+		all = append(all, matchIDs(page.Items)...)
+		if page.NextCursor == nil {
+			return all
+		}
+		q.Cursor = *page.NextCursor
+		q.Limit = min(2*q.Limit, 500) // so that a search of many hits ends
+	}
+}
+
+func (w *world) historyAll(q bridge.MessageQuery) []string {
+	all := []string{}
+	for {
+		page, err := w.s.Messages(context.Background(), q)
+		if bridge.CodeOf(err) == bridge.CodeNotFound && len(w.found(func(m posted) bool { return m.chat == q.Chat })) == 0 {
+			return all
+		}
+		if err != nil {
+			w.t.Fatalf("history %+v: %v", q, err)
+		}
+		all = append(all, ids(page.Items)...)
+		if page.NextCursor == nil {
+			return all
+		}
+		q.Cursor, q.Offset = *page.NextCursor, 0
+		q.Limit = min(2*q.Limit, 1000)
+	}
+}
+
+func TestSearch_AnswersAsANaiveScanDoes(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, seed)
+			for range 5 {
+				w.write(100)
+				w.change(10)
+				for range 60 {
+					w.ask()
+				}
+			}
+			checkCounts(t, w.s)
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// dataDir is DATA_DIR, ours alone while it is open.
+type dataDir struct {
+	path string
+	lock *os.File // referenced for as long as the lock must hold: a collected file releases it
+}
+
+// openDataDir makes the directory, takes its lock and clears what an earlier
+// run left in tmp/.
+func openDataDir(path string) (*dataDir, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("DATA_DIR cannot be made: %w (choose a directory that the user of this process may write)", err)
+	}
+	if err := os.Chmod(path, 0o700); err != nil {
+		return nil, fmt.Errorf("DATA_DIR cannot be made private: %w (it must belong to the user of this process)", err)
+	}
+	d := &dataDir{path: path}
+	lock, err := os.OpenFile(d.file("bridged.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("DATA_DIR is not writable: %w (check owner and mode of the directory or volume)", err)
+	}
+	if err := lockFile(lock); err != nil {
+		return nil, errors.Join(fmt.Errorf("another bridged is using DATA_DIR %s: stop it first, or give this one a directory of its own (%w)", path, err), lock.Close())
+	}
+	d.lock = lock
+	for _, name := range []string{"tmp", "media"} {
+		if name == "tmp" {
+			if err := os.RemoveAll(d.file(name)); err != nil {
+				return nil, errors.Join(err, d.close())
+			}
+		}
+		if err := os.MkdirAll(d.file(name), 0o700); err != nil {
+			return nil, errors.Join(err, d.close())
+		}
+	}
+	return d, nil
+}
+
+func (d *dataDir) file(name string) string { return filepath.Join(d.path, name) }
+
+func (d *dataDir) close() error { return d.lock.Close() }

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+)
+
+// demoPicture is a landscape: sky, hills and a way.
+func demoPicture(width, height int) []byte {
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			img.Set(x, y, landscape(x, y, width, height))
+		}
+	}
+	var b bytes.Buffer
+	_ = png.Encode(&b, img) // a bytes.Buffer takes everything
+	return b.Bytes()
+}
+
+func landscape(x, y, width, height int) color.Color {
+	hill := height/2 + (x-width/2)*(x-width/2)/(width*2) - (x%40)/8
+	switch {
+	case y < hill:
+		return color.RGBA{R: uint8(120 + y/4), G: uint8(170 + y/5), B: 235, A: 255}
+	case (x-width/2)*3 < (y-hill) && (width/2-x)*3 < (y-hill):
+		return color.RGBA{R: 196, G: 170, B: 120, A: 255}
+	}
+	return color.RGBA{R: 60, G: uint8(150 - (y-hill)/3), B: 70, A: 255}
+}
+
+// demoVoice is an Ogg Opus file (RFC 7845) of silence: 50 packets of 20 ms to
+// the second, on a page each second.
+func demoVoice(seconds int) []byte {
+	var b bytes.Buffer
+	head := append([]byte("OpusHead"), 1, 1, 0, 0, 0x80, 0xBB, 0, 0, 0, 0, 0)
+	oggPage(&b, 2, 0, 0, head)
+	tags := append([]byte("OpusTags"), 4, 0, 0, 0, 'd', 'e', 'm', 'o', 0, 0, 0, 0)
+	oggPage(&b, 0, 0, 1, tags)
+	for second := range seconds {
+		packets := make([][]byte, 50)
+		for i := range packets {
+			packets[i] = []byte{0xF8, 0xFF, 0xFE} // a packet of silence
+		}
+		kind := byte(0)
+		if second == seconds-1 {
+			kind = 4
+		}
+		oggPage(&b, kind, uint64(second+1)*48000, uint32(second+2), packets...)
+	}
+	return b.Bytes()
+}
+
+// oggPage writes a page of short packets (RFC 3533, section 6).
+func oggPage(b *bytes.Buffer, kind byte, granule uint64, sequence uint32, packets ...[]byte) {
+	page := append([]byte("OggS\x00"), kind)
+	page = binary.LittleEndian.AppendUint64(page, granule)
+	page = binary.LittleEndian.AppendUint32(page, 1)
+	page = binary.LittleEndian.AppendUint32(page, sequence)
+	page = append(page, 0, 0, 0, 0, byte(len(packets)))
+	for _, packet := range packets {
+		page = append(page, byte(len(packet)))
+	}
+	for _, packet := range packets {
+		page = append(page, packet...)
+	}
+	binary.LittleEndian.PutUint32(page[22:], oggChecksum(page))
+	b.Write(page)
+}
+
+// oggChecksum is Ogg's CRC: polynomial 0x04c11db7, neither reflected nor inverted.
+func oggChecksum(page []byte) (crc uint32) {
+	for _, octet := range page {
+		crc ^= uint32(octet) << 24
+		for range 8 {
+			if crc&0x80000000 != 0 {
+				crc = crc<<1 ^ 0x04c11db7
+			} else {
+				crc <<= 1
+			}
+		}
+	}
+	return crc
+}
+
+// demoPDF is a page with one line.
+func demoPDF() []byte {
+	var b bytes.Buffer
+	var offsets []int
+	object := func(text string) {
+		offsets = append(offsets, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(offsets), text)
+	}
+	b.WriteString("%PDF-1.4\n")
+	object("<< /Type /Catalog /Pages 2 0 R >>")
+	object("<< /Type /Pages /Kids [3 0 R] /Count 1 >>")
+	object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>")
+	line := "BT /F1 18 Tf 40 100 Td (Saturday: meet at nine) Tj ET"
+	object(fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(line), line))
+	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
+	start := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	for _, offset := range offsets {
+		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&b, "trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, start)
+	return b.Bytes()
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/api"
+	"bridged/internal/store"
+	"bridged/internal/wa"
+)
+
+// The parts of a stop, 10 s in all: requests under way may end by themselves
+// first, then they are given up.
+const (
+	requestsMayEnd  = 5 * time.Second
+	requestsMustEnd = 2 * time.Second
+)
+
+// instance is a running bridge.
+type instance struct {
+	log     zerolog.Logger
+	dir     *dataDir
+	store   *store.Store
+	account *wa.Manager
+	server  *http.Server
+	address net.Addr
+
+	lifetime   context.Context // of sends that outlive their callers
+	giveUp     context.CancelFunc
+	disconnect context.CancelFunc
+	failed     chan error // the first of the parts that failed
+	running    chan struct{}
+}
+
+// start brings a bridge up: store, account, HTTP, in this order, so that
+// /healthz answers before the socket is up. The caller must call stop.
+func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err error) {
+	i := &instance{log: log, failed: make(chan error, 2), running: make(chan struct{})}
+	i.lifetime, i.giveUp = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, i.close())
+		}
+	}()
+	if i.dir, err = openDataDir(c.DataDir); err != nil {
+		return nil, err
+	}
+	if i.store, err = store.Open(ctx, store.Options{Path: i.dir.file("bridged.db"), Log: log}); err != nil {
+		return nil, err
+	}
+	if err = i.store.FailPending(ctx); err != nil {
+		return nil, err
+	}
+	i.account, err = wa.Open(ctx, wa.Options{
+		SessionPath: i.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
+		Network: c.network, Inbox: i.store, Log: log, TempDir: i.dir.file("tmp"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", c.ListenAddr)
+	if err != nil {
+		return nil, fmt.Errorf("LISTEN_ADDR %s cannot be used: %w (is another program listening there?)", c.ListenAddr, err)
+	}
+	i.address = listener.Addr()
+	i.server = newServer(api.New(api.Options{
+		Store: i.store, Account: i.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
+		WithoutPages: !c.Console, Lifetime: i.lifetime, Log: log,
+	}))
+	if c.network.IsSimulated() {
+		log.Warn().Msg("WA_NETWORK_FILE is set: this is a simulated network, not WhatsApp")
+	}
+	i.run(ctx, listener)
+	log.Info().Stringer("address", i.address).Bool("enable_send", c.EnableSend).Msg("listening")
+	return i, nil
+}
+
+// run starts the parts that run until the instance stops.
+func (i *instance) run(ctx context.Context, listener net.Listener) {
+	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
+	i.disconnect = disconnect
+	go func() {
+		defer close(i.running)
+		if err := i.account.Run(connected); err != nil {
+			i.failed <- err
+		}
+	}()
+	go func() {
+		if err := i.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			i.failed <- err
+		}
+	}()
+}
+
+// wait waits until ctx ends or a part fails.
+func (i *instance) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-i.failed:
+		return err
+	}
+}
+
+// stop ends the bridge in order: no new requests, those under way end or are
+// given up, the socket is closed, then the databases.
+func (i *instance) stop() error {
+	i.log.Info().Msg("stopping")
+	if err := i.shutdown(requestsMayEnd); err != nil {
+		i.log.Warn().Msg("requests still under way are given up")
+	}
+	i.giveUp()
+	i.disconnect()
+	if err := i.shutdown(requestsMustEnd); err != nil {
+		if err := i.server.Close(); err != nil {
+			i.log.Warn().Err(err).Msg("connections not closed")
+		}
+	}
+	select {
+	case <-i.running:
+	case <-time.After(requestsMustEnd):
+		i.log.Warn().Msg("the account did not disconnect in time")
+	}
+	err := i.close()
+	i.log.Info().Msg("stopped")
+	return err
+}
+
+func (i *instance) shutdown(within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	return i.server.Shutdown(ctx)
+}
+
+// close closes what was opened.
+func (i *instance) close() error {
+	i.giveUp()
+	var errs []error
+	if i.account != nil {
+		errs = append(errs, i.account.Close())
+	}
+	if i.store != nil {
+		errs = append(errs, i.store.Close())
+	}
+	if i.dir != nil {
+		errs = append(errs, i.dir.close())
+	}
+	return errors.Join(errs...)
+}
+
+func newServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+}

@@ -1,0 +1,86 @@
+// Command bridged gives one WhatsApp account an HTTP/JSON interface.
+//
+// This package holds configuration, wiring and lifetime, and nothing else: it
+// is the only one that sees all the others and the only one that reads
+// environment variables.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes: 1 is a failure, 2 a configuration that has to be changed.
+const (
+	exitFailure = 1
+	exitConfig  = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// commands is the command line.
+type commands struct {
+	Serve       serveCommand       `cmd:"" default:"1" help:"Run the bridge (the default)."`
+	Demo        demoCommand        `cmd:"" help:"Run the bridge on a simulated network, with people who write and answer."`
+	Pair        pairCommand        `cmd:"" help:"Link the account: show a code and a QR code, and wait until the phone has used one."`
+	Healthcheck healthcheckCommand `cmd:"" help:"Ask the running bridge whether it is alive (for containers)."`
+	Version     versionCommand     `cmd:"" help:"Print the version."`
+}
+
+// environment is what a command sees of the world.
+type environment struct {
+	ctx     context.Context
+	environ []string
+	stdout  io.Writer
+	stderr  io.Writer
+}
+
+// run is the whole program, for tests as for main.
+func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
+	var cli commands
+	exited, exitCode := false, 0
+	parser, err := kong.New(&cli, kong.Name("bridged"),
+		kong.Description("One WhatsApp account as an HTTP/JSON interface. Configuration is read from the environment; see the README."),
+		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited, exitCode = true, code }))
+	if err != nil {
+		return fail(stderr, err)
+	}
+	parsed, err := parser.Parse(args)
+	if exited { // --help
+		return exitCode
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "bridged: %v\nTry: bridged --help\n", err)
+		return exitConfig
+	}
+	if err := parsed.Run(&environment{ctx, environ, stdout, stderr}); err != nil {
+		return fail(stderr, err)
+	}
+	return 0
+}
+
+// fail says what went wrong, and how it is mended where that is known.
+func fail(stderr io.Writer, err error) int {
+	var faults configFaults
+	if errors.As(err, &faults) {
+		fmt.Fprintln(stderr, "bridged: the configuration has to be changed:")
+		for _, fault := range faults {
+			fmt.Fprintf(stderr, "  %s\n", fault)
+		}
+		return exitConfig
+	}
+	fmt.Fprintf(stderr, "bridged: %v\n", err)
+	return exitFailure
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+	"rsc.io/qr"
+
+	"bridged/internal/bridge"
+)
+
+// pairCommand links the account through a running bridge's own API.
+type pairCommand struct {
+	Phone string `help:"The account's phone number in E.164 digits, where PHONE_NUMBER is not set." placeholder:"DIGITS"`
+}
+
+// statusPoll is how often the status is asked for while waiting.
+const statusPoll = time.Second
+
+// client calls a bridge's API.
+type client struct {
+	base  string
+	token string
+}
+
+// listenAddr is where the bridge with this environment can be reached.
+func listenAddr(environ []string) (string, error) {
+	address := env.ToMap(environ)["LISTEN_ADDR"]
+	if address == "" {
+		address = "127.0.0.1:8080"
+	}
+	return dialable(address)
+}
+
+func newClient(environ []string) (*client, error) {
+	address, err := listenAddr(environ)
+	if err != nil {
+		return nil, err
+	}
+	var c config
+	var faults configFaults
+	vars := env.ToMap(environ)
+	c.Token, c.TokenFile = vars["BRIDGE_TOKEN"], vars["BRIDGE_TOKEN_FILE"]
+	c.checkToken(&faults)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return &client{base: "http://" + address, token: c.Token}, nil
+}
+
+// call sends a request and reads the answer into out. An error answer becomes
+// an error with its sentence.
+func (c *client) call(ctx context.Context, method, path string, body, out any) error {
+	var payload io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		payload = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("no bridge answers at %s: start it first (%w)", c.base, err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		var refusal struct{ Error, Code string }
+		if json.Unmarshal(data, &refusal) == nil && refusal.Error != "" {
+			return &bridge.Error{Code: bridge.Code(refusal.Code), Msg: refusal.Error}
+		}
+		return fmt.Errorf("%s %s answered %s", method, path, resp.Status)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(data, out)
+}
+
+func (c *client) status(ctx context.Context) (status bridge.Status, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/auth/status", nil, &status)
+	return status, err
+}
+
+// Run is called by kong.
+func (p pairCommand) Run(e *environment) error {
+	c, err := newClient(e.environ)
+	if err != nil {
+		return err
+	}
+	var body any
+	if p.Phone != "" {
+		body = map[string]string{"phone": p.Phone}
+	}
+	var code bridge.PairingCode
+	err = c.call(e.ctx, http.MethodPost, "/api/auth/pair", body, &code)
+	switch {
+	case bridge.CodeOf(err) == bridge.CodeAlreadyPaired:
+		return p.alreadyPaired(e, c)
+	case bridge.CodeOf(err) == bridge.CodeInvalid && p.Phone == "":
+		fmt.Fprintln(e.stdout, "No phone number is configured, so there is no code: scan the QR code, or call again with --phone.")
+	case err != nil:
+		return err
+	default:
+		fmt.Fprintf(e.stdout, "Pairing code: %s\n%s\nIt is valid until %s. Or scan the QR code:\n\n", code.Code, code.Hint, code.ExpiresAt.Local().Format(time.TimeOnly))
+	}
+	return waitLinked(e, c)
+}
+
+func (pairCommand) alreadyPaired(e *environment, c *client) error {
+	status, err := c.status(e.ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "The account is paired already (status %s).\n", status.Status)
+	return err
+}
+
+// waitLinked draws each new QR code until the account is open.
+func waitLinked(e *environment, c *client) error {
+	shown, lastError := "", ""
+	ticker := time.NewTicker(statusPoll)
+	defer ticker.Stop()
+	for {
+		status, err := c.status(e.ctx)
+		switch {
+		case errors.Is(err, context.Canceled):
+			return nil
+		case err != nil:
+			return err
+		case status.Status == bridge.StateOpen:
+			_, err := fmt.Fprintln(e.stdout, "Linked.")
+			return err
+		}
+		if status.QR != nil && *status.QR != shown {
+			shown = *status.QR
+			if err := drawQR(e.stdout, shown); err != nil {
+				return err
+			}
+		}
+		if status.LastError != nil && *status.LastError != lastError {
+			lastError = *status.LastError
+			fmt.Fprintf(e.stdout, "Note: %s\n", lastError)
+		}
+		select {
+		case <-e.ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// drawQR draws with half blocks, two rows of modules to a line, light on the
+// terminal's dark.
+func drawQR(w io.Writer, text string) error {
+	code, err := qr.Encode(text, qr.L)
+	if err != nil {
+		return fmt.Errorf("draw the QR code: %w", err)
+	}
+	const quiet = 2
+	blocks := map[[2]bool]string{{true, true}: " ", {true, false}: "▄", {false, true}: "▀", {false, false}: "█"}
+	var b strings.Builder
+	for y := -quiet; y < code.Size+quiet; y += 2 {
+		for x := -quiet; x < code.Size+quiet; x++ {
+			b.WriteString(blocks[[2]bool{code.Black(x, y), code.Black(x, y+1)}])
+		}
+		b.WriteByte('\n')
+	}
+	_, err = fmt.Fprintln(w, b.String())
+	return err
+}

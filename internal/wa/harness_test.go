@@ -1,0 +1,161 @@
+package wa_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+	"bridged/internal/store"
+	"bridged/internal/wa"
+)
+
+// account is a bridge's manager with its store on a simulated network, and
+// the phone that it is linked to.
+type account struct {
+	t       *testing.T
+	manager *wa.Manager
+	store   *store.Store
+	phone   *simnet.Phone
+	stop    func()
+}
+
+const accountNumber = "15550100200"
+
+// testContext ends with the test, well before go test's own time limit.
+func testContext(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func newNetwork(t *testing.T) *simnet.Network {
+	t.Helper()
+	network, err := simnet.New(context.Background(), simnet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(network.Close)
+	return network
+}
+
+func newPhone(t *testing.T, network *simnet.Network, number, name string) *simnet.Phone {
+	t.Helper()
+	phone, err := network.NewPhone(testContext(t), simnet.PhoneOptions{Number: number, Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return phone
+}
+
+// newAccount starts a manager and pairs it.
+func newAccount(t *testing.T, network *simnet.Network) *account {
+	t.Helper()
+	a := startAccount(t, network, t.TempDir())
+	a.phone = newPhone(t, network, accountNumber, "Alex")
+	a.pair()
+	return a
+}
+
+// startAccount starts a manager on a data directory.
+func startAccount(t *testing.T, network *simnet.Network, dir string) *account {
+	t.Helper()
+	ctx := testContext(t)
+	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
+	if testing.Verbose() {
+		log = log.Level(zerolog.DebugLevel)
+	}
+	file := filepath.Join(dir, "network.json")
+	if err := network.WriteNetworkFile(file); err != nil {
+		t.Fatal(err)
+	}
+	net, err := wa.ReadNetworkFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(ctx, store.Options{Path: filepath.Join(dir, "bridged.db"), Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := wa.Open(ctx, wa.Options{SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
+		Network: net, Inbox: s, Log: log, TempDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := m.Run(running); err != nil {
+			t.Errorf("manager: %v", err)
+		}
+	}()
+	a := &account{t: t, manager: m, store: s}
+	a.stop = sync.OnceFunc(func() {
+		cancel()
+		<-done
+		if err := m.Close(); err != nil {
+			t.Errorf("close the manager: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	t.Cleanup(a.stop)
+	return a
+}
+
+func (a *account) pair() {
+	a.t.Helper()
+	ctx := testContext(a.t)
+	code, err := a.manager.Pair(ctx, accountNumber)
+	if err != nil {
+		a.t.Fatalf("pair: %v", err)
+	}
+	if _, err := a.phone.EnterPairingCode(ctx, code.Code); err != nil {
+		a.t.Fatalf("enter the code: %v", err)
+	}
+	a.waitState(bridge.StateOpen)
+}
+
+func (a *account) waitState(want bridge.State) {
+	a.t.Helper()
+	eventually(a.t, "status "+string(want), func() bool { return a.manager.Status().Status == want })
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.After(60 * time.Second)
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for !holds() {
+		select {
+		case <-ticker.C:
+		case <-deadline:
+			t.Fatalf("waited too long for: %s", what)
+		}
+	}
+}
+
+func (a *account) send(to bridge.JID, text string) (bridge.Sent, error) {
+	return a.manager.Send(testContext(a.t), bridge.Outgoing{To: to, Content: bridge.Text{Text: text}})
+}
+
+// texts are the contents of a chat in order.
+func (a *account) messages(chat bridge.JID) []bridge.Message {
+	a.t.Helper()
+	page, err := a.store.Messages(testContext(a.t), bridge.MessageQuery{Chat: chat, Order: bridge.OrderAsc, Limit: 1000})
+	if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
+		a.t.Fatal(err)
+	}
+	return page.Items
+}
+
+func jidOf(p *simnet.Phone) bridge.JID { return bridge.PhoneJID(p.Number()) }

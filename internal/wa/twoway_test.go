@@ -1,0 +1,66 @@
+package wa_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"sync"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+var twoWayRuns = flag.Int("twoway.runs", 1, "runs of the two-way test; 20 is the goal's figure")
+
+// TestTwoWayTraffic_LosesNothing sends 200 messages each way with the same
+// contacts at the same time. whatsmeow without the guard loses some of them
+// (docs/architecture.md).
+func TestTwoWayTraffic_LosesNothing(t *testing.T) {
+	for run := range *twoWayRuns {
+		t.Run(fmt.Sprintf("run %d", run+1), func(t *testing.T) { twoWay(t, 4, 50) })
+	}
+}
+
+func twoWay(t *testing.T, contacts, each int) {
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	var wg sync.WaitGroup
+	phones := make([]*simnet.Phone, contacts)
+	for i := range phones {
+		phones[i] = newPhone(t, network, fmt.Sprintf("1555010030%d", i), fmt.Sprintf("Contact %d", i))
+		wg.Go(func() { speak(ctx, t, a, phones[i], each) })
+		wg.Go(func() { answer(t, a, phones[i], each) })
+	}
+	wg.Wait()
+	for _, phone := range phones {
+		eventually(t, "all of the contact's messages stored", func() bool { return len(a.messages(jidOf(phone))) == 2*each })
+		for n := range each {
+			if _, err := phone.ReceivedText(ctx, fmt.Sprintf("down %d", n)); err != nil {
+				t.Errorf("the contact did not get message %d: %v", n, err)
+			}
+		}
+		for _, m := range a.messages(jidOf(phone)) {
+			if m.MessageType == bridge.TypeUndecryptable {
+				t.Errorf("message %s could not be decrypted", m.ID)
+			}
+		}
+	}
+}
+
+func speak(ctx context.Context, t *testing.T, a *account, phone *simnet.Phone, count int) {
+	for n := range count {
+		if _, err := phone.SendText(ctx, a.phone.PN(), fmt.Sprintf("up %d", n)); err != nil {
+			t.Errorf("the contact's message %d: %v", n, err)
+		}
+	}
+}
+
+func answer(t *testing.T, a *account, phone *simnet.Phone, count int) {
+	for n := range count {
+		if _, err := a.send(jidOf(phone), fmt.Sprintf("down %d", n)); err != nil {
+			t.Errorf("the account's message %d: %v", n, err)
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package media
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"testing/iotest"
+
+	"bridged/internal/bridge"
+)
+
+// testSizes lie around everything that the streams are cut by.
+var testSizes = []int{0, 1, 15, 16, 17, 5000, chunkSize - slack, chunkSize - 17, chunkSize - 16, chunkSize - 10, chunkSize - 1, chunkSize,
+	chunkSize + 1, chunkSize + 16, 2*chunkSize - 1, 2 * chunkSize, 9*chunkSize + 12345}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	r := rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)})
+	_, _ = r.Read(b)
+	return b
+}
+
+// plainSeal encrypts in memory, written as the network's clients are and without
+// any of the package's own code.
+func plainSeal(t testing.TB, plain []byte, info string, key []byte) []byte {
+	t.Helper()
+	k, err := hkdf.Key(sha256.New, key, nil, info, 112)
+	if err != nil {
+		t.Fatal(err)
+	}
+	padding := 16 - len(plain)%16
+	data := append(bytes.Clone(plain), bytes.Repeat([]byte{byte(padding)}, padding)...)
+	block, err := aes.NewCipher(k[16:48])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cipher.NewCBCEncrypter(block, k[:16]).CryptBlocks(data, data)
+	mac := hmac.New(sha256.New, k[48:80])
+	mac.Write(k[:16])
+	mac.Write(data)
+	return append(data, mac.Sum(nil)[:10]...)
+}
+
+var infos = map[bridge.MediaType]string{
+	bridge.MediaImage: "WhatsApp Image Keys", bridge.MediaSticker: "WhatsApp Image Keys", bridge.MediaVideo: "WhatsApp Video Keys",
+	bridge.MediaAudio: "WhatsApp Audio Keys", bridge.MediaDocument: "WhatsApp Document Keys",
+}
+
+// sealedMedia is a file as a sender would describe it, and its encrypted bytes.
+func sealedMedia(t testing.TB, kind bridge.MediaType, plain []byte) (*bridge.Media, []byte) {
+	t.Helper()
+	key := sha256.Sum256(append([]byte(kind), plain...))
+	sealed := plainSeal(t, plain, infos[kind], key[:])
+	plainHash, sealedHash := sha256.Sum256(plain), sha256.Sum256(sealed)
+	return &bridge.Media{Type: kind, Size: int64(len(plain)),
+		Ref: bridge.MediaRef{MediaKey: key[:], FileSHA256: plainHash[:], FileEncSHA256: sealedHash[:]}}, sealed
+}
+
+func TestSeal_IsWhatTheNetworksClientsOpen(t *testing.T) {
+	for kind, info := range infos {
+		for _, size := range testSizes {
+			t.Run(fmt.Sprintf("%s/%d", kind, size), func(t *testing.T) {
+				plain := randomBytes(size)
+				var out bytes.Buffer
+				got, err := Seal(&out, iotest.HalfReader(bytes.NewReader(plain)), kind)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := plainSeal(t, plain, info, got.MediaKey)
+				if !bytes.Equal(out.Bytes(), want) {
+					t.Fatal("other bytes than a plain encryption under the same key")
+				}
+				plainHash, sealedHash := sha256.Sum256(plain), sha256.Sum256(want)
+				if !bytes.Equal(got.FileSHA256, plainHash[:]) || !bytes.Equal(got.FileEncSHA256, sealedHash[:]) {
+					t.Error("wrong hashes")
+				}
+				if got.Size != int64(size) || got.SealedSize != int64(len(want)) {
+					t.Errorf("sizes %d and %d, want %d and %d", got.Size, got.SealedSize, size, len(want))
+				}
+			})
+		}
+	}
+}
+
+func TestSeal_NeverUsesAKeyTwice(t *testing.T) {
+	first, err := Seal(io.Discard, bytes.NewReader(nil), bridge.MediaImage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := Seal(io.Discard, bytes.NewReader(nil), bridge.MediaImage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(first.MediaKey, second.MediaKey) {
+		t.Error("the same key for two files")
+	}
+}
+
+func TestSeal_ReportsWhatBreaks(t *testing.T) {
+	broken := errors.New("broken")
+	big := bytes.NewReader(randomBytes(3 * chunkSize))
+	if _, err := Seal(io.Discard, io.MultiReader(big, iotest.ErrReader(broken)), bridge.MediaImage); !errors.Is(err, broken) {
+		t.Errorf("reading: got %v", err)
+	}
+	if _, err := Seal(&failingWriter{left: chunkSize, err: broken}, bytes.NewReader(randomBytes(3*chunkSize)), bridge.MediaImage); !errors.Is(err, broken) {
+		t.Errorf("writing: got %v", err)
+	}
+	if _, err := Seal(&failingWriter{left: 16, err: broken}, bytes.NewReader([]byte("x")), bridge.MediaImage); !errors.Is(err, broken) {
+		t.Errorf("writing the MAC: got %v", err)
+	}
+	if _, err := Seal(io.Discard, bytes.NewReader(nil), "poem"); err == nil {
+		t.Error("sealed a kind that has no keys")
+	}
+	// A stream that broke off is not a stream that ended.
+	if _, err := Seal(io.Discard, iotest.ErrReader(io.ErrUnexpectedEOF), bridge.MediaImage); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("broken off: got %v", err)
+	}
+}
+
+// failingWriter takes so many bytes and then fails.
+type failingWriter struct {
+	left int
+	err  error
+}
+
+func (w *failingWriter) Write(p []byte) (int, error) {
+	if len(p) > w.left {
+		return 0, w.err
+	}
+	w.left -= len(p)
+	return len(p), nil
+}
+
+func TestUnseal_OpensWhatTheNetworksClientsSeal(t *testing.T) {
+	for kind := range infos {
+		for _, size := range testSizes {
+			t.Run(fmt.Sprintf("%s/%d", kind, size), func(t *testing.T) {
+				plain := randomBytes(size)
+				m, sealed := sealedMedia(t, kind, plain)
+				for name, src := range map[string]io.Reader{
+					"at once": bytes.NewReader(sealed), "halves": iotest.HalfReader(bytes.NewReader(sealed)), "end with data": iotest.DataErrReader(bytes.NewReader(sealed)),
+				} {
+					var out bytes.Buffer
+					if err := unseal(&out, src, m); err != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					if !bytes.Equal(out.Bytes(), plain) {
+						t.Fatalf("%s: other bytes than were sealed", name)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestUnseal_RefusesWhatIsNotWhole(t *testing.T) {
+	plain := randomBytes(3*chunkSize + 77)
+	flip := func(b []byte, at int) []byte { b = bytes.Clone(b); b[at] ^= 1; return b }
+	// resealed describes other encrypted bytes as truthfully as their sender could.
+	resealed := func(m *bridge.Media, b []byte) (*bridge.Media, []byte) {
+		hash := sha256.Sum256(b)
+		m.Ref.FileEncSHA256 = hash[:]
+		return m, b
+	}
+	for name, c := range map[string]struct {
+		change func(*bridge.Media, []byte) (*bridge.Media, []byte)
+		want   error
+	}{
+		"first byte":     {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return m, flip(b, 0) }, errAltered},
+		"middle":         {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return m, flip(b, len(b)/2) }, errAltered},
+		"MAC":            {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return m, flip(b, len(b)-1) }, errAltered},
+		"byte short":     {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return m, b[:len(b)-1] }, errAltered},
+		"block short":    {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return m, b[:len(b)-16] }, errAltered},
+		"empty":          {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return m, nil }, errAltered},
+		"forged bytes":   {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return resealed(m, flip(b, 5)) }, errForged},
+		"forged MAC":     {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return resealed(m, flip(b, len(b)-1)) }, errForged},
+		"no blocks":      {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return resealed(m, b[:len(b)-3]) }, errShort},
+		"MAC alone":      {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return resealed(m, b[:10]) }, errShort},
+		"nothing at all": {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return resealed(m, nil) }, errShort},
+		"other plain hash": {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) {
+			m.Ref.FileSHA256 = bytes.Repeat([]byte{1}, 32)
+			return m, b
+		}, errPlain},
+		"other length": {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { m.Size++; return m, b }, errLength},
+		"other kind":   {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { m.Type = bridge.MediaVideo; return m, b }, errForged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, sealed := c.change(sealedMedia(t, bridge.MediaDocument, plain))
+			if err := unseal(io.Discard, bytes.NewReader(sealed), m); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+func TestUnseal_ReportsPadding(t *testing.T) {
+	m, _ := sealedMedia(t, bridge.MediaImage, nil)
+	keys, err := expand(m.Ref.MediaKey, m.Type)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := aes.NewCipher(keys.cipher)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed := make([]byte, 16) // sixteen zeros are no padding
+	cipher.NewCBCEncrypter(block, keys.iv).CryptBlocks(sealed, sealed)
+	mac := hmac.New(sha256.New, keys.mac)
+	mac.Write(keys.iv)
+	mac.Write(sealed)
+	sealed = append(sealed, mac.Sum(nil)[:10]...)
+	hash := sha256.Sum256(sealed)
+	m.Ref.FileEncSHA256 = hash[:]
+	if err := unseal(io.Discard, bytes.NewReader(sealed), m); !errors.Is(err, errPadding) {
+		t.Errorf("got %v, want %v", err, errPadding)
+	}
+}
+
+func TestUnseal_TellsTheDiskFromTheNetwork(t *testing.T) {
+	m, sealed := sealedMedia(t, bridge.MediaImage, randomBytes(20*chunkSize))
+	full := errors.New("full")
+	err := unseal(&failingWriter{left: chunkSize, err: full}, bytes.NewReader(sealed), m)
+	if write := (*writeError)(nil); !errors.As(err, &write) || !errors.Is(err, full) {
+		t.Errorf("disk: got %v", err)
+	}
+	err = unseal(io.Discard, io.MultiReader(bytes.NewReader(sealed[:len(sealed)/2]), iotest.ErrReader(io.ErrUnexpectedEOF)), m)
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("network: got %v", err)
+	}
+}
+
+func FuzzUnseal(f *testing.F) {
+	f.Add([]byte(nil))
+	f.Add(randomBytes(26))
+	f.Add(randomBytes(chunkSize + 100))
+	m, sealed := sealedMedia(f, bridge.MediaImage, []byte("hello"))
+	f.Add(sealed)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		err := unseal(io.Discard, bytes.NewReader(b), m)
+		if (err == nil) != bytes.Equal(b, sealed) {
+			t.Errorf("%d bytes: %v", len(b), err)
+		}
+	})
+}

@@ -1,0 +1,335 @@
+package media
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+)
+
+// CacheOptions describe a [Cache].
+type CacheOptions struct {
+	// Dir is where the files lie, decrypted. It is made where it does not exist,
+	// and again if it is wiped. Downloads under way lie there too, so that a
+	// finished one appears in one step.
+	Dir string
+	// MaxBytes is how much is kept on the disk beyond what is open; 0 keeps nothing.
+	MaxBytes int64
+	// MaxFile is the largest file that is downloaded.
+	MaxFile int64
+	CDN     CDN
+	Log     zerolog.Logger
+}
+
+// Cache answers the files of messages. Files are shown only once they are
+// verified whole; those that it holds are served without the network. The least
+// recently used go first when there are too many, but none that is open. It is
+// safe for concurrent use.
+type Cache struct {
+	downloader
+	background context.Context // ends with Close
+	stop       context.CancelFunc
+	work       sync.WaitGroup // the flights
+
+	mu      sync.Mutex
+	shelf   *shelf             // guarded by mu
+	flights map[string]*flight // by name; guarded by mu
+	closed  bool               // guarded by mu
+}
+
+// flight is the one effort to get a file, for all who wait for it. Its fields
+// are guarded by the cache's mu; book and err are set before done is closed.
+type flight struct {
+	waiters int
+	cancel  context.CancelFunc
+	done    chan struct{}
+	book    *book
+	err     error
+}
+
+// NewCache opens the cache in a directory, with what an earlier one left there.
+func NewCache(o CacheOptions) (*Cache, error) {
+	shelf, err := newShelf(o.Dir, o.MaxBytes)
+	if err != nil {
+		return nil, fmt.Errorf("open media cache: %w", err)
+	}
+	c := &Cache{shelf: shelf, flights: map[string]*flight{}}
+	c.background, c.stop = context.WithCancel(context.Background())
+	c.downloader = downloader{cdn: o.CDN, maxFile: o.MaxFile, idle: defaultIdle, pause: defaultPause, create: shelf.createPartial, log: o.Log}
+	return c, nil
+}
+
+// Close gives up the downloads under way and waits for their end. Files that are
+// open stay readable.
+func (c *Cache) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.stop()
+	c.work.Wait()
+}
+
+// File is a verified whole file, open for reading. The embedded [os.File] is
+// what lets the kernel send it without copying.
+type File struct {
+	*os.File
+	Size    int64
+	ModTime time.Time // the message's time: it does not change with the cache
+	SHA256  []byte    // of the contents
+
+	close func() error
+}
+
+// Close ends the reading. It is safe to call more than once.
+func (f *File) Close() error { return f.close() }
+
+// Open answers the file of a message, from the cache or the CDN. Many callers
+// that want one file share one download, which goes on while one of them waits.
+//
+// Its errors are [bridge.CodeNotFound] for a message without a file,
+// [bridge.CodeMediaTooLarge], [bridge.CodeMediaGone], [bridge.CodeMediaInvalid],
+// [bridge.CodeStorageUnavailable], and those of the [CDN].
+func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
+	if m.Media == nil {
+		return nil, bridge.NotFound("the message has no file")
+	}
+	name, err := nameOf(m.Media)
+	if err != nil {
+		return nil, bridge.Fail(bridge.CodeMediaInvalid, "the message does not say how its file is decrypted: it cannot be downloaded").Because(err)
+	}
+	for {
+		book, err := c.take(ctx, name, m)
+		if err != nil {
+			return nil, err
+		}
+		file, err := c.openBook(book, m)
+		if err == nil {
+			return file, nil
+		}
+		lost := errors.Is(err, errMissing)
+		c.giveBack(book, lost)
+		if !lost {
+			return nil, bridge.Fail(bridge.CodeStorageUnavailable, "the stored file could not be opened").Because(err)
+		}
+		// Somebody wiped the directory, or touched the file: get it again.
+		c.log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media lost")
+	}
+}
+
+// nameOf is the cache's name for a file. Knowing a file's hash is not enough to
+// name it: who has no key has no claim to the file either.
+func nameOf(m *bridge.Media) (string, error) {
+	if _, err := expand(m.Ref.MediaKey, m.Type); err != nil {
+		return "", err
+	}
+	if len(m.Ref.FileSHA256) != sha256.Size || len(m.Ref.FileEncSHA256) != sha256.Size {
+		return "", errors.New("the message lacks the file's hashes")
+	}
+	h := sha256.New()
+	h.Write(m.Ref.FileSHA256)
+	h.Write(m.Ref.MediaKey)
+	h.Write([]byte(families[m.Type].info))
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// take answers a file of the shelf, held against eviction, and gets it there
+// first if need be.
+func (c *Cache) take(ctx context.Context, name string, m bridge.Message) (*book, error) {
+	c.mu.Lock()
+	if b := c.shelf.find(name); b != nil && b.verified {
+		b.holders++
+		c.mu.Unlock()
+		return b, nil
+	}
+	f, err := c.join(name, m)
+	c.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-f.done:
+		return f.book, f.err
+	case <-ctx.Done():
+		c.leave(name, f)
+		return nil, ctx.Err()
+	}
+}
+
+// join waits in the flight for a file, which it begins where there is none. The
+// caller holds mu.
+func (c *Cache) join(name string, m bridge.Message) (*flight, error) {
+	if c.closed {
+		return nil, errStopping()
+	}
+	f := c.flights[name]
+	if f == nil {
+		ctx, cancel := context.WithCancel(c.background)
+		f = &flight{cancel: cancel, done: make(chan struct{})}
+		c.flights[name] = f
+		c.work.Go(func() {
+			defer cancel()
+			path, size, err := c.get(ctx, name, m)
+			c.land(name, f, path, size, err)
+		})
+	}
+	f.waiters++
+	return f, nil
+}
+
+func errStopping() error { return bridge.NotConnected("the service is stopping") }
+
+// leave ends the waiting of a caller that went away. Nobody joins a flight that
+// nobody waits for: it is about to fail.
+func (c *Cache) leave(name string, f *flight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-f.done: // at the same moment: the file is already held for the caller
+		if f.book != nil {
+			c.shelf.release(f.book)
+		}
+		return
+	default:
+	}
+	if f.waiters--; f.waiters == 0 {
+		f.cancel()
+		if c.flights[name] == f {
+			delete(c.flights, name)
+		}
+	}
+}
+
+// get verifies what an earlier process left, or downloads. An empty path says
+// that the file is on the shelf already.
+func (c *Cache) get(ctx context.Context, name string, m bridge.Message) (path string, size int64, err error) {
+	if size, err := hashFile(c.shelf.path(name), m.Media.Ref.FileSHA256); err == nil {
+		return "", size, nil
+	} else if !errors.Is(err, errMissing) {
+		c.log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media unusable")
+	}
+	if m.Media.Size > c.maxFile {
+		return "", 0, bridge.Fail(bridge.CodeMediaTooLarge, "the file has %d bytes, but at most %d are downloaded", m.Media.Size, c.maxFile)
+	}
+	began := time.Now()
+	path, info, err := c.downloadWhole(ctx, m)
+	if err != nil {
+		return "", 0, err
+	}
+	c.log.Info().Str("msg_id", m.ID).Int64("bytes", info.Size()).Dur("took", time.Since(began)).Msg("media downloaded")
+	return path, info.Size(), nil
+}
+
+// downloadWhole downloads, and once more where the directory was wiped meanwhile.
+func (c *Cache) downloadWhole(ctx context.Context, m bridge.Message) (path string, info os.FileInfo, err error) {
+	for range 2 {
+		if path, err = c.download(ctx, m); err != nil {
+			return "", nil, err
+		}
+		if info, err = os.Stat(path); err == nil {
+			return path, info, nil
+		}
+	}
+	return "", nil, explain(ctx, &writeError{err})
+}
+
+// land puts a file on the shelf, held by all who wait, and wakes them.
+func (c *Cache) land(name string, f *flight, path string, size int64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil && path != "" {
+		if err = os.Rename(path, c.shelf.path(name)); err != nil {
+			err = explain(c.background, &writeError{errors.Join(err, os.Remove(path))})
+		}
+	}
+	if c.background.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errStopping()
+	}
+	if f.err = err; err == nil {
+		f.book = c.shelf.put(name, size)
+		f.book.holders += f.waiters
+		c.shelf.evict()
+	}
+	if c.flights[name] == f {
+		delete(c.flights, name)
+	}
+	close(f.done)
+}
+
+// giveBack ends a hold, and takes a file that was lost off the shelf.
+func (c *Cache) giveBack(b *book, lost bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if lost {
+		c.shelf.discard(b)
+	}
+	c.shelf.release(b)
+}
+
+// openBook opens a file that the caller holds.
+func (c *Cache) openBook(b *book, m bridge.Message) (*File, error) {
+	path := c.shelf.path(b.name)
+	file, err := openSized(path, b.size)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	if err := os.Chtimes(path, now, now); err != nil { // the order of use survives restarts
+		c.log.Warn().Err(err).Msg("use of cached media not noted")
+	}
+	closeOnce := sync.OnceValue(func() error {
+		defer c.giveBack(b, false)
+		return file.Close()
+	})
+	return &File{File: file, Size: b.size, ModTime: m.Timestamp.Time, SHA256: m.Media.Ref.FileSHA256, close: closeOnce}, nil
+}
+
+// errMissing is for files that are not there any more as they were.
+var errMissing = errors.New("file missing or changed")
+
+func openSized(path string, size int64) (*os.File, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", errMissing, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && info.Size() != size {
+		err = fmt.Errorf("%w: %d bytes, not %d", errMissing, info.Size(), size)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// hashFile says whether the file at path has the contents of a hash, and its size.
+func hashFile(path string, want []byte) (size int64, err error) {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, errMissing
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	h := sha256.New()
+	if size, err = io.Copy(h, file); err != nil {
+		return 0, err
+	}
+	if string(h.Sum(nil)) != string(want) {
+		return 0, fmt.Errorf("%s is not what it was", filepath.Base(path))
+	}
+	return size, nil
+}

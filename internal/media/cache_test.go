@@ -1,0 +1,473 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+)
+
+func newTestCache(t testing.TB, keep int64) (*Cache, *fakeCDN) {
+	t.Helper()
+	cdn := newCDN(t)
+	return openTestCache(t, filepath.Join(t.TempDir(), "media"), keep, cdn), cdn
+}
+
+func openTestCache(t testing.TB, dir string, keep int64, cdn CDN) *Cache {
+	t.Helper()
+	c, err := NewCache(CacheOptions{Dir: dir, MaxBytes: keep, MaxFile: 8 << 20, CDN: cdn, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	c.idle, c.pause = 300*time.Millisecond, time.Millisecond
+	return c
+}
+
+// wantFile reads a message's file and closes it. It may run beside the test.
+func wantFile(t testing.TB, c *Cache, m bridge.Message, want []byte) {
+	t.Helper()
+	f, err := c.Open(context.Background(), m)
+	if err != nil {
+		t.Errorf("open: %v", err)
+		return
+	}
+	got, err := io.ReadAll(f)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("read %d bytes of %d: %v", len(got), len(want), err)
+	}
+	if f.Size != int64(len(want)) || !f.ModTime.Equal(m.Timestamp.Time) || !bytes.Equal(f.SHA256, m.Media.Ref.FileSHA256) {
+		t.Errorf("described as %d bytes of %s", f.Size, f.ModTime)
+	}
+	if err := f.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}
+
+// wantOnly checks how many files a directory has, partial ones included.
+func wantOnly(t testing.TB, dir string, want int) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != want {
+		t.Errorf("%d files, want %d: %v", len(entries), want, entries)
+	}
+}
+
+func TestCache_SecondReadNeedsNoNetwork(t *testing.T) {
+	c, cdn := newTestCache(t, 1<<30)
+	plain := randomBytes(chunkSize + 1)
+	m := cdn.send(bridge.MediaVideo, plain)
+	wantFile(t, c, m, plain)
+	cdn.server.Close()
+	wantFile(t, c, m, plain)
+	info, err := os.Stat(filepath.Join(c.shelf.dir, mustName(t, m)))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v: %v", info.Mode(), err)
+	}
+}
+
+func mustName(t testing.TB, m bridge.Message) string {
+	t.Helper()
+	name, err := nameOf(m.Media)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestCache_FileSeeks(t *testing.T) {
+	c, cdn := newTestCache(t, 0)
+	f, err := c.Open(t.Context(), cdn.send(bridge.MediaVideo, []byte("0123456789")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	if _, err := f.Seek(-3, io.SeekEnd); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(f); err != nil || string(got) != "789" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestCache_TwentyRequestsAreOneDownload(t *testing.T) {
+	for _, keep := range []int64{1 << 30, 0} {
+		t.Run(fmt.Sprint(keep), func(t *testing.T) {
+			c, cdn := newTestCache(t, keep)
+			plain := randomBytes(4 * chunkSize)
+			m := cdn.send(bridge.MediaVideo, plain)
+			all := make(chan struct{})
+			cdn.serve(func(http.ResponseWriter, *http.Request) { <-all }) // until all wait
+			var wait sync.WaitGroup
+			for range 20 {
+				wait.Go(func() { wantFile(t, c, m, plain) })
+			}
+			waitFor(t, c, func() bool { f := c.flights[mustName(t, m)]; return f != nil && f.waiters == 20 })
+			close(all)
+			wait.Wait()
+			if n := cdn.downloads(); n != 1 {
+				t.Errorf("%d downloads", n)
+			}
+			wantOnly(t, c.shelf.dir, int(min(keep, 1)))
+		})
+	}
+}
+
+// waitFor waits for a state of the cache that no event announces.
+func waitFor(t *testing.T, c *Cache, reached func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; {
+		c.mu.Lock()
+		ok := reached()
+		c.mu.Unlock()
+		if ok {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("the state was not reached")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestCache_FirstCallerMayGoAway(t *testing.T) {
+	c, cdn := newTestCache(t, 1<<30)
+	plain := randomBytes(chunkSize)
+	m := cdn.send(bridge.MediaImage, plain)
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	cdn.serve(func(http.ResponseWriter, *http.Request) { close(begun); <-goOn })
+
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error)
+	go func() { _, err := c.Open(ctx, m); first <- err }()
+	<-begun
+	var wait sync.WaitGroup
+	wait.Go(func() { wantFile(t, c, m, plain) })
+	waitFor(t, c, func() bool { return c.flights[mustName(t, m)].waiters == 2 })
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first caller got %v", err)
+	}
+	close(goOn)
+	wait.Wait()
+	if n := cdn.downloads(); n != 1 {
+		t.Errorf("%d downloads", n)
+	}
+}
+
+func TestCache_NobodyWaitsNobodyDownloads(t *testing.T) {
+	c, cdn := newTestCache(t, 1<<30)
+	c.idle = time.Hour
+	plain := randomBytes(20 * chunkSize)
+	m := cdn.send(bridge.MediaImage, plain)
+	begun, ended := make(chan struct{}), make(chan struct{})
+	cdn.serve(times(1, func(w http.ResponseWriter, r *http.Request) {
+		close(begun)
+		cdn.stall(w, r)
+		close(ended)
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() { _, err := c.Open(ctx, m); left <- err }()
+	<-begun
+	cancel()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	<-ended // the request to the CDN was given up
+	wantFile(t, c, m, plain)
+	c.Close()
+	wantOnly(t, c.shelf.dir, 1)
+}
+
+func TestCache_CloseEndsDownloads(t *testing.T) {
+	c, cdn := newTestCache(t, 1<<30)
+	c.idle = time.Hour
+	m := cdn.send(bridge.MediaImage, randomBytes(4*chunkSize))
+	begun := make(chan struct{})
+	cdn.serve(func(w http.ResponseWriter, r *http.Request) { close(begun); cdn.stall(w, r) })
+	got := make(chan error)
+	go func() { _, err := c.Open(context.Background(), m); got <- err }()
+	<-begun
+	c.Close()
+	wantCode(t, <-got, bridge.CodeNotConnected)
+	_, err := c.Open(t.Context(), m)
+	wantCode(t, err, bridge.CodeNotConnected)
+	wantOnly(t, c.shelf.dir, 0)
+}
+
+func TestCache_LeastRecentlyUsedGoesFirst(t *testing.T) {
+	const size = 1000
+	c, cdn := newTestCache(t, 3*size)
+	messages := make([]bridge.Message, 4)
+	for i := range messages {
+		messages[i] = cdn.send(bridge.MediaImage, randomBytes(size + i)[:size])
+	}
+	plain := func(i int) []byte { return randomBytes(size + i)[:size] }
+	for i := range 3 {
+		wantFile(t, c, messages[i], plain(i))
+	}
+	wantFile(t, c, messages[0], plain(0)) // now 1 is the oldest
+	wantFile(t, c, messages[3], plain(3))
+	wantOnly(t, c.shelf.dir, 3)
+	before := cdn.downloads()
+	for _, i := range []int{0, 2, 3} {
+		wantFile(t, c, messages[i], plain(i))
+	}
+	if n := cdn.downloads() - before; n != 0 {
+		t.Errorf("%d downloads of files that were to stay", n)
+	}
+	wantFile(t, c, messages[1], plain(1))
+	if n := cdn.downloads() - before; n != 1 {
+		t.Errorf("%d downloads of the file that was to go", n)
+	}
+}
+
+func TestCache_OpenFilesStay(t *testing.T) {
+	c, cdn := newTestCache(t, 1000)
+	a, b := randomBytes(800), randomBytes(900)
+	held, err := c.Open(t.Context(), cdn.send(bridge.MediaImage, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, c, cdn.send(bridge.MediaImage, b), b)
+	wantOnly(t, c.shelf.dir, 1) // b went, though a was used longer ago
+	if got, err := io.ReadAll(held); err != nil || !bytes.Equal(got, a) {
+		t.Errorf("read %d bytes: %v", len(got), err)
+	}
+	for range 2 {
+		if err := held.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+	wantOnly(t, c.shelf.dir, 1)
+	if c.shelf.total != 800 {
+		t.Errorf("%d bytes noted", c.shelf.total)
+	}
+}
+
+func TestCache_OffKeepsNothing(t *testing.T) {
+	c, cdn := newTestCache(t, 0)
+	m := cdn.send(bridge.MediaImage, []byte("hello"))
+	first, err := c.Open(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, c, m, []byte("hello")) // while it is open there is no need to ask again
+	wantOnly(t, c.shelf.dir, 1)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantOnly(t, c.shelf.dir, 0)
+	wantFile(t, c, m, []byte("hello"))
+	if n := cdn.downloads(); n != 2 {
+		t.Errorf("%d downloads, want 2", n)
+	}
+}
+
+func TestCache_SurvivesARestart(t *testing.T) {
+	const size = 1000
+	c, cdn := newTestCache(t, 10*size)
+	var messages []bridge.Message
+	for i := range 3 {
+		m := cdn.send(bridge.MediaImage, randomBytes(size + i)[:size])
+		messages = append(messages, m)
+		wantFile(t, c, m, randomBytes(size + i)[:size])
+		// Files are used more than a clock tick apart in life.
+		at := time.Now().Add(time.Duration(i-10) * time.Minute)
+		if err := os.Chtimes(c.shelf.path(mustName(t, m)), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Close()
+	for name, content := range map[string]string{"partial-123": "half", "notes.txt": "somebody's", strings.Repeat("z", 64): "no name of ours"} {
+		if err := os.WriteFile(filepath.Join(c.shelf.dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(c.shelf.dir, strings.Repeat("a", 64)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+
+	again := openTestCache(t, c.shelf.dir, 2*size, cdn) // smaller than before
+	wantOnly(t, c.shelf.dir, 2+3)                       // the partial file and the oldest are gone, the others' stay
+	before := cdn.downloads()
+	for i := 1; i < 3; i++ {
+		wantFile(t, again, messages[i], randomBytes(size + i)[:size])
+	}
+	if n := cdn.downloads() - before; n != 0 {
+		t.Errorf("%d downloads of what an earlier process had", n)
+	}
+}
+
+func TestCache_DoesNotTrustTheDisk(t *testing.T) {
+	plain := randomBytes(5000)
+	for name, harm := range map[string]func(t *testing.T, path string){
+		"same size": func(t *testing.T, path string) { write(t, path, randomBytes(5001)[:5000]) },
+		"empty":     func(t *testing.T, path string) { write(t, path, nil) },
+		"removed": func(t *testing.T, path string) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name+" before a restart", func(t *testing.T) {
+			c, cdn := newTestCache(t, 1<<30)
+			m := cdn.send(bridge.MediaImage, plain)
+			wantFile(t, c, m, plain)
+			c.Close()
+			harm(t, c.shelf.path(mustName(t, m)))
+			again := openTestCache(t, c.shelf.dir, 1<<30, cdn)
+			wantFile(t, again, m, plain)
+			if again.shelf.total != 5000 {
+				t.Errorf("%d bytes noted", again.shelf.total)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCache_SurvivesAWipe(t *testing.T) {
+	c, cdn := newTestCache(t, 1<<30)
+	plain := randomBytes(5000)
+	m := cdn.send(bridge.MediaImage, plain)
+	wantFile(t, c, m, plain)
+
+	if err := os.RemoveAll(c.shelf.dir); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, c, m, plain)
+	write(t, c.shelf.path(mustName(t, m)), []byte("cut"))
+	wantFile(t, c, m, plain)
+
+	// While a download is under way.
+	other := cdn.send(bridge.MediaImage, plain[:4000])
+	cdn.serve(times(1, func(http.ResponseWriter, *http.Request) {
+		if err := os.RemoveAll(c.shelf.dir); err != nil {
+			t.Error(err)
+		}
+	}))
+	wantFile(t, c, other, plain[:4000])
+	wantFile(t, c, m, plain)
+	wantOnly(t, c.shelf.dir, 2)
+	if c.shelf.total != 9000 {
+		t.Errorf("%d bytes noted", c.shelf.total)
+	}
+}
+
+// fullDisk makes temporary files that are on a full disk: /dev/full under their name.
+func fullDisk(create func() (*os.File, error)) func() (*os.File, error) {
+	return func() (*os.File, error) {
+		file, err := create()
+		if err != nil {
+			return nil, err
+		}
+		if err := file.Close(); err != nil {
+			return nil, err
+		}
+		fd, err := syscall.Open("/dev/full", syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, err
+		}
+		return os.NewFile(uintptr(fd), file.Name()), nil
+	}
+}
+
+func TestCache_FullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no full disk here")
+	}
+	c, cdn := newTestCache(t, 1<<30)
+	plain := randomBytes(10 * chunkSize)
+	m := cdn.send(bridge.MediaImage, plain)
+	real := c.create
+	c.create = fullDisk(real)
+	_, err := c.Open(t.Context(), m)
+	wantCode(t, err, bridge.CodeStorageUnavailable)
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("cause lost: %v", err)
+	}
+	if n := cdn.downloads(); n != 1 {
+		t.Errorf("%d downloads for a full disk", n)
+	}
+	wantOnly(t, c.shelf.dir, 0)
+	c.create = real
+	wantFile(t, c, m, plain)
+}
+
+func TestCache_RefusesWhatCannotBeOpened(t *testing.T) {
+	c, cdn := newTestCache(t, 1<<30)
+	_, err := c.Open(t.Context(), bridge.Message{ID: "3EB0"})
+	wantCode(t, err, bridge.CodeNotFound)
+	for name, spoil := range map[string]func(*bridge.Media){
+		"no key":        func(m *bridge.Media) { m.Ref.MediaKey = nil },
+		"short key":     func(m *bridge.Media) { m.Ref.MediaKey = m.Ref.MediaKey[:31] },
+		"no hash":       func(m *bridge.Media) { m.Ref.FileSHA256 = nil },
+		"no other hash": func(m *bridge.Media) { m.Ref.FileEncSHA256 = nil },
+		"no such kind":  func(m *bridge.Media) { m.Type = "poem" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := cdn.send(bridge.MediaImage, []byte("hello"))
+			spoil(m.Media)
+			_, err := c.Open(t.Context(), m)
+			wantCode(t, err, bridge.CodeMediaInvalid)
+		})
+	}
+	if n := cdn.downloads(); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestCache_UnusableDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, nil)
+	if _, err := NewCache(CacheOptions{Dir: file}); err == nil {
+		t.Error("a file was taken for a directory")
+	}
+}
+
+func TestCache_ManyFilesAtOnce(t *testing.T) {
+	const size = 2000
+	c, cdn := newTestCache(t, 5*size) // far less than is asked for
+	var wait sync.WaitGroup
+	for i := range 12 {
+		plain := randomBytes(size + i)[:size]
+		m := cdn.send(bridge.MediaImage, plain)
+		for range 4 {
+			wait.Go(func() {
+				for range 10 {
+					wantFile(t, c, m, plain)
+				}
+			})
+		}
+	}
+	wait.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shelf.total > c.shelf.max || len(c.flights) != 0 {
+		t.Errorf("%d bytes kept of at most %d, %d flights", c.shelf.total, c.shelf.max, len(c.flights))
+	}
+	wantOnly(t, c.shelf.dir, c.shelf.order.Len())
+}

@@ -49,13 +49,14 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil:
+		bodyRead(w)
 		return body, nil
 	case errors.As(err, &tooLarge):
 		return nil, bridge.Fail(bridge.CodePayloadTooLarge, "the body is larger than 1 MiB")
+	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
+		return nil, bridge.Invalid("the body did not arrive in time").Because(err)
 	case r.Context().Err() != nil:
 		return nil, r.Context().Err()
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, bridge.Invalid("the body did not arrive in time").Because(err)
 	default:
 		return nil, bridge.Invalid("the body could not be read to its end").Because(err)
 	}

@@ -145,6 +145,7 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
+	answerNow(w)
 	w.WriteHeader(status)
 	if _, err := w.Write(append(body, '\n')); err != nil {
 		hlog.FromRequest(r).Debug().Err(err).Msg("answer not read")

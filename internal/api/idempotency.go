@@ -101,13 +101,13 @@ func (s *server) sent(w http.ResponseWriter, r *http.Request, send func(context.
 	switch {
 	case err == nil:
 		return s.answer(w, r, s.sentBody(sent))
+	case ctx.Err() == nil || bridge.CodeOf(err) != bridge.CodeInternal:
+		return err
 	case errors.Is(context.Cause(ctx), errStopping):
 		return bridge.NotConnected("the service is stopping; repeat the call with the same Idempotency-Key when it is back").Because(err)
-	case ctx.Err() != nil && bridge.CodeOf(err) == bridge.CodeInternal:
-		return bridge.Fail(bridge.CodeSendTimeout,
-			"the network did not confirm the message in time; repeat the call with the same Idempotency-Key").Because(err)
 	}
-	return err
+	return bridge.Fail(bridge.CodeSendTimeout,
+		"the network did not confirm the message in time; repeat the call with the same Idempotency-Key").Because(err)
 }
 
 func (s *server) replay(w http.ResponseWriter, r *http.Request, sent bridge.Sent) error {

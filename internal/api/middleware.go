@@ -23,9 +23,15 @@ func (s *server) observe() []func(http.Handler) http.Handler {
 	return []func(http.Handler) http.Handler{
 		hlog.NewHandler(s.log),
 		hlog.RequestIDHandler("request_id", "X-Request-Id"),
-		hlog.AccessHandler(logAccess),
+		hlog.AccessHandler(s.over),
 		s.recoverPanic,
 	}
+}
+
+// over notes a request that is over.
+func (s *server) over(r *http.Request, status, size int, took time.Duration) {
+	logAccess(r, status, size, took)
+	s.metrics.observe(r, status, took)
 }
 
 // logAccess writes the access log's line. The query is left out: it may hold

@@ -18,6 +18,7 @@ var Document []byte
 func (s *server) openAPI(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/yaml")
 	w.Header().Set("Content-Length", strconv.Itoa(len(Document)))
+	answerNow(w)
 	if _, err := w.Write(Document); err != nil {
 		hlog.FromRequest(r).Debug().Err(err).Msg("answer not read")
 	}

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -57,10 +58,15 @@ func TestOpenAPI_IsServedWithoutToken(t *testing.T) {
 	if string(got.Body) != string(api.Document) {
 		t.Error("the served document is not the embedded one")
 	}
-	hidden := newServer(t, func(o *api.Options) { o.WithoutPages = true })
-	hidden.WithToken("").Get("/readyz").Want(http.StatusUnauthorized)
-	if code := hidden.WithToken("").Do(http.MethodGet, "/nothing", "").Code(); code != "not_found" {
-		t.Errorf("code %q, want not_found", code)
+	without := httptest.NewServer(api.New(api.Options{Token: token, WithoutPages: true}))
+	t.Cleanup(without.Close)
+	resp, err := http.Get(without.URL + "/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusNotFound {
+		t.Errorf("without pages: %d", resp.StatusCode)
 	}
 }
 
@@ -78,5 +84,22 @@ func TestOpenAPI_ListsEveryCode(t *testing.T) {
 	slices.Sort(listed)
 	if diff := cmp.Diff(api.Codes(), listed); diff != "" {
 		t.Errorf("codes of errors.go (-) and openapi.yaml (+) differ:\n%s", diff)
+	}
+}
+
+// What the document does not mark as open is closed.
+func TestOpenAPI_EveryOtherRouteNeedsTheBearer(t *testing.T) {
+	doc, err := apitest.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	anonymous := newServer(t).WithToken("")
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			if operation.Security != nil && len(*operation.Security) == 0 {
+				continue
+			}
+			anonymous.Do(method, strings.ReplaceAll(path, "{jid}", string(club)), "").Want(http.StatusUnauthorized)
+		}
 	}
 }

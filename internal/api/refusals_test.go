@@ -23,6 +23,7 @@ type route struct {
 // everyRoute are the protected routes, in the document's order.
 var everyRoute = []route{
 	{method: "GET", path: "/readyz", socket: true},
+	{method: "GET", path: "/metrics"},
 	{method: "GET", path: "/api/auth/status"},
 	{method: "POST", path: "/api/auth/pair", body: `{"phone":"15551234567"}`, invalid: `{"phone":"many"}`},
 	{method: "POST", path: "/api/auth/passkey", body: `{"confirm":true}`, invalid: `{"confirm":false}`},

@@ -12,13 +12,14 @@ import (
 func (s *server) routes() chi.Router {
 	r := chi.NewRouter()
 	r.Use(s.observe()...)
-	r.Use(secureHeaders, s.authenticate, middleware.GetHead)
+	r.Use(secureHeaders, limitBody, s.authenticate, middleware.GetHead)
 	r.NotFound(s.handle(unknownRoute))
 	r.MethodNotAllowed(s.handle(wrongMethod(r)))
 
 	// Diagnostics
 	r.Get("/healthz", s.handle(s.healthz))
 	r.Get("/readyz", s.handle(s.readyz))
+	r.Method(http.MethodGet, "/metrics", s.metrics.handler())
 	if s.pages {
 		r.Get("/openapi.yaml", s.handle(s.openAPI))
 	}

@@ -79,7 +79,7 @@ type Options struct {
 }
 
 // server holds what the handlers share. It does not change after New but for
-// keys, which guards itself.
+// keys and metrics, which guard themselves.
 type server struct {
 	store   *store.Store
 	account Account
@@ -90,13 +90,14 @@ type server struct {
 	pages      bool
 	lifetime   context.Context
 
-	keys keysInUse
+	keys    keysInUse
+	metrics *metrics
 
 	log zerolog.Logger
 	now func() time.Time
 }
 
-// New is the handler of every route.
+// New is the handler of every route. Serve it with [NewServer].
 func New(o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -112,6 +113,7 @@ func New(o Options) http.Handler {
 		phone:      o.PhoneNumber,
 		pages:      !o.WithoutPages,
 		lifetime:   o.Lifetime,
+		metrics:    newMetrics(o.Account),
 		log:        o.Log,
 		now:        o.Now,
 	}

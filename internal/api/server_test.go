@@ -238,8 +238,7 @@ func (a *account) accept(ctx context.Context, out bridge.Outgoing) (bridge.Sent,
 	}
 	if _, reaction := out.Content.(bridge.React); reaction && out.Key != nil {
 		key := boundTo(*out.Key, m)
-		key.At = m.Timestamp
-		return bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp}, a.store.Save(ctx, key)
+		return bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: key.At}, a.store.Save(ctx, key)
 	}
 	return a.acceptAgain(ctx, m)
 }

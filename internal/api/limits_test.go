@@ -1,0 +1,173 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/api"
+	"bridged/internal/bridge"
+)
+
+// pipes is a network of its own, on which time is the test's.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
+
+// onPipes serves acc on a network of pipes for the length of test, which dials
+// with the function that it is given.
+func onPipes(t *testing.T, test func(t *testing.T, acc *account, dial func() net.Conn)) {
+	synctest.Test(t, func(t *testing.T) {
+		acc := newAccount(nil)
+		handler := api.New(api.Options{Account: acc, Token: token, EnableSend: true, PhoneNumber: me.User(), Log: zerolog.Nop()})
+		lifetime, end := context.WithCancel(t.Context())
+		defer end()
+		server := api.NewServer(lifetime, handler, zerolog.Nop())
+		network := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+		served := make(chan error)
+		go func() { served <- server.Serve(network) }()
+		defer func() {
+			if err := server.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+				t.Error(err)
+			}
+		}()
+		test(t, acc, func() net.Conn {
+			here, there := net.Pipe()
+			network.conns <- there
+			t.Cleanup(func() { here.Close() })
+			return here
+		})
+	})
+}
+
+func write(t *testing.T, conn net.Conn, text string) {
+	t.Helper()
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const posting = " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token + "\r\n"
+
+// waitForEnd reads until the server closes the connection, and says when.
+func waitForEnd(conn net.Conn) (read string, after time.Duration) {
+	start := time.Now()
+	data, _ := io.ReadAll(conn) // however it ends
+	return string(data), time.Since(start)
+}
+
+func TestLimits_SlowHead(t *testing.T) {
+	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
+		conn := dial()
+		write(t, conn, "GET /healthz HTTP/1.1\r\nHost:")
+		if _, after := waitForEnd(conn); after != 10*time.Second {
+			t.Errorf("closed after %s", after)
+		}
+	})
+}
+
+func TestLimits_SlowBody(t *testing.T) {
+	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
+		for _, request := range []string{"POST /api/auth/pair", "POST /api/messages/send", "GET /healthz"} {
+			conn := dial()
+			write(t, conn, request+posting+"Content-Length: 100\r\n\r\n{")
+			got, after := waitForEnd(conn)
+			if after < 30*time.Second || after > 32*time.Second {
+				t.Errorf("%s: closed after %s", request, after)
+			}
+			if strings.HasPrefix(request, "POST") && (!strings.HasPrefix(got, "HTTP/1.1 400 ") || !strings.Contains(got, "did not arrive in time")) {
+				t.Errorf("%s: answered %s", request, got)
+			}
+		}
+	})
+}
+
+func TestLimits_SlowReader(t *testing.T) {
+	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
+		conn := dial()
+		write(t, conn, "GET /openapi.yaml"+posting+"\r\n")
+		time.Sleep(31 * time.Second)
+		if got, _ := waitForEnd(conn); got != "" {
+			t.Errorf("still sending: %d bytes", len(got))
+		}
+	})
+}
+
+func TestLimits_IdleConnection(t *testing.T) {
+	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
+		conn := dial()
+		write(t, conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		got, after := waitForEnd(conn)
+		if !strings.HasPrefix(got, "HTTP/1.1 200 ") || after != 2*time.Minute {
+			t.Errorf("closed after %s: %s", after, got)
+		}
+	})
+}
+
+func TestLimits_HugeHead(t *testing.T) {
+	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
+		conn := dial()
+		go func() {
+			// The server stops reading half-way; that is the point.
+			_, _ = io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")
+		}()
+		if got, _ := waitForEnd(conn); !strings.HasPrefix(got, "HTTP/1.1 431 ") {
+			t.Errorf("answered %s", got)
+		}
+	})
+}
+
+// The caller's limits are not the service's: what takes long inside is waited
+// for, and the body's time does not end it.
+func TestLimits_LeaveLongWorkAlone(t *testing.T) {
+	onPipes(t, func(t *testing.T, acc *account, dial func() net.Conn) {
+		accept := acc.pair
+		acc.pair = func(ctx context.Context, phone string) (bridge.PairingCode, error) {
+			select {
+			case <-time.After(2 * time.Minute):
+				return accept(ctx, phone)
+			case <-ctx.Done():
+				return bridge.PairingCode{}, ctx.Err()
+			}
+		}
+		conn := dial()
+		write(t, conn, "POST /api/auth/pair"+posting+"Content-Length: 2\r\n\r\n{}")
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("status %d", resp.StatusCode)
+		}
+		if err := resp.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

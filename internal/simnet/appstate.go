@@ -23,6 +23,11 @@ func (n *Network) answerAppState(d *Device, node *Node) answer {
 
 func (n *Network) syncCollection(d *Device, asked *Node) Node {
 	name := text(asked, "name")
+	if d.fetched == nil {
+		d.fetched = make(map[string]struct{})
+	}
+	d.fetched[name] = struct{}{}
+	n.notify()
 	known, _ := strconv.Atoi(text(asked, "version"))
 	if text(asked, "return_snapshot") == "true" {
 		// All patches from the first one on are as good as a snapshot.
@@ -77,7 +82,7 @@ func (n *Network) collectionNode(a *account, name string, known int) Node {
 // announceAppState tells the account's other devices that a collection has changed.
 func (n *Network) announceAppState(d *Device, name string) {
 	for _, other := range d.account.sorted() {
-		if other == d {
+		if other == d || other.number != 0 && !other.introduced {
 			continue
 		}
 		n.push(other, Node{Tag: "notification", Attrs: attrs{

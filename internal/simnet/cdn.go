@@ -30,8 +30,7 @@ type CDN struct {
 	blobs    map[string]*blob
 	expired  map[string]int
 	faults   []*CDNFault
-	requests []CDNRequest
-	gone     int
+	requests []*CDNRequest
 }
 
 // blob is one stored file, in memory, or on disk if the CDN has a directory.
@@ -50,9 +49,9 @@ type CDNRequest struct {
 	Path string
 	// Range is the request's Range header.
 	Range string
-	// Status is what was answered.
+	// Status is what was answered, 0 while that is not finished.
 	Status int
-	// Bytes is the size of the body that was sent or taken.
+	// Bytes is the size of the bodies that were taken and sent.
 	Bytes int64
 	// At is when the request came.
 	At time.Time
@@ -99,21 +98,16 @@ func (c *CDN) connectionNode() Node {
 // ServeHTTP takes uploads, downloads and deletions.
 func (c *CDN) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault := c.fault(r)
-	record := &CDNRequest{Method: r.Method, Path: r.URL.Path, Range: r.Header.Get("Range"), At: time.Now()}
+	finish := c.record(&CDNRequest{Method: r.Method, Path: r.URL.Path, Range: r.Header.Get("Range"), At: time.Now()})
 	counted := &countingWriter{ResponseWriter: w, status: http.StatusOK}
-	defer func() {
-		record.Status = counted.status
-		if r.Method != http.MethodPost {
-			record.Bytes = counted.written
-		}
-		c.record(record)
-	}()
+	var taken int64
+	defer func() { finish(counted.status, counted.written+taken) }()
 	if !c.suffer(counted, r, fault) {
 		return
 	}
 	switch r.Method {
 	case http.MethodPost:
-		record.Bytes = c.upload(counted, r)
+		taken = c.upload(counted, r)
 	case http.MethodGet, http.MethodHead:
 		c.download(counted, r, fault)
 	case http.MethodDelete:
@@ -123,10 +117,16 @@ func (c *CDN) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (c *CDN) record(r *CDNRequest) {
+// record lists a request when it begins and completes the entry when it ends.
+func (c *CDN) record(r *CDNRequest) (finish func(status int, bytes int64)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.requests = append(c.requests, *r)
+	c.requests = append(c.requests, r)
+	return func(status int, bytes int64) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		r.Status, r.Bytes = status, bytes
+	}
 }
 
 // fault finds what is to go wrong with a request.
@@ -246,9 +246,6 @@ func (c *CDN) keep(b *blob) (path string) {
 func (c *CDN) download(w http.ResponseWriter, r *http.Request, fault CDNFault) {
 	c.mu.Lock()
 	b, status := c.blobs[r.URL.Path], c.expired[r.URL.Path]
-	if status == 0 {
-		status = c.gone
-	}
 	c.mu.Unlock()
 	switch {
 	case status != 0:
@@ -377,11 +374,15 @@ func (c *CDN) ClearFaults() {
 	c.faults = nil
 }
 
-// Requests lists all requests so far, in the order in which they ended.
+// Requests lists all requests so far, in the order in which they came.
 func (c *CDN) Requests() []CDNRequest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.requests)
+	out := make([]CDNRequest, len(c.requests))
+	for i, r := range c.requests {
+		out[i] = *r
+	}
+	return out
 }
 
 // Downloads counts the requests for a path so far, or for any path if it is empty.

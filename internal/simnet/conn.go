@@ -36,7 +36,7 @@ type conn struct {
 	corrupt int
 }
 
-// outgoing is one stanza on its way to a client, or the order to hang up.
+// outgoing is one stanza on its way to a client, or the order to hang up, or both.
 type outgoing struct {
 	node   waBinary.Node
 	hangUp bool
@@ -181,7 +181,7 @@ func (c *conn) decode(frame []byte) (*waBinary.Node, error) {
 // send queues a stanza for the client. It never blocks.
 func (c *conn) send(node waBinary.Node) { c.enqueue(outgoing{node: node}) }
 
-// sendLast queues a stanza after which the server hangs up.
+// sendLast queues a stanza after which the server hangs up; an empty one only hangs up.
 func (c *conn) sendLast(node waBinary.Node) { c.enqueue(outgoing{node: node, hangUp: true}) }
 
 func (c *conn) enqueue(o outgoing) {
@@ -231,7 +231,7 @@ func (c *conn) writeLoop() {
 		}
 		var last bool
 		buffer, last = c.encode(buffer[:0], batch)
-		if c.ws.Write(c.ctx, websocket.MessageBinary, buffer) != nil {
+		if len(buffer) > 0 && c.ws.Write(c.ctx, websocket.MessageBinary, buffer) != nil {
 			return
 		}
 		if last {
@@ -255,6 +255,9 @@ func (c *conn) linger() {
 // encode appends the frames of a batch to buffer, up to the one after which the server hangs up.
 func (c *conn) encode(buffer []byte, batch []outgoing) (frames []byte, last bool) {
 	for _, o := range batch {
+		if o.node.Tag == "" {
+			return buffer, true
+		}
 		payload, err := waBinary.Marshal(o.node)
 		if err != nil {
 			c.net.log.Errorf("stanza %s not encoded: %v", o.node.Tag, err)

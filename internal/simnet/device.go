@@ -27,6 +27,7 @@ type Device struct {
 	active     bool
 	introduced bool
 	welcomed   bool
+	fetched    map[string]struct{}
 	removed    bool
 	queue      outbox
 	faults     deviceFaults
@@ -40,8 +41,8 @@ type Counters struct {
 	Logins int
 	// Delivered counts stanzas put on the wire, repetitions included; Redelivered only the repetitions.
 	Delivered, Redelivered int
-	// Acknowledged counts stanzas that the device acknowledged.
-	Acknowledged int
+	// Acknowledged counts stanzas that the device acknowledged; IgnoredAcks what was lost of that by IgnoreAcks.
+	Acknowledged, IgnoredAcks int
 	// Sent counts messages that the device sent; Rejected those that were answered with an error.
 	Sent, Rejected int
 	// RetryReceipts counts what the device could not decrypt and asked to be sent again.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/types"
 )
 
@@ -47,7 +48,7 @@ func (d *Device) Acknowledged() []Acknowledged {
 // AcknowledgedMessages is Acknowledged for messages alone, without those between the devices of the account itself.
 func (d *Device) AcknowledgedMessages() []Acknowledged {
 	return slices.DeleteFunc(d.Acknowledged(), func(a Acknowledged) bool {
-		return a.Class != "message" || a.By == "peer_msg" || a.By == "hist_sync"
+		return a.Class != "message" || a.Peer
 	})
 }
 
@@ -101,6 +102,11 @@ func (d *Device) WaitLogins(ctx context.Context, count int) error {
 	return d.wait(ctx, "log in", func() bool { return d.counters.Logins >= count })
 }
 
+// WaitCounters waits until the device's counters are as wanted.
+func (d *Device) WaitCounters(ctx context.Context, wanted func(Counters) bool) error {
+	return d.wait(ctx, "reach some counters", func() bool { return wanted(d.counters) })
+}
+
 // WaitOffline waits until the device has no connection.
 func (d *Device) WaitOffline(ctx context.Context) error {
 	return d.wait(ctx, "go offline", func() bool { return d.conn == nil })
@@ -111,9 +117,12 @@ func (d *Device) WaitRemoved(ctx context.Context) error {
 	return d.wait(ctx, "be unlinked", func() bool { return d.removed })
 }
 
-// WaitSynced waits until a new companion has acknowledged what its phone sent to welcome it: key share and history.
+// WaitSynced waits until a new companion has acknowledged what its phone sent to welcome it, key share and history, and has asked for
+// all of the app state.
 func (d *Device) WaitSynced(ctx context.Context) error {
-	return d.wait(ctx, "sync", func() bool { return d.active && d.welcomed && peerMessages(&d.queue) == 0 })
+	return d.wait(ctx, "sync", func() bool {
+		return d.active && d.welcomed && len(d.fetched) == len(appstate.AllPatchNames) && peerMessages(&d.queue) == 0
+	})
 }
 
 func peerMessages(q *outbox) (count int) {
@@ -165,4 +174,9 @@ func Burst(ctx context.Context, phones []*Phone, to types.JID, count int, text f
 		}
 	}
 	return ids, nil
+}
+
+// WaitPreKeys waits until the server has at least so many one-time keys of the device.
+func (d *Device) WaitPreKeys(ctx context.Context, count int) error {
+	return d.wait(ctx, "upload keys", func() bool { return len(d.keys.oneTime) >= count })
 }

@@ -127,7 +127,7 @@ func (n *Network) answerCompanion(c *conn, d *Device, node *Node) {
 	if target == d {
 		// With a stream error as well, whatsmeow would delete its store twice at the same time.
 		n.forget(target)
-		c.enqueue(outgoing{hangUp: true})
+		c.sendLast(Node{})
 		return
 	}
 	n.unlink(target)

@@ -191,6 +191,10 @@ func (p *Phone) ScanQR(ctx context.Context, qr string) (*Device, error) {
 
 // link makes a client a device of the account, once both sides have the same secret.
 func (p *Phone) link(ctx context.Context, waiting *pairing, secret []byte, display string) (*Device, error) {
+	// A companion finds the account's app state there; one that comes later would be announced to it before it has the key.
+	if _, err := p.beginAppState(ctx); err != nil {
+		return nil, err
+	}
 	if p.passkeyRequired() {
 		var err error
 		if secret, err = p.demandPasskey(ctx, waiting, secret); err != nil {

@@ -11,6 +11,7 @@ import (
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/keys"
+	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
 // memory is a whatsmeow store that lives as long as its phone does. One memory belongs to one device.
@@ -74,6 +75,23 @@ func newMemory() *memory {
 		tokens: make(map[types.JID]store.PrivacyToken), buffered: make(map[[32]byte]*store.BufferedEvent),
 		outgoing: make(map[secretKey]outgoingEvent), lidToPN: make(map[string]string), pnToLID: make(map[string]string),
 	}
+}
+
+// NewDevice makes an unpaired whatsmeow device whose store is in memory: for clients that need no session file. It starts with a few
+// keys, so that whatsmeow uploads 50 at the first login and not 812.
+func NewDevice(log waLog.Logger) *store.Device {
+	m := newMemory()
+	for range lowKeys {
+		m.uploaded[m.newPreKey().KeyID] = struct{}{}
+	}
+	identity := keys.NewKeyPair()
+	device := &store.Device{
+		Log: log, NoiseKey: keys.NewKeyPair(), IdentityKey: identity, SignedPreKey: identity.CreateSignedPreKey(1),
+		RegistrationID: 4712, AdvSecretKey: randomBytes(32), Initialized: true,
+	}
+	device.SetAllStores(m)
+	device.LIDs, device.Container = m, m
+	return device
 }
 
 // locked runs f under the lock and returns what it does.

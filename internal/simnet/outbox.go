@@ -52,6 +52,8 @@ type Acknowledged struct {
 	Sender types.JID
 	// Type is the stanza's type, for receipts and notifications.
 	Type string
+	// Peer says that it was a message between the devices of the account itself.
+	Peer bool
 	// By is "ack", or the type of the receipt that acknowledged a message ("delivery" for one without a type).
 	By string
 	// Error is the code of a negative acknowledgement.
@@ -155,6 +157,8 @@ func (n *Network) acknowledge(d *Device, key ackKey, by string, code int) bool {
 		return false
 	}
 	if d.faults.ignoreAck(key.class) {
+		d.counters.IgnoredAcks++
+		n.notify()
 		return true
 	}
 	s := waiting[0]
@@ -172,7 +176,7 @@ func (n *Network) acknowledge(d *Device, key ackKey, by string, code int) bool {
 	s.acked = true
 	d.counters.Acknowledged++
 	q.history = append(q.history, Acknowledged{
-		Class: key.class, ID: key.id, Chat: s.chat, Sender: s.sender, Type: key.kind, By: by, Error: code,
+		Class: key.class, ID: key.id, Chat: s.chat, Sender: s.sender, Type: key.kind, By: by, Peer: text(&s.node, "category") == "peer", Error: code,
 		Deliveries: s.delivered, At: time.Now(),
 	})
 	n.pump(d)

@@ -64,7 +64,7 @@ type Phone struct {
 }
 
 // phonePreKeys is how many one-time keys a new phone has at the server.
-const phonePreKeys = 60
+const phonePreKeys = 30
 
 // silenceLibsignal keeps libsignal from printing its errors to standard output.
 var silenceLibsignal = sync.OnceFunc(func() {

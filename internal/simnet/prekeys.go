@@ -20,6 +20,7 @@ const lowKeys = 5
 // answerKeys counts, stores and hands out pre-keys.
 func (n *Network) answerKeys(d *Device, node *Node, setting bool) answer {
 	if setting {
+		defer n.notify()
 		return storeKeys(d, node)
 	}
 	if wanted, ok := child(node, "key"); ok {

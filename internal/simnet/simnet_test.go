@@ -58,7 +58,7 @@ func newPhone(t *testing.T, n *simnet.Network, number, name string) *simnet.Phon
 	return p
 }
 
-// companion is a plain whatsmeow client on SQLite, as an application would have it.
+// companion is a plain whatsmeow client, as an application would have it.
 type companion struct {
 	t      *testing.T
 	cli    *whatsmeow.Client
@@ -67,7 +67,14 @@ type companion struct {
 	device *simnet.Device
 }
 
+// newCompanion makes a client whose session is in memory.
 func newCompanion(t *testing.T, n *simnet.Network) *companion {
+	t.Helper()
+	return companionOn(t, n, simnet.NewDevice(testLog("device")))
+}
+
+// newSQLCompanion makes one on SQLite.
+func newSQLCompanion(t *testing.T, n *simnet.Network) *companion {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/session.db?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {

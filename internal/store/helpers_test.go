@@ -124,6 +124,22 @@ func search(t testing.TB, s *Store, q bridge.SearchQuery) []bridge.Match {
 	return page.Items
 }
 
+// settle indexes all that can be indexed.
+func settle(t testing.TB, s *Store) {
+	t.Helper()
+	for _, step := range []func(context.Context) (bool, error){s.sealNext, s.freshen} {
+		for {
+			more, err := step(context.Background())
+			if err != nil {
+				t.Fatalf("index: %v", err)
+			}
+			if !more {
+				break
+			}
+		}
+	}
+}
+
 func ids(messages []bridge.Message) []string {
 	list := make([]string, len(messages))
 	for i, m := range messages {

@@ -30,6 +30,7 @@ func (t *tx) message(m bridge.Message) error {
 	if arrival == 0 {
 		return t.again(m, c, sender)
 	}
+	t.newest = arrival
 	if err := t.insertRaw(m, arrival); err != nil {
 		return err
 	}
@@ -169,6 +170,9 @@ func (t *tx) couldBeOne(stored int64, p person) bool {
 
 // rewritten tells that a message reads differently now.
 func (t *tx) rewritten(arrival int64) error {
+	if err := t.touch(arrival); err != nil {
+		return err
+	}
 	return t.tell(eventMessageUpdated, arrival, 0)
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"bridged/internal/bridge"
 )
@@ -27,166 +26,55 @@ func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pag
 	return page, nil
 }
 
-func (r *snapshot) history(q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
-	chat, err := r.findChat(q.Chat)
-	if err != nil {
-		return bridge.Page[bridge.Message]{}, err
-	}
-	h, err := r.newHistory(chat, q)
-	if err != nil {
-		return bridge.Page[bridge.Message]{}, err
-	}
-	messages, places, err := r.historyPage(h)
-	if err != nil {
-		return bridge.Page[bridge.Message]{}, err
-	}
-	return r.page(messages, places, h.limit)
-}
-
-// page drops the message that only says that there are more, and adds what
-// lies in other tables.
-func (r *snapshot) page(messages []bridge.Message, places []place, limit int) (bridge.Page[bridge.Message], error) {
-	var page bridge.Page[bridge.Message]
-	if len(messages) > limit {
-		cursor := places[limit-1].cursor()
-		page.NextCursor = &cursor
-		messages, places = messages[:limit], places[:limit]
-	}
-	page.Items = messages
-	return page, r.addVotesAndReactions(messages, places)
-}
-
-// history is a query of one chat, looked up and checked.
-type history struct {
-	chat          int64
-	sender        int64 // 0 is everybody
-	since, until  *int64
-	after         *place
-	needle        string
-	desc          bool
-	limit, offset int
-}
-
-func (r *snapshot) newHistory(chat int64, q bridge.MessageQuery) (history, error) {
-	h := history{chat: chat, desc: q.Order != bridge.OrderAsc, limit: limitOf(q.Limit), offset: max(q.Offset, 0)}
-	if q.Since != nil {
-		h.since = ceilMillis(*q.Since)
-	}
-	if q.Until != nil {
-		until := q.Until.UnixMilli()
-		h.until = &until
-	}
-	if q.Cursor != "" {
-		after, err := parsePlace(q.Cursor)
-		if err != nil {
-			return h, err
-		}
-		h.after = &after
-	}
-	if !blank(q.Q) {
-		h.needle = fold(q.Q)
-	}
-	if q.Sender != "" {
-		h.sender = nobody
-		if p, known := r.s.people.find(q.Sender); known {
-			h.sender = p.id
-		}
-	}
-	return h, nil
-}
-
-// nobody is no person's id.
-const nobody = -1
-
-// ceilMillis is the first whole millisecond that is not before t.
-func ceilMillis(t bridge.Time) *int64 {
-	ms := t.UnixMilli()
-	if bridge.Millis(ms).Before(t.Time) {
-		ms++
-	}
-	return &ms
-}
-
-// conditions are the WHERE of h without its text.
-func (h history) conditions() (where []string, args []any) {
-	where, args = []string{"m.chat = ?"}, []any{h.chat}
-	if h.sender != 0 {
-		where, args = append(where, "m.sender = ?"), append(args, h.sender)
-	}
-	if h.since != nil {
-		where, args = append(where, "m.timestamp >= ?"), append(args, *h.since)
-	}
-	if h.until != nil {
-		where, args = append(where, "m.timestamp <= ?"), append(args, *h.until)
-	}
-	if h.after != nil {
-		where = append(where, "(m.timestamp, m.arrival) "+h.beyond()+" (?, ?)")
-		args = append(args, h.after.timestamp, h.after.arrival)
-	}
-	return where, args
-}
-
-// beyond is the comparison that is true of what comes after in h's order.
-func (h history) beyond() string {
-	if h.desc {
-		return "<"
-	}
-	return ">"
-}
-
-func (h history) direction() string {
-	if h.desc {
-		return "DESC"
-	}
-	return "ASC"
-}
-
-// containsText is true of messages whose text contains the folded argument.
-const containsText = "instr(ifnull(m.folded, m.content), ?) > 0"
-
-func (h history) query() (string, []any) {
-	where, args := h.conditions()
-	if h.needle != "" {
-		where, args = append(where, containsText), append(args, h.needle)
-	}
-	return "SELECT " + messageColumns + " FROM messages m WHERE " + strings.Join(where, " AND ") +
-		" ORDER BY m.timestamp " + h.direction() + ", m.arrival " + h.direction() +
-		" LIMIT ? OFFSET ?", append(args, h.limit+1, h.offset)
-}
-
-func (r *snapshot) historyPage(h history) ([]bridge.Message, []place, error) {
-	var jid bridge.JID
-	if err := r.scan(r.ctx, "SELECT jid FROM chats WHERE id = ?", []any{h.chat}, &jid); err != nil {
-		return nil, nil, err
-	}
-	query, args := h.query()
-	messages, places := []bridge.Message{}, []place{}
-	err := r.each(r.ctx, query, args, func(rows *sql.Rows) error {
-		m, at, err := r.scanMessage(rows, jid)
-		messages, places = append(messages, m), append(places, at)
-		return err
-	})
-	return messages, places, err
-}
-
 // messageColumns are what a list shows of a message.
 const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, ifnull(m.details, ''),
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, m.status`
 
-// scanMessage reads messageColumns. Reactions is an empty list, not nil, where
+// messagesOf reads a query of messageColumns and the chat's JID, reactions and
+// votes included.
+func (r *snapshot) messagesOf(query string, args ...any) ([]bridge.Message, []place, error) {
+	messages, places := []bridge.Message{}, []place{}
+	err := r.each(r.ctx, query, args, func(rows *sql.Rows) error {
+		m, at, err := r.scanMessage(rows)
+		messages, places = append(messages, m), append(places, at)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return messages, places, r.addVotesAndReactions(messages, places)
+}
+
+// load reads the messages with certain arrivals, in that order. Those that are
+// gone are left out.
+func (r *snapshot) load(arrivals []int64) ([]bridge.Message, []place, error) {
+	if len(arrivals) == 0 {
+		return []bridge.Message{}, nil, nil
+	}
+	list, err := json.Marshal(arrivals)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.messagesOf(`
+		SELECT `+messageColumns+`, c.jid FROM json_each(?) wanted
+		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`, string(list))
+}
+
+// scanMessage reads messageColumns and the chat's JID. Reactions is an empty list, not nil, where
 // there are none; where there are some, it has room for them.
-func (r *snapshot) scanMessage(rows *sql.Rows, chat bridge.JID) (bridge.Message, place, error) {
-	m := bridge.Message{Chat: r.s.Canonical(chat)}
+func (r *snapshot) scanMessage(rows *sql.Rows) (bridge.Message, place, error) {
+	var m bridge.Message
 	var at place
 	var sender int64
 	var column string
 	var reactions int
 	var edited, deleted, status sql.NullInt64
 	err := rows.Scan(&at.arrival, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &column,
-		&at.timestamp, &reactions, &edited, &deleted, &status)
+		&at.timestamp, &reactions, &edited, &deleted, &status, &m.Chat)
 	if err != nil {
 		return m, at, err
 	}
+	m.Chat = r.s.Canonical(m.Chat)
 	p := r.s.people.get(sender)
 	m.SenderJID, m.SenderLID, m.PushName = p.jid(), p.lid, first(m.PushName, p.pushName())
 	m.Timestamp = bridge.Millis(at.timestamp)
@@ -282,7 +170,7 @@ func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge
 		if err != nil {
 			return err
 		}
-		m, err = r.message("m.chat = ? AND m.id = ?", found, id)
+		m, err = r.message(found, id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return bridge.NotFound("there is no message %s in the chat %s in the store", id, chat)
 		}
@@ -294,25 +182,16 @@ func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge
 	return m, nil
 }
 
-// message is the one message of a condition: [sql.ErrNoRows] without one.
-func (r *snapshot) message(where string, args ...any) (bridge.Message, error) {
-	var chat bridge.JID
-	err := r.scan(r.ctx, "SELECT c.jid FROM messages m JOIN chats c ON c.id = m.chat WHERE "+where, args, &chat)
+// message is one message of a chat: [sql.ErrNoRows] when there is none.
+func (r *snapshot) message(chat int64, id string) (bridge.Message, error) {
+	messages, places, err := r.messagesOf(`
+		SELECT `+messageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
+		WHERE m.chat = ? AND m.id = ?`, chat, id)
 	if err != nil {
 		return bridge.Message{}, err
 	}
-	var messages []bridge.Message
-	var places []place
-	err = r.each(r.ctx, "SELECT "+messageColumns+" FROM messages m WHERE "+where, args, func(rows *sql.Rows) error {
-		m, at, err := r.scanMessage(rows, chat)
-		messages, places = append(messages, m), append(places, at)
-		return err
-	})
-	if err != nil {
-		return bridge.Message{}, err
-	}
-	if err := r.addVotesAndReactions(messages, places); err != nil {
-		return bridge.Message{}, err
+	if len(messages) == 0 {
+		return bridge.Message{}, sql.ErrNoRows
 	}
 	return messages[0], r.addRaw(&messages[0], places[0].arrival)
 }

@@ -83,7 +83,7 @@ func TestPlans_OfHistoriesAreCheap(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			query, args := h.query()
+			query, args := h.query(messageColumns, 1, 1)
 			t.Run(fmt.Sprintf("%06b", bits), func(t *testing.T) { wantCheap(t, s, query, args) })
 			n++
 			return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 
 	"bridged/internal/bridge"
 )
@@ -12,46 +11,26 @@ import (
 // Search finds the messages of all chats whose text contains q.Q, newest
 // first.
 func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
-	if blank(q.Q) {
-		return bridge.Page[bridge.Match]{}, bridge.Invalid("q must not be blank")
-	}
 	page := bridge.Page[bridge.Match]{Items: []bridge.Match{}}
-	err := s.read(ctx, func(r *snapshot) error {
-		where, args := []string{containsText}, []any{fold(q.Q)}
-		if q.Since != nil {
-			where, args = append(where, "m.timestamp >= ?"), append(args, *ceilMillis(*q.Since))
+	if blank(q.Q) {
+		return page, bridge.Invalid("q must not be blank")
+	}
+	w, err := newSearch(q)
+	if err != nil {
+		return page, err
+	}
+	err = s.searching(ctx, func(r *snapshot) error {
+		places, err := r.run(&w)
+		if err != nil {
+			return err
 		}
-		if q.Until != nil {
-			where, args = append(where, "m.timestamp <= ?"), append(args, q.Until.UnixMilli())
+		if limit := w.room - 1; len(places) > limit {
+			cursor := places[limit-1].cursor()
+			page.NextCursor = &cursor
+			places = places[:limit]
 		}
-		switch q.ChatType {
-		case bridge.ChatsGroup:
-			where = append(where, "c.is_group = 1")
-		case bridge.ChatsIndividual:
-			where = append(where, "c.is_group = 0")
-		}
-		if q.Cursor != "" {
-			after, err := parsePlace(q.Cursor)
-			if err != nil {
-				return err
-			}
-			where, args = append(where, "(m.timestamp, m.arrival) < (?, ?)"), append(args, after.timestamp, after.arrival)
-		}
-		limit := limitOf(q.Limit)
-		var last place
-		return r.each(ctx, "SELECT "+matchColumns+" FROM messages m JOIN chats c ON c.id = m.chat WHERE "+
-			strings.Join(where, " AND ")+" ORDER BY m.timestamp DESC, m.arrival DESC LIMIT ?",
-			append(args, limit+1), func(rows *sql.Rows) error {
-				if len(page.Items) == limit {
-					cursor := last.cursor()
-					page.NextCursor = &cursor
-					return nil
-				}
-				match, at, err := r.scanMatch(rows)
-				last = at
-				page.Items = append(page.Items, match)
-				return err
-			})
+		page.Items, err = r.matches(places)
+		return err
 	})
 	if err != nil {
 		return bridge.Page[bridge.Match]{}, fmt.Errorf("search: %w", err)
@@ -59,16 +38,81 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 	return page, nil
 }
 
-const matchColumns = "m.arrival, m.timestamp, c.jid, m.id, m.sender, m.push_name, c.is_group, m.content"
+// newSearch asks for one more than the page, which says whether there is
+// another one.
+func newSearch(q bridge.SearchQuery) (walk, error) {
+	w := walk{needle: fold(q.Q), desc: true, room: limitOf(q.Limit) + 1}
+	var since, until *int64
+	if q.Since != nil {
+		since = ceilMillis(*q.Since)
+	}
+	if q.Until != nil {
+		ms := q.Until.UnixMilli()
+		until = &ms
+	}
+	w.since, w.until = ends(since, until)
+	switch q.ChatType {
+	case bridge.ChatsGroup:
+		w.kind = "c.is_group = 1"
+	case bridge.ChatsIndividual:
+		w.kind = "c.is_group = 0"
+	}
+	if q.Cursor != "" {
+		after, err := parsePlace(q.Cursor)
+		if err != nil {
+			return w, err
+		}
+		w.after = &after
+	}
+	return w, nil
+}
 
-func (r *snapshot) scanMatch(rows *sql.Rows) (bridge.Match, place, error) {
+// searching reads with the index, and once more without it where the index
+// turns out to be damaged.
+func (s *Store) searching(ctx context.Context, f func(*snapshot) error) error {
+	err := s.read(ctx, f)
+	if !isDamage(err) || s.indexBroken.Swap(true) {
+		return err
+	}
+	s.log.Error().Err(err).Msg("search index is damaged; searches scan until it is made anew")
+	select {
+	case s.indexWork <- struct{}{}:
+	default: // it is awake
+	}
+	return s.read(ctx, f)
+}
+
+const matchColumns = "c.jid, m.id, m.sender, m.push_name, c.is_group, m.content, m.timestamp"
+
+// matches reads what is shown of the messages at places, in their order.
+func (r *snapshot) matches(places []place) ([]bridge.Match, error) {
+	list := make([]bridge.Match, 0, len(places))
+	err := r.eachOf(`
+		SELECT `+matchColumns+` FROM json_each(?) wanted
+		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`,
+		arrivals(places), func(rows *sql.Rows) error {
+			match, err := r.scanMatch(rows)
+			list = append(list, match)
+			return err
+		})
+	return list, err
+}
+
+func arrivals(places []place) []int64 {
+	list := make([]int64, len(places))
+	for i, p := range places {
+		list[i] = p.arrival
+	}
+	return list
+}
+
+func (r *snapshot) scanMatch(rows *sql.Rows) (bridge.Match, error) {
 	var match bridge.Match
-	var at place
-	var sender int64
-	err := rows.Scan(&at.arrival, &at.timestamp, &match.ChatJID, &match.MsgID, &sender, &match.PushName, &match.IsGroup, &match.Content)
+	var sender, timestamp int64
+	err := rows.Scan(&match.ChatJID, &match.MsgID, &sender, &match.PushName, &match.IsGroup, &match.Content, &timestamp)
 	p := r.s.people.get(sender)
 	match.ChatJID = r.s.Canonical(match.ChatJID)
 	match.SenderJID, match.SenderLID, match.PushName = p.jid(), p.lid, first(match.PushName, p.pushName())
-	match.Timestamp = bridge.Millis(at.timestamp)
-	return match, at, err
+	match.Timestamp = bridge.Millis(timestamp)
+	return match, err
 }

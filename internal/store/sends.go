@@ -117,6 +117,9 @@ func (t *tx) retime(m target, timestamp int64) error {
 	if err := t.count(m.chat, timestamp); err != nil {
 		return err
 	}
+	if err := t.touch(m.arrival); err != nil {
+		return err
+	}
 	return t.tell(eventMessageStatus, m.arrival, 0)
 }
 

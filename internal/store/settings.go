@@ -14,6 +14,7 @@ const (
 	settingOwnerPN  = "store.owner.pn"
 	settingOwnerLID = "store.owner.lid"
 	settingStatus   = "store.status"
+	settingIndex    = "store.search_index"
 )
 
 // Setting reads a small value, empty when it was never set.

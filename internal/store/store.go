@@ -50,13 +50,37 @@ type Store struct {
 	readDB    *sql.DB
 	readers   chan *session
 	nreaders  int
+	opened    int // of them
 	failWrite atomic.Pointer[error]
+	tuning    tuning
 
 	// waking guards changed.
 	waking  sync.Mutex
 	changed chan struct{}
 
+	// indexing is held while the search index is written; claimed, guarded by
+	// writing, is the last block that is indexed or about to be.
+	indexing    sync.Mutex
+	claimed     int64
+	indexWork   chan struct{}
+	indexBroken atomic.Bool // searches scan instead
+	indexRemade bool        // the background's own: once is enough
+	lastSave    atomic.Int64
+
+	stop    context.CancelFunc
+	done    sync.WaitGroup
 	closing sync.Once
+}
+
+// tuning is where one way of reading gives way to another. The answers are the
+// same; tests choose other values to see both ways in small stores.
+type tuning struct {
+	// scan is how many of a chat's messages are simply read before the search
+	// index is asked: in a small chat, and for a word that is common in a large
+	// one, that is the faster way.
+	scan int
+	// skip is the offset from which on counting days is worth it.
+	skip int
 }
 
 // minReaders lets a slow search not hold up short reads on small machines.
@@ -71,11 +95,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		log:      o.Log,
-		path:     o.Path,
-		people:   newPeople(),
-		changed:  make(chan struct{}),
-		nreaders: o.Readers,
+		log:     o.Log,
+		path:    o.Path,
+		people:  newPeople(),
+		changed: make(chan struct{}),
+
+		indexWork: make(chan struct{}, 1),
+		nreaders:  o.Readers,
 	}
 	if s.nreaders <= 0 {
 		s.nreaders = max(minReaders, runtime.GOMAXPROCS(0))
@@ -103,19 +129,32 @@ func (s *Store) open(ctx context.Context) (err error) {
 		if err != nil {
 			return fmt.Errorf("open %s for reading: %w", s.path, explain(err))
 		}
+		s.opened++
 		s.readers <- r
 	}
-	return s.loadPeople(ctx)
+	if err := s.loadPeople(ctx); err != nil {
+		return err
+	}
+	if err := s.prepareIndex(ctx); err != nil {
+		return err
+	}
+	s.indexWork <- struct{}{}
+	background, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.done.Go(func() { s.index(background) })
+	return nil
 }
 
 // Close ends the store. It waits for writes and reads that are under way.
 func (s *Store) Close() error {
 	var errs []error
 	s.closing.Do(func() {
-		if s.readers != nil {
-			for range len(s.readers) {
-				(<-s.readers).close()
-			}
+		if s.stop != nil {
+			s.stop()
+		}
+		s.done.Wait()
+		for range s.opened {
+			(<-s.readers).close()
 		}
 		s.writing.Lock()
 		defer s.writing.Unlock()

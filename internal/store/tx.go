@@ -14,6 +14,9 @@ type tx struct {
 	people *peopleChange
 	at     int64
 	told   map[told]bool
+
+	newest  int64 // the last message that was added
+	touched bool  // a message has changed that was indexed
 }
 
 // told is an event that the transaction has appended: content is joined when
@@ -44,8 +47,10 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	}
 	s.people.publish(t.people)
 	if len(t.told) > 0 {
+		s.lastSave.Store(t.at)
 		s.wake()
 	}
+	s.wakeIndex(t)
 	return nil
 }
 

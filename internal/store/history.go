@@ -1,0 +1,194 @@
+package store
+
+import (
+	"database/sql"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// history is a query of one chat, looked up and checked.
+type history struct {
+	chat          int64
+	jid           bridge.JID
+	sender        int64 // 0 is everybody
+	since, until  *int64
+	after         *place
+	needle        string
+	desc          bool
+	limit, offset int
+}
+
+// nobody is no person's id.
+const nobody = -1
+
+func (r *snapshot) newHistory(chat int64, q bridge.MessageQuery) (history, error) {
+	h := history{
+		chat: chat, jid: q.Chat, desc: q.Order != bridge.OrderAsc,
+		limit: limitOf(q.Limit), offset: max(q.Offset, 0),
+	}
+	if q.Since != nil {
+		h.since = ceilMillis(*q.Since)
+	}
+	if q.Until != nil {
+		until := q.Until.UnixMilli()
+		h.until = &until
+	}
+	if q.Cursor != "" {
+		after, err := parsePlace(q.Cursor)
+		if err != nil {
+			return h, err
+		}
+		h.after = &after
+	}
+	if !blank(q.Q) {
+		h.needle = fold(q.Q)
+	}
+	if q.Sender != "" {
+		h.sender = nobody
+		if p, known := r.s.people.find(q.Sender); known {
+			h.sender = p.id
+		}
+	}
+	return h, nil
+}
+
+// ceilMillis is the first whole millisecond that is not before t.
+func ceilMillis(t bridge.Time) *int64 {
+	ms := t.UnixMilli()
+	if bridge.Millis(ms).Before(t.Time) {
+		ms++
+	}
+	return &ms
+}
+
+func (r *snapshot) history(q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
+	chat, err := r.findChat(q.Chat)
+	if err != nil {
+		return bridge.Page[bridge.Message]{}, err
+	}
+	h, err := r.newHistory(chat, q)
+	if err != nil {
+		return bridge.Page[bridge.Message]{}, err
+	}
+	var messages []bridge.Message
+	var places []place
+	if h.needle == "" {
+		messages, places, err = r.plainPage(h)
+	} else {
+		messages, places, err = r.filteredPage(h)
+	}
+	if err != nil {
+		return bridge.Page[bridge.Message]{}, err
+	}
+	return cut(messages, places, h.limit), nil
+}
+
+// cut drops the message that only says that there are more.
+func cut(messages []bridge.Message, places []place, limit int) bridge.Page[bridge.Message] {
+	page := bridge.Page[bridge.Message]{Items: messages}
+	if len(messages) > limit {
+		cursor := places[limit-1].cursor()
+		page.Items, page.NextCursor = messages[:limit], &cursor
+	}
+	return page
+}
+
+// plainPage reads a page by the chat's index.
+func (r *snapshot) plainPage(h history) ([]bridge.Message, []place, error) {
+	if err := r.skipDays(&h); err != nil {
+		return nil, nil, err
+	}
+	query, args := h.query(messageColumns+", ?", h.limit+1, h.offset)
+	return r.messagesOf(query, append([]any{string(h.jid)}, args...)...)
+}
+
+// query selects columns of h's messages, whatever their text, in order.
+func (h history) query(columns string, limit, offset int) (string, []any) {
+	where, args := h.conditions()
+	return "SELECT " + columns + " FROM messages m WHERE " + where +
+		" ORDER BY m.timestamp " + direction(h.desc) + ", m.arrival " + direction(h.desc) +
+		" LIMIT ? OFFSET ?", append(args, limit, offset)
+}
+
+// conditions are the WHERE of h without its text.
+func (h history) conditions() (string, []any) {
+	where, args := []string{"m.chat = ?"}, []any{h.chat}
+	if h.sender != 0 {
+		where, args = append(where, "m.sender = ?"), append(args, h.sender)
+	}
+	if h.since != nil {
+		where, args = append(where, "m.timestamp >= ?"), append(args, *h.since)
+	}
+	if h.until != nil {
+		where, args = append(where, "m.timestamp <= ?"), append(args, *h.until)
+	}
+	if h.after != nil {
+		where = append(where, "(m.timestamp, m.arrival) "+beyond(h.desc)+" (?, ?)")
+		args = append(args, h.after.timestamp, h.after.arrival)
+	}
+	return strings.Join(where, " AND "), args
+}
+
+// containsText is true of messages whose text contains the folded argument.
+const containsText = "instr(ifnull(m.folded, m.content), ?) > 0"
+
+// filteredPage finds the messages that contain h's text: among the chat's first
+// ones by reading them, beyond those with the index.
+func (r *snapshot) filteredPage(h history) ([]bridge.Message, []place, error) {
+	room := h.offset + h.limit + 1
+	edge, more, err := r.edgeOfScan(h)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := r.scanUpTo(h, edge, more, room)
+	if err != nil {
+		return nil, nil, err
+	}
+	if more && len(found) < room {
+		rest, err := r.run(h.walkBeyond(edge, room-len(found)))
+		if err != nil {
+			return nil, nil, err
+		}
+		found = append(found, rest...)
+	}
+	return r.load(arrivals(found[min(h.offset, len(found)):]))
+}
+
+// edgeOfScan is the last message that is simply read, and whether there are
+// any behind it.
+func (r *snapshot) edgeOfScan(h history) (edge place, more bool, err error) {
+	query, args := h.query("m.timestamp, m.arrival", 1, r.s.tuning.scan)
+	err = r.scan(r.ctx, query, args, &edge.timestamp, &edge.arrival)
+	if err == sql.ErrNoRows {
+		return edge, false, nil
+	}
+	return edge, err == nil, err
+}
+
+// scanUpTo reads h's messages up to the edge, or all where there is none, and
+// answers the first few that contain the text.
+func (r *snapshot) scanUpTo(h history, edge place, edged bool, room int) ([]place, error) {
+	where, args := h.conditions()
+	if edged {
+		where += " AND (m.timestamp, m.arrival) " + beyond(!h.desc) + "= (?, ?)"
+		args = append(args, edge.timestamp, edge.arrival)
+	}
+	found := []place{}
+	err := r.each(r.ctx, "SELECT m.timestamp, m.arrival FROM messages m WHERE "+where+" AND "+containsText+
+		" ORDER BY m.timestamp "+direction(h.desc)+", m.arrival "+direction(h.desc)+" LIMIT ?",
+		append(args, h.needle, room), func(rows *sql.Rows) error {
+			var p place
+			err := rows.Scan(&p.timestamp, &p.arrival)
+			found = append(found, p)
+			return err
+		})
+	return found, err
+}
+
+// walkBeyond looks for h's messages behind the edge.
+func (h history) walkBeyond(edge place, room int) *walk {
+	w := &walk{needle: h.needle, desc: h.desc, room: room, chat: h.chat, sender: h.sender, after: &edge}
+	w.since, w.until = ends(h.since, h.until)
+	return w
+}

@@ -1,0 +1,418 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// The search index is built behind the acknowledgements: a block is sealed
+// once it is full, which means that a later message has arrived. Searches scan
+// what is not sealed in the same snapshot, so that they are exact whatever is
+// indexed yet.
+
+const (
+	// blockBits makes blocks of 32 messages: with fewer the index grows, with
+	// more a rare word costs more to find.
+	blockBits = 5
+	blockSize = 1 << blockBits
+
+	// indexVersion changes with the form of grams or with [fold]; an index of
+	// another version is made anew.
+	indexVersion = 1
+
+	createGrams = `CREATE VIRTUAL TABLE grams USING fts5
+		(words, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii')`
+)
+
+func blockOf(arrival int64) int64 { return arrival >> blockBits }
+
+// prepareIndex sees to it that there is an index of today's form, if need be an
+// empty one that is filled in the background.
+func (s *Store) prepareIndex(ctx context.Context) error {
+	return s.write(ctx, func(t *tx) error {
+		version, err := t.setting(settingIndex)
+		if err != nil {
+			return err
+		}
+		if version != strconv.Itoa(indexVersion) {
+			if version != "" {
+				s.log.Warn().Str("version", version).Msg("search index is made anew")
+			}
+			return t.emptyIndex()
+		}
+		s.claimed, err = t.sealed()
+		return err
+	})
+}
+
+// emptyIndex makes an index that knows nothing yet.
+func (t *tx) emptyIndex() error {
+	for _, step := range []string{"DROP TABLE IF EXISTS grams", createGrams, "DELETE FROM blocks", "DELETE FROM stale_blocks"} {
+		if err := t.run(step); err != nil {
+			return fmt.Errorf("empty the search index: %w", err)
+		}
+	}
+	t.s.claimed = nothingSealed
+	return t.setSetting(settingIndex, strconv.Itoa(indexVersion))
+}
+
+// nothingSealed is the number before the first block's.
+const nothingSealed = -1
+
+const (
+	sealedQuery = "SELECT ifnull(max(id), -1) FROM blocks"
+	// A block that is about to be sealed may be stale already; until then it is
+	// scanned anyway.
+	staleQuery = "SELECT block FROM stale_blocks WHERE block <= (" + sealedQuery + ")"
+)
+
+// sealed is the last block that is indexed.
+func (t *tx) sealed() (int64, error) {
+	var sealed int64
+	_, err := t.find(sealedQuery, nil, &sealed)
+	return sealed, err
+}
+
+// touch notes that the text or the time of a message has changed. Only blocks
+// that are indexed, or are about to be, need to be looked at again.
+func (t *tx) touch(arrival int64) error {
+	block := blockOf(arrival)
+	if block > t.s.claimed {
+		return nil
+	}
+	t.touched = true
+	return t.run("INSERT INTO stale_blocks (block) VALUES (?) ON CONFLICT DO NOTHING", block)
+}
+
+// block is what the index keeps of one block.
+type block struct {
+	id             int64
+	oldest, newest int64
+	grams          string
+}
+
+// blocksOf reads the messages of a range of blocks and takes their grams.
+// Blocks without messages are left out.
+func blocksOf(ctx context.Context, q *session, first, last int64) ([]block, error) {
+	var blocks []block
+	var grams *gramSet
+	finish := func() {
+		if grams != nil {
+			blocks[len(blocks)-1].grams = grams.text.String()
+		}
+	}
+	err := q.each(ctx, `
+		SELECT arrival, timestamp, ifnull(folded, content) FROM messages
+		WHERE arrival BETWEEN ? AND ? ORDER BY arrival`,
+		[]any{first << blockBits, last<<blockBits + blockSize - 1}, func(rows *sql.Rows) error {
+			var arrival, timestamp int64
+			var text sql.RawBytes
+			if err := rows.Scan(&arrival, &timestamp, &text); err != nil {
+				return err
+			}
+			if id := blockOf(arrival); len(blocks) == 0 || blocks[len(blocks)-1].id != id {
+				finish()
+				blocks = append(blocks, block{id: id, oldest: timestamp, newest: timestamp})
+				grams = newGramSet()
+			}
+			b := &blocks[len(blocks)-1]
+			b.oldest, b.newest = min(b.oldest, timestamp), max(b.newest, timestamp)
+			grams.add(string(text))
+			return nil
+		})
+	finish()
+	return blocks, err
+}
+
+// putBlock enters a block into the index, for the first time or again.
+func (t *tx) putBlock(b block) error {
+	if err := t.run("DELETE FROM grams WHERE rowid = ?", b.id); err != nil {
+		return err
+	}
+	if err := t.run("INSERT INTO grams (rowid, words) VALUES (?, ?)", b.id, b.grams); err != nil {
+		return err
+	}
+	err := t.run(`
+		INSERT INTO blocks (id, oldest, newest, upto, downto) VALUES (?1, ?2, ?3,
+			max(?3, ifnull((SELECT upto FROM blocks WHERE id < ?1 ORDER BY id DESC LIMIT 1), ?3)),
+			min(?2, ifnull((SELECT downto FROM blocks WHERE id > ?1 ORDER BY id LIMIT 1), ?2)))
+		ON CONFLICT (id) DO UPDATE SET oldest = excluded.oldest, newest = excluded.newest,
+			upto = max(upto, excluded.upto), downto = min(downto, excluded.downto)`,
+		b.id, b.oldest, b.newest)
+	if err != nil {
+		return err
+	}
+	return t.widen(b)
+}
+
+// widen keeps upto and downto true of the blocks around b. Both grow with the
+// block's number, so that one look at a neighbour says whether there is
+// anything to do: mostly there is not.
+func (t *tx) widen(b block) error {
+	var neighbour int64
+	after, err := t.find("SELECT upto FROM blocks WHERE id > ? ORDER BY id LIMIT 1", []any{b.id}, &neighbour)
+	if err != nil {
+		return err
+	}
+	if after && neighbour < b.newest {
+		if err := t.run("UPDATE blocks SET upto = ?1 WHERE id > ?2 AND +upto < ?1", b.newest, b.id); err != nil {
+			return err
+		}
+	}
+	before, err := t.find("SELECT downto FROM blocks WHERE id < ? ORDER BY id DESC LIMIT 1", []any{b.id}, &neighbour)
+	if err != nil || !before || neighbour <= b.oldest {
+		return err
+	}
+	return t.run("UPDATE blocks SET downto = ?1 WHERE downto > ?1 AND +id < ?2", b.oldest, b.id)
+}
+
+// dropBlock takes a block without messages out of the index.
+func (t *tx) dropBlock(id int64) error {
+	if err := t.run("DELETE FROM grams WHERE rowid = ?", id); err != nil {
+		return err
+	}
+	return t.run("DELETE FROM blocks WHERE id = ?", id)
+}
+
+// sealBatch is how many blocks are sealed in one transaction: it holds up an
+// acknowledgement for as long as that takes.
+const sealBatch = 8
+
+// sealNext indexes the next full blocks and says whether there were any.
+// Grams are taken outside the transaction; a message that changes meanwhile
+// finds its block claimed and makes it stale.
+func (s *Store) sealNext(ctx context.Context) (bool, error) {
+	s.indexing.Lock()
+	defer s.indexing.Unlock()
+	first, last, err := s.claim(ctx)
+	if err != nil || last < first {
+		return false, err
+	}
+	var blocks []block
+	err = s.read(ctx, func(r *snapshot) (err error) {
+		blocks, err = blocksOf(ctx, r.session, first, last)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("read messages to index: %w", err)
+	}
+	err = s.write(ctx, func(t *tx) error {
+		for _, b := range blocks {
+			if err := t.putBlock(b); err != nil {
+				return fmt.Errorf("index a block: %w", err)
+			}
+		}
+		return nil
+	})
+	return err == nil, err
+}
+
+// claim says which blocks are to be sealed next: those that are full, up to a
+// batch. Gaps in the arrivals cost nothing.
+func (s *Store) claim(ctx context.Context) (first, last int64, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	var sealed, newest int64
+	if err := s.writer.scan(ctx, sealedQuery, nil, &sealed); err != nil {
+		return 0, -1, err
+	}
+	err = s.writer.scan(ctx, "SELECT arrival FROM messages WHERE arrival >= ? ORDER BY arrival LIMIT 1",
+		[]any{(sealed + 1) << blockBits}, &first)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, -1, nil
+	}
+	if err != nil {
+		return 0, -1, err
+	}
+	if err := s.writer.scan(ctx, "SELECT ifnull(max(arrival), 0) FROM messages", nil, &newest); err != nil {
+		return 0, -1, err
+	}
+	first, last = blockOf(first), blockOf(newest)-1
+	last = min(last, first+sealBatch-1)
+	s.claimed = max(s.claimed, last)
+	return first, last, nil
+}
+
+// freshen indexes stale blocks again and says whether there were any.
+func (s *Store) freshen(ctx context.Context) (bool, error) {
+	s.indexing.Lock()
+	defer s.indexing.Unlock()
+	found := false
+	err := s.read(ctx, func(r *snapshot) error {
+		return r.scan(ctx, "SELECT EXISTS ("+staleQuery+")", nil, &found)
+	})
+	if err != nil || !found {
+		return false, err
+	}
+	err = s.write(ctx, func(t *tx) error {
+		stale, err := t.ids(staleQuery + " LIMIT " + strconv.Itoa(sealBatch))
+		if err != nil {
+			return err
+		}
+		for _, id := range stale {
+			if err := t.freshen(id); err != nil {
+				return fmt.Errorf("index a block again: %w", err)
+			}
+		}
+		return nil
+	})
+	return err == nil, err
+}
+
+func (t *tx) freshen(id int64) error {
+	if err := t.run("DELETE FROM stale_blocks WHERE block = ?", id); err != nil {
+		return err
+	}
+	blocks, err := blocksOf(context.Background(), t.session, id, id)
+	if err != nil {
+		return err
+	}
+	if len(blocks) == 0 {
+		return t.dropBlock(id)
+	}
+	return t.putBlock(blocks[0])
+}
+
+// Reindex makes the search index anew and reports how many messages of how
+// many are indexed. Searches go on meanwhile; they are exact, but slow.
+func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) error {
+	if err := s.dropIndex(ctx); err != nil {
+		return err
+	}
+	for {
+		more, err := s.sealNext(ctx)
+		if err != nil {
+			return fmt.Errorf("make the search index: %w", err)
+		}
+		done, total, err := s.indexed(ctx)
+		if err != nil {
+			return err
+		}
+		if !more {
+			done = total // the last ones fill no block yet and are scanned
+		}
+		if progress != nil {
+			progress(done, total)
+		}
+		if !more {
+			s.indexBroken.Store(false)
+			return nil
+		}
+	}
+}
+
+func (s *Store) dropIndex(ctx context.Context) error {
+	s.indexing.Lock()
+	defer s.indexing.Unlock()
+	return s.write(ctx, func(t *tx) error { return t.emptyIndex() })
+}
+
+// indexed says how many arrivals are indexed of how many.
+func (s *Store) indexed(ctx context.Context) (done, total int, err error) {
+	err = s.read(ctx, func(r *snapshot) error {
+		var sealed int
+		if err := r.scan(ctx, sealedQuery, nil, &sealed); err != nil {
+			return err
+		}
+		done = (sealed + 1) * blockSize
+		return r.scan(ctx, "SELECT ifnull(max(arrival), 0) FROM messages", nil, &total)
+	})
+	return min(done, total), total, err
+}
+
+const (
+	// quiet is how long nothing must have been saved before indexing goes on:
+	// a burst is taken in first.
+	quiet = 20 * time.Millisecond
+	// maxTail is how many messages may wait for the index in a burst: more
+	// would make searches slow.
+	maxTail = 8192
+	// sealEvery is how many full blocks gather before they are sealed.
+	sealEvery = 4
+)
+
+// wakeIndex says that there is work, once there is enough of it.
+func (s *Store) wakeIndex(t *tx) {
+	if blockOf(t.newest) <= s.claimed+sealEvery && !t.touched {
+		return
+	}
+	select {
+	case s.indexWork <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// index runs in the background until ctx ends.
+func (s *Store) index(ctx context.Context) {
+	for {
+		worked, err := s.indexSome(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			s.log.Error().Err(err).Msg("search index cannot be written; searches scan meanwhile")
+			if !sleep(ctx, time.Minute) {
+				return
+			}
+		case !worked:
+			select {
+			case <-ctx.Done():
+				return
+			case <-s.indexWork:
+			}
+		}
+	}
+}
+
+// indexSome does the next piece of work and says whether there was any.
+func (s *Store) indexSome(ctx context.Context) (bool, error) {
+	if s.indexBroken.Load() && !s.indexRemade {
+		s.indexRemade = true
+		return true, s.Reindex(ctx, nil)
+	}
+	if err := s.awaitQuiet(ctx); err != nil {
+		return false, err
+	}
+	if stale, err := s.freshen(ctx); stale || err != nil {
+		return stale, err
+	}
+	return s.sealNext(ctx)
+}
+
+// awaitQuiet waits for a pause between writes, unless much has gathered.
+func (s *Store) awaitQuiet(ctx context.Context) error {
+	for {
+		pause := time.Since(time.UnixMilli(s.lastSave.Load()))
+		if pause >= quiet {
+			return nil
+		}
+		done, total, err := s.indexed(ctx)
+		if err != nil || total-done > maxTail {
+			return err
+		}
+		if !sleep(ctx, quiet-pause) {
+			return ctx.Err()
+		}
+	}
+}
+
+// sleep says false when ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// isDamage says whether an error means that the index itself is damaged.
+func isDamage(err error) bool { return resultCode(err) == sqlite3.SQLITE_CORRUPT }

@@ -1,0 +1,240 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// A walk finds the first messages, by timestamp and arrival in either
+// direction, whose text contains a needle. It scans what the index does not
+// know (the tail of unsealed messages and stale blocks), then looks into the
+// blocks that the index names, newest first or oldest first, and stops as soon
+// as no block that is left can hold anything better than what it has.
+type walk struct {
+	needle       string
+	desc         bool
+	room         int    // how many are wanted
+	chat, sender int64  // 0 is all
+	kind         string // a condition on the chat c, empty for none
+	since, until int64
+	after        *place // only what comes after it, in the walk's order
+}
+
+// ends makes the time range of a walk.
+func ends(since, until *int64) (int64, int64) {
+	from, to := int64(math.MinInt64), int64(math.MaxInt64)
+	if since != nil {
+		from = *since
+	}
+	if until != nil {
+		to = *until
+	}
+	return from, to
+}
+
+// narrow makes the time range no wider than after allows.
+func (w *walk) narrow() {
+	switch {
+	case w.after == nil:
+	case w.desc:
+		w.until = min(w.until, w.after.timestamp)
+	default:
+		w.since = max(w.since, w.after.timestamp)
+	}
+}
+
+// filter is the WHERE of one message m, with its text last: that is the
+// dearest to look at.
+func (w *walk) filter() (string, []any) {
+	var where []string
+	var args []any
+	add := func(condition string, values ...any) {
+		where, args = append(where, condition), append(args, values...)
+	}
+	if w.chat != 0 {
+		add("m.chat = ?", w.chat)
+	}
+	if w.sender != 0 {
+		add("m.sender = ?", w.sender)
+	}
+	if w.since != math.MinInt64 {
+		add("m.timestamp >= ?", w.since)
+	}
+	if w.until != math.MaxInt64 {
+		add("m.timestamp <= ?", w.until)
+	}
+	if w.after != nil {
+		add("(m.timestamp, m.arrival) "+beyond(w.desc)+" (?, ?)", w.after.timestamp, w.after.arrival)
+	}
+	add(containsText, w.needle)
+	if w.kind != "" {
+		add("EXISTS (SELECT 1 FROM chats c WHERE c.id = m.chat AND " + w.kind + ")")
+	}
+	return strings.Join(where, " AND "), args
+}
+
+// beyond is the comparison that is true of what comes later in an order.
+func beyond(desc bool) string {
+	if desc {
+		return "<"
+	}
+	return ">"
+}
+
+func direction(desc bool) string {
+	if desc {
+		return "DESC"
+	}
+	return "ASC"
+}
+
+// run answers the places of the first w.room matches, in order.
+func (r *snapshot) run(w *walk) ([]place, error) {
+	w.narrow()
+	found := &best{desc: w.desc, room: w.room}
+	if r.s.indexBroken.Load() {
+		return found.sorted(), r.scanFrom(w, 0, found)
+	}
+	var sealed int64
+	if err := r.scan(r.ctx, sealedQuery, nil, &sealed); err != nil {
+		return nil, err
+	}
+	if err := r.scanFrom(w, (sealed+1)<<blockBits, found); err != nil {
+		return nil, err
+	}
+	stale, err := r.scanStale(w, found)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.lookUp(w, sealed, stale, found); err != nil {
+		return nil, err
+	}
+	return found.sorted(), nil
+}
+
+// scanFrom looks at every message from an arrival on.
+func (r *snapshot) scanFrom(w *walk, arrival int64, found *best) error {
+	where, args := w.filter()
+	// The plus keeps SQLite from taking a chat's index: the tail is short.
+	query := "SELECT m.arrival, m.timestamp FROM messages m WHERE m.arrival >= ? AND " + strings.ReplaceAll(where, "m.chat =", "+m.chat =")
+	return r.gather(query, append([]any{arrival}, args...), found)
+}
+
+func (r *snapshot) gather(query string, args []any, found *best) error {
+	return r.each(r.ctx, query, args, func(rows *sql.Rows) error {
+		var p place
+		err := rows.Scan(&p.arrival, &p.timestamp)
+		found.add(p)
+		return err
+	})
+}
+
+// scanStale looks at every message of the blocks that have changed since they
+// were indexed, and answers which those are.
+func (r *snapshot) scanStale(w *walk, found *best) (map[int64]bool, error) {
+	stale := make(map[int64]bool)
+	err := r.each(r.ctx, staleQuery, nil, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		stale[id] = true
+		return err
+	})
+	if err != nil || len(stale) == 0 {
+		return stale, err
+	}
+	where, args := w.filter()
+	return stale, r.gather(fmt.Sprintf(`
+		SELECT m.arrival, m.timestamp FROM (%s) s CROSS JOIN messages m NOT INDEXED
+			ON m.arrival BETWEEN s.block << %d AND (s.block << %[2]d) + %d
+		WHERE %s`, staleQuery, blockBits, blockSize-1, where), args, found)
+}
+
+// lookUp looks into the blocks that the index names.
+func (r *snapshot) lookUp(w *walk, sealed int64, stale map[int64]bool, found *best) error {
+	first, last, err := r.blockRange(w, sealed)
+	if err != nil || first > last {
+		return err
+	}
+	query, args := w.lookUpQuery(first, last)
+	rows, err := r.query(r.ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, limit int64
+		var p place
+		if err := rows.Scan(&id, &limit, &p.arrival, &p.timestamp); err != nil {
+			return err
+		}
+		if found.settled(w.bestOf(id, limit)) {
+			return nil
+		}
+		if !stale[id] {
+			found.add(p)
+		}
+	}
+	return rows.Err()
+}
+
+// bestOf is a place that nothing in a block or beyond it comes before: limit
+// is the block's upto or downto.
+func (w *walk) bestOf(id, limit int64) place {
+	if w.desc {
+		return place{limit, id<<blockBits + blockSize - 1}
+	}
+	return place{limit, id << blockBits}
+}
+
+// blockRange are the blocks that the time range may reach into.
+func (r *snapshot) blockRange(w *walk, sealed int64) (first, last int64, err error) {
+	first, last = 0, sealed
+	if w.since != math.MinInt64 {
+		first, err = r.edge("SELECT id FROM blocks WHERE upto >= ? ORDER BY upto, id LIMIT 1", w.since, sealed+1)
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	if w.until != math.MaxInt64 {
+		last, err = r.edge("SELECT id FROM blocks WHERE downto <= ? ORDER BY downto DESC, id DESC LIMIT 1", w.until, nothingSealed)
+	}
+	return first, last, err
+}
+
+func (r *snapshot) edge(query string, at, none int64) (int64, error) {
+	id := none
+	err := r.scan(r.ctx, query, []any{at}, &id)
+	if err == sql.ErrNoRows {
+		return none, nil
+	}
+	return id, err
+}
+
+// lookUpQuery looks the blocks up in walking order. A block's messages are read
+// by arrival, or, when only one chat is wanted, by the chat's own index within
+// the block's time.
+func (w *walk) lookUpQuery(first, last int64) (string, []any) {
+	limit := "b.downto"
+	if w.desc {
+		limit = "b.upto"
+	}
+	source := "messages m NOT INDEXED"
+	within := ""
+	if w.chat != 0 {
+		source = "messages m INDEXED BY messages_by_time"
+		if w.sender != 0 {
+			source = "messages m INDEXED BY messages_by_sender"
+		}
+		within = " AND m.timestamp BETWEEN b.oldest AND b.newest"
+	}
+	where, args := w.filter()
+	query := fmt.Sprintf(`
+		SELECT g.rowid, %s, m.arrival, m.timestamp
+		FROM grams g CROSS JOIN blocks b ON b.id = g.rowid CROSS JOIN %s
+			ON m.arrival BETWEEN g.rowid << %d AND (g.rowid << %[3]d) + %d%s
+		WHERE g.grams MATCH ? AND g.rowid BETWEEN ? AND ? AND %s
+		ORDER BY g.rowid %s`, limit, source, blockBits, blockSize-1, within, where, direction(w.desc))
+	return query, append([]any{gramQuery(w.needle), first, last}, args...)
+}

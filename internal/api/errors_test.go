@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"bridged/internal/api"
 	"bridged/internal/bridge"
 )
 
@@ -126,25 +127,52 @@ func TestErrors_CallerThatWentAwayIsNoFailure(t *testing.T) {
 	}
 }
 
-// Every error leaves with its own status and code, on a route that shows it.
-func TestErrors_EveryCodeHasItsStatus(t *testing.T) {
-	s := newServer(t)
-	for code, status := range map[bridge.Code]int{
-		bridge.CodeNotOnNetwork:       400,
-		bridge.CodeNotInGroup:         400,
-		bridge.CodeRateLimited:        429,
-		bridge.CodeReachoutRestricted: 429,
-		bridge.CodeSendRefused:        502,
-		bridge.CodeNotConnected:       503,
-		bridge.CodeStorageUnavailable: 503,
-		bridge.CodeSendTimeout:        504,
-		bridge.CodeInternal:           500,
-	} {
-		s.account.send = func(context.Context, bridge.Outgoing) (bridge.Sent, error) {
-			return bridge.Sent{}, bridge.Fail(code, "as the network says")
+// Whatever the account refuses leaves with its code's status, on every route
+// that asks the account.
+func TestErrors_EveryRefusalOfTheAccountHasItsStatus(t *testing.T) {
+	pairing := map[bridge.Code]int{
+		bridge.CodeInvalid: 400, bridge.CodeAlreadyPaired: 409, bridge.CodeOtherAccount: 409, bridge.CodeRateLimited: 429,
+		bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeInternal: 500,
+	}
+	passkey := map[bridge.Code]int{bridge.CodeInvalid: 400, bridge.CodeAlreadyPaired: 409, bridge.CodeNotConnected: 503, bridge.CodeInternal: 500}
+	session := map[bridge.Code]int{bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeInternal: 500}
+	sending := map[bridge.Code]int{
+		bridge.CodeNotOnNetwork: 400, bridge.CodeNotInGroup: 400, bridge.CodeRateLimited: 429, bridge.CodeReachoutRestricted: 429,
+		bridge.CodeMediaGone: 500, bridge.CodeInternal: 500, bridge.CodeSendRefused: 502,
+		bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeSendTimeout: 504,
+	}
+	codes := map[string]map[bridge.Code]int{
+		"/api/auth/pair": pairing, "/api/auth/passkey": passkey, "/api/auth/reconnect": session, "/api/auth/logout": session,
+	}
+	s := stocked(t)
+	for _, r := range everyRoute {
+		of := codes[r.path]
+		if r.sends {
+			of = sending
 		}
-		if got := s.Post("/api/messages/send", text(grace, "hi")).Want(status); got.Code() != string(code) {
-			t.Errorf("code %q, want %q", got.Code(), code)
+		for code, status := range of {
+			s.account.refuseAll(bridge.Fail(code, "as the network says"))
+			s.expect(r, r.body, "refused by the account", status, string(code))
+		}
+	}
+}
+
+// Nothing that breaks inside gets out, on any route.
+func TestErrors_PanicAnywhereIsAnInternalError(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.Store, o.Account = nil, nil })
+	for _, r := range everyRoute {
+		if r.path != "/readyz" && r.path != "/metrics" {
+			s.expect(r, r.body, "with nothing behind it", 500, "internal")
+		}
+	}
+}
+
+// The limit of bodies is the same on every route that takes one.
+func TestErrors_LargeBodiesAreRefusedEverywhere(t *testing.T) {
+	s := stocked(t)
+	for _, r := range everyRoute {
+		if r.body != "" {
+			s.expect(r, r.body+strings.Repeat(" ", 1<<20), "too large", 413, "payload_too_large")
 		}
 	}
 }

@@ -65,30 +65,38 @@ func TestIdempotency_OtherBodyOrRouteIsAMismatch(t *testing.T) {
 }
 
 func TestIdempotency_WhileTheFirstIsInProgress(t *testing.T) {
-	s := stocked(t)
-	entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan int)
-	s.account.send = func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
-		close(entered)
-		<-proceed
-		return s.account.accept(ctx, out)
-	}
-	go func() {
-		status, _, _ := s.keyed("k", "send", text(grace, "hi"))
-		done <- status
-	}()
-	<-entered
-	if status, answer, _ := s.keyed("k", "send", text(grace, "hi")); status != 409 || answer["code"] != "request_in_progress" {
-		t.Errorf("same body: %d %v", status, answer)
-	}
-	if status, answer, _ := s.keyed("k", "send", text(grace, "ho")); status != 422 || answer["code"] != "idempotency_mismatch" {
-		t.Errorf("other body: %d %v", status, answer)
-	}
-	close(proceed)
-	if status := <-done; status != 200 {
-		t.Errorf("first call: %d", status)
-	}
-	if status, _, replayed := s.keyed("k", "send", text(grace, "hi")); status != 200 || !replayed {
-		t.Errorf("after it: %d, replayed %v", status, replayed)
+	for _, r := range everyRoute {
+		if !r.sends {
+			continue
+		}
+		t.Run(r.path, func(t *testing.T) {
+			s := stocked(t)
+			name := strings.TrimPrefix(r.path, "/api/messages/")
+			entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan int)
+			s.account.send = func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
+				close(entered)
+				<-proceed
+				return s.account.accept(ctx, out)
+			}
+			go func() {
+				status, _, _ := s.keyed("k", name, r.body)
+				done <- status
+			}()
+			<-entered
+			if status, answer, _ := s.keyed("k", name, r.body); status != 409 || answer["code"] != "request_in_progress" {
+				t.Errorf("same body: %d %v", status, answer)
+			}
+			if status, answer, _ := s.keyed("k", name, r.body+" "); status != 422 || answer["code"] != "idempotency_mismatch" {
+				t.Errorf("other body: %d %v", status, answer)
+			}
+			close(proceed)
+			if status := <-done; status != 200 {
+				t.Errorf("first call: %d", status)
+			}
+			if status, _, replayed := s.keyed("k", name, r.body); status != 200 || !replayed {
+				t.Errorf("after it: %d, replayed %v", status, replayed)
+			}
+		})
 	}
 }
 

@@ -200,6 +200,18 @@ func (a *account) closed() {
 	a.ready = func() error { return bridge.NotConnected("the account is not open (status connecting)") }
 }
 
+// refuseAll makes the account refuse everything with err.
+func (a *account) refuseAll(err error) {
+	a.pair = func(context.Context, string) (bridge.PairingCode, error) { return bridge.PairingCode{}, err }
+	a.submitPasskey = func(context.Context, json.RawMessage) (bridge.PasskeyResult, error) {
+		return bridge.PasskeyResult{}, err
+	}
+	a.confirmPasskey = func(context.Context) (bridge.PasskeyResult, error) { return bridge.PasskeyResult{}, err }
+	a.reconnect = func(context.Context) error { return err }
+	a.logout = func(context.Context) (bool, error) { return false, err }
+	a.send = func(context.Context, bridge.Outgoing) (bridge.Sent, error) { return bridge.Sent{}, err }
+}
+
 // sent is everything that was sent so far.
 func (a *account) sent() []bridge.Outgoing {
 	a.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,11 +86,48 @@ func keepBody(body *io.ReadCloser) ([]byte, error) {
 	return data, nil
 }
 
+// seen counts the documented answers that were checked. mu guards it.
+var seen = struct {
+	mu      sync.Mutex
+	answers map[string]int
+}{answers: make(map[string]int)}
+
+// Unseen lists the documented answers ("GET /api/chats 200") that no checked
+// exchange of this process had.
+func Unseen() ([]string, error) {
+	doc, err := Document()
+	if err != nil {
+		return nil, err
+	}
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	var unseen []string
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			for status := range operation.Responses.Map() {
+				answer := method + " " + path + " " + status
+				if seen.answers[answer] == 0 {
+					unseen = append(unseen, answer)
+				}
+			}
+		}
+	}
+	slices.Sort(unseen)
+	return unseen, nil
+}
+
+func see(route *routers.Route, status int) {
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	seen.answers[fmt.Sprint(route.Method, " ", route.Path, " ", status)]++
+}
+
 func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, received []byte) error {
 	input, found := c.route(req)
 	if !found {
 		return c.checkUndocumented(resp, received)
 	}
+	see(input.Route, resp.StatusCode)
 	input.Request = req.Clone(context.Background())
 	input.Request.Body = io.NopCloser(bytes.NewReader(sent))
 	input.Options = &openapi3filter.Options{

@@ -108,9 +108,10 @@ func (s *server) knowsBearer(r *http.Request) bool {
 		return false
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
-	hash := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	token = strings.TrimSpace(token)
+	hash := sha256.Sum256([]byte(token))
 	matches := subtle.ConstantTimeCompare(hash[:], s.tokenHash[:]) == 1
-	return strings.EqualFold(scheme, "Bearer") && matches
+	return strings.EqualFold(scheme, "Bearer") && token != "" && matches
 }
 
 // sendGate refuses every sending route while ENABLE_SEND is false.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"bridged/internal/api"
 	"bridged/internal/bridge"
 )
 
@@ -172,6 +173,14 @@ func TestRefusals_BearerForms(t *testing.T) {
 	}
 	anonymous.Get("/api/auth/status?token=" + token + "&access_token=" + token).Want(http.StatusUnauthorized)
 	anonymous.Get("/healthz").Want(http.StatusOK)
+}
+
+// A server that was given no token lets nobody in.
+func TestRefusals_NoTokenOpensNothing(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.Token = "" })
+	for _, header := range []string{"", "Bearer", "Bearer ", "Bearer " + token} {
+		s.WithToken("").Get("/api/auth/status", "Authorization", header).Want(http.StatusUnauthorized)
+	}
 }
 
 // The message of an unready account names its state.

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"time"
 
 	"go.mau.fi/whatsmeow/types"
 )
@@ -29,8 +30,18 @@ type account struct {
 	privacy    map[string]string
 	// withheld means that nobody is told which number and which LID belong together.
 	withheld bool
-	// forms keeps for each message in which form of its account the others see its sender, where that is not the form of `to`.
-	forms map[string]string
+	// wishes keep, for messages of the account's phone, how they are to be delivered.
+	wishes map[string]wish
+}
+
+// wish is what a phone wants of the delivery of one message. What is zero is left to the server.
+type wish struct {
+	// form is the one in which the others see the sender: the server mirrors the form of `to`, which for whatsmeow is always a LID.
+	form string
+	// at is the time that the message bears.
+	at time.Time
+	// hidden is the kind under which companions are told that there is a message for the phones alone.
+	hidden string
 }
 
 // ErrNumberTaken is returned for a number that has an account already.
@@ -52,7 +63,7 @@ func (n *Network) newAccount(number string) (*account, error) {
 	a := &account{
 		net: n, number: number, lidUser: n.freeLID(), devices: make(map[uint16]*Device), nextDevice: 1,
 		appState: make(map[string][][]byte), blocked: make(map[types.JID]struct{}), privacy: defaultPrivacy(),
-		forms: make(map[string]string),
+		wishes: make(map[string]wish),
 	}
 	n.byNumber[number], n.byLID[a.lidUser] = a, a
 	return a, nil

@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
+	"go.uber.org/goleak"
 
 	"bridged/internal/simnet"
 )
@@ -132,4 +134,23 @@ func TestNetwork_ListensOnLoopbackOnly(t *testing.T) {
 	if _, err := simnet.New(t.Context(), simnet.Options{ListenAddr: "0.0.0.0:0"}); err == nil {
 		t.Error("listens on all addresses")
 	}
+}
+
+func TestClose_LeavesNothingRunning(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	n, err := simnet.New(t.Context(), simnet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	anna, ben := newPhone(t, n, "4915100000002", "Anna"), newPhone(t, n, "4915100000003", "Ben")
+	mustSend(t, anna, ben.PN(), "hello")
+	mustReceive(t, ben, "hello")
+	ben.Device().Freeze()
+	start := time.Now()
+	n.Close()
+	n.Close()
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+	goleak.VerifyNone(t, before)
 }

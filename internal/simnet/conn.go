@@ -322,6 +322,12 @@ func (c *conn) freeze(frozen bool) {
 	c.signal()
 }
 
+func (c *conn) isFrozen() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.frozen
+}
+
 func (c *conn) untilThawed() error {
 	c.mu.Lock()
 	frozen, thawed := c.frozen, c.thawed

@@ -44,7 +44,6 @@ type iqFault struct {
 // deviceFaults are what is to go wrong with a device. Network.mu guards them.
 type deviceFaults struct {
 	delay         time.Duration
-	corruptFrames int
 	corruptBodies int
 	duplicates    int
 	ignoredAcks   int

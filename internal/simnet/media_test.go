@@ -2,10 +2,12 @@ package simnet_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waMmsRetry"
@@ -127,6 +129,20 @@ func TestMedia_FaultsOfTheCDN(t *testing.T) {
 	}
 	if _, err := c.cli.Upload(within(t), data, whatsmeow.MediaImage); err != nil {
 		t.Errorf("the upload after it: %v", err)
+	}
+}
+
+func TestCDN_StallsUntilTheClientGivesUp(t *testing.T) {
+	n, own, anna, c := pair(t)
+	image := sendImage(t, anna, own, c, bytes.Repeat([]byte{7}, 100000)).Message.GetImageMessage()
+	for name, fault := range map[string]simnet.CDNFault{"in the middle": {Stall: 1000}, "at once": {StallAtOnce: true}} {
+		n.CDN().Fail(fault)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		if _, err := c.cli.Download(ctx, image); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+		n.CDN().ClearFaults()
 	}
 }
 

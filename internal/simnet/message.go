@@ -46,7 +46,7 @@ func (n *Network) ackMessage(d *Device, node *Node, phash string, fault SendFaul
 	if fault.LoseAck || d.conn == nil || text(node, "device_fanout") == "false" {
 		return
 	}
-	ack := Node{Tag: "ack", Attrs: attrs{"class": "message", "id": text(node, "id"), "from": jidOf(node, "to"), "t": unixNow()}}
+	ack := Node{Tag: "ack", Attrs: attrs{"class": "message", "id": text(node, "id"), "from": jidOf(node, "to"), "t": d.account.timeOf(node)}}
 	set(ack.Attrs, "phash", phash)
 	if fault.Code != 0 {
 		ack.Attrs["error"] = strconv.Itoa(fault.Code)
@@ -123,7 +123,7 @@ func (n *Network) directHash(d *Device, chat *account, node *Node, to types.JID)
 
 // form is the one in which the others see the sender: the one asked for by the sending phone, else the one of `to`.
 func (a *account) form(node *Node, mirrored string) string {
-	if form, ok := a.forms[text(node, "id")]; ok {
+	if form := a.wishes[text(node, "id")].form; form != "" {
 		return form
 	}
 	if mirrored == types.HiddenUserServer {
@@ -134,7 +134,7 @@ func (a *account) form(node *Node, mirrored string) string {
 
 // directNode is a message of a chat between two as one device of either of them gets it.
 func (n *Network) directNode(d, target *Device, chat *account, form string, node *Node, enc Node) Node {
-	a := attrs{"from": d.jid(form), "id": text(node, "id"), "t": unixNow(), "type": text(node, "type")}
+	a := attrs{"from": d.jid(form), "id": text(node, "id"), "t": d.account.timeOf(node), "type": text(node, "type")}
 	set(a, "edit", text(node, "edit"))
 	set(a, "notify", d.account.name)
 	if target.account == d.account {
@@ -143,7 +143,15 @@ func (n *Network) directNode(d, target *Device, chat *account, form string, node
 	} else {
 		set(a, "sender_"+shortForm(otherForm(form)), d.account.alternative(form))
 	}
-	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, node, enc)}
+	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, enc)}
+}
+
+// timeOf is the time that a message bears: now, or what its phone asked for.
+func (a *account) timeOf(node *Node) string {
+	if at := a.wishes[text(node, "id")].at; !at.IsZero() {
+		return strconv.FormatInt(at.Unix(), 10)
+	}
+	return unixNow()
 }
 
 func shortForm(form string) string {
@@ -155,7 +163,10 @@ func shortForm(form string) string {
 
 // contentFor is what a device gets of a message: its ciphertexts, the sender's identity if a session begins, and the rest
 // that is not for the server.
-func (n *Network) contentFor(d *Device, node *Node, encs ...Node) []Node {
+func (n *Network) contentFor(d, target *Device, node *Node, encs ...Node) []Node {
+	if hidden := d.account.wishes[text(node, "id")].hidden; hidden != "" && target.number != 0 {
+		return []Node{{Tag: "unavailable", Attrs: attrs{"type": hidden}}}
+	}
 	content := append([]Node(nil), encs...)
 	begins := false
 	for _, enc := range encs {
@@ -189,7 +200,7 @@ func (n *Network) routePeer(d *Device, node *Node, to types.JID) int {
 	form := types.DefaultUserServer
 	n.push(target, Node{Tag: "message", Attrs: attrs{
 		"from": d.jid(form), "id": text(node, "id"), "t": unixNow(), "type": text(node, "type"), "category": "peer",
-	}, Content: n.contentFor(d, node, *enc)})
+	}, Content: n.contentFor(d, target, node, *enc)})
 	return 0
 }
 
@@ -224,14 +235,14 @@ func (n *Network) groupNode(d, target *Device, chat types.JID, form string, node
 	if g := n.groups[chat.User]; g != nil && chat.Server == types.GroupServer {
 		form = g.form()
 	}
-	a := attrs{"from": chat, "participant": d.jid(form), "id": text(node, "id"), "t": unixNow(), "type": text(node, "type")}
+	a := attrs{"from": chat, "participant": d.jid(form), "id": text(node, "id"), "t": d.account.timeOf(node), "type": text(node, "type")}
 	set(a, "edit", text(node, "edit"))
 	set(a, "notify", d.account.name)
 	set(a, "participant_"+shortForm(otherForm(form)), d.account.alternative(form))
 	if chat.Server == types.GroupServer {
 		a["addressing_mode"] = shortForm(form)
 	}
-	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, node, encs...)}
+	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, encs...)}
 }
 
 // routeGroup delivers to all devices of all members; who has no ciphertext of its own gets the group's and will ask again.

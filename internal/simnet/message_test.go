@@ -138,6 +138,29 @@ func TestMessages_EveryKindArrives(t *testing.T) {
 	}
 }
 
+func TestMessages_ViewOnceMayBeHiddenFromCompanions(t *testing.T) {
+	_, own, anna, c := pair(t)
+	id, err := anna.SendImage(within(t), own.PN(), simnet.Media{Data: []byte("once")}, simnet.HiddenViewOnce())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := await[*events.UndecryptableMessage](c, nil); e.Info.ID != id || e.UnavailableType != events.UnavailableTypeViewOnce {
+		t.Errorf("undecryptable %+v", e)
+	}
+	if _, err = own.ReceivedID(within(t), id); err != nil {
+		t.Errorf("the phone: %v", err)
+	}
+}
+
+func TestMessages_MayBeOfThePast(t *testing.T) {
+	_, own, anna, c := pair(t)
+	then := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
+	mustSend(t, anna, own.PN(), "long ago", simnet.At(then))
+	if m := c.text("long ago"); !m.Info.Timestamp.Equal(then) {
+		t.Errorf("time %v, want %v", m.Info.Timestamp, then)
+	}
+}
+
 func TestMessages_PollVoteIsReadable(t *testing.T) {
 	_, _, anna, c := pair(t)
 	poll := c.cli.BuildPollCreation("Where?", []string{"here", "there"}, 1)

@@ -133,9 +133,16 @@ func (n *Network) Close() {
 	n.closed = true
 	phones := n.phones
 	n.mu.Unlock()
+	n.thawAll()
+	var stopping sync.WaitGroup
 	for _, p := range phones {
-		p.stop()
+		stopping.Add(1)
+		go func() {
+			defer stopping.Done()
+			p.stop()
+		}()
 	}
+	stopping.Wait()
 	n.cancel()
 	n.listener.shut()
 	_ = n.server.Close()
@@ -143,6 +150,15 @@ func (n *Network) Close() {
 	n.running.Wait()
 	for _, p := range phones {
 		p.running.Wait()
+	}
+}
+
+// thawAll ends every freeze: closing a frozen websocket takes the client five seconds.
+func (n *Network) thawAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for c := range n.conns {
+		c.freeze(false)
 	}
 }
 

@@ -167,11 +167,7 @@ func (n *Network) handleChatState(d *Device, node *Node) {
 		return
 	}
 	if a := n.account(to); a != nil && a != d.account {
-		form := to.Server
-		if asked, ok := d.account.forms["chatstate "+to.User]; ok {
-			form = asked
-		}
-		n.pass(a, Node{Tag: "chatstate", Attrs: attrs{"from": d.account.jid(form, 0)}, Content: node.Content})
+		n.pass(a, Node{Tag: "chatstate", Attrs: attrs{"from": d.account.jid(to.Server, 0)}, Content: node.Content})
 	}
 }
 

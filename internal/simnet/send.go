@@ -16,7 +16,7 @@ type SendOption func(*sendOptions)
 
 type sendOptions struct {
 	id        types.MessageID
-	form      string
+	wish      wish
 	context   *waE2E.ContextInfo
 	viewOnce  bool
 	ephemeral uint32
@@ -27,10 +27,10 @@ type sendOptions struct {
 func WithID(id types.MessageID) SendOption { return func(o *sendOptions) { o.id = id } }
 
 // AsNumber shows the sender to the others under his phone number, whatever the recipient was named by.
-func AsNumber() SendOption { return func(o *sendOptions) { o.form = types.DefaultUserServer } }
+func AsNumber() SendOption { return func(o *sendOptions) { o.wish.form = types.DefaultUserServer } }
 
 // AsLID shows the sender to the others under his LID.
-func AsLID() SendOption { return func(o *sendOptions) { o.form = types.HiddenUserServer } }
+func AsLID() SendOption { return func(o *sendOptions) { o.wish.form = types.HiddenUserServer } }
 
 // Quoting answers a message that was received, with the whole of it as official apps do.
 func Quoting(r *Received) SendOption {
@@ -71,8 +71,17 @@ func WithTimeout(timeout time.Duration) SendOption {
 	return func(o *sendOptions) { o.timeout = timeout }
 }
 
-// ViewOnce wraps the message so that apps show it once.
+// ViewOnce wraps the message so that apps show it once. Linked devices get the content.
 func ViewOnce() SendOption { return func(o *sendOptions) { o.viewOnce = true } }
+
+// HiddenViewOnce is ViewOnce as the real network has it for linked devices: they are told that there is such a message and get nothing
+// of it.
+func HiddenViewOnce() SendOption {
+	return func(o *sendOptions) { o.viewOnce, o.wish.hidden = true, "view_once" }
+}
+
+// At gives the message another time than now, for conversations of the past.
+func At(when time.Time) SendOption { return func(o *sendOptions) { o.wish.at = when } }
 
 // Ephemeral sends the message as one that disappears after so many seconds.
 func Ephemeral(seconds uint32) SendOption {
@@ -135,8 +144,8 @@ func (p *Phone) SendMessage(ctx context.Context, to types.JID, msg *waE2E.Messag
 	return resp, nil
 }
 
-// remember keeps a message before it leaves, and tells the server in which form its sender is to be shown: whatsmeow sends everything
-// to LIDs, but phones with other software do not.
+// remember keeps a message before it leaves, and tells the server how it is to be delivered: whatsmeow sends everything to LIDs, but
+// phones with other software do not.
 func (p *Phone) remember(id types.MessageID, to types.JID, msg *waE2E.Message, o *sendOptions) {
 	p.mu.Lock()
 	p.sent[id] = sentMessage{chat: to, msg: msg, at: time.Now()}
@@ -145,19 +154,20 @@ func (p *Phone) remember(id types.MessageID, to types.JID, msg *waE2E.Message, o
 	}
 	lidChats := p.options.LIDChats
 	p.mu.Unlock()
-	form := o.form
+	wanted := o.wish
 	switch {
-	case form != "":
+	case wanted.form != "":
 	case lidChats || to.Server == types.HiddenUserServer:
-		form = types.HiddenUserServer
+		wanted.form = types.HiddenUserServer
 	case to.Server == types.DefaultUserServer:
-		form = types.DefaultUserServer
-	default:
+		wanted.form = types.DefaultUserServer
+	}
+	if wanted == (wish{}) {
 		return
 	}
 	p.net.mu.Lock()
 	defer p.net.mu.Unlock()
-	p.account.forms[id] = form
+	p.account.wishes[id] = wanted
 }
 
 func (p *Phone) messageForRetry(_, _ types.JID, id types.MessageID) *waE2E.Message {

@@ -48,9 +48,8 @@ func (n *Network) attach(c *conn, d *Device) {
 	c.device, d.conn, d.active = d, c, false
 	d.counters.Logins++
 	c.mu.Lock()
-	c.delay, c.corrupt = d.faults.delay, d.faults.corruptFrames
+	c.delay = d.faults.delay
 	c.mu.Unlock()
-	d.faults.corruptFrames = 0
 	d.queue.rewind()
 }
 

@@ -13,7 +13,7 @@ func (n *Network) settle(ctx context.Context, phones []*Phone) error {
 	var waiting []<-chan struct{}
 	n.mu.Lock()
 	for _, p := range phones {
-		if p.device.conn != nil && p.device.active {
+		if c := p.device.conn; c != nil && p.device.active && !c.isFrozen() {
 			waiting = append(waiting, n.pushBarrier(p))
 		}
 	}
@@ -54,6 +54,6 @@ func (n *Network) allPhones() []*Phone {
 	return slices.Clone(n.phones)
 }
 
-// Settle waits until all phones that are connected have acted on what the server has told them so far: new devices, changes of
+// Settle waits until all phones that are connected, and not frozen, have acted on what the server has told them so far: new devices, changes of
 // groups. The methods that make such changes do so themselves.
 func (n *Network) Settle(ctx context.Context) error { return n.settle(ctx, n.allPhones()) }

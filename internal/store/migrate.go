@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/pressly/goose/v3"
 
@@ -77,6 +78,9 @@ func create(ctx context.Context, path string) error {
 		return fmt.Errorf("create the store: %w", err)
 	}
 	if err := os.Rename(draft, path); err != nil {
+		return fmt.Errorf("create the store: %w", err)
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("create the store: %w", err)
 	}
 	return nil

@@ -14,6 +14,7 @@ const (
 	settingOwnerPN  = "store.owner.pn"
 	settingOwnerLID = "store.owner.lid"
 	settingStatus   = "store.status"
+	settingPruned   = "store.events_pruned"
 	settingIndex    = "store.search_index"
 )
 

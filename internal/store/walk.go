@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -95,7 +96,8 @@ func (r *snapshot) run(w *walk) ([]place, error) {
 	w.narrow()
 	found := &best{desc: w.desc, room: w.room}
 	if r.s.indexBroken.Load() {
-		return found.sorted(), r.scanFrom(w, 0, found)
+		err := r.scanFrom(w, 0, found)
+		return found.sorted(), err
 	}
 	var sealed int64
 	if err := r.scan(r.ctx, sealedQuery, nil, &sealed); err != nil {
@@ -198,15 +200,20 @@ func (r *snapshot) blockRange(w *walk, sealed int64) (first, last int64, err err
 		}
 	}
 	if w.until != math.MaxInt64 {
-		last, err = r.edge("SELECT id FROM blocks WHERE downto <= ? ORDER BY downto DESC, id DESC LIMIT 1", w.until, nothingSealed)
+		last, err = r.edge(lastDowntoQuery, w.until, nothingSealed)
 	}
 	return first, last, err
 }
 
+// lastDowntoQuery is the last block that may hold messages from before a
+// moment.
+const lastDowntoQuery = "SELECT id FROM blocks WHERE downto <= ? ORDER BY downto DESC, id DESC LIMIT 1"
+
+// edge is the one block that a query by time names.
 func (r *snapshot) edge(query string, at, none int64) (int64, error) {
 	id := none
 	err := r.scan(r.ctx, query, []any{at}, &id)
-	if err == sql.ErrNoRows {
+	if errors.Is(err, sql.ErrNoRows) {
 		return none, nil
 	}
 	return id, err

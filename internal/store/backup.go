@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Backup writes a complete and consistent copy of the store to a new file,
+// while the store goes on being used. It never overwrites anything. To restore
+// a backup, stop the program and put it in the place of the database, without
+// the files beside it that end in -wal and -shm.
+func (s *Store) Backup(ctx context.Context, path string) error {
+	if err := s.backup(ctx, path); err != nil {
+		return fmt.Errorf("back up the store: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) backup(ctx context.Context, path string) error {
+	// The name is taken first, so that two backups cannot meet under it; what
+	// it stands for is moved there when it is whole.
+	if err := reserve(path); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s exists already: choose another name", path)
+		}
+		return err
+	}
+	part := path + ".part"
+	if err := s.copyTo(ctx, part); err != nil {
+		return errors.Join(err, remove(part), remove(path))
+	}
+	if err := os.Rename(part, path); err != nil {
+		return errors.Join(err, remove(part), remove(path))
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// reserve makes an empty private file where there is none.
+func reserve(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// copyTo copies on a connection of its own: reading ones may not write, not
+// even elsewhere.
+func (s *Store) copyTo(ctx context.Context, path string) (err error) {
+	if err := remove(path); err != nil { // left by a backup that was killed
+		return err
+	}
+	if err := reserve(path); err != nil {
+		return err
+	}
+	db, err := openDB(s.path, []string{"busy_timeout(5000)"})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		return explain(err)
+	}
+	return syncFile(path)
+}
+
+func syncFile(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

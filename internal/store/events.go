@@ -1,0 +1,298 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// EventQuery is a part of the log of events: what came after a number, of some
+// types and of one chat where these are set.
+type EventQuery struct {
+	After int64
+	Limit int // 0 is 100
+	Types []bridge.EventType
+	Chat  bridge.JID
+}
+
+// EventPage is what was found. Next is the number to ask after next time; it
+// moves on also over events that were not asked for, so that Events may be
+// empty although More follow.
+type EventPage struct {
+	Events []bridge.Event
+	Next   int64
+	More   bool
+	// Reset says that events after the number asked for are not in the log any
+	// more, or that the number is of another log (a backup was restored). The
+	// reader has missed something and should read the chats anew.
+	Reset bool
+}
+
+// eventWindow is how many events are looked at for one page when most are not
+// asked for: a read should not last long.
+const eventWindow = 5000
+
+// Events reads the log, rendered in today's shape. What an event is about may
+// be gone, or have moved on since: the event then is left out, or shows it as
+// it is now. Ask for [Store.Changed] before reading.
+func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
+	var page EventPage
+	err := s.read(ctx, func(r *snapshot) (err error) {
+		page, err = r.events(q)
+		return err
+	})
+	if err != nil {
+		return EventPage{}, fmt.Errorf("read events: %w", err)
+	}
+	return page, nil
+}
+
+// LastEvent is the number of the newest event: to ask after for what comes
+// from now on.
+func (s *Store) LastEvent(ctx context.Context) (int64, error) {
+	var last int64
+	err := s.read(ctx, func(r *snapshot) (err error) {
+		last, err = r.lastEvent()
+		return err
+	})
+	return last, err
+}
+
+// lastEvent is the highest number ever given, also when the log is empty.
+func (r *snapshot) lastEvent() (int64, error) {
+	var last int64
+	err := r.scan(r.ctx, "SELECT seq FROM sqlite_sequence WHERE name = 'events'", nil, &last)
+	if err == sql.ErrNoRows {
+		return 0, nil
+	}
+	return last, err
+}
+
+func (r *snapshot) events(q EventQuery) (EventPage, error) {
+	last, err := r.lastEvent()
+	if err != nil {
+		return EventPage{}, err
+	}
+	pruned, err := readNumber(r.ctx, r.session, settingPruned)
+	if err != nil {
+		return EventPage{}, err
+	}
+	page := EventPage{Events: []bridge.Event{}, Next: max(q.After, pruned), Reset: q.After < pruned}
+	if q.After > last {
+		page.Next, page.Reset = last, true
+		return page, nil
+	}
+	entries, err := r.entries(q, page.Next)
+	if err != nil {
+		return EventPage{}, err
+	}
+	if n := len(entries); n > 0 {
+		page.Next = entries[n-1].id
+	}
+	page.More = len(entries) > 0 && page.Next < last
+	page.Events, err = r.render(entries)
+	return page, err
+}
+
+// entry is a row of the log.
+type entry struct {
+	id, message, chat int64
+	kind              int
+	data              string
+	at                int64
+	wanted            bool
+}
+
+// entries reads the log from a number on until the page is full. The last one
+// read is answered even when it is not wanted: it is where reading goes on.
+func (r *snapshot) entries(q EventQuery, after int64) ([]entry, error) {
+	chat, err := r.eventChat(q.Chat)
+	if err != nil {
+		return nil, err
+	}
+	types := make(map[bridge.EventType]bool, len(q.Types))
+	for _, kind := range q.Types {
+		types[kind] = true
+	}
+	rows, err := r.query(r.ctx, `
+		SELECT e.id, e.type, ifnull(e.message, 0), ifnull(m.chat, ifnull(e.chat, 0)), ifnull(e.data, ''), e.at
+		FROM events e LEFT JOIN messages m ON m.arrival = e.message
+		WHERE e.id > ? ORDER BY e.id LIMIT ?`, after, eventWindow)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []entry
+	for room := limitOf(q.Limit); room > 0 && rows.Next(); {
+		var e entry
+		if err := rows.Scan(&e.id, &e.kind, &e.message, &e.chat, &e.data, &e.at); err != nil {
+			return nil, err
+		}
+		e.wanted = (len(types) == 0 || types[typeOf(e.kind)]) && (q.Chat == "" || e.chat == chat && chat != 0)
+		if n := len(list); n > 0 && !list[n-1].wanted {
+			list = list[:n-1]
+		}
+		list = append(list, e)
+		if e.wanted {
+			room--
+		}
+	}
+	return list, rows.Err()
+}
+
+// eventChat is the chat that is asked for, 0 when it is not stored yet.
+func (r *snapshot) eventChat(jid bridge.JID) (int64, error) {
+	if jid == "" {
+		return 0, nil
+	}
+	id, err := r.findChat(jid)
+	if bridge.CodeOf(err) == bridge.CodeNotFound {
+		return 0, nil
+	}
+	return id, err
+}
+
+func typeOf(kind int) bridge.EventType {
+	if kind <= 0 || kind >= len(eventTypes) {
+		return ""
+	}
+	return eventTypes[kind]
+}
+
+// render joins the entries that are wanted with what they are about.
+func (r *snapshot) render(entries []entry) ([]bridge.Event, error) {
+	entries = slices.DeleteFunc(entries, func(e entry) bool { return !e.wanted })
+	messages, err := r.eventMessages(entries)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]bridge.Event, 0, len(entries))
+	for _, e := range entries {
+		event := bridge.Event{ID: e.id, Type: typeOf(e.kind), At: bridge.Millis(e.at)}
+		err := r.complete(&event, e, messages)
+		if err == sql.ErrNoRows {
+			continue // what it was about is gone
+		}
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, event)
+	}
+	return events, nil
+}
+
+// eventMessages reads all messages of a page at once.
+func (r *snapshot) eventMessages(entries []entry) (map[int64]*bridge.Message, error) {
+	var wanted []int64
+	for _, e := range entries {
+		if e.message != 0 {
+			wanted = append(wanted, e.message)
+		}
+	}
+	slices.Sort(wanted)
+	messages, places, err := r.load(slices.Compact(wanted))
+	if err != nil {
+		return nil, err
+	}
+	byArrival := make(map[int64]*bridge.Message, len(messages))
+	for i, p := range places {
+		byArrival[p.arrival] = &messages[i]
+	}
+	return byArrival, nil
+}
+
+func (r *snapshot) complete(event *bridge.Event, e entry, messages map[int64]*bridge.Message) error {
+	switch e.kind {
+	case eventMessageCreated, eventMessageUpdated, eventMessageStatus:
+		m, ok := messages[e.message]
+		if !ok {
+			return sql.ErrNoRows
+		}
+		event.Message, event.ChatJID = m, m.Chat
+	case eventChatUpdated:
+		chat, err := r.chat(e.chat)
+		if err != nil {
+			return err
+		}
+		event.Chat, event.ChatJID = &chat, chat.JID
+	case eventGroupUpdated:
+		group, err := r.group(e.chat)
+		if err != nil {
+			return err
+		}
+		event.Group, event.ChatJID = &group, group.JID
+	case eventAccountStatus:
+		event.Status = new(bridge.Status)
+		return json.Unmarshal([]byte(e.data), event.Status)
+	default:
+		return sql.ErrNoRows
+	}
+	return nil
+}
+
+// pruneBatch is how many events are removed in one transaction.
+const pruneBatch = 2000
+
+// PruneEvents removes events from before a moment, and as many more that no
+// more than keep are left; keep 0 is no such limit. It answers how many it
+// removed.
+func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (int, error) {
+	total := 0
+	for {
+		n, err := s.pruneSome(ctx, before.UnixMilli(), keep)
+		total += n
+		if err != nil {
+			return total, fmt.Errorf("remove old events: %w", err)
+		}
+		if n < pruneBatch {
+			return total, nil
+		}
+	}
+}
+
+func (s *Store) pruneSome(ctx context.Context, before int64, keep int) (int, error) {
+	var removed int64
+	err := s.write(ctx, func(t *tx) error {
+		last, err := t.lastToPrune(before, keep)
+		if err != nil || last == 0 {
+			return err
+		}
+		if err := t.setSetting(settingPruned, strconv.FormatInt(last, 10)); err != nil {
+			return err
+		}
+		removed, err = t.change("DELETE FROM events WHERE id <= ?", last)
+		return err
+	})
+	return int(removed), err
+}
+
+// lastToPrune is the last event of the next batch to remove, 0 when there is
+// none.
+func (t *tx) lastToPrune(before int64, keep int) (int64, error) {
+	surplus := int64(0)
+	if keep > 0 {
+		if _, err := t.find("SELECT ifnull(max(id), 0) - ? FROM events", []any{keep}, &surplus); err != nil {
+			return 0, err
+		}
+	}
+	var last int64
+	_, err := t.find(`
+		SELECT ifnull(max(id), 0) FROM (SELECT id, at FROM events ORDER BY id LIMIT ?) WHERE at < ? OR id <= ?`,
+		[]any{pruneBatch, before, surplus}, &last)
+	return last, err
+}
+
+func readNumber(ctx context.Context, q *session, name string) (int64, error) {
+	value, err := readSetting(ctx, q, name)
+	if err != nil || value == "" {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+}

@@ -1,0 +1,183 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+func events(t *testing.T, s *Store, q EventQuery) EventPage {
+	t.Helper()
+	page, err := s.Events(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+// lines shows events as "number type content".
+func lines(list []bridge.Event) []string {
+	all := []string{}
+	for _, e := range list {
+		what := ""
+		switch {
+		case e.Message != nil:
+			what = e.Message.ID + " " + e.Message.Content
+		case e.Chat != nil:
+			what = e.Chat.Name
+		case e.Group != nil:
+			what = e.Group.Name
+		case e.Status != nil:
+			what = string(e.Status.Status)
+		}
+		all = append(all, fmt.Sprintf("%d %s %s", e.ID, e.Type, what))
+	}
+	return all
+}
+
+func TestEvents_ShowEveryKindOfChangeAsItIsNow(t *testing.T) {
+	s := newStore(t)
+	save(t, s, owner(), bridge.Status{Status: bridge.StateOpen, HasSession: true})
+	save(t, s, says(club, alice, "A1", 1, "first"))
+	save(t, s, bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{{JID: alice}}})
+	save(t, s, bridge.Edit{Chat: club, Target: "A1", Editor: alice, Timestamp: at(2), New: says(club, alice, "A1", 2, "edited")})
+	save(t, s, iSay(club, "M1", 3, "mine"))
+	save(t, s, bridge.Receipt{Chat: club, IDs: []string{"M1"}, From: alice, Status: bridge.DeliveryRead})
+	save(t, s, bridge.ReactionChange{Chat: club, Target: "M1", Sender: alice, Emoji: "👍", Timestamp: at(4)})
+
+	page := events(t, s, EventQuery{})
+	sameList(t, "events", lines(page.Events), []string{
+		"1 account.status open", "2 chat.updated Club", "3 message.created A1 edited",
+		"4 chat.updated Club", "5 group.updated Club", "6 message.updated A1 edited",
+		"7 message.created M1 mine", "8 message.status M1 mine", "9 message.updated M1 mine"})
+	if page.Next != 9 || page.More || page.Reset {
+		t.Errorf("page: %+v", page)
+	}
+	for _, e := range page.Events[1:] {
+		if e.ChatJID != club {
+			t.Errorf("event %d of chat %q", e.ID, e.ChatJID)
+		}
+	}
+	m := page.Events[6].Message
+	if *m.Status != bridge.DeliveryRead || len(m.Reactions) != 1 {
+		t.Errorf("message: %+v", m)
+	}
+	last, err := s.LastEvent(context.Background())
+	if err != nil || last != 9 {
+		t.Errorf("last event: %d, %v", last, err)
+	}
+}
+
+func TestEvents_AreReadFromANumberOn(t *testing.T) {
+	s := newStore(t)
+	for i := range 10 {
+		save(t, s, says(alice, alice, fmt.Sprintf("A%d", i), i, "x"), says(bob, bob, fmt.Sprintf("B%d", i), i, "x"))
+	}
+	seen := []int64{}
+	for q := (EventQuery{Limit: 3}); ; {
+		page := events(t, s, q)
+		for _, e := range page.Events {
+			seen = append(seen, e.ID)
+		}
+		q.After = page.Next
+		if !page.More {
+			break
+		}
+	}
+	want := []int64{}
+	for id := range int64(22) {
+		want = append(want, id+1)
+	}
+	sameList(t, "numbers", seen, want)
+
+	page := events(t, s, EventQuery{Chat: bob, Types: []bridge.EventType{bridge.EventMessageCreated}, Limit: 2})
+	sameList(t, "Bob's messages", lines(page.Events), []string{"4 message.created B0 x", "6 message.created B1 x"})
+	page = events(t, s, EventQuery{Chat: carol, After: 3})
+	if len(page.Events) != 0 || page.Next != 22 || page.More {
+		t.Errorf("a chat that is not stored: %+v", page)
+	}
+	page = events(t, s, EventQuery{Types: []bridge.EventType{bridge.EventGroupUpdated}})
+	if len(page.Events) != 0 || page.Next != 22 {
+		t.Errorf("a type that did not happen: %+v", page)
+	}
+}
+
+func TestEvents_WakeWhoWaits(t *testing.T) {
+	s := newStore(t)
+	read := make(chan bridge.Event)
+	go func() {
+		defer close(read)
+		after := int64(0)
+		for after < 100 {
+			changed := s.Changed()
+			page, err := s.Events(context.Background(), EventQuery{After: after})
+			if err != nil {
+				return
+			}
+			for _, e := range page.Events {
+				read <- e
+			}
+			after = page.Next
+			if len(page.Events) == 0 {
+				<-changed
+			}
+		}
+	}()
+	save(t, s, says(alice, alice, "A0", 1, "x"))
+	go func() {
+		for i := range 98 {
+			if err := s.Save(context.Background(), says(alice, alice, fmt.Sprintf("B%d", i), 1, "x")); err != nil {
+				return
+			}
+		}
+	}()
+	next := int64(1)
+	for e := range read {
+		if e.ID != next {
+			t.Fatalf("event %d after %d", e.ID, next-1)
+		}
+		next++
+	}
+	if next != 101 {
+		t.Errorf("%d events", next-1)
+	}
+}
+
+func TestEvents_TellThatSomeAreGone(t *testing.T) {
+	s := newStore(t)
+	ctx := context.Background()
+	for i := range 5 {
+		save(t, s, says(alice, alice, fmt.Sprintf("A%d", i), i, "x"))
+	}
+	if n, err := s.PruneEvents(ctx, time.Now().Add(-time.Hour), 2); n != 4 || err != nil {
+		t.Fatalf("removed %d, %v", n, err)
+	}
+	for after, want := range map[int64]bool{0: true, 3: true, 4: false, 5: false, 6: false, 7: true} {
+		page := events(t, s, EventQuery{After: after})
+		if page.Reset != want || page.Next != 6 {
+			t.Errorf("after %d: %+v", after, page)
+		}
+	}
+	if n, err := s.PruneEvents(ctx, time.Now().Add(time.Hour), 0); n != 2 || err != nil {
+		t.Fatalf("removed %d, %v", n, err)
+	}
+	page := events(t, s, EventQuery{After: 6})
+	if page.Reset || page.More || page.Next != 6 {
+		t.Errorf("page: %+v", page)
+	}
+	save(t, s, says(alice, alice, "B", 9, "x"))
+	sameList(t, "what came then", lines(events(t, s, EventQuery{After: 6}).Events), []string{"7 message.created B x"})
+}
+
+func TestEvents_OfWhatIsGoneAreLeftOut(t *testing.T) {
+	s := newStore(t)
+	save(t, s, says(alice, alice, "A1", 1, "by number"), says(aliceLID, aliceLID, "A1", 1, "by LID"), says(aliceLID, aliceLID, "A2", 2, "by LID"))
+	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
+	page := events(t, s, EventQuery{})
+	got := lines(page.Events)
+	sameList(t, "events", got, []string{
+		"1 chat.updated 491700000002", "2 message.created A1 by number", "5 message.created A2 by LID", "6 chat.updated 491700000002"})
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"bridged/internal/bridge"
+)
+
+func TestIndex_IsBuiltInTheBackground(t *testing.T) {
+	s := newStore(t)
+	for i := range 40 {
+		facts := []bridge.Fact{}
+		for j := range 10 {
+			facts = append(facts, says(alice, alice, fmt.Sprintf("A%d-%d", i, j), i, "some text"))
+		}
+		save(t, s, facts...)
+	}
+	awaitIndexed(t, s, 400-(sealEvery+2)*blockSize)
+}
+
+// awaitIndexed waits until the background has indexed so many messages: it
+// works whenever a write ends.
+func awaitIndexed(t *testing.T, s *Store, want int) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		done, _, err := s.indexed(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done >= want {
+			return
+		}
+		sleep(t.Context(), quiet)
+	}
+}
+
+func TestReindex_ReportsItsProgress(t *testing.T) {
+	s := longHistory(t, 500)
+	settle(t, s)
+	last, steps := 0, 0
+	err := s.Reindex(context.Background(), func(done, total int) {
+		if done < last || done > total || total != 1000 {
+			t.Errorf("%d of %d after %d", done, total, last)
+		}
+		last = done
+		steps++
+	})
+	if err != nil || last != 1000 || steps < 3 {
+		t.Errorf("%d done in %d steps, %v", last, steps, err)
+	}
+}
+
+func TestIndex_OfAnotherVersionIsMadeAnew(t *testing.T) {
+	path := t.TempDir() + "/bridged.db"
+	s, err := Open(t.Context(), Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := []bridge.Fact{}
+	for i := range 300 {
+		facts = append(facts, says(alice, alice, fmt.Sprintf("A%d", i), i, fmt.Sprintf("text %d", i)))
+	}
+	save(t, s, facts...)
+	settle(t, s)
+	if err := s.SetSetting(t.Context(), settingIndex, "0"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openStore(t, path)
+	sameList(t, "search", matchIDs(search(t, s, bridge.SearchQuery{Q: "text 77"})), []string{"A77"})
+	awaitIndexed(t, s, 256)
+	sameList(t, "search", matchIDs(search(t, s, bridge.SearchQuery{Q: "text 77"})), []string{"A77"})
+}
+
+func TestIndex_ThatIsDamagedIsScannedAroundAndMadeAnew(t *testing.T) {
+	s := longHistory(t, 300)
+	settle(t, s)
+	err := s.write(context.Background(), func(tx *tx) error { return tx.run("UPDATE grams_data SET block = substr(block, 1, 7) WHERE id > 10") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := bridge.SearchQuery{Q: "message 29"}
+	if got := len(search(t, s, q)); got != 11 {
+		t.Errorf("%d matches while it is damaged", got)
+	}
+	for s.indexBroken.Load() {
+		sleep(t.Context(), quiet)
+	}
+	settle(t, s)
+	if got := len(search(t, s, q)); got != 11 {
+		t.Errorf("%d matches after that", got)
+	}
+}
+
+func TestIndex_FindsDeletedTextsNoMore(t *testing.T) {
+	s := newStore(t)
+	facts := []bridge.Fact{}
+	for i := range 64 {
+		facts = append(facts, says(alice, alice, fmt.Sprintf("A%d", i), i, fmt.Sprintf("secret%d", i)))
+	}
+	save(t, s, facts...)
+	settle(t, s)
+	save(t, s, bridge.Deletion{Chat: alice, Target: "A5", By: alice, Timestamp: at(99)})
+	settle(t, s)
+	var blocks int
+	err := s.read(context.Background(), func(r *snapshot) error {
+		return r.scan(r.ctx, "SELECT count(*) FROM grams WHERE grams MATCH ?", []any{gramQuery("t5")}, &blocks)
+	})
+	if err != nil || blocks != 1 { // secret50 to secret59 are in the second block
+		t.Errorf("%d blocks contain the text, %v", blocks, err)
+	}
+}

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"time"
+)
+
+// retainBatch is how many messages are looked at, and at most removed, in one
+// transaction: it holds up an acknowledgement for as long as that takes.
+const retainBatch = 8 * blockSize
+
+// Retain removes the messages that are older than a moment, with all that
+// belongs to them, and answers how many. Their chats stay. The log of events
+// is left as it is: see [Store.PruneEvents].
+//
+// It goes by arrival, not by chat, so that whole blocks of the search index
+// become empty instead of many being indexed again.
+func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
+	before := olderThan.UnixMilli()
+	last, tail, err := s.rangesBefore(ctx, before)
+	if err != nil {
+		return 0, fmt.Errorf("look for old messages: %w", err)
+	}
+	total := 0
+	for _, arrivals := range [][2]int64{{0, last}, {max(tail, last+1), math.MaxInt64}} {
+		n, err := s.retainRange(ctx, arrivals[0], arrivals[1], before)
+		total += n
+		if err != nil {
+			return total, fmt.Errorf("remove old messages: %w", err)
+		}
+	}
+	return total, nil
+}
+
+// rangesBefore says where messages from before a moment may be: up to one
+// arrival among those that are indexed, and from another on among those that
+// are not.
+func (s *Store) rangesBefore(ctx context.Context, before int64) (last, tail int64, err error) {
+	err = s.read(ctx, func(r *snapshot) error {
+		var sealed int64
+		if err := r.scan(ctx, sealedQuery, nil, &sealed); err != nil {
+			return err
+		}
+		edge, err := r.edge(lastDowntoQuery, before, nothingSealed)
+		last, tail = edge<<blockBits+blockSize-1, (sealed+1)<<blockBits
+		return err
+	})
+	return last, tail, err
+}
+
+func (s *Store) retainRange(ctx context.Context, from, to, before int64) (int, error) {
+	total := 0
+	for {
+		old, next, err := s.oldMessages(ctx, from, to, before)
+		if err != nil {
+			return total, err
+		}
+		if len(old) > 0 {
+			n := 0
+			err := s.write(ctx, func(t *tx) (err error) {
+				n, err = t.removeOld(old, before)
+				return err
+			})
+			if err != nil {
+				return total, err
+			}
+			total += n
+		}
+		if next == 0 {
+			return total, nil
+		}
+		from = next
+	}
+}
+
+// oldMessages looks at the next batch of arrivals and answers which of the
+// messages are old, and where to look next, 0 for nowhere.
+func (s *Store) oldMessages(ctx context.Context, from, to, before int64) (old []int64, next int64, err error) {
+	err = s.read(ctx, func(r *snapshot) error {
+		seen := 0
+		err := r.each(ctx, `
+			SELECT arrival, timestamp FROM messages WHERE arrival BETWEEN ? AND ? ORDER BY arrival LIMIT ?`,
+			[]any{from, to, retainBatch}, func(rows *sql.Rows) error {
+				var p place
+				err := rows.Scan(&p.arrival, &p.timestamp)
+				if p.timestamp < before {
+					old = append(old, p.arrival)
+				}
+				seen, next = seen+1, p.arrival+1
+				return err
+			})
+		if seen < retainBatch {
+			next = 0
+		}
+		return err
+	})
+	return old, next, err
+}
+
+// removeOld removes messages, and from the index what only they contained.
+func (t *tx) removeOld(arrivals []int64, before int64) (int, error) {
+	blocks := make(map[int64]bool)
+	removed := 0
+	for _, arrival := range arrivals {
+		var timestamp int64
+		found, err := t.find("SELECT timestamp FROM messages WHERE arrival = ?", []any{arrival}, &timestamp)
+		if err != nil {
+			return 0, err
+		}
+		if !found || timestamp >= before {
+			continue
+		}
+		if err := t.remove(arrival); err != nil {
+			return 0, err
+		}
+		removed++
+		blocks[blockOf(arrival)] = true
+	}
+	for id := range blocks {
+		if err := t.shrink(id); err != nil {
+			return 0, err
+		}
+	}
+	return removed, nil
+}
+
+// shrink notes that messages of a block are gone.
+func (t *tx) shrink(id int64) error {
+	var left int64
+	some, err := t.find("SELECT arrival FROM messages WHERE arrival BETWEEN ? AND ? LIMIT 1",
+		[]any{id << blockBits, id<<blockBits + blockSize - 1}, &left)
+	if err != nil {
+		return err
+	}
+	sealed, err := t.sealed()
+	if err != nil {
+		return err
+	}
+	if some || id > sealed { // beyond that it may be about to be sealed
+		return t.touch(id << blockBits)
+	}
+	if err := t.dropBlock(id); err != nil {
+		return err
+	}
+	return t.run("DELETE FROM stale_blocks WHERE block = ?", id)
+}

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"bridged/internal/bridge"
+)
+
+func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
+	w := newWorld(t, 7)
+	w.write(400)
+	settle(t, w.s)
+	w.write(60)
+	w.change(20)
+	cut := at(pace * 60)
+	kept := []posted{}
+	for _, m := range w.list {
+		if !m.ts.Before(cut.Time) {
+			kept = append(kept, m)
+		}
+	}
+	n, err := w.s.Retain(context.Background(), cut.Time)
+	if err != nil || n != len(w.list)-len(kept) || n == 0 {
+		t.Fatalf("removed %d of %d, want %d left: %v", n, len(w.list), len(kept), err)
+	}
+	w.list = kept
+	for range 2 {
+		for range 100 {
+			w.ask()
+			w.askPlain()
+		}
+		checkCounts(t, w.s)
+		settle(t, w.s)
+	}
+	var left int
+	err = w.s.read(context.Background(), func(r *snapshot) error {
+		return r.scan(r.ctx, `SELECT (SELECT count(*) FROM blocks b WHERE NOT EXISTS
+			(SELECT 1 FROM messages WHERE arrival BETWEEN b.id * 32 AND b.id * 32 + 31))
+			+ (SELECT count(*) FROM grams WHERE rowid NOT IN (SELECT id FROM blocks))`, nil, &left)
+	})
+	if err != nil || left != 0 {
+		t.Errorf("%d blocks are left of messages that are gone, %v", left, err)
+	}
+	if n, err := w.s.Retain(context.Background(), cut.Time); n != 0 || err != nil {
+		t.Errorf("removed %d more, %v", n, err)
+	}
+}
+
+func TestRetain_KeepsTheChat(t *testing.T) {
+	s := newStore(t)
+	save(t, s, says(alice, alice, "A1", 1, "old"))
+	if n, err := s.Retain(context.Background(), at(2).Time); n != 1 || err != nil {
+		t.Fatalf("removed %d, %v", n, err)
+	}
+	c, err := s.Chat(context.Background(), alice)
+	if err != nil || c.LastMessageAt != nil {
+		t.Errorf("chat: %+v, %v", c, err)
+	}
+}
+
+func TestBackup_IsCompleteWhileMessagesComeIn(t *testing.T) {
+	s := longHistory(t, 300)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() {
+		for i := 0; ; i++ {
+			if err := s.Save(ctx, says(bob, bob, string(rune('a'+i%26))+at(i).String(), i, "meanwhile")); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	path := filepath.Join(t.TempDir(), "copy.db")
+	if err := s.Backup(context.Background(), path); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("saving: %v", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	restored := openStore(t, path)
+	if err := restored.Check(context.Background()); err != nil {
+		t.Error(err)
+	}
+	checkCounts(t, restored)
+	q := bridge.MessageQuery{Chat: club, Limit: 1000}
+	sameList(t, "history", ids(messages(t, restored, q)), ids(messages(t, s, q)))
+	sameList(t, "search", matchIDs(search(t, restored, bridge.SearchQuery{Q: "message 29"})), matchIDs(search(t, s, bridge.SearchQuery{Q: "message 29"})))
+}
+
+func TestBackup_NeverOverwrites(t *testing.T) {
+	s := longHistory(t, 3)
+	path := filepath.Join(t.TempDir(), "copy.db")
+	write(t, path, "precious")
+	if err := s.Backup(context.Background(), path); err == nil {
+		t.Error("no error")
+	}
+	if data, _ := os.ReadFile(path); string(data) != "precious" {
+		t.Errorf("overwritten: %q", data)
+	}
+}
+
+func TestBackup_LeavesNothingWhenItFails(t *testing.T) {
+	s := longHistory(t, 3)
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.Backup(ctx, filepath.Join(dir, "copy.db")); err == nil {
+		t.Error("no error")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}

@@ -169,7 +169,6 @@ func (l *link) connected() {
 	if !l.loggedIn() {
 		return // events.Connected may come after the socket is gone
 	}
-	l.refusing.Store(false)
 	l.tell(signal{kind: signalConnected})
 }
 

@@ -42,7 +42,7 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	}
 	chat := m.inbox.Canonical(out.To)
 	if reaction, ok := out.Content.(bridge.React); ok {
-		return m.react(ctx, l, to, chat, reaction)
+		return m.react(ctx, l, to, chat, reaction, out.Key)
 	}
 	msg, err := m.compose(ctx, l, chat, out)
 	if err != nil {
@@ -197,19 +197,16 @@ func (m *Manager) waitOpen(ctx context.Context) error {
 
 // react sends a reaction. It is no message of its own: what is stored is the
 // change of the one it names, after the network accepted it.
-func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.JID, r bridge.React) (bridge.Sent, error) {
+func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.JID, r bridge.React, key *bridge.SendKey) (bridge.Sent, error) {
 	sender := m.wireForm(ctx, l, chat, r.Target.SenderJID)
 	msg := l.cli.BuildReaction(to, toWA(sender), r.Target.ID, r.Emoji)
 	id := l.cli.GenerateMessageID()
 	for {
 		resp, err := m.try(ctx, to, id, msg)
 		if err == nil {
-			pn, _ := m.own()
-			change := bridge.ReactionChange{Chat: chat, Target: r.Target.ID, Sender: pn, Emoji: r.Emoji, Timestamp: bridge.At(time.Now())}
-			if err := m.inbox.Save(context.WithoutCancel(ctx), change); err != nil {
-				m.log.Error().Err(err).Str("msg_id", r.Target.ID).Msg("reaction sent, but not stored")
-			}
-			return bridge.Sent{ID: id, Chat: chat, Timestamp: bridge.At(resp.Timestamp)}, nil
+			sent := bridge.Sent{ID: id, Chat: chat, Timestamp: bridge.At(resp.Timestamp)}
+			m.reacted(ctx, sent, r, key)
+			return sent, nil
 		}
 		if again, _ := uncertain(err); !again {
 			return bridge.Sent{}, m.refusalOf(err, chat)
@@ -217,6 +214,19 @@ func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.
 		if m.waitOpen(ctx) != nil {
 			return bridge.Sent{}, bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the reaction in time: repeat the request, it cannot be doubled").Because(err)
 		}
+	}
+}
+
+// reacted stores a reaction that the network accepted, with the key that a
+// repeated call is answered from.
+func (m *Manager) reacted(ctx context.Context, sent bridge.Sent, r bridge.React, key *bridge.SendKey) {
+	pn, _ := m.own()
+	facts := []bridge.Fact{bridge.ReactionChange{Chat: sent.Chat, Target: r.Target.ID, Sender: pn, Emoji: r.Emoji, Timestamp: bridge.At(time.Now())}}
+	if key != nil {
+		facts = append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: sent.Chat, MsgID: sent.ID, At: sent.Timestamp})
+	}
+	if err := m.inbox.Save(context.WithoutCancel(ctx), facts...); err != nil {
+		m.log.Error().Err(err).Str("msg_id", r.Target.ID).Msg("reaction sent, but not stored")
 	}
 }
 

@@ -18,6 +18,9 @@ const (
 	patience = 30 * time.Second
 	// loginTimeout is how long a login may take once the socket is open.
 	loginTimeout = 60 * time.Second
+	// dialLimit is beyond a dial's own time limits (network.go) and
+	// whatsmeow's 20 s for the handshake.
+	dialLimit = dialTimeout + tlsTimeout + answerHeaderTimeout + 25*time.Second
 	// shortOutage is how long the pauses between tries stay short.
 	shortOutage = 5 * time.Minute
 	shortPause  = 8 * time.Second
@@ -83,19 +86,29 @@ func (m *Manager) supervise(ctx context.Context) error {
 	return nil
 }
 
-// session keeps one paired link connected.
+// session keeps one paired link connected. Its fields belong to the one
+// goroutine of runSession.
 type session struct {
 	m       *Manager
 	l       *link
+	phase   phase
 	lostAt  time.Time // when the account was last open, or the session began
-	tries   int
-	halted  bool // no more tries until a person asks for one
-	isOpen  bool
+	tries   int       // dials since then
 	dialled chan error
-	timer   *time.Timer // the next dial, or the end of patience with a login
-	waiting bool        // the timer is for a dial
+	timer   *time.Timer // the next dial, or the end of patience with a dial or login
 	lapse   *time.Timer // when connecting becomes closed
 }
+
+// phase is what a session does now.
+type phase int
+
+const (
+	phaseWaiting  phase = iota // for the next dial
+	phaseDialling              // until the socket is up
+	phaseLogin                 // until the network has let us in
+	phaseOpen
+	phaseHalted // until a person asks for another try
+)
 
 func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 	l := m.newLink(ctx, device)
@@ -103,7 +116,7 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 	defer m.use(nil)
 	defer l.end()
 	s := &session{m: m, l: l, lostAt: time.Now(), dialled: make(chan error, 1),
-		timer: time.NewTimer(0), lapse: time.NewTimer(patience), waiting: true}
+		timer: time.NewTimer(0), lapse: time.NewTimer(patience)}
 	defer s.timer.Stop()
 	defer s.lapse.Stop()
 	m.setState(bridge.StateConnecting, "")
@@ -114,7 +127,9 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 		case <-s.timer.C:
 			s.onTimer()
 		case <-s.lapse.C:
-			s.onLapse()
+			if s.phase != phaseOpen {
+				m.setState(bridge.StateClosed, "")
+			}
 		case err := <-s.dialled:
 			s.onDialled(err)
 		case sig := <-l.signals:
@@ -129,50 +144,52 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 	}
 }
 
+// enter begins a phase that ends by itself after limit; 0 is never.
+func (s *session) enter(p phase, limit time.Duration) {
+	s.phase = p
+	s.timer.Stop()
+	if limit > 0 {
+		s.timer.Reset(limit)
+	}
+}
+
 // schedule plans the next dial.
 func (s *session) schedule(after time.Duration) {
-	s.waiting = true
+	s.phase = phaseWaiting
 	s.timer.Reset(after)
 }
 
 func (s *session) onTimer() {
-	if !s.waiting {
-		s.m.log.Warn().Dur("after", loginTimeout).Msg("login did not end; cutting the connection")
+	switch s.phase {
+	case phaseWaiting:
+		s.enter(phaseDialling, dialLimit)
+		// Not at the login: what was refused comes again before that is told.
+		s.l.refusing.Store(false)
+		go func() { s.dialled <- s.l.cli.ConnectContext(s.l.ctx) }()
+	case phaseDialling, phaseLogin:
+		s.m.log.Warn().Msg("the network does not answer a dial or login; cutting the connection")
 		s.l.cut()
-		s.retry("the network did not answer the login")
-		return
-	}
-	s.waiting = false
-	if !s.isOpen && !s.halted {
-		s.m.setState(stateWhileAway(time.Since(s.lostAt)), "")
-	}
-	s.timer.Reset(dialTimeout + tlsTimeout + answerHeaderTimeout + loginTimeout)
-	go func() { s.dialled <- s.l.cli.ConnectContext(s.l.ctx) }()
-}
-
-func (s *session) onLapse() {
-	if !s.isOpen {
-		s.m.setState(bridge.StateClosed, "")
+		s.retry("the network did not answer the login; trying again")
 	}
 }
 
 func (s *session) onDialled(err error) {
 	switch {
-	case err == nil, errors.Is(err, whatsmeow.ErrAlreadyConnected):
-		if !s.waiting && !s.isOpen {
-			s.timer.Reset(loginTimeout)
-		}
-	default:
+	case s.phase == phaseHalted:
+		s.l.disconnect() // halted while the dial was under way
+	case s.phase != phaseDialling:
+	case err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected):
 		s.m.log.Warn().Str("error", redact(err.Error())).Int("tries", s.tries).Msg("connection failed")
 		s.retry("the network cannot be reached; trying again")
+	case !s.l.cli.IsConnected():
+		s.retry("the connection was lost; reconnecting")
+	default:
+		s.enter(phaseLogin, loginTimeout)
 	}
 }
 
 // retry plans the next try after a failed or lost connection.
 func (s *session) retry(sentence string) {
-	if s.halted {
-		return
-	}
 	s.lost()
 	s.m.setState(stateWhileAway(time.Since(s.lostAt)), sentence)
 	s.schedule(pause(s.tries, time.Since(s.lostAt)))
@@ -181,12 +198,10 @@ func (s *session) retry(sentence string) {
 
 // lost notes that the account is not open any more.
 func (s *session) lost() {
-	if !s.isOpen {
-		return
+	if s.phase == phaseOpen {
+		s.lostAt, s.tries = time.Now(), 0
+		s.lapse.Reset(patience)
 	}
-	s.isOpen = false
-	s.lostAt, s.tries = time.Now(), 0
-	s.lapse.Reset(patience)
 }
 
 // pause is how long to wait before try n of an outage: at once, then doubling
@@ -206,11 +221,20 @@ func pause(n int, outage time.Duration) time.Duration {
 
 // onSignal answers true when the session is over.
 func (s *session) onSignal(sig signal) bool {
+	if sig.kind == signalLoggedOut {
+		s.m.setUser(nil)
+		s.m.setState(bridge.StateNeedsPair, sig.sentence)
+		return true
+	}
+	if s.phase == phaseWaiting || s.phase == phaseHalted {
+		return false // told of a connection that was given up already
+	}
 	switch sig.kind {
 	case signalConnected:
 		s.opened()
 	case signalDisconnected:
-		if !s.halted && !s.l.loggedIn() && !s.waiting {
+		// While dialling it is an old socket's; the dial tells of its own.
+		if s.phase != phaseDialling && !s.l.cli.IsConnected() {
 			s.retry("the connection was lost; reconnecting")
 		}
 	case signalSilent:
@@ -225,14 +249,9 @@ func (s *session) onSignal(sig signal) bool {
 		s.halt(sig.sentence)
 	case signalRefusedLogin:
 		s.halt(sig.sentence)
-		s.halted = false
 		s.schedule(sig.after)
 	case signalOutdated:
 		s.outdated(sig.sentence)
-	case signalLoggedOut:
-		s.m.setUser(nil)
-		s.m.setState(bridge.StateNeedsPair, sig.sentence)
-		return true
 	}
 	return false
 }
@@ -241,8 +260,8 @@ func (s *session) opened() {
 	if !s.l.loggedIn() {
 		return
 	}
-	s.isOpen, s.halted, s.tries, s.waiting = true, false, 0, true
-	s.timer.Stop()
+	s.enter(phaseOpen, 0)
+	s.tries = 0
 	s.lapse.Stop()
 	s.m.setLID(toBridge(s.l.cli.Store.LID))
 	s.m.setState(bridge.StateOpen, "")
@@ -252,9 +271,8 @@ func (s *session) opened() {
 // halt closes without planning another try.
 func (s *session) halt(sentence string) {
 	s.lost()
-	s.halted = true
-	s.timer.Stop()
 	s.lapse.Stop()
+	s.enter(phaseHalted, 0)
 	s.l.disconnect()
 	s.m.setState(bridge.StateClosed, sentence)
 }
@@ -263,7 +281,6 @@ func (s *session) halt(sentence string) {
 // else hourly.
 func (s *session) outdated(sentence string) {
 	s.halt(sentence)
-	s.halted = false
 	if s.m.lookUpVersion(s.l.ctx) {
 		s.schedule(0)
 		return
@@ -275,11 +292,10 @@ func (s *session) outdated(sentence string) {
 func (s *session) onCommand(c command) bool {
 	switch c.kind {
 	case commandReconnect:
-		s.halted = false
-		if !s.isOpen && s.waiting {
+		if s.phase == phaseWaiting || s.phase == phaseHalted {
 			s.tries, s.lostAt = 0, time.Now()
-			s.m.setState(bridge.StateConnecting, "")
 			s.lapse.Reset(patience)
+			s.m.setState(bridge.StateConnecting, "")
 			s.schedule(0)
 		}
 		c.done <- commandResult{}
@@ -296,7 +312,7 @@ func (s *session) onCommand(c command) bool {
 // logout unlinks at the network when open, and wipes the session in any case.
 func (s *session) logout(ctx context.Context) commandResult {
 	unlinked := false
-	if s.isOpen {
+	if s.phase == phaseOpen {
 		ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
 		err := s.l.cli.Logout(ctx)
 		cancel()

@@ -69,10 +69,10 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err 
 		return nil, fmt.Errorf("LISTEN_ADDR %s cannot be used: %w (is another program listening there?)", c.ListenAddr, err)
 	}
 	i.address = listener.Addr()
-	i.server = newServer(api.New(api.Options{
+	i.server = api.NewServer(i.lifetime, api.New(api.Options{
 		Store: i.store, Account: i.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		WithoutPages: !c.Console, Lifetime: i.lifetime, Log: log,
-	}))
+	}), log)
 	if c.network.IsSimulated() {
 		log.Warn().Msg("WA_NETWORK_FILE is set: this is a simulated network, not WhatsApp")
 	}
@@ -152,8 +152,4 @@ func (i *instance) close() error {
 		errs = append(errs, i.dir.close())
 	}
 	return errors.Join(errs...)
-}
-
-func newServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 }

@@ -157,8 +157,7 @@ func (g *group) describe(by *account, request *Node) (change Node, ok bool) {
 	if prev := text(request, "prev"); prev != "" && prev != g.topicID {
 		return Node{}, false
 	}
-	body, _ := child(request, "body")
-	g.topic, g.topicID, g.topicAt, g.topicBy = string(bytesOf(*body)), text(request, "id"), time.Now(), by
+	g.topic, g.topicID, g.topicAt, g.topicBy = string(childBytes(request, "body")), text(request, "id"), time.Now(), by
 	if g.topicID == "" {
 		g.topicID = strings.ToUpper(hex.EncodeToString(randomBytes(8)))
 	}

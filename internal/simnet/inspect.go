@@ -92,6 +92,20 @@ func (d *Device) WaitQuiet(ctx context.Context) error {
 	})
 }
 
+// WaitQuiet waits until every device that is online has acknowledged everything.
+func (n *Network) WaitQuiet(ctx context.Context) error {
+	return n.wait(ctx, func() bool {
+		for _, a := range n.byNumber {
+			for _, d := range a.devices {
+				if waiting, _ := d.queue.depth(); d.active && waiting > 0 {
+					return false
+				}
+			}
+		}
+		return true
+	})
+}
+
 // WaitOnline waits until the device is connected and asks for what is waiting.
 func (d *Device) WaitOnline(ctx context.Context) error {
 	return d.wait(ctx, "come online", func() bool { return d.active })
@@ -143,14 +157,7 @@ func (d *Device) wait(ctx context.Context, what string, done func() bool) error 
 
 // WaitPairing waits until some client asks for a pairing code for a number.
 func (p *Phone) WaitPairing(ctx context.Context) error {
-	return p.net.wait(ctx, func() bool {
-		for _, candidate := range p.net.pairings {
-			if candidate.code != nil && candidate.code.number == p.account.number {
-				return true
-			}
-		}
-		return false
-	})
+	return p.net.wait(ctx, func() bool { return p.codePairing() != nil })
 }
 
 // Burst has phones send texts to one chat, as fast as they can, each its share in order. It returns the ids by index of the text.

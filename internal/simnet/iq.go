@@ -181,8 +181,7 @@ func (n *Network) handTokens(d *Device, tokens *Node) {
 
 func (n *Network) answerStatus(d *Device, node *Node, setting bool) answer {
 	if setting {
-		about, _ := child(node, "status")
-		d.account.about = string(bytesOf(*about))
+		d.account.about = string(childBytes(node, "status"))
 		return result()
 	}
 	return result(Node{Tag: "privacy", Content: []Node{{Tag: "list", Attrs: attrs{"type": "contacts", "default": "true"}}}})

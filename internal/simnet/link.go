@@ -82,12 +82,29 @@ func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, err
 func (p *Phone) waitingForCode() (*pairing, error) {
 	p.net.mu.Lock()
 	defer p.net.mu.Unlock()
+	latest := p.codePairing()
+	if latest == nil {
+		return nil, ErrNoPairing
+	}
+	// What a client sent for an earlier try that was given up is worthless.
+	select {
+	case <-latest.finished:
+	default:
+	}
+	return latest, nil
+}
+
+// codePairing is the client that asked for a code for this number last, nil if there is none. The caller holds Network.mu.
+func (p *Phone) codePairing() (latest *pairing) {
 	for _, candidate := range p.net.pairings {
-		if candidate.code != nil && candidate.code.number == p.account.number {
-			return candidate, nil
+		if candidate.code == nil || candidate.code.number != p.account.number {
+			continue
+		}
+		if latest == nil || candidate.code.asked > latest.code.asked {
+			latest = candidate
 		}
 	}
-	return nil, ErrNoPairing
+	return latest
 }
 
 // finishByCode waits for the client's key bundle and derives the secret from it. Only here does a wrong code show.

@@ -184,6 +184,11 @@ func (p *Phone) AnswerMedia(how MediaAnswer) {
 // mediaRequested answers a companion that asks for a file. The caller holds Network.mu.
 func (p *Phone) mediaRequested(d *Device, node *Node) {
 	request := *node
+	rmr, ok := child(node, "rmr")
+	if !ok {
+		// A history that got lost is asked for without naming a message. The phone has no other history to give.
+		return
+	}
 	p.background("upload media again", func(context.Context) error {
 		answer, err := p.mediaAnswer(&request)
 		if err != nil || answer.Tag == "" {
@@ -191,7 +196,6 @@ func (p *Phone) mediaRequested(d *Device, node *Node) {
 		}
 		p.net.mu.Lock()
 		defer p.net.mu.Unlock()
-		rmr, _ := child(&request, "rmr")
 		p.net.push(d, Node{Tag: "notification", Attrs: attrs{
 			"from": p.account.pn(), "type": "mediaretry", "id": text(&request, "id"), "t": unixNow(),
 		}, Content: []Node{*rmr, answer}})
@@ -203,8 +207,8 @@ func (p *Phone) mediaRequested(d *Device, node *Node) {
 func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 	id := text(request, "id")
 	p.mu.Lock()
-	how, kept, ok := p.media, p.kept[id], false
-	_, ok = p.kept[id]
+	how := p.media
+	kept, ok := p.kept[id]
 	p.mu.Unlock()
 	gone := Node{Tag: "error", Attrs: attrs{"code": "2"}}
 	switch {
@@ -236,12 +240,11 @@ func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 
 // checkMediaRequest makes sure that who asks knows the file's key.
 func checkMediaRequest(request *Node, id string, key []byte) error {
-	sealed, _ := child(request, "encrypt", "enc_p")
-	iv, _ := child(request, "encrypt", "enc_iv")
-	if len(bytesOf(*iv)) != 12 {
+	sealed, iv := childBytes(request, "encrypt", "enc_p"), childBytes(request, "encrypt", "enc_iv")
+	if len(iv) != 12 {
 		return errors.New("a media request without nonce")
 	}
-	if _, err := gcmutil.Decrypt(key, bytesOf(*iv), bytesOf(*sealed), []byte(id)); err != nil {
+	if _, err := gcmutil.Decrypt(key, iv, sealed, []byte(id)); err != nil {
 		return fmt.Errorf("open a media request: %w", err)
 	}
 	return nil

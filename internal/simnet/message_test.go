@@ -39,6 +39,18 @@ func TestMessages_ComeInTheFormTheSenderChose(t *testing.T) {
 	}
 }
 
+func TestMessages_OfABusinessBearItsVerifiedName(t *testing.T) {
+	n, own, _, c := pair(t)
+	shop, err := n.NewPhone(within(t), simnet.PhoneOptions{Number: "4915100000009", Name: "Shop", Business: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustSend(t, shop, own.PN(), "sale!")
+	if m := c.text("sale!"); m.Info.VerifiedName == nil || m.Info.VerifiedName.Details.GetVerifiedName() != "Shop" {
+		t.Errorf("verified name %+v", m.Info.VerifiedName)
+	}
+}
+
 func TestMessages_OwnOnesComeFromMe(t *testing.T) {
 	_, own, anna, c := pair(t)
 	mustSend(t, own, anna.PN(), "by number")

@@ -81,7 +81,7 @@ type Network struct {
 	waiters  int
 }
 
-// New starts a network on the loopback interface.
+// New starts a network on the loopback interface. It runs until Close; the context's values, not its end, are kept.
 func New(ctx context.Context, opts Options) (*Network, error) {
 	opts.fill()
 	if err := requireLoopback(opts.ListenAddr); err != nil {

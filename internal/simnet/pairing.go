@@ -36,6 +36,8 @@ type codeRequest struct {
 	ref     []byte
 	wrapped []byte
 	display string
+	// asked numbers the requests: of several clients, the phone's code is for the one that asked last.
+	asked int
 }
 
 // refsPerPairing is how many QR codes a client can show before the server hangs up.
@@ -154,8 +156,8 @@ func (n *Network) answerLinkCode(p *pairing, request *Node) answer {
 		return n.helloByCode(p, request)
 	case "companion_finish":
 		bundle, ok := child(request, "link_code_pairing_wrapped_key_bundle")
-		ref, _ := child(request, "link_code_pairing_ref")
-		if !ok || p.code == nil || string(bytesOf(*ref)) != string(p.code.ref) {
+		ref := childBytes(request, "link_code_pairing_ref")
+		if !ok || p.code == nil || string(ref) != string(p.code.ref) {
 			return badRequest
 		}
 		select {
@@ -169,10 +171,10 @@ func (n *Network) answerLinkCode(p *pairing, request *Node) answer {
 }
 
 func (n *Network) helloByCode(p *pairing, request *Node) answer {
-	wrapped, _ := child(request, "link_code_pairing_wrapped_companion_ephemeral_pub")
-	display, _ := child(request, "companion_platform_display")
+	wrapped := childBytes(request, "link_code_pairing_wrapped_companion_ephemeral_pub")
+	display := string(childBytes(request, "companion_platform_display"))
 	number := jidOf(request, "jid").User
-	if len(bytesOf(*wrapped)) != 80 || !plausibleDisplay(string(bytesOf(*display))) {
+	if len(wrapped) != 80 || !plausibleDisplay(display) {
 		return badRequest
 	}
 	if n.byNumber[number] == nil {
@@ -180,7 +182,8 @@ func (n *Network) helloByCode(p *pairing, request *Node) answer {
 		return itemNotFound
 	}
 	// A second request on the same connection makes the first code worthless.
-	p.code = &codeRequest{number: number, ref: []byte(n.newRef(p)), wrapped: bytesOf(*wrapped), display: string(bytesOf(*display))}
+	n.sequence++
+	p.code = &codeRequest{number: number, ref: []byte(n.newRef(p)), wrapped: wrapped, display: display, asked: n.sequence}
 	n.notify()
 	return result(Node{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "companion_hello"}, Content: []Node{
 		{Tag: "link_code_pairing_ref", Content: p.code.ref},

@@ -244,20 +244,19 @@ func (g *passkeyDialogue) step(ctx context.Context, tag string, judge func(*Node
 }
 
 func (g *passkeyDialogue) prologue(request *Node) error {
-	credential, _ := child(request, "credential_id")
-	assertion, _ := child(request, "webauthn_assertion")
-	payload, _ := child(request, "prologue_payload")
-	if err := g.phone.passkey.verify(g.challenge, bytesOf(*credential), bytesOf(*assertion)); err != nil {
+	payload := childBytes(request, "prologue_payload")
+	credential, assertion := childBytes(request, "credential_id"), childBytes(request, "webauthn_assertion")
+	if err := g.phone.passkey.verify(g.challenge, credential, assertion); err != nil {
 		return err
 	}
 	if proof, ok := child(request, "pairing_handoff_proof"); ok {
 		mac := hmac.New(sha256.New, hkdfutil.SHA256(g.oldSecret, nil, []byte("shortcake-passkey-handoff-v1"), 32))
-		mac.Write(bytesOf(*payload))
+		mac.Write(payload)
 		if !hmac.Equal(mac.Sum(nil), bytesOf(*proof)) {
 			return errors.New("the handoff proof is wrong")
 		}
 	}
-	if err := proto.Unmarshal(bytesOf(*payload), &g.payload); err != nil {
+	if err := proto.Unmarshal(payload, &g.payload); err != nil {
 		return fmt.Errorf("parse the prologue: %w", err)
 	}
 	if err := proto.Unmarshal(g.payload.GetCompanionEphemeralIdentity(), &g.identity); err != nil {

@@ -33,23 +33,24 @@ func (n *Network) answerKeys(d *Device, node *Node, setting bool) answer {
 }
 
 func storeKeys(d *Device, node *Node) answer {
-	registration, identity := node.GetChildByTag("registration"), node.GetChildByTag("identity")
-	list, signed := node.GetChildByTag("list"), node.GetChildByTag("skey")
-	if len(bytesOf(identity)) != 32 || signed.Tag == "" {
+	identity := childBytes(node, "identity")
+	signed, ok := child(node, "skey")
+	list, _ := child(node, "list")
+	if len(identity) != 32 || !ok {
 		return badRequest
 	}
 	// A device cannot change its identity by uploading keys: its account signed the one it was linked with.
-	if [32]byte(bytesOf(identity)) != d.identity {
+	if [32]byte(identity) != d.identity {
 		return refuse(409, "conflict")
 	}
-	d.keys.registration = bytesOf(registration)
-	d.keys.signed = plainKey(&signed)
+	d.keys.registration = childBytes(node, "registration")
+	d.keys.signed = plainKey(signed)
 	known := make(map[string]struct{}, len(d.keys.oneTime))
 	for i := range d.keys.oneTime {
-		known[string(bytesOf(d.keys.oneTime[i].GetChildByTag("id")))] = struct{}{}
+		known[string(childBytes(&d.keys.oneTime[i], "id"))] = struct{}{}
 	}
 	for _, key := range list.GetChildren() {
-		if _, twice := known[string(bytesOf(key.GetChildByTag("id")))]; !twice {
+		if _, twice := known[string(childBytes(&key, "id"))]; !twice {
 			d.keys.oneTime = append(d.keys.oneTime, plainKey(&key))
 		}
 	}

@@ -3,6 +3,7 @@ package simnet
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
 	"golang.org/x/crypto/curve25519"
+	"google.golang.org/protobuf/proto"
 )
 
 type (
@@ -43,10 +45,19 @@ func jidOf(n *Node, key string) types.JID {
 	return jid
 }
 
-// child finds the first child with a tag.
+// child finds the first child with a tag, of the first child with the tag before it. If there is none it is an empty node, where
+// whatsmeow's own methods give the parent.
 func child(n *Node, tags ...string) (*Node, bool) {
-	found, ok := n.GetOptionalChildByTag(tags...)
-	return &found, ok
+	if found, ok := n.GetOptionalChildByTag(tags...); ok {
+		return &found, true
+	}
+	return &Node{}, false
+}
+
+// childBytes is the content of a child, nil if there is none.
+func childBytes(n *Node, tags ...string) []byte {
+	found, _ := child(n, tags...)
+	return bytesOf(*found)
 }
 
 // set adds an attribute unless its value says nothing: the codec does not write empty ones.
@@ -94,6 +105,15 @@ func digits(number string) string {
 		}
 		return r
 	}, number)
+}
+
+// mustMarshal is for messages made here of plain values, which cannot fail.
+func mustMarshal(msg proto.Message) []byte {
+	raw, err := proto.Marshal(msg)
+	if err != nil {
+		panic(fmt.Errorf("marshal %T: %w", msg, err))
+	}
+	return raw
 }
 
 func ecdh(private, public [32]byte) ([]byte, error) {

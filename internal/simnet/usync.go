@@ -15,15 +15,16 @@ func (n *Network) answerUsync(asking *Device, node *Node) answer {
 	if !ok {
 		return badRequest
 	}
-	query, list := request.GetChildByTag("query"), request.GetChildByTag("list")
+	query, _ := child(request, "query")
+	list, _ := child(request, "list")
 	var users []Node
 	for _, user := range list.GetChildren() {
 		if contact, byNumber := child(&user, "contact"); byNumber {
-			users = append(users, n.contactNode(&query, string(bytesOf(*contact))))
+			users = append(users, n.contactNode(query, string(bytesOf(*contact))))
 			continue
 		}
 		jid := jidOf(&user, "jid")
-		users = append(users, n.userNode(&query, jid, n.account(jid)))
+		users = append(users, n.userNode(query, jid, n.account(jid)))
 	}
 	return result(Node{Tag: "usync", Attrs: attrs{"sid": text(request, "sid"), "mode": "query", "context": "interactive"}, Content: []Node{
 		{Tag: "result"},
@@ -72,7 +73,7 @@ func (n *Network) contactNode(query *Node, asked string) Node {
 	answer.Attrs["type"] = "in"
 	out = n.userNode(query, a.pn(), a)
 	out.Content = append([]Node{answer}, out.GetChildren()...)
-	if mode := query.GetChildByTag("contact"); text(&mode, "addressing_mode") == "lid" && !a.withheld {
+	if mode, _ := child(query, "contact"); text(mode, "addressing_mode") == "lid" && !a.withheld {
 		out.Attrs["jid"], out.Attrs["pn_jid"] = a.lid(), a.pn()
 	}
 	return out
@@ -92,16 +93,10 @@ func devicesNode(a *account) Node {
 
 // verifiedName is the certificate that shows a business's name. Nobody checks its signature.
 func verifiedName(a *account) Node {
-	details, err := proto.Marshal(&waVnameCert.VerifiedNameCertificate_Details{
+	details := mustMarshal(&waVnameCert.VerifiedNameCertificate_Details{
 		Serial: proto.Uint64(1), Issuer: proto.String("smb:wa"), VerifiedName: proto.String(a.name),
 	})
-	if err != nil {
-		return Node{Tag: "verified_name"}
-	}
-	certificate, err := proto.Marshal(&waVnameCert.VerifiedNameCertificate{Details: details})
-	if err != nil {
-		return Node{Tag: "verified_name"}
-	}
+	certificate := mustMarshal(&waVnameCert.VerifiedNameCertificate{Details: details})
 	return Node{Tag: "verified_name", Attrs: attrs{
 		"v": "1", "verified_level": "unknown", "host_storage": "1", "actual_actors": "1", "privacy_mode_ts": unixNow(),
 	}, Content: certificate}

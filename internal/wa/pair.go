@@ -36,7 +36,6 @@ type pairing struct {
 	link        *link
 	codes       []string // QR codes of the present socket
 	codesAt     time.Time
-	ready       chan struct{} // closed once the present socket has QR codes
 	code        string
 	codeExpires time.Time
 	passkey     *bridge.Passkey
@@ -85,7 +84,7 @@ func presentSecret(device *store.Device) (secret [32]byte) {
 // until the account is paired.
 func (m *Manager) runPairing(ctx context.Context, device *store.Device) {
 	l := m.newLink(ctx, device)
-	p := &pairing{link: l, ready: make(chan struct{}), confirm: make(chan events.PairPasskeyConfirmation, 1)}
+	p := &pairing{link: l, confirm: make(chan events.PairPasskeyConfirmation, 1)}
 	m.setPairing(p)
 	defer m.setPairing(nil)
 	defer l.end()
@@ -177,9 +176,6 @@ func (m *Manager) setPairing(p *pairing) {
 func (m *Manager) resetPairing(p *pairing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(p.codes) > 0 {
-		p.ready = make(chan struct{})
-	}
 	p.codes, p.code, p.passkey = nil, "", nil
 }
 
@@ -201,7 +197,6 @@ func (m *Manager) onPairing(l *link, evt any) {
 	case *events.QR:
 		m.mu.Lock()
 		p.codes, p.codesAt = e.Codes, time.Now()
-		close(p.ready)
 		m.mu.Unlock()
 		m.poke()
 	case *events.PairPasskeyRequest:
@@ -345,39 +340,32 @@ func (m *Manager) freshPairing(ctx context.Context) (*pairing, error) {
 	return p, err
 }
 
-// readyPairing waits until the unpaired socket has QR codes, the sign that
-// the network listens.
+// readyPairing waits until there is an unpaired socket with QR codes, the sign
+// that the network listens. At the start, and right after a logout, there is
+// none for a moment.
 func (m *Manager) readyPairing(ctx context.Context) (*pairing, time.Duration, error) {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
 	for {
 		m.mu.Lock()
-		p := m.pairing
-		var ready chan struct{}
-		if p != nil {
-			ready = p.ready
+		if p := m.pairing; p != nil && len(p.codes) > 0 {
+			age := time.Since(p.codesAt)
+			m.mu.Unlock()
+			return p, age, nil
 		}
+		paired := m.user != nil
 		m.mu.Unlock()
-		if p == nil {
-			return nil, 0, m.notPairing()
+		if paired {
+			return nil, 0, bridge.Fail(bridge.CodeAlreadyPaired, "the account is paired already: log out first to pair anew")
 		}
 		select {
-		case <-ready:
-			m.mu.Lock()
-			age, usable := time.Since(p.codesAt), len(p.codes) > 0
-			m.mu.Unlock()
-			if usable {
-				return p, age, nil
-			}
+		case <-ticker.C:
+		case <-m.background.Done():
+			return nil, 0, bridge.NotConnected("bridged is shutting down")
 		case <-ctx.Done():
 			return nil, 0, bridge.NotConnected("the network cannot be reached: try again in a moment").Because(ctx.Err())
 		}
 	}
-}
-
-func (m *Manager) notPairing() error {
-	if m.Status().User != nil {
-		return bridge.Fail(bridge.CodeAlreadyPaired, "the account is paired already: log out first to pair anew")
-	}
-	return bridge.NotConnected("bridged is starting or stopping: try again in a moment")
 }
 
 // onPasskeyRequest shows what the network wants signed.

@@ -1,0 +1,132 @@
+package media
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/gif" // so that image.Decode knows the formats
+	"image/jpeg"
+	_ "image/png"
+	"io"
+
+	"golang.org/x/image/draw"
+	_ "golang.org/x/image/webp"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// thumbnailSide is the longer side of a thumbnail: what the apps show,
+	// blurred, until the picture is loaded.
+	thumbnailSide    = 100
+	thumbnailQuality = 60
+	// maxDecoded bounds the memory that a picture may take when it is decoded
+	// for its thumbnail: small files can be enormous pictures.
+	maxDecoded = 150 << 20
+)
+
+// measureImage finds a picture's size and makes its thumbnail. The size comes
+// from the head of the file; the whole picture is decoded only when that is
+// affordable.
+func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
+	config, format, err := image.DecodeConfig(r)
+	if err != nil {
+		return fmt.Errorf("read picture's head: %w", err)
+	}
+	head := jpegHead{orientation: 1}
+	if format == "jpeg" {
+		if err := guarded(r, func(r io.ReadSeeker) (err error) { head, err = readJPEGHead(r); return err }); err != nil {
+			head = jpegHead{orientation: 1, progressive: true} // the dear case
+		}
+	}
+	f.Width, f.Height = config.Width, config.Height
+	if head.isSideways() {
+		f.Width, f.Height = f.Height, f.Width
+	}
+	if cost := decodedSize(config, format, head.progressive); cost > maxDecoded {
+		return fmt.Errorf("picture of %d by %d is too large for a thumbnail", config.Width, config.Height)
+	}
+	f.Thumbnail, err = p.thumbnail(r, head.orientation)
+	return err
+}
+
+// decodedSize is about what decoding a picture takes at most, in bytes. It is no
+// integer because the heads of some formats can make one overflow.
+func decodedSize(c image.Config, format string, progressive bool) float64 {
+	perPixel := 4.0
+	switch format {
+	case "jpeg":
+		if c.ColorModel == color.YCbCrModel || c.ColorModel == color.GrayModel {
+			perPixel = 3
+		}
+		if progressive { // all coefficients are held beside the picture
+			perPixel = 15
+		}
+	case "png":
+		switch c.ColorModel {
+		case color.RGBA64Model, color.NRGBA64Model:
+			perPixel = 8
+		}
+	case "webp": // the picture, and its transparency decoded as one more
+		perPixel = 7
+	}
+	return float64(c.Width) * float64(c.Height) * perPixel
+}
+
+// thumbnail decodes a picture, of which there is one in memory at a time.
+func (p *Preparer) thumbnail(r io.ReadSeeker, orientation int) ([]byte, error) {
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	p.decoding.Lock()
+	defer p.decoding.Unlock()
+	picture, _, err := image.Decode(r)
+	if err != nil {
+		return nil, fmt.Errorf("decode picture: %w", err)
+	}
+	small := upright(shrink(picture), orientation)
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: thumbnailQuality}); err != nil {
+		return nil, fmt.Errorf("encode thumbnail: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// shrink scales a picture to the size of a thumbnail, on white where it is
+// transparent. Small pictures stay as they are.
+func shrink(picture image.Image) *image.RGBA {
+	from := picture.Bounds()
+	width, height := from.Dx(), from.Dy()
+	if longer := max(width, height); longer > thumbnailSide {
+		width, height = max(1, width*thumbnailSide/longer), max(1, height*thumbnailSide/longer)
+	}
+	small := image.NewRGBA(image.Rect(0, 0, width, height))
+	draw.Draw(small, small.Bounds(), image.White, image.Point{}, draw.Src)
+	draw.BiLinear.Scale(small, small.Bounds(), picture, from, draw.Over, nil)
+	return small
+}
+
+// upright turns a picture as its EXIF orientation says.
+func upright(src *image.RGBA, orientation int) *image.RGBA {
+	if orientation < 2 || orientation > 8 {
+		return src
+	}
+	w, h := src.Bounds().Dx(), src.Bounds().Dy()
+	size := image.Rect(0, 0, w, h)
+	if orientation > 4 {
+		size = image.Rect(0, 0, h, w)
+	}
+	dst := image.NewRGBA(size)
+	for y := range size.Dy() {
+		for x := range size.Dx() {
+			from := [...]image.Point{2: {w - 1 - x, y}, 3: {w - 1 - x, h - 1 - y}, 4: {x, h - 1 - y},
+				5: {y, x}, 6: {y, h - 1 - x}, 7: {w - 1 - y, h - 1 - x}, 8: {w - 1 - y, x}}[orientation]
+			dst.SetRGBA(x, y, src.RGBAAt(from.X, from.Y))
+		}
+	}
+	return dst
+}
+
+var errNoJPEG = errors.New("not a JPEG head")

@@ -1,0 +1,227 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/urlguard"
+)
+
+const (
+	// fetchedPrefix begins the names of fetched files. Those of an earlier
+	// process are removed at the start.
+	fetchedPrefix = "fetched-"
+	// progressEvery is how often a long fetch shows in the log.
+	progressEvery = 5 * time.Second
+)
+
+// PreparerOptions describe a [Preparer].
+type PreparerOptions struct {
+	Guard    *urlguard.Guard
+	TempDir  string // made where it does not exist
+	MaxBytes int64  // of a fetched file
+	Log      zerolog.Logger
+}
+
+// Preparer makes files ready to be sent. It is safe for concurrent use.
+type Preparer struct {
+	guard    *urlguard.Guard
+	maxBytes int64
+	log      zerolog.Logger
+	// decoding admits one picture at a time: decoding is the only thing here
+	// whose memory depends on the file.
+	decoding sync.Mutex
+	// create makes the temporary file of a fetch.
+	create func() (*os.File, error)
+	// every is how often a long fetch shows in the log.
+	every time.Duration
+}
+
+// Request says what to send. FileName counts for documents only.
+type Request struct {
+	URL      string
+	Type     bridge.MediaType
+	MimeType string // the caller's; empty to find out
+	FileName string
+	Caption  string
+	PTT      bool // a voice note
+}
+
+// NewPreparer makes the temporary directory ready.
+func NewPreparer(o PreparerOptions) (*Preparer, error) {
+	if err := os.MkdirAll(o.TempDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make directory for fetched files: %w", err)
+	}
+	left, err := filepath.Glob(filepath.Join(o.TempDir, fetchedPrefix+"*"))
+	if err != nil {
+		return nil, fmt.Errorf("find fetched files of an earlier run: %w", err)
+	}
+	for _, path := range left {
+		if err := os.Remove(path); err != nil {
+			return nil, fmt.Errorf("remove fetched file of an earlier run: %w", err)
+		}
+	}
+	create := func() (*os.File, error) {
+		if err := os.MkdirAll(o.TempDir, 0o700); err != nil { // somebody may have wiped it
+			return nil, err
+		}
+		return os.CreateTemp(o.TempDir, fetchedPrefix+"*")
+	}
+	return &Preparer{guard: o.Guard, maxBytes: o.MaxBytes, log: o.Log, create: create, every: progressEvery}, nil
+}
+
+// Prepare fetches a URL into a temporary file and describes it. The file lies
+// there until cleanup is called, which is never nil and does no harm twice; after
+// an error there is no file.
+//
+// Its errors are [bridge.CodeInvalid], [bridge.CodeFetchFailed] with a sentence
+// that starts "fetch failed:", [bridge.CodeUnsupportedMedia],
+// [bridge.CodeStorageUnavailable], or the end of ctx.
+func (p *Preparer) Prepare(ctx context.Context, req Request) (_ bridge.File, cleanup func(), err error) {
+	file, err := p.create()
+	if err != nil {
+		return bridge.File{}, func() {}, storageFailed(err)
+	}
+	cleanup = sync.OnceFunc(func() {
+		if err := os.Remove(file.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
+			p.log.Error().Err(err).Msg("fetched file not removed")
+		}
+	})
+	defer func() {
+		if closeErr := file.Close(); err == nil && closeErr != nil {
+			err = storageFailed(closeErr)
+		}
+		if err != nil {
+			cleanup()
+		}
+	}()
+	prepared, err := p.prepare(ctx, req, file)
+	return prepared, cleanup, err
+}
+
+func (p *Preparer) prepare(ctx context.Context, req Request, file *os.File) (bridge.File, error) {
+	result, err := p.fetch(ctx, req.URL, file)
+	if err != nil {
+		return bridge.File{}, err
+	}
+	f := bridge.File{Type: req.Type, Path: file.Name(), Size: result.Size, Caption: req.Caption, PTT: req.PTT}
+	kind, err := identify(req, result, file)
+	if err != nil {
+		return bridge.File{}, err
+	}
+	f.MimeType = kind.mime
+	if req.Type == bridge.MediaDocument {
+		f.FileName = documentName(req.FileName, result.FileName, kind)
+	}
+	p.measure(ctx, &f, file, kind)
+	return f, ctx.Err()
+}
+
+// fetch brings the bytes.
+func (p *Preparer) fetch(ctx context.Context, url string, file *os.File) (urlguard.Result, error) {
+	began := time.Now()
+	told := began
+	result, err := p.guard.Fetch(ctx, urlguard.Request{URL: url, MaxBytes: p.maxBytes, Progress: func(done, total int64) {
+		if now := time.Now(); now.Sub(told) >= p.every {
+			told = now
+			p.log.Info().Int64("bytes", done).Int64("total", total).Dur("took", now.Sub(began)).Msg("fetching media")
+		}
+	}}, file)
+	if err != nil {
+		return result, fetchFailed(ctx, err)
+	}
+	p.log.Info().Int64("bytes", result.Size).Dur("took", time.Since(began)).Msg("media fetched")
+	if result.Size == 0 {
+		return result, bridge.Fail(bridge.CodeFetchFailed, "fetch failed: the file is empty")
+	}
+	return result, nil
+}
+
+func fetchFailed(ctx context.Context, err error) error {
+	var refused *urlguard.Error
+	switch {
+	case errors.As(err, &refused):
+		return bridge.Fail(bridge.CodeFetchFailed, "%s", refused.Error()).Because(refused.Unwrap())
+	case ctx.Err() != nil:
+		return err
+	}
+	return storageFailed(err)
+}
+
+func storageFailed(err error) error {
+	return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be stored: the disk may be full").Because(err)
+}
+
+// measure fills in what can be found out of the file. What cannot stays empty.
+func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, kind kind) {
+	switch f.Type {
+	case bridge.MediaImage:
+		p.attempt(ctx, "image", file, func(r io.ReadSeeker) error { return p.measureImage(f, r) })
+	case bridge.MediaVideo:
+		if kind.movie != nil {
+			f.Width, f.Height, f.Seconds = kind.movie.width, kind.movie.height, wholeSeconds(kind.movie.seconds)
+		}
+	case bridge.MediaAudio:
+		p.attempt(ctx, "audio", file, func(r io.ReadSeeker) error { return measureAudio(f, r, kind) })
+	}
+}
+
+// attempt runs a measurement from the beginning of the file. Whatever comes of
+// it, a panic of a decoder over a strange file included, does not stop the send.
+func (p *Preparer) attempt(ctx context.Context, what string, file io.ReadSeeker, probe func(io.ReadSeeker) error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if err := guarded(file, probe); err != nil {
+		p.log.Debug().Err(err).Str("probe", what).Msg("media not measured")
+	}
+}
+
+// guarded rewinds the file and turns a panic into an error.
+func guarded(file io.ReadSeeker, probe func(io.ReadSeeker) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("probe panicked: %v", r)
+		}
+	}()
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return probe(file)
+}
+
+func measureAudio(f *bridge.File, r io.ReadSeeker, kind kind) (err error) {
+	var seconds float64
+	switch {
+	case kind.movie != nil:
+		seconds = kind.movie.seconds
+	case kind.ogg != nil:
+		seconds = kind.ogg.seconds()
+		if f.PTT {
+			f.Waveform, err = waveform(r, kind.ogg)
+		}
+	case strings.HasPrefix(kind.sniffed, "audio/mpeg"), kind.mime == "audio/mpeg":
+		seconds, err = mp3Seconds(r)
+	}
+	f.Seconds = wholeSeconds(seconds)
+	return err
+}
+
+// wholeSeconds rounds as the apps show durations: whatever plays lasts a second.
+func wholeSeconds(seconds float64) int {
+	const longest = 100 * 24 * 3600       // beyond this a header lies
+	if seconds > 0 && seconds < longest { // neither is true of NaN
+		return max(1, int(seconds+0.5))
+	}
+	return 0
+}

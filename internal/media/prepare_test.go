@@ -1,0 +1,481 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"image"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/urlguard"
+)
+
+// served is an answer of the web server whose files are sent.
+type served struct {
+	body        []byte
+	contentType string
+	disposition string
+	status      int
+}
+
+// web is a server at a "public" address and a preparer that fetches from it.
+type web struct {
+	*Preparer
+	t   testing.TB
+	url string
+	dir string
+	log bytes.Buffer
+
+	mu     sync.Mutex
+	answer http.HandlerFunc // guarded by mu
+}
+
+func newWeb(t testing.TB) *web {
+	t.Helper()
+	w := &web{t: t, dir: filepath.Join(t.TempDir(), "tmp")}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		answer := w.answer
+		w.mu.Unlock()
+		answer(rw, r)
+	}))
+	t.Cleanup(server.Close)
+	w.url = server.URL
+	guard := urlguard.New(urlguard.Options{AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	var err error
+	w.Preparer, err = NewPreparer(PreparerOptions{Guard: guard, TempDir: w.dir, MaxBytes: 4 << 20, Log: zerolog.New(zerolog.SyncWriter(&w.log))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *web) serve(s served) {
+	w.serveWith(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", s.contentType)
+		if s.disposition != "" {
+			rw.Header().Set("Content-Disposition", s.disposition)
+		}
+		if s.status != 0 {
+			rw.WriteHeader(s.status)
+		}
+		_, _ = rw.Write(s.body)
+	})
+}
+
+func (w *web) serveWith(answer http.HandlerFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = answer
+}
+
+// prepare prepares what the server answers, checks the file and cleans up.
+func (w *web) prepare(s served, req Request) (bridge.File, error) {
+	w.t.Helper()
+	w.serve(s)
+	if req.URL == "" {
+		req.URL = w.url + "/file"
+	}
+	f, cleanup, err := w.Prepare(w.t.Context(), req)
+	defer wantOnly(w.t, w.dir, 0)
+	defer cleanup()
+	if err != nil {
+		wantOnly(w.t, w.dir, 0)
+		return f, err
+	}
+	got, readErr := os.ReadFile(f.Path)
+	if readErr != nil || !bytes.Equal(got, s.body) || f.Size != int64(len(s.body)) {
+		w.t.Errorf("prepared %d of %d bytes: %v", len(got), len(s.body), readErr)
+	}
+	info, statErr := os.Stat(f.Path)
+	if statErr != nil || info.Mode().Perm() != 0o600 {
+		w.t.Errorf("mode %v: %v", info.Mode(), statErr)
+	}
+	if f.Type != req.Type || f.Caption != req.Caption || f.PTT != req.PTT {
+		w.t.Errorf("prepared %+v for %+v", f, req)
+	}
+	return f, nil
+}
+
+func TestPrepare_Images(t *testing.T) {
+	w := newWeb(t)
+	for name, c := range map[string]struct {
+		body     []byte
+		mimeType string
+		size     image.Point
+	}{
+		"png":    {pngFile(t, quarters(300, 120)), "image/png", image.Pt(300, 120)},
+		"jpeg":   {jpegFile(t, quarters(640, 480)), "image/jpeg", image.Pt(640, 480)},
+		"turned": {withExif(jpegFile(t, quarters(640, 480)), binary.BigEndian, 6), "image/jpeg", image.Pt(480, 640)},
+		"gif":    {gifFile(t, quarters(50, 40)), "image/gif", image.Pt(50, 40)},
+		"webp":   {webpFile(t), "image/webp", image.Pt(1, 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := w.prepare(served{body: c.body, contentType: unknownType}, Request{Type: bridge.MediaImage, Caption: "look"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.MimeType != c.mimeType || image.Pt(f.Width, f.Height) != c.size || f.FileName != "" {
+				t.Errorf("got %s of %d by %d", f.MimeType, f.Width, f.Height)
+			}
+			thumbnail, format, err := image.Decode(bytes.NewReader(f.Thumbnail))
+			if err != nil || format != "jpeg" {
+				t.Fatalf("thumbnail: %s, %v", format, err)
+			}
+			if s := thumbnail.Bounds().Size(); max(s.X, s.Y) > thumbnailSide || len(f.Thumbnail) > 10<<10 {
+				t.Errorf("thumbnail of %v, %d bytes", s, len(f.Thumbnail))
+			}
+		})
+	}
+}
+
+func TestPrepare_FailedProbesDoNotFailTheSend(t *testing.T) {
+	w := newWeb(t)
+	picture := pngFile(t, quarters(300, 120))
+	for name, c := range map[string]struct {
+		body []byte
+		kind bridge.MediaType
+		size image.Point
+	}{
+		"cut picture":      {picture[:len(picture)-30], bridge.MediaImage, image.Pt(300, 120)},
+		"head alone":       {bomb(60000, 60000), bridge.MediaImage, image.Pt(60000, 60000)},
+		"signature alone":  {picture[:9], bridge.MediaImage, image.Point{}},
+		"movie without":    {box("ftyp", []byte("isom"), words(0), []byte("isom")), bridge.MediaVideo, image.Point{}},
+		"unknown picture":  {append([]byte("II*\x00"), make([]byte, 100)...), bridge.MediaImage, image.Point{}},
+		"sound of no kind": {append([]byte("fLaC\x00\x00\x00\x22"), make([]byte, 100)...), bridge.MediaAudio, image.Point{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := w.prepare(served{body: c.body}, Request{Type: c.kind})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := image.Pt(f.Width, f.Height); got != c.size || f.Thumbnail != nil || f.Seconds != 0 {
+				t.Errorf("got %+v", f)
+			}
+		})
+	}
+}
+
+func TestPrepare_VideoAndSound(t *testing.T) {
+	w := newWeb(t)
+	video := mp4File("isom", 12500, track{handler: "soun"}, track{handler: "vide", width: 640, height: 360, turned: true})
+	for name, c := range map[string]struct {
+		body    []byte
+		told    string
+		req     Request
+		want    bridge.File
+		drawing bool
+	}{
+		"video":             {body: video, req: Request{Type: bridge.MediaVideo}, want: bridge.File{MimeType: "video/mp4", Width: 360, Height: 640, Seconds: 13}},
+		"film of quicktime": {body: mp4File("qt  ", 2000, track{handler: "vide", width: 4, height: 3}), req: Request{Type: bridge.MediaVideo}, want: bridge.File{MimeType: "video/quicktime", Width: 4, Height: 3, Seconds: 2}},
+		"mp3":               {body: mp3File(200), told: "audio/mp3", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mpeg", Seconds: 5}},
+		"m4a":               {body: mp4File("M4A ", 61000, track{handler: "soun"}), told: "audio/x-m4a", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mp4", Seconds: 61}},
+		"sound in mp4":      {body: mp4File("isom", 61000, track{handler: "soun"}), told: "video/mp4", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mp4", Seconds: 61}},
+		"vorbis":            {body: vorbisFile(44100, 441000), req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/ogg", Seconds: 10}},
+		"opus":              {body: opusFile(repeat(60, 200)...), told: "application/ogg", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: voiceType, Seconds: 4}},
+		"voice note":        {body: opusFile(repeat(60, 200)...), told: "audio/ogg", req: Request{Type: bridge.MediaAudio, PTT: true}, want: bridge.File{MimeType: voiceType, Seconds: 4}, drawing: true},
+		"voice note, named": {body: opusFile(repeat(60, 200)...), req: Request{Type: bridge.MediaAudio, PTT: true, MimeType: "audio/ogg"}, want: bridge.File{MimeType: voiceType, Seconds: 4}, drawing: true},
+		"unmarked mp3":      {body: append(make([]byte, 3000), mp3File(200)...), told: "audio/mpeg", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mpeg", Seconds: 5}},
+		"unmarked video":    {body: append([]byte{0x47, 0x40}, make([]byte, 374)...), told: "video/mp2t", req: Request{Type: bridge.MediaVideo}, want: bridge.File{MimeType: "video/mp2t"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := w.prepare(served{body: c.body, contentType: first(c.told, unknownType)}, c.req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.MimeType != c.want.MimeType || f.Seconds != c.want.Seconds || f.Width != c.want.Width || f.Height != c.want.Height {
+				t.Errorf("got %s, %d s, %d by %d; want %+v", f.MimeType, f.Seconds, f.Width, f.Height, c.want)
+			}
+			if drawn := len(f.Waveform) == 64; drawn != c.drawing {
+				t.Errorf("waveform of %d values", len(f.Waveform))
+			}
+		})
+	}
+}
+
+func TestPrepare_BytesThatContradictTheType(t *testing.T) {
+	w := newWeb(t)
+	picture := jpegFile(t, quarters(20, 20))
+	video := mp4File("isom", 1000, track{handler: "vide", width: 8, height: 8})
+	for name, c := range map[string]struct {
+		served served
+		req    Request
+	}{
+		"text as image":           {served{body: []byte("hello, this is no picture")}, Request{Type: bridge.MediaImage}},
+		"text called image":       {served{body: []byte("hello, this is no picture"), contentType: "image/jpeg"}, Request{Type: bridge.MediaImage}},
+		"text said to be image":   {served{body: []byte("hello, this is no picture")}, Request{Type: bridge.MediaImage, MimeType: "image/jpeg"}},
+		"noise called image":      {served{body: randomBytes(999), contentType: "image/jpeg"}, Request{Type: bridge.MediaImage}},
+		"noise":                   {served{body: randomBytes(999)}, Request{Type: bridge.MediaVideo}},
+		"noise called sound":      {served{body: randomBytes(999), contentType: "audio/mpeg"}, Request{Type: bridge.MediaAudio}},
+		"json as video":           {served{body: []byte(`{"error":"no"}`), contentType: "video/mp4"}, Request{Type: bridge.MediaVideo}},
+		"drawing as image":        {served{body: []byte(`<svg xmlns="http://www.w3.org/2000/svg"></svg>`), contentType: "image/svg+xml"}, Request{Type: bridge.MediaImage}},
+		"picture as video":        {served{body: picture}, Request{Type: bridge.MediaVideo}},
+		"video as image":          {served{body: video}, Request{Type: bridge.MediaImage}},
+		"video as sound":          {served{body: video}, Request{Type: bridge.MediaAudio}},
+		"sound as video":          {served{body: mp4File("isom", 1000, track{handler: "soun"}), contentType: "video/mp4"}, Request{Type: bridge.MediaVideo}},
+		"ogg sound as video":      {served{body: opusFile(9, 9)}, Request{Type: bridge.MediaVideo}},
+		"mimetype of other type":  {served{body: picture}, Request{Type: bridge.MediaImage, MimeType: "video/mp4"}},
+		"mp3 as voice note":       {served{body: mp3File(9), contentType: voiceType}, Request{Type: bridge.MediaAudio, PTT: true, MimeType: voiceType}},
+		"vorbis as voice note":    {served{body: vorbisFile(44100, 44100)}, Request{Type: bridge.MediaAudio, PTT: true}},
+		"m4a as voice note":       {served{body: mp4File("M4A ", 1000, track{handler: "soun"})}, Request{Type: bridge.MediaAudio, PTT: true}},
+		"voice note called other": {served{body: opusFile(9, 9)}, Request{Type: bridge.MediaAudio, PTT: true, MimeType: "audio/mpeg"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := w.prepare(c.served, c.req)
+			wantCode(t, err, bridge.CodeUnsupportedMedia)
+		})
+	}
+	_, err := w.prepare(served{body: picture}, Request{Type: bridge.MediaImage, MimeType: "jpeg; =", URL: w.url})
+	wantCode(t, err, bridge.CodeInvalid)
+}
+
+func TestPrepare_FetchesThatFail(t *testing.T) {
+	w := newWeb(t)
+	page := []byte("<!DOCTYPE html><html><body>Please log in</body></html>")
+	for name, c := range map[string]struct {
+		served served
+		req    Request
+		says   string
+	}{
+		"not there":           {served{status: 404, body: []byte("no")}, Request{Type: bridge.MediaImage}, "404"},
+		"empty":               {served{}, Request{Type: bridge.MediaImage}, "empty"},
+		"empty document":      {served{contentType: "application/pdf"}, Request{Type: bridge.MediaDocument}, "empty"},
+		"too large":           {served{body: make([]byte, 4<<20+1)}, Request{Type: bridge.MediaDocument}, "larger than 4 MiB"},
+		"private":             {served{}, Request{Type: bridge.MediaImage, URL: "http://10.0.0.1/x"}, "public"},
+		"no URL":              {served{}, Request{Type: bridge.MediaImage, URL: "file:///etc/passwd"}, ""},
+		"page":                {served{body: page, contentType: "text/html"}, Request{Type: bridge.MediaImage}, "HTML page"},
+		"page called image":   {served{body: page, contentType: "image/jpeg"}, Request{Type: bridge.MediaImage}, "HTML page"},
+		"page for a document": {served{body: page, contentType: "text/html"}, Request{Type: bridge.MediaDocument, FileName: "report.pdf"}, "HTML page"},
+		"page for a type":     {served{body: page, contentType: "text/html"}, Request{Type: bridge.MediaDocument, MimeType: "application/pdf"}, "HTML page"},
+		"page for a path":     {served{body: page, contentType: "text/html"}, Request{Type: bridge.MediaDocument, URL: w.url + "/report.pdf"}, "HTML page"},
+		"page for a sound":    {served{body: page}, Request{Type: bridge.MediaAudio, PTT: true}, "HTML page"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := w.prepare(c.served, c.req)
+			wantCode(t, err, bridge.CodeFetchFailed)
+			var known *bridge.Error
+			if errors.As(err, &known) && (!strings.HasPrefix(known.Msg, "fetch failed: ") || !strings.Contains(known.Msg, c.says)) {
+				t.Errorf("says %q", known.Msg)
+			}
+		})
+	}
+}
+
+func TestPrepare_TypeOfTheBytes(t *testing.T) {
+	w := newWeb(t)
+	picture := pngFile(t, quarters(4, 4))
+	pdf := []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
+	for name, c := range map[string]struct {
+		given, told string
+		body        []byte
+		kind        bridge.MediaType
+		want        string
+	}{
+		"given first":                   {"image/jpeg", "image/gif", picture, bridge.MediaImage, "image/jpeg"},
+		"then told":                     {"", "image/gif", picture, bridge.MediaImage, "image/gif"},
+		"told with parameters":          {"", "image/png; charset=binary", picture, bridge.MediaImage, "image/png"},
+		"told otherwise":                {"", "image/jpg", jpegFile(t, quarters(4, 4)), bridge.MediaImage, "image/jpeg"},
+		"told of another kind":          {"", "video/mp4", picture, bridge.MediaImage, "image/png"},
+		"told nothing":                  {"", "", picture, bridge.MediaImage, "image/png"},
+		"told nothing in particular":    {"", "application/octet-stream", picture, bridge.MediaImage, "image/png"},
+		"told what servers do not know": {"", "text/plain; charset=utf-8", picture, bridge.MediaImage, "image/png"},
+		"told nonsense":                 {"", ";;;", picture, bridge.MediaImage, "image/png"},
+		"document given":                {"application/x-special", "application/pdf", pdf, bridge.MediaDocument, "application/x-special"},
+		"document told":                 {"", "application/x-told", pdf, bridge.MediaDocument, "application/x-told"},
+		"document seen":                 {"", "application/octet-stream", pdf, bridge.MediaDocument, "application/pdf"},
+		"document of noise":             {"", "", randomBytes(999), bridge.MediaDocument, unknownType},
+		"parameters given":              {"text/plain; charset=iso-8859-1", "", []byte("hello"), bridge.MediaDocument, "text/plain; charset=iso-8859-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := w.prepare(served{body: c.body, contentType: c.told}, Request{Type: c.kind, MimeType: c.given})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.MimeType != c.want {
+				t.Errorf("got %s, want %s", f.MimeType, c.want)
+			}
+		})
+	}
+}
+
+func TestPrepare_NamesOfDocuments(t *testing.T) {
+	w := newWeb(t)
+	pdf, text, page := []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), []byte("a,b\n1,2\n3,4\n"), []byte("<!DOCTYPE html><html></html>")
+	for name, c := range map[string]struct {
+		given, path, disposition, told string
+		body                           []byte
+		want, mimeType                 string
+	}{
+		"given":                {given: "Q3.final", path: "/x.pdf", body: pdf, want: "Q3.final", mimeType: "application/pdf"},
+		"from the answer":      {path: "/dl?id=1", disposition: `attachment; filename="Übersicht.pdf"; filename*=UTF-8''%C3%9Cbersicht.pdf`, body: pdf, want: "Übersicht.pdf", mimeType: "application/pdf"},
+		"from the URL":         {path: "/a/report.pdf?token=1", body: pdf, want: "report.pdf", mimeType: "application/pdf"},
+		"other extension":      {path: "/report.v2", body: pdf, want: "report.v2.pdf", mimeType: "application/pdf"},
+		"no extension":         {path: "/report", body: pdf, want: "report.pdf", mimeType: "application/pdf"},
+		"made by a script":     {path: "/download.php", body: pdf, want: "download.pdf", mimeType: "application/pdf"},
+		"no name":              {path: "/", body: pdf, want: "document.pdf", mimeType: "application/pdf"},
+		"no name, no type":     {path: "/", body: randomBytes(999), want: "document.bin", mimeType: unknownType},
+		"name, no type":        {path: "/firmware.img", body: randomBytes(999), want: "firmware.img", mimeType: unknownType},
+		"bare name, no type":   {path: "/firmware", body: randomBytes(999), want: "firmware", mimeType: unknownType},
+		"text by its name":     {path: "/table.csv", told: "text/plain", body: text, want: "table.csv", mimeType: "text/csv"},
+		"upper case":           {path: "/REPORT.PDF", body: pdf, want: "REPORT.PDF", mimeType: "application/pdf"},
+		"web page by name":     {path: "/page.html", told: "text/html", body: page, want: "page.html", mimeType: "text/html"},
+		"markdown":             {path: "/notes.md", body: []byte("# Notes\n\nhello"), want: "notes.md", mimeType: "text/markdown"},
+		"type without a table": {path: "/x", told: "application/yaml", body: []byte("a: b\n"), want: "x.yaml", mimeType: "application/yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := w.prepare(served{body: c.body, contentType: first(c.told, unknownType), disposition: c.disposition},
+				Request{Type: bridge.MediaDocument, FileName: c.given, URL: w.url + c.path, Caption: "here"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.FileName != c.want || f.MimeType != c.mimeType {
+				t.Errorf("got %q (%s), want %q (%s)", f.FileName, f.MimeType, c.want, c.mimeType)
+			}
+		})
+	}
+}
+
+func TestPrepare_WebPageAsADocumentWhereMeant(t *testing.T) {
+	w := newWeb(t)
+	f, err := w.prepare(served{body: []byte("<!DOCTYPE html><html></html>"), contentType: "text/html"}, Request{Type: bridge.MediaDocument, MimeType: "text/html; charset=utf-8"})
+	if err != nil || f.MimeType != "text/html; charset=utf-8" {
+		t.Errorf("got %s: %v", f.MimeType, err)
+	}
+}
+
+func TestPrepare_CancelledLeavesNothing(t *testing.T) {
+	w := newWeb(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.serveWith(func(rw http.ResponseWriter, r *http.Request) {
+		_, _ = rw.Write(make([]byte, 100<<10))
+		_ = http.NewResponseController(rw).Flush()
+		cancel()
+		<-r.Context().Done()
+	})
+	_, cleanup, err := w.Prepare(ctx, Request{URL: w.url, Type: bridge.MediaDocument})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	wantOnly(t, w.dir, 0)
+	cleanup()
+	cleanup()
+}
+
+func TestPrepare_FullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no full disk here")
+	}
+	w := newWeb(t)
+	w.create = fullDisk(w.create)
+	_, err := w.prepare(served{body: make([]byte, 1<<20)}, Request{Type: bridge.MediaDocument})
+	wantCode(t, err, bridge.CodeStorageUnavailable)
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("cause lost: %v", err)
+	}
+}
+
+func TestPrepare_SurvivesAWipe(t *testing.T) {
+	w := newWeb(t)
+	if err := os.RemoveAll(w.dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.prepare(served{body: []byte("hello")}, Request{Type: bridge.MediaDocument}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPrepare_LongFetchesShowInTheLog(t *testing.T) {
+	w := newWeb(t)
+	w.every = 0
+	if _, err := w.prepare(served{body: make([]byte, 1<<20)}, Request{Type: bridge.MediaDocument, URL: w.url + "/x?secret=1"}); err != nil {
+		t.Fatal(err)
+	}
+	if log := w.log.String(); strings.Count(log, "fetching media") < 2 || !strings.Contains(log, `"bytes":1048576`) || strings.Contains(log, "secret") {
+		t.Errorf("log: %s", log)
+	}
+}
+
+func TestNewPreparer_RemovesWhatAnEarlierRunLeft(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, fetchedPrefix+"1"), []byte("left"))
+	write(t, filepath.Join(dir, "upload-1"), []byte("another's"))
+	if _, err := NewPreparer(PreparerOptions{TempDir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	wantOnly(t, dir, 1)
+}
+
+func TestPrepare_MemoryStaysFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("moves hundreds of megabytes")
+	}
+	const size, limit = 32 << 20, 64 << 20
+	w := newWeb(t)
+	w.maxBytes = size
+	chunk := make([]byte, 64<<10)
+	copy(chunk, []byte{0xFF, 0xFB, 0x90, 0x00})
+	for i := 0; i+417 <= len(chunk); i += 417 {
+		copy(chunk[i:], []byte{0xFF, 0xFB, 0x90, 0x00})
+	}
+	w.serveWith(func(rw http.ResponseWriter, _ *http.Request) {
+		for range size / len(chunk) {
+			if _, err := rw.Write(chunk); err != nil {
+				return
+			}
+		}
+	})
+	grown := heapPeak(func() {
+		var wait sync.WaitGroup
+		for i := range 8 {
+			wait.Go(func() {
+				f, cleanup, err := w.Prepare(context.Background(), Request{URL: w.url, Type: bridge.MediaAudio})
+				defer cleanup()
+				if err != nil || f.Seconds < 1000 {
+					t.Error(i, f.Seconds, err)
+				}
+			})
+		}
+		wait.Wait()
+	})
+	t.Logf("8 preparations of %d MiB: +%.1f MiB", size>>20, float64(grown)/(1<<20))
+	if grown > limit {
+		t.Errorf("preparing takes %d MiB", grown>>20)
+	}
+}
+
+func BenchmarkPrepare(b *testing.B) {
+	w := newWeb(b)
+	w.maxBytes = benchSize
+	w.serve(served{body: make([]byte, benchSize)})
+	b.SetBytes(benchSize)
+	for b.Loop() {
+		_, cleanup, err := w.Prepare(b.Context(), Request{URL: w.url, Type: bridge.MediaDocument})
+		if err != nil {
+			b.Fatal(err)
+		}
+		cleanup()
+	}
+}
+
+func BenchmarkThumbnail(b *testing.B) {
+	var p Preparer
+	file := jpegFile(b, quarters(4000, 3000))
+	for b.Loop() {
+		var f bridge.File
+		if err := p.measureImage(&f, bytes.NewReader(file)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

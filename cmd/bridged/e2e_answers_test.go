@@ -189,9 +189,15 @@ func refused(t testing.TB, resp apitest.Response, status int, code bridge.Code, 
 	if resp.Status != status || resp.Code() != string(code) {
 		t.Errorf("answered %d: %s; want %d and the code %s", resp.Status, resp.Body, status, code)
 	}
+	says(t, resp.Error(), words...)
+}
+
+// says checks that a sentence for people has the words that matter.
+func says(t testing.TB, sentence string, words ...string) {
+	t.Helper()
 	for _, word := range words {
-		if !strings.Contains(resp.Error(), word) {
-			t.Errorf("the sentence %q does not say %q", resp.Error(), word)
+		if !strings.Contains(sentence, word) {
+			t.Errorf("the sentence %q does not say %q", sentence, word)
 		}
 	}
 }

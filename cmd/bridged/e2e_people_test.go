@@ -79,11 +79,12 @@ type cast struct {
 	carla   *simnet.Phone
 }
 
-// newCast brings the company onto a network of its own, before pairing.
+// newCast brings the company onto a network of its own, before pairing. Anna
+// is in the account's address book.
 func newCast(t testing.TB, settings ...string) *cast {
 	t.Helper()
 	n := newNetwork(t)
-	return &cast{
+	c := &cast{
 		network: n,
 		owner:   newPhone(t, n, simnet.PhoneOptions{Number: "491510000001", Name: "Olga"}),
 		anna:    newPhone(t, n, simnet.PhoneOptions{Number: "491510000002", Name: "Anna", LIDChats: true}),
@@ -91,6 +92,10 @@ func newCast(t testing.TB, settings ...string) *cast {
 		carla:   newPhone(t, n, simnet.PhoneOptions{Number: "491510000004", Name: "Carla"}),
 		bridge:  startBridge(t, n, settings...),
 	}
+	if err := c.owner.SetContact(within(t), c.anna.Number(), "Anna Amsel", "Anna"); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // pairedCast is the company with the account paired.

@@ -24,6 +24,9 @@ type conversation struct {
 	shown   []object
 }
 
+// chatTimer is after how many seconds messages disappear in the chats between two.
+const chatTimer = 86400
+
 // shows notes the next message of the history.
 func (c *conversation) shows(m object) { c.shown = append(c.shown, m) }
 
@@ -67,7 +70,7 @@ func (c *conversation) texts() {
 	c.wrote(say(c, c.by, c.toMe, hail, simnet.Mentioning(c.meHere)), "extendedTextMessage", hail, object{
 		"contextInfo": object{"quotedMsgId": nil, "quotedSenderJid": nil, "mentionedJid": []string{c.me.PN().String()}},
 	})
-	c.wrote(say(c, c.by, c.toMe, "gone tomorrow", simnet.Ephemeral(86400)), "extendedTextMessage", "gone tomorrow")
+	c.wrote(say(c, c.by, c.toMe, "gone tomorrow", simnet.Ephemeral(chatTimer)), "extendedTextMessage", "gone tomorrow")
 	c.wrote(say(c, c.by, c.toMe, "a chain letter", simnet.Forwarded(5)), "extendedTextMessage", "a chain letter")
 }
 

@@ -19,6 +19,7 @@ type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
+	streams  prometheus.Gauge
 }
 
 func newMetrics(account Account) *metrics {
@@ -31,8 +32,11 @@ func newMetrics(account Account) *metrics {
 			Name: "bridged_http_request_seconds", Help: "Time from a request's head to its last byte.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"route"}),
+		streams: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "bridged_event_streams", Help: "Streams of events that are open.",
+		}),
 	}
-	m.registry.MustRegister(m.requests, m.latency, accountState{account},
+	m.registry.MustRegister(m.requests, m.latency, m.streams, accountState{account},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -38,6 +38,9 @@ func (s *server) routes() chi.Router {
 	r.Get("/api/messages/individual/{jid}", s.handle(s.individualMessages))
 	r.Get("/api/messages/search", s.handle(s.search))
 
+	// Events
+	r.Get("/api/events", s.handle(s.events))
+
 	// Sending
 	send := r.With(s.sendGate)
 	send.Post("/api/messages/send", s.handle(s.sendText))

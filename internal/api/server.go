@@ -72,6 +72,9 @@ type Options struct {
 	// Lifetime ends when the program gives up sends that are still under way,
 	// which outlive their callers; nil never ends.
 	Lifetime context.Context
+	// Streams ends the streams of events and the waiting for more, which would
+	// else hold up a shutdown; nil never ends.
+	Streams context.Context
 
 	Log zerolog.Logger
 	// Now is the clock; nil is the real one.
@@ -79,7 +82,7 @@ type Options struct {
 }
 
 // server holds what the handlers share. It does not change after New but for
-// keys and metrics, which guard themselves.
+// keys, tail and metrics, which guard themselves.
 type server struct {
 	store   *store.Store
 	account Account
@@ -89,8 +92,10 @@ type server struct {
 	phone      string
 	pages      bool
 	lifetime   context.Context
+	streams    context.Context
 
 	keys    keysInUse
+	tail    *tail
 	metrics *metrics
 
 	log zerolog.Logger
@@ -105,6 +110,9 @@ func New(o Options) http.Handler {
 	if o.Lifetime == nil {
 		o.Lifetime = context.Background()
 	}
+	if o.Streams == nil {
+		o.Streams = context.Background()
+	}
 	s := &server{
 		store:      o.Store,
 		account:    o.Account,
@@ -113,6 +121,8 @@ func New(o Options) http.Handler {
 		phone:      o.PhoneNumber,
 		pages:      !o.WithoutPages,
 		lifetime:   o.Lifetime,
+		streams:    o.Streams,
+		tail:       &tail{store: o.Store},
 		metrics:    newMetrics(o.Account),
 		log:        o.Log,
 		now:        o.Now,

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store"
+)
+
+const (
+	maxEvents = 1000             // the largest page of the log
+	longWait  = 60 * time.Second // how long a caller may wait for the next event
+)
+
+// eventTypes are all types of events, as the parameter types names them.
+var eventTypes = []bridge.EventType{
+	bridge.EventMessageCreated, bridge.EventMessageUpdated, bridge.EventMessageStatus,
+	bridge.EventChatUpdated, bridge.EventGroupUpdated, bridge.EventAccountStatus,
+}
+
+// eventQuery says which events a reader of the log wants, and where it is.
+type eventQuery struct {
+	store.EventQuery
+	hasCursor bool // it was somewhere before: it is told what it has missed
+	fromNow   bool // only what comes from now on
+}
+
+// events is the log of events: a stream for those who accept one, else pages.
+func (s *server) events(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	if acceptsStream(r) {
+		from := q.events(r.Header.Get("Last-Event-ID"))
+		if q.err != nil {
+			return q.err
+		}
+		return s.stream(w, r, from)
+	}
+	from := q.events("")
+	from.Limit = q.limit(maxEvents)
+	wait := q.wait()
+	if q.err != nil {
+		return q.err
+	}
+	return s.eventPage(w, r, from, wait)
+}
+
+// acceptsStream says whether the caller asks for a stream of events by name.
+func acceptsStream(r *http.Request) bool {
+	for _, accepted := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		mediaType, _, _ := strings.Cut(accepted, ";")
+		if strings.EqualFold(strings.TrimSpace(mediaType), "text/event-stream") {
+			return true
+		}
+	}
+	return false
+}
+
+// eventPage answers a part of the log. Where there is nothing yet it waits, as
+// long as the caller wants.
+func (s *server) eventPage(w http.ResponseWriter, r *http.Request, q eventQuery, wait time.Duration) error {
+	if err := s.beginEvents(r.Context(), &q); err != nil {
+		return err
+	}
+	patience := time.NewTimer(wait)
+	defer patience.Stop()
+	for over := false; ; {
+		changed := s.store.Changed()
+		page, err := s.nextEvents(r.Context(), q)
+		if err != nil {
+			return err
+		}
+		if over || wait == 0 || len(page.Events) > 0 || page.Reset {
+			return s.answerEvents(w, r, page)
+		}
+		q.After = page.Next
+		select {
+		case <-changed:
+		case <-patience.C:
+			over = true
+		case <-s.streams.Done():
+			over = true
+		case <-r.Context().Done():
+			return r.Context().Err()
+		}
+	}
+}
+
+func (s *server) answerEvents(w http.ResponseWriter, r *http.Request, page store.EventPage) error {
+	return s.answer(w, r, struct {
+		Count      int            `json:"count"`
+		Events     []bridge.Event `json:"events"`
+		NextCursor string         `json:"nextCursor"`
+		Reset      bool           `json:"reset"`
+	}{len(page.Events), list(page.Events), formatCursor(page.Next), page.Reset})
+}
+
+// beginEvents finds the place of a reader that wants only what comes.
+func (s *server) beginEvents(ctx context.Context, q *eventQuery) (err error) {
+	if q.fromNow {
+		q.After, err = s.store.LastEvent(ctx)
+	}
+	return err
+}
+
+// nextEvents reads on until there is something to tell or the log ends.
+func (s *server) nextEvents(ctx context.Context, q eventQuery) (store.EventPage, error) {
+	reset := false
+	for {
+		page, err := s.store.Events(ctx, q.EventQuery)
+		if err != nil {
+			return page, err
+		}
+		reset = reset || page.Reset && q.hasCursor
+		if len(page.Events) > 0 || !page.More {
+			page.Reset = reset
+			return page, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// events reads what the stream and the pages share. A Last-Event-ID is newer
+// than the address, which a reconnecting EventSource never changes.
+func (q *query) events(lastEventID string) eventQuery {
+	after, given := q.one("after")
+	cursor, alsoGiven := q.one("cursor") // what other lists call it
+	switch {
+	case given && alsoGiven && lastEventID == "":
+		q.refuse("after and cursor mean the same; give one of them")
+	case alsoGiven:
+		after, given = cursor, true
+	}
+	name := "after"
+	if lastEventID != "" {
+		name, after, given = "Last-Event-ID", lastEventID, true
+	}
+	events := eventQuery{EventQuery: store.EventQuery{Types: q.eventTypes("types"), Chat: q.chat("chat")}}
+	switch {
+	case !given || after == "":
+	case after == "now":
+		events.fromNow = true
+	default:
+		events.hasCursor = true
+		events.After = q.eventCursor(name, after)
+	}
+	return events
+}
+
+func (q *query) eventCursor(name, value string) int64 {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 {
+		q.refuse("%s must be a nextCursor, the id of an event, 0 or now", name)
+	}
+	return n
+}
+
+func formatCursor(n int64) string { return strconv.FormatInt(n, 10) }
+
+// eventTypes is a list with commas between; blank is all.
+func (q *query) eventTypes(name string) []bridge.EventType {
+	value := q.text(name)
+	if value == "" {
+		return nil
+	}
+	types, err := parseEventTypes(name, strings.Split(value, ","))
+	if err != nil && q.err == nil {
+		q.err = err
+	}
+	return types
+}
+
+// parseEventTypes reads names of types, each once.
+func parseEventTypes(field string, names []string) ([]bridge.EventType, error) {
+	var types []bridge.EventType
+	for _, name := range names {
+		kind := bridge.EventType(strings.TrimSpace(name))
+		if !slices.Contains(eventTypes, kind) {
+			return nil, bridge.Invalid("%s must be of %s", field, joined(eventTypes))
+		}
+		if !slices.Contains(types, kind) {
+			types = append(types, kind)
+		}
+	}
+	return types, nil
+}
+
+func joined(types []bridge.EventType) string {
+	names := make([]string, len(types))
+	for i, kind := range types {
+		names[i] = string(kind)
+	}
+	return strings.Join(names, ", ")
+}
+
+// chat is a JID that must name a chat.
+func (q *query) chat(name string) bridge.JID {
+	value := q.text(name)
+	if value == "" {
+		return ""
+	}
+	jid, err := parseChat(name, value)
+	if err != nil && q.err == nil {
+		q.err = err
+	}
+	return jid
+}
+
+// wait is how long to wait for the first event: a duration, or plain seconds.
+func (q *query) wait() time.Duration {
+	value := q.text("wait")
+	if value == "" {
+		return 0
+	}
+	wait, err := time.ParseDuration(value)
+	if seconds, plain := strconv.Atoi(value); plain == nil {
+		wait, err = time.Duration(min(max(seconds, -1), 3600))*time.Second, nil
+	}
+	if err != nil || wait < 0 || wait > longWait {
+		q.refuse("wait must be between 0s and %.0fs, as in 30s", longWait.Seconds())
+	}
+	return wait
+}

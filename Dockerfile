@@ -1,5 +1,6 @@
-# syntax=docker/dockerfile:1
-# Base images are build arguments, so that a mirror or a pinned digest can be used.
+# Both base images are build arguments, so that a mirror or a pinned digest can
+# take their place:
+#   docker build --build-arg BUILD_IMAGE=registry.example/golang:1.26 -t bridged .
 ARG BUILD_IMAGE=docker.io/library/golang:1.26-bookworm
 ARG RUNTIME_IMAGE=gcr.io/distroless/static-debian12:nonroot
 
@@ -9,19 +10,29 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=dev
-ENV CGO_ENABLED=0
-RUN go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/bridged ./cmd/bridged \
- && mkdir -p /out/data && chmod 0700 /out/data
+# No C: the binary is static and runs on an image without a libc.
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/bridged ./cmd/bridged
+RUN mkdir /out/data
 
 FROM ${RUNTIME_IMAGE}
-# CA roots for WhatsApp's socket and CDN and for send-media, also on scratch.
+# The roots that WhatsApp's servers and send-media's hosts are checked against.
+# They come from the build image, so that the runtime image may be scratch.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /src/LICENSE /usr/share/doc/bridged/LICENSE
 COPY --from=build /out/bridged /usr/local/bin/bridged
+# A new volume takes over the owner of the directory that it covers; the
+# program makes it private.
 COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532
-ENV LISTEN_ADDR=0.0.0.0:8080 DATA_DIR=/data
+# TMPDIR: the root file system is meant to be read-only, so whoever needs a
+# temporary file finds its place on the volume.
+ENV LISTEN_ADDR=0.0.0.0:8080 DATA_DIR=/data TMPDIR=/data/tmp
 EXPOSE 8080
 VOLUME ["/data"]
-HEALTHCHECK --interval=30s --timeout=6s --start-period=10s --retries=3 CMD ["/usr/local/bin/bridged", "healthcheck"]
+LABEL org.opencontainers.image.title="bridged" \
+      org.opencontainers.image.description="One WhatsApp account as an HTTP/JSON interface" \
+      org.opencontainers.image.licenses="GPL-3.0-or-later"
+HEALTHCHECK --interval=30s --timeout=6s --start-period=10s --retries=3 \
+    CMD ["/usr/local/bin/bridged", "healthcheck"]
 ENTRYPOINT ["/usr/local/bin/bridged"]
 CMD ["serve"]

@@ -1,9 +1,8 @@
 # CGO stays off everywhere but under the race detector, which needs it.
-STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 
-.PHONY: build test check race static vuln demo image
+.PHONY: build test check race vuln demo image
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -11,14 +10,13 @@ build:
 test:
 	go test ./...
 
+# What a change has to pass.
 check:
 	bash .ci/run
 
+# Needs a C compiler.
 race:
 	CGO_ENABLED=1 go test -race ./...
-
-static:
-	go run $(STATICCHECK) ./...
 
 # Needs the vulnerability database, which is online.
 vuln:

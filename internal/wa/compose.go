@@ -100,18 +100,41 @@ func (m *Manager) wireForm(ctx context.Context, l *link, chat, person bridge.JID
 // appended.
 func (m *Manager) mentionText(ctx context.Context, l *link, chat bridge.JID, text string, mentions []bridge.JID) string {
 	for _, mentioned := range mentions {
-		wire := "@" + m.wireForm(ctx, l, chat, mentioned).User()
-		found := false
-		for _, form := range []bridge.JID{mentioned, m.inbox.Canonical(mentioned)} {
-			if written := "@" + form.User(); strings.Contains(text, written) {
-				text, found = strings.ReplaceAll(text, written, wire), true
-			}
+		wire := m.wireForm(ctx, l, chat, mentioned).User()
+		written := false
+		for _, user := range []string{mentioned.User(), m.inbox.Canonical(mentioned).User(), wire} {
+			var found bool
+			text, found = replaceName(text, user, wire)
+			written = written || found
 		}
-		if !found && !strings.Contains(text, wire) {
-			text += " " + wire
+		if !written {
+			text += " @" + wire
 		}
 	}
 	return text
+}
+
+// replaceName puts one @user in the place of another, and says whether it was
+// there. The beginning of a longer number is not that user.
+func replaceName(text, user, by string) (replaced string, found bool) {
+	name := "@" + user
+	var out strings.Builder
+	for {
+		i := strings.Index(text, name)
+		if i < 0 {
+			break
+		}
+		out.WriteString(text[:i])
+		text = text[i+len(name):]
+		if len(text) > 0 && text[0] >= '0' && text[0] <= '9' {
+			out.WriteString(name)
+			continue
+		}
+		out.WriteString("@" + by)
+		found = true
+	}
+	out.WriteString(text)
+	return out.String(), found
 }
 
 // quotedMessage is the quoted content, without what it quoted itself and

@@ -10,6 +10,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
+	"bridged/internal/store"
 )
 
 // bridgeDevice is the bridge as the network sees it.
@@ -152,9 +153,6 @@ func TestConnection_LoggedOutAtLoginNeedsPairing(t *testing.T) {
 }
 
 func TestConnection_NetworkAwayIsClosedAfterAWhileAndBackSoon(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes half a minute of real outage")
-	}
 	t.Parallel()
 	network := newNetwork(t)
 	a := newAccount(t, network)
@@ -259,4 +257,24 @@ func TestLogout_UnlinksAndWorksTwice(t *testing.T) {
 	if unlinked, err := a.manager.Logout(ctx); err != nil || unlinked {
 		t.Errorf("second logout: got %v, %v, want false", unlinked, err)
 	}
+}
+
+func TestPhoneAway_IsWarnedAboutBeforeTheLinkIsRemoved(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	dir := t.TempDir()
+	a := startAccount(t, network, dir)
+	a.phone = newPhone(t, network, accountNumber, "Alex")
+	a.pair()
+	if sentence := a.lastError(); sentence != "" {
+		t.Errorf("warned without a cause: %s", sentence)
+	}
+	a.stop()
+	b := startAccount(t, network, dir, func(s *store.Store) {
+		seen := time.Now().Add(-13 * 24 * time.Hour).Unix()
+		if err := s.SetSetting(testContext(t), "phone_seen", fmt.Sprint(seen)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	b.waitError(bridge.StateOpen, "the phone was last seen on")
 }

@@ -9,6 +9,10 @@ import (
 	"bridged/internal/bridge"
 )
 
+// maxForwardingScore is the score of what was "forwarded many times". The apps
+// count no further.
+const maxForwardingScore = 127
+
 // forwardMessage copies a stored message, without its wrappers and without
 // the original's quotes, mentions and secrets, and marks it as forwarded
 // unless it is an own message on its first way.
@@ -31,7 +35,7 @@ func (m *Manager) forwardMessage(ctx context.Context, l *link, src bridge.Messag
 			*info = new(waE2E.ContextInfo)
 		}
 		(*info).IsForwarded = proto.Bool(true)
-		(*info).ForwardingScore = proto.Uint32(score + 1)
+		(*info).ForwardingScore = proto.Uint32(min(score, maxForwardingScore-1) + 1)
 	}
 	return msg, nil
 }

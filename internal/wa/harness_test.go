@@ -63,8 +63,9 @@ func newAccount(t *testing.T, network *simnet.Network) *account {
 	return a
 }
 
-// startAccount starts a manager on a data directory.
-func startAccount(t *testing.T, network *simnet.Network, dir string) *account {
+// startAccount starts a manager on a data directory, whose store may be
+// prepared first.
+func startAccount(t *testing.T, network *simnet.Network, dir string, prepare ...func(*store.Store)) *account {
 	t.Helper()
 	ctx := testContext(t)
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
@@ -82,6 +83,9 @@ func startAccount(t *testing.T, network *simnet.Network, dir string) *account {
 	s, err := store.Open(ctx, store.Options{Path: filepath.Join(dir, "bridged.db"), Log: log})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, change := range prepare {
+		change(s)
 	}
 	m, err := wa.Open(ctx, wa.Options{SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
 		Network: net, Inbox: s, Log: log, TempDir: dir})

@@ -7,13 +7,17 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow"
+
+	"bridged/internal/wa"
 )
 
-// TestMain shortens whatsmeow's keepalive, which is set for the whole process:
-// a silent socket is noticed within 2 s instead of 40.
+// TestMain shortens what is set for the whole process: a silent socket is
+// noticed within 2 s instead of 40, and a lost one counts as closed after 3 s
+// instead of 30.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = 500*time.Millisecond, 600*time.Millisecond
 	whatsmeow.KeepAliveResponseDeadline = time.Second
+	wa.SetPatience(3 * time.Second)
 	os.Exit(m.Run())
 }

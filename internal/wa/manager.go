@@ -69,6 +69,9 @@ type Manager struct {
 	pairing  *pairing // the client without one
 	timelock time.Time
 	resets   int // refusals in a row
+
+	phoneSeen  time.Time // the phone's last sign of life
+	phoneNoted time.Time // when one was written down
 }
 
 // Open opens the session's database. Nothing is dialled before [Manager.Run].
@@ -121,7 +124,7 @@ func (m *Manager) loadUser(ctx context.Context) error {
 		return fmt.Errorf("read the session: %w", err)
 	}
 	m.setUser(userOf(device))
-	return nil
+	return m.loadPhoneSeen(ctx)
 }
 
 func userOf(device *store.Device) *bridge.User {

@@ -31,6 +31,9 @@ func (l *link) handle(evt any) (stored bool) {
 		}
 	}()
 	m := l.m
+	if fromPhone(evt) {
+		m.sawPhone()
+	}
 	switch e := evt.(type) {
 	// Facts: stored, then acknowledged.
 	case *events.Message:

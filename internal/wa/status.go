@@ -7,7 +7,7 @@ import (
 )
 
 // setState moves the account to a state and says why. An empty sentence
-// leaves the last error as it is; see clearError.
+// leaves the last error as it is, but open forgets it; see clearError.
 func (m *Manager) setState(state bridge.State, sentence string) {
 	m.mu.Lock()
 	changed := m.status.Status != state
@@ -19,7 +19,7 @@ func (m *Manager) setState(state bridge.State, sentence string) {
 		m.status.LastError = &sentence
 		changed = true
 	}
-	if state == bridge.StateOpen && m.status.LastError != nil {
+	if state == bridge.StateOpen && sentence == "" && m.status.LastError != nil {
 		m.status.LastError = nil
 		changed = true
 	}

@@ -13,9 +13,11 @@ import (
 	"bridged/internal/bridge"
 )
 
+// patience is how long a lost connection counts as connecting. It is a
+// variable for the tests alone.
+var patience = 30 * time.Second
+
 const (
-	// patience is how long a lost connection counts as connecting.
-	patience = 30 * time.Second
 	// loginTimeout is how long a login may take once the socket is open.
 	loginTimeout = 60 * time.Second
 	// dialLimit is beyond a dial's own time limits (network.go) and
@@ -119,6 +121,8 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 		timer: time.NewTimer(0), lapse: time.NewTimer(patience)}
 	defer s.timer.Stop()
 	defer s.lapse.Stop()
+	phone := time.NewTicker(phoneCheck)
+	defer phone.Stop()
 	m.setState(bridge.StateConnecting, "")
 	for {
 		select {
@@ -126,6 +130,10 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 			return
 		case <-s.timer.C:
 			s.onTimer()
+		case <-phone.C:
+			if s.phase == phaseOpen {
+				m.checkPhone()
+			}
 		case <-s.lapse.C:
 			if s.phase != phaseOpen {
 				m.setState(bridge.StateClosed, "")
@@ -265,6 +273,7 @@ func (s *session) opened() {
 	s.lapse.Stop()
 	s.m.setLID(toBridge(s.l.cli.Store.LID))
 	s.m.setState(bridge.StateOpen, "")
+	s.m.checkPhone()
 	s.m.workers.Go(func() { s.m.catchUp(s.l) })
 }
 

@@ -2,14 +2,26 @@ package wa
 
 import (
 	"strings"
+	"unicode"
 
 	"bridged/internal/bridge"
 )
 
-// vcardEscaper escapes a text value of a vCard 3.0 (RFC 2426, section 5): no
-// input can end its line or begin a property of its own.
+// vcardEscaper escapes what has a meaning in a text value of a vCard 3.0
+// (RFC 2426, section 5), and every line end that some reader may know.
 var vcardEscaper = strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`,
-	"\u0085", `\n`, "\u2028", `\n`, "\u2029", `\n`, "\v", " ", "\f", " ")
+	"\u0085", `\n`, "\u2028", `\n`, "\u2029", `\n`)
+
+// vcardText is a text value: no input can end its line or begin a property of
+// its own. Other control characters, some of which end lines too, are spaces.
+func vcardText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, vcardEscaper.Replace(s))
+}
 
 // vcardOf is the contact's card: the caller's own, or one in the form that
 // the apps write, whose waid makes the number linkable to a chat.
@@ -17,7 +29,7 @@ func vcardOf(c bridge.ContactCard) string {
 	if c.VCard != "" {
 		return c.VCard
 	}
-	esc := vcardEscaper.Replace
+	esc := vcardText
 	lines := []string{"BEGIN:VCARD", "VERSION:3.0"}
 	first, last := c.FirstName, c.LastName
 	if first == "" && last == "" {

@@ -14,13 +14,22 @@ import (
 // a backup, stop the program and put it in the place of the database, without
 // the files beside it that end in -wal and -shm.
 func (s *Store) Backup(ctx context.Context, path string) error {
-	if err := s.backup(ctx, path); err != nil {
+	return BackupFile(ctx, s.path, path)
+}
+
+// BackupFile is [Store.Backup] of the store in a file, which another process
+// may be using.
+func BackupFile(ctx context.Context, from, to string) error {
+	if _, err := os.Stat(from); err != nil {
+		return fmt.Errorf("there is no store to back up: %w", err)
+	}
+	if err := backup(ctx, from, to); err != nil {
 		return fmt.Errorf("back up the store: %w", err)
 	}
 	return nil
 }
 
-func (s *Store) backup(ctx context.Context, path string) error {
+func backup(ctx context.Context, from, path string) error {
 	// The name is taken first, so that two backups cannot meet under it; what
 	// it stands for is moved there when it is whole.
 	if err := reserve(path); err != nil {
@@ -30,7 +39,7 @@ func (s *Store) backup(ctx context.Context, path string) error {
 		return err
 	}
 	part := path + ".part"
-	if err := s.copyTo(ctx, part); err != nil {
+	if err := copyTo(ctx, from, part); err != nil {
 		return errors.Join(err, remove(part), remove(path))
 	}
 	if err := os.Rename(part, path); err != nil {
@@ -57,14 +66,14 @@ func remove(path string) error {
 
 // copyTo copies on a connection of its own: reading ones may not write, not
 // even elsewhere.
-func (s *Store) copyTo(ctx context.Context, path string) (err error) {
+func copyTo(ctx context.Context, from, path string) (err error) {
 	if err := remove(path); err != nil { // left by a backup that was killed
 		return err
 	}
 	if err := reserve(path); err != nil {
 		return err
 	}
-	db, err := openDB(s.path, []string{"busy_timeout(5000)"})
+	db, err := openDB(from, []string{"busy_timeout(5000)"})
 	if err != nil {
 		return err
 	}

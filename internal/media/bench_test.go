@@ -25,7 +25,7 @@ const benchSize = 100 << 20
 // same machine.
 func BenchmarkDownload(b *testing.B) {
 	c, cdn := newTestCache(b, 0)
-	c.maxFile, c.idle = benchSize, time.Minute
+	c.maxFile = benchSize
 	m := cdn.send(bridge.MediaVideo, randomBytes(benchSize))
 	b.SetBytes(benchSize)
 	for b.Loop() {
@@ -200,7 +200,7 @@ func TestMemory_StaysFlat(t *testing.T) {
 	}
 	const size, limit = 32 << 20, 64 << 20
 	c, cdn := newTestCache(t, 0)
-	c.maxFile, c.idle = size, time.Minute
+	c.maxFile = size
 	plain := randomBytes(size)
 	messages := make([]bridge.Message, 8)
 	for i := range messages {

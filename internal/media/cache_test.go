@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,7 +34,7 @@ func openTestCache(t testing.TB, dir string, keep int64, cdn CDN) *Cache {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	c.idle, c.pause = 300*time.Millisecond, time.Millisecond
+	c.idle, c.pause = time.Minute, time.Millisecond
 	return c
 }
 
@@ -142,7 +143,7 @@ func waitFor(t *testing.T, c *Cache, reached func() bool) {
 		if time.Now().After(end) {
 			t.Fatal("the state was not reached")
 		}
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 }
 
@@ -173,7 +174,6 @@ func TestCache_FirstCallerMayGoAway(t *testing.T) {
 
 func TestCache_NobodyWaitsNobodyDownloads(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
-	c.idle = time.Hour
 	plain := randomBytes(20 * chunkSize)
 	m := cdn.send(bridge.MediaImage, plain)
 	begun, ended := make(chan struct{}), make(chan struct{})
@@ -198,7 +198,6 @@ func TestCache_NobodyWaitsNobodyDownloads(t *testing.T) {
 
 func TestCache_CloseEndsDownloads(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
-	c.idle = time.Hour
 	m := cdn.send(bridge.MediaImage, randomBytes(4*chunkSize))
 	begun := make(chan struct{})
 	cdn.serve(func(w http.ResponseWriter, r *http.Request) { close(begun); cdn.stall(w, r) })

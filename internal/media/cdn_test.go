@@ -245,6 +245,9 @@ func TestDownload_RepeatsWhatMayPass(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, cdn := newTestCache(t, 1<<30)
+			if strings.HasPrefix(name, "stalled") {
+				c.idle = 500 * time.Millisecond
+			}
 			m := cdn.send(bridge.MediaVideo, plain)
 			cdn.serve(times(2, fault(cdn)))
 			wantFile(t, c, m, plain)
@@ -255,6 +258,9 @@ func TestDownload_RepeatsWhatMayPass(t *testing.T) {
 		})
 		t.Run(name+" for ever", func(t *testing.T) {
 			c, cdn := newTestCache(t, 1<<30)
+			if strings.HasPrefix(name, "stalled") {
+				c.idle = 500 * time.Millisecond
+			}
 			m := cdn.send(bridge.MediaVideo, plain)
 			cdn.serve(fault(cdn))
 			_, err := c.Open(t.Context(), m)

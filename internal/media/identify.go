@@ -208,11 +208,20 @@ func (k *kind) settleVoice(req Request, given string) error {
 	if !req.PTT {
 		return nil
 	}
-	if k.ogg == nil || !k.ogg.isOpus || given != "" && base(given) != "audio/ogg" && base(given) != "audio/opus" {
-		return bridge.Fail(bridge.CodeUnsupportedMedia, "a voice note (ptt) must be Ogg with Opus (%s), not %s: convert it, or send it as audio without ptt", voiceType, first(base(given), k.sniffed))
+	if k.ogg == nil || !k.ogg.isOpus || given != "" && !isVoice(given) {
+		return notVoice(first(base(given), k.sniffed))
 	}
 	k.mime = voiceType
 	return nil
+}
+
+// isVoice says whether a MIME type may be a voice note's.
+func isVoice(mimeType string) bool {
+	return base(mimeType) == "audio/ogg" || base(mimeType) == "audio/opus"
+}
+
+func notVoice(what string) error {
+	return bridge.Fail(bridge.CodeUnsupportedMedia, "a voice note (ptt) must be Ogg with Opus (%s), not %s: convert it, or send it as audio without ptt", voiceType, what)
 }
 
 // htmlIsMeant says whether a document is supposed to be a web page.

@@ -80,6 +80,22 @@ func NewPreparer(o PreparerOptions) (*Preparer, error) {
 	return &Preparer{guard: o.Guard, maxBytes: o.MaxBytes, log: o.Log, create: create, every: progressEvery}, nil
 }
 
+// Check refuses, without asking the network, a request that [Preparer.Prepare]
+// would refuse whatever lies at the URL. Its errors are those of Prepare.
+func (p *Preparer) Check(req Request) error {
+	given, err := givenType(req)
+	if err != nil {
+		return err
+	}
+	if req.PTT && given != "" && !isVoice(given) {
+		return notVoice(base(given))
+	}
+	if err := p.guard.Check(req.URL); err != nil {
+		return fetchFailed(context.Background(), err)
+	}
+	return nil
+}
+
 // Prepare fetches a URL into a temporary file and describes it. The file lies
 // there until cleanup is called, which is never nil and does no harm twice; after
 // an error there is no file.

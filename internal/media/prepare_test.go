@@ -479,3 +479,30 @@ func BenchmarkThumbnail(b *testing.B) {
 		}
 	}
 }
+
+func TestCheck_RefusesWithoutTheNetwork(t *testing.T) {
+	w := newWeb(t)
+	w.serveWith(func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
+	strict, err := NewPreparer(PreparerOptions{Guard: urlguard.New(urlguard.Options{}), TempDir: w.dir, MaxBytes: 1, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		req  Request
+		want bridge.Code
+	}{
+		"loopback":               {Request{URL: w.url, Type: bridge.MediaImage}, bridge.CodeFetchFailed},
+		"malformed":              {Request{URL: "ftp://example.org", Type: bridge.MediaImage}, bridge.CodeFetchFailed},
+		"no MIME type":           {Request{URL: "https://example.org", Type: bridge.MediaImage, MimeType: "jpeg"}, bridge.CodeInvalid},
+		"MIME type of another":   {Request{URL: "https://example.org", Type: bridge.MediaImage, MimeType: "video/mp4"}, bridge.CodeUnsupportedMedia},
+		"no voice":               {Request{URL: "https://example.org", Type: bridge.MediaAudio, MimeType: "audio/mpeg", PTT: true}, bridge.CodeUnsupportedMedia},
+		"voice":                  {Request{URL: "https://example.org", Type: bridge.MediaAudio, MimeType: "audio/ogg", PTT: true}, ""},
+		"sound":                  {Request{URL: "https://example.org", Type: bridge.MediaAudio, MimeType: "audio/mpeg"}, ""},
+		"document of any format": {Request{URL: "https://example.org/x?y=z", Type: bridge.MediaDocument, MimeType: "text/html"}, ""},
+	} {
+		err := strict.Check(c.req)
+		if c.want == "" && err != nil || c.want != "" && bridge.CodeOf(err) != c.want {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}

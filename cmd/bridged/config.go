@@ -28,6 +28,7 @@ type config struct {
 	MediaMaxBytes   int64         `env:"MEDIA_MAX_BYTES" envDefault:"104857600"`
 	MediaCacheBytes int64         `env:"MEDIA_CACHE_BYTES" envDefault:"1073741824"`
 	FetchTimeout    time.Duration `env:"FETCH_TIMEOUT" envDefault:"60s"`
+	RetentionDays   int           `env:"RETENTION_DAYS" envDefault:"0"`
 	LogLevel        string        `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat       string        `env:"LOG_FORMAT"`
 	NetworkFile     string        `env:"WA_NETWORK_FILE"`
@@ -74,7 +75,7 @@ func (f *configFaults) addParseErrors(err error) {
 		f.add("%v", err)
 		return
 	}
-	hints := map[string]string{"bool": "true or false", "int64": "a number of bytes", "time.Duration": "a duration such as 60s or 2m"}
+	hints := map[string]string{"bool": "true or false", "int64": "a number of bytes", "int": "a number", "time.Duration": "a duration such as 60s or 2m"}
 	for _, fault := range all.Errors {
 		var parse env.ParseError
 		if !errors.As(fault, &parse) {
@@ -110,6 +111,9 @@ func (c *config) check(faults *configFaults) {
 	}
 	if c.MediaCacheBytes < 0 {
 		faults.add("MEDIA_CACHE_BYTES must not be negative; 0 switches the cache off")
+	}
+	if c.RetentionDays < 0 {
+		faults.add("RETENTION_DAYS must not be negative; 0 keeps messages for ever")
 	}
 	if c.FetchTimeout <= 0 {
 		faults.add("FETCH_TIMEOUT must be longer than 0, such as 60s")

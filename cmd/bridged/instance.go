@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -31,11 +32,12 @@ type instance struct {
 	server  *http.Server
 	address net.Addr
 
-	lifetime   context.Context // of sends that outlive their callers
-	giveUp     context.CancelFunc
-	disconnect context.CancelFunc
-	failed     chan error // the first of the parts that failed
-	running    chan struct{}
+	lifetime     context.Context // of sends that outlive their callers
+	giveUp       context.CancelFunc
+	disconnect   context.CancelFunc
+	housekeeping sync.WaitGroup // ends with lifetime
+	failed       chan error     // the first of the parts that failed
+	running      chan struct{}
 }
 
 // start brings a bridge up: store, account, HTTP, in this order, so that
@@ -76,15 +78,16 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err 
 	if c.network.IsSimulated() {
 		log.Warn().Msg("WA_NETWORK_FILE is set: this is a simulated network, not WhatsApp")
 	}
-	i.run(ctx, listener)
+	i.run(ctx, listener, c.RetentionDays)
 	log.Info().Stringer("address", i.address).Bool("enable_send", c.EnableSend).Msg("listening")
 	return i, nil
 }
 
 // run starts the parts that run until the instance stops.
-func (i *instance) run(ctx context.Context, listener net.Listener) {
+func (i *instance) run(ctx context.Context, listener net.Listener, retentionDays int) {
 	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
 	i.disconnect = disconnect
+	i.housekeeping.Go(func() { retain(i.lifetime, i.store, retentionDays, i.log) })
 	go func() {
 		defer close(i.running)
 		if err := i.account.Run(connected); err != nil {
@@ -141,6 +144,7 @@ func (i *instance) shutdown(within time.Duration) error {
 // close closes what was opened.
 func (i *instance) close() error {
 	i.giveUp()
+	i.housekeeping.Wait()
 	var errs []error
 	if i.account != nil {
 		errs = append(errs, i.account.Close())

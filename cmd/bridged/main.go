@@ -24,6 +24,7 @@ const (
 )
 
 func main() {
+	privateFiles()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 	stop()
@@ -36,6 +37,8 @@ type commands struct {
 	Demo        demoCommand        `cmd:"" help:"Run the bridge on a simulated network, with people who write and answer."`
 	Pair        pairCommand        `cmd:"" help:"Link the account: show a code and a QR code, and wait until the phone has used one."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the running bridge whether it is alive (for containers)."`
+	Backup      backupCommand      `cmd:"" help:"Copy chats, messages and settings into a new file, also while the bridge runs."`
+	Reindex     reindexCommand     `cmd:"" help:"Make the search index anew; the bridge must be stopped."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 }
 

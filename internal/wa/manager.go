@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -80,6 +82,9 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkPages(ctx, db, opts.SessionPath); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	container := sqlstore.NewWithDB(db, "sqlite", newWALogger(opts.Log, nil))
 	if err := container.Upgrade(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w (restore it from a backup, or delete it and pair again; messages are kept elsewhere)",
@@ -104,9 +109,44 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	return m, nil
 }
 
+// sqliteHeader begins every SQLite database (sqlite.org/fileformat.html, 1.3).
+const sqliteHeader = "SQLite format 3\x00"
+
+// checkSession refuses a file that is no whole database. SQLite itself would
+// take an emptied one for a new one, and the session would be gone silently.
+func checkSession(path string) error {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer file.Close()
+	header := make([]byte, len(sqliteHeader))
+	if _, err := io.ReadFull(file, header); err != nil || string(header) != sqliteHeader {
+		return fmt.Errorf("%s is damaged (emptied or overwritten): delete it and pair the account again; messages are kept elsewhere", path)
+	}
+	return nil
+}
+
+// checkPages looks for damage inside the session's database, which is small.
+func checkPages(ctx context.Context, db *sql.DB, path string) error {
+	var verdict string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+		verdict = err.Error()
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("%s is damaged (%s): delete it and pair the account again; messages are kept elsewhere", path, verdict)
+	}
+	return nil
+}
+
 // openSession opens session.db with one connection, so that a decryption's
 // transaction cannot be interleaved with a send's reads and writes.
 func openSession(path string) (*sql.DB, error) {
+	if err := checkSession(path); err != nil {
+		return nil, err
+	}
 	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+pragmas.Encode()+"&_txlock=immediate")
 	if err != nil {

@@ -1,0 +1,77 @@
+package bridge
+
+// WebhookSource says who configures a webhook.
+type WebhookSource string
+
+// The sources of webhooks.
+const (
+	WebhookFromAPI         WebhookSource = "api"
+	WebhookFromEnvironment WebhookSource = "environment"
+)
+
+// Webhook is an address that events are posted to, and how that goes. An empty
+// Types is every type, an empty Chat every chat.
+type Webhook struct {
+	ID           int64         `json:"id"`
+	URL          string        `json:"url"`
+	Types        []EventType   `json:"types"`
+	Chat         JID           `json:"chat"`
+	AllowPrivate bool          `json:"allowPrivate"`
+	Enabled      bool          `json:"enabled"`
+	Source       WebhookSource `json:"source"`
+
+	// Cursor is the last event that was looked at; what came before it is
+	// delivered, pending or dead.
+	Cursor          int64   `json:"cursor"`
+	Pending         int     `json:"pending"`
+	Dead            int     `json:"dead"`
+	LastDeliveredAt *Time   `json:"lastDeliveredAt"`
+	LastFailedAt    *Time   `json:"lastFailedAt"`
+	LastError       *string `json:"lastError"` // of the last try, null after a success
+	CreatedAt       Time    `json:"createdAt"`
+	UpdatedAt       Time    `json:"updatedAt"`
+
+	// Secret signs what is posted ("whsec_…"). It is shown when it is made and
+	// never again.
+	Secret string `json:"-"`
+}
+
+// DeliveryState says how far the delivery of an event to a webhook is.
+type DeliveryState string
+
+// The states of deliveries. Dead ones are no longer tried by themselves.
+const (
+	DeliveryPosting   DeliveryState = "pending"
+	DeliveryDone      DeliveryState = "delivered"
+	DeliveryAbandoned DeliveryState = "dead"
+)
+
+// EventReset is the type of what a webhook is sent when it was behind the
+// beginning of the log: events were lost to it.
+const EventReset EventType = "reset"
+
+// WebhookDelivery is the delivery of one event to one webhook.
+type WebhookDelivery struct {
+	ID             int64         `json:"id"` // 0 until it is kept
+	WebhookID      int64         `json:"webhookId"`
+	EventID        int64         `json:"eventId"`
+	EventType      EventType     `json:"eventType"`
+	EventAt        Time          `json:"eventAt"`
+	ChatJID        JID           `json:"chatJid"`
+	Status         DeliveryState `json:"status"`
+	Attempts       int           `json:"attempts"`
+	FirstAttemptAt *Time         `json:"firstAttemptAt"`
+	LastAttemptAt  *Time         `json:"lastAttemptAt"`
+	NextAttemptAt  *Time         `json:"nextAttemptAt"`
+	ResponseStatus *int          `json:"responseStatus"`
+	LastError      *string       `json:"lastError"`
+}
+
+// DeliveryQuery is a page of a webhook's deliveries, the newest first. An empty
+// Status is any.
+type DeliveryQuery struct {
+	Webhook int64
+	Status  DeliveryState
+	Limit   int
+	Cursor  string
+}

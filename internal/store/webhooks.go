@@ -1,0 +1,162 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"bridged/internal/bridge"
+)
+
+const webhookColumns = `w.id, w.url, w.secret, w.types, w.chat, w.allow_private, w.enabled, w.source, w.cursor,
+	w.created_at, w.updated_at, w.last_delivered_at, w.last_failed_at, w.last_error,
+	(SELECT count(*) FROM deliveries d WHERE d.webhook = w.id AND d.status = 0),
+	(SELECT count(*) FROM deliveries d WHERE d.webhook = w.id AND d.status = 2)`
+
+// Webhooks are all webhooks, the oldest first.
+func (s *Store) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {
+	webhooks := []bridge.Webhook{}
+	err := s.read(ctx, func(r *snapshot) error {
+		return r.each(ctx, "SELECT "+webhookColumns+" FROM webhooks w ORDER BY w.id", nil, func(rows *sql.Rows) error {
+			w, err := scanWebhook(rows.Scan)
+			w.Chat = s.Canonical(w.Chat)
+			webhooks = append(webhooks, w)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list webhooks: %w", err)
+	}
+	return webhooks, nil
+}
+
+// Webhook is one webhook: [bridge.CodeNotFound] when there is none.
+func (s *Store) Webhook(ctx context.Context, id int64) (bridge.Webhook, error) {
+	var w bridge.Webhook
+	err := s.read(ctx, func(r *snapshot) (err error) {
+		w, err = readWebhook(ctx, r.session, id)
+		return err
+	})
+	if err != nil {
+		return bridge.Webhook{}, fmt.Errorf("read a webhook: %w", err)
+	}
+	w.Chat = s.Canonical(w.Chat)
+	return w, nil
+}
+
+func readWebhook(ctx context.Context, q *session, id int64) (bridge.Webhook, error) {
+	w, err := scanWebhook(func(into ...any) error {
+		return q.scan(ctx, "SELECT "+webhookColumns+" FROM webhooks w WHERE w.id = ?", []any{id}, into...)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return w, bridge.NotFound("there is no webhook %d", id)
+	}
+	return w, err
+}
+
+// scanWebhook reads webhookColumns.
+func scanWebhook(scan func(...any) error) (bridge.Webhook, error) {
+	var w bridge.Webhook
+	var types string
+	var created, updated int64
+	var delivered, failed sql.NullInt64
+	var lastError sql.NullString
+	err := scan(&w.ID, &w.URL, &w.Secret, &types, &w.Chat, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor,
+		&created, &updated, &delivered, &failed, &lastError, &w.Pending, &w.Dead)
+	if err != nil {
+		return w, err
+	}
+	w.CreatedAt, w.UpdatedAt = bridge.Millis(created), bridge.Millis(updated)
+	w.LastDeliveredAt, w.LastFailedAt = timeOf(delivered), timeOf(failed)
+	if lastError.Valid {
+		w.LastError = &lastError.String
+	}
+	return w, json.Unmarshal([]byte(types), &w.Types)
+}
+
+// AddWebhook keeps a new webhook. It begins behind w.Cursor, or with the next
+// event where that is negative.
+func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
+	err := s.write(ctx, func(t *tx) error {
+		if w.Cursor < 0 {
+			if _, err := t.find("SELECT seq FROM sqlite_sequence WHERE name = 'events'", nil, &w.Cursor); err != nil {
+				return err
+			}
+			w.Cursor = max(w.Cursor, 0)
+		}
+		types, err := typesColumn(w.Types)
+		if err != nil {
+			return err
+		}
+		id, err := t.insert(`
+			INSERT INTO webhooks (url, secret, types, chat, allow_private, enabled, source, cursor, created_at, updated_at)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)`,
+			w.URL, w.Secret, types, string(w.Chat), w.AllowPrivate, w.Enabled, string(w.Source), w.Cursor, t.at)
+		if err != nil {
+			return err
+		}
+		w, err = readWebhook(context.Background(), t.session, id)
+		return err
+	})
+	if err != nil {
+		return bridge.Webhook{}, fmt.Errorf("keep a webhook: %w", err)
+	}
+	return w, nil
+}
+
+func typesColumn(types []bridge.EventType) (string, error) {
+	if types == nil {
+		types = []bridge.EventType{}
+	}
+	column, err := json.Marshal(types)
+	return string(column), err
+}
+
+// ChangeWebhook changes what change does to a webhook's settings:
+// [bridge.CodeNotFound] when there is none. An error of change changes nothing.
+func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge.Webhook) error) (bridge.Webhook, error) {
+	var w bridge.Webhook
+	err := s.write(ctx, func(t *tx) (err error) {
+		if w, err = readWebhook(context.Background(), t.session, id); err != nil {
+			return err
+		}
+		if err := change(&w); err != nil {
+			return err
+		}
+		w.UpdatedAt = bridge.Millis(t.at)
+		types, err := typesColumn(w.Types)
+		if err != nil {
+			return err
+		}
+		return t.run(`
+			UPDATE webhooks SET url = ?, secret = ?, types = ?, chat = ?, allow_private = ?, enabled = ?, updated_at = ?
+			WHERE id = ?`,
+			w.URL, w.Secret, types, string(w.Chat), w.AllowPrivate, w.Enabled, t.at, id)
+	})
+	if err != nil {
+		return bridge.Webhook{}, fmt.Errorf("change a webhook: %w", err)
+	}
+	w.Chat = s.Canonical(w.Chat)
+	return w, nil
+}
+
+// RemoveWebhook removes a webhook and its deliveries, where allow does not
+// refuse that: [bridge.CodeNotFound] when there is none.
+func (s *Store) RemoveWebhook(ctx context.Context, id int64, allow func(bridge.Webhook) error) error {
+	err := s.write(ctx, func(t *tx) error {
+		w, err := readWebhook(context.Background(), t.session, id)
+		if err != nil {
+			return err
+		}
+		if err := allow(w); err != nil {
+			return err
+		}
+		return t.run("DELETE FROM webhooks WHERE id = ?", id)
+	})
+	if err != nil {
+		return fmt.Errorf("remove a webhook: %w", err)
+	}
+	return nil
+}

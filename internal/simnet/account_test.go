@@ -64,6 +64,7 @@ func TestHistory_TellsWhoIsWho(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newCompanion(t, n)
+	c.cli.ManualHistorySyncDownload = false
 	c.pair(own)
 	await[*events.HistorySync](c, nil)
 	history := await[*events.HistorySync](c, nil)

@@ -128,10 +128,9 @@ func (p *Phone) beginSession(ctx context.Context, d *Device) error {
 	if bundle == nil {
 		return fmt.Errorf("no keys of companion %d", d.number)
 	}
-	held, release := p.memory.crypto.hold(ctx)
-	defer release()
 	builder := session.NewBuilderFromSignal(p.client.Store, address, store.SignalProtobufSerializer)
-	if err = builder.ProcessBundle(held, bundle); err != nil {
+	err = p.withSessions(ctx, func(ctx context.Context) error { return builder.ProcessBundle(ctx, bundle) })
+	if err != nil {
 		return fmt.Errorf("begin a session with a companion: %w", err)
 	}
 	return nil

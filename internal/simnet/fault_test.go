@@ -233,6 +233,7 @@ func TestFault_StreamErrors(t *testing.T) {
 		}
 		await[*events.Connected](c, nil)
 	}
+	c.ended = true
 	c.device.Replace()
 	await[*events.StreamReplaced](c, nil)
 	if err := c.device.WaitOffline(within(t)); err != nil {
@@ -243,6 +244,7 @@ func TestFault_StreamErrors(t *testing.T) {
 func TestFault_SecondClientOfASessionReplacesTheFirst(t *testing.T) {
 	n, _, _, c := pair(t)
 	second := companionOn(t, n, c.cli.Store)
+	c.ended = true
 	second.connect()
 	await[*events.Connected](second, nil)
 	await[*events.StreamReplaced](c, nil)
@@ -267,6 +269,8 @@ func TestFault_LoginFailures(t *testing.T) {
 	for _, reason := range []int{403, 401} {
 		other := newCompanion(t, n)
 		other.pair(own)
+		other.calm(own)
+		other.ended = true
 		other.cli.Disconnect()
 		other.device.FailLogins(simnet.ConnectFailure{Reason: reason}, -1)
 		other.connect()

@@ -54,7 +54,11 @@ func (p *Phone) CreateGroup(ctx context.Context, opts GroupOptions) (*Group, err
 	g.announce, g.locked, g.ephemeral = opts.Announce, opts.Locked, opts.Ephemeral
 	n.announceBirth(g, p.account, "", g.sorted()...)
 	handle := &Group{net: n, jid: g.jid()}
+	members := g.sorted()
 	n.mu.Unlock()
+	if err := n.acquaint(ctx, members); err != nil {
+		return nil, err
+	}
 	return handle, handle.settle(ctx)
 }
 
@@ -132,7 +136,11 @@ func (g *Group) changeMembers(ctx context.Context, by *Phone, change string, who
 		return ErrNotAllowed
 	}
 	g.net.applyMembers(state, by.account, change, accountsOf(who))
+	members := state.sorted()
 	g.net.mu.Unlock()
+	if err := g.net.acquaint(ctx, members); err != nil {
+		return err
+	}
 	return g.settle(ctx)
 }
 

@@ -68,6 +68,12 @@ func (p *Phone) handle(event any) {
 			return
 		}
 	}
+	if _, ok := event.(*events.Disconnected); ok {
+		select {
+		case p.cut <- struct{}{}:
+		default:
+		}
+	}
 	if about, ok := event.(*events.UserAbout); ok && about.JID == types.ServerJID {
 		p.inbox.passBarrier(about.Status)
 		return

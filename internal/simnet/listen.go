@@ -138,6 +138,13 @@ func (g *gate) set(down bool) {
 	}
 }
 
+// refuse turns away whoever calls from now on, and leaves the others alone.
+func (g *gate) refuse() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.down = true
+}
+
 func (g *gate) shut() {
 	g.set(true)
 	_ = g.Listener.Close()

@@ -111,8 +111,8 @@ func (m *memory) do(f func()) error {
 // PutDevice has nothing to do: the phone holds its device.
 func (m *memory) PutDevice(context.Context, *store.Device) error { return nil }
 
-// DeleteDevice has nothing to do either.
-func (m *memory) DeleteDevice(context.Context, *store.Device) error { return nil }
+// DeleteDevice waits until nobody is in the store: whatsmeow then takes it away from the device with no lock around.
+func (m *memory) DeleteDevice(context.Context, *store.Device) error { return m.do(func() {}) }
 
 func (m *memory) PutIdentity(_ context.Context, address string, key [32]byte) error {
 	return m.do(func() { m.identities[address] = key })

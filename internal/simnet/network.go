@@ -131,34 +131,29 @@ func (n *Network) Close() {
 		return
 	}
 	n.closed = true
-	phones := n.phones
+	phones, cut := n.phones, make([]bool, len(n.phones))
+	for i, p := range phones {
+		cut[i] = p.expectCut()
+	}
 	n.mu.Unlock()
-	n.thawAll()
+	// Nobody comes back, and nothing more is on its way: a frame that arrives while whatsmeow hangs up leaves a goroutine behind.
+	n.listener.refuse()
+	n.dropAll()
 	var stopping sync.WaitGroup
-	for _, p := range phones {
+	for i, p := range phones {
 		stopping.Add(1)
 		go func() {
 			defer stopping.Done()
-			p.stop()
+			p.stop(cut[i])
 		}()
 	}
 	stopping.Wait()
 	n.cancel()
 	n.listener.shut()
 	_ = n.server.Close()
-	n.dropAll()
 	n.running.Wait()
 	for _, p := range phones {
 		p.running.Wait()
-	}
-}
-
-// thawAll ends every freeze: closing a frozen websocket takes the client five seconds.
-func (n *Network) thawAll() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for c := range n.conns {
-		c.freeze(false)
 	}
 }
 

@@ -267,6 +267,8 @@ func TestUnlink_ByThePhone(t *testing.T) {
 	own := newPhone(t, n, "4915100000001", "Owner")
 	c := newCompanion(t, n)
 	c.pair(own)
+	c.calm(own)
+	c.ended = true
 	own.Unlink(c.device)
 	if out := await[*events.LoggedOut](c, nil); out.OnConnect {
 		t.Error("logged out on connect, want while connected")
@@ -281,7 +283,9 @@ func TestUnlink_WhileTheClientIsAway(t *testing.T) {
 	own := newPhone(t, n, "4915100000001", "Owner")
 	c := newCompanion(t, n)
 	c.pair(own)
+	c.calm(own)
 	c.cli.Disconnect()
+	c.ended = true
 	own.Unlink(c.device)
 	c.connect()
 	if out := await[*events.LoggedOut](c, nil); !out.OnConnect || out.Reason != events.ConnectFailureLoggedOut {
@@ -294,6 +298,7 @@ func TestUnlink_ByTheClient(t *testing.T) {
 	own := newPhone(t, n, "4915100000001", "Owner")
 	c := newCompanion(t, n)
 	c.pair(own)
+	c.calm(own)
 	if err := c.cli.Logout(within(t)); err != nil {
 		t.Fatalf("log out: %v", err)
 	}

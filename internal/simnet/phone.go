@@ -47,6 +47,9 @@ type Phone struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 
+	// cut is told when the client notices that its connection is gone.
+	cut chan struct{}
+
 	// appState guards whether the phone's app state was begun.
 	appState sync.Mutex
 	syncKey  *syncKey
@@ -94,7 +97,7 @@ func (n *Network) NewPhone(ctx context.Context, opts PhoneOptions) (*Phone, erro
 	}
 	p := &Phone{
 		net: n, account: a, memory: newMemory(), identity: keys.NewKeyPair(), passkey: passkey, inbox: newInbox(),
-		options: opts, needPasskey: opts.PasskeyRequired,
+		options: opts, needPasskey: opts.PasskeyRequired, cut: make(chan struct{}, 1),
 		kept: make(map[types.MessageID]keptMedia), sent: make(map[types.MessageID]sentMessage), book: make(map[string]string),
 	}
 	p.ctx, p.cancel = context.WithCancel(n.ctx)
@@ -173,8 +176,26 @@ func (p *Phone) waitConnected(ctx context.Context) error {
 	return p.net.wait(ctx, func() bool { return p.device.active })
 }
 
-// stop ends the phone's client.
-func (p *Phone) stop() {
+// expectCut forgets earlier losses of the connection and says whether there is one to lose now. The caller holds Network.mu.
+func (p *Phone) expectCut() bool {
+	select {
+	case <-p.cut:
+	default:
+	}
+	return p.device.conn != nil
+}
+
+// stop ends the phone's client. Where the server has hung up, the client is to notice that first: doing both at once is a race
+// inside whatsmeow.
+func (p *Phone) stop(cut bool) {
+	if cut {
+		timer := time.NewTimer(time.Second)
+		defer timer.Stop()
+		select {
+		case <-p.cut:
+		case <-timer.C:
+		}
+	}
 	p.client.Disconnect()
 	p.cancel()
 	p.http.CloseIdleConnections()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/store/sqlstore"
 	"go.mau.fi/whatsmeow/types"
@@ -65,6 +66,8 @@ type companion struct {
 	events chan any
 	seen   []any
 	device *simnet.Device
+	// ended means that the server has hung up for good: whatsmeow's Disconnect would race with that.
+	ended bool
 }
 
 // newCompanion makes a client whose session is in memory.
@@ -95,9 +98,13 @@ func companionOn(t *testing.T, n *simnet.Network, device *store.Device) *compani
 	httpClient := n.Configure(c.cli)
 	c.cli.SynchronousAck = true
 	c.cli.EnableDecryptedEventBuffer = true
+	// whatsmeow stores history in the background, which would race with the deletion of its store when a test unlinks the device.
+	c.cli.ManualHistorySyncDownload = true
 	c.cli.AddEventHandler(func(event any) { c.events <- event })
 	t.Cleanup(func() {
-		c.cli.Disconnect()
+		if !c.ended {
+			c.cli.Disconnect()
+		}
 		httpClient.CloseIdleConnections()
 	})
 	return c
@@ -163,6 +170,17 @@ func (c *companion) online() {
 	await[*events.Connected](c, nil)
 	if err := c.device.WaitSynced(within(c.t)); err != nil {
 		c.t.Fatalf("%v; waiting: %+v", err, c.device.Waiting())
+	}
+}
+
+// calm waits until the client has taken in all of its welcome, so that nothing uses its store when the test has it deleted:
+// whatsmeow does not wait for itself there.
+func (c *companion) calm(own *simnet.Phone) {
+	c.t.Helper()
+	await(c, func(e *events.AppStateSyncComplete) bool { return e.Name == appstate.WAPatchRegularLow })
+	id := mustSend(c.t, own, own.PN(), "are you done?")
+	if err := c.device.WaitAcknowledged(within(c.t), id); err != nil {
+		c.t.Fatal(err)
 	}
 }
 

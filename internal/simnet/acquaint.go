@@ -1,0 +1,90 @@
+package simnet
+
+import (
+	"context"
+	"fmt"
+
+	"go.mau.fi/libsignal/protocol"
+	"go.mau.fi/libsignal/session"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+)
+
+// maxAcquainted is the size up to which the members of a new group get to know each other at once: it costs a millisecond per pair.
+const maxAcquainted = 32
+
+// acquaint gives every two phones of a group a Signal session, as people have who know each other. When many begin their sessions at
+// the same time from both sides, as strangers do in a new group, whatsmeow needs two retries for each of the first messages.
+func (n *Network) acquaint(ctx context.Context, members []*account) error {
+	if len(members) > maxAcquainted {
+		return nil
+	}
+	for i, a := range members {
+		for _, b := range members[i+1:] {
+			if err := a.phone.meet(ctx, b.phone); err != nil {
+				return fmt.Errorf("begin a session between two phones: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// meet begins a session and has one message go each way, without the network: then neither side has to begin it again.
+func (p *Phone) meet(ctx context.Context, other *Phone) error {
+	for _, side := range [][2]*Phone{{p, other}, {other, p}} {
+		known, err := side[0].memory.HasSession(ctx, side[1].LID().SignalAddress().String())
+		if err != nil || known {
+			return err
+		}
+	}
+	bundle := p.client.DangerousInternals().FetchPreKeysNoError(ctx, []types.JID{other.LID()})[other.LID()]
+	if bundle == nil {
+		// A phone that is switched off meets nobody.
+		return nil
+	}
+	mine, theirs := p.sessionWith(other), other.sessionWith(p)
+	var first, second protocol.CiphertextMessage
+	err := p.withSessions(ctx, func(ctx context.Context) (err error) {
+		builder := session.NewBuilderFromSignal(p.client.Store, other.LID().SignalAddress(), store.SignalProtobufSerializer)
+		if err = builder.ProcessBundle(ctx, bundle); err == nil {
+			first, err = mine.Encrypt(ctx, []byte("hello"))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = other.withSessions(ctx, func(ctx context.Context) error {
+		opening, err := protocol.NewPreKeySignalMessageFromBytes(
+			first.Serialize(), store.SignalProtobufSerializer.PreKeySignalMessage, store.SignalProtobufSerializer.SignalMessage)
+		if err != nil {
+			return err
+		}
+		if _, err = theirs.DecryptMessage(ctx, opening); err == nil {
+			second, err = theirs.Encrypt(ctx, []byte("hello"))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return p.withSessions(ctx, func(ctx context.Context) error {
+		answer, err := protocol.NewSignalMessageFromBytes(second.Serialize(), store.SignalProtobufSerializer.SignalMessage)
+		if err == nil {
+			_, err = mine.Decrypt(ctx, answer)
+		}
+		return err
+	})
+}
+
+func (p *Phone) sessionWith(other *Phone) *session.Cipher {
+	address := other.LID().SignalAddress()
+	return session.NewCipher(session.NewBuilderFromSignal(p.client.Store, address, store.SignalProtobufSerializer), address)
+}
+
+// withSessions runs something that changes the phone's sessions, while nothing else does.
+func (p *Phone) withSessions(ctx context.Context, change func(context.Context) error) error {
+	held, release := p.memory.crypto.hold(ctx)
+	defer release()
+	return change(held)
+}

@@ -84,13 +84,17 @@ func (m *Manager) wireForm(ctx context.Context, l *link, chat, person bridge.JID
 	if !person.IsPerson() || chat.IsGroup() && !l.addressedByLID(ctx, chat) {
 		return m.inbox.Canonical(person)
 	}
-	canonical := m.inbox.Canonical(person)
-	if canonical.Server() != bridge.ServerUser {
-		return canonical
+	return l.hidden(ctx, m.inbox.Canonical(person))
+}
+
+// hidden is a person's LID where it is known, else the person as given.
+func (l *link) hidden(ctx context.Context, person bridge.JID) bridge.JID {
+	if person.Server() != bridge.ServerUser {
+		return person
 	}
-	lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, toWA(canonical))
+	lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, toWA(person))
 	if err != nil || lid.IsEmpty() {
-		return canonical
+		return person
 	}
 	return toBridge(lid)
 }
@@ -101,10 +105,11 @@ func (m *Manager) wireForm(ctx context.Context, l *link, chat, person bridge.JID
 func (m *Manager) mentionText(ctx context.Context, l *link, chat bridge.JID, text string, mentions []bridge.JID) string {
 	for _, mentioned := range mentions {
 		wire := m.wireForm(ctx, l, chat, mentioned).User()
+		canonical := m.inbox.Canonical(mentioned)
 		written := false
-		for _, user := range []string{mentioned.User(), m.inbox.Canonical(mentioned).User(), wire} {
+		for _, form := range []bridge.JID{canonical, l.hidden(ctx, canonical)} {
 			var found bool
-			text, found = replaceName(text, user, wire)
+			text, found = replaceName(text, form.User(), wire)
 			written = written || found
 		}
 		if !written {

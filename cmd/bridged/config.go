@@ -7,8 +7,10 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/caarlos0/env/v11"
 	"github.com/rs/zerolog"
@@ -47,8 +49,15 @@ type configFaults []string
 
 func (f configFaults) Error() string { return strings.Join(f, "; ") }
 
+// add notes a fault. Of a variable the first one counts: what could not be
+// read is not out of range as well.
 func (f *configFaults) add(format string, args ...any) {
-	*f = append(*f, fmt.Sprintf(format, args...))
+	fault := fmt.Sprintf(format, args...)
+	variable, _, _ := strings.Cut(fault, " ")
+	told := func(earlier string) bool { return strings.HasPrefix(earlier, variable+" ") }
+	if !slices.ContainsFunc(*f, told) {
+		*f = append(*f, fault)
+	}
 }
 
 // readConfig reads and checks the whole environment, and reports every fault
@@ -103,7 +112,7 @@ func (c *config) check(faults *configFaults) {
 	if c.DataDir == "" {
 		faults.add("DATA_DIR must name a directory")
 	}
-	if c.DeviceName == "" || len(c.DeviceName) > 50 {
+	if c.DeviceName == "" || utf8.RuneCountInString(c.DeviceName) > 50 {
 		faults.add("DEVICE_NAME must have 1 to 50 characters: the phone shows it under linked devices")
 	}
 	if c.MediaMaxBytes <= 0 {

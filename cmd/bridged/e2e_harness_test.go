@@ -62,6 +62,7 @@ type process struct {
 	cmd     *exec.Cmd
 	log     *processLog
 	exited  chan struct{} // closed when the process has ended
+	address string        // where it listens
 	began   time.Time
 	secrets []string // what must never stand in the log
 }
@@ -118,8 +119,8 @@ func (p *process) start() {
 		close(exited)
 	}(p.cmd)
 	select {
-	case address := <-p.log.listening:
-		p.Client = apitest.NewClient(p.t, "http://"+address, p.env["BRIDGE_TOKEN"])
+	case p.address = <-p.log.listening:
+		p.Client = apitest.NewClient(p.t, "http://"+p.address, p.env["BRIDGE_TOKEN"])
 	case <-p.exited:
 		p.t.Fatalf("bridged ended before it listened: %v\n%s", p.cmd.ProcessState, p.log)
 	case <-time.After(testPatience):

@@ -98,6 +98,7 @@ func TestPreKeys_AreReplenished(t *testing.T) {
 	ben := newPhone(t, n, "4915100000003", "Ben")
 	before := anna.Device().PreKeys()
 	for range before - 2 {
+		//lint:ignore SA1019 this is how whatsmeow takes keys when it sends.
 		bundle := ben.Client().DangerousInternals().FetchPreKeysNoError(within(t), []types.JID{anna.LID()})
 		if bundle[anna.LID()] == nil {
 			t.Fatal("no bundle")

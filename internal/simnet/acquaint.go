@@ -7,7 +7,6 @@ import (
 	"go.mau.fi/libsignal/protocol"
 	"go.mau.fi/libsignal/session"
 	"go.mau.fi/whatsmeow/store"
-	"go.mau.fi/whatsmeow/types"
 )
 
 // maxAcquainted is the size up to which the members of a new group get to know each other at once: it costs a millisecond per pair.
@@ -37,7 +36,7 @@ func (p *Phone) meet(ctx context.Context, other *Phone) error {
 			return err
 		}
 	}
-	bundle := p.client.DangerousInternals().FetchPreKeysNoError(ctx, []types.JID{other.LID()})[other.LID()]
+	bundle := p.bundleOf(ctx, other.LID())
 	if bundle == nil {
 		// A phone that is switched off meets nobody.
 		return nil

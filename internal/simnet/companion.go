@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"go.mau.fi/libsignal/keys/prekey"
 	"go.mau.fi/libsignal/session"
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/appstate"
@@ -124,7 +125,7 @@ func (p *Phone) beginSession(ctx context.Context, d *Device) error {
 	if err = p.memory.PutLIDMapping(ctx, p.LID(), p.PN()); err != nil {
 		return err
 	}
-	bundle := p.client.DangerousInternals().FetchPreKeysNoError(ctx, []types.JID{d.LID()})[d.LID()]
+	bundle := p.bundleOf(ctx, d.LID())
 	if bundle == nil {
 		return fmt.Errorf("no keys of companion %d", d.number)
 	}
@@ -134,6 +135,12 @@ func (p *Phone) beginSession(ctx context.Context, d *Device) error {
 		return fmt.Errorf("begin a session with a companion: %w", err)
 	}
 	return nil
+}
+
+// bundleOf fetches what is needed to begin a session with a device; nil if there is none.
+func (p *Phone) bundleOf(ctx context.Context, device types.JID) *prekey.Bundle {
+	//lint:ignore SA1019 whatsmeow begins sessions only as a part of sending, which is too late here.
+	return p.client.DangerousInternals().FetchPreKeysNoError(ctx, []types.JID{device})[device]
 }
 
 // shareHistory sends what the phone has of the past, which is little: the people it knows and who of them is who.

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"go.mau.fi/whatsmeow/types"
 )
 
 // answerGroups answers a w:g2 query: to one group, or to the group server.
@@ -272,6 +270,3 @@ func (n *Network) promoteMembers(g *group, by *account, change string, named []*
 	}
 	n.announceChange(g, by, Node{Tag: change, Attrs: g.bump(), Content: g.participantNodes(changed)})
 }
-
-// groupJID names a group by the id that its JID begins with.
-func groupJID(id string) types.JID { return types.NewJID(id, types.GroupServer) }

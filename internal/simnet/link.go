@@ -97,7 +97,7 @@ func (p *Phone) waitingForCode() (*pairing, error) {
 // codePairing is the client that asked for a code for this number last, nil if there is none. The caller holds Network.mu.
 func (p *Phone) codePairing() (latest *pairing) {
 	for _, candidate := range p.net.pairings {
-		if candidate.code == nil || candidate.code.number != p.account.number {
+		if candidate.code == nil || candidate.code.number != p.account.number || candidate.gone() {
 			continue
 		}
 		if latest == nil || candidate.code.asked > latest.code.asked {
@@ -197,7 +197,7 @@ func (p *Phone) ScanQR(ctx context.Context, qr string) (*Device, error) {
 	p.net.mu.Lock()
 	waiting := p.net.pairings[parts[0]]
 	p.net.mu.Unlock()
-	if waiting == nil {
+	if waiting == nil || waiting.gone() {
 		return nil, ErrNoPairing
 	}
 	if identity, err := base64.StdEncoding.DecodeString(parts[2]); err != nil || len(identity) != 32 || [32]byte(identity) != waiting.identity {

@@ -255,6 +255,36 @@ func TestTyping_IsSeen(t *testing.T) {
 	}
 }
 
+func TestPresence_IsToldToSubscribers(t *testing.T) {
+	_, _, anna, c := pair(t)
+	if err := c.cli.SubscribePresence(within(t), anna.LID()); err != nil {
+		t.Fatal(err)
+	}
+	// A query after it makes sure that the server has the subscription.
+	if _, err := c.cli.GetUserInfo(within(t), []types.JID{anna.PN()}); err != nil {
+		t.Fatal(err)
+	}
+	for _, available := range []bool{true, false} {
+		if err := anna.SetPresence(within(t), available); err != nil {
+			t.Fatal(err)
+		}
+		if e := await[*events.Presence](c, nil); e.From != anna.LID() || e.Unavailable == available {
+			t.Errorf("presence %+v, want available %v", e, available)
+		}
+	}
+}
+
+func TestStatus_ReachesThoseInTheAddressBook(t *testing.T) {
+	_, own, anna, c := pair(t)
+	if err := anna.SetContact(within(t), own.Number(), "Owner", "Owner"); err != nil {
+		t.Fatal(err)
+	}
+	mustSend(t, anna, types.StatusBroadcastJID, "on holiday")
+	if m := c.text("on holiday"); m.Info.Chat != types.StatusBroadcastJID || m.Info.Sender.User != anna.PN().User {
+		t.Errorf("status %+v", m.Info)
+	}
+}
+
 func TestAnsweringContact_MaySendFromItsHandler(t *testing.T) {
 	_, _, anna, c := pair(t)
 	ctx, answered := within(t), make(chan error, 1)

@@ -30,6 +30,9 @@ type pairing struct {
 	successID string
 }
 
+// gone says that the client has hung up, or was hung up on.
+func (p *pairing) gone() bool { return p.conn.ctx.Err() != nil }
+
 // codeRequest is what a client asked for that wants to be linked by a code.
 type codeRequest struct {
 	number  string

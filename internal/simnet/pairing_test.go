@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -170,6 +171,18 @@ func TestPairing_Refusals(t *testing.T) {
 	second.connect()
 	if _, err = own.ScanQR(within(t), await[*events.QR](second, nil).Codes[0]); !errors.Is(err, simnet.ErrTooManyDevices) {
 		t.Errorf("one device too many: %v, want ErrTooManyDevices", err)
+	}
+}
+
+func TestPairing_EndsWhenTheQRCodesHaveRunOut(t *testing.T) {
+	n := newNetwork(t, func(o *simnet.Options) { o.PairingTimeout = 100 * time.Millisecond })
+	own := newPhone(t, n, "4915100000001", "Owner")
+	c := newCompanion(t, n)
+	c.connect()
+	code := await[*events.QR](c, nil).Codes[0]
+	await[*events.Disconnected](c, nil)
+	if _, err := own.ScanQR(within(t), code); !errors.Is(err, simnet.ErrNoPairing) {
+		t.Errorf("an old QR code: %v, want ErrNoPairing", err)
 	}
 }
 

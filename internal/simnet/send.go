@@ -346,6 +346,15 @@ func (p *Phone) Typing(ctx context.Context, chat types.JID, typing bool) error {
 	return p.client.SendChatPresence(ctx, chat, state, types.ChatPresenceMediaText)
 }
 
+// SetPresence says that the person has the app open, or has closed it; subscribers hear of it.
+func (p *Phone) SetPresence(ctx context.Context, available bool) error {
+	presence := types.PresenceUnavailable
+	if available {
+		presence = types.PresenceAvailable
+	}
+	return p.client.SendPresence(ctx, presence)
+}
+
 // Recording says that the person records a voice message in a chat.
 func (p *Phone) Recording(ctx context.Context, chat types.JID) error {
 	return p.client.SendChatPresence(ctx, chat, types.ChatPresenceComposing, types.ChatPresenceMediaAudio)

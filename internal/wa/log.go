@@ -7,28 +7,37 @@ import (
 
 	"github.com/rs/zerolog"
 	signallog "go.mau.fi/libsignal/logger"
+	"go.mau.fi/whatsmeow/types"
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
-// phoneInLog finds whole phone numbers in whatsmeow's sentences: a user of
-// the phone number server with agent and device, or behind a plus.
-var phoneInLog = regexp.MustCompile(`(\+|\b)(\d{5,})((?:[.:_]\d+)*@(?:s\.whatsapp\.net|c\.us))|\+(\d{6,})`)
+// numberInLog finds whatever may be a phone number in whatsmeow's sentences: a
+// user with agent and device, with or without a server, and bare digits.
+var numberInLog = regexp.MustCompile(`\+?\b\d{7,}(?:[.:_]\d+)*(?:@[a-z.]+)?`)
 
-// redact keeps the last two digits of phone numbers.
+// redact keeps the last two digits of phone numbers. Other identities stay:
+// LIDs, which stand bare only with their agent (in Signal addresses), and
+// groups, but for the founder's number in the old ones.
 func redact(s string) string {
-	return phoneInLog.ReplaceAllStringFunc(s, func(found string) string {
+	return numberInLog.ReplaceAllStringFunc(s, func(found string) string {
 		user, server, isJID := strings.Cut(strings.TrimPrefix(found, "+"), "@")
 		number, device := user, ""
 		if i := strings.IndexAny(user, ".:_"); i >= 0 {
 			number, device = user[:i], user[i:]
 		}
-		masked := "…" + number[len(number)-2:] + device
-		if isJID {
-			return masked + "@" + server
+		switch {
+		case isJID && server != types.DefaultUserServer && server != types.LegacyUserServer,
+			!isJID && (len(number) > maxPhoneDigits || strings.HasPrefix(device, "_")):
+			return found
+		case isJID:
+			server = "@" + server
 		}
-		return masked
+		return "…" + number[len(number)-2:] + device + server
 	})
 }
+
+// maxPhoneDigits is the length of the longest phone numbers (E.164).
+const maxPhoneDigits = 15
 
 // waLogger passes whatsmeow's log on. Debug output of the socket is whole
 // stanzas, keys and pairing secrets among them: it goes nowhere.

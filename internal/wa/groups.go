@@ -224,7 +224,7 @@ func (f *groupFetcher) run(ctx context.Context) {
 		for jid, ok := f.next(); ok; jid, ok = f.next() {
 			if err := f.fetch(ctx, jid); err != nil {
 				f.forget(jid) // the next message of the group, or the next login, asks again
-				f.m.log.Debug().Str("group", jid.Redacted()).Str("error", redact(err.Error())).Msg("group not fetched")
+				f.m.log.Debug().Str("group", redact(string(jid))).Str("error", redact(err.Error())).Msg("group not fetched")
 			}
 		}
 	}

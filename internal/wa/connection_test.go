@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
 	"bridged/internal/store"
+	"bridged/internal/wa"
 )
 
 // bridgeDevice is the bridge as the network sees it.
@@ -269,6 +271,9 @@ func TestPhoneAway_IsWarnedAboutBeforeTheLinkIsRemoved(t *testing.T) {
 	if sentence := a.lastError(); sentence != "" {
 		t.Errorf("warned without a cause: %s", sentence)
 	}
+	if err := a.device().WaitQuiet(testContext(t)); err != nil {
+		t.Fatal(err) // else what the phone still has to say is a sign of life
+	}
 	a.stop()
 	b := startAccount(t, network, dir, func(s *store.Store) {
 		seen := time.Now().Add(-13 * 24 * time.Hour).Unix()
@@ -277,4 +282,77 @@ func TestPhoneAway_IsWarnedAboutBeforeTheLinkIsRemoved(t *testing.T) {
 		}
 	})
 	b.waitError(bridge.StateOpen, "the phone was last seen on")
+}
+
+// panickyInbox panics on the first message, as a bug would.
+type panickyInbox struct {
+	*store.Store
+	panicked atomic.Bool
+}
+
+func (p *panickyInbox) Save(ctx context.Context, facts ...bridge.Fact) error {
+	for _, fact := range facts {
+		if _, isMessage := fact.(bridge.Message); isMessage && !p.panicked.Swap(true) {
+			panic("drill")
+		}
+	}
+	return p.Store.Save(ctx, facts...)
+}
+
+// TestHandlerPanic_IsNoAcknowledgement names whatsmeow's rule that a
+// panicking handler counts as success.
+func TestHandlerPanic_IsNoAcknowledgement(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	inbox := new(panickyInbox)
+	a := startAccountWith(t, network, t.TempDir(), func(s *store.Store) wa.Inbox {
+		inbox.Store = s
+		return inbox
+	})
+	a.phone = newPhone(t, network, accountNumber, "Alex")
+	a.pair()
+	friend := newPhone(t, network, "15550100301", "Sam")
+	if _, err := friend.SendText(ctx, a.phone.PN(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := friend.SendText(ctx, a.phone.PN(), "two"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "both messages in order", func() bool {
+		list := a.messages(jidOf(friend))
+		return len(list) == 2 && list[0].Content == "one" && list[1].Content == "two"
+	})
+	if !inbox.panicked.Load() {
+		t.Error("the inbox did not panic")
+	}
+}
+
+func TestDelivery_TwiceIsStoredOnce(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	device := a.device()
+	device.Duplicate(5)
+	device.IgnoreAcks(5)
+	for n := range 10 {
+		if _, err := friend.SendText(ctx, a.phone.PN(), fmt.Sprintf("message %d", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "ten messages", func() bool { return len(a.messages(jidOf(friend))) == 10 })
+	device.Drop() // what was not acknowledged comes again
+	if err := device.WaitQuiet(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for n, m := range a.messages(jidOf(friend)) {
+		if want := fmt.Sprintf("message %d", n); m.Content != want {
+			t.Errorf("message %d: got %q, want %q", n, m.Content, want)
+		}
+	}
+	if got := len(a.messages(jidOf(friend))); got != 10 {
+		t.Errorf("stored %d messages, want 10", got)
+	}
 }

@@ -71,13 +71,19 @@ func captioned(document *waE2E.Message) *waE2E.Message {
 }
 
 // keepMedia makes sure that the file of a forwarded message is still on the
-// CDN: where it is lost, the phone is asked to upload it again.
+// CDN: where it is lost, the phone is asked to upload it again. The stored
+// protobuf names the file's first place, the row its latest.
 func (m *Manager) keepMedia(ctx context.Context, l *link, src bridge.Message, msg *waE2E.Message) error {
 	media := mediaOf(msg)
 	if media == nil || media.Ref.DirectPath == "" {
 		return nil
 	}
-	there, err := m.onCDN(ctx, l, media.Ref.DirectPath)
+	place := media.Ref.DirectPath
+	if src.Media != nil && src.Media.Ref.DirectPath != "" && src.Media.Ref.DirectPath != place {
+		place = src.Media.Ref.DirectPath
+		setDirectPath(msg, place)
+	}
+	there, err := m.onCDN(ctx, l, place)
 	if err != nil || there {
 		return err
 	}

@@ -67,6 +67,17 @@ func newAccount(t *testing.T, network *simnet.Network) *account {
 // prepared first.
 func startAccount(t *testing.T, network *simnet.Network, dir string, prepare ...func(*store.Store)) *account {
 	t.Helper()
+	return startAccountWith(t, network, dir, func(s *store.Store) wa.Inbox {
+		for _, change := range prepare {
+			change(s)
+		}
+		return s
+	})
+}
+
+// startAccountWith is startAccount with something before the store.
+func startAccountWith(t *testing.T, network *simnet.Network, dir string, inbox func(*store.Store) wa.Inbox) *account {
+	t.Helper()
 	ctx := testContext(t)
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
 	if testing.Verbose() {
@@ -84,11 +95,8 @@ func startAccount(t *testing.T, network *simnet.Network, dir string, prepare ...
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, change := range prepare {
-		change(s)
-	}
 	m, err := wa.Open(ctx, wa.Options{SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
-		Network: net, Inbox: s, Log: log, TempDir: dir})
+		Network: net, Inbox: inbox(s), Log: log, TempDir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +134,9 @@ func (a *account) pair() {
 		a.t.Fatalf("enter the code: %v", err)
 	}
 	a.waitState(bridge.StateOpen)
+	if err := a.device().WaitSynced(ctx); err != nil {
+		a.t.Fatal(err)
+	}
 }
 
 func (a *account) waitState(want bridge.State) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
@@ -23,30 +24,41 @@ const (
 	settingPhoneSeen = "phone_seen"
 )
 
-// fromPhone says whether an event is the phone's own doing: only then is it
-// known to be there. The server answers for it otherwise.
-func fromPhone(evt any) bool {
+// fromPhone is when the phone did what an event tells of; zero for what was
+// not its doing. The server answers for the phone otherwise.
+func fromPhone(evt any) time.Time {
 	switch e := evt.(type) {
 	case *events.Message:
-		return e.Info.IsFromMe && e.Info.Sender.Device == 0
+		return ofPhone(e.Info.MessageSource, e.Info.Timestamp)
 	case *events.UndecryptableMessage:
-		return e.Info.IsFromMe && e.Info.Sender.Device == 0
+		return ofPhone(e.Info.MessageSource, e.Info.Timestamp)
 	case *events.Receipt:
-		return e.IsFromMe && e.Sender.Device == 0
-	case *events.PairSuccess, *events.MediaRetry:
-		return true
+		return ofPhone(e.MessageSource, e.Timestamp)
+	case *events.MediaRetry:
+		return e.Timestamp
+	case *events.PairSuccess:
+		return time.Now()
 	}
-	return false
+	return time.Time{}
+}
+
+func ofPhone(s types.MessageSource, at time.Time) time.Time {
+	if s.IsFromMe && s.Sender.Device == 0 {
+		return at
+	}
+	return time.Time{}
 }
 
 // sawPhone notes a sign of life of the phone.
-func (m *Manager) sawPhone() {
-	now := time.Now()
+func (m *Manager) sawPhone(at time.Time) {
 	m.mu.Lock()
-	m.phoneSeen = now
-	note := now.Sub(m.phoneNoted) >= phoneNote
+	fresh := at.After(m.phoneSeen)
+	note := fresh && at.Sub(m.phoneNoted) >= phoneNote
+	if fresh {
+		m.phoneSeen = at
+	}
 	if note {
-		m.phoneNoted = now
+		m.phoneNoted = at
 	}
 	m.mu.Unlock()
 	if !note {
@@ -55,7 +67,7 @@ func (m *Manager) sawPhone() {
 	m.workers.Go(func() {
 		ctx, cancel := context.WithTimeout(m.background, saveTimeout)
 		defer cancel()
-		if err := m.inbox.SetSetting(ctx, settingPhoneSeen, strconv.FormatInt(now.Unix(), 10)); err != nil && m.background.Err() == nil {
+		if err := m.inbox.SetSetting(ctx, settingPhoneSeen, strconv.FormatInt(at.Unix(), 10)); err != nil && m.background.Err() == nil {
 			m.log.Warn().Err(err).Msg("the phone's sign of life was not written down")
 		}
 	})

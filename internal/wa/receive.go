@@ -31,8 +31,8 @@ func (l *link) handle(evt any) (stored bool) {
 		}
 	}()
 	m := l.m
-	if fromPhone(evt) {
-		m.sawPhone()
+	if at := fromPhone(evt); !at.IsZero() {
+		m.sawPhone(at)
 	}
 	switch e := evt.(type) {
 	// Facts: stored, then acknowledged.

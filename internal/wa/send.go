@@ -29,6 +29,9 @@ const (
 // [bridge.CodeReachoutRestricted], [bridge.CodeSendRefused] and
 // [bridge.CodeMediaGone] when the message did not and will not go out,
 // [bridge.CodeSendTimeout] when nobody knows yet: then it stays pending.
+//
+// A caller that goes away must not end ctx, because a message that has begun
+// to leave cannot be called back. Its end is the end of the program.
 func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
 	l, err := m.open()
 	if err != nil {
@@ -79,9 +82,9 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 	return m.transmit(ctx, to, row, msg, true)
 }
 
-// sendContext outlives the caller, but neither the budget nor the manager.
+// sendContext bounds one send by its budget and the manager's end.
 func (m *Manager) sendContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendBudget)
+	ctx, cancel := context.WithTimeout(ctx, sendBudget)
 	stop := context.AfterFunc(m.background, cancel)
 	return ctx, func() { stop(); cancel() }
 }
@@ -120,7 +123,7 @@ func (m *Manager) transmit(ctx context.Context, to types.JID, row bridge.Message
 		}
 		m.log.Warn().Str("msg_id", row.ID).Str("error", redact(err.Error())).Msg("send interrupted")
 		if m.waitOpen(ctx) != nil {
-			return bridge.Sent{}, m.abandoned(row, err, left, hasKey)
+			return bridge.Sent{}, m.abandoned(ctx, row, err, left, hasKey)
 		}
 	}
 }
@@ -149,7 +152,7 @@ func (m *Manager) sent(row bridge.Message, resp whatsmeow.SendResponse) bridge.S
 	if err := m.inbox.Save(ctx, result); err != nil {
 		m.log.Error().Err(err).Str("msg_id", row.ID).Msg("message sent, but its status was not stored")
 	}
-	m.log.Info().Str("chat", row.Chat.Redacted()).Str("msg_id", row.ID).Str("type", row.MessageType).Msg("message sent")
+	m.log.Info().Str("chat", redact(string(row.Chat))).Str("msg_id", row.ID).Str("type", row.MessageType).Msg("message sent")
 	return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: at}
 }
 
@@ -164,19 +167,26 @@ func (m *Manager) settle(row bridge.Message, status bridge.Delivery) {
 
 // abandoned ends a send without an answer of the network. What never left is
 // failed. What may have left stays pending: its key, or a receipt, will tell.
-func (m *Manager) abandoned(row bridge.Message, cause error, left, hasKey bool) error {
-	stopping := m.background.Err() != nil
+func (m *Manager) abandoned(ctx context.Context, row bridge.Message, cause error, left, hasKey bool) error {
+	stopping := isStopping(ctx)
 	if !left || stopping && !hasKey {
 		m.settle(row, bridge.DeliveryFailed)
 	}
 	switch {
 	case stopping:
-		return bridge.NotConnected("bridged is shutting down; the message was not confirmed").Because(cause)
+		return shuttingDown(cause)
 	case !left:
 		return bridge.NotConnected("the connection was lost before the message left: try again").Because(cause)
 	}
 	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the message in time; it may arrive all the same: "+
 		"repeat the request with the same Idempotency-Key, or look at the message's status").Because(cause)
+}
+
+// isStopping tells the end of the program from the end of the budget.
+func isStopping(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
+
+func shuttingDown(cause error) error {
+	return bridge.NotConnected("bridged is shutting down; the message was not confirmed").Because(cause)
 }
 
 // waitOpen waits until the socket is open, or fails when ctx ends.
@@ -211,7 +221,11 @@ func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.
 		if again, _ := uncertain(err); !again {
 			return bridge.Sent{}, m.refusalOf(err, chat)
 		}
-		if m.waitOpen(ctx) != nil {
+		switch {
+		case m.waitOpen(ctx) == nil:
+		case isStopping(ctx):
+			return bridge.Sent{}, shuttingDown(err)
+		default:
 			return bridge.Sent{}, bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the reaction in time: repeat the request, it cannot be doubled").Because(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
 )
@@ -92,6 +93,7 @@ func (m *Manager) supervise(ctx context.Context) error {
 // goroutine of runSession.
 type session struct {
 	m       *Manager
+	device  types.JID // of the session; copied, for whatsmeow empties its own
 	l       *link
 	phase   phase
 	lostAt  time.Time // when the account was last open, or the session began
@@ -117,7 +119,7 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 	m.use(l)
 	defer m.use(nil)
 	defer l.end()
-	s := &session{m: m, l: l, lostAt: time.Now(), dialled: make(chan error, 1),
+	s := &session{m: m, device: *device.ID, l: l, lostAt: time.Now(), dialled: make(chan error, 1),
 		timer: time.NewTimer(0), lapse: time.NewTimer(patience)}
 	defer s.timer.Stop()
 	defer s.lapse.Stop()
@@ -230,6 +232,10 @@ func pause(n int, outage time.Duration) time.Duration {
 // onSignal answers true when the session is over.
 func (s *session) onSignal(sig signal) bool {
 	if sig.kind == signalLoggedOut {
+		// whatsmeow tells before it has deleted the session, so it is done here.
+		if err := s.wipe(s.l.ctx); err != nil {
+			s.m.log.Error().Err(err).Msg("session not wiped after the network ended it")
+		}
 		s.m.setUser(nil)
 		s.m.setState(bridge.StateNeedsPair, sig.sentence)
 		return true
@@ -331,14 +337,21 @@ func (s *session) logout(ctx context.Context) commandResult {
 		}
 	}
 	s.l.disconnect()
-	device := s.l.cli.Store
-	if err := device.Delete(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, store.ErrDeviceDeleted) {
-		return commandResult{unlinked: unlinked, err: fmt.Errorf("wipe the session: %w", err)}
+	if err := s.wipe(context.WithoutCancel(ctx)); err != nil {
+		return commandResult{unlinked: unlinked, err: err}
 	}
 	s.m.setUser(nil)
 	s.m.clearError()
 	s.m.setState(bridge.StateNeedsPair, "")
 	return commandResult{unlinked: unlinked}
+}
+
+// wipe deletes the session's keys, whether or not whatsmeow has done so.
+func (s *session) wipe(ctx context.Context) error {
+	if err := s.m.container.DeleteDevice(ctx, &store.Device{ID: &s.device}); err != nil {
+		return fmt.Errorf("wipe the session: %w", err)
+	}
+	return nil
 }
 
 // logoutTimeout bounds the network's part of a logout.

@@ -101,10 +101,13 @@ func (s *server) sent(w http.ResponseWriter, r *http.Request, send func(context.
 	switch {
 	case err == nil:
 		return s.answer(w, r, s.sentBody(sent))
+	case errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errStopping):
+		// The cause without its identity: the request's context has ended too,
+		// and the answer would be that of a caller who hung up.
+		return bridge.NotConnected("the service is stopping; repeat the call with the same Idempotency-Key when it is back").
+			Because(errors.New(err.Error()))
 	case ctx.Err() == nil || bridge.CodeOf(err) != bridge.CodeInternal:
 		return err
-	case errors.Is(context.Cause(ctx), errStopping):
-		return bridge.NotConnected("the service is stopping; repeat the call with the same Idempotency-Key when it is back").Because(err)
 	}
 	return bridge.Fail(bridge.CodeSendTimeout,
 		"the network did not confirm the message in time; repeat the call with the same Idempotency-Key").Because(err)

@@ -181,7 +181,7 @@ type reupload struct {
 	done chan struct{}
 	path string
 	err  error
-	key  []byte
+	row  bridge.Message
 }
 
 // reuploadWait is how long the phone may take.
@@ -198,7 +198,7 @@ func (m *Manager) Reupload(ctx context.Context, row bridge.Message) (string, err
 	if err != nil {
 		return "", err
 	}
-	r, first := m.reupload.join(row.ID, row.Media.Ref.MediaKey)
+	r, first := m.reupload.join(row)
 	if first {
 		m.workers.Go(func() { m.askPhone(l, row, r) })
 	}
@@ -210,17 +210,17 @@ func (m *Manager) Reupload(ctx context.Context, row bridge.Message) (string, err
 	}
 }
 
-func (u *reuploads) join(id string, key []byte) (r *reupload, first bool) {
+func (u *reuploads) join(row bridge.Message) (r *reupload, first bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if r, ok := u.waiting[id]; ok {
+	if r, ok := u.waiting[row.ID]; ok {
 		return r, false
 	}
 	if u.waiting == nil {
 		u.waiting = map[string]*reupload{}
 	}
-	r = &reupload{done: make(chan struct{}), key: key}
-	u.waiting[id] = r
+	r = &reupload{done: make(chan struct{}), row: row}
+	u.waiting[row.ID] = r
 	return r, true
 }
 
@@ -235,23 +235,36 @@ func (u *reuploads) end(id, path string, err error) {
 	}
 }
 
-// answer is the phone's.
-func (u *reuploads) answer(e *events.MediaRetry) {
-	u.mu.Lock()
-	r := u.waiting[e.MessageID]
-	u.mu.Unlock()
+// reuploaded is the phone's answer. The new place is stored before anybody is
+// woken, so that nobody asks for it again.
+func (m *Manager) reuploaded(e *events.MediaRetry) {
+	m.reupload.mu.Lock()
+	r := m.reupload.waiting[e.MessageID]
+	m.reupload.mu.Unlock()
 	if r == nil {
 		return
 	}
-	notice, err := whatsmeow.DecryptMediaRetryNotification(e, r.key)
-	switch {
-	case err != nil:
-		u.end(e.MessageID, "", mediaGone(err))
-	case notice.GetResult() != waMmsRetry.MediaRetryNotification_SUCCESS || notice.GetDirectPath() == "":
-		u.end(e.MessageID, "", mediaGone(fmt.Errorf("the phone answered %s", notice.GetResult())))
-	default:
-		u.end(e.MessageID, notice.GetDirectPath(), nil)
+	path, err := newPlace(e, r.row.Media.Ref.MediaKey)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(m.background, saveTimeout)
+		defer cancel()
+		if err := m.inbox.Save(ctx, bridge.MediaMoved{Chat: r.row.Chat, ID: r.row.ID, DirectPath: path}); err != nil {
+			m.log.Warn().Err(err).Str("msg_id", r.row.ID).Msg("new place of a file not stored")
+		}
 	}
+	m.reupload.end(e.MessageID, path, err)
+}
+
+// newPlace reads where the phone has put the file.
+func newPlace(e *events.MediaRetry, key []byte) (string, error) {
+	notice, err := whatsmeow.DecryptMediaRetryNotification(e, key)
+	if err != nil {
+		return "", mediaGone(err)
+	}
+	if notice.GetResult() != waMmsRetry.MediaRetryNotification_SUCCESS || notice.GetDirectPath() == "" {
+		return "", mediaGone(fmt.Errorf("the phone answered %s", notice.GetResult()))
+	}
+	return notice.GetDirectPath(), nil
 }
 
 // askPhone sends the request and waits for its end.
@@ -260,7 +273,7 @@ func (m *Manager) askPhone(l *link, row bridge.Message, r *reupload) {
 	defer cancel()
 	info := &types.MessageInfo{ID: row.ID, MessageSource: types.MessageSource{
 		Chat: toWA(row.Chat), Sender: toWA(row.SenderJID), IsFromMe: row.FromMe, IsGroup: row.Chat.IsGroup()}}
-	if err := l.cli.SendMediaRetryReceipt(ctx, info, r.key); err != nil {
+	if err := l.cli.SendMediaRetryReceipt(ctx, info, row.Media.Ref.MediaKey); err != nil {
 		m.reupload.end(row.ID, "", bridge.NotConnected("the phone could not be asked for the file: try again in a moment").Because(err))
 		return
 	}
@@ -268,11 +281,6 @@ func (m *Manager) askPhone(l *link, row bridge.Message, r *reupload) {
 	case <-r.done:
 	case <-ctx.Done():
 		m.reupload.end(row.ID, "", mediaGone(errors.New("the phone did not answer")))
-	}
-	if r.err == nil {
-		if err := m.inbox.Save(m.background, bridge.MediaMoved{Chat: row.Chat, ID: row.ID, DirectPath: r.path}); err != nil {
-			m.log.Warn().Err(err).Str("msg_id", row.ID).Msg("new place of a file not stored")
-		}
 	}
 }
 

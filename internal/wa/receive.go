@@ -88,7 +88,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.NotifyAccountReachoutTimelock:
 		m.setTimelock(e)
 	case *events.MediaRetry:
-		m.reupload.answer(e)
+		m.reuploaded(e)
 	}
 	return true
 }

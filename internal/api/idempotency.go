@@ -19,7 +19,9 @@ const (
 	// sendTimeout bounds a send that outlives its caller. The account's own
 	// limits are shorter and say better what happened.
 	sendTimeout = 3 * time.Minute
-	maxKey      = 255
+	// uploadTimeout is what a file may take longer, once it is fetched.
+	uploadTimeout = 15 * time.Minute
+	maxKey        = 255
 )
 
 // sentBody is the answer of every sending route.
@@ -35,6 +37,17 @@ type sentBody struct {
 // looks up; the socket; the send. The account stores the message's id and the
 // key before anything leaves, so that a repeated call finds them.
 func (s *server) sendOnce(w http.ResponseWriter, r *http.Request, body []byte, compose func(context.Context) (bridge.Outgoing, error)) error {
+	return s.sendBy(w, r, body, compose, way{sendTimeout, s.account.Send})
+}
+
+// way is how a composed message leaves, and how long that may take in all.
+type way struct {
+	limit time.Duration
+	send  func(context.Context, bridge.Outgoing) (bridge.Sent, error)
+}
+
+// sendBy is sendOnce in another way than the account's alone.
+func (s *server) sendBy(w http.ResponseWriter, r *http.Request, body []byte, compose func(context.Context) (bridge.Outgoing, error), way way) error {
 	key, err := s.sendKey(r, body)
 	if err != nil {
 		return err
@@ -60,7 +73,7 @@ func (s *server) sendOnce(w http.ResponseWriter, r *http.Request, body []byte, c
 		return err
 	}
 	out.Key = key
-	return s.sent(w, r, func(ctx context.Context) (bridge.Sent, error) { return s.account.Send(ctx, out) })
+	return s.sent(w, r, way.limit, func(ctx context.Context) (bridge.Sent, error) { return way.send(ctx, out) })
 }
 
 // repeat answers a key that an earlier call bound to a message. Where that
@@ -88,14 +101,14 @@ func (s *server) repeat(w http.ResponseWriter, r *http.Request, key, earlier bri
 		if err := s.account.Ready(); err != nil {
 			return err
 		}
-		return s.sent(w, r, func(ctx context.Context) (bridge.Sent, error) { return s.account.Resend(ctx, m) })
+		return s.sent(w, r, sendTimeout, func(ctx context.Context) (bridge.Sent, error) { return s.account.Resend(ctx, m) })
 	}
 	return s.replay(w, r, bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp})
 }
 
 // sent runs a send on its own time and answers what became of it.
-func (s *server) sent(w http.ResponseWriter, r *http.Request, send func(context.Context) (bridge.Sent, error)) error {
-	ctx, cancel := s.sendContext(r)
+func (s *server) sent(w http.ResponseWriter, r *http.Request, limit time.Duration, send func(context.Context) (bridge.Sent, error)) error {
+	ctx, cancel := s.sendContext(r, limit)
 	defer cancel()
 	sent, err := send(ctx)
 	switch {
@@ -127,8 +140,8 @@ var errStopping = errors.New("the service is stopping")
 
 // sendContext outlives the caller, because a message that has begun to leave
 // cannot be called back, but neither its time nor the program.
-func (s *server) sendContext(r *http.Request) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), sendTimeout)
+func (s *server) sendContext(r *http.Request, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), limit)
 	ctx, stop := context.WithCancelCause(ctx)
 	unhook := context.AfterFunc(s.lifetime, func() { stop(errStopping) })
 	return ctx, func() {

@@ -48,6 +48,10 @@ var everyRoute = []route{
 		body:    `{"chatJid":"15557654321@s.whatsapp.net","msgId":"M1","emoji":"👍"}`,
 		invalid: `{"chatJid":"15557654321@s.whatsapp.net","msgId":"M1"}`,
 		missing: `{"chatJid":"15557654321@s.whatsapp.net","msgId":"NONE","emoji":"👍"}`},
+	{method: "POST", path: "/api/messages/send-media", sends: true, socket: true,
+		body:    `{"jid":"15557654321@s.whatsapp.net","url":"` + web.URL + `/paper.txt","type":"document"}`,
+		invalid: `{"jid":"15557654321@s.whatsapp.net","url":"` + web.URL + `/paper.txt"}`,
+		missing: `{"jid":"15557654321@s.whatsapp.net","url":"` + web.URL + `/paper.txt","type":"document","quotedMsgId":"NONE"}`},
 	{method: "POST", path: "/api/messages/send-location", sends: true, socket: true,
 		body:    `{"jid":"15557654321@s.whatsapp.net","latitude":0,"longitude":0}`,
 		invalid: `{"jid":"15557654321@s.whatsapp.net","latitude":0}`,
@@ -60,12 +64,15 @@ var everyRoute = []route{
 		body:    `{"jid":"15557654321@s.whatsapp.net","contacts":[{"displayName":"Alan"}]}`,
 		invalid: `{"jid":"15557654321@s.whatsapp.net","contacts":[]}`,
 		missing: `{"jid":"15557654321@s.whatsapp.net","contacts":[{"displayName":"Alan"}],"quotedMsgId":"NONE"}`},
+	{method: "GET", path: "/api/messages/media/" + string(grace) + "/F1", socket: true, invalid: "?disposition=x", missing: "/api/messages/media/" + string(grace) + "/M1"},
+	{method: "GET", path: "/api/messages/media-info/" + string(grace) + "/F1", missing: "/api/messages/media-info/" + string(grace) + "/M1"},
 }
 
 // stocked is a server whose store has what everyRoute names.
 func stocked(t *testing.T) *server {
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1))
+	s.cdn.send(s, "F1", bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}, "the bytes of a picture")
 	return s
 }
 

@@ -46,9 +46,14 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/send", s.handle(s.sendText))
 	send.Post("/api/messages/forward", s.handle(s.sendForward))
 	send.Post("/api/messages/react", s.handle(s.sendReaction))
+	send.Post("/api/messages/send-media", s.handle(s.sendMedia))
 	send.Post("/api/messages/send-location", s.handle(s.sendLocation))
 	send.Post("/api/messages/send-poll", s.handle(s.sendPoll))
 	send.Post("/api/messages/send-contact", s.handle(s.sendContact))
+
+	// Media
+	r.Get("/api/messages/media/{chatJid}/{msgId}", s.handle(s.media))
+	r.Get("/api/messages/media-info/{chatJid}/{msgId}", s.handle(s.mediaInfo))
 	return r
 }
 

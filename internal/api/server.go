@@ -22,6 +22,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media"
 	"bridged/internal/store"
 )
 
@@ -57,6 +58,11 @@ type Account interface {
 type Options struct {
 	Store   *store.Store
 	Account Account
+	// Files answers the files of messages, Preparer fetches those to be sent.
+	Files    *media.Cache
+	Preparer *media.Preparer
+	// FetchTimeout bounds a fetch, and separately the wait for its turn.
+	FetchTimeout time.Duration
 
 	// Token is the bearer that every request but the open ones must carry.
 	Token string
@@ -84,8 +90,10 @@ type Options struct {
 // server holds what the handlers share. It does not change after New but for
 // keys, tail and metrics, which guard themselves.
 type server struct {
-	store   *store.Store
-	account Account
+	store    *store.Store
+	account  Account
+	files    *media.Cache
+	preparer *media.Preparer
 
 	tokenHash  [sha256.Size]byte
 	enableSend bool
@@ -93,6 +101,8 @@ type server struct {
 	pages      bool
 	lifetime   context.Context
 	streams    context.Context
+	// fileTimeout bounds a send of a file, from the fetch to the answer.
+	fileTimeout time.Duration
 
 	keys    keysInUse
 	tail    *tail
@@ -116,16 +126,21 @@ func New(o Options) http.Handler {
 	s := &server{
 		store:      o.Store,
 		account:    o.Account,
+		files:      o.Files,
+		preparer:   o.Preparer,
 		tokenHash:  sha256.Sum256([]byte(o.Token)),
 		enableSend: o.EnableSend,
 		phone:      o.PhoneNumber,
 		pages:      !o.WithoutPages,
 		lifetime:   o.Lifetime,
 		streams:    o.Streams,
-		tail:       &tail{store: o.Store},
-		metrics:    newMetrics(o.Account),
-		log:        o.Log,
-		now:        o.Now,
+
+		fileTimeout: 2*o.FetchTimeout + uploadTimeout + sendTimeout,
+
+		tail:    &tail{store: o.Store},
+		metrics: newMetrics(o.Account),
+		log:     o.Log,
+		now:     o.Now,
 	}
 	return s.routes()
 }

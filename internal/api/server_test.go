@@ -46,6 +46,8 @@ type server struct {
 	handler http.Handler
 	store   *store.Store
 	account *account
+	cdn     *cdn
+	tmp     string // where fetched files lie
 	log     *logBuffer
 }
 
@@ -66,8 +68,10 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 		}
 	})
 	acc := newAccount(st)
+	cdn, tmp := newCDN(t, acc), filepath.Join(t.TempDir(), "tmp")
 	options := api.Options{
 		Store: st, Account: acc, Token: token, EnableSend: true,
+		Files: newFiles(t, cdn, 1<<20), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
 		Log: zerolog.New(log).Level(zerolog.DebugLevel),
 	}
 	for _, change := range changes {
@@ -78,7 +82,7 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	t.Cleanup(listener.Close)
 	return &server{
 		Client: apitest.NewClient(t, listener.URL, token),
-		t:      t, url: listener.URL, handler: handler, store: st, account: acc, log: log,
+		t:      t, url: listener.URL, handler: handler, store: st, account: acc, cdn: cdn, tmp: tmp, log: log,
 	}
 }
 
@@ -285,7 +289,11 @@ func (s *server) inProcess(ctx context.Context, path, body string) *httptest.Res
 }
 
 func inProcess(ctx context.Context, handler http.Handler, path, body string) *httptest.ResponseRecorder {
-	req := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
+	return serve(ctx, handler, http.MethodPost, path, body)
+}
+
+func serve(ctx context.Context, handler http.Handler, method, path, body string) *httptest.ResponseRecorder {
+	req := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	req.Header.Set("Authorization", "Bearer "+token)
 	got := httptest.NewRecorder()
 	handler.ServeHTTP(got, req)

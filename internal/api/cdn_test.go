@@ -1,0 +1,149 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/media"
+	"bridged/internal/urlguard"
+)
+
+// web is a server whose files are sent; it counts as public. Its paths name
+// what it answers.
+var web = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	webAsked.note(r.URL.Path)
+	switch r.URL.Path {
+	case "/paper.txt":
+		_, _ = w.Write([]byte("the words of a paper"))
+	case "/empty":
+	case "/page":
+		_, _ = w.Write([]byte("<!DOCTYPE html><html><body>Sorry!</body></html>"))
+	default:
+		http.NotFound(w, r)
+	}
+}))
+
+// webAsked counts what was fetched. Tests that look at it use paths of their own.
+var webAsked = new(counts)
+
+type counts struct {
+	mu    sync.Mutex
+	times map[string]int // guarded by mu
+}
+
+func (c *counts) note(path string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.times == nil {
+		c.times = map[string]int{}
+	}
+	c.times[path]++
+}
+
+func (c *counts) of(path string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.times[path]
+}
+
+func newPreparer(t testing.TB, tmp string) *media.Preparer {
+	t.Helper()
+	guard := urlguard.New(urlguard.Options{AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	p, err := media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: tmp, MaxBytes: 1 << 10, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func newFiles(t testing.TB, cdn media.CDN, keep int64) *media.Cache {
+	t.Helper()
+	c, err := media.NewCache(media.CacheOptions{Dir: t.TempDir(), MaxBytes: keep, MaxFile: 1 << 20, CDN: cdn, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// cdn is the network's media server, and what the account knows of it.
+type cdn struct {
+	account *account
+	server  *httptest.Server
+
+	mu     sync.Mutex
+	files  map[string][]byte // encrypted, by path; guarded by mu
+	asked  int               // guarded by mu
+	answer http.HandlerFunc  // in place of the files, if set; guarded by mu
+}
+
+func newCDN(t testing.TB, a *account) *cdn {
+	c := &cdn{account: a, files: map[string][]byte{}}
+	c.server = httptest.NewTLSServer(c)
+	t.Cleanup(c.server.Close)
+	return c
+}
+
+func (c *cdn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	c.asked++
+	file, found, answer := c.files[r.URL.Path], c.files[r.URL.Path] != nil, c.answer
+	c.mu.Unlock()
+	switch {
+	case answer != nil:
+		answer(w, r)
+	case found:
+		_, _ = w.Write(file)
+	default:
+		w.WriteHeader(http.StatusGone)
+	}
+}
+
+func (c *cdn) requests() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.asked
+}
+
+func (c *cdn) answers(answer http.HandlerFunc) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answer = answer
+}
+
+// MediaHosts is part of media.CDN.
+func (c *cdn) MediaHosts(context.Context) ([]string, *http.Client, error) {
+	return []string{strings.TrimPrefix(c.server.URL, "https://")}, c.server.Client(), c.account.Ready()
+}
+
+// Reupload is part of media.CDN: the phone has lost everything.
+func (c *cdn) Reupload(context.Context, bridge.Message) (string, error) {
+	return "", bridge.Fail(bridge.CodeMediaGone, "the network no longer has the file, and the phone could not upload it again")
+}
+
+// send is a file from Grace that came in at noon.
+func (c *cdn) send(s *server, id string, file bridge.Media, content string) {
+	s.t.Helper()
+	var sealed bytes.Buffer
+	sums, err := media.Seal(&sealed, strings.NewReader(content), file.Type)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	file.Size = int64(len(content))
+	file.Ref = bridge.MediaRef{DirectPath: "/v/" + id, MediaKey: sums.MediaKey, FileSHA256: sums.FileSHA256, FileEncSHA256: sums.FileEncSHA256}
+	c.mu.Lock()
+	c.files["/v/"+id] = sealed.Bytes()
+	c.mu.Unlock()
+	m := say(grace, grace, id, file.Caption, 0)
+	m.MessageType, m.Media = string(file.Type)+"Message", &file
+	s.know(m)
+}

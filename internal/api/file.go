@@ -1,0 +1,269 @@
+package api
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/gabriel-vasile/mimetype"
+
+	"bridged/internal/bridge"
+	"bridged/internal/media"
+)
+
+// The values of disposition.
+const (
+	inline     = "inline"
+	attachment = "attachment"
+)
+
+// serveFile answers an open file: whole, in ranges, or its headers alone.
+func serveFile(w http.ResponseWriter, r *http.Request, file *media.File, m bridge.Message, disposition string) error {
+	header := w.Header()
+	describeCopy(header, m)
+	describeFile(header, m, disposition)
+	if r.Method != http.MethodGet || !strings.HasPrefix(r.Header.Get("Range"), "bytes=") {
+		// Ranges are for GET, and unknown units are as good as none (RFC 9110, section 14.2).
+		r.Header.Del("Range")
+	}
+	out := &fileWriter{ResponseWriter: w}
+	http.ServeContent(out, r, "", file.ModTime, file.File)
+	if out.refused == 0 {
+		return nil
+	}
+	for _, name := range []string{"Content-Disposition", "Content-Security-Policy", "X-Messenger-Media-Type", "ETag", "Last-Modified", "Accept-Ranges"} {
+		header.Del(name)
+	}
+	header.Set("Cache-Control", "no-store")
+	switch out.refused {
+	case http.StatusRequestedRangeNotSatisfiable:
+		header.Set("Content-Range", fmt.Sprintf("bytes */%d", file.Size))
+		return bridge.Fail(bridge.CodeInvalidRange, "the Range lies outside the file, which has %d bytes", file.Size)
+	case http.StatusPreconditionFailed:
+		return bridge.Fail(bridge.CodePreconditionFailed, "the file is not the one that If-Match or If-Unmodified-Since names")
+	}
+	return bridge.Fail(bridge.CodeStorageUnavailable, "the stored file could not be read")
+}
+
+// fileWriter is what [http.ServeContent] writes to. It holds back refusals,
+// which have a body of their own on this surface, and gives every piece its
+// own time: a reader may be slow, but must keep reading.
+type fileWriter struct {
+	http.ResponseWriter
+	refused int // the status of a refusal
+}
+
+// filePiece is what a caller must take within answerTime.
+const filePiece = 256 << 10
+
+func (w *fileWriter) WriteHeader(status int) {
+	if status == http.StatusPartialContent && w.Header().Get("Content-Length") == "0" {
+		status = http.StatusRequestedRangeNotSatisfiable // the last 0 bytes, of which net/http makes a range
+	}
+	if status >= http.StatusBadRequest {
+		w.refused = status
+		return
+	}
+	answerNow(w.ResponseWriter)
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *fileWriter) Write(p []byte) (int, error) {
+	if w.refused != 0 {
+		return len(p), nil
+	}
+	answerNow(w.ResponseWriter)
+	return w.ResponseWriter.Write(p)
+}
+
+// ReadFrom passes the file on in pieces, in the form in which net/http lets the
+// kernel send it without copying: an [io.LimitedReader] around an [os.File].
+func (w *fileWriter) ReadFrom(r io.Reader) (sent int64, err error) {
+	whole, limited := r.(*io.LimitedReader)
+	to, direct := w.ResponseWriter.(io.ReaderFrom)
+	if !limited || !direct || w.refused != 0 {
+		return io.Copy(struct{ io.Writer }{w}, r)
+	}
+	for whole.N > 0 {
+		answerNow(w.ResponseWriter)
+		piece := &io.LimitedReader{R: whole.R, N: min(whole.N, filePiece)}
+		n, err := to.ReadFrom(piece)
+		sent += n
+		whole.N -= n
+		if err != nil || n == 0 {
+			return sent, err
+		}
+	}
+	return sent, nil
+}
+
+// Unwrap lets a response controller reach the connection.
+func (w *fileWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// describeCopy says which file it is, for callers that keep a copy. A copy is
+// theirs alone, and asked about before it is used: messages can be deleted.
+func describeCopy(header http.Header, m bridge.Message) {
+	header.Set("Cache-Control", "private, no-cache")
+	header.Set("ETag", etag(m.Media))
+	header.Set("Last-Modified", m.Timestamp.UTC().Format(http.TimeFormat))
+}
+
+// etag is strong: the same bytes, the same tag.
+func etag(m *bridge.Media) string { return `"` + hex.EncodeToString(m.Ref.FileSHA256) + `"` }
+
+// alreadyHas says whether the caller named this file's tag, so that no byte of
+// it is needed. Where there is If-Match too, [http.ServeContent] decides.
+func alreadyHas(r *http.Request, m *bridge.Media) bool {
+	if r.Header.Get("If-Match") != "" || len(m.Ref.FileSHA256) == 0 {
+		return false
+	}
+	for _, line := range r.Header.Values("If-None-Match") {
+		for tag := range strings.SplitSeq(line, ",") {
+			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == "*" || tag == etag(m) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// describeFile says what the file is and what to do with it.
+func describeFile(header http.Header, m bridge.Message, disposition string) {
+	mimeType := contentType(m.Media.MimeType)
+	if runs(mimeType) { // whatever was asked: an exception to the API document (docs/decisions.md)
+		disposition = attachment
+		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	}
+	header.Set("Content-Type", mimeType)
+	header.Set("Content-Disposition", contentDisposition(disposition, fileName(m, mimeType)))
+	header.Set("X-Messenger-Media-Type", string(m.Media.Type))
+}
+
+const unknownType = "application/octet-stream"
+
+// contentType is the sender's MIME type where it is one.
+func contentType(given string) string {
+	if _, _, err := mime.ParseMediaType(given); err != nil || !strings.Contains(given, "/") || strings.ContainsFunc(given, isNotPlain) {
+		return unknownType
+	}
+	return given
+}
+
+func isNotPlain(r rune) bool { return r < ' ' || r > '~' }
+
+// running are the types by which a browser runs what the sender wrote. Whole
+// families of them are found by their names in runs.
+var running = []string{
+	"text/xml", "application/xml", "text/xsl", "text/xml-external-parsed-entity", "application/xml-external-parsed-entity", "application/xml-dtd",
+	"text/javascript", "application/javascript", "application/x-javascript", "text/x-javascript",
+	"text/ecmascript", "application/ecmascript", "text/x-ecmascript", "application/x-ecmascript",
+	"text/jscript", "text/livescript", "text/vbscript", "text/x-component", "text/cache-manifest",
+	"application/wasm", "application/hta", "application/x-shockwave-flash", "application/x-java-applet",
+}
+
+// runs says whether a browser might run what a file of this type holds.
+func runs(mimeType string) bool {
+	base, _, err := mime.ParseMediaType(mimeType)
+	return err != nil || slices.Contains(running, base) ||
+		strings.HasSuffix(base, "+xml") || strings.Contains(base, "html") || strings.Contains(base, "svg") ||
+		strings.HasPrefix(base, "multipart/") || strings.HasPrefix(base, "message/")
+}
+
+// fileName is the document's own name, or one made of kind and id.
+func fileName(m bridge.Message, mimeType string) string {
+	if name := plainName(m.Media.FileName); name != "" {
+		return name
+	}
+	kind := string(m.Media.Type)
+	if m.Media.PTT {
+		kind = "voice"
+	}
+	id := strings.Map(func(r rune) rune {
+		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, m.ID)
+	return kind + "-" + id[:min(len(id), 64)] + extension(mimeType)
+}
+
+// plainName is a sender's name without what could mislead a person or a file
+// system: directories, control characters and those that turn the writing round.
+func plainName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r == '/', r == '\\':
+			return '_'
+		case isUnseen(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "_"))
+	name = strings.TrimLeft(strings.TrimSpace(name), ".")
+	if runes := []rune(name); len(runes) > maxFileName {
+		end := []rune(path.Ext(name))
+		if len(end) > 16 {
+			end = nil
+		}
+		name = string(runes[:maxFileName-len(end)]) + string(end)
+	}
+	return name
+}
+
+// isUnseen says whether a character has no place in a name: it shows nothing,
+// or changes how its neighbours show. Joiners are part of many scripts.
+func isUnseen(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff'
+}
+
+// extension is the usual one of a type, with its dot.
+func extension(mimeType string) string {
+	base, _, _ := strings.Cut(mimeType, ";")
+	base = strings.ToLower(strings.TrimSpace(base))
+	switch base {
+	case "audio/ogg", "application/ogg", "audio/opus":
+		return ".ogg"
+	case "audio/mp4", "audio/x-m4a", "audio/m4a":
+		return ".m4a"
+	case "audio/mp3":
+		return ".mp3"
+	case "image/jpg":
+		return ".jpg"
+	case unknownType:
+		return ".bin"
+	}
+	if known := mimetype.Lookup(base); known != nil && known.Extension() != "" {
+		return known.Extension()
+	}
+	return ".bin"
+}
+
+// contentDisposition writes the header of RFC 6266: the name itself where it is
+// plain, else an approximation for old readers beside the exact one.
+func contentDisposition(disposition, name string) string {
+	plain := strings.Map(func(r rune) rune {
+		if isNotPlain(r) || strings.ContainsRune(`"\%`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	value := disposition + `; filename="` + plain + `"`
+	if plain != name {
+		value += "; filename*=UTF-8''" + extValue(name)
+	}
+	return value
+}
+
+// extValue encodes a name as RFC 8187 wants it.
+func extValue(name string) string {
+	// PathEscape leaves some characters alone that RFC 8187 does not allow.
+	return strings.NewReplacer("'", "%27", "(", "%28", ")", "%29", "*", "%2A", "@", "%40", ":", "%3A", "=", "%3D", ",", "%2C", ";", "%3B", "/", "%2F").
+		Replace(url.PathEscape(name))
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"reflect"
@@ -37,8 +38,13 @@ type config struct {
 	ProxyURL        string        `env:"PROXY_URL"`
 	Console         bool          `env:"CONSOLE" envDefault:"true"`
 
-	network wa.Network
-	level   zerolog.Level
+	// SimulatedFetchAllow makes exceptions of send-media's guard, where
+	// NetworkFile says that nothing is real.
+	SimulatedFetchAllow string `env:"SIMULATED_FETCH_ALLOW"`
+
+	network    wa.Network
+	fetchAllow []netip.Prefix
+	level      zerolog.Level
 }
 
 // minTokenLength is how long a bearer token must be at least.
@@ -129,6 +135,7 @@ func (c *config) check(faults *configFaults) {
 	}
 	c.checkLog(faults)
 	c.checkNetwork(faults)
+	c.checkFetchAllow(faults)
 }
 
 func (c *config) checkToken(faults *configFaults) {

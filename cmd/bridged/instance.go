@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
+	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/wa"
 )
@@ -29,6 +30,7 @@ type instance struct {
 	dir     *dataDir
 	store   *store.Store
 	account *wa.Manager
+	files   *media.Cache
 	server  *http.Server
 	address net.Addr
 
@@ -66,6 +68,11 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err 
 	if err != nil {
 		return nil, err
 	}
+	files, preparer, err := openFiles(c, i.dir, i.account, log)
+	if err != nil {
+		return nil, err
+	}
+	i.files = files
 	listener, err := net.Listen("tcp", c.ListenAddr)
 	if err != nil {
 		return nil, fmt.Errorf("LISTEN_ADDR %s cannot be used: %w (is another program listening there?)", c.ListenAddr, err)
@@ -73,6 +80,7 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err 
 	i.address = listener.Addr()
 	i.server = api.NewServer(i.lifetime, api.New(api.Options{
 		Store: i.store, Account: i.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
+		Files: files, Preparer: preparer, FetchTimeout: c.FetchTimeout,
 		WithoutPages: !c.Console, Lifetime: i.lifetime, Log: log,
 	}), log)
 	if c.network.IsSimulated() {
@@ -146,6 +154,9 @@ func (i *instance) close() error {
 	i.giveUp()
 	i.housekeeping.Wait()
 	var errs []error
+	if i.files != nil {
+		i.files.Close()
+	}
 	if i.account != nil {
 		errs = append(errs, i.account.Close())
 	}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/media"
+	"bridged/internal/urlguard"
+	"bridged/internal/wa"
+)
+
+// openFiles opens both ways of files: the cache of those that come, and the
+// preparer of those that go, behind the guard.
+func openFiles(c config, dir *dataDir, account *wa.Manager, log zerolog.Logger) (*media.Cache, *media.Preparer, error) {
+	if len(c.fetchAllow) > 0 {
+		log.Warn().Strs("prefixes", strings.Split(c.SimulatedFetchAllow, ",")).Msg("SIMULATED_FETCH_ALLOW is set: send-media fetches from these addresses, public or not")
+	}
+	guard := urlguard.New(urlguard.Options{Timeout: c.FetchTimeout, UserAgent: "bridged/" + version, AllowPrefixes: c.fetchAllow})
+	preparer, err := media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: dir.file("tmp"), MaxBytes: c.MediaMaxBytes, Log: log})
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := media.NewCache(media.CacheOptions{
+		Dir: dir.file("media"), MaxBytes: c.MediaCacheBytes, MaxFile: c.MediaMaxBytes, CDN: account, Log: log,
+	})
+	return files, preparer, err
+}
+
+// checkFetchAllow reads the addresses that count as public on a simulated
+// network, whose files lie on this machine. On the real one there are none:
+// the guard's promise is not for sale by a variable.
+func (c *config) checkFetchAllow(faults *configFaults) {
+	if c.SimulatedFetchAllow == "" {
+		return
+	}
+	if c.NetworkFile == "" {
+		faults.add("SIMULATED_FETCH_ALLOW is for simulated networks only: unset it, or set WA_NETWORK_FILE")
+		return
+	}
+	for value := range strings.SplitSeq(c.SimulatedFetchAllow, ",") {
+		prefix, err := netip.ParsePrefix(strings.TrimSpace(value))
+		if err != nil {
+			faults.add("SIMULATED_FETCH_ALLOW must be address prefixes with commas between, such as 127.0.0.0/8")
+			return
+		}
+		c.fetchAllow = append(c.fetchAllow, prefix)
+	}
+}

@@ -46,7 +46,7 @@ func (l leakChecked) Run() int {
 
 const (
 	// testPatience is how long anything may take that the tests wait for.
-	testPatience = 20 * time.Second
+	testPatience = 60 * time.Second
 	// stopLimit is how long a stop may take (the promise to the operator).
 	stopLimit = 10 * time.Second
 

@@ -32,13 +32,11 @@ type syncKey struct {
 
 // background runs something on behalf of the phone until it ends or the network does.
 func (p *Phone) background(what string, f func(context.Context) error) {
-	p.running.Add(1)
-	go func() {
-		defer p.running.Done()
+	p.running.start(func() {
 		if err := f(p.ctx); err != nil && p.ctx.Err() == nil {
 			p.net.log.Warnf("%s: %v", what, err)
 		}
-	}()
+	})
 }
 
 // welcome gives a new companion what it needs: the key of the app state, and the history. The caller holds Network.mu.

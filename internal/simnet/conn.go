@@ -72,11 +72,10 @@ func (n *Network) acceptSocket(w http.ResponseWriter, r *http.Request) {
 func (n *Network) track(c *conn) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.closed {
+	if n.closed || !n.running.join() {
 		return false
 	}
 	n.conns[c] = struct{}{}
-	n.running.Add(1)
 	return true
 }
 
@@ -86,7 +85,7 @@ func (n *Network) untrack(c *conn) {
 	delete(n.conns, c)
 	n.disconnected(c)
 	n.mu.Unlock()
-	n.running.Done()
+	n.running.leave()
 }
 
 // dropAll hangs up on every client.

@@ -24,5 +24,10 @@
 //   - All networks of a process share one Noise root key, made with the first of them: whatsmeow checks against a package variable,
 //     which New sets and which nobody may write again while clients run.
 //
-// Where the real server's behaviour is not known, the code says that it guesses.
+// Faults are methods of what they happen to: a Device (Drop, Freeze, Delay, Duplicate, CorruptMessages, IgnoreAcks, FailSends, FailLogins,
+// StreamError ..), the Network (Down, RefuseSockets, FailQueries ..), the CDN (Expire, Fail), a Phone (AnswerMedia, IgnoreRequests,
+// WithholdMapping, Disconnect). What a device was sent and has acknowledged is asked of the Device.
+//
+// Not simulated: channels, communities, calls, profile pictures, and history asked for on demand. Where the real server's behaviour is
+// not known, the code says that it guesses.
 package simnet

@@ -122,14 +122,12 @@ func (p *Phone) receive(r *Received) {
 	i.pending = append(i.pending, r)
 	if !i.serving {
 		i.serving = true
-		p.running.Add(1)
-		go p.serveHandlers()
+		p.running.start(p.serveHandlers)
 	}
 }
 
 // serveHandlers calls the handlers off the path of reception, one message after the other.
 func (p *Phone) serveHandlers() {
-	defer p.running.Done()
 	for {
 		r, handlers := p.inbox.nextPending()
 		if r == nil {

@@ -82,11 +82,7 @@ func (n *Network) serve() {
 		MinVersion:   tls.VersionTLS12,
 		NextProtos:   []string{"http/1.1"},
 	})
-	n.running.Add(1)
-	go func() {
-		defer n.running.Done()
-		_ = n.server.Serve(secure)
-	}()
+	n.running.start(func() { _ = n.server.Serve(secure) })
 }
 
 // gate is a listener that can be made to hang up on everybody: a network that is down.

@@ -62,7 +62,7 @@ type Network struct {
 	tls      *authority
 	noise    *noiseIdentity
 	cdn      *CDN
-	running  sync.WaitGroup
+	running  crew
 
 	// mu guards the accounts, devices, queues, groups and pairings, and everything below.
 	mu       sync.Mutex
@@ -151,9 +151,9 @@ func (n *Network) Close() {
 	n.cancel()
 	n.listener.shut()
 	_ = n.server.Close()
-	n.running.Wait()
+	n.running.end()
 	for _, p := range phones {
-		p.running.Wait()
+		p.running.end()
 	}
 }
 

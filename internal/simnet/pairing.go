@@ -113,9 +113,7 @@ func (n *Network) endPairing(p *pairing) {
 }
 
 func (n *Network) hangUpLater(c *conn, delay time.Duration) {
-	n.running.Add(1)
-	go func() {
-		defer n.running.Done()
+	n.running.start(func() {
 		timer := time.NewTimer(delay)
 		defer timer.Stop()
 		select {
@@ -123,7 +121,7 @@ func (n *Network) hangUpLater(c *conn, delay time.Duration) {
 			c.hangUp()
 		case <-c.ctx.Done():
 		}
-	}()
+	})
 }
 
 // answerUnpaired is every query that a client may ask before it is linked.

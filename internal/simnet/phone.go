@@ -43,7 +43,7 @@ type Phone struct {
 	identity *keys.KeyPair
 	passkey  *Authenticator
 	inbox    *inbox
-	running  sync.WaitGroup
+	running  crew
 	ctx      context.Context
 	cancel   context.CancelFunc
 

@@ -207,9 +207,7 @@ func (n *Network) handlePresence(d *Device, node *Node) {
 
 // sendLater sends a stanza when some time has passed, if the connection is still there.
 func (n *Network) sendLater(c *conn, node Node, delay time.Duration) {
-	n.running.Add(1)
-	go func() {
-		defer n.running.Done()
+	n.running.start(func() {
 		timer := time.NewTimer(delay)
 		defer timer.Stop()
 		select {
@@ -217,5 +215,5 @@ func (n *Network) sendLater(c *conn, node Node, delay time.Duration) {
 			c.send(node)
 		case <-c.ctx.Done():
 		}
-	}()
+	})
 }

@@ -38,6 +38,8 @@ func isSocketError(err error) bool {
 func (m *Manager) refusalOf(err error, chat bridge.JID) error {
 	var iq *whatsmeow.IQError
 	switch {
+	case errors.Is(err, errNoKeys):
+		return bridge.NotConnected("the network did not give out the recipient's keys, so the message did not reach them: try again in a moment").Because(err)
 	case errors.Is(err, whatsmeow.ErrServerReturnedError):
 		return m.serverRefusal(err, chat)
 	case errors.Is(err, whatsmeow.ErrNotInGroup), errors.Is(err, whatsmeow.ErrGroupNotFound):

@@ -134,9 +134,39 @@ func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.M
 	if err != nil {
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
 	}
-	ctx, end := l.guard.sendTurn(ctx)
+	turn, end := l.guard.sendTurn(ctx)
 	defer end()
-	return l.cli.SendMessage(ctx, to, proto.Clone(msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: id, Timeout: sendAnswer})
+	resp, err := l.cli.SendMessage(turn, to, proto.Clone(msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: id, Timeout: sendAnswer})
+	if err == nil {
+		err = l.reached(ctx, to)
+	}
+	return resp, err
+}
+
+// errNoKeys is a message that the network accepted, but with nothing in it for
+// its recipient.
+var errNoKeys = errors.New("the message was not encrypted for the recipient's phone")
+
+// reached makes sure that a message between two was encrypted for the
+// recipient's phone. whatsmeow leaves out devices whose keys it could not get
+// and says so in its log alone. In groups such devices ask for the message by
+// themselves.
+func (l *link) reached(ctx context.Context, to types.JID) error {
+	phone := to
+	if to.Server == types.DefaultUserServer {
+		lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, to)
+		if err != nil {
+			return nil // the message is out: a store that fails now changes nothing
+		}
+		phone = lid
+	}
+	if phone.Server != types.HiddenUserServer {
+		return nil
+	}
+	if known, err := l.cli.Store.ContainsSession(ctx, phone.SignalAddress()); err == nil && !known {
+		return errNoKeys
+	}
+	return nil
 }
 
 // sent notes the network's acknowledgement. The message is out: a store that

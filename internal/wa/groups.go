@@ -257,10 +257,7 @@ func (m *Manager) catchUp(l *link) {
 	if pn == "" {
 		return
 	}
-	facts := []bridge.Fact{bridge.Owner{PN: pn, LID: lid}}
-	if lid != "" {
-		facts = append(facts, bridge.Identity{PN: pn, LID: lid})
-	}
+	facts := append([]bridge.Fact{bridge.Owner{PN: pn, LID: lid}}, m.ownNames()...)
 	if err := m.inbox.Save(ctx, facts...); err != nil {
 		m.log.Error().Err(err).Msg("owner not stored")
 	}

@@ -113,13 +113,34 @@ func (m *Manager) setLID(lid bridge.JID) {
 	}
 }
 
-// setPushName keeps the account's own display name current.
+// setPushName keeps the account's own display name current, here and where the
+// members of groups are listed.
 func (m *Manager) setPushName(name string) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.user != nil {
 		m.user.PushName = name
 	}
+	m.mu.Unlock()
+	if err := m.inbox.Save(m.background, m.ownNames()...); err != nil {
+		m.log.Warn().Err(err).Msg("own name not stored; trying again at the next login")
+	}
+}
+
+// ownNames is the account as a person like the others; nothing while unpaired.
+func (m *Manager) ownNames() []bridge.Fact {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.user == nil {
+		return nil
+	}
+	var facts []bridge.Fact
+	if m.user.LID != "" {
+		facts = append(facts, bridge.Identity{PN: m.user.JID, LID: m.user.LID})
+	}
+	if name := m.user.PushName; name != "" {
+		facts = append(facts, bridge.Contact{JID: m.user.JID, PushName: &name})
+	}
+	return facts
 }
 
 // own is the account's two identities; empty while unpaired.

@@ -1,14 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
@@ -38,7 +40,7 @@ func (p *process) answers(path string, want object) {
 		}
 		var got any
 		resp.Decode(&got)
-		if diff := cmp.Diff(expected, p.timeless(got)); diff != "" {
+		if diff := gocmp.Diff(expected, p.timeless(got)); diff != "" {
 			return fmt.Errorf("GET %s (-want +got):\n%s", path, diff)
 		}
 		return nil
@@ -200,4 +202,12 @@ func says(t testing.TB, sentence string, words ...string) {
 			t.Errorf("the sentence %q does not say %q", sentence, word)
 		}
 	}
+}
+
+// sortMembers puts participants into one order: what is stored lists those
+// with the most rights first, the network in the order of their coming.
+func sortMembers[T any](members []T) {
+	slices.SortFunc(members, func(a, b T) int {
+		return cmp.Compare(fmt.Sprint(any(a).(object)["jid"]), fmt.Sprint(any(b).(object)["jid"]))
+	})
 }

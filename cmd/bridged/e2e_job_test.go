@@ -21,6 +21,18 @@ func TestMainJob(t *testing.T) {
 		conversation.everyKind()
 		c.bridge.answers(conversation.list()+"?order=asc", history(conversation.in, conversation.shown, object{"order": "asc"}))
 	}
+	readsEverything(t, c, annas, bens, hike, club)
+	answersEach(t, c, annas, bens, hike, club)
+	answersElsewhere(t, c, hike, bens)
+	statusMovesOn(t, c, annas)
+	statusMovesOn(t, c, bens)
+	c.bridge.keepsSecret(annas, bens, hike, club)
+
+	survivesRestart(t, c, annas, bens, hike, club)
+	survivesCrash(t, c, annas, bens, hike, club)
+	logsOut(t, c, annas, bens, hike, club)
+	refusesOthers(t, c)
+	pairsAgain(t, c, hike)
 }
 
 // needsPair is a fresh start: reading works, what needs the socket does not.
@@ -100,6 +112,20 @@ func (c *cast) conversations(t *testing.T) (annas, bens, hike, club *conversatio
 	hike = &conversation{TB: t, me: c.owner, by: c.anna, witness: c.carla, in: newest.JID(), toMe: newest.JID(), toThem: newest.JID(), bySelf: c.anna.LID(), meHere: c.owner.LID()}
 	club = &conversation{TB: t, me: c.owner, by: c.ben, witness: c.carla, in: oldest.JID(), toMe: oldest.JID(), toThem: oldest.JID(), bySelf: c.ben.PN(), meHere: c.owner.PN()}
 	return annas, bens, hike, club
+}
+
+// keepsSecret has the log searched, when the program stops, for everything that
+// was written, and for what was taken back.
+func (p *process) keepsSecret(conversations ...*conversation) {
+	const shortest = 4 // "Ja?" stands in many a line
+	p.secrets = append(p.secrets, "teh text", "I regret this", "against the rules", "your words", "plan & costs.pdf", "Samstag, neun Uhr")
+	for _, chat := range conversations {
+		for _, m := range chat.shown {
+			if text := m["content"].(string); len(text) >= shortest {
+				p.secrets = append(p.secrets, text)
+			}
+		}
+	}
 }
 
 // list is the path of the conversation's history.

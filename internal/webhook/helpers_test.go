@@ -1,0 +1,267 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"go.uber.org/goleak"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store"
+	"bridged/internal/urlguard"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	grace = bridge.JID("15557654321@s.whatsapp.net")
+	alan  = bridge.JID("447700900123@s.whatsapp.net")
+)
+
+// posted is what came to a receiver.
+type posted struct {
+	id      string
+	at      time.Time
+	status  int // what it was answered
+	body    []byte
+	payload struct {
+		Type      bridge.EventType
+		Timestamp bridge.Time
+		Data      bridge.Event
+	}
+}
+
+func (p posted) about() string {
+	if p.payload.Data.Message == nil {
+		return string(p.payload.Type)
+	}
+	return p.payload.Data.Message.ID
+}
+
+// receiver is the other side, in memory. It checks every signature as a
+// receiver of another make would.
+type receiver struct {
+	t      *testing.T
+	secret string
+
+	mu     sync.Mutex
+	answer func(posted) int // 0 breaks the connection, -1 never answers
+	all    []posted
+}
+
+func newReceiver(t *testing.T) *receiver {
+	return &receiver{t: t, secret: newSecret(), answer: func(posted) int { return http.StatusOK }}
+}
+
+func (r *receiver) answers(answer func(posted) int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = answer
+}
+
+func always(status int) func(posted) int { return func(posted) int { return status } }
+
+// RoundTrip is part of http.RoundTripper.
+func (r *receiver) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.check(req, body)
+	p := posted{id: req.Header.Get("webhook-id"), at: time.Now(), body: body}
+	if err := json.Unmarshal(body, &p.payload); err != nil {
+		r.t.Errorf("body %s: %v", body, err)
+	}
+	r.mu.Lock()
+	answer := r.answer
+	r.mu.Unlock()
+	p.status = answer(p)
+	r.mu.Lock()
+	r.all = append(r.all, p)
+	r.mu.Unlock()
+	switch p.status {
+	case 0:
+		return nil, errors.New("connection reset")
+	case -1:
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	}
+	return &http.Response{StatusCode: p.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("thanks")), Request: req}, nil
+}
+
+func (r *receiver) check(req *http.Request, body []byte) {
+	verifier, err := standardwebhooks.NewWebhook(r.secret)
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	if err := verifier.Verify(body, req.Header); err != nil {
+		r.t.Errorf("the signature does not hold: %v", err)
+	}
+	if req.Method != http.MethodPost || req.Header.Get("Content-Type") != "application/json" {
+		r.t.Errorf("%s with type %s", req.Method, req.Header.Get("Content-Type"))
+	}
+	if bytes.Contains(body, []byte("whsec_")) {
+		r.t.Error("what is posted holds a secret")
+	}
+}
+
+// took is everything that came so far.
+func (r *receiver) took() []posted {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.all)
+}
+
+// accepted is what was answered well, in order.
+func (r *receiver) accepted(chat bridge.JID) []string {
+	about := []string{}
+	for _, p := range r.took() {
+		if p.status >= 200 && p.status <= 299 && (chat == "" || p.payload.Data.ChatJID == chat) {
+			about = append(about, p.about())
+		}
+	}
+	return about
+}
+
+// hosts sends requests to the receiver of their host.
+type hosts map[string]*receiver
+
+func (h hosts) RoundTrip(req *http.Request) (*http.Response, error) {
+	return h[req.URL.Host].RoundTrip(req)
+}
+
+// bench is a store and a dispatcher that may be stopped and started again.
+type bench struct {
+	t     *testing.T
+	store *store.Store
+	hosts hosts
+	*Dispatcher
+	stop func()
+}
+
+// newBench runs a dispatcher. Its receivers are private and public alike.
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, store: st, hosts: hosts{}}
+	b.start()
+	t.Cleanup(func() {
+		b.stop()
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// start runs a new dispatcher, as a new process would.
+func (b *bench) start() {
+	b.Dispatcher = New(Options{
+		Store: b.store, Guard: urlguard.New(urlguard.Options{}), Public: b.hosts, Private: b.hosts, Log: zerolog.Nop(),
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := b.Run(ctx); err != nil {
+			b.t.Error(err)
+		}
+	}()
+	b.stop = func() {
+		cancel()
+		<-ended
+	}
+}
+
+// receive adds a receiver at a host and a webhook for it.
+func (b *bench) receive(host string, changes ...func(*bridge.Webhook)) (*receiver, bridge.Webhook) {
+	b.t.Helper()
+	r := newReceiver(b.t)
+	b.hosts[host] = r
+	w := bridge.Webhook{
+		URL: "http://" + host + "/hook", Secret: r.secret, AllowPrivate: true, Enabled: true, Cursor: -1,
+		Types: []bridge.EventType{bridge.EventMessageCreated},
+	}
+	for _, change := range changes {
+		change(&w)
+	}
+	w, err := b.Create(b.t.Context(), w)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r, w
+}
+
+func (b *bench) know(facts ...bridge.Fact) {
+	b.t.Helper()
+	if err := b.store.Save(context.Background(), facts...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// say stores messages "<prefix><from>" to before "<prefix><to>" of a chat.
+func (b *bench) say(chat bridge.JID, prefix string, from, to int) {
+	b.t.Helper()
+	for i := from; i < to; i++ {
+		b.know(message(chat, fmt.Sprint(prefix, i)))
+	}
+}
+
+func message(chat bridge.JID, id string) bridge.Message {
+	return bridge.Message{
+		Chat: chat, ID: id, SenderJID: chat, MessageType: "conversation", Content: "text of " + id, Timestamp: bridge.At(time.Now()),
+	}
+}
+
+func named(prefix string, from, to int) []string {
+	list := []string{}
+	for i := from; i < to; i++ {
+		list = append(list, fmt.Sprint(prefix, i))
+	}
+	return list
+}
+
+func (b *bench) webhook(id int64) bridge.Webhook {
+	b.t.Helper()
+	w, err := b.Get(b.t.Context(), id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return w
+}
+
+func (b *bench) deliveries(id int64, status bridge.DeliveryState) []bridge.WebhookDelivery {
+	b.t.Helper()
+	page, err := b.Deliveries(b.t.Context(), bridge.DeliveryQuery{Webhook: id, Status: status, Limit: 1000})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return page.Items
+}
+
+func want[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: -want +got\n%s", what, diff)
+	}
+}
+
+var errDisk = errors.New("the disk is gone")

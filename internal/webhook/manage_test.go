@@ -1,0 +1,271 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/urlguard"
+)
+
+func TestCreate_GivesASecretAndShowsItOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		w, err := b.Create(t.Context(), bridge.Webhook{URL: "https://hooks.example.com/x", Enabled: true, Cursor: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckSecret(w.Secret); err != nil {
+			t.Errorf("the secret that was made is refused: %v", err)
+		}
+		other, err := b.Create(t.Context(), bridge.Webhook{URL: "https://hooks.example.com/x", Enabled: true, Cursor: -1})
+		if err != nil || other.Secret == w.Secret {
+			t.Errorf("two webhooks have one secret, %v", err)
+		}
+		changed, err := b.Update(t.Context(), w.ID, Change{NewSecret: true})
+		if err != nil || changed.Secret == w.Secret || CheckSecret(changed.Secret) != nil {
+			t.Errorf("the new secret: %q, %v", changed.Secret, err)
+		}
+	})
+}
+
+func TestCreate_RefusesWhatCouldNeverWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		good := newSecret()
+		for _, c := range []struct {
+			w    bridge.Webhook
+			says string
+		}{
+			{bridge.Webhook{URL: ""}, "url is required"},
+			{bridge.Webhook{URL: "ftp://hooks.example.com/"}, "http:// or https://"},
+			{bridge.Webhook{URL: "http:///x"}, "name a host"},
+			{bridge.Webhook{URL: "http://user:word@hooks.example.com/"}, "user name or password"},
+			{bridge.Webhook{URL: "http://hooks.example.com/%zz"}, "malformed"},
+			{bridge.Webhook{URL: "http://hooks.example.com/" + strings.Repeat("x", maxURL)}, "longer than"},
+			{bridge.Webhook{URL: "http://127.0.0.1/"}, "allowPrivate"},
+			{bridge.Webhook{URL: "http://n8n:5678/webhook"}, "allowPrivate"},
+			{bridge.Webhook{URL: "http://2130706433/"}, "allowPrivate"},
+			{bridge.Webhook{URL: "https://hooks.example.com/", Secret: "secret"}, "whsec_"},
+			{bridge.Webhook{URL: "https://hooks.example.com/", Secret: "whsec_c2hvcnQ="}, "24 to 64 bytes"},
+			{bridge.Webhook{URL: "https://hooks.example.com/", Secret: strings.TrimPrefix(good, "whsec_")}, "whsec_"},
+		} {
+			_, err := b.Create(t.Context(), c.w)
+			if bridge.CodeOf(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s %s: got %v, want it to say %q", c.w.URL, c.w.Secret, err, c.says)
+			}
+			if err != nil && strings.Contains(err.Error(), "word") && c.says == "user name or password" && strings.Contains(err.Error(), ":word") {
+				t.Errorf("the refusal repeats a password: %v", err)
+			}
+		}
+		for i := range most {
+			if _, err := b.Create(t.Context(), bridge.Webhook{URL: "https://hooks.example.com/x", Cursor: -1}); err != nil {
+				t.Fatalf("webhook %d: %v", i, err)
+			}
+		}
+		_, err := b.Create(t.Context(), bridge.Webhook{URL: "https://hooks.example.com/x", Cursor: -1})
+		if bridge.CodeOf(err) != bridge.CodeInvalid {
+			t.Errorf("one too many: %v", err)
+		}
+	})
+}
+
+// A change takes effect at once, also in the pause after failures.
+func TestUpdate_TakesEffectAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		old, w := b.receive("old")
+		old.answers(always(http.StatusNotFound))
+		for _, chat := range []bridge.JID{grace, alan, "15550000001@s.whatsapp.net", "15550000002@s.whatsapp.net"} {
+			b.say(chat, "A", 0, 2)
+		}
+		time.Sleep(time.Hour)
+		fresh := newReceiver(t)
+		b.hosts["new"] = fresh
+		url, types := "http://new/hook", []bridge.EventType{bridge.EventMessageCreated}
+		if _, err := b.Update(t.Context(), w.ID, Change{URL: &url, Secret: &fresh.secret, Types: &types}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Redeliver(t.Context(), w.ID, b.deliveries(w.ID, bridge.DeliveryPosting)[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		want(t, "grace's", fresh.accepted(grace), named("A", 0, 2))
+		want(t, "alan's", fresh.accepted(alan), named("A", 0, 2))
+	})
+}
+
+func TestDelete_EndsDelivery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		r, w := b.receive("n8n")
+		r.answers(always(http.StatusInternalServerError))
+		b.say(grace, "A", 0, 2)
+		synctest.Wait()
+		if err := b.Delete(t.Context(), w.ID); err != nil {
+			t.Fatal(err)
+		}
+		tried := len(r.took())
+		b.say(grace, "A", 2, 4)
+		time.Sleep(time.Hour)
+		if n := len(r.took()); n != tried {
+			t.Errorf("tried %d times more", n-tried)
+		}
+		if err := b.Delete(t.Context(), w.ID); bridge.CodeOf(err) != bridge.CodeNotFound {
+			t.Errorf("deleted twice: %v", err)
+		}
+	})
+}
+
+func TestTest_TellsHowItWent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		r, w := b.receive("n8n")
+		got, err := b.Test(t.Context(), w.ID)
+		if err != nil || !got.OK || *got.Status != 200 || got.Error != nil {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		if took := r.took(); len(took) != 1 || took[0].payload.Type != eventTest || !strings.HasPrefix(took[0].id, "test_") {
+			t.Errorf("posted %+v", took)
+		}
+		r.answers(always(http.StatusTeapot))
+		got, err = b.Test(t.Context(), w.ID)
+		if err != nil || got.OK || *got.Status != http.StatusTeapot || !strings.Contains(*got.Error, "418") {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		r.answers(always(-1))
+		got, err = b.Test(t.Context(), w.ID)
+		if err != nil || got.OK || got.Status != nil || !strings.Contains(*got.Error, "30 s") || got.DurationMS != tryTime.Milliseconds() {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		if left := b.deliveries(w.ID, ""); len(left) != 0 {
+			t.Errorf("a test is no delivery: %+v", left)
+		}
+	})
+}
+
+func TestRedeliver_RefusesWhatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		r, w := b.receive("n8n")
+		b.say(grace, "A", 0, 2)
+		synctest.Wait()
+		first := b.deliveries(w.ID, bridge.DeliveryDone)[1]
+		again, err := b.Redeliver(t.Context(), w.ID, first.ID)
+		if err != nil || again.Status != bridge.DeliveryDone || again.Attempts != 2 {
+			t.Errorf("got %+v, %v", again, err)
+		}
+		want(t, "delivered", r.accepted(""), []string{"A0", "A1", "A0"})
+		if _, err := b.store.PruneEvents(t.Context(), time.Time{}, 1); err != nil {
+			t.Fatal(err)
+		}
+		for _, ids := range [][2]int64{{w.ID, first.ID}, {w.ID, 99}, {99, first.ID}} {
+			if _, err := b.Redeliver(t.Context(), ids[0], ids[1]); bridge.CodeOf(err) != bridge.CodeNotFound {
+				t.Errorf("webhook %d, delivery %d: %v", ids[0], ids[1], err)
+			}
+		}
+	})
+}
+
+func TestConfigure_FollowsTheEnvironment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.stop()
+		first, second := newReceiver(t), newReceiver(t)
+		b.hosts["first"], b.hosts["second"] = first, second
+		endpoint := func(host string, r *receiver) Endpoint {
+			return Endpoint{URL: "http://" + host + "/", Secret: r.secret, Types: []bridge.EventType{bridge.EventMessageCreated}, AllowPrivate: true}
+		}
+		configure := func(endpoints ...Endpoint) {
+			t.Helper()
+			if err := b.Configure(context.Background(), endpoints); err != nil {
+				t.Fatal(err)
+			}
+			b.start()
+			synctest.Wait()
+		}
+		configure(endpoint("first", first), endpoint("second", second))
+		b.say(grace, "A", 0, 2)
+		synctest.Wait()
+		b.stop()
+
+		configure(endpoint("first", first)) // the second is no longer named
+		b.say(grace, "A", 2, 4)
+		synctest.Wait()
+		want(t, "the first", first.accepted(""), named("A", 0, 4))
+		want(t, "the second, not named", second.accepted(""), named("A", 0, 2))
+		b.stop()
+
+		first.secret = newSecret() // and with another secret
+		configure(endpoint("first", first), endpoint("second", second))
+		b.say(grace, "A", 4, 5)
+		synctest.Wait()
+		want(t, "the first", first.accepted(""), named("A", 0, 5))
+		want(t, "the second, named again", second.accepted(""), named("A", 0, 5))
+		all, err := b.List(t.Context())
+		if err != nil || len(all) != 2 || all[0].Source != bridge.WebhookFromEnvironment {
+			t.Errorf("got %+v, %v", all, err)
+		}
+		off := false
+		if _, err := b.Update(t.Context(), all[0].ID, Change{Enabled: &off}); bridge.CodeOf(err) != bridge.CodeInvalid {
+			t.Errorf("changed over the API: %v", err)
+		}
+		if err := b.Delete(t.Context(), all[0].ID); bridge.CodeOf(err) != bridge.CodeInvalid {
+			t.Errorf("deleted over the API: %v", err)
+		}
+	})
+}
+
+// Over real connections: the guard judges what is dialled, and what the
+// receiver sees is what was signed.
+func TestDispatcher_OverRealConnections(t *testing.T) {
+	got := make(chan string, 10)
+	r := newReceiver(t)
+	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		resp, err := r.RoundTrip(req)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		w.WriteHeader(resp.StatusCode)
+		got <- r.took()[len(r.took())-1].about()
+	}))
+	t.Cleanup(listener.Close)
+	b := newBench(t)
+	b.stop()
+	d := New(Options{Store: b.store, Guard: urlguard.New(urlguard.Options{}), UserAgent: "bridged"})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	w, err := d.Create(t.Context(), bridge.Webhook{
+		URL: listener.URL, Secret: r.secret, AllowPrivate: true, Enabled: true, Cursor: -1, Types: []bridge.EventType{bridge.EventMessageCreated}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"A0", "A1"} {
+		b.say(grace, id[:1], int(id[1]-'0'), int(id[1]-'0')+1)
+		if about := <-got; about != id {
+			t.Errorf("got %s, want %s", about, id)
+		}
+	}
+
+	// The same receiver, for a webhook that may only reach public addresses.
+	w.AllowPrivate = false
+	if tried := d.post(t.Context(), w, "test_1", payload{Type: eventTest}); !strings.Contains(tried.failure, "public address") {
+		t.Errorf("a private address was reached: %+v", tried)
+	}
+	listener.Close()
+	w.AllowPrivate = true
+	if tried := d.post(t.Context(), w, "test_2", payload{Type: eventTest}); tried.failure != "the receiver refused the connection" {
+		t.Errorf("got %+v", tried)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

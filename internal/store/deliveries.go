@@ -99,11 +99,11 @@ func (s *Store) PendingOf(ctx context.Context, head bridge.WebhookDelivery, limi
 }
 
 // SaveDeliveries keeps how deliveries of a webhook went, and that all events
-// up to cursor were looked at, in one transaction. It answers
+// up to cursor were looked at (where it is not negative), in one transaction. It answers
 // [bridge.CodeNotFound] when the webhook is gone.
 func (s *Store) SaveDeliveries(ctx context.Context, webhook, cursor int64, deliveries []bridge.WebhookDelivery) error {
 	err := s.write(ctx, func(t *tx) error {
-		changed, err := t.change("UPDATE webhooks SET cursor = max(cursor, ?) WHERE id = ?", cursor, webhook)
+		changed, err := t.change("UPDATE webhooks SET cursor = iif(?1 < 0, cursor, ?1) WHERE id = ?2", cursor, webhook)
 		if err != nil {
 			return err
 		}

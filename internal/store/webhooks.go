@@ -81,10 +81,10 @@ func scanWebhook(scan func(...any) error) (bridge.Webhook, error) {
 func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
 	err := s.write(ctx, func(t *tx) error {
 		if w.Cursor < 0 {
-			if _, err := t.find("SELECT seq FROM sqlite_sequence WHERE name = 'events'", nil, &w.Cursor); err != nil {
+			var err error
+			if w.Cursor, err = t.lastEvent(); err != nil {
 				return err
 			}
-			w.Cursor = max(w.Cursor, 0)
 		}
 		types, err := typesColumn(w.Types)
 		if err != nil {
@@ -104,6 +104,17 @@ func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhoo
 		return bridge.Webhook{}, fmt.Errorf("keep a webhook: %w", err)
 	}
 	return w, nil
+}
+
+// lastEvent is the highest number that an event ever had.
+func (t *tx) lastEvent() (int64, error) {
+	pruned, err := readNumber(context.Background(), t.session, settingPruned)
+	if err != nil {
+		return 0, err
+	}
+	var last int64
+	_, err = t.find("SELECT ifnull(max(id), 0) FROM events", nil, &last)
+	return max(last, pruned), err
 }
 
 func typesColumn(types []bridge.EventType) (string, error) {

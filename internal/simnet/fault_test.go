@@ -42,8 +42,10 @@ func TestFault_RefusedSocketsAndAWholeOutage(t *testing.T) {
 
 	n.Down()
 	await[*events.Disconnected](c, nil)
-	if err := c.device.WaitOffline(within(t)); err != nil {
-		t.Fatal(err)
+	for _, d := range []*Device{c.device, anna.Device()} {
+		if err := d.WaitOffline(within(t)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := c.cli.Connect(); err == nil {
 		t.Error("connected although the network is down")

@@ -26,9 +26,14 @@ import (
 
 // TestMain puts the program itself beside the tests: the test binary, started
 // under the name bridged, is bridged. So the signals that tests send, the exit
-// codes and the files are those of a real process.
+// codes and the files are those of a real process. Where there is no curl, it
+// stands in for that, too.
 func TestMain(m *testing.M) {
-	testscript.Main(leakChecked{m}, map[string]func(){"bridged": main})
+	programs := map[string]func(){"bridged": main}
+	if _, err := exec.LookPath("curl"); err != nil || filepath.Base(os.Args[0]) == "curl" {
+		programs["curl"] = curl
+	}
+	testscript.Main(leakChecked{m}, programs)
 }
 
 // leakChecked runs the tests and then looks for what they left behind.

@@ -42,8 +42,9 @@ CREATE TABLE chats (
     recency         INTEGER NOT NULL
                     GENERATED ALWAYS AS (ifnull(-last_message_at, 9223372036854775807)) VIRTUAL
 ) STRICT;
-CREATE INDEX chats_by_recency ON chats (recency, jid);
-CREATE INDEX chats_by_kind ON chats (is_group, recency, jid);
+-- Every message moves its chat in this index, so there is only this one; what
+-- the list filters by is in it, too.
+CREATE INDEX chats_by_recency ON chats (recency, jid, is_group, folded_name);
 
 -- known says whether the network has told of the group; until then only its
 -- JID is sure.
@@ -69,12 +70,14 @@ CREATE TABLE members (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX members_by_person ON members (person);
 
--- Messages are as narrow as the lists that show them. arrival only ever grows.
--- sender is a person, without a foreign key: a check on removing a person
--- would read all messages. folded is null where it equals content. details is
--- the JSON of what few messages have: quote, mentions, media, poll.
+-- Messages are as narrow as the lists that show them. arrival only ever grows,
+-- also past messages that were removed: the program sees to that, because
+-- AUTOINCREMENT would write one more page with every message. sender is a
+-- person, without a foreign key: a check on removing a person would read all
+-- messages. folded is null where it equals content. details is the JSON of what
+-- few messages have: quote, mentions, media, poll.
 CREATE TABLE messages (
-    arrival    INTEGER PRIMARY KEY AUTOINCREMENT,
+    arrival    INTEGER PRIMARY KEY,
     chat       INTEGER NOT NULL REFERENCES chats (id),
     id         TEXT NOT NULL,
     sender     INTEGER NOT NULL,
@@ -135,9 +138,10 @@ CREATE TABLE days (
 ) STRICT, WITHOUT ROWID;
 
 -- The log of events. Rows refer to what changed; what it looks like is joined
--- when they are read. data is set for the status of the account alone.
+-- when they are read. data is set for the status of the account alone. The
+-- program sees to it that no number is ever given twice.
 CREATE TABLE events (
-    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    id      INTEGER PRIMARY KEY,
     type    INTEGER NOT NULL,
     message INTEGER,
     chat    INTEGER,

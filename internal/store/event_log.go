@@ -35,8 +35,9 @@ func (t *tx) tell(event int, message, chat int64) error {
 	if t.told[what] {
 		return nil
 	}
-	err := t.run("INSERT INTO events (type, message, chat, at) VALUES (?, nullif(?, 0), nullif(?, 0), ?)",
-		event, message, chat, t.at)
+	t.numbers.event++
+	err := t.run("INSERT INTO events (id, type, message, chat, at) VALUES (?, ?, nullif(?, 0), nullif(?, 0), ?)",
+		t.numbers.event, event, message, chat, t.at)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,9 @@ func (t *tx) status(f bridge.Status) error {
 	if err := t.setSetting(settingStatus, string(data)); err != nil {
 		return err
 	}
-	err = t.run("INSERT INTO events (type, data, at) VALUES (?, ?, ?)", eventAccountStatus, string(data), t.at)
+	t.numbers.event++
+	err = t.run("INSERT INTO events (id, type, data, at) VALUES (?, ?, ?, ?)",
+		t.numbers.event, eventAccountStatus, string(data), t.at)
 	if err != nil {
 		return err
 	}

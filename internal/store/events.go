@@ -59,28 +59,24 @@ func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	var last int64
 	err := s.read(ctx, func(r *snapshot) (err error) {
-		last, err = r.lastEvent()
+		last, _, err = r.lastEvent()
 		return err
 	})
 	return last, err
 }
 
-// lastEvent is the highest number ever given, also when the log is empty.
-func (r *snapshot) lastEvent() (int64, error) {
-	var last int64
-	err := r.scan(r.ctx, "SELECT seq FROM sqlite_sequence WHERE name = 'events'", nil, &last)
-	if err == sql.ErrNoRows {
-		return 0, nil
+// lastEvent is the highest number ever given, also when the log is empty, and
+// the highest that was removed.
+func (r *snapshot) lastEvent() (last, pruned int64, err error) {
+	if pruned, err = readNumber(r.ctx, r.session, settingPruned); err != nil {
+		return 0, 0, err
 	}
-	return last, err
+	err = r.scan(r.ctx, "SELECT ifnull(max(id), 0) FROM events", nil, &last)
+	return max(last, pruned), pruned, err
 }
 
 func (r *snapshot) events(q EventQuery) (EventPage, error) {
-	last, err := r.lastEvent()
-	if err != nil {
-		return EventPage{}, err
-	}
-	pruned, err := readNumber(r.ctx, r.session, settingPruned)
+	last, pruned, err := r.lastEvent()
 	if err != nil {
 		return EventPage{}, err
 	}

@@ -339,9 +339,13 @@ const (
 
 // wakeIndex says that there is work, once there is enough of it.
 func (s *Store) wakeIndex(t *tx) {
-	if blockOf(t.newest) <= s.claimed+sealEvery && !t.touched {
+	if blockOf(t.numbers.arrival) <= s.claimed+sealEvery && !t.touched {
 		return
 	}
+	s.nudgeIndex()
+}
+
+func (s *Store) nudgeIndex() {
 	select {
 	case s.indexWork <- struct{}{}:
 	default: // it is awake

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strconv"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -30,7 +31,6 @@ func (t *tx) message(m bridge.Message) error {
 	if arrival == 0 {
 		return t.again(m, c, sender)
 	}
-	t.newest = arrival
 	if err := t.insertRaw(m, arrival); err != nil {
 		return err
 	}
@@ -66,15 +66,18 @@ func (t *tx) insertMessage(m bridge.Message, c chatRow, sender person) (int64, e
 	if err != nil {
 		return 0, err
 	}
-	var arrival int64
-	_, err = t.find(`
-		INSERT INTO messages (chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, status)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (chat, id) DO NOTHING
-		RETURNING arrival`,
-		[]any{c.id, m.ID, sender.id, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
-			m.Content, folded(m.Content), column, statusColumn(m)}, &arrival)
-	return arrival, err
+	arrival := t.numbers.arrival + 1
+	added, err := t.change(`
+		INSERT INTO messages (arrival, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, status)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (chat, id) DO NOTHING`,
+		arrival, c.id, m.ID, sender.id, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
+		m.Content, folded(m.Content), column, statusColumn(m))
+	if err != nil || added == 0 {
+		return 0, err
+	}
+	t.numbers.arrival = arrival
+	return arrival, nil
 }
 
 func (t *tx) insertRaw(m bridge.Message, arrival int64) error {
@@ -183,6 +186,11 @@ func (t *tx) remove(arrival int64) error {
 		[]any{arrival}, &chat, &timestamp)
 	if err != nil || !found {
 		return err
+	}
+	if arrival == t.numbers.arrival {
+		if err := t.setSetting(settingArrival, strconv.FormatInt(arrival, 10)); err != nil {
+			return err
+		}
 	}
 	return t.uncount(chat, timestamp)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"bridged/internal/bridge"
 )
@@ -119,4 +120,38 @@ func TestBackup_LeavesNothingWhenItFails(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
+}
+
+func TestNumbers_AreNeverGivenTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bridged.db")
+	ctx := context.Background()
+	s, err := Open(ctx, Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	save(t, s, says(alice, alice, "A1", 1, "old"), says(alice, alice, "A2", 2, "old"))
+	last, err := s.LastEvent(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Retain(ctx, at(9).Time); n != 2 || err != nil {
+		t.Fatalf("removed %d, %v", n, err)
+	}
+	if n, err := s.PruneEvents(ctx, time.Now().Add(time.Hour), 0); n != 3 || err != nil {
+		t.Fatalf("removed %d, %v", n, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openStore(t, path)
+	if got, err := s.LastEvent(ctx); got != last || err != nil {
+		t.Errorf("last event %d, want %d: %v", got, last, err)
+	}
+	save(t, s, says(alice, alice, "A3", 3, "new"))
+	var arrival int64
+	err = s.read(ctx, func(r *snapshot) error { return r.scan(ctx, "SELECT arrival FROM messages", nil, &arrival) })
+	if err != nil || arrival != 3 {
+		t.Errorf("arrival %d, want 3: %v", arrival, err)
+	}
+	sameList(t, "events", lines(events(t, s, EventQuery{After: last}).Events), []string{"4 message.created A3 new"})
 }

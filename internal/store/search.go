@@ -75,10 +75,7 @@ func (s *Store) searching(ctx context.Context, f func(*snapshot) error) error {
 		return err
 	}
 	s.log.Error().Err(err).Msg("search index is damaged; searches scan until it is made anew")
-	select {
-	case s.indexWork <- struct{}{}:
-	default: // it is awake
-	}
+	s.nudgeIndex()
 	return s.read(ctx, f)
 }
 

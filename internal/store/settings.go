@@ -14,6 +14,7 @@ const (
 	settingOwnerPN  = "store.owner.pn"
 	settingOwnerLID = "store.owner.lid"
 	settingStatus   = "store.status"
+	settingArrival  = "store.last_arrival" // when it was removed
 	settingPruned   = "store.events_pruned"
 	settingIndex    = "store.search_index"
 )

@@ -43,9 +43,11 @@ type Store struct {
 	path   string
 	people *people
 
-	// writing guards writer and the order in which commits are published.
+	// writing guards writer, numbers, and the order in which commits are
+	// published.
 	writing   sync.Mutex
 	writer    *session
+	numbers   numbers
 	writeDB   *sql.DB
 	readDB    *sql.DB
 	readers   chan *session
@@ -99,6 +101,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		path:    o.Path,
 		people:  newPeople(),
 		changed: make(chan struct{}),
+		tuning:  tuning{scan: 1000, skip: 1000},
 
 		indexWork: make(chan struct{}, 1),
 		nreaders:  o.Readers,
@@ -135,10 +138,13 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.loadPeople(ctx); err != nil {
 		return err
 	}
+	if err := s.loadNumbers(ctx); err != nil {
+		return fmt.Errorf("open %s: %w", s.path, err)
+	}
 	if err := s.prepareIndex(ctx); err != nil {
 		return err
 	}
-	s.indexWork <- struct{}{}
+	s.nudgeIndex()
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.done.Go(func() { s.index(background) })

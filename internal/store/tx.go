@@ -15,8 +15,38 @@ type tx struct {
 	at     int64
 	told   map[told]bool
 
-	newest  int64 // the last message that was added
-	touched bool  // a message has changed that was indexed
+	numbers numbers
+	touched bool // a message has changed that was indexed
+}
+
+// numbers are the last ones that were given to messages and to events. None is
+// ever given twice, also when what bore it is gone.
+type numbers struct{ arrival, event int64 }
+
+// loadNumbers goes on where the store ended: behind what is there, and behind
+// what was removed.
+func (s *Store) loadNumbers(ctx context.Context) error {
+	return s.read(ctx, func(r *snapshot) (err error) {
+		n := &s.numbers
+		for _, last := range []struct {
+			number  *int64
+			query   string
+			setting string
+		}{
+			{&n.arrival, "SELECT ifnull(max(arrival), 0) FROM messages", settingArrival},
+			{&n.event, "SELECT ifnull(max(id), 0) FROM events", settingPruned},
+		} {
+			if err := r.scan(ctx, last.query, nil, last.number); err != nil {
+				return err
+			}
+			removed, err := readNumber(ctx, r.session, last.setting)
+			if err != nil {
+				return err
+			}
+			*last.number = max(*last.number, removed)
+		}
+		return nil
+	})
 }
 
 // told is an event that the transaction has appended: content is joined when
@@ -35,7 +65,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	t := &tx{session: s.writer, s: s, people: s.people.change(), at: now()}
+	t := &tx{session: s.writer, s: s, people: s.people.change(), at: now(), numbers: s.numbers}
 	if err := t.run("BEGIN IMMEDIATE"); err != nil {
 		return explain(fmt.Errorf("begin writing: %w", err))
 	}
@@ -46,6 +76,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 		return explain(err)
 	}
 	s.people.publish(t.people)
+	s.numbers = t.numbers
 	if len(t.told) > 0 {
 		s.lastSave.Store(t.at)
 		s.wake()

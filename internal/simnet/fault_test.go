@@ -42,7 +42,7 @@ func TestFault_RefusedSocketsAndAWholeOutage(t *testing.T) {
 
 	n.Down()
 	await[*events.Disconnected](c, nil)
-	for _, d := range []*Device{c.device, anna.Device()} {
+	for _, d := range []*simnet.Device{c.device, anna.Device()} {
 		if err := d.WaitOffline(within(t)); err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func timed(b *testing.B, f func(i int)) {
 }
 
 func BenchmarkIngest(b *testing.B) {
-	c := bigStore(b)
+	c := newCorpus(b)
 	s := newStore(b)
 	n := 0
 	for _, batch := range []int{1, 10} {

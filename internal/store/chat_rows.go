@@ -20,9 +20,16 @@ func isChat(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
 
 // findChat looks a chat up by its JID in either form.
 func (t *tx) findChat(jid bridge.JID) (chatRow, bool, error) {
+	jid = t.people.canonical(jid)
+	if c, known := t.s.chats[jid]; known {
+		return c, true, nil
+	}
 	var c chatRow
 	found, err := t.find("SELECT id, ifnull(person, 0), is_group FROM chats WHERE jid = ?",
-		[]any{string(t.people.canonical(jid))}, &c.id, &c.person, &c.isGroup)
+		[]any{string(jid)}, &c.id, &c.person, &c.isGroup)
+	if found {
+		t.s.chats[jid] = c
+	}
 	return c, found, err
 }
 
@@ -88,6 +95,7 @@ func (t *tx) showPerson(p person) error {
 	if err != nil || changed == 0 {
 		return err
 	}
+	clear(t.s.chats)
 	return t.tellChatOf(p)
 }
 

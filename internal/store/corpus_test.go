@@ -55,12 +55,20 @@ var (
 // bigStore is the store that the benchmarks share.
 func bigStore(b *testing.B) *corpus {
 	b.Helper()
-	benchOnce.Do(func() { benchCorpus.fill(b) })
+	benchOnce.Do(func() {
+		benchCorpus = *newCorpus(b)
+		benchCorpus.fill(b)
+	})
 	return &benchCorpus
 }
 
-func (c *corpus) fill(b *testing.B) {
-	c.n = 20_000
+// newCorpus is what messages are made of, without a store.
+func newCorpus(b *testing.B) *corpus {
+	c := &corpus{n: 20_000, r: rand.New(rand.NewPCG(1, 2))}
+	for i := range 2000 {
+		c.chats = append(c.chats, benchChat(i))
+	}
+	c.makeWords()
 	if text := os.Getenv(benchMessages); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
@@ -68,8 +76,10 @@ func (c *corpus) fill(b *testing.B) {
 		}
 		c.n = n
 	}
-	c.r = rand.New(rand.NewPCG(1, 2))
-	c.makeWords()
+	return c
+}
+
+func (c *corpus) fill(b *testing.B) {
 	path := os.Getenv(benchStore)
 	if path == "" {
 		dir, err := os.MkdirTemp("", "bridged-bench-")
@@ -83,9 +93,6 @@ func (c *corpus) fill(b *testing.B) {
 		b.Fatal(err)
 	}
 	c.s = s
-	for i := range 2000 {
-		c.chats = append(c.chats, benchChat(i))
-	}
 	if _, total, err := s.indexed(context.Background()); err != nil || total >= c.n {
 		return
 	}

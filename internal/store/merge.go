@@ -9,6 +9,7 @@ import (
 // mergePeople makes from, who was known by a LID alone, one with into: all
 // that they wrote, their memberships, reactions and votes, and their chat.
 func (t *tx) mergePeople(from person, into *person) error {
+	clear(t.s.chats)
 	for _, step := range []func(from, into int64) error{
 		t.mergeSenders, t.mergeMembers, t.mergeReactions, t.mergeVotes, t.mergePrivateChats,
 	} {

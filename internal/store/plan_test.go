@@ -96,3 +96,62 @@ func TestPlans_OfHistoriesAreCheap(t *testing.T) {
 		t.Errorf("%d combinations", n)
 	}
 }
+
+func TestPlans_OfSearchesLookMessagesUp(t *testing.T) {
+	s := newStore(t)
+	since, until := int64(1), int64(2)
+	for bits := range 1 << 6 {
+		w := &walk{needle: "text", room: 10, desc: bits&1 == 1}
+		w.since, w.until = ends(nil, nil)
+		if bits>>1&1 == 1 {
+			w.since, _ = ends(&since, nil)
+		}
+		if bits>>2&1 == 1 {
+			_, w.until = ends(nil, &until)
+		}
+		if bits>>3&1 == 1 {
+			w.after = &place{1, 1}
+		}
+		if bits>>4&1 == 1 {
+			w.chat = 1
+		}
+		if bits>>5&1 == 1 {
+			w.sender = 1
+		}
+		if w.chat == 0 {
+			w.sender, w.kind = 0, "c.is_group = 1"
+		}
+		query, args := w.lookUpQuery(0, 100)
+		p := plan(t, s, query, args)
+		// The full-text table is the only one that is walked.
+		steps := strings.Split(p, "\n")
+		if !strings.HasPrefix(steps[0], "SCAN g VIRTUAL TABLE") || strings.Contains(p, "TEMP B-TREE") ||
+			strings.Count(p, "SCAN ") != 1 {
+			t.Errorf("%06b is planned as\n%s", bits, p)
+		}
+		query, args = w.scanQuery(1 << 20)
+		if p := plan(t, s, query, args); !strings.Contains(p, "SEARCH m USING INTEGER PRIMARY KEY (rowid>?)") {
+			t.Errorf("the tail of %06b is planned as\n%s", bits, p)
+		}
+	}
+}
+
+func TestPlans_OfLookUpsAreCheap(t *testing.T) {
+	s := newStore(t)
+	for query, args := range map[string][]any{
+		"SELECT id FROM blocks WHERE upto >= ? ORDER BY upto, id LIMIT 1": {1},
+		lastDowntoQuery: {1},
+		sealedQuery:     nil,
+		"SELECT day, messages FROM days WHERE chat = ? AND day <= ? ORDER BY day DESC":                   {1, 1},
+		"SELECT max(timestamp) FROM messages WHERE chat = ?":                                             {1},
+		"SELECT arrival FROM messages WHERE status = 0":                                                  nil,
+		"UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?":                                   {1, 1, 1},
+		"UPDATE chats SET name = '' WHERE person = ?":                                                    {1},
+		"UPDATE blocks SET upto = ?1 WHERE id > ?2 AND +upto < ?1":                                       {1, 1},
+		"UPDATE blocks SET downto = ?1 WHERE downto > ?1 AND +id < ?2":                                   {1, 1},
+		"SELECT arrival, timestamp FROM messages WHERE arrival BETWEEN ? AND ? ORDER BY arrival LIMIT ?": {1, 2, 3},
+		"DELETE FROM send_keys WHERE at <= ?":                                                            {1},
+	} {
+		wantCheap(t, s, query, args)
+	}
+}

@@ -27,6 +27,8 @@ import (
 
 	"github.com/rs/zerolog"
 	_ "modernc.org/sqlite" // the driver
+
+	"bridged/internal/bridge"
 )
 
 // Options says how a store is opened.
@@ -43,11 +45,12 @@ type Store struct {
 	path   string
 	people *people
 
-	// writing guards writer, numbers, and the order in which commits are
-	// published.
+	// writing guards writer, numbers, chats and claimed, and the order in which
+	// commits are published.
 	writing   sync.Mutex
 	writer    *session
 	numbers   numbers
+	chats     map[bridge.JID]chatRow // found before; emptied when one may have changed
 	writeDB   *sql.DB
 	readDB    *sql.DB
 	readers   chan *session
@@ -60,8 +63,8 @@ type Store struct {
 	waking  sync.Mutex
 	changed chan struct{}
 
-	// indexing is held while the search index is written; claimed, guarded by
-	// writing, is the last block that is indexed or about to be.
+	// indexing is held while the search index is written; claimed is the last
+	// block that is indexed or about to be.
 	indexing    sync.Mutex
 	claimed     int64
 	indexWork   chan struct{}
@@ -100,6 +103,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		log:     o.Log,
 		path:    o.Path,
 		people:  newPeople(),
+		chats:   make(map[bridge.JID]chatRow),
 		changed: make(chan struct{}),
 		tuning:  tuning{scan: 1000, skip: 1000},
 
@@ -204,11 +208,12 @@ func (s *Store) FailWrites(err error) {
 
 // The order of pragmas counts: whoever opens first waits, not fails, while
 // another process finishes. synchronous(FULL), because an acknowledged message
-// must survive a power cut.
+// must survive a power cut. A longer write-ahead log than usual lets pages that
+// every message writes be copied into the database once for many messages.
 var (
 	writerPragmas = []string{
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
-		"temp_store(MEMORY)", "cache_size(-16384)", "journal_size_limit(67108864)",
+		"temp_store(MEMORY)", "cache_size(-8192)", "journal_size_limit(67108864)", "wal_autocheckpoint(2000)",
 	}
 	readerPragmas = []string{
 		"busy_timeout(5000)", "query_only(1)", "temp_store(MEMORY)", "cache_size(-4096)",

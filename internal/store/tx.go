@@ -73,6 +73,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 		// SQLite has rolled back by itself after some failures, so that this
 		// may well fail: the first error is the one that counts.
 		_ = t.run("ROLLBACK")
+		clear(s.chats)
 		return explain(err)
 	}
 	s.people.publish(t.people)
@@ -91,6 +92,7 @@ func (t *tx) finish(f func(*tx) error) (err error) {
 		// must not leave a transaction open that holds up every later write.
 		if r := recover(); r != nil {
 			_ = t.run("ROLLBACK")
+			clear(t.s.chats)
 			panic(r)
 		}
 	}()

@@ -118,10 +118,14 @@ func (r *snapshot) run(w *walk) ([]place, error) {
 
 // scanFrom looks at every message from an arrival on.
 func (r *snapshot) scanFrom(w *walk, arrival int64, found *best) error {
+	query, args := w.scanQuery(arrival)
+	return r.gather(query, args, found)
+}
+
+func (w *walk) scanQuery(arrival int64) (string, []any) {
 	where, args := w.filter()
-	// The plus keeps SQLite from taking a chat's index: the tail is short.
-	query := "SELECT m.arrival, m.timestamp FROM messages m WHERE m.arrival >= ? AND " + strings.ReplaceAll(where, "m.chat =", "+m.chat =")
-	return r.gather(query, append([]any{arrival}, args...), found)
+	return "SELECT m.arrival, m.timestamp FROM messages m NOT INDEXED WHERE m.arrival >= ? AND " + where,
+		append([]any{arrival}, args...)
 }
 
 func (r *snapshot) gather(query string, args []any, found *best) error {

@@ -106,7 +106,8 @@ func (m *Manager) ownMessage(msg *waE2E.Message, chat bridge.JID, id string, out
 }
 
 // transmit sends until the network answers or the budget is spent. A try
-// whose fate is unknown is repeated with the same id.
+// whose fate is unknown is repeated with the same id, unless a receipt has
+// told it in the meantime.
 func (m *Manager) transmit(ctx context.Context, to types.JID, row bridge.Message, msg *waE2E.Message, hasKey bool) (bridge.Sent, error) {
 	left := false // whether a try may have reached the network
 	for {
@@ -122,10 +123,20 @@ func (m *Manager) transmit(ctx context.Context, to types.JID, row bridge.Message
 			return bridge.Sent{}, refusal
 		}
 		m.log.Warn().Str("msg_id", row.ID).Str("error", redact(err.Error())).Msg("send interrupted")
+		if left && m.isOut(ctx, row) {
+			return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: row.Timestamp}, nil
+		}
 		if m.waitOpen(ctx) != nil {
 			return bridge.Sent{}, m.abandoned(ctx, row, err, left, hasKey)
 		}
 	}
+}
+
+// isOut says whether a recipient's receipt has come for a message whose
+// acknowledgement has not.
+func (m *Manager) isOut(ctx context.Context, row bridge.Message) bool {
+	now, err := m.inbox.Message(context.WithoutCancel(ctx), row.Chat, row.ID)
+	return err == nil && now.Status != nil && *now.Status != bridge.DeliveryPending && *now.Status != bridge.DeliveryFailed
 }
 
 // try is one call of whatsmeow's SendMessage, in its turn of the Signal lock.

@@ -1,0 +1,72 @@
+package wa_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// TestSend_StoreFailing: what cannot be stored does not leave, and what has
+// left is sent, whatever the store does then.
+func TestSend_StoreFailing(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	device := a.device()
+	if _, err := a.send(jidOf(friend), "before"); err != nil {
+		t.Fatal(err)
+	}
+	// A receipt that cannot be stored would end the connection.
+	eventually(t, "the first receipt", func() bool { return a.delivered(jidOf(friend), "before") })
+	sent := device.Counters().Sent
+	full := bridge.Fail(bridge.CodeStorageUnavailable, "the disk is full").Because(errors.New("drill"))
+
+	a.store.FailWrites(full)
+	if _, err := a.send(jidOf(friend), "never"); bridge.CodeOf(err) != bridge.CodeStorageUnavailable {
+		t.Errorf("send without a store: %v", err)
+	}
+	if got := device.Counters().Sent; got != sent {
+		t.Errorf("%d messages left without being stored", got-sent)
+	}
+	a.store.FailWrites(nil)
+
+	friend.Disconnect()
+	if err := friend.Device().WaitOffline(ctx); err != nil {
+		t.Fatal(err)
+	}
+	device.FailSends(simnet.SendFault{AckDelay: 300 * time.Millisecond})
+	answered := make(chan error, 1)
+	go func() {
+		_, err := a.send(jidOf(friend), "out already")
+		answered <- err
+	}()
+	if err := device.WaitCounters(ctx, func(c simnet.Counters) bool { return c.Sent > sent }); err != nil {
+		t.Fatal(err)
+	}
+	a.store.FailWrites(full)
+	if err := <-answered; err != nil {
+		t.Errorf("a message that the network has accepted: %v", err)
+	}
+	a.store.FailWrites(nil)
+	if err := friend.Connect(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := friend.ReceivedText(ctx, "out already"); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the second receipt", func() bool { return a.delivered(jidOf(friend), "out already") })
+}
+
+// delivered says whether a chat's own message has reached somebody.
+func (a *account) delivered(chat bridge.JID, text string) bool {
+	a.t.Helper()
+	return slices.ContainsFunc(a.messages(chat), func(m bridge.Message) bool {
+		return m.Content == text && m.Status != nil && *m.Status == bridge.DeliveryDelivered
+	})
+}

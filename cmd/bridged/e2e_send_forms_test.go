@@ -291,7 +291,11 @@ func (r *room) mentions() {
 func (r *room) quotes() {
 	text := r.hears("quote this")
 	r.arrives(r.sends("send", object{"text": "quoted", "quotedMsgId": text}), extended("quoted", r.quote(text, conversationText("quote this"))))
-	r.arrives(r.sends("send", object{"text": "quoted", "quotedMsgId": text, "quotedChatJid": r.in.String()}),
+	here := r.in // by its other name, where it has one
+	if r.witness == nil {
+		here = r.by.LID()
+	}
+	r.arrives(r.sends("send", object{"text": "quoted", "quotedMsgId": text, "quotedChatJid": here.String()}),
 		extended("quoted", r.quote(text, conversationText("quote this"))))
 
 	// What the quoted message itself refers to stays behind.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
@@ -251,6 +252,11 @@ func forwardedThings(r *room) []forwardedKind {
 		}, marksContent, ""},
 		{"unknown kind without a context", func() simnet.MessageID {
 			return r.sendsRaw(&waE2E.Message{SendPaymentMessage: &waE2E.SendPaymentMessage{NoteMessage: conversationText("thanks")}})
+		}, marksContent, ""},
+		{"kind that is yet to come", func() simnet.MessageID {
+			future := new(waE2E.Message)
+			future.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, 9999, protowire.BytesType), []byte("new")))
+			return r.sendsRaw(future)
 		}, marksContent, ""},
 	}
 }

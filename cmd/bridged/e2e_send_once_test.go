@@ -248,15 +248,35 @@ func TestKilled_BeforeTheAcknowledgement_RecipientAway(t *testing.T) {
 	r.has("while you are away", bridge.DeliveryDelivered)
 }
 
-// TestSend_AcknowledgementLost: the program tries again by itself, with the
-// same id, and answers.
+// TestSend_AcknowledgementLost: where a receipt tells that the message is out,
+// the call is answered; else the program tries again by itself, with the same
+// id.
 func TestSend_AcknowledgementLost(t *testing.T) {
 	t.Parallel()
+	for name, away := range map[string]bool{"recipient there": false, "recipient away": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			losesAcknowledgement(t, away)
+		})
+	}
+}
+
+func losesAcknowledgement(t *testing.T, away bool) {
 	c := pairedCast(t)
 	r := newOnceRoom(t, c)
+	quiet(t, c)
+	tries, status := 1, bridge.DeliveryDelivered
+	if away {
+		tries, status = 2, bridge.DeliveryPending
+		c.ben.Disconnect()
+		if err := c.ben.Device().WaitOffline(within(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent := c.device.Counters().Sent
 	c.device.FailSends(simnet.SendFault{LoseAck: true})
 	answered := r.posts("anybody?", "Idempotency-Key", "k")
-	id := r.has("anybody?", bridge.DeliveryDelivered) // the receipt is faster than the second try
+	id := r.has("anybody?", status)
 	refused(t, r.keyed("anybody?", "k"), http.StatusConflict, bridge.CodeRequestInProgress, "in progress")
 	refused(t, r.keyed("else", "k"), http.StatusUnprocessableEntity, bridge.CodeIdempotencyMismatch)
 	select {
@@ -268,6 +288,14 @@ func TestSend_AcknowledgementLost(t *testing.T) {
 		t.Fatal("no answer")
 	}
 	replayed(t, r.keyed("anybody?", "k"), id, true)
+	if got := c.device.Counters().Sent - sent; got != tries {
+		t.Errorf("%d tries, want %d", got, tries)
+	}
+	if away {
+		if err := c.ben.Connect(within(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r.arrivedOnce("anybody?", id)
 }
 

@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"testing"
 
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+
 	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
@@ -61,6 +64,23 @@ func TestSend_Destinations(t *testing.T) {
 	if len(listed.Chats) != 3 {
 		t.Errorf("three people make %d chats: %+v", len(listed.Chats), listed.Chats)
 	}
+}
+
+// TestSend_NumberUnknown: somebody of whom only the LID is known is a chat
+// under that LID.
+func TestSend_NumberUnknown(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	shy := newPhone(t, c.network, simnet.PhoneOptions{Number: "491510000009", Name: "Shy", LIDChats: true})
+	shy.WithholdMapping(true)
+	r := &room{conversation: &conversation{TB: t, me: c.owner, by: shy, in: shy.LID(), toMe: c.owner.LID()}, b: c.bridge}
+	r.arrives(r.sends("send", object{"text": "who are you?"}), conversationText("who are you?"))
+	heard := r.hears("guess")
+	r.arrives(r.sends("send", object{"text": "no idea, @" + shy.LID().User, "quotedMsgId": heard, "mentions": []string{shy.LID().String()}}),
+		extended("no idea, @"+shy.LID().User, &waE2E.ContextInfo{
+			StanzaID: &heard, Participant: proto.String(shy.LID().String()), QuotedMessage: conversationText("guess"), MentionedJID: []string{shy.LID().String()},
+		}))
+	refused(t, c.bridge.Post("/api/messages/send", object{"jid": shy.PN().String(), "text": "hello?"}), http.StatusBadRequest, bridge.CodeNotOnNetwork)
 }
 
 // TestSend_NobodyThere finds out before anything is stored.

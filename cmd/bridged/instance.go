@@ -63,7 +63,7 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err 
 	}
 	i.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: i.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
-		Network: c.network, Inbox: i.store, Log: log, TempDir: i.dir.file("tmp"),
+		Network: c.network, Inbox: i.store, Log: log, TempDir: i.dir.file("tmp"), Seal: media.Seal,
 	})
 	if err != nil {
 		return nil, err

@@ -12,26 +12,17 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Sealed is what a message has to say of a file that was encrypted for the CDN.
-type Sealed struct {
-	MediaKey      []byte
-	FileSHA256    []byte // of the plaintext
-	FileEncSHA256 []byte // of the ciphertext with its MAC
-	Size          int64  // of the plaintext
-	SealedSize    int64  // of the ciphertext with its MAC
-}
-
 // Seal encrypts src into dst under a new key, in one pass and at flat memory.
-func Seal(dst io.Writer, src io.Reader, t bridge.MediaType) (Sealed, error) {
+func Seal(dst io.Writer, src io.Reader, t bridge.MediaType) (bridge.Sealed, error) {
 	key := make([]byte, mediaKeySize)
 	rand.Read(key) // never fails
 	keys, err := expand(key, t)
 	if err != nil {
-		return Sealed{}, err
+		return bridge.Sealed{}, err
 	}
 	block, err := aes.NewCipher(keys.cipher)
 	if err != nil {
-		return Sealed{}, fmt.Errorf("seal file: %w", err)
+		return bridge.Sealed{}, fmt.Errorf("seal file: %w", err)
 	}
 	s := sealer{cbc: cipher.NewCBCEncrypter(block, keys.iv), dst: dst}
 	plainHash, sealedHash, mac := sha256.New(), sha256.New(), hmac.New(sha256.New, keys.mac)
@@ -42,14 +33,14 @@ func Seal(dst io.Writer, src io.Reader, t bridge.MediaType) (Sealed, error) {
 	s.plain.close()
 	s.sealed.close()
 	if err != nil {
-		return Sealed{}, err
+		return bridge.Sealed{}, err
 	}
 	tag := mac.Sum(nil)[:macSize]
 	sealedHash.Write(tag)
 	if _, err := dst.Write(tag); err != nil {
-		return Sealed{}, fmt.Errorf("write sealed file: %w", err)
+		return bridge.Sealed{}, fmt.Errorf("write sealed file: %w", err)
 	}
-	return Sealed{MediaKey: key, FileSHA256: plainHash.Sum(nil), FileEncSHA256: sealedHash.Sum(nil),
+	return bridge.Sealed{MediaKey: key, FileSHA256: plainHash.Sum(nil), FileEncSHA256: sealedHash.Sum(nil),
 		Size: s.size, SealedSize: sealedSize(s.size)}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media"
 	"bridged/internal/simnet"
 	"bridged/internal/store"
 	"bridged/internal/wa"
@@ -96,7 +97,7 @@ func startAccountWith(t *testing.T, network *simnet.Network, dir string, inbox f
 		t.Fatal(err)
 	}
 	m, err := wa.Open(ctx, wa.Options{SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
-		Network: net, Inbox: inbox(s), Log: log, TempDir: dir})
+		Network: net, Inbox: inbox(s), Log: log, TempDir: dir, Seal: media.Seal})
 	if err != nil {
 		t.Fatal(err)
 	}

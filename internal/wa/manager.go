@@ -43,6 +43,7 @@ type Options struct {
 	Inbox       Inbox
 	Log         zerolog.Logger
 	TempDir     string // for encrypted uploads
+	Seal        Seal   // encrypts them
 }
 
 // Manager is the socket manager of the one account.

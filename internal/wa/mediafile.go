@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -20,39 +19,39 @@ import (
 	"bridged/internal/bridge"
 )
 
-// uploadTypes are the key families of the kinds of files that can be sent.
-var uploadTypes = map[bridge.MediaType]whatsmeow.MediaType{
-	bridge.MediaImage: whatsmeow.MediaImage, bridge.MediaVideo: whatsmeow.MediaVideo,
-	bridge.MediaAudio: whatsmeow.MediaAudio, bridge.MediaDocument: whatsmeow.MediaDocument,
-}
-
-// fileMessage uploads a prepared file, encrypted through a temporary one, and
-// describes it as the official clients do.
+// fileMessage uploads a prepared file and describes it as the official clients do.
 func (m *Manager) fileMessage(ctx context.Context, l *link, f bridge.File) (*waE2E.Message, error) {
-	up, err := m.upload(ctx, l, f)
+	up, err := m.uploader(l).upload(ctx, f)
 	if err != nil {
 		return nil, err
 	}
+	length, now := proto.Uint64(uint64(up.Size)), proto.Int64(time.Now().Unix())
 	switch f.Type {
 	case bridge.MediaImage:
-		return &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Mimetype: &f.MimeType, Caption: optional(f.Caption),
-			Width: optionalSize(f.Width), Height: optionalSize(f.Height), JPEGThumbnail: f.Thumbnail,
-			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength,
-			MediaKeyTimestamp: proto.Int64(time.Now().Unix())}}, nil
+		return &waE2E.Message{ImageMessage: &waE2E.ImageMessage{
+			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, MediaKeyTimestamp: now,
+			FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256, FileLength: length,
+			Mimetype: &f.MimeType, Caption: optional(f.Caption), Width: optionalSize(f.Width), Height: optionalSize(f.Height), JPEGThumbnail: f.Thumbnail,
+		}}, nil
 	case bridge.MediaVideo:
-		return &waE2E.Message{VideoMessage: &waE2E.VideoMessage{Mimetype: &f.MimeType, Caption: optional(f.Caption),
-			Width: optionalSize(f.Width), Height: optionalSize(f.Height), Seconds: optionalSize(f.Seconds), JPEGThumbnail: f.Thumbnail,
-			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength,
-			MediaKeyTimestamp: proto.Int64(time.Now().Unix())}}, nil
+		return &waE2E.Message{VideoMessage: &waE2E.VideoMessage{
+			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, MediaKeyTimestamp: now,
+			FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256, FileLength: length,
+			Mimetype: &f.MimeType, Caption: optional(f.Caption), Width: optionalSize(f.Width), Height: optionalSize(f.Height), JPEGThumbnail: f.Thumbnail,
+			Seconds: optionalSize(f.Seconds),
+		}}, nil
 	case bridge.MediaAudio:
-		return &waE2E.Message{AudioMessage: &waE2E.AudioMessage{Mimetype: &f.MimeType, Seconds: optionalSize(f.Seconds), PTT: &f.PTT, Waveform: f.Waveform,
-			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength,
-			MediaKeyTimestamp: proto.Int64(time.Now().Unix())}}, nil
+		return &waE2E.Message{AudioMessage: &waE2E.AudioMessage{
+			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, MediaKeyTimestamp: now,
+			FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256, FileLength: length,
+			Mimetype: &f.MimeType, Seconds: optionalSize(f.Seconds), PTT: &f.PTT, Waveform: f.Waveform,
+		}}, nil
 	}
-	msg := &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{Mimetype: &f.MimeType, FileName: optional(f.FileName), Title: optional(f.FileName),
-		Caption: optional(f.Caption), JPEGThumbnail: f.Thumbnail,
-		URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength,
-		MediaKeyTimestamp: proto.Int64(time.Now().Unix())}}
+	msg := &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{
+		URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, MediaKeyTimestamp: now,
+		FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256, FileLength: length,
+		Mimetype: &f.MimeType, FileName: optional(f.FileName), Title: optional(f.FileName), Caption: optional(f.Caption), JPEGThumbnail: f.Thumbnail,
+	}}
 	if f.Caption != "" {
 		return captioned(msg), nil
 	}
@@ -73,39 +72,6 @@ func optionalSize(n int) *uint32 {
 	return proto.Uint32(uint32(n))
 }
 
-// uploadTries is how often an upload is begun: the media client has no retry
-// of its own, and only the network's first host is used.
-const uploadTries = 3
-
-func (m *Manager) upload(ctx context.Context, l *link, f bridge.File) (whatsmeow.UploadResponse, error) {
-	var up whatsmeow.UploadResponse
-	var err error
-	for try := range uploadTries {
-		if up, err = m.uploadOnce(ctx, l, f); err == nil {
-			return up, nil
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		m.log.Warn().Int("try", try+1).Str("error", redact(err.Error())).Msg("upload failed")
-	}
-	return up, bridge.NotConnected("the file could not be uploaded to the network: try again in a moment").Because(err)
-}
-
-func (m *Manager) uploadOnce(ctx context.Context, l *link, f bridge.File) (up whatsmeow.UploadResponse, err error) {
-	plain, err := os.Open(f.Path)
-	if err != nil {
-		return up, err
-	}
-	defer func() { err = errors.Join(err, plain.Close()) }()
-	sealed, err := os.CreateTemp(m.opts.TempDir, "upload-*")
-	if err != nil {
-		return up, err
-	}
-	defer func() { err = errors.Join(err, sealed.Close(), os.Remove(sealed.Name())) }()
-	return l.cli.UploadReader(ctx, plain, sealed, uploadTypes[f.Type])
-}
-
 // MediaHosts are the CDN's hosts of the present media connection, and the
 // client that reaches them. It needs the socket.
 func (m *Manager) MediaHosts(ctx context.Context) ([]string, *http.Client, error) {
@@ -118,9 +84,9 @@ func (m *Manager) MediaHosts(ctx context.Context) ([]string, *http.Client, error
 }
 
 func (l *link) mediaHosts(ctx context.Context) ([]string, error) {
-	conn, err := l.cli.DangerousInternals().RefreshMediaConn(ctx, false)
+	conn, err := l.mediaConn(ctx, false)
 	if err != nil {
-		return nil, bridge.NotConnected("the network did not name its media hosts: try again in a moment").Because(err)
+		return nil, err
 	}
 	hosts := make([]string, len(conn.Hosts))
 	for i, host := range conn.Hosts {

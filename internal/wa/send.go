@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// sendBudget is how long one send may take in all, reconnections included.
+	// sendBudget is how long one send may take in all, reconnections included;
+	// a file's upload has uploadBudget beside it.
 	sendBudget = 60 * time.Second
 	// sendAnswer is how long the network may take to acknowledge one try.
 	sendAnswer = 20 * time.Second
@@ -37,7 +38,7 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	ctx, cancel := m.sendContext(ctx)
+	ctx, cancel := m.sendContext(ctx, budgetOf(out.Content))
 	defer cancel()
 	to, err := m.destination(ctx, l, out.To)
 	if err != nil {
@@ -59,6 +60,8 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if err := m.inbox.Save(ctx, facts...); err != nil {
 		return bridge.Sent{}, err
 	}
+	ctx, cancel = m.sendContext(ctx, sendBudget) // what an upload did not need is not for waiting
+	defer cancel()
 	return m.transmit(ctx, to, row, msg, out.Key != nil)
 }
 
@@ -73,7 +76,7 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 	if err := proto.Unmarshal(row.Raw, msg); err != nil {
 		return bridge.Sent{}, err
 	}
-	ctx, cancel := m.sendContext(ctx)
+	ctx, cancel := m.sendContext(ctx, sendBudget)
 	defer cancel()
 	to, err := m.destination(ctx, l, row.Chat)
 	if err != nil {
@@ -83,8 +86,8 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 }
 
 // sendContext bounds one send by its budget and the manager's end.
-func (m *Manager) sendContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, sendBudget)
+func (m *Manager) sendContext(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, budget)
 	stop := context.AfterFunc(m.background, cancel)
 	return ctx, func() { stop(); cancel() }
 }

@@ -45,3 +45,7 @@ func resultCode(err error) int {
 	}
 	return e.Code() & 0xff
 }
+
+func errClosed() error {
+	return bridge.Fail(bridge.CodeStorageUnavailable, "the store is closed: the program is ending")
+}

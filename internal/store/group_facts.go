@@ -110,25 +110,10 @@ func (t *tx) replaceMembers(chat int64, members []bridge.Participant) (bool, err
 	return changed, nil
 }
 
-// putMember enters a member as f says and says whether that is new. The two
-// identities that f may carry are one person.
+// putMember enters a member as f says and says whether that is new.
 func (t *tx) putMember(chat int64, f bridge.Participant) (int64, bool, error) {
-	jid := f.JID
-	if f.JID.IsLID() {
-		f.LID = f.JID
-	}
-	if f.JID.Kind() == bridge.KindIndividual && f.LID.IsLID() {
-		if err := t.identity(bridge.Identity{PN: f.JID, LID: f.LID}); err != nil {
-			return 0, false, err
-		}
-	} else if jid == "" {
-		jid = f.LID
-	}
-	if !jid.IsPerson() {
-		return 0, false, nil
-	}
-	p, err := t.person(jid)
-	if err != nil {
+	p, known, err := t.participant(f)
+	if err != nil || !known {
 		return 0, false, err
 	}
 	changed, err := t.change(`
@@ -139,6 +124,19 @@ func (t *tx) putMember(chat int64, f bridge.Participant) (int64, bool, error) {
 			IS NOT (excluded.display_name, excluded.is_admin, excluded.is_super_admin)`,
 		chat, p.id, f.DisplayName, f.IsAdmin || f.IsSuperAdmin, f.IsSuperAdmin)
 	return p.id, changed > 0, err
+}
+
+// participant is the person whom f names, by one identity or both.
+func (t *tx) participant(f bridge.Participant) (person, bool, error) {
+	if err := t.identity(bridge.Identity{PN: f.JID, LID: f.LID}); err != nil {
+		return person{}, false, err
+	}
+	jid := either(f.JID, f.LID)
+	if !jid.IsPerson() {
+		return person{}, false, nil
+	}
+	p, err := t.person(jid)
+	return p, true, err
 }
 
 // countMembers keeps the number of members on the chat, once the group is
@@ -217,7 +215,7 @@ func column[T any](value *T) any {
 func (t *tx) changeMembers(chat int64, f bridge.GroupChange) (bool, error) {
 	changed := false
 	for _, m := range f.Joined {
-		_, joined, err := t.putMember(chat, m)
+		joined, err := t.join(chat, m)
 		if err != nil {
 			return false, err
 		}
@@ -244,6 +242,20 @@ func (t *tx) changeMembers(chat int64, f bridge.GroupChange) (bool, error) {
 		}
 	}
 	return changed, nil
+}
+
+// join enters a member. One who is there already keeps their rights: that they
+// joined may be told again.
+func (t *tx) join(chat int64, f bridge.Participant) (bool, error) {
+	p, known, err := t.participant(f)
+	if err != nil || !known {
+		return false, err
+	}
+	changed, err := t.change(`
+		INSERT INTO members (chat, person, display_name, is_admin, is_super_admin) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (chat, person) DO NOTHING`,
+		chat, p.id, f.DisplayName, f.IsAdmin || f.IsSuperAdmin, f.IsSuperAdmin)
+	return changed > 0, err
 }
 
 // promoteMember also enters whoever was not known to be a member: only members

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -201,4 +202,25 @@ func TestSave_AnswersWhyTheDiskRefuses(t *testing.T) {
 	limit(1 << 30)
 	save(t, s, big)
 	sameList(t, "writes resume", ids(historyOf(t, s, alice)), []string{"A1", "A2"})
+}
+
+func TestClose_RefusesWhatComesLater(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bridged.db")
+	s, err := Open(t.Context(), Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	save(t, s, says(alice, alice, "A1", 1, "hi"))
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := context.Background()
+	wantCode(t, s.Save(ctx, says(alice, alice, "A2", 2, "hi")), bridge.CodeStorageUnavailable)
+	_, err = s.Messages(ctx, bridge.MessageQuery{Chat: alice})
+	wantCode(t, err, bridge.CodeStorageUnavailable)
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the write-ahead log is left: %v", err)
+	}
 }

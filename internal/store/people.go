@@ -83,13 +83,14 @@ func (s *Store) loadPeople(ctx context.Context) error {
 			return err
 		}
 		if known {
-			p.owner = p.byJID[first2(owner.PN, owner.LID)]
+			p.owner = p.byJID[either(owner.PN, owner.LID)]
 		}
 		return nil
 	})
 }
 
-func first2(a, b bridge.JID) bridge.JID {
+// either is the first JID that is set.
+func either(a, b bridge.JID) bridge.JID {
 	if a != "" {
 		return a
 	}

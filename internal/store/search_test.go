@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"bridged/internal/bridge"
@@ -278,12 +281,69 @@ func (w *world) askPlain() {
 	w.compare(fmt.Sprintf("%+v", h), w.historyAll(h), want[min(h.Offset, len(want)):])
 }
 
+// rounds is how long the comparison goes on: BRIDGED_SEARCH_ROUNDS=100 makes
+// some 70,000 queries.
+func rounds(t *testing.T) int {
+	text := os.Getenv("BRIDGED_SEARCH_ROUNDS")
+	if text == "" {
+		return 5
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestSearch_IsExactWhileMessagesComeIn counts hits while messages are saved
+// and indexed: whatever was saved before a search began is found by it.
+func TestSearch_IsExactWhileMessagesComeIn(t *testing.T) {
+	s := newStore(t)
+	s.tuning.scan = 10
+	var saved atomic.Int64
+	ended := make(chan error, 1)
+	go func() {
+		for i := range 900 {
+			err := s.Save(context.Background(), says(club, alice, fmt.Sprintf("N%d", i), i/7, fmt.Sprintf("a Nadel %d in the hay", i)),
+				says(bob, bob, fmt.Sprintf("H%d", i), i/7, "only hay"))
+			if err != nil {
+				ended <- err
+				return
+			}
+			saved.Add(1)
+		}
+		ended <- nil
+	}()
+	for done := false; !done; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
+			}
+			done = true
+		default:
+		}
+		if saved.Load() == 0 {
+			continue
+		}
+		before := int(saved.Load())
+		if got := len(messages(t, s, bridge.MessageQuery{Chat: club, Q: "nadel", Limit: 1000})); got < before {
+			t.Fatalf("%d hits in the chat of %d", got, before)
+		}
+		before = int(saved.Load())
+		if got := len(search(t, s, bridge.SearchQuery{Q: "NADEL", Limit: 1000})); got < before {
+			t.Fatalf("%d hits of %d", got, before)
+		}
+		settle(t, s)
+	}
+}
+
 func TestSearch_AnswersAsANaiveScanDoes(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, seed)
-			for round := range 5 {
+			for round := range rounds(t) {
 				w.write(100)
 				if round%2 == 1 {
 					settle(t, w.s)

@@ -97,6 +97,8 @@ func (s *Store) read(ctx context.Context, f func(*snapshot) error) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-s.closed:
+		return errClosed()
 	case r = <-s.readers:
 	}
 	defer func() { s.readers <- r }()

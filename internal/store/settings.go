@@ -94,7 +94,7 @@ func (t *tx) setOwner(f bridge.Owner) error {
 	if err := t.identity(bridge.Identity(f)); err != nil {
 		return err
 	}
-	me, err := t.person(first2(f.PN, f.LID))
+	me, err := t.person(either(f.PN, f.LID))
 	if err != nil {
 		return err
 	}

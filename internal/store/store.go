@@ -72,6 +72,7 @@ type Store struct {
 	indexRemade bool        // the background's own: once is enough
 	lastSave    atomic.Int64
 
+	closed  chan struct{}
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 	closing sync.Once
@@ -105,6 +106,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		people:  newPeople(),
 		chats:   make(map[bridge.JID]chatRow),
 		changed: make(chan struct{}),
+		closed:  make(chan struct{}),
 		tuning:  tuning{scan: 1000, skip: 1000},
 
 		indexWork: make(chan struct{}, 1),
@@ -155,10 +157,12 @@ func (s *Store) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// Close ends the store. It waits for writes and reads that are under way.
+// Close ends the store. It waits for writes and reads that are under way; later
+// ones are refused.
 func (s *Store) Close() error {
 	var errs []error
 	s.closing.Do(func() {
+		close(s.closed)
 		if s.stop != nil {
 			s.stop()
 		}

@@ -62,7 +62,7 @@ type told struct {
 func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if err := ctx.Err(); err != nil {
+	if err := s.mayWrite(ctx); err != nil {
 		return err
 	}
 	t := &tx{session: s.writer, s: s, people: s.people.change(), at: now(), numbers: s.numbers}
@@ -84,6 +84,15 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	}
 	s.wakeIndex(t)
 	return nil
+}
+
+func (s *Store) mayWrite(ctx context.Context) error {
+	select {
+	case <-s.closed:
+		return errClosed()
+	default:
+		return ctx.Err()
+	}
 }
 
 func (t *tx) finish(f func(*tx) error) (err error) {

@@ -136,15 +136,19 @@ func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge
 		if err := change(&w); err != nil {
 			return err
 		}
-		w.UpdatedAt = bridge.Millis(t.at)
 		types, err := typesColumn(w.Types)
 		if err != nil {
 			return err
 		}
-		return t.run(`
+		err = t.run(`
 			UPDATE webhooks SET url = ?, secret = ?, types = ?, chat = ?, allow_private = ?, enabled = ?, updated_at = ?
 			WHERE id = ?`,
 			w.URL, w.Secret, types, string(w.Chat), w.AllowPrivate, w.Enabled, t.at, id)
+		if err != nil {
+			return err
+		}
+		w, err = readWebhook(context.Background(), t.session, id)
+		return err
 	})
 	if err != nil {
 		return bridge.Webhook{}, fmt.Errorf("change a webhook: %w", err)

@@ -40,6 +40,14 @@ func (s *server) routes() chi.Router {
 
 	// Events
 	r.Get("/api/events", s.handle(s.events))
+	r.Get("/api/webhooks", s.handle(s.webhookList))
+	r.Post("/api/webhooks", s.handle(s.createWebhook))
+	r.Get("/api/webhooks/{id}", s.handle(s.webhook))
+	r.Patch("/api/webhooks/{id}", s.handle(s.updateWebhook))
+	r.Delete("/api/webhooks/{id}", s.handle(s.deleteWebhook))
+	r.Post("/api/webhooks/{id}/test", s.handle(s.testWebhook))
+	r.Get("/api/webhooks/{id}/deliveries", s.handle(s.deliveries))
+	r.Post("/api/webhooks/{id}/deliveries/{deliveryId}/redeliver", s.handle(s.redeliver))
 
 	// Sending
 	send := r.With(s.sendGate)

@@ -24,6 +24,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/media"
 	"bridged/internal/store"
+	"bridged/internal/webhook"
 )
 
 // Account is what the handlers need from the paired account. Its failures are
@@ -58,6 +59,8 @@ type Account interface {
 type Options struct {
 	Store   *store.Store
 	Account Account
+	// Webhooks manages where events are posted to.
+	Webhooks *webhook.Dispatcher
 	// Files answers the files of messages, Preparer fetches those to be sent.
 	Files    *media.Cache
 	Preparer *media.Preparer
@@ -92,6 +95,7 @@ type Options struct {
 type server struct {
 	store    *store.Store
 	account  Account
+	webhooks *webhook.Dispatcher
 	files    *media.Cache
 	preparer *media.Preparer
 
@@ -126,6 +130,7 @@ func New(o Options) http.Handler {
 	s := &server{
 		store:      o.Store,
 		account:    o.Account,
+		webhooks:   o.Webhooks,
 		files:      o.Files,
 		preparer:   o.Preparer,
 		tokenHash:  sha256.Sum256([]byte(o.Token)),

@@ -65,21 +65,26 @@ type Change struct {
 	NewSecret    bool // makes one
 }
 
+// Apply makes the change.
+func (c Change) Apply(w *bridge.Webhook) {
+	set(&w.URL, c.URL)
+	set(&w.Types, c.Types)
+	set(&w.Chat, c.Chat)
+	set(&w.AllowPrivate, c.AllowPrivate)
+	set(&w.Enabled, c.Enabled)
+	set(&w.Secret, c.Secret)
+	if c.NewSecret {
+		w.Secret = newSecret()
+	}
+}
+
 // Update changes a webhook. It goes on where it was in the log.
 func (d *Dispatcher) Update(ctx context.Context, id int64, c Change) (bridge.Webhook, error) {
 	w, err := d.store.ChangeWebhook(ctx, id, func(w *bridge.Webhook) error {
 		if w.Source == bridge.WebhookFromEnvironment {
 			return errFromEnvironment()
 		}
-		set(&w.URL, c.URL)
-		set(&w.Types, c.Types)
-		set(&w.Chat, c.Chat)
-		set(&w.AllowPrivate, c.AllowPrivate)
-		set(&w.Enabled, c.Enabled)
-		set(&w.Secret, c.Secret)
-		if c.NewSecret {
-			w.Secret = newSecret()
-		}
+		c.Apply(w)
 		return d.check(*w)
 	})
 	if err != nil {

@@ -1,0 +1,235 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"bridged/internal/bridge"
+	"bridged/internal/webhook"
+)
+
+// maxDeliveries is the largest page of deliveries.
+const maxDeliveries = 500
+
+// withSecret is a webhook together with its secret, as it is shown once.
+type withSecret struct {
+	bridge.Webhook
+	Secret string `json:"secret"`
+}
+
+func (s *server) webhookList(w http.ResponseWriter, r *http.Request) error {
+	webhooks, err := s.webhooks.List(r.Context())
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, struct {
+		Count    int              `json:"count"`
+		Webhooks []bridge.Webhook `json:"webhooks"`
+	}{len(webhooks), webhooks})
+}
+
+func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
+	var req webhookRequest
+	if _, err := decode(w, r, &req); err != nil {
+		return err
+	}
+	change, err := req.change()
+	if err != nil {
+		return err
+	}
+	if req.NewSecret {
+		return bridge.Invalid("rotateSecret is for webhooks that exist; a new one gets a secret of its own")
+	}
+	after, err := req.after()
+	if err != nil {
+		return err
+	}
+	hook := bridge.Webhook{Enabled: true, Cursor: after}
+	change.Apply(&hook)
+	if hook, err = s.webhooks.Create(r.Context(), hook); err != nil {
+		return err
+	}
+	return s.write(w, r, http.StatusCreated, withSecret{hook, hook.Secret})
+}
+
+func (s *server) webhook(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathNumber(r, "id")
+	if err != nil {
+		return err
+	}
+	hook, err := s.webhooks.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, hook)
+}
+
+func (s *server) updateWebhook(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathNumber(r, "id")
+	if err != nil {
+		return err
+	}
+	var req webhookRequest
+	if _, err := decode(w, r, &req); err != nil {
+		return err
+	}
+	change, err := req.change()
+	if err != nil {
+		return err
+	}
+	if req.After != nil {
+		return bridge.Invalid("after is for new webhooks; this one goes on where it is")
+	}
+	hook, err := s.webhooks.Update(r.Context(), id, change)
+	if err != nil {
+		return err
+	}
+	if change.Secret != nil || change.NewSecret {
+		return s.answer(w, r, withSecret{hook, hook.Secret})
+	}
+	return s.answer(w, r, hook)
+}
+
+func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathNumber(r, "id")
+	if err != nil {
+		return err
+	}
+	if err := s.webhooks.Delete(r.Context(), id); err != nil {
+		return err
+	}
+	return s.answer(w, r, struct {
+		OK bool `json:"ok"`
+	}{true})
+}
+
+// testWebhook answers 200 also where the receiver did not take it: the test
+// was made, and ok says how it went.
+func (s *server) testWebhook(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathNumber(r, "id")
+	if err != nil {
+		return err
+	}
+	tried, err := s.webhooks.Test(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, tried)
+}
+
+func (s *server) deliveries(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathNumber(r, "id")
+	if err != nil {
+		return err
+	}
+	q := readQuery(r)
+	const any = "any"
+	status := q.oneOf("status", any, any,
+		string(bridge.DeliveryPosting), string(bridge.DeliveryDone), string(bridge.DeliveryAbandoned))
+	query := bridge.DeliveryQuery{Webhook: id, Limit: q.limit(maxDeliveries), Cursor: q.text("cursor")}
+	if status != any {
+		query.Status = bridge.DeliveryState(status)
+	}
+	if q.err != nil {
+		return q.err
+	}
+	page, err := s.webhooks.Deliveries(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, struct {
+		Count      int                      `json:"count"`
+		Deliveries []bridge.WebhookDelivery `json:"deliveries"`
+		NextCursor *string                  `json:"nextCursor"`
+	}{len(page.Items), list(page.Items), page.NextCursor})
+}
+
+func (s *server) redeliver(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathNumber(r, "id")
+	if err != nil {
+		return err
+	}
+	delivery, err := pathNumber(r, "deliveryId")
+	if err != nil {
+		return err
+	}
+	again, err := s.webhooks.Redeliver(r.Context(), id, delivery)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, again)
+}
+
+// pathNumber is a number in the path; anything else names nothing.
+func pathNumber(r *http.Request, name string) (int64, error) {
+	value, err := pathParam(r, name)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 1 {
+		return 0, bridge.NotFound("there is nothing with this number")
+	}
+	return n, nil
+}
+
+// webhookRequest is the body that makes or changes a webhook. What is left out
+// or null is as usual, or stays as it is.
+type webhookRequest struct {
+	URL          *string         `json:"url"`
+	Types        *[]string       `json:"types"`
+	Chat         *string         `json:"chat"`
+	AllowPrivate *bool           `json:"allowPrivate"`
+	Enabled      *bool           `json:"enabled"`
+	Secret       *string         `json:"secret"`
+	NewSecret    bool            `json:"rotateSecret"`
+	After        json.RawMessage `json:"after"`
+}
+
+func (req webhookRequest) change() (webhook.Change, error) {
+	change := webhook.Change{
+		URL: req.URL, AllowPrivate: req.AllowPrivate, Enabled: req.Enabled, NewSecret: req.NewSecret,
+	}
+	if req.Secret != nil && *req.Secret != "" {
+		change.Secret = req.Secret
+	}
+	if change.Secret != nil && change.NewSecret {
+		return change, bridge.Invalid("give secret or rotateSecret, not both")
+	}
+	if req.Types != nil {
+		types, err := parseEventTypes("types", *req.Types)
+		if err != nil {
+			return change, err
+		}
+		change.Types = &types
+	}
+	if req.Chat == nil {
+		return change, nil
+	}
+	var chat bridge.JID
+	if *req.Chat != "" {
+		var err error
+		if chat, err = parseChat("chat", *req.Chat); err != nil {
+			return change, err
+		}
+	}
+	change.Chat = &chat
+	return change, nil
+}
+
+// after is where in the log a new webhook begins, negative for its end.
+func (req webhookRequest) after() (int64, error) {
+	if req.After == nil {
+		return -1, nil
+	}
+	q := &query{}
+	var after string
+	if json.Unmarshal(req.After, &after) != nil {
+		after = string(req.After) // a number
+	}
+	if after == "now" || after == "" || after == "null" {
+		return -1, nil
+	}
+	return q.eventCursor("after", after), q.err
+}

@@ -1,0 +1,343 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/api"
+	"bridged/internal/bridge"
+	"bridged/internal/urlguard"
+	"bridged/internal/webhook"
+)
+
+// hooked is a served API whose webhooks run, and their receiver.
+type hooked struct {
+	*server
+	receiver *hookReceiver
+}
+
+// newHooked serves the API over a dispatcher that runs until the test ends.
+func newHooked(t *testing.T) hooked {
+	t.Helper()
+	receiver := &hookReceiver{status: http.StatusOK, got: make(chan string, 100)}
+	s := newServer(t, func(o *api.Options) {
+		o.Webhooks = webhook.New(webhook.Options{
+			Store: o.Store, Guard: urlguard.New(urlguard.Options{}), Public: receiver, Private: receiver, Log: zerolog.Nop(),
+		})
+		run(t, o.Webhooks)
+	})
+	return hooked{s, receiver}
+}
+
+func run(t *testing.T, d *webhook.Dispatcher) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// hookReceiver takes what is posted, in memory.
+type hookReceiver struct {
+	mu     sync.Mutex
+	status int
+	got    chan string // bodies
+}
+
+func (r *hookReceiver) answers(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = status
+}
+
+func (r *hookReceiver) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got <- string(body)
+	if r.status == 0 {
+		return nil, errors.New("connection reset")
+	}
+	return &http.Response{StatusCode: r.status, Body: http.NoBody, Request: req}, nil
+}
+
+// shown is a webhook as the API shows it.
+type shown struct {
+	bridge.Webhook
+	Secret string
+}
+
+func (h hooked) create(body object) (w shown) {
+	h.t.Helper()
+	h.Post("/api/webhooks", body).Want(http.StatusCreated).Decode(&w)
+	return w
+}
+
+func (h hooked) get(id int64) (w shown) {
+	h.t.Helper()
+	h.Get(fmt.Sprint("/api/webhooks/", id)).Want(http.StatusOK).Decode(&w)
+	return w
+}
+
+func (h hooked) deliveries(id int64, query string) (page struct {
+	Count      int
+	Deliveries []bridge.WebhookDelivery
+	NextCursor *string
+}) {
+	h.t.Helper()
+	h.Get(fmt.Sprint("/api/webhooks/", id, "/deliveries", query)).Want(http.StatusOK).Decode(&page)
+	return page
+}
+
+// until asks again until the webhook is as wanted.
+func (h hooked) until(id int64, what string, reached func(shown) bool) shown {
+	h.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		w := h.get(id)
+		if reached(w) {
+			return w
+		}
+		if time.Now().After(deadline) {
+			h.t.Fatalf("%s does not come: %+v", what, w)
+		}
+	}
+}
+
+type object = map[string]any
+
+const public = "https://hooks.example.com/in"
+
+func TestWebhooks_AreMadeShownChangedAndRemoved(t *testing.T) {
+	h := newHooked(t)
+	made := h.create(object{"url": public, "types": []string{"message.created", "message.created"}, "chat": grace})
+	if made.Secret == "" || made.AllowPrivate || !made.Enabled || len(made.Types) != 1 || made.Chat != grace || made.Source != bridge.WebhookFromAPI {
+		t.Errorf("made: %+v", made)
+	}
+	path := fmt.Sprint("/api/webhooks/", made.ID)
+	for _, later := range []string{path, "/api/webhooks", path + "/deliveries"} {
+		if got := h.Get(later).Want(http.StatusOK); strings.Contains(string(got.Body), "whsec_") {
+			t.Errorf("%s shows the secret: %s", later, got.Body)
+		}
+	}
+	var changed shown
+	got := h.Do(http.MethodPatch, path, `{"url":"http://n8n:5678/x","allowPrivate":true,"types":[],"chat":""}`).Want(http.StatusOK)
+	got.Decode(&changed)
+	if changed.URL != "http://n8n:5678/x" || !changed.AllowPrivate || len(changed.Types) != 0 || changed.Chat != "" || changed.Secret != "" {
+		t.Errorf("changed: %s", got.Body)
+	}
+	h.Do(http.MethodPatch, path, `{"rotateSecret":true}`).Want(http.StatusOK).Decode(&changed)
+	if changed.Secret == "" || changed.Secret == made.Secret {
+		t.Errorf("rotated: %q, was %q", changed.Secret, made.Secret)
+	}
+	h.Do(http.MethodPatch, path, `{"enabled":false}`).Want(http.StatusOK)
+	if h.get(made.ID).Enabled {
+		t.Error("it is still on")
+	}
+	h.Do(http.MethodDelete, path, "").Want(http.StatusOK)
+	var all struct{ Count int }
+	h.Get("/api/webhooks").Want(http.StatusOK).Decode(&all)
+	if all.Count != 0 {
+		t.Errorf("%d are left", all.Count)
+	}
+}
+
+func TestWebhooks_PostWhatTheStreamTells(t *testing.T) {
+	h := newHooked(t)
+	h.know(say(grace, grace, "A1", "before", 1))
+	h.create(object{"url": public, "types": []string{"message.created"}})
+	h.know(say(grace, grace, "A2", "after", 2))
+	var page struct{ Events []any }
+	h.Get("/api/events?types=message.created").Want(http.StatusOK).Decode(&page)
+	posted := <-h.receiver.got
+	told := h.Get("/api/events?types=message.created").Body
+	data := posted[strings.Index(posted, `"data":`)+len(`"data":`) : len(posted)-1]
+	if !strings.Contains(string(told), data) || !strings.Contains(data, `"content":"after"`) {
+		t.Errorf("posted %s\ntold %s", data, told)
+	}
+}
+
+func TestWebhooks_MayBeginBeforeTheyWereMade(t *testing.T) {
+	h := newHooked(t)
+	h.know(say(grace, grace, "A1", "one", 1), say(grace, grace, "A2", "two", 2))
+	first := h.eventPage("?types=message.created&limit=1").NextCursor
+	h.create(object{"url": public, "types": []string{"message.created"}, "after": first})
+	if posted := <-h.receiver.got; !strings.Contains(posted, `"A2"`) {
+		t.Errorf("first came %s", posted)
+	}
+	h.create(object{"url": public, "types": []string{"message.created"}, "after": 0})
+	if posted := <-h.receiver.got; !strings.Contains(posted, `"A1"`) {
+		t.Errorf("first came %s", posted)
+	}
+}
+
+func TestWebhooks_ListWhatFailedAndPostItAgain(t *testing.T) {
+	h := newHooked(t)
+	h.receiver.answers(http.StatusInternalServerError)
+	w := h.create(object{"url": public, "types": []string{"message.created"}})
+	h.know(say(grace, grace, "A1", "one", 1))
+	failed := h.until(w.ID, "a failure", func(w shown) bool { return w.Pending == 1 })
+	if failed.LastError == nil || !strings.Contains(*failed.LastError, "500") || failed.LastFailedAt == nil {
+		t.Errorf("shown as %+v", failed)
+	}
+	pending := h.deliveries(w.ID, "?status=pending").Deliveries
+	if len(pending) != 1 || pending[0].NextAttemptAt == nil || *pending[0].ResponseStatus != 500 || pending[0].ChatJID != grace {
+		t.Fatalf("pending: %+v", pending)
+	}
+	again := fmt.Sprint("/api/webhooks/", w.ID, "/deliveries/", pending[0].ID, "/redeliver")
+
+	h.receiver.answers(http.StatusOK)
+	h.Post(again, nil).Want(http.StatusOK) // pending: it is tried at once
+	h.until(w.ID, "the delivery", func(w shown) bool { return w.Pending == 0 && w.LastDeliveredAt != nil })
+	var d bridge.WebhookDelivery
+	h.Post(again, nil).Want(http.StatusOK).Decode(&d) // delivered: it is posted once more
+	if d.Status != bridge.DeliveryDone || d.Attempts < 3 {
+		t.Errorf("posted again: %+v", d)
+	}
+	h.receiver.answers(http.StatusNotFound)
+	h.Post(again, nil).Want(http.StatusOK).Decode(&d)
+	if d.Status != bridge.DeliveryAbandoned || *d.LastError != "the receiver answered 404 Not Found" {
+		t.Errorf("posted again in vain: %+v", d)
+	}
+	if dead := h.deliveries(w.ID, "?status=dead&limit=1"); dead.Count != 1 || dead.NextCursor != nil {
+		t.Errorf("dead: %+v", dead)
+	}
+}
+
+func TestWebhooks_CanBeTested(t *testing.T) {
+	h := newHooked(t)
+	w := h.create(object{"url": public, "enabled": false})
+	path := fmt.Sprint("/api/webhooks/", w.ID, "/test")
+	var tried webhook.Tried
+	h.Post(path, nil).Want(http.StatusOK).Decode(&tried)
+	if !tried.OK || !strings.Contains(<-h.receiver.got, "webhook.test") {
+		t.Errorf("got %+v", tried)
+	}
+	h.receiver.answers(0)
+	h.Post(path, nil).Want(http.StatusOK).Decode(&tried)
+	if tried.OK || tried.Error == nil {
+		t.Errorf("got %+v", tried)
+	}
+}
+
+func TestWebhooks_RefuseWhatIsNotUnderstood(t *testing.T) {
+	h := newHooked(t)
+	w := h.create(object{"url": public})
+	path := fmt.Sprint("/api/webhooks/", w.ID)
+	for body, sentence := range map[string]string{
+		`{}`:                                     "url is required",
+		`{"url":1}`:                              "url must be a string",
+		`{"url":"http://10.0.0.1/"}`:             "allowPrivate",
+		`{"url":"` + public + `","types":["x"]}`: "types must be of",
+		`{"url":"` + public + `","types":"message.created"}`: "types must be an array",
+		`{"url":"` + public + `","chat":"nobody"}`:           "chat",
+		`{"url":"` + public + `","secret":"mine"}`:           "whsec_",
+		`{"url":"` + public + `","after":-1}`:                "after must be",
+		`{"url":"` + public + `","after":"soon"}`:            "after must be",
+		`{"url":"` + public + `","rotateSecret":true}`:       "rotateSecret is for webhooks that exist",
+		`{"url":"` + public + `","enabled":"yes"}`:           "enabled must be true or false",
+	} {
+		got := h.Post("/api/webhooks", body).Want(http.StatusBadRequest)
+		if !strings.Contains(got.Error(), sentence) {
+			t.Errorf("%s: %q, want it to say %q", body, got.Error(), sentence)
+		}
+	}
+	for body, sentence := range map[string]string{
+		`{"url":"http://localhost/"}`: "allowPrivate",
+		`{"after":0}`:                 "after is for new webhooks",
+		`{"rotateSecret":true,"secret":"` + w.Secret + `"}`: "not both",
+	} {
+		got := h.Do(http.MethodPatch, path, body).Want(http.StatusBadRequest)
+		if !strings.Contains(got.Error(), sentence) {
+			t.Errorf("%s: %q, want it to say %q", body, got.Error(), sentence)
+		}
+	}
+	h.Get(path + "/deliveries?status=lost").Want(http.StatusBadRequest)
+	h.Get(path + "/deliveries?cursor=x").Want(http.StatusBadRequest)
+	h.Do(http.MethodPatch, path, strings.Repeat(" ", 2<<20)+"{}").Want(http.StatusRequestEntityTooLarge)
+	h.Post("/api/webhooks", strings.Repeat(" ", 2<<20)+"{}").Want(http.StatusRequestEntityTooLarge)
+}
+
+func TestWebhooks_OfTheEnvironmentAreChangedThere(t *testing.T) {
+	h := newHooked(t)
+	w, err := h.store.AddWebhook(t.Context(), bridge.Webhook{
+		URL: public, Secret: "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", Enabled: true, Source: bridge.WebhookFromEnvironment,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := fmt.Sprint("/api/webhooks/", w.ID)
+	for _, got := range []string{
+		h.Do(http.MethodPatch, path, `{"enabled":false}`).Want(http.StatusBadRequest).Error(),
+		h.Do(http.MethodDelete, path, "").Want(http.StatusBadRequest).Error(),
+	} {
+		if !strings.Contains(got, "WEBHOOK_URL") {
+			t.Errorf("the sentence does not say where: %q", got)
+		}
+	}
+}
+
+// webhookRoutes are all calls that name a webhook.
+func webhookRoutes(id string) [][3]string {
+	path := "/api/webhooks/" + id
+	return [][3]string{
+		{http.MethodGet, path, ""},
+		{http.MethodPatch, path, `{"enabled":true}`},
+		{http.MethodDelete, path, ""},
+		{http.MethodPost, path + "/test", ""},
+		{http.MethodGet, path + "/deliveries", ""},
+		{http.MethodPost, path + "/deliveries/1/redeliver", ""},
+	}
+}
+
+func TestWebhooks_ThatAreNotThere(t *testing.T) {
+	h := newHooked(t)
+	for _, id := range []string{"9", "x", "0", "-1", "99999999999999999999"} {
+		for _, r := range webhookRoutes(id) {
+			if got := h.Do(r[0], r[1], r[2]).Want(http.StatusNotFound); got.Code() != "not_found" {
+				t.Errorf("%s %s: %s", r[0], r[1], got.Code())
+			}
+		}
+	}
+	w := h.create(object{"url": public})
+	h.Post(fmt.Sprint("/api/webhooks/", w.ID, "/deliveries/x/redeliver"), nil).Want(http.StatusNotFound)
+}
+
+// Nothing that breaks inside gets out, and a disk that cannot be written is
+// told as one.
+func TestWebhooks_FailuresOfTheService(t *testing.T) {
+	nothing := newServer(t)
+	for _, r := range append(webhookRoutes("1"), [3]string{http.MethodGet, "/api/webhooks", ""}, [3]string{http.MethodPost, "/api/webhooks", `{"url":"` + public + `"}`}) {
+		if got := nothing.Do(r[0], r[1], r[2]).Want(http.StatusInternalServerError); got.Code() != "internal" {
+			t.Errorf("%s %s: %s", r[0], r[1], got.Code())
+		}
+	}
+
+	h := newHooked(t)
+	w := h.create(object{"url": public, "types": []string{"message.created"}})
+	h.know(say(grace, grace, "A1", "one", 1))
+	h.until(w.ID, "the delivery", func(w shown) bool { return w.LastDeliveredAt != nil })
+	id := fmt.Sprint(h.deliveries(w.ID, "").Deliveries[0].ID)
+	h.store.FailWrites(bridge.Fail(bridge.CodeStorageUnavailable, "the disk is full"))
+	defer h.store.FailWrites(nil)
+	path := fmt.Sprint("/api/webhooks/", w.ID)
+	h.Post("/api/webhooks", object{"url": public}).Want(http.StatusServiceUnavailable)
+	h.Do(http.MethodPatch, path, `{"enabled":false}`).Want(http.StatusServiceUnavailable)
+	h.Do(http.MethodDelete, path, "").Want(http.StatusServiceUnavailable)
+	h.Post(path+"/deliveries/"+id+"/redeliver", nil).Want(http.StatusServiceUnavailable)
+}

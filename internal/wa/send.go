@@ -19,7 +19,7 @@ const (
 	// a file's upload has uploadBudget beside it.
 	sendBudget = 60 * time.Second
 	// sendAnswer is how long the network may take to acknowledge one try.
-	sendAnswer = 20 * time.Second
+	sendAnswer = 10 * time.Second
 )
 
 // Send composes a message, stores it as pending with the id it will have,

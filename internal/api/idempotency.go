@@ -97,7 +97,7 @@ func (s *server) repeat(w http.ResponseWriter, r *http.Request, key, earlier bri
 	if err != nil {
 		return err
 	}
-	if m.Status != nil && (*m.Status == bridge.DeliveryPending || *m.Status == bridge.DeliveryFailed) {
+	if m.DeletedAt == nil && m.Status != nil && (*m.Status == bridge.DeliveryPending || *m.Status == bridge.DeliveryFailed) {
 		if err := s.account.Ready(); err != nil {
 			return err
 		}

@@ -13,6 +13,14 @@ const (
 	EventAccountStatus  EventType = "account.status"
 )
 
+// EventTypes are all of them.
+func EventTypes() []EventType {
+	return []EventType{
+		EventMessageCreated, EventMessageUpdated, EventMessageStatus,
+		EventChatUpdated, EventGroupUpdated, EventAccountStatus,
+	}
+}
+
 // Event is one entry of the numbered log, rendered in today's shape: Message,
 // Chat, Group or Status is set by type.
 type Event struct {

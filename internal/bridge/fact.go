@@ -38,6 +38,9 @@ type Edit struct {
 	// New carries the fields that an edit replaces: MessageType, Content,
 	// ContextInfo, Media and Raw.
 	New Message
+	// Otherwise is stored as a message of its own where the target is not in
+	// the store or not the editor's; nil where nothing is.
+	Otherwise *Message
 }
 
 // Deletion empties a message. Only the author, or an admin of the group, may

@@ -68,10 +68,16 @@ func (t *tx) vote(f bridge.PollVote) error {
 // edit replaces the content of a message, for its author alone.
 func (t *tx) edit(f bridge.Edit) error {
 	m, found, err := t.findMessage(f.Chat, f.Target)
-	if err != nil || !found || m.deleted != 0 {
+	if err != nil {
 		return err
 	}
-	if !t.isAuthor(m, f.Editor) || f.Timestamp.UnixMilli() < m.edited {
+	if !found || !t.isAuthor(m, f.Editor) {
+		if f.Otherwise != nil {
+			return t.message(*f.Otherwise)
+		}
+		return nil
+	}
+	if m.deleted != 0 || f.Timestamp.UnixMilli() < m.edited {
 		return nil
 	}
 	f.New.Content = strings.ToValidUTF8(f.New.Content, "\uFFFD")

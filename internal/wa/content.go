@@ -20,7 +20,7 @@ var housekeeping = map[string]bool{
 	"messageHistoryBundle": true, "messageHistoryNotice": true, "encEventResponseMessage": true,
 	"pollAddOptionMessage": true, "groupRootKeyShare": true, "rootSecretDistributeMessage": true,
 	"statusNotificationMessage": true, "reactionMessage": true, "encReactionMessage": true,
-	"pollUpdateMessage": true, "requestPhoneNumberMessage": true, "statusLinkPreviewMetadata": true,
+	"pollUpdateMessage": true, "secretEncryptedMessage": true, "requestPhoneNumberMessage": true, "statusLinkPreviewMetadata": true,
 }
 
 // carriers are the fields beside the content: never the content themselves

@@ -101,6 +101,7 @@ func (l *link) groupChangeFacts(e *events.GroupInfo) []bridge.Fact {
 		change.Expiration = &seconds
 	}
 	l.members.Delete(jid)
+	l.modes.Delete(jid)
 	var facts []bridge.Fact
 	if e.Sender != nil && e.SenderPN != nil {
 		if identity, ok := identityOf(*e.Sender, *e.SenderPN); ok {
@@ -214,7 +215,23 @@ func (f *groupFetcher) forget(jid bridge.JID) {
 // groupTimeout bounds one query about a group.
 const groupTimeout = 30 * time.Second
 
+// groupPause is how long queries about groups rest after the network has
+// limited them, doubling up to longestGroupPause: more of them would block the
+// account's other queries.
+const (
+	groupPause        = time.Minute
+	longestGroupPause = time.Hour
+)
+
+// again keeps a group wanted.
+func (f *groupFetcher) again(jid bridge.JID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.add(jid)
+}
+
 func (f *groupFetcher) run(ctx context.Context) {
+	var limited time.Duration
 	for {
 		select {
 		case <-ctx.Done():
@@ -222,9 +239,22 @@ func (f *groupFetcher) run(ctx context.Context) {
 		case <-f.wake:
 		}
 		for jid, ok := f.next(); ok; jid, ok = f.next() {
-			if err := f.fetch(ctx, jid); err != nil {
-				f.forget(jid) // the next message of the group, or the next login, asks again
-				f.m.log.Debug().Str("group", redact(string(jid))).Str("error", redact(err.Error())).Msg("group not fetched")
+			err := f.fetch(ctx, jid)
+			if err == nil {
+				limited = 0
+				continue
+			}
+			f.m.log.Debug().Str("group", redact(string(jid))).Str("error", redact(err.Error())).Msg("group not fetched")
+			f.forget(jid) // the next message of the group, or the next login, asks again
+			if bridge.CodeOf(groupError(err)) != bridge.CodeRateLimited {
+				continue
+			}
+			f.again(jid)
+			limited = min(max(2*limited, groupPause), longestGroupPause)
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(limited):
 			}
 		}
 	}
@@ -288,8 +318,12 @@ func (m *Manager) catchUpPeople(ctx context.Context, l *link) {
 	if err != nil {
 		m.log.Warn().Err(err).Msg("contacts not read")
 	}
-	for jid, contact := range contacts {
-		facts = append(facts, contactOf(jid, contact))
+	for _, server := range []string{types.HiddenUserServer, types.DefaultUserServer} { // the number's names win
+		for jid, contact := range contacts {
+			if jid.Server == server {
+				facts = append(facts, contactOf(jid, contact))
+			}
+		}
 	}
 	const batch = 500
 	for ; len(facts) > 0; facts = facts[min(batch, len(facts)):] {

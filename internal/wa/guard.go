@@ -30,6 +30,8 @@ type signalGuard struct {
 	store.EventBuffer
 	lock chan struct{} // holds one token while nobody has the turn
 
+	failed func(error) // told when the session store fails; the stanza is left unacknowledged
+
 	leaseMu sync.Mutex
 	lease   *lease // of a single encryption; guarded by leaseMu
 }
@@ -46,12 +48,21 @@ type turnKey struct{}
 
 // turn is what a context brings: whether its owner has the lock.
 type turn struct {
-	mu   sync.Mutex
-	held bool
+	mu      sync.Mutex
+	held    bool
+	tooLong *time.Timer // ends a send that keeps the lock; nil in a decryption
 }
 
-func newSignalGuard(sessions store.SessionStore, buffer store.EventBuffer) *signalGuard {
-	g := &signalGuard{SessionStore: sessions, EventBuffer: buffer, lock: make(chan struct{}, 1)}
+// turnTime bounds how long a send may hold up decryption: between the
+// prefetch and the storing of its sessions it may have to ask the network for
+// a recipient's keys.
+const turnTime = 5 * time.Second
+
+// errTurn is the cause of a send's end after turnTime: nothing has left yet.
+var errTurn = errors.New("the network did not answer about the recipient's keys")
+
+func newSignalGuard(sessions store.SessionStore, buffer store.EventBuffer, failed func(error)) *signalGuard {
+	g := &signalGuard{SessionStore: sessions, EventBuffer: buffer, failed: failed, lock: make(chan struct{}, 1)}
 	g.lock <- struct{}{}
 	return g
 }
@@ -73,9 +84,16 @@ func turnOf(ctx context.Context) *turn {
 }
 
 // sendTurn prepares a context for one send and answers what ends its turn.
+// The context is cancelled when the send keeps its turn for too long; its
+// cause is errTurn then.
 func (g *signalGuard) sendTurn(ctx context.Context) (context.Context, func()) {
-	t := new(turn)
-	return context.WithValue(ctx, turnKey{}, t), func() { g.endTurn(t) }
+	ctx, cancel := context.WithCancelCause(ctx)
+	t := &turn{tooLong: time.AfterFunc(turnTime, func() { cancel(errTurn) })}
+	t.tooLong.Stop() // until the turn begins
+	return context.WithValue(ctx, turnKey{}, t), func() {
+		g.endTurn(t)
+		cancel(nil)
+	}
 }
 
 func (g *signalGuard) endTurn(t *turn) {
@@ -83,6 +101,7 @@ func (g *signalGuard) endTurn(t *turn) {
 	defer t.mu.Unlock()
 	if t.held {
 		t.held = false
+		t.tooLong.Stop()
 		g.release()
 	}
 }
@@ -106,24 +125,22 @@ func (g *signalGuard) DoDecryptionTxn(ctx context.Context, fn func(context.Conte
 	}
 	defer g.release()
 	inside := context.WithValue(ctx, turnKey{}, &turn{held: true})
-	return unacknowledged(g.EventBuffer.DoDecryptionTxn(inside, fn))
+	return g.unacknowledged(g.EventBuffer.DoDecryptionTxn(inside, fn))
 }
 
 // GetBufferedEvent treats a failing store as [signalGuard.DoDecryptionTxn] does.
 func (g *signalGuard) GetBufferedEvent(ctx context.Context, hash [32]byte) (*store.BufferedEvent, error) {
 	event, err := g.EventBuffer.GetBufferedEvent(ctx, hash)
-	return event, unacknowledged(err)
+	return event, g.unacknowledged(err)
 }
 
-// errStorage marks a failure of the session store.
-var errStorage = errors.New("the session store failed")
-
-func unacknowledged(err error) error {
+func (g *signalGuard) unacknowledged(err error) error {
 	var failure *sqlite.Error
 	if !errors.As(err, &failure) {
 		return err
 	}
-	return fmt.Errorf("%w: %w: %w", context.Canceled, errStorage, err)
+	g.failed(fmt.Errorf("the session store failed: %w", err))
+	return fmt.Errorf("%w: %w", context.Canceled, err)
 }
 
 // GetManySessions begins a send's turn: whatsmeow's prefetch.
@@ -134,6 +151,7 @@ func (g *signalGuard) GetManySessions(ctx context.Context, addresses []string) (
 		}
 		t.mu.Lock()
 		t.held = true
+		t.tooLong.Reset(turnTime)
 		t.mu.Unlock()
 	}
 	return g.SessionStore.GetManySessions(ctx, addresses)

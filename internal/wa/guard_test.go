@@ -27,7 +27,7 @@ func (*heldSessions) DoDecryptionTxn(ctx context.Context, fn func(context.Contex
 
 func newTestGuard() *signalGuard {
 	s := new(heldSessions)
-	return newSignalGuard(s, s)
+	return newSignalGuard(s, s, func(error) {})
 }
 
 // decrypting starts a decryption and answers a channel that is closed when it

@@ -58,10 +58,10 @@ const (
 )
 
 func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
-	l := &link{m: m, signals: make(chan signal, 64)}
+	l := &link{m: m, signals: make(chan signal, 1024)}
 	l.ctx, l.cancel = context.WithCancel(m.background)
 	if device.ID != nil {
-		l.guard = newSignalGuard(device.Sessions, device.EventBuffer)
+		l.guard = newSignalGuard(device.Sessions, device.EventBuffer, func(err error) { l.refuse(err) })
 		device.Sessions, device.EventBuffer = l.guard, l.guard
 		device.LIDs = &lidTap{LIDStore: device.LIDs, learned: m.learnIdentities}
 	}
@@ -88,6 +88,7 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	cli.PrePairCallback = m.mayPair
 	cli.GetClientPayload = m.clientPayload(device)
 	cli.QRClientType = whatsmeow.PairClientChrome
+	cli.SetMaxParallelRetryReceiptHandling(1) // whatsmeow changes the one cached message in each
 	socket := m.opts.Network.socketClient(l.track)
 	cli.SetWebsocketHTTPClient(socket)
 	cli.SetPreLoginHTTPClient(socket)

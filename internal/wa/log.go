@@ -60,7 +60,14 @@ func (l *waLogger) write(level zerolog.Level, msg string, args []any) {
 
 func (l *waLogger) Errorf(msg string, args ...any) { l.write(zerolog.ErrorLevel, msg, args) }
 
+// refusedStanza is whatsmeow's echo of our own refusals, one for each stanza
+// behind the first.
+const refusedStanza = "Handler for %s failed"
+
 func (l *waLogger) Warnf(msg string, args ...any) {
+	if msg == refusedStanza {
+		return
+	}
 	l.write(zerolog.WarnLevel, msg, args)
 	if l.onWarn != nil {
 		l.onWarn(msg)

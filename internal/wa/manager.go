@@ -58,6 +58,7 @@ type Manager struct {
 	background context.Context // of everything that must not die with a request
 	stop       context.CancelFunc
 	workers    sync.WaitGroup
+	handlers   gate // of the socket's events
 
 	commands chan command
 	changed  chan struct{} // a token after each change of status
@@ -73,8 +74,9 @@ type Manager struct {
 	timelock time.Time
 	resets   int // refusals in a row
 
-	phoneSeen  time.Time // the phone's last sign of life
-	phoneNoted time.Time // when one was written down
+	phoneSeen    time.Time // the phone's last sign of life
+	phoneNoted   time.Time // when one was written down
+	phoneWarning string    // the sentence of the status while the phone is away; "" else
 }
 
 // Open opens the session's database. Nothing is dialled before [Manager.Run].
@@ -190,6 +192,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	m.workers.Go(func() { m.groups.run(m.background) })
 	err := m.supervise(ctx)
+	m.handlers.shut() // they may still begin work
 	m.setState(bridge.StateIdle, "")
 	m.stop()
 	m.workers.Wait()

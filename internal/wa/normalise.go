@@ -55,7 +55,10 @@ func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge
 		return m.secretEditFacts(l, e, s, chat, at)
 	}
 	if target := hdUpload(msg); target != "" {
-		return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at, New: describe(raw, s, chat, target, at)}}
+		otherwise := describe(raw, s, chat, e.Info.ID, at)
+		otherwise.PushName = e.Info.PushName
+		return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
+			New: describe(raw, s, chat, target, at), Otherwise: &otherwise}}
 	}
 	field := contentField(msg)
 	if field == nil && len(msg.ProtoReflect().GetUnknown()) == 0 || field != nil && housekeeping[string(field.Name())] {
@@ -66,6 +69,27 @@ func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge
 	facts := []bridge.Fact{message}
 	if message.Expiration > 0 && !chat.IsGroup() {
 		facts = append(facts, bridge.ChatTimer{Chat: chat, Seconds: message.Expiration})
+	}
+	return facts
+}
+
+// unreadable is what is kept of a message that could not be interpreted: its
+// type, and the whole protobuf.
+func (m *Manager) unreadable(e *events.Message) []bridge.Fact {
+	kind := typeName(e.Message)
+	if housekeeping[kind] || ignoredChat(e.Info.MessageSource) {
+		return nil
+	}
+	raw, err := proto.Marshal(e.RawMessage)
+	if err != nil {
+		raw = nil
+	}
+	pn, lid := m.own()
+	s := sourceOf(e.Info, pn, lid)
+	var facts []bridge.Fact
+	for _, chat := range s.chats {
+		facts = append(facts, bridge.Message{Chat: chat, ID: e.Info.ID, FromMe: s.fromMe, SenderJID: s.sender, PushName: e.Info.PushName,
+			MessageType: kind, Timestamp: bridge.At(e.Info.Timestamp), Raw: raw})
 	}
 	return facts
 }
@@ -174,6 +198,9 @@ func protocolFacts(p *waE2E.ProtocolMessage, s source, chat bridge.JID, at bridg
 		return []bridge.Fact{bridge.Deletion{Chat: chat, Target: p.GetKey().GetID(), By: s.sender, Timestamp: at}}
 	case waE2E.ProtocolMessage_MESSAGE_EDIT:
 		target := p.GetKey().GetID()
+		if p.GetEditedMessage() == nil {
+			return nil
+		}
 		return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
 			New: describe(p.GetEditedMessage(), s, chat, target, at)}}
 	case waE2E.ProtocolMessage_EPHEMERAL_SETTING:

@@ -20,14 +20,16 @@ import (
 const (
 	// codeLife is how long the network keeps an unpaired socket and with it a
 	// pairing code: six QR codes, the first for 60 s, the others for 20 s.
-	codeLife      = firstQRLife + 5*nextQRLife
-	firstQRLife   = 60 * time.Second
-	nextQRLife    = 20 * time.Second
-	freshPairing  = 20 * time.Second // a socket older than this is renewed for a new code
-	pairingWait   = 15 * time.Second // for the unpaired socket to be ready
-	passkeyWait   = 20 * time.Second // for the phone's part of a passkey pairing
-	afterPairing  = 10 * time.Second // for the network to ask for the reconnection
-	pairingClient = "Chrome (Linux)" // the network validates the form "Browser (OS)"
+	codeLife        = firstQRLife + 5*nextQRLife
+	firstQRLife     = 60 * time.Second
+	nextQRLife      = 20 * time.Second
+	freshPairing    = 20 * time.Second // a socket older than this is renewed for a new code
+	pairingWait     = 15 * time.Second // for the unpaired socket to be ready
+	passkeyWait     = 20 * time.Second // for the phone's part of a passkey pairing
+	passkeyLife     = 5 * time.Minute  // whatsmeow's limit for the handoff proof
+	passkeyPatience = 10 * time.Second // between looks at a passkey that is awaited
+	afterPairing    = 10 * time.Second // for the network to ask for the reconnection
+	pairingClient   = "Chrome (Linux)" // the network validates the form "Browser (OS)"
 )
 
 // pairing is the unpaired link and what it offers. Manager.mu guards all
@@ -39,6 +41,7 @@ type pairing struct {
 	code        string
 	codeExpires time.Time
 	passkey     *bridge.Passkey
+	passkeyAt   time.Time
 	confirm     chan events.PairPasskeyConfirmation
 	paired      bool
 }
@@ -106,6 +109,10 @@ func (m *Manager) runPairing(ctx context.Context, device *store.Device) {
 		case <-timer.C:
 			if m.pairingDone(p) {
 				return
+			}
+			if m.passkeyPending(p) {
+				timer.Reset(passkeyPatience)
+				continue
 			}
 			m.resetPairing(p)
 			l.disconnect() // an old socket whose codes have run out
@@ -185,6 +192,13 @@ func (m *Manager) pairingDone(p *pairing) bool {
 	return p.paired
 }
 
+// passkeyPending says whether somebody may still be at the authenticator.
+func (m *Manager) passkeyPending(p *pairing) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return p.passkey != nil && time.Since(p.passkeyAt) < passkeyLife
+}
+
 // onPairing handles what the unpaired socket tells.
 func (m *Manager) onPairing(l *link, evt any) {
 	m.mu.Lock()
@@ -213,6 +227,7 @@ func (m *Manager) onPairing(l *link, evt any) {
 	case *events.PairSuccess:
 		m.onPaired(p, e)
 	case *events.PairError:
+		m.resetPairing(p) // whoever asks for a code now gets it from the next socket
 		l.tell(signal{kind: signalUnpaired, sentence: m.pairErrorSentence(e)})
 	case *events.ManualLoginReconnect:
 		l.tell(signal{kind: signalRelogin})
@@ -376,7 +391,7 @@ func (m *Manager) onPasskeyRequest(p *pairing, e *events.PairPasskeyRequest) {
 		return
 	}
 	m.mu.Lock()
-	p.passkey = &bridge.Passkey{PublicKey: options}
+	p.passkey, p.passkeyAt = &bridge.Passkey{PublicKey: options}, time.Now()
 	m.mu.Unlock()
 	m.poke()
 }

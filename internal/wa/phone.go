@@ -57,6 +57,12 @@ func (m *Manager) sawPhone(at time.Time) {
 	if fresh {
 		m.phoneSeen = at
 	}
+	if warning := m.phoneWarning; fresh && warning != "" {
+		m.phoneWarning = ""
+		if m.status.LastError != nil && *m.status.LastError == warning {
+			m.status.LastError = nil
+		}
+	}
 	if note {
 		m.phoneNoted = at
 	}
@@ -99,7 +105,11 @@ func (m *Manager) checkPhone() {
 	if time.Since(seen) < phoneWarning {
 		return
 	}
+	warning := fmt.Sprintf("the phone was last seen on %s: open WhatsApp on it before %s, or the network removes the link",
+		bridge.At(seen), bridge.At(seen.Add(phoneLimit)))
 	m.log.Warn().Time("phone_seen", seen).Msg("the phone has been away for long")
-	m.setState(bridge.StateOpen, fmt.Sprintf("the phone was last seen on %s: open WhatsApp on it before %s, or the network removes the link",
-		bridge.At(seen), bridge.At(seen.Add(phoneLimit))))
+	m.mu.Lock()
+	m.phoneWarning = warning
+	m.mu.Unlock()
+	m.setState(bridge.StateOpen, warning)
 }

@@ -23,6 +23,10 @@ const saveTimeout = 30 * time.Second
 // success. Nothing here asks the network: whatsmeow handles stanzas one at a
 // time.
 func (l *link) handle(evt any) (stored bool) {
+	if !l.m.handlers.enter() {
+		return false
+	}
+	defer l.m.handlers.leave()
 	defer func() {
 		if r := recover(); r != nil {
 			l.m.log.Error().Str("event", fmt.Sprintf("%T", evt)).Str("panic", redact(fmt.Sprint(r))).
@@ -37,15 +41,15 @@ func (l *link) handle(evt any) (stored bool) {
 	switch e := evt.(type) {
 	// Facts: stored, then acknowledged.
 	case *events.Message:
-		return l.keep(m.messageFacts(l, e))
+		return l.keep(l.read(evt, func() []bridge.Fact { return m.messageFacts(l, e) }, func() []bridge.Fact { return m.unreadable(e) }))
 	case *events.UndecryptableMessage:
-		return l.keep(m.placeholderFacts(e))
+		return l.keep(l.read(evt, func() []bridge.Fact { return m.placeholderFacts(e) }, nil))
 	case *events.Receipt:
-		return l.keep(receiptFacts(e))
+		return l.keep(l.read(evt, func() []bridge.Fact { return receiptFacts(e) }, nil))
 	case *events.JoinedGroup:
-		return l.keep(groupFacts(&e.GroupInfo))
+		return l.keep(l.read(evt, func() []bridge.Fact { return groupFacts(&e.GroupInfo) }, nil))
 	case *events.GroupInfo:
-		return l.keep(l.groupChangeFacts(e))
+		return l.keep(l.read(evt, func() []bridge.Fact { return l.groupChangeFacts(e) }, nil))
 	case *events.PushName:
 		return l.keep([]bridge.Fact{bridge.Contact{JID: toBridge(e.JID), PushName: &e.NewPushName}})
 	case *events.BusinessName:
@@ -91,6 +95,23 @@ func (l *link) handle(evt any) (stored bool) {
 		m.reuploaded(e)
 	}
 	return true
+}
+
+// read interprets a stanza. What cannot be read must not be refused, or one
+// malformed message from anybody would come again for ever and block what is
+// behind it: where interpreting panics, the plainer reading is kept.
+func (l *link) read(evt any, facts, plainer func() []bridge.Fact) (found []bridge.Fact) {
+	defer func() {
+		if r := recover(); r != nil {
+			l.m.log.Error().Str("event", fmt.Sprintf("%T", evt)).Str("panic", redact(fmt.Sprint(r))).
+				Bytes("stack", debug.Stack()).Msg("stanza not understood")
+			found = nil
+			if plainer != nil {
+				found = plainer()
+			}
+		}
+	}()
+	return facts()
 }
 
 // keep saves the facts of one stanza in one transaction.

@@ -50,7 +50,7 @@ func (m *Manager) refusalOf(err error, chat bridge.JID) error {
 		return rateLimited(err)
 	case errors.As(err, &iq) && iq.Code >= 400 && iq.Code < 500:
 		return bridge.Fail(bridge.CodeSendRefused, "the network refused a query for this recipient (code %d)", iq.Code).Because(err)
-	case errors.As(err, &iq), errors.Is(err, whatsmeow.ErrIQTimedOut):
+	case errors.As(err, &iq), errors.Is(err, whatsmeow.ErrIQTimedOut), errors.Is(err, errTurn):
 		return bridge.NotConnected("the network did not answer: try again in a moment").Because(err)
 	}
 	if again, _ := uncertain(err); again {

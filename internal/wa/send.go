@@ -44,7 +44,7 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	chat := m.inbox.Canonical(out.To)
+	chat := m.inbox.Canonical(toBridge(to))
 	if reaction, ok := out.Content.(bridge.React); ok {
 		return m.react(ctx, l, to, chat, reaction, out.Key)
 	}
@@ -71,6 +71,9 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 	l, err := m.open()
 	if err != nil {
 		return bridge.Sent{}, err
+	}
+	if len(row.Raw) == 0 {
+		return bridge.Sent{}, bridge.Invalid("the message was deleted in the meantime: it is not sent again")
 	}
 	msg := new(waE2E.Message)
 	if err := proto.Unmarshal(row.Raw, msg); err != nil {
@@ -148,11 +151,17 @@ func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.M
 	if err != nil {
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
 	}
+	if !l.loggedIn() { // the status may be behind: do not encrypt for nothing
+		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
+	}
 	turn, end := l.guard.sendTurn(ctx)
 	defer end()
 	resp, err := l.cli.SendMessage(turn, to, proto.Clone(msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: id, Timeout: sendAnswer})
-	if err == nil {
+	switch {
+	case err == nil:
 		err = l.reached(ctx, to)
+	case errors.Is(context.Cause(turn), errTurn):
+		err = errTurn
 	}
 	return resp, err
 }
@@ -233,18 +242,22 @@ func shuttingDown(cause error) error {
 	return bridge.NotConnected("bridged is shutting down; the message was not confirmed").Because(cause)
 }
 
-// waitOpen waits until the socket is open, or fails when ctx ends.
+// retryPause is the least time between two tries of a send.
+const retryPause = 100 * time.Millisecond
+
+// waitOpen waits a moment, and then until the socket is open, or fails when
+// ctx ends. The status alone does not tell: it may be behind the socket.
 func (m *Manager) waitOpen(ctx context.Context) error {
-	ticker := time.NewTicker(50 * time.Millisecond)
+	ticker := time.NewTicker(retryPause)
 	defer ticker.Stop()
 	for {
-		if _, err := m.open(); err == nil {
-			return ctx.Err()
-		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ticker.C:
+		}
+		if l, err := m.open(); err == nil && l.loggedIn() {
+			return ctx.Err()
 		}
 	}
 }
@@ -299,7 +312,7 @@ func (m *Manager) destination(ctx context.Context, l *link, jid bridge.JID) (typ
 	case jid.IsLID():
 		return to, l.lidExists(ctx, to)
 	case jid.Server() == bridge.ServerUser:
-		return to, l.numberExists(ctx, to)
+		return l.numberExists(ctx, to)
 	}
 	return to, nil
 }
@@ -319,22 +332,31 @@ func (l *link) inGroup(ctx context.Context, jid bridge.JID) error {
 	return nil
 }
 
-func (l *link) numberExists(ctx context.Context, to types.JID) error {
+// numberExists answers the number that the network knows the person by: in
+// some countries it differs from the one that people dial (Brazil, Mexico,
+// Argentina), and it is the one that the chat belongs to.
+func (l *link) numberExists(ctx context.Context, to types.JID) (types.JID, error) {
 	if lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, to); err != nil {
-		return err
+		return to, err
 	} else if !lid.IsEmpty() {
-		return nil
+		return to, nil
 	}
 	answers, err := l.cli.IsOnWhatsApp(ctx, []string{"+" + to.User})
 	if err != nil {
-		return l.m.refusalOf(err, toBridge(to))
+		return to, l.m.refusalOf(err, toBridge(to))
 	}
 	for _, answer := range answers {
-		if answer.IsIn {
-			return nil
+		switch {
+		case !answer.IsIn:
+		case answer.PhoneNumber.Server == types.DefaultUserServer:
+			return answer.PhoneNumber.ToNonAD(), nil
+		case !answer.JID.IsEmpty():
+			return answer.JID.ToNonAD(), nil
+		default:
+			return to, nil
 		}
 	}
-	return notOnNetwork()
+	return to, notOnNetwork()
 }
 
 func (l *link) lidExists(ctx context.Context, to types.JID) error {
@@ -389,6 +411,8 @@ func newSecret() *waE2E.MessageContextInfo {
 func uncertain(err error) (again, ambiguous bool) {
 	var disconnected *whatsmeow.DisconnectedError
 	switch {
+	case errors.Is(err, errTurn):
+		return false, false
 	case errors.Is(err, whatsmeow.ErrNotConnected):
 		return true, false
 	case errors.Is(err, whatsmeow.ErrMessageTimedOut), errors.As(err, &disconnected),

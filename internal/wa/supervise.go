@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -26,8 +27,10 @@ const (
 	dialLimit = dialTimeout + tlsTimeout + answerHeaderTimeout + 25*time.Second
 	// shortOutage is how long the pauses between tries stay short.
 	shortOutage = 5 * time.Minute
-	shortPause  = 8 * time.Second
-	longPause   = 30 * time.Second
+	// steady is how long a connection has to last to count as a good one.
+	steady     = 30 * time.Second
+	shortPause = 8 * time.Second
+	longPause  = 30 * time.Second
 	// refusedPause is how long the network's refusals are left alone.
 	refusedPause = time.Hour
 )
@@ -96,11 +99,22 @@ type session struct {
 	device  types.JID // of the session; copied, for whatsmeow empties its own
 	l       *link
 	phase   phase
-	lostAt  time.Time // when the account was last open, or the session began
-	tries   int       // dials since then
-	dialled chan error
+	lostAt  time.Time          // when the account was last open, or the session began
+	openAt  time.Time          // when it became open
+	tries   int                // dials since it was open for a while
+	dial    int                // the number of the present dial
+	abort   context.CancelFunc // ends the present dial, or the socket it made
+	dialled chan dialResult
+	ending  string      // why the session is over, while its keys could not be wiped
 	timer   *time.Timer // the next dial, or the end of patience with a dial or login
 	lapse   *time.Timer // when connecting becomes closed
+}
+
+// dialResult tells which dial ended, because one that was given up may end
+// after the next has begun.
+type dialResult struct {
+	dial int
+	err  error
 }
 
 // phase is what a session does now.
@@ -112,6 +126,7 @@ const (
 	phaseLogin                 // until the network has let us in
 	phaseOpen
 	phaseHalted // until a person asks for another try
+	phaseEnding // until the keys of an ended session are wiped
 )
 
 func (m *Manager) runSession(ctx context.Context, device *store.Device) {
@@ -119,19 +134,25 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 	m.use(l)
 	defer m.use(nil)
 	defer l.end()
-	s := &session{m: m, device: *device.ID, l: l, lostAt: time.Now(), dialled: make(chan error, 1),
+	s := &session{m: m, device: *device.ID, l: l, lostAt: time.Now(), abort: func() {}, dialled: make(chan dialResult, 16),
 		timer: time.NewTimer(0), lapse: time.NewTimer(patience)}
 	defer s.timer.Stop()
 	defer s.lapse.Stop()
 	phone := time.NewTicker(phoneCheck)
 	defer phone.Stop()
 	m.setState(bridge.StateConnecting, "")
+	if sentence := s.foreign(ctx); sentence != "" {
+		s.halt(sentence)
+	}
 	for {
 		select {
 		case <-ctx.Done():
+			s.abort()
 			return
 		case <-s.timer.C:
-			s.onTimer()
+			if s.onTimer() {
+				return
+			}
 		case <-phone.C:
 			if s.phase == phaseOpen {
 				m.checkPhone()
@@ -140,8 +161,10 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 			if s.phase != phaseOpen {
 				m.setState(bridge.StateClosed, "")
 			}
-		case err := <-s.dialled:
-			s.onDialled(err)
+		case result := <-s.dialled:
+			if result.dial == s.dial {
+				s.onDialled(result.err)
+			}
 		case sig := <-l.signals:
 			if s.onSignal(sig) {
 				return
@@ -169,18 +192,46 @@ func (s *session) schedule(after time.Duration) {
 	s.timer.Reset(after)
 }
 
-func (s *session) onTimer() {
+// onTimer answers true when the session is over.
+func (s *session) onTimer() bool {
 	switch s.phase {
 	case phaseWaiting:
-		s.enter(phaseDialling, dialLimit)
-		// Not at the login: what was refused comes again before that is told.
-		s.l.refusing.Store(false)
-		go func() { s.dialled <- s.l.cli.ConnectContext(s.l.ctx) }()
+		s.connect()
 	case phaseDialling, phaseLogin:
 		s.m.log.Warn().Msg("the network does not answer a dial or login; cutting the connection")
+		s.abort()
 		s.l.cut()
 		s.retry("the network did not answer the login; trying again")
+	case phaseEnding:
+		return s.finish(s.ending)
 	}
+	return false
+}
+
+// connect begins a dial. Its context is the socket's too, as long as it lasts.
+func (s *session) connect() {
+	s.enter(phaseDialling, dialLimit)
+	// Not at the login: what was refused comes again before that is told.
+	s.l.refusing.Store(false)
+	s.dial++
+	dial := s.dial
+	ctx, cancel := context.WithCancel(s.l.ctx)
+	s.abort = cancel
+	go func() { s.dialled <- dialResult{dial, s.l.cli.ConnectContext(ctx)} }()
+}
+
+// foreign is why this session must not be used; empty when it may. A store
+// keeps one account's messages, whatever session lies beside it.
+func (s *session) foreign(ctx context.Context) string {
+	owner, known, err := s.m.inbox.OwnerOf(ctx)
+	if err != nil {
+		s.m.log.Error().Err(err).Msg("owner of the store not read")
+		return ""
+	}
+	if !known || owner.PN.User() == s.device.User {
+		return ""
+	}
+	return "the session is of another account than the stored messages: restore the session that belongs to them, or log out and pair that account"
 }
 
 func (s *session) onDialled(err error) {
@@ -193,6 +244,8 @@ func (s *session) onDialled(err error) {
 		s.retry("the network cannot be reached; trying again")
 	case !s.l.cli.IsConnected():
 		s.retry("the connection was lost; reconnecting")
+	case s.l.loggedIn():
+		s.opened()
 	default:
 		s.enter(phaseLogin, loginTimeout)
 	}
@@ -206,12 +259,17 @@ func (s *session) retry(sentence string) {
 	s.tries++
 }
 
-// lost notes that the account is not open any more.
+// lost notes that the account is not open any more. A connection that did not
+// last counts as a failed try, so that one that flaps is dialled with pauses.
 func (s *session) lost() {
-	if s.phase == phaseOpen {
-		s.lostAt, s.tries = time.Now(), 0
-		s.lapse.Reset(patience)
+	if s.phase != phaseOpen {
+		return
 	}
+	s.lostAt = time.Now()
+	if s.lostAt.Sub(s.openAt) >= steady {
+		s.tries = 0
+	}
+	s.lapse.Reset(patience)
 }
 
 // pause is how long to wait before try n of an outage: at once, then doubling
@@ -232,15 +290,9 @@ func pause(n int, outage time.Duration) time.Duration {
 // onSignal answers true when the session is over.
 func (s *session) onSignal(sig signal) bool {
 	if sig.kind == signalLoggedOut {
-		// whatsmeow tells before it has deleted the session, so it is done here.
-		if err := s.wipe(s.l.ctx); err != nil {
-			s.m.log.Error().Err(err).Msg("session not wiped after the network ended it")
-		}
-		s.m.setUser(nil)
-		s.m.setState(bridge.StateNeedsPair, sig.sentence)
-		return true
+		return s.finish(sig.sentence)
 	}
-	if s.phase == phaseWaiting || s.phase == phaseHalted {
+	if s.phase == phaseWaiting || s.phase == phaseHalted || s.phase == phaseEnding {
 		return false // told of a connection that was given up already
 	}
 	switch sig.kind {
@@ -270,12 +322,28 @@ func (s *session) onSignal(sig signal) bool {
 	return false
 }
 
+// finish ends a session that the network has ended, and answers whether it
+// could. whatsmeow tells of the end before it has deleted the keys, so that is
+// done here; while it fails the session stays closed, and it is tried again.
+func (s *session) finish(sentence string) bool {
+	if err := s.wipe(s.l.ctx); err != nil {
+		s.m.log.Error().Err(err).Dur("retry_in", longPause).Msg("session not wiped after the network ended it")
+		s.halt(sentence)
+		s.ending = sentence
+		s.enter(phaseEnding, longPause)
+		return false
+	}
+	s.m.setUser(nil)
+	s.m.setState(bridge.StateNeedsPair, sentence)
+	return true
+}
+
 func (s *session) opened() {
-	if !s.l.loggedIn() {
+	if s.phase == phaseOpen || !s.l.loggedIn() {
 		return
 	}
 	s.enter(phaseOpen, 0)
-	s.tries = 0
+	s.openAt = time.Now()
 	s.lapse.Stop()
 	s.m.setLID(toBridge(s.l.cli.Store.LID))
 	s.m.setState(bridge.StateOpen, "")
@@ -287,6 +355,9 @@ func (s *session) opened() {
 func (s *session) halt(sentence string) {
 	s.lost()
 	s.lapse.Stop()
+	if s.phase == phaseDialling {
+		s.abort() // a dial holds whatsmeow's lock
+	}
 	s.enter(phaseHalted, 0)
 	s.l.disconnect()
 	s.m.setState(bridge.StateClosed, sentence)
@@ -307,6 +378,10 @@ func (s *session) outdated(sentence string) {
 func (s *session) onCommand(c command) bool {
 	switch c.kind {
 	case commandReconnect:
+		if sentence := s.foreign(c.ctx); sentence != "" {
+			c.done <- commandResult{err: bridge.Fail(bridge.CodeOtherAccount, "%s", sentence)}
+			return false
+		}
 		if s.phase == phaseWaiting || s.phase == phaseHalted {
 			s.tries, s.lostAt = 0, time.Now()
 			s.lapse.Reset(patience)
@@ -331,13 +406,18 @@ func (s *session) logout(ctx context.Context) commandResult {
 		ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
 		err := s.l.cli.Logout(ctx)
 		cancel()
-		unlinked = err == nil
+		// whatsmeow's own deletion of the keys comes after the network's answer.
+		unlinked = err == nil || strings.Contains(err.Error(), "error deleting data from store")
 		if err != nil {
 			s.m.log.Warn().Str("error", redact(err.Error())).Msg("unlinking at the network failed; wiping the session all the same")
 		}
 	}
+	if s.phase == phaseDialling {
+		s.abort() // a dial holds whatsmeow's lock
+	}
 	s.l.disconnect()
 	if err := s.wipe(context.WithoutCancel(ctx)); err != nil {
+		s.halt("the session could not be wiped: is the disk full, or the data directory not writable? Log out again")
 		return commandResult{unlinked: unlinked, err: err}
 	}
 	s.m.setUser(nil)

@@ -17,6 +17,7 @@ import (
 const burstPatience = 3 * time.Minute
 
 func TestBurst_IsStoredOnceAndInOrder(t *testing.T) {
+	t.Parallel()
 	burst := 2000
 	if underRaceDetector {
 		burst = 300 // what races with 2,000 races with 300

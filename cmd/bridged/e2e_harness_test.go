@@ -66,6 +66,7 @@ type process struct {
 	env     map[string]string
 	cmd     *exec.Cmd
 	log     *processLog
+	stdout  *processLog
 	exited  chan struct{} // closed when the process has ended
 	address string        // where it listens
 	began   time.Time
@@ -108,12 +109,12 @@ func (p *process) set(settings ...string) {
 // start runs the program and waits until it listens.
 func (p *process) start() {
 	p.t.Helper()
-	p.log = newProcessLog()
+	p.log, p.stdout = newProcessLog(), newProcessLog()
 	p.cmd = exec.Command("bridged")
 	for name, value := range maps.All(p.env) {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
 	}
-	p.cmd.Stderr = p.log
+	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.log
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -194,6 +195,9 @@ func (p *process) checkLog() {
 			p.t.Errorf("the log has lines that are not JSON (a panic, a data race, a stray print?), the first is %q", line)
 			break
 		}
+	}
+	if stray := p.stdout.String(); stray != "" {
+		p.t.Errorf("stray words on the standard output: %q", stray)
 	}
 	for _, secret := range append(p.secrets, p.env["BRIDGE_TOKEN"]) {
 		if i := strings.Index(text, secret); i >= 0 {

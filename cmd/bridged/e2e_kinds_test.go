@@ -89,6 +89,12 @@ func (c *conversation) pictures() {
 	id = must(c.by.SendImage(within(c), c.toMe, image, simnet.ViewOnce()))(c)
 	c.wrote(id, "imageMessage", "", c.media(id, with(shown, object{"caption": ""})))
 
+	// Real linked devices learn only that there is something to be seen once,
+	// and the phone does not tell them more.
+	c.me.IgnoreRequests(true)
+	id = must(c.by.SendImage(within(c), c.toMe, image, simnet.HiddenViewOnce()))(c)
+	c.wrote(id, "undecryptable", "")
+
 	video := simnet.Media{Data: []byte("the bytes of a film"), Mimetype: "video/mp4", Caption: "waves", Width: 320, Height: 240, Seconds: 7}
 	id = must(c.by.SendVideo(within(c), c.toMe, video))(c)
 	c.wrote(id, "videoMessage", "waves", c.media(id, object{
@@ -178,10 +184,11 @@ func (c *conversation) polls() {
 func (c *conversation) reactions() {
 	id := say(c, c.by, c.toMe, "react to this")
 	mine := must(c.me.ReceivedID(within(c), id))(c)
-	must(c.by.ReactTo(within(c), c.toMe, simnet.JID{}, id, "😀"))(c)
+	// They come by time, and those of one millisecond by JID.
 	must(c.me.React(within(c), mine, "👎"))(c)
 	must(c.me.React(within(c), mine, "👍🏽"))(c)
-	left := []object{reaction(c.by, "😀"), reaction(c.me, "👍🏽")}
+	must(c.by.ReactTo(within(c), c.toMe, simnet.JID{}, id, "😀"))(c)
+	left := []object{reaction(c.me, "👍🏽"), reaction(c.by, "😀")}
 	if c.witness != nil {
 		theirs := must(c.witness.ReceivedID(within(c), id))(c)
 		must(c.witness.React(within(c), theirs, "❤️"))(c)

@@ -50,6 +50,7 @@ type turnKey struct{}
 type turn struct {
 	mu      sync.Mutex
 	held    bool
+	stored  bool        // the sessions of a send are stored: the message may leave
 	tooLong *time.Timer // ends a send that keeps the lock; nil in a decryption
 }
 
@@ -161,9 +162,21 @@ func (g *signalGuard) GetManySessions(ctx context.Context, addresses []string) (
 func (g *signalGuard) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
 	err := g.SessionStore.PutManySessions(ctx, sessions)
 	if t := turnOf(ctx); t != nil {
+		t.mu.Lock()
+		t.stored = true
+		t.mu.Unlock()
 		g.endTurn(t)
 	}
 	return err
+}
+
+// mayHaveLeft says whether the send of a context came so far that its message
+// may have left.
+func mayHaveLeft(ctx context.Context) bool {
+	t := turnOf(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stored
 }
 
 // GetSession begins a single encryption's lease, unless the caller has a turn.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -162,9 +163,14 @@ func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.M
 		err = l.reached(ctx, to)
 	case errors.Is(context.Cause(turn), errTurn):
 		err = errTurn
+	case !mayHaveLeft(turn):
+		err = fmt.Errorf("%w: %w", errNothingLeft, err)
 	}
 	return resp, err
 }
+
+// errNothingLeft marks the failure of a try before its message was encrypted.
+var errNothingLeft = errors.New("nothing was sent")
 
 // errNoKeys is a message that the network accepted, but with nothing in it for
 // its recipient.
@@ -410,6 +416,7 @@ func newSecret() *waE2E.MessageContextInfo {
 // the message may have left.
 func uncertain(err error) (again, ambiguous bool) {
 	var disconnected *whatsmeow.DisconnectedError
+	left := !errors.Is(err, errNothingLeft)
 	switch {
 	case errors.Is(err, errTurn):
 		return false, false
@@ -417,7 +424,7 @@ func uncertain(err error) (again, ambiguous bool) {
 		return true, false
 	case errors.Is(err, whatsmeow.ErrMessageTimedOut), errors.As(err, &disconnected),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), isSocketError(err):
-		return true, true
+		return true, left
 	}
 	return false, false
 }

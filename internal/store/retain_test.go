@@ -30,7 +30,7 @@ func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
 	}
 	w.list = kept
 	for range 2 {
-		for range 100 {
+		for range 40 {
 			w.ask()
 			w.askPlain()
 		}

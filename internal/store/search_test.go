@@ -281,14 +281,14 @@ func (w *world) askPlain() {
 	w.compare(fmt.Sprintf("%+v", h), w.historyAll(h), want[min(h.Offset, len(want)):])
 }
 
-// rounds is how long the comparison goes on: BRIDGED_SEARCH_ROUNDS=100 makes
-// some 70,000 queries.
-func rounds(t *testing.T) int {
-	text := os.Getenv("BRIDGED_SEARCH_ROUNDS")
+// worlds is how many made-up stores are compared with a naive scan:
+// BRIDGED_SEARCH_WORLDS=150 makes some 100,000 queries.
+func worlds(t *testing.T) uint64 {
+	text := os.Getenv("BRIDGED_SEARCH_WORLDS")
 	if text == "" {
-		return 5
+		return 3
 	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +303,7 @@ func TestSearch_IsExactWhileMessagesComeIn(t *testing.T) {
 	var saved atomic.Int64
 	ended := make(chan error, 1)
 	go func() {
-		for i := range 900 {
+		for i := range 400 {
 			err := s.Save(context.Background(), says(club, alice, fmt.Sprintf("N%d", i), i/7, fmt.Sprintf("a Nadel %d in the hay", i)),
 				says(bob, bob, fmt.Sprintf("H%d", i), i/7, "only hay"))
 			if err != nil {
@@ -339,11 +339,11 @@ func TestSearch_IsExactWhileMessagesComeIn(t *testing.T) {
 }
 
 func TestSearch_AnswersAsANaiveScanDoes(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range worlds(t) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, seed)
-			for round := range rounds(t) {
+			for round := range 5 {
 				w.write(100)
 				if round%2 == 1 {
 					settle(t, w.s)

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store"
+)
+
+// benchStore is a filled data directory.
+type benchStore struct {
+	corpus *benchCorpus
+	dir    string
+	filled benchFilling
+}
+
+// benchFilling is what filling a store has cost. The seconds are zero for one
+// that was there already.
+type benchFilling struct {
+	Messages int     `json:"messages"`
+	Chats    int     `json:"chats"`
+	Seconds  float64 `json:"seconds"`      // for writing
+	Indexing float64 `json:"indexSeconds"` // from then on, until all is indexed
+	Bytes    int64   `json:"bytes"`        // of the file
+}
+
+func (s *benchStore) file() string { return filepath.Join(s.dir, "bridged.db") }
+
+// filled fills a store with so many messages, or takes the one of an earlier
+// run that --dir has kept.
+func (b *bench) filled(ctx context.Context, messages, chats int) (*benchStore, error) {
+	return b.filledIn(ctx, b.dir, messages, chats)
+}
+
+func (b *bench) filledIn(ctx context.Context, dir string, messages, chats int) (*benchStore, error) {
+	dir = filepath.Join(dir, fmt.Sprintf("messages-%d-chats-%d-seed-%d", messages, chats, b.command.Seed))
+	if known := b.stores[dir]; known != nil {
+		return known, nil
+	}
+	s := &benchStore{corpus: newBenchCorpus(b.command.Seed, messages, chats), dir: dir}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := b.fill(ctx, s); err != nil {
+		return nil, fmt.Errorf("fill a store: %w", err)
+	}
+	info, err := os.Stat(s.file())
+	if err != nil {
+		return nil, err
+	}
+	s.filled.Bytes, s.filled.Messages, s.filled.Chats = info.Size(), messages, chats
+	b.report.Filled = append(b.report.Filled, s.filled)
+	b.stores[dir] = s
+	return s, nil
+}
+
+// benchFillName is the setting that counts the messages a store was filled
+// with, so that filling can go on where it was interrupted.
+const benchFillName = "bench-filled"
+
+func (b *bench) fill(ctx context.Context, s *benchStore) (err error) {
+	into, err := store.Open(ctx, store.Options{Path: s.file(), Log: zerolog.Nop()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, into.Close()) }()
+	first, err := filledAlready(ctx, into)
+	if err != nil {
+		return err
+	}
+	if first == 0 {
+		if err := saveAll(ctx, into, s.corpus.people()); err != nil {
+			return err
+		}
+	}
+	began := time.Now()
+	if err := b.fillFrom(ctx, into, s.corpus, first); err != nil {
+		return err
+	}
+	complete := time.Now()
+	if err := b.awaitIndex(ctx, into); err != nil {
+		return err
+	}
+	if first < s.corpus.messages {
+		s.filled.Seconds, s.filled.Indexing = complete.Sub(began).Seconds(), time.Since(complete).Seconds()
+	}
+	return nil
+}
+
+// filledAlready is how many messages an earlier run has written.
+func filledAlready(ctx context.Context, s *store.Store) (count int, err error) {
+	written, err := s.Setting(ctx, benchFillName)
+	if err != nil || written == "" {
+		return 0, err
+	}
+	_, err = fmt.Sscan(written, &count)
+	return count, err
+}
+
+func saveAll(ctx context.Context, into *store.Store, facts []bridge.Fact) error {
+	for len(facts) > 0 {
+		some := facts[:min(len(facts), benchBatch)]
+		if err := into.Save(ctx, some...); err != nil {
+			return err
+		}
+		facts = facts[len(some):]
+	}
+	return nil
+}
+
+// benchBatch is how many messages share a transaction while filling: one each,
+// as they come from the network, would wait for the disk so many times.
+const benchBatch = 1000
+
+// fillFrom writes the messages from first on. They are made beside the writing.
+func (b *bench) fillFrom(ctx context.Context, into *store.Store, c *benchCorpus, first int) error {
+	ctx, stop := context.WithCancel(ctx)
+	batches := make(chan []bridge.Fact, 2)
+	done := make(chan struct{})
+	defer func() { stop(); <-done }()
+	go func() {
+		defer close(done)
+		defer close(batches)
+		for from := first; from < c.messages; from += benchBatch {
+			var facts []bridge.Fact
+			for i := from; i < min(from+benchBatch, c.messages); i++ {
+				facts = append(facts, c.facts(i)...)
+			}
+			select {
+			case batches <- facts:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	bar := newProgress(b.stderr, "filling", c.messages)
+	defer bar.end()
+	for facts := range batches {
+		if err := into.Save(ctx, facts...); err != nil {
+			return err
+		}
+		first = min(first+benchBatch, c.messages)
+		if err := into.SetSetting(ctx, benchFillName, fmt.Sprint(first)); err != nil {
+			return err
+		}
+		bar.show(first)
+	}
+	return ctx.Err()
+}
+
+// awaitIndex waits until the index is complete, which the store sees to.
+func (b *bench) awaitIndex(ctx context.Context, of *store.Store) error {
+	var bar *progress
+	for {
+		done, total, err := of.Indexed(ctx)
+		if err != nil {
+			return err
+		}
+		if bar == nil {
+			bar = newProgress(b.stderr, "indexing", total)
+			defer bar.end()
+		}
+		bar.show(done)
+		if done == total {
+			return nil
+		}
+		if err := wait(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// progress is a bar on a terminal; elsewhere it is silent.
+type progress struct {
+	w     io.Writer
+	what  string
+	total int
+	began time.Time
+	shown time.Time
+	drawn bool
+}
+
+func newProgress(w io.Writer, what string, total int) *progress {
+	if !isTerminal(w) {
+		w = io.Discard
+	}
+	return &progress{w: w, what: what, total: total, began: time.Now()}
+}
+
+const progressWidth = 40
+
+func (p *progress) show(done int) {
+	now := time.Now()
+	if now.Sub(p.shown) < 200*time.Millisecond || p.total == 0 {
+		return
+	}
+	p.shown, p.drawn = now, true
+	full := progressWidth * done / p.total
+	fmt.Fprintf(p.w, "\r%9s [%s%s] %d of %d, %s\033[K", p.what, strings.Repeat("█", full), strings.Repeat("·", progressWidth-full),
+		done, p.total, now.Sub(p.began).Round(time.Second))
+}
+
+func (p *progress) end() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\033[K")
+	}
+}

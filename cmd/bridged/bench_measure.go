@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/simnet"
+	"bridged/internal/store"
+)
+
+const benchToken = "bench-0123456789abcdef"
+
+// benchServer is a running bridge over a filled store, and the plain way to
+// read the same file.
+type benchServer struct {
+	*benchStore
+	client  *http.Client
+	base    string
+	plain   *store.Yardstick
+	network *simnet.Network
+	bridge  *instance
+}
+
+// serve runs the bridge in this process, on a network where it is not paired.
+func (b *bench) serve(ctx context.Context, s *benchStore) (_ *benchServer, err error) {
+	server := &benchServer{benchStore: s}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, server.stop())
+		}
+	}()
+	if server.network, err = simnet.New(context.WithoutCancel(ctx), simnet.Options{}); err != nil {
+		return nil, err
+	}
+	environ, err := b.environ(server.network, s.dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := readConfig(append(environ, "LISTEN_ADDR=127.0.0.1:0"))
+	if err != nil {
+		return nil, err
+	}
+	// The log is written as it is in production, and thrown away.
+	if server.bridge, err = start(ctx, c, newLog(io.Discard, zerolog.InfoLevel, "json")); err != nil {
+		return nil, err
+	}
+	server.base, server.client = "http://"+server.bridge.address.String(), benchClient()
+	server.plain, err = store.OpenYardstick(ctx, s.file())
+	return server, err
+}
+
+// environ is the environment of a bridge over a data directory.
+func (b *bench) environ(network *simnet.Network, dir string) ([]string, error) {
+	file := filepath.Join(b.temp, "network.json")
+	if err := network.WriteNetworkFile(file); err != nil {
+		return nil, err
+	}
+	return []string{
+		"BRIDGE_TOKEN=" + benchToken, "DATA_DIR=" + dir, "WA_NETWORK_FILE=" + file, "PHONE_NUMBER=" + benchOwner, "LOG_FORMAT=json",
+	}, nil
+}
+
+// benchClient keeps as many connections as it has callers.
+func benchClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+}
+
+func (s *benchServer) stop() error {
+	var errs []error
+	if s.client != nil {
+		s.client.CloseIdleConnections()
+	}
+	if s.plain != nil {
+		errs = append(errs, s.plain.Close())
+	}
+	if s.bridge != nil {
+		errs = append(errs, s.bridge.stop())
+	}
+	if s.network != nil {
+		s.network.Close()
+	}
+	return errors.Join(errs...)
+}
+
+// read asks for a path and reads the whole answer.
+func (s *benchServer) read(ctx context.Context, path string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+benchToken)
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = &benchRefusal{path, resp.StatusCode, string(body)}
+	}
+	return body, err
+}
+
+// benchRefusal is an answer other than 200.
+type benchRefusal struct {
+	path   string
+	status int
+	body   string
+}
+
+func (r *benchRefusal) Error() string { return fmt.Sprintf("GET %s: %d: %s", r.path, r.status, r.body) }
+
+func (s *benchServer) get(ctx context.Context, path string, into any) error {
+	body, err := s.read(ctx, path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(body, into)
+}
+
+// plainWay is the plain way to an answer.
+type plainWay func(context.Context) ([]string, error)
+
+// benchTask is a kind of request, and the plain way to the same answers.
+type benchTask struct {
+	part, name string
+	goal       benchGoal
+	paths      []string
+	plain      []plainWay // beside paths; may be empty
+}
+
+// benchPlainRequests bounds the scans, of which each may take seconds.
+const benchPlainRequests = 24
+
+// measure times a task: first every request once, so that the caches are warm,
+// then ours and the plain way in turn, so that both see the same machine.
+func (b *bench) measure(ctx context.Context, s *benchServer, t benchTask) error {
+	for _, path := range t.paths {
+		if _, err := s.read(ctx, path); err != nil {
+			return err
+		}
+	}
+	var ours, plain []time.Duration
+	every := max(1, b.command.Requests/benchPlainRequests)
+	for i := range b.command.Requests {
+		began := time.Now()
+		if _, err := s.read(ctx, t.paths[i%len(t.paths)]); err != nil {
+			return err
+		}
+		ours = append(ours, time.Since(began))
+		if len(t.plain) == 0 || i%every != 0 {
+			continue
+		}
+		began = time.Now()
+		if _, err := t.plain[i/every%len(t.plain)](ctx); err != nil {
+			return err
+		}
+		plain = append(plain, time.Since(began))
+	}
+	b.report.add(t, s.corpus.messages, ours, plain)
+	return nil
+}
+
+// rate is how many requests a second are answered to so many callers at once.
+func (s *benchServer) rate(ctx context.Context, path string, callers int, period time.Duration) (float64, error) {
+	var answered atomic.Int64
+	var all sync.WaitGroup
+	errs := make([]error, callers)
+	began := time.Now()
+	for i := range callers {
+		all.Go(func() {
+			for time.Since(began) < period && errs[i] == nil {
+				if _, errs[i] = s.read(ctx, path); errs[i] == nil {
+					answered.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return float64(answered.Load()) / time.Since(began).Seconds(), errors.Join(errs...)
+}
+
+// wait waits for so long, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// percentile of durations, in milliseconds.
+func percentile(times []time.Duration, percent int) float64 {
+	if len(times) == 0 {
+		return 0
+	}
+	times = slices.Sorted(slices.Values(times))
+	return float64(times[min(len(times)-1, len(times)*percent/100)].Microseconds()) / 1000
+}
+
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	values = slices.Sorted(slices.Values(values))
+	return values[len(values)/2]
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// measurePages reads histories of a chat that has all the messages, then lists
+// of many chats.
+func (b *bench) measurePages(ctx context.Context) error {
+	one, err := b.filled(ctx, b.command.Messages, 1)
+	if err != nil {
+		return err
+	}
+	s, err := b.serve(ctx, one)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(b.historyPages(ctx, s), b.pageRate(ctx, s), s.stop()); err != nil {
+		return err
+	}
+	if s, err = b.serveMany(ctx); err != nil {
+		return err
+	}
+	return errors.Join(b.listPages(ctx, s), b.mediaInfo(ctx, s), s.stop())
+}
+
+// historyTasks are pages of a chat of so many messages.
+func (s *benchServer) historyTasks(ctx context.Context, chat benchChat, messages int) ([]benchTask, error) {
+	history := historyPath(chat.jid)
+	deep := messages * 9 / 10
+	var page struct {
+		NextCursor string
+		Messages   []bridge.Message
+	}
+	if err := s.get(ctx, fmt.Sprintf("%s?limit=100&offset=%d", history, max(0, deep-100)), &page); err != nil {
+		return nil, err
+	}
+	if len(page.Messages) == 0 {
+		return nil, errors.New("the chat has too few messages")
+	}
+	from := "?limit=100&sender=" + page.Messages[0].SenderJID.Escaped()
+	until := "?limit=100&until=" + url.QueryEscape(page.Messages[0].Timestamp.Format(time.RFC3339))
+	common := url.QueryEscape(s.corpus.words[chat.primary][2])
+	plain := func(limit, offset int) []plainWay {
+		return []plainWay{func(ctx context.Context) ([]string, error) { return s.plain.Page(ctx, chat.jid, limit, offset) }}
+	}
+	task := func(name string, p50 float64, query string, plain []plainWay) benchTask {
+		return benchTask{part: "one chat", name: name, goal: benchGoal{P50: p50}, paths: []string{history + query}, plain: plain}
+	}
+	return []benchTask{
+		task("newest 100", 2, "?limit=100", plain(100, 0)),
+		task("newest 1,000", 10, "?limit=1000", plain(1000, 0)),
+		task("100 behind nine tenths, by cursor", 5, "?limit=100&cursor="+page.NextCursor, plain(100, deep)),
+		task("100 behind nine tenths, by offset", 20, fmt.Sprintf("?limit=100&offset=%d", deep), plain(100, deep)),
+		task("oldest 100", 2, "?limit=100&order=asc", nil),
+		task("100 until a moment", 2, until, nil),
+		task("one sender's newest 100", 2, from, nil),
+		task("one sender's newest 100 with a common word", 5, from+"&q="+common, nil),
+	}, nil
+}
+
+func (b *bench) historyPages(ctx context.Context, s *benchServer) error {
+	tasks, err := s.historyTasks(ctx, s.corpus.chats[0], s.corpus.messages)
+	if err != nil {
+		return err
+	}
+	for _, task := range tasks {
+		if err := b.measure(ctx, s, task); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// benchCallers ask at the same time.
+const benchCallers = 4
+
+// pageRate is how many pages a second several callers get.
+func (b *bench) pageRate(ctx context.Context, s *benchServer) error {
+	rate, err := s.rate(ctx, historyPath(s.corpus.chats[0].jid)+"?limit=100", benchCallers, b.command.Period/3)
+	b.report.value(benchValue{
+		Part: "one chat", Name: fmt.Sprintf("newest 100, %d callers at once", benchCallers), Messages: s.corpus.messages,
+		Value: rate, Unit: "requests/s", Goal: "≥ 500", Met: rate >= 500,
+	})
+	return err
+}
+
+// listPages reads the list of chats.
+func (b *bench) listPages(ctx context.Context, s *benchServer) error {
+	for _, task := range s.listTasks() {
+		if err := b.measure(ctx, s, task); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *benchServer) listTasks() []benchTask {
+	task := func(name string, queries ...string) benchTask {
+		t := benchTask{part: "chats", name: name, goal: benchGoal{P50: 2}}
+		for _, query := range queries {
+			t.paths = append(t.paths, "/api/chats?limit=100"+query)
+		}
+		return t
+	}
+	var names []string
+	for i := 0; i < len(s.corpus.chats); i += max(1, len(s.corpus.chats)/benchEach) {
+		names = append(names, "&q="+url.QueryEscape(s.corpus.chats[i].name))
+	}
+	return []benchTask{
+		task("newest 100", ""),
+		task("groups", "&type=group"),
+		task("behind nine tenths, by offset", fmt.Sprintf("&offset=%d", len(s.corpus.chats)*9/10)),
+		task("with a name", names...),
+		task("with a name that none has", "&q=zqxj", "&q=щъфэ"),
+		task("with digits of many", "&q=55"),
+	}
+}
+
+// mediaInfo asks for what is known of files.
+func (b *bench) mediaInfo(ctx context.Context, s *benchServer) error {
+	chat := s.corpus.chats[0].jid
+	var page struct {
+		Messages []struct {
+			MsgID string
+			Media *struct{ Type string }
+		}
+	}
+	if err := s.get(ctx, historyPath(chat)+"?limit=1000", &page); err != nil {
+		return err
+	}
+	task := benchTask{part: "media", name: "media-info", goal: benchGoal{P50: 2}}
+	for _, m := range page.Messages {
+		if m.Media != nil && len(task.paths) < 50 {
+			task.paths = append(task.paths, "/api/messages/media-info/"+chat.Escaped()+"/"+m.MsgID)
+		}
+	}
+	if len(task.paths) == 0 {
+		return errors.New("no file in the largest chat")
+	}
+	return b.measure(ctx, s, task)
+}

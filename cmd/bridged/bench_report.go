@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// benchGoal bounds a figure; 0 bounds nothing.
+type benchGoal struct {
+	P50   float64 `json:"p50,omitempty"`   // ms at most
+	P99   float64 `json:"p99,omitempty"`   // ms at most
+	Times float64 `json:"times,omitempty"` // as fast as the plain way, at least
+}
+
+// benchTiming is how long one kind of request takes, in ms.
+type benchTiming struct {
+	Part     string    `json:"part"`
+	Name     string    `json:"name"`
+	Messages int       `json:"messages"`
+	P50      float64   `json:"p50"`
+	P99      float64   `json:"p99"`
+	PlainP50 float64   `json:"plainP50,omitempty"`
+	PlainP99 float64   `json:"plainP99,omitempty"`
+	Times    float64   `json:"times,omitempty"` // plain over ours, at p50
+	Goal     benchGoal `json:"goal"`
+	Met      bool      `json:"met"`
+}
+
+// benchValue is any other figure.
+type benchValue struct {
+	Part     string  `json:"part"`
+	Name     string  `json:"name"`
+	Messages int     `json:"messages,omitempty"`
+	Value    float64 `json:"value"`
+	Unit     string  `json:"unit"`
+	Goal     string  `json:"goal,omitempty"`
+	Met      bool    `json:"met"`
+}
+
+// benchReport is everything that one run has measured.
+type benchReport struct {
+	Began   time.Time      `json:"began"`
+	Seconds float64        `json:"seconds"`
+	System  string         `json:"system"`
+	CPUs    int            `json:"cpus"`
+	Load    [2]string      `json:"load"` // at the beginning and the end
+	Seed    uint64         `json:"seed"`
+	Filled  []benchFilling `json:"filled"`
+	Timings []benchTiming  `json:"timings"`
+	Values  []benchValue   `json:"values"`
+	Growth  []benchGrowth  `json:"growth,omitempty"`
+}
+
+func (r *benchReport) begin(c benchCommand) {
+	r.Began, r.Seed = time.Now().UTC(), c.Seed
+	r.System, r.CPUs = runtime.GOOS+"/"+runtime.GOARCH+" "+runtime.Version(), runtime.NumCPU()
+	r.Load[0] = loadAverage()
+}
+
+func (r *benchReport) end() {
+	r.Load[1], r.Seconds = loadAverage(), time.Since(r.Began).Seconds()
+}
+
+// loadAverage says how busy the machine is, where that is told.
+func loadAverage() string {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.Join(strings.Fields(string(data))[:3], " ")
+}
+
+// add enters what a task has taken.
+func (r *benchReport) add(t benchTask, messages int, ours, plain []time.Duration) {
+	timing := benchTiming{
+		Part: t.part, Name: t.name, Messages: messages, Goal: t.goal,
+		P50: percentile(ours, 50), P99: percentile(ours, 99),
+		PlainP50: percentile(plain, 50), PlainP99: percentile(plain, 99),
+	}
+	if timing.P50 > 0 {
+		timing.Times = timing.PlainP50 / timing.P50
+	}
+	timing.Met = t.goal.met(timing)
+	r.Timings = append(r.Timings, timing)
+}
+
+// value enters any other figure.
+func (r *benchReport) value(v benchValue) { r.Values = append(r.Values, v) }
+
+func (g benchGoal) met(t benchTiming) bool {
+	return (g.P50 == 0 || t.P50 <= g.P50) && (g.P99 == 0 || t.P99 <= g.P99) && (g.Times == 0 || t.Times >= g.Times)
+}
+
+func (g benchGoal) String() string {
+	var goal string
+	if g.P50 > 0 {
+		goal = "≤ " + number(g.P50)
+	}
+	if g.P99 > 0 {
+		goal += " / " + number(g.P99)
+	}
+	if g.Times > 0 {
+		goal += fmt.Sprintf(", ≥ %s ×", number(g.Times))
+	}
+	return goal
+}
+
+// number is a figure with as many digits as mean something.
+func number(x float64) string {
+	switch {
+	case x == 0:
+		return "0"
+	case x < 0.995:
+		return fmt.Sprintf("%.2f", x)
+	case x < 9.95:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0")
+	}
+	digits := fmt.Sprintf("%.0f", x)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func mark(goal string, met bool) string {
+	switch {
+	case goal == "":
+		return ""
+	case met:
+		return "met"
+	}
+	return "MISSED"
+}
+
+// print writes the tables.
+func (r *benchReport) print(w io.Writer) error {
+	fmt.Fprintf(w, "%s on %d processors, %s UTC, seed %d, load %s at first, %s at last, %s in all\n", r.System, r.CPUs,
+		r.Began.Format("2006-01-02 15:04"), r.Seed, r.Load[0], r.Load[1], (time.Duration(r.Seconds) * time.Second).String())
+	for _, f := range r.Filled {
+		fmt.Fprintf(w, "store of %s messages in %s chats: %s MB, %s bytes a message", number(float64(f.Messages)), number(float64(f.Chats)),
+			number(float64(f.Bytes)/1e6), number(float64(f.Bytes)/float64(f.Messages)))
+		if f.Seconds > 0 {
+			fmt.Fprintf(w, "; written in %s s, indexed %s s later", number(f.Seconds), number(f.Indexing))
+		}
+		fmt.Fprintln(w)
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	r.printTimings(table)
+	r.printValues(table)
+	r.printGrowth(table)
+	return table.Flush()
+}
+
+func (r *benchReport) printTimings(w io.Writer) {
+	if len(r.Timings) > 0 {
+		fmt.Fprint(w, "\n\tmessages\tp50 ms\tp99 ms\tplain p50\tplain p99\ttimes\tgoal\t\n")
+	}
+	for _, t := range r.Timings {
+		plain := "\t\t"
+		if t.PlainP50 > 0 {
+			plain = number(t.PlainP50) + "\t" + number(t.PlainP99) + "\t" + number(t.Times)
+		}
+		fmt.Fprintf(w, "%s: %s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.Part, t.Name, number(float64(t.Messages)),
+			number(t.P50), number(t.P99), plain, t.Goal, mark(t.Goal.String(), t.Met))
+	}
+}
+
+func (r *benchReport) printValues(w io.Writer) {
+	if len(r.Values) > 0 {
+		fmt.Fprint(w, "\n\tmessages\tfigure\tunit\tgoal\t\n")
+	}
+	for _, v := range r.Values {
+		messages := ""
+		if v.Messages > 0 {
+			messages = number(float64(v.Messages))
+		}
+		fmt.Fprintf(w, "%s: %s\t%s\t%s\t%s\t%s\t%s\n", v.Part, v.Name, messages, number(v.Value), v.Unit, v.Goal, mark(v.Goal, v.Met))
+	}
+}

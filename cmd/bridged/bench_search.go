@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// measureSearch searches the store of many chats: in all of them, in a part of
+// them, in every script, and inside one chat.
+func (b *bench) measureSearch(ctx context.Context) error {
+	s, err := b.serveMany(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.searchIn(ctx, s), s.stop())
+}
+
+// serveMany runs a bridge over the store of many chats.
+func (b *bench) serveMany(ctx context.Context) (*benchServer, error) {
+	filled, err := b.filled(ctx, b.command.Messages, b.command.Chats)
+	if err != nil {
+		return nil, err
+	}
+	return b.serve(ctx, filled)
+}
+
+func (b *bench) searchIn(ctx context.Context, s *benchServer) error {
+	kinds, err := b.queries(ctx, s)
+	if err != nil {
+		return err
+	}
+	var tasks []benchTask
+	for _, kind := range kinds {
+		tasks = append(tasks, s.searchTask(kind, ""))
+	}
+	tasks = append(tasks, s.filteredTasks(kinds)...)
+	tasks = append(tasks, s.scriptTasks()...)
+	tasks = append(tasks, s.chatTasks(kinds)...)
+	for _, task := range tasks {
+		if err := b.measure(ctx, s, task); err != nil {
+			return err
+		}
+	}
+	return b.compareAnswers(ctx, s)
+}
+
+// searchTask searches all chats for texts of one kind.
+func (s *benchServer) searchTask(kind benchQueries, filter string) benchTask {
+	task := benchTask{part: "search", name: kind.name, goal: kind.goal}
+	for _, text := range kind.texts {
+		task.paths = append(task.paths, searchPath(text)+filter)
+		if filter == "" {
+			task.plain = append(task.plain, func(ctx context.Context) ([]string, error) { return s.plain.Search(ctx, text, 100) })
+		}
+	}
+	return task
+}
+
+func searchPath(text string) string { return "/api/messages/search?q=" + url.QueryEscape(text) }
+
+// filteredTasks search ten days in the middle, and the groups alone.
+func (s *benchServer) filteredTasks(kinds []benchQueries) []benchTask {
+	middle := benchEpoch.Add(benchSpan / 2)
+	days := "&since=" + middle.Format(time.RFC3339) + "&until=" + middle.AddDate(0, 0, 10).Format(time.RFC3339)
+	var tasks []benchTask
+	for _, kind := range kinds {
+		if kind.name != "middling word" && kind.name != "common word, newest 100" && kind.name != "absent word of common letters" {
+			continue
+		}
+		for _, filter := range []struct{ name, query string }{{"ten days", days}, {"groups", "&chatType=group"}} {
+			task := s.searchTask(kind, filter.query)
+			task.name += ", " + filter.name
+			task.goal.Times = 0 // no scan is measured beside it
+			tasks = append(tasks, task)
+		}
+	}
+	return tasks
+}
+
+// scriptTasks search for words of each language, in other case than most
+// people write them.
+func (s *benchServer) scriptTasks() []benchTask {
+	var tasks []benchTask
+	for i, language := range benchLanguages {
+		kind := benchQueries{name: "in " + language.name, goal: benchGoal{5, 20, 0}}
+		for rank := 40; rank < 40+benchEach; rank++ {
+			kind.texts = append(kind.texts, language.upper(s.corpus.words[i][rank]))
+		}
+		tasks = append(tasks, s.searchTask(kind, ""))
+	}
+	return tasks
+}
+
+// chatTasks search inside the largest chat and inside one of some 500.
+func (s *benchServer) chatTasks(kinds []benchQueries) []benchTask {
+	var tasks []benchTask
+	for _, chat := range []struct {
+		name string
+		jid  bridge.JID
+	}{{"chat of 500", s.corpus.chatOf(500)}, {"largest chat", s.corpus.chats[0].jid}} {
+		for _, kind := range kinds {
+			if strings.HasPrefix(kind.name, "one or two") {
+				continue
+			}
+			task := benchTask{part: chat.name, name: kind.name, goal: benchGoal{3, 30, 0}}
+			for _, text := range kind.texts {
+				task.paths = append(task.paths, historyPath(chat.jid)+"?q="+url.QueryEscape(text))
+				task.plain = append(task.plain, func(ctx context.Context) ([]string, error) {
+					return s.plain.SearchIn(ctx, chat.jid, text, 100)
+				})
+			}
+			tasks = append(tasks, task)
+		}
+	}
+	return tasks
+}
+
+func historyPath(jid bridge.JID) string {
+	if jid.IsGroup() {
+		return "/api/groups/" + jid.Escaped() + "/messages"
+	}
+	return "/api/messages/individual/" + jid.Escaped()
+}
+
+// compareAnswers counts the searches in other case for which a scan that folds
+// ASCII alone answers something else.
+func (b *bench) compareAnswers(ctx context.Context, s *benchServer) error {
+	searched, differ := 0, 0
+	for _, task := range s.scriptTasks() {
+		for i, path := range task.paths {
+			var page struct{ Matches []bridge.Match }
+			if err := s.get(ctx, path, &page); err != nil {
+				return err
+			}
+			plain, err := task.plain[i](ctx)
+			if err != nil {
+				return err
+			}
+			searched++
+			if !sameIDs(page.Matches, plain) {
+				differ++
+			}
+		}
+	}
+	b.report.value(benchValue{
+		Part: "search", Name: fmt.Sprintf("of %d in other case, answered otherwise by the scan", searched),
+		Messages: s.corpus.messages, Value: float64(differ), Unit: "searches",
+	})
+	return nil
+}
+
+func sameIDs(matches []bridge.Match, ids []string) bool {
+	if len(matches) != len(ids) {
+		return false
+	}
+	for i, match := range matches {
+		if match.MsgID != ids[i] {
+			return false
+		}
+	}
+	return true
+}

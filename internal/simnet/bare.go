@@ -1,0 +1,82 @@
+package simnet
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/store/sqlstore"
+	"go.mau.fi/whatsmeow/types/events"
+	waLog "go.mau.fi/whatsmeow/util/log"
+)
+
+// Bare is a companion that decrypts, acknowledges and forgets: whatsmeow alone, to compare a bridge with. It keeps the rules by which
+// nothing is lost, acknowledgement after handling and a buffer of what was decrypted, and its session is in a file with one connection.
+type Bare struct {
+	*Device
+	client *whatsmeow.Client
+	db     *sql.DB
+}
+
+// LinkBare links a plain client to the phone's account. Its session goes into a new file at path. The program must have the driver
+// modernc.org/sqlite.
+func (p *Phone) LinkBare(ctx context.Context, path string) (_ *Bare, err error) {
+	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+pragmas.Encode()+"&_txlock=immediate")
+	if err != nil {
+		return nil, fmt.Errorf("open the session of a plain client: %w", err)
+	}
+	db.SetMaxOpenConns(1)
+	b := &Bare{db: db}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}()
+	container := sqlstore.NewWithDB(db, "sqlite", waLog.Noop)
+	if err = container.Upgrade(ctx); err != nil {
+		return nil, fmt.Errorf("make the session of a plain client: %w", err)
+	}
+	codes := make(chan string, 1)
+	b.client = whatsmeow.NewClient(container.NewDevice(), waLog.Noop)
+	b.configure(p.net, codes)
+	if err = b.client.Connect(); err != nil {
+		return nil, fmt.Errorf("connect a plain client: %w", err)
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case code := <-codes:
+		b.Device, err = p.ScanQR(ctx, code)
+	}
+	return b, err
+}
+
+// configure gives the client the rules, and a handler that only passes on the first QR code.
+func (b *Bare) configure(n *Network, codes chan<- string) {
+	b.client.SynchronousAck, b.client.EnableDecryptedEventBuffer = true, true
+	b.client.ManualHistorySyncDownload, b.client.AutomaticMessageRerequestFromPhone = true, true
+	b.client.UseRetryMessageStore = false
+	b.client.InitialAutoReconnect = true
+	n.Configure(b.client)
+	b.client.AddEventHandlerWithSuccessStatus(func(event any) bool {
+		if qr, ok := event.(*events.QR); ok {
+			select {
+			case codes <- qr.Codes[0]:
+			default: // it has one
+			}
+		}
+		return true
+	})
+}
+
+// Close disconnects the client.
+func (b *Bare) Close() error {
+	if b.client != nil {
+		b.client.Disconnect()
+	}
+	return b.db.Close()
+}

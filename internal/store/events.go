@@ -41,12 +41,15 @@ const eventWindow = 5000
 
 // Events reads the log, rendered in today's shape. What an event is about may
 // be gone, or have moved on since: the event then is left out, or shows it as
-// it is now. Ask for [Store.Changed] before reading.
+// it is now. Ask for [Store.Changed] before reading. Other readers may be given
+// the same events: they must not be changed.
 func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
-	var page EventPage
-	err := s.read(ctx, func(r *snapshot) (err error) {
-		page, err = r.events(q)
-		return err
+	page, err := s.eventCache.get(ctx, q, func() (page EventPage, err error) {
+		err = s.read(ctx, func(r *snapshot) (err error) {
+			page, err = r.events(q)
+			return err
+		})
+		return page, err
 	})
 	if err != nil {
 		return EventPage{}, fmt.Errorf("read events: %w", err)

@@ -181,3 +181,46 @@ func TestEvents_OfWhatIsGoneAreLeftOut(t *testing.T) {
 	sameList(t, "events", got, []string{
 		"1 chat.updated 491700000002", "2 message.created A1 by number", "5 message.created A2 by LID", "6 chat.updated 491700000002"})
 }
+
+func TestEvents_AreReadOnceForManyReaders(t *testing.T) {
+	s := newStore(t)
+	save(t, s, says(alice, alice, "A1", 1, "first"))
+	first := events(t, s, EventQuery{After: 1})
+	again := events(t, s, EventQuery{After: 1})
+	if first.Events[0].Message != again.Events[0].Message {
+		t.Error("the log was read twice")
+	}
+	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(2), New: says(alice, alice, "A1", 2, "edited")})
+	sameList(t, "after an edit", lines(events(t, s, EventQuery{After: 1}).Events), []string{"2 message.created A1 edited", "3 message.updated A1 edited"})
+	sameList(t, "of another type", lines(events(t, s, EventQuery{After: 1, Types: []bridge.EventType{bridge.EventMessageUpdated}}).Events),
+		[]string{"3 message.updated A1 edited"})
+}
+
+func TestEvents_OfOneReaderDoNotFailWithAnother(t *testing.T) {
+	s := newStore(t)
+	save(t, s, says(alice, alice, "A1", 1, "first"))
+	gone, leave := context.WithCancel(context.Background())
+	leave()
+	if _, err := s.Events(gone, EventQuery{}); err == nil {
+		t.Error("a reader that has left was answered")
+	}
+	if got := len(events(t, s, EventQuery{}).Events); got != 2 {
+		t.Errorf("%d events", got)
+	}
+}
+
+func BenchmarkEvents_ForManyReaders(b *testing.B) {
+	s := newStore(b)
+	for i := range 100 {
+		save(b, s, says(alice, alice, fmt.Sprintf("A%d", i), i, "text"))
+	}
+	last, err := s.LastEvent(context.Background())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := s.Events(context.Background(), EventQuery{After: last - 1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -59,6 +59,8 @@ type Store struct {
 	failWrite atomic.Pointer[error]
 	tuning    tuning
 
+	eventCache eventCache
+
 	// waking guards changed.
 	waking  sync.Mutex
 	changed chan struct{}
@@ -107,7 +109,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		chats:   make(map[bridge.JID]chatRow),
 		changed: make(chan struct{}),
 		closed:  make(chan struct{}),
-		tuning:  tuning{scan: 1000, skip: 1000},
+
+		eventCache: eventCache{pages: make(map[string]*cachedEvents)},
+		tuning:     tuning{scan: 1000, skip: 1000},
 
 		indexWork: make(chan struct{}, 1),
 		nreaders:  o.Readers,

@@ -78,6 +78,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	}
 	s.people.publish(t.people)
 	s.numbers = t.numbers
+	s.eventCache.empty()
 	if len(t.told) > 0 {
 		s.lastSave.Store(t.at)
 		s.wake()

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Thousands of readers of the event stream wake at the same commit and ask for
+// the same part of the log. The first one reads it for all; the next commit
+// empties the cache, because what events show may have changed.
+type eventCache struct {
+	mu    sync.Mutex // guards pages
+	pages map[string]*cachedEvents
+}
+
+// cachedEvents is a page that somebody reads, or has read.
+type cachedEvents struct {
+	read chan struct{} // closed when page and err are set
+	page EventPage
+	err  error
+}
+
+// maxCachedPages bounds the cache between two commits. Readers that catch up
+// each ask for something else.
+const maxCachedPages = 64
+
+// get answers a page of the log, reading it with f where nobody else has.
+func (c *eventCache) get(ctx context.Context, q EventQuery, f func() (EventPage, error)) (EventPage, error) {
+	key := fmt.Sprintf("%d %d %s %v", q.After, q.Limit, q.Chat, q.Types)
+	c.mu.Lock()
+	known, ok := c.pages[key]
+	if !ok && len(c.pages) >= maxCachedPages {
+		c.mu.Unlock()
+		return f()
+	}
+	if !ok {
+		return c.readFor(key, f)
+	}
+	c.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		return EventPage{}, ctx.Err()
+	case <-known.read:
+	}
+	if known.err != nil { // perhaps only its reader's caller went away
+		return f()
+	}
+	return known.page, nil
+}
+
+// readFor reads a page for everybody who asks for it meanwhile. It is called
+// with the lock held and releases it.
+func (c *eventCache) readFor(key string, f func() (EventPage, error)) (EventPage, error) {
+	mine := &cachedEvents{read: make(chan struct{}), err: errUnfinished}
+	c.pages[key] = mine
+	c.mu.Unlock()
+	defer close(mine.read)
+	mine.page, mine.err = f()
+	return mine.page, mine.err
+}
+
+// errUnfinished is what others see of a reader that panicked.
+var errUnfinished = errors.New("reading ended early")
+
+func (c *eventCache) empty() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pages = make(map[string]*cachedEvents)
+}

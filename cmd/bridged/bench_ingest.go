@@ -20,7 +20,6 @@ const (
 	// benchStored is how many messages the bridge has already when more come
 	// in, at most.
 	benchStored = 100_000
-	benchRounds = 5
 	// benchSenders write at the same time to the account, and one message of
 	// benchInGroup to a group.
 	benchSenders = 4
@@ -49,6 +48,8 @@ type ingestSide struct {
 	chats  [2]simnet.JID // the account, and a group
 	live   []float64     // messages a second, of each round
 	queued []float64
+	// reconnect dials at once what has lost its socket.
+	reconnect func(context.Context) error
 }
 
 // measureIngest has messages come in, as they are written and out of the
@@ -73,7 +74,7 @@ func (b *bench) measureIngest(ctx context.Context) (err error) {
 		return fmt.Errorf("set up the network: %w", err)
 	}
 	defer func() { err = errors.Join(err, bare.Close()) }()
-	for range benchRounds {
+	for range i.rounds() {
 		for _, side := range []*ingestSide{&i.bare, &i.bridge} {
 			if err := i.measureLive(ctx, side); err != nil {
 				return err
@@ -90,6 +91,9 @@ func (b *bench) measureIngest(ctx context.Context) (err error) {
 
 // batch is how many messages come in at once.
 func (i *ingest) batch() int { return min(2000, i.command.Messages/20) }
+
+// rounds is how often everything is measured.
+func (i *ingest) rounds() int { return max(1, i.command.Requests/60) }
 
 // storeAlone saves messages as they come from the network: a durable
 // transaction each.
@@ -143,7 +147,8 @@ func (i *ingest) setUp(ctx context.Context) (_ *simnet.Bare, err error) {
 	if err != nil {
 		return nil, err
 	}
-	i.bare.device = bare.Device
+	i.bare.device, i.bare.reconnect = bare.Device, bare.Reconnect
+	i.bridge.reconnect = i.server.reconnect
 	if i.bridge.device, err = i.server.pair(ctx, owner); err != nil {
 		return nil, errors.Join(err, bare.Close())
 	}
@@ -187,6 +192,12 @@ func (s *benchServer) pair(ctx context.Context, owner *simnet.Phone) (*simnet.De
 		return nil, err
 	}
 	return owner.EnterPairingCode(ctx, code.Code)
+}
+
+// reconnect asks the bridge to dial at once.
+func (s *benchServer) reconnect(ctx context.Context) error {
+	api := &client{base: s.base, token: benchToken}
+	return api.call(ctx, http.MethodPost, "/api/auth/reconnect", nil, &struct{}{})
 }
 
 // write has the contacts write so many messages to one side, some of them to
@@ -249,6 +260,9 @@ func (i *ingest) queue(ctx context.Context, side *ingestSide) ([]string, error) 
 
 func (i *ingest) drain(ctx context.Context, side *ingestSide, ids []string) (float64, error) {
 	i.network.AcceptSockets()
+	if err := side.reconnect(ctx); err != nil {
+		return 0, err
+	}
 	if err := side.device.WaitOnline(ctx); err != nil {
 		return 0, err
 	}
@@ -279,7 +293,7 @@ func (i *ingest) readsMeanwhile(ctx context.Context) error {
 		return err
 	}
 	var busy []time.Duration
-	for range benchRounds {
+	for range i.rounds() {
 		ids, err := i.queue(ctx, &i.bridge)
 		if err != nil {
 			return err

@@ -141,7 +141,7 @@ type benchTask struct {
 }
 
 // benchPlainRequests bounds the scans, of which each may take seconds.
-const benchPlainRequests = 24
+const benchPlainRequests = 12
 
 // measure times a task: first every request once, so that the caches are warm,
 // then ours and the plain way in turn, so that both see the same machine.

@@ -60,7 +60,7 @@ func (b *Bare) configure(n *Network, codes chan<- string) {
 	b.client.SynchronousAck, b.client.EnableDecryptedEventBuffer = true, true
 	b.client.ManualHistorySyncDownload, b.client.AutomaticMessageRerequestFromPhone = true, true
 	b.client.UseRetryMessageStore = false
-	b.client.InitialAutoReconnect = true
+	b.client.EnableAutoReconnect = false // see Reconnect
 	n.Configure(b.client)
 	b.client.AddEventHandlerWithSuccessStatus(func(event any) bool {
 		if qr, ok := event.(*events.QR); ok {
@@ -71,6 +71,14 @@ func (b *Bare) configure(n *Network, codes chan<- string) {
 		}
 		return true
 	})
+}
+
+// Reconnect dials again after a lost connection. By itself the client would wait for longer and longer.
+func (b *Bare) Reconnect(ctx context.Context) error {
+	if err := b.client.ConnectContext(ctx); err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected) {
+		return fmt.Errorf("connect a plain client again: %w", err)
+	}
+	return nil
 }
 
 // Close disconnects the client.

@@ -161,7 +161,7 @@ func opusFile(sizes ...int) []byte {
 	at := int64(opusPreskip)
 	for _, size := range sizes {
 		packet := make([]byte, size)
-		packet[0] = 9<<3 | 0 // SILK wide band, 20 ms, one frame
+		packet[0] = 9 << 3 // SILK wide band, 20 ms, one frame
 		at += 960
 		file = append(file, oggPage(at, 0, packet)...)
 	}

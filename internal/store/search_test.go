@@ -28,7 +28,7 @@ func TestSearch_MatchesInEveryScript(t *testing.T) {
 	}
 	for _, q := range append(slices.Clone(texts[:len(texts)-1]),
 		"strasse", "STRASSE", "straße", "i̇stanbul", "İSTANBUL", "şi̇şli", "οδος", "ΟΔΌΣ", "привет", "мир", "%", "_", "'", "\"", "\\",
-		"👩", "👍", "‍", "café", "CAFE\u0301", "cafe", "*", "OR", "fi", "ﬁ", "ΐ", "京", "тт", "\u0301", "zzz", "st", "X") {
+		"👩", "👍", "\u200d", "café", "CAFE\u0301", "cafe", "*", "OR", "fi", "ﬁ", "ΐ", "京", "тт", "\u0301", "zzz", "st", "X") {
 		want := []string{}
 		for i, text := range slices.Backward(texts) {
 			if contains(text, q) {

@@ -248,6 +248,7 @@ func rest(ctx context.Context, d time.Duration) error {
 
 // mediaConn is the network's media hosts and the right to use them.
 func (l *link) mediaConn(ctx context.Context, refresh bool) (*whatsmeow.MediaConn, error) {
+	//lint:ignore SA1019 there is no other way to the media hosts, and the version of the library is pinned
 	conn, err := l.cli.DangerousInternals().RefreshMediaConn(ctx, refresh)
 	if err == nil && len(conn.Hosts) == 0 {
 		err = errors.New("the network named no media hosts")

@@ -8,7 +8,8 @@ const TypeUndecryptable = "undecryptable"
 type Delivery string
 
 // The statuses of own messages, in the order in which they may follow each
-// other; failed is final, and only reached from pending.
+// other. Failed is only reached from pending; what proves that the message went
+// out all the same (a receipt, a repeated send) moves it on from there.
 const (
 	DeliveryPending   Delivery = "pending"
 	DeliverySent      Delivery = "sent"

@@ -130,8 +130,10 @@ func TestUpload_FindsAHostThatTakesTheFile(t *testing.T) {
 		"forbidden":           {[][]answer{{status(500)}, {status(403), taken}}, []string{"0 auth0", "1 auth0", "1 auth1"}},
 		"nonsense at first":   {[][]answer{{func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, taken}}, []string{"0 auth0", "0 auth0"}},
 		"no path at first":    {[][]answer{{func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, taken}}, []string{"0 auth0", "0 auth0"}},
-		"elsewhere":           {[][]answer{{func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://example.org/", http.StatusTemporaryRedirect) }, taken}}, []string{"0 auth0", "0 auth0"}},
-		"hung up":             {[][]answer{{func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, taken}}, []string{"0 auth0", "0 auth0"}},
+		"elsewhere": {[][]answer{{func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://example.org/", http.StatusTemporaryRedirect)
+		}, taken}}, []string{"0 auth0", "0 auth0"}},
+		"hung up": {[][]answer{{func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, taken}}, []string{"0 auth0", "0 auth0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHosts(t, c.answers...)

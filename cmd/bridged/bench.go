@@ -19,7 +19,7 @@ type benchCommand struct {
 	Chats    int           `default:"2000" help:"How many chats they are in; the largest of 2,000 holds 4.2 %%."`
 	Seed     uint64        `default:"1" help:"Another seed makes other messages."`
 	Dir      string        `type:"path" help:"Keep the filled stores here, and use those that are there already. Without it they are removed."`
-	Only     []string      `help:"Measure only these parts: search, pages, ingest, footprint, growth."`
+	Only     []string      `help:"Measure only these parts: search, pages, ingest, media, footprint, growth."`
 	Sizes    []int         `default:"10000,100000,1000000,5000000" help:"The stores of growth."`
 	Plot     string        `type:"path" help:"Write growth as an SVG picture to this file."`
 	Requests int           `default:"300" help:"How many requests of each kind are measured."`
@@ -40,6 +40,7 @@ var benchParts = []benchPart{
 	{name: "search", about: "texts in all chats and inside one", measure: (*bench).measureSearch},
 	{name: "pages", about: "histories, chats, media information", measure: (*bench).measurePages},
 	{name: "ingest", about: "messages from the network", measure: (*bench).measureIngest},
+	{name: "media", about: "files of 100 MB", measure: (*bench).measureMedia},
 	{name: "footprint", about: "memory, start, binary", measure: (*bench).measureFootprint},
 	{name: "growth", about: "from the smallest store to the largest", measure: (*bench).measureGrowth, asked: true},
 }
@@ -99,6 +100,21 @@ func (b *bench) run(ctx context.Context, parts []benchPart) (err error) {
 		}
 	}
 	return nil
+}
+
+// The files of measureMedia.
+const (
+	benchFileSize = 100 << 20
+	benchAtOnce   = 8
+)
+
+// measureMedia sends and downloads large files.
+func (b *bench) measureMedia(ctx context.Context) error {
+	var text strings.Builder
+	files := mediaBench{program: b.program, size: benchFileSize, rounds: max(1, b.command.Requests/60), atOnce: benchAtOnce}
+	err := benchMedia(ctx, &text, files)
+	b.report.Media = text.String()
+	return err
 }
 
 // parts are the parts that are measured.

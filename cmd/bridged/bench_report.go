@@ -54,6 +54,7 @@ type benchReport struct {
 	Timings []benchTiming  `json:"timings"`
 	Values  []benchValue   `json:"values"`
 	Growth  []benchGrowth  `json:"growth,omitempty"`
+	Media   string         `json:"media,omitempty"` // as text
 }
 
 func (r *benchReport) begin(c benchCommand) {
@@ -153,7 +154,11 @@ func (r *benchReport) print(w io.Writer) error {
 	r.printTimings(table)
 	r.printValues(table)
 	r.printGrowth(table)
-	return table.Flush()
+	err := table.Flush()
+	if r.Media != "" {
+		fmt.Fprintf(w, "\nmedia: %s", r.Media)
+	}
+	return err
 }
 
 func (r *benchReport) printTimings(w io.Writer) {

@@ -29,7 +29,7 @@ func openFiles(c config, dir *dataDir, account *wa.Manager, log zerolog.Logger) 
 }
 
 // checkFetchAllow reads the addresses that count as public on a simulated
-// network, whose files lie on this machine. On the real one there are none:
+// network, whose files lie on this machine (D7.2). On the real one there are none:
 // the guard's promise is not for sale by a variable.
 func (c *config) checkFetchAllow(faults *configFaults) {
 	if c.SimulatedFetchAllow == "" {

@@ -1,6 +1,17 @@
 package api
 
-import "slices"
+import (
+	"net/http"
+	"slices"
+
+	"bridged/internal/bridge"
+	"bridged/internal/media"
+)
+
+// ServeFile is how an open file is answered.
+func ServeFile(w http.ResponseWriter, r *http.Request, file *media.File, m bridge.Message) error {
+	return serveFile(w, r, file, m, inline)
+}
 
 // Codes are the codes that have a status, sorted.
 func Codes() []string {

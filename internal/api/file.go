@@ -137,7 +137,7 @@ func alreadyHas(r *http.Request, m *bridge.Media) bool {
 // describeFile says what the file is and what to do with it.
 func describeFile(header http.Header, m bridge.Message, disposition string) {
 	mimeType := contentType(m.Media.MimeType)
-	if runs(mimeType) { // whatever was asked: an exception to the API document (docs/decisions.md)
+	if runs(mimeType) { // D6.10: whatever was asked
 		disposition = attachment
 		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +19,7 @@ import (
 
 	"bridged/internal/api"
 	"bridged/internal/bridge"
+	"bridged/internal/media"
 )
 
 // pipes is a network of its own, on which time is the test's.
@@ -44,26 +47,30 @@ func onPipes(t *testing.T, test func(t *testing.T, acc *account, dial func() net
 	synctest.Test(t, func(t *testing.T) {
 		acc := newAccount(nil)
 		handler := api.New(api.Options{Account: acc, Token: token, EnableSend: true, PhoneNumber: me.User(), Log: zerolog.Nop()})
-		lifetime, end := context.WithCancel(t.Context())
-		defer end()
-		server := api.NewServer(lifetime, handler, zerolog.Nop())
-		network := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-		served := make(chan error)
-		go func() { served <- server.Serve(network) }()
-		defer func() {
-			if err := server.Close(); err != nil {
-				t.Error(err)
-			}
-			if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-				t.Error(err)
-			}
-		}()
-		test(t, acc, func() net.Conn {
-			here, there := net.Pipe()
-			network.conns <- there
-			t.Cleanup(func() { here.Close() })
-			return here
-		})
+		serveOnPipes(t, handler, func(dial func() net.Conn) { test(t, acc, dial) })
+	})
+}
+
+func serveOnPipes(t *testing.T, handler http.Handler, test func(dial func() net.Conn)) {
+	lifetime, end := context.WithCancel(t.Context())
+	defer end()
+	server := api.NewServer(lifetime, handler, zerolog.Nop())
+	network := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	served := make(chan error)
+	go func() { served <- server.Serve(network) }()
+	defer func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	}()
+	test(func() net.Conn {
+		here, there := net.Pipe()
+		network.conns <- there
+		t.Cleanup(func() { here.Close() })
+		return here
 	})
 }
 
@@ -170,4 +177,56 @@ func TestLimits_LeaveLongWorkAlone(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A file is sent for as long as its reader keeps reading, and no longer.
+func TestLimits_ReadersOfFiles(t *testing.T) {
+	const size, piece = 3 << 20, 256 << 10
+	path := filepath.Join(t.TempDir(), "film")
+	if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		rests int // after so many pieces
+		whole bool
+	}{"slow": {size / piece, true}, "stalled": {2, false}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				file, err := os.Open(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer file.Close()
+				m := bridge.Message{ID: "F", Timestamp: bridge.At(noon), Media: &bridge.Media{Type: bridge.MediaVideo, MimeType: "video/mp4"}}
+				serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if err := api.ServeFile(w, r, &media.File{File: file, Size: size, ModTime: noon}, m); err != nil {
+						t.Error(err)
+					}
+				})
+				serveOnPipes(t, serve, func(dial func() net.Conn) {
+					conn := dial()
+					write(t, conn, "GET /"+posting+"\r\n")
+					resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					read := int64(0)
+					for range c.rests {
+						n, err := io.CopyN(io.Discard, resp.Body, piece)
+						if read += n; err != nil {
+							t.Fatalf("after %d bytes: %v", read, err)
+						}
+						time.Sleep(20 * time.Second)
+					}
+					if !c.whole {
+						time.Sleep(30 * time.Second)
+					}
+					n, err := io.Copy(io.Discard, resp.Body)
+					if read += n; c.whole != (read == size && err == nil) {
+						t.Errorf("%d bytes of %d: %v", read, size, err)
+					}
+				})
+			})
+		})
+	}
 }

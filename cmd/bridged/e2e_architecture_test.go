@@ -54,7 +54,7 @@ var ours = map[string][]string{
 	"internal/store":       {"internal/bridge", "migrations"},
 	"internal/urlguard":    {},
 	"internal/media":       {"internal/bridge", "internal/urlguard"},
-	"internal/api":         {"internal/bridge", "internal/store", "internal/media"},
+	"internal/api":         {"internal/bridge", "internal/store", "internal/media", "internal/webhook"},
 	"internal/api/apitest": {"internal/api"},
 	"internal/webhook":     {"internal/bridge", "internal/store", "internal/urlguard"},
 	"internal/console":     {},

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"net/http"
@@ -40,6 +41,12 @@ func TestMain(m *testing.M) {
 type leakChecked struct{ *testing.M }
 
 func (l leakChecked) Run() int {
+	// Most tests wait for timeouts of the product more than they compute. A
+	// -parallel on the command line still counts: it is read after this.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	code := l.M.Run()
 	http.DefaultClient.CloseIdleConnections()
 	if err := goleak.Find(); err != nil && code == 0 {

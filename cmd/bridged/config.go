@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/wa"
+	"bridged/internal/webhook"
 )
 
 // config is the environment, checked.
@@ -38,12 +39,21 @@ type config struct {
 	ProxyURL        string        `env:"PROXY_URL"`
 	Console         bool          `env:"CONSOLE" envDefault:"true"`
 
+	// The log of events, and where it is posted to.
+	EventsMaxAge      time.Duration `env:"EVENTS_MAX_AGE" envDefault:"720h"`
+	EventsMaxCount    int           `env:"EVENTS_MAX_COUNT" envDefault:"1000000"`
+	WebhookURL        string        `env:"WEBHOOK_URL"`
+	WebhookSecret     string        `env:"WEBHOOK_SECRET"`
+	WebhookSecretFile string        `env:"WEBHOOK_SECRET_FILE"`
+	WebhookEvents     string        `env:"WEBHOOK_EVENTS"`
+
 	// SimulatedFetchAllow makes exceptions of send-media's guard, where
 	// NetworkFile says that nothing is real.
 	SimulatedFetchAllow string `env:"SIMULATED_FETCH_ALLOW"`
 
 	network    wa.Network
 	fetchAllow []netip.Prefix
+	webhooks   []webhook.Endpoint
 	level      zerolog.Level
 }
 
@@ -136,6 +146,7 @@ func (c *config) check(faults *configFaults) {
 	c.checkLog(faults)
 	c.checkNetwork(faults)
 	c.checkFetchAllow(faults)
+	c.checkEvents(faults)
 }
 
 func (c *config) checkToken(faults *configFaults) {

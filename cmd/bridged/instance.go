@@ -15,6 +15,7 @@ import (
 	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/wa"
+	"bridged/internal/webhook"
 )
 
 // The parts of a stop, 10 s in all: requests under way may end by themselves
@@ -36,6 +37,10 @@ type instance struct {
 
 	lifetime     context.Context // of sends that outlive their callers
 	giveUp       context.CancelFunc
+	streams      context.Context // of event streams, which would hold up a stop
+	endStreams   context.CancelFunc
+	webhooks     *webhook.Dispatcher
+	endPosting   context.CancelFunc
 	disconnect   context.CancelFunc
 	housekeeping sync.WaitGroup // ends with lifetime
 	failed       chan error     // the first of the parts that failed
@@ -45,8 +50,9 @@ type instance struct {
 // start brings a bridge up: store, account, HTTP, in this order, so that
 // /healthz answers before the socket is up. The caller must call stop.
 func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err error) {
-	i := &instance{log: log, failed: make(chan error, 2), running: make(chan struct{})}
+	i := &instance{log: log, failed: make(chan error, 3), running: make(chan struct{})}
 	i.lifetime, i.giveUp = context.WithCancel(context.WithoutCancel(ctx))
+	i.streams, i.endStreams = context.WithCancel(i.lifetime)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, i.close())
@@ -73,6 +79,9 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err 
 		return nil, err
 	}
 	i.files = files
+	if i.webhooks, err = openWebhooks(ctx, c, i.store, log); err != nil {
+		return nil, err
+	}
 	listener, err := net.Listen("tcp", c.ListenAddr)
 	if err != nil {
 		return nil, fmt.Errorf("LISTEN_ADDR %s cannot be used: %w (is another program listening there?)", c.ListenAddr, err)
@@ -81,21 +90,29 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err 
 	i.server = api.NewServer(i.lifetime, api.New(api.Options{
 		Store: i.store, Account: i.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		Files: files, Preparer: preparer, FetchTimeout: c.FetchTimeout,
-		WithoutPages: !c.Console, Lifetime: i.lifetime, Log: log,
+		Webhooks: i.webhooks, WithoutPages: !c.Console, Lifetime: i.lifetime, Streams: i.streams, Log: log,
 	}), log)
 	if c.network.IsSimulated() {
 		log.Warn().Msg("WA_NETWORK_FILE is set: this is a simulated network, not WhatsApp")
 	}
-	i.run(ctx, listener, c.RetentionDays)
+	i.run(ctx, listener, c)
 	log.Info().Stringer("address", i.address).Bool("enable_send", c.EnableSend).Msg("listening")
 	return i, nil
 }
 
 // run starts the parts that run until the instance stops.
-func (i *instance) run(ctx context.Context, listener net.Listener, retentionDays int) {
+func (i *instance) run(ctx context.Context, listener net.Listener, c config) {
 	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
 	i.disconnect = disconnect
-	i.housekeeping.Go(func() { retain(i.lifetime, i.store, retentionDays, i.log) })
+	posting, endPosting := context.WithCancel(context.WithoutCancel(ctx))
+	i.endPosting = endPosting
+	i.housekeeping.Go(func() { retain(i.lifetime, i.store, c.RetentionDays, i.log) })
+	i.housekeeping.Go(func() { pruneLog(i.lifetime, i.store, c.EventsMaxAge, c.EventsMaxCount, i.log) })
+	i.housekeeping.Go(func() {
+		if err := i.webhooks.Run(posting); err != nil {
+			i.failed <- err
+		}
+	})
 	go func() {
 		defer close(i.running)
 		if err := i.account.Run(connected); err != nil {
@@ -119,10 +136,12 @@ func (i *instance) wait(ctx context.Context) error {
 	}
 }
 
-// stop ends the bridge in order: no new requests, those under way end or are
-// given up, the socket is closed, then the databases.
+// stop ends the bridge in order: streams and waiting readers, no new requests,
+// those under way end or are given up, the socket is closed, webhooks end, then
+// the databases.
 func (i *instance) stop() error {
 	i.log.Info().Msg("stopping")
+	i.endStreams()
 	if err := i.shutdown(requestsMayEnd); err != nil {
 		i.log.Warn().Msg("requests still under way are given up")
 	}
@@ -152,6 +171,10 @@ func (i *instance) shutdown(within time.Duration) error {
 // close closes what was opened.
 func (i *instance) close() error {
 	i.giveUp()
+	i.endStreams()
+	if i.endPosting != nil {
+		i.endPosting()
+	}
 	i.housekeeping.Wait()
 	var errs []error
 	if i.files != nil {

@@ -17,12 +17,6 @@ const (
 	longWait  = 60 * time.Second // how long a caller may wait for the next event
 )
 
-// eventTypes are all types of events, as the parameter types names them.
-var eventTypes = []bridge.EventType{
-	bridge.EventMessageCreated, bridge.EventMessageUpdated, bridge.EventMessageStatus,
-	bridge.EventChatUpdated, bridge.EventGroupUpdated, bridge.EventAccountStatus,
-}
-
 // eventQuery says which events a reader of the log wants, and where it is.
 type eventQuery struct {
 	store.EventQuery
@@ -179,8 +173,8 @@ func parseEventTypes(field string, names []string) ([]bridge.EventType, error) {
 	var types []bridge.EventType
 	for _, name := range names {
 		kind := bridge.EventType(strings.TrimSpace(name))
-		if !slices.Contains(eventTypes, kind) {
-			return nil, bridge.Invalid("%s must be of %s", field, joined(eventTypes))
+		if !slices.Contains(bridge.EventTypes(), kind) {
+			return nil, bridge.Invalid("%s must be of %s", field, joined(bridge.EventTypes()))
 		}
 		if !slices.Contains(types, kind) {
 			types = append(types, kind)

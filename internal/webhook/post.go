@@ -26,7 +26,7 @@ const (
 	// tryTime is how long a receiver may take to answer.
 	tryTime = 30 * time.Second
 	// graceTime is how long a try may go on when the program stops.
-	graceTime = 2 * time.Second
+	graceTime = time.Second
 	// answerLimit is how much of an answer is read, which only serves to use
 	// the connection again.
 	answerLimit = 64 << 10
@@ -146,6 +146,9 @@ func (d *Dispatcher) request(ctx context.Context, w bridge.Webhook, id string, p
 	req.Header.Set(standardwebhooks.HeaderWebhookID, id)
 	req.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
 	req.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	// At least once is the promise: net/http may repeat it on a new connection
+	// where the receiver had closed the old one. No such header is sent.
+	req.Header["Idempotency-Key"] = []string{}
 	if d.userAgent != "" {
 		req.Header.Set("User-Agent", d.userAgent)
 	}

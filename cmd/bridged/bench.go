@@ -23,6 +23,7 @@ type benchCommand struct {
 	Sizes    []int         `default:"10000,100000,1000000,5000000" help:"The stores of growth."`
 	Plot     string        `type:"path" help:"Write growth as an SVG picture to this file."`
 	Requests int           `default:"300" help:"How many requests of each kind are measured."`
+	Scans    int           `default:"12" help:"How many plain scans are measured beside them; in large stores each takes seconds."`
 	Period   time.Duration `default:"10s" help:"How long load is kept up."`
 	JSON     bool          `name:"json" help:"Print JSON instead of tables."`
 }

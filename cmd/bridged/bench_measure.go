@@ -140,9 +140,6 @@ type benchTask struct {
 	plain      []plainWay // beside paths; may be empty
 }
 
-// benchPlainRequests bounds the scans, of which each may take seconds.
-const benchPlainRequests = 12
-
 // measure times a task: first every request once, so that the caches are warm,
 // then ours and the plain way in turn, so that both see the same machine.
 func (b *bench) measure(ctx context.Context, s *benchServer, t benchTask) error {
@@ -152,7 +149,7 @@ func (b *bench) measure(ctx context.Context, s *benchServer, t benchTask) error 
 		}
 	}
 	var ours, plain []time.Duration
-	every := max(1, b.command.Requests/benchPlainRequests)
+	every := max(1, b.command.Requests/max(1, b.command.Scans))
 	for i := range b.command.Requests {
 		began := time.Now()
 		if _, err := s.read(ctx, t.paths[i%len(t.paths)]); err != nil {

@@ -151,10 +151,14 @@ func (s *eventStream) next() (e bridge.Event) {
 	return e
 }
 
-// until wants the next event to be one.
+// until wants the next event to be one. Receipts may come in between.
 func (s *eventStream) until(want string) {
 	s.t.Helper()
-	if got := about(s.next()); got != want {
+	got := about(s.next())
+	for strings.HasPrefix(got, "message.status ") {
+		got = about(s.next())
+	}
+	if got != want {
 		s.t.Fatalf("got %s, want %s", got, want)
 	}
 }

@@ -21,8 +21,6 @@ type crowd struct {
 
 const crowdSize = 4
 
-func (c *crowd) pn() bridge.JID { return crowdPN(c.r.IntN(crowdSize)) }
-
 func crowdPN(i int) bridge.JID  { return bridge.PhoneJID(fmt.Sprintf("49170000%04d", i)) }
 func crowdLID(i int) bridge.JID { return bridge.JID(fmt.Sprintf("1000000000%04d@lid", i)) }
 

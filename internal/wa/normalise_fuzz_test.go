@@ -1,0 +1,53 @@
+package wa
+
+import (
+	"testing"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+)
+
+// FuzzDescribe holds the reading of messages to its promise: whatever a
+// stranger's phone sends, it never panics, keeps the whole protobuf, and
+// names a type.
+func FuzzDescribe(f *testing.F) {
+	for _, msg := range []*waE2E.Message{
+		{Conversation: proto.String("hello")},
+		{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: proto.String("x"), ContextInfo: &waE2E.ContextInfo{StanzaID: proto.String("A"), Participant: proto.String("1@lid"), MentionedJID: []string{"2@lid", "nobody"}}}},
+		{ViewOnceMessageV2: &waE2E.FutureProofMessage{Message: &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Caption: proto.String("c")}}}},
+		{EphemeralMessage: &waE2E.FutureProofMessage{}},
+		{DocumentWithCaptionMessage: &waE2E.FutureProofMessage{Message: &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{FileName: proto.String("f")}}}},
+		{LocationMessage: &waE2E.LocationMessage{}}, {LiveLocationMessage: &waE2E.LiveLocationMessage{}},
+		{ContactsArrayMessage: &waE2E.ContactsArrayMessage{Contacts: []*waE2E.ContactMessage{{}}}},
+		{PollCreationMessageV3: &waE2E.PollCreationMessage{Options: []*waE2E.PollCreationMessage_Option{{}}}},
+		{StickerMessage: &waE2E.StickerMessage{}}, {AudioMessage: &waE2E.AudioMessage{}}, {PtvMessage: &waE2E.VideoMessage{}},
+		{TemplateMessage: &waE2E.TemplateMessage{}}, {InteractiveMessage: &waE2E.InteractiveMessage{}}, {HighlyStructuredMessage: &waE2E.HighlyStructuredMessage{}},
+		{ProtocolMessage: &waE2E.ProtocolMessage{}}, {},
+	} {
+		data, err := proto.Marshal(msg)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	who := source{sender: "1@lid"}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		msg := new(waE2E.Message)
+		if proto.Unmarshal(data, msg) != nil {
+			return
+		}
+		got := describe(msg, who, "1@lid", "ID", bridge.Millis(0))
+		if got.MessageType == "" {
+			t.Error("a message without a type")
+		}
+		kept := new(waE2E.Message)
+		if err := proto.Unmarshal(got.Raw, kept); err != nil || !proto.Equal(kept, msg) {
+			t.Errorf("the stored protobuf is another one: %v", err)
+		}
+		protocolFacts(unwrap(msg).msg.GetProtocolMessage(), who, "1@lid", bridge.Millis(0))
+		hdUpload(msg)
+		quotedMessage(&bridge.Message{Raw: got.Raw})
+	})
+}

@@ -147,7 +147,7 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 	for {
 		select {
 		case <-ctx.Done():
-			s.abort()
+			s.endDial()
 			return
 		case <-s.timer.C:
 			if s.onTimer() {
@@ -218,6 +218,15 @@ func (s *session) connect() {
 	ctx, cancel := context.WithCancel(s.l.ctx)
 	s.abort = cancel
 	go func() { s.dialled <- dialResult{dial, s.l.cli.ConnectContext(ctx)} }()
+}
+
+// endDial gives up a dial under way, which holds whatsmeow's lock. A socket that
+// is up is to be disconnected instead: ended from outside, its reader and
+// Disconnect would touch whatsmeow's handler of the end at once, a data race.
+func (s *session) endDial() {
+	if s.phase == phaseDialling {
+		s.abort()
+	}
 }
 
 // foreign is why this session must not be used; empty when it may. A store
@@ -355,9 +364,7 @@ func (s *session) opened() {
 func (s *session) halt(sentence string) {
 	s.lost()
 	s.lapse.Stop()
-	if s.phase == phaseDialling {
-		s.abort() // a dial holds whatsmeow's lock
-	}
+	s.endDial()
 	s.enter(phaseHalted, 0)
 	s.l.disconnect()
 	s.m.setState(bridge.StateClosed, sentence)
@@ -412,9 +419,7 @@ func (s *session) logout(ctx context.Context) commandResult {
 			s.m.log.Warn().Str("error", redact(err.Error())).Msg("unlinking at the network failed; wiping the session all the same")
 		}
 	}
-	if s.phase == phaseDialling {
-		s.abort() // a dial holds whatsmeow's lock
-	}
+	s.endDial()
 	s.l.disconnect()
 	if err := s.wipe(context.WithoutCancel(ctx)); err != nil {
 		s.halt("the session could not be wiped: is the disk full, or the data directory not writable? Log out again")

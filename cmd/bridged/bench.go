@@ -16,7 +16,7 @@ import (
 // a simulated network.
 type benchCommand struct {
 	Messages int           `default:"1000000" help:"How many messages the store is filled with."`
-	Chats    int           `default:"2000" help:"How many chats they are in; the largest of 2,000 holds 4.2 %%."`
+	Chats    int           `default:"2000" help:"How many chats they are in; the largest of 2,000 holds 4.2 percent."`
 	Seed     uint64        `default:"1" help:"Another seed makes other messages."`
 	Dir      string        `type:"path" help:"Keep the filled stores here, and use those that are there already. Without it they are removed."`
 	Only     []string      `help:"Measure only these parts: search, pages, ingest, media, footprint, growth."`

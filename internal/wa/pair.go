@@ -23,6 +23,7 @@ const (
 	codeLife        = firstQRLife + 5*nextQRLife
 	firstQRLife     = 60 * time.Second
 	nextQRLife      = 20 * time.Second
+	pairingTries    = 50               // for a socket that is being replaced, with retryPause between
 	freshPairing    = 20 * time.Second // a socket older than this is renewed for a new code
 	pairingWait     = 15 * time.Second // for the unpaired socket to be ready
 	passkeyWait     = 20 * time.Second // for the phone's part of a passkey pairing
@@ -304,13 +305,15 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 	if err := m.refusal(ctx, phone); err != nil {
 		return bridge.PairingCode{}, err
 	}
-	p, err := m.freshPairing(ctx)
-	if err != nil {
-		return bridge.PairingCode{}, err
+	p, code, err := m.askCode(ctx, phone)
+	for tries := 0; errors.Is(err, whatsmeow.ErrNotConnected) && tries < pairingTries; tries++ {
+		select { // the socket is just being replaced
+		case <-ctx.Done():
+			return bridge.PairingCode{}, pairPhoneError(ctx.Err())
+		case <-time.After(retryPause):
+		}
+		p, code, err = m.askCode(ctx, phone)
 	}
-	ctx, cancel := context.WithTimeout(ctx, pairingWait)
-	defer cancel()
-	code, err := p.link.cli.PairPhone(ctx, phone, true, whatsmeow.PairClientChrome, pairingClient)
 	if err != nil {
 		return bridge.PairingCode{}, pairPhoneError(err)
 	}
@@ -325,9 +328,24 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 	}, nil
 }
 
+// askCode asks on an unpaired socket that is young enough.
+func (m *Manager) askCode(ctx context.Context, phone string) (*pairing, string, error) {
+	p, err := m.freshPairing(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, pairingWait)
+	defer cancel()
+	code, err := p.link.cli.PairPhone(ctx, phone, true, whatsmeow.PairClientChrome, pairingClient)
+	return p, code, err
+}
+
 func pairPhoneError(err error) error {
 	var iq *whatsmeow.IQError
+	var named *bridge.Error
 	switch {
+	case errors.As(err, &named):
+		return named
 	case errors.Is(err, whatsmeow.ErrPhoneNumberTooShort):
 		return bridge.Invalid("the phone number is too short: use E.164 digits with the country code").Because(err)
 	case errors.Is(err, whatsmeow.ErrPhoneNumberIsNotInternational):

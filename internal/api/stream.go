@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -38,9 +40,12 @@ type eventReader struct {
 // stream serves the log as server-sent events until one side ends it.
 func (s *server) stream(w http.ResponseWriter, r *http.Request, q eventQuery) error {
 	q.Limit = tailPage
-	q.fromNow = !q.hasCursor
-	if err := s.beginEvents(r.Context(), &q); err != nil {
-		return err
+	if q.fromNow = !q.hasCursor; q.fromNow {
+		end, err := s.tail.end(r.Context())
+		if err != nil {
+			return err
+		}
+		q.After = end
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would keep events to itself
@@ -68,6 +73,9 @@ func (e *eventReader) run(ctx context.Context) error {
 	quiet := time.NewTimer(heartbeat)
 	defer quiet.Stop()
 	catchUp := e.replay
+	if e.query.fromNow {
+		catchUp = e.follow
+	}
 	for {
 		changed := e.s.store.Changed()
 		if err := catchUp(ctx); err != nil {
@@ -95,7 +103,7 @@ func (e *eventReader) run(ctx context.Context) error {
 func (e *eventReader) begin() error {
 	text := "retry: " + strconv.FormatInt(retryTime.Milliseconds(), 10) + "\nid: " + formatCursor(e.cursor) + "\n\n"
 	e.shown = e.cursor
-	return e.write([]byte(text))
+	return aside(func() error { return e.write([]byte(text)) })
 }
 
 // beat is a comment line. Where events were passed over that are not asked
@@ -112,18 +120,25 @@ func (e *eventReader) beat() error {
 // replay reads the log itself until it has caught up.
 func (e *eventReader) replay(ctx context.Context) error {
 	for {
-		e.query.After = e.cursor
-		page, err := e.s.store.Events(ctx, e.query.EventQuery)
-		if err != nil {
+		var more bool
+		err := aside(func() (err error) {
+			more, err = e.replayPage(ctx)
 			return err
-		}
-		if err := e.send(page); err != nil {
+		})
+		if err != nil || !more {
 			return err
-		}
-		if !page.More {
-			return nil
 		}
 	}
+}
+
+// replayPage sends a part of the log and says whether more follows.
+func (e *eventReader) replayPage(ctx context.Context) (more bool, err error) {
+	e.query.After = e.cursor
+	page, err := e.s.store.Events(ctx, e.query.EventQuery)
+	if err != nil {
+		return false, err
+	}
+	return page.More, e.send(page)
 }
 
 func (e *eventReader) send(page store.EventPage) error {
@@ -202,4 +217,22 @@ func (e *eventReader) write(pieces ...[]byte) error {
 		return errors.Join(errNotRead, err)
 	}
 	return nil
+}
+
+// aside runs f on a stack of its own. A goroutine keeps the largest stack that
+// it ever needed, and streams are open for days: what goes deep once (the head
+// of the answer, the database) would be half of what a stream costs.
+func aside(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+			}
+			done <- err
+		}()
+		err = f()
+	}()
+	return <-done
 }

@@ -85,12 +85,27 @@ func (t *tail) after(ctx context.Context, cursor int64) (frames []frame, next in
 	return t.frames[first:], t.upto, true, nil
 }
 
+// end is the cursor behind all that there is.
+func (t *tail) end(ctx context.Context) (int64, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for {
+		if err := t.refresh(ctx); err != nil || !t.hasMore {
+			return t.upto, err
+		}
+	}
+}
+
 // refresh reads what was committed since the last time.
 func (t *tail) refresh(ctx context.Context) error {
 	changed := t.store.Changed()
 	if changed == t.seen && !t.hasMore {
 		return nil
 	}
+	return aside(func() error { return t.read(ctx, changed) })
+}
+
+func (t *tail) read(ctx context.Context, changed <-chan struct{}) error {
 	if t.seen == nil {
 		last, err := t.store.LastEvent(ctx)
 		if err != nil {

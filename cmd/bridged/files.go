@@ -1,19 +1,23 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"net/netip"
 	"strings"
 
 	"github.com/rs/zerolog"
 
+	"bridged/internal/bridge"
 	"bridged/internal/media"
+	"bridged/internal/store"
 	"bridged/internal/urlguard"
 	"bridged/internal/wa"
 )
 
 // openFiles opens both ways of files: the cache of those that come, and the
 // preparer of those that go, behind the guard.
-func openFiles(c config, dir *dataDir, account *wa.Manager, log zerolog.Logger) (*media.Cache, *media.Preparer, error) {
+func openFiles(c config, dir *dataDir, account *wa.Manager, messages *store.Store, log zerolog.Logger) (*media.Cache, *media.Preparer, error) {
 	if len(c.fetchAllow) > 0 {
 		log.Warn().Strs("prefixes", strings.Split(c.SimulatedFetchAllow, ",")).Msg("SIMULATED_FETCH_ALLOW is set: send-media fetches from these addresses, public or not")
 	}
@@ -23,9 +27,24 @@ func openFiles(c config, dir *dataDir, account *wa.Manager, log zerolog.Logger) 
 		return nil, nil, err
 	}
 	files, err := media.NewCache(media.CacheOptions{
-		Dir: dir.file("media"), MaxBytes: c.MediaCacheBytes, MaxFile: c.MediaMaxBytes, CDN: account, Log: log,
+		Dir: dir.file("media"), MaxBytes: c.MediaCacheBytes, MaxFile: c.MediaMaxBytes, CDN: account, HasFile: hasFile(messages), Log: log,
 	})
 	return files, preparer, err
+}
+
+// hasFile returns a function that looks into the store whether a message that was
+// read before still has its file.
+func hasFile(messages *store.Store) func(context.Context, bridge.Message) (bool, error) {
+	return func(ctx context.Context, was bridge.Message) (bool, error) {
+		switch is, err := messages.Message(ctx, was.Chat, was.ID); {
+		case bridge.CodeOf(err) == bridge.CodeNotFound:
+			return false, nil
+		case err != nil:
+			return false, err
+		default:
+			return is.Media != nil && bytes.Equal(is.Media.Ref.FileEncSHA256, was.Media.Ref.FileEncSHA256), nil
+		}
+	}
 }
 
 // checkFetchAllow reads the addresses that count as public on a simulated

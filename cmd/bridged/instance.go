@@ -74,7 +74,7 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err 
 	if err != nil {
 		return nil, err
 	}
-	files, preparer, err := openFiles(c, i.dir, i.account, log)
+	files, preparer, err := openFiles(c, i.dir, i.account, i.store, log)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,9 @@ type CacheOptions struct {
 	// MaxFile is the largest file that is downloaded.
 	MaxFile int64
 	CDN     CDN
+	// HasFile reports whether a message still has its file: whether it was not
+	// deleted since the caller of Open read it. Nil stands for one that always has.
+	HasFile func(ctx context.Context, m bridge.Message) (bool, error)
 	Log     zerolog.Logger
 }
 
@@ -37,6 +40,7 @@ type CacheOptions struct {
 // safe for concurrent use.
 type Cache struct {
 	downloader
+	hasFile    func(ctx context.Context, m bridge.Message) (bool, error)
 	background context.Context // ends with Close
 	stop       context.CancelFunc
 	work       sync.WaitGroup // the flights
@@ -55,6 +59,8 @@ type flight struct {
 	done    chan struct{}
 	book    *book
 	err     error
+	// forgotten says that what comes of it must not stay.
+	forgotten bool
 }
 
 // NewCache opens the cache in a directory, with what an earlier one left there.
@@ -63,7 +69,10 @@ func NewCache(o CacheOptions) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open media cache: %w", err)
 	}
-	c := &Cache{shelf: shelf, flights: map[string]*flight{}}
+	c := &Cache{shelf: shelf, flights: map[string]*flight{}, hasFile: o.HasFile}
+	if c.hasFile == nil {
+		c.hasFile = func(context.Context, bridge.Message) (bool, error) { return true, nil }
+	}
 	c.background, c.stop = context.WithCancel(context.Background())
 	c.downloader = downloader{cdn: o.CDN, maxFile: o.MaxFile, idle: defaultIdle, pause: defaultPause, create: shelf.createPartial, log: o.Log}
 	return c, nil
@@ -109,6 +118,12 @@ func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 	}
 	for {
 		book, err := c.take(ctx, name, m)
+		if errors.Is(err, errForgotten) {
+			if err := c.stillHasFile(ctx, m); err != nil {
+				return nil, err
+			}
+			continue // another message's deletion: they share a file
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +141,57 @@ func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 	}
 }
 
-// nameOf is the cache's name for a file. Knowing a file's hash is not enough to
-// name it: who has no key has no claim to the file either.
+// errForgotten is for downloads whose file was told to be forgotten meanwhile.
+var errForgotten = errors.New("file forgotten")
+
+// stillHasFile fails with [bridge.CodeNotFound] for a message that was deleted.
+func (c *Cache) stillHasFile(ctx context.Context, m bridge.Message) error {
+	switch has, err := c.hasFile(ctx, m); {
+	case err != nil:
+		return err
+	case !has:
+		return bridge.NotFound("the message was deleted, and its file with it")
+	}
+	return nil
+}
+
+// Forget removes the files of deleted messages from the disk at once. Who has one
+// open may finish reading it; a download under way is not kept. A message that is
+// not deleted and has the same file (a forward) downloads it again when asked.
+//
+// Call it before the deletion is committed, so that a crash leaves nothing behind,
+// and again afterwards, for a download that began in between: of those that begin
+// later HasFile tells. Files that the cache does not hold cost a hash and a look
+// into a map, and nil is permitted. Its error is a file that could not be removed:
+// the cache never shows it again, and tries again to remove it as it does with
+// files that are too many.
+func (c *Cache) Forget(files ...*bridge.Media) error {
+	var failed []error
+	for _, file := range files {
+		if file == nil {
+			continue
+		}
+		if name, err := nameOf(file); err == nil { // what has no name was never kept
+			failed = append(failed, c.forget(name))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (c *Cache) forget(name string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f := c.flights[name]; f != nil {
+		f.forgotten = true
+		f.cancel()
+		delete(c.flights, name)
+	}
+	return c.shelf.forget(name)
+}
+
+// nameOf returns the cache's name for a file: by the hash of the encrypted bytes,
+// which is checked, and by the keys that open them. Two files of which senders
+// claim the same contents are two files, and who has no key has no claim to one.
 func nameOf(m *bridge.Media) (string, error) {
 	if _, err := expand(m.Ref.MediaKey, m.Type); err != nil {
 		return "", err
@@ -136,10 +200,10 @@ func nameOf(m *bridge.Media) (string, error) {
 		return "", errors.New("the message lacks the file's hashes")
 	}
 	h := sha256.New()
-	h.Write(m.Ref.FileSHA256)
+	h.Write(m.Ref.FileEncSHA256)
 	h.Write(m.Ref.MediaKey)
 	h.Write([]byte(families[m.Type].info))
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return namePrefix + hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // take answers a file of the shelf, held against eviction, and gets it there
@@ -225,6 +289,12 @@ func (c *Cache) get(ctx context.Context, name string, m bridge.Message) (path st
 	if err != nil {
 		return "", 0, err
 	}
+	if err := c.stillHasFile(ctx, m); err != nil {
+		if bridge.CodeOf(err) == bridge.CodeNotFound {
+			err = errForgotten // by this message; others may wait that have the same file
+		}
+		return "", 0, errors.Join(err, os.Remove(path))
+	}
 	c.log.Info().Str("msg_id", m.ID).Int64("bytes", info.Size()).Dur("took", time.Since(began)).Msg("media downloaded")
 	return path, info.Size(), nil
 }
@@ -246,6 +316,12 @@ func (c *Cache) downloadWhole(ctx context.Context, m bridge.Message) (path strin
 func (c *Cache) land(name string, f *flight, path string, size int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if f.forgotten {
+		if err == nil && path != "" {
+			_ = os.Remove(path) // a partial file that stays is removed at the next start
+		}
+		err = errForgotten
+	}
 	if err == nil && path != "" {
 		if err = os.Rename(path, c.shelf.path(name)); err != nil {
 			err = explain(c.background, &writeError{errors.Join(err, os.Remove(path))})

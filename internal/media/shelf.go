@@ -16,8 +16,16 @@ import (
 // process are removed when the directory is opened.
 const partialPrefix = "partial-"
 
-// ownName is what the cache calls its files. Others are left alone.
-var ownName = regexp.MustCompile(`^[0-9a-f]{64}$`)
+// namePrefix begins the names of files that are kept.
+const namePrefix = "file-"
+
+// ownName is what the cache calls its files, and formerName what it called them
+// when their names came from a hash that nobody checked: these are removed, as
+// nothing names them any more. Others are left alone.
+var (
+	ownName    = regexp.MustCompile("^" + namePrefix + "[0-9a-f]{64}$")
+	formerName = regexp.MustCompile("^[0-9a-f]{64}$")
+)
 
 // shelf is the cache's directory: what lies there, in the order of use. The
 // time of use is the files' modification time, so it survives restarts. It is
@@ -28,6 +36,8 @@ type shelf struct {
 	total  int64
 	byName map[string]*list.Element
 	order  *list.List // of *book, the most recently used first
+	// unwanted are forgotten files that could not be removed yet, by name.
+	unwanted map[string]struct{}
 }
 
 // book is a file on the shelf.
@@ -40,7 +50,7 @@ type book struct {
 }
 
 func newShelf(dir string, limit int64) (*shelf, error) {
-	s := &shelf{dir: dir, max: limit, byName: map[string]*list.Element{}, order: list.New()}
+	s := &shelf{dir: dir, max: limit, byName: map[string]*list.Element{}, order: list.New(), unwanted: map[string]struct{}{}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -66,7 +76,7 @@ func (s *shelf) scan() error {
 		case !info.Mode().IsRegular():
 		case ownName.MatchString(info.Name()):
 			found = append(found, info)
-		case strings.HasPrefix(info.Name(), partialPrefix):
+		case strings.HasPrefix(info.Name(), partialPrefix), formerName.MatchString(info.Name()):
 			if err := os.Remove(filepath.Join(s.dir, info.Name())); err != nil {
 				return err
 			}
@@ -107,6 +117,7 @@ func (s *shelf) put(name string, size int64) *book {
 		b = &book{name: name}
 		s.byName[name] = s.order.PushFront(b)
 	}
+	delete(s.unwanted, name)
 	s.total += size - b.size
 	b.size, b.verified = size, true
 	return b
@@ -121,7 +132,21 @@ func (s *shelf) discard(b *book) {
 	}
 }
 
-// drop forgets a file.
+// forget removes a file from the disk, whoever has it open.
+func (s *shelf) forget(name string) error {
+	element := s.byName[name]
+	if element == nil {
+		return nil
+	}
+	s.drop(element.Value.(*book))
+	if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.unwanted[name] = struct{}{}
+		return err
+	}
+	return nil
+}
+
+// drop takes a file out of the books.
 func (s *shelf) drop(b *book) {
 	b.gone = true
 	s.order.Remove(s.byName[b.name])
@@ -138,6 +163,11 @@ func (s *shelf) release(b *book) {
 // evict makes room: the files longest unused go, but none that is held. One
 // that cannot be removed stays noted, and is tried again when there is reason to.
 func (s *shelf) evict() {
+	for name := range s.unwanted {
+		if err := os.Remove(s.path(name)); err == nil || errors.Is(err, fs.ErrNotExist) {
+			delete(s.unwanted, name)
+		}
+	}
 	for element := s.order.Back(); element != nil && s.total > s.max; {
 		b := element.Value.(*book)
 		element = element.Prev()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"bridged/internal/bridge"
+	"bridged/internal/client"
 	"bridged/internal/simnet"
 )
 
@@ -143,7 +144,7 @@ func (b *bench) startChild(ctx context.Context, network *simnet.Network, s *benc
 	if err != nil {
 		return nil, err
 	}
-	child := &benchChild{benchServer: &benchServer{benchStore: s, client: benchClient(), base: "http://" + address}}
+	child := &benchChild{benchServer: &benchServer{benchStore: s, api: client.New("http://"+address, benchToken)}}
 	child.cmd = exec.Command(b.program, "serve")
 	child.cmd.Env = append(environ, "LISTEN_ADDR="+address, "LOG_LEVEL=error")
 	child.cmd.Stderr = &child.log
@@ -182,7 +183,7 @@ func (c *benchChild) awaitHealth(ctx context.Context) error {
 }
 
 func (c *benchChild) stop() error {
-	c.client.CloseIdleConnections()
+	c.api.Close()
 	signalled := c.cmd.Process.Signal(syscall.SIGTERM)
 	if err := c.cmd.Wait(); err != nil {
 		return errors.Join(signalled, fmt.Errorf("the bridge ended badly: %w\n%s", err, c.log.Bytes()))
@@ -233,8 +234,7 @@ func (c *benchChild) readMuch(ctx context.Context, period time.Duration) error {
 // messages.
 func (c *benchChild) readAny(ctx context.Context, path string) error {
 	_, err := c.read(ctx, path)
-	var refusal *benchRefusal
-	if errors.As(err, &refusal) && refusal.status == http.StatusNotFound {
+	if bridge.CodeOf(err) == bridge.CodeNotFound {
 		return nil
 	}
 	return err

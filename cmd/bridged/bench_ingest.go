@@ -11,7 +11,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"bridged/internal/bridge"
 	"bridged/internal/simnet"
 	"bridged/internal/store"
 )
@@ -148,7 +147,7 @@ func (i *ingest) setUp(ctx context.Context) (_ *simnet.Bare, err error) {
 		return nil, err
 	}
 	i.bare.device, i.bare.reconnect = bare.Device, bare.Reconnect
-	i.bridge.reconnect = i.server.reconnect
+	i.bridge.reconnect = i.server.api.Reconnect
 	if i.bridge.device, err = i.server.pair(ctx, owner); err != nil {
 		return nil, errors.Join(err, bare.Close())
 	}
@@ -186,18 +185,11 @@ func (i *ingest) account(ctx context.Context, side *ingestSide, number string) (
 
 // pair links the bridge through its own API.
 func (s *benchServer) pair(ctx context.Context, owner *simnet.Phone) (*simnet.Device, error) {
-	api := &client{base: s.base, token: benchToken}
-	var code bridge.PairingCode
-	if err := api.call(ctx, http.MethodPost, "/api/auth/pair", nil, &code); err != nil {
+	code, err := s.api.Pair(ctx, "")
+	if err != nil {
 		return nil, err
 	}
 	return owner.EnterPairingCode(ctx, code.Code)
-}
-
-// reconnect asks the bridge to dial at once.
-func (s *benchServer) reconnect(ctx context.Context) error {
-	api := &client{base: s.base, token: benchToken}
-	return api.call(ctx, http.MethodPost, "/api/auth/reconnect", nil, &struct{}{})
 }
 
 // write has the contacts write so many messages to one side, some of them to

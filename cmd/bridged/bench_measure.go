@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"bridged/internal/client"
 	"bridged/internal/simnet"
 	"bridged/internal/store"
 )
@@ -25,8 +25,7 @@ const benchToken = "bench-0123456789abcdef"
 // read the same file.
 type benchServer struct {
 	*benchStore
-	client  *http.Client
-	base    string
+	api     *client.Client
 	plain   *store.Yardstick
 	network *simnet.Network
 	bridge  *instance
@@ -55,7 +54,7 @@ func (b *bench) serve(ctx context.Context, s *benchStore) (_ *benchServer, err e
 	if server.bridge, err = start(ctx, c, newLog(io.Discard, zerolog.InfoLevel, "json")); err != nil {
 		return nil, err
 	}
-	server.base, server.client = "http://"+server.bridge.address.String(), benchClient()
+	server.api = server.bridge.Client()
 	server.plain, err = store.OpenYardstick(ctx, s.file())
 	return server, err
 }
@@ -71,21 +70,13 @@ func (b *bench) environ(network *simnet.Network, dir string) ([]string, error) {
 	}, nil
 }
 
-// benchClient keeps as many connections as it has callers.
-func benchClient() *http.Client {
-	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-}
-
 func (s *benchServer) stop() error {
 	var errs []error
-	if s.client != nil {
-		s.client.CloseIdleConnections()
-	}
 	if s.plain != nil {
 		errs = append(errs, s.plain.Close())
 	}
 	if s.bridge != nil {
-		errs = append(errs, s.bridge.stop())
+		errs = append(errs, s.bridge.Stop())
 	}
 	if s.network != nil {
 		s.network.Close()
@@ -95,31 +86,13 @@ func (s *benchServer) stop() error {
 
 // read asks for a path and reads the whole answer.
 func (s *benchServer) read(ctx context.Context, path string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Authorization", "Bearer "+benchToken)
-	resp, err := s.client.Do(req)
+	resp, err := s.api.Do(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = &benchRefusal{path, resp.StatusCode, string(body)}
-	}
-	return body, err
+	return io.ReadAll(resp.Body)
 }
-
-// benchRefusal is an answer other than 200.
-type benchRefusal struct {
-	path   string
-	status int
-	body   string
-}
-
-func (r *benchRefusal) Error() string { return fmt.Sprintf("GET %s: %d: %s", r.path, r.status, r.body) }
 
 func (s *benchServer) get(ctx context.Context, path string, into any) error {
 	body, err := s.read(ctx, path)

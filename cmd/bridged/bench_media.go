@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 	"bridged/internal/simnet"
 )
 
@@ -41,7 +42,7 @@ type mediaBench struct {
 	fileURL string
 	file    []byte
 	bridge  *exec.Cmd
-	api     *client
+	api     *client.Client
 }
 
 // benchMedia runs the measurements and writes what they found.
@@ -71,7 +72,7 @@ func (b *mediaBench) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	b.network.CDN().KeepIn(stored)
-	if b.owner, err = b.network.NewPhone(ctx, simnet.PhoneOptions{Number: demoNumber, Name: "Alex"}); err != nil {
+	if b.owner, err = b.network.NewPhone(ctx, simnet.PhoneOptions{Number: benchOwner, Name: "Alex"}); err != nil {
 		return err
 	}
 	if b.friend, err = b.network.NewPhone(ctx, simnet.PhoneOptions{Number: "34600100101", Name: "Sofi"}); err != nil {
@@ -83,8 +84,15 @@ func (b *mediaBench) setUp(ctx context.Context) (err error) {
 	if err := b.startBridge(ctx); err != nil {
 		return err
 	}
-	d := &demo{network: b.network, api: b.api, owner: b.owner}
-	return d.pair(ctx)
+	code, err := b.api.Pair(ctx, "")
+	if err != nil {
+		return err
+	}
+	if _, err := b.owner.EnterPairingCode(ctx, code.Code); err != nil {
+		return err
+	}
+	_, err = b.api.WaitState(ctx, bridge.StateOpen, statusPoll)
+	return err
 }
 
 // publish serves the file that is sent.
@@ -116,10 +124,10 @@ func (b *mediaBench) startBridge(ctx context.Context) error {
 	if err := listener.Close(); err != nil { // the bridge takes it
 		return err
 	}
-	b.api = &client{base: "http://" + address, token: "bench-0123456789abcdef"}
+	b.api = client.New("http://"+address, benchToken)
 	b.bridge = exec.CommandContext(ctx, b.program, "serve")
 	b.bridge.Env = []string{
-		"BRIDGE_TOKEN=" + b.api.token, "LISTEN_ADDR=" + address, "DATA_DIR=" + filepath.Join(b.dir, "data"), "ENABLE_SEND=true", "PHONE_NUMBER=" + demoNumber,
+		"BRIDGE_TOKEN=" + b.api.Token(), "LISTEN_ADDR=" + address, "DATA_DIR=" + filepath.Join(b.dir, "data"), "ENABLE_SEND=true", "PHONE_NUMBER=" + benchOwner,
 		"WA_NETWORK_FILE=" + file, "SIMULATED_FETCH_ALLOW=127.0.0.1/32", "LOG_LEVEL=error", "FETCH_TIMEOUT=10m",
 		"MEDIA_MAX_BYTES=" + strconv.FormatInt(b.size, 10), "MEDIA_CACHE_BYTES=" + strconv.FormatInt(64*b.size, 10),
 	}
@@ -127,15 +135,15 @@ func (b *mediaBench) startBridge(ctx context.Context) error {
 	if err := b.bridge.Start(); err != nil {
 		return err
 	}
-	d := &demo{}
-	return d.until(ctx, func() (bool, error) {
-		status, err := b.api.status(ctx)
-		var refused *net.OpError
-		if errors.As(err, &refused) {
-			return false, nil
+	for {
+		_, err := b.api.WaitState(ctx, bridge.StateNeedsPair, statusPoll)
+		if refused := new(net.OpError); !errors.As(err, &refused) {
+			return err
 		}
-		return status.Status == bridge.StateNeedsPair, err
-	})
+		if err := wait(ctx, statusPoll); err != nil {
+			return err
+		}
+	}
 }
 
 func (b *mediaBench) close() error {
@@ -244,11 +252,11 @@ func (b *mediaBench) download(ctx context.Context, r *simnet.Received) error {
 
 // ask reads an answer to its end and says how long it is.
 func (b *mediaBench) ask(ctx context.Context, method, path string, body io.Reader) (int64, error) {
-	req, err := http.NewRequestWithContext(ctx, method, b.api.base+path, body)
+	req, err := http.NewRequestWithContext(ctx, method, b.api.BaseURL()+path, body)
 	if err != nil {
 		return 0, err
 	}
-	req.Header.Set("Authorization", "Bearer "+b.api.token)
+	req.Header.Set("Authorization", "Bearer "+b.api.Token())
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, err

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/demo"
 	"bridged/internal/simnet"
 )
 
@@ -70,8 +71,8 @@ func TestMediaReceive_EveryKind(t *testing.T) {
 		"view once": {sendViewOnce, simnet.Media{Data: noise(20_000), Mimetype: "image/png"}, kindOf("image", "image/png"), `inline; filename="image-%s.png"`},
 		"video":     {(*simnet.Phone).SendVideo, simnet.Media{Data: noise(300_000), Mimetype: "video/mp4", Seconds: 7}, kindOf("video", "video/mp4"), `inline; filename="video-%s.mp4"`},
 		"sound":     {(*simnet.Phone).SendAudio, simnet.Media{Data: noise(10_001), Mimetype: "audio/mpeg", Seconds: 9}, kindOf("audio", "audio/mpeg"), `inline; filename="audio-%s.mp3"`},
-		"voice":     {(*simnet.Phone).SendAudio, simnet.Media{Data: demoVoice(2), Mimetype: "audio/ogg; codecs=opus", Seconds: 2, Voice: true}, kindOf("audio", "audio/ogg; codecs=opus"), `inline; filename="voice-%s.ogg"`},
-		"document":  {(*simnet.Phone).SendDocument, simnet.Media{Data: demoPDF(), Mimetype: "application/pdf", FileName: "Übersicht.pdf", Pages: 1}, kindOf("document", "application/pdf"), `inline; filename="_bersicht.pdf"; filename*=UTF-8''%C3%9Cbersicht.pdf`},
+		"voice":     {(*simnet.Phone).SendAudio, simnet.Media{Data: demo.Voice(2), Mimetype: "audio/ogg; codecs=opus", Seconds: 2, Voice: true}, kindOf("audio", "audio/ogg; codecs=opus"), `inline; filename="voice-%s.ogg"`},
+		"document":  {(*simnet.Phone).SendDocument, simnet.Media{Data: demo.PDF(), Mimetype: "application/pdf", FileName: "Übersicht.pdf", Pages: 1}, kindOf("document", "application/pdf"), `inline; filename="_bersicht.pdf"; filename*=UTF-8''%C3%9Cbersicht.pdf`},
 		"captioned": {(*simnet.Phone).SendDocument, simnet.Media{Data: noise(16), Mimetype: "application/zip", FileName: "a b.zip", Caption: "look"}, kindOf("document", "application/zip"), `inline; filename="a b.zip"`},
 		"web page":  {(*simnet.Phone).SendDocument, simnet.Media{Data: []byte("<script>alert(1)</script>"), Mimetype: "text/html", FileName: "page.html"}, kindOf("document", "text/html"), `attachment; filename="page.html"`},
 		"one byte":  {(*simnet.Phone).SendDocument, simnet.Media{Data: []byte("x"), Mimetype: "text/plain", FileName: "x"}, kindOf("document", "text/plain"), `inline; filename="x"`},

@@ -20,6 +20,7 @@ import (
 
 	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
+	"bridged/internal/demo"
 	"bridged/internal/simnet"
 )
 
@@ -45,7 +46,7 @@ func TestMediaSend_EveryKindArrives(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
 	web := newWebsite(t)
-	picture, movie, sound, voice, paper, odd := demoPicture(640, 400), film(), song(), demoVoice(3), demoPDF(), []byte{}
+	picture, movie, sound, voice, paper, odd := demo.Picture(640, 400), film(), song(), demo.Voice(3), demo.PDF(), []byte{}
 	odd = append(odd, noise(70_000)...)
 	length := func(file []byte) *uint64 { return proto.Uint64(uint64(len(file))) }
 	document := func(file []byte, mimeType, name, caption string) *waE2E.Message {
@@ -160,14 +161,14 @@ func TestMediaSend_ToAGroupWithAQuote(t *testing.T) {
 		return nil
 	})
 	uploads := c.network.CDN().Uploads()
-	id := c.sendsMedia(t, object{"jid": hike.in.String(), "url": newWebsite(t).has("/map.png", demoPicture(64, 64)), "type": "image", "caption": "here", "quotedMsgId": question})
+	id := c.sendsMedia(t, object{"jid": hike.in.String(), "url": newWebsite(t).has("/map.png", demo.Picture(64, 64)), "type": "image", "caption": "here", "quotedMsgId": question})
 	for _, member := range []*simnet.Phone{hike.by, hike.witness} {
 		got := must(member.ReceivedID(within(t), id))(t)
 		info := got.Message.Message.GetImageMessage().GetContextInfo()
 		if info.GetStanzaID() != question || info.GetQuotedMessage().GetConversation() != "do you have the map?" {
 			t.Errorf("%s sees the quote %v", member.Name(), info)
 		}
-		if file := must(member.Download(within(t), got))(t); !bytes.Equal(file, demoPicture(64, 64)) {
+		if file := must(member.Download(within(t), got))(t); !bytes.Equal(file, demo.Picture(64, 64)) {
 			t.Errorf("%s got other bytes", member.Name())
 		}
 	}
@@ -181,7 +182,7 @@ func TestMediaSend_Once(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
 	web := newWebsite(t)
-	body := object{"jid": c.anna.PN().String(), "url": web.has("/once.pdf", demoPDF()), "type": "document"}
+	body := object{"jid": c.anna.PN().String(), "url": web.has("/once.pdf", demo.PDF()), "type": "document"}
 	uploads := c.network.CDN().Uploads()
 	id := sentID(t, c.bridge.Post("/api/messages/send-media", body, "Idempotency-Key", "once"))
 	c.bridge.restart()
@@ -205,7 +206,7 @@ func TestMediaSend_OutlivesItsCaller(t *testing.T) {
 	url := newWebsite(t).serves("/slow.pdf", func(w http.ResponseWriter, _ *http.Request) {
 		close(fetching)
 		<-goOn
-		_, _ = w.Write(demoPDF())
+		_, _ = w.Write(demo.PDF())
 	})
 	body := fmt.Sprintf(`{"jid":"%s","url":"%s","type":"document"}`, c.anna.PN(), url)
 	ctx, hangUp := context.WithCancel(within(t))
@@ -231,7 +232,7 @@ func TestMediaSend_OutlivesItsCaller(t *testing.T) {
 		return nil
 	})
 	got := must(c.anna.ReceivedID(within(t), id))(t)
-	if file := must(c.anna.Download(within(t), got))(t); !bytes.Equal(file, demoPDF()) {
+	if file := must(c.anna.Download(within(t), got))(t); !bytes.Equal(file, demo.PDF()) {
 		t.Error("other bytes arrived")
 	}
 	c.bridge.leavesNoFile()
@@ -260,7 +261,7 @@ func TestMediaSend_StopDuringTheFetch(t *testing.T) {
 	web := newWebsite(t)
 	t.Cleanup(func() { close(over) })
 	url := web.serves("/endless", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(demoPDF())
+		_, _ = w.Write(demo.PDF())
 		_ = http.NewResponseController(w).Flush()
 		close(fetching)
 		<-over
@@ -280,7 +281,7 @@ func TestMediaSend_StopDuringTheFetch(t *testing.T) {
 func TestMediaSend_UploadsThatFail(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
-	url := newWebsite(t).has("/paper.pdf", demoPDF())
+	url := newWebsite(t).has("/paper.pdf", demo.PDF())
 	send := func() apitest.Response {
 		return c.bridge.Post("/api/messages/send-media", object{"jid": c.anna.PN().String(), "url": url, "type": "document"})
 	}
@@ -327,7 +328,7 @@ func TestMediaSend_BadFiles(t *testing.T) {
 		"words as picture":    {web.has("/words", text), object{"type": "image"}, bridge.CodeUnsupportedMedia, "image"},
 		"sound as video":      {web.has("/song", song()), object{"type": "video"}, bridge.CodeUnsupportedMedia, "audio"},
 		"film as picture":     {web.has("/film", film()), object{"type": "image"}, bridge.CodeUnsupportedMedia, "image"},
-		"picture as sound":    {web.has("/picture", demoPicture(8, 8)), object{"type": "audio"}, bridge.CodeUnsupportedMedia, "audio"},
+		"picture as sound":    {web.has("/picture", demo.Picture(8, 8)), object{"type": "audio"}, bridge.CodeUnsupportedMedia, "audio"},
 		"song as voice note":  {web.has("/tune", song()), object{"type": "audio", "ptt": true}, bridge.CodeUnsupportedMedia, "Opus"},
 		"breaks off": {web.serves("/short", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
@@ -392,7 +393,7 @@ func TestMediaSend_GuardHolds(t *testing.T) {
 		refused(t, send(redirects(fmt.Sprint("/redirect/", i), to)), http.StatusBadRequest, bridge.CodeFetchFailed)
 	}
 	// What is public is fetched, redirects and all, by no proxy's hand.
-	sentID(t, send(redirects("/moved", web.has("/paper.pdf", demoPDF()))))
+	sentID(t, send(redirects("/moved", web.has("/paper.pdf", demo.PDF()))))
 }
 
 // A literal private URL is refused before the account's state matters; a fetch
@@ -402,7 +403,7 @@ func TestMediaSend_RefusalsComeInOrder(t *testing.T) {
 	b := startBridge(t, newNetwork(t), fetchesLoopback)
 	b.becomes(bridge.StateNeedsPair)
 	web := newWebsite(t)
-	body := object{"jid": "491510000002@s.whatsapp.net", "url": web.has("/paper.pdf", demoPDF()), "type": "document"}
+	body := object{"jid": "491510000002@s.whatsapp.net", "url": web.has("/paper.pdf", demo.PDF()), "type": "document"}
 	refused(t, b.Post("/api/messages/send-media", with(body, object{"url": "http://10.0.0.1/"})), 400, bridge.CodeFetchFailed, "fetch failed:")
 	refused(t, b.Post("/api/messages/send-media", with(body, object{"ptt": true})), 400, bridge.CodeInvalid, "ptt")
 	refused(t, b.Post("/api/messages/send-media", with(body, object{"quotedMsgId": "NONE"})), 404, bridge.CodeNotFound)

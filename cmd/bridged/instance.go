@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
+	"bridged/internal/client"
 	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/wa"
@@ -34,6 +36,7 @@ type instance struct {
 	files   *media.Cache
 	server  *http.Server
 	address net.Addr
+	client  *client.Client
 
 	lifetime     context.Context // of sends that outlive their callers
 	giveUp       context.CancelFunc
@@ -47,8 +50,20 @@ type instance struct {
 	running      chan struct{}
 }
 
+// launch brings a bridge up with the configuration in environ.
+func launch(ctx context.Context, environ []string, log io.Writer) (*instance, error) {
+	c, err := readConfig(environ)
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, c, newLog(log, c.level, c.LogFormat))
+}
+
+// Client returns a client of the bridge's API, over the wire.
+func (i *instance) Client() *client.Client { return i.client }
+
 // start brings a bridge up: store, account, HTTP, in this order, so that
-// /healthz answers before the socket is up. The caller must call stop.
+// /healthz answers before the socket is up. The caller must call Stop.
 func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err error) {
 	i := &instance{log: log, failed: make(chan error, 3), running: make(chan struct{})}
 	i.lifetime, i.giveUp = context.WithCancel(context.WithoutCancel(ctx))
@@ -92,6 +107,11 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *instance, err 
 		Files: files, Preparer: preparer, FetchTimeout: c.FetchTimeout,
 		Webhooks: i.webhooks, WithoutPages: !c.Console, Lifetime: i.lifetime, Streams: i.streams, Log: log,
 	}), log)
+	reached, err := dialable(i.address.String())
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	i.client = client.New("http://"+reached, c.Token)
 	if c.network.IsSimulated() {
 		log.Warn().Msg("WA_NETWORK_FILE is set: this is a simulated network, not WhatsApp")
 	}
@@ -126,8 +146,8 @@ func (i *instance) run(ctx context.Context, listener net.Listener, c config) {
 	}()
 }
 
-// wait waits until ctx ends or a part fails.
-func (i *instance) wait(ctx context.Context) error {
+// Wait waits until ctx ends or a part fails.
+func (i *instance) Wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
@@ -136,10 +156,10 @@ func (i *instance) wait(ctx context.Context) error {
 	}
 }
 
-// stop ends the bridge in order: streams and waiting readers, no new requests,
+// Stop ends the bridge in order: streams and waiting readers, no new requests,
 // those under way end or are given up, the socket is closed, webhooks end, then
 // the databases.
-func (i *instance) stop() error {
+func (i *instance) Stop() error {
 	i.log.Info().Msg("stopping")
 	i.endStreams()
 	if err := i.shutdown(requestsMayEnd); err != nil {
@@ -176,6 +196,9 @@ func (i *instance) close() error {
 		i.endPosting()
 	}
 	i.housekeeping.Wait()
+	if i.client != nil {
+		i.client.Close()
+	}
 	var errs []error
 	if i.files != nil {
 		i.files.Close()

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -15,6 +12,7 @@ import (
 	"rsc.io/qr"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
 // pairCommand links the account through a running bridge's own API.
@@ -25,12 +23,6 @@ type pairCommand struct {
 // statusPoll is how often the status is asked for while waiting.
 const statusPoll = time.Second
 
-// client calls a bridge's API.
-type client struct {
-	base  string
-	token string
-}
-
 // listenAddr is where the bridge with this environment can be reached.
 func listenAddr(environ []string) (string, error) {
 	address := env.ToMap(environ)["LISTEN_ADDR"]
@@ -40,7 +32,7 @@ func listenAddr(environ []string) (string, error) {
 	return dialable(address)
 }
 
-func newClient(environ []string) (*client, error) {
+func newClient(environ []string) (*client.Client, error) {
 	address, err := listenAddr(environ)
 	if err != nil {
 		return nil, err
@@ -53,53 +45,7 @@ func newClient(environ []string) (*client, error) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	return &client{base: "http://" + address, token: c.Token}, nil
-}
-
-// call sends a request and reads the answer into out. An error answer becomes
-// an error with its sentence.
-func (c *client) call(ctx context.Context, method, path string, body, out any) error {
-	var payload io.Reader
-	if body != nil {
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		payload = bytes.NewReader(encoded)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("no bridge answers at %s: start it first (%w)", c.base, err)
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode != http.StatusOK {
-		var refusal struct{ Error, Code string }
-		if json.Unmarshal(data, &refusal) == nil && refusal.Error != "" {
-			return &bridge.Error{Code: bridge.Code(refusal.Code), Msg: refusal.Error}
-		}
-		return fmt.Errorf("%s %s answered %s", method, path, resp.Status)
-	}
-	if out == nil {
-		return nil
-	}
-	return json.Unmarshal(data, out)
-}
-
-func (c *client) status(ctx context.Context) (status bridge.Status, err error) {
-	err = c.call(ctx, http.MethodGet, "/api/auth/status", nil, &status)
-	return status, err
+	return client.New("http://"+address, c.Token), nil
 }
 
 // Run is called by kong.
@@ -108,12 +54,8 @@ func (p pairCommand) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	var body any
-	if p.Phone != "" {
-		body = map[string]string{"phone": p.Phone}
-	}
-	var code bridge.PairingCode
-	err = c.call(e.ctx, http.MethodPost, "/api/auth/pair", body, &code)
+	defer c.Close()
+	code, err := c.Pair(e.ctx, p.Phone)
 	switch {
 	case bridge.CodeOf(err) == bridge.CodeAlreadyPaired:
 		return p.alreadyPaired(e, c)
@@ -127,8 +69,8 @@ func (p pairCommand) Run(e *environment) error {
 	return waitLinked(e, c)
 }
 
-func (pairCommand) alreadyPaired(e *environment, c *client) error {
-	status, err := c.status(e.ctx)
+func (pairCommand) alreadyPaired(e *environment, c *client.Client) error {
+	status, err := c.Status(e.ctx)
 	if err != nil {
 		return err
 	}
@@ -137,12 +79,12 @@ func (pairCommand) alreadyPaired(e *environment, c *client) error {
 }
 
 // waitLinked draws each new QR code until the account is open.
-func waitLinked(e *environment, c *client) error {
+func waitLinked(e *environment, c *client.Client) error {
 	shown, lastError := "", ""
 	ticker := time.NewTicker(statusPoll)
 	defer ticker.Stop()
 	for {
-		status, err := c.status(e.ctx)
+		status, err := c.Status(e.ctx)
 		switch {
 		case errors.Is(err, context.Canceled):
 			return nil

@@ -7,13 +7,9 @@ type serveCommand struct{}
 
 // Run is called by kong.
 func (serveCommand) Run(e *environment) error {
-	c, err := readConfig(e.environ)
+	bridge, err := launch(e.ctx, e.environ, e.stderr)
 	if err != nil {
 		return err
 	}
-	bridge, err := start(e.ctx, c, newLog(e.stderr, c.level, c.LogFormat))
-	if err != nil {
-		return err
-	}
-	return errors.Join(bridge.wait(e.ctx), bridge.stop())
+	return errors.Join(bridge.Wait(e.ctx), bridge.Stop())
 }

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"image/png"
 )
 
-// demoPicture is a landscape: sky, hills and a way.
-func demoPicture(width, height int) []byte {
+// Picture returns a PNG of a landscape: sky, hills and a way.
+func Picture(width, height int) []byte {
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
 		for x := range width {
@@ -33,9 +33,9 @@ func landscape(x, y, width, height int) color.Color {
 	return color.RGBA{R: 60, G: uint8(150 - (y-hill)/3), B: 70, A: 255}
 }
 
-// demoVoice is an Ogg Opus file (RFC 7845) of silence: 50 packets of 20 ms to
+// Voice returns an Ogg Opus file (RFC 7845) of silence: 50 packets of 20 ms to
 // the second, on a page each second.
-func demoVoice(seconds int) []byte {
+func Voice(seconds int) []byte {
 	var b bytes.Buffer
 	head := append([]byte("OpusHead"), 1, 1, 0, 0, 0x80, 0xBB, 0, 0, 0, 0, 0)
 	oggPage(&b, 2, 0, 0, head)
@@ -87,8 +87,8 @@ func oggChecksum(page []byte) (crc uint32) {
 	return crc
 }
 
-// demoPDF is a page with one line.
-func demoPDF() []byte {
+// PDF returns a page with one line.
+func PDF() []byte {
 	var b bytes.Buffer
 	var offsets []int
 	object := func(text string) {

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"bridged/internal/simnet"
 )
 
-// demoNumber is the demo account's, from a range reserved for fiction.
-const demoNumber = "15550100200"
+// ownerNumber is the demo account's, from a range reserved for fiction.
+const ownerNumber = "15550100200"
 
-// demoLastLine ends the conversation.
-const demoLastLine = "See you all on Saturday! 🥾"
+// lastLine ends the conversation.
+const lastLine = "See you all on Saturday! 🥾"
 
-// demoPeople are the account's acquaintances: key, name in the address book,
+// acquaintances are the account's acquaintances: key, name in the address book,
 // number, push name.
-var demoPeople = []struct{ key, contact, number, pushName string }{
+var acquaintances = []struct{ key, contact, number, pushName string }{
 	{"sofia", "Sofía Ramírez", "34600100101", "Sofi"},
 	{"jonas", "Jonas Weber", "4915100100102", "Jonas"},
 	{"elif", "Elif Yılmaz", "905300100103", "elif"},
@@ -29,12 +29,12 @@ var demoPeople = []struct{ key, contact, number, pushName string }{
 // castPeople brings the phones onto the network. The friends answer what is
 // sent to them.
 func (d *demo) castPeople(ctx context.Context) error {
-	owner, err := d.network.NewPhone(ctx, simnet.PhoneOptions{Number: demoNumber, Name: "Alex"})
+	owner, err := d.network.NewPhone(ctx, simnet.PhoneOptions{Number: ownerNumber, Name: "Alex"})
 	if err != nil {
 		return err
 	}
 	d.owner, d.people = owner, map[string]*simnet.Phone{}
-	for i, person := range demoPeople {
+	for i, person := range acquaintances {
 		phone, err := d.network.NewPhone(ctx, simnet.PhoneOptions{Number: person.number, Name: person.pushName, LIDChats: i%2 == 1})
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func (d *demo) play(ctx context.Context) error {
 	s.say(layla, me, "أرسلت لك العنوان، هل وصلك؟")
 	s.say(yuki, me, "写真ありがとう！")
 	s.say(owner, sofia.PN(), "¡Claro que sí! Llevo café.")
-	s.say(owner, hike, demoLastLine)
+	s.say(owner, hike, lastLine)
 	if s.err != nil {
 		return s.err
 	}
@@ -122,7 +122,7 @@ func (d *demo) findPicture(ctx context.Context) error {
 				} `json:"media"`
 			} `json:"messages"`
 		}
-		err := d.api.call(ctx, "GET", "/api/groups/"+d.group.Escaped()+"/messages", nil, &page)
+		err := d.api.Call(ctx, "GET", "/api/groups/"+d.group.Escaped()+"/messages", nil, &page)
 		if bridge.CodeOf(err) == bridge.CodeNotFound {
 			return false, nil
 		}
@@ -169,20 +169,20 @@ func (s *script) say(p *simnet.Phone, to simnet.JID, text string) simnet.Message
 func (s *script) image(p *simnet.Phone, to simnet.JID, caption string) {
 	const width, height = 320, 200
 	s.do(func() (simnet.MessageID, error) {
-		return p.SendImage(s.ctx, to, simnet.Media{Data: demoPicture(width, height), Mimetype: "image/png", Caption: caption, Width: width, Height: height})
+		return p.SendImage(s.ctx, to, simnet.Media{Data: Picture(width, height), Mimetype: "image/png", Caption: caption, Width: width, Height: height})
 	})
 }
 
 func (s *script) voice(p *simnet.Phone, to simnet.JID) {
 	const seconds = 4
 	s.do(func() (simnet.MessageID, error) {
-		return p.SendAudio(s.ctx, to, simnet.Media{Data: demoVoice(seconds), Mimetype: "audio/ogg; codecs=opus", Seconds: seconds, Voice: true})
+		return p.SendAudio(s.ctx, to, simnet.Media{Data: Voice(seconds), Mimetype: "audio/ogg; codecs=opus", Seconds: seconds, Voice: true})
 	})
 }
 
 func (s *script) document(p *simnet.Phone, to simnet.JID, name, caption string) {
 	s.do(func() (simnet.MessageID, error) {
-		return p.SendDocument(s.ctx, to, simnet.Media{Data: demoPDF(), Mimetype: "application/pdf", FileName: name, Caption: caption, Pages: 1})
+		return p.SendDocument(s.ctx, to, simnet.Media{Data: PDF(), Mimetype: "application/pdf", FileName: name, Caption: caption, Pages: 1})
 	})
 }
 

@@ -1,0 +1,100 @@
+// Package client speaks the API, typed with the values of package bridge.
+//
+// A client reaches a bridge over the wire ([New]), or in the process through
+// its router ([InProcess]). Both take the same way through authentication,
+// checks and errors: whatever is refused to curl is refused to them, too.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// Client calls the API of one bridge with one token. It may be used by many
+// goroutines.
+type Client struct {
+	base  string
+	token string
+	http  *http.Client
+}
+
+// New returns a client of the bridge at base, such as http://127.0.0.1:8080,
+// with a pool of connections of its own.
+func New(base, token string) *Client {
+	transport := &http.Transport{MaxIdleConnsPerHost: 64} // without a proxy: a bridge is reached directly
+	return &Client{base: strings.TrimSuffix(base, "/"), token: token, http: &http.Client{Transport: transport}}
+}
+
+// BaseURL returns the address that the client calls.
+func (c *Client) BaseURL() string { return c.base }
+
+// Token returns the bearer token that the client sends.
+func (c *Client) Token() string { return c.token }
+
+// Close closes the connections that are idle.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Call sends a request with a JSON body, unless body is nil, and decodes the
+// answer into out, unless that is nil. An answer other than 2xx is an [*Error].
+func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
+	resp, err := c.Do(ctx, method, path, body, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if out == nil {
+		_, err = io.Copy(io.Discard, resp.Body)
+		return err
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("read the answer to %s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+// Do sends a request and returns its answer, whose body the caller reads and
+// closes. An answer other than 2xx is an [*Error].
+func (c *Client) Do(ctx context.Context, method, path string, body any, header http.Header) (*http.Response, error) {
+	req, err := c.request(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unreachable(err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		err := readError(resp)
+		return nil, errors.Join(err, resp.Body.Close())
+	}
+	return resp, nil
+}
+
+func (c *Client) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
+	var payload io.Reader = http.NoBody
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		payload = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
+}

@@ -1,0 +1,201 @@
+// Package demo runs a bridge on a simulated network, with people who write and
+// answer.
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/simnet"
+)
+
+// ready bounds how long the demo may take to be set up.
+const ready = 60 * time.Second
+
+// Run runs a bridge on a simulated network, sets up a conversation and prints
+// how to look at it, until ctx ends. What it prints goes to stdout, the log to
+// stderr.
+func Run(ctx context.Context, start Start, environ []string, stdout, stderr io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "bridged-demo-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	network, err := simnet.New(context.WithoutCancel(ctx), simnet.Options{})
+	if err != nil {
+		return fmt.Errorf("start the simulated network: %w", err)
+	}
+	defer network.Close()
+	environ, err = prepare(environ, network, dir)
+	if err != nil {
+		return err
+	}
+	server, err := start(ctx, environ, stderr)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	fmt.Fprintln(stderr, "Setting up the simulated network …")
+	d := &demo{network: network, api: server.Client()}
+	if err := d.setUp(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return fmt.Errorf("set up the demo: %w", err)
+	}
+	d.print(stdout)
+	return server.Wait(ctx)
+}
+
+// prepare returns the environment of a bridge on the demo's network and in its
+// own directory, with sends enabled.
+func prepare(environ []string, network *simnet.Network, dir string) ([]string, error) {
+	file := filepath.Join(dir, "network.json")
+	if err := network.WriteNetworkFile(file); err != nil {
+		return nil, err
+	}
+	vars := env.ToMap(environ)
+	for name, value := range map[string]string{
+		"WA_NETWORK_FILE": file, "DATA_DIR": filepath.Join(dir, "data"), "PHONE_NUMBER": ownerNumber,
+		"ENABLE_SEND": "true", "PROXY_URL": "",
+	} {
+		vars[name] = value
+	}
+	if vars["BRIDGE_TOKEN"] == "" && vars["BRIDGE_TOKEN_FILE"] == "" {
+		token := make([]byte, 12)
+		_, _ = rand.Read(token) // never fails (crypto/rand)
+		vars["BRIDGE_TOKEN"] = "demo-" + hex.EncodeToString(token)
+	}
+	if vars["LOG_LEVEL"] == "" {
+		vars["LOG_LEVEL"] = "error"
+	}
+	list := make([]string, 0, len(vars))
+	for name, value := range vars {
+		list = append(list, name+"="+value)
+	}
+	return list, nil
+}
+
+// demo is the stage: a network, its people, and the bridge seen from outside.
+type demo struct {
+	network *simnet.Network
+	api     *client.Client
+	owner   *simnet.Phone
+	people  map[string]*simnet.Phone
+	group   bridge.JID
+	picture bridge.Message
+}
+
+// setUp pairs the account through the bridge's own API and plays the
+// conversation.
+func (d *demo) setUp(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ready)
+	defer cancel()
+	if err := d.castPeople(ctx); err != nil {
+		return err
+	}
+	if err := d.pair(ctx); err != nil {
+		return err
+	}
+	if err := d.play(ctx); err != nil {
+		return err
+	}
+	return d.settle(ctx)
+}
+
+func (d *demo) pair(ctx context.Context) error {
+	code, err := d.api.Pair(ctx, "")
+	if err != nil {
+		return err
+	}
+	if _, err := d.owner.EnterPairingCode(ctx, code.Code); err != nil {
+		return err
+	}
+	return d.until(ctx, func() (bool, error) {
+		status, err := d.api.Status(ctx)
+		return status.Status == bridge.StateOpen, err
+	})
+}
+
+// settle waits until the bridge shows the whole conversation.
+func (d *demo) settle(ctx context.Context) error {
+	return d.until(ctx, func() (bool, error) {
+		var found struct {
+			Matches []bridge.Match `json:"matches"`
+		}
+		err := d.api.Call(ctx, http.MethodGet, "/api/messages/search?q="+url.QueryEscape(lastLine), nil, &found)
+		return len(found.Matches) > 0, err
+	})
+}
+
+// until asks again and again until done.
+func (d *demo) until(ctx context.Context, done func() (bool, error)) error {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		ok, err := done()
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
+// print tells how to use what is there, with lines that work as they are.
+func (d *demo) print(w io.Writer) {
+	get := func(path string) string {
+		return fmt.Sprintf("curl -s -H 'Authorization: Bearer %s' '%s%s'", d.api.Token(), d.api.BaseURL(), path)
+	}
+	friend := bridge.PhoneJID(d.people["sofia"].Number())
+	fmt.Fprintf(w, `
+bridged runs on a simulated WhatsApp network: a paired account, people who write
+and answer, groups, pictures, voice notes, documents. Nothing leaves this machine.
+
+  address  %s
+  token    %s
+
+The account's status and chats:
+  %s
+  %s
+
+A conversation, a group with its members, and a search in any script:
+  %s
+  %s
+  %s
+  %s
+
+Write to Sofia, and read her answer a moment later:
+  curl -s -X POST -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' \
+    -d '{"jid": "%s", "text": "Hola Sofía!"}' '%s/api/messages/send'
+  %s
+`,
+		d.api.BaseURL(), d.api.Token(),
+		get("/api/auth/status"), get("/api/chats"),
+		get("/api/messages/individual/"+friend.Escaped()+"?limit=20"),
+		get("/api/groups/"+d.group.Escaped()),
+		get("/api/groups/"+d.group.Escaped()+"/messages?limit=20&order=asc"),
+		get("/api/messages/search?q="+url.QueryEscape("straße")),
+		d.api.Token(), friend, d.api.BaseURL(),
+		get("/api/messages/individual/"+friend.Escaped()+"?limit=2"))
+	if d.picture.ID != "" {
+		fmt.Fprintf(w, "\nDownload a picture:\n  %s -o picture.png\n", get(d.picture.Media.DownloadURL))
+	}
+	fmt.Fprint(w, "\nCtrl-C ends the demo and leaves nothing behind.\n")
+}

@@ -2,140 +2,24 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"os"
-	"slices"
-	"strings"
-	"time"
+
+	"bridged/internal/bench"
 )
 
-// benchCommand measures the bridge on this machine, with made-up messages and
-// a simulated network.
+// benchCommand measures the bridge on this machine.
 type benchCommand struct {
-	Messages int           `default:"1000000" help:"How many messages the store is filled with."`
-	Chats    int           `default:"2000" help:"How many chats they are in; the largest of 2,000 holds 4.2 percent."`
-	Seed     uint64        `default:"1" help:"Another seed makes other messages."`
-	Dir      string        `type:"path" help:"Keep the filled stores here, and use those that are there already. Without it they are removed."`
-	Only     []string      `help:"Measure only these parts: search, pages, ingest, media, footprint, growth."`
-	Sizes    []int         `default:"10000,100000,1000000,5000000" help:"The stores of growth."`
-	Plot     string        `type:"path" help:"Write growth as an SVG picture to this file."`
-	Requests int           `default:"300" help:"How many requests of each kind are measured."`
-	Scans    int           `default:"12" help:"How many plain scans are measured beside them; in large stores each takes seconds."`
-	Period   time.Duration `default:"10s" help:"How long load is kept up."`
-	JSON     bool          `name:"json" help:"Print JSON instead of tables."`
-}
-
-// benchPart is one part of the benchmark.
-type benchPart struct {
-	name    string
-	about   string
-	measure func(*bench, context.Context) error
-	asked   bool // only measured when it is asked for
-}
-
-// benchParts are all the parts, in the order in which they are measured.
-var benchParts = []benchPart{
-	{name: "search", about: "texts in all chats and inside one", measure: (*bench).measureSearch},
-	{name: "pages", about: "histories, chats, media information", measure: (*bench).measurePages},
-	{name: "ingest", about: "messages from the network", measure: (*bench).measureIngest},
-	{name: "media", about: "files of 100 MB", measure: (*bench).measureMedia},
-	{name: "footprint", about: "memory, start, binary", measure: (*bench).measureFootprint},
-	{name: "growth", about: "from the smallest store to the largest", measure: (*bench).measureGrowth, asked: true},
-}
-
-// bench is one run.
-type bench struct {
-	command benchCommand
-	dir     string // of the filled stores
-	temp    string // of everything else; removed at the end
-	program string // the executable that child processes run
-	stderr  io.Writer
-	stores  map[string]*benchStore
-	report  benchReport
+	bench.Options
 }
 
 // Run is called by kong.
 func (c *benchCommand) Run(e *environment) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
+	start := func(ctx context.Context, environ []string, log io.Writer) (bench.Bridge, error) {
+		return launch(ctx, environ, log)
 	}
-	b := &bench{command: *c, program: program, stderr: e.stderr, stores: map[string]*benchStore{}}
-	parts, err := b.parts()
-	if err != nil {
-		return err
+	streams := bench.Streams{Stdout: e.stdout, Stderr: e.stderr}
+	if isTerminal(e.stderr) {
+		streams.Progress = e.stderr
 	}
-	if err = b.run(e.ctx, parts); err != nil {
-		err = fmt.Errorf("bench: %w", err)
-	}
-	// What was measured before a failure is worth seeing.
-	return errors.Join(err, b.print(e.stdout))
-}
-
-func (b *bench) print(w io.Writer) error {
-	if !b.command.JSON {
-		return b.report.print(w)
-	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(b.report)
-}
-
-func (b *bench) run(ctx context.Context, parts []benchPart) (err error) {
-	if b.temp, err = os.MkdirTemp("", "bridged-bench-*"); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(b.temp)) }()
-	if b.dir = b.command.Dir; b.dir == "" {
-		b.dir = b.temp
-	}
-	b.report.begin(b.command)
-	defer b.report.end()
-	for _, part := range parts {
-		fmt.Fprintf(b.stderr, "%s: %s …\n", part.name, part.about)
-		if err := part.measure(b, ctx); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
-		}
-	}
-	return nil
-}
-
-// The files of measureMedia.
-const (
-	benchFileSize = 100 << 20
-	benchAtOnce   = 8
-)
-
-// measureMedia sends and downloads large files.
-func (b *bench) measureMedia(ctx context.Context) error {
-	var text strings.Builder
-	files := mediaBench{program: b.program, size: benchFileSize, rounds: max(1, b.command.Requests/60), atOnce: benchAtOnce}
-	err := benchMedia(ctx, &text, files)
-	b.report.Media = text.String()
-	return err
-}
-
-// parts are the parts that are measured.
-func (b *bench) parts() ([]benchPart, error) {
-	if b.command.Messages < 1000 || b.command.Chats < 1 || b.command.Requests < 1 {
-		return nil, errors.New("bench: --messages must be at least 1000, --chats and --requests at least 1")
-	}
-	var parts []benchPart
-	var names []string
-	for _, part := range benchParts {
-		names = append(names, part.name)
-		named := slices.Contains(b.command.Only, part.name)
-		if named || len(b.command.Only) == 0 && (!part.asked || b.command.Plot != "") {
-			parts = append(parts, part)
-		}
-	}
-	for _, name := range b.command.Only {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("bench: --only knows no part %q: there are %s", name, strings.Join(names, ", "))
-		}
-	}
-	return parts, nil
+	return bench.Run(e.ctx, c.Options, start, streams)
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -142,7 +142,7 @@ func (b *bench) fillFrom(ctx context.Context, into *store.Store, c *benchCorpus,
 			}
 		}
 	}()
-	bar := newProgress(b.stderr, "filling", c.messages)
+	bar := newProgress(b.streams.Progress, "filling", c.messages)
 	defer bar.end()
 	for facts := range batches {
 		if err := into.Save(ctx, facts...); err != nil {
@@ -166,7 +166,7 @@ func (b *bench) awaitIndex(ctx context.Context, of *store.Store) error {
 			return err
 		}
 		if bar == nil {
-			bar = newProgress(b.stderr, "indexing", total)
+			bar = newProgress(b.streams.Progress, "indexing", total)
 			defer bar.end()
 		}
 		bar.show(done)
@@ -179,7 +179,7 @@ func (b *bench) awaitIndex(ctx context.Context, of *store.Store) error {
 	}
 }
 
-// progress is a bar on a terminal; elsewhere it is silent.
+// progress is a bar that is drawn again and again.
 type progress struct {
 	w     io.Writer
 	what  string
@@ -190,7 +190,7 @@ type progress struct {
 }
 
 func newProgress(w io.Writer, what string, total int) *progress {
-	if !isTerminal(w) {
+	if w == nil {
 		w = io.Discard
 	}
 	return &progress{w: w, what: what, total: total, began: time.Now()}

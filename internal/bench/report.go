@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -42,8 +42,8 @@ type benchValue struct {
 	Met      bool    `json:"met"`
 }
 
-// benchReport is everything that one run has measured.
-type benchReport struct {
+// Report is everything that one run has measured.
+type Report struct {
 	Began   time.Time      `json:"began"`
 	Seconds float64        `json:"seconds"`
 	System  string         `json:"system"`
@@ -53,17 +53,17 @@ type benchReport struct {
 	Filled  []benchFilling `json:"filled"`
 	Timings []benchTiming  `json:"timings"`
 	Values  []benchValue   `json:"values"`
-	Growth  []benchGrowth  `json:"growth,omitempty"`
+	Growth  []Growth       `json:"growth,omitempty"`
 	Media   string         `json:"media,omitempty"` // as text
 }
 
-func (r *benchReport) begin(c benchCommand) {
+func (r *Report) begin(c Options) {
 	r.Began, r.Seed = time.Now().UTC(), c.Seed
 	r.System, r.CPUs = runtime.GOOS+"/"+runtime.GOARCH+" "+runtime.Version(), runtime.NumCPU()
 	r.Load[0] = loadAverage()
 }
 
-func (r *benchReport) end() {
+func (r *Report) end() {
 	r.Load[1], r.Seconds = loadAverage(), time.Since(r.Began).Seconds()
 }
 
@@ -77,7 +77,7 @@ func loadAverage() string {
 }
 
 // add enters what a task has taken.
-func (r *benchReport) add(t benchTask, messages int, ours, plain []time.Duration) {
+func (r *Report) add(t benchTask, messages int, ours, plain []time.Duration) {
 	timing := benchTiming{
 		Part: t.part, Name: t.name, Messages: messages, Goal: t.goal,
 		P50: percentile(ours, 50), P99: percentile(ours, 99),
@@ -91,7 +91,7 @@ func (r *benchReport) add(t benchTask, messages int, ours, plain []time.Duration
 }
 
 // value enters any other figure.
-func (r *benchReport) value(v benchValue) { r.Values = append(r.Values, v) }
+func (r *Report) value(v benchValue) { r.Values = append(r.Values, v) }
 
 func (g benchGoal) met(t benchTiming) bool {
 	return (g.P50 == 0 || t.P50 <= g.P50) && (g.P99 == 0 || t.P99 <= g.P99) && (g.Times == 0 || t.Times >= g.Times)
@@ -139,7 +139,7 @@ func mark(goal string, met bool) string {
 }
 
 // print writes the tables.
-func (r *benchReport) print(w io.Writer) error {
+func (r *Report) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s on %d processors, %s UTC, seed %d, load %s at first, %s at last, %s in all\n", r.System, r.CPUs,
 		r.Began.Format("2006-01-02 15:04"), r.Seed, r.Load[0], r.Load[1], (time.Duration(r.Seconds) * time.Second).String())
 	for _, f := range r.Filled {
@@ -161,7 +161,7 @@ func (r *benchReport) print(w io.Writer) error {
 	return err
 }
 
-func (r *benchReport) printTimings(w io.Writer) {
+func (r *Report) printTimings(w io.Writer) {
 	if len(r.Timings) > 0 {
 		fmt.Fprint(w, "\n\tmessages\tp50 ms\tp99 ms\tplain p50\tplain p99\ttimes\tgoal\t\n")
 	}
@@ -175,7 +175,7 @@ func (r *benchReport) printTimings(w io.Writer) {
 	}
 }
 
-func (r *benchReport) printValues(w io.Writer) {
+func (r *Report) printValues(w io.Writer) {
 	if len(r.Values) > 0 {
 		fmt.Fprint(w, "\n\tmessages\tfigure\tunit\tgoal\t\n")
 	}

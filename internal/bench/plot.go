@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -33,18 +33,18 @@ func (a axis) at(value float64) float64 {
 
 // curve is a line of the plot with its label.
 type curve struct {
-	benchGrowth
+	Growth
 	colour string
 	label  float64 // where the label stands
 	end    float64 // where the line ends
 }
 
 // plotGrowth draws what is measured in milliseconds.
-func plotGrowth(growth []benchGrowth) []byte {
+func plotGrowth(growth []Growth) []byte {
 	var curves []curve
 	for _, g := range growth {
 		if g.Unit == "ms" && slices.Min(g.Values) > 0 && !isTwin(g) {
-			curves = append(curves, curve{benchGrowth: g, colour: plotColours[len(curves)%len(plotColours)]})
+			curves = append(curves, curve{Growth: g, colour: plotColours[len(curves)%len(plotColours)]})
 		}
 	}
 	if len(curves) == 0 {
@@ -67,7 +67,7 @@ func plotGrowth(growth []benchGrowth) []byte {
 
 // isTwin says of a scan that one like it is drawn under another name: scans for
 // what is absent or rare all read everything.
-func isTwin(g benchGrowth) bool { return g.Plain && !strings.HasPrefix(g.Name, "rare word") }
+func isTwin(g Growth) bool { return g.Plain && !strings.HasPrefix(g.Name, "rare word") }
 
 func plotAxes(curves []curve) (x, y axis) {
 	x = axis{math.Inf(1), math.Inf(-1), plotLeft, plotRight}

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -91,7 +91,7 @@ func (b *mediaBench) setUp(ctx context.Context) (err error) {
 	if _, err := b.owner.EnterPairingCode(ctx, code.Code); err != nil {
 		return err
 	}
-	_, err = b.api.WaitState(ctx, bridge.StateOpen, statusPoll)
+	_, err = b.api.WaitState(ctx, bridge.StateOpen, mediaPoll)
 	return err
 }
 
@@ -136,11 +136,11 @@ func (b *mediaBench) startBridge(ctx context.Context) error {
 		return err
 	}
 	for {
-		_, err := b.api.WaitState(ctx, bridge.StateNeedsPair, statusPoll)
+		_, err := b.api.WaitState(ctx, bridge.StateNeedsPair, mediaPoll)
 		if refused := new(net.OpError); !errors.As(err, &refused) {
 			return err
 		}
-		if err := wait(ctx, statusPoll); err != nil {
+		if err := wait(ctx, mediaPoll); err != nil {
 			return err
 		}
 	}
@@ -159,6 +159,9 @@ func (b *mediaBench) close() error {
 	}
 	return errors.Join(append(errs, os.RemoveAll(b.dir))...)
 }
+
+// mediaPoll is how often the status is asked for while waiting.
+const mediaPoll = 20 * time.Millisecond
 
 // measurement is one thing whose time is taken once a round.
 type measurement struct {

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -11,8 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"bridged/internal/client"
 	"bridged/internal/simnet"
@@ -28,7 +26,7 @@ type benchServer struct {
 	api     *client.Client
 	plain   *store.Yardstick
 	network *simnet.Network
-	bridge  *instance
+	bridge  Bridge
 }
 
 // serve runs the bridge in this process, on a network where it is not paired.
@@ -46,14 +44,12 @@ func (b *bench) serve(ctx context.Context, s *benchStore) (_ *benchServer, err e
 	if err != nil {
 		return nil, err
 	}
-	c, err := readConfig(append(environ, "LISTEN_ADDR=127.0.0.1:0"))
+	// The log is written as it is in production, and thrown away.
+	running, err := b.start(ctx, append(environ, "LISTEN_ADDR=127.0.0.1:0"), io.Discard)
 	if err != nil {
 		return nil, err
 	}
-	// The log is written as it is in production, and thrown away.
-	if server.bridge, err = start(ctx, c, newLog(io.Discard, zerolog.InfoLevel, "json")); err != nil {
-		return nil, err
-	}
+	server.bridge = running
 	server.api = server.bridge.Client()
 	server.plain, err = store.OpenYardstick(ctx, s.file())
 	return server, err

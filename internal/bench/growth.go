@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// benchGrowth is one figure in stores of different sizes.
-type benchGrowth struct {
+// Growth is one figure in stores of different sizes.
+type Growth struct {
 	Name   string    `json:"name"`
 	Unit   string    `json:"unit"`
 	Plain  bool      `json:"plain,omitempty"` // the plain way, for comparison
@@ -23,7 +23,7 @@ func (b *bench) measureGrowth(ctx context.Context) error {
 	sizes := slices.Clone(b.command.Sizes)
 	slices.Sort(sizes)
 	for _, size := range sizes {
-		fmt.Fprintf(b.stderr, "growth: %s messages …\n", number(float64(size)))
+		fmt.Fprintf(b.streams.Stderr, "growth: %s messages …\n", number(float64(size)))
 		if err := b.growTo(ctx, size); err != nil {
 			return fmt.Errorf("%d messages: %w", size, err)
 		}
@@ -54,10 +54,10 @@ func (b *bench) growTo(ctx context.Context, size int) error {
 	if err != nil {
 		return err
 	}
-	b.report.grow(benchGrowth{Name: "memory, idle", Unit: "MB"}, size, f.idle)
-	b.report.grow(benchGrowth{Name: "memory under read load", Unit: "MB"}, size, f.busy)
-	b.report.grow(benchGrowth{Name: "start to first /healthz", Unit: "ms"}, size, percentile(f.start, 50))
-	b.report.grow(benchGrowth{Name: "file", Unit: "MB"}, size, float64(filled.filled.Bytes)/1e6)
+	b.report.grow(Growth{Name: "memory, idle", Unit: "MB"}, size, f.idle)
+	b.report.grow(Growth{Name: "memory under read load", Unit: "MB"}, size, f.busy)
+	b.report.grow(Growth{Name: "start to first /healthz", Unit: "ms"}, size, percentile(f.start, 50))
+	b.report.grow(Growth{Name: "file", Unit: "MB"}, size, float64(filled.filled.Bytes)/1e6)
 	return nil
 }
 
@@ -100,17 +100,17 @@ func (b *bench) growthTimings(ctx context.Context, s *benchServer) error {
 		}
 	}
 	for _, t := range b.report.Timings {
-		b.report.grow(benchGrowth{Name: t.Name, Unit: "ms"}, t.Messages, t.P50)
+		b.report.grow(Growth{Name: t.Name, Unit: "ms"}, t.Messages, t.P50)
 		if t.Part == "search" && t.PlainP50 > 0 {
-			b.report.grow(benchGrowth{Name: t.Name + ", scan", Unit: "ms", Plain: true}, t.Messages, t.PlainP50)
+			b.report.grow(Growth{Name: t.Name + ", scan", Unit: "ms", Plain: true}, t.Messages, t.PlainP50)
 		}
 	}
 	return nil
 }
 
 // grow enters a figure for one size.
-func (r *benchReport) grow(of benchGrowth, size int, value float64) {
-	i := slices.IndexFunc(r.Growth, func(g benchGrowth) bool { return g.Name == of.Name })
+func (r *Report) grow(of Growth, size int, value float64) {
+	i := slices.IndexFunc(r.Growth, func(g Growth) bool { return g.Name == of.Name })
 	if i < 0 {
 		i = len(r.Growth)
 		r.Growth = append(r.Growth, of)
@@ -119,7 +119,7 @@ func (r *benchReport) grow(of benchGrowth, size int, value float64) {
 }
 
 // at is the value for a size, 0 where there is none.
-func (g benchGrowth) at(size int) float64 {
+func (g Growth) At(size int) float64 {
 	if i := slices.Index(g.Sizes, size); i >= 0 {
 		return g.Values[i]
 	}
@@ -127,7 +127,7 @@ func (g benchGrowth) at(size int) float64 {
 }
 
 // growthSizes are all the sizes that were measured.
-func growthSizes(growth []benchGrowth) []int {
+func growthSizes(growth []Growth) []int {
 	var sizes []int
 	for _, g := range growth {
 		sizes = append(sizes, g.Sizes...)
@@ -136,7 +136,7 @@ func growthSizes(growth []benchGrowth) []int {
 	return slices.Compact(sizes)
 }
 
-func (r *benchReport) printGrowth(w io.Writer) {
+func (r *Report) printGrowth(w io.Writer) {
 	if len(r.Growth) == 0 {
 		return
 	}
@@ -149,7 +149,7 @@ func (r *benchReport) printGrowth(w io.Writer) {
 	for _, g := range r.Growth {
 		fmt.Fprint(w, g.Name)
 		for _, size := range sizes {
-			fmt.Fprint(w, "\t", number(g.at(size)))
+			fmt.Fprint(w, "\t", number(g.At(size)))
 		}
 		fmt.Fprintf(w, "\t%s\t\n", g.Unit)
 	}

@@ -1,0 +1,213 @@
+package e2e
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"bridged/internal/api/apitest"
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// object is a JSON object as it came, or as it is to come.
+type object = map[string]any
+
+// recent stands in for every moment of the test itself.
+const recent = "a moment of this test"
+
+// moments are the fields that hold a moment in the API's form.
+var moments = map[string]bool{
+	"timestamp": true, "editedAt": true, "deletedAt": true, "lastMessageAt": true,
+	"createdAt": true, "updatedAt": true, "since": true, "ts": true,
+}
+
+// answers waits until a path answers exactly the object wanted.
+func (p *process) answers(path string, want object) {
+	p.t.Helper()
+	expected := plain(p.t, want)
+	eventually(p.t, func() error {
+		resp := p.Get(path)
+		if resp.Status != http.StatusOK {
+			return fmt.Errorf("GET %s: status %d: %s", path, resp.Status, resp.Body)
+		}
+		var got any
+		resp.Decode(&got)
+		if diff := gocmp.Diff(expected, p.timeless(got)); diff != "" {
+			return fmt.Errorf("GET %s (-want +got):\n%s", path, diff)
+		}
+		return nil
+	})
+}
+
+// snapshot is what a path answers now, as text.
+func (p *process) snapshot(path string) string {
+	p.t.Helper()
+	return string(p.Get(path).Want(http.StatusOK).Body)
+}
+
+// plain is v as it looks after its way through JSON.
+func plain(t testing.TB, v any) (out any) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// timeless puts recent in place of the moments since the test began.
+func (p *process) timeless(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = p.timeless(v[i])
+		}
+	case object:
+		for name, value := range v {
+			if text, ok := value.(string); ok && moments[name] && p.isRecent(text) {
+				v[name] = recent
+				continue
+			}
+			v[name] = p.timeless(value)
+		}
+	}
+	return v
+}
+
+// isRecent checks the form, too: UTC with milliseconds.
+func (p *process) isRecent(text string) bool {
+	at, err := time.Parse("2006-01-02T15:04:05.000Z", text)
+	return err == nil && at.After(p.began.Add(-2*time.Second)) && at.Before(time.Now().Add(2*time.Second))
+}
+
+// with is an object with some fields changed.
+func with(original object, changes ...object) object {
+	out := object{}
+	for _, fields := range append([]object{original}, changes...) {
+		for name, value := range fields {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// message is a message as the API shows it, with the fields that every kind
+// has, and those of the kind in changes.
+func message(id simnet.MessageID, by *simnet.Phone, kind, content string, changes ...object) object {
+	return with(object{
+		"msgId": id, "fromMe": false, "senderJid": by.PN().String(), "senderLid": by.LID().String(), "pushName": by.Name(),
+		"messageType": kind, "content": content, "contextInfo": nil, "timestamp": recent, "media": nil, "poll": nil,
+		"reactions": []any{}, "editedAt": nil, "deletedAt": nil, "status": nil,
+	}, changes...)
+}
+
+// ownMessage is a message of the account itself.
+func ownMessage(id simnet.MessageID, by *simnet.Phone, kind, content string, status bridge.Delivery, changes ...object) object {
+	return message(id, by, kind, content, append(changes, object{"fromMe": true, "status": status})...)
+}
+
+// reaction is a reaction as the API shows it.
+func reaction(by *simnet.Phone, emoji string) object {
+	return object{"senderJid": by.PN().String(), "emoji": emoji, "timestamp": recent}
+}
+
+// history is the answer of a list of messages without filters.
+func history(chat simnet.JID, messages []object, applied ...object) object {
+	filters := with(object{
+		"since": nil, "until": nil, "q": nil, "sender": nil, "order": "desc", "limit": 100, "offset": 0,
+	}, applied...)
+	return object{"jid": chat.String(), "count": len(messages), "filters": filters, "messages": list(messages), "nextCursor": nil}
+}
+
+// match is a message of a chat as search answers it.
+func match(chat simnet.JID, m object) object {
+	return object{
+		"chatJid": chat.String(), "msgId": m["msgId"], "senderJid": m["senderJid"], "senderLid": m["senderLid"],
+		"pushName": m["pushName"], "isGroup": chat.Server == bridge.ServerGroup, "content": m["content"], "timestamp": recent,
+	}
+}
+
+// matches is the answer of a search.
+func matches(query string, found ...object) object {
+	return object{"query": query, "count": len(found), "matches": list(found), "nextCursor": nil}
+}
+
+// chats is the answer of the chats list.
+func chats(listed ...object) object {
+	return object{"count": len(listed), "chats": list(listed), "nextCursor": nil}
+}
+
+// privateChat is a chat with a person in the chats list.
+func privateChat(with *simnet.Phone, name string) object {
+	return object{"jid": with.PN().String(), "lid": with.LID().String(), "isGroup": false, "name": name, "lastMessageAt": recent, "participants": 2}
+}
+
+// groupChat is a group in the chats list.
+func groupChat(group *simnet.Group, participants int) object {
+	return object{"jid": group.JID().String(), "lid": nil, "isGroup": true, "name": group.Name(), "lastMessageAt": recent, "participants": participants}
+}
+
+// member is a participant of a group.
+func member(p *simnet.Phone, name string, rights ...string) object {
+	m := object{"jid": p.PN().String(), "lid": p.LID().String(), "displayName": name, "isAdmin": false, "isSuperAdmin": false}
+	for _, right := range rights {
+		m[right] = true
+	}
+	return m
+}
+
+// list is never null in JSON.
+func list[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
+
+// reversed is a list from its end.
+func reversed[T any](items []T) []T {
+	out := make([]T, 0, len(items))
+	for i := range items {
+		out = append(out, items[len(items)-1-i])
+	}
+	return out
+}
+
+// refused checks a refusal: status, code, and a sentence with the words that
+// tell the caller what is wrong.
+func refused(t testing.TB, resp apitest.Response, status int, code bridge.Code, words ...string) {
+	t.Helper()
+	if resp.Status != status || resp.Code() != string(code) {
+		t.Errorf("answered %d: %s; want %d and the code %s", resp.Status, resp.Body, status, code)
+	}
+	says(t, resp.Error(), words...)
+}
+
+// says checks that a sentence for people has the words that matter.
+func says(t testing.TB, sentence string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(sentence, word) {
+			t.Errorf("the sentence %q does not say %q", sentence, word)
+		}
+	}
+}
+
+// sortMembers puts participants into one order: what is stored lists those
+// with the most rights first, the network in the order of their coming.
+func sortMembers[T any](members []T) {
+	slices.SortFunc(members, func(a, b T) int {
+		return cmp.Compare(fmt.Sprint(any(a).(object)["jid"]), fmt.Sprint(any(b).(object)["jid"]))
+	})
+}

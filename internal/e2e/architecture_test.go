@@ -1,0 +1,112 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// goPackage is what go list says of a package of this module.
+type goPackage struct {
+	ImportPath string
+	Imports    []string // without those of the tests
+}
+
+const (
+	module    = "bridged/"
+	whatsmeow = "go.mau.fi/whatsmeow"
+	protobuf  = "google.golang.org/protobuf"
+	sqlDriver = "modernc.org/sqlite"
+)
+
+// TestArchitecture holds the imports against docs/architecture.md: who may
+// know whom.
+func TestArchitecture(t *testing.T) {
+	t.Parallel()
+	packages := listPackages(t)
+	for _, p := range packages {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		t.Run(name, func(t *testing.T) {
+			for _, imported := range p.Imports {
+				if !allowed(name, imported) {
+					t.Errorf("%s imports %s", name, imported)
+				}
+			}
+		})
+	}
+	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/demo", "internal/bench", "internal/e2e", "cmd/bridged"} {
+		if !slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+needed }) {
+			t.Errorf("there is no package %s", needed)
+		}
+	}
+}
+
+// ours lists what each package may import of this module; cmd/bridged sees
+// all, and only demo and bench beside it the simulated network.
+var ours = map[string][]string{
+	"migrations":           {},
+	"internal/bridge":      {},
+	"internal/wa":          {"internal/bridge"},
+	"internal/store":       {"internal/bridge", "migrations"},
+	"internal/urlguard":    {},
+	"internal/media":       {"internal/bridge", "internal/urlguard"},
+	"internal/api":         {"internal/bridge", "internal/store", "internal/media", "internal/webhook"},
+	"internal/api/apitest": {"internal/api"},
+	"internal/webhook":     {"internal/bridge", "internal/store", "internal/urlguard"},
+	"internal/console":     {},
+	"internal/simnet":      {},
+	"internal/client":      {"internal/bridge"},
+	"internal/demo":        {"internal/bridge", "internal/client", "internal/simnet"},
+	"internal/e2e":         {},
+	"internal/bench":       {"internal/bridge", "internal/client", "internal/simnet", "internal/store"},
+}
+
+// allowed says whether a package of ours may import another package.
+func allowed(name, imported string) bool {
+	switch {
+	case isPartOf(imported, whatsmeow), isPartOf(imported, protobuf):
+		return name == "internal/wa" || name == "internal/simnet"
+	case isPartOf(imported, sqlDriver):
+		return name == "internal/wa" || name == "internal/store"
+	case strings.HasPrefix(imported, module):
+		return name == "cmd/bridged" || slices.Contains(ours[name], strings.TrimPrefix(imported, module))
+	case name == "internal/bridge":
+		return !strings.Contains(firstPart(imported), ".") // the standard library has no domain
+	}
+	return true
+}
+
+// isPartOf says whether a package is one of a module.
+func isPartOf(imported, of string) bool {
+	return imported == of || strings.HasPrefix(imported, of+"/")
+}
+
+func firstPart(imported string) string {
+	first, _, _ := strings.Cut(imported, "/")
+	return first
+}
+
+// listPackages asks the go command.
+func listPackages(t *testing.T) (packages []goPackage) {
+	t.Helper()
+	list := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	list.Dir = "../.."
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p goPackage
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}

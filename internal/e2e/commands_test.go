@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"bridged/internal/simnet"
+)
+
+// TestCommands runs the scripts in testdata: the command line, as it is typed,
+// with its environment, its output and its exit codes.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	scripts, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, script := range scripts {
+		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			s := &scene{t: t}
+			testscript.Run(t, testscript.Params{Files: []string{script}, RequireExplicitExec: true, Cmds: map[string]func(*testscript.TestScript, bool, []string){
+				"exits": exits, "bridge": s.start, "listens-everywhere": s.listensEverywhere,
+				"phone-types-code": s.phoneTypesCode, "phone-scans": s.phoneScans,
+			}})
+		})
+	}
+}
+
+// exits runs a command that has to end with an exit code: exits 2 bridged serve
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits code command [arg...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// scene is what a script may have beside the command line.
+type scene struct {
+	t     *testing.T
+	owner *simnet.Phone
+	*process
+}
+
+// start runs a bridge, and gives the script its environment: bridge
+func (s *scene) start(ts *testscript.TestScript, _ bool, _ []string) {
+	n := newNetwork(s.t)
+	s.owner = newPhone(s.t, n, simnet.PhoneOptions{Number: "491510000001", Name: "Olga"})
+	s.process = startBridge(s.t, n)
+	for _, name := range []string{"BRIDGE_TOKEN", "DATA_DIR", "WA_NETWORK_FILE"} {
+		ts.Setenv(name, s.env[name])
+	}
+	ts.Setenv("LISTEN_ADDR", s.address)
+}
+
+// listensEverywhere names the bridge's address as one for listening on every
+// interface: listens-everywhere
+func (s *scene) listensEverywhere(ts *testscript.TestScript, _ bool, _ []string) {
+	_, port, err := net.SplitHostPort(s.address)
+	ts.Check(err)
+	ts.Setenv("LISTEN_ADDR", "0.0.0.0:"+port)
+}
+
+// phoneTypesCode types the pairing code that the bridge shows: phone-types-code
+func (s *scene) phoneTypesCode(ts *testscript.TestScript, _ bool, _ []string) {
+	var code string
+	eventually(s.process.t, func() error {
+		status := s.status()
+		if status.PairingCode == nil {
+			return errors.New("the status shows no pairing code")
+		}
+		code = *status.PairingCode
+		return nil
+	})
+	_, err := s.owner.EnterPairingCode(within(s.process.t), code)
+	ts.Check(err)
+}
+
+// phoneScans scans the QR code once a command has had the time to draw it:
+// when it has asked for the status, and asks again: phone-scans
+func (s *scene) phoneScans(ts *testscript.TestScript, _ bool, _ []string) {
+	code := s.qr()
+	asked := func() int { return strings.Count(s.log.String(), `"path":"/api/auth/status"`) }
+	before := asked() + 1 // the log may have yet to tell of our own last question
+	eventually(s.process.t, func() error {
+		if asked() < before+2 {
+			return errors.New("no command asks for the status")
+		}
+		return nil
+	})
+	_, err := s.owner.ScanQR(within(s.process.t), code)
+	ts.Check(err)
+}
+
+// TestDataDir_IsPrivate: the keys of an account lie there.
+func TestDataDir_IsPrivate(t *testing.T) {
+	t.Parallel()
+	n, owner := newOwner(t, simnet.PhoneOptions{})
+	b := startBridge(t, n)
+	pair(t, b, owner)
+	found := 0
+	err := filepath.WalkDir(b.env["DATA_DIR"], func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		found++
+		want := os.FileMode(0o600)
+		if entry.IsDir() {
+			want = 0o700
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has the mode %v, want %v", path, info.Mode().Perm(), want)
+		}
+		return nil
+	})
+	if err != nil || found < 5 {
+		t.Fatalf("%d files: %v", found, err)
+	}
+	for _, name := range []string{"session.db", "bridged.db", "media", "tmp"} {
+		if _, err := os.Stat(filepath.Join(b.env["DATA_DIR"], name)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,365 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+
+	"bridged/internal/api/apitest"
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// TestMain runs the tests. Where there is no curl, the test binary stands in
+// for it under that name.
+func TestMain(m *testing.M) {
+	programs := map[string]func(){}
+	if _, err := exec.LookPath("curl"); err != nil || filepath.Base(os.Args[0]) == "curl" {
+		programs["curl"] = curl
+	}
+	testscript.Main(runner{m}, programs)
+}
+
+// runner builds the program, runs the tests and then looks for what they left
+// behind.
+type runner struct{ *testing.M }
+
+func (r runner) Run() int {
+	code, err := r.run()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return max(code, 1)
+	}
+	return code
+}
+
+func (r runner) run() (code int, err error) {
+	dir, err := os.MkdirTemp("", "bridged-e2e-*")
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := buildProgram(dir); err != nil {
+		return 1, err
+	}
+	// Most tests wait for timeouts of the product more than they compute. A
+	// -parallel on the command line still counts: it is read after this.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		return 1, err
+	}
+	code = r.M.Run()
+	http.DefaultClient.CloseIdleConnections()
+	if err := goleak.Find(); err != nil && code == 0 {
+		return 1, err
+	}
+	return code, nil
+}
+
+// buildProgram builds bridged into dir, which becomes the first place where
+// programs are looked for. Under the race detector the program is, too.
+func buildProgram(dir string) error {
+	args := []string{"build", "-buildvcs=false", "-o", dir}
+	if underRaceDetector {
+		args = append(args, "-race")
+	}
+	build := exec.Command("go", append(args, "bridged/cmd/bridged")...)
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	return os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+const (
+	// testPatience is how long anything may take that the tests wait for.
+	testPatience = 60 * time.Second
+	// stopLimit is how long a stop may take (the promise to the operator).
+	stopLimit = 10 * time.Second
+
+	testToken = "a-token-of-the-tests-0123456789"
+)
+
+// process is a running bridged with a client for its API. Every answer that
+// the client sees is held against openapi.yaml.
+type process struct {
+	*apitest.Client
+	t       testing.TB
+	env     map[string]string
+	cmd     *exec.Cmd
+	log     *processLog
+	stdout  *processLog
+	exited  chan struct{} // closed when the process has ended
+	address string        // where it listens
+	began   time.Time
+	secrets []string // what must never stand in the log
+}
+
+// startBridge runs the program on a simulated network, with a data directory
+// of its own and sends enabled. Settings ("NAME=value") add to that or change
+// it; a nil network needs one that names WA_NETWORK_FILE.
+func startBridge(t testing.TB, network *simnet.Network, settings ...string) *process {
+	t.Helper()
+	dir := t.TempDir()
+	p := &process{t: t, began: time.Now(), env: map[string]string{
+		"PATH": os.Getenv("PATH"), "HOME": dir, "TMPDIR": dir,
+		"BRIDGE_TOKEN": testToken, "ENABLE_SEND": "true", "LISTEN_ADDR": "127.0.0.1:0",
+		"DATA_DIR": filepath.Join(dir, "data"), "LOG_LEVEL": "debug",
+		"WA_NETWORK_FILE": filepath.Join(dir, "network.json"),
+	}}
+	if err := network.WriteNetworkFile(p.env["WA_NETWORK_FILE"]); err != nil {
+		t.Fatal(err)
+	}
+	p.set(settings...)
+	p.start()
+	t.Cleanup(func() {
+		if p.running() {
+			p.stop()
+		}
+	})
+	return p
+}
+
+// set changes the environment of the next start.
+func (p *process) set(settings ...string) {
+	for _, setting := range settings {
+		name, value, _ := strings.Cut(setting, "=")
+		p.env[name] = value
+	}
+}
+
+// start runs the program and waits until it listens.
+func (p *process) start() {
+	p.t.Helper()
+	p.log, p.stdout = newProcessLog(), newProcessLog()
+	p.cmd = exec.Command("bridged")
+	for name, value := range maps.All(p.env) {
+		p.cmd.Env = append(p.cmd.Env, name+"="+value)
+	}
+	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.log
+	if err := p.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	p.exited = exited
+	go func(cmd *exec.Cmd) {
+		_ = cmd.Wait() // its result is in cmd.ProcessState
+		close(exited)
+	}(p.cmd)
+	select {
+	case p.address = <-p.log.listening:
+		p.Client = apitest.NewClient(p.t, "http://"+p.address, p.env["BRIDGE_TOKEN"])
+	case <-p.exited:
+		p.t.Fatalf("bridged ended before it listened: %v\n%s", p.cmd.ProcessState, p.log)
+	case <-time.After(testPatience):
+		p.t.Fatalf("bridged does not listen\n%s", p.log)
+	}
+}
+
+func (p *process) running() bool {
+	select {
+	case <-p.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// stop ends the program as an operator does, and holds it to its promises: in
+// time, with success, and nothing in the log that does not belong there.
+func (p *process) stop() {
+	p.t.Helper()
+	p.signal(syscall.SIGTERM)
+	select {
+	case <-p.exited:
+		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+			p.t.Errorf("exit code %d after SIGTERM, want 0", code)
+		}
+	case <-time.After(stopLimit):
+		p.t.Errorf("still running %v after SIGTERM", stopLimit)
+		p.signal(syscall.SIGQUIT)
+		<-p.exited
+	}
+	p.checkLog()
+}
+
+// kill ends the program as a crash or a power cut does.
+func (p *process) kill() {
+	p.t.Helper()
+	p.signal(syscall.SIGKILL)
+	<-p.exited
+	p.checkLog()
+}
+
+func (p *process) restart() {
+	p.t.Helper()
+	p.stop()
+	p.start()
+}
+
+func (p *process) signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatalf("signal %v: %v", s, err)
+	}
+}
+
+// phoneNumber finds whole numbers of the tests' people.
+var phoneNumber = regexp.MustCompile(`(?:491510|155501)\d{5,}`)
+
+// checkLog looks for what must not be in the log: reports of data races, what
+// is not structured, and secrets.
+func (p *process) checkLog() {
+	p.t.Helper()
+	text := p.log.String()
+	for line := range strings.Lines(text) {
+		if !json.Valid([]byte(line)) {
+			p.t.Errorf("the log has lines that are not JSON (a panic, a data race, a stray print?), the first is %q", line)
+			break
+		}
+	}
+	if stray := p.stdout.String(); stray != "" {
+		p.t.Errorf("stray words on the standard output: %q", stray)
+	}
+	for _, secret := range append(p.secrets, p.env["BRIDGE_TOKEN"]) {
+		if i := strings.Index(text, secret); i >= 0 {
+			p.t.Errorf("the log tells the secret %q: %s", secret, lineAt(text, i))
+		}
+	}
+	if at := phoneNumber.FindStringIndex(text); at != nil {
+		p.t.Errorf("the log tells a whole phone number: %s", lineAt(text, at[0]))
+	}
+	if p.t.Failed() {
+		p.t.Logf("the log of bridged:\n%s", p.log.withoutRequests())
+	}
+}
+
+func lineAt(text string, i int) string {
+	begin := strings.LastIndexByte(text[:i], '\n') + 1
+	line, _, _ := strings.Cut(text[begin:], "\n")
+	return line
+}
+
+// processLog keeps what a process writes and hears when it listens.
+type processLog struct {
+	listening chan string
+
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+	seen int          // how much of text was looked at; guarded by mu
+}
+
+func newProcessLog() *processLog { return &processLog{listening: make(chan string, 1)} }
+
+func (l *processLog) Write(data []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Write(data)
+	for {
+		line, _, whole := bytes.Cut(l.text.Bytes()[l.seen:], []byte("\n"))
+		if !whole {
+			return len(data), nil
+		}
+		l.seen += len(line) + 1
+		var event struct{ Message, Address string }
+		if json.Unmarshal(line, &event) == nil && event.Message == "listening" {
+			l.listening <- event.Address
+		}
+	}
+}
+
+func (l *processLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// withoutRequests is the log without the requests that went well.
+func (l *processLog) withoutRequests() string {
+	var kept strings.Builder
+	for line := range strings.Lines(l.String()) {
+		if !strings.Contains(line, `"status":200`) {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
+// eventually asks again and again until it is told nil.
+func eventually(t testing.TB, ask func() error) {
+	t.Helper()
+	ctx := within(t)
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		err := ask()
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("not within %v: %v", testPatience, err)
+		case <-ticker.C:
+		}
+	}
+}
+
+// status is the auth status.
+func (p *process) status() (status bridge.Status) {
+	p.t.Helper()
+	p.Get("/api/auth/status").Want(http.StatusOK).Decode(&status)
+	return status
+}
+
+// becomes waits for a status.
+func (p *process) becomes(want bridge.State) (status bridge.Status) {
+	p.t.Helper()
+	eventually(p.t, func() error {
+		if status = p.status(); status.Status != want {
+			return fmt.Errorf("status %s, want %s (lastError %s)", status.Status, want, orNone(status.LastError))
+		}
+		return nil
+	})
+	return status
+}
+
+func orNone(s *string) string {
+	if s == nil {
+		return "none"
+	}
+	return *s
+}
+
+// code asks for a pairing code for a phone.
+func (p *process) code(phone *simnet.Phone) string {
+	p.t.Helper()
+	var code bridge.PairingCode
+	p.Post("/api/auth/pair", object{"phone": phone.Number()}).Want(http.StatusOK).Decode(&code)
+	return code.Code
+}
+
+// pair links the account of a phone by code, and waits until it is open and
+// has been told everything that a phone tells a new device.
+func pair(t testing.TB, p *process, phone *simnet.Phone) *simnet.Device {
+	t.Helper()
+	device := must(phone.EnterPairingCode(within(t), p.code(phone)))(t)
+	p.becomes(bridge.StateOpen)
+	if err := device.WaitSynced(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	return device
+}

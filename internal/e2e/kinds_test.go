@@ -1,0 +1,266 @@
+package e2e
+
+import (
+	"testing"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// conversation is one chat of the account in which somebody writes every kind
+// of message, and what the API is to answer of it.
+type conversation struct {
+	testing.TB
+	me, by  *simnet.Phone // the account's own phone, and who writes to it
+	witness *simnet.Phone // another member of a group; nil between two
+	in      simnet.JID    // the chat, as the account has it
+	toMe    simnet.JID    // where by writes
+	toThem  simnet.JID    // where the account's phone writes
+	bySelf  simnet.JID    // by's identity in this chat
+	meHere  simnet.JID    // the account's identity in this chat
+	shown   []object
+}
+
+// chatTimer is after how many seconds messages disappear in the chats between two.
+const chatTimer = 86400
+
+// shows notes the next message of the history.
+func (c *conversation) shows(m object) { c.shown = append(c.shown, m) }
+
+// wrote notes a message of by.
+func (c *conversation) wrote(id simnet.MessageID, kind, content string, changes ...object) {
+	c.shows(message(id, c.by, kind, content, changes...))
+}
+
+// download is where the file of a message is served.
+func (c *conversation) download(id simnet.MessageID) string {
+	return bridge.DownloadPath(bridge.JID(c.in.String()), id)
+}
+
+// everyKind writes one message of every kind, and everything that changes a
+// message afterwards.
+func (c *conversation) everyKind() {
+	c.texts()
+	c.pictures()
+	c.sounds()
+	c.documents()
+	c.places()
+	c.cards()
+	c.polls()
+	c.reactions()
+	c.edits()
+	c.deletions()
+	c.ownMessages()
+}
+
+func (c *conversation) texts() {
+	first := say(c, c.by, c.toMe, "Grüße aus der STRASSE 🛣️")
+	c.wrote(first, "conversation", "Grüße aus der STRASSE 🛣️")
+	link := &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{
+		Text: proto.String("see https://example.org"), MatchedText: proto.String("https://example.org"), Title: proto.String("Example"),
+	}}
+	c.wrote(c.sends(link), "extendedTextMessage", "see https://example.org")
+	c.wrote(say(c, c.by, c.toMe, "as I said", simnet.QuotingID(first, c.bySelf, "Grüße")), "extendedTextMessage", "as I said", object{
+		"contextInfo": object{"quotedMsgId": first, "quotedSenderJid": c.by.PN().String(), "mentionedJid": []string{}},
+	})
+	hail := "look, @" + c.meHere.User
+	c.wrote(say(c, c.by, c.toMe, hail, simnet.Mentioning(c.meHere)), "extendedTextMessage", hail, object{
+		"contextInfo": object{"quotedMsgId": nil, "quotedSenderJid": nil, "mentionedJid": []string{c.me.PN().String()}},
+	})
+	c.wrote(say(c, c.by, c.toMe, "gone tomorrow", simnet.Ephemeral(chatTimer)), "extendedTextMessage", "gone tomorrow")
+	c.wrote(say(c, c.by, c.toMe, "a chain letter", simnet.Forwarded(5)), "extendedTextMessage", "a chain letter")
+}
+
+func (c *conversation) sends(m *waE2E.Message) simnet.MessageID {
+	c.Helper()
+	return must(c.by.Send(within(c), c.toMe, m))(c)
+}
+
+func (c *conversation) pictures() {
+	image := simnet.Media{Data: []byte("the bytes of a picture"), Mimetype: "image/png", Caption: "sunrise", Width: 640, Height: 480}
+	id := must(c.by.SendImage(within(c), c.toMe, image))(c)
+	shown := object{"type": "image", "mimetype": "image/png", "size": len(image.Data), "caption": "sunrise", "width": 640, "height": 480}
+	c.wrote(id, "imageMessage", "sunrise", c.media(id, shown))
+
+	image.Caption = ""
+	id = must(c.by.SendImage(within(c), c.toMe, image, simnet.ViewOnce()))(c)
+	c.wrote(id, "imageMessage", "", c.media(id, with(shown, object{"caption": ""})))
+
+	// Real linked devices learn only that there is something to be seen once,
+	// and the phone does not tell them more.
+	c.me.IgnoreRequests(true)
+	id = must(c.by.SendImage(within(c), c.toMe, image, simnet.HiddenViewOnce()))(c)
+	c.wrote(id, "undecryptable", "")
+
+	video := simnet.Media{Data: []byte("the bytes of a film"), Mimetype: "video/mp4", Caption: "waves", Width: 320, Height: 240, Seconds: 7}
+	id = must(c.by.SendVideo(within(c), c.toMe, video))(c)
+	c.wrote(id, "videoMessage", "waves", c.media(id, object{
+		"type": "video", "mimetype": "video/mp4", "size": len(video.Data), "caption": "waves", "durationSec": 7, "width": 320, "height": 240,
+	}))
+
+	sticker := simnet.Media{Data: []byte("the bytes of a sticker"), Mimetype: "image/webp", Width: 512, Height: 512, Animated: true}
+	id = must(c.by.SendSticker(within(c), c.toMe, sticker))(c)
+	c.wrote(id, "stickerMessage", "", c.media(id, object{
+		"type": "sticker", "mimetype": "image/webp", "size": len(sticker.Data), "width": 512, "height": 512, "isAnimated": true,
+	}))
+}
+
+// media is the field of a message with a file.
+func (c *conversation) media(id simnet.MessageID, descriptor object) object {
+	return object{"media": with(descriptor, object{"downloadUrl": c.download(id)})}
+}
+
+func (c *conversation) sounds() {
+	song := simnet.Media{Data: []byte("the bytes of a song"), Mimetype: "audio/mpeg", Seconds: 180}
+	id := must(c.by.SendAudio(within(c), c.toMe, song))(c)
+	c.wrote(id, "audioMessage", "", c.media(id, object{
+		"type": "audio", "mimetype": "audio/mpeg", "size": len(song.Data), "durationSec": 180, "ptt": false,
+	}))
+	voice := simnet.Media{Data: []byte("the bytes of a voice"), Mimetype: "audio/ogg; codecs=opus", Seconds: 4, Voice: true}
+	id = must(c.by.SendAudio(within(c), c.toMe, voice))(c)
+	c.wrote(id, "audioMessage", "", c.media(id, object{
+		"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": len(voice.Data), "durationSec": 4, "ptt": true,
+	}))
+}
+
+func (c *conversation) documents() {
+	paper := simnet.Media{Data: []byte("the bytes of a paper"), Mimetype: "application/pdf", FileName: "plan & costs.pdf", Pages: 3}
+	shown := object{"type": "document", "mimetype": "application/pdf", "size": len(paper.Data), "fileName": "plan & costs.pdf", "caption": "", "pages": 3}
+	id := must(c.by.SendDocument(within(c), c.toMe, paper))(c)
+	c.wrote(id, "documentMessage", "", c.media(id, shown))
+	paper.Caption = "the plan"
+	id = must(c.by.SendDocument(within(c), c.toMe, paper))(c)
+	c.wrote(id, "documentMessage", "the plan", c.media(id, with(shown, object{"caption": "the plan"})))
+}
+
+func (c *conversation) places() {
+	named := must(c.by.SendLocation(within(c), c.toMe, 52.5163, 13.3777, "Brandenburger Tor", "Pariser Platz"))(c)
+	c.wrote(named, "locationMessage", "Brandenburger Tor, Pariser Platz")
+	bare := must(c.by.SendLocation(within(c), c.toMe, -33.8568, 151.2153, "", ""))(c)
+	c.wrote(bare, "locationMessage", "-33.8568,151.2153")
+	live := c.sends(&waE2E.Message{LiveLocationMessage: &waE2E.LiveLocationMessage{
+		DegreesLatitude: proto.Float64(48.2), DegreesLongitude: proto.Float64(16.37), SequenceNumber: proto.Int64(1),
+	}})
+	c.wrote(live, "liveLocationMessage", "48.2,16.37")
+}
+
+func (c *conversation) cards() {
+	one, two := simnet.NewCard("Dora, née Ö", "491510000077"), simnet.NewCard("Emil", "491510000078")
+	c.wrote(must(c.by.SendContacts(within(c), c.toMe, []simnet.Card{one}))(c), "contactMessage", "Dora, née Ö")
+	c.wrote(must(c.by.SendContacts(within(c), c.toMe, []simnet.Card{one, two}))(c), "contactsArrayMessage", "Dora, née Ö, Emil")
+}
+
+// polls are asked once with votes that change, and once without votes.
+func (c *conversation) polls() {
+	id := must(c.by.SendPoll(within(c), c.toMe, "Wohin?", []string{"Berge", "Meer", "Stadt"}, 2))(c)
+	mine := must(c.me.ReceivedID(within(c), id))(c)
+	must(c.me.Vote(within(c), mine, []string{"Berge"}))(c)
+	must(c.me.Vote(within(c), mine, []string{"Meer", "Stadt"}))(c)
+	sea, town := []string{c.me.PN().String()}, []string{c.me.PN().String()}
+	if c.witness != nil {
+		theirs := must(c.witness.ReceivedID(within(c), id))(c)
+		must(c.witness.Vote(within(c), theirs, []string{"Stadt"}))(c)
+		town = append(town, c.witness.PN().String())
+	}
+	c.wrote(id, "pollCreationMessage", "Wohin?", object{"poll": object{
+		"name": "Wohin?", "selectableCount": 2, "options": []object{
+			{"name": "Berge", "votes": 0, "voters": []string{}},
+			{"name": "Meer", "votes": len(sea), "voters": sea},
+			{"name": "Stadt", "votes": len(town), "voters": town},
+		},
+	}})
+	id = must(c.by.SendPoll(within(c), c.toMe, "Ja?", []string{"ja", "nein"}, 0))(c)
+	c.wrote(id, "pollCreationMessage", "Ja?", object{"poll": object{
+		"name": "Ja?", "selectableCount": 0, "options": []object{
+			{"name": "ja", "votes": 0, "voters": []string{}}, {"name": "nein", "votes": 0, "voters": []string{}},
+		},
+	}})
+}
+
+// reactions are set, changed and taken back.
+func (c *conversation) reactions() {
+	id := say(c, c.by, c.toMe, "react to this")
+	mine := must(c.me.ReceivedID(within(c), id))(c)
+	// They come by time, and those of one millisecond by JID.
+	must(c.me.React(within(c), mine, "👎"))(c)
+	must(c.me.React(within(c), mine, "👍🏽"))(c)
+	must(c.by.ReactTo(within(c), c.toMe, simnet.JID{}, id, "😀"))(c)
+	left := []object{reaction(c.me, "👍🏽"), reaction(c.by, "😀")}
+	if c.witness != nil {
+		theirs := must(c.witness.ReceivedID(within(c), id))(c)
+		must(c.witness.React(within(c), theirs, "❤️"))(c)
+		left = append(left, reaction(c.witness, "❤️"))
+	}
+	c.wrote(id, "conversation", "react to this", object{"reactions": left})
+
+	id = say(c, c.by, c.toMe, "do not react")
+	mine = must(c.me.ReceivedID(within(c), id))(c)
+	must(c.me.React(within(c), mine, "🤷"))(c)
+	must(c.me.React(within(c), mine, ""))(c)
+	c.wrote(id, "conversation", "do not react")
+}
+
+// edits count when the author makes them.
+func (c *conversation) edits() {
+	id := say(c, c.by, c.toMe, "teh text")
+	must(c.by.Edit(within(c), c.toMe, id, "teh txt"))(c)
+	must(c.by.Edit(within(c), c.toMe, id, "the text"))(c)
+	c.wrote(id, "conversation", "the text", object{"editedAt": recent})
+
+	id = say(c, c.by, c.toMe, "my words")
+	must(c.me.Edit(within(c), c.toThem, id, "your words"))(c)
+	c.wrote(id, "conversation", "my words")
+}
+
+// deletions count when the author makes them, or an admin of the group. The
+// account owns the groups of these tests; the witness is a plain member.
+func (c *conversation) deletions() {
+	gone := object{"deletedAt": recent}
+	id := say(c, c.by, c.toMe, "I regret this")
+	must(c.by.Revoke(within(c), c.toMe, id))(c)
+	c.wrote(id, "conversation", "", gone)
+
+	id = say(c, c.by, c.toMe, "everybody may see this")
+	if c.witness != nil {
+		must(c.witness.RevokeAsAdmin(within(c), c.in, c.bySelf, id))(c)
+	} else {
+		must(c.me.Revoke(within(c), c.toThem, id))(c)
+	}
+	c.wrote(id, "conversation", "everybody may see this")
+
+	if c.witness != nil {
+		id = say(c, c.by, c.toMe, "against the rules")
+		must(c.me.RevokeAsAdmin(within(c), c.in, c.bySelf, id))(c)
+		c.wrote(id, "conversation", "", gone)
+	}
+	file := simnet.Media{Data: []byte("the bytes of a secret"), Mimetype: "image/png", Caption: "secret"}
+	id = must(c.by.SendImage(within(c), c.toMe, file))(c)
+	must(c.by.Revoke(within(c), c.toMe, id))(c)
+	c.wrote(id, "imageMessage", "", gone)
+}
+
+// ownMessages are typed on the account's phone, and read by the other side.
+func (c *conversation) ownMessages() {
+	id := say(c, c.me, c.toThem, "typed on the phone")
+	theirs := must(c.by.ReceivedID(within(c), id))(c)
+	if err := c.by.MarkRead(within(c), theirs); err != nil {
+		c.Fatal(err)
+	}
+	c.shows(ownMessage(id, c.me, "conversation", "typed on the phone", bridge.DeliveryRead))
+
+	voice := simnet.Media{Data: []byte("the bytes of my voice"), Mimetype: "audio/ogg; codecs=opus", Seconds: 2, Voice: true}
+	id = must(c.me.SendAudio(within(c), c.toThem, voice))(c)
+	theirs = must(c.by.ReceivedID(within(c), id))(c)
+	if err := c.by.MarkPlayed(within(c), theirs); err != nil {
+		c.Fatal(err)
+	}
+	c.shows(ownMessage(id, c.me, "audioMessage", "", bridge.DeliveryPlayed, c.media(id, object{
+		"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": len(voice.Data), "durationSec": 2, "ptt": true,
+	})))
+
+	id = say(c, c.me, c.toThem, "seen by nobody yet")
+	c.shows(ownMessage(id, c.me, "conversation", "seen by nobody yet", bridge.DeliveryDelivered))
+}

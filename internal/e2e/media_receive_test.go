@@ -1,0 +1,346 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+	"bridged/internal/demo"
+	"bridged/internal/simnet"
+)
+
+// sentFile is a file that came in.
+type sentFile struct {
+	bytes      []byte
+	id         simnet.MessageID
+	chat       simnet.JID
+	path       string // of its download
+	directPath string // on the CDN
+}
+
+// receives has somebody send a picture of some bytes, and waits until the
+// bridge has the message.
+func (c *cast) receives(t testing.TB, by *simnet.Phone, file []byte) sentFile {
+	t.Helper()
+	id := must(by.SendImage(within(t), c.owner.PN(), simnet.Media{Data: file, Mimetype: "image/png"}))(t)
+	return c.arrived(t, id, by.PN(), file)
+}
+
+func (c *cast) arrived(t testing.TB, id simnet.MessageID, chat simnet.JID, file []byte) sentFile {
+	t.Helper()
+	if err := c.device.WaitAcknowledged(within(t), id); err != nil {
+		t.Fatal(err)
+	}
+	got := must(c.owner.ReceivedID(within(t), id))(t)
+	return sentFile{bytes: file, id: id, chat: chat, path: bridge.DownloadPath(bridge.JID(chat.String()), id), directPath: simnet.DirectPath(got.RawMessage)}
+}
+
+// downloads asks for a file and compares it.
+func (c *cast) downloads(t testing.TB, f sentFile, headers ...string) http.Header {
+	t.Helper()
+	got := c.bridge.Get(f.path, headers...).Want(http.StatusOK)
+	if !bytes.Equal(got.Body, f.bytes) {
+		t.Errorf("%d other bytes, want %d", len(got.Body), len(f.bytes))
+	}
+	return got.Header
+}
+
+// TestMediaReceive_EveryKind downloads what people send, between two and in a
+// group, and compares every byte and header.
+func TestMediaReceive_EveryKind(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	_, bens, hike, _ := c.conversations(t)
+	for name, k := range map[string]struct {
+		send func(*simnet.Phone, context.Context, simnet.JID, simnet.Media, ...simnet.SendOption) (simnet.MessageID, error)
+		file simnet.Media
+		want http.Header
+		name string // of the file; the id stands for %s
+	}{
+		"picture":   {(*simnet.Phone).SendImage, simnet.Media{Data: noise(30_000), Mimetype: "image/jpeg", Caption: "sunrise", Width: 640, Height: 480}, kindOf("image", "image/jpeg"), `inline; filename="image-%s.jpg"`},
+		"view once": {sendViewOnce, simnet.Media{Data: noise(20_000), Mimetype: "image/png"}, kindOf("image", "image/png"), `inline; filename="image-%s.png"`},
+		"video":     {(*simnet.Phone).SendVideo, simnet.Media{Data: noise(300_000), Mimetype: "video/mp4", Seconds: 7}, kindOf("video", "video/mp4"), `inline; filename="video-%s.mp4"`},
+		"sound":     {(*simnet.Phone).SendAudio, simnet.Media{Data: noise(10_001), Mimetype: "audio/mpeg", Seconds: 9}, kindOf("audio", "audio/mpeg"), `inline; filename="audio-%s.mp3"`},
+		"voice":     {(*simnet.Phone).SendAudio, simnet.Media{Data: demo.Voice(2), Mimetype: "audio/ogg; codecs=opus", Seconds: 2, Voice: true}, kindOf("audio", "audio/ogg; codecs=opus"), `inline; filename="voice-%s.ogg"`},
+		"document":  {(*simnet.Phone).SendDocument, simnet.Media{Data: demo.PDF(), Mimetype: "application/pdf", FileName: "Übersicht.pdf", Pages: 1}, kindOf("document", "application/pdf"), `inline; filename="_bersicht.pdf"; filename*=UTF-8''%C3%9Cbersicht.pdf`},
+		"captioned": {(*simnet.Phone).SendDocument, simnet.Media{Data: noise(16), Mimetype: "application/zip", FileName: "a b.zip", Caption: "look"}, kindOf("document", "application/zip"), `inline; filename="a b.zip"`},
+		"web page":  {(*simnet.Phone).SendDocument, simnet.Media{Data: []byte("<script>alert(1)</script>"), Mimetype: "text/html", FileName: "page.html"}, kindOf("document", "text/html"), `attachment; filename="page.html"`},
+		"one byte":  {(*simnet.Phone).SendDocument, simnet.Media{Data: []byte("x"), Mimetype: "text/plain", FileName: "x"}, kindOf("document", "text/plain"), `inline; filename="x"`},
+		"sticker":   {(*simnet.Phone).SendSticker, simnet.Media{Data: noise(15), Mimetype: "image/webp", Animated: true}, kindOf("sticker", "image/webp"), `inline; filename="sticker-%s.webp"`},
+	} {
+		for _, chat := range []*conversation{bens, hike} {
+			t.Run(name+" in "+chat.in.Server, func(t *testing.T) {
+				t.Parallel()
+				f := c.arrived(t, must(k.send(chat.by, within(t), chat.toMe, k.file))(t), chat.in, k.file.Data)
+				want := k.want.Clone()
+				want.Set("Content-Length", strconv.Itoa(len(f.bytes)))
+				want.Set("ETag", tagOf(f.bytes))
+				want.Set("Content-Disposition", strings.ReplaceAll(k.name, "%s", f.id))
+				if strings.HasPrefix(k.name, "attachment") {
+					want.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+				}
+				get, head := c.downloads(t, f), c.bridge.Do(http.MethodHead, f.path, "").Want(http.StatusOK)
+				for what, headers := range map[string]http.Header{"GET": get, "HEAD": head.Header} {
+					if diff := cmp.Diff(want, fileHeaders(headers)); diff != "" {
+						t.Errorf("%s (-want +got):\n%s", what, diff)
+					}
+				}
+				if forced := c.bridge.Get(f.path + "?disposition=attachment").Want(200).Header.Get("Content-Disposition"); !strings.HasPrefix(forced, "attachment; ") {
+					t.Errorf("as attachment: %s", forced)
+				}
+				if len(head.Body) != 0 {
+					t.Errorf("HEAD has a body of %d bytes", len(head.Body))
+				}
+			})
+		}
+	}
+}
+
+func sendViewOnce(p *simnet.Phone, ctx context.Context, to simnet.JID, m simnet.Media, _ ...simnet.SendOption) (simnet.MessageID, error) {
+	return p.SendImage(ctx, to, m, simnet.ViewOnce())
+}
+
+// kindOf are the headers that the kind decides.
+func kindOf(kind, mimeType string) http.Header {
+	return http.Header{"Content-Type": {mimeType}, "X-Messenger-Media-Type": {kind}, "Accept-Ranges": {"bytes"}, "X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"private, no-cache"}}
+}
+
+func fileHeaders(all http.Header) http.Header {
+	shown := http.Header{}
+	for _, name := range []string{"Content-Type", "Content-Length", "Content-Disposition", "X-Messenger-Media-Type", "Content-Security-Policy", "Accept-Ranges", "ETag", "X-Content-Type-Options", "Cache-Control"} {
+		if values := all.Values(name); len(values) > 0 {
+			shown[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+	return shown
+}
+
+// Ranges at every boundary of a file of several pieces: its ends, and those of
+// the pieces in which it is decrypted and sent.
+func TestMediaReceive_Ranges(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	const size = 700_001
+	f := c.receives(t, c.ben, noise(size))
+	edges := []int{0, 1, size - 2, size - 1}
+	for _, piece := range []int{16, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10} {
+		edges = append(edges, piece-1, piece, piece+1)
+	}
+	is := func(header string, from, to int) {
+		t.Helper()
+		got := c.bridge.Get(f.path, "Range", header).Want(http.StatusPartialContent)
+		span := fmt.Sprintf("bytes %d-%d/%d", from, to, size)
+		if !bytes.Equal(got.Body, f.bytes[from:to+1]) || got.Header.Get("Content-Range") != span || got.Header.Get("Content-Length") != strconv.Itoa(to-from+1) {
+			t.Errorf("%s: %d bytes, %s", header, len(got.Body), got.Header.Get("Content-Range"))
+		}
+	}
+	for _, from := range edges {
+		is(fmt.Sprintf("bytes=%d-", from), from, size-1)
+		is(fmt.Sprintf("bytes=0-%d", from), 0, from)
+		is(fmt.Sprintf("bytes=%d-%d", from, from), from, from)
+		is(fmt.Sprintf("bytes=-%d", from+1), size-from-1, size-1)
+	}
+	refused(t, c.bridge.Get(f.path, "Range", fmt.Sprintf("bytes=%d-", size)), http.StatusRequestedRangeNotSatisfiable, bridge.CodeInvalidRange)
+	tag := c.downloads(t, f).Get("ETag")
+	c.bridge.Get(f.path, "Range", "bytes=5-6", "If-Range", tag).Want(http.StatusPartialContent)
+	c.downloads(t, f, "Range", "bytes=5-6", "If-Range", `"another"`)
+	c.bridge.Get(f.path, "If-None-Match", tag).Want(http.StatusNotModified)
+	c.downloads(t, f, "If-None-Match", `"another"`)
+	if n := c.network.CDN().Downloads(f.directPath); n != 1 {
+		t.Errorf("the CDN was asked %d times, want once", n)
+	}
+}
+
+// Twenty at once are one download, with and without a cache.
+func TestMediaReceive_ManyAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, setting := range map[string]string{"cached": "MEDIA_CACHE_BYTES=10000000", "not cached": "MEDIA_CACHE_BYTES=0"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := pairedCast(t, setting)
+			f := c.receives(t, c.ben, noise(2_000_000))
+			c.network.CDN().Fail(simnet.CDNFault{Method: http.MethodGet, Delay: testPatience / 10, Times: 1}) // until all have asked
+			var all sync.WaitGroup
+			for range 20 {
+				all.Go(func() { c.downloads(t, f) })
+			}
+			all.Wait()
+			if n := c.network.CDN().Downloads(f.directPath); n != 1 {
+				t.Errorf("the CDN was asked %d times, want once", n)
+			}
+			c.downloads(t, f)
+			want := map[string]int{"cached": 1, "not cached": 2}[name]
+			if n := c.network.CDN().Downloads(f.directPath); n != want {
+				t.Errorf("afterwards the CDN was asked %d times in all, want %d", n, want)
+			}
+		})
+	}
+}
+
+// What was downloaded once needs no network, also after a restart; a wiped
+// directory or a file that somebody changed costs a download and nothing else.
+func TestMediaReceive_CacheOutlivesTheProgram(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	kept, other := c.receives(t, c.ben, noise(200_000)), c.receives(t, c.ben, noise(1000))
+	c.downloads(t, kept)
+	c.bridge.stop()
+	c.network.Down()
+	c.bridge.start()
+	c.downloads(t, kept)
+	refused(t, c.bridge.Get(other.path), http.StatusServiceUnavailable, bridge.CodeNotConnected)
+	c.bridge.Get(other.path, "If-None-Match", tagOf(other.bytes)).Want(http.StatusNotModified)
+	c.bridge.stop()
+
+	cached := must(filepath.Glob(filepath.Join(c.bridge.env["DATA_DIR"], "media", "*")))(t)
+	if len(cached) != 1 {
+		t.Fatalf("in the cache: %v", cached)
+	}
+	if err := os.WriteFile(cached[0], noise(200_000)[1:], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.network.Up()
+	c.bridge.start()
+	c.bridge.becomes(bridge.StateOpen)
+	c.downloads(t, kept)
+	c.downloads(t, other)
+	if err := os.RemoveAll(filepath.Join(c.bridge.env["DATA_DIR"], "media")); err != nil {
+		t.Fatal(err)
+	}
+	c.downloads(t, kept)
+	if n := c.network.CDN().Downloads(kept.directPath); n != 3 {
+		t.Errorf("the CDN was asked %d times, want 3: at first, for the changed file, for the wiped one", n)
+	}
+}
+
+// The least recently used go first when there are too many.
+func TestMediaReceive_CacheHasItsLimit(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t, "MEDIA_CACHE_BYTES=250000")
+	first, second, third := c.receives(t, c.ben, noise(100_000)), c.receives(t, c.ben, noise(100_001)), c.receives(t, c.ben, noise(100_002))
+	for _, f := range []sentFile{first, second, first, third, first, second} {
+		c.downloads(t, f)
+	}
+	for f, want := range map[*sentFile]int{&first: 1, &second: 2, &third: 1} {
+		if n := c.network.CDN().Downloads(f.directPath); n != want {
+			t.Errorf("the file of %d bytes was downloaded %d times, want %d", len(f.bytes), n, want)
+		}
+	}
+	size := int64(0)
+	for _, path := range must(filepath.Glob(filepath.Join(c.bridge.env["DATA_DIR"], "media", "*")))(t) {
+		size += must(os.Stat(path))(t).Size()
+	}
+	if size > 250_000 {
+		t.Errorf("%d bytes are kept, at most 250000 were allowed", size)
+	}
+}
+
+// Where the CDN has lost a file, the phone uploads it again: once for all who
+// wait, and for good.
+func TestMediaReceive_PhoneUploadsAgain(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t, "MEDIA_CACHE_BYTES=0")
+	for _, status := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusGone} {
+		f := c.receives(t, c.ben, noise(50_000+status))
+		c.network.CDN().ExpireWith(f.directPath, status)
+		before := c.network.CDN().Downloads("")
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() { c.downloads(t, f) })
+		}
+		all.Wait()
+		if lost, all := c.network.CDN().Downloads(f.directPath), c.network.CDN().Downloads("")-before; lost > all/2 {
+			t.Errorf("%d: %d of %d downloads asked for the lost file", status, lost, all)
+		}
+		lost := c.network.CDN().Downloads(f.directPath)
+		c.downloads(t, f)
+		c.bridge.restart()
+		c.bridge.becomes(bridge.StateOpen)
+		c.downloads(t, f)
+		if again := c.network.CDN().Downloads(f.directPath); again != lost {
+			t.Errorf("%d: the old place was asked again: the new one was not kept", status)
+		}
+	}
+}
+
+// Where the phone has lost it too, nobody can help.
+func TestMediaReceive_GoneForGood(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	for name, how := range map[string]simnet.MediaAnswer{"gone": simnet.MediaGone, "not found": simnet.MediaNotFound, "error": simnet.MediaGeneralError, "silent": simnet.MediaSilent} {
+		f := c.receives(t, c.ben, []byte("lost: "+name))
+		c.owner.AnswerMedia(how)
+		c.network.CDN().Expire(f.directPath)
+		refused(t, c.bridge.Get(f.path), http.StatusInternalServerError, bridge.CodeMediaGone, "phone")
+		c.network.CDN().Restore(f.directPath)
+		c.downloads(t, f)
+	}
+}
+
+// What a media server can do wrong ends in a whole file or a whole error.
+func TestMediaReceive_BadServers(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	for name, k := range map[string]struct {
+		fault simnet.CDNFault
+		code  bridge.Code // "" where another try mends it unasked
+	}{
+		"tampered":            {simnet.CDNFault{Tamper: true, Times: 1}, bridge.CodeMediaInvalid}, // TLS lets nothing be altered on the way
+		"breaks off":          {simnet.CDNFault{Truncate: 30_000, Times: 3}, bridge.CodeMediaInvalid},
+		"breaks off once":     {simnet.CDNFault{Truncate: 30_000, Times: 1}, ""},
+		"stalls once":         {simnet.CDNFault{Stall: 30_000, Times: 1}, ""},
+		"silent once":         {simnet.CDNFault{StallAtOnce: true, Times: 1}, ""},
+		"broken":              {simnet.CDNFault{Status: 500, Times: 3}, bridge.CodeMediaInvalid},
+		"busy once":           {simnet.CDNFault{Status: 503, RetryAfter: "1", Times: 1}, ""},
+		"answers another way": {simnet.CDNFault{Status: 302, Times: 3}, bridge.CodeMediaInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := c.receives(t, c.ben, noise(100_000+len(name)*100+int(name[0])))
+			k.fault.Method, k.fault.Path = http.MethodGet, f.directPath
+			c.network.CDN().Fail(k.fault)
+			if k.code != "" {
+				refused(t, c.bridge.Get(f.path), http.StatusInternalServerError, k.code)
+			}
+			c.downloads(t, f)
+		})
+	}
+}
+
+// A file that is too large is not asked for.
+func TestMediaReceive_TooLarge(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t, "MEDIA_MAX_BYTES=100000")
+	c.downloads(t, c.receives(t, c.ben, noise(100_000)))
+	f := c.receives(t, c.ben, noise(100_001))
+	refused(t, c.bridge.Get(f.path), http.StatusInternalServerError, bridge.CodeMediaTooLarge, "100001", "100000")
+	if n := c.network.CDN().Downloads(f.directPath); n != 0 {
+		t.Errorf("the CDN was asked %d times", n)
+	}
+}
+
+// A deleted message has no file any more, cached or not.
+func TestMediaReceive_DeletedMessage(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	f := c.receives(t, c.ben, noise(5000))
+	c.downloads(t, f)
+	id := must(c.ben.Revoke(within(t), c.owner.PN(), f.id))(t)
+	if err := c.device.WaitAcknowledged(within(t), id); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{f.path, strings.Replace(f.path, "/media/", "/media-info/", 1)} {
+		refused(t, c.bridge.Get(path), http.StatusNotFound, bridge.CodeNotFound)
+	}
+	c.bridge.Get(f.path, "If-None-Match", tagOf(f.bytes)).Want(http.StatusNotFound)
+}

@@ -1,0 +1,450 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// TestSend_FormsOnTheWire sends every kind into chats between two and groups
+// of either addressing, and compares every field of what their phones decrypt.
+func TestSend_FormsOnTheWire(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, bens, hike, club := c.conversations(t)
+	for name, chat := range map[string]*conversation{
+		"between two, by LID": annas, "between two, by number": bens, "group by LID": hike, "old group by number": club,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &room{conversation: chat, b: c.bridge}
+			r.TB = t
+			r.texts()
+			r.mentions()
+			r.quotes()
+			r.reactions()
+			r.places()
+			r.polls()
+			r.cards()
+		})
+	}
+}
+
+// TestSend_QuotesFromAnotherChat answers in one chat what was written in
+// another: the quote names that chat.
+func TestSend_QuotesFromAnotherChat(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, bens, hike, club := c.conversations(t)
+	for _, way := range []struct {
+		name     string
+		from, to *conversation
+		author   simnet.JID // as the readers know who is quoted
+		chat     simnet.JID // as the readers know where that was
+	}{
+		{"group to person", hike, bens, c.anna.LID(), hike.in},
+		{"person to person", annas, bens, c.anna.LID(), c.anna.LID()},
+		{"person to group by LID", bens, hike, c.ben.LID(), c.ben.LID()},
+		{"person to group by number", annas, club, c.anna.PN(), c.anna.PN()},
+		{"group to group", club, hike, c.ben.LID(), club.in},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			from, to := &room{conversation: way.from, b: c.bridge}, &room{conversation: way.to, b: c.bridge}
+			from.TB, to.TB = t, t
+			quoted := from.hears("said over there, for " + way.name)
+			id := to.sends("send", object{"text": "as I read", "quotedChatJid": from.in.String(), "quotedMsgId": quoted})
+			to.arrives(id, extended("as I read", &waE2E.ContextInfo{
+				StanzaID: &quoted, Participant: proto.String(way.author.String()), RemoteJID: proto.String(way.chat.String()),
+				QuotedMessage: conversationText("said over there, for " + way.name),
+			}))
+		})
+	}
+}
+
+// TestSend_KeepsTheTimer sends into chats whose messages disappear.
+func TestSend_KeepsTheTimer(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	_, bens, hike, _ := c.conversations(t)
+	group, ok := c.network.Group(hike.in)
+	if !ok {
+		t.Fatal("no such group")
+	}
+	if err := group.SetEphemeral(within(t), c.owner, chatTimer); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ben.SetDisappearing(within(t), c.owner.PN(), chatTimer); err != nil {
+		t.Fatal(err)
+	}
+	timer := &waE2E.ContextInfo{Expiration: proto.Uint32(chatTimer)}
+	for _, chat := range []*conversation{bens, hike} {
+		r := &room{conversation: chat, b: c.bridge}
+		heard := r.hears("the timer is set") // behind the news of the timer
+		r.arrives(r.sends("send", object{"text": "soon gone"}), extended("soon gone", timer))
+		r.arrives(r.sends("send-location", object{"latitude": 1.5, "longitude": -2.5}), &waE2E.Message{LocationMessage: &waE2E.LocationMessage{
+			DegreesLatitude: proto.Float64(1.5), DegreesLongitude: proto.Float64(-2.5), ContextInfo: timer,
+		}})
+		r.arrives(r.sends("send-poll", object{"name": "?", "values": []string{"a", "b"}}), poll("?", 1, timer, "a", "b"))
+		answered := r.sends("send", object{"text": "I heard", "quotedMsgId": heard})
+		r.arrives(answered, extended("I heard", r.quote(heard, conversationText("the timer is set"), timer)))
+		forwarded := r.forwards(r.in, heard)
+		r.arrives(forwarded, extended("the timer is set", &waE2E.ContextInfo{
+			Expiration: proto.Uint32(chatTimer), IsForwarded: proto.Bool(true), ForwardingScore: proto.Uint32(1),
+		}))
+	}
+
+	if err := c.ben.SetDisappearing(within(t), c.owner.PN(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := group.SetEphemeral(within(t), c.owner, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, chat := range []*conversation{bens, hike} {
+		r := &room{conversation: chat, b: c.bridge}
+		r.hears("the timer is off")
+		r.arrives(r.sends("send", object{"text": "here to stay"}), conversationText("here to stay"))
+	}
+}
+
+// room is a conversation into which the bridge sends.
+type room struct {
+	*conversation
+	b *process
+}
+
+// sends calls a sending route for this chat and answers the message's id.
+func (r *room) sends(route string, body object) simnet.MessageID {
+	r.Helper()
+	return sentID(r, r.b.Post("/api/messages/"+route, with(object{"jid": r.in.String()}, body)))
+}
+
+// forwards sends a stored message on into this chat.
+func (r *room) forwards(from simnet.JID, id simnet.MessageID) simnet.MessageID {
+	r.Helper()
+	return sentID(r, r.b.Post("/api/messages/forward", object{"sourceChatJid": from.String(), "sourceMsgId": id, "destJid": r.in.String()}))
+}
+
+// hears has by write a text, and waits until the bridge has stored it.
+func (r *room) hears(text string, options ...simnet.SendOption) simnet.MessageID {
+	r.Helper()
+	id := say(r, r.by, r.toMe, text, options...)
+	r.stored(id)
+	return id
+}
+
+// stored waits for a message in the API and answers it.
+func (r *room) stored(id simnet.MessageID) (found bridge.Message) {
+	r.Helper()
+	eventually(r, func() error {
+		m, ok := r.b.message(r.list(), id)
+		if !ok {
+			return fmt.Errorf("message %s is not stored", id)
+		}
+		found = m
+		return nil
+	})
+	return found
+}
+
+// message finds a message in the list at a path.
+func (p *process) message(list string, id simnet.MessageID) (bridge.Message, bool) {
+	p.t.Helper()
+	var page struct{ Messages []bridge.Message }
+	resp := p.Get(list + "?limit=1000")
+	if resp.Status == http.StatusNotFound {
+		return bridge.Message{}, false
+	}
+	resp.Want(http.StatusOK).Decode(&page)
+	i := slices.IndexFunc(page.Messages, func(m bridge.Message) bool { return m.ID == id })
+	if i < 0 {
+		return bridge.Message{}, false
+	}
+	return page.Messages[i], true
+}
+
+// readers are the phones on which a message of this chat shows: the others',
+// and the account's own.
+func (r *room) readers() []*simnet.Phone {
+	readers := []*simnet.Phone{r.by, r.me}
+	if r.witness != nil {
+		readers = append(readers, r.witness)
+	}
+	return readers
+}
+
+// arrives compares what every phone decrypted with what it is to show.
+func (r *room) arrives(id simnet.MessageID, want *waE2E.Message) {
+	r.Helper()
+	for _, phone := range r.readers() {
+		got := decrypted(r, phone, id)
+		if secret := got.GetMessageContextInfo().GetMessageSecret(); want.ReactionMessage == nil && len(secret) != 32 {
+			r.Errorf("in %s the message for %s has a secret of %d bytes, want 32", r.in, phone.Name(), len(secret))
+		}
+		got.MessageContextInfo = nil
+		if inner := got.GetDocumentWithCaptionMessage().GetMessage(); inner != nil {
+			inner.MessageContextInfo = nil // whatsmeow copies the outer one while it unwraps
+		}
+		if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+			r.Errorf("in %s, what %s got (-want +got):\n%s", r.in, phone.Name(), diff)
+		}
+	}
+}
+
+// decrypted is a message as it came out of its envelopes on a phone, without
+// what the protocol adds.
+func decrypted(t testing.TB, phone *simnet.Phone, id simnet.MessageID) *waE2E.Message {
+	t.Helper()
+	got := must(phone.ReceivedID(within(t), id))(t)
+	raw := proto.Clone(got.RawMessage).(*waE2E.Message)
+	if inner := raw.GetDeviceSentMessage().GetMessage(); inner != nil {
+		secret := raw.MessageContextInfo
+		raw = inner
+		if raw.MessageContextInfo == nil {
+			raw.MessageContextInfo = secret
+		}
+	}
+	raw.SenderKeyDistributionMessage = nil
+	return raw
+}
+
+func conversationText(text string) *waE2E.Message {
+	return &waE2E.Message{Conversation: &text}
+}
+
+func extended(text string, info *waE2E.ContextInfo) *waE2E.Message {
+	return &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: &text, ContextInfo: info}}
+}
+
+func poll(question string, selectable uint32, info *waE2E.ContextInfo, options ...string) *waE2E.Message {
+	creation := &waE2E.PollCreationMessage{Name: &question, SelectableOptionsCount: &selectable, ContextInfo: info}
+	for _, option := range options {
+		creation.Options = append(creation.Options, &waE2E.PollCreationMessage_Option{OptionName: &option})
+	}
+	return &waE2E.Message{PollCreationMessage: creation}
+}
+
+// quote is the context of an answer to a message of by in the same chat.
+func (r *room) quote(id simnet.MessageID, quoted *waE2E.Message, more ...*waE2E.ContextInfo) *waE2E.ContextInfo {
+	info := &waE2E.ContextInfo{StanzaID: &id, Participant: proto.String(r.themHere().String()), QuotedMessage: quoted}
+	for _, addition := range more {
+		proto.Merge(info, addition)
+	}
+	return info
+}
+
+// themHere and usHere are the two as this chat's members know them: everything
+// between two goes to LIDs.
+func (r *room) themHere() simnet.JID {
+	if r.witness == nil {
+		return r.by.LID()
+	}
+	return r.bySelf
+}
+
+func (r *room) usHere() simnet.JID {
+	if r.witness == nil {
+		return r.me.LID()
+	}
+	return r.meHere
+}
+
+func (r *room) texts() {
+	for _, text := range []string{"hello", "  spaces\tand\r\nlines \n", "emoji 👩‍👩‍👧‍👦 Ünï \u2028 <b>&amp;</b> \\ %s", "x\u0000y"} {
+		id := r.sends("send", object{"text": text})
+		r.arrives(id, conversationText(text))
+		if got := r.stored(id); got.Content != text || got.MessageType != "conversation" {
+			r.Errorf("stored as %s: %q, want %q", got.MessageType, got.Content, text)
+		}
+	}
+}
+
+// mentions are highlighted where the text has the @user of the very identity
+// that is mentioned.
+func (r *room) mentions() {
+	them, us := r.themHere(), r.usHere()
+	longer := r.by.Number() + "7" // somebody else's number that begins like theirs
+	for _, say := range []struct{ text, shown string }{
+		{"no name", "no name @" + them.User + " @" + us.User},
+		{"@" + r.by.Number() + " and @" + r.me.LID().User + "!", "@" + them.User + " and @" + us.User + "!"},
+		{"@" + r.by.LID().User + ", @" + r.by.LID().User, "@" + them.User + ", @" + them.User + " @" + us.User},
+		{"@" + longer, "@" + longer + " @" + them.User + " @" + us.User},
+		{"@" + longer + "@" + r.by.Number() + "@" + r.me.Number(), "@" + longer + "@" + them.User + "@" + us.User},
+	} {
+		id := r.sends("send", object{"text": say.text, "mentions": []string{r.by.LID().String(), r.me.PN().String(), r.by.PN().String()}})
+		r.arrives(id, extended(say.shown, &waE2E.ContextInfo{MentionedJID: []string{them.String(), us.String()}}))
+		if got := r.stored(id); got.Content != say.text {
+			r.Errorf("stored: %q, want the text as it was sent, %q", got.Content, say.text)
+		}
+	}
+}
+
+func (r *room) quotes() {
+	text := r.hears("quote this")
+	r.arrives(r.sends("send", object{"text": "quoted", "quotedMsgId": text}), extended("quoted", r.quote(text, conversationText("quote this"))))
+	here := r.in // by its other name, where it has one
+	if r.witness == nil {
+		here = r.by.LID()
+	}
+	r.arrives(r.sends("send", object{"text": "quoted", "quotedMsgId": text, "quotedChatJid": here.String()}),
+		extended("quoted", r.quote(text, conversationText("quote this"))))
+
+	// What the quoted message itself refers to stays behind.
+	nested := r.hears("an answer", simnet.QuotingID(text, r.bySelf, "quote this"), simnet.Forwarded(3))
+	r.arrives(r.sends("send", object{"text": "deeper", "quotedMsgId": nested}), extended("deeper", r.quote(nested, extended("an answer", nil))))
+
+	file := simnet.Media{Data: []byte("a picture to quote"), Mimetype: "image/png", Caption: "look", Width: 3, Height: 4, Thumbnail: []byte("small")}
+	image := must(r.by.SendImage(within(r), r.toMe, file, simnet.Ephemeral(60)))(r)
+	r.stored(image)
+	quoted := decrypted(r, r.me, image).GetEphemeralMessage().GetMessage()
+	quoted.MessageContextInfo, quoted.ImageMessage.ContextInfo = nil, nil
+	timer := r.timer(60)
+	r.arrives(r.sends("send", object{"text": "nice", "quotedMsgId": image}), extended("nice", r.quote(image, quoted, timer)))
+	r.arrives(r.sends("send-location", object{"latitude": 52.5, "longitude": 13.4, "name": "there", "quotedMsgId": image}),
+		&waE2E.Message{LocationMessage: &waE2E.LocationMessage{
+			DegreesLatitude: proto.Float64(52.5), DegreesLongitude: proto.Float64(13.4), Name: proto.String("there"), ContextInfo: r.quote(image, quoted, timer),
+		}})
+	r.arrives(r.sends("send-poll", object{"name": "nice?", "values": []string{"y", "n"}, "quotedMsgId": image}),
+		poll("nice?", 1, r.quote(image, quoted, timer), "y", "n"))
+	contact := r.sends("send-contact", object{"contacts": []object{{"displayName": "Dora"}}, "quotedMsgId": image})
+	r.arrives(contact, &waE2E.Message{ContactMessage: &waE2E.ContactMessage{
+		DisplayName: proto.String("Dora"), Vcard: proto.String("BEGIN:VCARD\nVERSION:3.0\nN:;Dora;;;\nFN:Dora\nEND:VCARD"), ContextInfo: r.quote(image, quoted, timer),
+	}})
+	r.setTimer(0)
+
+	own := r.sends("send", object{"text": "said by myself"})
+	r.arrives(r.sends("send", object{"text": "I repeat", "quotedMsgId": own}), extended("I repeat", &waE2E.ContextInfo{
+		StanzaID: &own, Participant: proto.String(r.usHere().String()), QuotedMessage: conversationText("said by myself"),
+	}))
+}
+
+// timer is the context of a chat whose messages disappear: a disappearing
+// message tells of it between two, a group's own setting counts in groups.
+func (r *room) timer(seconds uint32) *waE2E.ContextInfo {
+	if r.witness != nil {
+		return &waE2E.ContextInfo{}
+	}
+	return &waE2E.ContextInfo{Expiration: &seconds}
+}
+
+// setTimer changes the timer of a chat between two, and waits for the bridge.
+func (r *room) setTimer(seconds uint32) {
+	r.Helper()
+	if r.witness != nil {
+		return
+	}
+	if err := r.by.SetDisappearing(within(r), r.toMe, seconds); err != nil {
+		r.Fatal(err)
+	}
+	r.hears(fmt.Sprintf("the timer is at %d", seconds))
+}
+
+// reactions are set, changed and removed, on the messages of others and on own
+// ones; and the API shows what is left.
+func (r *room) reactions() {
+	theirs := r.hears("react to this")
+	own := r.sends("send", object{"text": "and to this"})
+	for _, target := range []struct {
+		id     simnet.MessageID
+		fromMe bool
+	}{{theirs, false}, {own, true}} {
+		for _, emoji := range []string{"👍🏽", "❤️", ""} {
+			sent := sentID(r, r.b.Post("/api/messages/react", object{"chatJid": r.in.String(), "msgId": target.id, "emoji": emoji}))
+			for _, phone := range r.readers() {
+				got := decrypted(r, phone, sent).GetReactionMessage()
+				key := got.GetKey()
+				participant := ""
+				if !target.fromMe && r.witness != nil {
+					participant = r.bySelf.String()
+				}
+				if got == nil || got.GetText() != emoji || key.GetID() != target.id || key.GetFromMe() != target.fromMe || key.GetParticipant() != participant {
+					r.Errorf("in %s %s got the reaction %v, want %q on %s", r.in, phone.Name(), got, emoji, target.id)
+				}
+				if key.GetRemoteJID() != r.in.String() {
+					r.Errorf("in %s the reaction names the chat %s", r.in, key.GetRemoteJID())
+				}
+				if at := time.UnixMilli(got.GetSenderTimestampMS()); time.Since(at) > testPatience || time.Until(at) > time.Second {
+					r.Errorf("in %s the reaction is of %v", r.in, at)
+				}
+			}
+			var want []bridge.Reaction
+			if emoji != "" {
+				want = []bridge.Reaction{{SenderJID: bridge.JID(r.me.PN().String()), Emoji: emoji}}
+			}
+			got := r.stored(target.id).Reactions
+			if !slices.EqualFunc(got, want, func(a, b bridge.Reaction) bool { return a.SenderJID == b.SenderJID && a.Emoji == b.Emoji }) {
+				r.Errorf("in %s after %q the API shows %v", r.in, emoji, got)
+			}
+			if _, listed := r.b.message(r.list(), sent); listed {
+				r.Errorf("in %s the reaction is listed as a message", r.in)
+			}
+		}
+	}
+}
+
+func (r *room) places() {
+	for _, place := range []struct {
+		body  object
+		want  *waE2E.LocationMessage
+		shown string
+	}{
+		{object{"latitude": 52.5163, "longitude": 13.3777, "name": "Brandenburger Tor", "address": "Pariser Platz, 10117 Berlin"}, &waE2E.LocationMessage{
+			DegreesLatitude: proto.Float64(52.5163), DegreesLongitude: proto.Float64(13.3777), Name: proto.String("Brandenburger Tor"), Address: proto.String("Pariser Platz, 10117 Berlin"),
+		}, "Brandenburger Tor, Pariser Platz, 10117 Berlin"},
+		{object{"latitude": -90, "longitude": 180}, &waE2E.LocationMessage{DegreesLatitude: proto.Float64(-90), DegreesLongitude: proto.Float64(180)}, "-90,180"},
+		{object{"latitude": 0, "longitude": 0, "address": "off Africa"}, &waE2E.LocationMessage{
+			DegreesLatitude: proto.Float64(0), DegreesLongitude: proto.Float64(0), Address: proto.String("off Africa"),
+		}, "off Africa"},
+	} {
+		id := r.sends("send-location", place.body)
+		r.arrives(id, &waE2E.Message{LocationMessage: place.want})
+		if got := r.stored(id); got.Content != place.shown || got.MessageType != "locationMessage" {
+			r.Errorf("stored as %s: %q, want %q", got.MessageType, got.Content, place.shown)
+		}
+	}
+}
+
+// polls with one, two, or any number of choices are voted on by the others,
+// and the votes come back into the tally.
+func (r *room) polls() {
+	options := []string{"Berge", "Meer", "Stadt"}
+	for _, ask := range []struct {
+		body       object
+		selectable uint32
+		votes      []string
+	}{
+		{object{}, 1, []string{"Meer"}},
+		{object{"selectableCount": 2}, 2, []string{"Berge", "Stadt"}},
+		{object{"selectableCount": 0}, 0, options},
+		{object{"selectableCount": 3}, 3, nil},
+	} {
+		id := r.sends("send-poll", with(object{"name": "Wohin?", "values": options}, ask.body))
+		r.arrives(id, poll("Wohin?", ask.selectable, nil, options...))
+		theirs := must(r.by.ReceivedID(within(r), id))(r)
+		must(r.by.Vote(within(r), theirs, []string{"Berge"}))(r)
+		must(r.by.Vote(within(r), theirs, ask.votes))(r)
+		voter := bridge.JID(r.by.PN().String())
+		eventually(r, func() error {
+			got := r.stored(id).Poll
+			if got == nil || got.Name != "Wohin?" || got.SelectableCount != int(ask.selectable) || len(got.Options) != len(options) {
+				return fmt.Errorf("the poll is %+v", got)
+			}
+			for i, option := range got.Options {
+				voted := slices.Contains(ask.votes, option.Name)
+				if option.Name != options[i] || (option.Votes == 1) != voted || slices.Contains(option.Voters, voter) != voted {
+					return fmt.Errorf("with votes for %v the tally is %+v", ask.votes, got.Options)
+				}
+			}
+			return nil
+		})
+	}
+}

@@ -1,0 +1,397 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// TestForward_EveryKind sends on everything that people write, and compares
+// every field that arrives. Nothing is uploaded again.
+func TestForward_EveryKind(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, bens, hike, _ := c.conversations(t)
+	for _, way := range []struct {
+		name     string
+		from, to *conversation
+	}{{"group to person", hike, bens}, {"person to group", annas, hike}} {
+		from, to := &room{conversation: way.from, b: c.bridge}, &room{conversation: way.to, b: c.bridge}
+		for _, kind := range forwardedKinds(from) {
+			t.Run(way.name+"/"+kind.name, func(t *testing.T) {
+				from.TB, to.TB = t, t
+				id := kind.write()
+				original := from.stored(id)
+				uploads := c.network.CDN().Uploads()
+				sent := to.forwards(from.in, id)
+				want := kind.becomes(proto.Clone(decrypted(t, from.me, id)).(*waE2E.Message))
+				want.MessageContextInfo = nil
+				to.arrives(sent, want)
+				if got := c.network.CDN().Uploads(); got != uploads {
+					t.Errorf("%d files were uploaded again", got-uploads)
+				}
+				shows(t, to.stored(sent), original, kind.shownAs)
+			})
+		}
+	}
+}
+
+// shows compares a forwarded message in the API with its original.
+func shows(t *testing.T, got, original bridge.Message, kind string) {
+	t.Helper()
+	if kind == "" {
+		kind = original.MessageType
+	}
+	if got.MessageType != kind || got.Content != original.Content || got.ContextInfo != nil || len(got.Reactions) != 0 {
+		t.Errorf("the API shows %+v, the original was %+v", got, original)
+	}
+	if (got.Media == nil) != (original.Media == nil) {
+		t.Fatalf("the API shows the file %+v, the original had %+v", got.Media, original.Media)
+	}
+	if got.Media != nil {
+		a, b := *got.Media, *original.Media
+		a.DownloadURL, b.DownloadURL = "", ""
+		if diff := cmp.Diff(b, a); diff != "" {
+			t.Errorf("the API shows another file (-original +forwarded):\n%s", diff)
+		}
+	}
+}
+
+// forwardedKind is one kind of message and what forwarding makes of it.
+type forwardedKind struct {
+	name    string
+	write   func() simnet.MessageID
+	becomes func(original *waE2E.Message) *waE2E.Message
+	shownAs string // another type in the API than the original's
+}
+
+// marked is the context of what is forwarded so many times.
+func marked(score uint32) *waE2E.ContextInfo {
+	return &waE2E.ContextInfo{IsForwarded: proto.Bool(true), ForwardingScore: &score}
+}
+
+func forwardedKinds(r *room) []forwardedKind {
+	return append(append(forwardedTexts(r), forwardedFiles(r)...), forwardedThings(r)...)
+}
+
+func forwardedTexts(r *room) []forwardedKind {
+	becomesText := func(text string, score uint32) func(*waE2E.Message) *waE2E.Message {
+		return func(*waE2E.Message) *waE2E.Message { return extended(text, marked(score)) }
+	}
+	text := func(text string, options ...simnet.SendOption) func() simnet.MessageID {
+		return func() simnet.MessageID { return say(r, r.by, r.toMe, text, options...) }
+	}
+	link := &waE2E.ExtendedTextMessage{
+		Text: proto.String("see https://example.org"), MatchedText: proto.String("https://example.org"), Title: proto.String("Example"),
+		Description: proto.String("a page"), JPEGThumbnail: []byte("small"),
+	}
+	return []forwardedKind{
+		{"text", text("spread this"), becomesText("spread this", 1), "extendedTextMessage"},
+		{"answer", text("answered", simnet.QuotingID("3EB0AAAA", r.bySelf, "what?")), becomesText("answered", 1), ""},
+		{"mention", text("hey @"+r.meHere.User, simnet.Mentioning(r.meHere)), becomesText("hey @"+r.meHere.User, 1), ""},
+		{"disappearing", text("psst", simnet.Ephemeral(60)), becomesText("psst", 1), ""},
+		{"forwarded before", text("chain", simnet.Forwarded(4)), becomesText("chain", 5), ""},
+		{"forwarded many times", text("spam", simnet.Forwarded(127)), becomesText("spam", 127), ""},
+		{"link preview", func() simnet.MessageID {
+			return r.sendsRaw(&waE2E.Message{ExtendedTextMessage: link})
+		}, func(*waE2E.Message) *waE2E.Message {
+			kept := proto.Clone(link).(*waE2E.ExtendedTextMessage)
+			kept.ContextInfo = marked(1)
+			return &waE2E.Message{ExtendedTextMessage: kept}
+		}, ""},
+		{"edited", func() simnet.MessageID {
+			id := r.hears("befor")
+			must(r.by.Edit(within(r), r.toMe, id, "after"))(r)
+			eventually(r, func() error {
+				if got, _ := r.b.message(r.list(), id); got.Content != "after" {
+					return fmt.Errorf("the edited message is %q", got.Content)
+				}
+				return nil
+			})
+			return id
+		}, becomesText("after", 1), "extendedTextMessage"},
+	}
+}
+
+// sendsRaw has by write any message.
+func (r *room) sendsRaw(m *waE2E.Message, options ...simnet.SendOption) simnet.MessageID {
+	r.Helper()
+	return must(r.by.Send(within(r), r.toMe, m, options...))(r)
+}
+
+func forwardedFiles(r *room) []forwardedKind {
+	type send func(simnet.Media, ...simnet.SendOption) simnet.MessageID
+	write := func(sending func() send, m simnet.Media, options ...simnet.SendOption) func() simnet.MessageID {
+		return func() simnet.MessageID { return sending()(m, options...) }
+	}
+	image := func() send {
+		return func(m simnet.Media, o ...simnet.SendOption) simnet.MessageID {
+			return must(r.by.SendImage(within(r), r.toMe, m, o...))(r)
+		}
+	}
+	video := func() send {
+		return func(m simnet.Media, o ...simnet.SendOption) simnet.MessageID {
+			return must(r.by.SendVideo(within(r), r.toMe, m, o...))(r)
+		}
+	}
+	audio := func() send {
+		return func(m simnet.Media, o ...simnet.SendOption) simnet.MessageID {
+			return must(r.by.SendAudio(within(r), r.toMe, m, o...))(r)
+		}
+	}
+	document := func() send {
+		return func(m simnet.Media, o ...simnet.SendOption) simnet.MessageID {
+			return must(r.by.SendDocument(within(r), r.toMe, m, o...))(r)
+		}
+	}
+	sticker := func() send {
+		return func(m simnet.Media, o ...simnet.SendOption) simnet.MessageID {
+			return must(r.by.SendSticker(within(r), r.toMe, m, o...))(r)
+		}
+	}
+	return []forwardedKind{
+		{"image", write(image, simnet.Media{Data: []byte("image"), Mimetype: "image/png", Caption: "look", Width: 3, Height: 4, Thumbnail: []byte("small")}), marksContent, ""},
+		{"disappearing image", write(image, simnet.Media{Data: []byte("image 2"), Caption: "quick"}, simnet.Ephemeral(60)), marksContent, ""},
+		{"video", write(video, simnet.Media{Data: []byte("video"), Caption: "waves", Seconds: 7, Width: 3, Height: 4}), marksContent, ""},
+		{"GIF", write(video, simnet.Media{Data: []byte("gif"), Seconds: 1, GIF: true}), marksContent, ""},
+		{"audio", write(audio, simnet.Media{Data: []byte("song"), Mimetype: "audio/mpeg", Seconds: 180}), marksContent, ""},
+		{"voice note", write(audio, simnet.Media{Data: []byte("voice"), Seconds: 4, Voice: true, Waveform: []byte{1, 2, 3}}), marksContent, ""},
+		{"document", write(document, simnet.Media{Data: []byte("paper"), FileName: "plan.pdf", Title: "plan", Pages: 3}), marksContent, ""},
+		{"document with caption", write(document, simnet.Media{Data: []byte("paper 2"), FileName: "plan.pdf", Caption: "the plan"}), func(original *waE2E.Message) *waE2E.Message {
+			return &waE2E.Message{DocumentWithCaptionMessage: &waE2E.FutureProofMessage{Message: marksContent(original)}}
+		}, ""},
+		{"sticker", write(sticker, simnet.Media{Data: []byte("sticker"), Width: 512, Height: 512, Animated: true}), marksContent, ""},
+		{"round video", func() simnet.MessageID {
+			file := must(r.by.Upload(within(r), []byte("round"), "WhatsApp Video Keys"))(r)
+			return r.sendsRaw(&waE2E.Message{PtvMessage: &waE2E.VideoMessage{
+				URL: &file.URL, DirectPath: &file.DirectPath, MediaKey: file.MediaKey, FileSHA256: file.FileSHA256, FileEncSHA256: file.FileEncSHA256,
+				FileLength: &file.FileLength, Mimetype: proto.String("video/mp4"), Seconds: proto.Uint32(3),
+			}})
+		}, marksContent, ""},
+	}
+}
+
+// marksContent is the message without wrappers and with nothing but the mark
+// in its context.
+func marksContent(m *waE2E.Message) *waE2E.Message {
+	for _, wrapper := range []*waE2E.FutureProofMessage{m.EphemeralMessage, m.DocumentWithCaptionMessage} {
+		if wrapper != nil {
+			return marksContent(wrapper.GetMessage())
+		}
+	}
+	m.MessageContextInfo = nil
+	switch {
+	case m.ImageMessage != nil:
+		m.ImageMessage.ContextInfo = marked(1)
+	case m.VideoMessage != nil:
+		m.VideoMessage.ContextInfo = marked(1)
+	case m.PtvMessage != nil:
+		m.PtvMessage.ContextInfo = marked(1)
+	case m.AudioMessage != nil:
+		m.AudioMessage.ContextInfo = marked(1)
+	case m.DocumentMessage != nil:
+		m.DocumentMessage.ContextInfo = marked(1)
+	case m.StickerMessage != nil:
+		m.StickerMessage.ContextInfo = marked(1)
+	case m.LocationMessage != nil:
+		m.LocationMessage.ContextInfo = marked(1)
+	case m.ContactMessage != nil:
+		m.ContactMessage.ContextInfo = marked(1)
+	case m.ContactsArrayMessage != nil:
+		m.ContactsArrayMessage.ContextInfo = marked(1)
+	case m.GroupInviteMessage != nil:
+		m.GroupInviteMessage.ContextInfo = marked(1)
+	}
+	return m
+}
+
+func forwardedThings(r *room) []forwardedKind {
+	one, two := simnet.NewCard("Dora", "491510000077"), simnet.NewCard("Emil", "491510000078")
+	return []forwardedKind{
+		{"location", func() simnet.MessageID {
+			return must(r.by.SendLocation(within(r), r.toMe, 52.5, 13.4, "Tor", "Platz"))(r)
+		}, marksContent, ""},
+		{"live location", func() simnet.MessageID {
+			return r.sendsRaw(&waE2E.Message{LiveLocationMessage: &waE2E.LiveLocationMessage{
+				DegreesLatitude: proto.Float64(48.2), DegreesLongitude: proto.Float64(16.4), SequenceNumber: proto.Int64(9),
+				SpeedInMps: proto.Float32(3), TimeOffset: proto.Uint32(60), JPEGThumbnail: []byte("map"),
+			}})
+		}, func(*waE2E.Message) *waE2E.Message {
+			return &waE2E.Message{LocationMessage: &waE2E.LocationMessage{
+				DegreesLatitude: proto.Float64(48.2), DegreesLongitude: proto.Float64(16.4), JPEGThumbnail: []byte("map"), ContextInfo: marked(1),
+			}}
+		}, "locationMessage"},
+		{"contact", func() simnet.MessageID {
+			return must(r.by.SendContacts(within(r), r.toMe, []simnet.Card{one}))(r)
+		}, marksContent, ""},
+		{"contacts", func() simnet.MessageID {
+			return must(r.by.SendContacts(within(r), r.toMe, []simnet.Card{one, two}))(r)
+		}, marksContent, ""},
+		{"poll", func() simnet.MessageID {
+			id := must(r.by.SendPoll(within(r), r.toMe, "Wohin?", []string{"Berge", "Meer"}, 2))(r)
+			must(r.me.Vote(within(r), must(r.me.ReceivedID(within(r), id))(r), []string{"Meer"}))(r)
+			return id
+		}, func(*waE2E.Message) *waE2E.Message { return poll("Wohin?", 2, marked(1), "Berge", "Meer") }, ""},
+		{"newer poll", func() simnet.MessageID {
+			creation := poll("Ja?", 1, nil, "ja", "nein").PollCreationMessage
+			creation.EncKey = []byte("a secret of the original's own..")
+			return r.sendsRaw(&waE2E.Message{PollCreationMessageV3: creation, MessageContextInfo: &waE2E.MessageContextInfo{MessageSecret: make([]byte, 32)}})
+		}, func(*waE2E.Message) *waE2E.Message { return poll("Ja?", 1, marked(1), "ja", "nein") }, "pollCreationMessage"},
+		{"unknown kind with a context", func() simnet.MessageID {
+			return r.sendsRaw(&waE2E.Message{GroupInviteMessage: &waE2E.GroupInviteMessage{
+				GroupJID: proto.String("120363000000000000@g.us"), InviteCode: proto.String("code"), GroupName: proto.String("Come"), Caption: proto.String("join us"),
+			}})
+		}, marksContent, ""},
+		{"unknown kind without a context", func() simnet.MessageID {
+			return r.sendsRaw(&waE2E.Message{SendPaymentMessage: &waE2E.SendPaymentMessage{NoteMessage: conversationText("thanks")}})
+		}, marksContent, ""},
+		{"kind that is yet to come", func() simnet.MessageID {
+			future := new(waE2E.Message)
+			future.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, 9999, protowire.BytesType), []byte("new")))
+			return r.sendsRaw(future)
+		}, marksContent, ""},
+	}
+}
+
+// TestForward_PollStartsAnew: the new poll has a secret of its own and no
+// votes, and takes some.
+func TestForward_PollStartsAnew(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, bens, _, _ := c.conversations(t)
+	from, to := &room{conversation: annas, b: c.bridge}, &room{conversation: bens, b: c.bridge}
+	id := must(c.anna.SendPoll(within(t), c.owner.PN(), "Wohin?", []string{"Berge", "Meer"}, 1))(t)
+	must(c.owner.Vote(within(t), must(c.owner.ReceivedID(within(t), id))(t), []string{"Meer"}))(t)
+	eventually(t, func() error {
+		if m, ok := c.bridge.message(from.list(), id); !ok || m.Poll.Options[1].Votes != 1 {
+			return fmt.Errorf("the vote is not counted: %+v", m)
+		}
+		return nil
+	})
+	sent := to.forwards(from.in, id)
+	theirs := must(c.ben.ReceivedID(within(t), sent))(t)
+	old, fresh := decrypted(t, c.owner, id).MessageContextInfo.GetMessageSecret(), decrypted(t, c.ben, sent).MessageContextInfo.GetMessageSecret()
+	if len(fresh) != 32 || string(old) == string(fresh) {
+		t.Errorf("the forwarded poll has the secret %x, the original's was %x", fresh, old)
+	}
+	if m := to.stored(sent); m.Poll.Options[0].Votes+m.Poll.Options[1].Votes != 0 {
+		t.Errorf("the forwarded poll begins with votes: %+v", m.Poll)
+	}
+	must(c.ben.Vote(within(t), theirs, []string{"Berge"}))(t)
+	eventually(t, func() error {
+		if m := to.stored(sent); m.Poll.Options[0].Votes != 1 || m.Poll.Options[1].Votes != 0 {
+			return fmt.Errorf("the tally is %+v", m.Poll)
+		}
+		return nil
+	})
+	if m := from.stored(id); m.Poll.Options[0].Votes != 0 || m.Poll.Options[1].Votes != 1 {
+		t.Errorf("the original's tally became %+v", m.Poll)
+	}
+}
+
+// TestForward_OwnMessagesAreNotMarked on their first way; what was forwarded
+// before is.
+func TestForward_OwnMessagesAreNotMarked(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, bens, _, _ := c.conversations(t)
+	from, to := &room{conversation: annas, b: c.bridge}, &room{conversation: bens, b: c.bridge}
+	from.TB, to.TB = t, t
+	heard := from.hears("tell everybody")
+	own := from.sends("send", object{"text": "mine", "quotedMsgId": heard, "mentions": []string{c.anna.PN().String()}})
+	first := to.forwards(from.in, own)
+	to.arrives(first, extended("mine @"+c.anna.LID().User, nil))
+
+	once := to.forwards(from.in, heard)
+	to.arrives(once, extended("tell everybody", marked(1)))
+	twice := from.forwards(to.in, once)
+	from.arrives(twice, extended("tell everybody", marked(2)))
+}
+
+// TestForward_AsksThePhone where the CDN has lost the file: once, and the new
+// place is the message's.
+func TestForward_AsksThePhone(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	_, bens, hike, _ := c.conversations(t)
+	from, to := &room{conversation: hike, b: c.bridge}, &room{conversation: bens, b: c.bridge}
+	from.TB, to.TB = t, t
+	picture := func(text string) (simnet.MessageID, string) {
+		file := simnet.Media{Data: []byte("the bytes of " + text), Mimetype: "image/png", Caption: text}
+		id := must(c.anna.SendImage(within(t), from.toMe, file))(t)
+		from.stored(id)
+		return id, decrypted(t, c.owner, id).GetImageMessage().GetDirectPath()
+	}
+	for _, status := range []int{http.StatusGone, http.StatusNotFound, http.StatusForbidden} {
+		id, place := picture(fmt.Sprintf("a picture lost with %d", status))
+		c.network.CDN().ExpireWith(place, status)
+		uploads := c.network.CDN().Uploads()
+		sent := to.forwards(from.in, id)
+		theirs := must(c.ben.ReceivedID(within(t), sent))(t)
+		data, err := c.ben.Download(within(t), theirs)
+		if err != nil || string(data) != fmt.Sprintf("the bytes of a picture lost with %d", status) {
+			t.Errorf("Ben downloads %q, %v", data, err)
+		}
+		// The next one needs nobody's help.
+		c.owner.AnswerMedia(simnet.MediaGone)
+		to.forwards(from.in, id)
+		c.owner.AnswerMedia(simnet.MediaReupload)
+		if got := c.network.CDN().Uploads(); got != uploads {
+			t.Errorf("the bridge uploaded %d files", got-uploads)
+		}
+	}
+	for _, answer := range []simnet.MediaAnswer{simnet.MediaGone, simnet.MediaNotFound, simnet.MediaGeneralError} {
+		c.owner.AnswerMedia(answer)
+		id, place := picture(fmt.Sprintf("a picture lost for good, %d", answer))
+		c.network.CDN().Expire(place)
+		sent := c.device.Counters().Sent
+		refused(t, c.bridge.Post("/api/messages/forward", object{"sourceChatJid": from.in.String(), "sourceMsgId": id, "destJid": to.in.String()}),
+			http.StatusInternalServerError, bridge.CodeMediaGone, "no longer has the file")
+		if got := c.device.Counters().Sent; got != sent {
+			t.Errorf("%d messages left", got-sent)
+		}
+	}
+}
+
+// TestForward_Refuses what must not or cannot be sent on.
+func TestForward_Refuses(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, bens, _, _ := c.conversations(t)
+	from := &room{conversation: annas, b: c.bridge}
+	from.TB = t
+	file := simnet.Media{Data: []byte("a secret"), Caption: "secret"}
+
+	deleted := from.hears("I regret this")
+	must(c.anna.Revoke(within(t), from.toMe, deleted))(t)
+	viewOnce := must(c.anna.SendImage(within(t), from.toMe, file, simnet.ViewOnce()))(t)
+	hidden := must(c.anna.SendImage(within(t), from.toMe, file, simnet.HiddenViewOnce()))(t)
+	from.stored(viewOnce)
+	from.stored(hidden)
+	c.anna.IgnoreRequests(true)
+	eventually(t, func() error {
+		if from.stored(deleted).DeletedAt == nil {
+			return fmt.Errorf("the message is not deleted yet")
+		}
+		return nil
+	})
+	for id, want := range map[simnet.MessageID]refusal{
+		deleted:    {http.StatusBadRequest, bridge.CodeInvalid, []string{"deleted"}},
+		viewOnce:   {http.StatusBadRequest, bridge.CodeInvalid, []string{"view-once"}},
+		hidden:     {http.StatusBadRequest, bridge.CodeInvalid, []string{"view-once"}},
+		"3EB0FFFF": {http.StatusNotFound, bridge.CodeNotFound, nil},
+	} {
+		want.of(t, c.bridge.Post("/api/messages/forward", object{"sourceChatJid": from.in.String(), "sourceMsgId": id, "destJid": bens.in.String()}))
+	}
+	for _, m := range c.ben.Messages() {
+		t.Errorf("Ben got %v", m.Message.Message)
+	}
+}

@@ -1,0 +1,242 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// TestSend_BadInput gives every sending route what it must refuse: 400 with
+// the field's name, or the code of the case. Nothing is stored, nothing leaves.
+func TestSend_BadInput(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	heard := r.hears("a message to name")
+	deleted := r.hears("gone")
+	must(c.ben.Revoke(within(t), r.toMe, deleted))(t)
+	eventually(t, func() error {
+		if r.stored(deleted).DeletedAt == nil {
+			return fmt.Errorf("not deleted yet")
+		}
+		return nil
+	})
+	quiet(t, c)
+	sent, listed := c.device.Counters().Sent, c.bridge.snapshot(r.list())
+	routes := map[string]struct {
+		good object // accepted but for the bad fields
+		bad  []badInput
+	}{
+		"send":          {object{"jid": r.in.String(), "text": "hi"}, append(append(badTexts, badDestinations("jid")...), badQuotes(deleted)...)},
+		"send-location": {object{"jid": r.in.String(), "latitude": 1, "longitude": 2}, append(append(badPlaces, badDestinations("jid")...), badQuotes(deleted)...)},
+		"send-poll":     {object{"jid": r.in.String(), "name": "?", "values": []string{"a", "b"}}, append(append(badPolls, badDestinations("jid")...), badQuotes(deleted)...)},
+		"send-contact":  {object{"jid": r.in.String(), "contacts": []object{{"displayName": "A"}}}, append(append(badContacts, badDestinations("jid")...), badQuotes(deleted)...)},
+		"react":         {object{"chatJid": r.in.String(), "msgId": heard, "emoji": "👍"}, append(badReactions(deleted), badDestinations("chatJid")...)},
+		"forward":       {object{"sourceChatJid": r.in.String(), "sourceMsgId": heard, "destJid": r.in.String()}, append(append(badForwards, badDestinations("sourceChatJid")...), badDestinations("destJid")...)},
+	}
+	for route, inputs := range routes {
+		for _, input := range append(inputs.bad, badBodies...) {
+			t.Run(route+"/"+input.name, func(t *testing.T) {
+				body := any(input.raw)
+				if input.raw == "" {
+					body = with(inputs.good, input.fields)
+				}
+				resp := c.bridge.Post("/api/messages/"+route, body, input.headers...)
+				status, code := http.StatusBadRequest, bridge.CodeInvalid
+				if input.status != 0 {
+					status, code = input.status, input.code
+				}
+				refused(t, resp, status, code, input.says)
+			})
+		}
+	}
+	if got := c.device.Counters().Sent; got != sent {
+		t.Errorf("%d messages left", got-sent)
+	}
+	if got := c.bridge.snapshot(r.list()); got != listed {
+		t.Errorf("the chat has changed to %s", got)
+	}
+}
+
+// badInput is one thing that a route must refuse.
+type badInput struct {
+	name    string
+	fields  object // over the good ones; a nil value is null
+	says    string // in the sentence for the caller
+	raw     string // the whole body instead
+	headers []string
+	status  int // 400 where it is 0
+	code    bridge.Code
+}
+
+var badBodies = []badInput{
+	{name: "no JSON", raw: "hello", says: "JSON"},
+	{name: "an array", raw: "[]", says: "object"},
+	{name: "null", raw: "null", says: "object"},
+	{name: "half an object", raw: `{"jid":`, says: "JSON"},
+	{name: "two objects", raw: `{} {}`, says: "after"},
+	{name: "invalid UTF-8", raw: "{\"jid\":\"\xff\"}", says: "jid is not valid UTF-8"},
+	{name: "too large", raw: `{"text":"` + strings.Repeat("x", 1<<20) + `"}`, status: http.StatusRequestEntityTooLarge, code: bridge.CodePayloadTooLarge},
+	{name: "another content type", raw: "{}", headers: []string{"Content-Type", "text/plain"}, says: "Content-Type"},
+	{name: "a form", raw: "jid=1", headers: []string{"Content-Type", "application/x-www-form-urlencoded"}, says: "Content-Type"},
+}
+
+// badDestinations are values that name no chat to write to.
+func badDestinations(field string) []badInput {
+	var bad []badInput
+	for name, value := range map[string]any{
+		"missing": nil, "empty": "", "a number": 491510000003, "no server": "491510000003", "another server": "491510000003@example.org",
+		"letters": "anna@s.whatsapp.net", "a plus": "+491510000003@s.whatsapp.net", "a device": "491510000003:2@s.whatsapp.net",
+		"no user": "@s.whatsapp.net", "status updates": "status@broadcast", "a broadcast list": "1234@broadcast", "a channel": "1203@newsletter",
+		"too long": strings.Repeat("1", 60) + "@s.whatsapp.net", "spaces": " 491510000003@s.whatsapp.net", "a list": []string{"491510000003@s.whatsapp.net"},
+	} {
+		bad = append(bad, badInput{name: field + " is " + name, fields: object{field: value}, says: field})
+	}
+	return bad
+}
+
+// badQuotes name no message that can be answered.
+func badQuotes(deleted simnet.MessageID) []badInput {
+	return []badInput{
+		{name: "quote of a chat alone", fields: object{"quotedChatJid": "491510000003@s.whatsapp.net"}, says: "quotedMsgId"},
+		{name: "quote from no chat", fields: object{"quotedChatJid": "nowhere", "quotedMsgId": "X"}, says: "quotedChatJid"},
+		{name: "quote of a number", fields: object{"quotedMsgId": 7}, says: "quotedMsgId must be a string"},
+		{name: "quote of a deleted message", fields: object{"quotedMsgId": deleted}, says: "deleted"},
+		{name: "quote of nothing stored", fields: object{"quotedMsgId": "NONE"}, status: http.StatusNotFound, code: bridge.CodeNotFound},
+		{name: "quote from a chat not stored", fields: object{"quotedChatJid": "491510000099@s.whatsapp.net", "quotedMsgId": "NONE"}, status: http.StatusNotFound, code: bridge.CodeNotFound},
+	}
+}
+
+var badTexts = []badInput{
+	{name: "no text", fields: object{"text": nil}, says: "text must have 1 to 65536"},
+	{name: "empty text", fields: object{"text": ""}, says: "text must have 1 to 65536"},
+	{name: "text too long", fields: object{"text": strings.Repeat("ü", 65537)}, says: "text must have 1 to 65536"},
+	{name: "text of a number", fields: object{"text": 5}, says: "text must be a string"},
+	{name: "mentions no list", fields: object{"mentions": "491510000003@s.whatsapp.net"}, says: "mentions must be an array"},
+	{name: "mentions a number", fields: object{"mentions": []int{1}}, says: "mentions must be a string"},
+	{name: "mentions nobody", fields: object{"mentions": []string{"anna"}}, says: "mentions"},
+	{name: "mentions a group", fields: object{"mentions": []string{"120363000000000000@g.us"}}, says: "mentions"},
+	{name: "mentions a device", fields: object{"mentions": []string{"491510000003:1@s.whatsapp.net"}}, says: "mentions"},
+	{name: "mentions too many", fields: object{"mentions": repeated(1025, "491510000003@s.whatsapp.net")}, says: "mentions must hold at most 1024"},
+}
+
+var badPlaces = []badInput{
+	{name: "no latitude", fields: object{"latitude": nil}, says: "latitude is required"},
+	{name: "no longitude", fields: object{"longitude": nil}, says: "longitude is required"},
+	{name: "latitude too far north", fields: object{"latitude": 90.0001}, says: "latitude"},
+	{name: "latitude too far south", fields: object{"latitude": -90.0001}, says: "latitude"},
+	{name: "longitude too far east", fields: object{"longitude": 180.0001}, says: "longitude"},
+	{name: "longitude too far west", fields: object{"longitude": -181}, says: "longitude"},
+	{name: "latitude in words", fields: object{"latitude": "1"}, says: "latitude must be a number"},
+	{name: "no number", raw: `{"jid":"491510000003@s.whatsapp.net","latitude":NaN,"longitude":0}`, says: "JSON"},
+	{name: "beyond all numbers", raw: `{"jid":"491510000003@s.whatsapp.net","latitude":1e400,"longitude":0}`, says: "latitude"},
+	{name: "name of a number", fields: object{"name": 1}, says: "name must be a string"},
+	{name: "address of a list", fields: object{"address": []string{}}, says: "address must be a string"},
+}
+
+var badPolls = []badInput{
+	{name: "no question", fields: object{"name": nil}, says: "name is required"},
+	{name: "blank question", fields: object{"name": " \t"}, says: "name is required"},
+	{name: "no options", fields: object{"values": nil}, says: "values must hold 2 to 12"},
+	{name: "one option", fields: object{"values": []string{"a"}}, says: "values must hold 2 to 12"},
+	{name: "thirteen options", fields: object{"values": strings.Split("abcdefghijklm", "")}, says: "values must hold 2 to 12"},
+	{name: "an empty option", fields: object{"values": []string{"a", ""}}, says: "empty option"},
+	{name: "the same option twice", fields: object{"values": []string{"a", "b", "a"}}, says: "twice"},
+	{name: "options that look the same", fields: object{"values": []string{"a", "a "}}, says: "twice"},
+	{name: "options of numbers", fields: object{"values": []int{1, 2}}, says: "values must be a string"},
+	{name: "fewer than no choices", fields: object{"selectableCount": -1}, says: "selectableCount must be between 0 and"},
+	{name: "more choices than options", fields: object{"selectableCount": 3}, says: "selectableCount must be between 0 and"},
+	{name: "half a choice", fields: object{"selectableCount": 1.5}, says: "selectableCount must be an integer"},
+	{name: "a choice in words", fields: object{"selectableCount": "1"}, says: "selectableCount must be an integer"},
+}
+
+var badContacts = []badInput{
+	{name: "no contacts", fields: object{"contacts": nil}, says: "contacts must hold 1 to 20"},
+	{name: "an empty list", fields: object{"contacts": []object{}}, says: "contacts must hold 1 to 20"},
+	{name: "21 contacts", fields: object{"contacts": repeated(21, object{"displayName": "A"})}, says: "contacts must hold 1 to 20"},
+	{name: "no list", fields: object{"contacts": object{"displayName": "A"}}, says: "contacts must be an array"},
+	{name: "nameless", fields: object{"contacts": []object{{"displayName": "A"}, {"phone": "491510000003"}}}, says: "contacts[1].displayName is required"},
+	{name: "blank name", fields: object{"contacts": []object{{"displayName": " "}}}, says: "contacts[0].displayName is required"},
+	{name: "a card without a name", fields: object{"contacts": []object{{"vcard": "BEGIN:VCARD\nEND:VCARD"}}}, says: "contacts[0].displayName is required"},
+	{name: "phone with a plus", fields: object{"contacts": []object{{"displayName": "A", "phone": "+491510000003"}}}, says: "contacts[0].phone"},
+	{name: "phone that begins with 0", fields: object{"contacts": []object{{"displayName": "A", "phone": "01510000003"}}}, says: "contacts[0].phone"},
+	{name: "phone with a line of its own", fields: object{"contacts": []object{{"displayName": "A", "phone": "49151\nNOTE:x"}}}, says: "contacts[0].phone"},
+	{name: "phone of a number", fields: object{"contacts": []object{{"displayName": "A", "phone": 491510000003}}}, says: "phone must be a string"},
+	{name: "no card", fields: object{"contacts": []object{{"displayName": "A", "vcard": "hello"}}}, says: "contacts[0].vcard"},
+	{name: "two cards", fields: object{"contacts": []object{{"displayName": "A", "vcard": strings.Repeat("BEGIN:VCARD\nFN:A\nEND:VCARD\n", 2)}}}, says: "contacts[0].vcard"},
+	{name: "a card with more behind it", fields: object{"contacts": []object{{"displayName": "A", "vcard": "BEGIN:VCARD\nFN:A\nEND:VCARD\nNOTE:x"}}}, says: "contacts[0].vcard"},
+	{name: "a card too large", fields: object{"contacts": []object{{"displayName": "A", "vcard": "BEGIN:VCARD\nNOTE:" + strings.Repeat("x", 64<<10) + "\nEND:VCARD"}}}, says: "contacts[0].vcard"},
+}
+
+func badReactions(deleted simnet.MessageID) []badInput {
+	bad := []badInput{
+		{name: "no message", fields: object{"msgId": nil}, says: "msgId is required"},
+		{name: "no emoji", fields: object{"emoji": nil}, says: "emoji is required"},
+		{name: "emoji of a number", fields: object{"emoji": 1}, says: "emoji must be a string"},
+		{name: "a deleted message", fields: object{"msgId": deleted}, says: "deleted"},
+		{name: "nothing stored", fields: object{"msgId": "NONE"}, status: http.StatusNotFound, code: bridge.CodeNotFound},
+		{name: "a chat not stored", fields: object{"chatJid": "491510000099@s.whatsapp.net"}, status: http.StatusNotFound, code: bridge.CodeNotFound},
+	}
+	for _, emoji := range []string{"ok", "1", " ", "👍\n", "👍 👍", "é", strings.Repeat("👍", 17)} {
+		bad = append(bad, badInput{name: fmt.Sprintf("emoji %q", emoji), fields: object{"emoji": emoji}, says: "emoji must be one emoji"})
+	}
+	return bad
+}
+
+var badForwards = []badInput{
+	{name: "no message", fields: object{"sourceMsgId": nil}, says: "sourceMsgId is required"},
+	{name: "a message of a number", fields: object{"sourceMsgId": 1}, says: "sourceMsgId must be a string"},
+	{name: "nothing stored", fields: object{"sourceMsgId": "NONE"}, status: http.StatusNotFound, code: bridge.CodeNotFound},
+	{name: "a chat not stored", fields: object{"sourceChatJid": "491510000099@s.whatsapp.net"}, status: http.StatusNotFound, code: bridge.CodeNotFound},
+}
+
+func repeated[T any](count int, value T) []T {
+	out := make([]T, count)
+	for i := range out {
+		out[i] = value
+	}
+	return out
+}
+
+// TestSend_LargestInput is at the limits, and accepted.
+func TestSend_LargestInput(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	long := strings.Repeat("🥾", 65536)
+	r.arrives(r.room.sends("send", object{"text": long}), conversationText(long))
+	options := strings.Split("abcdefghijkl", "")
+	r.arrives(r.room.sends("send-poll", object{"name": "?", "values": options, "selectableCount": 12}), poll("?", 12, nil, options...))
+	list := r.room.sends("send-contact", object{"contacts": repeated(20, object{"displayName": "A"})})
+	if got := decrypted(t, c.ben, list).GetContactsArrayMessage().GetContacts(); len(got) != 20 {
+		t.Errorf("%d contacts arrived, want 20", len(got))
+	}
+	// Fields that nobody knows, and empty ones of forms, are no mistakes.
+	r.room.sends("send", object{"text": "hi", "quotedMsgId": "", "quotedChatJid": "", "mentions": nil, "colour": "red"})
+}
+
+// TestSend_GateIsShut: with ENABLE_SEND off nothing is sent, whatever is asked.
+func TestSend_GateIsShut(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t, "ENABLE_SEND=false")
+	r := &room{conversation: &conversation{TB: t, me: c.owner, by: c.ben, in: c.ben.PN(), toMe: c.owner.PN()}, b: c.bridge}
+	heard := r.hears("write to me")
+	quiet(t, c)
+	sent := c.device.Counters().Sent
+	bodies := sendsWithoutSource(r.in)
+	bodies["/api/messages/react"] = object{"chatJid": r.in.String(), "msgId": heard, "emoji": "👍"}
+	bodies["/api/messages/forward"] = object{"sourceChatJid": r.in.String(), "sourceMsgId": heard, "destJid": r.in.String()}
+	bodies["/api/messages/send-media"] = object{"jid": r.in.String(), "url": "https://example.org/x.png", "type": "image"}
+	for route, body := range bodies {
+		for _, sent := range []any{body, "no JSON", object{}} {
+			refused(t, c.bridge.Post(route, sent), http.StatusForbidden, bridge.CodeSendDisabled, "ENABLE_SEND")
+		}
+	}
+	if got := c.device.Counters().Sent; got != sent {
+		t.Errorf("%d messages left", got-sent)
+	}
+}

@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"bridged/internal/api/apitest"
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// TestSend_InParallel sends fifty messages into four chats at once, and has
+// each arrive once.
+func TestSend_InParallel(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, bens, hike, club := c.conversations(t)
+	rooms := make([]onceRoom, 0, 4)
+	for _, chat := range []*conversation{annas, bens, hike, club} {
+		r := onceRoom{&room{conversation: chat, b: c.bridge}}
+		r.TB = t
+		r.hears("hello")
+		r.room.sends("send", object{"text": "hello"})
+		rooms = append(rooms, r)
+	}
+	const count = 50
+	ids := make([]simnet.MessageID, count)
+	var calls sync.WaitGroup
+	for i := range count {
+		calls.Go(func() {
+			resp := rooms[i%len(rooms)].keyed(fmt.Sprintf("message %d", i), fmt.Sprintf("key-%d", i))
+			if resp.Status != http.StatusOK {
+				t.Errorf("message %d: %s", i, resp.Body)
+				return
+			}
+			ids[i] = sentID(t, resp)
+		})
+	}
+	calls.Wait()
+	if t.Failed() {
+		return
+	}
+	for i, id := range ids {
+		rooms[i%len(rooms)].arrivedOnce(fmt.Sprintf("message %d", i), id)
+	}
+	for i, id := range ids {
+		replayed(t, rooms[i%len(rooms)].keyed(fmt.Sprintf("message %d", i), fmt.Sprintf("key-%d", i)), id, true)
+	}
+}
+
+// TestSend_OneKeyInParallel repeats one call twenty times at once: one message.
+func TestSend_OneKeyInParallel(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	quiet(t, c)
+	sent := c.device.Counters().Sent
+	answers := make(chan apitest.Response, 20)
+	var calls sync.WaitGroup
+	for range cap(answers) {
+		calls.Go(func() { answers <- r.keyed("just one", "k") })
+	}
+	calls.Wait()
+	close(answers)
+	var id simnet.MessageID
+	first := 0
+	for resp := range answers {
+		if resp.Status == http.StatusConflict {
+			refused(t, resp, http.StatusConflict, bridge.CodeRequestInProgress, "in progress")
+			continue
+		}
+		got := sentID(t, resp)
+		if id != "" && got != id {
+			t.Errorf("answered %s and %s", id, got)
+		}
+		id = got
+		if resp.Header.Get("Idempotency-Replayed") == "" {
+			first++
+		}
+	}
+	if first != 1 {
+		t.Errorf("%d calls sent the message", first)
+	}
+	r.arrivedOnce("just one", id)
+	if got := c.device.Counters().Sent - sent; got != 1 {
+		t.Errorf("%d messages left, want 1", got)
+	}
+}
+
+// TestSend_StatusUntilPlayed follows a voice note between two and in a group:
+// pending, sent, delivered, read, played, as the lists show it.
+func TestSend_StatusUntilPlayed(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, bens, hike, _ := c.conversations(t)
+	source := &room{conversation: annas, b: c.bridge}
+	source.TB = t
+	voice := must(c.anna.SendAudio(within(t), source.toMe, simnet.Media{Data: []byte("voice"), Voice: true, Seconds: 2}))(t)
+	source.stored(voice)
+	for _, chat := range []*conversation{bens, hike} {
+		r := onceRoom{&room{conversation: chat, b: c.bridge}}
+		r.TB = t
+		r.hears("send me the voice note")
+		others := []*simnet.Phone{chat.by}
+		if chat.witness != nil {
+			others = append(others, chat.witness)
+		}
+		for _, phone := range others {
+			phone.Disconnect()
+			if err := phone.Device().WaitOffline(within(t)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		id := r.forwards(source.in, voice)
+		is := func(want bridge.Delivery) {
+			t.Helper()
+			eventually(t, func() error {
+				if got := r.stored(id); statusOf(got) != want {
+					return fmt.Errorf("in %s the status is %s, want %s", r.in, statusOf(got), want)
+				}
+				return nil
+			})
+		}
+		is(bridge.DeliverySent)
+		if err := chat.by.Connect(within(t)); err != nil { // the first of the group counts
+			t.Fatal(err)
+		}
+		theirs := must(chat.by.ReceivedID(within(t), id))(t)
+		is(bridge.DeliveryDelivered)
+		if err := chat.by.MarkRead(within(t), theirs); err != nil {
+			t.Fatal(err)
+		}
+		is(bridge.DeliveryRead)
+		if err := chat.by.MarkPlayed(within(t), theirs); err != nil {
+			t.Fatal(err)
+		}
+		is(bridge.DeliveryPlayed)
+		for _, phone := range others[1:] { // whose receipts take nothing back
+			if err := phone.Connect(within(t)); err != nil {
+				t.Fatal(err)
+			}
+			must(phone.ReceivedID(within(t), id))(t)
+		}
+		quiet(t, c)
+		is(bridge.DeliveryPlayed)
+	}
+}

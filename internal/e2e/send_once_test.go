@@ -1,0 +1,450 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"bridged/internal/api/apitest"
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// onceRoom is a room that counts what the other side has of a message.
+type onceRoom struct{ *room }
+
+func newOnceRoom(t testing.TB, c *cast) onceRoom {
+	t.Helper()
+	r := &room{conversation: &conversation{TB: t, me: c.owner, by: c.ben, in: c.ben.PN(), toMe: c.owner.PN()}, b: c.bridge}
+	r.hears("a session in either direction") // so that a send is one stanza from now on
+	r.sends("send", object{"text": "indeed"})
+	return onceRoom{r}
+}
+
+// keyed posts a text under a key.
+func (r onceRoom) keyed(text, key string) apitest.Response {
+	r.Helper()
+	return r.b.Post("/api/messages/send", object{"jid": r.in.String(), "text": text}, "Idempotency-Key", key)
+}
+
+// posts calls in the background, as a caller does who may see the program die
+// under the call.
+func (r onceRoom) posts(text string, headers ...string) <-chan *http.Response {
+	answered := make(chan *http.Response, 1)
+	go func() {
+		defer close(answered)
+		resp, err := r.b.call(context.Background(), object{"jid": r.in.String(), "text": text}, headers...)
+		if err == nil {
+			answered <- resp
+		}
+	}()
+	return answered
+}
+
+// call posts a text without judging the answer; the caller may go away.
+func (p *process) call(ctx context.Context, body object, headers ...string) (*http.Response, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.address+"/api/messages/send", bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+p.env["BRIDGE_TOKEN"])
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	return resp, resp.Body.Close()
+}
+
+// pending waits for the row of a text that is on its way, and answers its id.
+func (r onceRoom) pending(text string) simnet.MessageID {
+	r.Helper()
+	return r.has(text, bridge.DeliveryPending)
+}
+
+// has waits until the list shows one message with a text, in a status.
+func (r onceRoom) has(text string, status bridge.Delivery) (id simnet.MessageID) {
+	r.Helper()
+	eventually(r, func() error {
+		found := r.rows(text)
+		if len(found) != 1 || statusOf(found[0]) != status {
+			return fmt.Errorf("%q is stored as %+v, want one that is %s", text, found, status)
+		}
+		id = found[0].ID
+		return nil
+	})
+	return id
+}
+
+// rows are the stored messages with a text.
+func (r onceRoom) rows(text string) (found []bridge.Message) {
+	r.Helper()
+	var page struct{ Messages []bridge.Message }
+	r.b.Get(r.list() + "?limit=1000").Want(http.StatusOK).Decode(&page)
+	for _, m := range page.Messages {
+		if m.Content == text {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// arrivedOnce checks that the other side, and the account's own phone, have a
+// text under one id, and no other.
+func (r onceRoom) arrivedOnce(text string, id simnet.MessageID) {
+	r.Helper()
+	for _, phone := range []*simnet.Phone{r.by, r.me} {
+		must(phone.ReceivedID(within(r), id))(r)
+		for _, m := range phone.Messages() {
+			if decryptedText(m) == text && m.Info.ID != id {
+				r.Errorf("%s has %q under %s, too, beside %s", phone.Name(), text, m.Info.ID, id)
+			}
+		}
+	}
+	if rows := r.rows(text); len(rows) != 1 || rows[0].ID != id {
+		r.Errorf("%q is stored as %+v, want once as %s", text, rows, id)
+	}
+}
+
+func decryptedText(m *simnet.Received) string {
+	raw := m.RawMessage
+	if inner := raw.GetDeviceSentMessage().GetMessage(); inner != nil {
+		raw = inner
+	}
+	return raw.GetConversation()
+}
+
+// neverArrived checks that nobody got a text, once everything that was on its
+// way is there.
+func (r onceRoom) neverArrived(text string) {
+	r.Helper()
+	r.arrivedOnce("behind "+text, r.room.sends("send", object{"text": "behind " + text}))
+	for _, m := range r.by.Messages() {
+		if decryptedText(m) == text {
+			r.Errorf("%q arrived as %s", text, m.Info.ID)
+		}
+	}
+}
+
+// replayed checks the answer to a repeated call.
+func replayed(t testing.TB, resp apitest.Response, id simnet.MessageID, want bool) {
+	t.Helper()
+	if got := sentID(t, resp); got != id {
+		t.Errorf("the repeated call answers %s, want %s", got, id)
+	}
+	if got := resp.Header.Get("Idempotency-Replayed") == "true"; got != want {
+		t.Errorf("Idempotency-Replayed is %v, want %v", got, want)
+	}
+}
+
+// TestKilled_BetweenStoringAndSending: the row is there, the network knows
+// nothing of it. With the key it goes out once, under its id.
+func TestKilled_BetweenStoringAndSending(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	sent := c.device.Counters().Sent
+	c.device.Freeze() // the network takes nothing any more
+	keyed := r.posts("with a key", "Idempotency-Key", "k")
+	keyedID := r.pending("with a key")
+	c.bridge.kill()
+	if resp, ok := <-keyed; ok {
+		t.Fatalf("the call was answered: %v", resp.Status)
+	}
+	if got := c.device.Counters().Sent; got != sent {
+		t.Fatalf("%d messages left", got-sent)
+	}
+	c.bridge.start()
+	c.bridge.becomes(bridge.StateOpen)
+	if id := r.pending("with a key"); id != keyedID {
+		t.Errorf("after the crash the message is %s, want %s", id, keyedID)
+	}
+	replayed(t, r.keyed("with a key", "k"), keyedID, false)
+	r.arrivedOnce("with a key", keyedID)
+	r.has("with a key", bridge.DeliveryDelivered)
+	replayed(t, r.keyed("with a key", "k"), keyedID, true)
+	refused(t, r.keyed("another body", "k"), http.StatusUnprocessableEntity, bridge.CodeIdempotencyMismatch, "another body")
+	r.arrivedOnce("with a key", keyedID)
+}
+
+// TestKilled_WithoutAKey: nobody can repeat the call, so the message is failed
+// at the next start and never leaves.
+func TestKilled_WithoutAKey(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	c.device.Freeze()
+	answered := r.posts("without a key")
+	id := r.pending("without a key")
+	c.bridge.kill()
+	<-answered
+	c.bridge.start()
+	if got := r.has("without a key", bridge.DeliveryFailed); got != id {
+		t.Errorf("after the crash the message is %s, want %s", got, id)
+	}
+	c.bridge.becomes(bridge.StateOpen)
+	r.neverArrived("without a key")
+	r.has("without a key", bridge.DeliveryFailed)
+}
+
+// TestKilled_BeforeTheAcknowledgement: the message is out, but the program
+// dies before it is told. The repeated call sends the same id.
+func TestKilled_BeforeTheAcknowledgement(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	c.device.FailSends(simnet.SendFault{LoseAck: true})
+	keyed := r.posts("out with a key", "Idempotency-Key", "k")
+	id := r.rowOf("out with a key")
+	must(c.ben.ReceivedID(within(t), id))(t)
+	c.bridge.kill()
+	<-keyed
+	c.bridge.start()
+	c.bridge.becomes(bridge.StateOpen)
+	// The recipient's receipt proves that it is out; no second try is made then.
+	r.has("out with a key", bridge.DeliveryDelivered)
+	replayed(t, r.keyed("out with a key", "k"), id, true)
+	r.arrivedOnce("out with a key", id)
+}
+
+// TestKilled_BeforeTheAcknowledgement_RecipientAway: no receipt tells what
+// became of the message, so the same id goes out again; the recipient has one.
+func TestKilled_BeforeTheAcknowledgement_RecipientAway(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	c.ben.Disconnect()
+	if err := c.ben.Device().WaitOffline(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	c.device.FailSends(simnet.SendFault{LoseAck: true})
+	keyed := r.posts("while you are away", "Idempotency-Key", "k")
+	id := r.pending("while you are away")
+	must(c.owner.ReceivedID(within(t), id))(t) // it is out
+	c.bridge.kill()
+	<-keyed
+	c.bridge.start()
+	c.bridge.becomes(bridge.StateOpen)
+	if got := r.pending("while you are away"); got != id {
+		t.Errorf("after the crash the message is %s, want %s", got, id)
+	}
+	replayed(t, r.keyed("while you are away", "k"), id, false)
+	r.has("while you are away", bridge.DeliverySent)
+	if err := c.ben.Connect(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	r.arrivedOnce("while you are away", id)
+	r.has("while you are away", bridge.DeliveryDelivered)
+}
+
+// TestSend_AcknowledgementLost: where a receipt tells that the message is out,
+// the call is answered; else the program tries again by itself, with the same
+// id.
+func TestSend_AcknowledgementLost(t *testing.T) {
+	t.Parallel()
+	for name, away := range map[string]bool{"recipient there": false, "recipient away": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			losesAcknowledgement(t, away)
+		})
+	}
+}
+
+func losesAcknowledgement(t *testing.T, away bool) {
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	quiet(t, c)
+	tries, status := 1, bridge.DeliveryDelivered
+	if away {
+		tries, status = 2, bridge.DeliveryPending
+		c.ben.Disconnect()
+		if err := c.ben.Device().WaitOffline(within(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent := c.device.Counters().Sent
+	c.device.FailSends(simnet.SendFault{LoseAck: true})
+	answered := r.posts("anybody?", "Idempotency-Key", "k")
+	id := r.has("anybody?", status)
+	refused(t, r.keyed("anybody?", "k"), http.StatusConflict, bridge.CodeRequestInProgress, "in progress")
+	refused(t, r.keyed("else", "k"), http.StatusUnprocessableEntity, bridge.CodeIdempotencyMismatch)
+	select {
+	case resp, ok := <-answered:
+		if !ok || resp.StatusCode != http.StatusOK {
+			t.Fatalf("answered %v", resp)
+		}
+	case <-time.After(2 * testPatience):
+		t.Fatal("no answer")
+	}
+	replayed(t, r.keyed("anybody?", "k"), id, true)
+	if got := c.device.Counters().Sent - sent; got != tries {
+		t.Errorf("%d tries, want %d", got, tries)
+	}
+	if away {
+		if err := c.ben.Connect(within(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.arrivedOnce("anybody?", id)
+}
+
+// TestSend_ConnectionCut while a message is on its way, before the network has
+// it and after: it is sent on the next connection, once.
+func TestSend_ConnectionCut(t *testing.T) {
+	t.Parallel()
+	for name, cut := range map[string]func(*simnet.Device){
+		"before the network has it": func(d *simnet.Device) { d.Freeze() },
+		"after the network has it":  func(d *simnet.Device) { d.FailSends(simnet.SendFault{LoseAck: true}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := pairedCast(t)
+			r := newOnceRoom(t, c)
+			logins := c.device.Counters().Logins
+			sent := c.device.Counters().Sent
+			cut(c.device)
+			answered := r.posts("through the cut")
+			id := r.rowOf("through the cut")
+			if name == "after the network has it" {
+				if err := c.device.WaitCounters(within(t), func(n simnet.Counters) bool { return n.Sent > sent }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.device.Drop()
+			resp, ok := <-answered
+			if !ok || resp.StatusCode != http.StatusOK {
+				t.Fatalf("answered %v", resp)
+			}
+			if got := c.device.Counters().Logins; got != logins+1 {
+				t.Errorf("%d logins, want %d", got, logins+1)
+			}
+			r.arrivedOnce("through the cut", id)
+			r.has("through the cut", bridge.DeliveryDelivered)
+		})
+	}
+}
+
+// rowOf waits for the row of a text in any status.
+func (r onceRoom) rowOf(text string) (id simnet.MessageID) {
+	r.Helper()
+	eventually(r, func() error {
+		rows := r.rows(text)
+		if len(rows) != 1 {
+			return fmt.Errorf("%q is stored as %+v", text, rows)
+		}
+		id = rows[0].ID
+		return nil
+	})
+	return id
+}
+
+// TestSend_CallerHangsUp: a message that has begun to leave goes out, and the
+// repeated call is told of it.
+func TestSend_CallerHangsUp(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	c.device.FailSends(simnet.SendFault{AckDelay: 300 * time.Millisecond})
+	ctx, hangUp := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() {
+		_, err := c.bridge.call(ctx, object{"jid": r.in.String(), "text": "never mind"}, "Idempotency-Key", "k")
+		gone <- err
+	}()
+	id := r.rowOf("never mind")
+	hangUp()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Fatalf("the call ended with %v", err)
+	}
+	r.has("never mind", bridge.DeliveryDelivered)
+	eventually(t, func() error {
+		resp := r.keyed("never mind", "k")
+		if resp.Status == http.StatusConflict {
+			return fmt.Errorf("in progress: %s", resp.Body)
+		}
+		replayed(t, resp, id, true)
+		return nil
+	})
+	r.arrivedOnce("never mind", id)
+}
+
+// TestStop_WhileSending: at SIGTERM a send that cannot finish is answered, and
+// ends failed or left to its key; it is never sent by itself.
+func TestStop_WhileSending(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	c.device.Freeze()
+	keyed := r.posts("left to its key", "Idempotency-Key", "k")
+	id := r.pending("left to its key")
+	c.bridge.stop()
+	if resp, ok := <-keyed; !ok || resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("the call was answered %v, want 503", resp)
+	}
+	c.bridge.start()
+	c.bridge.becomes(bridge.StateOpen)
+	if rows := r.rows("left to its key"); len(rows) != 1 || statusOf(rows[0]) != bridge.DeliveryPending && statusOf(rows[0]) != bridge.DeliveryFailed {
+		t.Errorf("stored as %+v", rows)
+	}
+	r.neverArrived("left to its key")
+	replayed(t, r.keyed("left to its key", "k"), id, false)
+	r.arrivedOnce("left to its key", id)
+}
+
+// TestIdempotencyKey_OfEveryRoute answers a repeated call from the first one,
+// also after a restart and without the socket, and keeps routes apart.
+func TestIdempotencyKey_OfEveryRoute(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	heard := r.hears("about this")
+	bodies := sendsWithoutSource(r.in)
+	bodies["/api/messages/react"] = object{"chatJid": r.in.String(), "msgId": heard, "emoji": "👍"}
+	bodies["/api/messages/forward"] = object{"sourceChatJid": r.in.String(), "sourceMsgId": heard, "destJid": c.anna.PN().String()}
+	first := map[string]apitest.Response{}
+	for route, body := range bodies {
+		first[route] = c.bridge.Post(route, body, "Idempotency-Key", route)
+		replayed(t, first[route], sentID(t, first[route]), false)
+	}
+	if err := c.network.WaitQuiet(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	sent := c.device.Counters().Sent
+	repeat := func() {
+		t.Helper()
+		for route, body := range bodies {
+			resp := c.bridge.Post(route, body, "Idempotency-Key", route)
+			replayed(t, resp, sentID(t, first[route]), true)
+			if !bytes.Equal(resp.Body, first[route].Body) {
+				t.Errorf("%s: repeated %s, first %s", route, resp.Body, first[route].Body)
+			}
+			for other, body := range bodies {
+				if other != route {
+					refused(t, c.bridge.Post(other, body, "Idempotency-Key", route), http.StatusUnprocessableEntity, bridge.CodeIdempotencyMismatch, "another route")
+				}
+			}
+		}
+	}
+	repeat()
+	c.bridge.stop()
+	c.network.RefuseSockets(http.StatusServiceUnavailable)
+	c.bridge.start()
+	repeat()
+	if got := c.device.Counters().Sent; got != sent {
+		t.Errorf("%d messages left", got-sent)
+	}
+	for _, key := range []string{"", " ", "two words", "ünicode", "tab\there", string(bytes.Repeat([]byte("k"), 256))} {
+		refused(t, r.keyed("x", key), http.StatusBadRequest, bridge.CodeInvalid, "Idempotency-Key")
+	}
+}

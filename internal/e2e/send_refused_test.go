@@ -1,0 +1,277 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// networkRefusals are the codes with which the network turns messages down,
+// and what callers are told.
+var networkRefusals = []struct {
+	code  int
+	group bool
+	want  refusal
+	after string // Retry-After
+}{
+	{463, false, refusal{http.StatusTooManyRequests, bridge.CodeReachoutRestricted, []string{"start new chats", "463"}}, ""},
+	{429, false, refusal{http.StatusTooManyRequests, bridge.CodeRateLimited, []string{"slow down"}}, "60"},
+	{429, true, refusal{http.StatusTooManyRequests, bridge.CodeRateLimited, []string{"slow down"}}, "60"},
+	{479, false, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"invalid", "479"}}, ""},
+	{403, false, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"403"}}, ""},
+	{403, true, refusal{http.StatusBadRequest, bridge.CodeNotInGroup, []string{"not a member", "admins"}}, ""},
+	{405, true, refusal{http.StatusBadRequest, bridge.CodeNotInGroup, []string{"not a member", "admins"}}, ""},
+	{406, false, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"does not accept", "406"}}, ""},
+	{420, true, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"420"}}, ""},
+	{400, false, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"400"}}, ""},
+	{500, false, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"500"}}, ""},
+}
+
+// TestSend_NetworkRefuses: a refusal has a name, is tried once, and leaves the
+// message failed; the caller may try again with the key, under the same id.
+func TestSend_NetworkRefuses(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	_, bens, hike, _ := c.conversations(t)
+	private, group := onceRoom{&room{conversation: bens, b: c.bridge}}, onceRoom{&room{conversation: hike, b: c.bridge}}
+	for _, r := range []onceRoom{private, group} {
+		r.TB = t
+		r.hears("hello")
+		r.sends("send", object{"text": "hello yourself"})
+	}
+	for _, test := range networkRefusals {
+		r, place := private, "between two"
+		if test.group {
+			r, place = group, "in a group"
+		}
+		t.Run(fmt.Sprintf("%d %s", test.code, place), func(t *testing.T) {
+			r.TB = t
+			text := fmt.Sprintf("refused with %d %s", test.code, place)
+			quiet(t, c)
+			sent := c.device.Counters().Sent
+			c.device.FailSends(simnet.SendFault{Code: test.code})
+			key := fmt.Sprintf("%d-%v", test.code, test.group)
+			resp := r.keyed(text, key)
+			test.want.of(t, resp)
+			if got := resp.Header.Get("Retry-After"); got != test.after {
+				t.Errorf("Retry-After is %q, want %q", got, test.after)
+			}
+			if got := c.device.Counters().Sent - sent; got != 1 {
+				t.Errorf("%d tries, want 1", got)
+			}
+			id := r.has(text, bridge.DeliveryFailed)
+			replayed(t, r.keyed(text, key), id, false)
+			r.arrivedOnce(text, id)
+			r.has(text, bridge.DeliveryDelivered)
+		})
+	}
+	t.Run("a reaction", func(t *testing.T) {
+		private.TB = t
+		heard := private.hears("react to this")
+		for code, want := range map[int]refusal{
+			429: {http.StatusTooManyRequests, bridge.CodeRateLimited, nil},
+			479: {http.StatusBadGateway, bridge.CodeSendRefused, nil},
+		} {
+			quiet(t, c)
+			sent := c.device.Counters().Sent
+			c.device.FailSends(simnet.SendFault{Code: code})
+			want.of(t, c.bridge.Post("/api/messages/react", object{"chatJid": private.in.String(), "msgId": heard, "emoji": "👍"}))
+			if got := c.device.Counters().Sent - sent; got != 1 {
+				t.Errorf("%d tries, want 1", got)
+			}
+			if got := private.stored(heard).Reactions; len(got) != 0 {
+				t.Errorf("the API shows %v", got)
+			}
+		}
+	})
+}
+
+// quiet waits until nothing is under way to the bridge.
+func quiet(t testing.TB, c *cast) {
+	t.Helper()
+	if err := c.network.WaitQuiet(within(t)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSend_NewChatsForbiddenForAWhile: where the network has said until when,
+// the refusal says so.
+func TestSend_NewChatsForbiddenForAWhile(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	r := newOnceRoom(t, c)
+	c.device.Push(reachoutTimelock(t, true, time.Now().Add(time.Hour)))
+	quiet(t, c)
+	c.device.FailSends(simnet.SendFault{Code: 463})
+	resp := r.keyed("hello", "1")
+	refused(t, resp, http.StatusTooManyRequests, bridge.CodeReachoutRestricted)
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err != nil || seconds < 3500 || seconds > 3600 {
+		t.Errorf("Retry-After is %q, want about an hour", resp.Header.Get("Retry-After"))
+	}
+	c.device.Push(reachoutTimelock(t, false, time.Time{}))
+	quiet(t, c)
+	c.device.FailSends(simnet.SendFault{Code: 463})
+	if resp := r.keyed("hello", "2"); resp.Header.Get("Retry-After") != "" {
+		t.Errorf("Retry-After is %q after the end", resp.Header.Get("Retry-After"))
+	}
+}
+
+// reachoutTimelock is what the network tells an account that may not start new
+// chats for a while.
+func reachoutTimelock(t testing.TB, active bool, until time.Time) simnet.Node {
+	t.Helper()
+	lock := object{"is_active": active, "enforcement_type": "BIZ_COMMERCE_VIOLATION_ALCOHOL"}
+	if active {
+		lock["time_enforcement_ends"] = strconv.FormatInt(until.Unix(), 10)
+	}
+	data, err := json.Marshal(object{"data": object{"xwa2_notify_account_reachout_timelock": lock}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return simnet.Node{
+		Tag:     "notification",
+		Attrs:   map[string]any{"type": "mex", "id": "timelock-" + strconv.FormatBool(active), "t": strconv.FormatInt(time.Now().Unix(), 10)},
+		Content: []simnet.Node{{Tag: "update", Attrs: map[string]any{"op_name": "NotificationAccountReachoutTimelockUpdate"}, Content: data}},
+	}
+}
+
+// TestSend_QueriesRefused: what the network says of a recipient or a group
+// before anything leaves has a name too, and nothing is left half done.
+func TestSend_QueriesRefused(t *testing.T) {
+	t.Parallel()
+	limited := refusal{http.StatusTooManyRequests, bridge.CodeRateLimited, nil}
+	away := refusal{http.StatusServiceUnavailable, bridge.CodeNotConnected, []string{"try again"}}
+	for _, test := range []struct {
+		name  string
+		fault simnet.IQFault
+		to    string // "stranger", "acquaintance", "group"
+		want  refusal
+		after string
+		rows  bool // the message is stored, as failed
+	}{
+		{"who has the number, limited", simnet.IQFault{Namespace: "usync", Code: 429, Text: "rate-overlimit"}, "stranger", limited, "60", false},
+		{"who has the number, broken", simnet.IQFault{Namespace: "usync", Code: 500, Text: "internal-server-error"}, "stranger", away, "", false},
+		{"who has the number, unavailable", simnet.IQFault{Namespace: "usync", Code: 503, Text: "service-unavailable"}, "stranger", away, "", false},
+		{"devices, limited", simnet.IQFault{Namespace: "usync", Code: 429, Text: "rate-overlimit"}, "acquaintance", limited, "60", true},
+		{"devices, forbidden", simnet.IQFault{Namespace: "usync", Code: 403, Text: "forbidden"}, "acquaintance", refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"403"}}, "", true},
+		{"keys, limited", simnet.IQFault{Namespace: "encrypt", Tag: "key", Code: 429, Text: "rate-overlimit"}, "acquaintance", away, "", true},
+		{"keys, broken", simnet.IQFault{Namespace: "encrypt", Tag: "key", Code: 500, Text: "internal-server-error"}, "stranger", away, "", true},
+		{"group, limited", simnet.IQFault{Namespace: "w:g2", Code: 429, Text: "rate-overlimit"}, "group", limited, "60", false},
+		{"group, broken", simnet.IQFault{Namespace: "w:g2", Code: 500, Text: "internal-server-error"}, "group", away, "", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := pairedCast(t)
+			to, reader := c.ben.PN(), c.ben
+			switch test.to {
+			case "acquaintance":
+				to, reader = c.anna.PN(), c.anna
+				c.meetsInAGroup(t)
+			case "group":
+				to = newGroup(t, c.owner, simnet.GroupOptions{Subject: "Quiet", Members: []*simnet.Phone{c.ben}}).JID()
+				quiet(t, c)
+			}
+			r := onceRoom{&room{conversation: &conversation{TB: t, me: c.owner, by: reader, in: to}, b: c.bridge}}
+			c.device.FailQueries(test.fault)
+			c.bridge.restart() // with nothing known but what is stored
+			c.bridge.becomes(bridge.StateOpen)
+			resp := r.keyed("first words", "k")
+			test.want.of(t, resp)
+			if got := resp.Header.Get("Retry-After"); got != test.after {
+				t.Errorf("Retry-After is %q, want %q", got, test.after)
+			}
+			if test.rows {
+				r.has("first words", bridge.DeliveryFailed)
+			} else if resp := c.bridge.Get(r.list()); resp.Status == http.StatusOK && len(r.rows("first words")) != 0 {
+				t.Errorf("stored: %s", resp.Body)
+			}
+			c.device.ClearFaults()
+			id := sentID(t, r.keyed("first words", "k"))
+			r.arrivedOnce("first words", id)
+			r.has("first words", bridge.DeliveryDelivered)
+		})
+	}
+}
+
+// meetsInAGroup makes Anna known, number and LID, without a word between her
+// and the account.
+func (c *cast) meetsInAGroup(t testing.TB) {
+	t.Helper()
+	group := newGroup(t, c.owner, simnet.GroupOptions{Subject: "All", Members: []*simnet.Phone{c.anna}})
+	eventually(t, func() error {
+		resp := c.bridge.Get(path("/api/groups/%s", group.JID()))
+		if resp.Status != http.StatusOK {
+			return fmt.Errorf("status %d", resp.Status)
+		}
+		return nil
+	})
+}
+
+// TestRetryReceipts_AnsweredFromTheStore: who cannot decrypt a message gets it
+// again, also from a program that was started anew in between.
+func TestRetryReceipts_AnsweredFromTheStore(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, bens, hike, club := c.conversations(t)
+	chats := map[*conversation]*simnet.Phone{annas: c.anna, bens: c.ben, hike: c.carla, club: c.ben}
+	away := map[*simnet.Phone]bool{c.anna: true, c.ben: true, c.carla: true, c.owner: true}
+	sent := map[*conversation][]simnet.MessageID{}
+	for chat := range chats {
+		r := &room{conversation: chat, b: c.bridge}
+		r.TB = t
+		heard := r.hears("before")
+		r.arrives(r.sends("send", object{"text": "as usual"}), conversationText("as usual"))
+
+		// Online, the answer comes at once.
+		chats[chat].Device().CorruptMessages(1)
+		r.arrives(r.sends("send", object{"text": "damaged on the way"}), conversationText("damaged on the way"))
+		sent[chat] = []simnet.MessageID{heard}
+	}
+	quiet(t, c)
+	for phone := range away {
+		phone.Disconnect()
+		if err := phone.Device().WaitOffline(within(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for chat := range chats {
+		r := &room{conversation: chat, b: c.bridge}
+		r.TB = t
+		sent[chat] = append(sent[chat],
+			r.sends("send", object{"text": "you are away", "quotedMsgId": sent[chat][0]}),
+			r.sends("send-poll", object{"name": "?", "values": []string{"a", "b"}}),
+			r.forwards(r.in, sent[chat][0]))
+	}
+	c.bridge.stop()
+	for phone := range away {
+		phone.Device().CorruptMessages(100)
+		if err := phone.Connect(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		quiet(t, c)
+		phone.Device().ClearFaults()
+	}
+	c.bridge.start()
+	c.bridge.becomes(bridge.StateOpen)
+	for chat, ids := range sent {
+		r := &room{conversation: chat, b: c.bridge}
+		r.TB = t
+		r.arrives(ids[1], extended("you are away", r.quote(ids[0], conversationText("before"))))
+		r.arrives(ids[2], poll("?", 1, nil, "a", "b"))
+		r.arrives(ids[3], extended("before", marked(1)))
+		theirs := must(chats[chat].ReceivedID(within(t), ids[2]))(t)
+		must(chats[chat].Vote(within(t), theirs, []string{"b"}))(t)
+		eventually(t, func() error {
+			if got := r.stored(ids[2]).Poll; got.Options[1].Votes != 1 {
+				return fmt.Errorf("the tally is %+v", got)
+			}
+			return nil
+		})
+	}
+}

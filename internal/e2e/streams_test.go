@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bridged/internal/simnet"
+)
+
+// streamCount is how many streams TestStreams_Many opens. The figures that
+// count are those of 10,000, on a machine that has nothing else to do:
+//
+//	go test ./cmd/bridged -run TestStreams_Many -streams 10000 -v
+var streamCount = flag.Int("streams", 500, "how many streams of events to open at once")
+
+// memoryOfStream is what a stream may take, so that ten thousand of them and the
+// program itself stay within 400 MB. How long an event takes to reach them all
+// is told and not judged: it says as much of the machine.
+const (
+	memoryOfStream = 35 << 10
+	memoryOfEvents = 8 << 20 // of the messages that the test sends
+)
+
+// TestStreams_Many holds many streams open and follows events to all of them.
+func TestStreams_Many(t *testing.T) {
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100504", Name: "Sam"})
+	p := startBridge(t, network, "LOG_LEVEL=info")
+	pair(t, p, owner)
+	before := p.memory(t)
+	streams := p.openStreams(t, *streamCount)
+	idle := p.memory(t)
+	var delays []time.Duration
+	const rounds = 5
+	for round := range rounds {
+		must(sam.SendText(within(t), owner.PN(), fmt.Sprint("to all ", round)))(t)
+		delays = append(delays, streams.tell(t)...)
+	}
+	after := p.memory(t)
+	slices.Sort(delays)
+	p50, p99 := delays[len(delays)/2], delays[len(delays)*99/100]
+	t.Logf("%d streams: %d MB before, %d MB idle (%d KB a stream), %d MB after %d events; to all of them p50 %v, p99 %v, max %v",
+		*streamCount, before>>20, idle>>20, (idle-before)>>10/max(*streamCount, 1), after>>20, rounds, p50, p99, delays[len(delays)-1])
+	if !underRaceDetector && max(idle, after)-before > *streamCount*memoryOfStream+memoryOfEvents {
+		t.Errorf("%d streams take %d KB each, want at most %d", *streamCount, (max(idle, after)-before)>>10 / *streamCount, memoryOfStream>>10)
+	}
+}
+
+// memory is what the program has of the machine's, in bytes.
+func (p *process) memory(t testing.TB) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		t.Skipf("this system does not tell a program's memory: %v", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, found := strings.CutPrefix(line, "VmRSS:"); found {
+			kilobytes, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kilobytes << 10
+		}
+	}
+	t.Fatal("/proc does not tell the memory")
+	return 0
+}
+
+// manyStreams are open streams; each tells when it has read an event.
+type manyStreams struct {
+	count int
+	heard chan time.Duration
+}
+
+// openStreams opens streams and waits until each has begun.
+func (p *process) openStreams(t testing.TB, count int) manyStreams {
+	t.Helper()
+	s := manyStreams{count, make(chan time.Duration, count)}
+	begun := make(chan error, count)
+	var conns sync.Map
+	t.Cleanup(func() {
+		conns.Range(func(conn, _ any) bool {
+			conn.(net.Conn).Close()
+			return true
+		})
+	})
+	atOnce := make(chan struct{}, 64)
+	for range count {
+		atOnce <- struct{}{}
+		go func() {
+			conn, err := net.Dial("tcp", p.address)
+			<-atOnce
+			if err != nil {
+				begun <- err
+				return
+			}
+			conns.Store(conn, true)
+			_, err = fmt.Fprintf(conn, "GET /api/events?types=message.created HTTP/1.1\r\nHost: bridged\r\n"+
+				"Authorization: Bearer %s\r\nAccept: text/event-stream\r\n\r\n", testToken)
+			if err != nil {
+				begun <- err
+				return
+			}
+			s.listen(conn, begun)
+		}()
+	}
+	for range count {
+		if err := <-begun; err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// listen reads a stream until it ends.
+func (s manyStreams) listen(conn net.Conn, begun chan<- error) {
+	reader := bufio.NewReaderSize(conn, 1<<10)
+	for {
+		line, err := reader.ReadSlice('\n')
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err != nil:
+			return
+		case bytes.HasPrefix(line, []byte("retry: ")):
+			begun <- nil
+		case bytes.HasPrefix(line, []byte("data: ")):
+			if stored, ok := storedAt(line); ok {
+				s.heard <- time.Since(stored)
+			}
+		}
+	}
+}
+
+// storedAt is the time of an event, which comes first in it. Reading all of it
+// ten thousand times would be measured too.
+func storedAt(line []byte) (time.Time, bool) {
+	_, rest, _ := bytes.Cut(line, []byte(`"timestamp":"`))
+	text, _, _ := bytes.Cut(rest, []byte(`"`))
+	at, err := time.Parse(time.RFC3339, string(text))
+	return at, err == nil
+}
+
+// tell waits until an event has come to all.
+func (s manyStreams) tell(t testing.TB) []time.Duration {
+	t.Helper()
+	delays := make([]time.Duration, 0, s.count)
+	timeout := time.After(testPatience)
+	for range s.count {
+		select {
+		case delay := <-s.heard:
+			delays = append(delays, delay)
+		case <-timeout:
+			t.Fatalf("%d of %d streams have heard", len(delays), s.count)
+		}
+	}
+	return delays
+}

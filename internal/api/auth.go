@@ -24,7 +24,7 @@ func (s *server) pair(w http.ResponseWriter, r *http.Request) error {
 	var req struct {
 		Phone string `json:"phone"`
 	}
-	if err := decodeOptional(w, r, &req); err != nil {
+	if err := s.bodies.decodeOptional(w, r, &req); err != nil {
 		return err
 	}
 	phone, err := s.phoneToPair(req.Phone)
@@ -61,7 +61,7 @@ func (s *server) passkey(w http.ResponseWriter, r *http.Request) error {
 		ID       string          `json:"id"`
 		Response json.RawMessage `json:"response"`
 	}
-	body, err := decode(w, r, &req)
+	body, err := s.bodies.decode(w, r, &req)
 	if err != nil {
 		return err
 	}

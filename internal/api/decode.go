@@ -4,55 +4,101 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"os"
-	"reflect"
-	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"golang.org/x/sync/semaphore"
 
 	"bridged/internal/bridge"
 )
 
-// maxBody is the size of the largest request body.
-const maxBody = 1 << 20
+const (
+	maxBody = 1 << 20 // bytes of the largest request body
 
-// decode reads the body, a JSON object, into v. It answers the raw bytes too,
-// which is what an Idempotency-Key is bound to.
-func decode(w http.ResponseWriter, r *http.Request, v any) ([]byte, error) {
+	// smallBody is the size up to which bodies have places of their own, so
+	// that large ones that come slowly hold up no ordinary call.
+	smallBody    = 16 << 10
+	smallBodies  = 4 << 20 // bytes of small bodies that are read and decoded at once
+	largerBodies = 8 << 20 // bytes of larger ones
+)
+
+// decoder reads request bodies. It bounds the memory of those that are read
+// and decoded at the same time; callers beyond that wait for their turn.
+type decoder struct{ small, larger *semaphore.Weighted }
+
+func newDecoder() decoder {
+	return decoder{semaphore.NewWeighted(smallBodies), semaphore.NewWeighted(largerBodies)}
+}
+
+// decode reads the body, a JSON object, into v and ignores names that v does
+// not have. It returns the raw bytes too, to which an Idempotency-Key is bound.
+func (d decoder) decode(w http.ResponseWriter, r *http.Request, v any) ([]byte, error) {
+	return d.read(w, r, v, jsonReader{})
+}
+
+// decodeStrict is decode for routes that refuse names they do not know.
+func (d decoder) decodeStrict(w http.ResponseWriter, r *http.Request, v any) ([]byte, error) {
+	return d.read(w, r, v, jsonReader{strict: true})
+}
+
+// decodeOptional is decode where the body may be left out.
+func (d decoder) decodeOptional(w http.ResponseWriter, r *http.Request, v any) error {
+	_, err := d.read(w, r, v, jsonReader{optional: true})
+	return err
+}
+
+func (d decoder) read(w http.ResponseWriter, r *http.Request, v any, reader jsonReader) ([]byte, error) {
+	if err := checkContentType(r); err != nil {
+		return nil, err
+	}
+	if r.ContentLength > maxBody {
+		w.Header().Set("Connection", "close") // the body is neither asked for nor read
+		return nil, errBodyTooLarge()
+	}
+	done, err := d.turn(w, r)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	body, err := readBody(w, r)
 	if err != nil {
 		return nil, err
 	}
-	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, bridge.Invalid("the body is empty; it must be a JSON object")
-	}
-	return body, unmarshal(body, v)
+	return body, reader.unmarshal(body, v)
 }
 
-// decodeOptional is decode where the body may be left out.
-func decodeOptional(w http.ResponseWriter, r *http.Request, v any) error {
-	body, err := readBody(w, r)
-	if err != nil || len(bytes.TrimSpace(body)) == 0 {
-		return err
+// turn waits until the body of r may take its memory.
+func (d decoder) turn(w http.ResponseWriter, r *http.Request) (done func(), err error) {
+	size := r.ContentLength
+	if size < 0 { // not told
+		size = maxBody
 	}
-	return unmarshal(body, v)
+	places := d.larger
+	if size <= smallBody {
+		places = d.small
+	}
+	if err := places.Acquire(r.Context(), size); err != nil {
+		return nil, err
+	}
+	startBody(w, r)
+	return func() { places.Release(size) }, nil
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if err := checkContentType(r); err != nil {
-		return nil, err
+	var body bytes.Buffer
+	if r.ContentLength > 0 {
+		body.Grow(int(r.ContentLength) + bytes.MinRead) // no growing, which takes twice as much
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil:
 		bodyRead(w)
-		return body, nil
+		return body.Bytes(), nil
 	case errors.As(err, &tooLarge):
-		return nil, bridge.Fail(bridge.CodePayloadTooLarge, "the body is larger than 1 MiB")
+		return nil, errBodyTooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
 		return nil, bridge.Invalid("the body did not arrive in time").Because(err)
 	case r.Context().Err() != nil:
@@ -60,6 +106,10 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	default:
 		return nil, bridge.Invalid("the body could not be read to its end").Because(err)
 	}
+}
+
+func errBodyTooLarge() error {
+	return bridge.Fail(bridge.CodePayloadTooLarge, "the body is larger than 1 MiB")
 }
 
 // checkContentType lets a missing type pass, as curl users forget it.
@@ -79,76 +129,40 @@ func checkContentType(r *http.Request) error {
 	return nil
 }
 
-func unmarshal(body []byte, v any) error {
-	if !utf8.Valid(body) {
-		return bridge.Invalid("%s is not valid UTF-8", invalidField(body))
+// unmarshal reads body, all of it, into v.
+func (j jsonReader) unmarshal(body []byte, v any) error {
+	text := bytes.TrimLeft(body, " \t\r\n")
+	if len(text) == 0 {
+		if j.optional {
+			return nil
+		}
+		return bridge.Invalid("the body is empty; it must be a JSON object")
 	}
-	err := json.Unmarshal(body, v)
-	var wrongType *json.UnmarshalTypeError
-	switch {
-	case err == nil && bytes.TrimLeft(body, " \t\r\n")[0] != '{': // null fits everything
+	if err := checkSyntax(body); err != nil {
+		return err
+	}
+	if text[0] != '{' {
 		return bridge.Invalid("the body must be a JSON object")
+	}
+	j.text = text
+	return j.into(v)
+}
+
+// checkSyntax reports what is wrong with a body that is not one JSON value.
+func checkSyntax(body []byte) error {
+	err := json.Unmarshal(body, new(ignored))
+	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &wrongType) && wrongType.Field == "":
-		return bridge.Invalid("the body must be a JSON object")
-	case errors.As(err, &wrongType):
-		return bridge.Invalid("%s", wrongTypeSentence(wrongType, v))
-	case json.NewDecoder(bytes.NewReader(body)).Decode(new(json.RawMessage)) == nil:
+	case json.NewDecoder(bytes.NewReader(body)).Decode(new(ignored)) == nil:
 		return bridge.Invalid("there is something after the JSON object")
 	default:
 		return bridge.Invalid("the body is not valid JSON: %v", err)
 	}
 }
 
-// invalidField names the member of the body that is not UTF-8.
-func invalidField(body []byte) string {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(body, &members) != nil {
-		return "the body"
-	}
-	var faulty []string
-	for name, raw := range members {
-		if !utf8.Valid(raw) {
-			faulty = append(faulty, name)
-		}
-	}
-	if len(faulty) == 0 {
-		return "the body"
-	}
-	return slices.Min(faulty)
-}
+// ignored takes any JSON value and keeps nothing.
+type ignored struct{}
 
-// wrongTypeSentence says which field must be what.
-func wrongTypeSentence(e *json.UnmarshalTypeError, v any) string {
-	wanted := map[reflect.Kind]string{
-		reflect.String: "a string", reflect.Bool: "true or false",
-		reflect.Int: "an integer", reflect.Float64: "a number",
-		reflect.Slice: "an array", reflect.Struct: "an object",
-	}[e.Type.Kind()]
-	if e.Type.Kind() != reflect.Slice && isArray(reflect.TypeOf(v), strings.Split(e.Field, ".")) {
-		return "every element of " + e.Field + " must be " + wanted
-	}
-	return e.Field + " must be " + wanted
-}
-
-// isArray says whether the JSON path leads to an array. Embedded structs are
-// looked into as encoding/json does.
-func isArray(t reflect.Type, path []string) bool {
-	for t.Kind() == reflect.Pointer || (t.Kind() == reflect.Slice && len(path) > 0) {
-		t = t.Elem()
-	}
-	if len(path) == 0 {
-		return t.Kind() == reflect.Slice
-	}
-	if t.Kind() != reflect.Struct {
-		return false
-	}
-	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if strings.EqualFold(name, path[0]) {
-			return isArray(field.Type, path[1:])
-		}
-	}
-	return false
-}
+// UnmarshalJSON is part of json.Unmarshaler.
+func (*ignored) UnmarshalJSON([]byte) error { return nil }

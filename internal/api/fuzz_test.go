@@ -2,8 +2,11 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -45,7 +48,7 @@ func FuzzBody(f *testing.F) {
 			quoting
 		}
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(string(body)))
-		raw, err := decode(httptest.NewRecorder(), r, &req)
+		raw, err := newDecoder().decode(httptest.NewRecorder(), r, &req)
 		if err != nil {
 			mustBeRefusal(t, err, bridge.CodeInvalid, bridge.CodePayloadTooLarge)
 			return
@@ -143,4 +146,84 @@ func FuzzEmoji(f *testing.F) {
 			t.Errorf("accepted %q", s)
 		}
 	})
+}
+
+// What is accepted means what encoding/json takes it for, once the names that
+// do not match exactly are left out.
+func FuzzBodyMeansTheSame(f *testing.F) {
+	for _, seed := range []string{
+		`{"text":"a","latitude":1e5,"selectableCount":null,"values":["a",null],"contacts":[{"displayName":"Alan","Phone":"1"},null],"quotedMsgId":"x","after":{"a":[1]}}`,
+		"{\"t\\u0065xt\":\"\\ud800\",\"values\":[],\"VALUES\":[\"x\"],\"x\":{\"y\":[true,false,null,-0.5e-7,\"\\\"\\\\\"]}}\r\n", `{"values":null,"after":null}`, ` { } `,
+	} {
+		f.Add([]byte(seed))
+	}
+	type request struct {
+		Text     string               `json:"text"`
+		Latitude *float64             `json:"latitude"`
+		Count    *int                 `json:"selectableCount"`
+		Values   []string             `json:"values"`
+		Contacts []bridge.ContactCard `json:"contacts"`
+		After    json.RawMessage      `json:"after"`
+		quoting
+	}
+	names := func(v any) (all []string) {
+		for name := range fieldsOf(reflect.TypeOf(v)) {
+			all = append(all, name)
+		}
+		return all
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var got, want request
+		if (jsonReader{}).unmarshal(body, &got) != nil {
+			return
+		}
+		var members map[string]json.RawMessage
+		var contacts []map[string]json.RawMessage
+		if err := errors.Join(json.Unmarshal(body, &members), json.Unmarshal(or(members["contacts"], "null"), &contacts)); err != nil {
+			t.Fatalf("accepted %q: %v", body, err)
+		}
+		only(members, names(want))
+		for _, contact := range contacts {
+			only(contact, names(bridge.ContactCard{}))
+		}
+		if contacts != nil {
+			members["contacts"], _ = json.Marshal(contacts)
+		}
+		exact, err := json.Marshal(members)
+		if err := errors.Join(err, json.Unmarshal(exact, &want)); err != nil {
+			t.Fatalf("accepted %q: %v", body, err)
+		}
+		got.After, want.After = compact(got.After), compact(want.After)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%q is %+v, want %+v", body, got, want)
+		}
+	})
+}
+
+func or(raw json.RawMessage, other string) []byte {
+	if raw == nil {
+		return []byte(other)
+	}
+	return raw
+}
+
+// only leaves in members those of some names.
+func only(members map[string]json.RawMessage, names []string) {
+	for name := range members {
+		if !slices.Contains(names, name) {
+			delete(members, name)
+		}
+	}
+}
+
+// compact writes JSON in the one form that json.Marshal gives it.
+func compact(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	out, err := json.Marshal(raw)
+	if err != nil {
+		panic(err)
+	}
+	return out
 }

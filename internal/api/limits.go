@@ -51,11 +51,16 @@ func (l connectionLog) Write(line []byte) (int, error) {
 // requests would end a handler's context while it works.
 func limitBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 {
-			setDeadline(http.NewResponseController(w).SetReadDeadline, bodyTime)
-		}
+		startBody(w, r)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// startBody starts the time of a body that is still to come.
+func startBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		setDeadline(http.NewResponseController(w).SetReadDeadline, bodyTime)
+	}
 }
 
 // bodyRead ends the time of a body that has come, which would else run on while

@@ -151,6 +151,46 @@ func TestLimits_HugeHead(t *testing.T) {
 	})
 }
 
+// A body that is too large is refused before it is asked for.
+func TestLimits_ExpectBeyondTheLimit(t *testing.T) {
+	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
+		for _, expect := range []string{"Expect: 100-continue\r\n", ""} {
+			conn := dial()
+			write(t, conn, "POST /api/messages/send"+posting+expect+"Content-Length: 1048577\r\n\r\n")
+			got, after := waitForEnd(conn)
+			if !strings.HasPrefix(got, "HTTP/1.1 413 ") || !strings.Contains(got, "\r\nConnection: close\r\n") || !strings.Contains(got, "payload_too_large") {
+				t.Errorf("%s: answered %s", expect, got)
+			}
+			if after > time.Second {
+				t.Errorf("%s: closed after %s", expect, after)
+			}
+		}
+	})
+}
+
+// A body that will do is asked for once, and the connection goes on.
+func TestLimits_ExpectWithinTheLimit(t *testing.T) {
+	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
+		conn := dial()
+		answers := bufio.NewReader(conn)
+		for range 2 {
+			write(t, conn, "POST /api/auth/pair"+posting+"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+			resp, err := http.ReadResponse(answers, nil)
+			if err != nil || resp.StatusCode != http.StatusContinue {
+				t.Fatalf("%v, %v", resp, err)
+			}
+			write(t, conn, "{}")
+			resp, err = http.ReadResponse(answers, nil)
+			if err != nil || resp.StatusCode != http.StatusOK {
+				t.Fatalf("%v, %v", resp, err)
+			}
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 // The caller's limits are not the service's: what takes long inside is waited
 // for, and the body's time does not end it.
 func TestLimits_LeaveLongWorkAlone(t *testing.T) {

@@ -28,7 +28,7 @@ func (s *server) sendMedia(w http.ResponseWriter, r *http.Request) error {
 		PTT      bool             `json:"ptt"`
 		quoting
 	}
-	body, err := decode(w, r, &req)
+	body, err := s.bodies.decode(w, r, &req)
 	if err != nil {
 		return err
 	}

@@ -12,11 +12,10 @@ import (
 )
 
 const (
-	maxText     = 65536 // characters of a text message
-	maxMentions = 1024  // people in the largest group
-	minOptions  = 2     // of a poll
-	maxOptions  = 12
-	maxEmoji    = 16 // runes of the longest emoji sequences, with room
+	maxText    = 65536 // characters of a text message
+	minOptions = 2     // of a poll
+	maxOptions = 12
+	maxEmoji   = 16 // runes of the longest emoji sequences, with room
 )
 
 // quoting are the fields of every route that can answer an earlier message.
@@ -74,10 +73,10 @@ func (s *server) sendText(w http.ResponseWriter, r *http.Request) error {
 	var req struct {
 		JID      string   `json:"jid"`
 		Text     string   `json:"text"`
-		Mentions []string `json:"mentions"`
+		Mentions []string `json:"mentions" max:"1024"` // people in the largest group
 		quoting
 	}
-	body, err := decode(w, r, &req)
+	body, err := s.bodies.decode(w, r, &req)
 	if err != nil {
 		return err
 	}
@@ -104,9 +103,6 @@ func (s *server) sendText(w http.ResponseWriter, r *http.Request) error {
 
 // mentions reads the people to notify, each once.
 func (s *server) mentions(values []string) ([]bridge.JID, error) {
-	if len(values) > maxMentions {
-		return nil, bridge.Invalid("mentions must hold at most %d JIDs", maxMentions)
-	}
 	var people []bridge.JID
 	for _, value := range values {
 		jid, err := parsePerson("mentions", value)
@@ -126,7 +122,7 @@ func (s *server) sendForward(w http.ResponseWriter, r *http.Request) error {
 		SourceMsgID   string `json:"sourceMsgId"`
 		DestJID       string `json:"destJid"`
 	}
-	body, err := decode(w, r, &req)
+	body, err := s.bodies.decode(w, r, &req)
 	if err != nil {
 		return err
 	}
@@ -169,7 +165,7 @@ func (s *server) sendReaction(w http.ResponseWriter, r *http.Request) error {
 		MsgID   string  `json:"msgId"`
 		Emoji   *string `json:"emoji"`
 	}
-	body, err := decode(w, r, &req)
+	body, err := s.bodies.decode(w, r, &req)
 	if err != nil {
 		return err
 	}
@@ -222,7 +218,7 @@ func (s *server) sendLocation(w http.ResponseWriter, r *http.Request) error {
 		Address   string   `json:"address"`
 		quoting
 	}
-	body, err := decode(w, r, &req)
+	body, err := s.bodies.decode(w, r, &req)
 	if err != nil {
 		return err
 	}
@@ -252,11 +248,11 @@ func (s *server) sendPoll(w http.ResponseWriter, r *http.Request) error {
 	var req struct {
 		JID             string   `json:"jid"`
 		Name            string   `json:"name"`
-		Values          []string `json:"values"`
+		Values          []string `json:"values" max:"12"`
 		SelectableCount *int     `json:"selectableCount"`
 		quoting
 	}
-	body, err := decode(w, r, &req)
+	body, err := s.bodies.decode(w, r, &req)
 	if err != nil {
 		return err
 	}
@@ -310,10 +306,10 @@ func checkPoll(poll bridge.PollContent) error {
 func (s *server) sendContact(w http.ResponseWriter, r *http.Request) error {
 	var req struct {
 		JID      string               `json:"jid"`
-		Contacts []bridge.ContactCard `json:"contacts"`
+		Contacts []bridge.ContactCard `json:"contacts" max:"20"`
 		quoting
 	}
-	body, err := decode(w, r, &req)
+	body, err := s.bodies.decode(w, r, &req)
 	if err != nil {
 		return err
 	}

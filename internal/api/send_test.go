@@ -266,7 +266,7 @@ func TestSend_RefusesBadInput(t *testing.T) {
 		{"send-contact", "contacts", map[string]any{"jid": grace, "contacts": []any{"Alan"}}},
 		{"send-contact", "contacts[1].displayName", contact("displayName", "")},
 		{"send-contact", "contacts[1].displayName", with(contact("displayName", nil), "vcard", card)},
-		{"send-contact", "contacts.displayName", contact("displayName", 3)},
+		{"send-contact", "contacts[1].displayName", contact("displayName", 3)},
 		{"send-contact", "contacts[1].phone", contact("phone", "+447700900123")},
 		{"send-contact", "contacts[1].phone", contact("phone", "0447700900123")},
 		{"send-contact", "contacts[1].phone", contact("phone", "44 7700 900123")},

@@ -108,6 +108,7 @@ type server struct {
 	// fileTimeout bounds a send of a file, from the fetch to the answer.
 	fileTimeout time.Duration
 
+	bodies  decoder
 	keys    keysInUse
 	tail    *tail
 	metrics *metrics
@@ -142,6 +143,7 @@ func New(o Options) http.Handler {
 
 		fileTimeout: 2*o.FetchTimeout + uploadTimeout + sendTimeout,
 
+		bodies:  newDecoder(),
 		tail:    &tail{store: o.Store},
 		metrics: newMetrics(o.Account),
 		log:     o.Log,

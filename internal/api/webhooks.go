@@ -31,7 +31,7 @@ func (s *server) webhookList(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
 	var req webhookRequest
-	if _, err := decode(w, r, &req); err != nil {
+	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
 		return err
 	}
 	change, err := req.change()
@@ -71,7 +71,7 @@ func (s *server) updateWebhook(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var req webhookRequest
-	if _, err := decode(w, r, &req); err != nil {
+	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
 		return err
 	}
 	change, err := req.change()

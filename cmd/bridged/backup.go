@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/caarlos0/env/v11"
 	"github.com/rs/zerolog"
 
 	"bridged/internal/store"
@@ -23,10 +22,14 @@ type backupCommand struct {
 
 // Run is called by kong.
 func (b backupCommand) Run(e *environment) error {
-	if err := store.BackupFile(e.ctx, filepath.Join(dataDirOf(e.environ), "bridged.db"), b.File); err != nil {
+	c, err := readPart(e.environ, (*config).checkDataDir)
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(e.stdout, "Chats, messages and settings are in %s. To restore: stop bridged, put the file in the place of bridged.db in DATA_DIR\n"+
+	if err := store.BackupFile(e.ctx, filepath.Join(c.DataDir, "bridged.db"), b.File); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "Chats, messages and settings are in %s. To restore: stop bridged, put the file in the place of bridged.db in DATA_DIR\n"+
 		"(delete bridged.db-wal and bridged.db-shm), start, and pair the account again if its session is lost too.\n", b.File)
 	return err
 }
@@ -36,7 +39,11 @@ type reindexCommand struct{}
 
 // Run is called by kong.
 func (reindexCommand) Run(e *environment) (err error) {
-	dir, err := openDataDir(dataDirOf(e.environ))
+	c, err := readPart(e.environ, (*config).checkDataDir)
+	if err != nil {
+		return err
+	}
+	dir, err := openDataDir(c.DataDir)
 	if err != nil {
 		return err
 	}
@@ -49,13 +56,4 @@ func (reindexCommand) Run(e *environment) (err error) {
 	err = s.Reindex(e.ctx, func(done, total int) { fmt.Fprintf(e.stdout, "\rindexed %d of %d messages", done, total) })
 	fmt.Fprintln(e.stdout)
 	return err
-}
-
-// dataDirOf is DATA_DIR, for commands that need nothing else of the
-// configuration.
-func dataDirOf(environ []string) string {
-	if dir := env.ToMap(environ)["DATA_DIR"]; dir != "" {
-		return dir
-	}
-	return "./data"
 }

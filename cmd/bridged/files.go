@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"net/netip"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -44,26 +43,5 @@ func hasFile(messages *store.Store) func(context.Context, bridge.Message) (bool,
 		default:
 			return is.Media != nil && bytes.Equal(is.Media.Ref.FileEncSHA256, was.Media.Ref.FileEncSHA256), nil
 		}
-	}
-}
-
-// checkFetchAllow reads the addresses that count as public on a simulated
-// network, whose files lie on this machine (D7.2). On the real one there are none:
-// the guard's promise is not for sale by a variable.
-func (c *config) checkFetchAllow(faults *configFaults) {
-	if c.SimulatedFetchAllow == "" {
-		return
-	}
-	if c.NetworkFile == "" {
-		faults.add("SIMULATED_FETCH_ALLOW is for simulated networks only: unset it, or set WA_NETWORK_FILE")
-		return
-	}
-	for value := range strings.SplitSeq(c.SimulatedFetchAllow, ",") {
-		prefix, err := netip.ParsePrefix(strings.TrimSpace(value))
-		if err != nil {
-			faults.add("SIMULATED_FETCH_ALLOW must be address prefixes with commas between, such as 127.0.0.0/8")
-			return
-		}
-		c.fetchAllow = append(c.fetchAllow, prefix)
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 )
@@ -17,10 +16,11 @@ const healthTimeout = 5 * time.Second
 
 // Run is called by kong.
 func (healthcheckCommand) Run(e *environment) error {
-	address, err := listenAddr(e.environ)
+	c, err := readPart(e.environ, (*config).checkListenAddr)
 	if err != nil {
 		return err
 	}
+	address := dialable(c.ListenAddr)
 	ctx, cancel := context.WithTimeout(e.ctx, healthTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/healthz", nil)
@@ -36,17 +36,4 @@ func (healthcheckCommand) Run(e *environment) error {
 		return fmt.Errorf("the bridge at %s answered %s", address, resp.Status)
 	}
 	return nil
-}
-
-// dialable is the address at which a listener on listenAddr is reached from
-// this machine.
-func dialable(listenAddr string) (string, error) {
-	host, port, err := net.SplitHostPort(listenAddr)
-	if err != nil {
-		return "", configFaults{"LISTEN_ADDR must be host:port, such as 127.0.0.1:8080"}
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port), nil
 }

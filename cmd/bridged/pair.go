@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caarlos0/env/v11"
 	"rsc.io/qr"
 
 	"bridged/internal/bridge"
@@ -22,31 +21,6 @@ type pairCommand struct {
 
 // statusPoll is how often the status is asked for while waiting.
 const statusPoll = time.Second
-
-// listenAddr is where the bridge with this environment can be reached.
-func listenAddr(environ []string) (string, error) {
-	address := env.ToMap(environ)["LISTEN_ADDR"]
-	if address == "" {
-		address = "127.0.0.1:8080"
-	}
-	return dialable(address)
-}
-
-func newClient(environ []string) (*client.Client, error) {
-	address, err := listenAddr(environ)
-	if err != nil {
-		return nil, err
-	}
-	var c config
-	var faults configFaults
-	vars := env.ToMap(environ)
-	c.Token, c.TokenFile = vars["BRIDGE_TOKEN"], vars["BRIDGE_TOKEN_FILE"]
-	c.checkToken(&faults)
-	if len(faults) > 0 {
-		return nil, faults
-	}
-	return client.New("http://"+address, c.Token), nil
-}
 
 // Run is called by kong.
 func (p pairCommand) Run(e *environment) error {

@@ -1,30 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"os"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store"
-	"bridged/internal/urlguard"
 	"bridged/internal/webhook"
 )
-
-// openWebhooks brings the webhooks of the environment up to date. Nothing is
-// posted until the dispatcher runs.
-func openWebhooks(ctx context.Context, c config, s *store.Store, log zerolog.Logger) (*webhook.Dispatcher, error) {
-	agent := "bridged/" + version
-	d := webhook.New(webhook.Options{
-		Store: s, Guard: urlguard.New(urlguard.Options{UserAgent: agent, AllowPrefixes: c.fetchAllow}), UserAgent: agent, Log: log,
-	})
-	return d, d.Configure(ctx, c.webhooks)
-}
 
 // checkEvents reads what is said of the log and of webhooks.
 func (c *config) checkEvents(faults *configFaults) {
@@ -86,39 +69,4 @@ func (c *config) webhookTypes(faults *configFaults) []bridge.EventType {
 		}
 	}
 	return types
-}
-
-// pruneLog removes events that are too old or too many, now and hourly, until
-// ctx ends, and what is remembered of their deliveries.
-func pruneLog(ctx context.Context, s *store.Store, maxAge time.Duration, maxCount int, log zerolog.Logger) {
-	ticker := time.NewTicker(retentionPause)
-	defer ticker.Stop()
-	for {
-		removed, err := pruneOnce(ctx, s, maxAge, maxCount)
-		switch {
-		case errors.Is(err, context.Canceled):
-			return
-		case err != nil:
-			log.Error().Err(err).Msg("old events not removed; trying again in an hour")
-		case removed > 0:
-			log.Info().Int("events", removed).Msg("old events removed")
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
-}
-
-func pruneOnce(ctx context.Context, s *store.Store, maxAge time.Duration, maxCount int) (int, error) {
-	var before time.Time
-	if maxAge > 0 {
-		before = time.Now().Add(-maxAge)
-	}
-	removed, err := s.PruneEvents(ctx, before, maxCount)
-	if err != nil {
-		return removed, err
-	}
-	return removed, s.PruneDeliveries(ctx)
 }

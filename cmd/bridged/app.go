@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/api"
+	"bridged/internal/client"
+	"bridged/internal/media"
+	"bridged/internal/store"
+	"bridged/internal/wa"
+	"bridged/internal/webhook"
+)
+
+// The parts of a stop, 10 s in all: requests under way may end by themselves
+// first, then they are given up.
+const (
+	requestsMayEnd  = 5 * time.Second
+	requestsMustEnd = 2 * time.Second
+)
+
+// app is a running bridge.
+type app struct {
+	log      zerolog.Logger
+	dir      *dataDir
+	store    *store.Store
+	account  *wa.Manager
+	files    *media.Cache
+	preparer *media.Preparer
+	webhooks *webhook.Dispatcher
+	server   *http.Server
+	client   *client.Client
+
+	lifetime   context.Context // of sends that outlive their callers
+	giveUp     context.CancelFunc
+	streams    context.Context // of event streams, which would hold up a stop
+	endStreams context.CancelFunc
+	endPosting context.CancelFunc
+	disconnect context.CancelFunc
+	background sync.WaitGroup // housekeeping and webhooks
+	failed     chan error     // the first of the parts that failed
+	running    chan struct{}  // closed when the account has ended
+}
+
+// launch brings a bridge up with the configuration in environ.
+func launch(ctx context.Context, environ []string, log io.Writer) (*app, error) {
+	c, err := readConfig(environ)
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, c, newLog(log, c.level, c.LogFormat))
+}
+
+// Client returns a client of the bridge's API, over the wire.
+func (a *app) Client() *client.Client { return a.client }
+
+// start brings a bridge up: store, account, HTTP, in this order, so that
+// /healthz answers before the socket is up. The caller must call Stop.
+func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error) {
+	a := &app{log: log, failed: make(chan error, 3), running: make(chan struct{})}
+	a.lifetime, a.giveUp = context.WithCancel(context.WithoutCancel(ctx))
+	a.streams, a.endStreams = context.WithCancel(a.lifetime)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}()
+	if err = a.openStore(ctx, c); err != nil {
+		return nil, err
+	}
+	if err = a.openAccount(ctx, c); err != nil {
+		return nil, err
+	}
+	if a.webhooks, err = openWebhooks(ctx, c, a.store, log); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", c.ListenAddr)
+	if err != nil {
+		return nil, fmt.Errorf("LISTEN_ADDR %s cannot be used: %w (is another program listening there?)", c.ListenAddr, err)
+	}
+	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
+	if c.network.IsSimulated() {
+		log.Warn().Msg("WA_NETWORK_FILE is set: this is a simulated network, not WhatsApp")
+	}
+	a.run(ctx, listener, c)
+	log.Info().Stringer("address", listener.Addr()).Bool("enable_send", c.EnableSend).Msg("listening")
+	return a, nil
+}
+
+// openStore takes the data directory and opens the store in it. What an
+// earlier run left pending has failed.
+func (a *app) openStore(ctx context.Context, c config) (err error) {
+	if a.dir, err = openDataDir(c.DataDir); err != nil {
+		return err
+	}
+	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Log: a.log}); err != nil {
+		return err
+	}
+	return a.store.FailPending(ctx)
+}
+
+// openAccount opens the account's session and the way of its files. Nothing is
+// dialled until the account runs.
+func (a *app) openAccount(ctx context.Context, c config) (err error) {
+	a.account, err = wa.Open(ctx, wa.Options{
+		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
+		Network: c.network, Inbox: a.store, Log: a.log, TempDir: a.dir.file("tmp"), Seal: media.Seal,
+	})
+	if err != nil {
+		return err
+	}
+	a.files, a.preparer, err = openFiles(c, a.dir, a.account, a.store, a.log)
+	return err
+}
+
+// handler returns the router of the API.
+func (a *app) handler(c config) http.Handler {
+	return api.New(api.Options{
+		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
+		Files: a.files, Preparer: a.preparer, FetchTimeout: c.FetchTimeout,
+		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
+	})
+}
+
+// run starts the parts that run until the app stops.
+func (a *app) run(ctx context.Context, listener net.Listener, c config) {
+	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
+	a.disconnect = disconnect
+	posting, endPosting := context.WithCancel(context.WithoutCancel(ctx))
+	a.endPosting = endPosting
+	a.server = api.NewServer(a.lifetime, a.handler(c), a.log)
+	a.background.Go(func() { keepHouse(a.lifetime, chores(c, a.store), a.log) })
+	a.background.Go(func() {
+		if err := a.webhooks.Run(posting); err != nil {
+			a.failed <- err
+		}
+	})
+	go func() {
+		defer close(a.running)
+		if err := a.account.Run(connected); err != nil {
+			a.failed <- err
+		}
+	}()
+	go func() {
+		if err := a.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			a.failed <- err
+		}
+	}()
+}
+
+// Wait waits until ctx ends or a part fails.
+func (a *app) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-a.failed:
+		return err
+	}
+}
+
+// Stop ends the bridge in order: streams and waiting readers, no new requests,
+// those under way end or are given up, the socket is closed, webhooks end, then
+// the databases.
+func (a *app) Stop() error {
+	a.log.Info().Msg("stopping")
+	a.endStreams()
+	if err := a.shutdown(requestsMayEnd); err != nil {
+		a.log.Warn().Msg("requests still under way are given up")
+	}
+	a.giveUp()
+	a.disconnect()
+	if err := a.shutdown(requestsMustEnd); err != nil {
+		if err := a.server.Close(); err != nil {
+			a.log.Warn().Err(err).Msg("connections not closed")
+		}
+	}
+	select {
+	case <-a.running:
+	case <-time.After(requestsMustEnd):
+		a.log.Warn().Msg("the account did not disconnect in time")
+	}
+	err := a.close()
+	a.log.Info().Msg("stopped")
+	return err
+}
+
+func (a *app) shutdown(within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	return a.server.Shutdown(ctx)
+}
+
+// close closes what was opened.
+func (a *app) close() error {
+	a.giveUp()
+	a.endStreams()
+	if a.endPosting != nil {
+		a.endPosting()
+	}
+	a.background.Wait()
+	if a.client != nil {
+		a.client.Close()
+	}
+	var errs []error
+	if a.files != nil {
+		a.files.Close()
+	}
+	if a.account != nil {
+		errs = append(errs, a.account.Close())
+	}
+	if a.store != nil {
+		errs = append(errs, a.store.Close())
+	}
+	if a.dir != nil {
+		errs = append(errs, a.dir.close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/store"
+)
+
+// housekeepingPause is how often the chores are done.
+const housekeepingPause = time.Hour
+
+// chore removes what is old, and returns how much that was.
+type chore struct {
+	what string // is removed
+	do   func(ctx context.Context) (int, error)
+}
+
+// chores returns what the configuration asks for.
+func chores(c config, s *store.Store) []chore {
+	list := []chore{
+		{"old events", func(ctx context.Context) (int, error) {
+			var before time.Time
+			if c.EventsMaxAge > 0 {
+				before = time.Now().Add(-c.EventsMaxAge)
+			}
+			return s.PruneEvents(ctx, before, c.EventsMaxCount)
+		}},
+		{"old deliveries", func(ctx context.Context) (int, error) { return 0, s.PruneDeliveries(ctx) }},
+	}
+	if c.RetentionDays > 0 {
+		list = append(list, chore{"old messages", func(ctx context.Context) (int, error) {
+			return s.Retain(ctx, time.Now().AddDate(0, 0, -c.RetentionDays))
+		}})
+	}
+	return list
+}
+
+// keepHouse does the chores now and hourly, until ctx ends. One that fails
+// holds up no other and is done again in an hour.
+func keepHouse(ctx context.Context, chores []chore, log zerolog.Logger) {
+	ticker := time.NewTicker(housekeepingPause)
+	defer ticker.Stop()
+	for {
+		for _, c := range chores {
+			c.run(ctx, log)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (c chore) run(ctx context.Context, log zerolog.Logger) {
+	removed, err := c.do(ctx)
+	switch {
+	case errors.Is(err, context.Canceled):
+	case err != nil:
+		log.Error().Err(err).Msg(c.what + " not removed; trying again in an hour")
+	case removed > 0:
+		log.Info().Int("count", removed).Msg(c.what + " removed")
+	}
+}

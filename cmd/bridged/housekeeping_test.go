@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store"
+)
+
+func TestKeepHouse_DoesEveryChoreNowAndHourly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		failing, working := 0, 0
+		var log bytes.Buffer
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			keepHouse(ctx, []chore{
+				{"failing things", func(context.Context) (int, error) { failing++; return 0, errors.New("disk full") }},
+				{"old things", func(context.Context) (int, error) { working++; return 7, nil }},
+			}, zerolog.New(&log))
+		}()
+		synctest.Wait()
+		if failing != 1 || working != 1 {
+			t.Errorf("at the start: %d and %d times, want once each", failing, working)
+		}
+		time.Sleep(3*time.Hour + time.Minute)
+		cancel()
+		<-done
+		if failing != 4 || working != 4 {
+			t.Errorf("after three hours: %d and %d times, want 4 each", failing, working)
+		}
+		for _, want := range []string{"disk full", "failing things not removed", `"count":7,"message":"old things removed"`} {
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("the log has no %s:\n%s", want, &log)
+			}
+		}
+	})
+}
+
+func TestChores_RemoveWhatIsTooOld(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	chat := bridge.JID("15550100301@s.whatsapp.net")
+	for id, age := range map[string]time.Duration{"OLD": 49 * time.Hour, "NEW": 47 * time.Hour} {
+		m := bridge.Message{Chat: chat, ID: id, SenderJID: chat, MessageType: "conversation", Content: id, Timestamp: bridge.At(time.Now().Add(-age)), Raw: []byte{1}}
+		if err := s.Save(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removed := map[string]int{}
+	for _, c := range chores(config{RetentionDays: 2, EventsMaxCount: 1}, s) {
+		n, err := c.do(t.Context())
+		if err != nil {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		removed[c.what] = n
+	}
+	if removed["old messages"] != 1 || removed["old events"] == 0 {
+		t.Errorf("removed %v, want one old message and some old events", removed)
+	}
+	if _, err := s.Message(t.Context(), chat, "OLD"); bridge.CodeOf(err) != bridge.CodeNotFound {
+		t.Errorf("the old message: %v", err)
+	}
+	if _, err := s.Message(t.Context(), chat, "NEW"); err != nil {
+		t.Errorf("the new message: %v", err)
+	}
+	for _, c := range chores(config{}, s) {
+		if c.what == "old messages" {
+			t.Error("messages are removed where RETENTION_DAYS is not set")
+		}
+	}
+}

@@ -146,17 +146,10 @@ func (s *server) sendForward(w http.ResponseWriter, r *http.Request) error {
 // forwardable looks up a message to send on, and refuses those that cannot be.
 func (s *server) forwardable(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
 	m, err := s.store.Message(ctx, chat, id)
-	switch {
-	case err != nil:
+	if err != nil {
 		return m, err
-	case m.DeletedAt != nil:
-		return m, bridge.Invalid("the message was deleted and cannot be forwarded")
-	case m.ViewOnce:
-		return m, bridge.Invalid("a view-once message cannot be forwarded")
-	case m.MessageType == bridge.TypeUndecryptable:
-		return m, bridge.Invalid("the message could not be decrypted yet and cannot be forwarded")
 	}
-	return m, nil
+	return m, m.Forwardable()
 }
 
 func (s *server) sendReaction(w http.ResponseWriter, r *http.Request) error {

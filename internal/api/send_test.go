@@ -162,9 +162,12 @@ func TestForward_RefusesWhatCannotBeForwarded(t *testing.T) {
 	once.MessageType, once.ViewOnce = "imageMessage", true
 	lost := say(club, grace, "LOST", "", 4)
 	lost.MessageType, lost.Raw = bridge.TypeUndecryptable, nil
-	s.know(once, lost, say(club, grace, "GONE", "oops", 5),
+	party, empty, bare := say(club, grace, "PARTY", "", 6), say(club, grace, "EMPTY", "", 7), say(club, grace, "BARE", "", 8)
+	party.MessageType, empty.MessageType, bare.Raw = "eventMessage", "ephemeralMessage", nil
+	s.know(once, lost, party, empty, bare, say(club, grace, "GONE", "oops", 5),
 		bridge.Deletion{Chat: club, Target: "GONE", By: grace, Timestamp: bridge.At(noon)})
-	for id, why := range map[string]string{"ONCE": "view-once", "LOST": "decrypted", "GONE": "deleted"} {
+	for id, why := range map[string]string{"ONCE": "view-once", "LOST": "decrypted", "GONE": "deleted",
+		"PARTY": "calendar event", "EMPTY": "no content", "BARE": "nothing of the message"} {
 		got := s.Post("/api/messages/forward", map[string]any{"sourceChatJid": club, "sourceMsgId": id, "destJid": alan}).Want(http.StatusBadRequest)
 		if !strings.Contains(got.Error(), why) {
 			t.Errorf("%s: %s", id, got.Error())

@@ -12,6 +12,17 @@ import (
 	"bridged/internal/bridge"
 )
 
+// draft composes a message and makes the row that is stored of it. A panic in
+// between, whatever a stranger's message did to cause it, is an error: nothing
+// is stored then, and an Idempotency-Key stays free.
+func (m *Manager) draft(ctx context.Context, l *link, chat bridge.JID, out bridge.Outgoing) (msg *waE2E.Message, row bridge.Message, err error) {
+	defer m.recovered("composing", &err)
+	if msg, err = m.compose(ctx, l, chat, out); err != nil {
+		return nil, bridge.Message{}, err
+	}
+	return msg, m.ownMessage(msg, chat, l.cli.GenerateMessageID(), out), nil
+}
+
 // compose makes the protobuf of an outgoing message, in the form that the
 // official clients use.
 func (m *Manager) compose(ctx context.Context, l *link, chat bridge.JID, out bridge.Outgoing) (*waE2E.Message, error) {
@@ -149,9 +160,10 @@ func quotedMessage(m *bridge.Message) *waE2E.Message {
 	if err := proto.Unmarshal(m.Raw, msg); err != nil || len(m.Raw) == 0 {
 		return &waE2E.Message{Conversation: proto.String(m.Content)}
 	}
-	quoted := proto.Clone(unwrap(msg).msg).(*waE2E.Message)
-	quoted.MessageContextInfo = nil
-	quoted.SenderKeyDistributionMessage = nil
+	quoted := contentAlone(msg)
+	if quoted == nil {
+		return &waE2E.Message{Conversation: proto.String(m.Content)}
+	}
 	clearContext(quoted)
 	return quoted
 }

@@ -43,6 +43,7 @@ const maxWrappers = 10
 // the copy of a message sent from another own device.
 func unwrap(msg *waE2E.Message) unwrapped {
 	u := unwrapped{msg: msg}
+	var outer *waE2E.MessageContextInfo // of the innermost wrapper that has one
 	for range maxWrappers {
 		field := contentField(u.msg)
 		if field == nil || field.Message() == nil {
@@ -61,11 +62,14 @@ func unwrap(msg *waE2E.Message) unwrapped {
 		if strings.HasPrefix(string(field.Name()), "viewOnce") {
 			u.viewOnce = true
 		}
-		if inner.MessageContextInfo == nil && u.msg.MessageContextInfo != nil {
-			inner = proto.Clone(inner).(*waE2E.Message)
-			inner.MessageContextInfo = u.msg.MessageContextInfo
+		if u.msg.MessageContextInfo != nil {
+			outer = u.msg.MessageContextInfo
 		}
 		u.msg = inner
+	}
+	if u.msg.MessageContextInfo == nil && outer != nil {
+		u.msg = proto.Clone(u.msg).(*waE2E.Message)
+		u.msg.MessageContextInfo = outer
 	}
 	for _, media := range []interface{ GetViewOnce() bool }{u.msg.GetImageMessage(), u.msg.GetVideoMessage(), u.msg.GetAudioMessage(), u.msg.GetExtendedTextMessage()} {
 		u.viewOnce = u.viewOnce || media.GetViewOnce()
@@ -84,6 +88,39 @@ func contentField(msg *waE2E.Message) protoreflect.FieldDescriptor {
 		return true
 	})
 	return found
+}
+
+// contentAlone copies the field that carries the content, and nothing beside
+// it: a stranger may have set fields that the apps never set together. Kinds
+// that the library does not know are copied as they are. It is nil where there
+// is no content, or only wrappers.
+func contentAlone(msg *waE2E.Message) *waE2E.Message {
+	content := unwrap(msg).msg
+	inner, alone := content.ProtoReflect(), new(waE2E.Message)
+	switch field := contentField(content); {
+	case field != nil && isWrapper(field):
+		return nil
+	case field != nil:
+		alone.ProtoReflect().Set(field, inner.Get(field))
+	case len(inner.GetUnknown()) > 0:
+		alone.ProtoReflect().SetUnknown(inner.GetUnknown())
+	default:
+		return nil
+	}
+	return proto.Clone(alone).(*waE2E.Message)
+}
+
+// isWrapper reports whether a field of a message holds another whole message.
+func isWrapper(field protoreflect.FieldDescriptor) bool {
+	if field.Message() == nil {
+		return false
+	}
+	switch field.Message().FullName() {
+	case (&waE2E.FutureProofMessage{}).ProtoReflect().Descriptor().FullName(),
+		(&waE2E.DeviceSentMessage{}).ProtoReflect().Descriptor().FullName():
+		return true
+	}
+	return false
 }
 
 // typeName is the protobuf field that carries the content, "unknown" for one

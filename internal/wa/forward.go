@@ -17,14 +17,18 @@ const maxForwardingScore = 127
 // the original's quotes, mentions and secrets, and marks it as forwarded
 // unless it is an own message on its first way.
 func (m *Manager) forwardMessage(ctx context.Context, l *link, src bridge.Message, info **waE2E.ContextInfo) (*waE2E.Message, error) {
+	if err := src.Forwardable(); err != nil {
+		return nil, err
+	}
 	original := new(waE2E.Message)
 	if err := proto.Unmarshal(src.Raw, original); err != nil {
 		return nil, err
 	}
-	inner := unwrap(original).msg
-	score := contextInfo(inner).GetForwardingScore()
-	msg := proto.Clone(inner).(*waE2E.Message)
-	msg.MessageContextInfo, msg.SenderKeyDistributionMessage = nil, nil
+	msg := contentAlone(original)
+	if msg == nil {
+		return nil, bridge.Invalid("the message has no content and cannot be forwarded")
+	}
+	score := contextInfo(msg).GetForwardingScore()
 	clearContext(msg)
 	if err := m.keepMedia(ctx, l, src, msg); err != nil {
 		return nil, err

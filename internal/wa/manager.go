@@ -60,6 +60,8 @@ type Manager struct {
 	workers    sync.WaitGroup
 	handlers   gate // of the socket's events
 
+	beforeTry func() // set by tests alone, before anything is sent
+
 	commands chan command
 	changed  chan struct{} // a token after each change of status
 	groups   *groupFetcher

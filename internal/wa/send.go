@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -49,11 +51,10 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if reaction, ok := out.Content.(bridge.React); ok {
 		return m.react(ctx, l, to, chat, reaction, out.Key)
 	}
-	msg, err := m.compose(ctx, l, chat, out)
+	msg, row, err := m.draft(ctx, l, chat, out)
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	row := m.ownMessage(msg, chat, l.cli.GenerateMessageID(), out)
 	facts := []bridge.Fact{row}
 	if key := out.Key; key != nil {
 		facts = append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: chat, MsgID: row.ID, At: row.Timestamp})
@@ -86,7 +87,13 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	return m.transmit(ctx, to, row, msg, true)
+	sent, err := m.transmit(ctx, to, row, msg, true)
+	if errors.Is(err, errPanicked) {
+		// It failed so the first time, and the same call would fail so always.
+		return sent, bridge.Invalid("the message cannot be put into the network's form and did not leave: " +
+			"change it, or forward another, with a new Idempotency-Key").Because(err)
+	}
+	return sent, err
 }
 
 // sendContext bounds one send by its budget and the manager's end.
@@ -146,8 +153,29 @@ func (m *Manager) isOut(ctx context.Context, row bridge.Message) bool {
 	return err == nil && now.Status != nil && *now.Status != bridge.DeliveryPending && *now.Status != bridge.DeliveryFailed
 }
 
+// errPanicked is a send that ended in a panic. The message's row is failed
+// then like any other that did not leave; a receipt would prove otherwise.
+var errPanicked = errors.New("the send panicked")
+
+// recovered turns a panic of the caller into an error, and logs its place. The
+// panic's value stays out of the log unless the runtime made it: it may hold
+// content.
+func (m *Manager) recovered(doing string, err *error) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	cause := fmt.Sprintf("%T", r)
+	if fault, ok := r.(runtime.Error); ok {
+		cause = fault.Error()
+	}
+	m.log.Error().Str("panic", redact(cause)).Bytes("stack", debug.Stack()).Msg(doing + " a message panicked")
+	*err = fmt.Errorf("%w: %s", errPanicked, cause)
+}
+
 // try is one call of whatsmeow's SendMessage, in its turn of the Signal lock.
-func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.Message) (whatsmeow.SendResponse, error) {
+func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.Message) (resp whatsmeow.SendResponse, err error) {
+	defer m.recovered("sending", &err)
 	l, err := m.open()
 	if err != nil {
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
@@ -157,7 +185,10 @@ func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.M
 	}
 	turn, end := l.guard.sendTurn(ctx)
 	defer end()
-	resp, err := l.cli.SendMessage(turn, to, proto.Clone(msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: id, Timeout: sendAnswer})
+	if m.beforeTry != nil {
+		m.beforeTry()
+	}
+	resp, err = l.cli.SendMessage(turn, to, proto.Clone(msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: id, Timeout: sendAnswer})
 	switch {
 	case err == nil:
 		err = l.reached(ctx, to)

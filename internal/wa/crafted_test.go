@@ -1,0 +1,121 @@
+package wa
+
+import (
+	"testing"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+)
+
+// wrapperFields are the fields of a message that hold another one, by name,
+// each around inner; around nothing where inner is nil.
+func wrapperFields(t *testing.T, inner *waE2E.Message) map[string]*waE2E.Message {
+	t.Helper()
+	found := make(map[string]*waE2E.Message)
+	fields := new(waE2E.Message).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		if !isWrapper(field) {
+			continue
+		}
+		msg := new(waE2E.Message)
+		wrapper := msg.ProtoReflect().Mutable(field).Message()
+		if inner != nil {
+			content := wrapper.Mutable(wrapper.Descriptor().Fields().ByName("message"))
+			proto.Merge(content.Message().Interface(), inner)
+		}
+		found[string(field.Name())] = msg
+	}
+	if len(found) < 20 {
+		t.Fatalf("only %d kinds of wrapper", len(found))
+	}
+	return found
+}
+
+func described(msg *waE2E.Message) bridge.Message {
+	return describe(msg, source{sender: "15550100301@s.whatsapp.net"}, "15550100301@s.whatsapp.net", "ID", bridge.Millis(0))
+}
+
+func wantInvalid(t *testing.T, what string, err error) {
+	t.Helper()
+	if err == nil || bridge.CodeOf(err) != bridge.CodeInvalid {
+		t.Errorf("%s: %v, want a refusal", what, err)
+	}
+}
+
+// TestForwardable_NoWrapperWithoutContent names the messages that made
+// whatsmeow panic when they were sent on.
+func TestForwardable_NoWrapperWithoutContent(t *testing.T) {
+	for name, msg := range wrapperFields(t, nil) {
+		m := described(msg)
+		wantInvalid(t, name, m.Forwardable())
+		for outer, nested := range wrapperFields(t, msg) {
+			m := described(nested)
+			wantInvalid(t, outer+" around "+name, m.Forwardable())
+		}
+	}
+	endless := &waE2E.Message{Conversation: proto.String("deep")}
+	for range 50 {
+		endless = &waE2E.Message{EphemeralMessage: &waE2E.FutureProofMessage{Message: endless}}
+	}
+	m := described(endless)
+	wantInvalid(t, "fifty wrappers", m.Forwardable())
+}
+
+// TestForwardable_NoEvents and nothing that is encrypted for its chat.
+func TestForwardable_NoEvents(t *testing.T) {
+	for name, msg := range map[string]*waE2E.Message{
+		"event":           {EventMessage: &waE2E.EventMessage{Name: proto.String("party")}},
+		"event's answer":  {EncEventResponseMessage: &waE2E.EncEventResponseMessage{}},
+		"event's invite":  {EventInviteMessage: &waE2E.EventInviteMessage{}},
+		"event's picture": {EventCoverImage: &waE2E.FutureProofMessage{}},
+		"encrypted":       {SecretEncryptedMessage: &waE2E.SecretEncryptedMessage{}},
+	} {
+		m := described(msg)
+		wantInvalid(t, name, m.Forwardable())
+	}
+	m := described(&waE2E.Message{Conversation: proto.String("hello")})
+	if err := m.Forwardable(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestForward_TakesTheContentAlone of a message in which a stranger set fields
+// that the apps never set together.
+func TestForward_TakesTheContentAlone(t *testing.T) {
+	picture := &waE2E.ImageMessage{Caption: proto.String("look")}
+	for name, empty := range wrapperFields(t, nil) {
+		msg := proto.Clone(empty).(*waE2E.Message)
+		msg.ImageMessage = picture
+		msg.SenderKeyDistributionMessage = &waE2E.SenderKeyDistributionMessage{}
+		alone := contentAlone(msg)
+		if want := (&waE2E.Message{ImageMessage: picture}); !proto.Equal(alone, want) {
+			t.Errorf("beside %s: %v", name, alone)
+		}
+	}
+	if quoted := quotedMessage(&bridge.Message{Content: "as shown", Raw: described(&waE2E.Message{EphemeralMessage: &waE2E.FutureProofMessage{}}).Raw}); quoted.GetConversation() != "as shown" {
+		t.Errorf("an empty wrapper is quoted as %v", quoted)
+	}
+}
+
+// TestRecovered_ValuesStayOutOfTheError: a panic may carry content.
+func TestRecovered_ValuesStayOutOfTheError(t *testing.T) {
+	m := new(Manager)
+	run := func(f func()) (err error) {
+		defer m.recovered("testing", &err)
+		f()
+		return nil
+	}
+	if err := run(func() { panic("secret words") }); err == nil || err.Error() != "the send panicked: string" {
+		t.Errorf("panic with a text: %v", err)
+	}
+	var none *waE2E.Message
+	if err := run(func() { _ = none.ImageMessage }); err == nil {
+		t.Error("no error of a panic")
+	}
+	if err := run(func() {}); err != nil {
+		t.Error(err)
+	}
+}

@@ -141,9 +141,6 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 	phone := time.NewTicker(phoneCheck)
 	defer phone.Stop()
 	m.setState(bridge.StateConnecting, "")
-	if sentence := s.foreign(ctx); sentence != "" {
-		s.halt(sentence)
-	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -196,7 +193,7 @@ func (s *session) schedule(after time.Duration) {
 func (s *session) onTimer() bool {
 	switch s.phase {
 	case phaseWaiting:
-		s.connect()
+		s.tryConnect()
 	case phaseDialling, phaseLogin:
 		s.m.log.Warn().Msg("the network does not answer a dial or login; cutting the connection")
 		s.abort()
@@ -206,6 +203,22 @@ func (s *session) onTimer() bool {
 		return s.finish(s.ending)
 	}
 	return false
+}
+
+// tryConnect begins a dial, if that is allowed. What cannot be read is no
+// permission: it is asked again after a while.
+func (s *session) tryConnect() {
+	sentence, err := s.foreign(s.l.ctx)
+	switch {
+	case err != nil:
+		s.m.log.Error().Err(err).Dur("retry_in", shortPause).Msg("not connecting: the store's owner cannot be read")
+		s.m.setState(stateWhileAway(time.Since(s.lostAt)), "not connected, because the stored messages cannot be read: "+reasonOf(err))
+		s.schedule(shortPause)
+	case sentence != "":
+		s.halt(sentence)
+	default:
+		s.connect()
+	}
 }
 
 // connect begins a dial. Its context is the socket's too, as long as it lasts.
@@ -229,18 +242,26 @@ func (s *session) endDial() {
 	}
 }
 
-// foreign is why this session must not be used; empty when it may. A store
-// keeps one account's messages, whatever session lies beside it.
-func (s *session) foreign(ctx context.Context) string {
+// foreign returns why this session must not be used; empty when it may. A
+// store keeps one account's messages, whatever session lies beside it.
+func (s *session) foreign(ctx context.Context) (string, error) {
 	owner, known, err := s.m.inbox.OwnerOf(ctx)
 	if err != nil {
-		s.m.log.Error().Err(err).Msg("owner of the store not read")
-		return ""
+		return "", fmt.Errorf("read the owner of the store: %w", err)
 	}
 	if !known || owner.PN.User() == s.device.User {
-		return ""
+		return "", nil
 	}
-	return "the session is of another account than the stored messages: restore the session that belongs to them, or log out and pair that account"
+	return "the session is of another account than the stored messages: restore the session that belongs to them, or log out and pair that account", nil
+}
+
+// reasonOf returns the sentence of an error that has one for people.
+func reasonOf(err error) string {
+	var known *bridge.Error
+	if errors.As(err, &known) {
+		return known.Msg
+	}
+	return "the log has the cause"
 }
 
 func (s *session) onDialled(err error) {
@@ -385,8 +406,11 @@ func (s *session) outdated(sentence string) {
 func (s *session) onCommand(c command) bool {
 	switch c.kind {
 	case commandReconnect:
-		if sentence := s.foreign(c.ctx); sentence != "" {
-			c.done <- commandResult{err: bridge.Fail(bridge.CodeOtherAccount, "%s", sentence)}
+		if sentence, err := s.foreign(c.ctx); err != nil || sentence != "" {
+			if err == nil {
+				err = bridge.Fail(bridge.CodeOtherAccount, "%s", sentence)
+			}
+			c.done <- commandResult{err: err}
 			return false
 		}
 		if s.phase == phaseWaiting || s.phase == phaseHalted {

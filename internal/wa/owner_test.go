@@ -1,0 +1,56 @@
+package wa_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store"
+	"bridged/internal/wa"
+)
+
+// ownerless cannot read whose account the store holds while broken is set.
+type ownerless struct {
+	*store.Store
+	broken atomic.Bool
+	asked  atomic.Int32
+}
+
+func (o *ownerless) OwnerOf(ctx context.Context) (bridge.Owner, bool, error) {
+	o.asked.Add(1)
+	if o.broken.Load() {
+		return bridge.Owner{}, false, bridge.Fail(bridge.CodeStorageUnavailable, "the drill's sentence").Because(errors.New("drill"))
+	}
+	return o.Store.OwnerOf(ctx)
+}
+
+// TestOwner_ThatCannotBeReadIsNoPermission: a session connects only to the
+// store that it belongs to, so while that cannot be told it stays away, and
+// tries again by itself.
+func TestOwner_ThatCannotBeReadIsNoPermission(t *testing.T) {
+	t.Parallel()
+	network, dir := newNetwork(t), t.TempDir()
+	a := startAccount(t, network, dir)
+	a.phone = newPhone(t, network, accountNumber, "Alex")
+	a.pair()
+	a.stop()
+	inbox := new(ownerless)
+	inbox.broken.Store(true)
+	b := startAccountWith(t, network, dir, func(s *store.Store) wa.Inbox {
+		inbox.Store = s
+		return inbox
+	})
+	b.phone = a.phone
+	eventually(t, "a sentence about the owner", func() bool { return strings.Contains(b.lastError(), "the drill's sentence") })
+	if status := b.manager.Status().Status; status == bridge.StateOpen {
+		t.Error("connected without knowing the store's owner")
+	}
+	if err := b.manager.Reconnect(testContext(t)); bridge.CodeOf(err) != bridge.CodeStorageUnavailable {
+		t.Errorf("reconnect: got %v, want storage_unavailable", err)
+	}
+	inbox.broken.Store(false)
+	b.waitState(bridge.StateOpen)
+}

@@ -50,8 +50,9 @@ func TestArchitecture(t *testing.T) {
 var ours = map[string][]string{
 	"migrations":           {},
 	"internal/bridge":      {},
-	"internal/wa":          {"internal/bridge"},
-	"internal/store":       {"internal/bridge", "migrations"},
+	"internal/dbfile":      {"internal/bridge"},
+	"internal/wa":          {"internal/bridge", "internal/dbfile"},
+	"internal/store":       {"internal/bridge", "internal/dbfile", "migrations"},
 	"internal/urlguard":    {},
 	"internal/media":       {"internal/bridge", "internal/urlguard"},
 	"internal/api":         {"internal/bridge", "internal/store", "internal/media", "internal/webhook"},
@@ -71,7 +72,7 @@ func allowed(name, imported string) bool {
 	case isPartOf(imported, whatsmeow), isPartOf(imported, protobuf):
 		return name == "internal/wa" || name == "internal/simnet"
 	case isPartOf(imported, sqlDriver):
-		return name == "internal/wa" || name == "internal/store"
+		return name == "internal/wa" || name == "internal/store" || name == "internal/dbfile"
 	case strings.HasPrefix(imported, module):
 		return name == "cmd/bridged" || slices.Contains(ours[name], strings.TrimPrefix(imported, module))
 	case name == "internal/bridge":

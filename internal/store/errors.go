@@ -1,49 +1,50 @@
 package store
 
 import (
+	"context"
+	"database/sql"
+	"encoding/json"
 	"errors"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"bridged/internal/bridge"
+	"bridged/internal/dbfile"
 )
 
-// explain turns SQLite's refusals to write into an error of
-// [bridge.CodeStorageUnavailable], for which nothing may be acknowledged.
-// Other errors stay as they are.
+// database is how people are told of the store's file.
+var database = dbfile.Database{
+	Name: "bridged.db",
+	Repair: "stop bridged, put a copy made with `bridged backup` in its place (delete bridged.db-wal and bridged.db-shm) and start again; " +
+		"without a copy, move it away to begin with an empty store",
+}
+
+// explain turns what SQLite refuses, and stored JSON that cannot be read, into
+// an error of [bridge.CodeStorageUnavailable], for which nothing may be
+// acknowledged. Other errors stay as they are.
 func explain(err error) error {
 	var known *bridge.Error
-	if err == nil || errors.As(err, &known) {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &known) && (errors.As(err, &syntax) || errors.As(err, &kind)) {
+		return database.Damaged(err)
+	}
+	return database.Explain(err)
+}
+
+// explainRead is [explain] for reading, where everything that a caller, the
+// end of ctx or a missing row does not account for is the store's: a row that
+// cannot be decoded is damage that SQLite has not noticed.
+func explainRead(ctx context.Context, err error) error {
+	err = explain(err)
+	var known *bridge.Error
+	switch {
+	case err == nil, errors.As(err, &known), errors.Is(err, sql.ErrNoRows):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	switch resultCode(err) {
-	case sqlite3.SQLITE_FULL:
-		return unavailable(err, "the disk is full; writing goes on by itself once there is room")
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		return unavailable(err, "the store is locked by another program")
-	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM:
-		return unavailable(err, "the store cannot be written: the disk answers with errors")
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
-		return unavailable(err, "the store cannot be written: the file or its directory is read-only")
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return unavailable(err, "the store is damaged; stop, and restore a backup")
-	}
-	return err
-}
-
-func unavailable(err error, sentence string) error {
-	return bridge.Fail(bridge.CodeStorageUnavailable, "%s", sentence).Because(err)
-}
-
-// resultCode is SQLite's primary result code of err, 0 when it is not
-// SQLite's.
-func resultCode(err error) int {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return 0
-	}
-	return e.Code() & 0xff
+	return database.Damaged(err)
 }
 
 func errClosed() error {

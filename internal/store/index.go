@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // The search index is built behind the acknowledgements: a block is sealed
@@ -423,6 +421,3 @@ func sleep(ctx context.Context, d time.Duration) bool {
 		return true
 	}
 }
-
-// isDamage says whether an error means that the index itself is damaged.
-func isDamage(err error) bool { return resultCode(err) == sqlite3.SQLITE_CORRUPT }

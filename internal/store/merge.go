@@ -252,7 +252,11 @@ func (t *tx) dropDuplicate(kept, dropped int64) error {
 		return err
 	}
 	if status.Valid {
-		if err := t.advance(kept, delivery(status.Int64)); err != nil {
+		d, err := delivery(status.Int64)
+		if err != nil {
+			return err
+		}
+		if err := t.advance(kept, d); err != nil {
 			return err
 		}
 	}

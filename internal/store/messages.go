@@ -81,7 +81,10 @@ func (r *snapshot) scanMessage(rows *sql.Rows) (bridge.Message, place, error) {
 	m.Reactions = make([]bridge.Reaction, 0, reactions)
 	m.EditedAt, m.DeletedAt = timeOf(edited), timeOf(deleted)
 	if status.Valid {
-		d := delivery(status.Int64)
+		d, err := delivery(status.Int64)
+		if err != nil {
+			return m, at, err
+		}
 		m.Status = &d
 	}
 	return m, at, r.s.unpack(column, &m)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"bridged/internal/bridge"
+	"bridged/internal/dbfile"
 )
 
 // Search finds the messages of all chats whose text contains q.Q, newest
@@ -67,16 +68,23 @@ func newSearch(q bridge.SearchQuery) (walk, error) {
 	return w, nil
 }
 
-// searching reads with the index, and once more without it where the index
-// turns out to be damaged.
+// searching reads with the index, and where that meets damage once more
+// without it. Where the messages themselves can be read, the damage is the
+// index's.
 func (s *Store) searching(ctx context.Context, f func(*snapshot) error) error {
 	err := s.read(ctx, f)
-	if !isDamage(err) || s.indexBroken.Swap(true) {
+	if !dbfile.IsDamage(err) || s.indexBroken.Load() {
 		return err
 	}
-	s.log.Error().Err(err).Msg("search index is damaged; searches scan until it is made anew")
-	s.nudgeIndex()
-	return s.read(ctx, f)
+	scanned := s.read(ctx, func(r *snapshot) error {
+		r.withoutIndex = true
+		return f(r)
+	})
+	if scanned == nil && !s.indexBroken.Swap(true) {
+		s.log.Error().Err(err).Msg("search index is damaged; searches scan until it is made anew")
+		s.nudgeIndex()
+	}
+	return scanned
 }
 
 const matchColumns = "c.jid, m.id, m.sender, m.push_name, c.is_group, m.content, m.timestamp"

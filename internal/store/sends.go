@@ -25,7 +25,13 @@ var deliveries = [...]bridge.Delivery{
 	statusFailed:  bridge.DeliveryFailed,
 }
 
-func delivery(status int64) bridge.Delivery { return deliveries[status] }
+// delivery returns the delivery with a number; one that there is not is damage.
+func delivery(status int64) (bridge.Delivery, error) {
+	if status < 0 || status >= int64(len(deliveries)) {
+		return "", database.Damaged(fmt.Errorf("a message has the status %d", status))
+	}
+	return deliveries[status], nil
+}
 
 // statusOf is the number of a delivery, -1 for none that we know.
 func statusOf(d bridge.Delivery) int64 {

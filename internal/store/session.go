@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-
-	"bridged/internal/bridge"
 )
 
 // session is one connection with the statements that it has prepared: SQLite
@@ -89,9 +87,11 @@ type snapshot struct {
 	*session
 	ctx context.Context
 	s   *Store
+
+	withoutIndex bool // searches scan
 }
 
-// read runs f on one snapshot.
+// read runs f on one snapshot. Its errors are those of explainRead.
 func (s *Store) read(ctx context.Context, f func(*snapshot) error) error {
 	var r *session
 	select {
@@ -103,20 +103,11 @@ func (s *Store) read(ctx context.Context, f func(*snapshot) error) error {
 	}
 	defer func() { s.readers <- r }()
 	if _, err := r.exec(context.Background(), "BEGIN"); err != nil {
-		return fmt.Errorf("begin reading: %w", err)
+		return explainRead(ctx, fmt.Errorf("begin reading: %w", err))
 	}
 	err := f(&snapshot{session: r, ctx: ctx, s: s})
 	if _, end := r.exec(context.Background(), "ROLLBACK"); end != nil {
 		err = errors.Join(err, fmt.Errorf("end reading: %w", end))
 	}
-	return readError(ctx, err)
-}
-
-// readError is a caller's own cancellation where that is why a read failed.
-func readError(ctx context.Context, err error) error {
-	var known *bridge.Error
-	if err == nil || errors.As(err, &known) || ctx.Err() == nil {
-		return err
-	}
-	return ctx.Err()
+	return explainRead(ctx, err)
 }

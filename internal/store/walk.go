@@ -95,7 +95,7 @@ func direction(desc bool) string {
 func (r *snapshot) run(w *walk) ([]place, error) {
 	w.narrow()
 	found := &best{desc: w.desc, room: w.room}
-	if r.s.indexBroken.Load() {
+	if r.withoutIndex || r.s.indexBroken.Load() {
 		err := r.scanFrom(w, 0, found)
 		return found.sorted(), err
 	}

@@ -19,6 +19,7 @@ import (
 	_ "modernc.org/sqlite" // the driver of session.db
 
 	"bridged/internal/bridge"
+	"bridged/internal/dbfile"
 )
 
 // Inbox is where received facts go, and what sending needs to know of them.
@@ -112,6 +113,12 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		return nil, errors.Join(err, m.close())
 	}
 	return m, nil
+}
+
+// sessionDatabase is how people are told of session.db.
+var sessionDatabase = dbfile.Database{
+	Name:   "session.db",
+	Repair: "stop bridged, delete session.db, session.db-wal and session.db-shm, start again and pair the account; messages are kept elsewhere",
 }
 
 // sqliteHeader begins every SQLite database (sqlite.org/fileformat.html, 1.3).

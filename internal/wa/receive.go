@@ -146,7 +146,7 @@ func (l *link) refuse(cause error) bool {
 	m.mu.Unlock()
 	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("not stored, not acknowledged")
 	l.tell(signal{kind: signalRefused, after: wait,
-		sentence: "a message could not be stored and was left with the network: is the disk full, or the data directory not writable?"})
+		sentence: "a message could not be stored and was left with the network: " + reasonOf(sessionDatabase.Explain(cause))})
 	return false
 }
 

@@ -181,7 +181,9 @@ func TestStoreFailing_NothingIsAcknowledgedAndAllComesAgain(t *testing.T) {
 		}
 		ids[i] = id
 	}
-	eventually(t, "a sentence about the store", func() bool { return strings.Contains(a.lastError(), "could not be stored and was left with the network: the disk is full") })
+	eventually(t, "a sentence about the store", func() bool {
+		return strings.Contains(a.lastError(), "could not be stored and was left with the network: the disk is full")
+	})
 	for _, acknowledged := range device.AcknowledgedMessages() {
 		t.Errorf("acknowledged without being stored: %+v", acknowledged)
 	}

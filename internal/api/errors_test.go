@@ -176,3 +176,35 @@ func TestErrors_LargeBodiesAreRefusedEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// Answers are JSON for programs and people, not text inside of a page.
+func TestErrors_SentencesAreNotEscapedForHTML(t *testing.T) {
+	s := stocked(t)
+	got := s.WithToken("").Get("/api/chats").Want(http.StatusUnauthorized)
+	if !strings.Contains(string(got.Body), "Bearer <BRIDGE_TOKEN>") {
+		t.Errorf("body %s", got.Body)
+	}
+	s.know(bridge.Message{
+		Chat: grace, ID: "PIC", SenderJID: grace, MessageType: "imageMessage", Content: "<b>&", Timestamp: bridge.At(noon), Raw: []byte{1},
+		Media: &bridge.Media{Type: bridge.MediaImage, MimeType: "image/png", Caption: "<b>&"},
+	})
+	for _, path := range []string{graceHistory, "/api/events?types=message.created", "/api/messages/media-info/15557654321%40s.whatsapp.net/PIC"} {
+		got := s.Get(path).Want(http.StatusOK)
+		if !strings.Contains(string(got.Body), `"caption":"<b>&"`) || strings.Contains(string(got.Body), `\u003c`) {
+			t.Errorf("%s: %s", path, got.Body)
+		}
+	}
+	live := s.stream("?after=0&types=message.created", "")
+	for {
+		got, err := live.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(got.data, "PIC") {
+			if !strings.Contains(got.data, `"caption":"<b>&"`) {
+				t.Errorf("event %s", got.data)
+			}
+			return
+		}
+	}
+}

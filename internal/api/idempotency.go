@@ -117,13 +117,22 @@ func (s *server) sent(w http.ResponseWriter, r *http.Request, limit time.Duratio
 	case errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errStopping):
 		// The cause without its identity: the request's context has ended too,
 		// and the answer would be that of a caller who hung up.
-		return bridge.NotConnected("the service is stopping; repeat the call with the same Idempotency-Key when it is back").
+		return bridge.NotConnected("the service is stopping and the message was not confirmed; when it is back, %s", remedy(r)).
 			Because(errors.New(err.Error()))
-	case ctx.Err() == nil || bridge.CodeOf(err) != bridge.CodeInternal:
-		return err
+	case bridge.CodeOf(err) == bridge.CodeSendTimeout, ctx.Err() != nil && bridge.CodeOf(err) == bridge.CodeInternal:
+		return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the message in time, and it may still arrive; %s", remedy(r)).
+			Because(err)
 	}
-	return bridge.Fail(bridge.CodeSendTimeout,
-		"the network did not confirm the message in time; repeat the call with the same Idempotency-Key").Because(err)
+	return err
+}
+
+// remedy says what to do where nobody knows whether a message arrived.
+func remedy(r *http.Request) string {
+	if r.Header.Get("Idempotency-Key") != "" {
+		return "repeat the call with the same Idempotency-Key"
+	}
+	return "look in the chat whether it arrived before you send it again, and send with an Idempotency-Key next time, " +
+		"which makes repeating a call safe"
 }
 
 func (s *server) replay(w http.ResponseWriter, r *http.Request, sent bridge.Sent) error {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
@@ -15,7 +14,6 @@ const (
 	maxText    = 65536 // characters of a text message
 	minOptions = 2     // of a poll
 	maxOptions = 12
-	maxEmoji   = 16 // runes of the longest emoji sequences, with room
 )
 
 // quoting are the fields of every route that can answer an earlier message.
@@ -181,25 +179,6 @@ func (s *server) sendReaction(w http.ResponseWriter, r *http.Request) error {
 		}
 		return bridge.Outgoing{To: chat, Content: bridge.React{Target: target, Emoji: *req.Emoji}}, err
 	})
-}
-
-// isEmoji turns down what is plainly not an emoji (words, numbers, lines)
-// without knowing the list of them, which grows every year. Empty is allowed.
-func isEmoji(s string) bool {
-	symbol := s == ""
-	for _, r := range s {
-		switch {
-		case unicode.IsSpace(r), unicode.IsControl(r), r == utf8.RuneError:
-			return false
-		case r < utf8.RuneSelf && !strings.ContainsRune("#*0123456789", r): // what keycaps are made of
-			return false
-		case r >= utf8.RuneSelf && !unicode.IsLetter(r), r == 'ℹ':
-			symbol = true
-		case unicode.IsLetter(r):
-			return false
-		}
-	}
-	return symbol && utf8.RuneCountInString(s) <= maxEmoji
 }
 
 func (s *server) sendLocation(w http.ResponseWriter, r *http.Request) error {

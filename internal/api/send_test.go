@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -323,6 +324,43 @@ func TestSend_IsGivenUpWhenTheProgramStops(t *testing.T) {
 	got := s.Post("/api/messages/send", text(grace, "hi")).Want(http.StatusServiceUnavailable)
 	if got.Code() != "not_connected" || !strings.Contains(got.Error(), "stopping") {
 		t.Errorf("body %s", got.Body)
+	}
+}
+
+// Where nobody knows whether a message arrived, the sentence says what this
+// caller can do: repeating is safe with a key alone.
+func TestSend_UnconfirmedSaysWhatToDo(t *testing.T) {
+	unconfirmed := map[string]func(stop func()) error{
+		"timed out": func(func()) error {
+			return bridge.Fail(bridge.CodeSendTimeout, "repeat the request with the same Idempotency-Key")
+		},
+		"stopped": func(stop func()) error { stop(); return context.Canceled },
+	}
+	for name, fail := range unconfirmed {
+		for key, says := range map[string]string{
+			"k": "repeat the call with the same Idempotency-Key",
+			"":  "look in the chat whether it arrived before you send it again, and send with an Idempotency-Key next time",
+		} {
+			t.Run(name+", key "+key, func(t *testing.T) {
+				lifetime, stop := context.WithCancel(t.Context())
+				s := newServer(t, func(o *api.Options) { o.Lifetime = lifetime })
+				s.account.send = func(ctx context.Context, _ bridge.Outgoing) (bridge.Sent, error) {
+					err := fail(stop)
+					if errors.Is(err, context.Canceled) {
+						<-ctx.Done()
+					}
+					return bridge.Sent{}, err
+				}
+				var headers []string
+				if key != "" {
+					headers = []string{"Idempotency-Key", key}
+				}
+				got := s.Post("/api/messages/send", text(grace, "hi"), headers...)
+				if !strings.Contains(got.Error(), says) || key == "" && strings.Contains(got.Error(), "same Idempotency-Key") {
+					t.Errorf("%d %s", got.Status, got.Body)
+				}
+			})
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
 	"sort"
 	"strconv"
@@ -41,11 +40,12 @@ func (f frame) wanted(types []bridge.EventType, chat bridge.JID) bool {
 // newFrame writes an event in the form of server-sent events. JSON has no line
 // breaks, so it is one line of data.
 func newFrame(event bridge.Event, read time.Time) (frame, error) {
-	data, err := json.Marshal(event)
+	data, err := encode(event)
 	if err != nil {
 		return frame{}, err
 	}
-	return frame{event.ID, event.Type, event.ChatJID, frameText(event.ID, string(event.Type), data), read}, nil
+	text := frameText(event.ID, string(event.Type), bytes.TrimSuffix(data, []byte("\n")))
+	return frame{event.ID, event.Type, event.ChatJID, text, read}, nil
 }
 
 func frameText(id int64, kind string, data []byte) []byte {

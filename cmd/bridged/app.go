@@ -112,7 +112,7 @@ func (a *app) openStore(ctx context.Context, c config) (err error) {
 func (a *app) openAccount(ctx context.Context, c config) (err error) {
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
-		Network: c.network, Inbox: a.store, Log: a.log, TempDir: a.dir.file("tmp"), Seal: media.Seal,
+		Network: c.network, Inbox: a.store, Log: a.log, TempDir: a.dir.file("tmp"), Seal: media.Encrypt,
 	})
 	if err != nil {
 		return err

@@ -134,7 +134,7 @@ func (c *cdn) Reupload(context.Context, bridge.Message) (string, error) {
 func (c *cdn) send(s *server, id string, file bridge.Media, content string) {
 	s.t.Helper()
 	var sealed bytes.Buffer
-	sums, err := media.Seal(&sealed, strings.NewReader(content), file.Type)
+	sums, err := media.Encrypt(&sealed, strings.NewReader(content), file.Type)
 	if err != nil {
 		s.t.Fatal(err)
 	}

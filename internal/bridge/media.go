@@ -46,13 +46,13 @@ type MediaRef struct {
 	FileEncSHA256 []byte `json:"fileEncSha256"` // of the ciphertext with its MAC
 }
 
-// Sealed is what a message has to say of a file that was encrypted for the CDN.
-type Sealed struct {
+// EncryptedFile is what a message has to say of a file that was encrypted for the CDN.
+type EncryptedFile struct {
 	MediaKey      []byte
 	FileSHA256    []byte // of the plaintext
 	FileEncSHA256 []byte // of the ciphertext with its MAC
 	Size          int64  // of the plaintext
-	SealedSize    int64  // of the ciphertext with its MAC
+	EncryptedSize int64  // of the ciphertext with its MAC
 }
 
 // DownloadPath is the relative path from which a message's file is served.

@@ -43,21 +43,21 @@ type Cache struct {
 	hasFile    func(ctx context.Context, m bridge.Message) (bool, error)
 	background context.Context // ends with Close
 	stop       context.CancelFunc
-	work       sync.WaitGroup // the flights
+	work       sync.WaitGroup // the downloads
 
-	mu      sync.Mutex
-	shelf   *shelf             // guarded by mu
-	flights map[string]*flight // by name; guarded by mu
-	closed  bool               // guarded by mu
+	mu        sync.Mutex
+	lru       *lru                 // guarded by mu
+	downloads map[string]*download // by name; guarded by mu
+	closed    bool                 // guarded by mu
 }
 
-// flight is the one effort to get a file, for all who wait for it. Its fields
-// are guarded by the cache's mu; book and err are set before done is closed.
-type flight struct {
+// download is the one effort to get a file, for all who wait for it. Its fields
+// are guarded by the cache's mu; entry and err are set before done is closed.
+type download struct {
 	waiters int
 	cancel  context.CancelFunc
 	done    chan struct{}
-	book    *book
+	entry   *entry
 	err     error
 	// forgotten says that what comes of it must not stay.
 	forgotten bool
@@ -65,16 +65,16 @@ type flight struct {
 
 // NewCache opens the cache in a directory, with what an earlier one left there.
 func NewCache(o CacheOptions) (*Cache, error) {
-	shelf, err := newShelf(o.Dir, o.MaxBytes)
+	kept, err := newLRU(o.Dir, o.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("open media cache: %w", err)
 	}
-	c := &Cache{shelf: shelf, flights: map[string]*flight{}, hasFile: o.HasFile}
+	c := &Cache{lru: kept, downloads: map[string]*download{}, hasFile: o.HasFile}
 	if c.hasFile == nil {
 		c.hasFile = func(context.Context, bridge.Message) (bool, error) { return true, nil }
 	}
 	c.background, c.stop = context.WithCancel(context.Background())
-	c.downloader = downloader{cdn: o.CDN, maxFile: o.MaxFile, idle: defaultIdle, pause: defaultPause, create: shelf.createPartial, log: o.Log}
+	c.downloader = downloader{cdn: o.CDN, maxFile: o.MaxFile, idle: defaultIdle, pause: defaultPause, create: kept.createPartial, log: o.Log}
 	return c, nil
 }
 
@@ -117,7 +117,7 @@ func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 		return nil, bridge.Fail(bridge.CodeMediaInvalid, "the message does not say how its file is decrypted: it cannot be downloaded").Because(err)
 	}
 	for {
-		book, err := c.take(ctx, name, m)
+		entry, err := c.take(ctx, name, m)
 		if errors.Is(err, errForgotten) {
 			if err := c.stillHasFile(ctx, m); err != nil {
 				return nil, err
@@ -127,12 +127,12 @@ func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		file, err := c.openBook(book, m)
+		file, err := c.openEntry(entry, m)
 		if err == nil {
 			return file, nil
 		}
 		lost := errors.Is(err, errMissing)
-		c.giveBack(book, lost)
+		c.giveBack(entry, lost)
 		if !lost {
 			return nil, bridge.Fail(bridge.CodeStorageUnavailable, "the stored file could not be opened").Because(err)
 		}
@@ -181,12 +181,12 @@ func (c *Cache) Forget(files ...*bridge.Media) error {
 func (c *Cache) forget(name string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f := c.flights[name]; f != nil {
+	if f := c.downloads[name]; f != nil {
 		f.forgotten = true
 		f.cancel()
-		delete(c.flights, name)
+		delete(c.downloads, name)
 	}
-	return c.shelf.forget(name)
+	return c.lru.forget(name)
 }
 
 // nameOf returns the cache's name for a file: by the hash of the encrypted bytes,
@@ -206,11 +206,11 @@ func nameOf(m *bridge.Media) (string, error) {
 	return namePrefix + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// take answers a file of the shelf, held against eviction, and gets it there
+// take answers a kept file, held against eviction, and gets it there
 // first if need be.
-func (c *Cache) take(ctx context.Context, name string, m bridge.Message) (*book, error) {
+func (c *Cache) take(ctx context.Context, name string, m bridge.Message) (*entry, error) {
 	c.mu.Lock()
-	if b := c.shelf.find(name); b != nil && b.verified {
+	if b := c.lru.find(name); b != nil && b.verified {
 		b.holders++
 		c.mu.Unlock()
 		return b, nil
@@ -222,24 +222,24 @@ func (c *Cache) take(ctx context.Context, name string, m bridge.Message) (*book,
 	}
 	select {
 	case <-f.done:
-		return f.book, f.err
+		return f.entry, f.err
 	case <-ctx.Done():
 		c.leave(name, f)
 		return nil, ctx.Err()
 	}
 }
 
-// join waits in the flight for a file, which it begins where there is none. The
+// join waits in the download for a file, which it begins where there is none. The
 // caller holds mu.
-func (c *Cache) join(name string, m bridge.Message) (*flight, error) {
+func (c *Cache) join(name string, m bridge.Message) (*download, error) {
 	if c.closed {
 		return nil, errStopping()
 	}
-	f := c.flights[name]
+	f := c.downloads[name]
 	if f == nil {
 		ctx, cancel := context.WithCancel(c.background)
-		f = &flight{cancel: cancel, done: make(chan struct{})}
-		c.flights[name] = f
+		f = &download{cancel: cancel, done: make(chan struct{})}
+		c.downloads[name] = f
 		c.work.Go(func() {
 			defer cancel()
 			path, size, err := c.get(ctx, name, m)
@@ -252,31 +252,31 @@ func (c *Cache) join(name string, m bridge.Message) (*flight, error) {
 
 func errStopping() error { return bridge.NotConnected("the service is stopping") }
 
-// leave ends the waiting of a caller that went away. Nobody joins a flight that
+// leave ends the waiting of a caller that went away. Nobody joins a download that
 // nobody waits for: it is about to fail.
-func (c *Cache) leave(name string, f *flight) {
+func (c *Cache) leave(name string, f *download) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
 	case <-f.done: // at the same moment: the file is already held for the caller
-		if f.book != nil {
-			c.shelf.release(f.book)
+		if f.entry != nil {
+			c.lru.release(f.entry)
 		}
 		return
 	default:
 	}
 	if f.waiters--; f.waiters == 0 {
 		f.cancel()
-		if c.flights[name] == f {
-			delete(c.flights, name)
+		if c.downloads[name] == f {
+			delete(c.downloads, name)
 		}
 	}
 }
 
 // get verifies what an earlier process left, or downloads. An empty path says
-// that the file is on the shelf already.
+// that the file is in the lru already.
 func (c *Cache) get(ctx context.Context, name string, m bridge.Message) (path string, size int64, err error) {
-	if size, err := hashFile(c.shelf.path(name), m.Media.Ref.FileSHA256); err == nil {
+	if size, err := hashFile(c.lru.path(name), m.Media.Ref.FileSHA256); err == nil {
 		return "", size, nil
 	} else if !errors.Is(err, errMissing) {
 		c.log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media unusable")
@@ -312,8 +312,8 @@ func (c *Cache) downloadWhole(ctx context.Context, m bridge.Message) (path strin
 	return "", nil, explain(ctx, &writeError{err})
 }
 
-// land puts a file on the shelf, held by all who wait, and wakes them.
-func (c *Cache) land(name string, f *flight, path string, size int64, err error) {
+// land puts a file in the lru, held by all who wait, and wakes them.
+func (c *Cache) land(name string, f *download, path string, size int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f.forgotten {
@@ -323,7 +323,7 @@ func (c *Cache) land(name string, f *flight, path string, size int64, err error)
 		err = errForgotten
 	}
 	if err == nil && path != "" {
-		if err = os.Rename(path, c.shelf.path(name)); err != nil {
+		if err = os.Rename(path, c.lru.path(name)); err != nil {
 			err = explain(c.background, &writeError{errors.Join(err, os.Remove(path))})
 		}
 	}
@@ -331,29 +331,29 @@ func (c *Cache) land(name string, f *flight, path string, size int64, err error)
 		err = errStopping()
 	}
 	if f.err = err; err == nil {
-		f.book = c.shelf.put(name, size)
-		f.book.holders += f.waiters
-		c.shelf.evict()
+		f.entry = c.lru.put(name, size)
+		f.entry.holders += f.waiters
+		c.lru.evict()
 	}
-	if c.flights[name] == f {
-		delete(c.flights, name)
+	if c.downloads[name] == f {
+		delete(c.downloads, name)
 	}
 	close(f.done)
 }
 
-// giveBack ends a hold, and takes a file that was lost off the shelf.
-func (c *Cache) giveBack(b *book, lost bool) {
+// giveBack ends a hold, and takes a file that was lost out of the lru.
+func (c *Cache) giveBack(b *entry, lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if lost {
-		c.shelf.discard(b)
+		c.lru.discard(b)
 	}
-	c.shelf.release(b)
+	c.lru.release(b)
 }
 
-// openBook opens a file that the caller holds.
-func (c *Cache) openBook(b *book, m bridge.Message) (*File, error) {
-	path := c.shelf.path(b.name)
+// openEntry opens a file that the caller holds.
+func (c *Cache) openEntry(b *entry, m bridge.Message) (*File, error) {
+	path := c.lru.path(b.name)
 	file, err := openSized(path, b.size)
 	if err != nil {
 		return nil, err

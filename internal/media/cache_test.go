@@ -78,7 +78,7 @@ func TestCache_SecondReadNeedsNoNetwork(t *testing.T) {
 	wantFile(t, c, m, plain)
 	cdn.server.Close()
 	wantFile(t, c, m, plain)
-	info, err := os.Stat(filepath.Join(c.shelf.dir, mustName(t, m)))
+	info, err := os.Stat(filepath.Join(c.lru.dir, mustName(t, m)))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v: %v", info.Mode(), err)
 	}
@@ -120,13 +120,13 @@ func TestCache_TwentyRequestsAreOneDownload(t *testing.T) {
 			for range 20 {
 				wait.Go(func() { wantFile(t, c, m, plain) })
 			}
-			waitFor(t, c, func() bool { f := c.flights[mustName(t, m)]; return f != nil && f.waiters == 20 })
+			waitFor(t, c, func() bool { f := c.downloads[mustName(t, m)]; return f != nil && f.waiters == 20 })
 			close(all)
 			wait.Wait()
 			if n := cdn.downloads(); n != 1 {
 				t.Errorf("%d downloads", n)
 			}
-			wantOnly(t, c.shelf.dir, int(min(keep, 1)))
+			wantOnly(t, c.lru.dir, int(min(keep, 1)))
 		})
 	}
 }
@@ -161,7 +161,7 @@ func TestCache_FirstCallerMayGoAway(t *testing.T) {
 	<-begun
 	var wait sync.WaitGroup
 	wait.Go(func() { wantFile(t, c, m, plain) })
-	waitFor(t, c, func() bool { return c.flights[mustName(t, m)].waiters == 2 })
+	waitFor(t, c, func() bool { return c.downloads[mustName(t, m)].waiters == 2 })
 	cancel()
 	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Errorf("the first caller got %v", err)
@@ -194,7 +194,7 @@ func TestCache_NobodyWaitsNobodyDownloads(t *testing.T) {
 	<-ended // the request to the CDN was given up
 	wantFile(t, c, m, plain)
 	c.Close()
-	wantOnly(t, c.shelf.dir, 1)
+	wantOnly(t, c.lru.dir, 1)
 }
 
 func TestCache_CloseEndsDownloads(t *testing.T) {
@@ -209,7 +209,7 @@ func TestCache_CloseEndsDownloads(t *testing.T) {
 	wantCode(t, <-got, bridge.CodeNotConnected)
 	_, err := c.Open(t.Context(), m)
 	wantCode(t, err, bridge.CodeNotConnected)
-	wantOnly(t, c.shelf.dir, 0)
+	wantOnly(t, c.lru.dir, 0)
 }
 
 func TestCache_LeastRecentlyUsedGoesFirst(t *testing.T) {
@@ -225,7 +225,7 @@ func TestCache_LeastRecentlyUsedGoesFirst(t *testing.T) {
 	}
 	wantFile(t, c, messages[0], plain(0)) // now 1 is the oldest
 	wantFile(t, c, messages[3], plain(3))
-	wantOnly(t, c.shelf.dir, 3)
+	wantOnly(t, c.lru.dir, 3)
 	before := cdn.downloads()
 	for _, i := range []int{0, 2, 3} {
 		wantFile(t, c, messages[i], plain(i))
@@ -247,7 +247,7 @@ func TestCache_OpenFilesStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFile(t, c, cdn.send(bridge.MediaImage, b), b)
-	wantOnly(t, c.shelf.dir, 1) // b went, though a was used longer ago
+	wantOnly(t, c.lru.dir, 1) // b went, though a was used longer ago
 	if got, err := io.ReadAll(held); err != nil || !bytes.Equal(got, a) {
 		t.Errorf("read %d bytes: %v", len(got), err)
 	}
@@ -256,9 +256,9 @@ func TestCache_OpenFilesStay(t *testing.T) {
 			t.Errorf("close: %v", err)
 		}
 	}
-	wantOnly(t, c.shelf.dir, 1)
-	if c.shelf.total != 800 {
-		t.Errorf("%d bytes noted", c.shelf.total)
+	wantOnly(t, c.lru.dir, 1)
+	if c.lru.total != 800 {
+		t.Errorf("%d bytes noted", c.lru.total)
 	}
 }
 
@@ -270,11 +270,11 @@ func TestCache_OffKeepsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFile(t, c, m, []byte("hello")) // while it is open there is no need to ask again
-	wantOnly(t, c.shelf.dir, 1)
+	wantOnly(t, c.lru.dir, 1)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	wantOnly(t, c.shelf.dir, 0)
+	wantOnly(t, c.lru.dir, 0)
 	wantFile(t, c, m, []byte("hello"))
 	if n := cdn.downloads(); n != 2 {
 		t.Errorf("%d downloads, want 2", n)
@@ -291,22 +291,22 @@ func TestCache_SurvivesARestart(t *testing.T) {
 		wantFile(t, c, m, randomBytes(size + i)[:size])
 		// Files are used more than a clock tick apart in life.
 		at := time.Now().Add(time.Duration(i-10) * time.Minute)
-		if err := os.Chtimes(c.shelf.path(mustName(t, m)), at, at); err != nil {
+		if err := os.Chtimes(c.lru.path(mustName(t, m)), at, at); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.Close()
 	for name, content := range map[string]string{"partial-123": "half", "notes.txt": "somebody's", strings.Repeat("z", 64): "no name of ours"} {
-		if err := os.WriteFile(filepath.Join(c.shelf.dir, name), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(c.lru.dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(c.shelf.dir, strings.Repeat("a", 64)), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(c.lru.dir, strings.Repeat("a", 64)), 0o700); err != nil {
 		t.Fatal(err)
 	}
 
-	again := openTestCache(t, c.shelf.dir, 2*size, cdn) // smaller than before
-	wantOnly(t, c.shelf.dir, 2+3)                       // the partial file and the oldest are gone, the others' stay
+	again := openTestCache(t, c.lru.dir, 2*size, cdn) // smaller than before
+	wantOnly(t, c.lru.dir, 2+3)                       // the partial file and the oldest are gone, the others' stay
 	before := cdn.downloads()
 	for i := 1; i < 3; i++ {
 		wantFile(t, again, messages[i], randomBytes(size + i)[:size])
@@ -332,11 +332,11 @@ func TestCache_DoesNotTrustTheDisk(t *testing.T) {
 			m := cdn.send(bridge.MediaImage, plain)
 			wantFile(t, c, m, plain)
 			c.Close()
-			harm(t, c.shelf.path(mustName(t, m)))
-			again := openTestCache(t, c.shelf.dir, 1<<30, cdn)
+			harm(t, c.lru.path(mustName(t, m)))
+			again := openTestCache(t, c.lru.dir, 1<<30, cdn)
 			wantFile(t, again, m, plain)
-			if again.shelf.total != 5000 {
-				t.Errorf("%d bytes noted", again.shelf.total)
+			if again.lru.total != 5000 {
+				t.Errorf("%d bytes noted", again.lru.total)
 			}
 		})
 	}
@@ -355,25 +355,25 @@ func TestCache_SurvivesAWipe(t *testing.T) {
 	m := cdn.send(bridge.MediaImage, plain)
 	wantFile(t, c, m, plain)
 
-	if err := os.RemoveAll(c.shelf.dir); err != nil {
+	if err := os.RemoveAll(c.lru.dir); err != nil {
 		t.Fatal(err)
 	}
 	wantFile(t, c, m, plain)
-	write(t, c.shelf.path(mustName(t, m)), []byte("cut"))
+	write(t, c.lru.path(mustName(t, m)), []byte("cut"))
 	wantFile(t, c, m, plain)
 
 	// While a download is under way.
 	other := cdn.send(bridge.MediaImage, plain[:4000])
 	cdn.serve(times(1, func(http.ResponseWriter, *http.Request) {
-		if err := os.RemoveAll(c.shelf.dir); err != nil {
+		if err := os.RemoveAll(c.lru.dir); err != nil {
 			t.Error(err)
 		}
 	}))
 	wantFile(t, c, other, plain[:4000])
 	wantFile(t, c, m, plain)
-	wantOnly(t, c.shelf.dir, 2)
-	if c.shelf.total != 9000 {
-		t.Errorf("%d bytes noted", c.shelf.total)
+	wantOnly(t, c.lru.dir, 2)
+	if c.lru.total != 9000 {
+		t.Errorf("%d bytes noted", c.lru.total)
 	}
 }
 
@@ -412,7 +412,7 @@ func TestCache_FullDisk(t *testing.T) {
 	if n := cdn.downloads(); n != 1 {
 		t.Errorf("%d downloads for a full disk", n)
 	}
-	wantOnly(t, c.shelf.dir, 0)
+	wantOnly(t, c.lru.dir, 0)
 	c.create = real
 	wantFile(t, c, m, plain)
 }
@@ -466,10 +466,10 @@ func TestCache_ManyFilesAtOnce(t *testing.T) {
 	wait.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.shelf.total > c.shelf.max || len(c.flights) != 0 {
-		t.Errorf("%d bytes kept of at most %d, %d flights", c.shelf.total, c.shelf.max, len(c.flights))
+	if c.lru.total > c.lru.max || len(c.downloads) != 0 {
+		t.Errorf("%d bytes kept of at most %d, %d downloads", c.lru.total, c.lru.max, len(c.downloads))
 	}
-	wantOnly(t, c.shelf.dir, c.shelf.order.Len())
+	wantOnly(t, c.lru.dir, c.lru.order.Len())
 }
 
 // open opens a message's file, which the test closes itself.
@@ -491,15 +491,15 @@ func TestForget_RemovesTheFileAtOnce(t *testing.T) {
 	if err := c.Forget(nil, m.Media, &bridge.Media{Type: bridge.MediaImage}, m.Media); err != nil {
 		t.Fatal(err)
 	}
-	wantOnly(t, c.shelf.dir, 1)
+	wantOnly(t, c.lru.dir, 1)
 	if got, err := io.ReadAll(held); err != nil || string(got) != "deleted" {
 		t.Errorf("who had it open read %q, %v", got, err)
 	}
 	if err := held.Close(); err != nil {
 		t.Error(err)
 	}
-	if c.shelf.total != int64(len("stays")) {
-		t.Errorf("%d bytes noted", c.shelf.total)
+	if c.lru.total != int64(len("stays")) {
+		t.Errorf("%d bytes noted", c.lru.total)
 	}
 	before := cdn.downloads()
 	wantFile(t, c, other, []byte("stays"))
@@ -515,11 +515,11 @@ func TestForget_AfterARestart(t *testing.T) {
 	m := cdn.send(bridge.MediaImage, []byte("deleted"))
 	wantFile(t, c, m, []byte("deleted"))
 	c.Close()
-	again := openTestCache(t, c.shelf.dir, 1<<30, cdn)
+	again := openTestCache(t, c.lru.dir, 1<<30, cdn)
 	if err := again.Forget(m.Media); err != nil {
 		t.Fatal(err)
 	}
-	wantOnly(t, c.shelf.dir, 0)
+	wantOnly(t, c.lru.dir, 0)
 }
 
 // A message is deleted while its file comes: what comes is not kept, its own
@@ -543,9 +543,9 @@ func TestForget_WhileItIsDownloaded(t *testing.T) {
 				wantCode(t, err, bridge.CodeNotFound)
 			})
 			<-begun
-			flight := c.flights[mustName(t, m)]
+			download := c.downloads[mustName(t, m)]
 			wait.Go(func() { wantFile(t, c, forward, randomBytes(5*chunkSize)) })
-			waitFor(t, c, func() bool { return flight.waiters == 2 })
+			waitFor(t, c, func() bool { return download.waiters == 2 })
 			deleted.Store(true)
 			if told {
 				if err := c.Forget(m.Media); err != nil {
@@ -560,7 +560,7 @@ func TestForget_WhileItIsDownloaded(t *testing.T) {
 			if err := c.Forget(forward.Media); err != nil {
 				t.Error(err)
 			}
-			wantOnly(t, c.shelf.dir, 0)
+			wantOnly(t, c.lru.dir, 0)
 		})
 	}
 }
@@ -572,7 +572,7 @@ func TestForget_BeforeTheDownloadBegins(t *testing.T) {
 	c.hasFile = func(context.Context, bridge.Message) (bool, error) { return false, nil }
 	_, err := c.Open(t.Context(), m)
 	wantCode(t, err, bridge.CodeNotFound)
-	wantOnly(t, c.shelf.dir, 0)
+	wantOnly(t, c.lru.dir, 0)
 }
 
 // A file that cannot be removed is not shown, and removed when it can be.
@@ -580,7 +580,7 @@ func TestForget_TriesAgain(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	m, other := cdn.send(bridge.MediaImage, []byte("deleted")), cdn.send(bridge.MediaImage, []byte("other"))
 	wantFile(t, c, m, []byte("deleted"))
-	path := c.shelf.path(mustName(t, m))
+	path := c.lru.path(mustName(t, m))
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -594,7 +594,7 @@ func TestForget_TriesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFile(t, c, other, []byte("other"))
-	wantOnly(t, c.shelf.dir, 1)
+	wantOnly(t, c.lru.dir, 1)
 }
 
 // Two senders may claim that their different files have the same contents.
@@ -612,7 +612,7 @@ func TestCache_NamesFilesByWhatIsChecked(t *testing.T) {
 func TestCache_RemovesFilesThatNothingNames(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	c.Close()
-	write(t, filepath.Join(c.shelf.dir, strings.Repeat("a", 64)), []byte("decrypted"))
-	openTestCache(t, c.shelf.dir, 1<<30, cdn)
-	wantOnly(t, c.shelf.dir, 0)
+	write(t, filepath.Join(c.lru.dir, strings.Repeat("a", 64)), []byte("decrypted"))
+	openTestCache(t, c.lru.dir, 1<<30, cdn)
+	wantOnly(t, c.lru.dir, 0)
 }

@@ -46,7 +46,7 @@ const (
 // codeUndelivered is for a CDN that answers, but not with the file.
 const codeUndelivered = bridge.CodeMediaInvalid
 
-// What may become of one try, beside what [unseal] finds.
+// What may become of one try, beside what [decrypt] finds.
 var (
 	errGone    = errors.New("the media server no longer has the file")
 	errStalled = errors.New("the media server stopped sending")
@@ -181,7 +181,7 @@ func (d *downloader) try(ctx context.Context, client *http.Client, address strin
 	if err == nil {
 		defer func() { _ = body.Close() }()
 		limit, tooLong := d.limit(m)
-		err = unseal(file, &watched{r: body, left: limit, tooLong: tooLong, watch: watch, idle: d.idle}, m)
+		err = decrypt(file, &watched{r: body, left: limit, tooLong: tooLong, watch: watch, idle: d.idle}, m)
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errStalled) {
 		err = errStalled
@@ -192,9 +192,9 @@ func (d *downloader) try(ctx context.Context, client *http.Client, address strin
 // limit is how long the encrypted file may be, and what it is if it is longer.
 func (d *downloader) limit(m *bridge.Media) (int64, error) {
 	if m.Size > 0 {
-		return sealedSize(m.Size), errTooLong
+		return encryptedSize(m.Size), errTooLong
 	}
-	return sealedSize(d.maxFile), errOverLimit
+	return encryptedSize(d.maxFile), errOverLimit
 }
 
 func (d *downloader) request(ctx context.Context, client *http.Client, address string, m *bridge.Media) (io.ReadCloser, error) {

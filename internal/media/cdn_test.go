@@ -94,18 +94,18 @@ func (c *fakeCDN) serve(do http.HandlerFunc) {
 }
 
 // keep puts encrypted bytes at a path; nil takes them away.
-func (c *fakeCDN) keep(path string, sealed []byte) {
+func (c *fakeCDN) keep(path string, encrypted []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.files[path] = sealed
+	c.files[path] = encrypted
 }
 
 // send puts a file on the CDN and answers the message that carries it.
 func (c *fakeCDN) send(kind bridge.MediaType, plain []byte) bridge.Message {
-	m, sealed := sealedMedia(c.t, kind, plain)
-	hash := sha256.Sum256(sealed)
+	m, encrypted := encryptedMedia(c.t, kind, plain)
+	hash := sha256.Sum256(encrypted)
 	path := "/v/" + hex.EncodeToString(hash[:8]) + ".enc"
-	c.keep(path, sealed)
+	c.keep(path, encrypted)
 	m.Ref.DirectPath = path + "?ccb=11-4&oh=01"
 	return bridge.Message{Chat: "15551234567@s.whatsapp.net", ID: "3EB0" + hex.EncodeToString(hash[:4]), Media: m,
 		Timestamp: bridge.At(time.Date(2026, 11, 21, 8, 15, 30, 0, time.UTC))}
@@ -254,7 +254,7 @@ func TestDownload_RepeatsWhatMayPass(t *testing.T) {
 			if n := cdn.downloads(); n != 3 {
 				t.Errorf("%d tries, want 3", n)
 			}
-			wantOnly(t, c.shelf.dir, 1)
+			wantOnly(t, c.lru.dir, 1)
 		})
 		t.Run(name+" for ever", func(t *testing.T) {
 			c, cdn := newTestCache(t, 1<<30)
@@ -265,7 +265,7 @@ func TestDownload_RepeatsWhatMayPass(t *testing.T) {
 			cdn.serve(fault(cdn))
 			_, err := c.Open(t.Context(), m)
 			wantCode(t, err, codeUndelivered)
-			wantOnly(t, c.shelf.dir, 0)
+			wantOnly(t, c.lru.dir, 0)
 			if strings.Contains(err.Error(), plainPath(m.Media.Ref.DirectPath)) {
 				t.Errorf("the error shows where the file is: %v", err)
 			}
@@ -296,16 +296,16 @@ func TestDownload_DamageIsInvalid(t *testing.T) {
 	whole := cdn.files[path]
 	flipped := append([]byte(nil), whole...)
 	flipped[len(flipped)/2] ^= 1
-	for name, sealed := range map[string][]byte{"tampered": flipped, "truncated": whole[:len(whole)-16], "short": whole[:5], "empty": {}, "longer": append(append([]byte(nil), whole...), 1)} {
+	for name, encrypted := range map[string][]byte{"tampered": flipped, "truncated": whole[:len(whole)-16], "short": whole[:5], "empty": {}, "longer": append(append([]byte(nil), whole...), 1)} {
 		t.Run(name, func(t *testing.T) {
-			cdn.keep(path, sealed)
+			cdn.keep(path, encrypted)
 			before := cdn.downloads()
 			_, err := c.Open(t.Context(), m)
 			wantCode(t, err, bridge.CodeMediaInvalid)
 			if n := cdn.downloads() - before; n != 1 {
 				t.Errorf("the only host was asked %d times for what it has wrong", n)
 			}
-			wantOnly(t, c.shelf.dir, 0)
+			wantOnly(t, c.lru.dir, 0)
 		})
 	}
 }
@@ -334,7 +334,7 @@ func TestDownload_BoundsWhatIsSent(t *testing.T) {
 	})
 	_, err = c.Open(t.Context(), m)
 	wantCode(t, err, bridge.CodeMediaTooLarge)
-	wantOnly(t, c.shelf.dir, 0)
+	wantOnly(t, c.lru.dir, 0)
 }
 
 func TestDownload_TooLargeIsNotFetched(t *testing.T) {
@@ -396,7 +396,7 @@ func TestDownload_Gone(t *testing.T) {
 	if n := cdn.questions(); n != 2 {
 		t.Errorf("the phone was asked %d times for two requests", n)
 	}
-	wantOnly(t, c.shelf.dir, 0)
+	wantOnly(t, c.lru.dir, 0)
 }
 
 func TestDownload_WithoutAPathAsksThePhone(t *testing.T) {

@@ -9,7 +9,7 @@
 // and decrypts in one pass over the bytes, and shows a file only once it is
 // verified whole. What it holds is served without the network.
 //
-// [Seal] encrypts a file for the CDN, also in one pass.
+// [Encrypt] encrypts a file for the CDN, also in one pass.
 //
 // The package knows neither chats nor JSON nor the database, and takes from the
 // account only what the account alone knows: see [CDN]. Memory does not grow

@@ -131,7 +131,7 @@ func (p *Preparer) prepare(ctx context.Context, req Request, file *os.File) (bri
 		return bridge.File{}, err
 	}
 	f := bridge.File{Type: req.Type, Path: file.Name(), Size: result.Size, Caption: req.Caption, PTT: req.PTT}
-	kind, err := identify(req, result, file)
+	kind, err := decideKind(req, result, file)
 	if err != nil {
 		return bridge.File{}, err
 	}

@@ -34,13 +34,13 @@ const (
 )
 
 // Seal encrypts a file for the network's media servers under a new key.
-type Seal func(dst io.Writer, src io.Reader, t bridge.MediaType) (bridge.Sealed, error)
+type Seal func(dst io.Writer, src io.Reader, t bridge.MediaType) (bridge.EncryptedFile, error)
 
 // uploaded is an encrypted file and where it lies. The JSON is the media server's.
 type uploaded struct {
-	bridge.Sealed `json:"-"`
-	URL           string `json:"url"`
-	DirectPath    string `json:"direct_path"`
+	bridge.EncryptedFile `json:"-"`
+	URL                  string `json:"url"`
+	DirectPath           string `json:"direct_path"`
 }
 
 // budgetOf is how long a message may take to be composed and sent.
@@ -78,18 +78,18 @@ func (u *uploader) upload(ctx context.Context, f bridge.File) (up uploaded, err 
 		return up, notStored(err)
 	}
 	defer func() { err = errors.Join(err, sealed.Close(), os.Remove(sealed.Name())) }()
-	if up.Sealed, err = u.sealInto(sealed, f); err != nil {
+	if up.EncryptedFile, err = u.sealInto(sealed, f); err != nil {
 		return up, err
 	}
 	began := time.Now()
 	if err := u.offer(ctx, f.Type, sealed, &up); err != nil {
 		return up, err
 	}
-	u.log.Info().Int64("bytes", up.SealedSize).Dur("took", time.Since(began)).Msg("file uploaded")
+	u.log.Info().Int64("bytes", up.EncryptedSize).Dur("took", time.Since(began)).Msg("file uploaded")
 	return up, nil
 }
 
-func (u *uploader) sealInto(dst io.Writer, f bridge.File) (sealed bridge.Sealed, err error) {
+func (u *uploader) sealInto(dst io.Writer, f bridge.File) (sealed bridge.EncryptedFile, err error) {
 	plain, err := os.Open(f.Path)
 	if err != nil {
 		return sealed, err
@@ -168,14 +168,14 @@ func (u *uploader) offerTo(ctx context.Context, address string, sealed *os.File,
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	// A section of its own: after a failure the transport may still read from the last try's.
-	body := &outgoingBody{Reader: io.NewSectionReader(sealed, 0, up.SealedSize), idle: u.idle, told: time.Now(), total: up.SealedSize, log: u.log}
+	body := &outgoingBody{Reader: io.NewSectionReader(sealed, 0, up.EncryptedSize), idle: u.idle, told: time.Now(), total: up.EncryptedSize, log: u.log}
 	body.watch = time.AfterFunc(u.idle, func() { cancel(errUploadStalled) })
 	defer body.watch.Stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, body)
 	if err != nil {
 		return err
 	}
-	req.ContentLength = up.SealedSize
+	req.ContentLength = up.EncryptedSize
 	req.Header.Set("Origin", socket.Origin)
 	req.Header.Set("Referer", socket.Origin+"/")
 	resp, err := u.client.Do(req)

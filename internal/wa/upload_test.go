@@ -97,10 +97,10 @@ func (h *hosts) requests() []string {
 }
 
 // fakeSeal leaves the file as it is; the real one is media's.
-func fakeSeal(dst io.Writer, src io.Reader, _ bridge.MediaType) (bridge.Sealed, error) {
+func fakeSeal(dst io.Writer, src io.Reader, _ bridge.MediaType) (bridge.EncryptedFile, error) {
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(dst, h), src)
-	return bridge.Sealed{FileEncSHA256: h.Sum(nil), Size: n, SealedSize: n}, err
+	return bridge.EncryptedFile{FileEncSHA256: h.Sum(nil), Size: n, EncryptedSize: n}, err
 }
 
 // send uploads a file, after which nothing may lie in the temporary directory.
@@ -195,8 +195,8 @@ func TestUpload_EndsWithTheProgram(t *testing.T) {
 
 func TestUpload_FullDisk(t *testing.T) {
 	h := newHosts(t, []answer{taken})
-	h.seal = func(io.Writer, io.Reader, bridge.MediaType) (bridge.Sealed, error) {
-		return bridge.Sealed{}, errors.New("no space left on device")
+	h.seal = func(io.Writer, io.Reader, bridge.MediaType) (bridge.EncryptedFile, error) {
+		return bridge.EncryptedFile{}, errors.New("no space left on device")
 	}
 	if _, err := h.send(t.Context()); bridge.CodeOf(err) != bridge.CodeStorageUnavailable || len(h.requests()) != 0 {
 		t.Errorf("%v after %v", err, h.requests())

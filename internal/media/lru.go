@@ -27,43 +27,43 @@ var (
 	formerName = regexp.MustCompile("^[0-9a-f]{64}$")
 )
 
-// shelf is the cache's directory: what lies there, in the order of use. The
+// lru is the cache's directory: what lies there, in the order of use. The
 // time of use is the files' modification time, so it survives restarts. It is
 // guarded by the cache's mu, but for path and createPartial, which need no state.
-type shelf struct {
+type lru struct {
 	dir    string
 	max    int64
 	total  int64
 	byName map[string]*list.Element
-	order  *list.List // of *book, the most recently used first
+	order  *list.List // of *entry, the most recently used first
 	// unwanted are forgotten files that could not be removed yet, by name.
 	unwanted map[string]struct{}
 }
 
-// book is a file on the shelf.
-type book struct {
+// entry is a file that is kept.
+type entry struct {
 	name     string
 	size     int64
 	holders  int  // who has it open or is about to
 	verified bool // by this process: what was found at the start may have suffered
-	gone     bool // no longer on the shelf
+	gone     bool // no longer kept
 }
 
-func newShelf(dir string, limit int64) (*shelf, error) {
-	s := &shelf{dir: dir, max: limit, byName: map[string]*list.Element{}, order: list.New(), unwanted: map[string]struct{}{}}
+func newLRU(dir string, limit int64) (*lru, error) {
+	l := &lru{dir: dir, max: limit, byName: map[string]*list.Element{}, order: list.New(), unwanted: map[string]struct{}{}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := s.scan(); err != nil {
+	if err := l.scan(); err != nil {
 		return nil, err
 	}
-	s.evict()
-	return s, nil
+	l.evict()
+	return l, nil
 }
 
-// scan puts what lies in the directory on the shelf, the newest first.
-func (s *shelf) scan() error {
-	entries, err := os.ReadDir(s.dir)
+// scan puts what lies in the directory in the lru, the newest first.
+func (l *lru) scan() error {
+	entries, err := os.ReadDir(l.dir)
 	if err != nil {
 		return err
 	}
@@ -77,105 +77,105 @@ func (s *shelf) scan() error {
 		case ownName.MatchString(info.Name()):
 			found = append(found, info)
 		case strings.HasPrefix(info.Name(), partialPrefix), formerName.MatchString(info.Name()):
-			if err := os.Remove(filepath.Join(s.dir, info.Name())); err != nil {
+			if err := os.Remove(filepath.Join(l.dir, info.Name())); err != nil {
 				return err
 			}
 		}
 	}
 	slices.SortFunc(found, func(a, b fs.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
 	for _, info := range found {
-		s.put(info.Name(), info.Size()).verified = false
+		l.put(info.Name(), info.Size()).verified = false
 	}
 	return nil
 }
 
-func (s *shelf) path(name string) string { return filepath.Join(s.dir, name) }
+func (l *lru) path(name string) string { return filepath.Join(l.dir, name) }
 
 // createPartial makes a file for a download under way.
-func (s *shelf) createPartial() (*os.File, error) {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil { // somebody may have wiped it
+func (l *lru) createPartial() (*os.File, error) {
+	if err := os.MkdirAll(l.dir, 0o700); err != nil { // somebody may have wiped it
 		return nil, err
 	}
-	return os.CreateTemp(s.dir, partialPrefix+"*")
+	return os.CreateTemp(l.dir, partialPrefix+"*")
 }
 
-// find answers a file that is on the shelf, and nil otherwise. Being asked for
+// find answers a file that is in the lru, and nil otherwise. Being asked for
 // is being used.
-func (s *shelf) find(name string) *book {
-	element := s.byName[name]
+func (l *lru) find(name string) *entry {
+	element := l.byName[name]
 	if element == nil {
 		return nil
 	}
-	s.order.MoveToFront(element)
-	return element.Value.(*book)
+	l.order.MoveToFront(element)
+	return element.Value.(*entry)
 }
 
 // put notes a verified file that lies in the directory.
-func (s *shelf) put(name string, size int64) *book {
-	b := s.find(name)
+func (l *lru) put(name string, size int64) *entry {
+	b := l.find(name)
 	if b == nil {
-		b = &book{name: name}
-		s.byName[name] = s.order.PushFront(b)
+		b = &entry{name: name}
+		l.byName[name] = l.order.PushFront(b)
 	}
-	delete(s.unwanted, name)
-	s.total += size - b.size
+	delete(l.unwanted, name)
+	l.total += size - b.size
 	b.size, b.verified = size, true
 	return b
 }
 
-// discard takes a file that is not what it was off the shelf and the disk. It
+// discard takes a file that is not what it was out of the lru and the disk. It
 // leaves alone what has come in its place since.
-func (s *shelf) discard(b *book) {
+func (l *lru) discard(b *entry) {
 	if !b.gone {
-		_ = os.Remove(s.path(b.name)) // most likely it is not there
-		s.drop(b)
+		_ = os.Remove(l.path(b.name)) // most likely it is not there
+		l.drop(b)
 	}
 }
 
 // forget removes a file from the disk, whoever has it open.
-func (s *shelf) forget(name string) error {
-	element := s.byName[name]
+func (l *lru) forget(name string) error {
+	element := l.byName[name]
 	if element == nil {
 		return nil
 	}
-	s.drop(element.Value.(*book))
-	if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.unwanted[name] = struct{}{}
+	l.drop(element.Value.(*entry))
+	if err := os.Remove(l.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		l.unwanted[name] = struct{}{}
 		return err
 	}
 	return nil
 }
 
-// drop takes a file out of the books.
-func (s *shelf) drop(b *book) {
+// drop takes a file out of the lru.
+func (l *lru) drop(b *entry) {
 	b.gone = true
-	s.order.Remove(s.byName[b.name])
-	delete(s.byName, b.name)
-	s.total -= b.size
+	l.order.Remove(l.byName[b.name])
+	delete(l.byName, b.name)
+	l.total -= b.size
 }
 
 // release ends a hold.
-func (s *shelf) release(b *book) {
+func (l *lru) release(b *entry) {
 	b.holders--
-	s.evict()
+	l.evict()
 }
 
 // evict makes room: the files longest unused go, but none that is held. One
 // that cannot be removed stays noted, and is tried again when there is reason to.
-func (s *shelf) evict() {
-	for name := range s.unwanted {
-		if err := os.Remove(s.path(name)); err == nil || errors.Is(err, fs.ErrNotExist) {
-			delete(s.unwanted, name)
+func (l *lru) evict() {
+	for name := range l.unwanted {
+		if err := os.Remove(l.path(name)); err == nil || errors.Is(err, fs.ErrNotExist) {
+			delete(l.unwanted, name)
 		}
 	}
-	for element := s.order.Back(); element != nil && s.total > s.max; {
-		b := element.Value.(*book)
+	for element := l.order.Back(); element != nil && l.total > l.max; {
+		b := element.Value.(*entry)
 		element = element.Prev()
 		if b.holders > 0 {
 			continue
 		}
-		if err := os.Remove(s.path(b.name)); err == nil || errors.Is(err, fs.ErrNotExist) {
-			s.drop(b)
+		if err := os.Remove(l.path(b.name)); err == nil || errors.Is(err, fs.ErrNotExist) {
+			l.drop(b)
 		}
 	}
 }

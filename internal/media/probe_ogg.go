@@ -41,7 +41,7 @@ func readOgg(r io.Reader) (*ogg, error) {
 	n := 0
 	err := walkOgg(r, func(p *packet) error {
 		if n++; n == 1 {
-			return o.identify(p.start())
+			return o.decideKind(p.start())
 		}
 		if o.isOpus && n > 2 { // the second packet has the tags
 			o.samples += opusSamples(p.start())
@@ -55,7 +55,7 @@ func readOgg(r io.Reader) (*ogg, error) {
 }
 
 // identify reads the first packet.
-func (o *ogg) identify(head []byte) error {
+func (o *ogg) decideKind(head []byte) error {
 	switch {
 	case bytes.HasPrefix(head, []byte("OpusHead")) && len(head) >= 19:
 		o.isOpus, o.rate, o.preskip = true, opusRate, int64(binary.LittleEndian.Uint16(head[10:]))

@@ -33,10 +33,10 @@ type kind struct {
 // isUnknown says that the bytes look like nothing in particular.
 func (k kind) isUnknown() bool { return k.sniffed == unknownType }
 
-// identify decides what a file is sent as: the caller's type, else the server's
+// decideKind decides what a file is sent as: the caller's type, else the server's
 // specific one, else what the bytes look like. Bytes that contradict the kind of
 // media are refused: the recipient could not open them.
-func identify(req Request, result urlguard.Result, file io.ReadSeeker) (kind, error) {
+func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, error) {
 	given, err := givenType(req)
 	if err != nil {
 		return kind{}, err

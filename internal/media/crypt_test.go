@@ -18,7 +18,7 @@ import (
 )
 
 // testSizes lie around everything that the streams are cut by.
-var testSizes = []int{0, 1, 15, 16, 17, 5000, chunkSize - slack, chunkSize - 17, chunkSize - 16, chunkSize - 10, chunkSize - 1, chunkSize,
+var testSizes = []int{0, 1, 15, 16, 17, 5000, chunkSize - trailerSize, chunkSize - 17, chunkSize - 16, chunkSize - 10, chunkSize - 1, chunkSize,
 	chunkSize + 1, chunkSize + 16, 2*chunkSize - 1, 2 * chunkSize, 9*chunkSize + 12345}
 
 func randomBytes(n int) []byte {
@@ -28,9 +28,9 @@ func randomBytes(n int) []byte {
 	return b
 }
 
-// plainSeal encrypts in memory, written as the network's clients are and without
+// plainEncrypt encrypts in memory, written as the network's clients are and without
 // any of the package's own code.
-func plainSeal(t testing.TB, plain []byte, info string, key []byte) []byte {
+func plainEncrypt(t testing.TB, plain []byte, info string, key []byte) []byte {
 	t.Helper()
 	k, err := hkdf.Key(sha256.New, key, nil, info, 112)
 	if err != nil {
@@ -54,48 +54,48 @@ var infos = map[bridge.MediaType]string{
 	bridge.MediaAudio: "WhatsApp Audio Keys", bridge.MediaDocument: "WhatsApp Document Keys",
 }
 
-// sealedMedia is a file as a sender would describe it, and its encrypted bytes.
-func sealedMedia(t testing.TB, kind bridge.MediaType, plain []byte) (*bridge.Media, []byte) {
+// encryptedMedia is a file as a sender would describe it, and its encrypted bytes.
+func encryptedMedia(t testing.TB, kind bridge.MediaType, plain []byte) (*bridge.Media, []byte) {
 	t.Helper()
 	key := sha256.Sum256(append([]byte(kind), plain...))
-	sealed := plainSeal(t, plain, infos[kind], key[:])
-	plainHash, sealedHash := sha256.Sum256(plain), sha256.Sum256(sealed)
+	encrypted := plainEncrypt(t, plain, infos[kind], key[:])
+	plainHash, encryptedHash := sha256.Sum256(plain), sha256.Sum256(encrypted)
 	return &bridge.Media{Type: kind, Size: int64(len(plain)),
-		Ref: bridge.MediaRef{MediaKey: key[:], FileSHA256: plainHash[:], FileEncSHA256: sealedHash[:]}}, sealed
+		Ref: bridge.MediaRef{MediaKey: key[:], FileSHA256: plainHash[:], FileEncSHA256: encryptedHash[:]}}, encrypted
 }
 
-func TestSeal_IsWhatTheNetworksClientsOpen(t *testing.T) {
+func TestEncrypt_IsWhatTheNetworksClientsOpen(t *testing.T) {
 	for kind, info := range infos {
 		for _, size := range testSizes {
 			t.Run(fmt.Sprintf("%s/%d", kind, size), func(t *testing.T) {
 				plain := randomBytes(size)
 				var out bytes.Buffer
-				got, err := Seal(&out, iotest.HalfReader(bytes.NewReader(plain)), kind)
+				got, err := Encrypt(&out, iotest.HalfReader(bytes.NewReader(plain)), kind)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want := plainSeal(t, plain, info, got.MediaKey)
+				want := plainEncrypt(t, plain, info, got.MediaKey)
 				if !bytes.Equal(out.Bytes(), want) {
 					t.Fatal("other bytes than a plain encryption under the same key")
 				}
-				plainHash, sealedHash := sha256.Sum256(plain), sha256.Sum256(want)
-				if !bytes.Equal(got.FileSHA256, plainHash[:]) || !bytes.Equal(got.FileEncSHA256, sealedHash[:]) {
+				plainHash, encryptedHash := sha256.Sum256(plain), sha256.Sum256(want)
+				if !bytes.Equal(got.FileSHA256, plainHash[:]) || !bytes.Equal(got.FileEncSHA256, encryptedHash[:]) {
 					t.Error("wrong hashes")
 				}
-				if got.Size != int64(size) || got.SealedSize != int64(len(want)) {
-					t.Errorf("sizes %d and %d, want %d and %d", got.Size, got.SealedSize, size, len(want))
+				if got.Size != int64(size) || got.EncryptedSize != int64(len(want)) {
+					t.Errorf("sizes %d and %d, want %d and %d", got.Size, got.EncryptedSize, size, len(want))
 				}
 			})
 		}
 	}
 }
 
-func TestSeal_NeverUsesAKeyTwice(t *testing.T) {
-	first, err := Seal(io.Discard, bytes.NewReader(nil), bridge.MediaImage)
+func TestEncrypt_NeverUsesAKeyTwice(t *testing.T) {
+	first, err := Encrypt(io.Discard, bytes.NewReader(nil), bridge.MediaImage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := Seal(io.Discard, bytes.NewReader(nil), bridge.MediaImage)
+	second, err := Encrypt(io.Discard, bytes.NewReader(nil), bridge.MediaImage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,23 +104,23 @@ func TestSeal_NeverUsesAKeyTwice(t *testing.T) {
 	}
 }
 
-func TestSeal_ReportsWhatBreaks(t *testing.T) {
+func TestEncrypt_ReportsWhatBreaks(t *testing.T) {
 	broken := errors.New("broken")
 	big := bytes.NewReader(randomBytes(3 * chunkSize))
-	if _, err := Seal(io.Discard, io.MultiReader(big, iotest.ErrReader(broken)), bridge.MediaImage); !errors.Is(err, broken) {
+	if _, err := Encrypt(io.Discard, io.MultiReader(big, iotest.ErrReader(broken)), bridge.MediaImage); !errors.Is(err, broken) {
 		t.Errorf("reading: got %v", err)
 	}
-	if _, err := Seal(&failingWriter{left: chunkSize, err: broken}, bytes.NewReader(randomBytes(3*chunkSize)), bridge.MediaImage); !errors.Is(err, broken) {
+	if _, err := Encrypt(&failingWriter{left: chunkSize, err: broken}, bytes.NewReader(randomBytes(3*chunkSize)), bridge.MediaImage); !errors.Is(err, broken) {
 		t.Errorf("writing: got %v", err)
 	}
-	if _, err := Seal(&failingWriter{left: 16, err: broken}, bytes.NewReader([]byte("x")), bridge.MediaImage); !errors.Is(err, broken) {
+	if _, err := Encrypt(&failingWriter{left: 16, err: broken}, bytes.NewReader([]byte("x")), bridge.MediaImage); !errors.Is(err, broken) {
 		t.Errorf("writing the MAC: got %v", err)
 	}
-	if _, err := Seal(io.Discard, bytes.NewReader(nil), "poem"); err == nil {
-		t.Error("sealed a kind that has no keys")
+	if _, err := Encrypt(io.Discard, bytes.NewReader(nil), "poem"); err == nil {
+		t.Error("encrypted a kind that has no keys")
 	}
 	// A stream that broke off is not a stream that ended.
-	if _, err := Seal(io.Discard, iotest.ErrReader(io.ErrUnexpectedEOF), bridge.MediaImage); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := Encrypt(io.Discard, iotest.ErrReader(io.ErrUnexpectedEOF), bridge.MediaImage); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("broken off: got %v", err)
 	}
 }
@@ -139,21 +139,21 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestUnseal_OpensWhatTheNetworksClientsSeal(t *testing.T) {
+func TestDecrypt_OpensWhatTheNetworksClientsEncrypt(t *testing.T) {
 	for kind := range infos {
 		for _, size := range testSizes {
 			t.Run(fmt.Sprintf("%s/%d", kind, size), func(t *testing.T) {
 				plain := randomBytes(size)
-				m, sealed := sealedMedia(t, kind, plain)
+				m, encrypted := encryptedMedia(t, kind, plain)
 				for name, src := range map[string]io.Reader{
-					"at once": bytes.NewReader(sealed), "halves": iotest.HalfReader(bytes.NewReader(sealed)), "end with data": iotest.DataErrReader(bytes.NewReader(sealed)),
+					"at once": bytes.NewReader(encrypted), "halves": iotest.HalfReader(bytes.NewReader(encrypted)), "end with data": iotest.DataErrReader(bytes.NewReader(encrypted)),
 				} {
 					var out bytes.Buffer
-					if err := unseal(&out, src, m); err != nil {
+					if err := decrypt(&out, src, m); err != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
 					if !bytes.Equal(out.Bytes(), plain) {
-						t.Fatalf("%s: other bytes than were sealed", name)
+						t.Fatalf("%s: other bytes than were encrypted", name)
 					}
 				}
 			})
@@ -161,11 +161,11 @@ func TestUnseal_OpensWhatTheNetworksClientsSeal(t *testing.T) {
 	}
 }
 
-func TestUnseal_RefusesWhatIsNotWhole(t *testing.T) {
+func TestDecrypt_RefusesWhatIsNotWhole(t *testing.T) {
 	plain := randomBytes(3*chunkSize + 77)
 	flip := func(b []byte, at int) []byte { b = bytes.Clone(b); b[at] ^= 1; return b }
-	// resealed describes other encrypted bytes as truthfully as their sender could.
-	resealed := func(m *bridge.Media, b []byte) (*bridge.Media, []byte) {
+	// rewritten describes other encrypted bytes as truthfully as their sender could.
+	rewritten := func(m *bridge.Media, b []byte) (*bridge.Media, []byte) {
 		hash := sha256.Sum256(b)
 		m.Ref.FileEncSHA256 = hash[:]
 		return m, b
@@ -180,11 +180,11 @@ func TestUnseal_RefusesWhatIsNotWhole(t *testing.T) {
 		"byte short":     {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return m, b[:len(b)-1] }, errAltered},
 		"block short":    {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return m, b[:len(b)-16] }, errAltered},
 		"empty":          {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return m, nil }, errAltered},
-		"forged bytes":   {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return resealed(m, flip(b, 5)) }, errForged},
-		"forged MAC":     {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return resealed(m, flip(b, len(b)-1)) }, errForged},
-		"no blocks":      {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return resealed(m, b[:len(b)-3]) }, errShort},
-		"MAC alone":      {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return resealed(m, b[:10]) }, errShort},
-		"nothing at all": {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return resealed(m, nil) }, errShort},
+		"forged bytes":   {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return rewritten(m, flip(b, 5)) }, errForged},
+		"forged MAC":     {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return rewritten(m, flip(b, len(b)-1)) }, errForged},
+		"no blocks":      {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return rewritten(m, b[:len(b)-3]) }, errShort},
+		"MAC alone":      {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return rewritten(m, b[:10]) }, errShort},
+		"nothing at all": {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return rewritten(m, nil) }, errShort},
 		"other plain hash": {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) {
 			m.Ref.FileSHA256 = bytes.Repeat([]byte{1}, 32)
 			return m, b
@@ -193,16 +193,16 @@ func TestUnseal_RefusesWhatIsNotWhole(t *testing.T) {
 		"other kind":   {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { m.Type = bridge.MediaVideo; return m, b }, errForged},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, sealed := c.change(sealedMedia(t, bridge.MediaDocument, plain))
-			if err := unseal(io.Discard, bytes.NewReader(sealed), m); !errors.Is(err, c.want) {
+			m, encrypted := c.change(encryptedMedia(t, bridge.MediaDocument, plain))
+			if err := decrypt(io.Discard, bytes.NewReader(encrypted), m); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 		})
 	}
 }
 
-func TestUnseal_ReportsPadding(t *testing.T) {
-	m, _ := sealedMedia(t, bridge.MediaImage, nil)
+func TestDecrypt_ReportsPadding(t *testing.T) {
+	m, _ := encryptedMedia(t, bridge.MediaImage, nil)
 	keys, err := expand(m.Ref.MediaKey, m.Type)
 	if err != nil {
 		t.Fatal(err)
@@ -211,41 +211,41 @@ func TestUnseal_ReportsPadding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed := make([]byte, 16) // sixteen zeros are no padding
-	cipher.NewCBCEncrypter(block, keys.iv).CryptBlocks(sealed, sealed)
+	encrypted := make([]byte, 16) // sixteen zeros are no padding
+	cipher.NewCBCEncrypter(block, keys.iv).CryptBlocks(encrypted, encrypted)
 	mac := hmac.New(sha256.New, keys.mac)
 	mac.Write(keys.iv)
-	mac.Write(sealed)
-	sealed = append(sealed, mac.Sum(nil)[:10]...)
-	hash := sha256.Sum256(sealed)
+	mac.Write(encrypted)
+	encrypted = append(encrypted, mac.Sum(nil)[:10]...)
+	hash := sha256.Sum256(encrypted)
 	m.Ref.FileEncSHA256 = hash[:]
-	if err := unseal(io.Discard, bytes.NewReader(sealed), m); !errors.Is(err, errPadding) {
+	if err := decrypt(io.Discard, bytes.NewReader(encrypted), m); !errors.Is(err, errPadding) {
 		t.Errorf("got %v, want %v", err, errPadding)
 	}
 }
 
-func TestUnseal_TellsTheDiskFromTheNetwork(t *testing.T) {
-	m, sealed := sealedMedia(t, bridge.MediaImage, randomBytes(20*chunkSize))
+func TestDecrypt_TellsTheDiskFromTheNetwork(t *testing.T) {
+	m, encrypted := encryptedMedia(t, bridge.MediaImage, randomBytes(20*chunkSize))
 	full := errors.New("full")
-	err := unseal(&failingWriter{left: chunkSize, err: full}, bytes.NewReader(sealed), m)
+	err := decrypt(&failingWriter{left: chunkSize, err: full}, bytes.NewReader(encrypted), m)
 	if write := (*writeError)(nil); !errors.As(err, &write) || !errors.Is(err, full) {
 		t.Errorf("disk: got %v", err)
 	}
-	err = unseal(io.Discard, io.MultiReader(bytes.NewReader(sealed[:len(sealed)/2]), iotest.ErrReader(io.ErrUnexpectedEOF)), m)
+	err = decrypt(io.Discard, io.MultiReader(bytes.NewReader(encrypted[:len(encrypted)/2]), iotest.ErrReader(io.ErrUnexpectedEOF)), m)
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("network: got %v", err)
 	}
 }
 
-func FuzzUnseal(f *testing.F) {
+func FuzzDecrypt(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add(randomBytes(26))
 	f.Add(randomBytes(chunkSize + 100))
-	m, sealed := sealedMedia(f, bridge.MediaImage, []byte("hello"))
-	f.Add(sealed)
+	m, encrypted := encryptedMedia(f, bridge.MediaImage, []byte("hello"))
+	f.Add(encrypted)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		err := unseal(io.Discard, bytes.NewReader(b), m)
-		if (err == nil) != bytes.Equal(b, sealed) {
+		err := decrypt(io.Discard, bytes.NewReader(b), m)
+		if (err == nil) != bytes.Equal(b, encrypted) {
 			t.Errorf("%d bytes: %v", len(b), err)
 		}
 	})

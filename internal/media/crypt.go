@@ -1,0 +1,178 @@
+package media
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	mediaKeySize = 32
+	macSize      = 10 // the network cuts the HMAC-SHA256 to so many bytes
+	blockSize    = aes.BlockSize
+)
+
+// What an encrypted file can be found to be.
+var (
+	// errAltered means that these are not the bytes that the message names:
+	// another host may have the right ones.
+	errAltered = errors.New("the hash of the encrypted file is not the message's")
+	// The others are the sender's doing: the encrypted bytes are as announced.
+	errShort   = errors.New("the encrypted file is too short or no whole number of blocks")
+	errForged  = errors.New("the file's MAC is wrong")
+	errPadding = errors.New("the file's padding is wrong")
+	errPlain   = errors.New("the hash of the decrypted file is not the message's")
+	errLength  = errors.New("the length of the file is not the message's")
+)
+
+// writeError is a failure of the disk, for which the network is not to blame.
+type writeError struct{ err error }
+
+func (e *writeError) Error() string { return "write media file: " + e.err.Error() }
+func (e *writeError) Unwrap() error { return e.err }
+
+// family is what the network derives keys and addresses by.
+type family struct {
+	info string // of the key derivation
+	mms  string // the name of the kind in the CDN's addresses
+}
+
+// families has an entry for each type of media. Stickers are images to the
+// network, and voice notes are audio.
+var families = map[bridge.MediaType]family{
+	bridge.MediaImage:    {"WhatsApp Image Keys", "image"},
+	bridge.MediaSticker:  {"WhatsApp Image Keys", "image"},
+	bridge.MediaVideo:    {"WhatsApp Video Keys", "video"},
+	bridge.MediaAudio:    {"WhatsApp Audio Keys", "audio"},
+	bridge.MediaDocument: {"WhatsApp Document Keys", "document"},
+}
+
+// fileKeys are what one media key expands to.
+type fileKeys struct{ iv, cipher, mac []byte }
+
+// expand derives the keys of a file from its media key.
+func expand(mediaKey []byte, t bridge.MediaType) (fileKeys, error) {
+	f, known := families[t]
+	if !known {
+		return fileKeys{}, fmt.Errorf("expand media key: unknown kind of media %q", t)
+	}
+	if len(mediaKey) != mediaKeySize {
+		return fileKeys{}, fmt.Errorf("expand media key: %d bytes long, not %d", len(mediaKey), mediaKeySize)
+	}
+	// The last 32 of the 112 bytes are a reference key that no client uses.
+	b, err := hkdf.Key(sha256.New, mediaKey, nil, f.info, 112)
+	if err != nil {
+		return fileKeys{}, fmt.Errorf("expand media key: %w", err)
+	}
+	return fileKeys{iv: b[:16], cipher: b[16:48], mac: b[48:80]}, nil
+}
+
+// encryptedSize returns how long a file of n bytes is on the CDN: padded and with
+// its MAC.
+func encryptedSize(n int64) int64 { return n - n%blockSize + trailerSize }
+
+// Encrypt encrypts src into dst under a new key, in one pass and in constant memory.
+func Encrypt(dst io.Writer, src io.Reader, t bridge.MediaType) (bridge.EncryptedFile, error) {
+	key := make([]byte, mediaKeySize)
+	rand.Read(key) // never fails
+	keys, err := expand(key, t)
+	if err != nil {
+		return bridge.EncryptedFile{}, err
+	}
+	block, err := aes.NewCipher(keys.cipher)
+	if err != nil {
+		return bridge.EncryptedFile{}, fmt.Errorf("encrypt file: %w", err)
+	}
+	e := encrypter{cbc: cipher.NewCBCEncrypter(block, keys.iv), dst: dst}
+	plainHash, encryptedHash, mac := sha256.New(), sha256.New(), hmac.New(sha256.New, keys.mac)
+	mac.Write(keys.iv)
+	e.plain = newPipeline(hashing(plainHash))
+	e.encrypted = newPipeline(hashing(encryptedHash), hashing(mac))
+	err = e.run(src)
+	e.plain.close()
+	e.encrypted.close()
+	if err != nil {
+		return bridge.EncryptedFile{}, err
+	}
+	tag := mac.Sum(nil)[:macSize]
+	encryptedHash.Write(tag)
+	if _, err := dst.Write(tag); err != nil {
+		return bridge.EncryptedFile{}, &writeError{err}
+	}
+	return bridge.EncryptedFile{MediaKey: key, FileSHA256: plainHash.Sum(nil), FileEncSHA256: encryptedHash.Sum(nil),
+		Size: e.size, EncryptedSize: encryptedSize(e.size)}, nil
+}
+
+type encrypter struct {
+	cbc              cipher.BlockMode
+	dst              io.Writer
+	plain, encrypted *pipeline
+	size             int64
+}
+
+// run encrypts and writes all of src but the MAC.
+func (e *encrypter) run(src io.Reader) error {
+	for {
+		c := e.plain.next()
+		n, last, err := fill(c.buf[:chunkSize], src)
+		if err != nil {
+			return fmt.Errorf("read file to encrypt: %w", err)
+		}
+		e.size += int64(n)
+		c.data = c.buf[:n]
+		padded := c.data
+		if last {
+			padded = pad(c.data)
+		}
+		e.plain.pass(c) // hashes the data; the padding behind it is ours
+		if err := e.write(padded); err != nil || last {
+			return err
+		}
+	}
+}
+
+// write encrypts whole blocks and writes them.
+func (e *encrypter) write(plain []byte) error {
+	c := e.encrypted.next()
+	c.data = c.buf[:len(plain)]
+	e.cbc.CryptBlocks(c.data, plain)
+	if _, err := e.dst.Write(c.data); err != nil {
+		return &writeError{err}
+	}
+	e.encrypted.pass(c)
+	return nil
+}
+
+// pad appends PKCS #7 padding within the capacity of b.
+func pad(b []byte) []byte {
+	n := blockSize - len(b)%blockSize
+	for range n {
+		b = append(b, byte(n))
+	}
+	return b
+}
+
+// fill reads until b is full or src has ended. It is not [io.ReadFull], which
+// cannot tell an end from a connection that broke off: both are
+// [io.ErrUnexpectedEOF] there.
+func fill(b []byte, src io.Reader) (n int, ended bool, err error) {
+	for n < len(b) {
+		read, err := src.Read(b[n:])
+		n += read
+		if errors.Is(err, io.EOF) {
+			return n, true, nil
+		}
+		if err != nil {
+			return n, false, err
+		}
+	}
+	return n, false, nil
+}

@@ -1,0 +1,134 @@
+package media
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"bridged/internal/bridge"
+)
+
+// decrypt decrypts what the CDN sends into dst and verifies it, in one pass. What
+// dst has received must not be used unless the error is nil.
+func decrypt(dst io.Writer, src io.Reader, m *bridge.Media) error {
+	keys, err := expand(m.Ref.MediaKey, m.Type)
+	if err != nil {
+		return err
+	}
+	block, err := aes.NewCipher(keys.cipher)
+	if err != nil {
+		return fmt.Errorf("decrypt file: %w", err)
+	}
+	d := decrypter{cbc: cipher.NewCBCDecrypter(block, keys.iv), dst: dst}
+	plainHash, encryptedHash, mac := sha256.New(), sha256.New(), hmac.New(sha256.New, keys.mac)
+	mac.Write(keys.iv)
+	d.plain = newPipeline(hashing(plainHash))
+	d.encrypted = newPipeline(hashing(encryptedHash), hashing(mac), d.decrypt)
+	tag, err := d.run(src)
+	d.encrypted.close()
+	d.plain.close()
+
+	encryptedHash.Write(tag)
+	switch {
+	case d.writeErr != nil:
+		return &writeError{d.writeErr}
+	case err != nil && !errors.Is(err, errShort):
+		return fmt.Errorf("read encrypted file: %w", err)
+	case !hmac.Equal(encryptedHash.Sum(nil), m.Ref.FileEncSHA256):
+		return errAltered
+	case err != nil:
+		return err
+	case !hmac.Equal(mac.Sum(nil)[:macSize], tag):
+		return errForged
+	case d.badPadding:
+		return errPadding
+	case !hmac.Equal(plainHash.Sum(nil), m.Ref.FileSHA256):
+		return errPlain
+	case m.Size > 0 && d.size != m.Size:
+		return errLength
+	}
+	return nil
+}
+
+// decrypter takes a stream apart. The fields below plain belong to the decrypting
+// worker until it has ended, but for failed.
+type decrypter struct {
+	cbc              cipher.BlockMode
+	dst              io.Writer
+	encrypted, plain *pipeline
+	size             int64
+	badPadding       bool
+	writeErr         error
+	failed           atomic.Bool // the rest need not be read
+}
+
+// run passes the ciphertext on and returns the MAC behind it. The end of a
+// stream shows only when it comes, so the bytes that may be the last block and
+// the MAC are always carried over into the next chunk.
+func (d *decrypter) run(src io.Reader) (tag []byte, err error) {
+	var carried [trailerSize]byte
+	have := 0
+	for {
+		c := d.encrypted.next()
+		copy(c.buf[:], carried[:have])
+		n, ended, err := fill(c.buf[have:], src)
+		switch {
+		case err != nil:
+			return nil, err
+		case ended:
+			return d.end(c, have+n)
+		case d.failed.Load():
+			return nil, nil
+		}
+		have = copy(carried[:], c.buf[chunkSize:])
+		c.data = c.buf[:chunkSize]
+		d.encrypted.pass(c)
+	}
+}
+
+// end passes on the last chunk, of which n bytes are filled.
+func (d *decrypter) end(c *chunk, n int) (tag []byte, err error) {
+	body := n - macSize
+	if body < blockSize || body%blockSize != 0 {
+		return append(tag, c.buf[:n]...), errShort
+	}
+	tag = append(tag, c.buf[body:n]...)
+	c.data, c.last = c.buf[:body], true
+	d.encrypted.pass(c)
+	return tag, nil
+}
+
+// decrypt is the worker that writes the file.
+func (d *decrypter) decrypt(c *chunk) {
+	if d.writeErr != nil {
+		return
+	}
+	out := d.plain.next()
+	out.data = out.buf[:len(c.data)]
+	d.cbc.CryptBlocks(out.data, c.data)
+	if c.last {
+		out.data = d.unpad(out.data)
+	}
+	d.size += int64(len(out.data))
+	if _, err := d.dst.Write(out.data); err != nil {
+		d.writeErr = err
+		d.failed.Store(true)
+	}
+	d.plain.pass(out) // only now: the hashing worker frees the chunk
+}
+
+// unpad takes PKCS #7 padding off. That it is all of one byte needs no check:
+// the MAC and the hash say whether the bytes are the sender's.
+func (d *decrypter) unpad(b []byte) []byte {
+	n := int(b[len(b)-1])
+	if n == 0 || n > blockSize {
+		d.badPadding = true
+		return b
+	}
+	return b[:len(b)-n]
+}

@@ -153,7 +153,7 @@ func contextOf(c *waE2E.ContextInfo) *bridge.ContextInfo {
 		return nil
 	}
 	context := &bridge.ContextInfo{MentionedJID: []bridge.JID{}}
-	if id := c.GetStanzaID(); id != "" {
+	if id := idOf(c.GetStanzaID()); id != "" {
 		context.QuotedMsgID = &id
 		context.QuotedSenderJID = parseToBridge(c.GetParticipant())
 	}

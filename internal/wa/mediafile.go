@@ -205,7 +205,7 @@ func (u *reuploads) end(id, path string, err error) {
 // woken, so that nobody asks for it again.
 func (m *Manager) reuploaded(e *events.MediaRetry) {
 	m.reupload.mu.Lock()
-	r := m.reupload.waiting[e.MessageID]
+	r := m.reupload.waiting[idOf(e.MessageID)]
 	m.reupload.mu.Unlock()
 	if r == nil {
 		return

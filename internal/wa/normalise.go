@@ -44,7 +44,7 @@ func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge
 	case msg.GetEncReactionMessage() != nil:
 		reaction, err := l.cli.DecryptReaction(l.ctx, e)
 		if err != nil {
-			m.log.Warn().Str("msg_id", e.Info.ID).Str("error", redact(err.Error())).Msg("reaction not decrypted")
+			m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("reaction not decrypted")
 			return nil
 		}
 		reaction.Key = msg.GetEncReactionMessage().GetTargetMessageKey()
@@ -55,7 +55,7 @@ func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge
 		return m.secretEditFacts(l, e, s, chat, at)
 	}
 	if target := hdUpload(msg); target != "" {
-		otherwise := describe(raw, s, chat, e.Info.ID, at)
+		otherwise := describe(raw, s, chat, idOf(e.Info.ID), at)
 		otherwise.PushName = e.Info.PushName
 		return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
 			New: describe(raw, s, chat, target, at), Otherwise: &otherwise}}
@@ -64,7 +64,7 @@ func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge
 	if field == nil && len(msg.ProtoReflect().GetUnknown()) == 0 || field != nil && housekeeping[string(field.Name())] {
 		return nil
 	}
-	message := describe(raw, s, chat, e.Info.ID, at)
+	message := describe(raw, s, chat, idOf(e.Info.ID), at)
 	message.PushName = e.Info.PushName
 	facts := []bridge.Fact{message}
 	if message.Expiration > 0 && !chat.IsGroup() {
@@ -88,7 +88,7 @@ func (m *Manager) unreadable(e *events.Message) []bridge.Fact {
 	s := sourceOf(e.Info, pn, lid)
 	var facts []bridge.Fact
 	for _, chat := range s.chats {
-		facts = append(facts, bridge.Message{Chat: chat, ID: e.Info.ID, FromMe: s.fromMe, SenderJID: s.sender, PushName: e.Info.PushName,
+		facts = append(facts, bridge.Message{Chat: chat, ID: idOf(e.Info.ID), FromMe: s.fromMe, SenderJID: s.sender, PushName: e.Info.PushName,
 			MessageType: kind, Timestamp: bridge.At(e.Info.Timestamp), Raw: raw})
 	}
 	return facts
@@ -195,9 +195,9 @@ func describe(raw *waE2E.Message, s source, chat bridge.JID, id string, at bridg
 func protocolFacts(p *waE2E.ProtocolMessage, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	switch p.GetType() {
 	case waE2E.ProtocolMessage_REVOKE:
-		return []bridge.Fact{bridge.Deletion{Chat: chat, Target: p.GetKey().GetID(), By: s.sender, Timestamp: at}}
+		return []bridge.Fact{bridge.Deletion{Chat: chat, Target: idOf(p.GetKey().GetID()), By: s.sender, Timestamp: at}}
 	case waE2E.ProtocolMessage_MESSAGE_EDIT:
-		target := p.GetKey().GetID()
+		target := idOf(p.GetKey().GetID())
 		if p.GetEditedMessage() == nil {
 			return nil
 		}
@@ -221,7 +221,7 @@ func (m *Manager) voteFacts(l *link, e *events.Message, s source, chat bridge.JI
 	update := e.Message.GetPollUpdateMessage()
 	vote, err := l.cli.DecryptPollVote(l.ctx, e)
 	if err != nil {
-		m.log.Warn().Str("msg_id", e.Info.ID).Str("error", redact(err.Error())).Msg("poll vote not decrypted")
+		m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("poll vote not decrypted")
 		return nil
 	}
 	if ms := update.GetSenderTimestampMS(); ms > 0 {
@@ -236,13 +236,13 @@ func (m *Manager) voteFacts(l *link, e *events.Message, s source, chat bridge.JI
 func (m *Manager) secretEditFacts(l *link, e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	edited, err := l.cli.DecryptSecretEncryptedMessage(l.ctx, e)
 	if err != nil {
-		m.log.Warn().Str("msg_id", e.Info.ID).Str("error", redact(err.Error())).Msg("edit not decrypted")
+		m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("edit not decrypted")
 		return nil
 	}
 	if p := unwrap(edited).msg.GetProtocolMessage(); p != nil {
 		return protocolFacts(p, s, chat, at)
 	}
-	target := e.Message.GetSecretEncryptedMessage().GetTargetMessageKey().GetID()
+	target := idOf(e.Message.GetSecretEncryptedMessage().GetTargetMessageKey().GetID())
 	return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
 		New: describe(edited, s, chat, target, at)}}
 }
@@ -253,7 +253,7 @@ func hdUpload(msg *waE2E.Message) string {
 	association := msg.GetMessageContextInfo().GetMessageAssociation()
 	switch association.GetAssociationType() {
 	case waE2E.MessageAssociation_HD_IMAGE_DUAL_UPLOAD, waE2E.MessageAssociation_HD_VIDEO_DUAL_UPLOAD:
-		return association.GetParentMessageKey().GetID()
+		return idOf(association.GetParentMessageKey().GetID())
 	}
 	return ""
 }
@@ -269,7 +269,7 @@ func (m *Manager) placeholderFacts(e *events.UndecryptableMessage) []bridge.Fact
 	facts := s.people(e.Info)
 	for _, chat := range s.chats {
 		facts = append(facts, bridge.Message{
-			Chat: chat, ID: e.Info.ID, FromMe: s.fromMe, SenderJID: s.sender, PushName: e.Info.PushName,
+			Chat: chat, ID: idOf(e.Info.ID), FromMe: s.fromMe, SenderJID: s.sender, PushName: e.Info.PushName,
 			MessageType: bridge.TypeUndecryptable, Timestamp: bridge.At(e.Info.Timestamp),
 			ViewOnce: e.UnavailableType == events.UnavailableTypeViewOnce,
 		})

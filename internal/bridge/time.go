@@ -9,11 +9,26 @@ const timeLayout = "2006-01-02T15:04:05.000Z"
 // "2026-11-21T08:15:30.000Z".
 type Time struct{ time.Time }
 
-// At is t as the API shows it.
-func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
+// The first and the last moment that RFC 3339 can write.
+var (
+	first = time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)
+	last  = time.Date(9999, time.December, 31, 23, 59, 59, 999_000_000, time.UTC)
+)
 
-// Millis is the moment ms milliseconds after the Unix epoch.
-func Millis(ms int64) Time { return Time{time.UnixMilli(ms).UTC()} }
+// At returns t as the API shows it. What lies beyond the years 1 to 9999
+// becomes their first or last moment.
+func At(t time.Time) Time {
+	switch t = t.UTC().Truncate(time.Millisecond); {
+	case t.Before(first):
+		t = first
+	case t.After(last):
+		t = last
+	}
+	return Time{t}
+}
+
+// Millis returns the moment ms milliseconds after the Unix epoch.
+func Millis(ms int64) Time { return At(time.UnixMilli(ms)) }
 
 // String is the API's form.
 func (t Time) String() string { return t.UTC().Format(timeLayout) }

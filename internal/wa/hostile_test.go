@@ -3,8 +3,10 @@ package wa_test
 import (
 	"context"
 	"database/sql"
+	"math"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -42,6 +44,35 @@ func TestMalformedMessage_DoesNotBlockWhatIsBehindIt(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestReaction_FromTheFutureDoesNotOutlastTheNext names a sender's claim of
+// time that once kept every later change out, and was shown with a year of nine
+// digits.
+func TestReaction_FromTheFutureDoesNotOutlastTheNext(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	id, err := friend.SendText(ctx, a.phone.PN(), "what do I think of this?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	react := func(emoji string, ms int64) {
+		t.Helper()
+		_, err := friend.Send(ctx, a.phone.PN(), &waE2E.Message{ReactionMessage: &waE2E.ReactionMessage{
+			Key: &waCommon.MessageKey{ID: &id, FromMe: proto.Bool(true)}, Text: &emoji, SenderTimestampMS: &ms}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	react("👎", math.MaxInt64)
+	react("👍", time.Now().Add(2*time.Second).UnixMilli())
+	eventually(t, "the second reaction", func() bool {
+		list := a.messages(jidOf(friend))
+		return len(list) == 1 && len(list[0].Reactions) == 1 && list[0].Reactions[0].Emoji == "👍"
+	})
 }
 
 func TestLargePicture_WithoutItsSmallOneIsAMessage(t *testing.T) {

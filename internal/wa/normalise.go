@@ -210,13 +210,24 @@ func protocolFacts(p *waE2E.ProtocolMessage, s source, chat bridge.JID, at bridg
 }
 
 func reactionFacts(r *waE2E.ReactionMessage, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
-	if ms := r.GetSenderTimestampMS(); ms > 0 {
-		at = bridge.Millis(ms)
-	}
-	return []bridge.Fact{bridge.ReactionChange{Chat: chat, Target: r.GetKey().GetID(), Sender: s.sender, Emoji: r.GetText(), Timestamp: at}}
+	return []bridge.Fact{bridge.ReactionChange{Chat: chat, Target: idOf(r.GetKey().GetID()), Sender: s.sender, Emoji: r.GetText(),
+		Timestamp: claimed(r.GetSenderTimestampMS(), at)}}
 }
 
 // voteFacts decrypts a vote with the poll's secret, which whatsmeow keeps.
+// maxAhead is how far a sender's clock may be ahead of the network's.
+const maxAhead = 24 * time.Hour
+
+// claimed returns the sender's own time of a change, which is finer than the
+// network's whole seconds. A claim from the future would outlast every later
+// change: then the network's time at counts.
+func claimed(ms int64, at bridge.Time) bridge.Time {
+	if own := bridge.Millis(ms); ms > 0 && own.Before(at.Add(maxAhead)) {
+		return own
+	}
+	return at
+}
+
 func (m *Manager) voteFacts(l *link, e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	update := e.Message.GetPollUpdateMessage()
 	vote, err := l.cli.DecryptPollVote(l.ctx, e)
@@ -224,11 +235,8 @@ func (m *Manager) voteFacts(l *link, e *events.Message, s source, chat bridge.JI
 		m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("poll vote not decrypted")
 		return nil
 	}
-	if ms := update.GetSenderTimestampMS(); ms > 0 {
-		at = bridge.Millis(ms)
-	}
-	return []bridge.Fact{bridge.PollVote{Chat: chat, Target: update.GetPollCreationMessageKey().GetID(), Voter: s.sender,
-		Hashes: vote.GetSelectedOptions(), Timestamp: at}}
+	return []bridge.Fact{bridge.PollVote{Chat: chat, Target: idOf(update.GetPollCreationMessageKey().GetID()), Voter: s.sender,
+		Hashes: vote.GetSelectedOptions(), Timestamp: claimed(update.GetSenderTimestampMS(), at)}}
 }
 
 // secretEditFacts decrypts an edit that comes encrypted with the secret of

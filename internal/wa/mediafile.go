@@ -218,12 +218,14 @@ func (m *Manager) reuploaded(e *events.MediaRetry) {
 			m.log.Warn().Err(err).Str("msg_id", r.row.ID).Msg("new place of a file not stored")
 		}
 	}
-	m.reupload.end(e.MessageID, path, err)
+	m.reupload.end(r.row.ID, path, err)
 }
 
 // newPlace reads where the phone has put the file.
 func newPlace(e *events.MediaRetry, key []byte) (string, error) {
-	notice, err := whatsmeow.DecryptMediaRetryNotification(e, key)
+	notice, err := opened(func() (*waMmsRetry.MediaRetryNotification, error) {
+		return whatsmeow.DecryptMediaRetryNotification(e, key)
+	})
 	if err != nil {
 		return "", mediaGone(err)
 	}

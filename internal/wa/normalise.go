@@ -42,7 +42,7 @@ func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge
 	case msg.GetReactionMessage() != nil:
 		return reactionFacts(msg.GetReactionMessage(), s, chat, at)
 	case msg.GetEncReactionMessage() != nil:
-		reaction, err := l.cli.DecryptReaction(l.ctx, e)
+		reaction, err := opened(func() (*waE2E.ReactionMessage, error) { return l.cli.DecryptReaction(l.ctx, e) })
 		if err != nil {
 			m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("reaction not decrypted")
 			return nil
@@ -230,7 +230,7 @@ func claimed(ms int64, at bridge.Time) bridge.Time {
 
 func (m *Manager) voteFacts(l *link, e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	update := e.Message.GetPollUpdateMessage()
-	vote, err := l.cli.DecryptPollVote(l.ctx, e)
+	vote, err := opened(func() (*waE2E.PollVoteMessage, error) { return l.cli.DecryptPollVote(l.ctx, e) })
 	if err != nil {
 		m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("poll vote not decrypted")
 		return nil
@@ -242,7 +242,7 @@ func (m *Manager) voteFacts(l *link, e *events.Message, s source, chat bridge.JI
 // secretEditFacts decrypts an edit that comes encrypted with the secret of
 // the message it changes.
 func (m *Manager) secretEditFacts(l *link, e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
-	edited, err := l.cli.DecryptSecretEncryptedMessage(l.ctx, e)
+	edited, err := opened(func() (*waE2E.Message, error) { return l.cli.DecryptSecretEncryptedMessage(l.ctx, e) })
 	if err != nil {
 		m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("edit not decrypted")
 		return nil

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -12,9 +16,64 @@ import (
 // terminal.
 func newLog(w io.Writer, level zerolog.Level, format string) zerolog.Logger {
 	if format == "console" || format == "" && isTerminal(w) {
-		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.TimeOnly}
+		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.TimeOnly, FormatPrepare: makePrintable}
+	} else {
+		w = asciiControls{w}
 	}
 	return zerolog.New(w).Level(level).With().Timestamp().Logger()
+}
+
+// makePrintable makes every name and value of a log line printable: zerolog
+// quotes the values of fields itself, but neither names nor the message.
+func makePrintable(event map[string]any) error {
+	for _, name := range slices.Collect(maps.Keys(event)) {
+		value := printableValue(event[name])
+		delete(event, name)
+		event[printable(name)] = value
+	}
+	return nil
+}
+
+func printableValue(value any) any {
+	switch value := value.(type) {
+	case string:
+		return printable(value)
+	case []any:
+		for i := range value {
+			value[i] = printableValue(value[i])
+		}
+	case map[string]any:
+		makePrintable(value)
+	}
+	return value
+}
+
+// asciiControls writes lines of JSON on which the control characters beyond
+// ASCII and those of bidirectional text are escapes: JSON allows them in
+// strings, but whoever looks at the log on a terminal would run them.
+type asciiControls struct{ out io.Writer }
+
+// Write is part of io.Writer.
+func (a asciiControls) Write(line []byte) (int, error) {
+	body, end := bytes.CutSuffix(line, []byte("\n"))
+	if !bytes.ContainsFunc(body, isUnsafe) {
+		return a.out.Write(line)
+	}
+	var escaped bytes.Buffer
+	for _, r := range string(body) {
+		if isUnsafe(r) {
+			fmt.Fprintf(&escaped, "\\u%04x", r) // all of them lie in the basic plane
+		} else {
+			escaped.WriteRune(r)
+		}
+	}
+	if end {
+		escaped.WriteByte('\n')
+	}
+	if _, err := a.out.Write(escaped.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 func isTerminal(w io.Writer) bool {

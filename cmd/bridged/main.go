@@ -85,6 +85,6 @@ func fail(stderr io.Writer, err error) int {
 		}
 		return exitConfig
 	}
-	fmt.Fprintf(stderr, "bridged: %v\n", err)
+	fmt.Fprintln(stderr, "bridged: "+printableLines(err.Error()))
 	return exitFailure
 }

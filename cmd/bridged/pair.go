@@ -38,7 +38,11 @@ func (p pairCommand) Run(e *environment) error {
 	case err != nil:
 		return err
 	default:
-		fmt.Fprintf(e.stdout, "Pairing code: %s\n%s\nIt is valid until %s. Or scan the QR code:\n\n", code.Code, code.Hint, code.ExpiresAt.Local().Format(time.TimeOnly))
+		err := printf(e.stdout, "Pairing code: %s\n%s\nIt is valid until %s. Or scan the QR code:\n\n",
+			code.Code, code.Hint, code.ExpiresAt.Local().Format(time.TimeOnly))
+		if err != nil {
+			return err
+		}
 	}
 	return waitLinked(e, c)
 }
@@ -48,8 +52,7 @@ func (pairCommand) alreadyPaired(e *environment, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.stdout, "The account is paired already (status %s).\n", status.Status)
-	return err
+	return printf(e.stdout, "The account is paired already (status %s).\n", status.Status)
 }
 
 // waitLinked draws each new QR code until the account is open.
@@ -76,7 +79,9 @@ func waitLinked(e *environment, c *client.Client) error {
 		}
 		if status.LastError != nil && *status.LastError != lastError {
 			lastError = *status.LastError
-			fmt.Fprintf(e.stdout, "Note: %s\n", lastError)
+			if err := printf(e.stdout, "Note: %s\n", lastError); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-e.ctx.Done():

@@ -2,7 +2,7 @@
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 
-.PHONY: build test check race vuln demo image
+.PHONY: build test check race clients vuln demo image
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -17,6 +17,11 @@ check:
 # Needs a C compiler.
 race:
 	CGO_ENABLED=1 go test -race ./...
+
+# Generates clients from openapi.yaml and compiles them. Needs the Go module
+# proxy; without npm the TypeScript client is skipped.
+clients:
+	bash .ci/clients/run
 
 # Needs the vulnerability database, which is online.
 vuln:

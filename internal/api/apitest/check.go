@@ -21,12 +21,14 @@ import (
 	"bridged/internal/api"
 )
 
-// Document is the parsed OpenAPI document of the server.
+// Document returns the parsed OpenAPI document of the server, with every answer
+// closed to fields that it does not name.
 var Document = sync.OnceValues(func() (*openapi3.T, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(api.Document)
 	if err != nil {
 		return nil, fmt.Errorf("load openapi.yaml: %w", err)
 	}
+	closeAnswers(doc)
 	return doc, nil
 })
 
@@ -86,14 +88,15 @@ func keepBody(body *io.ReadCloser) ([]byte, error) {
 	return data, nil
 }
 
-// seen counts the documented answers that were checked. mu guards it.
+// seen counts the documented answers and webhooks that were checked. mu guards
+// it.
 var seen = struct {
 	mu      sync.Mutex
 	answers map[string]int
 }{answers: make(map[string]int)}
 
-// Unseen lists the documented answers ("GET /api/chats 200") that no checked
-// exchange of this process had.
+// Unseen lists the documented answers ("GET /api/chats 200") and webhooks
+// ("message.created") that no checked exchange of this process had.
 func Unseen() ([]string, error) {
 	doc, err := Document()
 	if err != nil {
@@ -112,14 +115,19 @@ func Unseen() ([]string, error) {
 			}
 		}
 	}
+	for kind := range doc.Webhooks {
+		if seen.answers[kind] == 0 {
+			unseen = append(unseen, kind)
+		}
+	}
 	slices.Sort(unseen)
 	return unseen, nil
 }
 
-func see(route *routers.Route, status int) {
+func see(what string) {
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
-	seen.answers[fmt.Sprint(route.Method, " ", route.Path, " ", status)]++
+	seen.answers[what]++
 }
 
 func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, received []byte) error {
@@ -127,7 +135,7 @@ func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, rec
 	if !found {
 		return c.checkUndocumented(resp, received)
 	}
-	see(input.Route, resp.StatusCode)
+	see(fmt.Sprint(input.Route.Method, " ", input.Route.Path, " ", resp.StatusCode))
 	input.Request = req.Clone(context.Background())
 	input.Request.Body = io.NopCloser(bytes.NewReader(sent))
 	input.Options = &openapi3filter.Options{
@@ -144,6 +152,9 @@ func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, rec
 		Options:                input.Options,
 	}
 	if err := openapi3filter.ValidateResponse(context.Background(), answer); err != nil {
+		return err
+	}
+	if err := checkCode(input.Route.Operation, resp.StatusCode, received); err != nil {
 		return err
 	}
 	if resp.StatusCode >= http.StatusMultipleChoices {

@@ -1,0 +1,191 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"bridged/internal/api"
+	"bridged/internal/api/apitest"
+)
+
+// asWritten loads the document without what the checks of tests add to it.
+func asWritten(t *testing.T) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(api.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// operations returns all operations of the document and of its webhooks by
+// name.
+func operations(doc *openapi3.T) map[string]*openapi3.Operation {
+	all := make(map[string]*openapi3.Operation)
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			all[method+" "+path] = operation
+		}
+	}
+	for kind, item := range doc.Webhooks {
+		for method, operation := range item.Operations() {
+			all[method+" "+kind] = operation
+		}
+	}
+	return all
+}
+
+// Generated clients name their methods after operationId.
+func TestOpenAPI_OperationsHaveANameATagAndASummary(t *testing.T) {
+	doc := asWritten(t)
+	named := make(map[string]string)
+	for where, operation := range operations(doc) {
+		if other := named[operation.OperationID]; operation.OperationID == "" || other != "" {
+			t.Errorf("%s: operationId %q, which %q has too", where, operation.OperationID, other)
+		}
+		named[operation.OperationID] = where
+		if len(operation.Tags) != 1 || doc.Tags.Get(operation.Tags[0]) == nil {
+			t.Errorf("%s: tags %v", where, operation.Tags)
+		}
+		if operation.Summary == "" {
+			t.Errorf("%s has no summary", where)
+		}
+	}
+}
+
+func TestOpenAPI_BodiesHaveExamples(t *testing.T) {
+	for where, operation := range operations(asWritten(t)) {
+		if operation.RequestBody != nil {
+			wantExample(t, where, operation.RequestBody.Value.Content)
+		}
+		for status, response := range operation.Responses.Map() {
+			wantExample(t, where+" "+status, response.Value.Content)
+		}
+	}
+}
+
+func wantExample(t *testing.T, where string, content openapi3.Content) {
+	t.Helper()
+	for kind, media := range content {
+		if kind != "*/*" && media.Example == nil && len(media.Examples) == 0 {
+			t.Errorf("%s: %s has no example", where, kind)
+		}
+	}
+}
+
+// One type for all errors, and the codes of each answer beside it: a schema of
+// its own for each is what generators of Python clients stumble over.
+func TestOpenAPI_ErrorsAreOneSchemaWithCodes(t *testing.T) {
+	doc := asWritten(t)
+	known := doc.Components.Schemas["Error"].Value.Properties["code"].Value.Enum
+	for where, operation := range operations(doc) {
+		for status, response := range operation.Responses.Map() {
+			if number, err := strconv.Atoi(status); err != nil || number < http.StatusBadRequest {
+				continue
+			}
+			codes, err := apitest.Codes(response.Value)
+			if err != nil {
+				t.Errorf("%s %s: %v", where, status, err)
+			}
+			for _, code := range codes {
+				if !slices.Contains(known, any(code)) {
+					t.Errorf("%s %s: %q is no code", where, status, code)
+				}
+			}
+			if ref := response.Value.Content["application/json"].Schema.Ref; ref != "#/components/schemas/Error" {
+				t.Errorf("%s %s has a body of its own", where, status)
+			}
+		}
+	}
+}
+
+// The shapes that generators of clients understand, those of Python the least:
+// a type wherever there is no reference or choice, one type beside null,
+// choices between named schemas, and answers that may get more fields.
+func TestOpenAPI_SchemasSuitGenerators(t *testing.T) {
+	doc := asWritten(t)
+	shapes := &shapes{t: t, seen: make(map[*openapi3.Schema]bool)}
+	for name, schema := range doc.Components.Schemas {
+		shapes.check(name, schema)
+	}
+	for name, parameter := range doc.Components.Parameters {
+		shapes.check(name, parameter.Value.Schema)
+	}
+	for name, header := range doc.Components.Headers {
+		shapes.check(name, header.Value.Schema)
+	}
+	for where, operation := range operations(doc) {
+		for _, parameter := range operation.Parameters {
+			shapes.check(where+" "+parameter.Value.Name, parameter.Value.Schema)
+		}
+		if operation.RequestBody != nil {
+			shapes.checkContent(where, operation.RequestBody.Value.Content)
+		}
+		for status, response := range operation.Responses.Map() {
+			shapes.checkContent(where+" "+status, response.Value.Content)
+			for name, header := range response.Value.Headers {
+				shapes.check(where+" "+status+" "+name, header.Value.Schema)
+			}
+		}
+	}
+}
+
+// shapes fails t for every schema that does not suit generators.
+type shapes struct {
+	t    testing.TB
+	seen map[*openapi3.Schema]bool
+}
+
+func (s *shapes) checkContent(where string, content openapi3.Content) {
+	for kind, media := range content {
+		if media.Schema == nil {
+			s.t.Errorf("%s: %s has no schema", where, kind)
+			continue
+		}
+		s.check(where+" "+kind, media.Schema)
+	}
+}
+
+func (s *shapes) check(where string, ref *openapi3.SchemaRef) {
+	schema := ref.Value
+	if s.seen[schema] {
+		return
+	}
+	s.seen[schema] = true
+	s.checkType(where, schema)
+	if closed := schema.AdditionalProperties.Has; closed != nil && !*closed {
+		s.t.Errorf("%s: additionalProperties: false breaks clients when a field is added", where)
+	}
+	for name, property := range schema.Properties {
+		s.check(where+"."+name, property)
+	}
+	if schema.Items != nil {
+		s.check(where+"[]", schema.Items)
+	}
+	for _, branch := range slices.Concat(schema.OneOf, schema.AnyOf) {
+		if branch.Ref == "" && len(branch.Value.Properties) > 0 {
+			s.t.Errorf("%s: a choice without a name", where)
+		}
+		s.check(where+"|", branch)
+	}
+}
+
+func (s *shapes) checkType(where string, schema *openapi3.Schema) {
+	chosen := len(schema.OneOf) + len(schema.AnyOf)
+	types := schema.Type.Slice()
+	switch {
+	case len(schema.AllOf) > 0:
+		s.t.Errorf("%s: allOf", where)
+	case (len(types) == 0) == (chosen == 0):
+		s.t.Errorf("%s: type %v and %d choices; one of the two is needed", where, types, chosen)
+	case len(types) > 2, len(types) == 2 && types[1] != "null":
+		s.t.Errorf("%s: type [%s]; only null may stand beside a type", where, strings.Join(types, ", "))
+	case chosen > 0 && len(schema.Properties) > 0:
+		s.t.Errorf("%s: properties beside a choice", where)
+	}
+}

@@ -2,9 +2,12 @@ package api
 
 import (
 	_ "embed"
+	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 
+	"github.com/oasdiff/yaml"
 	"github.com/rs/zerolog/hlog"
 )
 
@@ -14,12 +17,35 @@ import (
 //go:embed openapi.yaml
 var Document []byte
 
+// documentAsJSON converts the document the first time that somebody asks for
+// it.
+var documentAsJSON = sync.OnceValues(func() ([]byte, error) {
+	converted, err := yaml.YAMLToJSON(Document)
+	if err != nil {
+		return nil, fmt.Errorf("convert openapi.yaml: %w", err)
+	}
+	return converted, nil
+})
+
 // openAPI serves the document; it needs no token because it holds no data.
 func (s *server) openAPI(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Content-Type", "application/yaml")
-	w.Header().Set("Content-Length", strconv.Itoa(len(Document)))
+	return serveDocument(w, r, "application/yaml", Document)
+}
+
+// openAPIAsJSON serves the document for tools that read no YAML.
+func (s *server) openAPIAsJSON(w http.ResponseWriter, r *http.Request) error {
+	document, err := documentAsJSON()
+	if err != nil {
+		return err
+	}
+	return serveDocument(w, r, "application/json", document)
+}
+
+func serveDocument(w http.ResponseWriter, r *http.Request, contentType string, document []byte) error {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(document)))
 	answerNow(w)
-	if _, err := w.Write(Document); err != nil {
+	if _, err := w.Write(document); err != nil {
 		hlog.FromRequest(r).Debug().Err(err).Msg("answer not read")
 	}
 	return nil

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -58,16 +59,35 @@ func TestOpenAPI_IsServedWithoutToken(t *testing.T) {
 	if string(got.Body) != string(api.Document) {
 		t.Error("the served document is not the embedded one")
 	}
-	without := httptest.NewServer(api.New(api.Options{Token: token, WithoutPages: true}))
-	t.Cleanup(without.Close)
-	resp, err := http.Get(without.URL + "/openapi.yaml")
+	asJSON := s.WithToken("").Get("/openapi.json").Want(http.StatusOK)
+	fromJSON, err := openapi3.NewLoader().LoadFromData(asJSON.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusNotFound {
-		t.Errorf("without pages: %d", resp.StatusCode)
+	if !json.Valid(asJSON.Body) || encoded(t, fromJSON) != encoded(t, asWritten(t)) {
+		t.Error("/openapi.json is another document")
 	}
+	without := httptest.NewServer(api.New(api.Options{Token: token, WithoutPages: true}))
+	t.Cleanup(without.Close)
+	for _, page := range []string{"/openapi.yaml", "/openapi.json"} {
+		resp, err := http.Get(without.URL + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusNotFound {
+			t.Errorf("%s without pages: %d", page, resp.StatusCode)
+		}
+	}
+}
+
+func encoded(t *testing.T, doc *openapi3.T) string {
+	t.Helper()
+	text, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // Every error code that the surface can answer is in the document's list, and

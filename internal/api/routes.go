@@ -22,6 +22,7 @@ func (s *server) routes() chi.Router {
 	r.Method(http.MethodGet, "/metrics", s.metrics.handler())
 	if s.pages {
 		r.Get("/openapi.yaml", s.handle(s.openAPI))
+		r.Get("/openapi.json", s.handle(s.openAPIAsJSON))
 	}
 
 	// Pairing

@@ -75,7 +75,7 @@ type Options struct {
 	// caller of the pairing route names it.
 	PhoneNumber string
 	// WithoutPages takes away what is served without a token for people to
-	// read (openapi.yaml).
+	// read (openapi.yaml, openapi.json).
 	WithoutPages bool
 
 	// Lifetime ends when the program gives up sends that are still under way,

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
+	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
 	"bridged/internal/urlguard"
 	"bridged/internal/webhook"
@@ -28,7 +30,7 @@ type hooked struct {
 // newHooked serves the API over a dispatcher that runs until the test ends.
 func newHooked(t *testing.T) hooked {
 	t.Helper()
-	receiver := &hookReceiver{status: http.StatusOK, got: make(chan string, 100)}
+	receiver := &hookReceiver{t: t, status: http.StatusOK, got: make(chan string, 100)}
 	s := newServer(t, func(o *api.Options) {
 		o.Webhooks = webhook.New(webhook.Options{
 			Store: o.Store, Guard: urlguard.New(urlguard.Options{}), Public: receiver, Private: receiver, Log: zerolog.Nop(),
@@ -50,8 +52,10 @@ func run(t *testing.T, d *webhook.Dispatcher) {
 	})
 }
 
-// hookReceiver takes what is posted, in memory.
+// hookReceiver takes what is posted, in memory, and checks it against the
+// document.
 type hookReceiver struct {
+	t      testing.TB
 	mu     sync.Mutex
 	status int
 	got    chan string // bodies
@@ -67,6 +71,9 @@ func (r *hookReceiver) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return nil, err
+	}
+	if err := apitest.CheckPosted(req, body); err != nil {
+		r.t.Errorf("posted %s: %v", body, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,6 +177,45 @@ func TestWebhooks_PostWhatTheStreamTells(t *testing.T) {
 	if !strings.Contains(string(told), data) || !strings.Contains(data, `"content":"after"`) {
 		t.Errorf("posted %s\ntold %s", data, told)
 	}
+}
+
+// Whatever is posted is one of the document's webhooks; the receiver checks
+// each of them.
+func TestWebhooks_PostWhatTheDocumentHas(t *testing.T) {
+	h := newHooked(t)
+	w := h.create(object{"url": public})
+	h.know(
+		bridge.Owner{PN: me},
+		members(club, "Readers", grace, alan),
+		say(club, grace, "A1", "hello", 1),
+		bridge.ReactionChange{Chat: club, Target: "A1", Sender: alan, Emoji: "👍", Timestamp: bridge.At(noon)},
+		mine(club, "M1"), bridge.SendResult{Chat: club, ID: "M1", Status: bridge.DeliverySent},
+		bridge.Status{Status: bridge.StateOpen, HasSession: true, Since: bridge.At(noon)},
+	)
+	missing := map[string]bool{
+		"message.created": true, "message.updated": true, "message.status": true,
+		"chat.updated": true, "group.updated": true, "account.status": true,
+	}
+	for len(missing) > 0 {
+		delete(missing, typeOf(t, <-h.receiver.got))
+	}
+	if _, err := h.store.PruneEvents(t.Context(), time.Time{}, 1); err != nil {
+		t.Fatal(err)
+	}
+	h.create(object{"url": public, "after": 0}) // behind the log's beginning
+	if kind := typeOf(t, <-h.receiver.got); kind != "reset" {
+		t.Errorf("first came %s", kind)
+	}
+	h.Do(http.MethodDelete, fmt.Sprint("/api/webhooks/", w.ID), "").Want(http.StatusOK)
+}
+
+func typeOf(t *testing.T, posted string) string {
+	t.Helper()
+	var payload struct{ Type string }
+	if err := json.Unmarshal([]byte(posted), &payload); err != nil {
+		t.Fatal(err)
+	}
+	return payload.Type
 }
 
 func TestWebhooks_MayBeginBeforeTheyWereMade(t *testing.T) {

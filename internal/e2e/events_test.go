@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
 )
@@ -71,6 +72,9 @@ func (r *hookReceiver) take(w http.ResponseWriter, req *http.Request) {
 	}
 	if err != nil {
 		r.t.Errorf("the signature of %s does not hold: %v", body, err)
+	}
+	if err := apitest.CheckPosted(req, body); err != nil {
+		r.t.Errorf("posted %s: %v", body, err)
 	}
 	h := hook{id: req.Header.Get("webhook-id")}
 	var raw struct{ Data json.RawMessage }

@@ -83,3 +83,35 @@ func TestChecked_ObjectsToWhatTheDocumentDoesNotAllow(t *testing.T) {
 		})
 	}
 }
+
+func TestCheckPosted_ObjectsToWhatTheDocumentDoesNotHave(t *testing.T) {
+	const fine = `{"type":"reset","timestamp":"2026-11-21T12:00:00.000Z","data":{"after":3}}`
+	tests := []struct{ name, body, without, objects string }{
+		{"as documented", fine, "", ""},
+		{"field too many", strings.Replace(fine, `"after":3`, `"after":3,"x":1`, 1), "", "additional"},
+		{"field missing", `{"type":"reset","data":{"after":3}}`, "", "timestamp"},
+		{"another type", strings.Replace(fine, "reset", "restart", 1), "", "restart"},
+		{"another type's data", strings.Replace(fine, "reset", "webhook.test", 1), "", "webhookId"},
+		{"no id", fine, "webhook-id", "webhook-id"},
+		{"no time", fine, "webhook-timestamp", "webhook-timestamp"},
+		{"no signature", fine, "webhook-signature", "webhook-signature"},
+		{"another kind of body", fine, "Content-Type", "Content-Type"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			req, err := http.NewRequest(http.MethodPost, "http://receiver/in", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("webhook-id", "evt_3_19aa")
+			req.Header.Set("webhook-timestamp", "1795262400")
+			req.Header.Set("webhook-signature", "v1,"+strings.Repeat("A", 43)+"=")
+			req.Header.Del(test.without)
+			err = CheckPosted(req, []byte(test.body))
+			if (err == nil) != (test.objects == "") || err != nil && !strings.Contains(err.Error(), test.objects) {
+				t.Errorf("objection %v, want %q", err, test.objects)
+			}
+		})
+	}
+}

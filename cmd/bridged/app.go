@@ -101,7 +101,7 @@ func (a *app) openStore(ctx context.Context, c config) (err error) {
 	if a.dir, err = openDataDir(c.DataDir); err != nil {
 		return err
 	}
-	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Log: a.log}); err != nil {
+	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log}); err != nil {
 		return err
 	}
 	return a.store.FailPending(ctx)
@@ -112,7 +112,7 @@ func (a *app) openStore(ctx context.Context, c config) (err error) {
 func (a *app) openAccount(ctx context.Context, c config) (err error) {
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
-		Network: c.network, Inbox: a.store, Log: a.log, TempDir: a.dir.file("tmp"), Seal: media.Encrypt,
+		Network: c.network, Inbox: a.store, Log: a.log, TempDir: a.dir.file("tmp"), Watch: a.dir.watch, Seal: media.Encrypt,
 	})
 	if err != nil {
 		return err

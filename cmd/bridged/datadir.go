@@ -5,12 +5,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"bridged/internal/dbfile"
 )
 
 // dataDir is DATA_DIR, ours alone while it is open.
 type dataDir struct {
 	path string
 	lock *os.File // referenced for as long as the lock must hold: a collected file releases it
+	// watch notices when the directory, or a file in it that must stay, is taken
+	// away under the running program.
+	watch *dbfile.Watch
 }
 
 // openDataDir makes the directory, takes its lock and clears what an earlier
@@ -31,6 +36,12 @@ func openDataDir(path string) (*dataDir, error) {
 		return nil, errors.Join(fmt.Errorf("another bridged is using DATA_DIR %s: stop it first, or give this one a directory of its own (%w)", path, err), lock.Close())
 	}
 	d.lock = lock
+	if d.watch, err = dbfile.NewWatch(path); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	if err := d.watch.Add(d.file("bridged.lock")); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
 	for _, name := range []string{"tmp", "media"} {
 		if name == "tmp" {
 			if err := os.RemoveAll(d.file(name)); err != nil {

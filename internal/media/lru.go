@@ -93,10 +93,19 @@ func (l *lru) path(name string) string { return filepath.Join(l.dir, name) }
 
 // createPartial makes a file for a download under way.
 func (l *lru) createPartial() (*os.File, error) {
-	if err := os.MkdirAll(l.dir, 0o700); err != nil { // somebody may have wiped it
+	if err := makeAgain(l.dir); err != nil {
 		return nil, err
 	}
 	return os.CreateTemp(l.dir, partialPrefix+"*")
+}
+
+// makeAgain makes a directory that somebody may have wiped, but none above it:
+// where the whole data directory is gone, nothing is to be made in its place.
+func makeAgain(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // find answers a file that is in the lru, and nil otherwise. Being asked for

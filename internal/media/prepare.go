@@ -72,7 +72,7 @@ func NewPreparer(o PreparerOptions) (*Preparer, error) {
 		}
 	}
 	create := func() (*os.File, error) {
-		if err := os.MkdirAll(o.TempDir, 0o700); err != nil { // somebody may have wiped it
+		if err := makeAgain(o.TempDir); err != nil {
 			return nil, err
 		}
 		return os.CreateTemp(o.TempDir, fetchedPrefix+"*")

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -29,12 +30,16 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"bridged/internal/bridge"
+	"bridged/internal/dbfile"
 )
 
 // Options says how a store is opened.
 type Options struct {
 	Path string         // of the database file, whose directory exists
 	Log  zerolog.Logger // no message text is ever written to it
+	// Watch notices files that are taken away, those of others included; without
+	// one the store watches its own.
+	Watch *dbfile.Watch
 	// Readers is how many reads run at once; 0 is chosen by the processors.
 	Readers int
 }
@@ -43,6 +48,7 @@ type Options struct {
 type Store struct {
 	log    zerolog.Logger
 	path   string
+	watch  *dbfile.Watch
 	people *people
 
 	// writing guards writer, numbers, chats and claimed, and the order in which
@@ -105,6 +111,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{
 		log:     o.Log,
 		path:    o.Path,
+		watch:   o.Watch,
 		people:  newPeople(),
 		chats:   make(map[bridge.JID]chatRow),
 		changed: make(chan struct{}),
@@ -154,11 +161,24 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.prepareIndex(ctx); err != nil {
 		return err
 	}
+	if err := s.startWatch(); err != nil {
+		return err
+	}
 	s.nudgeIndex()
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.done.Go(func() { s.index(background) })
 	return nil
+}
+
+// startWatch watches the files that are open now.
+func (s *Store) startWatch() (err error) {
+	if s.watch == nil {
+		if s.watch, err = dbfile.NewWatch(filepath.Dir(s.path)); err != nil {
+			return err
+		}
+	}
+	return s.watch.AddDatabase(s.path)
 }
 
 // Close ends the store. It waits for writes and reads that are under way; later
@@ -214,6 +234,9 @@ func (s *Store) FailWrites(err error) {
 	s.failWrite.Store(&err)
 }
 
+// Files are opened, never made (see create): a connection that is opened anew
+// must not put an empty database where the store was taken away.
+//
 // The order of pragmas counts: whoever opens first waits, not fails, while
 // another process finishes. synchronous(FULL), because an acknowledged message
 // must survive a power cut. A longer write-ahead log than usual lets pages that
@@ -229,7 +252,7 @@ var (
 )
 
 func openDB(path string, pragmas []string) (*sql.DB, error) {
-	query := url.Values{"_pragma": pragmas, "_dqs": {"0"}, "_error_rc": {"1"}, "_txlock": {"immediate"}}
+	query := url.Values{"_pragma": pragmas, "_dqs": {"0"}, "_error_rc": {"1"}, "_txlock": {"immediate"}, "mode": {"rw"}}
 	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {

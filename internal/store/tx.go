@@ -84,7 +84,8 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 		s.wake()
 	}
 	s.wakeIndex(t)
-	return nil
+	// Where the files were taken away meanwhile, the commit has gone with them.
+	return s.watch.Check()
 }
 
 func (s *Store) mayWrite(ctx context.Context) error {
@@ -92,8 +93,11 @@ func (s *Store) mayWrite(ctx context.Context) error {
 	case <-s.closed:
 		return errClosed()
 	default:
-		return ctx.Err()
 	}
+	if err := s.watch.Check(); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 func (t *tx) finish(f func(*tx) error) (err error) {

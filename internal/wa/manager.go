@@ -2,21 +2,15 @@ package wa
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"net/http"
-	"net/url"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/store/sqlstore"
-	_ "modernc.org/sqlite" // the driver of session.db
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
@@ -44,7 +38,10 @@ type Options struct {
 	Inbox       Inbox
 	Log         zerolog.Logger
 	TempDir     string // for encrypted uploads
-	Seal        Seal   // encrypts them
+	// Watch notices files that are taken away, those of others included; without
+	// one the session's own are watched.
+	Watch *dbfile.Watch
+	Seal  Seal // encrypts them
 }
 
 // Manager is the socket manager of the one account.
@@ -52,7 +49,7 @@ type Manager struct {
 	opts      Options
 	log       zerolog.Logger
 	inbox     Inbox
-	db        *sql.DB
+	db        *keyDB
 	container *sqlstore.Container
 
 	media      *http.Client
@@ -84,19 +81,15 @@ type Manager struct {
 
 // Open opens the session's database. Nothing is dialled before [Manager.Run].
 func Open(ctx context.Context, opts Options) (*Manager, error) {
-	db, err := openSession(opts.SessionPath)
+	db, err := openKeys(ctx, opts.SessionPath)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPages(ctx, db, opts.SessionPath); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	container := sqlstore.NewWithDB(db, "sqlite", newWALogger(opts.Log, nil))
+	container := sqlstore.NewWithDB(db.DB, "sqlite", newWALogger(opts.Log, nil))
 	if err := container.Upgrade(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w (restore it from a backup, or delete it and pair again; messages are kept elsewhere)",
-			opts.SessionPath, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("open %s: %w", opts.SessionPath, sessionDatabase.Explain(err)), db.Close())
 	}
-	if err := os.Chmod(opts.SessionPath, 0o600); err != nil {
+	if opts.Watch, err = db.watch(opts.Watch); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -113,59 +106,6 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		return nil, errors.Join(err, m.close())
 	}
 	return m, nil
-}
-
-// sessionDatabase is how people are told of session.db.
-var sessionDatabase = dbfile.Database{
-	Name:   "session.db",
-	Repair: "stop bridged, delete session.db, session.db-wal and session.db-shm, start again and pair the account; messages are kept elsewhere",
-}
-
-// sqliteHeader begins every SQLite database (sqlite.org/fileformat.html, 1.3).
-const sqliteHeader = "SQLite format 3\x00"
-
-// checkSession refuses a file that is no whole database. SQLite itself would
-// take an emptied one for a new one, and the session would be gone silently.
-func checkSession(path string) error {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	defer file.Close()
-	header := make([]byte, len(sqliteHeader))
-	if _, err := io.ReadFull(file, header); err != nil || string(header) != sqliteHeader {
-		return fmt.Errorf("%s is damaged (emptied or overwritten): delete it and pair the account again; messages are kept elsewhere", path)
-	}
-	return nil
-}
-
-// checkPages looks for damage inside the session's database, which is small.
-func checkPages(ctx context.Context, db *sql.DB, path string) error {
-	var verdict string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
-		verdict = err.Error()
-	}
-	if verdict != "ok" {
-		return fmt.Errorf("%s is damaged (%s): delete it and pair the account again; messages are kept elsewhere", path, verdict)
-	}
-	return nil
-}
-
-// openSession opens session.db with one connection, so that a decryption's
-// transaction cannot be interleaved with a send's reads and writes.
-func openSession(path string) (*sql.DB, error) {
-	if err := checkSession(path); err != nil {
-		return nil, err
-	}
-	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+pragmas.Encode()+"&_txlock=immediate")
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	db.SetMaxOpenConns(1)
-	return db, nil
 }
 
 // loadUser reads whose session there is, so that the status is right before

@@ -261,6 +261,9 @@ func (m *Manager) mayPair(jid types.JID, _, _ string) bool {
 
 // refusal says why the account with this number may not pair; nil if it may.
 func (m *Manager) refusal(ctx context.Context, phone string) error {
+	if err := m.opts.Watch.Check(); err != nil {
+		return err // the new session would be lost
+	}
 	if m.opts.PhoneNumber != "" && phone != m.opts.PhoneNumber {
 		return bridge.Fail(bridge.CodeOtherAccount, "this bridge is configured (PHONE_NUMBER) for another account: scan with that account's phone, or change PHONE_NUMBER and restart")
 	}

@@ -119,6 +119,10 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	if l.refusing.Load() {
 		return false
 	}
+	// What whatsmeow has stored of the stanza must not be lost either.
+	if err := l.m.opts.Watch.Check(); err != nil {
+		return l.refuse(err)
+	}
 	if len(facts) == 0 {
 		return true
 	}

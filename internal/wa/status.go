@@ -68,9 +68,13 @@ func (m *Manager) Status() bridge.Status {
 	return status
 }
 
-// Ready is nil while the socket is open, else a [bridge.CodeNotConnected]
-// error that says what to do.
+// Ready returns nil while the socket is open, else a [bridge.CodeNotConnected]
+// error that says what to do, or [bridge.CodeStorageUnavailable] where the
+// files were taken away.
 func (m *Manager) Ready() error {
+	if err := m.opts.Watch.Check(); err != nil {
+		return err
+	}
 	status := m.Status()
 	switch status.Status {
 	case bridge.StateOpen:

@@ -33,6 +33,9 @@ const (
 	longPause  = 30 * time.Second
 	// refusedPause is how long the network's refusals are left alone.
 	refusedPause = time.Hour
+	// storageCheck is how often an idle connection looks whether its files are
+	// still there.
+	storageCheck = 2 * time.Second
 )
 
 // command asks the supervisor for something and waits for the answer.
@@ -140,6 +143,8 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 	defer s.lapse.Stop()
 	phone := time.NewTicker(phoneCheck)
 	defer phone.Stop()
+	storage := time.NewTicker(storageCheck)
+	defer storage.Stop()
 	m.setState(bridge.StateConnecting, "")
 	for {
 		select {
@@ -154,6 +159,8 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 			if s.phase == phaseOpen {
 				m.checkPhone()
 			}
+		case <-storage.C:
+			s.checkStorage()
 		case <-s.lapse.C:
 			if s.phase != phaseOpen {
 				m.setState(bridge.StateClosed, "")
@@ -208,17 +215,40 @@ func (s *session) onTimer() bool {
 // tryConnect begins a dial, if that is allowed. What cannot be read is no
 // permission: it is asked again after a while.
 func (s *session) tryConnect() {
+	if err := s.m.opts.Watch.Check(); err != nil {
+		s.suspend(err, reasonOf(err))
+		return
+	}
 	sentence, err := s.foreign(s.l.ctx)
 	switch {
 	case err != nil:
-		s.m.log.Error().Err(err).Dur("retry_in", shortPause).Msg("not connecting: the store's owner cannot be read")
-		s.m.setState(stateWhileAway(time.Since(s.lostAt)), "not connected, because the stored messages cannot be read: "+reasonOf(err))
-		s.schedule(shortPause)
+		s.suspend(err, "not connected, because the stored messages cannot be read: "+reasonOf(err))
 	case sentence != "":
 		s.halt(sentence)
 	default:
 		s.connect()
 	}
+}
+
+// checkStorage ends a connection whose messages could not be kept: the data
+// directory may be gone without a write that would tell.
+func (s *session) checkStorage() {
+	if s.phase != phaseLogin && s.phase != phaseOpen {
+		return
+	}
+	if err := s.m.opts.Watch.Check(); err != nil {
+		s.l.refusing.Store(true)
+		s.l.cut()
+		s.suspend(err, reasonOf(err))
+	}
+}
+
+// suspend stays unconnected because of the storage, and tries again soon.
+func (s *session) suspend(cause error, sentence string) {
+	s.m.log.Error().Err(cause).Dur("retry_in", storageCheck).Msg("not connected because of the storage")
+	s.lost()
+	s.m.setState(stateWhileAway(time.Since(s.lostAt)), sentence)
+	s.schedule(storageCheck)
 }
 
 // connect begins a dial. Its context is the socket's too, as long as it lasts.

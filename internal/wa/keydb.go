@@ -1,0 +1,177 @@
+package wa
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the driver of session.db
+
+	"bridged/internal/dbfile"
+)
+
+// sessionDatabase is how people are told of session.db.
+var sessionDatabase = dbfile.Database{
+	Name:   "session.db",
+	Repair: "stop bridged, delete session.db, session.db-wal and session.db-shm, start again and pair the account; messages are kept elsewhere",
+}
+
+// keyDB is session.db: the keys of the linked device, whatsmeow's. It has one
+// connection, so that a decryption's transaction cannot be interleaved with a
+// send's reads and writes.
+type keyDB struct {
+	*sql.DB
+	path string
+	// keeper only holds the file open. A connection whose statement is
+	// interrupted is closed; were it the last one, SQLite would remove the
+	// write-ahead log, and the watch take that for damage.
+	keeper *sql.DB
+}
+
+// openKeys opens session.db, and makes a new one only where there is none.
+func openKeys(ctx context.Context, path string) (_ *keyDB, err error) {
+	if err := prepareKeys(ctx, path); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, fmt.Errorf("keep %s private: %w", path, err)
+	}
+	k := &keyDB{path: path}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, k.Close())
+		}
+	}()
+	if k.keeper, err = sql.Open("sqlite", keysDSN(path, "rw")); err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	if k.DB, err = sql.Open("sqlite", keysDSN(path, "rw")); err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	k.keeper.SetMaxOpenConns(1)
+	k.SetMaxOpenConns(1)
+	for _, db := range []*sql.DB{k.DB, k.keeper} {
+		if err := checkPages(ctx, db, path); err != nil {
+			return nil, err
+		}
+	}
+	return k, nil
+}
+
+// keysDSN names the file for the driver. What is deleted is overwritten, and
+// temporary files, which would hold keys, are in memory.
+func keysDSN(path, mode string) string {
+	query := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)", "temp_store(MEMORY)",
+	}}
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + query.Encode()
+}
+
+// sqliteHeader begins every SQLite database (sqlite.org/fileformat.html, 1.3).
+const sqliteHeader = "SQLite format 3\x00"
+
+// prepareKeys refuses a file that is no whole database, and makes a new one
+// where there is none. SQLite itself would take an emptied one for a new one,
+// and the session would be gone silently.
+func prepareKeys(ctx context.Context, path string) error {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return createKeys(ctx, path)
+	} else if err != nil {
+		return err
+	}
+	defer file.Close()
+	header := make([]byte, len(sqliteHeader))
+	if _, err := io.ReadFull(file, header); err != nil || string(header) != sqliteHeader {
+		return fmt.Errorf("open %s: %w", path, sessionDatabase.Damaged(errors.New("emptied or overwritten")))
+	}
+	return nil
+}
+
+// createKeys makes a database and moves it to its place when it is whole: from
+// then on it is only ever opened, so that no connection puts an empty one where
+// the file was taken away.
+func createKeys(ctx context.Context, path string) error {
+	if _, err := os.Stat(path + "-wal"); err == nil {
+		return fmt.Errorf("%s is missing, but %s-wal is there: put session.db back beside it, "+
+			"or delete %s-wal and pair the account again", path, path, path)
+	}
+	draft := path + ".new"
+	for _, left := range []string{draft, draft + "-wal", draft + "-shm", draft + "-journal"} {
+		if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("clear an unfinished session: %w", err)
+		}
+	}
+	db, err := sql.Open("sqlite", keysDSN(draft, "rwc"))
+	if err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	_, err = db.ExecContext(ctx, "VACUUM") // writes the first page
+	if err := errors.Join(err, db.Close()); err != nil {
+		return fmt.Errorf("create %s: %w", path, sessionDatabase.Explain(err))
+	}
+	if err := os.Rename(draft, path); err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	return nil
+}
+
+// checkPages looks for damage inside the session's database, which is small.
+func checkPages(ctx context.Context, db *sql.DB, path string) error {
+	var verdict string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+		if dbfile.IsDamage(err) {
+			err = sessionDatabase.Damaged(err)
+		}
+		return fmt.Errorf("open %s: %w", path, sessionDatabase.Explain(err))
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("open %s: %w", path, sessionDatabase.Damaged(errors.New(verdict)))
+	}
+	return nil
+}
+
+// watch adds the files to a watch, or to a new one.
+func (k *keyDB) watch(w *dbfile.Watch) (_ *dbfile.Watch, err error) {
+	if w == nil {
+		if w, err = dbfile.NewWatch(filepath.Dir(k.path)); err != nil {
+			return nil, err
+		}
+	}
+	return w, w.AddDatabase(k.path)
+}
+
+// erase leaves nothing of what was deleted in the file or its log: the pages
+// that are in use are written anew, the others are cut off, and so is the log,
+// which has copies of both.
+func (k *keyDB) erase(ctx context.Context) error {
+	if _, err := k.ExecContext(ctx, "VACUUM"); err != nil {
+		return fmt.Errorf("clear the session's file: %w", sessionDatabase.Explain(err))
+	}
+	var busy, frames, copied int
+	err := k.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &copied)
+	if err == nil && busy != 0 {
+		err = errors.New("it is being read")
+	}
+	if err != nil {
+		return fmt.Errorf("clear the session's log: %w", sessionDatabase.Explain(err))
+	}
+	return nil
+}
+
+// Close closes the file.
+func (k *keyDB) Close() error {
+	var errs []error
+	for _, db := range []*sql.DB{k.keeper, k.DB} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"strings"
 
 	"bridged/internal/bridge"
 )
@@ -22,7 +21,7 @@ func (t *tx) reaction(f bridge.ReactionChange) error {
 		INSERT INTO reactions (message, person, emoji, timestamp) VALUES (?, ?, ?, ?)
 		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.emoji != emoji`,
-		m.arrival, p.id, strings.ToValidUTF8(f.Emoji, "\uFFFD"), f.Timestamp.UnixMilli())
+		m.arrival, p.id, f.Emoji, f.Timestamp.UnixMilli())
 	if err != nil || changed == 0 {
 		return err
 	}
@@ -80,7 +79,6 @@ func (t *tx) edit(f bridge.Edit) error {
 	if m.deleted != 0 || f.Timestamp.UnixMilli() < m.edited {
 		return nil
 	}
-	f.New.Content = strings.ToValidUTF8(f.New.Content, "\uFFFD")
 	keepsFile, err := keepFile(m, &f.New)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package store
 
 import (
 	"strconv"
-	"strings"
 
 	"bridged/internal/bridge"
 )
@@ -23,7 +22,6 @@ func (t *tx) message(m bridge.Message) error {
 	if err := t.pushName(sender, m.PushName); err != nil {
 		return err
 	}
-	m.Content = strings.ToValidUTF8(m.Content, "\uFFFD")
 	arrival, err := t.insertMessage(m, c, sender)
 	if err != nil {
 		return err

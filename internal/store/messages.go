@@ -87,7 +87,9 @@ func (r *snapshot) scanMessage(rows *sql.Rows) (bridge.Message, place, error) {
 		}
 		m.Status = &d
 	}
-	return m, at, r.s.unpack(column, &m)
+	err = r.s.unpack(column, &m)
+	m.Bound() // what was stored before there were limits
+	return m, at, err
 }
 
 // addVotesAndReactions looks for them only where there are some.

@@ -11,11 +11,12 @@ import (
 // nil they are on the disk; saving them again changes nothing. A fact that
 // cannot apply (an edit by somebody else, a reaction to a message that is not
 // stored) is left out without an error, so that no stanza can come back for
-// ever. What the disk refuses is [bridge.CodeStorageUnavailable].
+// ever. What strangers chose is kept within [bridge.Bounded]. What the disk
+// refuses is [bridge.CodeStorageUnavailable].
 func (s *Store) Save(ctx context.Context, facts ...bridge.Fact) error {
 	return s.write(ctx, func(t *tx) error {
 		for _, fact := range facts {
-			if err := t.save(fact); err != nil {
+			if err := t.save(bridge.Bounded(fact)); err != nil {
 				return fmt.Errorf("save %T: %w", fact, err)
 			}
 		}

@@ -152,17 +152,28 @@ func contextOf(c *waE2E.ContextInfo) *bridge.ContextInfo {
 	if c.GetStanzaID() == "" && len(c.GetMentionedJID()) == 0 {
 		return nil
 	}
-	context := &bridge.ContextInfo{MentionedJID: []bridge.JID{}}
+	context := new(bridge.ContextInfo)
 	if id := idOf(c.GetStanzaID()); id != "" {
 		context.QuotedMsgID = &id
 		context.QuotedSenderJID = parseToBridge(c.GetParticipant())
 	}
-	for _, mentioned := range c.GetMentionedJID() {
-		if jid := parseToBridge(mentioned); jid != "" {
-			context.MentionedJID = append(context.MentionedJID, jid)
+	context.MentionedJID = people(c.GetMentionedJID())
+	return context
+}
+
+// maxListed bounds how many entries of a sender's list are looked at.
+const maxListed = 4096
+
+// people reads a list of people, each once, without what is none.
+func people(list []string) []bridge.JID {
+	found, seen := []bridge.JID{}, make(map[bridge.JID]bool)
+	for _, entry := range list[:min(len(list), maxListed)] {
+		if jid := parseToBridge(entry); jid != "" && !seen[jid] {
+			seen[jid] = true
+			found = append(found, jid)
 		}
 	}
-	return context
+	return found
 }
 
 // textOf is the text that a person would read in the message.

@@ -1,6 +1,7 @@
 package wa
 
 import (
+	"math"
 	"testing"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -117,5 +118,34 @@ func TestRecovered_ValuesStayOutOfTheError(t *testing.T) {
 	}
 	if err := run(func() {}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDescribe_BelievesNoNumber of a sender's.
+func TestDescribe_BelievesNoNumber(t *testing.T) {
+	huge := proto.Uint32(math.MaxUint32)
+	for name, msg := range map[string]*waE2E.Message{
+		"image":    {ImageMessage: &waE2E.ImageMessage{FileLength: proto.Uint64(math.MaxUint64), Width: huge, Height: huge}},
+		"video":    {VideoMessage: &waE2E.VideoMessage{FileLength: proto.Uint64(1 << 63), Seconds: huge, Width: huge}},
+		"audio":    {AudioMessage: &waE2E.AudioMessage{FileLength: proto.Uint64(math.MaxInt64), Seconds: huge}},
+		"document": {DocumentMessage: &waE2E.DocumentMessage{FileLength: proto.Uint64(3 << 30), PageCount: huge}},
+		"sticker":  {StickerMessage: &waE2E.StickerMessage{FileLength: proto.Uint64(math.MaxUint64), Width: huge}},
+	} {
+		m := bridge.Bounded(described(msg)).(bridge.Message)
+		if f := m.Media; f.Size != 0 || f.Width != 0 || f.Height != 0 || f.DurationSec != 0 || f.Pages != 0 || f.MimeType != bridge.UnknownMIMEType {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+// TestContext_ManyMentions are read once each, and not without end.
+func TestContext_ManyMentions(t *testing.T) {
+	mentions := make([]string, 1<<16)
+	for i := range mentions {
+		mentions[i] = []string{"15550100301@s.whatsapp.net", "nobody", "15550100302@s.whatsapp.net"}[i%3]
+	}
+	context := contextOf(&waE2E.ContextInfo{MentionedJID: mentions})
+	if len(context.MentionedJID) != 2 {
+		t.Errorf("mentioned: %v", context.MentionedJID)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +74,33 @@ func TestReaction_FromTheFutureDoesNotOutlastTheNext(t *testing.T) {
 		list := a.messages(jidOf(friend))
 		return len(list) == 1 && len(list[0].Reactions) == 1 && list[0].Reactions[0].Emoji == "👍"
 	})
+}
+
+// TestStrangeIDs_DoNotBlockWhatIsBehindThem: a sender chooses the id.
+func TestStrangeIDs_DoNotBlockWhatIsBehindThem(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	ids := []string{".", "..", "a/../b", "a\x00b", "a\nb", "\x1b[2J", strings.Repeat("x", 300)}
+	for _, id := range ids {
+		if _, err := friend.SendText(ctx, a.phone.PN(), "hello", simnet.WithID(id)); err != nil {
+			t.Fatalf("%q: %v", id, err)
+		}
+	}
+	if _, err := friend.SendText(ctx, a.phone.PN(), "behind them"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the message behind them", func() bool {
+		list := a.messages(jidOf(friend))
+		return len(list) == len(ids)+1 && list[len(ids)].Content == "behind them"
+	})
+	for _, m := range a.messages(jidOf(friend)) {
+		if one, err := a.store.Message(ctx, jidOf(friend), m.ID); err != nil || one.ID != m.ID {
+			t.Errorf("%q: %v", m.ID, err)
+		}
+	}
 }
 
 func TestLargePicture_WithoutItsSmallOneIsAMessage(t *testing.T) {

@@ -204,6 +204,9 @@ func protocolFacts(p *waE2E.ProtocolMessage, s source, chat bridge.JID, at bridg
 		return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
 			New: describe(p.GetEditedMessage(), s, chat, target, at)}}
 	case waE2E.ProtocolMessage_EPHEMERAL_SETTING:
+		if chat.IsGroup() {
+			return nil // a group's timer is told by the network, not by any member
+		}
 		return []bridge.Fact{bridge.ChatTimer{Chat: chat, Seconds: p.GetEphemeralExpiration()}}
 	}
 	return nil
@@ -214,7 +217,6 @@ func reactionFacts(r *waE2E.ReactionMessage, s source, chat bridge.JID, at bridg
 		Timestamp: claimed(r.GetSenderTimestampMS(), at)}}
 }
 
-// voteFacts decrypts a vote with the poll's secret, which whatsmeow keeps.
 // maxAhead is how far a sender's clock may be ahead of the network's.
 const maxAhead = 24 * time.Hour
 
@@ -228,6 +230,7 @@ func claimed(ms int64, at bridge.Time) bridge.Time {
 	return at
 }
 
+// voteFacts decrypts a vote with the poll's secret, which whatsmeow keeps.
 func (m *Manager) voteFacts(l *link, e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	update := e.Message.GetPollUpdateMessage()
 	vote, err := opened(func() (*waE2E.PollVoteMessage, error) { return l.cli.DecryptPollVote(l.ctx, e) })

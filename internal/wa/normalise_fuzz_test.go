@@ -1,8 +1,11 @@
 package wa
 
 import (
+	"encoding/json"
 	"testing"
+	"unicode/utf8"
 
+	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"google.golang.org/protobuf/proto"
 
@@ -45,6 +48,16 @@ func FuzzDescribe(f *testing.F) {
 		kept := new(waE2E.Message)
 		if err := proto.Unmarshal(got.Raw, kept); err != nil || !proto.Equal(kept, msg) {
 			t.Errorf("the stored protobuf is another one: %v", err)
+		}
+		bounded := bridge.Bounded(got).(bridge.Message)
+		if f := bounded.Media; f != nil && (f.Size < 0 || f.MimeType == "" || f.Width < 0 || f.Height < 0 || f.DurationSec < 0 || f.Pages < 0) {
+			t.Errorf("a file that cannot be: %+v", f)
+		}
+		if _, err := json.Marshal(bounded); err != nil || !utf8.ValidString(bounded.Content) {
+			t.Errorf("not shown: %v", err)
+		}
+		if alone := contentAlone(msg); alone != nil {
+			forwardForm(&link{cli: new(whatsmeow.Client)}, alone)
 		}
 		protocolFacts(unwrap(msg).msg.GetProtocolMessage(), who, "1@lid", bridge.Millis(0))
 		hdUpload(msg)

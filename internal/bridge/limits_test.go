@@ -1,0 +1,114 @@
+package bridge
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestBounded_EveryLimit sends each field what a stranger could put into it.
+func TestBounded_EveryLimit(t *testing.T) {
+	long := strings.Repeat("ä", 1<<17)
+	media := func(m Media) Message { return Message{Media: &m} }
+	shown := func(m Media) Message {
+		if m.MimeType == "" {
+			m.MimeType = UnknownMIMEType
+		}
+		return media(m)
+	}
+	for name, test := range map[string]struct{ given, want Fact }{
+		"content":            {Message{Content: long}, Message{Content: long[:2*maxContent]}},
+		"content no text":    {Message{Content: "a\xffb"}, Message{Content: "a\uFFFDb"}},
+		"control characters": {Message{Content: "a\x00\x1b[2Jb"}, Message{Content: "a\x00\x1b[2Jb"}},
+		"message type":       {Message{MessageType: long}, Message{MessageType: long[:2*maxName]}},
+		"push name":          {Message{PushName: long}, Message{PushName: long[:2*maxName]}},
+		"size negative":      {media(Media{Size: -1}), shown(Media{})},
+		"size of 2 GiB":      {media(Media{Size: 2 << 30}), shown(Media{Size: 2 << 30})},
+		"size beyond 2 GiB":  {media(Media{Size: 2<<30 + 1}), shown(Media{})},
+		"caption":            {media(Media{Caption: long}), shown(Media{Caption: long[:2*maxContent]})},
+		"mimetype":           {media(Media{MimeType: "audio/ogg; codecs=opus"}), media(Media{MimeType: "audio/ogg; codecs=opus"})},
+		"mimetype missing":   {media(Media{}), media(Media{MimeType: UnknownMIMEType})},
+		"mimetype too long":  {media(Media{MimeType: "a/" + strings.Repeat("b", 254)}), shown(Media{})},
+		"mimetype half":      {media(Media{MimeType: "image"}), shown(Media{})},
+		"mimetype two lines": {media(Media{MimeType: "image/png\r\nX-Evil: 1"}), shown(Media{})},
+		"mimetype's params":  {media(Media{MimeType: "image/png; a=\n"}), shown(Media{})},
+		"mimetype not ASCII": {media(Media{MimeType: "bild/pñg"}), shown(Media{})},
+		"file name":          {media(Media{FileName: long + ".pdf"}), shown(Media{FileName: long[:2*(maxName-4)] + ".pdf"})},
+		"file name no dot":   {media(Media{FileName: long}), shown(Media{FileName: long[:2*maxName]})},
+		"file name hides":    {media(Media{FileName: "invoice\u202Efdp.exe\r\n\x00"}), shown(Media{FileName: "invoicefdp.exe"})},
+		"duration":           {media(Media{DurationSec: 1 << 31}), shown(Media{})},
+		"duration negative":  {media(Media{DurationSec: -5}), shown(Media{})},
+		"width and height":   {media(Media{Width: 1 << 31, Height: -1}), shown(Media{})},
+		"pages":              {media(Media{Pages: 1 << 31}), shown(Media{})},
+		"keys": {media(Media{Ref: MediaRef{MediaKey: make([]byte, 65), FileSHA256: make([]byte, 65), FileEncSHA256: make([]byte, 32)}}),
+			shown(Media{Ref: MediaRef{FileEncSHA256: make([]byte, 32)}})},
+		"direct path":     {media(Media{Ref: MediaRef{DirectPath: "/" + long}}), shown(Media{})},
+		"poll's question": {Message{Poll: &Poll{Name: long, Options: []PollOption{}}}, Message{Poll: &Poll{Name: long[:2*maxContent], Options: []PollOption{}}}},
+		"poll's options": {Message{Poll: &Poll{Options: make([]PollOption, 10_000), SelectableCount: 10_000}},
+			Message{Poll: &Poll{Options: make([]PollOption, maxOptions)}}},
+		"poll's option": {Message{Poll: &Poll{Options: []PollOption{{Name: long}}, SelectableCount: 1}},
+			Message{Poll: &Poll{Options: []PollOption{{Name: long[:2*maxOption]}}, SelectableCount: 1}}},
+		"mentions": {Message{ContextInfo: &ContextInfo{MentionedJID: make([]JID, 65_536)}},
+			Message{ContextInfo: &ContextInfo{MentionedJID: make([]JID, maxMentions)}}},
+		"reaction": {ReactionChange{Emoji: strings.Repeat("👍", 1<<14)}, ReactionChange{Emoji: strings.Repeat("👍", maxEmoji)}},
+		"votes": {PollVote{Hashes: append([][]byte{{1}}, slicesOf(10_000, 32)...)},
+			PollVote{Hashes: slicesOf(maxOptions, 32)}},
+		"names": {Contact{Name: &long, PushName: &long, BusinessName: &long},
+			Contact{Name: ptr(long[:2*maxName]), PushName: ptr(long[:2*maxName]), BusinessName: ptr(long[:2*maxName])}},
+		"group": {Group{Name: long, Topic: long, Participants: []Participant{{DisplayName: long}}},
+			Group{Name: long[:2*maxName], Topic: long[:2*maxTopic], Participants: []Participant{{DisplayName: long[:2*maxName]}}}},
+		"group change": {GroupChange{Name: &long, Topic: &long, Joined: []Participant{{DisplayName: long}}},
+			GroupChange{Name: ptr(long[:2*maxName]), Topic: ptr(long[:2*maxTopic]), Joined: []Participant{{DisplayName: long[:2*maxName]}}}},
+		"edit": {Edit{New: Message{Content: long}, Otherwise: &Message{Content: long}},
+			Edit{New: Message{Content: long[:2*maxContent]}, Otherwise: &Message{Content: long[:2*maxContent]}}},
+		"new place":    {MediaMoved{DirectPath: "/" + long}, MediaMoved{}},
+		"raw is whole": {Message{Raw: []byte(long)}, Message{Raw: []byte(long)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Bounded(test.given)
+			if diff := cmp.Diff(test.want, got, sameTime); diff != "" {
+				t.Error(diff)
+			}
+			if !reflect.DeepEqual(Bounded(got), got) {
+				t.Error("a second time changes more")
+			}
+		})
+	}
+}
+
+var sameTime = cmp.Comparer(func(a, b Time) bool { return a.Equal(b.Time) })
+
+func ptr[T any](v T) *T { return &v }
+
+func slicesOf(n, size int) [][]byte {
+	list := make([][]byte, n)
+	for i := range list {
+		list[i] = make([]byte, size)
+	}
+	return list
+}
+
+func TestCut_EndsBetweenSigns(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"hello", 5, "hello"},
+		{"hello", 3, "hel"},
+		{"ae\u0301b", 2, "a"},
+		{"ae\u0301b", 3, "ae\u0301"},
+		{"x👩‍👩‍👧", 4, "x"},
+		{"x🙏🏾", 2, "x"},
+		{"🇮🇹🇩🇪", 3, "🇮🇹"},
+		{"🇮🇹🇩🇪", 1, "🇮"}, // never nothing: an empty reaction would be its removal
+		{"a" + strings.Repeat("\u0301", 300), 255, "a" + strings.Repeat("\u0301", 254)},
+		{"\xff\xffab", 1, "\uFFFD"},
+	} {
+		if got := cut(test.text, test.most); got != test.want {
+			t.Errorf("cut(%q, %d) = %q, want %q", test.text, test.most, got, test.want)
+		}
+	}
+}

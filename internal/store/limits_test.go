@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+)
+
+// TestSave_StrangeIDsNeitherBlockNorCollide: the store takes any text as an id,
+// also from before there was a rule for ids.
+func TestSave_StrangeIDsNeitherBlockNorCollide(t *testing.T) {
+	s := newStore(t)
+	given := []string{".", "..", "../..", "a/b", "a\x00", "a\x00b", "a\nb", "\x1b[2J", `"'`, "%00", strings.Repeat("y", 1<<20)}
+	for i, id := range given {
+		save(t, s, says(alice, alice, id, i, "text"), says(alice, alice, id, i, "text"),
+			bridge.ReactionChange{Chat: alice, Target: id, Sender: alice, Emoji: "👍", Timestamp: at(i)})
+	}
+	list := historyOf(t, s, alice)
+	if len(list) != len(given) {
+		t.Fatalf("%d messages of %d", len(list), len(given))
+	}
+	for i, m := range list {
+		if one := message(t, s, alice, m.ID); one.ID != m.ID || len(one.Reactions) != 1 {
+			t.Errorf("%.20q is found as %.20q with %d reactions", given[i], one.ID, len(one.Reactions))
+		}
+		var back string
+		if data, err := json.Marshal(m.ID); err != nil || json.Unmarshal(data, &back) != nil || back != m.ID {
+			t.Errorf("%.20q does not survive JSON: %q", given[i], back)
+		}
+	}
+	page, err := s.Events(context.Background(), EventQuery{Limit: 1000})
+	if err != nil || len(page.Events) == 0 {
+		t.Errorf("%d events, %v", len(page.Events), err)
+	}
+	save(t, s, says(alice, alice, "", 99, "without an id")) // the network has no such message
+	if n := len(historyOf(t, s, alice)); n != len(given) {
+		t.Errorf("%d messages", n)
+	}
+}
+
+// TestMessage_StoredBeforeThereWereLimits is shown within them.
+func TestMessage_StoredBeforeThereWereLimits(t *testing.T) {
+	s := newStore(t)
+	picture := says(alice, alice, "A1", 1, "caption")
+	picture.Media = &bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}
+	save(t, s, picture)
+	err := s.write(context.Background(), func(t *tx) error {
+		return t.run(`UPDATE messages SET push_name = ?, details = json_set(details, '$.m.z', -1, '$.m.y', '', '$.m.w', -7)`, strings.Repeat("n", 1000))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []bridge.Message{message(t, s, alice, "A1"), historyOf(t, s, alice)[0]} {
+		if m.Media.Size != 0 || m.Media.MimeType != bridge.UnknownMIMEType || m.Media.Width != 0 || len(m.PushName) != 255 {
+			t.Errorf("shown as %+v, %d", m.Media, len(m.PushName))
+		}
+	}
+}

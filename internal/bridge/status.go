@@ -55,3 +55,13 @@ type PasskeyResult struct {
 	Code      *string `json:"code"`
 	Confirmed bool    `json:"confirmed"`
 }
+
+// Traffic is how many messages went through the account since the program
+// started.
+type Traffic struct {
+	Received       uint64 // stored, the account's own from other devices included
+	Undecryptable  uint64 // stored as such, as they could not be read
+	Sent           uint64 // accepted by the network
+	Failed         uint64 // given up; those of which nobody knows are not among them
+	LastReceivedAt *Time  // nil before the first
+}

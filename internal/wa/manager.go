@@ -65,6 +65,7 @@ type Manager struct {
 	groups   *groupFetcher
 	pairMu   sync.Mutex // serialises requests for pairing codes
 	reupload reuploads
+	traffic  traffic
 
 	mu       sync.Mutex // guards the fields below
 	status   bridge.Status

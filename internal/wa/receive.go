@@ -132,6 +132,7 @@ func (l *link) keep(facts []bridge.Fact) bool {
 		return l.refuse(err)
 	}
 	l.m.accepted()
+	l.m.traffic.stored(facts)
 	l.m.groups.want(facts)
 	return true
 }

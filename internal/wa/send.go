@@ -133,11 +133,12 @@ func (m *Manager) transmit(ctx context.Context, to types.JID, row bridge.Message
 		left = left || ambiguous
 		if !again {
 			refusal := m.refusalOf(err, row.Chat)
-			m.settle(row, bridge.DeliveryFailed)
+			m.fail(row)
 			return bridge.Sent{}, refusal
 		}
 		m.log.Warn().Str("msg_id", row.ID).Str("error", redact(err.Error())).Msg("send interrupted")
 		if left && m.isOut(ctx, row) {
+			m.traffic.sent.Add(1)
 			return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: row.Timestamp}, nil
 		}
 		if m.waitOpen(ctx) != nil {
@@ -232,6 +233,7 @@ func (l *link) reached(ctx context.Context, to types.JID) error {
 // sent notes the network's acknowledgement. The message is out: a store that
 // fails now does not make the send fail.
 func (m *Manager) sent(row bridge.Message, resp whatsmeow.SendResponse) bridge.Sent {
+	m.traffic.sent.Add(1)
 	at := row.Timestamp
 	if !resp.Timestamp.IsZero() {
 		at = bridge.At(resp.Timestamp)
@@ -246,11 +248,12 @@ func (m *Manager) sent(row bridge.Message, resp whatsmeow.SendResponse) bridge.S
 	return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: at}
 }
 
-// settle stores the end of a try.
-func (m *Manager) settle(row bridge.Message, status bridge.Delivery) {
+// fail stores that a message did not leave.
+func (m *Manager) fail(row bridge.Message) {
+	m.traffic.failed.Add(1)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
 	defer cancel()
-	if err := m.inbox.Save(ctx, bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: status}); err != nil {
+	if err := m.inbox.Save(ctx, bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliveryFailed}); err != nil {
 		m.log.Error().Err(err).Str("msg_id", row.ID).Msg("status of a send not stored")
 	}
 }
@@ -260,7 +263,7 @@ func (m *Manager) settle(row bridge.Message, status bridge.Delivery) {
 func (m *Manager) abandoned(ctx context.Context, row bridge.Message, cause error, left, hasKey bool) error {
 	stopping := isStopping(ctx)
 	if !left || stopping && !hasKey {
-		m.settle(row, bridge.DeliveryFailed)
+		m.fail(row)
 	}
 	switch {
 	case stopping:
@@ -308,11 +311,13 @@ func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.
 	for {
 		resp, err := m.try(ctx, to, id, msg)
 		if err == nil {
+			m.traffic.sent.Add(1)
 			sent := bridge.Sent{ID: id, Chat: chat, Timestamp: bridge.At(resp.Timestamp)}
 			m.reacted(ctx, sent, r, key)
 			return sent, nil
 		}
 		if again, _ := uncertain(err); !again {
+			m.traffic.failed.Add(1)
 			return bridge.Sent{}, m.refusalOf(err, chat)
 		}
 		switch {

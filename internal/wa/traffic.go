@@ -1,0 +1,45 @@
+package wa
+
+import (
+	"sync/atomic"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// traffic counts the messages that went through the account since the program
+// started.
+type traffic struct {
+	received, undecryptable, sent, failed atomic.Uint64
+
+	lastReceived atomic.Int64 // in milliseconds; 0 before the first
+}
+
+// stored counts the messages among the facts of a stanza that was stored.
+func (t *traffic) stored(facts []bridge.Fact) {
+	for _, fact := range facts {
+		m, ok := fact.(bridge.Message)
+		switch {
+		case !ok:
+		case m.MessageType == bridge.TypeUndecryptable:
+			t.undecryptable.Add(1)
+		default:
+			t.received.Add(1)
+			t.lastReceived.Store(time.Now().UnixMilli())
+		}
+	}
+}
+
+// Traffic returns how many messages went through the account since the program
+// started.
+func (m *Manager) Traffic() bridge.Traffic {
+	t := &m.traffic
+	counted := bridge.Traffic{
+		Received: t.received.Load(), Undecryptable: t.undecryptable.Load(), Sent: t.sent.Load(), Failed: t.failed.Load(),
+	}
+	if at := t.lastReceived.Load(); at != 0 {
+		last := bridge.Millis(at)
+		counted.LastReceivedAt = &last
+	}
+	return counted
+}

@@ -1,0 +1,41 @@
+package wa_test
+
+import (
+	"testing"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+func TestTraffic_CountsWhatComesLeavesAndFails(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	before := a.manager.Traffic()
+	if before.LastReceivedAt != nil || before.Received != 0 {
+		t.Errorf("before the first: %+v", before)
+	}
+	for _, text := range []string{"one", "two"} {
+		if _, err := friend.SendText(ctx, a.phone.PN(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "both messages", func() bool { return a.manager.Traffic().Received == 2 })
+	if _, err := a.send(jidOf(friend), "answer"); err != nil {
+		t.Fatal(err)
+	}
+	a.device().FailSends(simnet.SendFault{Code: 479})
+	if _, err := a.send(jidOf(friend), "refused"); bridge.CodeOf(err) != bridge.CodeSendRefused {
+		t.Fatalf("got %v", err)
+	}
+	got := a.manager.Traffic()
+	if got.LastReceivedAt == nil || time.Since(got.LastReceivedAt.Time) > time.Minute {
+		t.Errorf("last received at %v", got.LastReceivedAt)
+	}
+	if got.LastReceivedAt = nil; got != (bridge.Traffic{Received: 2, Sent: 1, Failed: 1}) {
+		t.Errorf("counted %+v", got)
+	}
+}

@@ -127,6 +127,7 @@ func (a *app) handler(c config) http.Handler {
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		Files: a.files, Preparer: a.preparer, FetchTimeout: c.FetchTimeout,
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
+		Build: api.Build{Version: version, Library: libraryVersion()},
 	})
 }
 

@@ -14,14 +14,18 @@ type versionCommand struct{}
 
 // Run is called by kong.
 func (versionCommand) Run(e *environment) error {
-	library := "unknown"
+	_, err := fmt.Fprintf(e.stdout, "bridged %s (%s %s/%s, whatsmeow %s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, libraryVersion())
+	return err
+}
+
+// libraryVersion returns the version of whatsmeow that was built in.
+func libraryVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, dep := range info.Deps {
 			if dep.Path == "go.mau.fi/whatsmeow" {
-				library = dep.Version
+				return dep.Version
 			}
 		}
 	}
-	_, err := fmt.Fprintf(e.stdout, "bridged %s (%s %s/%s, whatsmeow %s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, library)
-	return err
+	return "unknown"
 }

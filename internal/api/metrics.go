@@ -1,48 +1,79 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
+	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"bridged/internal/bridge"
+	"github.com/rs/zerolog"
 )
 
 // metrics is what /metrics shows, in a registry of its own. Labels are routes,
 // never paths: no JID gets there, and their number is fixed.
 type metrics struct {
 	registry *prometheus.Registry
+	log      zerolog.Logger
 	requests *prometheus.CounterVec
-	latency  *prometheus.HistogramVec
+	duration *prometheus.HistogramVec
 	streams  prometheus.Gauge
 }
 
-func newMetrics(account Account) *metrics {
+// Build is what the running program was made of.
+type Build struct {
+	Version string // of bridged
+	Library string // the version of whatsmeow
+}
+
+func newMetrics(o Options) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
+		log:      o.Log,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "bridged_http_requests_total", Help: "Requests by route, method and status.",
 		}, []string{"route", "method", "status"}),
-		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "bridged_http_request_seconds", Help: "Time from a request's head to its last byte.",
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "bridged_http_request_duration_seconds",
+			Help:    "Time from a request's head to its last byte. Streams of events and waiting for them are left out.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"route"}),
 		streams: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "bridged_event_streams", Help: "Streams of events that are open.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.latency, m.streams, accountState{account},
+	m.registry.MustRegister(m.requests, m.duration, m.streams, buildInfo(o.Build), &state{o.Store, o.Account, o.Files},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
+func buildInfo(b Build) prometheus.Collector {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "bridged_build_info", Help: "1; its labels are what the program was made of.",
+		ConstLabels: prometheus.Labels{"version": b.Version, "whatsmeow": b.Library, "goversion": runtime.Version()},
+	})
+	info.Set(1)
+	return info
+}
+
+// handler serves what can be had where a part fails, which the log tells.
 func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError, ErrorLog: scrapeLog{m.log},
+	})
+}
+
+// scrapeLog takes what promhttp has to say.
+type scrapeLog struct{ log zerolog.Logger }
+
+// Println is part of promhttp.Logger.
+func (l scrapeLog) Println(v ...any) {
+	l.log.Warn().Str("error", redact(strings.TrimSpace(fmt.Sprintln(v...)))).Msg("metrics are incomplete")
 }
 
 // observe counts a request that is over.
@@ -52,26 +83,13 @@ func (m *metrics) observe(r *http.Request, status int, took time.Duration) {
 		route, method = "unknown", "any" // callers must not choose labels
 	}
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
-	m.latency.WithLabelValues(route).Observe(took.Seconds())
+	if !isHeld(r, route) {
+		m.duration.WithLabelValues(route).Observe(took.Seconds())
+	}
 }
 
-// accountState is the account's status at the time of the scrape: 1 for the
-// present state, 0 for the others.
-type accountState struct{ account Account }
-
-var accountStateDesc = prometheus.NewDesc("bridged_account_state", "1 for the account's present state.", []string{"state"}, nil)
-
-// Describe is part of prometheus.Collector.
-func (accountState) Describe(descs chan<- *prometheus.Desc) { descs <- accountStateDesc }
-
-// Collect is part of prometheus.Collector.
-func (a accountState) Collect(metrics chan<- prometheus.Metric) {
-	present := a.account.Status().Status
-	for _, state := range []bridge.State{bridge.StateIdle, bridge.StateConnecting, bridge.StateOpen, bridge.StateClosed, bridge.StateNeedsPair} {
-		value := 0.0
-		if state == present {
-			value = 1
-		}
-		metrics <- prometheus.MustNewConstMetric(accountStateDesc, prometheus.GaugeValue, value, string(state))
-	}
+// isHeld reports whether a request is answered when something happens, so that
+// its duration says nothing of the server.
+func isHeld(r *http.Request, route string) bool {
+	return route == "/api/events" && (acceptsStream(r) || r.URL.Query().Get("wait") != "")
 }

@@ -51,6 +51,8 @@ type Account interface {
 	Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error)
 	// Resend sends a stored own message once more under the same id.
 	Resend(ctx context.Context, m bridge.Message) (bridge.Sent, error)
+	// Traffic returns how many messages went through the account.
+	Traffic() bridge.Traffic
 	// LiveGroup asks the network for a group's metadata.
 	LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group, error)
 }
@@ -84,6 +86,9 @@ type Options struct {
 	// Streams ends the streams of events and the waiting for more, which would
 	// else hold up a shutdown; nil never ends.
 	Streams context.Context
+
+	// Build is shown in the metrics.
+	Build Build
 
 	Log zerolog.Logger
 	// Now is the clock; nil is the real one.
@@ -145,7 +150,7 @@ func New(o Options) http.Handler {
 
 		bodies:  newDecoder(),
 		tail:    &tail{store: o.Store},
-		metrics: newMetrics(o.Account),
+		metrics: newMetrics(o),
 		log:     o.Log,
 		now:     o.Now,
 	}

@@ -129,6 +129,7 @@ type account struct {
 	sends  []bridge.Outgoing
 	resent []bridge.Message
 
+	traffic        bridge.Traffic
 	status         func() bridge.Status
 	pair           func(ctx context.Context, phone string) (bridge.PairingCode, error)
 	submitPasskey  func(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error)
@@ -195,6 +196,7 @@ func (a *account) Resend(ctx context.Context, m bridge.Message) (bridge.Sent, er
 	a.mu.Unlock()
 	return a.resend(ctx, m)
 }
+func (a *account) Traffic() bridge.Traffic { return a.traffic }
 func (a *account) LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group, error) {
 	return a.liveGroup(ctx, jid)
 }

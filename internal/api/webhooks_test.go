@@ -28,15 +28,15 @@ type hooked struct {
 }
 
 // newHooked serves the API over a dispatcher that runs until the test ends.
-func newHooked(t *testing.T) hooked {
+func newHooked(t *testing.T, changes ...func(*api.Options)) hooked {
 	t.Helper()
 	receiver := &hookReceiver{t: t, status: http.StatusOK, got: make(chan string, 100)}
-	s := newServer(t, func(o *api.Options) {
+	s := newServer(t, append(changes, func(o *api.Options) {
 		o.Webhooks = webhook.New(webhook.Options{
 			Store: o.Store, Guard: urlguard.New(urlguard.Options{}), Public: receiver, Private: receiver, Log: zerolog.Nop(),
 		})
 		run(t, o.Webhooks)
-	})
+	})...)
 	return hooked{s, receiver}
 }
 

@@ -88,6 +88,13 @@ func (c *Cache) Close() {
 	c.work.Wait()
 }
 
+// Size returns how many bytes are kept.
+func (c *Cache) Size() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lru.total
+}
+
 // File is a verified whole file, open for reading. The embedded [os.File] is
 // what lets the kernel send it without copying.
 type File struct {

@@ -110,14 +110,15 @@ func (a *app) openStore(ctx context.Context, c config) (err error) {
 // openAccount opens the account's session and the way of its files. Nothing is
 // dialled until the account runs.
 func (a *app) openAccount(ctx context.Context, c config) (err error) {
+	cdn := newCDN(c, a.dir, a.log)
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
-		Network: c.network, Inbox: a.store, Log: a.log, TempDir: a.dir.file("tmp"), Watch: a.dir.watch, Seal: media.Encrypt,
+		Network: c.network, Inbox: a.store, Log: a.log, Watch: a.dir.watch, CDN: cdn,
 	})
 	if err != nil {
 		return err
 	}
-	a.files, a.preparer, err = openFiles(c, a.dir, a.account, a.store, a.log)
+	a.files, a.preparer, err = openFiles(c, a.dir, cdn, a.account, a.store, a.log)
 	return err
 }
 

@@ -14,9 +14,14 @@ import (
 	"bridged/internal/wa"
 )
 
+// newCDN returns the network's media servers, reached as the socket is.
+func newCDN(c config, dir *dataDir, log zerolog.Logger) *media.CDN {
+	return media.NewCDN(media.CDNOptions{Proxy: c.network.Proxy, Authority: c.network.Authority(), TempDir: dir.file("tmp"), Log: log})
+}
+
 // openFiles opens both ways of files: the cache of those that come, and the
 // preparer of those that go, behind the guard.
-func openFiles(c config, dir *dataDir, account *wa.Manager, messages *store.Store, log zerolog.Logger) (*media.Cache, *media.Preparer, error) {
+func openFiles(c config, dir *dataDir, cdn *media.CDN, account *wa.Manager, messages *store.Store, log zerolog.Logger) (*media.Cache, *media.Preparer, error) {
 	if len(c.fetchAllow) > 0 {
 		log.Warn().Strs("prefixes", strings.Split(c.SimulatedFetchAllow, ",")).Msg("SIMULATED_FETCH_ALLOW is set: send-media fetches from these addresses, public or not")
 	}
@@ -26,7 +31,7 @@ func openFiles(c config, dir *dataDir, account *wa.Manager, messages *store.Stor
 		return nil, nil, err
 	}
 	files, err := media.NewCache(media.CacheOptions{
-		Dir: dir.file("media"), MaxBytes: c.MediaCacheBytes, MaxFile: c.MediaMaxBytes, CDN: account, HasFile: hasFile(messages), Log: log,
+		Dir: dir.file("media"), MaxBytes: c.MediaCacheBytes, MaxFile: c.MediaMaxBytes, CDN: cdn, Account: account, HasFile: hasFile(messages), Log: log,
 	})
 	return files, preparer, err
 }

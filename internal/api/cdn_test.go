@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -65,9 +66,12 @@ func newPreparer(t testing.TB, tmp string) *media.Preparer {
 	return p
 }
 
-func newFiles(t testing.TB, cdn media.CDN, keep int64) *media.Cache {
+func newFiles(t testing.TB, cdn *cdn, keep int64) *media.Cache {
 	t.Helper()
-	c, err := media.NewCache(media.CacheOptions{Dir: t.TempDir(), MaxBytes: keep, MaxFile: 1 << 20, CDN: cdn, Log: zerolog.Nop()})
+	authority := x509.NewCertPool()
+	authority.AddCert(cdn.server.Certificate())
+	servers := media.NewCDN(media.CDNOptions{Authority: authority, TempDir: t.TempDir(), Log: zerolog.Nop()})
+	c, err := media.NewCache(media.CacheOptions{Dir: t.TempDir(), MaxBytes: keep, MaxFile: 1 << 20, CDN: servers, Account: cdn, Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,12 +124,12 @@ func (c *cdn) answers(answer http.HandlerFunc) {
 	c.answer = answer
 }
 
-// MediaHosts is part of media.CDN.
-func (c *cdn) MediaHosts(context.Context) ([]string, *http.Client, error) {
-	return []string{strings.TrimPrefix(c.server.URL, "https://")}, c.server.Client(), c.account.Ready()
+// MediaConn is part of media.Account.
+func (c *cdn) MediaConn(context.Context, bool) (bridge.MediaConn, error) {
+	return bridge.MediaConn{Hosts: []string{strings.TrimPrefix(c.server.URL, "https://")}}, c.account.Ready()
 }
 
-// Reupload is part of media.CDN: the phone has lost everything.
+// Reupload is part of media.Account: the phone has lost everything.
 func (c *cdn) Reupload(context.Context, bridge.Message) (string, error) {
 	return "", bridge.Fail(bridge.CodeMediaGone, "the network no longer has the file, and the phone could not upload it again")
 }

@@ -42,6 +42,7 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeMediaTooLarge:       http.StatusInternalServerError,
 	bridge.CodeMediaInvalid:        http.StatusInternalServerError,
 	bridge.CodeSendRefused:         http.StatusBadGateway,
+	bridge.CodeMediaUnavailable:    http.StatusServiceUnavailable,
 	bridge.CodeNotConnected:        http.StatusServiceUnavailable,
 	bridge.CodeStorageUnavailable:  http.StatusServiceUnavailable,
 	bridge.CodeSendTimeout:         http.StatusGatewayTimeout,

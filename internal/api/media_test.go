@@ -310,7 +310,7 @@ func TestMedia_Failures(t *testing.T) {
 	}{
 		"lost":      {answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, status: 500, code: "media_gone"},
 		"tampered":  {answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(bytes.Repeat([]byte("x"), 26)) }, status: 500, code: "media_invalid"},
-		"no answer": {answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, status: 500, code: "media_invalid"},
+		"no answer": {answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, status: 503, code: "media_unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

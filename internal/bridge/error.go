@@ -36,6 +36,7 @@ const (
 	CodeMediaGone           Code = "media_gone"
 	CodeMediaTooLarge       Code = "media_too_large"
 	CodeMediaInvalid        Code = "media_invalid"
+	CodeMediaUnavailable    Code = "media_unavailable"
 	CodeNotConnected        Code = "not_connected"
 	CodeSendTimeout         Code = "send_timeout"
 	CodeStorageUnavailable  Code = "storage_unavailable"

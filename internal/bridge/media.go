@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/url"
 )
@@ -54,6 +55,24 @@ type EncryptedFile struct {
 	Size          int64  // of the plaintext
 	EncryptedSize int64  // of the ciphertext with its MAC
 }
+
+// UploadedFile is an encrypted file and where it lies on the CDN.
+type UploadedFile struct {
+	EncryptedFile
+	URL        string
+	DirectPath string
+}
+
+// MediaConn is what the network names for a while: the hosts of its CDN, and the
+// right to upload to them.
+type MediaConn struct {
+	Hosts []string
+	Auth  string
+}
+
+// MediaConns returns the present [MediaConn], and a new one where the network is to
+// be asked anew. It fails with [CodeNotConnected] without the socket.
+type MediaConns func(ctx context.Context, refresh bool) (MediaConn, error)
 
 // DownloadPath is the relative path from which a message's file is served.
 func DownloadPath(chat JID, id string) string {

@@ -296,13 +296,13 @@ func TestMediaReceive_BadServers(t *testing.T) {
 		code  bridge.Code // "" where another try mends it unasked
 	}{
 		"tampered":            {simnet.CDNFault{Tamper: true, Times: 1}, bridge.CodeMediaInvalid}, // TLS lets nothing be altered on the way
-		"breaks off":          {simnet.CDNFault{Truncate: 30_000, Times: 3}, bridge.CodeMediaInvalid},
+		"breaks off":          {simnet.CDNFault{Truncate: 30_000, Times: 3}, bridge.CodeMediaUnavailable},
 		"breaks off once":     {simnet.CDNFault{Truncate: 30_000, Times: 1}, ""},
 		"stalls once":         {simnet.CDNFault{Stall: 30_000, Times: 1}, ""},
 		"silent once":         {simnet.CDNFault{StallAtOnce: true, Times: 1}, ""},
-		"broken":              {simnet.CDNFault{Status: 500, Times: 3}, bridge.CodeMediaInvalid},
+		"broken":              {simnet.CDNFault{Status: 500, Times: 3}, bridge.CodeMediaUnavailable},
 		"busy once":           {simnet.CDNFault{Status: 503, RetryAfter: "1", Times: 1}, ""},
-		"answers another way": {simnet.CDNFault{Status: 302, Times: 3}, bridge.CodeMediaInvalid},
+		"answers another way": {simnet.CDNFault{Status: 302, Times: 3}, bridge.CodeMediaUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -310,7 +310,11 @@ func TestMediaReceive_BadServers(t *testing.T) {
 			k.fault.Method, k.fault.Path = http.MethodGet, f.directPath
 			c.network.CDN().Fail(k.fault)
 			if k.code != "" {
-				refused(t, c.bridge.Get(f.path), http.StatusInternalServerError, k.code)
+				status := http.StatusServiceUnavailable // later may do
+				if k.code == bridge.CodeMediaInvalid {
+					status = http.StatusInternalServerError
+				}
+				refused(t, c.bridge.Get(f.path), status, k.code)
 			}
 			c.downloads(t, f)
 		})

@@ -27,7 +27,8 @@ type CacheOptions struct {
 	MaxBytes int64
 	// MaxFile is the largest file that is downloaded.
 	MaxFile int64
-	CDN     CDN
+	CDN     *CDN
+	Account Account
 	// HasFile reports whether a message still has its file: whether it was not
 	// deleted since the caller of Open read it. Nil stands for one that always has.
 	HasFile func(ctx context.Context, m bridge.Message) (bool, error)
@@ -74,7 +75,7 @@ func NewCache(o CacheOptions) (*Cache, error) {
 		c.hasFile = func(context.Context, bridge.Message) (bool, error) { return true, nil }
 	}
 	c.background, c.stop = context.WithCancel(context.Background())
-	c.downloader = downloader{cdn: o.CDN, maxFile: o.MaxFile, idle: defaultIdle, pause: defaultPause, create: kept.createPartial, log: o.Log}
+	c.downloader = downloader{cdn: o.CDN, account: o.Account, maxFile: o.MaxFile, create: kept.createPartial, log: o.Log}
 	return c, nil
 }
 
@@ -114,7 +115,7 @@ func (f *File) Close() error { return f.close() }
 //
 // Its errors are [bridge.CodeNotFound] for a message without a file,
 // [bridge.CodeMediaTooLarge], [bridge.CodeMediaGone], [bridge.CodeMediaInvalid],
-// [bridge.CodeStorageUnavailable], and those of the [CDN].
+// [bridge.CodeStorageUnavailable], [bridge.CodeMediaUnavailable], and those of the [Account].
 func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 	if m.Media == nil {
 		return nil, bridge.NotFound("the message has no file")

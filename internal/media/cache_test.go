@@ -28,14 +28,13 @@ func newTestCache(t testing.TB, keep int64) (*Cache, *fakeCDN) {
 	return openTestCache(t, filepath.Join(t.TempDir(), "media"), keep, cdn), cdn
 }
 
-func openTestCache(t testing.TB, dir string, keep int64, cdn CDN) *Cache {
+func openTestCache(t testing.TB, dir string, keep int64, cdn *fakeCDN) *Cache {
 	t.Helper()
-	c, err := NewCache(CacheOptions{Dir: dir, MaxBytes: keep, MaxFile: 8 << 20, CDN: cdn, Log: zerolog.Nop()})
+	c, err := NewCache(CacheOptions{Dir: dir, MaxBytes: keep, MaxFile: 8 << 20, CDN: cdn.servers(), Account: cdn, Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	c.idle, c.pause = time.Minute, time.Millisecond
 	return c
 }
 

@@ -2,13 +2,16 @@ package media
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -16,137 +19,227 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/urlguard"
 )
 
-// CDN is what only the account knows of the network's media servers. Its errors
-// are for the caller as they are: they are [bridge.Error] values.
-type CDN interface {
-	// MediaHosts are the hosts to try, in that order, and the client that
-	// reaches them. It fails with [bridge.CodeNotConnected] without the socket.
-	MediaHosts(ctx context.Context) (hosts []string, client *http.Client, err error)
-	// Reupload asks the phone to upload a message's file again and answers its
-	// new place. It fails with [bridge.CodeMediaGone] when the phone cannot.
-	Reupload(ctx context.Context, m bridge.Message) (directPath string, err error)
-}
-
 const (
-	// downloadTries is how often a download is begun at least; every host is
-	// tried once however many there are.
-	downloadTries = 3
-	// defaultIdle is how long a CDN may stay silent before the next try.
-	defaultIdle = 15 * time.Second
+	// minTries is how often a file is tried at least; every host is tried once
+	// however many there are.
+	minTries = 3
 	// defaultPause is how long to wait before a host is asked again, times the tries so far.
 	defaultPause = time.Second
-	// maxPause bounds what a Retry-After may ask for.
+	// maxPause bounds what a Retry-After may ask for within one try.
 	maxPause = 5 * time.Second
 	// webOrigin is what the CDN expects its requests to come from.
 	webOrigin = "https://web.whatsapp.com"
+
+	dialTimeout         = 10 * time.Second
+	handshakeTimeout    = 10 * time.Second
+	answerHeaderTimeout = 20 * time.Second
+	maxHeaderBytes      = 64 << 10
 )
 
-// codeUndelivered is for a CDN that answers, but not with the file.
-const codeUndelivered = bridge.CodeMediaInvalid
-
-// What may become of one try, beside what [decrypt] finds.
-var (
-	errGone    = errors.New("the media server no longer has the file")
-	errStalled = errors.New("the media server stopped sending")
-	errTooLong = errors.New("the media server sent more than the message announces")
-	// errOverLimit is for messages that announce no size.
-	errOverLimit = errors.New("the media server sent more than the limit")
-)
-
-// statusError is an answer that another try may better.
-type statusError struct {
-	status int
-	after  time.Duration // what the server asks to wait
+// CDNOptions describe a [CDN]. The zero value is for the real network.
+type CDNOptions struct {
+	// Proxy is an http, https or socks5 proxy, which then resolves the hosts: what
+	// is private is left for it to refuse.
+	Proxy *url.URL
+	// Authority signs the certificates of a simulated network, whose hosts may be
+	// addresses of any kind. It is nil for the real one.
+	Authority *x509.CertPool
+	// Resolver looks up the hosts; the system's where it is nil.
+	Resolver urlguard.Resolver
+	TempDir  string // for encrypted uploads
+	Log      zerolog.Logger
 }
 
-func (e *statusError) Error() string { return fmt.Sprintf("the media server answered %d", e.status) }
-
-// downloader brings files from the CDN.
-type downloader struct {
-	cdn         CDN
-	maxFile     int64
-	idle, pause time.Duration
-	// create makes the temporary file of a try.
-	create func() (*os.File, error)
-	log    zerolog.Logger
+// CDN is the network's media servers. It decides where the program connects on
+// their account, whatever a sender or the network says: every address is built
+// and checked in one place, the client follows no redirects, and what is private
+// is refused at the moment of connecting. It is safe for concurrent use.
+type CDN struct {
+	client    *http.Client
+	guard     *urlguard.Guard
+	simulated bool
+	tempDir   string
+	log       zerolog.Logger
+	// How long a server may stay silent before the next try, and the pause before it.
+	downloadIdle, uploadIdle, pause time.Duration
 }
 
-// download answers the path of a verified file, which is the caller's to keep or
-// to remove. Where the CDN has lost the file, the phone is asked for it, once.
-func (d *downloader) download(ctx context.Context, m bridge.Message) (path string, err error) {
-	place := m.Media.Ref.DirectPath
-	err = errGone // a message without a path may still be known to the phone
-	if place != "" {
-		path, err = d.from(ctx, m, place)
+// NewCDN returns the media servers of a network. It connects to nothing.
+func NewCDN(o CDNOptions) *CDN {
+	c := &CDN{simulated: o.Authority != nil, tempDir: o.TempDir, log: o.Log,
+		downloadIdle: downloadIdle, uploadIdle: uploadIdle, pause: defaultPause}
+	guarded := urlguard.Options{Resolver: o.Resolver}
+	if c.simulated {
+		guarded.AllowPrefixes = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 	}
-	if errors.Is(err, errGone) {
-		d.log.Info().Str("msg_id", m.ID).Msg("media expired, asking the phone")
-		if place, err = d.cdn.Reupload(ctx, m); err == nil {
-			path, err = d.from(ctx, m, place)
+	c.guard = urlguard.New(guarded)
+	c.client = &http.Client{
+		Transport:     &checkedTransport{Transport: c.transport(o), check: c.checkURL},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c
+}
+
+// HTTPClient returns the client that reaches the media servers, for the library's
+// own requests. It refuses what [CDN] refuses. It has no total time-out: callers
+// give a deadline by context.
+func (c *CDN) HTTPClient() *http.Client { return c.client }
+
+func (c *CDN) transport(o CDNOptions) *http.Transport {
+	t := &http.Transport{
+		DialContext:            withTimeout(c.guard.Transport().DialContext),
+		TLSHandshakeTimeout:    handshakeTimeout,
+		ResponseHeaderTimeout:  answerHeaderTimeout,
+		IdleConnTimeout:        90 * time.Second,
+		MaxIdleConnsPerHost:    8,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+	}
+	if o.Proxy != nil {
+		t.Proxy = http.ProxyURL(o.Proxy)
+		t.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext // to the proxy, which may well be private
+	}
+	if c.simulated {
+		t.TLSClientConfig = &tls.Config{RootCAs: o.Authority}
+	}
+	return t
+}
+
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+func withTimeout(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		defer cancel()
+		return dial(ctx, network, address)
+	}
+}
+
+// checkedTransport makes no request that the check refuses, whoever built it.
+type checkedTransport struct {
+	*http.Transport
+	check func(*url.URL) error
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := t.check(r.URL); err != nil {
+		if r.Body != nil {
+			_ = r.Body.Close()
 		}
+		return nil, err
 	}
-	return path, explain(ctx, err)
+	return t.Transport.RoundTrip(r)
 }
 
-// from tries one place on all hosts.
-func (d *downloader) from(ctx context.Context, m bridge.Message, place string) (string, error) {
-	hosts, client, err := d.cdn.MediaHosts(ctx)
+// fileURL returns the address of a file on a host, as the network's clients build it.
+func (c *CDN) fileURL(host, directPath string, m *bridge.Media) (string, error) {
+	separator := "&"
+	if !strings.Contains(directPath, "?") {
+		separator = "?"
+	}
+	return c.address(host, directPath+separator+
+		"hash="+base64.URLEncoding.EncodeToString(m.Ref.FileEncSHA256)+"&mms-type="+families[m.Type].mms+"&__wa-mms=")
+}
+
+// uploadURL returns the address of an upload on a host, as the network's clients build it.
+func (c *CDN) uploadURL(host, auth string, t bridge.MediaType, hash []byte) (string, error) {
+	token := base64.URLEncoding.EncodeToString(hash)
+	return c.address(host, "/mms/"+families[t].mms+"/"+token+"?"+url.Values{"auth": {auth}, "token": {token}}.Encode())
+}
+
+// address builds every URL of the CDN. The path comes from a sender and the host
+// from the network: neither may lead anywhere else than a path of that host.
+func (c *CDN) address(host, path string) (string, error) {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "#\\") {
+		return "", errors.New("the file's path is not an absolute one")
+	}
+	address := "https://" + host + path
+	u, err := url.Parse(address)
 	if err != nil {
-		return "", err
+		return "", withoutURL(err)
 	}
-	if len(hosts) == 0 {
-		return "", errors.New("the network named no media hosts")
+	if u.Host != host {
+		return "", errors.New("the file's path leads to another host")
 	}
-	// Only the hosts that the network named are ever asked.
-	client = withoutRedirects(client)
+	return address, c.checkURL(u)
+}
+
+// checkURL refuses addresses that are not a host of the CDN by their form.
+func (c *CDN) checkURL(u *url.URL) error {
+	if u.Scheme != "https" || u.User != nil {
+		return errors.New("the address of a media server must be plain https")
+	}
+	return c.checkHost(u.Host)
+}
+
+// checkHost refuses what is not the name of a public host: the real network names
+// neither addresses nor ports. A simulated one names its own address.
+func (c *CDN) checkHost(host string) error {
+	if _, err := netip.ParseAddrPort(host); err == nil && c.simulated {
+		return nil
+	}
+	if _, err := netip.ParseAddr(host); err == nil || strings.ContainsFunc(host, isNotHostName) {
+		return errors.New("the media server's host is not a name")
+	}
+	return c.guard.Check("https://" + host + "/")
+}
+
+func isNotHostName(r rune) bool {
+	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-", r)
+}
+
+// connect asks for the hosts and leaves out those that cannot be the CDN's.
+func (c *CDN) connect(ctx context.Context, conns bridge.MediaConns, refresh bool) (bridge.MediaConn, error) {
+	conn, err := conns(ctx, refresh)
+	if err != nil {
+		return conn, err
+	}
+	var usable []string
+	for _, host := range conn.Hosts {
+		if err := c.checkHost(host); err != nil {
+			c.log.Warn().AnErr("cause", err).Msg("the network named a media server that cannot be one: not used")
+			continue
+		}
+		usable = append(usable, host)
+	}
+	if conn.Hosts = usable; len(usable) == 0 {
+		return conn, bridge.NotConnected("the network named no media servers that can be used: try again in a moment")
+	}
+	return conn, nil
+}
+
+// onHosts calls try with the hosts in turn until it succeeds, or fails in a way
+// that no other host can better.
+func (c *CDN) onHosts(ctx context.Context, hosts []string, try func(host string) error) error {
 	var last error
-	for try := range max(downloadTries, len(hosts)) {
-		host := hosts[try%len(hosts)]
-		if try >= len(hosts) {
+	for n := range max(minTries, len(hosts)) {
+		if n >= len(hosts) {
 			if !worthRepeating(last) {
 				break
 			}
-			if err := d.wait(ctx, try, last); err != nil {
-				return "", err
+			if err := c.wait(ctx, n, last); err != nil {
+				return err
 			}
 		}
-		address, err := fileURL(host, place, m.Media)
-		if err != nil {
-			return "", bridge.Fail(bridge.CodeMediaInvalid, "the message does not say properly where its file is: it cannot be downloaded").Because(err)
-		}
-		path, err := d.try(ctx, client, address, m.Media)
+		host := hosts[n%len(hosts)]
+		err := try(host)
 		if err == nil || ctx.Err() != nil || isFinal(err) {
-			return path, err
+			return err
 		}
-		d.log.Warn().Str("msg_id", m.ID).Str("host", host).Int("try", try+1).AnErr("cause", withoutURL(err)).Msg("media download failed")
+		c.log.Warn().Str("host", host).Int("try", n+1).AnErr("cause", err).Msg("media server failed")
 		last = err
 	}
-	return "", last
+	return last
 }
 
-// isFinal says that no other host can do better.
-func isFinal(err error) bool {
-	var disk *writeError
-	for _, final := range []error{errGone, errOverLimit, errShort, errForged, errPadding, errPlain, errLength} {
-		if errors.Is(err, final) {
-			return true
-		}
-	}
-	return errors.As(err, &disk)
-}
-
-// worthRepeating says that the same host may do better later.
-func worthRepeating(err error) bool {
-	return !errors.Is(err, errAltered) && !errors.Is(err, errTooLong)
-}
-
-func (d *downloader) wait(ctx context.Context, try int, last error) error {
-	pause := d.pause * time.Duration(try)
-	var answer *statusError
-	if errors.As(last, &answer) && answer.after > 0 {
-		pause = min(answer.after, maxPause)
+// wait pauses before a host is asked again.
+func (c *CDN) wait(ctx context.Context, try int, last error) error {
+	pause := c.pause * time.Duration(try)
+	if after := retryAfter(last); after > 0 {
+		pause = min(after, maxPause)
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -158,125 +251,23 @@ func (d *downloader) wait(ctx context.Context, try int, last error) error {
 	}
 }
 
-// try downloads into a fresh file, which is gone again if it fails.
-func (d *downloader) try(ctx context.Context, client *http.Client, address string, m *bridge.Media) (path string, err error) {
-	file, err := d.create()
+// do makes a request as the network's web client does. Its errors do not show the
+// address: whoever has it has the file, or the right to upload.
+func (c *CDN) do(ctx context.Context, method, address string, body io.Reader, prepare func(*http.Request)) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
-		return "", &writeError{err}
-	}
-	defer func() {
-		if closeErr := file.Close(); err == nil && closeErr != nil {
-			err = &writeError{closeErr}
-		}
-		if err != nil {
-			path, err = "", errors.Join(err, os.Remove(file.Name()))
-		}
-	}()
-
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	watch := time.AfterFunc(d.idle, func() { cancel(errStalled) })
-	defer watch.Stop()
-	body, err := d.request(ctx, client, address, m)
-	if err == nil {
-		defer func() { _ = body.Close() }()
-		limit, tooLong := d.limit(m)
-		err = decrypt(file, &watched{r: body, left: limit, tooLong: tooLong, watch: watch, idle: d.idle}, m)
-	}
-	if err != nil && errors.Is(context.Cause(ctx), errStalled) {
-		err = errStalled
-	}
-	return file.Name(), err
-}
-
-// limit is how long the encrypted file may be, and what it is if it is longer.
-func (d *downloader) limit(m *bridge.Media) (int64, error) {
-	if m.Size > 0 {
-		return encryptedSize(m.Size), errTooLong
-	}
-	return encryptedSize(d.maxFile), errOverLimit
-}
-
-func (d *downloader) request(ctx context.Context, client *http.Client, address string, m *bridge.Media) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err
+		return nil, withoutURL(err)
 	}
 	req.Header.Set("Origin", webOrigin)
 	req.Header.Set("Referer", webOrigin+"/")
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, err
+	if prepare != nil {
+		prepare(req)
 	}
-	if err := d.judge(resp, m); err != nil {
-		_ = resp.Body.Close()
-		return nil, err
-	}
-	return resp.Body, nil
+	resp, err := c.client.Do(req)
+	return resp, withoutURL(err)
 }
 
-// judge reads the head of an answer.
-func (d *downloader) judge(resp *http.Response, m *bridge.Media) error {
-	switch resp.StatusCode {
-	case http.StatusOK:
-		if limit, tooLong := d.limit(m); resp.ContentLength > limit {
-			return tooLong
-		}
-		return nil
-	case http.StatusForbidden, http.StatusNotFound, http.StatusGone:
-		return fmt.Errorf("%w (%d)", errGone, resp.StatusCode)
-	}
-	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	if err != nil {
-		seconds = 0 // absent, or a date: the own pause does
-	}
-	return &statusError{status: resp.StatusCode, after: time.Duration(seconds) * time.Second}
-}
-
-// watched is a body that may neither stall nor go on for ever.
-type watched struct {
-	r       io.Reader
-	left    int64
-	tooLong error
-	watch   *time.Timer
-	idle    time.Duration
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	w.left -= int64(n)
-	if w.left < 0 {
-		return n, w.tooLong
-	}
-	if n > 0 {
-		w.watch.Reset(w.idle)
-	}
-	return n, err
-}
-
-// fileURL is the address of a file on a host, built as the network's clients do.
-// The path comes from the sender, so it must not lead to another host.
-func fileURL(host, directPath string, m *bridge.Media) (string, error) {
-	if !strings.HasPrefix(directPath, "/") || strings.ContainsAny(directPath, "#\\") {
-		return "", errors.New("the file's path is not an absolute one")
-	}
-	separator := "&"
-	if !strings.Contains(directPath, "?") {
-		separator = "?"
-	}
-	address := "https://" + host + directPath + separator +
-		"hash=" + base64.URLEncoding.EncodeToString(m.Ref.FileEncSHA256) + "&mms-type=" + families[m.Type].mms + "&__wa-mms="
-	u, err := url.Parse(address)
-	if err != nil {
-		return "", withoutURL(err)
-	}
-	if u.Host != host || u.User != nil || u.Scheme != "https" {
-		return "", errors.New("the file's path leads to another host")
-	}
-	return address, nil
-}
-
-// withoutURL takes the address out of an error: whoever has it has the file.
+// withoutURL takes the address out of an error.
 func withoutURL(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {
@@ -285,33 +276,84 @@ func withoutURL(err error) error {
 	return err
 }
 
-func withoutRedirects(client *http.Client) *http.Client {
-	c := *client
-	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &c
+// errStalled is the end of a request in which nothing moved any more.
+var errStalled = errors.New("the media server stopped sending or taking")
+
+// idleWatch ends a request's context with errStalled when nothing moves for a while.
+type idleWatch struct {
+	timer  *time.Timer
+	idle   time.Duration
+	ctx    context.Context // the request's
+	cancel context.CancelCauseFunc
 }
 
-// explain turns what happened into words for the caller.
-func explain(ctx context.Context, err error) error {
-	var known *bridge.Error
-	var disk *writeError
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &known):
-		return err
-	case errors.As(err, &disk):
-		return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be stored: the disk may be full").Because(err)
-	case errors.Is(err, errGone):
-		return bridge.Fail(bridge.CodeMediaGone, "the network no longer has the file: it cannot be recovered").Because(err)
-	case errors.Is(err, errOverLimit):
-		return bridge.Fail(bridge.CodeMediaTooLarge, "the file is larger than what this service downloads").Because(err)
-	case errors.Is(err, errStalled):
-		return bridge.Fail(codeUndelivered, "the network's media server stopped sending the file: try again later").Because(err)
-	case !worthRepeating(err), isFinal(err):
-		return bridge.Fail(bridge.CodeMediaInvalid, "the file on the network's media server is damaged, or not the one that was sent").Because(err)
+func watchIdle(ctx context.Context, idle time.Duration) *idleWatch {
+	w := &idleWatch{idle: idle}
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	w.timer = time.AfterFunc(idle, func() { w.cancel(errStalled) })
+	return w
+}
+
+// moved begins the time anew.
+func (w *idleWatch) moved() { w.timer.Reset(w.idle) }
+
+// stop ends the watch and the request.
+func (w *idleWatch) stop() {
+	w.timer.Stop()
+	w.cancel(nil)
+}
+
+// explain returns errStalled for an error that the watch has brought about.
+func (w *idleWatch) explain(err error) error {
+	if err != nil && errors.Is(context.Cause(w.ctx), errStalled) {
+		return errStalled
 	}
-	return bridge.Fail(codeUndelivered, "the network's media server did not deliver the file: try again later").Because(withoutURL(err))
+	return err
+}
+
+// statusError is an answer that is not the one that was hoped for.
+type statusError struct {
+	status int
+	after  time.Duration // what the server asks to wait; 0 where it does not
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("the media server answered %d", e.status) }
+
+func newStatusError(resp *http.Response) *statusError {
+	seconds, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 16)
+	if err != nil {
+		seconds = 0 // absent, or a date: the own pause does
+	}
+	return &statusError{status: resp.StatusCode, after: time.Duration(seconds) * time.Second}
+}
+
+// retryAfter returns what the server asked to wait, 0 where it did not.
+func retryAfter(err error) time.Duration {
+	var answer *statusError
+	if errors.As(err, &answer) {
+		return answer.after
+	}
+	return 0
+}
+
+// isGone reports whether a status says that the file is not there any more.
+func isGone(status int) bool {
+	return status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusGone
+}
+
+// isFinal reports whether no other host can do better.
+func isFinal(err error) bool {
+	var disk *writeError
+	var decided *bridge.Error
+	for _, final := range []error{errGone, errOverLimit, errShort, errForged, errPadding, errPlain, errLength} {
+		if errors.Is(err, final) {
+			return true
+		}
+	}
+	return errors.As(err, &disk) || errors.As(err, &decided)
+}
+
+// worthRepeating reports whether the same host may do better later.
+func worthRepeating(err error) bool {
+	return !errors.Is(err, errAltered) && !errors.Is(err, errTooLong)
 }

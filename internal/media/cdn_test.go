@@ -3,6 +3,7 @@ package media
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"bridged/internal/bridge"
 )
 
@@ -23,7 +26,7 @@ type fakeCDN struct {
 	t      testing.TB
 	server *httptest.Server
 	hosts  []string
-	closed error // what MediaHosts fails with
+	closed error // what MediaConn fails with
 	// reupload is the phone.
 	reupload func(ctx context.Context, m bridge.Message) (string, error)
 
@@ -72,8 +75,18 @@ func (c *fakeCDN) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data)
 }
 
-func (c *fakeCDN) MediaHosts(context.Context) ([]string, *http.Client, error) {
-	return c.hosts, c.server.Client(), c.closed
+// servers returns the media servers of a simulated network.
+func (c *fakeCDN) servers() *CDN {
+	authority := x509.NewCertPool()
+	authority.AddCert(c.server.Certificate())
+	cdn := NewCDN(CDNOptions{Authority: authority, TempDir: c.t.TempDir(), Log: zerolog.Nop()})
+	cdn.downloadIdle, cdn.pause = time.Minute, time.Millisecond
+	c.t.Cleanup(cdn.client.CloseIdleConnections)
+	return cdn
+}
+
+func (c *fakeCDN) MediaConn(context.Context, bool) (bridge.MediaConn, error) {
+	return bridge.MediaConn{Hosts: c.hosts}, c.closed
 }
 
 func (c *fakeCDN) Reupload(ctx context.Context, m bridge.Message) (string, error) {
@@ -216,7 +229,7 @@ func TestDownload_OnlyFromTheNetworksHosts(t *testing.T) {
 		http.Redirect(w, r, "https://"+other+"/x", http.StatusFound)
 	})
 	_, err := c.Open(t.Context(), m)
-	wantCode(t, err, codeUndelivered)
+	wantCode(t, err, bridge.CodeMediaUnavailable)
 	m.Media.Ref.DirectPath = "//" + other + "/x"
 	cdn.serve(nil)
 	_, err = c.Open(t.Context(), m)
@@ -246,7 +259,7 @@ func TestDownload_RepeatsWhatMayPass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, cdn := newTestCache(t, 1<<30)
 			if strings.HasPrefix(name, "stalled") {
-				c.idle = 500 * time.Millisecond
+				c.cdn.downloadIdle = 500 * time.Millisecond
 			}
 			m := cdn.send(bridge.MediaVideo, plain)
 			cdn.serve(times(2, fault(cdn)))
@@ -256,15 +269,15 @@ func TestDownload_RepeatsWhatMayPass(t *testing.T) {
 			}
 			wantOnly(t, c.lru.dir, 1)
 		})
-		t.Run(name+" for ever", func(t *testing.T) {
+		t.Run(name+" forever", func(t *testing.T) {
 			c, cdn := newTestCache(t, 1<<30)
 			if strings.HasPrefix(name, "stalled") {
-				c.idle = 500 * time.Millisecond
+				c.cdn.downloadIdle = 500 * time.Millisecond
 			}
 			m := cdn.send(bridge.MediaVideo, plain)
 			cdn.serve(fault(cdn))
 			_, err := c.Open(t.Context(), m)
-			wantCode(t, err, codeUndelivered)
+			wantCode(t, err, bridge.CodeMediaUnavailable)
 			wantOnly(t, c.lru.dir, 0)
 			if strings.Contains(err.Error(), plainPath(m.Media.Ref.DirectPath)) {
 				t.Errorf("the error shows where the file is: %v", err)
@@ -275,7 +288,7 @@ func TestDownload_RepeatsWhatMayPass(t *testing.T) {
 
 func TestDownload_TriesTheHostsInTurn(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
-	c.pause = time.Hour // another host needs no pause
+	c.cdn.pause = time.Hour // another host needs no pause
 	broken := newCDN(t)
 	m := cdn.send(bridge.MediaImage, []byte("hello"))
 	path := plainPath(m.Media.Ref.DirectPath)
@@ -419,7 +432,7 @@ func TestDownload_NeedsTheSocket(t *testing.T) {
 }
 
 func TestDownload_HonoursRetryAfter(t *testing.T) {
-	d := downloader{pause: time.Minute}
+	d := CDN{pause: time.Minute}
 	began := time.Now()
 	if err := d.wait(t.Context(), 1, &statusError{status: 503, after: time.Millisecond}); err != nil || time.Since(began) > 10*time.Second {
 		t.Errorf("waited %s: %v", time.Since(began), err)

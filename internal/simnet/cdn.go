@@ -27,6 +27,7 @@ type CDN struct {
 	// mu guards everything below.
 	mu       sync.Mutex
 	dir      string
+	hosts    []string // what media_conn names in place of the network's address, if any
 	blobs    map[string]*blob
 	expired  map[string]int
 	faults   []*CDNFault
@@ -61,9 +62,10 @@ type CDNRequest struct {
 type CDNFault struct {
 	// Method and Path say which requests.
 	Method, Path string
-	// Status answers this and nothing else; RetryAfter adds a header to it.
+	// Status answers this and nothing else; RetryAfter and Location add a header to it.
 	Status     int
 	RetryAfter string
+	Location   string
 	// Truncate breaks the connection off after so many bytes, though more were announced.
 	Truncate int64
 	// Tamper flips a bit in the middle of the body.
@@ -88,11 +90,28 @@ func (c *CDN) KeepIn(dir string) {
 	c.dir = dir
 }
 
-// connectionNode tells a client where the CDN is: on the network's own address.
+// NameHosts makes the network name these media hosts to whoever asks from now on, which need not be its own.
+func (c *CDN) NameHosts(hosts ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hosts = hosts
+}
+
+// connectionNode tells a client where the CDN is: on the network's own address, if nothing else was named.
 func (c *CDN) connectionNode() Node {
+	c.mu.Lock()
+	named := c.hosts
+	c.mu.Unlock()
+	if len(named) == 0 {
+		named = []string{c.net.Addr()}
+	}
+	var hosts []Node
+	for _, host := range named {
+		hosts = append(hosts, Node{Tag: "host", Attrs: attrs{"hostname": host}})
+	}
 	return Node{Tag: "media_conn", Attrs: attrs{
 		"auth": "simulated", "ttl": "3600", "auth_ttl": "3600", "max_buckets": "12",
-	}, Content: []Node{{Tag: "host", Attrs: attrs{"hostname": c.net.Addr()}}}}
+	}, Content: hosts}
 }
 
 // ServeHTTP takes uploads, downloads and deletions.
@@ -166,6 +185,9 @@ func (c *CDN) suffer(w http.ResponseWriter, r *http.Request, fault CDNFault) boo
 	if fault.Status != 0 {
 		if fault.RetryAfter != "" {
 			w.Header().Set("Retry-After", fault.RetryAfter)
+		}
+		if fault.Location != "" {
+			w.Header().Set("Location", fault.Location)
 		}
 		w.WriteHeader(fault.Status)
 		return false

@@ -181,6 +181,13 @@ func (p *Phone) AnswerMedia(how MediaAnswer) {
 	p.media = how
 }
 
+// ReuploadTo makes the phone name this as the new place of every file that it uploads again from now on; empty ends it.
+func (p *Phone) ReuploadTo(directPath string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mediaPath = directPath
+}
+
 // mediaRequested answers a companion that asks for a file. The caller holds Network.mu.
 func (p *Phone) mediaRequested(d *Device, node *Node) {
 	request := *node
@@ -207,7 +214,7 @@ func (p *Phone) mediaRequested(d *Device, node *Node) {
 func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 	id := text(request, "id")
 	p.mu.Lock()
-	how := p.media
+	how, claimed := p.media, p.mediaPath
 	kept, ok := p.kept[id]
 	p.mu.Unlock()
 	gone := Node{Tag: "error", Attrs: attrs{"code": "2"}}
@@ -232,6 +239,9 @@ func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 		path, stored := p.net.cdn.reupload(media.GetDirectPath())
 		if !stored {
 			return gone, nil
+		}
+		if claimed != "" {
+			path = claimed
 		}
 		notification.Result, notification.DirectPath = waMmsRetry.MediaRetryNotification_SUCCESS.Enum(), proto.String(path)
 	}

@@ -60,6 +60,7 @@ type Phone struct {
 	needPasskey  bool
 	confirmation string
 	media        MediaAnswer
+	mediaPath    string // what the phone names as a file's new place, if set
 	deaf         bool
 	kept         map[types.MessageID]keptMedia
 	sent         map[types.MessageID]sentMessage

@@ -87,7 +87,8 @@ func (m *Manager) keepMedia(ctx context.Context, l *link, src bridge.Message, ms
 		place = src.Media.Ref.DirectPath
 		setDirectPath(msg, place)
 	}
-	there, err := m.onCDN(ctx, l, place)
+	media.Ref.DirectPath = place
+	there, err := m.opts.CDN.Exists(ctx, l.mediaConn, media)
 	if err != nil || there {
 		return err
 	}

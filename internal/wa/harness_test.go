@@ -97,7 +97,7 @@ func startAccountWith(t *testing.T, network *simnet.Network, dir string, inbox f
 		t.Fatal(err)
 	}
 	m, err := wa.Open(ctx, wa.Options{SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
-		Network: net, Inbox: inbox(s), Log: log, TempDir: dir, Seal: media.Encrypt})
+		Network: net, Inbox: inbox(s), Log: log, CDN: media.NewCDN(media.CDNOptions{Authority: net.Authority(), TempDir: dir, Log: log})})
 	if err != nil {
 		t.Fatal(err)
 	}

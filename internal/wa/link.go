@@ -92,7 +92,7 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	socket := m.opts.Network.socketClient(l.track)
 	cli.SetWebsocketHTTPClient(socket)
 	cli.SetPreLoginHTTPClient(socket)
-	cli.SetMediaHTTPClient(m.media)
+	cli.SetMediaHTTPClient(m.opts.CDN.HTTPClient())
 	cli.AddEventHandlerWithSuccessStatus(l.handle)
 	return cli
 }

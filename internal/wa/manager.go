@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
@@ -37,11 +36,10 @@ type Options struct {
 	Network     Network
 	Inbox       Inbox
 	Log         zerolog.Logger
-	TempDir     string // for encrypted uploads
+	CDN         CDN
 	// Watch notices files that are taken away, those of others included; without
 	// one the session's own are watched.
 	Watch *dbfile.Watch
-	Seal  Seal // encrypts them
 }
 
 // Manager is the socket manager of the one account.
@@ -52,7 +50,6 @@ type Manager struct {
 	db        *keyDB
 	container *sqlstore.Container
 
-	media      *http.Client
 	background context.Context // of everything that must not die with a request
 	stop       context.CancelFunc
 	workers    sync.WaitGroup
@@ -96,7 +93,6 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	m := &Manager{
 		opts: opts, log: opts.Log, inbox: opts.Inbox, db: db, container: container,
-		media:      opts.Network.mediaClient(),
 		background: background, stop: stop,
 		commands: make(chan command),
 		changed:  make(chan struct{}, 1),
@@ -154,7 +150,7 @@ func (m *Manager) Close() error { return m.close() }
 
 func (m *Manager) close() error {
 	m.stop()
-	m.media.CloseIdleConnections()
+	m.opts.CDN.HTTPClient().CloseIdleConnections()
 	return m.db.Close()
 }
 

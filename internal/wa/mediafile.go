@@ -19,9 +19,29 @@ import (
 	"bridged/internal/bridge"
 )
 
+// uploadBudget is how long a file may take that is sent, beside sendBudget.
+const uploadBudget = 15 * time.Minute
+
+// CDN is the network's media servers. Who calls it names the hosts.
+type CDN interface {
+	Upload(ctx context.Context, conns bridge.MediaConns, f bridge.File) (bridge.UploadedFile, error)
+	// Exists reports whether a file is still there.
+	Exists(ctx context.Context, conns bridge.MediaConns, file *bridge.Media) (bool, error)
+	// HTTPClient reaches the media servers, for whatsmeow's own downloads.
+	HTTPClient() *http.Client
+}
+
+// budgetOf returns how long a message may take to be composed and sent.
+func budgetOf(content bridge.Content) time.Duration {
+	if _, isFile := content.(bridge.File); isFile {
+		return sendBudget + uploadBudget
+	}
+	return sendBudget
+}
+
 // fileMessage uploads a prepared file and describes it as the official clients do.
 func (m *Manager) fileMessage(ctx context.Context, l *link, f bridge.File) (*waE2E.Message, error) {
-	up, err := m.uploader(l).upload(ctx, f)
+	up, err := m.opts.CDN.Upload(ctx, l.mediaConn, f)
 	if err != nil {
 		return nil, err
 	}
@@ -72,54 +92,30 @@ func optionalSize(n int) *uint32 {
 	return proto.Uint32(uint32(n))
 }
 
-// MediaHosts are the CDN's hosts of the present media connection, and the
-// client that reaches them. It needs the socket.
-func (m *Manager) MediaHosts(ctx context.Context) ([]string, *http.Client, error) {
+// MediaConn returns the hosts and the right that the network names now, or, with
+// refresh, names anew. It needs the socket.
+func (m *Manager) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error) {
 	l, err := m.open()
 	if err != nil {
-		return nil, nil, err
+		return bridge.MediaConn{}, err
 	}
-	hosts, err := l.mediaHosts(ctx)
-	return hosts, m.media, err
+	return l.mediaConn(ctx, refresh)
 }
 
-func (l *link) mediaHosts(ctx context.Context) ([]string, error) {
-	conn, err := l.mediaConn(ctx, false)
+func (l *link) mediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error) {
+	//lint:ignore SA1019 there is no other way to the media hosts, and the version of the library is pinned
+	named, err := l.cli.DangerousInternals().RefreshMediaConn(ctx, refresh)
+	if err == nil && len(named.Hosts) == 0 {
+		err = errors.New("the network named no media hosts")
+	}
 	if err != nil {
-		return nil, err
+		return bridge.MediaConn{}, bridge.NotConnected("the network did not name its media hosts: try again in a moment").Because(err)
 	}
-	hosts := make([]string, len(conn.Hosts))
-	for i, host := range conn.Hosts {
-		hosts[i] = host.Hostname
+	conn := bridge.MediaConn{Auth: named.Auth}
+	for _, host := range named.Hosts {
+		conn.Hosts = append(conn.Hosts, host.Hostname)
 	}
-	return hosts, nil
-}
-
-// onCDN asks for the first byte of a file.
-func (m *Manager) onCDN(ctx context.Context, l *link, directPath string) (bool, error) {
-	hosts, err := l.mediaHosts(ctx)
-	if err != nil {
-		return false, err
-	}
-	for _, host := range hosts {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+directPath, nil)
-		if err != nil {
-			return false, nil // an unusable path is a lost file
-		}
-		req.Header.Set("Range", "bytes=0-0")
-		resp, err := m.media.Do(req)
-		if err != nil {
-			continue
-		}
-		_ = resp.Body.Close()
-		switch resp.StatusCode {
-		case http.StatusForbidden, http.StatusNotFound, http.StatusGone:
-			return false, nil
-		case http.StatusOK, http.StatusPartialContent:
-			return true, nil
-		}
-	}
-	return true, nil // nobody knows: let the recipient try
+	return conn, nil
 }
 
 // setDirectPath gives the content's file a new place. The URL is the old

@@ -19,7 +19,7 @@ import (
 // Network says how the WhatsApp network is reached. The zero value is the
 // real one, without a proxy.
 type Network struct {
-	// Proxy is an http, https or socks5 proxy for socket and media.
+	// Proxy is an http, https or socks5 proxy for the socket.
 	Proxy *url.URL
 	// simulated is set for a network other than the real one.
 	simulated *simulatedNetwork
@@ -39,6 +39,15 @@ type networkFile struct {
 
 // IsSimulated says whether n is another network than the real one.
 func (n *Network) IsSimulated() bool { return n.simulated != nil }
+
+// Authority returns what signs the certificates of a simulated network, and nil for
+// the real one.
+func (n *Network) Authority() *x509.CertPool {
+	if n.simulated == nil {
+		return nil
+	}
+	return n.simulated.roots
+}
 
 // ReadNetworkFile reads the description of a simulated network. The Noise
 // root key is process-wide in whatsmeow, so every network of one process must
@@ -115,7 +124,3 @@ func (n *Network) socketClient(track func(net.Conn)) *http.Client {
 	}
 	return &http.Client{Transport: t}
 }
-
-// mediaClient reaches the media hosts that the network names. It has no total
-// time-out: callers give a deadline by context.
-func (n *Network) mediaClient() *http.Client { return &http.Client{Transport: n.transport()} }

@@ -1,9 +1,10 @@
-package wa
+package media
 
 import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -19,7 +20,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"go.mau.fi/whatsmeow"
 
 	"bridged/internal/bridge"
 )
@@ -27,7 +27,7 @@ import (
 // hosts are media servers, each with answers of its own, one after the other;
 // the last one stays.
 type hosts struct {
-	*uploader
+	cdn     *CDN
 	t       *testing.T
 	servers []*httptest.Server
 	over    chan struct{} // closed with the test: ends what stalls
@@ -53,9 +53,7 @@ func taken(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"url":"https://%s/v/x","direct_path":"/v/x?ccb=1","handle":"h"}`, r.Host)
 }
 
-func status(code int) answer {
-	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
-}
+func refuses(code int) answer { return answer(status(code)) }
 
 func newHosts(t *testing.T, answers ...[]answer) *hosts {
 	h := &hosts{t: t, over: make(chan struct{})}
@@ -72,20 +70,23 @@ func newHosts(t *testing.T, answers ...[]answer) *hosts {
 		t.Cleanup(h.servers[i].Close)
 	}
 	t.Cleanup(func() { close(h.over) }) // before the servers are
-	h.uploader = &uploader{client: &http.Client{Transport: h.servers[0].Client().Transport}, seal: fakeSeal, tempDir: t.TempDir(),
-		idle: time.Minute, pause: time.Millisecond, log: zerolog.Nop(), conn: h.conn}
+	authority := x509.NewCertPool()
+	authority.AddCert(h.servers[0].Certificate())
+	h.cdn = NewCDN(CDNOptions{Authority: authority, TempDir: t.TempDir(), Log: zerolog.Nop()})
+	h.cdn.pause = time.Millisecond
+	t.Cleanup(h.cdn.client.CloseIdleConnections)
 	return h
 }
 
-func (h *hosts) conn(_ context.Context, refresh bool) (*whatsmeow.MediaConn, error) {
+func (h *hosts) conn(_ context.Context, refresh bool) (bridge.MediaConn, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if refresh {
 		h.refreshed++
 	}
-	conn := &whatsmeow.MediaConn{Auth: fmt.Sprint("auth", h.refreshed)}
+	conn := bridge.MediaConn{Auth: fmt.Sprint("auth", h.refreshed)}
 	for _, server := range h.servers {
-		conn.Hosts = append(conn.Hosts, whatsmeow.MediaConnHost{Hostname: strings.TrimPrefix(server.URL, "https://")})
+		conn.Hosts = append(conn.Hosts, strings.TrimPrefix(server.URL, "https://"))
 	}
 	return conn, nil
 }
@@ -96,22 +97,15 @@ func (h *hosts) requests() []string {
 	return slices.Clone(h.asked)
 }
 
-// fakeSeal leaves the file as it is; the real one is media's.
-func fakeSeal(dst io.Writer, src io.Reader, _ bridge.MediaType) (bridge.EncryptedFile, error) {
-	h := sha256.New()
-	n, err := io.Copy(io.MultiWriter(dst, h), src)
-	return bridge.EncryptedFile{FileEncSHA256: h.Sum(nil), Size: n, EncryptedSize: n}, err
-}
-
 // send uploads a file, after which nothing may lie in the temporary directory.
-func (h *hosts) send(ctx context.Context) (uploaded, error) {
+func (h *hosts) send(ctx context.Context) (bridge.UploadedFile, error) {
 	h.t.Helper()
 	path := filepath.Join(h.t.TempDir(), "plain")
 	if err := os.WriteFile(path, bytes.Repeat([]byte("film "), 100_000), 0o600); err != nil {
 		h.t.Fatal(err)
 	}
-	up, err := h.upload(ctx, bridge.File{Type: bridge.MediaVideo, Path: path})
-	if left, dirErr := os.ReadDir(h.tempDir); dirErr != nil || len(left) > 0 {
+	up, err := h.cdn.Upload(ctx, h.conn, bridge.File{Type: bridge.MediaVideo, Path: path})
+	if left, dirErr := os.ReadDir(h.cdn.tempDir); dirErr != nil || len(left) > 0 {
 		h.t.Errorf("left behind: %v, %v", left, dirErr)
 	}
 	return up, err
@@ -123,11 +117,11 @@ func TestUpload_FindsAHostThatTakesTheFile(t *testing.T) {
 		asked   []string
 	}{
 		"first":               {[][]answer{{taken}, {taken}}, []string{"0 auth0"}},
-		"second":              {[][]answer{{status(500)}, {taken}}, []string{"0 auth0", "1 auth0"}},
-		"busy":                {[][]answer{{status(503), status(429), taken}}, []string{"0 auth0", "0 auth0", "0 auth0"}},
-		"last of many":        {[][]answer{{status(500)}, {status(502)}, {status(503)}, {status(500)}, {taken}}, []string{"0 auth0", "1 auth0", "2 auth0", "3 auth0", "4 auth0"}},
-		"credentials ran out": {[][]answer{{status(401), taken}}, []string{"0 auth0", "0 auth1"}},
-		"forbidden":           {[][]answer{{status(500)}, {status(403), taken}}, []string{"0 auth0", "1 auth0", "1 auth1"}},
+		"second":              {[][]answer{{refuses(500)}, {taken}}, []string{"0 auth0", "1 auth0"}},
+		"busy":                {[][]answer{{refuses(503), refuses(429), taken}}, []string{"0 auth0", "0 auth0", "0 auth0"}},
+		"last of many":        {[][]answer{{refuses(500)}, {refuses(502)}, {refuses(503)}, {refuses(500)}, {taken}}, []string{"0 auth0", "1 auth0", "2 auth0", "3 auth0", "4 auth0"}},
+		"credentials ran out": {[][]answer{{refuses(401), taken}}, []string{"0 auth0", "0 auth1"}},
+		"forbidden":           {[][]answer{{refuses(500)}, {refuses(403), taken}}, []string{"0 auth0", "1 auth0", "1 auth1"}},
 		"nonsense at first":   {[][]answer{{func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, taken}}, []string{"0 auth0", "0 auth0"}},
 		"no path at first":    {[][]answer{{func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, taken}}, []string{"0 auth0", "0 auth0"}},
 		"elsewhere": {[][]answer{{func(w http.ResponseWriter, r *http.Request) {
@@ -154,9 +148,9 @@ func TestUpload_GivesUp(t *testing.T) {
 		code    bridge.Code
 		tries   int
 	}{
-		"no host works":          {[][]answer{{status(500)}, {status(503)}}, bridge.CodeNotConnected, 3},
-		"never allowed":          {[][]answer{{status(403)}}, bridge.CodeSendRefused, 2},
-		"the file is not wanted": {[][]answer{{status(413)}, {taken}}, bridge.CodeSendRefused, 1},
+		"no host works":          {[][]answer{{refuses(500)}, {refuses(503)}}, bridge.CodeNotConnected, 3},
+		"never allowed":          {[][]answer{{refuses(403)}}, bridge.CodeSendRefused, 2},
+		"the file is not wanted": {[][]answer{{refuses(413)}, {taken}}, bridge.CodeSendRefused, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHosts(t, c.answers...)
@@ -174,7 +168,7 @@ func TestUpload_LeavesAHostThatStalls(t *testing.T) {
 	var h *hosts
 	stalls := func(http.ResponseWriter, *http.Request) { <-h.over }
 	h = newHosts(t, []answer{stalls}, []answer{taken})
-	h.idle = 3 * time.Second
+	h.cdn.uploadIdle = 3 * time.Second
 	if _, err := h.send(t.Context()); err != nil || len(h.requests()) != 2 {
 		t.Errorf("%v after %v", err, h.requests())
 	}
@@ -193,12 +187,11 @@ func TestUpload_EndsWithTheProgram(t *testing.T) {
 	}
 }
 
-func TestUpload_FullDisk(t *testing.T) {
+func TestUpload_WithoutADirectory(t *testing.T) {
 	h := newHosts(t, []answer{taken})
-	h.seal = func(io.Writer, io.Reader, bridge.MediaType) (bridge.EncryptedFile, error) {
-		return bridge.EncryptedFile{}, errors.New("no space left on device")
-	}
-	if _, err := h.send(t.Context()); bridge.CodeOf(err) != bridge.CodeStorageUnavailable || len(h.requests()) != 0 {
+	h.cdn.tempDir = filepath.Join(t.TempDir(), "none")
+	_, err := h.cdn.Upload(t.Context(), h.conn, bridge.File{Type: bridge.MediaVideo})
+	if bridge.CodeOf(err) != bridge.CodeStorageUnavailable || len(h.requests()) != 0 {
 		t.Errorf("%v after %v", err, h.requests())
 	}
 }

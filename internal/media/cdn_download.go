@@ -1,0 +1,221 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+)
+
+// downloadIdle is how long a CDN may send nothing before the next try.
+const downloadIdle = 15 * time.Second
+
+// Account is what only the account knows of the network's media servers. Its
+// errors are for the caller as they are: they are [bridge.Error] values.
+type Account interface {
+	// MediaConn is a [bridge.MediaConns].
+	MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error)
+	// Reupload asks the phone to upload a message's file again and returns its
+	// new place. It fails with [bridge.CodeMediaGone] when the phone cannot.
+	Reupload(ctx context.Context, m bridge.Message) (directPath string, err error)
+}
+
+// What may become of one try, beside what [decrypt] finds.
+var (
+	errGone    = errors.New("the media server no longer has the file")
+	errTooLong = errors.New("the media server sent more than the message announces")
+	// errOverLimit is for messages that announce no size.
+	errOverLimit = errors.New("the media server sent more than the limit")
+)
+
+// Exists asks for the first byte of a file. It returns true where no server knows:
+// then it is for the recipient to try.
+func (c *CDN) Exists(ctx context.Context, conns bridge.MediaConns, m *bridge.Media) (bool, error) {
+	conn, err := c.connect(ctx, conns, false)
+	if err != nil {
+		return false, err
+	}
+	for _, host := range conn.Hosts {
+		address, err := c.fileURL(host, m.Ref.DirectPath, m)
+		if err != nil {
+			return false, nil // an unusable path is a lost file
+		}
+		switch status, err := c.probe(ctx, address); {
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case err != nil: // the next host may know
+		case isGone(status):
+			return false, nil
+		case status == http.StatusOK, status == http.StatusPartialContent:
+			return true, nil
+		}
+	}
+	return true, nil
+}
+
+func (c *CDN) probe(ctx context.Context, address string) (status int, err error) {
+	watch := watchIdle(ctx, c.downloadIdle)
+	defer watch.stop()
+	resp, err := c.do(watch.ctx, http.MethodGet, address, nil, func(r *http.Request) { r.Header.Set("Range", "bytes=0-0") })
+	if err != nil {
+		return 0, err
+	}
+	return resp.StatusCode, resp.Body.Close()
+}
+
+// downloader brings files from the CDN into temporary ones.
+type downloader struct {
+	cdn     *CDN
+	account Account
+	maxFile int64
+	// create makes the temporary file of a try.
+	create func() (*os.File, error)
+	log    zerolog.Logger
+}
+
+// download returns the path of a verified file, which is the caller's to keep or
+// to remove. Where the CDN has lost the file, the phone is asked for it, once.
+func (d *downloader) download(ctx context.Context, m bridge.Message) (path string, err error) {
+	place := m.Media.Ref.DirectPath
+	err = errGone // a message without a path may still be known to the phone
+	if place != "" {
+		path, err = d.from(ctx, m, place)
+	}
+	if errors.Is(err, errGone) {
+		d.log.Info().Str("msg_id", m.ID).Msg("media expired, asking the phone")
+		if place, err = d.account.Reupload(ctx, m); err == nil {
+			path, err = d.from(ctx, m, place)
+		}
+	}
+	return path, explain(ctx, err)
+}
+
+// from tries one place on all hosts.
+func (d *downloader) from(ctx context.Context, m bridge.Message, place string) (path string, err error) {
+	conn, err := d.cdn.connect(ctx, d.account.MediaConn, false)
+	if err != nil {
+		return "", err
+	}
+	err = d.cdn.onHosts(ctx, conn.Hosts, func(host string) error {
+		address, err := d.cdn.fileURL(host, place, m.Media)
+		if err != nil {
+			return bridge.Fail(bridge.CodeMediaInvalid, "the message does not say properly where its file is: it cannot be downloaded").Because(err)
+		}
+		path, err = d.try(ctx, address, m.Media)
+		return err
+	})
+	return path, err
+}
+
+// try downloads into a fresh file, which is gone again if it fails.
+func (d *downloader) try(ctx context.Context, address string, m *bridge.Media) (path string, err error) {
+	file, err := d.create()
+	if err != nil {
+		return "", &writeError{err}
+	}
+	defer func() {
+		if closeErr := file.Close(); err == nil && closeErr != nil {
+			err = &writeError{closeErr}
+		}
+		if err != nil {
+			path, err = "", errors.Join(err, os.Remove(file.Name()))
+		}
+	}()
+	watch := watchIdle(ctx, d.cdn.downloadIdle)
+	defer watch.stop()
+	body, err := d.request(watch.ctx, address, m)
+	if err == nil {
+		defer func() { _ = body.Close() }()
+		limit, tooLong := d.limit(m)
+		err = decrypt(file, &incomingBody{r: body, left: limit, tooLong: tooLong, watch: watch}, m)
+	}
+	return file.Name(), watch.explain(err)
+}
+
+// limit returns how long the encrypted file may be, and what it is if it is longer.
+func (d *downloader) limit(m *bridge.Media) (int64, error) {
+	if m.Size > 0 && m.Size <= d.maxFile {
+		return encryptedSize(m.Size), errTooLong
+	}
+	return encryptedSize(d.maxFile), errOverLimit
+}
+
+func (d *downloader) request(ctx context.Context, address string, m *bridge.Media) (io.ReadCloser, error) {
+	resp, err := d.cdn.do(ctx, http.MethodGet, address, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.judge(resp, m); err != nil {
+		_ = resp.Body.Close()
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+// judge reads the head of an answer.
+func (d *downloader) judge(resp *http.Response, m *bridge.Media) error {
+	switch {
+	case resp.StatusCode == http.StatusOK:
+		if limit, tooLong := d.limit(m); resp.ContentLength > limit {
+			return tooLong
+		}
+		return nil
+	case isGone(resp.StatusCode):
+		return fmt.Errorf("%w (%d)", errGone, resp.StatusCode)
+	}
+	return newStatusError(resp)
+}
+
+// incomingBody is a body that may neither stall nor go on forever.
+type incomingBody struct {
+	r       io.Reader
+	left    int64
+	tooLong error
+	watch   *idleWatch
+}
+
+func (b *incomingBody) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	b.left -= int64(n)
+	if b.left < 0 {
+		return n, b.tooLong
+	}
+	if n > 0 {
+		b.watch.moved()
+	}
+	return n, err
+}
+
+// explain turns what happened into words for the caller.
+func explain(ctx context.Context, err error) error {
+	var known *bridge.Error
+	var disk *writeError
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &known):
+		return err
+	case errors.As(err, &disk):
+		return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be stored: the disk may be full").Because(err)
+	case errors.Is(err, errGone):
+		return bridge.Fail(bridge.CodeMediaGone, "the network no longer has the file: it cannot be recovered").Because(err)
+	case errors.Is(err, errOverLimit):
+		return bridge.Fail(bridge.CodeMediaTooLarge, "the file is larger than what this service downloads").Because(err)
+	case errors.Is(err, errStalled):
+		return bridge.Fail(bridge.CodeMediaUnavailable, "the network's media server stopped sending the file: try again later").Because(err)
+	case !worthRepeating(err), isFinal(err):
+		return bridge.Fail(bridge.CodeMediaInvalid, "the file on the network's media server is damaged, or not the one that was sent").Because(err)
+	}
+	e := bridge.Fail(bridge.CodeMediaUnavailable, "the network's media server did not deliver the file: try again later").Because(err)
+	e.RetryAfter = retryAfter(err)
+	return e
+}

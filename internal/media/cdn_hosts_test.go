@@ -1,0 +1,217 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/urlguard"
+)
+
+// newCanary listens on loopback, fails the test when anybody connects, and returns
+// its address.
+func newCanary(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			t.Errorf("%s connected to the canary", conn.RemoteAddr())
+			_ = conn.Close()
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		listening.Wait()
+	})
+	return listener.Addr().String()
+}
+
+// nameServer resolves every name to one address.
+type nameServer netip.Addr
+
+func (n nameServer) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.Addr(n)}, nil
+}
+
+// named is an account whose network names these hosts.
+type named []string
+
+func (n named) MediaConn(context.Context, bool) (bridge.MediaConn, error) {
+	return bridge.MediaConn{Hosts: n, Auth: "right"}, nil
+}
+
+func (n named) Reupload(context.Context, bridge.Message) (string, error) {
+	return "", bridge.Fail(bridge.CodeMediaGone, "no phone here")
+}
+
+// everyWay goes each of the ways that lead to the CDN, and returns what came of them.
+func everyWay(t *testing.T, cdn *CDN, account Account, m bridge.Message) (failed map[string]error) {
+	t.Helper()
+	d := downloader{cdn: cdn, account: account, maxFile: 1 << 20, log: zerolog.Nop(),
+		create: func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "x") }}
+	failed = map[string]error{}
+	_, failed["download"] = d.download(t.Context(), m)
+	if there, err := cdn.Exists(t.Context(), account.MediaConn, m.Media); err != nil || !there {
+		failed["probe"] = errors.Join(errors.New("not there"), err)
+	}
+	path := filepath.Join(t.TempDir(), "plain")
+	write(t, path, []byte("plain"))
+	_, failed["upload"] = cdn.Upload(t.Context(), account.MediaConn, bridge.File{Type: bridge.MediaImage, Path: path})
+	return failed
+}
+
+// The hosts that the real network names are names of public hosts: everything else
+// is refused by its form, before anything is looked up.
+func TestCDN_RefusesHostsByTheirForm(t *testing.T) {
+	bird := newCanary(t)
+	m, _ := encryptedMedia(t, bridge.MediaImage, []byte("hello"))
+	m.Ref.DirectPath = "/v/x"
+	cdn := NewCDN(CDNOptions{TempDir: t.TempDir(), Log: zerolog.Nop(), Resolver: nobody{t}})
+	for _, host := range []string{"", bird, "127.0.0.1:1", "127.0.0.1", "8.8.8.8", "[::1]", "::1", "[2001:4860:4860::8888]", "localhost", "LOCALHOST", "db.internal",
+		"user@" + bird, "user@evil.example", "user:pass@evil.example", "evil.example/path", "evil.example#", "evil.example?", "evil.example\\x", "evil.example:443",
+		"evil.example ", " evil.example", "evil.example\r\nX: y", "evil%2eexample", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "１２７.0.0.1", "evil。example", "-", ".", "..", "a"} {
+		t.Run(host, func(t *testing.T) {
+			for way, err := range everyWay(t, cdn, named{host}, bridge.Message{ID: "3EB0", Media: m}) {
+				if err == nil || way != "probe" && bridge.CodeOf(err) != bridge.CodeNotConnected {
+					t.Errorf("%s: %v", way, err)
+				}
+			}
+			if _, err := cdn.HTTPClient().Do(&http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "https", Host: host, Path: "/"}}); err == nil {
+				t.Error("the library's client asked")
+			}
+		})
+	}
+	for _, host := range []string{"mmg.whatsapp.net", "media-fra5-1.cdn.whatsapp.net", "media.fham3-1.fna.whatsapp.net"} {
+		if err := cdn.checkHost(host); err != nil {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
+
+// nobody is a resolver that must not be asked.
+type nobody struct{ t *testing.T }
+
+func (n nobody) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, error) {
+	n.t.Errorf("%s was looked up", name)
+	return nil, errors.New("no")
+}
+
+// A name of the network may have a private address, for whatever reason: the client
+// as it is used on the real network refuses at the moment of connecting.
+func TestCDN_ConnectsToNothingPrivate(t *testing.T) {
+	bird := newCanary(t)
+	_, port, err := net.SplitHostPort(bird)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "fd00::1", "::ffff:127.0.0.1"} {
+		t.Run(address, func(t *testing.T) {
+			cdn := NewCDN(CDNOptions{TempDir: t.TempDir(), Log: zerolog.Nop(), Resolver: nameServer(netip.MustParseAddr(address))})
+			cdn.pause = 0
+			m, _ := encryptedMedia(t, bridge.MediaImage, []byte("hello"))
+			m.Ref.DirectPath = "/v/x"
+			for way, err := range everyWay(t, cdn, named{"media.example"}, bridge.Message{ID: "3EB0", Media: m}) {
+				if way == "probe" {
+					continue // nobody knows: the recipient may try
+				}
+				if err == nil || !strings.Contains(err.Error(), "public") {
+					t.Errorf("%s: %v", way, err)
+				}
+			}
+			// The canary's port is none that a host of the real network has: past the form
+			// of the URL, the dial of the same client refuses as well.
+			dial := cdn.client.Transport.(*checkedTransport).DialContext
+			var refused *urlguard.Error
+			if conn, err := dial(t.Context(), "tcp", "media.example:"+port); !errors.As(err, &refused) {
+				t.Errorf("dialled %v: %v", conn, err)
+			}
+		})
+	}
+}
+
+// Redirects are answers that are no file, whoever uses the client.
+func TestCDN_FollowsNoRedirects(t *testing.T) {
+	bird := newCanary(t)
+	cdn := newCDN(t)
+	m := cdn.send(bridge.MediaImage, []byte("hello"))
+	for _, code := range []int{301, 302, 303, 307, 308} {
+		cdn.serve(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://"+bird+"/x", code)
+		})
+		servers := cdn.servers()
+		failed := everyWay(t, servers, cdn, m)
+		wantCode(t, failed["download"], bridge.CodeMediaUnavailable)
+		wantCode(t, failed["upload"], bridge.CodeNotConnected)
+		resp, err := servers.HTTPClient().Get(cdn.server.URL + "/x")
+		if err != nil || resp.StatusCode != code {
+			t.Errorf("the library's client: %v, %v", resp, err)
+			continue
+		}
+		_ = resp.Body.Close()
+	}
+}
+
+// With a proxy, it resolves; what can be seen of a host without is refused all the same.
+func TestCDN_WithAProxy(t *testing.T) {
+	asked := make(chan string, 10)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Method + " " + r.Host
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	defer proxy.Close()
+	address, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cdn := NewCDN(CDNOptions{Proxy: address, TempDir: t.TempDir(), Log: zerolog.Nop(), Resolver: nobody{t}})
+	cdn.pause = 0
+	m, _ := encryptedMedia(t, bridge.MediaImage, []byte("hello"))
+	m.Ref.DirectPath = "/v/x"
+	_, err = cdn.Exists(t.Context(), named{"127.0.0.1", "user@media.example", "media.example"}.MediaConn, m)
+	if err != nil {
+		t.Error(err)
+	}
+	close(asked)
+	for what := range asked {
+		if what != "CONNECT media.example:443" {
+			t.Errorf("the proxy was asked for %s", what)
+		}
+	}
+}
+
+// Errors of the CDN end in logs: none of them shows the right to upload or the place of a file.
+func TestCDN_ErrorsShowNoAddress(t *testing.T) {
+	var log strings.Builder
+	cdn := NewCDN(CDNOptions{TempDir: t.TempDir(), Log: zerolog.New(&log), Resolver: nameServer(netip.MustParseAddr("10.0.0.1"))})
+	cdn.pause = 0
+	m, _ := encryptedMedia(t, bridge.MediaImage, []byte("hello"))
+	m.Ref.DirectPath = "/v/secret-place"
+	for way, err := range everyWay(t, cdn, named{"media.example"}, bridge.Message{ID: "3EB0", Media: m}) {
+		if err != nil && (strings.Contains(err.Error(), "secret-place") || strings.Contains(err.Error(), "auth=")) {
+			t.Errorf("%s: %v", way, err)
+		}
+	}
+	if log.Len() == 0 || strings.Contains(log.String(), "secret-place") || strings.Contains(log.String(), "auth=") {
+		t.Errorf("log: %s", log.String())
+	}
+}

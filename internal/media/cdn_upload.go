@@ -1,0 +1,172 @@
+package media
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// uploadIdle is how long a media server may take nothing before the next try.
+	uploadIdle = 30 * time.Second
+	// uploadProgress is how often a long upload shows in the log.
+	uploadProgress = 5 * time.Second
+)
+
+// Upload brings a file to the CDN. It is whatsmeow's Upload with every host of the
+// network, tries, and one pass over the file in place of several. The file is
+// encrypted into a temporary one, because the address of an upload has the hash of
+// what comes.
+//
+// Its errors are [bridge.CodeStorageUnavailable], [bridge.CodeSendRefused],
+// [bridge.CodeNotConnected], or the end of ctx where it was cancelled.
+func (c *CDN) Upload(ctx context.Context, conns bridge.MediaConns, f bridge.File) (up bridge.UploadedFile, err error) {
+	encrypted, err := os.CreateTemp(c.tempDir, "upload-*")
+	if err != nil {
+		return up, notEncrypted(err)
+	}
+	defer func() { err = errors.Join(err, encrypted.Close(), os.Remove(encrypted.Name())) }()
+	if up.EncryptedFile, err = encryptFile(encrypted, f); err != nil {
+		return up, err
+	}
+	began := time.Now()
+	if err := c.offer(ctx, conns, f.Type, encrypted, &up); err != nil {
+		return up, err
+	}
+	c.log.Info().Int64("bytes", up.EncryptedSize).Dur("took", time.Since(began)).Msg("file uploaded")
+	return up, nil
+}
+
+func encryptFile(dst io.Writer, f bridge.File) (encrypted bridge.EncryptedFile, err error) {
+	plain, err := os.Open(f.Path)
+	if err != nil {
+		return encrypted, err
+	}
+	defer func() { err = errors.Join(err, plain.Close()) }()
+	if encrypted, err = Encrypt(dst, plain, f.Type); err != nil {
+		return encrypted, notEncrypted(err)
+	}
+	return encrypted, nil
+}
+
+func notEncrypted(cause error) error {
+	return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be encrypted for the network: the disk may be full").Because(cause)
+}
+
+// offer tries the hosts in turn until one takes the file. Credentials that are not
+// taken are renewed, once.
+func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
+	conn, err := c.connect(ctx, conns, false)
+	if err != nil {
+		return err
+	}
+	auth, renewed := conn.Auth, false
+	err = c.onHosts(ctx, conn.Hosts, func(host string) error {
+		err := c.offerTo(ctx, host, auth, t, encrypted, up)
+		if isForAuth(err) && !renewed {
+			renewed = true
+			fresh, connErr := c.connect(ctx, conns, true)
+			if connErr != nil {
+				return connErr
+			}
+			auth = fresh.Auth
+			err = c.offerTo(ctx, host, auth, t, encrypted, up)
+		}
+		return refusal(err)
+	})
+	return notUploaded(ctx, err)
+}
+
+// isForAuth reports whether the right to upload may have run out.
+func isForAuth(err error) bool {
+	var answer *statusError
+	return errors.As(err, &answer) && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)
+}
+
+// refusal turns an answer that another try would only repeat into one for the caller.
+func refusal(err error) error {
+	var answer *statusError
+	if !errors.As(err, &answer) || answer.status < 400 || answer.status >= 500 ||
+		answer.status == http.StatusRequestTimeout || answer.status == http.StatusTooManyRequests {
+		return err
+	}
+	return bridge.Fail(bridge.CodeSendRefused, "the network's media server refused the file (status %d)", answer.status).Because(err)
+}
+
+// notUploaded turns what happened into words for the caller.
+func notUploaded(ctx context.Context, err error) error {
+	var known *bridge.Error
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.Is(ctx.Err(), context.Canceled): // the program's end
+		return ctx.Err()
+	}
+	return bridge.NotConnected("the file could not be uploaded to the network: try again in a moment").Because(err)
+}
+
+// offerTo sends the file to one host.
+func (c *CDN) offerTo(ctx context.Context, host, auth string, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
+	address, err := c.uploadURL(host, auth, t, up.FileEncSHA256)
+	if err != nil {
+		return err
+	}
+	watch := watchIdle(ctx, c.uploadIdle)
+	defer watch.stop()
+	// A section of its own: after a failure the transport may still read from the last try's.
+	body := &outgoingBody{Reader: io.NewSectionReader(encrypted, 0, up.EncryptedSize), watch: watch, told: time.Now(), total: up.EncryptedSize, log: c.log}
+	resp, err := c.do(watch.ctx, http.MethodPost, address, body, func(r *http.Request) { r.ContentLength = up.EncryptedSize })
+	if err != nil {
+		return watch.explain(err)
+	}
+	defer func() { _ = resp.Body.Close() }() // read as far as it is wanted
+	if resp.StatusCode != http.StatusOK {
+		return newStatusError(resp)
+	}
+	return watch.explain(c.readPlace(host, resp.Body, up))
+}
+
+// readPlace reads where a media server has put the file.
+func (c *CDN) readPlace(host string, body io.Reader, up *bridge.UploadedFile) error {
+	var answer struct {
+		URL        string `json:"url"`
+		DirectPath string `json:"direct_path"`
+	}
+	if err := json.NewDecoder(io.LimitReader(body, 1<<16)).Decode(&answer); err != nil {
+		return fmt.Errorf("read the media server's answer: %w", err)
+	}
+	if _, err := c.address(host, answer.DirectPath); err != nil {
+		return errors.New("the media server did not say where the file is")
+	}
+	up.URL, up.DirectPath = answer.URL, answer.DirectPath
+	return nil
+}
+
+// outgoingBody is a body that is watched while it leaves.
+type outgoingBody struct {
+	io.Reader
+	watch       *idleWatch
+	told        time.Time
+	done, total int64
+	log         zerolog.Logger
+}
+
+func (b *outgoingBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	b.watch.moved()
+	b.done += int64(n)
+	if now := time.Now(); now.Sub(b.told) >= uploadProgress {
+		b.told = now
+		b.log.Info().Int64("bytes", b.done).Int64("total", b.total).Msg("uploading file")
+	}
+	return n, err
+}

@@ -91,7 +91,7 @@ func (b *mediaBench) setUp(ctx context.Context) (err error) {
 	if _, err := b.owner.EnterPairingCode(ctx, code.Code); err != nil {
 		return err
 	}
-	_, err = b.api.WaitState(ctx, bridge.StateOpen, mediaPoll)
+	_, err = b.api.WaitState(ctx, bridge.StateOpen)
 	return err
 }
 
@@ -136,7 +136,7 @@ func (b *mediaBench) startBridge(ctx context.Context) error {
 		return err
 	}
 	for {
-		_, err := b.api.WaitState(ctx, bridge.StateNeedsPair, mediaPoll)
+		_, err := b.api.WaitState(ctx, bridge.StateNeedsPair)
 		if refused := new(net.OpError); !errors.As(err, &refused) {
 			return err
 		}

@@ -10,10 +10,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Client calls the API of one bridge with one token. It may be used by many
@@ -22,13 +22,28 @@ type Client struct {
 	base  string
 	token string
 	http  *http.Client
+	poll  time.Duration // between two questions for the status while waiting
 }
 
 // New returns a client of the bridge at base, such as http://127.0.0.1:8080,
 // with a pool of connections of its own.
 func New(base, token string) *Client {
-	transport := &http.Transport{MaxIdleConnsPerHost: 64} // without a proxy: a bridge is reached directly
-	return &Client{base: strings.TrimSuffix(base, "/"), token: token, http: &http.Client{Transport: transport}}
+	// Without a proxy: a bridge is reached directly.
+	return Over(&http.Transport{MaxIdleConnsPerHost: 64}, base, token)
+}
+
+// Over returns a client of the bridge at base that sends its requests through
+// transport.
+func Over(transport http.RoundTripper, base, token string) *Client {
+	return &Client{base: strings.TrimSuffix(base, "/"), token: token, http: &http.Client{Transport: transport}, poll: statusPoll}
+}
+
+// WithToken returns a client of the same bridge for the holder of another
+// token.
+func (c *Client) WithToken(token string) *Client {
+	other := *c
+	other.token = token
+	return &other
 }
 
 // BaseURL returns the address that the client calls.
@@ -53,7 +68,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 		return err
 	}
 	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return fmt.Errorf("read the answer to %s %s: %w", method, path, err)
+		return unreadable(resp, err)
 	}
 	return nil
 }

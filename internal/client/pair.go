@@ -2,11 +2,16 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
 	"bridged/internal/bridge"
 )
+
+// statusPoll is how often the status is asked for while waiting: QR codes are
+// renewed without an event.
+const statusPoll = time.Second
 
 // Status returns the account's status.
 func (c *Client) Status(ctx context.Context) (status bridge.Status, err error) {
@@ -25,24 +30,74 @@ func (c *Client) Pair(ctx context.Context, phone string) (code bridge.PairingCod
 	return code, err
 }
 
+// SubmitPasskey hands in the PublicKeyCredential that pairing asks for.
+func (c *Client) SubmitPasskey(ctx context.Context, credential json.RawMessage) (result bridge.PasskeyResult, err error) {
+	err = c.Call(ctx, http.MethodPost, "/api/auth/passkey", credential, &result)
+	return result, err
+}
+
+// ConfirmPasskey tells the bridge that a person has compared the two codes.
+func (c *Client) ConfirmPasskey(ctx context.Context) (result bridge.PasskeyResult, err error) {
+	err = c.Call(ctx, http.MethodPost, "/api/auth/passkey", map[string]bool{"confirm": true}, &result)
+	return result, err
+}
+
 // Reconnect asks the bridge to dial at once.
 func (c *Client) Reconnect(ctx context.Context) error {
 	return c.Call(ctx, http.MethodPost, "/api/auth/reconnect", nil, nil)
 }
 
-// WaitState asks for the status, first every poll, until the account has a
-// state.
-func (c *Client) WaitState(ctx context.Context, want bridge.State, poll time.Duration) (bridge.Status, error) {
-	ticker := time.NewTicker(poll)
+// Logout wipes the session, and reports whether the network unlinked the device
+// too.
+func (c *Client) Logout(ctx context.Context) (unlinked bool, err error) {
+	resp, err := c.Do(ctx, http.MethodPost, "/api/auth/logout", nil, http.Header{"X-Confirm-Wipe": {"yes"}})
+	if err != nil {
+		return false, err
+	}
+	defer resp.Body.Close()
+	var answer struct{ Unlinked bool }
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return false, unreadable(resp, err)
+	}
+	return answer.Unlinked, nil
+}
+
+// WaitState waits until the account has a state, and returns the status then.
+func (c *Client) WaitState(ctx context.Context, want bridge.State) (bridge.Status, error) {
+	return c.WaitStatus(ctx, func(s bridge.Status) bool { return s.Status == want })
+}
+
+// WaitStatus waits until done reports true of the status, which it is shown
+// whenever it may have changed.
+func (c *Client) WaitStatus(ctx context.Context, done func(bridge.Status) bool) (bridge.Status, error) {
+	after, err := c.LastEvent(ctx)
+	if err != nil {
+		return bridge.Status{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	changed, ended := make(chan struct{}, 1), make(chan struct{})
+	defer func() { cancel(); <-ended }()
+	go func() {
+		defer close(ended)
+		// An error ends the stream; the next question for the status shows it.
+		for range c.Events(ctx, EventQuery{After: after, Types: []bridge.EventType{bridge.EventAccountStatus}}) {
+			select {
+			case changed <- struct{}{}:
+			default: // one is waiting
+			}
+		}
+	}()
+	ticker := time.NewTicker(c.poll)
 	defer ticker.Stop()
 	for {
 		status, err := c.Status(ctx)
-		if err != nil || status.Status == want {
+		if err != nil || done(status) {
 			return status, err
 		}
 		select {
 		case <-ctx.Done():
 			return status, ctx.Err()
+		case <-changed:
 		case <-ticker.C:
 		}
 	}

@@ -1,0 +1,166 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// EventQuery chooses events. After is a cursor, the id of an event, "0" for all
+// that are kept, or empty for those that are still to come.
+type EventQuery struct {
+	After string
+	Types []bridge.EventType
+	Chat  bridge.JID
+}
+
+func (q EventQuery) params() params {
+	types := make([]string, len(q.Types))
+	for i, t := range q.Types {
+		types[i] = string(t)
+	}
+	return newParams().text("after", q.After).text("types", strings.Join(types, ",")).text("chat", string(q.Chat))
+}
+
+// EventPage is a part of the log. Reset reports that events between the cursor
+// and the first one are gone for good.
+type EventPage struct {
+	Events     []bridge.Event
+	NextCursor string
+	Reset      bool
+}
+
+// EventPage returns the next events of the log. If there are none it waits for
+// the first, as long as wait.
+func (c *Client) EventPage(ctx context.Context, q EventQuery, limit int, wait time.Duration) (page EventPage, err error) {
+	params := q.params().number("limit", limit)
+	if wait > 0 {
+		params.text("wait", wait.String())
+	}
+	err = c.Call(ctx, http.MethodGet, params.on("/api/events"), nil, &page)
+	return page, err
+}
+
+// LastEvent returns the cursor behind the newest event.
+func (c *Client) LastEvent(ctx context.Context) (cursor string, err error) {
+	page, err := c.EventPage(ctx, EventQuery{After: "now"}, 1, 0)
+	return page.NextCursor, err
+}
+
+// Events follows the log until ctx ends. When a connection is lost it dials
+// again and resumes behind the last event, so none is lost and none comes
+// twice. Where events are gone for good, one of type [bridge.EventReset] stands
+// for them. An error that trying again does not help is yielded last; so is one
+// of the first connection.
+func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[bridge.Event, error] {
+	return func(yield func(bridge.Event, error) bool) {
+		s := &stream{client: c, query: q, retry: retryPause, yield: yield}
+		for {
+			err := s.follow(ctx)
+			switch {
+			case errors.Is(err, errStopped) || ctx.Err() != nil:
+				return
+			case err != nil && !s.resumes(err):
+				yield(bridge.Event{}, err)
+				return
+			}
+			if sleep(ctx, s.retry) != nil {
+				return
+			}
+		}
+	}
+}
+
+// retryPause is how long to wait before a lost stream is opened again, unless
+// the bridge asks for another pause.
+const retryPause = 2 * time.Second
+
+// errStopped is the end of a stream that its reader asked for.
+var errStopped = errors.New("the reader wants no more events")
+
+// errNonsense is an event that cannot be read.
+var errNonsense = errors.New("the bridge sent an event that cannot be read")
+
+// stream is the place of one reader in the log, over as many connections as it
+// takes.
+type stream struct {
+	client *Client
+	query  EventQuery
+	yield  func(bridge.Event, error) bool
+	lastID string        // what it has read up to; empty until the bridge says so
+	retry  time.Duration // before the next connection
+}
+
+// resumes reports whether trying again may help: the place is known, and the
+// bridge neither refused the request as it is nor sent nonsense.
+func (s *stream) resumes(err error) bool {
+	var refused *Error
+	isRefused := errors.As(err, &refused) && refused.Status < http.StatusInternalServerError
+	return s.lastID != "" && !isRefused && !errors.Is(err, errNonsense)
+}
+
+// follow reads one connection to its end.
+func (s *stream) follow(ctx context.Context) error {
+	header := http.Header{"Accept": {"text/event-stream"}}
+	if s.lastID != "" {
+		header.Set("Last-Event-ID", s.lastID)
+	}
+	resp, err := s.client.Do(ctx, http.MethodGet, s.query.params().on("/api/events"), nil, header)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	frames := newFrames(resp.Body)
+	for {
+		f, err := frames.next()
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil // cut off
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.take(f); err != nil {
+			return err
+		}
+	}
+}
+
+// take hands on the event of a frame and notes the place behind it.
+func (s *stream) take(f frame) error {
+	if f.retry > 0 {
+		s.retry = f.retry
+	}
+	if f.data != "" {
+		event := bridge.Event{Type: bridge.EventType(f.event)}
+		if err := json.Unmarshal([]byte(f.data), &event); err != nil {
+			return fmt.Errorf("%w: %w", errNonsense, err)
+		}
+		if !s.yield(event, nil) {
+			return errStopped
+		}
+	}
+	if f.id != "" {
+		s.lastID = f.id
+	}
+	return nil
+}
+
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

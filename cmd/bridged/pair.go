@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,9 +16,6 @@ import (
 type pairCommand struct {
 	Phone string `help:"The account's phone number in E.164 digits, where PHONE_NUMBER is not set." placeholder:"DIGITS"`
 }
-
-// statusPoll is how often the status is asked for while waiting.
-const statusPoll = time.Second
 
 // Run is called by kong.
 func (p pairCommand) Run(e *environment) error {
@@ -58,37 +53,29 @@ func (pairCommand) alreadyPaired(e *environment, c *client.Client) error {
 // waitLinked draws each new QR code until the account is open.
 func waitLinked(e *environment, c *client.Client) error {
 	shown, lastError := "", ""
-	ticker := time.NewTicker(statusPoll)
-	defer ticker.Stop()
-	for {
-		status, err := c.Status(e.ctx)
-		switch {
-		case errors.Is(err, context.Canceled):
-			return nil
-		case err != nil:
-			return err
-		case status.Status == bridge.StateOpen:
-			_, err := fmt.Fprintln(e.stdout, "Linked.")
-			return err
-		}
+	_, err := c.WaitStatus(e.ctx, func(status bridge.Status) (bool, error) {
 		if status.QR != nil && *status.QR != shown {
 			shown = *status.QR
 			if err := drawQR(e.stdout, shown); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if status.LastError != nil && *status.LastError != lastError {
 			lastError = *status.LastError
 			if err := printf(e.stdout, "Note: %s\n", lastError); err != nil {
-				return err
+				return false, err
 			}
 		}
-		select {
-		case <-e.ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+		return status.Status == bridge.StateOpen, nil
+	})
+	switch {
+	case e.ctx.Err() != nil:
+		return nil // Ctrl-C
+	case err != nil:
+		return err
 	}
+	_, err = fmt.Fprintln(e.stdout, "Linked.")
+	return err
 }
 
 // drawQR draws with half blocks, two rows of modules to a line, light on the

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -185,9 +186,9 @@ func TestWaitState_IsToldByTheEvent(t *testing.T) {
 		asked := make(chan struct{}, 10)
 		got := make(chan error, 1)
 		go func() {
-			_, err := b.WaitStatus(within(t), func(s bridge.Status) bool {
+			_, err := b.WaitStatus(within(t), func(s bridge.Status) (bool, error) {
 				asked <- struct{}{}
-				return s.Status == bridge.StateOpen
+				return s.Status == bridge.StateOpen, nil
 			})
 			got <- err
 		}()
@@ -211,6 +212,10 @@ func TestWaitState_AsksWithoutAnEvent(t *testing.T) {
 		defer cancel()
 		if _, err := b.WaitState(ctx, bridge.StateClosed); err == nil {
 			t.Error("a state that never comes was waited for")
+		}
+		full := errors.New("disk full")
+		if _, err := b.WaitStatus(within(t), func(bridge.Status) (bool, error) { return false, full }); !errors.Is(err, full) {
+			t.Errorf("error %v, want %v", err, full)
 		}
 	})
 }

@@ -64,12 +64,12 @@ func (c *Client) Logout(ctx context.Context) (unlinked bool, err error) {
 
 // WaitState waits until the account has a state, and returns the status then.
 func (c *Client) WaitState(ctx context.Context, want bridge.State) (bridge.Status, error) {
-	return c.WaitStatus(ctx, func(s bridge.Status) bool { return s.Status == want })
+	return c.WaitStatus(ctx, func(s bridge.Status) (bool, error) { return s.Status == want, nil })
 }
 
-// WaitStatus waits until done reports true of the status, which it is shown
-// whenever it may have changed.
-func (c *Client) WaitStatus(ctx context.Context, done func(bridge.Status) bool) (bridge.Status, error) {
+// WaitStatus waits until done reports true of the status, or fails. It is shown
+// the status whenever that may have changed.
+func (c *Client) WaitStatus(ctx context.Context, done func(bridge.Status) (bool, error)) (bridge.Status, error) {
 	after, err := c.LastEvent(ctx)
 	if err != nil {
 		return bridge.Status{}, err
@@ -91,7 +91,10 @@ func (c *Client) WaitStatus(ctx context.Context, done func(bridge.Status) bool) 
 	defer ticker.Stop()
 	for {
 		status, err := c.Status(ctx)
-		if err != nil || done(status) {
+		if err != nil {
+			return status, err
+		}
+		if over, err := done(status); over || err != nil {
 			return status, err
 		}
 		select {

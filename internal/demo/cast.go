@@ -107,33 +107,7 @@ func (d *demo) play(ctx context.Context) error {
 	}
 	d.group = bridge.JID(hike.String())
 	d.answering(context.WithoutCancel(ctx))
-	return d.findPicture(ctx)
-}
-
-// findPicture looks up the picture that the printed lines download.
-func (d *demo) findPicture(ctx context.Context) error {
-	return d.until(ctx, func() (bool, error) {
-		var page struct {
-			Messages []struct {
-				MsgID       string `json:"msgId"`
-				MessageType string `json:"messageType"`
-				Media       *struct {
-					DownloadURL string `json:"downloadUrl"`
-				} `json:"media"`
-			} `json:"messages"`
-		}
-		err := d.api.Call(ctx, "GET", "/api/groups/"+d.group.Escaped()+"/messages", nil, &page)
-		if bridge.CodeOf(err) == bridge.CodeNotFound {
-			return false, nil
-		}
-		for _, m := range page.Messages {
-			if m.MessageType == "imageMessage" && m.Media != nil {
-				d.picture = bridge.Message{ID: m.MsgID, Media: &bridge.Media{DownloadURL: m.Media.DownloadURL}}
-				return true, err
-			}
-		}
-		return false, err
-	})
+	return nil
 }
 
 // script plays lines until one fails.

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -96,7 +95,7 @@ type demo struct {
 	owner   *simnet.Phone
 	people  map[string]*simnet.Phone
 	group   bridge.JID
-	picture bridge.Message
+	picture string // the path of its download
 }
 
 // setUp pairs the account through the bridge's own API and plays the
@@ -124,38 +123,25 @@ func (d *demo) pair(ctx context.Context) error {
 	if _, err := d.owner.EnterPairingCode(ctx, code.Code); err != nil {
 		return err
 	}
-	return d.until(ctx, func() (bool, error) {
-		status, err := d.api.Status(ctx)
-		return status.Status == bridge.StateOpen, err
-	})
+	_, err = d.api.WaitState(ctx, bridge.StateOpen)
+	return err
 }
 
-// settle waits until the bridge shows the whole conversation.
+// settle waits until the bridge shows the whole conversation, and looks up the
+// picture that the printed lines download.
 func (d *demo) settle(ctx context.Context) error {
-	return d.until(ctx, func() (bool, error) {
-		var found struct {
-			Matches []bridge.Match `json:"matches"`
-		}
-		err := d.api.Call(ctx, http.MethodGet, "/api/messages/search?q="+url.QueryEscape(lastLine), nil, &found)
-		return len(found.Matches) > 0, err
-	})
-}
-
-// until asks again and again until done.
-func (d *demo) until(ctx context.Context, done func() (bool, error)) error {
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		ok, err := done()
-		if ok || err != nil {
+	for event, err := range d.api.Events(ctx, client.EventQuery{After: "0", Types: []bridge.EventType{bridge.EventMessageCreated}}) {
+		switch m := event.Message; {
+		case err != nil:
 			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
+		case m == nil:
+		case m.MessageType == "imageMessage" && m.Media != nil:
+			d.picture = m.Media.DownloadURL
+		case m.Content == lastLine:
+			return nil
 		}
 	}
+	return ctx.Err()
 }
 
 // print tells how to use what is there, with lines that work as they are.
@@ -194,8 +180,8 @@ Write to Sofia, and read her answer a moment later:
 		get("/api/messages/search?q="+url.QueryEscape("straße")),
 		d.api.Token(), friend, d.api.BaseURL(),
 		get("/api/messages/individual/"+friend.Escaped()+"?limit=2"))
-	if d.picture.ID != "" {
-		fmt.Fprintf(w, "\nDownload a picture:\n  %s -o picture.png\n", get(d.picture.Media.DownloadURL))
+	if d.picture != "" {
+		fmt.Fprintf(w, "\nDownload a picture:\n  %s -o picture.png\n", get(d.picture))
 	}
 	fmt.Fprint(w, "\nCtrl-C ends the demo and leaves nothing behind.\n")
 }

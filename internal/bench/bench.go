@@ -52,16 +52,16 @@ type Streams struct {
 	Progress io.Writer // bars, drawn again and again; nil for none
 }
 
-// benchPart is one part of the benchmark.
-type benchPart struct {
+// part is one part of the benchmark.
+type part struct {
 	name    string
 	about   string
 	measure func(*bench, context.Context) error
 	asked   bool // only measured when it is asked for
 }
 
-// benchParts are all the parts, in the order in which they are measured.
-var benchParts = []benchPart{
+// allParts are all the parts, in the order in which they are measured.
+var allParts = []part{
 	{name: "search", about: "texts in all chats and inside one", measure: (*bench).measureSearch},
 	{name: "pages", about: "histories, chats, media information", measure: (*bench).measurePages},
 	{name: "ingest", about: "messages from the network", measure: (*bench).measureIngest},
@@ -78,7 +78,7 @@ type bench struct {
 	temp    string // of everything else; removed at the end
 	program string // the executable that child processes run
 	streams Streams
-	stores  map[string]*benchStore
+	stores  map[string]*filledStore
 	report  Report
 }
 
@@ -89,7 +89,7 @@ func Run(ctx context.Context, options Options, start Start, streams Streams) err
 	if err != nil {
 		return err
 	}
-	b := &bench{command: options, start: start, program: program, streams: streams, stores: map[string]*benchStore{}}
+	b := &bench{command: options, start: start, program: program, streams: streams, stores: map[string]*filledStore{}}
 	parts, err := b.parts()
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (b *bench) print(w io.Writer) error {
 	return encoder.Encode(b.report)
 }
 
-func (b *bench) run(ctx context.Context, parts []benchPart) (err error) {
+func (b *bench) run(ctx context.Context, parts []part) (err error) {
 	if b.temp, err = os.MkdirTemp("", "bridged-bench-*"); err != nil {
 		return err
 	}
@@ -128,26 +128,26 @@ func (b *bench) run(ctx context.Context, parts []benchPart) (err error) {
 	return nil
 }
 
-// benchAtOnce is how many files go at the same time.
-const benchAtOnce = 8
+// filesAtOnce is how many files go at the same time.
+const filesAtOnce = 8
 
 // measureMedia sends and downloads large files.
 func (b *bench) measureMedia(ctx context.Context) error {
 	var text strings.Builder
-	files := mediaBench{program: b.program, size: b.command.FileSize, rounds: max(1, b.command.Requests/60), atOnce: benchAtOnce}
-	err := benchMedia(ctx, &text, files)
+	files := mediaBench{program: b.program, size: b.command.FileSize, rounds: max(1, b.command.Requests/60), atOnce: filesAtOnce}
+	err := measureFiles(ctx, &text, files)
 	b.report.Media = text.String()
 	return err
 }
 
 // parts are the parts that are measured.
-func (b *bench) parts() ([]benchPart, error) {
+func (b *bench) parts() ([]part, error) {
 	if b.command.Messages < 1000 || b.command.Chats < 1 || b.command.Requests < 1 || b.command.FileSize < 1 {
 		return nil, errors.New("bench: --messages must be at least 1000, --chats, --requests and --file-size at least 1")
 	}
-	var parts []benchPart
+	var parts []part
 	var names []string
-	for _, part := range benchParts {
+	for _, part := range allParts {
 		names = append(names, part.name)
 		named := slices.Contains(b.command.Only, part.name)
 		if named || len(b.command.Only) == 0 && (!part.asked || b.command.Plot != "") {

@@ -46,16 +46,16 @@ func TestRun_EndsWithItsContext(t *testing.T) {
 
 // A message depends on the seed and its number alone, so that a store whose
 // filling was interrupted can be completed.
-func TestBenchCorpus_IsTheSameAgain(t *testing.T) {
+func TestCorpus_IsTheSameAgain(t *testing.T) {
 	t.Parallel()
-	one, other := newBenchCorpus(7, 5000, 100), newBenchCorpus(7, 5000, 100)
+	one, other := newCorpus(7, 5000, 100), newCorpus(7, 5000, 100)
 	for i := range 50 {
 		other.facts(i)
 	}
 	if diff := cmp.Diff(one.facts(4321), other.facts(4321)); diff != "" {
 		t.Error(diff)
 	}
-	if cmp.Equal(one.facts(1), newBenchCorpus(8, 5000, 100).facts(1)) {
+	if cmp.Equal(one.facts(1), newCorpus(8, 5000, 100).facts(1)) {
 		t.Error("another seed makes the same message")
 	}
 	if one.facts(1)[0].(bridge.Message).ID == one.facts(2)[0].(bridge.Message).ID {
@@ -63,10 +63,10 @@ func TestBenchCorpus_IsTheSameAgain(t *testing.T) {
 	}
 }
 
-func TestBenchCorpus_IsLikeAnAccount(t *testing.T) {
+func TestCorpus_IsLikeAnAccount(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
-	c := newBenchCorpus(1, n, 2000)
+	c := newCorpus(1, n, 2000)
 	sizes, files, text := map[bridge.JID]int{}, 0, strings.Builder{}
 	for i := range n {
 		m := c.facts(i)[0].(bridge.Message)

@@ -11,14 +11,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// benchCorpus is a made-up account: its chats, and any number of messages over
+// corpus is a made-up account: its chats, and any number of messages over
 // two years. The i-th message depends on the seed and on i alone.
-type benchCorpus struct {
+type corpus struct {
 	seed     uint64
 	messages int
-	chats    []benchChat
+	chats    []corpusChat
 	share    []float64  // cumulative, of the chats
-	words    [][]string // of benchLanguages
+	words    [][]string // of languages
 	spread   []int      // the language of each of 100 messages
 
 	// What follows is reseeded for each message.
@@ -27,8 +27,8 @@ type benchCorpus struct {
 	zipf   *rand.Zipf
 }
 
-// benchChat is a chat and who writes in it.
-type benchChat struct {
+// corpusChat is a chat and who writes in it.
+type corpusChat struct {
 	jid     bridge.JID
 	name    string
 	people  []bridge.JID
@@ -36,21 +36,21 @@ type benchChat struct {
 }
 
 const (
-	// benchOwner is the account's number, from a range reserved for fiction.
-	benchOwner = "15550100900"
-	// benchSkew makes the largest of 2,000 chats hold 4.2 % of all messages.
-	benchSkew = 3.8
-	benchSpan = 2 * 365 * 24 * time.Hour
+	// ownerNumber is the account's number, from a range reserved for fiction.
+	ownerNumber = "15550100900"
+	// skew makes the largest of 2,000 chats hold 4.2 % of all messages.
+	skew = 3.8
+	span = 2 * 365 * 24 * time.Hour
 )
 
-// benchEpoch is when the first message was written.
-var benchEpoch = time.Date(2024, 11, 20, 8, 0, 0, 0, time.UTC)
+// epoch is when the first message was written.
+var epoch = time.Date(2024, 11, 20, 8, 0, 0, 0, time.UTC)
 
-func newBenchCorpus(seed uint64, messages, chats int) *benchCorpus {
-	c := &benchCorpus{seed: seed, messages: messages, source: rand.NewPCG(seed, 0)}
+func newCorpus(seed uint64, messages, chats int) *corpus {
+	c := &corpus{seed: seed, messages: messages, source: rand.NewPCG(seed, 0)}
 	c.r = rand.New(c.source)
-	c.zipf = rand.NewZipf(c.r, 1.07, 6, benchWords-1)
-	for i, language := range benchLanguages {
+	c.zipf = rand.NewZipf(c.r, 1.07, 6, vocabularySize-1)
+	for i, language := range languages {
 		c.words = append(c.words, language.vocabulary(c.r))
 		for range language.weight {
 			c.spread = append(c.spread, i)
@@ -59,7 +59,7 @@ func newBenchCorpus(seed uint64, messages, chats int) *benchCorpus {
 	total := 0.0
 	for i := range chats {
 		c.chats = append(c.chats, c.chat(i))
-		total += 1 / (float64(i) + benchSkew)
+		total += 1 / (float64(i) + skew)
 		c.share = append(c.share, total)
 	}
 	return c
@@ -67,8 +67,8 @@ func newBenchCorpus(seed uint64, messages, chats int) *benchCorpus {
 
 // chat is the i-th largest chat: every third is a group, the largest among
 // them.
-func (c *benchCorpus) chat(i int) benchChat {
-	chat := benchChat{primary: c.spread[c.r.IntN(len(c.spread))]}
+func (c *corpus) chat(i int) corpusChat {
+	chat := corpusChat{primary: c.spread[c.r.IntN(len(c.spread))]}
 	chat.name = c.name(chat.primary)
 	if i%3 != 0 {
 		chat.jid = bridge.PhoneJID(fmt.Sprintf("4915550%07d", i))
@@ -83,24 +83,24 @@ func (c *benchCorpus) chat(i int) benchChat {
 }
 
 // name is a name of two words.
-func (c *benchCorpus) name(language int) string {
-	l, words := benchLanguages[language], c.words[language]
+func (c *corpus) name(language int) string {
+	l, words := languages[language], c.words[language]
 	return l.title(words[c.r.IntN(2000)]) + " " + l.title(words[c.r.IntN(2000)])
 }
 
-// benchLID is a person's other identity, which two of three have.
-func benchLID(pn bridge.JID) (bridge.JID, bool) {
+// lidOf is a person's other identity, which two of three have.
+func lidOf(pn bridge.JID) (bridge.JID, bool) {
 	digits := pn.User()
 	last := digits[len(digits)-1] - '0'
 	return bridge.JID("88" + digits[2:] + "@lid"), last%3 != 0
 }
 
 // chatOf is the chat whose share of the messages is nearest to so many.
-func (c *benchCorpus) chatOf(wanted int) bridge.JID {
+func (c *corpus) chatOf(wanted int) bridge.JID {
 	total := c.share[len(c.share)-1]
 	best, distance := 0, math.Inf(1)
 	for i := range c.chats {
-		share := float64(c.messages) / (float64(i) + benchSkew) / total
+		share := float64(c.messages) / (float64(i) + skew) / total
 		if d := math.Abs(share - float64(wanted)); d < distance {
 			best, distance = i, d
 		}
@@ -110,7 +110,7 @@ func (c *benchCorpus) chatOf(wanted int) bridge.JID {
 
 // people are the facts that come before the messages: groups with their
 // members, names and identities.
-func (c *benchCorpus) people() []bridge.Fact {
+func (c *corpus) people() []bridge.Fact {
 	var facts []bridge.Fact
 	known := map[bridge.JID]bool{}
 	for _, chat := range c.chats {
@@ -129,23 +129,23 @@ func (c *benchCorpus) people() []bridge.Fact {
 	return facts
 }
 
-func (c *benchCorpus) person(jid bridge.JID, chat benchChat) []bridge.Fact {
+func (c *corpus) person(jid bridge.JID, chat corpusChat) []bridge.Fact {
 	name := chat.name
 	if chat.jid.IsGroup() {
 		name = c.name(chat.primary)
 	}
 	facts := []bridge.Fact{bridge.Contact{JID: jid, PushName: &name}}
-	if lid, has := benchLID(jid); has {
+	if lid, has := lidOf(jid); has {
 		facts = append(facts, bridge.Identity{PN: jid, LID: lid})
 	}
 	return facts
 }
 
 // id is the id of the i-th message.
-func (c *benchCorpus) id(i int) string { return fmt.Sprintf("3EB0%016X", uint64(i)*0x9E3779B97F4A7C15) }
+func (c *corpus) id(i int) string { return fmt.Sprintf("3EB0%016X", uint64(i)*0x9E3779B97F4A7C15) }
 
 // facts are the i-th message and what happens to it.
-func (c *benchCorpus) facts(i int) []bridge.Fact {
+func (c *corpus) facts(i int) []bridge.Fact {
 	c.source.Seed(c.seed, uint64(i)+1)
 	at := c.r.Float64() * c.share[len(c.share)-1]
 	chat := &c.chats[sort.SearchFloat64s(c.share, at)]
@@ -160,14 +160,14 @@ func (c *benchCorpus) facts(i int) []bridge.Fact {
 	return facts
 }
 
-func (c *benchCorpus) message(i int, chat *benchChat) bridge.Message {
-	since := time.Duration(float64(benchSpan) / float64(c.messages) * float64(i))
+func (c *corpus) message(i int, chat *corpusChat) bridge.Message {
+	since := time.Duration(float64(span) / float64(c.messages) * float64(i))
 	language := chat.primary
 	if c.r.IntN(5) == 0 {
 		language = c.spread[c.r.IntN(len(c.spread))]
 	}
 	m := bridge.Message{
-		Chat: chat.jid, ID: c.id(i), Timestamp: bridge.At(benchEpoch.Add(since.Truncate(time.Second))),
+		Chat: chat.jid, ID: c.id(i), Timestamp: bridge.At(epoch.Add(since.Truncate(time.Second))),
 		MessageType: "conversation", Content: c.text(language),
 	}
 	// Few write most of a group's messages.
@@ -175,7 +175,7 @@ func (c *benchCorpus) message(i int, chat *benchChat) bridge.Message {
 	m.SenderJID = chat.people[int(r*r*float64(len(chat.people)))]
 	if m.FromMe = c.r.IntN(10) < 3; m.FromMe {
 		status := bridge.DeliveryRead
-		m.SenderJID, m.Status = bridge.PhoneJID(benchOwner), &status
+		m.SenderJID, m.Status = bridge.PhoneJID(ownerNumber), &status
 	}
 	switch kind := c.r.IntN(100); {
 	case kind < 8:
@@ -193,7 +193,7 @@ func (c *benchCorpus) message(i int, chat *benchChat) bridge.Message {
 }
 
 // attach makes m a message with a file.
-func (c *benchCorpus) attach(m *bridge.Message) {
+func (c *corpus) attach(m *bridge.Message) {
 	key := make([]byte, 32)
 	media := &bridge.Media{Size: 20_000 + c.r.Int64N(2_000_000), Ref: bridge.MediaRef{
 		DirectPath: "/v/t62/" + m.ID + "?ccb=11-4&oh=01_Q5AaIA&oe=67F0", MediaKey: key, FileSHA256: key, FileEncSHA256: key,
@@ -217,13 +217,13 @@ func (c *benchCorpus) attach(m *bridge.Message) {
 }
 
 // quote makes m an answer to an earlier message.
-func (c *benchCorpus) quote(m *bridge.Message, i int, chat *benchChat) {
+func (c *corpus) quote(m *bridge.Message, i int, chat *corpusChat) {
 	id := c.id(max(0, i-1-c.r.IntN(1000)))
 	m.MessageType = "extendedTextMessage"
 	m.ContextInfo = &bridge.ContextInfo{QuotedMsgID: &id, QuotedSenderJID: chat.people[0], MentionedJID: []bridge.JID{}}
 }
 
-func (c *benchCorpus) mention(m *bridge.Message, chat *benchChat) {
+func (c *corpus) mention(m *bridge.Message, chat *corpusChat) {
 	jid := chat.people[c.r.IntN(len(chat.people))]
 	m.MessageType = "extendedTextMessage"
 	m.Content = "@" + jid.User() + " " + m.Content
@@ -231,8 +231,8 @@ func (c *benchCorpus) mention(m *bridge.Message, chat *benchChat) {
 }
 
 // text is a message of one to some twenty words.
-func (c *benchCorpus) text(language int) string {
-	l, words := benchLanguages[language], c.words[language]
+func (c *corpus) text(language int) string {
+	l, words := languages[language], c.words[language]
 	shout := l.cased && c.r.IntN(60) == 0
 	var text strings.Builder
 	for i := range 1 + c.r.IntN(9) + c.r.IntN(9) {
@@ -250,7 +250,7 @@ func (c *benchCorpus) text(language int) string {
 	}
 	text.WriteString([]string{"", "", ".", "!", "?", "…"}[c.r.IntN(6)])
 	if c.r.IntN(8) == 0 {
-		text.WriteString(" " + benchEmoji[c.r.IntN(len(benchEmoji))])
+		text.WriteString(" " + emoji[c.r.IntN(len(emoji))])
 	}
 	return text.String()
 }

@@ -16,16 +16,16 @@ import (
 	"bridged/internal/store"
 )
 
-// benchStore is a filled data directory.
-type benchStore struct {
-	corpus *benchCorpus
+// filledStore is a filled data directory.
+type filledStore struct {
+	corpus *corpus
 	dir    string
-	filled benchFilling
+	filled Filling
 }
 
-// benchFilling is what filling a store has cost. The seconds are zero for one
+// Filling is what filling a store has cost. The seconds are zero for one
 // that was there already.
-type benchFilling struct {
+type Filling struct {
 	Messages int     `json:"messages"`
 	Chats    int     `json:"chats"`
 	Seconds  float64 `json:"seconds"`      // for writing
@@ -33,20 +33,20 @@ type benchFilling struct {
 	Bytes    int64   `json:"bytes"`        // of the file
 }
 
-func (s *benchStore) file() string { return filepath.Join(s.dir, "bridged.db") }
+func (s *filledStore) file() string { return filepath.Join(s.dir, "bridged.db") }
 
 // filled fills a store with so many messages, or takes the one of an earlier
 // run that --dir has kept.
-func (b *bench) filled(ctx context.Context, messages, chats int) (*benchStore, error) {
+func (b *bench) filled(ctx context.Context, messages, chats int) (*filledStore, error) {
 	return b.filledIn(ctx, b.dir, messages, chats)
 }
 
-func (b *bench) filledIn(ctx context.Context, dir string, messages, chats int) (*benchStore, error) {
+func (b *bench) filledIn(ctx context.Context, dir string, messages, chats int) (*filledStore, error) {
 	dir = filepath.Join(dir, fmt.Sprintf("messages-%d-chats-%d-seed-%d", messages, chats, b.command.Seed))
 	if known := b.stores[dir]; known != nil {
 		return known, nil
 	}
-	s := &benchStore{corpus: newBenchCorpus(b.command.Seed, messages, chats), dir: dir}
+	s := &filledStore{corpus: newCorpus(b.command.Seed, messages, chats), dir: dir}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -63,11 +63,11 @@ func (b *bench) filledIn(ctx context.Context, dir string, messages, chats int) (
 	return s, nil
 }
 
-// benchFillName is the setting that counts the messages a store was filled
+// fillName is the setting that counts the messages a store was filled
 // with, so that filling can go on where it was interrupted.
-const benchFillName = "bench-filled"
+const fillName = "bench-filled"
 
-func (b *bench) fill(ctx context.Context, s *benchStore) (err error) {
+func (b *bench) fill(ctx context.Context, s *filledStore) (err error) {
 	into, err := store.Open(ctx, store.Options{Path: s.file(), Log: zerolog.Nop()})
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (b *bench) fill(ctx context.Context, s *benchStore) (err error) {
 
 // filledAlready is how many messages an earlier run has written.
 func filledAlready(ctx context.Context, s *store.Store) (count int, err error) {
-	written, err := s.Setting(ctx, benchFillName)
+	written, err := s.Setting(ctx, fillName)
 	if err != nil || written == "" {
 		return 0, err
 	}
@@ -108,7 +108,7 @@ func filledAlready(ctx context.Context, s *store.Store) (count int, err error) {
 
 func saveAll(ctx context.Context, into *store.Store, facts []bridge.Fact) error {
 	for len(facts) > 0 {
-		some := facts[:min(len(facts), benchBatch)]
+		some := facts[:min(len(facts), fillBatch)]
 		if err := into.Save(ctx, some...); err != nil {
 			return err
 		}
@@ -117,12 +117,12 @@ func saveAll(ctx context.Context, into *store.Store, facts []bridge.Fact) error 
 	return nil
 }
 
-// benchBatch is how many messages share a transaction while filling: one each,
+// fillBatch is how many messages share a transaction while filling: one each,
 // as they come from the network, would wait for the disk so many times.
-const benchBatch = 1000
+const fillBatch = 1000
 
 // fillFrom writes the messages from first on. They are made beside the writing.
-func (b *bench) fillFrom(ctx context.Context, into *store.Store, c *benchCorpus, first int) error {
+func (b *bench) fillFrom(ctx context.Context, into *store.Store, c *corpus, first int) error {
 	ctx, stop := context.WithCancel(ctx)
 	batches := make(chan []bridge.Fact, 2)
 	done := make(chan struct{})
@@ -130,9 +130,9 @@ func (b *bench) fillFrom(ctx context.Context, into *store.Store, c *benchCorpus,
 	go func() {
 		defer close(done)
 		defer close(batches)
-		for from := first; from < c.messages; from += benchBatch {
+		for from := first; from < c.messages; from += fillBatch {
 			var facts []bridge.Fact
-			for i := from; i < min(from+benchBatch, c.messages); i++ {
+			for i := from; i < min(from+fillBatch, c.messages); i++ {
 				facts = append(facts, c.facts(i)...)
 			}
 			select {
@@ -148,8 +148,8 @@ func (b *bench) fillFrom(ctx context.Context, into *store.Store, c *benchCorpus,
 		if err := into.Save(ctx, facts...); err != nil {
 			return err
 		}
-		first = min(first+benchBatch, c.messages)
-		if err := into.SetSetting(ctx, benchFillName, fmt.Sprint(first)); err != nil {
+		first = min(first+fillBatch, c.messages)
+		if err := into.SetSetting(ctx, fillName, fmt.Sprint(first)); err != nil {
 			return err
 		}
 		bar.show(first)

@@ -62,12 +62,12 @@ func (b *bench) growTo(ctx context.Context, size int) error {
 }
 
 // growthTasks are searches, pages of the largest chat and the list of chats.
-func (b *bench) growthTasks(ctx context.Context, s *benchServer) ([]benchTask, error) {
+func (b *bench) growthTasks(ctx context.Context, s *server) ([]task, error) {
 	kinds, err := b.queries(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	var tasks []benchTask
+	var tasks []task
 	for _, kind := range kinds {
 		tasks = append(tasks, s.searchTask(kind, ""))
 	}
@@ -75,7 +75,7 @@ func (b *bench) growthTasks(ctx context.Context, s *benchServer) ([]benchTask, e
 	if err != nil {
 		return nil, err
 	}
-	for _, page := range []benchTask{pages[0], pages[2], pages[3]} {
+	for _, page := range []task{pages[0], pages[2], pages[3]} {
 		page.name = "largest chat, " + page.name
 		tasks = append(tasks, page)
 	}
@@ -86,7 +86,7 @@ func (b *bench) growthTasks(ctx context.Context, s *benchServer) ([]benchTask, e
 
 // growthTimings measures the tasks. They go into the table of growth instead
 // of the one of all timings.
-func (b *bench) growthTimings(ctx context.Context, s *benchServer) error {
+func (b *bench) growthTimings(ctx context.Context, s *server) error {
 	tasks, err := b.growthTasks(ctx, s)
 	if err != nil {
 		return err

@@ -11,21 +11,22 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"bridged/internal/client"
 	"bridged/internal/simnet"
 	"bridged/internal/store"
 )
 
 const (
-	// benchStored is how many messages the bridge has already when more come
+	// storedAtMost is how many messages the bridge has already when more come
 	// in, at most.
-	benchStored = 100_000
-	// benchSenders write at the same time to the account, and one message of
-	// benchInGroup to a group.
-	benchSenders = 4
-	benchInGroup = 10
-	// benchMeanwhile is how many reads a second are asked for while messages
+	storedAtMost = 100_000
+	// senders write at the same time to the account, and one message of
+	// onePerGroup to a group.
+	senders     = 4
+	onePerGroup = 10
+	// readsASecond is how many reads a second are asked for while messages
 	// come in.
-	benchMeanwhile = 100
+	readsASecond = 100
 )
 
 // ingest is a stage with two accounts that know the same people: a bridge and
@@ -33,9 +34,9 @@ const (
 type ingest struct {
 	*bench
 	network  *simnet.Network
-	server   *benchServer
+	server   *server
 	contacts []*simnet.Phone
-	corpus   *benchCorpus
+	corpus   *corpus
 	written  int // by the contacts, so far
 	bare     ingestSide
 	bridge   ingestSide
@@ -58,7 +59,7 @@ func (b *bench) measureIngest(ctx context.Context) (err error) {
 		return err
 	}
 	// What comes in would change a store that is kept.
-	filled, err := b.filledIn(ctx, filepath.Join(b.temp, "ingest"), min(b.command.Messages, benchStored), b.command.Chats)
+	filled, err := b.filledIn(ctx, filepath.Join(b.temp, "ingest"), min(b.command.Messages, storedAtMost), b.command.Chats)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (b *bench) storeAlone(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	c := newBenchCorpus(b.command.Seed, b.command.Messages, b.command.Chats)
+	c := newCorpus(b.command.Seed, b.command.Messages, b.command.Chats)
 	if err := saveAll(ctx, s, c.people()); err != nil {
 		return err
 	}
@@ -119,15 +120,15 @@ func (b *bench) storeAlone(ctx context.Context) (err error) {
 	}
 	rate := float64(count) / time.Since(began).Seconds()
 	name := "store alone, a durable transaction each"
-	b.report.value(benchValue{Part: "ingest", Name: name, Value: rate, Unit: "messages/s"})
-	b.report.value(benchValue{Part: "ingest", Name: name + ", p50", Value: percentile(times, 50), Unit: "ms"})
-	b.report.value(benchValue{Part: "ingest", Name: name + ", p99", Value: percentile(times, 99), Unit: "ms"})
+	b.report.value(Value{Part: "ingest", Name: name, Value: rate, Unit: "messages/s"})
+	b.report.value(Value{Part: "ingest", Name: name + ", p50", Value: percentile(times, 50), Unit: "ms"})
+	b.report.value(Value{Part: "ingest", Name: name + ", p99", Value: percentile(times, 99), Unit: "ms"})
 	return nil
 }
 
 // setUp links both sides and has everybody begin their sessions with them.
 func (i *ingest) setUp(ctx context.Context) (_ *simnet.Bare, err error) {
-	for n := range benchSenders {
+	for n := range senders {
 		phone, err := i.network.NewPhone(ctx, simnet.PhoneOptions{Number: fmt.Sprint(15550100910 + n), Name: fmt.Sprint("Contact ", n)})
 		if err != nil {
 			return nil, err
@@ -138,7 +139,7 @@ func (i *ingest) setUp(ctx context.Context) (_ *simnet.Bare, err error) {
 	if err != nil {
 		return nil, err
 	}
-	owner, err := i.account(ctx, &i.bridge, benchOwner)
+	owner, err := i.account(ctx, &i.bridge, ownerNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (i *ingest) begin(ctx context.Context, side *ingestSide) error {
 	if err := side.device.WaitSynced(ctx); err != nil {
 		return err
 	}
-	if _, err := i.write(ctx, side, 4*benchSenders); err != nil {
+	if _, err := i.write(ctx, side, 4*senders); err != nil {
 		return err
 	}
 	return side.device.WaitQuiet(ctx)
@@ -184,7 +185,7 @@ func (i *ingest) account(ctx context.Context, side *ingestSide, number string) (
 }
 
 // pair links the bridge through its own API.
-func (s *benchServer) pair(ctx context.Context, owner *simnet.Phone) (*simnet.Device, error) {
+func (s *server) pair(ctx context.Context, owner *simnet.Phone) (*simnet.Device, error) {
 	code, err := s.api.Pair(ctx, "")
 	if err != nil {
 		return nil, err
@@ -198,10 +199,10 @@ func (i *ingest) write(ctx context.Context, side *ingestSide, count int) ([]stri
 	texts := make([]string, count)
 	r := rand.New(rand.NewPCG(i.corpus.seed, uint64(i.written)))
 	for n := range texts {
-		texts[n] = i.corpus.text(r.IntN(len(benchLanguages)))
+		texts[n] = i.corpus.text(r.IntN(len(languages)))
 	}
 	i.written += count
-	grouped := max(benchSenders, count/benchInGroup)
+	grouped := max(senders, count/onePerGroup)
 	var all []string
 	for n, share := range [][]string{texts[grouped:], texts[:grouped]} {
 		ids, err := simnet.Burst(ctx, i.contacts, side.chats[n], len(share), func(n int) string { return share[n] })
@@ -270,7 +271,7 @@ func (i *ingest) compare(how string, bare, bridge []float64) {
 		ratios[n] = 100 * bridge[n] / bare[n]
 	}
 	enter := func(name string, value float64, unit, goal string) {
-		i.report.value(benchValue{Part: "ingest", Name: name + ", " + how, Value: value, Unit: unit, Goal: goal, Met: value >= 75})
+		i.report.value(Value{Part: "ingest", Name: name + ", " + how, Value: value, Unit: unit, Goal: goal, Met: value >= 75})
 	}
 	enter("whatsmeow alone", median(bare), "messages/s", "")
 	enter("the whole bridge", median(bridge), "messages/s", "")
@@ -300,7 +301,7 @@ func (i *ingest) readsMeanwhile(ctx context.Context) error {
 		busy = append(busy, times...)
 	}
 	ratio := percentile(busy, 99) / percentile(quiet, 99)
-	for _, v := range []benchValue{
+	for _, v := range []Value{
 		{Name: "reads when it is quiet, p50", Value: percentile(quiet, 50), Unit: "ms"},
 		{Name: "reads when it is quiet, p99", Value: percentile(quiet, 99), Unit: "ms"},
 		{Name: "reads while messages come in, p50", Value: percentile(busy, 50), Unit: "ms"},
@@ -317,12 +318,12 @@ func (i *ingest) readsMeanwhile(ctx context.Context) error {
 // how long each took.
 func (i *ingest) readFor(ctx context.Context, f func() error) ([]time.Duration, error) {
 	paths := []string{
-		historyPath(i.corpus.chats[0].jid), "/api/chats", historyPath(i.corpus.chats[len(i.corpus.chats)/10].jid),
-		searchPath(i.corpus.words[0][5]), searchPath(i.corpus.words[1][900]), searchPath(benchLanguages[0].absent[0]),
+		client.HistoryPath(i.corpus.chats[0].jid), "/api/chats", client.HistoryPath(i.corpus.chats[len(i.corpus.chats)/10].jid),
+		searchPath(i.corpus.words[0][5]), searchPath(i.corpus.words[1][900]), searchPath(languages[0].absent[0]),
 	}
 	done := make(chan error, 1)
 	go func() { done <- f() }()
-	ticker := time.NewTicker(time.Second / benchMeanwhile)
+	ticker := time.NewTicker(time.Second / readsASecond)
 	defer ticker.Stop()
 	var times []time.Duration
 	for n := 0; ; n++ {

@@ -2,10 +2,8 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -17,12 +15,12 @@ import (
 	"bridged/internal/store"
 )
 
-const benchToken = "bench-0123456789abcdef"
+const token = "bench-0123456789abcdef"
 
-// benchServer is a running bridge over a filled store, and the plain way to
+// server is a running bridge over a filled store, and the plain way to
 // read the same file.
-type benchServer struct {
-	*benchStore
+type server struct {
+	*filledStore
 	api     *client.Client
 	plain   *store.Yardstick
 	network *simnet.Network
@@ -30,8 +28,8 @@ type benchServer struct {
 }
 
 // serve runs the bridge in this process, on a network where it is not paired.
-func (b *bench) serve(ctx context.Context, s *benchStore) (_ *benchServer, err error) {
-	server := &benchServer{benchStore: s}
+func (b *bench) serve(ctx context.Context, s *filledStore) (_ *server, err error) {
+	server := &server{filledStore: s}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, server.stop())
@@ -62,11 +60,11 @@ func (b *bench) environ(network *simnet.Network, dir string) ([]string, error) {
 		return nil, err
 	}
 	return []string{
-		"BRIDGE_TOKEN=" + benchToken, "DATA_DIR=" + dir, "WA_NETWORK_FILE=" + file, "PHONE_NUMBER=" + benchOwner, "LOG_FORMAT=json",
+		"BRIDGE_TOKEN=" + token, "DATA_DIR=" + dir, "WA_NETWORK_FILE=" + file, "PHONE_NUMBER=" + ownerNumber, "LOG_FORMAT=json",
 	}, nil
 }
 
-func (s *benchServer) stop() error {
+func (s *server) stop() error {
 	var errs []error
 	if s.plain != nil {
 		errs = append(errs, s.plain.Close())
@@ -81,37 +79,24 @@ func (s *benchServer) stop() error {
 }
 
 // read asks for a path and reads the whole answer.
-func (s *benchServer) read(ctx context.Context, path string) ([]byte, error) {
-	resp, err := s.api.Do(ctx, http.MethodGet, path, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	return io.ReadAll(resp.Body)
-}
-
-func (s *benchServer) get(ctx context.Context, path string, into any) error {
-	body, err := s.read(ctx, path)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(body, into)
+func (s *server) read(ctx context.Context, path string) ([]byte, error) {
+	return read(ctx, s.api, path)
 }
 
 // plainWay is the plain way to an answer.
 type plainWay func(context.Context) ([]string, error)
 
-// benchTask is a kind of request, and the plain way to the same answers.
-type benchTask struct {
+// task is a kind of request, and the plain way to the same answers.
+type task struct {
 	part, name string
-	goal       benchGoal
+	goal       Goal
 	paths      []string
 	plain      []plainWay // beside paths; may be empty
 }
 
 // measure times a task: first every request once, so that the caches are warm,
 // then ours and the plain way in turn, so that both see the same machine.
-func (b *bench) measure(ctx context.Context, s *benchServer, t benchTask) error {
+func (b *bench) measure(ctx context.Context, s *server, t task) error {
 	for _, path := range t.paths {
 		if _, err := s.read(ctx, path); err != nil {
 			return err
@@ -139,7 +124,7 @@ func (b *bench) measure(ctx context.Context, s *benchServer, t benchTask) error 
 }
 
 // rate is how many requests a second are answered to so many callers at once.
-func (s *benchServer) rate(ctx context.Context, path string, callers int, period time.Duration) (float64, error) {
+func (s *server) rate(ctx context.Context, path string, callers int, period time.Duration) (float64, error) {
 	var answered atomic.Int64
 	var all sync.WaitGroup
 	errs := make([]error, callers)

@@ -11,11 +11,9 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -41,12 +39,12 @@ type mediaBench struct {
 	website *http.Server
 	fileURL string
 	file    []byte
-	bridge  *exec.Cmd
+	bridge  *child
 	api     *client.Client
 }
 
-// benchMedia runs the measurements and writes what they found.
-func benchMedia(ctx context.Context, out io.Writer, b mediaBench) (err error) {
+// measureFiles runs the measurements and writes what they found.
+func measureFiles(ctx context.Context, out io.Writer, b mediaBench) (err error) {
 	if b.dir, err = os.MkdirTemp("", "bridged-bench-*"); err != nil {
 		return err
 	}
@@ -72,7 +70,7 @@ func (b *mediaBench) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	b.network.CDN().KeepIn(stored)
-	if b.owner, err = b.network.NewPhone(ctx, simnet.PhoneOptions{Number: benchOwner, Name: "Alex"}); err != nil {
+	if b.owner, err = b.network.NewPhone(ctx, simnet.PhoneOptions{Number: ownerNumber, Name: "Alex"}); err != nil {
 		return err
 	}
 	if b.friend, err = b.network.NewPhone(ctx, simnet.PhoneOptions{Number: "34600100101", Name: "Sofi"}); err != nil {
@@ -111,45 +109,26 @@ func (b *mediaBench) publish() error {
 	return nil
 }
 
-func (b *mediaBench) startBridge(ctx context.Context) error {
+func (b *mediaBench) startBridge(ctx context.Context) (err error) {
 	file := filepath.Join(b.dir, "network.json")
 	if err := b.network.WriteNetworkFile(file); err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil { // the bridge takes it
-		return err
-	}
-	b.api = client.New("http://"+address, benchToken)
-	b.bridge = exec.CommandContext(ctx, b.program, "serve")
-	b.bridge.Env = []string{
-		"BRIDGE_TOKEN=" + b.api.Token(), "LISTEN_ADDR=" + address, "DATA_DIR=" + filepath.Join(b.dir, "data"), "ENABLE_SEND=true", "PHONE_NUMBER=" + benchOwner,
-		"WA_NETWORK_FILE=" + file, "SIMULATED_FETCH_ALLOW=127.0.0.1/32", "LOG_LEVEL=error", "FETCH_TIMEOUT=10m",
+	b.bridge, err = startChild(ctx, b.program, []string{
+		"BRIDGE_TOKEN=" + token, "DATA_DIR=" + filepath.Join(b.dir, "data"), "ENABLE_SEND=true", "PHONE_NUMBER=" + ownerNumber,
+		"WA_NETWORK_FILE=" + file, "SIMULATED_FETCH_ALLOW=127.0.0.1/32", "FETCH_TIMEOUT=10m",
 		"MEDIA_MAX_BYTES=" + strconv.FormatInt(b.size, 10), "MEDIA_CACHE_BYTES=" + strconv.FormatInt(64*b.size, 10),
+	})
+	if err == nil {
+		b.api = b.bridge.client
 	}
-	b.bridge.Stderr = os.Stderr
-	if err := b.bridge.Start(); err != nil {
-		return err
-	}
-	for {
-		_, err := b.api.WaitState(ctx, bridge.StateNeedsPair)
-		if refused := new(net.OpError); !errors.As(err, &refused) {
-			return err
-		}
-		if err := wait(ctx, mediaPoll); err != nil {
-			return err
-		}
-	}
+	return err
 }
 
 func (b *mediaBench) close() error {
 	var errs []error
-	if b.bridge != nil && b.bridge.Process != nil {
-		errs = append(errs, b.bridge.Process.Signal(os.Interrupt), b.bridge.Wait())
+	if b.bridge != nil {
+		errs = append(errs, b.bridge.end())
 	}
 	if b.website != nil {
 		errs = append(errs, b.website.Close())
@@ -159,9 +138,6 @@ func (b *mediaBench) close() error {
 	}
 	return errors.Join(append(errs, os.RemoveAll(b.dir))...)
 }
-
-// mediaPoll is how often the status is asked for while waiting.
-const mediaPoll = 20 * time.Millisecond
 
 // measurement is one thing whose time is taken once a round.
 type measurement struct {
@@ -240,35 +216,20 @@ func (b *mediaBench) sendInMemory(ctx context.Context) error {
 }
 
 func (b *mediaBench) send(ctx context.Context) error {
-	body := strings.NewReader(fmt.Sprintf(`{"jid":"%s","url":"%s","type":"document"}`, b.friend.PN(), b.fileURL))
-	_, err := b.ask(ctx, http.MethodPost, "/api/messages/send-media", body)
+	_, err := b.api.Send(ctx, client.File{To: bridge.JID(b.friend.PN().String()), URL: b.fileURL, Type: bridge.MediaDocument}, "")
 	return err
 }
 
 func (b *mediaBench) download(ctx context.Context, r *simnet.Received) error {
-	n, err := b.ask(ctx, http.MethodGet, bridge.DownloadPath(bridge.JID(b.friend.PN().String()), r.Info.ID), nil)
+	file, _, err := b.api.Download(ctx, bridge.JID(b.friend.PN().String()), r.Info.ID)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(io.Discard, file)
 	if err == nil && n != b.size {
 		err = fmt.Errorf("%d bytes came, not %d", n, b.size)
 	}
-	return err
-}
-
-// ask reads an answer to its end and says how long it is.
-func (b *mediaBench) ask(ctx context.Context, method, path string, body io.Reader) (int64, error) {
-	req, err := http.NewRequestWithContext(ctx, method, b.api.BaseURL()+path, body)
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Authorization", "Bearer "+b.api.Token())
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	n, err := io.Copy(io.Discard, resp.Body)
-	if resp.StatusCode != http.StatusOK {
-		err = errors.Join(err, fmt.Errorf("the bridge answered %d", resp.StatusCode))
-	}
-	return n, errors.Join(err, resp.Body.Close())
+	return errors.Join(err, file.Close())
 }
 
 // receive has the friend send a file, and waits until the bridge has it.
@@ -316,7 +277,7 @@ func (b *mediaBench) together(do func(i int) error) error {
 
 // peak says by how much the bridge's resident memory grew at most.
 func (b *mediaBench) peak(out io.Writer, name string, do func() error) error {
-	before, err := b.resident("VmRSS:")
+	before, err := b.bridge.memory("VmRSS")
 	if errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(out, "%-52s not measured on this system\n", name)
 		return do()
@@ -325,36 +286,17 @@ func (b *mediaBench) peak(out io.Writer, name string, do func() error) error {
 		return err
 	}
 	// 5 sets the high-water mark back (proc(5)).
-	if err := os.WriteFile(b.proc("clear_refs"), []byte("5"), 0); err != nil {
+	if err := os.WriteFile(b.bridge.proc("clear_refs"), []byte("5"), 0); err != nil {
 		return err
 	}
 	took, err := stopwatch(do)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	most, err := b.resident("VmHWM:")
+	most, err := b.bridge.memory("VmHWM")
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%-52s +%d MiB, %d to %d  (%.2f s)\n", name, (most-before)>>20, before>>20, most>>20, took.Seconds())
 	return nil
-}
-
-func (b *mediaBench) proc(name string) string {
-	return fmt.Sprintf("/proc/%d/%s", b.bridge.Process.Pid, name)
-}
-
-// resident is a line of the bridge's status in /proc, in bytes.
-func (b *mediaBench) resident(field string) (int64, error) {
-	status, err := os.ReadFile(b.proc("status"))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(status)) {
-		if value, found := strings.CutPrefix(line, field); found {
-			kilobytes, err := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
-			return kilobytes << 10, err
-		}
-	}
-	return 0, fmt.Errorf("no %s in %s", field, b.proc("status"))
 }

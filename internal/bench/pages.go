@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
 // measurePages reads histories of a chat that has all the messages, then lists
@@ -31,41 +32,42 @@ func (b *bench) measurePages(ctx context.Context) error {
 }
 
 // historyTasks are pages of a chat of so many messages.
-func (s *benchServer) historyTasks(ctx context.Context, chat benchChat, messages int) ([]benchTask, error) {
-	history := historyPath(chat.jid)
+func (s *server) historyTasks(ctx context.Context, chat corpusChat, messages int) ([]task, error) {
+	history := client.HistoryPath(chat.jid)
 	deep := messages * 9 / 10
-	var page struct {
-		NextCursor string
-		Messages   []bridge.Message
-	}
-	if err := s.get(ctx, fmt.Sprintf("%s?limit=100&offset=%d", history, max(0, deep-100)), &page); err != nil {
+	page, err := s.api.Messages(ctx, bridge.MessageQuery{Chat: chat.jid, Limit: 100, Offset: max(0, deep-100)})
+	if err != nil {
 		return nil, err
 	}
-	if len(page.Messages) == 0 {
+	if len(page.Items) == 0 {
 		return nil, errors.New("the chat has too few messages")
 	}
-	from := "?limit=100&sender=" + page.Messages[0].SenderJID.Escaped()
-	until := "?limit=100&until=" + url.QueryEscape(page.Messages[0].Timestamp.Format(time.RFC3339))
+	cursor := "" // a small chat has nothing behind
+	if page.NextCursor != nil {
+		cursor = *page.NextCursor
+	}
+	from := "?limit=100&sender=" + page.Items[0].SenderJID.Escaped()
+	until := "?limit=100&until=" + url.QueryEscape(page.Items[0].Timestamp.Format(time.RFC3339))
 	common := url.QueryEscape(s.corpus.words[chat.primary][2])
 	plain := func(limit, offset int) []plainWay {
 		return []plainWay{func(ctx context.Context) ([]string, error) { return s.plain.Page(ctx, chat.jid, limit, offset) }}
 	}
-	task := func(name string, p50 float64, query string, plain []plainWay) benchTask {
-		return benchTask{part: "one chat", name: name, goal: benchGoal{P50: p50}, paths: []string{history + query}, plain: plain}
+	makeTask := func(name string, p50 float64, query string, plain []plainWay) task {
+		return task{part: "one chat", name: name, goal: Goal{P50: p50}, paths: []string{history + query}, plain: plain}
 	}
-	return []benchTask{
-		task("newest 100", 2, "?limit=100", plain(100, 0)),
-		task("newest 1,000", 10, "?limit=1000", plain(1000, 0)),
-		task("100 behind nine tenths, by cursor", 5, "?limit=100&cursor="+page.NextCursor, plain(100, deep)),
-		task("100 behind nine tenths, by offset", 20, fmt.Sprintf("?limit=100&offset=%d", deep), plain(100, deep)),
-		task("oldest 100", 2, "?limit=100&order=asc", nil),
-		task("100 until a moment", 2, until, nil),
-		task("one sender's newest 100", 2, from, nil),
-		task("one sender's newest 100 with a common word", 5, from+"&q="+common, nil),
+	return []task{
+		makeTask("newest 100", 2, "?limit=100", plain(100, 0)),
+		makeTask("newest 1,000", 10, "?limit=1000", plain(1000, 0)),
+		makeTask("100 behind nine tenths, by cursor", 5, "?limit=100&cursor="+cursor, plain(100, deep)),
+		makeTask("100 behind nine tenths, by offset", 20, fmt.Sprintf("?limit=100&offset=%d", deep), plain(100, deep)),
+		makeTask("oldest 100", 2, "?limit=100&order=asc", nil),
+		makeTask("100 until a moment", 2, until, nil),
+		makeTask("one sender's newest 100", 2, from, nil),
+		makeTask("one sender's newest 100 with a common word", 5, from+"&q="+common, nil),
 	}, nil
 }
 
-func (b *bench) historyPages(ctx context.Context, s *benchServer) error {
+func (b *bench) historyPages(ctx context.Context, s *server) error {
 	tasks, err := s.historyTasks(ctx, s.corpus.chats[0], s.corpus.messages)
 	if err != nil {
 		return err
@@ -78,21 +80,21 @@ func (b *bench) historyPages(ctx context.Context, s *benchServer) error {
 	return nil
 }
 
-// benchCallers ask at the same time.
-const benchCallers = 4
+// pageCallers ask at the same time.
+const pageCallers = 4
 
 // pageRate is how many pages a second several callers get.
-func (b *bench) pageRate(ctx context.Context, s *benchServer) error {
-	rate, err := s.rate(ctx, historyPath(s.corpus.chats[0].jid)+"?limit=100", benchCallers, b.command.Period/3)
-	b.report.value(benchValue{
-		Part: "one chat", Name: fmt.Sprintf("newest 100, %d callers at once", benchCallers), Messages: s.corpus.messages,
+func (b *bench) pageRate(ctx context.Context, s *server) error {
+	rate, err := s.rate(ctx, client.HistoryPath(s.corpus.chats[0].jid)+"?limit=100", pageCallers, b.command.Period/3)
+	b.report.value(Value{
+		Part: "one chat", Name: fmt.Sprintf("newest 100, %d callers at once", pageCallers), Messages: s.corpus.messages,
 		Value: rate, Unit: "requests/s", Goal: "≥ 500", Met: rate >= 500,
 	})
 	return err
 }
 
 // listPages reads the list of chats.
-func (b *bench) listPages(ctx context.Context, s *benchServer) error {
+func (b *bench) listPages(ctx context.Context, s *server) error {
 	for _, task := range s.listTasks() {
 		if err := b.measure(ctx, s, task); err != nil {
 			return err
@@ -101,44 +103,39 @@ func (b *bench) listPages(ctx context.Context, s *benchServer) error {
 	return nil
 }
 
-func (s *benchServer) listTasks() []benchTask {
-	task := func(name string, queries ...string) benchTask {
-		t := benchTask{part: "chats", name: name, goal: benchGoal{P50: 2}}
+func (s *server) listTasks() []task {
+	makeTask := func(name string, queries ...string) task {
+		t := task{part: "chats", name: name, goal: Goal{P50: 2}}
 		for _, query := range queries {
 			t.paths = append(t.paths, "/api/chats?limit=100"+query)
 		}
 		return t
 	}
 	var names []string
-	for i := 0; i < len(s.corpus.chats); i += max(1, len(s.corpus.chats)/benchEach) {
+	for i := 0; i < len(s.corpus.chats); i += max(1, len(s.corpus.chats)/queriesEach) {
 		names = append(names, "&q="+url.QueryEscape(s.corpus.chats[i].name))
 	}
-	return []benchTask{
-		task("newest 100", ""),
-		task("groups", "&type=group"),
-		task("behind nine tenths, by offset", fmt.Sprintf("&offset=%d", len(s.corpus.chats)*9/10)),
-		task("with a name", names...),
-		task("with a name that none has", "&q=zqxj", "&q=щъфэ"),
-		task("with digits of many", "&q=55"),
+	return []task{
+		makeTask("newest 100", ""),
+		makeTask("groups", "&type=group"),
+		makeTask("behind nine tenths, by offset", fmt.Sprintf("&offset=%d", len(s.corpus.chats)*9/10)),
+		makeTask("with a name", names...),
+		makeTask("with a name that none has", "&q=zqxj", "&q=щъфэ"),
+		makeTask("with digits of many", "&q=55"),
 	}
 }
 
 // mediaInfo asks for what is known of files.
-func (b *bench) mediaInfo(ctx context.Context, s *benchServer) error {
+func (b *bench) mediaInfo(ctx context.Context, s *server) error {
 	chat := s.corpus.chats[0].jid
-	var page struct {
-		Messages []struct {
-			MsgID string
-			Media *struct{ Type string }
-		}
-	}
-	if err := s.get(ctx, historyPath(chat)+"?limit=1000", &page); err != nil {
+	page, err := s.api.Messages(ctx, bridge.MessageQuery{Chat: chat, Limit: 1000})
+	if err != nil {
 		return err
 	}
-	task := benchTask{part: "media", name: "media-info", goal: benchGoal{P50: 2}}
-	for _, m := range page.Messages {
+	task := task{part: "media", name: "media-info", goal: Goal{P50: 2}}
+	for _, m := range page.Items {
 		if m.Media != nil && len(task.paths) < 50 {
-			task.paths = append(task.paths, "/api/messages/media-info/"+chat.Escaped()+"/"+m.MsgID)
+			task.paths = append(task.paths, "/api/messages/media-info/"+chat.Escaped()+"/"+m.ID)
 		}
 	}
 	if len(task.paths) == 0 {

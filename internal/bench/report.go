@@ -10,29 +10,29 @@ import (
 	"time"
 )
 
-// benchGoal bounds a figure; 0 bounds nothing.
-type benchGoal struct {
+// Goal bounds a figure; 0 bounds nothing.
+type Goal struct {
 	P50   float64 `json:"p50,omitempty"`   // ms at most
 	P99   float64 `json:"p99,omitempty"`   // ms at most
 	Times float64 `json:"times,omitempty"` // as fast as the plain way, at least
 }
 
-// benchTiming is how long one kind of request takes, in ms.
-type benchTiming struct {
-	Part     string    `json:"part"`
-	Name     string    `json:"name"`
-	Messages int       `json:"messages"`
-	P50      float64   `json:"p50"`
-	P99      float64   `json:"p99"`
-	PlainP50 float64   `json:"plainP50,omitempty"`
-	PlainP99 float64   `json:"plainP99,omitempty"`
-	Times    float64   `json:"times,omitempty"` // plain over ours, at p50
-	Goal     benchGoal `json:"goal"`
-	Met      bool      `json:"met"`
+// Timing is how long one kind of request takes, in ms.
+type Timing struct {
+	Part     string  `json:"part"`
+	Name     string  `json:"name"`
+	Messages int     `json:"messages"`
+	P50      float64 `json:"p50"`
+	P99      float64 `json:"p99"`
+	PlainP50 float64 `json:"plainP50,omitempty"`
+	PlainP99 float64 `json:"plainP99,omitempty"`
+	Times    float64 `json:"times,omitempty"` // plain over ours, at p50
+	Goal     Goal    `json:"goal"`
+	Met      bool    `json:"met"`
 }
 
-// benchValue is any other figure.
-type benchValue struct {
+// Value is any other figure.
+type Value struct {
 	Part     string  `json:"part"`
 	Name     string  `json:"name"`
 	Messages int     `json:"messages,omitempty"`
@@ -44,17 +44,17 @@ type benchValue struct {
 
 // Report is everything that one run has measured.
 type Report struct {
-	Began   time.Time      `json:"began"`
-	Seconds float64        `json:"seconds"`
-	System  string         `json:"system"`
-	CPUs    int            `json:"cpus"`
-	Load    [2]string      `json:"load"` // at the beginning and the end
-	Seed    uint64         `json:"seed"`
-	Filled  []benchFilling `json:"filled"`
-	Timings []benchTiming  `json:"timings"`
-	Values  []benchValue   `json:"values"`
-	Growth  []Growth       `json:"growth,omitempty"`
-	Media   string         `json:"media,omitempty"` // as text
+	Began   time.Time `json:"began"`
+	Seconds float64   `json:"seconds"`
+	System  string    `json:"system"`
+	CPUs    int       `json:"cpus"`
+	Load    [2]string `json:"load"` // at the beginning and the end
+	Seed    uint64    `json:"seed"`
+	Filled  []Filling `json:"filled"`
+	Timings []Timing  `json:"timings"`
+	Values  []Value   `json:"values"`
+	Growth  []Growth  `json:"growth,omitempty"`
+	Media   string    `json:"media,omitempty"` // as text
 }
 
 func (r *Report) begin(c Options) {
@@ -77,8 +77,8 @@ func loadAverage() string {
 }
 
 // add enters what a task has taken.
-func (r *Report) add(t benchTask, messages int, ours, plain []time.Duration) {
-	timing := benchTiming{
+func (r *Report) add(t task, messages int, ours, plain []time.Duration) {
+	timing := Timing{
 		Part: t.part, Name: t.name, Messages: messages, Goal: t.goal,
 		P50: percentile(ours, 50), P99: percentile(ours, 99),
 		PlainP50: percentile(plain, 50), PlainP99: percentile(plain, 99),
@@ -91,13 +91,13 @@ func (r *Report) add(t benchTask, messages int, ours, plain []time.Duration) {
 }
 
 // value enters any other figure.
-func (r *Report) value(v benchValue) { r.Values = append(r.Values, v) }
+func (r *Report) value(v Value) { r.Values = append(r.Values, v) }
 
-func (g benchGoal) met(t benchTiming) bool {
+func (g Goal) met(t Timing) bool {
 	return (g.P50 == 0 || t.P50 <= g.P50) && (g.P99 == 0 || t.P99 <= g.P99) && (g.Times == 0 || t.Times >= g.Times)
 }
 
-func (g benchGoal) String() string {
+func (g Goal) String() string {
 	var goal string
 	if g.P50 > 0 {
 		goal = "≤ " + number(g.P50)

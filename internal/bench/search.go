@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
 // measureSearch searches the store of many chats: in all of them, in a part of
@@ -22,7 +24,7 @@ func (b *bench) measureSearch(ctx context.Context) error {
 }
 
 // serveMany runs a bridge over the store of many chats.
-func (b *bench) serveMany(ctx context.Context) (*benchServer, error) {
+func (b *bench) serveMany(ctx context.Context) (*server, error) {
 	filled, err := b.filled(ctx, b.command.Messages, b.command.Chats)
 	if err != nil {
 		return nil, err
@@ -30,12 +32,12 @@ func (b *bench) serveMany(ctx context.Context) (*benchServer, error) {
 	return b.serve(ctx, filled)
 }
 
-func (b *bench) searchIn(ctx context.Context, s *benchServer) error {
+func (b *bench) searchIn(ctx context.Context, s *server) error {
 	kinds, err := b.queries(ctx, s)
 	if err != nil {
 		return err
 	}
-	var tasks []benchTask
+	var tasks []task
 	for _, kind := range kinds {
 		tasks = append(tasks, s.searchTask(kind, ""))
 	}
@@ -51,8 +53,8 @@ func (b *bench) searchIn(ctx context.Context, s *benchServer) error {
 }
 
 // searchTask searches all chats for texts of one kind.
-func (s *benchServer) searchTask(kind benchQueries, filter string) benchTask {
-	task := benchTask{part: "search", name: kind.name, goal: kind.goal}
+func (s *server) searchTask(kind queries, filter string) task {
+	task := task{part: "search", name: kind.name, goal: kind.goal}
 	for _, text := range kind.texts {
 		task.paths = append(task.paths, searchPath(text)+filter)
 		if filter == "" {
@@ -65,10 +67,10 @@ func (s *benchServer) searchTask(kind benchQueries, filter string) benchTask {
 func searchPath(text string) string { return "/api/messages/search?q=" + url.QueryEscape(text) }
 
 // filteredTasks search ten days in the middle, and the groups alone.
-func (s *benchServer) filteredTasks(kinds []benchQueries) []benchTask {
-	middle := benchEpoch.Add(benchSpan / 2)
+func (s *server) filteredTasks(kinds []queries) []task {
+	middle := epoch.Add(span / 2)
 	days := "&since=" + middle.Format(time.RFC3339) + "&until=" + middle.AddDate(0, 0, 10).Format(time.RFC3339)
-	var tasks []benchTask
+	var tasks []task
 	for _, kind := range kinds {
 		if kind.name != "middling word" && kind.name != "common word, newest 100" && kind.name != "absent word of common letters" {
 			continue
@@ -85,11 +87,11 @@ func (s *benchServer) filteredTasks(kinds []benchQueries) []benchTask {
 
 // scriptTasks search for words of each language, in other case than most
 // people write them.
-func (s *benchServer) scriptTasks() []benchTask {
-	var tasks []benchTask
-	for i, language := range benchLanguages {
-		kind := benchQueries{name: "in " + language.name, goal: benchGoal{5, 20, 0}}
-		for rank := 40; rank < 40+benchEach; rank++ {
+func (s *server) scriptTasks() []task {
+	var tasks []task
+	for i, language := range languages {
+		kind := queries{name: "in " + language.name, goal: Goal{5, 20, 0}}
+		for rank := 40; rank < 40+queriesEach; rank++ {
 			kind.texts = append(kind.texts, language.upper(s.corpus.words[i][rank]))
 		}
 		tasks = append(tasks, s.searchTask(kind, ""))
@@ -98,8 +100,8 @@ func (s *benchServer) scriptTasks() []benchTask {
 }
 
 // chatTasks search inside the largest chat and inside one of some 500.
-func (s *benchServer) chatTasks(kinds []benchQueries) []benchTask {
-	var tasks []benchTask
+func (s *server) chatTasks(kinds []queries) []task {
+	var tasks []task
 	for _, chat := range []struct {
 		name string
 		jid  bridge.JID
@@ -108,9 +110,9 @@ func (s *benchServer) chatTasks(kinds []benchQueries) []benchTask {
 			if strings.HasPrefix(kind.name, "one or two") {
 				continue
 			}
-			task := benchTask{part: chat.name, name: kind.name, goal: benchGoal{3, 30, 0}}
+			task := task{part: chat.name, name: kind.name, goal: Goal{3, 30, 0}}
 			for _, text := range kind.texts {
-				task.paths = append(task.paths, historyPath(chat.jid)+"?q="+url.QueryEscape(text))
+				task.paths = append(task.paths, client.HistoryPath(chat.jid)+"?q="+url.QueryEscape(text))
 				task.plain = append(task.plain, func(ctx context.Context) ([]string, error) {
 					return s.plain.SearchIn(ctx, chat.jid, text, 100)
 				})
@@ -121,21 +123,14 @@ func (s *benchServer) chatTasks(kinds []benchQueries) []benchTask {
 	return tasks
 }
 
-func historyPath(jid bridge.JID) string {
-	if jid.IsGroup() {
-		return "/api/groups/" + jid.Escaped() + "/messages"
-	}
-	return "/api/messages/individual/" + jid.Escaped()
-}
-
 // compareAnswers counts the searches in other case for which a scan that folds
 // ASCII alone answers something else.
-func (b *bench) compareAnswers(ctx context.Context, s *benchServer) error {
+func (b *bench) compareAnswers(ctx context.Context, s *server) error {
 	searched, differ := 0, 0
 	for _, task := range s.scriptTasks() {
 		for i, path := range task.paths {
 			var page struct{ Matches []bridge.Match }
-			if err := s.get(ctx, path, &page); err != nil {
+			if err := s.api.Call(ctx, http.MethodGet, path, nil, &page); err != nil {
 				return err
 			}
 			plain, err := task.plain[i](ctx)
@@ -148,7 +143,7 @@ func (b *bench) compareAnswers(ctx context.Context, s *benchServer) error {
 			}
 		}
 	}
-	b.report.value(benchValue{
+	b.report.value(Value{
 		Part: "search", Name: fmt.Sprintf("of %d in other case, answered otherwise by the scan", searched),
 		Messages: s.corpus.messages, Value: float64(differ), Unit: "searches",
 	})

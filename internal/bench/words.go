@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// benchLanguage is how the made-up messages of one language are written. Its
+// language is how the made-up messages of one language are written. Its
 // words are the seeds, the most common first, and many more that have the
 // seeds' pairs of letters, so that letters stand beside each other as unevenly
 // as in the language itself.
-type benchLanguage struct {
+type language struct {
 	name    string
 	weight  int  // of 100 messages
 	spaces  bool // between words
@@ -21,7 +21,7 @@ type benchLanguage struct {
 	special unicode.SpecialCase
 }
 
-var benchLanguages = []benchLanguage{
+var languages = []language{
 	{name: "English", weight: 30, spaces: true, cased: true, absent: []string{"zqxj", "qjzv", "xqkz"},
 		seeds: "the you and that have for not with this but what are can was will about just when know there your get like time how out all now come good see tomorrow where really think going back great thanks please tonight meeting message station because someone weekend nothing everything understand remember beautiful question"},
 	{name: "German", weight: 10, spaces: true, cased: true, absent: []string{"qxßj", "yqxß"},
@@ -52,18 +52,18 @@ var benchLanguages = []benchLanguage{
 		seeds: "나는 너는 이것 그것 저는 오늘 내일 안녕하세요 감사합니다 사람 시간 친구 집에 일이 어디 무엇 좋아요 괜찮아 정말 지금 메시지 서울 가족 주말"},
 }
 
-var benchEmoji = []string{"😂", "❤️", "👍", "🙏", "🎉", "😊", "🥾", "👩‍👩‍👧", "🇩🇪", "👍🏽", "🤷‍♂️", "🚀"}
+var emoji = []string{"😂", "❤️", "👍", "🙏", "🎉", "😊", "🥾", "👩‍👩‍👧", "🇩🇪", "👍🏽", "🤷‍♂️", "🚀"}
 
-// benchWords is how many words a language has.
-const benchWords = 24_000
+// vocabularySize is how many words a language has.
+const vocabularySize = 24_000
 
 // vocabulary makes the words of a language. One letter follows another as
 // often as in the seeds, but sometimes any other, so that there are rare words
 // too.
-func (l benchLanguage) vocabulary(r *rand.Rand) []string {
+func (l language) vocabulary(r *rand.Rand) []string {
 	words := strings.Fields(l.seeds)
 	follows, letters := map[rune][]rune{}, []rune(strings.Join(words, ""))
-	seen := make(map[string]bool, benchWords)
+	seen := make(map[string]bool, vocabularySize)
 	for _, word := range words {
 		seen[word] = true
 		before := ' '
@@ -75,8 +75,8 @@ func (l benchLanguage) vocabulary(r *rand.Rand) []string {
 	if l.spaces {
 		shortest = 3
 	}
-	for len(words) < benchWords {
-		word := makeWord(r, follows, letters, shortest+r.IntN(3)+len(words)*4/benchWords)
+	for len(words) < vocabularySize {
+		word := makeWord(r, follows, letters, shortest+r.IntN(3)+len(words)*4/vocabularySize)
 		if !seen[word] {
 			seen[word] = true
 			words = append(words, word)
@@ -100,7 +100,7 @@ func makeWord(r *rand.Rand, follows map[rune][]rune, letters []rune, length int)
 }
 
 // upper writes a word in capitals as the language does.
-func (l benchLanguage) upper(word string) string {
+func (l language) upper(word string) string {
 	if l.special != nil {
 		return strings.ToUpperSpecial(l.special, word)
 	}
@@ -108,7 +108,7 @@ func (l benchLanguage) upper(word string) string {
 }
 
 // title writes a word with a capital as the language does.
-func (l benchLanguage) title(word string) string {
+func (l language) title(word string) string {
 	_, first := utf8.DecodeRuneInString(word)
 	return l.upper(word[:first]) + word[first:]
 }

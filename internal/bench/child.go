@@ -1,0 +1,115 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"bridged/internal/client"
+)
+
+// giveUp is how long a bridge may take to answer for the first time.
+const giveUp = 30 * time.Second
+
+// child is a bridge in a process of its own, so that only it is measured.
+type child struct {
+	client  *client.Client
+	cmd     *exec.Cmd
+	log     bytes.Buffer
+	started time.Duration // until it answered
+}
+
+// startChild starts a bridge with an environment, in which the address is still
+// to be chosen, and waits until it answers.
+func startChild(ctx context.Context, program string, environ []string) (*child, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	c := &child{client: client.New("http://"+address, token), cmd: exec.Command(program, "serve")}
+	c.cmd.Env = append(environ, "LISTEN_ADDR="+address, "LOG_LEVEL=error")
+	c.cmd.Stderr = &c.log
+	began := time.Now()
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, giveUp)
+	defer cancel()
+	if err := c.awaitHealth(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("the bridge does not answer: %w", err), c.end())
+	}
+	c.started = time.Since(began)
+	return c, nil
+}
+
+// freeAddress returns an address where nothing listens now.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// awaitHealth asks every millisecond.
+func (c *child) awaitHealth(ctx context.Context) error {
+	for {
+		if _, err := read(ctx, c.client, "/healthz"); err == nil {
+			return nil
+		}
+		if err := wait(ctx, time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// end stops the process.
+func (c *child) end() error {
+	c.client.Close()
+	signalled := c.cmd.Process.Signal(syscall.SIGTERM)
+	if err := c.cmd.Wait(); err != nil {
+		return errors.Join(signalled, fmt.Errorf("the bridge ended badly: %w\n%s", err, c.log.Bytes()))
+	}
+	return signalled
+}
+
+// proc returns a file of the process below /proc.
+func (c *child) proc(name string) string {
+	return fmt.Sprintf("/proc/%d/%s", c.cmd.Process.Pid, name)
+}
+
+// memory returns a size from the kernel's status of the process, in bytes.
+func (c *child) memory(name string) (int64, error) {
+	status, err := os.ReadFile(c.proc("status"))
+	if err != nil {
+		return 0, fmt.Errorf("memory is only measured on Linux: %w", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		fields := strings.Fields(line)
+		if len(fields) == 3 && fields[0] == name+":" {
+			kib, err := strconv.ParseInt(fields[1], 10, 64)
+			return kib << 10, err
+		}
+	}
+	return 0, fmt.Errorf("the kernel does not tell %s", name)
+}
+
+// read asks for a path and reads the whole answer.
+func read(ctx context.Context, api *client.Client, path string) ([]byte, error) {
+	resp, err := api.Do(ctx, http.MethodGet, path, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
+}

@@ -123,9 +123,10 @@ func (a *app) openAccount(ctx context.Context, c config) (err error) {
 }
 
 // handler returns the router of the API.
-func (a *app) handler(c config) http.Handler {
+func (a *app) handler(c config, connections *api.Connections) http.Handler {
 	return api.New(api.Options{
-		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
+		Connections: connections,
+		Store:       a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		Files: a.files, Preparer: a.preparer, FetchTimeout: c.FetchTimeout,
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: api.Build{Version: version, Library: libraryVersion()},
@@ -138,7 +139,8 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config) {
 	a.disconnect = disconnect
 	posting, endPosting := context.WithCancel(context.WithoutCancel(ctx))
 	a.endPosting = endPosting
-	a.server = api.NewServer(a.lifetime, a.handler(c), a.log)
+	connections := api.NewConnections(c.MaxConnections)
+	a.server = api.NewServer(a.lifetime, a.handler(c, connections), connections, a.log)
 	a.background.Go(func() { keepHouse(a.lifetime, chores(c, a.store), a.log) })
 	a.background.Go(func() {
 		if err := a.webhooks.Run(posting); err != nil {
@@ -152,7 +154,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config) {
 		}
 	}()
 	go func() {
-		if err := a.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := a.server.Serve(connections.Listen(listener)); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- err
 		}
 	}()

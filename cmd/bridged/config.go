@@ -23,6 +23,7 @@ type config struct {
 	EnableSend      bool          `env:"ENABLE_SEND" envDefault:"false"`
 	PhoneNumber     string        `env:"PHONE_NUMBER"`
 	ListenAddr      string        `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080"`
+	MaxConnections  int           `env:"MAX_CONNECTIONS"`
 	DataDir         string        `env:"DATA_DIR" envDefault:"./data"`
 	DeviceName      string        `env:"DEVICE_NAME" envDefault:"bridged"`
 	MediaMaxBytes   int64         `env:"MEDIA_MAX_BYTES" envDefault:"104857600"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"bridged/internal/api"
 	"bridged/internal/wa"
 )
 
@@ -35,6 +36,7 @@ func (c *config) check(faults *configFaults) {
 	if c.FetchTimeout <= 0 {
 		faults.add("FETCH_TIMEOUT must be longer than 0, such as 60s")
 	}
+	c.checkConnections(faults)
 	c.checkLog(faults)
 	c.checkNetwork(faults)
 	c.checkFetchAllow(faults)
@@ -44,6 +46,27 @@ func (c *config) check(faults *configFaults) {
 func (c *config) checkListenAddr(faults *configFaults) {
 	if _, port, err := net.SplitHostPort(c.ListenAddr); err != nil || port == "" {
 		faults.add("LISTEN_ADDR must be host:port, such as 127.0.0.1:8080")
+	}
+}
+
+const (
+	// usualConnections is enough for 2,000 streams of one account and all else.
+	usualConnections = 4096
+	// otherFiles are the descriptors that are not connections of callers: the
+	// databases, WhatsApp, fetches, webhooks, files that are read.
+	otherFiles = 256
+)
+
+// checkConnections fills in as many connections as are usual, where this
+// process may open so many files. Go raises its limit to the highest allowed.
+func (c *config) checkConnections(faults *configFaults) {
+	files := fileLimit()
+	most := files - min(otherFiles, files/2)
+	if c.MaxConnections == 0 {
+		c.MaxConnections = min(usualConnections, most)
+	}
+	if c.MaxConnections < api.MinConnections || c.MaxConnections > most {
+		faults.add("MAX_CONNECTIONS must be %d to %d: this process may open %d files (ulimit -n)", api.MinConnections, most, files)
 	}
 }
 

@@ -17,3 +17,20 @@ func TestConfig_NoFetchExceptionOnTheRealNetwork(t *testing.T) {
 		t.Errorf("allowed by default: %v, %v", c.fetchAllow, err)
 	}
 }
+
+// Connections leave descriptors for everything else.
+func TestConfig_ConnectionsFitTheDescriptors(t *testing.T) {
+	environ := []string{"BRIDGE_TOKEN=a-token-of-the-tests-0123456789"}
+	c, err := readConfig(environ)
+	if err != nil || c.MaxConnections < 16 || c.MaxConnections > 4096 || c.MaxConnections > fileLimit()-min(256, fileLimit()/2) {
+		t.Errorf("%d connections of %d files, %v", c.MaxConnections, fileLimit(), err)
+	}
+	for _, wrong := range []string{"-1", "15", "2147483647"} {
+		if _, err := readConfig(append(environ, "MAX_CONNECTIONS="+wrong)); err == nil || !strings.Contains(err.Error(), "MAX_CONNECTIONS must be 16 to ") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+	if c, err := readConfig(append(environ, "MAX_CONNECTIONS=16")); err != nil || c.MaxConnections != 16 {
+		t.Errorf("%d, %v", c.MaxConnections, err)
+	}
+}

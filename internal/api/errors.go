@@ -45,6 +45,7 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeMediaUnavailable:    http.StatusServiceUnavailable,
 	bridge.CodeNotConnected:        http.StatusServiceUnavailable,
 	bridge.CodeStorageUnavailable:  http.StatusServiceUnavailable,
+	bridge.CodeTooManyConnections:  http.StatusServiceUnavailable,
 	bridge.CodeSendTimeout:         http.StatusGatewayTimeout,
 }
 

@@ -57,7 +57,7 @@ func inBubble(t *testing.T) (pipe, *store.Store) {
 	}
 	p := pipe{make(chan net.Conn)}
 	lifetime, end := context.WithCancel(context.Background())
-	server := api.NewServer(lifetime, api.New(api.Options{Store: st, Account: newAccount(st), Token: token, Streams: lifetime, Log: zerolog.Nop()}), zerolog.Nop())
+	server := api.NewServer(lifetime, api.New(api.Options{Store: st, Account: newAccount(st), Token: token, Streams: lifetime, Log: zerolog.Nop()}), api.NewConnections(64), zerolog.Nop())
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

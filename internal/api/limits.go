@@ -16,24 +16,26 @@ const (
 	headerTime = 10 * time.Second // to send a request's head
 	bodyTime   = 30 * time.Second // to send its body
 	answerTime = 30 * time.Second // to take an answer
+	refuseTime = time.Second      // to send a body whose request is refused without it
 	idleTime   = 2 * time.Minute  // between two requests
 
 	// longestAnswer is for routes that set no time of their own.
 	longestAnswer = 10 * time.Minute
-
-	maxHeader = 32 << 10
 )
 
 // NewServer makes the HTTP server for handler, with limits that slow and
 // greedy callers run into and ordinary ones do not. lifetime ends the contexts
-// of the requests that are still under way.
-func NewServer(lifetime context.Context, handler http.Handler, logger zerolog.Logger) *http.Server {
+// of the requests that are still under way. Those of its connections that come
+// from a listener of connections are counted and their heads bounded.
+func NewServer(lifetime context.Context, handler http.Handler, connections *Connections, logger zerolog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           handler,
+		Handler:           whileOpen(handler),
 		ReadHeaderTimeout: headerTime,
 		WriteTimeout:      longestAnswer,
 		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    maxHeader,
+		MaxHeaderBytes:    maxHead,
+		ConnState:         connections.state,
+		ConnContext:       withConn,
 		BaseContext:       func(net.Listener) context.Context { return lifetime },
 		ErrorLog:          log.New(connectionLog{logger}, "", 0),
 	}
@@ -60,6 +62,14 @@ func limitBody(next http.Handler) http.Handler {
 func startBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		setDeadline(http.NewResponseController(w).SetReadDeadline, bodyTime)
+	}
+}
+
+// refuseBody leaves a body little time that nobody wants: net/http takes it in
+// before the answer is sent. Reading it all the same gives it its time again.
+func refuseBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		setDeadline(http.NewResponseController(w).SetReadDeadline, refuseTime)
 	}
 }
 

@@ -54,10 +54,14 @@ func onPipes(t *testing.T, test func(t *testing.T, acc *account, dial func() net
 func serveOnPipes(t *testing.T, handler http.Handler, test func(dial func() net.Conn)) {
 	lifetime, end := context.WithCancel(t.Context())
 	defer end()
-	server := api.NewServer(lifetime, handler, zerolog.Nop())
+	serveConnectionsOnPipes(t, lifetime, handler, api.NewConnections(64), test)
+}
+
+func serveConnectionsOnPipes(t *testing.T, lifetime context.Context, handler http.Handler, connections *api.Connections, test func(dial func() net.Conn)) {
+	server := api.NewServer(lifetime, handler, connections, zerolog.Nop())
 	network := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	served := make(chan error)
-	go func() { served <- server.Serve(network) }()
+	go func() { served <- server.Serve(connections.Listen(network)) }()
 	defer func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)

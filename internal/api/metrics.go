@@ -49,6 +49,9 @@ func newMetrics(o Options) *metrics {
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.streams, buildInfo(o.Build), &state{o.Store, o.Account, o.Files},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if o.Connections != nil {
+		m.registry.MustRegister(o.Connections)
+	}
 	return m
 }
 

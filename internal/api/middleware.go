@@ -87,17 +87,38 @@ func (s *server) recoverPanic(next http.Handler) http.Handler {
 	})
 }
 
-// authenticate refuses protected paths without the bearer.
+// authenticate refuses protected paths without the bearer, and those with it
+// for which there is no connection left.
 func (s *server) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if protected(r.URL.Path) && !s.knowsBearer(r) {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			s.fail(w, r, bridge.Fail(bridge.CodeUnauthorized,
-				"the header Authorization: Bearer <BRIDGE_TOKEN> is missing or its token is wrong"))
+		if err := s.admit(w, r); err != nil {
+			s.fail(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+func (s *server) admit(w http.ResponseWriter, r *http.Request) error {
+	known := s.knowsBearer(r)
+	if !known && r.ContentLength != 0 {
+		// What net/http reads together with a body is not counted as a head.
+		w.Header().Set("Connection", "close")
+		refuseBody(w, r)
+	}
+	switch {
+	case !protected(r.URL.Path):
+		return nil
+	case !known:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		return bridge.Fail(bridge.CodeUnauthorized, "the header Authorization: Bearer <BRIDGE_TOKEN> is missing or its token is wrong")
+	}
+	err := tokenSeen(r)
+	if err != nil {
+		w.Header().Set("Connection", "close")
+		refuseBody(w, r)
+	}
+	return err
 }
 
 // knowsBearer compares hashes, so that neither the token's length nor the

@@ -90,6 +90,9 @@ type Options struct {
 	// Build is shown in the metrics.
 	Build Build
 
+	// Connections are shown in /metrics; nil shows none.
+	Connections *Connections
+
 	Log zerolog.Logger
 	// Now is the clock; nil is the real one.
 	Now func() time.Time

@@ -40,6 +40,7 @@ const (
 	CodeNotConnected        Code = "not_connected"
 	CodeSendTimeout         Code = "send_timeout"
 	CodeStorageUnavailable  Code = "storage_unavailable"
+	CodeTooManyConnections  Code = "too_many_connections"
 )
 
 // Error is a failure that a caller may be told of. Msg is a sentence for the

@@ -20,7 +20,7 @@ import (
 // streamCount is how many streams TestStreams_Many opens. The figures that
 // count are those of 10,000, on a machine that has nothing else to do:
 //
-//	go test ./cmd/bridged -run TestStreams_Many -streams 10000 -v
+//	go test ./internal/e2e -run TestStreams_Many -streams 10000 -v
 var streamCount = flag.Int("streams", 500, "how many streams of events to open at once")
 
 // memoryOfStream is what a stream may take, so that ten thousand of them and the
@@ -35,7 +35,7 @@ const (
 func TestStreams_Many(t *testing.T) {
 	network, owner := newOwner(t, simnet.PhoneOptions{})
 	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100504", Name: "Sam"})
-	p := startBridge(t, network, "LOG_LEVEL=info")
+	p := startBridge(t, network, "LOG_LEVEL=info", "MAX_CONNECTIONS="+strconv.Itoa(*streamCount+1500))
 	pair(t, p, owner)
 	before := p.memory(t)
 	streams := p.openStreams(t, *streamCount)
@@ -56,15 +56,20 @@ func TestStreams_Many(t *testing.T) {
 	}
 }
 
-// memory is what the program has of the machine's, in bytes.
-func (p *process) memory(t testing.TB) int {
+// memory returns what the program has of the machine's, in bytes.
+func (p *process) memory(t testing.TB) int { return p.statusField(t, "VmRSS:") }
+
+// peak returns the most that the program has had since resetPeak.
+func (p *process) peak(t testing.TB) int { return p.statusField(t, "VmHWM:") }
+
+func (p *process) statusField(t testing.TB, field string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		t.Skipf("this system does not tell a program's memory: %v", err)
 	}
 	for line := range strings.Lines(string(status)) {
-		if rest, found := strings.CutPrefix(line, "VmRSS:"); found {
+		if rest, found := strings.CutPrefix(line, field); found {
 			kilobytes, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
 			if err != nil {
 				t.Fatal(err)

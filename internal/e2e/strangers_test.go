@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bridged/internal/simnet"
+)
+
+// strangerCount is how many connections TestStrangers_HoldLittleMemory opens.
+// The figure that counts is that of 5,000:
+//
+//	go test ./internal/e2e -run TestStrangers -strangers 5000 -v
+var strangerCount = flag.Int("strangers", 1500, "how many connections without a token to open at once")
+
+const (
+	memoryOfStrangers = 150 << 20
+	memoryOfBodies    = 64 << 20
+)
+
+// Connections without a token cost little memory however many there are and
+// whatever they send of a head that never ends. Meanwhile /healthz answers, and
+// what carries the token stays.
+func TestStrangers_HoldLittleMemory(t *testing.T) {
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100504", Name: "Sam"})
+	p := startBridge(t, network, "LOG_LEVEL=info")
+	pair(t, p, owner)
+	streams := p.openStreams(t, 20)
+	for name, head := range map[string]string{
+		"as many fields as there may be": "GET /healthz HTTP/1.1\r\n" + strings.Repeat("A:"+strings.Repeat("x", 77)+"\r\n", 100),
+		"tiny fields":                    "GET /healthz HTTP/1.1\r\n" + strings.Repeat("A:\r\n", 8_000),
+		"nothing":                        "",
+		"a body that does not come":      "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{",
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := p.memory(t)
+			p.resetPeak(t)
+			hold := p.openAll(t, *strangerCount, head)
+			begin := time.Now()
+			resp, err := (&http.Client{Timeout: testPatience, Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + p.address + "/healthz")
+			if err != nil || resp.StatusCode != http.StatusOK {
+				t.Errorf("/healthz: %v, %v", resp, err)
+			} else {
+				resp.Body.Close()
+			}
+			took := time.Since(begin)
+			peak := p.peak(t)
+			t.Logf("%d connections: +%d KB at the most; /healthz in %v", *strangerCount, (peak-before)>>10, took)
+			if !underRaceDetector && peak-before > memoryOfStrangers {
+				t.Errorf("%d connections take %d MB, want at most %d", *strangerCount, (peak-before)>>20, memoryOfStrangers>>20)
+			}
+			hold()
+		})
+	}
+	must(sam.SendText(within(t), owner.PN(), "to all"))(t)
+	streams.tell(t)
+}
+
+// openAll opens connections that each send the same and never go on. What the
+// server closes is closed; the rest when the returned function is called.
+func (p *process) openAll(t *testing.T, count int, text string) (closeAll func()) {
+	t.Helper()
+	conns := make([]net.Conn, count)
+	var opening sync.WaitGroup
+	atOnce := make(chan struct{}, 32)
+	for i := range conns {
+		atOnce <- struct{}{}
+		opening.Go(func() {
+			defer func() { <-atOnce }()
+			conn, err := net.Dial("tcp", p.address)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			conns[i] = conn
+			_, _ = io.WriteString(conn, text) // the server may have closed it already
+		})
+	}
+	opening.Wait()
+	return func() {
+		for _, conn := range conns {
+			if conn != nil {
+				conn.Close()
+			}
+		}
+	}
+}
+
+// A hundred bodies of a megabyte at once, of a kind that grows when it is read,
+// take no more than they may.
+func TestBodies_HoldLittleMemory(t *testing.T) {
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	p := startBridge(t, network, "LOG_LEVEL=info")
+	pair(t, p, owner)
+	body := `{"jid":"` + string(owner.PN().String()) + `","contacts":[{}` + strings.Repeat(`,{}`, 349_000) + `]}`
+	before := p.memory(t)
+	p.resetPeak(t)
+	var posting sync.WaitGroup
+	for range 100 {
+		posting.Go(func() {
+			p.Post("/api/messages/send-contact", body).Want(http.StatusBadRequest)
+		})
+	}
+	posting.Wait()
+	peak := p.peak(t)
+	t.Logf("100 bodies of %d KB: +%d KB at the most", len(body)>>10, (peak-before)>>10)
+	if !underRaceDetector && peak-before > memoryOfBodies {
+		t.Errorf("100 bodies take %d MB, want at most %d", (peak-before)>>20, memoryOfBodies>>20)
+	}
+}
+
+// resetPeak forgets the most that the program had of the machine's memory.
+func (p *process) resetPeak(t testing.TB) {
+	t.Helper()
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0); err != nil {
+		t.Skipf("this system keeps a program's peak: %v", err)
+	}
+}

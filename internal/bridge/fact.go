@@ -36,7 +36,8 @@ type Edit struct {
 	Editor    JID
 	Timestamp Time
 	// New carries the fields that an edit replaces: MessageType, Content,
-	// ContextInfo, Media and Raw.
+	// ContextInfo, Media and Raw. Media without a key, or none, is the edit of
+	// a caption where the message has a file: the file stays.
 	New Message
 	// Otherwise is stored as a message of its own where the target is not in
 	// the store or not the editor's; nil where nothing is.

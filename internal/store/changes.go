@@ -1,8 +1,6 @@
 package store
 
 import (
-	"encoding/json"
-
 	"bridged/internal/bridge"
 )
 
@@ -64,71 +62,6 @@ func (t *tx) vote(f bridge.PollVote) error {
 	return t.tell(eventMessageUpdated, m.arrival, 0)
 }
 
-// edit replaces the content of a message, for its author alone.
-func (t *tx) edit(f bridge.Edit) error {
-	m, found, err := t.findMessage(f.Chat, f.Target)
-	if err != nil {
-		return err
-	}
-	if !found || !t.isAuthor(m, f.Editor) {
-		if f.Otherwise != nil {
-			return t.message(*f.Otherwise)
-		}
-		return nil
-	}
-	if m.deleted != 0 || f.Timestamp.UnixMilli() < m.edited {
-		return nil
-	}
-	keepsFile, err := keepFile(m, &f.New)
-	if err != nil {
-		return err
-	}
-	column, err := packDetails(f.New)
-	if err != nil {
-		return err
-	}
-	changed, err := t.change(`
-		UPDATE messages SET type = ?1, content = ?2, folded = ?3, details = ?4, edited_at = ?5
-		WHERE arrival = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, ?5)`,
-		f.New.MessageType, f.New.Content, folded(f.New.Content), column, f.Timestamp.UnixMilli(), m.arrival)
-	if err != nil || changed == 0 {
-		return err
-	}
-	if !keepsFile {
-		if err := t.editRaw(f.New, m.arrival); err != nil {
-			return err
-		}
-	}
-	return t.rewritten(m.arrival)
-}
-
-// keepFile is for the edit of a caption, which may come without the file: the
-// message then keeps its file and its protobuf.
-func keepFile(m target, edited *bridge.Message) (bool, error) {
-	if m.details == "" || edited.Media != nil && len(edited.Media.Ref.MediaKey) > 0 {
-		return false, nil
-	}
-	var d details
-	if err := json.Unmarshal([]byte(m.details), &d); err != nil || d.Media == nil {
-		return false, err
-	}
-	f := d.Media
-	edited.MessageType = m.kind
-	edited.Media = &bridge.Media{
-		Type: f.Type, MimeType: f.MimeType, Size: f.Size, FileName: f.FileName, Caption: edited.Content,
-		DurationSec: f.Seconds, PTT: f.PTT, Width: f.Width, Height: f.Height, Pages: f.Pages, IsAnimated: f.IsAnimated,
-	}
-	return true, nil
-}
-
-func (t *tx) editRaw(edited bridge.Message, arrival int64) error {
-	ref, err := packRef(edited)
-	if err != nil {
-		return err
-	}
-	return t.run("UPDATE message_raw SET raw = ?, media_ref = ? WHERE arrival = ?", edited.Raw, ref, arrival)
-}
-
 // deletion empties a message, for its author or an admin of the group. Nothing
 // of what it said stays in the store.
 func (t *tx) deletion(f bridge.Deletion) error {
@@ -143,6 +76,7 @@ func (t *tx) deletion(f bridge.Deletion) error {
 		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE arrival = ?",
 		"DELETE FROM reactions WHERE message = ?",
 		"DELETE FROM votes WHERE message = ?",
+		"DELETE FROM parked_edits WHERE message = ?",
 	} {
 		if err := t.run(empty, m.arrival); err != nil {
 			return err

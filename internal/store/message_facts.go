@@ -126,7 +126,11 @@ func (t *tx) again(m bridge.Message, c chatRow, sender person) error {
 	if err != nil || !found {
 		return err
 	}
-	if stored.isPlaceholder() && m.MessageType != bridge.TypeUndecryptable {
+	waits, err := t.waits(stored)
+	if err != nil {
+		return err
+	}
+	if waits && m.MessageType != bridge.TypeUndecryptable {
 		return t.fill(m, stored, sender)
 	}
 	if m.FromMe && stored.fromMe && m.Status != nil {
@@ -137,7 +141,8 @@ func (t *tx) again(m bridge.Message, c chatRow, sender person) error {
 
 // fill puts a real message in the place of its placeholder. It keeps the
 // placeholder's place in the order and is told as message.updated: that there
-// is a message was told before. A deletion that came meanwhile stays.
+// is a message was told before. A deletion that came meanwhile stays, and so
+// does an edit.
 func (t *tx) fill(m bridge.Message, stored target, sender person) error {
 	if stored.deleted != 0 || stored.fromMe != m.FromMe || !t.couldBeOne(stored.sender, sender) {
 		return nil
@@ -147,7 +152,7 @@ func (t *tx) fill(m bridge.Message, stored target, sender person) error {
 		return err
 	}
 	err = t.run(`
-		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, details = ?, status = ?
+		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, details = ?, status = ?, edited_at = NULL
 		WHERE arrival = ?`,
 		sender.id, m.MessageType, m.PushName, m.Content, folded(m.Content), column, statusColumn(m), stored.arrival)
 	if err != nil {
@@ -156,7 +161,10 @@ func (t *tx) fill(m bridge.Message, stored target, sender person) error {
 	if err := t.insertRaw(m, stored.arrival); err != nil {
 		return err
 	}
-	return t.rewritten(stored.arrival)
+	if err := t.rewritten(stored.arrival); err != nil {
+		return err
+	}
+	return t.unpark(m.Chat, m.ID, stored.arrival)
 }
 
 // couldBeOne is false only where two people are known to be different: a

@@ -40,16 +40,21 @@ type Options struct {
 	// Watch notices files that are taken away, those of others included; without
 	// one the store watches its own.
 	Watch *dbfile.Watch
+	// MergeEdit returns a message's protobuf with the caption of an edit that
+	// came without the file; not ok where the message takes no caption. Without
+	// it the protobuf stays as it is.
+	MergeEdit func(original, edit []byte) (merged []byte, ok bool)
 	// Readers is how many reads run at once; 0 is chosen by the processors.
 	Readers int
 }
 
 // Store is an open store. All methods may be called at the same time.
 type Store struct {
-	log    zerolog.Logger
-	path   string
-	watch  *dbfile.Watch
-	people *people
+	log       zerolog.Logger
+	path      string
+	watch     *dbfile.Watch
+	people    *people
+	mergeEdit func(original, edit []byte) (merged []byte, ok bool)
 
 	// writing guards writer, numbers, chats and claimed, and the order in which
 	// commits are published.
@@ -108,14 +113,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := prepareFile(ctx, o.Path); err != nil {
 		return nil, err
 	}
+	if o.MergeEdit == nil {
+		o.MergeEdit = func(original, _ []byte) ([]byte, bool) { return original, true }
+	}
 	s := &Store{
-		log:     o.Log,
-		path:    o.Path,
-		watch:   o.Watch,
-		people:  newPeople(),
-		chats:   make(map[bridge.JID]chatRow),
-		changed: make(chan struct{}),
-		closed:  make(chan struct{}),
+		log:       o.Log,
+		path:      o.Path,
+		watch:     o.Watch,
+		people:    newPeople(),
+		mergeEdit: o.MergeEdit,
+		chats:     make(map[bridge.JID]chatRow),
+		changed:   make(chan struct{}),
+		closed:    make(chan struct{}),
 
 		eventCache: eventCache{pages: make(map[string]*cachedEvents)},
 		tuning:     tuning{scan: 1000, skip: 1000},

@@ -45,21 +45,11 @@ func unwrap(msg *waE2E.Message) unwrapped {
 	u := unwrapped{msg: msg}
 	var outer *waE2E.MessageContextInfo // of the innermost wrapper that has one
 	for range maxWrappers {
-		field := contentField(u.msg)
-		if field == nil || field.Message() == nil {
-			break
-		}
-		var inner *waE2E.Message
-		switch wrapper := u.msg.ProtoReflect().Get(field).Message().Interface().(type) {
-		case *waE2E.FutureProofMessage:
-			inner = wrapper.GetMessage()
-		case *waE2E.DeviceSentMessage:
-			inner = wrapper.GetMessage()
-		}
+		inner := wrapped(u.msg)
 		if inner == nil {
 			break
 		}
-		if strings.HasPrefix(string(field.Name()), "viewOnce") {
+		if strings.HasPrefix(string(contentField(u.msg).Name()), "viewOnce") {
 			u.viewOnce = true
 		}
 		if u.msg.MessageContextInfo != nil {
@@ -71,10 +61,26 @@ func unwrap(msg *waE2E.Message) unwrapped {
 		u.msg = proto.Clone(u.msg).(*waE2E.Message)
 		u.msg.MessageContextInfo = outer
 	}
-	for _, media := range []interface{ GetViewOnce() bool }{u.msg.GetImageMessage(), u.msg.GetVideoMessage(), u.msg.GetAudioMessage(), u.msg.GetExtendedTextMessage()} {
+	for _, media := range []interface{ GetViewOnce() bool }{u.msg.GetImageMessage(), u.msg.GetVideoMessage(), u.msg.GetPtvMessage(), u.msg.GetAudioMessage(), u.msg.GetExtendedTextMessage()} {
 		u.viewOnce = u.viewOnce || media.GetViewOnce()
 	}
 	return u
+}
+
+// wrapped returns the message that is the content of another one; nil where
+// the content is something else.
+func wrapped(msg *waE2E.Message) *waE2E.Message {
+	field := contentField(msg)
+	if field == nil || field.Message() == nil {
+		return nil
+	}
+	switch wrapper := msg.ProtoReflect().Get(field).Message().Interface().(type) {
+	case *waE2E.FutureProofMessage:
+		return wrapper.GetMessage()
+	case *waE2E.DeviceSentMessage:
+		return wrapper.GetMessage()
+	}
+	return nil
 }
 
 // contentField is the field that carries the content; nil when only carriers

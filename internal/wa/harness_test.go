@@ -92,7 +92,7 @@ func startAccountWith(t *testing.T, network *simnet.Network, dir string, inbox f
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(ctx, store.Options{Path: filepath.Join(dir, "bridged.db"), Log: log})
+	s, err := store.Open(ctx, store.Options{Path: filepath.Join(dir, "bridged.db"), Log: log, MergeEdit: wa.MergeEdit})
 	if err != nil {
 		t.Fatal(err)
 	}

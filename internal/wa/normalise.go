@@ -197,12 +197,7 @@ func protocolFacts(p *waE2E.ProtocolMessage, s source, chat bridge.JID, at bridg
 	case waE2E.ProtocolMessage_REVOKE:
 		return []bridge.Fact{bridge.Deletion{Chat: chat, Target: idOf(p.GetKey().GetID()), By: s.sender, Timestamp: at}}
 	case waE2E.ProtocolMessage_MESSAGE_EDIT:
-		target := idOf(p.GetKey().GetID())
-		if p.GetEditedMessage() == nil {
-			return nil
-		}
-		return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
-			New: describe(p.GetEditedMessage(), s, chat, target, at)}}
+		return editFacts(p.GetEditedMessage(), s, chat, p.GetKey().GetID(), claimed(p.GetTimestampMS(), at))
 	case waE2E.ProtocolMessage_EPHEMERAL_SETTING:
 		if chat.IsGroup() {
 			return nil // a group's timer is told by the network, not by any member
@@ -253,9 +248,7 @@ func (m *Manager) secretEditFacts(l *link, e *events.Message, s source, chat bri
 	if p := unwrap(edited).msg.GetProtocolMessage(); p != nil {
 		return protocolFacts(p, s, chat, at)
 	}
-	target := idOf(e.Message.GetSecretEncryptedMessage().GetTargetMessageKey().GetID())
-	return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
-		New: describe(edited, s, chat, target, at)}}
+	return editFacts(edited, s, chat, e.Message.GetSecretEncryptedMessage().GetTargetMessageKey().GetID(), at)
 }
 
 // hdUpload is the id of the message whose picture or film this one replaces:

@@ -1,0 +1,188 @@
+package store
+
+import (
+	"encoding/json"
+
+	"bridged/internal/bridge"
+)
+
+// edit replaces the content of a message, for its author alone. An older edit
+// that is told after a newer one does not win.
+func (t *tx) edit(f bridge.Edit) error {
+	m, found, err := t.findMessage(f.Chat, f.Target)
+	if err != nil {
+		return err
+	}
+	if !found || !t.isAuthor(m, f.Editor) {
+		if f.Otherwise != nil {
+			return t.message(bridge.Bounded(*f.Otherwise).(bridge.Message))
+		}
+		return nil
+	}
+	if m.deleted != 0 || f.Timestamp.UnixMilli() < m.edited {
+		return nil
+	}
+	waits, err := t.waits(m)
+	if err != nil {
+		return err
+	}
+	if waits {
+		if err := t.park(f, m.arrival); err != nil {
+			return err
+		}
+	}
+	if m.isPlaceholder() && !isWhole(f.New) {
+		f.New = bridge.Message{MessageType: m.kind, Content: f.New.Content}
+	}
+	return t.applyEdit(m, f)
+}
+
+// isWhole reports whether the content of an edit needs nothing of the message
+// that it replaces: a caption comes without its file.
+func isWhole(edited bridge.Message) bool {
+	return edited.Media == nil || len(edited.Media.Ref.MediaKey) > 0
+}
+
+func (t *tx) applyEdit(m target, f bridge.Edit) error {
+	var before details
+	if m.details != "" {
+		if err := json.Unmarshal([]byte(m.details), &before); err != nil {
+			return err
+		}
+	}
+	if before.Media != nil && (f.New.Media == nil || !isWhole(f.New)) {
+		merged, err := t.recaption(m, before.Media, f.New)
+		if err != nil || !merged.ok {
+			return err
+		}
+		f.New = merged.message
+	}
+	keepQuote(before.Context, &f.New)
+	column, err := packDetails(f.New)
+	if err != nil {
+		return err
+	}
+	changed, err := t.change(`
+		UPDATE messages SET type = ?1, content = ?2, folded = ?3, details = ?4, edited_at = ?5
+		WHERE arrival = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, ?5)`,
+		f.New.MessageType, f.New.Content, folded(f.New.Content), column, f.Timestamp.UnixMilli(), m.arrival)
+	if err != nil || changed == 0 {
+		return err
+	}
+	if err := t.editRaw(f.New, m.arrival); err != nil {
+		return err
+	}
+	return t.rewritten(m.arrival)
+}
+
+// merged is a message with a new caption; not ok where it takes none.
+type merged struct {
+	message bridge.Message
+	ok      bool
+}
+
+// recaption is for the edit of a caption, which may come without the file: the
+// message then keeps its file, and its protobuf gets the caption.
+func (t *tx) recaption(m target, f *mediaDetails, edited bridge.Message) (merged, error) {
+	stored, err := t.rawOf(m.arrival)
+	if err != nil {
+		return merged{}, err
+	}
+	raw, ok := t.s.mergeEdit(stored.Raw, edited.Raw)
+	if !ok {
+		return merged{}, nil
+	}
+	edited.MessageType, edited.Raw, edited.ViewOnce = m.kind, raw, stored.ViewOnce
+	edited.Media = &bridge.Media{
+		Type: f.Type, MimeType: f.MimeType, Size: f.Size, FileName: f.FileName, Caption: edited.Content,
+		DurationSec: f.Seconds, PTT: f.PTT, Width: f.Width, Height: f.Height, Pages: f.Pages, IsAnimated: f.IsAnimated,
+		Ref: stored.Media.Ref,
+	}
+	return merged{message: edited, ok: true}, nil
+}
+
+// rawOf reads what the store has of a message's protobuf and file.
+func (t *tx) rawOf(arrival int64) (bridge.Message, error) {
+	m := bridge.Message{Media: new(bridge.Media)}
+	var ref string
+	_, err := t.find("SELECT raw, ifnull(media_ref, ''), view_once FROM message_raw WHERE arrival = ?", []any{arrival}, &m.Raw, &ref, &m.ViewOnce)
+	if err != nil || ref == "" {
+		return m, err
+	}
+	return m, json.Unmarshal([]byte(ref), &m.Media.Ref)
+}
+
+// keepQuote lets an edit that says nothing of a quote keep the message's: what
+// an answer answers cannot be edited.
+func keepQuote(before *contextDetails, edited *bridge.Message) {
+	if before == nil || before.QuotedID == nil || edited.ContextInfo != nil && edited.ContextInfo.QuotedMsgID != nil {
+		return
+	}
+	context := bridge.ContextInfo{}
+	if edited.ContextInfo != nil {
+		context = *edited.ContextInfo
+	}
+	context.QuotedMsgID, context.QuotedSenderJID = before.QuotedID, before.QuotedSender
+	edited.ContextInfo = &context
+}
+
+func (t *tx) editRaw(edited bridge.Message, arrival int64) error {
+	ref, err := packRef(edited)
+	if err != nil {
+		return err
+	}
+	return t.run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE arrival = ?",
+		edited.Raw, ref, edited.ViewOnce, arrival)
+}
+
+// waits reports whether the real message of m may still come: m is a
+// placeholder, or was one when it was edited.
+func (t *tx) waits(m target) (bool, error) {
+	if m.isPlaceholder() || m.edited == 0 {
+		return m.isPlaceholder(), nil
+	}
+	var parked bool
+	_, err := t.find("SELECT 1 FROM parked_edits WHERE message = ?", []any{m.arrival}, &parked)
+	return parked, err
+}
+
+// park keeps an edit until the real message comes.
+func (t *tx) park(f bridge.Edit, arrival int64) error {
+	column, err := packDetails(f.New)
+	if err != nil {
+		return err
+	}
+	ref, err := packRef(f.New)
+	if err != nil {
+		return err
+	}
+	return t.run(`
+		INSERT OR REPLACE INTO parked_edits (message, editor, timestamp, type, content, details, raw, media_ref, view_once)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		arrival, string(f.Editor), f.Timestamp.UnixMilli(), f.New.MessageType, f.New.Content, column, f.New.Raw, ref, f.New.ViewOnce)
+}
+
+// unpark applies the edit that waited for the real message of chat and id, if
+// there is one.
+func (t *tx) unpark(chat bridge.JID, id string, arrival int64) error {
+	f := bridge.Edit{Chat: chat, Target: id}
+	var timestamp int64
+	var column, ref string
+	found, err := t.find(`
+		DELETE FROM parked_edits WHERE message = ?
+		RETURNING editor, timestamp, type, content, ifnull(details, ''), raw, ifnull(media_ref, ''), view_once`,
+		[]any{arrival}, &f.Editor, &timestamp, &f.New.MessageType, &f.New.Content, &column, &f.New.Raw, &ref, &f.New.ViewOnce)
+	if err != nil || !found {
+		return err
+	}
+	f.Timestamp = bridge.Millis(timestamp)
+	if err := t.s.unpack(column, &f.New); err != nil {
+		return err
+	}
+	if f.New.Media != nil && ref != "" {
+		if err := json.Unmarshal([]byte(ref), &f.New.Media.Ref); err != nil {
+			return err
+		}
+	}
+	return t.edit(f)
+}

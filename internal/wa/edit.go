@@ -1,0 +1,89 @@
+package wa
+
+import (
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"bridged/internal/bridge"
+)
+
+// editFacts is an edit of the message with an id. An edit without content, or
+// into what is no message, would only empty it: that is left out.
+func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at bridge.Time) []bridge.Fact {
+	if edited == nil {
+		return nil
+	}
+	field := contentField(unwrap(edited).msg)
+	if field == nil || isWrapper(field) || housekeeping[string(field.Name())] {
+		return nil
+	}
+	target := idOf(id)
+	return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at, New: describe(edited, s, chat, target, at)}}
+}
+
+// MergeEdit returns a stored message with the caption and the mentions of an
+// edit that came without the file. It is not ok where the message takes no
+// caption.
+func MergeEdit(original, edit []byte) (merged []byte, ok bool) {
+	msg, changed := new(waE2E.Message), new(waE2E.Message)
+	if proto.Unmarshal(original, msg) != nil || proto.Unmarshal(edit, changed) != nil {
+		return nil, false
+	}
+	content, by := innermost(msg), unwrap(changed).msg
+	if !setCaption(content, textOf(by)) {
+		return nil, false
+	}
+	mergeMentions(content, contextInfo(by))
+	merged, err := proto.Marshal(msg)
+	return merged, err == nil
+}
+
+// setCaption reports whether the message is of a kind that has a caption.
+func setCaption(msg *waE2E.Message, caption string) bool {
+	switch {
+	case msg.ImageMessage != nil:
+		msg.ImageMessage.Caption = &caption
+	case msg.VideoMessage != nil:
+		msg.VideoMessage.Caption = &caption
+	case msg.PtvMessage != nil:
+		msg.PtvMessage.Caption = &caption
+	case msg.DocumentMessage != nil:
+		msg.DocumentMessage.Caption = &caption
+	default:
+		return false
+	}
+	return true
+}
+
+// mergeMentions replaces who is mentioned. What the message answers stays.
+func mergeMentions(msg *waE2E.Message, by *waE2E.ContextInfo) {
+	context := contextInfo(msg)
+	if context == nil {
+		if len(by.GetMentionedJID()) == 0 && by.GetNonJIDMentions() == 0 {
+			return
+		}
+		content, field := contextField(msg)
+		if field == nil {
+			return
+		}
+		context = new(waE2E.ContextInfo)
+		content.Set(field, protoreflect.ValueOfMessage(context.ProtoReflect()))
+	}
+	context.MentionedJID, context.NonJIDMentions = by.GetMentionedJID(), nil
+	if n := by.GetNonJIDMentions(); n > 0 {
+		context.NonJIDMentions = proto.Uint32(n)
+	}
+}
+
+// innermost returns the message within the wrappers, in its place.
+func innermost(msg *waE2E.Message) *waE2E.Message {
+	for range maxWrappers {
+		inner := wrapped(msg)
+		if inner == nil {
+			break
+		}
+		msg = inner
+	}
+	return msg
+}

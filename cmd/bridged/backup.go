@@ -57,3 +57,24 @@ func (reindexCommand) Run(e *environment) (err error) {
 	fmt.Fprintln(e.stdout)
 	return err
 }
+
+// compactCommand writes the store anew.
+type compactCommand struct{}
+
+// Run is called by kong.
+func (compactCommand) Run(e *environment) (err error) {
+	c, err := readPart(e.environ, (*config).checkDataDir)
+	if err != nil {
+		return err
+	}
+	dir, err := openDataDir(c.DataDir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.close()) }()
+	if err := store.Compact(e.ctx, dir.file("bridged.db")); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(e.stdout, "The store was written anew.")
+	return err
+}

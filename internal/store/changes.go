@@ -72,6 +72,9 @@ func (t *tx) deletion(f bridge.Deletion) error {
 	if allowed, err := t.mayDelete(m, f.By); err != nil || !allowed {
 		return err
 	}
+	if err := t.noteFile(m.arrival); err != nil {
+		return err
+	}
 	for _, empty := range []string{
 		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE arrival = ?",
 		"DELETE FROM reactions WHERE message = ?",
@@ -86,6 +89,9 @@ func (t *tx) deletion(f bridge.Deletion) error {
 		UPDATE messages SET content = '', folded = NULL, details = NULL, reactions = 0, deleted_at = ?
 		WHERE arrival = ?`, f.Timestamp.UnixMilli(), m.arrival)
 	if err != nil {
+		return err
+	}
+	if err := t.erases(); err != nil {
 		return err
 	}
 	return t.rewritten(m.arrival)

@@ -187,6 +187,12 @@ func (t *tx) rewritten(arrival int64) error {
 
 // remove takes a message out altogether.
 func (t *tx) remove(arrival int64) error {
+	if err := t.noteFile(arrival); err != nil {
+		return err
+	}
+	if err := t.erases(); err != nil {
+		return err
+	}
 	var chat, timestamp int64
 	found, err := t.find("DELETE FROM messages WHERE arrival = ? RETURNING chat, timestamp",
 		[]any{arrival}, &chat, &timestamp)

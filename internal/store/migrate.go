@@ -74,6 +74,9 @@ func create(ctx context.Context, path string) error {
 	if err := upgrade(ctx, draft); err != nil {
 		return fmt.Errorf("create the store: %w", err)
 	}
+	if err := markClean(ctx, draft); err != nil {
+		return fmt.Errorf("create the store: %w", err)
+	}
 	if err := file.Sync(); err != nil {
 		return fmt.Errorf("create the store: %w", err)
 	}

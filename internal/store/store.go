@@ -85,6 +85,13 @@ type Store struct {
 	indexRemade bool        // the background's own: once is enough
 	lastSave    atomic.Int64
 
+	// eraseDB cuts off the write-ahead log; deletions counts what eraseWork asks
+	// for, and fileWork is for whoever removes the files.
+	eraseDB   *sql.DB
+	eraseWork chan struct{}
+	fileWork  chan struct{}
+	deletions atomic.Int64
+
 	closed  chan struct{}
 	stop    context.CancelFunc
 	done    sync.WaitGroup
@@ -130,6 +137,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		tuning:     tuning{scan: 1000, skip: 1000},
 
 		indexWork: make(chan struct{}, 1),
+		eraseWork: make(chan struct{}, 1),
+		fileWork:  make(chan struct{}, 1),
 		nreaders:  o.Readers,
 	}
 	if s.nreaders <= 0 {
@@ -142,6 +151,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) (err error) {
+	if err := s.cleanOnce(ctx); err != nil {
+		return fmt.Errorf("open %s: %w", s.path, err)
+	}
 	if s.writeDB, err = openDB(s.path, writerPragmas); err != nil {
 		return err
 	}
@@ -170,6 +182,9 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.prepareIndex(ctx); err != nil {
 		return err
 	}
+	if err := s.openEraser(); err != nil {
+		return err
+	}
 	if err := s.startWatch(); err != nil {
 		return err
 	}
@@ -177,6 +192,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.done.Go(func() { s.index(background) })
+	s.done.Go(func() { (&eraser{Store: s}).run(background) })
 	return nil
 }
 
@@ -208,7 +224,7 @@ func (s *Store) Close() error {
 		if s.writer != nil {
 			s.writer.close()
 		}
-		for _, db := range []*sql.DB{s.readDB, s.writeDB} {
+		for _, db := range []*sql.DB{s.eraseDB, s.readDB, s.writeDB} {
 			if db != nil {
 				errs = append(errs, db.Close())
 			}
@@ -248,11 +264,11 @@ func (s *Store) FailWrites(err error) {
 //
 // The order of pragmas counts: whoever opens first waits, not fails, while
 // another process finishes. synchronous(FULL), because an acknowledged message
-// must survive a power cut. A longer write-ahead log than usual lets pages that
+// must survive a power cut; secure_delete, because a deleted one must not. A longer write-ahead log than usual lets pages that
 // every message writes be copied into the database once for many messages.
 var (
 	writerPragmas = []string{
-		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)",
 		"temp_store(MEMORY)", "cache_size(-8192)", "journal_size_limit(67108864)", "wal_autocheckpoint(2000)",
 	}
 	readerPragmas = []string{

@@ -17,6 +17,9 @@ type tx struct {
 
 	numbers numbers
 	touched bool // a message has changed that was indexed
+	erased  bool // something was deleted that must not stay on the disk
+
+	erasedFile bool // and it had a file
 }
 
 // numbers are the last ones that were given to messages and to events. None is
@@ -84,6 +87,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 		s.wake()
 	}
 	s.wakeIndex(t)
+	s.wakeEraser(t)
 	// Where the files were taken away meanwhile, the commit has gone with them.
 	return s.watch.Check()
 }

@@ -10,7 +10,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
+	"github.com/rs/zerolog"
 	_ "modernc.org/sqlite" // the driver of session.db
 
 	"bridged/internal/dbfile"
@@ -147,13 +150,24 @@ func (k *keyDB) watch(w *dbfile.Watch) (_ *dbfile.Watch, err error) {
 	return w, w.AddDatabase(k.path)
 }
 
-// erase leaves nothing of what was deleted in the file or its log: the pages
-// that are in use are written anew, the others are cut off, and so is the log,
-// which has copies of both.
+// erase leaves nothing of a session that was deleted. What whatsmeow does not
+// delete with it (tokens, messages that it had decrypted or may have to send
+// again) goes too. Then the pages that are in use are written anew, the others
+// are cut off, and so is the log, which has copies of both.
 func (k *keyDB) erase(ctx context.Context) error {
+	if err := k.empty(ctx); err != nil {
+		return fmt.Errorf("clear the session's tables: %w", sessionDatabase.Explain(err))
+	}
 	if _, err := k.ExecContext(ctx, "VACUUM"); err != nil {
 		return fmt.Errorf("clear the session's file: %w", sessionDatabase.Explain(err))
 	}
+	return k.truncateLog(ctx)
+}
+
+// truncateLog cuts off the write-ahead log, which still has what was deleted
+// since it was last cut off: keys that were used up, and the text of messages,
+// which whatsmeow keeps in the file until they are stored.
+func (k *keyDB) truncateLog(ctx context.Context) error {
 	var busy, frames, copied int
 	err := k.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &copied)
 	if err == nil && busy != 0 {
@@ -163,6 +177,82 @@ func (k *keyDB) erase(ctx context.Context) error {
 		return fmt.Errorf("clear the session's log: %w", sessionDatabase.Explain(err))
 	}
 	return nil
+}
+
+const (
+	// truncateGather is how long deletions are gathered before the log is cut
+	// off, and truncatePause how often that is done without one.
+	truncateGather = time.Second
+	truncatePause  = time.Hour
+)
+
+// keepShort cuts the log off after deletions of messages and hourly, until ctx
+// ends.
+func (k *keyDB) keepShort(ctx context.Context, deletions <-chan struct{}, log zerolog.Logger) {
+	ticker := time.NewTicker(truncatePause)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		case <-deletions:
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(truncateGather):
+			}
+		}
+		if err := k.truncateLog(ctx); err != nil && ctx.Err() == nil {
+			log.Warn().Err(err).Msg("session.db-wal not cut off; trying again within an hour")
+		}
+	}
+}
+
+// keptTables outlast a session: the version of the schema, and which numbers and
+// LIDs belong together.
+var keptTables = []string{"whatsmeow_version", "whatsmeow_lid_map"}
+
+// empty deletes the rows of all tables but keptTables.
+func (k *keyDB) empty(ctx context.Context) (err error) {
+	tx, err := k.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Rollback())
+		}
+	}()
+	tables, err := tablesOf(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if slices.Contains(keptTables, table) {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM "`+table+`"`); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+func tablesOf(ctx context.Context, tx *sql.Tx) (tables []string, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'whatsmeow\\_%' ESCAPE '\\'")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table string
+		if err := rows.Scan(&table); err != nil {
+			return nil, err
+		}
+		tables = append(tables, table)
+	}
+	return tables, rows.Err()
 }
 
 // Close closes the file.

@@ -58,6 +58,7 @@ type Manager struct {
 	beforeTry func() // set by tests alone, before anything is sent
 
 	commands chan command
+	deleted  chan struct{} // a token after the deletion of a message
 	changed  chan struct{} // a token after each change of status
 	groups   *groupFetcher
 	pairMu   sync.Mutex // serialises requests for pairing codes
@@ -95,6 +96,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		opts: opts, log: opts.Log, inbox: opts.Inbox, db: db, container: container,
 		background: background, stop: stop,
 		commands: make(chan command),
+		deleted:  make(chan struct{}, 1),
 		changed:  make(chan struct{}, 1),
 	}
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
@@ -110,9 +112,15 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 func (m *Manager) loadUser(ctx context.Context) error {
 	device, err := m.container.GetFirstDevice(ctx)
 	if err != nil {
-		return fmt.Errorf("read the session: %w", err)
+		return fmt.Errorf("read the session: %w", sessionDatabase.Explain(err))
 	}
 	m.setUser(userOf(device))
+	if device.ID == nil {
+		// The program may have been killed while it wiped a session.
+		if err := m.db.erase(ctx); err != nil {
+			return err
+		}
+	}
 	return m.loadPhoneSeen(ctx)
 }
 
@@ -137,6 +145,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		m.prepareVersion(ctx)
 	}
 	m.workers.Go(func() { m.groups.run(m.background) })
+	m.workers.Go(func() { m.db.keepShort(m.background, m.deleted, m.log) })
 	err := m.supervise(ctx)
 	m.handlers.shut() // they may still begin work
 	m.setState(bridge.StateIdle, "")

@@ -133,6 +133,7 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	}
 	l.m.accepted()
 	l.m.traffic.stored(facts)
+	l.m.noteDeletions(facts)
 	l.m.groups.want(facts)
 	return true
 }
@@ -153,6 +154,18 @@ func (l *link) refuse(cause error) bool {
 	l.tell(signal{kind: signalRefused, after: wait,
 		sentence: "a message could not be stored and was left with the network: " + reasonOf(sessionDatabase.Explain(cause))})
 	return false
+}
+
+// noteDeletions has what is left of deleted messages in session.db removed.
+func (m *Manager) noteDeletions(facts []bridge.Fact) {
+	for _, fact := range facts {
+		if _, is := fact.(bridge.Deletion); is {
+			select {
+			case m.deleted <- struct{}{}:
+			default: // it is about to be done
+			}
+		}
+	}
 }
 
 // accepted ends a row of refusals.

@@ -485,12 +485,13 @@ func (s *session) logout(ctx context.Context) commandResult {
 	return commandResult{unlinked: unlinked}
 }
 
-// wipe deletes the session's keys, whether or not whatsmeow has done so.
+// wipe deletes the session's keys, whether or not whatsmeow has done so, and
+// what the file still has of them.
 func (s *session) wipe(ctx context.Context) error {
 	if err := s.m.container.DeleteDevice(ctx, &store.Device{ID: &s.device}); err != nil {
-		return fmt.Errorf("wipe the session: %w", err)
+		return fmt.Errorf("wipe the session: %w", sessionDatabase.Explain(err))
 	}
-	return nil
+	return s.m.db.erase(ctx)
 }
 
 // logoutTimeout bounds the network's part of a logout.

@@ -1,0 +1,234 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// erased waits until a store has worked off its deletions.
+func erased(t *testing.T, s *Store) {
+	t.Helper()
+	deadline := time.NewTimer(30 * time.Second)
+	defer deadline.Stop()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		pending, err := s.Setting(context.Background(), settingErasing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pending == "" {
+			return
+		}
+		select {
+		case <-deadline.C:
+			t.Fatal("deletions are not worked off")
+		case <-ticker.C:
+		}
+	}
+}
+
+// onDisk returns which of some words stand in the files of a store.
+func onDisk(t *testing.T, s *Store, words ...string) (found []string) {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		data, err := os.ReadFile(s.path + suffix)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		for _, word := range words {
+			if bytes.Contains(data, []byte(word)) {
+				found = append(found, fmt.Sprintf("%q in bridged.db%s", word, suffix))
+			}
+		}
+	}
+	return found
+}
+
+func gone(t *testing.T, s *Store, words ...string) {
+	t.Helper()
+	for _, found := range onDisk(t, s, words...) {
+		t.Errorf("deleted, but on the disk: %s", found)
+	}
+}
+
+// secretMessage has a word of its own in each of its parts. The first letter
+// of the text stands nowhere else, so that its grams in the index are whole.
+func secretMessage(id string, seconds int) (m bridge.Message, words []string) {
+	m = says(alice, alice, id, seconds, "ꙮꙮꙮ content-of-"+id+strings.Repeat(" and more", 700))
+	m.Raw = []byte("protobuf-of-" + id + strings.Repeat(" and more", 1000))
+	m.MessageType = "documentMessage"
+	m.Media = &bridge.Media{Type: bridge.MediaDocument, FileName: "name-of-" + id, Caption: "caption-of-" + id,
+		Ref: bridge.MediaRef{DirectPath: "/path-of-" + id, MediaKey: []byte("key")}}
+	return m, []string{"content-of-" + id, "protobuf-of-" + id, "name-of-" + id, "caption-of-" + id}
+}
+
+func TestDeletion_LeavesNothingOnTheDisk(t *testing.T) {
+	s := newStore(t)
+	m, words := secretMessage("A1", 1)
+	save(t, s, m)
+	for i := range 100 {
+		save(t, s, says(alice, alice, fmt.Sprintf("B%d", i), 2+i, "something else"))
+	}
+	settle(t, s)
+	words = append(words, "ꙮ")
+	if found := onDisk(t, s, words...); len(found) < len(words) {
+		t.Fatalf("the test does not look where the words are: found only %v", found)
+	}
+	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(200)})
+	erased(t, s)
+	gone(t, s, words...)
+	if err := s.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	sameList(t, "what is left is found", matchIDs(search(t, s, bridge.SearchQuery{Q: "something else", Limit: 3})), []string{"B99", "B98", "B97"})
+}
+
+func TestRetain_LeavesNothingOnTheDisk(t *testing.T) {
+	s := newStore(t)
+	var words []string
+	for i := range 200 {
+		m, more := secretMessage(fmt.Sprintf("A%03d.", i), i)
+		words = append(words, more...)
+		save(t, s, m)
+	}
+	settle(t, s)
+	if n, err := s.Retain(t.Context(), at(150).Time); err != nil || n != 150 {
+		t.Fatalf("removed %d, %v", n, err)
+	}
+	erased(t, s)
+	gone(t, s, words[:150*4]...)
+	if found := onDisk(t, s, words[150*4:]...); len(found) < 50*4 {
+		t.Errorf("what is kept is there only in part: %d of %d", len(found), 50*4)
+	}
+}
+
+// TestOpen_CleansAStoreOfAnEarlierVersion: that one did not overwrite what it
+// deleted.
+func TestOpen_CleansAStoreOfAnEarlierVersion(t *testing.T) {
+	path := written(t)
+	run(t, path, "PRAGMA secure_delete = 0; UPDATE messages SET content = hex(zeroblob(20000)) || 'left in a free page';"+
+		"UPDATE messages SET content = ''; DELETE FROM settings WHERE name = '"+settingClean+"'")
+	before, err := os.ReadFile(path)
+	if err != nil || !bytes.Contains(before, []byte("left in a free page")) {
+		t.Fatalf("the test has nothing to clean (%v)", err)
+	}
+	s := openStore(t, path)
+	gone(t, s, "left in a free page")
+	sameList(t, "history", ids(historyOf(t, s, alice)), []string{"A1"})
+}
+
+func TestCompact_RefusesAStoreInUse(t *testing.T) {
+	s := newStore(t)
+	save(t, s, says(alice, alice, "A1", 1, "hi"))
+	if err := Compact(t.Context(), s.path); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("got %v, want a refusal", err)
+	}
+	save(t, s, says(alice, alice, "A2", 2, "hi"))
+	sameList(t, "history", ids(historyOf(t, s, alice)), []string{"A1", "A2"})
+}
+
+// TestDeletion_UnderTraffic deletes at random among messages of all sizes that
+// come, grow and shrink: pages are split, merged and freed.
+func TestDeletion_UnderTraffic(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	s := newStore(t)
+	live, dead := map[string]bool{}, []string{}
+	for i := range 1500 {
+		id := fmt.Sprintf("M%05d.", i)
+		text := "text-of-" + id + strings.Repeat("x", random.IntN(1+random.IntN(6000)))
+		m := says([]bridge.JID{alice, bob, carol}[i%3], alice, id, i, text)
+		m.Raw = []byte("raw-of-" + id + strings.Repeat("y", random.IntN(1+random.IntN(9000))))
+		save(t, s, m)
+		live[id] = true
+		for old := range live {
+			if random.IntN(3) == 0 {
+				n := 0
+				fmt.Sscanf(old, "M%05d.", &n)
+				chat := []bridge.JID{alice, bob, carol}[n%3]
+				save(t, s, bridge.Deletion{Chat: chat, Target: old, By: alice, Timestamp: at(5000)})
+				delete(live, old)
+				dead = append(dead, "text-of-"+old, "raw-of-"+old)
+			}
+			break
+		}
+	}
+	erased(t, s)
+	gone(t, s, dead...)
+}
+
+// TestDeletion_WhileSomebodyReads: a reader keeps the log as it was; it is cut
+// off as soon as the reader is done, and nobody waits for that meanwhile.
+func TestDeletion_WhileSomebodyReads(t *testing.T) {
+	s := newStore(t)
+	m, words := secretMessage("A1", 1)
+	save(t, s, m)
+	reading, done := make(chan struct{}), make(chan struct{})
+	finished := make(chan error, 1)
+	go func() {
+		finished <- s.read(context.Background(), func(r *snapshot) error {
+			var n int
+			err := r.scan(r.ctx, "SELECT count(*) FROM messages", nil, &n)
+			close(reading)
+			<-done
+			return err
+		})
+	}()
+	<-reading
+	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(2)})
+	if err := s.truncateOnce(t.Context()); !errors.Is(err, errBusyLog) {
+		t.Errorf("cutting off a log that is read: got %v, want errBusyLog", err)
+	}
+	save(t, s, says(alice, alice, "A2", 3, "not held up"))
+	close(done)
+	if err := <-finished; err != nil {
+		t.Fatal(err)
+	}
+	erased(t, s)
+	gone(t, s, words...)
+}
+
+// TestDeletion_IsFinishedAfterAKill begins with the files that a killed process
+// leaves behind.
+func TestDeletion_IsFinishedAfterAKill(t *testing.T) {
+	live := newStore(t)
+	m, words := secretMessage("A1", 1)
+	save(t, live, m)
+	live.indexing.Lock() // the background finishes nothing
+	save(t, live, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(2)})
+	crashed := live.path + ".crashed"
+	live.writing.Lock()
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(live.path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, crashed+suffix, string(data))
+	}
+	live.writing.Unlock()
+	live.indexing.Unlock()
+	s := openStore(t, crashed)
+	erased(t, s)
+	gone(t, s, words...)
+	files, err := s.ErasedFiles(t.Context(), 10)
+	if err != nil || len(files) != 1 || files[0].Media.Ref.DirectPath != "/path-of-A1" || files[0].Media.Type != bridge.MediaDocument {
+		t.Fatalf("files to remove: %+v, %v", files, err)
+	}
+	if err := s.FileRemoved(t.Context(), files[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := s.ErasedFiles(t.Context(), 10); err != nil || len(files) != 0 {
+		t.Errorf("still to remove: %+v, %v", files, err)
+	}
+}

@@ -31,7 +31,7 @@ func (g *Guard) dial(ctx context.Context, hostport string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.connect(ctx, addrs, uint16(port))
+	return connect(ctx, g.dialer, addrs, uint16(port))
 }
 
 // resolve returns a host's addresses, in the resolver's order, if all of them may
@@ -82,11 +82,11 @@ func (g *Guard) lookUp(ctx context.Context, name string) ([]netip.Addr, error) {
 }
 
 // connect tries the addresses in turn.
-func (g *Guard) connect(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
+func connect(ctx context.Context, dialer *net.Dialer, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	var failures []error
 	for i, addr := range addrs {
 		last := i == len(addrs)-1
-		conn, err := g.connectOne(ctx, netip.AddrPortFrom(addr, port), last)
+		conn, err := connectOne(ctx, dialer, netip.AddrPortFrom(addr, port), last)
 		if err == nil {
 			return conn, nil
 		}
@@ -99,11 +99,11 @@ func (g *Guard) connect(ctx context.Context, addrs []netip.Addr, port uint16) (n
 }
 
 // connectOne gives up early only where there is something else to try.
-func (g *Guard) connectOne(ctx context.Context, target netip.AddrPort, last bool) (net.Conn, error) {
+func connectOne(ctx context.Context, dialer *net.Dialer, target netip.AddrPort, last bool) (net.Conn, error) {
 	if !last {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, nextAddressAfter)
 		defer cancel()
 	}
-	return g.dialer.DialContext(ctx, "tcp", target.String())
+	return dialer.DialContext(ctx, "tcp", target.String())
 }

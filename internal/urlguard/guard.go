@@ -20,6 +20,9 @@
 // A Guard also bounds what a fetch may cost: its whole time, its size counted
 // after decompression, the number of redirects and the number of fetches at once.
 //
+// [Reach] is for those who may name private addresses: it holds the second and
+// the third step, for the prefixes that were named.
+//
 // What it cannot know: a network that translates IPv6 to IPv4 under a prefix of
 // its own (RFC 6052, section 2.2), and services that listen on a public address
 // but expect only friends. Both are for the firewall.

@@ -43,6 +43,7 @@ type config struct {
 	WebhookSecret     string        `env:"WEBHOOK_SECRET"`
 	WebhookSecretFile string        `env:"WEBHOOK_SECRET_FILE"`
 	WebhookEvents     string        `env:"WEBHOOK_EVENTS"`
+	WebhookPrivate    string        `env:"WEBHOOK_ALLOW_PRIVATE"`
 
 	// SimulatedFetchAllow makes exceptions of send-media's guard, where
 	// NetworkFile says that nothing is real.
@@ -50,7 +51,8 @@ type config struct {
 
 	network    wa.Network
 	fetchAllow []netip.Prefix
-	webhooks   []webhook.Endpoint
+	webhooks   []webhook.Configured
+	hookAllow  []netip.Prefix
 	level      zerolog.Level
 }
 

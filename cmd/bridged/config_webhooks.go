@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -17,11 +18,12 @@ func (c *config) checkEvents(faults *configFaults) {
 	if c.EventsMaxCount < 0 {
 		faults.add("EVENTS_MAX_COUNT must not be negative; 0 is no limit")
 	}
+	c.checkWebhookPrivate(faults)
 	c.checkWebhookSecret(faults)
 	types := c.webhookTypes(faults)
 	for url := range strings.SplitSeq(c.WebhookURL, ",") {
 		url = strings.TrimSpace(url)
-		isNamed := slices.ContainsFunc(c.webhooks, func(e webhook.Endpoint) bool { return e.URL == url })
+		isNamed := slices.ContainsFunc(c.webhooks, func(e webhook.Configured) bool { return e.URL == url })
 		if url == "" || isNamed {
 			continue
 		}
@@ -29,8 +31,25 @@ func (c *config) checkEvents(faults *configFaults) {
 			faults.add("WEBHOOK_URL: %v; several are written with commas between", err)
 			return
 		}
-		// Whoever sets the environment owns the network that it is in.
-		c.webhooks = append(c.webhooks, webhook.Endpoint{URL: url, Secret: c.WebhookSecret, Types: types, AllowPrivate: true})
+		// Whoever sets the environment owns the network that it is in. What is
+		// never reached is judged when it is dialled.
+		c.webhooks = append(c.webhooks, webhook.Configured{URL: url, Secret: c.WebhookSecret, Types: types, AllowPrivate: true})
+	}
+}
+
+// checkWebhookPrivate reads which private addresses the webhooks may have that
+// are made over the API.
+func (c *config) checkWebhookPrivate(faults *configFaults) {
+	for text := range strings.SplitSeq(c.WebhookPrivate, ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil || prefix != prefix.Masked() {
+			faults.add("WEBHOOK_ALLOW_PRIVATE must be address prefixes with commas between, such as 10.0.0.0/8, fd00::/8")
+			return
+		}
+		c.hookAllow = append(c.hookAllow, prefix)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func openWebhooks(ctx context.Context, c config, s *store.Store, log zerolog.Logger) (*webhook.Dispatcher, error) {
 	agent := "bridged/" + version
 	d := webhook.New(webhook.Options{
-		Store: s, Guard: urlguard.New(urlguard.Options{UserAgent: agent, AllowPrefixes: c.fetchAllow}), UserAgent: agent, Log: log,
+		Store: s, Guard: urlguard.New(urlguard.Options{UserAgent: agent, AllowPrefixes: c.fetchAllow}), AllowPrivate: c.hookAllow, UserAgent: agent, Log: log,
 	})
 	return d, d.Configure(ctx, c.webhooks)
 }

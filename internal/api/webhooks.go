@@ -126,7 +126,7 @@ func (s *server) deliveries(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	const any = "any"
 	status := q.oneOf("status", any, any,
-		string(bridge.DeliveryPosting), string(bridge.DeliveryDone), string(bridge.DeliveryAbandoned))
+		string(bridge.WebhookPending), string(bridge.WebhookDelivered), string(bridge.WebhookDead))
 	query := bridge.DeliveryQuery{Webhook: id, Limit: q.limit(maxDeliveries), Cursor: q.text("cursor")}
 	if status != any {
 		query.Status = bridge.DeliveryState(status)

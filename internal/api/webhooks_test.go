@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -33,11 +34,19 @@ func newHooked(t *testing.T, changes ...func(*api.Options)) hooked {
 	receiver := &hookReceiver{t: t, status: http.StatusOK, got: make(chan string, 100)}
 	s := newServer(t, append(changes, func(o *api.Options) {
 		o.Webhooks = webhook.New(webhook.Options{
-			Store: o.Store, Guard: urlguard.New(urlguard.Options{}), Public: receiver, Private: receiver, Log: zerolog.Nop(),
+			Store: o.Store, Guard: urlguard.New(urlguard.Options{}), Transport: receiver, Log: zerolog.Nop(),
+			AllowPrivate: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Resolver: lan{},
 		})
 		run(t, o.Webhooks)
 	})...)
 	return hooked{s, receiver}
+}
+
+// lan knows every name.
+type lan struct{}
+
+func (lan) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil
 }
 
 func run(t *testing.T, d *webhook.Dispatcher) {
@@ -202,7 +211,7 @@ func TestWebhooks_PostWhatTheDocumentHas(t *testing.T) {
 	if _, err := h.store.PruneEvents(t.Context(), time.Time{}, 1); err != nil {
 		t.Fatal(err)
 	}
-	h.create(object{"url": public, "after": 0}) // behind the log's beginning
+	h.create(object{"url": public, "after": 1}) // behind the log's beginning
 	if kind := typeOf(t, <-h.receiver.got); kind != "reset" {
 		t.Errorf("first came %s", kind)
 	}
@@ -252,12 +261,12 @@ func TestWebhooks_ListWhatFailedAndPostItAgain(t *testing.T) {
 	h.until(w.ID, "the delivery", func(w shown) bool { return w.Pending == 0 && w.LastDeliveredAt != nil })
 	var d bridge.WebhookDelivery
 	h.Post(again, nil).Want(http.StatusOK).Decode(&d) // delivered: it is posted once more
-	if d.Status != bridge.DeliveryDone || d.Attempts < 3 {
+	if d.Status != bridge.WebhookDelivered || d.Attempts < 3 {
 		t.Errorf("posted again: %+v", d)
 	}
 	h.receiver.answers(http.StatusNotFound)
 	h.Post(again, nil).Want(http.StatusOK).Decode(&d)
-	if d.Status != bridge.DeliveryAbandoned || *d.LastError != "the receiver answered 404 Not Found" {
+	if d.Status != bridge.WebhookDead || *d.LastError != "the receiver answered 404 Not Found" {
 		t.Errorf("posted again in vain: %+v", d)
 	}
 	if dead := h.deliveries(w.ID, "?status=dead&limit=1"); dead.Count != 1 || dead.NextCursor != nil {
@@ -286,17 +295,19 @@ func TestWebhooks_RefuseWhatIsNotUnderstood(t *testing.T) {
 	w := h.create(object{"url": public})
 	path := fmt.Sprint("/api/webhooks/", w.ID)
 	for body, sentence := range map[string]string{
-		`{}`:                                     "url is required",
-		`{"url":1}`:                              "url must be a string",
-		`{"url":"http://10.0.0.1/"}`:             "allowPrivate",
-		`{"url":"` + public + `","types":["x"]}`: "types must be of",
-		`{"url":"` + public + `","types":"message.created"}`: "types must be an array",
-		`{"url":"` + public + `","chat":"nobody"}`:           "chat",
-		`{"url":"` + public + `","secret":"mine"}`:           "whsec_",
-		`{"url":"` + public + `","after":-1}`:                "after must be",
-		`{"url":"` + public + `","after":"soon"}`:            "after must be",
-		`{"url":"` + public + `","rotateSecret":true}`:       "rotateSecret is for webhooks that exist",
-		`{"url":"` + public + `","enabled":"yes"}`:           "enabled must be true or false",
+		`{}`:                         "url is required",
+		`{"url":1}`:                  "url must be a string",
+		`{"url":"http://10.0.0.1/"}`: "allowPrivate",
+		`{"url":"http://127.0.0.1/","allowPrivate":true}`:       "WEBHOOK_ALLOW_PRIVATE",
+		`{"url":"http://169.254.169.254/","allowPrivate":true}`: "WEBHOOK_ALLOW_PRIVATE",
+		`{"url":"` + public + `","types":["x"]}`:                "types must be of",
+		`{"url":"` + public + `","types":"message.created"}`:    "types must be an array",
+		`{"url":"` + public + `","chat":"nobody"}`:              "chat",
+		`{"url":"` + public + `","secret":"mine"}`:              "whsec_",
+		`{"url":"` + public + `","after":-1}`:                   "after must be",
+		`{"url":"` + public + `","after":"soon"}`:               "after must be",
+		`{"url":"` + public + `","rotateSecret":true}`:          "rotateSecret is for webhooks that exist",
+		`{"url":"` + public + `","enabled":"yes"}`:              "enabled must be true or false",
 	} {
 		got := h.Post("/api/webhooks", body).Want(http.StatusBadRequest)
 		if !strings.Contains(got.Error(), sentence) {

@@ -1,5 +1,7 @@
 package bridge
 
+import "time"
+
 // WebhookSource says who configures a webhook.
 type WebhookSource string
 
@@ -41,9 +43,9 @@ type DeliveryState string
 
 // The states of deliveries. Dead ones are no longer tried by themselves.
 const (
-	DeliveryPosting   DeliveryState = "pending"
-	DeliveryDone      DeliveryState = "delivered"
-	DeliveryAbandoned DeliveryState = "dead"
+	WebhookPending   DeliveryState = "pending"
+	WebhookDelivered DeliveryState = "delivered"
+	WebhookDead      DeliveryState = "dead"
 )
 
 // EventReset is the type of what a webhook is sent when it was behind the
@@ -65,7 +67,21 @@ type WebhookDelivery struct {
 	NextAttemptAt  *Time         `json:"nextAttemptAt"`
 	ResponseStatus *int          `json:"responseStatus"`
 	LastError      *string       `json:"lastError"`
+
+	// Queue is the chat's row in the store, by which deliveries are kept in
+	// order: a chat's JID may change.
+	Queue int64 `json:"-"`
+	// Tried is how long it has been tried. It is added up from what each pause
+	// was, so that a clock that jumps changes nothing.
+	Tried time.Duration `json:"-"`
 }
+
+// The queues of what belongs to no chat: events of the account, and the reset
+// that goes before everything else.
+const (
+	QueueAccount int64 = 0
+	QueueReset   int64 = -1
+)
 
 // DeliveryQuery is a page of a webhook's deliveries, the newest first. An empty
 // Status is any.

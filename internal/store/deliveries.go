@@ -6,15 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"bridged/internal/bridge"
 )
 
 // The states of deliveries as they are numbered in the column status.
 var deliveryStates = [...]bridge.DeliveryState{
-	0: bridge.DeliveryPosting,
-	1: bridge.DeliveryDone,
-	2: bridge.DeliveryAbandoned,
+	0: bridge.WebhookPending,
+	1: bridge.WebhookDelivered,
+	2: bridge.WebhookDead,
 }
 
 func stateNumber(state bridge.DeliveryState) int {
@@ -31,20 +32,21 @@ func stateNumber(state bridge.DeliveryState) int {
 const keptDeliveries = 200
 
 const deliveryColumns = `d.id, d.webhook, d.event, d.event_at, d.type, d.chat, d.status, d.attempts,
-	d.first_at, d.last_at, d.next_at, d.response, d.error`
+	d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms`
 
 func (s *Store) scanDelivery(scan func(...any) error) (bridge.WebhookDelivery, error) {
 	var d bridge.WebhookDelivery
-	var eventAt int64
+	var eventAt, tried int64
 	var status int
 	var first, last, next, response sql.NullInt64
 	var lastError sql.NullString
 	err := scan(&d.ID, &d.WebhookID, &d.EventID, &eventAt, &d.EventType, &d.ChatJID, &status, &d.Attempts,
-		&first, &last, &next, &response, &lastError)
+		&first, &last, &next, &response, &lastError, &d.Queue, &tried)
 	if err != nil {
 		return d, err
 	}
 	d.EventAt, d.ChatJID, d.Status = bridge.Millis(eventAt), s.Canonical(d.ChatJID), deliveryStates[status]
+	d.Tried = time.Duration(tried) * time.Millisecond
 	d.FirstAttemptAt, d.LastAttemptAt, d.NextAttemptAt = timeOf(first), timeOf(last), timeOf(next)
 	if response.Valid {
 		answered := int(response.Int64)
@@ -58,62 +60,55 @@ func (s *Store) scanDelivery(scan func(...any) error) (bridge.WebhookDelivery, e
 
 func (s *Store) listDeliveries(ctx context.Context, query string, args ...any) ([]bridge.WebhookDelivery, error) {
 	list := []bridge.WebhookDelivery{}
-	err := s.read(ctx, func(r *snapshot) error {
-		return r.each(ctx, query, args, func(rows *sql.Rows) error {
-			d, err := s.scanDelivery(rows.Scan)
-			list = append(list, d)
-			return err
-		})
+	err := s.read(ctx, func(r *snapshot) (err error) {
+		list, err = r.deliveries(query, args...)
+		return err
 	})
 	return list, err
 }
 
-// pendingHeadsQuery walks the index of what is pending; the other columns are
-// those of the row with the lowest event.
-const pendingHeadsQuery = `
-	SELECT d.id, d.webhook, min(d.event), d.event_at, d.type, d.chat, d.status, d.attempts,
-		d.first_at, d.last_at, d.next_at, d.response, d.error
-	FROM deliveries d WHERE d.webhook = ? AND d.status = 0 GROUP BY d.chat`
-
-// PendingHeads are, for each chat of which something is pending, the delivery
-// that is the next in order.
-func (s *Store) PendingHeads(ctx context.Context, webhook int64) ([]bridge.WebhookDelivery, error) {
-	heads, err := s.listDeliveries(ctx, pendingHeadsQuery, webhook)
-	if err != nil {
-		return nil, fmt.Errorf("list pending deliveries: %w", err)
-	}
-	return heads, nil
+func (r *snapshot) deliveries(query string, args ...any) ([]bridge.WebhookDelivery, error) {
+	list := []bridge.WebhookDelivery{}
+	err := r.each(r.ctx, query, args, func(rows *sql.Rows) error {
+		d, err := r.s.scanDelivery(rows.Scan)
+		list = append(list, d)
+		return err
+	})
+	return list, err
 }
 
-const pendingOfQuery = "SELECT " + deliveryColumns + ` FROM deliveries d
-	WHERE d.webhook = ? AND d.status = 0 AND d.chat = (SELECT chat FROM deliveries WHERE id = ?) ORDER BY d.event LIMIT ?`
-
-// PendingOf are the first deliveries that are pending for the chat of one of
-// them, in order.
-func (s *Store) PendingOf(ctx context.Context, head bridge.WebhookDelivery, limit int) ([]bridge.WebhookDelivery, error) {
-	list, err := s.listDeliveries(ctx, pendingOfQuery, head.WebhookID, head.ID, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list a chat's pending deliveries: %w", err)
-	}
-	return list, nil
+// DeliveryProgress is how far a webhook has come: all events up to Cursor were
+// looked at (where it is not negative), Deliveries went as they say, and the
+// events of Dropped are not to be delivered.
+type DeliveryProgress struct {
+	Cursor     int64
+	Deliveries []bridge.WebhookDelivery
+	Dropped    []int64
 }
 
-// SaveDeliveries keeps how deliveries of a webhook went, and that all events
-// up to cursor were looked at (where it is not negative), in one transaction. It answers
-// [bridge.CodeNotFound] when the webhook is gone.
-func (s *Store) SaveDeliveries(ctx context.Context, webhook, cursor int64, deliveries []bridge.WebhookDelivery) error {
+// SaveDeliveries keeps the progress of a webhook in one transaction. It fails
+// with [bridge.CodeNotFound] when the webhook is gone.
+func (s *Store) SaveDeliveries(ctx context.Context, webhook int64, p DeliveryProgress) error {
 	err := s.write(ctx, func(t *tx) error {
-		changed, err := t.change("UPDATE webhooks SET cursor = iif(?1 < 0, cursor, ?1) WHERE id = ?2", cursor, webhook)
+		changed, err := t.change("UPDATE webhooks SET cursor = iif(?1 < 0, cursor, ?1) WHERE id = ?2", p.Cursor, webhook)
 		if err != nil {
 			return err
 		}
 		if changed == 0 {
 			return bridge.NotFound("there is no webhook %d", webhook)
 		}
-		for _, d := range deliveries {
+		for _, d := range p.Deliveries {
 			if err := t.saveDelivery(webhook, d); err != nil {
 				return err
 			}
+		}
+		for _, event := range p.Dropped {
+			if err := t.run("DELETE FROM deliveries WHERE webhook = ? AND event = ?", webhook, event); err != nil {
+				return err
+			}
+		}
+		if err := t.showTries(webhook, p.Deliveries); err != nil {
+			return err
 		}
 		return t.forgetDelivered(webhook)
 	})
@@ -123,24 +118,51 @@ func (s *Store) SaveDeliveries(ctx context.Context, webhook, cursor int64, deliv
 	return nil
 }
 
+// saveDelivery adds or changes a delivery. Its chat is looked up here, in the
+// transaction: two chats may have become one since the event was read.
 func (t *tx) saveDelivery(webhook int64, d bridge.WebhookDelivery) error {
-	err := t.run(`
-		INSERT INTO deliveries (webhook, event, event_at, type, chat, status, attempts, first_at, last_at, next_at, response, error)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	return t.run(`
+		INSERT INTO deliveries (webhook, event, event_at, type, chat, chat_id, status, attempts, first_at, last_at, next_at, response, error, tried_ms)
+		SELECT ?1, ?2, ?3, ?4, ifnull(c.jid, ''), iif(?4 = 'reset', ?13, ifnull(c.id, ?14)), ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12
+		FROM (SELECT 1)
+			LEFT JOIN events e ON e.id = ?2 AND ?4 != 'reset'
+			LEFT JOIN messages m ON m.arrival = e.message
+			LEFT JOIN chats c ON c.id = ifnull(m.chat, e.chat)
+		WHERE true
 		ON CONFLICT (webhook, event) DO UPDATE SET status = excluded.status, attempts = excluded.attempts,
 			first_at = excluded.first_at, last_at = excluded.last_at, next_at = excluded.next_at,
-			response = excluded.response, error = excluded.error`,
-		webhook, d.EventID, d.EventAt.UnixMilli(), string(d.EventType), string(d.ChatJID), stateNumber(d.Status), d.Attempts,
+			response = excluded.response, error = excluded.error, tried_ms = excluded.tried_ms`,
+		webhook, d.EventID, d.EventAt.UnixMilli(), string(d.EventType), stateNumber(d.Status), d.Attempts,
 		millisColumn(d.FirstAttemptAt), millisColumn(d.LastAttemptAt), millisColumn(d.NextAttemptAt),
-		column(d.ResponseStatus), column(d.LastError))
-	if err != nil || d.LastAttemptAt == nil {
-		return err
+		column(d.ResponseStatus), column(d.LastError), d.Tried.Milliseconds(), bridge.QueueReset, bridge.QueueAccount)
+}
+
+// showTries enters the last success and the last failure into the webhook.
+func (t *tx) showTries(webhook int64, deliveries []bridge.WebhookDelivery) error {
+	var delivered, failed *bridge.WebhookDelivery
+	for i := range deliveries {
+		d := &deliveries[i]
+		switch {
+		case d.LastAttemptAt == nil:
+		case d.Status == bridge.WebhookDelivered && (delivered == nil || !d.LastAttemptAt.Before(delivered.LastAttemptAt.Time)):
+			delivered = d
+		case d.Status != bridge.WebhookDelivered && (failed == nil || !d.LastAttemptAt.Before(failed.LastAttemptAt.Time)):
+			failed = d
+		}
 	}
-	if d.Status == bridge.DeliveryDone {
-		return t.run("UPDATE webhooks SET last_delivered_at = ?, last_error = NULL WHERE id = ?", d.LastAttemptAt.UnixMilli(), webhook)
+	if failed != nil {
+		err := t.run("UPDATE webhooks SET last_failed_at = ?, last_error = ? WHERE id = ?",
+			failed.LastAttemptAt.UnixMilli(), column(failed.LastError), webhook)
+		if err != nil {
+			return err
+		}
 	}
-	return t.run("UPDATE webhooks SET last_failed_at = ?, last_error = ? WHERE id = ?",
-		d.LastAttemptAt.UnixMilli(), column(d.LastError), webhook)
+	if delivered == nil {
+		return nil
+	}
+	isLast := failed == nil || !delivered.LastAttemptAt.Before(failed.LastAttemptAt.Time)
+	return t.run("UPDATE webhooks SET last_delivered_at = ?, last_error = iif(?, NULL, last_error) WHERE id = ?",
+		delivered.LastAttemptAt.UnixMilli(), isLast, webhook)
 }
 
 const forgetDeliveredQuery = `
@@ -151,15 +173,17 @@ func (t *tx) forgetDelivered(webhook int64) error {
 	return t.run(forgetDeliveredQuery, webhook, keptDeliveries)
 }
 
-// RetryDeliveries makes everything that is pending for a webhook due now.
-func (s *Store) RetryDeliveries(ctx context.Context, webhook int64) error {
-	err := s.write(ctx, func(t *tx) error {
-		return t.run("UPDATE deliveries SET next_at = ? WHERE webhook = ? AND status = 0", t.at, webhook)
-	})
+// moveDeliveries gives what is pending for one chat to another, which has
+// become one with it, and tells those who have read the queues before.
+func (t *tx) moveDeliveries(from, into int64) error {
+	merges, err := readNumber(context.Background(), t.session, settingMerges)
 	if err != nil {
-		return fmt.Errorf("retry deliveries: %w", err)
+		return err
 	}
-	return nil
+	if err := t.setSetting(settingMerges, strconv.FormatInt(merges+1, 10)); err != nil {
+		return err
+	}
+	return t.run("UPDATE deliveries SET chat_id = ? WHERE chat_id = ? AND status = 0", into, from)
 }
 
 // PruneDeliveries forgets deliveries of events that are not in the log any

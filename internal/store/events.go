@@ -31,7 +31,8 @@ type EventPage struct {
 	More   bool
 	// Reset says that events after the number asked for are not in the log any
 	// more, or that the number is of another log (a backup was restored). The
-	// reader has missed something and should read the chats anew.
+	// reader has missed something and should read the chats anew. 0 is the
+	// beginning of the log, wherever that is.
 	Reset bool
 }
 
@@ -83,7 +84,7 @@ func (r *snapshot) events(q EventQuery) (EventPage, error) {
 	if err != nil {
 		return EventPage{}, err
 	}
-	page := EventPage{Events: []bridge.Event{}, Next: max(q.After, pruned), Reset: q.After < pruned}
+	page := EventPage{Events: []bridge.Event{}, Next: max(q.After, pruned), Reset: q.After > 0 && q.After < pruned}
 	if q.After > last {
 		page.Next, page.Reset = last, true
 		return page, nil
@@ -112,13 +113,9 @@ type entry struct {
 // entries reads the log from a number on until the page is full. The last one
 // read is answered even when it is not wanted: it is where reading goes on.
 func (r *snapshot) entries(q EventQuery, after int64) ([]entry, error) {
-	chat, err := r.eventChat(q.Chat)
+	wants, err := r.filter(q)
 	if err != nil {
 		return nil, err
-	}
-	types := make(map[bridge.EventType]bool, len(q.Types))
-	for _, kind := range q.Types {
-		types[kind] = true
 	}
 	rows, err := r.query(r.ctx, `
 		SELECT e.id, e.type, ifnull(e.message, 0), ifnull(m.chat, ifnull(e.chat, 0)), ifnull(e.data, ''), e.at
@@ -134,7 +131,7 @@ func (r *snapshot) entries(q EventQuery, after int64) ([]entry, error) {
 		if err := rows.Scan(&e.id, &e.kind, &e.message, &e.chat, &e.data, &e.at); err != nil {
 			return nil, err
 		}
-		e.wanted = (len(types) == 0 || types[typeOf(e.kind)]) && (q.Chat == "" || e.chat == chat && chat != 0)
+		e.wanted = wants(e)
 		if n := len(list); n > 0 && !list[n-1].wanted {
 			list = list[:n-1]
 		}
@@ -144,6 +141,21 @@ func (r *snapshot) entries(q EventQuery, after int64) ([]entry, error) {
 		}
 	}
 	return list, rows.Err()
+}
+
+// filter returns what tells the entries that q asks for.
+func (r *snapshot) filter(q EventQuery) (func(entry) bool, error) {
+	chat, err := r.eventChat(q.Chat)
+	if err != nil {
+		return nil, err
+	}
+	types := make(map[bridge.EventType]bool, len(q.Types))
+	for _, kind := range q.Types {
+		types[kind] = true
+	}
+	return func(e entry) bool {
+		return (len(types) == 0 || types[typeOf(e.kind)]) && (q.Chat == "" || e.chat == chat && chat != 0)
+	}, nil
 }
 
 // eventChat is the chat that is asked for, 0 when it is not stored yet.

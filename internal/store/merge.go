@@ -181,6 +181,9 @@ func (t *tx) mergeChats(from, into int64) error {
 	if err != nil {
 		return err
 	}
+	if err := t.moveDeliveries(from, into); err != nil {
+		return err
+	}
 	if err := t.run("DELETE FROM chats WHERE id = ?", from); err != nil {
 		return err
 	}

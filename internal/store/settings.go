@@ -17,6 +17,7 @@ const (
 	settingArrival  = "store.last_arrival" // when it was removed
 	settingPruned   = "store.events_pruned"
 	settingIndex    = "store.search_index"
+	settingMerges   = "store.chat_merges" // how many there were
 )
 
 // Setting reads a small value, empty when it was never set.

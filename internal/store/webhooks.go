@@ -10,6 +10,9 @@ import (
 	"bridged/internal/bridge"
 )
 
+// webhookSettings are the columns that change with the settings alone.
+const webhookSettings = "w.id, w.url, w.secret, w.types, w.chat, w.allow_private, w.enabled, w.source, w.cursor"
+
 const webhookColumns = `w.id, w.url, w.secret, w.types, w.chat, w.allow_private, w.enabled, w.source, w.cursor,
 	w.created_at, w.updated_at, w.last_delivered_at, w.last_failed_at, w.last_error,
 	(SELECT count(*) FROM deliveries d WHERE d.webhook = w.id AND d.status = 0),
@@ -56,6 +59,23 @@ func readWebhook(ctx context.Context, q *session, id int64) (bridge.Webhook, err
 	return w, err
 }
 
+// settings reads what a webhook is set to, without how it does: that counts
+// its deliveries.
+func (r *snapshot) settings(id int64) (bridge.Webhook, error) {
+	var w bridge.Webhook
+	var types string
+	err := r.scan(r.ctx, "SELECT "+webhookSettings+" FROM webhooks w WHERE w.id = ?", []any{id},
+		&w.ID, &w.URL, &w.Secret, &types, &w.Chat, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor)
+	if errors.Is(err, sql.ErrNoRows) {
+		return w, bridge.NotFound("there is no webhook %d", id)
+	}
+	if err != nil {
+		return w, err
+	}
+	w.Chat = r.s.Canonical(w.Chat)
+	return w, json.Unmarshal([]byte(types), &w.Types)
+}
+
 // scanWebhook reads webhookColumns.
 func scanWebhook(scan func(...any) error) (bridge.Webhook, error) {
 	var w bridge.Webhook
@@ -76,15 +96,19 @@ func scanWebhook(scan func(...any) error) (bridge.Webhook, error) {
 	return w, json.Unmarshal([]byte(types), &w.Types)
 }
 
-// AddWebhook keeps a new webhook. It begins behind w.Cursor, or with the next
-// event where that is negative.
+// AddWebhook keeps a new webhook. It begins behind w.Cursor, with the next
+// event where that is negative, and with the first in the log where it is 0.
 func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
 	err := s.write(ctx, func(t *tx) error {
-		if w.Cursor < 0 {
-			var err error
-			if w.Cursor, err = t.lastEvent(); err != nil {
-				return err
-			}
+		var err error
+		switch {
+		case w.Cursor < 0:
+			w.Cursor, err = t.lastEvent()
+		case w.Cursor == 0:
+			w.Cursor, err = readNumber(context.Background(), t.session, settingPruned)
+		}
+		if err != nil {
+			return err
 		}
 		types, err := typesColumn(w.Types)
 		if err != nil {

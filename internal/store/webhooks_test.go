@@ -28,7 +28,7 @@ func posting(event int64, chat bridge.JID, status bridge.DeliveryState) bridge.W
 		EventID: event, EventAt: at(int(event)), EventType: bridge.EventMessageCreated, ChatJID: chat,
 		Status: status, Attempts: 1, FirstAttemptAt: ptr(at(10)), LastAttemptAt: ptr(at(20)),
 	}
-	if status == bridge.DeliveryPosting {
+	if status == bridge.WebhookPending {
 		d.NextAttemptAt, d.LastError, d.ResponseStatus = ptr(at(30)), ptr("answered 500"), ptr(500)
 	}
 	return d
@@ -36,7 +36,7 @@ func posting(event int64, chat bridge.JID, status bridge.DeliveryState) bridge.W
 
 func saveDeliveries(t testing.TB, s *Store, w bridge.Webhook, cursor int64, list ...bridge.WebhookDelivery) {
 	t.Helper()
-	if err := s.SaveDeliveries(context.Background(), w.ID, cursor, list); err != nil {
+	if err := s.SaveDeliveries(context.Background(), w.ID, DeliveryProgress{Cursor: cursor, Deliveries: list}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -100,43 +100,65 @@ func TestWebhook_ChangesAndGoes(t *testing.T) {
 	if err != nil || changed.Enabled {
 		t.Errorf("got %+v, %v", changed, err)
 	}
-	saveDeliveries(t, s, w, 5, posting(5, alice, bridge.DeliveryAbandoned))
+	saveDeliveries(t, s, w, 5, posting(5, alice, bridge.WebhookDead))
 	allow := func(bridge.Webhook) error { return nil }
 	if err := s.RemoveWebhook(t.Context(), w.ID, allow); err != nil {
 		t.Fatal(err)
 	}
 	wantCode(t, s.RemoveWebhook(t.Context(), w.ID, allow), bridge.CodeNotFound)
-	wantCode(t, s.SaveDeliveries(t.Context(), w.ID, 6, nil), bridge.CodeNotFound)
+	wantCode(t, s.SaveDeliveries(t.Context(), w.ID, DeliveryProgress{Cursor: 6}), bridge.CodeNotFound)
 	_, err = s.Delivery(t.Context(), w.ID, 1)
 	wantCode(t, err, bridge.CodeNotFound)
 }
 
-func TestDeliveries_OfAChatStayInOrder(t *testing.T) {
-	s := newStore(t)
-	w := addWebhook(t, s, bridge.Webhook{})
-	other := addWebhook(t, s, bridge.Webhook{})
-	saveDeliveries(t, s, w, 9,
-		posting(7, alice, bridge.DeliveryPosting), posting(3, alice, bridge.DeliveryPosting),
-		posting(4, bob, bridge.DeliveryPosting), posting(2, carol, bridge.DeliveryDone), posting(1, bob, bridge.DeliveryAbandoned))
-	saveDeliveries(t, s, other, 9, posting(1, alice, bridge.DeliveryPosting))
-	heads, err := s.PendingHeads(t.Context(), w.ID)
+// queues are the first events of what is pending, by chat.
+func queues(t *testing.T, s *Store, w bridge.Webhook, flying ...int64) (map[bridge.JID]bridge.WebhookDelivery, PendingQueues) {
+	t.Helper()
+	p, err := s.PendingQueues(context.Background(), w.ID, 10, flying)
 	if err != nil {
 		t.Fatal(err)
 	}
-	byChat := map[bridge.JID]bridge.WebhookDelivery{}
-	for _, head := range heads {
-		byChat[head.ChatJID] = head
+	heads := map[bridge.JID]bridge.WebhookDelivery{}
+	for _, head := range p.Heads {
+		heads[head.ChatJID] = head
 	}
-	if len(heads) != 2 || byChat[alice].EventID != 3 || byChat[bob].EventID != 4 {
+	return heads, p
+}
+
+func pendingOf(t *testing.T, s *Store, head bridge.WebhookDelivery) []int64 {
+	t.Helper()
+	list, _, err := s.PendingOf(context.Background(), head.WebhookID, head.Queue, 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := []int64{}
+	for _, d := range list {
+		events = append(events, d.EventID)
+	}
+	return events
+}
+
+func TestDeliveries_OfAChatStayInOrder(t *testing.T) {
+	s := newStore(t)
+	save(t, s, says(alice, alice, "A1", 1, "hi"), says(alice, alice, "A2", 2, "hi")) // 1 to 3
+	save(t, s, says(bob, bob, "B1", 3, "hi"), says(bob, bob, "B2", 4, "hi"))         // 4 to 6
+	w := addWebhook(t, s, bridge.Webhook{})
+	other := addWebhook(t, s, bridge.Webhook{})
+	saveDeliveries(t, s, w, 9,
+		posting(3, alice, bridge.WebhookPending), posting(2, alice, bridge.WebhookPending),
+		posting(5, bob, bridge.WebhookPending), posting(6, bob, bridge.WebhookDelivered), posting(4, bob, bridge.WebhookDead))
+	saveDeliveries(t, s, other, 9, posting(1, alice, bridge.WebhookPending))
+	heads, p := queues(t, s, w, 3, 5, 6)
+	if len(heads) != 2 || heads[alice].EventID != 2 || heads[bob].EventID != 5 || p.More {
 		t.Errorf("heads: %+v", heads)
 	}
-	if next := byChat[alice].NextAttemptAt; next == nil || !next.Equal(at(30).Time) || *byChat[alice].LastError != "answered 500" {
-		t.Errorf("the head is another row: %+v", byChat[alice])
+	if len(p.Flying) != 2 || p.Flying[3] != heads[alice].Queue || p.Flying[5] != heads[bob].Queue {
+		t.Errorf("those asked for are in %v", p.Flying)
 	}
-	of, err := s.PendingOf(t.Context(), byChat[alice], 10)
-	if err != nil || len(of) != 2 || of[0].EventID != 3 || of[1].EventID != 7 {
-		t.Errorf("alice's: %+v, %v", of, err)
+	if next := heads[alice].NextAttemptAt; next == nil || !next.Equal(at(30).Time) || *heads[alice].LastError != "answered 500" {
+		t.Errorf("the head is another row: %+v", heads[alice])
 	}
+	sameList(t, "alice's", pendingOf(t, s, heads[alice]), []int64{2, 3})
 	got, err := s.Webhook(t.Context(), w.ID)
 	if err != nil || got.Cursor != 9 || got.Pending != 3 || got.Dead != 1 {
 		t.Errorf("got %+v, %v", got, err)
@@ -145,15 +167,103 @@ func TestDeliveries_OfAChatStayInOrder(t *testing.T) {
 	if got, _ := s.Webhook(t.Context(), w.ID); got.Cursor != 9 {
 		t.Errorf("cursor %d", got.Cursor)
 	}
+	if p, err := s.PendingQueues(t.Context(), w.ID, 1, nil); err != nil || len(p.Heads) != 1 || !p.More {
+		t.Errorf("one queue: %+v, %v", p, err)
+	}
+}
+
+// What is pending of two chats that become one is one queue, also what is saved
+// by somebody who does not know that yet.
+func TestDeliveries_GoWithTheirChat(t *testing.T) {
+	s := newStore(t)
+	save(t, s, says(aliceLID, aliceLID, "A1", 1, "hi"), says(alice, alice, "A2", 2, "hi"), says(aliceLID, aliceLID, "A3", 3, "hi"))
+	w := addWebhook(t, s, bridge.Webhook{})
+	saveDeliveries(t, s, w, 3, posting(2, aliceLID, bridge.WebhookPending), posting(4, alice, bridge.WebhookPending))
+	_, before := queues(t, s, w)
+	if len(before.Heads) != 2 {
+		t.Fatalf("%d queues", len(before.Heads))
+	}
+	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
+	saveDeliveries(t, s, w, 5, posting(5, aliceLID, bridge.WebhookPending))
+	heads, after := queues(t, s, w)
+	if len(heads) != 1 || after.Log.Merges != before.Log.Merges+1 {
+		t.Fatalf("%d queues, %+v, was %+v", len(heads), after.Log, before.Log)
+	}
+	sameList(t, "pending", pendingOf(t, s, heads[alice]), []int64{2, 4, 5})
+}
+
+func TestLoseDeliveries_LeavesOneReset(t *testing.T) {
+	s := newStore(t)
+	for i := range 8 {
+		save(t, s, says(alice, alice, fmt.Sprint("A", i), i, "hi")) // 2 to 9
+	}
+	w := addWebhook(t, s, bridge.Webhook{Cursor: 9})
+	saveDeliveries(t, s, w, 9, posting(2, alice, bridge.WebhookPending), posting(4, alice, bridge.WebhookPending), posting(9, alice, bridge.WebhookPending))
+	lose := func(want bool) {
+		t.Helper()
+		if lost, err := s.LoseDeliveries(t.Context(), w.ID); lost != want || err != nil {
+			t.Fatalf("lost %v, %v", lost, err)
+		}
+	}
+	lose(false)
+	for _, keep := range []int{5, 3} {
+		if _, err := s.PruneEvents(t.Context(), time.Time{}, keep); err != nil {
+			t.Fatal(err)
+		}
+		lose(keep == 5) // the second time only the reset is behind
+		lose(false)
+	}
+	left, _ := listed(t, s, bridge.DeliveryQuery{Webhook: w.ID})
+	sameList(t, "left", left, []string{"4 pending", "9 pending"})
+	heads, _ := queues(t, s, w)
+	if reset := heads[""]; reset.EventType != bridge.EventReset || reset.Queue != bridge.QueueReset || reset.Attempts != 0 {
+		t.Errorf("in the place of the lost ones is %+v", reset)
+	}
+	behind := addWebhook(t, s, bridge.Webhook{Cursor: 1})
+	if lost, err := s.LoseDeliveries(t.Context(), behind.ID); !lost || err != nil {
+		t.Errorf("a webhook behind the log: %v, %v", lost, err)
+	}
+	if fresh := addWebhook(t, s, bridge.Webhook{Cursor: 0}); fresh.Cursor != 6 {
+		t.Errorf("one that begins with the log begins behind %d", fresh.Cursor)
+	}
+}
+
+// What a webhook reads for one try is one moment.
+func TestPost_IsAsTheReadRoutesShowIt(t *testing.T) {
+	s := newStore(t)
+	save(t, s, says(alice, alice, "A1", 1, "first"), says(bob, bob, "B1", 2, "hi"))
+	w := addWebhook(t, s, bridge.Webhook{Types: []bridge.EventType{bridge.EventMessageCreated}, Chat: alice})
+	post := func(event int64) Post {
+		t.Helper()
+		p, err := s.Post(t.Context(), w.ID, event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	if p := post(2); !p.Shown || p.Event.Message.Content != "first" || p.Webhook.Secret != w.Secret {
+		t.Errorf("got %+v", p)
+	}
+	for event, why := range map[int64]string{1: "its type is not wanted", 4: "its chat is not wanted", 99: "it is not there", 0: "none is"} {
+		if post(event).Shown {
+			t.Errorf("%d is shown, though %s", event, why)
+		}
+	}
+	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(3)})
+	if p := post(2); p.Event.Message.Content != "" || p.Event.Message.DeletedAt == nil {
+		t.Errorf("a deleted message is posted as %+v", p.Event.Message)
+	}
+	_, err := s.Post(t.Context(), 99, 2)
+	wantCode(t, err, bridge.CodeNotFound)
 }
 
 func TestDeliveries_AreListedInPages(t *testing.T) {
 	s := newStore(t)
 	w := addWebhook(t, s, bridge.Webhook{})
 	for i := range int64(5) {
-		state := bridge.DeliveryDone
+		state := bridge.WebhookDelivered
 		if i%2 == 1 {
-			state = bridge.DeliveryAbandoned
+			state = bridge.WebhookDead
 		}
 		saveDeliveries(t, s, w, i+1, posting(i+1, alice, state))
 	}
@@ -164,7 +274,7 @@ func TestDeliveries_AreListedInPages(t *testing.T) {
 	if end != nil {
 		t.Errorf("there is a third page: %s", *end)
 	}
-	dead, _ := listed(t, s, bridge.DeliveryQuery{Webhook: w.ID, Status: bridge.DeliveryAbandoned})
+	dead, _ := listed(t, s, bridge.DeliveryQuery{Webhook: w.ID, Status: bridge.WebhookDead})
 	sameList(t, "dead", dead, []string{"4 dead", "2 dead"})
 	_, err := s.Deliveries(t.Context(), bridge.DeliveryQuery{Webhook: 99})
 	wantCode(t, err, bridge.CodeNotFound)
@@ -176,9 +286,9 @@ func TestDeliveries_AreListedInPages(t *testing.T) {
 func TestDeliveries_HistoryIsBounded(t *testing.T) {
 	s := newStore(t)
 	w := addWebhook(t, s, bridge.Webhook{})
-	saveDeliveries(t, s, w, 1, posting(1, alice, bridge.DeliveryAbandoned))
+	saveDeliveries(t, s, w, 1, posting(1, alice, bridge.WebhookDead))
 	for i := range int64(keptDeliveries + 30) {
-		saveDeliveries(t, s, w, i+2, posting(i+2, alice, bridge.DeliveryDone))
+		saveDeliveries(t, s, w, i+2, posting(i+2, alice, bridge.WebhookDelivered))
 	}
 	all, _ := listed(t, s, bridge.DeliveryQuery{Webhook: w.ID, Limit: 1000})
 	if len(all) != keptDeliveries+1 || all[len(all)-1] != "1 dead" || all[0] != fmt.Sprint(keptDeliveries+31, " delivered") {
@@ -194,7 +304,7 @@ func TestDeliveries_ArePrunedWithTheLog(t *testing.T) {
 	for i := range 10 {
 		save(t, s, says(alice, alice, fmt.Sprint("A", i), i, "hi"))
 	}
-	saveDeliveries(t, s, w, 9, posting(2, alice, bridge.DeliveryAbandoned), posting(3, bob, bridge.DeliveryPosting), posting(9, alice, bridge.DeliveryAbandoned))
+	saveDeliveries(t, s, w, 9, posting(2, alice, bridge.WebhookDead), posting(3, bob, bridge.WebhookPending), posting(9, alice, bridge.WebhookDead))
 	if _, err := s.PruneEvents(t.Context(), time.Time{}, 4); err != nil {
 		t.Fatal(err)
 	}
@@ -205,25 +315,11 @@ func TestDeliveries_ArePrunedWithTheLog(t *testing.T) {
 	sameList(t, "left", left, []string{"9 dead", "3 pending"})
 }
 
-func TestDeliveries_CanAllBeRetriedNow(t *testing.T) {
-	s := newStore(t)
-	w := addWebhook(t, s, bridge.Webhook{})
-	saveDeliveries(t, s, w, 1, posting(1, alice, bridge.DeliveryPosting))
-	before := time.Now().Add(-time.Second)
-	if err := s.RetryDeliveries(t.Context(), w.ID); err != nil {
-		t.Fatal(err)
-	}
-	heads, err := s.PendingHeads(t.Context(), w.ID)
-	if err != nil || heads[0].NextAttemptAt.Before(before) || heads[0].NextAttemptAt.After(time.Now()) {
-		t.Errorf("got %+v, %v", heads, err)
-	}
-}
-
 func TestPlans_OfDeliveriesAreCheap(t *testing.T) {
 	s := newStore(t)
-	wantCheap(t, s, pendingHeadsQuery, []any{1})
-	wantCheap(t, s, pendingOfQuery, []any{1, 1, 1})
-	for _, q := range []bridge.DeliveryQuery{{}, {Status: bridge.DeliveryDone}, {Cursor: packCursor("d", "9", "")}} {
+	wantCheap(t, s, pendingHeadsQuery, []any{1, 10})
+	wantCheap(t, s, pendingOfQuery, []any{1, 1, 1, 1})
+	for _, q := range []bridge.DeliveryQuery{{}, {Status: bridge.WebhookDelivered}, {Cursor: packCursor("d", "9", "")}} {
 		query, args, err := deliveriesQuery(q)
 		if err != nil {
 			t.Fatal(err)

@@ -1,11 +1,36 @@
 // Package webhook posts the log of events to the addresses that want it.
 //
-// [Dispatcher.Run] serves every enabled webhook from a loop of its own, so that
-// a receiver that is slow, broken or gone holds up no other, and never what
-// stores events. A loop is a reader of the log with a cursor in the store: it
-// delivers at least once, and in order within a chat. What fails is tried again
-// with growing pauses for days, whatever the receiver answers, while the other
-// chats go on; then it is a dead letter, which can be listed and posted again.
+// A webhook has one worker, from the moment it is made until it is removed, also
+// while it is switched off: [Dispatcher.Run] starts it, and nothing else ever
+// serves the same webhook. The worker is one goroutine that owns all that is
+// said below; beside it run only posts (one try of one delivery each) and at
+// most one save.
+//
+//   - A queue is what is pending of one chat, by the chat's row in the store, in
+//     the order of the log. At most one delivery of a queue is under way. Two
+//     queues have nothing to do with each other: what hangs or fails holds up its
+//     own chat alone.
+//   - The worker reads the log as it grows and enters numbers into queues, never
+//     content. A try reads the settings of the webhook and the event in one
+//     snapshot just before it posts, so that what is posted is what the read
+//     routes show at that moment, to the address and under the secret of that
+//     moment. What they do not show any more is not posted.
+//   - A save brings the store up to what the worker knows: how tries went, what
+//     is pending, how far the log was read. Of a queue the worker holds a part,
+//     the store all. When two chats have become one, or events have left the log,
+//     it saves everything, forgets the queues and reads them again; what is under
+//     way goes on beside that, and counts in the queue that it is in now.
+//   - A change of the settings ends the posts that are under way to an old
+//     address or under an old secret; they are posted again as the settings are
+//     now. Switched off, a worker starts no posts and lets those end that are
+//     under way.
+//   - A stop lets posts under way end for a moment, then breaks them off, and
+//     saves. After a kill the store knows less than was posted: at least once is
+//     the promise, and the webhook-id is the same.
+//
+// Whether anything gets through at all is judged apart from the single event: see
+// outage. What a receiver does not take is tried for three days and then kept as
+// a dead letter, which can be listed and posted again.
 //
 // What is posted is signed as Standard Webhooks has it
 // (https://www.standardwebhooks.com): the header webhook-id names the event and is the
@@ -17,15 +42,13 @@ package webhook
 
 import (
 	"context"
-	"net"
 	"net/http"
-	"slices"
+	"net/netip"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
-	"bridged/internal/bridge"
 	"bridged/internal/store"
 	"bridged/internal/urlguard"
 )
@@ -35,55 +58,63 @@ type Options struct {
 	Store *store.Store
 	// Guard judges the addresses of webhooks that may not be private.
 	Guard *urlguard.Guard
-	// Public posts to addresses that must be public, Private to any; nil is the
-	// guard's transport and a plain one.
-	Public, Private http.RoundTripper
-	UserAgent       string // of what is posted; Go's own where it is empty
-	Log             zerolog.Logger
+	// AllowPrivate are the private addresses that webhooks made over the API may
+	// have, if they ask for it.
+	AllowPrivate []netip.Prefix
+	Resolver     urlguard.Resolver // of private addresses; nil is the system's
+	// Transport posts in place of the three real ones, in tests.
+	Transport http.RoundTripper
+	UserAgent string // of what is posted; Go's own where it is empty
+	Log       zerolog.Logger
 }
 
 // Dispatcher serves the webhooks and manages them.
 type Dispatcher struct {
-	store           *store.Store
-	guard           *urlguard.Guard
-	public, private http.RoundTripper
-	userAgent       string
-	log             zerolog.Logger
+	store     *store.Store
+	guard     *urlguard.Guard
+	private   *urlguard.Reach // nil where nothing private is permitted
+	ways      ways
+	userAgent string
+	log       zerolog.Logger
+	wall      func() time.Time // what clocks on walls show; tests change it
 
-	listChanged chan struct{} // holds a token where webhooks were added, changed or removed
+	added chan struct{} // holds a token where webhooks were added
 
 	mu      sync.Mutex
-	running map[int64]*endpoint // guarded by mu
+	workers map[int64]*worker // guarded by mu
 }
+
+// ways are the transports to receivers: of webhooks that are public, that may
+// be private, and of the environment.
+type ways struct{ public, private, environment http.RoundTripper }
 
 // New makes a dispatcher; nothing is posted until it runs.
 func New(o Options) *Dispatcher {
 	d := &Dispatcher{
-		store: o.Store, guard: o.Guard, public: o.Public, private: o.Private, userAgent: o.UserAgent, log: o.Log,
-		listChanged: make(chan struct{}, 1),
-		running:     make(map[int64]*endpoint),
+		store: o.Store, guard: o.Guard, userAgent: o.UserAgent, log: o.Log, wall: time.Now,
+		added:   make(chan struct{}, 1),
+		workers: make(map[int64]*worker),
 	}
-	if d.public == nil {
-		d.public = d.guard.Transport()
+	if len(o.AllowPrivate) > 0 {
+		d.private = urlguard.NewReach(o.AllowPrivate, o.Resolver)
 	}
-	if d.private == nil {
-		d.private = plainTransport()
+	if o.Transport != nil {
+		d.ways = ways{o.Transport, o.Transport, o.Transport}
+		return d
+	}
+	d.ways = ways{
+		public:      pooled(o.Guard.Transport()),
+		private:     pooled(urlguard.NewReach(o.AllowPrivate, o.Resolver).Transport()),
+		environment: pooled(urlguard.NewReach(urlguard.Everywhere(), o.Resolver).Transport()),
 	}
 	return d
 }
 
-// plainTransport reaches private addresses too. Proxies of the environment are
-// not for requests inside of one's own network.
-func plainTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:                  nil,
-		DialContext:            (&net.Dialer{Timeout: tryTime}).DialContext,
-		TLSHandshakeTimeout:    tryTime,
-		IdleConnTimeout:        90 * time.Second,
-		MaxIdleConnsPerHost:    concurrency,
-		ForceAttemptHTTP2:      true,
-		MaxResponseHeaderBytes: 64 << 10,
-	}
+// pooled makes a transport keep a connection for each post that may be under
+// way.
+func pooled(t *http.Transport) http.RoundTripper {
+	t.MaxIdleConnsPerHost = parallel
+	return t
 }
 
 // storeRetry is how long to wait when the store does not answer.
@@ -95,13 +126,12 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	posting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, giveUp) })()
-	var loops sync.WaitGroup
+	var workers sync.WaitGroup
 	defer d.closeIdle()
-	defer d.forget()
-	defer loops.Wait()
+	defer workers.Wait()
 	for {
 		wait := time.Hour
-		if err := d.reconcile(ctx, posting, &loops); err != nil && ctx.Err() == nil {
+		if err := d.startWorkers(ctx, posting, &workers); err != nil && ctx.Err() == nil {
 			d.log.Error().Err(err).Msg("webhooks not read")
 			wait = storeRetry
 		}
@@ -110,63 +140,59 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			again.Stop()
 			return nil
-		case <-d.listChanged:
+		case <-d.added:
 		case <-again.C:
 		}
 		again.Stop()
 	}
 }
 
-// reconcile starts a loop for every enabled webhook, ends the others, and tells
-// those that go on to look at their settings.
-func (d *Dispatcher) reconcile(ctx, posting context.Context, loops *sync.WaitGroup) error {
+// startWorkers starts a worker for every webhook that has none.
+func (d *Dispatcher) startWorkers(ctx, posting context.Context, workers *sync.WaitGroup) error {
 	webhooks, err := d.store.Webhooks(ctx)
 	if err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for id, e := range d.running {
-		served := slices.ContainsFunc(webhooks, func(w bridge.Webhook) bool { return w.ID == id && w.Enabled })
-		if !served {
-			e.end()
-			delete(d.running, id)
-		}
-	}
-	for _, w := range webhooks {
-		if !w.Enabled || d.running[w.ID] != nil {
+	for _, hook := range webhooks {
+		if d.workers[hook.ID] != nil {
 			continue
 		}
-		e := d.newEndpoint(ctx, w.ID)
-		d.running[w.ID] = e
-		loops.Go(func() { e.run(posting) })
+		w := newWorker(d, hook.ID)
+		d.workers[hook.ID] = w
+		workers.Go(func() {
+			defer d.ended(w)
+			w.run(ctx, posting)
+		})
 	}
 	return nil
 }
 
-// changed makes the dispatcher look at the list again, and the loop of one
-// webhook at its settings and at what is pending.
-func (d *Dispatcher) changed(id int64) {
-	select {
-	case d.listChanged <- struct{}{}:
-	default:
-	}
+func (d *Dispatcher) ended(w *worker) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if e := d.running[id]; e != nil {
-		e.poke()
-	}
+	delete(d.workers, w.id)
 }
 
-// forget makes room for another Run.
-func (d *Dispatcher) forget() {
+// notify makes the worker of a webhook look at its settings, and try at once
+// what is pending. A webhook without a worker gets one.
+func (d *Dispatcher) notify(id int64) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	clear(d.running)
+	w := d.workers[id]
+	d.mu.Unlock()
+	signal := d.added
+	if w != nil {
+		signal = w.notified
+	}
+	select {
+	case signal <- struct{}{}:
+	default:
+	}
 }
 
 func (d *Dispatcher) closeIdle() {
-	for _, transport := range []http.RoundTripper{d.public, d.private} {
+	for _, transport := range []http.RoundTripper{d.ways.public, d.ways.private, d.ways.environment} {
 		if t, ok := transport.(interface{ CloseIdleConnections() }); ok {
 			t.CloseIdleConnections()
 		}

@@ -141,7 +141,7 @@ func TestDispatcher_OneBadEventHoldsUpItsChatAlone(t *testing.T) {
 		}
 		time.Sleep(giveUpAfter) // a dead letter lets the others pass
 		want(t, "grace's, behind it", r.accepted(grace), []string{"A0", "A2", "A3"})
-		dead := b.deliveries(w.ID, bridge.DeliveryAbandoned)
+		dead := b.deliveries(w.ID, bridge.WebhookDead)
 		if len(dead) != 1 || dead[0].Attempts < 100 || *dead[0].ResponseStatus != 500 || dead[0].NextAttemptAt != nil {
 			t.Fatalf("dead letters: %+v", dead)
 		}
@@ -154,16 +154,16 @@ func TestDispatcher_OneBadEventHoldsUpItsChatAlone(t *testing.T) {
 		}
 
 		still, err := b.Redeliver(t.Context(), w.ID, dead[0].ID)
-		if err != nil || still.Status != bridge.DeliveryAbandoned || still.Attempts != dead[0].Attempts+1 {
+		if err != nil || still.Status != bridge.WebhookDead || still.Attempts != dead[0].Attempts+1 {
 			t.Errorf("posted again in vain: %+v, %v", still, err)
 		}
 		r.answers(always(http.StatusOK))
 		done, err := b.Redeliver(t.Context(), w.ID, dead[0].ID)
-		if err != nil || done.Status != bridge.DeliveryDone || done.LastError != nil {
+		if err != nil || done.Status != bridge.WebhookDelivered || done.LastError != nil {
 			t.Errorf("posted again: %+v, %v", done, err)
 		}
 		want(t, "grace's, at last", r.accepted(grace), []string{"A0", "A2", "A3", "A1"})
-		if left := b.deliveries(w.ID, bridge.DeliveryAbandoned); len(left) != 0 {
+		if left := b.deliveries(w.ID, bridge.WebhookDead); len(left) != 0 {
 			t.Errorf("still dead: %+v", left)
 		}
 	})
@@ -315,8 +315,8 @@ func TestDispatcher_TellsWhatIsLost(t *testing.T) {
 	})
 }
 
-// What is pending when its event leaves the log is a dead letter, and what
-// comes after it is delivered.
+// What is pending when its event leaves the log is told as a reset, before what
+// is left: no dead letter that nobody looks at.
 func TestDispatcher_EventThatLeavesTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -331,10 +331,12 @@ func TestDispatcher_EventThatLeavesTheLog(t *testing.T) {
 		}
 		r.answers(always(http.StatusOK))
 		time.Sleep(time.Hour)
-		want(t, "delivered", r.accepted(grace), []string{"A2"})
-		dead := b.deliveries(w.ID, bridge.DeliveryAbandoned)
-		if len(dead) != 2 || !strings.Contains(*dead[0].LastError, "not in the log") {
-			t.Errorf("dead letters: %+v", dead)
+		want(t, "delivered", r.accepted(""), []string{"reset", "A2"})
+		if left := b.deliveries(w.ID, bridge.WebhookDead); len(left) != 0 {
+			t.Errorf("dead letters: %+v", left)
+		}
+		if got := b.webhook(w.ID); got.Pending != 0 {
+			t.Errorf("shown as %+v", got)
 		}
 	})
 }

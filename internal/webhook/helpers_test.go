@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,13 +60,19 @@ type receiver struct {
 	t      *testing.T
 	secret string
 
-	mu     sync.Mutex
-	answer func(posted) int // 0 breaks the connection, -1 never answers
-	all    []posted
+	mu          sync.Mutex
+	answer      func(posted) int // 0 breaks the connection, -1 never answers
+	ignoresTime bool
+	header      http.Header // of answers
+	body        func() io.ReadCloser
+	all         []posted
 }
 
 func newReceiver(t *testing.T) *receiver {
-	return &receiver{t: t, secret: newSecret(), answer: func(posted) int { return http.StatusOK }}
+	return &receiver{
+		t: t, secret: newSecret(), answer: always(http.StatusOK), header: http.Header{},
+		body: func() io.ReadCloser { return io.NopCloser(strings.NewReader("thanks")) },
+	}
 }
 
 func (r *receiver) answers(answer func(posted) int) {
@@ -89,27 +97,43 @@ func (r *receiver) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.mu.Lock()
 	answer := r.answer
 	r.mu.Unlock()
-	p.status = answer(p)
-	r.mu.Lock()
-	r.all = append(r.all, p)
-	r.mu.Unlock()
-	switch p.status {
-	case 0:
-		return nil, errors.New("connection reset")
-	case -1:
+	if p.status = answer(p); p.status == -1 {
+		r.keep(p)
 		<-req.Context().Done()
 		return nil, req.Context().Err()
 	}
-	return &http.Response{StatusCode: p.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("thanks")), Request: req}, nil
+	if req.Context().Err() != nil { // it has hung up
+		p.status = -1
+		r.keep(p)
+		return nil, req.Context().Err()
+	}
+	r.keep(p)
+	if p.status == 0 {
+		return nil, errors.New("connection reset")
+	}
+	return &http.Response{StatusCode: p.status, Header: r.header, Body: r.body(), Request: req}, nil
+}
+
+func (r *receiver) keep(p posted) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, p)
 }
 
 func (r *receiver) check(req *http.Request, body []byte) {
-	verifier, err := standardwebhooks.NewWebhook(r.secret)
+	r.mu.Lock()
+	secret := r.secret
+	r.mu.Unlock()
+	verifier, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
 		r.t.Error(err)
 		return
 	}
-	if err := verifier.Verify(body, req.Header); err != nil {
+	verify := verifier.Verify
+	if r.ignoresTime {
+		verify = verifier.VerifyIgnoringTimestamp
+	}
+	if err := verify(body, req.Header); err != nil {
 		r.t.Errorf("the signature does not hold: %v", err)
 	}
 	if req.Method != http.MethodPost || req.Header.Get("Content-Type") != "application/json" {
@@ -152,7 +176,13 @@ type bench struct {
 	hosts hosts
 	*Dispatcher
 	stop func()
+
+	began time.Time
+	off   atomic.Int64 // by how much the clock is wrong
 }
+
+// jump makes the clock be off by so much.
+func (b *bench) jump(by time.Duration) { b.off.Store(int64(by)) }
 
 // newBench runs a dispatcher. Its receivers are private and public alike.
 func newBench(t *testing.T) *bench {
@@ -161,7 +191,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, store: st, hosts: hosts{}}
+	b := &bench{t: t, store: st, hosts: hosts{}, began: time.Now()}
 	b.start()
 	t.Cleanup(func() {
 		b.stop()
@@ -172,11 +202,20 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
+// lan knows every name.
+type lan struct{}
+
+func (lan) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil
+}
+
 // start runs a new dispatcher, as a new process would.
 func (b *bench) start() {
 	b.Dispatcher = New(Options{
-		Store: b.store, Guard: urlguard.New(urlguard.Options{}), Public: b.hosts, Private: b.hosts, Log: zerolog.Nop(),
+		Store: b.store, Guard: urlguard.New(urlguard.Options{}), AllowPrivate: urlguard.Everywhere(), Resolver: lan{},
+		Transport: b.hosts, Log: zerolog.Nop(),
 	})
+	b.Dispatcher.wall = func() time.Time { return time.Now().Add(time.Duration(b.off.Load())) }
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -196,6 +235,12 @@ func (b *bench) receive(host string, changes ...func(*bridge.Webhook)) (*receive
 	b.t.Helper()
 	r := newReceiver(b.t)
 	b.hosts[host] = r
+	return r, b.create(host, r, changes...)
+}
+
+// create adds a webhook for a receiver.
+func (b *bench) create(host string, r *receiver, changes ...func(*bridge.Webhook)) bridge.Webhook {
+	b.t.Helper()
 	w := bridge.Webhook{
 		URL: "http://" + host + "/hook", Secret: r.secret, AllowPrivate: true, Enabled: true, Cursor: -1,
 		Types: []bridge.EventType{bridge.EventMessageCreated},
@@ -207,7 +252,7 @@ func (b *bench) receive(host string, changes ...func(*bridge.Webhook)) (*receive
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return r, w
+	return w
 }
 
 func (b *bench) know(facts ...bridge.Fact) {

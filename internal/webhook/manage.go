@@ -3,19 +3,14 @@ package webhook
 import (
 	"context"
 	"crypto/rand"
-	"net/url"
-	"slices"
-	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/urlguard"
+	"bridged/internal/store"
 )
 
 const (
 	// most is how many webhooks there may be: each has a loop of its own.
 	most = 50
-	// maxURL is the length of the longest address.
-	maxURL = 2048
 )
 
 // List are all webhooks.
@@ -35,7 +30,7 @@ func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webho
 		w.Secret = newSecret()
 	}
 	w.Source = bridge.WebhookFromAPI
-	if err := d.check(w); err != nil {
+	if err := d.check(ctx, w); err != nil {
 		return bridge.Webhook{}, err
 	}
 	all, err := d.store.Webhooks(ctx)
@@ -49,7 +44,7 @@ func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webho
 	if w, err = d.store.AddWebhook(ctx, w); err != nil {
 		return bridge.Webhook{}, err
 	}
-	d.changed(w.ID)
+	d.notify(w.ID)
 	w.Secret = secret
 	return w, nil
 }
@@ -65,6 +60,9 @@ type Change struct {
 	NewSecret    bool // makes one
 }
 
+// moves reports whether it says where to post.
+func (c Change) moves() bool { return c.URL != nil || c.AllowPrivate != nil }
+
 // Apply makes the change.
 func (c Change) Apply(w *bridge.Webhook) {
 	set(&w.URL, c.URL)
@@ -78,20 +76,41 @@ func (c Change) Apply(w *bridge.Webhook) {
 	}
 }
 
-// Update changes a webhook. It goes on where it was in the log.
+// Update changes a webhook. It goes on where it was in the log, at once and as
+// it is set now.
 func (d *Dispatcher) Update(ctx context.Context, id int64, c Change) (bridge.Webhook, error) {
+	if err := d.checkChange(ctx, id, c); err != nil {
+		return bridge.Webhook{}, err
+	}
 	w, err := d.store.ChangeWebhook(ctx, id, func(w *bridge.Webhook) error {
 		if w.Source == bridge.WebhookFromEnvironment {
 			return errFromEnvironment()
 		}
 		c.Apply(w)
-		return d.check(*w)
+		if !c.moves() { // what is no longer permitted can still be switched off
+			return CheckSecret(w.Secret)
+		}
+		return d.checkForm(*w)
 	})
 	if err != nil {
 		return bridge.Webhook{}, err
 	}
-	d.changed(id)
+	d.notify(id)
 	return w, nil
+}
+
+// checkChange refuses an address before the change is made: to judge it may
+// take a look-up, which the store must not wait for.
+func (d *Dispatcher) checkChange(ctx context.Context, id int64, c Change) error {
+	if !c.moves() {
+		return nil
+	}
+	w, err := d.store.Webhook(ctx, id)
+	if err != nil || w.Source == bridge.WebhookFromEnvironment {
+		return err
+	}
+	c.Apply(&w)
+	return d.check(ctx, w)
 }
 
 func set[T any](field *T, value *T) {
@@ -114,107 +133,8 @@ func (d *Dispatcher) Delete(ctx context.Context, id int64) error {
 		return nil
 	})
 	if err == nil {
-		d.changed(id)
+		d.notify(id)
 	}
-	return err
-}
-
-// check refuses a webhook that could never work.
-func (d *Dispatcher) check(w bridge.Webhook) error {
-	if err := CheckURL(w.URL); err != nil {
-		return err
-	}
-	if err := CheckSecret(w.Secret); err != nil {
-		return err
-	}
-	if w.AllowPrivate {
-		return nil
-	}
-	if err := d.guard.Check(w.URL); err != nil {
-		return bridge.Invalid("url: %s; a receiver in one's own network needs allowPrivate", reason(err))
-	}
-	return nil
-}
-
-func reason(err error) string {
-	if refused, ok := err.(*urlguard.Error); ok {
-		return refused.Reason
-	}
-	return err.Error()
-}
-
-// CheckURL refuses what is no address of a receiver.
-func CheckURL(raw string) error {
-	u, err := url.Parse(raw)
-	switch {
-	case raw == "":
-		return bridge.Invalid("url is required")
-	case len(raw) > maxURL:
-		return bridge.Invalid("url is longer than %d characters", maxURL)
-	case err != nil: // its words would repeat the address
-		return bridge.Invalid("url is malformed")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return bridge.Invalid("url must begin with http:// or https:// and name a host")
-	case u.User != nil:
-		return bridge.Invalid("url must not carry a user name or password: it is shown to whoever may list webhooks")
-	}
-	return nil
-}
-
-// Endpoint is a webhook that the environment configures.
-type Endpoint struct {
-	URL, Secret  string
-	Types        []bridge.EventType
-	AllowPrivate bool
-}
-
-// Configure brings the webhooks of the environment up to date before a start.
-// One that is no longer named is switched off and keeps its place in the log,
-// so that it goes on there when it is named again.
-func (d *Dispatcher) Configure(ctx context.Context, endpoints []Endpoint) error {
-	all, err := d.store.Webhooks(ctx)
-	if err != nil {
-		return err
-	}
-	for _, w := range all {
-		isNamed := slices.ContainsFunc(endpoints, func(e Endpoint) bool { return e.URL == w.URL })
-		if w.Source == bridge.WebhookFromEnvironment && w.Enabled && !isNamed {
-			if err := d.configure(ctx, w, func(w *bridge.Webhook) { w.Enabled = false }); err != nil {
-				return err
-			}
-		}
-	}
-	for _, e := range endpoints {
-		if err := d.configureOne(ctx, all, e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *Dispatcher) configureOne(ctx context.Context, all []bridge.Webhook, e Endpoint) error {
-	apply := func(w *bridge.Webhook) {
-		w.URL, w.Secret, w.Types, w.AllowPrivate, w.Enabled = e.URL, e.Secret, e.Types, e.AllowPrivate, true
-	}
-	for _, w := range all {
-		if w.Source == bridge.WebhookFromEnvironment && w.URL == e.URL {
-			return d.configure(ctx, w, apply)
-		}
-	}
-	w := bridge.Webhook{Source: bridge.WebhookFromEnvironment, Cursor: -1}
-	apply(&w)
-	if err := d.check(w); err != nil {
-		return err
-	}
-	_, err := d.store.AddWebhook(ctx, w)
-	return err
-}
-
-func (d *Dispatcher) configure(ctx context.Context, w bridge.Webhook, apply func(*bridge.Webhook)) error {
-	_, err := d.store.ChangeWebhook(ctx, w.ID, func(w *bridge.Webhook) error {
-		apply(w)
-		return d.check(*w)
-	})
 	return err
 }
 
@@ -235,7 +155,7 @@ func (d *Dispatcher) Test(ctx context.Context, id int64) (Tried, error) {
 	if err != nil {
 		return Tried{}, err
 	}
-	got := d.post(ctx, w, "test_"+rand.Text(), payload{eventTest, bridge.At(time.Now()), struct {
+	got := d.post(ctx, w, "test_"+rand.Text(), payload{eventTest, bridge.At(d.wall()), struct {
 		WebhookID int64 `json:"webhookId"`
 	}{w.ID}})
 	if err := ctx.Err(); err != nil {
@@ -260,35 +180,39 @@ func (d *Dispatcher) Deliveries(ctx context.Context, q bridge.DeliveryQuery) (br
 // answers the delivery as it is then: where that fails it is a dead letter (again).
 // What is pending anyway is tried as soon as it is its turn.
 func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (bridge.WebhookDelivery, error) {
-	w, err := d.store.Webhook(ctx, webhook)
-	if err != nil {
-		return bridge.WebhookDelivery{}, err
-	}
 	kept, err := d.store.Delivery(ctx, webhook, delivery)
 	if err != nil {
 		return bridge.WebhookDelivery{}, err
 	}
-	if kept.Status == bridge.DeliveryPosting {
-		if err := d.store.RetryDeliveries(ctx, webhook); err != nil {
-			return bridge.WebhookDelivery{}, err
-		}
-		d.changed(webhook)
-		return d.store.Delivery(ctx, webhook, delivery)
+	if kept.Status == bridge.WebhookPending {
+		d.notify(webhook)
+		return kept, nil
 	}
-	event, found, err := d.event(ctx, &kept)
+	got, err := d.postAgain(ctx, kept)
 	if err != nil {
 		return bridge.WebhookDelivery{}, err
 	}
-	if !found {
-		return bridge.WebhookDelivery{}, bridge.NotFound("event %d is not in the log any more", kept.EventID)
-	}
-	got := d.post(ctx, w, idOf(&kept), payloadOf(event))
-	if err := ctx.Err(); err != nil {
-		return bridge.WebhookDelivery{}, err
-	}
-	note(&kept, got, time.Now())
+	enter(&kept, got, d.wall())
 	if got.failure != "" {
 		abandon(&kept, got.failure)
 	}
-	return kept, d.store.SaveDeliveries(context.WithoutCancel(ctx), webhook, -1, []bridge.WebhookDelivery{kept})
+	progress := store.DeliveryProgress{Cursor: -1, Deliveries: []bridge.WebhookDelivery{kept}}
+	return kept, d.store.SaveDeliveries(context.WithoutCancel(ctx), webhook, progress)
+}
+
+// postAgain posts what was delivered or given up, as it is shown now.
+func (d *Dispatcher) postAgain(ctx context.Context, kept bridge.WebhookDelivery) (outcome, error) {
+	event := kept.EventID
+	if kept.EventType == bridge.EventReset {
+		event = 0
+	}
+	p, err := d.store.Post(ctx, kept.WebhookID, event)
+	if err != nil {
+		return outcome{}, err
+	}
+	if !p.Shown && event != 0 {
+		return outcome{}, bridge.NotFound("event %d is not shown any more, or not wanted by this webhook", event)
+	}
+	got := d.post(ctx, p.Webhook, idOf(kept), payloadOf(kept, p.Event))
+	return got, ctx.Err()
 }

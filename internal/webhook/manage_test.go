@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,7 +92,7 @@ func TestUpdate_TakesEffectAtOnce(t *testing.T) {
 		if _, err := b.Update(t.Context(), w.ID, Change{URL: &url, Secret: &fresh.secret, Types: &types}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Redeliver(t.Context(), w.ID, b.deliveries(w.ID, bridge.DeliveryPosting)[0].ID); err != nil {
+		if _, err := b.Redeliver(t.Context(), w.ID, b.deliveries(w.ID, bridge.WebhookPending)[0].ID); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -155,9 +156,9 @@ func TestRedeliver_RefusesWhatIsGone(t *testing.T) {
 		r, w := b.receive("n8n")
 		b.say(grace, "A", 0, 2)
 		synctest.Wait()
-		first := b.deliveries(w.ID, bridge.DeliveryDone)[1]
+		first := b.deliveries(w.ID, bridge.WebhookDelivered)[1]
 		again, err := b.Redeliver(t.Context(), w.ID, first.ID)
-		if err != nil || again.Status != bridge.DeliveryDone || again.Attempts != 2 {
+		if err != nil || again.Status != bridge.WebhookDelivered || again.Attempts != 2 {
 			t.Errorf("got %+v, %v", again, err)
 		}
 		want(t, "delivered", r.accepted(""), []string{"A0", "A1", "A0"})
@@ -178,10 +179,10 @@ func TestConfigure_FollowsTheEnvironment(t *testing.T) {
 		b.stop()
 		first, second := newReceiver(t), newReceiver(t)
 		b.hosts["first"], b.hosts["second"] = first, second
-		endpoint := func(host string, r *receiver) Endpoint {
-			return Endpoint{URL: "http://" + host + "/", Secret: r.secret, Types: []bridge.EventType{bridge.EventMessageCreated}, AllowPrivate: true}
+		endpoint := func(host string, r *receiver) Configured {
+			return Configured{URL: "http://" + host + "/", Secret: r.secret, Types: []bridge.EventType{bridge.EventMessageCreated}, AllowPrivate: true}
 		}
-		configure := func(endpoints ...Endpoint) {
+		configure := func(endpoints ...Configured) {
 			t.Helper()
 			if err := b.Configure(context.Background(), endpoints); err != nil {
 				t.Fatal(err)
@@ -238,7 +239,10 @@ func TestDispatcher_OverRealConnections(t *testing.T) {
 	t.Cleanup(listener.Close)
 	b := newBench(t)
 	b.stop()
-	d := New(Options{Store: b.store, Guard: urlguard.New(urlguard.Options{}), UserAgent: "bridged"})
+	d := New(Options{
+		Store: b.store, Guard: urlguard.New(urlguard.Options{}), UserAgent: "bridged",
+		AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
@@ -267,5 +271,183 @@ func TestDispatcher_OverRealConnections(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// A new address and a new secret hold at once, also for what is under way.
+func TestUpdate_ReachesPostsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		old, w := b.receive("old")
+		old.answers(always(-1))
+		for i := range 40 {
+			b.say(chatOf(i%10), "A", i, i+1)
+		}
+		synctest.Wait()
+		tried := len(old.took())
+		fresh := newReceiver(t)
+		b.hosts["new"] = fresh
+		url := "http://new/hook"
+		if _, err := b.Update(t.Context(), w.ID, Change{URL: &url, Secret: &fresh.secret}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := len(fresh.accepted("")); n != 40 {
+			t.Errorf("%d came to the new address at once", n)
+		}
+		if n := len(old.took()); n != tried || tried != 10 {
+			t.Errorf("%d were under way to the old one, %d more came there", tried, n-tried)
+		}
+		for _, d := range b.deliveries(w.ID, bridge.WebhookDelivered) {
+			if d.Attempts != 1 {
+				t.Errorf("what was broken off counts as a try: %+v", d)
+			}
+		}
+	})
+}
+
+// A change of what is wanted holds for what is pending too.
+func TestUpdate_DropsWhatIsNotWantedAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		r, w := b.receive("n8n")
+		r.answers(always(http.StatusBadRequest))
+		b.say(grace, "A", 0, 3)
+		b.say(alan, "B", 0, 3)
+		time.Sleep(time.Hour)
+		r.answers(always(http.StatusOK))
+		chat := alan
+		if _, err := b.Update(t.Context(), w.ID, Change{Chat: &chat}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		want(t, "of one chat", r.accepted(""), named("B", 0, 3))
+		r.answers(always(-1))
+		b.say(alan, "B", 3, 5)
+		synctest.Wait()
+		types := []bridge.EventType{bridge.EventChatUpdated}
+		if _, err := b.Update(t.Context(), w.ID, Change{Types: &types}); err != nil {
+			t.Fatal(err)
+		}
+		r.answers(always(http.StatusOK))
+		time.Sleep(time.Hour)
+		want(t, "of another type", r.accepted(""), named("B", 0, 3))
+		if got := b.webhook(w.ID); got.Pending != 0 || got.Dead != 0 {
+			t.Errorf("shown as %+v", got)
+		}
+	})
+}
+
+// Switched off and on while a post hangs, a webhook has one worker still, and
+// nothing is posted twice.
+func TestUpdate_OffAndOnWhileAPostHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		r, w := b.receive("n8n")
+		r.answers(func(p posted) int {
+			if p.payload.Data.ChatJID == grace {
+				time.Sleep(tryTime / 2)
+			}
+			return http.StatusOK
+		})
+		b.say(grace, "A", 0, 3)
+		b.say(alan, "B", 0, 3)
+		synctest.Wait()
+		off, on := false, true
+		for range 5 {
+			if _, err := b.Update(t.Context(), w.ID, Change{Enabled: &off}); err != nil {
+				t.Fatal(err)
+			}
+			b.say(alan, "C", 0, 1)
+			synctest.Wait()
+			if _, err := b.Update(t.Context(), w.ID, Change{Enabled: &on}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		time.Sleep(2 * time.Minute)
+		want(t, "grace's", r.accepted(grace), named("A", 0, 3))
+		want(t, "alan's", r.accepted(alan), []string{"B0", "B1", "B2", "C0"})
+	})
+}
+
+// Off means that nothing more is posted, and that nothing is lost.
+func TestUpdate_OffKeepsWhatIsPending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		r, w := b.receive("n8n")
+		r.answers(of(grace, http.StatusBadRequest))
+		b.say(grace, "A", 0, 3)
+		synctest.Wait()
+		off, on := false, true
+		if _, err := b.Update(t.Context(), w.ID, Change{Enabled: &off}); err != nil {
+			t.Fatal(err)
+		}
+		tried := len(r.took())
+		b.say(alan, "B", 0, 2)
+		time.Sleep(10 * time.Hour)
+		if n := len(r.took()); n != tried {
+			t.Errorf("%d posts while it was off", n-tried)
+		}
+		r.answers(always(http.StatusOK))
+		if _, err := b.Update(t.Context(), w.ID, Change{Enabled: &on}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		want(t, "grace's", r.accepted(grace), named("A", 0, 3))
+		want(t, "alan's", r.accepted(alan), named("B", 0, 2))
+	})
+}
+
+// Private receivers must be where the operator permits them.
+func TestCreate_PrivateReceiversAreTheOperatorsToPermit(t *testing.T) {
+	b := newBench(t)
+	create := func(prefixes string, w bridge.Webhook) error {
+		t.Helper()
+		o := Options{Store: b.store, Guard: urlguard.New(urlguard.Options{}), Resolver: lan{}, Transport: b.hosts}
+		if prefixes != "" {
+			o.AllowPrivate = []netip.Prefix{netip.MustParsePrefix(prefixes)}
+		}
+		_, err := New(o).Create(t.Context(), w)
+		return err
+	}
+	for _, c := range []struct {
+		prefixes, url string
+		allowed       bool
+	}{
+		{"", "http://10.0.0.1/", false},
+		{"", "https://hooks.example.com/", false}, // it asks for what nobody permits
+		{"10.0.0.0/8", "http://10.0.0.1/", true},
+		{"10.0.0.0/8", "http://n8n:5678/", true}, // 10.0.0.1
+		{"192.168.0.0/16", "http://n8n:5678/", false},
+		{"10.0.0.0/8", "http://127.0.0.1/", false},
+		{"0.0.0.0/0", "http://169.254.169.254/latest/meta-data", false},
+	} {
+		err := create(c.prefixes, bridge.Webhook{URL: c.url, AllowPrivate: true, Cursor: -1})
+		if c.allowed && err != nil || !c.allowed && (bridge.CodeOf(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "WEBHOOK_ALLOW_PRIVATE")) {
+			t.Errorf("%s with %q: %v", c.url, c.prefixes, err)
+		}
+	}
+}
+
+// One that is not permitted any more can still be switched off, and is not
+// reached.
+func TestUpdate_OfWhatIsNoLongerPermitted(t *testing.T) {
+	b := newBench(t)
+	w, err := b.store.AddWebhook(t.Context(), bridge.Webhook{
+		URL: "http://127.0.0.1:9/", Secret: newSecret(), AllowPrivate: true, Source: bridge.WebhookFromAPI, Cursor: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict := New(Options{Store: b.store, Guard: urlguard.New(urlguard.Options{})})
+	off := false
+	if _, err := strict.Update(t.Context(), w.ID, Change{Enabled: &off}); err != nil {
+		t.Errorf("it cannot be switched off: %v", err)
+	}
+	if tried, err := strict.Test(t.Context(), w.ID); err != nil || tried.OK || !strings.Contains(*tried.Error, "permitted") {
+		t.Errorf("it was reached: %+v, %v", tried, err)
+	}
+	if _, err := strict.Update(t.Context(), w.ID, Change{AllowPrivate: &w.AllowPrivate}); bridge.CodeOf(err) != bridge.CodeInvalid {
+		t.Errorf("it was permitted again: %v", err)
 	}
 }

@@ -18,7 +18,6 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store"
 	"bridged/internal/urlguard"
 )
 
@@ -27,9 +26,10 @@ const (
 	tryTime = 30 * time.Second
 	// graceTime is how long a try may go on when the program stops.
 	graceTime = time.Second
-	// answerLimit is how much of an answer is read, which only serves to use
-	// the connection again.
-	answerLimit = 64 << 10
+	// answerLimit and answerTime bound how much of an answer is read, which
+	// only serves to use the connection again: the status has decided.
+	answerLimit = 16 << 10
+	answerTime  = 100 * time.Millisecond
 )
 
 // payload is what is posted.
@@ -39,88 +39,129 @@ type payload struct {
 	Data      any              `json:"data"`
 }
 
-func payloadOf(event bridge.Event) payload {
-	if event.Type == bridge.EventReset {
-		return payload{event.Type, event.At, struct {
+func payloadOf(d bridge.WebhookDelivery, event bridge.Event) payload {
+	if d.EventType == bridge.EventReset {
+		return payload{d.EventType, d.EventAt, struct {
 			After int64 `json:"after"`
-		}{event.ID}}
+		}{d.EventID}}
 	}
 	return payload{event.Type, event.At, event}
 }
 
 // idOf is the same for every try of an event, and for no other event ever: the
 // number alone comes again when a backup is restored.
-func idOf(d *bridge.WebhookDelivery) string {
+func idOf(d bridge.WebhookDelivery) string {
 	return fmt.Sprintf("evt_%d_%x", d.EventID, d.EventAt.UnixMilli())
 }
 
-// event reads what a delivery is about, if it is still in the log.
-func (d *Dispatcher) event(ctx context.Context, of *bridge.WebhookDelivery) (bridge.Event, bool, error) {
-	if of.EventType == bridge.EventReset {
-		return bridge.Event{ID: of.EventID, Type: of.EventType, At: of.EventAt}, true, nil
-	}
-	page, err := d.store.Events(ctx, store.EventQuery{After: of.EventID - 1, Limit: 1})
-	if err != nil || len(page.Events) == 0 || page.Events[0].ID != of.EventID {
-		return bridge.Event{}, false, err
-	}
-	return page.Events[0], true, nil
-}
+// about is what a post says something of.
+type about int
 
-// result is how a try went: failure is empty where it went well, else a
+const (
+	aboutEvent    about = iota // it was taken or refused
+	aboutReceiver              // it cannot be reached, or fails
+)
+
+// outcome is how a try went: failure is empty where it went well, else a
 // sentence for whoever set the webhook up; status is 0 without an answer.
-type result struct {
-	status  int
-	failure string
-	took    time.Duration
+type outcome struct {
+	status      int
+	failure     string
+	took        time.Duration
+	about       about
+	retryAfter  time.Duration // how long the receiver asks to be left alone
+	isBrokenOff bool          // how it went is not known
 }
 
 // post makes one try.
-func (d *Dispatcher) post(ctx context.Context, w bridge.Webhook, id string, p payload) result {
+func (d *Dispatcher) post(ctx context.Context, w bridge.Webhook, id string, p payload) outcome {
 	began := time.Now()
-	status, err := d.send(ctx, w, id, p)
-	got := result{status: status, took: time.Since(began)}
+	got, err := d.send(ctx, w, id, p)
+	got.took = time.Since(began)
+	log := d.log.With().Int64("webhook", w.ID).Str("webhook_id", id).Logger()
 	switch {
 	case err != nil:
-		got.failure = explain(err)
-		d.log.Warn().Int64("webhook", w.ID).Str("webhook_id", id).Str("failure", got.failure).Msg("webhook failed")
-	case status < 200 || status > 299:
-		got.failure = fmt.Sprintf("the receiver answered %d", status)
-		if text := http.StatusText(status); text != "" {
-			got.failure += " " + text
+		got.failure, got.about = explain(err), aboutReceiver
+		log.Warn().Str("failure", got.failure).Msg("webhook failed")
+	case got.status < 200 || got.status > 299:
+		got.failure = refusal(got.status)
+		if got.status < 400 || got.status > 499 || got.status == http.StatusGone {
+			got.about = aboutReceiver
 		}
-		if status >= 300 && status <= 399 {
-			got.failure += "; redirects are not followed"
-		}
-		d.log.Warn().Int64("webhook", w.ID).Str("webhook_id", id).Int("status", status).Msg("webhook failed")
+		log.Warn().Int("status", got.status).Msg("webhook failed")
 	default:
-		d.log.Debug().Int64("webhook", w.ID).Str("webhook_id", id).Int("status", status).Dur("took_ms", got.took).Msg("webhook delivered")
+		log.Debug().Int("status", got.status).Dur("took_ms", got.took).Msg("webhook delivered")
 	}
 	return got
 }
 
-func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, id string, p payload) (int, error) {
+// refusal is a sentence about a status.
+func refusal(status int) string {
+	sentence := fmt.Sprintf("the receiver answered %d", status)
+	if text := http.StatusText(status); text != "" {
+		sentence += " " + text
+	}
+	if status >= 300 && status <= 399 {
+		sentence += "; redirects are not followed"
+	}
+	return sentence
+}
+
+func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, id string, p payload) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	req, err := d.request(ctx, w, id, p)
 	if err != nil {
-		return 0, err
+		return outcome{}, err
 	}
 	// The transport itself, and not a client: redirects are not followed.
-	transport := d.public
-	if w.AllowPrivate {
-		transport = d.private
-	}
-	resp, err := transport.RoundTrip(req)
+	resp, err := d.way(w).RoundTrip(req)
 	if err != nil {
 		if ctx.Err() != nil { // why it was broken off
 			err = errors.Join(ctx.Err(), err)
 		}
-		return 0, err
+		return outcome{}, err
 	}
-	defer resp.Body.Close()
-	// What a receiver says after its status does not matter.
-	_, _ = io.CopyN(io.Discard, resp.Body, answerLimit)
-	return resp.StatusCode, nil
+	drain(resp.Body)
+	got := outcome{status: resp.StatusCode}
+	if got.status == http.StatusTooManyRequests || got.status == http.StatusServiceUnavailable {
+		got.retryAfter = retryAfter(resp.Header.Get("Retry-After"), d.wall())
+	}
+	return got, nil
+}
+
+// way is the transport to a webhook's receiver.
+func (d *Dispatcher) way(w bridge.Webhook) http.RoundTripper {
+	switch {
+	case w.Source == bridge.WebhookFromEnvironment && w.AllowPrivate:
+		return d.ways.environment
+	case w.AllowPrivate:
+		return d.ways.private
+	}
+	return d.ways.public
+}
+
+// drain reads what is left of an answer, if it is little and comes at once, and
+// closes it. What a receiver says after its status does not matter.
+func drain(body io.ReadCloser) {
+	late := time.AfterFunc(answerTime, func() { _ = body.Close() })
+	_, _ = io.CopyN(io.Discard, body, answerLimit)
+	if late.Stop() {
+		_ = body.Close()
+	}
+}
+
+// retryAfter reads the header of that name: seconds or a date.
+func retryAfter(value string, now time.Time) time.Duration {
+	seconds, err := strconv.Atoi(value)
+	if err == nil {
+		return min(time.Duration(max(seconds, 0)), longestAsked/time.Second) * time.Second
+	}
+	date, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return min(max(date.Sub(now), 0), longestAsked)
 }
 
 // request signs and addresses what is posted.
@@ -133,7 +174,7 @@ func (d *Dispatcher) request(ctx context.Context, w bridge.Webhook, id string, p
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
+	now := d.wall()
 	signature, err := signer.Sign(id, now, body)
 	if err != nil {
 		return nil, err
@@ -166,16 +207,16 @@ func explain(err error) string {
 		return fmt.Sprintf("the receiver did not answer within %.0f s", tryTime.Seconds())
 	case errors.Is(err, context.Canceled):
 		return "broken off"
-	case errors.As(err, &refused):
-		return refused.Reason
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the receiver refused the connection"
 	case errors.As(err, &name) && name.IsNotFound:
 		return "the receiver's host does not exist"
 	case errors.As(err, &name):
 		return "the receiver's host could not be looked up"
 	case errors.As(err, &certificate):
 		return "the receiver's certificate is not valid"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "the receiver refused the connection"
+	case errors.As(err, &refused):
+		return refused.Reason
 	}
 	return "the connection to the receiver broke"
 }

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"bridged/internal/bridge"
@@ -13,13 +12,13 @@ const (
 	// long enough for a weekend.
 	giveUpAfter = 72 * time.Hour
 	// firstPause and longestPause bound the time between two tries.
-	firstPause   = 5 * time.Second
+	firstPause   = time.Second
 	longestPause = 5 * time.Minute
-
-	// outageAfter is how many new events in a row must fail until the receiver
-	// counts as down; longestOutage is the longest time until it is tried again.
-	outageAfter   = 3
-	longestOutage = time.Minute
+	// longestAsked is how long a receiver may ask to be left alone.
+	longestAsked = time.Hour
+	// resetTries is how often a receiver may refuse a reset before other events
+	// pass it: about four minutes.
+	resetTries = 8
 )
 
 // backOff is the pause after so many failures: doubling, with a part left to
@@ -32,9 +31,27 @@ func backOff(failures int, longest time.Duration) time.Duration {
 	return pause*9/10 + rand.N(pause/5)
 }
 
-// note enters a try into its delivery.
-func note(d *bridge.WebhookDelivery, got result, now time.Time) {
-	at := bridge.At(now)
+// enterTry enters how a post went into its delivery. How long it has been tried
+// is added up from pauses that this process has measured, and of others no more
+// than the longest: neither a clock that jumps nor a stop makes a dead letter.
+func (w *worker) enterTry(it *item, got outcome, now time.Time) {
+	wall := w.d.wall()
+	switch {
+	case !it.lastTry.IsZero():
+		it.Tried += now.Sub(it.lastTry)
+	case it.LastAttemptAt != nil:
+		it.Tried += min(max(wall.Sub(it.LastAttemptAt.Time), 0), longestPause)
+	}
+	it.lastTry = now
+	enter(&it.WebhookDelivery, got, wall)
+	if it.Status == bridge.WebhookPending && it.Tried >= giveUpAfter {
+		abandon(&it.WebhookDelivery, got.failure)
+	}
+}
+
+// enter enters how a post went, without what follows from it.
+func enter(d *bridge.WebhookDelivery, got outcome, wall time.Time) {
+	at := bridge.At(wall)
 	d.Attempts++
 	d.LastAttemptAt = &at
 	if d.FirstAttemptAt == nil {
@@ -45,61 +62,13 @@ func note(d *bridge.WebhookDelivery, got result, now time.Time) {
 		d.ResponseStatus = &got.status
 	}
 	if got.failure == "" {
-		d.Status = bridge.DeliveryDone
+		d.Status = bridge.WebhookDelivered
 		return
 	}
-	if now.Sub(d.FirstAttemptAt.Time) >= giveUpAfter {
-		abandon(d, got.failure)
-		return
-	}
-	next := bridge.At(now.Add(backOff(d.Attempts, longestPause)))
-	d.LastError, d.NextAttemptAt = &got.failure, &next
+	d.LastError = &got.failure
 }
 
 // abandon makes d a dead letter.
 func abandon(d *bridge.WebhookDelivery, why string) {
-	d.Status, d.LastError, d.NextAttemptAt = bridge.DeliveryAbandoned, &why, nil
-}
-
-// outage says whether anything gets through to a receiver. Only new events
-// count against it: one that keeps failing says something of itself alone.
-type outage struct {
-	mu       sync.Mutex // guards all below
-	failures int        // new events in a row that failed
-	until    time.Time  // of the present pause
-}
-
-func (o *outage) note(success, isNew bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	switch {
-	case success:
-		o.failures, o.until = 0, time.Time{}
-		return
-	case isNew || o.failures >= outageAfter:
-		o.failures++
-	}
-	if o.failures >= outageAfter {
-		o.until = time.Now().Add(backOff(o.failures-outageAfter+1, longestOutage))
-	}
-}
-
-// pause is how long nothing is to be posted.
-func (o *outage) pause() time.Duration {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return time.Until(o.until)
-}
-
-func (o *outage) down() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.failures >= outageAfter
-}
-
-// end is for when something was changed: the past says nothing any more.
-func (o *outage) end() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.failures, o.until = 0, time.Time{}
+	d.Status, d.LastError, d.NextAttemptAt = bridge.WebhookDead, &why, nil
 }

@@ -1,0 +1,250 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"bridged/internal/bridge"
+)
+
+// LogState is what changes under whoever has read a part of the log, or of what
+// is pending: how far events were removed, and how often two chats became one.
+type LogState struct{ Pruned, Merges int64 }
+
+func (r *snapshot) logState() (LogState, error) {
+	pruned, err := readNumber(r.ctx, r.session, settingPruned)
+	if err != nil {
+		return LogState{}, err
+	}
+	merges, err := readNumber(r.ctx, r.session, settingMerges)
+	return LogState{Pruned: pruned, Merges: merges}, err
+}
+
+// EventRef names an event and the queue that it belongs to.
+type EventRef struct {
+	ID    int64
+	Type  bridge.EventType
+	At    bridge.Time
+	Queue int64
+}
+
+// EventRefs is a part of the log without its content. Next and More are as in
+// [EventPage].
+type EventRefs struct {
+	Refs []EventRef
+	Next int64
+	More bool
+	Log  LogState
+}
+
+// EventRefs reads which events there are after a number. It does not tell of
+// those that were removed: that is what Log is for.
+func (s *Store) EventRefs(ctx context.Context, q EventQuery) (EventRefs, error) {
+	var page EventRefs
+	err := s.read(ctx, func(r *snapshot) (err error) {
+		page, err = r.eventRefs(q)
+		return err
+	})
+	if err != nil {
+		return page, fmt.Errorf("read the log: %w", err)
+	}
+	return page, nil
+}
+
+func (r *snapshot) eventRefs(q EventQuery) (EventRefs, error) {
+	page := EventRefs{Next: q.After}
+	last, _, err := r.lastEvent()
+	if err != nil {
+		return page, err
+	}
+	if page.Log, err = r.logState(); err != nil || q.After >= last {
+		return page, err
+	}
+	entries, err := r.entries(q, q.After)
+	if err != nil {
+		return page, err
+	}
+	for _, e := range entries {
+		page.Next = e.id
+		if e.wanted {
+			page.Refs = append(page.Refs, EventRef{ID: e.id, Type: typeOf(e.kind), At: bridge.Millis(e.at), Queue: e.chat})
+		}
+	}
+	page.More = len(entries) > 0 && page.Next < last
+	return page, nil
+}
+
+// Post is all that one try of a delivery needs, as it is at one moment.
+type Post struct {
+	Webhook bridge.Webhook // its settings
+	Event   bridge.Event
+	// Shown reports whether there is something to post: the event is in the log,
+	// what it is about is still shown, and the webhook wants it.
+	Shown bool
+	Log   LogState
+}
+
+// Post reads what a try needs: [bridge.CodeNotFound] when the webhook is gone.
+// Event 0 is none.
+func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
+	var p Post
+	err := s.read(ctx, func(r *snapshot) (err error) {
+		if p.Log, err = r.logState(); err != nil {
+			return err
+		}
+		if p.Webhook, err = r.settings(webhook); err != nil || event == 0 {
+			return err
+		}
+		wants, err := r.filter(EventQuery{Types: p.Webhook.Types, Chat: p.Webhook.Chat})
+		if err != nil {
+			return err
+		}
+		entries, err := r.entries(EventQuery{Limit: 1}, event-1)
+		if err != nil || len(entries) == 0 || entries[0].id != event || !wants(entries[0]) {
+			return err
+		}
+		events, err := r.render(entries)
+		if len(events) > 0 {
+			p.Event, p.Shown = events[0], true
+		}
+		return err
+	})
+	if err != nil {
+		return p, fmt.Errorf("read an event to post: %w", err)
+	}
+	return p, nil
+}
+
+// PendingQueues is what is pending for a webhook: the first delivery of each
+// queue. Flying are the queues of deliveries that were asked for; More says
+// that there are queues beyond the limit.
+type PendingQueues struct {
+	Webhook bridge.Webhook // its settings
+	Heads   []bridge.WebhookDelivery
+	More    bool
+	Flying  map[int64]int64
+	Log     LogState
+}
+
+// pendingHeadsQuery walks the index of what is pending; the other columns are
+// those of the row with the lowest event.
+const pendingHeadsQuery = `
+	SELECT d.id, d.webhook, min(d.event), d.event_at, d.type, d.chat, d.status, d.attempts,
+		d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms
+	FROM deliveries d WHERE d.webhook = ? AND d.status = 0 GROUP BY d.chat_id LIMIT ?`
+
+// PendingQueues reads the queues of a webhook, at most limit of them, and in
+// which of them some events are: [bridge.CodeNotFound] when the webhook is gone.
+func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, flying []int64) (PendingQueues, error) {
+	p := PendingQueues{Flying: make(map[int64]int64)}
+	err := s.read(ctx, func(r *snapshot) (err error) {
+		if p.Log, err = r.logState(); err != nil {
+			return err
+		}
+		if p.Webhook, err = r.settings(webhook); err != nil {
+			return err
+		}
+		if p.Heads, err = r.deliveries(pendingHeadsQuery, webhook, limit+1); err != nil {
+			return err
+		}
+		if p.More = len(p.Heads) > limit; p.More {
+			p.Heads = p.Heads[:limit]
+		}
+		for _, event := range flying {
+			var queue int64
+			err := r.scan(r.ctx, "SELECT chat_id FROM deliveries WHERE webhook = ? AND event = ? AND status = 0",
+				[]any{webhook, event}, &queue)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			p.Flying[event] = queue
+		}
+		return nil
+	})
+	if err != nil {
+		return p, fmt.Errorf("read pending deliveries: %w", err)
+	}
+	return p, nil
+}
+
+const pendingOfQuery = "SELECT " + deliveryColumns + ` FROM deliveries d
+	WHERE d.webhook = ? AND d.status = 0 AND d.chat_id = ? AND d.event > ? ORDER BY d.event LIMIT ?`
+
+// PendingOf reads what is pending in a queue behind an event, in order.
+func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limit int) ([]bridge.WebhookDelivery, LogState, error) {
+	var list []bridge.WebhookDelivery
+	var state LogState
+	err := s.read(ctx, func(r *snapshot) (err error) {
+		if state, err = r.logState(); err != nil {
+			return err
+		}
+		list, err = r.deliveries(pendingOfQuery, webhook, queue, after, limit)
+		return err
+	})
+	if err != nil {
+		return nil, state, fmt.Errorf("read a queue of deliveries: %w", err)
+	}
+	return list, state, nil
+}
+
+// LoseDeliveries puts a reset in the place of what was pending for a webhook,
+// or still to be looked at, and has left the log. It reports whether there was
+// any.
+func (s *Store) LoseDeliveries(ctx context.Context, webhook int64) (bool, error) {
+	lost, err := s.hasLost(ctx, webhook)
+	if err != nil || !lost {
+		return false, err
+	}
+	err = s.write(ctx, func(t *tx) error { return t.loseDeliveries(webhook) })
+	if err != nil {
+		return false, fmt.Errorf("replace lost deliveries: %w", err)
+	}
+	return true, nil
+}
+
+const hasLostQuery = `
+	SELECT EXISTS (SELECT 1 FROM deliveries WHERE webhook = ?1 AND status = 0 AND event <= ?2 AND type != 'reset')
+		OR EXISTS (SELECT 1 FROM webhooks WHERE id = ?1 AND cursor < ?2)`
+
+func (s *Store) hasLost(ctx context.Context, webhook int64) (bool, error) {
+	var lost bool
+	err := s.read(ctx, func(r *snapshot) error {
+		state, err := r.logState()
+		if err != nil {
+			return err
+		}
+		return r.scan(ctx, hasLostQuery, []any{webhook, state.Pruned}, &lost)
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for lost deliveries: %w", err)
+	}
+	return lost, nil
+}
+
+// loseDeliveries leaves one reset for all that is lost: an older one that is
+// still pending says nothing more.
+func (t *tx) loseDeliveries(webhook int64) error {
+	pruned, err := readNumber(context.Background(), t.session, settingPruned)
+	if err != nil {
+		return err
+	}
+	if err := t.run("DELETE FROM deliveries WHERE webhook = ? AND event <= ?", webhook, pruned); err != nil {
+		return err
+	}
+	changed, err := t.change("UPDATE webhooks SET cursor = max(cursor, ?) WHERE id = ?", pruned, webhook)
+	if err != nil {
+		return err
+	}
+	if changed == 0 {
+		return bridge.NotFound("there is no webhook %d", webhook)
+	}
+	now := bridge.Millis(t.at)
+	return t.saveDelivery(webhook, bridge.WebhookDelivery{
+		EventID: pruned, EventType: bridge.EventReset, EventAt: now, Status: bridge.WebhookPending, NextAttemptAt: &now,
+	})
+}

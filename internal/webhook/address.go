@@ -1,0 +1,71 @@
+package webhook
+
+import (
+	"context"
+	"net/url"
+
+	"bridged/internal/bridge"
+	"bridged/internal/urlguard"
+)
+
+// maxURL is the length of the longest address.
+const maxURL = 2048
+
+// check refuses a webhook that could never work.
+func (d *Dispatcher) check(ctx context.Context, w bridge.Webhook) error {
+	if err := d.checkForm(w); err != nil || !w.AllowPrivate || w.Source == bridge.WebhookFromEnvironment {
+		return err
+	}
+	if err := d.private.Check(ctx, w.URL); err != nil {
+		return bridge.Invalid("allowPrivate: %s; the operator names what is in WEBHOOK_ALLOW_PRIVATE", reason(err))
+	}
+	return nil
+}
+
+// checkForm refuses what can be judged without the network. Whoever sets the
+// environment owns the network that it is in.
+func (d *Dispatcher) checkForm(w bridge.Webhook) error {
+	if err := CheckURL(w.URL); err != nil {
+		return err
+	}
+	if err := CheckSecret(w.Secret); err != nil {
+		return err
+	}
+	switch {
+	case w.Source == bridge.WebhookFromEnvironment:
+		return nil
+	case w.AllowPrivate && d.private == nil:
+		return bridge.Invalid("allowPrivate: no private receivers are permitted; the operator names them in WEBHOOK_ALLOW_PRIVATE")
+	case w.AllowPrivate:
+		return nil
+	}
+	if err := d.guard.Check(w.URL); err != nil {
+		return bridge.Invalid("url: %s; a receiver in one's own network needs allowPrivate", reason(err))
+	}
+	return nil
+}
+
+func reason(err error) string {
+	if refused, ok := err.(*urlguard.Error); ok {
+		return refused.Reason
+	}
+	return err.Error()
+}
+
+// CheckURL refuses what is no address of a receiver.
+func CheckURL(raw string) error {
+	u, err := url.Parse(raw)
+	switch {
+	case raw == "":
+		return bridge.Invalid("url is required")
+	case len(raw) > maxURL:
+		return bridge.Invalid("url is longer than %d characters", maxURL)
+	case err != nil: // its words would repeat the address
+		return bridge.Invalid("url is malformed")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return bridge.Invalid("url must begin with http:// or https:// and name a host")
+	case u.User != nil:
+		return bridge.Invalid("url must not carry a user name or password: it is shown to whoever may list webhooks")
+	}
+	return nil
+}

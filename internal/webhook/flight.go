@@ -1,0 +1,284 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store"
+)
+
+// flight is one try under way.
+type flight struct {
+	item      *item
+	queue     *queue         // nil where its event has left the log meanwhile
+	state     store.LogState // in which the queue was read
+	began     time.Time
+	cancel    context.CancelFunc
+	hasFailed bool                           // the delivery was tried before
+	isProbe   bool                           // whether the receiver is back
+	uses      atomic.Pointer[bridge.Webhook] // the settings that it posts with
+}
+
+// isOutdated reports whether it posts with other settings, or something that
+// is not wanted any more.
+func (f *flight) isOutdated(now bridge.Webhook) bool {
+	w := f.uses.Load()
+	return w == nil || w.URL != now.URL || w.Secret != now.Secret || w.AllowPrivate != now.AllowPrivate ||
+		w.Chat != now.Chat || !wants(now, f.item.EventType)
+}
+
+// result is what a try has come to.
+type result struct {
+	flight   *flight
+	state    store.LogState // as the try has found it
+	err      error          // the store could not be read
+	isPosted bool
+	outcome
+}
+
+// mayStart reports whether another post may begin.
+func (w *worker) mayStart() bool {
+	return w.hook.Enabled && !w.isStale && !w.saver.isFailing() && w.saver.noted < maxDirty &&
+		len(w.flights) < maxFlights && !(w.outage.isDown() && w.outage.probing)
+}
+
+// next returns the queue that is to be served next and when, nil for none. A
+// reset goes before everything else, unless the receiver keeps refusing it.
+func (w *worker) next() (*queue, time.Time) {
+	q := w.choose()
+	if reset := w.queues[bridge.QueueReset]; reset != nil && w.refused < resetTries {
+		q = reset
+	}
+	if q == nil || q.in == nil {
+		return nil, time.Time{}
+	}
+	at := q.due
+	if w.outage.isDown() {
+		at = w.outage.until
+	}
+	if at.Before(w.pause) {
+		at = w.pause
+	}
+	return q, at
+}
+
+// choose returns the queue that is due first of those for which there is room.
+// While the receiver is down it is the newest, or in turn the one that failed
+// the longest ago.
+func (w *worker) choose() *queue {
+	fresh, failed := w.fresh.first(), w.failed.first()
+	if w.failedFlying() >= parallelFailed {
+		failed = nil
+	}
+	switch {
+	case fresh == nil:
+		return failed
+	case w.outage.isDown() && (failed == nil || w.outage.triesNew()):
+		return w.fresh.newest()
+	case failed != nil && (w.outage.isDown() || failed.due.Before(fresh.due)):
+		return failed
+	}
+	return fresh
+}
+
+// start begins the posts that are due.
+func (w *worker) start(ctx context.Context) error {
+	for w.mayStart() {
+		q, at := w.next()
+		if now := time.Now(); q == nil || at.After(now) || w.roomAt(now).After(now) {
+			return nil
+		}
+		q.leave()
+		if len(q.items) == 0 && q.more {
+			if wait, err := w.refill(ctx, q); wait {
+				w.waiting = append(w.waiting, q)
+			} else {
+				w.requeue(q) // it may have failed before
+				if err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		w.fly(q)
+	}
+	return nil
+}
+
+// failedFlying is how many posts under way are for chats of which something
+// has failed.
+func (w *worker) failedFlying() int {
+	n := 0
+	for f := range w.flights {
+		if f.hasFailed {
+			n++
+		}
+	}
+	return n
+}
+
+// roomAt is when there is room for another post, if none ends before.
+func (w *worker) roomAt(now time.Time) time.Time {
+	quick, oldest := 0, now
+	for f := range w.flights {
+		if now.Sub(f.began) < slowAfter {
+			quick++
+			if f.began.Before(oldest) {
+				oldest = f.began
+			}
+		}
+	}
+	if quick < parallel {
+		return now
+	}
+	return oldest.Add(slowAfter)
+}
+
+// schedule enters a queue in which nothing is under way.
+func (w *worker) schedule(q *queue) {
+	q.leave()
+	if q.hasFailed() {
+		w.failed.put(q)
+	} else {
+		w.fresh.put(q)
+	}
+}
+
+// fly posts the first delivery of a queue.
+func (w *worker) fly(q *queue) {
+	ctx, cancel := context.WithCancel(w.posting)
+	it := q.items[0]
+	f := &flight{item: it, queue: q, state: w.state, began: time.Now(), cancel: cancel, hasFailed: it.Attempts > 0, isProbe: w.outage.isDown()}
+	w.outage.probing = w.outage.probing || f.isProbe
+	w.flights[f] = true
+	q.flying++
+	d := it.WebhookDelivery
+	go func() {
+		defer cancel()
+		w.results <- w.d.try(ctx, f, d)
+	}()
+}
+
+// try reads what is to be posted and posts it.
+func (d *Dispatcher) try(ctx context.Context, f *flight, of bridge.WebhookDelivery) result {
+	isReset, event := of.EventType == bridge.EventReset, of.EventID
+	if isReset {
+		event = 0
+	}
+	p, err := d.store.Post(ctx, of.WebhookID, event)
+	r := result{flight: f, state: p.Log, err: err}
+	// What was read in another state of the log may not be what is next.
+	if ctx.Err() == nil && err == nil && p.Log == f.state && (p.Shown || isReset) {
+		f.uses.Store(&p.Webhook)
+		r.isPosted, r.outcome = true, d.post(ctx, p.Webhook, idOf(of), payloadOf(of, p.Event))
+	}
+	r.isBrokenOff = ctx.Err() != nil && (!r.isPosted || r.failure != "")
+	return r
+}
+
+// settle takes what a try has come to.
+func (w *worker) settle(r result) {
+	f := r.flight
+	delete(w.flights, f)
+	if f.isProbe {
+		w.outage.probing = false
+	}
+	q, it := f.queue, f.item
+	if q == nil {
+		return // its event has left the log: the receiver is told of that
+	}
+	q.flying--
+	switch {
+	case r.isBrokenOff:
+		q.due = time.Now()
+	case r.err != nil:
+		w.saver.gone = w.saver.gone || bridge.CodeOf(r.err) == bridge.CodeNotFound
+		w.log.Error().Err(r.err).Msg("event to post not read; trying again")
+		q.due = time.Now().Add(storeRetry)
+	case !r.isPosted && r.state != f.state:
+		w.compare(r.state)
+	case !r.isPosted:
+		it.dropped = true
+		w.leave(q, it)
+	default:
+		w.note(q, it, f, r.outcome)
+	}
+	w.requeue(q)
+}
+
+// requeue schedules a queue for its next delivery, or forgets it.
+func (w *worker) requeue(q *queue) {
+	switch {
+	case q.flying > 0:
+	case q.isEmpty():
+		q.leave()
+		delete(w.queues, q.chat)
+		w.isStale = w.isStale || w.isFull && len(w.queues) < maxQueues/2
+	default:
+		w.schedule(q)
+	}
+}
+
+// note takes how a post went.
+func (w *worker) note(q *queue, it *item, f *flight, got outcome) {
+	now := time.Now()
+	w.enterTry(it, got, now)
+	if it.Status == bridge.WebhookPending {
+		q.due = now.Add(backOff(it.Attempts, longestPause))
+		next := bridge.At(w.d.wall().Add(q.due.Sub(now)))
+		it.NextAttemptAt = &next
+		w.change(q, it)
+	} else {
+		q.due = now
+		w.leave(q, it)
+	}
+	if it.EventType == bridge.EventReset && got.status != 0 {
+		w.refused++
+	}
+	if got.status == http.StatusTooManyRequests || got.retryAfter > 0 {
+		w.pause = now.Add(max(got.retryAfter, q.due.Sub(now)))
+	}
+	w.judge(q, f, got)
+}
+
+// judge notes what a post says of the receiver as a whole.
+func (w *worker) judge(q *queue, f *flight, got outcome) {
+	if got.about == aboutReceiver {
+		if w.outage.fail(q.chat, f.began, f.isProbe, got.status == http.StatusGone) {
+			w.log.Warn().Str("failure", got.failure).Msg("webhook's receiver is down: one event at a time is tried")
+		}
+		return
+	}
+	if w.outage.isDown() {
+		w.log.Info().Msg("webhook's receiver is back")
+		w.dueNow()
+	}
+	w.outage.pass()
+}
+
+// change notes that a delivery is to be tried again.
+func (w *worker) change(q *queue, it *item) {
+	w.saver.tried(it)
+	if !q.holds(it) { // two chats have become one, and it is further back
+		q.spill(it)
+	}
+}
+
+// leave takes an item out of its queue: it is delivered, dead, or not shown.
+func (w *worker) leave(q *queue, it *item) {
+	w.saver.tried(it)
+	if q.remove(it.EventID) {
+		w.held--
+	} else {
+		q.spill(it)
+	}
+}
+
+// wants reports whether a webhook wants events of a type.
+func wants(w bridge.Webhook, kind bridge.EventType) bool {
+	return kind == bridge.EventReset || len(w.Types) == 0 || slices.Contains(w.Types, kind)
+}

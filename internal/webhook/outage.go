@@ -1,0 +1,69 @@
+package webhook
+
+import "time"
+
+const (
+	// outageAfter is how many chats must have failed, and none gone well since,
+	// until the receiver counts as down; longestOutage is the longest time until
+	// it is tried again.
+	outageAfter   = 3
+	longestOutage = time.Minute
+)
+
+// outage says whether anything gets through to a receiver: one that cannot be
+// reached, does not answer in time, or fails whatever it is sent. What it
+// refuses (4xx) says something of the event alone. While it is down one event
+// at a time is tried, with growing pauses. It belongs to a worker.
+type outage struct {
+	failed  map[int64]bool // chats, since something has got through
+	heard   time.Time      // when that was
+	isGone  bool           // it has said that it will not come back
+	rounds  int
+	until   time.Time // when the next event is tried
+	probing bool      // one is being tried
+}
+
+func (o *outage) isDown() bool { return len(o.failed) >= outageAfter || o.isGone }
+
+// fail notes that a post has failed that began at a moment, and reports whether
+// the receiver counts as down from now on. If something got through since then
+// the failure says nothing of the receiver.
+func (o *outage) fail(chat int64, began time.Time, isProbe, isGone bool) bool {
+	was := o.isDown()
+	if !was && began.Before(o.heard) {
+		return false
+	}
+	o.isGone = o.isGone || isGone
+	if !was {
+		if o.failed == nil {
+			o.failed = make(map[int64]bool)
+		}
+		o.failed[chat] = true
+	}
+	if !o.isDown() || was && !isProbe {
+		return false
+	}
+	o.rounds++
+	pause := backOff(o.rounds, longestOutage)
+	if o.isGone {
+		pause = longestOutage
+	}
+	o.until = time.Now().Add(pause)
+	return !was
+}
+
+// triesNew reports whether it is the turn of what is new, while the receiver is
+// down, and not of what failed before: neither may keep the other from showing
+// that it would get through.
+func (o *outage) triesNew() bool { return o.rounds%2 == 1 }
+
+// pass notes that something got through.
+func (o *outage) pass() {
+	o.end()
+	o.heard = time.Now()
+}
+
+// end forgets what failed, for when the settings have changed.
+func (o *outage) end() {
+	o.failed, o.isGone, o.rounds, o.until = nil, false, 0, time.Time{}
+}

@@ -1,0 +1,253 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store"
+)
+
+const (
+	// parallel is how many posts of a webhook are under way at most. One that
+	// takes longer than slowAfter makes room for another, up to maxFlights;
+	// parallelFailed of them may be for chats of which something has failed.
+	// So what hangs leaves room for what does not.
+	parallel       = 32
+	slowAfter      = 2 * time.Second
+	maxFlights     = 128
+	parallelFailed = 8
+
+	// maxQueues is how many chats may have something pending until no more of
+	// the log is read, and maxHeld how many deliveries are held in memory, as
+	// maxOfQueue of one chat.
+	maxQueues  = 4096
+	maxHeld    = 4096
+	maxOfQueue = 256
+
+	// pageSize is how many events are taken in at once, maxDirty how many
+	// deliveries the store may be behind.
+	pageSize = 256
+	maxDirty = 1024
+
+	// lazySave is how long the store may stay behind where nothing was tried.
+	lazySave = time.Second
+)
+
+// worker serves one webhook. All its fields but notified and results belong to
+// run.
+type worker struct {
+	d        *Dispatcher
+	id       int64
+	log      zerolog.Logger
+	notified chan struct{} // holds a token where the settings may have changed
+	results  chan result   // of posts
+
+	posting context.Context // of posts: it outlives run's own a little
+	hook    bridge.Webhook  // its settings
+	state   store.LogState  // in which the queues were read
+	isStale bool            // they must be read again
+	isFull  bool            // there are more of them in the store
+
+	read   int64           // the event up to which the log was taken in
+	seen   <-chan struct{} // closed when the log has grown since
+	behind bool            // there is more to take in
+
+	queues  map[int64]*queue
+	fresh   schedule // of queues in which nothing is under way
+	failed  schedule // of those whose next delivery has failed before
+	waiting []*queue // in none until a save ends
+	flights map[*flight]bool
+	held    int // items in queues
+
+	outage  outage
+	pause   time.Time // until which the receiver asked to be left alone
+	refused int       // how often it has refused the present reset
+
+	saver saver
+}
+
+func newWorker(d *Dispatcher, id int64) *worker {
+	return &worker{
+		d: d, id: id, log: d.log.With().Int64("webhook", id).Logger(),
+		notified: make(chan struct{}, 1),
+		results:  make(chan result, maxFlights),
+		isStale:  true,
+		queues:   make(map[int64]*queue),
+		flights:  make(map[*flight]bool),
+		saver:    newSaver(),
+	}
+}
+
+// run serves the webhook until ctx ends or it is removed.
+func (w *worker) run(ctx, posting context.Context) {
+	posting, giveUp := context.WithCancel(posting)
+	defer giveUp()
+	w.posting = posting
+	for ctx.Err() == nil {
+		changed := w.d.store.Changed()
+		wait, err := w.step(ctx, changed)
+		if bridge.CodeOf(err) == bridge.CodeNotFound {
+			giveUp()
+			w.drain()
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			w.log.Error().Err(err).Msg("webhook not served")
+			wait = storeRetry
+		}
+		w.sleep(ctx, changed, wait)
+	}
+	w.finish()
+}
+
+// step does what there is to do and returns how long there is nothing more.
+func (w *worker) step(ctx context.Context, changed <-chan struct{}) (time.Duration, error) {
+	if w.saver.gone {
+		return 0, bridge.NotFound("the webhook is gone")
+	}
+	if w.isStale && w.saver.isClean() {
+		if err := w.reload(ctx); err != nil {
+			return 0, err
+		}
+	}
+	if err := w.takeIn(ctx, changed); err != nil {
+		return 0, err
+	}
+	if err := w.start(ctx); err != nil {
+		return 0, err
+	}
+	w.save()
+	return w.idle(), nil
+}
+
+// sleep waits until there may be something to do.
+func (w *worker) sleep(ctx context.Context, changed <-chan struct{}, wait time.Duration) {
+	if !w.mayTakeIn() {
+		changed = nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-changed:
+	case <-timer.C:
+	case <-w.notified:
+		if err := w.configure(ctx); err != nil && ctx.Err() == nil {
+			w.log.Error().Err(err).Msg("webhook's settings not read")
+			w.isStale = true // which reads them again
+		}
+	case r := <-w.results:
+		w.settle(r)
+		w.settleMore()
+	case err := <-w.saver.done:
+		w.saved(err)
+	}
+}
+
+// settleMore notes what else has ended: many tries are one save.
+func (w *worker) settleMore() {
+	for {
+		select {
+		case r := <-w.results:
+			w.settle(r)
+		default:
+			return
+		}
+	}
+}
+
+// idle is how long there is nothing to do by itself.
+func (w *worker) idle() time.Duration {
+	now := time.Now()
+	if w.behind && w.mayTakeIn() || w.isStale && w.saver.isClean() {
+		return 0
+	}
+	until := now.Add(time.Hour)
+	earlier := func(t time.Time) {
+		if t.Before(until) {
+			until = t
+		}
+	}
+	if q, at := w.next(); q != nil && w.mayStart() {
+		if room := w.roomAt(now); at.Before(room) {
+			at = room
+		}
+		earlier(at)
+	}
+	if at := w.saver.at(w.read); !at.IsZero() {
+		earlier(at)
+	}
+	return max(until.Sub(now), 0)
+}
+
+// configure takes over the settings as they are now. Posts that use others are
+// ended, and everything is tried at once.
+func (w *worker) configure(ctx context.Context) error {
+	p, err := w.d.store.Post(ctx, w.id, 0)
+	if bridge.CodeOf(err) == bridge.CodeNotFound {
+		w.saver.gone = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	w.adopt(p.Webhook)
+	w.outage.end()
+	w.pause, w.refused = time.Time{}, 0
+	w.dueNow()
+	return nil
+}
+
+// adopt takes settings over, and ends the posts that use others.
+func (w *worker) adopt(hook bridge.Webhook) {
+	w.hook = hook
+	for f := range w.flights {
+		if f.isOutdated(hook) {
+			f.cancel()
+		}
+	}
+}
+
+// dueNow makes every queue due: what made it wait says nothing any more.
+func (w *worker) dueNow() {
+	now := time.Now()
+	for _, q := range w.queues {
+		if q.due.After(now) {
+			q.due = now
+		}
+		if q.flying == 0 && q.in != nil {
+			w.schedule(q)
+		}
+	}
+}
+
+// drain waits for the posts that were ended and the save that is under way.
+func (w *worker) drain() {
+	for len(w.flights) > 0 {
+		r := <-w.results
+		delete(w.flights, r.flight)
+	}
+	if w.saver.isSaving() {
+		w.saved(<-w.saver.done)
+	}
+}
+
+// finish lets posts end that are under way, for as long as posting lasts, and
+// saves how they went.
+func (w *worker) finish() {
+	for len(w.flights) > 0 {
+		w.settle(<-w.results)
+	}
+	if w.saver.isSaving() {
+		w.saved(<-w.saver.done)
+	}
+	if w.saver.isClean() && w.saver.cursor == w.read || w.saver.gone {
+		return
+	}
+	if err := w.d.store.SaveDeliveries(context.WithoutCancel(w.posting), w.id, w.saver.begin(w.read)); err != nil {
+		w.log.Error().Err(err).Msg("deliveries not saved; what is not noted is posted again at the next start")
+	}
+}

@@ -143,9 +143,9 @@ func (c *cdn) send(s *server, id string, file bridge.Media, content string) {
 		s.t.Fatal(err)
 	}
 	file.Size = int64(len(content))
-	file.Ref = bridge.MediaRef{DirectPath: "/v/" + id, MediaKey: sums.MediaKey, FileSHA256: sums.FileSHA256, FileEncSHA256: sums.FileEncSHA256}
+	file.Ref = bridge.MediaRef{DirectPath: "/v/" + bridge.PathID(id), MediaKey: sums.MediaKey, FileSHA256: sums.FileSHA256, FileEncSHA256: sums.FileEncSHA256}
 	c.mu.Lock()
-	c.files["/v/"+id] = sealed.Bytes()
+	c.files["/v/"+bridge.PathID(id)] = sealed.Bytes()
 	c.mu.Unlock()
 	m := say(grace, grace, id, file.Caption, 0)
 	m.MessageType, m.Media = string(file.Type)+"Message", &file

@@ -154,7 +154,7 @@ func (s *server) messageWithFile(r *http.Request) (bridge.Message, error) {
 	if err != nil {
 		return bridge.Message{}, err
 	}
-	id, err := pathParam(r, "msgId")
+	id, err := pathMessageID(r)
 	if err != nil {
 		return bridge.Message{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -529,4 +530,45 @@ func TestSendMedia_OutlivesItsCaller(t *testing.T) {
 		t.Errorf("%d messages were sent", n)
 	}
 	s.leavesNothing()
+}
+
+// Whatever id a sender chose, downloadUrl leads to the file, through a client
+// that normalises paths as all do.
+func TestMedia_HostileIDsHaveWorkingPaths(t *testing.T) {
+	s := newServer(t)
+	ids := []string{".", "..", "%2e%2e", "a/b", "../../../healthz", "%", "?x", "#x", "~", "~Li4", "\x1b[2J", " ", "日本", strings.Repeat("../", 333)}
+	for _, id := range ids {
+		s.cdn.send(s, id, bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}, "the bytes of "+id)
+	}
+	var history struct {
+		Messages []struct {
+			MsgID string
+			Media struct{ DownloadURL string }
+		}
+	}
+	s.Get("/api/messages/individual/" + grace.Escaped()).Want(http.StatusOK).Decode(&history)
+	if len(history.Messages) != len(ids) {
+		t.Fatalf("%d messages", len(history.Messages))
+	}
+	base, err := url.Parse(s.url + "/console/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range history.Messages {
+		ref, err := base.Parse(m.Media.DownloadURL)
+		if err != nil {
+			t.Errorf("%q: %v", m.MsgID, err)
+			continue
+		}
+		if got := s.Get(ref.EscapedPath()).Want(http.StatusOK); string(got.Body) != "the bytes of "+m.MsgID {
+			t.Errorf("%q: %q", m.MsgID, got.Body)
+		}
+		info := s.Get(strings.Replace(ref.EscapedPath(), "/media/", "/media-info/", 1)).Want(http.StatusOK)
+		var named struct{ MsgID string }
+		if info.Decode(&named); named.MsgID != m.MsgID {
+			t.Errorf("%q is described as %q", m.MsgID, named.MsgID)
+		}
+	}
+	s.Get(fileOf("a%2Fb")).Want(http.StatusOK) // as callers write it themselves
+	s.Get(fileOf("~Li4=")).Want(http.StatusBadRequest)
 }

@@ -166,6 +166,19 @@ func pathParam(r *http.Request, name string) (string, error) {
 	return decoded, nil
 }
 
+// pathMessageID is the message id that the path names.
+func pathMessageID(r *http.Request) (string, error) {
+	segment, err := pathParam(r, "msgId")
+	if err != nil {
+		return "", err
+	}
+	id, err := bridge.ParsePathID(segment)
+	if err != nil {
+		return "", bridge.Invalid("the path: %v", err)
+	}
+	return id, nil
+}
+
 // pathPerson is the individual chat that the path names.
 func pathPerson(r *http.Request) (bridge.JID, error) {
 	value, err := pathParam(r, "jid")

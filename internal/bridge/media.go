@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/url"
 )
 
 // MediaType is the kind of a file that a message carries.
@@ -73,11 +72,6 @@ type MediaConn struct {
 // MediaConns returns the present [MediaConn], and a new one where the network is to
 // be asked anew. It fails with [CodeNotConnected] without the socket.
 type MediaConns func(ctx context.Context, refresh bool) (MediaConn, error)
-
-// DownloadPath is the relative path from which a message's file is served.
-func DownloadPath(chat JID, id string) string {
-	return "/api/messages/media/" + chat.Escaped() + "/" + url.PathEscape(id)
-}
 
 // mediaCommon are the fields that every descriptor has.
 type mediaCommon struct {

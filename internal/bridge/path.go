@@ -1,0 +1,42 @@
+package bridge
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+)
+
+// DownloadPath is the relative path from which a message's file is served.
+func DownloadPath(chat JID, id string) string {
+	return "/api/messages/media/" + chat.Escaped() + "/" + PathID(id)
+}
+
+// encodedID begins a message id that stands encoded in a path.
+const encodedID = "~"
+
+// PathID writes a message id as one segment of a path. Senders choose ids, and
+// clients and proxies take "." and "..", "%2e" and "%2F" for steps in the path:
+// an id that is not only letters, digits, - and _ is written as ~ and the
+// base64url of its bytes, in which nothing needs to be escaped.
+func PathID(id string) string {
+	if id != "" && strings.Trim(id, plainID) == "" {
+		return id
+	}
+	return encodedID + base64.RawURLEncoding.EncodeToString([]byte(id))
+}
+
+const plainID = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+// ParsePathID reads the segment that [PathID] wrote, after its escapes were
+// taken off. A segment without ~ is the id itself.
+func ParsePathID(segment string) (string, error) {
+	encoded, ok := strings.CutPrefix(segment, encodedID)
+	if !ok {
+		return segment, nil
+	}
+	id, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
+	if err != nil {
+		return "", errors.New("after ~ a message id is base64url without padding")
+	}
+	return string(id), nil
+}

@@ -189,7 +189,9 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 		{
 			"msgId": "P", "fromMe": true, "senderJid": string(me), "senderLid": nil, "pushName": "~15551234567", "messageType": "pollCreationMessage",
 			"content": "When?", "timestamp": "2026-11-21T12:10:00.000Z", "media": nil,
-			"contextInfo": map[string]any{"quotedMsgId": "A", "quotedSenderJid": string(grace), "mentionedJid": []any{string(grace), string(alan)}},
+			"contextInfo": map[string]any{"quotedMsgId": "A", "quotedSenderJid": string(grace), "mentionedJid": []any{string(grace), string(alan)}, "mentionsAll": false, "mentions": []any{
+				map[string]any{"jid": string(grace), "lid": string(graceLID), "name": "~15557654321", "token": nil},
+				map[string]any{"jid": string(alan), "lid": nil, "name": "~447700900123", "token": nil}}},
 			"poll": map[string]any{"name": "When?", "selectableCount": 1.0, "options": []any{
 				map[string]any{"name": "now", "votes": 0.0, "voters": []any{}}, map[string]any{"name": "then", "votes": 0.0, "voters": []any{}}}},
 			"reactions": []any{map[string]any{"senderJid": string(grace), "emoji": "👍", "timestamp": "2026-11-21T12:00:00.000Z"}},

@@ -96,6 +96,7 @@ func (m *Message) Bound() {
 
 func (c *ContextInfo) bound() {
 	c.MentionedJID = c.MentionedJID[:min(len(c.MentionedJID), maxMentions)]
+	c.Mentions = c.Mentions[:min(len(c.Mentions), maxMentions)]
 }
 
 func (p *Poll) bound() {

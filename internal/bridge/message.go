@@ -54,11 +54,23 @@ type Message struct {
 	Expiration uint32 `json:"-"`
 }
 
-// ContextInfo is what a message refers to.
+// ContextInfo is what a message refers to. Mentions is filled by the store when
+// reading, from MentionedJID and the content.
 type ContextInfo struct {
-	QuotedMsgID     *string `json:"quotedMsgId"`
-	QuotedSenderJID JID     `json:"quotedSenderJid"`
-	MentionedJID    []JID   `json:"mentionedJid"`
+	QuotedMsgID     *string   `json:"quotedMsgId"`
+	QuotedSenderJID JID       `json:"quotedSenderJid"`
+	MentionedJID    []JID     `json:"mentionedJid"`
+	Mentions        []Mention `json:"mentions"`
+	MentionsAll     bool      `json:"mentionsAll"`
+}
+
+// Mention is one person whom a message mentions. Token is the word of the
+// content that stands for them, such as "@15551234567"; nil where none does.
+type Mention struct {
+	JID   JID     `json:"jid"`
+	LID   JID     `json:"lid"`
+	Name  string  `json:"name"`
+	Token *string `json:"token"`
 }
 
 // Reaction is one person's reaction on a message.

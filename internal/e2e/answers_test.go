@@ -20,6 +20,28 @@ import (
 // object is a JSON object as it came, or as it is to come.
 type object = map[string]any
 
+// refersTo is a contextInfo; quoted and by are nil without a quote.
+func refersTo(quoted, by any, mentions ...object) object {
+	jids := []any{}
+	for _, m := range mentions {
+		jids = append(jids, m["jid"])
+	}
+	if mentions == nil {
+		mentions = []object{}
+	}
+	return object{"quotedMsgId": quoted, "quotedSenderJid": by, "mentionedJid": jids, "mentions": mentions, "mentionsAll": false}
+}
+
+// mention is one of a contextInfo's mentions; token is nil without one. Anna
+// alone is in the account's address book.
+func mention(p *simnet.Phone, token any) object {
+	name := p.Name()
+	if name == "Anna" {
+		name = "Anna Amsel"
+	}
+	return object{"jid": p.PN().String(), "lid": p.LID().String(), "name": name, "token": token}
+}
+
 // recent stands in for every moment of the test itself.
 const recent = "a moment of this test"
 

@@ -113,7 +113,7 @@ func TestIdentity_EverythingSaidBeforeNamesTheNumberAfterwards(t *testing.T) {
 	first := say(t, dora, group.JID(), "nobody knows my number")
 	quote := say(t, c.anna, group.JID(), "so you say", simnet.QuotingID(first, dora.LID(), "nobody knows my number"))
 	hail := "@" + dora.LID().User + ", is it true?"
-	mention := say(t, c.anna, group.JID(), hail, simnet.Mentioning(dora.LID()))
+	hailed := say(t, c.anna, group.JID(), hail, simnet.Mentioning(dora.LID()))
 	poll := must(c.anna.SendPoll(within(t), group.JID(), "True?", []string{"yes", "no"}, 1))(t)
 	received := must(dora.ReceivedID(within(t), poll))(t)
 	must(dora.Vote(within(t), received, []string{"no"}))(t)
@@ -123,8 +123,8 @@ func TestIdentity_EverythingSaidBeforeNamesTheNumberAfterwards(t *testing.T) {
 		jid := dorasJID.String()
 		return []object{
 			message(first, dora, "conversation", "nobody knows my number", object{"senderJid": jid}),
-			message(quote, c.anna, "extendedTextMessage", "so you say", object{"contextInfo": object{"quotedMsgId": first, "quotedSenderJid": jid, "mentionedJid": []string{}}}),
-			message(mention, c.anna, "extendedTextMessage", hail, object{"contextInfo": object{"quotedMsgId": nil, "quotedSenderJid": nil, "mentionedJid": []string{jid}}}),
+			message(quote, c.anna, "extendedTextMessage", "so you say", object{"contextInfo": refersTo(first, jid)}),
+			message(hailed, c.anna, "extendedTextMessage", hail, object{"contextInfo": refersTo(nil, nil, with(mention(dora, "@"+dora.LID().User), object{"jid": jid}))}),
 			message(poll, c.anna, "pollCreationMessage", "True?", object{
 				"reactions": []object{with(reaction(dora, "🤐"), object{"senderJid": jid})},
 				"poll": object{"name": "True?", "selectableCount": 1, "options": []object{

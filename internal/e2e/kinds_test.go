@@ -64,11 +64,11 @@ func (c *conversation) texts() {
 	}}
 	c.wrote(c.sends(link), "extendedTextMessage", "see https://example.org")
 	c.wrote(say(c, c.by, c.toMe, "as I said", simnet.QuotingID(first, c.bySelf, "Grüße")), "extendedTextMessage", "as I said", object{
-		"contextInfo": object{"quotedMsgId": first, "quotedSenderJid": c.by.PN().String(), "mentionedJid": []string{}},
+		"contextInfo": refersTo(first, c.by.PN().String()),
 	})
 	hail := "look, @" + c.meHere.User
 	c.wrote(say(c, c.by, c.toMe, hail, simnet.Mentioning(c.meHere)), "extendedTextMessage", hail, object{
-		"contextInfo": object{"quotedMsgId": nil, "quotedSenderJid": nil, "mentionedJid": []string{c.me.PN().String()}},
+		"contextInfo": refersTo(nil, nil, mention(c.me, "@"+c.meHere.User)),
 	})
 	c.wrote(say(c, c.by, c.toMe, "gone tomorrow", simnet.Ephemeral(chatTimer)), "extendedTextMessage", "gone tomorrow")
 	c.wrote(say(c, c.by, c.toMe, "a chain letter", simnet.Forwarded(5)), "extendedTextMessage", "a chain letter")

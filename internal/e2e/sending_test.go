@@ -40,9 +40,9 @@ func answersEach(t *testing.T, c *cast, conversations ...*conversation) {
 		id := c.bridge.sends(t, object{
 			"jid": chat.in.String(), "text": text, "quotedMsgId": quoted["msgId"], "mentions": []string{chat.by.PN().String(), chat.me.LID().String()},
 		})
-		chat.shows(ownMessage(id, chat.me, "extendedTextMessage", text, bridge.DeliveryDelivered, object{"contextInfo": object{
-			"quotedMsgId": quoted["msgId"], "quotedSenderJid": chat.by.PN().String(), "mentionedJid": []string{chat.by.PN().String(), chat.me.PN().String()},
-		}}))
+		chat.shows(ownMessage(id, chat.me, "extendedTextMessage", text, bridge.DeliveryDelivered, object{
+			"contextInfo": refersTo(quoted["msgId"], chat.by.PN().String(), mention(chat.by, "@"+chat.by.Number()), mention(chat.me, nil)),
+		}))
 		isAnswer(t, chat, id, quoted)
 		c.bridge.answers(chat.list(), history(chat.in, reversed(chat.shown)))
 	}
@@ -80,9 +80,9 @@ func answersElsewhere(t *testing.T, c *cast, from, to *conversation) {
 	id := c.bridge.sends(t, object{
 		"jid": to.by.LID().String(), "text": "about what you wrote there", "quotedChatJid": from.in.String(), "quotedMsgId": quoted["msgId"],
 	})
-	to.shows(ownMessage(id, to.me, "extendedTextMessage", "about what you wrote there", bridge.DeliveryDelivered, object{"contextInfo": object{
-		"quotedMsgId": quoted["msgId"], "quotedSenderJid": from.by.PN().String(), "mentionedJid": []string{},
-	}}))
+	to.shows(ownMessage(id, to.me, "extendedTextMessage", "about what you wrote there", bridge.DeliveryDelivered, object{
+		"contextInfo": refersTo(quoted["msgId"], from.by.PN().String()),
+	}))
 	got := must(to.by.ReceivedID(within(t), id))(t)
 	info := got.Message.Message.GetExtendedTextMessage().GetContextInfo()
 	if info.GetRemoteJID() != from.in.String() || info.GetStanzaID() != quoted["msgId"] {

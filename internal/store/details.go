@@ -19,6 +19,7 @@ type contextDetails struct {
 	QuotedID     *string      `json:"q,omitempty"`
 	QuotedSender bridge.JID   `json:"s,omitempty"`
 	Mentioned    []bridge.JID `json:"m,omitempty"`
+	MentionsAll  bool         `json:"a,omitempty"`
 }
 
 type mediaDetails struct {
@@ -45,7 +46,7 @@ type pollDetails struct {
 func packDetails(m bridge.Message) (any, error) {
 	var d details
 	if c := m.ContextInfo; c != nil {
-		d.Context = &contextDetails{QuotedID: c.QuotedMsgID, QuotedSender: c.QuotedSenderJID, Mentioned: c.MentionedJID}
+		d.Context = &contextDetails{QuotedID: c.QuotedMsgID, QuotedSender: c.QuotedSenderJID, Mentioned: c.MentionedJID, MentionsAll: c.MentionsAll}
 	}
 	if f := m.Media; f != nil {
 		d.Media = &mediaDetails{f.Type, f.MimeType, f.Size, f.FileName, f.Caption,
@@ -64,7 +65,8 @@ func packDetails(m bridge.Message) (any, error) {
 	return string(data), err
 }
 
-// unpack fills the fields of m that the column holds.
+// unpack fills the fields of m that the column holds. The content is read
+// already.
 func (s *Store) unpack(column string, m *bridge.Message) error {
 	if column == "" {
 		return nil
@@ -74,10 +76,13 @@ func (s *Store) unpack(column string, m *bridge.Message) error {
 		return err
 	}
 	if c := d.Context; c != nil {
+		mentions := s.mentions(c.Mentioned, m.Content)
 		m.ContextInfo = &bridge.ContextInfo{
 			QuotedMsgID:     c.QuotedID,
 			QuotedSenderJID: s.Canonical(c.QuotedSender),
-			MentionedJID:    s.canonicalAll(c.Mentioned),
+			MentionedJID:    mentionedJIDs(mentions),
+			Mentions:        mentions,
+			MentionsAll:     c.MentionsAll,
 		}
 	}
 	if f := d.Media; f != nil {

@@ -161,12 +161,3 @@ func (t *tx) setNames(p person) error {
 	}
 	return t.showPerson(p)
 }
-
-// canonicalAll is for lists of JIDs inside stored JSON.
-func (s *Store) canonicalAll(jids []bridge.JID) []bridge.JID {
-	all := make([]bridge.JID, len(jids))
-	for i, jid := range jids {
-		all[i] = s.Canonical(jid)
-	}
-	return all
-}

@@ -15,8 +15,9 @@ func TestMessage_ShowsEveryFieldThatWasSaved(t *testing.T) {
 	s := newStore(t)
 	m := bridge.Message{
 		Chat: club, ID: "A1", SenderJID: alice, PushName: "Alice", MessageType: "imageMessage", Content: "Look",
-		ContextInfo: &bridge.ContextInfo{QuotedMsgID: ptr("Q1"), QuotedSenderJID: bob, MentionedJID: []bridge.JID{carol}},
-		Timestamp:   at(1),
+		ContextInfo: &bridge.ContextInfo{QuotedMsgID: ptr("Q1"), QuotedSenderJID: bob, MentionedJID: []bridge.JID{carol},
+			Mentions: []bridge.Mention{{JID: carol}}},
+		Timestamp: at(1),
 		Media: &bridge.Media{
 			Type: bridge.MediaImage, MimeType: "image/jpeg", Size: 123, Caption: "Look", Width: 4, Height: 3,
 			Ref: bridge.MediaRef{DirectPath: "/v/1", MediaKey: []byte("key"), FileSHA256: []byte("plain"), FileEncSHA256: []byte("cipher")},

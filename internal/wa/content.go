@@ -155,10 +155,11 @@ func contextInfo(msg *waE2E.Message) *waE2E.ContextInfo {
 }
 
 func contextOf(c *waE2E.ContextInfo) *bridge.ContextInfo {
-	if c.GetStanzaID() == "" && len(c.GetMentionedJID()) == 0 {
+	// Mentions without a JID are those of everybody, "@all".
+	context := &bridge.ContextInfo{MentionsAll: c.GetNonJIDMentions() > 0}
+	if c.GetStanzaID() == "" && len(c.GetMentionedJID()) == 0 && !context.MentionsAll {
 		return nil
 	}
-	context := new(bridge.ContextInfo)
 	if id := idOf(c.GetStanzaID()); id != "" {
 		context.QuotedMsgID = &id
 		context.QuotedSenderJID = parseToBridge(c.GetParticipant())

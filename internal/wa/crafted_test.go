@@ -148,4 +148,7 @@ func TestContext_ManyMentions(t *testing.T) {
 	if len(context.MentionedJID) != 2 {
 		t.Errorf("mentioned: %v", context.MentionedJID)
 	}
+	if context = contextOf(&waE2E.ContextInfo{NonJIDMentions: proto.Uint32(1)}); context == nil || !context.MentionsAll {
+		t.Errorf("a mention of everybody: %+v", context)
+	}
 }

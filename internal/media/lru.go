@@ -169,15 +169,24 @@ func (l *lru) release(b *entry) {
 	l.evict()
 }
 
-// evict makes room: the files longest unused go, but none that is held. One
-// that cannot be removed stays noted, and is tried again when there is reason to.
+// excess returns how much is kept beyond the limit: what is open.
+func (l *lru) excess() int64 { return max(0, l.total-l.max) }
+
+// evict removes what is beyond the limit, and what was to be forgotten.
 func (l *lru) evict() {
 	for name := range l.unwanted {
 		if err := os.Remove(l.path(name)); err == nil || errors.Is(err, fs.ErrNotExist) {
 			delete(l.unwanted, name)
 		}
 	}
-	for element := l.order.Back(); element != nil && l.total > l.max; {
+	l.shrink(l.max)
+}
+
+// shrink removes the files longest unused until at most so many bytes are kept,
+// but none that is held, and returns how many bytes it removed. A file that cannot
+// be removed stays noted, and is tried again when there is reason to.
+func (l *lru) shrink(limit int64) (removed int64) {
+	for element := l.order.Back(); element != nil && l.total > limit; {
 		b := element.Value.(*entry)
 		element = element.Prev()
 		if b.holders > 0 {
@@ -185,6 +194,8 @@ func (l *lru) evict() {
 		}
 		if err := os.Remove(l.path(b.name)); err == nil || errors.Is(err, fs.ErrNotExist) {
 			l.drop(b)
+			removed += b.size
 		}
 	}
+	return removed
 }

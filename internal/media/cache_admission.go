@@ -1,0 +1,123 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"syscall"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// maxDownloads is how many downloads run at once; the others wait.
+	maxDownloads = 8
+	// downloadsOfDisk is how many files of the largest size may lie on the disk
+	// beyond the cache: downloads under way, and what is read just now.
+	downloadsOfDisk = 2
+	// admissionPatience is how long a download waits for its turn.
+	admissionPatience = 2 * time.Minute
+	// busyRetry is when a caller may try again whose download had no turn.
+	busyRetry = 10 * time.Second
+)
+
+// admission decides which downloads may begin, in the order in which they came. It
+// bounds their number, and the bytes that they and open files take beyond the
+// cache's limit.
+type admission struct {
+	patience time.Duration
+
+	running  int
+	reserved int64     // bytes of those that run
+	waiting  []*ticket // the longest waiting first
+}
+
+// ticket is a download's place in the order.
+type ticket struct {
+	size     int64
+	admitted chan struct{} // closed when it may begin
+}
+
+// room returns how many more bytes may be downloaded now. The caller holds mu.
+func (c *Cache) room() int64 {
+	return downloadsOfDisk*encryptedSize(c.maxFile) - c.lru.excess() - c.reserved
+}
+
+// expectedSize returns how much disk a file may take while it is downloaded.
+func (c *Cache) expectedSize(m *bridge.Media) int64 {
+	size, _ := c.limit(m)
+	return size
+}
+
+// admit waits until a download of so many bytes may begin.
+func (c *Cache) admit(ctx context.Context, size int64) (*ticket, error) {
+	t := &ticket{size: size, admitted: make(chan struct{})}
+	c.mu.Lock()
+	c.waiting = append(c.waiting, t)
+	c.admitNext()
+	c.mu.Unlock()
+	patience := time.NewTimer(c.patience)
+	defer patience.Stop()
+	select {
+	case <-t.admitted:
+		return t, nil
+	case <-ctx.Done():
+		c.withdraw(t)
+		return nil, ctx.Err()
+	case <-patience.C:
+		c.withdraw(t)
+		e := bridge.Fail(bridge.CodeMediaUnavailable, "too many other files are being downloaded: try again later")
+		e.RetryAfter = busyRetry
+		return nil, e
+	}
+}
+
+// withdraw takes a download out of the order, whose turn may just have come.
+func (c *Cache) withdraw(t *ticket) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := slices.Index(c.waiting, t); i >= 0 {
+		c.waiting = slices.Delete(c.waiting, i, i+1)
+		c.admitNext() // the next one may be smaller
+		return
+	}
+	c.ended(t)
+}
+
+// admitNext lets those begin whose turn it is. The caller holds mu.
+func (c *Cache) admitNext() {
+	for len(c.waiting) > 0 {
+		next := c.waiting[0]
+		if c.running == maxDownloads || next.size > c.room() {
+			return
+		}
+		c.waiting = c.waiting[1:]
+		c.running++
+		c.reserved += next.size
+		close(next.admitted)
+	}
+}
+
+// ended gives the place of a download to the next. The caller holds mu.
+func (c *Cache) ended(t *ticket) {
+	if t == nil {
+		return
+	}
+	c.running--
+	c.reserved -= t.size
+	c.admitNext()
+}
+
+// makeRoom removes cached files that nobody reads, those longest unused first,
+// until so many bytes are free. It reports whether it removed any.
+func (c *Cache) makeRoom(size int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lru.shrink(c.lru.total-size) > 0
+}
+
+// isDiskFull reports whether there is no room left, or none for this user.
+func isDiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}

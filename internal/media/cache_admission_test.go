@@ -1,0 +1,221 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// blocked is a CDN whose answers wait until they may go on.
+func blocked(cdn *fakeCDN) (begun chan struct{}, goOn func()) {
+	begun, gate := make(chan struct{}, 100), make(chan struct{})
+	cdn.serve(func(_ http.ResponseWriter, r *http.Request) {
+		begun <- struct{}{}
+		select {
+		case <-gate:
+		case <-r.Context().Done():
+		}
+	})
+	return begun, sync.OnceFunc(func() { close(gate) })
+}
+
+// large sends a file that takes nearly the largest size.
+func large(c *Cache, cdn *fakeCDN, i int) (bridge.Message, []byte) {
+	plain := randomBytes(int(c.maxFile) - i)
+	return cdn.send(bridge.MediaVideo, plain), plain
+}
+
+// Twelve large files at once, and a cache that keeps next to nothing: two lie on
+// the disk at a time, and all arrive.
+func TestAdmission_BoundsTheBytesUnderWay(t *testing.T) {
+	c, cdn := newTestCache(t, 1000)
+	c.maxFile = 4 * chunkSize
+	begun, goOn := blocked(cdn)
+	defer goOn()
+	var wait sync.WaitGroup
+	for i := range 12 {
+		m, plain := large(c, cdn, i)
+		wait.Go(func() { wantFile(t, c, m, plain) })
+	}
+	waitFor(t, c, func() bool { return len(c.waiting) == 10 && c.running == 2 })
+	for range 2 {
+		<-begun
+	}
+	var peak atomic.Int64
+	create := c.create
+	c.create = func() (*os.File, error) {
+		peak.Store(max(peak.Load(), diskUse(t, c)))
+		return create()
+	}
+	goOn()
+	wait.Wait()
+	if got, most := peak.Load(), downloadsOfDisk*encryptedSize(c.maxFile)+c.lru.max; got > most {
+		t.Errorf("%d bytes on the disk, at most %d were allowed", got, most)
+	}
+	if c.running != 0 || c.reserved != 0 || len(c.waiting) != 0 {
+		t.Errorf("%d run and %d bytes are reserved after the end", c.running, c.reserved)
+	}
+}
+
+// diskUse adds up what lies in the cache's directory.
+func diskUse(t *testing.T, c *Cache) (size int64) {
+	entries, err := os.ReadDir(c.lru.dir)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil { // or gone since
+			size += info.Size()
+		}
+	}
+	return size
+}
+
+// What is read slowly takes room as well: downloads wait until it is closed.
+func TestAdmission_CountsWhatIsOpen(t *testing.T) {
+	c, cdn := newTestCache(t, 0)
+	c.maxFile = chunkSize
+	var held []*File
+	for i := range 2 {
+		m, _ := large(c, cdn, i)
+		held = append(held, open(t, c, m))
+	}
+	m, plain := large(c, cdn, 2)
+	var wait sync.WaitGroup
+	wait.Go(func() { wantFile(t, c, m, plain) })
+	waitFor(t, c, func() bool { return len(c.waiting) == 1 })
+	if n := cdn.downloads(); n != 2 {
+		t.Errorf("%d downloads while the room is taken", n)
+	}
+	if err := held[0].Close(); err != nil {
+		t.Error(err)
+	}
+	wait.Wait()
+	if err := held[1].Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAdmission_BoundsTheNumber(t *testing.T) {
+	c, cdn := newTestCache(t, 1<<30)
+	begun, goOn := blocked(cdn)
+	defer goOn()
+	var wait sync.WaitGroup
+	for i := range maxDownloads + 3 {
+		plain := randomBytes(100 + i)
+		m := cdn.send(bridge.MediaImage, plain)
+		wait.Go(func() { wantFile(t, c, m, plain) })
+	}
+	waitFor(t, c, func() bool { return len(c.waiting) == 3 && c.running == maxDownloads })
+	for range maxDownloads {
+		<-begun
+	}
+	goOn()
+	wait.Wait()
+}
+
+// Who waits too long is told to come back, and who goes away waits no longer.
+func TestAdmission_EndsTheWait(t *testing.T) {
+	c, cdn := newTestCache(t, 1<<30)
+	begun, goOn := blocked(cdn)
+	defer goOn()
+	var wait sync.WaitGroup
+	for i := range maxDownloads {
+		plain := randomBytes(100 + i)
+		m := cdn.send(bridge.MediaImage, plain)
+		wait.Go(func() { wantFile(t, c, m, plain) })
+	}
+	for range maxDownloads {
+		<-begun
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan error)
+	late := cdn.send(bridge.MediaImage, []byte("late"))
+	go func() { _, err := c.Open(ctx, late); left <- err }()
+	waitFor(t, c, func() bool { return len(c.waiting) == 1 })
+	cancel()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("who went away got %v", err)
+	}
+	waitFor(t, c, func() bool { return len(c.waiting) == 0 })
+
+	c.patience = time.Millisecond
+	_, err := c.Open(t.Context(), late)
+	wantCode(t, err, bridge.CodeMediaUnavailable)
+	var busy *bridge.Error
+	if !errors.As(err, &busy) || busy.RetryAfter == 0 {
+		t.Errorf("no time to come back in %v", err)
+	}
+	goOn()
+	wait.Wait()
+	cdn.serve(nil)
+	wantFile(t, c, late, []byte("late"))
+}
+
+// A full disk takes the room from the cache: from what nobody reads, the longest
+// unused first. One that stays full is told as such.
+func TestCache_FullDiskEvictsFirst(t *testing.T) {
+	c, cdn := smallDisk(t)
+	const size = 300 << 10
+	var messages []bridge.Message
+	for i := range 3 {
+		m := cdn.send(bridge.MediaImage, randomBytes(size+i))
+		messages = append(messages, m)
+		wantFile(t, c, m, randomBytes(size+i))
+	}
+	wantOnly(t, c.lru.dir, 3)
+	fourth := cdn.send(bridge.MediaImage, randomBytes(size-100))
+	held := []*File{open(t, c, messages[0])} // in use, though used longest ago
+	wantFile(t, c, fourth, randomBytes(size-100))
+	wantOnly(t, c.lru.dir, 3)
+	before := cdn.downloads()
+	wantFile(t, c, messages[2], randomBytes(size+2))
+	if n := cdn.downloads() - before; n != 0 {
+		t.Error("the file that was used last was removed")
+	}
+	if got, err := io.ReadAll(held[0]); err != nil || len(got) != size {
+		t.Errorf("the open file has %d bytes: %v", len(got), err)
+	}
+	held = append(held, open(t, c, messages[2]), open(t, c, fourth))
+	before = cdn.downloads()
+	_, err := c.Open(t.Context(), messages[1])
+	wantCode(t, err, bridge.CodeStorageUnavailable)
+	if !errors.Is(err, syscall.ENOSPC) || cdn.downloads()-before != 1 {
+		t.Errorf("%d downloads, %v", cdn.downloads()-before, err)
+	}
+	for _, file := range held {
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	wantFile(t, c, messages[1], randomBytes(size+1))
+}
+
+// The same where no disk can be mounted: the file of the first try lies on a disk
+// that is full until something was removed.
+func TestCache_FullDiskTriesAgain(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no full disk here")
+	}
+	c, cdn := newTestCache(t, 1<<30)
+	old := cdn.send(bridge.MediaImage, []byte("old"))
+	wantFile(t, c, old, []byte("old"))
+	path, create := c.lru.path(mustName(t, old)), c.create
+	c.create = func() (*os.File, error) {
+		if _, err := os.Stat(path); err == nil {
+			return fullDisk(create)()
+		}
+		return create()
+	}
+	wantFile(t, c, cdn.send(bridge.MediaImage, []byte("new")), []byte("new"))
+	wantOnly(t, c.lru.dir, 1)
+}

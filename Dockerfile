@@ -1,18 +1,24 @@
 # Both base images are build arguments, so that a mirror or a pinned digest can
 # take their place:
 #   docker build --build-arg BUILD_IMAGE=registry.example/golang:1.26 -t bridged .
+# Go compiles for the other platform by itself, so that no emulator is needed:
+#   docker buildx build --platform linux/amd64,linux/arm64 -t bridged .
 ARG BUILD_IMAGE=docker.io/library/golang:1.26-bookworm
 ARG RUNTIME_IMAGE=gcr.io/distroless/static-debian12:nonroot
 
-FROM ${BUILD_IMAGE} AS build
+FROM --platform=$BUILDPLATFORM ${BUILD_IMAGE} AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=dev
+# BuildKit says what the image is built for.
+ARG TARGETOS
+ARG TARGETARCH
 # No C: the binary is static and runs on an image without a libc.
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/bridged ./cmd/bridged
-RUN mkdir /out/data
+RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
+    go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=${VERSION}" -o /out/bridged ./cmd/bridged \
+    && mkdir /out/data
 
 FROM ${RUNTIME_IMAGE}
 # The roots that WhatsApp's servers and send-media's hosts are checked against.

@@ -2,7 +2,7 @@
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 
-.PHONY: build test check race clients vuln demo image
+.PHONY: build test check race clients vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -32,3 +32,7 @@ demo:
 
 image:
 	docker build --build-arg VERSION=$(VERSION) -t bridged .
+
+# Builds for every platform, with checksums, in dist: make release VERSION=1.2.3
+release:
+	bash .ci/release $(VERSION)

@@ -129,7 +129,7 @@ func (b *bench) storeAlone(ctx context.Context) (err error) {
 // setUp links both sides and has everybody begin their sessions with them.
 func (i *ingest) setUp(ctx context.Context) (_ *simnet.Bare, err error) {
 	for n := range senders {
-		phone, err := i.network.NewPhone(ctx, simnet.PhoneOptions{Number: fmt.Sprint(15550100910 + n), Name: fmt.Sprint("Contact ", n)})
+		phone, err := i.network.NewPhone(ctx, simnet.PhoneOptions{Number: fmt.Sprint(int64(15550100910) + int64(n)), Name: fmt.Sprint("Contact ", n)})
 		if err != nil {
 			return nil, err
 		}

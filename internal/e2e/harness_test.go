@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -23,6 +24,7 @@ import (
 
 	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 	"bridged/internal/simnet"
 )
 
@@ -98,6 +100,7 @@ const (
 // the client sees is held against openapi.yaml.
 type process struct {
 	*apitest.Client
+	api     *client.Client // the same, typed
 	t       testing.TB
 	env     map[string]string
 	cmd     *exec.Cmd
@@ -163,6 +166,9 @@ func (p *process) start() {
 	select {
 	case p.address = <-p.log.listening:
 		p.Client = apitest.NewClient(p.t, "http://"+p.address, p.env["BRIDGE_TOKEN"])
+		transport := new(http.Transport)
+		p.api = client.Over(apitest.Checked(p.t, transport), "http://"+p.address, p.env["BRIDGE_TOKEN"])
+		p.t.Cleanup(transport.CloseIdleConnections)
 	case <-p.exited:
 		p.t.Fatalf("bridged ended before it listened: %v\n%s", p.cmd.ProcessState, p.log)
 	case <-time.After(testPatience):
@@ -318,22 +324,21 @@ func eventually(t testing.TB, ask func() error) {
 	}
 }
 
-// status is the auth status.
-func (p *process) status() (status bridge.Status) {
+// status returns the auth status.
+func (p *process) status() bridge.Status {
 	p.t.Helper()
-	p.Get("/api/auth/status").Want(http.StatusOK).Decode(&status)
-	return status
+	ctx, cancel := context.WithTimeout(p.t.Context(), testPatience)
+	defer cancel()
+	return must(p.api.Status(ctx))(p.t)
 }
 
 // becomes waits for a status.
-func (p *process) becomes(want bridge.State) (status bridge.Status) {
+func (p *process) becomes(want bridge.State) bridge.Status {
 	p.t.Helper()
-	eventually(p.t, func() error {
-		if status = p.status(); status.Status != want {
-			return fmt.Errorf("status %s, want %s (lastError %s)", status.Status, want, orNone(status.LastError))
-		}
-		return nil
-	})
+	status, err := p.api.WaitState(within(p.t), want)
+	if err != nil {
+		p.t.Fatalf("status %s, want %s (lastError %s): %v", status.Status, want, orNone(status.LastError), err)
+	}
 	return status
 }
 
@@ -347,9 +352,7 @@ func orNone(s *string) string {
 // code asks for a pairing code for a phone.
 func (p *process) code(phone *simnet.Phone) string {
 	p.t.Helper()
-	var code bridge.PairingCode
-	p.Post("/api/auth/pair", object{"phone": phone.Number()}).Want(http.StatusOK).Decode(&code)
-	return code.Code
+	return must(p.api.Pair(within(p.t), phone.Number()))(p.t).Code
 }
 
 // pair links the account of a phone by code, and waits until it is open and

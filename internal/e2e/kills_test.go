@@ -6,8 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"net/url"
 	"slices"
 	"testing"
 	"time"
@@ -43,7 +41,7 @@ func TestKills_LoseAndDoubleNothing(t *testing.T) {
 	load := &traffic{t: t, owner: owner, chats: []*trafficChat{
 		{jid: bridge.PhoneJID(sam.Number()), to: owner.PN(), writers: []*simnet.Phone{sam}},
 		{jid: bridge.PhoneJID(kim.Number()), to: owner.LID(), writers: []*simnet.Phone{kim}},
-		{jid: bridge.JID(group.JID().String()), to: group.JID(), writers: []*simnet.Phone{sam, kim}, isGroup: true},
+		{jid: bridge.JID(group.JID().String()), to: group.JID(), writers: []*simnet.Phone{sam, kim}},
 	}}
 	done := make(chan struct{})
 	go func() {
@@ -95,7 +93,6 @@ type trafficChat struct {
 	jid     bridge.JID
 	to      simnet.JID
 	writers []*simnet.Phone
-	isGroup bool
 	sent    []*trafficMessage
 }
 
@@ -213,22 +210,11 @@ func (w *trafficMessage) compare(t *testing.T, m bridge.Message) {
 // read reads the whole chat by cursor.
 func (c *trafficChat) read(t *testing.T, p *process) (all []bridge.Message) {
 	t.Helper()
-	path := "/api/messages/individual/"
-	suffix := ""
-	if c.isGroup {
-		path, suffix = "/api/groups/", "/messages"
-	}
-	cursor := ""
-	for {
-		var page struct {
-			Messages   []bridge.Message `json:"messages"`
-			NextCursor *string          `json:"nextCursor"`
+	for m, err := range p.api.AllMessages(within(t), bridge.MessageQuery{Chat: c.jid, Order: bridge.OrderAsc, Limit: 1000}) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		p.Get(path + c.jid.Escaped() + suffix + "?order=asc&limit=1000&cursor=" + url.QueryEscape(cursor)).Want(http.StatusOK).Decode(&page)
-		all = append(all, page.Messages...)
-		if page.NextCursor == nil {
-			return all
-		}
-		cursor = *page.NextCursor
+		all = append(all, m)
 	}
+	return all
 }

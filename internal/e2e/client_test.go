@@ -1,0 +1,95 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/simnet"
+)
+
+// TestClient_StreamSurvivesKills follows the events of a bridge that is killed
+// again and again: nothing is lost, nothing comes twice.
+func TestClient_StreamSurvivesKills(t *testing.T) {
+	t.Parallel()
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	friend := newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
+	p := startBridge(t, network)
+	p.set("LISTEN_ADDR=" + p.address) // the next starts are reached by the same client
+	api := client.New("http://"+p.address, testToken)
+	t.Cleanup(api.Close)
+	pair(t, p, owner)
+
+	ctx, cancel := context.WithCancel(within(t))
+	var got []string
+	ended := make(chan error, 1)
+	enough := make(chan struct{}, 1)
+	const each = 3
+	go func() {
+		for event, err := range api.Events(ctx, client.EventQuery{After: "0", Types: []bridge.EventType{bridge.EventMessageCreated}}) {
+			if err != nil {
+				ended <- err
+				return
+			}
+			if got = append(got, event.Message.ID); len(got)%each == 0 {
+				enough <- struct{}{}
+			}
+		}
+		ended <- nil
+	}()
+	var want []string
+	for round := range 4 {
+		if round > 0 {
+			p.kill()
+		}
+		for n := range each {
+			want = append(want, must(friend.SendText(within(t), owner.PN(), fmt.Sprint("message ", n)))(t))
+		}
+		if round > 0 {
+			p.start()
+		}
+		select {
+		case <-enough:
+		case err := <-ended:
+			t.Fatalf("the stream ended: %v", err)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestClient_OverTheRealProgram sends with a key and downloads a file, typed.
+func TestClient_OverTheRealProgram(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t, fetchesLoopback)
+	anna := bridge.JID(c.anna.PN().String())
+	text := client.Text{To: anna, Text: "once"}
+	first := must(c.bridge.api.Send(within(t), text, "key-of-the-client"))(t)
+	again := must(c.bridge.api.Send(within(t), text, "key-of-the-client"))(t)
+	if first.Replayed || !again.Replayed || first.ID != again.ID || first.Chat != anna {
+		t.Errorf("sent %+v, then %+v", first, again)
+	}
+	paper := []byte("%PDF-1.4 the words of a paper")
+	sent := must(c.bridge.api.Send(within(t), client.File{To: anna, URL: newWebsite(t).has("/paper.pdf", paper), Type: bridge.MediaDocument, FileName: "paper.pdf"}, ""))(t)
+	file, size, err := c.bridge.api.Download(within(t), anna, sent.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if data := must(io.ReadAll(file))(t); !bytes.Equal(data, paper) || size != int64(len(paper)) {
+		t.Errorf("downloaded %d bytes of %d: %q", len(data), size, data)
+	}
+	if info := must(c.bridge.api.MediaInfo(within(t), anna, sent.ID))(t); info.FileName != "paper.pdf" {
+		t.Errorf("media %+v", info)
+	}
+}

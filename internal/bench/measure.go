@@ -12,7 +12,6 @@ import (
 
 	"bridged/internal/client"
 	"bridged/internal/simnet"
-	"bridged/internal/store"
 )
 
 const token = "bench-0123456789abcdef"
@@ -22,7 +21,7 @@ const token = "bench-0123456789abcdef"
 type server struct {
 	*filledStore
 	api     *client.Client
-	plain   *store.Yardstick
+	plain   *yardstick
 	network *simnet.Network
 	bridge  Bridge
 }
@@ -49,7 +48,7 @@ func (b *bench) serve(ctx context.Context, s *filledStore) (_ *server, err error
 	}
 	server.bridge = running
 	server.api = server.bridge.Client()
-	server.plain, err = store.OpenYardstick(ctx, s.file())
+	server.plain, err = openYardstick(ctx, s.file())
 	return server, err
 }
 

@@ -311,6 +311,16 @@ func (s *Store) dropIndex(ctx context.Context) error {
 	return s.write(ctx, func(t *tx) error { return t.emptyIndex() })
 }
 
+// Indexed returns how many messages the search index covers, of how many. What
+// it does not cover yet is scanned; the last few wait until there are more.
+func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
+	done, total, err = s.indexed(ctx)
+	if total-done < (sealEvery+2)*blockSize {
+		done = total
+	}
+	return done, total, err
+}
+
 // indexed says how many arrivals are indexed of how many.
 func (s *Store) indexed(ctx context.Context) (done, total int, err error) {
 	err = s.read(ctx, func(r *snapshot) error {

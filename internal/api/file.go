@@ -137,7 +137,7 @@ func alreadyHas(r *http.Request, m *bridge.Media) bool {
 // describeFile says what the file is and what to do with it.
 func describeFile(header http.Header, m bridge.Message, disposition string) {
 	mimeType := contentType(m.Media.MimeType)
-	if runs(mimeType) { // D6.10: whatever was asked
+	if isActive(mimeType) { // D6.10: whatever was asked
 		disposition = attachment
 		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}
@@ -148,9 +148,15 @@ func describeFile(header http.Header, m bridge.Message, disposition string) {
 
 const unknownType = "application/octet-stream"
 
-// contentType is the sender's MIME type where it is one.
+// maxMIMEType is how long a MIME type may be in a header.
+const maxMIMEType = 255
+
+// contentType returns the sender's MIME type where it is one.
 func contentType(given string) string {
-	if _, _, err := mime.ParseMediaType(given); err != nil || !strings.Contains(given, "/") || strings.ContainsFunc(given, isNotPlain) {
+	if len(given) > maxMIMEType || !strings.Contains(given, "/") || strings.ContainsFunc(given, isNotPlain) {
+		return unknownType
+	}
+	if _, _, err := mime.ParseMediaType(given); err != nil {
 		return unknownType
 	}
 	return given
@@ -158,21 +164,24 @@ func contentType(given string) string {
 
 func isNotPlain(r rune) bool { return r < ' ' || r > '~' }
 
-// running are the types by which a browser runs what the sender wrote. Whole
-// families of them are found by their names in runs.
-var running = []string{
+// activeTypes are types by which a browser runs, or lets others run, what the
+// sender wrote. Whole families of them are found by their names in isActive.
+var activeTypes = []string{
 	"text/xml", "application/xml", "text/xsl", "text/xml-external-parsed-entity", "application/xml-external-parsed-entity", "application/xml-dtd",
-	"text/javascript", "application/javascript", "application/x-javascript", "text/x-javascript",
-	"text/ecmascript", "application/ecmascript", "text/x-ecmascript", "application/x-ecmascript",
-	"text/jscript", "text/livescript", "text/vbscript", "text/x-component", "text/cache-manifest",
-	"application/wasm", "application/hta", "application/x-shockwave-flash", "application/x-java-applet",
+	"text/vbscript", "text/x-component", "text/cache-manifest", "application/wasm", "application/hta",
+	"application/x-shockwave-flash", "application/x-java-applet",
 }
 
-// runs says whether a browser might run what a file of this type holds.
-func runs(mimeType string) bool {
+// activeNames are parts of the names of all types that the WHATWG's MIME Sniffing
+// standard calls JavaScript, HTML or XML: text/javascript1.5, text/x-ecmascript,
+// application/xhtml+xml and their relatives.
+var activeNames = []string{"javascript", "ecmascript", "jscript", "livescript", "html", "svg", "+xml"}
+
+// isActive reports whether a browser might run what a file of this type holds.
+func isActive(mimeType string) bool {
 	base, _, err := mime.ParseMediaType(mimeType)
-	return err != nil || slices.Contains(running, base) ||
-		strings.HasSuffix(base, "+xml") || strings.Contains(base, "html") || strings.Contains(base, "svg") ||
+	return err != nil || slices.Contains(activeTypes, base) ||
+		slices.ContainsFunc(activeNames, func(name string) bool { return strings.Contains(base, name) }) ||
 		strings.HasPrefix(base, "multipart/") || strings.HasPrefix(base, "message/")
 }
 

@@ -146,6 +146,24 @@ func TestMedia_ActiveTypesAreAttachmentsInASandbox(t *testing.T) {
 	}
 }
 
+// Every JavaScript MIME type of the WHATWG's standard, and XML's ways to be written.
+func TestMedia_ScriptsAreNeverInline(t *testing.T) {
+	s := newServer(t)
+	for i, mimeType := range []string{
+		"application/ecmascript", "application/javascript", "application/x-ecmascript", "application/x-javascript", "text/ecmascript", "text/javascript",
+		"text/javascript1.0", "text/javascript1.1", "text/javascript1.2", "text/javascript1.3", "text/javascript1.4", "text/javascript1.5",
+		"text/jscript", "text/livescript", "text/x-ecmascript", "text/x-javascript", "TEXT/JavaScript1.5; charset=utf-8", "text/javascript ; a=b",
+		"application/rss+xml", "application/mathml+xml", "image/SVG+XML", "application/vnd.x+XML;q=1", "text/x-server-parsed-html", "application/xhtml+xml; charset=x",
+	} {
+		id := fmt.Sprint("J", i)
+		s.cdn.send(s, id, bridge.Media{Type: bridge.MediaDocument, MimeType: mimeType, FileName: "f"}, "alert(1)")
+		got := s.Get(fileOf(id) + "?disposition=inline").Want(http.StatusOK)
+		if !strings.HasPrefix(got.Header.Get("Content-Disposition"), "attachment;") || got.Header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" {
+			t.Errorf("%q: %v", mimeType, headersOf(got))
+		}
+	}
+}
+
 func TestMedia_Ranges(t *testing.T) {
 	s := newServer(t)
 	s.cdn.send(s, "F", bridge.Media{Type: bridge.MediaVideo, MimeType: "video/mp4"}, digits)

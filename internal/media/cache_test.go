@@ -586,8 +586,10 @@ func TestForget_TriesAgain(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Forget(m.Media); err == nil {
-		t.Error("a file that stays was called removed")
+	for range 2 {
+		if err := c.Forget(m.Media); err == nil {
+			t.Error("a file that stays was called removed")
+		}
 	}
 	if err := os.Remove(filepath.Join(path, "in the way")); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -348,6 +349,21 @@ func TestDownload_BoundsWhatIsSent(t *testing.T) {
 	_, err = c.Open(t.Context(), m)
 	wantCode(t, err, bridge.CodeMediaTooLarge)
 	wantOnly(t, c.lru.dir, 0)
+}
+
+// A row may claim any size: what is not one is unknown.
+func TestDownload_SizesThatAreNone(t *testing.T) {
+	c, cdn := newTestCache(t, 1<<30)
+	for i, size := range []int64{0, -1, math.MinInt64} {
+		plain := randomBytes(1000 + i)
+		m := cdn.send(bridge.MediaImage, plain)
+		m.Media.Size = size
+		wantFile(t, c, m, plain)
+	}
+	m := cdn.send(bridge.MediaImage, []byte("hello"))
+	m.Media.Size = math.MaxInt64
+	_, err := c.Open(t.Context(), m)
+	wantCode(t, err, bridge.CodeMediaTooLarge)
 }
 
 func TestDownload_TooLargeIsNotFetched(t *testing.T) {

@@ -141,17 +141,22 @@ func (l *lru) discard(b *entry) {
 	}
 }
 
-// forget removes a file from the disk, whoever has it open.
+// forget removes a file from the disk, whoever has it open, and fails as long as
+// it is there.
 func (l *lru) forget(name string) error {
-	element := l.byName[name]
-	if element == nil {
+	_, known := l.unwanted[name]
+	if element := l.byName[name]; element != nil {
+		l.drop(element.Value.(*entry))
+		known = true
+	}
+	if !known {
 		return nil
 	}
-	l.drop(element.Value.(*entry))
 	if err := os.Remove(l.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		l.unwanted[name] = struct{}{}
 		return err
 	}
+	delete(l.unwanted, name)
 	return nil
 }
 

@@ -142,6 +142,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config) {
 	connections := api.NewConnections(c.MaxConnections)
 	a.server = api.NewServer(a.lifetime, a.handler(c, connections), connections, a.log)
 	a.background.Go(func() { keepHouse(a.lifetime, chores(c, a.store), a.log) })
+	a.background.Go(func() { newEventLimits(c, a.store, a.log).keep(a.lifetime) })
 	a.background.Go(func() { removeErased(a.lifetime, a.store, a.files, a.log) })
 	a.background.Go(func() {
 		if err := a.webhooks.Run(posting); err != nil {

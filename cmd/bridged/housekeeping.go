@@ -22,13 +22,6 @@ type chore struct {
 // chores returns what the configuration asks for.
 func chores(c config, s *store.Store) []chore {
 	list := []chore{
-		{"old events", func(ctx context.Context) (int, error) {
-			var before time.Time
-			if c.EventsMaxAge > 0 {
-				before = time.Now().Add(-c.EventsMaxAge)
-			}
-			return s.PruneEvents(ctx, before, c.EventsMaxCount)
-		}},
 		{"old deliveries", func(ctx context.Context) (int, error) { return 0, s.PruneDeliveries(ctx) }},
 	}
 	if c.RetentionDays > 0 {

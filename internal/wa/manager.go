@@ -59,7 +59,6 @@ type Manager struct {
 
 	commands chan command
 	deleted  chan struct{} // a token after the deletion of a message
-	changed  chan struct{} // a token after each change of status
 	groups   *groupFetcher
 	pairMu   sync.Mutex // serialises requests for pairing codes
 	reupload reuploads
@@ -97,7 +96,6 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		background: background, stop: stop,
 		commands: make(chan command),
 		deleted:  make(chan struct{}, 1),
-		changed:  make(chan struct{}, 1),
 	}
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.groups = newGroupFetcher(m)
@@ -162,6 +160,3 @@ func (m *Manager) close() error {
 	m.opts.CDN.HTTPClient().CloseIdleConnections()
 	return m.db.Close()
 }
-
-// Changed gives a token after a change of the status; for a single listener.
-func (m *Manager) Changed() <-chan struct{} { return m.changed }

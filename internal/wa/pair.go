@@ -213,7 +213,6 @@ func (m *Manager) onPairing(l *link, evt any) {
 		m.mu.Lock()
 		p.codes, p.codesAt = e.Codes, time.Now()
 		m.mu.Unlock()
-		m.poke()
 	case *events.PairPasskeyRequest:
 		m.onPasskeyRequest(p, e)
 	case *events.PairPasskeyConfirmation:
@@ -324,7 +323,6 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 	p.code, p.codeExpires = code, p.codesAt.Add(codeLife)
 	expires := bridge.At(p.codeExpires)
 	m.mu.Unlock()
-	m.poke()
 	return bridge.PairingCode{
 		Code: code, ExpiresAt: expires,
 		Hint: "On the phone: WhatsApp > Linked devices > Link a device > Link with phone number instead, then enter the code.",
@@ -414,7 +412,6 @@ func (m *Manager) onPasskeyRequest(p *pairing, e *events.PairPasskeyRequest) {
 	m.mu.Lock()
 	p.passkey, p.passkeyAt = &bridge.Passkey{PublicKey: options}, time.Now()
 	m.mu.Unlock()
-	m.poke()
 }
 
 func (m *Manager) onPasskeyCode(p *pairing, e *events.PairPasskeyConfirmation) {
@@ -424,7 +421,6 @@ func (m *Manager) onPasskeyCode(p *pairing, e *events.PairPasskeyConfirmation) {
 		p.passkey.Code = &code
 	}
 	m.mu.Unlock()
-	m.poke()
 }
 
 // passkeyPairing is the pairing for which the network asked for a passkey.

@@ -41,7 +41,6 @@ func (m *Manager) announce(sentence string) {
 	if err := m.inbox.Save(m.background, status); err != nil {
 		m.log.Warn().Err(err).Msg("account status not stored")
 	}
-	m.poke()
 }
 
 // Status is the account's status now.
@@ -162,12 +161,4 @@ func (m *Manager) clearError() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.status.LastError = nil
-}
-
-// poke wakes the listener of Changed after a change that is not a new state.
-func (m *Manager) poke() {
-	select {
-	case m.changed <- struct{}{}:
-	default:
-	}
 }

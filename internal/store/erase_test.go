@@ -87,9 +87,7 @@ func TestDeletion_LeavesNothingOnTheDisk(t *testing.T) {
 	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(200)})
 	erased(t, s)
 	gone(t, s, words...)
-	if err := s.Check(t.Context()); err != nil {
-		t.Error(err)
-	}
+	checkSound(t, s)
 	sameList(t, "what is left is found", matchIDs(search(t, s, bridge.SearchQuery{Q: "something else", Limit: 3})), []string{"B99", "B98", "B97"})
 }
 

@@ -200,3 +200,15 @@ func sameList[T comparable](t testing.TB, what string, got, want []T) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }
+
+// checkSound has SQLite read the whole store for damage.
+func checkSound(t testing.TB, s *Store) {
+	t.Helper()
+	var verdict string
+	err := s.read(t.Context(), func(r *snapshot) error {
+		return r.scan(t.Context(), "PRAGMA quick_check(1)", nil, &verdict)
+	})
+	if err != nil || verdict != "ok" {
+		t.Errorf("the store is damaged: %q, %v", verdict, err)
+	}
+}

@@ -218,18 +218,3 @@ func tableNames(ctx context.Context, db *sql.DB) ([]string, error) {
 	}
 	return names, rows.Err()
 }
-
-// Check reads the whole store and reports the first damage that it finds. It
-// takes a while: about a second for each 300 MB.
-func (s *Store) Check(ctx context.Context) error {
-	return s.read(ctx, func(r *snapshot) error {
-		var verdict string
-		if err := r.scan(ctx, "PRAGMA quick_check(1)", nil, &verdict); err != nil {
-			return fmt.Errorf("check the store: %w", explain(err))
-		}
-		if verdict != "ok" {
-			return damaged(s.path, errors.New(verdict))
-		}
-		return nil
-	})
-}

@@ -43,7 +43,6 @@ func reading(s *Store) map[string]func(context.Context) error {
 		"PendingQueues":  func(ctx context.Context) error { _, err := s.PendingQueues(ctx, 1, 10, nil); return err },
 		"PendingOf":      func(ctx context.Context) error { _, _, err := s.PendingOf(ctx, 1, 1, 0, 10); return err },
 		"LoseDeliveries": func(ctx context.Context) error { _, err := s.LoseDeliveries(ctx, 1); return err },
-		"Check":          s.Check,
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -82,10 +81,8 @@ func (l *boundListener) Accept() (net.Conn, error) {
 	}
 }
 
-var refusal = []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\n" +
-	"Retry-After: 1\r\nConnection: close\r\nContent-Length: " + strconv.Itoa(len(refusalBody)) + "\r\n\r\n" + refusalBody)
-
-const refusalBody = `{"error":"too many connections are open; close some, or raise MAX_CONNECTIONS","code":"too_many_connections"}` + "\n"
+var refusal = plainAnswer(http.StatusServiceUnavailable, bridge.CodeTooManyConnections,
+	"too many connections are open; close some, or raise MAX_CONNECTIONS", "Retry-After: 1")
 
 // refuse tells a new connection that there is no place, as far as it listens.
 func refuse(conn net.Conn) {

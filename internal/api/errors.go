@@ -53,6 +53,10 @@ var statuses = map[bridge.Code]int{
 // caller ever sees it.
 const statusClientGone = 499
 
+// storeRetry is when to ask again of a store that cannot be written or read:
+// it passes when somebody makes room, which takes a moment.
+const storeRetry = 10 * time.Second
+
 // handler is a request's story; the error that it returns is answered by fail.
 type handler func(http.ResponseWriter, *http.Request) error
 
@@ -84,8 +88,12 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if begun(w) {
 		return
 	}
-	if e.RetryAfter > 0 {
-		w.Header().Set("Retry-After", retryAfter(e.RetryAfter))
+	wait := e.RetryAfter
+	if wait == 0 && e.Code == bridge.CodeStorageUnavailable {
+		wait = storeRetry
+	}
+	if wait > 0 {
+		w.Header().Set("Retry-After", retryAfter(wait))
 	}
 	s.write(w, r, status, errorBody{Error: e.Msg, Code: e.Code})
 }

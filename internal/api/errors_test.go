@@ -83,13 +83,23 @@ func TestErrors_CauseOfAKnownErrorStaysInside(t *testing.T) {
 
 func TestErrors_PanicIsAnInternalError(t *testing.T) {
 	s := newServer(t)
-	s.account.reconnect = func(context.Context) error { panic("the roof is down") }
-	got := s.Post("/api/auth/reconnect", nil).Want(http.StatusInternalServerError)
-	if got.Code() != "internal" {
-		t.Errorf("code %q", got.Code())
+	var none []int
+	for says, fault := range map[string]func(){
+		"index out of range":                func() { none[len(none)]++ },
+		"panic of type string":              func() { panic("what Grace wrote") },
+		"panic of type *errors.errorString": func() { panic(errors.New("what Grace wrote")) },
+	} {
+		s.account.reconnect = func(context.Context) error { fault(); return nil }
+		got := s.Post("/api/auth/reconnect", nil).Want(http.StatusInternalServerError)
+		if got.Code() != "internal" {
+			t.Errorf("code %q", got.Code())
+		}
+		if log := s.log.String(); !strings.Contains(log, says) || !strings.Contains(log, "errors_test.go") {
+			t.Errorf("%s and the stack are not in the log:\n%s", says, log)
+		}
 	}
-	if log := s.log.String(); !strings.Contains(log, "the roof is down") || !strings.Contains(log, "errors_test.go") {
-		t.Errorf("panic and stack are not in the log:\n%s", log)
+	if log := s.log.String(); strings.Contains(log, "Grace") {
+		t.Errorf("content is in the log:\n%s", log)
 	}
 	s.Get("/healthz").Want(http.StatusOK)
 }
@@ -206,5 +216,36 @@ func TestErrors_SentencesAreNotEscapedForHTML(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// A store that cannot be read is 503 on every route that reads it, and says
+// when to ask again.
+func TestErrors_UnreadableStoreIsUnavailable(t *testing.T) {
+	s := stocked(t)
+	if err := s.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	reading := 0
+	for _, r := range everyRoute {
+		if strings.HasPrefix(r.path, "/api/auth/") || r.path == "/metrics" {
+			continue
+		}
+		reading++
+		body := r.body
+		if r.sends && r.missing != "" {
+			body = r.missing // reads what it refers to
+		}
+		headers := r.headers
+		if r.sends {
+			headers = append([]string{"Idempotency-Key", "k" + r.path}, headers...)
+		}
+		got := s.Do(r.method, r.path, body, headers...)
+		if got.Status != http.StatusServiceUnavailable || got.Code() != "storage_unavailable" || got.Header.Get("Retry-After") == "" {
+			t.Errorf("%s %s: %d %s, Retry-After %q", r.method, r.path, got.Status, got.Body, got.Header.Get("Retry-After"))
+		}
+	}
+	if reading < 14 {
+		t.Errorf("%d routes", reading)
 	}
 }

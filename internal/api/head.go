@@ -3,11 +3,14 @@ package api
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strconv"
+	"strings"
 	"time"
+
+	"bridged/internal/bridge"
 )
 
 const (
@@ -17,14 +20,21 @@ const (
 	maxHeadLines = 100
 )
 
-// head counts the head of a request while it is read. net/http's own limit
-// knows no lines and leaves 4 KiB of slack.
+// head looks at the head of a request while it is read. net/http's own limit
+// knows no lines and leaves 4 KiB of slack, and of a request that has a length
+// and chunks it takes the chunks, where a proxy before it may take the length.
 type head struct {
-	size, lines int
-	blank       bool // the last line is empty so far
+	size, lines     int
+	blank           bool // the last line is empty so far
+	name            [len("transfer-encoding:")]byte
+	named           int // of name, the beginning of the last line
+	length, chunked bool
 }
 
-var errHead = errors.New("the head of the request is too large")
+var (
+	errHeadTooLarge  = errors.New("the head of the request is too large")
+	errHeadAmbiguous = errors.New("the request has two lengths")
+)
 
 // take counts bytes up to the end of the head, and returns how many belong to
 // it and whether it has ended.
@@ -37,20 +47,32 @@ func (h *head) take(p []byte) (n int, ended bool, err error) {
 		}
 		n += len(line)
 		h.size += len(line)
+		h.named += copy(h.name[h.named:], line)
 		text := bytes.TrimRight(line, "\r\n")
 		if i >= 0 {
 			h.lines++
 			ended = h.blank && len(text) == 0
+			h.endLine()
 		}
 		switch {
 		case h.size > maxHead, h.lines > maxHeadLines+2: // with the request line and the empty one
-			return n, false, errHead
+			return n, false, errHeadTooLarge
+		case ended && h.length && h.chunked:
+			return n, false, errHeadAmbiguous
 		case ended:
 			return n, true, nil
 		}
 		h.blank = i >= 0 || h.blank && len(text) == 0
 	}
 	return n, false, nil
+}
+
+// endLine notes which field the last line was.
+func (h *head) endLine() {
+	name, _, _ := bytes.Cut(h.name[:h.named], []byte(":"))
+	h.named = 0
+	h.length = h.length || bytes.EqualFold(name, []byte("content-length"))
+	h.chunked = h.chunked || bytes.EqualFold(name, []byte("transfer-encoding"))
 }
 
 // Read reads the head of a request by itself, so that what follows is counted
@@ -67,7 +89,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	}
 	used, ended, err := c.head.take(p[:n])
 	if err != nil {
-		c.refuseHead()
+		c.refuseHead(err)
 		return 0, io.EOF
 	}
 	if ended {
@@ -79,17 +101,30 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	return used, nil
 }
 
-const headBody = `{"error":"the head of the request is larger than 8 KiB or has more than 100 fields","code":"payload_too_large"}` + "\n"
+// headRefusals are the answers to heads that net/http does not get to see.
+var headRefusals = map[error][]byte{
+	errHeadTooLarge: plainAnswer(http.StatusRequestHeaderFieldsTooLarge, bridge.CodePayloadTooLarge,
+		"the head of the request is larger than 8 KiB or has more than 100 fields"),
+	errHeadAmbiguous: plainAnswer(http.StatusBadRequest, bridge.CodeInvalid,
+		"a request has Content-Length or Transfer-Encoding, not both"),
+}
 
-var headRefusal = []byte("HTTP/1.1 431 " + http.StatusText(http.StatusRequestHeaderFieldsTooLarge) + "\r\nContent-Type: application/json\r\n" +
-	"X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: " + strconv.Itoa(len(headBody)) + "\r\n\r\n" + headBody)
+// plainAnswer writes a whole answer after which the connection is closed.
+func plainAnswer(status int, code bridge.Code, sentence string, headers ...string) []byte {
+	body := fmt.Sprintf(`{"error":%q,"code":%q}`+"\n", sentence, code)
+	head := []string{
+		fmt.Sprintf("HTTP/1.1 %d %s", status, http.StatusText(status)), "Content-Type: application/json", "X-Content-Type-Options: nosniff",
+		"Cache-Control: no-store", "Connection: close", fmt.Sprint("Content-Length: ", len(body)),
+	}
+	return []byte(strings.Join(append(head, headers...), "\r\n") + "\r\n\r\n" + body)
+}
 
-// refuseHead answers a head that is too large, and takes what is still coming
+// refuseHead answers a head that will not do, and takes what is still coming
 // for a moment: closing at once would take the answer back.
-func (c *conn) refuseHead() {
+func (c *conn) refuseHead(fault error) {
 	const lingering = 500 * time.Millisecond
 	_ = c.Conn.SetDeadline(time.Now().Add(lingering))
-	if _, err := c.Conn.Write(headRefusal); err != nil {
+	if _, err := c.Conn.Write(headRefusals[fault]); err != nil {
 		return
 	}
 	if c.CloseWrite() == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -70,6 +71,16 @@ func shortened(path string) string {
 	return strings.ToValidUTF8(path[:most], "") + "…"
 }
 
+// panicError is what the log is told of a panic: where it was, and what the
+// runtime says. Other values may hold what people wrote; of them the type.
+func panicError(cause any) error {
+	what := fmt.Sprintf("of type %T", cause)
+	if fault, ok := cause.(runtime.Error); ok {
+		what = fault.Error()
+	}
+	return fmt.Errorf("panic %s\n%s", what, debug.Stack())
+}
+
 // recoverPanic answers 500 where a handler panicked. A deliberate abort goes
 // through to net/http.
 func (s *server) recoverPanic(next http.Handler) http.Handler {
@@ -80,7 +91,7 @@ func (s *server) recoverPanic(next http.Handler) http.Handler {
 			case http.ErrAbortHandler:
 				panic(cause)
 			default:
-				s.fail(w, r, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+				s.fail(w, r, panicError(cause))
 			}
 		}()
 		next.ServeHTTP(w, r)

@@ -3,9 +3,7 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -228,7 +226,7 @@ func aside(f func() error) error {
 		var err error
 		defer func() {
 			if cause := recover(); cause != nil {
-				err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+				err = panicError(cause)
 			}
 			done <- err
 		}()

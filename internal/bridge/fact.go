@@ -53,6 +53,11 @@ type Deletion struct {
 	Timestamp Time
 }
 
+// RemovedElsewhere is what another own device deleted for itself: a message, or
+// all of a chat. The store is no mirror of the phone and keeps everything; the
+// log tells that the chat has changed.
+type RemovedElsewhere struct{ Chat JID }
+
 // PollVote replaces a person's votes in a poll.
 type PollVote struct {
 	Chat      JID
@@ -126,19 +131,20 @@ type SendKey struct {
 	At       Time
 }
 
-func (Message) fact()        {}
-func (Group) fact()          {}
-func (Identity) fact()       {}
-func (Contact) fact()        {}
-func (ReactionChange) fact() {}
-func (Edit) fact()           {}
-func (Deletion) fact()       {}
-func (PollVote) fact()       {}
-func (Receipt) fact()        {}
-func (SendResult) fact()     {}
-func (GroupChange) fact()    {}
-func (ChatTimer) fact()      {}
-func (Owner) fact()          {}
-func (MediaMoved) fact()     {}
-func (SendKey) fact()        {}
-func (Status) fact()         {}
+func (Message) fact()          {}
+func (Group) fact()            {}
+func (Identity) fact()         {}
+func (Contact) fact()          {}
+func (ReactionChange) fact()   {}
+func (Edit) fact()             {}
+func (Deletion) fact()         {}
+func (RemovedElsewhere) fact() {}
+func (PollVote) fact()         {}
+func (Receipt) fact()          {}
+func (SendResult) fact()       {}
+func (GroupChange) fact()      {}
+func (ChatTimer) fact()        {}
+func (Owner) fact()            {}
+func (MediaMoved) fact()       {}
+func (SendKey) fact()          {}
+func (Status) fact()           {}

@@ -97,6 +97,15 @@ func (t *tx) deletion(f bridge.Deletion) error {
 	return t.rewritten(m.arrival)
 }
 
+// removedElsewhere keeps what another own device deleted for itself, and tells.
+func (t *tx) removedElsewhere(f bridge.RemovedElsewhere) error {
+	c, found, err := t.findChat(f.Chat)
+	if err != nil || !found {
+		return err
+	}
+	return t.tell(eventChatUpdated, 0, c.id)
+}
+
 // isAuthor says whether jid wrote m. A private chat has two sides, so there it
 // is enough to know which side jid is on.
 func (t *tx) isAuthor(m target, jid bridge.JID) bool {

@@ -40,6 +40,8 @@ func (t *tx) save(fact bridge.Fact) error {
 		return t.edit(f)
 	case bridge.Deletion:
 		return t.deletion(f)
+	case bridge.RemovedElsewhere:
+		return t.removedElsewhere(f)
 	case bridge.PollVote:
 		return t.vote(f)
 	case bridge.Receipt:

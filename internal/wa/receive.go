@@ -56,6 +56,12 @@ func (l *link) handle(evt any) (stored bool) {
 		return l.keep([]bridge.Fact{bridge.Contact{JID: toBridge(e.JID), BusinessName: &e.NewBusinessName}})
 	case *events.Contact:
 		return l.keep(contactFacts(e))
+	case *events.DeleteForMe:
+		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: toBridge(e.ChatJID)}})
+	case *events.DeleteChat:
+		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: toBridge(e.JID)}})
+	case *events.ClearChat:
+		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: toBridge(e.JID)}})
 
 	// The connection.
 	case *events.Connected:

@@ -39,6 +39,8 @@ func awaitIndexed(t *testing.T, s *Store, want int) {
 func TestReindex_ReportsItsProgress(t *testing.T) {
 	s := longHistory(t, 500)
 	settle(t, s)
+	s.stop() // or the background would do some of the steps
+	s.done.Wait()
 	last, steps := 0, 0
 	err := s.Reindex(context.Background(), func(done, total int) {
 		if done < last || done > total || total != 1000 {

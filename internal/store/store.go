@@ -85,6 +85,9 @@ type Store struct {
 	indexRemade bool        // the background's own: once is enough
 	lastSave    atomic.Int64
 
+	damage  atomic.Pointer[error] // the first that was found
+	checked chan struct{}         // closed when the whole store was looked at
+
 	// eraseDB cuts off the write-ahead log; deletions counts what eraseWork asks
 	// for, and fileWork is for whoever removes the files.
 	eraseDB   *sql.DB
@@ -137,6 +140,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		tuning:     tuning{scan: 1000, skip: 1000},
 
 		indexWork: make(chan struct{}, 1),
+		checked:   make(chan struct{}),
 		eraseWork: make(chan struct{}, 1),
 		fileWork:  make(chan struct{}, 1),
 		nreaders:  o.Readers,
@@ -193,6 +197,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	s.stop = stop
 	s.done.Go(func() { s.index(background) })
 	s.done.Go(func() { (&eraser{Store: s}).run(background) })
+	s.done.Go(func() { s.checkInBackground(background) })
 	return nil
 }
 

@@ -22,6 +22,8 @@ type Inbox interface {
 	Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error)
 	Canonical(jid bridge.JID) bridge.JID
 	ChatTimer(ctx context.Context, chat bridge.JID) (uint32, error)
+	// Damage returns the damage that is known, with a sentence for people.
+	Damage() error
 	OwnerOf(ctx context.Context) (bridge.Owner, bool, error)
 	GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error)
 	Setting(ctx context.Context, name string) (string, error)

@@ -54,3 +54,32 @@ func TestOwner_ThatCannotBeReadIsNoPermission(t *testing.T) {
 	inbox.broken.Store(false)
 	b.waitState(bridge.StateOpen)
 }
+
+// damaged has found damage.
+type damaged struct {
+	*store.Store
+	broken atomic.Bool
+}
+
+func (d *damaged) Damage() error {
+	if d.broken.Load() {
+		return bridge.Fail(bridge.CodeStorageUnavailable, "the drill's damage").Because(errors.New("drill"))
+	}
+	return nil
+}
+
+// TestDamage_IsToldInTheStatus: what is not damaged goes on, so the account
+// stays open.
+func TestDamage_IsToldInTheStatus(t *testing.T) {
+	t.Parallel()
+	inbox := new(damaged)
+	network := newNetwork(t)
+	a := startAccountWith(t, network, t.TempDir(), func(s *store.Store) wa.Inbox {
+		inbox.Store = s
+		return inbox
+	})
+	a.phone = newPhone(t, network, accountNumber, "Alex")
+	a.pair()
+	inbox.broken.Store(true)
+	a.waitError(bridge.StateOpen, "the drill's damage")
+}

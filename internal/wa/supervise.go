@@ -240,6 +240,10 @@ func (s *session) checkStorage() {
 		s.l.refusing.Store(true)
 		s.l.cut()
 		s.suspend(err, reasonOf(err))
+		return
+	}
+	if err := s.m.inbox.Damage(); err != nil && s.phase == phaseOpen {
+		s.m.setState(bridge.StateOpen, reasonOf(err)) // what is not damaged goes on
 	}
 }
 

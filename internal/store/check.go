@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"bridged/internal/dbfile"
+)
+
+// Damage returns the damage that was found since the store was opened, as a
+// [bridge.CodeStorageUnavailable] error that says what to do; nil while none is
+// known. What is not damaged goes on working.
+func (s *Store) Damage() error {
+	if damage := s.damage.Load(); damage != nil {
+		return *damage
+	}
+	return nil
+}
+
+// checkInBackground reads every table once after the start: damage must not
+// wait until somebody asks for what it has hit. It goes table by table, each in
+// a snapshot of its own, so that the write-ahead log can be cut off in between,
+// and rests as long as it works.
+func (s *Store) checkInBackground(ctx context.Context) {
+	defer close(s.checked)
+	began := time.Now()
+	damaged, err := s.checkTables(ctx)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		s.noteDamage(explainRead(ctx, err))
+	case len(damaged) > 0:
+		s.noteDamagedTables(damaged)
+	default:
+		s.log.Debug().Dur("took", time.Since(began)).Msg("store checked: no damage")
+	}
+}
+
+// checkTables returns what is wrong with the tables that are damaged.
+func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err error) {
+	db, err := openDB(s.path, readerPragmas)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	tables, err := realTables(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	damaged = make(map[string]string)
+	for _, table := range tables {
+		began := time.Now()
+		verdict, err := checkTable(ctx, db, table)
+		if err != nil {
+			return damaged, err
+		}
+		if verdict != "ok" {
+			damaged[table] = verdict
+		}
+		if !sleep(ctx, time.Since(began)) {
+			return damaged, ctx.Err()
+		}
+	}
+	return damaged, nil
+}
+
+// checkTable checks a table and its indexes. Damage is a verdict, not an error.
+func checkTable(ctx context.Context, db *sql.DB, table string) (verdict string, err error) {
+	err = db.QueryRowContext(ctx, `PRAGMA quick_check("`+table+`")`).Scan(&verdict)
+	if dbfile.IsDamage(err) {
+		return err.Error(), nil
+	}
+	return verdict, err
+}
+
+// realTables are those that have pages of their own, the schema with the list
+// of free pages first.
+func realTables(ctx context.Context, db *sql.DB) ([]string, error) {
+	names := []string{"sqlite_schema"}
+	rows, err := db.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
+// isOfIndex reports whether a table can be made anew from the messages.
+func isOfIndex(table string) bool {
+	return table == "blocks" || table == "stale_blocks" || strings.HasPrefix(table, "grams_")
+}
+
+// noteDamagedTables makes the search index anew where only that is damaged.
+func (s *Store) noteDamagedTables(damaged map[string]string) {
+	var causes []error
+	for table, verdict := range damaged {
+		s.log.Error().Str("table", table).Str("verdict", verdict).Msg("the store is damaged")
+		if !isOfIndex(table) {
+			causes = append(causes, fmt.Errorf("table %s: %s", table, verdict))
+		}
+	}
+	if len(causes) > 0 {
+		s.noteDamage(database.Damaged(errors.Join(causes...)))
+		return
+	}
+	if !s.indexBroken.Swap(true) {
+		s.log.Warn().Msg("search index is damaged; searches scan until it is made anew")
+		s.nudgeIndex()
+	}
+}
+
+// noteDamage keeps the first damage that was found.
+func (s *Store) noteDamage(err error) {
+	if s.damage.CompareAndSwap(nil, &err) {
+		s.log.Error().Err(err).Msg("the store is damaged")
+	}
+}

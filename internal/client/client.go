@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -63,12 +64,19 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 		return err
 	}
 	defer resp.Body.Close()
-	if out == nil {
-		_, err = io.Copy(io.Discard, resp.Body)
-		return err
+	return decode(resp, out)
+}
+
+// decode reads an answer to its end, and into out unless that is nil. The end is
+// waited for because only then the bridge has finished with the request: its
+// Idempotency-Key is free, its connection too.
+func decode(resp *http.Response, out any) error {
+	data, err := io.ReadAll(resp.Body)
+	if err == nil && out != nil {
+		err = json.Unmarshal(data, out)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return unreadable(resp, err)
+	if err != nil {
+		return fmt.Errorf("read the answer to %s %s: %w", resp.Request.Method, resp.Request.URL.Path, err)
 	}
 	return nil
 }

@@ -64,8 +64,3 @@ func (c *Client) unreachable(err error) error {
 	}
 	return fmt.Errorf("no bridge answers at %s: start it first (%w)", c.base, err)
 }
-
-// unreadable explains an answer whose body is not what it should be.
-func unreadable(resp *http.Response, err error) error {
-	return fmt.Errorf("read the answer to %s %s: %w", resp.Request.Method, resp.Request.URL.Path, err)
-}

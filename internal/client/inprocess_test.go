@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"bridged/internal/client"
 )
@@ -84,4 +86,21 @@ func TestInProcess_PanicsAreErrors(t *testing.T) {
 	if body, err := io.ReadAll(resp.Body); string(body) != "half" || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("within the answer: %q, %v", body, err)
 	}
+}
+
+// An answer is over when the handler is: whoever repeats a send at once must
+// not meet the call before.
+func TestInProcess_AnswersEndWithTheirHandler(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		over := false
+		c := handled(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"msgId":"M1"}`)
+			time.Sleep(time.Minute)
+			over = true
+		})
+		if sent, err := c.Send(t.Context(), client.Text{}, "key"); err != nil || sent.ID != "M1" || !over {
+			t.Errorf("answered %+v, %v, while the handler ran", sent, err)
+		}
+	})
 }

@@ -56,8 +56,8 @@ func (c *Client) Logout(ctx context.Context) (unlinked bool, err error) {
 	}
 	defer resp.Body.Close()
 	var answer struct{ Unlinked bool }
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return false, unreadable(resp, err)
+	if err := decode(resp, &answer); err != nil {
+		return false, err
 	}
 	return answer.Unlinked, nil
 }

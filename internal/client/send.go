@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"bridged/internal/bridge"
@@ -112,8 +111,8 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (sent Sent, er
 		ChatJID   bridge.JID
 		Timestamp bridge.Time
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return sent, unreadable(resp, err)
+	if err := decode(resp, &answer); err != nil {
+		return sent, err
 	}
 	sent.Sent = bridge.Sent{ID: answer.MsgID, Chat: answer.ChatJID, Timestamp: answer.Timestamp}
 	sent.Replayed = resp.Header.Get("Idempotency-Replayed") == "true"

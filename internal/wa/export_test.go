@@ -1,6 +1,11 @@
 package wa
 
-import "time"
+import (
+	"errors"
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+)
 
 // SetPatience shortens how long a lost connection counts as connecting, for
 // the tests of the whole process.
@@ -9,3 +14,18 @@ func SetPatience(d time.Duration) { patience = d }
 // BeforeTry has every hand-over of a message to whatsmeow begin with f. It must
 // be set while nothing is being sent.
 func (m *Manager) BeforeTry(f func()) { m.beforeTry = f }
+
+// Deliver hands an event to the present link's handler, as whatsmeow does once
+// it has decrypted a stanza, and reports whether it would be acknowledged.
+func (m *Manager) Deliver(evt any) (acknowledged bool, err error) {
+	m.mu.Lock()
+	l := m.link
+	m.mu.Unlock()
+	if l == nil {
+		return false, errors.New("the account has no link")
+	}
+	return l.handle(evt), nil
+}
+
+// Shows reports whether a message has content that belongs into a list.
+func Shows(raw *waE2E.Message) bool { return shows(unwrap(raw).msg) }

@@ -19,9 +19,10 @@ import (
 // account is a bridge's manager with its store on a simulated network, and
 // the phone that it is linked to.
 type account struct {
-	t       *testing.T
+	t       testing.TB
 	manager *wa.Manager
 	store   *store.Store
+	cdn     *media.CDN
 	phone   *simnet.Phone
 	stop    func()
 }
@@ -29,14 +30,14 @@ type account struct {
 const accountNumber = "15550100200"
 
 // testContext ends with the test, well before go test's own time limit.
-func testContext(t *testing.T) context.Context {
+func testContext(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-func newNetwork(t *testing.T) *simnet.Network {
+func newNetwork(t testing.TB) *simnet.Network {
 	t.Helper()
 	network, err := simnet.New(context.Background(), simnet.Options{})
 	if err != nil {
@@ -46,7 +47,7 @@ func newNetwork(t *testing.T) *simnet.Network {
 	return network
 }
 
-func newPhone(t *testing.T, network *simnet.Network, number, name string) *simnet.Phone {
+func newPhone(t testing.TB, network *simnet.Network, number, name string) *simnet.Phone {
 	t.Helper()
 	phone, err := network.NewPhone(testContext(t), simnet.PhoneOptions{Number: number, Name: name})
 	if err != nil {
@@ -56,7 +57,7 @@ func newPhone(t *testing.T, network *simnet.Network, number, name string) *simne
 }
 
 // newAccount starts a manager and pairs it.
-func newAccount(t *testing.T, network *simnet.Network) *account {
+func newAccount(t testing.TB, network *simnet.Network) *account {
 	t.Helper()
 	a := startAccount(t, network, t.TempDir())
 	a.phone = newPhone(t, network, accountNumber, "Alex")
@@ -66,7 +67,7 @@ func newAccount(t *testing.T, network *simnet.Network) *account {
 
 // startAccount starts a manager on a data directory, whose store may be
 // prepared first.
-func startAccount(t *testing.T, network *simnet.Network, dir string, prepare ...func(*store.Store)) *account {
+func startAccount(t testing.TB, network *simnet.Network, dir string, prepare ...func(*store.Store)) *account {
 	t.Helper()
 	return startAccountWith(t, network, dir, func(s *store.Store) wa.Inbox {
 		for _, change := range prepare {
@@ -76,14 +77,25 @@ func startAccount(t *testing.T, network *simnet.Network, dir string, prepare ...
 	})
 }
 
-// startAccountWith is startAccount with something before the store.
-func startAccountWith(t *testing.T, network *simnet.Network, dir string, inbox func(*store.Store) wa.Inbox) *account {
-	t.Helper()
-	ctx := testContext(t)
+// testLog writes into the test's own output.
+func testLog(t testing.TB) zerolog.Logger {
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
 	if testing.Verbose() {
 		log = log.Level(zerolog.DebugLevel)
 	}
+	return log
+}
+
+// startAccountWith is startAccount with something before the store.
+func startAccountWith(t testing.TB, network *simnet.Network, dir string, inbox func(*store.Store) wa.Inbox) *account {
+	t.Helper()
+	return startAccountLogging(t, network, dir, testLog(t), inbox)
+}
+
+// startAccountLogging is startAccountWith with another log than the test's.
+func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log zerolog.Logger, inbox func(*store.Store) wa.Inbox) *account {
+	t.Helper()
+	ctx := testContext(t)
 	file := filepath.Join(dir, "network.json")
 	if err := network.WriteNetworkFile(file); err != nil {
 		t.Fatal(err)
@@ -96,8 +108,9 @@ func startAccountWith(t *testing.T, network *simnet.Network, dir string, inbox f
 	if err != nil {
 		t.Fatal(err)
 	}
+	cdn := media.NewCDN(media.CDNOptions{Authority: net.Authority(), TempDir: dir, Log: log})
 	m, err := wa.Open(ctx, wa.Options{SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
-		Network: net, Inbox: inbox(s), Log: log, CDN: media.NewCDN(media.CDNOptions{Authority: net.Authority(), TempDir: dir, Log: log})})
+		Network: net, Inbox: inbox(s), Log: log, CDN: cdn})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +122,7 @@ func startAccountWith(t *testing.T, network *simnet.Network, dir string, inbox f
 			t.Errorf("manager: %v", err)
 		}
 	}()
-	a := &account{t: t, manager: m, store: s}
+	a := &account{t: t, manager: m, store: s, cdn: cdn}
 	a.stop = sync.OnceFunc(func() {
 		cancel()
 		<-done
@@ -146,7 +159,7 @@ func (a *account) waitState(want bridge.State) {
 }
 
 // eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.After(60 * time.Second)
 	ticker := time.NewTicker(5 * time.Millisecond)

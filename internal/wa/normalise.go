@@ -60,8 +60,7 @@ func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge
 		return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
 			New: describe(raw, s, chat, target, at), Otherwise: &otherwise}}
 	}
-	field := contentField(msg)
-	if field == nil && len(msg.ProtoReflect().GetUnknown()) == 0 || field != nil && housekeeping[string(field.Name())] {
+	if !shows(msg) {
 		return nil
 	}
 	message := describe(raw, s, chat, idOf(e.Info.ID), at)
@@ -71,6 +70,15 @@ func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge
 		facts = append(facts, bridge.ChatTimer{Chat: chat, Seconds: message.Expiration})
 	}
 	return facts
+}
+
+// shows reports whether an unwrapped message has content of its own: a kind
+// that the library does not know counts, what belongs to the protocol does not.
+func shows(msg *waE2E.Message) bool {
+	if field := contentField(msg); field != nil {
+		return !housekeeping[string(field.Name())]
+	}
+	return len(msg.ProtoReflect().GetUnknown()) > 0
 }
 
 // unreadable is what is kept of a message that could not be interpreted: its

@@ -1,0 +1,218 @@
+package wa_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/api"
+	"bridged/internal/api/apitest"
+	"bridged/internal/bridge"
+	"bridged/internal/media"
+	"bridged/internal/simnet"
+	"bridged/internal/store"
+	"bridged/internal/urlguard"
+	"bridged/internal/wa"
+)
+
+// FuzzReceived takes what a stranger's phone may send through the whole
+// bridge: the handler that acknowledges it, the store, every route that reads
+// it, and the sends that work from it (a forward, a reaction, a quote), which
+// whatsmeow encrypts and a simulated network delivers. However it is made, it
+// must not panic, must be acknowledged, found, and shown as openapi.yaml says,
+// and each send is answered with success or with what is wrong with it.
+func FuzzReceived(f *testing.F) {
+	lab := newLab(f)
+	for _, s := range append(lab.sentByPhones(f), hostile()...) {
+		f.Add(s.data, s.id, s.pushName, s.at, s.from)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, id, pushName string, at int64, from byte) {
+		msg := new(waE2E.Message)
+		if id == "" || proto.Unmarshal(data, msg) != nil {
+			return // whatsmeow hands no such message to anybody
+		}
+		lab.examine(t, received{msg: msg, id: id, pushName: pushName, at: at, from: from})
+	})
+}
+
+// The bits of a message's origin.
+const (
+	inGroup byte = 1 << iota
+	ownMessage
+	toList // a broadcast list
+)
+
+// received is one message as it comes out of whatsmeow.
+type received struct {
+	msg          *waE2E.Message
+	id, pushName string
+	at           int64
+	from         byte
+}
+
+// lab is a paired account with its API, and people to write to.
+type lab struct {
+	*account
+	handler *httptest.Server
+	log     *lockedBuffer
+	friend  *simnet.Phone // in a chat of two
+	group   *simnet.Group // with the friend
+	sink    *simnet.Phone // gets what is forwarded
+	count   int           // of messages examined
+	known   map[string]bool
+}
+
+// lockedBuffer is a log that is looked at while it is written.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+func (b *lockedBuffer) Write(data []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(data)
+}
+
+// take empties the buffer.
+func (b *lockedBuffer) take() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	defer b.text.Reset()
+	return b.text.String()
+}
+
+const labToken = "a-token-of-the-fuzzer-0123456789"
+
+func newLab(f *testing.F) *lab {
+	f.Helper()
+	network := newNetwork(f)
+	l := &lab{log: new(lockedBuffer), known: map[string]bool{}}
+	log := zerolog.New(l.log).Level(zerolog.WarnLevel)
+	l.account = startAccountLogging(f, network, f.TempDir(), log, func(s *store.Store) wa.Inbox { return s })
+	l.phone = newPhone(f, network, accountNumber, "Alex")
+	l.pair()
+	l.friend, l.sink = newPhone(f, network, "15550100301", "Sam"), newPhone(f, network, "15550100302", "Kim")
+	group, err := l.phone.CreateGroup(testContext(f), simnet.GroupOptions{Subject: "Lab", Members: []*simnet.Phone{l.friend}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	l.group = group
+	files, err := media.NewCache(media.CacheOptions{Dir: f.TempDir(), MaxBytes: 1 << 20, MaxFile: 1 << 20, CDN: l.cdn, Account: l.manager, Log: log})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(files.Close)
+	preparer, err := media.NewPreparer(media.PreparerOptions{Guard: urlguard.New(urlguard.Options{Timeout: time.Second}),
+		TempDir: f.TempDir(), MaxBytes: 1 << 20, Log: log})
+	if err != nil {
+		f.Fatal(err)
+	}
+	l.handler = httptest.NewServer(api.New(api.Options{Store: l.store, Account: l.manager, Token: labToken, EnableSend: true,
+		Files: files, Preparer: preparer, FetchTimeout: time.Second, Log: log}))
+	f.Cleanup(l.handler.Close)
+	return l
+}
+
+// event is the message as whatsmeow hands it over.
+func (l *lab) event(r received) *events.Message {
+	from := types.MessageSource{Chat: l.friend.LID(), Sender: l.friend.LID(), SenderAlt: l.friend.PN()}
+	if r.from&ownMessage != 0 {
+		from = types.MessageSource{Chat: l.friend.LID(), RecipientAlt: l.friend.PN(), Sender: l.phone.LID(), SenderAlt: l.phone.PN(), IsFromMe: true}
+	}
+	switch {
+	case r.from&inGroup != 0:
+		from.Chat, from.IsGroup, from.AddressingMode = l.group.JID(), true, types.AddressingModeLID
+	case r.from&toList != 0:
+		from.Chat, from.IsGroup = types.NewJID("1700000000", types.BroadcastServer), true
+		if from.IsFromMe {
+			from.BroadcastRecipients = []types.BroadcastRecipient{{LID: l.friend.LID(), PN: l.friend.PN()}}
+		}
+	}
+	info := types.MessageInfo{MessageSource: from, ID: r.id, PushName: r.pushName, Timestamp: time.Unix(r.at, 0), Type: "text"}
+	return (&events.Message{Info: info, RawMessage: proto.Clone(r.msg).(*waE2E.Message)}).UnwrapRaw()
+}
+
+// chat is where the message shows.
+func (l *lab) chat(r received) bridge.JID {
+	if r.from&inGroup != 0 {
+		return bridge.JID(l.group.JID().String())
+	}
+	return jidOf(l.friend)
+}
+
+// examine takes one message through the bridge.
+func (l *lab) examine(t *testing.T, r received) {
+	l.count++
+	chat := l.chat(r)
+	if l.known[string(chat)+r.id] {
+		r.id = fmt.Sprint(r.id, "'", l.count) // a message of its own
+	}
+	l.known[string(chat)+r.id] = true
+	e := &examination{lab: l, Client: apitest.NewClient(t, l.handler.URL, labToken), t: t, received: r, chat: chat}
+	defer func() {
+		if text := l.log.take(); strings.Contains(text, "panic") || strings.Contains(text, "not understood") {
+			t.Errorf("the log tells of a panic: %s", text)
+		}
+	}()
+	e.deliver()
+	e.readLists()
+	if e.shown != nil {
+		e.readMessage()
+		e.forward()
+		e.react()
+		e.quote()
+	}
+}
+
+// deliver hands the message over twice; the second time changes nothing.
+func (e *examination) deliver() {
+	// Without message.status: receipts of earlier sends may still come.
+	const changes = "?limit=1000&types=message.created,message.updated,chat.updated,group.updated&after="
+	before := e.events("?after=now").NextCursor
+	e.accept()
+	first := e.events(changes + before)
+	for _, event := range first.Events {
+		if event.Type == bridge.EventMessageCreated {
+			e.shown = event.Message
+		}
+	}
+	e.accept()
+	if again := e.events(changes + first.NextCursor); again.Count != 0 {
+		e.t.Errorf("the same message again makes %d events: %+v", again.Count, again.Events)
+	}
+	if wa.Shows(e.event(e.received).RawMessage) && e.shown == nil && len(first.Events) == 0 {
+		e.t.Error("the message is acknowledged, but not kept")
+	}
+}
+
+func (e *examination) accept() {
+	acknowledged, err := e.manager.Deliver(e.event(e.received))
+	if err != nil || !acknowledged {
+		e.t.Fatalf("the message is refused: %v\n%s", err, e.log.take())
+	}
+}
+
+// wantAnswer fails the test at an answer that is no answer to a caller: the
+// account is open and the store is sound, so what is refused is the caller's
+// to change, or a file that is gone.
+func (e *examination) wantAnswer(what string, r apitest.Response) {
+	e.t.Helper()
+	switch {
+	case r.Status < http.StatusInternalServerError:
+	case r.Code() == string(bridge.CodeMediaGone), r.Code() == string(bridge.CodeMediaInvalid), r.Code() == string(bridge.CodeMediaTooLarge):
+	default:
+		e.t.Errorf("%s: status %d: %s\n%s", what, r.Status, r.Body, e.log.take())
+	}
+}

@@ -1,0 +1,182 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// soakMeasures are what the soak measures, in the order of its table.
+var soakMeasures = []string{
+	"goroutines", "descriptors", "threads",
+	"resident MB", "anonymous, Go's heap and stacks MB", "anonymous, all else MB", "of files MB",
+	"heap in use MB", "heap target MB", "heap free, not given back MB", "stacks MB", "Go's bookkeeping MB",
+	"data directory MB", "of it media MB",
+}
+
+const megabyte = 1e6
+
+// soakSample is one measurement.
+type soakSample struct {
+	at     time.Time
+	values map[string]float64
+}
+
+// soakLife is one life of the program, as it was measured.
+type soakLife struct {
+	began   time.Time
+	samples []soakSample
+	atRest  soakSample
+}
+
+// begin begins a new life: what was measured before was another process.
+func (l *soakLife) begin() { *l = soakLife{began: time.Now()} }
+
+func (l *soakLife) measure(ctx context.Context, t *testing.T, p *process) {
+	values, err := p.measured(ctx)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		t.Errorf("measure the program: %v", err)
+	default:
+		l.samples = append(l.samples, soakSample{time.Now(), values})
+	}
+}
+
+// rest measures the program once it has nothing to do.
+func (l *soakLife) rest(ctx context.Context, p *process) {
+	if pause(ctx, *soakTime/60) != nil {
+		return
+	}
+	if values, err := p.measured(ctx); err == nil {
+		l.atRest = soakSample{time.Now(), values}
+	}
+}
+
+// measured asks the program and the system what it holds.
+func (p *process) measured(ctx context.Context) (map[string]float64, error) {
+	values := map[string]float64{}
+	for _, ask := range []func(context.Context, map[string]float64) error{p.measureRuntime, p.measureMemory, p.measureFiles} {
+		if err := ask(ctx, values); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// measureRuntime reads what the program says of itself.
+func (p *process) measureRuntime(ctx context.Context, values map[string]float64) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.address+"/metrics", http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+testToken)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	told := map[string]float64{}
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		if number, err := strconv.ParseFloat(value, 64); err == nil {
+			told[name] = number
+		}
+	}
+	const of = "go_memstats_"
+	values["goroutines"] = told["go_goroutines"]
+	values["heap in use MB"] = told[of+"heap_inuse_bytes"] / megabyte
+	values["heap target MB"] = told[of+"next_gc_bytes"] / megabyte
+	values["heap free, not given back MB"] = (told[of+"heap_idle_bytes"] - told[of+"heap_released_bytes"]) / megabyte
+	values["stacks MB"] = told[of+"stack_inuse_bytes"] / megabyte
+	for _, part := range []string{"mspan_sys_bytes", "mcache_sys_bytes", "buck_hash_sys_bytes", "gc_sys_bytes", "other_sys_bytes"} {
+		values["Go's bookkeeping MB"] += told[of+part] / megabyte
+	}
+	return lines.Err()
+}
+
+// measureMemory reads what the system says of the program's memory. Go's heap
+// lies in a region of its own, far below the mappings that the system places:
+// SQLite's memory is among those.
+func (p *process) measureMemory(_ context.Context, values map[string]float64) error {
+	maps, err := os.ReadFile(p.proc("smaps"))
+	if err != nil {
+		return err
+	}
+	kind := ""
+	for line := range strings.Lines(string(maps)) {
+		fields := strings.Fields(line)
+		if from, _, isMapping := strings.Cut(fields[0], "-"); isMapping && len(fields) >= 5 {
+			kind = mappingKind(from, fields)
+			continue
+		}
+		if fields[0] == "Rss:" {
+			kilobytes, err := strconv.Atoi(fields[1])
+			if err != nil {
+				return err
+			}
+			values[kind] += float64(kilobytes) * 1024 / megabyte
+			values["resident MB"] += float64(kilobytes) * 1024 / megabyte
+		}
+	}
+	return nil
+}
+
+// mappingKind says what a mapping of /proc/PID/smaps is counted as.
+func mappingKind(from string, fields []string) string {
+	const goRegion, systemRegion = 1 << 32, 0x7000_0000_0000
+	address, err := strconv.ParseUint(from, 16, 64)
+	switch {
+	case len(fields) > 5 && strings.HasPrefix(fields[5], "/"):
+		return "of files MB"
+	case err == nil && address > goRegion && address < systemRegion:
+		return "anonymous, Go's heap and stacks MB"
+	}
+	return "anonymous, all else MB"
+}
+
+// measureFiles counts what is open, and what lies on the disk.
+func (p *process) measureFiles(_ context.Context, values map[string]float64) error {
+	for name, of := range map[string]string{"fd": "descriptors", "task": "threads"} {
+		list, err := os.ReadDir(p.proc(name))
+		if err != nil {
+			return err
+		}
+		values[of] = float64(len(list))
+	}
+	return filepath.WalkDir(p.env["DATA_DIR"], func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return ignoreGone(err)
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return ignoreGone(err)
+		}
+		values["data directory MB"] += float64(info.Size()) / megabyte
+		if filepath.Base(filepath.Dir(path)) == "media" {
+			values["of it media MB"] += float64(info.Size()) / megabyte
+		}
+		return nil
+	})
+}
+
+// ignoreGone is nil for files that are removed while they are counted.
+func ignoreGone(err error) error {
+	if os.IsNotExist(err) {
+		return nil
+	}
+	return err
+}
+
+func (p *process) proc(name string) string {
+	return fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name)
+}

@@ -174,7 +174,7 @@ func (s *server) chat(jid bridge.JID) bridge.Chat {
 func poll(id string) bridge.Message {
 	m := say(club, grace, id, "When?", 2)
 	m.MessageType = "pollCreationMessage"
-	m.Poll = &bridge.Poll{Name: "When?", SelectableCount: 1, Options: []bridge.PollOption{{Name: "Monday"}, {Name: "Tuesday"}}}
+	m.Poll = &bridge.PollTally{Name: "When?", SelectableCount: 1, Options: []bridge.PollOption{{Name: "Monday"}, {Name: "Tuesday"}}}
 	return m
 }
 

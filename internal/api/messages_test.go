@@ -170,7 +170,7 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 	poll := say(club, me, "P", "When?", 10)
 	poll.FromMe, poll.Status, poll.MessageType = true, &delivered, "pollCreationMessage"
 	poll.ContextInfo = &bridge.ContextInfo{QuotedMsgID: &quoted, QuotedSenderJID: graceLID, MentionedJID: []bridge.JID{graceLID, alan}}
-	poll.Poll = &bridge.Poll{Name: "When?", Options: []bridge.PollOption{{Name: "now"}, {Name: "then"}}, SelectableCount: 1}
+	poll.Poll = &bridge.PollTally{Name: "When?", Options: []bridge.PollOption{{Name: "now"}, {Name: "then"}}, SelectableCount: 1}
 	voice := say(club, alan, "V", "", 11)
 	voice.MessageType = "audioMessage"
 	voice.Media = &bridge.Media{Type: bridge.MediaAudio, MimeType: "audio/ogg; codecs=opus", Size: 1234, DurationSec: 3, PTT: true}

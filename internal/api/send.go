@@ -177,7 +177,7 @@ func (s *server) sendReaction(w http.ResponseWriter, r *http.Request) error {
 		if err == nil && target.DeletedAt != nil {
 			err = bridge.Invalid("the message was deleted and takes no reactions")
 		}
-		return bridge.Outgoing{To: chat, Content: bridge.React{Target: target, Emoji: *req.Emoji}}, err
+		return bridge.Outgoing{To: chat, Content: bridge.Reaction{Target: target, Emoji: *req.Emoji}}, err
 	})
 }
 
@@ -232,7 +232,7 @@ func (s *server) sendPoll(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	poll := bridge.PollContent{Name: req.Name, Values: req.Values, Selectable: 1}
+	poll := bridge.Poll{Name: req.Name, Values: req.Values, Selectable: 1}
 	if req.SelectableCount != nil {
 		poll.Selectable = *req.SelectableCount
 	}
@@ -251,7 +251,7 @@ func (s *server) sendPoll(w http.ResponseWriter, r *http.Request) error {
 
 // checkPoll: votes are told apart by the text of their option alone, so two
 // options that look the same would be one.
-func checkPoll(poll bridge.PollContent) error {
+func checkPoll(poll bridge.Poll) error {
 	if strings.TrimSpace(poll.Name) == "" {
 		return bridge.Invalid("name is required: the poll's question")
 	}

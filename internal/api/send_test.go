@@ -72,11 +72,11 @@ func TestSend_ReachesTheAccount(t *testing.T) {
 		{"location at zero, quoting", "send-location", map[string]any{"jid": club, "latitude": 0, "longitude": 0, "quotedMsgId": "G1"},
 			bridge.Location{}, &stamp{club, "G1"}, nil},
 		{"poll", "send-poll", map[string]any{"jid": club, "name": "When?", "values": []string{"a", "b"}},
-			bridge.PollContent{Name: "When?", Values: []string{"a", "b"}, Selectable: 1}, nil, nil},
+			bridge.Poll{Name: "When?", Values: []string{"a", "b"}, Selectable: 1}, nil, nil},
 		{"poll of any number, quoting", "send-poll", map[string]any{"jid": club, "name": "When?", "values": []string{"a", "b"}, "selectableCount": 0, "quotedMsgId": "G1"},
-			bridge.PollContent{Name: "When?", Values: []string{"a", "b"}, Selectable: 0}, &stamp{club, "G1"}, nil},
+			bridge.Poll{Name: "When?", Values: []string{"a", "b"}, Selectable: 0}, &stamp{club, "G1"}, nil},
 		{"poll of twelve", "send-poll", map[string]any{"jid": club, "name": "When?", "values": options(12), "selectableCount": 12},
-			bridge.PollContent{Name: "When?", Values: options(12), Selectable: 12}, nil, nil},
+			bridge.Poll{Name: "When?", Values: options(12), Selectable: 12}, nil, nil},
 		{"contact", "send-contact", map[string]any{"jid": club, "contacts": []any{map[string]any{
 			"displayName": "Alan", "firstName": "Alan", "lastName": "Turing", "phone": "447700900123", "phoneDisplay": "07700",
 			"email": "a@b", "organization": "NPL", "title": "Dr", "vcard": card}}, "quotedMsgId": "G1"},
@@ -184,7 +184,7 @@ func TestReact_TakesOneEmoji(t *testing.T) {
 	for _, emoji := range []string{"👍", "", "❤️", "❤", "👩‍👩‍👧‍👦", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", "🇮🇹", "1️⃣", "#️⃣", "🙏🏾", "ℹ️", "™️", "‼️", "☺"} {
 		s.Post("/api/messages/react", map[string]any{"chatJid": club, "msgId": "G1", "emoji": emoji}).Want(http.StatusOK)
 		sent := s.account.sent()
-		react := sent[len(sent)-1].Content.(bridge.React)
+		react := sent[len(sent)-1].Content.(bridge.Reaction)
 		if react.Emoji != emoji || react.Target.ID != "G1" || react.Target.SenderJID != grace {
 			t.Errorf("emoji %q, target %s of %s", react.Emoji, react.Target.ID, react.Target.SenderJID)
 		}

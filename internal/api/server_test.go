@@ -234,7 +234,7 @@ func (a *account) begin(ctx context.Context, out bridge.Outgoing) (bridge.Messag
 		MessageType: "conversation", Content: "sent", Status: &pending,
 		Timestamp: bridge.At(noon), Raw: []byte{0x0a, 0x01, 'x'},
 	}
-	if _, reaction := out.Content.(bridge.React); reaction {
+	if _, reaction := out.Content.(bridge.Reaction); reaction {
 		return m, nil
 	}
 	facts := []bridge.Fact{m}
@@ -254,7 +254,7 @@ func (a *account) accept(ctx context.Context, out bridge.Outgoing) (bridge.Sent,
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	if _, reaction := out.Content.(bridge.React); reaction && out.Key != nil {
+	if _, reaction := out.Content.(bridge.Reaction); reaction && out.Key != nil {
 		key := boundTo(*out.Key, m)
 		return bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: key.At}, a.store.Save(ctx, key)
 	}

@@ -99,7 +99,7 @@ func (c *ContextInfo) bound() {
 	c.Mentions = c.Mentions[:min(len(c.Mentions), maxMentions)]
 }
 
-func (p *Poll) bound() {
+func (p *PollTally) bound() {
 	p.Name = cut(p.Name, maxContent)
 	options := make([]PollOption, min(len(p.Options), maxOptions))
 	copy(options, p.Options)

@@ -26,22 +26,22 @@ const (
 // SenderLID is filled by the store when reading. Reactions, EditedAt,
 // DeletedAt and the votes of Poll are the work of other facts.
 type Message struct {
-	Chat        JID          `json:"-"`
-	ID          string       `json:"msgId"`
-	FromMe      bool         `json:"fromMe"`
-	SenderJID   JID          `json:"senderJid"`
-	SenderLID   JID          `json:"senderLid"`
-	PushName    string       `json:"pushName"`
-	MessageType string       `json:"messageType"`
-	Content     string       `json:"content"`
-	ContextInfo *ContextInfo `json:"contextInfo"`
-	Timestamp   Time         `json:"timestamp"`
-	Media       *Media       `json:"media"`
-	Poll        *Poll        `json:"poll"`
-	Reactions   []Reaction   `json:"reactions"`
-	EditedAt    *Time        `json:"editedAt"`
-	DeletedAt   *Time        `json:"deletedAt"`
-	Status      *Delivery    `json:"status"` // own messages only
+	Chat        JID               `json:"-"`
+	ID          string            `json:"msgId"`
+	FromMe      bool              `json:"fromMe"`
+	SenderJID   JID               `json:"senderJid"`
+	SenderLID   JID               `json:"senderLid"`
+	PushName    string            `json:"pushName"`
+	MessageType string            `json:"messageType"`
+	Content     string            `json:"content"`
+	ContextInfo *ContextInfo      `json:"contextInfo"`
+	Timestamp   Time              `json:"timestamp"`
+	Media       *Media            `json:"media"`
+	Poll        *PollTally        `json:"poll"`
+	Reactions   []MessageReaction `json:"reactions"`
+	EditedAt    *Time             `json:"editedAt"`
+	DeletedAt   *Time             `json:"deletedAt"`
+	Status      *Delivery         `json:"status"` // own messages only
 
 	// Raw is the whole marshalled waE2E.Message as it came or left, wrappers
 	// included: what quoting, forwarding, media and retries work from.
@@ -73,15 +73,15 @@ type Mention struct {
 	Token *string `json:"token"`
 }
 
-// Reaction is one person's reaction on a message.
-type Reaction struct {
+// MessageReaction is one person's reaction on a message.
+type MessageReaction struct {
 	SenderJID JID    `json:"senderJid"`
 	Emoji     string `json:"emoji"`
 	Timestamp Time   `json:"timestamp"`
 }
 
-// Poll is a poll with its tally.
-type Poll struct {
+// PollTally is a poll with its votes.
+type PollTally struct {
 	Name            string       `json:"name"`
 	Options         []PollOption `json:"options"`
 	SelectableCount int          `json:"selectableCount"`

@@ -11,7 +11,7 @@ type Outgoing struct {
 }
 
 // Content is what an outgoing message carries: [Text], [Location],
-// [PollContent], [Contacts], [File], [React] or [Forward].
+// [Poll], [Contacts], [File], [Reaction] or [Forward].
 type Content interface{ content() }
 
 // Text is a text message.
@@ -25,8 +25,8 @@ type Location struct {
 	Address   string
 }
 
-// PollContent is a new poll; Selectable 0 is any number of choices.
-type PollContent struct {
+// Poll is a new poll; Selectable 0 is any number of choices.
+type Poll struct {
 	Name       string
 	Values     []string
 	Selectable int
@@ -64,8 +64,8 @@ type File struct {
 	Waveform  []byte // 64 values of 0 to 100; voice notes only
 }
 
-// React sets or, with an empty emoji, removes the account's reaction.
-type React struct {
+// Reaction sets or, with an empty emoji, removes the account's reaction.
+type Reaction struct {
 	Target Message
 	Emoji  string
 }
@@ -73,13 +73,13 @@ type React struct {
 // Forward sends a stored message on.
 type Forward struct{ Source Message }
 
-func (Text) content()        {}
-func (Location) content()    {}
-func (PollContent) content() {}
-func (Contacts) content()    {}
-func (File) content()        {}
-func (React) content()       {}
-func (Forward) content()     {}
+func (Text) content()     {}
+func (Location) content() {}
+func (Poll) content()     {}
+func (Contacts) content() {}
+func (File) content()     {}
+func (Reaction) content() {}
+func (Forward) content()  {}
 
 // Sent is a message that the network accepted.
 type Sent struct {

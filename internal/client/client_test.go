@@ -160,7 +160,7 @@ func TestSend_EveryKind(t *testing.T) {
 		if len(sent) != 6 {
 			t.Fatalf("%d messages were sent", len(sent))
 		}
-		if sent[0].Quote == nil || sent[0].Quote.ID != "M1" || sent[1].Content.(bridge.Location).Name != "Here" || sent[4].Content.(bridge.React).Emoji != "👍" {
+		if sent[0].Quote == nil || sent[0].Quote.ID != "M1" || sent[1].Content.(bridge.Location).Name != "Here" || sent[4].Content.(bridge.Reaction).Emoji != "👍" {
 			t.Errorf("sent %+v", sent)
 		}
 		if _, err := b.Send(t.Context(), client.Text{To: grace}, ""); bridge.CodeOf(err) != bridge.CodeInvalid {

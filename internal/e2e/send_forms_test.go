@@ -376,12 +376,12 @@ func (r *room) reactions() {
 					r.Errorf("in %s the reaction is of %v", r.in, at)
 				}
 			}
-			var want []bridge.Reaction
+			var want []bridge.MessageReaction
 			if emoji != "" {
-				want = []bridge.Reaction{{SenderJID: bridge.JID(r.me.PN().String()), Emoji: emoji}}
+				want = []bridge.MessageReaction{{SenderJID: bridge.JID(r.me.PN().String()), Emoji: emoji}}
 			}
 			got := r.stored(target.id).Reactions
-			if !slices.EqualFunc(got, want, func(a, b bridge.Reaction) bool { return a.SenderJID == b.SenderJID && a.Emoji == b.Emoji }) {
+			if !slices.EqualFunc(got, want, func(a, b bridge.MessageReaction) bool { return a.SenderJID == b.SenderJID && a.Emoji == b.Emoji }) {
 				r.Errorf("in %s after %q the API shows %v", r.in, emoji, got)
 			}
 			if _, listed := r.b.message(r.list(), sent); listed {

@@ -33,7 +33,7 @@ func TestReaction_ReplacesAndRemoves(t *testing.T) {
 	react(alice, "👍", 2)
 	react(carol, "🎉", 3)
 	react(aliceLID, "❤️", 4)
-	want := []bridge.Reaction{{SenderJID: carol, Emoji: "🎉", Timestamp: at(3)}, {SenderJID: alice, Emoji: "❤️", Timestamp: at(4)}}
+	want := []bridge.MessageReaction{{SenderJID: carol, Emoji: "🎉", Timestamp: at(3)}, {SenderJID: alice, Emoji: "❤️", Timestamp: at(4)}}
 	if diff := cmp.Diff(want, message(t, s, club, "B1").Reactions); diff != "" {
 		t.Error(diff)
 	}
@@ -136,7 +136,7 @@ func TestDeletion_LeavesNothingOfTheMessage(t *testing.T) {
 	save(t, s, m, bridge.ReactionChange{Chat: alice, Target: "A1", Sender: alice, Emoji: "👍", Timestamp: at(2)},
 		bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(3)})
 	want := bridge.Message{Chat: alice, ID: "A1", SenderJID: alice, MessageType: "conversation", Timestamp: at(1),
-		DeletedAt: ptr(at(3)), Reactions: []bridge.Reaction{}}
+		DeletedAt: ptr(at(3)), Reactions: []bridge.MessageReaction{}}
 	if diff := cmp.Diff(want, message(t, s, alice, "A1")); diff != "" {
 		t.Error(diff)
 	}
@@ -153,7 +153,7 @@ func TestVote_IsCountedByPerson(t *testing.T) {
 	s := clubNight(t)
 	poll := says(club, bob, "P1", 2, "Lunch?")
 	poll.MessageType = "pollCreationMessage"
-	poll.Poll = &bridge.Poll{Name: "Lunch?", SelectableCount: 2, Options: []bridge.PollOption{{Name: "Suppe"}, {Name: "Reis"}, {Name: "🍕"}}}
+	poll.Poll = &bridge.PollTally{Name: "Lunch?", SelectableCount: 2, Options: []bridge.PollOption{{Name: "Suppe"}, {Name: "Reis"}, {Name: "🍕"}}}
 	save(t, s, poll)
 	vote := func(voter bridge.JID, seconds int, options ...string) {
 		f := bridge.PollVote{Chat: club, Target: "P1", Voter: voter, Timestamp: at(seconds)}
@@ -168,7 +168,7 @@ func TestVote_IsCountedByPerson(t *testing.T) {
 	vote(alice, 5, "Reis") // late
 	vote(carol, 7, "Suppe")
 	vote(carol, 8)
-	want := &bridge.Poll{Name: "Lunch?", SelectableCount: 2, Options: []bridge.PollOption{
+	want := &bridge.PollTally{Name: "Lunch?", SelectableCount: 2, Options: []bridge.PollOption{
 		{Name: "Suppe", Voters: []bridge.JID{}},
 		{Name: "Reis", Votes: 1, Voters: []bridge.JID{bob}},
 		{Name: "🍕", Votes: 2, Voters: []bridge.JID{alice, bob}}}}

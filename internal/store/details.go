@@ -93,7 +93,7 @@ func (s *Store) unpack(column string, m *bridge.Message) error {
 		}
 	}
 	if p := d.Poll; p != nil {
-		m.Poll = &bridge.Poll{Name: p.Name, SelectableCount: p.Selectable, Options: make([]bridge.PollOption, len(p.Options))}
+		m.Poll = &bridge.PollTally{Name: p.Name, SelectableCount: p.Selectable, Options: make([]bridge.PollOption, len(p.Options))}
 		for i, name := range p.Options {
 			m.Poll.Options[i] = bridge.PollOption{Name: name, Voters: []bridge.JID{}}
 		}
@@ -102,7 +102,7 @@ func (s *Store) unpack(column string, m *bridge.Message) error {
 }
 
 // tally counts one person's vote: hashes are the SHA-256 of the names chosen.
-func tally(p *bridge.Poll, voter bridge.JID, hashes []byte) {
+func tally(p *bridge.PollTally, voter bridge.JID, hashes []byte) {
 	chosen := make(map[[sha256.Size]byte]bool)
 	for ; len(hashes) >= sha256.Size; hashes = hashes[sha256.Size:] {
 		chosen[[sha256.Size]byte(hashes)] = true

@@ -73,7 +73,7 @@ func (c *crowd) message() bridge.Message {
 	case 0:
 		m.FromMe, m.SenderJID = true, me
 	case 1:
-		m.Poll = &bridge.Poll{Name: "?", Options: []bridge.PollOption{{Name: "yes"}, {Name: "no"}}}
+		m.Poll = &bridge.PollTally{Name: "?", Options: []bridge.PollOption{{Name: "yes"}, {Name: "no"}}}
 	case 2:
 		m.ContextInfo = &bridge.ContextInfo{QuotedMsgID: ptr("Q"), QuotedSenderJID: c.either(), MentionedJID: []bridge.JID{c.either()}}
 	}

@@ -45,7 +45,7 @@ func twoChats(t *testing.T, s *Store) {
 	t.Helper()
 	vote := bridge.PollVote{Chat: club, Target: "P1", Voter: aliceLID, Timestamp: at(9)}
 	poll := says(club, bob, "P1", 3, "Lunch?")
-	poll.MessageType, poll.Poll = "pollCreationMessage", &bridge.Poll{Name: "Lunch?", SelectableCount: 1,
+	poll.MessageType, poll.Poll = "pollCreationMessage", &bridge.PollTally{Name: "Lunch?", SelectableCount: 1,
 		Options: []bridge.PollOption{{Name: "yes"}, {Name: "no"}}}
 	vote.Hashes = [][]byte{sha("yes")}
 	mention := says(club, bob, "G2", 4, "@alice")

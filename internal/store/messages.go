@@ -78,7 +78,7 @@ func (r *snapshot) scanMessage(rows *sql.Rows) (bridge.Message, place, error) {
 	p := r.s.people.get(sender)
 	m.SenderJID, m.SenderLID, m.PushName = p.jid(), p.lid, first(m.PushName, p.pushName())
 	m.Timestamp = bridge.Millis(at.timestamp)
-	m.Reactions = make([]bridge.Reaction, 0, reactions)
+	m.Reactions = make([]bridge.MessageReaction, 0, reactions)
 	m.EditedAt, m.DeletedAt = timeOf(edited), timeOf(deleted)
 	if status.Valid {
 		d, err := delivery(status.Int64)
@@ -121,7 +121,7 @@ func (r *snapshot) addReactions(arrivals []int64, messages map[int64]*bridge.Mes
 		FROM json_each(?) wanted CROSS JOIN reactions r ON r.message = wanted.value
 		WHERE r.emoji != ''`, arrivals, func(rows *sql.Rows) error {
 		var arrival, person, timestamp int64
-		var reaction bridge.Reaction
+		var reaction bridge.MessageReaction
 		if err := rows.Scan(&arrival, &person, &reaction.Emoji, &timestamp); err != nil {
 			return err
 		}
@@ -134,8 +134,8 @@ func (r *snapshot) addReactions(arrivals []int64, messages map[int64]*bridge.Mes
 }
 
 // sortReactions puts the oldest first.
-func sortReactions(reactions []bridge.Reaction) {
-	slices.SortFunc(reactions, func(a, b bridge.Reaction) int {
+func sortReactions(reactions []bridge.MessageReaction) {
+	slices.SortFunc(reactions, func(a, b bridge.MessageReaction) int {
 		return cmp.Or(a.Timestamp.Compare(b.Timestamp.Time), cmp.Compare(a.SenderJID, b.SenderJID))
 	})
 }

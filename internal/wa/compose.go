@@ -36,7 +36,7 @@ func (m *Manager) compose(ctx context.Context, l *link, chat bridge.JID, out bri
 		msg = textMessage(m.mentionText(ctx, l, chat, content.Text, out.Mentions))
 	case bridge.Location:
 		msg = locationMessage(content)
-	case bridge.PollContent:
+	case bridge.Poll:
 		msg = l.cli.BuildPollCreation(content.Name, content.Values, content.Selectable)
 	case bridge.Contacts:
 		msg = contactsMessage(content.Contacts)

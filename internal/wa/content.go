@@ -274,12 +274,12 @@ func pollCreation(msg *waE2E.Message) *waE2E.PollCreationMessage {
 	return nil
 }
 
-func pollOf(msg *waE2E.Message) *bridge.Poll {
+func pollOf(msg *waE2E.Message) *bridge.PollTally {
 	creation := pollCreation(msg)
 	if creation == nil {
 		return nil
 	}
-	poll := &bridge.Poll{Name: creation.GetName(), Options: []bridge.PollOption{}, SelectableCount: int(creation.GetSelectableOptionsCount())}
+	poll := &bridge.PollTally{Name: creation.GetName(), Options: []bridge.PollOption{}, SelectableCount: int(creation.GetSelectableOptionsCount())}
 	for _, option := range creation.GetOptions() {
 		poll.Options = append(poll.Options, bridge.PollOption{Name: option.GetOptionName(), Voters: []bridge.JID{}})
 	}

@@ -48,7 +48,7 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 		return bridge.Sent{}, err
 	}
 	chat := m.inbox.Canonical(toBridge(to))
-	if reaction, ok := out.Content.(bridge.React); ok {
+	if reaction, ok := out.Content.(bridge.Reaction); ok {
 		return m.react(ctx, l, to, chat, reaction, out.Key)
 	}
 	msg, row, err := m.draft(ctx, l, chat, out)
@@ -304,7 +304,7 @@ func (m *Manager) waitOpen(ctx context.Context) error {
 
 // react sends a reaction. It is no message of its own: what is stored is the
 // change of the one it names, after the network accepted it.
-func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.JID, r bridge.React, key *bridge.SendKey) (bridge.Sent, error) {
+func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.JID, r bridge.Reaction, key *bridge.SendKey) (bridge.Sent, error) {
 	sender := m.wireForm(ctx, l, chat, r.Target.SenderJID)
 	msg := l.cli.BuildReaction(to, toWA(sender), r.Target.ID, r.Emoji)
 	id := l.cli.GenerateMessageID()
@@ -332,7 +332,7 @@ func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.
 
 // reacted stores a reaction that the network accepted, with the key that a
 // repeated call is answered from.
-func (m *Manager) reacted(ctx context.Context, sent bridge.Sent, r bridge.React, key *bridge.SendKey) {
+func (m *Manager) reacted(ctx context.Context, sent bridge.Sent, r bridge.Reaction, key *bridge.SendKey) {
 	pn, _ := m.own()
 	facts := []bridge.Fact{bridge.ReactionChange{Chat: sent.Chat, Target: r.Target.ID, Sender: pn, Emoji: r.Emoji, Timestamp: bridge.At(time.Now())}}
 	if key != nil {

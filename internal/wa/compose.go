@@ -63,7 +63,7 @@ func (m *Manager) compose(ctx context.Context, l *link, chat bridge.JID, out bri
 // there is nothing to say.
 func (m *Manager) contextFor(ctx context.Context, l *link, chat bridge.JID, out bridge.Outgoing) (*waE2E.ContextInfo, error) {
 	info := new(waE2E.ContextInfo)
-	timer, err := m.inbox.ChatTimer(ctx, chat)
+	timer, err := m.store.ChatTimer(ctx, chat)
 	if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (m *Manager) contextFor(ctx context.Context, l *link, chat bridge.JID, out 
 		info.StanzaID = proto.String(quoted.ID)
 		info.Participant = proto.String(string(m.wireForm(ctx, l, chat, quoted.SenderJID)))
 		info.QuotedMessage = quotedMessage(quoted)
-		if m.inbox.Canonical(quoted.Chat) != chat {
+		if m.store.Canonical(quoted.Chat) != chat {
 			info.RemoteJID = proto.String(string(m.wireForm(ctx, l, chat, quoted.Chat)))
 		}
 	}
@@ -93,9 +93,9 @@ func (m *Manager) contextFor(ctx context.Context, l *link, chat bridge.JID, out 
 // are.
 func (m *Manager) wireForm(ctx context.Context, l *link, chat, person bridge.JID) bridge.JID {
 	if !person.IsPerson() || chat.IsGroup() && !l.addressedByLID(ctx, chat) {
-		return m.inbox.Canonical(person)
+		return m.store.Canonical(person)
 	}
-	return l.hidden(ctx, m.inbox.Canonical(person))
+	return l.hidden(ctx, m.store.Canonical(person))
 }
 
 // hidden is a person's LID where it is known, else the person as given.
@@ -116,7 +116,7 @@ func (l *link) hidden(ctx context.Context, person bridge.JID) bridge.JID {
 func (m *Manager) mentionText(ctx context.Context, l *link, chat bridge.JID, text string, mentions []bridge.JID) string {
 	for _, mentioned := range mentions {
 		wire := m.wireForm(ctx, l, chat, mentioned).User()
-		canonical := m.inbox.Canonical(mentioned)
+		canonical := m.store.Canonical(mentioned)
 		written := false
 		for _, form := range []bridge.JID{canonical, l.hidden(ctx, canonical)} {
 			var found bool

@@ -286,13 +286,13 @@ func TestPhoneAway_IsWarnedAboutBeforeTheLinkIsRemoved(t *testing.T) {
 	b.waitError(bridge.StateOpen, "the phone was last seen on")
 }
 
-// panickyInbox panics on the first message, as a bug would.
-type panickyInbox struct {
+// panickyStore panics on the first message, as a bug would.
+type panickyStore struct {
 	*store.Store
 	panicked atomic.Bool
 }
 
-func (p *panickyInbox) Save(ctx context.Context, facts ...bridge.Fact) error {
+func (p *panickyStore) Save(ctx context.Context, facts ...bridge.Fact) error {
 	for _, fact := range facts {
 		if _, isMessage := fact.(bridge.Message); isMessage && !p.panicked.Swap(true) {
 			panic("drill")
@@ -307,10 +307,10 @@ func TestHandlerPanic_IsNoAcknowledgement(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
 	network := newNetwork(t)
-	inbox := new(panickyInbox)
-	a := startAccountWith(t, network, t.TempDir(), func(s *store.Store) wa.Inbox {
-		inbox.Store = s
-		return inbox
+	wrapped := new(panickyStore)
+	a := startAccountWith(t, network, t.TempDir(), func(s *store.Store) wa.Store {
+		wrapped.Store = s
+		return wrapped
 	})
 	a.phone = newPhone(t, network, accountNumber, "Alex")
 	a.pair()
@@ -325,8 +325,8 @@ func TestHandlerPanic_IsNoAcknowledgement(t *testing.T) {
 		list := a.messages(jidOf(friend))
 		return len(list) == 2 && list[0].Content == "one" && list[1].Content == "two"
 	})
-	if !inbox.panicked.Load() {
-		t.Error("the inbox did not panic")
+	if !wrapped.panicked.Load() {
+		t.Error("the store did not panic")
 	}
 }
 

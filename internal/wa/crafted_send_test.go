@@ -87,7 +87,7 @@ func TestSend_PanicWhileComposingStoresNothing(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
 	network := newNetwork(t)
-	a := startAccountWith(t, network, t.TempDir(), func(s *store.Store) wa.Inbox { return faultyTimers{s} })
+	a := startAccountWith(t, network, t.TempDir(), func(s *store.Store) wa.Store { return faultyTimers{s} })
 	a.phone = newPhone(t, network, accountNumber, "Alex")
 	a.pair()
 	friend := newPhone(t, network, "15550100301", "Sam")

@@ -4,7 +4,7 @@
 // protobuf, and it decides what is acknowledged.
 //
 // Call [Open], then [Manager.Run] in a goroutine of its own; everything else
-// may be called at any time from anywhere. Received facts go to the [Inbox]
+// may be called at any time from anywhere. Received facts go to the [Store]
 // that the store implements, each stanza's facts in one call, and a stanza is
 // acknowledged only after that call succeeded.
 //

@@ -133,9 +133,9 @@ func (m *Manager) LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group,
 	}
 	g := groupOf(info)
 	for i := range g.Participants {
-		g.Participants[i].JID = m.inbox.Canonical(g.Participants[i].JID)
+		g.Participants[i].JID = m.store.Canonical(g.Participants[i].JID)
 	}
-	g.OwnerJID = m.inbox.Canonical(g.OwnerJID)
+	g.OwnerJID = m.store.Canonical(g.OwnerJID)
 	return &g, nil
 }
 
@@ -271,7 +271,7 @@ func (f *groupFetcher) fetch(ctx context.Context, jid bridge.JID) error {
 	if err != nil {
 		return err
 	}
-	return f.m.inbox.Save(ctx, groupFacts(info)...)
+	return f.m.store.Save(ctx, groupFacts(info)...)
 }
 
 // catchUpTimeout bounds what is done after a login.
@@ -288,7 +288,7 @@ func (m *Manager) catchUp(l *link) {
 		return
 	}
 	facts := append([]bridge.Fact{bridge.Owner{PN: pn, LID: lid}}, m.ownNames()...)
-	if err := m.inbox.Save(ctx, facts...); err != nil {
+	if err := m.store.Save(ctx, facts...); err != nil {
 		m.log.Error().Err(err).Msg("owner not stored")
 	}
 	m.catchUpPeople(ctx, l)
@@ -327,7 +327,7 @@ func (m *Manager) catchUpPeople(ctx context.Context, l *link) {
 	}
 	const batch = 500
 	for ; len(facts) > 0; facts = facts[min(batch, len(facts)):] {
-		if err := m.inbox.Save(ctx, facts[:min(batch, len(facts))]...); err != nil {
+		if err := m.store.Save(ctx, facts[:min(batch, len(facts))]...); err != nil {
 			m.log.Warn().Err(err).Msg("people not stored")
 			return
 		}
@@ -360,7 +360,7 @@ func (m *Manager) catchUpGroups(ctx context.Context, l *link) {
 		if len(facts) == 0 {
 			continue
 		}
-		if err := m.inbox.Save(ctx, facts...); err != nil {
+		if err := m.store.Save(ctx, facts...); err != nil {
 			m.log.Warn().Err(err).Msg("group not stored")
 			return
 		}
@@ -368,7 +368,7 @@ func (m *Manager) catchUpGroups(ctx context.Context, l *link) {
 		l.members.Store(toBridge(info.JID), true)
 		l.modes.Store(toBridge(info.JID), info.AddressingMode)
 	}
-	missing, err := m.inbox.GroupsWithoutInfo(ctx)
+	missing, err := m.store.GroupsWithoutInfo(ctx)
 	if err != nil {
 		m.log.Warn().Err(err).Msg("groups without metadata not read")
 		return

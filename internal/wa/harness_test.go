@@ -69,7 +69,7 @@ func newAccount(t testing.TB, network *simnet.Network) *account {
 // prepared first.
 func startAccount(t testing.TB, network *simnet.Network, dir string, prepare ...func(*store.Store)) *account {
 	t.Helper()
-	return startAccountWith(t, network, dir, func(s *store.Store) wa.Inbox {
+	return startAccountWith(t, network, dir, func(s *store.Store) wa.Store {
 		for _, change := range prepare {
 			change(s)
 		}
@@ -87,13 +87,13 @@ func testLog(t testing.TB) zerolog.Logger {
 }
 
 // startAccountWith is startAccount with something before the store.
-func startAccountWith(t testing.TB, network *simnet.Network, dir string, inbox func(*store.Store) wa.Inbox) *account {
+func startAccountWith(t testing.TB, network *simnet.Network, dir string, wrap func(*store.Store) wa.Store) *account {
 	t.Helper()
-	return startAccountLogging(t, network, dir, testLog(t), inbox)
+	return startAccountLogging(t, network, dir, testLog(t), wrap)
 }
 
 // startAccountLogging is startAccountWith with another log than the test's.
-func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log zerolog.Logger, inbox func(*store.Store) wa.Inbox) *account {
+func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log zerolog.Logger, wrap func(*store.Store) wa.Store) *account {
 	t.Helper()
 	ctx := testContext(t)
 	file := filepath.Join(dir, "network.json")
@@ -110,7 +110,7 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 	}
 	cdn := media.NewCDN(media.CDNOptions{Authority: net.Authority(), TempDir: dir, Log: log})
 	m, err := wa.Open(ctx, wa.Options{SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
-		Network: net, Inbox: inbox(s), Log: log, CDN: cdn})
+		Network: net, Store: wrap(s), Log: log, CDN: cdn})
 	if err != nil {
 		t.Fatal(err)
 	}

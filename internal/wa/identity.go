@@ -9,7 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// lidTap tells the inbox of every mapping that whatsmeow learns, wherever it
+// lidTap tells the store of every mapping that whatsmeow learns, wherever it
 // learns it (stanzas, device lists, groups, the phone's sync), so that one
 // person stays one chat.
 type lidTap struct {
@@ -55,7 +55,7 @@ func (m *Manager) learnIdentities(found []bridge.Identity) {
 	for i, identity := range found {
 		facts[i] = identity
 	}
-	if err := m.inbox.Save(m.background, facts...); err != nil {
+	if err := m.store.Save(m.background, facts...); err != nil {
 		m.log.Warn().Err(err).Int("mappings", len(found)).Msg("identities not stored")
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"bridged/internal/dbfile"
 )
 
-// Inbox is where received facts go, and what sending needs to know of them.
+// Store is where received facts go, and what sending needs to know of them.
 // Save keeps all its facts or none; its failure refuses the acknowledgement.
-type Inbox interface {
+type Store interface {
 	Save(ctx context.Context, facts ...bridge.Fact) error
 	Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error)
 	Canonical(jid bridge.JID) bridge.JID
@@ -36,7 +36,7 @@ type Options struct {
 	DeviceName  string // what the phone shows under linked devices
 	PhoneNumber string // E.164 digits of the only account that may pair; "" for any
 	Network     Network
-	Inbox       Inbox
+	Store       Store
 	Log         zerolog.Logger
 	CDN         CDN
 	// Watch notices files that are taken away, those of others included; without
@@ -48,7 +48,7 @@ type Options struct {
 type Manager struct {
 	opts      Options
 	log       zerolog.Logger
-	inbox     Inbox
+	store     Store
 	db        *keyDB
 	container *sqlstore.Container
 
@@ -94,7 +94,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	m := &Manager{
-		opts: opts, log: opts.Log, inbox: opts.Inbox, db: db, container: container,
+		opts: opts, log: opts.Log, store: opts.Store, db: db, container: container,
 		background: background, stop: stop,
 		commands: make(chan command),
 		deleted:  make(chan struct{}, 1),

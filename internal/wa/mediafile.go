@@ -210,7 +210,7 @@ func (m *Manager) reuploaded(e *events.MediaRetry) {
 	if err == nil {
 		ctx, cancel := context.WithTimeout(m.background, saveTimeout)
 		defer cancel()
-		if err := m.inbox.Save(ctx, bridge.MediaMoved{Chat: r.row.Chat, ID: r.row.ID, DirectPath: path}); err != nil {
+		if err := m.store.Save(ctx, bridge.MediaMoved{Chat: r.row.Chat, ID: r.row.ID, DirectPath: path}); err != nil {
 			m.log.Warn().Err(err).Str("msg_id", r.row.ID).Msg("new place of a file not stored")
 		}
 	}

@@ -37,11 +37,11 @@ func TestOwner_ThatCannotBeReadIsNoPermission(t *testing.T) {
 	a.phone = newPhone(t, network, accountNumber, "Alex")
 	a.pair()
 	a.stop()
-	inbox := new(ownerless)
-	inbox.broken.Store(true)
-	b := startAccountWith(t, network, dir, func(s *store.Store) wa.Inbox {
-		inbox.Store = s
-		return inbox
+	wrapped := new(ownerless)
+	wrapped.broken.Store(true)
+	b := startAccountWith(t, network, dir, func(s *store.Store) wa.Store {
+		wrapped.Store = s
+		return wrapped
 	})
 	b.phone = a.phone
 	eventually(t, "a sentence about the owner", func() bool { return strings.Contains(b.lastError(), "the drill's sentence") })
@@ -51,7 +51,7 @@ func TestOwner_ThatCannotBeReadIsNoPermission(t *testing.T) {
 	if err := b.manager.Reconnect(testContext(t)); bridge.CodeOf(err) != bridge.CodeStorageUnavailable {
 		t.Errorf("reconnect: got %v, want storage_unavailable", err)
 	}
-	inbox.broken.Store(false)
+	wrapped.broken.Store(false)
 	b.waitState(bridge.StateOpen)
 }
 
@@ -72,14 +72,14 @@ func (d *damaged) Damage() error {
 // stays open.
 func TestDamage_IsToldInTheStatus(t *testing.T) {
 	t.Parallel()
-	inbox := new(damaged)
+	wrapped := new(damaged)
 	network := newNetwork(t)
-	a := startAccountWith(t, network, t.TempDir(), func(s *store.Store) wa.Inbox {
-		inbox.Store = s
-		return inbox
+	a := startAccountWith(t, network, t.TempDir(), func(s *store.Store) wa.Store {
+		wrapped.Store = s
+		return wrapped
 	})
 	a.phone = newPhone(t, network, accountNumber, "Alex")
 	a.pair()
-	inbox.broken.Store(true)
+	wrapped.broken.Store(true)
 	a.waitError(bridge.StateOpen, "the drill's damage")
 }

@@ -238,7 +238,7 @@ func (m *Manager) onPairing(l *link, evt any) {
 
 func (m *Manager) onPaired(p *pairing, e *events.PairSuccess) {
 	owner := bridge.Owner{PN: toBridge(e.ID), LID: toBridge(e.LID)}
-	if err := m.inbox.Save(m.background, owner, bridge.Identity(owner)); err != nil {
+	if err := m.store.Save(m.background, owner, bridge.Identity(owner)); err != nil {
 		m.log.Error().Err(err).Msg("owner not stored; trying again at the login")
 	}
 	m.clearError()
@@ -266,7 +266,7 @@ func (m *Manager) refusal(ctx context.Context, phone string) error {
 	if m.opts.PhoneNumber != "" && phone != m.opts.PhoneNumber {
 		return bridge.Fail(bridge.CodeOtherAccount, "this bridge is configured (PHONE_NUMBER) for another account: scan with that account's phone, or change PHONE_NUMBER and restart")
 	}
-	owner, known, err := m.inbox.OwnerOf(ctx)
+	owner, known, err := m.store.OwnerOf(ctx)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ const versionTimeout = 10 * time.Second
 // prepareVersion sets the last known good client version and looks for a
 // newer one. Offline the last one serves.
 func (m *Manager) prepareVersion(ctx context.Context) {
-	if known, err := m.inbox.Setting(ctx, settingVersion); err != nil {
+	if known, err := m.store.Setting(ctx, settingVersion); err != nil {
 		m.log.Warn().Err(err).Msg("client version not read")
 	} else if known != "" {
 		m.adoptVersion(known)
@@ -85,7 +85,7 @@ func (m *Manager) lookUpVersion(ctx context.Context) bool {
 	}
 	changed := *latest != store.GetWAVersion()
 	store.SetWAVersion(*latest)
-	if err := m.inbox.SetSetting(ctx, settingVersion, latest.String()); err != nil {
+	if err := m.store.SetSetting(ctx, settingVersion, latest.String()); err != nil {
 		m.log.Warn().Err(err).Msg("client version not remembered")
 	}
 	m.log.Info().Str("version", latest.String()).Msg("client version")

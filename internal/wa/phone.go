@@ -73,7 +73,7 @@ func (m *Manager) sawPhone(at time.Time) {
 	m.workers.Go(func() {
 		ctx, cancel := context.WithTimeout(m.background, saveTimeout)
 		defer cancel()
-		if err := m.inbox.SetSetting(ctx, settingPhoneSeen, strconv.FormatInt(at.Unix(), 10)); err != nil && m.background.Err() == nil {
+		if err := m.store.SetSetting(ctx, settingPhoneSeen, strconv.FormatInt(at.Unix(), 10)); err != nil && m.background.Err() == nil {
 			m.log.Warn().Err(err).Msg("the phone's sign of life was not written down")
 		}
 	})
@@ -82,7 +82,7 @@ func (m *Manager) sawPhone(at time.Time) {
 // loadPhoneSeen reads when the phone was last seen; a session from before
 // that was written down counts from now.
 func (m *Manager) loadPhoneSeen(ctx context.Context) error {
-	text, err := m.inbox.Setting(ctx, settingPhoneSeen)
+	text, err := m.store.Setting(ctx, settingPhoneSeen)
 	if err != nil {
 		return err
 	}

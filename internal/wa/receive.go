@@ -134,7 +134,7 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	}
 	ctx, cancel := context.WithTimeout(l.m.background, saveTimeout)
 	defer cancel()
-	if err := l.m.inbox.Save(ctx, facts...); err != nil {
+	if err := l.m.store.Save(ctx, facts...); err != nil {
 		return l.refuse(err)
 	}
 	l.m.accepted()

@@ -100,7 +100,7 @@ func newLab(f *testing.F) *lab {
 	network := newNetwork(f)
 	l := &lab{log: new(lockedBuffer), known: map[string]bool{}}
 	log := zerolog.New(l.log).Level(zerolog.WarnLevel)
-	l.account = startAccountLogging(f, network, f.TempDir(), log, func(s *store.Store) wa.Inbox { return s })
+	l.account = startAccountLogging(f, network, f.TempDir(), log, func(s *store.Store) wa.Store { return s })
 	l.phone = newPhone(f, network, accountNumber, "Alex")
 	l.pair()
 	l.friend, l.sink = newPhone(f, network, "15550100301", "Sam"), newPhone(f, network, "15550100302", "Kim")

@@ -47,7 +47,7 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	chat := m.inbox.Canonical(toBridge(to))
+	chat := m.store.Canonical(toBridge(to))
 	if reaction, ok := out.Content.(bridge.Reaction); ok {
 		return m.react(ctx, l, to, chat, reaction, out.Key)
 	}
@@ -59,7 +59,7 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if key := out.Key; key != nil {
 		facts = append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: chat, MsgID: row.ID, At: row.Timestamp})
 	}
-	if err := m.inbox.Save(ctx, facts...); err != nil {
+	if err := m.store.Save(ctx, facts...); err != nil {
 		return bridge.Sent{}, err
 	}
 	ctx, cancel = m.sendContext(ctx, sendBudget) // what an upload did not need is not for waiting
@@ -150,7 +150,7 @@ func (m *Manager) transmit(ctx context.Context, to types.JID, row bridge.Message
 // isOut says whether a recipient's receipt has come for a message whose
 // acknowledgement has not.
 func (m *Manager) isOut(ctx context.Context, row bridge.Message) bool {
-	now, err := m.inbox.Message(context.WithoutCancel(ctx), row.Chat, row.ID)
+	now, err := m.store.Message(context.WithoutCancel(ctx), row.Chat, row.ID)
 	return err == nil && now.Status != nil && *now.Status != bridge.DeliveryPending && *now.Status != bridge.DeliveryFailed
 }
 
@@ -241,7 +241,7 @@ func (m *Manager) sent(row bridge.Message, resp whatsmeow.SendResponse) bridge.S
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
 	defer cancel()
 	result := bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliverySent, Timestamp: at}
-	if err := m.inbox.Save(ctx, result); err != nil {
+	if err := m.store.Save(ctx, result); err != nil {
 		m.log.Error().Err(err).Str("msg_id", row.ID).Msg("message sent, but its status was not stored")
 	}
 	m.log.Info().Str("chat", redact(string(row.Chat))).Str("msg_id", row.ID).Str("type", row.MessageType).Msg("message sent")
@@ -253,7 +253,7 @@ func (m *Manager) fail(row bridge.Message) {
 	m.traffic.failed.Add(1)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
 	defer cancel()
-	if err := m.inbox.Save(ctx, bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliveryFailed}); err != nil {
+	if err := m.store.Save(ctx, bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliveryFailed}); err != nil {
 		m.log.Error().Err(err).Str("msg_id", row.ID).Msg("status of a send not stored")
 	}
 }
@@ -338,7 +338,7 @@ func (m *Manager) reacted(ctx context.Context, sent bridge.Sent, r bridge.Reacti
 	if key != nil {
 		facts = append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: sent.Chat, MsgID: sent.ID, At: sent.Timestamp})
 	}
-	if err := m.inbox.Save(context.WithoutCancel(ctx), facts...); err != nil {
+	if err := m.store.Save(context.WithoutCancel(ctx), facts...); err != nil {
 		m.log.Error().Err(err).Str("msg_id", r.Target.ID).Msg("reaction sent, but not stored")
 	}
 }
@@ -346,7 +346,7 @@ func (m *Manager) reacted(ctx context.Context, sent bridge.Sent, r bridge.Reacti
 // destination checks that there is somebody to send to, before anything is
 // stored, and answers the library's form of the chat.
 func (m *Manager) destination(ctx context.Context, l *link, jid bridge.JID) (types.JID, error) {
-	jid = m.inbox.Canonical(jid)
+	jid = m.store.Canonical(jid)
 	to := toWA(jid)
 	switch {
 	case jid.IsGroup():
@@ -368,7 +368,7 @@ func (l *link) inGroup(ctx context.Context, jid bridge.JID) error {
 		return groupError(err)
 	}
 	l.members.Store(jid, true)
-	if err := l.m.inbox.Save(ctx, groupFacts(info)...); err != nil {
+	if err := l.m.store.Save(ctx, groupFacts(info)...); err != nil {
 		l.m.log.Warn().Err(err).Msg("group not stored")
 	}
 	return nil
@@ -426,7 +426,7 @@ func notOnNetwork() error {
 func (m *Manager) messageForRetry(_, to types.JID, id types.MessageID) *waE2E.Message {
 	ctx, cancel := context.WithTimeout(m.background, saveTimeout)
 	defer cancel()
-	row, err := m.inbox.Message(ctx, toBridge(to), id)
+	row, err := m.store.Message(ctx, toBridge(to), id)
 	if err != nil || !row.FromMe || len(row.Raw) == 0 {
 		if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
 			m.log.Error().Err(err).Str("msg_id", id).Msg("message for a retry not read")

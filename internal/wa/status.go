@@ -38,7 +38,7 @@ func (m *Manager) announce(sentence string) {
 	}
 	event.Msg("account status")
 	status.QR, status.PairingCode, status.PairingCodeExpiresAt = nil, nil, nil
-	if err := m.inbox.Save(m.background, status); err != nil {
+	if err := m.store.Save(m.background, status); err != nil {
 		m.log.Warn().Err(err).Msg("account status not stored")
 	}
 }
@@ -124,7 +124,7 @@ func (m *Manager) setPushName(name string) {
 		m.user.PushName = name
 	}
 	m.mu.Unlock()
-	if err := m.inbox.Save(m.background, m.ownNames()...); err != nil {
+	if err := m.store.Save(m.background, m.ownNames()...); err != nil {
 		m.log.Warn().Err(err).Msg("own name not stored; trying again at the next login")
 	}
 }

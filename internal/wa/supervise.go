@@ -242,7 +242,7 @@ func (s *session) checkStorage() {
 		s.suspend(err, reasonOf(err))
 		return
 	}
-	if err := s.m.inbox.Damage(); err != nil && s.phase == phaseOpen {
+	if err := s.m.store.Damage(); err != nil && s.phase == phaseOpen {
 		s.m.setState(bridge.StateOpen, reasonOf(err)) // what is not damaged goes on
 	}
 }
@@ -279,7 +279,7 @@ func (s *session) endDial() {
 // foreign returns why this session must not be used; empty when it may. A
 // store keeps one account's messages, whatever session lies beside it.
 func (s *session) foreign(ctx context.Context) (string, error) {
-	owner, known, err := s.m.inbox.OwnerOf(ctx)
+	owner, known, err := s.m.store.OwnerOf(ctx)
 	if err != nil {
 		return "", fmt.Errorf("read the owner of the store: %w", err)
 	}

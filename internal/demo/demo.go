@@ -73,6 +73,10 @@ func prepare(environ []string, network *simnet.Network, dir string) ([]string, e
 	} {
 		vars[name] = value
 	}
+	if vars["SIMULATED_FETCH_ALLOW"] == "" {
+		// So that send-media has something to fetch without the internet.
+		vars["SIMULATED_FETCH_ALLOW"] = "127.0.0.0/8"
+	}
 	if vars["BRIDGE_TOKEN"] == "" && vars["BRIDGE_TOKEN_FILE"] == "" {
 		token := make([]byte, 12)
 		_, _ = rand.Read(token) // never fails (crypto/rand)

@@ -81,9 +81,9 @@ type demoRun struct {
 }
 
 // startDemo runs the demo until it has printed everything.
-func startDemo(t *testing.T) *demoRun {
+func startDemo(t *testing.T, environ ...string) *demoRun {
 	t.Helper()
-	d := runDemo(t)
+	d := runDemo(t, environ...)
 	eventually(t, func() error {
 		select {
 		case <-d.exited:
@@ -98,10 +98,11 @@ func startDemo(t *testing.T) *demoRun {
 	return d
 }
 
-func runDemo(t *testing.T) *demoRun {
+func runDemo(t *testing.T, environ ...string) *demoRun {
 	t.Helper()
 	d := &demoRun{t: t, dir: t.TempDir(), temp: t.TempDir(), cmd: exec.Command("bridged", "demo"), exited: make(chan struct{}), stdout: newProcessLog(), stderr: newProcessLog()}
 	d.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir, "TMPDIR=" + d.temp, "LISTEN_ADDR=127.0.0.1:0"}
+	d.cmd.Env = append(d.cmd.Env, environ...)
 	d.cmd.Dir, d.cmd.Stdout, d.cmd.Stderr = d.dir, d.stdout, d.stderr
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,143 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The examples of the documentation: a block that begins with ```sh runs
+// against the demo as printed, in the order of its page; ```console is for what
+// starts programs, needs a container engine or a person.
+var (
+	exampleBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+	shellBlock   = regexp.MustCompile("(?ms)^```(?:sh|console)\n(.*?)^```$")
+	demoAddress  = regexp.MustCompile(`address +(http://\S+)`)
+)
+
+// docsToken is the token that the examples use.
+const docsToken = "only-for-the-demo"
+
+// TestDocs_ExamplesRunAsPrinted runs every page against one demo.
+func TestDocs_ExamplesRunAsPrinted(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"bash", "jq", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("the examples need %s, which is not installed", program)
+		}
+	}
+	d := startDemo(t, "BRIDGE_TOKEN="+docsToken)
+	address := demoAddress.FindStringSubmatch(d.stdout.String())
+	if address == nil {
+		t.Fatalf("the demo prints no address:\n%s", d.stdout)
+	}
+	if err := os.WriteFile(filepath.Join(d.dir, ".env"), []byte("BRIDGE_TOKEN="+docsToken+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range documents(t) {
+		for i, output := range d.runPage(page, address[1]) {
+			if strings.Contains(output, `"error":`) {
+				t.Errorf("%s, example %d is refused:\n%s", page, i+1, output)
+			}
+		}
+	}
+	d.interrupt()
+}
+
+// documents returns the pages of documentation, README first.
+func documents(t *testing.T) []string {
+	t.Helper()
+	docs, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(docs) == 0 {
+		t.Fatalf("no pages: %v", err)
+	}
+	return append([]string{"../../README.md"}, docs...)
+}
+
+// runPage types the examples of a page into one shell, and returns what each
+// printed.
+func (d *demoRun) runPage(page, address string) []string {
+	d.t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	const separator = "=== next example ==="
+	var script strings.Builder
+	for _, block := range exampleBlock.FindAllStringSubmatch(string(text), -1) {
+		fmt.Fprintf(&script, "echo; echo '%s'\n%s", separator, strings.ReplaceAll(block[1], "http://127.0.0.1:8080", address))
+	}
+	if script.Len() == 0 {
+		return nil
+	}
+	cmd := exec.Command("bash", "-eu", "-c", script.String())
+	cmd.Dir = d.dir
+	printed, err := cmd.CombinedOutput()
+	if err != nil {
+		d.t.Errorf("%s: %v\n%s", page, err, printed)
+	}
+	return strings.Split(string(printed), separator)[1:]
+}
+
+// TestDocs_ExamplesCanBePasted: zsh takes a # within a pasted line for a word,
+// so that no example may carry a comment behind a command.
+func TestDocs_ExamplesCanBePasted(t *testing.T) {
+	for _, page := range documents(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+			for line := range strings.Lines(block[1]) {
+				if strings.Contains(line, " #") {
+					t.Errorf("%s: a comment behind a command: %s", page, line)
+				}
+			}
+		}
+	}
+}
+
+// link is a link of a page to a file of the repository, and perhaps a heading
+// in it.
+var link = regexp.MustCompile(`\]\(([^)#:\s]*)(#[^)\s]*)?\)`)
+
+// TestDocs_LinksLeadSomewhere follows the links between the pages.
+func TestDocs_LinksLeadSomewhere(t *testing.T) {
+	for _, page := range documents(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+			target := page
+			if found[1] != "" {
+				target = filepath.Join(filepath.Dir(page), found[1])
+			}
+			content, err := os.ReadFile(target)
+			if err != nil {
+				t.Errorf("%s links to %s: %v", page, found[1], err)
+			} else if found[2] != "" && !hasHeading(string(content), found[2][1:]) {
+				t.Errorf("%s links to a heading that %s does not have: %s", page, target, found[2])
+			}
+		}
+	}
+}
+
+// headingLine is a heading of Markdown.
+var headingLine = regexp.MustCompile(`(?m)^#+ (.+)$`)
+
+// hasHeading reports whether a page has a heading with this anchor, as code
+// hosts make them.
+func hasHeading(page, anchor string) bool {
+	for _, heading := range headingLine.FindAllStringSubmatch(page, -1) {
+		name := strings.ToLower(regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(heading[1], ""))
+		if strings.ReplaceAll(name, " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
+}

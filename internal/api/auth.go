@@ -14,13 +14,13 @@ import (
 // wiped would be worse than one wiped unseen.
 const logoutTimeout = time.Minute
 
-func (s *server) authStatus(w http.ResponseWriter, r *http.Request) error {
+func (s *server) getStatus(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, r, s.account.Status())
 }
 
-// pair asks for a pairing code. The document gives it no body, so the number
+// requestPairingCode asks for a pairing code. The document gives it no body, so the number
 // is configuration; without one, a body names it.
-func (s *server) pair(w http.ResponseWriter, r *http.Request) error {
+func (s *server) requestPairingCode(w http.ResponseWriter, r *http.Request) error {
 	var req struct {
 		Phone string `json:"phone"`
 	}
@@ -53,9 +53,9 @@ func (s *server) phoneToPair(asked string) (string, error) {
 	return asked, nil
 }
 
-// passkey takes the two steps of pairing with a passkey: the credential, and
+// answerPasskey takes the two steps of pairing with a passkey: the credential, and
 // a person's word that the two codes are the same.
-func (s *server) passkey(w http.ResponseWriter, r *http.Request) error {
+func (s *server) answerPasskey(w http.ResponseWriter, r *http.Request) error {
 	var req struct {
 		Confirm  *bool           `json:"confirm"`
 		ID       string          `json:"id"`

@@ -17,7 +17,7 @@ const liveGroupTimeout = 10 * time.Second
 // maxChats is the largest page of chats and of search matches.
 const maxChats = 500
 
-func (s *server) chats(w http.ResponseWriter, r *http.Request) error {
+func (s *server) listChats(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	chats := bridge.ChatQuery{
 		Type:   q.chatType("type"),
@@ -45,8 +45,8 @@ func (q *query) chatType(name string) bridge.ChatType {
 		string(bridge.ChatsGroup), string(bridge.ChatsIndividual), string(bridge.ChatsAll)))
 }
 
-// group shows what is stored of a group beside what the network says now.
-func (s *server) group(w http.ResponseWriter, r *http.Request) error {
+// getGroup shows what is stored of a group beside what the network says now.
+func (s *server) getGroup(w http.ResponseWriter, r *http.Request) error {
 	jid, err := pathGroup(r)
 	if err != nil {
 		return err

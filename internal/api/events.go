@@ -24,8 +24,8 @@ type eventQuery struct {
 	fromNow   bool // only what comes from now on
 }
 
-// events is the log of events: a stream for those who accept one, else pages.
-func (s *server) events(w http.ResponseWriter, r *http.Request) error {
+// listEvents answers the log of events: a stream for those who accept one, else pages.
+func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	if acceptsStream(r) {
 		from := q.events(r.Header.Get("Last-Event-ID"))

@@ -11,17 +11,17 @@ import (
 // readyTimeout bounds how long the store may take to answer a probe.
 const readyTimeout = 2 * time.Second
 
-// healthz says that the process answers, and nothing more: it stays 200 while
+// getHealth says that the process answers, and nothing more: it stays 200 while
 // the socket is down, so that no supervisor restarts a bridge that is waiting.
-func (s *server) healthz(w http.ResponseWriter, r *http.Request) error {
+func (s *server) getHealth(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, r, struct {
 		OK bool        `json:"ok"`
 		TS bridge.Time `json:"ts"`
 	}{true, bridge.At(s.now())})
 }
 
-// readyz says whether reading and sending would work now.
-func (s *server) readyz(w http.ResponseWriter, r *http.Request) error {
+// getReadiness says whether reading and sending would work now.
+func (s *server) getReadiness(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
 	if _, err := s.store.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatsAll, Limit: 1}); err != nil {

@@ -99,8 +99,8 @@ func isFileName(name string) bool {
 		(name == "" || strings.Trim(name, ". ") != "")
 }
 
-// mediaInfo describes the file of a message.
-func (s *server) mediaInfo(w http.ResponseWriter, r *http.Request) error {
+// getMedia describes the file of a message.
+func (s *server) getMedia(w http.ResponseWriter, r *http.Request) error {
 	m, err := s.messageWithFile(r)
 	if err != nil {
 		return err
@@ -112,9 +112,9 @@ func (s *server) mediaInfo(w http.ResponseWriter, r *http.Request) error {
 	}{m.Chat, m.ID, m.Media})
 }
 
-// media answers the file of a message, decrypted. It comes from the cache, or
+// downloadMedia answers the file of a message, decrypted. It comes from the cache, or
 // from the network's CDN, and is verified whole before its first byte is sent.
-func (s *server) media(w http.ResponseWriter, r *http.Request) error {
+func (s *server) downloadMedia(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	disposition := q.oneOf("disposition", inline, inline, attachment)
 	if q.err != nil {

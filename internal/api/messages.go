@@ -20,7 +20,7 @@ type filters struct {
 	Offset int          `json:"offset"`
 }
 
-func (s *server) groupMessages(w http.ResponseWriter, r *http.Request) error {
+func (s *server) listGroupMessages(w http.ResponseWriter, r *http.Request) error {
 	jid, err := pathGroup(r)
 	if err != nil {
 		return err
@@ -28,16 +28,16 @@ func (s *server) groupMessages(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	history := q.history(jid)
 	history.Sender = s.canonical(q.person("sender"))
-	return s.history(w, r, history, q.err)
+	return s.listHistory(w, r, history, q.err)
 }
 
-func (s *server) individualMessages(w http.ResponseWriter, r *http.Request) error {
+func (s *server) listIndividualMessages(w http.ResponseWriter, r *http.Request) error {
 	jid, err := pathPerson(r)
 	if err != nil {
 		return err
 	}
 	q := readQuery(r)
-	return s.history(w, r, q.history(jid), q.err)
+	return s.listHistory(w, r, q.history(jid), q.err)
 }
 
 // history reads the parameters that both histories have.
@@ -54,9 +54,9 @@ func (q *query) history(chat bridge.JID) bridge.MessageQuery {
 	}
 }
 
-// history answers a page of one chat. invalid is the fault that reading the
+// listHistory answers a page of one chat. invalid is the fault that reading the
 // parameters found.
-func (s *server) history(w http.ResponseWriter, r *http.Request, query bridge.MessageQuery, invalid error) error {
+func (s *server) listHistory(w http.ResponseWriter, r *http.Request, query bridge.MessageQuery, invalid error) error {
 	if invalid != nil {
 		return invalid
 	}
@@ -89,7 +89,7 @@ func filtersOf(query bridge.MessageQuery) filters {
 	return f
 }
 
-func (s *server) search(w http.ResponseWriter, r *http.Request) error {
+func (s *server) searchMessages(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	search := bridge.SearchQuery{
 		Q:        q.text("q"),

@@ -27,13 +27,13 @@ var documentAsJSON = sync.OnceValues(func() ([]byte, error) {
 	return converted, nil
 })
 
-// openAPI serves the document; it needs no token because it holds no data.
-func (s *server) openAPI(w http.ResponseWriter, r *http.Request) error {
+// getDocument serves the document; it needs no token because it holds no data.
+func (s *server) getDocument(w http.ResponseWriter, r *http.Request) error {
 	return serveDocument(w, r, "application/yaml", Document)
 }
 
-// openAPIAsJSON serves the document for tools that read no YAML.
-func (s *server) openAPIAsJSON(w http.ResponseWriter, r *http.Request) error {
+// getDocumentAsJSON serves the document for tools that read no YAML.
+func (s *server) getDocumentAsJSON(w http.ResponseWriter, r *http.Request) error {
 	document, err := documentAsJSON()
 	if err != nil {
 		return err

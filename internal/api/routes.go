@@ -17,43 +17,43 @@ func (s *server) routes() chi.Router {
 	r.MethodNotAllowed(s.handle(wrongMethod(r)))
 
 	// Diagnostics
-	r.Get("/healthz", s.handle(s.healthz))
-	r.Get("/readyz", s.handle(s.readyz))
+	r.Get("/healthz", s.handle(s.getHealth))
+	r.Get("/readyz", s.handle(s.getReadiness))
 	r.Method(http.MethodGet, "/metrics", s.metrics.handler())
 	if s.pages {
-		r.Get("/openapi.yaml", s.handle(s.openAPI))
-		r.Get("/openapi.json", s.handle(s.openAPIAsJSON))
+		r.Get("/openapi.yaml", s.handle(s.getDocument))
+		r.Get("/openapi.json", s.handle(s.getDocumentAsJSON))
 	}
 
 	// Pairing
-	r.Get("/api/auth/status", s.handle(s.authStatus))
-	r.Post("/api/auth/pair", s.handle(s.pair))
-	r.Post("/api/auth/passkey", s.handle(s.passkey))
+	r.Get("/api/auth/status", s.handle(s.getStatus))
+	r.Post("/api/auth/pair", s.handle(s.requestPairingCode))
+	r.Post("/api/auth/passkey", s.handle(s.answerPasskey))
 	r.Post("/api/auth/reconnect", s.handle(s.reconnect))
 	r.Post("/api/auth/logout", s.handle(s.logout))
 
 	// Reading
-	r.Get("/api/chats", s.handle(s.chats))
-	r.Get("/api/groups/{jid}", s.handle(s.group))
-	r.Get("/api/groups/{jid}/messages", s.handle(s.groupMessages))
-	r.Get("/api/messages/individual/{jid}", s.handle(s.individualMessages))
-	r.Get("/api/messages/search", s.handle(s.search))
+	r.Get("/api/chats", s.handle(s.listChats))
+	r.Get("/api/groups/{jid}", s.handle(s.getGroup))
+	r.Get("/api/groups/{jid}/messages", s.handle(s.listGroupMessages))
+	r.Get("/api/messages/individual/{jid}", s.handle(s.listIndividualMessages))
+	r.Get("/api/messages/search", s.handle(s.searchMessages))
 
 	// Events
-	r.Get("/api/events", s.handle(s.events))
-	r.Get("/api/webhooks", s.handle(s.webhookList))
+	r.Get("/api/events", s.handle(s.listEvents))
+	r.Get("/api/webhooks", s.handle(s.listWebhooks))
 	r.Post("/api/webhooks", s.handle(s.createWebhook))
-	r.Get("/api/webhooks/{id}", s.handle(s.webhook))
+	r.Get("/api/webhooks/{id}", s.handle(s.getWebhook))
 	r.Patch("/api/webhooks/{id}", s.handle(s.updateWebhook))
 	r.Delete("/api/webhooks/{id}", s.handle(s.deleteWebhook))
 	r.Post("/api/webhooks/{id}/test", s.handle(s.testWebhook))
-	r.Get("/api/webhooks/{id}/deliveries", s.handle(s.deliveries))
+	r.Get("/api/webhooks/{id}/deliveries", s.handle(s.listDeliveries))
 	r.Post("/api/webhooks/{id}/deliveries/{deliveryId}/redeliver", s.handle(s.redeliver))
 
 	// Sending
 	send := r.With(s.sendGate)
 	send.Post("/api/messages/send", s.handle(s.sendText))
-	send.Post("/api/messages/forward", s.handle(s.sendForward))
+	send.Post("/api/messages/forward", s.handle(s.forwardMessage))
 	send.Post("/api/messages/react", s.handle(s.sendReaction))
 	send.Post("/api/messages/send-media", s.handle(s.sendMedia))
 	send.Post("/api/messages/send-location", s.handle(s.sendLocation))
@@ -61,8 +61,8 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/send-contact", s.handle(s.sendContact))
 
 	// Media
-	r.Get("/api/messages/media/{chatJid}/{msgId}", s.handle(s.media))
-	r.Get("/api/messages/media-info/{chatJid}/{msgId}", s.handle(s.mediaInfo))
+	r.Get("/api/messages/media/{chatJid}/{msgId}", s.handle(s.downloadMedia))
+	r.Get("/api/messages/media-info/{chatJid}/{msgId}", s.handle(s.getMedia))
 	return r
 }
 

@@ -114,7 +114,7 @@ func (s *server) mentions(values []string) ([]bridge.JID, error) {
 	return people, nil
 }
 
-func (s *server) sendForward(w http.ResponseWriter, r *http.Request) error {
+func (s *server) forwardMessage(w http.ResponseWriter, r *http.Request) error {
 	var req struct {
 		SourceChatJID string `json:"sourceChatJid"`
 		SourceMsgID   string `json:"sourceMsgId"`

@@ -18,7 +18,7 @@ type withSecret struct {
 	Secret string `json:"secret"`
 }
 
-func (s *server) webhookList(w http.ResponseWriter, r *http.Request) error {
+func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	webhooks, err := s.webhooks.List(r.Context())
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
 	return s.write(w, r, http.StatusCreated, withSecret{hook, hook.Secret})
 }
 
-func (s *server) webhook(w http.ResponseWriter, r *http.Request) error {
+func (s *server) getWebhook(w http.ResponseWriter, r *http.Request) error {
 	id, err := pathNumber(r, "id")
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *server) testWebhook(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, r, tried)
 }
 
-func (s *server) deliveries(w http.ResponseWriter, r *http.Request) error {
+func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 	id, err := pathNumber(r, "id")
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package wa
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -186,4 +187,13 @@ func stateWhileAway(away time.Duration) bridge.State {
 		return bridge.StateConnecting
 	}
 	return bridge.StateClosed
+}
+
+// reasonOf returns the sentence of an error that has one for people.
+func reasonOf(err error) string {
+	var known *bridge.Error
+	if errors.As(err, &known) {
+		return known.Msg
+	}
+	return "the log has the cause"
 }

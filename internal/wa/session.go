@@ -38,63 +38,6 @@ const (
 	storageCheck = 2 * time.Second
 )
 
-// command asks the supervisor for something and waits for the answer.
-type command struct {
-	kind commandKind
-	ctx  context.Context
-	done chan commandResult
-}
-
-type commandKind int
-
-const (
-	commandLogout commandKind = iota
-	commandReconnect
-	commandRenewPairing
-)
-
-type commandResult struct {
-	unlinked bool
-	err      error
-}
-
-// ask hands a command to the supervisor.
-func (m *Manager) ask(ctx context.Context, kind commandKind) (commandResult, error) {
-	c := command{kind: kind, ctx: ctx, done: make(chan commandResult, 1)}
-	select {
-	case m.commands <- c:
-	case <-ctx.Done():
-		return commandResult{}, ctx.Err()
-	case <-m.background.Done():
-		return commandResult{}, bridge.NotConnected("bridged is shutting down")
-	}
-	select {
-	case result := <-c.done:
-		return result, result.err
-	case <-ctx.Done():
-		return commandResult{}, ctx.Err()
-	}
-}
-
-// supervise alternates between having a session and pairing for one.
-func (m *Manager) supervise(ctx context.Context) error {
-	for ctx.Err() == nil {
-		device, err := m.container.GetFirstDevice(ctx)
-		if ctx.Err() != nil {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("read the session: %w", err)
-		}
-		m.setUser(userOf(device))
-		if device.ID == nil {
-			m.runPairing(ctx, device)
-		} else {
-			m.runSession(ctx, device)
-		}
-	}
-	return nil
-}
-
 // session keeps one paired link connected. Its fields belong to the one
 // goroutine of runSession.
 type session struct {
@@ -287,15 +230,6 @@ func (s *session) foreign(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	return "the session is of another account than the stored messages: restore the session that belongs to them, or log out and pair that account", nil
-}
-
-// reasonOf returns the sentence of an error that has one for people.
-func reasonOf(err error) string {
-	var known *bridge.Error
-	if errors.As(err, &known) {
-		return known.Msg
-	}
-	return "the log has the cause"
 }
 
 func (s *session) onDialled(err error) {
@@ -500,23 +434,3 @@ func (s *session) wipe(ctx context.Context) error {
 
 // logoutTimeout bounds the network's part of a logout.
 const logoutTimeout = 10 * time.Second
-
-// Logout unlinks the account at the network when it is open, and wipes the
-// session in any case. Without a session it succeeds and does nothing.
-func (m *Manager) Logout(ctx context.Context) (unlinked bool, err error) {
-	if m.Status().User == nil {
-		return false, nil
-	}
-	result, err := m.ask(ctx, commandLogout)
-	return result.unlinked, err
-}
-
-// Reconnect tries to connect now, also when the account was replaced by
-// another client. Without a session it fails with [bridge.CodeNoSession].
-func (m *Manager) Reconnect(ctx context.Context) error {
-	if m.Status().User == nil {
-		return bridge.Fail(bridge.CodeNoSession, "there is no session to reconnect: pair the account first")
-	}
-	_, err := m.ask(ctx, commandReconnect)
-	return err
-}

@@ -1,0 +1,117 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+// catchUpTimeout bounds what is done after a login.
+const catchUpTimeout = 2 * time.Minute
+
+// catchUp makes the store agree, after a login, with what the session knows
+// and the network says: whose account it is, names, identities, groups.
+func (m *Manager) catchUp(l *link) {
+	ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
+	defer cancel()
+	l.stayUnavailable()
+	pn, lid := m.own()
+	if pn == "" {
+		return
+	}
+	facts := append([]bridge.Fact{bridge.Owner{PN: pn, LID: lid}}, m.ownNames()...)
+	if err := m.store.Save(ctx, facts...); err != nil {
+		m.log.Error().Err(err).Msg("owner not stored")
+	}
+	m.catchUpPeople(ctx, l)
+	m.catchUpGroups(ctx, l)
+}
+
+// catchUpPeople passes on identities and address book as the session has
+// them: what was learned while the store failed is not lost.
+func (m *Manager) catchUpPeople(ctx context.Context, l *link) {
+	rows, err := m.db.QueryContext(ctx, `SELECT lid, pn FROM whatsmeow_lid_map`)
+	if err != nil {
+		m.log.Warn().Err(err).Msg("identities not read")
+		return
+	}
+	var facts []bridge.Fact
+	for rows.Next() {
+		var lid, pn string
+		if err := rows.Scan(&lid, &pn); err != nil {
+			break
+		}
+		facts = append(facts, bridge.Identity{PN: bridge.PhoneJID(pn), LID: bridge.JID(lid + "@" + bridge.ServerLID)})
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		m.log.Warn().Err(err).Msg("identities not read")
+	}
+	contacts, err := l.cli.Store.Contacts.GetAllContacts(ctx)
+	if err != nil {
+		m.log.Warn().Err(err).Msg("contacts not read")
+	}
+	for _, server := range []string{types.HiddenUserServer, types.DefaultUserServer} { // the number's names win
+		for jid, contact := range contacts {
+			if jid.Server == server {
+				facts = append(facts, contactOf(jid, contact))
+			}
+		}
+	}
+	const batch = 500
+	for ; len(facts) > 0; facts = facts[min(batch, len(facts)):] {
+		if err := m.store.Save(ctx, facts[:min(batch, len(facts))]...); err != nil {
+			m.log.Warn().Err(err).Msg("people not stored")
+			return
+		}
+	}
+}
+
+func contactOf(jid types.JID, info types.ContactInfo) bridge.Contact {
+	contact := bridge.Contact{JID: toBridge(jid)}
+	if name := info.FullName; name != "" {
+		contact.Name = &name
+	}
+	if name := info.PushName; name != "" {
+		contact.PushName = &name
+	}
+	if name := info.BusinessName; name != "" {
+		contact.BusinessName = &name
+	}
+	return contact
+}
+
+// catchUpGroups reads all joined groups with one query.
+func (m *Manager) catchUpGroups(ctx context.Context, l *link) {
+	joined, err := l.cli.GetJoinedGroups(ctx)
+	if err != nil {
+		m.log.Warn().Str("error", redact(err.Error())).Msg("groups not read")
+		return
+	}
+	for _, info := range joined {
+		facts := groupFacts(info)
+		if len(facts) == 0 {
+			continue
+		}
+		if err := m.store.Save(ctx, facts...); err != nil {
+			m.log.Warn().Err(err).Msg("group not stored")
+			return
+		}
+		m.groups.want(facts)
+		l.members.Store(toBridge(info.JID), true)
+		l.modes.Store(toBridge(info.JID), info.AddressingMode)
+	}
+	missing, err := m.store.GroupsWithoutInfo(ctx)
+	if err != nil {
+		m.log.Warn().Err(err).Msg("groups without metadata not read")
+		return
+	}
+	m.groups.mu.Lock()
+	defer m.groups.mu.Unlock()
+	for _, jid := range missing {
+		m.groups.add(jid)
+	}
+}

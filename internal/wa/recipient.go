@@ -1,0 +1,87 @@
+package wa
+
+import (
+	"context"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+// destination checks that there is somebody to send to, before anything is
+// stored, and answers the library's form of the chat.
+func (m *Manager) destination(ctx context.Context, l *link, jid bridge.JID) (types.JID, error) {
+	jid = m.store.Canonical(jid)
+	to := toWA(jid)
+	switch {
+	case jid.IsGroup():
+		return to, l.inGroup(ctx, jid)
+	case jid.IsLID():
+		return to, l.lidExists(ctx, to)
+	case jid.Server() == bridge.ServerUser:
+		return l.numberExists(ctx, to)
+	}
+	return to, nil
+}
+
+func (l *link) inGroup(ctx context.Context, jid bridge.JID) error {
+	if _, known := l.members.Load(jid); known {
+		return nil
+	}
+	info, err := l.cli.GetGroupInfo(ctx, toWA(jid))
+	if err != nil {
+		return groupError(err)
+	}
+	l.members.Store(jid, true)
+	if err := l.m.store.Save(ctx, groupFacts(info)...); err != nil {
+		l.m.log.Warn().Err(err).Msg("group not stored")
+	}
+	return nil
+}
+
+// numberExists answers the number that the network knows the person by: in
+// some countries it differs from the one that people dial (Brazil, Mexico,
+// Argentina), and it is the one that the chat belongs to.
+func (l *link) numberExists(ctx context.Context, to types.JID) (types.JID, error) {
+	if lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, to); err != nil {
+		return to, err
+	} else if !lid.IsEmpty() {
+		return to, nil
+	}
+	answers, err := l.cli.IsOnWhatsApp(ctx, []string{"+" + to.User})
+	if err != nil {
+		return to, l.m.refusalOf(err, toBridge(to))
+	}
+	for _, answer := range answers {
+		switch {
+		case !answer.IsIn:
+		case answer.PhoneNumber.Server == types.DefaultUserServer:
+			return answer.PhoneNumber.ToNonAD(), nil
+		case !answer.JID.IsEmpty():
+			return answer.JID.ToNonAD(), nil
+		default:
+			return to, nil
+		}
+	}
+	return to, notOnNetwork()
+}
+
+func (l *link) lidExists(ctx context.Context, to types.JID) error {
+	if pn, err := l.cli.Store.LIDs.GetPNForLID(ctx, to); err != nil {
+		return err
+	} else if !pn.IsEmpty() {
+		return nil
+	}
+	devices, err := l.cli.GetUserDevices(ctx, []types.JID{to})
+	if err != nil {
+		return l.m.refusalOf(err, toBridge(to))
+	}
+	if len(devices) == 0 {
+		return notOnNetwork()
+	}
+	return nil
+}
+
+func notOnNetwork() error {
+	return bridge.Fail(bridge.CodeNotOnNetwork, "the recipient is not on WhatsApp: check the number (E.164 digits with country code)")
+}

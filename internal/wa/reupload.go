@@ -1,0 +1,136 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waMmsRetry"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/bridge"
+)
+
+// reuploads are the requests to the phone under way, one per message whoever
+// waits for it.
+type reuploads struct {
+	mu      sync.Mutex
+	waiting map[string]*reupload // by message id; guarded by mu
+}
+
+type reupload struct {
+	done chan struct{}
+	path string
+	err  error
+	row  bridge.Message
+}
+
+// reuploadWait is how long the phone may take.
+const reuploadWait = 30 * time.Second
+
+// Reupload asks the phone to upload a message's file again, once for all who
+// wait, and answers its new place, which is stored as well. It fails with
+// [bridge.CodeMediaGone] when the phone has lost the file too or stays silent.
+func (m *Manager) Reupload(ctx context.Context, row bridge.Message) (string, error) {
+	if row.Media == nil || len(row.Media.Ref.MediaKey) == 0 {
+		return "", mediaGone(errors.New("no media key"))
+	}
+	l, err := m.open()
+	if err != nil {
+		return "", err
+	}
+	r, first := m.reupload.join(row)
+	if first {
+		m.workers.Go(func() { m.askPhone(l, row, r) })
+	}
+	select {
+	case <-r.done:
+		return r.path, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func (u *reuploads) join(row bridge.Message) (r *reupload, first bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if r, ok := u.waiting[row.ID]; ok {
+		return r, false
+	}
+	if u.waiting == nil {
+		u.waiting = map[string]*reupload{}
+	}
+	r = &reupload{done: make(chan struct{}), row: row}
+	u.waiting[row.ID] = r
+	return r, true
+}
+
+// end settles a request; the first settlement holds.
+func (u *reuploads) end(id, path string, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if r, ok := u.waiting[id]; ok {
+		r.path, r.err = path, err
+		delete(u.waiting, id)
+		close(r.done)
+	}
+}
+
+// reuploaded is the phone's answer. The new place is stored before anybody is
+// woken, so that nobody asks for it again.
+func (m *Manager) reuploaded(e *events.MediaRetry) {
+	m.reupload.mu.Lock()
+	r := m.reupload.waiting[idOf(e.MessageID)]
+	m.reupload.mu.Unlock()
+	if r == nil {
+		return
+	}
+	path, err := newPlace(e, r.row.Media.Ref.MediaKey)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(m.background, saveTimeout)
+		defer cancel()
+		if err := m.store.Save(ctx, bridge.MediaMoved{Chat: r.row.Chat, ID: r.row.ID, DirectPath: path}); err != nil {
+			m.log.Warn().Err(err).Str("msg_id", r.row.ID).Msg("new place of a file not stored")
+		}
+	}
+	m.reupload.end(r.row.ID, path, err)
+}
+
+// newPlace reads where the phone has put the file.
+func newPlace(e *events.MediaRetry, key []byte) (string, error) {
+	notice, err := opened(func() (*waMmsRetry.MediaRetryNotification, error) {
+		return whatsmeow.DecryptMediaRetryNotification(e, key)
+	})
+	if err != nil {
+		return "", mediaGone(err)
+	}
+	if notice.GetResult() != waMmsRetry.MediaRetryNotification_SUCCESS || notice.GetDirectPath() == "" {
+		return "", mediaGone(fmt.Errorf("the phone answered %s", notice.GetResult()))
+	}
+	return notice.GetDirectPath(), nil
+}
+
+// askPhone sends the request and waits for its end.
+func (m *Manager) askPhone(l *link, row bridge.Message, r *reupload) {
+	ctx, cancel := context.WithTimeout(m.background, reuploadWait)
+	defer cancel()
+	info := &types.MessageInfo{ID: row.ID, MessageSource: types.MessageSource{
+		Chat: toWA(row.Chat), Sender: toWA(row.SenderJID), IsFromMe: row.FromMe, IsGroup: row.Chat.IsGroup()}}
+	if err := l.cli.SendMediaRetryReceipt(ctx, info, row.Media.Ref.MediaKey); err != nil {
+		m.reupload.end(row.ID, "", bridge.NotConnected("the phone could not be asked for the file: try again in a moment").Because(err))
+		return
+	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		m.reupload.end(row.ID, "", mediaGone(errors.New("the phone did not answer")))
+	}
+}
+
+func mediaGone(cause error) error {
+	return bridge.Fail(bridge.CodeMediaGone, "the network no longer has the file, and the phone could not upload it again: it cannot be recovered").Because(cause)
+}

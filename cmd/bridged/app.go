@@ -113,7 +113,7 @@ func (a *app) openAccount(ctx context.Context, c config) (err error) {
 	cdn := newCDN(c, a.dir, a.log)
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
-		Network: c.network, Store: a.store, Log: a.log, Watch: a.dir.watch, CDN: cdn,
+		Network: c.network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
 	})
 	if err != nil {
 		return err

@@ -400,7 +400,7 @@ func (s *Store) indexSome(ctx context.Context) (bool, error) {
 // awaitQuiet waits for a pause between writes, unless much has gathered.
 func (s *Store) awaitQuiet(ctx context.Context) error {
 	for {
-		pause := time.Since(time.UnixMilli(s.lastSave.Load()))
+		pause := time.Since(s.began) - time.Duration(s.lastSave.Load())
 		if pause >= quiet {
 			return nil
 		}

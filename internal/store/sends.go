@@ -172,7 +172,7 @@ func (s *Store) SendKey(ctx context.Context, key string) (bridge.SendKey, bool, 
 	err := s.read(ctx, func(r *snapshot) error {
 		var at int64
 		err := r.scan(ctx, "SELECT route, body_hash, chat, msg_id, at FROM send_keys WHERE key = ? AND at > ?",
-			[]any{key, now() - keyLife.Milliseconds()},
+			[]any{key, s.now() - keyLife.Milliseconds()},
 			&found.Route, &found.BodyHash, &found.Chat, &found.MsgID, &at)
 		found.At = bridge.Millis(at)
 		return err

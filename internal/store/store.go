@@ -44,6 +44,9 @@ type Options struct {
 	// came without the file; not ok where the message takes no caption. Without
 	// it the protobuf stays as it is.
 	MergeEdit func(original, edit []byte) (merged []byte, ok bool)
+	// Clock is what things expire by; without one it is a new one that knows the
+	// time of the last event.
+	Clock *bridge.Clock
 	// Readers is how many reads run at once; 0 is chosen by the processors.
 	Readers int
 }
@@ -53,6 +56,8 @@ type Store struct {
 	log       zerolog.Logger
 	path      string
 	watch     *dbfile.Watch
+	clock     *bridge.Clock
+	began     time.Time // for durations, which no leap of the clock changes
 	people    *people
 	mergeEdit func(original, edit []byte) (merged []byte, ok bool)
 
@@ -81,9 +86,9 @@ type Store struct {
 	indexing    sync.Mutex
 	claimed     int64
 	indexWork   chan struct{}
-	indexBroken atomic.Bool // searches scan instead
-	indexRemade bool        // the background's own: once is enough
-	lastSave    atomic.Int64
+	indexBroken atomic.Bool  // searches scan instead
+	indexRemade bool         // the background's own: once is enough
+	lastSave    atomic.Int64 // nanoseconds since began
 
 	damage  atomic.Pointer[error] // the first that was found
 	checked chan struct{}         // closed when the whole store was looked at
@@ -130,6 +135,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		log:       o.Log,
 		path:      o.Path,
 		watch:     o.Watch,
+		clock:     o.Clock,
+		began:     time.Now(),
 		people:    newPeople(),
 		mergeEdit: o.MergeEdit,
 		chats:     make(map[bridge.JID]chatRow),
@@ -181,6 +188,9 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return err
 	}
 	if err := s.loadNumbers(ctx); err != nil {
+		return fmt.Errorf("open %s: %w", s.path, err)
+	}
+	if err := s.startClock(ctx); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, err)
 	}
 	if err := s.prepareIndex(ctx); err != nil {
@@ -291,5 +301,25 @@ func openDB(path string, pragmas []string) (*sql.DB, error) {
 	return db, nil
 }
 
-// now is the moment that goes into the log of events.
-func now() int64 { return time.Now().UnixMilli() }
+// startClock makes the clock by which things expire.
+func (s *Store) startClock(ctx context.Context) error {
+	if s.clock != nil {
+		return nil
+	}
+	var last int64
+	err := s.read(ctx, func(r *snapshot) error {
+		return r.scan(ctx, "SELECT ifnull((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0)", nil, &last)
+	})
+	var at time.Time
+	if last > 0 {
+		at = time.UnixMilli(last)
+	}
+	s.clock = bridge.NewClock(at)
+	return err
+}
+
+// Clock returns the clock by which things expire.
+func (s *Store) Clock() *bridge.Clock { return s.clock }
+
+// now returns the moment that goes into the log of events.
+func (s *Store) now() int64 { return s.clock.Now().UnixMilli() }

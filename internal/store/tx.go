@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 )
 
 // tx is one write transaction. What it learns of people is published to
@@ -68,7 +69,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	if err := s.mayWrite(ctx); err != nil {
 		return err
 	}
-	t := &tx{session: s.writer, s: s, people: s.people.change(), at: now(), numbers: s.numbers}
+	t := &tx{session: s.writer, s: s, people: s.people.change(), at: s.now(), numbers: s.numbers}
 	if err := t.run("BEGIN IMMEDIATE"); err != nil {
 		return explain(fmt.Errorf("begin writing: %w", err))
 	}
@@ -83,7 +84,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	s.numbers = t.numbers
 	s.eventCache.empty()
 	if len(t.told) > 0 {
-		s.lastSave.Store(t.at)
+		s.lastSave.Store(int64(time.Since(s.began)))
 		s.wake()
 	}
 	s.wakeIndex(t)

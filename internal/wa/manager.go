@@ -42,6 +42,9 @@ type Options struct {
 	// Watch notices files that are taken away, those of others included; without
 	// one the session's own are watched.
 	Watch *dbfile.Watch
+	// Clock is told the network's time, and is what the phone's absence is
+	// measured by; nil is the machine's.
+	Clock *bridge.Clock
 }
 
 // Manager is the socket manager of the one account.

@@ -42,6 +42,19 @@ func fromPhone(evt any) time.Time {
 	return time.Time{}
 }
 
+// networkTime returns the network's time of a stanza; zero where it has none.
+func networkTime(evt any) time.Time {
+	switch e := evt.(type) {
+	case *events.Message:
+		return e.Info.Timestamp
+	case *events.UndecryptableMessage:
+		return e.Info.Timestamp
+	case *events.Receipt:
+		return e.Timestamp
+	}
+	return time.Time{}
+}
+
 func ofPhone(s types.MessageSource, at time.Time) time.Time {
 	if s.IsFromMe && s.Sender.Device == 0 {
 		return at
@@ -102,7 +115,7 @@ func (m *Manager) checkPhone() {
 	m.mu.Lock()
 	seen := m.phoneSeen
 	m.mu.Unlock()
-	if time.Since(seen) < phoneWarning {
+	if m.opts.Clock.Now().Sub(seen) < phoneWarning {
 		return
 	}
 	warning := fmt.Sprintf("the phone was last seen on %s: open WhatsApp on it before %s, or the network removes the link",

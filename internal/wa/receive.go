@@ -35,6 +35,7 @@ func (l *link) handle(evt any) (stored bool) {
 		}
 	}()
 	m := l.m
+	m.opts.Clock.Confirm(networkTime(evt))
 	if at := fromPhone(evt); !at.IsZero() {
 		m.sawPhone(at)
 	}

@@ -45,7 +45,7 @@ func FuzzBody(f *testing.F) {
 			Count    *int                 `json:"selectableCount"`
 			Values   []string             `json:"values"`
 			Contacts []bridge.ContactCard `json:"contacts"`
-			quoting
+			addressed
 		}
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(string(body)))
 		raw, err := newDecoder().decode(httptest.NewRecorder(), r, &req)
@@ -164,7 +164,7 @@ func FuzzBodyMeansTheSame(f *testing.F) {
 		Values   []string             `json:"values"`
 		Contacts []bridge.ContactCard `json:"contacts"`
 		After    json.RawMessage      `json:"after"`
-		quoting
+		addressed
 	}
 	names := func(v any) (all []string) {
 		for name := range fieldsOf(reflect.TypeOf(v)) {

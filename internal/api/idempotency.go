@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -15,66 +14,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-const (
-	// sendTimeout bounds a send that outlives its caller. The account's own
-	// limits are shorter and say better what happened.
-	sendTimeout = 3 * time.Minute
-	// uploadTimeout is what a file may take longer, once it is fetched.
-	uploadTimeout = 15 * time.Minute
-	maxKey        = 255
-)
-
-// sentBody is the answer of every sending route.
-type sentBody struct {
-	OK        bool        `json:"ok"`
-	MsgID     string      `json:"msgId"`
-	Timestamp bridge.Time `json:"timestamp"`
-	ChatJID   bridge.JID  `json:"chatJid"`
-}
-
-// sendOnce is the path of every send behind its validation: the key and its
-// replay, which need no socket; what the message refers to, which compose
-// looks up; the socket; the send. The account stores the message's id and the
-// key before anything leaves, so that a repeated call finds them.
-func (s *server) sendOnce(w http.ResponseWriter, r *http.Request, body []byte, compose func(context.Context) (bridge.Outgoing, error)) error {
-	return s.sendBy(w, r, body, compose, way{sendTimeout, s.account.Send})
-}
-
-// way is how a composed message leaves, and how long that may take in all.
-type way struct {
-	limit time.Duration
-	send  func(context.Context, bridge.Outgoing) (bridge.Sent, error)
-}
-
-// sendBy is sendOnce in another way than the account's alone.
-func (s *server) sendBy(w http.ResponseWriter, r *http.Request, body []byte, compose func(context.Context) (bridge.Outgoing, error), way way) error {
-	key, err := s.sendKey(r, body)
-	if err != nil {
-		return err
-	}
-	if key != nil {
-		if err := s.keys.claim(*key); err != nil {
-			return err
-		}
-		defer s.keys.release(*key)
-		earlier, found, err := s.store.SendKey(r.Context(), key.Key)
-		if err != nil {
-			return err
-		}
-		if found {
-			return s.repeat(w, r, *key, earlier)
-		}
-	}
-	out, err := compose(r.Context())
-	if err != nil {
-		return err
-	}
-	if err := s.account.Ready(); err != nil {
-		return err
-	}
-	out.Key = key
-	return s.sent(w, r, way.limit, func(ctx context.Context) (bridge.Sent, error) { return way.send(ctx, out) })
-}
+// maxKey is the length of the longest Idempotency-Key.
+const maxKey = 255
 
 // repeat answers a key that an earlier call bound to a message. Where that
 // call's message is not known to have left, it is sent again under the same
@@ -101,63 +42,15 @@ func (s *server) repeat(w http.ResponseWriter, r *http.Request, key, earlier bri
 		if err := s.account.Ready(); err != nil {
 			return err
 		}
-		return s.sent(w, r, sendTimeout, func(ctx context.Context) (bridge.Sent, error) { return s.account.Resend(ctx, m) })
+		return s.finish(w, r, func(ctx context.Context) (bridge.Sent, error) { return s.account.Resend(ctx, m) })
 	}
 	return s.replay(w, r, bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp})
 }
 
-// sent runs a send on its own time and answers what became of it.
-func (s *server) sent(w http.ResponseWriter, r *http.Request, limit time.Duration, send func(context.Context) (bridge.Sent, error)) error {
-	ctx, cancel := s.sendContext(r, limit)
-	defer cancel()
-	sent, err := send(ctx)
-	switch {
-	case err == nil:
-		return s.answer(w, r, s.sentBody(sent))
-	case errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errStopping):
-		// The cause without its identity: the request's context has ended too,
-		// and the answer would be that of a caller who hung up.
-		return bridge.NotConnected("the service is stopping and the message was not confirmed; when it is back, %s", remedy(r)).
-			Because(errors.New(err.Error()))
-	case bridge.CodeOf(err) == bridge.CodeSendTimeout, ctx.Err() != nil && bridge.CodeOf(err) == bridge.CodeInternal:
-		return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the message in time, and it may still arrive; %s", remedy(r)).
-			Because(err)
-	}
-	return err
-}
-
-// remedy says what to do where nobody knows whether a message arrived.
-func remedy(r *http.Request) string {
-	if r.Header.Get("Idempotency-Key") != "" {
-		return "repeat the call with the same Idempotency-Key"
-	}
-	return "look in the chat whether it arrived before you send it again, and send with an Idempotency-Key next time, " +
-		"which makes repeating a call safe"
-}
-
+// replay answers as the earlier call was answered.
 func (s *server) replay(w http.ResponseWriter, r *http.Request, sent bridge.Sent) error {
 	w.Header().Set("Idempotency-Replayed", "true")
-	return s.answer(w, r, s.sentBody(sent))
-}
-
-func (s *server) sentBody(sent bridge.Sent) sentBody {
-	return sentBody{OK: true, MsgID: sent.ID, Timestamp: sent.Timestamp, ChatJID: s.canonical(sent.Chat)}
-}
-
-// errStopping is the cause of the end of sends at the program's end.
-var errStopping = errors.New("the service is stopping")
-
-// sendContext outlives the caller, because a message that has begun to leave
-// cannot be called back, but neither its time nor the program.
-func (s *server) sendContext(r *http.Request, limit time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), limit)
-	ctx, stop := context.WithCancelCause(ctx)
-	unhook := context.AfterFunc(s.lifetime, func() { stop(errStopping) })
-	return ctx, func() {
-		unhook()
-		stop(nil)
-		cancel()
-	}
+	return s.answerSent(w, r, sent)
 }
 
 // sendKey reads the Idempotency-Key of a request; nil without one.

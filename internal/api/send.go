@@ -16,91 +16,60 @@ const (
 	maxOptions = 12
 )
 
-// quoting are the fields of every route that can answer an earlier message.
-// Empty strings are fields left out: tools that fill in forms send them.
-type quoting struct {
+// addressed holds the fields of all routes that send something new: the chat,
+// and the message that is answered. Empty strings are fields left out: tools
+// that fill in forms send them.
+type addressed struct {
+	JID           string `json:"jid"`
 	QuotedChatJID string `json:"quotedChatJid"`
 	QuotedMsgID   string `json:"quotedMsgId"`
 }
 
-// quote names a message to answer; its zero value names none.
-type quote struct {
-	chat bridge.JID
-	id   string
+// address returns the chat to send to and the message to quote, which is of
+// that chat unless another is named.
+func (a addressed) address() (to bridge.JID, quote reference, err error) {
+	if to, err = parseDestination("jid", a.JID); err != nil {
+		return "", reference{}, err
+	}
+	switch {
+	case a.QuotedMsgID == "" && a.QuotedChatJID != "":
+		return "", reference{}, bridge.Invalid("quotedMsgId is required where quotedChatJid is given")
+	case a.QuotedMsgID == "":
+		return to, reference{}, nil
+	case a.QuotedChatJID == "":
+		return to, reference{to, a.QuotedMsgID}, nil
+	}
+	chat, err := parseChat("quotedChatJid", a.QuotedChatJID)
+	return to, reference{chat, a.QuotedMsgID}, err
 }
 
-// parse checks the fields; a quote without a chat is from the destination.
-func (q quoting) parse(to bridge.JID) (quote, error) {
-	if q.QuotedMsgID == "" {
-		if q.QuotedChatJID != "" {
-			return quote{}, bridge.Invalid("quotedMsgId is required where quotedChatJid is given")
-		}
-		return quote{}, nil
-	}
-	if q.QuotedChatJID == "" {
-		return quote{to, q.QuotedMsgID}, nil
-	}
-	chat, err := parseChat("quotedChatJid", q.QuotedChatJID)
-	return quote{chat, q.QuotedMsgID}, err
-}
-
-// quoted looks up the message to answer; nil where there is none.
-func (s *server) quoted(ctx context.Context, q quote) (*bridge.Message, error) {
-	if q == (quote{}) {
-		return nil, nil
-	}
-	m, err := s.store.Message(ctx, q.chat, q.id)
-	if err != nil {
-		return nil, err
-	}
-	if m.DeletedAt != nil {
-		return nil, bridge.Invalid("the quoted message was deleted")
-	}
-	return &m, nil
-}
-
-// destination reads the JID that a message is sent to.
-func destination(field, value string) (bridge.JID, error) {
+// parseDestination reads the JID of the chat that a message is sent to.
+func parseDestination(field, value string) (bridge.JID, error) {
 	if value == "" {
 		return "", bridge.Invalid("%s is required", field)
 	}
 	return parseChat(field, value)
 }
 
+type textRequest struct {
+	addressed
+	Text     string   `json:"text"`
+	Mentions []string `json:"mentions" max:"1024"` // people in the largest group
+}
+
 func (s *server) sendText(w http.ResponseWriter, r *http.Request) error {
-	var req struct {
-		JID      string   `json:"jid"`
-		Text     string   `json:"text"`
-		Mentions []string `json:"mentions" max:"1024"` // people in the largest group
-		quoting
-	}
-	body, err := s.bodies.decode(w, r, &req)
-	if err != nil {
+	return send(s, w, r, func(req textRequest, d *draft) (err error) {
+		if n := utf8.RuneCountInString(req.Text); n < 1 || n > maxText {
+			return bridge.Invalid("text must have 1 to %d characters", maxText)
+		}
+		d.Content = bridge.Text{Text: req.Text}
+		d.Mentions, err = s.parseMentions(req.Mentions)
 		return err
-	}
-	to, err := destination("jid", req.JID)
-	if err != nil {
-		return err
-	}
-	if n := utf8.RuneCountInString(req.Text); n < 1 || n > maxText {
-		return bridge.Invalid("text must have 1 to %d characters", maxText)
-	}
-	mentions, err := s.mentions(req.Mentions)
-	if err != nil {
-		return err
-	}
-	answered, err := req.parse(to)
-	if err != nil {
-		return err
-	}
-	return s.sendOnce(w, r, body, func(ctx context.Context) (bridge.Outgoing, error) {
-		quote, err := s.quoted(ctx, answered)
-		return bridge.Outgoing{To: to, Content: bridge.Text{Text: req.Text}, Quote: quote, Mentions: mentions}, err
 	})
 }
 
-// mentions reads the people to notify, each once.
-func (s *server) mentions(values []string) ([]bridge.JID, error) {
+// parseMentions reads the people to notify, each once.
+func (s *server) parseMentions(values []string) ([]bridge.JID, error) {
 	var people []bridge.JID
 	for _, value := range values {
 		jid, err := parsePerson("mentions", value)
@@ -114,143 +83,111 @@ func (s *server) mentions(values []string) ([]bridge.JID, error) {
 	return people, nil
 }
 
+type forwardRequest struct {
+	SourceChatJID string `json:"sourceChatJid"`
+	SourceMsgID   string `json:"sourceMsgId"`
+	DestJID       string `json:"destJid"`
+}
+
+func (f forwardRequest) address() (to bridge.JID, quote reference, err error) {
+	to, err = parseDestination("destJid", f.DestJID)
+	return to, reference{}, err
+}
+
 func (s *server) forwardMessage(w http.ResponseWriter, r *http.Request) error {
-	var req struct {
-		SourceChatJID string `json:"sourceChatJid"`
-		SourceMsgID   string `json:"sourceMsgId"`
-		DestJID       string `json:"destJid"`
-	}
-	body, err := s.bodies.decode(w, r, &req)
-	if err != nil {
-		return err
-	}
-	source, err := destination("sourceChatJid", req.SourceChatJID)
-	if err != nil {
-		return err
-	}
-	if req.SourceMsgID == "" {
-		return bridge.Invalid("sourceMsgId is required")
-	}
-	to, err := destination("destJid", req.DestJID)
-	if err != nil {
-		return err
-	}
-	return s.sendOnce(w, r, body, func(ctx context.Context) (bridge.Outgoing, error) {
-		m, err := s.forwardable(ctx, source, req.SourceMsgID)
-		return bridge.Outgoing{To: to, Content: bridge.Forward{Source: m}}, err
+	return send(s, w, r, func(req forwardRequest, d *draft) error {
+		chat, err := parseDestination("sourceChatJid", req.SourceChatJID)
+		if err != nil {
+			return err
+		}
+		if req.SourceMsgID == "" {
+			return bridge.Invalid("sourceMsgId is required")
+		}
+		d.lookUp = func(ctx context.Context) (bridge.Content, error) {
+			source, err := s.store.Message(ctx, chat, req.SourceMsgID)
+			if err == nil {
+				err = source.Forwardable()
+			}
+			return bridge.Forward{Source: source}, err
+		}
+		return nil
 	})
 }
 
-// forwardable looks up a message to send on, and refuses those that cannot be.
-func (s *server) forwardable(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
-	m, err := s.store.Message(ctx, chat, id)
-	if err != nil {
-		return m, err
-	}
-	return m, m.Forwardable()
+type reactionRequest struct {
+	ChatJID string  `json:"chatJid"`
+	MsgID   string  `json:"msgId"`
+	Emoji   *string `json:"emoji"`
+}
+
+func (r reactionRequest) address() (to bridge.JID, quote reference, err error) {
+	to, err = parseDestination("chatJid", r.ChatJID)
+	return to, reference{}, err
 }
 
 func (s *server) sendReaction(w http.ResponseWriter, r *http.Request) error {
-	var req struct {
-		ChatJID string  `json:"chatJid"`
-		MsgID   string  `json:"msgId"`
-		Emoji   *string `json:"emoji"`
-	}
-	body, err := s.bodies.decode(w, r, &req)
-	if err != nil {
-		return err
-	}
-	chat, err := destination("chatJid", req.ChatJID)
-	if err != nil {
-		return err
-	}
-	switch {
-	case req.MsgID == "":
-		return bridge.Invalid("msgId is required")
-	case req.Emoji == nil:
-		return bridge.Invalid("emoji is required; an empty string removes the reaction")
-	case !isEmoji(*req.Emoji):
-		return bridge.Invalid("emoji must be one emoji, or empty to remove the reaction")
-	}
-	return s.sendOnce(w, r, body, func(ctx context.Context) (bridge.Outgoing, error) {
-		target, err := s.store.Message(ctx, chat, req.MsgID)
-		if err == nil && target.DeletedAt != nil {
-			err = bridge.Invalid("the message was deleted and takes no reactions")
+	return send(s, w, r, func(req reactionRequest, d *draft) error {
+		switch {
+		case req.MsgID == "":
+			return bridge.Invalid("msgId is required")
+		case req.Emoji == nil:
+			return bridge.Invalid("emoji is required; an empty string removes the reaction")
+		case !isEmoji(*req.Emoji):
+			return bridge.Invalid("emoji must be one emoji, or empty to remove the reaction")
 		}
-		return bridge.Outgoing{To: chat, Content: bridge.Reaction{Target: target, Emoji: *req.Emoji}}, err
+		d.lookUp = func(ctx context.Context) (bridge.Content, error) {
+			target, err := s.store.Message(ctx, d.To, req.MsgID)
+			if err == nil && target.DeletedAt != nil {
+				err = bridge.Invalid("the message was deleted and takes no reactions")
+			}
+			return bridge.Reaction{Target: target, Emoji: *req.Emoji}, err
+		}
+		return nil
 	})
+}
+
+type locationRequest struct {
+	addressed
+	Latitude  *float64 `json:"latitude"`
+	Longitude *float64 `json:"longitude"`
+	Name      string   `json:"name"`
+	Address   string   `json:"address"`
 }
 
 func (s *server) sendLocation(w http.ResponseWriter, r *http.Request) error {
-	var req struct {
-		JID       string   `json:"jid"`
-		Latitude  *float64 `json:"latitude"`
-		Longitude *float64 `json:"longitude"`
-		Name      string   `json:"name"`
-		Address   string   `json:"address"`
-		quoting
-	}
-	body, err := s.bodies.decode(w, r, &req)
-	if err != nil {
-		return err
-	}
-	to, err := destination("jid", req.JID)
-	if err != nil {
-		return err
-	}
-	// JSON has no infinities and no NaN: within the range means finite.
-	if req.Latitude == nil || *req.Latitude < -90 || *req.Latitude > 90 {
-		return bridge.Invalid("latitude is required: a number between -90 and 90")
-	}
-	if req.Longitude == nil || *req.Longitude < -180 || *req.Longitude > 180 {
-		return bridge.Invalid("longitude is required: a number between -180 and 180")
-	}
-	answered, err := req.parse(to)
-	if err != nil {
-		return err
-	}
-	place := bridge.Location{Latitude: *req.Latitude, Longitude: *req.Longitude, Name: req.Name, Address: req.Address}
-	return s.sendOnce(w, r, body, func(ctx context.Context) (bridge.Outgoing, error) {
-		quote, err := s.quoted(ctx, answered)
-		return bridge.Outgoing{To: to, Content: place, Quote: quote}, err
+	return send(s, w, r, func(req locationRequest, d *draft) error {
+		// JSON has no infinities and no NaN: within the range means finite.
+		if req.Latitude == nil || *req.Latitude < -90 || *req.Latitude > 90 {
+			return bridge.Invalid("latitude is required: a number between -90 and 90")
+		}
+		if req.Longitude == nil || *req.Longitude < -180 || *req.Longitude > 180 {
+			return bridge.Invalid("longitude is required: a number between -180 and 180")
+		}
+		d.Content = bridge.Location{Latitude: *req.Latitude, Longitude: *req.Longitude, Name: req.Name, Address: req.Address}
+		return nil
 	})
+}
+
+type pollRequest struct {
+	addressed
+	Name            string   `json:"name"`
+	Values          []string `json:"values" max:"12"`
+	SelectableCount *int     `json:"selectableCount"`
 }
 
 func (s *server) sendPoll(w http.ResponseWriter, r *http.Request) error {
-	var req struct {
-		JID             string   `json:"jid"`
-		Name            string   `json:"name"`
-		Values          []string `json:"values" max:"12"`
-		SelectableCount *int     `json:"selectableCount"`
-		quoting
-	}
-	body, err := s.bodies.decode(w, r, &req)
-	if err != nil {
-		return err
-	}
-	to, err := destination("jid", req.JID)
-	if err != nil {
-		return err
-	}
-	poll := bridge.Poll{Name: req.Name, Values: req.Values, Selectable: 1}
-	if req.SelectableCount != nil {
-		poll.Selectable = *req.SelectableCount
-	}
-	if err := checkPoll(poll); err != nil {
-		return err
-	}
-	answered, err := req.parse(to)
-	if err != nil {
-		return err
-	}
-	return s.sendOnce(w, r, body, func(ctx context.Context) (bridge.Outgoing, error) {
-		quote, err := s.quoted(ctx, answered)
-		return bridge.Outgoing{To: to, Content: poll, Quote: quote}, err
+	return send(s, w, r, func(req pollRequest, d *draft) error {
+		poll := bridge.Poll{Name: req.Name, Values: req.Values, Selectable: 1}
+		if req.SelectableCount != nil {
+			poll.Selectable = *req.SelectableCount
+		}
+		d.Content = poll
+		return checkPoll(poll)
 	})
 }
 
-// checkPoll: votes are told apart by the text of their option alone, so two
-// options that look the same would be one.
+// checkPoll reports what is wrong with a poll. Votes name an option by its text
+// alone, so two options that look the same would be one.
 func checkPoll(poll bridge.Poll) error {
 	if strings.TrimSpace(poll.Name) == "" {
 		return bridge.Invalid("name is required: the poll's question")
@@ -275,29 +212,14 @@ func checkPoll(poll bridge.Poll) error {
 	return nil
 }
 
+type contactRequest struct {
+	addressed
+	Contacts []bridge.ContactCard `json:"contacts" max:"20"`
+}
+
 func (s *server) sendContact(w http.ResponseWriter, r *http.Request) error {
-	var req struct {
-		JID      string               `json:"jid"`
-		Contacts []bridge.ContactCard `json:"contacts" max:"20"`
-		quoting
-	}
-	body, err := s.bodies.decode(w, r, &req)
-	if err != nil {
-		return err
-	}
-	to, err := destination("jid", req.JID)
-	if err != nil {
-		return err
-	}
-	if err := checkContacts(req.Contacts); err != nil {
-		return err
-	}
-	answered, err := req.parse(to)
-	if err != nil {
-		return err
-	}
-	return s.sendOnce(w, r, body, func(ctx context.Context) (bridge.Outgoing, error) {
-		quote, err := s.quoted(ctx, answered)
-		return bridge.Outgoing{To: to, Content: bridge.Contacts{Contacts: req.Contacts}, Quote: quote}, err
+	return send(s, w, r, func(req contactRequest, d *draft) error {
+		d.Content = bridge.Contacts{Contacts: req.Contacts}
+		return checkContacts(req.Contacts)
 	})
 }

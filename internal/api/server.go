@@ -113,8 +113,7 @@ type server struct {
 	pages      bool
 	lifetime   context.Context
 	streams    context.Context
-	// fileTimeout bounds a send of a file, from the fetch to the answer.
-	fileTimeout time.Duration
+	sendTime   time.Duration // how long a send may take in all
 
 	bodies  decoder
 	keys    keysInUse
@@ -149,7 +148,7 @@ func New(o Options) http.Handler {
 		lifetime:   o.Lifetime,
 		streams:    o.Streams,
 
-		fileTimeout: 2*o.FetchTimeout + uploadTimeout + sendTimeout,
+		sendTime: 2*o.FetchTimeout + deliveryTime,
 
 		bodies:  newDecoder(),
 		tail:    &tail{store: o.Store},

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"bridged/internal/bridge"
+	"bridged/internal/media"
+)
+
+// maxFileName is how long a document's name may be.
+const maxFileName = 255
+
+type mediaRequest struct {
+	addressed
+	URL      string           `json:"url"`
+	Type     bridge.MediaType `json:"type"`
+	Caption  string           `json:"caption"`
+	FileName string           `json:"fileName"`
+	MimeType string           `json:"mimetype"`
+	PTT      bool             `json:"ptt"`
+}
+
+// sendMedia sends a file from a URL. What can be refused without fetching is
+// refused first, and nothing is fetched that cannot be sent.
+func (s *server) sendMedia(w http.ResponseWriter, r *http.Request) error {
+	return send(s, w, r, func(req mediaRequest, d *draft) error {
+		d.file = &media.Request{
+			URL: req.URL, Type: req.Type, MimeType: req.MimeType, FileName: req.FileName, Caption: req.Caption, PTT: req.PTT,
+		}
+		if err := checkFile(*d.file); err != nil {
+			return err
+		}
+		return s.preparer.Check(*d.file)
+	})
+}
+
+// checkFile reports fields that are missing, or do not belong to the type.
+func checkFile(f media.Request) error {
+	switch f.Type {
+	case bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument:
+	case "":
+		return bridge.Invalid("type is required: image, video, audio or document")
+	default:
+		return bridge.Invalid("type must be one of image, video, audio, document")
+	}
+	switch {
+	case f.URL == "":
+		return bridge.Invalid("url is required: a public http or https URL")
+	case f.Caption != "" && f.Type == bridge.MediaAudio:
+		return bridge.Invalid("caption belongs to image, video and document; audio has none")
+	case f.FileName != "" && f.Type != bridge.MediaDocument:
+		return bridge.Invalid("fileName belongs to document alone")
+	case f.PTT && f.Type != bridge.MediaAudio:
+		return bridge.Invalid("ptt belongs to audio alone")
+	case utf8.RuneCountInString(f.Caption) > maxText:
+		return bridge.Invalid("caption must have at most %d characters", maxText)
+	case !isFileName(f.FileName):
+		return bridge.Invalid("fileName must be a name without directories, of at most %d characters", maxFileName)
+	}
+	return nil
+}
+
+// isFileName reports whether a recipient's device can use a name as it is.
+func isFileName(name string) bool {
+	return utf8.RuneCountInString(name) <= maxFileName && !strings.ContainsAny(name, `/\`) && !strings.ContainsFunc(name, isUnseen) &&
+		(name == "" || strings.Trim(name, ". ") != "")
+}

@@ -27,7 +27,7 @@ const (
 // serveFile answers an open file: whole, in ranges, or its headers alone.
 func serveFile(w http.ResponseWriter, r *http.Request, file *media.File, m bridge.Message, disposition string) error {
 	header := w.Header()
-	describeCopy(header, m)
+	describeCopy(header, m, file.SHA256)
 	describeFile(header, m, disposition)
 	if r.Method != http.MethodGet || !strings.HasPrefix(r.Header.Get("Range"), "bytes=") {
 		// Ranges are for GET, and unknown units are as good as none (RFC 9110, section 14.2).
@@ -107,26 +107,29 @@ func (w *fileWriter) ReadFrom(r io.Reader) (sent int64, err error) {
 // Unwrap lets a response controller reach the connection.
 func (w *fileWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// describeCopy says which file it is, for callers that keep a copy. A copy is
-// theirs alone, and asked about before it is used: messages can be deleted.
-func describeCopy(header http.Header, m bridge.Message) {
+// describeCopy sets the headers by which callers keep a copy of a file with this
+// hash. A copy is theirs alone, and asked about before it is used: messages can be
+// deleted.
+func describeCopy(header http.Header, m bridge.Message, sum []byte) {
 	header.Set("Cache-Control", "private, no-cache")
-	header.Set("ETag", etag(m.Media))
+	header.Set("ETag", etag(sum))
 	header.Set("Last-Modified", m.Timestamp.UTC().Format(http.TimeFormat))
 }
 
-// etag is strong: the same bytes, the same tag.
-func etag(m *bridge.Media) string { return `"` + hex.EncodeToString(m.Ref.FileSHA256) + `"` }
+// etag returns a strong tag: the same bytes, the same tag.
+func etag(sum []byte) string { return `"` + hex.EncodeToString(sum) + `"` }
 
-// alreadyHas says whether the caller named this file's tag, so that no byte of
-// it is needed. Where there is If-Match too, [http.ServeContent] decides.
+// alreadyHas reports whether the caller names the hash that the sender gives for
+// the file, so that the file itself is not needed: it is called by that tag only
+// where the sender told the truth. In every other case, and with If-Match,
+// [http.ServeContent] compares with the file's own hash.
 func alreadyHas(r *http.Request, m *bridge.Media) bool {
 	if r.Header.Get("If-Match") != "" || len(m.Ref.FileSHA256) == 0 {
 		return false
 	}
 	for _, line := range r.Header.Values("If-None-Match") {
 		for tag := range strings.SplitSeq(line, ",") {
-			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == "*" || tag == etag(m) {
+			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == etag(m.Ref.FileSHA256) {
 				return true
 			}
 		}

@@ -34,7 +34,7 @@ func (s *server) downloadMedia(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if alreadyHas(r, m.Media) {
-		describeCopy(w.Header(), m)
+		describeCopy(w.Header(), m, m.Media.Ref.FileSHA256)
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}

@@ -250,6 +250,22 @@ func TestMedia_Conditions(t *testing.T) {
 	}
 }
 
+// The tag is that of the bytes, whatever the sender says of them.
+func TestMedia_TheTagIsThatOfTheBytes(t *testing.T) {
+	s := newServer(t)
+	claimed := bytes.Repeat([]byte{0xAB}, sha256.Size)
+	s.cdn.sendClaiming(s, "F", bridge.Media{Type: bridge.MediaImage, MimeType: "image/png", Size: 3}, digits, claimed)
+	got := s.Get(fileOf("F")).Want(http.StatusOK)
+	if string(got.Body) != digits || got.Header.Get("ETag") != tagOf(digits) || got.Header.Get("Content-Length") != "10" {
+		t.Errorf("%q, %v", got.Body, headersOf(got))
+	}
+	for _, condition := range []string{tagOf(digits), "*"} {
+		if got := s.Get(fileOf("F"), "If-None-Match", condition).Want(http.StatusNotModified); got.Header.Get("ETag") != tagOf(digits) {
+			t.Errorf("%s: %v", condition, headersOf(got))
+		}
+	}
+}
+
 // Who has the file needs neither cache nor network.
 func TestMedia_NotModifiedNeedsNoFile(t *testing.T) {
 	s := newServer(t)

@@ -93,7 +93,7 @@ func BenchmarkDecrypt(b *testing.B) {
 	m, encrypted := encryptedMedia(b, bridge.MediaVideo, randomBytes(benchSize))
 	b.SetBytes(benchSize)
 	for b.Loop() {
-		if err := decrypt(io.Discard, bytes.NewReader(encrypted), m); err != nil {
+		if _, err := decrypt(io.Discard, bytes.NewReader(encrypted), m); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -91,7 +91,7 @@ type File struct {
 	*os.File
 	Size    int64
 	ModTime time.Time // the message's time: it does not change with the cache
-	SHA256  []byte    // of the contents
+	SHA256  []byte    // of the contents: computed, not the sender's
 
 	close func() error
 }
@@ -187,19 +187,28 @@ func (c *Cache) forget(name string) error {
 
 // nameOf returns the cache's name for a file: by the hash of the encrypted bytes,
 // which is checked, and by the keys that open them. Two files of which senders
-// claim the same contents are two files, and who has no key has no claim to one.
+// claim the same contents are two files, and a message without the key has no
+// claim to one.
+//
+// A message without that hash has a file of its own, named by its place on the CDN.
+// As the place may change, nothing could find that file again to forget it: its
+// name is that of a partial file, and it goes as soon as nobody reads it.
 func nameOf(m *bridge.Media) (string, error) {
 	if _, err := expand(m.Ref.MediaKey, m.Type); err != nil {
 		return "", err
 	}
-	if len(m.Ref.FileSHA256) != sha256.Size || len(m.Ref.FileEncSHA256) != sha256.Size {
-		return "", errors.New("the message lacks the file's hashes")
+	prefix, identity := namePrefix, m.Ref.FileEncSHA256
+	switch {
+	case !hasEncryptedHash(m):
+		prefix, identity = partialPrefix, []byte(m.Ref.DirectPath)
+	case len(identity) != sha256.Size:
+		return "", fmt.Errorf("the hash of the encrypted file has %d bytes, not %d", len(identity), sha256.Size)
 	}
 	h := sha256.New()
-	h.Write(m.Ref.FileEncSHA256)
+	h.Write(identity)
 	h.Write(m.Ref.MediaKey)
 	h.Write([]byte(families[m.Type].info))
-	return namePrefix + hex.EncodeToString(h.Sum(nil)), nil
+	return prefix + hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // take answers a kept file, held against eviction, and gets it there
@@ -244,7 +253,7 @@ func (c *Cache) release(b *entry) {
 
 // openEntry opens a file that the caller holds.
 func (c *Cache) openEntry(b *entry, m bridge.Message) (*File, error) {
-	path := c.lru.path(b.name)
+	path := c.lru.path(b.name, b.sha256)
 	file, err := openSized(path, b.size)
 	if err != nil {
 		return nil, err
@@ -257,7 +266,7 @@ func (c *Cache) openEntry(b *entry, m bridge.Message) (*File, error) {
 		defer c.giveBack(b, false)
 		return file.Close()
 	})
-	return &File{File: file, Size: b.size, ModTime: m.Timestamp.Time, SHA256: m.Media.Ref.FileSHA256, close: closeOnce}, nil
+	return &File{File: file, Size: b.size, ModTime: m.Timestamp.Time, SHA256: b.sha256, close: closeOnce}, nil
 }
 
 // errMissing is for files that are not there any more as they were.
@@ -281,22 +290,45 @@ func openSized(path string, size int64) (*os.File, error) {
 	return file, nil
 }
 
-// hashFile says whether the file at path has the contents of a hash, and its size.
-func hashFile(path string, want []byte) (size int64, err error) {
+// verifyKept checks a file that an earlier process left. It fails with errMissing
+// if there is none.
+func (c *Cache) verifyKept(name string) (received, error) {
+	kept, err := c.contentOf(name)
+	if err != nil {
+		return received{}, err
+	}
+	got, err := hashFile(c.lru.path(name, kept.sha256))
+	if err == nil && !bytes.Equal(got.sha256, kept.sha256) {
+		err = fmt.Errorf("%s is not what it was", name)
+	}
+	return received{content: got}, err
+}
+
+// contentOf returns what a kept file should hold.
+func (c *Cache) contentOf(name string) (content, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := c.lru.find(name)
+	if b == nil {
+		return content{}, errMissing
+	}
+	return b.content, nil
+}
+
+// hashFile reads a file through.
+func hashFile(path string) (got content, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return 0, errMissing
+		return got, errMissing
 	}
 	if err != nil {
-		return 0, err
+		return got, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	h := sha256.New()
-	if size, err = io.Copy(h, file); err != nil {
-		return 0, err
+	if got.size, err = io.Copy(h, file); err != nil {
+		return got, err
 	}
-	if string(h.Sum(nil)) != string(want) {
-		return 0, fmt.Errorf("%s is not what it was", filepath.Base(path))
-	}
-	return size, nil
+	got.sha256 = h.Sum(nil)
+	return got, nil
 }

@@ -99,6 +99,14 @@ func (c *Cache) admitNext() {
 	}
 }
 
+// endTurn gives up the place that a download has taken.
+func (c *Cache) endTurn(f *download) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended(f.begun)
+	f.begun = nil
+}
+
 // ended gives the place of a download to the next. The caller holds mu.
 func (c *Cache) ended(t *ticket) {
 	if t == nil {

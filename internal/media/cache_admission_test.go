@@ -209,7 +209,7 @@ func TestCache_FullDiskTriesAgain(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	old := cdn.send(bridge.MediaImage, []byte("old"))
 	wantFile(t, c, old, []byte("old"))
-	path, create := c.lru.path(mustName(t, old)), c.create
+	path, create := keptAt(t, c, old), c.create
 	c.create = func() (*os.File, error) {
 		if _, err := os.Stat(path); err == nil {
 			return fullDisk(create)()

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -33,8 +34,8 @@ func (c *Cache) join(name string, m bridge.Message) (*download, error) {
 		c.downloads[name] = f
 		c.work.Go(func() {
 			defer cancel()
-			path, size, err := c.get(ctx, f, name, m)
-			c.land(name, f, path, size, err)
+			got, err := c.get(ctx, f, name, m)
+			c.land(name, f, got, err)
 		})
 	}
 	f.waiters++
@@ -64,74 +65,108 @@ func (c *Cache) leave(name string, f *download) {
 	}
 }
 
-// get verifies what an earlier process left, or downloads. An empty path says
-// that the file is in the lru already.
-func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Message) (path string, size int64, err error) {
-	if size, err := hashFile(c.lru.path(name), m.Media.Ref.FileSHA256); err == nil {
-		return "", size, nil
+// get verifies what an earlier process left, or downloads the file. An empty path
+// means that the file lies where it belongs already.
+func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Message) (received, error) {
+	if got, err := c.verifyKept(name); err == nil {
+		return got, nil
 	} else if !errors.Is(err, errMissing) {
 		c.log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media unusable")
 	}
 	if m.Media.Size > c.maxFile {
-		return "", 0, bridge.Fail(bridge.CodeMediaTooLarge, "the file has %d bytes, but at most %d are downloaded", m.Media.Size, c.maxFile)
-	}
-	if f.begun, err = c.admit(ctx, c.expectedSize(m.Media)); err != nil {
-		return "", 0, err
+		return received{}, bridge.Fail(bridge.CodeMediaTooLarge, "the file has %d bytes, but at most %d are downloaded", m.Media.Size, c.maxFile)
 	}
 	began := time.Now()
-	path, info, err := c.downloadWhole(ctx, m)
-	for isDiskFull(err) && c.makeRoom(f.begun.size) {
-		c.log.Warn().Str("msg_id", m.ID).Msg("the disk is full: cached media removed, trying again")
-		path, info, err = c.downloadWhole(ctx, m)
-	}
+	got, err := c.downloadAdmitted(ctx, f, m)
 	if err != nil {
-		return "", 0, err
+		return received{}, err
 	}
 	if err := c.stillHasFile(ctx, m); err != nil {
 		if bridge.CodeOf(err) == bridge.CodeNotFound {
 			err = errForgotten // by this message; others may wait that have the same file
 		}
-		return "", 0, errors.Join(err, os.Remove(path))
+		return received{}, errors.Join(err, os.Remove(got.path))
 	}
-	c.log.Info().Str("msg_id", m.ID).Int64("bytes", info.Size()).Dur("took", time.Since(began)).Msg("media downloaded")
-	return path, info.Size(), nil
+	c.log.Info().Str("msg_id", m.ID).Int64("bytes", got.size).Dur("took", time.Since(began)).Msg("media downloaded")
+	c.warnOfClaims(m, got.content)
+	return got, nil
 }
 
-// downloadWhole downloads, and once more where the directory was wiped meanwhile.
-func (c *Cache) downloadWhole(ctx context.Context, m bridge.Message) (path string, info os.FileInfo, err error) {
+// downloadAdmitted downloads a file when its turn comes. One that turns out to be
+// larger than its message says waits for another turn, with the room of the
+// largest: what a sender writes decides neither the room nor whether the file can
+// be had.
+func (c *Cache) downloadAdmitted(ctx context.Context, f *download, m bridge.Message) (received, error) {
+	got, err := c.downloadOnTurn(ctx, f, m)
+	if errors.Is(err, errTooLong) {
+		c.endTurn(f)
+		unsized := *m.Media
+		unsized.Size = 0
+		m.Media = &unsized
+		got, err = c.downloadOnTurn(ctx, f, m)
+	}
+	return got, err
+}
+
+// downloadOnTurn waits until the download may begin, and makes room as long as the
+// disk is full.
+func (c *Cache) downloadOnTurn(ctx context.Context, f *download, m bridge.Message) (got received, err error) {
+	if f.begun, err = c.admit(ctx, c.expectedSize(m.Media)); err != nil {
+		return received{}, err
+	}
+	got, err = c.downloadWhole(ctx, m)
+	for isDiskFull(err) && c.makeRoom(f.begun.size) {
+		c.log.Warn().Str("msg_id", m.ID).Msg("the disk is full: cached media removed, trying again")
+		got, err = c.downloadWhole(ctx, m)
+	}
+	return got, err
+}
+
+// warnOfClaims logs what the message says of its file and the bytes disprove.
+func (c *Cache) warnOfClaims(m bridge.Message, got content) {
+	if m.Media.Size > 0 && m.Media.Size != got.size {
+		c.log.Warn().Str("msg_id", m.ID).Int64("bytes", got.size).Int64("claimed", m.Media.Size).Msg("media has another size than its message says")
+	}
+	if claimed := m.Media.Ref.FileSHA256; len(claimed) > 0 && !bytes.Equal(claimed, got.sha256) {
+		c.log.Warn().Str("msg_id", m.ID).Msg("media has another hash than its message says")
+	}
+}
+
+// downloadWhole downloads, and once more if the directory was wiped meanwhile.
+func (c *Cache) downloadWhole(ctx context.Context, m bridge.Message) (got received, err error) {
 	for range 2 {
-		if path, err = c.download(ctx, m); err != nil {
-			return "", nil, err
+		if got, err = c.download(ctx, m); err != nil {
+			return received{}, err
 		}
-		if info, err = os.Stat(path); err == nil {
-			return path, info, nil
+		if _, err = os.Stat(got.path); err == nil {
+			return got, nil
 		}
 	}
-	return "", nil, explain(ctx, &writeError{err})
+	return received{}, explain(ctx, &writeError{err})
 }
 
-// land puts a file in the lru, held by all who wait, and wakes them. What was
-// forgotten meanwhile, or nobody waits for, is not kept.
-func (c *Cache) land(name string, f *download, path string, size int64, err error) {
+// land puts a file in the lru, held by all who wait, and wakes them. It keeps none
+// that was forgotten meanwhile, or that nobody waits for.
+func (c *Cache) land(name string, f *download, got received, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.ended(f.begun)
+	defer func() { c.ended(f.begun) }()
 	if c.downloads[name] != f {
-		if err == nil && path != "" {
-			_ = os.Remove(path) // a partial file that stays is removed at the next start
+		if err == nil && got.path != "" {
+			_ = os.Remove(got.path) // a partial file that stays is removed at the next start
 		}
 		err = errForgotten
 	}
-	if err == nil && path != "" {
-		if err = os.Rename(path, c.lru.path(name)); err != nil {
-			err = explain(c.background, &writeError{errors.Join(err, os.Remove(path))})
+	if err == nil && got.path != "" {
+		if err = os.Rename(got.path, c.lru.path(name, got.sha256)); err != nil {
+			err = explain(c.background, &writeError{errors.Join(err, os.Remove(got.path))})
 		}
 	}
 	if c.background.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errStopping()
 	}
 	if f.err = err; err == nil {
-		f.entry = c.lru.put(name, size)
+		f.entry = c.lru.put(name, got.content)
 		f.entry.holders += f.waiters
 		c.lru.evict()
 	}

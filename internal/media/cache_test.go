@@ -3,6 +3,7 @@ package media
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -50,7 +51,8 @@ func wantFile(t testing.TB, c *Cache, m bridge.Message, want []byte) {
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("read %d bytes of %d: %v", len(got), len(want), err)
 	}
-	if f.Size != int64(len(want)) || !f.ModTime.Equal(m.Timestamp.Time) || !bytes.Equal(f.SHA256, m.Media.Ref.FileSHA256) {
+	sum := sha256.Sum256(want)
+	if f.Size != int64(len(want)) || !f.ModTime.Equal(m.Timestamp.Time) || !bytes.Equal(f.SHA256, sum[:]) {
 		t.Errorf("described as %d bytes of %s", f.Size, f.ModTime)
 	}
 	if err := f.Close(); err != nil {
@@ -77,7 +79,7 @@ func TestCache_SecondReadNeedsNoNetwork(t *testing.T) {
 	wantFile(t, c, m, plain)
 	cdn.server.Close()
 	wantFile(t, c, m, plain)
-	info, err := os.Stat(filepath.Join(c.lru.dir, mustName(t, m)))
+	info, err := os.Stat(keptAt(t, c, m))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v: %v", info.Mode(), err)
 	}
@@ -90,6 +92,16 @@ func mustName(t testing.TB, m bridge.Message) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// keptAt returns where a message's file lies in the cache.
+func keptAt(t testing.TB, c *Cache, m bridge.Message) string {
+	t.Helper()
+	kept, err := c.contentOf(mustName(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.lru.path(mustName(t, m), kept.sha256)
 }
 
 func TestCache_FileSeeks(t *testing.T) {
@@ -290,7 +302,7 @@ func TestCache_SurvivesARestart(t *testing.T) {
 		wantFile(t, c, m, randomBytes(size + i)[:size])
 		// Files are used more than a clock tick apart in life.
 		at := time.Now().Add(time.Duration(i-10) * time.Minute)
-		if err := os.Chtimes(c.lru.path(mustName(t, m)), at, at); err != nil {
+		if err := os.Chtimes(keptAt(t, c, m), at, at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -331,7 +343,7 @@ func TestCache_DoesNotTrustTheDisk(t *testing.T) {
 			m := cdn.send(bridge.MediaImage, plain)
 			wantFile(t, c, m, plain)
 			c.Close()
-			harm(t, c.lru.path(mustName(t, m)))
+			harm(t, keptAt(t, c, m))
 			again := openTestCache(t, c.lru.dir, 1<<30, cdn)
 			wantFile(t, again, m, plain)
 			if again.lru.total != 5000 {
@@ -358,7 +370,7 @@ func TestCache_SurvivesAWipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFile(t, c, m, plain)
-	write(t, c.lru.path(mustName(t, m)), []byte("cut"))
+	write(t, keptAt(t, c, m), []byte("cut"))
 	wantFile(t, c, m, plain)
 
 	// While a download is under way.
@@ -421,11 +433,10 @@ func TestCache_RefusesWhatCannotBeOpened(t *testing.T) {
 	_, err := c.Open(t.Context(), bridge.Message{ID: "3EB0"})
 	wantCode(t, err, bridge.CodeNotFound)
 	for name, spoil := range map[string]func(*bridge.Media){
-		"no key":        func(m *bridge.Media) { m.Ref.MediaKey = nil },
-		"short key":     func(m *bridge.Media) { m.Ref.MediaKey = m.Ref.MediaKey[:31] },
-		"no hash":       func(m *bridge.Media) { m.Ref.FileSHA256 = nil },
-		"no other hash": func(m *bridge.Media) { m.Ref.FileEncSHA256 = nil },
-		"no such kind":  func(m *bridge.Media) { m.Type = "poem" },
+		"no key":       func(m *bridge.Media) { m.Ref.MediaKey = nil },
+		"short key":    func(m *bridge.Media) { m.Ref.MediaKey = m.Ref.MediaKey[:31] },
+		"short hash":   func(m *bridge.Media) { m.Ref.FileEncSHA256 = m.Ref.FileEncSHA256[:31] },
+		"no such kind": func(m *bridge.Media) { m.Type = "poem" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := cdn.send(bridge.MediaImage, []byte("hello"))
@@ -579,7 +590,7 @@ func TestForget_TriesAgain(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	m, other := cdn.send(bridge.MediaImage, []byte("deleted")), cdn.send(bridge.MediaImage, []byte("other"))
 	wantFile(t, c, m, []byte("deleted"))
-	path := c.lru.path(mustName(t, m))
+	path := keptAt(t, c, m)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -614,6 +625,7 @@ func TestCache_RemovesFilesThatNothingNames(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	c.Close()
 	write(t, filepath.Join(c.lru.dir, strings.Repeat("a", 64)), []byte("decrypted"))
+	write(t, filepath.Join(c.lru.dir, namePrefix+strings.Repeat("a", 64)), []byte("decrypted"))
 	openTestCache(t, c.lru.dir, 1<<30, cdn)
 	wantOnly(t, c.lru.dir, 0)
 }

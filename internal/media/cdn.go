@@ -345,7 +345,7 @@ func isGone(status int) bool {
 func isFinal(err error) bool {
 	var disk *writeError
 	var decided *bridge.Error
-	for _, final := range []error{errGone, errOverLimit, errShort, errForged, errPadding, errPlain, errLength} {
+	for _, final := range []error{errGone, errOverLimit, errShort, errForged, errPadding} {
 		if errors.Is(err, final) {
 			return true
 		}

@@ -27,11 +27,12 @@ type Account interface {
 	Reupload(ctx context.Context, m bridge.Message) (directPath string, err error)
 }
 
-// What may become of one try, beside what [decrypt] finds.
+// The failures of one try, beside those that [decrypt] finds.
 var (
-	errGone    = errors.New("the media server no longer has the file")
+	errGone = errors.New("the media server no longer has the file")
+	// errTooLong concerns the size that the message announces, which may be wrong.
 	errTooLong = errors.New("the media server sent more than the message announces")
-	// errOverLimit is for messages that announce no size.
+	// errOverLimit concerns the largest size that is downloaded.
 	errOverLimit = errors.New("the media server sent more than the limit")
 )
 
@@ -80,52 +81,58 @@ type downloader struct {
 	log    zerolog.Logger
 }
 
-// download returns the path of a verified file, which is the caller's to keep or
-// to remove. Where the CDN has lost the file, the phone is asked for it, once.
-func (d *downloader) download(ctx context.Context, m bridge.Message) (path string, err error) {
+// received is a verified file that was downloaded.
+type received struct {
+	content
+	path string // of a temporary file, to keep or to remove
+}
+
+// download downloads and verifies a message's file. If the CDN has lost it, the
+// phone is asked to upload it again, once.
+func (d *downloader) download(ctx context.Context, m bridge.Message) (got received, err error) {
 	place := m.Media.Ref.DirectPath
 	err = errGone // a message without a path may still be known to the phone
 	if place != "" {
-		path, err = d.from(ctx, m, place)
+		got, err = d.from(ctx, m, place)
 	}
 	if errors.Is(err, errGone) {
 		d.log.Info().Str("msg_id", m.ID).Msg("media expired, asking the phone")
 		if place, err = d.account.Reupload(ctx, m); err == nil {
-			path, err = d.from(ctx, m, place)
+			got, err = d.from(ctx, m, place)
 		}
 	}
-	return path, explain(ctx, err)
+	return got, explain(ctx, err)
 }
 
 // from tries one place on all hosts.
-func (d *downloader) from(ctx context.Context, m bridge.Message, place string) (path string, err error) {
+func (d *downloader) from(ctx context.Context, m bridge.Message, place string) (got received, err error) {
 	conn, err := d.cdn.connect(ctx, d.account.MediaConn, false)
 	if err != nil {
-		return "", err
+		return received{}, err
 	}
 	err = d.cdn.onHosts(ctx, conn.Hosts, func(host string) error {
 		address, err := d.cdn.fileURL(host, place, m.Media)
 		if err != nil {
 			return bridge.Fail(bridge.CodeMediaInvalid, "the message does not say properly where its file is: it cannot be downloaded").Because(err)
 		}
-		path, err = d.try(ctx, address, m.Media)
+		got, err = d.try(ctx, address, m.Media)
 		return err
 	})
-	return path, err
+	return got, err
 }
 
-// try downloads into a fresh file, which is gone again if it fails.
-func (d *downloader) try(ctx context.Context, address string, m *bridge.Media) (path string, err error) {
+// try downloads into a new file, and removes it again if that fails.
+func (d *downloader) try(ctx context.Context, address string, m *bridge.Media) (got received, err error) {
 	file, err := d.create()
 	if err != nil {
-		return "", &writeError{err}
+		return received{}, &writeError{err}
 	}
 	defer func() {
 		if closeErr := file.Close(); err == nil && closeErr != nil {
 			err = &writeError{closeErr}
 		}
 		if err != nil {
-			path, err = "", errors.Join(err, os.Remove(file.Name()))
+			got, err = received{}, errors.Join(err, os.Remove(file.Name()))
 		}
 	}()
 	watch := watchIdle(ctx, d.cdn.downloadIdle)
@@ -134,12 +141,13 @@ func (d *downloader) try(ctx context.Context, address string, m *bridge.Media) (
 	if err == nil {
 		defer func() { _ = body.Close() }()
 		limit, tooLong := d.limit(m)
-		err = decrypt(file, &incomingBody{r: body, left: limit, tooLong: tooLong, watch: watch}, m)
+		got.content, err = decrypt(file, &incomingBody{r: body, left: limit, tooLong: tooLong, watch: watch}, m)
 	}
-	return file.Name(), watch.explain(err)
+	got.path = file.Name()
+	return got, watch.explain(err)
 }
 
-// limit returns how long the encrypted file may be, and what it is if it is longer.
+// limit returns how long the encrypted file may be, and the error for a longer one.
 func (d *downloader) limit(m *bridge.Media) (int64, error) {
 	if m.Size > 0 && m.Size <= d.maxFile {
 		return encryptedSize(m.Size), errTooLong

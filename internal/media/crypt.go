@@ -29,8 +29,6 @@ var (
 	errShort   = errors.New("the encrypted file is too short or no whole number of blocks")
 	errForged  = errors.New("the file's MAC is wrong")
 	errPadding = errors.New("the file's padding is wrong")
-	errPlain   = errors.New("the hash of the decrypted file is not the message's")
-	errLength  = errors.New("the length of the file is not the message's")
 )
 
 // writeError is a failure of the disk, for which the network is not to blame.

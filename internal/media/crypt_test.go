@@ -149,7 +149,7 @@ func TestDecrypt_OpensWhatTheNetworksClientsEncrypt(t *testing.T) {
 					"at once": bytes.NewReader(encrypted), "halves": iotest.HalfReader(bytes.NewReader(encrypted)), "end with data": iotest.DataErrReader(bytes.NewReader(encrypted)),
 				} {
 					var out bytes.Buffer
-					if err := decrypt(&out, src, m); err != nil {
+					if _, err := decrypt(&out, src, m); err != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
 					if !bytes.Equal(out.Bytes(), plain) {
@@ -185,19 +185,32 @@ func TestDecrypt_RefusesWhatIsNotWhole(t *testing.T) {
 		"no blocks":      {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return rewritten(m, b[:len(b)-3]) }, errShort},
 		"MAC alone":      {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return rewritten(m, b[:10]) }, errShort},
 		"nothing at all": {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { return rewritten(m, nil) }, errShort},
-		"other plain hash": {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) {
-			m.Ref.FileSHA256 = bytes.Repeat([]byte{1}, 32)
-			return m, b
-		}, errPlain},
-		"other length": {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { m.Size++; return m, b }, errLength},
-		"other kind":   {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { m.Type = bridge.MediaVideo; return m, b }, errForged},
+		"other kind":     {func(m *bridge.Media, b []byte) (*bridge.Media, []byte) { m.Type = bridge.MediaVideo; return m, b }, errForged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, encrypted := c.change(encryptedMedia(t, bridge.MediaDocument, plain))
-			if err := decrypt(io.Discard, bytes.NewReader(encrypted), m); !errors.Is(err, c.want) {
+			if _, err := decrypt(io.Discard, bytes.NewReader(encrypted), m); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 		})
+	}
+}
+
+// A message without the hash of the encrypted file leaves the MAC to decide.
+func TestDecrypt_TheMACDecidesWhereThereIsNoHash(t *testing.T) {
+	plain := randomBytes(chunkSize + 77)
+	m, encrypted := encryptedMedia(t, bridge.MediaImage, plain)
+	m.Ref.FileEncSHA256, m.Ref.FileSHA256, m.Size = nil, nil, 0
+	sum := sha256.Sum256(plain)
+	if got, err := decrypt(io.Discard, bytes.NewReader(encrypted), m); err != nil || got.size != int64(len(plain)) || !bytes.Equal(got.sha256, sum[:]) {
+		t.Errorf("got %d bytes: %v", got.size, err)
+	}
+	for at, want := range map[int]error{5: errForged, len(encrypted) - 1: errForged} {
+		forged := bytes.Clone(encrypted)
+		forged[at] ^= 1
+		if _, err := decrypt(io.Discard, bytes.NewReader(forged), m); !errors.Is(err, want) {
+			t.Errorf("byte %d: got %v, want %v", at, err, want)
+		}
 	}
 }
 
@@ -219,7 +232,7 @@ func TestDecrypt_ReportsPadding(t *testing.T) {
 	encrypted = append(encrypted, mac.Sum(nil)[:10]...)
 	hash := sha256.Sum256(encrypted)
 	m.Ref.FileEncSHA256 = hash[:]
-	if err := decrypt(io.Discard, bytes.NewReader(encrypted), m); !errors.Is(err, errPadding) {
+	if _, err := decrypt(io.Discard, bytes.NewReader(encrypted), m); !errors.Is(err, errPadding) {
 		t.Errorf("got %v, want %v", err, errPadding)
 	}
 }
@@ -227,11 +240,11 @@ func TestDecrypt_ReportsPadding(t *testing.T) {
 func TestDecrypt_TellsTheDiskFromTheNetwork(t *testing.T) {
 	m, encrypted := encryptedMedia(t, bridge.MediaImage, randomBytes(20*chunkSize))
 	full := errors.New("full")
-	err := decrypt(&failingWriter{left: chunkSize, err: full}, bytes.NewReader(encrypted), m)
+	_, err := decrypt(&failingWriter{left: chunkSize, err: full}, bytes.NewReader(encrypted), m)
 	if write := (*writeError)(nil); !errors.As(err, &write) || !errors.Is(err, full) {
 		t.Errorf("disk: got %v", err)
 	}
-	err = decrypt(io.Discard, io.MultiReader(bytes.NewReader(encrypted[:len(encrypted)/2]), iotest.ErrReader(io.ErrUnexpectedEOF)), m)
+	_, err = decrypt(io.Discard, io.MultiReader(bytes.NewReader(encrypted[:len(encrypted)/2]), iotest.ErrReader(io.ErrUnexpectedEOF)), m)
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("network: got %v", err)
 	}
@@ -244,7 +257,7 @@ func FuzzDecrypt(f *testing.F) {
 	m, encrypted := encryptedMedia(f, bridge.MediaImage, []byte("hello"))
 	f.Add(encrypted)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		err := decrypt(io.Discard, bytes.NewReader(b), m)
+		_, err := decrypt(io.Discard, bytes.NewReader(b), m)
 		if (err == nil) != bytes.Equal(b, encrypted) {
 			t.Errorf("%d bytes: %v", len(b), err)
 		}

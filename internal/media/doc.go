@@ -4,10 +4,10 @@
 // finds out what the bytes are, measures them and answers a [bridge.File].
 // A measurement that fails never fails the send: the field stays empty.
 //
-// Incoming: a [Cache] answers the file of a [bridge.Message] as a seekable
-// reader. It downloads from the network's CDN, checks the MAC and both hashes
-// and decrypts in one pass over the bytes, and shows a file only once it is
-// verified whole. What it holds is served without the network.
+// Incoming: a [Cache] opens the file of a [bridge.Message] as a seekable reader.
+// It downloads from the network's CDN, decrypts in one pass over the bytes, and
+// shows a file only once it is verified whole. What it holds is served without
+// the network.
 //
 // [Encrypt] encrypts a file for the CDN, also in one pass.
 //

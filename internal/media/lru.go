@@ -3,6 +3,7 @@ package media
 import (
 	"cmp"
 	"container/list"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,19 +13,20 @@ import (
 	"strings"
 )
 
-// partialPrefix begins the names of downloads under way. Those of an earlier
-// process are removed when the directory is opened.
+// partialPrefix begins the names of downloads under way, and of files that are not
+// kept once nobody reads them. Those of an earlier process are removed when the
+// directory is opened.
 const partialPrefix = "partial-"
 
 // namePrefix begins the names of files that are kept.
 const namePrefix = "file-"
 
-// ownName is what the cache calls its files, and formerName what it called them
-// when their names came from a hash that nobody checked: these are removed, as
-// nothing names them any more. Others are left alone.
+// ownName matches what a kept file is called on the disk: its name and the hash of
+// its contents. formerName matches what earlier versions called it: such files are
+// removed, as nothing names them any more. Others are left alone.
 var (
-	ownName    = regexp.MustCompile("^" + namePrefix + "[0-9a-f]{64}$")
-	formerName = regexp.MustCompile("^[0-9a-f]{64}$")
+	ownName    = regexp.MustCompile("^(" + namePrefix + "[0-9a-f]{64})-([0-9a-f]{64})$")
+	formerName = regexp.MustCompile("^(" + namePrefix + ")?[0-9a-f]{64}$")
 )
 
 // lru is the cache's directory: what lies there, in the order of use. The
@@ -36,21 +38,21 @@ type lru struct {
 	total  int64
 	byName map[string]*list.Element
 	order  *list.List // of *entry, the most recently used first
-	// unwanted are forgotten files that could not be removed yet, by name.
-	unwanted map[string]struct{}
+	// unwanted has the paths of forgotten files that could not be removed yet, by name.
+	unwanted map[string]string
 }
 
 // entry is a file that is kept.
 type entry struct {
-	name     string
-	size     int64
+	name string
+	content
 	holders  int  // who has it open or is about to
 	verified bool // by this process: what was found at the start may have suffered
 	gone     bool // no longer kept
 }
 
 func newLRU(dir string, limit int64) (*lru, error) {
-	l := &lru{dir: dir, max: limit, byName: map[string]*list.Element{}, order: list.New(), unwanted: map[string]struct{}{}}
+	l := &lru{dir: dir, max: limit, byName: map[string]*list.Element{}, order: list.New(), unwanted: map[string]string{}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -84,12 +86,20 @@ func (l *lru) scan() error {
 	}
 	slices.SortFunc(found, func(a, b fs.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
 	for _, info := range found {
-		l.put(info.Name(), info.Size()).verified = false
+		parts := ownName.FindStringSubmatch(info.Name())
+		sum, err := hex.DecodeString(parts[2])
+		if err != nil {
+			return err
+		}
+		l.put(parts[1], content{sha256: sum, size: info.Size()}).verified = false
 	}
 	return nil
 }
 
-func (l *lru) path(name string) string { return filepath.Join(l.dir, name) }
+// path returns where a file with these contents lies.
+func (l *lru) path(name string, sum []byte) string {
+	return filepath.Join(l.dir, name+"-"+hex.EncodeToString(sum))
+}
 
 // createPartial makes a file for a download under way.
 func (l *lru) createPartial() (*os.File, error) {
@@ -120,15 +130,15 @@ func (l *lru) find(name string) *entry {
 }
 
 // put notes a verified file that lies in the directory.
-func (l *lru) put(name string, size int64) *entry {
+func (l *lru) put(name string, what content) *entry {
 	b := l.find(name)
 	if b == nil {
 		b = &entry{name: name}
 		l.byName[name] = l.order.PushFront(b)
 	}
 	delete(l.unwanted, name)
-	l.total += size - b.size
-	b.size, b.verified = size, true
+	l.total += what.size - b.size
+	b.content, b.verified = what, true
 	return b
 }
 
@@ -136,7 +146,7 @@ func (l *lru) put(name string, size int64) *entry {
 // leaves alone what has come in its place since.
 func (l *lru) discard(b *entry) {
 	if !b.gone {
-		_ = os.Remove(l.path(b.name)) // most likely it is not there
+		_ = os.Remove(l.path(b.name, b.sha256)) // most likely it is not there
 		l.drop(b)
 	}
 }
@@ -144,16 +154,17 @@ func (l *lru) discard(b *entry) {
 // forget removes a file from the disk, whoever has it open, and fails as long as
 // it is there.
 func (l *lru) forget(name string) error {
-	_, known := l.unwanted[name]
+	path, known := l.unwanted[name]
 	if element := l.byName[name]; element != nil {
-		l.drop(element.Value.(*entry))
-		known = true
+		b := element.Value.(*entry)
+		l.drop(b)
+		path, known = l.path(b.name, b.sha256), true
 	}
 	if !known {
 		return nil
 	}
-	if err := os.Remove(l.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		l.unwanted[name] = struct{}{}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		l.unwanted[name] = path
 		return err
 	}
 	delete(l.unwanted, name)
@@ -171,6 +182,9 @@ func (l *lru) drop(b *entry) {
 // release ends a hold.
 func (l *lru) release(b *entry) {
 	b.holders--
+	if b.holders == 0 && strings.HasPrefix(b.name, partialPrefix) {
+		l.discard(b)
+	}
 	l.evict()
 }
 
@@ -179,8 +193,8 @@ func (l *lru) excess() int64 { return max(0, l.total-l.max) }
 
 // evict removes what is beyond the limit, and what was to be forgotten.
 func (l *lru) evict() {
-	for name := range l.unwanted {
-		if err := os.Remove(l.path(name)); err == nil || errors.Is(err, fs.ErrNotExist) {
+	for name, path := range l.unwanted {
+		if err := os.Remove(path); err == nil || errors.Is(err, fs.ErrNotExist) {
 			delete(l.unwanted, name)
 		}
 	}
@@ -197,7 +211,7 @@ func (l *lru) shrink(limit int64) (removed int64) {
 		if b.holders > 0 {
 			continue
 		}
-		if err := os.Remove(l.path(b.name)); err == nil || errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(l.path(b.name, b.sha256)); err == nil || errors.Is(err, fs.ErrNotExist) {
 			l.drop(b)
 			removed += b.size
 		}

@@ -140,7 +140,7 @@ func (c *Connections) state(inner net.Conn, state http.ConnState) {
 	case state == http.StateActive:
 		conn.join(&conn.part.answered)
 	case state == http.StateIdle:
-		conn.inHead, conn.head = true, head{}
+		conn.inHead, conn.head, conn.body = true, head{}, 0
 		conn.join(&conn.part.waiting)
 	case state == http.StateClosed, state == http.StateHijacked:
 		conn.leave()
@@ -186,6 +186,7 @@ type conn struct {
 	// Of the one goroutine that reads.
 	inHead bool
 	head   head
+	body   int64  // bytes of a body that are still to come, where its length is known
 	rest   []byte // read already, but behind the head
 }
 

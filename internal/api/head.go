@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,20 +21,22 @@ const (
 	maxHeadLines = 100
 )
 
-// head looks at the head of a request while it is read. net/http's own limit
-// knows no lines and leaves 4 KiB of slack, and of a request that has a length
+// head checks the head of a request while it is read. net/http's own limit
+// counts no lines and leaves 4 KiB of slack, and of a request that has a length
 // and chunks it takes the chunks, where a proxy before it may take the length.
 type head struct {
-	size, lines     int
-	blank           bool // the last line is empty so far
-	name            [len("transfer-encoding:")]byte
-	named           int // of name, the beginning of the last line
-	length, chunked bool
+	size, lines int
+	blank       bool // the last line is empty so far
+	start       [48]byte
+	started     int // bytes of start, the beginning of the last line
+
+	lengths, encodings int // fields that say how long the body is
+	body               int64
 }
 
 var (
 	errHeadTooLarge  = errors.New("the head of the request is too large")
-	errHeadAmbiguous = errors.New("the request has two lengths")
+	errHeadAmbiguous = errors.New("the length of the request's body is ambiguous")
 )
 
 // take counts bytes up to the end of the head, and returns how many belong to
@@ -47,7 +50,7 @@ func (h *head) take(p []byte) (n int, ended bool, err error) {
 		}
 		n += len(line)
 		h.size += len(line)
-		h.named += copy(h.name[h.named:], line)
+		h.started += copy(h.start[h.started:], line)
 		text := bytes.TrimRight(line, "\r\n")
 		if i >= 0 {
 			h.lines++
@@ -57,7 +60,7 @@ func (h *head) take(p []byte) (n int, ended bool, err error) {
 		switch {
 		case h.size > maxHead, h.lines > maxHeadLines+2: // with the request line and the empty one
 			return n, false, errHeadTooLarge
-		case ended && h.length && h.chunked:
+		case ended && (h.lengths+h.encodings > 1 || h.body < 0):
 			return n, false, errHeadAmbiguous
 		case ended:
 			return n, true, nil
@@ -67,17 +70,30 @@ func (h *head) take(p []byte) (n int, ended bool, err error) {
 	return n, false, nil
 }
 
-// endLine notes which field the last line was.
+// endLine notes what the last line says of the body's length; a length that is
+// no plain number is negative.
 func (h *head) endLine() {
-	name, _, _ := bytes.Cut(h.name[:h.named], []byte(":"))
-	h.named = 0
-	h.length = h.length || bytes.EqualFold(name, []byte("content-length"))
-	h.chunked = h.chunked || bytes.EqualFold(name, []byte("transfer-encoding"))
+	name, value, _ := bytes.Cut(h.start[:h.started], []byte(":"))
+	h.started = 0
+	switch {
+	case bytes.EqualFold(name, []byte("transfer-encoding")):
+		h.encodings++
+	case bytes.EqualFold(name, []byte("content-length")):
+		h.lengths++
+		length, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 63)
+		if h.body = int64(length); err != nil {
+			h.body = -1
+		}
+	}
 }
 
-// Read reads the head of a request by itself, so that what follows is counted
-// when it is a head in its turn.
+// Read reads a head by itself and a body whose length is known by itself, so
+// that what follows is checked when it is a head in its turn. Behind chunks
+// there is no head: the connection is closed after them.
 func (c *conn) Read(p []byte) (n int, err error) {
+	if c.body > 0 {
+		p = p[:min(int64(len(p)), c.body)]
+	}
 	if len(c.rest) > 0 {
 		n = copy(p, c.rest)
 		c.rest = c.rest[n:]
@@ -85,6 +101,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 		return n, err
 	}
 	if !c.inHead {
+		c.body = max(c.body-int64(n), 0)
 		return n, nil
 	}
 	used, ended, err := c.head.take(p[:n])
@@ -93,7 +110,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	if ended {
-		c.inHead = false
+		c.inHead, c.body = false, c.head.body
 		if used < n {
 			c.rest = append(append([]byte(nil), p[used:n]...), c.rest...)
 		}
@@ -106,7 +123,7 @@ var headRefusals = map[error][]byte{
 	errHeadTooLarge: plainAnswer(http.StatusRequestHeaderFieldsTooLarge, bridge.CodePayloadTooLarge,
 		"the head of the request is larger than 8 KiB or has more than 100 fields"),
 	errHeadAmbiguous: plainAnswer(http.StatusBadRequest, bridge.CodeInvalid,
-		"a request has Content-Length or Transfer-Encoding, not both"),
+		"a request must have one Content-Length that is a plain number, or one Transfer-Encoding, or neither"),
 }
 
 // plainAnswer writes a whole answer after which the connection is closed.

@@ -38,6 +38,10 @@ func NewServer(lifetime context.Context, handler http.Handler, connections *Conn
 		ConnContext:       withConn,
 		BaseContext:       func(net.Listener) context.Context { return lifetime },
 		ErrorLog:          log.New(connectionLog{logger}, "", 0),
+
+		// net/http would answer OPTIONS * itself, past all that handlers do, and
+		// wait for its body without an end.
+		DisableGeneralOptionsHandler: true,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -55,4 +56,17 @@ func TestLog_HasALineForEveryRequest(t *testing.T) {
 		}
 	}
 	t.Error("no line")
+}
+
+// A method is any word that a caller likes.
+func TestLog_HoldsLittleOfAMethod(t *testing.T) {
+	s := newServer(t)
+	for _, method := range []string{grace.User(), strings.Repeat("X", 5000)} {
+		req := httptest.NewRequestWithContext(t.Context(), method, "/healthz", nil)
+		s.handler.ServeHTTP(httptest.NewRecorder(), req)
+	}
+	log := s.log.String()
+	if !strings.Contains(log, `"method":"…21"`) || !strings.Contains(log, `"method":"XXXXXXXXXXXXXXXX…"`) {
+		t.Errorf("the log has %s", log)
+	}
 }

@@ -42,8 +42,8 @@ func logAccess(r *http.Request, status, size int, took time.Duration) {
 	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" {
 		event = hlog.FromRequest(r).Debug() // asked every few seconds by machines
 	}
-	event.Str("method", r.Method).
-		Str("path", redact(shortened(r.URL.Path))).
+	event.Str("method", redact(shortened(r.Method, 16))).
+		Str("path", redact(shortened(r.URL.Path, 256))).
 		Int("status", status).
 		Int("size", size).
 		Dur("took_ms", took).
@@ -63,12 +63,11 @@ func redact(s string) string {
 }
 
 // shortened bounds what a caller can make the log hold.
-func shortened(path string) string {
-	const most = 256
-	if len(path) <= most {
-		return path
+func shortened(s string, most int) string {
+	if len(s) <= most {
+		return s
 	}
-	return strings.ToValidUTF8(path[:most], "") + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // panicError is what the log is told of a panic: where it was, and what the
@@ -112,10 +111,12 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 
 func (s *server) admit(w http.ResponseWriter, r *http.Request) error {
 	known := s.knowsBearer(r)
-	if !known && r.ContentLength != 0 {
-		// What net/http reads together with a body is not counted as a head.
+	switch {
+	case !known && r.ContentLength != 0:
 		w.Header().Set("Connection", "close")
 		refuseBody(w, r)
+	case r.ContentLength < 0:
+		w.Header().Set("Connection", "close") // see conn.Read
 	}
 	switch {
 	case !protected(r.URL.Path):

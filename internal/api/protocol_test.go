@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Requests that two readers could cut in two ways are refused, and nothing
@@ -25,6 +26,8 @@ func TestProtocol_AmbiguousRequestsAreRefused(t *testing.T) {
 		"a carriage return in a line": "POST /api/auth/pair" + posting + "X: y\rTransfer-Encoding: chunked\r\n\r\n" + next,
 		"no host":                     "POST /api/auth/pair HTTP/1.1\r\nAuthorization: Bearer " + token + "\r\n\r\n" + next,
 		"two hosts":                   "POST /api/auth/pair" + posting + "Host: y\r\n\r\n" + next,
+		"the same length twice":       "POST /api/auth/pair" + posting + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}" + next,
+		"a length far behind blanks":  "POST /api/auth/pair" + posting + "Content-Length:" + strings.Repeat(" ", 60) + "2\r\n\r\n{}" + next,
 		"a bad chunk":                 "POST /api/auth/pair" + posting + "Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n" + next,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,6 +65,61 @@ func TestProtocol_OtherMethods(t *testing.T) {
 			if err != nil || resp.StatusCode != c.status || resp.Header.Get("Allow") != c.allow || (len(body) == 0) != (c.method == "HEAD") {
 				t.Errorf("%s %s: %d, Allow %q, %s, %v", c.method, c.path, resp.StatusCode, resp.Header.Get("Allow"), body, err)
 			}
+		}
+	})
+}
+
+// A request behind a body is looked at as closely as the first one of its
+// connection.
+func TestProtocol_BehindABodyNothingIsOverlooked(t *testing.T) {
+	const known = "POST /api/auth/pair" + posting
+	ambiguous := known + "Content-Length: 60\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+	large := known + strings.Repeat("A:\r\n", 100) + "\r\n"
+	for name, c := range map[string]struct{ sent, statuses string }{
+		"a length, ambiguous":   {known + "Content-Length: 2\r\n\r\n{}" + ambiguous, "200 400"},
+		"a length, large":       {known + "Content-Length: 2\r\n\r\n{}" + large, "200 431"},
+		"an unread body, large": {"GET /healthz" + posting + "Content-Length: 2\r\n\r\n{}" + large, "200 431"},
+		"chunks, ambiguous":     {known + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n" + ambiguous, "200"},
+		"chunks, large":         {known + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n" + large, "200"},
+		"three that will do":    {strings.Repeat(known+"Content-Length: 2\r\n\r\n{}", 3), "200 200 200"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
+				conn := dial()
+				go func() { _, _ = io.WriteString(conn, c.sent) }() // it is not read to its end
+				got, _ := waitForEnd(conn)
+				var statuses []string
+				for _, answer := range strings.Split(got, "HTTP/1.1 ")[1:] {
+					statuses = append(statuses, answer[:3])
+				}
+				if all := strings.Join(statuses, " "); all != c.statuses {
+					t.Errorf("answered %s, want %s: %s", all, c.statuses, got)
+				}
+			})
+		})
+	}
+}
+
+// OPTIONS * is a request like others: it has the bounds and the headers of all,
+// and its body is not waited for.
+func TestProtocol_OptionsOfTheWholeServer(t *testing.T) {
+	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
+		conn := dial()
+		write(t, conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+		got, after := waitForEnd(conn)
+		if !strings.HasPrefix(got, "HTTP/1.1 404 ") || !strings.Contains(got, "X-Request-Id") || after > 2*time.Second {
+			t.Errorf("after %s: %s", after, got)
+		}
+	})
+}
+
+// HTTP/2 is not spoken, and its preface opens nothing.
+func TestProtocol_PrefaceOfHTTP2(t *testing.T) {
+	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
+		conn := dial()
+		go func() { _, _ = io.WriteString(conn, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") }()
+		if got, after := waitForEnd(conn); strings.Contains(got, " 200 ") || after > 11*time.Second {
+			t.Errorf("after %s: %s", after, got)
 		}
 	})
 }

@@ -26,13 +26,13 @@ func openFiles(c config, dir *dataDir, cdn *media.CDN, account *wa.Manager, mess
 		log.Warn().Strs("prefixes", strings.Split(c.SimulatedFetchAllow, ",")).Msg("SIMULATED_FETCH_ALLOW is set: send-media fetches from these addresses, public or not")
 	}
 	guard := urlguard.New(urlguard.Options{Timeout: c.FetchTimeout, UserAgent: "bridged/" + version, AllowPrefixes: c.fetchAllow})
-	preparer, err := media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: dir.file("tmp"), MaxBytes: c.MediaMaxBytes, Log: log})
-	if err != nil {
-		return nil, nil, err
-	}
 	files, err := media.NewCache(media.CacheOptions{
 		Dir: dir.file("media"), MaxBytes: c.MediaCacheBytes, MaxFile: c.MediaMaxBytes, CDN: cdn, Account: account, HasFile: hasFile(messages), Log: log,
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+	preparer, err := media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: dir.file("tmp"), MaxBytes: c.MediaMaxBytes, Cache: files, Log: log})
 	return files, preparer, err
 }
 

@@ -53,7 +53,8 @@ type Cache struct {
 	admission                      // guarded by mu
 }
 
-// NewCache opens the cache in a directory, with what an earlier one left there.
+// NewCache opens the cache in a directory, with the files that an earlier one left
+// there. Where the disk is full, uploads to its CDN take their room from it too.
 func NewCache(o CacheOptions) (*Cache, error) {
 	kept, err := newLRU(o.Dir, o.MaxBytes)
 	if err != nil {
@@ -64,7 +65,8 @@ func NewCache(o CacheOptions) (*Cache, error) {
 		c.hasFile = func(context.Context, bridge.Message) (bool, error) { return true, nil }
 	}
 	c.background, c.stop = context.WithCancel(context.Background())
-	c.downloader = downloader{cdn: o.CDN, account: o.Account, maxFile: o.MaxFile, create: kept.createPartial, log: o.Log}
+	c.downloader = downloader{cdn: o.CDN, account: o.Account, maxFile: o.MaxFile, create: kept.createPartial, room: c.makeRoom, log: o.Log}
+	o.CDN.cache.Store(c)
 	return c, nil
 }
 

@@ -2,9 +2,7 @@ package media
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"syscall"
 	"time"
 
 	"bridged/internal/bridge"
@@ -118,14 +116,14 @@ func (c *Cache) ended(t *ticket) {
 }
 
 // makeRoom removes cached files that nobody reads, those longest unused first,
-// until so many bytes are free. It reports whether it removed any.
+// until so many bytes of a full disk are free. It is a [room].
 func (c *Cache) makeRoom(size int64) bool {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.lru.shrink(c.lru.total-size) > 0
-}
-
-// isDiskFull reports whether there is no room left, or none for this user.
-func isDiskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	removed := c.lru.shrink(c.lru.total - size)
+	c.mu.Unlock()
+	if removed == 0 {
+		return false
+	}
+	c.log.Warn().Int64("bytes", removed).Msg("the disk is full: cached media removed")
+	return true
 }

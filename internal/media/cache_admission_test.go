@@ -199,23 +199,3 @@ func TestCache_FullDiskEvictsFirst(t *testing.T) {
 	}
 	wantFile(t, c, messages[1], randomBytes(size+1))
 }
-
-// The same where no disk can be mounted: the file of the first try lies on a disk
-// that is full until something was removed.
-func TestCache_FullDiskTriesAgain(t *testing.T) {
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("no full disk here")
-	}
-	c, cdn := newTestCache(t, 1<<30)
-	old := cdn.send(bridge.MediaImage, []byte("old"))
-	wantFile(t, c, old, []byte("old"))
-	path, create := keptAt(t, c, old), c.create
-	c.create = func() (*os.File, error) {
-		if _, err := os.Stat(path); err == nil {
-			return fullDisk(create)()
-		}
-		return create()
-	}
-	wantFile(t, c, cdn.send(bridge.MediaImage, []byte("new")), []byte("new"))
-	wantOnly(t, c.lru.dir, 1)
-}

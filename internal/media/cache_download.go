@@ -108,18 +108,12 @@ func (c *Cache) downloadAdmitted(ctx context.Context, f *download, m bridge.Mess
 	return got, err
 }
 
-// downloadOnTurn waits until the download may begin, and makes room as long as the
-// disk is full.
-func (c *Cache) downloadOnTurn(ctx context.Context, f *download, m bridge.Message) (got received, err error) {
+// downloadOnTurn waits until the download may begin.
+func (c *Cache) downloadOnTurn(ctx context.Context, f *download, m bridge.Message) (_ received, err error) {
 	if f.begun, err = c.admit(ctx, c.expectedSize(m.Media)); err != nil {
 		return received{}, err
 	}
-	got, err = c.downloadWhole(ctx, m)
-	for isDiskFull(err) && c.makeRoom(f.begun.size) {
-		c.log.Warn().Str("msg_id", m.ID).Msg("the disk is full: cached media removed, trying again")
-		got, err = c.downloadWhole(ctx, m)
-	}
-	return got, err
+	return c.downloadWhole(ctx, m)
 }
 
 // warnOfClaims logs what the message says of its file and the bytes disprove.

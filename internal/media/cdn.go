@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -62,6 +63,7 @@ type CDN struct {
 	guard     *urlguard.Guard
 	simulated bool
 	tempDir   string
+	cache     atomic.Pointer[Cache] // gives up files where the disk is full; nil without one
 	log       zerolog.Logger
 	// How long a server may stay silent before the next try, and the pause before it.
 	downloadIdle, uploadIdle, pause time.Duration

@@ -78,6 +78,7 @@ type downloader struct {
 	maxFile int64
 	// create makes the temporary file of a try.
 	create func() (*os.File, error)
+	room   room
 	log    zerolog.Logger
 }
 
@@ -123,7 +124,7 @@ func (d *downloader) from(ctx context.Context, m bridge.Message, place string) (
 
 // try downloads into a new file, and removes it again if that fails.
 func (d *downloader) try(ctx context.Context, address string, m *bridge.Media) (got received, err error) {
-	file, err := d.create()
+	file, err := d.room.create(d.create)
 	if err != nil {
 		return received{}, &writeError{err}
 	}
@@ -141,7 +142,7 @@ func (d *downloader) try(ctx context.Context, address string, m *bridge.Media) (
 	if err == nil {
 		defer func() { _ = body.Close() }()
 		limit, tooLong := d.limit(m)
-		got.content, err = decrypt(file, &incomingBody{r: body, left: limit, tooLong: tooLong, watch: watch}, m)
+		got.content, err = decrypt(d.room.writer(file), &incomingBody{r: body, left: limit, tooLong: tooLong, watch: watch}, m)
 	}
 	got.path = file.Name()
 	return got, watch.explain(err)

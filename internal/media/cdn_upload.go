@@ -30,12 +30,12 @@ const (
 // Its errors are [bridge.CodeStorageUnavailable], [bridge.CodeSendRefused],
 // [bridge.CodeNotConnected], or the end of ctx where it was cancelled.
 func (c *CDN) Upload(ctx context.Context, conns bridge.MediaConns, f bridge.File) (up bridge.UploadedFile, err error) {
-	encrypted, err := os.CreateTemp(c.tempDir, "upload-*")
+	encrypted, err := room(c.makeRoom).create(func() (*os.File, error) { return os.CreateTemp(c.tempDir, "upload-*") })
 	if err != nil {
 		return up, notEncrypted(err)
 	}
 	defer func() { err = errors.Join(err, encrypted.Close(), os.Remove(encrypted.Name())) }()
-	if up.EncryptedFile, err = encryptFile(encrypted, f); err != nil {
+	if up.EncryptedFile, err = encryptFile(room(c.makeRoom).writer(encrypted), f); err != nil {
 		return up, err
 	}
 	began := time.Now()
@@ -44,6 +44,12 @@ func (c *CDN) Upload(ctx context.Context, conns bridge.MediaConns, f bridge.File
 	}
 	c.log.Info().Int64("bytes", up.EncryptedSize).Dur("took", time.Since(began)).Msg("file uploaded")
 	return up, nil
+}
+
+// makeRoom takes the room of an upload from the cache. It is a [room].
+func (c *CDN) makeRoom(size int64) bool {
+	cache := c.cache.Load()
+	return cache != nil && cache.makeRoom(size)
 }
 
 func encryptFile(dst io.Writer, f bridge.File) (encrypted bridge.EncryptedFile, err error) {

@@ -30,6 +30,7 @@ type PreparerOptions struct {
 	Guard    *urlguard.Guard
 	TempDir  string // made where it does not exist
 	MaxBytes int64  // of a fetched file
+	Cache    *Cache // gives up files where the disk is full; may be nil
 	Log      zerolog.Logger
 }
 
@@ -43,6 +44,7 @@ type Preparer struct {
 	decoding sync.Mutex
 	// create makes the temporary file of a fetch.
 	create func() (*os.File, error)
+	room   room
 	// every is how often a long fetch shows in the log.
 	every time.Duration
 }
@@ -77,7 +79,11 @@ func NewPreparer(o PreparerOptions) (*Preparer, error) {
 		}
 		return os.CreateTemp(o.TempDir, fetchedPrefix+"*")
 	}
-	return &Preparer{guard: o.Guard, maxBytes: o.MaxBytes, log: o.Log, create: create, every: progressEvery}, nil
+	p := &Preparer{guard: o.Guard, maxBytes: o.MaxBytes, log: o.Log, create: create, every: progressEvery}
+	if o.Cache != nil {
+		p.room = o.Cache.makeRoom
+	}
+	return p, nil
 }
 
 // Check refuses, without asking the network, a request that [Preparer.Prepare]
@@ -104,7 +110,7 @@ func (p *Preparer) Check(req Request) error {
 // that starts "fetch failed:", [bridge.CodeUnsupportedMedia],
 // [bridge.CodeStorageUnavailable], or the end of ctx.
 func (p *Preparer) Prepare(ctx context.Context, req Request) (_ bridge.File, cleanup func(), err error) {
-	file, err := p.create()
+	file, err := p.room.create(p.create)
 	if err != nil {
 		return bridge.File{}, func() {}, storageFailed(err)
 	}
@@ -152,7 +158,7 @@ func (p *Preparer) fetch(ctx context.Context, url string, file *os.File) (urlgua
 			told = now
 			p.log.Info().Int64("bytes", done).Int64("total", total).Dur("took", now.Sub(began)).Msg("fetching media")
 		}
-	}}, file)
+	}}, p.room.writer(file))
 	if err != nil {
 		return result, fetchFailed(ctx, err)
 	}

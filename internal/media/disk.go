@@ -1,0 +1,50 @@
+package media
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+// room frees that many bytes of a full disk. It reports whether it freed any; a
+// nil one frees none.
+type room func(bytes int64) bool
+
+// retry repeats do as long as the disk is full and room can be made.
+func (r room) retry(size int64, do func() error) error {
+	for {
+		if err := do(); err == nil || r == nil || !isDiskFull(err) || !r(size) {
+			return err
+		}
+	}
+}
+
+// create makes a temporary file, also on a full disk.
+func (r room) create(create func() (*os.File, error)) (file *os.File, err error) {
+	err = r.retry(1, func() (err error) { file, err = create(); return err })
+	return file, err
+}
+
+// writer returns a writer that makes room when the disk is full, and goes on
+// where it stopped.
+func (r room) writer(w io.Writer) io.Writer { return &roomyWriter{w, r} }
+
+type roomyWriter struct {
+	dst  io.Writer
+	room room
+}
+
+func (w *roomyWriter) Write(p []byte) (n int, err error) {
+	err = w.room.retry(int64(len(p)), func() error {
+		written, err := w.dst.Write(p[n:])
+		n += written
+		return err
+	})
+	return n, err
+}
+
+// isDiskFull reports whether there is no room left, or none for this user.
+func isDiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}

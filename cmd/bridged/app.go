@@ -87,6 +87,9 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error
 		return nil, fmt.Errorf("LISTEN_ADDR %s cannot be used: %w (is another program listening there?)", c.ListenAddr, err)
 	}
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
+	for _, m := range c.misspelt {
+		log.Warn().Msg(m.String())
+	}
 	if c.network.IsSimulated() {
 		log.Warn().Msg("WA_NETWORK_FILE is set: this is a simulated network, not WhatsApp")
 	}

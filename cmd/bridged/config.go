@@ -16,7 +16,7 @@ import (
 	"bridged/internal/webhook"
 )
 
-// config is the environment, checked.
+// config holds the environment, checked.
 type config struct {
 	Token           string        `env:"BRIDGE_TOKEN"`
 	TokenFile       string        `env:"BRIDGE_TOKEN_FILE"`
@@ -26,10 +26,10 @@ type config struct {
 	MaxConnections  int           `env:"MAX_CONNECTIONS"`
 	DataDir         string        `env:"DATA_DIR" envDefault:"./data"`
 	DeviceName      string        `env:"DEVICE_NAME" envDefault:"bridged"`
-	MediaMaxBytes   int64         `env:"MEDIA_MAX_BYTES" envDefault:"104857600"`
-	MediaCacheBytes int64         `env:"MEDIA_CACHE_BYTES" envDefault:"1073741824"`
+	MediaMaxBytes   byteSize      `env:"MEDIA_MAX_BYTES" envDefault:"100MiB"`
+	MediaCacheBytes byteSize      `env:"MEDIA_CACHE_BYTES" envDefault:"1GiB"`
 	FetchTimeout    time.Duration `env:"FETCH_TIMEOUT" envDefault:"60s"`
-	RetentionDays   int           `env:"RETENTION_DAYS" envDefault:"0"`
+	RetentionDays   days          `env:"RETENTION_DAYS" envDefault:"0"`
 	LogLevel        string        `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat       string        `env:"LOG_FORMAT"`
 	NetworkFile     string        `env:"WA_NETWORK_FILE"`
@@ -37,7 +37,7 @@ type config struct {
 	Console         bool          `env:"CONSOLE" envDefault:"true"`
 
 	// The log of events, and where it is posted to.
-	EventsMaxAge      time.Duration `env:"EVENTS_MAX_AGE" envDefault:"720h"`
+	EventsMaxAge      time.Duration `env:"EVENTS_MAX_AGE" envDefault:"30d"`
 	EventsMaxCount    int           `env:"EVENTS_MAX_COUNT" envDefault:"1000000"`
 	WebhookURL        string        `env:"WEBHOOK_URL"`
 	WebhookSecret     string        `env:"WEBHOOK_SECRET"`
@@ -54,12 +54,13 @@ type config struct {
 	webhooks   []webhook.Configured
 	hookAllow  []netip.Prefix
 	level      zerolog.Level
+	misspelt   []misspelling
 }
 
 // minTokenLength is how long a bearer token must be at least.
 const minTokenLength = 16
 
-// configFaults are all the faults of a configuration, each with its remedy.
+// configFaults lists all the faults of a configuration, each with its remedy.
 type configFaults []string
 
 func (f configFaults) Error() string { return strings.Join(f, "; ") }
@@ -80,10 +81,14 @@ func (f *configFaults) add(format string, args ...any) {
 func readConfig(environ []string) (config, error) {
 	c, faults := parseConfig(environ)
 	c.check(&faults)
-	if len(faults) > 0 {
-		return config{}, faults
+	c.misspelt = misspellings(environ)
+	if len(faults) == 0 {
+		return c, nil
 	}
-	return c, nil
+	for _, m := range c.misspelt {
+		faults.add("%v", m)
+	}
+	return config{}, faults
 }
 
 // readPart reads what one command needs of the environment, and checks only
@@ -102,12 +107,12 @@ func readPart(environ []string, checks ...func(*config, *configFaults)) (config,
 
 // parseConfig reads the environment and fills in the defaults.
 func parseConfig(environ []string) (c config, faults configFaults) {
-	err := env.ParseWithOptions(&c, env.Options{Environment: env.ToMap(environ)})
+	err := env.ParseWithOptions(&c, env.Options{Environment: env.ToMap(environ), FuncMap: valueParsers()})
 	faults.addParseErrors(err)
 	return c, faults
 }
 
-// addParseErrors says which variable does not have its type.
+// addParseErrors names the variables whose values cannot be read.
 func (f *configFaults) addParseErrors(err error) {
 	var all env.AggregateError
 	if err == nil {
@@ -117,18 +122,17 @@ func (f *configFaults) addParseErrors(err error) {
 		f.add("%v", err)
 		return
 	}
-	hints := map[string]string{"bool": "true or false", "int64": "a number of bytes", "int": "a number", "time.Duration": "a duration such as 60s or 2m"}
 	for _, fault := range all.Errors {
 		var parse env.ParseError
 		if !errors.As(fault, &parse) {
 			f.add("%v", fault)
 			continue
 		}
-		f.add("%s is not understood: it must be %s", variableOf(parse.Name), hints[parse.Type.String()])
+		f.add("%s is not understood: it must be %v", variableOf(parse.Name), parse.Err)
 	}
 }
 
-// variableOf is the environment variable of a field of config.
+// variableOf returns the environment variable of a field of config.
 func variableOf(field string) string {
 	f, _ := reflect.TypeFor[config]().FieldByName(field)
 	return f.Tag.Get("env")

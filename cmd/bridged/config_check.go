@@ -1,24 +1,25 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
+	"bridged/internal/bridge"
 	"bridged/internal/wa"
 )
 
 func (c *config) check(faults *configFaults) {
 	c.checkToken(faults)
-	if c.PhoneNumber != "" && (strings.Trim(c.PhoneNumber, "0123456789") != "" || len(c.PhoneNumber) < 7 || len(c.PhoneNumber) > 15 || c.PhoneNumber[0] == '0') {
-		faults.add("PHONE_NUMBER must be E.164 digits with the country code and nothing else, such as 15551234567")
-	}
+	c.checkPhoneNumber(faults)
 	c.checkListenAddr(faults)
 	c.checkDataDir(faults)
 	if c.DeviceName == "" || utf8.RuneCountInString(c.DeviceName) > 50 {
@@ -31,7 +32,7 @@ func (c *config) check(faults *configFaults) {
 		faults.add("MEDIA_CACHE_BYTES must not be negative; 0 switches the cache off")
 	}
 	if c.RetentionDays < 0 {
-		faults.add("RETENTION_DAYS must not be negative; 0 keeps messages for ever")
+		faults.add("RETENTION_DAYS must not be negative; 0 keeps them all")
 	}
 	if c.FetchTimeout <= 0 {
 		faults.add("FETCH_TIMEOUT must be longer than 0, such as 60s")
@@ -43,10 +44,33 @@ func (c *config) check(faults *configFaults) {
 	c.checkEvents(faults)
 }
 
-func (c *config) checkListenAddr(faults *configFaults) {
-	if _, port, err := net.SplitHostPort(c.ListenAddr); err != nil || port == "" {
-		faults.add("LISTEN_ADDR must be host:port, such as 127.0.0.1:8080")
+func (c *config) checkPhoneNumber(faults *configFaults) {
+	if strings.TrimSpace(c.PhoneNumber) == "" {
+		c.PhoneNumber = ""
+		return
 	}
+	phone, err := bridge.ParsePhone(c.PhoneNumber)
+	if err != nil {
+		faults.add("PHONE_NUMBER %v", err)
+	}
+	c.PhoneNumber = phone
+}
+
+func (c *config) checkListenAddr(faults *configFaults) {
+	_, port, err := net.SplitHostPort(c.ListenAddr)
+	if err == nil && port != "" {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err == nil && port != "" {
+		return
+	}
+	meant := ""
+	if number, err := strconv.ParseUint(strings.TrimPrefix(c.ListenAddr, ":"), 10, 16); err == nil {
+		meant = fmt.Sprintf(": did you mean 127.0.0.1:%d?", number)
+	} else if c.ListenAddr != "" && !strings.ContainsAny(c.ListenAddr, ":/ ") {
+		meant = fmt.Sprintf(": did you mean %s:8080?", c.ListenAddr)
+	}
+	faults.add("LISTEN_ADDR must be host:port, such as 127.0.0.1:8080%s", meant)
 }
 
 const (
@@ -102,7 +126,8 @@ func (c *config) checkToken(faults *configFaults) {
 func (c *config) checkLog(faults *configFaults) {
 	level, err := zerolog.ParseLevel(strings.ToLower(c.LogLevel))
 	if err != nil || level == zerolog.NoLevel {
-		faults.add("LOG_LEVEL must be trace, debug, info, warn or error")
+		must := "LOG_LEVEL must be trace, debug, info, warn or error"
+		faults.add("%v", orMeant(must, nearest(strings.ToLower(c.LogLevel), "trace", "debug", "info", "warn", "error")))
 	}
 	c.level = level
 	if c.LogFormat != "" && c.LogFormat != "json" && c.LogFormat != "console" {

@@ -81,11 +81,21 @@ func (c *config) webhookTypes(faults *configFaults) []bridge.EventType {
 		switch {
 		case kind == "" || slices.Contains(types, kind):
 		case !slices.Contains(bridge.EventTypes(), kind):
-			faults.add("WEBHOOK_EVENTS must be of message.created, message.updated, message.status, chat.updated, group.updated and account.status, with commas between")
+			must := "WEBHOOK_EVENTS must be of message.created, message.updated, message.status, chat.updated, group.updated and account.status, with commas between"
+			faults.add("%v", orMeant(must, nearestEvent(kind)))
 			return nil
 		default:
 			types = append(types, kind)
 		}
 	}
 	return types
+}
+
+// nearestEvent returns the type of event that was probably meant.
+func nearestEvent(kind bridge.EventType) string {
+	var names []string
+	for _, known := range bridge.EventTypes() {
+		names = append(names, string(known))
+	}
+	return nearest(string(kind), names...)
 }

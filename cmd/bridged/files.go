@@ -27,12 +27,12 @@ func openFiles(c config, dir *dataDir, cdn *media.CDN, account *wa.Manager, mess
 	}
 	guard := urlguard.New(urlguard.Options{Timeout: c.FetchTimeout, UserAgent: "bridged/" + version, AllowPrefixes: c.fetchAllow})
 	files, err := media.NewCache(media.CacheOptions{
-		Dir: dir.file("media"), MaxBytes: c.MediaCacheBytes, MaxFile: c.MediaMaxBytes, CDN: cdn, Account: account, HasFile: hasFile(messages), Log: log,
+		Dir: dir.file("media"), MaxBytes: int64(c.MediaCacheBytes), MaxFile: int64(c.MediaMaxBytes), CDN: cdn, Account: account, HasFile: hasFile(messages), Log: log,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	preparer, err := media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: dir.file("tmp"), MaxBytes: c.MediaMaxBytes, Cache: files, Log: log})
+	preparer, err := media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Cache: files, Log: log})
 	return files, preparer, err
 }
 

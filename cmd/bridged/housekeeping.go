@@ -26,7 +26,7 @@ func chores(c config, s *store.Store) []chore {
 	}
 	if c.RetentionDays > 0 {
 		list = append(list, chore{"old messages", func(ctx context.Context) (int, error) {
-			return s.Retain(ctx, s.Clock().Now().AddDate(0, 0, -c.RetentionDays))
+			return s.Retain(ctx, s.Clock().Now().AddDate(0, 0, -int(c.RetentionDays)))
 		}})
 	}
 	return list

@@ -39,18 +39,21 @@ func (s *server) requestPairingCode(w http.ResponseWriter, r *http.Request) erro
 }
 
 func (s *server) phoneToPair(asked string) (string, error) {
-	asked = strings.TrimPrefix(strings.TrimSpace(asked), "+")
+	asked = strings.TrimSpace(asked)
 	switch {
 	case asked == "" && s.phone == "":
 		return "", bridge.Invalid("no phone number: set PHONE_NUMBER, or name it in the body as {\"phone\": \"15551234567\"}")
 	case asked == "":
 		return s.phone, nil
-	case !isPhone(asked):
-		return "", bridge.Invalid("phone must be the number in E.164 digits, as in 15551234567")
-	case s.phone != "" && asked != s.phone:
+	}
+	phone, err := bridge.ParsePhone(asked)
+	if err != nil {
+		return "", bridge.Invalid("phone %v", err)
+	}
+	if s.phone != "" && phone != s.phone {
 		return "", bridge.Invalid("phone differs from PHONE_NUMBER, the only account that may pair")
 	}
-	return asked, nil
+	return phone, nil
 }
 
 // answerPasskey takes the two steps of pairing with a passkey: the credential, and

@@ -62,6 +62,8 @@ func TestPair_TakesTheNumberFromConfigurationOrBody(t *testing.T) {
 		{"not configured, with plus", "", `{"phone":"+15551234567"}`, 200, "15551234567"},
 		{"not configured, no body", "", nil, 400, ""},
 		{"not configured, empty object", "", `{}`, 400, ""},
+		{"as people write it", "", `{"phone":" +1 (555) 123-4567"}`, 200, "15551234567"},
+		{"with 00, same as configured", "15551234567", `{"phone":"001.555.123.4567"}`, 200, "15551234567"},
 		{"words", "", `{"phone":"call me"}`, 400, ""},
 		{"too short", "", `{"phone":"123"}`, 400, ""},
 		{"national form", "", `{"phone":"07700900123"}`, 400, ""},

@@ -21,8 +21,8 @@ func checkContacts(contacts []bridge.ContactCard) error {
 		if strings.TrimSpace(c.DisplayName) == "" {
 			return bridge.Invalid("contacts[%d].displayName is required", i)
 		}
-		if c.Phone != "" && !isPhone(c.Phone) {
-			return bridge.Invalid("contacts[%d].phone must be E.164 digits without +, as in 15551234567", i)
+		if err := checkContactPhone(c.Phone); err != nil {
+			return bridge.Invalid("contacts[%d].phone %v", i, err)
 		}
 		if c.VCard != "" && !isVCard(c.VCard) {
 			return bridge.Invalid("contacts[%d].vcard must be one card from BEGIN:VCARD to END:VCARD of at most 64 KiB", i)
@@ -31,18 +31,19 @@ func checkContacts(contacts []bridge.ContactCard) error {
 	return nil
 }
 
-// isPhone says whether s is a number in E.164 digits: a country code, which
-// never starts with 0, and 15 digits at most.
-func isPhone(s string) bool {
-	if len(s) < 5 || len(s) > 15 || s[0] == '0' {
-		return false
+// checkContactPhone checks that a number is nothing but digits: it goes into the
+// card as it is. phoneDisplay is for a number as people read it.
+func checkContactPhone(s string) error {
+	if s == "" {
+		return nil
 	}
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
+	switch phone, err := bridge.ParsePhone(s); {
+	case err != nil:
+		return err
+	case phone != s:
+		return bridge.Invalid("must be E.164 digits alone: did you mean %s?", phone)
 	}
-	return true
+	return nil
 }
 
 // isVCard says whether s is a single card. What lies between its ends is the

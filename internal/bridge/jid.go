@@ -41,19 +41,32 @@ const (
 // digits, LIDs and group ids at most 20, old group ids a number and a time.
 const maxUserLength = 48
 
-// ParseJID checks the form of s and answers its canonical text. Device parts
+// ParseJID checks the form of s and returns its canonical text. Device parts
 // ("…:3@…"), unknown servers and anything but digits (and one dash in group
-// ids) are refused with an [Error] of [CodeInvalid] that says what to change.
+// ids) are refused with an [Error] of [CodeInvalid] that says what to change,
+// and what was probably meant.
 func ParseJID(s string) (JID, error) {
+	jid, fault := parseJID(s)
+	if fault == "" {
+		return jid, nil
+	}
+	if meant := guessJID(s); meant != "" {
+		fault += "; did you mean " + string(meant) + "?"
+	}
+	return "", Invalid("%s", fault)
+}
+
+// parseJID returns the JID that s is, or what is wrong with it.
+func parseJID(s string) (_ JID, fault string) {
 	user, server, found := strings.Cut(s, "@")
 	if !found {
-		return "", Invalid("%s is not a JID: it needs an @, as in 15551234567@s.whatsapp.net", quoted(s))
+		return "", quoted(s) + " is not a JID: it needs an @, as in 15551234567@s.whatsapp.net"
 	}
 	if strings.Contains(user, ":") {
-		return "", Invalid("a JID must not have a device part (the part after the colon)")
+		return "", "a JID must not have a device part (the part after the colon)"
 	}
 	if len(user) > maxUserLength {
-		return "", Invalid("the JID is too long")
+		return "", "the JID is too long"
 	}
 	server = strings.ToLower(server)
 	ok := false
@@ -61,17 +74,23 @@ func ParseJID(s string) (JID, error) {
 	case ServerUser, ServerLID, ServerBot:
 		ok = digits(user)
 	case ServerGroup:
-		head, tail, dash := strings.Cut(user, "-")
-		ok = digits(head) && (!dash || digits(tail))
+		ok = isGroupID(user)
 	case ServerBroadcast:
 		ok = user == "status" || digits(user)
 	default:
-		return "", Invalid("a JID must end in @%s, @%s or @%s", ServerUser, ServerGroup, ServerLID)
+		return "", fmt.Sprintf("a JID must end in @%s, @%s or @%s", ServerUser, ServerGroup, ServerLID)
 	}
 	if !ok {
-		return "", Invalid("%s is not a JID: the part before the @ must be digits", quoted(s))
+		return "", quoted(s) + " is not a JID: the part before the @ must be digits"
 	}
-	return JID(user + "@" + server), nil
+	return JID(user + "@" + server), ""
+}
+
+// isGroupID reports whether s names a group: digits, and in old groups a dash
+// and the time at which it was made.
+func isGroupID(s string) bool {
+	creator, created, dash := strings.Cut(s, "-")
+	return digits(creator) && (!dash || digits(created))
 }
 
 // PhoneJID is the individual chat of a phone number in E.164 digits.

@@ -92,7 +92,8 @@ func TestRefusals_Paths(t *testing.T) {
 		jid   string
 		words string
 	}{
-		{"no server", "491510000009", "@"},
+		{"no server", "491510000009", "did you mean 491510000009@s.whatsapp.net?"},
+		{"the server of other libraries", "491510000009%40c.us", "did you mean 491510000009@s.whatsapp.net?"},
 		{"no user", "%40g.us", "digits"},
 		{"a device", "491510000009:3%40s.whatsapp.net", "device"},
 		{"letters", "anna%40s.whatsapp.net", "digits"},

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// byteSize is a number of bytes, which may be written with a unit.
+type byteSize int64
+
+// days is a number of days, which may be written as a duration.
+type days int
+
+// valueParsers read the types of variables that people write in many ways.
+// Their errors go on after "it must be".
+func valueParsers() map[reflect.Type]env.ParserFunc {
+	return map[reflect.Type]env.ParserFunc{
+		reflect.TypeFor[bool]():          func(s string) (any, error) { return parseSwitch(s) },
+		reflect.TypeFor[int]():           func(s string) (any, error) { return parseCount(s) },
+		reflect.TypeFor[time.Duration](): func(s string) (any, error) { return parseDuration(s) },
+		reflect.TypeFor[byteSize]():      func(s string) (any, error) { return parseSize(s) },
+		reflect.TypeFor[days]():          func(s string) (any, error) { return parseDays(s) },
+	}
+}
+
+// orMeant returns an error of what a value must be, and of what was probably
+// meant, if that is known.
+func orMeant(must, meant string) error {
+	if meant != "" {
+		return fmt.Errorf("%s: did you mean %s?", must, meant)
+	}
+	return errors.New(must)
+}
+
+func parseSwitch(s string) (bool, error) {
+	switch value := strings.ToLower(strings.TrimSpace(s)); value {
+	case "true", "yes", "on", "1", "t", "y":
+		return true, nil
+	case "false", "no", "off", "0", "f", "n":
+		return false, nil
+	default:
+		return false, orMeant("true or false", nearest(value, "true", "false"))
+	}
+}
+
+// separators may stand between the digits of large numbers.
+var separators = strings.NewReplacer(",", "", "_", "", " ", "", "'", "")
+
+func parseCount(s string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err == nil {
+		return n, nil
+	}
+	return 0, orMeant("a number", plainNumber(s))
+}
+
+// plainNumber returns the number that s is without separators, or "".
+func plainNumber(s string) string {
+	n, err := strconv.Atoi(separators.Replace(s))
+	if err != nil {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// day and week are what people call them, whatever the clocks are set to.
+const (
+	day  = 24 * time.Hour
+	week = 7 * day
+)
+
+// longPart finds the weeks and days that a duration may begin with.
+var longPart = regexp.MustCompile(`^(?:([0-9]{1,5})w)?(?:([0-9]{1,5})d)?`)
+
+// parseDuration reads a duration of the time package, with weeks and days
+// before it: 60s, 1h30m, 30d, 2w.
+func parseDuration(s string) (time.Duration, error) {
+	if d, ok := readDuration(strings.TrimSpace(s)); ok {
+		return d, nil
+	}
+	const must = "a duration such as 60s, 5m, 12h or 30d"
+	if n := plainNumber(s); n != "" {
+		return 0, orMeant(must, n+"s or "+n+"d")
+	}
+	return 0, orMeant(must, shortDuration(s))
+}
+
+func readDuration(s string) (time.Duration, bool) {
+	part := longPart.FindStringSubmatch(s)
+	weeks, _ := strconv.Atoi(part[1]) // digits, or nothing
+	daily, _ := strconv.Atoi(part[2])
+	long := time.Duration(weeks)*7 + time.Duration(daily)
+	rest := s[len(part[0]):]
+	if rest == "" {
+		return long * day, part[0] != "" && long <= math.MaxInt64/day
+	}
+	short, err := time.ParseDuration(rest)
+	if err != nil || part[0] != "" && (short < 0 || rest[0] == '+') || long > (math.MaxInt64-max(short, 0))/day {
+		return 0, false
+	}
+	return long*day + short, true
+}
+
+// unitNames are the units of durations as people write them out.
+var unitNames = regexp.MustCompile(`^(sec(?:onds?)?|min(?:utes?)?|h(?:ou)?rs?|days?|weeks?)$`)
+
+// shortDuration returns "30d" for "30 days" and the like, or "".
+func shortDuration(s string) string {
+	s = strings.ToLower(strings.ReplaceAll(s, " ", ""))
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
+	unit := s[len(digits):]
+	if _, err := strconv.Atoi(digits); err != nil || !unitNames.MatchString(unit) {
+		if _, ok := readDuration(s); ok {
+			return s // with capitals or spaces
+		}
+		return ""
+	}
+	return digits + unit[:1]
+}
+
+// parseDays reads a number of days, also written as 30d, 4w or 720h.
+func parseDays(s string) (days, error) {
+	s = strings.TrimSpace(s)
+	if n, err := strconv.Atoi(s); err == nil {
+		return days(n), nil
+	}
+	const must = "a number of days, such as 30 or 30d"
+	d, ok := readDuration(s)
+	if !ok {
+		return 0, orMeant(must, shortDuration(s))
+	}
+	if d%day != 0 {
+		return 0, errors.New("a whole " + must[2:])
+	}
+	return days(d / day), nil
+}
+
+// sizeUnits are the units of sizes. MB is a million bytes, MiB and M are 1024 ×
+// 1024, as GNU's tools have it.
+var sizeUnits = map[string]float64{
+	"": 1, "b": 1,
+	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12,
+	"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40,
+	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+}
+
+// parseSize reads a number of bytes: 104857600, 100MB, 1.5GB, 512MiB.
+func parseSize(s string) (byteSize, error) {
+	value := strings.ToLower(strings.TrimSpace(s))
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return byteSize(n), nil
+	}
+	digits := strings.TrimRight(value, "abcdefghijklmnopqrstuvwxyz")
+	number, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	unit, known := sizeUnits[value[len(digits):]]
+	if size := number * unit; err == nil && known && math.Abs(size) < math.MaxInt64 { // which no NaN is
+		return byteSize(size), nil
+	}
+	return 0, orMeant("a number of bytes, such as 104857600, or a size such as 100MB, 1GB or 512MiB", plainNumber(s))
+}

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"crypto/sha256"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -132,6 +133,16 @@ func within[N int | int64](n, most N) N {
 		return 0
 	}
 	return n
+}
+
+// IsDirectPath reports whether a path may be that of a file on the network's media
+// servers: one that leads to no other host, whatever host it is put behind.
+func IsDirectPath(path string) bool {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "#\\") || boundPath(path) == "" {
+		return false
+	}
+	u, err := url.Parse("https://host" + path)
+	return err == nil && u.Host == "host"
 }
 
 // boundPath returns no path for one that no host of the network could have.

@@ -112,3 +112,15 @@ func TestCut_EndsBetweenSigns(t *testing.T) {
 		}
 	}
 }
+
+func TestIsDirectPath(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/v/t62.7118-24/1_n.enc?ccb=11-4&oh=01_Q5&_nc_sid=5e03e0": true, "/": true, "//host/x": true, "/o1/v/t24/f2/x?a=@b": true,
+		"": false, "v/x": false, "@host/v/x": false, ":1@host/v/x": false, "https://host/v/x": false, ".evil.example/x": false, "x@host/v/x?a=b": false,
+		"/v/x#y": false, "/v\\x": false, "/%zz": false, "/x\x00y": false, "/x\r\ny": false, "/\xff": false, "/" + strings.Repeat("x", maxDirectPath): false,
+	} {
+		if got := IsDirectPath(path); got != want {
+			t.Errorf("%.40q: %v, want %v", path, got, want)
+		}
+	}
+}

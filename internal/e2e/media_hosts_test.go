@@ -61,7 +61,8 @@ func TestMediaHosts_NewPlacesDoNotChooseThem(t *testing.T) {
 		c.network.CDN().Expire(f.directPath)
 		c.owner.ReuploadTo(place)
 		refused(t, c.bridge.Get(f.path), http.StatusInternalServerError, bridge.CodeMediaInvalid)
-		c.bridge.Post("/api/messages/forward", object{"sourceChatJid": f.chat.String(), "sourceMsgId": f.id, "destJid": c.anna.PN().String()})
+		refused(t, c.bridge.Post("/api/messages/forward", object{"sourceChatJid": f.chat.String(), "sourceMsgId": f.id, "destJid": c.anna.PN().String()}),
+			http.StatusInternalServerError, bridge.CodeMediaInvalid)
 	}
 }
 

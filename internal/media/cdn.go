@@ -138,6 +138,9 @@ func (t *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // fileURL returns the address of a file on a host, as the network's clients build it.
 func (c *CDN) fileURL(host, directPath string, m *bridge.Media) (string, error) {
+	if !bridge.IsDirectPath(directPath) {
+		return "", errors.New("the file's path is not a path on a media server")
+	}
 	separator := "&"
 	if !strings.Contains(directPath, "?") {
 		separator = "?"
@@ -153,11 +156,8 @@ func (c *CDN) uploadURL(host, auth string, t bridge.MediaType, hash []byte) (str
 }
 
 // address builds every URL of the CDN. The path comes from a sender and the host
-// from the network: neither may lead anywhere else than a path of that host.
+// from the network: neither may lead anywhere but to a path on that host.
 func (c *CDN) address(host, path string) (string, error) {
-	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "#\\") {
-		return "", errors.New("the file's path is not an absolute one")
-	}
 	address := "https://" + host + path
 	u, err := url.Parse(address)
 	if err != nil {

@@ -138,11 +138,11 @@ func (c *CDN) offerTo(ctx context.Context, host, auth string, t bridge.MediaType
 	if resp.StatusCode != http.StatusOK {
 		return newStatusError(resp)
 	}
-	return watch.explain(c.readPlace(host, resp.Body, up))
+	return watch.explain(readPlace(resp.Body, up))
 }
 
 // readPlace reads where a media server has put the file.
-func (c *CDN) readPlace(host string, body io.Reader, up *bridge.UploadedFile) error {
+func readPlace(body io.Reader, up *bridge.UploadedFile) error {
 	var answer struct {
 		URL        string `json:"url"`
 		DirectPath string `json:"direct_path"`
@@ -150,7 +150,7 @@ func (c *CDN) readPlace(host string, body io.Reader, up *bridge.UploadedFile) er
 	if err := json.NewDecoder(io.LimitReader(body, 1<<16)).Decode(&answer); err != nil {
 		return fmt.Errorf("read the media server's answer: %w", err)
 	}
-	if _, err := c.address(host, answer.DirectPath); err != nil {
+	if !bridge.IsDirectPath(answer.DirectPath) {
 		return errors.New("the media server did not say where the file is")
 	}
 	up.URL, up.DirectPath = answer.URL, answer.DirectPath

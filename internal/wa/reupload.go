@@ -100,7 +100,8 @@ func (m *Manager) reuploaded(e *events.MediaRetry) {
 	m.reupload.end(r.row.ID, path, err)
 }
 
-// newPlace reads where the phone has put the file.
+// newPlace reads where the phone has put the file. A path that could lead to
+// another host is neither stored nor passed on.
 func newPlace(e *events.MediaRetry, key []byte) (string, error) {
 	notice, err := opened(func() (*waMmsRetry.MediaRetryNotification, error) {
 		return whatsmeow.DecryptMediaRetryNotification(e, key)
@@ -110,6 +111,9 @@ func newPlace(e *events.MediaRetry, key []byte) (string, error) {
 	}
 	if notice.GetResult() != waMmsRetry.MediaRetryNotification_SUCCESS || notice.GetDirectPath() == "" {
 		return "", mediaGone(fmt.Errorf("the phone answered %s", notice.GetResult()))
+	}
+	if !bridge.IsDirectPath(notice.GetDirectPath()) {
+		return "", bridge.Fail(bridge.CodeMediaInvalid, "the phone uploaded the file again, but did not say properly where it is")
 	}
 	return notice.GetDirectPath(), nil
 }

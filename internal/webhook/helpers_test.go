@@ -60,7 +60,7 @@ type receiver struct {
 	t      *testing.T
 	secret string
 
-	mu          sync.Mutex
+	mu          sync.Mutex       // guards all below
 	answer      func(posted) int // 0 breaks the connection, -1 never answers
 	ignoresTime bool
 	header      http.Header // of answers
@@ -75,10 +75,20 @@ func newReceiver(t *testing.T) *receiver {
 	}
 }
 
-func (r *receiver) answers(answer func(posted) int) {
+// set changes how the receiver behaves, between two posts.
+func (r *receiver) set(change func(*receiver)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answer = answer
+	change(r)
+}
+
+func (r *receiver) answers(answer func(posted) int) {
+	r.set(func(r *receiver) { r.answer = answer })
+}
+
+// sends sets the body of answers.
+func (r *receiver) sends(body func() io.ReadCloser) {
+	r.set(func(r *receiver) { r.body = body })
 }
 
 func always(status int) func(posted) int { return func(posted) int { return status } }
@@ -111,7 +121,13 @@ func (r *receiver) RoundTrip(req *http.Request) (*http.Response, error) {
 	if p.status == 0 {
 		return nil, errors.New("connection reset")
 	}
-	return &http.Response{StatusCode: p.status, Header: r.header, Body: r.body(), Request: req}, nil
+	return r.respond(req, p.status), nil
+}
+
+func (r *receiver) respond(req *http.Request, status int) *http.Response {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &http.Response{StatusCode: status, Header: r.header.Clone(), Body: r.body(), Request: req}
 }
 
 func (r *receiver) keep(p posted) {
@@ -122,7 +138,7 @@ func (r *receiver) keep(p posted) {
 
 func (r *receiver) check(req *http.Request, body []byte) {
 	r.mu.Lock()
-	secret := r.secret
+	secret, ignoresTime := r.secret, r.ignoresTime
 	r.mu.Unlock()
 	verifier, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
@@ -130,7 +146,7 @@ func (r *receiver) check(req *http.Request, body []byte) {
 		return
 	}
 	verify := verifier.Verify
-	if r.ignoresTime {
+	if ignoresTime {
 		verify = verifier.VerifyIgnoringTimestamp
 	}
 	if err := verify(body, req.Header); err != nil {
@@ -163,17 +179,33 @@ func (r *receiver) accepted(chat bridge.JID) []string {
 }
 
 // hosts sends requests to the receiver of their host.
-type hosts map[string]*receiver
+type hosts struct {
+	mu sync.Mutex
+	of map[string]*receiver // guarded by mu
+}
 
-func (h hosts) RoundTrip(req *http.Request) (*http.Response, error) {
-	return h[req.URL.Host].RoundTrip(req)
+func (h *hosts) put(host string, r *receiver) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.of[host] = r
+}
+
+func (h *hosts) get(host string) *receiver {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.of[host]
+}
+
+// RoundTrip is part of http.RoundTripper.
+func (h *hosts) RoundTrip(req *http.Request) (*http.Response, error) {
+	return h.get(req.URL.Host).RoundTrip(req)
 }
 
 // bench is a store and a dispatcher that may be stopped and started again.
 type bench struct {
 	t     *testing.T
 	store *store.Store
-	hosts hosts
+	hosts *hosts
 	*Dispatcher
 	stop func()
 
@@ -191,7 +223,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, store: st, hosts: hosts{}, began: time.Now()}
+	b := &bench{t: t, store: st, hosts: &hosts{of: make(map[string]*receiver)}, began: time.Now()}
 	b.start()
 	t.Cleanup(func() {
 		b.stop()
@@ -234,7 +266,7 @@ func (b *bench) start() {
 func (b *bench) receive(host string, changes ...func(*bridge.Webhook)) (*receiver, bridge.Webhook) {
 	b.t.Helper()
 	r := newReceiver(b.t)
-	b.hosts[host] = r
+	b.hosts.put(host, r)
 	return r, b.create(host, r, changes...)
 }
 

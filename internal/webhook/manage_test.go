@@ -87,7 +87,7 @@ func TestUpdate_TakesEffectAtOnce(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		fresh := newReceiver(t)
-		b.hosts["new"] = fresh
+		b.hosts.put("new", fresh)
 		url, types := "http://new/hook", []bridge.EventType{bridge.EventMessageCreated}
 		if _, err := b.Update(t.Context(), w.ID, Change{URL: &url, Secret: &fresh.secret, Types: &types}); err != nil {
 			t.Fatal(err)
@@ -178,7 +178,8 @@ func TestConfigure_FollowsTheEnvironment(t *testing.T) {
 		b := newBench(t)
 		b.stop()
 		first, second := newReceiver(t), newReceiver(t)
-		b.hosts["first"], b.hosts["second"] = first, second
+		b.hosts.put("first", first)
+		b.hosts.put("second", second)
 		endpoint := func(host string, r *receiver) Configured {
 			return Configured{URL: "http://" + host + "/", Secret: r.secret, Types: []bridge.EventType{bridge.EventMessageCreated}, AllowPrivate: true}
 		}
@@ -286,7 +287,7 @@ func TestUpdate_ReachesPostsUnderWay(t *testing.T) {
 		synctest.Wait()
 		tried := len(old.took())
 		fresh := newReceiver(t)
-		b.hosts["new"] = fresh
+		b.hosts.put("new", fresh)
 		url := "http://new/hook"
 		if _, err := b.Update(t.Context(), w.ID, Change{URL: &url, Secret: &fresh.secret}); err != nil {
 			t.Fatal(err)

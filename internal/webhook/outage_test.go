@@ -94,7 +94,7 @@ func TestDispatcher_HonoursRetryAfter(t *testing.T) {
 			b := newBench(t)
 			r, _ := b.receive("n8n")
 			r.answers(always(http.StatusTooManyRequests))
-			r.header.Set("Retry-After", value)
+			r.set(func(r *receiver) { r.header.Set("Retry-After", value) })
 			b.say(grace, "A", 0, 1)
 			synctest.Wait()
 			began := time.Now()
@@ -121,7 +121,7 @@ func TestDispatcher_AResetComesFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := newReceiver(t)
-		b.hosts["once"] = r
+		b.hosts.put("once", r)
 		refusals := 1
 		r.answers(func(p posted) int {
 			if refusals--; refusals >= 0 {
@@ -136,7 +136,7 @@ func TestDispatcher_AResetComesFirst(t *testing.T) {
 		}
 
 		never := newReceiver(t)
-		b.hosts["never"] = never
+		b.hosts.put("never", never)
 		never.answers(func(p posted) int {
 			if p.payload.Type == bridge.EventReset {
 				return http.StatusInternalServerError
@@ -203,7 +203,7 @@ func TestDispatcher_AClockThatJumps(t *testing.T) {
 				b.say(grace, "A", 0, 3)
 				b.say(alan, "B", 0, 3)
 				time.Sleep(time.Hour)
-				r.ignoresTime = true
+				r.set(func(r *receiver) { r.ignoresTime = true })
 				b.jump(jump)
 				time.Sleep(time.Hour)
 				b.jump(0) // and back again

@@ -142,11 +142,11 @@ func TestDispatcher_AnAnswerThatTricklesCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, _ := b.receive("n8n")
-		r.body = func() io.ReadCloser { return &trickle{closed: make(chan struct{})} }
+		r.sends(func() io.ReadCloser { return &trickle{closed: make(chan struct{})} })
 		b.say(grace, "A", 0, 20)
 		time.Sleep(20 * 2 * answerTime)
 		want(t, "delivered", r.accepted(""), named("A", 0, 20))
-		r.body = func() io.ReadCloser { return io.NopCloser(endless{}) }
+		r.sends(func() io.ReadCloser { return io.NopCloser(endless{}) })
 		b.say(grace, "A", 20, 40)
 		synctest.Wait()
 		want(t, "delivered", r.accepted(""), named("A", 0, 40))

@@ -109,6 +109,6 @@ func gauge[T int | int64 | float64](desc *prometheus.Desc, value T, labels ...st
 	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
 }
 
-func counter(desc *prometheus.Desc, value uint64) prometheus.Metric {
-	return prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value))
+func counter[T int | uint64](desc *prometheus.Desc, value T, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
 }

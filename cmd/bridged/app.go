@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -82,19 +81,13 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error
 	if a.webhooks, err = openWebhooks(ctx, c, a.store, log); err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", c.ListenAddr)
+	listener, err := listen(c.ListenAddr)
 	if err != nil {
-		return nil, fmt.Errorf("LISTEN_ADDR %s cannot be used: %w (is another program listening there?)", c.ListenAddr, err)
+		return nil, err
 	}
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
-	for _, m := range c.misspelt {
-		log.Warn().Msg(m.String())
-	}
-	if c.network.IsSimulated() {
-		log.Warn().Msg("WA_NETWORK_FILE is set: this is a simulated network, not WhatsApp")
-	}
+	greet(log, c, listener.Addr())
 	a.run(ctx, listener, c)
-	log.Info().Stringer("address", listener.Addr()).Bool("enable_send", c.EnableSend).Msg("listening")
 	return a, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/dbfile"
 )
 
-// dataDir is DATA_DIR, ours alone while it is open.
+// dataDir holds DATA_DIR, ours alone while it is open.
 type dataDir struct {
 	path string
 	lock *os.File // referenced for as long as the lock must hold: a collected file releases it
@@ -30,7 +30,7 @@ func openDataDir(path string) (*dataDir, error) {
 	d := &dataDir{path: path}
 	lock, err := os.OpenFile(d.file("bridged.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("DATA_DIR is not writable: %w (check owner and mode of the directory or volume)", err)
+		return nil, notWritable(err)
 	}
 	if err := lockFile(lock); err != nil {
 		return nil, errors.Join(fmt.Errorf("another bridged is using DATA_DIR %s: stop it first, or give this one a directory of its own (%w)", path, err), lock.Close())
@@ -42,17 +42,25 @@ func openDataDir(path string) (*dataDir, error) {
 	if err := d.watch.Add(d.file("bridged.lock")); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
-	for _, name := range []string{"tmp", "media"} {
-		if name == "tmp" {
-			if err := os.RemoveAll(d.file(name)); err != nil {
-				return nil, errors.Join(err, d.close())
-			}
-		}
-		if err := os.MkdirAll(d.file(name), 0o700); err != nil {
-			return nil, errors.Join(err, d.close())
-		}
+	if err := d.makeRooms(); err != nil {
+		return nil, errors.Join(notWritable(err), d.close())
 	}
 	return d, nil
+}
+
+// makeRooms makes the directories within, of which tmp is empty.
+func (d *dataDir) makeRooms() error {
+	if err := os.RemoveAll(d.file("tmp")); err != nil {
+		return err
+	}
+	if err := os.Mkdir(d.file("tmp"), 0o700); err != nil {
+		return err
+	}
+	return os.MkdirAll(d.file("media"), 0o700)
+}
+
+func notWritable(err error) error {
+	return fmt.Errorf("DATA_DIR is not writable: %w (check owner and mode of the directory or volume)", err)
 }
 
 func (d *dataDir) file(name string) string { return filepath.Join(d.path, name) }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -31,7 +32,7 @@ func main() {
 	os.Exit(code)
 }
 
-// commands is the command line.
+// commands describes the command line.
 type commands struct {
 	Serve       serveCommand       `cmd:"" default:"1" help:"Run the bridge (the default)."`
 	Demo        demoCommand        `cmd:"" help:"Run the bridge on a simulated network, with people who write and answer."`
@@ -41,10 +42,12 @@ type commands struct {
 	Reindex     reindexCommand     `cmd:"" help:"Make the search index anew; the bridge must be stopped."`
 	Compact     compactCommand     `cmd:"" help:"Write the store anew, without what earlier versions left of deleted messages; the bridge must be stopped."`
 	Bench       benchCommand       `cmd:"" help:"Measure the bridge on this machine, with made-up messages and a simulated network."`
-	Version     versionCommand     `cmd:"" help:"Print the version."`
+	Version     versionCommand     `cmd:"" help:"Print the versions of bridged, Go and whatsmeow."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the versions of bridged, Go and whatsmeow."`
 }
 
-// environment is what a command sees of the world.
+// environment holds what a command sees of the world.
 type environment struct {
 	ctx     context.Context
 	environ []string
@@ -52,22 +55,23 @@ type environment struct {
 	stderr  io.Writer
 }
 
-// run is the whole program, for tests as for main.
+// run runs the whole program, for tests as for main, and returns its exit code.
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	var cli commands
 	exited, exitCode := false, 0
 	parser, err := kong.New(&cli, kong.Name("bridged"),
 		kong.Description("One WhatsApp account as an HTTP/JSON interface. Configuration is read from the environment; see the README."),
+		kong.Vars{"version": versionLine()},
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited, exitCode = true, code }))
 	if err != nil {
 		return fail(stderr, err)
 	}
-	parsed, err := parser.Parse(args)
-	if exited { // --help
+	parsed, err := parser.Parse(helpFlag(args))
+	if exited { // --help, --version
 		return exitCode
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "bridged: %v\nTry: bridged --help\n", err)
+		fmt.Fprintf(stderr, "bridged: %s\nTry: bridged help\n", printable(err.Error()))
 		return exitConfig
 	}
 	if err := parsed.Run(&environment{ctx, environ, stdout, stderr}); err != nil {
@@ -76,13 +80,21 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	return 0
 }
 
-// fail says what went wrong, and how it is mended where that is known.
+// helpFlag turns "help pair" into "pair --help".
+func helpFlag(args []string) []string {
+	if len(args) > 0 && args[0] == "help" {
+		return append(slices.Clone(args[1:]), "--help")
+	}
+	return args
+}
+
+// fail prints what went wrong and returns the exit code.
 func fail(stderr io.Writer, err error) int {
 	var faults configFaults
 	if errors.As(err, &faults) {
 		fmt.Fprintln(stderr, "bridged: the configuration has to be changed:")
 		for _, fault := range faults {
-			fmt.Fprintf(stderr, "  %s\n", fault)
+			fmt.Fprintf(stderr, "  %s\n", printable(fault))
 		}
 		return exitConfig
 	}

@@ -14,8 +14,13 @@ type versionCommand struct{}
 
 // Run is called by kong.
 func (versionCommand) Run(e *environment) error {
-	_, err := fmt.Fprintf(e.stdout, "bridged %s (%s %s/%s, whatsmeow %s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, libraryVersion())
+	_, err := fmt.Fprintln(e.stdout, versionLine())
 	return err
+}
+
+// versionLine returns what a report of a fault should name.
+func versionLine() string {
+	return fmt.Sprintf("bridged %s (%s %s/%s, whatsmeow %s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, libraryVersion())
 }
 
 // libraryVersion returns the version of whatsmeow that was built in.

@@ -120,7 +120,7 @@ func (m *Manager) runPairing(ctx context.Context, device *store.Device) {
 		case err := <-dialled:
 			if err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected) {
 				m.log.Warn().Str("error", redact(err.Error())).Msg("connection for pairing failed")
-				m.setState(bridge.StateNeedsPair, "the network cannot be reached to pair; trying again")
+				m.setState(bridge.StateNeedsPair, unreachable)
 				tries++
 				again(pause(tries, 0))
 				continue

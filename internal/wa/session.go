@@ -239,7 +239,7 @@ func (s *session) onDialled(err error) {
 	case s.phase != phaseDialling:
 	case err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected):
 		s.m.log.Warn().Str("error", redact(err.Error())).Int("tries", s.tries).Msg("connection failed")
-		s.retry("the network cannot be reached; trying again")
+		s.retry(unreachable)
 	case !s.l.cli.IsConnected():
 		s.retry("the connection was lost; reconnecting")
 	case s.l.loggedIn():

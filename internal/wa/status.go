@@ -6,6 +6,9 @@ import (
 	"bridged/internal/bridge"
 )
 
+// unreachable tells the operator what to look at while nothing answers.
+const unreachable = "WhatsApp cannot be reached: check the internet connection and the DNS of this machine, or set PROXY_URL; trying again"
+
 // setState moves the account to a state and says why. An empty sentence
 // leaves the last error as it is, but open forgets it; see clearError.
 func (m *Manager) setState(state bridge.State, sentence string) {
@@ -33,14 +36,25 @@ func (m *Manager) setState(state bridge.State, sentence string) {
 func (m *Manager) announce(sentence string) {
 	status := m.Status()
 	event := m.log.Info().Str("status", string(status.Status))
+	if user := status.User; user != nil {
+		event.Str("user", user.JID.Redacted())
+	}
 	if sentence != "" {
 		event.Str("reason", sentence)
 	}
-	event.Msg("account status")
+	event.Msg(whatState(status))
 	status.QR, status.PairingCode, status.PairingCodeExpiresAt = nil, nil, nil
 	if err := m.store.Save(m.background, status); err != nil {
 		m.log.Warn().Err(err).Msg("account status not stored")
 	}
+}
+
+// whatState returns the log's line for a status.
+func whatState(status bridge.Status) string {
+	if status.Status == bridge.StateNeedsPair {
+		return "not paired: run bridged pair"
+	}
+	return "account status"
 }
 
 // Status is the account's status now.

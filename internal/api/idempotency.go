@@ -27,7 +27,7 @@ func (s *server) repeat(w http.ResponseWriter, r *http.Request, key, earlier bri
 	if earlier.Route == reactRoute {
 		// A reaction is no message of its own: its key is stored when the
 		// network has accepted it.
-		return s.replay(w, r, bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.At})
+		return s.replay(w, r, bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.ReactedAt})
 	}
 	m, err := s.store.Message(r.Context(), earlier.Chat, earlier.MsgID)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {

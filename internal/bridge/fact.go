@@ -128,7 +128,10 @@ type SendKey struct {
 	BodyHash []byte
 	Chat     JID
 	MsgID    string
-	At       Time
+	At       Time // when it was stored; zero for now, by the store's clock
+	// ReactedAt is the network's time of a reaction, which has no row of its
+	// own; zero for messages.
+	ReactedAt Time
 }
 
 func (Message) fact()          {}

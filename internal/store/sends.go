@@ -140,15 +140,19 @@ func (t *tx) sendKey(f bridge.SendKey) error {
 	if f.At.IsZero() {
 		at = t.at
 	}
+	var reactedAt int64
+	if !f.ReactedAt.IsZero() {
+		reactedAt = f.ReactedAt.UnixMilli()
+	}
 	if err := t.run("DELETE FROM send_keys WHERE at <= ?", t.at-keyLife.Milliseconds()); err != nil {
 		return err
 	}
 	var bound string
 	_, err := t.find(`
-		INSERT INTO send_keys (key, route, body_hash, chat, msg_id, at) VALUES (?, ?, ?, ?, ?, ?)
+		INSERT INTO send_keys (key, route, body_hash, chat, msg_id, at, reacted_at) VALUES (?, ?, ?, ?, ?, ?, nullif(?, 0))
 		ON CONFLICT (key) DO UPDATE SET key = excluded.key
 		RETURNING msg_id`,
-		[]any{f.Key, f.Route, notNil(f.BodyHash), string(f.Chat), f.MsgID, at}, &bound)
+		[]any{f.Key, f.Route, notNil(f.BodyHash), string(f.Chat), f.MsgID, at, reactedAt}, &bound)
 	if err != nil {
 		return err
 	}
@@ -170,11 +174,11 @@ func notNil(b []byte) []byte {
 func (s *Store) SendKey(ctx context.Context, key string) (bridge.SendKey, bool, error) {
 	found := bridge.SendKey{Key: key}
 	err := s.read(ctx, func(r *snapshot) error {
-		var at int64
-		err := r.scan(ctx, "SELECT route, body_hash, chat, msg_id, at FROM send_keys WHERE key = ? AND at > ?",
+		var at, reactedAt int64
+		err := r.scan(ctx, "SELECT route, body_hash, chat, msg_id, at, ifnull(reacted_at, at) FROM send_keys WHERE key = ? AND at > ?",
 			[]any{key, s.now() - keyLife.Milliseconds()},
-			&found.Route, &found.BodyHash, &found.Chat, &found.MsgID, &at)
-		found.At = bridge.Millis(at)
+			&found.Route, &found.BodyHash, &found.Chat, &found.MsgID, &at, &reactedAt)
+		found.At, found.ReactedAt = bridge.Millis(at), bridge.Millis(reactedAt)
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {

@@ -113,6 +113,7 @@ func TestSendKey_IsKeptForADay(t *testing.T) {
 	s := newStore(t)
 	ctx := context.Background()
 	fresh := key("fresh", "M1", time.Now().Add(-23*time.Hour))
+	fresh.ReactedAt = bridge.Millis(1_700_000_000_123)
 	save(t, s, fresh, iSay(alice, "M1", 1, "one"))
 	save(t, s, key("stale", "M2", time.Now().Add(-25*time.Hour)))
 	got, found, err := s.SendKey(ctx, "fresh")

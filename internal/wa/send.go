@@ -336,7 +336,7 @@ func (m *Manager) reacted(ctx context.Context, sent bridge.Sent, r bridge.Reacti
 	pn, _ := m.own()
 	facts := []bridge.Fact{bridge.ReactionChange{Chat: sent.Chat, Target: r.Target.ID, Sender: pn, Emoji: r.Emoji, Timestamp: bridge.At(time.Now())}}
 	if key != nil {
-		facts = append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: sent.Chat, MsgID: sent.ID})
+		facts = append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: sent.Chat, MsgID: sent.ID, ReactedAt: sent.Timestamp})
 	}
 	if err := m.store.Save(context.WithoutCancel(ctx), facts...); err != nil {
 		m.log.Error().Err(err).Str("msg_id", r.Target.ID).Msg("reaction sent, but not stored")

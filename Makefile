@@ -1,8 +1,9 @@
 # CGO stays off everywhere but under the race detector, which needs it.
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
+WHATSMEOW ?=
 
-.PHONY: build test check race clients vuln demo image release
+.PHONY: build test check race clients quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -22,6 +23,11 @@ race:
 # proxy; without npm the TypeScript client is skipped.
 clients:
 	bash .ci/clients/run
+
+# What bridged assumes about whatsmeow's inside, against another version:
+# make quirks WHATSMEOW=v0.0.0-20260821141805-33cfac511629
+quirks:
+	bash .ci/quirks $(WHATSMEOW)
 
 # Needs the vulnerability database, which is online.
 vuln:

@@ -2,7 +2,6 @@ package wa
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
@@ -34,20 +33,8 @@ func (m *Manager) catchUp(l *link) {
 // catchUpPeople passes on identities and address book as the session has
 // them: what was learned while the store failed is not lost.
 func (m *Manager) catchUpPeople(ctx context.Context, l *link) {
-	rows, err := m.db.QueryContext(ctx, `SELECT lid, pn FROM whatsmeow_lid_map`)
+	facts, err := m.db.identities(ctx)
 	if err != nil {
-		m.log.Warn().Err(err).Msg("identities not read")
-		return
-	}
-	var facts []bridge.Fact
-	for rows.Next() {
-		var lid, pn string
-		if err := rows.Scan(&lid, &pn); err != nil {
-			break
-		}
-		facts = append(facts, bridge.Identity{PN: bridge.PhoneJID(pn), LID: bridge.JID(lid + "@" + bridge.ServerLID)})
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		m.log.Warn().Err(err).Msg("identities not read")
 	}
 	contacts, err := l.cli.Store.Contacts.GetAllContacts(ctx)

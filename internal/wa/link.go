@@ -19,7 +19,7 @@ import (
 type link struct {
 	m      *Manager
 	cli    *whatsmeow.Client
-	guard  *signalGuard // nil while unpaired
+	lock   *signalLock // nil while unpaired
 	ctx    context.Context
 	cancel context.CancelFunc
 
@@ -62,8 +62,9 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 	l := &link{m: m, signals: make(chan signal, 1024)}
 	l.ctx, l.cancel = context.WithCancel(m.background)
 	if device.ID != nil {
-		l.guard = newSignalGuard(device.Sessions, device.EventBuffer, func(err error) { l.refuse(err) })
-		device.Sessions, device.EventBuffer = l.guard, l.guard
+		l.lock = newSignalLock()
+		locked := &lockedStore{SessionStore: device.Sessions, EventBuffer: device.EventBuffer, lock: l.lock, failed: func(err error) { l.refuse(err) }}
+		device.Sessions, device.EventBuffer = locked, locked
 		device.LIDs = &lidTap{LIDStore: device.LIDs, learned: m.learnIdentities}
 	}
 	l.cli = l.newClient(device)
@@ -98,13 +99,8 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	return cli
 }
 
-// frameLost is the sentence with which whatsmeow drops a frame that does not
-// decrypt. A stanza is missing then, and the network sends it again only on
-// the next connection.
-const frameLost = "Failed to decrypt frame: %v"
-
 func (l *link) onWarning(format string) {
-	if format == frameLost {
+	if format == logFrameLost {
 		l.tell(signal{kind: signalSilent, sentence: "a frame from the network was damaged; reconnecting"})
 	}
 }

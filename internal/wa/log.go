@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/rs/zerolog"
-	signallog "go.mau.fi/libsignal/logger"
 	"go.mau.fi/whatsmeow/types"
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
@@ -60,12 +59,8 @@ func (l *waLogger) write(level zerolog.Level, msg string, args []any) {
 
 func (l *waLogger) Errorf(msg string, args ...any) { l.write(zerolog.ErrorLevel, msg, args) }
 
-// refusedStanza is whatsmeow's echo of our own refusals, one for each stanza
-// behind the first.
-const refusedStanza = "Handler for %s failed"
-
 func (l *waLogger) Warnf(msg string, args ...any) {
-	if msg == refusedStanza {
+	if msg == logHandlerFailed {
 		return
 	}
 	l.write(zerolog.WarnLevel, msg, args)
@@ -84,24 +79,6 @@ func (l *waLogger) Debugf(msg string, args ...any) {
 }
 
 func (l *waLogger) Sub(module string) waLog.Logger {
-	silent := l.silent || module == "Recv" || module == "Send" || module == "Socket"
+	silent := l.silent || logsStanzas(module)
 	return &waLogger{log: l.log, module: l.module + "/" + module, silent: silent, onWarn: l.onWarn}
-}
-
-// quietSignal drops libsignal's log. The library prints to standard output
-// whatever the client's logger is, and its debug output is key material; what
-// matters comes back as errors.
-type quietSignal struct{}
-
-func (quietSignal) Debug(string, string)   {}
-func (quietSignal) Info(string, string)    {}
-func (quietSignal) Warning(string, string) {}
-func (quietSignal) Error(string, string)   {}
-func (quietSignal) Configure(string)       {}
-
-// init and not a constructor, because libsignal's logger is one per process
-// and read without a lock by everything that encrypts.
-func init() {
-	var quiet signallog.Loggable = quietSignal{}
-	signallog.Setup(&quiet)
 }

@@ -52,7 +52,7 @@ type Manager struct {
 	opts      Options
 	log       zerolog.Logger
 	store     Store
-	db        *keyDB
+	db        *sessionDB
 	container *sqlstore.Container
 
 	background context.Context // of everything that must not die with a request
@@ -84,13 +84,13 @@ type Manager struct {
 
 // Open opens the session's database. Nothing is dialled before [Manager.Run].
 func Open(ctx context.Context, opts Options) (*Manager, error) {
-	db, err := openKeys(ctx, opts.SessionPath)
+	db, err := openSessionDB(ctx, opts.SessionPath)
 	if err != nil {
 		return nil, err
 	}
 	container := sqlstore.NewWithDB(db.DB, "sqlite", newWALogger(opts.Log, nil))
 	if err := container.Upgrade(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", opts.SessionPath, sessionDatabase.Explain(err)), db.Close())
+		return nil, errors.Join(fmt.Errorf("open %s: %w", opts.SessionPath, sessionFile.Explain(err)), db.Close())
 	}
 	if opts.Watch, err = db.watch(opts.Watch); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -115,7 +115,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 func (m *Manager) loadUser(ctx context.Context) error {
 	device, err := m.container.GetFirstDevice(ctx)
 	if err != nil {
-		return fmt.Errorf("read the session: %w", sessionDatabase.Explain(err))
+		return fmt.Errorf("read the session: %w", sessionFile.Explain(err))
 	}
 	m.setUser(userOf(device))
 	if device.ID == nil {

@@ -2,7 +2,6 @@ package wa
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -94,22 +93,6 @@ func (m *Manager) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn
 		return bridge.MediaConn{}, err
 	}
 	return l.mediaConn(ctx, refresh)
-}
-
-func (l *link) mediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error) {
-	//lint:ignore SA1019 there is no other way to the media hosts, and the version of the library is pinned
-	named, err := l.cli.DangerousInternals().RefreshMediaConn(ctx, refresh)
-	if err == nil && len(named.Hosts) == 0 {
-		err = errors.New("the network named no media hosts")
-	}
-	if err != nil {
-		return bridge.MediaConn{}, bridge.NotConnected("the network did not name its media hosts: try again in a moment").Because(err)
-	}
-	conn := bridge.MediaConn{Auth: named.Auth}
-	for _, host := range named.Hosts {
-		conn.Hosts = append(conn.Hosts, host.Hostname)
-	}
-	return conn, nil
 }
 
 // setDirectPath gives the content's file a new place. The URL is the old

@@ -73,9 +73,7 @@ func ReadNetworkFile(path string) (Network, error) {
 	if err != nil || len(key) != len(whatsmeow.WACertPubKey) {
 		return Network{}, fmt.Errorf("noiseRootKey must be 32 bytes in base64")
 	}
-	if root := [32]byte(key); root != whatsmeow.WACertPubKey {
-		whatsmeow.WACertPubKey = root
-	}
+	setNoiseRoot([32]byte(key))
 	return Network{simulated: &simulatedNetwork{address: address.Host, roots: roots}}, nil
 }
 

@@ -2,9 +2,7 @@ package wa
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
-	"strings"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -45,9 +43,7 @@ type pairing struct {
 	paired      bool
 }
 
-// qr is the QR code to show now; nil when there is none. It is built from the
-// device's present secret, because a wrong code typed on the phone changes
-// that secret and whatsmeow tells nobody. The caller holds Manager.mu.
+// qr is the QR code to show now; nil when there is none. The caller holds Manager.mu.
 func (p *pairing) qr(now time.Time) *string {
 	if len(p.codes) == 0 || p.paired || p.passkey != nil {
 		return nil
@@ -59,27 +55,8 @@ func (p *pairing) qr(now time.Time) *string {
 	if index >= len(p.codes) {
 		return nil
 	}
-	head, fields, found := strings.Cut(p.codes[index], "#")
-	parts := strings.Split(fields, ",")
-	if !found || len(parts) != 5 {
-		return &p.codes[index]
-	}
-	secret := presentSecret(p.link.cli.Store)
-	parts[3] = base64.StdEncoding.EncodeToString(secret[:])
-	code := head + "#" + strings.Join(parts, ",")
+	code := withPresentSecret(p.codes[index], p.link.cli.Store)
 	return &code
-}
-
-// presentSecret copies the device's ADV secret. whatsmeow replaces the slice
-// in a goroutine of its own without a lock; every value it ever has is 32
-// bytes long, so a header read at that moment is still one of them.
-//
-//go:norace
-func presentSecret(device *store.Device) (secret [32]byte) {
-	for i := range min(len(device.AdvSecretKey), len(secret)) {
-		secret[i] = device.AdvSecretKey[i]
-	}
-	return secret
 }
 
 // runPairing keeps an unpaired socket open, renewing its codes without end,

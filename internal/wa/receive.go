@@ -159,7 +159,7 @@ func (l *link) refuse(cause error) bool {
 	m.mu.Unlock()
 	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("not stored, not acknowledged")
 	l.tell(signal{kind: signalRefused, after: wait,
-		sentence: "a message could not be stored and was left with the network: " + reasonOf(sessionDatabase.Explain(cause))})
+		sentence: "a message could not be stored and was left with the network: " + reasonOf(sessionFile.Explain(cause))})
 	return false
 }
 

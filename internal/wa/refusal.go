@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -30,7 +29,7 @@ const (
 func isSocketError(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, socket.ErrSocketClosed) || errors.Is(err, net.ErrClosed) || errors.As(err, &op) ||
-		strings.Contains(err.Error(), "failed to send message node")
+		isNodeNotWritten(err)
 }
 
 // refusalOf turns the library's error into a named one. Nothing here is worth
@@ -44,13 +43,13 @@ func (m *Manager) refusalOf(err error, chat bridge.JID) error {
 		return m.serverRefusal(err, chat)
 	case errors.Is(err, whatsmeow.ErrNotInGroup), errors.Is(err, whatsmeow.ErrGroupNotFound):
 		return bridge.Fail(bridge.CodeNotInGroup, "the account is not in that group").Because(err)
-	case strings.Contains(err.Error(), "no LID found for"):
+	case isNumberUnknown(err):
 		return bridge.Fail(bridge.CodeNotOnNetwork, "the recipient is not on WhatsApp: check the number (E.164 digits with country code)").Because(err)
 	case errors.As(err, &iq) && iq.Code == codeRateLimited:
 		return rateLimited(err)
 	case errors.As(err, &iq) && iq.Code >= 400 && iq.Code < 500:
 		return bridge.Fail(bridge.CodeSendRefused, "the network refused a query for this recipient (code %d)", iq.Code).Because(err)
-	case errors.As(err, &iq), errors.Is(err, whatsmeow.ErrIQTimedOut), errors.Is(err, errTurn):
+	case errors.As(err, &iq), errors.Is(err, whatsmeow.ErrIQTimedOut), errors.Is(err, errHeldTooLong):
 		return bridge.NotConnected("the network did not answer: try again in a moment").Because(err)
 	}
 	if again, _ := uncertain(err); again {
@@ -60,10 +59,7 @@ func (m *Manager) refusalOf(err error, chat bridge.JID) error {
 }
 
 func (m *Manager) serverRefusal(err error, chat bridge.JID) error {
-	var code int
-	if _, scanErr := fmt.Sscanf(strings.TrimPrefix(err.Error(), whatsmeow.ErrServerReturnedError.Error()), "%d", &code); scanErr != nil {
-		code = 0
-	}
+	code := serverCode(err)
 	switch code {
 	case codeReachout:
 		return &bridge.Error{Code: bridge.CodeReachoutRestricted, Err: err, RetryAfter: m.timelockLeft(),

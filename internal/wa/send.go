@@ -174,7 +174,7 @@ func (m *Manager) recovered(doing string, err *error) {
 	*err = fmt.Errorf("%w: %s", errPanicked, cause)
 }
 
-// try is one call of whatsmeow's SendMessage, in its turn of the Signal lock.
+// try is one call of whatsmeow's SendMessage, under the Signal lock.
 func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.Message) (resp whatsmeow.SendResponse, err error) {
 	defer m.recovered("sending", &err)
 	l, err := m.open()
@@ -184,18 +184,18 @@ func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.M
 	if !l.loggedIn() { // the status may be behind: do not encrypt for nothing
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
 	}
-	turn, end := l.guard.sendTurn(ctx)
+	holding, end := l.lock.forSend(ctx)
 	defer end()
 	if m.beforeTry != nil {
 		m.beforeTry()
 	}
-	resp, err = l.cli.SendMessage(turn, to, proto.Clone(msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: id, Timeout: sendAnswer})
+	resp, err = l.cli.SendMessage(holding, to, proto.Clone(msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: id, Timeout: sendAnswer})
 	switch {
 	case err == nil:
 		err = l.reached(ctx, to)
-	case errors.Is(context.Cause(turn), errTurn):
-		err = errTurn
-	case !mayHaveLeft(turn):
+	case errors.Is(context.Cause(holding), errHeldTooLong):
+		err = errHeldTooLong
+	case !mayHaveLeft(holding):
 		err = fmt.Errorf("%w: %w", errNothingLeft, err)
 	}
 	return resp, err
@@ -376,7 +376,7 @@ func uncertain(err error) (again, ambiguous bool) {
 	var disconnected *whatsmeow.DisconnectedError
 	left := !errors.Is(err, errNothingLeft)
 	switch {
-	case errors.Is(err, errTurn):
+	case errors.Is(err, errHeldTooLong):
 		return false, false
 	case errors.Is(err, whatsmeow.ErrNotConnected):
 		return true, false

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -405,8 +404,7 @@ func (s *session) logout(ctx context.Context) commandResult {
 		ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
 		err := s.l.cli.Logout(ctx)
 		cancel()
-		// whatsmeow's own deletion of the keys comes after the network's answer.
-		unlinked = err == nil || strings.Contains(err.Error(), "error deleting data from store")
+		unlinked = err == nil || isUnlinkedOnly(err)
 		if err != nil {
 			s.m.log.Warn().Str("error", redact(err.Error())).Msg("unlinking at the network failed; wiping the session all the same")
 		}
@@ -427,7 +425,7 @@ func (s *session) logout(ctx context.Context) commandResult {
 // what the file still has of them.
 func (s *session) wipe(ctx context.Context) error {
 	if err := s.m.container.DeleteDevice(ctx, &store.Device{ID: &s.device}); err != nil {
-		return fmt.Errorf("wipe the session: %w", sessionDatabase.Explain(err))
+		return fmt.Errorf("wipe the session: %w", sessionFile.Explain(err))
 	}
 	return s.m.db.erase(ctx)
 }

@@ -19,16 +19,16 @@ import (
 	"bridged/internal/dbfile"
 )
 
-// sessionDatabase is how people are told of session.db.
-var sessionDatabase = dbfile.Database{
+// sessionFile is how people are told of session.db.
+var sessionFile = dbfile.Database{
 	Name:   "session.db",
 	Repair: "stop bridged, delete session.db, session.db-wal and session.db-shm, start again and pair the account; messages are kept elsewhere",
 }
 
-// keyDB is session.db: the keys of the linked device, whatsmeow's. It has one
+// sessionDB is session.db: the keys of the linked device, whatsmeow's. It has one
 // connection, so that a decryption's transaction cannot be interleaved with a
 // send's reads and writes.
-type keyDB struct {
+type sessionDB struct {
 	*sql.DB
 	path string
 	// keeper only holds the file open. A connection whose statement is
@@ -37,24 +37,24 @@ type keyDB struct {
 	keeper *sql.DB
 }
 
-// openKeys opens session.db, and makes a new one only where there is none.
-func openKeys(ctx context.Context, path string) (_ *keyDB, err error) {
-	if err := prepareKeys(ctx, path); err != nil {
+// openSessionDB opens session.db, and makes a new one only where there is none.
+func openSessionDB(ctx context.Context, path string) (_ *sessionDB, err error) {
+	if err := prepareSessionDB(ctx, path); err != nil {
 		return nil, err
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, fmt.Errorf("keep %s private: %w", path, err)
 	}
-	k := &keyDB{path: path}
+	k := &sessionDB{path: path}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, k.Close())
 		}
 	}()
-	if k.keeper, err = sql.Open("sqlite", keysDSN(path, "rw")); err != nil {
+	if k.keeper, err = sql.Open("sqlite", sessionDSN(path, "rw")); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	if k.DB, err = sql.Open("sqlite", keysDSN(path, "rw")); err != nil {
+	if k.DB, err = sql.Open("sqlite", sessionDSN(path, "rw")); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	k.keeper.SetMaxOpenConns(1)
@@ -67,9 +67,9 @@ func openKeys(ctx context.Context, path string) (_ *keyDB, err error) {
 	return k, nil
 }
 
-// keysDSN names the file for the driver. What is deleted is overwritten, and
+// sessionDSN names the file for the driver. What is deleted is overwritten, and
 // temporary files, which would hold keys, are in memory.
-func keysDSN(path, mode string) string {
+func sessionDSN(path, mode string) string {
 	query := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)", "temp_store(MEMORY)",
 	}}
@@ -79,28 +79,28 @@ func keysDSN(path, mode string) string {
 // sqliteHeader begins every SQLite database (sqlite.org/fileformat.html, 1.3).
 const sqliteHeader = "SQLite format 3\x00"
 
-// prepareKeys refuses a file that is no whole database, and makes a new one
+// prepareSessionDB refuses a file that is no whole database, and makes a new one
 // where there is none. SQLite itself would take an emptied one for a new one,
 // and the session would be gone silently.
-func prepareKeys(ctx context.Context, path string) error {
+func prepareSessionDB(ctx context.Context, path string) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return createKeys(ctx, path)
+		return createSessionDB(ctx, path)
 	} else if err != nil {
 		return err
 	}
 	defer file.Close()
 	header := make([]byte, len(sqliteHeader))
 	if _, err := io.ReadFull(file, header); err != nil || string(header) != sqliteHeader {
-		return fmt.Errorf("open %s: %w", path, sessionDatabase.Damaged(errors.New("emptied or overwritten")))
+		return fmt.Errorf("open %s: %w", path, sessionFile.Damaged(errors.New("emptied or overwritten")))
 	}
 	return nil
 }
 
-// createKeys makes a database and moves it to its place when it is whole: from
+// createSessionDB makes a database and moves it to its place when it is whole: from
 // then on it is only ever opened, so that no connection puts an empty one where
 // the file was taken away.
-func createKeys(ctx context.Context, path string) error {
+func createSessionDB(ctx context.Context, path string) error {
 	if _, err := os.Stat(path + "-wal"); err == nil {
 		return fmt.Errorf("%s is missing, but %s-wal is there: put session.db back beside it, "+
 			"or delete %s-wal and pair the account again", path, path, path)
@@ -111,13 +111,13 @@ func createKeys(ctx context.Context, path string) error {
 			return fmt.Errorf("clear an unfinished session: %w", err)
 		}
 	}
-	db, err := sql.Open("sqlite", keysDSN(draft, "rwc"))
+	db, err := sql.Open("sqlite", sessionDSN(draft, "rwc"))
 	if err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
 	_, err = db.ExecContext(ctx, "VACUUM") // writes the first page
 	if err := errors.Join(err, db.Close()); err != nil {
-		return fmt.Errorf("create %s: %w", path, sessionDatabase.Explain(err))
+		return fmt.Errorf("create %s: %w", path, sessionFile.Explain(err))
 	}
 	if err := os.Rename(draft, path); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
@@ -130,18 +130,18 @@ func checkPages(ctx context.Context, db *sql.DB, path string) error {
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
 		if dbfile.IsDamage(err) {
-			err = sessionDatabase.Damaged(err)
+			err = sessionFile.Damaged(err)
 		}
-		return fmt.Errorf("open %s: %w", path, sessionDatabase.Explain(err))
+		return fmt.Errorf("open %s: %w", path, sessionFile.Explain(err))
 	}
 	if verdict != "ok" {
-		return fmt.Errorf("open %s: %w", path, sessionDatabase.Damaged(errors.New(verdict)))
+		return fmt.Errorf("open %s: %w", path, sessionFile.Damaged(errors.New(verdict)))
 	}
 	return nil
 }
 
 // watch adds the files to a watch, or to a new one.
-func (k *keyDB) watch(w *dbfile.Watch) (_ *dbfile.Watch, err error) {
+func (k *sessionDB) watch(w *dbfile.Watch) (_ *dbfile.Watch, err error) {
 	if w == nil {
 		if w, err = dbfile.NewWatch(filepath.Dir(k.path)); err != nil {
 			return nil, err
@@ -154,12 +154,12 @@ func (k *keyDB) watch(w *dbfile.Watch) (_ *dbfile.Watch, err error) {
 // delete with it (tokens, messages that it had decrypted or may have to send
 // again) goes too. Then the pages that are in use are written anew, the others
 // are cut off, and so is the log, which has copies of both.
-func (k *keyDB) erase(ctx context.Context) error {
+func (k *sessionDB) erase(ctx context.Context) error {
 	if err := k.empty(ctx); err != nil {
-		return fmt.Errorf("clear the session's tables: %w", sessionDatabase.Explain(err))
+		return fmt.Errorf("clear the session's tables: %w", sessionFile.Explain(err))
 	}
 	if _, err := k.ExecContext(ctx, "VACUUM"); err != nil {
-		return fmt.Errorf("clear the session's file: %w", sessionDatabase.Explain(err))
+		return fmt.Errorf("clear the session's file: %w", sessionFile.Explain(err))
 	}
 	return k.truncateLog(ctx)
 }
@@ -167,14 +167,14 @@ func (k *keyDB) erase(ctx context.Context) error {
 // truncateLog cuts off the write-ahead log, which still has what was deleted
 // since it was last cut off: keys that were used up, and the text of messages,
 // which whatsmeow keeps in the file until they are stored.
-func (k *keyDB) truncateLog(ctx context.Context) error {
+func (k *sessionDB) truncateLog(ctx context.Context) error {
 	var busy, frames, copied int
 	err := k.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &copied)
 	if err == nil && busy != 0 {
 		err = errors.New("it is being read")
 	}
 	if err != nil {
-		return fmt.Errorf("clear the session's log: %w", sessionDatabase.Explain(err))
+		return fmt.Errorf("clear the session's log: %w", sessionFile.Explain(err))
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ const (
 
 // keepShort cuts the log off after deletions of messages and hourly, until ctx
 // ends.
-func (k *keyDB) keepShort(ctx context.Context, deletions <-chan struct{}, log zerolog.Logger) {
+func (k *sessionDB) keepShort(ctx context.Context, deletions <-chan struct{}, log zerolog.Logger) {
 	ticker := time.NewTicker(truncatePause)
 	defer ticker.Stop()
 	for {
@@ -209,12 +209,8 @@ func (k *keyDB) keepShort(ctx context.Context, deletions <-chan struct{}, log ze
 	}
 }
 
-// keptTables outlast a session: the version of the schema, and which numbers and
-// LIDs belong together.
-var keptTables = []string{"whatsmeow_version", "whatsmeow_lid_map"}
-
 // empty deletes the rows of all tables but keptTables.
-func (k *keyDB) empty(ctx context.Context) (err error) {
+func (k *sessionDB) empty(ctx context.Context) (err error) {
 	tx, err := k.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -239,24 +235,8 @@ func (k *keyDB) empty(ctx context.Context) (err error) {
 	return tx.Commit()
 }
 
-func tablesOf(ctx context.Context, tx *sql.Tx) (tables []string, err error) {
-	rows, err := tx.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'whatsmeow\\_%' ESCAPE '\\'")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var table string
-		if err := rows.Scan(&table); err != nil {
-			return nil, err
-		}
-		tables = append(tables, table)
-	}
-	return tables, rows.Err()
-}
-
 // Close closes the file.
-func (k *keyDB) Close() error {
+func (k *sessionDB) Close() error {
 	var errs []error
 	for _, db := range []*sql.DB{k.keeper, k.DB} {
 		if db != nil {

@@ -10,7 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/store"
 )
 
-// heldSessions is a session store that answers nothing and notes who is in.
+// heldSessions is a session store that returns nothing.
 type heldSessions struct {
 	store.NoopStore
 }
@@ -25,18 +25,18 @@ func (*heldSessions) DoDecryptionTxn(ctx context.Context, fn func(context.Contex
 	return fn(ctx)
 }
 
-func newTestGuard() *signalGuard {
+func newTestStore() *lockedStore {
 	s := new(heldSessions)
-	return newSignalGuard(s, s, func(error) {})
+	return &lockedStore{SessionStore: s, EventBuffer: s, lock: newSignalLock(), failed: func(error) {}}
 }
 
-// decrypting starts a decryption and answers a channel that is closed when it
-// had its turn.
-func decrypting(t *testing.T, g *signalGuard) <-chan struct{} {
+// decrypting starts a decryption and returns a channel that is closed when it
+// ended.
+func decrypting(t *testing.T, s *lockedStore) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := g.DoDecryptionTxn(context.Background(), func(context.Context) error { return nil }); err != nil {
+		if err := s.DoDecryptionTxn(context.Background(), func(context.Context) error { return nil }); err != nil {
 			t.Errorf("decryption: %v", err)
 		}
 	}()
@@ -52,20 +52,20 @@ func isDone(done <-chan struct{}) bool {
 	}
 }
 
-func TestGuard_DecryptionWaitsForASend(t *testing.T) {
+func TestSignalLock_DecryptionWaitsForASend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGuard()
-		ctx, end := g.sendTurn(context.Background())
+		s := newTestStore()
+		ctx, end := s.lock.forSend(context.Background())
 		defer end()
-		if _, err := g.GetManySessions(ctx, nil); err != nil {
+		if _, err := s.GetManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
-		done := decrypting(t, g)
+		done := decrypting(t, s)
 		synctest.Wait()
 		if isDone(done) {
 			t.Fatal("a message was decrypted between a send's loading and storing of its sessions")
 		}
-		if err := g.PutManySessions(ctx, nil); err != nil {
+		if err := s.PutManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -75,14 +75,14 @@ func TestGuard_DecryptionWaitsForASend(t *testing.T) {
 	})
 }
 
-func TestGuard_ASendThatFailsHalfwayGivesItsTurnBack(t *testing.T) {
+func TestSignalLock_ASendThatFailsHalfwayGivesItBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGuard()
-		ctx, end := g.sendTurn(context.Background())
-		if _, err := g.GetManySessions(ctx, nil); err != nil {
+		s := newTestStore()
+		ctx, end := s.lock.forSend(context.Background())
+		if _, err := s.GetManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
-		done := decrypting(t, g)
+		done := decrypting(t, s)
 		end()
 		synctest.Wait()
 		if !isDone(done) {
@@ -91,19 +91,19 @@ func TestGuard_ASendThatFailsHalfwayGivesItsTurnBack(t *testing.T) {
 	})
 }
 
-func TestGuard_ASingleEncryptionHoldsItsTurnUntilItsSessionIsStored(t *testing.T) {
+func TestSignalLock_ASingleEncryptionHoldsItUntilItsSessionIsStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGuard()
+		s := newTestStore()
 		ctx := context.Background()
-		if _, err := g.GetSession(ctx, "a"); err != nil {
+		if _, err := s.GetSession(ctx, "a"); err != nil {
 			t.Fatal(err)
 		}
-		done := decrypting(t, g)
+		done := decrypting(t, s)
 		synctest.Wait()
 		if isDone(done) {
 			t.Fatal("a message was decrypted during an encryption")
 		}
-		if err := g.PutSession(ctx, "a", nil); err != nil {
+		if err := s.PutSession(ctx, "a", nil); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -113,29 +113,29 @@ func TestGuard_ASingleEncryptionHoldsItsTurnUntilItsSessionIsStored(t *testing.T
 	})
 }
 
-func TestGuard_AnEncryptionThatFailsLosesItsTurnAfterAWhile(t *testing.T) {
+func TestSignalLock_AnEncryptionThatFailsLosesItAfterAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGuard()
-		if _, err := g.GetSession(context.Background(), "a"); err != nil {
+		s := newTestStore()
+		if _, err := s.GetSession(context.Background(), "a"); err != nil {
 			t.Fatal(err)
 		}
-		done := decrypting(t, g)
-		time.Sleep(leaseTime + time.Millisecond) // virtual time
+		done := decrypting(t, s)
+		time.Sleep(singleLimit + time.Millisecond) // virtual time
 		synctest.Wait()
 		if !isDone(done) {
-			t.Error("an encryption that failed holds up decryption for ever")
+			t.Error("an encryption that failed holds up decryption")
 		}
 	})
 }
 
-func TestGuard_WaitingEndsWithItsContext(t *testing.T) {
-	g := newTestGuard()
-	if _, err := g.GetSession(context.Background(), "a"); err != nil {
+func TestSignalLock_WaitingEndsWithItsContext(t *testing.T) {
+	s := newTestStore()
+	if _, err := s.GetSession(context.Background(), "a"); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := g.GetSession(ctx, "b"); !errors.Is(err, context.Canceled) {
+	if _, err := s.GetSession(ctx, "b"); !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting with an ended context: got %v", err)
 	}
 }

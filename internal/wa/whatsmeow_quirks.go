@@ -1,10 +1,97 @@
 package wa
 
-import "fmt"
+import (
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
 
-// opened runs one of whatsmeow's decryptions of what a sender sealed with a
+	signallog "go.mau.fi/libsignal/logger"
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+	"modernc.org/sqlite"
+
+	"bridged/internal/bridge"
+)
+
+// This file holds everything that leans on what whatsmeow does but does not
+// promise. Each assumption has a test whose name begins with TestQuirk;
+// "make quirks WHATSMEOW=<version>" runs them against another version.
+
+// Formats of whatsmeow's log that mean something.
+const (
+	// logFrameLost is how whatsmeow drops a frame that does not decrypt. A
+	// stanza is missing then, and the network sends it again only on the next
+	// connection.
+	logFrameLost = "Failed to decrypt frame: %v"
+	// logHandlerFailed is whatsmeow's echo of our own refusals, one for each
+	// stanza behind the first.
+	logHandlerFailed = "Handler for %s failed"
+)
+
+// logsStanzas reports whether the debug output of one of whatsmeow's loggers
+// is whole stanzas, keys and pairing secrets among them.
+func logsStanzas(module string) bool {
+	return module == "Recv" || module == "Send" || module == "Socket"
+}
+
+// libsignal prints to standard output whatever the client's logger is, and its
+// debug output is key material; what matters comes back as errors. Its logger
+// is one for the process and read without a lock by everything that encrypts,
+// so it is set before anything else runs.
+func init() {
+	var quiet signallog.Loggable = quietSignal{}
+	signallog.Setup(&quiet)
+}
+
+// quietSignal drops libsignal's log.
+type quietSignal struct{}
+
+func (quietSignal) Debug(string, string)   {}
+func (quietSignal) Info(string, string)    {}
+func (quietSignal) Warning(string, string) {}
+func (quietSignal) Error(string, string)   {}
+func (quietSignal) Configure(string)       {}
+
+// setNoiseRoot sets the key that signs the network's certificates. It is one
+// for the process and read without a lock: it must be set before any client
+// exists, and is only written if it changes.
+func setNoiseRoot(key [32]byte) {
+	if key != whatsmeow.WACertPubKey {
+		whatsmeow.WACertPubKey = key
+	}
+}
+
+// isNodeNotWritten reports whether whatsmeow failed to write a message's
+// stanza to the socket.
+func isNodeNotWritten(err error) bool {
+	return strings.Contains(err.Error(), "failed to send message node")
+}
+
+// isNumberUnknown reports whether the network knows nobody with the number.
+func isNumberUnknown(err error) bool { return strings.Contains(err.Error(), "no LID found for") }
+
+// isUnlinkedOnly reports whether a logout failed only after the network had
+// unlinked the device: whatsmeow deletes the keys after the network's answer.
+func isUnlinkedOnly(err error) bool {
+	return strings.Contains(err.Error(), "error deleting data from store")
+}
+
+// serverCode returns the code with which the network refused a message, or 0.
+func serverCode(err error) int {
+	var code int
+	if _, scanErr := fmt.Sscanf(strings.TrimPrefix(err.Error(), whatsmeow.ErrServerReturnedError.Error()), "%d", &code); scanErr != nil {
+		return 0
+	}
+	return code
+}
+
+// opened runs one of whatsmeow's decryptions of what a sender encrypted with a
 // message's secret. They panic at a nonce of another length and at fields that
-// are missing; here that is a failure like any other.
+// are missing; here that is an error like any other.
 func opened[T any](decrypt func() (T, error)) (content T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -12,4 +99,179 @@ func opened[T any](decrypt func() (T, error)) (content T, err error) {
 		}
 	}()
 	return decrypt()
+}
+
+// keptTables outlast a session: the version of the schema, and which numbers
+// and LIDs belong together.
+var keptTables = []string{"whatsmeow_version", "whatsmeow_lid_map"}
+
+// tablesOf lists whatsmeow's tables.
+func tablesOf(ctx context.Context, tx *sql.Tx) (tables []string, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'whatsmeow\_%' ESCAPE '\'`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table string
+		if err := rows.Scan(&table); err != nil {
+			return nil, err
+		}
+		tables = append(tables, table)
+	}
+	return tables, rows.Err()
+}
+
+// identities reads which numbers and LIDs belong together. whatsmeow's own
+// methods look up one at a time.
+func (k *sessionDB) identities(ctx context.Context) ([]bridge.Fact, error) {
+	rows, err := k.QueryContext(ctx, `SELECT lid, pn FROM whatsmeow_lid_map`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var facts []bridge.Fact
+	for rows.Next() {
+		var lid, pn string
+		if err := rows.Scan(&lid, &pn); err != nil {
+			return facts, err
+		}
+		facts = append(facts, bridge.Identity{PN: bridge.PhoneJID(pn), LID: bridge.JID(lid + "@" + bridge.ServerLID)})
+	}
+	return facts, rows.Err()
+}
+
+// mediaConn asks for the network's media hosts, for which whatsmeow has no
+// exported method.
+func (l *link) mediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error) {
+	//lint:ignore SA1019 nothing else returns the media hosts, and the library's version is pinned
+	named, err := l.cli.DangerousInternals().RefreshMediaConn(ctx, refresh)
+	if err == nil && len(named.Hosts) == 0 {
+		err = errors.New("the network named no media hosts")
+	}
+	if err != nil {
+		return bridge.MediaConn{}, bridge.NotConnected("the network did not name its media hosts: try again in a moment").Because(err)
+	}
+	conn := bridge.MediaConn{Auth: named.Auth}
+	for _, host := range named.Hosts {
+		conn.Hosts = append(conn.Hosts, host.Hostname)
+	}
+	return conn, nil
+}
+
+// withPresentSecret returns a QR code with the device's present secret. A
+// wrong code typed on the phone changes that secret, and whatsmeow tells
+// nobody. A code of another form is returned as it is.
+func withPresentSecret(code string, device *store.Device) string {
+	head, fields, found := strings.Cut(code, "#")
+	parts := strings.Split(fields, ",")
+	if !found || len(parts) != 5 {
+		return code
+	}
+	secret := presentSecret(device)
+	parts[3] = base64.StdEncoding.EncodeToString(secret[:])
+	return head + "#" + strings.Join(parts, ",")
+}
+
+// presentSecret copies the device's ADV secret. whatsmeow replaces the slice
+// in a goroutine of its own without a lock; every value it ever has is 32
+// bytes long, so a header read at that moment is still one of them.
+//
+//go:norace
+func presentSecret(device *store.Device) (secret [32]byte) {
+	for i := range min(len(device.AdvSecretKey), len(secret)) {
+		secret[i] = device.AdvSecretKey[i]
+	}
+	return secret
+}
+
+// lockedStore stands between whatsmeow and its store, and takes and releases
+// the Signal lock by the calls that whatsmeow makes: GetManySessions and
+// PutManySessions around the encryptions of a send, DoDecryptionTxn around a
+// decryption, GetSession and PutSession around any other encryption.
+type lockedStore struct {
+	store.SessionStore
+	store.EventBuffer
+	lock   *signalLock
+	failed func(error) // told when the store fails; the stanza is left unacknowledged
+}
+
+// DoDecryptionTxn holds the lock over one decryption. A failing store must not
+// look like an undecryptable message, which whatsmeow would acknowledge: as a
+// cancelled context it leaves the message unacknowledged, and the network
+// sends it again.
+func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
+	if err := s.lock.acquire(ctx); err != nil {
+		return err
+	}
+	defer s.lock.release()
+	inside := context.WithValue(ctx, holdKey{}, &hold{held: true})
+	return s.unacknowledged(s.EventBuffer.DoDecryptionTxn(inside, fn))
+}
+
+// GetBufferedEvent treats a failing store as [lockedStore.DoDecryptionTxn] does.
+func (s *lockedStore) GetBufferedEvent(ctx context.Context, hash [32]byte) (*store.BufferedEvent, error) {
+	event, err := s.EventBuffer.GetBufferedEvent(ctx, hash)
+	return event, s.unacknowledged(err)
+}
+
+func (s *lockedStore) unacknowledged(err error) error {
+	var failure *sqlite.Error
+	if !errors.As(err, &failure) {
+		return err
+	}
+	s.failed(fmt.Errorf("the session database failed: %w", err))
+	return fmt.Errorf("%w: %w", context.Canceled, err)
+}
+
+// GetManySessions begins a send's hold: whatsmeow loads all sessions that the
+// send needs at once.
+func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
+	if h := holdOf(ctx); h != nil && !h.holds() {
+		if err := s.lock.begin(ctx, h); err != nil {
+			return nil, err
+		}
+	}
+	return s.SessionStore.GetManySessions(ctx, addresses)
+}
+
+// PutManySessions ends a send's hold: its sessions are stored.
+func (s *lockedStore) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
+	err := s.SessionStore.PutManySessions(ctx, sessions)
+	if h := holdOf(ctx); h != nil {
+		h.setStored()
+		s.lock.end(h)
+	}
+	return err
+}
+
+// GetSession begins the hold of a single encryption, unless the context holds
+// the lock already.
+func (s *lockedStore) GetSession(ctx context.Context, address string) ([]byte, error) {
+	if !holdOf(ctx).holds() {
+		if err := s.lock.beginSingle(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.SessionStore.GetSession(ctx, address)
+}
+
+// PutSession ends the hold of a single encryption.
+func (s *lockedStore) PutSession(ctx context.Context, address string, session []byte) error {
+	err := s.SessionStore.PutSession(ctx, address, session)
+	if !holdOf(ctx).holds() {
+		s.lock.endSingle(nil)
+	}
+	return err
+}
+
+// MigratePNToLID holds the lock, because it re-keys sessions.
+func (s *lockedStore) MigratePNToLID(ctx context.Context, pn, lid types.JID) error {
+	if !holdOf(ctx).holds() {
+		if err := s.lock.acquire(ctx); err != nil {
+			return err
+		}
+		defer s.lock.release()
+	}
+	return s.SessionStore.MigratePNToLID(ctx, pn, lid)
 }

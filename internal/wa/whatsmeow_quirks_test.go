@@ -1,17 +1,151 @@
 package wa
 
 import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	signallog "go.mau.fi/libsignal/logger"
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/store/sqlstore"
+	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 	"go.mau.fi/whatsmeow/util/gcmutil"
+	waLog "go.mau.fi/whatsmeow/util/log"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
 )
 
-// TestOpened_MalformedIsAnError names what whatsmeow panics at.
-func TestOpened_MalformedIsAnError(t *testing.T) {
+func text(s string) *waE2E.Message { return &waE2E.Message{Conversation: proto.String(s)} }
+
+func TestQuirk_ALostFrameIsToldInTheLogAlone(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.device.CorruptFrames(1)
+	c.say(t, "lost")
+	c.log.waitWarning(t, logFrameLost)
+}
+
+func TestQuirk_ARefusalIsEchoedInTheLogAndNotAcknowledged(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.handleWith(func(string) bool { return false })
+	id := c.say(t, "refused")
+	c.waitReceived(t, id)
+	c.log.waitWarning(t, logHandlerFailed)
+	if c.acknowledged(id) {
+		t.Error("a refused message was acknowledged")
+	}
+}
+
+func TestQuirk_APanicInTheHandlerIsAcknowledged(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.handleWith(func(string) bool { panic("drill") })
+	id := c.say(t, "lost for good")
+	if err := c.device.WaitAcknowledged(plainContext(t), id); err != nil {
+		t.Errorf("whatsmeow leaves it with the network now, and link.handle need not recover: %v", err)
+	}
+}
+
+func TestQuirk_StanzasAreLoggedByKnownModulesAlone(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.waitReceived(t, c.say(t, "hello"))
+	logged := map[string]bool{}
+	for _, line := range c.log.all() {
+		if strings.Contains(line.text, "<iq") || strings.Contains(line.text, "<message") {
+			logged[line.module] = true
+			if !logsStanzas(line.module) {
+				t.Errorf("the module %q logs stanzas: %s", line.module, line.format)
+			}
+		}
+	}
+	if !logged["Recv"] || !logged["Send"] {
+		t.Errorf("stanzas are logged by %v", logged)
+	}
+}
+
+// TestQuirk_LibsignalPrintsNothing is not parallel: it takes away the standard
+// output.
+func TestQuirk_LibsignalPrintsNothing(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	stdout := os.Stdout
+	os.Stdout = write
+	signallog.Error("drill")
+	signallog.Debug("drill")
+	os.Stdout = stdout
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	printed := make([]byte, 100)
+	if n, _ := read.Read(printed); n > 0 {
+		t.Errorf("printed %q", printed[:n])
+	}
+}
+
+func TestQuirk_ErrorOfANumberThatNobodyHas(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	_, err := c.SendMessage(plainContext(t), types.NewJID("15550100999", types.DefaultUserServer), text("anybody?"))
+	if err == nil || !isNumberUnknown(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestQuirk_ErrorOfARefusalHasTheCode(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.device.FailSends(simnet.SendFault{Code: 479})
+	_, err := c.SendMessage(plainContext(t), c.friend.PN(), text("refused"))
+	if !errors.Is(err, whatsmeow.ErrServerReturnedError) || serverCode(err) != 479 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestQuirk_ErrorOfAStanzaThatIsNotWritten(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.store.interfere(nil, c.Disconnect)
+	_, err := c.SendMessage(plainContext(t), c.friend.PN(), text("not written"))
+	if err == nil || !isNodeNotWritten(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// undeletable cannot delete the keys of a device.
+type undeletable struct{ store.DeviceContainer }
+
+func (undeletable) DeleteDevice(context.Context, *store.Device) error { return errors.New("drill") }
+
+func TestQuirk_ErrorOfALogoutThatUnlinkedButKeptTheKeys(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.Store.Container = undeletable{c.Store.Container}
+	if err := c.Logout(plainContext(t)); err == nil || !isUnlinkedOnly(err) {
+		t.Errorf("got %v", err)
+	}
+	if linked := c.phone.LinkedDevices(); len(linked) != 0 {
+		t.Errorf("%d devices are still linked", len(linked))
+	}
+}
+
+// TestQuirk_MalformedContentPanics: opened turns it into an error.
+func TestQuirk_MalformedContentPanics(t *testing.T) {
 	for name, decrypt := range map[string]func() ([]byte, error){
 		"a nonce of another length": func() ([]byte, error) {
 			return gcmutil.Decrypt(make([]byte, 32), []byte("short"), make([]byte, 32), nil)
@@ -24,5 +158,194 @@ func TestOpened_MalformedIsAnError(t *testing.T) {
 		if _, err := opened(decrypt); err == nil || !strings.HasPrefix(err.Error(), "malformed") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestQuirk_TablesOfTheSession(t *testing.T) {
+	t.Parallel()
+	ctx := plainContext(t)
+	db, err := openSessionDB(ctx, filepath.Join(t.TempDir(), "session.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	container := sqlstore.NewWithDB(db.DB, "sqlite", waLog.Noop)
+	if err := container.Upgrade(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := container.LIDMap.PutLIDMapping(ctx, types.NewJID("100", types.HiddenUserServer), types.NewJID("15550100301", types.DefaultUserServer)); err != nil {
+		t.Fatal(err)
+	}
+	version := countRows(t, db, "whatsmeow_version")
+	if err := db.erase(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := countRows(t, db, "whatsmeow_version"); got != version || got != 1 {
+		t.Errorf("rows with the schema's version: got %d, want 1", got)
+	}
+	found, err := db.identities(ctx)
+	if want := (bridge.Identity{PN: "15550100301@s.whatsapp.net", LID: "100@lid"}); err != nil || len(found) != 1 || found[0] != want {
+		t.Errorf("identities: got %v, %v, want %v", found, err, want)
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := tablesOf(ctx, tx)
+	if err := errors.Join(err, tx.Rollback()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append([]string{"whatsmeow_device", "whatsmeow_sessions", "whatsmeow_event_buffer"}, keptTables...) {
+		if !slices.Contains(tables, name) {
+			t.Errorf("no table %s among %v", name, tables)
+		}
+	}
+}
+
+func countRows(t *testing.T, db *sessionDB, table string) (count int) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&count); err != nil {
+		t.Fatal(err)
+	}
+	return count
+}
+
+func TestQuirk_MediaHosts(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	l := &link{cli: c.Client}
+	conn, err := l.mediaConn(plainContext(t), true)
+	if err != nil || len(conn.Hosts) == 0 || conn.Auth == "" {
+		t.Errorf("got %+v, %v", conn, err)
+	}
+}
+
+// TestQuirk_AQRCodeHasTheSecretInItsFourthField, and whatsmeow makes all codes
+// of a socket at once, with the secret of that moment.
+func TestQuirk_AQRCodeHasTheSecretInItsFourthField(t *testing.T) {
+	t.Parallel()
+	network, err := simnet.New(context.Background(), simnet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(network.Close)
+	device := simnet.NewDevice(waLog.Noop)
+	client := whatsmeow.NewClient(device, waLog.Noop)
+	network.Configure(client)
+	shown := make(chan []string, 1)
+	client.AddEventHandler(func(evt any) {
+		if qr, ok := evt.(*events.QR); ok {
+			shown <- qr.Codes
+		}
+	})
+	if err := client.Connect(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Disconnect)
+	codes := await(t, shown)
+	if len(codes) != 6 || len(device.AdvSecretKey) != 32 {
+		t.Errorf("got %d codes and a secret of %d bytes", len(codes), len(device.AdvSecretKey))
+	}
+	for _, code := range codes {
+		if got := withPresentSecret(code, device); got != code {
+			t.Errorf("got %s, want %s", got, code)
+		}
+	}
+	old := base64.StdEncoding.EncodeToString(device.AdvSecretKey)
+	device.AdvSecretKey = []byte("another secret, of 32 bytes too.")
+	want := strings.Replace(codes[0], old, base64.StdEncoding.EncodeToString(device.AdvSecretKey), 1)
+	if got := withPresentSecret(codes[0], device); got != want || got == codes[0] {
+		t.Errorf("with another secret: got %s, want %s", got, want)
+	}
+}
+
+func TestQuirk_ASendLoadsItsSessionsAtOnceAndStoresThemBeforeItLeaves(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	group, err := c.phone.CreateGroup(plainContext(t), simnet.GroupOptions{Subject: "crew", Members: []*simnet.Phone{c.friend}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]types.JID{"the first to a person": c.friend.PN(), "another": c.friend.PN(), "to a group": group.JID()} {
+		sent := c.device.Counters().Sent
+		c.store.interfere(nil, func() {
+			if c.device.Counters().Sent != sent {
+				t.Errorf("%s: left before its sessions were stored", name)
+			}
+		})
+		ctx := context.WithValue(plainContext(t), sendMark{}, name)
+		if _, err := c.SendMessage(ctx, to, text(name)); err != nil {
+			t.Fatal(err)
+		}
+		got := c.store.names(func(call storeCall) bool { return call.send == name && call.name != "MigratePNToLID" })
+		if want := []string{"GetManySessions", "PutManySessions"}; !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestQuirk_ADecryptionChangesSessionsInsideItsTransactionAlone(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	if err := c.device.WaitQuiet(plainContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	c.store.forget()
+	c.waitReceived(t, c.say(t, "one"))
+	c.waitReceived(t, c.say(t, "two"))
+	changes := func(call storeCall) bool { return call.name == "GetSession" || call.name == "PutSession" }
+	if outside := c.store.names(func(call storeCall) bool { return changes(call) && !call.decrypting }); len(outside) > 0 {
+		t.Errorf("outside of the transactions: %v", outside)
+	}
+	if inside := c.store.names(func(call storeCall) bool { return changes(call) && call.decrypting }); !slices.Contains(inside, "PutSession") {
+		t.Errorf("inside of the transactions: %v", inside)
+	}
+}
+
+func TestQuirk_ASingleEncryptionLoadsOneSessionAndStoresIt(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	ctx := context.WithValue(plainContext(t), sendMark{}, "peer")
+	if _, err := c.SendPeerMessage(ctx, c.BuildUnavailableMessageRequest(c.friend.PN(), c.friend.PN(), "ID")); err != nil {
+		t.Fatal(err)
+	}
+	got := c.store.names(func(call storeCall) bool { return call.send == "peer" })
+	if want := []string{"GetSession", "PutSession"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestQuirk_ACancelledDecryptionIsNotAcknowledged, where any other failure is
+// an undecryptable message, which is.
+func TestQuirk_ACancelledDecryptionIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	failed := make(chan struct{}, 16)
+	c.store.interfere(func() error {
+		failed <- struct{}{}
+		return fmt.Errorf("%w: drill", context.Canceled)
+	}, nil)
+	id := c.say(t, "not now")
+	await(t, failed)
+	c.store.interfere(nil, nil)
+	c.waitReceived(t, c.say(t, "behind it"))
+	if c.acknowledged(id) {
+		t.Error("acknowledged, and so lost")
+	}
+	c.ResetConnection()
+	c.waitReceived(t, id)
+}
+
+// TestQuirk_ASendWithoutTheRecipientsKeysSucceeds, and link.reached finds out.
+func TestQuirk_ASendWithoutTheRecipientsKeysSucceeds(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.device.FailQueries(simnet.IQFault{Namespace: "encrypt", Tag: "key", Code: 500, Text: "drill"})
+	ctx := plainContext(t)
+	if _, err := c.SendMessage(ctx, c.friend.PN(), text("to nobody")); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&link{cli: c.Client}).reached(ctx, c.friend.PN()); !errors.Is(err, errNoKeys) {
+		t.Errorf("got %v, want %v", err, errNoKeys)
 	}
 }

@@ -48,14 +48,14 @@ func BenchmarkPages(b *testing.B) {
 	c := bigStore(b)
 	big := c.chats[0]
 	count := 0
-	err := c.s.read(context.Background(), func(r *snapshot) error {
+	err := c.s.read(context.Background(), func(r *readTx) error {
 		return r.scan(r.ctx, "SELECT message_count FROM chats WHERE jid = ?", []any{string(big)}, &count)
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	sender := messages(b, c.s, bridge.MessageQuery{Chat: big, Limit: 1})[0].SenderJID
-	deep := place{1_732_000_000_000 + 30*dayLength, 0}.cursor()
+	deep := position{1_732_000_000_000 + 30*dayLength, 0}.cursor()
 	b.Logf("largest chat: %d messages", count)
 	for name, q := range map[string]bridge.MessageQuery{
 		"newest100":    {Limit: 100},
@@ -147,7 +147,7 @@ func BenchmarkSearchInChat(b *testing.B) {
 // like is the usual way: a scan over the same rows.
 func (c *corpus) like(b *testing.B, q string) {
 	b.Helper()
-	err := c.s.read(context.Background(), func(r *snapshot) error {
+	err := c.s.read(context.Background(), func(r *readTx) error {
 		return r.each(r.ctx, `
 			SELECT arrival FROM messages WHERE content LIKE '%' || ? || '%'
 			ORDER BY arrival DESC LIMIT 100`, []any{q}, func(rows *sql.Rows) error { return rows.Scan(new(int64)) })

@@ -117,7 +117,7 @@ func (s *Store) noteDamagedTables(damaged map[string]string) {
 	}
 	if !s.indexBroken.Swap(true) {
 		s.log.Warn().Msg("search index is damaged; searches scan until it is made anew")
-		s.nudgeIndex()
+		s.notifyIndex()
 	}
 }
 

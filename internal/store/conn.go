@@ -7,34 +7,34 @@ import (
 	"fmt"
 )
 
-// session is one connection with the statements that it has prepared: SQLite
+// conn is one connection with the statements that it has prepared: SQLite
 // takes longer to prepare most of ours than to run them. It is used by one
 // goroutine at a time.
-type session struct {
-	conn  *sql.Conn
-	stmts map[string]*sql.Stmt
+type conn struct {
+	sqlConn *sql.Conn
+	stmts   map[string]*sql.Stmt
 }
 
-func newSession(ctx context.Context, db *sql.DB) (*session, error) {
-	conn, err := db.Conn(ctx)
+func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
+	sqlConn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &session{conn: conn, stmts: make(map[string]*sql.Stmt)}, nil
+	return &conn{sqlConn: sqlConn, stmts: make(map[string]*sql.Stmt)}, nil
 }
 
-func (s *session) close() {
+func (s *conn) close() {
 	for _, stmt := range s.stmts {
 		stmt.Close()
 	}
-	s.conn.Close()
+	s.sqlConn.Close()
 }
 
-func (s *session) prepare(query string) (*sql.Stmt, error) {
+func (s *conn) prepare(query string) (*sql.Stmt, error) {
 	if stmt, ok := s.stmts[query]; ok {
 		return stmt, nil
 	}
-	stmt, err := s.conn.PrepareContext(context.Background(), query)
+	stmt, err := s.sqlConn.PrepareContext(context.Background(), query)
 	if err != nil {
 		return nil, fmt.Errorf("prepare: %w", err)
 	}
@@ -42,7 +42,7 @@ func (s *session) prepare(query string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
-func (s *session) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+func (s *conn) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	stmt, err := s.prepare(query)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *session) exec(ctx context.Context, query string, args ...any) (sql.Resu
 	return stmt.ExecContext(ctx, args...)
 }
 
-func (s *session) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (s *conn) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	stmt, err := s.prepare(query)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *session) query(ctx context.Context, query string, args ...any) (*sql.Ro
 }
 
 // scan reads the one row of a query: [sql.ErrNoRows] when there is none.
-func (s *session) scan(ctx context.Context, query string, args []any, into ...any) error {
+func (s *conn) scan(ctx context.Context, query string, args []any, into ...any) error {
 	stmt, err := s.prepare(query)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (s *session) scan(ctx context.Context, query string, args []any, into ...an
 }
 
 // each calls f for every row of a query.
-func (s *session) each(ctx context.Context, query string, args []any, f func(*sql.Rows) error) error {
+func (s *conn) each(ctx context.Context, query string, args []any, f func(*sql.Rows) error) error {
 	rows, err := s.query(ctx, query, args...)
 	if err != nil {
 		return err
@@ -82,9 +82,9 @@ func (s *session) each(ctx context.Context, query string, args []any, f func(*sq
 	return rows.Err()
 }
 
-// snapshot is one consistent view of the store, for reading.
-type snapshot struct {
-	*session
+// readTx is one consistent view of the store, for reading.
+type readTx struct {
+	*conn
 	ctx context.Context
 	s   *Store
 
@@ -92,8 +92,8 @@ type snapshot struct {
 }
 
 // read runs f on one snapshot. Its errors are those of explainRead.
-func (s *Store) read(ctx context.Context, f func(*snapshot) error) error {
-	var r *session
+func (s *Store) read(ctx context.Context, f func(*readTx) error) error {
+	var r *conn
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -105,7 +105,7 @@ func (s *Store) read(ctx context.Context, f func(*snapshot) error) error {
 	if _, err := r.exec(context.Background(), "BEGIN"); err != nil {
 		return explainRead(ctx, fmt.Errorf("begin reading: %w", err))
 	}
-	err := f(&snapshot{session: r, ctx: ctx, s: s})
+	err := f(&readTx{conn: r, ctx: ctx, s: s})
 	if _, end := r.exec(context.Background(), "ROLLBACK"); end != nil {
 		err = errors.Join(err, fmt.Errorf("end reading: %w", end))
 	}

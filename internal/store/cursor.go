@@ -11,51 +11,51 @@ import (
 // Cursors name the last element of a page, so that the next page begins right
 // behind it whatever has been added meanwhile. They are opaque to callers.
 
-// place is where a message stands in every list of messages.
-type place struct{ timestamp, arrival int64 }
+// position is where a message stands in every list of messages.
+type position struct{ timestamp, seq int64 }
 
 // before says whether p comes before q in ascending order.
-func (p place) before(q place) bool {
-	return p.timestamp < q.timestamp || p.timestamp == q.timestamp && p.arrival < q.arrival
+func (p position) before(q position) bool {
+	return p.timestamp < q.timestamp || p.timestamp == q.timestamp && p.seq < q.seq
 }
 
-func (p place) cursor() string {
-	return packCursor("m", strconv.FormatInt(p.timestamp, 36), strconv.FormatInt(p.arrival, 36))
+func (p position) cursor() string {
+	return packCursor("m", strconv.FormatInt(p.timestamp, 36), strconv.FormatInt(p.seq, 36))
 }
 
-func parsePlace(cursor string) (place, error) {
+func parsePosition(cursor string) (position, error) {
 	parts, err := unpackCursor(cursor, "m")
 	if err != nil {
-		return place{}, err
+		return position{}, err
 	}
 	timestamp, err1 := strconv.ParseInt(parts[0], 36, 64)
-	arrival, err2 := strconv.ParseInt(parts[1], 36, 64)
+	seq, err2 := strconv.ParseInt(parts[1], 36, 64)
 	if err1 != nil || err2 != nil {
-		return place{}, badCursor()
+		return position{}, badCursor()
 	}
-	return place{timestamp, arrival}, nil
+	return position{timestamp, seq}, nil
 }
 
-// chatPlace is where a chat stands in the list of chats.
-type chatPlace struct {
+// chatPosition is where a chat stands in the list of chats.
+type chatPosition struct {
 	recency int64
 	jid     bridge.JID
 }
 
-func (p chatPlace) cursor() string {
+func (p chatPosition) cursor() string {
 	return packCursor("c", strconv.FormatInt(p.recency, 36), string(p.jid))
 }
 
-func parseChatPlace(cursor string) (chatPlace, error) {
+func parseChatPosition(cursor string) (chatPosition, error) {
 	parts, err := unpackCursor(cursor, "c")
 	if err != nil {
-		return chatPlace{}, err
+		return chatPosition{}, err
 	}
 	recency, err := strconv.ParseInt(parts[0], 36, 64)
 	if err != nil || parts[1] == "" {
-		return chatPlace{}, badCursor()
+		return chatPosition{}, badCursor()
 	}
-	return chatPlace{recency, bridge.JID(parts[1])}, nil
+	return chatPosition{recency, bridge.JID(parts[1])}, nil
 }
 
 func packCursor(list, a, b string) string {

@@ -60,14 +60,14 @@ func (s *Store) scanDelivery(scan func(...any) error) (bridge.WebhookDelivery, e
 
 func (s *Store) listDeliveries(ctx context.Context, query string, args ...any) ([]bridge.WebhookDelivery, error) {
 	list := []bridge.WebhookDelivery{}
-	err := s.read(ctx, func(r *snapshot) (err error) {
+	err := s.read(ctx, func(r *readTx) (err error) {
 		list, err = r.deliveries(query, args...)
 		return err
 	})
 	return list, err
 }
 
-func (r *snapshot) deliveries(query string, args ...any) ([]bridge.WebhookDelivery, error) {
+func (r *readTx) deliveries(query string, args ...any) ([]bridge.WebhookDelivery, error) {
 	list := []bridge.WebhookDelivery{}
 	err := r.each(r.ctx, query, args, func(rows *sql.Rows) error {
 		d, err := r.s.scanDelivery(rows.Scan)
@@ -89,7 +89,7 @@ type DeliveryProgress struct {
 // SaveDeliveries keeps the progress of a webhook in one transaction. It fails
 // with [bridge.CodeNotFound] when the webhook is gone.
 func (s *Store) SaveDeliveries(ctx context.Context, webhook int64, p DeliveryProgress) error {
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *writeTx) error {
 		changed, err := t.change("UPDATE webhooks SET cursor = iif(?1 < 0, cursor, ?1) WHERE id = ?2", p.Cursor, webhook)
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (s *Store) SaveDeliveries(ctx context.Context, webhook int64, p DeliveryPro
 
 // saveDelivery adds or changes a delivery. Its chat is looked up here, in the
 // transaction: two chats may have become one since the event was read.
-func (t *tx) saveDelivery(webhook int64, d bridge.WebhookDelivery) error {
+func (t *writeTx) saveDelivery(webhook int64, d bridge.WebhookDelivery) error {
 	return t.run(`
 		INSERT INTO deliveries (webhook, event, event_at, type, chat, chat_id, status, attempts, first_at, last_at, next_at, response, error, tried_ms)
 		SELECT ?1, ?2, ?3, ?4, ifnull(c.jid, ''), iif(?4 = 'reset', ?13, ifnull(c.id, ?14)), ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12
@@ -138,7 +138,7 @@ func (t *tx) saveDelivery(webhook int64, d bridge.WebhookDelivery) error {
 }
 
 // showTries enters the last success and the last failure into the webhook.
-func (t *tx) showTries(webhook int64, deliveries []bridge.WebhookDelivery) error {
+func (t *writeTx) showTries(webhook int64, deliveries []bridge.WebhookDelivery) error {
 	var delivered, failed *bridge.WebhookDelivery
 	for i := range deliveries {
 		d := &deliveries[i]
@@ -169,14 +169,14 @@ const forgetDeliveredQuery = `
 	DELETE FROM deliveries WHERE webhook = ?1 AND status = 1 AND id <=
 		(SELECT id FROM deliveries WHERE webhook = ?1 AND status = 1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`
 
-func (t *tx) forgetDelivered(webhook int64) error {
+func (t *writeTx) forgetDelivered(webhook int64) error {
 	return t.run(forgetDeliveredQuery, webhook, keptDeliveries)
 }
 
 // moveDeliveries gives what is pending for one chat to another, which has
 // become one with it, and tells those who have read the queues before.
-func (t *tx) moveDeliveries(from, into int64) error {
-	merges, err := readNumber(context.Background(), t.session, settingMerges)
+func (t *writeTx) moveDeliveries(from, into int64) error {
+	merges, err := readNumber(context.Background(), t.conn, settingMerges)
 	if err != nil {
 		return err
 	}
@@ -189,8 +189,8 @@ func (t *tx) moveDeliveries(from, into int64) error {
 // PruneDeliveries forgets deliveries of events that are not in the log any
 // more, but for those that are pending.
 func (s *Store) PruneDeliveries(ctx context.Context) error {
-	err := s.write(ctx, func(t *tx) error {
-		pruned, err := readNumber(ctx, t.session, settingPruned)
+	err := s.write(ctx, func(t *writeTx) error {
+		pruned, err := readNumber(ctx, t.conn, settingPruned)
 		if err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (s *Store) PruneDeliveries(ctx context.Context) error {
 // kept.
 func (s *Store) Delivery(ctx context.Context, webhook, id int64) (bridge.WebhookDelivery, error) {
 	var d bridge.WebhookDelivery
-	err := s.read(ctx, func(r *snapshot) (err error) {
+	err := s.read(ctx, func(r *readTx) (err error) {
 		d, err = s.scanDelivery(func(into ...any) error {
 			return r.scan(ctx, "SELECT "+deliveryColumns+" FROM deliveries d WHERE d.webhook = ? AND d.id = ?", []any{webhook, id}, into...)
 		})

@@ -13,12 +13,12 @@ import (
 // is pending: how far events were removed, and how often two chats became one.
 type LogState struct{ Pruned, Merges int64 }
 
-func (r *snapshot) logState() (LogState, error) {
-	pruned, err := readNumber(r.ctx, r.session, settingPruned)
+func (r *readTx) logState() (LogState, error) {
+	pruned, err := readNumber(r.ctx, r.conn, settingPruned)
 	if err != nil {
 		return LogState{}, err
 	}
-	merges, err := readNumber(r.ctx, r.session, settingMerges)
+	merges, err := readNumber(r.ctx, r.conn, settingMerges)
 	return LogState{Pruned: pruned, Merges: merges}, err
 }
 
@@ -43,7 +43,7 @@ type EventRefs struct {
 // those that were removed: that is what Log is for.
 func (s *Store) EventRefs(ctx context.Context, q EventQuery) (EventRefs, error) {
 	var page EventRefs
-	err := s.read(ctx, func(r *snapshot) (err error) {
+	err := s.read(ctx, func(r *readTx) (err error) {
 		page, err = r.eventRefs(q)
 		return err
 	})
@@ -53,7 +53,7 @@ func (s *Store) EventRefs(ctx context.Context, q EventQuery) (EventRefs, error) 
 	return page, nil
 }
 
-func (r *snapshot) eventRefs(q EventQuery) (EventRefs, error) {
+func (r *readTx) eventRefs(q EventQuery) (EventRefs, error) {
 	page := EventRefs{Next: q.After}
 	last, _, err := r.lastEvent()
 	if err != nil {
@@ -90,11 +90,11 @@ type Post struct {
 // Event 0 is none.
 func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
 	var p Post
-	err := s.read(ctx, func(r *snapshot) (err error) {
+	err := s.read(ctx, func(r *readTx) (err error) {
 		if p.Log, err = r.logState(); err != nil {
 			return err
 		}
-		if p.Webhook, err = r.settings(webhook); err != nil || event == 0 {
+		if p.Webhook, err = r.webhook(webhook); err != nil || event == 0 {
 			return err
 		}
 		wants, err := r.filter(EventQuery{Types: p.Webhook.Types, Chat: p.Webhook.Chat})
@@ -121,11 +121,11 @@ func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
 // queue. Flying are the queues of deliveries that were asked for; More says
 // that there are queues beyond the limit.
 type PendingQueues struct {
-	Webhook bridge.Webhook // its settings
-	Heads   []bridge.WebhookDelivery
-	More    bool
-	Flying  map[int64]int64
-	Log     LogState
+	Webhook  bridge.Webhook // its settings
+	Heads    []bridge.WebhookDelivery
+	More     bool
+	InFlight map[int64]int64
+	Log      LogState
 }
 
 // pendingHeadsQuery walks the index of what is pending; the other columns are
@@ -137,13 +137,13 @@ const pendingHeadsQuery = `
 
 // PendingQueues reads the queues of a webhook, at most limit of them, and in
 // which of them some events are: [bridge.CodeNotFound] when the webhook is gone.
-func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, flying []int64) (PendingQueues, error) {
-	p := PendingQueues{Flying: make(map[int64]int64)}
-	err := s.read(ctx, func(r *snapshot) (err error) {
+func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inFlight []int64) (PendingQueues, error) {
+	p := PendingQueues{InFlight: make(map[int64]int64)}
+	err := s.read(ctx, func(r *readTx) (err error) {
 		if p.Log, err = r.logState(); err != nil {
 			return err
 		}
-		if p.Webhook, err = r.settings(webhook); err != nil {
+		if p.Webhook, err = r.webhook(webhook); err != nil {
 			return err
 		}
 		if p.Heads, err = r.deliveries(pendingHeadsQuery, webhook, limit+1); err != nil {
@@ -152,7 +152,7 @@ func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, fly
 		if p.More = len(p.Heads) > limit; p.More {
 			p.Heads = p.Heads[:limit]
 		}
-		for _, event := range flying {
+		for _, event := range inFlight {
 			var queue int64
 			err := r.scan(r.ctx, "SELECT chat_id FROM deliveries WHERE webhook = ? AND event = ? AND status = 0",
 				[]any{webhook, event}, &queue)
@@ -162,7 +162,7 @@ func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, fly
 			if err != nil {
 				return err
 			}
-			p.Flying[event] = queue
+			p.InFlight[event] = queue
 		}
 		return nil
 	})
@@ -179,7 +179,7 @@ const pendingOfQuery = "SELECT " + deliveryColumns + ` FROM deliveries d
 func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limit int) ([]bridge.WebhookDelivery, LogState, error) {
 	var list []bridge.WebhookDelivery
 	var state LogState
-	err := s.read(ctx, func(r *snapshot) (err error) {
+	err := s.read(ctx, func(r *readTx) (err error) {
 		if state, err = r.logState(); err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (s *Store) LoseDeliveries(ctx context.Context, webhook int64) (bool, error)
 	if err != nil || !lost {
 		return false, err
 	}
-	err = s.write(ctx, func(t *tx) error { return t.loseDeliveries(webhook) })
+	err = s.write(ctx, func(t *writeTx) error { return t.loseDeliveries(webhook) })
 	if err != nil {
 		return false, fmt.Errorf("replace lost deliveries: %w", err)
 	}
@@ -213,7 +213,7 @@ const hasLostQuery = `
 
 func (s *Store) hasLost(ctx context.Context, webhook int64) (bool, error) {
 	var lost bool
-	err := s.read(ctx, func(r *snapshot) error {
+	err := s.read(ctx, func(r *readTx) error {
 		state, err := r.logState()
 		if err != nil {
 			return err
@@ -228,8 +228,8 @@ func (s *Store) hasLost(ctx context.Context, webhook int64) (bool, error) {
 
 // loseDeliveries leaves one reset for all that is lost: an older one that is
 // still pending says nothing more.
-func (t *tx) loseDeliveries(webhook int64) error {
-	pruned, err := readNumber(context.Background(), t.session, settingPruned)
+func (t *writeTx) loseDeliveries(webhook int64) error {
+	pruned, err := readNumber(context.Background(), t.conn, settingPruned)
 	if err != nil {
 		return err
 	}

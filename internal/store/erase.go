@@ -35,18 +35,18 @@ const (
 // settingErasing is set from a deletion until the index has forgotten it.
 const settingErasing = "store.erasing"
 
-// erases notes that a transaction deletes text.
-func (t *tx) erases() error {
+// markErased notes that a transaction deletes text.
+func (t *writeTx) markErased() error {
 	t.erased = true
 	return t.setSetting(settingErasing, "1")
 }
 
-// noteFile notes the file of a message that is about to be deleted.
-func (t *tx) noteFile(arrival int64) error {
+// recordErasedFile notes the file of a message that is about to be deleted.
+func (t *writeTx) recordErasedFile(seq int64) error {
 	noted, err := t.change(`
 		INSERT INTO erased_files (type, ref)
 		SELECT m.details ->> '$.m.t', r.media_ref FROM messages m JOIN message_raw r ON r.arrival = m.arrival
-		WHERE m.arrival = ? AND r.media_ref IS NOT NULL AND m.details ->> '$.m.t' IS NOT NULL`, arrival)
+		WHERE m.arrival = ? AND r.media_ref IS NOT NULL AND m.details ->> '$.m.t' IS NOT NULL`, seq)
 	if noted > 0 {
 		t.erasedFile = true
 	}
@@ -144,7 +144,7 @@ func (e *eraser) work(ctx context.Context) (time.Duration, error) {
 	return 0, e.SetSetting(ctx, settingErasing, "")
 }
 
-func (s *Store) nudgeEraser() {
+func (s *Store) notifyEraser() {
 	select {
 	case s.eraseWork <- struct{}{}:
 	default: // it is awake
@@ -155,7 +155,7 @@ func (s *Store) nudgeEraser() {
 // the segments of the index, which leaves out what was deleted from it.
 func (s *Store) eraseGrams(ctx context.Context) error {
 	for {
-		more, err := s.freshen(ctx)
+		more, err := s.reindexStale(ctx)
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (s *Store) eraseGrams(ctx context.Context) error {
 // mergeSteps returns how many steps merge the whole index at most. New blocks
 // come in meanwhile, so that there may always be something left to merge.
 func (s *Store) mergeSteps(ctx context.Context) (steps int, err error) {
-	err = s.read(ctx, func(r *snapshot) error {
+	err = s.read(ctx, func(r *readTx) error {
 		return r.scan(ctx, "SELECT count(*) / ? + 2 FROM grams_data", []any{mergePages}, &steps)
 	})
 	return steps, err
@@ -194,7 +194,7 @@ func (s *Store) mergeSome(ctx context.Context) (bool, error) {
 	s.indexing.Lock()
 	defer s.indexing.Unlock()
 	var before, after int64
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *writeTx) error {
 		if _, err := t.find("SELECT total_changes()", nil, &before); err != nil {
 			return err
 		}
@@ -260,7 +260,7 @@ type ErasedFile struct {
 // the oldest first.
 func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error) {
 	var files []ErasedFile
-	err := s.read(ctx, func(r *snapshot) error {
+	err := s.read(ctx, func(r *readTx) error {
 		return r.each(ctx, "SELECT id, type, ref FROM erased_files ORDER BY id LIMIT ?", []any{limit}, func(rows *sql.Rows) error {
 			var f ErasedFile
 			var ref string
@@ -279,7 +279,7 @@ func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error
 
 // FileRemoved notes that the file of a deleted message is gone.
 func (s *Store) FileRemoved(ctx context.Context, id int64) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *writeTx) error {
 		t.erased = true
 		return t.run("DELETE FROM erased_files WHERE id = ?", id)
 	})
@@ -289,10 +289,10 @@ func (s *Store) FileRemoved(ctx context.Context, id int64) error {
 // listener.
 func (s *Store) FilesErased() <-chan struct{} { return s.fileWork }
 
-func (s *Store) wakeEraser(t *tx) {
+func (s *Store) notifyEraserOf(t *writeTx) {
 	if t.erased {
 		s.deletions.Add(1)
-		s.nudgeEraser()
+		s.notifyEraser()
 	}
 	if t.erasedFile {
 		select {

@@ -175,7 +175,7 @@ func TestDeletion_WhileSomebodyReads(t *testing.T) {
 	reading, done := make(chan struct{}), make(chan struct{})
 	finished := make(chan error, 1)
 	go func() {
-		finished <- s.read(context.Background(), func(r *snapshot) error {
+		finished <- s.read(context.Background(), func(r *readTx) error {
 			var n int
 			err := r.scan(r.ctx, "SELECT count(*) FROM messages", nil, &n)
 			close(reading)

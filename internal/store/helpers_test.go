@@ -127,7 +127,7 @@ func search(t testing.TB, s *Store, q bridge.SearchQuery) []bridge.Match {
 // settle indexes all that can be indexed.
 func settle(t testing.TB, s *Store) {
 	t.Helper()
-	for _, step := range []func(context.Context) (bool, error){s.sealNext, s.freshen} {
+	for _, step := range []func(context.Context) (bool, error){s.indexNext, s.reindexStale} {
 		for {
 			more, err := step(context.Background())
 			if err != nil {
@@ -170,7 +170,7 @@ func wantCode(t *testing.T, err error, want bridge.Code) {
 func logged(t testing.TB, s *Store) []string {
 	t.Helper()
 	lines := []string{}
-	err := s.read(context.Background(), func(r *snapshot) error {
+	err := s.read(context.Background(), func(r *readTx) error {
 		rows, err := r.query(r.ctx, `
 			SELECT e.id, e.type, coalesce(m.id, c.jid, '') FROM events e
 			LEFT JOIN messages m ON m.arrival = e.message LEFT JOIN chats c ON c.id = e.chat ORDER BY e.id`)
@@ -205,7 +205,7 @@ func sameList[T comparable](t testing.TB, what string, got, want []T) {
 func checkSound(t testing.TB, s *Store) {
 	t.Helper()
 	var verdict string
-	err := s.read(t.Context(), func(r *snapshot) error {
+	err := s.read(t.Context(), func(r *readTx) error {
 		return r.scan(t.Context(), "PRAGMA quick_check(1)", nil, &verdict)
 	})
 	if err != nil || verdict != "ok" {

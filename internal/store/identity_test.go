@@ -207,7 +207,7 @@ func TestOwner_IsOneAccountForGood(t *testing.T) {
 // checkCounts compares what is kept on chats with the messages themselves.
 func checkCounts(t *testing.T, s *Store) {
 	t.Helper()
-	err := s.read(context.Background(), func(r *snapshot) error {
+	err := s.read(context.Background(), func(r *readTx) error {
 		for what, query := range map[string]string{
 			"counts": `SELECT count(*) FROM chats c WHERE message_count != (SELECT count(*) FROM messages WHERE chat = c.id)`,
 			"last messages": `SELECT count(*) FROM chats c

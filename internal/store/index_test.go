@@ -17,7 +17,7 @@ func TestIndex_IsBuiltInTheBackground(t *testing.T) {
 		}
 		save(t, s, facts...)
 	}
-	awaitIndexed(t, s, 400-(sealEvery+2)*blockSize)
+	awaitIndexed(t, s, 400-(indexEvery+2)*blockSize)
 }
 
 // awaitIndexed waits until the background has indexed so many messages: it
@@ -25,7 +25,7 @@ func TestIndex_IsBuiltInTheBackground(t *testing.T) {
 func awaitIndexed(t *testing.T, s *Store, want int) {
 	t.Helper()
 	for t.Context().Err() == nil {
-		done, _, err := s.indexed(t.Context())
+		done, _, err := s.coverage(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,9 @@ func TestIndex_OfAnotherVersionIsMadeAnew(t *testing.T) {
 func TestIndex_ThatIsDamagedIsScannedAroundAndMadeAnew(t *testing.T) {
 	s := longHistory(t, 300)
 	settle(t, s)
-	err := s.write(context.Background(), func(tx *tx) error { return tx.run("UPDATE grams_data SET block = substr(block, 1, 7) WHERE id > 10") })
+	err := s.write(context.Background(), func(tx *writeTx) error {
+		return tx.run("UPDATE grams_data SET block = substr(block, 1, 7) WHERE id > 10")
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,7 @@ func TestIndex_FindsDeletedTextsNoMore(t *testing.T) {
 	save(t, s, bridge.Deletion{Chat: alice, Target: "A5", By: alice, Timestamp: at(99)})
 	settle(t, s)
 	var blocks int
-	err := s.read(context.Background(), func(r *snapshot) error {
+	err := s.read(context.Background(), func(r *readTx) error {
 		return r.scan(r.ctx, "SELECT count(*) FROM grams WHERE grams MATCH ?", []any{gramQuery("t5")}, &blocks)
 	})
 	if err != nil || blocks != 1 { // secret50 to secret59 are in the second block

@@ -8,7 +8,7 @@ import (
 
 // mergePeople makes from, who was known by a LID alone, one with into: all
 // that they wrote, their memberships, reactions and votes, and their chat.
-func (t *tx) mergePeople(from person, into *person) error {
+func (t *writeTx) mergePeople(from person, into *person) error {
 	clear(t.s.chats)
 	for _, step := range []func(from, into int64) error{
 		t.mergeSenders, t.mergeMembers, t.mergeReactions, t.mergeVotes, t.mergePrivateChats,
@@ -24,10 +24,10 @@ func (t *tx) mergePeople(from person, into *person) error {
 	into.name = first(into.name, from.name)
 	into.push = first(into.push, from.push)
 	into.business = first(into.business, from.business)
-	return t.setNames(*into)
+	return t.saveNames(*into)
 }
 
-func (t *tx) dropPerson(from, into int64) error {
+func (t *writeTx) dropPerson(from, into int64) error {
 	var lids []bridge.JID
 	err := t.list("SELECT lid FROM identities WHERE person = ?", []any{from}, func(rows *sql.Rows) error {
 		var lid bridge.JID
@@ -39,7 +39,7 @@ func (t *tx) dropPerson(from, into int64) error {
 		return err
 	}
 	for _, lid := range lids {
-		if err := t.pointLID(lid, into); err != nil {
+		if err := t.assignLID(lid, into); err != nil {
 			return err
 		}
 	}
@@ -50,7 +50,7 @@ func (t *tx) dropPerson(from, into int64) error {
 }
 
 // mergeSenders goes chat by chat, because that is how messages are indexed.
-func (t *tx) mergeSenders(from, into int64) error {
+func (t *writeTx) mergeSenders(from, into int64) error {
 	chats, err := t.ids("SELECT id FROM chats")
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (t *tx) mergeSenders(from, into int64) error {
 	return nil
 }
 
-func (t *tx) ids(query string, args ...any) ([]int64, error) {
+func (t *writeTx) ids(query string, args ...any) ([]int64, error) {
 	var ids []int64
 	err := t.list(query, args, func(rows *sql.Rows) error {
 		var id int64
@@ -75,7 +75,7 @@ func (t *tx) ids(query string, args ...any) ([]int64, error) {
 	return ids, err
 }
 
-func (t *tx) mergeMembers(from, into int64) error {
+func (t *writeTx) mergeMembers(from, into int64) error {
 	groups, err := t.ids("SELECT chat FROM members WHERE person = ?", from)
 	if err != nil {
 		return err
@@ -100,8 +100,8 @@ func (t *tx) mergeMembers(from, into int64) error {
 	return nil
 }
 
-func (t *tx) mergeReactions(from, into int64) error {
-	touched, err := t.ids("SELECT message FROM reactions WHERE person = ?", from)
+func (t *writeTx) mergeReactions(from, into int64) error {
+	staleMarked, err := t.ids("SELECT message FROM reactions WHERE person = ?", from)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (t *tx) mergeReactions(from, into int64) error {
 	if err := t.run("DELETE FROM reactions WHERE person = ?", from); err != nil {
 		return err
 	}
-	for _, message := range touched {
+	for _, message := range staleMarked {
 		if err := t.countReactions(message); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (t *tx) mergeReactions(from, into int64) error {
 	return nil
 }
 
-func (t *tx) mergeVotes(from, into int64) error {
+func (t *writeTx) mergeVotes(from, into int64) error {
 	err := t.run(`
 		INSERT INTO votes (message, person, hashes, timestamp)
 		SELECT message, ?, hashes, timestamp FROM votes WHERE person = ?
@@ -137,7 +137,7 @@ func (t *tx) mergeVotes(from, into int64) error {
 }
 
 // mergePrivateChats makes the chats with two people who are one a single chat.
-func (t *tx) mergePrivateChats(from, into int64) error {
+func (t *writeTx) mergePrivateChats(from, into int64) error {
 	var old, kept int64
 	found, err := t.find("SELECT id FROM chats WHERE person = ?", []any{from}, &old)
 	if err != nil || !found {
@@ -155,7 +155,7 @@ func (t *tx) mergePrivateChats(from, into int64) error {
 
 // mergeChats moves everything from one chat to another. A message that is in
 // both stays once.
-func (t *tx) mergeChats(from, into int64) error {
+func (t *writeTx) mergeChats(from, into int64) error {
 	if err := t.dropDuplicates(from, into); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (t *tx) mergeChats(from, into int64) error {
 	if err := t.run("DELETE FROM chats WHERE id = ?", from); err != nil {
 		return err
 	}
-	return t.tell(eventChatUpdated, 0, into)
+	return t.appendEvent(eventChatUpdated, 0, into)
 }
 
 // duplicate is a message that is in both of two chats.
@@ -205,7 +205,7 @@ const duplicatesQuery = `
 	FROM messages old JOIN messages kept ON kept.chat = ? AND kept.id = old.id
 	WHERE old.chat = ?`
 
-func (t *tx) dropDuplicates(from, into int64) error {
+func (t *writeTx) dropDuplicates(from, into int64) error {
 	var found []duplicate
 	err := t.list(duplicatesQuery, []any{into, from}, func(rows *sql.Rows) error {
 		var d duplicate
@@ -230,7 +230,7 @@ func (t *tx) dropDuplicates(from, into int64) error {
 
 // dropDuplicate removes one of two rows of a message; reactions, votes and a
 // further delivery status go over to the other.
-func (t *tx) dropDuplicate(kept, dropped int64) error {
+func (t *writeTx) dropDuplicate(kept, dropped int64) error {
 	err := t.run(`
 		INSERT INTO reactions (message, person, emoji, timestamp)
 		SELECT ?, person, emoji, timestamp FROM reactions WHERE message = ?
@@ -259,9 +259,9 @@ func (t *tx) dropDuplicate(kept, dropped int64) error {
 		if err != nil {
 			return err
 		}
-		if err := t.advance(kept, d); err != nil {
+		if err := t.advanceStatus(kept, d); err != nil {
 			return err
 		}
 	}
-	return t.remove(dropped)
+	return t.removeMessage(dropped)
 }

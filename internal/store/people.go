@@ -68,7 +68,7 @@ func newPeople() *people {
 }
 
 func (s *Store) loadPeople(ctx context.Context) error {
-	return s.read(ctx, func(r *snapshot) error {
+	return s.read(ctx, func(r *readTx) error {
 		p := s.people
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Store) loadPeople(ctx context.Context) error {
 		if err := r.each(ctx, "SELECT lid, person FROM identities", nil, p.loadIdentity); err != nil {
 			return fmt.Errorf("load identities: %w", err)
 		}
-		owner, known, err := readOwner(ctx, r.session)
+		owner, known, err := readOwner(ctx, r.conn)
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 func plan(t *testing.T, s *Store, query string, args []any) string {
 	t.Helper()
 	var steps []string
-	err := s.read(context.Background(), func(r *snapshot) error {
+	err := s.read(context.Background(), func(r *readTx) error {
 		return r.each(r.ctx, "EXPLAIN QUERY PLAN "+query, args, func(rows *sql.Rows) error {
 			var id, parent, unused int
 			var detail string
@@ -48,7 +48,7 @@ func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 	s := newStore(t)
 	for _, kind := range []bridge.ChatType{"", bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual} {
 		for _, q := range []string{"", "x"} {
-			for _, cursor := range []string{"", chatPlace{1, alice}.cursor()} {
+			for _, cursor := range []string{"", chatPosition{1, alice}.cursor()} {
 				for _, offset := range []int{0, 100} {
 					query, args, _, err := chatsQuery(bridge.ChatQuery{Type: kind, Q: q, Cursor: cursor, Offset: offset})
 					if err != nil {
@@ -72,13 +72,13 @@ func TestPlans_OfHistoriesAreCheap(t *testing.T) {
 			func() { q.Until = ptr(at(2)) },
 			func() { q.Sender = alice },
 			func() { q.Q = "text" },
-			func() { q.Cursor = place{1, 1}.cursor() },
+			func() { q.Cursor = position{1, 1}.cursor() },
 		} {
 			if bits>>i&1 == 1 {
 				set()
 			}
 		}
-		err := s.read(context.Background(), func(r *snapshot) error {
+		err := s.read(context.Background(), func(r *readTx) error {
 			h, err := r.newHistory(1, q)
 			if err != nil {
 				return err
@@ -101,7 +101,7 @@ func TestPlans_OfSearchesLookMessagesUp(t *testing.T) {
 	s := newStore(t)
 	since, until := int64(1), int64(2)
 	for bits := range 1 << 6 {
-		w := &walk{needle: "text", room: 10, desc: bits&1 == 1}
+		w := &searchPlan{needle: "text", limit: 10, desc: bits&1 == 1}
 		w.since, w.until = ends(nil, nil)
 		if bits>>1&1 == 1 {
 			w.since, _ = ends(&since, nil)
@@ -110,7 +110,7 @@ func TestPlans_OfSearchesLookMessagesUp(t *testing.T) {
 			_, w.until = ends(nil, &until)
 		}
 		if bits>>3&1 == 1 {
-			w.after = &place{1, 1}
+			w.after = &position{1, 1}
 		}
 		if bits>>4&1 == 1 {
 			w.chat = 1
@@ -141,7 +141,7 @@ func TestPlans_OfLookUpsAreCheap(t *testing.T) {
 	for query, args := range map[string][]any{
 		"SELECT id FROM blocks WHERE upto >= ? ORDER BY upto, id LIMIT 1": {1},
 		lastDowntoQuery: {1},
-		sealedQuery:     nil,
+		indexedQuery:    nil,
 		"SELECT day, messages FROM days WHERE chat = ? AND day <= ? ORDER BY day DESC":                   {1, 1},
 		"SELECT max(timestamp) FROM messages WHERE chat = ?":                                             {1},
 		"SELECT arrival FROM messages WHERE status = 0":                                                  nil,

@@ -21,8 +21,8 @@ func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[brid
 		return bridge.Page[bridge.Chat]{}, err
 	}
 	page := bridge.Page[bridge.Chat]{Items: []bridge.Chat{}}
-	err = s.read(ctx, func(r *snapshot) error {
-		var last chatPlace
+	err = s.read(ctx, func(r *readTx) error {
+		var last chatPosition
 		return r.each(ctx, query, args, func(rows *sql.Rows) error {
 			if len(page.Items) == limit {
 				cursor := last.cursor()
@@ -30,7 +30,7 @@ func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[brid
 				return nil
 			}
 			chat, recency, err := r.scanChat(rows)
-			last = chatPlace{recency, chat.JID}
+			last = chatPosition{recency, chat.JID}
 			page.Items = append(page.Items, chat)
 			return err
 		})
@@ -54,7 +54,7 @@ func chatsQuery(q bridge.ChatQuery) (query string, args []any, limit int, err er
 		where = append(where, "c.is_group = 0")
 	}
 	if q.Cursor != "" {
-		after, err := parseChatPlace(q.Cursor)
+		after, err := parseChatPosition(q.Cursor)
 		if err != nil {
 			return "", nil, 0, err
 		}
@@ -79,7 +79,7 @@ func limitOf(limit int) int {
 	return limit
 }
 
-func (r *snapshot) scanChat(rows *sql.Rows) (bridge.Chat, int64, error) {
+func (r *readTx) scanChat(rows *sql.Rows) (bridge.Chat, int64, error) {
 	var chat bridge.Chat
 	var person, recency int64
 	var last sql.NullInt64
@@ -102,7 +102,7 @@ func timeOf(ms sql.NullInt64) *bridge.Time {
 // Chat is one chat: [bridge.CodeNotFound] when it is not stored.
 func (s *Store) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
 	var chat bridge.Chat
-	err := s.read(ctx, func(r *snapshot) error {
+	err := s.read(ctx, func(r *readTx) error {
 		id, err := r.findChat(jid)
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (s *Store) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
 }
 
 // chat is the chat with an id: [sql.ErrNoRows] when there is none.
-func (r *snapshot) chat(id int64) (bridge.Chat, error) {
+func (r *readTx) chat(id int64) (bridge.Chat, error) {
 	var chat bridge.Chat
 	err := r.each(r.ctx, "SELECT "+chatColumns+" FROM chats c WHERE c.id = ?", []any{id}, func(rows *sql.Rows) (err error) {
 		chat, _, err = r.scanChat(rows)
@@ -132,7 +132,7 @@ func (r *snapshot) chat(id int64) (bridge.Chat, error) {
 // findChat is the id of the chat of a JID in either form. What memory knows of
 // identities may be newer than the snapshot, so all of a person's names are
 // looked for.
-func (r *snapshot) findChat(jid bridge.JID) (int64, error) {
+func (r *readTx) findChat(jid bridge.JID) (int64, error) {
 	canonical := r.s.Canonical(jid)
 	var id int64
 	err := r.scan(r.ctx, "SELECT id FROM chats WHERE jid IN (?, ?, ?) ORDER BY jid = ? DESC LIMIT 1",
@@ -148,7 +148,7 @@ func (r *snapshot) findChat(jid bridge.JID) (int64, error) {
 // it is off or the chat is not stored.
 func (s *Store) ChatTimer(ctx context.Context, jid bridge.JID) (uint32, error) {
 	var seconds uint32
-	err := s.read(ctx, func(r *snapshot) error {
+	err := s.read(ctx, func(r *readTx) error {
 		id, err := r.findChat(jid)
 		if bridge.CodeOf(err) == bridge.CodeNotFound {
 			return nil

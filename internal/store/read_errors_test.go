@@ -84,14 +84,14 @@ func TestRead_ErrorsOfTheStoreHaveASentence(t *testing.T) {
 // would notice before they read what they are asked for.
 func ruin(t *testing.T, s *Store) {
 	t.Helper()
-	if _, err := s.writer.conn.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+	if _, err := s.writer.sqlConn.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		t.Fatal(err)
 	}
 	overwrite(t, s.path)
 	for range s.nreaders {
 		r := <-s.readers
 		for _, pragma := range []string{"PRAGMA cache_size = 0", "PRAGMA shrink_memory"} {
-			if _, err := r.conn.ExecContext(t.Context(), pragma); err != nil {
+			if _, err := r.sqlConn.ExecContext(t.Context(), pragma); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -112,7 +112,7 @@ func TestRead_RowsThatCannotBeDecodedAreDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
 			save(t, s, says(alice, alice, "A1", 1, "hi"))
-			if err := s.write(t.Context(), func(tx *tx) error { return tx.run(spoil) }); err != nil {
+			if err := s.write(t.Context(), func(tx *writeTx) error { return tx.run(spoil) }); err != nil {
 				t.Fatal(err)
 			}
 			_, err := s.Message(t.Context(), alice, "A1")

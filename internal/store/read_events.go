@@ -46,7 +46,7 @@ const eventWindow = 5000
 // the same events: they must not be changed.
 func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 	page, err := s.eventCache.get(ctx, q, func() (page EventPage, err error) {
-		err = s.read(ctx, func(r *snapshot) (err error) {
+		err = s.read(ctx, func(r *readTx) (err error) {
 			page, err = r.events(q)
 			return err
 		})
@@ -62,7 +62,7 @@ func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 // from now on.
 func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	var last int64
-	err := s.read(ctx, func(r *snapshot) (err error) {
+	err := s.read(ctx, func(r *readTx) (err error) {
 		last, _, err = r.lastEvent()
 		return err
 	})
@@ -71,15 +71,15 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 
 // lastEvent is the highest number ever given, also when the log is empty, and
 // the highest that was removed.
-func (r *snapshot) lastEvent() (last, pruned int64, err error) {
-	if pruned, err = readNumber(r.ctx, r.session, settingPruned); err != nil {
+func (r *readTx) lastEvent() (last, pruned int64, err error) {
+	if pruned, err = readNumber(r.ctx, r.conn, settingPruned); err != nil {
 		return 0, 0, err
 	}
 	err = r.scan(r.ctx, "SELECT ifnull(max(id), 0) FROM events", nil, &last)
 	return max(last, pruned), pruned, err
 }
 
-func (r *snapshot) events(q EventQuery) (EventPage, error) {
+func (r *readTx) events(q EventQuery) (EventPage, error) {
 	last, pruned, err := r.lastEvent()
 	if err != nil {
 		return EventPage{}, err
@@ -112,7 +112,7 @@ type entry struct {
 
 // entries reads the log from a number on until the page is full. The last one
 // read is answered even when it is not wanted: it is where reading goes on.
-func (r *snapshot) entries(q EventQuery, after int64) ([]entry, error) {
+func (r *readTx) entries(q EventQuery, after int64) ([]entry, error) {
 	wants, err := r.filter(q)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (r *snapshot) entries(q EventQuery, after int64) ([]entry, error) {
 	}
 	defer rows.Close()
 	var list []entry
-	for room := limitOf(q.Limit); room > 0 && rows.Next(); {
+	for limit := limitOf(q.Limit); limit > 0 && rows.Next(); {
 		var e entry
 		if err := rows.Scan(&e.id, &e.kind, &e.message, &e.chat, &e.data, &e.at); err != nil {
 			return nil, err
@@ -137,14 +137,14 @@ func (r *snapshot) entries(q EventQuery, after int64) ([]entry, error) {
 		}
 		list = append(list, e)
 		if e.wanted {
-			room--
+			limit--
 		}
 	}
 	return list, rows.Err()
 }
 
 // filter returns what tells the entries that q asks for.
-func (r *snapshot) filter(q EventQuery) (func(entry) bool, error) {
+func (r *readTx) filter(q EventQuery) (func(entry) bool, error) {
 	chat, err := r.eventChat(q.Chat)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (r *snapshot) filter(q EventQuery) (func(entry) bool, error) {
 }
 
 // eventChat is the chat that is asked for, 0 when it is not stored yet.
-func (r *snapshot) eventChat(jid bridge.JID) (int64, error) {
+func (r *readTx) eventChat(jid bridge.JID) (int64, error) {
 	if jid == "" {
 		return 0, nil
 	}
@@ -178,7 +178,7 @@ func typeOf(kind int) bridge.EventType {
 }
 
 // render joins the entries that are wanted with what they are about.
-func (r *snapshot) render(entries []entry) ([]bridge.Event, error) {
+func (r *readTx) render(entries []entry) ([]bridge.Event, error) {
 	entries = slices.DeleteFunc(entries, func(e entry) bool { return !e.wanted })
 	messages, err := r.eventMessages(entries)
 	if err != nil {
@@ -187,7 +187,7 @@ func (r *snapshot) render(entries []entry) ([]bridge.Event, error) {
 	events := make([]bridge.Event, 0, len(entries))
 	for _, e := range entries {
 		event := bridge.Event{ID: e.id, Type: typeOf(e.kind), At: bridge.Millis(e.at)}
-		err := r.complete(&event, e, messages)
+		err := r.addContent(&event, e, messages)
 		if err == sql.ErrNoRows {
 			continue // what it was about is gone
 		}
@@ -200,7 +200,7 @@ func (r *snapshot) render(entries []entry) ([]bridge.Event, error) {
 }
 
 // eventMessages reads all messages of a page at once.
-func (r *snapshot) eventMessages(entries []entry) (map[int64]*bridge.Message, error) {
+func (r *readTx) eventMessages(entries []entry) (map[int64]*bridge.Message, error) {
 	var wanted []int64
 	for _, e := range entries {
 		if e.message != 0 {
@@ -208,18 +208,18 @@ func (r *snapshot) eventMessages(entries []entry) (map[int64]*bridge.Message, er
 		}
 	}
 	slices.Sort(wanted)
-	messages, places, err := r.load(slices.Compact(wanted))
+	messages, positions, err := r.messagesAt(slices.Compact(wanted))
 	if err != nil {
 		return nil, err
 	}
 	byArrival := make(map[int64]*bridge.Message, len(messages))
-	for i, p := range places {
-		byArrival[p.arrival] = &messages[i]
+	for i, p := range positions {
+		byArrival[p.seq] = &messages[i]
 	}
 	return byArrival, nil
 }
 
-func (r *snapshot) complete(event *bridge.Event, e entry, messages map[int64]*bridge.Message) error {
+func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*bridge.Message) error {
 	switch e.kind {
 	case eventMessageCreated, eventMessageUpdated, eventMessageStatus:
 		m, ok := messages[e.message]
@@ -270,7 +270,7 @@ func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (in
 
 func (s *Store) pruneSome(ctx context.Context, before int64, keep int) (int, error) {
 	var removed int64
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *writeTx) error {
 		last, err := t.lastToPrune(before, keep)
 		if err != nil || last == 0 {
 			return err
@@ -286,7 +286,7 @@ func (s *Store) pruneSome(ctx context.Context, before int64, keep int) (int, err
 
 // lastToPrune is the last event of the next batch to remove, 0 when there is
 // none.
-func (t *tx) lastToPrune(before int64, keep int) (int64, error) {
+func (t *writeTx) lastToPrune(before int64, keep int) (int64, error) {
 	surplus := int64(0)
 	if keep > 0 {
 		if _, err := t.find("SELECT ifnull(max(id), 0) - ? FROM events", []any{keep}, &surplus); err != nil {
@@ -300,7 +300,7 @@ func (t *tx) lastToPrune(before int64, keep int) (int64, error) {
 	return last, err
 }
 
-func readNumber(ctx context.Context, q *session, name string) (int64, error) {
+func readNumber(ctx context.Context, q *conn, name string) (int64, error) {
 	value, err := readSetting(ctx, q, name)
 	if err != nil || value == "" {
 		return 0, err

@@ -14,7 +14,7 @@ import (
 // Group is what is stored of a group: [bridge.CodeNotFound] when it is not.
 func (s *Store) Group(ctx context.Context, jid bridge.JID) (bridge.StoredGroup, error) {
 	var group bridge.StoredGroup
-	err := s.read(ctx, func(r *snapshot) (err error) {
+	err := s.read(ctx, func(r *readTx) (err error) {
 		var id int64
 		err = r.scan(ctx, "SELECT id FROM chats WHERE jid = ? AND is_group", []any{string(jid)}, &id)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -33,7 +33,7 @@ func (s *Store) Group(ctx context.Context, jid bridge.JID) (bridge.StoredGroup, 
 }
 
 // group is the group with a chat id: [sql.ErrNoRows] when there is none.
-func (r *snapshot) group(id int64) (bridge.StoredGroup, error) {
+func (r *readTx) group(id int64) (bridge.StoredGroup, error) {
 	var g bridge.StoredGroup
 	var owner, created, updated, last sql.NullInt64
 	err := r.scan(r.ctx, `
@@ -54,7 +54,7 @@ func (r *snapshot) group(id int64) (bridge.StoredGroup, error) {
 }
 
 // members are a group's members, those with the most rights first.
-func (r *snapshot) members(chat int64) ([]bridge.Participant, error) {
+func (r *readTx) members(chat int64) ([]bridge.Participant, error) {
 	members := []bridge.Participant{}
 	err := r.each(r.ctx, "SELECT person, display_name, is_admin, is_super_admin FROM members WHERE chat = ?",
 		[]any{chat}, func(rows *sql.Rows) error {
@@ -88,7 +88,7 @@ func compareBool(a, b bool) int {
 // network has still to be asked for their names and members.
 func (s *Store) GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error) {
 	groups := []bridge.JID{}
-	err := s.read(ctx, func(r *snapshot) error {
+	err := s.read(ctx, func(r *readTx) error {
 		return r.each(ctx, "SELECT c.jid FROM groups g JOIN chats c ON c.id = g.chat WHERE g.known = 0", nil,
 			func(rows *sql.Rows) error {
 				var jid bridge.JID

@@ -13,7 +13,7 @@ type history struct {
 	jid           bridge.JID
 	sender        int64 // 0 is everybody
 	since, until  *int64
-	after         *place
+	after         *position
 	needle        string
 	desc          bool
 	limit, offset int
@@ -22,7 +22,7 @@ type history struct {
 // nobody is no person's id.
 const nobody = -1
 
-func (r *snapshot) newHistory(chat int64, q bridge.MessageQuery) (history, error) {
+func (r *readTx) newHistory(chat int64, q bridge.MessageQuery) (history, error) {
 	h := history{
 		chat: chat, jid: q.Chat, desc: q.Order != bridge.OrderAsc,
 		limit: limitOf(q.Limit), offset: max(q.Offset, 0),
@@ -35,7 +35,7 @@ func (r *snapshot) newHistory(chat int64, q bridge.MessageQuery) (history, error
 		h.until = &until
 	}
 	if q.Cursor != "" {
-		after, err := parsePlace(q.Cursor)
+		after, err := parsePosition(q.Cursor)
 		if err != nil {
 			return h, err
 		}
@@ -62,7 +62,7 @@ func ceilMillis(t bridge.Time) *int64 {
 	return &ms
 }
 
-func (r *snapshot) history(q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
+func (r *readTx) history(q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
 	chat, err := r.findChat(q.Chat)
 	if err != nil {
 		return bridge.Page[bridge.Message]{}, err
@@ -72,30 +72,30 @@ func (r *snapshot) history(q bridge.MessageQuery) (bridge.Page[bridge.Message], 
 		return bridge.Page[bridge.Message]{}, err
 	}
 	var messages []bridge.Message
-	var places []place
+	var positions []position
 	if h.needle == "" {
-		messages, places, err = r.plainPage(h)
+		messages, positions, err = r.plainPage(h)
 	} else {
-		messages, places, err = r.filteredPage(h)
+		messages, positions, err = r.filteredPage(h)
 	}
 	if err != nil {
 		return bridge.Page[bridge.Message]{}, err
 	}
-	return cut(messages, places, h.limit), nil
+	return cut(messages, positions, h.limit), nil
 }
 
 // cut drops the message that only says that there are more.
-func cut(messages []bridge.Message, places []place, limit int) bridge.Page[bridge.Message] {
+func cut(messages []bridge.Message, positions []position, limit int) bridge.Page[bridge.Message] {
 	page := bridge.Page[bridge.Message]{Items: messages}
 	if len(messages) > limit {
-		cursor := places[limit-1].cursor()
+		cursor := positions[limit-1].cursor()
 		page.Items, page.NextCursor = messages[:limit], &cursor
 	}
 	return page
 }
 
 // plainPage reads a page by the chat's index.
-func (r *snapshot) plainPage(h history) ([]bridge.Message, []place, error) {
+func (r *readTx) plainPage(h history) ([]bridge.Message, []position, error) {
 	if err := r.skipDays(&h); err != nil {
 		return nil, nil, err
 	}
@@ -124,8 +124,8 @@ func (h history) conditions() (string, []any) {
 		where, args = append(where, "m.timestamp <= ?"), append(args, *h.until)
 	}
 	if h.after != nil {
-		where = append(where, "(m.timestamp, m.arrival) "+beyond(h.desc)+" (?, ?)")
-		args = append(args, h.after.timestamp, h.after.arrival)
+		where = append(where, "(m.timestamp, m.arrival) "+behind(h.desc)+" (?, ?)")
+		args = append(args, h.after.timestamp, h.after.seq)
 	}
 	return strings.Join(where, " AND "), args
 }
@@ -135,31 +135,31 @@ const containsText = "instr(ifnull(m.folded, m.content), ?) > 0"
 
 // filteredPage finds the messages that contain h's text: among the chat's first
 // ones by reading them, beyond those with the index.
-func (r *snapshot) filteredPage(h history) ([]bridge.Message, []place, error) {
-	room := h.offset + h.limit + 1
+func (r *readTx) filteredPage(h history) ([]bridge.Message, []position, error) {
+	limit := h.offset + h.limit + 1
 	edge, more, err := r.edgeOfScan(h)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := r.scanUpTo(h, edge, more, room)
+	found, err := r.scanUpTo(h, edge, more, limit)
 	if err != nil {
 		return nil, nil, err
 	}
-	if more && len(found) < room {
-		rest, err := r.run(h.walkBeyond(edge, room-len(found)))
+	if more && len(found) < limit {
+		rest, err := r.search(h.planBehind(edge, limit-len(found)))
 		if err != nil {
 			return nil, nil, err
 		}
 		found = append(found, rest...)
 	}
-	return r.load(arrivals(found[min(h.offset, len(found)):]))
+	return r.messagesAt(seqs(found[min(h.offset, len(found)):]))
 }
 
 // edgeOfScan is the last message that is simply read, and whether there are
 // any behind it.
-func (r *snapshot) edgeOfScan(h history) (edge place, more bool, err error) {
+func (r *readTx) edgeOfScan(h history) (edge position, more bool, err error) {
 	query, args := h.query("m.timestamp, m.arrival", 1, r.s.tuning.scan)
-	err = r.scan(r.ctx, query, args, &edge.timestamp, &edge.arrival)
+	err = r.scan(r.ctx, query, args, &edge.timestamp, &edge.seq)
 	if err == sql.ErrNoRows {
 		return edge, false, nil
 	}
@@ -168,27 +168,27 @@ func (r *snapshot) edgeOfScan(h history) (edge place, more bool, err error) {
 
 // scanUpTo reads h's messages up to the edge, or all where there is none, and
 // answers the first few that contain the text.
-func (r *snapshot) scanUpTo(h history, edge place, edged bool, room int) ([]place, error) {
+func (r *readTx) scanUpTo(h history, edge position, edged bool, limit int) ([]position, error) {
 	where, args := h.conditions()
 	if edged {
-		where += " AND (m.timestamp, m.arrival) " + beyond(!h.desc) + "= (?, ?)"
-		args = append(args, edge.timestamp, edge.arrival)
+		where += " AND (m.timestamp, m.arrival) " + behind(!h.desc) + "= (?, ?)"
+		args = append(args, edge.timestamp, edge.seq)
 	}
-	found := []place{}
+	found := []position{}
 	err := r.each(r.ctx, "SELECT m.timestamp, m.arrival FROM messages m WHERE "+where+" AND "+containsText+
 		" ORDER BY m.timestamp "+direction(h.desc)+", m.arrival "+direction(h.desc)+" LIMIT ?",
-		append(args, h.needle, room), func(rows *sql.Rows) error {
-			var p place
-			err := rows.Scan(&p.timestamp, &p.arrival)
+		append(args, h.needle, limit), func(rows *sql.Rows) error {
+			var p position
+			err := rows.Scan(&p.timestamp, &p.seq)
 			found = append(found, p)
 			return err
 		})
 	return found, err
 }
 
-// walkBeyond looks for h's messages behind the edge.
-func (h history) walkBeyond(edge place, room int) *walk {
-	w := &walk{needle: h.needle, desc: h.desc, room: room, chat: h.chat, sender: h.sender, after: &edge}
+// planBehind looks for h's messages behind the edge.
+func (h history) planBehind(edge position, limit int) *searchPlan {
+	w := &searchPlan{needle: h.needle, desc: h.desc, limit: limit, chat: h.chat, sender: h.sender, after: &edge}
 	w.since, w.until = ends(h.since, h.until)
 	return w
 }

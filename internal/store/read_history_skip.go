@@ -7,7 +7,7 @@ import "database/sql"
 
 // skipDays shortens h's offset by moving its start over whole days. It leaves
 // histories of one sender alone: days are not counted by sender.
-func (r *snapshot) skipDays(h *history) error {
+func (r *readTx) skipDays(h *history) error {
 	if h.offset < r.s.tuning.skip || h.sender != 0 {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (h *history) beginAfter(day int64) {
 // skipFirstDay skips what is left of the day on which h begins. It answers from
 // which day on whole days follow, nil for the very first one, or that the
 // offset has ended before.
-func (r *snapshot) skipFirstDay(h *history) (from *int64, ended bool, err error) {
+func (r *readTx) skipFirstDay(h *history) (from *int64, ended bool, err error) {
 	at := h.start()
 	if at == nil {
 		return nil, false, nil
@@ -93,10 +93,10 @@ func earlier(bound *int64, at int64) *int64 {
 }
 
 // skipWholeDays skips days for as long as the offset reaches beyond them.
-func (r *snapshot) skipWholeDays(h *history, from *int64) error {
+func (r *readTx) skipWholeDays(h *history, from *int64) error {
 	query, args := "SELECT day, messages FROM days WHERE chat = ?", []any{h.chat}
 	if from != nil {
-		query, args = query+" AND day "+beyond(h.desc)+"= ?", append(args, *from)
+		query, args = query+" AND day "+behind(h.desc)+"= ?", append(args, *from)
 	}
 	rows, err := r.query(r.ctx, query+" ORDER BY day "+direction(h.desc), args...)
 	if err != nil {

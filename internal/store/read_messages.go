@@ -16,7 +16,7 @@ import (
 // is not stored. Raw is not read.
 func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
 	var page bridge.Page[bridge.Message]
-	err := s.read(ctx, func(r *snapshot) (err error) {
+	err := s.read(ctx, func(r *readTx) (err error) {
 		page, err = r.history(q)
 		return err
 	})
@@ -32,26 +32,26 @@ const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.typ
 
 // messagesOf reads a query of messageColumns and the chat's JID, reactions and
 // votes included.
-func (r *snapshot) messagesOf(query string, args ...any) ([]bridge.Message, []place, error) {
-	messages, places := []bridge.Message{}, []place{}
+func (r *readTx) messagesOf(query string, args ...any) ([]bridge.Message, []position, error) {
+	messages, positions := []bridge.Message{}, []position{}
 	err := r.each(r.ctx, query, args, func(rows *sql.Rows) error {
 		m, at, err := r.scanMessage(rows)
-		messages, places = append(messages, m), append(places, at)
+		messages, positions = append(messages, m), append(positions, at)
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return messages, places, r.addVotesAndReactions(messages, places)
+	return messages, positions, r.addVotesAndReactions(messages, positions)
 }
 
-// load reads the messages with certain arrivals, in that order. Those that are
+// messagesAt reads the messages with certain arrivals, in that order. Those that are
 // gone are left out.
-func (r *snapshot) load(arrivals []int64) ([]bridge.Message, []place, error) {
-	if len(arrivals) == 0 {
+func (r *readTx) messagesAt(seqs []int64) ([]bridge.Message, []position, error) {
+	if len(seqs) == 0 {
 		return []bridge.Message{}, nil, nil
 	}
-	list, err := json.Marshal(arrivals)
+	list, err := json.Marshal(seqs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,14 +62,14 @@ func (r *snapshot) load(arrivals []int64) ([]bridge.Message, []place, error) {
 
 // scanMessage reads messageColumns and the chat's JID. Reactions is an empty list, not nil, where
 // there are none; where there are some, it has room for them.
-func (r *snapshot) scanMessage(rows *sql.Rows) (bridge.Message, place, error) {
+func (r *readTx) scanMessage(rows *sql.Rows) (bridge.Message, position, error) {
 	var m bridge.Message
-	var at place
+	var at position
 	var sender int64
 	var column string
 	var reactions int
 	var edited, deleted, status sql.NullInt64
-	err := rows.Scan(&at.arrival, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &column,
+	err := rows.Scan(&at.seq, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &column,
 		&at.timestamp, &reactions, &edited, &deleted, &status, &m.Chat)
 	if err != nil {
 		return m, at, err
@@ -93,41 +93,41 @@ func (r *snapshot) scanMessage(rows *sql.Rows) (bridge.Message, place, error) {
 }
 
 // addVotesAndReactions looks for them only where there are some.
-func (r *snapshot) addVotesAndReactions(messages []bridge.Message, places []place) error {
+func (r *readTx) addVotesAndReactions(messages []bridge.Message, positions []position) error {
 	byArrival := make(map[int64]*bridge.Message)
 	var reacted, polls []int64
 	for i := range messages {
-		m, arrival := &messages[i], places[i].arrival
-		byArrival[arrival] = m
+		m, seq := &messages[i], positions[i].seq
+		byArrival[seq] = m
 		if cap(m.Reactions) > 0 {
-			reacted = append(reacted, arrival)
+			reacted = append(reacted, seq)
 		}
 		if m.Poll != nil {
-			polls = append(polls, arrival)
+			polls = append(polls, seq)
 		}
 	}
 	if err := r.addReactions(reacted, byArrival); err != nil {
 		return err
 	}
-	for _, arrival := range reacted {
-		sortReactions(byArrival[arrival].Reactions)
+	for _, seq := range reacted {
+		sortReactions(byArrival[seq].Reactions)
 	}
 	return r.addVotes(polls, byArrival)
 }
 
-func (r *snapshot) addReactions(arrivals []int64, messages map[int64]*bridge.Message) error {
+func (r *readTx) addReactions(seqs []int64, messages map[int64]*bridge.Message) error {
 	return r.eachOf(`
 		SELECT r.message, r.person, r.emoji, r.timestamp
 		FROM json_each(?) wanted CROSS JOIN reactions r ON r.message = wanted.value
-		WHERE r.emoji != ''`, arrivals, func(rows *sql.Rows) error {
-		var arrival, person, timestamp int64
+		WHERE r.emoji != ''`, seqs, func(rows *sql.Rows) error {
+		var seq, person, timestamp int64
 		var reaction bridge.MessageReaction
-		if err := rows.Scan(&arrival, &person, &reaction.Emoji, &timestamp); err != nil {
+		if err := rows.Scan(&seq, &person, &reaction.Emoji, &timestamp); err != nil {
 			return err
 		}
 		reaction.SenderJID = r.s.people.get(person).jid()
 		reaction.Timestamp = bridge.Millis(timestamp)
-		m := messages[arrival]
+		m := messages[seq]
 		m.Reactions = append(m.Reactions, reaction)
 		return nil
 	})
@@ -140,22 +140,22 @@ func sortReactions(reactions []bridge.MessageReaction) {
 	})
 }
 
-func (r *snapshot) addVotes(arrivals []int64, messages map[int64]*bridge.Message) error {
+func (r *readTx) addVotes(seqs []int64, messages map[int64]*bridge.Message) error {
 	return r.eachOf(`
 		SELECT v.message, v.person, v.hashes
-		FROM json_each(?) wanted CROSS JOIN votes v ON v.message = wanted.value`, arrivals, func(rows *sql.Rows) error {
-		var arrival, person int64
+		FROM json_each(?) wanted CROSS JOIN votes v ON v.message = wanted.value`, seqs, func(rows *sql.Rows) error {
+		var seq, person int64
 		var hashes []byte
-		if err := rows.Scan(&arrival, &person, &hashes); err != nil {
+		if err := rows.Scan(&seq, &person, &hashes); err != nil {
 			return err
 		}
-		tally(messages[arrival].Poll, r.s.people.get(person).jid(), hashes)
+		tally(messages[seq].Poll, r.s.people.get(person).jid(), hashes)
 		return nil
 	})
 }
 
 // eachOf runs a query over a list of ids, which is its one argument.
-func (r *snapshot) eachOf(query string, ids []int64, f func(*sql.Rows) error) error {
+func (r *readTx) eachOf(query string, ids []int64, f func(*sql.Rows) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (r *snapshot) eachOf(query string, ids []int64, f func(*sql.Rows) error) er
 // of its file included: [bridge.CodeNotFound] when it is not stored.
 func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
 	var m bridge.Message
-	err := s.read(ctx, func(r *snapshot) error {
+	err := s.read(ctx, func(r *readTx) error {
 		found, err := r.findChat(chat)
 		if err != nil {
 			return err
@@ -188,8 +188,8 @@ func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge
 }
 
 // message is one message of a chat: [sql.ErrNoRows] when there is none.
-func (r *snapshot) message(chat int64, id string) (bridge.Message, error) {
-	messages, places, err := r.messagesOf(`
+func (r *readTx) message(chat int64, id string) (bridge.Message, error) {
+	messages, positions, err := r.messagesOf(`
 		SELECT `+messageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
 		WHERE m.chat = ? AND m.id = ?`, chat, id)
 	if err != nil {
@@ -198,13 +198,13 @@ func (r *snapshot) message(chat int64, id string) (bridge.Message, error) {
 	if len(messages) == 0 {
 		return bridge.Message{}, sql.ErrNoRows
 	}
-	return messages[0], r.addRaw(&messages[0], places[0].arrival)
+	return messages[0], r.addRaw(&messages[0], positions[0].seq)
 }
 
-func (r *snapshot) addRaw(m *bridge.Message, arrival int64) error {
+func (r *readTx) addRaw(m *bridge.Message, seq int64) error {
 	var ref string
 	err := r.scan(r.ctx, "SELECT raw, ifnull(media_ref, ''), view_once, expiration FROM message_raw WHERE arrival = ?",
-		[]any{arrival}, &m.Raw, &ref, &m.ViewOnce, &m.Expiration)
+		[]any{seq}, &m.Raw, &ref, &m.ViewOnce, &m.Expiration)
 	if err != nil || ref == "" || m.Media == nil {
 		return err
 	}

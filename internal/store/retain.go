@@ -25,8 +25,8 @@ func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 		return 0, fmt.Errorf("look for old messages: %w", err)
 	}
 	total := 0
-	for _, arrivals := range [][2]int64{{0, last}, {max(tail, last+1), math.MaxInt64}} {
-		n, err := s.retainRange(ctx, arrivals[0], arrivals[1], before)
+	for _, seqs := range [][2]int64{{0, last}, {max(tail, last+1), math.MaxInt64}} {
+		n, err := s.retainRange(ctx, seqs[0], seqs[1], before)
 		total += n
 		if err != nil {
 			return total, fmt.Errorf("remove old messages: %w", err)
@@ -39,13 +39,13 @@ func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 // arrival among those that are indexed, and from another on among those that
 // are not.
 func (s *Store) rangesBefore(ctx context.Context, before int64) (last, tail int64, err error) {
-	err = s.read(ctx, func(r *snapshot) error {
-		var sealed int64
-		if err := r.scan(ctx, sealedQuery, nil, &sealed); err != nil {
+	err = s.read(ctx, func(r *readTx) error {
+		var indexed int64
+		if err := r.scan(ctx, indexedQuery, nil, &indexed); err != nil {
 			return err
 		}
-		edge, err := r.edge(lastDowntoQuery, before, nothingSealed)
-		last, tail = edge<<blockBits+blockSize-1, (sealed+1)<<blockBits
+		edge, err := r.blockAt(lastDowntoQuery, before, noneIndexed)
+		last, tail = edge<<blockBits+blockSize-1, (indexed+1)<<blockBits
 		return err
 	})
 	return last, tail, err
@@ -60,7 +60,7 @@ func (s *Store) retainRange(ctx context.Context, from, to, before int64) (int, e
 		}
 		if len(old) > 0 {
 			n := 0
-			err := s.write(ctx, func(t *tx) (err error) {
+			err := s.write(ctx, func(t *writeTx) (err error) {
 				n, err = t.removeOld(old, before)
 				return err
 			})
@@ -79,17 +79,17 @@ func (s *Store) retainRange(ctx context.Context, from, to, before int64) (int, e
 // oldMessages looks at the next batch of arrivals and answers which of the
 // messages are old, and where to look next, 0 for nowhere.
 func (s *Store) oldMessages(ctx context.Context, from, to, before int64) (old []int64, next int64, err error) {
-	err = s.read(ctx, func(r *snapshot) error {
+	err = s.read(ctx, func(r *readTx) error {
 		seen := 0
 		err := r.each(ctx, `
 			SELECT arrival, timestamp FROM messages WHERE arrival BETWEEN ? AND ? ORDER BY arrival LIMIT ?`,
 			[]any{from, to, retainBatch}, func(rows *sql.Rows) error {
-				var p place
-				err := rows.Scan(&p.arrival, &p.timestamp)
+				var p position
+				err := rows.Scan(&p.seq, &p.timestamp)
 				if p.timestamp < before {
-					old = append(old, p.arrival)
+					old = append(old, p.seq)
 				}
-				seen, next = seen+1, p.arrival+1
+				seen, next = seen+1, p.seq+1
 				return err
 			})
 		if seen < retainBatch {
@@ -101,46 +101,46 @@ func (s *Store) oldMessages(ctx context.Context, from, to, before int64) (old []
 }
 
 // removeOld removes messages, and from the index what only they contained.
-func (t *tx) removeOld(arrivals []int64, before int64) (int, error) {
+func (t *writeTx) removeOld(seqs []int64, before int64) (int, error) {
 	blocks := make(map[int64]bool)
 	removed := 0
-	for _, arrival := range arrivals {
+	for _, seq := range seqs {
 		var timestamp int64
-		found, err := t.find("SELECT timestamp FROM messages WHERE arrival = ?", []any{arrival}, &timestamp)
+		found, err := t.find("SELECT timestamp FROM messages WHERE arrival = ?", []any{seq}, &timestamp)
 		if err != nil {
 			return 0, err
 		}
 		if !found || timestamp >= before {
 			continue
 		}
-		if err := t.remove(arrival); err != nil {
+		if err := t.removeMessage(seq); err != nil {
 			return 0, err
 		}
 		removed++
-		blocks[blockOf(arrival)] = true
+		blocks[blockOf(seq)] = true
 	}
 	for id := range blocks {
-		if err := t.shrink(id); err != nil {
+		if err := t.shrinkBlock(id); err != nil {
 			return 0, err
 		}
 	}
 	return removed, nil
 }
 
-// shrink notes that messages of a block are gone.
-func (t *tx) shrink(id int64) error {
+// shrinkBlock notes that messages of a block are gone.
+func (t *writeTx) shrinkBlock(id int64) error {
 	var left int64
 	some, err := t.find("SELECT arrival FROM messages WHERE arrival BETWEEN ? AND ? LIMIT 1",
 		[]any{id << blockBits, id<<blockBits + blockSize - 1}, &left)
 	if err != nil {
 		return err
 	}
-	sealed, err := t.sealed()
+	indexed, err := t.lastIndexed()
 	if err != nil {
 		return err
 	}
-	if some || id > sealed { // beyond that it may be about to be sealed
-		return t.touch(id << blockBits)
+	if some || id > indexed { // beyond that it may be about to be sealed
+		return t.markStale(id << blockBits)
 	}
 	if err := t.dropBlock(id); err != nil {
 		return err

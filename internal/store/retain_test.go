@@ -38,7 +38,7 @@ func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
 		settle(t, w.s)
 	}
 	var left int
-	err = w.s.read(context.Background(), func(r *snapshot) error {
+	err = w.s.read(context.Background(), func(r *readTx) error {
 		return r.scan(r.ctx, `SELECT (SELECT count(*) FROM blocks b WHERE NOT EXISTS
 			(SELECT 1 FROM messages WHERE arrival BETWEEN b.id * 32 AND b.id * 32 + 31))
 			+ (SELECT count(*) FROM grams WHERE rowid NOT IN (SELECT id FROM blocks))`, nil, &left)
@@ -146,10 +146,10 @@ func TestNumbers_AreNeverGivenTwice(t *testing.T) {
 		t.Errorf("last event %d, want %d: %v", got, last, err)
 	}
 	save(t, s, says(alice, alice, "A3", 3, "new"))
-	var arrival int64
-	err = s.read(ctx, func(r *snapshot) error { return r.scan(ctx, "SELECT arrival FROM messages", nil, &arrival) })
-	if err != nil || arrival != 3 {
-		t.Errorf("arrival %d, want 3: %v", arrival, err)
+	var seq int64
+	err = s.read(ctx, func(r *readTx) error { return r.scan(ctx, "SELECT arrival FROM messages", nil, &seq) })
+	if err != nil || seq != 3 {
+		t.Errorf("arrival %d, want 3: %v", seq, err)
 	}
 	sameList(t, "events", lines(events(t, s, EventQuery{After: last}).Events), []string{"4 message.created A3 new"})
 }

@@ -14,7 +14,7 @@ import (
 // ever. What strangers chose is kept within [bridge.Bounded]. What the disk
 // refuses is [bridge.CodeStorageUnavailable].
 func (s *Store) Save(ctx context.Context, facts ...bridge.Fact) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *writeTx) error {
 		for _, fact := range facts {
 			if err := t.save(bridge.Bounded(fact)); err != nil {
 				return fmt.Errorf("save %T: %w", fact, err)
@@ -24,42 +24,42 @@ func (s *Store) Save(ctx context.Context, facts ...bridge.Fact) error {
 	})
 }
 
-func (t *tx) save(fact bridge.Fact) error {
+func (t *writeTx) save(fact bridge.Fact) error {
 	switch f := fact.(type) {
 	case bridge.Message:
-		return t.message(f)
+		return t.saveMessage(f)
 	case bridge.Group:
-		return t.group(f)
+		return t.saveGroup(f)
 	case bridge.Identity:
-		return t.identity(f)
+		return t.saveIdentity(f)
 	case bridge.Contact:
-		return t.contact(f)
+		return t.saveContact(f)
 	case bridge.ReactionChange:
-		return t.reaction(f)
+		return t.saveReaction(f)
 	case bridge.Edit:
-		return t.edit(f)
+		return t.saveEdit(f)
 	case bridge.Deletion:
-		return t.deletion(f)
+		return t.saveDeletion(f)
 	case bridge.RemovedElsewhere:
-		return t.removedElsewhere(f)
+		return t.saveRemovedElsewhere(f)
 	case bridge.PollVote:
-		return t.vote(f)
+		return t.saveVote(f)
 	case bridge.Receipt:
-		return t.receipt(f)
+		return t.saveReceipt(f)
 	case bridge.SendResult:
-		return t.sendResult(f)
+		return t.saveSendResult(f)
 	case bridge.GroupChange:
-		return t.groupChange(f)
+		return t.saveGroupChange(f)
 	case bridge.ChatTimer:
-		return t.setTimer(f)
+		return t.saveTimer(f)
 	case bridge.Owner:
-		return t.setOwner(f)
+		return t.saveOwner(f)
 	case bridge.MediaMoved:
-		return t.mediaMoved(f)
+		return t.saveMediaMoved(f)
 	case bridge.SendKey:
-		return t.sendKey(f)
+		return t.saveSendKey(f)
 	case bridge.Status:
-		return t.status(f)
+		return t.saveStatus(f)
 	}
 	return fmt.Errorf("the store does not know this kind of fact")
 }

@@ -98,8 +98,8 @@ func TestSave_SurvivesAPanicInTheMiddle(t *testing.T) {
 	s := newStore(t)
 	func() {
 		defer func() { _ = recover() }()
-		_ = s.write(context.Background(), func(tx *tx) error {
-			if err := tx.message(says(alice, alice, "A1", 1, "half")); err != nil {
+		_ = s.write(context.Background(), func(tx *writeTx) error {
+			if err := tx.saveMessage(says(alice, alice, "A1", 1, "half")); err != nil {
 				return err
 			}
 			panic("the drill")
@@ -172,7 +172,7 @@ func TestStatus_IsLoggedWithoutWhatPairingNeeds(t *testing.T) {
 	save(t, s, status)
 	sameList(t, "events", logged(t, s), []string{"account.status "})
 	var data string
-	err := s.read(context.Background(), func(r *snapshot) error {
+	err := s.read(context.Background(), func(r *readTx) error {
 		return r.scan(r.ctx, "SELECT data FROM events", nil, &data)
 	})
 	if err != nil {

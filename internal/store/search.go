@@ -20,17 +20,17 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 	if err != nil {
 		return page, err
 	}
-	err = s.searching(ctx, func(r *snapshot) error {
-		places, err := r.run(&w)
+	err = s.searching(ctx, func(r *readTx) error {
+		positions, err := r.search(&w)
 		if err != nil {
 			return err
 		}
-		if limit := w.room - 1; len(places) > limit {
-			cursor := places[limit-1].cursor()
+		if limit := w.limit - 1; len(positions) > limit {
+			cursor := positions[limit-1].cursor()
 			page.NextCursor = &cursor
-			places = places[:limit]
+			positions = positions[:limit]
 		}
-		page.Items, err = r.matches(places)
+		page.Items, err = r.matches(positions)
 		return err
 	})
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 
 // newSearch asks for one more than the page, which says whether there is
 // another one.
-func newSearch(q bridge.SearchQuery) (walk, error) {
-	w := walk{needle: fold(q.Q), desc: true, room: limitOf(q.Limit) + 1}
+func newSearch(q bridge.SearchQuery) (searchPlan, error) {
+	w := searchPlan{needle: fold(q.Q), desc: true, limit: limitOf(q.Limit) + 1}
 	var since, until *int64
 	if q.Since != nil {
 		since = ceilMillis(*q.Since)
@@ -59,7 +59,7 @@ func newSearch(q bridge.SearchQuery) (walk, error) {
 		w.kind = "c.is_group = 0"
 	}
 	if q.Cursor != "" {
-		after, err := parsePlace(q.Cursor)
+		after, err := parsePosition(q.Cursor)
 		if err != nil {
 			return w, err
 		}
@@ -71,18 +71,18 @@ func newSearch(q bridge.SearchQuery) (walk, error) {
 // searching reads with the index, and where that meets damage once more
 // without it. Where the messages themselves can be read, the damage is the
 // index's.
-func (s *Store) searching(ctx context.Context, f func(*snapshot) error) error {
+func (s *Store) searching(ctx context.Context, f func(*readTx) error) error {
 	err := s.read(ctx, f)
 	if !dbfile.IsDamage(err) || s.indexBroken.Load() {
 		return err
 	}
-	scanned := s.read(ctx, func(r *snapshot) error {
+	scanned := s.read(ctx, func(r *readTx) error {
 		r.withoutIndex = true
 		return f(r)
 	})
 	if scanned == nil && !s.indexBroken.Swap(true) {
 		s.log.Error().Err(err).Msg("search index is damaged; searches scan until it is made anew")
-		s.nudgeIndex()
+		s.notifyIndex()
 	}
 	return scanned
 }
@@ -90,12 +90,12 @@ func (s *Store) searching(ctx context.Context, f func(*snapshot) error) error {
 const matchColumns = "c.jid, m.id, m.sender, m.push_name, c.is_group, m.content, m.timestamp"
 
 // matches reads what is shown of the messages at places, in their order.
-func (r *snapshot) matches(places []place) ([]bridge.Match, error) {
-	list := make([]bridge.Match, 0, len(places))
+func (r *readTx) matches(positions []position) ([]bridge.Match, error) {
+	list := make([]bridge.Match, 0, len(positions))
 	err := r.eachOf(`
 		SELECT `+matchColumns+` FROM json_each(?) wanted
 		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`,
-		arrivals(places), func(rows *sql.Rows) error {
+		seqs(positions), func(rows *sql.Rows) error {
 			match, err := r.scanMatch(rows)
 			list = append(list, match)
 			return err
@@ -103,15 +103,15 @@ func (r *snapshot) matches(places []place) ([]bridge.Match, error) {
 	return list, err
 }
 
-func arrivals(places []place) []int64 {
-	list := make([]int64, len(places))
-	for i, p := range places {
-		list[i] = p.arrival
+func seqs(positions []position) []int64 {
+	list := make([]int64, len(positions))
+	for i, p := range positions {
+		list[i] = p.seq
 	}
 	return list
 }
 
-func (r *snapshot) scanMatch(rows *sql.Rows) (bridge.Match, error) {
+func (r *readTx) scanMatch(rows *sql.Rows) (bridge.Match, error) {
 	var match bridge.Match
 	var sender, timestamp int64
 	err := rows.Scan(&match.ChatJID, &match.MsgID, &sender, &match.PushName, &match.IsGroup, &match.Content, &timestamp)

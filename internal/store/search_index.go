@@ -28,12 +28,12 @@ const (
 		(words, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii')`
 )
 
-func blockOf(arrival int64) int64 { return arrival >> blockBits }
+func blockOf(seq int64) int64 { return seq >> blockBits }
 
 // prepareIndex sees to it that there is an index of today's form, if need be an
 // empty one that is filled in the background.
 func (s *Store) prepareIndex(ctx context.Context) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *writeTx) error {
 		version, err := t.setting(settingIndex)
 		if err != nil {
 			return err
@@ -44,47 +44,47 @@ func (s *Store) prepareIndex(ctx context.Context) error {
 			}
 			return t.emptyIndex()
 		}
-		s.claimed, err = t.sealed()
+		s.claimed, err = t.lastIndexed()
 		return err
 	})
 }
 
 // emptyIndex makes an index that knows nothing yet.
-func (t *tx) emptyIndex() error {
+func (t *writeTx) emptyIndex() error {
 	for _, step := range []string{"DROP TABLE IF EXISTS grams", createGrams, "DELETE FROM blocks", "DELETE FROM stale_blocks"} {
 		if err := t.run(step); err != nil {
 			return fmt.Errorf("empty the search index: %w", err)
 		}
 	}
-	t.s.claimed = nothingSealed
+	t.s.claimed = noneIndexed
 	return t.setSetting(settingIndex, strconv.Itoa(indexVersion))
 }
 
-// nothingSealed is the number before the first block's.
-const nothingSealed = -1
+// noneIndexed is the number before the first block's.
+const noneIndexed = -1
 
 const (
-	sealedQuery = "SELECT ifnull(max(id), -1) FROM blocks"
+	indexedQuery = "SELECT ifnull(max(id), -1) FROM blocks"
 	// A block that is about to be sealed may be stale already; until then it is
 	// scanned anyway.
-	staleQuery = "SELECT block FROM stale_blocks WHERE block <= (" + sealedQuery + ")"
+	staleQuery = "SELECT block FROM stale_blocks WHERE block <= (" + indexedQuery + ")"
 )
 
-// sealed is the last block that is indexed.
-func (t *tx) sealed() (int64, error) {
-	var sealed int64
-	_, err := t.find(sealedQuery, nil, &sealed)
-	return sealed, err
+// lastIndexed is the last block that is indexed.
+func (t *writeTx) lastIndexed() (int64, error) {
+	var indexed int64
+	_, err := t.find(indexedQuery, nil, &indexed)
+	return indexed, err
 }
 
-// touch notes that the text or the time of a message has changed. Only blocks
+// markStale notes that the text or the time of a message has changed. Only blocks
 // that are indexed, or are about to be, need to be looked at again.
-func (t *tx) touch(arrival int64) error {
-	block := blockOf(arrival)
+func (t *writeTx) markStale(seq int64) error {
+	block := blockOf(seq)
 	if block > t.s.claimed {
 		return nil
 	}
-	t.touched = true
+	t.staleMarked = true
 	return t.run("INSERT INTO stale_blocks (block) VALUES (?) ON CONFLICT DO NOTHING", block)
 }
 
@@ -97,7 +97,7 @@ type block struct {
 
 // blocksOf reads the messages of a range of blocks and takes their grams.
 // Blocks without messages are left out.
-func blocksOf(ctx context.Context, q *session, first, last int64) ([]block, error) {
+func blocksOf(ctx context.Context, q *conn, first, last int64) ([]block, error) {
 	var blocks []block
 	var grams *gramSet
 	finish := func() {
@@ -109,12 +109,12 @@ func blocksOf(ctx context.Context, q *session, first, last int64) ([]block, erro
 		SELECT arrival, timestamp, ifnull(folded, content) FROM messages
 		WHERE arrival BETWEEN ? AND ? ORDER BY arrival`,
 		[]any{first << blockBits, last<<blockBits + blockSize - 1}, func(rows *sql.Rows) error {
-			var arrival, timestamp int64
+			var seq, timestamp int64
 			var text sql.RawBytes
-			if err := rows.Scan(&arrival, &timestamp, &text); err != nil {
+			if err := rows.Scan(&seq, &timestamp, &text); err != nil {
 				return err
 			}
-			if id := blockOf(arrival); len(blocks) == 0 || blocks[len(blocks)-1].id != id {
+			if id := blockOf(seq); len(blocks) == 0 || blocks[len(blocks)-1].id != id {
 				finish()
 				blocks = append(blocks, block{id: id, oldest: timestamp, newest: timestamp})
 				grams = newGramSet()
@@ -129,7 +129,7 @@ func blocksOf(ctx context.Context, q *session, first, last int64) ([]block, erro
 }
 
 // putBlock enters a block into the index, for the first time or again.
-func (t *tx) putBlock(b block) error {
+func (t *writeTx) putBlock(b block) error {
 	if err := t.run("DELETE FROM grams WHERE rowid = ?", b.id); err != nil {
 		return err
 	}
@@ -146,13 +146,13 @@ func (t *tx) putBlock(b block) error {
 	if err != nil {
 		return err
 	}
-	return t.widen(b)
+	return t.extendRange(b)
 }
 
-// widen keeps upto and downto true of the blocks around b. Both grow with the
+// extendRange keeps upto and downto true of the blocks around b. Both grow with the
 // block's number, so that one look at a neighbour says whether there is
 // anything to do: mostly there is not.
-func (t *tx) widen(b block) error {
+func (t *writeTx) extendRange(b block) error {
 	var neighbour int64
 	after, err := t.find("SELECT upto FROM blocks WHERE id > ? ORDER BY id LIMIT 1", []any{b.id}, &neighbour)
 	if err != nil {
@@ -171,21 +171,21 @@ func (t *tx) widen(b block) error {
 }
 
 // dropBlock takes a block without messages out of the index.
-func (t *tx) dropBlock(id int64) error {
+func (t *writeTx) dropBlock(id int64) error {
 	if err := t.run("DELETE FROM grams WHERE rowid = ?", id); err != nil {
 		return err
 	}
 	return t.run("DELETE FROM blocks WHERE id = ?", id)
 }
 
-// sealBatch is how many blocks are sealed in one transaction: it holds up an
+// indexBatch is how many blocks are sealed in one transaction: it holds up an
 // acknowledgement for as long as that takes.
-const sealBatch = 8
+const indexBatch = 8
 
-// sealNext indexes the next full blocks and says whether there were any.
+// indexNext indexes the next full blocks and says whether there were any.
 // Grams are taken outside the transaction; a message that changes meanwhile
 // finds its block claimed and makes it stale.
-func (s *Store) sealNext(ctx context.Context) (bool, error) {
+func (s *Store) indexNext(ctx context.Context) (bool, error) {
 	s.indexing.Lock()
 	defer s.indexing.Unlock()
 	first, last, err := s.claim(ctx)
@@ -193,14 +193,14 @@ func (s *Store) sealNext(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	var blocks []block
-	err = s.read(ctx, func(r *snapshot) (err error) {
-		blocks, err = blocksOf(ctx, r.session, first, last)
+	err = s.read(ctx, func(r *readTx) (err error) {
+		blocks, err = blocksOf(ctx, r.conn, first, last)
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("read messages to index: %w", err)
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *writeTx) error {
 		for _, b := range blocks {
 			if err := t.putBlock(b); err != nil {
 				return fmt.Errorf("index a block: %w", err)
@@ -216,12 +216,12 @@ func (s *Store) sealNext(ctx context.Context) (bool, error) {
 func (s *Store) claim(ctx context.Context) (first, last int64, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	var sealed, newest int64
-	if err := s.writer.scan(ctx, sealedQuery, nil, &sealed); err != nil {
+	var indexed, newest int64
+	if err := s.writer.scan(ctx, indexedQuery, nil, &indexed); err != nil {
 		return 0, -1, err
 	}
 	err = s.writer.scan(ctx, "SELECT arrival FROM messages WHERE arrival >= ? ORDER BY arrival LIMIT 1",
-		[]any{(sealed + 1) << blockBits}, &first)
+		[]any{(indexed + 1) << blockBits}, &first)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, -1, nil
 	}
@@ -232,29 +232,29 @@ func (s *Store) claim(ctx context.Context) (first, last int64, err error) {
 		return 0, -1, err
 	}
 	first, last = blockOf(first), blockOf(newest)-1
-	last = min(last, first+sealBatch-1)
+	last = min(last, first+indexBatch-1)
 	s.claimed = max(s.claimed, last)
 	return first, last, nil
 }
 
-// freshen indexes stale blocks again and says whether there were any.
-func (s *Store) freshen(ctx context.Context) (bool, error) {
+// reindexStale indexes stale blocks again and says whether there were any.
+func (s *Store) reindexStale(ctx context.Context) (bool, error) {
 	s.indexing.Lock()
 	defer s.indexing.Unlock()
 	found := false
-	err := s.read(ctx, func(r *snapshot) error {
+	err := s.read(ctx, func(r *readTx) error {
 		return r.scan(ctx, "SELECT EXISTS ("+staleQuery+")", nil, &found)
 	})
 	if err != nil || !found {
 		return false, err
 	}
-	err = s.write(ctx, func(t *tx) error {
-		stale, err := t.ids(staleQuery + " LIMIT " + strconv.Itoa(sealBatch))
+	err = s.write(ctx, func(t *writeTx) error {
+		stale, err := t.ids(staleQuery + " LIMIT " + strconv.Itoa(indexBatch))
 		if err != nil {
 			return err
 		}
 		for _, id := range stale {
-			if err := t.freshen(id); err != nil {
+			if err := t.reindexBlock(id); err != nil {
 				return fmt.Errorf("index a block again: %w", err)
 			}
 		}
@@ -263,11 +263,11 @@ func (s *Store) freshen(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-func (t *tx) freshen(id int64) error {
+func (t *writeTx) reindexBlock(id int64) error {
 	if err := t.run("DELETE FROM stale_blocks WHERE block = ?", id); err != nil {
 		return err
 	}
-	blocks, err := blocksOf(context.Background(), t.session, id, id)
+	blocks, err := blocksOf(context.Background(), t.conn, id, id)
 	if err != nil {
 		return err
 	}
@@ -284,11 +284,11 @@ func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) err
 		return err
 	}
 	for {
-		more, err := s.sealNext(ctx)
+		more, err := s.indexNext(ctx)
 		if err != nil {
 			return fmt.Errorf("make the search index: %w", err)
 		}
-		done, total, err := s.indexed(ctx)
+		done, total, err := s.coverage(ctx)
 		if err != nil {
 			return err
 		}
@@ -308,27 +308,27 @@ func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) err
 func (s *Store) dropIndex(ctx context.Context) error {
 	s.indexing.Lock()
 	defer s.indexing.Unlock()
-	return s.write(ctx, func(t *tx) error { return t.emptyIndex() })
+	return s.write(ctx, func(t *writeTx) error { return t.emptyIndex() })
 }
 
 // Indexed returns how many messages the search index covers, of how many. What
 // it does not cover yet is scanned; the last few wait until there are more.
 func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
-	done, total, err = s.indexed(ctx)
-	if total-done < (sealEvery+2)*blockSize {
+	done, total, err = s.coverage(ctx)
+	if total-done < (indexEvery+2)*blockSize {
 		done = total
 	}
 	return done, total, err
 }
 
-// indexed says how many arrivals are indexed of how many.
-func (s *Store) indexed(ctx context.Context) (done, total int, err error) {
-	err = s.read(ctx, func(r *snapshot) error {
-		var sealed int
-		if err := r.scan(ctx, sealedQuery, nil, &sealed); err != nil {
+// coverage says how many arrivals are indexed of how many.
+func (s *Store) coverage(ctx context.Context) (done, total int, err error) {
+	err = s.read(ctx, func(r *readTx) error {
+		var indexed int
+		if err := r.scan(ctx, indexedQuery, nil, &indexed); err != nil {
 			return err
 		}
-		done = (sealed + 1) * blockSize
+		done = (indexed + 1) * blockSize
 		return r.scan(ctx, "SELECT ifnull(max(arrival), 0) FROM messages", nil, &total)
 	})
 	return min(done, total), total, err
@@ -341,19 +341,19 @@ const (
 	// maxTail is how many messages may wait for the index in a burst: more
 	// would make searches slow.
 	maxTail = 8192
-	// sealEvery is how many full blocks gather before they are sealed.
-	sealEvery = 4
+	// indexEvery is how many full blocks gather before they are sealed.
+	indexEvery = 4
 )
 
-// wakeIndex says that there is work, once there is enough of it.
-func (s *Store) wakeIndex(t *tx) {
-	if blockOf(t.numbers.arrival) <= s.claimed+sealEvery && !t.touched {
+// notifyIndexOf says that there is work, once there is enough of it.
+func (s *Store) notifyIndexOf(t *writeTx) {
+	if blockOf(t.numbers.seq) <= s.claimed+indexEvery && !t.staleMarked {
 		return
 	}
-	s.nudgeIndex()
+	s.notifyIndex()
 }
 
-func (s *Store) nudgeIndex() {
+func (s *Store) notifyIndex() {
 	select {
 	case s.indexWork <- struct{}{}:
 	default: // it is awake
@@ -391,10 +391,10 @@ func (s *Store) indexSome(ctx context.Context) (bool, error) {
 	if err := s.awaitQuiet(ctx); err != nil {
 		return false, err
 	}
-	if stale, err := s.freshen(ctx); stale || err != nil {
+	if stale, err := s.reindexStale(ctx); stale || err != nil {
 		return stale, err
 	}
-	return s.sealNext(ctx)
+	return s.indexNext(ctx)
 }
 
 // awaitQuiet waits for a pause between writes, unless much has gathered.
@@ -417,7 +417,7 @@ func (s *Store) awaitQuiet(ctx context.Context) error {
 func (s *Store) tail() int64 {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	return s.numbers.arrival - (s.claimed+1)<<blockBits
+	return s.numbers.seq - (s.claimed+1)<<blockBits
 }
 
 // sleep says false when ctx ended first.

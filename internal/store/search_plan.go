@@ -13,14 +13,14 @@ import (
 // know (the tail of unsealed messages and stale blocks), then looks into the
 // blocks that the index names, newest first or oldest first, and stops as soon
 // as no block that is left can hold anything better than what it has.
-type walk struct {
+type searchPlan struct {
 	needle       string
 	desc         bool
-	room         int    // how many are wanted
+	limit        int    // how many are wanted
 	chat, sender int64  // 0 is all
 	kind         string // a condition on the chat c, empty for none
 	since, until int64
-	after        *place // only what comes after it, in the walk's order
+	after        *position // only what comes after it, in the walk's order
 }
 
 // ends makes the time range of a walk.
@@ -36,7 +36,7 @@ func ends(since, until *int64) (int64, int64) {
 }
 
 // narrow makes the time range no wider than after allows.
-func (w *walk) narrow() {
+func (w *searchPlan) narrow() {
 	switch {
 	case w.after == nil:
 	case w.desc:
@@ -48,7 +48,7 @@ func (w *walk) narrow() {
 
 // filter is the WHERE of one message m, with its text last: that is the
 // dearest to look at.
-func (w *walk) filter() (string, []any) {
+func (w *searchPlan) filter() (string, []any) {
 	var where []string
 	var args []any
 	add := func(condition string, values ...any) {
@@ -67,7 +67,7 @@ func (w *walk) filter() (string, []any) {
 		add("m.timestamp <= ?", w.until)
 	}
 	if w.after != nil {
-		add("(m.timestamp, m.arrival) "+beyond(w.desc)+" (?, ?)", w.after.timestamp, w.after.arrival)
+		add("(m.timestamp, m.arrival) "+behind(w.desc)+" (?, ?)", w.after.timestamp, w.after.seq)
 	}
 	add(containsText, w.needle)
 	if w.kind != "" {
@@ -76,8 +76,8 @@ func (w *walk) filter() (string, []any) {
 	return strings.Join(where, " AND "), args
 }
 
-// beyond is the comparison that is true of what comes later in an order.
-func beyond(desc bool) string {
+// behind is the comparison that is true of what comes later in an order.
+func behind(desc bool) string {
 	if desc {
 		return "<"
 	}
@@ -91,47 +91,47 @@ func direction(desc bool) string {
 	return "ASC"
 }
 
-// run answers the places of the first w.room matches, in order.
-func (r *snapshot) run(w *walk) ([]place, error) {
+// search answers the places of the first w.room matches, in order.
+func (r *readTx) search(w *searchPlan) ([]position, error) {
 	w.narrow()
-	found := &best{desc: w.desc, room: w.room}
+	found := &topK{desc: w.desc, limit: w.limit}
 	if r.withoutIndex || r.s.indexBroken.Load() {
 		err := r.scanFrom(w, 0, found)
 		return found.sorted(), err
 	}
-	var sealed int64
-	if err := r.scan(r.ctx, sealedQuery, nil, &sealed); err != nil {
+	var indexed int64
+	if err := r.scan(r.ctx, indexedQuery, nil, &indexed); err != nil {
 		return nil, err
 	}
-	if err := r.scanFrom(w, (sealed+1)<<blockBits, found); err != nil {
+	if err := r.scanFrom(w, (indexed+1)<<blockBits, found); err != nil {
 		return nil, err
 	}
 	stale, err := r.scanStale(w, found)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.lookUp(w, sealed, stale, found); err != nil {
+	if err := r.lookUp(w, indexed, stale, found); err != nil {
 		return nil, err
 	}
 	return found.sorted(), nil
 }
 
 // scanFrom looks at every message from an arrival on.
-func (r *snapshot) scanFrom(w *walk, arrival int64, found *best) error {
-	query, args := w.scanQuery(arrival)
-	return r.gather(query, args, found)
+func (r *readTx) scanFrom(w *searchPlan, seq int64, found *topK) error {
+	query, args := w.scanQuery(seq)
+	return r.collect(query, args, found)
 }
 
-func (w *walk) scanQuery(arrival int64) (string, []any) {
+func (w *searchPlan) scanQuery(seq int64) (string, []any) {
 	where, args := w.filter()
 	return "SELECT m.arrival, m.timestamp FROM messages m NOT INDEXED WHERE m.arrival >= ? AND " + where,
-		append([]any{arrival}, args...)
+		append([]any{seq}, args...)
 }
 
-func (r *snapshot) gather(query string, args []any, found *best) error {
+func (r *readTx) collect(query string, args []any, found *topK) error {
 	return r.each(r.ctx, query, args, func(rows *sql.Rows) error {
-		var p place
-		err := rows.Scan(&p.arrival, &p.timestamp)
+		var p position
+		err := rows.Scan(&p.seq, &p.timestamp)
 		found.add(p)
 		return err
 	})
@@ -139,7 +139,7 @@ func (r *snapshot) gather(query string, args []any, found *best) error {
 
 // scanStale looks at every message of the blocks that have changed since they
 // were indexed, and answers which those are.
-func (r *snapshot) scanStale(w *walk, found *best) (map[int64]bool, error) {
+func (r *readTx) scanStale(w *searchPlan, found *topK) (map[int64]bool, error) {
 	stale := make(map[int64]bool)
 	err := r.each(r.ctx, staleQuery, nil, func(rows *sql.Rows) error {
 		var id int64
@@ -151,15 +151,15 @@ func (r *snapshot) scanStale(w *walk, found *best) (map[int64]bool, error) {
 		return stale, err
 	}
 	where, args := w.filter()
-	return stale, r.gather(fmt.Sprintf(`
+	return stale, r.collect(fmt.Sprintf(`
 		SELECT m.arrival, m.timestamp FROM (%s) s CROSS JOIN messages m NOT INDEXED
 			ON m.arrival BETWEEN s.block << %d AND (s.block << %[2]d) + %d
 		WHERE %s`, staleQuery, blockBits, blockSize-1, where), args, found)
 }
 
 // lookUp looks into the blocks that the index names.
-func (r *snapshot) lookUp(w *walk, sealed int64, stale map[int64]bool, found *best) error {
-	first, last, err := r.blockRange(w, sealed)
+func (r *readTx) lookUp(w *searchPlan, indexed int64, stale map[int64]bool, found *topK) error {
+	first, last, err := r.blockRange(w, indexed)
 	if err != nil || first > last {
 		return err
 	}
@@ -170,12 +170,12 @@ func (r *snapshot) lookUp(w *walk, sealed int64, stale map[int64]bool, found *be
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id, limit int64
-		var p place
-		if err := rows.Scan(&id, &limit, &p.arrival, &p.timestamp); err != nil {
+		var id, bound int64
+		var p position
+		if err := rows.Scan(&id, &bound, &p.seq, &p.timestamp); err != nil {
 			return err
 		}
-		if found.settled(w.bestOf(id, limit)) {
+		if found.settled(w.boundary(id, bound)) {
 			return nil
 		}
 		if !stale[id] {
@@ -185,26 +185,26 @@ func (r *snapshot) lookUp(w *walk, sealed int64, stale map[int64]bool, found *be
 	return rows.Err()
 }
 
-// bestOf is a place that nothing in a block or beyond it comes before: limit
+// boundary returns a position that nothing in a block or behind it comes before: bound
 // is the block's upto or downto.
-func (w *walk) bestOf(id, limit int64) place {
+func (w *searchPlan) boundary(id, bound int64) position {
 	if w.desc {
-		return place{limit, id<<blockBits + blockSize - 1}
+		return position{bound, id<<blockBits + blockSize - 1}
 	}
-	return place{limit, id << blockBits}
+	return position{bound, id << blockBits}
 }
 
 // blockRange are the blocks that the time range may reach into.
-func (r *snapshot) blockRange(w *walk, sealed int64) (first, last int64, err error) {
-	first, last = 0, sealed
+func (r *readTx) blockRange(w *searchPlan, indexed int64) (first, last int64, err error) {
+	first, last = 0, indexed
 	if w.since != math.MinInt64 {
-		first, err = r.edge("SELECT id FROM blocks WHERE upto >= ? ORDER BY upto, id LIMIT 1", w.since, sealed+1)
+		first, err = r.blockAt("SELECT id FROM blocks WHERE upto >= ? ORDER BY upto, id LIMIT 1", w.since, indexed+1)
 		if err != nil {
 			return 0, 0, err
 		}
 	}
 	if w.until != math.MaxInt64 {
-		last, err = r.edge(lastDowntoQuery, w.until, nothingSealed)
+		last, err = r.blockAt(lastDowntoQuery, w.until, noneIndexed)
 	}
 	return first, last, err
 }
@@ -213,8 +213,8 @@ func (r *snapshot) blockRange(w *walk, sealed int64) (first, last int64, err err
 // moment.
 const lastDowntoQuery = "SELECT id FROM blocks WHERE downto <= ? ORDER BY downto DESC, id DESC LIMIT 1"
 
-// edge is the one block that a query by time names.
-func (r *snapshot) edge(query string, at, none int64) (int64, error) {
+// blockAt is the one block that a query by time names.
+func (r *readTx) blockAt(query string, at, none int64) (int64, error) {
 	id := none
 	err := r.scan(r.ctx, query, []any{at}, &id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -226,7 +226,7 @@ func (r *snapshot) edge(query string, at, none int64) (int64, error) {
 // lookUpQuery looks the blocks up in walking order. A block's messages are read
 // by arrival, or, when only one chat is wanted, by the chat's own index within
 // the block's time.
-func (w *walk) lookUpQuery(first, last int64) (string, []any) {
+func (w *searchPlan) lookUpQuery(first, last int64) (string, []any) {
 	limit := "b.downto"
 	if w.desc {
 		limit = "b.upto"

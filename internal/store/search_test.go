@@ -96,7 +96,7 @@ type posted struct {
 	chat, sender bridge.JID
 	id, text     string
 	ts           bridge.Time
-	arrival      int
+	seq          int
 }
 
 var worldChats = []bridge.JID{alice, bob, carol, club, "120363000000000002@g.us", "120363000000000003@g.us"}
@@ -112,7 +112,7 @@ func (w *world) write(n int) {
 	var facts []bridge.Fact
 	for range n {
 		i := len(w.list)
-		m := posted{chat: worldChats[w.r.IntN(len(worldChats))], id: fmt.Sprintf("W%05d", i), arrival: i,
+		m := posted{chat: worldChats[w.r.IntN(len(worldChats))], id: fmt.Sprintf("W%05d", i), seq: i,
 			text: randomText(w.r, w.r.IntN(25)), ts: at(pace * (i/3 + w.r.IntN(40)))}
 		if w.r.IntN(50) == 0 {
 			m.ts = at(pace * w.r.IntN(2*i/3+1))
@@ -178,7 +178,7 @@ func (w *world) found(keep func(posted) bool) []string {
 		if c := b.ts.Compare(a.ts.Time); c != 0 {
 			return c
 		}
-		return b.arrival - a.arrival
+		return b.seq - a.seq
 	})
 	list := make([]string, len(hits))
 	for i, m := range hits {

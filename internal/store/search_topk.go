@@ -5,50 +5,50 @@ import (
 	"slices"
 )
 
-// best keeps the first few of many places, in the order that is asked for.
-type best struct {
-	desc   bool
-	room   int
-	places []place // a heap with the last of the kept ones on top
+// topK keeps the first few of many places, in the order that is asked for.
+type topK struct {
+	desc      bool
+	limit     int
+	positions []position // a heap with the last of the kept ones on top
 }
 
-func (b *best) Len() int           { return len(b.places) }
-func (b *best) Less(i, j int) bool { return b.first(b.places[j], b.places[i]) }
-func (b *best) Swap(i, j int)      { b.places[i], b.places[j] = b.places[j], b.places[i] }
-func (b *best) Push(x any)         { b.places = append(b.places, x.(place)) }
-func (b *best) Pop() any {
-	last := b.places[len(b.places)-1]
-	b.places = b.places[:len(b.places)-1]
+func (b *topK) Len() int           { return len(b.positions) }
+func (b *topK) Less(i, j int) bool { return b.first(b.positions[j], b.positions[i]) }
+func (b *topK) Swap(i, j int)      { b.positions[i], b.positions[j] = b.positions[j], b.positions[i] }
+func (b *topK) Push(x any)         { b.positions = append(b.positions, x.(position)) }
+func (b *topK) Pop() any {
+	last := b.positions[len(b.positions)-1]
+	b.positions = b.positions[:len(b.positions)-1]
 	return last
 }
 
 // first says whether p comes before q in b's order.
-func (b *best) first(p, q place) bool {
+func (b *topK) first(p, q position) bool {
 	if b.desc {
 		return q.before(p)
 	}
 	return p.before(q)
 }
 
-func (b *best) add(p place) {
+func (b *topK) add(p position) {
 	switch {
-	case len(b.places) < b.room:
+	case len(b.positions) < b.limit:
 		heap.Push(b, p)
-	case b.room > 0 && b.first(p, b.places[0]):
-		b.places[0] = p
+	case b.limit > 0 && b.first(p, b.positions[0]):
+		b.positions[0] = p
 		heap.Fix(b, 0)
 	}
 }
 
 // settled says whether nothing that comes at p or after p can be among the
 // kept ones any more.
-func (b *best) settled(p place) bool {
-	return len(b.places) == b.room && (b.room == 0 || b.first(b.places[0], p))
+func (b *topK) settled(p position) bool {
+	return len(b.positions) == b.limit && (b.limit == 0 || b.first(b.positions[0], p))
 }
 
 // sorted ends the gathering.
-func (b *best) sorted() []place {
-	slices.SortFunc(b.places, func(p, q place) int {
+func (b *topK) sorted() []position {
+	slices.SortFunc(b.positions, func(p, q position) int {
 		switch {
 		case b.first(p, q):
 			return -1
@@ -57,5 +57,5 @@ func (b *best) sorted() []place {
 		}
 		return 0
 	})
-	return b.places
+	return b.positions
 }

@@ -55,10 +55,10 @@ func statusColumn(m bridge.Message) any {
 	return statusOf(*m.Status)
 }
 
-// advance moves the status of an own message forward, never back. failed comes
+// advanceStatus moves the status of an own message forward, never back. failed comes
 // from pending alone; a receipt after that proves that the message did go out,
 // and counts.
-func (t *tx) advance(arrival int64, to bridge.Delivery) error {
+func (t *writeTx) advanceStatus(seq int64, to bridge.Delivery) error {
 	status := statusOf(to)
 	if status <= statusPending {
 		return nil
@@ -67,17 +67,17 @@ func (t *tx) advance(arrival int64, to bridge.Delivery) error {
 	if status == statusFailed {
 		condition = "status = 0"
 	}
-	changed, err := t.change("UPDATE messages SET status = ?1 WHERE arrival = ?2 AND ("+condition+")", status, arrival)
+	changed, err := t.change("UPDATE messages SET status = ?1 WHERE arrival = ?2 AND ("+condition+")", status, seq)
 	if err != nil || changed == 0 {
 		return err
 	}
-	return t.tell(eventMessageStatus, arrival, 0)
+	return t.appendEvent(eventMessageStatus, seq, 0)
 }
 
-// receipt moves the status of the own messages that it names. In a group the
+// saveReceipt moves the status of the own messages that it names. In a group the
 // first member's receipt counts. The account's own other devices are nobody
 // that a message is delivered to, but in the chat with oneself.
-func (t *tx) receipt(f bridge.Receipt) error {
+func (t *writeTx) saveReceipt(f bridge.Receipt) error {
 	p, known := t.people.find(f.From)
 	ownDevice := known && p.id == t.people.owner && t.people.canonical(f.Chat) != p.jid()
 	if ownDevice {
@@ -91,51 +91,51 @@ func (t *tx) receipt(f bridge.Receipt) error {
 		if !found || !m.fromMe {
 			continue
 		}
-		if err := t.advance(m.arrival, f.Status); err != nil {
+		if err := t.advanceStatus(m.seq, f.Status); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sendResult ends a try to send. The network's timestamp is what other
+// saveSendResult ends a try to send. The network's timestamp is what other
 // people's apps order the message by, so it becomes ours.
-func (t *tx) sendResult(f bridge.SendResult) error {
+func (t *writeTx) saveSendResult(f bridge.SendResult) error {
 	m, found, err := t.findMessage(f.Chat, f.ID)
 	if err != nil || !found || !m.fromMe {
 		return err
 	}
 	if !f.Timestamp.IsZero() && f.Timestamp.UnixMilli() != m.timestamp {
-		if err := t.retime(m, f.Timestamp.UnixMilli()); err != nil {
+		if err := t.changeTimestamp(m, f.Timestamp.UnixMilli()); err != nil {
 			return err
 		}
 	}
-	return t.advance(m.arrival, f.Status)
+	return t.advanceStatus(m.seq, f.Status)
 }
 
-func (t *tx) retime(m target, timestamp int64) error {
-	if err := t.run("UPDATE messages SET timestamp = ? WHERE arrival = ?", timestamp, m.arrival); err != nil {
+func (t *writeTx) changeTimestamp(m target, timestamp int64) error {
+	if err := t.run("UPDATE messages SET timestamp = ? WHERE arrival = ?", timestamp, m.seq); err != nil {
 		return err
 	}
-	if err := t.uncount(m.chat, m.timestamp); err != nil {
+	if err := t.uncountMessage(m.chat, m.timestamp); err != nil {
 		return err
 	}
-	if err := t.count(m.chat, timestamp); err != nil {
+	if err := t.countMessage(m.chat, timestamp); err != nil {
 		return err
 	}
-	if err := t.touch(m.arrival); err != nil {
+	if err := t.markStale(m.seq); err != nil {
 		return err
 	}
-	return t.tell(eventMessageStatus, m.arrival, 0)
+	return t.appendEvent(eventMessageStatus, m.seq, 0)
 }
 
 // keyLife is how long an Idempotency-Key is remembered.
 const keyLife = 24 * time.Hour
 
-// sendKey binds a key to a message. A key that is bound to another message is
+// saveSendKey binds a key to a message. A key that is bound to another message is
 // refused, and the message that came with it is not stored: two requests under
 // one key can never become two messages.
-func (t *tx) sendKey(f bridge.SendKey) error {
+func (t *writeTx) saveSendKey(f bridge.SendKey) error {
 	at := f.At.UnixMilli()
 	if f.At.IsZero() {
 		at = t.at
@@ -173,7 +173,7 @@ func notNil(b []byte) []byte {
 // A key is forgotten after 24 hours.
 func (s *Store) SendKey(ctx context.Context, key string) (bridge.SendKey, bool, error) {
 	found := bridge.SendKey{Key: key}
-	err := s.read(ctx, func(r *snapshot) error {
+	err := s.read(ctx, func(r *readTx) error {
 		var at, reactedAt int64
 		err := r.scan(ctx, "SELECT route, body_hash, chat, msg_id, at, ifnull(reacted_at, at) FROM send_keys WHERE key = ? AND at > ?",
 			[]any{key, s.now() - keyLife.Milliseconds()},
@@ -195,7 +195,7 @@ func (s *Store) SendKey(ctx context.Context, key string) (bridge.SendKey, bool, 
 // sent when it ended are failed, unless a live Idempotency-Key may still send
 // them.
 func (s *Store) FailPending(ctx context.Context) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *writeTx) error {
 		left, err := t.ids(`
 			SELECT arrival FROM messages WHERE status = 0 AND NOT EXISTS
 				(SELECT 1 FROM send_keys WHERE send_keys.msg_id = messages.id AND send_keys.at > ?)`,
@@ -203,8 +203,8 @@ func (s *Store) FailPending(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("find unfinished sends: %w", err)
 		}
-		for _, arrival := range left {
-			if err := t.advance(arrival, bridge.DeliveryFailed); err != nil {
+		for _, seq := range left {
+			if err := t.advanceStatus(seq, bridge.DeliveryFailed); err != nil {
 				return fmt.Errorf("fail an unfinished send: %w", err)
 			}
 		}

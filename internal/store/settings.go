@@ -23,8 +23,8 @@ const (
 // Setting reads a small value, empty when it was never set.
 func (s *Store) Setting(ctx context.Context, name string) (string, error) {
 	var value string
-	err := s.read(ctx, func(r *snapshot) (err error) {
-		value, err = readSetting(ctx, r.session, name)
+	err := s.read(ctx, func(r *readTx) (err error) {
+		value, err = readSetting(ctx, r.conn, name)
 		return err
 	})
 	return value, err
@@ -32,10 +32,10 @@ func (s *Store) Setting(ctx context.Context, name string) (string, error) {
 
 // SetSetting keeps a small value.
 func (s *Store) SetSetting(ctx context.Context, name, value string) error {
-	return s.write(ctx, func(t *tx) error { return t.setSetting(name, value) })
+	return s.write(ctx, func(t *writeTx) error { return t.setSetting(name, value) })
 }
 
-func readSetting(ctx context.Context, q *session, name string) (string, error) {
+func readSetting(ctx context.Context, q *conn, name string) (string, error) {
 	var value string
 	err := q.scan(ctx, "SELECT value FROM settings WHERE name = ?", []any{name}, &value)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -44,11 +44,11 @@ func readSetting(ctx context.Context, q *session, name string) (string, error) {
 	return value, nil
 }
 
-func (t *tx) setting(name string) (string, error) {
-	return readSetting(context.Background(), t.session, name)
+func (t *writeTx) setting(name string) (string, error) {
+	return readSetting(context.Background(), t.conn, name)
 }
 
-func (t *tx) setSetting(name, value string) error {
+func (t *writeTx) setSetting(name, value string) error {
 	return t.run(`
 		INSERT INTO settings (name, value) VALUES (?, ?)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value`, name, value)
@@ -58,14 +58,14 @@ func (t *tx) setSetting(name, value string) error {
 func (s *Store) OwnerOf(ctx context.Context) (bridge.Owner, bool, error) {
 	var owner bridge.Owner
 	var known bool
-	err := s.read(ctx, func(r *snapshot) (err error) {
-		owner, known, err = readOwner(ctx, r.session)
+	err := s.read(ctx, func(r *readTx) (err error) {
+		owner, known, err = readOwner(ctx, r.conn)
 		return err
 	})
 	return owner, known, err
 }
 
-func readOwner(ctx context.Context, q *session) (bridge.Owner, bool, error) {
+func readOwner(ctx context.Context, q *conn) (bridge.Owner, bool, error) {
 	pn, err := readSetting(ctx, q, settingOwnerPN)
 	if err != nil {
 		return bridge.Owner{}, false, err
@@ -74,10 +74,10 @@ func readOwner(ctx context.Context, q *session) (bridge.Owner, bool, error) {
 	return bridge.Owner{PN: bridge.JID(pn), LID: bridge.JID(lid)}, pn != "" || lid != "", err
 }
 
-// setOwner binds the store to its account for good. The LID may be learned
+// saveOwner binds the store to its account for good. The LID may be learned
 // later, and may change.
-func (t *tx) setOwner(f bridge.Owner) error {
-	stored, known, err := readOwner(context.Background(), t.session)
+func (t *writeTx) saveOwner(f bridge.Owner) error {
+	stored, known, err := readOwner(context.Background(), t.conn)
 	if err != nil {
 		return err
 	}
@@ -86,24 +86,24 @@ func (t *tx) setOwner(f bridge.Owner) error {
 			"this store holds the messages of another account (%s): pair that account again, "+
 				"or choose another data directory", stored.PN.Redacted())
 	}
-	if err := t.keepOwner(settingOwnerPN, f.PN); err != nil {
+	if err := t.saveOwnerSetting(settingOwnerPN, f.PN); err != nil {
 		return err
 	}
-	if err := t.keepOwner(settingOwnerLID, f.LID); err != nil {
+	if err := t.saveOwnerSetting(settingOwnerLID, f.LID); err != nil {
 		return err
 	}
-	if err := t.identity(bridge.Identity(f)); err != nil {
+	if err := t.saveIdentity(bridge.Identity(f)); err != nil {
 		return err
 	}
-	me, err := t.person(either(f.PN, f.LID))
+	me, err := t.ensurePerson(either(f.PN, f.LID))
 	if err != nil {
 		return err
 	}
 	t.people.owner = me.id
-	return t.showPerson(me)
+	return t.updatePrivateChat(me)
 }
 
-func (t *tx) keepOwner(name string, jid bridge.JID) error {
+func (t *writeTx) saveOwnerSetting(name string, jid bridge.JID) error {
 	if jid == "" {
 		return nil
 	}

@@ -18,7 +18,7 @@ type Size struct {
 // 60 ms for a million events.
 func (s *Store) Size(ctx context.Context) (Size, error) {
 	var size Size
-	err := s.read(ctx, func(r *snapshot) error {
+	err := s.read(ctx, func(r *readTx) error {
 		return r.scan(ctx, "SELECT pgsize FROM dbstat WHERE schema = 'main' AND aggregate = 1 AND name = 'events'", nil, &size.Log)
 	})
 	if err != nil {

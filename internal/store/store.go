@@ -64,12 +64,12 @@ type Store struct {
 	// writing guards writer, numbers, chats and claimed, and the order in which
 	// commits are published.
 	writing   sync.Mutex
-	writer    *session
+	writer    *conn
 	numbers   numbers
 	chats     map[bridge.JID]chatRow // found before; emptied when one may have changed
 	writeDB   *sql.DB
 	readDB    *sql.DB
-	readers   chan *session
+	readers   chan *conn
 	nreaders  int
 	opened    int // of them
 	failWrite atomic.Pointer[error]
@@ -169,15 +169,15 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.writeDB.SetMaxOpenConns(1)
-	if s.writer, err = newSession(ctx, s.writeDB); err != nil {
+	if s.writer, err = newConn(ctx, s.writeDB); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, explain(err))
 	}
 	if s.readDB, err = openDB(s.path, readerPragmas); err != nil {
 		return err
 	}
-	s.readers = make(chan *session, s.nreaders)
+	s.readers = make(chan *conn, s.nreaders)
 	for range s.nreaders {
-		r, err := newSession(ctx, s.readDB)
+		r, err := newConn(ctx, s.readDB)
 		if err != nil {
 			return fmt.Errorf("open %s for reading: %w", s.path, explain(err))
 		}
@@ -202,7 +202,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.startWatch(); err != nil {
 		return err
 	}
-	s.nudgeIndex()
+	s.notifyIndex()
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.done.Go(func() { s.index(background) })
@@ -256,7 +256,7 @@ func (s *Store) Changed() <-chan struct{} {
 	return s.changed
 }
 
-func (s *Store) wake() {
+func (s *Store) notifyChanged() {
 	s.waking.Lock()
 	defer s.waking.Unlock()
 	close(s.changed)
@@ -307,7 +307,7 @@ func (s *Store) startClock(ctx context.Context) error {
 		return nil
 	}
 	var last int64
-	err := s.read(ctx, func(r *snapshot) error {
+	err := s.read(ctx, func(r *readTx) error {
 		return r.scan(ctx, "SELECT ifnull((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0)", nil, &last)
 	})
 	var at time.Time

@@ -21,7 +21,7 @@ const webhookColumns = `w.id, w.url, w.secret, w.types, w.chat, w.allow_private,
 // Webhooks are all webhooks, the oldest first.
 func (s *Store) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {
 	webhooks := []bridge.Webhook{}
-	err := s.read(ctx, func(r *snapshot) error {
+	err := s.read(ctx, func(r *readTx) error {
 		return r.each(ctx, "SELECT "+webhookColumns+" FROM webhooks w ORDER BY w.id", nil, func(rows *sql.Rows) error {
 			w, err := scanWebhook(rows.Scan)
 			w.Chat = s.Canonical(w.Chat)
@@ -38,8 +38,8 @@ func (s *Store) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {
 // Webhook is one webhook: [bridge.CodeNotFound] when there is none.
 func (s *Store) Webhook(ctx context.Context, id int64) (bridge.Webhook, error) {
 	var w bridge.Webhook
-	err := s.read(ctx, func(r *snapshot) (err error) {
-		w, err = readWebhook(ctx, r.session, id)
+	err := s.read(ctx, func(r *readTx) (err error) {
+		w, err = readWebhook(ctx, r.conn, id)
 		return err
 	})
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Store) Webhook(ctx context.Context, id int64) (bridge.Webhook, error) {
 	return w, nil
 }
 
-func readWebhook(ctx context.Context, q *session, id int64) (bridge.Webhook, error) {
+func readWebhook(ctx context.Context, q *conn, id int64) (bridge.Webhook, error) {
 	w, err := scanWebhook(func(into ...any) error {
 		return q.scan(ctx, "SELECT "+webhookColumns+" FROM webhooks w WHERE w.id = ?", []any{id}, into...)
 	})
@@ -59,9 +59,9 @@ func readWebhook(ctx context.Context, q *session, id int64) (bridge.Webhook, err
 	return w, err
 }
 
-// settings reads what a webhook is set to, without how it does: that counts
+// webhook reads what a webhook is set to, without how it does: that counts
 // its deliveries.
-func (r *snapshot) settings(id int64) (bridge.Webhook, error) {
+func (r *readTx) webhook(id int64) (bridge.Webhook, error) {
 	var w bridge.Webhook
 	var types string
 	err := r.scan(r.ctx, "SELECT "+webhookSettings+" FROM webhooks w WHERE w.id = ?", []any{id},
@@ -99,13 +99,13 @@ func scanWebhook(scan func(...any) error) (bridge.Webhook, error) {
 // AddWebhook keeps a new webhook. It begins behind w.Cursor, with the next
 // event where that is negative, and with the first in the log where it is 0.
 func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *writeTx) error {
 		var err error
 		switch {
 		case w.Cursor < 0:
 			w.Cursor, err = t.lastEvent()
 		case w.Cursor == 0:
-			w.Cursor, err = readNumber(context.Background(), t.session, settingPruned)
+			w.Cursor, err = readNumber(context.Background(), t.conn, settingPruned)
 		}
 		if err != nil {
 			return err
@@ -121,7 +121,7 @@ func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhoo
 		if err != nil {
 			return err
 		}
-		w, err = readWebhook(context.Background(), t.session, id)
+		w, err = readWebhook(context.Background(), t.conn, id)
 		return err
 	})
 	if err != nil {
@@ -131,8 +131,8 @@ func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhoo
 }
 
 // lastEvent is the highest number that an event ever had.
-func (t *tx) lastEvent() (int64, error) {
-	pruned, err := readNumber(context.Background(), t.session, settingPruned)
+func (t *writeTx) lastEvent() (int64, error) {
+	pruned, err := readNumber(context.Background(), t.conn, settingPruned)
 	if err != nil {
 		return 0, err
 	}
@@ -153,8 +153,8 @@ func typesColumn(types []bridge.EventType) (string, error) {
 // [bridge.CodeNotFound] when there is none. An error of change changes nothing.
 func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge.Webhook) error) (bridge.Webhook, error) {
 	var w bridge.Webhook
-	err := s.write(ctx, func(t *tx) (err error) {
-		if w, err = readWebhook(context.Background(), t.session, id); err != nil {
+	err := s.write(ctx, func(t *writeTx) (err error) {
+		if w, err = readWebhook(context.Background(), t.conn, id); err != nil {
 			return err
 		}
 		if err := change(&w); err != nil {
@@ -171,7 +171,7 @@ func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge
 		if err != nil {
 			return err
 		}
-		w, err = readWebhook(context.Background(), t.session, id)
+		w, err = readWebhook(context.Background(), t.conn, id)
 		return err
 	})
 	if err != nil {
@@ -184,8 +184,8 @@ func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge
 // RemoveWebhook removes a webhook and its deliveries, where allow does not
 // refuse that: [bridge.CodeNotFound] when there is none.
 func (s *Store) RemoveWebhook(ctx context.Context, id int64, allow func(bridge.Webhook) error) error {
-	err := s.write(ctx, func(t *tx) error {
-		w, err := readWebhook(context.Background(), t.session, id)
+	err := s.write(ctx, func(t *writeTx) error {
+		w, err := readWebhook(context.Background(), t.conn, id)
 		if err != nil {
 			return err
 		}

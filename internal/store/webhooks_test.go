@@ -112,9 +112,9 @@ func TestWebhook_ChangesAndGoes(t *testing.T) {
 }
 
 // queues are the first events of what is pending, by chat.
-func queues(t *testing.T, s *Store, w bridge.Webhook, flying ...int64) (map[bridge.JID]bridge.WebhookDelivery, PendingQueues) {
+func queues(t *testing.T, s *Store, w bridge.Webhook, inFlight ...int64) (map[bridge.JID]bridge.WebhookDelivery, PendingQueues) {
 	t.Helper()
-	p, err := s.PendingQueues(context.Background(), w.ID, 10, flying)
+	p, err := s.PendingQueues(context.Background(), w.ID, 10, inFlight)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +152,8 @@ func TestDeliveries_OfAChatStayInOrder(t *testing.T) {
 	if len(heads) != 2 || heads[alice].EventID != 2 || heads[bob].EventID != 5 || p.More {
 		t.Errorf("heads: %+v", heads)
 	}
-	if len(p.Flying) != 2 || p.Flying[3] != heads[alice].Queue || p.Flying[5] != heads[bob].Queue {
-		t.Errorf("those asked for are in %v", p.Flying)
+	if len(p.InFlight) != 2 || p.InFlight[3] != heads[alice].Queue || p.InFlight[5] != heads[bob].Queue {
+		t.Errorf("those asked for are in %v", p.InFlight)
 	}
 	if next := heads[alice].NextAttemptAt; next == nil || !next.Equal(at(30).Time) || *heads[alice].LastError != "answered 500" {
 		t.Errorf("the head is another row: %+v", heads[alice])

@@ -7,43 +7,43 @@ import (
 	"time"
 )
 
-// tx is one write transaction. What it learns of people is published to
+// writeTx is one write transaction. What it learns of people is published to
 // readers only once it is committed.
-type tx struct {
-	*session
-	s      *Store
-	people *peopleChange
-	at     int64
-	told   map[told]bool
+type writeTx struct {
+	*conn
+	s        *Store
+	people   *peopleChange
+	at       int64
+	appended map[eventKey]bool
 
-	numbers numbers
-	touched bool // a message has changed that was indexed
-	erased  bool // something was deleted that must not stay on the disk
+	numbers     numbers
+	staleMarked bool // a message has changed that was indexed
+	erased      bool // something was deleted that must not stay on the disk
 
 	erasedFile bool // and it had a file
 }
 
 // numbers are the last ones that were given to messages and to events. None is
 // ever given twice, also when what bore it is gone.
-type numbers struct{ arrival, event int64 }
+type numbers struct{ seq, event int64 }
 
 // loadNumbers goes on where the store ended: behind what is there, and behind
 // what was removed.
 func (s *Store) loadNumbers(ctx context.Context) error {
-	return s.read(ctx, func(r *snapshot) (err error) {
+	return s.read(ctx, func(r *readTx) (err error) {
 		n := &s.numbers
 		for _, last := range []struct {
 			number  *int64
 			query   string
 			setting string
 		}{
-			{&n.arrival, "SELECT ifnull(max(arrival), 0) FROM messages", settingArrival},
+			{&n.seq, "SELECT ifnull(max(arrival), 0) FROM messages", settingArrival},
 			{&n.event, "SELECT ifnull(max(id), 0) FROM events", settingPruned},
 		} {
 			if err := r.scan(ctx, last.query, nil, last.number); err != nil {
 				return err
 			}
-			removed, err := readNumber(ctx, r.session, last.setting)
+			removed, err := readNumber(ctx, r.conn, last.setting)
 			if err != nil {
 				return err
 			}
@@ -53,9 +53,9 @@ func (s *Store) loadNumbers(ctx context.Context) error {
 	})
 }
 
-// told is an event that the transaction has appended: content is joined when
+// eventKey is an event that the transaction has appended: content is joined when
 // it is read, so one of a kind is enough.
-type told struct {
+type eventKey struct {
 	event         int
 	message, chat int64
 }
@@ -63,13 +63,13 @@ type told struct {
 // write runs f in one immediate transaction. The transaction does not end with
 // ctx once it has begun: a commit that was asked for is either made or failed,
 // never unknown.
-func (s *Store) write(ctx context.Context, f func(*tx) error) error {
+func (s *Store) write(ctx context.Context, f func(*writeTx) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if err := s.mayWrite(ctx); err != nil {
 		return err
 	}
-	t := &tx{session: s.writer, s: s, people: s.people.change(), at: s.now(), numbers: s.numbers}
+	t := &writeTx{conn: s.writer, s: s, people: s.people.change(), at: s.now(), numbers: s.numbers}
 	if err := t.run("BEGIN IMMEDIATE"); err != nil {
 		return explain(fmt.Errorf("begin writing: %w", err))
 	}
@@ -83,12 +83,12 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	s.people.publish(t.people)
 	s.numbers = t.numbers
 	s.eventCache.empty()
-	if len(t.told) > 0 {
+	if len(t.appended) > 0 {
 		s.lastSave.Store(int64(time.Since(s.began)))
-		s.wake()
+		s.notifyChanged()
 	}
-	s.wakeIndex(t)
-	s.wakeEraser(t)
+	s.notifyIndexOf(t)
+	s.notifyEraserOf(t)
 	// Where the files were taken away meanwhile, the commit has gone with them.
 	return s.watch.Check()
 }
@@ -105,7 +105,7 @@ func (s *Store) mayWrite(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (t *tx) finish(f func(*tx) error) (err error) {
+func (t *writeTx) finish(f func(*writeTx) error) (err error) {
 	defer func() {
 		// The panic goes on to whoever refuses the acknowledgement; here it
 		// must not leave a transaction open that holds up every later write.
@@ -128,13 +128,13 @@ func (t *tx) finish(f func(*tx) error) (err error) {
 }
 
 // run executes a statement for its effect.
-func (t *tx) run(query string, args ...any) error {
+func (t *writeTx) run(query string, args ...any) error {
 	_, err := t.exec(context.Background(), query, args...)
 	return err
 }
 
 // change executes a statement and answers how many rows it changed.
-func (t *tx) change(query string, args ...any) (int64, error) {
+func (t *writeTx) change(query string, args ...any) (int64, error) {
 	res, err := t.exec(context.Background(), query, args...)
 	if err != nil {
 		return 0, err
@@ -143,7 +143,7 @@ func (t *tx) change(query string, args ...any) (int64, error) {
 }
 
 // insert executes a statement and answers the row's id.
-func (t *tx) insert(query string, args ...any) (int64, error) {
+func (t *writeTx) insert(query string, args ...any) (int64, error) {
 	res, err := t.exec(context.Background(), query, args...)
 	if err != nil {
 		return 0, err
@@ -152,7 +152,7 @@ func (t *tx) insert(query string, args ...any) (int64, error) {
 }
 
 // find reads one row and says whether there is one.
-func (t *tx) find(query string, args []any, into ...any) (bool, error) {
+func (t *writeTx) find(query string, args []any, into ...any) (bool, error) {
 	err := t.scan(context.Background(), query, args, into...)
 	if err == sql.ErrNoRows {
 		return false, nil
@@ -161,6 +161,6 @@ func (t *tx) find(query string, args []any, into ...any) (bool, error) {
 }
 
 // list calls f for every row of a query.
-func (t *tx) list(query string, args []any, f func(*sql.Rows) error) error {
+func (t *writeTx) list(query string, args []any, f func(*sql.Rows) error) error {
 	return t.each(context.Background(), query, args, f)
 }

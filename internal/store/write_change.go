@@ -4,14 +4,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// reaction sets or removes a person's reaction. An older one that is told
+// saveReaction sets or removes a person's reaction. An older one that is told
 // again does not replace a newer one.
-func (t *tx) reaction(f bridge.ReactionChange) error {
+func (t *writeTx) saveReaction(f bridge.ReactionChange) error {
 	m, found, err := t.findMessage(f.Chat, f.Target)
 	if err != nil || !found || m.deleted != 0 || !f.Sender.IsPerson() {
 		return err
 	}
-	p, err := t.person(f.Sender)
+	p, err := t.ensurePerson(f.Sender)
 	if err != nil {
 		return err
 	}
@@ -19,31 +19,31 @@ func (t *tx) reaction(f bridge.ReactionChange) error {
 		INSERT INTO reactions (message, person, emoji, timestamp) VALUES (?, ?, ?, ?)
 		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.emoji != emoji`,
-		m.arrival, p.id, f.Emoji, f.Timestamp.UnixMilli())
+		m.seq, p.id, f.Emoji, f.Timestamp.UnixMilli())
 	if err != nil || changed == 0 {
 		return err
 	}
-	if err := t.countReactions(m.arrival); err != nil {
+	if err := t.countReactions(m.seq); err != nil {
 		return err
 	}
-	return t.tell(eventMessageUpdated, m.arrival, 0)
+	return t.appendEvent(eventMessageUpdated, m.seq, 0)
 }
 
 // countReactions keeps on the message how many reactions it has, so that pages
 // look only where there are some.
-func (t *tx) countReactions(arrival int64) error {
+func (t *writeTx) countReactions(seq int64) error {
 	return t.run(`
 		UPDATE messages SET reactions = (SELECT count(*) FROM reactions WHERE message = ?1 AND emoji != '')
-		WHERE arrival = ?1`, arrival)
+		WHERE arrival = ?1`, seq)
 }
 
-// vote replaces a person's votes in a poll.
-func (t *tx) vote(f bridge.PollVote) error {
+// saveVote replaces a person's votes in a poll.
+func (t *writeTx) saveVote(f bridge.PollVote) error {
 	m, found, err := t.findMessage(f.Chat, f.Target)
 	if err != nil || !found || m.deleted != 0 || !f.Voter.IsPerson() {
 		return err
 	}
-	p, err := t.person(f.Voter)
+	p, err := t.ensurePerson(f.Voter)
 	if err != nil {
 		return err
 	}
@@ -55,16 +55,16 @@ func (t *tx) vote(f bridge.PollVote) error {
 		INSERT INTO votes (message, person, hashes, timestamp) VALUES (?, ?, ?, ?)
 		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.hashes != hashes`,
-		m.arrival, p.id, hashes, f.Timestamp.UnixMilli())
+		m.seq, p.id, hashes, f.Timestamp.UnixMilli())
 	if err != nil || changed == 0 {
 		return err
 	}
-	return t.tell(eventMessageUpdated, m.arrival, 0)
+	return t.appendEvent(eventMessageUpdated, m.seq, 0)
 }
 
-// deletion empties a message, for its author or an admin of the group. Nothing
+// saveDeletion empties a message, for its author or an admin of the group. Nothing
 // of what it said stays in the store.
-func (t *tx) deletion(f bridge.Deletion) error {
+func (t *writeTx) saveDeletion(f bridge.Deletion) error {
 	m, found, err := t.findMessage(f.Chat, f.Target)
 	if err != nil || !found || m.deleted != 0 {
 		return err
@@ -72,7 +72,7 @@ func (t *tx) deletion(f bridge.Deletion) error {
 	if allowed, err := t.mayDelete(m, f.By); err != nil || !allowed {
 		return err
 	}
-	if err := t.noteFile(m.arrival); err != nil {
+	if err := t.recordErasedFile(m.seq); err != nil {
 		return err
 	}
 	for _, empty := range []string{
@@ -81,34 +81,34 @@ func (t *tx) deletion(f bridge.Deletion) error {
 		"DELETE FROM votes WHERE message = ?",
 		"DELETE FROM parked_edits WHERE message = ?",
 	} {
-		if err := t.run(empty, m.arrival); err != nil {
+		if err := t.run(empty, m.seq); err != nil {
 			return err
 		}
 	}
 	err = t.run(`
 		UPDATE messages SET content = '', folded = NULL, details = NULL, reactions = 0, deleted_at = ?
-		WHERE arrival = ?`, f.Timestamp.UnixMilli(), m.arrival)
+		WHERE arrival = ?`, f.Timestamp.UnixMilli(), m.seq)
 	if err != nil {
 		return err
 	}
-	if err := t.erases(); err != nil {
+	if err := t.markErased(); err != nil {
 		return err
 	}
-	return t.rewritten(m.arrival)
+	return t.contentChanged(m.seq)
 }
 
-// removedElsewhere keeps what another own device deleted for itself, and tells.
-func (t *tx) removedElsewhere(f bridge.RemovedElsewhere) error {
+// saveRemovedElsewhere keeps what another own device deleted for itself, and tells.
+func (t *writeTx) saveRemovedElsewhere(f bridge.RemovedElsewhere) error {
 	c, found, err := t.findChat(f.Chat)
 	if err != nil || !found {
 		return err
 	}
-	return t.tell(eventChatUpdated, 0, c.id)
+	return t.appendEvent(eventChatUpdated, 0, c.id)
 }
 
 // isAuthor says whether jid wrote m. A private chat has two sides, so there it
 // is enough to know which side jid is on.
-func (t *tx) isAuthor(m target, jid bridge.JID) bool {
+func (t *writeTx) isAuthor(m target, jid bridge.JID) bool {
 	p, known := t.people.find(jid)
 	if m.isPrivate {
 		isMe := known && p.id == t.people.owner
@@ -117,7 +117,7 @@ func (t *tx) isAuthor(m target, jid bridge.JID) bool {
 	return known && (p.id == m.sender || m.fromMe && p.id == t.people.owner)
 }
 
-func (t *tx) mayDelete(m target, jid bridge.JID) (bool, error) {
+func (t *writeTx) mayDelete(m target, jid bridge.JID) (bool, error) {
 	if t.isAuthor(m, jid) {
 		return true, nil
 	}
@@ -131,12 +131,12 @@ func (t *tx) mayDelete(m target, jid bridge.JID) (bool, error) {
 	return isAdmin, err
 }
 
-// mediaMoved notes where a file lies now.
-func (t *tx) mediaMoved(f bridge.MediaMoved) error {
+// saveMediaMoved notes where a file lies now.
+func (t *writeTx) saveMediaMoved(f bridge.MediaMoved) error {
 	m, found, err := t.findMessage(f.Chat, f.ID)
 	if err != nil || !found {
 		return err
 	}
 	return t.run("UPDATE message_raw SET media_ref = json_set(media_ref, '$.directPath', ?) WHERE arrival = ?",
-		f.DirectPath, m.arrival)
+		f.DirectPath, m.seq)
 }

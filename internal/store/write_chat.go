@@ -19,7 +19,7 @@ const dayLength = 24 * 60 * 60 * 1000
 func isChat(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
 
 // findChat looks a chat up by its JID in either form.
-func (t *tx) findChat(jid bridge.JID) (chatRow, bool, error) {
+func (t *writeTx) findChat(jid bridge.JID) (chatRow, bool, error) {
 	jid = t.people.canonical(jid)
 	if c, known := t.s.chats[jid]; known {
 		return c, true, nil
@@ -33,9 +33,9 @@ func (t *tx) findChat(jid bridge.JID) (chatRow, bool, error) {
 	return c, found, err
 }
 
-// chat finds a chat or adds it. A new group is known by its JID alone until
+// ensureChat finds a chat or adds it. A new group is known by its JID alone until
 // the network tells more.
-func (t *tx) chat(jid bridge.JID) (chatRow, error) {
+func (t *writeTx) ensureChat(jid bridge.JID) (chatRow, error) {
 	c, found, err := t.findChat(jid)
 	if found || err != nil {
 		return c, err
@@ -48,10 +48,10 @@ func (t *tx) chat(jid bridge.JID) (chatRow, error) {
 	if err != nil {
 		return c, err
 	}
-	return c, t.tell(eventChatUpdated, 0, c.id)
+	return c, t.appendEvent(eventChatUpdated, 0, c.id)
 }
 
-func (t *tx) addGroup(jid bridge.JID) (chatRow, error) {
+func (t *writeTx) addGroup(jid bridge.JID) (chatRow, error) {
 	name := jid.User()
 	id, err := t.insert(`
 		INSERT INTO chats (jid, is_group, name, folded_name, participants) VALUES (?, 1, ?, ?, 0)`,
@@ -62,8 +62,8 @@ func (t *tx) addGroup(jid bridge.JID) (chatRow, error) {
 	return chatRow{id: id, isGroup: true}, t.run("INSERT INTO groups (chat) VALUES (?)", id)
 }
 
-func (t *tx) addPrivateChat(jid bridge.JID) (chatRow, error) {
-	p, err := t.person(jid)
+func (t *writeTx) addPrivateChat(jid bridge.JID) (chatRow, error) {
+	p, err := t.ensurePerson(jid)
 	if err != nil {
 		return chatRow{}, err
 	}
@@ -78,15 +78,15 @@ func (t *tx) addPrivateChat(jid bridge.JID) (chatRow, error) {
 func chatName(p person) string { return first(p.displayName(), p.jid().User()) }
 
 // privateParticipants is 2, or 1 in the chat with oneself.
-func (t *tx) privateParticipants(p person) int {
+func (t *writeTx) privateParticipants(p person) int {
 	if p.id == t.people.owner {
 		return 1
 	}
 	return 2
 }
 
-// showPerson brings the chat with p up to date with what is known of p.
-func (t *tx) showPerson(p person) error {
+// updatePrivateChat brings the chat with p up to date with what is known of p.
+func (t *writeTx) updatePrivateChat(p person) error {
 	name := chatName(p)
 	changed, err := t.change(`
 		UPDATE chats SET jid = ?1, name = ?2, folded_name = ?3, participants = ?4
@@ -96,21 +96,21 @@ func (t *tx) showPerson(p person) error {
 		return err
 	}
 	clear(t.s.chats)
-	return t.tellChatOf(p)
+	return t.appendChatUpdated(p)
 }
 
-// tellChatOf tells that the chat with p, if there is one, looks different.
-func (t *tx) tellChatOf(p person) error {
+// appendChatUpdated tells that the chat with p, if there is one, looks different.
+func (t *writeTx) appendChatUpdated(p person) error {
 	var id int64
 	found, err := t.find("SELECT id FROM chats WHERE person = ?", []any{p.id}, &id)
 	if err != nil || !found {
 		return err
 	}
-	return t.tell(eventChatUpdated, 0, id)
+	return t.appendEvent(eventChatUpdated, 0, id)
 }
 
-// count enters a message into what its chat keeps of its messages.
-func (t *tx) count(chat, timestamp int64) error {
+// countMessage enters a message into what its chat keeps of its messages.
+func (t *writeTx) countMessage(chat, timestamp int64) error {
 	err := t.run(`
 		UPDATE chats SET message_count = message_count + 1,
 			last_message_at = max(ifnull(last_message_at, 0), ?) WHERE id = ?`, timestamp, chat)
@@ -122,8 +122,8 @@ func (t *tx) count(chat, timestamp int64) error {
 		ON CONFLICT (chat, day) DO UPDATE SET messages = messages + 1`, chat, day(timestamp))
 }
 
-// uncount takes a message out again, after its row is gone or has moved.
-func (t *tx) uncount(chat, timestamp int64) error {
+// uncountMessage takes a message out again, after its row is gone or has moved.
+func (t *writeTx) uncountMessage(chat, timestamp int64) error {
 	err := t.run(`
 		UPDATE chats SET message_count = message_count - 1, last_message_at =
 			(SELECT max(timestamp) FROM messages WHERE chat = ?1) WHERE id = ?1`, chat)
@@ -146,12 +146,12 @@ func day(timestamp int64) int64 {
 	return d
 }
 
-// setTimer keeps a chat's timer for disappearing messages.
-func (t *tx) setTimer(f bridge.ChatTimer) error {
+// saveTimer keeps a chat's timer for disappearing messages.
+func (t *writeTx) saveTimer(f bridge.ChatTimer) error {
 	if !isChat(f.Chat) {
 		return nil
 	}
-	c, err := t.chat(f.Chat)
+	c, err := t.ensureChat(f.Chat)
 	if err != nil {
 		return err
 	}

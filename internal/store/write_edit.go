@@ -6,28 +6,28 @@ import (
 	"bridged/internal/bridge"
 )
 
-// edit replaces the content of a message, for its author alone. An older edit
+// saveEdit replaces the content of a message, for its author alone. An older edit
 // that is told after a newer one does not win.
-func (t *tx) edit(f bridge.Edit) error {
+func (t *writeTx) saveEdit(f bridge.Edit) error {
 	m, found, err := t.findMessage(f.Chat, f.Target)
 	if err != nil {
 		return err
 	}
 	if !found || !t.isAuthor(m, f.Editor) {
 		if f.Otherwise != nil {
-			return t.message(bridge.Bounded(*f.Otherwise).(bridge.Message))
+			return t.saveMessage(bridge.Bounded(*f.Otherwise).(bridge.Message))
 		}
 		return nil
 	}
 	if m.deleted != 0 || f.Timestamp.UnixMilli() < m.edited {
 		return nil
 	}
-	waits, err := t.waits(m)
+	waits, err := t.awaitsOriginal(m)
 	if err != nil {
 		return err
 	}
 	if waits {
-		if err := t.park(f, m.arrival); err != nil {
+		if err := t.parkEdit(f, m.seq); err != nil {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ func isWhole(edited bridge.Message) bool {
 	return edited.Media == nil || len(edited.Media.Ref.MediaKey) > 0
 }
 
-func (t *tx) applyEdit(m target, f bridge.Edit) error {
+func (t *writeTx) applyEdit(m target, f bridge.Edit) error {
 	var before details
 	if m.details != "" {
 		if err := json.Unmarshal([]byte(m.details), &before); err != nil {
@@ -65,14 +65,14 @@ func (t *tx) applyEdit(m target, f bridge.Edit) error {
 	changed, err := t.change(`
 		UPDATE messages SET type = ?1, content = ?2, folded = ?3, details = ?4, edited_at = ?5
 		WHERE arrival = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, ?5)`,
-		f.New.MessageType, f.New.Content, folded(f.New.Content), column, f.Timestamp.UnixMilli(), m.arrival)
+		f.New.MessageType, f.New.Content, folded(f.New.Content), column, f.Timestamp.UnixMilli(), m.seq)
 	if err != nil || changed == 0 {
 		return err
 	}
-	if err := t.editRaw(f.New, m.arrival); err != nil {
+	if err := t.editRaw(f.New, m.seq); err != nil {
 		return err
 	}
-	return t.rewritten(m.arrival)
+	return t.contentChanged(m.seq)
 }
 
 // merged is a message with a new caption; not ok where it takes none.
@@ -83,8 +83,8 @@ type merged struct {
 
 // recaption is for the edit of a caption, which may come without the file: the
 // message then keeps its file, and its protobuf gets the caption.
-func (t *tx) recaption(m target, f *mediaDetails, edited bridge.Message) (merged, error) {
-	stored, err := t.rawOf(m.arrival)
+func (t *writeTx) recaption(m target, f *mediaDetails, edited bridge.Message) (merged, error) {
+	stored, err := t.rawOf(m.seq)
 	if err != nil {
 		return merged{}, err
 	}
@@ -102,10 +102,10 @@ func (t *tx) recaption(m target, f *mediaDetails, edited bridge.Message) (merged
 }
 
 // rawOf reads what the store has of a message's protobuf and file.
-func (t *tx) rawOf(arrival int64) (bridge.Message, error) {
+func (t *writeTx) rawOf(seq int64) (bridge.Message, error) {
 	m := bridge.Message{Media: new(bridge.Media)}
 	var ref string
-	_, err := t.find("SELECT raw, ifnull(media_ref, ''), view_once FROM message_raw WHERE arrival = ?", []any{arrival}, &m.Raw, &ref, &m.ViewOnce)
+	_, err := t.find("SELECT raw, ifnull(media_ref, ''), view_once FROM message_raw WHERE arrival = ?", []any{seq}, &m.Raw, &ref, &m.ViewOnce)
 	if err != nil || ref == "" {
 		return m, err
 	}
@@ -126,28 +126,28 @@ func keepQuote(before *contextDetails, edited *bridge.Message) {
 	edited.ContextInfo = &context
 }
 
-func (t *tx) editRaw(edited bridge.Message, arrival int64) error {
+func (t *writeTx) editRaw(edited bridge.Message, seq int64) error {
 	ref, err := packRef(edited)
 	if err != nil {
 		return err
 	}
 	return t.run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE arrival = ?",
-		edited.Raw, ref, edited.ViewOnce, arrival)
+		edited.Raw, ref, edited.ViewOnce, seq)
 }
 
-// waits reports whether the real message of m may still come: m is a
+// awaitsOriginal reports whether the real message of m may still come: m is a
 // placeholder, or was one when it was edited.
-func (t *tx) waits(m target) (bool, error) {
+func (t *writeTx) awaitsOriginal(m target) (bool, error) {
 	if m.isPlaceholder() || m.edited == 0 {
 		return m.isPlaceholder(), nil
 	}
 	var parked bool
-	_, err := t.find("SELECT 1 FROM parked_edits WHERE message = ?", []any{m.arrival}, &parked)
+	_, err := t.find("SELECT 1 FROM parked_edits WHERE message = ?", []any{m.seq}, &parked)
 	return parked, err
 }
 
-// park keeps an edit until the real message comes.
-func (t *tx) park(f bridge.Edit, arrival int64) error {
+// parkEdit keeps an edit until the real message comes.
+func (t *writeTx) parkEdit(f bridge.Edit, seq int64) error {
 	column, err := packDetails(f.New)
 	if err != nil {
 		return err
@@ -159,19 +159,19 @@ func (t *tx) park(f bridge.Edit, arrival int64) error {
 	return t.run(`
 		INSERT OR REPLACE INTO parked_edits (message, editor, timestamp, type, content, details, raw, media_ref, view_once)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		arrival, string(f.Editor), f.Timestamp.UnixMilli(), f.New.MessageType, f.New.Content, column, f.New.Raw, ref, f.New.ViewOnce)
+		seq, string(f.Editor), f.Timestamp.UnixMilli(), f.New.MessageType, f.New.Content, column, f.New.Raw, ref, f.New.ViewOnce)
 }
 
-// unpark applies the edit that waited for the real message of chat and id, if
+// applyParkedEdit applies the edit that waited for the real message of chat and id, if
 // there is one.
-func (t *tx) unpark(chat bridge.JID, id string, arrival int64) error {
+func (t *writeTx) applyParkedEdit(chat bridge.JID, id string, seq int64) error {
 	f := bridge.Edit{Chat: chat, Target: id}
 	var timestamp int64
 	var column, ref string
 	found, err := t.find(`
 		DELETE FROM parked_edits WHERE message = ?
 		RETURNING editor, timestamp, type, content, ifnull(details, ''), raw, ifnull(media_ref, ''), view_once`,
-		[]any{arrival}, &f.Editor, &timestamp, &f.New.MessageType, &f.New.Content, &column, &f.New.Raw, &ref, &f.New.ViewOnce)
+		[]any{seq}, &f.Editor, &timestamp, &f.New.MessageType, &f.New.Content, &column, &f.New.Raw, &ref, &f.New.ViewOnce)
 	if err != nil || !found {
 		return err
 	}
@@ -184,5 +184,5 @@ func (t *tx) unpark(chat bridge.JID, id string, arrival int64) error {
 			return err
 		}
 	}
-	return t.edit(f)
+	return t.saveEdit(f)
 }

@@ -27,12 +27,12 @@ var eventTypes = [...]bridge.EventType{
 	eventAccountStatus:  bridge.EventAccountStatus,
 }
 
-// tell appends an event of a message or of a chat; the other one is 0. Numbers
+// appendEvent appends an event of a message or of a chat; the other one is 0. Numbers
 // have no gaps that a reader could mistake, because there is one writer:
 // nothing with a lower number is ever committed later.
-func (t *tx) tell(event int, message, chat int64) error {
-	what := told{event: event, message: message, chat: chat}
-	if t.told[what] {
+func (t *writeTx) appendEvent(event int, message, chat int64) error {
+	what := eventKey{event: event, message: message, chat: chat}
+	if t.appended[what] {
 		return nil
 	}
 	t.numbers.event++
@@ -41,21 +41,21 @@ func (t *tx) tell(event int, message, chat int64) error {
 	if err != nil {
 		return err
 	}
-	t.noteTold(what)
+	t.noteAppended(what)
 	return nil
 }
 
-func (t *tx) noteTold(what told) {
-	if t.told == nil {
-		t.told = make(map[told]bool)
+func (t *writeTx) noteAppended(what eventKey) {
+	if t.appended == nil {
+		t.appended = make(map[eventKey]bool)
 	}
-	t.told[what] = true
+	t.appended[what] = true
 }
 
-// status logs the account's status where it is another than the last one. The
+// saveStatus logs the account's status where it is another than the last one. The
 // log is read by more people than may pair the account: what pairing needs is
 // left out.
-func (t *tx) status(f bridge.Status) error {
+func (t *writeTx) saveStatus(f bridge.Status) error {
 	f.PairingCode, f.PairingCodeExpiresAt, f.QR, f.Passkey = nil, nil, nil, nil
 	data, err := json.Marshal(f)
 	if err != nil {
@@ -74,6 +74,6 @@ func (t *tx) status(f bridge.Status) error {
 	if err != nil {
 		return err
 	}
-	t.noteTold(told{event: eventAccountStatus})
+	t.noteAppended(eventKey{event: eventAccountStatus})
 	return nil
 }

@@ -4,13 +4,13 @@ import (
 	"bridged/internal/bridge"
 )
 
-// group replaces all that is stored of a group by what the network says. It is
+// saveGroup replaces all that is stored of a group by what the network says. It is
 // told only where that makes a difference.
-func (t *tx) group(f bridge.Group) error {
+func (t *writeTx) saveGroup(f bridge.Group) error {
 	if !f.JID.IsGroup() {
 		return nil
 	}
-	c, err := t.chat(f.JID)
+	c, err := t.ensureChat(f.JID)
 	if err != nil {
 		return err
 	}
@@ -42,14 +42,14 @@ func (t *tx) group(f bridge.Group) error {
 	if !members && facts == 0 && !renamed {
 		return nil
 	}
-	return t.groupUpdated(c.id, t.at)
+	return t.appendGroupUpdated(c.id, t.at)
 }
 
-func (t *tx) personID(jid bridge.JID) (any, error) {
+func (t *writeTx) personID(jid bridge.JID) (any, error) {
 	if !jid.IsPerson() {
 		return nil, nil
 	}
-	p, err := t.person(jid)
+	p, err := t.ensurePerson(jid)
 	return p.id, err
 }
 
@@ -60,17 +60,17 @@ func millisColumn(moment *bridge.Time) any {
 	return moment.UnixMilli()
 }
 
-func (t *tx) groupUpdated(chat, at int64) error {
+func (t *writeTx) appendGroupUpdated(chat, at int64) error {
 	err := t.run("UPDATE groups SET updated_at = max(ifnull(updated_at, 0), ?) WHERE chat = ?", at, chat)
 	if err != nil {
 		return err
 	}
-	return t.tell(eventGroupUpdated, 0, chat)
+	return t.appendEvent(eventGroupUpdated, 0, chat)
 }
 
 // renameGroup says whether the name is a new one. A group without a subject
 // keeps the name that it is listed under.
-func (t *tx) renameGroup(chat int64, name string) (bool, error) {
+func (t *writeTx) renameGroup(chat int64, name string) (bool, error) {
 	if name == "" {
 		return false, nil
 	}
@@ -79,11 +79,11 @@ func (t *tx) renameGroup(chat int64, name string) (bool, error) {
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	return true, t.tell(eventChatUpdated, 0, chat)
+	return true, t.appendEvent(eventChatUpdated, 0, chat)
 }
 
 // replaceMembers says whether the members are others than before.
-func (t *tx) replaceMembers(chat int64, members []bridge.Participant) (bool, error) {
+func (t *writeTx) replaceMembers(chat int64, members []bridge.Participant) (bool, error) {
 	before, err := t.ids("SELECT person FROM members WHERE chat = ?", chat)
 	if err != nil {
 		return false, err
@@ -91,7 +91,7 @@ func (t *tx) replaceMembers(chat int64, members []bridge.Participant) (bool, err
 	stays := make(map[int64]bool, len(members))
 	changed := false
 	for _, m := range members {
-		p, differs, err := t.putMember(chat, m)
+		p, differs, err := t.saveMember(chat, m)
 		if err != nil {
 			return false, err
 		}
@@ -110,9 +110,9 @@ func (t *tx) replaceMembers(chat int64, members []bridge.Participant) (bool, err
 	return changed, nil
 }
 
-// putMember enters a member as f says and says whether that is new.
-func (t *tx) putMember(chat int64, f bridge.Participant) (int64, bool, error) {
-	p, known, err := t.participant(f)
+// saveMember enters a member as f says and says whether that is new.
+func (t *writeTx) saveMember(chat int64, f bridge.Participant) (int64, bool, error) {
+	p, known, err := t.ensureParticipant(f)
 	if err != nil || !known {
 		return 0, false, err
 	}
@@ -126,22 +126,22 @@ func (t *tx) putMember(chat int64, f bridge.Participant) (int64, bool, error) {
 	return p.id, changed > 0, err
 }
 
-// participant is the person whom f names, by one identity or both.
-func (t *tx) participant(f bridge.Participant) (person, bool, error) {
-	if err := t.identity(bridge.Identity{PN: f.JID, LID: f.LID}); err != nil {
+// ensureParticipant is the person whom f names, by one identity or both.
+func (t *writeTx) ensureParticipant(f bridge.Participant) (person, bool, error) {
+	if err := t.saveIdentity(bridge.Identity{PN: f.JID, LID: f.LID}); err != nil {
 		return person{}, false, err
 	}
 	jid := either(f.JID, f.LID)
 	if !jid.IsPerson() {
 		return person{}, false, nil
 	}
-	p, err := t.person(jid)
+	p, err := t.ensurePerson(jid)
 	return p, true, err
 }
 
 // countMembers keeps the number of members on the chat, once the group is
 // known: before that it would be a part of them.
-func (t *tx) countMembers(chat int64) error {
+func (t *writeTx) countMembers(chat int64) error {
 	changed, err := t.change(`
 		UPDATE chats SET participants = counted.members FROM (
 			SELECT (SELECT count(*) FROM members WHERE chat = ?1) AS members FROM groups WHERE chat = ?1 AND known
@@ -150,15 +150,15 @@ func (t *tx) countMembers(chat int64) error {
 	if err != nil || changed == 0 {
 		return err
 	}
-	return t.tell(eventChatUpdated, 0, chat)
+	return t.appendEvent(eventChatUpdated, 0, chat)
 }
 
-// groupChange applies what a notification says; what it does not mention stays.
-func (t *tx) groupChange(f bridge.GroupChange) error {
+// saveGroupChange applies what a notification says; what it does not mention stays.
+func (t *writeTx) saveGroupChange(f bridge.GroupChange) error {
 	if !f.JID.IsGroup() {
 		return nil
 	}
-	c, err := t.chat(f.JID)
+	c, err := t.ensureChat(f.JID)
 	if err != nil {
 		return err
 	}
@@ -192,10 +192,10 @@ func (t *tx) groupChange(f bridge.GroupChange) error {
 	if !f.Timestamp.IsZero() {
 		at = f.Timestamp.UnixMilli()
 	}
-	return t.groupUpdated(c.id, at)
+	return t.appendGroupUpdated(c.id, at)
 }
 
-func (t *tx) changeGroupFacts(chat int64, f bridge.GroupChange) (bool, error) {
+func (t *writeTx) changeGroupFacts(chat int64, f bridge.GroupChange) (bool, error) {
 	changed, err := t.change(`
 		UPDATE groups SET topic = ifnull(?2, topic), is_announce = ifnull(?3, is_announce), is_locked = ifnull(?4, is_locked)
 		WHERE chat = ?1 AND (topic, is_announce, is_locked)
@@ -212,10 +212,10 @@ func column[T any](value *T) any {
 	return *value
 }
 
-func (t *tx) changeMembers(chat int64, f bridge.GroupChange) (bool, error) {
+func (t *writeTx) changeMembers(chat int64, f bridge.GroupChange) (bool, error) {
 	changed := false
 	for _, m := range f.Joined {
-		joined, err := t.join(chat, m)
+		joined, err := t.addMember(chat, m)
 		if err != nil {
 			return false, err
 		}
@@ -230,7 +230,7 @@ func (t *tx) changeMembers(chat int64, f bridge.GroupChange) (bool, error) {
 		{f.Demoted, "UPDATE members SET is_admin = 0, is_super_admin = 0 WHERE chat = ? AND person = ? AND is_admin"},
 	} {
 		for _, jid := range step.members {
-			p, err := t.person(jid)
+			p, err := t.ensurePerson(jid)
 			if err != nil {
 				return false, err
 			}
@@ -244,10 +244,10 @@ func (t *tx) changeMembers(chat int64, f bridge.GroupChange) (bool, error) {
 	return changed, nil
 }
 
-// join enters a member. One who is there already keeps their rights: that they
+// addMember enters a member. One who is there already keeps their rights: that they
 // joined may be told again.
-func (t *tx) join(chat int64, f bridge.Participant) (bool, error) {
-	p, known, err := t.participant(f)
+func (t *writeTx) addMember(chat int64, f bridge.Participant) (bool, error) {
+	p, known, err := t.ensureParticipant(f)
 	if err != nil || !known {
 		return false, err
 	}

@@ -4,8 +4,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// person finds whoever jid names, or makes them known.
-func (t *tx) person(jid bridge.JID) (person, error) {
+// ensurePerson finds whoever jid names, or makes them known.
+func (t *writeTx) ensurePerson(jid bridge.JID) (person, error) {
 	if p, ok := t.people.find(jid); ok {
 		return p, nil
 	}
@@ -15,7 +15,7 @@ func (t *tx) person(jid bridge.JID) (person, error) {
 	return t.addPerson(jid, "")
 }
 
-func (t *tx) addPerson(pn, lid bridge.JID) (person, error) {
+func (t *writeTx) addPerson(pn, lid bridge.JID) (person, error) {
 	id, err := t.insert("INSERT INTO people (pn, lid) VALUES (nullif(?, ''), nullif(?, ''))", string(pn), string(lid))
 	if err != nil {
 		return person{}, err
@@ -26,34 +26,34 @@ func (t *tx) addPerson(pn, lid bridge.JID) (person, error) {
 		t.people.point(pn, id)
 	}
 	if lid != "" {
-		err = t.pointLID(lid, id)
+		err = t.assignLID(lid, id)
 	}
 	return p, err
 }
 
-// pointLID says that a LID means a person from now on.
-func (t *tx) pointLID(lid bridge.JID, id int64) error {
+// assignLID says that a LID means a person from now on.
+func (t *writeTx) assignLID(lid bridge.JID, id int64) error {
 	t.people.point(lid, id)
 	return t.run(`
 		INSERT INTO identities (lid, person) VALUES (?, ?)
 		ON CONFLICT (lid) DO UPDATE SET person = excluded.person`, string(lid), id)
 }
 
-// setPerson writes the identities of p.
-func (t *tx) setPerson(p person) error {
+// saveNumbersOf writes the identities of p.
+func (t *writeTx) saveNumbersOf(p person) error {
 	t.people.set(p)
 	return t.run("UPDATE people SET pn = nullif(?, ''), lid = nullif(?, '') WHERE id = ?",
 		string(p.pn), string(p.lid), p.id)
 }
 
-// identity learns that a phone number and a LID are one person.
+// saveIdentity learns that a phone number and a LID are one person.
 //
 // A person who was known by the LID alone becomes the one with the number:
 // their chats become one. Where the LID belonged to another number, it moves:
 // a phone number names a person for good, so nothing that was said under the
 // old number is ever attributed to the new one. A number that gets a new LID
 // stays the person it was, and its old LID goes on meaning that person.
-func (t *tx) identity(f bridge.Identity) error {
+func (t *writeTx) saveIdentity(f bridge.Identity) error {
 	if f.PN.Kind() != bridge.KindIndividual || !f.LID.IsLID() {
 		return nil
 	}
@@ -77,34 +77,34 @@ func (t *tx) identity(f bridge.Identity) error {
 }
 
 // nameByPhone gives a person known by a LID alone their phone number.
-func (t *tx) nameByPhone(p person, pn bridge.JID) error {
+func (t *writeTx) nameByPhone(p person, pn bridge.JID) error {
 	p.pn = pn
 	t.people.point(pn, p.id)
-	if err := t.setPerson(p); err != nil {
+	if err := t.saveNumbersOf(p); err != nil {
 		return err
 	}
-	return t.showPerson(p)
+	return t.updatePrivateChat(p)
 }
 
 // giveLID makes lid the LID of p. The present holder, if there is one, loses
 // it, or becomes p where the LID is all that was known of them.
-func (t *tx) giveLID(p, holder person, lid bridge.JID) error {
+func (t *writeTx) giveLID(p, holder person, lid bridge.JID) error {
 	if holder.id != 0 && holder.id != p.id {
 		if err := t.takeLID(&p, holder, lid); err != nil {
 			return err
 		}
 	}
 	p.lid = lid
-	if err := t.setPerson(p); err != nil {
+	if err := t.saveNumbersOf(p); err != nil {
 		return err
 	}
-	if err := t.pointLID(lid, p.id); err != nil {
+	if err := t.assignLID(lid, p.id); err != nil {
 		return err
 	}
-	return t.tellChatOf(p)
+	return t.appendChatUpdated(p)
 }
 
-func (t *tx) takeLID(p *person, holder person, lid bridge.JID) error {
+func (t *writeTx) takeLID(p *person, holder person, lid bridge.JID) error {
 	if holder.pn == "" {
 		return t.mergePeople(holder, p)
 	}
@@ -112,18 +112,18 @@ func (t *tx) takeLID(p *person, holder person, lid bridge.JID) error {
 		return nil // one of its former LIDs
 	}
 	holder.lid = ""
-	if err := t.setPerson(holder); err != nil {
+	if err := t.saveNumbersOf(holder); err != nil {
 		return err
 	}
-	return t.tellChatOf(holder)
+	return t.appendChatUpdated(holder)
 }
 
-// contact learns a person's names.
-func (t *tx) contact(f bridge.Contact) error {
+// saveContact learns a person's names.
+func (t *writeTx) saveContact(f bridge.Contact) error {
 	if !f.JID.IsPerson() {
 		return nil
 	}
-	p, err := t.person(f.JID)
+	p, err := t.ensurePerson(f.JID)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (t *tx) contact(f bridge.Contact) error {
 	if p == before {
 		return nil
 	}
-	return t.setNames(p)
+	return t.saveNames(p)
 }
 
 func set[T any](field *T, value *T) {
@@ -143,21 +143,21 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// pushName learns a name that came with a message.
-func (t *tx) pushName(p person, name string) error {
+// savePushName learns a name that came with a message.
+func (t *writeTx) savePushName(p person, name string) error {
 	if name == "" || name == p.push {
 		return nil
 	}
 	p.push = name
-	return t.setNames(p)
+	return t.saveNames(p)
 }
 
-func (t *tx) setNames(p person) error {
+func (t *writeTx) saveNames(p person) error {
 	t.people.set(p)
 	err := t.run("UPDATE people SET name = ?, push_name = ?, business_name = ? WHERE id = ?",
 		p.name, p.push, p.business, p.id)
 	if err != nil {
 		return err
 	}
-	return t.showPerson(p)
+	return t.updatePrivateChat(p)
 }

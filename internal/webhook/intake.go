@@ -113,7 +113,7 @@ func (w *worker) reload(ctx context.Context) error {
 	w.state, w.isFull, w.isStale = p.Log, p.More, false
 	w.read, w.saver.cursor, w.seen, w.behind = p.Webhook.Cursor, p.Webhook.Cursor, nil, true
 	w.queues, w.fresh, w.failed, w.waiting, w.held = make(map[int64]*queue), schedule{}, schedule{}, nil, 0
-	items := w.flyingItems(p.Flying)
+	items := w.flyingItems(p.InFlight)
 	for i, head := range p.Heads {
 		q := newQueue(head.Queue, due[i])
 		q.more = true // perhaps
@@ -121,7 +121,7 @@ func (w *worker) reload(ctx context.Context) error {
 		w.held++
 		w.queues[head.Queue] = q
 	}
-	w.seat(p.Flying)
+	w.seat(p.InFlight)
 	for _, q := range w.queues {
 		w.requeue(q)
 	}

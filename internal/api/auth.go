@@ -10,16 +10,16 @@ import (
 	"bridged/internal/bridge"
 )
 
-// logoutTimeout bounds a logout, which outlives its caller: a session half
-// wiped would be worse than one wiped unseen.
+// logoutTimeout bounds a logout, which outlives its caller, because a session
+// must not be left half wiped.
 const logoutTimeout = time.Minute
 
 func (s *server) getStatus(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, r, s.account.Status())
 }
 
-// requestPairingCode asks for a pairing code. The document gives it no body, so the number
-// is configuration; without one, a body names it.
+// requestPairingCode answers a pairing code. The document gives the route no
+// body, so the number is configuration; where it is not set, a body names it.
 func (s *server) requestPairingCode(w http.ResponseWriter, r *http.Request) error {
 	var req struct {
 		Phone string `json:"phone"`
@@ -38,6 +38,8 @@ func (s *server) requestPairingCode(w http.ResponseWriter, r *http.Request) erro
 	return s.answer(w, r, code)
 }
 
+// phoneToPair returns the number to pair: the configured one, or the one asked
+// for where none is configured.
 func (s *server) phoneToPair(asked string) (string, error) {
 	asked = strings.TrimSpace(asked)
 	switch {
@@ -56,8 +58,8 @@ func (s *server) phoneToPair(asked string) (string, error) {
 	return phone, nil
 }
 
-// answerPasskey takes the two steps of pairing with a passkey: the credential, and
-// a person's word that the two codes are the same.
+// answerPasskey takes the two steps of pairing with a passkey: the credential,
+// and the confirmation that a person has compared the two codes.
 func (s *server) answerPasskey(w http.ResponseWriter, r *http.Request) error {
 	var req struct {
 		Confirm  *bool           `json:"confirm"`

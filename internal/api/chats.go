@@ -10,11 +10,11 @@ import (
 	"bridged/internal/bridge"
 )
 
-// liveGroupTimeout bounds the question to the network: the stored half of the
-// answer is worth more than the wait.
+// liveGroupTimeout bounds the question to the network. Without an answer the
+// stored half is still worth having.
 const liveGroupTimeout = 10 * time.Second
 
-// maxChats is the largest page of chats and of search matches.
+// maxChats bounds a page of chats, and of matches.
 const maxChats = 500
 
 func (s *server) listChats(w http.ResponseWriter, r *http.Request) error {
@@ -45,7 +45,7 @@ func (q *query) chatType(name string) bridge.ChatType {
 		string(bridge.ChatsGroup), string(bridge.ChatsIndividual), string(bridge.ChatsAll)))
 }
 
-// getGroup shows what is stored of a group beside what the network says now.
+// getGroup answers what is stored of a group and what the network says now.
 func (s *server) getGroup(w http.ResponseWriter, r *http.Request) error {
 	jid, err := pathGroup(r)
 	if err != nil {
@@ -63,7 +63,8 @@ func (s *server) getGroup(w http.ResponseWriter, r *http.Request) error {
 	}{stored.JID, stored, s.liveGroup(r, stored)})
 }
 
-// liveGroup is nil where the network cannot be asked, as the document says.
+// liveGroup returns what the network says of a group; nil where it cannot be
+// asked.
 func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.Group {
 	ctx, cancel := context.WithTimeout(r.Context(), liveGroupTimeout)
 	defer cancel()
@@ -92,7 +93,8 @@ func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.G
 	return &shown
 }
 
-// canonical is the one name of a chat or person; none stays none.
+// canonical returns the JID that a chat or person is stored under; an empty one
+// stays empty.
 func (s *server) canonical(jid bridge.JID) bridge.JID {
 	if jid == "" {
 		return ""
@@ -100,7 +102,7 @@ func (s *server) canonical(jid bridge.JID) bridge.JID {
 	return s.store.Canonical(jid)
 }
 
-// list makes an empty list of none, because lists are never null.
+// list returns items, or an empty list for nil, as lists are never null.
 func list[T any](items []T) []T {
 	if items == nil {
 		return []T{}

@@ -12,7 +12,7 @@ const (
 	maxVCard    = 64 << 10 // bytes of one card
 )
 
-// checkContacts checks the contacts of one message, naming the faulty one.
+// checkContacts reports what is wrong with the contacts of a message, and which.
 func checkContacts(contacts []bridge.ContactCard) error {
 	if len(contacts) < 1 || len(contacts) > maxContacts {
 		return bridge.Invalid("contacts must hold 1 to %d contacts", maxContacts)
@@ -46,8 +46,8 @@ func checkContactPhone(s string) error {
 	return nil
 }
 
-// isVCard says whether s is a single card. What lies between its ends is the
-// caller's: the card overrides everything that would be generated.
+// isVCard reports whether s is a single card. What lies between its ends is the
+// caller's choice: the card replaces the generated one.
 func isVCard(s string) bool {
 	lines := strings.FieldsFunc(strings.ToUpper(s), func(r rune) bool { return r == '\r' || r == '\n' })
 	if len(s) > maxVCard || len(lines) < 2 {

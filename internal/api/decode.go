@@ -17,33 +17,33 @@ import (
 const (
 	maxBody = 1 << 20 // bytes of the largest request body
 
-	// smallBody is the size up to which bodies have places of their own, so
-	// that large ones that come slowly hold up no ordinary call.
+	// smallBody is the size up to which bodies have a quota of their own, so
+	// that large ones that arrive slowly hold up no ordinary call.
 	smallBody    = 16 << 10
 	smallBodies  = 4 << 20 // bytes of small bodies that are read and decoded at once
 	largerBodies = 8 << 20 // bytes of larger ones
 )
 
 // decoder reads request bodies. It bounds the memory of those that are read
-// and decoded at the same time; callers beyond that wait for their turn.
+// and decoded at the same time; further ones wait for their turn.
 type decoder struct{ small, larger *semaphore.Weighted }
 
 func newDecoder() decoder {
 	return decoder{semaphore.NewWeighted(smallBodies), semaphore.NewWeighted(largerBodies)}
 }
 
-// decode reads the body, a JSON object, into v and ignores names that v does
-// not have. It returns the raw bytes too, to which an Idempotency-Key is bound.
+// decode reads the body, a JSON object, into v, ignores names that v does not
+// have, and returns the bytes, to which an Idempotency-Key is bound.
 func (d decoder) decode(w http.ResponseWriter, r *http.Request, v any) ([]byte, error) {
 	return d.read(w, r, v, jsonReader{})
 }
 
-// decodeStrict is decode for routes that refuse names they do not know.
+// decodeStrict does what decode does, but refuses names that v does not have.
 func (d decoder) decodeStrict(w http.ResponseWriter, r *http.Request, v any) ([]byte, error) {
 	return d.read(w, r, v, jsonReader{strict: true})
 }
 
-// decodeOptional is decode where the body may be left out.
+// decodeOptional reads a body that may be left out.
 func (d decoder) decodeOptional(w http.ResponseWriter, r *http.Request, v any) error {
 	_, err := d.read(w, r, v, jsonReader{optional: true})
 	return err
@@ -54,7 +54,7 @@ func (d decoder) read(w http.ResponseWriter, r *http.Request, v any, reader json
 		return nil, err
 	}
 	if r.ContentLength > maxBody {
-		w.Header().Set("Connection", "close") // the body is neither asked for nor read
+		w.Header().Set("Connection", "close") // the body is never read
 		return nil, errBodyTooLarge()
 	}
 	done, err := d.turn(w, r)
@@ -69,27 +69,27 @@ func (d decoder) read(w http.ResponseWriter, r *http.Request, v any, reader json
 	return body, reader.unmarshal(body, v)
 }
 
-// turn waits until the body of r may take its memory.
+// turn waits until the body of r may take its memory; done gives it back.
 func (d decoder) turn(w http.ResponseWriter, r *http.Request) (done func(), err error) {
 	size := r.ContentLength
-	if size < 0 { // not told
+	if size < 0 { // unknown
 		size = maxBody
 	}
-	places := d.larger
+	quota := d.larger
 	if size <= smallBody {
-		places = d.small
+		quota = d.small
 	}
-	if err := places.Acquire(r.Context(), size); err != nil {
+	if err := quota.Acquire(r.Context(), size); err != nil {
 		return nil, err
 	}
 	startBody(w, r)
-	return func() { places.Release(size) }, nil
+	return func() { quota.Release(size) }, nil
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	var body bytes.Buffer
 	if r.ContentLength > 0 {
-		body.Grow(int(r.ContentLength) + bytes.MinRead) // no growing, which takes twice as much
+		body.Grow(int(r.ContentLength) + bytes.MinRead) // growing step by step takes twice as much
 	}
 	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
@@ -112,7 +112,8 @@ func errBodyTooLarge() error {
 	return bridge.Fail(bridge.CodePayloadTooLarge, "the body is larger than 1 MiB")
 }
 
-// checkContentType lets a missing type pass, as curl users forget it.
+// checkContentType refuses types other than JSON. A missing one passes, as
+// users of curl forget it.
 func checkContentType(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -129,7 +130,7 @@ func checkContentType(r *http.Request) error {
 	return nil
 }
 
-// unmarshal reads body, all of it, into v.
+// unmarshal decodes the whole of body into v.
 func (j jsonReader) unmarshal(body []byte, v any) error {
 	text := bytes.TrimLeft(body, " \t\r\n")
 	if len(text) == 0 {
@@ -148,7 +149,7 @@ func (j jsonReader) unmarshal(body []byte, v any) error {
 	return j.into(v)
 }
 
-// checkSyntax reports what is wrong with a body that is not one JSON value.
+// checkSyntax refuses what is not one JSON value.
 func checkSyntax(body []byte) error {
 	err := json.Unmarshal(body, new(ignored))
 	switch {

@@ -16,7 +16,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// statuses is the only place that knows which HTTP status a code has.
+// statuses maps codes to HTTP statuses. No other place does.
 var statuses = map[bridge.Code]int{
 	bridge.CodeInvalid:             http.StatusBadRequest,
 	bridge.CodeFetchFailed:         http.StatusBadRequest,
@@ -49,15 +49,15 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeSendTimeout:         http.StatusGatewayTimeout,
 }
 
-// statusClientGone is what the access log shows for a caller that hung up. No
-// caller ever sees it.
+// statusClientGone stands in the access log for a caller that hung up, who
+// never sees it.
 const statusClientGone = 499
 
-// storeRetry is when to ask again of a store that cannot be written or read:
-// it passes when somebody makes room, which takes a moment.
+// storeRetry is the Retry-After of a store that cannot be read or written, until
+// somebody makes room.
 const storeRetry = 10 * time.Second
 
-// handler is a request's story; the error that it returns is answered by fail.
+// handler tells a request's story. The error that it returns is answered by fail.
 type handler func(http.ResponseWriter, *http.Request) error
 
 func (s *server) handle(h handler) http.HandlerFunc {
@@ -68,14 +68,14 @@ func (s *server) handle(h handler) http.HandlerFunc {
 	}
 }
 
-// errorBody is the body of every error.
+// errorBody is what callers get of every error.
 type errorBody struct {
 	Error string      `json:"error"`
 	Code  bridge.Code `json:"code"`
 }
 
-// fail is the only writer of error bodies and the only place where what went
-// wrong is logged. Once an answer has begun it is left as it is.
+// fail answers and logs an error. No other place does either. An answer that has
+// begun is left as it is.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if wentAway(r, err) {
 		if !begun(w) {
@@ -98,7 +98,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.write(w, r, status, errorBody{Error: e.Msg, Code: e.Code})
 }
 
-// public is what a caller may know of err, and its status.
+// public returns what a caller may know of err, and its status.
 func public(err error) (*bridge.Error, int) {
 	var e *bridge.Error
 	if errors.As(err, &e) {
@@ -110,9 +110,9 @@ func public(err error) (*bridge.Error, int) {
 		http.StatusInternalServerError
 }
 
-// logFailure notes what an operator should know: failures of the service with
-// their cause, and of a caller's mistakes the code alone, in the access log's
-// line. Their sentences may repeat what the caller sent.
+// logFailure logs failures of the service with their cause. Of a caller's
+// mistakes only the code is kept, in the access log's line, because their
+// sentences may repeat what the caller sent.
 func logFailure(r *http.Request, status int, code bridge.Code, err error) {
 	log := hlog.FromRequest(r)
 	log.UpdateContext(func(c zerolog.Context) zerolog.Context { return c.Str("code", string(code)) })
@@ -126,31 +126,31 @@ func logFailure(r *http.Request, status int, code bridge.Code, err error) {
 	event.Str("error", redact(err.Error())).Int("status", status).Msg("request failed")
 }
 
-// wentAway says whether err is only the caller's hanging up.
+// wentAway reports whether err only means that the caller hung up.
 func wentAway(r *http.Request, err error) bool {
 	return r.Context().Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// begun says whether the answer's head is out. The access log's writer, which
-// is around every handler, keeps count.
+// begun reports whether the answer's head was written. The access log's writer,
+// which wraps every handler's, knows.
 func begun(w http.ResponseWriter) bool {
 	writer, ok := w.(interface{ Status() int })
 	return ok && writer.Status() != 0
 }
 
-// retryAfter rounds up: a caller that comes back at the second named must not
-// be too early.
+// retryAfter formats a wait in seconds. It rounds up, so that no caller comes
+// back too early.
 func retryAfter(wait time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(wait.Seconds())))
 }
 
-// answer writes v as the 200 answer of r.
+// answer writes v as a 200 answer.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, v any) error {
 	return s.write(w, r, http.StatusOK, v)
 }
 
-// write encodes before it begins, so that an encoding error can still be told.
-// A caller that no longer reads is not an error.
+// write writes v as an answer. It encodes first, so that an encoding error can
+// still be answered. That a caller no longer reads is no error.
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any) error {
 	body, err := encode(v)
 	if err != nil {
@@ -166,8 +166,8 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any
 	return nil
 }
 
-// encode writes v as one line of JSON. <, > and & stand as they are: no browser
-// takes what is application/json and nosniff for a page.
+// encode returns v as one line of JSON. It leaves <, > and & as they are: no
+// browser takes application/json with nosniff for a page.
 func encode(v any) ([]byte, error) {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)

@@ -17,14 +17,15 @@ const (
 	longWait  = 60 * time.Second // how long a caller may wait for the next event
 )
 
-// eventQuery says which events a reader of the log wants, and where it is.
+// eventQuery holds which events a reader of the log wants, and where it is.
 type eventQuery struct {
 	store.EventQuery
 	hasCursor bool // it was somewhere before: it is told what it has missed
 	fromNow   bool // only what comes from now on
 }
 
-// listEvents answers the log of events: a stream for those who accept one, else pages.
+// listEvents answers the log of events, as a stream to callers that accept one,
+// else in pages.
 func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	if acceptsStream(r) {
@@ -43,7 +44,7 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	return s.eventPage(w, r, from, wait)
 }
 
-// acceptsStream says whether the caller asks for a stream of events by name.
+// acceptsStream reports whether the caller asks for a stream of events by name.
 func acceptsStream(r *http.Request) bool {
 	for _, accepted := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		mediaType, _, _ := strings.Cut(accepted, ";")
@@ -54,8 +55,8 @@ func acceptsStream(r *http.Request) bool {
 	return false
 }
 
-// eventPage answers a part of the log. Where there is nothing yet it waits, as
-// long as the caller wants.
+// eventPage answers a part of the log. While there is nothing it waits, as long
+// as the caller wants.
 func (s *server) eventPage(w http.ResponseWriter, r *http.Request, q eventQuery, wait time.Duration) error {
 	if err := s.beginEvents(r.Context(), &q); err != nil {
 		return err
@@ -93,7 +94,7 @@ func (s *server) answerEvents(w http.ResponseWriter, r *http.Request, page store
 	}{len(page.Events), list(page.Events), formatCursor(page.Next), page.Reset})
 }
 
-// beginEvents finds the place of a reader that wants only what comes.
+// beginEvents moves a reader that wants only new events to the end of the log.
 func (s *server) beginEvents(ctx context.Context, q *eventQuery) (err error) {
 	if q.fromNow {
 		q.After, err = s.store.LastEvent(ctx)
@@ -155,7 +156,7 @@ func (q *query) eventCursor(name, value string) int64 {
 
 func formatCursor(n int64) string { return strconv.FormatInt(n, 10) }
 
-// eventTypes is a list with commas between; blank is all.
+// eventTypes returns a list separated by commas; blank is all.
 func (q *query) eventTypes(name string) []bridge.EventType {
 	value := q.text(name)
 	if value == "" {
@@ -168,7 +169,7 @@ func (q *query) eventTypes(name string) []bridge.EventType {
 	return types
 }
 
-// parseEventTypes reads names of types, each once.
+// parseEventTypes reads names of types and returns each once.
 func parseEventTypes(field string, names []string) ([]bridge.EventType, error) {
 	var types []bridge.EventType
 	for _, name := range names {
@@ -191,7 +192,7 @@ func joined(types []bridge.EventType) string {
 	return strings.Join(names, ", ")
 }
 
-// chat is a JID that must name a chat.
+// chat returns a JID that must name a chat.
 func (q *query) chat(name string) bridge.JID {
 	value := q.text(name)
 	if value == "" {
@@ -204,7 +205,7 @@ func (q *query) chat(name string) bridge.JID {
 	return jid
 }
 
-// wait is how long to wait for the first event: a duration, or plain seconds.
+// wait returns how long to wait for the first event: a duration, or seconds.
 func (q *query) wait() time.Duration {
 	value := q.text("wait")
 	if value == "" {

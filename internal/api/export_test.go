@@ -8,12 +8,12 @@ import (
 	"bridged/internal/media"
 )
 
-// ServeFile is how an open file is answered.
+// ServeFile answers an open file.
 func ServeFile(w http.ResponseWriter, r *http.Request, file *media.File, m bridge.Message) error {
 	return serveFile(w, r, file, m, inline)
 }
 
-// Codes are the codes that have a status, sorted.
+// Codes returns the codes that have a status, sorted.
 func Codes() []string {
 	var codes []string
 	for code := range statuses {

@@ -24,7 +24,7 @@ const (
 	attachment = "attachment"
 )
 
-// serveFile answers an open file: whole, in ranges, or its headers alone.
+// serveFile answers an open file: the whole, ranges of it, or only its headers.
 func serveFile(w http.ResponseWriter, r *http.Request, file *media.File, m bridge.Message, disposition string) error {
 	header := w.Header()
 	describeCopy(header, m, file.SHA256)
@@ -52,15 +52,15 @@ func serveFile(w http.ResponseWriter, r *http.Request, file *media.File, m bridg
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the stored file could not be read")
 }
 
-// fileWriter is what [http.ServeContent] writes to. It holds back refusals,
-// which have a body of their own on this surface, and gives every piece its
-// own time: a reader may be slow, but must keep reading.
+// fileWriter receives what [http.ServeContent] writes. It holds back refusals,
+// which are answered like other errors, and gives every piece its own time: a
+// caller may read slowly, but must keep reading.
 type fileWriter struct {
 	http.ResponseWriter
 	refused int // the status of a refusal
 }
 
-// filePiece is what a caller must take within answerTime.
+// filePiece is how much a caller must read within answerTime.
 const filePiece = 256 << 10
 
 func (w *fileWriter) WriteHeader(status int) {
@@ -108,8 +108,8 @@ func (w *fileWriter) ReadFrom(r io.Reader) (sent int64, err error) {
 func (w *fileWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // describeCopy sets the headers by which callers keep a copy of a file with this
-// hash. A copy is theirs alone, and asked about before it is used: messages can be
-// deleted.
+// hash. They keep it for themselves, and ask before they use it, because messages
+// can be deleted.
 func describeCopy(header http.Header, m bridge.Message, sum []byte) {
 	header.Set("Cache-Control", "private, no-cache")
 	header.Set("ETag", etag(sum))
@@ -137,7 +137,7 @@ func alreadyHas(r *http.Request, m *bridge.Media) bool {
 	return false
 }
 
-// describeFile says what the file is and what to do with it.
+// describeFile sets the headers that say what a file is and what to do with it.
 func describeFile(header http.Header, m bridge.Message, disposition string) {
 	mimeType := contentType(m.Media.MimeType)
 	if isActive(mimeType) { // D6.10: whatever was asked
@@ -151,7 +151,7 @@ func describeFile(header http.Header, m bridge.Message, disposition string) {
 
 const unknownType = "application/octet-stream"
 
-// maxMIMEType is how long a MIME type may be in a header.
+// maxMIMEType bounds a MIME type in a header.
 const maxMIMEType = 255
 
 // contentType returns the sender's MIME type where it is one.
@@ -167,8 +167,8 @@ func contentType(given string) string {
 
 func isNotPlain(r rune) bool { return r < ' ' || r > '~' }
 
-// activeTypes are types by which a browser runs, or lets others run, what the
-// sender wrote. Whole families of them are found by their names in isActive.
+// activeTypes are types for which a browser runs what the sender wrote, or lets
+// others run it. Whole families of them are found by their names in isActive.
 var activeTypes = []string{
 	"text/xml", "application/xml", "text/xsl", "text/xml-external-parsed-entity", "application/xml-external-parsed-entity", "application/xml-dtd",
 	"text/vbscript", "text/x-component", "text/cache-manifest", "application/wasm", "application/hta",
@@ -188,7 +188,7 @@ func isActive(mimeType string) bool {
 		strings.HasPrefix(base, "multipart/") || strings.HasPrefix(base, "message/")
 }
 
-// fileName is the document's own name, or one made of kind and id.
+// fileName returns the document's own name, or one made of kind and id.
 func fileName(m bridge.Message, mimeType string) string {
 	if name := plainName(m.Media.FileName); name != "" {
 		return name
@@ -206,8 +206,8 @@ func fileName(m bridge.Message, mimeType string) string {
 	return kind + "-" + id[:min(len(id), 64)] + extension(mimeType)
 }
 
-// plainName is a sender's name without what could mislead a person or a file
-// system: directories, control characters and those that turn the writing round.
+// plainName returns a sender's name without what could mislead a person or a
+// file system: directories, control characters, and those that reverse text.
 func plainName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -229,13 +229,14 @@ func plainName(name string) string {
 	return name
 }
 
-// isUnseen says whether a character has no place in a name: it shows nothing,
-// or changes how its neighbours show. Joiners are part of many scripts.
+// isUnseen reports whether a character does not belong in a name, because it
+// shows nothing or changes how its neighbours show. Joiners, which many scripts
+// need, do belong.
 func isUnseen(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff'
 }
 
-// extension is the usual one of a type, with its dot.
+// extension returns the usual one of a type, with its dot.
 func extension(mimeType string) string {
 	base, _, _ := strings.Cut(mimeType, ";")
 	base = strings.ToLower(strings.TrimSpace(base))
@@ -257,8 +258,8 @@ func extension(mimeType string) string {
 	return ".bin"
 }
 
-// contentDisposition writes the header of RFC 6266: the name itself where it is
-// plain, else an approximation for old readers beside the exact one.
+// contentDisposition returns the header of RFC 6266: the name alone where it is
+// plain, else an approximation for old readers and the exact one.
 func contentDisposition(disposition, name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if isNotPlain(r) || strings.ContainsRune(`"\%`, r) {
@@ -273,7 +274,7 @@ func contentDisposition(disposition, name string) string {
 	return value
 }
 
-// extValue encodes a name as RFC 8187 wants it.
+// extValue encodes a name as RFC 8187 requires.
 func extValue(name string) string {
 	// PathEscape leaves some characters alone that RFC 8187 does not allow.
 	return strings.NewReplacer("'", "%27", "(", "%28", ")", "%29", "*", "%2A", "@", "%40", ":", "%3A", "=", "%3D", ",", "%2C", ";", "%3B", "/", "%2F").

@@ -39,8 +39,8 @@ var (
 	errHeadAmbiguous = errors.New("the length of the request's body is ambiguous")
 )
 
-// take counts bytes up to the end of the head, and returns how many belong to
-// it and whether it has ended.
+// take reads bytes up to the end of the head, and returns how many belong to it
+// and whether it has ended.
 func (h *head) take(p []byte) (n int, ended bool, err error) {
 	for n < len(p) {
 		line := p[n:]
@@ -118,7 +118,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	return used, nil
 }
 
-// headRefusals are the answers to heads that net/http does not get to see.
+// headRefusals holds the answers to heads that net/http does not get to see.
 var headRefusals = map[error][]byte{
 	errHeadTooLarge: plainAnswer(http.StatusRequestHeaderFieldsTooLarge, bridge.CodePayloadTooLarge,
 		"the head of the request is larger than 8 KiB or has more than 100 fields"),
@@ -126,7 +126,7 @@ var headRefusals = map[error][]byte{
 		"a request must have one Content-Length that is a plain number, or one Transfer-Encoding, or neither"),
 }
 
-// plainAnswer writes a whole answer after which the connection is closed.
+// plainAnswer returns a whole answer after which the connection is closed.
 func plainAnswer(status int, code bridge.Code, sentence string, headers ...string) []byte {
 	body := fmt.Sprintf(`{"error":%q,"code":%q}`+"\n", sentence, code)
 	head := []string{
@@ -136,8 +136,8 @@ func plainAnswer(status int, code bridge.Code, sentence string, headers ...strin
 	return []byte(strings.Join(append(head, headers...), "\r\n") + "\r\n\r\n" + body)
 }
 
-// refuseHead answers a head that will not do, and takes what is still coming
-// for a moment: closing at once would take the answer back.
+// refuseHead answers a head that is refused, and reads what still arrives for a
+// moment, because closing at once could destroy the answer on its way.
 func (c *conn) refuseHead(fault error) {
 	const lingering = 500 * time.Millisecond
 	_ = c.Conn.SetDeadline(time.Now().Add(lingering))
@@ -149,11 +149,11 @@ func (c *conn) refuseHead(fault error) {
 	}
 }
 
-// ReadFrom lets the kernel send files.
+// ReadFrom writes what r has; of files the kernel sends it.
 func (c *conn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }
 
-// CloseWrite ends the answer and leaves the connection readable, as net/http
-// does where it may.
+// CloseWrite ends the answer and leaves the connection readable, which net/http
+// asks for.
 func (c *conn) CloseWrite() error {
 	if inner, can := c.Conn.(interface{ CloseWrite() error }); can {
 		return inner.CloseWrite()

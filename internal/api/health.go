@@ -8,11 +8,11 @@ import (
 	"bridged/internal/bridge"
 )
 
-// readyTimeout bounds how long the store may take to answer a probe.
+// readyTimeout bounds the store's answer to a probe.
 const readyTimeout = 2 * time.Second
 
-// getHealth says that the process answers, and nothing more: it stays 200 while
-// the socket is down, so that no supervisor restarts a bridge that is waiting.
+// getHealth answers 200 as long as the process runs, also while the account is
+// not open, so that no supervisor restarts a bridge that is waiting.
 func (s *server) getHealth(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, r, struct {
 		OK bool        `json:"ok"`
@@ -20,7 +20,7 @@ func (s *server) getHealth(w http.ResponseWriter, r *http.Request) error {
 	}{true, bridge.At(s.now())})
 }
 
-// getReadiness says whether reading and sending would work now.
+// getReadiness answers 200 if reading and sending would work now.
 func (s *server) getReadiness(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()

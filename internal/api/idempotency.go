@@ -17,9 +17,9 @@ import (
 // maxKey is the length of the longest Idempotency-Key.
 const maxKey = 255
 
-// repeat answers a key that an earlier call bound to a message. Where that
-// call's message is not known to have left, it is sent again under the same
-// id, of which the apps show one message however often it comes.
+// repeat answers a call whose key an earlier one bound to a message. If that
+// message may not have left, it is sent again under the same id; the apps show
+// it once, however often it arrives.
 func (s *server) repeat(w http.ResponseWriter, r *http.Request, key, earlier bridge.SendKey) error {
 	if err := sameRequest(key, earlier); err != nil {
 		return err
@@ -31,8 +31,8 @@ func (s *server) repeat(w http.ResponseWriter, r *http.Request, key, earlier bri
 	}
 	m, err := s.store.Message(r.Context(), earlier.Chat, earlier.MsgID)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
-		// Key and message are stored together: this is a fault of ours, never
-		// the caller's 404.
+		// Key and message are stored together: this is our fault, not the
+		// caller's 404.
 		return fmt.Errorf("the message of an idempotency key is gone: %v", err)
 	}
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *server) replay(w http.ResponseWriter, r *http.Request, sent bridge.Sent
 	return s.answerSent(w, r, sent)
 }
 
-// sendKey reads the Idempotency-Key of a request; nil without one.
+// sendKey returns the Idempotency-Key of a request; nil without one.
 func (s *server) sendKey(r *http.Request, body []byte) (*bridge.SendKey, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
@@ -69,7 +69,7 @@ func (s *server) sendKey(r *http.Request, body []byte) (*bridge.SendKey, error) 
 	return &bridge.SendKey{Key: values[0], Route: route, BodyHash: hash.Sum(nil), At: bridge.At(s.now())}, nil
 }
 
-// reactRoute is the route of keys that belong to reactions.
+// reactRoute is the route in the keys of reactions.
 const reactRoute = http.MethodPost + " /api/messages/react"
 
 func isKey(s string) bool {
@@ -84,7 +84,7 @@ func isKey(s string) bool {
 	return true
 }
 
-// sameRequest refuses a key that was used for something else.
+// sameRequest refuses a key that was used for another request.
 func sameRequest(key, earlier bridge.SendKey) error {
 	switch {
 	case key.Route != earlier.Route:
@@ -95,14 +95,14 @@ func sameRequest(key, earlier bridge.SendKey) error {
 	return nil
 }
 
-// keysInUse are the keys of calls that are not answered yet. mu guards them.
+// keysInUse holds the keys of calls that are not answered yet. mu guards them.
 type keysInUse struct {
 	mu   sync.Mutex
 	keys map[string]bridge.SendKey
 }
 
-// claim takes the key for one call. A key that can never fit is refused as
-// such, also while its call is running.
+// claim takes a key for one call. While another call has it, the refusal says
+// whether repeating could ever succeed.
 func (k *keysInUse) claim(key bridge.SendKey) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -21,12 +21,11 @@ const (
 
 // jsonReader reads one JSON object into a struct, more strictly than
 // encoding/json does: names match exactly, none is given twice in an object
-// (also where nobody looks at it), and arrays, members and depth are bounded
-// before they take memory. The field tag max bounds an array. Values without
-// names in them are left to encoding/json.
+// (ignored ones included), and arrays, members and depth are bounded before
+// they take memory. The field tag max bounds an array. Values without names in
+// them are left to encoding/json.
 //
-// The text must be valid JSON and begin with its value, which is what keeps
-// this short.
+// The text must be valid JSON and begin with its value, which keeps this short.
 type jsonReader struct {
 	strict   bool // refuses unknown names
 	optional bool // there may be no text at all
@@ -208,7 +207,7 @@ func (j *jsonReader) space() {
 	}
 }
 
-// name reads the string that begins here.
+// name returns the string that begins here, without quotes and escapes.
 func (j *jsonReader) name() string {
 	raw := j.string()
 	if bytes.IndexByte(raw, '\\') < 0 {

@@ -10,23 +10,23 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// How long a caller may keep a connection busy. What the service itself needs
-// for an answer is not in these: a send has its own time.
+// How long a caller may keep a connection busy. The time that the service needs
+// for an answer does not count.
 const (
 	headerTime = 10 * time.Second // to send a request's head
 	bodyTime   = 30 * time.Second // to send its body
-	answerTime = 30 * time.Second // to take an answer
-	refuseTime = time.Second      // to send a body whose request is refused without it
+	answerTime = 30 * time.Second // to read an answer
+	refuseTime = time.Second      // to send the body of a request that is refused without it
 	idleTime   = 2 * time.Minute  // between two requests
 
 	// longestAnswer is for routes that set no time of their own.
 	longestAnswer = 10 * time.Minute
 )
 
-// NewServer makes the HTTP server for handler, with limits that slow and
-// greedy callers run into and ordinary ones do not. lifetime ends the contexts
-// of the requests that are still under way. Those of its connections that come
-// from a listener of connections are counted and their heads bounded.
+// NewServer returns the HTTP server for handler, with limits that slow and
+// greedy callers run into and ordinary ones do not. The end of lifetime ends the
+// contexts of requests that are still under way. Connections that come from
+// [Connections.Listen] are counted, and their heads checked.
 func NewServer(lifetime context.Context, handler http.Handler, connections *Connections, logger zerolog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           whileOpen(handler),
@@ -45,7 +45,7 @@ func NewServer(lifetime context.Context, handler http.Handler, connections *Conn
 	}
 }
 
-// connectionLog takes what net/http has to say of connections.
+// connectionLog receives what net/http logs of connections.
 type connectionLog struct{ log zerolog.Logger }
 
 func (l connectionLog) Write(line []byte) (int, error) {
@@ -53,8 +53,8 @@ func (l connectionLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// limitBody gives a body its time to come. net/http's own limit for whole
-// requests would end a handler's context while it works.
+// limitBody bounds the time of a body. net/http's own limit for whole requests
+// would end a handler's context while it works.
 func limitBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		startBody(w, r)
@@ -62,34 +62,34 @@ func limitBody(next http.Handler) http.Handler {
 	})
 }
 
-// startBody starts the time of a body that is still to come.
+// startBody starts the time in which a body must arrive.
 func startBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		setDeadline(http.NewResponseController(w).SetReadDeadline, bodyTime)
 	}
 }
 
-// refuseBody leaves a body little time that nobody wants: net/http takes it in
-// before the answer is sent. Reading it all the same gives it its time again.
+// refuseBody leaves little time to a body that is not wanted, because net/http
+// reads it before it sends the answer.
 func refuseBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		setDeadline(http.NewResponseController(w).SetReadDeadline, refuseTime)
 	}
 }
 
-// bodyRead ends the time of a body that has come, which would else run on while
-// the handler works and look like a caller that hung up. A body that has not
-// come keeps it: net/http still reads a part of it after the answer.
+// bodyRead ends the time of a body that has arrived, which would otherwise run
+// out while the handler works and look like a caller that hung up. A body that
+// is not read keeps it: net/http reads a part of it after the answer.
 func bodyRead(w http.ResponseWriter) { setDeadline(http.NewResponseController(w).SetReadDeadline, 0) }
 
-// answerNow starts the caller's time to take the answer.
+// answerNow starts the time in which the caller must read the answer.
 func answerNow(w http.ResponseWriter) {
 	setDeadline(http.NewResponseController(w).SetWriteDeadline, answerTime)
 }
 
-// setDeadline sets a connection's deadline, or takes it away with 0. Writers
-// without a connection (tests, in-process callers) have none, and on a broken
-// one the next read or write tells.
+// setDeadline sets a connection's deadline, or removes it if after is 0. Writers
+// without a connection (tests, callers in the process) have none, and a broken
+// connection shows at the next read or write.
 func setDeadline(set func(time.Time) error, after time.Duration) {
 	var at time.Time
 	if after > 0 {

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// whole says whether nothing was left out of the run.
+// whole reports whether nothing was left out of the run.
 func whole() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list", "test.fuzz"} {
 		if flag.Lookup(name).Value.String() != "" {

@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// getMedia describes the file of a message.
+// getMedia answers the description of a message's file.
 func (s *server) getMedia(w http.ResponseWriter, r *http.Request) error {
 	m, err := s.messageWithFile(r)
 	if err != nil {
@@ -21,8 +21,8 @@ func (s *server) getMedia(w http.ResponseWriter, r *http.Request) error {
 	}{m.Chat, m.ID, m.Media})
 }
 
-// downloadMedia answers the file of a message, decrypted. It comes from the cache, or
-// from the network's CDN, and is verified whole before its first byte is sent.
+// downloadMedia answers the file of a message, decrypted. It comes from the
+// cache or the network's CDN, and is verified before its first byte is sent.
 func (s *server) downloadMedia(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	disposition := q.oneOf("disposition", inline, inline, attachment)
@@ -53,7 +53,7 @@ func (s *server) downloadMedia(w http.ResponseWriter, r *http.Request) error {
 	return serveFile(w, r, file, m, disposition)
 }
 
-// messageWithFile is the message that the path names.
+// messageWithFile returns the message that the path names.
 func (s *server) messageWithFile(r *http.Request) (bridge.Message, error) {
 	value, err := pathParam(r, "chatJid")
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"bridged/internal/bridge"
 )
 
-// maxMessages is the largest page of a history.
+// maxMessages bounds a page of a history.
 const maxMessages = 1000
 
-// filters echoes what was applied to a history; null where nothing was.
+// filters echoes what was applied to a history; null for what was not.
 type filters struct {
 	Since  *bridge.Time `json:"since"`
 	Until  *bridge.Time `json:"until"`
@@ -40,7 +40,7 @@ func (s *server) listIndividualMessages(w http.ResponseWriter, r *http.Request) 
 	return s.listHistory(w, r, q.history(jid), q.err)
 }
 
-// history reads the parameters that both histories have.
+// history reads the parameters of both histories.
 func (q *query) history(chat bridge.JID) bridge.MessageQuery {
 	return bridge.MessageQuery{
 		Chat:   chat,
@@ -54,8 +54,8 @@ func (q *query) history(chat bridge.JID) bridge.MessageQuery {
 	}
 }
 
-// listHistory answers a page of one chat. invalid is the fault that reading the
-// parameters found.
+// listHistory answers a page of one chat's messages, or the fault that was found
+// in the parameters.
 func (s *server) listHistory(w http.ResponseWriter, r *http.Request, query bridge.MessageQuery, invalid error) error {
 	if invalid != nil {
 		return invalid

@@ -42,7 +42,7 @@ const (
 	graceHistory = "/api/messages/individual/" + string(grace)
 )
 
-// chatty is a server with five messages in the club at 12:00 to 12:04.
+// chatty returns a server with five messages in the club at 12:00 to 12:04.
 func chatty(t *testing.T) *server {
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me, alan), bridge.Identity{PN: grace, LID: graceLID},

@@ -15,8 +15,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// metrics is what /metrics shows, in a registry of its own. Labels are routes,
-// never paths: no JID gets there, and their number is fixed.
+// metrics holds what /metrics shows, in a registry of its own. Labels are routes,
+// never paths, so that no JID gets there and their number is fixed.
 type metrics struct {
 	registry *prometheus.Registry
 	log      zerolog.Logger
@@ -25,7 +25,7 @@ type metrics struct {
 	streams  prometheus.Gauge
 }
 
-// Build is what the running program was made of.
+// Build names what the running program was made of.
 type Build struct {
 	Version string // of bridged
 	Library string // the version of whatsmeow
@@ -64,14 +64,15 @@ func buildInfo(b Build) prometheus.Collector {
 	return info
 }
 
-// handler serves what can be had where a part fails, which the log tells.
+// handler returns the handler of /metrics. It shows the rest when a part fails,
+// which the log tells.
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, ErrorLog: scrapeLog{m.log},
 	})
 }
 
-// scrapeLog takes what promhttp has to say.
+// scrapeLog receives what promhttp logs.
 type scrapeLog struct{ log zerolog.Logger }
 
 // Println is part of promhttp.Logger.
@@ -79,7 +80,7 @@ func (l scrapeLog) Println(v ...any) {
 	l.log.Warn().Str("error", redact(strings.TrimSpace(fmt.Sprintln(v...)))).Msg("metrics are incomplete")
 }
 
-// observe counts a request that is over.
+// observe counts a request that has ended.
 func (m *metrics) observe(r *http.Request, status int, took time.Duration) {
 	route, method := chi.RouteContext(r.Context()).RoutePattern(), r.Method
 	if route == "" || status == http.StatusMethodNotAllowed {
@@ -91,8 +92,8 @@ func (m *metrics) observe(r *http.Request, status int, took time.Duration) {
 	}
 }
 
-// isHeld reports whether a request is answered when something happens, so that
-// its duration says nothing of the server.
+// isHeld reports whether a request waits for something to happen, so that its
+// duration says nothing about the server.
 func isHeld(r *http.Request, route string) bool {
 	return route == "/api/events" && (acceptsStream(r) || r.URL.Query().Get("wait") != "")
 }

@@ -11,11 +11,10 @@ import (
 	"bridged/internal/store"
 )
 
-// scrapeTime bounds what a scrape asks of the store.
+// scrapeTime bounds the queries of a scrape.
 const scrapeTime = 5 * time.Second
 
-// state shows how the account, the store and the files are at the time of the
-// scrape.
+// state collects how the account, the store and the files are at each scrape.
 type state struct {
 	store   *store.Store
 	account Account

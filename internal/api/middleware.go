@@ -18,8 +18,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// observe gives a request its id and logger, notes it in the access log when
-// it is over and turns a panic into an answer.
+// observe returns the middleware that gives a request its id and logger, writes
+// the access log and turns a panic into an answer.
 func (s *server) observe() []func(http.Handler) http.Handler {
 	return []func(http.Handler) http.Handler{
 		hlog.NewHandler(s.log),
@@ -29,18 +29,18 @@ func (s *server) observe() []func(http.Handler) http.Handler {
 	}
 }
 
-// over notes a request that is over.
+// over logs and counts a request that has ended.
 func (s *server) over(r *http.Request, status, size int, took time.Duration) {
 	logAccess(r, status, size, took)
 	s.metrics.observe(r, status, took)
 }
 
-// logAccess writes the access log's line. The query is left out: it may hold
-// what people search for.
+// logAccess writes a line of the access log. It leaves out the query, which may
+// hold what people search for.
 func logAccess(r *http.Request, status, size int, took time.Duration) {
 	event := hlog.FromRequest(r).Info()
 	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" {
-		event = hlog.FromRequest(r).Debug() // asked every few seconds by machines
+		event = hlog.FromRequest(r).Debug() // polled every few seconds
 	}
 	event.Str("method", redact(shortened(r.Method, 16))).
 		Str("path", redact(shortened(r.URL.Path, 256))).
@@ -50,9 +50,8 @@ func logAccess(r *http.Request, status, size int, took time.Duration) {
 		Msg("request")
 }
 
-// longNumber is what may be a phone number in a path or an error: a JID's,
-// with or without its server. Message ids, where digits stand between letters,
-// pass.
+// longNumber matches what may be a phone number in a path or an error, with or
+// without a JID's server. Message ids, where letters touch the digits, pass.
 var longNumber = regexp.MustCompile(`\b[0-9]{5,}\b`)
 
 // redact keeps whole phone numbers out of the log.
@@ -70,8 +69,8 @@ func shortened(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// panicError is what the log is told of a panic: where it was, and what the
-// runtime says. Other values may hold what people wrote; of them the type.
+// panicError returns what the log gets of a panic: the stack, and the runtime's
+// sentence. Of other values, which may hold what people wrote, it gets the type.
 func panicError(cause any) error {
 	what := fmt.Sprintf("of type %T", cause)
 	if fault, ok := cause.(runtime.Error); ok {
@@ -80,8 +79,8 @@ func panicError(cause any) error {
 	return fmt.Errorf("panic %s\n%s", what, debug.Stack())
 }
 
-// recoverPanic answers 500 where a handler panicked. A deliberate abort goes
-// through to net/http.
+// recoverPanic answers 500 if a handler panics. A deliberate abort passes on to
+// net/http.
 func (s *server) recoverPanic(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -97,8 +96,8 @@ func (s *server) recoverPanic(next http.Handler) http.Handler {
 	})
 }
 
-// authenticate refuses protected paths without the bearer, and those with it
-// for which there is no connection left.
+// authenticate refuses requests for protected paths without the bearer, and
+// those with it for whose connection there is no place.
 func (s *server) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.admit(w, r); err != nil {
@@ -109,6 +108,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 	})
 }
 
+// admit refuses a request that authenticate must not let pass.
 func (s *server) admit(w http.ResponseWriter, r *http.Request) error {
 	known := s.knowsBearer(r)
 	switch {
@@ -133,8 +133,8 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// knowsBearer compares hashes, so that neither the token's length nor the
-// place of the first wrong byte shows in the time it takes.
+// knowsBearer reports whether a request carries the token. It compares hashes, so
+// that its time shows neither the token's length nor the first wrong byte.
 func (s *server) knowsBearer(r *http.Request) bool {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
@@ -147,7 +147,7 @@ func (s *server) knowsBearer(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer") && token != "" && matches
 }
 
-// sendGate refuses every sending route while ENABLE_SEND is false.
+// sendGate refuses all sending routes while ENABLE_SEND is false.
 func (s *server) sendGate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.enableSend {
@@ -163,8 +163,8 @@ func unknownRoute(http.ResponseWriter, *http.Request) error {
 	return bridge.NotFound("there is no such route; see /openapi.yaml")
 }
 
-// wrongMethod answers 405 with the methods that the path has. chi also calls
-// it for methods that it does not know on paths that do not exist.
+// wrongMethod answers 405 with the methods that the path has. chi calls it also
+// for unknown methods on paths that do not exist.
 func wrongMethod(routes chi.Routes) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		allowed := methodsOf(routes, r)

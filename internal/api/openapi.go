@@ -17,8 +17,7 @@ import (
 //go:embed openapi.yaml
 var Document []byte
 
-// documentAsJSON converts the document the first time that somebody asks for
-// it.
+// documentAsJSON returns the document as JSON, converted at the first call.
 var documentAsJSON = sync.OnceValues(func() ([]byte, error) {
 	converted, err := yaml.YAMLToJSON(Document)
 	if err != nil {
@@ -27,12 +26,12 @@ var documentAsJSON = sync.OnceValues(func() ([]byte, error) {
 	return converted, nil
 })
 
-// getDocument serves the document; it needs no token because it holds no data.
+// getDocument answers the document. It needs no token because it holds no data.
 func (s *server) getDocument(w http.ResponseWriter, r *http.Request) error {
 	return serveDocument(w, r, "application/yaml", Document)
 }
 
-// getDocumentAsJSON serves the document for tools that read no YAML.
+// getDocumentAsJSON answers the document for tools that read no YAML.
 func (s *server) getDocumentAsJSON(w http.ResponseWriter, r *http.Request) error {
 	document, err := documentAsJSON()
 	if err != nil {

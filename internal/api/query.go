@@ -14,8 +14,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// query reads the parameters of a request. The first fault is kept in err,
-// which is looked at once, when all have been read.
+// query reads the parameters of a request. It keeps the first fault in err, to be
+// checked once all are read.
 type query struct {
 	values url.Values
 	err    error
@@ -35,8 +35,8 @@ func (q *query) refuse(format string, args ...any) {
 	}
 }
 
-// one is the value of a parameter that may be given once. Unknown parameters
-// are never looked at.
+// one returns the value of a parameter that may be given once. Unknown
+// parameters are ignored.
 func (q *query) one(name string) (value string, given bool) {
 	all, given := q.values[name]
 	if !given {
@@ -51,7 +51,7 @@ func (q *query) one(name string) (value string, given bool) {
 	return all[0], true
 }
 
-// text is a parameter whose blank value is none.
+// text returns a parameter whose blank value means none.
 func (q *query) text(name string) string {
 	value, _ := q.one(name)
 	if strings.TrimSpace(value) == "" {
@@ -71,7 +71,7 @@ func (q *query) oneOf(name, fallback string, allowed ...string) string {
 	return value
 }
 
-// limit is the size of a page, 1 to most.
+// limit returns the size of a page, 1 to most.
 func (q *query) limit(most int) int {
 	const usual = 100
 	value, given := q.one("limit")
@@ -97,7 +97,7 @@ func (q *query) offset() int {
 	return n
 }
 
-// person is a JID that must name a person.
+// person returns a JID that must name a person.
 func (q *query) person(name string) bridge.JID {
 	value, given := q.one(name)
 	if !given {
@@ -110,7 +110,7 @@ func (q *query) person(name string) bridge.JID {
 	return jid
 }
 
-// since is the earliest moment wanted.
+// since returns the earliest time stamp wanted.
 func (q *query) since() *bridge.Time {
 	value, given := q.one("since")
 	if !given {
@@ -124,7 +124,7 @@ func (q *query) since() *bridge.Time {
 	return &at
 }
 
-// until is the latest moment wanted; a date alone means its whole day.
+// until returns the latest time stamp wanted; a date alone means its end.
 func (q *query) until() *bridge.Time {
 	value, given := q.one("until")
 	if !given {
@@ -138,8 +138,8 @@ func (q *query) until() *bridge.Time {
 	return &at
 }
 
-// moment reads RFC 3339 or a date alone. A plus sign that was not encoded
-// comes as a space; it can mean nothing else where a zone is due.
+// moment reads RFC 3339 or a date alone. A plus sign that was not encoded arrives
+// as a space, which can mean nothing else before a zone.
 func (q *query) moment(name, value string) (t time.Time, dateAlone bool) {
 	if t, err := time.Parse(time.DateOnly, value); err == nil {
 		return t, true
@@ -151,9 +151,8 @@ func (q *query) moment(name, value string) (t time.Time, dateAlone bool) {
 	return t, false
 }
 
-// pathParam is a decoded part of the path. chi routes by the path as it was
-// sent where that differs from the plain one, and only then leaves the
-// parameters encoded.
+// pathParam returns a decoded part of the path. chi leaves parameters encoded
+// where it routes by the path as it was sent.
 func pathParam(r *http.Request, name string) (string, error) {
 	value := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {
@@ -166,7 +165,7 @@ func pathParam(r *http.Request, name string) (string, error) {
 	return decoded, nil
 }
 
-// pathMessageID is the message id that the path names.
+// pathMessageID returns the message id that the path names.
 func pathMessageID(r *http.Request) (string, error) {
 	segment, err := pathParam(r, "msgId")
 	if err != nil {
@@ -179,7 +178,7 @@ func pathMessageID(r *http.Request) (string, error) {
 	return id, nil
 }
 
-// pathPerson is the individual chat that the path names.
+// pathPerson returns the individual chat that the path names.
 func pathPerson(r *http.Request) (bridge.JID, error) {
 	value, err := pathParam(r, "jid")
 	if err != nil {
@@ -188,7 +187,7 @@ func pathPerson(r *http.Request) (bridge.JID, error) {
 	return parsePerson("the path", value)
 }
 
-// pathGroup is the group that the path names.
+// pathGroup returns the group that the path names.
 func pathGroup(r *http.Request) (bridge.JID, error) {
 	value, err := pathParam(r, "jid")
 	if err != nil {
@@ -208,7 +207,7 @@ func parseChat(field, value string) (bridge.JID, error) {
 	return parseKind(field, value, canBeWrittenTo, "a person or a group; status updates and broadcast lists are not served")
 }
 
-// parseKind reads a JID and names the field it stood in when it will not do.
+// parseKind reads a JID of one kind. Its errors name the field.
 func parseKind(field, value string, fits func(bridge.JID) bool, wanted string) (bridge.JID, error) {
 	jid, err := bridge.ParseJID(value)
 	if err != nil {

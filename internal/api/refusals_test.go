@@ -21,7 +21,7 @@ type route struct {
 	sends   bool   // is behind the gate
 }
 
-// everyRoute are the protected routes, in the document's order.
+// everyRoute lists the protected routes, in the document's order.
 var everyRoute = []route{
 	{method: "GET", path: "/readyz", socket: true},
 	{method: "GET", path: "/metrics"},
@@ -68,7 +68,7 @@ var everyRoute = []route{
 	{method: "GET", path: "/api/messages/media-info/" + string(grace) + "/F1", missing: "/api/messages/media-info/" + string(grace) + "/M1"},
 }
 
-// stocked is a server whose store has what everyRoute names.
+// stocked returns a server whose store has what everyRoute names.
 func stocked(t *testing.T) *server {
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1))

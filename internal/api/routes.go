@@ -8,7 +8,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 )
 
-// routes is the whole surface, in the document's order.
+// routes returns the router of all routes, in the document's order.
 func (s *server) routes() chi.Router {
 	r := chi.NewRouter()
 	r.Use(s.observe()...)
@@ -66,14 +66,14 @@ func (s *server) routes() chi.Router {
 	return r
 }
 
-// protected says whether a path needs the bearer, which is asked before
-// anything is said of the path: whether it exists, and for which methods.
+// protected reports whether a path needs the bearer. Without it nobody learns
+// whether the path exists, and for which methods.
 func protected(path string) bool {
 	return path == "/readyz" || path == "/metrics" || path == "/api" || strings.HasPrefix(path, "/api/")
 }
 
-// secureHeaders are right for every answer of this server: nothing is to be
-// guessed at by a browser, and nothing private is to lie in a cache.
+// secureHeaders sets the headers of all answers: browsers must not guess types,
+// and caches must not keep what is private.
 func secureHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")

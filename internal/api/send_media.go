@@ -9,7 +9,7 @@ import (
 	"bridged/internal/media"
 )
 
-// maxFileName is how long a document's name may be.
+// maxFileName bounds a document's name, in characters.
 const maxFileName = 255
 
 type mediaRequest struct {

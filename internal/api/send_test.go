@@ -17,12 +17,12 @@ import (
 	"bridged/internal/bridge"
 )
 
-// text is the body of a text message.
+// text returns the body of a text message.
 func text(to bridge.JID, words string) map[string]any {
 	return map[string]any{"jid": to, "text": words}
 }
 
-// with is body with one more field.
+// with returns body with one more field.
 func with(body map[string]any, name string, value any) map[string]any {
 	more := map[string]any{name: value}
 	for k, v := range body {

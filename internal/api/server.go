@@ -2,14 +2,13 @@
 // gate, decoding, answers and errors, and the OpenAPI document that describes
 // them.
 //
-// [New] makes the handler of everything that the server answers. A handler
-// holds what a request means, in order, in plain sight: it decodes, looks up,
-// acts and answers, and returns an error instead of writing one. Permanent
-// refusals come before transient ones: 401, unknown route, send gate, invalid
+// [New] returns the handler of all routes. A handler tells its request's story
+// from top to bottom: it decodes, looks up, acts and answers, and returns an
+// error instead of writing one. Permanent refusals come before transient ones: 401, unknown route, send gate, invalid
 // request, idempotency key, not stored, socket not open.
 //
-// The package reads the [store.Store] as it is and reaches the account only
-// through [Account]; it knows nothing of whatsmeow, SQL or protobuf.
+// The package reads the [store.Store] directly and reaches the account only
+// through [Account]. It knows nothing of whatsmeow, SQL or protobuf.
 package api
 
 import (
@@ -27,10 +26,10 @@ import (
 	"bridged/internal/webhook"
 )
 
-// Account is what the handlers need from the paired account. Its failures are
+// Account is the paired account as the handlers need it. Its failures are
 // [bridge.Error] values wherever a caller can act on them.
 type Account interface {
-	// Status is the present auth status.
+	// Status returns the present auth status.
 	Status() bridge.Status
 	// Pair asks for a fresh pairing code for phone, or for the configured
 	// number when phone is empty. It fails with CodeAlreadyPaired,
@@ -38,14 +37,14 @@ type Account interface {
 	Pair(ctx context.Context, phone string) (bridge.PairingCode, error)
 	// SubmitPasskey hands in the PublicKeyCredential that the network asked for.
 	SubmitPasskey(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error)
-	// ConfirmPasskey says that a person compared the two codes.
+	// ConfirmPasskey confirms that a person compared the two codes.
 	ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, error)
 	// Reconnect dials again. It fails with CodeNoSession without a session.
 	Reconnect(ctx context.Context) error
-	// Logout wipes the session in any case and says whether the network
-	// unlinked the device too. It works twice.
+	// Logout wipes the session in any case, and reports whether the network
+	// unlinked the device too. It may be called again.
 	Logout(ctx context.Context) (unlinked bool, err error)
-	// Ready is nil when the account is open, else an error of CodeNotConnected.
+	// Ready returns nil when the account is open, else an error of CodeNotConnected.
 	Ready() error
 	// Send stores the message and its key, then sends it.
 	Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error)
@@ -57,34 +56,34 @@ type Account interface {
 	LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group, error)
 }
 
-// Options is what the surface is made of.
+// Options configures [New].
 type Options struct {
 	Store   *store.Store
 	Account Account
 	// Webhooks manages where events are posted to.
 	Webhooks *webhook.Dispatcher
-	// Files answers the files of messages, Preparer fetches those to be sent.
+	// Files holds the files of messages, Preparer fetches those to be sent.
 	Files    *media.Cache
 	Preparer *media.Preparer
 	// FetchTimeout bounds a fetch, and separately the wait for its turn.
 	FetchTimeout time.Duration
 
-	// Token is the bearer that every request but the open ones must carry.
+	// Token is the bearer that protected routes require.
 	Token string
 	// EnableSend opens the sending routes.
 	EnableSend bool
 	// PhoneNumber is the configured account in E.164 digits; empty when the
 	// caller of the pairing route names it.
 	PhoneNumber string
-	// WithoutPages takes away what is served without a token for people to
-	// read (openapi.yaml, openapi.json).
+	// WithoutPages removes the pages that need no token: openapi.yaml and
+	// openapi.json.
 	WithoutPages bool
 
-	// Lifetime ends when the program gives up sends that are still under way,
-	// which outlive their callers; nil never ends.
+	// Lifetime ends sends that are still under way when the program stops: they
+	// outlive their callers. nil never ends.
 	Lifetime context.Context
-	// Streams ends the streams of events and the waiting for more, which would
-	// else hold up a shutdown; nil never ends.
+	// Streams ends streams of events and waits for them, which would otherwise
+	// hold up a shutdown; nil never ends.
 	Streams context.Context
 
 	// Build is shown in the metrics.
@@ -124,7 +123,7 @@ type server struct {
 	now func() time.Time
 }
 
-// New is the handler of every route. Serve it with [NewServer].
+// New returns the handler of all routes. Serve it with [NewServer].
 func New(o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now

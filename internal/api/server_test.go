@@ -100,7 +100,7 @@ func (s *server) know(facts ...bridge.Fact) {
 	}
 }
 
-// say is a text that came in, minutes after noon.
+// say returns a text that was received minutes after noon.
 func say(chat, sender bridge.JID, id, text string, minutes int) bridge.Message {
 	return bridge.Message{
 		Chat: chat, ID: id, SenderJID: sender, PushName: "~" + sender.User(),
@@ -110,7 +110,7 @@ func say(chat, sender bridge.JID, id, text string, minutes int) bridge.Message {
 	}
 }
 
-// members makes a group of people; the first is its owner.
+// members returns a group of people; the first is its owner.
 func members(jid bridge.JID, name string, people ...bridge.JID) bridge.Group {
 	created := bridge.At(noon.AddDate(-1, 0, 0))
 	g := bridge.Group{JID: jid, Name: name, OwnerJID: people[0], CreatedAt: &created}
@@ -218,7 +218,7 @@ func (a *account) refuseAll(err error) {
 	a.send = func(context.Context, bridge.Outgoing) (bridge.Sent, error) { return bridge.Sent{}, err }
 }
 
-// sent is everything that was sent so far.
+// sent returns everything that was sent so far.
 func (a *account) sent() []bridge.Outgoing {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -104,7 +104,7 @@ func (st *stream) next() (sse, error) {
 	}
 }
 
-// event is the next event that has data.
+// event returns the next event that has data.
 func (st *stream) event() bridge.Event {
 	st.t.Helper()
 	for {
@@ -126,7 +126,7 @@ func (st *stream) event() bridge.Event {
 	}
 }
 
-// events are the next n events.
+// events returns the next n events.
 func (st *stream) events(n int) []string {
 	st.t.Helper()
 	var lines []string

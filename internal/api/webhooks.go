@@ -9,10 +9,10 @@ import (
 	"bridged/internal/webhook"
 )
 
-// maxDeliveries is the largest page of deliveries.
+// maxDeliveries bounds a page of deliveries.
 const maxDeliveries = 500
 
-// withSecret is a webhook together with its secret, as it is shown once.
+// withSecret is a webhook with its secret, which is shown once.
 type withSecret struct {
 	bridge.Webhook
 	Secret string `json:"secret"`
@@ -30,11 +30,7 @@ func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
-	var req webhookRequest
-	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
-		return err
-	}
-	change, err := req.change()
+	req, change, err := s.decodeWebhook(w, r)
 	if err != nil {
 		return err
 	}
@@ -70,11 +66,7 @@ func (s *server) updateWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var req webhookRequest
-	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
-		return err
-	}
-	change, err := req.change()
+	req, change, err := s.decodeWebhook(w, r)
 	if err != nil {
 		return err
 	}
@@ -104,8 +96,8 @@ func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
 	}{true})
 }
 
-// testWebhook answers 200 also where the receiver did not take it: the test
-// was made, and ok says how it went.
+// testWebhook posts a test. It answers 200 also where the receiver refused it:
+// ok in the body says whether it did.
 func (s *server) testWebhook(w http.ResponseWriter, r *http.Request) error {
 	id, err := pathNumber(r, "id")
 	if err != nil {
@@ -161,7 +153,7 @@ func (s *server) redeliver(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, r, again)
 }
 
-// pathNumber is a number in the path; anything else names nothing.
+// pathNumber returns a number that the path names; anything else names nothing.
 func pathNumber(r *http.Request, name string) (int64, error) {
 	value, err := pathParam(r, name)
 	if err != nil {
@@ -174,8 +166,8 @@ func pathNumber(r *http.Request, name string) (int64, error) {
 	return n, nil
 }
 
-// webhookRequest is the body that makes or changes a webhook. What is left out
-// or null is as usual, or stays as it is.
+// webhookRequest is the body that makes or changes a webhook. A field that is
+// left out or null has its default, or stays as it is.
 type webhookRequest struct {
 	URL          *string         `json:"url"`
 	Types        *[]string       `json:"types"`
@@ -187,6 +179,17 @@ type webhookRequest struct {
 	After        json.RawMessage `json:"after"`
 }
 
+// decodeWebhook reads the body that makes or changes a webhook.
+func (s *server) decodeWebhook(w http.ResponseWriter, r *http.Request) (webhookRequest, webhook.Change, error) {
+	var req webhookRequest
+	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
+		return req, webhook.Change{}, err
+	}
+	change, err := req.change()
+	return req, change, err
+}
+
+// change returns the settings that a request changes.
 func (req webhookRequest) change() (webhook.Change, error) {
 	change := webhook.Change{
 		URL: req.URL, AllowPrivate: req.AllowPrivate, Enabled: req.Enabled, NewSecret: req.NewSecret,
@@ -218,7 +221,7 @@ func (req webhookRequest) change() (webhook.Change, error) {
 	return change, nil
 }
 
-// after is where in the log a new webhook begins, negative for its end.
+// after returns where in the log a new webhook begins, negative for its end.
 func (req webhookRequest) after() (int64, error) {
 	if req.After == nil {
 		return -1, nil

@@ -26,7 +26,7 @@ type Client struct {
 	http  *http.Client
 }
 
-// NewClient makes a client of the server at base ("http://127.0.0.1:1234").
+// NewClient returns a client of the server at base ("http://127.0.0.1:1234").
 // An empty token sends no bearer.
 func NewClient(t testing.TB, base, token string) *Client {
 	t.Helper()
@@ -41,7 +41,7 @@ func NewClient(t testing.TB, base, token string) *Client {
 	}
 }
 
-// WithToken is c with another token.
+// WithToken returns c with another token.
 func (c *Client) WithToken(token string) *Client {
 	other := *c
 	other.token = token
@@ -131,10 +131,10 @@ func (r Response) Decode(v any) {
 	}
 }
 
-// Code is the code of an error's body, "" for any other.
+// Code returns the code of an error's body, "" for any other.
 func (r Response) Code() string { return r.failure().Code }
 
-// Error is the sentence of an error's body.
+// Error returns the sentence of an error's body.
 func (r Response) Error() string { return r.failure().Error }
 
 func (r Response) failure() (body struct{ Error, Code string }) {

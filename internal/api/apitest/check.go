@@ -32,7 +32,7 @@ var Document = sync.OnceValues(func() (*openapi3.T, error) {
 	return doc, nil
 })
 
-// Checked makes a transport that fails t at every exchange through next that
+// Checked returns a transport that fails t at every exchange through next that
 // the document does not allow.
 func Checked(t testing.TB, next http.RoundTripper) http.RoundTripper {
 	t.Helper()

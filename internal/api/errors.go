@@ -1,9 +1,7 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"net/http"
@@ -152,10 +150,11 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, v any) error {
 // write writes v as an answer. It encodes first, so that an encoding error can
 // still be answered. That a caller no longer reads is no error.
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any) error {
-	body, err := encode(v)
+	body, err := bridge.EncodeJSON(v)
 	if err != nil {
 		return err
 	}
+	body = append(body, '\n')
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	answerNow(w)
@@ -164,14 +163,4 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any
 		hlog.FromRequest(r).Debug().Err(err).Msg("answer not read")
 	}
 	return nil
-}
-
-// encode returns v as one line of JSON. It leaves <, > and & as they are: no
-// browser takes application/json with nosniff for a page.
-func encode(v any) ([]byte, error) {
-	var line bytes.Buffer
-	encoder := json.NewEncoder(&line)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return line.Bytes(), err
 }

@@ -40,11 +40,11 @@ func (f frame) wanted(types []bridge.EventType, chat bridge.JID) bool {
 // newFrame writes an event in the form of server-sent events. JSON has no line
 // breaks, so it is one line of data.
 func newFrame(event bridge.Event, read time.Time) (frame, error) {
-	data, err := encode(event)
+	data, err := bridge.EncodeJSON(event)
 	if err != nil {
 		return frame{}, err
 	}
-	text := frameText(event.ID, string(event.Type), bytes.TrimSuffix(data, []byte("\n")))
+	text := frameText(event.ID, string(event.Type), data)
 	return frame{event.ID, event.Type, event.ChatJID, text, read}, nil
 }
 

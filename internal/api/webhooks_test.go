@@ -398,3 +398,28 @@ func TestWebhooks_FailuresOfTheService(t *testing.T) {
 	h.Do(http.MethodDelete, path, "").Want(http.StatusServiceUnavailable)
 	h.Post(path+"/deliveries/"+id+"/redeliver", nil).Want(http.StatusServiceUnavailable)
 }
+
+// A store that cannot be read or written is 503 on the webhooks' routes too.
+func TestWebhooks_UnreadableStoreIsUnavailable(t *testing.T) {
+	h := newHooked(t)
+	made := h.create(object{"url": public})
+	if err := h.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := fmt.Sprint("/api/webhooks/", made.ID)
+	for _, r := range []struct{ method, path, body string }{
+		{http.MethodGet, "/api/webhooks", ""},
+		{http.MethodPost, "/api/webhooks", `{"url": "` + public + `"}`},
+		{http.MethodGet, path, ""},
+		{http.MethodPatch, path, `{"enabled": false}`},
+		{http.MethodDelete, path, ""},
+		{http.MethodPost, path + "/test", ""},
+		{http.MethodGet, path + "/deliveries", ""},
+		{http.MethodPost, path + "/deliveries/1/redeliver", ""},
+	} {
+		got := h.Do(r.method, r.path, r.body)
+		if got.Status != http.StatusServiceUnavailable || got.Code() != "storage_unavailable" || got.Header.Get("Retry-After") == "" {
+			t.Errorf("%s %s: %d %s, Retry-After %q", r.method, r.path, got.Status, got.Body, got.Header.Get("Retry-After"))
+		}
+	}
+}

@@ -1,10 +1,6 @@
 package bridge
 
-import (
-	"bytes"
-	"context"
-	"encoding/json"
-)
+import "context"
 
 // MediaType is the kind of a file that a message carries.
 type MediaType string
@@ -86,14 +82,14 @@ func (m Media) MarshalJSON() ([]byte, error) {
 	common := mediaCommon{m.Type, m.MimeType, m.Size, m.DownloadURL}
 	switch m.Type {
 	case MediaImage:
-		return marshal(struct {
+		return EncodeJSON(struct {
 			mediaCommon
 			Caption string `json:"caption"`
 			Width   int    `json:"width"`
 			Height  int    `json:"height"`
 		}{common, m.Caption, m.Width, m.Height})
 	case MediaVideo:
-		return marshal(struct {
+		return EncodeJSON(struct {
 			mediaCommon
 			Caption     string `json:"caption"`
 			DurationSec int    `json:"durationSec"`
@@ -101,35 +97,25 @@ func (m Media) MarshalJSON() ([]byte, error) {
 			Height      int    `json:"height"`
 		}{common, m.Caption, m.DurationSec, m.Width, m.Height})
 	case MediaAudio:
-		return marshal(struct {
+		return EncodeJSON(struct {
 			mediaCommon
 			DurationSec int  `json:"durationSec"`
 			PTT         bool `json:"ptt"`
 		}{common, m.DurationSec, m.PTT})
 	case MediaDocument:
-		return marshal(struct {
+		return EncodeJSON(struct {
 			mediaCommon
 			FileName string `json:"fileName"`
 			Caption  string `json:"caption"`
 			Pages    int    `json:"pages"`
 		}{common, m.FileName, m.Caption, m.Pages})
 	case MediaSticker:
-		return marshal(struct {
+		return EncodeJSON(struct {
 			mediaCommon
 			Width      int  `json:"width"`
 			Height     int  `json:"height"`
 			IsAnimated bool `json:"isAnimated"`
 		}{common, m.Width, m.Height, m.IsAnimated})
 	}
-	return marshal(common)
-}
-
-// marshal is json.Marshal without its escapes for HTML, which whoever encodes
-// around it may add and could not take away.
-func marshal(v any) ([]byte, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return out.Bytes(), err
+	return EncodeJSON(common)
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
 	"strings"
@@ -58,6 +59,22 @@ func TestDispatcher_PostsTheEventAsTheLogShowsIt(t *testing.T) {
 		})
 		if !shown {
 			t.Error("the message was not posted as it is shown")
+		}
+	})
+}
+
+// What is posted, and signed, carries text as the API's answers do.
+func TestDispatcher_PostsTextAsItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		r, _ := b.receive("n8n")
+		m := message(grace, "A0")
+		m.Content = "<b>bread & butter</b>"
+		b.know(m)
+		synctest.Wait()
+		took := r.took()
+		if len(took) != 1 || !bytes.Contains(took[0].body, []byte(`"<b>bread & butter</b>"`)) {
+			t.Errorf("posted %+v", took)
 		}
 	})
 }

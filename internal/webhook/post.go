@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -166,7 +165,7 @@ func retryAfter(value string, now time.Time) time.Duration {
 
 // request signs and addresses what is posted.
 func (d *Dispatcher) request(ctx context.Context, w bridge.Webhook, id string, p payload) (*http.Request, error) {
-	body, err := json.Marshal(p)
+	body, err := bridge.EncodeJSON(p)
 	if err != nil {
 		return nil, err
 	}

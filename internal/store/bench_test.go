@@ -49,7 +49,7 @@ func BenchmarkPages(b *testing.B) {
 	big := c.chats[0]
 	count := 0
 	err := c.s.read(context.Background(), func(r *readTx) error {
-		return r.scan(r.ctx, "SELECT message_count FROM chats WHERE jid = ?", []any{string(big)}, &count)
+		return r.scan(context.Background(), "SELECT message_count FROM chats WHERE jid = ?", []any{string(big)}, &count)
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -148,7 +148,7 @@ func BenchmarkSearchInChat(b *testing.B) {
 func (c *corpus) like(b *testing.B, q string) {
 	b.Helper()
 	err := c.s.read(context.Background(), func(r *readTx) error {
-		return r.each(r.ctx, `
+		return r.each(context.Background(), `
 			SELECT arrival FROM messages WHERE content LIKE '%' || ? || '%'
 			ORDER BY arrival DESC LIMIT 100`, []any{q}, func(rows *sql.Rows) error { return rows.Scan(new(int64)) })
 	})

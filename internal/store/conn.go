@@ -23,35 +23,35 @@ func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
 	return &conn{sqlConn: sqlConn, stmts: make(map[string]*sql.Stmt)}, nil
 }
 
-func (s *conn) close() {
-	for _, stmt := range s.stmts {
+func (c *conn) close() {
+	for _, stmt := range c.stmts {
 		stmt.Close()
 	}
-	s.sqlConn.Close()
+	c.sqlConn.Close()
 }
 
-func (s *conn) prepare(query string) (*sql.Stmt, error) {
-	if stmt, ok := s.stmts[query]; ok {
+func (c *conn) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt, ok := c.stmts[query]; ok {
 		return stmt, nil
 	}
-	stmt, err := s.sqlConn.PrepareContext(context.Background(), query)
+	stmt, err := c.sqlConn.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("prepare: %w", err)
 	}
-	s.stmts[query] = stmt
+	c.stmts[query] = stmt
 	return stmt, nil
 }
 
-func (s *conn) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	stmt, err := s.prepare(query)
+func (c *conn) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	stmt, err := c.prepare(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	return stmt.ExecContext(ctx, args...)
 }
 
-func (s *conn) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	stmt, err := s.prepare(query)
+func (c *conn) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := c.prepare(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func (s *conn) query(ctx context.Context, query string, args ...any) (*sql.Rows,
 }
 
 // scan reads the one row of a query: [sql.ErrNoRows] when there is none.
-func (s *conn) scan(ctx context.Context, query string, args []any, into ...any) error {
-	stmt, err := s.prepare(query)
+func (c *conn) scan(ctx context.Context, query string, args []any, into ...any) error {
+	stmt, err := c.prepare(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func (s *conn) scan(ctx context.Context, query string, args []any, into ...any) 
 }
 
 // each calls f for every row of a query.
-func (s *conn) each(ctx context.Context, query string, args []any, f func(*sql.Rows) error) error {
-	rows, err := s.query(ctx, query, args...)
+func (c *conn) each(ctx context.Context, query string, args []any, f func(*sql.Rows) error) error {
+	rows, err := c.query(ctx, query, args...)
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,7 @@ func (s *conn) each(ctx context.Context, query string, args []any, f func(*sql.R
 // readTx is one consistent view of the store, for reading.
 type readTx struct {
 	*conn
-	ctx context.Context
-	s   *Store
+	s *Store
 
 	withoutIndex bool // searches scan
 }
@@ -102,11 +101,13 @@ func (s *Store) read(ctx context.Context, f func(*readTx) error) error {
 	case r = <-s.readers:
 	}
 	defer func() { s.readers <- r }()
-	if _, err := r.exec(context.Background(), "BEGIN"); err != nil {
+	// Beginning and ending are not cut short: the connection is used again.
+	whole := context.WithoutCancel(ctx)
+	if _, err := r.exec(whole, "BEGIN"); err != nil {
 		return explainRead(ctx, fmt.Errorf("begin reading: %w", err))
 	}
-	err := f(&readTx{conn: r, ctx: ctx, s: s})
-	if _, end := r.exec(context.Background(), "ROLLBACK"); end != nil {
+	err := f(&readTx{conn: r, s: s})
+	if _, end := r.exec(whole, "ROLLBACK"); end != nil {
 		err = errors.Join(err, fmt.Errorf("end reading: %w", end))
 	}
 	return explainRead(ctx, err)

@@ -61,15 +61,15 @@ func (s *Store) scanDelivery(scan func(...any) error) (bridge.WebhookDelivery, e
 func (s *Store) listDeliveries(ctx context.Context, query string, args ...any) ([]bridge.WebhookDelivery, error) {
 	list := []bridge.WebhookDelivery{}
 	err := s.read(ctx, func(r *readTx) (err error) {
-		list, err = r.deliveries(query, args...)
+		list, err = r.deliveries(ctx, query, args...)
 		return err
 	})
 	return list, err
 }
 
-func (r *readTx) deliveries(query string, args ...any) ([]bridge.WebhookDelivery, error) {
+func (r *readTx) deliveries(ctx context.Context, query string, args ...any) ([]bridge.WebhookDelivery, error) {
 	list := []bridge.WebhookDelivery{}
-	err := r.each(r.ctx, query, args, func(rows *sql.Rows) error {
+	err := r.each(ctx, query, args, func(rows *sql.Rows) error {
 		d, err := r.s.scanDelivery(rows.Scan)
 		list = append(list, d)
 		return err
@@ -89,8 +89,8 @@ type DeliveryProgress struct {
 // SaveDeliveries keeps the progress of a webhook in one transaction. It fails
 // with [bridge.CodeNotFound] when the webhook is gone.
 func (s *Store) SaveDeliveries(ctx context.Context, webhook int64, p DeliveryProgress) error {
-	err := s.write(ctx, func(t *writeTx) error {
-		changed, err := t.change("UPDATE webhooks SET cursor = iif(?1 < 0, cursor, ?1) WHERE id = ?2", p.Cursor, webhook)
+	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		changed, err := t.change(ctx, "UPDATE webhooks SET cursor = iif(?1 < 0, cursor, ?1) WHERE id = ?2", p.Cursor, webhook)
 		if err != nil {
 			return err
 		}
@@ -98,19 +98,19 @@ func (s *Store) SaveDeliveries(ctx context.Context, webhook int64, p DeliveryPro
 			return bridge.NotFound("there is no webhook %d", webhook)
 		}
 		for _, d := range p.Deliveries {
-			if err := t.saveDelivery(webhook, d); err != nil {
+			if err := t.saveDelivery(ctx, webhook, d); err != nil {
 				return err
 			}
 		}
 		for _, event := range p.Dropped {
-			if err := t.run("DELETE FROM deliveries WHERE webhook = ? AND event = ?", webhook, event); err != nil {
+			if err := t.run(ctx, "DELETE FROM deliveries WHERE webhook = ? AND event = ?", webhook, event); err != nil {
 				return err
 			}
 		}
-		if err := t.showTries(webhook, p.Deliveries); err != nil {
+		if err := t.showTries(ctx, webhook, p.Deliveries); err != nil {
 			return err
 		}
-		return t.forgetDelivered(webhook)
+		return t.forgetDelivered(ctx, webhook)
 	})
 	if err != nil {
 		return fmt.Errorf("save deliveries: %w", err)
@@ -120,8 +120,8 @@ func (s *Store) SaveDeliveries(ctx context.Context, webhook int64, p DeliveryPro
 
 // saveDelivery adds or changes a delivery. Its chat is looked up here, in the
 // transaction: two chats may have become one since the event was read.
-func (t *writeTx) saveDelivery(webhook int64, d bridge.WebhookDelivery) error {
-	return t.run(`
+func (t *writeTx) saveDelivery(ctx context.Context, webhook int64, d bridge.WebhookDelivery) error {
+	return t.run(ctx, `
 		INSERT INTO deliveries (webhook, event, event_at, type, chat, chat_id, status, attempts, first_at, last_at, next_at, response, error, tried_ms)
 		SELECT ?1, ?2, ?3, ?4, ifnull(c.jid, ''), iif(?4 = 'reset', ?13, ifnull(c.id, ?14)), ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12
 		FROM (SELECT 1)
@@ -138,7 +138,7 @@ func (t *writeTx) saveDelivery(webhook int64, d bridge.WebhookDelivery) error {
 }
 
 // showTries enters the last success and the last failure into the webhook.
-func (t *writeTx) showTries(webhook int64, deliveries []bridge.WebhookDelivery) error {
+func (t *writeTx) showTries(ctx context.Context, webhook int64, deliveries []bridge.WebhookDelivery) error {
 	var delivered, failed *bridge.WebhookDelivery
 	for i := range deliveries {
 		d := &deliveries[i]
@@ -151,7 +151,7 @@ func (t *writeTx) showTries(webhook int64, deliveries []bridge.WebhookDelivery) 
 		}
 	}
 	if failed != nil {
-		err := t.run("UPDATE webhooks SET last_failed_at = ?, last_error = ? WHERE id = ?",
+		err := t.run(ctx, "UPDATE webhooks SET last_failed_at = ?, last_error = ? WHERE id = ?",
 			failed.LastAttemptAt.UnixMilli(), column(failed.LastError), webhook)
 		if err != nil {
 			return err
@@ -161,7 +161,7 @@ func (t *writeTx) showTries(webhook int64, deliveries []bridge.WebhookDelivery) 
 		return nil
 	}
 	isLast := failed == nil || !delivered.LastAttemptAt.Before(failed.LastAttemptAt.Time)
-	return t.run("UPDATE webhooks SET last_delivered_at = ?, last_error = iif(?, NULL, last_error) WHERE id = ?",
+	return t.run(ctx, "UPDATE webhooks SET last_delivered_at = ?, last_error = iif(?, NULL, last_error) WHERE id = ?",
 		delivered.LastAttemptAt.UnixMilli(), isLast, webhook)
 }
 
@@ -169,32 +169,32 @@ const forgetDeliveredQuery = `
 	DELETE FROM deliveries WHERE webhook = ?1 AND status = 1 AND id <=
 		(SELECT id FROM deliveries WHERE webhook = ?1 AND status = 1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`
 
-func (t *writeTx) forgetDelivered(webhook int64) error {
-	return t.run(forgetDeliveredQuery, webhook, keptDeliveries)
+func (t *writeTx) forgetDelivered(ctx context.Context, webhook int64) error {
+	return t.run(ctx, forgetDeliveredQuery, webhook, keptDeliveries)
 }
 
 // moveDeliveries gives what is pending for one chat to another, which has
 // become one with it, and tells those who have read the queues before.
-func (t *writeTx) moveDeliveries(from, into int64) error {
-	merges, err := readNumber(context.Background(), t.conn, settingMerges)
+func (t *writeTx) moveDeliveries(ctx context.Context, from, into int64) error {
+	merges, err := readNumber(ctx, t.conn, settingMerges)
 	if err != nil {
 		return err
 	}
-	if err := t.setSetting(settingMerges, strconv.FormatInt(merges+1, 10)); err != nil {
+	if err := t.setSetting(ctx, settingMerges, strconv.FormatInt(merges+1, 10)); err != nil {
 		return err
 	}
-	return t.run("UPDATE deliveries SET chat_id = ? WHERE chat_id = ? AND status = 0", into, from)
+	return t.run(ctx, "UPDATE deliveries SET chat_id = ? WHERE chat_id = ? AND status = 0", into, from)
 }
 
 // PruneDeliveries forgets deliveries of events that are not in the log any
 // more, but for those that are pending.
 func (s *Store) PruneDeliveries(ctx context.Context) error {
-	err := s.write(ctx, func(t *writeTx) error {
+	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		pruned, err := readNumber(ctx, t.conn, settingPruned)
 		if err != nil {
 			return err
 		}
-		return t.run("DELETE FROM deliveries WHERE status != 0 AND event <= ?", pruned)
+		return t.run(ctx, "DELETE FROM deliveries WHERE status != 0 AND event <= ?", pruned)
 	})
 	if err != nil {
 		return fmt.Errorf("forget old deliveries: %w", err)

@@ -13,12 +13,12 @@ import (
 // is pending: how far events were removed, and how often two chats became one.
 type LogState struct{ Pruned, Merges int64 }
 
-func (r *readTx) logState() (LogState, error) {
-	pruned, err := readNumber(r.ctx, r.conn, settingPruned)
+func (r *readTx) logState(ctx context.Context) (LogState, error) {
+	pruned, err := readNumber(ctx, r.conn, settingPruned)
 	if err != nil {
 		return LogState{}, err
 	}
-	merges, err := readNumber(r.ctx, r.conn, settingMerges)
+	merges, err := readNumber(ctx, r.conn, settingMerges)
 	return LogState{Pruned: pruned, Merges: merges}, err
 }
 
@@ -44,7 +44,7 @@ type EventRefs struct {
 func (s *Store) EventRefs(ctx context.Context, q EventQuery) (EventRefs, error) {
 	var page EventRefs
 	err := s.read(ctx, func(r *readTx) (err error) {
-		page, err = r.eventRefs(q)
+		page, err = r.eventRefs(ctx, q)
 		return err
 	})
 	if err != nil {
@@ -53,16 +53,16 @@ func (s *Store) EventRefs(ctx context.Context, q EventQuery) (EventRefs, error) 
 	return page, nil
 }
 
-func (r *readTx) eventRefs(q EventQuery) (EventRefs, error) {
+func (r *readTx) eventRefs(ctx context.Context, q EventQuery) (EventRefs, error) {
 	page := EventRefs{Next: q.After}
-	last, _, err := r.lastEvent()
+	last, _, err := r.lastEvent(ctx)
 	if err != nil {
 		return page, err
 	}
-	if page.Log, err = r.logState(); err != nil || q.After >= last {
+	if page.Log, err = r.logState(ctx); err != nil || q.After >= last {
 		return page, err
 	}
-	entries, err := r.entries(q, q.After)
+	entries, err := r.entries(ctx, q, q.After)
 	if err != nil {
 		return page, err
 	}
@@ -91,21 +91,21 @@ type Post struct {
 func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
 	var p Post
 	err := s.read(ctx, func(r *readTx) (err error) {
-		if p.Log, err = r.logState(); err != nil {
+		if p.Log, err = r.logState(ctx); err != nil {
 			return err
 		}
-		if p.Webhook, err = r.webhook(webhook); err != nil || event == 0 {
+		if p.Webhook, err = r.webhook(ctx, webhook); err != nil || event == 0 {
 			return err
 		}
-		wants, err := r.filter(EventQuery{Types: p.Webhook.Types, Chat: p.Webhook.Chat})
+		wants, err := r.filter(ctx, EventQuery{Types: p.Webhook.Types, Chat: p.Webhook.Chat})
 		if err != nil {
 			return err
 		}
-		entries, err := r.entries(EventQuery{Limit: 1}, event-1)
+		entries, err := r.entries(ctx, EventQuery{Limit: 1}, event-1)
 		if err != nil || len(entries) == 0 || entries[0].id != event || !wants(entries[0]) {
 			return err
 		}
-		events, err := r.render(entries)
+		events, err := r.render(ctx, entries)
 		if len(events) > 0 {
 			p.Event, p.Shown = events[0], true
 		}
@@ -140,13 +140,13 @@ const pendingHeadsQuery = `
 func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inFlight []int64) (PendingQueues, error) {
 	p := PendingQueues{InFlight: make(map[int64]int64)}
 	err := s.read(ctx, func(r *readTx) (err error) {
-		if p.Log, err = r.logState(); err != nil {
+		if p.Log, err = r.logState(ctx); err != nil {
 			return err
 		}
-		if p.Webhook, err = r.webhook(webhook); err != nil {
+		if p.Webhook, err = r.webhook(ctx, webhook); err != nil {
 			return err
 		}
-		if p.Heads, err = r.deliveries(pendingHeadsQuery, webhook, limit+1); err != nil {
+		if p.Heads, err = r.deliveries(ctx, pendingHeadsQuery, webhook, limit+1); err != nil {
 			return err
 		}
 		if p.More = len(p.Heads) > limit; p.More {
@@ -154,7 +154,7 @@ func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inF
 		}
 		for _, event := range inFlight {
 			var queue int64
-			err := r.scan(r.ctx, "SELECT chat_id FROM deliveries WHERE webhook = ? AND event = ? AND status = 0",
+			err := r.scan(ctx, "SELECT chat_id FROM deliveries WHERE webhook = ? AND event = ? AND status = 0",
 				[]any{webhook, event}, &queue)
 			if errors.Is(err, sql.ErrNoRows) {
 				continue
@@ -180,10 +180,10 @@ func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limi
 	var list []bridge.WebhookDelivery
 	var state LogState
 	err := s.read(ctx, func(r *readTx) (err error) {
-		if state, err = r.logState(); err != nil {
+		if state, err = r.logState(ctx); err != nil {
 			return err
 		}
-		list, err = r.deliveries(pendingOfQuery, webhook, queue, after, limit)
+		list, err = r.deliveries(ctx, pendingOfQuery, webhook, queue, after, limit)
 		return err
 	})
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *Store) LoseDeliveries(ctx context.Context, webhook int64) (bool, error)
 	if err != nil || !lost {
 		return false, err
 	}
-	err = s.write(ctx, func(t *writeTx) error { return t.loseDeliveries(webhook) })
+	err = s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.loseDeliveries(ctx, webhook) })
 	if err != nil {
 		return false, fmt.Errorf("replace lost deliveries: %w", err)
 	}
@@ -214,7 +214,7 @@ const hasLostQuery = `
 func (s *Store) hasLost(ctx context.Context, webhook int64) (bool, error) {
 	var lost bool
 	err := s.read(ctx, func(r *readTx) error {
-		state, err := r.logState()
+		state, err := r.logState(ctx)
 		if err != nil {
 			return err
 		}
@@ -228,15 +228,15 @@ func (s *Store) hasLost(ctx context.Context, webhook int64) (bool, error) {
 
 // loseDeliveries leaves one reset for all that is lost: an older one that is
 // still pending says nothing more.
-func (t *writeTx) loseDeliveries(webhook int64) error {
-	pruned, err := readNumber(context.Background(), t.conn, settingPruned)
+func (t *writeTx) loseDeliveries(ctx context.Context, webhook int64) error {
+	pruned, err := readNumber(ctx, t.conn, settingPruned)
 	if err != nil {
 		return err
 	}
-	if err := t.run("DELETE FROM deliveries WHERE webhook = ? AND event <= ?", webhook, pruned); err != nil {
+	if err := t.run(ctx, "DELETE FROM deliveries WHERE webhook = ? AND event <= ?", webhook, pruned); err != nil {
 		return err
 	}
-	changed, err := t.change("UPDATE webhooks SET cursor = max(cursor, ?) WHERE id = ?", pruned, webhook)
+	changed, err := t.change(ctx, "UPDATE webhooks SET cursor = max(cursor, ?) WHERE id = ?", pruned, webhook)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (t *writeTx) loseDeliveries(webhook int64) error {
 		return bridge.NotFound("there is no webhook %d", webhook)
 	}
 	now := bridge.Millis(t.at)
-	return t.saveDelivery(webhook, bridge.WebhookDelivery{
+	return t.saveDelivery(ctx, webhook, bridge.WebhookDelivery{
 		EventID: pruned, EventType: bridge.EventReset, EventAt: now, Status: bridge.WebhookPending, NextAttemptAt: &now,
 	})
 }

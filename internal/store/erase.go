@@ -36,14 +36,14 @@ const (
 const settingErasing = "store.erasing"
 
 // markErased notes that a transaction deletes text.
-func (t *writeTx) markErased() error {
+func (t *writeTx) markErased(ctx context.Context) error {
 	t.erased = true
-	return t.setSetting(settingErasing, "1")
+	return t.setSetting(ctx, settingErasing, "1")
 }
 
 // recordErasedFile notes the file of a message that is about to be deleted.
-func (t *writeTx) recordErasedFile(seq int64) error {
-	noted, err := t.change(`
+func (t *writeTx) recordErasedFile(ctx context.Context, seq int64) error {
+	noted, err := t.change(ctx, `
 		INSERT INTO erased_files (type, ref)
 		SELECT m.details ->> '$.m.t', r.media_ref FROM messages m JOIN message_raw r ON r.arrival = m.arrival
 		WHERE m.arrival = ? AND r.media_ref IS NOT NULL AND m.details ->> '$.m.t' IS NOT NULL`, seq)
@@ -194,14 +194,14 @@ func (s *Store) mergeSome(ctx context.Context) (bool, error) {
 	s.indexing.Lock()
 	defer s.indexing.Unlock()
 	var before, after int64
-	err := s.write(ctx, func(t *writeTx) error {
-		if _, err := t.find("SELECT total_changes()", nil, &before); err != nil {
+	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		if _, err := t.find(ctx, "SELECT total_changes()", nil, &before); err != nil {
 			return err
 		}
-		if err := t.run("INSERT INTO grams (grams, rank) VALUES ('merge', ?)", -mergePages); err != nil {
+		if err := t.run(ctx, "INSERT INTO grams (grams, rank) VALUES ('merge', ?)", -mergePages); err != nil {
 			return fmt.Errorf("merge the search index: %w", err)
 		}
-		_, err := t.find("SELECT total_changes()", nil, &after)
+		_, err := t.find(ctx, "SELECT total_changes()", nil, &after)
 		return err
 	})
 	// The statement itself counts as a change (sqlite.org/fts5.html, 6.8).
@@ -279,9 +279,9 @@ func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error
 
 // FileRemoved notes that the file of a deleted message is gone.
 func (s *Store) FileRemoved(ctx context.Context, id int64) error {
-	return s.write(ctx, func(t *writeTx) error {
+	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		t.erased = true
-		return t.run("DELETE FROM erased_files WHERE id = ?", id)
+		return t.run(ctx, "DELETE FROM erased_files WHERE id = ?", id)
 	})
 }
 

@@ -177,7 +177,7 @@ func TestDeletion_WhileSomebodyReads(t *testing.T) {
 	go func() {
 		finished <- s.read(context.Background(), func(r *readTx) error {
 			var n int
-			err := r.scan(r.ctx, "SELECT count(*) FROM messages", nil, &n)
+			err := r.scan(context.Background(), "SELECT count(*) FROM messages", nil, &n)
 			close(reading)
 			<-done
 			return err

@@ -171,7 +171,7 @@ func logged(t testing.TB, s *Store) []string {
 	t.Helper()
 	lines := []string{}
 	err := s.read(context.Background(), func(r *readTx) error {
-		rows, err := r.query(r.ctx, `
+		rows, err := r.query(context.Background(), `
 			SELECT e.id, e.type, coalesce(m.id, c.jid, '') FROM events e
 			LEFT JOIN messages m ON m.arrival = e.message LEFT JOIN chats c ON c.id = e.chat ORDER BY e.id`)
 		if err != nil {

@@ -81,8 +81,8 @@ func TestIndex_OfAnotherVersionIsMadeAnew(t *testing.T) {
 func TestIndex_ThatIsDamagedIsScannedAroundAndMadeAnew(t *testing.T) {
 	s := longHistory(t, 300)
 	settle(t, s)
-	err := s.write(context.Background(), func(tx *writeTx) error {
-		return tx.run("UPDATE grams_data SET block = substr(block, 1, 7) WHERE id > 10")
+	err := s.write(context.Background(), func(ctx context.Context, tx *writeTx) error {
+		return tx.run(ctx, "UPDATE grams_data SET block = substr(block, 1, 7) WHERE id > 10")
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestIndex_FindsDeletedTextsNoMore(t *testing.T) {
 	settle(t, s)
 	var blocks int
 	err := s.read(context.Background(), func(r *readTx) error {
-		return r.scan(r.ctx, "SELECT count(*) FROM grams WHERE grams MATCH ?", []any{gramQuery("t5")}, &blocks)
+		return r.scan(context.Background(), "SELECT count(*) FROM grams WHERE grams MATCH ?", []any{gramQuery("t5")}, &blocks)
 	})
 	if err != nil || blocks != 1 { // secret50 to secret59 are in the second block
 		t.Errorf("%d blocks contain the text, %v", blocks, err)

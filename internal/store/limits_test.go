@@ -47,8 +47,8 @@ func TestMessage_StoredBeforeThereWereLimits(t *testing.T) {
 	picture := says(alice, alice, "A1", 1, "caption")
 	picture.Media = &bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}
 	save(t, s, picture)
-	err := s.write(context.Background(), func(t *writeTx) error {
-		return t.run(`UPDATE messages SET push_name = ?, details = json_set(details, '$.m.z', -1, '$.m.y', '', '$.m.w', -7)`, strings.Repeat("n", 1000))
+	err := s.write(context.Background(), func(ctx context.Context, t *writeTx) error {
+		return t.run(ctx, `UPDATE messages SET push_name = ?, details = json_set(details, '$.m.z', -1, '$.m.y', '', '$.m.w', -7)`, strings.Repeat("n", 1000))
 	})
 	if err != nil {
 		t.Fatal(err)

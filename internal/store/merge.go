@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 
 	"bridged/internal/bridge"
@@ -8,28 +9,28 @@ import (
 
 // mergePeople makes from, who was known by a LID alone, one with into: all
 // that they wrote, their memberships, reactions and votes, and their chat.
-func (t *writeTx) mergePeople(from person, into *person) error {
+func (t *writeTx) mergePeople(ctx context.Context, from person, into *person) error {
 	clear(t.s.chats)
-	for _, step := range []func(from, into int64) error{
+	for _, step := range []func(ctx context.Context, from, into int64) error{
 		t.mergeSenders, t.mergeMembers, t.mergeReactions, t.mergeVotes, t.mergePrivateChats,
 	} {
-		if err := step(from.id, into.id); err != nil {
+		if err := step(ctx, from.id, into.id); err != nil {
 			return err
 		}
 	}
 	t.people.merge(from.id, into.id)
-	if err := t.dropPerson(from.id, into.id); err != nil {
+	if err := t.dropPerson(ctx, from.id, into.id); err != nil {
 		return err
 	}
 	into.name = first(into.name, from.name)
 	into.push = first(into.push, from.push)
 	into.business = first(into.business, from.business)
-	return t.saveNames(*into)
+	return t.saveNames(ctx, *into)
 }
 
-func (t *writeTx) dropPerson(from, into int64) error {
+func (t *writeTx) dropPerson(ctx context.Context, from, into int64) error {
 	var lids []bridge.JID
-	err := t.list("SELECT lid FROM identities WHERE person = ?", []any{from}, func(rows *sql.Rows) error {
+	err := t.each(ctx, "SELECT lid FROM identities WHERE person = ?", []any{from}, func(rows *sql.Rows) error {
 		var lid bridge.JID
 		err := rows.Scan(&lid)
 		lids = append(lids, lid)
@@ -39,24 +40,24 @@ func (t *writeTx) dropPerson(from, into int64) error {
 		return err
 	}
 	for _, lid := range lids {
-		if err := t.assignLID(lid, into); err != nil {
+		if err := t.assignLID(ctx, lid, into); err != nil {
 			return err
 		}
 	}
-	if err := t.run("UPDATE groups SET owner = ? WHERE owner = ?", into, from); err != nil {
+	if err := t.run(ctx, "UPDATE groups SET owner = ? WHERE owner = ?", into, from); err != nil {
 		return err
 	}
-	return t.run("DELETE FROM people WHERE id = ?", from)
+	return t.run(ctx, "DELETE FROM people WHERE id = ?", from)
 }
 
 // mergeSenders goes chat by chat, because that is how messages are indexed.
-func (t *writeTx) mergeSenders(from, into int64) error {
-	chats, err := t.ids("SELECT id FROM chats")
+func (t *writeTx) mergeSenders(ctx context.Context, from, into int64) error {
+	chats, err := t.ids(ctx, "SELECT id FROM chats")
 	if err != nil {
 		return err
 	}
 	for _, chat := range chats {
-		err := t.run("UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?", into, chat, from)
+		err := t.run(ctx, "UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?", into, chat, from)
 		if err != nil {
 			return err
 		}
@@ -64,9 +65,9 @@ func (t *writeTx) mergeSenders(from, into int64) error {
 	return nil
 }
 
-func (t *writeTx) ids(query string, args ...any) ([]int64, error) {
+func (t *writeTx) ids(ctx context.Context, query string, args ...any) ([]int64, error) {
 	var ids []int64
-	err := t.list(query, args, func(rows *sql.Rows) error {
+	err := t.each(ctx, query, args, func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
 		ids = append(ids, id)
@@ -75,12 +76,12 @@ func (t *writeTx) ids(query string, args ...any) ([]int64, error) {
 	return ids, err
 }
 
-func (t *writeTx) mergeMembers(from, into int64) error {
-	groups, err := t.ids("SELECT chat FROM members WHERE person = ?", from)
+func (t *writeTx) mergeMembers(ctx context.Context, from, into int64) error {
+	groups, err := t.ids(ctx, "SELECT chat FROM members WHERE person = ?", from)
 	if err != nil {
 		return err
 	}
-	err = t.run(`
+	err = t.run(ctx, `
 		INSERT INTO members (chat, person, display_name, is_admin, is_super_admin)
 		SELECT chat, ?, display_name, is_admin, is_super_admin FROM members WHERE person = ?
 		ON CONFLICT (chat, person) DO UPDATE SET
@@ -89,23 +90,23 @@ func (t *writeTx) mergeMembers(from, into int64) error {
 	if err != nil {
 		return err
 	}
-	if err := t.run("DELETE FROM members WHERE person = ?", from); err != nil {
+	if err := t.run(ctx, "DELETE FROM members WHERE person = ?", from); err != nil {
 		return err
 	}
 	for _, chat := range groups {
-		if err := t.countMembers(chat); err != nil {
+		if err := t.countMembers(ctx, chat); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *writeTx) mergeReactions(from, into int64) error {
-	staleMarked, err := t.ids("SELECT message FROM reactions WHERE person = ?", from)
+func (t *writeTx) mergeReactions(ctx context.Context, from, into int64) error {
+	staleMarked, err := t.ids(ctx, "SELECT message FROM reactions WHERE person = ?", from)
 	if err != nil {
 		return err
 	}
-	err = t.run(`
+	err = t.run(ctx, `
 		INSERT INTO reactions (message, person, emoji, timestamp)
 		SELECT message, ?, emoji, timestamp FROM reactions WHERE person = ?
 		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
@@ -113,19 +114,19 @@ func (t *writeTx) mergeReactions(from, into int64) error {
 	if err != nil {
 		return err
 	}
-	if err := t.run("DELETE FROM reactions WHERE person = ?", from); err != nil {
+	if err := t.run(ctx, "DELETE FROM reactions WHERE person = ?", from); err != nil {
 		return err
 	}
 	for _, message := range staleMarked {
-		if err := t.countReactions(message); err != nil {
+		if err := t.countReactions(ctx, message); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *writeTx) mergeVotes(from, into int64) error {
-	err := t.run(`
+func (t *writeTx) mergeVotes(ctx context.Context, from, into int64) error {
+	err := t.run(ctx, `
 		INSERT INTO votes (message, person, hashes, timestamp)
 		SELECT message, ?, hashes, timestamp FROM votes WHERE person = ?
 		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
@@ -133,45 +134,45 @@ func (t *writeTx) mergeVotes(from, into int64) error {
 	if err != nil {
 		return err
 	}
-	return t.run("DELETE FROM votes WHERE person = ?", from)
+	return t.run(ctx, "DELETE FROM votes WHERE person = ?", from)
 }
 
 // mergePrivateChats makes the chats with two people who are one a single chat.
-func (t *writeTx) mergePrivateChats(from, into int64) error {
+func (t *writeTx) mergePrivateChats(ctx context.Context, from, into int64) error {
 	var old, kept int64
-	found, err := t.find("SELECT id FROM chats WHERE person = ?", []any{from}, &old)
+	found, err := t.find(ctx, "SELECT id FROM chats WHERE person = ?", []any{from}, &old)
 	if err != nil || !found {
 		return err
 	}
-	found, err = t.find("SELECT id FROM chats WHERE person = ?", []any{into}, &kept)
+	found, err = t.find(ctx, "SELECT id FROM chats WHERE person = ?", []any{into}, &kept)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return t.run("UPDATE chats SET person = ? WHERE id = ?", into, old)
+		return t.run(ctx, "UPDATE chats SET person = ? WHERE id = ?", into, old)
 	}
-	return t.mergeChats(old, kept)
+	return t.mergeChats(ctx, old, kept)
 }
 
 // mergeChats moves everything from one chat to another. A message that is in
 // both stays once.
-func (t *writeTx) mergeChats(from, into int64) error {
-	if err := t.dropDuplicates(from, into); err != nil {
+func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
+	if err := t.dropDuplicates(ctx, from, into); err != nil {
 		return err
 	}
-	if err := t.run("UPDATE messages SET chat = ? WHERE chat = ?", into, from); err != nil {
+	if err := t.run(ctx, "UPDATE messages SET chat = ? WHERE chat = ?", into, from); err != nil {
 		return err
 	}
-	err := t.run(`
+	err := t.run(ctx, `
 		INSERT INTO days (chat, day, messages) SELECT ?, day, messages FROM days WHERE chat = ?
 		ON CONFLICT (chat, day) DO UPDATE SET messages = messages + excluded.messages`, into, from)
 	if err != nil {
 		return err
 	}
-	if err := t.run("DELETE FROM days WHERE chat = ?", from); err != nil {
+	if err := t.run(ctx, "DELETE FROM days WHERE chat = ?", from); err != nil {
 		return err
 	}
-	err = t.run(`
+	err = t.run(ctx, `
 		UPDATE chats SET
 			message_count = chats.message_count + old.message_count,
 			last_message_at = nullif(max(ifnull(chats.last_message_at, 0), ifnull(old.last_message_at, 0)), 0),
@@ -181,13 +182,13 @@ func (t *writeTx) mergeChats(from, into int64) error {
 	if err != nil {
 		return err
 	}
-	if err := t.moveDeliveries(from, into); err != nil {
+	if err := t.moveDeliveries(ctx, from, into); err != nil {
 		return err
 	}
-	if err := t.run("DELETE FROM chats WHERE id = ?", from); err != nil {
+	if err := t.run(ctx, "DELETE FROM chats WHERE id = ?", from); err != nil {
 		return err
 	}
-	return t.appendEvent(eventChatUpdated, 0, into)
+	return t.appendEvent(ctx, eventChatUpdated, 0, into)
 }
 
 // duplicate is a message that is in both of two chats.
@@ -205,9 +206,9 @@ const duplicatesQuery = `
 	FROM messages old JOIN messages kept ON kept.chat = ? AND kept.id = old.id
 	WHERE old.chat = ?`
 
-func (t *writeTx) dropDuplicates(from, into int64) error {
+func (t *writeTx) dropDuplicates(ctx context.Context, from, into int64) error {
 	var found []duplicate
-	err := t.list(duplicatesQuery, []any{into, from}, func(rows *sql.Rows) error {
+	err := t.each(ctx, duplicatesQuery, []any{into, from}, func(rows *sql.Rows) error {
 		var d duplicate
 		err := rows.Scan(&d.old, &d.kept, &d.oldWorth, &d.keptWorth)
 		found = append(found, d)
@@ -221,7 +222,7 @@ func (t *writeTx) dropDuplicates(from, into int64) error {
 		if d.oldWorth > d.keptWorth || d.oldWorth == d.keptWorth && d.old < d.kept {
 			kept, dropped = d.old, d.kept
 		}
-		if err := t.dropDuplicate(kept, dropped); err != nil {
+		if err := t.dropDuplicate(ctx, kept, dropped); err != nil {
 			return err
 		}
 	}
@@ -230,8 +231,8 @@ func (t *writeTx) dropDuplicates(from, into int64) error {
 
 // dropDuplicate removes one of two rows of a message; reactions, votes and a
 // further delivery status go over to the other.
-func (t *writeTx) dropDuplicate(kept, dropped int64) error {
-	err := t.run(`
+func (t *writeTx) dropDuplicate(ctx context.Context, kept, dropped int64) error {
+	err := t.run(ctx, `
 		INSERT INTO reactions (message, person, emoji, timestamp)
 		SELECT ?, person, emoji, timestamp FROM reactions WHERE message = ?
 		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
@@ -239,10 +240,10 @@ func (t *writeTx) dropDuplicate(kept, dropped int64) error {
 	if err != nil {
 		return err
 	}
-	if err := t.countReactions(kept); err != nil {
+	if err := t.countReactions(ctx, kept); err != nil {
 		return err
 	}
-	err = t.run(`
+	err = t.run(ctx, `
 		INSERT INTO votes (message, person, hashes, timestamp)
 		SELECT ?, person, hashes, timestamp FROM votes WHERE message = ?
 		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
@@ -251,7 +252,7 @@ func (t *writeTx) dropDuplicate(kept, dropped int64) error {
 		return err
 	}
 	var status sql.NullInt64
-	if _, err := t.find("SELECT status FROM messages WHERE arrival = ?", []any{dropped}, &status); err != nil {
+	if _, err := t.find(ctx, "SELECT status FROM messages WHERE arrival = ?", []any{dropped}, &status); err != nil {
 		return err
 	}
 	if status.Valid {
@@ -259,9 +260,9 @@ func (t *writeTx) dropDuplicate(kept, dropped int64) error {
 		if err != nil {
 			return err
 		}
-		if err := t.advanceStatus(kept, d); err != nil {
+		if err := t.advanceStatus(ctx, kept, d); err != nil {
 			return err
 		}
 	}
-	return t.removeMessage(dropped)
+	return t.removeMessage(ctx, dropped)
 }

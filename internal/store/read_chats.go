@@ -103,11 +103,11 @@ func timeOf(ms sql.NullInt64) *bridge.Time {
 func (s *Store) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
 	var chat bridge.Chat
 	err := s.read(ctx, func(r *readTx) error {
-		id, err := r.findChat(jid)
+		id, err := r.findChat(ctx, jid)
 		if err != nil {
 			return err
 		}
-		chat, err = r.chat(id)
+		chat, err = r.chat(ctx, id)
 		return err
 	})
 	if err != nil {
@@ -117,9 +117,9 @@ func (s *Store) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
 }
 
 // chat is the chat with an id: [sql.ErrNoRows] when there is none.
-func (r *readTx) chat(id int64) (bridge.Chat, error) {
+func (r *readTx) chat(ctx context.Context, id int64) (bridge.Chat, error) {
 	var chat bridge.Chat
-	err := r.each(r.ctx, "SELECT "+chatColumns+" FROM chats c WHERE c.id = ?", []any{id}, func(rows *sql.Rows) (err error) {
+	err := r.each(ctx, "SELECT "+chatColumns+" FROM chats c WHERE c.id = ?", []any{id}, func(rows *sql.Rows) (err error) {
 		chat, _, err = r.scanChat(rows)
 		return err
 	})
@@ -132,10 +132,10 @@ func (r *readTx) chat(id int64) (bridge.Chat, error) {
 // findChat is the id of the chat of a JID in either form. What memory knows of
 // identities may be newer than the snapshot, so all of a person's names are
 // looked for.
-func (r *readTx) findChat(jid bridge.JID) (int64, error) {
+func (r *readTx) findChat(ctx context.Context, jid bridge.JID) (int64, error) {
 	canonical := r.s.Canonical(jid)
 	var id int64
-	err := r.scan(r.ctx, "SELECT id FROM chats WHERE jid IN (?, ?, ?) ORDER BY jid = ? DESC LIMIT 1",
+	err := r.scan(ctx, "SELECT id FROM chats WHERE jid IN (?, ?, ?) ORDER BY jid = ? DESC LIMIT 1",
 		[]any{string(canonical), string(jid), string(r.s.LIDOf(jid)), string(canonical)}, &id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, bridge.NotFound("there is no chat %s in the store: it holds chats with messages "+
@@ -149,7 +149,7 @@ func (r *readTx) findChat(jid bridge.JID) (int64, error) {
 func (s *Store) ChatTimer(ctx context.Context, jid bridge.JID) (uint32, error) {
 	var seconds uint32
 	err := s.read(ctx, func(r *readTx) error {
-		id, err := r.findChat(jid)
+		id, err := r.findChat(ctx, jid)
 		if bridge.CodeOf(err) == bridge.CodeNotFound {
 			return nil
 		}

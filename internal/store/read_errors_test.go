@@ -112,7 +112,7 @@ func TestRead_RowsThatCannotBeDecodedAreDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
 			save(t, s, says(alice, alice, "A1", 1, "hi"))
-			if err := s.write(t.Context(), func(tx *writeTx) error { return tx.run(spoil) }); err != nil {
+			if err := s.write(t.Context(), func(ctx context.Context, tx *writeTx) error { return tx.run(ctx, spoil) }); err != nil {
 				t.Fatal(err)
 			}
 			_, err := s.Message(t.Context(), alice, "A1")

@@ -47,7 +47,7 @@ const eventWindow = 5000
 func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 	page, err := s.eventCache.get(ctx, q, func() (page EventPage, err error) {
 		err = s.read(ctx, func(r *readTx) (err error) {
-			page, err = r.events(q)
+			page, err = r.events(ctx, q)
 			return err
 		})
 		return page, err
@@ -63,7 +63,7 @@ func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	var last int64
 	err := s.read(ctx, func(r *readTx) (err error) {
-		last, _, err = r.lastEvent()
+		last, _, err = r.lastEvent(ctx)
 		return err
 	})
 	return last, err
@@ -71,16 +71,16 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 
 // lastEvent is the highest number ever given, also when the log is empty, and
 // the highest that was removed.
-func (r *readTx) lastEvent() (last, pruned int64, err error) {
-	if pruned, err = readNumber(r.ctx, r.conn, settingPruned); err != nil {
+func (r *readTx) lastEvent(ctx context.Context) (last, pruned int64, err error) {
+	if pruned, err = readNumber(ctx, r.conn, settingPruned); err != nil {
 		return 0, 0, err
 	}
-	err = r.scan(r.ctx, "SELECT ifnull(max(id), 0) FROM events", nil, &last)
+	err = r.scan(ctx, "SELECT ifnull(max(id), 0) FROM events", nil, &last)
 	return max(last, pruned), pruned, err
 }
 
-func (r *readTx) events(q EventQuery) (EventPage, error) {
-	last, pruned, err := r.lastEvent()
+func (r *readTx) events(ctx context.Context, q EventQuery) (EventPage, error) {
+	last, pruned, err := r.lastEvent(ctx)
 	if err != nil {
 		return EventPage{}, err
 	}
@@ -89,7 +89,7 @@ func (r *readTx) events(q EventQuery) (EventPage, error) {
 		page.Next, page.Reset = last, true
 		return page, nil
 	}
-	entries, err := r.entries(q, page.Next)
+	entries, err := r.entries(ctx, q, page.Next)
 	if err != nil {
 		return EventPage{}, err
 	}
@@ -97,7 +97,7 @@ func (r *readTx) events(q EventQuery) (EventPage, error) {
 		page.Next = entries[n-1].id
 	}
 	page.More = len(entries) > 0 && page.Next < last
-	page.Events, err = r.render(entries)
+	page.Events, err = r.render(ctx, entries)
 	return page, err
 }
 
@@ -112,12 +112,12 @@ type entry struct {
 
 // entries reads the log from a number on until the page is full. The last one
 // read is answered even when it is not wanted: it is where reading goes on.
-func (r *readTx) entries(q EventQuery, after int64) ([]entry, error) {
-	wants, err := r.filter(q)
+func (r *readTx) entries(ctx context.Context, q EventQuery, after int64) ([]entry, error) {
+	wants, err := r.filter(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.query(r.ctx, `
+	rows, err := r.query(ctx, `
 		SELECT e.id, e.type, ifnull(e.message, 0), ifnull(m.chat, ifnull(e.chat, 0)), ifnull(e.data, ''), e.at
 		FROM events e LEFT JOIN messages m ON m.arrival = e.message
 		WHERE e.id > ? ORDER BY e.id LIMIT ?`, after, eventWindow)
@@ -144,8 +144,8 @@ func (r *readTx) entries(q EventQuery, after int64) ([]entry, error) {
 }
 
 // filter returns what tells the entries that q asks for.
-func (r *readTx) filter(q EventQuery) (func(entry) bool, error) {
-	chat, err := r.eventChat(q.Chat)
+func (r *readTx) filter(ctx context.Context, q EventQuery) (func(entry) bool, error) {
+	chat, err := r.eventChat(ctx, q.Chat)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +159,11 @@ func (r *readTx) filter(q EventQuery) (func(entry) bool, error) {
 }
 
 // eventChat is the chat that is asked for, 0 when it is not stored yet.
-func (r *readTx) eventChat(jid bridge.JID) (int64, error) {
+func (r *readTx) eventChat(ctx context.Context, jid bridge.JID) (int64, error) {
 	if jid == "" {
 		return 0, nil
 	}
-	id, err := r.findChat(jid)
+	id, err := r.findChat(ctx, jid)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
 		return 0, nil
 	}
@@ -178,16 +178,16 @@ func typeOf(kind int) bridge.EventType {
 }
 
 // render joins the entries that are wanted with what they are about.
-func (r *readTx) render(entries []entry) ([]bridge.Event, error) {
+func (r *readTx) render(ctx context.Context, entries []entry) ([]bridge.Event, error) {
 	entries = slices.DeleteFunc(entries, func(e entry) bool { return !e.wanted })
-	messages, err := r.eventMessages(entries)
+	messages, err := r.eventMessages(ctx, entries)
 	if err != nil {
 		return nil, err
 	}
 	events := make([]bridge.Event, 0, len(entries))
 	for _, e := range entries {
 		event := bridge.Event{ID: e.id, Type: typeOf(e.kind), At: bridge.Millis(e.at)}
-		err := r.addContent(&event, e, messages)
+		err := r.addContent(ctx, &event, e, messages)
 		if err == sql.ErrNoRows {
 			continue // what it was about is gone
 		}
@@ -200,7 +200,7 @@ func (r *readTx) render(entries []entry) ([]bridge.Event, error) {
 }
 
 // eventMessages reads all messages of a page at once.
-func (r *readTx) eventMessages(entries []entry) (map[int64]*bridge.Message, error) {
+func (r *readTx) eventMessages(ctx context.Context, entries []entry) (map[int64]*bridge.Message, error) {
 	var wanted []int64
 	for _, e := range entries {
 		if e.message != 0 {
@@ -208,7 +208,7 @@ func (r *readTx) eventMessages(entries []entry) (map[int64]*bridge.Message, erro
 		}
 	}
 	slices.Sort(wanted)
-	messages, positions, err := r.messagesAt(slices.Compact(wanted))
+	messages, positions, err := r.messagesAt(ctx, slices.Compact(wanted))
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (r *readTx) eventMessages(entries []entry) (map[int64]*bridge.Message, erro
 	return byArrival, nil
 }
 
-func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*bridge.Message) error {
+func (r *readTx) addContent(ctx context.Context, event *bridge.Event, e entry, messages map[int64]*bridge.Message) error {
 	switch e.kind {
 	case eventMessageCreated, eventMessageUpdated, eventMessageStatus:
 		m, ok := messages[e.message]
@@ -228,13 +228,13 @@ func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*br
 		}
 		event.Message, event.ChatJID = m, m.Chat
 	case eventChatUpdated:
-		chat, err := r.chat(e.chat)
+		chat, err := r.chat(ctx, e.chat)
 		if err != nil {
 			return err
 		}
 		event.Chat, event.ChatJID = &chat, chat.JID
 	case eventGroupUpdated:
-		group, err := r.group(e.chat)
+		group, err := r.group(ctx, e.chat)
 		if err != nil {
 			return err
 		}
@@ -270,15 +270,15 @@ func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (in
 
 func (s *Store) pruneSome(ctx context.Context, before int64, keep int) (int, error) {
 	var removed int64
-	err := s.write(ctx, func(t *writeTx) error {
-		last, err := t.lastToPrune(before, keep)
+	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		last, err := t.lastToPrune(ctx, before, keep)
 		if err != nil || last == 0 {
 			return err
 		}
-		if err := t.setSetting(settingPruned, strconv.FormatInt(last, 10)); err != nil {
+		if err := t.setSetting(ctx, settingPruned, strconv.FormatInt(last, 10)); err != nil {
 			return err
 		}
-		removed, err = t.change("DELETE FROM events WHERE id <= ?", last)
+		removed, err = t.change(ctx, "DELETE FROM events WHERE id <= ?", last)
 		return err
 	})
 	return int(removed), err
@@ -286,15 +286,15 @@ func (s *Store) pruneSome(ctx context.Context, before int64, keep int) (int, err
 
 // lastToPrune is the last event of the next batch to remove, 0 when there is
 // none.
-func (t *writeTx) lastToPrune(before int64, keep int) (int64, error) {
+func (t *writeTx) lastToPrune(ctx context.Context, before int64, keep int) (int64, error) {
 	surplus := int64(0)
 	if keep > 0 {
-		if _, err := t.find("SELECT ifnull(max(id), 0) - ? FROM events", []any{keep}, &surplus); err != nil {
+		if _, err := t.find(ctx, "SELECT ifnull(max(id), 0) - ? FROM events", []any{keep}, &surplus); err != nil {
 			return 0, err
 		}
 	}
 	var last int64
-	_, err := t.find(`
+	_, err := t.find(ctx, `
 		SELECT ifnull(max(id), 0) FROM (SELECT id, at FROM events ORDER BY id LIMIT ?) WHERE at < ? OR id <= ?`,
 		[]any{pruneBatch, before, surplus}, &last)
 	return last, err

@@ -23,7 +23,7 @@ func (s *Store) Group(ctx context.Context, jid bridge.JID) (bridge.StoredGroup, 
 		if err != nil {
 			return err
 		}
-		group, err = r.group(id)
+		group, err = r.group(ctx, id)
 		return err
 	})
 	if err != nil {
@@ -33,10 +33,10 @@ func (s *Store) Group(ctx context.Context, jid bridge.JID) (bridge.StoredGroup, 
 }
 
 // group is the group with a chat id: [sql.ErrNoRows] when there is none.
-func (r *readTx) group(id int64) (bridge.StoredGroup, error) {
+func (r *readTx) group(ctx context.Context, id int64) (bridge.StoredGroup, error) {
 	var g bridge.StoredGroup
 	var owner, created, updated, last sql.NullInt64
-	err := r.scan(r.ctx, `
+	err := r.scan(ctx, `
 		SELECT c.jid, c.name, c.message_count, c.last_message_at, c.timer,
 			g.topic, g.owner, g.created_at, g.is_announce, g.is_locked, g.updated_at
 		FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?`, []any{id},
@@ -49,14 +49,14 @@ func (r *readTx) group(id int64) (bridge.StoredGroup, error) {
 		g.OwnerJID = r.s.people.get(owner.Int64).jid()
 	}
 	g.CreatedAt, g.UpdatedAt, g.LastMessageAt = timeOf(created), timeOf(updated), timeOf(last)
-	g.Participants, err = r.members(id)
+	g.Participants, err = r.members(ctx, id)
 	return g, err
 }
 
 // members are a group's members, those with the most rights first.
-func (r *readTx) members(chat int64) ([]bridge.Participant, error) {
+func (r *readTx) members(ctx context.Context, chat int64) ([]bridge.Participant, error) {
 	members := []bridge.Participant{}
-	err := r.each(r.ctx, "SELECT person, display_name, is_admin, is_super_admin FROM members WHERE chat = ?",
+	err := r.each(ctx, "SELECT person, display_name, is_admin, is_super_admin FROM members WHERE chat = ?",
 		[]any{chat}, func(rows *sql.Rows) error {
 			var m bridge.Participant
 			var id int64

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"strings"
 
@@ -62,8 +63,8 @@ func ceilMillis(t bridge.Time) *int64 {
 	return &ms
 }
 
-func (r *readTx) history(q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
-	chat, err := r.findChat(q.Chat)
+func (r *readTx) history(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
+	chat, err := r.findChat(ctx, q.Chat)
 	if err != nil {
 		return bridge.Page[bridge.Message]{}, err
 	}
@@ -74,9 +75,9 @@ func (r *readTx) history(q bridge.MessageQuery) (bridge.Page[bridge.Message], er
 	var messages []bridge.Message
 	var positions []position
 	if h.needle == "" {
-		messages, positions, err = r.plainPage(h)
+		messages, positions, err = r.plainPage(ctx, h)
 	} else {
-		messages, positions, err = r.filteredPage(h)
+		messages, positions, err = r.filteredPage(ctx, h)
 	}
 	if err != nil {
 		return bridge.Page[bridge.Message]{}, err
@@ -95,12 +96,12 @@ func cut(messages []bridge.Message, positions []position, limit int) bridge.Page
 }
 
 // plainPage reads a page by the chat's index.
-func (r *readTx) plainPage(h history) ([]bridge.Message, []position, error) {
-	if err := r.skipDays(&h); err != nil {
+func (r *readTx) plainPage(ctx context.Context, h history) ([]bridge.Message, []position, error) {
+	if err := r.skipDays(ctx, &h); err != nil {
 		return nil, nil, err
 	}
 	query, args := h.query(messageColumns+", ?", h.limit+1, h.offset)
-	return r.messagesOf(query, append([]any{string(h.jid)}, args...)...)
+	return r.messagesOf(ctx, query, append([]any{string(h.jid)}, args...)...)
 }
 
 // query selects columns of h's messages, whatever their text, in order.
@@ -135,31 +136,31 @@ const containsText = "instr(ifnull(m.folded, m.content), ?) > 0"
 
 // filteredPage finds the messages that contain h's text: among the chat's first
 // ones by reading them, beyond those with the index.
-func (r *readTx) filteredPage(h history) ([]bridge.Message, []position, error) {
+func (r *readTx) filteredPage(ctx context.Context, h history) ([]bridge.Message, []position, error) {
 	limit := h.offset + h.limit + 1
-	edge, more, err := r.edgeOfScan(h)
+	edge, more, err := r.edgeOfScan(ctx, h)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := r.scanUpTo(h, edge, more, limit)
+	found, err := r.scanUpTo(ctx, h, edge, more, limit)
 	if err != nil {
 		return nil, nil, err
 	}
 	if more && len(found) < limit {
-		rest, err := r.search(h.planBehind(edge, limit-len(found)))
+		rest, err := r.search(ctx, h.planBehind(edge, limit-len(found)))
 		if err != nil {
 			return nil, nil, err
 		}
 		found = append(found, rest...)
 	}
-	return r.messagesAt(seqs(found[min(h.offset, len(found)):]))
+	return r.messagesAt(ctx, seqs(found[min(h.offset, len(found)):]))
 }
 
 // edgeOfScan is the last message that is simply read, and whether there are
 // any behind it.
-func (r *readTx) edgeOfScan(h history) (edge position, more bool, err error) {
+func (r *readTx) edgeOfScan(ctx context.Context, h history) (edge position, more bool, err error) {
 	query, args := h.query("m.timestamp, m.arrival", 1, r.s.tuning.scan)
-	err = r.scan(r.ctx, query, args, &edge.timestamp, &edge.seq)
+	err = r.scan(ctx, query, args, &edge.timestamp, &edge.seq)
 	if err == sql.ErrNoRows {
 		return edge, false, nil
 	}
@@ -168,14 +169,14 @@ func (r *readTx) edgeOfScan(h history) (edge position, more bool, err error) {
 
 // scanUpTo reads h's messages up to the edge, or all where there is none, and
 // answers the first few that contain the text.
-func (r *readTx) scanUpTo(h history, edge position, edged bool, limit int) ([]position, error) {
+func (r *readTx) scanUpTo(ctx context.Context, h history, edge position, edged bool, limit int) ([]position, error) {
 	where, args := h.conditions()
 	if edged {
 		where += " AND (m.timestamp, m.arrival) " + behind(!h.desc) + "= (?, ?)"
 		args = append(args, edge.timestamp, edge.seq)
 	}
 	found := []position{}
-	err := r.each(r.ctx, "SELECT m.timestamp, m.arrival FROM messages m WHERE "+where+" AND "+containsText+
+	err := r.each(ctx, "SELECT m.timestamp, m.arrival FROM messages m WHERE "+where+" AND "+containsText+
 		" ORDER BY m.timestamp "+direction(h.desc)+", m.arrival "+direction(h.desc)+" LIMIT ?",
 		append(args, h.needle, limit), func(rows *sql.Rows) error {
 			var p position

@@ -1,21 +1,24 @@
 package store
 
-import "database/sql"
+import (
+	"context"
+	"database/sql"
+)
 
 // Deep offsets are skipped by whole days, whose messages are counted when they
 // are stored; only the rest is skipped one by one.
 
 // skipDays shortens h's offset by moving its start over whole days. It leaves
 // histories of one sender alone: days are not counted by sender.
-func (r *readTx) skipDays(h *history) error {
+func (r *readTx) skipDays(ctx context.Context, h *history) error {
 	if h.offset < r.s.tuning.skip || h.sender != 0 {
 		return nil
 	}
-	from, ended, err := r.skipFirstDay(h)
+	from, ended, err := r.skipFirstDay(ctx, h)
 	if err != nil || ended {
 		return err
 	}
-	return r.skipWholeDays(h, from)
+	return r.skipWholeDays(ctx, h, from)
 }
 
 // start is where h begins: its bound in walking order, nil when it has none.
@@ -48,7 +51,7 @@ func (h *history) beginAfter(day int64) {
 // skipFirstDay skips what is left of the day on which h begins. It answers from
 // which day on whole days follow, nil for the very first one, or that the
 // offset has ended before.
-func (r *readTx) skipFirstDay(h *history) (from *int64, ended bool, err error) {
+func (r *readTx) skipFirstDay(ctx context.Context, h *history) (from *int64, ended bool, err error) {
 	at := h.start()
 	if at == nil {
 		return nil, false, nil
@@ -63,7 +66,7 @@ func (r *readTx) skipFirstDay(h *history) (from *int64, ended bool, err error) {
 	}
 	where, args := part.conditions()
 	var n int
-	if err := r.scan(r.ctx, "SELECT count(*) FROM messages m WHERE "+where, args, &n); err != nil {
+	if err := r.scan(ctx, "SELECT count(*) FROM messages m WHERE "+where, args, &n); err != nil {
 		return nil, false, err
 	}
 	if n > h.offset {
@@ -93,12 +96,12 @@ func earlier(bound *int64, at int64) *int64 {
 }
 
 // skipWholeDays skips days for as long as the offset reaches beyond them.
-func (r *readTx) skipWholeDays(h *history, from *int64) error {
+func (r *readTx) skipWholeDays(ctx context.Context, h *history, from *int64) error {
 	query, args := "SELECT day, messages FROM days WHERE chat = ?", []any{h.chat}
 	if from != nil {
 		query, args = query+" AND day "+behind(h.desc)+"= ?", append(args, *from)
 	}
-	rows, err := r.query(r.ctx, query+" ORDER BY day "+direction(h.desc), args...)
+	rows, err := r.query(ctx, query+" ORDER BY day "+direction(h.desc), args...)
 	if err != nil {
 		return err
 	}

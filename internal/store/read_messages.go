@@ -17,7 +17,7 @@ import (
 func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
 	var page bridge.Page[bridge.Message]
 	err := s.read(ctx, func(r *readTx) (err error) {
-		page, err = r.history(q)
+		page, err = r.history(ctx, q)
 		return err
 	})
 	if err != nil {
@@ -32,9 +32,9 @@ const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.typ
 
 // messagesOf reads a query of messageColumns and the chat's JID, reactions and
 // votes included.
-func (r *readTx) messagesOf(query string, args ...any) ([]bridge.Message, []position, error) {
+func (r *readTx) messagesOf(ctx context.Context, query string, args ...any) ([]bridge.Message, []position, error) {
 	messages, positions := []bridge.Message{}, []position{}
-	err := r.each(r.ctx, query, args, func(rows *sql.Rows) error {
+	err := r.each(ctx, query, args, func(rows *sql.Rows) error {
 		m, at, err := r.scanMessage(rows)
 		messages, positions = append(messages, m), append(positions, at)
 		return err
@@ -42,12 +42,12 @@ func (r *readTx) messagesOf(query string, args ...any) ([]bridge.Message, []posi
 	if err != nil {
 		return nil, nil, err
 	}
-	return messages, positions, r.addVotesAndReactions(messages, positions)
+	return messages, positions, r.addVotesAndReactions(ctx, messages, positions)
 }
 
 // messagesAt reads the messages with certain arrivals, in that order. Those that are
 // gone are left out.
-func (r *readTx) messagesAt(seqs []int64) ([]bridge.Message, []position, error) {
+func (r *readTx) messagesAt(ctx context.Context, seqs []int64) ([]bridge.Message, []position, error) {
 	if len(seqs) == 0 {
 		return []bridge.Message{}, nil, nil
 	}
@@ -55,7 +55,7 @@ func (r *readTx) messagesAt(seqs []int64) ([]bridge.Message, []position, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.messagesOf(`
+	return r.messagesOf(ctx, `
 		SELECT `+messageColumns+`, c.jid FROM json_each(?) wanted
 		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`, string(list))
 }
@@ -93,7 +93,7 @@ func (r *readTx) scanMessage(rows *sql.Rows) (bridge.Message, position, error) {
 }
 
 // addVotesAndReactions looks for them only where there are some.
-func (r *readTx) addVotesAndReactions(messages []bridge.Message, positions []position) error {
+func (r *readTx) addVotesAndReactions(ctx context.Context, messages []bridge.Message, positions []position) error {
 	byArrival := make(map[int64]*bridge.Message)
 	var reacted, polls []int64
 	for i := range messages {
@@ -106,17 +106,17 @@ func (r *readTx) addVotesAndReactions(messages []bridge.Message, positions []pos
 			polls = append(polls, seq)
 		}
 	}
-	if err := r.addReactions(reacted, byArrival); err != nil {
+	if err := r.addReactions(ctx, reacted, byArrival); err != nil {
 		return err
 	}
 	for _, seq := range reacted {
 		sortReactions(byArrival[seq].Reactions)
 	}
-	return r.addVotes(polls, byArrival)
+	return r.addVotes(ctx, polls, byArrival)
 }
 
-func (r *readTx) addReactions(seqs []int64, messages map[int64]*bridge.Message) error {
-	return r.eachOf(`
+func (r *readTx) addReactions(ctx context.Context, seqs []int64, messages map[int64]*bridge.Message) error {
+	return r.eachOf(ctx, `
 		SELECT r.message, r.person, r.emoji, r.timestamp
 		FROM json_each(?) wanted CROSS JOIN reactions r ON r.message = wanted.value
 		WHERE r.emoji != ''`, seqs, func(rows *sql.Rows) error {
@@ -140,8 +140,8 @@ func sortReactions(reactions []bridge.MessageReaction) {
 	})
 }
 
-func (r *readTx) addVotes(seqs []int64, messages map[int64]*bridge.Message) error {
-	return r.eachOf(`
+func (r *readTx) addVotes(ctx context.Context, seqs []int64, messages map[int64]*bridge.Message) error {
+	return r.eachOf(ctx, `
 		SELECT v.message, v.person, v.hashes
 		FROM json_each(?) wanted CROSS JOIN votes v ON v.message = wanted.value`, seqs, func(rows *sql.Rows) error {
 		var seq, person int64
@@ -155,7 +155,7 @@ func (r *readTx) addVotes(seqs []int64, messages map[int64]*bridge.Message) erro
 }
 
 // eachOf runs a query over a list of ids, which is its one argument.
-func (r *readTx) eachOf(query string, ids []int64, f func(*sql.Rows) error) error {
+func (r *readTx) eachOf(ctx context.Context, query string, ids []int64, f func(*sql.Rows) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (r *readTx) eachOf(query string, ids []int64, f func(*sql.Rows) error) erro
 	if err != nil {
 		return err
 	}
-	return r.each(r.ctx, query, []any{string(list)}, f)
+	return r.each(ctx, query, []any{string(list)}, f)
 }
 
 // Message is one message with all that the store has of it, Raw and the place
@@ -171,11 +171,11 @@ func (r *readTx) eachOf(query string, ids []int64, f func(*sql.Rows) error) erro
 func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
 	var m bridge.Message
 	err := s.read(ctx, func(r *readTx) error {
-		found, err := r.findChat(chat)
+		found, err := r.findChat(ctx, chat)
 		if err != nil {
 			return err
 		}
-		m, err = r.message(found, id)
+		m, err = r.message(ctx, found, id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return bridge.NotFound("there is no message %s in the chat %s in the store", id, chat)
 		}
@@ -188,8 +188,8 @@ func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge
 }
 
 // message is one message of a chat: [sql.ErrNoRows] when there is none.
-func (r *readTx) message(chat int64, id string) (bridge.Message, error) {
-	messages, positions, err := r.messagesOf(`
+func (r *readTx) message(ctx context.Context, chat int64, id string) (bridge.Message, error) {
+	messages, positions, err := r.messagesOf(ctx, `
 		SELECT `+messageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
 		WHERE m.chat = ? AND m.id = ?`, chat, id)
 	if err != nil {
@@ -198,12 +198,12 @@ func (r *readTx) message(chat int64, id string) (bridge.Message, error) {
 	if len(messages) == 0 {
 		return bridge.Message{}, sql.ErrNoRows
 	}
-	return messages[0], r.addRaw(&messages[0], positions[0].seq)
+	return messages[0], r.addRaw(ctx, &messages[0], positions[0].seq)
 }
 
-func (r *readTx) addRaw(m *bridge.Message, seq int64) error {
+func (r *readTx) addRaw(ctx context.Context, m *bridge.Message, seq int64) error {
 	var ref string
-	err := r.scan(r.ctx, "SELECT raw, ifnull(media_ref, ''), view_once, expiration FROM message_raw WHERE arrival = ?",
+	err := r.scan(ctx, "SELECT raw, ifnull(media_ref, ''), view_once, expiration FROM message_raw WHERE arrival = ?",
 		[]any{seq}, &m.Raw, &ref, &m.ViewOnce, &m.Expiration)
 	if err != nil || ref == "" || m.Media == nil {
 		return err

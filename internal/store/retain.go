@@ -44,7 +44,7 @@ func (s *Store) rangesBefore(ctx context.Context, before int64) (last, tail int6
 		if err := r.scan(ctx, indexedQuery, nil, &indexed); err != nil {
 			return err
 		}
-		edge, err := r.blockAt(lastDowntoQuery, before, noneIndexed)
+		edge, err := r.blockAt(ctx, lastDowntoQuery, before, noneIndexed)
 		last, tail = edge<<blockBits+blockSize-1, (indexed+1)<<blockBits
 		return err
 	})
@@ -60,8 +60,8 @@ func (s *Store) retainRange(ctx context.Context, from, to, before int64) (int, e
 		}
 		if len(old) > 0 {
 			n := 0
-			err := s.write(ctx, func(t *writeTx) (err error) {
-				n, err = t.removeOld(old, before)
+			err := s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
+				n, err = t.removeOld(ctx, old, before)
 				return err
 			})
 			if err != nil {
@@ -101,26 +101,26 @@ func (s *Store) oldMessages(ctx context.Context, from, to, before int64) (old []
 }
 
 // removeOld removes messages, and from the index what only they contained.
-func (t *writeTx) removeOld(seqs []int64, before int64) (int, error) {
+func (t *writeTx) removeOld(ctx context.Context, seqs []int64, before int64) (int, error) {
 	blocks := make(map[int64]bool)
 	removed := 0
 	for _, seq := range seqs {
 		var timestamp int64
-		found, err := t.find("SELECT timestamp FROM messages WHERE arrival = ?", []any{seq}, &timestamp)
+		found, err := t.find(ctx, "SELECT timestamp FROM messages WHERE arrival = ?", []any{seq}, &timestamp)
 		if err != nil {
 			return 0, err
 		}
 		if !found || timestamp >= before {
 			continue
 		}
-		if err := t.removeMessage(seq); err != nil {
+		if err := t.removeMessage(ctx, seq); err != nil {
 			return 0, err
 		}
 		removed++
 		blocks[blockOf(seq)] = true
 	}
 	for id := range blocks {
-		if err := t.shrinkBlock(id); err != nil {
+		if err := t.shrinkBlock(ctx, id); err != nil {
 			return 0, err
 		}
 	}
@@ -128,22 +128,22 @@ func (t *writeTx) removeOld(seqs []int64, before int64) (int, error) {
 }
 
 // shrinkBlock notes that messages of a block are gone.
-func (t *writeTx) shrinkBlock(id int64) error {
+func (t *writeTx) shrinkBlock(ctx context.Context, id int64) error {
 	var left int64
-	some, err := t.find("SELECT arrival FROM messages WHERE arrival BETWEEN ? AND ? LIMIT 1",
+	some, err := t.find(ctx, "SELECT arrival FROM messages WHERE arrival BETWEEN ? AND ? LIMIT 1",
 		[]any{id << blockBits, id<<blockBits + blockSize - 1}, &left)
 	if err != nil {
 		return err
 	}
-	indexed, err := t.lastIndexed()
+	indexed, err := t.lastIndexed(ctx)
 	if err != nil {
 		return err
 	}
 	if some || id > indexed { // beyond that it may be about to be sealed
-		return t.markStale(id << blockBits)
+		return t.markStale(ctx, id<<blockBits)
 	}
-	if err := t.dropBlock(id); err != nil {
+	if err := t.dropBlock(ctx, id); err != nil {
 		return err
 	}
-	return t.run("DELETE FROM stale_blocks WHERE block = ?", id)
+	return t.run(ctx, "DELETE FROM stale_blocks WHERE block = ?", id)
 }

@@ -39,7 +39,7 @@ func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
 	}
 	var left int
 	err = w.s.read(context.Background(), func(r *readTx) error {
-		return r.scan(r.ctx, `SELECT (SELECT count(*) FROM blocks b WHERE NOT EXISTS
+		return r.scan(context.Background(), `SELECT (SELECT count(*) FROM blocks b WHERE NOT EXISTS
 			(SELECT 1 FROM messages WHERE arrival BETWEEN b.id * 32 AND b.id * 32 + 31))
 			+ (SELECT count(*) FROM grams WHERE rowid NOT IN (SELECT id FROM blocks))`, nil, &left)
 	})

@@ -14,9 +14,9 @@ import (
 // ever. What strangers chose is kept within [bridge.Bounded]. What the disk
 // refuses is [bridge.CodeStorageUnavailable].
 func (s *Store) Save(ctx context.Context, facts ...bridge.Fact) error {
-	return s.write(ctx, func(t *writeTx) error {
+	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		for _, fact := range facts {
-			if err := t.save(bridge.Bounded(fact)); err != nil {
+			if err := t.save(ctx, bridge.Bounded(fact)); err != nil {
 				return fmt.Errorf("save %T: %w", fact, err)
 			}
 		}
@@ -24,42 +24,42 @@ func (s *Store) Save(ctx context.Context, facts ...bridge.Fact) error {
 	})
 }
 
-func (t *writeTx) save(fact bridge.Fact) error {
+func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 	switch f := fact.(type) {
 	case bridge.Message:
-		return t.saveMessage(f)
+		return t.saveMessage(ctx, f)
 	case bridge.Group:
-		return t.saveGroup(f)
+		return t.saveGroup(ctx, f)
 	case bridge.Identity:
-		return t.saveIdentity(f)
+		return t.saveIdentity(ctx, f)
 	case bridge.Contact:
-		return t.saveContact(f)
+		return t.saveContact(ctx, f)
 	case bridge.ReactionChange:
-		return t.saveReaction(f)
+		return t.saveReaction(ctx, f)
 	case bridge.Edit:
-		return t.saveEdit(f)
+		return t.saveEdit(ctx, f)
 	case bridge.Deletion:
-		return t.saveDeletion(f)
+		return t.saveDeletion(ctx, f)
 	case bridge.RemovedElsewhere:
-		return t.saveRemovedElsewhere(f)
+		return t.saveRemovedElsewhere(ctx, f)
 	case bridge.PollVote:
-		return t.saveVote(f)
+		return t.saveVote(ctx, f)
 	case bridge.Receipt:
-		return t.saveReceipt(f)
+		return t.saveReceipt(ctx, f)
 	case bridge.SendResult:
-		return t.saveSendResult(f)
+		return t.saveSendResult(ctx, f)
 	case bridge.GroupChange:
-		return t.saveGroupChange(f)
+		return t.saveGroupChange(ctx, f)
 	case bridge.ChatTimer:
-		return t.saveTimer(f)
+		return t.saveTimer(ctx, f)
 	case bridge.Owner:
-		return t.saveOwner(f)
+		return t.saveOwner(ctx, f)
 	case bridge.MediaMoved:
-		return t.saveMediaMoved(f)
+		return t.saveMediaMoved(ctx, f)
 	case bridge.SendKey:
-		return t.saveSendKey(f)
+		return t.saveSendKey(ctx, f)
 	case bridge.Status:
-		return t.saveStatus(f)
+		return t.saveStatus(ctx, f)
 	}
 	return fmt.Errorf("the store does not know this kind of fact")
 }

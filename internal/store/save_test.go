@@ -98,8 +98,8 @@ func TestSave_SurvivesAPanicInTheMiddle(t *testing.T) {
 	s := newStore(t)
 	func() {
 		defer func() { _ = recover() }()
-		_ = s.write(context.Background(), func(tx *writeTx) error {
-			if err := tx.saveMessage(says(alice, alice, "A1", 1, "half")); err != nil {
+		_ = s.write(context.Background(), func(ctx context.Context, tx *writeTx) error {
+			if err := tx.saveMessage(ctx, says(alice, alice, "A1", 1, "half")); err != nil {
 				return err
 			}
 			panic("the drill")
@@ -173,7 +173,7 @@ func TestStatus_IsLoggedWithoutWhatPairingNeeds(t *testing.T) {
 	sameList(t, "events", logged(t, s), []string{"account.status "})
 	var data string
 	err := s.read(context.Background(), func(r *readTx) error {
-		return r.scan(r.ctx, "SELECT data FROM events", nil, &data)
+		return r.scan(context.Background(), "SELECT data FROM events", nil, &data)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 		return page, err
 	}
 	err = s.searching(ctx, func(r *readTx) error {
-		positions, err := r.search(&w)
+		positions, err := r.search(ctx, &w)
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 			page.NextCursor = &cursor
 			positions = positions[:limit]
 		}
-		page.Items, err = r.matches(positions)
+		page.Items, err = r.matches(ctx, positions)
 		return err
 	})
 	if err != nil {
@@ -90,9 +90,9 @@ func (s *Store) searching(ctx context.Context, f func(*readTx) error) error {
 const matchColumns = "c.jid, m.id, m.sender, m.push_name, c.is_group, m.content, m.timestamp"
 
 // matches reads what is shown of the messages at places, in their order.
-func (r *readTx) matches(positions []position) ([]bridge.Match, error) {
+func (r *readTx) matches(ctx context.Context, positions []position) ([]bridge.Match, error) {
 	list := make([]bridge.Match, 0, len(positions))
-	err := r.eachOf(`
+	err := r.eachOf(ctx, `
 		SELECT `+matchColumns+` FROM json_each(?) wanted
 		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`,
 		seqs(positions), func(rows *sql.Rows) error {

@@ -33,8 +33,8 @@ func blockOf(seq int64) int64 { return seq >> blockBits }
 // prepareIndex sees to it that there is an index of today's form, if need be an
 // empty one that is filled in the background.
 func (s *Store) prepareIndex(ctx context.Context) error {
-	return s.write(ctx, func(t *writeTx) error {
-		version, err := t.setting(settingIndex)
+	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		version, err := t.setting(ctx, settingIndex)
 		if err != nil {
 			return err
 		}
@@ -42,22 +42,22 @@ func (s *Store) prepareIndex(ctx context.Context) error {
 			if version != "" {
 				s.log.Warn().Str("version", version).Msg("search index is made anew")
 			}
-			return t.emptyIndex()
+			return t.emptyIndex(ctx)
 		}
-		s.claimed, err = t.lastIndexed()
+		s.claimed, err = t.lastIndexed(ctx)
 		return err
 	})
 }
 
 // emptyIndex makes an index that knows nothing yet.
-func (t *writeTx) emptyIndex() error {
+func (t *writeTx) emptyIndex(ctx context.Context) error {
 	for _, step := range []string{"DROP TABLE IF EXISTS grams", createGrams, "DELETE FROM blocks", "DELETE FROM stale_blocks"} {
-		if err := t.run(step); err != nil {
+		if err := t.run(ctx, step); err != nil {
 			return fmt.Errorf("empty the search index: %w", err)
 		}
 	}
 	t.s.claimed = noneIndexed
-	return t.setSetting(settingIndex, strconv.Itoa(indexVersion))
+	return t.setSetting(ctx, settingIndex, strconv.Itoa(indexVersion))
 }
 
 // noneIndexed is the number before the first block's.
@@ -71,21 +71,21 @@ const (
 )
 
 // lastIndexed is the last block that is indexed.
-func (t *writeTx) lastIndexed() (int64, error) {
+func (t *writeTx) lastIndexed(ctx context.Context) (int64, error) {
 	var indexed int64
-	_, err := t.find(indexedQuery, nil, &indexed)
+	_, err := t.find(ctx, indexedQuery, nil, &indexed)
 	return indexed, err
 }
 
 // markStale notes that the text or the time of a message has changed. Only blocks
 // that are indexed, or are about to be, need to be looked at again.
-func (t *writeTx) markStale(seq int64) error {
+func (t *writeTx) markStale(ctx context.Context, seq int64) error {
 	block := blockOf(seq)
 	if block > t.s.claimed {
 		return nil
 	}
 	t.staleMarked = true
-	return t.run("INSERT INTO stale_blocks (block) VALUES (?) ON CONFLICT DO NOTHING", block)
+	return t.run(ctx, "INSERT INTO stale_blocks (block) VALUES (?) ON CONFLICT DO NOTHING", block)
 }
 
 // block is what the index keeps of one block.
@@ -129,14 +129,14 @@ func blocksOf(ctx context.Context, q *conn, first, last int64) ([]block, error) 
 }
 
 // putBlock enters a block into the index, for the first time or again.
-func (t *writeTx) putBlock(b block) error {
-	if err := t.run("DELETE FROM grams WHERE rowid = ?", b.id); err != nil {
+func (t *writeTx) putBlock(ctx context.Context, b block) error {
+	if err := t.run(ctx, "DELETE FROM grams WHERE rowid = ?", b.id); err != nil {
 		return err
 	}
-	if err := t.run("INSERT INTO grams (rowid, words) VALUES (?, ?)", b.id, b.grams); err != nil {
+	if err := t.run(ctx, "INSERT INTO grams (rowid, words) VALUES (?, ?)", b.id, b.grams); err != nil {
 		return err
 	}
-	err := t.run(`
+	err := t.run(ctx, `
 		INSERT INTO blocks (id, oldest, newest, upto, downto) VALUES (?1, ?2, ?3,
 			max(?3, ifnull((SELECT upto FROM blocks WHERE id < ?1 ORDER BY id DESC LIMIT 1), ?3)),
 			min(?2, ifnull((SELECT downto FROM blocks WHERE id > ?1 ORDER BY id LIMIT 1), ?2)))
@@ -146,36 +146,36 @@ func (t *writeTx) putBlock(b block) error {
 	if err != nil {
 		return err
 	}
-	return t.extendRange(b)
+	return t.extendRange(ctx, b)
 }
 
 // extendRange keeps upto and downto true of the blocks around b. Both grow with the
 // block's number, so that one look at a neighbour says whether there is
 // anything to do: mostly there is not.
-func (t *writeTx) extendRange(b block) error {
+func (t *writeTx) extendRange(ctx context.Context, b block) error {
 	var neighbour int64
-	after, err := t.find("SELECT upto FROM blocks WHERE id > ? ORDER BY id LIMIT 1", []any{b.id}, &neighbour)
+	after, err := t.find(ctx, "SELECT upto FROM blocks WHERE id > ? ORDER BY id LIMIT 1", []any{b.id}, &neighbour)
 	if err != nil {
 		return err
 	}
 	if after && neighbour < b.newest {
-		if err := t.run("UPDATE blocks SET upto = ?1 WHERE id > ?2 AND +upto < ?1", b.newest, b.id); err != nil {
+		if err := t.run(ctx, "UPDATE blocks SET upto = ?1 WHERE id > ?2 AND +upto < ?1", b.newest, b.id); err != nil {
 			return err
 		}
 	}
-	before, err := t.find("SELECT downto FROM blocks WHERE id < ? ORDER BY id DESC LIMIT 1", []any{b.id}, &neighbour)
+	before, err := t.find(ctx, "SELECT downto FROM blocks WHERE id < ? ORDER BY id DESC LIMIT 1", []any{b.id}, &neighbour)
 	if err != nil || !before || neighbour <= b.oldest {
 		return err
 	}
-	return t.run("UPDATE blocks SET downto = ?1 WHERE downto > ?1 AND +id < ?2", b.oldest, b.id)
+	return t.run(ctx, "UPDATE blocks SET downto = ?1 WHERE downto > ?1 AND +id < ?2", b.oldest, b.id)
 }
 
 // dropBlock takes a block without messages out of the index.
-func (t *writeTx) dropBlock(id int64) error {
-	if err := t.run("DELETE FROM grams WHERE rowid = ?", id); err != nil {
+func (t *writeTx) dropBlock(ctx context.Context, id int64) error {
+	if err := t.run(ctx, "DELETE FROM grams WHERE rowid = ?", id); err != nil {
 		return err
 	}
-	return t.run("DELETE FROM blocks WHERE id = ?", id)
+	return t.run(ctx, "DELETE FROM blocks WHERE id = ?", id)
 }
 
 // indexBatch is how many blocks are sealed in one transaction: it holds up an
@@ -200,9 +200,9 @@ func (s *Store) indexNext(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("read messages to index: %w", err)
 	}
-	err = s.write(ctx, func(t *writeTx) error {
+	err = s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		for _, b := range blocks {
-			if err := t.putBlock(b); err != nil {
+			if err := t.putBlock(ctx, b); err != nil {
 				return fmt.Errorf("index a block: %w", err)
 			}
 		}
@@ -248,13 +248,13 @@ func (s *Store) reindexStale(ctx context.Context) (bool, error) {
 	if err != nil || !found {
 		return false, err
 	}
-	err = s.write(ctx, func(t *writeTx) error {
-		stale, err := t.ids(staleQuery + " LIMIT " + strconv.Itoa(indexBatch))
+	err = s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		stale, err := t.ids(ctx, staleQuery+" LIMIT "+strconv.Itoa(indexBatch))
 		if err != nil {
 			return err
 		}
 		for _, id := range stale {
-			if err := t.reindexBlock(id); err != nil {
+			if err := t.reindexBlock(ctx, id); err != nil {
 				return fmt.Errorf("index a block again: %w", err)
 			}
 		}
@@ -263,18 +263,18 @@ func (s *Store) reindexStale(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-func (t *writeTx) reindexBlock(id int64) error {
-	if err := t.run("DELETE FROM stale_blocks WHERE block = ?", id); err != nil {
+func (t *writeTx) reindexBlock(ctx context.Context, id int64) error {
+	if err := t.run(ctx, "DELETE FROM stale_blocks WHERE block = ?", id); err != nil {
 		return err
 	}
-	blocks, err := blocksOf(context.Background(), t.conn, id, id)
+	blocks, err := blocksOf(ctx, t.conn, id, id)
 	if err != nil {
 		return err
 	}
 	if len(blocks) == 0 {
-		return t.dropBlock(id)
+		return t.dropBlock(ctx, id)
 	}
-	return t.putBlock(blocks[0])
+	return t.putBlock(ctx, blocks[0])
 }
 
 // Reindex makes the search index anew and reports how many messages of how
@@ -308,7 +308,7 @@ func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) err
 func (s *Store) dropIndex(ctx context.Context) error {
 	s.indexing.Lock()
 	defer s.indexing.Unlock()
-	return s.write(ctx, func(t *writeTx) error { return t.emptyIndex() })
+	return s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.emptyIndex(ctx) })
 }
 
 // Indexed returns how many messages the search index covers, of how many. What

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -92,34 +93,34 @@ func direction(desc bool) string {
 }
 
 // search answers the places of the first w.room matches, in order.
-func (r *readTx) search(w *searchPlan) ([]position, error) {
+func (r *readTx) search(ctx context.Context, w *searchPlan) ([]position, error) {
 	w.narrow()
 	found := &topK{desc: w.desc, limit: w.limit}
 	if r.withoutIndex || r.s.indexBroken.Load() {
-		err := r.scanFrom(w, 0, found)
+		err := r.scanFrom(ctx, w, 0, found)
 		return found.sorted(), err
 	}
 	var indexed int64
-	if err := r.scan(r.ctx, indexedQuery, nil, &indexed); err != nil {
+	if err := r.scan(ctx, indexedQuery, nil, &indexed); err != nil {
 		return nil, err
 	}
-	if err := r.scanFrom(w, (indexed+1)<<blockBits, found); err != nil {
+	if err := r.scanFrom(ctx, w, (indexed+1)<<blockBits, found); err != nil {
 		return nil, err
 	}
-	stale, err := r.scanStale(w, found)
+	stale, err := r.scanStale(ctx, w, found)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.lookUp(w, indexed, stale, found); err != nil {
+	if err := r.lookUp(ctx, w, indexed, stale, found); err != nil {
 		return nil, err
 	}
 	return found.sorted(), nil
 }
 
 // scanFrom looks at every message from an arrival on.
-func (r *readTx) scanFrom(w *searchPlan, seq int64, found *topK) error {
+func (r *readTx) scanFrom(ctx context.Context, w *searchPlan, seq int64, found *topK) error {
 	query, args := w.scanQuery(seq)
-	return r.collect(query, args, found)
+	return r.collect(ctx, query, args, found)
 }
 
 func (w *searchPlan) scanQuery(seq int64) (string, []any) {
@@ -128,8 +129,8 @@ func (w *searchPlan) scanQuery(seq int64) (string, []any) {
 		append([]any{seq}, args...)
 }
 
-func (r *readTx) collect(query string, args []any, found *topK) error {
-	return r.each(r.ctx, query, args, func(rows *sql.Rows) error {
+func (r *readTx) collect(ctx context.Context, query string, args []any, found *topK) error {
+	return r.each(ctx, query, args, func(rows *sql.Rows) error {
 		var p position
 		err := rows.Scan(&p.seq, &p.timestamp)
 		found.add(p)
@@ -139,9 +140,9 @@ func (r *readTx) collect(query string, args []any, found *topK) error {
 
 // scanStale looks at every message of the blocks that have changed since they
 // were indexed, and answers which those are.
-func (r *readTx) scanStale(w *searchPlan, found *topK) (map[int64]bool, error) {
+func (r *readTx) scanStale(ctx context.Context, w *searchPlan, found *topK) (map[int64]bool, error) {
 	stale := make(map[int64]bool)
-	err := r.each(r.ctx, staleQuery, nil, func(rows *sql.Rows) error {
+	err := r.each(ctx, staleQuery, nil, func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
 		stale[id] = true
@@ -151,20 +152,20 @@ func (r *readTx) scanStale(w *searchPlan, found *topK) (map[int64]bool, error) {
 		return stale, err
 	}
 	where, args := w.filter()
-	return stale, r.collect(fmt.Sprintf(`
+	return stale, r.collect(ctx, fmt.Sprintf(`
 		SELECT m.arrival, m.timestamp FROM (%s) s CROSS JOIN messages m NOT INDEXED
 			ON m.arrival BETWEEN s.block << %d AND (s.block << %[2]d) + %d
 		WHERE %s`, staleQuery, blockBits, blockSize-1, where), args, found)
 }
 
 // lookUp looks into the blocks that the index names.
-func (r *readTx) lookUp(w *searchPlan, indexed int64, stale map[int64]bool, found *topK) error {
-	first, last, err := r.blockRange(w, indexed)
+func (r *readTx) lookUp(ctx context.Context, w *searchPlan, indexed int64, stale map[int64]bool, found *topK) error {
+	first, last, err := r.blockRange(ctx, w, indexed)
 	if err != nil || first > last {
 		return err
 	}
 	query, args := w.lookUpQuery(first, last)
-	rows, err := r.query(r.ctx, query, args...)
+	rows, err := r.query(ctx, query, args...)
 	if err != nil {
 		return err
 	}
@@ -195,16 +196,16 @@ func (w *searchPlan) boundary(id, bound int64) position {
 }
 
 // blockRange are the blocks that the time range may reach into.
-func (r *readTx) blockRange(w *searchPlan, indexed int64) (first, last int64, err error) {
+func (r *readTx) blockRange(ctx context.Context, w *searchPlan, indexed int64) (first, last int64, err error) {
 	first, last = 0, indexed
 	if w.since != math.MinInt64 {
-		first, err = r.blockAt("SELECT id FROM blocks WHERE upto >= ? ORDER BY upto, id LIMIT 1", w.since, indexed+1)
+		first, err = r.blockAt(ctx, "SELECT id FROM blocks WHERE upto >= ? ORDER BY upto, id LIMIT 1", w.since, indexed+1)
 		if err != nil {
 			return 0, 0, err
 		}
 	}
 	if w.until != math.MaxInt64 {
-		last, err = r.blockAt(lastDowntoQuery, w.until, noneIndexed)
+		last, err = r.blockAt(ctx, lastDowntoQuery, w.until, noneIndexed)
 	}
 	return first, last, err
 }
@@ -214,9 +215,9 @@ func (r *readTx) blockRange(w *searchPlan, indexed int64) (first, last int64, er
 const lastDowntoQuery = "SELECT id FROM blocks WHERE downto <= ? ORDER BY downto DESC, id DESC LIMIT 1"
 
 // blockAt is the one block that a query by time names.
-func (r *readTx) blockAt(query string, at, none int64) (int64, error) {
+func (r *readTx) blockAt(ctx context.Context, query string, at, none int64) (int64, error) {
 	id := none
-	err := r.scan(r.ctx, query, []any{at}, &id)
+	err := r.scan(ctx, query, []any{at}, &id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return none, nil
 	}

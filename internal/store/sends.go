@@ -58,7 +58,7 @@ func statusColumn(m bridge.Message) any {
 // advanceStatus moves the status of an own message forward, never back. failed comes
 // from pending alone; a receipt after that proves that the message did go out,
 // and counts.
-func (t *writeTx) advanceStatus(seq int64, to bridge.Delivery) error {
+func (t *writeTx) advanceStatus(ctx context.Context, seq int64, to bridge.Delivery) error {
 	status := statusOf(to)
 	if status <= statusPending {
 		return nil
@@ -67,31 +67,31 @@ func (t *writeTx) advanceStatus(seq int64, to bridge.Delivery) error {
 	if status == statusFailed {
 		condition = "status = 0"
 	}
-	changed, err := t.change("UPDATE messages SET status = ?1 WHERE arrival = ?2 AND ("+condition+")", status, seq)
+	changed, err := t.change(ctx, "UPDATE messages SET status = ?1 WHERE arrival = ?2 AND ("+condition+")", status, seq)
 	if err != nil || changed == 0 {
 		return err
 	}
-	return t.appendEvent(eventMessageStatus, seq, 0)
+	return t.appendEvent(ctx, eventMessageStatus, seq, 0)
 }
 
 // saveReceipt moves the status of the own messages that it names. In a group the
 // first member's receipt counts. The account's own other devices are nobody
 // that a message is delivered to, but in the chat with oneself.
-func (t *writeTx) saveReceipt(f bridge.Receipt) error {
+func (t *writeTx) saveReceipt(ctx context.Context, f bridge.Receipt) error {
 	p, known := t.people.find(f.From)
 	ownDevice := known && p.id == t.people.owner && t.people.canonical(f.Chat) != p.jid()
 	if ownDevice {
 		return nil
 	}
 	for _, id := range f.IDs {
-		m, found, err := t.findMessage(f.Chat, id)
+		m, found, err := t.findMessage(ctx, f.Chat, id)
 		if err != nil {
 			return err
 		}
 		if !found || !m.fromMe {
 			continue
 		}
-		if err := t.advanceStatus(m.seq, f.Status); err != nil {
+		if err := t.advanceStatus(ctx, m.seq, f.Status); err != nil {
 			return err
 		}
 	}
@@ -100,33 +100,33 @@ func (t *writeTx) saveReceipt(f bridge.Receipt) error {
 
 // saveSendResult ends a try to send. The network's timestamp is what other
 // people's apps order the message by, so it becomes ours.
-func (t *writeTx) saveSendResult(f bridge.SendResult) error {
-	m, found, err := t.findMessage(f.Chat, f.ID)
+func (t *writeTx) saveSendResult(ctx context.Context, f bridge.SendResult) error {
+	m, found, err := t.findMessage(ctx, f.Chat, f.ID)
 	if err != nil || !found || !m.fromMe {
 		return err
 	}
 	if !f.Timestamp.IsZero() && f.Timestamp.UnixMilli() != m.timestamp {
-		if err := t.changeTimestamp(m, f.Timestamp.UnixMilli()); err != nil {
+		if err := t.changeTimestamp(ctx, m, f.Timestamp.UnixMilli()); err != nil {
 			return err
 		}
 	}
-	return t.advanceStatus(m.seq, f.Status)
+	return t.advanceStatus(ctx, m.seq, f.Status)
 }
 
-func (t *writeTx) changeTimestamp(m target, timestamp int64) error {
-	if err := t.run("UPDATE messages SET timestamp = ? WHERE arrival = ?", timestamp, m.seq); err != nil {
+func (t *writeTx) changeTimestamp(ctx context.Context, m target, timestamp int64) error {
+	if err := t.run(ctx, "UPDATE messages SET timestamp = ? WHERE arrival = ?", timestamp, m.seq); err != nil {
 		return err
 	}
-	if err := t.uncountMessage(m.chat, m.timestamp); err != nil {
+	if err := t.uncountMessage(ctx, m.chat, m.timestamp); err != nil {
 		return err
 	}
-	if err := t.countMessage(m.chat, timestamp); err != nil {
+	if err := t.countMessage(ctx, m.chat, timestamp); err != nil {
 		return err
 	}
-	if err := t.markStale(m.seq); err != nil {
+	if err := t.markStale(ctx, m.seq); err != nil {
 		return err
 	}
-	return t.appendEvent(eventMessageStatus, m.seq, 0)
+	return t.appendEvent(ctx, eventMessageStatus, m.seq, 0)
 }
 
 // keyLife is how long an Idempotency-Key is remembered.
@@ -135,7 +135,7 @@ const keyLife = 24 * time.Hour
 // saveSendKey binds a key to a message. A key that is bound to another message is
 // refused, and the message that came with it is not stored: two requests under
 // one key can never become two messages.
-func (t *writeTx) saveSendKey(f bridge.SendKey) error {
+func (t *writeTx) saveSendKey(ctx context.Context, f bridge.SendKey) error {
 	at := f.At.UnixMilli()
 	if f.At.IsZero() {
 		at = t.at
@@ -144,11 +144,11 @@ func (t *writeTx) saveSendKey(f bridge.SendKey) error {
 	if !f.ReactedAt.IsZero() {
 		reactedAt = f.ReactedAt.UnixMilli()
 	}
-	if err := t.run("DELETE FROM send_keys WHERE at <= ?", t.at-keyLife.Milliseconds()); err != nil {
+	if err := t.run(ctx, "DELETE FROM send_keys WHERE at <= ?", t.at-keyLife.Milliseconds()); err != nil {
 		return err
 	}
 	var bound string
-	_, err := t.find(`
+	_, err := t.find(ctx, `
 		INSERT INTO send_keys (key, route, body_hash, chat, msg_id, at, reacted_at) VALUES (?, ?, ?, ?, ?, ?, nullif(?, 0))
 		ON CONFLICT (key) DO UPDATE SET key = excluded.key
 		RETURNING msg_id`,
@@ -195,8 +195,8 @@ func (s *Store) SendKey(ctx context.Context, key string) (bridge.SendKey, bool, 
 // sent when it ended are failed, unless a live Idempotency-Key may still send
 // them.
 func (s *Store) FailPending(ctx context.Context) error {
-	return s.write(ctx, func(t *writeTx) error {
-		left, err := t.ids(`
+	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		left, err := t.ids(ctx, `
 			SELECT arrival FROM messages WHERE status = 0 AND NOT EXISTS
 				(SELECT 1 FROM send_keys WHERE send_keys.msg_id = messages.id AND send_keys.at > ?)`,
 			t.at-keyLife.Milliseconds())
@@ -204,7 +204,7 @@ func (s *Store) FailPending(ctx context.Context) error {
 			return fmt.Errorf("find unfinished sends: %w", err)
 		}
 		for _, seq := range left {
-			if err := t.advanceStatus(seq, bridge.DeliveryFailed); err != nil {
+			if err := t.advanceStatus(ctx, seq, bridge.DeliveryFailed); err != nil {
 				return fmt.Errorf("fail an unfinished send: %w", err)
 			}
 		}

@@ -32,7 +32,7 @@ func (s *Store) Setting(ctx context.Context, name string) (string, error) {
 
 // SetSetting keeps a small value.
 func (s *Store) SetSetting(ctx context.Context, name, value string) error {
-	return s.write(ctx, func(t *writeTx) error { return t.setSetting(name, value) })
+	return s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.setSetting(ctx, name, value) })
 }
 
 func readSetting(ctx context.Context, q *conn, name string) (string, error) {
@@ -44,12 +44,12 @@ func readSetting(ctx context.Context, q *conn, name string) (string, error) {
 	return value, nil
 }
 
-func (t *writeTx) setting(name string) (string, error) {
-	return readSetting(context.Background(), t.conn, name)
+func (t *writeTx) setting(ctx context.Context, name string) (string, error) {
+	return readSetting(ctx, t.conn, name)
 }
 
-func (t *writeTx) setSetting(name, value string) error {
-	return t.run(`
+func (t *writeTx) setSetting(ctx context.Context, name, value string) error {
+	return t.run(ctx, `
 		INSERT INTO settings (name, value) VALUES (?, ?)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value`, name, value)
 }
@@ -76,8 +76,8 @@ func readOwner(ctx context.Context, q *conn) (bridge.Owner, bool, error) {
 
 // saveOwner binds the store to its account for good. The LID may be learned
 // later, and may change.
-func (t *writeTx) saveOwner(f bridge.Owner) error {
-	stored, known, err := readOwner(context.Background(), t.conn)
+func (t *writeTx) saveOwner(ctx context.Context, f bridge.Owner) error {
+	stored, known, err := readOwner(ctx, t.conn)
 	if err != nil {
 		return err
 	}
@@ -86,28 +86,28 @@ func (t *writeTx) saveOwner(f bridge.Owner) error {
 			"this store holds the messages of another account (%s): pair that account again, "+
 				"or choose another data directory", stored.PN.Redacted())
 	}
-	if err := t.saveOwnerSetting(settingOwnerPN, f.PN); err != nil {
+	if err := t.saveOwnerSetting(ctx, settingOwnerPN, f.PN); err != nil {
 		return err
 	}
-	if err := t.saveOwnerSetting(settingOwnerLID, f.LID); err != nil {
+	if err := t.saveOwnerSetting(ctx, settingOwnerLID, f.LID); err != nil {
 		return err
 	}
-	if err := t.saveIdentity(bridge.Identity(f)); err != nil {
+	if err := t.saveIdentity(ctx, bridge.Identity(f)); err != nil {
 		return err
 	}
-	me, err := t.ensurePerson(either(f.PN, f.LID))
+	me, err := t.ensurePerson(ctx, either(f.PN, f.LID))
 	if err != nil {
 		return err
 	}
 	t.people.owner = me.id
-	return t.updatePrivateChat(me)
+	return t.updatePrivateChat(ctx, me)
 }
 
-func (t *writeTx) saveOwnerSetting(name string, jid bridge.JID) error {
+func (t *writeTx) saveOwnerSetting(ctx context.Context, name string, jid bridge.JID) error {
 	if jid == "" {
 		return nil
 	}
-	return t.setSetting(name, string(jid))
+	return t.setSetting(ctx, name, string(jid))
 }
 
 func sameOwner(a, b bridge.Owner) bool {

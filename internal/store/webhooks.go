@@ -61,10 +61,10 @@ func readWebhook(ctx context.Context, q *conn, id int64) (bridge.Webhook, error)
 
 // webhook reads what a webhook is set to, without how it does: that counts
 // its deliveries.
-func (r *readTx) webhook(id int64) (bridge.Webhook, error) {
+func (r *readTx) webhook(ctx context.Context, id int64) (bridge.Webhook, error) {
 	var w bridge.Webhook
 	var types string
-	err := r.scan(r.ctx, "SELECT "+webhookSettings+" FROM webhooks w WHERE w.id = ?", []any{id},
+	err := r.scan(ctx, "SELECT "+webhookSettings+" FROM webhooks w WHERE w.id = ?", []any{id},
 		&w.ID, &w.URL, &w.Secret, &types, &w.Chat, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor)
 	if errors.Is(err, sql.ErrNoRows) {
 		return w, bridge.NotFound("there is no webhook %d", id)
@@ -99,13 +99,13 @@ func scanWebhook(scan func(...any) error) (bridge.Webhook, error) {
 // AddWebhook keeps a new webhook. It begins behind w.Cursor, with the next
 // event where that is negative, and with the first in the log where it is 0.
 func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
-	err := s.write(ctx, func(t *writeTx) error {
+	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		var err error
 		switch {
 		case w.Cursor < 0:
-			w.Cursor, err = t.lastEvent()
+			w.Cursor, err = t.lastEvent(ctx)
 		case w.Cursor == 0:
-			w.Cursor, err = readNumber(context.Background(), t.conn, settingPruned)
+			w.Cursor, err = readNumber(ctx, t.conn, settingPruned)
 		}
 		if err != nil {
 			return err
@@ -114,14 +114,14 @@ func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhoo
 		if err != nil {
 			return err
 		}
-		id, err := t.insert(`
+		id, err := t.insert(ctx, `
 			INSERT INTO webhooks (url, secret, types, chat, allow_private, enabled, source, cursor, created_at, updated_at)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)`,
 			w.URL, w.Secret, types, string(w.Chat), w.AllowPrivate, w.Enabled, string(w.Source), w.Cursor, t.at)
 		if err != nil {
 			return err
 		}
-		w, err = readWebhook(context.Background(), t.conn, id)
+		w, err = readWebhook(ctx, t.conn, id)
 		return err
 	})
 	if err != nil {
@@ -131,13 +131,13 @@ func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhoo
 }
 
 // lastEvent is the highest number that an event ever had.
-func (t *writeTx) lastEvent() (int64, error) {
-	pruned, err := readNumber(context.Background(), t.conn, settingPruned)
+func (t *writeTx) lastEvent(ctx context.Context) (int64, error) {
+	pruned, err := readNumber(ctx, t.conn, settingPruned)
 	if err != nil {
 		return 0, err
 	}
 	var last int64
-	_, err = t.find("SELECT ifnull(max(id), 0) FROM events", nil, &last)
+	_, err = t.find(ctx, "SELECT ifnull(max(id), 0) FROM events", nil, &last)
 	return max(last, pruned), err
 }
 
@@ -153,8 +153,8 @@ func typesColumn(types []bridge.EventType) (string, error) {
 // [bridge.CodeNotFound] when there is none. An error of change changes nothing.
 func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge.Webhook) error) (bridge.Webhook, error) {
 	var w bridge.Webhook
-	err := s.write(ctx, func(t *writeTx) (err error) {
-		if w, err = readWebhook(context.Background(), t.conn, id); err != nil {
+	err := s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
+		if w, err = readWebhook(ctx, t.conn, id); err != nil {
 			return err
 		}
 		if err := change(&w); err != nil {
@@ -164,14 +164,14 @@ func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge
 		if err != nil {
 			return err
 		}
-		err = t.run(`
+		err = t.run(ctx, `
 			UPDATE webhooks SET url = ?, secret = ?, types = ?, chat = ?, allow_private = ?, enabled = ?, updated_at = ?
 			WHERE id = ?`,
 			w.URL, w.Secret, types, string(w.Chat), w.AllowPrivate, w.Enabled, t.at, id)
 		if err != nil {
 			return err
 		}
-		w, err = readWebhook(context.Background(), t.conn, id)
+		w, err = readWebhook(ctx, t.conn, id)
 		return err
 	})
 	if err != nil {
@@ -184,15 +184,15 @@ func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge
 // RemoveWebhook removes a webhook and its deliveries, where allow does not
 // refuse that: [bridge.CodeNotFound] when there is none.
 func (s *Store) RemoveWebhook(ctx context.Context, id int64, allow func(bridge.Webhook) error) error {
-	err := s.write(ctx, func(t *writeTx) error {
-		w, err := readWebhook(context.Background(), t.conn, id)
+	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		w, err := readWebhook(ctx, t.conn, id)
 		if err != nil {
 			return err
 		}
 		if err := allow(w); err != nil {
 			return err
 		}
-		return t.run("DELETE FROM webhooks WHERE id = ?", id)
+		return t.run(ctx, "DELETE FROM webhooks WHERE id = ?", id)
 	})
 	if err != nil {
 		return fmt.Errorf("remove a webhook: %w", err)

@@ -61,35 +61,20 @@ type eventKey struct {
 }
 
 // write runs f in one immediate transaction. The transaction does not end with
-// ctx once it has begun: a commit that was asked for is either made or failed,
-// never unknown.
-func (s *Store) write(ctx context.Context, f func(*writeTx) error) error {
+// ctx once it has begun, and f is given a context that does not end either: a
+// commit that was asked for is either made or failed, never unknown.
+func (s *Store) write(ctx context.Context, f func(context.Context, *writeTx) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if err := s.mayWrite(ctx); err != nil {
 		return err
 	}
 	t := &writeTx{conn: s.writer, s: s, people: s.people.change(), at: s.now(), numbers: s.numbers}
-	if err := t.run("BEGIN IMMEDIATE"); err != nil {
-		return explain(fmt.Errorf("begin writing: %w", err))
-	}
-	if err := t.finish(f); err != nil {
-		// SQLite has rolled back by itself after some failures, so that this
-		// may well fail: the first error is the one that counts.
-		_ = t.run("ROLLBACK")
-		clear(s.chats)
+	if err := t.commit(context.WithoutCancel(ctx), f); err != nil {
 		return explain(err)
 	}
-	s.people.publish(t.people)
-	s.numbers = t.numbers
-	s.eventCache.empty()
-	if len(t.appended) > 0 {
-		s.lastSave.Store(int64(time.Since(s.began)))
-		s.notifyChanged()
-	}
-	s.notifyIndexOf(t)
-	s.notifyEraserOf(t)
-	// Where the files were taken away meanwhile, the commit has gone with them.
+	s.publish(t)
+	// If the files were taken away meanwhile, the commit has gone with them.
 	return s.watch.Check()
 }
 
@@ -105,37 +90,56 @@ func (s *Store) mayWrite(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (t *writeTx) finish(f func(*writeTx) error) (err error) {
+// publish shows readers what a committed transaction has changed.
+func (s *Store) publish(t *writeTx) {
+	s.people.publish(t.people)
+	s.numbers = t.numbers
+	s.eventCache.empty()
+	if len(t.appended) > 0 {
+		s.lastSave.Store(int64(time.Since(s.began)))
+		s.notifyChanged()
+	}
+	s.notifyIndexOf(t)
+	s.notifyEraserOf(t)
+}
+
+// commit runs f between BEGIN and COMMIT. On an error, or a panic of f, it
+// rolls back: an open transaction would hold up every later write.
+func (t *writeTx) commit(ctx context.Context, f func(context.Context, *writeTx) error) error {
+	if err := t.run(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin writing: %w", err)
+	}
+	committed := false
 	defer func() {
-		// The panic goes on to whoever refuses the acknowledgement; here it
-		// must not leave a transaction open that holds up every later write.
-		if r := recover(); r != nil {
-			_ = t.run("ROLLBACK")
+		if !committed {
 			clear(t.s.chats)
-			panic(r)
+			// SQLite has rolled back by itself after some failures, so that this
+			// may fail: the first error is the one that counts.
+			_ = t.run(ctx, "ROLLBACK")
 		}
 	}()
-	if err := f(t); err != nil {
+	if err := f(ctx, t); err != nil {
 		return err
 	}
 	if fail := t.s.failWrite.Load(); fail != nil {
 		return *fail
 	}
-	if err := t.run("COMMIT"); err != nil {
+	if err := t.run(ctx, "COMMIT"); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	committed = true
 	return nil
 }
 
 // run executes a statement for its effect.
-func (t *writeTx) run(query string, args ...any) error {
-	_, err := t.exec(context.Background(), query, args...)
+func (t *writeTx) run(ctx context.Context, query string, args ...any) error {
+	_, err := t.exec(ctx, query, args...)
 	return err
 }
 
 // change executes a statement and answers how many rows it changed.
-func (t *writeTx) change(query string, args ...any) (int64, error) {
-	res, err := t.exec(context.Background(), query, args...)
+func (t *writeTx) change(ctx context.Context, query string, args ...any) (int64, error) {
+	res, err := t.exec(ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -143,8 +147,8 @@ func (t *writeTx) change(query string, args ...any) (int64, error) {
 }
 
 // insert executes a statement and answers the row's id.
-func (t *writeTx) insert(query string, args ...any) (int64, error) {
-	res, err := t.exec(context.Background(), query, args...)
+func (t *writeTx) insert(ctx context.Context, query string, args ...any) (int64, error) {
+	res, err := t.exec(ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -152,15 +156,10 @@ func (t *writeTx) insert(query string, args ...any) (int64, error) {
 }
 
 // find reads one row and says whether there is one.
-func (t *writeTx) find(query string, args []any, into ...any) (bool, error) {
-	err := t.scan(context.Background(), query, args, into...)
+func (t *writeTx) find(ctx context.Context, query string, args []any, into ...any) (bool, error) {
+	err := t.scan(ctx, query, args, into...)
 	if err == sql.ErrNoRows {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// list calls f for every row of a query.
-func (t *writeTx) list(query string, args []any, f func(*sql.Rows) error) error {
-	return t.each(context.Background(), query, args, f)
 }

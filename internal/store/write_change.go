@@ -2,20 +2,21 @@ package store
 
 import (
 	"bridged/internal/bridge"
+	"context"
 )
 
 // saveReaction sets or removes a person's reaction. An older one that is told
 // again does not replace a newer one.
-func (t *writeTx) saveReaction(f bridge.ReactionChange) error {
-	m, found, err := t.findMessage(f.Chat, f.Target)
+func (t *writeTx) saveReaction(ctx context.Context, f bridge.ReactionChange) error {
+	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
 	if err != nil || !found || m.deleted != 0 || !f.Sender.IsPerson() {
 		return err
 	}
-	p, err := t.ensurePerson(f.Sender)
+	p, err := t.ensurePerson(ctx, f.Sender)
 	if err != nil {
 		return err
 	}
-	changed, err := t.change(`
+	changed, err := t.change(ctx, `
 		INSERT INTO reactions (message, person, emoji, timestamp) VALUES (?, ?, ?, ?)
 		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.emoji != emoji`,
@@ -23,27 +24,27 @@ func (t *writeTx) saveReaction(f bridge.ReactionChange) error {
 	if err != nil || changed == 0 {
 		return err
 	}
-	if err := t.countReactions(m.seq); err != nil {
+	if err := t.countReactions(ctx, m.seq); err != nil {
 		return err
 	}
-	return t.appendEvent(eventMessageUpdated, m.seq, 0)
+	return t.appendEvent(ctx, eventMessageUpdated, m.seq, 0)
 }
 
 // countReactions keeps on the message how many reactions it has, so that pages
 // look only where there are some.
-func (t *writeTx) countReactions(seq int64) error {
-	return t.run(`
+func (t *writeTx) countReactions(ctx context.Context, seq int64) error {
+	return t.run(ctx, `
 		UPDATE messages SET reactions = (SELECT count(*) FROM reactions WHERE message = ?1 AND emoji != '')
 		WHERE arrival = ?1`, seq)
 }
 
 // saveVote replaces a person's votes in a poll.
-func (t *writeTx) saveVote(f bridge.PollVote) error {
-	m, found, err := t.findMessage(f.Chat, f.Target)
+func (t *writeTx) saveVote(ctx context.Context, f bridge.PollVote) error {
+	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
 	if err != nil || !found || m.deleted != 0 || !f.Voter.IsPerson() {
 		return err
 	}
-	p, err := t.ensurePerson(f.Voter)
+	p, err := t.ensurePerson(ctx, f.Voter)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (t *writeTx) saveVote(f bridge.PollVote) error {
 	for _, hash := range f.Hashes {
 		hashes = append(hashes, hash...)
 	}
-	changed, err := t.change(`
+	changed, err := t.change(ctx, `
 		INSERT INTO votes (message, person, hashes, timestamp) VALUES (?, ?, ?, ?)
 		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.hashes != hashes`,
@@ -59,20 +60,20 @@ func (t *writeTx) saveVote(f bridge.PollVote) error {
 	if err != nil || changed == 0 {
 		return err
 	}
-	return t.appendEvent(eventMessageUpdated, m.seq, 0)
+	return t.appendEvent(ctx, eventMessageUpdated, m.seq, 0)
 }
 
 // saveDeletion empties a message, for its author or an admin of the group. Nothing
 // of what it said stays in the store.
-func (t *writeTx) saveDeletion(f bridge.Deletion) error {
-	m, found, err := t.findMessage(f.Chat, f.Target)
+func (t *writeTx) saveDeletion(ctx context.Context, f bridge.Deletion) error {
+	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
 	if err != nil || !found || m.deleted != 0 {
 		return err
 	}
-	if allowed, err := t.mayDelete(m, f.By); err != nil || !allowed {
+	if allowed, err := t.mayDelete(ctx, m, f.By); err != nil || !allowed {
 		return err
 	}
-	if err := t.recordErasedFile(m.seq); err != nil {
+	if err := t.recordErasedFile(ctx, m.seq); err != nil {
 		return err
 	}
 	for _, empty := range []string{
@@ -81,29 +82,29 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) error {
 		"DELETE FROM votes WHERE message = ?",
 		"DELETE FROM parked_edits WHERE message = ?",
 	} {
-		if err := t.run(empty, m.seq); err != nil {
+		if err := t.run(ctx, empty, m.seq); err != nil {
 			return err
 		}
 	}
-	err = t.run(`
+	err = t.run(ctx, `
 		UPDATE messages SET content = '', folded = NULL, details = NULL, reactions = 0, deleted_at = ?
 		WHERE arrival = ?`, f.Timestamp.UnixMilli(), m.seq)
 	if err != nil {
 		return err
 	}
-	if err := t.markErased(); err != nil {
+	if err := t.markErased(ctx); err != nil {
 		return err
 	}
-	return t.contentChanged(m.seq)
+	return t.contentChanged(ctx, m.seq)
 }
 
 // saveRemovedElsewhere keeps what another own device deleted for itself, and tells.
-func (t *writeTx) saveRemovedElsewhere(f bridge.RemovedElsewhere) error {
-	c, found, err := t.findChat(f.Chat)
+func (t *writeTx) saveRemovedElsewhere(ctx context.Context, f bridge.RemovedElsewhere) error {
+	c, found, err := t.findChat(ctx, f.Chat)
 	if err != nil || !found {
 		return err
 	}
-	return t.appendEvent(eventChatUpdated, 0, c.id)
+	return t.appendEvent(ctx, eventChatUpdated, 0, c.id)
 }
 
 // isAuthor says whether jid wrote m. A private chat has two sides, so there it
@@ -117,7 +118,7 @@ func (t *writeTx) isAuthor(m target, jid bridge.JID) bool {
 	return known && (p.id == m.sender || m.fromMe && p.id == t.people.owner)
 }
 
-func (t *writeTx) mayDelete(m target, jid bridge.JID) (bool, error) {
+func (t *writeTx) mayDelete(ctx context.Context, m target, jid bridge.JID) (bool, error) {
 	if t.isAuthor(m, jid) {
 		return true, nil
 	}
@@ -126,17 +127,17 @@ func (t *writeTx) mayDelete(m target, jid bridge.JID) (bool, error) {
 		return false, nil
 	}
 	var isAdmin bool
-	_, err := t.find("SELECT is_admin OR is_super_admin FROM members WHERE chat = ? AND person = ?",
+	_, err := t.find(ctx, "SELECT is_admin OR is_super_admin FROM members WHERE chat = ? AND person = ?",
 		[]any{m.chat, p.id}, &isAdmin)
 	return isAdmin, err
 }
 
 // saveMediaMoved notes where a file lies now.
-func (t *writeTx) saveMediaMoved(f bridge.MediaMoved) error {
-	m, found, err := t.findMessage(f.Chat, f.ID)
+func (t *writeTx) saveMediaMoved(ctx context.Context, f bridge.MediaMoved) error {
+	m, found, err := t.findMessage(ctx, f.Chat, f.ID)
 	if err != nil || !found {
 		return err
 	}
-	return t.run("UPDATE message_raw SET media_ref = json_set(media_ref, '$.directPath', ?) WHERE arrival = ?",
+	return t.run(ctx, "UPDATE message_raw SET media_ref = json_set(media_ref, '$.directPath', ?) WHERE arrival = ?",
 		f.DirectPath, m.seq)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bridged/internal/bridge"
+	"context"
 )
 
 // chatRow is what writing needs to know of a chat.
@@ -19,13 +20,13 @@ const dayLength = 24 * 60 * 60 * 1000
 func isChat(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
 
 // findChat looks a chat up by its JID in either form.
-func (t *writeTx) findChat(jid bridge.JID) (chatRow, bool, error) {
+func (t *writeTx) findChat(ctx context.Context, jid bridge.JID) (chatRow, bool, error) {
 	jid = t.people.canonical(jid)
 	if c, known := t.s.chats[jid]; known {
 		return c, true, nil
 	}
 	var c chatRow
-	found, err := t.find("SELECT id, ifnull(person, 0), is_group FROM chats WHERE jid = ?",
+	found, err := t.find(ctx, "SELECT id, ifnull(person, 0), is_group FROM chats WHERE jid = ?",
 		[]any{string(jid)}, &c.id, &c.person, &c.isGroup)
 	if found {
 		t.s.chats[jid] = c
@@ -35,40 +36,40 @@ func (t *writeTx) findChat(jid bridge.JID) (chatRow, bool, error) {
 
 // ensureChat finds a chat or adds it. A new group is known by its JID alone until
 // the network tells more.
-func (t *writeTx) ensureChat(jid bridge.JID) (chatRow, error) {
-	c, found, err := t.findChat(jid)
+func (t *writeTx) ensureChat(ctx context.Context, jid bridge.JID) (chatRow, error) {
+	c, found, err := t.findChat(ctx, jid)
 	if found || err != nil {
 		return c, err
 	}
 	if jid.IsGroup() {
-		c, err = t.addGroup(jid)
+		c, err = t.addGroup(ctx, jid)
 	} else {
-		c, err = t.addPrivateChat(jid)
+		c, err = t.addPrivateChat(ctx, jid)
 	}
 	if err != nil {
 		return c, err
 	}
-	return c, t.appendEvent(eventChatUpdated, 0, c.id)
+	return c, t.appendEvent(ctx, eventChatUpdated, 0, c.id)
 }
 
-func (t *writeTx) addGroup(jid bridge.JID) (chatRow, error) {
+func (t *writeTx) addGroup(ctx context.Context, jid bridge.JID) (chatRow, error) {
 	name := jid.User()
-	id, err := t.insert(`
+	id, err := t.insert(ctx, `
 		INSERT INTO chats (jid, is_group, name, folded_name, participants) VALUES (?, 1, ?, ?, 0)`,
 		string(jid), name, fold(name))
 	if err != nil {
 		return chatRow{}, err
 	}
-	return chatRow{id: id, isGroup: true}, t.run("INSERT INTO groups (chat) VALUES (?)", id)
+	return chatRow{id: id, isGroup: true}, t.run(ctx, "INSERT INTO groups (chat) VALUES (?)", id)
 }
 
-func (t *writeTx) addPrivateChat(jid bridge.JID) (chatRow, error) {
-	p, err := t.ensurePerson(jid)
+func (t *writeTx) addPrivateChat(ctx context.Context, jid bridge.JID) (chatRow, error) {
+	p, err := t.ensurePerson(ctx, jid)
 	if err != nil {
 		return chatRow{}, err
 	}
 	name := chatName(p)
-	id, err := t.insert(`
+	id, err := t.insert(ctx, `
 		INSERT INTO chats (jid, person, is_group, name, folded_name, participants) VALUES (?, ?, 0, ?, ?, ?)`,
 		string(p.jid()), p.id, name, fold(name), t.privateParticipants(p))
 	return chatRow{id: id, person: p.id}, err
@@ -86,9 +87,9 @@ func (t *writeTx) privateParticipants(p person) int {
 }
 
 // updatePrivateChat brings the chat with p up to date with what is known of p.
-func (t *writeTx) updatePrivateChat(p person) error {
+func (t *writeTx) updatePrivateChat(ctx context.Context, p person) error {
 	name := chatName(p)
-	changed, err := t.change(`
+	changed, err := t.change(ctx, `
 		UPDATE chats SET jid = ?1, name = ?2, folded_name = ?3, participants = ?4
 		WHERE person = ?5 AND (jid, name, participants) IS NOT (?1, ?2, ?4)`,
 		string(p.jid()), name, fold(name), t.privateParticipants(p), p.id)
@@ -96,45 +97,45 @@ func (t *writeTx) updatePrivateChat(p person) error {
 		return err
 	}
 	clear(t.s.chats)
-	return t.appendChatUpdated(p)
+	return t.appendChatUpdated(ctx, p)
 }
 
 // appendChatUpdated tells that the chat with p, if there is one, looks different.
-func (t *writeTx) appendChatUpdated(p person) error {
+func (t *writeTx) appendChatUpdated(ctx context.Context, p person) error {
 	var id int64
-	found, err := t.find("SELECT id FROM chats WHERE person = ?", []any{p.id}, &id)
+	found, err := t.find(ctx, "SELECT id FROM chats WHERE person = ?", []any{p.id}, &id)
 	if err != nil || !found {
 		return err
 	}
-	return t.appendEvent(eventChatUpdated, 0, id)
+	return t.appendEvent(ctx, eventChatUpdated, 0, id)
 }
 
 // countMessage enters a message into what its chat keeps of its messages.
-func (t *writeTx) countMessage(chat, timestamp int64) error {
-	err := t.run(`
+func (t *writeTx) countMessage(ctx context.Context, chat, timestamp int64) error {
+	err := t.run(ctx, `
 		UPDATE chats SET message_count = message_count + 1,
 			last_message_at = max(ifnull(last_message_at, 0), ?) WHERE id = ?`, timestamp, chat)
 	if err != nil {
 		return err
 	}
-	return t.run(`
+	return t.run(ctx, `
 		INSERT INTO days (chat, day, messages) VALUES (?, ?, 1)
 		ON CONFLICT (chat, day) DO UPDATE SET messages = messages + 1`, chat, day(timestamp))
 }
 
 // uncountMessage takes a message out again, after its row is gone or has moved.
-func (t *writeTx) uncountMessage(chat, timestamp int64) error {
-	err := t.run(`
+func (t *writeTx) uncountMessage(ctx context.Context, chat, timestamp int64) error {
+	err := t.run(ctx, `
 		UPDATE chats SET message_count = message_count - 1, last_message_at =
 			(SELECT max(timestamp) FROM messages WHERE chat = ?1) WHERE id = ?1`, chat)
 	if err != nil {
 		return err
 	}
-	err = t.run("UPDATE days SET messages = messages - 1 WHERE chat = ? AND day = ?", chat, day(timestamp))
+	err = t.run(ctx, "UPDATE days SET messages = messages - 1 WHERE chat = ? AND day = ?", chat, day(timestamp))
 	if err != nil {
 		return err
 	}
-	return t.run("DELETE FROM days WHERE chat = ? AND day = ? AND messages <= 0", chat, day(timestamp))
+	return t.run(ctx, "DELETE FROM days WHERE chat = ? AND day = ? AND messages <= 0", chat, day(timestamp))
 }
 
 // day is the day that a moment lies on, also before 1970.
@@ -147,13 +148,13 @@ func day(timestamp int64) int64 {
 }
 
 // saveTimer keeps a chat's timer for disappearing messages.
-func (t *writeTx) saveTimer(f bridge.ChatTimer) error {
+func (t *writeTx) saveTimer(ctx context.Context, f bridge.ChatTimer) error {
 	if !isChat(f.Chat) {
 		return nil
 	}
-	c, err := t.ensureChat(f.Chat)
+	c, err := t.ensureChat(ctx, f.Chat)
 	if err != nil {
 		return err
 	}
-	return t.run("UPDATE chats SET timer = ? WHERE id = ?", f.Seconds, c.id)
+	return t.run(ctx, "UPDATE chats SET timer = ? WHERE id = ?", f.Seconds, c.id)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 
 	"bridged/internal/bridge"
@@ -8,33 +9,33 @@ import (
 
 // saveEdit replaces the content of a message, for its author alone. An older edit
 // that is told after a newer one does not win.
-func (t *writeTx) saveEdit(f bridge.Edit) error {
-	m, found, err := t.findMessage(f.Chat, f.Target)
+func (t *writeTx) saveEdit(ctx context.Context, f bridge.Edit) error {
+	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
 	if err != nil {
 		return err
 	}
 	if !found || !t.isAuthor(m, f.Editor) {
 		if f.Otherwise != nil {
-			return t.saveMessage(bridge.Bounded(*f.Otherwise).(bridge.Message))
+			return t.saveMessage(ctx, bridge.Bounded(*f.Otherwise).(bridge.Message))
 		}
 		return nil
 	}
 	if m.deleted != 0 || f.Timestamp.UnixMilli() < m.edited {
 		return nil
 	}
-	waits, err := t.awaitsOriginal(m)
+	waits, err := t.awaitsOriginal(ctx, m)
 	if err != nil {
 		return err
 	}
 	if waits {
-		if err := t.parkEdit(f, m.seq); err != nil {
+		if err := t.parkEdit(ctx, f, m.seq); err != nil {
 			return err
 		}
 	}
 	if m.isPlaceholder() && !isWhole(f.New) {
 		f.New = bridge.Message{MessageType: m.kind, Content: f.New.Content}
 	}
-	return t.applyEdit(m, f)
+	return t.applyEdit(ctx, m, f)
 }
 
 // isWhole reports whether the content of an edit needs nothing of the message
@@ -43,7 +44,7 @@ func isWhole(edited bridge.Message) bool {
 	return edited.Media == nil || len(edited.Media.Ref.MediaKey) > 0
 }
 
-func (t *writeTx) applyEdit(m target, f bridge.Edit) error {
+func (t *writeTx) applyEdit(ctx context.Context, m target, f bridge.Edit) error {
 	var before details
 	if m.details != "" {
 		if err := json.Unmarshal([]byte(m.details), &before); err != nil {
@@ -51,7 +52,7 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) error {
 		}
 	}
 	if before.Media != nil && (f.New.Media == nil || !isWhole(f.New)) {
-		merged, err := t.recaption(m, before.Media, f.New)
+		merged, err := t.recaption(ctx, m, before.Media, f.New)
 		if err != nil || !merged.ok {
 			return err
 		}
@@ -62,17 +63,17 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) error {
 	if err != nil {
 		return err
 	}
-	changed, err := t.change(`
+	changed, err := t.change(ctx, `
 		UPDATE messages SET type = ?1, content = ?2, folded = ?3, details = ?4, edited_at = ?5
 		WHERE arrival = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, ?5)`,
 		f.New.MessageType, f.New.Content, folded(f.New.Content), column, f.Timestamp.UnixMilli(), m.seq)
 	if err != nil || changed == 0 {
 		return err
 	}
-	if err := t.editRaw(f.New, m.seq); err != nil {
+	if err := t.editRaw(ctx, f.New, m.seq); err != nil {
 		return err
 	}
-	return t.contentChanged(m.seq)
+	return t.contentChanged(ctx, m.seq)
 }
 
 // merged is a message with a new caption; not ok where it takes none.
@@ -83,8 +84,8 @@ type merged struct {
 
 // recaption is for the edit of a caption, which may come without the file: the
 // message then keeps its file, and its protobuf gets the caption.
-func (t *writeTx) recaption(m target, f *mediaDetails, edited bridge.Message) (merged, error) {
-	stored, err := t.rawOf(m.seq)
+func (t *writeTx) recaption(ctx context.Context, m target, f *mediaDetails, edited bridge.Message) (merged, error) {
+	stored, err := t.rawOf(ctx, m.seq)
 	if err != nil {
 		return merged{}, err
 	}
@@ -102,10 +103,10 @@ func (t *writeTx) recaption(m target, f *mediaDetails, edited bridge.Message) (m
 }
 
 // rawOf reads what the store has of a message's protobuf and file.
-func (t *writeTx) rawOf(seq int64) (bridge.Message, error) {
+func (t *writeTx) rawOf(ctx context.Context, seq int64) (bridge.Message, error) {
 	m := bridge.Message{Media: new(bridge.Media)}
 	var ref string
-	_, err := t.find("SELECT raw, ifnull(media_ref, ''), view_once FROM message_raw WHERE arrival = ?", []any{seq}, &m.Raw, &ref, &m.ViewOnce)
+	_, err := t.find(ctx, "SELECT raw, ifnull(media_ref, ''), view_once FROM message_raw WHERE arrival = ?", []any{seq}, &m.Raw, &ref, &m.ViewOnce)
 	if err != nil || ref == "" {
 		return m, err
 	}
@@ -126,28 +127,28 @@ func keepQuote(before *contextDetails, edited *bridge.Message) {
 	edited.ContextInfo = &context
 }
 
-func (t *writeTx) editRaw(edited bridge.Message, seq int64) error {
+func (t *writeTx) editRaw(ctx context.Context, edited bridge.Message, seq int64) error {
 	ref, err := packRef(edited)
 	if err != nil {
 		return err
 	}
-	return t.run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE arrival = ?",
+	return t.run(ctx, "UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE arrival = ?",
 		edited.Raw, ref, edited.ViewOnce, seq)
 }
 
 // awaitsOriginal reports whether the real message of m may still come: m is a
 // placeholder, or was one when it was edited.
-func (t *writeTx) awaitsOriginal(m target) (bool, error) {
+func (t *writeTx) awaitsOriginal(ctx context.Context, m target) (bool, error) {
 	if m.isPlaceholder() || m.edited == 0 {
 		return m.isPlaceholder(), nil
 	}
 	var parked bool
-	_, err := t.find("SELECT 1 FROM parked_edits WHERE message = ?", []any{m.seq}, &parked)
+	_, err := t.find(ctx, "SELECT 1 FROM parked_edits WHERE message = ?", []any{m.seq}, &parked)
 	return parked, err
 }
 
 // parkEdit keeps an edit until the real message comes.
-func (t *writeTx) parkEdit(f bridge.Edit, seq int64) error {
+func (t *writeTx) parkEdit(ctx context.Context, f bridge.Edit, seq int64) error {
 	column, err := packDetails(f.New)
 	if err != nil {
 		return err
@@ -156,7 +157,7 @@ func (t *writeTx) parkEdit(f bridge.Edit, seq int64) error {
 	if err != nil {
 		return err
 	}
-	return t.run(`
+	return t.run(ctx, `
 		INSERT OR REPLACE INTO parked_edits (message, editor, timestamp, type, content, details, raw, media_ref, view_once)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		seq, string(f.Editor), f.Timestamp.UnixMilli(), f.New.MessageType, f.New.Content, column, f.New.Raw, ref, f.New.ViewOnce)
@@ -164,11 +165,11 @@ func (t *writeTx) parkEdit(f bridge.Edit, seq int64) error {
 
 // applyParkedEdit applies the edit that waited for the real message of chat and id, if
 // there is one.
-func (t *writeTx) applyParkedEdit(chat bridge.JID, id string, seq int64) error {
+func (t *writeTx) applyParkedEdit(ctx context.Context, chat bridge.JID, id string, seq int64) error {
 	f := bridge.Edit{Chat: chat, Target: id}
 	var timestamp int64
 	var column, ref string
-	found, err := t.find(`
+	found, err := t.find(ctx, `
 		DELETE FROM parked_edits WHERE message = ?
 		RETURNING editor, timestamp, type, content, ifnull(details, ''), raw, ifnull(media_ref, ''), view_once`,
 		[]any{seq}, &f.Editor, &timestamp, &f.New.MessageType, &f.New.Content, &column, &f.New.Raw, &ref, &f.New.ViewOnce)
@@ -184,5 +185,5 @@ func (t *writeTx) applyParkedEdit(chat bridge.JID, id string, seq int64) error {
 			return err
 		}
 	}
-	return t.saveEdit(f)
+	return t.saveEdit(ctx, f)
 }

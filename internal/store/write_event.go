@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 
 	"bridged/internal/bridge"
@@ -30,13 +31,13 @@ var eventTypes = [...]bridge.EventType{
 // appendEvent appends an event of a message or of a chat; the other one is 0. Numbers
 // have no gaps that a reader could mistake, because there is one writer:
 // nothing with a lower number is ever committed later.
-func (t *writeTx) appendEvent(event int, message, chat int64) error {
+func (t *writeTx) appendEvent(ctx context.Context, event int, message, chat int64) error {
 	what := eventKey{event: event, message: message, chat: chat}
 	if t.appended[what] {
 		return nil
 	}
 	t.numbers.event++
-	err := t.run("INSERT INTO events (id, type, message, chat, at) VALUES (?, ?, nullif(?, 0), nullif(?, 0), ?)",
+	err := t.run(ctx, "INSERT INTO events (id, type, message, chat, at) VALUES (?, ?, nullif(?, 0), nullif(?, 0), ?)",
 		t.numbers.event, event, message, chat, t.at)
 	if err != nil {
 		return err
@@ -55,21 +56,21 @@ func (t *writeTx) noteAppended(what eventKey) {
 // saveStatus logs the account's status where it is another than the last one. The
 // log is read by more people than may pair the account: what pairing needs is
 // left out.
-func (t *writeTx) saveStatus(f bridge.Status) error {
+func (t *writeTx) saveStatus(ctx context.Context, f bridge.Status) error {
 	f.PairingCode, f.PairingCodeExpiresAt, f.QR, f.Passkey = nil, nil, nil, nil
 	data, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
-	last, err := t.setting(settingStatus)
+	last, err := t.setting(ctx, settingStatus)
 	if err != nil || last == string(data) {
 		return err
 	}
-	if err := t.setSetting(settingStatus, string(data)); err != nil {
+	if err := t.setSetting(ctx, settingStatus, string(data)); err != nil {
 		return err
 	}
 	t.numbers.event++
-	err = t.run("INSERT INTO events (id, type, data, at) VALUES (?, ?, ?, ?)",
+	err = t.run(ctx, "INSERT INTO events (id, type, data, at) VALUES (?, ?, ?, ?)",
 		t.numbers.event, eventAccountStatus, string(data), t.at)
 	if err != nil {
 		return err

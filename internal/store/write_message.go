@@ -1,49 +1,50 @@
 package store
 
 import (
+	"context"
 	"strconv"
 
 	"bridged/internal/bridge"
 )
 
 // saveMessage stores a message received or about to be sent.
-func (t *writeTx) saveMessage(m bridge.Message) error {
+func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
 	if !isChat(m.Chat) || m.ID == "" {
 		return nil
 	}
-	c, err := t.ensureChat(m.Chat)
+	c, err := t.ensureChat(ctx, m.Chat)
 	if err != nil {
 		return err
 	}
-	sender, err := t.ensureSender(m, c)
+	sender, err := t.ensureSender(ctx, m, c)
 	if err != nil {
 		return err
 	}
-	if err := t.savePushName(sender, m.PushName); err != nil {
+	if err := t.savePushName(ctx, sender, m.PushName); err != nil {
 		return err
 	}
-	seq, err := t.insertMessage(m, c, sender)
+	seq, err := t.insertMessage(ctx, m, c, sender)
 	if err != nil {
 		return err
 	}
 	if seq == 0 {
-		return t.onDuplicate(m, c, sender)
+		return t.onDuplicate(ctx, m, c, sender)
 	}
-	if err := t.insertRaw(m, seq); err != nil {
+	if err := t.insertRaw(ctx, m, seq); err != nil {
 		return err
 	}
-	if err := t.countMessage(c.id, m.Timestamp.UnixMilli()); err != nil {
+	if err := t.countMessage(ctx, c.id, m.Timestamp.UnixMilli()); err != nil {
 		return err
 	}
-	return t.appendEvent(eventMessageCreated, seq, 0)
+	return t.appendEvent(ctx, eventMessageCreated, seq, 0)
 }
 
 // ensureSender is the person who wrote m. Where the fact does not say, it is the
 // account itself or the other side of the chat.
-func (t *writeTx) ensureSender(m bridge.Message, c chatRow) (person, error) {
+func (t *writeTx) ensureSender(ctx context.Context, m bridge.Message, c chatRow) (person, error) {
 	switch {
 	case m.SenderJID.IsPerson():
-		return t.ensurePerson(m.SenderJID)
+		return t.ensurePerson(ctx, m.SenderJID)
 	case m.FromMe && t.people.owner != 0:
 		me, _ := t.people.get(t.people.owner)
 		return me, nil
@@ -51,7 +52,7 @@ func (t *writeTx) ensureSender(m bridge.Message, c chatRow) (person, error) {
 		other, _ := t.people.get(c.person)
 		return other, nil
 	}
-	return t.ensurePerson(unknownSender)
+	return t.ensurePerson(ctx, unknownSender)
 }
 
 // unknownSender stands for whoever wrote a message whose stanza does not say:
@@ -59,13 +60,13 @@ func (t *writeTx) ensureSender(m bridge.Message, c chatRow) (person, error) {
 const unknownSender bridge.JID = "0@" + bridge.ServerUser
 
 // insertMessage answers 0 where the message is stored already.
-func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender person) (int64, error) {
+func (t *writeTx) insertMessage(ctx context.Context, m bridge.Message, c chatRow, sender person) (int64, error) {
 	column, err := packDetails(m)
 	if err != nil {
 		return 0, err
 	}
 	seq := t.numbers.seq + 1
-	added, err := t.change(`
+	added, err := t.change(ctx, `
 		INSERT INTO messages (arrival, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, status)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chat, id) DO NOTHING`,
@@ -78,12 +79,12 @@ func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender person) (int
 	return seq, nil
 }
 
-func (t *writeTx) insertRaw(m bridge.Message, seq int64) error {
+func (t *writeTx) insertRaw(ctx context.Context, m bridge.Message, seq int64) error {
 	ref, err := packRef(m)
 	if err != nil {
 		return err
 	}
-	return t.run(`
+	return t.run(ctx, `
 		INSERT INTO message_raw (arrival, raw, media_ref, view_once, expiration) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (arrival) DO UPDATE SET raw = excluded.raw, media_ref = excluded.media_ref,
 			view_once = excluded.view_once, expiration = excluded.expiration`,
@@ -106,9 +107,9 @@ type target struct {
 func (m target) isPlaceholder() bool { return m.kind == bridge.TypeUndecryptable }
 
 // findMessage looks a message up by its chat, in either form, and its id.
-func (t *writeTx) findMessage(chat bridge.JID, id string) (target, bool, error) {
+func (t *writeTx) findMessage(ctx context.Context, chat bridge.JID, id string) (target, bool, error) {
 	var m target
-	found, err := t.find(`
+	found, err := t.find(ctx, `
 		SELECT m.arrival, m.chat, m.sender, m.from_me, m.type, m.timestamp, m.content, ifnull(m.details, ''),
 			ifnull(m.edited_at, 0), ifnull(m.deleted_at, 0), ifnull(m.status, -1), c.is_group
 		FROM chats c JOIN messages m ON m.chat = c.id
@@ -121,20 +122,20 @@ func (t *writeTx) findMessage(chat bridge.JID, id string) (target, bool, error) 
 
 // onDuplicate is a message that is stored already: usually told twice, sometimes the
 // real one for a placeholder, or an own message that got further.
-func (t *writeTx) onDuplicate(m bridge.Message, c chatRow, sender person) error {
-	stored, found, err := t.findMessage(m.Chat, m.ID)
+func (t *writeTx) onDuplicate(ctx context.Context, m bridge.Message, c chatRow, sender person) error {
+	stored, found, err := t.findMessage(ctx, m.Chat, m.ID)
 	if err != nil || !found {
 		return err
 	}
-	waits, err := t.awaitsOriginal(stored)
+	waits, err := t.awaitsOriginal(ctx, stored)
 	if err != nil {
 		return err
 	}
 	if waits && m.MessageType != bridge.TypeUndecryptable {
-		return t.replacePlaceholder(m, stored, sender)
+		return t.replacePlaceholder(ctx, m, stored, sender)
 	}
 	if m.FromMe && stored.fromMe && m.Status != nil {
-		return t.advanceStatus(stored.seq, *m.Status)
+		return t.advanceStatus(ctx, stored.seq, *m.Status)
 	}
 	return nil
 }
@@ -143,7 +144,7 @@ func (t *writeTx) onDuplicate(m bridge.Message, c chatRow, sender person) error 
 // placeholder's place in the order and is told as message.updated: that there
 // is a message was told before. A deletion that came meanwhile stays, and so
 // does an edit.
-func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender person) error {
+func (t *writeTx) replacePlaceholder(ctx context.Context, m bridge.Message, stored target, sender person) error {
 	if stored.deleted != 0 || stored.fromMe != m.FromMe || !t.couldBeOne(stored.sender, sender) {
 		return nil
 	}
@@ -151,20 +152,20 @@ func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender per
 	if err != nil {
 		return err
 	}
-	err = t.run(`
+	err = t.run(ctx, `
 		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, details = ?, status = ?, edited_at = NULL
 		WHERE arrival = ?`,
 		sender.id, m.MessageType, m.PushName, m.Content, folded(m.Content), column, statusColumn(m), stored.seq)
 	if err != nil {
 		return err
 	}
-	if err := t.insertRaw(m, stored.seq); err != nil {
+	if err := t.insertRaw(ctx, m, stored.seq); err != nil {
 		return err
 	}
-	if err := t.contentChanged(stored.seq); err != nil {
+	if err := t.contentChanged(ctx, stored.seq); err != nil {
 		return err
 	}
-	return t.applyParkedEdit(m.Chat, m.ID, stored.seq)
+	return t.applyParkedEdit(ctx, m.Chat, m.ID, stored.seq)
 }
 
 // couldBeOne is false only where two people are known to be different: a
@@ -178,31 +179,31 @@ func (t *writeTx) couldBeOne(stored int64, p person) bool {
 }
 
 // contentChanged tells that a message reads differently now.
-func (t *writeTx) contentChanged(seq int64) error {
-	if err := t.markStale(seq); err != nil {
+func (t *writeTx) contentChanged(ctx context.Context, seq int64) error {
+	if err := t.markStale(ctx, seq); err != nil {
 		return err
 	}
-	return t.appendEvent(eventMessageUpdated, seq, 0)
+	return t.appendEvent(ctx, eventMessageUpdated, seq, 0)
 }
 
 // removeMessage takes a message out altogether.
-func (t *writeTx) removeMessage(seq int64) error {
-	if err := t.recordErasedFile(seq); err != nil {
+func (t *writeTx) removeMessage(ctx context.Context, seq int64) error {
+	if err := t.recordErasedFile(ctx, seq); err != nil {
 		return err
 	}
-	if err := t.markErased(); err != nil {
+	if err := t.markErased(ctx); err != nil {
 		return err
 	}
 	var chat, timestamp int64
-	found, err := t.find("DELETE FROM messages WHERE arrival = ? RETURNING chat, timestamp",
+	found, err := t.find(ctx, "DELETE FROM messages WHERE arrival = ? RETURNING chat, timestamp",
 		[]any{seq}, &chat, &timestamp)
 	if err != nil || !found {
 		return err
 	}
 	if seq == t.numbers.seq {
-		if err := t.setSetting(settingArrival, strconv.FormatInt(seq, 10)); err != nil {
+		if err := t.setSetting(ctx, settingArrival, strconv.FormatInt(seq, 10)); err != nil {
 			return err
 		}
 	}
-	return t.uncountMessage(chat, timestamp)
+	return t.uncountMessage(ctx, chat, timestamp)
 }

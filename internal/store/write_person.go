@@ -2,21 +2,22 @@ package store
 
 import (
 	"bridged/internal/bridge"
+	"context"
 )
 
 // ensurePerson finds whoever jid names, or makes them known.
-func (t *writeTx) ensurePerson(jid bridge.JID) (person, error) {
+func (t *writeTx) ensurePerson(ctx context.Context, jid bridge.JID) (person, error) {
 	if p, ok := t.people.find(jid); ok {
 		return p, nil
 	}
 	if jid.IsLID() {
-		return t.addPerson("", jid)
+		return t.addPerson(ctx, "", jid)
 	}
-	return t.addPerson(jid, "")
+	return t.addPerson(ctx, jid, "")
 }
 
-func (t *writeTx) addPerson(pn, lid bridge.JID) (person, error) {
-	id, err := t.insert("INSERT INTO people (pn, lid) VALUES (nullif(?, ''), nullif(?, ''))", string(pn), string(lid))
+func (t *writeTx) addPerson(ctx context.Context, pn, lid bridge.JID) (person, error) {
+	id, err := t.insert(ctx, "INSERT INTO people (pn, lid) VALUES (nullif(?, ''), nullif(?, ''))", string(pn), string(lid))
 	if err != nil {
 		return person{}, err
 	}
@@ -26,23 +27,23 @@ func (t *writeTx) addPerson(pn, lid bridge.JID) (person, error) {
 		t.people.point(pn, id)
 	}
 	if lid != "" {
-		err = t.assignLID(lid, id)
+		err = t.assignLID(ctx, lid, id)
 	}
 	return p, err
 }
 
 // assignLID says that a LID means a person from now on.
-func (t *writeTx) assignLID(lid bridge.JID, id int64) error {
+func (t *writeTx) assignLID(ctx context.Context, lid bridge.JID, id int64) error {
 	t.people.point(lid, id)
-	return t.run(`
+	return t.run(ctx, `
 		INSERT INTO identities (lid, person) VALUES (?, ?)
 		ON CONFLICT (lid) DO UPDATE SET person = excluded.person`, string(lid), id)
 }
 
 // saveNumbersOf writes the identities of p.
-func (t *writeTx) saveNumbersOf(p person) error {
+func (t *writeTx) saveNumbersOf(ctx context.Context, p person) error {
 	t.people.set(p)
-	return t.run("UPDATE people SET pn = nullif(?, ''), lid = nullif(?, '') WHERE id = ?",
+	return t.run(ctx, "UPDATE people SET pn = nullif(?, ''), lid = nullif(?, '') WHERE id = ?",
 		string(p.pn), string(p.lid), p.id)
 }
 
@@ -53,7 +54,7 @@ func (t *writeTx) saveNumbersOf(p person) error {
 // a phone number names a person for good, so nothing that was said under the
 // old number is ever attributed to the new one. A number that gets a new LID
 // stays the person it was, and its old LID goes on meaning that person.
-func (t *writeTx) saveIdentity(f bridge.Identity) error {
+func (t *writeTx) saveIdentity(ctx context.Context, f bridge.Identity) error {
 	if f.PN.Kind() != bridge.KindIndividual || !f.LID.IsLID() {
 		return nil
 	}
@@ -63,67 +64,67 @@ func (t *writeTx) saveIdentity(f bridge.Identity) error {
 	case hasPN && hasLID && owner.id == holder.id && owner.lid == f.LID:
 		return nil
 	case !hasPN && !hasLID:
-		_, err := t.addPerson(f.PN, f.LID)
+		_, err := t.addPerson(ctx, f.PN, f.LID)
 		return err
 	case !hasPN && holder.pn == "":
-		return t.nameByPhone(holder, f.PN)
+		return t.nameByPhone(ctx, holder, f.PN)
 	case !hasPN:
 		var err error
-		if owner, err = t.addPerson(f.PN, ""); err != nil {
+		if owner, err = t.addPerson(ctx, f.PN, ""); err != nil {
 			return err
 		}
 	}
-	return t.giveLID(owner, holder, f.LID)
+	return t.giveLID(ctx, owner, holder, f.LID)
 }
 
 // nameByPhone gives a person known by a LID alone their phone number.
-func (t *writeTx) nameByPhone(p person, pn bridge.JID) error {
+func (t *writeTx) nameByPhone(ctx context.Context, p person, pn bridge.JID) error {
 	p.pn = pn
 	t.people.point(pn, p.id)
-	if err := t.saveNumbersOf(p); err != nil {
+	if err := t.saveNumbersOf(ctx, p); err != nil {
 		return err
 	}
-	return t.updatePrivateChat(p)
+	return t.updatePrivateChat(ctx, p)
 }
 
 // giveLID makes lid the LID of p. The present holder, if there is one, loses
 // it, or becomes p where the LID is all that was known of them.
-func (t *writeTx) giveLID(p, holder person, lid bridge.JID) error {
+func (t *writeTx) giveLID(ctx context.Context, p, holder person, lid bridge.JID) error {
 	if holder.id != 0 && holder.id != p.id {
-		if err := t.takeLID(&p, holder, lid); err != nil {
+		if err := t.takeLID(ctx, &p, holder, lid); err != nil {
 			return err
 		}
 	}
 	p.lid = lid
-	if err := t.saveNumbersOf(p); err != nil {
+	if err := t.saveNumbersOf(ctx, p); err != nil {
 		return err
 	}
-	if err := t.assignLID(lid, p.id); err != nil {
+	if err := t.assignLID(ctx, lid, p.id); err != nil {
 		return err
 	}
-	return t.appendChatUpdated(p)
+	return t.appendChatUpdated(ctx, p)
 }
 
-func (t *writeTx) takeLID(p *person, holder person, lid bridge.JID) error {
+func (t *writeTx) takeLID(ctx context.Context, p *person, holder person, lid bridge.JID) error {
 	if holder.pn == "" {
-		return t.mergePeople(holder, p)
+		return t.mergePeople(ctx, holder, p)
 	}
 	if holder.lid != lid {
 		return nil // one of its former LIDs
 	}
 	holder.lid = ""
-	if err := t.saveNumbersOf(holder); err != nil {
+	if err := t.saveNumbersOf(ctx, holder); err != nil {
 		return err
 	}
-	return t.appendChatUpdated(holder)
+	return t.appendChatUpdated(ctx, holder)
 }
 
 // saveContact learns a person's names.
-func (t *writeTx) saveContact(f bridge.Contact) error {
+func (t *writeTx) saveContact(ctx context.Context, f bridge.Contact) error {
 	if !f.JID.IsPerson() {
 		return nil
 	}
-	p, err := t.ensurePerson(f.JID)
+	p, err := t.ensurePerson(ctx, f.JID)
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (t *writeTx) saveContact(f bridge.Contact) error {
 	if p == before {
 		return nil
 	}
-	return t.saveNames(p)
+	return t.saveNames(ctx, p)
 }
 
 func set[T any](field *T, value *T) {
@@ -144,20 +145,20 @@ func set[T any](field *T, value *T) {
 }
 
 // savePushName learns a name that came with a message.
-func (t *writeTx) savePushName(p person, name string) error {
+func (t *writeTx) savePushName(ctx context.Context, p person, name string) error {
 	if name == "" || name == p.push {
 		return nil
 	}
 	p.push = name
-	return t.saveNames(p)
+	return t.saveNames(ctx, p)
 }
 
-func (t *writeTx) saveNames(p person) error {
+func (t *writeTx) saveNames(ctx context.Context, p person) error {
 	t.people.set(p)
-	err := t.run("UPDATE people SET name = ?, push_name = ?, business_name = ? WHERE id = ?",
+	err := t.run(ctx, "UPDATE people SET name = ?, push_name = ?, business_name = ? WHERE id = ?",
 		p.name, p.push, p.business, p.id)
 	if err != nil {
 		return err
 	}
-	return t.updatePrivateChat(p)
+	return t.updatePrivateChat(ctx, p)
 }

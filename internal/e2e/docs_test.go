@@ -107,7 +107,8 @@ var link = regexp.MustCompile(`\]\(([^)#:\s]*)(#[^)\s]*)?\)`)
 
 // TestDocs_LinksLeadSomewhere follows the links between the pages.
 func TestDocs_LinksLeadSomewhere(t *testing.T) {
-	for _, page := range documents(t) {
+	pages := append(documents(t), "../../CONTRIBUTING.md", "../../SECURITY.md", "../../CHANGELOG.md")
+	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

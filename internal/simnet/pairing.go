@@ -72,9 +72,9 @@ func (n *Network) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingRe
 	return true
 }
 
-// newRef makes a reference by which a phone finds this client. The caller holds mu.
+// newRef makes a reference by which a phone finds this client. It is as long as WhatsApp's, and so is the QR code. The caller holds mu.
 func (n *Network) newRef(p *pairing) string {
-	ref := "2@" + base64.RawURLEncoding.EncodeToString(randomBytes(48))
+	ref := "2@" + base64.StdEncoding.EncodeToString(randomBytes(74))
 	p.refs = append(p.refs, ref)
 	n.pairings[ref] = p
 	return ref

@@ -21,7 +21,7 @@ import (
 
 const benchSize = 100 << 20
 
-// BenchmarkDownload is a download of 100 MB, nothing cached, over TLS from the
+// BenchmarkDownload downloads 100 MB, nothing cached, over TLS from the
 // same machine.
 func BenchmarkDownload(b *testing.B) {
 	c, cdn := newTestCache(b, 0)
@@ -39,7 +39,7 @@ func BenchmarkDownload(b *testing.B) {
 	}
 }
 
-// BenchmarkDownloadInMemory is the same as whatsmeow's Download does it: read
+// BenchmarkDownloadInMemory does the same as whatsmeow's Download: read
 // all, hash, check the MAC, decrypt, hash. It writes no file.
 func BenchmarkDownloadInMemory(b *testing.B) {
 	_, cdn := newTestCache(b, 0)
@@ -88,7 +88,7 @@ func openInMemory(b *testing.B, data []byte, m *bridge.Media) {
 	}
 }
 
-// BenchmarkDecrypt and BenchmarkDecryptInMemory leave the network out.
+// BenchmarkDecrypt measures decryption without the network.
 func BenchmarkDecrypt(b *testing.B) {
 	m, encrypted := encryptedMedia(b, bridge.MediaVideo, randomBytes(benchSize))
 	b.SetBytes(benchSize)
@@ -119,7 +119,7 @@ func BenchmarkEncrypt(b *testing.B) {
 	}
 }
 
-// BenchmarkEncryptInMemory is as whatsmeow's Upload encrypts.
+// BenchmarkEncryptInMemory encrypts as whatsmeow's Upload does.
 func BenchmarkEncryptInMemory(b *testing.B) {
 	plain, key := randomBytes(benchSize), make([]byte, mediaKeySize)
 	b.SetBytes(benchSize)
@@ -129,7 +129,7 @@ func BenchmarkEncryptInMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkCipher is AES-CBC alone, to compare with.
+// BenchmarkCipher measures AES-CBC alone, for comparison.
 func BenchmarkCipher(b *testing.B) {
 	block, err := aes.NewCipher(make([]byte, 32))
 	if err != nil {
@@ -165,7 +165,7 @@ func BenchmarkCached(b *testing.B) {
 	}
 }
 
-// heapPeak runs do and answers by how much the heap grew at most meanwhile.
+// heapPeak runs do and returns by how much the heap grew at most meanwhile.
 func heapPeak(do func()) int64 {
 	var before, now runtime.MemStats
 	runtime.GC()
@@ -192,8 +192,8 @@ func heapPeak(do func()) int64 {
 	return int64(peak.Load()) - int64(before.HeapInuse)
 }
 
-// TestMemory_StaysFlat downloads and seals eight large files at once. The CDN is
-// in the same process and is part of what is measured.
+// TestMemory_StaysFlat downloads and encrypts eight large files at once. The CDN
+// runs in the same process and is part of what is measured.
 func TestMemory_StaysFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("moves hundreds of megabytes")
@@ -247,8 +247,8 @@ func TestMemory_StaysFlat(t *testing.T) {
 		}
 		wait.Wait()
 	})
-	t.Logf("8 seals of %d MiB: +%.1f MiB", size>>20, float64(grown)/(1<<20))
+	t.Logf("8 encryptions of %d MiB: +%.1f MiB", size>>20, float64(grown)/(1<<20))
 	if grown > limit {
-		t.Errorf("sealing takes %d MiB", grown>>20)
+		t.Errorf("encrypting takes %d MiB", grown>>20)
 	}
 }

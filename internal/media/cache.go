@@ -17,28 +17,28 @@ import (
 	"bridged/internal/bridge"
 )
 
-// CacheOptions describe a [Cache].
+// CacheOptions configures a [Cache].
 type CacheOptions struct {
-	// Dir is where the files lie, decrypted. It is made where it does not exist,
-	// and again if it is wiped. Downloads under way lie there too, so that a
-	// finished one appears in one step.
+	// Dir holds the files, decrypted. It is created if it does not exist, and again
+	// if it is wiped. Downloads in progress lie there too, so that a finished one
+	// appears in one step.
 	Dir string
-	// MaxBytes is how much is kept on the disk beyond what is open; 0 keeps nothing.
+	// MaxBytes limits what is kept on the disk beyond open files; 0 keeps nothing.
 	MaxBytes int64
 	// MaxFile is the largest file that is downloaded.
 	MaxFile int64
 	CDN     *CDN
 	Account Account
-	// HasFile reports whether a message still has its file: whether it was not
-	// deleted since the caller of Open read it. Nil stands for one that always has.
+	// HasFile reports whether a message still has its file, that is, was not deleted
+	// since the caller of Open read it. If nil, every message does.
 	HasFile func(ctx context.Context, m bridge.Message) (bool, error)
 	Log     zerolog.Logger
 }
 
-// Cache answers the files of messages. Files are shown only once they are
-// verified whole; those that it holds are served without the network. The least
-// recently used go first when there are too many, but none that is open. It is
-// safe for concurrent use.
+// Cache opens the files of messages. It shows a file only once it is verified
+// whole, and serves what it holds without the network. When it grows too large, the
+// least recently used files go first, but none that is open. It is safe for
+// concurrent use.
 type Cache struct {
 	downloader
 	hasFile    func(ctx context.Context, m bridge.Message) (bool, error)
@@ -70,8 +70,8 @@ func NewCache(o CacheOptions) (*Cache, error) {
 	return c, nil
 }
 
-// Close gives up the downloads under way and waits for their end. Files that are
-// open stay readable.
+// Close cancels the downloads in progress and waits until they have ended. Open
+// files stay readable.
 func (c *Cache) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -80,15 +80,15 @@ func (c *Cache) Close() {
 	c.work.Wait()
 }
 
-// Size returns how many bytes are kept.
+// Size returns the total size of the files that are kept, in bytes.
 func (c *Cache) Size() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lru.total
 }
 
-// File is a verified whole file, open for reading. The embedded [os.File] is
-// what lets the kernel send it without copying.
+// File is a verified, complete file, open for reading. The embedded [os.File] lets
+// the kernel send it without copying.
 type File struct {
 	*os.File
 	Size    int64
@@ -98,11 +98,11 @@ type File struct {
 	close func() error
 }
 
-// Close ends the reading. It is safe to call more than once.
+// Close closes the file. It is safe to call more than once.
 func (f *File) Close() error { return f.close() }
 
-// Open answers the file of a message, from the cache or the CDN. Many callers
-// that want one file share one download, which goes on while one of them waits.
+// Open opens the file of a message, from the cache or the CDN. Callers that want
+// the same file share one download, which continues while any of them waits.
 //
 // Its errors are [bridge.CodeNotFound] for a message without a file,
 // [bridge.CodeMediaTooLarge], [bridge.CodeMediaGone], [bridge.CodeMediaInvalid],
@@ -135,12 +135,12 @@ func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 		if !lost {
 			return nil, bridge.Fail(bridge.CodeStorageUnavailable, "the stored file could not be opened").Because(err)
 		}
-		// Somebody wiped the directory, or touched the file: get it again.
+		// The directory was wiped, or the file changed: get it again.
 		c.log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media lost")
 	}
 }
 
-// errForgotten is for downloads whose file was told to be forgotten meanwhile.
+// errForgotten is the end of a download whose file was forgotten meanwhile.
 var errForgotten = errors.New("file forgotten")
 
 // stillHasFile fails with [bridge.CodeNotFound] for a message that was deleted.
@@ -154,23 +154,22 @@ func (c *Cache) stillHasFile(ctx context.Context, m bridge.Message) error {
 	return nil
 }
 
-// Forget removes the files of deleted messages from the disk at once. Who has one
-// open may finish reading it; a download under way is not kept. A message that is
-// not deleted and has the same file (a forward) downloads it again when asked.
+// Forget removes the files of deleted messages from the disk at once. Readers that
+// have one open may finish; a download in progress is not kept. A message with the
+// same file that is not deleted (a forward) downloads it again when asked.
 //
 // Call it before the deletion is committed, so that a crash leaves nothing behind,
-// and again afterwards, for a download that began in between: of those that begin
-// later HasFile tells. Files that the cache does not hold cost a hash and a look
-// into a map, and nil is permitted. Its error is a file that could not be removed:
-// the cache never shows it again, and tries again to remove it as it does with
-// files that are too many.
+// and again afterwards, for downloads that began in between; HasFile catches those
+// that begin later. Files that the cache does not hold cost a hash and a map lookup;
+// nil files are permitted. An error means that a file could not be removed: the
+// cache never shows it again, and retries when it evicts.
 func (c *Cache) Forget(files ...*bridge.Media) error {
 	var failed []error
 	for _, file := range files {
 		if file == nil {
 			continue
 		}
-		if name, err := nameOf(file); err == nil { // what has no name was never kept
+		if name, err := nameOf(file); err == nil { // a file without a name was never kept
 			failed = append(failed, c.forget(name))
 		}
 	}
@@ -187,14 +186,14 @@ func (c *Cache) forget(name string) error {
 	return c.lru.forget(name)
 }
 
-// nameOf returns the cache's name for a file: by the hash of the encrypted bytes,
-// which is checked, and by the keys that open them. Two files of which senders
-// claim the same contents are two files, and a message without the key has no
-// claim to one.
+// nameOf returns the cache's name for a file. It derives from the hash of the
+// encrypted bytes, which is checked, and from the key that decrypts them. Files
+// whose senders merely claim the same contents have different names, and a message
+// with the wrong key finds nothing.
 //
-// A message without that hash has a file of its own, named by its place on the CDN.
-// As the place may change, nothing could find that file again to forget it: its
-// name is that of a partial file, and it goes as soon as nobody reads it.
+// A message without that hash has a file for itself, named by its place on the CDN.
+// As the place may change, Forget might not find that file again: it gets the name
+// of a partial file, and is removed as soon as nobody reads it.
 func nameOf(m *bridge.Media) (string, error) {
 	if _, err := expand(m.Ref.MediaKey, m.Type); err != nil {
 		return "", err
@@ -213,8 +212,8 @@ func nameOf(m *bridge.Media) (string, error) {
 	return prefix + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// take answers a kept file, held against eviction, and gets it there
-// first if need be.
+// take returns a kept file, held against eviction. If there is none, it downloads
+// the file first.
 func (c *Cache) take(ctx context.Context, name string, m bridge.Message) (*entry, error) {
 	c.mu.Lock()
 	if b := c.lru.find(name); b != nil && b.verified {
@@ -236,7 +235,7 @@ func (c *Cache) take(ctx context.Context, name string, m bridge.Message) (*entry
 	}
 }
 
-// giveBack ends a hold, and takes a file that was lost out of the lru.
+// giveBack ends a hold, and discards a file that was lost.
 func (c *Cache) giveBack(b *entry, lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -246,8 +245,8 @@ func (c *Cache) giveBack(b *entry, lost bool) {
 	c.release(b)
 }
 
-// release ends a hold, which may make room for a download that waits. The caller
-// holds mu.
+// release ends a hold, which may make room for a waiting download. The caller holds
+// mu.
 func (c *Cache) release(b *entry) {
 	c.lru.release(b)
 	c.admitNext()
@@ -271,7 +270,7 @@ func (c *Cache) openEntry(b *entry, m bridge.Message) (*File, error) {
 	return &File{File: file, Size: b.size, ModTime: m.Timestamp.Time, SHA256: b.sha256, close: closeOnce}, nil
 }
 
-// errMissing is for files that are not there any more as they were.
+// errMissing means that a file is gone, or not what it was.
 var errMissing = errors.New("file missing or changed")
 
 func openSized(path string, size int64) (*os.File, error) {
@@ -292,7 +291,7 @@ func openSized(path string, size int64) (*os.File, error) {
 	return file, nil
 }
 
-// verifyKept checks a file that an earlier process left. It fails with errMissing
+// verifyKept verifies a file that an earlier process left. It fails with errMissing
 // if there is none.
 func (c *Cache) verifyKept(name string) (received, error) {
 	kept, err := c.contentOf(name)
@@ -317,7 +316,7 @@ func (c *Cache) contentOf(name string) (content, error) {
 	return b.content, nil
 }
 
-// hashFile reads a file through.
+// hashFile returns the hash and the size of a file.
 func hashFile(path string) (got content, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -9,29 +9,28 @@ import (
 )
 
 const (
-	// maxDownloads is how many downloads run at once; the others wait.
+	// maxDownloads limits the downloads at a time; the others wait.
 	maxDownloads = 8
-	// downloadsOfDisk is how many files of the largest size may lie on the disk
-	// beyond the cache: downloads under way, and what is read just now.
+	// downloadsOfDisk limits the disk that is used beyond the cache, in files of the
+	// largest size: downloads in progress, and files being read.
 	downloadsOfDisk = 2
-	// admissionPatience is how long a download waits for its turn.
+	// admissionPatience limits how long a download waits for its turn.
 	admissionPatience = 2 * time.Minute
-	// busyRetry is when a caller may try again whose download had no turn.
+	// busyRetry is the Retry-After for a caller whose download had no turn.
 	busyRetry = 10 * time.Second
 )
 
-// admission decides which downloads may begin, in the order in which they came. It
-// bounds their number, and the bytes that they and open files take beyond the
-// cache's limit.
+// admission decides which downloads may begin, first come, first served. It bounds
+// their number, and the bytes that they and open files take beyond the cache's limit.
 type admission struct {
 	patience time.Duration
 
 	running  int
-	reserved int64     // bytes of those that run
+	reserved int64     // bytes of the running ones
 	waiting  []*ticket // the longest waiting first
 }
 
-// ticket is a download's place in the order.
+// ticket is a download's place in the queue.
 type ticket struct {
 	size     int64
 	admitted chan struct{} // closed when it may begin
@@ -42,13 +41,13 @@ func (c *Cache) room() int64 {
 	return downloadsOfDisk*encryptedSize(c.maxFile) - c.lru.excess() - c.reserved
 }
 
-// expectedSize returns how much disk a file may take while it is downloaded.
+// expectedSize returns the disk space to reserve for a download.
 func (c *Cache) expectedSize(m *bridge.Media) int64 {
 	size, _ := c.limit(m)
 	return size
 }
 
-// admit waits until a download of so many bytes may begin.
+// admit waits until a download of that size may begin.
 func (c *Cache) admit(ctx context.Context, size int64) (*ticket, error) {
 	t := &ticket{size: size, admitted: make(chan struct{})}
 	c.mu.Lock()
@@ -71,7 +70,8 @@ func (c *Cache) admit(ctx context.Context, size int64) (*ticket, error) {
 	}
 }
 
-// withdraw takes a download out of the order, whose turn may just have come.
+// withdraw takes a download out of the queue, or gives up the turn that it was just
+// given.
 func (c *Cache) withdraw(t *ticket) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,7 @@ func (c *Cache) withdraw(t *ticket) {
 	c.ended(t)
 }
 
-// admitNext lets those begin whose turn it is. The caller holds mu.
+// admitNext starts the waiting downloads that fit. The caller holds mu.
 func (c *Cache) admitNext() {
 	for len(c.waiting) > 0 {
 		next := c.waiting[0]
@@ -97,7 +97,7 @@ func (c *Cache) admitNext() {
 	}
 }
 
-// endTurn gives up the place that a download has taken.
+// endTurn gives up a download's turn.
 func (c *Cache) endTurn(f *download) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +105,7 @@ func (c *Cache) endTurn(f *download) {
 	f.begun = nil
 }
 
-// ended gives the place of a download to the next. The caller holds mu.
+// ended passes the turn of a download to the next. The caller holds mu.
 func (c *Cache) ended(t *ticket) {
 	if t == nil {
 		return
@@ -115,8 +115,8 @@ func (c *Cache) ended(t *ticket) {
 	c.admitNext()
 }
 
-// makeRoom removes cached files that nobody reads, those longest unused first,
-// until so many bytes of a full disk are free. It is a [room].
+// makeRoom removes cached files that nobody reads, the least recently used first,
+// until that many bytes of a full disk are free. It is a [room].
 func (c *Cache) makeRoom(size int64) bool {
 	c.mu.Lock()
 	removed := c.lru.shrink(c.lru.total - size)

@@ -15,7 +15,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// blocked is a CDN whose answers wait until they may go on.
+// blocked holds the answers of the CDN back until goOn is called.
 func blocked(cdn *fakeCDN) (begun chan struct{}, goOn func()) {
 	begun, gate := make(chan struct{}, 100), make(chan struct{})
 	cdn.serve(func(_ http.ResponseWriter, r *http.Request) {
@@ -28,13 +28,13 @@ func blocked(cdn *fakeCDN) (begun chan struct{}, goOn func()) {
 	return begun, sync.OnceFunc(func() { close(gate) })
 }
 
-// large sends a file that takes nearly the largest size.
+// large sends a file of nearly the largest size.
 func large(c *Cache, cdn *fakeCDN, i int) (bridge.Message, []byte) {
 	plain := randomBytes(int(c.maxFile) - i)
 	return cdn.send(bridge.MediaVideo, plain), plain
 }
 
-// Twelve large files at once, and a cache that keeps next to nothing: two lie on
+// Of twelve large files at once, with a cache that keeps next to nothing, two are on
 // the disk at a time, and all arrive.
 func TestAdmission_BoundsTheBytesUnderWay(t *testing.T) {
 	c, cdn := newTestCache(t, 1000)
@@ -66,7 +66,7 @@ func TestAdmission_BoundsTheBytesUnderWay(t *testing.T) {
 	}
 }
 
-// diskUse adds up what lies in the cache's directory.
+// diskUse returns the size of all files in the cache's directory.
 func diskUse(t *testing.T, c *Cache) (size int64) {
 	entries, err := os.ReadDir(c.lru.dir)
 	if err != nil {
@@ -80,7 +80,7 @@ func diskUse(t *testing.T, c *Cache) (size int64) {
 	return size
 }
 
-// What is read slowly takes room as well: downloads wait until it is closed.
+// A file that is read slowly takes room as well: downloads wait until it is closed.
 func TestAdmission_CountsWhatIsOpen(t *testing.T) {
 	c, cdn := newTestCache(t, 0)
 	c.maxFile = chunkSize
@@ -123,7 +123,7 @@ func TestAdmission_BoundsTheNumber(t *testing.T) {
 	wait.Wait()
 }
 
-// Who waits too long is told to come back, and who goes away waits no longer.
+// A caller that waits too long is told to retry, one that goes away waits no longer.
 func TestAdmission_EndsTheWait(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	begun, goOn := blocked(cdn)
@@ -161,8 +161,8 @@ func TestAdmission_EndsTheWait(t *testing.T) {
 	wantFile(t, c, late, []byte("late"))
 }
 
-// A full disk takes the room from the cache: from what nobody reads, the longest
-// unused first. One that stays full is told as such.
+// A full disk takes room from the cached files that nobody reads, the least recently
+// used first. If it stays full, the error says so.
 func TestCache_FullDiskEvictsFirst(t *testing.T) {
 	c, cdn := smallDisk(t)
 	const size = 300 << 10

@@ -10,19 +10,19 @@ import (
 	"bridged/internal/bridge"
 )
 
-// download is the one effort to get a file, for all who wait for it. Its fields
-// are guarded by the cache's mu; entry and err are set before done is closed.
+// download gets one file for all callers that wait for it. Its fields are guarded by
+// the cache's mu; entry and err are set before done is closed.
 type download struct {
 	waiters int
 	cancel  context.CancelFunc
 	done    chan struct{}
 	entry   *entry
 	err     error
-	begun   *ticket // the place that it has taken; nil while it has none
+	begun   *ticket // its turn; nil before and after
 }
 
-// join waits in the download for a file, which it begins where there is none. The
-// caller holds mu.
+// join adds a waiter to the download of a file, and starts the download if there is
+// none. The caller holds mu.
 func (c *Cache) join(name string, m bridge.Message) (*download, error) {
 	if c.closed {
 		return nil, errStopping()
@@ -44,13 +44,13 @@ func (c *Cache) join(name string, m bridge.Message) (*download, error) {
 
 func errStopping() error { return bridge.NotConnected("the service is stopping") }
 
-// leave ends the waiting of a caller that went away. Nobody joins a download that
-// nobody waits for: it is about to fail.
+// leave removes a waiter whose caller went away. A download that nobody waits for is
+// cancelled, and nobody joins it any more.
 func (c *Cache) leave(name string, f *download) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
-	case <-f.done: // at the same moment: the file is already held for the caller
+	case <-f.done: // just finished: the file is already held for the caller
 		if f.entry != nil {
 			c.release(f.entry)
 		}
@@ -65,8 +65,8 @@ func (c *Cache) leave(name string, f *download) {
 	}
 }
 
-// get verifies what an earlier process left, or downloads the file. An empty path
-// means that the file lies where it belongs already.
+// get verifies the file that an earlier process left, or downloads it. An empty path
+// means that the file is already in its place.
 func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Message) (received, error) {
 	if got, err := c.verifyKept(name); err == nil {
 		return got, nil
@@ -92,10 +92,9 @@ func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Mess
 	return got, nil
 }
 
-// downloadAdmitted downloads a file when its turn comes. One that turns out to be
-// larger than its message says waits for another turn, with the room of the
-// largest: what a sender writes decides neither the room nor whether the file can
-// be had.
+// downloadAdmitted downloads a file when its turn comes. If it turns out to be
+// larger than its message says, it waits for another turn, with the room of the
+// largest: the sender's figure may be wrong, and must not exceed the bound.
 func (c *Cache) downloadAdmitted(ctx context.Context, f *download, m bridge.Message) (received, error) {
 	got, err := c.downloadOnTurn(ctx, f, m)
 	if errors.Is(err, errTooLong) {
@@ -116,7 +115,7 @@ func (c *Cache) downloadOnTurn(ctx context.Context, f *download, m bridge.Messag
 	return c.downloadWhole(ctx, m)
 }
 
-// warnOfClaims logs what the message says of its file and the bytes disprove.
+// warnOfClaims logs where the message's description of its file is wrong.
 func (c *Cache) warnOfClaims(m bridge.Message, got content) {
 	if m.Media.Size > 0 && m.Media.Size != got.size {
 		c.log.Warn().Str("msg_id", m.ID).Int64("bytes", got.size).Int64("claimed", m.Media.Size).Msg("media has another size than its message says")
@@ -139,7 +138,7 @@ func (c *Cache) downloadWhole(ctx context.Context, m bridge.Message) (got receiv
 	return received{}, explain(ctx, &writeError{err})
 }
 
-// land puts a file in the lru, held by all who wait, and wakes them. It keeps none
+// land puts a file in the lru, held by all waiters, and wakes them. It keeps no file
 // that was forgotten meanwhile, or that nobody waits for.
 func (c *Cache) land(name string, f *download, got received, err error) {
 	c.mu.Lock()

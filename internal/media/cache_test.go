@@ -39,7 +39,7 @@ func openTestCache(t testing.TB, dir string, keep int64, cdn *fakeCDN) *Cache {
 	return c
 }
 
-// wantFile reads a message's file and closes it. It may run beside the test.
+// wantFile reads a message's file and closes it. It may run in any goroutine.
 func wantFile(t testing.TB, c *Cache, m bridge.Message, want []byte) {
 	t.Helper()
 	f, err := c.Open(context.Background(), m)
@@ -388,7 +388,8 @@ func TestCache_SurvivesAWipe(t *testing.T) {
 	}
 }
 
-// fullDisk makes temporary files that are on a full disk: /dev/full under their name.
+// fullDisk returns a create function whose files fail as on a full disk: /dev/full
+// under their name.
 func fullDisk(create func() (*os.File, error)) func() (*os.File, error) {
 	return func() (*os.File, error) {
 		file, err := create()
@@ -532,8 +533,8 @@ func TestForget_AfterARestart(t *testing.T) {
 	wantOnly(t, c.lru.dir, 0)
 }
 
-// A message is deleted while its file comes: what comes is not kept, its own
-// readers hear of the deletion, and those of a forward get the file.
+// When a message is deleted while its file is downloaded, the file is not kept, its
+// own readers are told of the deletion, and those of a forward get the file.
 func TestForget_WhileItIsDownloaded(t *testing.T) {
 	for name, told := range map[string]bool{"told at once": true, "found out at the end": false} {
 		t.Run(name, func(t *testing.T) {
@@ -575,7 +576,7 @@ func TestForget_WhileItIsDownloaded(t *testing.T) {
 	}
 }
 
-// A message that was deleted between the look at the store and the download.
+// A message may be deleted between the look into the store and the download.
 func TestForget_BeforeTheDownloadBegins(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	m := cdn.send(bridge.MediaVideo, []byte("deleted"))
@@ -585,7 +586,7 @@ func TestForget_BeforeTheDownloadBegins(t *testing.T) {
 	wantOnly(t, c.lru.dir, 0)
 }
 
-// A file that cannot be removed is not shown, and removed when it can be.
+// A file that cannot be removed is not shown, and is removed as soon as possible.
 func TestForget_TriesAgain(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	m, other := cdn.send(bridge.MediaImage, []byte("deleted")), cdn.send(bridge.MediaImage, []byte("other"))
@@ -620,7 +621,7 @@ func TestCache_NamesFilesByWhatIsChecked(t *testing.T) {
 	}
 }
 
-// Files under the names of an earlier version would never be forgotten.
+// Files with the names of an earlier version could never be forgotten.
 func TestCache_RemovesFilesThatNothingNames(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	c.Close()

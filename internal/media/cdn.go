@@ -24,14 +24,14 @@ import (
 )
 
 const (
-	// minTries is how often a file is tried at least; every host is tried once
-	// however many there are.
+	// minTries is the least number of tries for a file. Every host is tried once,
+	// even if there are more.
 	minTries = 3
-	// defaultPause is how long to wait before a host is asked again, times the tries so far.
+	// defaultPause, times the tries so far, is the pause before a host is asked again.
 	defaultPause = time.Second
 	// maxPause bounds what a Retry-After may ask for within one try.
 	maxPause = 5 * time.Second
-	// webOrigin is what the CDN expects its requests to come from.
+	// webOrigin is the origin that the CDN expects of its clients.
 	webOrigin = "https://web.whatsapp.com"
 
 	dialTimeout         = 10 * time.Second
@@ -40,24 +40,24 @@ const (
 	maxHeaderBytes      = 64 << 10
 )
 
-// CDNOptions describe a [CDN]. The zero value is for the real network.
+// CDNOptions configures a [CDN]. The zero value is for the real network.
 type CDNOptions struct {
-	// Proxy is an http, https or socks5 proxy, which then resolves the hosts: what
-	// is private is left for it to refuse.
+	// Proxy is an http, https or socks5 proxy. The proxy resolves the hosts, and has
+	// to refuse private addresses itself.
 	Proxy *url.URL
 	// Authority signs the certificates of a simulated network, whose hosts may be
-	// addresses of any kind. It is nil for the real one.
+	// addresses of any kind. It is nil for the real network.
 	Authority *x509.CertPool
-	// Resolver looks up the hosts; the system's where it is nil.
+	// Resolver looks up the hosts; nil means the system's.
 	Resolver urlguard.Resolver
 	TempDir  string // for encrypted uploads
 	Log      zerolog.Logger
 }
 
-// CDN is the network's media servers. It decides where the program connects on
-// their account, whatever a sender or the network says: every address is built
-// and checked in one place, the client follows no redirects, and what is private
-// is refused at the moment of connecting. It is safe for concurrent use.
+// CDN is a client of the network's media servers. It alone decides where the program
+// connects to reach them, not a sender or the network: every address is built and
+// checked in one place, redirects are not followed, and private addresses are
+// refused at the moment of connecting. It is safe for concurrent use.
 type CDN struct {
 	client    *http.Client
 	guard     *urlguard.Guard
@@ -69,7 +69,7 @@ type CDN struct {
 	downloadIdle, uploadIdle, pause time.Duration
 }
 
-// NewCDN returns the media servers of a network. It connects to nothing.
+// NewCDN returns a client of a network's media servers. It does not connect yet.
 func NewCDN(o CDNOptions) *CDN {
 	c := &CDN{simulated: o.Authority != nil, tempDir: o.TempDir, log: o.Log,
 		downloadIdle: downloadIdle, uploadIdle: uploadIdle, pause: defaultPause}
@@ -85,9 +85,9 @@ func NewCDN(o CDNOptions) *CDN {
 	return c
 }
 
-// HTTPClient returns the client that reaches the media servers, for the library's
-// own requests. It refuses what [CDN] refuses. It has no total time-out: callers
-// give a deadline by context.
+// HTTPClient returns an HTTP client for the library's own requests to the media
+// servers, with the same restrictions. It has no total time-out: callers set a
+// deadline by context.
 func (c *CDN) HTTPClient() *http.Client { return c.client }
 
 func (c *CDN) transport(o CDNOptions) *http.Transport {
@@ -119,7 +119,7 @@ func withTimeout(dial dialFunc) dialFunc {
 	}
 }
 
-// checkedTransport makes no request that the check refuses, whoever built it.
+// checkedTransport refuses every request whose address fails the check.
 type checkedTransport struct {
 	*http.Transport
 	check func(*url.URL) error
@@ -169,7 +169,7 @@ func (c *CDN) address(host, path string) (string, error) {
 	return address, c.checkURL(u)
 }
 
-// checkURL refuses addresses that are not a host of the CDN by their form.
+// checkURL refuses addresses that by their form cannot be a CDN host's.
 func (c *CDN) checkURL(u *url.URL) error {
 	if u.Scheme != "https" || u.User != nil {
 		return errors.New("the address of a media server must be plain https")
@@ -177,7 +177,7 @@ func (c *CDN) checkURL(u *url.URL) error {
 	return c.checkHost(u.Host)
 }
 
-// checkHost refuses what is not the name of a public host: the real network names
+// checkHost refuses anything but the name of a public host: the real network names
 // neither addresses nor ports. A simulated one names its own address.
 func (c *CDN) checkHost(host string) error {
 	if _, err := netip.ParseAddrPort(host); err == nil && c.simulated {
@@ -193,7 +193,7 @@ func isNotHostName(r rune) bool {
 	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-", r)
 }
 
-// connect asks for the hosts and leaves out those that cannot be the CDN's.
+// connect asks for the hosts and drops those that cannot be the CDN's.
 func (c *CDN) connect(ctx context.Context, conns bridge.MediaConns, refresh bool) (bridge.MediaConn, error) {
 	conn, err := conns(ctx, refresh)
 	if err != nil {
@@ -213,8 +213,8 @@ func (c *CDN) connect(ctx context.Context, conns bridge.MediaConns, refresh bool
 	return conn, nil
 }
 
-// onHosts calls try with the hosts in turn until it succeeds, or fails in a way
-// that no other host can better.
+// onHosts calls try with the hosts in turn until it succeeds, or fails in a way that
+// no other host can improve on.
 func (c *CDN) onHosts(ctx context.Context, hosts []string, try func(host string) error) error {
 	var last error
 	for n := range max(minTries, len(hosts)) {
@@ -254,7 +254,7 @@ func (c *CDN) wait(ctx context.Context, try int, last error) error {
 }
 
 // do makes a request as the network's web client does. Its errors do not show the
-// address: whoever has it has the file, or the right to upload.
+// address, as knowing it is enough to get the file, or to upload.
 func (c *CDN) do(ctx context.Context, method, address string, body io.Reader, prepare func(*http.Request)) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
@@ -269,7 +269,7 @@ func (c *CDN) do(ctx context.Context, method, address string, body io.Reader, pr
 	return resp, withoutURL(err)
 }
 
-// withoutURL takes the address out of an error.
+// withoutURL removes the address from an error.
 func withoutURL(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {
@@ -278,10 +278,10 @@ func withoutURL(err error) error {
 	return err
 }
 
-// errStalled is the end of a request in which nothing moved any more.
+// errStalled ends a request in which nothing moved for too long.
 var errStalled = errors.New("the media server stopped sending or taking")
 
-// idleWatch ends a request's context with errStalled when nothing moves for a while.
+// idleWatch cancels a request with errStalled when nothing moves for a while.
 type idleWatch struct {
 	timer  *time.Timer
 	idle   time.Duration
@@ -296,7 +296,7 @@ func watchIdle(ctx context.Context, idle time.Duration) *idleWatch {
 	return w
 }
 
-// moved begins the time anew.
+// moved restarts the timer.
 func (w *idleWatch) moved() { w.timer.Reset(w.idle) }
 
 // stop ends the watch and the request.
@@ -305,7 +305,7 @@ func (w *idleWatch) stop() {
 	w.cancel(nil)
 }
 
-// explain returns errStalled for an error that the watch has brought about.
+// explain returns errStalled in place of an error that the watch caused.
 func (w *idleWatch) explain(err error) error {
 	if err != nil && errors.Is(context.Cause(w.ctx), errStalled) {
 		return errStalled
@@ -313,10 +313,10 @@ func (w *idleWatch) explain(err error) error {
 	return err
 }
 
-// statusError is an answer that is not the one that was hoped for.
+// statusError is an unexpected status of an answer.
 type statusError struct {
 	status int
-	after  time.Duration // what the server asks to wait; 0 where it does not
+	after  time.Duration // from Retry-After; 0 without
 }
 
 func (e *statusError) Error() string { return fmt.Sprintf("the media server answered %d", e.status) }
@@ -324,12 +324,12 @@ func (e *statusError) Error() string { return fmt.Sprintf("the media server answ
 func newStatusError(resp *http.Response) *statusError {
 	seconds, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 16)
 	if err != nil {
-		seconds = 0 // absent, or a date: the own pause does
+		seconds = 0 // absent, or a date: the usual pause applies
 	}
 	return &statusError{status: resp.StatusCode, after: time.Duration(seconds) * time.Second}
 }
 
-// retryAfter returns what the server asked to wait, 0 where it did not.
+// retryAfter returns how long the server asked to wait, 0 if it did not.
 func retryAfter(err error) time.Duration {
 	var answer *statusError
 	if errors.As(err, &answer) {
@@ -338,12 +338,12 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// isGone reports whether a status says that the file is not there any more.
+// isGone reports whether a status means that the file no longer exists.
 func isGone(status int) bool {
 	return status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusGone
 }
 
-// isFinal reports whether no other host can do better.
+// isFinal reports whether trying another host is pointless.
 func isFinal(err error) bool {
 	var disk *writeError
 	var decided *bridge.Error
@@ -355,7 +355,7 @@ func isFinal(err error) bool {
 	return errors.As(err, &disk) || errors.As(err, &decided)
 }
 
-// worthRepeating reports whether the same host may do better later.
+// worthRepeating reports whether the same host may succeed later.
 func worthRepeating(err error) bool {
 	return !errors.Is(err, errAltered) && !errors.Is(err, errTooLong)
 }

@@ -14,20 +14,20 @@ import (
 	"bridged/internal/bridge"
 )
 
-// downloadIdle is how long a CDN may send nothing before the next try.
+// downloadIdle is how long a server may send nothing before the next try.
 const downloadIdle = 15 * time.Second
 
-// Account is what only the account knows of the network's media servers. Its
-// errors are for the caller as they are: they are [bridge.Error] values.
+// Account provides what only the account knows of the network's media servers. Its
+// errors are [bridge.Error] values, passed to the caller as they are.
 type Account interface {
-	// MediaConn is a [bridge.MediaConns].
+	// MediaConn implements [bridge.MediaConns].
 	MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error)
-	// Reupload asks the phone to upload a message's file again and returns its
-	// new place. It fails with [bridge.CodeMediaGone] when the phone cannot.
+	// Reupload asks the phone to upload a message's file again and returns its new
+	// place. It fails with [bridge.CodeMediaGone] if the phone cannot.
 	Reupload(ctx context.Context, m bridge.Message) (directPath string, err error)
 }
 
-// The failures of one try, beside those that [decrypt] finds.
+// The failures of one try, besides those that [decrypt] finds.
 var (
 	errGone = errors.New("the media server no longer has the file")
 	// errTooLong concerns the size that the message announces, which may be wrong.
@@ -36,8 +36,8 @@ var (
 	errOverLimit = errors.New("the media server sent more than the limit")
 )
 
-// Exists asks for the first byte of a file. It returns true where no server knows:
-// then it is for the recipient to try.
+// Exists reports whether the CDN still has a file, by asking for its first byte. It
+// returns true if no server can tell: then the recipient may try.
 func (c *CDN) Exists(ctx context.Context, conns bridge.MediaConns, m *bridge.Media) (bool, error) {
 	conn, err := c.connect(ctx, conns, false)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *CDN) Exists(ctx context.Context, conns bridge.MediaConns, m *bridge.Med
 		switch status, err := c.probe(ctx, address); {
 		case ctx.Err() != nil:
 			return false, ctx.Err()
-		case err != nil: // the next host may know
+		case err != nil: // the next host may be able to tell
 		case isGone(status):
 			return false, nil
 		case status == http.StatusOK, status == http.StatusPartialContent:
@@ -71,12 +71,12 @@ func (c *CDN) probe(ctx context.Context, address string) (status int, err error)
 	return resp.StatusCode, resp.Body.Close()
 }
 
-// downloader brings files from the CDN into temporary ones.
+// downloader downloads files from the CDN into temporary ones.
 type downloader struct {
 	cdn     *CDN
 	account Account
 	maxFile int64
-	// create makes the temporary file of a try.
+	// create creates the temporary file of a try.
 	create func() (*os.File, error)
 	room   room
 	log    zerolog.Logger
@@ -168,7 +168,7 @@ func (d *downloader) request(ctx context.Context, address string, m *bridge.Medi
 	return resp.Body, nil
 }
 
-// judge reads the head of an answer.
+// judge returns an error for an answer that cannot be the file, by its head.
 func (d *downloader) judge(resp *http.Response, m *bridge.Media) error {
 	switch {
 	case resp.StatusCode == http.StatusOK:
@@ -182,7 +182,7 @@ func (d *downloader) judge(resp *http.Response, m *bridge.Media) error {
 	return newStatusError(resp)
 }
 
-// incomingBody is a body that may neither stall nor go on forever.
+// incomingBody reads a body that may neither stall nor exceed a limit.
 type incomingBody struct {
 	r       io.Reader
 	left    int64
@@ -202,7 +202,7 @@ func (b *incomingBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain turns what happened into words for the caller.
+// explain turns a failure into an error for the caller.
 func explain(ctx context.Context, err error) error {
 	var known *bridge.Error
 	var disk *writeError

@@ -53,7 +53,7 @@ func (n nameServer) LookupNetIP(context.Context, string, string) ([]netip.Addr, 
 	return []netip.Addr{netip.Addr(n)}, nil
 }
 
-// named is an account whose network names these hosts.
+// named plays an account whose network names these hosts.
 type named []string
 
 func (n named) MediaConn(context.Context, bool) (bridge.MediaConn, error) {
@@ -64,7 +64,7 @@ func (n named) Reupload(context.Context, bridge.Message) (string, error) {
 	return "", bridge.Fail(bridge.CodeMediaGone, "no phone here")
 }
 
-// everyWay goes each of the ways that lead to the CDN, and returns what came of them.
+// everyWay uses each way to reach the CDN, and returns the errors.
 func everyWay(t *testing.T, cdn *CDN, account Account, m bridge.Message) (failed map[string]error) {
 	t.Helper()
 	d := downloader{cdn: cdn, account: account, maxFile: 1 << 20, log: zerolog.Nop(),
@@ -80,8 +80,8 @@ func everyWay(t *testing.T, cdn *CDN, account Account, m bridge.Message) (failed
 	return failed
 }
 
-// The hosts that the real network names are names of public hosts: everything else
-// is refused by its form, before anything is looked up.
+// The real network names public hosts. Everything else is refused by its form, before
+// anything is looked up.
 func TestCDN_RefusesHostsByTheirForm(t *testing.T) {
 	bird := newCanary(t)
 	m, _ := encryptedMedia(t, bridge.MediaImage, []byte("hello"))
@@ -108,7 +108,7 @@ func TestCDN_RefusesHostsByTheirForm(t *testing.T) {
 	}
 }
 
-// nobody is a resolver that must not be asked.
+// nobody is a resolver that must not be used.
 type nobody struct{ t *testing.T }
 
 func (n nobody) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, error) {
@@ -116,8 +116,8 @@ func (n nobody) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, er
 	return nil, errors.New("no")
 }
 
-// A name of the network may have a private address, for whatever reason: the client
-// as it is used on the real network refuses at the moment of connecting.
+// A name that the network gives may have a private address. The client as it is used
+// on the real network refuses it at the moment of connecting.
 func TestCDN_ConnectsToNothingPrivate(t *testing.T) {
 	bird := newCanary(t)
 	_, port, err := net.SplitHostPort(bird)
@@ -149,7 +149,7 @@ func TestCDN_ConnectsToNothingPrivate(t *testing.T) {
 	}
 }
 
-// Redirects are answers that are no file, whoever uses the client.
+// No use of the client follows a redirect: it is an answer without a file.
 func TestCDN_FollowsNoRedirects(t *testing.T) {
 	bird := newCanary(t)
 	cdn := newCDN(t)
@@ -171,7 +171,7 @@ func TestCDN_FollowsNoRedirects(t *testing.T) {
 	}
 }
 
-// With a proxy, it resolves; what can be seen of a host without is refused all the same.
+// A proxy resolves the hosts itself. Hosts that are refused by their form still are.
 func TestCDN_WithAProxy(t *testing.T) {
 	asked := make(chan string, 10)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +199,7 @@ func TestCDN_WithAProxy(t *testing.T) {
 	}
 }
 
-// Errors of the CDN end in logs: none of them shows the right to upload or the place of a file.
+// Errors of the CDN end up in logs: none shows credentials or the place of a file.
 func TestCDN_ErrorsShowNoAddress(t *testing.T) {
 	var log strings.Builder
 	cdn := NewCDN(CDNOptions{TempDir: t.TempDir(), Log: zerolog.New(&log), Resolver: nameServer(netip.MustParseAddr("10.0.0.1"))})

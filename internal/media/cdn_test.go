@@ -22,7 +22,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// fakeCDN is the network's media servers and the account's side of them.
+// fakeCDN plays the network's media servers, and the account's side of them.
 type fakeCDN struct {
 	t      testing.TB
 	server *httptest.Server
@@ -33,7 +33,7 @@ type fakeCDN struct {
 
 	mu       sync.Mutex
 	files    map[string][]byte // by path; guarded by mu
-	before   http.HandlerFunc  // answers in place of the files if it writes something; guarded by mu
+	before   http.HandlerFunc  // runs first, and replaces the answer if it writes one; guarded by mu
 	requests []*http.Request   // guarded by mu
 	asked    int               // guarded by mu
 }
@@ -47,7 +47,7 @@ func newCDN(t testing.TB) *fakeCDN {
 	return cdn
 }
 
-// wroteWriter notes whether anything was answered.
+// wroteWriter records whether anything was written.
 type wroteWriter struct {
 	http.ResponseWriter
 	wrote bool
@@ -76,7 +76,7 @@ func (c *fakeCDN) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data)
 }
 
-// servers returns the media servers of a simulated network.
+// servers returns a client of these media servers.
 func (c *fakeCDN) servers() *CDN {
 	authority := x509.NewCertPool()
 	authority.AddCert(c.server.Certificate())
@@ -100,21 +100,21 @@ func (c *fakeCDN) Reupload(ctx context.Context, m bridge.Message) (string, error
 	return c.reupload(ctx, m)
 }
 
-// serve answers requests in place of the files where do writes something.
+// serve makes do run before every request; if it writes an answer, that is the answer.
 func (c *fakeCDN) serve(do http.HandlerFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.before = do
 }
 
-// keep puts encrypted bytes at a path; nil takes them away.
+// keep stores encrypted bytes at a path; nil removes them.
 func (c *fakeCDN) keep(path string, encrypted []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files[path] = encrypted
 }
 
-// send puts a file on the CDN and answers the message that carries it.
+// send puts a file on the CDN and returns the message that carries it.
 func (c *fakeCDN) send(kind bridge.MediaType, plain []byte) bridge.Message {
 	m, encrypted := encryptedMedia(c.t, kind, plain)
 	hash := sha256.Sum256(encrypted)
@@ -153,7 +153,7 @@ func (c *fakeCDN) stall(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// times lets only the first n requests be answered by do.
+// times returns a handler that calls do for the first n requests only.
 func times(n int, do http.HandlerFunc) http.HandlerFunc {
 	var mu sync.Mutex
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -354,7 +354,7 @@ func TestDownload_BoundsWhatIsSent(t *testing.T) {
 	wantOnly(t, c.lru.dir, 0)
 }
 
-// A row may claim any size: what is not one is unknown.
+// A row may claim any size: an impossible one counts as unknown.
 func TestDownload_SizesThatAreNone(t *testing.T) {
 	c, cdn := newTestCache(t, 1<<30)
 	for i, size := range []int64{0, -1, math.MinInt64} {

@@ -18,17 +18,17 @@ import (
 const (
 	// uploadIdle is how long a media server may take nothing before the next try.
 	uploadIdle = 30 * time.Second
-	// uploadProgress is how often a long upload shows in the log.
+	// uploadProgress is how often a long upload is logged.
 	uploadProgress = 5 * time.Second
 )
 
-// Upload brings a file to the CDN. It is whatsmeow's Upload with every host of the
-// network, tries, and one pass over the file in place of several. The file is
-// encrypted into a temporary one, because the address of an upload has the hash of
-// what comes.
+// Upload encrypts a file and uploads it to the CDN. Unlike whatsmeow's Upload, it
+// tries every host, repeats what may pass, and reads the file once. The encrypted
+// file is written to the disk first, because the address of an upload contains the
+// hash of the whole.
 //
 // Its errors are [bridge.CodeStorageUnavailable], [bridge.CodeSendRefused],
-// [bridge.CodeNotConnected], or the end of ctx where it was cancelled.
+// [bridge.CodeNotConnected], or that of ctx if it was cancelled.
 func (c *CDN) Upload(ctx context.Context, conns bridge.MediaConns, f bridge.File) (up bridge.UploadedFile, err error) {
 	encrypted, err := room(c.makeRoom).create(func() (*os.File, error) { return os.CreateTemp(c.tempDir, "upload-*") })
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *CDN) Upload(ctx context.Context, conns bridge.MediaConns, f bridge.File
 	return up, nil
 }
 
-// makeRoom takes the room of an upload from the cache. It is a [room].
+// makeRoom frees disk space for an upload by evicting from the cache. It is a [room].
 func (c *CDN) makeRoom(size int64) bool {
 	cache := c.cache.Load()
 	return cache != nil && cache.makeRoom(size)
@@ -68,8 +68,8 @@ func notEncrypted(cause error) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be encrypted for the network: the disk may be full").Because(cause)
 }
 
-// offer tries the hosts in turn until one takes the file. Credentials that are not
-// taken are renewed, once.
+// offer tries the hosts in turn until one takes the file. Credentials that a host
+// refuses are renewed, once.
 func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
 	conn, err := c.connect(ctx, conns, false)
 	if err != nil {
@@ -92,13 +92,14 @@ func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.Media
 	return notUploaded(ctx, err)
 }
 
-// isForAuth reports whether the right to upload may have run out.
+// isForAuth reports whether the credentials may have expired.
 func isForAuth(err error) bool {
 	var answer *statusError
 	return errors.As(err, &answer) && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)
 }
 
-// refusal turns an answer that another try would only repeat into one for the caller.
+// refusal turns an answer that no further try would change into an error for the
+// caller.
 func refusal(err error) error {
 	var answer *statusError
 	if !errors.As(err, &answer) || answer.status < 400 || answer.status >= 500 ||
@@ -108,13 +109,13 @@ func refusal(err error) error {
 	return bridge.Fail(bridge.CodeSendRefused, "the network's media server refused the file (status %d)", answer.status).Because(err)
 }
 
-// notUploaded turns what happened into words for the caller.
+// notUploaded turns a failure into an error for the caller.
 func notUploaded(ctx context.Context, err error) error {
 	var known *bridge.Error
 	switch {
 	case err == nil, errors.As(err, &known):
 		return err
-	case errors.Is(ctx.Err(), context.Canceled): // the program's end
+	case errors.Is(ctx.Err(), context.Canceled): // the program ends
 		return ctx.Err()
 	}
 	return bridge.NotConnected("the file could not be uploaded to the network: try again in a moment").Because(err)
@@ -128,20 +129,20 @@ func (c *CDN) offerTo(ctx context.Context, host, auth string, t bridge.MediaType
 	}
 	watch := watchIdle(ctx, c.uploadIdle)
 	defer watch.stop()
-	// A section of its own: after a failure the transport may still read from the last try's.
+	// A new reader for each try: after a failure the transport may still read from the last one.
 	body := &outgoingBody{Reader: io.NewSectionReader(encrypted, 0, up.EncryptedSize), watch: watch, told: time.Now(), total: up.EncryptedSize, log: c.log}
 	resp, err := c.do(watch.ctx, http.MethodPost, address, body, func(r *http.Request) { r.ContentLength = up.EncryptedSize })
 	if err != nil {
 		return watch.explain(err)
 	}
-	defer func() { _ = resp.Body.Close() }() // read as far as it is wanted
+	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
 		return newStatusError(resp)
 	}
 	return watch.explain(readPlace(resp.Body, up))
 }
 
-// readPlace reads where a media server has put the file.
+// readPlace reads from the answer where the media server has put the file.
 func readPlace(body io.Reader, up *bridge.UploadedFile) error {
 	var answer struct {
 		URL        string `json:"url"`
@@ -157,7 +158,7 @@ func readPlace(body io.Reader, up *bridge.UploadedFile) error {
 	return nil
 }
 
-// outgoingBody is a body that is watched while it leaves.
+// outgoingBody watches a body that is being sent, and logs its progress.
 type outgoingBody struct {
 	io.Reader
 	watch       *idleWatch

@@ -24,8 +24,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// hosts are media servers, each with answers of its own, one after the other;
-// the last one stays.
+// hosts plays several media servers. Each has its own answers, given one after the
+// other; the last one is repeated.
 type hosts struct {
 	cdn     *CDN
 	t       *testing.T
@@ -97,7 +97,7 @@ func (h *hosts) requests() []string {
 	return slices.Clone(h.asked)
 }
 
-// send uploads a file, after which nothing may lie in the temporary directory.
+// send uploads a file, and checks that the temporary directory is empty afterwards.
 func (h *hosts) send(ctx context.Context) (bridge.UploadedFile, error) {
 	h.t.Helper()
 	path := filepath.Join(h.t.TempDir(), "plain")
@@ -174,7 +174,7 @@ func TestUpload_LeavesAHostThatStalls(t *testing.T) {
 	}
 }
 
-// The program's end is nobody's failure, and told as such.
+// The end of the program is reported as such, not as a failure.
 func TestUpload_EndsWithTheProgram(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var h *hosts

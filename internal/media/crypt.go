@@ -16,31 +16,31 @@ import (
 
 const (
 	mediaKeySize = 32
-	macSize      = 10 // the network cuts the HMAC-SHA256 to so many bytes
+	macSize      = 10 // the network truncates the HMAC-SHA256 to this many bytes
 	blockSize    = aes.BlockSize
 )
 
-// What an encrypted file can be found to be.
+// What can be wrong with an encrypted file.
 var (
-	// errAltered means that these are not the bytes that the message names:
-	// another host may have the right ones.
+	// errAltered means that the bytes are not those that the message names: another
+	// host may have the right ones.
 	errAltered = errors.New("the hash of the encrypted file is not the message's")
-	// The others are the sender's doing: the encrypted bytes are as announced.
-	errShort   = errors.New("the encrypted file is too short or no whole number of blocks")
+	// The others are the sender's fault: the encrypted bytes are as announced.
+	errShort   = errors.New("the encrypted file is too short, or not a whole number of blocks")
 	errForged  = errors.New("the file's MAC is wrong")
 	errPadding = errors.New("the file's padding is wrong")
 )
 
-// writeError is a failure of the disk, for which the network is not to blame.
+// writeError is a failure of the disk, as opposed to one of the network.
 type writeError struct{ err error }
 
 func (e *writeError) Error() string { return "write media file: " + e.err.Error() }
 func (e *writeError) Unwrap() error { return e.err }
 
-// family is what the network derives keys and addresses by.
+// family names a kind of media in the derivation of keys and in addresses.
 type family struct {
-	info string // of the key derivation
-	mms  string // the name of the kind in the CDN's addresses
+	info string // in the key derivation
+	mms  string // in the CDN's addresses
 }
 
 // families has an entry for each type of media. Stickers are images to the
@@ -53,7 +53,7 @@ var families = map[bridge.MediaType]family{
 	bridge.MediaDocument: {"WhatsApp Document Keys", "document"},
 }
 
-// fileKeys are what one media key expands to.
+// fileKeys are the keys that one media key expands to.
 type fileKeys struct{ iv, cipher, mac []byte }
 
 // expand derives the keys of a file from its media key.
@@ -73,8 +73,8 @@ func expand(mediaKey []byte, t bridge.MediaType) (fileKeys, error) {
 	return fileKeys{iv: b[:16], cipher: b[16:48], mac: b[48:80]}, nil
 }
 
-// encryptedSize returns how long a file of n bytes is on the CDN: padded and with
-// its MAC.
+// encryptedSize returns the size of a file of n bytes on the CDN: padded, with its
+// MAC.
 func encryptedSize(n int64) int64 { return n - n%blockSize + trailerSize }
 
 // Encrypt encrypts src into dst under a new key, in one pass and in constant memory.
@@ -158,9 +158,8 @@ func pad(b []byte) []byte {
 	return b
 }
 
-// fill reads until b is full or src has ended. It is not [io.ReadFull], which
-// cannot tell an end from a connection that broke off: both are
-// [io.ErrUnexpectedEOF] there.
+// fill reads until b is full or src has ended. [io.ReadFull] would not do: it returns
+// [io.ErrUnexpectedEOF] both for an end and for a connection that broke off.
 func fill(b []byte, src io.Reader) (n int, ended bool, err error) {
 	for n < len(b) {
 		read, err := src.Read(b[n:])

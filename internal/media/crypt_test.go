@@ -17,7 +17,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// testSizes lie around everything that the streams are cut by.
+// testSizes are around all the boundaries at which streams are cut.
 var testSizes = []int{0, 1, 15, 16, 17, 5000, chunkSize - trailerSize, chunkSize - 17, chunkSize - 16, chunkSize - 10, chunkSize - 1, chunkSize,
 	chunkSize + 1, chunkSize + 16, 2*chunkSize - 1, 2 * chunkSize, 9*chunkSize + 12345}
 
@@ -28,8 +28,8 @@ func randomBytes(n int) []byte {
 	return b
 }
 
-// plainEncrypt encrypts in memory, written as the network's clients are and without
-// any of the package's own code.
+// plainEncrypt encrypts in memory as the network's clients do, without any of the
+// package's own code.
 func plainEncrypt(t testing.TB, plain []byte, info string, key []byte) []byte {
 	t.Helper()
 	k, err := hkdf.Key(sha256.New, key, nil, info, 112)
@@ -54,7 +54,7 @@ var infos = map[bridge.MediaType]string{
 	bridge.MediaAudio: "WhatsApp Audio Keys", bridge.MediaDocument: "WhatsApp Document Keys",
 }
 
-// encryptedMedia is a file as a sender would describe it, and its encrypted bytes.
+// encryptedMedia returns a file as a sender describes it, and its encrypted bytes.
 func encryptedMedia(t testing.TB, kind bridge.MediaType, plain []byte) (*bridge.Media, []byte) {
 	t.Helper()
 	key := sha256.Sum256(append([]byte(kind), plain...))
@@ -125,7 +125,7 @@ func TestEncrypt_ReportsWhatBreaks(t *testing.T) {
 	}
 }
 
-// failingWriter takes so many bytes and then fails.
+// failingWriter takes a number of bytes and then fails.
 type failingWriter struct {
 	left int
 	err  error

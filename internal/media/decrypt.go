@@ -19,12 +19,12 @@ type content struct {
 	size   int64
 }
 
-// decrypt decrypts what the CDN sends into dst and verifies it, in one pass: by
-// its MAC and by the hash of the encrypted bytes, if the message has one. What dst
-// has received must not be used unless the error is nil.
+// decrypt decrypts a file from the CDN into dst and verifies it, in one pass: by its
+// MAC, and by the hash of the encrypted bytes if the message has one. The bytes
+// written to dst must not be used unless the error is nil.
 //
-// It does not compare the result with the hash and the size that the sender gives
-// for the plaintext: in real messages they are wrong now and then.
+// It does not compare the result with the size and the hash that the sender gives
+// for the plaintext: in real messages they are sometimes wrong.
 func decrypt(dst io.Writer, src io.Reader, m *bridge.Media) (content, error) {
 	keys, err := expand(m.Ref.MediaKey, m.Type)
 	if err != nil {
@@ -64,8 +64,8 @@ func decrypt(dst io.Writer, src io.Reader, m *bridge.Media) (content, error) {
 // hasEncryptedHash reports whether the message gives a hash of the encrypted file.
 func hasEncryptedHash(m *bridge.Media) bool { return len(m.Ref.FileEncSHA256) > 0 }
 
-// decrypter takes a stream apart. The fields below plain belong to the decrypting
-// worker until it has ended, but for failed.
+// decrypter splits a stream into chunks. The fields below plain belong to the
+// decrypting worker until it has ended, except failed.
 type decrypter struct {
 	cbc              cipher.BlockMode
 	dst              io.Writer
@@ -76,9 +76,9 @@ type decrypter struct {
 	failed           atomic.Bool // the rest need not be read
 }
 
-// run passes the ciphertext on and returns the MAC behind it. The end of a
-// stream shows only when it comes, so the bytes that may be the last block and
-// the MAC are always carried over into the next chunk.
+// run passes the ciphertext on and returns the MAC that follows it. The end of a
+// stream is known only when it is reached, so the bytes that may be the last block
+// and the MAC are always carried over into the next chunk.
 func (d *decrypter) run(src io.Reader) (tag []byte, err error) {
 	var carried [trailerSize]byte
 	have := 0
@@ -112,7 +112,7 @@ func (d *decrypter) end(c *chunk, n int) (tag []byte, err error) {
 	return tag, nil
 }
 
-// decrypt is the worker that writes the file.
+// decrypt decrypts a chunk and writes it. It runs as a worker.
 func (d *decrypter) decrypt(c *chunk) {
 	if d.writeErr != nil {
 		return
@@ -131,8 +131,8 @@ func (d *decrypter) decrypt(c *chunk) {
 	d.plain.pass(out) // only now: the hashing worker frees the chunk
 }
 
-// unpad takes PKCS #7 padding off. That it is all of one byte needs no check:
-// the MAC and the hash say whether the bytes are the sender's.
+// unpad removes PKCS #7 padding. Its bytes need no further check: the MAC proves
+// that they are the sender's.
 func (d *decrypter) unpad(b []byte) []byte {
 	n := int(b[len(b)-1])
 	if n == 0 || n > blockSize {

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// room frees that many bytes of a full disk. It reports whether it freed any; a
-// nil one frees none.
+// room frees that many bytes of a full disk, and reports whether it freed any. A nil
+// room frees none.
 type room func(bytes int64) bool
 
-// retry repeats do as long as the disk is full and room can be made.
+// retry calls do, and again as long as the disk is full and room can be made.
 func (r room) retry(size int64, do func() error) error {
 	for {
 		if err := do(); err == nil || r == nil || !isDiskFull(err) || !r(size) {
@@ -20,7 +20,7 @@ func (r room) retry(size int64, do func() error) error {
 	}
 }
 
-// create makes a temporary file, also on a full disk.
+// create creates a temporary file, and makes room for it if the disk is full.
 func (r room) create(create func() (*os.File, error)) (file *os.File, err error) {
 	err = r.retry(1, func() (err error) { file, err = create(); return err })
 	return file, err
@@ -44,7 +44,7 @@ func (w *roomyWriter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// isDiskFull reports whether there is no room left, or none for this user.
+// isDiskFull reports whether the disk, or this user's quota, is exhausted.
 func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

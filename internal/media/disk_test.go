@@ -18,7 +18,7 @@ import (
 	"bridged/internal/urlguard"
 )
 
-// boundedWriter takes so many bytes and is full then.
+// boundedWriter is full after a number of bytes.
 type boundedWriter struct {
 	bytes.Buffer
 	left int

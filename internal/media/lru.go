@@ -29,9 +29,9 @@ var (
 	formerName = regexp.MustCompile("^(" + namePrefix + ")?[0-9a-f]{64}$")
 )
 
-// lru is the cache's directory: what lies there, in the order of use. The
+// lru keeps track of the files in the cache's directory, in the order of use. The
 // time of use is the files' modification time, so it survives restarts. It is
-// guarded by the cache's mu, but for path and createPartial, which need no state.
+// guarded by the cache's mu, except path and createPartial, which need no state.
 type lru struct {
 	dir    string
 	max    int64
@@ -46,8 +46,8 @@ type lru struct {
 type entry struct {
 	name string
 	content
-	holders  int  // who has it open or is about to
-	verified bool // by this process: what was found at the start may have suffered
+	holders  int  // readers that have it open or are about to
+	verified bool // by this process; a file found at the start may be damaged
 	gone     bool // no longer kept
 }
 
@@ -63,7 +63,7 @@ func newLRU(dir string, limit int64) (*lru, error) {
 	return l, nil
 }
 
-// scan puts what lies in the directory in the lru, the newest first.
+// scan puts the directory's files in the lru, and removes those that are of no use.
 func (l *lru) scan() error {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *lru) path(name string, sum []byte) string {
 	return filepath.Join(l.dir, name+"-"+hex.EncodeToString(sum))
 }
 
-// createPartial makes a file for a download under way.
+// createPartial creates a file for a download in progress.
 func (l *lru) createPartial() (*os.File, error) {
 	if err := makeAgain(l.dir); err != nil {
 		return nil, err
@@ -109,8 +109,8 @@ func (l *lru) createPartial() (*os.File, error) {
 	return os.CreateTemp(l.dir, partialPrefix+"*")
 }
 
-// makeAgain makes a directory that somebody may have wiped, but none above it:
-// where the whole data directory is gone, nothing is to be made in its place.
+// makeAgain creates a directory that may have been wiped, but none above it: if the
+// whole data directory is gone, nothing should take its place.
 func makeAgain(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -118,8 +118,7 @@ func makeAgain(dir string) error {
 	return nil
 }
 
-// find answers a file that is in the lru, and nil otherwise. Being asked for
-// is being used.
+// find returns a file that is in the lru, nil if it is not, and marks it as used.
 func (l *lru) find(name string) *entry {
 	element := l.byName[name]
 	if element == nil {
@@ -129,7 +128,7 @@ func (l *lru) find(name string) *entry {
 	return element.Value.(*entry)
 }
 
-// put notes a verified file that lies in the directory.
+// put adds a verified file that lies in the directory.
 func (l *lru) put(name string, what content) *entry {
 	b := l.find(name)
 	if b == nil {
@@ -142,8 +141,8 @@ func (l *lru) put(name string, what content) *entry {
 	return b
 }
 
-// discard takes a file that is not what it was out of the lru and the disk. It
-// leaves alone what has come in its place since.
+// discard removes a file that is not what it was from the lru and the disk, unless
+// another has replaced it since.
 func (l *lru) discard(b *entry) {
 	if !b.gone {
 		_ = os.Remove(l.path(b.name, b.sha256)) // most likely it is not there
@@ -151,8 +150,8 @@ func (l *lru) discard(b *entry) {
 	}
 }
 
-// forget removes a file from the disk, whoever has it open, and fails as long as
-// it is there.
+// forget removes a file from the disk, even if it is open, and fails as long as it is
+// there.
 func (l *lru) forget(name string) error {
 	path, known := l.unwanted[name]
 	if element := l.byName[name]; element != nil {
@@ -171,7 +170,7 @@ func (l *lru) forget(name string) error {
 	return nil
 }
 
-// drop takes a file out of the lru.
+// drop removes a file from the lru.
 func (l *lru) drop(b *entry) {
 	b.gone = true
 	l.order.Remove(l.byName[b.name])
@@ -188,10 +187,10 @@ func (l *lru) release(b *entry) {
 	l.evict()
 }
 
-// excess returns how much is kept beyond the limit: what is open.
+// excess returns how many bytes are kept beyond the limit, because they are open.
 func (l *lru) excess() int64 { return max(0, l.total-l.max) }
 
-// evict removes what is beyond the limit, and what was to be forgotten.
+// evict removes files beyond the limit, and forgotten ones that are still there.
 func (l *lru) evict() {
 	for name, path := range l.unwanted {
 		if err := os.Remove(path); err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -201,9 +200,9 @@ func (l *lru) evict() {
 	l.shrink(l.max)
 }
 
-// shrink removes the files longest unused until at most so many bytes are kept,
+// shrink removes the least recently used files until at most limit bytes are kept,
 // but none that is held, and returns how many bytes it removed. A file that cannot
-// be removed stays noted, and is tried again when there is reason to.
+// be removed stays in the lru, and is tried again the next time.
 func (l *lru) shrink(limit int64) (removed int64) {
 	for element := l.order.Back(); element != nil && l.total > limit; {
 		b := element.Value.(*entry)

@@ -7,10 +7,10 @@ import (
 
 const (
 	chunkSize = 128 << 10 // bytes, a multiple of the block size
-	// trailerSize is what may follow the whole blocks of a chunk: the padding when
-	// encrypting, the last block and the MAC when decrypting.
+	// trailerSize is the most that can follow the whole blocks of a chunk: the padding
+	// when encrypting, the last block and the MAC when decrypting.
 	trailerSize = blockSize + macSize
-	maxChunks   = 4 // of one stream at a time: the memory that it takes
+	maxChunks   = 4 // of one stream in memory at a time
 )
 
 // chunk is a part of a stream, read by all workers at once.
@@ -21,10 +21,10 @@ type chunk struct {
 	users atomic.Int32
 }
 
-// pipeline gives each chunk of a stream to several workers, each of which sees all
-// chunks in order in a goroutine of its own. Hashing one stream in several ways
-// costs more than anything else here, and this spreads it over the processors: on
-// two of them BenchmarkDownload takes two thirds of the time of one goroutine.
+// pipeline hands each chunk of a stream to several workers, which run in their own
+// goroutines and see all chunks in order. Hashing a stream in several ways costs more
+// than anything else here, and this spreads it over the processors: with two,
+// BenchmarkDownload takes two thirds of the time that one goroutine takes.
 type pipeline struct {
 	free   chan *chunk
 	queues []chan *chunk
@@ -34,7 +34,7 @@ type pipeline struct {
 func newPipeline(workers ...func(*chunk)) *pipeline {
 	p := &pipeline{free: make(chan *chunk, maxChunks)}
 	for range maxChunks {
-		p.free <- nil // made when first needed: most files are smaller
+		p.free <- nil // allocated when first needed: most files are smaller
 	}
 	for _, work := range workers {
 		queue := make(chan *chunk, maxChunks)
@@ -82,7 +82,7 @@ func (p *pipeline) close() {
 	p.done.Wait()
 }
 
-// hashing returns the worker that hashes.
+// hashing returns a worker that feeds a hash.
 func hashing(h interface{ Write([]byte) (int, error) }) func(*chunk) {
 	return func(c *chunk) { h.Write(c.data) } // a hash never fails
 }

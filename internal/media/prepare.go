@@ -21,45 +21,46 @@ const (
 	// fetchedPrefix begins the names of fetched files. Those of an earlier
 	// process are removed at the start.
 	fetchedPrefix = "fetched-"
-	// progressEvery is how often a long fetch shows in the log.
+	// progressEvery is how often a long fetch is logged.
 	progressEvery = 5 * time.Second
 )
 
-// PreparerOptions describe a [Preparer].
+// PreparerOptions configures a [Preparer].
 type PreparerOptions struct {
 	Guard    *urlguard.Guard
-	TempDir  string // made where it does not exist
+	TempDir  string // created if it does not exist
 	MaxBytes int64  // of a fetched file
-	Cache    *Cache // gives up files where the disk is full; may be nil
+	Cache    *Cache // evicts files when the disk is full; may be nil
 	Log      zerolog.Logger
 }
 
-// Preparer makes files ready to be sent. It is safe for concurrent use.
+// Preparer fetches and describes files to be sent. It is safe for concurrent use.
 type Preparer struct {
 	guard    *urlguard.Guard
 	maxBytes int64
 	log      zerolog.Logger
-	// decoding admits one picture at a time: decoding is the only thing here
-	// whose memory depends on the file.
+	// decoding admits one picture at a time: decoding is the only step whose memory
+	// depends on the file.
 	decoding sync.Mutex
-	// create makes the temporary file of a fetch.
+	// create creates the temporary file of a fetch.
 	create func() (*os.File, error)
 	room   room
-	// every is how often a long fetch shows in the log.
+	// every is how often a long fetch is logged.
 	every time.Duration
 }
 
-// Request says what to send. FileName counts for documents only.
+// Request describes a file to send. FileName is used for documents only.
 type Request struct {
 	URL      string
 	Type     bridge.MediaType
-	MimeType string // the caller's; empty to find out
+	MimeType string // empty to find out
 	FileName string
 	Caption  string
 	PTT      bool // a voice note
 }
 
-// NewPreparer makes the temporary directory ready.
+// NewPreparer returns a preparer. It creates the temporary directory, or removes the
+// files that an earlier process left in it.
 func NewPreparer(o PreparerOptions) (*Preparer, error) {
 	if err := os.MkdirAll(o.TempDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make directory for fetched files: %w", err)
@@ -86,8 +87,8 @@ func NewPreparer(o PreparerOptions) (*Preparer, error) {
 	return p, nil
 }
 
-// Check refuses, without asking the network, a request that [Preparer.Prepare]
-// would refuse whatever lies at the URL. Its errors are those of Prepare.
+// Check refuses, without using the network, a request that [Preparer.Prepare] would
+// refuse regardless of what the URL leads to. Its errors are those of Prepare.
 func (p *Preparer) Check(req Request) error {
 	given, err := givenType(req)
 	if err != nil {
@@ -102,13 +103,13 @@ func (p *Preparer) Check(req Request) error {
 	return nil
 }
 
-// Prepare fetches a URL into a temporary file and describes it. The file lies
-// there until cleanup is called, which is never nil and does no harm twice; after
-// an error there is no file.
+// Prepare fetches a URL into a temporary file and describes it. The file exists until
+// cleanup is called, which is never nil and may be called more than once; after an
+// error there is no file.
 //
-// Its errors are [bridge.CodeInvalid], [bridge.CodeFetchFailed] with a sentence
-// that starts "fetch failed:", [bridge.CodeUnsupportedMedia],
-// [bridge.CodeStorageUnavailable], or the end of ctx.
+// Its errors are [bridge.CodeInvalid], [bridge.CodeFetchFailed] with a sentence that
+// starts "fetch failed:", [bridge.CodeUnsupportedMedia],
+// [bridge.CodeStorageUnavailable], or that of ctx.
 func (p *Preparer) Prepare(ctx context.Context, req Request) (_ bridge.File, cleanup func(), err error) {
 	file, err := p.room.create(p.create)
 	if err != nil {
@@ -149,7 +150,7 @@ func (p *Preparer) prepare(ctx context.Context, req Request, file *os.File) (bri
 	return f, ctx.Err()
 }
 
-// fetch brings the bytes.
+// fetch downloads the URL into the file, and logs its progress.
 func (p *Preparer) fetch(ctx context.Context, url string, file *os.File) (urlguard.Result, error) {
 	began := time.Now()
 	told := began
@@ -184,7 +185,8 @@ func storageFailed(err error) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be stored: the disk may be full").Because(err)
 }
 
-// measure fills in what can be found out of the file. What cannot stays empty.
+// measure fills in dimensions, duration, thumbnail and waveform, as far as they can
+// be determined.
 func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, kind kind) {
 	switch f.Type {
 	case bridge.MediaImage:
@@ -198,8 +200,8 @@ func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, k
 	}
 }
 
-// attempt runs a measurement from the beginning of the file. Whatever comes of
-// it, a panic of a decoder over a strange file included, does not stop the send.
+// attempt runs a measurement from the beginning of the file. Its failure does not
+// stop the send, not even the panic of a decoder over a strange file.
 func (p *Preparer) attempt(ctx context.Context, what string, file io.ReadSeeker, probe func(io.ReadSeeker) error) {
 	if ctx.Err() != nil {
 		return
@@ -209,7 +211,8 @@ func (p *Preparer) attempt(ctx context.Context, what string, file io.ReadSeeker,
 	}
 }
 
-// guarded rewinds the file and turns a panic into an error.
+// guarded runs a probe from the beginning of the file, and turns a panic into an
+// error.
 func guarded(file io.ReadSeeker, probe func(io.ReadSeeker) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -239,9 +242,9 @@ func measureAudio(f *bridge.File, r io.ReadSeeker, kind kind) (err error) {
 	return err
 }
 
-// wholeSeconds rounds as the apps show durations: whatever plays lasts a second.
+// wholeSeconds rounds a duration as the apps show it: to one second at least.
 func wholeSeconds(seconds float64) int {
-	const longest = 100 * 24 * 3600       // beyond this a header lies
+	const longest = 100 * 24 * 3600       // a longer one is a wrong header
 	if seconds > 0 && seconds < longest { // neither is true of NaN
 		return max(1, int(seconds+0.5))
 	}

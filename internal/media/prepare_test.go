@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -30,7 +31,8 @@ type served struct {
 	status      int
 }
 
-// web is a server at a "public" address and a preparer that fetches from it.
+// web is a server at an address that counts as public, and a preparer that fetches
+// from it.
 type web struct {
 	*Preparer
 	t   testing.TB
@@ -81,7 +83,7 @@ func (w *web) serveWith(answer http.HandlerFunc) {
 	w.answer = answer
 }
 
-// prepare prepares what the server answers, checks the file and cleans up.
+// prepare prepares what the server answers, checks the file and removes it.
 func (w *web) prepare(s served, req Request) (bridge.File, error) {
 	w.t.Helper()
 	w.serve(s)
@@ -191,7 +193,7 @@ func TestPrepare_VideoAndSound(t *testing.T) {
 		"unmarked video":    {body: append([]byte{0x47, 0x40}, make([]byte, 374)...), told: "video/mp2t", req: Request{Type: bridge.MediaVideo}, want: bridge.File{MimeType: "video/mp2t"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := w.prepare(served{body: c.body, contentType: first(c.told, unknownType)}, c.req)
+			f, err := w.prepare(served{body: c.body, contentType: cmp.Or(c.told, unknownType)}, c.req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -335,7 +337,7 @@ func TestPrepare_NamesOfDocuments(t *testing.T) {
 		"type without a table": {path: "/x", told: "application/yaml", body: []byte("a: b\n"), want: "x.yaml", mimeType: "application/yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := w.prepare(served{body: c.body, contentType: first(c.told, unknownType), disposition: c.disposition},
+			f, err := w.prepare(served{body: c.body, contentType: cmp.Or(c.told, unknownType), disposition: c.disposition},
 				Request{Type: bridge.MediaDocument, FileName: c.given, URL: w.url + c.path, Caption: "here"})
 			if err != nil {
 				t.Fatal(err)

@@ -7,16 +7,16 @@ import (
 	"io"
 )
 
-// jpegHead is what a JPEG says before its picture.
+// jpegHead describes a JPEG by what precedes its picture.
 type jpegHead struct {
 	orientation int  // of EXIF, 1 to 8; 1 is upright
 	progressive bool // decoding takes a lot more memory
 }
 
-// isSideways says that width and height change places.
+// isSideways reports whether the picture is shown with width and height swapped.
 func (h jpegHead) isSideways() bool { return h.orientation > 4 }
 
-// readJPEGHead walks the segments up to the frame header.
+// readJPEGHead reads the segments up to the frame header.
 func readJPEGHead(src io.Reader) (jpegHead, error) {
 	head := jpegHead{orientation: 1}
 	r := bufio.NewReader(src)
@@ -51,8 +51,8 @@ func readJPEGHead(src io.Reader) (jpegHead, error) {
 	}
 }
 
-// exifOrientation finds the orientation in an APP1 segment: the tag 0x0112 of
-// the first directory. Anything strange is upright.
+// exifOrientation returns the orientation in an APP1 segment: the tag 0x0112 of the
+// first directory. Anything unexpected counts as upright.
 func exifOrientation(b []byte) int {
 	b, isExif := bytes.CutPrefix(b, []byte("Exif\x00\x00"))
 	if !isExif || len(b) < 8 {

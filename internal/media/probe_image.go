@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// thumbnailSide is the longer side of a thumbnail: what the apps show,
-	// blurred, until the picture is loaded.
+	// thumbnailSide is the longer side of a thumbnail, which the apps show blurred
+	// until the picture is loaded.
 	thumbnailSide    = 100
 	thumbnailQuality = 60
-	// maxDecoded bounds the memory that a picture may take when it is decoded
-	// for its thumbnail: small files can be enormous pictures.
+	// maxDecoded limits the memory for decoding a picture for its thumbnail: small
+	// files can be enormous pictures.
 	maxDecoded = 150 << 20
 )
 
-// measureImage finds a picture's size and makes its thumbnail. The size comes
-// from the head of the file; the whole picture is decoded only when that is
+// measureImage determines a picture's dimensions and makes its thumbnail. The
+// dimensions come from the head of the file; the picture is decoded only if that is
 // affordable.
 func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
 	config, format, err := image.DecodeConfig(r)
@@ -38,7 +38,7 @@ func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
 	head := jpegHead{orientation: 1}
 	if format == "jpeg" {
 		if err := guarded(r, func(r io.ReadSeeker) (err error) { head, err = readJPEGHead(r); return err }); err != nil {
-			head = jpegHead{orientation: 1, progressive: true} // the dear case
+			head = jpegHead{orientation: 1, progressive: true} // the expensive case
 		}
 	}
 	f.Width, f.Height = config.Width, config.Height
@@ -52,8 +52,8 @@ func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
 	return err
 }
 
-// decodedSize is about what decoding a picture takes at most, in bytes. It is no
-// integer because the heads of some formats can make one overflow.
+// decodedSize estimates the memory that decoding a picture takes at most, in bytes.
+// It returns a float because the heads of some formats could make an integer overflow.
 func decodedSize(c image.Config, format string, progressive bool) float64 {
 	perPixel := 4.0
 	switch format {
@@ -61,7 +61,7 @@ func decodedSize(c image.Config, format string, progressive bool) float64 {
 		if c.ColorModel == color.YCbCrModel || c.ColorModel == color.GrayModel {
 			perPixel = 3
 		}
-		if progressive { // all coefficients are held beside the picture
+		if progressive { // all coefficients are held in memory with the picture
 			perPixel = 15
 		}
 	case "png":
@@ -75,7 +75,7 @@ func decodedSize(c image.Config, format string, progressive bool) float64 {
 	return float64(c.Width) * float64(c.Height) * perPixel
 }
 
-// thumbnail decodes a picture, of which there is one in memory at a time.
+// thumbnail makes a JPEG thumbnail of a picture. It decodes one picture at a time.
 func (p *Preparer) thumbnail(r io.ReadSeeker, orientation int) ([]byte, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -94,8 +94,8 @@ func (p *Preparer) thumbnail(r io.ReadSeeker, orientation int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// shrink scales a picture to the size of a thumbnail, on white where it is
-// transparent. Small pictures stay as they are.
+// shrink scales a picture down to the size of a thumbnail, and puts transparent ones
+// on white. Small pictures keep their size.
 func shrink(picture image.Image) *image.RGBA {
 	from := picture.Bounds()
 	width, height := from.Dx(), from.Dy()
@@ -108,7 +108,7 @@ func shrink(picture image.Image) *image.RGBA {
 	return small
 }
 
-// upright turns a picture as its EXIF orientation says.
+// upright rotates and mirrors a picture according to its EXIF orientation.
 func upright(src *image.RGBA, orientation int) *image.RGBA {
 	if orientation < 2 || orientation > 8 {
 		return src

@@ -6,14 +6,15 @@ import (
 	"io"
 )
 
-// maxRubbish is how much of an MP3 file may be something else before the first
-// frame and between two, beside its tags.
+// maxRubbish limits the bytes that belong to no frame, before the first one and
+// between two, not counting the tags.
 const maxRubbish = 64 << 10
 
 var errNoMP3 = errors.New("no MP3 frames")
 
-// mp3Seconds adds up all frames: the summary that encoders write at the
-// beginning is often missing or wrong, and walking over 100 MB takes no time.
+// mp3Seconds returns the duration of an MP3 file. It adds up all frames: the summary
+// that encoders write at the beginning is often missing or wrong, and reading 100 MB
+// takes no time.
 func mp3Seconds(src io.Reader) (float64, error) {
 	r := bufio.NewReaderSize(src, 64<<10)
 	if err := skipID3(r); err != nil {
@@ -22,7 +23,7 @@ func mp3Seconds(src io.Reader) (float64, error) {
 	seconds, frames, rubbish := 0.0, 0, 0
 	for {
 		head, err := r.Peek(4)
-		if err != nil { // the end, or what is left is no frame
+		if err != nil { // the end, or too short for a frame
 			break
 		}
 		f, ok := parseMP3(head)
@@ -49,7 +50,7 @@ func mp3Seconds(src io.Reader) (float64, error) {
 	return seconds, nil
 }
 
-// skipID3 passes over the tag at the beginning, which may hold a cover picture.
+// skipID3 skips the tag at the beginning, which may hold a cover picture.
 func skipID3(r *bufio.Reader) error {
 	head, err := r.Peek(10)
 	if err != nil || string(head[:3]) != "ID3" {
@@ -60,12 +61,12 @@ func skipID3(r *bufio.Reader) error {
 	return err
 }
 
-// followed says whether the first frame is one: four bytes that look like a
-// frame's head are frequent in anything, two in the right distance are not.
+// followed reports whether the first frame is followed by another. Four bytes that
+// look like a frame's head occur in any data, two heads at the right distance do not.
 func followed(r *bufio.Reader, f mp3Frame) bool {
 	ahead, err := r.Peek(f.size + 4)
 	if err != nil {
-		return len(ahead) == f.size // the only one of the file
+		return len(ahead) == f.size // the only frame
 	}
 	_, ok := parseMP3(ahead[f.size:])
 	return ok
@@ -82,7 +83,7 @@ var (
 	mp3Clocks = [4]int{44100, 48000, 32000}
 )
 
-// parseMP3 reads a frame's head.
+// parseMP3 parses a frame's head.
 func parseMP3(b []byte) (mp3Frame, bool) {
 	version, layer := b[1]>>3&3, b[1]>>1&3
 	if b[0] != 0xFF || b[1]&0xE0 != 0xE0 || version == 1 || layer != 1 {

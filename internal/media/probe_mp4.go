@@ -8,7 +8,7 @@ import (
 	"github.com/abema/go-mp4"
 )
 
-// movie is what the head of an MP4 file says.
+// movie describes an MP4 file by its head.
 type movie struct {
 	seconds       float64 // 0 where unknown
 	width, height int     // as shown, after rotation
@@ -21,9 +21,9 @@ const (
 	maxDepth   = 4 // moov, trak, mdia, and what is in it
 )
 
-// movieReader walks the boxes itself, and has the library read single ones: the
-// library's own walk and probe trust the sizes and counts in the file, and a
-// few bytes can make them allocate gigabytes or turn in circles.
+// movieReader walks the boxes itself and uses the library for single ones: the
+// library's own walk and probe trust the sizes and counts in the file, so that a few
+// bytes can make them allocate gigabytes or loop.
 type movieReader struct {
 	r     io.ReadSeeker
 	boxes int
@@ -45,7 +45,7 @@ func readMovie(r io.ReadSeeker) (*movie, error) {
 	if !m.found {
 		return nil, errors.Join(errors.New("no movie header"), err)
 	}
-	// A file that breaks off after its header still says what it is.
+	// A file that breaks off after its header is still described by it.
 	if m.duration == 0 || m.duration == 1<<32-1 {
 		m.duration = m.fragments
 	}
@@ -55,7 +55,7 @@ func readMovie(r io.ReadSeeker) (*movie, error) {
 	return &m.movie, nil
 }
 
-// walk reads the boxes between two places of the file.
+// walk reads the boxes between two offsets in the file.
 func (m *movieReader) walk(at, end uint64, depth int) error {
 	for at+mp4.SmallHeaderSize <= end {
 		if m.boxes++; m.boxes > maxBoxes || depth > maxDepth {

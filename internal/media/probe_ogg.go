@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// ogg is what a walk over an Ogg file with one stream of sound finds.
+// ogg describes an Ogg file with one stream of sound.
 type ogg struct {
 	isOpus  bool  // else it is Vorbis
 	rate    int64 // of the granule positions; Opus always counts in 48000
@@ -21,13 +21,13 @@ func (o *ogg) seconds() float64 { return float64(o.last-o.preskip) / float64(o.r
 
 const opusRate = 48000
 
-// packet is what is kept of a packet: its beginning and its size.
+// packet holds the beginning of a packet, and its size.
 type packet struct {
 	head [32]byte
 	size int
 }
 
-// start is the kept part, as long as the packet.
+// start returns the beginning of the packet, all of it if it is short.
 func (p *packet) start() []byte { return p.head[:min(p.size, len(p.head))] }
 
 var (
@@ -41,7 +41,7 @@ func readOgg(r io.Reader) (*ogg, error) {
 	n := 0
 	err := walkOgg(r, func(p *packet) error {
 		if n++; n == 1 {
-			return o.decideKind(p.start())
+			return o.identify(p.start())
 		}
 		if o.isOpus && n > 2 { // the second packet has the tags
 			o.samples += opusSamples(p.start())
@@ -51,11 +51,11 @@ func readOgg(r io.Reader) (*ogg, error) {
 	if n == 0 || errors.Is(err, errNoOgg) {
 		return nil, errors.Join(errNoOgg, err)
 	}
-	return o, nil // what broke off has been heard up to there
+	return o, nil // a file that breaks off plays up to there
 }
 
-// identify reads the first packet.
-func (o *ogg) decideKind(head []byte) error {
+// identify reads the codec's header, which is the first packet.
+func (o *ogg) identify(head []byte) error {
 	switch {
 	case bytes.HasPrefix(head, []byte("OpusHead")) && len(head) >= 19:
 		o.isOpus, o.rate, o.preskip = true, opusRate, int64(binary.LittleEndian.Uint16(head[10:]))
@@ -107,7 +107,7 @@ func walkOgg(src io.Reader, visit func(*packet) error, granule func(int64)) erro
 	}
 }
 
-// page reads the segments of a page; a segment of less than 255 ends a packet.
+// page reads the segments of a page. A segment of less than 255 bytes ends a packet.
 func (p *packet) page(r *bufio.Reader, lacing []byte, visit func(*packet) error) error {
 	for _, length := range lacing {
 		kept := p.head[min(p.size, len(p.head)):]
@@ -138,7 +138,7 @@ func skip(r *bufio.Reader, lacing []byte) error {
 	return err
 }
 
-// opusSamples is how long an Opus packet plays, in samples of 48 kHz (RFC 6716,
+// opusSamples returns how long an Opus packet plays, in samples of 48 kHz (RFC 6716,
 // section 3.1).
 func opusSamples(head []byte) int64 {
 	if len(head) == 0 {

@@ -15,7 +15,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// corner is the colour that a thumbnail has at its upper left, r, g, b or w.
+// corner returns the colour of a thumbnail's upper left corner: r, g, b or w.
 func corner(t *testing.T, thumbnail []byte) (name string, size image.Point) {
 	t.Helper()
 	m, err := jpeg.Decode(bytes.NewReader(thumbnail))
@@ -96,7 +96,7 @@ func TestImage_TransparentIsOnWhite(t *testing.T) {
 	}
 }
 
-// bomb is the head of a PNG picture of that size, and no picture.
+// bomb returns the head of a PNG picture of that size, without the picture.
 func bomb(w, h uint32) []byte {
 	chunk := append([]byte("IHDR"), words(w, h)...)
 	chunk = append(chunk, 8, 6, 0, 0, 0)

@@ -5,14 +5,13 @@ import (
 	"io"
 )
 
-// waveformBars is how many values the apps draw for a voice note.
+// waveformBars is the number of bars that the apps draw for a voice note.
 const waveformBars = 64
 
-// waveform approximates the loudness of an Opus stream over time, without
-// decoding it: Opus at a variable bit rate, as voice notes are recorded, spends
-// many bytes on speech and hardly any on silence, so bytes per time follow what
-// is to be heard. It is a picture, not a measurement. The quietest part is 0 and
-// the loudest 100; a stream of constant bit rate says nothing and is drawn flat.
+// waveform approximates the loudness of an Opus stream over time, without decoding
+// it. Voice notes are recorded with a variable bit rate, at which Opus spends many
+// bytes on speech and hardly any on silence, so the bytes over time follow the sound.
+// The quietest part is 0 and the loudest 100; a constant bit rate is drawn flat.
 func waveform(r io.Reader, o *ogg) ([]byte, error) {
 	if !o.isOpus || o.samples <= 0 {
 		return nil, errors.New("no Opus packets to draw")
@@ -31,7 +30,7 @@ func waveform(r io.Reader, o *ogg) ([]byte, error) {
 	return bars.scaled(), nil
 }
 
-// barSums spreads packets over the bars that they play in.
+// barSums distributes the bytes of packets over the bars in which they play.
 type barSums struct {
 	bar   float64 // samples of a bar
 	at    float64 // samples so far
@@ -58,7 +57,7 @@ func (b *barSums) scaled() []byte {
 	values := make([]byte, waveformBars)
 	spread := loudest - quietest
 	for i, v := range b.bytes {
-		// Less than a tenth is the cutting into bars, not the sound.
+		// A spread of less than a tenth comes from cutting into bars, not from the sound.
 		if values[i] = 50; spread > loudest/10 {
 			values[i] = byte(100*(v-quietest)/spread + 0.5)
 		}

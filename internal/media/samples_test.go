@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// quarters is a picture with red, green, blue and white quarters: red at the
-// upper left, so that every way of turning it shows.
+// quarters returns a picture with red, green, blue and white quarters, so that every
+// rotation shows.
 func quarters(w, h int) *image.RGBA {
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -60,7 +60,7 @@ func gifFile(t testing.TB, m image.Image) []byte {
 	return b.Bytes()
 }
 
-// webpFile is one pixel.
+// webpFile returns a WebP picture of one pixel.
 func webpFile(t testing.TB) []byte {
 	t.Helper()
 	b, err := base64.StdEncoding.DecodeString("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
@@ -70,7 +70,7 @@ func webpFile(t testing.TB) []byte {
 	return b
 }
 
-// withExif puts an orientation into a JPEG file.
+// withExif adds an EXIF orientation to a JPEG file.
 func withExif(file []byte, order binary.AppendByteOrder, orientation int) []byte {
 	tiff := []byte("MM")
 	if order.String() == "LittleEndian" {
@@ -91,7 +91,7 @@ func withExif(file []byte, order binary.AppendByteOrder, orientation int) []byte
 	return bytes.Join([][]byte{file[:2], segment, body, file[2:]}, nil)
 }
 
-// box is an MP4 box.
+// box returns an MP4 box.
 func box(name string, parts ...[]byte) []byte {
 	body := bytes.Join(parts, nil)
 	return append(append(binary.BigEndian.AppendUint32(nil, uint32(len(body)+8)), name...), body...)
@@ -110,7 +110,7 @@ type track struct {
 	turned        bool
 }
 
-// mp4File is an MP4 file's head with some bytes behind.
+// mp4File returns the head of an MP4 file, followed by some bytes.
 func mp4File(brand string, millis uint32, tracks ...track) []byte {
 	moov := [][]byte{box("mvhd", words(0, 0, 0, 1000, millis, 0x10000, 0x01000000, 0, 0), make([]byte, 36+24), words(9))}
 	for i, tr := range tracks {
@@ -125,14 +125,14 @@ func mp4File(brand string, millis uint32, tracks ...track) []byte {
 	return bytes.Join([][]byte{box("ftyp", []byte(brand), words(0), []byte(brand)), box("moov", moov...), box("mdat", make([]byte, 500))}, nil)
 }
 
-// mp3File is so many frames of 128 kbit/s at 44.1 kHz.
+// mp3File returns a number of frames of 128 kbit/s at 44.1 kHz.
 func mp3File(frames int) []byte {
 	frame := make([]byte, 417)
 	copy(frame, []byte{0xFF, 0xFB, 0x90, 0x00})
 	return bytes.Repeat(frame, frames)
 }
 
-// oggPage is a page with whole packets; its checksum is nobody's concern here.
+// oggPage returns a page of whole packets, without a checksum.
 func oggPage(granule int64, flags byte, packets ...[]byte) []byte {
 	var lacing, body []byte
 	for _, p := range packets {
@@ -154,7 +154,7 @@ func oggPage(granule int64, flags byte, packets ...[]byte) []byte {
 
 const opusPreskip = 312
 
-// opusFile has a packet of 20 ms of each size.
+// opusFile returns an Ogg file with a packet of 20 ms of each size.
 func opusFile(sizes ...int) []byte {
 	head := append([]byte("OpusHead\x01\x01"), byte(opusPreskip&0xFF), byte(opusPreskip>>8), 0x80, 0xBB, 0, 0, 0, 0, 0)
 	file := append(oggPage(0, 2, head), oggPage(0, 0, append([]byte("OpusTags"), make([]byte, 600)...))...)

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,25 +18,25 @@ import (
 const (
 	unknownType = "application/octet-stream"
 	htmlType    = "text/html"
-	// voiceType is what voice notes must be: some phones play nothing else.
+	// voiceType is the type of voice notes: some phones play no other.
 	voiceType = "audio/ogg; codecs=opus"
 )
 
-// kind is what a file was found to be.
+// kind describes the format of a file.
 type kind struct {
 	mime      string // what it is sent as
-	sniffed   string // what its bytes look like, without parameters
-	extension string // that belongs to the bytes, with its dot; may be empty
+	sniffed   string // the type that its bytes look like, without parameters
+	extension string // of the sniffed type, with its dot; may be empty
 	movie     *movie // of MP4 and its relatives; nil otherwise
 	ogg       *ogg   // of Ogg with Opus or Vorbis; nil otherwise
 }
 
-// isUnknown says that the bytes look like nothing in particular.
+// isUnknown reports whether the bytes look like no known format.
 func (k kind) isUnknown() bool { return k.sniffed == unknownType }
 
-// decideKind decides what a file is sent as: the caller's type, else the server's
-// specific one, else what the bytes look like. Bytes that contradict the kind of
-// media are refused: the recipient could not open them.
+// decideKind decides what a file is sent as: the caller's type, else the server's if
+// it is specific, else the type that the bytes look like. It refuses bytes that
+// contradict the kind of media: the recipient could not open them.
 func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, error) {
 	given, err := givenType(req)
 	if err != nil {
@@ -47,17 +48,17 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 	}
 	told := serverType(result.ContentType)
 	if k.sniffed == htmlType && !htmlIsMeant(req, given, result) {
-		return k, bridge.Fail(bridge.CodeFetchFailed, "fetch failed: the server answered with an HTML page in place of the file")
+		return k, bridge.Fail(bridge.CodeFetchFailed, "fetch failed: the server answered with an HTML page instead of the file")
 	}
 	if req.Type == bridge.MediaDocument {
-		k.mime = first(given, told, documentType(k, req.FileName, result.FileName))
+		k.mime = cmp.Or(given, told, documentType(k, req.FileName, result.FileName))
 		return k, nil
 	}
 	actual := k.family(req.Type)
 	if actual == "" && k.isUnknown() {
-		// Some formats have no mark to know them by: then the words count, unless
-		// they name a format that does have one, which is missing.
-		actual = unmarked(req.Type, first(given, told), file)
+		// Some formats have no signature: then the declared type counts, unless it
+		// names a format that has one.
+		actual = unmarked(req.Type, cmp.Or(given, told), file)
 	}
 	if actual == "" {
 		return k, contradiction(req.Type, k.sniffed)
@@ -65,14 +66,14 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 	switch {
 	case !belongs(told, req.Type):
 		told = ""
-	case told == "audio/ogg" && actual == voiceType: // the same, said better
+	case told == "audio/ogg" && actual == voiceType: // the same, more precisely
 		told = actual
 	}
-	k.mime = first(given, told, actual)
+	k.mime = cmp.Or(given, told, actual)
 	return k, k.settleVoice(req, given)
 }
 
-// givenType is the caller's MIME type, checked against the kind of media.
+// givenType returns the caller's MIME type, checked against the kind of media.
 func givenType(req Request) (string, error) {
 	if req.MimeType == "" {
 		return "", nil
@@ -87,8 +88,8 @@ func givenType(req Request) (string, error) {
 	return mime.FormatMediaType(base, params), nil
 }
 
-// serverType is the response's type where it says something: servers answer the
-// unspecific ones for whatever they do not know.
+// serverType returns the type of a response if it is specific, empty otherwise:
+// servers give the unspecific ones to files that they do not know.
 func serverType(contentType string) string {
 	base, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -107,7 +108,7 @@ func serverType(contentType string) string {
 	return base
 }
 
-// usualTypes are the names under which the apps know what others call otherwise.
+// usualTypes maps other names of types to those that the apps use.
 var usualTypes = map[string]string{
 	"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "image/apng": "image/png",
 	"audio/mp3": "audio/mpeg", "audio/x-mpeg": "audio/mpeg", "audio/x-mp3": "audio/mpeg", "audio/x-m4a": "audio/mp4", "audio/m4a": "audio/mp4",
@@ -122,7 +123,7 @@ func usual(base string) string {
 	return base
 }
 
-// sniff looks at the bytes.
+// sniff determines the format of a file by its bytes.
 func sniff(file io.ReadSeeker) (kind, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return kind{}, err
@@ -132,7 +133,7 @@ func sniff(file io.ReadSeeker) (kind, error) {
 		return kind{}, err
 	}
 	k := kind{sniffed: base(m.String()), extension: m.Extension()}
-	// What the probes below cannot read is no reason to refuse the file.
+	// A file that these probes cannot read is not refused for that.
 	switch {
 	case isContainer(k.sniffed):
 		_ = guarded(file, func(r io.ReadSeeker) (err error) { k.movie, err = readMovie(r); return err })
@@ -142,7 +143,7 @@ func sniff(file io.ReadSeeker) (kind, error) {
 	return k, nil
 }
 
-// isContainer says whether a type is MP4 or one of its relatives.
+// isContainer reports whether a type is MP4 or one of its relatives.
 func isContainer(sniffed string) bool {
 	switch sniffed {
 	case "video/mp4", "audio/mp4", "audio/x-m4a", "video/x-m4v", "video/quicktime", "video/3gpp", "video/3gpp2":
@@ -151,8 +152,8 @@ func isContainer(sniffed string) bool {
 	return false
 }
 
-// family is the MIME type of the bytes as a kind of media, empty where they are
-// of another kind. Containers may hold sound, pictures or both.
+// family returns the MIME type of the bytes as a kind of media, empty if they are of
+// another kind. Containers may hold sound, pictures or both.
 func (k kind) family(t bridge.MediaType) string {
 	major, minor, _ := strings.Cut(k.sniffed, "/")
 	switch t {
@@ -177,21 +178,21 @@ func (k kind) family(t bridge.MediaType) string {
 			return usual("audio/" + minor)
 		case k.movie != nil && !k.movie.hasVideo:
 			return "audio/mp4"
-		case k.sniffed == "video/webm": // browsers record sound alone so
+		case k.sniffed == "video/webm": // browsers record sound in it
 			return "audio/webm"
 		}
 	}
 	return ""
 }
 
-// unmarked is the declared type of bytes that look like nothing, where that type
-// can look like nothing.
+// unmarked returns the declared type of bytes that look like no known format, empty
+// if that type would be recognised.
 func unmarked(t bridge.MediaType, declared string, file io.ReadSeeker) string {
 	declared = base(declared)
 	if !belongs(declared, t) {
 		return ""
 	}
-	if declared == "audio/mpeg" { // MP3 behind some rubbish
+	if declared == "audio/mpeg" { // MP3 after some rubbish
 		if guarded(file, func(r io.ReadSeeker) error { _, err := mp3Seconds(r); return err }) == nil {
 			return declared
 		}
@@ -203,19 +204,19 @@ func unmarked(t bridge.MediaType, declared string, file io.ReadSeeker) string {
 	return declared
 }
 
-// settleVoice makes sure that a voice note is one.
+// settleVoice refuses a voice note that is not Opus in Ogg.
 func (k *kind) settleVoice(req Request, given string) error {
 	if !req.PTT {
 		return nil
 	}
 	if k.ogg == nil || !k.ogg.isOpus || given != "" && !isVoice(given) {
-		return notVoice(first(base(given), k.sniffed))
+		return notVoice(cmp.Or(base(given), k.sniffed))
 	}
 	k.mime = voiceType
 	return nil
 }
 
-// isVoice says whether a MIME type may be a voice note's.
+// isVoice reports whether a MIME type may be a voice note's.
 func isVoice(mimeType string) bool {
 	return base(mimeType) == "audio/ogg" || base(mimeType) == "audio/opus"
 }
@@ -224,7 +225,7 @@ func notVoice(what string) error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "a voice note (ptt) must be Ogg with Opus (%s), not %s: convert it, or send it as audio without ptt", voiceType, what)
 }
 
-// htmlIsMeant says whether a document is supposed to be a web page.
+// htmlIsMeant reports whether a document is supposed to be a web page.
 func htmlIsMeant(req Request, given string, result urlguard.Result) bool {
 	if req.Type != bridge.MediaDocument {
 		return false
@@ -232,7 +233,7 @@ func htmlIsMeant(req Request, given string, result urlguard.Result) bool {
 	if given != "" {
 		return base(given) == htmlType || base(given) == "application/xhtml+xml"
 	}
-	switch strings.ToLower(path.Ext(first(req.FileName, result.FileName))) {
+	switch strings.ToLower(path.Ext(cmp.Or(req.FileName, result.FileName))) {
 	case ".html", ".htm", ".xhtml":
 		return true
 	}
@@ -269,17 +270,8 @@ func article(t bridge.MediaType) string {
 	return fmt.Sprintf("a %s", t)
 }
 
-// base is a MIME type without its parameters.
+// base returns a MIME type without its parameters.
 func base(mimeType string) string {
 	b, _, _ := strings.Cut(mimeType, ";")
 	return strings.ToLower(strings.TrimSpace(b))
-}
-
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

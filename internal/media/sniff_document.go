@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"mime"
 	"path"
 	"strings"
@@ -8,8 +9,8 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// extensions name the types that documents often have and whose bytes are those
-// of something more general. The system's own table differs from host to host.
+// extensions maps extensions to the types of common documents, many of whose bytes
+// look like something more general. The system's own table differs between hosts.
 var extensions = map[string]string{
 	".csv": "text/csv", ".md": "text/markdown", ".json": "application/json", ".xml": "application/xml", ".yaml": "application/yaml", ".yml": "application/yaml",
 	".txt": "text/plain", ".log": "text/plain", ".ics": "text/calendar", ".vcf": "text/vcard", ".rtf": "application/rtf", ".html": htmlType, ".htm": htmlType,
@@ -22,23 +23,24 @@ var extensions = map[string]string{
 	".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".mp4": "video/mp4", ".mov": "video/quicktime",
 }
 
-// scripts end the paths of what made the file, not of the file.
+// scripts are the extensions of programs that generate a file, not of the file.
 var scripts = map[string]bool{".php": true, ".asp": true, ".aspx": true, ".jsp": true, ".cgi": true, ".do": true, ".ashx": true}
 
-// documentType is the type of a document that nobody named: that of its bytes,
-// or of its name where the bytes are only text, an archive or nothing known.
+// documentType returns the type of a document for which neither caller nor server
+// gave one: by its bytes, or by its name if the bytes are just text, an archive or
+// unknown.
 func documentType(k kind, names ...string) string {
 	switch k.sniffed {
 	case unknownType, "text/plain", "application/zip", "application/x-ole-storage":
-		if byName := extensions[strings.ToLower(path.Ext(first(names...)))]; byName != "" {
+		if byName := extensions[strings.ToLower(path.Ext(cmp.Or(names...)))]; byName != "" {
 			return byName
 		}
 	}
 	return usual(k.sniffed)
 }
 
-// documentName is what a document is called: as the caller says, else as the
-// server or the URL says with an extension that fits, else something plain.
+// documentName returns the name of a document: the caller's, else that of the server
+// or the URL with a fitting extension, else "document".
 func documentName(given, fetched string, k kind) string {
 	if given != "" {
 		return given
@@ -51,15 +53,15 @@ func documentName(given, fetched string, k kind) string {
 	}
 	switch {
 	case strings.Trim(name, ".") == "":
-		return "document" + first(extension, ".bin")
+		return "document" + cmp.Or(extension, ".bin")
 	case fits(path.Ext(name), mimeType):
 		return name
 	}
 	return name + extension
 }
 
-// fits says whether an extension may stand before a type: it is the type's, or
-// the type says so little that any may be right.
+// fits reports whether an extension suits a type: it is the type's, or the type is so
+// unspecific that any may be right.
 func fits(extension, mimeType string) bool {
 	if len(extension) < 2 {
 		return false
@@ -78,7 +80,7 @@ func fits(extension, mimeType string) bool {
 	return base(mime.TypeByExtension(extension)) == mimeType
 }
 
-// extensionOf is the usual extension of a type, with its dot, or empty.
+// extensionOf returns the usual extension of a type, with its dot, or empty.
 func extensionOf(mimeType string, k kind) string {
 	if m := mimetype.Lookup(mimeType); m != nil && m.Extension() != "" {
 		return m.Extension()
@@ -89,5 +91,5 @@ func extensionOf(mimeType string, k kind) string {
 			found = extension
 		}
 	}
-	return first(found, k.extension)
+	return cmp.Or(found, k.extension)
 }

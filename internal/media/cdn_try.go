@@ -1,0 +1,134 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// onHosts calls try with the hosts in turn until it succeeds, or fails in a way that
+// no other host can improve on.
+func (c *CDN) onHosts(ctx context.Context, hosts []string, try func(host string) error) error {
+	var last error
+	for n := range max(minTries, len(hosts)) {
+		if n >= len(hosts) {
+			if !worthRepeating(last) {
+				break
+			}
+			if err := c.wait(ctx, n, last); err != nil {
+				return err
+			}
+		}
+		host := hosts[n%len(hosts)]
+		err := try(host)
+		if err == nil || ctx.Err() != nil || isFinal(err) {
+			return err
+		}
+		c.log.Warn().Str("host", host).Int("try", n+1).AnErr("cause", err).Msg("media server failed")
+		last = err
+	}
+	return last
+}
+
+// wait pauses before a host is asked again.
+func (c *CDN) wait(ctx context.Context, try int, last error) error {
+	pause := c.pause * time.Duration(try)
+	if after := retryAfter(last); after > 0 {
+		pause = min(after, maxPause)
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// errStalled ends a request in which nothing moved for too long.
+var errStalled = errors.New("the media server stopped sending or taking")
+
+// idleWatch cancels a request with errStalled when nothing moves for a while.
+type idleWatch struct {
+	timer  *time.Timer
+	idle   time.Duration
+	ctx    context.Context // the request's
+	cancel context.CancelCauseFunc
+}
+
+func watchIdle(ctx context.Context, idle time.Duration) *idleWatch {
+	w := &idleWatch{idle: idle}
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	w.timer = time.AfterFunc(idle, func() { w.cancel(errStalled) })
+	return w
+}
+
+// moved restarts the timer.
+func (w *idleWatch) moved() { w.timer.Reset(w.idle) }
+
+// stop ends the watch and the request.
+func (w *idleWatch) stop() {
+	w.timer.Stop()
+	w.cancel(nil)
+}
+
+// explain returns errStalled in place of an error that the watch caused.
+func (w *idleWatch) explain(err error) error {
+	if err != nil && errors.Is(context.Cause(w.ctx), errStalled) {
+		return errStalled
+	}
+	return err
+}
+
+// statusError is an unexpected status of an answer.
+type statusError struct {
+	status int
+	after  time.Duration // from Retry-After; 0 without
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("the media server answered %d", e.status) }
+
+func newStatusError(resp *http.Response) *statusError {
+	seconds, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 16)
+	if err != nil {
+		seconds = 0 // absent, or a date: the usual pause applies
+	}
+	return &statusError{status: resp.StatusCode, after: time.Duration(seconds) * time.Second}
+}
+
+// retryAfter returns how long the server asked to wait, 0 if it did not.
+func retryAfter(err error) time.Duration {
+	var answer *statusError
+	if errors.As(err, &answer) {
+		return answer.after
+	}
+	return 0
+}
+
+// isGone reports whether a status means that the file no longer exists.
+func isGone(status int) bool {
+	return status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusGone
+}
+
+// isFinal reports whether trying another host is pointless.
+func isFinal(err error) bool {
+	var disk *writeError
+	var decided *bridge.Error
+	for _, final := range []error{errGone, errOverLimit, errShort, errForged, errPadding} {
+		if errors.Is(err, final) {
+			return true
+		}
+	}
+	return errors.As(err, &disk) || errors.As(err, &decided)
+}
+
+// worthRepeating reports whether the same host may succeed later.
+func worthRepeating(err error) bool {
+	return !errors.Is(err, errAltered) && !errors.Is(err, errTooLong)
+}

@@ -1,0 +1,163 @@
+package media
+
+import (
+	"cmp"
+	"testing"
+
+	"bridged/internal/bridge"
+)
+
+func TestPrepare_VideoAndSound(t *testing.T) {
+	w := newWeb(t)
+	video := mp4File("isom", 12500, track{handler: "soun"}, track{handler: "vide", width: 640, height: 360, turned: true})
+	for name, c := range map[string]struct {
+		body    []byte
+		told    string
+		req     Request
+		want    bridge.File
+		drawing bool
+	}{
+		"video":             {body: video, req: Request{Type: bridge.MediaVideo}, want: bridge.File{MimeType: "video/mp4", Width: 360, Height: 640, Seconds: 13}},
+		"film of quicktime": {body: mp4File("qt  ", 2000, track{handler: "vide", width: 4, height: 3}), req: Request{Type: bridge.MediaVideo}, want: bridge.File{MimeType: "video/quicktime", Width: 4, Height: 3, Seconds: 2}},
+		"mp3":               {body: mp3File(200), told: "audio/mp3", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mpeg", Seconds: 5}},
+		"m4a":               {body: mp4File("M4A ", 61000, track{handler: "soun"}), told: "audio/x-m4a", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mp4", Seconds: 61}},
+		"sound in mp4":      {body: mp4File("isom", 61000, track{handler: "soun"}), told: "video/mp4", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mp4", Seconds: 61}},
+		"vorbis":            {body: vorbisFile(44100, 441000), req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/ogg", Seconds: 10}},
+		"opus":              {body: opusFile(repeat(60, 200)...), told: "application/ogg", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: voiceType, Seconds: 4}},
+		"voice note":        {body: opusFile(repeat(60, 200)...), told: "audio/ogg", req: Request{Type: bridge.MediaAudio, PTT: true}, want: bridge.File{MimeType: voiceType, Seconds: 4}, drawing: true},
+		"voice note, named": {body: opusFile(repeat(60, 200)...), req: Request{Type: bridge.MediaAudio, PTT: true, MimeType: "audio/ogg"}, want: bridge.File{MimeType: voiceType, Seconds: 4}, drawing: true},
+		"unmarked mp3":      {body: append(make([]byte, 3000), mp3File(200)...), told: "audio/mpeg", req: Request{Type: bridge.MediaAudio}, want: bridge.File{MimeType: "audio/mpeg", Seconds: 5}},
+		"unmarked video":    {body: append([]byte{0x47, 0x40}, make([]byte, 374)...), told: "video/mp2t", req: Request{Type: bridge.MediaVideo}, want: bridge.File{MimeType: "video/mp2t"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := w.prepare(served{body: c.body, contentType: cmp.Or(c.told, unknownType)}, c.req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.MimeType != c.want.MimeType || f.Seconds != c.want.Seconds || f.Width != c.want.Width || f.Height != c.want.Height {
+				t.Errorf("got %s, %d s, %d by %d; want %+v", f.MimeType, f.Seconds, f.Width, f.Height, c.want)
+			}
+			if drawn := len(f.Waveform) == 64; drawn != c.drawing {
+				t.Errorf("waveform of %d values", len(f.Waveform))
+			}
+		})
+	}
+}
+
+func TestPrepare_BytesThatContradictTheType(t *testing.T) {
+	w := newWeb(t)
+	picture := jpegFile(t, quarters(20, 20))
+	video := mp4File("isom", 1000, track{handler: "vide", width: 8, height: 8})
+	for name, c := range map[string]struct {
+		served served
+		req    Request
+	}{
+		"text as image":           {served{body: []byte("hello, this is no picture")}, Request{Type: bridge.MediaImage}},
+		"text called image":       {served{body: []byte("hello, this is no picture"), contentType: "image/jpeg"}, Request{Type: bridge.MediaImage}},
+		"text said to be image":   {served{body: []byte("hello, this is no picture")}, Request{Type: bridge.MediaImage, MimeType: "image/jpeg"}},
+		"noise called image":      {served{body: randomBytes(999), contentType: "image/jpeg"}, Request{Type: bridge.MediaImage}},
+		"noise":                   {served{body: randomBytes(999)}, Request{Type: bridge.MediaVideo}},
+		"noise called sound":      {served{body: randomBytes(999), contentType: "audio/mpeg"}, Request{Type: bridge.MediaAudio}},
+		"json as video":           {served{body: []byte(`{"error":"no"}`), contentType: "video/mp4"}, Request{Type: bridge.MediaVideo}},
+		"drawing as image":        {served{body: []byte(`<svg xmlns="http://www.w3.org/2000/svg"></svg>`), contentType: "image/svg+xml"}, Request{Type: bridge.MediaImage}},
+		"picture as video":        {served{body: picture}, Request{Type: bridge.MediaVideo}},
+		"video as image":          {served{body: video}, Request{Type: bridge.MediaImage}},
+		"video as sound":          {served{body: video}, Request{Type: bridge.MediaAudio}},
+		"sound as video":          {served{body: mp4File("isom", 1000, track{handler: "soun"}), contentType: "video/mp4"}, Request{Type: bridge.MediaVideo}},
+		"ogg sound as video":      {served{body: opusFile(9, 9)}, Request{Type: bridge.MediaVideo}},
+		"mimetype of other type":  {served{body: picture}, Request{Type: bridge.MediaImage, MimeType: "video/mp4"}},
+		"mp3 as voice note":       {served{body: mp3File(9), contentType: voiceType}, Request{Type: bridge.MediaAudio, PTT: true, MimeType: voiceType}},
+		"vorbis as voice note":    {served{body: vorbisFile(44100, 44100)}, Request{Type: bridge.MediaAudio, PTT: true}},
+		"m4a as voice note":       {served{body: mp4File("M4A ", 1000, track{handler: "soun"})}, Request{Type: bridge.MediaAudio, PTT: true}},
+		"voice note called other": {served{body: opusFile(9, 9)}, Request{Type: bridge.MediaAudio, PTT: true, MimeType: "audio/mpeg"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := w.prepare(c.served, c.req)
+			wantCode(t, err, bridge.CodeUnsupportedMedia)
+		})
+	}
+	_, err := w.prepare(served{body: picture}, Request{Type: bridge.MediaImage, MimeType: "jpeg; =", URL: w.url})
+	wantCode(t, err, bridge.CodeInvalid)
+}
+
+func TestPrepare_TypeOfTheBytes(t *testing.T) {
+	w := newWeb(t)
+	picture := pngFile(t, quarters(4, 4))
+	pdf := []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
+	for name, c := range map[string]struct {
+		given, told string
+		body        []byte
+		kind        bridge.MediaType
+		want        string
+	}{
+		"given first":                   {"image/jpeg", "image/gif", picture, bridge.MediaImage, "image/jpeg"},
+		"then told":                     {"", "image/gif", picture, bridge.MediaImage, "image/gif"},
+		"told with parameters":          {"", "image/png; charset=binary", picture, bridge.MediaImage, "image/png"},
+		"told otherwise":                {"", "image/jpg", jpegFile(t, quarters(4, 4)), bridge.MediaImage, "image/jpeg"},
+		"told of another kind":          {"", "video/mp4", picture, bridge.MediaImage, "image/png"},
+		"told nothing":                  {"", "", picture, bridge.MediaImage, "image/png"},
+		"told nothing in particular":    {"", "application/octet-stream", picture, bridge.MediaImage, "image/png"},
+		"told what servers do not know": {"", "text/plain; charset=utf-8", picture, bridge.MediaImage, "image/png"},
+		"told nonsense":                 {"", ";;;", picture, bridge.MediaImage, "image/png"},
+		"document given":                {"application/x-special", "application/pdf", pdf, bridge.MediaDocument, "application/x-special"},
+		"document told":                 {"", "application/x-told", pdf, bridge.MediaDocument, "application/x-told"},
+		"document seen":                 {"", "application/octet-stream", pdf, bridge.MediaDocument, "application/pdf"},
+		"document of noise":             {"", "", randomBytes(999), bridge.MediaDocument, unknownType},
+		"parameters given":              {"text/plain; charset=iso-8859-1", "", []byte("hello"), bridge.MediaDocument, "text/plain; charset=iso-8859-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := w.prepare(served{body: c.body, contentType: c.told}, Request{Type: c.kind, MimeType: c.given})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.MimeType != c.want {
+				t.Errorf("got %s, want %s", f.MimeType, c.want)
+			}
+		})
+	}
+}
+
+func TestPrepare_NamesOfDocuments(t *testing.T) {
+	w := newWeb(t)
+	pdf, text, page := []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), []byte("a,b\n1,2\n3,4\n"), []byte("<!DOCTYPE html><html></html>")
+	for name, c := range map[string]struct {
+		given, path, disposition, told string
+		body                           []byte
+		want, mimeType                 string
+	}{
+		"given":                {given: "Q3.final", path: "/x.pdf", body: pdf, want: "Q3.final", mimeType: "application/pdf"},
+		"from the answer":      {path: "/dl?id=1", disposition: `attachment; filename="Übersicht.pdf"; filename*=UTF-8''%C3%9Cbersicht.pdf`, body: pdf, want: "Übersicht.pdf", mimeType: "application/pdf"},
+		"from the URL":         {path: "/a/report.pdf?token=1", body: pdf, want: "report.pdf", mimeType: "application/pdf"},
+		"other extension":      {path: "/report.v2", body: pdf, want: "report.v2.pdf", mimeType: "application/pdf"},
+		"no extension":         {path: "/report", body: pdf, want: "report.pdf", mimeType: "application/pdf"},
+		"made by a script":     {path: "/download.php", body: pdf, want: "download.pdf", mimeType: "application/pdf"},
+		"no name":              {path: "/", body: pdf, want: "document.pdf", mimeType: "application/pdf"},
+		"no name, no type":     {path: "/", body: randomBytes(999), want: "document.bin", mimeType: unknownType},
+		"name, no type":        {path: "/firmware.img", body: randomBytes(999), want: "firmware.img", mimeType: unknownType},
+		"bare name, no type":   {path: "/firmware", body: randomBytes(999), want: "firmware", mimeType: unknownType},
+		"text by its name":     {path: "/table.csv", told: "text/plain", body: text, want: "table.csv", mimeType: "text/csv"},
+		"upper case":           {path: "/REPORT.PDF", body: pdf, want: "REPORT.PDF", mimeType: "application/pdf"},
+		"web page by name":     {path: "/page.html", told: "text/html", body: page, want: "page.html", mimeType: "text/html"},
+		"markdown":             {path: "/notes.md", body: []byte("# Notes\n\nhello"), want: "notes.md", mimeType: "text/markdown"},
+		"type without a table": {path: "/x", told: "application/yaml", body: []byte("a: b\n"), want: "x.yaml", mimeType: "application/yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := w.prepare(served{body: c.body, contentType: cmp.Or(c.told, unknownType), disposition: c.disposition},
+				Request{Type: bridge.MediaDocument, FileName: c.given, URL: w.url + c.path, Caption: "here"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.FileName != c.want || f.MimeType != c.mimeType {
+				t.Errorf("got %q (%s), want %q (%s)", f.FileName, f.MimeType, c.want, c.mimeType)
+			}
+		})
+	}
+}
+
+func TestPrepare_WebPageAsADocumentWhereMeant(t *testing.T) {
+	w := newWeb(t)
+	f, err := w.prepare(served{body: []byte("<!DOCTYPE html><html></html>"), contentType: "text/html"}, Request{Type: bridge.MediaDocument, MimeType: "text/html; charset=utf-8"})
+	if err != nil || f.MimeType != "text/html; charset=utf-8" {
+		t.Errorf("got %s: %v", f.MimeType, err)
+	}
+}

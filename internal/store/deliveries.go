@@ -11,11 +11,19 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The states of deliveries as they are numbered in the column status.
+// The states of deliveries as they are numbered in the column status. The
+// numbers are written into queries: SQLite uses the index of pending
+// deliveries only with the number itself.
+const (
+	webhookPending   = 0
+	webhookDelivered = 1
+	webhookDead      = 2
+)
+
 var deliveryStates = [...]bridge.DeliveryState{
-	0: bridge.WebhookPending,
-	1: bridge.WebhookDelivered,
-	2: bridge.WebhookDead,
+	webhookPending:   bridge.WebhookPending,
+	webhookDelivered: bridge.WebhookDelivered,
+	webhookDead:      bridge.WebhookDead,
 }
 
 func stateNumber(state bridge.DeliveryState) int {
@@ -123,9 +131,9 @@ func (s *Store) SaveDeliveries(ctx context.Context, webhook int64, p DeliveryPro
 func (t *writeTx) saveDelivery(ctx context.Context, webhook int64, d bridge.WebhookDelivery) error {
 	return t.run(ctx, `
 		INSERT INTO deliveries (webhook, event, event_at, type, chat, chat_id, status, attempts, first_at, last_at, next_at, response, error, tried_ms)
-		SELECT ?1, ?2, ?3, ?4, ifnull(c.jid, ''), iif(?4 = 'reset', ?13, ifnull(c.id, ?14)), ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12
+		SELECT ?1, ?2, ?3, ?4, ifnull(c.jid, ''), iif(?4 = ?15, ?13, ifnull(c.id, ?14)), ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12
 		FROM (SELECT 1)
-			LEFT JOIN events e ON e.id = ?2 AND ?4 != 'reset'
+			LEFT JOIN events e ON e.id = ?2 AND ?4 != ?15
 			LEFT JOIN messages m ON m.arrival = e.message
 			LEFT JOIN chats c ON c.id = ifnull(m.chat, e.chat)
 		WHERE true
@@ -134,7 +142,7 @@ func (t *writeTx) saveDelivery(ctx context.Context, webhook int64, d bridge.Webh
 			response = excluded.response, error = excluded.error, tried_ms = excluded.tried_ms`,
 		webhook, d.EventID, d.EventAt.UnixMilli(), string(d.EventType), stateNumber(d.Status), d.Attempts,
 		millisColumn(d.FirstAttemptAt), millisColumn(d.LastAttemptAt), millisColumn(d.NextAttemptAt),
-		column(d.ResponseStatus), column(d.LastError), d.Tried.Milliseconds(), bridge.QueueReset, bridge.QueueAccount)
+		column(d.ResponseStatus), column(d.LastError), d.Tried.Milliseconds(), bridge.QueueReset, bridge.QueueAccount, string(bridge.EventReset))
 }
 
 // showTries enters the last success and the last failure into the webhook.
@@ -165,9 +173,9 @@ func (t *writeTx) showTries(ctx context.Context, webhook int64, deliveries []bri
 		delivered.LastAttemptAt.UnixMilli(), isLast, webhook)
 }
 
-const forgetDeliveredQuery = `
-	DELETE FROM deliveries WHERE webhook = ?1 AND status = 1 AND id <=
-		(SELECT id FROM deliveries WHERE webhook = ?1 AND status = 1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`
+var forgetDeliveredQuery = fmt.Sprintf(`
+	DELETE FROM deliveries WHERE webhook = ?1 AND status = %[1]d AND id <=
+		(SELECT id FROM deliveries WHERE webhook = ?1 AND status = %[1]d ORDER BY id DESC LIMIT 1 OFFSET ?2)`, webhookDelivered)
 
 func (t *writeTx) forgetDelivered(ctx context.Context, webhook int64) error {
 	return t.run(ctx, forgetDeliveredQuery, webhook, keptDeliveries)
@@ -183,7 +191,7 @@ func (t *writeTx) moveDeliveries(ctx context.Context, from, into int64) error {
 	if err := t.setSetting(ctx, settingMerges, strconv.FormatInt(merges+1, 10)); err != nil {
 		return err
 	}
-	return t.run(ctx, "UPDATE deliveries SET chat_id = ? WHERE chat_id = ? AND status = 0", into, from)
+	return t.run(ctx, fmt.Sprintf("UPDATE deliveries SET chat_id = ? WHERE chat_id = ? AND status = %d", webhookPending), into, from)
 }
 
 // PruneDeliveries forgets deliveries of events that are not in the log any
@@ -194,7 +202,7 @@ func (s *Store) PruneDeliveries(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return t.run(ctx, "DELETE FROM deliveries WHERE status != 0 AND event <= ?", pruned)
+		return t.run(ctx, "DELETE FROM deliveries WHERE status != ? AND event <= ?", webhookPending, pruned)
 	})
 	if err != nil {
 		return fmt.Errorf("forget old deliveries: %w", err)

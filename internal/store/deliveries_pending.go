@@ -130,10 +130,10 @@ type PendingQueues struct {
 
 // pendingHeadsQuery walks the index of what is pending; the other columns are
 // those of the row with the lowest event.
-const pendingHeadsQuery = `
+var pendingHeadsQuery = fmt.Sprintf(`
 	SELECT d.id, d.webhook, min(d.event), d.event_at, d.type, d.chat, d.status, d.attempts,
 		d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms
-	FROM deliveries d WHERE d.webhook = ? AND d.status = 0 GROUP BY d.chat_id LIMIT ?`
+	FROM deliveries d WHERE d.webhook = ? AND d.status = %d GROUP BY d.chat_id LIMIT ?`, webhookPending)
 
 // PendingQueues reads the queues of a webhook, at most limit of them, and in
 // which of them some events are: [bridge.CodeNotFound] when the webhook is gone.
@@ -154,8 +154,8 @@ func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inF
 		}
 		for _, event := range inFlight {
 			var queue int64
-			err := r.scan(ctx, "SELECT chat_id FROM deliveries WHERE webhook = ? AND event = ? AND status = 0",
-				[]any{webhook, event}, &queue)
+			err := r.scan(ctx, "SELECT chat_id FROM deliveries WHERE webhook = ? AND event = ? AND status = ?",
+				[]any{webhook, event, webhookPending}, &queue)
 			if errors.Is(err, sql.ErrNoRows) {
 				continue
 			}
@@ -172,8 +172,8 @@ func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inF
 	return p, nil
 }
 
-const pendingOfQuery = "SELECT " + deliveryColumns + ` FROM deliveries d
-	WHERE d.webhook = ? AND d.status = 0 AND d.chat_id = ? AND d.event > ? ORDER BY d.event LIMIT ?`
+var pendingOfQuery = "SELECT " + deliveryColumns + fmt.Sprintf(` FROM deliveries d
+	WHERE d.webhook = ? AND d.status = %d AND d.chat_id = ? AND d.event > ? ORDER BY d.event LIMIT ?`, webhookPending)
 
 // PendingOf reads what is pending in a queue behind an event, in order.
 func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limit int) ([]bridge.WebhookDelivery, LogState, error) {
@@ -207,9 +207,9 @@ func (s *Store) LoseDeliveries(ctx context.Context, webhook int64) (bool, error)
 	return true, nil
 }
 
-const hasLostQuery = `
-	SELECT EXISTS (SELECT 1 FROM deliveries WHERE webhook = ?1 AND status = 0 AND event <= ?2 AND type != 'reset')
-		OR EXISTS (SELECT 1 FROM webhooks WHERE id = ?1 AND cursor < ?2)`
+var hasLostQuery = fmt.Sprintf(`
+	SELECT EXISTS (SELECT 1 FROM deliveries WHERE webhook = ?1 AND status = %d AND event <= ?2 AND type != '%s')
+		OR EXISTS (SELECT 1 FROM webhooks WHERE id = ?1 AND cursor < ?2)`, webhookPending, bridge.EventReset)
 
 func (s *Store) hasLost(ctx context.Context, webhook int64) (bool, error) {
 	var lost bool

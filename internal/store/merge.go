@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 
@@ -22,9 +23,9 @@ func (t *writeTx) mergePeople(ctx context.Context, from person, into *person) er
 	if err := t.dropPerson(ctx, from.id, into.id); err != nil {
 		return err
 	}
-	into.name = first(into.name, from.name)
-	into.push = first(into.push, from.push)
-	into.business = first(into.business, from.business)
+	into.name = cmp.Or(into.name, from.name)
+	into.push = cmp.Or(into.push, from.push)
+	into.business = cmp.Or(into.business, from.business)
 	return t.saveNames(ctx, *into)
 }
 
@@ -201,14 +202,14 @@ type duplicate struct {
 // stay, an edit too, and anything beats a placeholder.
 const duplicatesQuery = `
 	SELECT old.arrival, kept.arrival,
-		iif(old.deleted_at IS NOT NULL, 3, iif(old.edited_at IS NOT NULL, 2, old.type != 'undecryptable')),
-		iif(kept.deleted_at IS NOT NULL, 3, iif(kept.edited_at IS NOT NULL, 2, kept.type != 'undecryptable'))
-	FROM messages old JOIN messages kept ON kept.chat = ? AND kept.id = old.id
-	WHERE old.chat = ?`
+		iif(old.deleted_at IS NOT NULL, 3, iif(old.edited_at IS NOT NULL, 2, old.type != ?3)),
+		iif(kept.deleted_at IS NOT NULL, 3, iif(kept.edited_at IS NOT NULL, 2, kept.type != ?3))
+	FROM messages old JOIN messages kept ON kept.chat = ?1 AND kept.id = old.id
+	WHERE old.chat = ?2`
 
 func (t *writeTx) dropDuplicates(ctx context.Context, from, into int64) error {
 	var found []duplicate
-	err := t.each(ctx, duplicatesQuery, []any{into, from}, func(rows *sql.Rows) error {
+	err := t.each(ctx, duplicatesQuery, []any{into, from, bridge.TypeUndecryptable}, func(rows *sql.Rows) error {
 		var d duplicate
 		err := rows.Scan(&d.old, &d.kept, &d.oldWorth, &d.keptWorth)
 		found = append(found, d)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -30,21 +31,12 @@ func (p person) jid() bridge.JID {
 
 // displayName is the best name known, empty when there is none.
 func (p person) displayName() string {
-	return first(p.name, p.push, p.business)
+	return cmp.Or(p.name, p.push, p.business)
 }
 
 // pushName is what messages show where they carry no name themselves.
 func (p person) pushName() string {
-	return first(p.push, p.business, p.name)
-}
-
-func first(names ...string) string {
-	for _, name := range names {
-		if name != "" {
-			return name
-		}
-	}
-	return ""
+	return cmp.Or(p.push, p.business, p.name)
 }
 
 // people is the copy in memory of the tables people and identities, so that
@@ -83,18 +75,10 @@ func (s *Store) loadPeople(ctx context.Context) error {
 			return err
 		}
 		if known {
-			p.owner = p.byJID[either(owner.PN, owner.LID)]
+			p.owner = p.byJID[cmp.Or(owner.PN, owner.LID)]
 		}
 		return nil
 	})
-}
-
-// either is the first JID that is set.
-func either(a, b bridge.JID) bridge.JID {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func (p *people) loadPerson(rows *sql.Rows) error {

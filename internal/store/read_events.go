@@ -212,11 +212,11 @@ func (r *readTx) eventMessages(ctx context.Context, entries []entry) (map[int64]
 	if err != nil {
 		return nil, err
 	}
-	byArrival := make(map[int64]*bridge.Message, len(messages))
+	bySeq := make(map[int64]*bridge.Message, len(messages))
 	for i, p := range positions {
-		byArrival[p.seq] = &messages[i]
+		bySeq[p.seq] = &messages[i]
 	}
-	return byArrival, nil
+	return bySeq, nil
 }
 
 func (r *readTx) addContent(ctx context.Context, event *bridge.Event, e entry, messages map[int64]*bridge.Message) error {

@@ -34,15 +34,19 @@ const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.typ
 // votes included.
 func (r *readTx) messagesOf(ctx context.Context, query string, args ...any) ([]bridge.Message, []position, error) {
 	messages, positions := []bridge.Message{}, []position{}
+	var reacted []int64
 	err := r.each(ctx, query, args, func(rows *sql.Rows) error {
-		m, at, err := r.scanMessage(rows)
-		messages, positions = append(messages, m), append(positions, at)
+		m, err := r.scanMessage(rows)
+		messages, positions = append(messages, m.Message), append(positions, m.at)
+		if m.reactions > 0 {
+			reacted = append(reacted, m.at.seq)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return messages, positions, r.addVotesAndReactions(ctx, messages, positions)
+	return messages, positions, r.addVotesAndReactions(ctx, messages, positions, reacted)
 }
 
 // messagesAt reads the messages with certain arrivals, in that order. Those that are
@@ -60,59 +64,62 @@ func (r *readTx) messagesAt(ctx context.Context, seqs []int64) ([]bridge.Message
 		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`, string(list))
 }
 
-// scanMessage reads messageColumns and the chat's JID. Reactions is an empty list, not nil, where
-// there are none; where there are some, it has room for them.
-func (r *readTx) scanMessage(rows *sql.Rows) (bridge.Message, position, error) {
-	var m bridge.Message
-	var at position
+// messageRow is what messageColumns say of a message.
+type messageRow struct {
+	bridge.Message
+	at        position
+	reactions int // how many it has; they are in a table of their own
+}
+
+// scanMessage reads messageColumns and the chat's JID. Reactions is left an
+// empty list, not nil.
+func (r *readTx) scanMessage(rows *sql.Rows) (messageRow, error) {
+	var m messageRow
 	var sender int64
 	var column string
-	var reactions int
 	var edited, deleted, status sql.NullInt64
-	err := rows.Scan(&at.seq, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &column,
-		&at.timestamp, &reactions, &edited, &deleted, &status, &m.Chat)
+	err := rows.Scan(&m.at.seq, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &column,
+		&m.at.timestamp, &m.reactions, &edited, &deleted, &status, &m.Chat)
 	if err != nil {
-		return m, at, err
+		return m, err
 	}
 	m.Chat = r.s.Canonical(m.Chat)
 	p := r.s.people.get(sender)
-	m.SenderJID, m.SenderLID, m.PushName = p.jid(), p.lid, first(m.PushName, p.pushName())
-	m.Timestamp = bridge.Millis(at.timestamp)
-	m.Reactions = make([]bridge.MessageReaction, 0, reactions)
+	m.SenderJID, m.SenderLID, m.PushName = p.jid(), p.lid, cmp.Or(m.PushName, p.pushName())
+	m.Timestamp = bridge.Millis(m.at.timestamp)
+	m.Reactions = make([]bridge.MessageReaction, 0, m.reactions)
 	m.EditedAt, m.DeletedAt = timeOf(edited), timeOf(deleted)
 	if status.Valid {
 		d, err := delivery(status.Int64)
 		if err != nil {
-			return m, at, err
+			return m, err
 		}
 		m.Status = &d
 	}
-	err = r.s.unpack(column, &m)
+	err = r.s.unpack(column, &m.Message)
 	m.Bound() // what was stored before there were limits
-	return m, at, err
+	return m, err
 }
 
-// addVotesAndReactions looks for them only where there are some.
-func (r *readTx) addVotesAndReactions(ctx context.Context, messages []bridge.Message, positions []position) error {
-	byArrival := make(map[int64]*bridge.Message)
-	var reacted, polls []int64
+// addVotesAndReactions reads the votes of polls and the reactions to the
+// messages that have some.
+func (r *readTx) addVotesAndReactions(ctx context.Context, messages []bridge.Message, positions []position, reacted []int64) error {
+	bySeq := make(map[int64]*bridge.Message)
+	var polls []int64
 	for i := range messages {
 		m, seq := &messages[i], positions[i].seq
-		byArrival[seq] = m
-		if cap(m.Reactions) > 0 {
-			reacted = append(reacted, seq)
-		}
+		bySeq[seq] = m
 		if m.Poll != nil {
 			polls = append(polls, seq)
 		}
 	}
-	if err := r.addReactions(ctx, reacted, byArrival); err != nil {
+	if err := r.addReactions(ctx, reacted, bySeq); err != nil {
 		return err
 	}
 	for _, seq := range reacted {
-		sortReactions(byArrival[seq].Reactions)
+		sortReactions(bySeq[seq].Reactions)
 	}
-	return r.addVotes(ctx, polls, byArrival)
+	return r.addVotes(ctx, polls, bySeq)
 }
 
 func (r *readTx) addReactions(ctx context.Context, seqs []int64, messages map[int64]*bridge.Message) error {

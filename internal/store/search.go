@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -117,7 +118,7 @@ func (r *readTx) scanMatch(rows *sql.Rows) (bridge.Match, error) {
 	err := rows.Scan(&match.ChatJID, &match.MsgID, &sender, &match.PushName, &match.IsGroup, &match.Content, &timestamp)
 	p := r.s.people.get(sender)
 	match.ChatJID = r.s.Canonical(match.ChatJID)
-	match.SenderJID, match.SenderLID, match.PushName = p.jid(), p.lid, first(match.PushName, p.pushName())
+	match.SenderJID, match.SenderLID, match.PushName = p.jid(), p.lid, cmp.Or(match.PushName, p.pushName())
 	match.Timestamp = bridge.Millis(timestamp)
 	return match, err
 }

@@ -63,11 +63,12 @@ func (t *writeTx) advanceStatus(ctx context.Context, seq int64, to bridge.Delive
 	if status <= statusPending {
 		return nil
 	}
-	condition := "status < ?1 OR status = 5"
+	condition := "status < ?1 OR status = ?3"
+	from := statusFailed
 	if status == statusFailed {
-		condition = "status = 0"
+		condition, from = "status = ?3", statusPending
 	}
-	changed, err := t.change(ctx, "UPDATE messages SET status = ?1 WHERE arrival = ?2 AND ("+condition+")", status, seq)
+	changed, err := t.change(ctx, "UPDATE messages SET status = ?1 WHERE arrival = ?2 AND ("+condition+")", status, seq, from)
 	if err != nil || changed == 0 {
 		return err
 	}
@@ -191,14 +192,18 @@ func (s *Store) SendKey(ctx context.Context, key string) (bridge.SendKey, bool, 
 	return found, true, nil
 }
 
+// unfinishedQuery selects own messages that no live key may still send. Only
+// with the number itself does SQLite use the index of pending messages.
+var unfinishedQuery = fmt.Sprintf(`
+	SELECT arrival FROM messages WHERE status = %d AND NOT EXISTS
+		(SELECT 1 FROM send_keys WHERE send_keys.msg_id = messages.id AND send_keys.at > ?)`, statusPending)
+
 // FailPending is for the start of the program: own messages that were being
 // sent when it ended are failed, unless a live Idempotency-Key may still send
 // them.
 func (s *Store) FailPending(ctx context.Context) error {
 	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		left, err := t.ids(ctx, `
-			SELECT arrival FROM messages WHERE status = 0 AND NOT EXISTS
-				(SELECT 1 FROM send_keys WHERE send_keys.msg_id = messages.id AND send_keys.at > ?)`,
+		left, err := t.ids(ctx, unfinishedQuery,
 			t.at-keyLife.Milliseconds())
 		if err != nil {
 			return fmt.Errorf("find unfinished sends: %w", err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -95,7 +96,7 @@ func (t *writeTx) saveOwner(ctx context.Context, f bridge.Owner) error {
 	if err := t.saveIdentity(ctx, bridge.Identity(f)); err != nil {
 		return err
 	}
-	me, err := t.ensurePerson(ctx, either(f.PN, f.LID))
+	me, err := t.ensurePerson(ctx, cmp.Or(f.PN, f.LID))
 	if err != nil {
 		return err
 	}

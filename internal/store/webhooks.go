@@ -13,10 +13,10 @@ import (
 // webhookSettings are the columns that change with the settings alone.
 const webhookSettings = "w.id, w.url, w.secret, w.types, w.chat, w.allow_private, w.enabled, w.source, w.cursor"
 
-const webhookColumns = `w.id, w.url, w.secret, w.types, w.chat, w.allow_private, w.enabled, w.source, w.cursor,
+var webhookColumns = fmt.Sprintf(`w.id, w.url, w.secret, w.types, w.chat, w.allow_private, w.enabled, w.source, w.cursor,
 	w.created_at, w.updated_at, w.last_delivered_at, w.last_failed_at, w.last_error,
-	(SELECT count(*) FROM deliveries d WHERE d.webhook = w.id AND d.status = 0),
-	(SELECT count(*) FROM deliveries d WHERE d.webhook = w.id AND d.status = 2)`
+	(SELECT count(*) FROM deliveries d WHERE d.webhook = w.id AND d.status = %d),
+	(SELECT count(*) FROM deliveries d WHERE d.webhook = w.id AND d.status = %d)`, webhookPending, webhookDead)
 
 // Webhooks are all webhooks, the oldest first.
 func (s *Store) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bridged/internal/bridge"
+	"cmp"
 	"context"
 )
 
@@ -76,7 +77,7 @@ func (t *writeTx) addPrivateChat(ctx context.Context, jid bridge.JID) (chatRow, 
 }
 
 // chatName is the name of the chat with p.
-func chatName(p person) string { return first(p.displayName(), p.jid().User()) }
+func chatName(p person) string { return cmp.Or(p.displayName(), p.jid().User()) }
 
 // privateParticipants is 2, or 1 in the chat with oneself.
 func (t *writeTx) privateParticipants(p person) int {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bridged/internal/bridge"
+	"cmp"
 	"context"
 )
 
@@ -132,7 +133,7 @@ func (t *writeTx) ensureParticipant(ctx context.Context, f bridge.Participant) (
 	if err := t.saveIdentity(ctx, bridge.Identity{PN: f.JID, LID: f.LID}); err != nil {
 		return person{}, false, err
 	}
-	jid := either(f.JID, f.LID)
+	jid := cmp.Or(f.JID, f.LID)
 	if !jid.IsPerson() {
 		return person{}, false, nil
 	}

@@ -61,28 +61,29 @@ func (s *server) eventPage(w http.ResponseWriter, r *http.Request, q eventQuery,
 	if err := s.beginEvents(r.Context(), &q); err != nil {
 		return err
 	}
-	patience := time.NewTimer(wait)
-	defer patience.Stop()
-	for over := false; ; {
-		changed := s.store.Changed()
-		page, err := s.nextEvents(r.Context(), q)
+	page, err := s.waitForEvents(r.Context(), q, wait)
+	if err != nil {
+		return err
+	}
+	return s.answerEvents(w, r, page)
+}
+
+// waitForEvents returns the first page that tells something, or an empty one
+// when the wait is over or the service stops.
+func (s *server) waitForEvents(ctx context.Context, q eventQuery, wait time.Duration) (store.EventPage, error) {
+	page, reset := store.EventPage{Next: q.After}, false
+	for got, err := range s.follow(ctx, q.EventQuery, wait) {
 		if err != nil {
-			return err
+			return page, err
 		}
-		if over || wait == 0 || len(page.Events) > 0 || page.Reset {
-			return s.answerEvents(w, r, page)
-		}
-		q.After = page.Next
-		select {
-		case <-changed:
-		case <-patience.C:
-			over = true
-		case <-s.streams.Done():
-			over = true
-		case <-r.Context().Done():
-			return r.Context().Err()
+		page = got.EventPage
+		reset = reset || page.Reset && q.hasCursor
+		if len(page.Events) > 0 || reset && !page.More || got.quiet {
+			break
 		}
 	}
+	page.Reset = reset
+	return page, nil
 }
 
 func (s *server) answerEvents(w http.ResponseWriter, r *http.Request, page store.EventPage) error {
@@ -100,23 +101,6 @@ func (s *server) beginEvents(ctx context.Context, q *eventQuery) (err error) {
 		q.After, err = s.store.LastEvent(ctx)
 	}
 	return err
-}
-
-// nextEvents reads on until there is something to tell or the log ends.
-func (s *server) nextEvents(ctx context.Context, q eventQuery) (store.EventPage, error) {
-	reset := false
-	for {
-		page, err := s.store.Events(ctx, q.EventQuery)
-		if err != nil {
-			return page, err
-		}
-		reset = reset || page.Reset && q.hasCursor
-		if len(page.Events) > 0 || !page.More {
-			page.Reset = reset
-			return page, nil
-		}
-		q.After = page.Next
-	}
 }
 
 // events reads what the stream and the pages share. A Last-Event-ID is newer

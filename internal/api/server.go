@@ -98,7 +98,7 @@ type Options struct {
 }
 
 // server holds what the handlers share. It does not change after New but for
-// keys, tail and metrics, which guard themselves.
+// keys and metrics, which guard themselves.
 type server struct {
 	store    *store.Store
 	account  Account
@@ -116,7 +116,6 @@ type server struct {
 
 	bodies  decoder
 	keys    keysInUse
-	tail    *tail
 	metrics *metrics
 
 	log zerolog.Logger
@@ -150,7 +149,6 @@ func New(o Options) http.Handler {
 		sendTime: 2*o.FetchTimeout + deliveryTime,
 
 		bodies:  newDecoder(),
-		tail:    &tail{store: o.Store},
 		metrics: newMetrics(o),
 		log:     o.Log,
 		now:     o.Now,

@@ -265,8 +265,8 @@ func TestStream_EndsWithTheService(t *testing.T) {
 	}
 }
 
-// What many streams share is never older than a moment: a stream that has
-// caught up long ago is told of a message as it is now.
+// Streams that ask for the same share one reading, and each is told what it
+// asked for.
 func TestStream_SharesOneReading(t *testing.T) {
 	s := newServer(t)
 	var streams []*stream

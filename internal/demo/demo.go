@@ -56,7 +56,20 @@ func Run(ctx context.Context, start Start, environ []string, stdout, stderr io.W
 		return fmt.Errorf("set up the demo: %w", err)
 	}
 	d.print(stdout)
-	return server.Wait(ctx)
+	return d.run(ctx, server)
+}
+
+// run lets people talk until ctx ends, or they or the bridge fail.
+func (d *demo) run(ctx context.Context, server Bridge) error {
+	ctx, stop := context.WithCancel(ctx)
+	talked := make(chan error, 1)
+	go func() {
+		defer stop()
+		talked <- d.talk(ctx)
+	}()
+	err := server.Wait(ctx)
+	stop()
+	return errors.Join(err, <-talked)
 }
 
 // prepare returns the environment of a bridge on the demo's network and in its
@@ -85,6 +98,9 @@ func prepare(environ []string, network *simnet.Network, dir string) ([]string, e
 	if vars["LOG_LEVEL"] == "" {
 		vars["LOG_LEVEL"] = "error"
 	}
+	if vars["RETENTION_DAYS"] == "" {
+		vars["RETENTION_DAYS"] = "7" // people never stop talking
+	}
 	list := make([]string, 0, len(vars))
 	for name, value := range vars {
 		list = append(list, name+"="+value)
@@ -92,13 +108,14 @@ func prepare(environ []string, network *simnet.Network, dir string) ([]string, e
 	return list, nil
 }
 
-// demo is the stage: a network, its people, and the bridge seen from outside.
+// demo holds the stage: a network, its people, and the bridge seen from outside.
 type demo struct {
 	network *simnet.Network
 	api     *client.Client
 	owner   *simnet.Phone
 	people  map[string]*simnet.Phone
-	group   bridge.JID
+	hike    simnet.JID
+	family  simnet.JID
 	picture string // the path of its download
 }
 
@@ -148,15 +165,16 @@ func (d *demo) settle(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// print tells how to use what is there, with lines that work as they are.
+// print writes how to use what is there, with lines that work as they are.
 func (d *demo) print(w io.Writer) {
 	get := func(path string) string {
 		return fmt.Sprintf("curl -s -H 'Authorization: Bearer %s' '%s%s'", d.api.Token(), d.api.BaseURL(), path)
 	}
-	friend := bridge.PhoneJID(d.people["sofia"].Number())
+	friend, hike := bridge.PhoneJID(d.people["sofia"].Number()), bridge.JID(d.hike.String())
 	fmt.Fprintf(w, `
 bridged runs on a simulated WhatsApp network: a paired account, people who write
-and answer, groups, pictures, voice notes, documents. Nothing leaves this machine.
+and answer, groups, pictures, voice notes, documents. Somebody writes every half
+minute. Nothing leaves this machine.
 
   address  %s
   token    %s
@@ -171,6 +189,9 @@ A conversation, a group with its members, and a search in any script:
   %s
   %s
 
+Wait for the next message that somebody writes:
+  %s
+
 Write to Sofia, and read her answer a moment later:
   curl -s -X POST -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' \
     -d '{"jid": "%s", "text": "Hola Sofía!"}' '%s/api/messages/send'
@@ -179,9 +200,10 @@ Write to Sofia, and read her answer a moment later:
 		d.api.BaseURL(), d.api.Token(),
 		get("/api/auth/status"), get("/api/chats"),
 		get("/api/messages/individual/"+friend.Escaped()+"?limit=20"),
-		get("/api/groups/"+d.group.Escaped()),
-		get("/api/groups/"+d.group.Escaped()+"/messages?limit=20&order=asc"),
+		get("/api/groups/"+hike.Escaped()),
+		get("/api/groups/"+hike.Escaped()+"/messages?limit=20&order=asc"),
 		get("/api/messages/search?q="+url.QueryEscape("straße")),
+		get("/api/events?after=now&types=message.created&wait=60s"),
 		d.api.Token(), friend, d.api.BaseURL(),
 		get("/api/messages/individual/"+friend.Escaped()+"?limit=2"))
 	if d.picture != "" {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestDemo_ItsLinesWorkAsPrinted runs the demo as a person does who has just
@@ -29,6 +31,7 @@ func TestDemo_ItsLinesWorkAsPrinted(t *testing.T) {
 		`"stored":.*"displayName":"Jonas Weber".*"live":.*"displayName":"Jonas Weber"`,
 		`"imageMessage".*"name":"¿A qué hora salimos\?".*See you all on Saturday! 🥾`,
 		`Hauptstraße 12.*STRASSE.*Hauptstraße 12`,
+		`"type":"message.created".*"content":"[^"]`, // they keep talking
 		`"ok":true`,
 		`«Hola Sofía!»`, // Sofia's answer
 		``,              // a picture
@@ -50,11 +53,34 @@ func TestDemo_ItsLinesWorkAsPrinted(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if oldest, newest := lastMessages(t, d.shell(lines[1])); newest.Sub(oldest) < 12*time.Hour || time.Since(newest) > time.Hour {
+		t.Errorf("the chats' last messages are from %v to %v", oldest, newest)
+	}
 	picture, err := os.ReadFile(filepath.Join(d.dir, "picture.png"))
 	if err != nil || !bytes.HasPrefix(picture, []byte("\x89PNG\r\n")) {
 		t.Errorf("the picture: %v, %.20q", err, picture)
 	}
 	d.interrupt()
+}
+
+// lastMessages returns when something was written last in the chats of a list.
+func lastMessages(t *testing.T, list []byte) (oldest, newest time.Time) {
+	t.Helper()
+	var answer struct {
+		Chats []struct{ LastMessageAt time.Time }
+	}
+	if err := json.Unmarshal(list, &answer); err != nil || len(answer.Chats) < 6 {
+		t.Fatalf("%d chats: %v", len(answer.Chats), err)
+	}
+	for _, chat := range answer.Chats {
+		if oldest.IsZero() || chat.LastMessageAt.Before(oldest) {
+			oldest = chat.LastMessageAt
+		}
+		if chat.LastMessageAt.After(newest) {
+			newest = chat.LastMessageAt
+		}
+	}
+	return oldest, newest
 }
 
 // TestDemo_EndsAtOnceAndLeavesNothing: also when it is not set up yet.

@@ -1,0 +1,68 @@
+package demo
+
+import (
+	"context"
+	"time"
+
+	"bridged/internal/simnet"
+)
+
+// lastLine ends the conversation of the past days.
+const lastLine = "See you all on Saturday! 🥾"
+
+// span is how long ago the conversation began: its last line was said a few
+// minutes ago.
+const span = 47*time.Hour + 30*time.Minute
+
+// play has people converse over the past days: in several languages, with every
+// kind of message, in two groups, of which one knows its members by number.
+func (d *demo) play(ctx context.Context) error {
+	s := &script{ctx: ctx, d: d, at: time.Now().Add(-span)}
+	owner, sofia, jonas, elif, arjun, yuki, layla := d.owner, d.people["sofia"], d.people["jonas"], d.people["elif"], d.people["arjun"], d.people["yuki"], d.people["layla"]
+	hike := s.group(owner, simnet.GroupOptions{Subject: "Wandern am Samstag 🥾", Topic: "Treffpunkt, Route, Wetter", Members: []*simnet.Phone{sofia, jonas, elif, yuki}})
+	family := s.group(layla, simnet.GroupOptions{Subject: "عائلة وأصدقاء", Members: []*simnet.Phone{owner, arjun}, ByNumber: true})
+	me := owner.PN()
+
+	s.say(sofia, me, "¡Hola Alex! ¿Vienes el sábado a la excursión?")
+	s.pass(3 * time.Hour)
+	plan := s.say(jonas, hike, "Moin! Treffpunkt ist die Hauptstraße 12, neun Uhr.")
+	s.pass(9 * time.Minute)
+	s.say(elif, hike, "Günaydın, İstanbul'dan yeni döndüm, ben de geliyorum!")
+	s.pass(40 * time.Minute)
+	s.say(yuki, hike, "おはようございます！お弁当を持って行きますね 🍱")
+	s.pass(14 * time.Hour)
+	s.image(jonas, hike, "Die Route: STRASSE bis zum Waldrand, dann links.")
+	s.pass(5 * time.Minute)
+	s.poll(sofia, hike, "¿A qué hora salimos?", "8:00", "9:00", "10:00")
+	s.react(elif, hike, plan, jonas, "👍")
+	s.pass(25 * time.Minute)
+	s.place(jonas, hike, 52.5163, 13.3777, "Parkplatz am Tor", "Hauptstraße 12")
+	s.pass(2 * time.Hour)
+	s.voice(sofia, me)
+	s.pass(5 * time.Hour)
+	s.document(arjun, me, "यात्रा-योजना.pdf", "यह रहा यात्रा का कार्यक्रम")
+	s.pass(4 * time.Minute)
+	s.say(arjun, me, "नमस्ते! क्या आपने योजना देखी?")
+	s.pass(11 * time.Hour)
+	s.say(layla, family, "مساء الخير جميعاً، متى نلتقي؟")
+	s.pass(12 * time.Minute)
+	s.say(arjun, family, "रविवार को?")
+	s.pass(3 * time.Minute)
+	s.say(owner, family, "Sunday works for me.")
+	s.pass(6 * time.Hour)
+	s.contact(elif, me, "Ayşe Demir", "905300100199")
+	s.pass(90 * time.Minute)
+	s.say(layla, me, "أرسلت لك العنوان، هل وصلك؟")
+	s.pass(2 * time.Hour)
+	s.say(yuki, me, "写真ありがとう！")
+	s.pass(50 * time.Minute)
+	s.say(owner, sofia.PN(), "¡Claro que sí! Llevo café.")
+	s.pass(20 * time.Minute)
+	s.say(owner, hike, lastLine)
+	if s.err != nil {
+		return s.err
+	}
+	d.hike, d.family = hike, family
+	d.answering(context.WithoutCancel(ctx))
+	return nil
+}

@@ -1,0 +1,76 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	// firstWords is when somebody writes after the demo has been set up, pace how
+	// often from then on.
+	firstWords = 5 * time.Second
+	pace       = 30 * time.Second
+)
+
+// line is what one of the people writes to the account or to a group.
+type line struct{ who, where, text string }
+
+// The places where lines are written.
+const (
+	toAccount = "the account"
+	toHike    = "the hike"
+	toFamily  = "the family"
+)
+
+// smallTalk is said line by line, and then again from the beginning.
+var smallTalk = []line{
+	{"jonas", toHike, "Der Wetterbericht sagt Sonne bis zum Nachmittag ☀️"},
+	{"elif", toHike, "Harika! Güneş kremini unutmayın."},
+	{"yuki", toHike, "楽しみです！おにぎりは何個いりますか？"},
+	{"layla", toFamily, "هل يريد أحد القهوة؟ ☕"},
+	{"arjun", toFamily, "मैं समोसे ला रहा हूँ!"},
+	{"arjun", toAccount, "क्या रविवार को फ़ोन पर बात करें?"},
+	{"yuki", toAccount, "駅で待っていますね。"},
+	{"jonas", toHike, "Wer fährt mit dem Zug? Abfahrt ist um 8:12 Uhr von Gleis 3."},
+	{"sofia", toHike, "Yo voy en tren, ¿quién más?"},
+	{"elif", toHike, "Ben de trenle geliyorum 🚆"},
+	{"layla", toAccount, "وصلت إلى البيت، شكراً على كل شيء!"},
+	{"jonas", toAccount, "Kannst du mir die Fotos vom letzten Mal schicken?"},
+	{"elif", toAccount, "Toplantı yarın saat üçte, unutma!"},
+	{"sofia", toAccount, "¿Has visto mis gafas de sol? 😎"},
+	{"arjun", toFamily, "Train is late again, start without me."},
+	{"layla", toFamily, "لا تقلق، سننتظرك."},
+	{"yuki", toHike, "雨が降ったらどうしますか？☔"},
+	{"jonas", toHike, "Dann gehen wir ins Museum 😄"},
+	{"sofia", toAccount, "Te llamo luego, ¿vale?"},
+}
+
+// talk has somebody write every now and then, until ctx ends or a line cannot be
+// sent.
+func (d *demo) talk(ctx context.Context) error {
+	pause := firstWords
+	for i := 0; ; i++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+		pause = pace
+		if err := d.say(ctx, smallTalk[i%len(smallTalk)]); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("go on with the conversation: %w", err)
+		}
+	}
+}
+
+func (d *demo) say(ctx context.Context, l line) error {
+	to := d.owner.PN()
+	switch l.where {
+	case toHike:
+		to = d.hike
+	case toFamily:
+		to = d.family
+	}
+	_, err := d.people[l.who].SendText(ctx, to, l.text)
+	return err
+}

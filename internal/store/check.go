@@ -97,12 +97,12 @@ func realTables(ctx context.Context, db *sql.DB) ([]string, error) {
 	return names, rows.Err()
 }
 
-// isOfIndex reports whether a table can be made anew from the messages.
+// isOfIndex reports whether a table can be rebuilt from the messages.
 func isOfIndex(table string) bool {
 	return table == "blocks" || table == "stale_blocks" || strings.HasPrefix(table, "grams_")
 }
 
-// noteDamagedTables makes the search index anew where only that is damaged.
+// noteDamagedTables rebuilds the search index if only that is damaged.
 func (s *Store) noteDamagedTables(damaged map[string]string) {
 	var causes []error
 	for table, verdict := range damaged {
@@ -115,9 +115,8 @@ func (s *Store) noteDamagedTables(damaged map[string]string) {
 		s.noteDamage(database.Damaged(errors.Join(causes...)))
 		return
 	}
-	if !s.indexBroken.Swap(true) {
-		s.log.Warn().Msg("search index is damaged; searches scan until it is made anew")
-		s.notifyIndex()
+	if s.index.setBroken() {
+		s.log.Warn().Msg("search index is damaged; searches scan until it is rebuilt")
 	}
 }
 

@@ -185,7 +185,7 @@ func TestDeletion_WhileSomebodyReads(t *testing.T) {
 	}()
 	<-reading
 	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(2)})
-	if err := s.truncateOnce(t.Context()); !errors.Is(err, errBusyLog) {
+	if err := s.eraser.truncateOnce(t.Context()); !errors.Is(err, errBusyLog) {
 		t.Errorf("cutting off a log that is read: got %v, want errBusyLog", err)
 	}
 	save(t, s, says(alice, alice, "A2", 3, "not held up"))
@@ -203,7 +203,7 @@ func TestDeletion_IsFinishedAfterAKill(t *testing.T) {
 	live := newStore(t)
 	m, words := secretMessage("A1", 1)
 	save(t, live, m)
-	live.indexing.Lock() // the background finishes nothing
+	live.index.building.Lock() // the background finishes nothing
 	save(t, live, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(2)})
 	crashed := live.path + ".crashed"
 	live.writing.Lock()
@@ -215,7 +215,7 @@ func TestDeletion_IsFinishedAfterAKill(t *testing.T) {
 		write(t, crashed+suffix, string(data))
 	}
 	live.writing.Unlock()
-	live.indexing.Unlock()
+	live.index.building.Unlock()
 	s := openStore(t, crashed)
 	erased(t, s)
 	gone(t, s, words...)
@@ -229,4 +229,21 @@ func TestDeletion_IsFinishedAfterAKill(t *testing.T) {
 	if files, err := s.ErasedFiles(t.Context(), 10); err != nil || len(files) != 0 {
 		t.Errorf("still to remove: %+v, %v", files, err)
 	}
+}
+
+// TestEraser_ForgetsNoDeletion that is committed while an earlier one is
+// finished.
+func TestEraser_ForgetsNoDeletion(t *testing.T) {
+	s := newStore(t)
+	s.index.building.Lock() // the background finishes nothing
+	save(t, s, says(alice, alice, "A1", 1, "one"), says(alice, alice, "A2", 2, "two"))
+	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(3)})
+	finished := s.eraser.deletions.Load()
+	save(t, s, bridge.Deletion{Chat: alice, Target: "A2", By: alice, Timestamp: at(4)})
+	done, err := s.eraser.finish(t.Context(), finished)
+	if pending, _ := s.Setting(t.Context(), settingErasing); done || err != nil || pending == "" {
+		t.Errorf("the second deletion is forgotten: done %v, pending %q, %v", done, pending, err)
+	}
+	s.index.building.Unlock()
+	erased(t, s)
 }

@@ -127,7 +127,7 @@ func search(t testing.TB, s *Store, q bridge.SearchQuery) []bridge.Match {
 // settle indexes all that can be indexed.
 func settle(t testing.TB, s *Store) {
 	t.Helper()
-	for _, step := range []func(context.Context) (bool, error){s.indexNext, s.reindexStale} {
+	for _, step := range []func(context.Context) (bool, error){s.index.indexNext, s.index.reindexStale} {
 		for {
 			more, err := step(context.Background())
 			if err != nil {

@@ -25,7 +25,7 @@ func TestIndex_IsBuiltInTheBackground(t *testing.T) {
 func awaitIndexed(t *testing.T, s *Store, want int) {
 	t.Helper()
 	for t.Context().Err() == nil {
-		done, _, err := s.coverage(t.Context())
+		done, _, err := s.index.coverage(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestIndex_ThatIsDamagedIsScannedAroundAndMadeAnew(t *testing.T) {
 	if got := len(search(t, s, q)); got != 11 {
 		t.Errorf("%d matches while it is damaged", got)
 	}
-	for s.indexBroken.Load() {
+	for s.index.broken.Load() {
 		sleep(t.Context(), quiet)
 	}
 	settle(t, s)

@@ -74,16 +74,15 @@ func newSearch(q bridge.SearchQuery) (searchPlan, error) {
 // index's.
 func (s *Store) searching(ctx context.Context, f func(*readTx) error) error {
 	err := s.read(ctx, f)
-	if !dbfile.IsDamage(err) || s.indexBroken.Load() {
+	if !dbfile.IsDamage(err) || s.index.broken.Load() {
 		return err
 	}
 	scanned := s.read(ctx, func(r *readTx) error {
 		r.withoutIndex = true
 		return f(r)
 	})
-	if scanned == nil && !s.indexBroken.Swap(true) {
-		s.log.Error().Err(err).Msg("search index is damaged; searches scan until it is made anew")
-		s.notifyIndex()
+	if scanned == nil && s.index.setBroken() {
+		s.log.Error().Err(err).Msg("search index is damaged; searches scan until it is rebuilt")
 	}
 	return scanned
 }

@@ -2,17 +2,29 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// The search index is built behind the acknowledgements: a block is sealed
-// once it is full, which means that a later message has arrived. Searches scan
-// what is not sealed in the same snapshot, so that they are exact whatever is
-// indexed yet.
+// searchIndex knows which blocks of messages contain which grams. It is built
+// behind the acknowledgements: a block is indexed once it is full, which means
+// that a later message has arrived. Searches scan what is not indexed in the
+// same snapshot, so that they are exact whatever is indexed yet.
+type searchIndex struct {
+	s    *Store
+	work chan struct{} // a token when there is something to index
+
+	building sync.Mutex // held while blocks are indexed
+	// claimed is the last block that is indexed or about to be; Store.writing
+	// guards it.
+	claimed  int64
+	broken   atomic.Bool  // searches scan instead
+	rebuilt  bool         // only the background's: once is enough
+	lastSave atomic.Int64 // nanoseconds since Store.began
+}
 
 const (
 	// blockBits makes blocks of 32 messages: with fewer the index grows, with
@@ -20,8 +32,11 @@ const (
 	blockBits = 5
 	blockSize = 1 << blockBits
 
+	// noneIndexed is the number before the first block's.
+	noneIndexed = -1
+
 	// indexVersion changes with the form of grams or with [fold]; an index of
-	// another version is made anew.
+	// another version is rebuilt.
 	indexVersion = 1
 
 	createGrams = `CREATE VIRTUAL TABLE grams USING fts5
@@ -30,308 +45,37 @@ const (
 
 func blockOf(seq int64) int64 { return seq >> blockBits }
 
-// prepareIndex sees to it that there is an index of today's form, if need be an
+func newSearchIndex(s *Store) *searchIndex {
+	return &searchIndex{s: s, work: make(chan struct{}, 1), claimed: noneIndexed}
+}
+
+// prepare makes sure that there is an index of today's form, if need be an
 // empty one that is filled in the background.
-func (s *Store) prepareIndex(ctx context.Context) error {
-	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
+func (x *searchIndex) prepare(ctx context.Context) error {
+	return x.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		version, err := t.setting(ctx, settingIndex)
 		if err != nil {
 			return err
 		}
 		if version != strconv.Itoa(indexVersion) {
 			if version != "" {
-				s.log.Warn().Str("version", version).Msg("search index is made anew")
+				x.s.log.Warn().Str("version", version).Msg("rebuilding the search index")
 			}
-			return t.emptyIndex(ctx)
+			return x.empty(ctx, t)
 		}
-		s.claimed, err = t.lastIndexed(ctx)
+		x.claimed, err = t.lastIndexed(ctx)
 		return err
 	})
 }
 
-// emptyIndex makes an index that knows nothing yet.
-func (t *writeTx) emptyIndex(ctx context.Context) error {
+// empty replaces the index with one that knows nothing yet.
+func (x *searchIndex) empty(ctx context.Context, t *writeTx) error {
 	for _, step := range []string{"DROP TABLE IF EXISTS grams", createGrams, "DELETE FROM blocks", "DELETE FROM stale_blocks"} {
 		if err := t.run(ctx, step); err != nil {
 			return fmt.Errorf("empty the search index: %w", err)
 		}
 	}
-	t.s.claimed = noneIndexed
 	return t.setSetting(ctx, settingIndex, strconv.Itoa(indexVersion))
-}
-
-// noneIndexed is the number before the first block's.
-const noneIndexed = -1
-
-const (
-	indexedQuery = "SELECT ifnull(max(id), -1) FROM blocks"
-	// A block that is about to be sealed may be stale already; until then it is
-	// scanned anyway.
-	staleQuery = "SELECT block FROM stale_blocks WHERE block <= (" + indexedQuery + ")"
-)
-
-// lastIndexed is the last block that is indexed.
-func (t *writeTx) lastIndexed(ctx context.Context) (int64, error) {
-	var indexed int64
-	_, err := t.find(ctx, indexedQuery, nil, &indexed)
-	return indexed, err
-}
-
-// markStale notes that the text or the time of a message has changed. Only blocks
-// that are indexed, or are about to be, need to be looked at again.
-func (t *writeTx) markStale(ctx context.Context, seq int64) error {
-	block := blockOf(seq)
-	if block > t.s.claimed {
-		return nil
-	}
-	t.staleMarked = true
-	return t.run(ctx, "INSERT INTO stale_blocks (block) VALUES (?) ON CONFLICT DO NOTHING", block)
-}
-
-// block is what the index keeps of one block.
-type block struct {
-	id             int64
-	oldest, newest int64
-	grams          string
-}
-
-// blocksOf reads the messages of a range of blocks and takes their grams.
-// Blocks without messages are left out.
-func blocksOf(ctx context.Context, q *conn, first, last int64) ([]block, error) {
-	var blocks []block
-	var grams *gramSet
-	finish := func() {
-		if grams != nil {
-			blocks[len(blocks)-1].grams = grams.text.String()
-		}
-	}
-	err := q.each(ctx, `
-		SELECT arrival, timestamp, ifnull(folded, content) FROM messages
-		WHERE arrival BETWEEN ? AND ? ORDER BY arrival`,
-		[]any{first << blockBits, last<<blockBits + blockSize - 1}, func(rows *sql.Rows) error {
-			var seq, timestamp int64
-			var text sql.RawBytes
-			if err := rows.Scan(&seq, &timestamp, &text); err != nil {
-				return err
-			}
-			if id := blockOf(seq); len(blocks) == 0 || blocks[len(blocks)-1].id != id {
-				finish()
-				blocks = append(blocks, block{id: id, oldest: timestamp, newest: timestamp})
-				grams = newGramSet()
-			}
-			b := &blocks[len(blocks)-1]
-			b.oldest, b.newest = min(b.oldest, timestamp), max(b.newest, timestamp)
-			grams.add(string(text))
-			return nil
-		})
-	finish()
-	return blocks, err
-}
-
-// putBlock enters a block into the index, for the first time or again.
-func (t *writeTx) putBlock(ctx context.Context, b block) error {
-	if err := t.run(ctx, "DELETE FROM grams WHERE rowid = ?", b.id); err != nil {
-		return err
-	}
-	if err := t.run(ctx, "INSERT INTO grams (rowid, words) VALUES (?, ?)", b.id, b.grams); err != nil {
-		return err
-	}
-	err := t.run(ctx, `
-		INSERT INTO blocks (id, oldest, newest, upto, downto) VALUES (?1, ?2, ?3,
-			max(?3, ifnull((SELECT upto FROM blocks WHERE id < ?1 ORDER BY id DESC LIMIT 1), ?3)),
-			min(?2, ifnull((SELECT downto FROM blocks WHERE id > ?1 ORDER BY id LIMIT 1), ?2)))
-		ON CONFLICT (id) DO UPDATE SET oldest = excluded.oldest, newest = excluded.newest,
-			upto = max(upto, excluded.upto), downto = min(downto, excluded.downto)`,
-		b.id, b.oldest, b.newest)
-	if err != nil {
-		return err
-	}
-	return t.extendRange(ctx, b)
-}
-
-// extendRange keeps upto and downto true of the blocks around b. Both grow with the
-// block's number, so that one look at a neighbour says whether there is
-// anything to do: mostly there is not.
-func (t *writeTx) extendRange(ctx context.Context, b block) error {
-	var neighbour int64
-	after, err := t.find(ctx, "SELECT upto FROM blocks WHERE id > ? ORDER BY id LIMIT 1", []any{b.id}, &neighbour)
-	if err != nil {
-		return err
-	}
-	if after && neighbour < b.newest {
-		if err := t.run(ctx, "UPDATE blocks SET upto = ?1 WHERE id > ?2 AND +upto < ?1", b.newest, b.id); err != nil {
-			return err
-		}
-	}
-	before, err := t.find(ctx, "SELECT downto FROM blocks WHERE id < ? ORDER BY id DESC LIMIT 1", []any{b.id}, &neighbour)
-	if err != nil || !before || neighbour <= b.oldest {
-		return err
-	}
-	return t.run(ctx, "UPDATE blocks SET downto = ?1 WHERE downto > ?1 AND +id < ?2", b.oldest, b.id)
-}
-
-// dropBlock takes a block without messages out of the index.
-func (t *writeTx) dropBlock(ctx context.Context, id int64) error {
-	if err := t.run(ctx, "DELETE FROM grams WHERE rowid = ?", id); err != nil {
-		return err
-	}
-	return t.run(ctx, "DELETE FROM blocks WHERE id = ?", id)
-}
-
-// indexBatch is how many blocks are sealed in one transaction: it holds up an
-// acknowledgement for as long as that takes.
-const indexBatch = 8
-
-// indexNext indexes the next full blocks and says whether there were any.
-// Grams are taken outside the transaction; a message that changes meanwhile
-// finds its block claimed and makes it stale.
-func (s *Store) indexNext(ctx context.Context) (bool, error) {
-	s.indexing.Lock()
-	defer s.indexing.Unlock()
-	first, last, err := s.claim(ctx)
-	if err != nil || last < first {
-		return false, err
-	}
-	var blocks []block
-	err = s.read(ctx, func(r *readTx) (err error) {
-		blocks, err = blocksOf(ctx, r.conn, first, last)
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("read messages to index: %w", err)
-	}
-	err = s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		for _, b := range blocks {
-			if err := t.putBlock(ctx, b); err != nil {
-				return fmt.Errorf("index a block: %w", err)
-			}
-		}
-		return nil
-	})
-	return err == nil, err
-}
-
-// claim says which blocks are to be sealed next: those that are full, up to a
-// batch. Gaps in the arrivals cost nothing.
-func (s *Store) claim(ctx context.Context) (first, last int64, err error) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	var indexed, newest int64
-	if err := s.writer.scan(ctx, indexedQuery, nil, &indexed); err != nil {
-		return 0, -1, err
-	}
-	err = s.writer.scan(ctx, "SELECT arrival FROM messages WHERE arrival >= ? ORDER BY arrival LIMIT 1",
-		[]any{(indexed + 1) << blockBits}, &first)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, -1, nil
-	}
-	if err != nil {
-		return 0, -1, err
-	}
-	if err := s.writer.scan(ctx, "SELECT ifnull(max(arrival), 0) FROM messages", nil, &newest); err != nil {
-		return 0, -1, err
-	}
-	first, last = blockOf(first), blockOf(newest)-1
-	last = min(last, first+indexBatch-1)
-	s.claimed = max(s.claimed, last)
-	return first, last, nil
-}
-
-// reindexStale indexes stale blocks again and says whether there were any.
-func (s *Store) reindexStale(ctx context.Context) (bool, error) {
-	s.indexing.Lock()
-	defer s.indexing.Unlock()
-	found := false
-	err := s.read(ctx, func(r *readTx) error {
-		return r.scan(ctx, "SELECT EXISTS ("+staleQuery+")", nil, &found)
-	})
-	if err != nil || !found {
-		return false, err
-	}
-	err = s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		stale, err := t.ids(ctx, staleQuery+" LIMIT "+strconv.Itoa(indexBatch))
-		if err != nil {
-			return err
-		}
-		for _, id := range stale {
-			if err := t.reindexBlock(ctx, id); err != nil {
-				return fmt.Errorf("index a block again: %w", err)
-			}
-		}
-		return nil
-	})
-	return err == nil, err
-}
-
-func (t *writeTx) reindexBlock(ctx context.Context, id int64) error {
-	if err := t.run(ctx, "DELETE FROM stale_blocks WHERE block = ?", id); err != nil {
-		return err
-	}
-	blocks, err := blocksOf(ctx, t.conn, id, id)
-	if err != nil {
-		return err
-	}
-	if len(blocks) == 0 {
-		return t.dropBlock(ctx, id)
-	}
-	return t.putBlock(ctx, blocks[0])
-}
-
-// Reindex makes the search index anew and reports how many messages of how
-// many are indexed. Searches go on meanwhile; they are exact, but slow.
-func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) error {
-	if err := s.dropIndex(ctx); err != nil {
-		return err
-	}
-	for {
-		more, err := s.indexNext(ctx)
-		if err != nil {
-			return fmt.Errorf("make the search index: %w", err)
-		}
-		done, total, err := s.coverage(ctx)
-		if err != nil {
-			return err
-		}
-		if !more {
-			done = total // the last ones fill no block yet and are scanned
-		}
-		if progress != nil {
-			progress(done, total)
-		}
-		if !more {
-			s.indexBroken.Store(false)
-			return nil
-		}
-	}
-}
-
-func (s *Store) dropIndex(ctx context.Context) error {
-	s.indexing.Lock()
-	defer s.indexing.Unlock()
-	return s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.emptyIndex(ctx) })
-}
-
-// Indexed returns how many messages the search index covers, of how many. What
-// it does not cover yet is scanned; the last few wait until there are more.
-func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
-	done, total, err = s.coverage(ctx)
-	if total-done < (indexEvery+2)*blockSize {
-		done = total
-	}
-	return done, total, err
-}
-
-// coverage says how many arrivals are indexed of how many.
-func (s *Store) coverage(ctx context.Context) (done, total int, err error) {
-	err = s.read(ctx, func(r *readTx) error {
-		var indexed int
-		if err := r.scan(ctx, indexedQuery, nil, &indexed); err != nil {
-			return err
-		}
-		done = (indexed + 1) * blockSize
-		return r.scan(ctx, "SELECT ifnull(max(arrival), 0) FROM messages", nil, &total)
-	})
-	return min(done, total), total, err
 }
 
 const (
@@ -341,34 +85,39 @@ const (
 	// maxTail is how many messages may wait for the index in a burst: more
 	// would make searches slow.
 	maxTail = 8192
-	// indexEvery is how many full blocks gather before they are sealed.
+	// indexEvery is how many full blocks gather before they are indexed.
 	indexEvery = 4
 )
 
-// notifyIndexOf says that there is work, once there is enough of it.
-func (s *Store) notifyIndexOf(t *writeTx) {
-	if blockOf(t.numbers.seq) <= s.claimed+indexEvery && !t.staleMarked {
-		return
+// committed wakes the background if a transaction left enough to index.
+func (x *searchIndex) committed(t *writeTx) {
+	if len(t.appended) > 0 {
+		x.lastSave.Store(int64(time.Since(x.s.began)))
 	}
-	s.notifyIndex()
-}
-
-func (s *Store) notifyIndex() {
-	select {
-	case s.indexWork <- struct{}{}:
-	default: // it is awake
+	if blockOf(t.numbers.seq) > x.claimed+indexEvery || t.staleMarked {
+		notify(x.work)
 	}
 }
 
-// index runs in the background until ctx ends.
-func (s *Store) index(ctx context.Context) {
+// setBroken makes searches scan until the background has rebuilt the index. It
+// reports whether the index was whole so far.
+func (x *searchIndex) setBroken() bool {
+	first := !x.broken.Swap(true)
+	if first {
+		notify(x.work)
+	}
+	return first
+}
+
+// run indexes in the background until ctx ends.
+func (x *searchIndex) run(ctx context.Context) {
 	for {
-		worked, err := s.indexSome(ctx)
+		worked, err := x.step(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			s.log.Error().Err(err).Msg("search index cannot be written; searches scan meanwhile")
+			x.s.log.Error().Err(err).Msg("search index cannot be written; searches scan meanwhile")
 			if !sleep(ctx, time.Minute) {
 				return
 			}
@@ -376,35 +125,32 @@ func (s *Store) index(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-s.indexWork:
+			case <-x.work:
 			}
 		}
 	}
 }
 
-// indexSome does the next piece of work and says whether there was any.
-func (s *Store) indexSome(ctx context.Context) (bool, error) {
-	if s.indexBroken.Load() && !s.indexRemade {
-		s.indexRemade = true
-		return true, s.Reindex(ctx, nil)
+// step does the next piece of work and reports whether there was any.
+func (x *searchIndex) step(ctx context.Context) (bool, error) {
+	if x.broken.Load() && !x.rebuilt {
+		x.rebuilt = true
+		return true, x.rebuild(ctx, nil)
 	}
-	if err := s.awaitQuiet(ctx); err != nil {
+	if err := x.awaitQuiet(ctx); err != nil {
 		return false, err
 	}
-	if stale, err := s.reindexStale(ctx); stale || err != nil {
+	if stale, err := x.reindexStale(ctx); stale || err != nil {
 		return stale, err
 	}
-	return s.indexNext(ctx)
+	return x.indexNext(ctx)
 }
 
 // awaitQuiet waits for a pause between writes, unless much has gathered.
-func (s *Store) awaitQuiet(ctx context.Context) error {
+func (x *searchIndex) awaitQuiet(ctx context.Context) error {
 	for {
-		pause := time.Since(s.began) - time.Duration(s.lastSave.Load())
-		if pause >= quiet {
-			return nil
-		}
-		if s.tail() > maxTail {
+		pause := time.Since(x.s.began) - time.Duration(x.lastSave.Load())
+		if pause >= quiet || x.tail() > maxTail {
 			return nil
 		}
 		if !sleep(ctx, quiet-pause) {
@@ -413,14 +159,14 @@ func (s *Store) awaitQuiet(ctx context.Context) error {
 	}
 }
 
-// tail is how many messages wait for the index.
-func (s *Store) tail() int64 {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	return s.numbers.seq - (s.claimed+1)<<blockBits
+// tail returns how many messages wait for the index.
+func (x *searchIndex) tail() int64 {
+	x.s.writing.Lock()
+	defer x.s.writing.Unlock()
+	return x.s.numbers.seq - (x.claimed+1)<<blockBits
 }
 
-// sleep says false when ctx ended first.
+// sleep waits for d and reports whether it did: false when ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

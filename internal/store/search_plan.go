@@ -96,7 +96,7 @@ func direction(desc bool) string {
 func (r *readTx) search(ctx context.Context, w *searchPlan) ([]position, error) {
 	w.narrow()
 	found := &topK{desc: w.desc, limit: w.limit}
-	if r.withoutIndex || r.s.indexBroken.Load() {
+	if r.withoutIndex || r.s.index.broken.Load() {
 		err := r.scanFrom(ctx, w, 0, found)
 		return found.sorted(), err
 	}

@@ -61,7 +61,7 @@ type Store struct {
 	people    *people
 	mergeEdit func(original, edit []byte) (merged []byte, ok bool)
 
-	// writing guards writer, numbers, chats and claimed, and the order in which
+	// writing guards writer, numbers, chats and index.claimed, and the order in which
 	// commits are published.
 	writing   sync.Mutex
 	writer    *conn
@@ -81,24 +81,11 @@ type Store struct {
 	waking  sync.Mutex
 	changed chan struct{}
 
-	// indexing is held while the search index is written; claimed is the last
-	// block that is indexed or about to be.
-	indexing    sync.Mutex
-	claimed     int64
-	indexWork   chan struct{}
-	indexBroken atomic.Bool  // searches scan instead
-	indexRemade bool         // the background's own: once is enough
-	lastSave    atomic.Int64 // nanoseconds since began
+	index  *searchIndex
+	eraser *eraser
 
 	damage  atomic.Pointer[error] // the first that was found
 	checked chan struct{}         // closed when the whole store was looked at
-
-	// eraseDB cuts off the write-ahead log; deletions counts what eraseWork asks
-	// for, and fileWork is for whoever removes the files.
-	eraseDB   *sql.DB
-	eraseWork chan struct{}
-	fileWork  chan struct{}
-	deletions atomic.Int64
 
 	closed  chan struct{}
 	stop    context.CancelFunc
@@ -146,12 +133,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		eventCache: eventCache{pages: make(map[string]*cachedEvents)},
 		tuning:     tuning{scan: 1000, skip: 1000},
 
-		indexWork: make(chan struct{}, 1),
-		checked:   make(chan struct{}),
-		eraseWork: make(chan struct{}, 1),
-		fileWork:  make(chan struct{}, 1),
-		nreaders:  o.Readers,
+		checked:  make(chan struct{}),
+		nreaders: o.Readers,
 	}
+	s.index, s.eraser = newSearchIndex(s), newEraser(s)
 	if s.nreaders <= 0 {
 		s.nreaders = max(minReaders, runtime.GOMAXPROCS(0))
 	}
@@ -193,20 +178,20 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.startClock(ctx); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, err)
 	}
-	if err := s.prepareIndex(ctx); err != nil {
+	if err := s.index.prepare(ctx); err != nil {
 		return err
 	}
-	if err := s.openEraser(); err != nil {
+	if err := s.eraser.open(); err != nil {
 		return err
 	}
 	if err := s.startWatch(); err != nil {
 		return err
 	}
-	s.notifyIndex()
+	notify(s.index.work)
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	s.done.Go(func() { s.index(background) })
-	s.done.Go(func() { (&eraser{Store: s}).run(background) })
+	s.done.Go(func() { s.index.run(background) })
+	s.done.Go(func() { s.eraser.run(background) })
 	s.done.Go(func() { s.checkInBackground(background) })
 	return nil
 }
@@ -239,7 +224,7 @@ func (s *Store) Close() error {
 		if s.writer != nil {
 			s.writer.close()
 		}
-		for _, db := range []*sql.DB{s.eraseDB, s.readDB, s.writeDB} {
+		for _, db := range []*sql.DB{s.eraser.db, s.readDB, s.writeDB} {
 			if db != nil {
 				errs = append(errs, db.Close())
 			}
@@ -254,6 +239,15 @@ func (s *Store) Changed() <-chan struct{} {
 	s.waking.Lock()
 	defer s.waking.Unlock()
 	return s.changed
+}
+
+// notify puts a token into a channel with room for one: whoever receives from
+// it is awake, or will be.
+func notify(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
 
 func (s *Store) notifyChanged() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 )
 
 // writeTx is one write transaction. What it learns of people is published to
@@ -96,11 +95,10 @@ func (s *Store) publish(t *writeTx) {
 	s.numbers = t.numbers
 	s.eventCache.empty()
 	if len(t.appended) > 0 {
-		s.lastSave.Store(int64(time.Since(s.began)))
 		s.notifyChanged()
 	}
-	s.notifyIndexOf(t)
-	s.notifyEraserOf(t)
+	s.index.committed(t)
+	s.eraser.committed(t)
 }
 
 // commit runs f between BEGIN and COMMIT. On an error, or a panic of f, it

@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// errBusyLog is for a log that somebody still reads from.
+var errBusyLog = errors.New("the write-ahead log is being read")
+
+// truncateLog copies the write-ahead log into the database and cuts it off. It
+// tries until nobody reads from the log: a slow search, or a backup.
+func (e *eraser) truncateLog(ctx context.Context) error {
+	for pause := eraseRetry; ; pause = min(2*pause, eraseRetryMax) {
+		err := e.truncateOnce(ctx)
+		if !errors.Is(err, errBusyLog) {
+			return err
+		}
+		if !sleep(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+}
+
+func (e *eraser) truncateOnce(ctx context.Context) error {
+	// Most of the copying without anybody waiting for it.
+	if err := e.checkpoint(ctx, "PASSIVE"); err != nil && !errors.Is(err, errBusyLog) {
+		return err
+	}
+	e.s.writing.Lock()
+	defer e.s.writing.Unlock()
+	if err := e.s.mayWrite(ctx); err != nil {
+		return err
+	}
+	return e.checkpoint(ctx, "TRUNCATE")
+}
+
+func (e *eraser) checkpoint(ctx context.Context, mode string) error {
+	var busy, frames, copied sql.NullInt64
+	err := e.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &frames, &copied)
+	if err != nil {
+		return fmt.Errorf("cut off the write-ahead log: %w", explain(err))
+	}
+	if busy.Int64 != 0 {
+		return errBusyLog
+	}
+	return nil
+}

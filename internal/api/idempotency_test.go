@@ -22,30 +22,24 @@ func (s *server) keyed(key, route string, body any) (status int, answer map[stri
 
 // The same key and body is the same answer, and one message, on every route.
 func TestIdempotency_RepeatsTheAnswer(t *testing.T) {
-	for _, r := range everyRoute {
-		if !r.sends {
-			continue
+	onEverySend(t, func(t *testing.T, s *server, r route) {
+		name := strings.TrimPrefix(r.path, "/api/messages/")
+		status, first, replayed := s.keyed("k", name, r.body)
+		if status != 200 || replayed {
+			t.Fatalf("first call: %d, replayed %v", status, replayed)
 		}
-		t.Run(r.path, func(t *testing.T) {
-			s := stocked(t)
-			name := strings.TrimPrefix(r.path, "/api/messages/")
-			status, first, replayed := s.keyed("k", name, r.body)
-			if status != 200 || replayed {
-				t.Fatalf("first call: %d, replayed %v", status, replayed)
-			}
-			s.account.closed() // a replay needs no socket
-			status, second, replayed := s.keyed("k", name, r.body)
-			if status != 200 || !replayed {
-				t.Errorf("second call: %d, replayed %v", status, replayed)
-			}
-			if diff := cmp.Diff(first, second); diff != "" {
-				t.Errorf("answers differ: %s", diff)
-			}
-			if n := len(s.account.sent()); n != 1 {
-				t.Errorf("%d messages, want 1", n)
-			}
-		})
-	}
+		s.account.closed() // a replay needs no socket
+		status, second, replayed := s.keyed("k", name, r.body)
+		if status != 200 || !replayed {
+			t.Errorf("second call: %d, replayed %v", status, replayed)
+		}
+		if diff := cmp.Diff(first, second); diff != "" {
+			t.Errorf("answers differ: %s", diff)
+		}
+		if n := len(s.account.sent()); n != 1 {
+			t.Errorf("%d messages, want 1", n)
+		}
+	})
 }
 
 func TestIdempotency_OtherBodyOrRouteIsAMismatch(t *testing.T) {
@@ -65,39 +59,33 @@ func TestIdempotency_OtherBodyOrRouteIsAMismatch(t *testing.T) {
 }
 
 func TestIdempotency_WhileTheFirstIsInProgress(t *testing.T) {
-	for _, r := range everyRoute {
-		if !r.sends {
-			continue
+	onEverySend(t, func(t *testing.T, s *server, r route) {
+		name := strings.TrimPrefix(r.path, "/api/messages/")
+		entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan int)
+		s.account.send = func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
+			close(entered)
+			<-proceed
+			return s.account.accept(ctx, out)
 		}
-		t.Run(r.path, func(t *testing.T) {
-			s := stocked(t)
-			name := strings.TrimPrefix(r.path, "/api/messages/")
-			entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan int)
-			s.account.send = func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
-				close(entered)
-				<-proceed
-				return s.account.accept(ctx, out)
-			}
-			go func() {
-				status, _, _ := s.keyed("k", name, r.body)
-				done <- status
-			}()
-			<-entered
-			if status, answer, _ := s.keyed("k", name, r.body); status != 409 || answer["code"] != "request_in_progress" {
-				t.Errorf("same body: %d %v", status, answer)
-			}
-			if status, answer, _ := s.keyed("k", name, r.body+" "); status != 422 || answer["code"] != "idempotency_mismatch" {
-				t.Errorf("other body: %d %v", status, answer)
-			}
-			close(proceed)
-			if status := <-done; status != 200 {
-				t.Errorf("first call: %d", status)
-			}
-			if status, _, replayed := s.keyed("k", name, r.body); status != 200 || !replayed {
-				t.Errorf("after it: %d, replayed %v", status, replayed)
-			}
-		})
-	}
+		go func() {
+			status, _, _ := s.keyed("k", name, r.body)
+			done <- status
+		}()
+		<-entered
+		if status, answer, _ := s.keyed("k", name, r.body); status != 409 || answer["code"] != "request_in_progress" {
+			t.Errorf("same body: %d %v", status, answer)
+		}
+		if status, answer, _ := s.keyed("k", name, r.body+" "); status != 422 || answer["code"] != "idempotency_mismatch" {
+			t.Errorf("other body: %d %v", status, answer)
+		}
+		close(proceed)
+		if status := <-done; status != 200 {
+			t.Errorf("first call: %d", status)
+		}
+		if status, _, replayed := s.keyed("k", name, r.body); status != 200 || !replayed {
+			t.Errorf("after it: %d, replayed %v", status, replayed)
+		}
+	})
 }
 
 // A key whose message was stored but never confirmed is the same message

@@ -68,6 +68,15 @@ var everyRoute = []route{
 	{method: "GET", path: "/api/messages/media-info/" + string(grace) + "/F1", missing: "/api/messages/media-info/" + string(grace) + "/M1"},
 }
 
+// onEverySend tests each sending route on a stocked server.
+func onEverySend(t *testing.T, test func(t *testing.T, s *server, r route)) {
+	for _, r := range everyRoute {
+		if r.sends {
+			t.Run(r.path, func(t *testing.T) { test(t, stocked(t), r) })
+		}
+	}
+}
+
 // stocked returns a server whose store has what everyRoute names.
 func stocked(t *testing.T) *server {
 	s := newServer(t)
@@ -138,24 +147,18 @@ func TestRefusals_ComeInOrder(t *testing.T) {
 
 // A key comes after validation and before the store and the socket.
 func TestRefusals_OfAKeyComeAfterInvalidAndBeforeNotStored(t *testing.T) {
-	for _, r := range everyRoute {
-		if !r.sends {
-			continue
+	onEverySend(t, func(t *testing.T, s *server, r route) {
+		key := []string{"Idempotency-Key", "once"}
+		s.expect(r, r.body, "first call", 200, "", key...)
+		s.account.closed()
+		s.expect(r, r.invalid, "used key, invalid", 400, "invalid_request", key...)
+		s.expect(r, r.missing, "used key, not stored", 422, "idempotency_mismatch", key...)
+		s.expect(r, r.body, "used key, closed", 200, "", key...)
+		s.expect(r, r.body, "bad key", 400, "invalid_request", "Idempotency-Key", "two words")
+		if n := len(s.account.sent()); n != 1 {
+			t.Errorf("%d messages were sent, want 1", n)
 		}
-		t.Run(r.path, func(t *testing.T) {
-			s := stocked(t)
-			key := []string{"Idempotency-Key", "once"}
-			s.expect(r, r.body, "first call", 200, "", key...)
-			s.account.closed()
-			s.expect(r, r.invalid, "used key, invalid", 400, "invalid_request", key...)
-			s.expect(r, r.missing, "used key, not stored", 422, "idempotency_mismatch", key...)
-			s.expect(r, r.body, "used key, closed", 200, "", key...)
-			s.expect(r, r.body, "bad key", 400, "invalid_request", "Idempotency-Key", "two words")
-			if n := len(s.account.sent()); n != 1 {
-				t.Errorf("%d messages were sent, want 1", n)
-			}
-		})
-	}
+	})
 }
 
 func TestRefusals_BearerForms(t *testing.T) {

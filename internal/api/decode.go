@@ -100,11 +100,11 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case errors.As(err, &tooLarge):
 		return nil, errBodyTooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
-		return nil, bridge.Invalid("the body did not arrive in time").Because(err)
+		return nil, bridge.Invalid("the body did not arrive in time: send it within %.0f seconds", bodyTime.Seconds()).Because(err)
 	case r.Context().Err() != nil:
 		return nil, r.Context().Err()
 	default:
-		return nil, bridge.Invalid("the body could not be read to its end").Because(err)
+		return nil, bridge.Invalid("the body broke off; send all of it").Because(err)
 	}
 }
 
@@ -125,7 +125,7 @@ func checkContentType(r *http.Request) error {
 		return bridge.Invalid("Content-Type must be application/json")
 	}
 	if charset, given := params["charset"]; given && !strings.EqualFold(charset, "utf-8") {
-		return bridge.Invalid("Content-Type: the charset of JSON is utf-8")
+		return bridge.Invalid("Content-Type: the charset must be utf-8")
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func checkSyntax(body []byte) error {
 	case err == nil:
 		return nil
 	case json.NewDecoder(bytes.NewReader(body)).Decode(new(ignored)) == nil:
-		return bridge.Invalid("there is something after the JSON object")
+		return bridge.Invalid("the body must be one JSON object, with nothing after it")
 	default:
 		return bridge.Invalid("the body is not valid JSON: %v", err)
 	}

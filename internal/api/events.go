@@ -159,7 +159,7 @@ func parseEventTypes(field string, names []string) ([]bridge.EventType, error) {
 	for _, name := range names {
 		kind := bridge.EventType(strings.TrimSpace(name))
 		if !slices.Contains(bridge.EventTypes(), kind) {
-			return nil, bridge.Invalid("%s must be of %s", field, joined(bridge.EventTypes()))
+			return nil, bridge.Invalid("%s must be among %s", field, joined(bridge.EventTypes()))
 		}
 		if !slices.Contains(types, kind) {
 			types = append(types, kind)

@@ -321,7 +321,7 @@ func TestEvents_RefuseWhatIsNotUnderstood(t *testing.T) {
 		"?after=-1":                  "after must be",
 		"?after=soon":                "after must be",
 		"?after=1&cursor=1":          "mean the same",
-		"?types=message.gone":        "types must be of message.created",
+		"?types=message.gone":        "types must be among message.created",
 		"?chat=nobody":               "chat",
 		"?chat=status@broadcast":     "chat",
 		"?limit=0":                   "limit must be",

@@ -172,7 +172,7 @@ func wrongMethod(routes chi.Routes) handler {
 			return unknownRoute(w, r)
 		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		return bridge.Fail(bridge.CodeMethodNotAllowed, "this route takes %s", strings.Join(allowed, ", "))
+		return bridge.Fail(bridge.CodeMethodNotAllowed, "this route allows %s", strings.Join(allowed, ", "))
 	}
 }
 

@@ -138,7 +138,7 @@ func (s *server) sendReaction(w http.ResponseWriter, r *http.Request) error {
 		d.lookUp = func(ctx context.Context) (bridge.Content, error) {
 			target, err := s.store.Message(ctx, d.To, req.MsgID)
 			if err == nil && target.DeletedAt != nil {
-				err = bridge.Invalid("the message was deleted and takes no reactions")
+				err = bridge.Invalid("the message was deleted and cannot be reacted to")
 			}
 			return bridge.Reaction{Target: target, Emoji: *req.Emoji}, err
 		}

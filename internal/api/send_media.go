@@ -49,11 +49,11 @@ func checkFile(f media.Request) error {
 	case f.URL == "":
 		return bridge.Invalid("url is required: a public http or https URL")
 	case f.Caption != "" && f.Type == bridge.MediaAudio:
-		return bridge.Invalid("caption belongs to image, video and document; audio has none")
+		return bridge.Invalid("caption is for image, video and document only")
 	case f.FileName != "" && f.Type != bridge.MediaDocument:
-		return bridge.Invalid("fileName belongs to document alone")
+		return bridge.Invalid("fileName is for document only")
 	case f.PTT && f.Type != bridge.MediaAudio:
-		return bridge.Invalid("ptt belongs to audio alone")
+		return bridge.Invalid("ptt is for audio only")
 	case utf8.RuneCountInString(f.Caption) > maxText:
 		return bridge.Invalid("caption must have at most %d characters", maxText)
 	case !isFileName(f.FileName):

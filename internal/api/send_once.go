@@ -103,7 +103,7 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 		return err
 	}
 	if quoted.DeletedAt != nil {
-		return bridge.Invalid("the quoted message was deleted")
+		return bridge.Invalid("the quoted message was deleted and cannot be quoted")
 	}
 	d.Quote = &quoted
 	return nil

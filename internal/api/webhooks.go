@@ -35,7 +35,7 @@ func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if req.NewSecret {
-		return bridge.Invalid("rotateSecret is for webhooks that exist; a new one gets a secret of its own")
+		return bridge.Invalid("rotateSecret is for existing webhooks only; a new one gets a new secret anyway")
 	}
 	after, err := req.after()
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *server) updateWebhook(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if req.After != nil {
-		return bridge.Invalid("after is for new webhooks; this one goes on where it is")
+		return bridge.Invalid("after is for new webhooks only; this one keeps its place")
 	}
 	hook, err := s.webhooks.Update(r.Context(), id, change)
 	if err != nil {
@@ -161,7 +161,7 @@ func pathNumber(r *http.Request, name string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || n < 1 {
-		return 0, bridge.NotFound("there is nothing with this number")
+		return 0, bridge.NotFound("no webhook or delivery has this id")
 	}
 	return n, nil
 }

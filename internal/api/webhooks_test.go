@@ -300,13 +300,13 @@ func TestWebhooks_RefuseWhatIsNotUnderstood(t *testing.T) {
 		`{"url":"http://10.0.0.1/"}`: "allowPrivate",
 		`{"url":"http://127.0.0.1/","allowPrivate":true}`:       "WEBHOOK_ALLOW_PRIVATE",
 		`{"url":"http://169.254.169.254/","allowPrivate":true}`: "WEBHOOK_ALLOW_PRIVATE",
-		`{"url":"` + public + `","types":["x"]}`:                "types must be of",
+		`{"url":"` + public + `","types":["x"]}`:                "types must be among",
 		`{"url":"` + public + `","types":"message.created"}`:    "types must be an array",
 		`{"url":"` + public + `","chat":"nobody"}`:              "chat",
 		`{"url":"` + public + `","secret":"mine"}`:              "whsec_",
 		`{"url":"` + public + `","after":-1}`:                   "after must be",
 		`{"url":"` + public + `","after":"soon"}`:               "after must be",
-		`{"url":"` + public + `","rotateSecret":true}`:          "rotateSecret is for webhooks that exist",
+		`{"url":"` + public + `","rotateSecret":true}`:          "rotateSecret is for existing webhooks only",
 		`{"url":"` + public + `","enabled":"yes"}`:              "enabled must be true or false",
 	} {
 		got := h.Post("/api/webhooks", body).Want(http.StatusBadRequest)

@@ -23,7 +23,7 @@ type link struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	signals chan signal
+	notices chan notice
 
 	// refusing is set after a stanza was refused: what follows it on the same
 	// connection is refused too, so that redelivery keeps the order.
@@ -35,31 +35,31 @@ type link struct {
 	conn net.Conn // the socket's present connection; guarded by mu
 }
 
-// signal is what the socket's events mean for the connection.
-type signal struct {
-	kind     signalKind
+// notice is what the socket's events mean for the connection.
+type notice struct {
+	kind     noticeKind
 	sentence string        // for lastError
 	after    time.Duration // how long to wait
 }
 
-type signalKind int
+type noticeKind int
 
 const (
-	signalConnected    signalKind = iota // logged in
-	signalDisconnected                   // the socket is closed
-	signalSilent                         // no answer to a keepalive
-	signalRefused                        // a stanza was not stored
-	signalHalted                         // the network wants no more tries: wait for a person
-	signalRefusedLogin                   // the network refused for now: try after a while
-	signalOutdated                       // the network wants a newer client
-	signalLoggedOut                      // the session is gone
-	signalPaired                         // the session is there
-	signalRelogin                        // the network wants the paired client to log in
-	signalUnpaired                       // a try to pair failed
+	noticeConnected    noticeKind = iota // logged in
+	noticeDisconnected                   // the socket is closed
+	noticeSilent                         // no answer to a keepalive
+	noticeRefused                        // a stanza was not stored
+	noticeHalted                         // the network wants no more tries: wait for a person
+	noticeRefusedLogin                   // the network refused for now: try after a while
+	noticeOutdated                       // the network wants a newer client
+	noticeLoggedOut                      // the session is gone
+	noticePaired                         // the session is there
+	noticeRelogin                        // the network wants the paired client to log in
+	noticeUnpaired                       // a try to pair failed
 )
 
 func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
-	l := &link{m: m, signals: make(chan signal, 1024)}
+	l := &link{m: m, notices: make(chan notice, 1024)}
 	l.ctx, l.cancel = context.WithCancel(m.background)
 	if device.ID != nil {
 		l.lock = newSignalLock()
@@ -101,17 +101,17 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 
 func (l *link) onWarning(format string) {
 	if format == logFrameLost {
-		l.tell(signal{kind: signalSilent, sentence: "a frame from the network was damaged; reconnecting"})
+		l.notify(notice{kind: noticeSilent, sentence: "a frame from the network was damaged; reconnecting"})
 	}
 }
 
-// tell passes a signal to the supervisor. It never blocks the socket: signals
+// notify passes a notice to the supervisor. It never blocks the socket: notices
 // are few, and the supervisor looks at the client's own state as well.
-func (l *link) tell(s signal) {
+func (l *link) notify(n notice) {
 	select {
-	case l.signals <- s:
+	case l.notices <- n:
 	default:
-		l.m.log.Error().Int("signal", int(s.kind)).Msg("connection signal dropped")
+		l.m.log.Error().Int("notice", int(n.kind)).Msg("notice of the connection dropped")
 	}
 }
 
@@ -142,21 +142,26 @@ func (l *link) disconnect() {
 }
 
 // end ends the link's life. A dial under way holds whatsmeow's lock until its
-// own time limits; it is left to them after a while, with its context cancelled.
+// own time limits. It is cut after a while, its context cancelled, and after
+// another it is left alone.
 func (l *link) end() {
+	defer l.cancel()
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
 		l.cli.Disconnect()
 	}()
-	for _, after := range []func(){func() { l.cancel(); l.cut() }, func() {}} {
-		select {
-		case <-closed:
-		case <-time.After(politeClose):
-			after()
-		}
+	select {
+	case <-closed:
+		return
+	case <-time.After(politeClose):
 	}
 	l.cancel()
+	l.cut()
+	select {
+	case <-closed:
+	case <-time.After(politeClose):
+	}
 }
 
 // loggedIn says whether the client believes itself logged in on a socket.
@@ -167,7 +172,7 @@ func (l *link) connected() {
 	if !l.loggedIn() {
 		return // events.Connected may come after the socket is gone
 	}
-	l.tell(signal{kind: signalConnected})
+	l.notify(notice{kind: noticeConnected})
 }
 
 // use makes l the manager's present link, or takes it away.

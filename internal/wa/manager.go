@@ -165,22 +165,3 @@ func (m *Manager) close() error {
 	m.opts.CDN.HTTPClient().CloseIdleConnections()
 	return m.db.Close()
 }
-
-// supervise alternates between having a session and pairing for one.
-func (m *Manager) supervise(ctx context.Context) error {
-	for ctx.Err() == nil {
-		device, err := m.container.GetFirstDevice(ctx)
-		if ctx.Err() != nil {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("read the session: %w", err)
-		}
-		m.setUser(userOf(device))
-		if device.ID == nil {
-			m.runPairing(ctx, device)
-		} else {
-			m.runSession(ctx, device)
-		}
-	}
-	return nil
-}

@@ -3,6 +3,7 @@ package wa
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -14,139 +15,210 @@ import (
 )
 
 const (
-	// codeLife is how long the network keeps an unpaired socket and with it a
+	// socketLife is how long the network keeps an unpaired socket and with it a
 	// pairing code: six QR codes, the first for 60 s, the others for 20 s.
-	codeLife        = firstQRLife + 5*nextQRLife
-	firstQRLife     = 60 * time.Second
-	nextQRLife      = 20 * time.Second
-	pairingTries    = 50               // for a socket that is being replaced, with retryPause between
-	freshPairing    = 20 * time.Second // a socket older than this is renewed for a new code
-	pairingWait     = 15 * time.Second // for the unpaired socket to be ready
-	passkeyWait     = 20 * time.Second // for the phone's part of a passkey pairing
-	passkeyLife     = 5 * time.Minute  // whatsmeow's limit for the handoff proof
-	passkeyPatience = 10 * time.Second // between looks at a passkey that is awaited
-	afterPairing    = 10 * time.Second // for the network to ask for the reconnection
-	pairingClient   = "Chrome (Linux)" // the network validates the form "Browser (OS)"
+	socketLife    = firstQRLife + 5*nextQRLife
+	firstQRLife   = 60 * time.Second
+	nextQRLife    = 20 * time.Second
+	pairingTries  = 50               // for a socket that is being replaced, with retryPause between
+	freshPairing  = 20 * time.Second // a socket older than this is renewed for a new code
+	pairingWait   = 15 * time.Second // for the unpaired socket to be ready
+	afterPairing  = 10 * time.Second // for the network to ask for the reconnection
+	pairingClient = "Chrome (Linux)" // the network validates the form "Browser (OS)"
 )
 
-// pairing is the unpaired link and what it offers. Manager.mu guards all
-// fields but link.
+// pairing keeps an unpaired link open, renewing its codes without end, until
+// the account is paired.
 type pairing struct {
-	link        *link
-	codes       []string // QR codes of the present socket
+	supervisor
+	relogin bool // the network has asked the paired client to log in
+	offer   offer
+	confirm chan events.PairPasskeyConfirmation
+}
+
+// offer is what an unpaired link has for whoever wants to pair.
+type offer struct {
+	device *store.Device
+
+	mu          sync.Mutex // guards the fields below
+	codes       []string   // QR codes of the present socket
 	codesAt     time.Time
-	code        string
+	code        string // the pairing code
 	codeExpires time.Time
 	passkey     *bridge.Passkey
 	passkeyAt   time.Time
-	confirm     chan events.PairPasskeyConfirmation
-	paired      bool
+	paired      bool // the session is stored
 }
 
-// qr is the QR code to show now; nil when there is none. The caller holds Manager.mu.
-func (p *pairing) qr(now time.Time) *string {
-	if len(p.codes) == 0 || p.paired || p.passkey != nil {
+func (m *Manager) runPairing(ctx context.Context, device *store.Device) {
+	l := m.newLink(ctx, device)
+	p := &pairing{supervisor: newSupervisor(m, l), offer: offer{device: device}, confirm: make(chan events.PairPasskeyConfirmation, 1)}
+	m.setPairing(p)
+	defer m.setPairing(nil)
+	m.setState(bridge.StateNeedsPair, "")
+	p.run(ctx, p)
+}
+
+// onTimer dials, or replaces a socket whose codes have run out.
+func (p *pairing) onTimer() bool {
+	if p.offer.isPaired() {
+		return true
+	}
+	if p.offer.awaitsPasskey() {
+		p.timer.Reset(passkeyPatience)
+		return false
+	}
+	p.offer.reset()
+	p.l.disconnect()
+	p.connect(socketLife + dialTimeout)
+	return false
+}
+
+func (p *pairing) onDialled(err error) {
+	switch {
+	case p.phase != phaseDialling: // given up
+	case hasFailed(err):
+		p.m.log.Warn().Str("error", redact(err.Error())).Msg("connection for pairing failed")
+		p.retry(unreachable)
+	default:
+		p.tries = 0
+		p.phase = phaseOffering // until the timer goes off
+	}
+}
+
+func (p *pairing) onNotice(n notice) bool {
+	switch n.kind {
+	case noticePaired: // told after the session is stored, so perhaps behind the next
+		if p.relogin {
+			return true
+		}
+		p.timer.Reset(afterPairing)
+	case noticeRelogin:
+		p.relogin = true
+		return p.offer.isPaired()
+	case noticeUnpaired:
+		p.m.setState(bridge.StateNeedsPair, n.sentence)
+		return true // whatsmeow may have deleted the device: begin with a new one
+	case noticeOutdated:
+		p.m.setState(bridge.StateNeedsPair, n.sentence)
+		if p.m.lookUpVersion(p.l.ctx) {
+			p.renew(0)
+		} else {
+			p.renew(refusedPause)
+		}
+	case noticeRefusedLogin, noticeHalted:
+		p.m.setState(bridge.StateNeedsPair, n.sentence)
+		p.renew(max(n.after, longPause))
+	case noticeDisconnected, noticeSilent:
+		if p.offer.isPaired() {
+			return true
+		}
+		p.retry("")
+	}
+	return false
+}
+
+func (p *pairing) onCommand(c command) bool {
+	switch c.kind {
+	case commandRenewPairing:
+		p.renew(0)
+		c.done <- commandResult{}
+	case commandLogout:
+		c.done <- commandResult{}
+	default:
+		c.done <- commandResult{err: bridge.Fail(bridge.CodeNoSession, "there is no session to reconnect: pair the account first")}
+	}
+	return false
+}
+
+func (*pairing) onCheck() {}
+func (*pairing) onLapse() {}
+
+// retry plans the next try after a failed or lost connection.
+func (p *pairing) retry(sentence string) {
+	p.m.setState(bridge.StateNeedsPair, sentence)
+	p.tries++
+	p.renew(pause(p.tries, 0))
+}
+
+// renew gives up the present socket and what it offers, and plans the next.
+func (p *pairing) renew(after time.Duration) {
+	p.offer.reset()
+	p.endDial()
+	p.l.disconnect()
+	p.schedule(after)
+}
+
+// show adds what is offered to the account's status.
+func (o *offer) show(status *bridge.Status, now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	status.QR = o.qr(now)
+	if o.code != "" && now.Before(o.codeExpires) {
+		code, expires := o.code, bridge.At(o.codeExpires)
+		status.PairingCode, status.PairingCodeExpiresAt = &code, &expires
+	}
+	if o.passkey != nil {
+		passkey := *o.passkey
+		status.Passkey = &passkey
+	}
+}
+
+// qr returns the QR code to show now, or nil. The caller holds mu.
+func (o *offer) qr(now time.Time) *string {
+	if len(o.codes) == 0 || o.paired || o.passkey != nil {
 		return nil
 	}
 	index := 0
-	if age := now.Sub(p.codesAt); age >= firstQRLife {
+	if age := now.Sub(o.codesAt); age >= firstQRLife {
 		index = 1 + int((age-firstQRLife)/nextQRLife)
 	}
-	if index >= len(p.codes) {
+	if index >= len(o.codes) {
 		return nil
 	}
-	code := withPresentSecret(p.codes[index], p.link.cli.Store)
+	code := withPresentSecret(o.codes[index], o.device)
 	return &code
 }
 
-// runPairing keeps an unpaired socket open, renewing its codes without end,
-// until the account is paired.
-func (m *Manager) runPairing(ctx context.Context, device *store.Device) {
-	l := m.newLink(ctx, device)
-	p := &pairing{link: l, confirm: make(chan events.PairPasskeyConfirmation, 1)}
-	m.setPairing(p)
-	defer m.setPairing(nil)
-	defer l.end()
-	m.setState(bridge.StateNeedsPair, "")
+// reset forgets what an old socket offered.
+func (o *offer) reset() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.codes, o.code, o.passkey = nil, "", nil
+}
 
-	dialled := make(chan error, 1)
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	tries, relogin := 0, false
-	again := func(after time.Duration) {
-		m.resetPairing(p)
-		l.disconnect()
-		timer.Reset(after)
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-			if m.pairingDone(p) {
-				return
-			}
-			if m.passkeyPending(p) {
-				timer.Reset(passkeyPatience)
-				continue
-			}
-			m.resetPairing(p)
-			l.disconnect() // an old socket whose codes have run out
-			timer.Reset(codeLife + dialTimeout)
-			go func() { dialled <- l.cli.ConnectContext(l.ctx) }()
-		case err := <-dialled:
-			if err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected) {
-				m.log.Warn().Str("error", redact(err.Error())).Msg("connection for pairing failed")
-				m.setState(bridge.StateNeedsPair, unreachable)
-				tries++
-				again(pause(tries, 0))
-				continue
-			}
-			tries = 0
-		case s := <-l.signals:
-			switch s.kind {
-			case signalPaired: // told after the session is stored, so perhaps behind the next
-				if relogin {
-					return
-				}
-				timer.Reset(afterPairing)
-			case signalRelogin:
-				if m.pairingDone(p) {
-					return
-				}
-				relogin = true
-			case signalUnpaired:
-				m.setState(bridge.StateNeedsPair, s.sentence)
-				return // whatsmeow may have deleted the device: begin with a new one
-			case signalOutdated:
-				m.setState(bridge.StateNeedsPair, s.sentence)
-				if m.lookUpVersion(ctx) {
-					again(0)
-				} else {
-					again(refusedPause)
-				}
-			case signalRefusedLogin, signalHalted:
-				m.setState(bridge.StateNeedsPair, s.sentence)
-				again(max(s.after, longPause))
-			case signalDisconnected, signalSilent:
-				if m.pairingDone(p) {
-					return
-				}
-				tries++
-				again(pause(tries, 0))
-			}
-		case c := <-m.commands:
-			switch c.kind {
-			case commandRenewPairing:
-				again(0)
-				c.done <- commandResult{}
-			case commandLogout:
-				c.done <- commandResult{}
-			default:
-				c.done <- commandResult{err: bridge.Fail(bridge.CodeNoSession, "there is no session to reconnect: pair the account first")}
-			}
-		}
-	}
+func (o *offer) setCodes(codes []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.codes, o.codesAt = codes, time.Now()
+}
+
+// age returns how old the socket's QR codes are, the sign that the network
+// listens; ok is false while there are none.
+func (o *offer) age() (age time.Duration, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return time.Since(o.codesAt), len(o.codes) > 0
+}
+
+// setCode keeps a pairing code, and returns when it expires.
+func (o *offer) setCode(code string) bridge.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.code, o.codeExpires = code, o.codesAt.Add(socketLife)
+	return bridge.At(o.codeExpires)
+}
+
+func (o *offer) isPaired() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.paired
+}
+
+func (o *offer) setPaired() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.paired = true
 }
 
 func (m *Manager) setPairing(p *pairing) {
@@ -155,50 +227,35 @@ func (m *Manager) setPairing(p *pairing) {
 	m.pairing = p
 }
 
-// resetPairing forgets what an old socket offered.
-func (m *Manager) resetPairing(p *pairing) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p.codes, p.code, p.passkey = nil, "", nil
-}
-
-func (m *Manager) pairingDone(p *pairing) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return p.paired
-}
-
 // onPairing handles what the unpaired socket tells.
 func (m *Manager) onPairing(l *link, evt any) {
 	m.mu.Lock()
 	p := m.pairing
 	m.mu.Unlock()
-	if p == nil || p.link != l {
+	if p == nil || p.l != l {
 		return
 	}
 	switch e := evt.(type) {
 	case *events.QR:
-		m.mu.Lock()
-		p.codes, p.codesAt = e.Codes, time.Now()
-		m.mu.Unlock()
+		p.offer.setCodes(e.Codes)
 	case *events.PairPasskeyRequest:
-		m.onPasskeyRequest(p, e)
+		p.onPasskeyRequest(e)
 	case *events.PairPasskeyConfirmation:
 		select {
 		case p.confirm <- *e:
 		default:
 		}
-		m.onPasskeyCode(p, e)
+		p.offer.setPasskeyCode(e.Code)
 	case *events.PairPasskeyError:
 		m.log.Warn().Str("error", redact(e.Error.Error())).Msg("passkey pairing failed")
 		m.setState(bridge.StateNeedsPair, "the passkey was not accepted: start the pairing again")
 	case *events.PairSuccess:
 		m.onPaired(p, e)
 	case *events.PairError:
-		m.resetPairing(p) // whoever asks for a code now gets it from the next socket
-		l.tell(signal{kind: signalUnpaired, sentence: m.pairErrorSentence(e)})
+		p.offer.reset() // whoever asks for a code now gets it from the next socket
+		l.notify(notice{kind: noticeUnpaired, sentence: m.pairErrorSentence(e)})
 	case *events.ManualLoginReconnect:
-		l.tell(signal{kind: signalRelogin})
+		l.notify(notice{kind: noticeRelogin})
 	case *events.QRScannedWithoutMultidevice:
 		m.setState(bridge.StateNeedsPair, "the QR code was scanned by a phone without linked devices: update WhatsApp on it and try again")
 	}
@@ -211,10 +268,8 @@ func (m *Manager) onPaired(p *pairing, e *events.PairSuccess) {
 	}
 	m.clearError()
 	m.log.Info().Str("platform", e.Platform).Msg("paired")
-	m.mu.Lock()
-	p.paired = true
-	m.mu.Unlock()
-	p.link.tell(signal{kind: signalPaired})
+	p.offer.setPaired()
+	p.l.notify(notice{kind: noticePaired})
 }
 
 // mayPair is whatsmeow's question before a pairing is completed.
@@ -287,12 +342,8 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 	if err != nil {
 		return bridge.PairingCode{}, pairPhoneError(err)
 	}
-	m.mu.Lock()
-	p.code, p.codeExpires = code, p.codesAt.Add(codeLife)
-	expires := bridge.At(p.codeExpires)
-	m.mu.Unlock()
 	return bridge.PairingCode{
-		Code: code, ExpiresAt: expires,
+		Code: code, ExpiresAt: p.offer.setCode(code),
 		Hint: "On the phone: WhatsApp > Linked devices > Link a device > Link with phone number instead, then enter the code.",
 	}, nil
 }
@@ -305,7 +356,7 @@ func (m *Manager) askCode(ctx context.Context, phone string) (*pairing, string, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, pairingWait)
 	defer cancel()
-	code, err := p.link.cli.PairPhone(ctx, phone, true, whatsmeow.PairClientChrome, pairingClient)
+	code, err := p.l.cli.PairPhone(ctx, phone, true, whatsmeow.PairClientChrome, pairingClient)
 	return p, code, err
 }
 
@@ -350,13 +401,13 @@ func (m *Manager) readyPairing(ctx context.Context) (*pairing, time.Duration, er
 	defer ticker.Stop()
 	for {
 		m.mu.Lock()
-		if p := m.pairing; p != nil && len(p.codes) > 0 {
-			age := time.Since(p.codesAt)
-			m.mu.Unlock()
-			return p, age, nil
-		}
-		paired := m.user != nil
+		p, paired := m.pairing, m.user != nil
 		m.mu.Unlock()
+		if p != nil {
+			if age, ok := p.offer.age(); ok {
+				return p, age, nil
+			}
+		}
 		if paired {
 			return nil, 0, bridge.Fail(bridge.CodeAlreadyPaired, "the account is paired already: log out first to pair anew")
 		}

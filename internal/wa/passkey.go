@@ -14,42 +14,67 @@ import (
 	"bridged/internal/bridge"
 )
 
+const (
+	passkeyWait     = 20 * time.Second // for the phone's part of a passkey pairing
+	passkeyLife     = 5 * time.Minute  // whatsmeow's limit for the handoff proof
+	passkeyPatience = 10 * time.Second // between looks at a passkey that is awaited
+)
+
 // onPasskeyRequest shows what the network wants signed.
-func (m *Manager) onPasskeyRequest(p *pairing, e *events.PairPasskeyRequest) {
+func (p *pairing) onPasskeyRequest(e *events.PairPasskeyRequest) {
 	options, err := json.Marshal(e.PublicKey)
 	if err != nil {
-		m.log.Error().Err(err).Msg("passkey request unreadable")
+		p.m.log.Error().Err(err).Msg("passkey request unreadable")
 		return
 	}
-	m.mu.Lock()
-	p.passkey, p.passkeyAt = &bridge.Passkey{PublicKey: options}, time.Now()
-	m.mu.Unlock()
+	p.offer.setPasskey(options)
 }
 
-func (m *Manager) onPasskeyCode(p *pairing, e *events.PairPasskeyConfirmation) {
-	m.mu.Lock()
-	if p.passkey != nil {
-		code := e.Code
-		p.passkey.Code = &code
+func (o *offer) setPasskey(options json.RawMessage) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.passkey, o.passkeyAt = &bridge.Passkey{PublicKey: options}, time.Now()
+}
+
+func (o *offer) setPasskeyCode(code string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.passkey != nil {
+		o.passkey.Code = &code
 	}
-	m.mu.Unlock()
+}
+
+// passkeyCode returns the code to compare, or nil while it is not known.
+func (o *offer) passkeyCode() *string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.passkey == nil {
+		return nil
+	}
+	return o.passkey.Code
+}
+
+func (o *offer) hasPasskey() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.passkey != nil
+}
+
+// awaitsPasskey reports whether somebody may still be at the authenticator.
+func (o *offer) awaitsPasskey() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.passkey != nil && time.Since(o.passkeyAt) < passkeyLife
 }
 
 // passkeyPairing is the pairing for which the network asked for a passkey.
 func (m *Manager) passkeyPairing() (*pairing, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.pairing == nil || m.pairing.passkey == nil {
+	if m.pairing == nil || !m.pairing.offer.hasPasskey() {
 		return nil, bridge.Invalid("the network has not asked for a passkey: start a pairing first and wait until the status shows one")
 	}
 	return m.pairing, nil
-}
-
-// passkeyPending says whether somebody may still be at the authenticator.
-func (m *Manager) passkeyPending(p *pairing) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return p.passkey != nil && time.Since(p.passkeyAt) < passkeyLife
 }
 
 // SubmitPasskey passes an authenticator's answer on (a WebAuthn
@@ -73,7 +98,7 @@ func (m *Manager) SubmitPasskey(ctx context.Context, response json.RawMessage) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, passkeyWait)
 	defer cancel()
-	if err := p.link.cli.SendPasskeyResponse(ctx, &credential); err != nil {
+	if err := p.l.cli.SendPasskeyResponse(ctx, &credential); err != nil {
 		return bridge.PasskeyResult{}, passkeyError(err)
 	}
 	select {
@@ -82,7 +107,7 @@ func (m *Manager) SubmitPasskey(ctx context.Context, response json.RawMessage) (
 		if !confirmation.SkipHandoffUX {
 			return result, nil
 		}
-		if err := p.link.cli.SendPasskeyConfirmation(ctx); err != nil {
+		if err := p.l.cli.SendPasskeyConfirmation(ctx); err != nil {
 			return bridge.PasskeyResult{}, passkeyError(err)
 		}
 		result.Confirmed = true
@@ -98,15 +123,13 @@ func (m *Manager) ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, err
 	if err != nil {
 		return bridge.PasskeyResult{}, err
 	}
-	m.mu.Lock()
-	code := p.passkey.Code
-	m.mu.Unlock()
+	code := p.offer.passkeyCode()
 	if code == nil {
 		return bridge.PasskeyResult{}, bridge.Invalid("there is no code to confirm yet: send the passkey first")
 	}
 	ctx, cancel := context.WithTimeout(ctx, passkeyWait)
 	defer cancel()
-	if err := p.link.cli.SendPasskeyConfirmation(ctx); err != nil {
+	if err := p.l.cli.SendPasskeyConfirmation(ctx); err != nil {
 		return bridge.PasskeyResult{}, passkeyError(err)
 	}
 	return bridge.PasskeyResult{OK: true, Code: code, Confirmed: true}, nil

@@ -68,22 +68,22 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.Connected:
 		l.connected()
 	case *events.Disconnected:
-		l.tell(signal{kind: signalDisconnected})
+		l.notify(notice{kind: noticeDisconnected})
 	case *events.KeepAliveTimeout:
-		l.tell(signal{kind: signalSilent, sentence: "the network does not answer; reconnecting"})
+		l.notify(notice{kind: noticeSilent, sentence: "the network does not answer; reconnecting"})
 	case *events.StreamReplaced:
-		l.tell(signal{kind: signalHalted, sentence: "another client took over this session: stop it, then POST /api/auth/reconnect or restart"})
+		l.notify(notice{kind: noticeHalted, sentence: "another client took over this session: stop it, then POST /api/auth/reconnect or restart"})
 	case *events.TemporaryBan:
-		l.tell(banSignal(e))
+		l.notify(banSignal(e))
 	case *events.ClientOutdated:
-		l.tell(signal{kind: signalOutdated, sentence: "the network wants a newer client version: update bridged if this stays; trying again hourly"})
+		l.notify(notice{kind: noticeOutdated, sentence: "the network wants a newer client version: update bridged if this stays; trying again hourly"})
 	case *events.LoggedOut:
-		l.tell(signal{kind: signalLoggedOut, sentence: loggedOutSentence(e, time.Now())})
+		l.notify(notice{kind: noticeLoggedOut, sentence: loggedOutSentence(e, time.Now())})
 	case *events.ConnectFailure:
-		l.tell(signal{kind: signalRefusedLogin, after: refusedPause,
+		l.notify(notice{kind: noticeRefusedLogin, after: refusedPause,
 			sentence: fmt.Sprintf("the network refused the login (code %d): trying again in an hour", e.Reason)})
 	case *events.StreamError:
-		l.tell(signal{kind: signalSilent, sentence: fmt.Sprintf("the network ended the connection (code %s); reconnecting", e.Code)})
+		l.notify(notice{kind: noticeSilent, sentence: fmt.Sprintf("the network ended the connection (code %s); reconnecting", e.Code)})
 
 	// Pairing.
 	case *events.QR, *events.PairSuccess, *events.PairError, *events.ManualLoginReconnect, *events.QRScannedWithoutMultidevice,
@@ -158,7 +158,7 @@ func (l *link) refuse(cause error) bool {
 	wait := pause(m.resets, 0)
 	m.mu.Unlock()
 	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("not stored, not acknowledged")
-	l.tell(signal{kind: signalRefused, after: wait,
+	l.notify(notice{kind: noticeRefused, after: wait,
 		sentence: "a message could not be stored and was left with the network: " + reasonOf(sessionFile.Explain(cause))})
 	return false
 }
@@ -182,7 +182,7 @@ func (m *Manager) accepted() {
 	m.resets = 0
 }
 
-func banSignal(e *events.TemporaryBan) signal {
+func banSignal(e *events.TemporaryBan) notice {
 	until := "for an unknown time"
 	wait := e.Expire
 	if wait > 0 {
@@ -190,7 +190,7 @@ func banSignal(e *events.TemporaryBan) signal {
 	} else {
 		wait = refusedPause
 	}
-	return signal{kind: signalRefusedLogin, after: wait,
+	return notice{kind: noticeRefusedLogin, after: wait,
 		sentence: fmt.Sprintf("the account is banned %s (%s): trying again at the end", until, e.Code)}
 }
 

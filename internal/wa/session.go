@@ -2,12 +2,9 @@ package wa
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
-	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 
@@ -21,124 +18,32 @@ var patience = 30 * time.Second
 const (
 	// loginTimeout is how long a login may take once the socket is open.
 	loginTimeout = 60 * time.Second
-	// dialLimit is beyond a dial's own time limits (network.go) and
-	// whatsmeow's 20 s for the handshake.
-	dialLimit = dialTimeout + tlsTimeout + answerHeaderTimeout + 25*time.Second
-	// shortOutage is how long the pauses between tries stay short.
-	shortOutage = 5 * time.Minute
 	// steady is how long a connection has to last to count as a good one.
-	steady     = 30 * time.Second
-	shortPause = 8 * time.Second
-	longPause  = 30 * time.Second
-	// refusedPause is how long the network's refusals are left alone.
-	refusedPause = time.Hour
+	steady = 30 * time.Second
 	// storageCheck is how often an idle connection looks whether its files are
 	// still there.
 	storageCheck = 2 * time.Second
 )
 
-// session keeps one paired link connected. Its fields belong to the one
-// goroutine of runSession.
+// session keeps one paired link connected.
 type session struct {
-	m       *Manager
-	device  types.JID // of the session; copied, for whatsmeow empties its own
-	l       *link
-	phase   phase
-	lostAt  time.Time          // when the account was last open, or the session began
-	openAt  time.Time          // when it became open
-	tries   int                // dials since it was open for a while
-	dial    int                // the number of the present dial
-	abort   context.CancelFunc // ends the present dial, or the socket it made
-	dialled chan dialResult
-	ending  string      // why the session is over, while its keys could not be wiped
-	timer   *time.Timer // the next dial, or the end of patience with a dial or login
-	lapse   *time.Timer // when connecting becomes closed
+	supervisor
+	device       types.JID // copied, for whatsmeow empties its own
+	lostAt       time.Time // when the account was last open, or the session began
+	openAt       time.Time // when it became open
+	phoneChecked time.Time // when the phone's absence was last looked at
+	ending       string    // why the session is over, while its keys could not be wiped
 }
-
-// dialResult tells which dial ended, because one that was given up may end
-// after the next has begun.
-type dialResult struct {
-	dial int
-	err  error
-}
-
-// phase is what a session does now.
-type phase int
-
-const (
-	phaseWaiting  phase = iota // for the next dial
-	phaseDialling              // until the socket is up
-	phaseLogin                 // until the network has let us in
-	phaseOpen
-	phaseHalted // until a person asks for another try
-	phaseEnding // until the keys of an ended session are wiped
-)
 
 func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 	l := m.newLink(ctx, device)
 	m.use(l)
 	defer m.use(nil)
-	defer l.end()
-	s := &session{m: m, device: *device.ID, l: l, lostAt: time.Now(), abort: func() {}, dialled: make(chan dialResult, 16),
-		timer: time.NewTimer(0), lapse: time.NewTimer(patience)}
-	defer s.timer.Stop()
-	defer s.lapse.Stop()
-	phone := time.NewTicker(phoneCheck)
-	defer phone.Stop()
-	storage := time.NewTicker(storageCheck)
-	defer storage.Stop()
 	m.setState(bridge.StateConnecting, "")
-	for {
-		select {
-		case <-ctx.Done():
-			s.endDial()
-			return
-		case <-s.timer.C:
-			if s.onTimer() {
-				return
-			}
-		case <-phone.C:
-			if s.phase == phaseOpen {
-				m.checkPhone()
-			}
-		case <-storage.C:
-			s.checkStorage()
-		case <-s.lapse.C:
-			if s.phase != phaseOpen {
-				m.setState(bridge.StateClosed, "")
-			}
-		case result := <-s.dialled:
-			if result.dial == s.dial {
-				s.onDialled(result.err)
-			}
-		case sig := <-l.signals:
-			if s.onSignal(sig) {
-				return
-			}
-		case c := <-m.commands:
-			if s.onCommand(c) {
-				return
-			}
-		}
-	}
+	s := &session{supervisor: newSupervisor(m, l), device: *device.ID, lostAt: time.Now()}
+	s.run(ctx, s)
 }
 
-// enter begins a phase that ends by itself after limit; 0 is never.
-func (s *session) enter(p phase, limit time.Duration) {
-	s.phase = p
-	s.timer.Stop()
-	if limit > 0 {
-		s.timer.Reset(limit)
-	}
-}
-
-// schedule plans the next dial.
-func (s *session) schedule(after time.Duration) {
-	s.phase = phaseWaiting
-	s.timer.Reset(after)
-}
-
-// onTimer answers true when the session is over.
 func (s *session) onTimer() bool {
 	switch s.phase {
 	case phaseWaiting:
@@ -168,8 +73,28 @@ func (s *session) tryConnect() {
 	case sentence != "":
 		s.halt(sentence)
 	default:
-		s.connect()
+		// Not at the login: what was refused comes again before that is told.
+		s.l.refusing.Store(false)
+		s.connect(dialLimit)
 	}
+}
+
+func (s *session) onLapse() {
+	if s.phase != phaseOpen {
+		s.m.setState(bridge.StateClosed, "")
+	}
+}
+
+func (s *session) onCheck() {
+	s.checkStorage()
+	if s.phase == phaseOpen && time.Since(s.phoneChecked) >= phoneCheck {
+		s.checkPhone()
+	}
+}
+
+func (s *session) checkPhone() {
+	s.phoneChecked = time.Now()
+	s.m.checkPhone()
 }
 
 // checkStorage ends a connection whose messages could not be kept: the data
@@ -197,27 +122,6 @@ func (s *session) suspend(cause error, sentence string) {
 	s.schedule(storageCheck)
 }
 
-// connect begins a dial. Its context is the socket's too, as long as it lasts.
-func (s *session) connect() {
-	s.enter(phaseDialling, dialLimit)
-	// Not at the login: what was refused comes again before that is told.
-	s.l.refusing.Store(false)
-	s.dial++
-	dial := s.dial
-	ctx, cancel := context.WithCancel(s.l.ctx)
-	s.abort = cancel
-	go func() { s.dialled <- dialResult{dial, s.l.cli.ConnectContext(ctx)} }()
-}
-
-// endDial gives up a dial under way, which holds whatsmeow's lock. A socket that
-// is up is to be disconnected instead: ended from outside, its reader and
-// Disconnect would touch whatsmeow's handler of the end at once, a data race.
-func (s *session) endDial() {
-	if s.phase == phaseDialling {
-		s.abort()
-	}
-}
-
 // foreign returns why this session must not be used; empty when it may. A
 // store keeps one account's messages, whatever session lies beside it.
 func (s *session) foreign(ctx context.Context) (string, error) {
@@ -236,7 +140,7 @@ func (s *session) onDialled(err error) {
 	case s.phase == phaseHalted:
 		s.l.disconnect() // halted while the dial was under way
 	case s.phase != phaseDialling:
-	case err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected):
+	case hasFailed(err):
 		s.m.log.Warn().Str("error", redact(err.Error())).Int("tries", s.tries).Msg("connection failed")
 		s.retry(unreachable)
 	case !s.l.cli.IsConnected():
@@ -269,52 +173,36 @@ func (s *session) lost() {
 	s.lapse.Reset(patience)
 }
 
-// pause is how long to wait before try n of an outage: at once, then doubling
-// from a second, at most 8 s in the first minutes and 30 s later, spread by a
-// fifth so that many clients do not come back at one moment.
-func pause(n int, outage time.Duration) time.Duration {
-	if n == 0 {
-		return 0
-	}
-	longest := shortPause
-	if outage > shortOutage {
-		longest = longPause
-	}
-	wait := min(longest, time.Second<<min(n-1, 10))
-	return wait - time.Duration(rand.Int64N(int64(wait)/5))
-}
-
-// onSignal answers true when the session is over.
-func (s *session) onSignal(sig signal) bool {
-	if sig.kind == signalLoggedOut {
-		return s.finish(sig.sentence)
+func (s *session) onNotice(n notice) bool {
+	if n.kind == noticeLoggedOut {
+		return s.finish(n.sentence)
 	}
 	if s.phase == phaseWaiting || s.phase == phaseHalted || s.phase == phaseEnding {
 		return false // told of a connection that was given up already
 	}
-	switch sig.kind {
-	case signalConnected:
+	switch n.kind {
+	case noticeConnected:
 		s.opened()
-	case signalDisconnected:
+	case noticeDisconnected:
 		// While dialling it is an old socket's; the dial tells of its own.
 		if s.phase != phaseDialling && !s.l.cli.IsConnected() {
 			s.retry("the connection was lost; reconnecting")
 		}
-	case signalSilent:
+	case noticeSilent:
 		s.l.cut()
-		s.retry(sig.sentence)
-	case signalRefused:
+		s.retry(n.sentence)
+	case noticeRefused:
 		s.l.cut()
 		s.lost()
-		s.m.setState(bridge.StateConnecting, sig.sentence)
-		s.schedule(sig.after)
-	case signalHalted:
-		s.halt(sig.sentence)
-	case signalRefusedLogin:
-		s.halt(sig.sentence)
-		s.schedule(sig.after)
-	case signalOutdated:
-		s.outdated(sig.sentence)
+		s.m.setState(bridge.StateConnecting, n.sentence)
+		s.schedule(n.after)
+	case noticeHalted:
+		s.halt(n.sentence)
+	case noticeRefusedLogin:
+		s.halt(n.sentence)
+		s.schedule(n.after)
+	case noticeOutdated:
+		s.outdated(n.sentence)
 	}
 	return false
 }
@@ -344,7 +232,7 @@ func (s *session) opened() {
 	s.lapse.Stop()
 	s.m.setLID(toBridge(s.l.cli.Store.LID))
 	s.m.setState(bridge.StateOpen, "")
-	s.m.checkPhone()
+	s.checkPhone()
 	s.m.workers.Go(func() { s.m.catchUp(s.l) })
 }
 
@@ -369,7 +257,6 @@ func (s *session) outdated(sentence string) {
 	s.schedule(refusedPause)
 }
 
-// onCommand answers true when the session is over.
 func (s *session) onCommand(c command) bool {
 	switch c.kind {
 	case commandReconnect:

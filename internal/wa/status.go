@@ -68,15 +68,7 @@ func (m *Manager) Status() bridge.Status {
 		status.HasSession = true
 	}
 	if p := m.pairing; p != nil {
-		status.QR = p.qr(time.Now())
-		if p.code != "" && time.Now().Before(p.codeExpires) {
-			code, expires := p.code, bridge.At(p.codeExpires)
-			status.PairingCode, status.PairingCodeExpiresAt = &code, &expires
-		}
-		if p.passkey != nil {
-			passkey := *p.passkey
-			status.Passkey = &passkey
-		}
+		p.offer.show(&status, time.Now())
 	}
 	return status
 }

@@ -1,0 +1,181 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+)
+
+const (
+	// dialLimit is beyond a dial's own time limits (network.go) and
+	// whatsmeow's 20 s for the handshake.
+	dialLimit = dialTimeout + tlsTimeout + answerHeaderTimeout + 25*time.Second
+	// shortOutage is how long the pauses between tries stay short.
+	shortOutage = 5 * time.Minute
+	shortPause  = 8 * time.Second
+	longPause   = 30 * time.Second
+	// refusedPause is how long the network's refusals are left alone.
+	refusedPause = time.Hour
+)
+
+// supervise alternates between having a session and pairing for one. Each has
+// a link of its own, and both are supervised alike.
+func (m *Manager) supervise(ctx context.Context) error {
+	for ctx.Err() == nil {
+		device, err := m.container.GetFirstDevice(ctx)
+		if ctx.Err() != nil {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read the session: %w", err)
+		}
+		m.setUser(userOf(device))
+		if device.ID == nil {
+			m.runPairing(ctx, device)
+		} else {
+			m.runSession(ctx, device)
+		}
+	}
+	return nil
+}
+
+// supervised decides what happens to a link: a [session] or a [pairing]. The
+// methods are called by one goroutine; those with a result return true when
+// the link has served its purpose.
+type supervised interface {
+	onTimer() (over bool)
+	onDialled(err error)
+	onNotice(n notice) (over bool)
+	onCommand(c command) (over bool)
+	onCheck() // every storageCheck
+	onLapse() // the end of patience
+}
+
+// supervisor dials one link and tells what happens to it. Its fields belong
+// to the goroutine of run.
+type supervisor struct {
+	m       *Manager
+	l       *link
+	phase   phase
+	tries   int                // dials that have failed in a row
+	dial    int                // the number of the present dial
+	abort   context.CancelFunc // ends the present dial, or the socket it made
+	dialled chan dialResult
+	timer   *time.Timer // the next dial, or the end of the present phase
+	lapse   *time.Timer // when connecting becomes closed
+}
+
+// phase is what is done with a link now.
+type phase int
+
+const (
+	phaseWaiting  phase = iota // for the next dial
+	phaseDialling              // until the socket is up
+	phaseLogin                 // until the network has let the session in
+	phaseOpen                  // the session is logged in
+	phaseHalted                // until a person asks for another try
+	phaseEnding                // until the keys of an ended session are wiped
+	phaseOffering              // until somebody has used one of the codes
+)
+
+// dialResult names its dial, because one that was given up may end after the
+// next has begun.
+type dialResult struct {
+	dial int
+	err  error
+}
+
+// newSupervisor returns a supervisor that dials at once.
+func newSupervisor(m *Manager, l *link) supervisor {
+	return supervisor{m: m, l: l, abort: func() {}, dialled: make(chan dialResult, 16),
+		timer: time.NewTimer(0), lapse: time.NewTimer(patience)}
+}
+
+// run tells of everything that happens until ctx ends or the link has served
+// its purpose, and ends the link.
+func (s *supervisor) run(ctx context.Context, of supervised) {
+	defer s.l.end()
+	defer s.timer.Stop()
+	defer s.lapse.Stop()
+	check := time.NewTicker(storageCheck)
+	defer check.Stop()
+	for over := false; !over; {
+		select {
+		case <-ctx.Done():
+			s.endDial()
+			return
+		case <-s.timer.C:
+			over = of.onTimer()
+		case <-s.lapse.C:
+			of.onLapse()
+		case <-check.C:
+			of.onCheck()
+		case result := <-s.dialled:
+			if result.dial == s.dial {
+				of.onDialled(result.err)
+			}
+		case n := <-s.l.notices:
+			over = of.onNotice(n)
+		case c := <-s.m.commands:
+			over = of.onCommand(c)
+		}
+	}
+}
+
+// enter begins a phase whose timer goes off after limit; 0 is never.
+func (s *supervisor) enter(p phase, limit time.Duration) {
+	s.phase = p
+	s.timer.Stop()
+	if limit > 0 {
+		s.timer.Reset(limit)
+	}
+}
+
+// schedule plans the next dial.
+func (s *supervisor) schedule(after time.Duration) {
+	s.phase = phaseWaiting
+	s.timer.Reset(after)
+}
+
+// connect begins a dial, which ends within limit or with the timer. Its
+// context is the socket's too, as long as that lasts.
+func (s *supervisor) connect(limit time.Duration) {
+	s.enter(phaseDialling, limit)
+	s.dial++
+	dial := s.dial
+	ctx, cancel := context.WithCancel(s.l.ctx)
+	s.abort = cancel
+	go func() { s.dialled <- dialResult{dial, s.l.cli.ConnectContext(ctx)} }()
+}
+
+// endDial gives up a dial under way, which holds whatsmeow's lock. A socket that
+// is up is to be disconnected instead: ended from outside, its reader and
+// Disconnect would touch whatsmeow's handler of the end at once, a data race.
+func (s *supervisor) endDial() {
+	if s.phase == phaseDialling {
+		s.abort()
+	}
+}
+
+// hasFailed reports whether the error of a dial means that there is no socket.
+func hasFailed(err error) bool {
+	return err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected)
+}
+
+// pause returns how long to wait before try n of an outage: at once, then
+// doubling from a second, at most 8 s in the first minutes and 30 s later,
+// spread by a fifth so that many clients do not come back at one moment.
+func pause(n int, outage time.Duration) time.Duration {
+	if n == 0 {
+		return 0
+	}
+	longest := shortPause
+	if outage > shortOutage {
+		longest = longPause
+	}
+	wait := min(longest, time.Second<<min(n-1, 10))
+	return wait - time.Duration(rand.Int64N(int64(wait)/5))
+}

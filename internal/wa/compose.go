@@ -2,8 +2,10 @@ package wa
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strings"
+	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"google.golang.org/protobuf/proto"
@@ -222,4 +224,27 @@ func contextField(msg *waE2E.Message) (protoreflect.Message, protoreflect.FieldD
 	}
 	content := msg.ProtoReflect().Mutable(field).Message()
 	return content, content.Descriptor().Fields().ByName("contextInfo")
+}
+
+// newSecret is the message secret that votes and reporting tokens need.
+func newSecret() *waE2E.MessageContextInfo {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // never fails (crypto/rand)
+	return &waE2E.MessageContextInfo{MessageSecret: secret}
+}
+
+// ownMessage is the row of a message that is about to leave. Its content is
+// the text as the caller sent it, whatever the wire form makes of mentions.
+func (m *Manager) ownMessage(msg *waE2E.Message, chat bridge.JID, id string, out bridge.Outgoing) bridge.Message {
+	pn, _ := m.own()
+	row := describe(msg, source{sender: pn, fromMe: true}, chat, id, bridge.At(time.Now().Truncate(time.Second)))
+	pending := bridge.DeliveryPending
+	row.Status = &pending
+	if user := m.Status().User; user != nil {
+		row.PushName = user.PushName
+	}
+	if text, ok := out.Content.(bridge.Text); ok {
+		row.Content = text.Text
+	}
+	return row
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -68,18 +69,15 @@ type Manager struct {
 	pairMu   sync.Mutex // serialises requests for pairing codes
 	reupload reuploads
 	traffic  traffic
+	phone    phone
+	timelock timelock
+	refusals atomic.Int32 // in a row
 
-	mu       sync.Mutex // guards the fields below
-	status   bridge.Status
-	user     *bridge.User
-	link     *link    // the client with a session
-	pairing  *pairing // the client without one
-	timelock time.Time
-	resets   int // refusals in a row
-
-	phoneSeen    time.Time // the phone's last sign of life
-	phoneNoted   time.Time // when one was written down
-	phoneWarning string    // the sentence of the status while the phone is away; "" else
+	mu      sync.Mutex // guards the fields below
+	status  bridge.Status
+	user    *bridge.User
+	link    *link    // the client of a session
+	pairing *pairing // while there is none
 }
 
 // Open opens the session's database. Nothing is dialled before [Manager.Run].

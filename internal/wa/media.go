@@ -12,9 +12,6 @@ import (
 	"bridged/internal/bridge"
 )
 
-// uploadBudget is how long a file may take that is sent, beside sendBudget.
-const uploadBudget = 15 * time.Minute
-
 // CDN is the network's media servers. Who calls it names the hosts.
 type CDN interface {
 	Upload(ctx context.Context, conns bridge.MediaConns, f bridge.File) (bridge.UploadedFile, error)
@@ -22,14 +19,6 @@ type CDN interface {
 	Exists(ctx context.Context, conns bridge.MediaConns, file *bridge.Media) (bool, error)
 	// HTTPClient reaches the media servers, for whatsmeow's own downloads.
 	HTTPClient() *http.Client
-}
-
-// budgetOf returns how long a message may take to be composed and sent.
-func budgetOf(content bridge.Content) time.Duration {
-	if _, isFile := content.(bridge.File); isFile {
-		return sendBudget + uploadBudget
-	}
-	return sendBudget
 }
 
 // fileMessage uploads a prepared file and describes it as the official clients do.

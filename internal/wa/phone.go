@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
@@ -24,7 +25,52 @@ const (
 	settingPhoneSeen = "phone_seen"
 )
 
-// fromPhone is when the phone did what an event tells of; zero for what was
+// phone is what is known of the account's phone, without which the network
+// removes the link in the end.
+type phone struct {
+	mu      sync.Mutex // guards the fields below
+	seen    time.Time  // its last sign of life
+	noted   time.Time  // when one was written down
+	warning string     // the sentence of the status while it is away; "" else
+}
+
+// saw notes a sign of life. It returns whether to write it down, and the
+// warning that it ends.
+func (p *phone) saw(at time.Time) (note bool, ended string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !at.After(p.seen) {
+		return false, ""
+	}
+	p.seen = at
+	ended, p.warning = p.warning, ""
+	if note = at.Sub(p.noted) >= phoneNote; note {
+		p.noted = at
+	}
+	return note, ended
+}
+
+// setSeen takes over what was written down.
+func (p *phone) setSeen(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen = at
+}
+
+// away returns since when the phone has been away, and a warning if that is
+// long.
+func (p *phone) away(now time.Time) (seen time.Time, warning string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now.Sub(p.seen) >= phoneWarning {
+		p.warning = fmt.Sprintf("the phone was last seen on %s: open WhatsApp on it before %s, or the network removes the link",
+			bridge.At(p.seen), bridge.At(p.seen.Add(phoneLimit)))
+		return p.seen, p.warning
+	}
+	return p.seen, ""
+}
+
+// fromPhone returns when the phone did what an event tells of; zero for what was
 // not its doing. The server answers for the phone otherwise.
 func fromPhone(evt any) time.Time {
 	switch e := evt.(type) {
@@ -64,22 +110,8 @@ func ofPhone(s types.MessageSource, at time.Time) time.Time {
 
 // sawPhone notes a sign of life of the phone.
 func (m *Manager) sawPhone(at time.Time) {
-	m.mu.Lock()
-	fresh := at.After(m.phoneSeen)
-	note := fresh && at.Sub(m.phoneNoted) >= phoneNote
-	if fresh {
-		m.phoneSeen = at
-	}
-	if warning := m.phoneWarning; fresh && warning != "" {
-		m.phoneWarning = ""
-		if m.status.LastError != nil && *m.status.LastError == warning {
-			m.status.LastError = nil
-		}
-	}
-	if note {
-		m.phoneNoted = at
-	}
-	m.mu.Unlock()
+	note, ended := m.phone.saw(at)
+	m.forgetError(ended)
 	if !note {
 		return
 	}
@@ -103,26 +135,15 @@ func (m *Manager) loadPhoneSeen(ctx context.Context) error {
 	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
 		seen = time.Unix(seconds, 0)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.phoneSeen = seen
+	m.phone.setSeen(seen)
 	return nil
 }
 
 // checkPhone warns, while the account is open, before the network removes
 // the link because the phone stayed away.
 func (m *Manager) checkPhone() {
-	m.mu.Lock()
-	seen := m.phoneSeen
-	m.mu.Unlock()
-	if m.opts.Clock.Now().Sub(seen) < phoneWarning {
-		return
+	if seen, warning := m.phone.away(m.opts.Clock.Now()); warning != "" {
+		m.log.Warn().Time("phone_seen", seen).Msg("the phone has been away for long")
+		m.setState(bridge.StateOpen, warning)
 	}
-	warning := fmt.Sprintf("the phone was last seen on %s: open WhatsApp on it before %s, or the network removes the link",
-		bridge.At(seen), bridge.At(seen.Add(phoneLimit)))
-	m.log.Warn().Time("phone_seen", seen).Msg("the phone has been away for long")
-	m.mu.Lock()
-	m.phoneWarning = warning
-	m.mu.Unlock()
-	m.setState(bridge.StateOpen, warning)
 }

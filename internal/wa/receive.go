@@ -74,7 +74,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.StreamReplaced:
 		l.notify(notice{kind: noticeHalted, sentence: "another client took over this session: stop it, then POST /api/auth/reconnect or restart"})
 	case *events.TemporaryBan:
-		l.notify(banSignal(e))
+		l.notify(banNotice(e))
 	case *events.ClientOutdated:
 		l.notify(notice{kind: noticeOutdated, sentence: "the network wants a newer client version: update bridged if this stays; trying again hourly"})
 	case *events.LoggedOut:
@@ -97,7 +97,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.AppStateSyncComplete:
 		l.synced(e)
 	case *events.NotifyAccountReachoutTimelock:
-		m.setTimelock(e)
+		m.timelock.set(e)
 	case *events.MediaRetry:
 		m.reuploaded(e)
 	}
@@ -138,7 +138,7 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	if err := l.m.store.Save(ctx, facts...); err != nil {
 		return l.refuse(err)
 	}
-	l.m.accepted()
+	l.m.refusals.Store(0)
 	l.m.traffic.stored(facts)
 	l.m.noteDeletions(facts)
 	l.m.groups.want(facts)
@@ -153,10 +153,7 @@ func (l *link) refuse(cause error) bool {
 		return false
 	}
 	m := l.m
-	m.mu.Lock()
-	m.resets++
-	wait := pause(m.resets, 0)
-	m.mu.Unlock()
+	wait := pause(int(m.refusals.Add(1)), 0)
 	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("not stored, not acknowledged")
 	l.notify(notice{kind: noticeRefused, after: wait,
 		sentence: "a message could not be stored and was left with the network: " + reasonOf(sessionFile.Explain(cause))})
@@ -175,14 +172,7 @@ func (m *Manager) noteDeletions(facts []bridge.Fact) {
 	}
 }
 
-// accepted ends a row of refusals.
-func (m *Manager) accepted() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.resets = 0
-}
-
-func banSignal(e *events.TemporaryBan) notice {
+func banNotice(e *events.TemporaryBan) notice {
 	until := "for an unknown time"
 	wait := e.Expire
 	if wait > 0 {

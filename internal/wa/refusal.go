@@ -3,11 +3,10 @@ package wa
 import (
 	"errors"
 	"fmt"
-	"net"
+	"sync"
 	"time"
 
 	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/socket"
 	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
@@ -23,14 +22,6 @@ const (
 	codeNotAllowed  = 405
 	codeBlocked     = 406
 )
-
-// isSocketError says whether a write to the socket failed: the message may
-// have left or not.
-func isSocketError(err error) bool {
-	var op *net.OpError
-	return errors.Is(err, socket.ErrSocketClosed) || errors.Is(err, net.ErrClosed) || errors.As(err, &op) ||
-		isNodeNotWritten(err)
-}
 
 // refusalOf turns the library's error into a named one. Nothing here is worth
 // a blind retry.
@@ -62,7 +53,7 @@ func (m *Manager) serverRefusal(err error, chat bridge.JID) error {
 	code := serverCode(err)
 	switch code {
 	case codeReachout:
-		return &bridge.Error{Code: bridge.CodeReachoutRestricted, Err: err, RetryAfter: m.timelockLeft(),
+		return &bridge.Error{Code: bridge.CodeReachoutRestricted, Err: err, RetryAfter: m.timelock.left(),
 			Msg: "the network does not let this account start new chats for now (code 463): wait, or let the recipient write first"}
 	case codeRateLimited:
 		return rateLimited(err)
@@ -82,18 +73,24 @@ func rateLimited(err error) error {
 	return &bridge.Error{Code: bridge.CodeRateLimited, Err: err, RetryAfter: time.Minute, Msg: "the network limits this account's messages for now: slow down"}
 }
 
-// setTimelock remembers until when the account may not start new chats.
-func (m *Manager) setTimelock(e *events.NotifyAccountReachoutTimelock) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.timelock = time.Time{}
+// timelock keeps the account from starting new chats.
+type timelock struct {
+	mu    sync.Mutex
+	until time.Time // guarded by mu
+}
+
+func (t *timelock) set(e *events.NotifyAccountReachoutTimelock) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.until = time.Time{}
 	if e.IsActive {
-		m.timelock = e.TimeEnforcementEnds.Time
+		t.until = e.TimeEnforcementEnds.Time
 	}
 }
 
-func (m *Manager) timelockLeft() time.Duration {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return max(0, time.Until(m.timelock))
+// left returns how long it lasts; 0 is unknown, or over.
+func (t *timelock) left() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return max(0, time.Until(t.until))
 }

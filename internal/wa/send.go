@@ -2,14 +2,9 @@ package wa
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
-	"runtime"
-	"runtime/debug"
 	"time"
 
-	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
@@ -18,11 +13,10 @@ import (
 )
 
 const (
-	// sendBudget is how long one send may take in all, reconnections included;
-	// a file's upload has uploadBudget beside it.
+	// sendBudget is how long one send may take in all, reconnections included.
 	sendBudget = 60 * time.Second
-	// sendAnswer is how long the network may take to acknowledge one try.
-	sendAnswer = 10 * time.Second
+	// uploadBudget is how long the file of a send may take beside it.
+	uploadBudget = 15 * time.Minute
 )
 
 // Send composes a message, stores it as pending with the id it will have,
@@ -41,7 +35,12 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	ctx, cancel := m.sendContext(ctx, budgetOf(out.Content))
+	_, isFile := out.Content.(bridge.File)
+	budget := sendBudget
+	if isFile {
+		budget += uploadBudget
+	}
+	ctx, cancel := m.within(ctx, budget)
 	defer cancel()
 	to, err := m.destination(ctx, l, out.To)
 	if err != nil {
@@ -55,15 +54,13 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	facts := []bridge.Fact{row}
-	if key := out.Key; key != nil {
-		facts = append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: chat, MsgID: row.ID})
-	}
-	if err := m.store.Save(ctx, facts...); err != nil {
+	if err := m.store.Save(ctx, withKey(out.Key, chat, row.ID, row)...); err != nil {
 		return bridge.Sent{}, err
 	}
-	ctx, cancel = m.sendContext(ctx, sendBudget) // what an upload did not need is not for waiting
-	defer cancel()
+	if isFile { // what the upload did not need is not for waiting
+		ctx, cancel = context.WithTimeout(ctx, sendBudget)
+		defer cancel()
+	}
 	return m.transmit(ctx, to, row, msg, out.Key != nil)
 }
 
@@ -81,7 +78,7 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 	if err := proto.Unmarshal(row.Raw, msg); err != nil {
 		return bridge.Sent{}, err
 	}
-	ctx, cancel := m.sendContext(ctx, sendBudget)
+	ctx, cancel := m.within(ctx, sendBudget)
 	defer cancel()
 	to, err := m.destination(ctx, l, row.Chat)
 	if err != nil {
@@ -96,147 +93,97 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 	return sent, err
 }
 
-// sendContext bounds one send by its budget and the manager's end.
-func (m *Manager) sendContext(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
+// within returns the context of one send, which ends with its budget or with
+// the manager.
+func (m *Manager) within(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	stop := context.AfterFunc(m.background, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// ownMessage is the row of a message that is about to leave. Its content is
-// the text as the caller sent it, whatever the wire form makes of mentions.
-func (m *Manager) ownMessage(msg *waE2E.Message, chat bridge.JID, id string, out bridge.Outgoing) bridge.Message {
-	pn, _ := m.own()
-	row := describe(msg, source{sender: pn, fromMe: true}, chat, id, bridge.At(time.Now().Truncate(time.Second)))
-	pending := bridge.DeliveryPending
-	row.Status = &pending
-	if user := m.Status().User; user != nil {
-		row.PushName = user.PushName
+// isStopping tells the end of the program from the end of the budget.
+func isStopping(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
+
+// withKey adds the Idempotency-Key, if there is one, to what is stored of a
+// send.
+func withKey(key *bridge.SendKey, chat bridge.JID, id string, facts ...bridge.Fact) []bridge.Fact {
+	if key == nil {
+		return facts
 	}
-	if text, ok := out.Content.(bridge.Text); ok {
-		row.Content = text.Text
-	}
-	return row
+	return append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: chat, MsgID: id})
 }
 
-// transmit sends until the network answers or the budget is spent. A try
-// whose fate is unknown is repeated with the same id, unless a receipt has
-// told it in the meantime.
+// transmit delivers a stored message and stores what became of it.
 func (m *Manager) transmit(ctx context.Context, to types.JID, row bridge.Message, msg *waE2E.Message, hasKey bool) (bridge.Sent, error) {
+	at, err := m.deliver(ctx, to, row.ID, msg, func() bool { return m.isOut(ctx, row) })
+	var lost *unanswered
+	switch {
+	case err == nil:
+		return m.sent(row, at), nil
+	case errors.Is(err, errOut):
+		m.traffic.sent.Add(1)
+		return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: row.Timestamp}, nil
+	case errors.As(err, &lost):
+		return bridge.Sent{}, m.abandoned(ctx, row, lost, hasKey)
+	}
+	refusal := m.refusalOf(err, row.Chat)
+	m.fail(row)
+	return bridge.Sent{}, refusal
+}
+
+// deliver tries, always with the same id, until the network answers or ctx
+// ends. A try whose fate is unknown is not repeated once isOut reports that the
+// message is out; the error is errOut then. It is an [unanswered] when ctx ends,
+// and else the refusal.
+func (m *Manager) deliver(ctx context.Context, to types.JID, id string, msg *waE2E.Message, isOut func() bool) (at time.Time, err error) {
 	left := false // whether a try may have reached the network
 	for {
-		resp, err := m.try(ctx, to, row.ID, msg)
+		resp, err := m.try(ctx, to, id, msg)
 		if err == nil {
-			return m.sent(row, resp), nil
+			return resp.Timestamp, nil
 		}
 		again, ambiguous := uncertain(err)
 		left = left || ambiguous
 		if !again {
-			refusal := m.refusalOf(err, row.Chat)
-			m.fail(row)
-			return bridge.Sent{}, refusal
+			return time.Time{}, err
 		}
-		m.log.Warn().Str("msg_id", row.ID).Str("error", redact(err.Error())).Msg("send interrupted")
-		if left && m.isOut(ctx, row) {
-			m.traffic.sent.Add(1)
-			return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: row.Timestamp}, nil
+		m.log.Warn().Str("msg_id", id).Str("error", redact(err.Error())).Msg("send interrupted")
+		if left && isOut() {
+			return time.Time{}, errOut
 		}
 		if m.waitOpen(ctx) != nil {
-			return bridge.Sent{}, m.abandoned(ctx, row, err, left, hasKey)
+			return time.Time{}, &unanswered{left: left, cause: err}
 		}
 	}
 }
 
-// isOut says whether a recipient's receipt has come for a message whose
-// acknowledgement has not.
+// errOut says that a receipt has come for a message whose acknowledgement has
+// not.
+var errOut = errors.New("a recipient has the message")
+
+// unanswered is the end of a send without an answer of the network.
+type unanswered struct {
+	left  bool // whether the message may have left
+	cause error
+}
+
+func (u *unanswered) Error() string { return u.cause.Error() }
+
+func (u *unanswered) Unwrap() error { return u.cause }
+
+// isOut reports whether a recipient's receipt has come for a message.
 func (m *Manager) isOut(ctx context.Context, row bridge.Message) bool {
 	now, err := m.store.Message(context.WithoutCancel(ctx), row.Chat, row.ID)
 	return err == nil && now.Status != nil && *now.Status != bridge.DeliveryPending && *now.Status != bridge.DeliveryFailed
 }
 
-// errPanicked is a send that ended in a panic. The message's row is failed
-// then like any other that did not leave; a receipt would prove otherwise.
-var errPanicked = errors.New("the send panicked")
-
-// recovered turns a panic of the caller into an error, and logs its place. The
-// panic's value stays out of the log unless the runtime made it: it may hold
-// content.
-func (m *Manager) recovered(doing string, err *error) {
-	r := recover()
-	if r == nil {
-		return
-	}
-	cause := fmt.Sprintf("%T", r)
-	if fault, ok := r.(runtime.Error); ok {
-		cause = fault.Error()
-	}
-	m.log.Error().Str("panic", redact(cause)).Bytes("stack", debug.Stack()).Msg(doing + " a message panicked")
-	*err = fmt.Errorf("%w: %s", errPanicked, cause)
-}
-
-// try is one call of whatsmeow's SendMessage, under the Signal lock.
-func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.Message) (resp whatsmeow.SendResponse, err error) {
-	defer m.recovered("sending", &err)
-	l, err := m.open()
-	if err != nil {
-		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
-	}
-	if !l.loggedIn() { // the status may be behind: do not encrypt for nothing
-		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
-	}
-	holding, end := l.lock.forSend(ctx)
-	defer end()
-	if m.beforeTry != nil {
-		m.beforeTry()
-	}
-	resp, err = l.cli.SendMessage(holding, to, proto.Clone(msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: id, Timeout: sendAnswer})
-	switch {
-	case err == nil:
-		err = l.reached(ctx, to)
-	case errors.Is(context.Cause(holding), errHeldTooLong):
-		err = errHeldTooLong
-	case !mayHaveLeft(holding):
-		err = fmt.Errorf("%w: %w", errNothingLeft, err)
-	}
-	return resp, err
-}
-
-// errNothingLeft marks the failure of a try before its message was encrypted.
-var errNothingLeft = errors.New("nothing was sent")
-
-// errNoKeys is a message that the network accepted, but with nothing in it for
-// its recipient.
-var errNoKeys = errors.New("the message was not encrypted for the recipient's phone")
-
-// reached makes sure that a message between two was encrypted for the
-// recipient's phone. whatsmeow leaves out devices whose keys it could not get
-// and says so in its log alone. In groups such devices ask for the message by
-// themselves.
-func (l *link) reached(ctx context.Context, to types.JID) error {
-	phone := to
-	if to.Server == types.DefaultUserServer {
-		lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, to)
-		if err != nil {
-			return nil // the message is out: a store that fails now changes nothing
-		}
-		phone = lid
-	}
-	if phone.Server != types.HiddenUserServer {
-		return nil
-	}
-	if known, err := l.cli.Store.ContainsSession(ctx, phone.SignalAddress()); err == nil && !known {
-		return errNoKeys
-	}
-	return nil
-}
-
 // sent notes the network's acknowledgement. The message is out: a store that
 // fails now does not make the send fail.
-func (m *Manager) sent(row bridge.Message, resp whatsmeow.SendResponse) bridge.Sent {
+func (m *Manager) sent(row bridge.Message, acknowledged time.Time) bridge.Sent {
 	m.traffic.sent.Add(1)
 	at := row.Timestamp
-	if !resp.Timestamp.IsZero() {
-		at = bridge.At(resp.Timestamp)
+	if !acknowledged.IsZero() {
+		at = bridge.At(acknowledged)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
 	defer cancel()
@@ -260,129 +207,21 @@ func (m *Manager) fail(row bridge.Message) {
 
 // abandoned ends a send without an answer of the network. What never left is
 // failed. What may have left stays pending: its key, or a receipt, will tell.
-func (m *Manager) abandoned(ctx context.Context, row bridge.Message, cause error, left, hasKey bool) error {
+func (m *Manager) abandoned(ctx context.Context, row bridge.Message, lost *unanswered, hasKey bool) error {
 	stopping := isStopping(ctx)
-	if !left || stopping && !hasKey {
+	if !lost.left || stopping && !hasKey {
 		m.fail(row)
 	}
 	switch {
 	case stopping:
-		return shuttingDown(cause)
-	case !left:
-		return bridge.NotConnected("the connection was lost before the message left: try again").Because(cause)
+		return shuttingDown(lost.cause)
+	case !lost.left:
+		return bridge.NotConnected("the connection was lost before the message left: try again").Because(lost.cause)
 	}
 	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the message in time; it may arrive all the same: "+
-		"repeat the request with the same Idempotency-Key, or look at the message's status").Because(cause)
+		"repeat the request with the same Idempotency-Key, or look at the message's status").Because(lost.cause)
 }
-
-// isStopping tells the end of the program from the end of the budget.
-func isStopping(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 func shuttingDown(cause error) error {
 	return bridge.NotConnected("bridged is shutting down; the message was not confirmed").Because(cause)
-}
-
-// retryPause is the least time between two tries of a send.
-const retryPause = 100 * time.Millisecond
-
-// waitOpen waits a moment, and then until the socket is open, or fails when
-// ctx ends. The status alone does not tell: it may be behind the socket.
-func (m *Manager) waitOpen(ctx context.Context) error {
-	ticker := time.NewTicker(retryPause)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-		if l, err := m.open(); err == nil && l.loggedIn() {
-			return ctx.Err()
-		}
-	}
-}
-
-// react sends a reaction. It is no message of its own: what is stored is the
-// change of the one it names, after the network accepted it.
-func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.JID, r bridge.Reaction, key *bridge.SendKey) (bridge.Sent, error) {
-	sender := m.wireForm(ctx, l, chat, r.Target.SenderJID)
-	msg := l.cli.BuildReaction(to, toWA(sender), r.Target.ID, r.Emoji)
-	id := l.cli.GenerateMessageID()
-	for {
-		resp, err := m.try(ctx, to, id, msg)
-		if err == nil {
-			m.traffic.sent.Add(1)
-			sent := bridge.Sent{ID: id, Chat: chat, Timestamp: bridge.At(resp.Timestamp)}
-			m.reacted(ctx, sent, r, key)
-			return sent, nil
-		}
-		if again, _ := uncertain(err); !again {
-			m.traffic.failed.Add(1)
-			return bridge.Sent{}, m.refusalOf(err, chat)
-		}
-		switch {
-		case m.waitOpen(ctx) == nil:
-		case isStopping(ctx):
-			return bridge.Sent{}, shuttingDown(err)
-		default:
-			return bridge.Sent{}, bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the reaction in time: repeat the request, it cannot be doubled").Because(err)
-		}
-	}
-}
-
-// reacted stores a reaction that the network accepted, with the key that a
-// repeated call is answered from.
-func (m *Manager) reacted(ctx context.Context, sent bridge.Sent, r bridge.Reaction, key *bridge.SendKey) {
-	pn, _ := m.own()
-	facts := []bridge.Fact{bridge.ReactionChange{Chat: sent.Chat, Target: r.Target.ID, Sender: pn, Emoji: r.Emoji, Timestamp: bridge.At(time.Now())}}
-	if key != nil {
-		facts = append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: sent.Chat, MsgID: sent.ID, ReactedAt: sent.Timestamp})
-	}
-	if err := m.store.Save(context.WithoutCancel(ctx), facts...); err != nil {
-		m.log.Error().Err(err).Str("msg_id", r.Target.ID).Msg("reaction sent, but not stored")
-	}
-}
-
-// messageForRetry answers a device that could not decrypt an own message:
-// from the store, so also after a restart.
-func (m *Manager) messageForRetry(_, to types.JID, id types.MessageID) *waE2E.Message {
-	ctx, cancel := context.WithTimeout(m.background, saveTimeout)
-	defer cancel()
-	row, err := m.store.Message(ctx, toBridge(to), id)
-	if err != nil || !row.FromMe || len(row.Raw) == 0 {
-		if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
-			m.log.Error().Err(err).Str("msg_id", id).Msg("message for a retry not read")
-		}
-		return nil
-	}
-	msg := new(waE2E.Message)
-	if err := proto.Unmarshal(row.Raw, msg); err != nil {
-		m.log.Error().Err(err).Str("msg_id", id).Msg("stored message unreadable")
-		return nil
-	}
-	return msg
-}
-
-// newSecret is the message secret that votes and reporting tokens need.
-func newSecret() *waE2E.MessageContextInfo {
-	secret := make([]byte, 32)
-	_, _ = rand.Read(secret) // never fails (crypto/rand)
-	return &waE2E.MessageContextInfo{MessageSecret: secret}
-}
-
-// uncertain says whether a try may be repeated with the same id, and whether
-// the message may have left.
-func uncertain(err error) (again, ambiguous bool) {
-	var disconnected *whatsmeow.DisconnectedError
-	left := !errors.Is(err, errNothingLeft)
-	switch {
-	case errors.Is(err, errHeldTooLong):
-		return false, false
-	case errors.Is(err, whatsmeow.ErrNotConnected):
-		return true, false
-	case errors.Is(err, whatsmeow.ErrMessageTimedOut), errors.As(err, &disconnected),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), isSocketError(err):
-		return true, left
-	}
-	return false, false
 }

@@ -162,6 +162,15 @@ func (m *Manager) own() (pn, lid bridge.JID) {
 	return m.user.JID, m.user.LID
 }
 
+// forgetError forgets the last error if it is this one.
+func (m *Manager) forgetError(sentence string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if sentence != "" && m.status.LastError != nil && *m.status.LastError == sentence {
+		m.status.LastError = nil
+	}
+}
+
 // clearError forgets the last error.
 func (m *Manager) clearError() {
 	m.mu.Lock()

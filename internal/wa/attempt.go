@@ -1,0 +1,141 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/socket"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+)
+
+// answerTimeout is how long the network may take to acknowledge one try.
+const answerTimeout = 10 * time.Second
+
+// try is one call of whatsmeow's SendMessage, under the Signal lock.
+func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.Message) (resp whatsmeow.SendResponse, err error) {
+	defer m.recovered("sending", &err)
+	l, err := m.open()
+	if err != nil {
+		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
+	}
+	if !l.loggedIn() { // the status may be behind: do not encrypt for nothing
+		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
+	}
+	holding, end := l.lock.forSend(ctx)
+	defer end()
+	if m.beforeTry != nil {
+		m.beforeTry()
+	}
+	resp, err = l.cli.SendMessage(holding, to, proto.Clone(msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: id, Timeout: answerTimeout})
+	switch {
+	case err == nil:
+		err = l.reached(ctx, to)
+	case errors.Is(context.Cause(holding), errHeldTooLong):
+		err = errHeldTooLong
+	case !mayHaveLeft(holding):
+		err = fmt.Errorf("%w: %w", errNothingLeft, err)
+	}
+	return resp, err
+}
+
+// errPanicked is a send that ended in a panic. The message's row is failed
+// then like any other that did not leave; a receipt would prove otherwise.
+var errPanicked = errors.New("the send panicked")
+
+// recovered turns a panic of the caller into an error, and logs its place. The
+// panic's value stays out of the log unless the runtime made it: it may hold
+// content.
+func (m *Manager) recovered(doing string, err *error) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	cause := fmt.Sprintf("%T", r)
+	if fault, ok := r.(runtime.Error); ok {
+		cause = fault.Error()
+	}
+	m.log.Error().Str("panic", redact(cause)).Bytes("stack", debug.Stack()).Msg(doing + " a message panicked")
+	*err = fmt.Errorf("%w: %s", errPanicked, cause)
+}
+
+// errNothingLeft marks the failure of a try before its message was encrypted.
+var errNothingLeft = errors.New("nothing was sent")
+
+// errNoKeys is a message that the network accepted, but with nothing in it for
+// its recipient.
+var errNoKeys = errors.New("the message was not encrypted for the recipient's phone")
+
+// reached makes sure that a message between two was encrypted for the
+// recipient's phone. whatsmeow leaves out devices whose keys it could not get
+// and says so in its log alone. In groups such devices ask for the message by
+// themselves.
+func (l *link) reached(ctx context.Context, to types.JID) error {
+	phone := to
+	if to.Server == types.DefaultUserServer {
+		lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, to)
+		if err != nil {
+			return nil // the message is out: a store that fails now changes nothing
+		}
+		phone = lid
+	}
+	if phone.Server != types.HiddenUserServer {
+		return nil
+	}
+	if known, err := l.cli.Store.ContainsSession(ctx, phone.SignalAddress()); err == nil && !known {
+		return errNoKeys
+	}
+	return nil
+}
+
+// uncertain says whether a try may be repeated with the same id, and whether
+// the message may have left.
+func uncertain(err error) (again, ambiguous bool) {
+	var disconnected *whatsmeow.DisconnectedError
+	left := !errors.Is(err, errNothingLeft)
+	switch {
+	case errors.Is(err, errHeldTooLong):
+		return false, false
+	case errors.Is(err, whatsmeow.ErrNotConnected):
+		return true, false
+	case errors.Is(err, whatsmeow.ErrMessageTimedOut), errors.As(err, &disconnected),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), isSocketError(err):
+		return true, left
+	}
+	return false, false
+}
+
+// retryPause is the least time between two tries of a send.
+const retryPause = 100 * time.Millisecond
+
+// waitOpen waits a moment, and then until the socket is open, or fails when
+// ctx ends. The status alone does not tell: it may be behind the socket.
+func (m *Manager) waitOpen(ctx context.Context) error {
+	ticker := time.NewTicker(retryPause)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		if l, err := m.open(); err == nil && l.loggedIn() {
+			return ctx.Err()
+		}
+	}
+}
+
+// isSocketError says whether a write to the socket failed: the message may
+// have left or not.
+func isSocketError(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, socket.ErrSocketClosed) || errors.Is(err, net.ErrClosed) || errors.As(err, &op) ||
+		isNodeNotWritten(err)
+}

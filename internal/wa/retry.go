@@ -1,0 +1,31 @@
+package wa
+
+import (
+	"context"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+)
+
+// messageForRetry answers a device that could not decrypt an own message:
+// from the store, so also after a restart.
+func (m *Manager) messageForRetry(_, to types.JID, id types.MessageID) *waE2E.Message {
+	ctx, cancel := context.WithTimeout(m.background, saveTimeout)
+	defer cancel()
+	row, err := m.store.Message(ctx, toBridge(to), id)
+	if err != nil || !row.FromMe || len(row.Raw) == 0 {
+		if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
+			m.log.Error().Err(err).Str("msg_id", id).Msg("message for a retry not read")
+		}
+		return nil
+	}
+	msg := new(waE2E.Message)
+	if err := proto.Unmarshal(row.Raw, msg); err != nil {
+		m.log.Error().Err(err).Str("msg_id", id).Msg("stored message unreadable")
+		return nil
+	}
+	return msg
+}

@@ -3,7 +3,7 @@
 //
 // The structs carry the JSON tags of the contract, so that a field is written
 // down once: what the store keeps, what the socket manager fills and what the
-// HTTP surface answers are the same types. The package imports the standard
+// HTTP surface shows are the same types. The package imports the standard
 // library only and knows neither SQL nor HTTP nor protobuf nor whatsmeow.
 //
 // Facts ([Fact]) travel from the socket manager to the store, [Outgoing]

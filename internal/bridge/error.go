@@ -52,7 +52,7 @@ type Error struct {
 	RetryAfter time.Duration // how long to wait before trying again; 0 is unknown
 }
 
-// Error is the sentence and the cause.
+// Error returns the sentence and the cause.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return e.Msg
@@ -60,7 +60,7 @@ func (e *Error) Error() string {
 	return e.Msg + ": " + e.Err.Error()
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Because adds the cause of e, for the log.
@@ -74,16 +74,17 @@ func Fail(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Invalid is a request that can never succeed as it is.
+// Invalid returns the error of a request that can never succeed as it is.
 func Invalid(format string, args ...any) *Error { return Fail(CodeInvalid, format, args...) }
 
-// NotFound is a thing that is not in the store.
+// NotFound returns the error of a thing that is not in the store.
 func NotFound(format string, args ...any) *Error { return Fail(CodeNotFound, format, args...) }
 
-// NotConnected is an operation that needs the socket while it is not open.
+// NotConnected returns the error of an operation that needs the socket while it
+// is not open.
 func NotConnected(format string, args ...any) *Error { return Fail(CodeNotConnected, format, args...) }
 
-// CodeOf is the code of err: [CodeInternal] for anything that is not an [Error].
+// CodeOf returns the code of err: [CodeInternal] for anything that is not an [Error].
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {

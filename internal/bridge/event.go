@@ -13,7 +13,7 @@ const (
 	EventAccountStatus  EventType = "account.status"
 )
 
-// EventTypes are all of them.
+// EventTypes returns all types.
 func EventTypes() []EventType {
 	return []EventType{
 		EventMessageCreated, EventMessageUpdated, EventMessageStatus,

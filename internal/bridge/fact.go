@@ -8,7 +8,7 @@ package bridge
 // The facts are [Message], [Group] and those in this file.
 type Fact interface{ fact() }
 
-// Identity says that a phone number and a LID are the same person.
+// Identity joins a phone number and a LID of the same person.
 type Identity struct{ PN, LID JID }
 
 // Contact is what is known of a person's names; nil fields stay as they are.
@@ -109,7 +109,7 @@ type ChatTimer struct {
 	Seconds uint32
 }
 
-// Owner says whose account the store holds. A store belongs to one account
+// Owner names the account that the store holds. A store belongs to one account
 // for good: another owner is refused with [CodeOtherAccount].
 type Owner struct{ PN, LID JID }
 

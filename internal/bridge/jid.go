@@ -93,10 +93,10 @@ func isGroupID(s string) bool {
 	return digits(creator) && (!dash || digits(created))
 }
 
-// PhoneJID is the individual chat of a phone number in E.164 digits.
+// PhoneJID returns the individual chat of a phone number in E.164 digits.
 func PhoneJID(phone string) JID { return JID(phone + "@" + ServerUser) }
 
-// Kind says what j names.
+// Kind returns what j names.
 func (j JID) Kind() Kind {
 	switch j.Server() {
 	case ServerUser, ServerBot:
@@ -111,35 +111,35 @@ func (j JID) Kind() Kind {
 	return KindNone
 }
 
-// User is the part before the @.
+// User returns the part before the @.
 func (j JID) User() string {
 	user, _, _ := strings.Cut(string(j), "@")
 	return user
 }
 
-// Server is the part behind the @.
+// Server returns the part behind the @.
 func (j JID) Server() string {
 	_, server, _ := strings.Cut(string(j), "@")
 	return server
 }
 
-// IsGroup says whether j is a group.
+// IsGroup reports whether j is a group.
 func (j JID) IsGroup() bool { return j.Kind() == KindGroup }
 
-// IsLID says whether j is a person known by the hidden identity.
+// IsLID reports whether j is a person known by the hidden identity.
 func (j JID) IsLID() bool { return j.Kind() == KindLID }
 
-// IsPerson says whether j is a person, by phone number or by LID.
+// IsPerson reports whether j is a person, by phone number or by LID.
 func (j JID) IsPerson() bool { return j.Kind() == KindIndividual || j.Kind() == KindLID }
 
-// Escaped is j as it stands in a path: @ as %40, the dot as it is (the
+// Escaped returns j as it stands in a path: @ as %40, the dot as it is (the
 // document's section 2.1).
 func (j JID) Escaped() string {
 	return strings.ReplaceAll(url.PathEscape(string(j)), "@", "%40")
 }
 
-// Redacted is j for the log: the kind and the last two digits of a person, so
-// that whole phone numbers never get there.
+// Redacted returns j for the log: of a person the last two digits, so that whole
+// phone numbers never get there.
 func (j JID) Redacted() string {
 	user := j.User()
 	if j.Server() != ServerUser || len(user) < 4 {

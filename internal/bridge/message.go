@@ -46,7 +46,7 @@ type Message struct {
 	// Raw is the whole marshalled waE2E.Message as it came or left, wrappers
 	// included: what quoting, forwarding, media and retries work from.
 	Raw []byte `json:"-"`
-	// ViewOnce says that the message may be looked at only once: it is never
+	// ViewOnce marks a message that may be looked at only once: it is never
 	// forwarded.
 	ViewOnce bool `json:"-"`
 	// Expiration is the disappearing-messages timer in seconds that the

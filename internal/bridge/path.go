@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// DownloadPath is the relative path from which a message's file is served.
+// DownloadPath returns the relative path from which a message's file is served.
 func DownloadPath(chat JID, id string) string {
 	return "/api/messages/media/" + chat.Escaped() + "/" + PathID(id)
 }

@@ -30,7 +30,7 @@ func At(t time.Time) Time {
 // Millis returns the moment ms milliseconds after the Unix epoch.
 func Millis(ms int64) Time { return At(time.UnixMilli(ms)) }
 
-// String is the API's form.
+// String returns the API's form.
 func (t Time) String() string { return t.UTC().Format(timeLayout) }
 
 // MarshalJSON writes the API's form.

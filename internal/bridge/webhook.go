@@ -2,7 +2,7 @@ package bridge
 
 import "time"
 
-// WebhookSource says who configures a webhook.
+// WebhookSource is who configures a webhook.
 type WebhookSource string
 
 // The sources of webhooks.
@@ -38,7 +38,7 @@ type Webhook struct {
 	Secret string `json:"-"`
 }
 
-// DeliveryState says how far the delivery of an event to a webhook is.
+// DeliveryState is how far the delivery of an event to a webhook is.
 type DeliveryState string
 
 // The states of deliveries. Dead ones are no longer tried by themselves.

@@ -19,7 +19,7 @@ import (
 // answerTimeout is how long the network may take to acknowledge one try.
 const answerTimeout = 10 * time.Second
 
-// try is one call of whatsmeow's SendMessage, under the Signal lock.
+// try calls whatsmeow's SendMessage once, under the Signal lock.
 func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.Message) (resp whatsmeow.SendResponse, err error) {
 	defer m.recovered("sending", &err)
 	l, err := m.open()
@@ -95,7 +95,7 @@ func (l *link) reached(ctx context.Context, to types.JID) error {
 	return nil
 }
 
-// uncertain says whether a try may be repeated with the same id, and whether
+// uncertain reports whether a try may be repeated with the same id, and whether
 // the message may have left.
 func uncertain(err error) (again, ambiguous bool) {
 	var disconnected *whatsmeow.DisconnectedError
@@ -132,7 +132,7 @@ func (m *Manager) waitOpen(ctx context.Context) error {
 	}
 }
 
-// isSocketError says whether a write to the socket failed: the message may
+// isSocketError reports whether a write to the socket failed: the message may
 // have left or not.
 func isSocketError(err error) bool {
 	var op *net.OpError

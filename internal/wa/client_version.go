@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// clientPayload is what the client says of itself when it logs in or pairs.
+// clientPayload returns what the client says of itself when it logs in or pairs.
 // The device's name goes in here and not through whatsmeow's package
 // variables, which every client of the process would share.
 func (m *Manager) clientPayload(device *store.Device) func() *waWa6.ClientPayload {
@@ -69,7 +69,7 @@ func (m *Manager) adoptVersion(known string) {
 }
 
 // lookUpVersion asks the network's web page for the present client version,
-// and says whether it differs from the one in use.
+// and reports whether it differs from the one in use.
 func (m *Manager) lookUpVersion(ctx context.Context) bool {
 	if m.opts.Network.IsSimulated() {
 		return false

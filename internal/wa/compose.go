@@ -61,8 +61,8 @@ func (m *Manager) compose(ctx context.Context, l *link, chat bridge.JID, out bri
 	return msg, nil
 }
 
-// contextFor is what the message refers to, and the chat's timer; nil when
-// there is nothing to say.
+// contextFor returns what the message refers to and the chat's timer, or nil
+// if there is neither.
 func (m *Manager) contextFor(ctx context.Context, l *link, chat bridge.JID, out bridge.Outgoing) (*waE2E.ContextInfo, error) {
 	info := new(waE2E.ContextInfo)
 	timer, err := m.store.ChatTimer(ctx, chat)
@@ -89,7 +89,7 @@ func (m *Manager) contextFor(ctx context.Context, l *link, chat bridge.JID, out 
 	return info, nil
 }
 
-// wireForm is a person's identity as the chat's members know it: the LID in
+// wireForm returns a person's identity as the chat's members know it: the LID in
 // 1:1 chats, which all go to the LID, and in groups addressed by LID; the
 // number elsewhere. Groups, and people with one known identity, stay as they
 // are.
@@ -100,7 +100,7 @@ func (m *Manager) wireForm(ctx context.Context, l *link, chat, person bridge.JID
 	return l.hidden(ctx, m.store.Canonical(person))
 }
 
-// hidden is a person's LID where it is known, else the person as given.
+// hidden returns a person's LID if it is known, else the person as given.
 func (l *link) hidden(ctx context.Context, person bridge.JID) bridge.JID {
 	if person.Server() != bridge.ServerUser {
 		return person
@@ -132,7 +132,7 @@ func (m *Manager) mentionText(ctx context.Context, l *link, chat bridge.JID, tex
 	return text
 }
 
-// replaceName puts one @user in the place of another, and says whether it was
+// replaceName replaces one @user by another, and reports whether it was
 // there. The beginning of a longer number is not that user.
 func replaceName(text, user, by string) (replaced string, found bool) {
 	name := "@" + user
@@ -155,7 +155,7 @@ func replaceName(text, user, by string) (replaced string, found bool) {
 	return out.String(), found
 }
 
-// quotedMessage is the quoted content, without what it quoted itself and
+// quotedMessage returns the quoted content, without what it quoted itself and
 // without thumbnails' companions: the phone shows it when it lacks the original.
 func quotedMessage(m *bridge.Message) *waE2E.Message {
 	msg := new(waE2E.Message)
@@ -216,7 +216,7 @@ func clearContext(msg *waE2E.Message) {
 	}
 }
 
-// contextField is the content and its field for a context; nil without.
+// contextField returns the content and its field for a context, or nil.
 func contextField(msg *waE2E.Message) (protoreflect.Message, protoreflect.FieldDescriptor) {
 	field := contentField(msg)
 	if field == nil || field.Message() == nil {
@@ -226,14 +226,14 @@ func contextField(msg *waE2E.Message) (protoreflect.Message, protoreflect.FieldD
 	return content, content.Descriptor().Fields().ByName("contextInfo")
 }
 
-// newSecret is the message secret that votes and reporting tokens need.
+// newSecret makes the message secret that votes and reporting tokens need.
 func newSecret() *waE2E.MessageContextInfo {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails (crypto/rand)
 	return &waE2E.MessageContextInfo{MessageSecret: secret}
 }
 
-// ownMessage is the row of a message that is about to leave. Its content is
+// ownMessage returns the row of a message that is about to leave. Its content is
 // the text as the caller sent it, whatever the wire form makes of mentions.
 func (m *Manager) ownMessage(msg *waE2E.Message, chat bridge.JID, id string, out bridge.Outgoing) bridge.Message {
 	pn, _ := m.own()

@@ -83,7 +83,7 @@ func wrapped(msg *waE2E.Message) *waE2E.Message {
 	return nil
 }
 
-// contentField is the field that carries the content; nil when only carriers
+// contentField returns the field that carries the content; nil when only carriers
 // are set, or nothing that the library knows.
 func contentField(msg *waE2E.Message) protoreflect.FieldDescriptor {
 	var found protoreflect.FieldDescriptor
@@ -129,7 +129,7 @@ func isWrapper(field protoreflect.FieldDescriptor) bool {
 	return false
 }
 
-// typeName is the protobuf field that carries the content, "unknown" for one
+// typeName names the protobuf field that carries the content, "unknown" for one
 // that the library does not know.
 func typeName(msg *waE2E.Message) string {
 	if field := contentField(msg); field != nil {
@@ -138,8 +138,8 @@ func typeName(msg *waE2E.Message) string {
 	return "unknown"
 }
 
-// contextInfo is the content's reference to other messages and people; nil
-// without.
+// contextInfo returns the content's reference to other messages and people, or
+// nil.
 func contextInfo(msg *waE2E.Message) *waE2E.ContextInfo {
 	field := contentField(msg)
 	if field == nil || field.Message() == nil || field.IsList() {
@@ -183,7 +183,7 @@ func people(list []string) []bridge.JID {
 	return found
 }
 
-// textOf is the text that a person would read in the message.
+// textOf returns the text that a person would read in the message.
 func textOf(msg *waE2E.Message) string {
 	switch {
 	case msg.Conversation != nil:
@@ -215,7 +215,7 @@ func textOf(msg *waE2E.Message) string {
 	return businessText(msg)
 }
 
-// businessText is the text of the forms that businesses send and of the
+// businessText returns the text of the forms that businesses send and of the
 // answers to them.
 func businessText(msg *waE2E.Message) string {
 	switch {
@@ -261,7 +261,7 @@ func contactNames(array *waE2E.ContactsArrayMessage) string {
 	return strings.Join(names, ", ")
 }
 
-// pollCreation is the poll in any of the fields that phones use for it.
+// pollCreation returns the poll in any of the fields that phones use for it.
 func pollCreation(msg *waE2E.Message) *waE2E.PollCreationMessage {
 	for _, poll := range []*waE2E.PollCreationMessage{
 		msg.GetPollCreationMessage(), msg.GetPollCreationMessageV2(), msg.GetPollCreationMessageV3(),
@@ -286,7 +286,7 @@ func pollOf(msg *waE2E.Message) *bridge.PollTally {
 	return poll
 }
 
-// mediaOf is the descriptor of the file that the message carries; nil without.
+// mediaOf describes the file that the message carries; nil if it has none.
 func mediaOf(msg *waE2E.Message) *bridge.Media {
 	switch {
 	case msg.ImageMessage != nil:
@@ -322,7 +322,7 @@ func videoOf(m *waE2E.VideoMessage) *bridge.Media {
 		DurationSec: int(m.GetSeconds()), Width: int(m.GetWidth()), Height: int(m.GetHeight()), Ref: refOf(m)}
 }
 
-// encryptedFile is what every media message says of its file.
+// encryptedFile reads what every media message says of its file.
 type encryptedFile interface {
 	GetDirectPath() string
 	GetMediaKey() []byte

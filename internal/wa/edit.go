@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// editFacts is an edit of the message with an id. An edit without content, or
+// editFacts returns an edit of the message with an id. An edit without content, or
 // into what is no message, would only empty it: that is left out.
 func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at bridge.Time) []bridge.Fact {
 	if edited == nil {
@@ -56,7 +56,7 @@ func setCaption(msg *waE2E.Message, caption string) bool {
 	return true
 }
 
-// mergeMentions replaces who is mentioned. What the message answers stays.
+// mergeMentions replaces who is mentioned. The message's quote stays.
 func mergeMentions(msg *waE2E.Message, by *waE2E.ContextInfo) {
 	context := contextInfo(msg)
 	if context == nil {

@@ -9,7 +9,7 @@ type gate struct {
 	closed bool // guarded by mu
 }
 
-// enter answers false once the gate is shut; else leave must follow.
+// enter returns false once the gate is shut; else leave must follow.
 func (g *gate) enter() bool {
 	g.mu.RLock()
 	if g.closed {

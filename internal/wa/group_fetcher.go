@@ -50,7 +50,7 @@ func (f *groupFetcher) add(jid bridge.JID) {
 	}
 }
 
-// next is a group to ask for.
+// next returns a group to ask for.
 func (f *groupFetcher) next() (bridge.JID, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +71,7 @@ func (f *groupFetcher) forget(jid bridge.JID) {
 // groupTimeout bounds one query about a group.
 const groupTimeout = 30 * time.Second
 
-// groupPause is how long queries about groups rest after the network has
+// groupPause is how long queries about groups pause after the network has
 // limited them, doubling up to longestGroupPause: more of them would block the
 // account's other queries.
 const (
@@ -100,7 +100,7 @@ func (f *groupFetcher) run(ctx context.Context) {
 				limited = 0
 				continue
 			}
-			f.m.log.Debug().Str("group", redact(string(jid))).Str("error", redact(err.Error())).Msg("group not fetched")
+			f.m.log.Debug().Str("group", jid.Redacted()).Str("error", redact(err.Error())).Msg("group not fetched")
 			f.forget(jid) // the next message of the group, or the next login, asks again
 			if bridge.CodeOf(groupError(err)) != bridge.CodeRateLimited {
 				continue

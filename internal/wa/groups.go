@@ -12,7 +12,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// groupOf is the library's group in our words.
+// groupOf converts the library's group.
 func groupOf(info *types.GroupInfo) bridge.Group {
 	g := bridge.Group{
 		JID: toBridge(info.JID), Name: info.Name, Topic: info.Topic, OwnerJID: ownerOf(info),
@@ -54,7 +54,7 @@ func participantsOf(list []types.GroupParticipant) []bridge.Participant {
 	return participants
 }
 
-// groupFacts is a whole group: who is who in it, then the group.
+// groupFacts returns a whole group: who is who in it, then the group.
 func groupFacts(info *types.GroupInfo) []bridge.Fact {
 	g := groupOf(info)
 	if g.JID == "" {
@@ -72,7 +72,7 @@ func groupFacts(info *types.GroupInfo) []bridge.Fact {
 	return append(facts, g)
 }
 
-// groupChangeFacts is a notification's change. The account's own leaving ends
+// groupChangeFacts returns a notification's change. The account's own leaving ends
 // the knowledge that it may send there.
 func (l *link) groupChangeFacts(e *events.GroupInfo) []bridge.Fact {
 	jid := toBridge(e.JID)
@@ -138,7 +138,7 @@ func (m *Manager) LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group,
 	return &g, nil
 }
 
-// groupError tells apart why a group's metadata is not to be had.
+// groupError names the reason why a group's metadata cannot be read.
 func groupError(err error) error {
 	var iq *whatsmeow.IQError
 	switch {
@@ -151,7 +151,7 @@ func groupError(err error) error {
 	return bridge.NotConnected("the network did not answer about the group: try again in a moment").Because(err)
 }
 
-// addressedByLID says whether a group's members know each other by LID. The
+// addressedByLID reports whether a group's members know each other by LID. The
 // library keeps what it learned of a group; asking it costs a query only the
 // first time.
 func (l *link) addressedByLID(ctx context.Context, jid bridge.JID) bool {

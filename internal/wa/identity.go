@@ -9,7 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// lidTap tells the store of every mapping that whatsmeow learns, wherever it
+// lidTap notifies the store of every mapping that whatsmeow learns, wherever it
 // learns it (stanzas, device lists, groups, the phone's sync), so that one
 // person stays one chat.
 type lidTap struct {

@@ -6,7 +6,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// toBridge is j without device, under the servers that the vocabulary knows.
+// toBridge returns j without its device, under the servers that package bridge knows.
 // What it does not know (channels, say) becomes the empty JID.
 func toBridge(j types.JID) bridge.JID {
 	server := ""
@@ -41,11 +41,10 @@ func parseToBridge(s string) bridge.JID {
 	return toBridge(j)
 }
 
-// toWA is the library's form of j.
+// toWA returns the library's form of j.
 func toWA(j bridge.JID) types.JID { return types.NewJID(j.User(), j.Server()) }
 
-// identityOf is the fact that two forms of a person belong together, if they
-// are a number and a LID.
+// identityOf joins two forms of a person, if they are a number and a LID.
 func identityOf(a, b types.JID) (bridge.Identity, bool) {
 	first, second := toBridge(a), toBridge(b)
 	switch {

@@ -164,10 +164,10 @@ func (l *link) end() {
 	}
 }
 
-// loggedIn says whether the client believes itself logged in on a socket.
+// loggedIn reports whether the client believes itself logged in on a socket.
 func (l *link) loggedIn() bool { return l.cli.IsConnected() && l.cli.IsLoggedIn() }
 
-// connected tells of a login that is still good.
+// connected notifies the supervisor of a login that is still good.
 func (l *link) connected() {
 	if !l.loggedIn() {
 		return // events.Connected may come after the socket is gone
@@ -182,7 +182,7 @@ func (m *Manager) use(l *link) {
 	m.link = l
 }
 
-// stateWhileAway is how the status calls a session without a socket.
+// stateWhileAway returns the state of a session without a socket.
 func stateWhileAway(away time.Duration) bridge.State {
 	if away < patience {
 		return bridge.StateConnecting

@@ -69,7 +69,7 @@ func (l *waLogger) Warnf(msg string, args ...any) {
 	}
 }
 
-// Infof is debug for the operator: whatsmeow tells every login there.
+// Infof logs at debug level: whatsmeow tells every login there.
 func (l *waLogger) Infof(msg string, args ...any) { l.write(zerolog.DebugLevel, msg, args) }
 
 func (l *waLogger) Debugf(msg string, args ...any) {

@@ -37,7 +37,7 @@ type networkFile struct {
 	NoiseRootKey  string `json:"noiseRootKey"`
 }
 
-// IsSimulated says whether n is another network than the real one.
+// IsSimulated reports whether n is not the real network.
 func (n *Network) IsSimulated() bool { return n.simulated != nil }
 
 // Authority returns what signs the certificates of a simulated network, and nil for

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// messageFacts is what a decrypted message means. It never fails: what it
+// messageFacts interprets a decrypted message. It never fails: what it
 // does not understand becomes a message with its type name and empty content,
 // so no message can block the queue.
 func (m *Manager) messageFacts(l *link, e *events.Message) []bridge.Fact {
@@ -31,7 +31,7 @@ func (m *Manager) messageFacts(l *link, e *events.Message) []bridge.Fact {
 	return facts
 }
 
-// contentFacts is what the content means in one chat.
+// contentFacts interprets the content for one chat.
 func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge.JID, raw *waE2E.Message) []bridge.Fact {
 	inner := unwrap(raw)
 	msg := inner.msg
@@ -81,7 +81,7 @@ func shows(msg *waE2E.Message) bool {
 	return len(msg.ProtoReflect().GetUnknown()) > 0
 }
 
-// unreadable is what is kept of a message that could not be interpreted: its
+// unreadable returns what is kept of a message that could not be interpreted: its
 // type, and the whole protobuf.
 func (m *Manager) unreadable(e *events.Message) []bridge.Fact {
 	kind := typeName(e.Message)
@@ -149,7 +149,7 @@ func sourceOf(info types.MessageInfo, ownPN, ownLID bridge.JID) source {
 	return s
 }
 
-// people are the facts about who wrote.
+// people returns the facts about who wrote.
 func (s source) people(info types.MessageInfo) []bridge.Fact {
 	var facts []bridge.Fact
 	for _, identity := range s.identities {
@@ -172,7 +172,7 @@ func (s source) people(info types.MessageInfo) []bridge.Fact {
 	return facts
 }
 
-// ignoredChat says whether the account's chats have nothing to do with it:
+// ignoredChat reports whether a chat is none of the account's chats:
 // status updates and channels.
 func ignoredChat(s types.MessageSource) bool {
 	return s.Chat.User == "status" && s.Chat.Server == types.BroadcastServer || s.Chat.Server == types.NewsletterServer
@@ -199,7 +199,7 @@ func describe(raw *waE2E.Message, s source, chat bridge.JID, id string, at bridg
 	return message
 }
 
-// protocolFacts are changes of other messages and of the chat.
+// protocolFacts returns changes of other messages and of the chat.
 func protocolFacts(p *waE2E.ProtocolMessage, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	switch p.GetType() {
 	case waE2E.ProtocolMessage_REVOKE:
@@ -259,7 +259,7 @@ func (m *Manager) secretEditFacts(l *link, e *events.Message, s source, chat bri
 	return editFacts(edited, s, chat, e.Message.GetSecretEncryptedMessage().GetTargetMessageKey().GetID(), at)
 }
 
-// hdUpload is the id of the message whose picture or film this one replaces:
+// hdUpload returns the id of the message whose picture or film this one replaces:
 // phones send a small version first and the large one behind it.
 func hdUpload(msg *waE2E.Message) string {
 	association := msg.GetMessageContextInfo().GetMessageAssociation()
@@ -324,7 +324,7 @@ func receiptFacts(e *events.Receipt) []bridge.Fact {
 	return append(facts, bridge.Receipt{Chat: chat, IDs: e.MessageIDs, From: from, Status: status, Timestamp: bridge.At(at)})
 }
 
-// contactFacts is a change in the account's address book.
+// contactFacts returns a change in the account's address book.
 func contactFacts(e *events.Contact) []bridge.Fact {
 	name := e.Action.GetFullName()
 	if name == "" {

@@ -36,7 +36,7 @@ type pairing struct {
 	confirm chan events.PairPasskeyConfirmation
 }
 
-// offer is what an unpaired link has for whoever wants to pair.
+// offer holds what an unpaired link has for somebody who wants to pair.
 type offer struct {
 	device *store.Device
 
@@ -252,7 +252,7 @@ func (m *Manager) onPairing(l *link, evt any) {
 	case *events.PairSuccess:
 		m.onPaired(p, e)
 	case *events.PairError:
-		p.offer.reset() // whoever asks for a code now gets it from the next socket
+		p.offer.reset() // a code that is asked for now is the next socket's
 		l.notify(notice{kind: noticeUnpaired, sentence: m.pairErrorSentence(e)})
 	case *events.ManualLoginReconnect:
 		l.notify(notice{kind: noticeRelogin})
@@ -272,7 +272,7 @@ func (m *Manager) onPaired(p *pairing, e *events.PairSuccess) {
 	p.l.notify(notice{kind: noticePaired})
 }
 
-// mayPair is whatsmeow's question before a pairing is completed.
+// mayPair is called by whatsmeow before a pairing is completed.
 func (m *Manager) mayPair(jid types.JID, _, _ string) bool {
 	sentence := m.refusal(m.background, jid.User)
 	if sentence != nil {
@@ -281,7 +281,7 @@ func (m *Manager) mayPair(jid types.JID, _, _ string) bool {
 	return sentence == nil
 }
 
-// refusal says why the account with this number may not pair; nil if it may.
+// refusal returns why the account with this number may not pair, or nil.
 func (m *Manager) refusal(ctx context.Context, phone string) error {
 	if err := m.opts.Watch.Check(); err != nil {
 		return err // the new session would be lost
@@ -378,7 +378,7 @@ func pairPhoneError(err error) error {
 	return bridge.NotConnected("the network did not give a pairing code: try again in a moment").Because(err)
 }
 
-// freshPairing is an unpaired socket young enough for a code to live long.
+// freshPairing returns an unpaired socket young enough for a code to live long.
 func (m *Manager) freshPairing(ctx context.Context) (*pairing, error) {
 	ctx, cancel := context.WithTimeout(ctx, pairingWait)
 	defer cancel()

@@ -67,7 +67,7 @@ func (o *offer) awaitsPasskey() bool {
 	return o.passkey != nil && time.Since(o.passkeyAt) < passkeyLife
 }
 
-// passkeyPairing is the pairing for which the network asked for a passkey.
+// passkeyPairing returns the pairing for which the network asked for a passkey.
 func (m *Manager) passkeyPairing() (*pairing, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,7 +117,7 @@ func (m *Manager) SubmitPasskey(ctx context.Context, response json.RawMessage) (
 	}
 }
 
-// ConfirmPasskey says that a person has compared the two codes.
+// ConfirmPasskey completes a pairing once a person has compared the two codes.
 func (m *Manager) ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, error) {
 	p, err := m.passkeyPairing()
 	if err != nil {

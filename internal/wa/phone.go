@@ -25,8 +25,8 @@ const (
 	settingPhoneSeen = "phone_seen"
 )
 
-// phone is what is known of the account's phone, without which the network
-// removes the link in the end.
+// phone keeps track of the account's phone: if that stays away, the network
+// removes the link.
 type phone struct {
 	mu      sync.Mutex // guards the fields below
 	seen    time.Time  // its last sign of life

@@ -16,7 +16,7 @@ import (
 // saveTimeout bounds one transaction of the store.
 const saveTimeout = 30 * time.Second
 
-// handle is told of everything that happens on the socket. Its answer is the
+// handle receives everything that happens on the socket. Its result is the
 // acknowledgement: false keeps the network from forgetting the stanza.
 //
 // It recovers its own panics, because whatsmeow counts a panicking handler as
@@ -105,8 +105,8 @@ func (l *link) handle(evt any) (stored bool) {
 }
 
 // read interprets a stanza. What cannot be read must not be refused, or one
-// malformed message from anybody would come again for ever and block what is
-// behind it: where interpreting panics, the plainer reading is kept.
+// malformed message from anybody would come again forever and block what is
+// behind it: if interpreting panics, the plainer reading is kept.
 func (l *link) read(evt any, facts, plainer func() []bridge.Fact) (found []bridge.Fact) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // destination checks that there is somebody to send to, before anything is
-// stored, and answers the library's form of the chat.
+// stored, and returns the library's form of the chat.
 func (m *Manager) destination(ctx context.Context, l *link, jid bridge.JID) (types.JID, error) {
 	jid = m.store.Canonical(jid)
 	to := toWA(jid)
@@ -39,7 +39,7 @@ func (l *link) inGroup(ctx context.Context, jid bridge.JID) error {
 	return nil
 }
 
-// numberExists answers the number that the network knows the person by: in
+// numberExists returns the number that the network knows the person by: in
 // some countries it differs from the one that people dial (Brazil, Mexico,
 // Argentina), and it is the one that the chat belongs to.
 func (l *link) numberExists(ctx context.Context, to types.JID) (types.JID, error) {

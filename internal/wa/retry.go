@@ -10,8 +10,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// messageForRetry answers a device that could not decrypt an own message:
-// from the store, so also after a restart.
+// messageForRetry returns an own message that a device could not decrypt. It
+// is the store's, so it is there after a restart too.
 func (m *Manager) messageForRetry(_, to types.JID, id types.MessageID) *waE2E.Message {
 	ctx, cancel := context.WithTimeout(m.background, saveTimeout)
 	defer cancel()

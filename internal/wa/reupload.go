@@ -15,8 +15,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// reuploads are the requests to the phone under way, one per message whoever
-// waits for it.
+// reuploads are the requests to the phone under way, one per message however
+// many wait for it.
 type reuploads struct {
 	mu      sync.Mutex
 	waiting map[string]*reupload // by message id; guarded by mu
@@ -33,7 +33,7 @@ type reupload struct {
 const reuploadWait = 30 * time.Second
 
 // Reupload asks the phone to upload a message's file again, once for all who
-// wait, and answers its new place, which is stored as well. It fails with
+// wait, and returns its new place, which is stored as well. It fails with
 // [bridge.CodeMediaGone] when the phone has lost the file too or stays silent.
 func (m *Manager) Reupload(ctx context.Context, row bridge.Message) (string, error) {
 	if row.Media == nil || len(row.Media.Ref.MediaKey) == 0 {
@@ -80,8 +80,8 @@ func (u *reuploads) end(id, path string, err error) {
 	}
 }
 
-// reuploaded is the phone's answer. The new place is stored before anybody is
-// woken, so that nobody asks for it again.
+// reuploaded takes the phone's answer. The new place is stored before anybody is
+// notified, so that nobody asks for it again.
 func (m *Manager) reuploaded(e *events.MediaRetry) {
 	m.reupload.mu.Lock()
 	r := m.reupload.waiting[idOf(e.MessageID)]

@@ -207,7 +207,7 @@ func (s *session) onNotice(n notice) bool {
 	return false
 }
 
-// finish ends a session that the network has ended, and answers whether it
+// finish ends a session that the network has ended, and reports whether it
 // could. whatsmeow tells of the end before it has deleted the keys, so that is
 // done here; while it fails the session stays closed, and it is tried again.
 func (s *session) finish(sentence string) bool {

@@ -57,7 +57,7 @@ func whatState(status bridge.Status) string {
 	return "account status"
 }
 
-// Status is the account's status now.
+// Status returns the account's status now.
 func (m *Manager) Status() bridge.Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -93,7 +93,7 @@ func (m *Manager) Ready() error {
 	return bridge.NotConnected("the account is not connected yet (status %s): try again in a moment", status.Status)
 }
 
-// Open is the client while the socket is open, else the error of Ready.
+// open returns the link while the socket is open, else the error of Ready.
 func (m *Manager) open() (*link, error) {
 	if err := m.Ready(); err != nil {
 		return nil, err
@@ -135,7 +135,8 @@ func (m *Manager) setPushName(name string) {
 	}
 }
 
-// ownNames is the account as a person like the others; nothing while unpaired.
+// ownNames returns the account as a person like the others; nothing while
+// unpaired.
 func (m *Manager) ownNames() []bridge.Fact {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -152,7 +153,7 @@ func (m *Manager) ownNames() []bridge.Fact {
 	return facts
 }
 
-// own is the account's two identities; empty while unpaired.
+// own returns the account's two identities; empty while unpaired.
 func (m *Manager) own() (pn, lid bridge.JID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 var vcardEscaper = strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`,
 	"\u0085", `\n`, "\u2028", `\n`, "\u2029", `\n`)
 
-// vcardText is a text value: no input can end its line or begin a property of
+// vcardText escapes a text value: no input can end its line or begin a property of
 // its own. Other control characters, some of which end lines too, are spaces.
 func vcardText(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -23,7 +23,7 @@ func vcardText(s string) string {
 	}, vcardEscaper.Replace(s))
 }
 
-// vcardOf is the contact's card: the caller's own, or one in the form that
+// vcardOf returns the contact's card: the caller's own, or one in the form that
 // the apps write, whose waid makes the number linkable to a chat.
 func vcardOf(c bridge.ContactCard) string {
 	if c.VCard != "" {

@@ -86,20 +86,20 @@ func prepare(environ []string, network *simnet.Network, dir string) ([]string, e
 	} {
 		vars[name] = value
 	}
-	if vars["SIMULATED_FETCH_ALLOW"] == "" {
-		// So that send-media has something to fetch without the internet.
-		vars["SIMULATED_FETCH_ALLOW"] = "127.0.0.0/8"
+	for name, value := range map[string]string{
+		"SIMULATED_FETCH_ALLOW": "127.0.0.0/8", // something for send-media to fetch without the internet
+		"WEBHOOK_ALLOW_PRIVATE": "127.0.0.0/8", // receivers on this machine
+		"RETENTION_DAYS":        "7",           // people never stop talking
+		"LOG_LEVEL":             "error",
+	} {
+		if vars[name] == "" {
+			vars[name] = value
+		}
 	}
 	if vars["BRIDGE_TOKEN"] == "" && vars["BRIDGE_TOKEN_FILE"] == "" {
 		token := make([]byte, 12)
 		_, _ = rand.Read(token) // never fails (crypto/rand)
 		vars["BRIDGE_TOKEN"] = "demo-" + hex.EncodeToString(token)
-	}
-	if vars["LOG_LEVEL"] == "" {
-		vars["LOG_LEVEL"] = "error"
-	}
-	if vars["RETENTION_DAYS"] == "" {
-		vars["RETENTION_DAYS"] = "7" // people never stop talking
 	}
 	list := make([]string, 0, len(vars))
 	for name, value := range vars {

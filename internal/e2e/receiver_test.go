@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// TestReceiverExample_WithAWebhookOfTheAPI runs docs/examples/receiver.py as its
+// page tells: it answers "ping", once, and nothing that only contains it.
+func TestReceiverExample_WithAWebhookOfTheAPI(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	n, owner := newOwner(t, simnet.PhoneOptions{})
+	ben := newPhone(t, n, simnet.PhoneOptions{Number: "491510000002", Name: "Ben"})
+	b := startBridge(t, n, "WEBHOOK_ALLOW_PRIVATE=127.0.0.0/8")
+	pair(t, b, owner)
+	port := freePort(t)
+	var webhook struct{ Secret string }
+	b.Post("/api/webhooks", object{"url": "http://127.0.0.1:" + port + "/", "types": []string{"message.created"}, "allowPrivate": true}).Want(http.StatusCreated).Decode(&webhook)
+	printed := runReceiver(t, python, "WEBHOOK_SECRET="+webhook.Secret, "PORT="+port, "BRIDGE=http://"+b.address, "BRIDGE_TOKEN="+testToken)
+
+	for _, text := range []string{"shipping is late", "ping me", " Ping ", "that is all"} {
+		must(ben.SendText(within(t), owner.PN(), text))(t)
+	}
+	eventually(t, func() error {
+		if text := printed.String(); !strings.Contains(text, "Ben: that is all") {
+			return fmt.Errorf("the receiver has printed %q", text)
+		}
+		return nil
+	})
+	var pongs []string
+	chat := bridge.MessageQuery{Chat: bridge.JID(ben.PN().String())}
+	for _, m := range must(b.api.Messages(within(t), chat))(t).Items {
+		if m.FromMe {
+			pongs = append(pongs, m.Content)
+		}
+	}
+	if len(pongs) != 1 || pongs[0] != "pong" {
+		t.Errorf("it answered %q, want one pong\n%s", pongs, printed)
+	}
+	if resp, err := http.Post("http://127.0.0.1:"+port+"/", "application/json", strings.NewReader(`{"type":"message.created"}`)); err != nil || resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without a signature: %v, %v", resp, err)
+	} else if err := resp.Body.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// freePort returns a port on which nobody listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	return port
+}
+
+// runReceiver runs the example until the test ends, and waits until it listens.
+func runReceiver(t *testing.T, python string, settings ...string) *processLog {
+	t.Helper()
+	printed := newProcessLog()
+	cmd := exec.Command(python, "../../docs/examples/receiver.py")
+	cmd.Env = append(cmd.Environ(), settings...)
+	cmd.Stdout, cmd.Stderr = printed, printed
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGINT) // it has ended, unless the test went well
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the receiver after Ctrl-C: %v\n%s", err, printed)
+		}
+	})
+	eventually(t, func() error {
+		if !strings.Contains(printed.String(), "listening at") {
+			return fmt.Errorf("the receiver has printed %q", printed)
+		}
+		return nil
+	})
+	return printed
+}

@@ -1,12 +1,18 @@
 package wa_test
 
 import (
+	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
+
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
@@ -210,4 +216,29 @@ func (e *examination) react() {
 func (e *examination) quote() {
 	e.t.Helper()
 	e.wantAnswer("quote", e.Post("/api/messages/send", map[string]string{"jid": string(e.chat), "text": "about this", "quotedMsgId": e.shown.ID}))
+}
+
+// TestReceived_GroupOfNobody names groups whose description lacks what every
+// group has: they are shown all the same.
+func TestReceived_GroupOfNobody(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	client := apitest.NewClient(t, l.handler.URL, labToken)
+	for n, info := range []types.GroupInfo{
+		{},
+		{GroupName: types.GroupName{Name: "bad \xff\x00 name"}, GroupCreated: time.Unix(math.MaxInt64, 0)},
+		{Participants: []types.GroupParticipant{{}, {JID: l.friend.LID()}, {JID: l.friend.LID()}}, ParticipantCount: -1},
+	} {
+		info.JID = types.NewJID(fmt.Sprint(120363000000000001+n), types.GroupServer)
+		for range 2 {
+			if acknowledged, err := l.manager.Deliver(&events.JoinedGroup{GroupInfo: info}); err != nil || !acknowledged {
+				t.Fatalf("group %d is refused: %v", n, err)
+			}
+		}
+		jid := bridge.JID(info.JID.String())
+		client.Get("/api/groups/" + jid.Escaped()).Want(http.StatusOK)
+		client.Get(history(jid)).Want(http.StatusOK)
+	}
+	client.Get("/api/chats").Want(http.StatusOK)
+	client.Get("/api/events?limit=1000").Want(http.StatusOK)
 }

@@ -95,33 +95,33 @@ func (b *lockedBuffer) take() string {
 
 const labToken = "a-token-of-the-fuzzer-0123456789"
 
-func newLab(f *testing.F) *lab {
-	f.Helper()
-	network := newNetwork(f)
+func newLab(t testing.TB) *lab {
+	t.Helper()
+	network := newNetwork(t)
 	l := &lab{log: new(lockedBuffer), known: map[string]bool{}}
 	log := zerolog.New(l.log).Level(zerolog.WarnLevel)
-	l.account = startAccountLogging(f, network, f.TempDir(), log, func(s *store.Store) wa.Store { return s })
-	l.phone = newPhone(f, network, accountNumber, "Alex")
+	l.account = startAccountLogging(t, network, t.TempDir(), log, func(s *store.Store) wa.Store { return s })
+	l.phone = newPhone(t, network, accountNumber, "Alex")
 	l.pair()
-	l.friend, l.sink = newPhone(f, network, "15550100301", "Sam"), newPhone(f, network, "15550100302", "Kim")
-	group, err := l.phone.CreateGroup(testContext(f), simnet.GroupOptions{Subject: "Lab", Members: []*simnet.Phone{l.friend}})
+	l.friend, l.sink = newPhone(t, network, "15550100301", "Sam"), newPhone(t, network, "15550100302", "Kim")
+	group, err := l.phone.CreateGroup(testContext(t), simnet.GroupOptions{Subject: "Lab", Members: []*simnet.Phone{l.friend}})
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
 	l.group = group
-	files, err := media.NewCache(media.CacheOptions{Dir: f.TempDir(), MaxBytes: 1 << 20, MaxFile: 1 << 20, CDN: l.cdn, Account: l.manager, Log: log})
+	files, err := media.NewCache(media.CacheOptions{Dir: t.TempDir(), MaxBytes: 1 << 20, MaxFile: 1 << 20, CDN: l.cdn, Account: l.manager, Log: log})
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	f.Cleanup(files.Close)
+	t.Cleanup(files.Close)
 	preparer, err := media.NewPreparer(media.PreparerOptions{Guard: urlguard.New(urlguard.Options{Timeout: time.Second}),
-		TempDir: f.TempDir(), MaxBytes: 1 << 20, Log: log})
+		TempDir: t.TempDir(), MaxBytes: 1 << 20, Log: log})
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
 	l.handler = httptest.NewServer(api.New(api.Options{Store: l.store, Account: l.manager, Token: labToken, EnableSend: true,
 		Files: files, Preparer: preparer, FetchTimeout: time.Second, Log: log}))
-	f.Cleanup(l.handler.Close)
+	t.Cleanup(l.handler.Close)
 	return l
 }
 

@@ -240,19 +240,21 @@ func TestHead_IsBounded(t *testing.T) {
 		sent     string
 		statuses []int
 	}{
-		"largest":                  {head(8 << 10), []int{200}},
-		"too large":                {head(8<<10 + 1), []int{431}},
-		"far too large":            {head(64 << 10), []int{431}},
-		"most fields":              {health + fields(99) + "\r\n", []int{200}},
-		"too many fields":          {health + fields(100) + "\r\n", []int{431}},
-		"folded":                   {health + "A: b\r\n" + strings.Repeat(" c\r\n", 200) + "\r\n", []int{431}},
-		"bare line feeds":          {strings.ReplaceAll(health+fields(99)+"\r\n", "\r\n", "\n"), []int{200}},
-		"the second, pipelined":    {health + "\r\n" + health + fields(100) + "\r\n", []int{200, 431}},
-		"two, pipelined":           {health + fields(99) + "\r\n" + head(8<<10) + health + "\r\n", []int{200, 200, 200}},
-		"a body is no head":        {post("{}" + strings.Repeat("\n", 20_000)), []int{200}},
-		"behind a body":            {"POST" + strings.TrimPrefix(health, "GET") + "Content-Length: 2\r\n\r\n{}" + health + fields(100) + "\r\n", []int{405}},
-		"behind a body that is ok": {post("{}\n\n") + health + fields(99) + "\r\n", []int{200, 200}},
-		"empty lines first":        {"\r\n\r\n" + health + "\r\n", []int{400}},
+		"largest":                   {head(8 << 10), []int{200}},
+		"too large":                 {head(8<<10 + 1), []int{431}},
+		"far too large":             {head(64 << 10), []int{431}},
+		"most fields":               {health + fields(99) + "\r\n", []int{200}},
+		"too many fields":           {health + fields(100) + "\r\n", []int{431}},
+		"folded":                    {health + "A: b\r\n" + strings.Repeat(" c\r\n", 200) + "\r\n", []int{431}},
+		"bare line feeds":           {strings.ReplaceAll(health+fields(99)+"\r\n", "\r\n", "\n"), []int{200}},
+		"the second, pipelined":     {health + "\r\n" + health + fields(100) + "\r\n", []int{200, 431}},
+		"two, pipelined":            {health + fields(99) + "\r\n" + head(8<<10) + health + "\r\n", []int{200, 200, 200}},
+		"a body is no head":         {post("{}" + strings.Repeat("\n", 20_000)), []int{200}},
+		"behind a body":             {"POST" + strings.TrimPrefix(health, "GET") + "Content-Length: 2\r\n\r\n{}" + health + fields(100) + "\r\n", []int{405}},
+		"behind a body that is ok":  {post("{}\n\n") + health + fields(99) + "\r\n", []int{200, 200}},
+		"empty lines first":         {"\r\n\r\n" + health + "\r\n", []int{400}},
+		"empty lines behind a POST": {post("{}") + "\r\n\r\n" + health + fields(100) + "\r\n", []int{200, 431}},
+		"empty line behind a POST":  {post("{}") + "\r\n" + health + fields(99) + "\r\n", []int{200, 200}},
 	} {
 		for _, pieces := range []int{1, 7, 1 << 20} {
 			t.Run(fmt.Sprint(name, ", in pieces of ", pieces), func(t *testing.T) {

@@ -26,7 +26,7 @@ const (
 // and chunks it takes the chunks, where a proxy before it may take the length.
 type head struct {
 	size, lines int
-	blank       bool // the last line is empty so far
+	filled      bool // the last line is not empty
 	start       [48]byte
 	started     int // bytes of start, the beginning of the last line
 
@@ -51,11 +51,9 @@ func (h *head) take(p []byte) (n int, ended bool, err error) {
 		n += len(line)
 		h.size += len(line)
 		h.started += copy(h.start[h.started:], line)
-		text := bytes.TrimRight(line, "\r\n")
+		h.filled = h.filled || len(bytes.TrimRight(line, "\r\n")) > 0
 		if i >= 0 {
-			h.lines++
-			ended = h.blank && len(text) == 0
-			h.endLine()
+			ended = h.endLine()
 		}
 		switch {
 		case h.size > maxHead, h.lines > maxHeadLines+2: // with the request line and the empty one
@@ -65,16 +63,26 @@ func (h *head) take(p []byte) (n int, ended bool, err error) {
 		case ended:
 			return n, true, nil
 		}
-		h.blank = i >= 0 || h.blank && len(text) == 0
 	}
 	return n, false, nil
 }
 
-// endLine notes what the last line says of the body's length; a length that is
-// no plain number is negative.
-func (h *head) endLine() {
+// endLine notes the end of a line, and reports whether it ends the head. Empty
+// lines before a request do not belong to it: net/http skips some behind a POST.
+func (h *head) endLine() (ended bool) {
+	if h.filled || h.lines > 0 {
+		h.lines++
+	}
+	ended = !h.filled && h.lines > 0
+	h.noteLength()
+	h.filled, h.started = false, 0
+	return ended
+}
+
+// noteLength notes what the last line says of the body's length; a length that
+// is no plain number is negative.
+func (h *head) noteLength() {
 	name, value, _ := bytes.Cut(h.start[:h.started], []byte(":"))
-	h.started = 0
 	switch {
 	case bytes.EqualFold(name, []byte("transfer-encoding")):
 		h.encodings++

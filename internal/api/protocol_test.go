@@ -76,12 +76,13 @@ func TestProtocol_BehindABodyNothingIsOverlooked(t *testing.T) {
 	ambiguous := known + "Content-Length: 60\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
 	large := known + strings.Repeat("A:\r\n", 100) + "\r\n"
 	for name, c := range map[string]struct{ sent, statuses string }{
-		"a length, ambiguous":   {known + "Content-Length: 2\r\n\r\n{}" + ambiguous, "200 400"},
-		"a length, large":       {known + "Content-Length: 2\r\n\r\n{}" + large, "200 431"},
-		"an unread body, large": {"GET /healthz" + posting + "Content-Length: 2\r\n\r\n{}" + large, "200 431"},
-		"chunks, ambiguous":     {known + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n" + ambiguous, "200"},
-		"chunks, large":         {known + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n" + large, "200"},
-		"three that will do":    {strings.Repeat(known+"Content-Length: 2\r\n\r\n{}", 3), "200 200 200"},
+		"a length, ambiguous":    {known + "Content-Length: 2\r\n\r\n{}" + ambiguous, "200 400"},
+		"a length, large":        {known + "Content-Length: 2\r\n\r\n{}" + large, "200 431"},
+		"empty lines, ambiguous": {known + "Content-Length: 2\r\n\r\n{}\r\n\r\n" + ambiguous, "200 400"},
+		"an unread body, large":  {"GET /healthz" + posting + "Content-Length: 2\r\n\r\n{}" + large, "200 431"},
+		"chunks, ambiguous":      {known + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n" + ambiguous, "200"},
+		"chunks, large":          {known + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n" + large, "200"},
+		"three that will do":     {strings.Repeat(known+"Content-Length: 2\r\n\r\n{}", 3), "200 200 200"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {

@@ -175,12 +175,27 @@ func (d *Dispatcher) ended(w *worker) {
 	delete(d.workers, w.id)
 }
 
-// notify makes the worker of a webhook look at its settings, and try at once
-// what is pending. A webhook without a worker gets one.
-func (d *Dispatcher) notify(id int64) {
+// notify makes the worker of a webhook look at its settings. A webhook without
+// a worker gets one.
+func (d *Dispatcher) notify(id int64) { d.signal(d.workerOf(id)) }
+
+// retry makes the worker of a webhook try at once what is pending.
+func (d *Dispatcher) retry(id int64) {
+	w := d.workerOf(id)
+	if w != nil {
+		w.asked.Store(true)
+	}
+	d.signal(w)
+}
+
+// workerOf returns the worker of a webhook, nil where it has none.
+func (d *Dispatcher) workerOf(id int64) *worker {
 	d.mu.Lock()
-	w := d.workers[id]
-	d.mu.Unlock()
+	defer d.mu.Unlock()
+	return d.workers[id]
+}
+
+func (d *Dispatcher) signal(w *worker) {
 	signal := d.added
 	if w != nil {
 		signal = w.notified

@@ -108,8 +108,9 @@ func (w *worker) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	due := w.dues(p.Heads)
+	isFirst := w.hook.ID == 0
 	w.adopt(p.Webhook)
+	due := w.dues(p.Heads, isFirst)
 	w.state, w.isFull, w.isStale = p.Log, p.More, false
 	w.read, w.saver.cursor, w.seen, w.behind = p.Webhook.Cursor, p.Webhook.Cursor, nil, true
 	w.queues, w.fresh, w.failed, w.waiting, w.held = make(map[int64]*queue), schedule{}, schedule{}, nil, 0
@@ -142,14 +143,14 @@ func (w *worker) flyingItems(queues map[int64]int64) map[int64]*item {
 // dues are the moments when the queues are to be tried: as before where they
 // were known, at once after a start, and never later than the longest pause,
 // whatever the clock has done since.
-func (w *worker) dues(heads []bridge.WebhookDelivery) []time.Time {
+func (w *worker) dues(heads []bridge.WebhookDelivery, isFirst bool) []time.Time {
 	now, wall := time.Now(), w.d.wall()
 	due := make([]time.Time, len(heads))
 	for i, head := range heads {
 		due[i] = now
 		if known := w.queues[head.Queue]; known != nil {
 			due[i] = known.due
-		} else if w.hook.ID != 0 && head.NextAttemptAt != nil {
+		} else if !isFirst && head.NextAttemptAt != nil {
 			due[i] = now.Add(min(max(head.NextAttemptAt.Sub(wall), 0), longestPause))
 		}
 	}

@@ -185,7 +185,7 @@ func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (br
 		return bridge.WebhookDelivery{}, err
 	}
 	if kept.Status == bridge.WebhookPending {
-		d.notify(webhook)
+		d.retry(webhook)
 		return kept, nil
 	}
 	got, err := d.postAgain(ctx, kept)

@@ -321,7 +321,7 @@ func TestUpdate_DropsWhatIsNotWantedAnyMore(t *testing.T) {
 		if _, err := b.Update(t.Context(), w.ID, Change{Chat: &chat}); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait()
+		time.Sleep(longestPause + longestPause/5)
 		want(t, "of one chat", r.accepted(""), named("B", 0, 3))
 		r.answers(always(-1))
 		b.say(alan, "B", 3, 5)
@@ -337,6 +337,58 @@ func TestUpdate_DropsWhatIsNotWantedAnyMore(t *testing.T) {
 			t.Errorf("shown as %+v", got)
 		}
 	})
+}
+
+// Only a change that may let through what failed before makes it be tried
+// before its time; or somebody's asking for it.
+func TestUpdate_TriesAtOnceWhatMayGetThrough(t *testing.T) {
+	url, on, off, private := "http://n8n/other", true, false, false
+	types, chat := []bridge.EventType{bridge.EventMessageCreated, bridge.EventChatUpdated}, grace
+	for name, c := range map[string]struct {
+		change Change
+		tries  int
+	}{
+		"nothing":      {Change{}, 0},
+		"types":        {Change{Types: &types}, 0},
+		"chat":         {Change{Chat: &chat}, 0},
+		"on, as it is": {Change{Enabled: &on}, 0},
+		"off":          {Change{Enabled: &off}, 0},
+		"address":      {Change{URL: &url}, 1},
+		"secret":       {Change{NewSecret: true}, 1},
+		"allowPrivate": {Change{AllowPrivate: &private}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				r, w := b.receive("n8n", func(w *bridge.Webhook) { w.URL = "http://n8n.example.com/hook" })
+				b.hosts.put("n8n.example.com", r)
+				r.answers(always(http.StatusBadRequest))
+				b.say(grace, "A", 0, 1)
+				time.Sleep(time.Hour)
+				before := len(r.took())
+				changed, err := b.Update(t.Context(), w.ID, c.change)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.set(func(r *receiver) { r.secret = changed.Secret })
+				synctest.Wait()
+				if n := len(r.took()) - before; n != c.tries {
+					t.Errorf("%d tries, want %d", n, c.tries)
+				}
+				if c.change.Enabled == &off {
+					return
+				}
+				before = len(r.took())
+				if _, err := b.Redeliver(t.Context(), w.ID, b.deliveries(w.ID, bridge.WebhookPending)[0].ID); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if n := len(r.took()) - before; n != 1 {
+					t.Errorf("asked for, it was tried %d times", n)
+				}
+			})
+		})
+	}
 }
 
 // Switched off and on while a post hangs, a webhook has one worker still, and

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -36,13 +37,14 @@ const (
 	lazySave = time.Second
 )
 
-// worker serves one webhook. All its fields but notified and results belong to
-// run.
+// worker serves one webhook. All its fields but notified, asked and results
+// belong to run.
 type worker struct {
 	d        *Dispatcher
 	id       int64
 	log      zerolog.Logger
 	notified chan struct{} // holds a token where the settings may have changed
+	asked    atomic.Bool   // somebody wants what is pending to be tried at once
 	results  chan result   // of posts
 
 	posting context.Context // of posts: it outlives run's own a little
@@ -183,8 +185,7 @@ func (w *worker) idle() time.Duration {
 	return max(until.Sub(now), 0)
 }
 
-// configure takes over the settings as they are now. Posts that use others are
-// ended, and everything is tried at once.
+// configure takes over the settings as they are now.
 func (w *worker) configure(ctx context.Context) error {
 	p, err := w.d.store.Post(ctx, w.id, 0)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
@@ -195,20 +196,32 @@ func (w *worker) configure(ctx context.Context) error {
 		return err
 	}
 	w.adopt(p.Webhook)
-	w.outage.end()
-	w.pause, w.refused = time.Time{}, 0
-	w.dueNow()
 	return nil
 }
 
-// adopt takes settings over, and ends the posts that use others.
+// adopt takes settings over, and ends the posts that use others. Where what
+// failed before may get through now, or somebody has asked, everything is tried
+// at once.
 func (w *worker) adopt(hook bridge.Webhook) {
+	isAsked := w.asked.Swap(false)
+	if isAsked || reachesAnew(w.hook, hook) {
+		w.outage.end()
+		w.pause, w.refused = time.Time{}, 0
+		w.dueNow()
+	}
 	w.hook = hook
 	for f := range w.flights {
 		if f.isOutdated(hook) {
 			f.cancel()
 		}
 	}
+}
+
+// reachesAnew reports whether a change of settings may let through what failed
+// before it.
+func reachesAnew(old, now bridge.Webhook) bool {
+	return old.URL != now.URL || old.Secret != now.Secret || old.AllowPrivate != now.AllowPrivate ||
+		now.Enabled && !old.Enabled
 }
 
 // dueNow makes every queue due: what made it wait says nothing any more.

@@ -18,6 +18,7 @@ import (
 	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
 	"bridged/internal/store"
+	"bridged/internal/store/storetest"
 )
 
 const token = "a-token-of-twenty-two!"
@@ -45,6 +46,7 @@ type server struct {
 	url     string
 	handler http.Handler
 	store   *store.Store
+	fault   *storetest.Fault
 	account *account
 	cdn     *cdn
 	tmp     string // where fetched files lie
@@ -56,8 +58,9 @@ type server struct {
 func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	t.Helper()
 	log := new(logBuffer)
+	fault := new(storetest.Fault)
 	st, err := store.Open(context.Background(), store.Options{
-		Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(),
+		Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +85,7 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	t.Cleanup(listener.Close)
 	return &server{
 		Client: apitest.NewClient(t, listener.URL, token),
-		t:      t, url: listener.URL, handler: handler, store: st, account: acc, cdn: cdn, tmp: tmp, log: log,
+		t:      t, url: listener.URL, handler: handler, store: st, fault: fault, account: acc, cdn: cdn, tmp: tmp, log: log,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/storetest"
 )
 
 // The people and groups of the tests.
@@ -30,9 +31,21 @@ func newStore(t testing.TB) *Store {
 	return openStore(t, filepath.Join(t.TempDir(), "bridged.db"))
 }
 
+// newFailingStore is a new store whose writes the test can make fail.
+func newFailingStore(t testing.TB) (*Store, *storetest.Fault) {
+	t.Helper()
+	fault := new(storetest.Fault)
+	return openWith(t, Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit}), fault
+}
+
 func openStore(t testing.TB, path string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), Options{Path: path, Log: zerolog.Nop()})
+	return openWith(t, Options{Path: path, Log: zerolog.Nop()})
+}
+
+func openWith(t testing.TB, o Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
 	}

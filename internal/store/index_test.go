@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -117,4 +118,22 @@ func TestIndex_FindsDeletedTextsNoMore(t *testing.T) {
 	if err != nil || blocks != 1 { // secret50 to secret59 are in the second block
 		t.Errorf("%d blocks contain the text, %v", blocks, err)
 	}
+}
+
+// TestReindex_FailingLeavesTheIndexAsItWas: messages that change afterwards
+// are found by what they say then.
+func TestReindex_FailingLeavesTheIndexAsItWas(t *testing.T) {
+	s, fault := newFailingStore(t)
+	for i := range 3 * blockSize {
+		save(t, s, says(alice, alice, fmt.Sprintf("A%d", i), i, "the same"))
+	}
+	settle(t, s)
+	fault.Set(errors.New("the drill"))
+	if err := s.Reindex(t.Context(), nil); err == nil {
+		t.Fatal("rebuilt in spite of the drill")
+	}
+	fault.Set(nil)
+	edited := says(alice, alice, "A1", 1, "another")
+	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(1000), New: edited})
+	sameList(t, "found", matchIDs(search(t, s, bridge.SearchQuery{Q: "another"})), []string{"A1"})
 }

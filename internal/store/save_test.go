@@ -70,9 +70,9 @@ func TestSave_IsHarmlessWhenRepeated(t *testing.T) {
 }
 
 func TestSave_KeepsAllFactsOfAStanzaOrNone(t *testing.T) {
-	s := newStore(t)
+	s, fault := newFailingStore(t)
 	wakeUp := s.Changed()
-	s.FailWrites(errors.New("the drill"))
+	fault.Set(errors.New("the drill"))
 	err := s.Save(context.Background(), bridge.Identity{PN: alice, LID: aliceLID}, says(alice, alice, "A1", 1, "hello"))
 	if err == nil {
 		t.Fatal("saved in spite of the drill")
@@ -87,7 +87,7 @@ func TestSave_KeepsAllFactsOfAStanzaOrNone(t *testing.T) {
 	}
 	sameList(t, "events", logged(t, s), []string{})
 
-	s.FailWrites(nil)
+	fault.Set(nil)
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID}, says(aliceLID, aliceLID, "A1", 1, "hello"))
 	<-wakeUp
 	sameList(t, "history", ids(historyOf(t, s, alice)), []string{"A1"})

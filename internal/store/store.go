@@ -47,6 +47,8 @@ type Options struct {
 	// Clock is what things expire by; without one it is a new one that knows the
 	// time of the last event.
 	Clock *bridge.Clock
+	// BeforeCommit may refuse a commit; tests use it to make writes fail.
+	BeforeCommit func() error
 	// Readers is how many reads run at once; 0 is chosen by the processors.
 	Readers int
 }
@@ -63,17 +65,17 @@ type Store struct {
 
 	// writing guards writer, numbers, chats and index.claimed, and the order in which
 	// commits are published.
-	writing   sync.Mutex
-	writer    *conn
-	numbers   numbers
-	chats     map[bridge.JID]chatRow // found before; emptied when one may have changed
-	writeDB   *sql.DB
-	readDB    *sql.DB
-	readers   chan *conn
-	nreaders  int
-	opened    int // of them
-	failWrite atomic.Pointer[error]
-	tuning    tuning
+	writing      sync.Mutex
+	writer       *conn
+	numbers      numbers
+	chats        map[bridge.JID]chatRow // found before; emptied when one may have changed
+	writeDB      *sql.DB
+	readDB       *sql.DB
+	readers      chan *conn
+	nreaders     int
+	opened       int // of them
+	beforeCommit func() error
+	tuning       tuning
 
 	eventCache eventCache
 
@@ -118,17 +120,21 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.MergeEdit == nil {
 		o.MergeEdit = func(original, _ []byte) ([]byte, bool) { return original, true }
 	}
+	if o.BeforeCommit == nil {
+		o.BeforeCommit = func() error { return nil }
+	}
 	s := &Store{
-		log:       o.Log,
-		path:      o.Path,
-		watch:     o.Watch,
-		clock:     o.Clock,
-		began:     time.Now(),
-		people:    newPeople(),
-		mergeEdit: o.MergeEdit,
-		chats:     make(map[bridge.JID]chatRow),
-		changed:   make(chan struct{}),
-		closed:    make(chan struct{}),
+		log:          o.Log,
+		path:         o.Path,
+		watch:        o.Watch,
+		clock:        o.Clock,
+		began:        time.Now(),
+		people:       newPeople(),
+		mergeEdit:    o.MergeEdit,
+		beforeCommit: o.BeforeCommit,
+		chats:        make(map[bridge.JID]chatRow),
+		changed:      make(chan struct{}),
+		closed:       make(chan struct{}),
 
 		eventCache: eventCache{pages: make(map[string]*cachedEvents)},
 		tuning:     tuning{scan: 1000, skip: 1000},
@@ -255,17 +261,6 @@ func (s *Store) notifyChanged() {
 	defer s.waking.Unlock()
 	close(s.changed)
 	s.changed = make(chan struct{})
-}
-
-// FailWrites makes every write fail with err, just before it would be
-// committed, until it is called with nil. It is for fault drills: tests use it
-// to show that nothing is acknowledged that is not stored.
-func (s *Store) FailWrites(err error) {
-	if err == nil {
-		s.failWrite.Store(nil)
-		return
-	}
-	s.failWrite.Store(&err)
 }
 
 // Files are opened, never made (see create): a connection that is opened anew

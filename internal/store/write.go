@@ -119,8 +119,8 @@ func (t *writeTx) commit(ctx context.Context, f func(context.Context, *writeTx) 
 	if err := f(ctx, t); err != nil {
 		return err
 	}
-	if fail := t.s.failWrite.Load(); fail != nil {
-		return *fail
+	if err := t.s.beforeCommit(); err != nil {
+		return err
 	}
 	if err := t.run(ctx, "COMMIT"); err != nil {
 		return fmt.Errorf("commit: %w", err)

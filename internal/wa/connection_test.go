@@ -172,7 +172,7 @@ func TestStoreFailing_NothingIsAcknowledgedAndAllComesAgain(t *testing.T) {
 	a := newAccount(t, network)
 	friend := newPhone(t, network, "15550100301", "Sam")
 	device := a.device()
-	a.store.FailWrites(bridge.Fail(bridge.CodeStorageUnavailable, "the disk is full").Because(errors.New("drill")))
+	a.fault.Set(bridge.Fail(bridge.CodeStorageUnavailable, "the disk is full").Because(errors.New("drill")))
 	ids := make([]simnet.MessageID, 20)
 	for i := range ids {
 		id, err := friend.SendText(ctx, a.phone.PN(), fmt.Sprintf("message %d", i))
@@ -187,7 +187,7 @@ func TestStoreFailing_NothingIsAcknowledgedAndAllComesAgain(t *testing.T) {
 	for _, acknowledged := range device.AcknowledgedMessages() {
 		t.Errorf("acknowledged without being stored: %+v", acknowledged)
 	}
-	a.store.FailWrites(nil)
+	a.fault.Set(nil)
 	if err := device.WaitAcknowledged(ctx, ids...); err != nil {
 		t.Fatal(err)
 	}

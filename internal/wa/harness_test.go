@@ -13,6 +13,7 @@ import (
 	"bridged/internal/media"
 	"bridged/internal/simnet"
 	"bridged/internal/store"
+	"bridged/internal/store/storetest"
 	"bridged/internal/wa"
 )
 
@@ -22,6 +23,7 @@ type account struct {
 	t       testing.TB
 	manager *wa.Manager
 	store   *store.Store
+	fault   *storetest.Fault
 	cdn     *media.CDN
 	phone   *simnet.Phone
 	stop    func()
@@ -104,7 +106,8 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(ctx, store.Options{Path: filepath.Join(dir, "bridged.db"), Log: log, MergeEdit: wa.MergeEdit})
+	fault := new(storetest.Fault)
+	s, err := store.Open(ctx, store.Options{Path: filepath.Join(dir, "bridged.db"), Log: log, MergeEdit: wa.MergeEdit, BeforeCommit: fault.BeforeCommit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +125,7 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 			t.Errorf("manager: %v", err)
 		}
 	}()
-	a := &account{t: t, manager: m, store: s, cdn: cdn}
+	a := &account{t: t, manager: m, store: s, fault: fault, cdn: cdn}
 	a.stop = sync.OnceFunc(func() {
 		cancel()
 		<-done

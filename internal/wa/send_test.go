@@ -27,14 +27,14 @@ func TestSend_StoreFailing(t *testing.T) {
 	sent := device.Counters().Sent
 	full := bridge.Fail(bridge.CodeStorageUnavailable, "the disk is full").Because(errors.New("drill"))
 
-	a.store.FailWrites(full)
+	a.fault.Set(full)
 	if _, err := a.send(jidOf(friend), "never"); bridge.CodeOf(err) != bridge.CodeStorageUnavailable {
 		t.Errorf("send without a store: %v", err)
 	}
 	if got := device.Counters().Sent; got != sent {
 		t.Errorf("%d messages left without being stored", got-sent)
 	}
-	a.store.FailWrites(nil)
+	a.fault.Set(nil)
 
 	friend.Disconnect()
 	if err := friend.Device().WaitOffline(ctx); err != nil {
@@ -49,11 +49,11 @@ func TestSend_StoreFailing(t *testing.T) {
 	if err := device.WaitCounters(ctx, func(c simnet.Counters) bool { return c.Sent > sent }); err != nil {
 		t.Fatal(err)
 	}
-	a.store.FailWrites(full)
+	a.fault.Set(full)
 	if err := <-answered; err != nil {
 		t.Errorf("a message that the network has accepted: %v", err)
 	}
-	a.store.FailWrites(nil)
+	a.fault.Set(nil)
 	if err := friend.Connect(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -228,14 +228,14 @@ func TestDispatcher_KilledBetweenDeliveryAndCursor(t *testing.T) {
 		synctest.Wait()
 		before := b.webhook(w.ID).Cursor
 		r.answers(func(posted) int {
-			b.store.FailWrites(errDisk) // nothing is noted from now on
+			b.fault.Set(errDisk) // nothing is noted from now on
 			return http.StatusOK
 		})
 		b.say(grace, "A", 2, 3)
 		time.Sleep(time.Hour)
 		want(t, "while nothing can be noted", r.accepted(""), named("A", 0, 3))
 		b.stop()
-		b.store.FailWrites(nil)
+		b.fault.Set(nil)
 		if got := b.webhook(w.ID).Cursor; got != before {
 			t.Fatalf("cursor %d, want %d", got, before)
 		}

@@ -24,6 +24,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/store"
+	"bridged/internal/store/storetest"
 	"bridged/internal/urlguard"
 )
 
@@ -205,6 +206,7 @@ func (h *hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 type bench struct {
 	t     *testing.T
 	store *store.Store
+	fault *storetest.Fault
 	hosts *hosts
 	*Dispatcher
 	stop func()
@@ -219,11 +221,12 @@ func (b *bench) jump(by time.Duration) { b.off.Store(int64(by)) }
 // newBench runs a dispatcher. Its receivers are private and public alike.
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
+	fault := new(storetest.Fault)
+	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, store: st, hosts: &hosts{of: make(map[string]*receiver)}, began: time.Now()}
+	b := &bench{t: t, store: st, fault: fault, hosts: &hosts{of: make(map[string]*receiver)}, began: time.Now()}
 	b.start()
 	t.Cleanup(func() {
 		b.stop()

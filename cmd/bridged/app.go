@@ -26,7 +26,7 @@ const (
 	requestsMustEnd = 2 * time.Second
 )
 
-// app is a running bridge.
+// app holds the parts of a running bridge.
 type app struct {
 	log      zerolog.Logger
 	dir      *dataDir

@@ -12,7 +12,7 @@ type benchCommand struct {
 	bench.Options
 }
 
-// Run is called by kong.
+// Run measures, and prints a report.
 func (c *benchCommand) Run(e *environment) error {
 	start := func(ctx context.Context, environ []string, log io.Writer) (bench.Bridge, error) {
 		return launch(ctx, environ, log)

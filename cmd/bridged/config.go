@@ -57,7 +57,7 @@ type config struct {
 	misspelt   []misspelling
 }
 
-// minTokenLength is how long a bearer token must be at least.
+// minTokenLength bounds bearer tokens from below.
 const minTokenLength = 16
 
 // configFaults lists all the faults of a configuration, each with its remedy.

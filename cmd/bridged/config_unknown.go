@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// misspelling is a variable of the environment that bridged does not read, and
-// the one that was probably meant.
+// misspelling names a variable of the environment that bridged does not read,
+// and the one that was probably meant.
 type misspelling struct{ name, meant string }
 
 func (m misspelling) String() string {

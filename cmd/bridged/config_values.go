@@ -71,7 +71,7 @@ func plainNumber(s string) string {
 	return strconv.Itoa(n)
 }
 
-// day and week are what people call them, whatever the clocks are set to.
+// A day has 24 hours, whatever the clocks are set to.
 const (
 	day  = 24 * time.Hour
 	week = 7 * day
@@ -109,7 +109,7 @@ func readDuration(s string) (time.Duration, bool) {
 	return long*day + short, true
 }
 
-// unitNames are the units of durations as people write them out.
+// unitNames finds the units of durations as people write them out.
 var unitNames = regexp.MustCompile(`^(sec(?:onds?)?|min(?:utes?)?|h(?:ou)?rs?|days?|weeks?)$`)
 
 // shortDuration returns "30d" for "30 days" and the like, or "".
@@ -143,8 +143,8 @@ func parseDays(s string) (days, error) {
 	return days(d / day), nil
 }
 
-// sizeUnits are the units of sizes. MB is a million bytes, MiB and M are 1024 ×
-// 1024, as GNU's tools have it.
+// sizeUnits holds the bytes of a unit. MB is a million, MiB and M are 1024 × 1024,
+// as in GNU's tools.
 var sizeUnits = map[string]float64{
 	"": 1, "b": 1,
 	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12,

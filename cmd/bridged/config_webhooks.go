@@ -10,7 +10,7 @@ import (
 	"bridged/internal/webhook"
 )
 
-// checkEvents reads what is said of the log and of webhooks.
+// checkEvents checks the variables of the event log and of webhooks.
 func (c *config) checkEvents(faults *configFaults) {
 	if c.EventsMaxAge < 0 {
 		faults.add("EVENTS_MAX_AGE must not be negative; 0 is no limit")
@@ -31,14 +31,14 @@ func (c *config) checkEvents(faults *configFaults) {
 			faults.add("WEBHOOK_URL: %v; several are written with commas between", err)
 			return
 		}
-		// Whoever sets the environment owns the network that it is in. What is
-		// never reached is judged when it is dialled.
+		// The operator who sets the environment owns the network. Addresses that
+		// are never reached are refused when they are dialled.
 		c.webhooks = append(c.webhooks, webhook.Configured{URL: url, Secret: c.WebhookSecret, Types: types, AllowPrivate: true})
 	}
 }
 
-// checkWebhookPrivate reads which private addresses the webhooks may have that
-// are made over the API.
+// checkWebhookPrivate reads the private addresses that webhooks made over the API
+// may have.
 func (c *config) checkWebhookPrivate(faults *configFaults) {
 	for text := range strings.SplitSeq(c.WebhookPrivate, ",") {
 		if text = strings.TrimSpace(text); text == "" {

@@ -10,7 +10,7 @@ import (
 // demoCommand runs the bridge on a simulated network in this process.
 type demoCommand struct{}
 
-// Run is called by kong.
+// Run runs the demo until it is interrupted.
 func (demoCommand) Run(e *environment) error {
 	start := func(ctx context.Context, environ []string, log io.Writer) (demo.Bridge, error) {
 		return launch(ctx, environ, log)

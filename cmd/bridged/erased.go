@@ -18,9 +18,9 @@ const (
 	erasedRetry = time.Minute
 )
 
-// removeErased removes the files of deleted messages from the cache, at once
-// and what an earlier run has left, until ctx ends. The store remembers each
-// until it is gone.
+// removeErased removes the files of deleted messages from the cache until ctx
+// ends, also those that an earlier run has left. The store remembers each until
+// it is gone.
 func removeErased(ctx context.Context, s *store.Store, files *media.Cache, log zerolog.Logger) {
 	for {
 		err := removeNoted(ctx, s, files)

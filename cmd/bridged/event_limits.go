@@ -85,8 +85,8 @@ func (l *eventLimits) apply(ctx context.Context) error {
 	return nil
 }
 
-// before is the moment before which events are too old, once a minute and while
-// the clock can be trusted; else zero, which is before all of them.
+// before returns the moment before which events are too old, once a minute and
+// while the clock can be trusted; else zero, which is before all of them.
 func (l *eventLimits) before() time.Time {
 	if l.age == 0 || !l.clock.look() || l.clock.steady() < min(steadyTime, l.age) {
 		return time.Time{}
@@ -94,8 +94,8 @@ func (l *eventLimits) before() time.Time {
 	return l.clock.wall().Add(-l.age)
 }
 
-// steadyClock tells for how long a clock on the wall has gone as the monotonic
-// one does. After a start nobody knows.
+// steadyClock measures for how long the wall clock has agreed with the monotonic
+// one. A start begins at zero.
 type steadyClock struct {
 	wall   func() time.Time
 	shown  time.Time // at the last look

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// healthcheckCommand asks a running bridge for /healthz. It exists so that an
-// image without a shell can check itself.
+// healthcheckCommand calls /healthz of a running bridge, so that an image without
+// a shell can check itself.
 type healthcheckCommand struct{}
 
-// healthTimeout is how long the answer may take.
+// healthTimeout limits how long the answer may take.
 const healthTimeout = 5 * time.Second
 
-// Run is called by kong.
+// Run fails unless the bridge answers.
 func (healthcheckCommand) Run(e *environment) error {
 	c, err := readPart(e.environ, (*config).checkListenAddr)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/store"
 )
 
-// housekeepingPause is how often the chores are done.
+// housekeepingPause is the time between two rounds of chores.
 const housekeepingPause = time.Hour
 
 // chore removes what is old, and returns how much that was.

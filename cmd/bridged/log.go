@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// newLog is the program's log on w: JSON, or lines for people when w is a
+// newLog returns the program's log on w: JSON, or lines for people if w is a
 // terminal.
 func newLog(w io.Writer, level zerolog.Level, format string) zerolog.Logger {
 	if format == "console" || format == "" && isTerminal(w) {
@@ -51,10 +51,10 @@ func printableValue(value any) any {
 
 // asciiControls writes lines of JSON on which the control characters beyond
 // ASCII and those of bidirectional text are escapes: JSON allows them in
-// strings, but whoever looks at the log on a terminal would run them.
+// strings, but a terminal that shows the log would obey them.
 type asciiControls struct{ out io.Writer }
 
-// Write is part of io.Writer.
+// Write writes a line of the log.
 func (a asciiControls) Write(line []byte) (int, error) {
 	body, end := bytes.CutSuffix(line, []byte("\n"))
 	if !bytes.ContainsFunc(body, isUnsafe) {

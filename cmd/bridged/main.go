@@ -39,8 +39,8 @@ type commands struct {
 	Pair        pairCommand        `cmd:"" help:"Link the account: show a code and a QR code, and wait until the phone has used one."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the running bridge whether it is alive (for containers)."`
 	Backup      backupCommand      `cmd:"" help:"Copy chats, messages and settings into a new file, also while the bridge runs."`
-	Reindex     reindexCommand     `cmd:"" help:"Make the search index anew; the bridge must be stopped."`
-	Compact     compactCommand     `cmd:"" help:"Write the store anew, without what earlier versions left of deleted messages; the bridge must be stopped."`
+	Reindex     reindexCommand     `cmd:"" help:"Rebuild the search index; the bridge must be stopped."`
+	Compact     compactCommand     `cmd:"" help:"Rewrite the store without what earlier versions left of deleted messages; the bridge must be stopped."`
 	Bench       benchCommand       `cmd:"" help:"Measure the bridge on this machine, with made-up messages and a simulated network."`
 	Version     versionCommand     `cmd:"" help:"Print the versions of bridged, Go and whatsmeow."`
 

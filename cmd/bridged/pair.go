@@ -13,7 +13,7 @@ type pairCommand struct {
 	Phone string `help:"The account's phone number with the country code, if PHONE_NUMBER is not set." placeholder:"NUMBER"`
 }
 
-// Run is called by kong.
+// Run asks for a code and shows it until the account is linked.
 func (p pairCommand) Run(e *environment) error {
 	c, err := newClient(e.environ)
 	if err != nil {
@@ -42,8 +42,8 @@ func tellProblem(e *environment, c *client.Client) error {
 	return printf(e.stdout, "Note: %s\n", *status.LastError)
 }
 
-// ask asks for a pairing code. It returns none without a phone number: there is
-// still the QR code.
+// ask requests a pairing code. Without a phone number it returns none, and the QR
+// code is left.
 func (p pairCommand) ask(e *environment, c *client.Client) (*bridge.PairingCode, error) {
 	code, err := c.Pair(e.ctx, p.Phone)
 	switch {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -62,38 +61,3 @@ func (s *screen) close() error {
 	_, err := io.WriteString(s.out, leaveScreen)
 	return err
 }
-
-// wrap breaks a text into lines of at most width characters, between words.
-func wrap(text string, width int) (lines []string) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
-}
-
-// beside puts text to the right of a picture whose lines are equally wide.
-func beside(picture, text []string) []string {
-	lines := make([]string, len(picture))
-	for i := range picture {
-		lines[i] = blackWhite + picture[i] + plain
-		if i < len(text) {
-			lines[i] += "  " + text[i]
-		}
-	}
-	return lines
-}
-
-// below puts text under a picture.
-func below(picture, text []string) []string {
-	return append(beside(picture, nil), text...)
-}
-
-// countdown returns how long is left as minutes and seconds.
-func countdown(seconds int) string { return fmt.Sprintf("%d:%02d", seconds/60, seconds%60) }

@@ -5,7 +5,7 @@ import "errors"
 // serveCommand runs the bridge until it is told to stop.
 type serveCommand struct{}
 
-// Run is called by kong.
+// Run serves until the context ends or a part of the bridge fails.
 func (serveCommand) Run(e *environment) error {
 	bridge, err := launch(e.ctx, e.environ, e.stderr)
 	if err != nil {

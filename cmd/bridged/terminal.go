@@ -27,7 +27,7 @@ func printable(s string) string {
 	return b.String()
 }
 
-// printableLines is printable for what may have several lines.
+// printableLines returns s as printable does, but keeps its line breaks.
 func printableLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

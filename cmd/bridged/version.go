@@ -6,13 +6,13 @@ import (
 	"runtime/debug"
 )
 
-// version is set by the release build (-ldflags "-X main.version=…").
+// version names the release; its build sets it (-ldflags "-X main.version=…").
 var version = "dev"
 
-// versionCommand prints what this program is made of.
+// versionCommand prints which program this is, for reports of faults.
 type versionCommand struct{}
 
-// Run is called by kong.
+// Run prints it.
 func (versionCommand) Run(e *environment) error {
 	_, err := fmt.Fprintln(e.stdout, versionLine())
 	return err

@@ -36,7 +36,7 @@ func (e *Error) Unwrap() error {
 	return &bridge.Error{Code: e.Code, Msg: e.Message, RetryAfter: e.RetryAfter}
 }
 
-// maxErrorBody is how much of an error's body is read.
+// maxErrorBody limits how much of an error's body is read.
 const maxErrorBody = 64 << 10
 
 // readError makes an error of an answer. What is not JSON did not come from a

@@ -79,7 +79,7 @@ func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[bridge.Even
 	}
 }
 
-// retryPause is how long to wait before a lost stream is opened again, unless
+// retryPause is the time before a lost stream is opened again, unless
 // the bridge asks for another pause.
 const retryPause = 2 * time.Second
 

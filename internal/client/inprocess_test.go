@@ -88,7 +88,7 @@ func TestInProcess_PanicsAreErrors(t *testing.T) {
 	}
 }
 
-// An answer is over when the handler is: whoever repeats a send at once must
+// An answer is over when the handler is: a send that is repeated at once must
 // not meet the call before.
 func TestInProcess_AnswersEndWithTheirHandler(t *testing.T) {
 	t.Parallel()

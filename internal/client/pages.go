@@ -44,7 +44,7 @@ func (p params) on(path string) string {
 	return path + "?" + p.values.Encode()
 }
 
-// getPage asks for one page of a list.
+// getPage requests one page of a list.
 func getPage[T any](ctx context.Context, c *Client, path string, answer interface{ page() bridge.Page[T] }) (bridge.Page[T], error) {
 	if err := c.Call(ctx, http.MethodGet, path, nil, answer); err != nil {
 		return bridge.Page[T]{}, err

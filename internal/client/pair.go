@@ -9,7 +9,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// statusPoll is how often the status is asked for while waiting: QR codes are
+// statusPoll is the time between two looks at the status while waiting: QR codes are
 // renewed without an event.
 const statusPoll = time.Second
 
@@ -19,7 +19,7 @@ func (c *Client) Status(ctx context.Context) (status bridge.Status, err error) {
 	return status, err
 }
 
-// Pair asks for a pairing code for a phone number, or for the one that is
+// Pair requests a pairing code for a phone number, or for the one that is
 // configured if phone is empty.
 func (c *Client) Pair(ctx context.Context, phone string) (code bridge.PairingCode, err error) {
 	var body any
@@ -42,7 +42,7 @@ func (c *Client) ConfirmPasskey(ctx context.Context) (result bridge.PasskeyResul
 	return result, err
 }
 
-// Reconnect asks the bridge to dial at once.
+// Reconnect makes the bridge dial at once.
 func (c *Client) Reconnect(ctx context.Context) error {
 	return c.Call(ctx, http.MethodPost, "/api/auth/reconnect", nil, nil)
 }

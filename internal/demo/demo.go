@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -163,51 +162,4 @@ func (d *demo) settle(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
-}
-
-// print writes how to use what is there, with lines that work as they are.
-func (d *demo) print(w io.Writer) {
-	get := func(path string) string {
-		return fmt.Sprintf("curl -s -H 'Authorization: Bearer %s' '%s%s'", d.api.Token(), d.api.BaseURL(), path)
-	}
-	friend, hike := bridge.PhoneJID(d.people["sofia"].Number()), bridge.JID(d.hike.String())
-	fmt.Fprintf(w, `
-bridged runs on a simulated WhatsApp network: a paired account, people who write
-and answer, groups, pictures, voice notes, documents. Somebody writes every half
-minute. Nothing leaves this machine.
-
-  address  %s
-  token    %s
-
-The account's status and chats:
-  %s
-  %s
-
-A conversation, a group with its members, and a search in any script:
-  %s
-  %s
-  %s
-  %s
-
-Wait for the next message that somebody writes:
-  %s
-
-Write to Sofia, and read her answer a moment later:
-  curl -s -X POST -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' \
-    -d '{"jid": "%s", "text": "Hola Sofía!"}' '%s/api/messages/send'
-  %s
-`,
-		d.api.BaseURL(), d.api.Token(),
-		get("/api/auth/status"), get("/api/chats"),
-		get("/api/messages/individual/"+friend.Escaped()+"?limit=20"),
-		get("/api/groups/"+hike.Escaped()),
-		get("/api/groups/"+hike.Escaped()+"/messages?limit=20&order=asc"),
-		get("/api/messages/search?q="+url.QueryEscape("straße")),
-		get("/api/events?after=now&types=message.created&wait=60s"),
-		d.api.Token(), friend, d.api.BaseURL(),
-		get("/api/messages/individual/"+friend.Escaped()+"?limit=2"))
-	if d.picture != "" {
-		fmt.Fprintf(w, "\nDownload a picture:\n  %s -o picture.png\n", get(d.picture))
-	}
-	fmt.Fprint(w, "\nCtrl-C ends the demo and leaves nothing behind.\n")
 }

@@ -72,7 +72,7 @@ func oggPage(b *bytes.Buffer, kind byte, granule uint64, sequence uint32, packet
 	b.Write(page)
 }
 
-// oggChecksum is Ogg's CRC: polynomial 0x04c11db7, neither reflected nor inverted.
+// oggChecksum returns Ogg's CRC: polynomial 0x04c11db7, neither reflected nor inverted.
 func oggChecksum(page []byte) (crc uint32) {
 	for _, octet := range page {
 		crc ^= uint32(octet) << 24

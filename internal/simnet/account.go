@@ -28,19 +28,19 @@ type account struct {
 	appState   map[string][][]byte
 	blocked    map[types.JID]struct{}
 	privacy    map[string]string
-	// withheld means that nobody is told which number and which LID belong together.
+	// withheld means that nobody learns which number and which LID belong together.
 	withheld bool
-	// wishes keep, for messages of the account's phone, how they are to be delivered.
+	// wishes hold, by message id, how the phone wants its messages delivered.
 	wishes map[string]wish
 }
 
-// wish is what a phone wants of the delivery of one message. What is zero is left to the server.
+// wish describes how a phone wants one message delivered. Zero fields are left to the server.
 type wish struct {
-	// form is the one in which the others see the sender: the server mirrors the form of `to`, which for whatsmeow is always a LID.
+	// form is the form in which the others see the sender. By default the server mirrors that of `to`, for whatsmeow always a LID.
 	form string
 	// at is the time that the message bears.
 	at time.Time
-	// hidden is the kind under which companions are told that there is a message for the phones alone.
+	// hidden is the kind of placeholder that companions get when the message is for phones only.
 	hidden string
 }
 
@@ -83,7 +83,7 @@ func (n *Network) freeLID() string {
 	}
 }
 
-// jid names the account, or one of its devices, in the form that a server name stands for.
+// jid returns the account's JID, or that of one of its devices, in a form given by its server name.
 func (a *account) jid(form string, device uint16) types.JID {
 	user := a.number
 	if form == types.HiddenUserServer {
@@ -97,7 +97,7 @@ func (a *account) jid(form string, device uint16) types.JID {
 func (a *account) pn() types.JID  { return a.jid(types.DefaultUserServer, 0) }
 func (a *account) lid() types.JID { return a.jid(types.HiddenUserServer, 0) }
 
-// alternative names the account in the other form, or not at all while the two are not to be connected.
+// alternative returns the account's JID in the other form, empty while the mapping is withheld.
 func (a *account) alternative(form string) types.JID {
 	if a.withheld {
 		return types.EmptyJID
@@ -112,12 +112,12 @@ func otherForm(form string) string {
 	return types.HiddenUserServer
 }
 
-// sorted lists the devices by number.
+// sorted returns the devices, ordered by number.
 func (a *account) sorted() []*Device {
 	return slices.SortedFunc(maps.Values(a.devices), func(x, y *Device) int { return int(x.number) - int(y.number) })
 }
 
-// jids lists all devices in one form.
+// jids returns the JIDs of all devices in one form.
 func (a *account) jids(form string) []types.JID {
 	out := make([]types.JID, 0, len(a.devices))
 	for _, d := range a.sorted() {
@@ -126,7 +126,7 @@ func (a *account) jids(form string) []types.JID {
 	return out
 }
 
-// freeDevice finds a number for a new companion. Devices fit in one byte; a freed number is not given again soon.
+// freeDevice returns an unused number for a new companion. It fits in one byte, and is not reused soon.
 func (a *account) freeDevice() uint16 {
 	for {
 		id := a.nextDevice

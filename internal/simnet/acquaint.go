@@ -12,7 +12,7 @@ import (
 // maxAcquainted is the size up to which the members of a new group get to know each other at once: it costs a millisecond per pair.
 const maxAcquainted = 32
 
-// acquaint gives every two phones of a group a Signal session, as people have who know each other. When many begin their sessions at
+// acquaint gives every two phones of a group a Signal session, as between people who know each other. When many begin their sessions at
 // the same time from both sides, as strangers do in a new group, whatsmeow needs two retries for each of the first messages.
 func (n *Network) acquaint(ctx context.Context, members []*account) error {
 	if len(members) > maxAcquainted {
@@ -38,7 +38,7 @@ func (p *Phone) meet(ctx context.Context, other *Phone) error {
 	}
 	bundle := p.bundleOf(ctx, other.LID())
 	if bundle == nil {
-		// A phone that is switched off meets nobody.
+		// The other phone is switched off.
 		return nil
 	}
 	mine, theirs := p.sessionWith(other), other.sessionWith(p)
@@ -81,7 +81,7 @@ func (p *Phone) sessionWith(other *Phone) *session.Cipher {
 	return session.NewCipher(session.NewBuilderFromSignal(p.client.Store, address, store.SignalProtobufSerializer), address)
 }
 
-// withSessions runs something that changes the phone's sessions, while nothing else does.
+// withSessions calls change, which may change the phone's sessions, while nothing else does.
 func (p *Phone) withSessions(ctx context.Context, change func(context.Context) error) error {
 	held, release := p.memory.crypto.hold(ctx)
 	defer release()

@@ -30,7 +30,7 @@ func (n *Network) syncCollection(d *Device, asked *Node) Node {
 	n.notify()
 	known, _ := strconv.Atoi(text(asked, "version"))
 	if text(asked, "return_snapshot") == "true" {
-		// All patches from the first one on are as good as a snapshot.
+		// All patches from the first one on do as well as a snapshot.
 		known = 0
 	}
 	patch, sending := child(asked, "patch")
@@ -79,7 +79,7 @@ func (n *Network) collectionNode(a *account, name string, known int) Node {
 	return out
 }
 
-// announceAppState tells the account's other devices that a collection has changed.
+// announceAppState notifies the account's other devices that a collection has changed.
 func (n *Network) announceAppState(d *Device, name string) {
 	for _, other := range d.account.sorted() {
 		if other == d || other.number != 0 && !other.introduced {

@@ -13,7 +13,7 @@ import (
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
-// Bare is a companion that decrypts, acknowledges and forgets: whatsmeow alone, to compare a bridge with. It keeps the rules by which
+// Bare is a companion that decrypts, acknowledges and forgets: whatsmeow alone, to compare a bridge with. It follows the rules by which
 // nothing is lost, acknowledgement after handling and a buffer of what was decrypted, and its session is in a file with one connection.
 type Bare struct {
 	*Device
@@ -55,7 +55,7 @@ func (p *Phone) LinkBare(ctx context.Context, path string) (_ *Bare, err error) 
 	return b, err
 }
 
-// configure gives the client the rules, and a handler that only passes on the first QR code.
+// configure makes the client follow these rules, with a handler that only passes on the first QR code.
 func (b *Bare) configure(n *Network, codes chan<- string) {
 	b.client.SynchronousAck, b.client.EnableDecryptedEventBuffer = true, true
 	b.client.ManualHistorySyncDownload, b.client.AutomaticMessageRerequestFromPhone = true, true

@@ -21,13 +21,13 @@ import (
 	"go.mau.fi/whatsmeow/proto/waE2E"
 )
 
-// CDN is the network's media server: it keeps what clients upload, encrypted, and gives it to whoever knows the path.
+// CDN is the network's media server. It stores what clients upload, encrypted, and serves it to everybody who knows the path.
 type CDN struct {
 	net *Network
 	// mu guards everything below.
 	mu       sync.Mutex
 	dir      string
-	hosts    []string // what media_conn names in place of the network's address, if any
+	hosts    []string // named in media_conn instead of the network's address, if any
 	blobs    map[string]*blob
 	expired  map[string]int
 	faults   []*CDNFault
@@ -42,7 +42,7 @@ type blob struct {
 	at   time.Time
 }
 
-// CDNRequest is one request that the CDN was asked.
+// CDNRequest records one request to the CDN.
 type CDNRequest struct {
 	// Method is POST for an upload, GET or HEAD for a download, DELETE for a deletion.
 	Method string
@@ -50,32 +50,32 @@ type CDNRequest struct {
 	Path string
 	// Range is the request's Range header.
 	Range string
-	// Status is what was answered, 0 while that is not finished.
+	// Status is the status of the answer, 0 until it is finished.
 	Status int
-	// Bytes is the size of the bodies that were taken and sent.
+	// Bytes is the size of the bodies received and sent.
 	Bytes int64
 	// At is when the request came.
 	At time.Time
 }
 
-// CDNFault is what goes wrong with requests to the CDN. The zero values of the conditions match everything.
+// CDNFault makes requests to the CDN fail. The zero values of the conditions match every request.
 type CDNFault struct {
-	// Method and Path say which requests.
+	// Method and Path select the requests.
 	Method, Path string
-	// Status answers this and nothing else; RetryAfter and Location add a header to it.
+	// Status is the whole answer; RetryAfter and Location add a header to it.
 	Status     int
 	RetryAfter string
 	Location   string
-	// Truncate breaks the connection off after so many bytes, though more were announced.
+	// Truncate breaks the connection off after this many bytes, though more were announced.
 	Truncate int64
 	// Tamper flips a bit in the middle of the body.
 	Tamper bool
-	// Stall sends so many bytes and then nothing, until the client gives up. Use StallAtOnce to send none at all.
+	// Stall sends this many bytes and then nothing, until the client gives up. StallAtOnce sends none.
 	Stall       int64
 	StallAtOnce bool
 	// Delay waits before the answer begins.
 	Delay time.Duration
-	// Times is how often it happens; 0 means until ClearFaults.
+	// Times is how often the fault happens; 0 means until ClearFaults.
 	Times int
 }
 
@@ -83,21 +83,21 @@ func newCDN(n *Network) *CDN {
 	return &CDN{net: n, blobs: make(map[string]*blob), expired: make(map[string]int)}
 }
 
-// KeepIn makes the CDN store what is uploaded from now on in files of a directory, which the caller removes.
+// KeepIn makes the CDN store later uploads as files in a directory, which the caller removes.
 func (c *CDN) KeepIn(dir string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.dir = dir
 }
 
-// NameHosts makes the network name these media hosts to whoever asks from now on, which need not be its own.
+// NameHosts makes the network name these media hosts from now on, which need not be its own.
 func (c *CDN) NameHosts(hosts ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hosts = hosts
 }
 
-// connectionNode tells a client where the CDN is: on the network's own address, if nothing else was named.
+// connectionNode returns the media_conn that tells a client where the CDN is: at the network's address, unless NameHosts was called.
 func (c *CDN) connectionNode() Node {
 	c.mu.Lock()
 	named := c.hosts
@@ -114,7 +114,7 @@ func (c *CDN) connectionNode() Node {
 	}, Content: hosts}
 }
 
-// ServeHTTP takes uploads, downloads and deletions.
+// ServeHTTP serves uploads, downloads and deletions.
 func (c *CDN) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault := c.fault(r)
 	finish := c.record(&CDNRequest{Method: r.Method, Path: r.URL.Path, Range: r.Header.Get("Range"), At: time.Now()})
@@ -136,7 +136,7 @@ func (c *CDN) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// record lists a request when it begins and completes the entry when it ends.
+// record adds a request to the list. The caller completes the entry by calling finish.
 func (c *CDN) record(r *CDNRequest) (finish func(status int, bytes int64)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +148,7 @@ func (c *CDN) record(r *CDNRequest) (finish func(status int, bytes int64)) {
 	}
 }
 
-// fault finds what is to go wrong with a request.
+// fault returns the fault that a request meets.
 func (c *CDN) fault(r *http.Request) CDNFault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +167,7 @@ func (c *CDN) fault(r *http.Request) CDNFault {
 	return CDNFault{}
 }
 
-// suffer applies what goes wrong before the body, and says whether the request goes on.
+// suffer applies the part of a fault that precedes the body. It reports whether the request goes on.
 func (c *CDN) suffer(w http.ResponseWriter, r *http.Request, fault CDNFault) bool {
 	if fault.Delay > 0 {
 		select {
@@ -204,7 +204,7 @@ func (c *CDN) stall(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// upload keeps a file if it is what its address says it is.
+// upload stores a file if it has the hash that its address names. It returns the size of the body.
 func (c *CDN) upload(w http.ResponseWriter, r *http.Request) int64 {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	token, err := base64.URLEncoding.DecodeString(parts[len(parts)-1])
@@ -264,7 +264,7 @@ func (c *CDN) keep(b *blob) (path string) {
 	return path
 }
 
-// download gives a file, or says that it has none any more.
+// download serves a file, or the status of one that is gone.
 func (c *CDN) download(w http.ResponseWriter, r *http.Request, fault CDNFault) {
 	c.mu.Lock()
 	b, status := c.blobs[r.URL.Path], c.expired[r.URL.Path]
@@ -291,7 +291,7 @@ func (c *CDN) download(w http.ResponseWriter, r *http.Request, fault CDNFault) {
 	http.ServeContent(w, r, "", b.at, content)
 }
 
-// downloadPart announces all of the file and sends only its beginning.
+// downloadPart announces the whole file and sends only its beginning.
 func (c *CDN) downloadPart(w http.ResponseWriter, r *http.Request, content io.ReadSeeker, fault CDNFault) {
 	size, err := content.Seek(0, io.SeekEnd)
 	if err == nil {
@@ -315,7 +315,7 @@ type readSeekCloser struct {
 	io.Closer
 }
 
-// open reads a stored file, with one bit flipped if it is to be damaged.
+// open opens a stored file, with one bit flipped if tamper is set.
 func (b *blob) open(tamper bool) (io.ReadSeekCloser, error) {
 	data := b.data
 	if b.file != "" && !tamper {
@@ -334,7 +334,7 @@ func (b *blob) open(tamper bool) (io.ReadSeekCloser, error) {
 	return readSeekCloser{bytes.NewReader(data), io.NopCloser(nil)}, nil
 }
 
-// countingWriter remembers the status and the size of an answer.
+// countingWriter records the status and the size of an answer.
 type countingWriter struct {
 	http.ResponseWriter
 	status  int
@@ -355,10 +355,10 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 // Unwrap lets a response controller reach the real writer.
 func (w *countingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Expire forgets a file: its path (with or without query) is answered with 410 from now on.
+// Expire makes downloads of a path (with or without query) fail with 410 from now on.
 func (c *CDN) Expire(directPath string) { c.ExpireWith(directPath, http.StatusGone) }
 
-// ExpireWith is Expire with another status: 403, 404 and 410 are final for whatsmeow.
+// ExpireWith does the same with another status: 403, 404 and 410 are final for whatsmeow.
 func (c *CDN) ExpireWith(directPath string, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -372,7 +372,7 @@ func (c *CDN) Restore(directPath string) {
 	delete(c.expired, plainPath(directPath))
 }
 
-// ExpireAll answers every download of what is stored now with a status.
+// ExpireAll makes downloads of everything stored now fail with a status.
 func (c *CDN) ExpireAll(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -381,7 +381,7 @@ func (c *CDN) ExpireAll(status int) {
 	}
 }
 
-// Fail makes requests go wrong. Of several faults that match, the oldest applies.
+// Fail adds a fault. Of several that match a request, the oldest applies.
 func (c *CDN) Fail(fault CDNFault) {
 	fault.Path = plainPath(fault.Path)
 	c.mu.Lock()
@@ -389,14 +389,14 @@ func (c *CDN) Fail(fault CDNFault) {
 	c.faults = append(c.faults, &fault)
 }
 
-// ClearFaults ends all faults; what has expired stays expired.
+// ClearFaults removes all faults. Expired files stay expired.
 func (c *CDN) ClearFaults() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faults = nil
 }
 
-// Requests lists all requests so far, in the order in which they came.
+// Requests returns all requests so far, in the order in which they came.
 func (c *CDN) Requests() []CDNRequest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -407,12 +407,12 @@ func (c *CDN) Requests() []CDNRequest {
 	return out
 }
 
-// Downloads counts the requests for a path so far, or for any path if it is empty.
+// Downloads returns the number of downloads of a path so far, or of all if it is empty.
 func (c *CDN) Downloads(directPath string) int {
 	return c.count(plainPath(directPath), http.MethodGet)
 }
 
-// Uploads counts the uploads so far.
+// Uploads returns the number of uploads so far.
 func (c *CDN) Uploads() int { return c.count("", http.MethodPost) }
 
 func (c *CDN) count(path, method string) (found int) {
@@ -429,7 +429,7 @@ func plainPath(directPath string) string {
 	return path
 }
 
-// DirectPath is the CDN path of the media in a message, "" if it has none.
+// DirectPath returns the CDN path of the media in a message, "" if it has none.
 func DirectPath(msg *waE2E.Message) string {
 	if media := mediaOf(msg); media != nil {
 		return media.GetDirectPath()
@@ -437,7 +437,7 @@ func DirectPath(msg *waE2E.Message) string {
 	return ""
 }
 
-// mediaOf finds the file in a message, under the wrappers that one may have.
+// mediaOf returns the file in a message, under any wrappers, nil if it has none.
 func mediaOf(msg *waE2E.Message) whatsmeow.DownloadableMessage {
 	for _, wrapper := range []*waE2E.FutureProofMessage{
 		msg.GetEphemeralMessage(), msg.GetViewOnceMessage(), msg.GetViewOnceMessageV2(), msg.GetViewOnceMessageV2Extension(),

@@ -100,7 +100,7 @@ func (p *Phone) shareKey(ctx context.Context, d *Device, key *syncKey) error {
 	})
 }
 
-// sendPeer sends to one companion. whatsmeow sends such messages only where there is a session already.
+// sendPeer sends to one companion. whatsmeow sends such messages only if there is a session already.
 func (p *Phone) sendPeer(ctx context.Context, d *Device, msg *waE2E.ProtocolMessage) error {
 	if err := p.beginSession(ctx, d); err != nil {
 		return err
@@ -169,7 +169,7 @@ type acquaintance struct {
 	name    string
 }
 
-// acquaintances are the person himself, those in the address book, and the members of common groups.
+// acquaintances returns the phone's own account, those in its address book, and the members of common groups.
 func (p *Phone) acquaintances() []acquaintance {
 	p.mu.Lock()
 	var numbers []string
@@ -198,7 +198,7 @@ func (p *Phone) acquaintances() []acquaintance {
 	return out
 }
 
-// sendHistory compresses and uploads one part of the history, and tells the companion where it is.
+// sendHistory compresses and uploads one part of the history, and sends the companion its place.
 func (p *Phone) sendHistory(ctx context.Context, d *Device, part *waHistorySync.HistorySync, kind waE2E.HistorySyncType) error {
 	raw, err := proto.Marshal(part)
 	if err != nil {
@@ -282,7 +282,7 @@ func (p *Phone) SendAppState(ctx context.Context, patch appstate.PatchInfo) erro
 	return p.client.SendAppState(ctx, patch)
 }
 
-// answerPeer answers what a companion asks of the phone.
+// answerPeer handles a request of a companion to the phone.
 func (p *Phone) answerPeer(message *events.Message) {
 	asked := message.Message.GetProtocolMessage()
 	p.mu.Lock()
@@ -312,7 +312,7 @@ func (p *Phone) answerPeer(message *events.Message) {
 	}
 }
 
-// IgnoreRequests makes the phone deaf to what its companions ask of it, as one that is off, or hear them again.
+// IgnoreRequests makes the phone ignore the requests of its companions, as if it were off, or answer them again.
 func (p *Phone) IgnoreRequests(deaf bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -345,7 +345,7 @@ func (p *Phone) resendToCompanion(ctx context.Context, d *Device, id types.Messa
 	})
 }
 
-// webMessage is a message in the form in which the phone tells companions about it. It may still be on its way to the phone.
+// webMessage returns a message in the form in which the phone passes it to companions. It waits for one that is still on its way.
 func (p *Phone) webMessage(ctx context.Context, key *waCommon.MessageKey) (*waWeb.WebMessageInfo, error) {
 	p.mu.Lock()
 	own, mine := p.sent[key.GetID()]

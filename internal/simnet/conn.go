@@ -13,7 +13,7 @@ import (
 	"go.mau.fi/whatsmeow/socket"
 )
 
-// conn is one client's websocket, from its handshake to its end.
+// conn serves one client's websocket, from its handshake to its end.
 type conn struct {
 	net     *Network
 	ws      *websocket.Conn
@@ -22,7 +22,7 @@ type conn struct {
 	frames  frameReader
 	session *noiseSession
 
-	// device and pairing are guarded by Network.mu: what this connection turned out to be.
+	// device and pairing tell what the connection turned out to be. Network.mu guards them.
 	device  *Device
 	pairing *pairing
 
@@ -36,7 +36,7 @@ type conn struct {
 	corrupt int
 }
 
-// outgoing is one stanza on its way to a client, or the order to hang up, or both.
+// outgoing is a stanza to be written, the order to hang up, or both.
 type outgoing struct {
 	node   waBinary.Node
 	hangUp bool
@@ -45,12 +45,12 @@ type outgoing struct {
 // maxBatch is how many frames share one websocket message: whatsmeow reads any number of them, and every message costs a write.
 const maxBatch = 32
 
-// acceptSocket takes a client's websocket through its handshake and serves it until it ends.
+// acceptSocket accepts a client's websocket and serves it until it ends.
 func (n *Network) acceptSocket(w http.ResponseWriter, r *http.Request) {
 	if n.refused(w) {
 		return
 	}
-	// Any origin is as good as another here.
+	// The origin does not matter here.
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		n.log.Debugf("websocket not accepted: %v", err)
@@ -97,7 +97,7 @@ func (n *Network) dropAll() {
 	}
 }
 
-// hangUp cuts the connection without a word, as a lost network does.
+// hangUp cuts the connection without a stream error, as a lost network does.
 func (c *conn) hangUp() {
 	c.cancel()
 	_ = c.ws.CloseNow()
@@ -240,8 +240,8 @@ func (c *conn) writeLoop() {
 	}
 }
 
-// linger leaves the client time to read the last word: closing with something unread in the buffers would reset the
-// connection and take that word back.
+// linger gives the client time to read the last stanza: closing with something unread in the buffers would reset the
+// connection, and the client would lose it.
 func (c *conn) linger() {
 	timer := time.NewTimer(50 * time.Millisecond)
 	defer timer.Stop()
@@ -276,7 +276,7 @@ func (c *conn) encode(buffer []byte, batch []outgoing) (frames []byte, last bool
 	return buffer, false
 }
 
-// spoil says whether the next frame is to arrive damaged.
+// spoil reports whether to damage the next frame.
 func (c *conn) spoil() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -287,7 +287,7 @@ func (c *conn) spoil() bool {
 	return true
 }
 
-// pause holds back a batch for as long as the device's delay says.
+// pause waits for the device's delay before a batch.
 func (c *conn) pause() error {
 	c.mu.Lock()
 	delay := c.delay
@@ -342,7 +342,7 @@ func (c *conn) untilThawed() error {
 	}
 }
 
-// frameReader cuts websocket messages into frames, which need not be one to one.
+// frameReader splits websocket messages into frames, which may cross their boundaries.
 type frameReader struct {
 	read func(context.Context) ([]byte, error)
 	rest []byte

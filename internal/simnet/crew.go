@@ -2,15 +2,15 @@ package simnet
 
 import "sync"
 
-// crew is the goroutines that a network or a phone has to wait for when it ends. None can begin once that has begun.
+// crew keeps track of the goroutines that a network or a phone waits for when it ends. None can start after that.
 type crew struct {
-	// mu guards ended, and that nobody joins after it.
+	// mu guards ended; nobody joins once that is true.
 	mu    sync.Mutex
 	ended bool
 	group sync.WaitGroup
 }
 
-// join counts the caller in; it says no when the end has begun. Who has joined must leave.
+// join counts the caller in, unless the end has begun, and reports whether it did. Every caller that joined must call leave.
 func (c *crew) join() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +33,7 @@ func (c *crew) start(f func()) {
 	}()
 }
 
-// end waits until everybody has left.
+// end lets nobody join any more, and waits until everybody has left.
 func (c *crew) end() {
 	c.mu.Lock()
 	c.ended = true

@@ -35,7 +35,7 @@ type Device struct {
 	watching   map[types.JID]struct{}
 }
 
-// Counters say what passed between the server and a device since the device was linked.
+// Counters count what passed between the server and a device since it was linked.
 type Counters struct {
 	// Logins is how often the device connected and was let in.
 	Logins int
@@ -51,62 +51,62 @@ type Counters struct {
 
 func (d *Device) jid(form string) types.JID { return d.account.jid(form, d.number) }
 
-// JID is the device's address under its phone number.
+// JID returns the device's address under its phone number.
 func (d *Device) JID() types.JID { return d.jid(types.DefaultUserServer) }
 
-// LID is the device's address under its hidden identity.
+// LID returns the device's address under its hidden identity.
 func (d *Device) LID() types.JID { return d.jid(types.HiddenUserServer) }
 
-// Platform is the operating system or program that the device says it runs on, as phones show it in the list of linked devices.
+// Platform returns the operating system or program that the device claims to run on, as phones show it in the list of linked devices.
 func (d *Device) Platform() string { return d.props.GetOs() }
 
-// PlatformType is the kind of client that the device says it is.
+// PlatformType returns the kind of client that the device claims to be.
 func (d *Device) PlatformType() waCompanionReg.DeviceProps_PlatformType {
 	return d.props.GetPlatformType()
 }
 
-// DisplayName is the name given with a pairing code, "Browser (OS)"; empty for a device linked by QR code.
+// DisplayName returns the name given with a pairing code, "Browser (OS)", or "" for a device linked by QR code.
 func (d *Device) DisplayName() string { return d.display }
 
-// LinkedAt is when the device was linked.
+// LinkedAt returns the time at which the device was linked.
 func (d *Device) LinkedAt() time.Time { return d.linked }
 
-// Online says whether the device is connected and has asked for what is waiting for it.
+// Online reports whether the device is connected and has asked for the stanzas that wait for it.
 func (d *Device) Online() bool {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	return d.conn != nil && d.active
 }
 
-// Connected says whether the device has a connection, logged in.
+// Connected reports whether the device has a connection and is logged in.
 func (d *Device) Connected() bool {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	return d.conn != nil
 }
 
-// Removed says whether the device has been unlinked, by itself or by its phone.
+// Removed reports whether the device has been unlinked, by itself or by its phone.
 func (d *Device) Removed() bool {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	return d.removed
 }
 
-// Counters tells what passed so far.
+// Counters returns the device's counters.
 func (d *Device) Counters() Counters {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	return d.counters
 }
 
-// PreKeys is how many one-time keys the server still has of the device.
+// PreKeys returns how many of the device's one-time keys the server still has.
 func (d *Device) PreKeys() int {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	return len(d.keys.oneTime)
 }
 
-// watchers lists the devices that subscribed to an account's presence. The caller holds mu.
+// watchers returns the devices that subscribed to an account's presence. The caller holds mu.
 func (n *Network) watchers(a *account) []*Device {
 	var out []*Device
 	for _, number := range slices.Sorted(maps.Keys(n.byNumber)) {

@@ -1,7 +1,7 @@
-// Package simnet is the other side of the wire: a WhatsApp-shaped network for one process, without a phone and without the internet.
+// Package simnet simulates the other side of the wire: a network like WhatsApp's within one process, without a phone or the internet.
 //
 // A Network is a server that an unmodified whatsmeow client pairs with and talks to: TLS, websocket, Noise and the binary codec,
-// accounts and their devices, pre-keys, groups, app state, queues of what is not acknowledged, and a media CDN. It routes stanzas
+// accounts and their devices, pre-keys, groups, app state, queues of unacknowledged stanzas, and a media CDN. It routes stanzas
 // and never looks into a message. A Phone is a person: device 0 of an account, a real whatsmeow client in this process, so that all
 // of the cryptography and every message's format are the real ones. Tests, the demo and the benchmark write to the bridge through
 // phones and make things go wrong through faults.
@@ -18,16 +18,16 @@
 //
 // Promises:
 //
-//   - It listens on loopback addresses only, prints nothing, and needs no package testing: the demo ships it.
-//   - Nothing is done by waiting for a while: every method that waits does so for an event and ends with its context.
+//   - It listens on loopback addresses only, prints nothing, and does not import testing: the demo ships it.
+//   - Nothing relies on sleeping: every method that waits does so for an event, and ends with its context.
 //   - What a device has not acknowledged is delivered again, in order, on its next connection.
 //   - All networks of a process share one Noise root key, made with the first of them: whatsmeow checks against a package variable,
-//     which New sets and which nobody may write again while clients run.
+//     which New sets and which must not be written again while clients run.
 //
 // Faults are methods of what they happen to: a Device (Drop, Freeze, Delay, Duplicate, CorruptMessages, IgnoreAcks, FailSends, FailLogins,
 // StreamError ..), the Network (Down, RefuseSockets, FailQueries ..), the CDN (Expire, Fail), a Phone (AnswerMedia, IgnoreRequests,
-// WithholdMapping, Disconnect). What a device was sent and has acknowledged is asked of the Device.
+// WithholdMapping, Disconnect). A Device tells what it was sent and what it has acknowledged.
 //
-// Not simulated: channels, communities, calls, profile pictures, and history asked for on demand. Where the real server's behaviour is
-// not known, the code says that it guesses.
+// Not simulated: channels, communities, calls, profile pictures, and history on demand. Where the real server's behaviour is
+// unknown, a comment says that the code guesses.
 package simnet

@@ -8,30 +8,30 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// SendFault is what happens to one message that a device sends.
+// SendFault makes one message that a device sends fail.
 type SendFault struct {
-	// Code refuses the message with an error; it goes nowhere.
+	// Code refuses the message with an error code; nobody receives it.
 	Code int
-	// LoseAck delivers the message and never tells the sender: an ambiguous time-out.
+	// LoseAck delivers the message and never acknowledges it: an ambiguous time-out.
 	LoseAck bool
-	// AckDelay delivers the message and tells the sender later.
+	// AckDelay delivers the message and acknowledges it later.
 	AckDelay time.Duration
-	// Skip lets so many messages pass before the fault.
+	// Skip lets this many messages pass before the fault.
 	Skip int
 }
 
-// IQFault is what happens to queries of a kind. The zero values of the conditions match everything.
+// IQFault makes queries fail. The zero values of the conditions match every query.
 type IQFault struct {
 	// Namespace is the query's xmlns, "w:g2" for groups or "usync" for users, say.
 	Namespace string
 	// Tag is the query's first child, "query" say.
 	Tag string
-	// Code and Text are the error that is answered, 429 and "rate-overlimit" say.
+	// Code and Text are the error of the answer, 429 and "rate-overlimit" say.
 	Code int
 	Text string
 	// Silent leaves the query unanswered.
 	Silent bool
-	// Times is how often it happens; 0 means until the faults are cleared.
+	// Times is how often the fault happens; 0 means until the faults are cleared.
 	Times int
 }
 
@@ -41,7 +41,7 @@ type iqFault struct {
 	left   int
 }
 
-// deviceFaults are what is to go wrong with a device. Network.mu guards them.
+// deviceFaults are the faults that a device is about to meet. Network.mu guards them.
 type deviceFaults struct {
 	delay         time.Duration
 	corruptBodies int
@@ -52,7 +52,7 @@ type deviceFaults struct {
 	logins        int
 }
 
-// nextSend takes the fault that the next message meets.
+// nextSend returns the fault that the next message meets, and uses it up.
 func (f *deviceFaults) nextSend() SendFault {
 	if len(f.sends) == 0 {
 		return SendFault{}
@@ -92,7 +92,7 @@ func (f *deviceFaults) ignoreAck(class string) bool {
 	return true
 }
 
-// alter damages the ciphertexts of a message that is to arrive undecryptable.
+// alter damages the ciphertexts of a message if CorruptMessages asks for it.
 func (f *deviceFaults) alter(node Node) Node {
 	if node.Tag != "message" || f.corruptBodies == 0 {
 		return node
@@ -110,10 +110,10 @@ func (f *deviceFaults) alter(node Node) Node {
 	return node
 }
 
-// refusal is how sockets are refused: with a status, or by hanging up.
+// refusal describes how sockets are refused: with a status, or by hanging up if that is 0.
 type refusal struct{ status int }
 
-// refused turns a client away before the websocket begins, if the network is told to.
+// refused turns a client away before the websocket begins, if RefuseSockets asks for it. It reports whether it did.
 func (n *Network) refused(w http.ResponseWriter) bool {
 	n.mu.Lock()
 	r := n.refusal
@@ -131,7 +131,7 @@ func (n *Network) refused(w http.ResponseWriter) bool {
 	return true
 }
 
-// iqFault finds what is to go wrong with a query. The caller holds mu.
+// iqFault returns the fault that a query meets, nil if there is none. The caller holds mu.
 func (n *Network) iqFault(d *Device, node *Node) *IQFault {
 	for i, fault := range n.iqFaults {
 		if fault.device != nil && fault.device != d || !fault.matches(node) {
@@ -155,35 +155,35 @@ func (f *IQFault) matches(node *Node) bool {
 	return f.Tag == "" || len(children) > 0 && children[0].Tag == f.Tag
 }
 
-// FailQueries makes queries of all devices go wrong.
+// FailQueries makes queries of all devices fail.
 func (n *Network) FailQueries(fault IQFault) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.iqFaults = append(n.iqFaults, &iqFault{IQFault: fault, left: fault.Times})
 }
 
-// ClearQueryFaults ends what FailQueries began, of the network and of all devices.
+// ClearQueryFaults removes the query faults of the network and of all devices.
 func (n *Network) ClearQueryFaults() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.iqFaults = nil
 }
 
-// RefuseSockets turns away whoever wants to connect a socket, with an HTTP status, or by hanging up if it is 0. The CDN goes on.
+// RefuseSockets refuses new sockets with an HTTP status, or by hanging up if it is 0. The CDN goes on.
 func (n *Network) RefuseSockets(status int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.refusal = &refusal{status: status}
 }
 
-// AcceptSockets ends what RefuseSockets began.
+// AcceptSockets ends RefuseSockets.
 func (n *Network) AcceptSockets() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.refusal = nil
 }
 
-// DropAll cuts all connections without a word; clients may come back at once.
+// DropAll cuts all connections without a stream error; clients may come back at once.
 func (n *Network) DropAll() { n.dropAll() }
 
 // Down takes the whole network down, sockets and CDN, until Up.
@@ -195,12 +195,12 @@ func (n *Network) Down() {
 // Up brings the network back.
 func (n *Network) Up() { n.listener.set(false) }
 
-// Drop cuts the device's connection without a word.
+// Drop cuts the device's connection without a stream error.
 func (d *Device) Drop() {
 	d.withConn(func(c *conn) { c.hangUp() })
 }
 
-// Freeze makes the connection half-open: the network neither reads nor writes, and says nothing. It ends with Thaw or Drop.
+// Freeze makes the connection half-open: the network neither reads nor writes. It ends with Thaw or Drop.
 func (d *Device) Freeze() {
 	d.withConn(func(c *conn) { c.freeze(true) })
 }
@@ -210,7 +210,7 @@ func (d *Device) Thaw() {
 	d.withConn(func(c *conn) { c.freeze(false) })
 }
 
-// withConn acts on the connection that the device has now, if it has one.
+// withConn calls act with the device's connection, if it has one.
 func (d *Device) withConn(act func(*conn)) {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
@@ -219,7 +219,7 @@ func (d *Device) withConn(act func(*conn)) {
 	}
 }
 
-// Delay holds back everything written to the device, batch by batch, now and after reconnections; 0 ends it.
+// Delay delays everything written to the device, batch by batch, also after reconnections; 0 ends it.
 func (d *Device) Delay(delay time.Duration) {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
@@ -231,7 +231,7 @@ func (d *Device) Delay(delay time.Duration) {
 	}
 }
 
-// CorruptFrames damages the next frames on the wire to the device; what was in them comes again on the next connection.
+// CorruptFrames damages the next frames to the device; their stanzas are delivered again on the next connection.
 func (d *Device) CorruptFrames(count int) {
 	d.withConn(func(c *conn) {
 		c.mu.Lock()
@@ -254,35 +254,35 @@ func (d *Device) Duplicate(count int) {
 	d.faults.duplicates += count
 }
 
-// IgnoreAcks loses the next acknowledgements of messages by the device, which come again on its next connection.
+// IgnoreAcks ignores the device's next acknowledgements of messages, which are then delivered again on its next connection.
 func (d *Device) IgnoreAcks(count int) {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	d.faults.ignoredAcks += count
 }
 
-// FailSends decides the fate of the next messages that the device sends, one fault each, in order.
+// FailSends makes the next messages that the device sends fail, one fault each, in order.
 func (d *Device) FailSends(faults ...SendFault) {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	d.faults.sends = append(d.faults.sends, faults...)
 }
 
-// FailQueries makes queries of this device go wrong.
+// FailQueries makes queries of this device fail.
 func (d *Device) FailQueries(fault IQFault) {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	d.net.iqFaults = append(d.net.iqFaults, &iqFault{IQFault: fault, device: d, left: fault.Times})
 }
 
-// FailLogins refuses the next logins of the device, so many times; a negative count goes on until ClearFaults.
+// FailLogins refuses the device's next logins, times of them; a negative number means until ClearFaults.
 func (d *Device) FailLogins(failure ConnectFailure, times int) {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	d.faults.login, d.faults.logins = failure, times
 }
 
-// ClearFaults ends all faults of the device but a freeze.
+// ClearFaults removes all faults of the device except a freeze.
 func (d *Device) ClearFaults() {
 	d.Delay(0)
 	d.net.mu.Lock()
@@ -291,18 +291,18 @@ func (d *Device) ClearFaults() {
 	d.net.iqFaults = slices.DeleteFunc(d.net.iqFaults, func(f *iqFault) bool { return f.device == d })
 }
 
-// StreamError sends a stream error of a code, 515 or 503 say, and hangs up.
+// StreamError sends a stream error with a code, 515 or 503 say, and hangs up.
 func (d *Device) StreamError(code string) {
 	d.withConn(func(c *conn) { c.sendLast(streamError(code, "")) })
 }
 
-// Replace tells the device that another client of its session has connected, and hangs up.
+// Replace ends the device's connection as if another client of its session had connected.
 func (d *Device) Replace() {
 	d.withConn(func(c *conn) { c.sendLast(streamError("", "replaced")) })
 }
 
-// WithholdMapping keeps the connection between an account's number and its LID secret, or reveals it: messages, groups and queries
-// then tell only one of the two. Whoever knows it already goes on knowing it.
+// WithholdMapping hides which LID belongs to the account's number, or shows it again: while hidden, messages, groups and queries
+// then show only one of the two. Clients that know it already are not affected.
 func (p *Phone) WithholdMapping(withheld bool) {
 	p.net.mu.Lock()
 	defer p.net.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// GroupOptions say what a new group is like.
+// GroupOptions describes a new group.
 type GroupOptions struct {
 	Subject string
 	Members []*Phone
@@ -70,7 +70,7 @@ func accountsOf(phones []*Phone) []*account {
 	return out
 }
 
-// Group finds a group that a client has made, say.
+// Group returns a group by its JID, for example one that a client has created.
 func (n *Network) Group(jid types.JID) (*Group, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -78,10 +78,10 @@ func (n *Network) Group(jid types.JID) (*Group, bool) {
 	return &Group{net: n, jid: jid.ToNonAD()}, ok
 }
 
-// JID is the group's address.
+// JID returns the group's address.
 func (g *Group) JID() types.JID { return g.jid }
 
-// Members lists the members in the group's own form, in the order in which they came.
+// Members returns the members in the group's own form, in the order in which they came.
 func (g *Group) Members() []types.JID {
 	g.net.mu.Lock()
 	defer g.net.mu.Unlock()
@@ -93,7 +93,7 @@ func (g *Group) Members() []types.JID {
 	return out
 }
 
-// Name is the subject that the group has now.
+// Name returns the group's present subject.
 func (g *Group) Name() string {
 	g.net.mu.Lock()
 	defer g.net.mu.Unlock()
@@ -162,17 +162,17 @@ func (g *Group) SetTopic(ctx context.Context, by *Phone, topic string) error {
 	return g.change(ctx, by, Node{Tag: "description", Content: []Node{{Tag: "body", Content: []byte(topic)}}})
 }
 
-// SetAnnounce says whether only admins may write.
+// SetAnnounce sets whether only admins may write.
 func (g *Group) SetAnnounce(ctx context.Context, by *Phone, announce bool) error {
 	return g.change(ctx, by, Node{Tag: either(announce, "announcement", "not_announcement")})
 }
 
-// SetLocked says whether only admins may change the group's name and description.
+// SetLocked sets whether only admins may change the group's name and description.
 func (g *Group) SetLocked(ctx context.Context, by *Phone, locked bool) error {
 	return g.change(ctx, by, Node{Tag: either(locked, "locked", "unlocked")})
 }
 
-// SetEphemeral says after how many seconds messages disappear, 0 for never.
+// SetEphemeral sets after how many seconds messages disappear, 0 for never.
 func (g *Group) SetEphemeral(ctx context.Context, by *Phone, seconds uint32) error {
 	if seconds == 0 {
 		return g.change(ctx, by, Node{Tag: "not_ephemeral"})

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// answerGroups answers a w:g2 query: to one group, or to the group server.
+// answerGroups handles a w:g2 query to one group, or to the group server.
 func (n *Network) answerGroups(c *conn, d *Device, node *Node) {
 	to := jidOf(node, "to")
 	children := node.GetChildren()
@@ -33,7 +33,7 @@ func (n *Network) answerGroups(c *conn, d *Device, node *Node) {
 	}
 }
 
-// answerGroupServer is what does not concern one group that the account is in already.
+// answerGroupServer handles the queries that do not concern a group of the account's.
 func (n *Network) answerGroupServer(d *Device, request *Node) answer {
 	switch request.Tag {
 	case "participating":
@@ -96,7 +96,7 @@ func (n *Network) joinByInvite(a *account, code string) answer {
 	return refuse(406, "not-acceptable")
 }
 
-// changeGroup makes a change that a member asks for, if he may.
+// changeGroup makes a change that a member asks for, if the member may.
 func (n *Network) changeGroup(g *group, by *account, request *Node) answer {
 	mayManage := g.members[by].isAdmin()
 	mayEdit := mayManage || !g.locked
@@ -127,7 +127,7 @@ func (n *Network) changeGroup(g *group, by *account, request *Node) answer {
 	return result()
 }
 
-// apply changes a setting and returns what is announced.
+// apply changes a setting and returns the change to announce.
 func (g *group) apply(by *account, request *Node) (change Node, ok bool) {
 	change = Node{Tag: request.Tag, Attrs: attrs{}}
 	switch request.Tag {
@@ -150,7 +150,7 @@ func (g *group) apply(by *account, request *Node) (change Node, ok bool) {
 	return change, true
 }
 
-// describe changes the description, unless somebody else has changed it since the caller looked.
+// describe changes the description, unless another member has changed it since.
 func (g *group) describe(by *account, request *Node) (change Node, ok bool) {
 	if prev := text(request, "prev"); prev != "" && prev != g.topicID {
 		return Node{}, false
@@ -178,7 +178,7 @@ func (n *Network) inviteCode(g *group, mayManage bool) answer {
 	return result(Node{Tag: "invite", Attrs: attrs{"code": g.invite}})
 }
 
-// changeMembers answers with the same tag, one entry for each who was named.
+// changeMembers applies a change of members. Its answer has the request's tag, and one entry for each member named.
 func (n *Network) changeMembers(g *group, by *account, request *Node) answer {
 	var named []*account
 	var entries []Node
@@ -207,7 +207,7 @@ func (n *Network) applyMembers(g *group, by *account, change string, named []*ac
 	}
 }
 
-// addMembers tells old members who came, and those who came about the whole group.
+// addMembers adds members. It announces them to the old ones, and the whole group to them.
 func (n *Network) addMembers(g *group, by *account, named []*account, reason string) {
 	var fresh []*account
 	old := g.sorted()

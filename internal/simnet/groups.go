@@ -47,7 +47,7 @@ func (m *member) kind() string {
 
 func (g *group) jid() types.JID { return types.NewJID(g.id, types.GroupServer) }
 
-// form is the server name of the JIDs by which the group calls its members.
+// form returns the server name of the JIDs by which the group knows its members.
 func (g *group) form() string {
 	if g.lidMode {
 		return types.HiddenUserServer
@@ -55,7 +55,7 @@ func (g *group) form() string {
 	return types.DefaultUserServer
 }
 
-// sorted lists the members in the order in which they came.
+// sorted returns the members in the order in which they came.
 func (g *group) sorted() []*account { return g.memberOrder }
 
 func (g *group) add(a *account, m *member) {
@@ -83,7 +83,7 @@ func (g *group) participantNode(a *account) Node {
 	return out
 }
 
-// node describes the whole group.
+// node returns the description of the whole group.
 func (g *group) node() Node {
 	a := attrs{
 		// A string without the server: whatsmeow adds that itself.
@@ -130,13 +130,13 @@ func (g *group) settings() []Node {
 	return out
 }
 
-// bump makes a new version of the group and names both.
+// bump starts a new version of the group and returns the attributes for both.
 func (g *group) bump() attrs {
 	g.version++
 	return attrs{"v_id": strconv.Itoa(g.version), "prev_v_id": strconv.Itoa(g.version - 1)}
 }
 
-// announceChange tells all devices of all members, and of those who have just gone, what somebody changed.
+// announceChange notifies all devices of all members, and of alsoTo, of a change.
 func (n *Network) announceChange(g *group, by *account, change Node, alsoTo ...*account) {
 	for _, who := range slices.Concat(g.sorted(), alsoTo) {
 		n.pushChange(g, by, who, change)
@@ -159,7 +159,7 @@ func (n *Network) pushChange(g *group, by, to *account, change Node) {
 	}
 }
 
-// announceBirth tells members about a group that is new to them.
+// announceBirth notifies members of a group that is new to them.
 func (n *Network) announceBirth(g *group, by *account, key string, to ...*account) {
 	create := Node{Tag: "create", Attrs: attrs{"type": "new"}, Content: []Node{g.node()}}
 	set(create.Attrs, "key", key)
@@ -168,7 +168,7 @@ func (n *Network) announceBirth(g *group, by *account, key string, to ...*accoun
 	}
 }
 
-// newGroup enters a group; an empty id makes one. The caller holds mu.
+// newGroup registers a group; an empty id means a generated one. The caller holds mu.
 func (n *Network) newGroup(creator *account, id, subject string, lidMode bool, members []*account) *group {
 	now := time.Now()
 	if id == "" {
@@ -189,7 +189,7 @@ func (n *Network) newGroup(creator *account, id, subject string, lidMode bool, m
 	return g
 }
 
-// groupsOf lists the groups that an account is in, oldest first.
+// groupsOf returns the groups that an account is in, oldest first.
 func (n *Network) groupsOf(a *account) []*group {
 	var out []*group
 	for _, id := range slices.Sorted(maps.Keys(n.groups)) {

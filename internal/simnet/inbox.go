@@ -10,7 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types/events"
 )
 
-// inbox is everything that a phone's client reported, and who waits for more.
+// inbox holds everything that a phone's client has reported, and wakes those who wait for more.
 type inbox struct {
 	// mu guards everything below.
 	mu       sync.Mutex
@@ -36,7 +36,7 @@ type Received struct {
 	Phone *Phone
 }
 
-// Text is the text of a message: its text, its caption, or "".
+// Text returns the text or the caption of the message, or "".
 func (r *Received) Text() string { return textOf(r.Message.Message) }
 
 func textOf(msg *waE2E.Message) string {
@@ -55,7 +55,7 @@ func textOf(msg *waE2E.Message) string {
 	return ""
 }
 
-// handle is the phone's event handler. It never refuses an event.
+// handle handles the events of the phone's client. It never refuses one.
 func (p *Phone) handle(event any) {
 	if message, ok := event.(*events.Message); ok {
 		if onlyKeys(message.Message) {
@@ -84,7 +84,7 @@ func (p *Phone) handle(event any) {
 	p.inbox.wake()
 }
 
-// onlyKeys says whether a message carries nothing but the key of a group: whatsmeow reports that as a message of its own.
+// onlyKeys reports whether a message carries only the key of a group, which whatsmeow reports as a separate message.
 func onlyKeys(msg *waE2E.Message) bool {
 	if msg.GetSenderKeyDistributionMessage() == nil {
 		return false
@@ -126,7 +126,7 @@ func (p *Phone) receive(r *Received) {
 	}
 }
 
-// serveHandlers calls the handlers off the path of reception, one message after the other.
+// serveHandlers calls the handlers, one message after the other. It runs on its own goroutine, so that handlers may block.
 func (p *Phone) serveHandlers() {
 	for {
 		r, handlers := p.inbox.nextPending()
@@ -151,7 +151,7 @@ func (i *inbox) nextPending() (*Received, []func(*Phone, *Received)) {
 	return next, slices.Clone(i.handlers)
 }
 
-// wake tells everybody who waits. The caller holds mu.
+// wake wakes everybody who waits. The caller holds mu.
 func (i *inbox) wake() {
 	if i.waiters > 0 {
 		close(i.changed)
@@ -159,7 +159,7 @@ func (i *inbox) wake() {
 	}
 }
 
-// OnMessage has a function called for every message that comes from now on, one after the other, off the path of reception: it may
+// OnMessage registers a function to be called for every later message, one after the other, on its own goroutine: it may
 // send and wait.
 func (p *Phone) OnMessage(handle func(*Phone, *Received)) {
 	p.inbox.mu.Lock()
@@ -167,7 +167,7 @@ func (p *Phone) OnMessage(handle func(*Phone, *Received)) {
 	p.inbox.handlers = append(p.inbox.handlers, handle)
 }
 
-// awaitIn waits for the first element that matches of a list that only grows.
+// awaitIn waits for the first matching element of a list that only grows.
 func awaitIn[T any](ctx context.Context, p *Phone, list func(*inbox) []T, match func(T) bool) (found T, err error) {
 	i := p.inbox
 	i.mu.Lock()
@@ -194,7 +194,7 @@ func awaitIn[T any](ctx context.Context, p *Phone, list func(*inbox) []T, match 
 	}
 }
 
-// Received waits for a message that has come already or is to come.
+// Received waits for a matching message. One that has already come counts.
 func (p *Phone) Received(ctx context.Context, match func(*Received) bool) (*Received, error) {
 	return awaitIn(ctx, p, func(i *inbox) []*Received { return i.messages }, match)
 }
@@ -209,7 +209,7 @@ func (p *Phone) ReceivedID(ctx context.Context, id types.MessageID) (*Received, 
 	return p.Received(ctx, func(r *Received) bool { return r.Info.ID == id })
 }
 
-// Event waits for an event other than a message, of any type that whatsmeow has.
+// Event waits for an event other than a message, of any of whatsmeow's types.
 func (p *Phone) Event(ctx context.Context, match func(any) bool) (any, error) {
 	return awaitIn(ctx, p, func(i *inbox) []any { return i.others }, match)
 }
@@ -233,21 +233,21 @@ func sameReceipt(got, want types.ReceiptType) bool {
 	return got == want
 }
 
-// Messages lists what the phone has received so far, in order.
+// Messages returns the messages that the phone has received so far, in order.
 func (p *Phone) Messages() []*Received {
 	p.inbox.mu.Lock()
 	defer p.inbox.mu.Unlock()
 	return slices.Clone(p.inbox.messages)
 }
 
-// Events lists everything else that the phone's client reported so far.
+// Events returns everything else that the phone's client has reported so far.
 func (p *Phone) Events() []any {
 	p.inbox.mu.Lock()
 	defer p.inbox.mu.Unlock()
 	return slices.Clone(p.inbox.others)
 }
 
-// Forget empties the lists of what was received, for long runs.
+// Forget discards everything received so far, for long runs.
 func (p *Phone) Forget() {
 	p.inbox.mu.Lock()
 	defer p.inbox.mu.Unlock()

@@ -15,13 +15,13 @@ import (
 type Waiting struct {
 	Class, ID, Type string
 	Chat, Sender    types.JID
-	// OnWire says that it was sent on the present connection; Deliveries how often it was sent at all.
+	// OnWire means that it was sent on the present connection. Deliveries counts how often it was sent.
 	OnWire     bool
 	Deliveries int
 	Since      time.Time
 }
 
-// Waiting lists what the device has not acknowledged, in order.
+// Waiting returns the stanzas that the device has not acknowledged, in order.
 func (d *Device) Waiting() []Waiting {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
@@ -38,14 +38,14 @@ func (d *Device) Waiting() []Waiting {
 	return out
 }
 
-// Acknowledged lists everything that the device has acknowledged, in the order of the acknowledgements.
+// Acknowledged returns the stanzas that the device has acknowledged, in the order of the acknowledgements.
 func (d *Device) Acknowledged() []Acknowledged {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	return slices.Clone(d.queue.history)
 }
 
-// AcknowledgedMessages is Acknowledged for messages alone, without those between the devices of the account itself.
+// AcknowledgedMessages returns only messages, without those between the devices of the account.
 func (d *Device) AcknowledgedMessages() []Acknowledged {
 	return slices.DeleteFunc(d.Acknowledged(), func(a Acknowledged) bool {
 		return a.Class != "message" || a.Peer
@@ -59,7 +59,7 @@ func (d *Device) ForgetAcknowledged() {
 	d.queue.history = nil
 }
 
-// Queue counts what the device has not acknowledged, and how much of that is on the wire.
+// Queue returns how many stanzas the device has not acknowledged, and how many of them are on the wire.
 func (d *Device) Queue() (waiting, onWire int) {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
@@ -111,12 +111,12 @@ func (d *Device) WaitOnline(ctx context.Context) error {
 	return d.wait(ctx, "come online", func() bool { return d.active })
 }
 
-// WaitLogins waits until the device has logged in so many times.
+// WaitLogins waits until the device has logged in count times.
 func (d *Device) WaitLogins(ctx context.Context, count int) error {
 	return d.wait(ctx, "log in", func() bool { return d.counters.Logins >= count })
 }
 
-// WaitCounters waits until the device's counters are as wanted.
+// WaitCounters waits until wanted returns true for the device's counters.
 func (d *Device) WaitCounters(ctx context.Context, wanted func(Counters) bool) error {
 	return d.wait(ctx, "reach some counters", func() bool { return wanted(d.counters) })
 }
@@ -131,7 +131,7 @@ func (d *Device) WaitRemoved(ctx context.Context) error {
 	return d.wait(ctx, "be unlinked", func() bool { return d.removed })
 }
 
-// WaitSynced waits until a new companion has acknowledged what its phone sent to welcome it, key share and history, and has asked for
+// WaitSynced waits until a new companion has acknowledged its phone's welcome, key share and history, and has asked for
 // all of the app state.
 func (d *Device) WaitSynced(ctx context.Context) error {
 	return d.wait(ctx, "sync", func() bool {
@@ -155,12 +155,12 @@ func (d *Device) wait(ctx context.Context, what string, done func() bool) error 
 	return nil
 }
 
-// WaitPairing waits until some client asks for a pairing code for a number.
+// WaitPairing waits until a client asks for a pairing code for the phone's number.
 func (p *Phone) WaitPairing(ctx context.Context) error {
 	return p.net.wait(ctx, func() bool { return p.codePairing() != nil })
 }
 
-// Burst has phones send texts to one chat, as fast as they can, each its share in order. It returns the ids by index of the text.
+// Burst makes phones send texts to one chat as fast as they can, each its share in order. It returns the ids by index of the text.
 func Burst(ctx context.Context, phones []*Phone, to types.JID, count int, text func(i int) string, opts ...SendOption) ([]types.MessageID, error) {
 	ids := make([]types.MessageID, count)
 	errs := make([]error, len(phones))
@@ -183,7 +183,7 @@ func Burst(ctx context.Context, phones []*Phone, to types.JID, count int, text f
 	return ids, nil
 }
 
-// WaitPreKeys waits until the server has at least so many one-time keys of the device.
+// WaitPreKeys waits until the server has at least count one-time keys of the device.
 func (d *Device) WaitPreKeys(ctx context.Context, count int) error {
 	return d.wait(ctx, "upload keys", func() bool { return len(d.keys.oneTime) >= count })
 }

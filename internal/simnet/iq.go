@@ -30,7 +30,7 @@ var (
 	itemNotFound = refuse(404, "item-not-found")
 )
 
-// handleIQ answers a query. The caller holds mu.
+// handleIQ handles a query. The caller holds mu.
 func (n *Network) handleIQ(c *conn, node *Node) {
 	kind := text(node, "type")
 	if kind == "result" || kind == "error" {
@@ -51,7 +51,7 @@ func (n *Network) handleIQ(c *conn, node *Node) {
 	n.answerPaired(c, c.device, node)
 }
 
-// answerPaired is every query that a linked device may ask.
+// answerPaired handles the queries that a linked device may make.
 func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
 	set := text(node, "type") == "set"
 	switch text(node, "xmlns") {
@@ -89,7 +89,7 @@ func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
 	}
 }
 
-// reply answers a query of a client.
+// reply sends a client the answer to a query.
 func (c *conn) reply(query *Node, a answer) {
 	from, asked := query.Attrs["to"].(types.JID)
 	if !asked {
@@ -111,7 +111,7 @@ func (n *Network) Unknown() map[string]int {
 	return maps.Clone(n.unknown)
 }
 
-// answerCompanion is about the linking of devices, asked by one that is linked.
+// answerCompanion handles a linked device's queries about the linking of devices.
 func (n *Network) answerCompanion(c *conn, d *Device, node *Node) {
 	remove, ok := child(node, "remove-companion-device")
 	if !ok {

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// leases keep a phone from encrypting and decrypting at once. whatsmeow loads a Signal session, changes it and stores it with no
-// lock around: two that overlap use one message key twice, and a message is lost. So whoever loads a session holds the lease until
-// he has stored it, and a decryption holds it from end to end.
+// leases keep a phone from encrypting and decrypting at the same time. whatsmeow loads a Signal session, changes it and stores it under
+// no lock: two operations that overlap use one message key twice, and a message is lost. So the lease is held from loading a session
+// until it is stored, and during a whole decryption.
 //
-// Sends and decryptions carry their own lease in the context. What comes without one is whatsmeow answering a retry receipt on a
-// goroutine of its own.
+// Sends and decryptions carry their lease in the context. A call without one is whatsmeow answering a retry receipt on a separate
+// goroutine.
 type leases struct {
 	lock chan struct{}
 	// mu guards stray: the lease of the answers to retry receipts, which are handled one at a time.
@@ -26,7 +26,7 @@ type lease struct {
 	mu    sync.Mutex
 	held  bool
 	timer *time.Timer
-	// whole means that the holder gives it back himself, at the end.
+	// whole means that storing a session does not give it back: the holder does at the end.
 	whole bool
 }
 
@@ -42,7 +42,7 @@ func leaseOf(ctx context.Context) *lease {
 	return l
 }
 
-// hold takes the lease for as long as release is not called.
+// hold takes the lease until release is called.
 func (s *leases) hold(ctx context.Context) (held context.Context, release func()) {
 	if own := leaseOf(ctx); own != nil && own.whole {
 		return ctx, func() {}
@@ -58,7 +58,7 @@ func (s *leases) forSend(ctx context.Context) (sending context.Context, done fun
 	return context.WithValue(ctx, leaseKey{}, l), l.giveBack
 }
 
-// load is called before a session is read.
+// load takes the lease before a session is read.
 func (s *leases) load(ctx context.Context) {
 	if l := leaseOf(ctx); l != nil {
 		l.take()
@@ -74,7 +74,7 @@ func (s *leases) load(ctx context.Context) {
 	s.mu.Unlock()
 }
 
-// stored is called after a session was written.
+// stored gives the lease back after a session was written.
 func (s *leases) stored(ctx context.Context) {
 	if l := leaseOf(ctx); l != nil {
 		if !l.whole {

@@ -36,7 +36,7 @@ var (
 	ErrClientGone = errors.New("the client hung up while it was being linked")
 )
 
-// RefusedError says that the client refused to be linked, with the code it gave: its own check failed, or it wants another account.
+// RefusedError means that the client refused to be linked, with the code it gave: its own check failed, or it wants another account.
 type RefusedError struct {
 	Code int
 	Text string
@@ -46,7 +46,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the client refused to be linked: %d %s", e.Code, e.Text)
 }
 
-// EnterPairingCode types the code that a client shows into the phone and returns the new device once it is linked.
+// EnterPairingCode enters the code that a client shows on the phone and returns the new device once it is linked.
 // The device is not synced then: see WaitSynced.
 func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, error) {
 	code = strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(code), "-", ""))
@@ -78,7 +78,7 @@ func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, err
 	return p.link(ctx, waiting, secret, request.display)
 }
 
-// waitingForCode finds the client that asked for a code for this number last.
+// waitingForCode returns the client that asked for a code for this number last.
 func (p *Phone) waitingForCode() (*pairing, error) {
 	p.net.mu.Lock()
 	defer p.net.mu.Unlock()
@@ -94,7 +94,7 @@ func (p *Phone) waitingForCode() (*pairing, error) {
 	return latest, nil
 }
 
-// codePairing is the client that asked for a code for this number last, nil if there is none. The caller holds Network.mu.
+// codePairing returns the client that asked for a code for this number last, nil if there is none. The caller holds Network.mu.
 func (p *Phone) codePairing() (latest *pairing) {
 	for _, candidate := range p.net.pairings {
 		if candidate.code == nil || candidate.code.number != p.account.number || candidate.gone() {
@@ -107,7 +107,7 @@ func (p *Phone) codePairing() (latest *pairing) {
 	return latest
 }
 
-// finishByCode waits for the client's key bundle and derives the secret from it. Only here does a wrong code show.
+// finishByCode waits for the client's key bundle and derives the secret from it. A wrong code is noticed only here.
 func (p *Phone) finishByCode(ctx context.Context, waiting *pairing, own *keys.KeyPair, ephemeral [32]byte) ([]byte, error) {
 	bundle, err := await(ctx, waiting, waiting.finished)
 	if err != nil {
@@ -179,7 +179,7 @@ func wrapPublic(code string, public [32]byte) ([]byte, error) {
 	return wrapped, nil
 }
 
-// ScanQR holds the phone's camera before a client's QR code and returns the new device once it is linked.
+// ScanQR scans a client's QR code with the phone and returns the new device once it is linked.
 func (p *Phone) ScanQR(ctx context.Context, qr string) (*Device, error) {
 	_, fields, found := strings.Cut(qr, "#")
 	if !found {
@@ -235,7 +235,7 @@ func (p *Phone) link(ctx context.Context, waiting *pairing, secret []byte, displ
 		return nil, err
 	}
 	p.adopt(waiting, d)
-	// Whoever writes from now on is to know the new device.
+	// Everybody who writes from now on must know the new device.
 	return d, p.net.settle(ctx, p.net.allPhones())
 }
 
@@ -254,7 +254,7 @@ func (p *Phone) reserve(waiting *pairing, display string) (*Device, error) {
 	}, nil
 }
 
-// signIdentity is the account's word that a device is its own.
+// signIdentity signs a device's identity with the account's key.
 func (p *Phone) signIdentity(d *Device, secret []byte) ([]byte, error) {
 	details, err := proto.Marshal(&waAdv.ADVDeviceIdentity{
 		RawID:     proto.Uint32(uint32(d.number) + 1000),
@@ -294,7 +294,7 @@ func (n *Network) sendPairSuccess(waiting *pairing, d *Device, identity []byte) 
 	}, Content: []Node{{Tag: "pair-success", Content: content}}})
 }
 
-// adopt enters the device into the account and sends the client off to log in.
+// adopt adds the device to the account and makes the client log in.
 func (p *Phone) adopt(waiting *pairing, d *Device) {
 	n := p.net
 	n.mu.Lock()
@@ -304,11 +304,11 @@ func (p *Phone) adopt(waiting *pairing, d *Device) {
 	n.devicesChanged(d.account)
 	n.notify()
 	waiting.conn.send(streamError("515", ""))
-	// whatsmeow hangs up by itself; a client that does not is helped along.
+	// whatsmeow hangs up by itself. The server does for a client that does not.
 	n.hangUpLater(waiting.conn, time.Second)
 }
 
-// LinkedDevices lists the account's companions, as the phone shows them.
+// LinkedDevices returns the account's companions, as the phone lists them.
 func (p *Phone) LinkedDevices() []*Device {
 	p.net.mu.Lock()
 	defer p.net.mu.Unlock()
@@ -321,7 +321,7 @@ func (p *Phone) LinkedDevices() []*Device {
 	return out
 }
 
-// Unlink takes a companion off the account: it is told so, now or when it connects next.
+// Unlink removes a companion from the account. It is told so now, or when it connects next.
 func (p *Phone) Unlink(d *Device) {
 	p.net.mu.Lock()
 	defer p.net.mu.Unlock()

@@ -65,7 +65,7 @@ func certificate(serial int64, name string) *x509.Certificate {
 	}
 }
 
-// serve starts the one HTTPS server that carries both the sockets and the CDN.
+// serve starts the HTTPS server for both the sockets and the CDN.
 func (n *Network) serve() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/ws/chat", n.acceptSocket)
@@ -74,7 +74,7 @@ func (n *Network) serve() {
 		Handler:           mux,
 		ReadHeaderTimeout: 30 * time.Second,
 		ErrorLog:          stdlog.New(io.Discard, "", 0),
-		// No HTTP/2: a websocket needs a connection of its own.
+		// No HTTP/2: a websocket needs a separate connection.
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
 	secure := tls.NewListener(n.listener, &tls.Config{
@@ -85,7 +85,7 @@ func (n *Network) serve() {
 	n.running.start(func() { _ = n.server.Serve(secure) })
 }
 
-// gate is a listener that can be made to hang up on everybody: a network that is down.
+// gate is a listener that can hang up on everybody, as a network that is down.
 type gate struct {
 	net.Listener
 	// mu guards down and open.
@@ -98,7 +98,7 @@ func newGate(l net.Listener) *gate {
 	return &gate{Listener: l, open: make(map[net.Conn]struct{})}
 }
 
-// Accept hangs up on whoever calls while the gate is down.
+// Accept waits for a connection. It hangs up on those that come while the gate is down.
 func (g *gate) Accept() (net.Conn, error) {
 	for {
 		c, err := g.Listener.Accept()
@@ -134,7 +134,7 @@ func (g *gate) set(down bool) {
 	}
 }
 
-// refuse turns away whoever calls from now on, and leaves the others alone.
+// refuse turns away new connections and keeps the existing ones.
 func (g *gate) refuse() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Media is a file as a person sends it. What is zero is left out of the message.
+// Media is a file as a person sends it. Zero fields are left out of the message.
 type Media struct {
 	Data      []byte
 	Mimetype  string
@@ -32,7 +32,7 @@ type Media struct {
 	Thumbnail []byte
 }
 
-// optional is a pointer to a value, or nil for the zero value.
+// optional returns a pointer to a value, or nil for the zero value.
 func optional[T comparable](v T) *T {
 	var zero T
 	if v == zero {
@@ -164,9 +164,9 @@ type MediaAnswer int
 const (
 	// MediaReupload uploads the file again.
 	MediaReupload MediaAnswer = iota
-	// MediaGone says that the file is not on the phone any more, in the clear.
+	// MediaGone says, unencrypted, that the phone no longer has the file.
 	MediaGone
-	// MediaNotFound says so in an encrypted answer.
+	// MediaNotFound says the same in an encrypted answer.
 	MediaNotFound
 	// MediaGeneralError says that something went wrong.
 	MediaGeneralError
@@ -188,7 +188,7 @@ func (p *Phone) ReuploadTo(directPath string) {
 	p.mediaPath = directPath
 }
 
-// mediaRequested answers a companion that asks for a file. The caller holds Network.mu.
+// mediaRequested handles a companion's request for a file. The caller holds Network.mu.
 func (p *Phone) mediaRequested(d *Device, node *Node) {
 	request := *node
 	rmr, ok := child(node, "rmr")

@@ -108,7 +108,7 @@ func (m *memory) do(f func()) error {
 	return nil
 }
 
-// PutDevice has nothing to do: the phone holds its device.
+// PutDevice does nothing: the phone holds its device.
 func (m *memory) PutDevice(context.Context, *store.Device) error { return nil }
 
 // DeleteDevice waits until nobody is in the store: whatsmeow then takes it away from the device with no lock around.

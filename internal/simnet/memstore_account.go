@@ -76,7 +76,7 @@ func (m *memory) GetAppStateMutationMAC(_ context.Context, name string, indexMAC
 	return locked(m, func() []byte { return m.macs[[2]string{name, string(indexMAC)}] }), nil
 }
 
-// changeContact changes one entry and says what it was.
+// changeContact changes one entry and returns what it was.
 func (m *memory) changeContact(user types.JID, change func(*types.ContactInfo)) (before types.ContactInfo) {
 	return locked(m, func() types.ContactInfo {
 		before := m.contacts[user]
@@ -170,13 +170,13 @@ func (m *memory) PutMessageSecret(_ context.Context, chat, sender types.JID, id 
 	})
 }
 
-// GetMessageSecret finds a secret whichever form of the chat it was stored under.
+// GetMessageSecret returns a secret, in whichever form of the chat it was stored.
 func (m *memory) GetMessageSecret(_ context.Context, chat, _ types.JID, id types.MessageID) ([]byte, types.JID, error) {
 	found := locked(m, func() storedSecret { return m.secrets[secretKey{m.canonical(chat), id}] })
 	return found.secret, found.sender, nil
 }
 
-// canonical names a chat by its LID where that is known. The caller holds mu.
+// canonical returns a chat's LID if it is known, else the chat itself. The caller holds mu.
 func (m *memory) canonical(chat types.JID) types.JID {
 	chat = chat.ToNonAD()
 	if lid := m.pnToLID[chat.User]; chat.Server == types.DefaultUserServer && lid != "" {

@@ -24,8 +24,8 @@ func (n *Network) handleMessage(d *Device, node *Node) {
 	n.notify()
 }
 
-// route hands a message on. It answers the hash of the devices that should have been addressed where others were, and an error
-// code for a message that goes nowhere.
+// route delivers a message. It returns the hash of the devices that should have been addressed if others were, and an error
+// code for a message that is not delivered.
 func (n *Network) route(d *Device, node *Node) (phash string, code int) {
 	to := jidOf(node, "to")
 	switch {
@@ -41,7 +41,7 @@ func (n *Network) route(d *Device, node *Node) (phash string, code int) {
 	return n.routeDirect(d, node, to)
 }
 
-// ackMessage tells the sender that the server has the message, now, later or never.
+// ackMessage acknowledges a message to its sender, at once, later or never, as the fault asks.
 func (n *Network) ackMessage(d *Device, node *Node, phash string, fault SendFault) {
 	if fault.LoseAck || d.conn == nil || text(node, "device_fanout") == "false" {
 		return
@@ -58,14 +58,14 @@ func (n *Network) ackMessage(d *Device, node *Node, phash string, fault SendFaul
 	d.conn.send(ack)
 }
 
-// isResend recognises the answer to a retry receipt: one ciphertext for one device.
+// isResend reports whether a message answers a retry receipt: it has one ciphertext for one device.
 func isResend(node *Node) bool {
 	_, fanout := child(node, "participants")
 	enc, direct := child(node, "enc")
 	return direct && !fanout && text(enc, "type") != "skmsg"
 }
 
-// addressed maps the devices of a fan-out to their ciphertexts. A note to oneself lists its devices twice: the first counts.
+// addressed returns the ciphertexts of a fan-out by device. A note to oneself lists its devices twice: the first entry counts.
 func (n *Network) addressed(node *Node) map[*Device]*Node {
 	participants, ok := child(node, "participants")
 	if !ok {
@@ -103,7 +103,7 @@ func (n *Network) routeDirect(d *Device, node *Node, to types.JID) (phash string
 	return n.directHash(d, chat, node, to), 0
 }
 
-// directHash is the hash of the devices that a message should have gone to, if it went to others.
+// directHash returns the hash of the devices that a message should have gone to, if it went to others.
 func (n *Network) directHash(d *Device, chat *account, node *Node, to types.JID) string {
 	if chat == d.account {
 		return ""
@@ -121,7 +121,7 @@ func (n *Network) directHash(d *Device, chat *account, node *Node, to types.JID)
 	return ""
 }
 
-// form is the one in which the others see the sender: the one asked for by the sending phone, else the one of `to`.
+// form returns the form in which the others see the sender: the one that the sending phone wishes, else that of `to`.
 func (a *account) form(node *Node, mirrored string) string {
 	if form := a.wishes[text(node, "id")].form; form != "" {
 		return form
@@ -132,7 +132,7 @@ func (a *account) form(node *Node, mirrored string) string {
 	return types.DefaultUserServer
 }
 
-// directNode is a message of a chat between two as one device of either of them gets it.
+// directNode returns a message between two accounts as one device of either gets it.
 func (n *Network) directNode(d, target *Device, chat *account, form string, node *Node, enc Node) Node {
 	a := attrs{"from": d.jid(form), "id": text(node, "id"), "t": d.account.timeOf(node), "type": text(node, "type")}
 	set(a, "edit", text(node, "edit"))
@@ -146,7 +146,7 @@ func (n *Network) directNode(d, target *Device, chat *account, form string, node
 	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, enc)}
 }
 
-// timeOf is the time that a message bears: now, or what its phone asked for.
+// timeOf returns the time of a message: the one that its phone wishes, or now.
 func (a *account) timeOf(node *Node) string {
 	if at := a.wishes[text(node, "id")].at; !at.IsZero() {
 		return strconv.FormatInt(at.Unix(), 10)
@@ -161,7 +161,7 @@ func shortForm(form string) string {
 	return "pn"
 }
 
-// contentFor is what a device gets of a message: its ciphertexts, the sender's identity if a session begins, and the rest
+// contentFor returns the parts of a message for a device: its ciphertexts, the sender's identity if a session begins, and the rest
 // that is not for the server.
 func (n *Network) contentFor(d, target *Device, node *Node, encs ...Node) []Node {
 	if hidden := d.account.wishes[text(node, "id")].hidden; hidden != "" && target.number != 0 {
@@ -230,7 +230,7 @@ func (n *Network) routeResend(d *Device, node *Node, to types.JID) int {
 	return 0
 }
 
-// groupNode is a message of a group as one device gets it.
+// groupNode returns a group message as one device gets it.
 func (n *Network) groupNode(d, target *Device, chat types.JID, form string, node *Node, encs ...Node) Node {
 	if g := n.groups[chat.User]; g != nil && chat.Server == types.GroupServer {
 		form = g.form()
@@ -245,7 +245,7 @@ func (n *Network) groupNode(d, target *Device, chat types.JID, form string, node
 	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, encs...)}
 }
 
-// routeGroup delivers to all devices of all members; who has no ciphertext of its own gets the group's and will ask again.
+// routeGroup delivers to all devices of all members. A device without a ciphertext for itself gets the group's, and will ask again.
 func (n *Network) routeGroup(d *Device, node *Node, to types.JID) (phash string, code int) {
 	g := n.groups[to.User]
 	if g == nil {
@@ -289,7 +289,7 @@ func childOfType(node *Node, tag, kind string) (*Node, bool) {
 	return nil, false
 }
 
-// routeStatus delivers a status update to everybody whom the sender encrypted it for.
+// routeStatus delivers a status update to the devices that the sender encrypted it for.
 func (n *Network) routeStatus(d *Device, node *Node) int {
 	common, ok := childOfType(node, "enc", "skmsg")
 	if !ok {

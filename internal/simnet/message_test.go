@@ -13,7 +13,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// pair is a network with an account, its companion and one contact.
+// pair returns a network with an account, its companion and one contact.
 func pair(t *testing.T) (n *simnet.Network, own, anna *simnet.Phone, c *companion) {
 	t.Helper()
 	n = newNetwork(t)

@@ -13,13 +13,13 @@ import (
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
-// Options say how a network behaves from the start. The zero value is a healthy network.
+// Options configures a network. The zero value is a healthy one.
 type Options struct {
-	// ListenAddr is where the network listens; it must be a loopback address. Default 127.0.0.1:0.
+	// ListenAddr is the address to listen on; it must be a loopback address. Default 127.0.0.1:0.
 	ListenAddr string
-	// Log receives what the server notices. Default: nothing.
+	// Log receives the server's messages. Default: none.
 	Log waLog.Logger
-	// PhoneLog receives what the whatsmeow clients of the phones log. Default: nothing.
+	// PhoneLog receives the messages of the phones' whatsmeow clients. Default: none.
 	PhoneLog waLog.Logger
 	// Window is the number of stanzas that may be on the wire to one device without being acknowledged.
 	// whatsmeow loses their order beyond 2048. Default 256.
@@ -81,7 +81,7 @@ type Network struct {
 	waiters  int
 }
 
-// New starts a network on the loopback interface. It runs until Close; the context's values, not its end, are kept.
+// New starts a network on the loopback interface. It runs until Close, also if ctx ends before.
 func New(ctx context.Context, opts Options) (*Network, error) {
 	opts.fill()
 	if err := requireLoopback(opts.ListenAddr); err != nil {
@@ -136,7 +136,7 @@ func (n *Network) Close() {
 		cut[i] = p.expectCut()
 	}
 	n.mu.Unlock()
-	// Nobody comes back, and nothing more is on its way: a frame that arrives while whatsmeow hangs up leaves a goroutine behind.
+	// No client reconnects, and nothing more is sent: a frame that arrives while whatsmeow hangs up leaves a goroutine behind.
 	n.listener.refuse()
 	n.dropAll()
 	var stopping sync.WaitGroup
@@ -157,13 +157,13 @@ func (n *Network) Close() {
 	}
 }
 
-// CDN is the network's media server.
+// CDN returns the network's media server.
 func (n *Network) CDN() *CDN { return n.cdn }
 
-// Addr is the host and port that the network listens on.
+// Addr returns the host and port that the network listens on.
 func (n *Network) Addr() string { return n.listener.Addr().String() }
 
-// errClosed is returned by whatever waits while the network closes.
+// errClosed is the error of everything that waits while the network closes.
 var errClosed = errors.New("the simulated network was closed")
 
 // notify wakes everybody who waits for a change of the network's state. The caller holds mu.
@@ -175,7 +175,7 @@ func (n *Network) notify() {
 	n.changed = make(chan struct{})
 }
 
-// wait returns when done does, which is asked under mu after every change.
+// wait waits until done returns true. It calls done under mu, after every change.
 func (n *Network) wait(ctx context.Context, done func() bool) error {
 	n.mu.Lock()
 	n.waiters++
@@ -206,7 +206,7 @@ func waitFor(ctx, network context.Context, changed <-chan struct{}) error {
 	}
 }
 
-// account finds the account behind any form of a JID. The caller holds mu.
+// account returns the account that a JID of any form belongs to, or nil. The caller holds mu.
 func (n *Network) account(jid types.JID) *account {
 	switch jid.Server {
 	case types.DefaultUserServer, types.LegacyUserServer:
@@ -217,7 +217,7 @@ func (n *Network) account(jid types.JID) *account {
 	return nil
 }
 
-// device finds the device behind either form of a JID. The caller holds mu.
+// device returns the device that a JID of either form names, or nil. The caller holds mu.
 func (n *Network) device(jid types.JID) *Device {
 	if a := n.account(jid); a != nil {
 		return a.devices[jid.Device]
@@ -225,7 +225,7 @@ func (n *Network) device(jid types.JID) *Device {
 	return nil
 }
 
-// Device finds a device by either form of its JID.
+// Device returns a device by either form of its JID.
 func (n *Network) Device(jid types.JID) (*Device, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -233,7 +233,7 @@ func (n *Network) Device(jid types.JID) (*Device, bool) {
 	return d, d != nil
 }
 
-// nextID makes an id for a stanza of the server's own. The caller holds mu.
+// nextID returns a new id for a stanza of the server. The caller holds mu.
 func (n *Network) nextID() string {
 	n.sequence++
 	return fmt.Sprintf("%d.%d", time.Now().Unix(), n.sequence)

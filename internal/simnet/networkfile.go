@@ -15,13 +15,13 @@ import (
 	"go.mau.fi/whatsmeow"
 )
 
-// WebsocketURL is where clients connect, with the real address in place of web.whatsapp.com.
+// WebsocketURL returns the URL that clients connect to, with the network's address instead of web.whatsapp.com.
 func (n *Network) WebsocketURL() string { return "wss://" + n.Addr() + "/ws/chat" }
 
-// CACertificate is the PEM of the only authority that signs for this network.
+// CACertificate returns the certificate, in PEM, of the authority that signs for this network.
 func (n *Network) CACertificate() []byte { return n.tls.caPEM }
 
-// RootKey is the key that signs the Noise certificates of every network of this process.
+// RootKey returns the key that signs the Noise certificates of every network of this process.
 func (n *Network) RootKey() [32]byte { return n.noise.root }
 
 // networkFile is the description of a network that points another process at it.
@@ -31,7 +31,7 @@ type networkFile struct {
 	NoiseRootKey  string `json:"noiseRootKey"`
 }
 
-// NetworkFile describes the network to any process: its address, its certificate and its root key, as JSON.
+// NetworkFile returns what another process needs to reach the network: address, certificate and root key, as JSON.
 func (n *Network) NetworkFile() []byte {
 	root := n.RootKey()
 	out, err := json.MarshalIndent(networkFile{
@@ -53,7 +53,7 @@ func (n *Network) WriteNetworkFile(path string) error {
 	return nil
 }
 
-// HTTPClient reaches this network and nothing else: every dial goes to its address, and only its certificate is trusted.
+// HTTPClient returns a client that reaches only this network: every dial goes to its address, and only its certificate is trusted.
 func (n *Network) HTTPClient() *http.Client {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(n.CACertificate())
@@ -69,7 +69,7 @@ func (n *Network) HTTPClient() *http.Client {
 	}}
 }
 
-// Configure points a whatsmeow client at this network. Call it before the client connects.
+// Configure makes a whatsmeow client use this network. Call it before the client connects.
 func (n *Network) Configure(cli *whatsmeow.Client) *http.Client {
 	client := n.HTTPClient()
 	cli.SetWebsocketHTTPClient(client)

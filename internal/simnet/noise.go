@@ -125,7 +125,7 @@ type (
 	frameSink   func(context.Context, []byte) error
 )
 
-// handshake answers a client's handshake, header included in the first frame's prologue.
+// handshake performs the server's side of a client's handshake; the prologue includes the header.
 func (id *noiseIdentity) handshake(ctx context.Context, prologue []byte, read frameSource, write frameSink) (*noiseSession, error) {
 	if !bytes.Equal(prologue, socket.WAConnHeader) {
 		return nil, fmt.Errorf("the client speaks another dictionary: header %x", prologue)

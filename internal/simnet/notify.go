@@ -7,7 +7,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// devicesChanged tells everybody that an account has other devices than before: the account's own ones get the list, all others
+// devicesChanged notifies everybody that an account's devices have changed: the account's own ones get the list, all others
 // are told to forget theirs. The real server tells contacts and members of common groups; who that is makes no difference here.
 func (n *Network) devicesChanged(a *account) {
 	for _, number := range slices.Sorted(maps.Keys(n.byNumber)) {
@@ -41,7 +41,7 @@ func (n *Network) devicesUpdateNode(a *account, form string) Node {
 	}, Content: []Node{{Tag: "update", Attrs: attrs{"device_hash": participantHash(a.jids(form))}}}}
 }
 
-// forget takes a companion off its account. The caller holds mu.
+// forget removes a companion from its account. The caller holds mu.
 func (n *Network) forget(d *Device) {
 	if d.removed {
 		return
@@ -56,7 +56,7 @@ func (n *Network) forget(d *Device) {
 	n.notify()
 }
 
-// unlink takes a companion off its account and tells it so. The caller holds mu.
+// unlink removes a companion from its account and tells it so. The caller holds mu.
 func (n *Network) unlink(d *Device) {
 	c := d.conn
 	n.forget(d)

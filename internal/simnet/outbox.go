@@ -7,17 +7,17 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// outbox holds what a device has not acknowledged, in order. Network.mu guards it.
+// outbox holds the stanzas that a device has not acknowledged, in order. Network.mu guards it.
 type outbox struct {
 	// items are the stanzas from the oldest unacknowledged one on; acknowledged ones between them are marked and skipped.
 	items []*stanza
 	// next is the first of items that is not on the wire.
 	next int
-	// onWire finds the stanzas that are on the wire by what an acknowledgement names.
+	// onWire holds the stanzas that are on the wire, by what an acknowledgement names.
 	onWire map[ackKey][]*stanza
 	// swallow counts acks that will follow a retry receipt which acknowledged the message already.
 	swallow map[ackKey]int
-	// history is everything acknowledged so far, in the order of the acknowledgements.
+	// history holds everything acknowledged so far, in the order of the acknowledgements.
 	history []Acknowledged
 }
 
@@ -48,19 +48,19 @@ type Acknowledged struct {
 	ID string
 	// Chat is the chat of a message as the device saw it, without device.
 	Chat types.JID
-	// Sender is who sent it, as the device saw it.
+	// Sender is the sender as the device saw it.
 	Sender types.JID
 	// Type is the stanza's type, for receipts and notifications.
 	Type string
-	// Peer says that it was a message between the devices of the account itself.
+	// Peer means that it was a message between the devices of the account.
 	Peer bool
 	// By is "ack", or the type of the receipt that acknowledged a message ("delivery" for one without a type).
 	By string
 	// Error is the code of a negative acknowledgement.
 	Error int
-	// Deliveries says how often it was put on the wire.
+	// Deliveries counts how often it was put on the wire.
 	Deliveries int
-	// At is when it was acknowledged.
+	// At is the time of the acknowledgement.
 	At time.Time
 }
 
@@ -129,7 +129,7 @@ func (n *Network) deliver(d *Device, s *stanza) {
 	}
 }
 
-// trim forgets what was acknowledged at the head of the queue.
+// trim drops the acknowledged stanzas at the head of the queue.
 func (q *outbox) trim() {
 	head := 0
 	for head < q.next && q.items[head].acked {
@@ -143,7 +143,7 @@ func (q *outbox) trim() {
 	}
 }
 
-// acknowledge takes a stanza off the wire. It says whether there was one. The caller holds mu.
+// acknowledge takes a stanza off the wire, and reports whether there was one. The caller holds mu.
 func (n *Network) acknowledge(d *Device, key ackKey, by string, code int) bool {
 	q := &d.queue
 	if by == "ack" && q.swallow[key] > 0 {
@@ -184,7 +184,7 @@ func (n *Network) acknowledge(d *Device, key ackKey, by string, code int) bool {
 	return true
 }
 
-// rewind puts back in order what was on the wire when the connection ended. The caller holds mu.
+// rewind puts the stanzas that were on the wire when the connection ended back in the queue, in order. The caller holds mu.
 func (q *outbox) rewind() {
 	kept := q.items[:0]
 	for _, s := range q.items {
@@ -197,7 +197,7 @@ func (q *outbox) rewind() {
 	q.onWire, q.swallow = nil, nil
 }
 
-// resume delivers what waited for a device that has just become active, between a preview and an end mark. The caller holds mu.
+// resume delivers the stanzas that waited for a device which has just become active, between a preview and an end mark. The caller holds mu.
 func (n *Network) resume(d *Device) {
 	q := &d.queue
 	preview := map[string]int{}
@@ -218,7 +218,7 @@ func (n *Network) resume(d *Device) {
 	n.pump(d)
 }
 
-// depth counts what is not acknowledged, and of that what is on the wire.
+// depth returns how many stanzas are not acknowledged, and how many of them are on the wire.
 func (q *outbox) depth() (waiting, onWire int) {
 	for i, s := range q.items {
 		if s.acked || s.endOfPast {

@@ -30,7 +30,7 @@ type pairing struct {
 	successID string
 }
 
-// gone says that the client has hung up, or was hung up on.
+// gone reports whether the connection has ended.
 func (p *pairing) gone() bool { return p.conn.ctx.Err() != nil }
 
 // codeRequest is what a client asked for that wants to be linked by a code.
@@ -97,7 +97,7 @@ func signedKeyNode(id, value, signature []byte) Node {
 	}}
 }
 
-// keyID is a key's number in the three bytes that the wire has for it.
+// keyID encodes a key's number in three bytes, as on the wire.
 func keyID(id uint32) []byte {
 	var four [4]byte
 	binary.BigEndian.PutUint32(four[:], id)
@@ -124,7 +124,7 @@ func (n *Network) hangUpLater(c *conn, delay time.Duration) {
 	})
 }
 
-// answerUnpaired is every query that a client may ask before it is linked.
+// answerUnpaired handles the queries that a client may make before it is linked.
 func (n *Network) answerUnpaired(c *conn, node *Node) {
 	p := c.pairing
 	switch {
@@ -191,7 +191,7 @@ func (n *Network) helloByCode(p *pairing, request *Node) answer {
 	}})
 }
 
-// plausibleDisplay is the real server's rule: "Browser (OS)".
+// plausibleDisplay reports whether a display name has the form that the real server demands, "Browser (OS)".
 func plausibleDisplay(name string) bool {
 	open := -1
 	for i, r := range name {

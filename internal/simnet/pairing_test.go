@@ -41,7 +41,7 @@ func TestPairing_ByCode(t *testing.T) {
 	}
 }
 
-// send has the client send a text.
+// send makes the client send a text.
 func (c *companion) send(to types.JID, text string) types.MessageID {
 	c.t.Helper()
 	resp, err := c.cli.SendMessage(within(c.t), to, &waE2E.Message{Conversation: proto.String(text)})

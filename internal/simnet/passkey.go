@@ -43,7 +43,7 @@ func newAuthenticator() (*Authenticator, error) {
 	return &Authenticator{credential: randomBytes(20), user: randomBytes(16), key: key}, nil
 }
 
-// Sign answers the request options (JSON, as in the client's event) with the PublicKeyCredential, as JSON.
+// Sign returns the PublicKeyCredential for request options, both as JSON; the options are those of the client's event.
 func (a *Authenticator) Sign(options []byte) ([]byte, error) {
 	var request types.WebAuthnPublicKey
 	if err := json.Unmarshal(options, &request); err != nil {
@@ -83,7 +83,7 @@ func assertionDigest(authenticatorData, clientData []byte) [32]byte {
 	return sha256.Sum256(append(append([]byte(nil), authenticatorData...), hash[:]...))
 }
 
-// verify is the server's side: the assertion must be signed by this passkey over this challenge.
+// verify checks on the server's side that an assertion is signed by this passkey over this challenge.
 func (a *Authenticator) verify(challenge, credential, assertion []byte) error {
 	var response types.WebAuthnResponse
 	if err := json.Unmarshal(assertion, &response); err != nil {
@@ -132,7 +132,7 @@ func (n *Network) passkeyStep(c *conn, node, request *Node) {
 	}
 }
 
-// Passkey is the account's authenticator.
+// Passkey returns the account's authenticator.
 func (p *Phone) Passkey() *Authenticator { return p.passkey }
 
 // RequirePasskey makes the network ask for the account's passkey whenever a device is linked, or stop asking.
@@ -148,7 +148,7 @@ func (p *Phone) passkeyRequired() bool {
 	return p.needPasskey
 }
 
-// ConfirmationCode is what the phone shows while a device is linked with a passkey, to be compared with the client's; "" if nothing.
+// ConfirmationCode returns the code that the phone shows while a device is linked with a passkey, to compare with the client's, or "".
 func (p *Phone) ConfirmationCode() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -327,7 +327,7 @@ func (g *passkeyDialogue) unseal(sealed []byte) ([]byte, error) {
 	return request.GetAdvSecret(), nil
 }
 
-// registrationBytes is a registration id as the wire has it.
+// registrationBytes encodes a registration id as on the wire.
 func registrationBytes(id uint32) []byte {
 	return binary.BigEndian.AppendUint32(nil, id)
 }

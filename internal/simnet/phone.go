@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// PhoneOptions say whose phone it is.
+// PhoneOptions describes a phone and its owner.
 type PhoneOptions struct {
 	// Number is the phone number, in international digits; a leading + and spaces are allowed.
 	Number string
@@ -137,7 +137,7 @@ func (p *Phone) setUp() {
 	p.client.AddEventHandler(p.handle)
 }
 
-// reconnectSoon keeps whatsmeow's growing pauses away from the phones: they are to be back when the network is.
+// reconnectSoon replaces whatsmeow's growing pauses, so that phones are back as soon as the network is.
 func (p *Phone) reconnectSoon(error) bool {
 	p.client.AutoReconnectErrors = 0
 	select {
@@ -177,7 +177,7 @@ func (p *Phone) waitConnected(ctx context.Context) error {
 	return p.net.wait(ctx, func() bool { return p.device.active })
 }
 
-// expectCut forgets earlier losses of the connection and says whether there is one to lose now. The caller holds Network.mu.
+// expectCut forgets earlier losses of the connection, and reports whether there is a connection to lose. The caller holds Network.mu.
 func (p *Phone) expectCut() bool {
 	select {
 	case <-p.cut:
@@ -186,7 +186,7 @@ func (p *Phone) expectCut() bool {
 	return p.device.conn != nil
 }
 
-// stop ends the phone's client. Where the server has hung up, the client is to notice that first: doing both at once is a race
+// stop ends the phone's client. If the server has hung up, it waits until the client has noticed: doing both at once is a race
 // inside whatsmeow.
 func (p *Phone) stop(cut bool) {
 	if cut {
@@ -202,26 +202,26 @@ func (p *Phone) stop(cut bool) {
 	p.http.CloseIdleConnections()
 }
 
-// PN is the account's address under its phone number.
+// PN returns the account's address under its phone number.
 func (p *Phone) PN() types.JID { return p.account.pn() }
 
-// LID is the account's address under its hidden identity.
+// LID returns the account's address under its hidden identity.
 func (p *Phone) LID() types.JID { return p.account.lid() }
 
-// Number is the phone number, digits only.
+// Number returns the phone number, digits only.
 func (p *Phone) Number() string { return p.account.number }
 
-// Name is the push name.
+// Name returns the push name.
 func (p *Phone) Name() string {
 	p.net.mu.Lock()
 	defer p.net.mu.Unlock()
 	return p.account.name
 }
 
-// Device is the phone itself as a device of its account.
+// Device returns the phone itself as a device of its account.
 func (p *Phone) Device() *Device { return p.device }
 
-// Client is the phone's whatsmeow client, for what this package has no method for. Sending through it bypasses the phone's
+// Client returns the phone's whatsmeow client, for uses that this package has no method for. Sending through it bypasses the phone's
 // record of what it sent.
 func (p *Phone) Client() *whatsmeow.Client { return p.client }
 

@@ -52,7 +52,7 @@ func TestQueue_RedeliversTheUnacknowledgedInOrder(t *testing.T) {
 	n := newNetwork(t)
 	own, anna := newPhone(t, n, "4915100000001", "Owner"), newPhone(t, n, "4915100000002", "Anna")
 	c := newSQLCompanion(t, n)
-	// Not from the start: the welcome's messages are to be accepted.
+	// Not from the start: the welcome's messages must be accepted.
 	var refuse atomic.Bool
 	c.cli.AddEventHandlerWithSuccessStatus(func(event any) bool {
 		_, message := event.(*events.Message)
@@ -102,7 +102,7 @@ func TestQueue_KeepsToItsWindow(t *testing.T) {
 	}
 }
 
-// crowd is some contacts that have begun their sessions with the account.
+// crowd returns some contacts that have begun their sessions with the account.
 func crowd(t *testing.T, n *simnet.Network, own *simnet.Phone, c *companion, size int) []*simnet.Phone {
 	t.Helper()
 	var contacts []*simnet.Phone
@@ -160,7 +160,7 @@ func TestBurst_InAGroupComesOnceAndInOrder(t *testing.T) {
 	if err := n.WaitQuiet(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	// The members began their sessions with each other all at once; what that broke is mended by retries.
+	// The members began their sessions with each other all at once. Retries repair what that broke.
 	for i, p := range contacts {
 		for j := range count {
 			if j%len(contacts) != i {

@@ -59,7 +59,7 @@ func receiptIDs(node *Node) []string {
 	return ids
 }
 
-// receiptNode is a receipt as another device gets it.
+// receiptNode returns a receipt as another device gets it.
 func receiptNode(node *Node, from types.JID, content any) Node {
 	a := attrs{"from": from, "id": text(node, "id"), "t": unixNow()}
 	set(a, "type", text(node, "type"))
@@ -77,7 +77,7 @@ func listOf(node *Node) any {
 	return nil
 }
 
-// forwardReceipt tells the sender's devices. In a group the participant is the sender; between two it is the chat.
+// forwardReceipt passes a receipt to the sender's devices. In a group the participant is the sender, between two it is the chat.
 func (n *Network) forwardReceipt(d *Device, node *Node, to types.JID) {
 	sender, inGroup := to, to.Server == types.GroupServer || to.Server == types.BroadcastServer
 	if inGroup {
@@ -101,7 +101,7 @@ func (n *Network) forwardReceipt(d *Device, node *Node, to types.JID) {
 	}
 }
 
-// forwardToOwn tells the reader's other devices that something was read.
+// forwardToOwn passes a read receipt to the reader's other devices.
 func (n *Network) forwardToOwn(d *Device, node *Node, to types.JID) {
 	for _, target := range d.account.sorted() {
 		if target == d {
@@ -144,14 +144,14 @@ func (n *Network) forwardRetry(d *Device, node *Node, to types.JID) {
 	n.push(target, forwarded)
 }
 
-// askPhoneForMedia hands a request for media that the CDN has lost to the account's phone, which answers by itself.
+// askPhoneForMedia passes a request for media that the CDN has lost to the account's phone, which answers it.
 func (n *Network) askPhoneForMedia(d *Device, node *Node) {
 	if phone := d.account.phone; phone != nil && d.number != 0 {
 		phone.mediaRequested(d, node)
 	}
 }
 
-// handleChatState tells who is typing. It is not kept for those who are away.
+// handleChatState forwards typing notices. They are not kept for devices that are offline.
 func (n *Network) handleChatState(d *Device, node *Node) {
 	to := jidOf(node, "to")
 	if to.Server == types.GroupServer {
@@ -180,7 +180,7 @@ func (n *Network) pass(a *account, node Node) {
 	}
 }
 
-// handlePresence tells subscribers who is there, and remembers who subscribes.
+// handlePresence forwards presence to subscribers, and handles subscriptions.
 func (n *Network) handlePresence(d *Device, node *Node) {
 	switch kind := text(node, "type"); kind {
 	case "subscribe":

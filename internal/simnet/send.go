@@ -26,13 +26,13 @@ type sendOptions struct {
 // WithID sends under an id of the caller's choice.
 func WithID(id types.MessageID) SendOption { return func(o *sendOptions) { o.id = id } }
 
-// AsNumber shows the sender to the others under his phone number, whatever the recipient was named by.
+// AsNumber shows the sender to the others under the phone number, in whichever form the recipient is named.
 func AsNumber() SendOption { return func(o *sendOptions) { o.wish.form = types.DefaultUserServer } }
 
 // AsLID shows the sender to the others under his LID.
 func AsLID() SendOption { return func(o *sendOptions) { o.wish.form = types.HiddenUserServer } }
 
-// Quoting answers a message that was received, with the whole of it as official apps do.
+// Quoting quotes a received message in full, as official apps do.
 func Quoting(r *Received) SendOption {
 	return func(o *sendOptions) {
 		o.info().StanzaID = proto.String(r.Info.ID)
@@ -41,7 +41,7 @@ func Quoting(r *Received) SendOption {
 	}
 }
 
-// QuotingID answers a message of which only id, sender and text are known.
+// QuotingID quotes a message of which only id, sender and text are known.
 func QuotingID(id types.MessageID, sender types.JID, quoted string) SendOption {
 	return func(o *sendOptions) {
 		o.info().StanzaID = proto.String(id)
@@ -59,7 +59,7 @@ func Mentioning(people ...types.JID) SendOption {
 	}
 }
 
-// Forwarded marks the message as forwarded so many times.
+// Forwarded marks the message as forwarded a number of times.
 func Forwarded(score uint32) SendOption {
 	return func(o *sendOptions) {
 		o.info().IsForwarded, o.info().ForwardingScore = proto.Bool(true), proto.Uint32(score)
@@ -74,7 +74,7 @@ func WithTimeout(timeout time.Duration) SendOption {
 // ViewOnce wraps the message so that apps show it once. Linked devices get the content.
 func ViewOnce() SendOption { return func(o *sendOptions) { o.viewOnce = true } }
 
-// HiddenViewOnce is ViewOnce as the real network has it for linked devices: they are told that there is such a message and get nothing
+// HiddenViewOnce sends view-once media as the real network does to linked devices: they learn that there is such a message and get nothing
 // of it.
 func HiddenViewOnce() SendOption {
 	return func(o *sendOptions) { o.viewOnce, o.wish.hidden = true, "view_once" }
@@ -83,7 +83,7 @@ func HiddenViewOnce() SendOption {
 // At gives the message another time than now, for conversations of the past.
 func At(when time.Time) SendOption { return func(o *sendOptions) { o.wish.at = when } }
 
-// Ephemeral sends the message as one that disappears after so many seconds.
+// Ephemeral makes the message disappear after a number of seconds.
 func Ephemeral(seconds uint32) SendOption {
 	return func(o *sendOptions) {
 		o.ephemeral = seconds
@@ -106,7 +106,7 @@ func sendOptionsOf(opts []SendOption) *sendOptions {
 	return o
 }
 
-// sentMessage is what a phone remembers of its own messages, to answer retry receipts and requests by its companions.
+// sentMessage is a phone's record of a message it sent, for retry receipts and requests by its companions.
 type sentMessage struct {
 	chat types.JID
 	msg  *waE2E.Message
@@ -127,7 +127,7 @@ func (p *Phone) Send(ctx context.Context, to types.JID, msg *waE2E.Message, opts
 	return resp.ID, err
 }
 
-// SendMessage is Send with everything that the server answered.
+// SendMessage sends like Send, and returns the whole response of the server.
 func (p *Phone) SendMessage(ctx context.Context, to types.JID, msg *waE2E.Message, opts ...SendOption) (whatsmeow.SendResponse, error) {
 	o := sendOptionsOf(opts)
 	msg = o.apply(proto.Clone(msg).(*waE2E.Message))
@@ -144,7 +144,7 @@ func (p *Phone) SendMessage(ctx context.Context, to types.JID, msg *waE2E.Messag
 	return resp, nil
 }
 
-// remember keeps a message before it leaves, and tells the server how it is to be delivered: whatsmeow sends everything to LIDs, but
+// remember records a message before it is sent, and tells the server how to deliver it: whatsmeow sends everything to LIDs, but
 // phones with other software do not.
 func (p *Phone) remember(id types.MessageID, to types.JID, msg *waE2E.Message, o *sendOptions) {
 	p.mu.Lock()
@@ -237,17 +237,17 @@ func (p *Phone) React(ctx context.Context, r *Received, emoji string, opts ...Se
 	return p.ReactTo(ctx, r.Info.Chat, r.Info.Sender, r.Info.ID, emoji, opts...)
 }
 
-// ReactTo puts an emoji on any message, named by chat, sender and id; the own account is named by an empty sender.
+// ReactTo reacts to any message, named by chat, sender and id; an empty sender means the phone's own account.
 func (p *Phone) ReactTo(ctx context.Context, chat, sender types.JID, id types.MessageID, emoji string, opts ...SendOption) (types.MessageID, error) {
 	return p.Send(ctx, chat, p.client.BuildReaction(chat, sender, id, emoji), opts...)
 }
 
-// Edit replaces the text of an own message.
+// Edit replaces the text of a message that this phone sent.
 func (p *Phone) Edit(ctx context.Context, chat types.JID, id types.MessageID, text string, opts ...SendOption) (types.MessageID, error) {
 	return p.Send(ctx, chat, p.client.BuildEdit(chat, id, &waE2E.Message{Conversation: proto.String(text)}), opts...)
 }
 
-// Revoke deletes an own message for everybody.
+// Revoke deletes a message that this phone sent, for everybody.
 func (p *Phone) Revoke(ctx context.Context, chat types.JID, id types.MessageID, opts ...SendOption) (types.MessageID, error) {
 	return p.Send(ctx, chat, p.client.BuildRevoke(chat, types.EmptyJID, id), opts...)
 }
@@ -292,12 +292,12 @@ func (p *Phone) SendContacts(ctx context.Context, to types.JID, cards []Card, op
 	}}, opts...)
 }
 
-// SendPoll asks a question of which so many options can be chosen, 0 for any number.
+// SendPoll sends a poll of which selectable options can be chosen, 0 for any number.
 func (p *Phone) SendPoll(ctx context.Context, to types.JID, question string, options []string, selectable int, opts ...SendOption) (types.MessageID, error) {
 	return p.Send(ctx, to, p.client.BuildPollCreation(question, options, selectable), opts...)
 }
 
-// Vote answers a poll that was received; the choices replace earlier ones.
+// Vote votes in a received poll; the choices replace earlier ones.
 func (p *Phone) Vote(ctx context.Context, poll *Received, choices []string, opts ...SendOption) (types.MessageID, error) {
 	vote, err := p.client.BuildPollVote(ctx, &poll.Info, choices)
 	if err != nil {
@@ -306,7 +306,7 @@ func (p *Phone) Vote(ctx context.Context, poll *Received, choices []string, opts
 	return p.Send(ctx, poll.Info.Chat, vote, opts...)
 }
 
-// SetDisappearing sets how many seconds messages of a chat last, 0 for ever.
+// SetDisappearing sets after how many seconds messages of a chat disappear, 0 for never.
 func (p *Phone) SetDisappearing(ctx context.Context, chat types.JID, seconds uint32) error {
 	sending, done := p.memory.crypto.forSend(ctx)
 	defer done()
@@ -316,12 +316,12 @@ func (p *Phone) SetDisappearing(ctx context.Context, chat types.JID, seconds uin
 	return nil
 }
 
-// MarkRead says that the person has read messages of one sender; MarkPlayed that she has listened to them.
+// MarkRead sends read receipts for messages of one sender.
 func (p *Phone) MarkRead(ctx context.Context, messages ...*Received) error {
 	return p.mark(ctx, types.ReceiptTypeRead, messages)
 }
 
-// MarkPlayed says that the person has listened to voice messages of one sender.
+// MarkPlayed sends played receipts for voice messages of one sender.
 func (p *Phone) MarkPlayed(ctx context.Context, messages ...*Received) error {
 	return p.mark(ctx, types.ReceiptTypePlayed, messages)
 }
@@ -337,7 +337,7 @@ func (p *Phone) mark(ctx context.Context, kind types.ReceiptType, messages []*Re
 	return p.client.MarkRead(ctx, ids, time.Now(), messages[0].Info.Chat, messages[0].Info.Sender, kind)
 }
 
-// Typing says that the person writes in a chat, or has stopped.
+// Typing shows the person as typing in a chat, or no longer.
 func (p *Phone) Typing(ctx context.Context, chat types.JID, typing bool) error {
 	state := types.ChatPresencePaused
 	if typing {
@@ -346,7 +346,7 @@ func (p *Phone) Typing(ctx context.Context, chat types.JID, typing bool) error {
 	return p.client.SendChatPresence(ctx, chat, state, types.ChatPresenceMediaText)
 }
 
-// SetPresence says that the person has the app open, or has closed it; subscribers hear of it.
+// SetPresence shows the person as online or offline to subscribers.
 func (p *Phone) SetPresence(ctx context.Context, available bool) error {
 	presence := types.PresenceUnavailable
 	if available {
@@ -355,7 +355,7 @@ func (p *Phone) SetPresence(ctx context.Context, available bool) error {
 	return p.client.SendPresence(ctx, presence)
 }
 
-// Recording says that the person records a voice message in a chat.
+// Recording shows the person as recording a voice message in a chat.
 func (p *Phone) Recording(ctx context.Context, chat types.JID) error {
 	return p.client.SendChatPresence(ctx, chat, types.ChatPresenceComposing, types.ChatPresenceMediaAudio)
 }

@@ -8,7 +8,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// begin finds out who connected: a device that logs in, or a client that wants to be linked. It says whether to go on.
+// begin handles the login of a device, or the request of a client to be linked. It reports whether to go on.
 func (n *Network) begin(c *conn) bool {
 	payload := c.session.payload
 	if payload.DevicePairingData != nil {
@@ -17,13 +17,13 @@ func (n *Network) begin(c *conn) bool {
 	return n.login(c, payload)
 }
 
-// login lets a known device in, or tells it why not.
+// login admits a known device, or tells it why not.
 func (n *Network) login(c *conn, payload *waWa6.ClientPayload) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	number := strconv.FormatUint(payload.GetUsername(), 10)
 	d := n.device(types.JID{User: number, Server: types.DefaultUserServer, Device: uint16(payload.GetDevice())})
-	// A device that is unknown, unlinked or has another key is told the same.
+	// A device that is unknown, unlinked or has another key gets the same answer.
 	if d == nil || d.removed || d.noise != c.session.clientStatic {
 		c.sendLast(failureNode(ConnectFailure{Reason: 401}))
 		return false
@@ -53,7 +53,7 @@ func (n *Network) attach(c *conn, d *Device) {
 	d.queue.rewind()
 }
 
-// detach parts a device from its connection; what is not acknowledged goes back into the queue. The caller holds mu.
+// detach separates a device from its connection, and puts what is not acknowledged back in the queue. The caller holds mu.
 func (n *Network) detach(c *conn) {
 	d := c.device
 	if d == nil {
@@ -76,7 +76,7 @@ func (n *Network) disconnected(c *conn) {
 	}
 }
 
-// activate begins delivery: the client has said that it is ready. The caller holds mu.
+// activate begins delivery to a client that has said it is ready. The caller holds mu.
 func (n *Network) activate(d *Device) {
 	if d.conn == nil || d.active {
 		return
@@ -90,9 +90,9 @@ func (n *Network) activate(d *Device) {
 	n.notify()
 }
 
-// ConnectFailure is what the server answers to a login that it refuses.
+// ConnectFailure is the server's answer to a login that it refuses.
 type ConnectFailure struct {
-	// Reason is 401, 403 or 406 for a device that is not welcome any more, 402 for a temporary ban, 405 for a client that is
+	// Reason is 401, 403 or 406 for a device that is no longer welcome, 402 for a temporary ban, 405 for a client that is
 	// too old, 500 or 503 for a server that cannot serve.
 	Reason int
 	// Code and Expire are the reason and the length of a temporary ban.
@@ -121,7 +121,7 @@ func streamError(code, conflict string) Node {
 	return node
 }
 
-// handle acts on one stanza from a client.
+// handle handles one stanza from a client.
 func (n *Network) handle(c *conn, node *Node) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -151,7 +151,7 @@ func (n *Network) handle(c *conn, node *Node) {
 	}
 }
 
-// handleAck takes a device's word that it has a stanza.
+// handleAck handles a device's acknowledgement of a stanza.
 func (n *Network) handleAck(d *Device, node *Node) {
 	key := ackKey{class: text(node, "class"), id: text(node, "id"), from: jidOf(node, "to"), participant: jidOf(node, "participant")}
 	if key.class != "message" {

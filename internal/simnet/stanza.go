@@ -22,7 +22,7 @@ type (
 	attrs = waBinary.Attrs
 )
 
-// bytesOf reads a node's content, which the codec gives as a string where it looked like a token or a number.
+// bytesOf returns a node's content, which the codec decodes as a string if it looks like a token or a number.
 func bytesOf(n Node) []byte {
 	switch content := n.Content.(type) {
 	case []byte:
@@ -54,7 +54,7 @@ func child(n *Node, tags ...string) (*Node, bool) {
 	return &Node{}, false
 }
 
-// childBytes is the content of a child, nil if there is none.
+// childBytes returns the content of a child, nil if there is none.
 func childBytes(n *Node, tags ...string) []byte {
 	found, _ := child(n, tags...)
 	return bytesOf(*found)
@@ -77,7 +77,7 @@ func set(a attrs, key string, value any) {
 	a[key] = value
 }
 
-// with is a copy of a node with one more attribute.
+// with returns a copy of a node with one more attribute.
 func with(n Node, key string, value any) Node {
 	n.Attrs = maps.Clone(n.Attrs)
 	n.Attrs[key] = value
@@ -86,7 +86,7 @@ func with(n Node, key string, value any) Node {
 
 func unixNow() string { return strconv.FormatInt(time.Now().Unix(), 10) }
 
-// participantHash is what both sides compare to see whether they mean the same devices.
+// participantHash returns the hash that both sides compare to see whether they mean the same devices.
 func participantHash(devices []types.JID) string {
 	names := make([]string, len(devices))
 	for i, d := range devices {
@@ -107,7 +107,7 @@ func digits(number string) string {
 	}, number)
 }
 
-// mustMarshal is for messages made here of plain values, which cannot fail.
+// mustMarshal marshals a message made here of plain values, which cannot fail.
 func mustMarshal(msg proto.Message) []byte {
 	raw, err := proto.Marshal(msg)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// answerUsync tells about users: their devices, their LIDs, whether a number is on the network at all.
+// answerUsync handles queries about users: their devices, their LIDs, whether a number is on the network.
 func (n *Network) answerUsync(asking *Device, node *Node) answer {
 	request, ok := child(node, "usync")
 	if !ok {
@@ -32,7 +32,7 @@ func (n *Network) answerUsync(asking *Device, node *Node) answer {
 	}})
 }
 
-// userNode answers what was asked about one user, who is named in the form that he was asked for in.
+// userNode returns the answers about one user, named in the form of the query.
 func (n *Network) userNode(query *Node, asked types.JID, a *account) Node {
 	out := Node{Tag: "user", Attrs: attrs{"jid": asked}}
 	if a == nil {
@@ -59,7 +59,7 @@ func (n *Network) userNode(query *Node, asked types.JID, a *account) Node {
 	return out
 }
 
-// contactNode answers whether a number is on the network. With addressing_mode "lid" the LID is the user's name.
+// contactNode returns the answer whether a number is on the network. With addressing_mode "lid" it names the user by LID.
 func (n *Network) contactNode(query *Node, asked string) Node {
 	number, _, _ := strings.Cut(asked, "@")
 	a := n.byNumber[digits(number)]
@@ -91,7 +91,7 @@ func devicesNode(a *account) Node {
 	return Node{Tag: "devices", Content: []Node{{Tag: "device-list", Content: list}}}
 }
 
-// verifiedName is the certificate that shows a business's name. Nobody checks its signature.
+// verifiedName returns the certificate that shows a business's name. Nobody checks its signature.
 func verifiedName(a *account) Node {
 	details := mustMarshal(&waVnameCert.VerifiedNameCertificate_Details{
 		Serial: proto.Uint64(1), Issuer: proto.String("smb:wa"), VerifiedName: proto.String(a.name),

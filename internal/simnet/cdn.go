@@ -372,15 +372,6 @@ func (c *CDN) Restore(directPath string) {
 	delete(c.expired, plainPath(directPath))
 }
 
-// ExpireAll makes downloads of everything stored now fail with a status.
-func (c *CDN) ExpireAll(status int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for path := range c.blobs {
-		c.expired[path] = status
-	}
-}
-
 // Fail adds a fault. Of several that match a request, the oldest applies.
 func (c *CDN) Fail(fault CDNFault) {
 	fault.Path = plainPath(fault.Path)

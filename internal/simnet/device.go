@@ -3,7 +3,6 @@ package simnet
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/types"
@@ -16,7 +15,6 @@ type Device struct {
 	number  uint16
 	props   *waCompanionReg.DeviceProps
 	display string
-	linked  time.Time
 
 	// All of the rest is guarded by Network.mu.
 	noise      [32]byte
@@ -67,9 +65,6 @@ func (d *Device) PlatformType() waCompanionReg.DeviceProps_PlatformType {
 
 // DisplayName returns the name given with a pairing code, "Browser (OS)", or "" for a device linked by QR code.
 func (d *Device) DisplayName() string { return d.display }
-
-// LinkedAt returns the time at which the device was linked.
-func (d *Device) LinkedAt() time.Time { return d.linked }
 
 // Online reports whether the device is connected and has asked for the stanzas that wait for it.
 func (d *Device) Online() bool {

@@ -31,7 +31,7 @@ type IQFault struct {
 	Text string
 	// Silent leaves the query unanswered.
 	Silent bool
-	// Times is how often the fault happens; 0 means until the faults are cleared.
+	// Times is how often the fault happens; 0 means always, for a device until ClearFaults.
 	Times int
 }
 
@@ -162,13 +162,6 @@ func (n *Network) FailQueries(fault IQFault) {
 	n.iqFaults = append(n.iqFaults, &iqFault{IQFault: fault, left: fault.Times})
 }
 
-// ClearQueryFaults removes the query faults of the network and of all devices.
-func (n *Network) ClearQueryFaults() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.iqFaults = nil
-}
-
 // RefuseSockets refuses new sockets with an HTTP status, or by hanging up if it is 0. The CDN goes on.
 func (n *Network) RefuseSockets(status int) {
 	n.mu.Lock()
@@ -182,9 +175,6 @@ func (n *Network) AcceptSockets() {
 	defer n.mu.Unlock()
 	n.refusal = nil
 }
-
-// DropAll cuts all connections without a stream error; clients may come back at once.
-func (n *Network) DropAll() { n.dropAll() }
 
 // Down takes the whole network down, sockets and CDN, until Up.
 func (n *Network) Down() {

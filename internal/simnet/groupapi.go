@@ -12,7 +12,6 @@ import (
 type GroupOptions struct {
 	Subject string
 	Members []*Phone
-	Admins  []*Phone
 	// ByNumber makes a group in which members are known by their numbers; in others, they are known by their LIDs.
 	ByNumber bool
 	// ID is the part of the JID before the @, "4915112345678-1600000000" for one as old groups have. Empty: one is made.
@@ -45,9 +44,6 @@ func (p *Phone) CreateGroup(ctx context.Context, opts GroupOptions) (*Group, err
 		return nil, ErrGroupExists
 	}
 	g := n.newGroup(p.account, opts.ID, opts.Subject, !opts.ByNumber, accountsOf(opts.Members))
-	for _, admin := range opts.Admins {
-		g.add(admin.account, &member{admin: true})
-	}
 	if opts.Topic != "" {
 		g.describe(p.account, &Node{Tag: "description", Content: []Node{{Tag: "body", Content: []byte(opts.Topic)}}})
 	}

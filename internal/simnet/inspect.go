@@ -52,13 +52,6 @@ func (d *Device) AcknowledgedMessages() []Acknowledged {
 	})
 }
 
-// ForgetAcknowledged empties the list, for long runs.
-func (d *Device) ForgetAcknowledged() {
-	d.net.mu.Lock()
-	defer d.net.mu.Unlock()
-	d.queue.history = nil
-}
-
 // Queue returns how many stanzas the device has not acknowledged, and how many of them are on the wire.
 func (d *Device) Queue() (waiting, onWire int) {
 	d.net.mu.Lock()
@@ -153,11 +146,6 @@ func (d *Device) wait(ctx context.Context, what string, done func() bool) error 
 		return fmt.Errorf("wait for device %d to %s: %w", d.number, what, err)
 	}
 	return nil
-}
-
-// WaitPairing waits until a client asks for a pairing code for the phone's number.
-func (p *Phone) WaitPairing(ctx context.Context) error {
-	return p.net.wait(ctx, func() bool { return p.codePairing() != nil })
 }
 
 // Burst makes phones send texts to one chat as fast as they can, each its share in order. It returns the ids by index of the text.

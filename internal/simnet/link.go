@@ -249,7 +249,7 @@ func (p *Phone) reserve(waiting *pairing, display string) (*Device, error) {
 	}
 	a.keyIndex++
 	return &Device{
-		net: p.net, account: a, number: a.freeDevice(), props: waiting.props, display: display, linked: time.Now(),
+		net: p.net, account: a, number: a.freeDevice(), props: waiting.props, display: display,
 		noise: waiting.noise, identity: waiting.identity, keys: waiting.keys, keyIndex: a.keyIndex,
 	}, nil
 }

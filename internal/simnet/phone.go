@@ -152,7 +152,7 @@ func (p *Phone) reconnectSoon(error) bool {
 func (p *Phone) register(device *store.Device) {
 	n := p.net
 	d := &Device{
-		net: n, account: p.account, props: &waCompanionReg.DeviceProps{Os: proto.String("Android")}, linked: time.Now(),
+		net: n, account: p.account, props: &waCompanionReg.DeviceProps{Os: proto.String("Android")},
 		noise: *device.NoiseKey.Pub, identity: *p.identity.Pub,
 	}
 	d.keys.registration = registrationBytes(device.RegistrationID)

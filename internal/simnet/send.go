@@ -354,8 +354,3 @@ func (p *Phone) SetPresence(ctx context.Context, available bool) error {
 	}
 	return p.client.SendPresence(ctx, presence)
 }
-
-// Recording shows the person as recording a voice message in a chat.
-func (p *Phone) Recording(ctx context.Context, chat types.JID) error {
-	return p.client.SendChatPresence(ctx, chat, types.ChatPresenceComposing, types.ChatPresenceMediaAudio)
-}

@@ -16,9 +16,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/proto/waE2E"
 )
 
 // CDN is the network's media server. It stores what clients upload, encrypted, and serves it to everybody who knows the path.
@@ -56,27 +53,6 @@ type CDNRequest struct {
 	Bytes int64
 	// At is when the request came.
 	At time.Time
-}
-
-// CDNFault makes requests to the CDN fail. The zero values of the conditions match every request.
-type CDNFault struct {
-	// Method and Path select the requests.
-	Method, Path string
-	// Status is the whole answer; RetryAfter and Location add a header to it.
-	Status     int
-	RetryAfter string
-	Location   string
-	// Truncate breaks the connection off after this many bytes, though more were announced.
-	Truncate int64
-	// Tamper flips a bit in the middle of the body.
-	Tamper bool
-	// Stall sends this many bytes and then nothing, until the client gives up. StallAtOnce sends none.
-	Stall       int64
-	StallAtOnce bool
-	// Delay waits before the answer begins.
-	Delay time.Duration
-	// Times is how often the fault happens; 0 means until ClearFaults.
-	Times int
 }
 
 func newCDN(n *Network) *CDN {
@@ -146,62 +122,6 @@ func (c *CDN) record(r *CDNRequest) (finish func(status int, bytes int64)) {
 		defer c.mu.Unlock()
 		r.Status, r.Bytes = status, bytes
 	}
-}
-
-// fault returns the fault that a request meets.
-func (c *CDN) fault(r *http.Request) CDNFault {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i, f := range c.faults {
-		if f.Method != "" && f.Method != r.Method || f.Path != "" && f.Path != r.URL.Path {
-			continue
-		}
-		found := *f
-		if f.Times > 0 {
-			if f.Times--; f.Times == 0 {
-				c.faults = slices.Delete(c.faults, i, i+1)
-			}
-		}
-		return found
-	}
-	return CDNFault{}
-}
-
-// suffer applies the part of a fault that precedes the body. It reports whether the request goes on.
-func (c *CDN) suffer(w http.ResponseWriter, r *http.Request, fault CDNFault) bool {
-	if fault.Delay > 0 {
-		select {
-		case <-time.After(fault.Delay):
-		case <-r.Context().Done():
-			return false
-		case <-c.net.ctx.Done():
-			return false
-		}
-	}
-	if fault.StallAtOnce {
-		c.stall(r)
-		return false
-	}
-	if fault.Status != 0 {
-		if fault.RetryAfter != "" {
-			w.Header().Set("Retry-After", fault.RetryAfter)
-		}
-		if fault.Location != "" {
-			w.Header().Set("Location", fault.Location)
-		}
-		w.WriteHeader(fault.Status)
-		return false
-	}
-	return true
-}
-
-// stall keeps the connection open until the client gives up.
-func (c *CDN) stall(r *http.Request) {
-	select {
-	case <-r.Context().Done():
-	case <-c.net.ctx.Done():
-	}
-	panic(http.ErrAbortHandler)
 }
 
 // upload stores a file if it has the hash that its address names. It returns the size of the body.
@@ -291,25 +211,6 @@ func (c *CDN) download(w http.ResponseWriter, r *http.Request, fault CDNFault) {
 	http.ServeContent(w, r, "", b.at, content)
 }
 
-// downloadPart announces the whole file and sends only its beginning.
-func (c *CDN) downloadPart(w http.ResponseWriter, r *http.Request, content io.ReadSeeker, fault CDNFault) {
-	size, err := content.Seek(0, io.SeekEnd)
-	if err == nil {
-		_, err = content.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		http.Error(w, "stored file unreadable", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Length", fmt.Sprint(size))
-	_, _ = io.CopyN(w, content, min(size, max(fault.Truncate, fault.Stall)))
-	_ = http.NewResponseController(w).Flush()
-	if fault.Stall > 0 {
-		c.stall(r)
-	}
-	panic(http.ErrAbortHandler)
-}
-
 type readSeekCloser struct {
 	io.ReadSeeker
 	io.Closer
@@ -355,38 +256,6 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 // Unwrap lets a response controller reach the real writer.
 func (w *countingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Expire makes downloads of a path (with or without query) fail with 410 from now on.
-func (c *CDN) Expire(directPath string) { c.ExpireWith(directPath, http.StatusGone) }
-
-// ExpireWith does the same with another status: 403, 404 and 410 are final for whatsmeow.
-func (c *CDN) ExpireWith(directPath string, status int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.expired[plainPath(directPath)] = status
-}
-
-// Restore ends Expire for a path.
-func (c *CDN) Restore(directPath string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.expired, plainPath(directPath))
-}
-
-// Fail adds a fault. Of several that match a request, the oldest applies.
-func (c *CDN) Fail(fault CDNFault) {
-	fault.Path = plainPath(fault.Path)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.faults = append(c.faults, &fault)
-}
-
-// ClearFaults removes all faults. Expired files stay expired.
-func (c *CDN) ClearFaults() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.faults = nil
-}
-
 // Requests returns all requests so far, in the order in which they came.
 func (c *CDN) Requests() []CDNRequest {
 	c.mu.Lock()
@@ -418,39 +287,4 @@ func (c *CDN) count(path, method string) (found int) {
 func plainPath(directPath string) string {
 	path, _, _ := strings.Cut(directPath, "?")
 	return path
-}
-
-// DirectPath returns the CDN path of the media in a message, "" if it has none.
-func DirectPath(msg *waE2E.Message) string {
-	if media := mediaOf(msg); media != nil {
-		return media.GetDirectPath()
-	}
-	return ""
-}
-
-// mediaOf returns the file in a message, under any wrappers, nil if it has none.
-func mediaOf(msg *waE2E.Message) whatsmeow.DownloadableMessage {
-	for _, wrapper := range []*waE2E.FutureProofMessage{
-		msg.GetEphemeralMessage(), msg.GetViewOnceMessage(), msg.GetViewOnceMessageV2(), msg.GetViewOnceMessageV2Extension(),
-		msg.GetDocumentWithCaptionMessage(), msg.GetEditedMessage(), msg.GetLottieStickerMessage(),
-	} {
-		if wrapper != nil {
-			return mediaOf(wrapper.GetMessage())
-		}
-	}
-	switch {
-	case msg.GetDeviceSentMessage() != nil:
-		return mediaOf(msg.GetDeviceSentMessage().GetMessage())
-	case msg.GetImageMessage() != nil:
-		return msg.GetImageMessage()
-	case msg.GetVideoMessage() != nil:
-		return msg.GetVideoMessage()
-	case msg.GetAudioMessage() != nil:
-		return msg.GetAudioMessage()
-	case msg.GetDocumentMessage() != nil:
-		return msg.GetDocumentMessage()
-	case msg.GetStickerMessage() != nil:
-		return msg.GetStickerMessage()
-	}
-	return nil
 }

@@ -1,8 +1,6 @@
 package simnet
 
 import (
-	"bytes"
-	"compress/zlib"
 	"context"
 	"fmt"
 	"time"
@@ -11,14 +9,10 @@ import (
 	"go.mau.fi/libsignal/session"
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/appstate"
-	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
-	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"go.mau.fi/whatsmeow/proto/waSyncAction"
-	"go.mau.fi/whatsmeow/proto/waWeb"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
-	"go.mau.fi/whatsmeow/types/events"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -141,91 +135,6 @@ func (p *Phone) bundleOf(ctx context.Context, device types.JID) *prekey.Bundle {
 	return p.client.DangerousInternals().FetchPreKeysNoError(ctx, []types.JID{device})[device]
 }
 
-// shareHistory sends what the phone has of the past, which is little: the people it knows and who of them is who.
-func (p *Phone) shareHistory(ctx context.Context, d *Device) error {
-	known := p.acquaintances()
-	bootstrap := &waHistorySync.HistorySync{
-		SyncType: waHistorySync.HistorySync_INITIAL_BOOTSTRAP.Enum(), ChunkOrder: proto.Uint32(1), Progress: proto.Uint32(100),
-	}
-	names := &waHistorySync.HistorySync{SyncType: waHistorySync.HistorySync_PUSH_NAME.Enum()}
-	for _, person := range known {
-		if !person.lid.IsEmpty() {
-			bootstrap.PhoneNumberToLidMappings = append(bootstrap.PhoneNumberToLidMappings, &waHistorySync.PhoneNumberToLIDMapping{
-				PnJID: proto.String(person.pn.String()), LidJID: proto.String(person.lid.String()),
-			})
-		}
-		if person.name != "" {
-			names.Pushnames = append(names.Pushnames, &waHistorySync.Pushname{ID: proto.String(person.pn.String()), Pushname: proto.String(person.name)})
-		}
-	}
-	if err := p.sendHistory(ctx, d, bootstrap, waE2E.HistorySyncType_INITIAL_BOOTSTRAP); err != nil {
-		return err
-	}
-	return p.sendHistory(ctx, d, names, waE2E.HistorySyncType_PUSH_NAME)
-}
-
-type acquaintance struct {
-	pn, lid types.JID
-	name    string
-}
-
-// acquaintances returns the phone's own account, those in its address book, and the members of common groups.
-func (p *Phone) acquaintances() []acquaintance {
-	p.mu.Lock()
-	var numbers []string
-	for number := range p.book {
-		numbers = append(numbers, number)
-	}
-	p.mu.Unlock()
-	n := p.net
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	known := map[*account]struct{}{p.account: {}}
-	for _, number := range numbers {
-		if a := n.byNumber[number]; a != nil {
-			known[a] = struct{}{}
-		}
-	}
-	for _, g := range n.groupsOf(p.account) {
-		for a := range g.members {
-			known[a] = struct{}{}
-		}
-	}
-	var out []acquaintance
-	for a := range known {
-		out = append(out, acquaintance{a.pn(), a.alternative(types.DefaultUserServer), a.name})
-	}
-	return out
-}
-
-// sendHistory compresses and uploads one part of the history, and sends the companion its place.
-func (p *Phone) sendHistory(ctx context.Context, d *Device, part *waHistorySync.HistorySync, kind waE2E.HistorySyncType) error {
-	raw, err := proto.Marshal(part)
-	if err != nil {
-		return fmt.Errorf("marshal the history: %w", err)
-	}
-	var compressed bytes.Buffer
-	writer := zlib.NewWriter(&compressed)
-	if _, err = writer.Write(raw); err == nil {
-		err = writer.Close()
-	}
-	if err != nil {
-		return fmt.Errorf("compress the history: %w", err)
-	}
-	uploaded, err := p.client.Upload(ctx, compressed.Bytes(), whatsmeow.MediaHistory)
-	if err != nil {
-		return fmt.Errorf("upload the history: %w", err)
-	}
-	return p.sendPeer(ctx, d, &waE2E.ProtocolMessage{
-		Type: waE2E.ProtocolMessage_HISTORY_SYNC_NOTIFICATION.Enum(),
-		HistorySyncNotification: &waE2E.HistorySyncNotification{
-			FileSHA256: uploaded.FileSHA256, FileLength: &uploaded.FileLength, MediaKey: uploaded.MediaKey,
-			FileEncSHA256: uploaded.FileEncSHA256, DirectPath: &uploaded.DirectPath, EncHandle: &uploaded.Handle,
-			SyncType: kind.Enum(), ChunkOrder: proto.Uint32(1), Progress: proto.Uint32(100),
-		},
-	})
-}
-
 // SetPushName changes the name that others see, and tells the companions.
 func (p *Phone) SetPushName(ctx context.Context, name string) error {
 	p.net.mu.Lock()
@@ -280,90 +189,4 @@ func (p *Phone) SendAppState(ctx context.Context, patch appstate.PatchInfo) erro
 		return err
 	}
 	return p.client.SendAppState(ctx, patch)
-}
-
-// answerPeer handles a request of a companion to the phone.
-func (p *Phone) answerPeer(message *events.Message) {
-	asked := message.Message.GetProtocolMessage()
-	p.mu.Lock()
-	deaf := p.deaf
-	p.mu.Unlock()
-	p.net.mu.Lock()
-	d := p.net.device(message.Info.Sender)
-	p.net.mu.Unlock()
-	if asked == nil || deaf || d == nil || d.account != p.account || d.number == 0 {
-		return
-	}
-	if asked.GetAppStateSyncKeyRequest() != nil {
-		p.background("share a key again", func(ctx context.Context) error {
-			key, err := p.beginAppState(ctx)
-			if err != nil {
-				return err
-			}
-			return p.shareKey(ctx, d, key)
-		})
-		return
-	}
-	request := asked.GetPeerDataOperationRequestMessage()
-	if request.GetPeerDataOperationRequestType() == waE2E.PeerDataOperationRequestType_PLACEHOLDER_MESSAGE_RESEND && request != nil {
-		p.background("send a message again to a companion", func(ctx context.Context) error {
-			return p.resendToCompanion(ctx, d, message.Info.ID, request)
-		})
-	}
-}
-
-// IgnoreRequests makes the phone ignore the requests of its companions, as if it were off, or answer them again.
-func (p *Phone) IgnoreRequests(deaf bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.deaf = deaf
-}
-
-// resendToCompanion sends messages that a companion could not decrypt, as the phone has them.
-func (p *Phone) resendToCompanion(ctx context.Context, d *Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) error {
-	response := &waE2E.PeerDataOperationRequestResponseMessage{
-		PeerDataOperationRequestType: request.PeerDataOperationRequestType, StanzaID: proto.String(id),
-	}
-	for _, wanted := range request.GetPlaceholderMessageResendRequest() {
-		info, err := p.webMessage(ctx, wanted.GetMessageKey())
-		if err != nil {
-			return err
-		}
-		raw, err := proto.Marshal(info)
-		if err != nil {
-			return fmt.Errorf("marshal a message for a companion: %w", err)
-		}
-		response.PeerDataOperationResult = append(response.PeerDataOperationResult, &waE2E.PeerDataOperationRequestResponseMessage_PeerDataOperationResult{
-			PlaceholderMessageResendResponse: &waE2E.PeerDataOperationRequestResponseMessage_PeerDataOperationResult_PlaceholderMessageResendResponse{
-				WebMessageInfoBytes: raw,
-			},
-		})
-	}
-	return p.sendPeer(ctx, d, &waE2E.ProtocolMessage{
-		Type:                                    waE2E.ProtocolMessage_PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE.Enum(),
-		PeerDataOperationRequestResponseMessage: response,
-	})
-}
-
-// webMessage returns a message in the form in which the phone passes it to companions. It waits for one that is still on its way.
-func (p *Phone) webMessage(ctx context.Context, key *waCommon.MessageKey) (*waWeb.WebMessageInfo, error) {
-	p.mu.Lock()
-	own, mine := p.sent[key.GetID()]
-	p.mu.Unlock()
-	if mine {
-		return &waWeb.WebMessageInfo{Key: key, Message: own.msg, MessageTimestamp: proto.Uint64(uint64(own.at.Unix()))}, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	r, err := p.ReceivedID(ctx, key.GetID())
-	if err != nil {
-		return nil, fmt.Errorf("find the message that a companion asks for: %w", err)
-	}
-	info := &waWeb.WebMessageInfo{
-		Key: key, Message: r.RawMessage, MessageTimestamp: proto.Uint64(uint64(r.Info.Timestamp.Unix())), PushName: proto.String(r.Info.PushName),
-	}
-	if r.Info.IsGroup {
-		info.Participant = proto.String(r.Info.Sender.ToNonAD().String())
-	}
-	return info, nil
 }

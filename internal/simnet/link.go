@@ -2,10 +2,7 @@ package simnet
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/hmac"
-	"crypto/pbkdf2"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -17,9 +14,6 @@ import (
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waAdv"
 	"go.mau.fi/whatsmeow/types"
-	"go.mau.fi/whatsmeow/util/gcmutil"
-	"go.mau.fi/whatsmeow/util/hkdfutil"
-	"go.mau.fi/whatsmeow/util/keys"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -46,96 +40,6 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the client refused to be linked: %d %s", e.Code, e.Text)
 }
 
-// EnterPairingCode enters the code that a client shows on the phone and returns the new device once it is linked.
-// The device is not synced then: see WaitSynced.
-func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, error) {
-	code = strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(code), "-", ""))
-	waiting, err := p.waitingForCode()
-	if err != nil {
-		return nil, err
-	}
-	request := waiting.code
-	ephemeral, err := unwrapPublic(code, request.wrapped)
-	if err != nil {
-		return nil, err
-	}
-	own := keys.NewKeyPair()
-	wrapped, err := wrapPublic(code, *own.Pub)
-	if err != nil {
-		return nil, err
-	}
-	waiting.conn.send(Node{Tag: "notification", Attrs: attrs{
-		"from": types.ServerJID, "type": "link_code_companion_reg", "id": string(request.ref[:12]), "t": unixNow(),
-	}, Content: []Node{{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "primary_hello"}, Content: []Node{
-		{Tag: "link_code_pairing_ref", Content: request.ref},
-		{Tag: "link_code_pairing_wrapped_primary_ephemeral_pub", Content: wrapped},
-		{Tag: "primary_identity_pub", Content: p.identity.Pub[:]},
-	}}}})
-	secret, err := p.finishByCode(ctx, waiting, own, ephemeral)
-	if err != nil {
-		return nil, err
-	}
-	return p.link(ctx, waiting, secret, request.display)
-}
-
-// waitingForCode returns the client that asked for a code for this number last.
-func (p *Phone) waitingForCode() (*pairing, error) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	latest := p.codePairing()
-	if latest == nil {
-		return nil, ErrNoPairing
-	}
-	// What a client sent for an earlier try that was given up is worthless.
-	select {
-	case <-latest.finished:
-	default:
-	}
-	return latest, nil
-}
-
-// codePairing returns the client that asked for a code for this number last, nil if there is none. The caller holds Network.mu.
-func (p *Phone) codePairing() (latest *pairing) {
-	for _, candidate := range p.net.pairings {
-		if candidate.code == nil || candidate.code.number != p.account.number || candidate.gone() {
-			continue
-		}
-		if latest == nil || candidate.code.asked > latest.code.asked {
-			latest = candidate
-		}
-	}
-	return latest
-}
-
-// finishByCode waits for the client's key bundle and derives the secret from it. A wrong code is noticed only here.
-func (p *Phone) finishByCode(ctx context.Context, waiting *pairing, own *keys.KeyPair, ephemeral [32]byte) ([]byte, error) {
-	bundle, err := await(ctx, waiting, waiting.finished)
-	if err != nil {
-		return nil, err
-	}
-	if len(bundle) < 32+12 {
-		return nil, fmt.Errorf("key bundle of %d bytes", len(bundle))
-	}
-	shared, err := ecdh(*own.Priv, ephemeral)
-	if err != nil {
-		return nil, ErrWrongCode
-	}
-	key := hkdfutil.SHA256(shared, bundle[:32], []byte("link_code_pairing_key_bundle_encryption_key"), 32)
-	plain, err := gcmutil.Decrypt(key, bundle[32:44], bundle[44:], nil)
-	if err != nil || len(plain) != 96 {
-		return nil, ErrWrongCode
-	}
-	if [32]byte(plain[:32]) != waiting.identity || [32]byte(plain[32:64]) != *p.identity.Pub {
-		return nil, errors.New("the key bundle names other identities")
-	}
-	identities, err := ecdh(*p.identity.Priv, waiting.identity)
-	if err != nil {
-		return nil, fmt.Errorf("combine the identities: %w", err)
-	}
-	input := append(append(append([]byte(nil), shared...), identities...), plain[64:]...)
-	return hkdfutil.SHA256(input, nil, []byte("adv_secret"), 32), nil
-}
-
 // await waits for something from a client that is being linked.
 func await[T any](ctx context.Context, waiting *pairing, from <-chan T) (value T, err error) {
 	select {
@@ -146,37 +50,6 @@ func await[T any](ctx context.Context, waiting *pairing, from <-chan T) (value T
 	case <-ctx.Done():
 		return value, ctx.Err()
 	}
-}
-
-func codeCipher(code string, wrapped []byte) (cipher.Stream, error) {
-	key, err := pbkdf2.Key(sha256.New, code, wrapped[:32], 2<<16, 32)
-	if err != nil {
-		return nil, fmt.Errorf("derive the code's key: %w", err)
-	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, fmt.Errorf("use the code's key: %w", err)
-	}
-	return cipher.NewCTR(block, wrapped[32:48]), nil
-}
-
-func unwrapPublic(code string, wrapped []byte) (public [32]byte, err error) {
-	stream, err := codeCipher(code, wrapped)
-	if err != nil {
-		return public, err
-	}
-	stream.XORKeyStream(public[:], wrapped[48:80])
-	return public, nil
-}
-
-func wrapPublic(code string, public [32]byte) ([]byte, error) {
-	wrapped := append(randomBytes(48), public[:]...)
-	stream, err := codeCipher(code, wrapped)
-	if err != nil {
-		return nil, err
-	}
-	stream.XORKeyStream(wrapped[48:], wrapped[48:])
-	return wrapped, nil
 }
 
 // ScanQR scans a client's QR code with the phone and returns the new device once it is linked.

@@ -1,0 +1,69 @@
+package simnet
+
+import "time"
+
+// spoil reports whether to damage the next frame.
+func (c *conn) spoil() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.corrupt == 0 {
+		return false
+	}
+	c.corrupt--
+	return true
+}
+
+// pause waits for the device's delay before a batch.
+func (c *conn) pause() error {
+	c.mu.Lock()
+	delay := c.delay
+	c.mu.Unlock()
+	if delay <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-c.ctx.Done():
+		return c.ctx.Err()
+	}
+}
+
+// freeze makes the connection half-open, or ends that: nothing is read from it and nothing written.
+func (c *conn) freeze(frozen bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.frozen == frozen {
+		return
+	}
+	c.frozen = frozen
+	if frozen {
+		c.thawed = make(chan struct{})
+		return
+	}
+	close(c.thawed)
+	c.signal()
+}
+
+func (c *conn) isFrozen() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.frozen
+}
+
+func (c *conn) untilThawed() error {
+	c.mu.Lock()
+	frozen, thawed := c.frozen, c.thawed
+	c.mu.Unlock()
+	if !frozen {
+		return nil
+	}
+	select {
+	case <-thawed:
+		return nil
+	case <-c.ctx.Done():
+		return c.ctx.Err()
+	}
+}

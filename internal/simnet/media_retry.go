@@ -1,0 +1,151 @@
+package simnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/proto/waMmsRetry"
+	"go.mau.fi/whatsmeow/util/gcmutil"
+	"go.mau.fi/whatsmeow/util/hkdfutil"
+	"google.golang.org/protobuf/proto"
+)
+
+// keptMedia is a message whose file the phone still has.
+type keptMedia struct{ message *waE2E.Message }
+
+func (p *Phone) keepMedia(r *Received) {
+	if mediaOf(r.Message.Message) == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept[r.Info.ID] = keptMedia{message: r.Message.Message}
+}
+
+// MediaAnswer is what a phone does when a companion asks it to upload a file again.
+type MediaAnswer int
+
+const (
+	// MediaReupload uploads the file again.
+	MediaReupload MediaAnswer = iota
+	// MediaGone says, unencrypted, that the phone no longer has the file.
+	MediaGone
+	// MediaNotFound says the same in an encrypted answer.
+	MediaNotFound
+	// MediaGeneralError says that something went wrong.
+	MediaGeneralError
+	// MediaSilent does not answer.
+	MediaSilent
+)
+
+// AnswerMedia changes what the phone does from now on when a companion asks for a file.
+func (p *Phone) AnswerMedia(how MediaAnswer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.media = how
+}
+
+// ReuploadTo makes the phone name this as the new place of every file that it uploads again from now on; empty ends it.
+func (p *Phone) ReuploadTo(directPath string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mediaPath = directPath
+}
+
+// mediaRequested handles a companion's request for a file. The caller holds Network.mu.
+func (p *Phone) mediaRequested(d *Device, node *Node) {
+	request := *node
+	rmr, ok := child(node, "rmr")
+	if !ok {
+		// A history that got lost is asked for without naming a message. The phone has no other history to give.
+		return
+	}
+	p.background("upload media again", func(context.Context) error {
+		answer, err := p.mediaAnswer(&request)
+		if err != nil || answer.Tag == "" {
+			return err
+		}
+		p.net.mu.Lock()
+		defer p.net.mu.Unlock()
+		p.net.push(d, Node{Tag: "notification", Attrs: attrs{
+			"from": p.account.pn(), "type": "mediaretry", "id": text(&request, "id"), "t": unixNow(),
+		}, Content: []Node{*rmr, answer}})
+		return nil
+	})
+}
+
+// mediaAnswer decides what is answered; an empty node is silence.
+func (p *Phone) mediaAnswer(request *Node) (Node, error) {
+	id := text(request, "id")
+	p.mu.Lock()
+	how, claimed := p.media, p.mediaPath
+	kept, ok := p.kept[id]
+	p.mu.Unlock()
+	gone := Node{Tag: "error", Attrs: attrs{"code": "2"}}
+	switch {
+	case how == MediaSilent:
+		return Node{}, nil
+	case how == MediaGone || !ok:
+		return gone, nil
+	}
+	media := mediaOf(kept.message)
+	key := hkdfutil.SHA256(media.GetMediaKey(), nil, []byte("WhatsApp Media Retry Notification"), 32)
+	if err := checkMediaRequest(request, id, key); err != nil {
+		return Node{}, err
+	}
+	notification := &waMmsRetry.MediaRetryNotification{StanzaID: proto.String(id)}
+	switch how {
+	case MediaNotFound:
+		notification.Result = waMmsRetry.MediaRetryNotification_NOT_FOUND.Enum()
+	case MediaGeneralError:
+		notification.Result = waMmsRetry.MediaRetryNotification_GENERAL_ERROR.Enum()
+	default:
+		path, stored := p.net.cdn.reupload(media.GetDirectPath())
+		if !stored {
+			return gone, nil
+		}
+		if claimed != "" {
+			path = claimed
+		}
+		notification.Result, notification.DirectPath = waMmsRetry.MediaRetryNotification_SUCCESS.Enum(), proto.String(path)
+	}
+	return sealMediaAnswer(notification, id, key)
+}
+
+// checkMediaRequest makes sure that who asks knows the file's key.
+func checkMediaRequest(request *Node, id string, key []byte) error {
+	sealed, iv := childBytes(request, "encrypt", "enc_p"), childBytes(request, "encrypt", "enc_iv")
+	if len(iv) != 12 {
+		return errors.New("a media request without nonce")
+	}
+	if _, err := gcmutil.Decrypt(key, iv, sealed, []byte(id)); err != nil {
+		return fmt.Errorf("open a media request: %w", err)
+	}
+	return nil
+}
+
+func sealMediaAnswer(notification *waMmsRetry.MediaRetryNotification, id string, key []byte) (Node, error) {
+	plain, err := proto.Marshal(notification)
+	if err != nil {
+		return Node{}, fmt.Errorf("marshal a media answer: %w", err)
+	}
+	iv := randomBytes(12)
+	sealed, err := gcmutil.Encrypt(key, iv, plain, []byte(id))
+	if err != nil {
+		return Node{}, fmt.Errorf("seal a media answer: %w", err)
+	}
+	return Node{Tag: "encrypt", Content: []Node{{Tag: "enc_p", Content: sealed}, {Tag: "enc_iv", Content: iv}}}, nil
+}
+
+// reupload gives a stored file a new path. The same key makes the same ciphertext, so nothing has to be encrypted again.
+func (c *CDN) reupload(directPath string) (path string, ok bool) {
+	c.mu.Lock()
+	b := c.blobs[plainPath(directPath)]
+	c.mu.Unlock()
+	if b == nil {
+		return "", false
+	}
+	return c.keep(b) + "?ccb=11-4&oh=simulated&oe=simulated", true
+}

@@ -1,0 +1,157 @@
+package simnet
+
+import (
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+)
+
+// SendOption changes how a message is sent.
+type SendOption func(*sendOptions)
+
+type sendOptions struct {
+	id        types.MessageID
+	wish      wish
+	context   *waE2E.ContextInfo
+	viewOnce  bool
+	ephemeral uint32
+	timeout   time.Duration
+}
+
+// WithID sends under an id of the caller's choice.
+func WithID(id types.MessageID) SendOption { return func(o *sendOptions) { o.id = id } }
+
+// AsNumber shows the sender to the others under the phone number, in whichever form the recipient is named.
+func AsNumber() SendOption { return func(o *sendOptions) { o.wish.form = types.DefaultUserServer } }
+
+// AsLID shows the sender to the others under his LID.
+func AsLID() SendOption { return func(o *sendOptions) { o.wish.form = types.HiddenUserServer } }
+
+// Quoting quotes a received message in full, as official apps do.
+func Quoting(r *Received) SendOption {
+	return func(o *sendOptions) {
+		o.info().StanzaID = proto.String(r.Info.ID)
+		o.info().Participant = proto.String(r.Info.Sender.ToNonAD().String())
+		o.info().QuotedMessage = r.Message.Message
+	}
+}
+
+// QuotingID quotes a message of which only id, sender and text are known.
+func QuotingID(id types.MessageID, sender types.JID, quoted string) SendOption {
+	return func(o *sendOptions) {
+		o.info().StanzaID = proto.String(id)
+		o.info().Participant = proto.String(sender.ToNonAD().String())
+		o.info().QuotedMessage = &waE2E.Message{Conversation: proto.String(quoted)}
+	}
+}
+
+// Mentioning names people; the text has to contain their @users.
+func Mentioning(people ...types.JID) SendOption {
+	return func(o *sendOptions) {
+		for _, jid := range people {
+			o.info().MentionedJID = append(o.info().MentionedJID, jid.ToNonAD().String())
+		}
+	}
+}
+
+// Forwarded marks the message as forwarded a number of times.
+func Forwarded(score uint32) SendOption {
+	return func(o *sendOptions) {
+		o.info().IsForwarded, o.info().ForwardingScore = proto.Bool(true), proto.Uint32(score)
+	}
+}
+
+// WithTimeout waits so long for the server's acknowledgement, instead of whatsmeow's 75 s.
+func WithTimeout(timeout time.Duration) SendOption {
+	return func(o *sendOptions) { o.timeout = timeout }
+}
+
+// ViewOnce wraps the message so that apps show it once. Linked devices get the content.
+func ViewOnce() SendOption { return func(o *sendOptions) { o.viewOnce = true } }
+
+// HiddenViewOnce sends view-once media as the real network does to linked devices: they learn that there is such a message and get nothing
+// of it.
+func HiddenViewOnce() SendOption {
+	return func(o *sendOptions) { o.viewOnce, o.wish.hidden = true, "view_once" }
+}
+
+// At gives the message another time than now, for conversations of the past.
+func At(when time.Time) SendOption { return func(o *sendOptions) { o.wish.at = when } }
+
+// Ephemeral makes the message disappear after a number of seconds.
+func Ephemeral(seconds uint32) SendOption {
+	return func(o *sendOptions) {
+		o.ephemeral = seconds
+		o.info().Expiration = proto.Uint32(seconds)
+	}
+}
+
+func (o *sendOptions) info() *waE2E.ContextInfo {
+	if o.context == nil {
+		o.context = &waE2E.ContextInfo{}
+	}
+	return o.context
+}
+
+func sendOptionsOf(opts []SendOption) *sendOptions {
+	o := &sendOptions{}
+	for _, opt := range opts {
+		opt(o)
+	}
+	return o
+}
+
+// apply puts into a message what the options say about its content.
+func (o *sendOptions) apply(msg *waE2E.Message) *waE2E.Message {
+	if o.context != nil {
+		setContextInfo(msg, o.context)
+	}
+	if o.viewOnce {
+		markViewOnce(msg)
+		msg = &waE2E.Message{ViewOnceMessageV2: &waE2E.FutureProofMessage{Message: msg}}
+	}
+	if o.ephemeral > 0 {
+		msg = &waE2E.Message{EphemeralMessage: &waE2E.FutureProofMessage{Message: msg}}
+	}
+	return msg
+}
+
+// setContextInfo merges an info into whichever part of a message has a place for one.
+func setContextInfo(msg *waE2E.Message, info *waE2E.ContextInfo) {
+	if text := msg.Conversation; text != nil {
+		msg.Conversation = nil
+		msg.ExtendedTextMessage = &waE2E.ExtendedTextMessage{Text: text}
+	}
+	if inner := msg.GetDocumentWithCaptionMessage().GetMessage(); inner != nil {
+		msg = inner
+	}
+	reflected := msg.ProtoReflect()
+	fields := reflected.Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		if field.Message() == nil || field.IsList() || !reflected.Has(field) || field.Name() == "messageContextInfo" {
+			continue
+		}
+		part := reflected.Mutable(field).Message()
+		place := part.Descriptor().Fields().ByName("contextInfo")
+		if place == nil {
+			continue
+		}
+		if existing, ok := part.Mutable(place).Message().Interface().(*waE2E.ContextInfo); ok {
+			proto.Merge(existing, info)
+		}
+	}
+}
+
+func markViewOnce(msg *waE2E.Message) {
+	switch {
+	case msg.GetImageMessage() != nil:
+		msg.ImageMessage.ViewOnce = proto.Bool(true)
+	case msg.GetVideoMessage() != nil:
+		msg.VideoMessage.ViewOnce = proto.Bool(true)
+	case msg.GetAudioMessage() != nil:
+		msg.AudioMessage.ViewOnce = proto.Bool(true)
+	}
+}

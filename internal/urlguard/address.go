@@ -66,8 +66,8 @@ func embedded(addr netip.Addr) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte(b[12:])), true
 }
 
-// control is the last line: the dialer calls it with the address it is about to
-// connect to, whatever was asked of it.
+// control judges an address for the last time: the dialer calls it with the one it
+// is about to connect to.
 func (g *Guard) control(network, address string, conn syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil || target.Port() == 0 || !g.permits(target.Addr()) {

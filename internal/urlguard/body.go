@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// pieceBytes is the memory that one fetch holds of a file, whatever its size.
+// pieceBytes is the memory that one fetch takes for a file of any size.
 const pieceBytes = 64 << 10
 
-// writeError is a failure of the caller's writer, for which no URL is to blame.
+// writeError is a failure of the caller's writer, not of the URL.
 type writeError struct{ err error }
 
 func (e *writeError) Error() string { return fmt.Sprintf("write what was fetched: %v", e.err) }
@@ -37,7 +37,7 @@ func receive(w io.Writer, resp *http.Response, req Request) (int64, error) {
 }
 
 // receiveGzip bounds what comes in as well as what comes out: empty gzip blocks
-// can go on for ever without giving a byte.
+// can go on forever without yielding a byte.
 func receiveGzip(w io.Writer, body io.Reader, req Request) (int64, error) {
 	capped := &cappedReader{r: body, left: compressedLimit(req.MaxBytes), limit: req.MaxBytes}
 	unzipped, err := gzip.NewReader(capped)
@@ -50,7 +50,7 @@ func receiveGzip(w io.Writer, body io.Reader, req Request) (int64, error) {
 	return copyLimited(w, unzipped, req, -1)
 }
 
-// compressedLimit is what the largest permitted file may take when compression
+// compressedLimit returns the size that the largest permitted file may have when compression
 // only made it longer, with room for headers.
 func compressedLimit(limit int64) int64 {
 	if limit > math.MaxInt64/2 {
@@ -59,7 +59,7 @@ func compressedLimit(limit int64) int64 {
 	return limit + limit/64 + 64<<10
 }
 
-// copyLimited stops at the first piece that passes the limit, before writing it.
+// copyLimited copies up to the limit. It stops before it writes a piece that exceeds it.
 func copyLimited(w io.Writer, r io.Reader, req Request, total int64) (int64, error) {
 	buf := make([]byte, pieceBytes)
 	var done int64
@@ -97,7 +97,7 @@ func readError(err error) error {
 	return broke(err, "the file broke off before its end")
 }
 
-// cappedReader refuses to read on after so many bytes.
+// cappedReader fails after a number of bytes.
 type cappedReader struct {
 	r     io.Reader
 	left  int64

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// quiet is a log for servers that are expected to complain.
+// quiet returns a log for servers that are expected to complain.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
 func TestFetch_TheLimitIsExact(t *testing.T) {

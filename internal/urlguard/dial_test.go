@@ -44,7 +44,7 @@ func TestFetch_ConnectsToNothingPrivate(t *testing.T) {
 	}
 }
 
-// withPort points an http URL at a port, where it names none.
+// withPort adds a port to an http URL without one.
 func withPort(raw, port string) string {
 	rest, ok := strings.CutPrefix(raw, "http://")
 	if !ok {
@@ -291,7 +291,7 @@ func (f resolverFunc) LookupNetIP(_ context.Context, _, name string) ([]netip.Ad
 	return nil, nil
 }
 
-// TestFetch_IgnoresProxies runs itself in a process of its own: net/http reads
+// TestFetch_IgnoresProxies runs itself in a separate process: net/http reads
 // the environment once.
 func TestFetch_IgnoresProxies(t *testing.T) {
 	if served := os.Getenv("URLGUARD_TEST_SERVED"); served != "" {

@@ -18,20 +18,20 @@ const (
 	handshakeTimeout = 10 * time.Second
 )
 
-// Request says what to fetch.
+// Request describes a fetch.
 type Request struct {
 	URL string
 	// MaxBytes is the largest file that is accepted, counted after decompression.
 	MaxBytes int64
 	// Progress, if set, is called after every piece with the bytes so far and the
-	// total, -1 where the server does not tell. It must return quickly.
+	// total, -1 if the server does not tell. It must return quickly.
 	Progress func(done, total int64)
 }
 
 // Result describes what was fetched. Its strings come from the server: they are
 // well formed, but not to be believed.
 type Result struct {
-	// ContentType is the media type with its parameters, empty where the server
+	// ContentType is the media type with its parameters, empty if the server
 	// names none that can be parsed.
 	ContentType string
 	// FileName is from Content-Disposition, else the last part of the URL's path;
@@ -45,7 +45,7 @@ type Result struct {
 // have received a part of it, never more than MaxBytes.
 //
 // An *Error means that the URL is to blame, or the server behind it. Everything
-// else is not for the caller's eyes: an error of w, or the end of ctx
+// else is not meant for the caller: an error of w, or the end of ctx
 // (errors.Is with ctx.Err() holds).
 func (g *Guard) Fetch(ctx context.Context, req Request, w io.Writer) (Result, error) {
 	target, err := g.parse(req.URL)

@@ -49,21 +49,21 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error)
 }
 
-// Options describe a Guard. The zero value is the strict one and ready for use.
+// Options configures a Guard. The zero value is the strict one and ready for use.
 type Options struct {
-	// Resolver answers look-ups; the system's where it is nil.
+	// Resolver looks up names; nil means the system's.
 	Resolver Resolver
 	// Timeout bounds one fetch, from the first look-up to the last byte. It also
-	// bounds, separately, the wait for one's turn. 60 s where it is zero.
+	// bounds, separately, the wait for a slot. Zero means 60 s.
 	Timeout time.Duration
-	// MaxConcurrent is how many fetches may run at once; the others wait.
-	// 4 where it is zero.
+	// MaxConcurrent limits the fetches that run at once; the others wait.
+	// Zero means 4.
 	MaxConcurrent int
-	// UserAgent is the header of that name; Go's own where it is empty.
+	// UserAgent is the header of that name; empty means Go's own.
 	UserAgent string
 	// AllowPrefixes makes exceptions: addresses in them count as public. It is for
 	// tests and demonstrations that serve their files from loopback; in production
-	// it stays empty. Names such as localhost stay refused whatever it holds: an
+	// it stays empty. Names such as localhost are refused all the same: an
 	// exception is for an address.
 	AllowPrefixes []netip.Prefix
 }
@@ -80,7 +80,7 @@ type Guard struct {
 	slots     chan struct{} // one element for each running fetch
 }
 
-// New returns a Guard as the options describe it.
+// New returns a Guard with these options.
 func New(o Options) *Guard {
 	if o.Resolver == nil {
 		o.Resolver = net.DefaultResolver

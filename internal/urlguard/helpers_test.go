@@ -180,14 +180,14 @@ func (ns *nameServer) set(name string, answers ...careless) {
 	ns.answers[name+"."] = answers
 }
 
-// lookUps is how often a name's addresses were asked for.
+// lookUps returns how often a name's addresses were asked for.
 func (ns *nameServer) lookUps(name string) int {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
 	return ns.asked[name+"."+dnsmessage.TypeA.String()]
 }
 
-// resolver is the real one, with this server in place of the system's.
+// resolver returns a real resolver that asks this server instead of the system's.
 func (ns *nameServer) resolver() *net.Resolver {
 	return &net.Resolver{
 		PreferGo: true,

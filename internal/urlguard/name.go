@@ -14,7 +14,7 @@ import (
 // maxNameBytes is what file systems accept.
 const maxNameBytes = 255
 
-// contentType is the header in its canonical spelling, or nothing. A parameter
+// contentType returns the header in its canonical spelling, or nothing. A parameter
 // that cannot be parsed does not take the type with it.
 func contentType(h http.Header) string {
 	mediaType, params, err := mime.ParseMediaType(h.Get("Content-Type"))
@@ -30,7 +30,7 @@ func contentType(h http.Header) string {
 	return mediaType
 }
 
-// fileName is what the server calls the file, else what the URL does.
+// fileName returns the server's name for the file, else that in the URL.
 func fileName(h http.Header, from *url.URL) string {
 	if _, params, err := mime.ParseMediaType(h.Get("Content-Disposition")); err == nil {
 		if name := cleanName(decodeWords(params["filename"])); name != "" {
@@ -40,7 +40,7 @@ func fileName(h http.Header, from *url.URL) string {
 	return cleanName(path.Base("/" + from.Path))
 }
 
-// decodeWords undoes RFC 2047, which does not belong in HTTP and is there.
+// decodeWords decodes RFC 2047, which does not belong in HTTP but occurs there.
 func decodeWords(name string) string {
 	decoded, err := new(mime.WordDecoder).DecodeHeader(name)
 	if err != nil {
@@ -49,7 +49,7 @@ func decodeWords(name string) string {
 	return decoded
 }
 
-// cleanName takes off directories, of either kind of slash, and whatever does not
+// cleanName removes directories, with either kind of slash, and everything that does not
 // print, such as the marks that turn the direction of writing and with it make
 // "gpj.exe" read as "exe.jpg".
 func cleanName(name string) string {

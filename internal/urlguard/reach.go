@@ -18,7 +18,7 @@ import (
 // and what was judged is what is dialled.
 //
 // Addresses at which machines give themselves away are never within reach,
-// whatever was named: link-local ones, and where clouds answer their guests.
+// even if they were named: link-local ones, and those of clouds' metadata services.
 type Reach struct {
 	prefixes []netip.Prefix
 	resolver Resolver
@@ -26,7 +26,7 @@ type Reach struct {
 }
 
 // NewReach returns a Reach to all addresses within some prefixes. The resolver
-// is the system's where it is nil.
+// may be nil for the system's.
 func NewReach(prefixes []netip.Prefix, resolver Resolver) *Reach {
 	if resolver == nil {
 		resolver = net.DefaultResolver
@@ -36,7 +36,7 @@ func NewReach(prefixes []netip.Prefix, resolver Resolver) *Reach {
 	return r
 }
 
-// Everywhere are the prefixes of all addresses.
+// Everywhere returns the prefixes of all addresses.
 func Everywhere() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 }
@@ -133,7 +133,7 @@ func (r *Reach) permits(addr netip.Addr) bool {
 		slices.ContainsFunc(r.prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// translated are the IPv4 addresses that an IPv6 address may stand for.
+// translated returns the IPv4 addresses that an IPv6 address may stand for.
 func translated(addr netip.Addr) []netip.Addr {
 	if !addr.Is6() {
 		return nil
@@ -158,14 +158,14 @@ func translated(addr netip.Addr) []netip.Addr {
 // link-local ranges: Azure, Alibaba, Oracle, AWS and Google over IPv6.
 var metadataHosts = [...]string{"168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"}
 
-// isNeverReached reports whether an address is out of reach whatever was named.
+// isNeverReached reports whether an address is out of reach even if it was named.
 func isNeverReached(addr netip.Addr) bool {
 	return addr.IsLinkLocalUnicast() || addr.IsMulticast() ||
 		addr.Is4() && addr.IsUnspecified() || // ::1 stands for 0.0.0.1, which is nobody
 		addr == netip.IPv6Unspecified() || slices.Contains(metadataHosts[:], addr.String())
 }
 
-// control is the last line, as that of a [Guard].
+// control judges an address for the last time, as that of a [Guard] does.
 func (r *Reach) control(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil || target.Port() == 0 || !r.permits(target.Addr()) {

@@ -55,7 +55,7 @@ func TestReach_LeadsToWhatWasNamedAlone(t *testing.T) {
 	}
 }
 
-// names is a resolver that answers what it was told last.
+// names is a resolver that returns the addresses it was given last.
 type names map[string][]string
 
 func (n names) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, error) {

@@ -21,7 +21,7 @@ func notPublicNames() []string {
 	return []string{"localhost", "localdomain", "local", "internal", "home.arpa"}
 }
 
-// parse turns a URL into one that may be requested, its host in ASCII, or says
+// parse returns a URL that may be requested, its host in ASCII, or an error that says
 // why it may not.
 func (g *Guard) parse(raw string) (*url.URL, error) {
 	if len(raw) > maxURLBytes {
@@ -34,9 +34,9 @@ func (g *Guard) parse(raw string) (*url.URL, error) {
 	return g.vet(raw, u)
 }
 
-// follow is parse for the Location of an answer that came from base. A redirect
-// from https to http is refused: whoever gives an https URL expects that nobody on
-// the way can put another file in its place.
+// follow parses the Location of an answer that came from base. A redirect
+// from https to http is refused: a caller who gives an https URL expects that nobody on
+// the way can replace the file.
 func (g *Guard) follow(base *url.URL, location string) (*url.URL, error) {
 	if len(location) > maxURLBytes {
 		return nil, refuse("the server redirects to a URL longer than %d bytes", maxURLBytes)
@@ -79,7 +79,7 @@ func (g *Guard) vet(raw string, u *url.URL) (*url.URL, error) {
 	return &vetted, nil
 }
 
-// authority is the text between the slashes of a URL or of a reference.
+// authority returns the text between the slashes of a URL or of a reference.
 func authority(raw string) string {
 	if i := strings.IndexAny(raw, ":/?#"); i >= 0 && raw[i] == ':' {
 		raw = raw[i+1:]
@@ -124,7 +124,7 @@ func (g *Guard) vetHost(u *url.URL) (string, error) {
 }
 
 // vetName judges a host that is not in brackets. It returns the name in ASCII,
-// lower case and without the final dot; where the name is a dotted quad, the
+// lower case and without the final dot; if the name is a dotted quad, the
 // address is valid.
 func (g *Guard) vetName(name string) (string, netip.Addr, error) {
 	var none netip.Addr
@@ -204,8 +204,8 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// endsInDigits reports whether the last label holds nothing but digits, in
-// whatever script.
+// endsInDigits reports whether the last label consists of digits, in
+// any script.
 func endsInDigits(name string) bool {
 	name = strings.TrimSuffix(name, ".")
 	last := name[strings.LastIndexByte(name, '.')+1:]

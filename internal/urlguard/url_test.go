@@ -59,7 +59,7 @@ const (
 	saysPort      = "the port must be between 1 and 65535"
 )
 
-// refusedURLs are used twice: here, and by the canary with its own port.
+// refusedURLs is used twice: here, and by the canary with its own port.
 func refusedURLs() map[string][]string {
 	return map[string][]string{
 		saysNotPublic: {

@@ -1,5 +1,5 @@
 // Package bench measures the bridge on this machine, with made-up messages and
-// a simulated network.
+// a simulated network. It compares the bridge with the plain way to do the same.
 package bench
 
 import (
@@ -16,7 +16,7 @@ import (
 	"bridged/internal/client"
 )
 
-// Options are the flags of the command.
+// Options holds the flags of the command.
 type Options struct {
 	Messages int           `default:"1000000" help:"How many messages the store is filled with."`
 	Chats    int           `default:"2000" help:"How many chats they are in; the largest of 2,000 holds 4.2 percent."`
@@ -36,7 +36,7 @@ type Options struct {
 type Bridge interface {
 	// Client returns a client of its API, as it is reached from this machine.
 	Client() *client.Client
-	// Stop ends it in order.
+	// Stop stops it gracefully.
 	Stop() error
 }
 
@@ -45,7 +45,7 @@ type Bridge interface {
 // cannot import it.
 type Start func(ctx context.Context, environ []string, log io.Writer) (Bridge, error)
 
-// Streams are where a run writes to.
+// Streams holds the outputs of a run.
 type Streams struct {
 	Stdout   io.Writer // the report
 	Stderr   io.Writer // what is being measured
@@ -60,7 +60,7 @@ type part struct {
 	asked   bool // only measured when it is asked for
 }
 
-// allParts are all the parts, in the order in which they are measured.
+// allParts lists all parts, in the order in which they are measured.
 var allParts = []part{
 	{name: "search", about: "texts in all chats and inside one", measure: (*bench).measureSearch},
 	{name: "pages", about: "histories, chats, media information", measure: (*bench).measurePages},
@@ -140,7 +140,7 @@ func (b *bench) measureMedia(ctx context.Context) error {
 	return err
 }
 
-// parts are the parts that are measured.
+// parts returns the parts to measure.
 func (b *bench) parts() ([]part, error) {
 	if b.command.Messages < 1000 || b.command.Chats < 1 || b.command.Requests < 1 || b.command.FileSize < 1 {
 		return nil, errors.New("bench: --messages must be at least 1000, --chats, --requests and --file-size at least 1")

@@ -18,10 +18,10 @@ import (
 	"bridged/internal/client"
 )
 
-// giveUp is how long a bridge may take to answer for the first time.
+// giveUp limits how long a bridge may take to answer for the first time.
 const giveUp = 30 * time.Second
 
-// child is a bridge in a process of its own, so that only it is measured.
+// child is a bridge in a separate process, so that only it is measured.
 type child struct {
 	client  *client.Client
 	cmd     *exec.Cmd
@@ -61,7 +61,7 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// awaitHealth asks every millisecond.
+// awaitHealth waits until the bridge answers. It asks every millisecond.
 func (c *child) awaitHealth(ctx context.Context) error {
 	for {
 		if _, err := read(ctx, c.client, "/healthz"); err == nil {
@@ -104,7 +104,7 @@ func (c *child) memory(name string) (int64, error) {
 	return 0, fmt.Errorf("the kernel does not tell %s", name)
 }
 
-// read asks for a path and reads the whole answer.
+// read requests a path and reads the whole answer.
 func read(ctx context.Context, api *client.Client, path string) ([]byte, error) {
 	resp, err := api.Do(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {

@@ -65,7 +65,7 @@ func newCorpus(seed uint64, messages, chats int) *corpus {
 	return c
 }
 
-// chat is the i-th largest chat: every third is a group, the largest among
+// chat returns the i-th largest chat: every third is a group, the largest among
 // them.
 func (c *corpus) chat(i int) corpusChat {
 	chat := corpusChat{primary: c.spread[c.r.IntN(len(c.spread))]}
@@ -82,20 +82,20 @@ func (c *corpus) chat(i int) corpusChat {
 	return chat
 }
 
-// name is a name of two words.
+// name returns a name of two words.
 func (c *corpus) name(language int) string {
 	l, words := languages[language], c.words[language]
 	return l.title(words[c.r.IntN(2000)]) + " " + l.title(words[c.r.IntN(2000)])
 }
 
-// lidOf is a person's other identity, which two of three have.
+// lidOf returns a person's other identity, which two of three have.
 func lidOf(pn bridge.JID) (bridge.JID, bool) {
 	digits := pn.User()
 	last := digits[len(digits)-1] - '0'
 	return bridge.JID("88" + digits[2:] + "@lid"), last%3 != 0
 }
 
-// chatOf is the chat whose share of the messages is nearest to so many.
+// chatOf returns the chat whose number of messages is nearest to a given one.
 func (c *corpus) chatOf(wanted int) bridge.JID {
 	total := c.share[len(c.share)-1]
 	best, distance := 0, math.Inf(1)
@@ -108,7 +108,7 @@ func (c *corpus) chatOf(wanted int) bridge.JID {
 	return c.chats[best].jid
 }
 
-// people are the facts that come before the messages: groups with their
+// people returns the facts that precede the messages: groups with their
 // members, names and identities.
 func (c *corpus) people() []bridge.Fact {
 	var facts []bridge.Fact
@@ -141,10 +141,10 @@ func (c *corpus) person(jid bridge.JID, chat corpusChat) []bridge.Fact {
 	return facts
 }
 
-// id is the id of the i-th message.
+// id returns the id of the i-th message.
 func (c *corpus) id(i int) string { return fmt.Sprintf("3EB0%016X", uint64(i)*0x9E3779B97F4A7C15) }
 
-// facts are the i-th message and what happens to it.
+// facts returns the i-th message and what happens to it.
 func (c *corpus) facts(i int) []bridge.Fact {
 	c.source.Seed(c.seed, uint64(i)+1)
 	at := c.r.Float64() * c.share[len(c.share)-1]
@@ -230,7 +230,7 @@ func (c *corpus) mention(m *bridge.Message, chat *corpusChat) {
 	m.ContextInfo = &bridge.ContextInfo{MentionedJID: []bridge.JID{jid}}
 }
 
-// text is a message of one to some twenty words.
+// text returns a message of one to some twenty words.
 func (c *corpus) text(language int) string {
 	l, words := languages[language], c.words[language]
 	shout := l.cased && c.r.IntN(60) == 0

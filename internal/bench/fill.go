@@ -35,7 +35,7 @@ type Filling struct {
 
 func (s *filledStore) file() string { return filepath.Join(s.dir, "bridged.db") }
 
-// filled fills a store with so many messages, or takes the one of an earlier
+// filled fills a store with a number of messages, or takes the one of an earlier
 // run that --dir has kept.
 func (b *bench) filled(ctx context.Context, messages, chats int) (*filledStore, error) {
 	return b.filledIn(ctx, b.dir, messages, chats)
@@ -96,7 +96,7 @@ func (b *bench) fill(ctx context.Context, s *filledStore) (err error) {
 	return nil
 }
 
-// filledAlready is how many messages an earlier run has written.
+// filledAlready returns how many messages an earlier run has written.
 func filledAlready(ctx context.Context, s *store.Store) (count int, err error) {
 	written, err := s.Setting(ctx, fillName)
 	if err != nil || written == "" {
@@ -118,10 +118,10 @@ func saveAll(ctx context.Context, into *store.Store, facts []bridge.Fact) error 
 }
 
 // fillBatch is how many messages share a transaction while filling: one each,
-// as they come from the network, would wait for the disk so many times.
+// as they come from the network, would wait for the disk each time.
 const fillBatch = 1000
 
-// fillFrom writes the messages from first on. They are made beside the writing.
+// fillFrom writes the messages from first on. They are generated concurrently.
 func (b *bench) fillFrom(ctx context.Context, into *store.Store, c *corpus, first int) error {
 	ctx, stop := context.WithCancel(ctx)
 	batches := make(chan []bridge.Fact, 2)
@@ -157,7 +157,7 @@ func (b *bench) fillFrom(ctx context.Context, into *store.Store, c *corpus, firs
 	return ctx.Err()
 }
 
-// awaitIndex waits until the index is complete, which the store sees to.
+// awaitIndex waits until the store has completed the index.
 func (b *bench) awaitIndex(ctx context.Context, of *store.Store) error {
 	var bar *progress
 	for {

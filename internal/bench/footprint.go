@@ -20,13 +20,13 @@ const (
 	readers = 8
 )
 
-// footprint is what a bridge needs besides time.
+// footprint holds what a bridge needs besides time.
 type footprint struct {
 	start      []time.Duration
 	idle, busy float64 // MB resident; busy at its highest
 }
 
-// measureFootprint runs the program as a process of its own, paired, over the
+// measureFootprint runs the program as a separate process, paired, over the
 // store of many chats.
 func (b *bench) measureFootprint(ctx context.Context) error {
 	s, err := b.filled(ctx, b.command.Messages, b.command.Chats)
@@ -82,7 +82,7 @@ func (b *bench) footprintOf(ctx context.Context, s *filledStore) (f footprint, e
 	if err := device.WaitOnline(ctx); err != nil {
 		return f, err
 	}
-	// Left alone for a while, it gives back what starting took.
+	// After a while it gives back the memory that starting took.
 	if err := wait(ctx, b.command.Period/2); err != nil {
 		return f, err
 	}
@@ -98,7 +98,7 @@ func (b *bench) footprintOf(ctx context.Context, s *filledStore) (f footprint, e
 
 func megabytes(bytes int64, err error) (float64, error) { return float64(bytes) / 1e6, err }
 
-// pairChild links the account of a store, so that the next starts are those of
+// pairChild pairs the bridge of a store, so that the next starts are those of
 // a bridge in use. A session of an earlier run belongs to another network.
 func (b *bench) pairChild(ctx context.Context, network *simnet.Network, s *filledStore) (_ *simnet.Device, err error) {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -163,7 +163,7 @@ func (c *childServer) readMuch(ctx context.Context, period time.Duration) error 
 	return errors.Join(errs...)
 }
 
-// readAny reads what may not be there: not every chat of a small store has got
+// readAny reads a path that may not exist: not every chat of a small store has
 // messages.
 func (c *childServer) readAny(ctx context.Context, path string) error {
 	_, err := c.read(ctx, path)

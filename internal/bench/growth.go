@@ -61,7 +61,7 @@ func (b *bench) growTo(ctx context.Context, size int) error {
 	return nil
 }
 
-// growthTasks are searches, pages of the largest chat and the list of chats.
+// growthTasks returns searches, pages of the largest chat and the list of chats.
 func (b *bench) growthTasks(ctx context.Context, s *server) ([]task, error) {
 	kinds, err := b.queries(ctx, s)
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *Report) grow(of Growth, size int, value float64) {
 	r.Growth[i].Sizes, r.Growth[i].Values = append(r.Growth[i].Sizes, size), append(r.Growth[i].Values, value)
 }
 
-// at is the value for a size, 0 where there is none.
+// at returns the value for a size, 0 if there is none.
 func (g Growth) At(size int) float64 {
 	if i := slices.Index(g.Sizes, size); i >= 0 {
 		return g.Values[i]
@@ -126,7 +126,7 @@ func (g Growth) At(size int) float64 {
 	return 0
 }
 
-// growthSizes are all the sizes that were measured.
+// growthSizes returns all the sizes that were measured.
 func growthSizes(growth []Growth) []int {
 	var sizes []int
 	for _, g := range growth {

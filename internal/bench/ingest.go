@@ -52,7 +52,7 @@ type ingestSide struct {
 	reconnect func(context.Context) error
 }
 
-// measureIngest has messages come in, as they are written and out of the
+// measureIngest measures incoming messages, as they are written and out of the
 // network's queue, to a plain client and to the bridge in turn.
 func (b *bench) measureIngest(ctx context.Context) (err error) {
 	if err := b.storeAlone(ctx); err != nil {
@@ -89,10 +89,10 @@ func (b *bench) measureIngest(ctx context.Context) (err error) {
 	return i.readsMeanwhile(ctx)
 }
 
-// batch is how many messages come in at once.
+// batch returns how many messages come in at once.
 func (i *ingest) batch() int { return min(2000, i.command.Messages/20) }
 
-// rounds is how often everything is measured.
+// rounds returns how often everything is measured.
 func (i *ingest) rounds() int { return max(1, i.command.Requests/60) }
 
 // storeAlone saves messages as they come from the network: a durable
@@ -126,7 +126,7 @@ func (b *bench) storeAlone(ctx context.Context) (err error) {
 	return nil
 }
 
-// setUp links both sides and has everybody begin their sessions with them.
+// setUp pairs both sides and makes everybody begin a session with them.
 func (i *ingest) setUp(ctx context.Context) (_ *simnet.Bare, err error) {
 	for n := range senders {
 		phone, err := i.network.NewPhone(ctx, simnet.PhoneOptions{Number: fmt.Sprint(int64(15550100910) + int64(n)), Name: fmt.Sprint("Contact ", n)})
@@ -184,7 +184,7 @@ func (i *ingest) account(ctx context.Context, side *ingestSide, number string) (
 	return phone, nil
 }
 
-// pair links the bridge through its own API.
+// pair pairs the bridge through its API.
 func (s *server) pair(ctx context.Context, owner *simnet.Phone) (*simnet.Device, error) {
 	code, err := s.api.Pair(ctx, "")
 	if err != nil {
@@ -193,7 +193,7 @@ func (s *server) pair(ctx context.Context, owner *simnet.Phone) (*simnet.Device,
 	return owner.EnterPairingCode(ctx, code.Code)
 }
 
-// write has the contacts write so many messages to one side, some of them to
+// write makes the contacts write a number of messages to one side, some of them to
 // its group.
 func (i *ingest) write(ctx context.Context, side *ingestSide, count int) ([]string, error) {
 	texts := make([]string, count)
@@ -241,7 +241,7 @@ func (i *ingest) measureQueued(ctx context.Context, side *ingestSide) error {
 	return err
 }
 
-// queue cuts a side's socket and has messages wait for it.
+// queue cuts a side's socket and makes messages wait for it.
 func (i *ingest) queue(ctx context.Context, side *ingestSide) ([]string, error) {
 	i.network.RefuseSockets(http.StatusServiceUnavailable)
 	side.device.Drop()
@@ -314,7 +314,7 @@ func (i *ingest) readsMeanwhile(ctx context.Context) error {
 	return nil
 }
 
-// readFor reads pages and searches at a steady pace while f runs, and answers
+// readFor reads pages and searches at a steady pace while f runs, and returns
 // how long each took.
 func (i *ingest) readFor(ctx context.Context, f func() error) ([]time.Duration, error) {
 	paths := []string{

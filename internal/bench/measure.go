@@ -26,7 +26,7 @@ type server struct {
 	bridge  Bridge
 }
 
-// serve runs the bridge in this process, on a network where it is not paired.
+// serve runs the bridge in this process, on a network to which it is not paired.
 func (b *bench) serve(ctx context.Context, s *filledStore) (_ *server, err error) {
 	server := &server{filledStore: s}
 	defer func() {
@@ -41,7 +41,7 @@ func (b *bench) serve(ctx context.Context, s *filledStore) (_ *server, err error
 	if err != nil {
 		return nil, err
 	}
-	// The log is written as it is in production, and thrown away.
+	// The log is written as in production, and discarded.
 	running, err := b.start(ctx, append(environ, "LISTEN_ADDR=127.0.0.1:0"), io.Discard)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (b *bench) serve(ctx context.Context, s *filledStore) (_ *server, err error
 	return server, err
 }
 
-// environ is the environment of a bridge over a data directory.
+// environ returns the environment of a bridge over a data directory.
 func (b *bench) environ(network *simnet.Network, dir string) ([]string, error) {
 	file := filepath.Join(b.temp, "network.json")
 	if err := network.WriteNetworkFile(file); err != nil {
@@ -77,7 +77,7 @@ func (s *server) stop() error {
 	return errors.Join(errs...)
 }
 
-// read asks for a path and reads the whole answer.
+// read requests a path and reads the whole answer.
 func (s *server) read(ctx context.Context, path string) ([]byte, error) {
 	return read(ctx, s.api, path)
 }
@@ -122,7 +122,7 @@ func (b *bench) measure(ctx context.Context, s *server, t task) error {
 	return nil
 }
 
-// rate is how many requests a second are answered to so many callers at once.
+// rate returns how many requests a second a number of concurrent callers get answered.
 func (s *server) rate(ctx context.Context, path string, callers int, period time.Duration) (float64, error) {
 	var answered atomic.Int64
 	var all sync.WaitGroup
@@ -141,7 +141,7 @@ func (s *server) rate(ctx context.Context, path string, callers int, period time
 	return float64(answered.Load()) / time.Since(began).Seconds(), errors.Join(errs...)
 }
 
-// wait waits for so long, or until ctx ends.
+// wait waits for a duration, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -153,7 +153,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// percentile of durations, in milliseconds.
+// percentile returns a percentile of durations, in milliseconds.
 func percentile(times []time.Duration, percent int) float64 {
 	if len(times) == 0 {
 		return 0

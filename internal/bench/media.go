@@ -22,9 +22,9 @@ import (
 	"bridged/internal/simnet"
 )
 
-// mediaBench measures files both ways: how long one takes, beside whatsmeow's
-// own way in memory, and how much memory many take at once. The bridge is a
-// process of its own, so that only it is measured; network, phones, the
+// mediaBench measures files in both directions: how long one takes, compared with whatsmeow's
+// way in memory, and how much memory many take at once. The bridge runs in a
+// separate process, so that only it is measured; network, phones, the
 // website and the callers are in this one.
 type mediaBench struct {
 	program string // the bridge's executable
@@ -201,7 +201,7 @@ func (b *mediaBench) cipherAlone(context.Context) error {
 	return nil
 }
 
-// sendInMemory is how programs that use whatsmeow send a URL's file.
+// sendInMemory sends a URL's file as programs that use whatsmeow usually do.
 func (b *mediaBench) sendInMemory(ctx context.Context) error {
 	resp, err := http.Get(b.fileURL)
 	if err != nil {
@@ -232,7 +232,7 @@ func (b *mediaBench) download(ctx context.Context, r *simnet.Received) error {
 	return errors.Join(err, file.Close())
 }
 
-// receive has the friend send a file, and waits until the bridge has it.
+// receive makes the friend send a file, and waits until the bridge has it.
 func (b *mediaBench) receive(ctx context.Context) (*simnet.Received, error) {
 	id, err := b.friend.SendDocument(ctx, b.owner.PN(), simnet.Media{Data: b.file, FileName: "file.bin"})
 	if err != nil {
@@ -275,7 +275,7 @@ func (b *mediaBench) together(do func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// peak says by how much the bridge's resident memory grew at most.
+// peak returns by how much the bridge's resident memory grew at most.
 func (b *mediaBench) peak(out io.Writer, name string, do func() error) error {
 	before, err := b.bridge.memory("VmRSS")
 	if errors.Is(err, os.ErrNotExist) {

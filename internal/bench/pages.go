@@ -31,7 +31,7 @@ func (b *bench) measurePages(ctx context.Context) error {
 	return errors.Join(b.listPages(ctx, s), b.mediaInfo(ctx, s), s.stop())
 }
 
-// historyTasks are pages of a chat of so many messages.
+// historyTasks returns pages of a chat with a number of messages.
 func (s *server) historyTasks(ctx context.Context, chat corpusChat, messages int) ([]task, error) {
 	history := client.HistoryPath(chat.jid)
 	deep := messages * 9 / 10
@@ -83,7 +83,7 @@ func (b *bench) historyPages(ctx context.Context, s *server) error {
 // pageCallers ask at the same time.
 const pageCallers = 4
 
-// pageRate is how many pages a second several callers get.
+// pageRate returns how many pages a second several callers get.
 func (b *bench) pageRate(ctx context.Context, s *server) error {
 	rate, err := s.rate(ctx, client.HistoryPath(s.corpus.chats[0].jid)+"?limit=100", pageCallers, b.command.Period/3)
 	b.report.value(Value{

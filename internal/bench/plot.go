@@ -65,8 +65,8 @@ func plotGrowth(growth []Growth) []byte {
 	return w.Bytes()
 }
 
-// isTwin says of a scan that one like it is drawn under another name: scans for
-// what is absent or rare all read everything.
+// isTwin reports whether a scan like this one is drawn under another name: scans for
+// absent or rare texts all read everything.
 func isTwin(g Growth) bool { return g.Plain && !strings.HasPrefix(g.Name, "rare word") }
 
 func plotAxes(curves []curve) (x, y axis) {

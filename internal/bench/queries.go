@@ -25,7 +25,7 @@ type queryKind struct {
 	propose     func(i int) string
 }
 
-// kinds are the kinds of texts, by how often they are found.
+// kinds returns the kinds of texts, by how often they are found.
 func (c *corpus) kinds() []queryKind {
 	r := rand.New(rand.NewPCG(c.seed, 42))
 	n, all := c.messages, len(languages)

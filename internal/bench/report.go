@@ -67,7 +67,7 @@ func (r *Report) end() {
 	r.Load[1], r.Seconds = loadAverage(), time.Since(r.Began).Seconds()
 }
 
-// loadAverage says how busy the machine is, where that is told.
+// loadAverage returns how busy the machine is, if the system tells.
 func loadAverage() string {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -76,7 +76,7 @@ func loadAverage() string {
 	return strings.Join(strings.Fields(string(data))[:3], " ")
 }
 
-// add enters what a task has taken.
+// add records the time that a task has taken.
 func (r *Report) add(t task, messages int, ours, plain []time.Duration) {
 	timing := Timing{
 		Part: t.part, Name: t.name, Messages: messages, Goal: t.goal,
@@ -90,7 +90,7 @@ func (r *Report) add(t task, messages int, ours, plain []time.Duration) {
 	r.Timings = append(r.Timings, timing)
 }
 
-// value enters any other figure.
+// value records any other figure.
 func (r *Report) value(v Value) { r.Values = append(r.Values, v) }
 
 func (g Goal) met(t Timing) bool {
@@ -111,7 +111,7 @@ func (g Goal) String() string {
 	return goal
 }
 
-// number is a figure with as many digits as mean something.
+// number formats a figure with as many digits as are significant.
 func number(x float64) string {
 	switch {
 	case x == 0:

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// yardstick answers from a store's file in the plain way, as programs without
+// yardstick queries a store's file in the plain way, as programs without
 // an index do: a LIKE scan, which folds the case of ASCII alone, newest first
 // until the page is full, and OFFSET for later pages. It reads the same rows of
 // the same file, and shares no code with what it is a yardstick for.
@@ -57,7 +57,7 @@ func (y *yardstick) Search(ctx context.Context, text string, limit int) ([]strin
 	return ids(ctx, y.search, text, limit)
 }
 
-// SearchIn is Search in one chat.
+// SearchIn searches like Search, in one chat.
 func (y *yardstick) SearchIn(ctx context.Context, chat bridge.JID, text string, limit int) ([]string, error) {
 	return ids(ctx, y.searchIn, string(chat), text, limit)
 }

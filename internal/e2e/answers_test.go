@@ -20,7 +20,7 @@ import (
 // object is a JSON object as it came, or as it is to come.
 type object = map[string]any
 
-// refersTo is a contextInfo; quoted and by are nil without a quote.
+// refersTo returns a contextInfo; quoted and by are nil without a quote.
 func refersTo(quoted, by any, mentions ...object) object {
 	jids := []any{}
 	for _, m := range mentions {
@@ -32,7 +32,7 @@ func refersTo(quoted, by any, mentions ...object) object {
 	return object{"quotedMsgId": quoted, "quotedSenderJid": by, "mentionedJid": jids, "mentions": mentions, "mentionsAll": false}
 }
 
-// mention is one of a contextInfo's mentions; token is nil without one. Anna
+// mention returns one of a contextInfo's mentions; token is nil without one. Anna
 // alone is in the account's address book.
 func mention(p *simnet.Phone, token any) object {
 	name := p.Name()
@@ -69,13 +69,13 @@ func (p *process) answers(path string, want object) {
 	})
 }
 
-// snapshot is what a path answers now, as text.
+// snapshot returns the present answer of a path, as text.
 func (p *process) snapshot(path string) string {
 	p.t.Helper()
 	return string(p.Get(path).Want(http.StatusOK).Body)
 }
 
-// plain is v as it looks after its way through JSON.
+// plain returns v as it is after encoding to and decoding from JSON.
 func plain(t testing.TB, v any) (out any) {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -113,7 +113,7 @@ func (p *process) isRecent(text string) bool {
 	return err == nil && at.After(p.began.Add(-2*time.Second)) && at.Before(time.Now().Add(2*time.Second))
 }
 
-// with is an object with some fields changed.
+// with returns an object with some fields changed.
 func with(original object, changes ...object) object {
 	out := object{}
 	for _, fields := range append([]object{original}, changes...) {
@@ -124,7 +124,7 @@ func with(original object, changes ...object) object {
 	return out
 }
 
-// message is a message as the API shows it, with the fields that every kind
+// message returns a message as the API shows it, with the fields that every kind
 // has, and those of the kind in changes.
 func message(id simnet.MessageID, by *simnet.Phone, kind, content string, changes ...object) object {
 	return with(object{
@@ -134,17 +134,17 @@ func message(id simnet.MessageID, by *simnet.Phone, kind, content string, change
 	}, changes...)
 }
 
-// ownMessage is a message of the account itself.
+// ownMessage returns a message of the account itself.
 func ownMessage(id simnet.MessageID, by *simnet.Phone, kind, content string, status bridge.Delivery, changes ...object) object {
 	return message(id, by, kind, content, append(changes, object{"fromMe": true, "status": status})...)
 }
 
-// reaction is a reaction as the API shows it.
+// reaction returns a reaction as the API shows it.
 func reaction(by *simnet.Phone, emoji string) object {
 	return object{"senderJid": by.PN().String(), "emoji": emoji, "timestamp": recent}
 }
 
-// history is the answer of a list of messages without filters.
+// history returns the answer of a list of messages without filters.
 func history(chat simnet.JID, messages []object, applied ...object) object {
 	filters := with(object{
 		"since": nil, "until": nil, "q": nil, "sender": nil, "order": "desc", "limit": 100, "offset": 0,
@@ -152,7 +152,7 @@ func history(chat simnet.JID, messages []object, applied ...object) object {
 	return object{"jid": chat.String(), "count": len(messages), "filters": filters, "messages": list(messages), "nextCursor": nil}
 }
 
-// match is a message of a chat as search answers it.
+// match returns a message of a chat as the search returns it.
 func match(chat simnet.JID, m object) object {
 	return object{
 		"chatJid": chat.String(), "msgId": m["msgId"], "senderJid": m["senderJid"], "senderLid": m["senderLid"],
@@ -160,27 +160,27 @@ func match(chat simnet.JID, m object) object {
 	}
 }
 
-// matches is the answer of a search.
+// matches returns the answer of a search.
 func matches(query string, found ...object) object {
 	return object{"query": query, "count": len(found), "matches": list(found), "nextCursor": nil}
 }
 
-// chats is the answer of the chats list.
+// chats returns the answer of the list of chats.
 func chats(listed ...object) object {
 	return object{"count": len(listed), "chats": list(listed), "nextCursor": nil}
 }
 
-// privateChat is a chat with a person in the chats list.
+// privateChat returns a chat with a person in the list of chats.
 func privateChat(with *simnet.Phone, name string) object {
 	return object{"jid": with.PN().String(), "lid": with.LID().String(), "isGroup": false, "name": name, "lastMessageAt": recent, "participants": 2}
 }
 
-// groupChat is a group in the chats list.
+// groupChat returns a group in the list of chats.
 func groupChat(group *simnet.Group, participants int) object {
 	return object{"jid": group.JID().String(), "lid": nil, "isGroup": true, "name": group.Name(), "lastMessageAt": recent, "participants": participants}
 }
 
-// member is a participant of a group.
+// member returns a participant of a group.
 func member(p *simnet.Phone, name string, rights ...string) object {
 	m := object{"jid": p.PN().String(), "lid": p.LID().String(), "displayName": name, "isAdmin": false, "isSuperAdmin": false}
 	for _, right := range rights {
@@ -189,7 +189,7 @@ func member(p *simnet.Phone, name string, rights ...string) object {
 	return m
 }
 
-// list is never null in JSON.
+// list returns a list that is never null in JSON.
 func list[T any](items []T) []T {
 	if items == nil {
 		return []T{}
@@ -197,7 +197,7 @@ func list[T any](items []T) []T {
 	return items
 }
 
-// reversed is a list from its end.
+// reversed returns a list in reverse order.
 func reversed[T any](items []T) []T {
 	out := make([]T, 0, len(items))
 	for i := range items {

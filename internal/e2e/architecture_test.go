@@ -67,7 +67,7 @@ var ours = map[string][]string{
 	"internal/bench":           {"internal/bridge", "internal/client", "internal/simnet", "internal/store"},
 }
 
-// allowed says whether a package of ours may import another package.
+// allowed reports whether a package of ours may import another package.
 func allowed(name, imported string) bool {
 	switch {
 	case isPartOf(imported, whatsmeow), isPartOf(imported, protobuf):
@@ -82,7 +82,7 @@ func allowed(name, imported string) bool {
 	return true
 }
 
-// isPartOf says whether a package is one of a module.
+// isPartOf reports whether a package belongs to a module.
 func isPartOf(imported, of string) bool {
 	return imported == of || strings.HasPrefix(imported, of+"/")
 }

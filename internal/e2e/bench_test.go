@@ -69,7 +69,7 @@ func wellFormed(t *testing.T, picture string) {
 	}
 }
 
-// TestBench_Ingest has messages come in to the bridge and to a plain client.
+// TestBench_Ingest sends messages to the bridge and to a plain client.
 func TestBench_Ingest(t *testing.T) {
 	t.Parallel()
 	var report bench.Report

@@ -163,7 +163,7 @@ func (d *demoRun) interrupt() {
 	}
 }
 
-// curlLines are the commands in a text, each as one line.
+// curlLines returns the commands in a text, each as one line.
 func curlLines(text string) (lines []string) {
 	text = strings.ReplaceAll(text, "\\\n", " ")
 	for line := range strings.Lines(text) {

@@ -50,7 +50,7 @@ func newHookReceiver(t testing.TB) *hookReceiver {
 	return r
 }
 
-// settings are the environment of a bridge that posts to r.
+// settings returns the environment of a bridge that posts to r.
 func (r *hookReceiver) settings(types ...string) []string {
 	return []string{"WEBHOOK_URL=" + r.URL + "/webhook", "WEBHOOK_SECRET=" + hookSecret, "WEBHOOK_EVENTS=" + strings.Join(types, ", ")}
 }
@@ -94,7 +94,7 @@ func (r *hookReceiver) take(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(h.status)
 }
 
-// accepted is what was answered with 200.
+// accepted returns the events that were answered with 200.
 func (r *hookReceiver) accepted() []hook {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,7 +138,7 @@ func (p *process) stream(query string) *eventStream {
 	return &eventStream{p.t, resp.Body, scan}
 }
 
-// next is the next event.
+// next returns the next event.
 func (s *eventStream) next() (e bridge.Event) {
 	s.t.Helper()
 	for s.scan.Scan() {
@@ -182,7 +182,7 @@ func (s *eventStream) untilStatus(id string, want bridge.Delivery) {
 	}
 }
 
-// ended says whether the stream has ended, and not with an error.
+// ended reports whether the stream has ended without an error.
 func (s *eventStream) ended() bool {
 	for s.scan.Scan() {
 		if strings.HasPrefix(s.scan.Text(), "data: ") {
@@ -192,7 +192,7 @@ func (s *eventStream) ended() bool {
 	return s.scan.Err() == nil
 }
 
-// allEvents is the log, page by page.
+// allEvents returns the log, read page by page.
 func (p *process) allEvents(query string) (all []bridge.Event) {
 	p.t.Helper()
 	for cursor := "0"; ; {

@@ -294,7 +294,7 @@ func (l *processLog) String() string {
 	return l.text.String()
 }
 
-// withoutRequests is the log without the requests that went well.
+// withoutRequests returns the log without the requests that succeeded.
 func (l *processLog) withoutRequests() string {
 	var kept strings.Builder
 	for line := range strings.Lines(l.String()) {

@@ -48,7 +48,7 @@ func TestIdentity_BothFormsAreOneChat(t *testing.T) {
 	}
 }
 
-// stranger is a person whose two identities nobody connects yet.
+// stranger returns a person whose two identities nobody connects yet.
 func (c *cast) stranger(t *testing.T, number, name string) *simnet.Phone {
 	t.Helper()
 	person := newPhone(t, c.network, simnet.PhoneOptions{Number: number, Name: name})
@@ -56,7 +56,7 @@ func (c *cast) stranger(t *testing.T, number, name string) *simnet.Phone {
 	return person
 }
 
-// known is a message's sender while only one identity of hers is known.
+// known returns a message's sender while only one identity is known.
 func (f form) known(p *simnet.Phone) object {
 	return object{"senderJid": f.jid(p).String(), "senderLid": f.lid(p)}
 }

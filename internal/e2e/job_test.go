@@ -8,7 +8,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestMainJob is what bridged is for, from an empty directory to an account
+// TestMainJob does what bridged is for, from an empty directory to an account
 // that is unlinked again.
 func TestMainJob(t *testing.T) {
 	t.Parallel()
@@ -35,7 +35,7 @@ func TestMainJob(t *testing.T) {
 	pairsAgain(t, c, hike)
 }
 
-// needsPair is a fresh start: reading works, what needs the socket does not.
+// needsPair checks a fresh start: reading works, requests that need the socket do not.
 func needsPair(t *testing.T, c *cast) {
 	t.Helper()
 	b := c.bridge
@@ -61,7 +61,7 @@ func needsPair(t *testing.T, c *cast) {
 	refused(t, b.Post("/api/auth/reconnect", nil), http.StatusConflict, bridge.CodeNoSession)
 }
 
-// sendsWithoutSource are requests to send that need nothing but the socket.
+// sendsWithoutSource returns requests to send that need only the socket.
 func sendsWithoutSource(to simnet.JID) map[string]object {
 	jid := to.String()
 	return map[string]object{
@@ -99,7 +99,7 @@ func pairsByCode(t *testing.T, c *cast) {
 	}
 }
 
-// conversations are two chats between two, with either identity, and two
+// conversations returns two chats between two, with either identity, and two
 // groups, in which the members know each other by LID or by number.
 func (c *cast) conversations(t *testing.T) (annas, bens, hike, club *conversation) {
 	t.Helper()
@@ -114,7 +114,7 @@ func (c *cast) conversations(t *testing.T) (annas, bens, hike, club *conversatio
 	return annas, bens, hike, club
 }
 
-// keepsSecret has the log searched, when the program stops, for everything that
+// keepsSecret searches the log, when the program stops, for everything that
 // was written, and for what was taken back.
 func (p *process) keepsSecret(conversations ...*conversation) {
 	const shortest = 4 // "Ja?" stands in many a line
@@ -128,7 +128,7 @@ func (p *process) keepsSecret(conversations ...*conversation) {
 	}
 }
 
-// list is the path of the conversation's history.
+// list returns the path of the conversation's history.
 func (c *conversation) list() string {
 	if c.in.Server == bridge.ServerGroup {
 		return path("/api/groups/%s/messages", c.in)

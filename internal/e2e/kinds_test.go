@@ -35,7 +35,7 @@ func (c *conversation) wrote(id simnet.MessageID, kind, content string, changes 
 	c.shows(message(id, c.by, kind, content, changes...))
 }
 
-// download is where the file of a message is served.
+// download returns the path at which the file of a message is served.
 func (c *conversation) download(id simnet.MessageID) string {
 	return bridge.DownloadPath(bridge.JID(c.in.String()), id)
 }
@@ -108,7 +108,7 @@ func (c *conversation) pictures() {
 	}))
 }
 
-// media is the field of a message with a file.
+// media returns the field of a message with a file.
 func (c *conversation) media(id simnet.MessageID, descriptor object) object {
 	return object{"media": with(descriptor, object{"downloadUrl": c.download(id)})}
 }
@@ -153,7 +153,7 @@ func (c *conversation) cards() {
 	c.wrote(must(c.by.SendContacts(within(c), c.toMe, []simnet.Card{one, two}))(c), "contactsArrayMessage", "Dora, née Ö, Emil")
 }
 
-// polls are asked once with votes that change, and once without votes.
+// polls asks one poll with votes that change, and one without votes.
 func (c *conversation) polls() {
 	id := must(c.by.SendPoll(within(c), c.toMe, "Wohin?", []string{"Berge", "Meer", "Stadt"}, 2))(c)
 	mine := must(c.me.ReceivedID(within(c), id))(c)
@@ -180,7 +180,7 @@ func (c *conversation) polls() {
 	}})
 }
 
-// reactions are set, changed and taken back.
+// reactions sets, changes and removes reactions.
 func (c *conversation) reactions() {
 	id := say(c, c.by, c.toMe, "react to this")
 	mine := must(c.me.ReceivedID(within(c), id))(c)
@@ -242,7 +242,7 @@ func (c *conversation) deletions() {
 	c.wrote(id, "imageMessage", "", gone)
 }
 
-// ownMessages are typed on the account's phone, and read by the other side.
+// ownMessages types messages on the account's phone, which the other side reads.
 func (c *conversation) ownMessages() {
 	id := say(c, c.me, c.toThem, "typed on the phone")
 	theirs := must(c.by.ReceivedID(within(c), id))(c)

@@ -28,7 +28,7 @@ type sentFile struct {
 	directPath string // on the CDN
 }
 
-// receives has somebody send a picture of some bytes, and waits until the
+// receives makes somebody send a picture of some bytes, and waits until the
 // bridge has the message.
 func (c *cast) receives(t testing.TB, by *simnet.Phone, file []byte) sentFile {
 	t.Helper()
@@ -110,7 +110,7 @@ func sendViewOnce(p *simnet.Phone, ctx context.Context, to simnet.JID, m simnet.
 	return p.SendImage(ctx, to, m, simnet.ViewOnce())
 }
 
-// kindOf are the headers that the kind decides.
+// kindOf returns the headers that the kind decides.
 func kindOf(kind, mimeType string) http.Header {
 	return http.Header{"Content-Type": {mimeType}, "X-Messenger-Media-Type": {kind}, "Accept-Ranges": {"bytes"}, "X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"private, no-cache"}}
 }

@@ -238,7 +238,7 @@ func TestMediaSend_OutlivesItsCaller(t *testing.T) {
 	c.bridge.leavesNoFile()
 }
 
-// rawPost is a call whose caller may go away.
+// rawPost makes a call whose caller may go away.
 func (p *process) rawPost(ctx context.Context, path, body, key string) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.address+path, strings.NewReader(body))
 	if err != nil {
@@ -447,5 +447,5 @@ func TestMediaSend_KilledDuringTheFetch(t *testing.T) {
 	c.bridge.leavesNoFile()
 }
 
-// tagOf is the entity tag of a file.
+// tagOf returns the entity tag of a file.
 func tagOf(file []byte) string { return fmt.Sprintf(`"%x"`, sha256.Sum256(file)) }

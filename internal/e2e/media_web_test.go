@@ -116,14 +116,14 @@ func newCanary(t testing.TB) *canary {
 	return c
 }
 
-// noise is a file of random bytes, the same for the same size.
+// noise returns a file of random bytes, the same for the same size.
 func noise(size int) []byte {
 	b := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{byte(size)}).Read(b) // never fails
 	return b
 }
 
-// film is an MP4 file's head: 320 by 240, 7 seconds.
+// film returns the head of an MP4 file: 320 by 240, 7 seconds.
 func film() []byte {
 	box := func(name string, parts ...[]byte) []byte {
 		body := bytes.Join(parts, nil)
@@ -143,7 +143,7 @@ func film() []byte {
 	return bytes.Join([][]byte{box("ftyp", []byte("isom"), words(0), []byte("isom")), movie, box("mdat", noise(5000))}, nil)
 }
 
-// song is an MP3 file of 115 frames, 3 seconds, at 128 kbit/s and 44.1 kHz.
+// song returns an MP3 file of 115 frames, 3 seconds, at 128 kbit/s and 44.1 kHz.
 func song() []byte {
 	frame := make([]byte, 417)
 	copy(frame, []byte{0xFF, 0xFB, 0x90, 0x00})

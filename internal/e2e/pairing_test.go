@@ -12,7 +12,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// newOwner is an account's phone on a network of its own.
+// newOwner returns an account's phone on a new network.
 func newOwner(t *testing.T, options simnet.PhoneOptions, network ...simnet.Options) (*simnet.Network, *simnet.Phone) {
 	t.Helper()
 	n := newNetwork(t, network...)

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// newNetwork is a network that ends with the test.
+// newNetwork returns a network that ends with the test.
 func newNetwork(t testing.TB, options ...simnet.Options) *simnet.Network {
 	t.Helper()
 	n, err := simnet.New(t.Context(), append(options, simnet.Options{})[0])
@@ -40,7 +40,7 @@ func newGroup(t testing.TB, by *simnet.Phone, options simnet.GroupOptions) *simn
 	return group
 }
 
-// within is the time that anything may take.
+// within returns a context with the time that anything may take.
 func within(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), testPatience)
 	t.Cleanup(cancel)
@@ -98,7 +98,7 @@ func newCast(t testing.TB, settings ...string) *cast {
 	return c
 }
 
-// pairedCast is the company with the account paired.
+// pairedCast returns the cast with the account paired.
 func pairedCast(t testing.TB, settings ...string) *cast {
 	t.Helper()
 	c := newCast(t, settings...)

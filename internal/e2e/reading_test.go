@@ -71,7 +71,7 @@ func readsHistory(t *testing.T, c *cast, chat *conversation) {
 	ask(nil, nil, "sender", "999999999999@s.whatsapp.net")
 }
 
-// echo is how a parameter stands in filters.
+// echo returns a parameter as it is shown in filters.
 func echo(name, value string) any {
 	if name == "limit" || name == "offset" {
 		var n int
@@ -81,7 +81,7 @@ func echo(name, value string) any {
 	return value
 }
 
-// cursor is what a list says of the page behind it.
+// cursor returns the cursor of a list's next page.
 func (p *process) cursor(path string) string {
 	p.t.Helper()
 	var page struct{ NextCursor *string }
@@ -115,7 +115,7 @@ func pages(t testing.TB, b *process, list, items, name string) (all []string) {
 	}
 }
 
-// column is one field of all objects.
+// column returns one field of all objects.
 func column(objects []object, name string) []string {
 	all := make([]string, len(objects))
 	for i, o := range objects {

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// cards are sent alone and as a list, and read with somebody else's parser.
+// cards sends contacts alone and as a list, and reads them with an independent parser.
 func (r *room) cards() {
 	full := object{
 		"displayName": "Dr. Dora Döring", "firstName": "Dora", "lastName": "Döring", "phone": "491510000077", "phoneDisplay": "+49 151 0000077",
@@ -130,7 +130,7 @@ func TestSendContact_NoInputBecomesAProperty(t *testing.T) {
 	}
 }
 
-// endsLines says whether some reader of vCards might end a line there.
+// endsLines reports whether some reader of vCards might end a line there.
 func endsLines(r rune) bool {
 	return strings.ContainsRune("\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029", r)
 }

@@ -40,7 +40,7 @@ func TestSend_FormsOnTheWire(t *testing.T) {
 	}
 }
 
-// TestSend_QuotesFromAnotherChat answers in one chat what was written in
+// TestSend_QuotesFromAnotherChat quotes in one chat what was written in
 // another: the quote names that chat.
 func TestSend_QuotesFromAnotherChat(t *testing.T) {
 	t.Parallel()
@@ -134,7 +134,7 @@ func (r *room) forwards(from simnet.JID, id simnet.MessageID) simnet.MessageID {
 	return sentID(r, r.b.Post("/api/messages/forward", object{"sourceChatJid": from.String(), "sourceMsgId": id, "destJid": r.in.String()}))
 }
 
-// hears has by write a text, and waits until the bridge has stored it.
+// hears makes by write a text, and waits until the bridge has stored it.
 func (r *room) hears(text string, options ...simnet.SendOption) simnet.MessageID {
 	r.Helper()
 	id := say(r, r.by, r.toMe, text, options...)
@@ -172,7 +172,7 @@ func (p *process) message(list string, id simnet.MessageID) (bridge.Message, boo
 	return page.Messages[i], true
 }
 
-// readers are the phones on which a message of this chat shows: the others',
+// readers returns the phones on which a message of this chat shows: the others',
 // and the account's own.
 func (r *room) readers() []*simnet.Phone {
 	readers := []*simnet.Phone{r.by, r.me}
@@ -200,7 +200,7 @@ func (r *room) arrives(id simnet.MessageID, want *waE2E.Message) {
 	}
 }
 
-// decrypted is a message as it came out of its envelopes on a phone, without
+// decrypted returns a message as it came out of its envelopes on a phone, without
 // what the protocol adds.
 func decrypted(t testing.TB, phone *simnet.Phone, id simnet.MessageID) *waE2E.Message {
 	t.Helper()
@@ -233,7 +233,7 @@ func poll(question string, selectable uint32, info *waE2E.ContextInfo, options .
 	return &waE2E.Message{PollCreationMessage: creation}
 }
 
-// quote is the context of an answer to a message of by in the same chat.
+// quote returns the context of an answer to a message of by in the same chat.
 func (r *room) quote(id simnet.MessageID, quoted *waE2E.Message, more ...*waE2E.ContextInfo) *waE2E.ContextInfo {
 	info := &waE2E.ContextInfo{StanzaID: &id, Participant: proto.String(r.themHere().String()), QuotedMessage: quoted}
 	for _, addition := range more {
@@ -268,7 +268,7 @@ func (r *room) texts() {
 	}
 }
 
-// mentions are highlighted where the text has the @user of the very identity
+// mentions checks that names are highlighted where the text has the @user of the very identity
 // that is mentioned.
 func (r *room) mentions() {
 	them, us := r.themHere(), r.usHere()
@@ -327,7 +327,7 @@ func (r *room) quotes() {
 	}))
 }
 
-// timer is the context of a chat whose messages disappear: a disappearing
+// timer returns the context of a chat whose messages disappear: a disappearing
 // message tells of it between two, a group's own setting counts in groups.
 func (r *room) timer(seconds uint32) *waE2E.ContextInfo {
 	if r.witness != nil {
@@ -348,7 +348,7 @@ func (r *room) setTimer(seconds uint32) {
 	r.hears(fmt.Sprintf("the timer is at %d", seconds))
 }
 
-// reactions are set, changed and removed, on the messages of others and on own
+// reactions sets, changes and removes reactions, on the messages of others and on own
 // ones; and the API shows what is left.
 func (r *room) reactions() {
 	theirs := r.hears("react to this")

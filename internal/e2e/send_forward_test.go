@@ -73,7 +73,7 @@ type forwardedKind struct {
 	shownAs string // another type in the API than the original's
 }
 
-// marked is the context of what is forwarded so many times.
+// marked returns the context of a message forwarded a number of times.
 func marked(score uint32) *waE2E.ContextInfo {
 	return &waE2E.ContextInfo{IsForwarded: proto.Bool(true), ForwardingScore: &score}
 }
@@ -121,7 +121,7 @@ func forwardedTexts(r *room) []forwardedKind {
 	}
 }
 
-// sendsRaw has by write any message.
+// sendsRaw makes by send any message.
 func (r *room) sendsRaw(m *waE2E.Message, options ...simnet.SendOption) simnet.MessageID {
 	r.Helper()
 	return must(r.by.Send(within(r), r.toMe, m, options...))(r)
@@ -179,7 +179,7 @@ func forwardedFiles(r *room) []forwardedKind {
 	}
 }
 
-// marksContent is the message without wrappers and with nothing but the mark
+// marksContent returns the message without wrappers and with only the mark
 // in its context.
 func marksContent(m *waE2E.Message) *waE2E.Message {
 	for _, wrapper := range []*waE2E.FutureProofMessage{m.EphemeralMessage, m.DocumentWithCaptionMessage} {

@@ -85,7 +85,7 @@ var badBodies = []badInput{
 	{name: "a form", raw: "jid=1", headers: []string{"Content-Type", "application/x-www-form-urlencoded"}, says: "Content-Type"},
 }
 
-// badDestinations are values that name no chat to write to.
+// badDestinations returns values that name no chat to write to.
 func badDestinations(field string) []badInput {
 	var bad []badInput
 	for name, value := range map[string]any{
@@ -202,7 +202,7 @@ func repeated[T any](count int, value T) []T {
 	return out
 }
 
-// TestSend_LargestInput is at the limits, and accepted.
+// TestSend_LargestInput sends input at the limits, which is accepted.
 func TestSend_LargestInput(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

@@ -87,7 +87,7 @@ func (r onceRoom) has(text string, status bridge.Delivery) (id simnet.MessageID)
 	return id
 }
 
-// rows are the stored messages with a text.
+// rows returns the stored messages with a text.
 func (r onceRoom) rows(text string) (found []bridge.Message) {
 	r.Helper()
 	var page struct{ Messages []bridge.Message }
@@ -402,7 +402,7 @@ func TestStop_WhileSending(t *testing.T) {
 	r.arrivedOnce("left to its key", id)
 }
 
-// TestIdempotencyKey_OfEveryRoute answers a repeated call from the first one,
+// TestIdempotencyKey_OfEveryRoute repeats calls, which are answered from the first one,
 // also after a restart and without the socket, and keeps routes apart.
 func TestIdempotencyKey_OfEveryRoute(t *testing.T) {
 	t.Parallel()

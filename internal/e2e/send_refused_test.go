@@ -122,7 +122,7 @@ func TestSend_NewChatsForbiddenForAWhile(t *testing.T) {
 	}
 }
 
-// reachoutTimelock is what the network tells an account that may not start new
+// reachoutTimelock returns what the network tells an account that may not start new
 // chats for a while.
 func reachoutTimelock(t testing.TB, active bool, until time.Time) simnet.Node {
 	t.Helper()

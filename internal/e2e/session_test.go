@@ -54,7 +54,7 @@ func survivesCrash(t *testing.T, c *cast, conversations ...*conversation) {
 	}
 }
 
-// readAll is what all lists answer.
+// readAll returns the answers of all lists.
 func readAll(b *process, conversations []*conversation) map[string]string {
 	paths := []string{"/api/chats", "/api/messages/search?q=e&limit=500"}
 	for _, chat := range conversations {

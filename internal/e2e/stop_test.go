@@ -67,7 +67,7 @@ func TestStop_SendsInFlightAreAnsweredTruthfully(t *testing.T) {
 	}
 }
 
-// post is a call that may fail: status 0 is a connection that was refused.
+// post makes a call that may fail: status 0 means that the connection was refused.
 func (p *process) post(path, body string) (int, string) {
 	req, err := http.NewRequest(http.MethodPost, "http://"+p.address+path, strings.NewReader(body))
 	if err != nil {
@@ -127,7 +127,7 @@ func TestLongLife_LeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// held is how many descriptors the process has open.
+// held returns how many descriptors the process has open.
 func (p *process) held() int {
 	p.t.Helper()
 	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))

@@ -148,7 +148,7 @@ func (s manyStreams) listen(conn net.Conn, begun chan<- error) {
 	}
 }
 
-// storedAt is the time of an event, which comes first in it. Reading all of it
+// storedAt returns the time of an event, which comes first in it. Reading all of it
 // thousands of times would be measured too.
 func storedAt(line []byte) (time.Time, bool) {
 	_, rest, _ := bytes.Cut(line, []byte(`"timestamp":"`))

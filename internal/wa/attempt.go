@@ -80,7 +80,7 @@ var errNoKeys = errors.New("the message was not encrypted for the recipient's ph
 func (l *link) reached(ctx context.Context, to types.JID) error {
 	phone := to
 	if to.Server == types.DefaultUserServer {
-		lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, to)
+		lid, err := l.stores.lids.GetLIDForPN(ctx, to)
 		if err != nil {
 			return nil // the message is out: a store that fails now changes nothing
 		}
@@ -89,7 +89,7 @@ func (l *link) reached(ctx context.Context, to types.JID) error {
 	if phone.Server != types.HiddenUserServer {
 		return nil
 	}
-	if known, err := l.cli.Store.ContainsSession(ctx, phone.SignalAddress()); err == nil && !known {
+	if known, err := l.stores.sessions.HasSession(ctx, phone.SignalAddress().String()); err == nil && !known {
 		return errNoKeys
 	}
 	return nil

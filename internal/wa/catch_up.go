@@ -14,32 +14,32 @@ const catchUpTimeout = 2 * time.Minute
 
 // catchUp makes the store agree, after a login, with what the session knows
 // and the network says: whose account it is, names, identities, groups.
-func (m *Manager) catchUp(l *link) {
+func (l *link) catchUp() {
 	ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 	defer cancel()
 	l.stayUnavailable()
-	pn, lid := m.own()
+	pn, lid := l.m.own()
 	if pn == "" {
 		return
 	}
-	facts := append([]bridge.Fact{bridge.Owner{PN: pn, LID: lid}}, m.ownNames()...)
-	if err := m.store.Save(ctx, facts...); err != nil {
-		m.log.Error().Err(err).Msg("owner not stored")
+	facts := append([]bridge.Fact{bridge.Owner{PN: pn, LID: lid}}, l.m.ownNames()...)
+	if err := l.m.store.Save(ctx, facts...); err != nil {
+		l.m.log.Error().Err(err).Msg("owner not stored")
 	}
-	m.catchUpPeople(ctx, l)
-	m.catchUpGroups(ctx, l)
+	l.catchUpPeople(ctx)
+	l.catchUpGroups(ctx)
 }
 
 // catchUpPeople passes on identities and address book as the session has
 // them: what was learned while the store failed is not lost.
-func (m *Manager) catchUpPeople(ctx context.Context, l *link) {
-	facts, err := m.db.identities(ctx)
+func (l *link) catchUpPeople(ctx context.Context) {
+	facts, err := l.m.db.identities(ctx)
 	if err != nil {
-		m.log.Warn().Err(err).Msg("identities not read")
+		l.m.log.Warn().Err(err).Msg("identities not read")
 	}
-	contacts, err := l.cli.Store.Contacts.GetAllContacts(ctx)
+	contacts, err := l.stores.contacts.GetAllContacts(ctx)
 	if err != nil {
-		m.log.Warn().Err(err).Msg("contacts not read")
+		l.m.log.Warn().Err(err).Msg("contacts not read")
 	}
 	for _, server := range []string{types.HiddenUserServer, types.DefaultUserServer} { // the number's names win
 		for jid, contact := range contacts {
@@ -50,8 +50,8 @@ func (m *Manager) catchUpPeople(ctx context.Context, l *link) {
 	}
 	const batch = 500
 	for ; len(facts) > 0; facts = facts[min(batch, len(facts)):] {
-		if err := m.store.Save(ctx, facts[:min(batch, len(facts))]...); err != nil {
-			m.log.Warn().Err(err).Msg("people not stored")
+		if err := l.m.store.Save(ctx, facts[:min(batch, len(facts))]...); err != nil {
+			l.m.log.Warn().Err(err).Msg("people not stored")
 			return
 		}
 	}
@@ -72,10 +72,10 @@ func contactOf(jid types.JID, info types.ContactInfo) bridge.Contact {
 }
 
 // catchUpGroups reads all joined groups with one query.
-func (m *Manager) catchUpGroups(ctx context.Context, l *link) {
+func (l *link) catchUpGroups(ctx context.Context) {
 	joined, err := l.cli.GetJoinedGroups(ctx)
 	if err != nil {
-		m.log.Warn().Str("error", redact(err.Error())).Msg("groups not read")
+		l.m.log.Warn().Str("error", redact(err.Error())).Msg("groups not read")
 		return
 	}
 	for _, info := range joined {
@@ -83,22 +83,18 @@ func (m *Manager) catchUpGroups(ctx context.Context, l *link) {
 		if len(facts) == 0 {
 			continue
 		}
-		if err := m.store.Save(ctx, facts...); err != nil {
-			m.log.Warn().Err(err).Msg("group not stored")
+		if err := l.m.store.Save(ctx, facts...); err != nil {
+			l.m.log.Warn().Err(err).Msg("group not stored")
 			return
 		}
-		m.groups.want(facts)
+		l.m.groups.want(facts)
 		l.members.Store(toBridge(info.JID), true)
 		l.modes.Store(toBridge(info.JID), info.AddressingMode)
 	}
-	missing, err := m.store.GroupsWithoutInfo(ctx)
+	missing, err := l.m.store.GroupsWithoutInfo(ctx)
 	if err != nil {
-		m.log.Warn().Err(err).Msg("groups without metadata not read")
+		l.m.log.Warn().Err(err).Msg("groups without metadata not read")
 		return
 	}
-	m.groups.mu.Lock()
-	defer m.groups.mu.Unlock()
-	for _, jid := range missing {
-		m.groups.add(jid)
-	}
+	l.m.groups.wantAll(missing...)
 }

@@ -15,7 +15,7 @@ import (
 // clientPayload returns what the client says of itself when it logs in or pairs.
 // The device's name goes in here and not through whatsmeow's package
 // variables, which every client of the process would share.
-func (m *Manager) clientPayload(device *store.Device) func() *waWa6.ClientPayload {
+func (l *link) clientPayload(device *store.Device) func() *waWa6.ClientPayload {
 	return func() *waWa6.ClientPayload {
 		payload := device.GetClientPayload()
 		registration := payload.GetDevicePairingData()
@@ -24,14 +24,14 @@ func (m *Manager) clientPayload(device *store.Device) func() *waWa6.ClientPayloa
 		}
 		var props waCompanionReg.DeviceProps
 		if err := proto.Unmarshal(registration.DeviceProps, &props); err != nil {
-			m.log.Error().Err(err).Msg("device properties unreadable")
+			l.m.log.Error().Err(err).Msg("device properties unreadable")
 			return payload
 		}
-		props.Os = proto.String(m.opts.DeviceName)
+		props.Os = proto.String(l.m.opts.DeviceName)
 		props.PlatformType = waCompanionReg.DeviceProps_CHROME.Enum()
 		encoded, err := proto.Marshal(&props)
 		if err != nil {
-			m.log.Error().Err(err).Msg("device properties not encoded")
+			l.m.log.Error().Err(err).Msg("device properties not encoded")
 			return payload
 		}
 		registration.DeviceProps = encoded

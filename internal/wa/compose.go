@@ -17,25 +17,25 @@ import (
 // draft composes a message and makes the row that is stored of it. A panic in
 // between, whatever a stranger's message did to cause it, is an error: nothing
 // is stored then, and an Idempotency-Key stays free.
-func (m *Manager) draft(ctx context.Context, l *link, chat bridge.JID, out bridge.Outgoing) (msg *waE2E.Message, row bridge.Message, err error) {
-	defer m.recovered("composing", &err)
-	if msg, err = m.compose(ctx, l, chat, out); err != nil {
+func (l *link) draft(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (msg *waE2E.Message, row bridge.Message, err error) {
+	defer l.m.recovered("composing", &err)
+	if msg, err = l.compose(ctx, chat, out); err != nil {
 		return nil, bridge.Message{}, err
 	}
-	return msg, m.ownMessage(msg, chat, l.cli.GenerateMessageID(), out), nil
+	return msg, l.m.ownMessage(msg, chat, l.cli.GenerateMessageID(), out), nil
 }
 
 // compose makes the protobuf of an outgoing message, in the form that the
 // official clients use.
-func (m *Manager) compose(ctx context.Context, l *link, chat bridge.JID, out bridge.Outgoing) (*waE2E.Message, error) {
-	info, err := m.contextFor(ctx, l, chat, out)
+func (l *link) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (*waE2E.Message, error) {
+	info, err := l.contextFor(ctx, chat, out)
 	if err != nil {
 		return nil, err
 	}
 	var msg *waE2E.Message
 	switch content := out.Content.(type) {
 	case bridge.Text:
-		msg = textMessage(m.mentionText(ctx, l, chat, content.Text, out.Mentions))
+		msg = textMessage(l.mentionText(ctx, chat, content.Text, out.Mentions))
 	case bridge.Location:
 		msg = locationMessage(content)
 	case bridge.Poll:
@@ -43,9 +43,9 @@ func (m *Manager) compose(ctx context.Context, l *link, chat bridge.JID, out bri
 	case bridge.Contacts:
 		msg = contactsMessage(content.Contacts)
 	case bridge.File:
-		msg, err = m.fileMessage(ctx, l, content)
+		msg, err = l.fileMessage(ctx, content)
 	case bridge.Forward:
-		msg, err = m.forwardMessage(ctx, l, content.Source, &info)
+		msg, err = l.forwardMessage(ctx, content.Source, &info)
 	default:
 		return nil, fmt.Errorf("compose %T: not a message", out.Content)
 	}
@@ -63,9 +63,9 @@ func (m *Manager) compose(ctx context.Context, l *link, chat bridge.JID, out bri
 
 // contextFor returns what the message refers to and the chat's timer, or nil
 // if there is neither.
-func (m *Manager) contextFor(ctx context.Context, l *link, chat bridge.JID, out bridge.Outgoing) (*waE2E.ContextInfo, error) {
+func (l *link) contextFor(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (*waE2E.ContextInfo, error) {
 	info := new(waE2E.ContextInfo)
-	timer, err := m.store.ChatTimer(ctx, chat)
+	timer, err := l.m.store.ChatTimer(ctx, chat)
 	if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
 		return nil, err
 	}
@@ -74,14 +74,14 @@ func (m *Manager) contextFor(ctx context.Context, l *link, chat bridge.JID, out 
 	}
 	if quoted := out.Quote; quoted != nil {
 		info.StanzaID = proto.String(quoted.ID)
-		info.Participant = proto.String(string(m.wireForm(ctx, l, chat, quoted.SenderJID)))
+		info.Participant = proto.String(string(l.wireForm(ctx, chat, quoted.SenderJID)))
 		info.QuotedMessage = quotedMessage(quoted)
-		if m.store.Canonical(quoted.Chat) != chat {
-			info.RemoteJID = proto.String(string(m.wireForm(ctx, l, chat, quoted.Chat)))
+		if l.m.store.Canonical(quoted.Chat) != chat {
+			info.RemoteJID = proto.String(string(l.wireForm(ctx, chat, quoted.Chat)))
 		}
 	}
 	for _, mentioned := range out.Mentions {
-		info.MentionedJID = append(info.MentionedJID, string(m.wireForm(ctx, l, chat, mentioned)))
+		info.MentionedJID = append(info.MentionedJID, string(l.wireForm(ctx, chat, mentioned)))
 	}
 	if proto.Size(info) == 0 {
 		return nil, nil
@@ -93,11 +93,11 @@ func (m *Manager) contextFor(ctx context.Context, l *link, chat bridge.JID, out 
 // 1:1 chats, which all go to the LID, and in groups addressed by LID; the
 // number elsewhere. Groups, and people with one known identity, stay as they
 // are.
-func (m *Manager) wireForm(ctx context.Context, l *link, chat, person bridge.JID) bridge.JID {
+func (l *link) wireForm(ctx context.Context, chat, person bridge.JID) bridge.JID {
 	if !person.IsPerson() || chat.IsGroup() && !l.addressedByLID(ctx, chat) {
-		return m.store.Canonical(person)
+		return l.m.store.Canonical(person)
 	}
-	return l.hidden(ctx, m.store.Canonical(person))
+	return l.hidden(ctx, l.m.store.Canonical(person))
 }
 
 // hidden returns a person's LID if it is known, else the person as given.
@@ -105,7 +105,7 @@ func (l *link) hidden(ctx context.Context, person bridge.JID) bridge.JID {
 	if person.Server() != bridge.ServerUser {
 		return person
 	}
-	lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, toWA(person))
+	lid, err := l.stores.lids.GetLIDForPN(ctx, toWA(person))
 	if err != nil || lid.IsEmpty() {
 		return person
 	}
@@ -115,10 +115,10 @@ func (l *link) hidden(ctx context.Context, person bridge.JID) bridge.JID {
 // mentionText makes the text name each mentioned person in the form that is
 // sent, or no app highlights it: the other form is replaced, a missing one
 // appended.
-func (m *Manager) mentionText(ctx context.Context, l *link, chat bridge.JID, text string, mentions []bridge.JID) string {
+func (l *link) mentionText(ctx context.Context, chat bridge.JID, text string, mentions []bridge.JID) string {
 	for _, mentioned := range mentions {
-		wire := m.wireForm(ctx, l, chat, mentioned).User()
-		canonical := m.store.Canonical(mentioned)
+		wire := l.wireForm(ctx, chat, mentioned).User()
+		canonical := l.m.store.Canonical(mentioned)
 		written := false
 		for _, form := range []bridge.JID{canonical, l.hidden(ctx, canonical)} {
 			var found bool

@@ -16,7 +16,7 @@ const maxForwardingScore = 127
 // forwardMessage copies a stored message, without its wrappers and without
 // the original's quotes, mentions and secrets, and marks it as forwarded
 // unless it is an own message on its first way.
-func (m *Manager) forwardMessage(ctx context.Context, l *link, src bridge.Message, info **waE2E.ContextInfo) (*waE2E.Message, error) {
+func (l *link) forwardMessage(ctx context.Context, src bridge.Message, info **waE2E.ContextInfo) (*waE2E.Message, error) {
 	if err := src.Forwardable(); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (m *Manager) forwardMessage(ctx context.Context, l *link, src bridge.Messag
 	}
 	score := contextInfo(msg).GetForwardingScore()
 	clearContext(msg)
-	if err := m.keepMedia(ctx, l, src, msg); err != nil {
+	if err := l.keepMedia(ctx, src, msg); err != nil {
 		return nil, err
 	}
 	msg = forwardForm(l, msg)
@@ -77,7 +77,7 @@ func captioned(document *waE2E.Message) *waE2E.Message {
 // keepMedia makes sure that the file of a forwarded message is still on the
 // CDN: where it is lost, the phone is asked to upload it again. The stored
 // protobuf names the file's first place, the row its latest.
-func (m *Manager) keepMedia(ctx context.Context, l *link, src bridge.Message, msg *waE2E.Message) error {
+func (l *link) keepMedia(ctx context.Context, src bridge.Message, msg *waE2E.Message) error {
 	media := mediaOf(msg)
 	if media == nil || media.Ref.DirectPath == "" {
 		return nil
@@ -88,11 +88,11 @@ func (m *Manager) keepMedia(ctx context.Context, l *link, src bridge.Message, ms
 		setDirectPath(msg, place)
 	}
 	media.Ref.DirectPath = place
-	there, err := m.opts.CDN.Exists(ctx, l.mediaConn, media)
+	there, err := l.m.opts.CDN.Exists(ctx, l.mediaConn, media)
 	if err != nil || there {
 		return err
 	}
-	path, err := m.Reupload(ctx, src)
+	path, err := l.m.Reupload(ctx, src)
 	if err != nil {
 		return err
 	}

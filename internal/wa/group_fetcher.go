@@ -11,8 +11,8 @@ import (
 // groupFetcher fills in groups that are known by their JID alone, one at a
 // time and off the path of the acknowledgement.
 type groupFetcher struct {
-	m    *Manager
-	wake chan struct{}
+	m      *Manager
+	notify chan struct{}
 
 	mu     sync.Mutex
 	wanted map[bridge.JID]bool // guarded by mu
@@ -20,7 +20,7 @@ type groupFetcher struct {
 }
 
 func newGroupFetcher(m *Manager) *groupFetcher {
-	return &groupFetcher{m: m, wake: make(chan struct{}, 1), wanted: map[bridge.JID]bool{}, known: map[bridge.JID]bool{}}
+	return &groupFetcher{m: m, notify: make(chan struct{}, 1), wanted: map[bridge.JID]bool{}, known: map[bridge.JID]bool{}}
 }
 
 // want notes the groups that facts speak of.
@@ -39,13 +39,14 @@ func (f *groupFetcher) want(facts []bridge.Fact) {
 	}
 }
 
+// add wants a group, unless it is known. The caller holds mu.
 func (f *groupFetcher) add(jid bridge.JID) {
 	if !jid.IsGroup() || f.known[jid] {
 		return
 	}
 	f.wanted[jid] = true
 	select {
-	case f.wake <- struct{}{}:
+	case f.notify <- struct{}{}:
 	default:
 	}
 }
@@ -79,11 +80,13 @@ const (
 	longestGroupPause = time.Hour
 )
 
-// again keeps a group wanted.
-func (f *groupFetcher) again(jid bridge.JID) {
+// wantAll notes groups.
+func (f *groupFetcher) wantAll(jids ...bridge.JID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.add(jid)
+	for _, jid := range jids {
+		f.add(jid)
+	}
 }
 
 func (f *groupFetcher) run(ctx context.Context) {
@@ -92,7 +95,7 @@ func (f *groupFetcher) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.wake:
+		case <-f.notify:
 		}
 		for jid, ok := f.next(); ok; jid, ok = f.next() {
 			err := f.fetch(ctx, jid)
@@ -105,7 +108,7 @@ func (f *groupFetcher) run(ctx context.Context) {
 			if bridge.CodeOf(groupError(err)) != bridge.CodeRateLimited {
 				continue
 			}
-			f.again(jid)
+			f.wantAll(jid)
 			limited = min(max(2*limited, groupPause), longestGroupPause)
 			select {
 			case <-ctx.Done():

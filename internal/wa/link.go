@@ -20,6 +20,7 @@ type link struct {
 	m      *Manager
 	cli    *whatsmeow.Client
 	lock   *signalLock // nil while unpaired
+	stores deviceStores
 	ctx    context.Context
 	cancel context.CancelFunc
 
@@ -67,6 +68,7 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 		device.Sessions, device.EventBuffer = locked, locked
 		device.LIDs = &lidTap{LIDStore: device.LIDs, learned: m.learnIdentities}
 	}
+	l.stores = storesOf(device)
 	l.cli = l.newClient(device)
 	return l
 }
@@ -88,7 +90,7 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	cli.BackgroundEventCtx = l.ctx
 	cli.GetMessageForRetry = m.messageForRetry
 	cli.PrePairCallback = m.mayPair
-	cli.GetClientPayload = m.clientPayload(device)
+	cli.GetClientPayload = l.clientPayload(device)
 	cli.QRClientType = whatsmeow.PairClientChrome
 	cli.SetMaxParallelRetryReceiptHandling(1) // whatsmeow changes the one cached message in each
 	socket := m.opts.Network.socketClient(l.track)
@@ -167,8 +169,10 @@ func (l *link) end() {
 // loggedIn reports whether the client believes itself logged in on a socket.
 func (l *link) loggedIn() bool { return l.cli.IsConnected() && l.cli.IsLoggedIn() }
 
-// connected notifies the supervisor of a login that is still good.
+// connected notifies the supervisor of a login that is still good. The LID is
+// read here, in the goroutine that wrote it.
 func (l *link) connected() {
+	l.m.setLID(toBridge(l.cli.Store.LID))
 	if !l.loggedIn() {
 		return // events.Connected may come after the socket is gone
 	}

@@ -22,8 +22,8 @@ type CDN interface {
 }
 
 // fileMessage uploads a prepared file and describes it as the official clients do.
-func (m *Manager) fileMessage(ctx context.Context, l *link, f bridge.File) (*waE2E.Message, error) {
-	up, err := m.opts.CDN.Upload(ctx, l.mediaConn, f)
+func (l *link) fileMessage(ctx context.Context, f bridge.File) (*waE2E.Message, error) {
+	up, err := l.m.opts.CDN.Upload(ctx, l.mediaConn, f)
 	if err != nil {
 		return nil, err
 	}

@@ -14,11 +14,11 @@ import (
 // messageFacts interprets a decrypted message. It never fails: what it
 // does not understand becomes a message with its type name and empty content,
 // so no message can block the queue.
-func (m *Manager) messageFacts(l *link, e *events.Message) []bridge.Fact {
+func (l *link) messageFacts(e *events.Message) []bridge.Fact {
 	if ignoredChat(e.Info.MessageSource) {
 		return nil
 	}
-	pn, lid := m.own()
+	pn, lid := l.m.own()
 	s := sourceOf(e.Info, pn, lid)
 	raw := e.RawMessage
 	if inner := raw.GetDeviceSentMessage().GetMessage(); inner != nil {
@@ -26,13 +26,13 @@ func (m *Manager) messageFacts(l *link, e *events.Message) []bridge.Fact {
 	}
 	facts := s.people(e.Info)
 	for _, chat := range s.chats {
-		facts = append(facts, m.contentFacts(l, e, s, chat, raw)...)
+		facts = append(facts, l.contentFacts(e, s, chat, raw)...)
 	}
 	return facts
 }
 
 // contentFacts interprets the content for one chat.
-func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge.JID, raw *waE2E.Message) []bridge.Fact {
+func (l *link) contentFacts(e *events.Message, s source, chat bridge.JID, raw *waE2E.Message) []bridge.Fact {
 	inner := unwrap(raw)
 	msg := inner.msg
 	at := bridge.At(e.Info.Timestamp)
@@ -44,15 +44,15 @@ func (m *Manager) contentFacts(l *link, e *events.Message, s source, chat bridge
 	case msg.GetEncReactionMessage() != nil:
 		reaction, err := opened(func() (*waE2E.ReactionMessage, error) { return l.cli.DecryptReaction(l.ctx, e) })
 		if err != nil {
-			m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("reaction not decrypted")
+			l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("reaction not decrypted")
 			return nil
 		}
 		reaction.Key = msg.GetEncReactionMessage().GetTargetMessageKey()
 		return reactionFacts(reaction, s, chat, at)
 	case msg.GetPollUpdateMessage() != nil:
-		return m.voteFacts(l, e, s, chat, at)
+		return l.voteFacts(e, s, chat, at)
 	case msg.GetSecretEncryptedMessage() != nil:
-		return m.secretEditFacts(l, e, s, chat, at)
+		return l.secretEditFacts(e, s, chat, at)
 	}
 	if target := hdUpload(msg); target != "" {
 		otherwise := describe(raw, s, chat, idOf(e.Info.ID), at)
@@ -83,7 +83,7 @@ func shows(msg *waE2E.Message) bool {
 
 // unreadable returns what is kept of a message that could not be interpreted: its
 // type, and the whole protobuf.
-func (m *Manager) unreadable(e *events.Message) []bridge.Fact {
+func (l *link) unreadable(e *events.Message) []bridge.Fact {
 	kind := typeName(e.Message)
 	if housekeeping[kind] || ignoredChat(e.Info.MessageSource) {
 		return nil
@@ -92,7 +92,7 @@ func (m *Manager) unreadable(e *events.Message) []bridge.Fact {
 	if err != nil {
 		raw = nil
 	}
-	pn, lid := m.own()
+	pn, lid := l.m.own()
 	s := sourceOf(e.Info, pn, lid)
 	var facts []bridge.Fact
 	for _, chat := range s.chats {
@@ -234,11 +234,11 @@ func claimed(ms int64, at bridge.Time) bridge.Time {
 }
 
 // voteFacts decrypts a vote with the poll's secret, which whatsmeow keeps.
-func (m *Manager) voteFacts(l *link, e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
+func (l *link) voteFacts(e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	update := e.Message.GetPollUpdateMessage()
 	vote, err := opened(func() (*waE2E.PollVoteMessage, error) { return l.cli.DecryptPollVote(l.ctx, e) })
 	if err != nil {
-		m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("poll vote not decrypted")
+		l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("poll vote not decrypted")
 		return nil
 	}
 	return []bridge.Fact{bridge.PollVote{Chat: chat, Target: idOf(update.GetPollCreationMessageKey().GetID()), Voter: s.sender,
@@ -247,10 +247,10 @@ func (m *Manager) voteFacts(l *link, e *events.Message, s source, chat bridge.JI
 
 // secretEditFacts decrypts an edit that comes encrypted with the secret of
 // the message it changes.
-func (m *Manager) secretEditFacts(l *link, e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
+func (l *link) secretEditFacts(e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	edited, err := opened(func() (*waE2E.Message, error) { return l.cli.DecryptSecretEncryptedMessage(l.ctx, e) })
 	if err != nil {
-		m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("edit not decrypted")
+		l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("edit not decrypted")
 		return nil
 	}
 	if p := unwrap(edited).msg.GetProtocolMessage(); p != nil {
@@ -272,11 +272,11 @@ func hdUpload(msg *waE2E.Message) string {
 
 // placeholderFacts keep the place of a message that cannot be decrypted,
 // unless its sender says that nothing shows when it is missing.
-func (m *Manager) placeholderFacts(e *events.UndecryptableMessage) []bridge.Fact {
+func (l *link) placeholderFacts(e *events.UndecryptableMessage) []bridge.Fact {
 	if ignoredChat(e.Info.MessageSource) || e.DecryptFailMode == events.DecryptFailHide || e.Info.Category == "peer" {
 		return nil
 	}
-	pn, lid := m.own()
+	pn, lid := l.m.own()
 	s := sourceOf(e.Info, pn, lid)
 	facts := s.people(e.Info)
 	for _, chat := range s.chats {

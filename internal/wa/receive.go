@@ -42,9 +42,9 @@ func (l *link) handle(evt any) (stored bool) {
 	switch e := evt.(type) {
 	// Facts: stored, then acknowledged.
 	case *events.Message:
-		return l.keep(l.read(evt, func() []bridge.Fact { return m.messageFacts(l, e) }, func() []bridge.Fact { return m.unreadable(e) }))
+		return l.keep(l.read(evt, func() []bridge.Fact { return l.messageFacts(e) }, func() []bridge.Fact { return l.unreadable(e) }))
 	case *events.UndecryptableMessage:
-		return l.keep(l.read(evt, func() []bridge.Fact { return m.placeholderFacts(e) }, nil))
+		return l.keep(l.read(evt, func() []bridge.Fact { return l.placeholderFacts(e) }, nil))
 	case *events.Receipt:
 		return l.keep(l.read(evt, func() []bridge.Fact { return receiptFacts(e) }, nil))
 	case *events.JoinedGroup:
@@ -88,7 +88,9 @@ func (l *link) handle(evt any) (stored bool) {
 	// Pairing.
 	case *events.QR, *events.PairSuccess, *events.PairError, *events.ManualLoginReconnect, *events.QRScannedWithoutMultidevice,
 		*events.PairPasskeyRequest, *events.PairPasskeyConfirmation, *events.PairPasskeyError:
-		m.onPairing(l, evt)
+		if p := m.presentPairing(l); p != nil {
+			p.onEvent(evt)
+		}
 
 	// The account.
 	case *events.PushNameSetting:
@@ -209,7 +211,7 @@ func (l *link) synced(e *events.AppStateSyncComplete) {
 		l.m.workers.Go(func() {
 			ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 			defer cancel()
-			l.m.catchUpPeople(ctx, l)
+			l.catchUpPeople(ctx)
 		})
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 // destination checks that there is somebody to send to, before anything is
 // stored, and returns the library's form of the chat.
-func (m *Manager) destination(ctx context.Context, l *link, jid bridge.JID) (types.JID, error) {
-	jid = m.store.Canonical(jid)
+func (l *link) destination(ctx context.Context, jid bridge.JID) (types.JID, error) {
+	jid = l.m.store.Canonical(jid)
 	to := toWA(jid)
 	switch {
 	case jid.IsGroup():
@@ -43,7 +43,7 @@ func (l *link) inGroup(ctx context.Context, jid bridge.JID) error {
 // some countries it differs from the one that people dial (Brazil, Mexico,
 // Argentina), and it is the one that the chat belongs to.
 func (l *link) numberExists(ctx context.Context, to types.JID) (types.JID, error) {
-	if lid, err := l.cli.Store.LIDs.GetLIDForPN(ctx, to); err != nil {
+	if lid, err := l.stores.lids.GetLIDForPN(ctx, to); err != nil {
 		return to, err
 	} else if !lid.IsEmpty() {
 		return to, nil
@@ -67,7 +67,7 @@ func (l *link) numberExists(ctx context.Context, to types.JID) (types.JID, error
 }
 
 func (l *link) lidExists(ctx context.Context, to types.JID) error {
-	if pn, err := l.cli.Store.LIDs.GetPNForLID(ctx, to); err != nil {
+	if pn, err := l.stores.lids.GetPNForLID(ctx, to); err != nil {
 		return err
 	} else if !pn.IsEmpty() {
 		return nil

@@ -45,7 +45,7 @@ func (m *Manager) Reupload(ctx context.Context, row bridge.Message) (string, err
 	}
 	r, first := m.reupload.join(row)
 	if first {
-		m.workers.Go(func() { m.askPhone(l, row, r) })
+		m.workers.Go(func() { l.askPhone(row, r) })
 	}
 	select {
 	case <-r.done:
@@ -119,19 +119,19 @@ func newPlace(e *events.MediaRetry, key []byte) (string, error) {
 }
 
 // askPhone sends the request and waits for its end.
-func (m *Manager) askPhone(l *link, row bridge.Message, r *reupload) {
-	ctx, cancel := context.WithTimeout(m.background, reuploadWait)
+func (l *link) askPhone(row bridge.Message, r *reupload) {
+	ctx, cancel := context.WithTimeout(l.m.background, reuploadWait)
 	defer cancel()
 	info := &types.MessageInfo{ID: row.ID, MessageSource: types.MessageSource{
 		Chat: toWA(row.Chat), Sender: toWA(row.SenderJID), IsFromMe: row.FromMe, IsGroup: row.Chat.IsGroup()}}
 	if err := l.cli.SendMediaRetryReceipt(ctx, info, row.Media.Ref.MediaKey); err != nil {
-		m.reupload.end(row.ID, "", bridge.NotConnected("the phone could not be asked for the file: try again in a moment").Because(err))
+		l.m.reupload.end(row.ID, "", bridge.NotConnected("the phone could not be asked for the file: try again in a moment").Because(err))
 		return
 	}
 	select {
 	case <-r.done:
 	case <-ctx.Done():
-		m.reupload.end(row.ID, "", mediaGone(errors.New("the phone did not answer")))
+		l.m.reupload.end(row.ID, "", mediaGone(errors.New("the phone did not answer")))
 	}
 }
 

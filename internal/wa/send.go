@@ -42,7 +42,7 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	}
 	ctx, cancel := m.within(ctx, budget)
 	defer cancel()
-	to, err := m.destination(ctx, l, out.To)
+	to, err := l.destination(ctx, out.To)
 	if err != nil {
 		return bridge.Sent{}, err
 	}
@@ -50,7 +50,7 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if reaction, ok := out.Content.(bridge.Reaction); ok {
 		return m.react(ctx, l, to, chat, reaction, out.Key)
 	}
-	msg, row, err := m.draft(ctx, l, chat, out)
+	msg, row, err := l.draft(ctx, chat, out)
 	if err != nil {
 		return bridge.Sent{}, err
 	}
@@ -80,7 +80,7 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 	}
 	ctx, cancel := m.within(ctx, sendBudget)
 	defer cancel()
-	to, err := m.destination(ctx, l, row.Chat)
+	to, err := l.destination(ctx, row.Chat)
 	if err != nil {
 		return bridge.Sent{}, err
 	}

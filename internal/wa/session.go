@@ -230,10 +230,9 @@ func (s *session) opened() {
 	s.enter(phaseOpen, 0)
 	s.openAt = time.Now()
 	s.lapse.Stop()
-	s.m.setLID(toBridge(s.l.cli.Store.LID))
 	s.m.setState(bridge.StateOpen, "")
 	s.checkPhone()
-	s.m.workers.Go(func() { s.m.catchUp(s.l) })
+	s.m.workers.Go(func() { s.l.catchUp() })
 }
 
 // halt closes without planning another try.

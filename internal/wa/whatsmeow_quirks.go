@@ -159,6 +159,20 @@ func (l *link) mediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, e
 	return conn, nil
 }
 
+// deviceStores are the stores of a device that are read beside whatsmeow, which
+// replaces those in its device, without a lock, when the network has logged it
+// out.
+type deviceStores struct {
+	contacts store.ContactStore
+	sessions store.SessionStore
+	lids     store.LIDStore
+}
+
+// storesOf must be called before the device's client connects.
+func storesOf(device *store.Device) deviceStores {
+	return deviceStores{contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs}
+}
+
 // withPresentSecret returns a QR code with the device's present secret. A
 // wrong code typed on the phone changes that secret, and whatsmeow tells
 // nobody. A code of another form is returned as it is.

@@ -336,6 +336,24 @@ func TestQuirk_ACancelledDecryptionIsNotAcknowledged(t *testing.T) {
 	c.waitReceived(t, id)
 }
 
+// TestQuirk_ADeletedDeviceLosesItsStores, so a link holds on to those that it
+// reads.
+func TestQuirk_ADeletedDeviceLosesItsStores(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.Disconnect()
+	kept := storesOf(c.Store)
+	if err := c.Store.Delete(plainContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Store.Contacts.GetAllContacts(plainContext(t)); !errors.Is(err, store.ErrDeviceDeleted) {
+		t.Errorf("the device's own contacts: got %v, want %v", err, store.ErrDeviceDeleted)
+	}
+	if _, err := kept.contacts.GetAllContacts(plainContext(t)); err != nil {
+		t.Errorf("the contacts that are held on to: %v", err)
+	}
+}
+
 // TestQuirk_ASendWithoutTheRecipientsKeysSucceeds, and link.reached finds out.
 func TestQuirk_ASendWithoutTheRecipientsKeysSucceeds(t *testing.T) {
 	t.Parallel()
@@ -345,7 +363,7 @@ func TestQuirk_ASendWithoutTheRecipientsKeysSucceeds(t *testing.T) {
 	if _, err := c.SendMessage(ctx, c.friend.PN(), text("to nobody")); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&link{cli: c.Client}).reached(ctx, c.friend.PN()); !errors.Is(err, errNoKeys) {
+	if err := (&link{cli: c.Client, stores: storesOf(c.Store)}).reached(ctx, c.friend.PN()); !errors.Is(err, errNoKeys) {
 		t.Errorf("got %v, want %v", err, errNoKeys)
 	}
 }

@@ -121,7 +121,7 @@ func logFailure(r *http.Request, status int, code bridge.Code, err error) {
 	if status == http.StatusInternalServerError {
 		event = log.Error()
 	}
-	event.Str("error", redact(err.Error())).Int("status", status).Msg("request failed")
+	event.Str("error", bridge.Redact(err.Error())).Int("status", status).Msg("request failed")
 }
 
 // wentAway reports whether err only means that the caller hung up.

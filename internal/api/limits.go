@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"bridged/internal/bridge"
+
 	"github.com/rs/zerolog"
 )
 
@@ -49,7 +51,7 @@ func NewServer(lifetime context.Context, handler http.Handler, connections *Conn
 type connectionLog struct{ log zerolog.Logger }
 
 func (l connectionLog) Write(line []byte) (int, error) {
-	l.log.Warn().Str("error", redact(string(line))).Msg("http connection")
+	l.log.Warn().Str("error", bridge.Redact(string(line))).Msg("http connection")
 	return len(line), nil
 }
 

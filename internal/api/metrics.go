@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"bridged/internal/bridge"
+
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -77,7 +79,7 @@ type scrapeLog struct{ log zerolog.Logger }
 
 // Println is part of promhttp.Logger.
 func (l scrapeLog) Println(v ...any) {
-	l.log.Warn().Str("error", redact(strings.TrimSpace(fmt.Sprintln(v...)))).Msg("metrics are incomplete")
+	l.log.Warn().Str("error", bridge.Redact(strings.TrimSpace(fmt.Sprintln(v...)))).Msg("metrics are incomplete")
 }
 
 // observe counts a request that has ended.

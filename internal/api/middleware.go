@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/http"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -42,23 +41,12 @@ func logAccess(r *http.Request, status, size int, took time.Duration) {
 	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" {
 		event = hlog.FromRequest(r).Debug() // polled every few seconds
 	}
-	event.Str("method", redact(shortened(r.Method, 16))).
-		Str("path", redact(shortened(r.URL.Path, 256))).
+	event.Str("method", bridge.Redact(shortened(r.Method, 16))).
+		Str("path", bridge.Redact(shortened(r.URL.Path, 256))).
 		Int("status", status).
 		Int("size", size).
 		Dur("took_ms", took).
 		Msg("request")
-}
-
-// longNumber matches what may be a phone number in a path or an error, with or
-// without a JID's server. Message ids, where letters touch the digits, pass.
-var longNumber = regexp.MustCompile(`\b[0-9]{5,}\b`)
-
-// redact keeps whole phone numbers out of the log.
-func redact(s string) string {
-	return longNumber.ReplaceAllStringFunc(s, func(number string) string {
-		return "…" + number[len(number)-2:]
-	})
 }
 
 // shortened bounds what a caller can make the log hold.

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"bridged/internal/bridge"
+
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/socket"
@@ -62,7 +64,7 @@ func (m *Manager) recovered(doing string, err *error) {
 	if fault, ok := r.(runtime.Error); ok {
 		cause = fault.Error()
 	}
-	m.log.Error().Str("panic", redact(cause)).Bytes("stack", debug.Stack()).Msg(doing + " a message panicked")
+	m.log.Error().Str("panic", bridge.Redact(cause)).Bytes("stack", debug.Stack()).Msg(doing + " a message panicked")
 	*err = fmt.Errorf("%w: %s", errPanicked, cause)
 }
 

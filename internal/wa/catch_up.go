@@ -75,7 +75,7 @@ func contactOf(jid types.JID, info types.ContactInfo) bridge.Contact {
 func (l *link) catchUpGroups(ctx context.Context) {
 	joined, err := l.cli.GetJoinedGroups(ctx)
 	if err != nil {
-		l.m.log.Warn().Str("error", redact(err.Error())).Msg("groups not read")
+		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("groups not read")
 		return
 	}
 	for _, info := range joined {

@@ -103,7 +103,7 @@ func (f *groupFetcher) run(ctx context.Context) {
 				limited = 0
 				continue
 			}
-			f.m.log.Debug().Str("group", jid.Redacted()).Str("error", redact(err.Error())).Msg("group not fetched")
+			f.m.log.Debug().Str("group", jid.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("group not fetched")
 			f.forget(jid) // the next message of the group, or the next login, asks again
 			if bridge.CodeOf(groupError(err)) != bridge.CodeRateLimited {
 				continue

@@ -44,7 +44,7 @@ func (l *link) contentFacts(e *events.Message, s source, chat bridge.JID, raw *w
 	case msg.GetEncReactionMessage() != nil:
 		reaction, err := opened(func() (*waE2E.ReactionMessage, error) { return l.cli.DecryptReaction(l.ctx, e) })
 		if err != nil {
-			l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("reaction not decrypted")
+			l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", bridge.Redact(err.Error())).Msg("reaction not decrypted")
 			return nil
 		}
 		reaction.Key = msg.GetEncReactionMessage().GetTargetMessageKey()
@@ -238,7 +238,7 @@ func (l *link) voteFacts(e *events.Message, s source, chat bridge.JID, at bridge
 	update := e.Message.GetPollUpdateMessage()
 	vote, err := opened(func() (*waE2E.PollVoteMessage, error) { return l.cli.DecryptPollVote(l.ctx, e) })
 	if err != nil {
-		l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("poll vote not decrypted")
+		l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", bridge.Redact(err.Error())).Msg("poll vote not decrypted")
 		return nil
 	}
 	return []bridge.Fact{bridge.PollVote{Chat: chat, Target: idOf(update.GetPollCreationMessageKey().GetID()), Voter: s.sender,
@@ -250,7 +250,7 @@ func (l *link) voteFacts(e *events.Message, s source, chat bridge.JID, at bridge
 func (l *link) secretEditFacts(e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	edited, err := opened(func() (*waE2E.Message, error) { return l.cli.DecryptSecretEncryptedMessage(l.ctx, e) })
 	if err != nil {
-		l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", redact(err.Error())).Msg("edit not decrypted")
+		l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", bridge.Redact(err.Error())).Msg("edit not decrypted")
 		return nil
 	}
 	if p := unwrap(edited).msg.GetProtocolMessage(); p != nil {

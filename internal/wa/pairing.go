@@ -60,7 +60,7 @@ func (p *pairing) onDialled(err error) {
 	switch {
 	case p.phase != phaseDialling: // given up
 	case hasFailed(err):
-		p.m.log.Warn().Str("error", redact(err.Error())).Msg("connection for pairing failed")
+		p.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("connection for pairing failed")
 		p.retry(unreachable)
 	default:
 		p.tries = 0
@@ -162,7 +162,7 @@ func (p *pairing) onEvent(evt any) {
 		}
 		p.offer.setPasskeyCode(e.Code)
 	case *events.PairPasskeyError:
-		p.m.log.Warn().Str("error", redact(e.Error.Error())).Msg("passkey pairing failed")
+		p.m.log.Warn().Str("error", bridge.Redact(e.Error.Error())).Msg("passkey pairing failed")
 		p.m.setState(bridge.StateNeedsPair, "the passkey was not accepted: start the pairing again")
 	case *events.PairSuccess:
 		p.onPaired(e)
@@ -220,6 +220,6 @@ func (m *Manager) pairErrorSentence(e *events.PairError) string {
 			return err.Error()
 		}
 	}
-	m.log.Warn().Str("error", redact(e.Error.Error())).Msg("pairing failed")
+	m.log.Warn().Str("error", bridge.Redact(e.Error.Error())).Msg("pairing failed")
 	return "the pairing failed: request a new code and try again"
 }

@@ -29,7 +29,7 @@ func (l *link) handle(evt any) (stored bool) {
 	defer l.m.handlers.leave()
 	defer func() {
 		if r := recover(); r != nil {
-			l.m.log.Error().Str("event", fmt.Sprintf("%T", evt)).Str("panic", redact(fmt.Sprint(r))).
+			l.m.log.Error().Str("event", fmt.Sprintf("%T", evt)).Str("panic", bridge.Redact(fmt.Sprint(r))).
 				Bytes("stack", debug.Stack()).Msg("handler panicked")
 			stored = l.refuse(fmt.Errorf("panic while handling %T", evt))
 		}
@@ -112,7 +112,7 @@ func (l *link) handle(evt any) (stored bool) {
 func (l *link) read(evt any, facts, plainer func() []bridge.Fact) (found []bridge.Fact) {
 	defer func() {
 		if r := recover(); r != nil {
-			l.m.log.Error().Str("event", fmt.Sprintf("%T", evt)).Str("panic", redact(fmt.Sprint(r))).
+			l.m.log.Error().Str("event", fmt.Sprintf("%T", evt)).Str("panic", bridge.Redact(fmt.Sprint(r))).
 				Bytes("stack", debug.Stack()).Msg("stanza not understood")
 			found = nil
 			if plainer != nil {
@@ -223,6 +223,6 @@ func (l *link) stayUnavailable() {
 		return
 	}
 	if err := l.cli.SendPresence(l.ctx, types.PresenceUnavailable); err != nil && l.loggedIn() {
-		l.m.log.Debug().Str("error", redact(err.Error())).Msg("presence not sent")
+		l.m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("presence not sent")
 	}
 }

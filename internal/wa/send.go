@@ -147,7 +147,7 @@ func (m *Manager) deliver(ctx context.Context, to types.JID, id string, msg *waE
 		if !again {
 			return time.Time{}, err
 		}
-		m.log.Warn().Str("msg_id", id).Str("error", redact(err.Error())).Msg("send interrupted")
+		m.log.Warn().Str("msg_id", id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted")
 		if left && isOut() {
 			return time.Time{}, errOut
 		}

@@ -141,7 +141,7 @@ func (s *session) onDialled(err error) {
 		s.l.disconnect() // halted while the dial was under way
 	case s.phase != phaseDialling:
 	case hasFailed(err):
-		s.m.log.Warn().Str("error", redact(err.Error())).Int("tries", s.tries).Msg("connection failed")
+		s.m.log.Warn().Str("error", bridge.Redact(err.Error())).Int("tries", s.tries).Msg("connection failed")
 		s.retry(unreachable)
 	case !s.l.cli.IsConnected():
 		s.retry("the connection was lost; reconnecting")
@@ -292,7 +292,7 @@ func (s *session) logout(ctx context.Context) commandResult {
 		cancel()
 		unlinked = err == nil || isUnlinkedOnly(err)
 		if err != nil {
-			s.m.log.Warn().Str("error", redact(err.Error())).Msg("unlinking at the network failed; wiping the session all the same")
+			s.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("unlinking at the network failed; wiping the session all the same")
 		}
 	}
 	s.endDial()

@@ -80,7 +80,7 @@ type Manager struct {
 	pairing *pairing // while there is none
 }
 
-// Open opens the session's database. Nothing is dialled before [Manager.Run].
+// Open opens the session database. Nothing is dialled before [Manager.Run].
 func Open(ctx context.Context, opts Options) (*Manager, error) {
 	db, err := openSessionDB(ctx, opts.SessionPath)
 	if err != nil {
@@ -136,7 +136,7 @@ func userOf(device *store.Device) *bridge.User {
 }
 
 // Run keeps the account connected until ctx ends, then disconnects. It
-// returns an error only when the session's database cannot be used.
+// returns an error only when the session database cannot be used.
 func (m *Manager) Run(ctx context.Context) error {
 	defer m.stop()
 	if err := m.container.LIDMap.FillCache(ctx); err != nil {
@@ -155,7 +155,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	return err
 }
 
-// Close closes the session's database, after Run has returned.
+// Close closes the session database, after Run has returned.
 func (m *Manager) Close() error { return m.close() }
 
 func (m *Manager) close() error {

@@ -125,7 +125,7 @@ func createSessionDB(ctx context.Context, path string) error {
 	return nil
 }
 
-// checkPages looks for damage inside the session's database, which is small.
+// checkPages looks for damage inside the session database, which is small.
 func checkPages(ctx context.Context, db *sql.DB, path string) error {
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {

@@ -14,7 +14,7 @@ import (
 var twoWayRuns = flag.Int("twoway.runs", 1, "runs of the two-way test; 20 is the goal's figure")
 
 // TestTwoWayTraffic_LosesNothing sends 200 messages each way with the same
-// contacts at the same time. whatsmeow without the guard loses some of them
+// contacts at the same time. whatsmeow without the Signal lock loses some of them
 // (docs/architecture.md).
 func TestTwoWayTraffic_LosesNothing(t *testing.T) {
 	for run := range *twoWayRuns {

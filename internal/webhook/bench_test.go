@@ -90,7 +90,7 @@ func (m *measured) on() {
 	}
 }
 
-// BenchmarkThroughput is how many events a second are taken, beside what the
+// BenchmarkThroughput measures how many events a second are delivered, beside what the
 // limit of parallel posts permits.
 func BenchmarkThroughput(b *testing.B) {
 	for _, delay := range []time.Duration{0, 20 * time.Millisecond, 500 * time.Millisecond} {
@@ -123,7 +123,8 @@ func BenchmarkThroughput(b *testing.B) {
 	}
 }
 
-// BenchmarkLatency is the time from stored to posted, in five chats.
+// BenchmarkLatency measures the time from storing an event to posting it, in five
+// chats.
 func BenchmarkLatency(b *testing.B) {
 	for _, rate := range []int{5, 50, 500} {
 		b.Run(fmt.Sprintf("%d a second", rate), func(b *testing.B) {

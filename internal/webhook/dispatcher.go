@@ -62,7 +62,7 @@ type Options struct {
 	// have, if they ask for it.
 	AllowPrivate []netip.Prefix
 	Resolver     urlguard.Resolver // of private addresses; nil is the system's
-	// Transport posts in place of the three real ones, in tests.
+	// Transport replaces the three real ones in tests.
 	Transport http.RoundTripper
 	UserAgent string // of what is posted; Go's own where it is empty
 	Log       zerolog.Logger

@@ -109,7 +109,7 @@ func (w *worker) start(ctx context.Context) error {
 	return nil
 }
 
-// failedFlying is how many posts under way are for chats of which something
+// failedFlying returns how many posts under way are for chats of which something
 // has failed.
 func (w *worker) failedFlying() int {
 	n := 0
@@ -121,7 +121,7 @@ func (w *worker) failedFlying() int {
 	return n
 }
 
-// roomAt is when there is room for another post, if none ends before.
+// roomAt returns when there is room for another post, if none ends before.
 func (w *worker) roomAt(now time.Time) time.Time {
 	quick, oldest := 0, now
 	for f := range w.flights {
@@ -163,7 +163,7 @@ func (w *worker) fly(q *queue) {
 	}()
 }
 
-// try reads what is to be posted and posts it.
+// try reads the payload of a delivery and posts it.
 func (d *Dispatcher) try(ctx context.Context, f *flight, of bridge.WebhookDelivery) result {
 	isReset, event := of.EventType == bridge.EventReset, of.EventID
 	if isReset {
@@ -260,7 +260,7 @@ func (w *worker) judge(q *queue, f *flight, got outcome) {
 	w.outage.pass()
 }
 
-// change notes that a delivery is to be tried again.
+// change records that a delivery will be tried again.
 func (w *worker) change(q *queue, it *item) {
 	w.saver.tried(it)
 	if !q.holds(it) { // two chats have become one, and it is further back

@@ -94,7 +94,7 @@ func (r *receiver) sends(body func() io.ReadCloser) {
 
 func always(status int) func(posted) int { return func(posted) int { return status } }
 
-// RoundTrip is part of http.RoundTripper.
+// RoundTrip implements http.RoundTripper.
 func (r *receiver) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -161,14 +161,14 @@ func (r *receiver) check(req *http.Request, body []byte) {
 	}
 }
 
-// took is everything that came so far.
+// took returns everything that came so far.
 func (r *receiver) took() []posted {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.all)
 }
 
-// accepted is what was answered well, in order.
+// accepted returns what was answered with success, in order.
 func (r *receiver) accepted(chat bridge.JID) []string {
 	about := []string{}
 	for _, p := range r.took() {
@@ -197,7 +197,7 @@ func (h *hosts) get(host string) *receiver {
 	return h.of[host]
 }
 
-// RoundTrip is part of http.RoundTripper.
+// RoundTrip implements http.RoundTripper.
 func (h *hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 	return h.get(req.URL.Host).RoundTrip(req)
 }

@@ -129,7 +129,7 @@ func (w *worker) reload(ctx context.Context) error {
 	return nil
 }
 
-// flyingItems are the items of the posts under way that the store still has.
+// flyingItems returns the items of the posts under way that the store still has.
 func (w *worker) flyingItems(queues map[int64]int64) map[int64]*item {
 	items := make(map[int64]*item)
 	for f := range w.flights {
@@ -140,7 +140,7 @@ func (w *worker) flyingItems(queues map[int64]int64) map[int64]*item {
 	return items
 }
 
-// dues are the moments when the queues are to be tried: as before where they
+// dues returns the times at which to try the queues: as before where they
 // were known, at once after a start, and never later than the longest pause,
 // whatever the clock has done since.
 func (w *worker) dues(heads []bridge.WebhookDelivery, isFirst bool) []time.Time {

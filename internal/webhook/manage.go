@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// most is how many webhooks there may be: each has a loop of its own.
+	// most limits the number of webhooks: each has its own loop.
 	most = 50
 )
 
-// List are all webhooks.
+// List returns all webhooks.
 func (d *Dispatcher) List(ctx context.Context) ([]bridge.Webhook, error) {
 	return d.store.Webhooks(ctx)
 }
 
-// Get is one webhook.
+// Get returns one webhook.
 func (d *Dispatcher) Get(ctx context.Context, id int64) (bridge.Webhook, error) {
 	return d.store.Webhook(ctx, id)
 }
@@ -49,7 +49,7 @@ func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webho
 	return w, nil
 }
 
-// Change is what is to be different about a webhook; nil stays as it is.
+// Change holds the new values of a webhook's fields; nil leaves a field as it is.
 type Change struct {
 	URL          *string
 	Types        *[]bridge.EventType

@@ -10,7 +10,7 @@ const (
 	longestOutage = time.Minute
 )
 
-// outage says whether anything gets through to a receiver: one that cannot be
+// outage tracks whether anything gets through to a receiver: one that cannot be
 // reached, does not answer in time, or fails whatever it is sent. What it
 // refuses (4xx) says something of the event alone. While it is down one event
 // at a time is tried, with growing pauses. It belongs to a worker.

@@ -47,8 +47,8 @@ func payloadOf(d bridge.WebhookDelivery, event bridge.Event) payload {
 	return payload{event.Type, event.At, event}
 }
 
-// idOf is the same for every try of an event, and for no other event ever: the
-// number alone comes again when a backup is restored.
+// idOf returns an id that is the same for every try of an event, and for no other
+// event ever: the number alone comes again when a backup is restored.
 func idOf(d bridge.WebhookDelivery) string {
 	return fmt.Sprintf("evt_%d_%x", d.EventID, d.EventAt.UnixMilli())
 }
@@ -62,7 +62,7 @@ const (
 )
 
 // outcome is how a try went: failure is empty where it went well, else a
-// sentence for whoever set the webhook up; status is 0 without an answer.
+// sentence for the person who set the webhook up; status is 0 without an answer.
 type outcome struct {
 	status      int
 	failure     string
@@ -94,7 +94,7 @@ func (d *Dispatcher) post(ctx context.Context, w bridge.Webhook, id string, p pa
 	return got
 }
 
-// refusal is a sentence about a status.
+// refusal returns a sentence about a status.
 func refusal(status int) string {
 	sentence := fmt.Sprintf("the receiver answered %d", status)
 	if text := http.StatusText(status); text != "" {
@@ -129,7 +129,7 @@ func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, id string, p pa
 	return got, nil
 }
 
-// way is the transport to a webhook's receiver.
+// way returns the transport to a webhook's receiver.
 func (d *Dispatcher) way(w bridge.Webhook) http.RoundTripper {
 	switch {
 	case w.Source == bridge.WebhookFromEnvironment && w.AllowPrivate:
@@ -195,7 +195,7 @@ func (d *Dispatcher) request(ctx context.Context, w bridge.Webhook, id string, p
 	return req, nil
 }
 
-// explain says what went wrong without the addresses that a look-up brought
+// explain returns what went wrong without the addresses that a look-up brought
 // to light.
 func explain(err error) string {
 	var refused *urlguard.Error

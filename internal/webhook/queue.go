@@ -82,7 +82,7 @@ type schedule struct{ queues []*queue }
 
 func (s *schedule) put(q *queue) { heap.Push(s, q) }
 
-// first returns the queue that is due first, nil where there is none.
+// first returns the queue that is due first, nil if there is none.
 func (s *schedule) first() *queue {
 	if len(s.queues) == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (s *schedule) first() *queue {
 	return s.queues[0]
 }
 
-// newest returns the queue that is due last, nil where there is none.
+// newest returns the queue that is due last, nil if there is none.
 func (s *schedule) newest() *queue {
 	var newest *queue
 	for _, q := range s.queues {
@@ -101,26 +101,26 @@ func (s *schedule) newest() *queue {
 	return newest
 }
 
-// Len is part of heap.Interface.
+// Len implements heap.Interface.
 func (s *schedule) Len() int { return len(s.queues) }
 
-// Less is part of heap.Interface.
+// Less implements heap.Interface.
 func (s *schedule) Less(i, j int) bool { return s.queues[i].due.Before(s.queues[j].due) }
 
-// Swap is part of heap.Interface.
+// Swap implements heap.Interface.
 func (s *schedule) Swap(i, j int) {
 	s.queues[i], s.queues[j] = s.queues[j], s.queues[i]
 	s.queues[i].place, s.queues[j].place = i, j
 }
 
-// Push is part of heap.Interface.
+// Push implements heap.Interface.
 func (s *schedule) Push(x any) {
 	q := x.(*queue)
 	q.in, q.place = s, len(s.queues)
 	s.queues = append(s.queues, q)
 }
 
-// Pop is part of heap.Interface.
+// Pop implements heap.Interface.
 func (s *schedule) Pop() any {
 	last := len(s.queues) - 1
 	q := s.queues[last]

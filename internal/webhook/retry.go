@@ -21,7 +21,7 @@ const (
 	resetTries = 8
 )
 
-// backOff is the pause after so many failures: doubling, with a part left to
+// backOff returns the pause after a number of failures: doubling, with a part left to
 // chance so that what failed together does not come back together.
 func backOff(failures int, longest time.Duration) time.Duration {
 	pause := longest

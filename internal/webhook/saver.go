@@ -35,7 +35,7 @@ func (s *saver) isClean() bool { return !s.busy && len(s.dirty) == 0 }
 // nothing more is posted, or it would be posted again and again.
 func (s *saver) isFailing() bool { return !s.again.IsZero() }
 
-// size is how many deliveries the store is behind.
+// size returns how many deliveries the store is behind.
 func (s *saver) size() int { return len(s.dirty) + len(s.saving) }
 
 // mark notes that an item has changed.
@@ -56,7 +56,7 @@ func (s *saver) tried(it *item) {
 	s.noted++
 }
 
-// at is when to save, zero for not at all.
+// at returns when to save, zero for not at all.
 func (s *saver) at(read int64) time.Time {
 	switch {
 	case s.busy || len(s.dirty) == 0 && s.cursor == read:
@@ -72,7 +72,7 @@ func (s *saver) at(read int64) time.Time {
 	return s.since.Add(lazySave)
 }
 
-// begin returns all that is to be saved.
+// begin returns everything that has to be saved.
 func (s *saver) begin(read int64) store.DeliveryProgress {
 	p := store.DeliveryProgress{Cursor: read}
 	for _, it := range s.dirty {

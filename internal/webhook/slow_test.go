@@ -12,7 +12,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// chatOf is one of many chats.
+// chatOf returns one of many chats.
 func chatOf(i int) bridge.JID { return bridge.JID(fmt.Sprintf("1555%07d@s.whatsapp.net", i)) }
 
 // of answers one chat in its own way, all others well.

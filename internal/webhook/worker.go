@@ -33,7 +33,7 @@ const (
 	pageSize = 256
 	maxDirty = 1024
 
-	// lazySave is how long the store may stay behind where nothing was tried.
+	// lazySave limits how long the store may stay behind when nothing was tried.
 	lazySave = time.Second
 )
 
@@ -105,7 +105,7 @@ func (w *worker) run(ctx, posting context.Context) {
 	w.finish()
 }
 
-// step does what there is to do and returns how long there is nothing more.
+// step does what is due and returns how long until something else is.
 func (w *worker) step(ctx context.Context, changed <-chan struct{}) (time.Duration, error) {
 	if w.saver.gone {
 		return 0, bridge.NotFound("the webhook is gone")
@@ -161,7 +161,7 @@ func (w *worker) settleMore() {
 	}
 }
 
-// idle is how long there is nothing to do by itself.
+// idle returns how long until something is due by itself.
 func (w *worker) idle() time.Duration {
 	now := time.Now()
 	if w.behind && w.mayTakeIn() || w.isStale && w.saver.isClean() {

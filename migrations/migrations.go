@@ -1,6 +1,5 @@
-// Package migrations holds the schema of bridged.db, one numbered file for
-// each step that it has taken. The files only ever go forward; internal/store
-// applies them.
+// Package migrations holds the schema of bridged.db: one numbered file for each
+// change, only ever forward. Package store applies them.
 package migrations
 
 import "embed"

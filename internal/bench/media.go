@@ -22,9 +22,9 @@ import (
 	"bridged/internal/simnet"
 )
 
-// mediaBench measures files in both directions: how long one takes, compared with whatsmeow's
-// way in memory, and how much memory many take at once. The bridge runs in a
-// separate process, so that only it is measured; network, phones, the
+// mediaBench measures files in both directions: how long one takes, compared with
+// whatsmeow's way in memory, and how much memory many take at once. The bridge
+// runs in a separate process, so that only it is measured; network, phones, the
 // website and the callers are in this one.
 type mediaBench struct {
 	program string // the bridge's executable

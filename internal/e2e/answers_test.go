@@ -17,7 +17,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// object is a JSON object as it came, or as it is to come.
+// object is a JSON object, received or expected.
 type object = map[string]any
 
 // refersTo returns a contextInfo; quoted and by are nil without a quote.
@@ -88,7 +88,7 @@ func plain(t testing.TB, v any) (out any) {
 	return out
 }
 
-// timeless puts recent in place of the moments since the test began.
+// timeless replaces all times since the test began by recent.
 func (p *process) timeless(v any) any {
 	switch v := v.(type) {
 	case []any:

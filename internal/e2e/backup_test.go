@@ -10,7 +10,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// command runs another bridged in the environment of p and answers what it
+// command runs another bridged in the environment of p and returns what it
 // printed.
 func (p *process) command(args ...string) (string, error) {
 	p.t.Helper()

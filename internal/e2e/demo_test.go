@@ -174,7 +174,7 @@ func curlLines(text string) (lines []string) {
 	return lines
 }
 
-// shell types a line into a shell and answers what it prints.
+// shell runs a line in a shell and returns what it prints.
 func (d *demoRun) shell(line string) []byte {
 	d.t.Helper()
 	cmd := exec.Command("sh", "-c", line)

@@ -144,7 +144,7 @@ func (p *process) sessionSecrets() map[string][]byte {
 	return secrets
 }
 
-// TestLogout_LeavesNoKeyOnTheDisk: whoever finds the disk of an account that
+// TestLogout_LeavesNoKeyOnTheDisk: somebody who finds the disk of an account that
 // was logged out must find no session.
 func TestLogout_LeavesNoKeyOnTheDisk(t *testing.T) {
 	t.Parallel()

@@ -101,7 +101,7 @@ func (r *hookReceiver) accepted() []hook {
 	return slices.DeleteFunc(slices.Clone(r.took), func(h hook) bool { return h.status != http.StatusOK })
 }
 
-// waitFor waits until so many were accepted.
+// waitFor waits until a number of events were accepted.
 func (r *hookReceiver) waitFor(n int) []hook {
 	r.t.Helper()
 	eventually(r.t, func() error {

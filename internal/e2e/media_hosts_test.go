@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// canaryAddress returns where nobody may connect.
+// canaryAddress returns an address to which nobody may connect.
 func canaryAddress(t testing.TB) string {
 	t.Helper()
 	c := newCanary(t)
@@ -76,7 +76,7 @@ func TestMediaHosts_RedirectsAreNotFollowed(t *testing.T) {
 	c.bridge.Post("/api/messages/forward", object{"sourceChatJid": f.chat.String(), "sourceMsgId": f.id, "destJid": c.anna.PN().String()}).Want(http.StatusOK)
 }
 
-// Hosts that cannot be hosts are left out, whoever names them.
+// Hosts that cannot be hosts are left out, even if the network names them.
 func TestMediaHosts_ThatLieAreNotAsked(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)

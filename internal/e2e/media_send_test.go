@@ -142,7 +142,7 @@ func hasMeasures(t *testing.T, m *waE2E.Message) {
 	}
 }
 
-// sendsMedia posts a file and answers the id that the API gives.
+// sendsMedia sends a file through the API and returns the message's id.
 func (c *cast) sendsMedia(t testing.TB, body object) simnet.MessageID {
 	t.Helper()
 	return sentID(t, c.bridge.Post("/api/messages/send-media", body))
@@ -305,7 +305,7 @@ func TestMediaSend_UploadsThatFail(t *testing.T) {
 	c.bridge.leavesNoFile()
 }
 
-// Files that cannot be sent, whatever is asked.
+// Files that cannot be sent in any way.
 func TestMediaSend_BadFiles(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback, "MEDIA_MAX_BYTES=100000", "FETCH_TIMEOUT=2s")

@@ -56,7 +56,7 @@ func (w *website) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	file(rw, r)
 }
 
-// serves puts an answer at a path and says where that is.
+// serves puts an answer at a path and returns its URL.
 func (w *website) serves(path string, file http.HandlerFunc) (url string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -191,7 +191,7 @@ func TestGroups_ChangesAreFollowed(t *testing.T) {
 	}
 }
 
-// isGroup waits until a group is what it is to be, stored and live.
+// isGroup waits until a group is as expected, stored and live.
 func isGroup(t *testing.T, b *process, group *simnet.Group, want object, participants []object) {
 	t.Helper()
 	sortMembers(participants)

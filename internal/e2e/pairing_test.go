@@ -252,7 +252,7 @@ func TestSession_UnlinkedOnThePhone(t *testing.T) {
 	pair(t, b, owner)
 }
 
-// Two clients of one session would take it from each other for ever: the
+// Two clients of one session would take it from each other forever: the
 // bridge waits until a person decides.
 func TestSession_ReplacedByAnotherClient(t *testing.T) {
 	t.Parallel()

@@ -47,8 +47,8 @@ func within(t testing.TB) context.Context {
 	return ctx
 }
 
-// must fails the test where a phone could not do what it was to do, and
-// answers what came of it.
+// must fails the test if a phone could not do what it was told, and
+// returns the result.
 func must[T any](value T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -79,7 +79,7 @@ type cast struct {
 	carla   *simnet.Phone
 }
 
-// newCast brings the company onto a network of its own, before pairing. Anna
+// newCast brings the cast onto a new network, before pairing. Anna
 // is in the account's address book.
 func newCast(t testing.TB, settings ...string) *cast {
 	t.Helper()

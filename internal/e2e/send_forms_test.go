@@ -122,7 +122,7 @@ type room struct {
 	b *process
 }
 
-// sends calls a sending route for this chat and answers the message's id.
+// sends calls a sending route for this chat and returns the message's id.
 func (r *room) sends(route string, body object) simnet.MessageID {
 	r.Helper()
 	return sentID(r, r.b.Post("/api/messages/"+route, with(object{"jid": r.in.String()}, body)))
@@ -182,7 +182,7 @@ func (r *room) readers() []*simnet.Phone {
 	return readers
 }
 
-// arrives compares what every phone decrypted with what it is to show.
+// arrives compares what every phone decrypted with what it should show.
 func (r *room) arrives(id simnet.MessageID, want *waE2E.Message) {
 	r.Helper()
 	for _, phone := range r.readers() {
@@ -268,8 +268,8 @@ func (r *room) texts() {
 	}
 }
 
-// mentions checks that names are highlighted where the text has the @user of the very identity
-// that is mentioned.
+// mentions checks that names are highlighted where the text has the @user of the
+// very identity that is mentioned.
 func (r *room) mentions() {
 	them, us := r.themHere(), r.usHere()
 	longer := r.by.Number() + "7" // somebody else's number that begins like theirs

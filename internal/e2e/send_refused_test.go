@@ -214,7 +214,7 @@ func (c *cast) meetsInAGroup(t testing.TB) {
 }
 
 // TestRetryReceipts_AnsweredFromTheStore: who cannot decrypt a message gets it
-// again, also from a program that was started anew in between.
+// again, also from a program that was restarted in between.
 func TestRetryReceipts_AnsweredFromTheStore(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

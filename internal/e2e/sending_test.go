@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// sends posts a text and answers the id that the API gives.
+// sends sends a text through the API and returns the message's id.
 func (p *process) sends(t testing.TB, body object) simnet.MessageID {
 	t.Helper()
 	return sentID(t, p.Post("/api/messages/send", body))
@@ -31,7 +31,7 @@ func sentID(t testing.TB, resp apitest.Response) simnet.MessageID {
 }
 
 // answersEach sends an answer with quote and mention into each conversation,
-// and looks at it on the phone of whoever is answered.
+// and looks at it on the recipient's phone.
 func answersEach(t *testing.T, c *cast, conversations ...*conversation) {
 	t.Helper()
 	for _, chat := range conversations {

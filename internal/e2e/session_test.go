@@ -10,7 +10,7 @@ import (
 )
 
 // survivesRestart stops the program, lets people write meanwhile, and finds
-// everything as it was, and what was missed.
+// everything as it was, and what came in meanwhile.
 func survivesRestart(t *testing.T, c *cast, conversations ...*conversation) {
 	t.Helper()
 	b := c.bridge
@@ -142,7 +142,7 @@ func (p *process) qr() (code string) {
 	return code
 }
 
-// pairsAgain links the same account anew and goes on where it was.
+// pairsAgain pairs the same account again and continues where it was.
 func pairsAgain(t *testing.T, c *cast, chat *conversation) {
 	t.Helper()
 	c.device = pair(t, c.bridge, c.owner)

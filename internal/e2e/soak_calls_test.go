@@ -94,7 +94,7 @@ func (c *soakClient) count(req *http.Request, status int, body []byte) {
 	c.counts[status]++
 }
 
-// answers tells how many answers had which status.
+// answers returns how many answers had which status.
 func (c *soakClient) answers() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

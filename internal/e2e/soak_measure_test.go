@@ -131,7 +131,7 @@ func (p *process) measureMemory(_ context.Context, values map[string]float64) er
 	return nil
 }
 
-// mappingKind says what a mapping of /proc/PID/smaps is counted as.
+// mappingKind returns what a mapping of /proc/PID/smaps is counted as.
 func mappingKind(from string, fields []string) string {
 	const goRegion, systemRegion = 1 << 32, 0x7000_0000_0000
 	address, err := strconv.ParseUint(from, 16, 64)
@@ -169,7 +169,7 @@ func (p *process) measureFiles(_ context.Context, values map[string]float64) err
 	})
 }
 
-// ignoreGone is nil for files that are removed while they are counted.
+// ignoreGone returns nil for files that are removed while they are counted.
 func ignoreGone(err error) error {
 	if os.IsNotExist(err) {
 		return nil

@@ -39,7 +39,7 @@ func (m *toldMessages) hear(data []byte) (id int64) {
 	return event.ID
 }
 
-// of is how often a reader was told of a message.
+// of returns how often a reader was told of a message.
 func (m *toldMessages) of(id string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// settled are the samples after the first quarter, in which caches fill.
+// settled returns the samples after the first quarter, in which caches fill.
 func (l *soakLife) settled() []soakSample { return l.samples[len(l.samples)/4:] }
 
 // table shows each measure at the beginning, after the warm-up and at the end,
@@ -31,7 +31,7 @@ func (l *soakLife) table() string {
 
 func (l *soakLife) last() soakSample { return l.samples[len(l.samples)-1] }
 
-// judge fails the test where something grew that has no reason to.
+// judge fails the test if something grew that has no reason to.
 func (l *soakLife) judge(t *testing.T) {
 	t.Helper()
 	if len(l.samples) < 8 {
@@ -55,7 +55,7 @@ func mean(samples []soakSample, name string) float64 {
 	return sum / float64(len(samples))
 }
 
-// slope is the growth of a measure a minute, by least squares.
+// slope returns the growth of a measure a minute, by least squares.
 func slope(samples []soakSample, name string) float64 {
 	var x, y, xx, xy float64
 	n := float64(len(samples))
@@ -69,7 +69,7 @@ func slope(samples []soakSample, name string) float64 {
 	return 0
 }
 
-// rounded is a number with as many decimals as it needs.
+// rounded formats a number with as many decimals as it needs.
 func rounded(v float64) string {
 	if v >= 100 || v == float64(int(v)) {
 		return fmt.Sprintf("%.0f", v)

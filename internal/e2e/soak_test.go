@@ -205,7 +205,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// report is what came out, in markdown.
+// report returns the results, in markdown.
 func (s *soak) report() string {
 	return fmt.Sprintf("%v, %d kills, %d cuts of the connection: %s; answers of the API: %s\n\n%s", *soakTime, s.kills, s.cuts, s.tally(), s.calls.answers(), s.life.table())
 }

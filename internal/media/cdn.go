@@ -147,7 +147,8 @@ func (c *CDN) fileURL(host, directPath string, m *bridge.Media) (string, error) 
 		"hash="+base64.URLEncoding.EncodeToString(m.Ref.FileEncSHA256)+"&mms-type="+families[m.Type].mms+"&__wa-mms=")
 }
 
-// uploadURL returns the address of an upload on a host, as the network's clients build it.
+// uploadURL returns the address of an upload on a host, as the network's clients
+// build it.
 func (c *CDN) uploadURL(host, auth string, t bridge.MediaType, hash []byte) (string, error) {
 	token := base64.URLEncoding.EncodeToString(hash)
 	return c.address(host, "/mms/"+families[t].mms+"/"+token+"?"+url.Values{"auth": {auth}, "token": {token}}.Encode())

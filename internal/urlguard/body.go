@@ -50,8 +50,8 @@ func receiveGzip(w io.Writer, body io.Reader, req Request) (int64, error) {
 	return copyLimited(w, unzipped, req, -1)
 }
 
-// compressedLimit returns the size that the largest permitted file may have when compression
-// only made it longer, with room for headers.
+// compressedLimit returns the size that the largest permitted file may have when
+// compression only made it longer, with room for headers.
 func compressedLimit(limit int64) int64 {
 	if limit > math.MaxInt64/2 {
 		return math.MaxInt64
@@ -59,7 +59,8 @@ func compressedLimit(limit int64) int64 {
 	return limit + limit/64 + 64<<10
 }
 
-// copyLimited copies up to the limit. It stops before it writes a piece that exceeds it.
+// copyLimited copies up to the limit. It stops before it writes a piece that
+// exceeds it.
 func copyLimited(w io.Writer, r io.Reader, req Request, total int64) (int64, error) {
 	buf := make([]byte, pieceBytes)
 	var done int64

@@ -98,7 +98,8 @@ func connect(ctx context.Context, dialer *net.Dialer, addrs []netip.Addr, port u
 	return nil, broke(errors.Join(failures...), "the server could not be reached")
 }
 
-// connectOne connects to one address. It gives up early only if there is another to try.
+// connectOne connects to one address. It gives up early only if there is another
+// to try.
 func connectOne(ctx context.Context, dialer *net.Dialer, target netip.AddrPort, last bool) (net.Conn, error) {
 	if !last {
 		var cancel context.CancelFunc

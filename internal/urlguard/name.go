@@ -49,9 +49,9 @@ func decodeWords(name string) string {
 	return decoded
 }
 
-// cleanName removes directories, with either kind of slash, and everything that does not
-// print, such as the marks that turn the direction of writing and with it make
-// "gpj.exe" read as "exe.jpg".
+// cleanName removes directories, with either kind of slash, and everything that
+// does not print, such as the marks that turn the direction of writing and with
+// it make "gpj.exe" read as "exe.jpg".
 func cleanName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {

@@ -37,8 +37,8 @@ type addressee interface {
 	address() (to bridge.JID, quote reference, err error)
 }
 
-// send is the path of every sending route: it decodes the body, lets content
-// check it and put what it describes into the draft, and sends that once.
+// send decodes the body of a sending route, lets content check it and complete
+// the draft, and sends the draft once.
 func send[T addressee](s *server, w http.ResponseWriter, r *http.Request, content func(req T, d *draft) error) error {
 	var req T
 	body, err := s.bodies.decode(w, r, &req)

@@ -97,7 +97,7 @@ func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
 }
 
 // testWebhook posts a test. It answers 200 also where the receiver refused it:
-// ok in the body says whether it did.
+// ok in the body reports whether it was accepted.
 func (s *server) testWebhook(w http.ResponseWriter, r *http.Request) error {
 	id, err := pathNumber(r, "id")
 	if err != nil {

@@ -7,9 +7,10 @@ import (
 	"sync"
 )
 
-// Thousands of readers of the event stream wake at the same commit and ask for
-// the same part of the log. The first one reads it for all; the next commit
-// empties the cache, because what events show may have changed.
+// eventCache shares readings of the log. All its readers, streams first of all,
+// wake at the same commit, and most ask for the same part: the first one reads it
+// for all. The next commit empties the cache, because what events show may have
+// changed.
 type eventCache struct {
 	mu    sync.Mutex // guards pages
 	pages map[string]*cachedEvents
@@ -26,7 +27,7 @@ type cachedEvents struct {
 // each ask for something else.
 const maxCachedPages = 64
 
-// get answers a page of the log, reading it with f where nobody else has.
+// get returns a page of the log, and reads it with f unless another reader has.
 func (c *eventCache) get(ctx context.Context, q EventQuery, f func() (EventPage, error)) (EventPage, error) {
 	key := fmt.Sprintf("%d %d %s %v", q.After, q.Limit, q.Chat, q.Types)
 	c.mu.Lock()

@@ -45,7 +45,7 @@ func NewClock(last time.Time) *Clock {
 	return ClockOf(last, func() time.Time { return time.Now().Round(0) }, func() time.Duration { return time.Since(start) })
 }
 
-// ClockOf is [NewClock] of another machine: wall is its clock, and run how long
+// ClockOf returns the [NewClock] of another machine: wall is its clock, and run how long
 // it has been running.
 func ClockOf(last time.Time, wall func() time.Time, run func() time.Duration) *Clock {
 	c := &Clock{wall: wall, run: run, leapt: -1, believed: last, believedAt: run()}

@@ -187,7 +187,7 @@ func (p *pairing) onPaired(e *events.PairSuccess) {
 	p.l.notify(notice{kind: noticePaired})
 }
 
-// mayPair is called by whatsmeow before a pairing is completed.
+// mayPair decides, before whatsmeow completes a pairing.
 func (m *Manager) mayPair(jid types.JID, _, _ string) bool {
 	sentence := m.refusal(m.background, jid.User)
 	if sentence != nil {

@@ -101,7 +101,7 @@ func (m *Manager) within(ctx context.Context, budget time.Duration) (context.Con
 	return ctx, func() { stop(); cancel() }
 }
 
-// isStopping tells the end of the program from the end of the budget.
+// isStopping reports whether the program has ended a send, and not its budget.
 func isStopping(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // withKey adds the Idempotency-Key, if there is one, to what is stored of a

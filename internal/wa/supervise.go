@@ -94,7 +94,7 @@ func newSupervisor(m *Manager, l *link) supervisor {
 		timer: time.NewTimer(0), lapse: time.NewTimer(patience)}
 }
 
-// run tells of everything that happens until ctx ends or the link has served
+// run reports everything that happens until ctx ends or the link has served
 // its purpose, and ends the link.
 func (s *supervisor) run(ctx context.Context, of supervised) {
 	defer s.l.end()

@@ -138,14 +138,14 @@ func (j JID) Escaped() string {
 	return strings.ReplaceAll(url.PathEscape(string(j)), "@", "%40")
 }
 
-// Redacted returns j for the log: of a person the last two digits, so that whole
-// phone numbers never get there.
+// Redacted returns j for the log, without whole phone numbers: of a person the
+// last two digits, of an old group its founder's.
 func (j JID) Redacted() string {
 	user := j.User()
-	if j.Server() != ServerUser || len(user) < 4 {
-		return string(j)
+	if j.Server() == ServerUser && len(user) >= 4 {
+		return "…" + user[len(user)-2:] + "@" + j.Server()
 	}
-	return "…" + user[len(user)-2:] + "@" + j.Server()
+	return Redact(string(j))
 }
 
 // MarshalJSON writes the empty JID as null.

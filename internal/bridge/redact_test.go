@@ -18,3 +18,18 @@ func TestRedact_LeavesNoWholePhoneNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestJIDRedacted_LeavesNoWholePhoneNumber(t *testing.T) {
+	for jid, want := range map[JID]string{
+		"15551234567@s.whatsapp.net":  "…67@s.whatsapp.net",
+		"1234@s.whatsapp.net":         "…34@s.whatsapp.net",
+		"15551234567-1420070400@g.us": "…67-1420070400@g.us",
+		"120363000000000000@g.us":     "120363000000000000@g.us",
+		"236395184570386@lid":         "236395184570386@lid",
+		"":                            "",
+	} {
+		if got := jid.Redacted(); got != want {
+			t.Errorf("%s: got %q, want %q", jid, got, want)
+		}
+	}
+}

@@ -14,10 +14,6 @@ const (
 	limitPause = time.Minute
 	// busyPause is how long to leave the log alone after a look at it.
 	busyPause = time.Second
-	// steadyTime is how long the clock must not have jumped until events are
-	// removed by their age, and jump how far it may be off meanwhile.
-	steadyTime = time.Hour
-	jump       = time.Minute
 )
 
 // eventLimits keeps the log of events within its limits.
@@ -26,13 +22,13 @@ type eventLimits struct {
 	count int           // 0 is no limit
 	store *store.Store
 	log   zerolog.Logger
-	clock steadyClock
 
-	trimmed int64 // the last event when there were count of them
+	aged    time.Time // when events were last removed by their age
+	trimmed int64     // the last event when there were count of them
 }
 
 func newEventLimits(c config, s *store.Store, log zerolog.Logger) *eventLimits {
-	return &eventLimits{age: c.EventsMaxAge, count: c.EventsMaxCount, store: s, log: log, clock: steadyClock{wall: time.Now}}
+	return &eventLimits{age: c.EventsMaxAge, count: c.EventsMaxCount, store: s, log: log}
 }
 
 // keep removes events as they become too old or too many, until ctx ends.
@@ -85,37 +81,13 @@ func (l *eventLimits) apply(ctx context.Context) error {
 	return nil
 }
 
-// before returns the moment before which events are too old, once a minute and
-// while the clock can be trusted; else zero, which is before all of them.
+// before returns the moment before which events are too old, once a minute;
+// else the zero time, which is before all of them. The store's clock does not
+// follow a leap of the machine's.
 func (l *eventLimits) before() time.Time {
-	if l.age == 0 || !l.clock.look() || l.clock.steady() < min(steadyTime, l.age) {
+	if l.age == 0 || time.Since(l.aged) < limitPause {
 		return time.Time{}
 	}
-	return l.clock.wall().Add(-l.age)
+	l.aged = time.Now()
+	return l.store.Clock().Now().Add(-l.age)
 }
-
-// steadyClock measures for how long the wall clock has agreed with the monotonic
-// one. A start begins at zero.
-type steadyClock struct {
-	wall   func() time.Time
-	shown  time.Time // at the last look
-	looked time.Time // when that was
-	since  time.Time // of the last jump
-}
-
-// look compares the two, and reports whether it is time to: once a minute.
-func (c *steadyClock) look() bool {
-	now, shown := time.Now(), c.wall().Round(0) // without the monotonic reading
-	passed := now.Sub(c.looked)
-	if !c.looked.IsZero() && passed < limitPause {
-		return false
-	}
-	off := shown.Sub(c.shown) - passed
-	if c.looked.IsZero() || off > jump || off < -jump {
-		c.since = now
-	}
-	c.looked, c.shown = now, shown
-	return true
-}
-
-func (c *steadyClock) steady() time.Duration { return time.Since(c.since) }

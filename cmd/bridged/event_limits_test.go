@@ -25,15 +25,19 @@ type keptLog struct {
 
 func newKeptLog(t *testing.T, c config) *keptLog {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
+	k := &keptLog{t: t}
+	began := time.Now()
+	clock := bridge.ClockOf(time.Time{},
+		func() time.Time { return time.Now().Add(time.Duration(k.off.Load())) },
+		func() time.Duration { return time.Since(began) })
+	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &keptLog{t: t, store: s}
+	k.store = s
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	limits := newEventLimits(c, s, zerolog.Nop())
-	limits.clock.wall = func() time.Time { return time.Now().Add(time.Duration(k.off.Load())) }
 	go func() {
 		defer close(done)
 		limits.keep(ctx)

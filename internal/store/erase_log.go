@@ -34,6 +34,9 @@ func (e *eraser) truncateOnce(ctx context.Context) error {
 	if err := e.s.mayWrite(ctx); err != nil {
 		return err
 	}
+	if err := e.s.watch.Check(); err != nil {
+		return err
+	}
 	return e.checkpoint(ctx, "TRUNCATE")
 }
 

@@ -222,3 +222,29 @@ func TestClose_RefusesWhatComesLater(t *testing.T) {
 		t.Errorf("the write-ahead log is left: %v", err)
 	}
 }
+
+// TestSave_IntoFilesThatWereTakenAway leaves nothing, also when they come back:
+// what was refused was never shown.
+func TestSave_IntoFilesThatWereTakenAway(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, filepath.Join(dir, "bridged.db"))
+	changed := s.Changed()
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, s.Save(t.Context(), says(alice, alice, "A1", 1, "lost")), bridge.CodeStorageUnavailable)
+	select {
+	case <-changed:
+		t.Error("a refused message was shown")
+	default:
+	}
+	if err := os.Rename(dir+".away", dir); err != nil {
+		t.Fatal(err)
+	}
+	sameList(t, "events", logged(t, s), []string{})
+	save(t, s, says(alice, alice, "A1", 1, "kept"))
+	sameList(t, "history", ids(historyOf(t, s, alice)), []string{"A1"})
+}

@@ -73,8 +73,7 @@ func (s *Store) write(ctx context.Context, f func(context.Context, *writeTx) err
 		return explain(err)
 	}
 	s.publish(t)
-	// If the files were taken away meanwhile, the commit has gone with them.
-	return s.watch.Check()
+	return nil
 }
 
 func (s *Store) mayWrite(ctx context.Context) error {
@@ -82,11 +81,8 @@ func (s *Store) mayWrite(ctx context.Context) error {
 	case <-s.closed:
 		return errClosed()
 	default:
+		return ctx.Err()
 	}
-	if err := s.watch.Check(); err != nil {
-		return err
-	}
-	return ctx.Err()
 }
 
 // publish shows readers what a committed transaction has changed.
@@ -117,6 +113,11 @@ func (t *writeTx) commit(ctx context.Context, f func(context.Context, *writeTx) 
 		}
 	}()
 	if err := f(ctx, t); err != nil {
+		return err
+	}
+	// One look at the files, as late as a commit can still be undone: into files
+	// that were taken away nothing is written, shown or acknowledged.
+	if err := t.s.watch.Check(); err != nil {
 		return err
 	}
 	if err := t.s.beforeCommit(); err != nil {

@@ -91,6 +91,27 @@ func TestDeletion_LeavesNothingOnTheDisk(t *testing.T) {
 	sameList(t, "what is left is found", matchIDs(search(t, s, bridge.SearchQuery{Q: "something else", Limit: 3})), []string{"B99", "B98", "B97"})
 }
 
+// TestEdit_LeavesNothingOnTheDisk of what was edited away: it may have been a
+// secret.
+func TestEdit_LeavesNothingOnTheDisk(t *testing.T) {
+	s := newStore(t)
+	before := says(alice, alice, "A1", 1, "ꙮꙮꙮ the-password"+strings.Repeat(" and more", 700))
+	before.Raw = []byte("protobuf-with-it" + strings.Repeat(" and more", 1000))
+	save(t, s, before)
+	for i := range 100 {
+		save(t, s, says(alice, alice, fmt.Sprintf("B%d", i), 2+i, "something else"))
+	}
+	settle(t, s)
+	words := []string{"the-password", "protobuf-with-it", "ꙮ"}
+	if found := onDisk(t, s, words...); len(found) < len(words) {
+		t.Fatalf("the test does not look where the words are: found only %v", found)
+	}
+	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(200), New: says(alice, alice, "A1", 200, "harmless")})
+	erased(t, s)
+	gone(t, s, words...)
+	sameList(t, "found", matchIDs(search(t, s, bridge.SearchQuery{Q: "harmless"})), []string{"A1"})
+}
+
 func TestRetain_LeavesNothingOnTheDisk(t *testing.T) {
 	s := newStore(t)
 	var words []string

@@ -73,6 +73,10 @@ func (t *writeTx) applyEdit(ctx context.Context, m target, f bridge.Edit) error 
 	if err := t.editRaw(ctx, f.New, m.seq); err != nil {
 		return err
 	}
+	// What was edited away may have been a secret.
+	if err := t.markErased(ctx); err != nil {
+		return err
+	}
 	return t.contentChanged(ctx, m.seq)
 }
 

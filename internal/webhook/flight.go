@@ -198,7 +198,7 @@ func (w *worker) settle(r result) {
 	case r.err != nil:
 		w.saver.gone = w.saver.gone || bridge.CodeOf(r.err) == bridge.CodeNotFound
 		w.log.Error().Err(r.err).Msg("event to post not read; trying again")
-		q.due = time.Now().Add(storeRetry)
+		w.hold(time.Now().Add(storeRetry))
 	case !r.isPosted && r.state != f.state:
 		w.compare(r.state)
 	case !r.isPosted:
@@ -208,6 +208,13 @@ func (w *worker) settle(r result) {
 		w.note(q, it, f, r.outcome)
 	}
 	w.requeue(q)
+}
+
+// hold starts no post until a moment, also while the receiver is down.
+func (w *worker) hold(until time.Time) {
+	if until.After(w.pause) {
+		w.pause = until
+	}
 }
 
 // requeue schedules a queue for its next delivery, or forgets it.

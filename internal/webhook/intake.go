@@ -112,7 +112,8 @@ func (w *worker) reload(ctx context.Context) error {
 	w.adopt(p.Webhook)
 	due := w.dues(p.Heads, isFirst)
 	w.state, w.isFull, w.isStale = p.Log, p.More, false
-	w.read, w.saver.cursor, w.seen, w.behind = p.Webhook.Cursor, p.Webhook.Cursor, nil, true
+	w.saver.reset(p.Webhook.Cursor)
+	w.read, w.seen, w.behind = p.Webhook.Cursor, nil, true
 	w.queues, w.fresh, w.failed, w.waiting, w.held = make(map[int64]*queue), schedule{}, schedule{}, nil, 0
 	items := w.flyingItems(p.InFlight)
 	for i, head := range p.Heads {

@@ -1,13 +1,18 @@
 package webhook
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"bridged/internal/bridge"
+	"bridged/internal/urlguard"
 )
 
 // The first failure is tried again after about a second, the next ones with
@@ -224,5 +229,68 @@ func TestDispatcher_AClockThatJumps(t *testing.T) {
 				want(t, "alan's", r.accepted(alan), named("B", 0, 3))
 			})
 		})
+	}
+}
+
+// A store that cannot be read while the receiver is down is asked now and then,
+// not without end.
+func TestDispatcher_AnUnreadableStoreIsAskedNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.stop()
+		ctx, cancel := context.WithCancel(context.Background())
+		log := &countLines{most: 500, full: cancel}
+		d := New(Options{Store: b.store, Guard: urlguard.New(urlguard.Options{}), AllowPrivate: urlguard.Everywhere(),
+			Resolver: lan{}, Transport: b.hosts, Log: zerolog.New(log).Level(zerolog.ErrorLevel)})
+		ended := make(chan error, 1)
+		go func() { ended <- d.Run(ctx) }()
+		b.Dispatcher, b.stop = d, func() {}
+		r, _ := b.receive("n8n")
+		r.answers(always(http.StatusInternalServerError))
+		for i := range outageAfter {
+			b.say(chatOf(i), "A", i, i+1)
+		}
+		time.Sleep(10 * time.Minute)
+		if err := b.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		lines := log.count.Load()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if lines == 0 || lines > 10*60/5+10 {
+			t.Errorf("%d errors in ten minutes", lines)
+		}
+	})
+}
+
+// countLines counts what is logged, and calls full beyond the most.
+type countLines struct {
+	count atomic.Int64
+	most  int64
+	full  func()
+}
+
+func (c *countLines) Write(line []byte) (int, error) {
+	if c.count.Add(1) > c.most {
+		c.full()
+	}
+	return len(line), nil
+}
+
+// A failed save of nothing but the cursor does not keep posts back once the
+// queues were read again.
+func TestSaver_ForgetsAFailureWhenQueuesAreReadAgain(t *testing.T) {
+	s := newSaver()
+	s.begin(7)
+	s.end(errDisk)
+	if !s.isFailing() {
+		t.Fatal("the failure was not noted")
+	}
+	s.reset(7)
+	if s.isFailing() || !s.at(7).IsZero() {
+		t.Errorf("nothing is to be saved, but %+v", s)
 	}
 }

@@ -35,6 +35,10 @@ func (s *saver) isClean() bool { return !s.busy && len(s.dirty) == 0 }
 // nothing more is posted, or it would be posted again and again.
 func (s *saver) isFailing() bool { return !s.again.IsZero() }
 
+// reset begins with what the store knows. A save that failed before is none of
+// it, or nothing would be posted until there is something to save again.
+func (s *saver) reset(cursor int64) { s.cursor, s.again = cursor, time.Time{} }
+
 // size returns how many deliveries the store is behind.
 func (s *saver) size() int { return len(s.dirty) + len(s.saving) }
 

@@ -65,7 +65,7 @@ type worker struct {
 	held    int // items in queues
 
 	outage  outage
-	pause   time.Time // until which the receiver asked to be left alone
+	pause   time.Time // until which nothing is posted: the receiver asked for it, or the store cannot be read
 	refused int       // how often it has refused the present reset
 
 	saver saver
@@ -99,6 +99,7 @@ func (w *worker) run(ctx, posting context.Context) {
 		if err != nil && ctx.Err() == nil {
 			w.log.Error().Err(err).Msg("webhook not served")
 			wait = storeRetry
+			w.save() // what was posted before is not posted again
 		}
 		w.sleep(ctx, changed, wait)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -146,4 +147,56 @@ func (t *writeTx) shrinkBlock(ctx context.Context, id int64) error {
 		return err
 	}
 	return t.run(ctx, "DELETE FROM stale_blocks WHERE block = ?", id)
+}
+
+// pruneBatch is how many events are removed in one transaction.
+const pruneBatch = 2000
+
+// PruneEvents removes events from before a moment, and as many more that no
+// more than keep are left; keep 0 is no such limit. It answers how many it
+// removed.
+func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (int, error) {
+	total := 0
+	for {
+		n, err := s.pruneSome(ctx, before.UnixMilli(), keep)
+		total += n
+		if err != nil {
+			return total, fmt.Errorf("remove old events: %w", err)
+		}
+		if n < pruneBatch {
+			return total, nil
+		}
+	}
+}
+
+func (s *Store) pruneSome(ctx context.Context, before int64, keep int) (int, error) {
+	var removed int64
+	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		last, err := t.lastToPrune(ctx, before, keep)
+		if err != nil || last == 0 {
+			return err
+		}
+		if err := t.setSetting(ctx, settingPruned, strconv.FormatInt(last, 10)); err != nil {
+			return err
+		}
+		removed, err = t.change(ctx, "DELETE FROM events WHERE id <= ?", last)
+		return err
+	})
+	return int(removed), err
+}
+
+// lastToPrune is the last event of the next batch to remove, 0 when there is
+// none.
+func (t *writeTx) lastToPrune(ctx context.Context, before int64, keep int) (int64, error) {
+	surplus := int64(0)
+	if keep > 0 {
+		if _, err := t.find(ctx, "SELECT ifnull(max(id), 0) - ? FROM events", []any{keep}, &surplus); err != nil {
+			return 0, err
+		}
+	}
+	var last int64
+	_, err := t.find(ctx, `
+		SELECT ifnull(max(id), 0) FROM (SELECT id, at FROM events ORDER BY id LIMIT ?) WHERE at < ? OR id <= ?`,
+		[]any{pruneBatch, before, surplus}, &last)
+	return last, err
 }

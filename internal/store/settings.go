@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"bridged/internal/bridge"
 )
@@ -116,4 +118,13 @@ func sameOwner(a, b bridge.Owner) bool {
 		return a.PN == b.PN
 	}
 	return a.LID != "" && a.LID == b.LID
+}
+
+// readNumber returns the setting as a number, 0 when it was never set.
+func readNumber(ctx context.Context, q *conn, name string) (int64, error) {
+	value, err := readSetting(ctx, q, name)
+	if err != nil || value == "" {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 }

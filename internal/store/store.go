@@ -18,10 +18,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"net/url"
-	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -106,112 +102,6 @@ type tuning struct {
 	skip int
 }
 
-// minReaders lets a slow search not hold up short reads on small machines.
-const minReaders = 4
-
-// Open opens the store at o.Path, brings its schema up to date, and makes a
-// new one only where there never was one. A file that is empty, damaged, of
-// another program or of a newer version is refused with a sentence that says
-// what to do.
-func Open(ctx context.Context, o Options) (*Store, error) {
-	if err := prepareFile(ctx, o.Path); err != nil {
-		return nil, err
-	}
-	if o.MergeEdit == nil {
-		o.MergeEdit = func(original, _ []byte) ([]byte, bool) { return original, true }
-	}
-	if o.BeforeCommit == nil {
-		o.BeforeCommit = func() error { return nil }
-	}
-	s := &Store{
-		log:          o.Log,
-		path:         o.Path,
-		watch:        o.Watch,
-		clock:        o.Clock,
-		began:        time.Now(),
-		people:       newPeople(),
-		mergeEdit:    o.MergeEdit,
-		beforeCommit: o.BeforeCommit,
-		chats:        make(map[bridge.JID]chatRow),
-		changed:      make(chan struct{}),
-		closed:       make(chan struct{}),
-
-		eventCache: eventCache{pages: make(map[string]*cachedEvents)},
-		tuning:     tuning{scan: 1000, skip: 1000},
-
-		checked:  make(chan struct{}),
-		nreaders: o.Readers,
-	}
-	s.index, s.eraser = newSearchIndex(s), newEraser(s)
-	if s.nreaders <= 0 {
-		s.nreaders = max(minReaders, runtime.GOMAXPROCS(0))
-	}
-	if err := s.open(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
-}
-
-func (s *Store) open(ctx context.Context) (err error) {
-	if err := s.cleanOnce(ctx); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
-	}
-	if s.writeDB, err = openDB(s.path, writerPragmas); err != nil {
-		return err
-	}
-	s.writeDB.SetMaxOpenConns(1)
-	if s.writer, err = newConn(ctx, s.writeDB); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, explain(err))
-	}
-	if s.readDB, err = openDB(s.path, readerPragmas); err != nil {
-		return err
-	}
-	s.readers = make(chan *conn, s.nreaders)
-	for range s.nreaders {
-		r, err := newConn(ctx, s.readDB)
-		if err != nil {
-			return fmt.Errorf("open %s for reading: %w", s.path, explain(err))
-		}
-		s.opened++
-		s.readers <- r
-	}
-	if err := s.loadPeople(ctx); err != nil {
-		return err
-	}
-	if err := s.loadNumbers(ctx); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
-	}
-	if err := s.startClock(ctx); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
-	}
-	if err := s.index.prepare(ctx); err != nil {
-		return err
-	}
-	if err := s.eraser.open(); err != nil {
-		return err
-	}
-	if err := s.startWatch(); err != nil {
-		return err
-	}
-	notify(s.index.work)
-	background, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.done.Go(func() { s.index.run(background) })
-	s.done.Go(func() { s.eraser.run(background) })
-	s.done.Go(func() { s.checkInBackground(background) })
-	return nil
-}
-
-// startWatch watches the files that are open now.
-func (s *Store) startWatch() (err error) {
-	if s.watch == nil {
-		if s.watch, err = dbfile.NewWatch(filepath.Dir(s.path)); err != nil {
-			return err
-		}
-	}
-	return s.watch.AddDatabase(s.path)
-}
-
 // Close ends the store. It waits for writes and reads that are under way; later
 // ones are refused.
 func (s *Store) Close() error {
@@ -261,50 +151,6 @@ func (s *Store) notifyChanged() {
 	defer s.waking.Unlock()
 	close(s.changed)
 	s.changed = make(chan struct{})
-}
-
-// Files are opened, never made (see create): a connection that is opened anew
-// must not put an empty database where the store was taken away.
-//
-// The order of pragmas counts: whoever opens first waits, not fails, while
-// another process finishes. synchronous(FULL), because an acknowledged message
-// must survive a power cut; secure_delete, because a deleted one must not. A longer write-ahead log than usual lets pages that
-// every message writes be copied into the database once for many messages.
-var (
-	writerPragmas = []string{
-		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)",
-		"temp_store(MEMORY)", "cache_size(-8192)", "journal_size_limit(67108864)", "wal_autocheckpoint(2000)",
-	}
-	readerPragmas = []string{
-		"busy_timeout(5000)", "query_only(1)", "temp_store(MEMORY)", "cache_size(-4096)",
-	}
-)
-
-func openDB(path string, pragmas []string) (*sql.DB, error) {
-	query := url.Values{"_pragma": pragmas, "_dqs": {"0"}, "_error_rc": {"1"}, "_txlock": {"immediate"}, "mode": {"rw"}}
-	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}
-	db, err := sql.Open("sqlite", dsn.String())
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return db, nil
-}
-
-// startClock makes the clock by which things expire.
-func (s *Store) startClock(ctx context.Context) error {
-	if s.clock != nil {
-		return nil
-	}
-	var last int64
-	err := s.read(ctx, func(r *readTx) error {
-		return r.scan(ctx, "SELECT ifnull((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0)", nil, &last)
-	})
-	var at time.Time
-	if last > 0 {
-		at = time.UnixMilli(last)
-	}
-	s.clock = bridge.NewClock(at)
-	return err
 }
 
 // Clock returns the clock by which things expire.

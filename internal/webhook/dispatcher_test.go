@@ -13,6 +13,7 @@ import (
 )
 
 func TestDispatcher_DeliversWhatComes(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.say(grace, "A", 0, 2) // before there was a webhook
@@ -32,6 +33,7 @@ func TestDispatcher_DeliversWhatComes(t *testing.T) {
 }
 
 func TestDispatcher_PostsTheEventAsTheLogShowsIt(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		everything := func(w *bridge.Webhook) { w.Types = nil }
@@ -65,6 +67,7 @@ func TestDispatcher_PostsTheEventAsTheLogShowsIt(t *testing.T) {
 
 // What is posted, and signed, carries text as the API's answers do.
 func TestDispatcher_PostsTextAsItIs(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, _ := b.receive("n8n")
@@ -80,6 +83,7 @@ func TestDispatcher_PostsTextAsItIs(t *testing.T) {
 }
 
 func TestDispatcher_Filters(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		ofGrace, _ := b.receive("grace", func(w *bridge.Webhook) { w.Chat = grace })
@@ -96,6 +100,7 @@ func TestDispatcher_Filters(t *testing.T) {
 // A receiver that was down for hours, in whatever way, gets everything, each
 // chat in order, soon after it is back.
 func TestDispatcher_ReceiverDownForHours(t *testing.T) {
+	t.Parallel()
 	for name, broken := range map[string]func(posted) int{
 		"answers 500":   always(http.StatusInternalServerError),
 		"answers 410":   always(http.StatusGone),
@@ -108,6 +113,7 @@ func TestDispatcher_ReceiverDownForHours(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				r, w := b.receive("n8n")
@@ -141,6 +147,7 @@ func TestDispatcher_ReceiverDownForHours(t *testing.T) {
 
 // One event that a receiver cannot digest holds up its own chat alone.
 func TestDispatcher_OneBadEventHoldsUpItsChatAlone(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -193,6 +200,7 @@ func TestDispatcher_OneBadEventHoldsUpItsChatAlone(t *testing.T) {
 
 // Every try of an event carries the same webhook-id, and no other event does.
 func TestDispatcher_IDIsStableOverRetries(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, _ := b.receive("n8n")
@@ -221,6 +229,7 @@ func TestDispatcher_IDIsStableOverRetries(t *testing.T) {
 // A process that is killed after a receiver took an event and before that was
 // noted posts it again, under the same id: at least once.
 func TestDispatcher_KilledBetweenDeliveryAndCursor(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -250,6 +259,7 @@ func TestDispatcher_KilledBetweenDeliveryAndCursor(t *testing.T) {
 
 // What a restart finds pending is tried at once, in order.
 func TestDispatcher_GoesOnAfterARestart(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, _ := b.receive("n8n")
@@ -266,6 +276,7 @@ func TestDispatcher_GoesOnAfterARestart(t *testing.T) {
 }
 
 func TestDispatcher_BrokenReceiverHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hanging, _ := b.receive("hanging")
@@ -281,6 +292,7 @@ func TestDispatcher_BrokenReceiverHoldsUpNoOther(t *testing.T) {
 
 // A stop lets a try end that is under way, and does not wait long for it.
 func TestDispatcher_StopsInTime(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -312,6 +324,7 @@ func TestDispatcher_StopsInTime(t *testing.T) {
 
 // A webhook that was behind the log is told so, and goes on.
 func TestDispatcher_TellsWhatIsLost(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -340,6 +353,7 @@ func TestDispatcher_TellsWhatIsLost(t *testing.T) {
 // What is pending when its event leaves the log is told as a reset, before what
 // is left: no dead letter that nobody looks at.
 func TestDispatcher_EventThatLeavesTheLog(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -365,6 +379,7 @@ func TestDispatcher_EventThatLeavesTheLog(t *testing.T) {
 
 // Many chats are served at the same time, and each in order.
 func TestDispatcher_ServesChatsSideBySide(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, _ := b.receive("n8n")

@@ -15,6 +15,7 @@ import (
 )
 
 func TestCreate_GivesASecretAndShowsItOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		w, err := b.Create(t.Context(), bridge.Webhook{URL: "https://hooks.example.com/x", Enabled: true, Cursor: -1})
@@ -36,6 +37,7 @@ func TestCreate_GivesASecretAndShowsItOnce(t *testing.T) {
 }
 
 func TestCreate_RefusesWhatCouldNeverWork(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		good := newSecret()
@@ -78,6 +80,7 @@ func TestCreate_RefusesWhatCouldNeverWork(t *testing.T) {
 
 // A change takes effect at once, also in the pause after failures.
 func TestUpdate_TakesEffectAtOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		old, w := b.receive("old")
@@ -102,6 +105,7 @@ func TestUpdate_TakesEffectAtOnce(t *testing.T) {
 }
 
 func TestDelete_EndsDelivery(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -124,6 +128,7 @@ func TestDelete_EndsDelivery(t *testing.T) {
 }
 
 func TestTest_TellsHowItWent(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -151,6 +156,7 @@ func TestTest_TellsHowItWent(t *testing.T) {
 }
 
 func TestRedeliver_RefusesWhatIsGone(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -174,6 +180,7 @@ func TestRedeliver_RefusesWhatIsGone(t *testing.T) {
 }
 
 func TestConfigure_FollowsTheEnvironment(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.stop()
@@ -277,6 +284,7 @@ func TestDispatcher_OverRealConnections(t *testing.T) {
 
 // A new address and a new secret hold at once, also for what is under way.
 func TestUpdate_ReachesPostsUnderWay(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		old, w := b.receive("old")
@@ -309,6 +317,7 @@ func TestUpdate_ReachesPostsUnderWay(t *testing.T) {
 
 // A change of what is wanted holds for what is pending too.
 func TestUpdate_DropsWhatIsNotWantedAnyMore(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -342,6 +351,7 @@ func TestUpdate_DropsWhatIsNotWantedAnyMore(t *testing.T) {
 // Only a change that may let through what failed before makes it be tried
 // before its time; or somebody's asking for it.
 func TestUpdate_TriesAtOnceWhatMayGetThrough(t *testing.T) {
+	t.Parallel()
 	url, on, off, private := "http://n8n/other", true, false, false
 	types, chat := []bridge.EventType{bridge.EventMessageCreated, bridge.EventChatUpdated}, grace
 	for name, c := range map[string]struct {
@@ -358,6 +368,7 @@ func TestUpdate_TriesAtOnceWhatMayGetThrough(t *testing.T) {
 		"allowPrivate": {Change{AllowPrivate: &private}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				r, w := b.receive("n8n", func(w *bridge.Webhook) { w.URL = "http://n8n.example.com/hook" })
@@ -394,6 +405,7 @@ func TestUpdate_TriesAtOnceWhatMayGetThrough(t *testing.T) {
 // Switched off and on while a post hangs, a webhook has one worker still, and
 // nothing is posted twice.
 func TestUpdate_OffAndOnWhileAPostHangs(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -426,6 +438,7 @@ func TestUpdate_OffAndOnWhileAPostHangs(t *testing.T) {
 
 // Off means that nothing more is posted, and that nothing is lost.
 func TestUpdate_OffKeepsWhatIsPending(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")

@@ -18,6 +18,7 @@ import (
 // The first failure is tried again after about a second, the next ones with
 // growing pauses.
 func TestDispatcher_TriesAgainSoonAtFirst(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, _ := b.receive("n8n")
@@ -64,6 +65,7 @@ func TestDispatcher_ARefusalHoldsUpItsChatAlone(t *testing.T) {
 // While a receiver fails whatever it is sent, one event at a time is tried; the
 // first that gets through ends that for all.
 func TestDispatcher_AnOutageIsProbed(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, _ := b.receive("n8n")
@@ -118,6 +120,7 @@ func TestDispatcher_HonoursRetryAfter(t *testing.T) {
 // A reset comes before everything else also when it is refused at first; one
 // that is refused again and again lets the others pass.
 func TestDispatcher_AResetComesFirst(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.say(grace, "A", 0, 10)
@@ -168,6 +171,7 @@ func TestDispatcher_KeepsOrderWhenTwoChatsBecomeOne(t *testing.T) {
 	const lid = bridge.JID("99887766554433@lid")
 	for name, answer := range map[string]int{"refused": http.StatusBadRequest, "hanging": -1} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				r, w := b.receive("n8n")
@@ -199,8 +203,10 @@ func TestDispatcher_KeepsOrderWhenTwoChatsBecomeOne(t *testing.T) {
 // A clock that jumps makes no dead letter too early, no pause of days, and
 // nothing that is posted twice.
 func TestDispatcher_AClockThatJumps(t *testing.T) {
+	t.Parallel()
 	for name, jump := range map[string]time.Duration{"forward": 30 * 24 * time.Hour, "back": -30 * 24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				r, w := b.receive("n8n")
@@ -235,6 +241,7 @@ func TestDispatcher_AClockThatJumps(t *testing.T) {
 // A store that cannot be read while the receiver is down is asked now and then,
 // not without end.
 func TestDispatcher_AnUnreadableStoreIsAskedNowAndThen(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.stop()

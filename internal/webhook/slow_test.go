@@ -27,6 +27,7 @@ func of(chat bridge.JID, status int) func(posted) int {
 
 // A chat whose posts hang holds up no other, however much of it is waiting.
 func TestDispatcher_AHangingChatHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -49,6 +50,7 @@ func TestDispatcher_AHangingChatHoldsUpNoOther(t *testing.T) {
 
 // Many chats that hang leave room for those that do not.
 func TestDispatcher_ChatsThatHangLeaveRoom(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, _ := b.receive("n8n")
@@ -82,6 +84,7 @@ func TestDispatcher_ChatsThatHangLeaveRoom(t *testing.T) {
 
 // Content is what the read routes show at the moment of each try.
 func TestDispatcher_PostsWhatIsShownAtThatMoment(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, _ := b.receive("n8n")
@@ -119,6 +122,7 @@ func edited(chat bridge.JID, id string) bridge.Message {
 // What the read routes do not show at all any more is not posted, and not
 // pending either.
 func TestDispatcher_PostsNothingOfWhatIsGone(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
@@ -139,6 +143,7 @@ func TestDispatcher_PostsNothingOfWhatIsGone(t *testing.T) {
 
 // An answer that trickles in after its status costs nothing.
 func TestDispatcher_AnAnswerThatTricklesCostsNothing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, _ := b.receive("n8n")
@@ -178,6 +183,7 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 // A chat with more than is held in memory is delivered in order and whole, also
 // over a restart.
 func TestDispatcher_HoldsAPartOfALongQueue(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")

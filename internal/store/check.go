@@ -78,7 +78,7 @@ func checkTable(ctx context.Context, db *sql.DB, table string) (verdict string, 
 	return verdict, err
 }
 
-// realTables are those that have pages of their own, the schema with the list
+// realTables returns those that have pages of their own, the schema with the list
 // of free pages first.
 func realTables(ctx context.Context, db *sql.DB) ([]string, error) {
 	names := []string{"sqlite_schema"}

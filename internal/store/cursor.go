@@ -14,7 +14,7 @@ import (
 // position is where a message stands in every list of messages.
 type position struct{ timestamp, seq int64 }
 
-// before says whether p comes before q in ascending order.
+// before reports whether p comes before q in ascending order.
 func (p position) before(q position) bool {
 	return p.timestamp < q.timestamp || p.timestamp == q.timestamp && p.seq < q.seq
 }

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Delivery is one delivery of a webhook: [bridge.CodeNotFound] when it is not
+// Delivery returns one delivery of a webhook: [bridge.CodeNotFound] when it is not
 // kept.
 func (s *Store) Delivery(ctx context.Context, webhook, id int64) (bridge.WebhookDelivery, error) {
 	var d bridge.WebhookDelivery

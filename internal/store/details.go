@@ -42,7 +42,7 @@ type pollDetails struct {
 	Selectable int      `json:"s,omitempty"`
 }
 
-// packDetails is the column for a message, nil when it has none of them.
+// packDetails returns the column for a message, nil when it has none of them.
 func packDetails(m bridge.Message) (any, error) {
 	var d details
 	if c := m.ContextInfo; c != nil {
@@ -116,7 +116,7 @@ func tally(p *bridge.PollTally, voter bridge.JID, hashes []byte) {
 	}
 }
 
-// packRef is the column that says where a message's file lies.
+// packRef returns the column that says where a message's file lies.
 func packRef(m bridge.Message) (any, error) {
 	if m.Media == nil {
 		return nil, nil

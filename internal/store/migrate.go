@@ -38,7 +38,7 @@ func prepareFile(ctx context.Context, path string) error {
 	return upgrade(ctx, path)
 }
 
-// exists says whether there is a store at path. A write-ahead log without its
+// exists reports whether there is a store at path. A write-ahead log without its
 // database means that the database was taken away: nothing is made in its
 // place.
 func exists(path string) (bool, error) {
@@ -183,7 +183,7 @@ func upgrade(ctx context.Context, path string) (err error) {
 
 // readable reads the schema and the top of every table. It finds what stops a
 // store from working at all; reading every page would take seconds at a
-// million messages (see [Store.Check]).
+// million messages (see checkInBackground).
 func readable(ctx context.Context, db *sql.DB) error {
 	tables, err := tableNames(ctx, db)
 	if err != nil {

@@ -21,7 +21,7 @@ type person struct {
 	business string // verified by the network
 }
 
-// jid is the person's name in every answer: the phone JID where it is known.
+// jid returns the person's name in every answer: the phone JID where it is known.
 func (p person) jid() bridge.JID {
 	if p.pn != "" {
 		return p.pn
@@ -29,12 +29,12 @@ func (p person) jid() bridge.JID {
 	return p.lid
 }
 
-// displayName is the best name known, empty when there is none.
+// displayName returns the best name known, empty when there is none.
 func (p person) displayName() string {
 	return cmp.Or(p.name, p.push, p.business)
 }
 
-// pushName is what messages show where they carry no name themselves.
+// pushName returns what messages show where they carry no name themselves.
 func (p person) pushName() string {
 	return cmp.Or(p.push, p.business, p.name)
 }
@@ -103,7 +103,7 @@ func (p *people) loadIdentity(rows *sql.Rows) error {
 	return nil
 }
 
-// find is the person of a JID in either form.
+// find returns the person of a JID in either form.
 func (p *people) find(jid bridge.JID) (person, bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -111,7 +111,7 @@ func (p *people) find(jid bridge.JID) (person, bool) {
 	return q, ok
 }
 
-// get is the person with an id, or the one that it was merged into.
+// get returns the person with an id, or the one that it was merged into.
 func (p *people) get(id int64) person {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -124,7 +124,7 @@ func (p *people) get(id int64) person {
 	}
 }
 
-// Canonical is the form of a JID that every answer bears: the phone JID of a
+// Canonical returns the form of a JID that every answer bears: the phone JID of a
 // person where it is known. Groups and unknown people stay as they are.
 func (s *Store) Canonical(jid bridge.JID) bridge.JID {
 	if p, ok := s.people.find(jid); ok {
@@ -133,7 +133,7 @@ func (s *Store) Canonical(jid bridge.JID) bridge.JID {
 	return jid
 }
 
-// LIDOf is the LID of a person given in either form, empty when unknown.
+// LIDOf returns the LID of a person given in either form, empty when unknown.
 func (s *Store) LIDOf(jid bridge.JID) bridge.JID {
 	if p, ok := s.people.find(jid); ok {
 		return p.lid

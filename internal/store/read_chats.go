@@ -43,7 +43,7 @@ func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[brid
 
 const chatColumns = "c.jid, ifnull(c.person, 0), c.is_group, c.name, c.last_message_at, c.participants, c.recency"
 
-// chatsQuery asks for one more than the page, which says whether there is
+// chatsQuery asks for one more than the page, which shows whether there is
 // another one.
 func chatsQuery(q bridge.ChatQuery) (query string, args []any, limit int, err error) {
 	where := []string{"1"}
@@ -99,7 +99,7 @@ func timeOf(ms sql.NullInt64) *bridge.Time {
 	return &at
 }
 
-// Chat is one chat: [bridge.CodeNotFound] when it is not stored.
+// Chat returns one chat: [bridge.CodeNotFound] when it is not stored.
 func (s *Store) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
 	var chat bridge.Chat
 	err := s.read(ctx, func(r *readTx) error {
@@ -116,7 +116,7 @@ func (s *Store) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
 	return chat, nil
 }
 
-// chat is the chat with an id: [sql.ErrNoRows] when there is none.
+// chat returns the chat with an id: [sql.ErrNoRows] when there is none.
 func (r *readTx) chat(ctx context.Context, id int64) (bridge.Chat, error) {
 	var chat bridge.Chat
 	err := r.each(ctx, "SELECT "+chatColumns+" FROM chats c WHERE c.id = ?", []any{id}, func(rows *sql.Rows) (err error) {
@@ -129,7 +129,7 @@ func (r *readTx) chat(ctx context.Context, id int64) (bridge.Chat, error) {
 	return chat, err
 }
 
-// findChat is the id of the chat of a JID in either form. What memory knows of
+// findChat returns the id of the chat of a JID in either form. What memory knows of
 // identities may be newer than the snapshot, so all of a person's names are
 // looked for.
 func (r *readTx) findChat(ctx context.Context, jid bridge.JID) (int64, error) {
@@ -144,7 +144,7 @@ func (r *readTx) findChat(ctx context.Context, jid bridge.JID) (int64, error) {
 	return id, err
 }
 
-// ChatTimer is the chat's timer for disappearing messages in seconds, 0 when
+// ChatTimer returns the chat's timer for disappearing messages in seconds, 0 when
 // it is off or the chat is not stored.
 func (s *Store) ChatTimer(ctx context.Context, jid bridge.JID) (uint32, error) {
 	var seconds uint32

@@ -55,7 +55,7 @@ func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 	return page, nil
 }
 
-// LastEvent is the number of the newest event: to ask after for what comes
+// LastEvent returns the number of the newest event: to ask after for what comes
 // from now on.
 func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	var last int64
@@ -66,7 +66,7 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	return last, err
 }
 
-// lastEvent is the highest number ever given, also when the log is empty, and
+// lastEvent returns the highest number ever given, also when the log is empty, and
 // the highest that was removed.
 func (r *readTx) lastEvent(ctx context.Context) (last, pruned int64, err error) {
 	if pruned, err = readNumber(ctx, r.conn, settingPruned); err != nil {
@@ -155,7 +155,7 @@ func (r *readTx) filter(ctx context.Context, q EventQuery) (func(entry) bool, er
 	}, nil
 }
 
-// eventChat is the chat that is asked for, 0 when it is not stored yet.
+// eventChat returns the chat that is asked for, 0 when it is not stored yet.
 func (r *readTx) eventChat(ctx context.Context, jid bridge.JID) (int64, error) {
 	if jid == "" {
 		return 0, nil

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Group is what is stored of a group: [bridge.CodeNotFound] when it is not.
+// Group returns what is stored of a group: [bridge.CodeNotFound] when it is not.
 func (s *Store) Group(ctx context.Context, jid bridge.JID) (bridge.StoredGroup, error) {
 	var group bridge.StoredGroup
 	err := s.read(ctx, func(r *readTx) (err error) {
@@ -32,7 +32,7 @@ func (s *Store) Group(ctx context.Context, jid bridge.JID) (bridge.StoredGroup, 
 	return group, nil
 }
 
-// group is the group with a chat id: [sql.ErrNoRows] when there is none.
+// group returns the group with a chat id: [sql.ErrNoRows] when there is none.
 func (r *readTx) group(ctx context.Context, id int64) (bridge.StoredGroup, error) {
 	var g bridge.StoredGroup
 	var owner, created, updated, last sql.NullInt64
@@ -53,7 +53,7 @@ func (r *readTx) group(ctx context.Context, id int64) (bridge.StoredGroup, error
 	return g, err
 }
 
-// members are a group's members, those with the most rights first.
+// members returns a group's members, those with the most rights first.
 func (r *readTx) members(ctx context.Context, chat int64) ([]bridge.Participant, error) {
 	members := []bridge.Participant{}
 	err := r.each(ctx, "SELECT person, display_name, is_admin, is_super_admin FROM members WHERE chat = ?",
@@ -84,7 +84,7 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// GroupsWithoutInfo are the groups that are known by their JID alone: the
+// GroupsWithoutInfo returns the groups that are known by their JID alone: the
 // network has still to be asked for their names and members.
 func (s *Store) GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error) {
 	groups := []bridge.JID{}

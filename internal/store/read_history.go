@@ -54,7 +54,7 @@ func (r *readTx) newHistory(chat int64, q bridge.MessageQuery) (history, error) 
 	return h, nil
 }
 
-// ceilMillis is the first whole millisecond that is not before t.
+// ceilMillis returns the first whole millisecond that is not before t.
 func ceilMillis(t bridge.Time) *int64 {
 	ms := t.UnixMilli()
 	if bridge.Millis(ms).Before(t.Time) {
@@ -112,7 +112,7 @@ func (h history) query(columns string, limit, offset int) (string, []any) {
 		" LIMIT ? OFFSET ?", append(args, limit, offset)
 }
 
-// conditions are the WHERE of h without its text.
+// conditions returns the WHERE of h without its text.
 func (h history) conditions() (string, []any) {
 	where, args := []string{"m.chat = ?"}, []any{h.chat}
 	if h.sender != 0 {
@@ -156,7 +156,7 @@ func (r *readTx) filteredPage(ctx context.Context, h history) ([]bridge.Message,
 	return r.messagesAt(ctx, seqs(found[min(h.offset, len(found)):]))
 }
 
-// edgeOfScan is the last message that is simply read, and whether there are
+// edgeOfScan returns the last message that is simply read, and whether there are
 // any behind it.
 func (r *readTx) edgeOfScan(ctx context.Context, h history) (edge position, more bool, err error) {
 	query, args := h.query("m.timestamp, m.arrival", 1, r.s.tuning.scan)
@@ -168,7 +168,7 @@ func (r *readTx) edgeOfScan(ctx context.Context, h history) (edge position, more
 }
 
 // scanUpTo reads h's messages up to the edge, or all where there is none, and
-// answers the first few that contain the text.
+// returns the first few that contain the text.
 func (r *readTx) scanUpTo(ctx context.Context, h history, edge position, edged bool, limit int) ([]position, error) {
 	where, args := h.conditions()
 	if edged {

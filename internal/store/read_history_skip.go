@@ -21,7 +21,7 @@ func (r *readTx) skipDays(ctx context.Context, h *history) error {
 	return r.skipWholeDays(ctx, h, from)
 }
 
-// start is where h begins: its bound in walking order, nil when it has none.
+// start returns where h begins: its bound in the order of the search, nil when it has none.
 func (h *history) start() *int64 {
 	bound := h.since
 	if h.desc {
@@ -48,7 +48,7 @@ func (h *history) beginAfter(day int64) {
 	h.since = &since
 }
 
-// skipFirstDay skips what is left of the day on which h begins. It answers from
+// skipFirstDay skips what is left of the day on which h begins. It returns from
 // which day on whole days follow, nil for the very first one, or that the
 // offset has ended before.
 func (r *readTx) skipFirstDay(ctx context.Context, h *history) (from *int64, ended bool, err error) {

@@ -63,7 +63,7 @@ func digitsIn(text string) int {
 	return n
 }
 
-// mentionedJIDs are the people of mentions.
+// mentionedJIDs returns the people of mentions.
 func mentionedJIDs(mentions []bridge.Mention) []bridge.JID {
 	jids := make([]bridge.JID, len(mentions))
 	for i, m := range mentions {

@@ -12,7 +12,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Messages is a page of a chat's history: [bridge.CodeNotFound] when the chat
+// Messages returns a page of a chat's history: [bridge.CodeNotFound] when the chat
 // is not stored. Raw is not read.
 func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
 	var page bridge.Page[bridge.Message]
@@ -173,7 +173,7 @@ func (r *readTx) eachOf(ctx context.Context, query string, ids []int64, f func(*
 	return r.each(ctx, query, []any{string(list)}, f)
 }
 
-// Message is one message with all that the store has of it, Raw and the place
+// Message returns one message with all that the store has of it, Raw and the place
 // of its file included: [bridge.CodeNotFound] when it is not stored.
 func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
 	var m bridge.Message
@@ -194,7 +194,7 @@ func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge
 	return m, nil
 }
 
-// message is one message of a chat: [sql.ErrNoRows] when there is none.
+// message returns one message of a chat: [sql.ErrNoRows] when there is none.
 func (r *readTx) message(ctx context.Context, chat int64, id string) (bridge.Message, error) {
 	messages, positions, err := r.messagesOf(ctx, `
 		SELECT `+messageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat

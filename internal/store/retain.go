@@ -14,7 +14,7 @@ import (
 const retainBatch = 8 * blockSize
 
 // Retain removes the messages that are older than a moment, with all that
-// belongs to them, and answers how many. Their chats stay. The log of events
+// belongs to them, and returns how many. Their chats stay. The log of events
 // is left as it is: see [Store.PruneEvents].
 //
 // It goes by arrival, not by chat, so that whole blocks of the search index
@@ -77,7 +77,7 @@ func (s *Store) retainRange(ctx context.Context, from, to, before int64) (int, e
 	}
 }
 
-// oldMessages looks at the next batch of arrivals and answers which of the
+// oldMessages looks at the next batch of arrivals and returns which of the
 // messages are old, and where to look next, 0 for nowhere.
 func (s *Store) oldMessages(ctx context.Context, from, to, before int64) (old []int64, next int64, err error) {
 	err = s.read(ctx, func(r *readTx) error {
@@ -140,7 +140,7 @@ func (t *writeTx) shrinkBlock(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	if some || id > indexed { // beyond that it may be about to be sealed
+	if some || id > indexed { // behind that it may be about to be indexed
 		return t.markStale(ctx, id<<blockBits)
 	}
 	if err := t.dropBlock(ctx, id); err != nil {
@@ -153,7 +153,7 @@ func (t *writeTx) shrinkBlock(ctx context.Context, id int64) error {
 const pruneBatch = 2000
 
 // PruneEvents removes events from before a moment, and as many more that no
-// more than keep are left; keep 0 is no such limit. It answers how many it
+// more than keep are left; keep 0 is no such limit. It returns how many it
 // removed.
 func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (int, error) {
 	total := 0
@@ -185,7 +185,7 @@ func (s *Store) pruneSome(ctx context.Context, before int64, keep int) (int, err
 	return int(removed), err
 }
 
-// lastToPrune is the last event of the next batch to remove, 0 when there is
+// lastToPrune returns the last event of the next batch to remove, 0 when there is
 // none.
 func (t *writeTx) lastToPrune(ctx context.Context, before int64, keep int) (int64, error) {
 	surplus := int64(0)

@@ -40,7 +40,7 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 	return page, nil
 }
 
-// newSearch asks for one more than the page, which says whether there is
+// newSearch asks for one more than the page, which shows whether there is
 // another one.
 func newSearch(q bridge.SearchQuery) (searchPlan, error) {
 	w := searchPlan{needle: fold(q.Q), desc: true, limit: limitOf(q.Limit) + 1}
@@ -89,7 +89,7 @@ func (s *Store) searching(ctx context.Context, f func(*readTx) error) error {
 
 const matchColumns = "c.jid, m.id, m.sender, m.push_name, c.is_group, m.content, m.timestamp"
 
-// matches reads what is shown of the messages at places, in their order.
+// matches reads what is shown of the messages at positions, in their order.
 func (r *readTx) matches(ctx context.Context, positions []position) ([]bridge.Match, error) {
 	list := make([]bridge.Match, 0, len(positions))
 	err := r.eachOf(ctx, `

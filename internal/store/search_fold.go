@@ -29,7 +29,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// folded is the column that goes beside content: null where they are equal,
+// folded returns the column that goes beside content: null where they are equal,
 // which in scripts without case is nearly always.
 func folded(content string) any {
 	if f := fold(content); f != content {
@@ -38,5 +38,5 @@ func folded(content string) any {
 	return nil
 }
 
-// blank says whether a q is no filter at all.
+// blank reports whether a q is no filter at all.
 func blank(q string) bool { return strings.TrimSpace(q) == "" }

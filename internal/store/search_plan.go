@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// A walk finds the first messages, by timestamp and arrival in either
+// A searchPlan finds the first messages, by timestamp and arrival in either
 // direction, whose text contains a needle. It scans what the index does not
-// know (the tail of unsealed messages and stale blocks), then looks into the
+// know (the tail of messages that are not indexed and stale blocks), then looks into the
 // blocks that the index names, newest first or oldest first, and stops as soon
 // as no block that is left can hold anything better than what it has.
 type searchPlan struct {
@@ -21,10 +21,10 @@ type searchPlan struct {
 	chat, sender int64  // 0 is all
 	kind         string // a condition on the chat c, empty for none
 	since, until int64
-	after        *position // only what comes after it, in the walk's order
+	after        *position // only what comes after it, in the plan's order
 }
 
-// ends makes the time range of a walk.
+// ends returns the time range of a search.
 func ends(since, until *int64) (int64, int64) {
 	from, to := int64(math.MinInt64), int64(math.MaxInt64)
 	if since != nil {
@@ -47,8 +47,8 @@ func (w *searchPlan) narrow() {
 	}
 }
 
-// filter is the WHERE of one message m, with its text last: that is the
-// dearest to look at.
+// filter returns the WHERE of one message m, with its text last: that is the
+// most expensive to look at.
 func (w *searchPlan) filter() (string, []any) {
 	var where []string
 	var args []any
@@ -92,7 +92,7 @@ func direction(desc bool) string {
 	return "ASC"
 }
 
-// search answers the places of the first w.room matches, in order.
+// search returns the places of the first w.limit matches, in order.
 func (r *readTx) search(ctx context.Context, w *searchPlan) ([]position, error) {
 	w.narrow()
 	found := &topK{desc: w.desc, limit: w.limit}
@@ -139,7 +139,7 @@ func (r *readTx) collect(ctx context.Context, query string, args []any, found *t
 }
 
 // scanStale looks at every message of the blocks that have changed since they
-// were indexed, and answers which those are.
+// were indexed, and returns which those are.
 func (r *readTx) scanStale(ctx context.Context, w *searchPlan, found *topK) (map[int64]bool, error) {
 	stale := make(map[int64]bool)
 	err := r.each(ctx, staleQuery, nil, func(rows *sql.Rows) error {
@@ -195,7 +195,7 @@ func (w *searchPlan) boundary(id, bound int64) position {
 	return position{bound, id << blockBits}
 }
 
-// blockRange are the blocks that the time range may reach into.
+// blockRange returns the blocks that the time range may reach into.
 func (r *readTx) blockRange(ctx context.Context, w *searchPlan, indexed int64) (first, last int64, err error) {
 	first, last = 0, indexed
 	if w.since != math.MinInt64 {
@@ -214,7 +214,7 @@ func (r *readTx) blockRange(ctx context.Context, w *searchPlan, indexed int64) (
 // moment.
 const lastDowntoQuery = "SELECT id FROM blocks WHERE downto <= ? ORDER BY downto DESC, id DESC LIMIT 1"
 
-// blockAt is the one block that a query by time names.
+// blockAt returns the one block that a query by time names.
 func (r *readTx) blockAt(ctx context.Context, query string, at, none int64) (int64, error) {
 	id := none
 	err := r.scan(ctx, query, []any{at}, &id)
@@ -224,7 +224,7 @@ func (r *readTx) blockAt(ctx context.Context, query string, at, none int64) (int
 	return id, err
 }
 
-// lookUpQuery looks the blocks up in walking order. A block's messages are read
+// lookUpQuery looks the blocks up in the order of the search. A block's messages are read
 // by arrival, or, when only one chat is wanted, by the chat's own index within
 // the block's time.
 func (w *searchPlan) lookUpQuery(first, last int64) (string, []any) {

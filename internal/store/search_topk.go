@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// topK keeps the first few of many places, in the order that is asked for.
+// topK keeps the first few of many positions, in the order that is asked for.
 type topK struct {
 	desc      bool
 	limit     int
@@ -22,7 +22,7 @@ func (b *topK) Pop() any {
 	return last
 }
 
-// first says whether p comes before q in b's order.
+// first reports whether p comes before q in b's order.
 func (b *topK) first(p, q position) bool {
 	if b.desc {
 		return q.before(p)
@@ -40,7 +40,7 @@ func (b *topK) add(p position) {
 	}
 }
 
-// settled says whether nothing that comes at p or after p can be among the
+// settled reports whether nothing that comes at p or after p can be among the
 // kept ones any more.
 func (b *topK) settled(p position) bool {
 	return len(b.positions) == b.limit && (b.limit == 0 || b.first(b.positions[0], p))

@@ -71,7 +71,7 @@ func (g *gramSet) enter(gram []byte) {
 // enough by the first of theirs, and what is found is compared as a whole.
 const maxQueryGrams = 24
 
-// gramQuery is the full-text query for the blocks that may contain a folded
+// gramQuery returns the full-text query for the blocks that may contain a folded
 // text: all of its longest grams.
 func gramQuery(folded string) string {
 	g := newGramSet()

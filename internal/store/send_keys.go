@@ -50,7 +50,7 @@ func notNil(b []byte) []byte {
 	return b
 }
 
-// SendKey finds what an Idempotency-Key is bound to, and says whether it is.
+// SendKey finds what an Idempotency-Key is bound to, and reports whether it is.
 // A key is forgotten after 24 hours.
 func (s *Store) SendKey(ctx context.Context, key string) (bridge.SendKey, bool, error) {
 	found := bridge.SendKey{Key: key}

@@ -23,7 +23,7 @@ const (
 	settingMerges   = "store.chat_merges" // how many there were
 )
 
-// Setting reads a small value, empty when it was never set.
+// Setting returns a small value, empty when it was never set.
 func (s *Store) Setting(ctx context.Context, name string) (string, error) {
 	var value string
 	err := s.read(ctx, func(r *readTx) (err error) {

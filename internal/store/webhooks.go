@@ -18,7 +18,7 @@ var webhookColumns = fmt.Sprintf(`w.id, w.url, w.secret, w.types, w.chat, w.allo
 	(SELECT count(*) FROM deliveries d WHERE d.webhook = w.id AND d.status = %d),
 	(SELECT count(*) FROM deliveries d WHERE d.webhook = w.id AND d.status = %d)`, webhookPending, webhookDead)
 
-// Webhooks are all webhooks, the oldest first.
+// Webhooks returns all webhooks, the oldest first.
 func (s *Store) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {
 	webhooks := []bridge.Webhook{}
 	err := s.read(ctx, func(r *readTx) error {
@@ -35,7 +35,7 @@ func (s *Store) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {
 	return webhooks, nil
 }
 
-// Webhook is one webhook: [bridge.CodeNotFound] when there is none.
+// Webhook returns one webhook: [bridge.CodeNotFound] when there is none.
 func (s *Store) Webhook(ctx context.Context, id int64) (bridge.Webhook, error) {
 	var w bridge.Webhook
 	err := s.read(ctx, func(r *readTx) (err error) {
@@ -130,7 +130,7 @@ func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhoo
 	return w, nil
 }
 
-// lastEvent is the highest number that an event ever had.
+// lastEvent returns the highest number that an event ever had.
 func (t *writeTx) lastEvent(ctx context.Context) (int64, error) {
 	pruned, err := readNumber(ctx, t.conn, settingPruned)
 	if err != nil {

@@ -136,7 +136,7 @@ func (t *writeTx) run(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// change executes a statement and answers how many rows it changed.
+// change executes a statement and returns how many rows it changed.
 func (t *writeTx) change(ctx context.Context, query string, args ...any) (int64, error) {
 	res, err := t.exec(ctx, query, args...)
 	if err != nil {
@@ -145,7 +145,7 @@ func (t *writeTx) change(ctx context.Context, query string, args ...any) (int64,
 	return res.RowsAffected()
 }
 
-// insert executes a statement and answers the row's id.
+// insert executes a statement and returns the row's id.
 func (t *writeTx) insert(ctx context.Context, query string, args ...any) (int64, error) {
 	res, err := t.exec(ctx, query, args...)
 	if err != nil {
@@ -154,7 +154,7 @@ func (t *writeTx) insert(ctx context.Context, query string, args ...any) (int64,
 	return res.LastInsertId()
 }
 
-// find reads one row and says whether there is one.
+// find reads one row and reports whether there is one.
 func (t *writeTx) find(ctx context.Context, query string, args []any, into ...any) (bool, error) {
 	err := t.scan(ctx, query, args, into...)
 	if err == sql.ErrNoRows {

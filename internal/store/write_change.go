@@ -107,7 +107,7 @@ func (t *writeTx) saveRemovedElsewhere(ctx context.Context, f bridge.RemovedElse
 	return t.appendEvent(ctx, eventChatUpdated, 0, c.id)
 }
 
-// isAuthor says whether jid wrote m. A private chat has two sides, so there it
+// isAuthor reports whether jid wrote m. A private chat has two sides, so there it
 // is enough to know which side jid is on.
 func (t *writeTx) isAuthor(m target, jid bridge.JID) bool {
 	p, known := t.people.find(jid)

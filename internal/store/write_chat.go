@@ -16,7 +16,7 @@ type chatRow struct {
 // dayLength is the length of the days whose messages are counted.
 const dayLength = 24 * 60 * 60 * 1000
 
-// isChat says whether messages with this JID are kept: status updates and
+// isChat reports whether messages with this JID are kept: status updates and
 // broadcast lists are no chats.
 func isChat(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
 
@@ -76,10 +76,10 @@ func (t *writeTx) addPrivateChat(ctx context.Context, jid bridge.JID) (chatRow, 
 	return chatRow{id: id, person: p.id}, err
 }
 
-// chatName is the name of the chat with p.
+// chatName returns the name of the chat with p.
 func chatName(p person) string { return cmp.Or(p.displayName(), p.jid().User()) }
 
-// privateParticipants is 2, or 1 in the chat with oneself.
+// privateParticipants returns 2, or 1 in the chat with oneself.
 func (t *writeTx) privateParticipants(p person) int {
 	if p.id == t.people.owner {
 		return 1
@@ -139,7 +139,7 @@ func (t *writeTx) uncountMessage(ctx context.Context, chat, timestamp int64) err
 	return t.run(ctx, "DELETE FROM days WHERE chat = ? AND day = ? AND messages <= 0", chat, day(timestamp))
 }
 
-// day is the day that a moment lies on, also before 1970.
+// day returns the day that a moment lies on, also before 1970.
 func day(timestamp int64) int64 {
 	d := timestamp / dayLength
 	if timestamp%dayLength < 0 {

@@ -69,7 +69,7 @@ func (t *writeTx) appendGroupUpdated(ctx context.Context, chat, at int64) error 
 	return t.appendEvent(ctx, eventGroupUpdated, 0, chat)
 }
 
-// renameGroup says whether the name is a new one. A group without a subject
+// renameGroup reports whether the name is a new one. A group without a subject
 // keeps the name that it is listed under.
 func (t *writeTx) renameGroup(ctx context.Context, chat int64, name string) (bool, error) {
 	if name == "" {
@@ -134,7 +134,7 @@ func (t *writeTx) changeGroupFacts(ctx context.Context, chat int64, f bridge.Gro
 	return changed > 0, err
 }
 
-// column is the value for SQL of a field that may be unset.
+// column returns the value for SQL of a field that may be unset.
 func column[T any](value *T) any {
 	if value == nil {
 		return nil

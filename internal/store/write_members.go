@@ -7,7 +7,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// replaceMembers says whether the members are others than before.
+// replaceMembers reports whether the members are others than before.
 func (t *writeTx) replaceMembers(ctx context.Context, chat int64, members []bridge.Participant) (bool, error) {
 	before, err := t.ids(ctx, "SELECT person FROM members WHERE chat = ?", chat)
 	if err != nil {
@@ -35,7 +35,7 @@ func (t *writeTx) replaceMembers(ctx context.Context, chat int64, members []brid
 	return changed, nil
 }
 
-// saveMember enters a member as f says and says whether that is new.
+// saveMember enters a member as f says and reports whether that is new.
 func (t *writeTx) saveMember(ctx context.Context, chat int64, f bridge.Participant) (int64, bool, error) {
 	p, known, err := t.ensureParticipant(ctx, f)
 	if err != nil || !known {
@@ -51,7 +51,7 @@ func (t *writeTx) saveMember(ctx context.Context, chat int64, f bridge.Participa
 	return p.id, changed > 0, err
 }
 
-// ensureParticipant is the person whom f names, by one identity or both.
+// ensureParticipant returns the person whom f names, by one identity or both.
 func (t *writeTx) ensureParticipant(ctx context.Context, f bridge.Participant) (person, bool, error) {
 	if err := t.saveIdentity(ctx, bridge.Identity{PN: f.JID, LID: f.LID}); err != nil {
 		return person{}, false, err

@@ -39,7 +39,7 @@ func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
 	return t.appendEvent(ctx, eventMessageCreated, seq, 0)
 }
 
-// ensureSender is the person who wrote m. Where the fact does not say, it is the
+// ensureSender returns the person who wrote m. Where the fact does not say, it is the
 // account itself or the other side of the chat.
 func (t *writeTx) ensureSender(ctx context.Context, m bridge.Message, c chatRow) (person, error) {
 	switch {
@@ -59,7 +59,7 @@ func (t *writeTx) ensureSender(ctx context.Context, m bridge.Message, c chatRow)
 // WhatsApp's own number for its announcements.
 const unknownSender bridge.JID = "0@" + bridge.ServerUser
 
-// insertMessage answers 0 where the message is stored already.
+// insertMessage returns 0 where the message is stored already.
 func (t *writeTx) insertMessage(ctx context.Context, m bridge.Message, c chatRow, sender person) (int64, error) {
 	column, err := packDetails(m)
 	if err != nil {
@@ -120,7 +120,7 @@ func (t *writeTx) findMessage(ctx context.Context, chat bridge.JID, id string) (
 	return m, found, err
 }
 
-// onDuplicate is a message that is stored already: usually told twice, sometimes the
+// onDuplicate handles a message that is stored already: usually told twice, sometimes the
 // real one for a placeholder, or an own message that got further.
 func (t *writeTx) onDuplicate(ctx context.Context, m bridge.Message, c chatRow, sender person) error {
 	stored, found, err := t.findMessage(ctx, m.Chat, m.ID)
@@ -140,7 +140,7 @@ func (t *writeTx) onDuplicate(ctx context.Context, m bridge.Message, c chatRow, 
 	return nil
 }
 
-// replacePlaceholder puts a real message in the place of its placeholder. It keeps the
+// replacePlaceholder puts a real message over its placeholder. It keeps the
 // placeholder's place in the order and is told as message.updated: that there
 // is a message was told before. A deletion that came meanwhile stays, and so
 // does an edit.

@@ -30,7 +30,7 @@ func delivery(status int64) (bridge.Delivery, error) {
 	return deliveries[status], nil
 }
 
-// statusOf is the number of a delivery, -1 for none that we know.
+// statusOf returns the number of a delivery, -1 for none that we know.
 func statusOf(d bridge.Delivery) int64 {
 	for i, known := range deliveries {
 		if d == known {
@@ -40,7 +40,7 @@ func statusOf(d bridge.Delivery) int64 {
 	return -1
 }
 
-// statusColumn is null for other people's messages. An own message of which
+// statusColumn returns null for other people's messages. An own message of which
 // nothing is said was typed on the phone, which has sent it.
 func statusColumn(m bridge.Message) any {
 	if !m.FromMe {

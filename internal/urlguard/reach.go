@@ -143,7 +143,10 @@ func translated(addr netip.Addr) []netip.Addr {
 	if _, ok := embedded(addr); ok {
 		return []netip.Addr{tail}
 	}
-	for _, prefix := range []string{"::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48"} {
+	if netip.MustParsePrefix("64:ff9b:1::/48").Contains(addr) { // RFC 6052, section 2.2: behind a /96 or behind the /48 itself
+		return []netip.Addr{tail, netip.AddrFrom4([4]byte{b[6], b[7], b[9], b[10]})}
+	}
+	for _, prefix := range []string{"::/96", "::ffff:0:0:0/96"} {
 		if netip.MustParsePrefix(prefix).Contains(addr) {
 			return []netip.Addr{tail}
 		}
@@ -155,8 +158,12 @@ func translated(addr netip.Addr) []netip.Addr {
 }
 
 // metadataHosts are where clouds tell a machine about itself outside of the
-// link-local ranges: Azure, Alibaba, Oracle, AWS and Google over IPv6.
-var metadataHosts = [...]string{"168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"}
+// link-local ranges: Azure, Alibaba, Oracle; and over IPv6 AWS (for machines and
+// for pods), Google, Oracle and Scaleway.
+var metadataHosts = [...]string{
+	"168.63.129.16", "100.100.100.200", "192.0.0.192",
+	"fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42",
+}
 
 // isNeverReached reports whether an address is out of reach even if it was named.
 func isNeverReached(addr netip.Addr) bool {

@@ -31,8 +31,11 @@ func Compact(ctx context.Context, path string) error {
 	return nil
 }
 
+// compactDraft is the file that becomes the store at path.
+func compactDraft(path string) string { return path + ".compact" }
+
 func compact(ctx context.Context, path string) error {
-	draft := path + ".compact"
+	draft := compactDraft(path)
 	if err := copyTo(ctx, path, draft); err != nil {
 		return errors.Join(err, remove(draft))
 	}

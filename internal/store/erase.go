@@ -20,6 +20,8 @@ const (
 	// it; the pauses double up to eraseRetryMax.
 	eraseRetry    = 100 * time.Millisecond
 	eraseRetryMax = 5 * time.Second
+	// readsHeld is how long reads are held up at most, once in eraseRetryMax.
+	readsHeld = time.Second
 	// mergePages is how many pages of the index are merged in one transaction:
 	// it holds up an acknowledgement for as long as that takes.
 	mergePages = 64
@@ -40,10 +42,11 @@ type eraser struct {
 	files     chan struct{} // a token for whoever removes files
 	deletions atomic.Int64  // how many transactions have deleted something
 	mergeAt   time.Time     // when the index may be merged again; only the background's
+	retryMax  time.Duration // eraseRetryMax but in tests
 }
 
 func newEraser(s *Store) *eraser {
-	return &eraser{s: s, work: make(chan struct{}, 1), files: make(chan struct{}, 1)}
+	return &eraser{s: s, retryMax: eraseRetryMax, work: make(chan struct{}, 1), files: make(chan struct{}, 1)}
 }
 
 // open opens the connection that cuts off the log. It waits for readers only

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -156,6 +158,26 @@ func TestCompact_RefusesAStoreInUse(t *testing.T) {
 	sameList(t, "history", ids(historyOf(t, s, alice)), []string{"A1", "A2"})
 }
 
+// What a killed compact leaves is a copy of all messages, in which none is
+// deleted later.
+func TestOpen_RemovesWhatAKilledCompactLeft(t *testing.T) {
+	s := newStore(t)
+	save(t, s, says(alice, alice, "A1", 1, "hi"))
+	left := []string{s.path + ".compact", s.path + ".compact-wal", s.path + ".compact-shm", s.path + ".compact-journal"}
+	for _, path := range left {
+		write(t, path, "a copy")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sameList(t, "history", ids(historyOf(t, openStore(t, s.path), alice)), []string{"A1"})
+	for _, path := range left {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", path, err)
+		}
+	}
+}
+
 // TestDeletion_UnderTraffic deletes at random among messages of all sizes that
 // come, grow and shrink: pages are split, merged and freed.
 func TestDeletion_UnderTraffic(t *testing.T) {
@@ -214,6 +236,56 @@ func TestDeletion_WhileSomebodyReads(t *testing.T) {
 	if err := <-finished; err != nil {
 		t.Fatal(err)
 	}
+	erased(t, s)
+	gone(t, s, words...)
+}
+
+// Slow reads of which each begins before the last one ends would keep the log
+// from ever being cut off.
+func TestDeletion_WhileReadsOverlap(t *testing.T) {
+	const slow = 250 * time.Millisecond
+	s := newStore(t)
+	m, words := secretMessage("A1", 1)
+	save(t, s, m)
+	ctx, stop := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer stop()
+	for i := range 3 {
+		work.Go(func() {
+			time.Sleep(time.Duration(i) * slow / 3)
+			for ctx.Err() == nil {
+				err := s.read(t.Context(), func(r *readTx) error {
+					var n int
+					defer time.Sleep(slow)
+					return r.scan(t.Context(), "SELECT count(*) FROM messages", nil, &n)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	work.Go(func() {
+		for i := 10; ctx.Err() == nil; i++ {
+			if err := s.Save(t.Context(), says(bob, bob, fmt.Sprintf("B%d", i), i, "not held up")); err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(slow / 20)
+		}
+	})
+	time.Sleep(slow)
+	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(2)})
+	limited, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	e := newEraser(s)
+	e.db, e.retryMax = s.eraser.db, eraseRetry
+	if err := e.truncateLog(limited); err != nil {
+		t.Fatalf("the log is not cut off: %v", err)
+	}
+	stop()
+	work.Wait()
 	erased(t, s)
 	gone(t, s, words...)
 }

@@ -32,6 +32,9 @@ func prepareFile(ctx context.Context, path string) error {
 	if err := inspect(path); err != nil {
 		return err
 	}
+	if err := removeDraft(compactDraft(path)); err != nil {
+		return err
+	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return fmt.Errorf("keep the store private: %w", err)
 	}
@@ -61,10 +64,8 @@ func exists(path string) (bool, error) {
 // store.
 func create(ctx context.Context, path string) error {
 	draft := path + ".new"
-	for _, left := range []string{draft, draft + "-wal", draft + "-shm", draft + "-journal"} {
-		if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("clear an unfinished store: %w", err)
-		}
+	if err := removeDraft(draft); err != nil {
+		return err
 	}
 	file, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -85,6 +86,17 @@ func create(ctx context.Context, path string) error {
 	}
 	if err := syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("create the store: %w", err)
+	}
+	return nil
+}
+
+// removeDraft removes what a process left that was killed while it wrote a
+// store: messages that are deleted later would stay in it.
+func removeDraft(draft string) error {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := remove(draft + suffix); err != nil {
+			return fmt.Errorf("clear an unfinished store: %w", err)
+		}
 	}
 	return nil
 }

@@ -61,7 +61,13 @@ func newPhone(t testing.TB, network *simnet.Network, number, name string) *simne
 // newAccount starts a manager and pairs it.
 func newAccount(t testing.TB, network *simnet.Network) *account {
 	t.Helper()
-	a := startAccount(t, network, t.TempDir())
+	return newAccountIn(t, network, t.TempDir())
+}
+
+// newAccountIn is newAccount on a data directory.
+func newAccountIn(t testing.TB, network *simnet.Network, dir string) *account {
+	t.Helper()
+	a := startAccount(t, network, dir)
 	a.phone = newPhone(t, network, accountNumber, "Alex")
 	a.pair()
 	return a
@@ -113,7 +119,7 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 	}
 	cdn := media.NewCDN(media.CDNOptions{Authority: net.Authority(), TempDir: dir, Log: log})
 	m, err := wa.Open(ctx, wa.Options{SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
-		Network: net, Store: wrap(s), Log: log, CDN: cdn})
+		Network: net, Store: wrap(s), Clock: s.Clock(), Log: log, CDN: cdn})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,6 +140,7 @@ func (m *Manager) deliver(ctx context.Context, to types.JID, id string, msg *waE
 	for {
 		resp, err := m.try(ctx, to, id, msg)
 		if err == nil {
+			m.opts.Clock.Confirm(resp.Timestamp)
 			return resp.Timestamp, nil
 		}
 		again, ambiguous := uncertain(err)

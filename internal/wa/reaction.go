@@ -38,7 +38,7 @@ func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.
 func (m *Manager) reacted(ctx context.Context, sent bridge.Sent, r bridge.Reaction, key *bridge.SendKey) {
 	pn, _ := m.own()
 	change := bridge.ReactionChange{Chat: sent.Chat, Target: r.Target.ID, Sender: pn, Emoji: r.Emoji, Timestamp: bridge.At(time.Now())}
-	if err := m.store.Save(context.WithoutCancel(ctx), withKey(key, sent.Chat, sent.ID, change)...); err != nil {
+	if err := m.store.Save(context.WithoutCancel(ctx), withKey(key, sent, change)...); err != nil {
 		m.log.Error().Err(err).Str("msg_id", r.Target.ID).Msg("reaction sent, but not stored")
 	}
 }

@@ -54,7 +54,7 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	if err := m.store.Save(ctx, withKey(out.Key, chat, row.ID, row)...); err != nil {
+	if err := m.store.Save(ctx, withKey(out.Key, bridge.Sent{ID: row.ID, Chat: chat}, row)...); err != nil {
 		return bridge.Sent{}, err
 	}
 	if isFile { // what the upload did not need is not for waiting
@@ -105,12 +105,12 @@ func (m *Manager) within(ctx context.Context, budget time.Duration) (context.Con
 func isStopping(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // withKey adds the Idempotency-Key, if there is one, to what is stored of a
-// send.
-func withKey(key *bridge.SendKey, chat bridge.JID, id string, facts ...bridge.Fact) []bridge.Fact {
+// send. A reaction's key keeps its time, which no row has.
+func withKey(key *bridge.SendKey, sent bridge.Sent, facts ...bridge.Fact) []bridge.Fact {
 	if key == nil {
 		return facts
 	}
-	return append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: chat, MsgID: id})
+	return append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: sent.Chat, MsgID: sent.ID, ReactedAt: sent.Timestamp})
 }
 
 // transmit delivers a stored message and stores what became of it.

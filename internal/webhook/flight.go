@@ -247,7 +247,8 @@ func (w *worker) note(q *queue, it *item, f *flight, got outcome) {
 		w.refused++
 	}
 	if got.status == http.StatusTooManyRequests || got.retryAfter > 0 {
-		w.pause = now.Add(max(got.retryAfter, q.due.Sub(now)))
+		// Without a time it may mean this event alone, which waits longer by itself.
+		w.hold(now.Add(max(got.retryAfter, backOff(1, longestPause))))
 	}
 	w.judge(q, f, got)
 }

@@ -117,6 +117,28 @@ func TestDispatcher_HonoursRetryAfter(t *testing.T) {
 	}
 }
 
+// A receiver that answers 429 to one chat's events for hours holds up the others
+// for a second at a time, not for as long as that chat waits.
+func TestDispatcher_ALimitOfOneChatHoldsUpOthersBriefly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		r, _ := b.receive("n8n")
+		r.answers(func(p posted) int {
+			if strings.HasPrefix(p.about(), "A") {
+				return http.StatusTooManyRequests
+			}
+			return http.StatusOK
+		})
+		b.say(grace, "A", 0, 1)
+		for i := range 120 {
+			b.say(alan, "B", i, i+1)
+			time.Sleep(2 * firstPause)
+			want(t, "alan's, soon", r.accepted(alan), named("B", 0, i+1))
+			time.Sleep(28 * time.Second)
+		}
+	})
+}
+
 // A reset comes before everything else also when it is refused at first; one
 // that is refused again and again lets the others pass.
 func TestDispatcher_AResetComesFirst(t *testing.T) {
@@ -152,7 +174,7 @@ func TestDispatcher_AResetComesFirst(t *testing.T) {
 			return http.StatusOK
 		})
 		w := b.create("never", never, func(w *bridge.Webhook) { w.Cursor = 1 })
-		time.Sleep(2 * time.Minute)
+		time.Sleep(110 * time.Second) // the eighth try comes after 127 s, give or take a tenth
 		want(t, "while the reset is tried", never.accepted(""), []string{})
 		time.Sleep(3 * time.Minute)
 		if n := len(never.accepted("")); n != 15 {

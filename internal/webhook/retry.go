@@ -17,7 +17,7 @@ const (
 	// longestAsked is how long a receiver may ask to be left alone.
 	longestAsked = time.Hour
 	// resetTries is how often a receiver may refuse a reset before other events
-	// pass it: about four minutes.
+	// pass it: about two minutes.
 	resetTries = 8
 )
 

@@ -293,7 +293,7 @@ func TestMediaReceive_BadServers(t *testing.T) {
 	c := pairedCast(t)
 	for name, k := range map[string]struct {
 		fault simnet.CDNFault
-		code  bridge.Code // "" where another try mends it unasked
+		code  bridge.Code // "" where another try corrects it unasked
 	}{
 		"tampered":            {simnet.CDNFault{Tamper: true, Times: 1}, bridge.CodeMediaInvalid}, // TLS lets nothing be altered on the way
 		"breaks off":          {simnet.CDNFault{Truncate: 30_000, Times: 3}, bridge.CodeMediaUnavailable},

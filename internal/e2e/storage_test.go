@@ -58,7 +58,7 @@ func TestDataDir_TakenAwayIsNoticed(t *testing.T) {
 			}
 			if test.undo == nil {
 				if _, err := os.Stat(filepath.Join(dir, "media")); name == "removed" && err == nil {
-					t.Error("a data directory was made in the place of the lost one")
+					t.Error("a data directory was made in place of the lost one")
 				}
 				return
 			}

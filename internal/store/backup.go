@@ -11,7 +11,7 @@ import (
 
 // Backup writes a complete and consistent copy of the store to a new file,
 // while the store goes on being used. It never overwrites anything. To restore
-// a backup, stop the program and put it in the place of the database, without
+// a backup, stop the program and put it in place of the database, without
 // the files beside it that end in -wal and -shm.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	return BackupFile(ctx, s.path, path)

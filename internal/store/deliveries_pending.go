@@ -192,7 +192,7 @@ func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limi
 	return list, state, nil
 }
 
-// LoseDeliveries puts a reset in the place of what was pending for a webhook,
+// LoseDeliveries puts a reset in place of what was pending for a webhook,
 // or still to be looked at, and has left the log. It reports whether there was
 // any.
 func (s *Store) LoseDeliveries(ctx context.Context, webhook int64) (bool, error) {

@@ -217,7 +217,7 @@ func TestLoseDeliveries_LeavesOneReset(t *testing.T) {
 	sameList(t, "left", left, []string{"4 pending", "9 pending"})
 	heads, _ := queues(t, s, w)
 	if reset := heads[""]; reset.EventType != bridge.EventReset || reset.Queue != bridge.QueueReset || reset.Attempts != 0 {
-		t.Errorf("in the place of the lost ones is %+v", reset)
+		t.Errorf("in place of the lost ones is %+v", reset)
 	}
 	behind := addWebhook(t, s, bridge.Webhook{Cursor: 1})
 	if lost, err := s.LoseDeliveries(t.Context(), behind.ID); !lost || err != nil {

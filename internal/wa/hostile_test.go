@@ -17,7 +17,7 @@ import (
 )
 
 // TestMalformedMessage_DoesNotBlockWhatIsBehindIt names the messages that
-// once panicked in the handler, were refused and came again for ever.
+// once panicked in the handler, were refused and came again forever.
 func TestMalformedMessage_DoesNotBlockWhatIsBehindIt(t *testing.T) {
 	key := &waCommon.MessageKey{ID: proto.String("GONE"), FromMe: proto.Bool(true)}
 	for name, msg := range map[string]*waE2E.Message{

@@ -20,6 +20,6 @@ func TestMain(m *testing.M) {
 	whatsmeow.KeepAliveResponseDeadline = time.Second
 	wa.SetPatience(3 * time.Second)
 	// A frame that arrives while whatsmeow disconnects stays in its goroutine
-	// for ever; nothing outside can reach it.
+	// forever; nothing outside can reach it.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("go.mau.fi/whatsmeow/socket.(*FrameSocket).frameComplete"))
 }

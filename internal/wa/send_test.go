@@ -63,7 +63,7 @@ func TestSend_StoreFailing(t *testing.T) {
 	eventually(t, "the second receipt", func() bool { return a.delivered(jidOf(friend), "out already") })
 }
 
-// delivered says whether a chat's own message has reached somebody.
+// delivered reports whether a chat's own message has reached somebody.
 func (a *account) delivered(chat bridge.JID, text string) bool {
 	a.t.Helper()
 	return slices.ContainsFunc(a.messages(chat), func(m bridge.Message) bool {

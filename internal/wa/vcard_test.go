@@ -63,7 +63,7 @@ func FuzzVCardOf(f *testing.F) {
 	})
 }
 
-// endsLine says whether some reader of vCards might end a line there.
+// endsLine reports whether some reader of vCards might end a line there.
 func endsLine(r rune) bool {
 	return strings.ContainsRune("\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029", r)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,25 +21,25 @@ func TestKeepHouse_DoesEveryChoreNowAndHourly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		failing, working := 0, 0
+		var failing, working atomic.Int32
 		var log bytes.Buffer
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			keepHouse(ctx, []chore{
-				{"failing things", func(context.Context) (int, error) { failing++; return 0, errors.New("disk full") }},
-				{"old things", func(context.Context) (int, error) { working++; return 7, nil }},
+				{"failing things", func(context.Context) (int, error) { failing.Add(1); return 0, errors.New("disk full") }},
+				{"old things", func(context.Context) (int, error) { working.Add(1); return 7, nil }},
 			}, zerolog.New(&log))
 		}()
 		synctest.Wait()
-		if failing != 1 || working != 1 {
-			t.Errorf("at the start: %d and %d times, want once each", failing, working)
+		if failing.Load() != 1 || working.Load() != 1 {
+			t.Errorf("at the start: %d and %d times, want once each", failing.Load(), working.Load())
 		}
 		time.Sleep(3*time.Hour + time.Minute)
 		cancel()
 		<-done
-		if failing != 4 || working != 4 {
-			t.Errorf("after three hours: %d and %d times, want 4 each", failing, working)
+		if failing.Load() != 4 || working.Load() != 4 {
+			t.Errorf("after three hours: %d and %d times, want 4 each", failing.Load(), working.Load())
 		}
 		for _, want := range []string{"disk full", "failing things not removed", `"count":7,"message":"old things removed"`} {
 			if !strings.Contains(log.String(), want) {

@@ -15,11 +15,19 @@ import (
 // [bridge.CodeStorageUnavailable] error that says what to do; nil while none is
 // known. What is not damaged goes on working.
 func (s *Store) Damage() error {
-	if damage := s.damage.Load(); damage != nil {
-		return *damage
+	for _, found := range []*error{s.damage.Load(), s.unchecked.Load()} {
+		if found != nil {
+			return *found
+		}
 	}
 	return nil
 }
+
+// The pauses between two tries of a check that could not read the store.
+const (
+	firstCheckPause   = time.Minute
+	longestCheckPause = time.Hour
+)
 
 // checkInBackground reads every table once after the start: damage must not
 // wait until somebody asks for what it has hit. It goes table by table, each in
@@ -27,17 +35,38 @@ func (s *Store) Damage() error {
 // and rests as long as it works.
 func (s *Store) checkInBackground(ctx context.Context) {
 	defer close(s.checked)
+	for pause := firstCheckPause; ; pause = min(2*pause, longestCheckPause) {
+		if s.check(ctx, s.checkTables) || !sleep(ctx, pause) {
+			return
+		}
+	}
+}
+
+// check checks the tables and reports whether that came to an end. What is
+// damaged counts, also where the rest could not be read; an error that may pass
+// is told as damage only until the next check succeeds.
+func (s *Store) check(ctx context.Context, tables func(context.Context) (map[string]string, error)) (done bool) {
 	began := time.Now()
-	damaged, err := s.checkTables(ctx)
-	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		s.noteDamage(explainRead(ctx, err))
-	case len(damaged) > 0:
+	damaged, err := tables(ctx)
+	if ctx.Err() != nil {
+		return true
+	}
+	if len(damaged) > 0 {
 		s.noteDamagedTables(damaged)
-	default:
+	}
+	switch {
+	case dbfile.IsDamage(err):
+		s.noteDamage(explainRead(ctx, err))
+	case err != nil:
+		sentence := explainRead(ctx, err)
+		s.unchecked.Store(&sentence)
+		s.log.Error().Err(err).Msg("store not checked; trying again")
+		return false
+	case len(damaged) == 0:
 		s.log.Debug().Dur("took", time.Since(began)).Msg("store checked: no damage")
 	}
+	s.unchecked.Store(nil)
+	return true
 }
 
 // checkTables returns what is wrong with the tables that are damaged.

@@ -131,3 +131,24 @@ func TestDamage_OfTheIndexAloneIsRepaired(t *testing.T) {
 		t.Errorf("%d matches, want 11", got)
 	}
 }
+
+// TestCheck_TellsAPassingErrorUntilItHasPassed: an I/O error that has passed
+// must not stay in the status until a restart, nor hide damage that was found.
+func TestCheck_TellsAPassingErrorUntilItHasPassed(t *testing.T) {
+	s := &Store{log: zerolog.Nop()}
+	answer := func(damaged map[string]string, err error) func(context.Context) (map[string]string, error) {
+		return func(context.Context) (map[string]string, error) { return damaged, err }
+	}
+	if s.check(t.Context(), answer(nil, io.ErrUnexpectedEOF)) || bridge.CodeOf(s.Damage()) != bridge.CodeStorageUnavailable {
+		t.Errorf("while the store cannot be read: %v", s.Damage())
+	}
+	if !s.check(t.Context(), answer(nil, nil)) || s.Damage() != nil {
+		t.Errorf("once it can be read: %v", s.Damage())
+	}
+	if s.check(t.Context(), answer(map[string]string{"messages": "a page is missing"}, io.ErrUnexpectedEOF)) {
+		t.Error("a check that could not read the rest came to an end")
+	}
+	if !s.check(t.Context(), answer(nil, nil)) || !strings.Contains(fmt.Sprint(s.Damage()), "damaged") {
+		t.Errorf("damage beside a passing error: %v", s.Damage())
+	}
+}

@@ -82,8 +82,10 @@ type Store struct {
 	index  *searchIndex
 	eraser *eraser
 
-	damage  atomic.Pointer[error] // the first that was found
-	checked chan struct{}         // closed when the whole store was looked at
+	damage atomic.Pointer[error] // the first that was found
+	// unchecked is why the last check could not read the store; nil where it could.
+	unchecked atomic.Pointer[error]
+	checked   chan struct{} // closed when the whole store was looked at
 
 	closed  chan struct{}
 	stop    context.CancelFunc

@@ -355,7 +355,7 @@ func TestSend_CallerHangsUp(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
 	r := newOnceRoom(t, c)
-	c.device.FailSends(simnet.SendFault{AckDelay: 300 * time.Millisecond})
+	c.device.Freeze()
 	ctx, hangUp := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
@@ -367,6 +367,7 @@ func TestSend_CallerHangsUp(t *testing.T) {
 	if err := <-gone; !errors.Is(err, context.Canceled) {
 		t.Fatalf("the call ended with %v", err)
 	}
+	c.device.Thaw()
 	r.has("never mind", bridge.DeliveryDelivered)
 	eventually(t, func() error {
 		resp := r.keyed("never mind", "k")

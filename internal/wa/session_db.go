@@ -186,12 +186,15 @@ const (
 	truncatePause  = time.Hour
 )
 
-// keepShort cuts the log off after deletions of messages and hourly, until ctx
-// ends.
+// keepShort cuts the log off at once, for a run that was killed leaves its log
+// behind, then after deletions of messages and hourly, until ctx ends.
 func (k *sessionDB) keepShort(ctx context.Context, deletions <-chan struct{}, log zerolog.Logger) {
 	ticker := time.NewTicker(truncatePause)
 	defer ticker.Stop()
 	for {
+		if err := k.truncateLog(ctx); err != nil && ctx.Err() == nil {
+			log.Warn().Err(err).Msg("session.db-wal not cut off; trying again within an hour")
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -202,9 +205,6 @@ func (k *sessionDB) keepShort(ctx context.Context, deletions <-chan struct{}, lo
 				return
 			case <-time.After(truncateGather):
 			}
-		}
-		if err := k.truncateLog(ctx); err != nil && ctx.Err() == nil {
-			log.Warn().Err(err).Msg("session.db-wal not cut off; trying again within an hour")
 		}
 	}
 }

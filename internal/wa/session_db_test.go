@@ -1,0 +1,60 @@
+package wa
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rs/zerolog"
+)
+
+// TestSessionDB_CutsOffTheLogOfAKilledRun: the text of a message that was
+// decrypted, stored and removed must not stay in the log of a run that could
+// not close its file.
+func TestSessionDB_CutsOffTheLogOfAKilledRun(t *testing.T) {
+	t.Parallel()
+	running, killed := t.TempDir(), t.TempDir()
+	db, err := openSessionDB(t.Context(), filepath.Join(running, "session.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{"CREATE TABLE texts (text TEXT)", "INSERT INTO texts VALUES ('the-removed-text')", "DELETE FROM texts"} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"session.db", "session.db-wal"} { // as a kill leaves them
+		data, err := os.ReadFile(filepath.Join(running, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(killed, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(killed, "session.db-wal")
+	if data, err := os.ReadFile(path); err != nil || !bytes.Contains(data, []byte("the-removed-text")) {
+		t.Fatalf("the log does not hold the text: the test does not look where it is (%v)", err)
+	}
+	next, err := openSessionDB(t.Context(), filepath.Join(killed, "session.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	deletions := make(chan struct{}) // the first is taken once the log has been cut off
+	go func() {
+		defer close(done)
+		next.keepShort(ctx, deletions, zerolog.Nop())
+	}()
+	deletions <- struct{}{}
+	cancel()
+	<-done
+	if info, err := os.Stat(path); err != nil || info.Size() != 0 {
+		t.Errorf("the log after the start: %v, %v", info, err)
+	}
+}

@@ -164,7 +164,7 @@ func TestSessionStoreFailing_MessageComesAgain(t *testing.T) {
 // lockDatabase takes the write lock of a SQLite file until unlock.
 func lockDatabase(t *testing.T, path string) (unlock func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}

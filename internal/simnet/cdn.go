@@ -127,7 +127,8 @@ func (c *CDN) record(r *CDNRequest) (finish func(status int, bytes int64)) {
 // upload stores a file if it has the hash that its address names. It returns the size of the body.
 func (c *CDN) upload(w http.ResponseWriter, r *http.Request) int64 {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	token, err := base64.URLEncoding.DecodeString(parts[len(parts)-1])
+	// Clients write the token with padding or without.
+	token, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[len(parts)-1], "="))
 	if len(parts) != 3 || err != nil || len(token) != sha256.Size || r.URL.Query().Get("auth") == "" {
 		http.Error(w, "bad upload address", http.StatusBadRequest)
 		return 0

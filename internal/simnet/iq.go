@@ -57,6 +57,9 @@ func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
 	switch text(node, "xmlns") {
 	case "w:p", "urn:xmpp:whatsapp:push", "urn:xmpp:whatsapp:dirty", "disappearing_mode":
 		c.reply(node, result())
+	case "abt":
+		// The experiments that a client takes part in: none.
+		c.reply(node, result(Node{Tag: "props", Attrs: attrs{"protocol": "1", "hash": "simulated", "refresh": "86400"}}))
 	case "passive":
 		c.reply(node, result())
 		if _, active := child(node, "active"); active {

@@ -58,11 +58,15 @@ func (n *Network) ackMessage(d *Device, node *Node, phash string, fault SendFaul
 	d.conn.send(ack)
 }
 
-// isResend reports whether a message answers a retry receipt: it has one ciphertext for one device.
+// isResend reports whether a message answers a retry receipt: it has one ciphertext for one device, beside which a group's may list
+// that device as a participant.
 func isResend(node *Node) bool {
-	_, fanout := child(node, "participants")
+	participants, fanout := child(node, "participants")
 	enc, direct := child(node, "enc")
-	return direct && !fanout && text(enc, "type") != "skmsg"
+	if fanout && (text(enc, "count") == "" || len(participants.GetChildren()) != 1) {
+		return false
+	}
+	return direct && text(enc, "type") != "skmsg"
 }
 
 // addressed returns the ciphertexts of a fan-out by device. A note to oneself lists its devices twice: the first entry counts.
@@ -207,8 +211,8 @@ func (n *Network) routePeer(d *Device, node *Node, to types.JID) int {
 // routeResend delivers the answer to a retry receipt to the one device that asked.
 func (n *Network) routeResend(d *Device, node *Node, to types.JID) int {
 	enc, _ := child(node, "enc")
-	participant := jidOf(node, "participant")
 	if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
+		participant := resentTo(node)
 		target := n.device(participant)
 		if target == nil {
 			return 404
@@ -228,6 +232,15 @@ func (n *Network) routeResend(d *Device, node *Node, to types.JID) int {
 	}
 	n.push(target, n.directNode(d, target, chat, d.account.form(node, to.Server), node, *enc))
 	return 0
+}
+
+// resentTo returns the device that an answer to a retry receipt in a group names, as an attribute or as the only participant.
+func resentTo(node *Node) types.JID {
+	if named := jidOf(node, "participant"); !named.IsEmpty() {
+		return named
+	}
+	only, _ := child(node, "participants", "to")
+	return jidOf(only, "jid")
 }
 
 // groupNode returns a group message as one device gets it.

@@ -1,6 +1,7 @@
 package simnet
 
 import (
+	"crypto/sha1"
 	"strconv"
 
 	"go.mau.fi/libsignal/ecc"
@@ -17,11 +18,17 @@ type keyBundle struct {
 // lowKeys is the number of one-time keys below which the server asks for more, as whatsmeow expects.
 const lowKeys = 5
 
-// answerKeys counts, stores and hands out pre-keys.
+// answerKeys counts, stores, replaces, describes and hands out pre-keys.
 func (n *Network) answerKeys(d *Device, node *Node, setting bool) answer {
 	if setting {
 		defer n.notify()
+		if rotation, ok := child(node, "rotate"); ok {
+			return rotateSignedKey(d, rotation)
+		}
 		return storeKeys(d, node)
+	}
+	if _, ok := child(node, "digest"); ok {
+		return d.keys.digest(d.identity)
 	}
 	if wanted, ok := child(node, "key"); ok {
 		return n.handKeys(wanted)
@@ -55,6 +62,40 @@ func storeKeys(d *Device, node *Node) answer {
 		}
 	}
 	return result()
+}
+
+// rotateSignedKey replaces the signed key alone. Sessions that others begin from now on use the new one.
+func rotateSignedKey(d *Device, rotation *Node) answer {
+	signed, ok := child(rotation, "skey")
+	if !ok || len(childBytes(signed, "value")) != 32 || len(childBytes(signed, "signature")) != 64 {
+		return badRequest
+	}
+	d.keys.signed = plainKey(signed)
+	return result()
+}
+
+// digest describes the stored keys, so that their device can see whether it has the same ones. What the hash covers is a guess.
+func (b *keyBundle) digest(identity [32]byte) answer {
+	if b.signed.Tag == "" {
+		return itemNotFound
+	}
+	hash := sha1.New()
+	hash.Write(identity[:])
+	hash.Write(childBytes(&b.signed, "value"))
+	hash.Write(childBytes(&b.signed, "signature"))
+	ids := make([]Node, len(b.oneTime))
+	for i := range b.oneTime {
+		ids[i] = Node{Tag: "id", Content: childBytes(&b.oneTime[i], "id")}
+		hash.Write(childBytes(&b.oneTime[i], "value"))
+	}
+	return result(Node{Tag: "digest", Content: []Node{
+		{Tag: "registration", Content: b.registration},
+		{Tag: "type", Content: []byte{ecc.DjbType}},
+		{Tag: "identity", Content: identity[:]},
+		b.signed,
+		{Tag: "list", Content: ids},
+		{Tag: "hash", Content: hash.Sum(nil)},
+	}})
 }
 
 // plainKey copies a key with all of its parts as bytes: parts may have been decoded as tokens.

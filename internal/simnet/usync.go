@@ -44,7 +44,8 @@ func (n *Network) userNode(query *Node, asked types.JID, a *account) Node {
 		case "devices":
 			facts = append(facts, devicesNode(a))
 		case "lid":
-			if !a.withheld {
+			// Whoever is named by LID is known by it.
+			if !a.withheld && asked.Server != types.HiddenUserServer {
 				facts = append(facts, Node{Tag: "lid", Attrs: attrs{"val": a.lid()}})
 			}
 		case "status":

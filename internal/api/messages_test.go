@@ -184,7 +184,7 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 			"content": "", "contextInfo": nil, "timestamp": "2026-11-21T12:11:00.000Z", "poll": nil, "reactions": []any{},
 			"media": map[string]any{"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": 1234.0, "durationSec": 3.0, "ptt": true,
 				"downloadUrl": bridge.DownloadPath(club, "V")},
-			"editedAt": nil, "deletedAt": nil, "status": nil,
+			"editedAt": nil, "deletedAt": nil, "status": nil, "imported": false,
 		},
 		{
 			"msgId": "P", "fromMe": true, "senderJid": string(me), "senderLid": nil, "pushName": "~15551234567", "messageType": "pollCreationMessage",
@@ -195,7 +195,7 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 			"poll": map[string]any{"name": "When?", "selectableCount": 1.0, "options": []any{
 				map[string]any{"name": "now", "votes": 0.0, "voters": []any{}}, map[string]any{"name": "then", "votes": 0.0, "voters": []any{}}}},
 			"reactions": []any{map[string]any{"senderJid": string(grace), "emoji": "👍", "timestamp": "2026-11-21T12:00:00.000Z"}},
-			"editedAt":  nil, "deletedAt": nil, "status": "sent",
+			"editedAt":  nil, "deletedAt": nil, "status": "sent", "imported": false,
 		},
 	}
 	if diff := cmp.Diff(want, got.Messages); diff != "" {

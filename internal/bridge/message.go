@@ -42,6 +42,8 @@ type Message struct {
 	EditedAt    *Time             `json:"editedAt"`
 	DeletedAt   *Time             `json:"deletedAt"`
 	Status      *Delivery         `json:"status"` // own messages only
+	// Imported marks a message that was taken over from the phone's history.
+	Imported bool `json:"imported"`
 
 	// Raw is the whole marshalled waE2E.Message as it came or left, wrappers
 	// included: what quoting, forwarding, media and retries work from.

@@ -130,7 +130,7 @@ func message(id simnet.MessageID, by *simnet.Phone, kind, content string, change
 	return with(object{
 		"msgId": id, "fromMe": false, "senderJid": by.PN().String(), "senderLid": by.LID().String(), "pushName": by.Name(),
 		"messageType": kind, "content": content, "contextInfo": nil, "timestamp": recent, "media": nil, "poll": nil,
-		"reactions": []any{}, "editedAt": nil, "deletedAt": nil, "status": nil,
+		"reactions": []any{}, "editedAt": nil, "deletedAt": nil, "status": nil, "imported": false,
 	}, changes...)
 }
 

@@ -28,7 +28,7 @@ func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pag
 
 // messageColumns are what a list shows of a message.
 const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, ifnull(m.details, ''),
-	m.timestamp, m.reactions, m.edited_at, m.deleted_at, m.status`
+	m.timestamp, m.reactions, m.edited_at, m.deleted_at, m.status, m.imported`
 
 // messagesOf reads a query of messageColumns and the chat's JID, reactions and
 // votes included.
@@ -79,7 +79,7 @@ func (r *readTx) scanMessage(rows *sql.Rows) (messageRow, error) {
 	var column string
 	var edited, deleted, status sql.NullInt64
 	err := rows.Scan(&m.at.seq, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &column,
-		&m.at.timestamp, &m.reactions, &edited, &deleted, &status, &m.Chat)
+		&m.at.timestamp, &m.reactions, &edited, &deleted, &status, &m.Imported, &m.Chat)
 	if err != nil {
 		return m, err
 	}

@@ -67,11 +67,11 @@ func (t *writeTx) insertMessage(ctx context.Context, m bridge.Message, c chatRow
 	}
 	seq := t.numbers.seq + 1
 	added, err := t.change(ctx, `
-		INSERT INTO messages (arrival, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, status)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO messages (arrival, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, status, imported)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chat, id) DO NOTHING`,
 		seq, c.id, m.ID, sender.id, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
-		m.Content, folded(m.Content), column, statusColumn(m))
+		m.Content, folded(m.Content), column, statusColumn(m), m.Imported)
 	if err != nil || added == 0 {
 		return 0, err
 	}

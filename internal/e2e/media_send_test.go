@@ -46,7 +46,7 @@ func TestMediaSend_EveryKindArrives(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
 	web := newWebsite(t)
-	picture, movie, sound, voice, paper, odd := demo.Picture(640, 400), film(), song(), demo.Voice(3), demo.PDF(), []byte{}
+	picture, movie, sound, voice, paper, odd := photo(t, 640, 400), film(), song(), demo.Voice(3), demo.PDF(), []byte{}
 	odd = append(odd, noise(70_000)...)
 	length := func(file []byte) *uint64 { return proto.Uint64(uint64(len(file))) }
 	document := func(file []byte, mimeType, name, caption string) *waE2E.Message {
@@ -64,11 +64,11 @@ func TestMediaSend_EveryKindArrives(t *testing.T) {
 		shown object
 	}{
 		"picture": {picture, object{"type": "image", "caption": "Grüße 🏔️"},
-			&waE2E.Message{ImageMessage: &waE2E.ImageMessage{Mimetype: proto.String("image/png"), Caption: proto.String("Grüße 🏔️"), Width: proto.Uint32(640), Height: proto.Uint32(400), FileLength: length(picture)}},
-			object{"type": "image", "mimetype": "image/png", "caption": "Grüße 🏔️", "width": 640, "height": 400}},
+			&waE2E.Message{ImageMessage: &waE2E.ImageMessage{Mimetype: proto.String("image/jpeg"), Caption: proto.String("Grüße 🏔️"), Width: proto.Uint32(640), Height: proto.Uint32(400), FileLength: length(picture)}},
+			object{"type": "image", "mimetype": "image/jpeg", "caption": "Grüße 🏔️", "width": 640, "height": 400}},
 		"picture without caption": {picture, object{"type": "image"},
-			&waE2E.Message{ImageMessage: &waE2E.ImageMessage{Mimetype: proto.String("image/png"), Width: proto.Uint32(640), Height: proto.Uint32(400), FileLength: length(picture)}},
-			object{"type": "image", "mimetype": "image/png", "caption": "", "width": 640, "height": 400}},
+			&waE2E.Message{ImageMessage: &waE2E.ImageMessage{Mimetype: proto.String("image/jpeg"), Width: proto.Uint32(640), Height: proto.Uint32(400), FileLength: length(picture)}},
+			object{"type": "image", "mimetype": "image/jpeg", "caption": "", "width": 640, "height": 400}},
 		"video": {movie, object{"type": "video", "caption": "waves"},
 			&waE2E.Message{VideoMessage: &waE2E.VideoMessage{Mimetype: proto.String("video/mp4"), Caption: proto.String("waves"), Width: proto.Uint32(320), Height: proto.Uint32(240), Seconds: proto.Uint32(7), FileLength: length(movie)}},
 			object{"type": "video", "mimetype": "video/mp4", "caption": "waves", "width": 320, "height": 240, "durationSec": 7}},
@@ -97,7 +97,7 @@ func TestMediaSend_EveryKindArrives(t *testing.T) {
 			if diff := cmp.Diff(k.want, raw, comparingFiles()...); diff != "" {
 				t.Errorf("arrived (-want +got):\n%s", diff)
 			}
-			if file := must(c.anna.Download(within(t), got))(t); !bytes.Equal(file, k.file) {
+			if file := must(c.anna.Show(within(t), got))(t); !bytes.Equal(file, k.file) {
 				t.Errorf("%d bytes arrived, not the %d sent", len(file), len(k.file))
 			}
 			if key := raw.GetMessageContextInfo().GetMessageSecret(); len(key) != 32 {
@@ -160,15 +160,15 @@ func TestMediaSend_ToAGroupWithAQuote(t *testing.T) {
 		}
 		return nil
 	})
-	uploads := c.network.CDN().Uploads()
-	id := c.sendsMedia(t, object{"jid": hike.in.String(), "url": newWebsite(t).has("/map.png", demo.Picture(64, 64)), "type": "image", "caption": "here", "quotedMsgId": question})
+	picture, uploads := photo(t, 64, 64), c.network.CDN().Uploads()
+	id := c.sendsMedia(t, object{"jid": hike.in.String(), "url": newWebsite(t).has("/map.jpg", picture), "type": "image", "caption": "here", "quotedMsgId": question})
 	for _, member := range []*simnet.Phone{hike.by, hike.witness} {
 		got := must(member.ReceivedID(within(t), id))(t)
 		info := got.Message.Message.GetImageMessage().GetContextInfo()
 		if info.GetStanzaID() != question || info.GetQuotedMessage().GetConversation() != "do you have the map?" {
 			t.Errorf("%s sees the quote %v", member.Name(), info)
 		}
-		if file := must(member.Download(within(t), got))(t); !bytes.Equal(file, demo.Picture(64, 64)) {
+		if file := must(member.Download(within(t), got))(t); !bytes.Equal(file, picture) {
 			t.Errorf("%s got other bytes", member.Name())
 		}
 	}

@@ -144,6 +144,9 @@ func (p *Preparer) prepare(ctx context.Context, req Request, file *os.File) (bri
 	if req.Type == bridge.MediaDocument {
 		f.FileName = documentName(req.FileName, result.FileName, kind)
 	}
+	if kind.isConverted(req.Type) {
+		return f, p.convert(ctx, &f, file, kind.sniffed)
+	}
 	p.measure(ctx, &f, file, kind)
 	return f, ctx.Err()
 }

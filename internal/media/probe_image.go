@@ -86,6 +86,11 @@ func (p *Preparer) thumbnail(r io.ReadSeeker, orientation int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode picture: %w", err)
 	}
+	return encodeThumbnail(picture, orientation)
+}
+
+// encodeThumbnail returns the thumbnail of a decoded picture.
+func encodeThumbnail(picture image.Image, orientation int) ([]byte, error) {
 	small := upright(shrink(picture), orientation)
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: thumbnailQuality}); err != nil {

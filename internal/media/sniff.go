@@ -62,6 +62,13 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 	if actual == "" {
 		return k, contradiction(req.Type, k.sniffed)
 	}
+	if !k.isShown(req.Type) {
+		return k, notShown(req.Type, k.sniffed)
+	}
+	if req.Type == bridge.MediaImage {
+		k.mime = jpegType // whatever the caller and the server say: it is what leaves
+		return k, nil
+	}
 	switch {
 	case !belongs(told, req.Type):
 		told = ""

@@ -82,23 +82,27 @@ func TestPrepare_BytesThatContradictTheType(t *testing.T) {
 
 func TestPrepare_TypeOfTheBytes(t *testing.T) {
 	w := newWeb(t)
-	picture := pngFile(t, quarters(4, 4))
+	picture := jpegFile(t, quarters(4, 4))
 	pdf := []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
+	video := mp4File("isom", 1000, track{handler: "vide", width: 8, height: 8})
 	for name, c := range map[string]struct {
 		given, told string
 		body        []byte
 		kind        bridge.MediaType
 		want        string
 	}{
-		"given first":                   {"image/jpeg", "image/gif", picture, bridge.MediaImage, "image/jpeg"},
-		"then told":                     {"", "image/gif", picture, bridge.MediaImage, "image/gif"},
-		"told with parameters":          {"", "image/png; charset=binary", picture, bridge.MediaImage, "image/png"},
-		"told otherwise":                {"", "image/jpg", jpegFile(t, quarters(4, 4)), bridge.MediaImage, "image/jpeg"},
-		"told of another kind":          {"", "video/mp4", picture, bridge.MediaImage, "image/png"},
-		"told nothing":                  {"", "", picture, bridge.MediaImage, "image/png"},
-		"told nothing in particular":    {"", "application/octet-stream", picture, bridge.MediaImage, "image/png"},
-		"told what servers do not know": {"", "text/plain; charset=utf-8", picture, bridge.MediaImage, "image/png"},
-		"told nonsense":                 {"", ";;;", picture, bridge.MediaImage, "image/png"},
+		"given first":                   {"video/3gpp", "video/quicktime", video, bridge.MediaVideo, "video/3gpp"},
+		"then told":                     {"", "video/quicktime", video, bridge.MediaVideo, "video/quicktime"},
+		"told with parameters":          {"", "video/mp4; charset=binary", video, bridge.MediaVideo, "video/mp4"},
+		"told otherwise":                {"", "video/x-m4v", video, bridge.MediaVideo, "video/mp4"},
+		"told of another kind":          {"", "image/png", video, bridge.MediaVideo, "video/mp4"},
+		"told nothing":                  {"", "", video, bridge.MediaVideo, "video/mp4"},
+		"told nothing in particular":    {"", "application/octet-stream", video, bridge.MediaVideo, "video/mp4"},
+		"told what servers do not know": {"", "text/plain; charset=utf-8", video, bridge.MediaVideo, "video/mp4"},
+		"told nonsense":                 {"", ";;;", video, bridge.MediaVideo, "video/mp4"},
+		"image given":                   {"image/png", "image/gif", picture, bridge.MediaImage, "image/jpeg"},
+		"image told":                    {"", "image/webp", picture, bridge.MediaImage, "image/jpeg"},
+		"image of the other kind":       {"image/webp", "image/webp", pngFile(t, quarters(4, 4)), bridge.MediaImage, "image/jpeg"},
 		"document given":                {"application/x-special", "application/pdf", pdf, bridge.MediaDocument, "application/x-special"},
 		"document told":                 {"", "application/x-told", pdf, bridge.MediaDocument, "application/x-told"},
 		"document seen":                 {"", "application/octet-stream", pdf, bridge.MediaDocument, "application/pdf"},

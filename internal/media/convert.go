@@ -1,0 +1,110 @@
+package media
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"io"
+	"os"
+
+	_ "golang.org/x/image/bmp" // so that image.Decode knows the format
+
+	"bridged/internal/bridge"
+)
+
+const (
+	jpegType = "image/jpeg"
+	// jpegQuality is that of converted pictures; the apps' own is lower.
+	jpegQuality = 90
+	// maxJPEGSide is the format's limit.
+	maxJPEGSide = 1<<16 - 1
+)
+
+// convert replaces a picture with the JPEG that is sent instead, in the same file, and
+// describes it. At most one picture is in memory at a time, of at most maxDecoded
+// bytes.
+func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, sniffed string) error {
+	if isAnimated(file, sniffed) {
+		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file at the URL is an animated picture, which does not move as an image: send it as a document, or as an MP4 video")
+	}
+	p.decoding.Lock()
+	defer p.decoding.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var picture image.Image
+	if err := guarded(file, func(r io.ReadSeeker) (err error) { picture, err = decodeBounded(r); return err }); err != nil {
+		return notConvertible(sniffed, err)
+	}
+	picture = onWhite(picture)
+	var err error
+	if f.Thumbnail, err = encodeThumbnail(picture, 1); err != nil {
+		return err
+	}
+	size := picture.Bounds().Size()
+	f.Width, f.Height = size.X, size.Y
+	if f.Size, err = p.overwrite(file, picture); err != nil {
+		return storageFailed(err)
+	}
+	if f.Size > p.maxBytes {
+		return notConvertible(sniffed, tooLarge{size})
+	}
+	return nil
+}
+
+// decodeBounded decodes a picture unless it is too large.
+func decodeBounded(r io.ReadSeeker) (image.Image, error) {
+	config, format, err := image.DecodeConfig(r)
+	if err != nil {
+		return nil, fmt.Errorf("read picture's head: %w", err)
+	}
+	if decodedSize(config, format, false) > maxDecoded || max(config.Width, config.Height) > maxJPEGSide {
+		return nil, tooLarge{image.Pt(config.Width, config.Height)}
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	picture, _, err := image.Decode(r)
+	if err != nil {
+		return nil, fmt.Errorf("decode picture: %w", err)
+	}
+	return picture, nil
+}
+
+// overwrite writes a picture as JPEG into a file, in place of what was there, and
+// returns the file's size.
+func (p *Preparer) overwrite(file *os.File, picture image.Image) (int64, error) {
+	if err := file.Truncate(0); err != nil {
+		return 0, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	w := bufio.NewWriterSize(p.room.writer(file), 64<<10)
+	if err := jpeg.Encode(w, picture, &jpeg.Options{Quality: jpegQuality}); err != nil {
+		return 0, err
+	}
+	if err := w.Flush(); err != nil {
+		return 0, err
+	}
+	return file.Seek(0, io.SeekCurrent)
+}
+
+// tooLarge is the error of a picture whose pixels are not held in memory.
+type tooLarge struct{ size image.Point }
+
+func (t tooLarge) Error() string {
+	return fmt.Sprintf("picture of %d by %d pixels", t.size.X, t.size.Y)
+}
+
+func notConvertible(sniffed string, cause error) error {
+	var large tooLarge
+	if errors.As(cause, &large) {
+		return bridge.Fail(bridge.CodeUnsupportedMedia, "the picture at the URL has %d by %d pixels, too many to convert %s to JPEG: scale it down, send a JPEG, or send it as a document",
+			large.size.X, large.size.Y, sniffed).Because(cause)
+	}
+	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file at the URL is %s that cannot be decoded, so it cannot be shown as an image: check it, or send it as a document", sniffed).Because(cause)
+}

@@ -3,7 +3,6 @@ package wa
 import (
 	"context"
 	"errors"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,8 +31,11 @@ type link struct {
 	members  sync.Map // groups (bridge.JID) that the account is known to be in
 	modes    sync.Map // addressing modes (types.AddressingMode) by group
 
-	mu   sync.Mutex
-	conn net.Conn // the socket's present connection; guarded by mu
+	dialling chan struct{} // held by the one dial that whatsmeow is asked for
+
+	mu     sync.Mutex
+	latest *dial // begun last; guarded by mu
+	socket *dial // the dial of whatsmeow's present socket; guarded by mu
 }
 
 // notice is what the socket's events mean for the connection.
@@ -60,8 +62,10 @@ const (
 )
 
 func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
-	l := &link{m: m, notices: make(chan notice, 1024)}
+	l := &link{m: m, notices: make(chan notice, 1024), dialling: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(m.background)
+	l.latest = newDial(l.ctx)
+	l.socket = l.latest
 	if device.ID != nil {
 		l.lock = newSignalLock()
 		locked := &lockedStore{SessionStore: device.Sessions, EventBuffer: device.EventBuffer, lock: l.lock, failed: func(err error) { l.refuse(err) }}
@@ -78,7 +82,7 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 // never reconnect by itself.
 func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	m := l.m
-	cli := whatsmeow.NewClient(device, newWALogger(m.log, l.onWarning))
+	cli := whatsmeow.NewClient(device, newWALogger(m.log, l.onLog))
 	cli.SynchronousAck = true
 	cli.EnableDecryptedEventBuffer = true
 	cli.ManualHistorySyncDownload = true
@@ -93,7 +97,7 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	cli.GetClientPayload = l.clientPayload(device)
 	cli.QRClientType = whatsmeow.PairClientChrome
 	cli.SetMaxParallelRetryReceiptHandling(1) // whatsmeow changes the one cached message in each
-	socket := m.opts.Network.socketClient(l.track)
+	socket := m.opts.Network.socketClient()
 	cli.SetWebsocketHTTPClient(socket)
 	cli.SetPreLoginHTTPClient(socket)
 	cli.SetMediaHTTPClient(m.opts.CDN.HTTPClient())
@@ -101,9 +105,14 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	return cli
 }
 
-func (l *link) onWarning(format string) {
-	if format == logFrameLost {
+// onLog is told of the formats of whatsmeow's log.
+func (l *link) onLog(format string) {
+	switch {
+	case format == logFrameLost:
 		l.notify(notice{kind: noticeSilent, sentence: "a frame from the network was damaged; reconnecting"})
+	case handledTheEnd(format):
+		_, socket := l.dials()
+		socket.finish()
 	}
 }
 
@@ -117,30 +126,56 @@ func (l *link) notify(n notice) {
 	}
 }
 
-func (l *link) track(conn net.Conn) {
+// dials returns the dial that was begun last, and that of whatsmeow's present
+// socket.
+func (l *link) dials() (latest, socket *dial) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conn = conn
+	return l.latest, l.socket
 }
 
-// cut closes the connection without a closing handshake, which a silent peer
-// would let hang.
-func (l *link) cut() {
+// connect dials, once whatsmeow is done with the connection before.
+func (l *link) connect() error {
+	d := newDial(l.ctx)
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conn != nil {
-		_ = l.conn.Close() // a connection that is closed already is what we want
+	l.latest = d
+	l.mu.Unlock()
+	select {
+	case l.dialling <- struct{}{}:
+		defer func() { <-l.dialling }()
+	case <-d.ctx.Done():
+		return errGivenUp
 	}
+	_, before := l.dials()
+	before.close()
+	before.release()
+	l.mu.Lock()
+	l.socket = d
+	l.mu.Unlock()
+	err := l.cli.ConnectContext(d.ctx)
+	d.onConnected(err)
+	return err
 }
 
-// politeClose is how long the closing handshake may take.
+// cut ends the dial under way, or the connection, without a closing handshake.
+func (l *link) cut() {
+	latest, _ := l.dials()
+	latest.giveUp()
+}
+
+// politeClose is how long the end of a connection may take.
 const politeClose = 2 * time.Second
 
 // disconnect closes the socket, politely if the peer answers.
 func (l *link) disconnect() {
-	timer := time.AfterFunc(politeClose, l.cut)
-	defer timer.Stop()
+	_, socket := l.dials()
+	if socket.isUp() {
+		expectEnd(l.cli)
+		socket.hangUp()
+		socket.close()
+	}
 	l.cli.Disconnect()
+	socket.finish()
 }
 
 // end ends the link's life. A dial under way holds whatsmeow's lock until its
@@ -151,12 +186,12 @@ func (l *link) end() {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		l.cli.Disconnect()
+		l.disconnect()
 	}()
 	select {
 	case <-closed:
 		return
-	case <-time.After(politeClose):
+	case <-time.After(2 * politeClose):
 	}
 	l.cancel()
 	l.cut()

@@ -15,11 +15,11 @@ type waLogger struct {
 	log    zerolog.Logger
 	module string
 	silent bool                // no debug output
-	onWarn func(format string) // told of every warning; may be nil
+	onLog  func(format string) // told of warnings and debug output; may be nil
 }
 
-func newWALogger(log zerolog.Logger, onWarn func(format string)) waLog.Logger {
-	return &waLogger{log: log, module: "whatsmeow", onWarn: onWarn}
+func newWALogger(log zerolog.Logger, onLog func(format string)) waLog.Logger {
+	return &waLogger{log: log, module: "whatsmeow", onLog: onLog}
 }
 
 func (l *waLogger) write(level zerolog.Level, msg string, args []any) {
@@ -35,8 +35,12 @@ func (l *waLogger) Warnf(msg string, args ...any) {
 		return
 	}
 	l.write(zerolog.WarnLevel, msg, args)
-	if l.onWarn != nil {
-		l.onWarn(msg)
+	l.tell(msg)
+}
+
+func (l *waLogger) tell(format string) {
+	if l.onLog != nil {
+		l.onLog(format)
 	}
 }
 
@@ -46,10 +50,11 @@ func (l *waLogger) Infof(msg string, args ...any) { l.write(zerolog.DebugLevel, 
 func (l *waLogger) Debugf(msg string, args ...any) {
 	if !l.silent {
 		l.write(zerolog.TraceLevel, msg, args)
+		l.tell(msg)
 	}
 }
 
 func (l *waLogger) Sub(module string) waLog.Logger {
 	silent := l.silent || logsStanzas(module)
-	return &waLogger{log: l.log, module: l.module + "/" + module, silent: silent, onWarn: l.onWarn}
+	return &waLogger{log: l.log, module: l.module + "/" + module, silent: silent, onLog: l.onLog}
 }

@@ -105,20 +105,19 @@ func (n *Network) transport() *http.Transport {
 }
 
 // socketClient dials the websocket: in a simulated network its address stands
-// for web.whatsapp.com. Every connection is handed to track, so that a silent
-// one can be cut without waiting for its answer.
-func (n *Network) socketClient(track func(net.Conn)) *http.Client {
+// for web.whatsapp.com. Connections belong to the [dial] of their context.
+func (n *Network) socketClient() *http.Client {
 	t := n.transport()
-	dial := t.DialContext
+	connect := t.DialContext
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if n.simulated != nil {
 			address = n.simulated.address
 		}
-		conn, err := dial(ctx, network, address)
-		if err == nil {
-			track(conn)
+		conn, err := connect(ctx, network, address)
+		if d := dialOf(ctx); d != nil && err == nil {
+			return d.track(conn)
 		}
 		return conn, err
 	}
-	return &http.Client{Transport: t}
+	return &http.Client{Transport: upgrades{t}}
 }

@@ -50,7 +50,6 @@ func (s *session) onTimer() bool {
 		s.tryConnect()
 	case phaseDialling, phaseLogin:
 		s.m.log.Warn().Msg("the network does not answer a dial or login; cutting the connection")
-		s.abort()
 		s.l.cut()
 		s.retry("the network did not answer the login; trying again")
 	case phaseEnding:

@@ -60,9 +60,8 @@ type supervisor struct {
 	m       *Manager
 	l       *link
 	phase   phase
-	tries   int                // dials that have failed in a row
-	dial    int                // the number of the present dial
-	abort   context.CancelFunc // ends the present dial, or the socket it made
+	tries   int // dials that have failed in a row
+	dial    int // the number of the present dial
 	dialled chan dialResult
 	timer   *time.Timer // the next dial, or the end of the present phase
 	lapse   *time.Timer // when connecting becomes closed
@@ -90,7 +89,7 @@ type dialResult struct {
 
 // newSupervisor returns a supervisor that dials at once.
 func newSupervisor(m *Manager, l *link) supervisor {
-	return supervisor{m: m, l: l, abort: func() {}, dialled: make(chan dialResult, 16),
+	return supervisor{m: m, l: l, dialled: make(chan dialResult, 16),
 		timer: time.NewTimer(0), lapse: time.NewTimer(patience)}
 }
 
@@ -140,23 +139,18 @@ func (s *supervisor) schedule(after time.Duration) {
 	s.timer.Reset(after)
 }
 
-// connect begins a dial, which ends within limit or with the timer. Its
-// context is the socket's too, as long as that lasts.
+// connect begins a dial, which ends within limit or with the timer.
 func (s *supervisor) connect(limit time.Duration) {
 	s.enter(phaseDialling, limit)
 	s.dial++
-	dial := s.dial
-	ctx, cancel := context.WithCancel(s.l.ctx)
-	s.abort = cancel
-	go func() { s.dialled <- dialResult{dial, s.l.cli.ConnectContext(ctx)} }()
+	number := s.dial
+	go func() { s.dialled <- dialResult{number, s.l.connect()} }()
 }
 
-// endDial gives up a dial under way, which holds whatsmeow's lock. A socket that
-// is up is to be disconnected instead: ended from outside, its reader and
-// Disconnect would touch whatsmeow's handler of the end at once, a data race.
+// endDial gives up a dial under way, which holds whatsmeow's lock.
 func (s *supervisor) endDial() {
 	if s.phase == phaseDialling {
-		s.abort()
+		s.l.cut()
 	}
 }
 

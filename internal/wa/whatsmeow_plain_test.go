@@ -189,6 +189,20 @@ func (l *recordedLog) waitWarning(t *testing.T, format string) {
 	})
 }
 
+// waitDebug waits until n lines of debug output have a format that is wanted.
+func (l *recordedLog) waitDebug(t *testing.T, what string, n int, wanted func(format string) bool) {
+	t.Helper()
+	waitFor(t, what, func() bool {
+		found := 0
+		for _, line := range l.all() {
+			if line.level == "debug" && wanted(line.format) {
+				found++
+			}
+		}
+		return found >= n
+	})
+}
+
 func (l *recordedLog) Errorf(format string, args ...any) { l.add("error", "", format, args) }
 func (l *recordedLog) Warnf(format string, args ...any)  { l.add("warn", "", format, args) }
 func (l *recordedLog) Infof(format string, args ...any)  { l.add("info", "", format, args) }

@@ -32,6 +32,21 @@ const (
 	logHandlerFailed = "Handler for %s failed"
 )
 
+// handledTheEnd reports whether a format is one of those with which whatsmeow
+// closes its handling of a connection's end (client.go, onDisconnect).
+func handledTheEnd(format string) bool {
+	switch format {
+	case "Emitting Disconnected event",
+		"OnDisconnect() called, but it was expected, so not emitting event",
+		"OnDisconnect() called after manual disconnection":
+		return true
+	}
+	return false
+}
+
+// expectEnd keeps whatsmeow from telling of the next end of its connection.
+func expectEnd(cli *whatsmeow.Client) { cli.DangerousInternals().ExpectDisconnect() }
+
 // logsStanzas reports whether the debug output of one of whatsmeow's loggers
 // is whole stanzas, keys and pairing secrets among them.
 func logsStanzas(module string) bool {

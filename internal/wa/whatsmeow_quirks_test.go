@@ -36,6 +36,23 @@ func TestQuirk_ALostFrameIsToldInTheLogAlone(t *testing.T) {
 	c.log.waitWarning(t, logFrameLost)
 }
 
+func TestQuirk_TheHandledEndOfAConnectionIsLogged(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.EnableAutoReconnect = false
+	c.device.Drop()
+	c.log.waitDebug(t, "the end of the first connection", 1, handledTheEnd)
+	if err := c.Connect(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.device.WaitOnline(plainContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	expectEnd(c.Client)
+	c.device.Drop()
+	c.log.waitDebug(t, "the expected end of the second", 2, handledTheEnd)
+}
+
 func TestQuirk_ARefusalIsEchoedInTheLogAndNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)

@@ -28,6 +28,12 @@ type account struct {
 	appState   map[string][][]byte
 	blocked    map[types.JID]struct{}
 	privacy    map[string]string
+	// issued are the tokens that show whom the account trusts.
+	issued map[*account]issuedToken
+	// refusing means that only those whom the account trusts may write to it.
+	refusing bool
+	// salt is what companions derive tokens from for people who gave none.
+	salt []byte
 	// withheld means that nobody learns which number and which LID belong together.
 	withheld bool
 	// wishes hold, by message id, how the phone wants its messages delivered.
@@ -63,7 +69,7 @@ func (n *Network) newAccount(number string) (*account, error) {
 	a := &account{
 		net: n, number: number, lidUser: n.freeLID(), devices: make(map[uint16]*Device), nextDevice: 1,
 		appState: make(map[string][][]byte), blocked: make(map[types.JID]struct{}), privacy: defaultPrivacy(),
-		wishes: make(map[string]wish),
+		wishes: make(map[string]wish), issued: make(map[*account]issuedToken),
 	}
 	n.byNumber[number], n.byLID[a.lidUser] = a, a
 	return a, nil

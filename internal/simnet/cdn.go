@@ -106,6 +106,7 @@ func (c *CDN) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodGet, http.MethodHead:
 		c.download(counted, r, fault)
 	case http.MethodDelete:
+		c.remove(r)
 		counted.WriteHeader(http.StatusOK)
 	default:
 		counted.WriteHeader(http.StatusMethodNotAllowed)
@@ -183,6 +184,27 @@ func (c *CDN) keep(b *blob) (path string) {
 	defer c.mu.Unlock()
 	c.blobs[path] = b
 	return path
+}
+
+// remove deletes the file that a request names, as clients do with histories that they have taken over.
+func (c *CDN) remove(r *http.Request) {
+	path, err := base64.RawURLEncoding.DecodeString(r.URL.Query().Get("d_md"))
+	if err != nil {
+		return // the server does not tell what it could not delete
+	}
+	c.mu.Lock()
+	delete(c.blobs, string(path))
+	c.mu.Unlock()
+	c.net.mu.Lock()
+	defer c.net.mu.Unlock()
+	c.net.notify()
+}
+
+// has reports whether a file is there, expired or not.
+func (c *CDN) has(path string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.blobs[path] != nil
 }
 
 // download serves a file, or the status of one that is gone.

@@ -94,14 +94,20 @@ func (p *Phone) shareKey(ctx context.Context, d *Device, key *syncKey) error {
 	})
 }
 
-// sendPeer sends to one companion. whatsmeow sends such messages only if there is a session already.
+// sendPeer sends to one companion.
 func (p *Phone) sendPeer(ctx context.Context, d *Device, msg *waE2E.ProtocolMessage) error {
+	return p.sendPeerAs(ctx, d, "", msg)
+}
+
+// sendPeerAs sends to one companion under an id, or under a new one if it is empty. whatsmeow sends such messages only if there is a
+// session already.
+func (p *Phone) sendPeerAs(ctx context.Context, d *Device, id types.MessageID, msg *waE2E.ProtocolMessage) error {
 	if err := p.beginSession(ctx, d); err != nil {
 		return err
 	}
 	sending, done := p.memory.crypto.forSend(ctx)
 	defer done()
-	_, err := p.client.SendMessage(sending, d.JID(), &waE2E.Message{ProtocolMessage: msg}, whatsmeow.SendRequestExtra{Peer: true})
+	_, err := p.client.SendMessage(sending, d.JID(), &waE2E.Message{ProtocolMessage: msg}, whatsmeow.SendRequestExtra{ID: id, Peer: true})
 	if err != nil {
 		return fmt.Errorf("send to a companion: %w", err)
 	}

@@ -36,6 +36,9 @@ func (p *Phone) answerPeer(message *events.Message) {
 		return
 	}
 	request := asked.GetPeerDataOperationRequestMessage()
+	if p.historyRequested(d, request) {
+		return
+	}
 	if request.GetPeerDataOperationRequestType() == waE2E.PeerDataOperationRequestType_PLACEHOLDER_MESSAGE_RESEND && request != nil {
 		p.background("send a message again to a companion", func(ctx context.Context) error {
 			return p.resendToCompanion(ctx, d, message.Info.ID, request)

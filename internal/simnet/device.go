@@ -26,6 +26,7 @@ type Device struct {
 	introduced bool
 	welcomed   bool
 	fetched    map[string]struct{}
+	history    map[types.MessageID]historyBlob // what the phone told of, by the id of the notification
 	removed    bool
 	queue      outbox
 	faults     deviceFaults

@@ -28,6 +28,6 @@
 // StreamError ..), the Network (Down, RefuseSockets, FailQueries ..), the CDN (Expire, Fail), a Phone (AnswerMedia, IgnoreRequests,
 // WithholdMapping, Disconnect). A Device tells what it was sent and what it has acknowledged.
 //
-// Not simulated: channels, communities, calls, profile pictures, and history on demand. Where the real server's behaviour is
+// Not simulated: channels, communities, calls and profile pictures. Where the real server's behaviour is
 // unknown, a comment says that the code guesses.
 package simnet

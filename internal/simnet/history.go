@@ -13,27 +13,83 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// shareHistory sends what the phone has of the past, which is little: the people it knows and who of them is who.
+// historyBlob is a part of the history as a companion was told of it.
+type historyBlob struct {
+	part *waHistorySync.HistorySync
+	path string
+}
+
+// shareHistory sends what the phone has of the past: who of the people it knows is who, its chats, people's names, and the messages.
 func (p *Phone) shareHistory(ctx context.Context, d *Device) error {
-	known := p.acquaintances()
-	bootstrap := &waHistorySync.HistorySync{
-		SyncType: waHistorySync.HistorySync_INITIAL_BOOTSTRAP.Enum(), ChunkOrder: proto.Uint32(1), Progress: proto.Uint32(100),
+	for _, part := range p.history(d) {
+		if err := p.sendHistory(ctx, d, part); err != nil {
+			return err
+		}
 	}
-	names := &waHistorySync.HistorySync{SyncType: waHistorySync.HistorySync_PUSH_NAME.Enum()}
-	for _, person := range known {
+	return nil
+}
+
+// history returns the parts of the history in the order in which phones send them.
+func (p *Phone) history(d *Device) []*waHistorySync.HistorySync {
+	parts := []*waHistorySync.HistorySync{p.bootstrap(), p.pushNames()}
+	if recent := p.pastMessages(func(past Past) []*PastInfo { return past.Recent }); len(recent) > 0 {
+		parts = append(parts, historyPart(waHistorySync.HistorySync_RECENT, recent...))
+	}
+	if older := p.pastMessages(func(past Past) []*PastInfo { return past.Older }); len(older) > 0 && d.props.GetRequireFullSync() {
+		parts = append(parts, historyPart(waHistorySync.HistorySync_FULL, older...))
+	}
+	return parts
+}
+
+func historyPart(kind waHistorySync.HistorySync_HistorySyncType, chats ...*waHistorySync.Conversation) *waHistorySync.HistorySync {
+	return &waHistorySync.HistorySync{SyncType: kind.Enum(), ChunkOrder: proto.Uint32(1), Progress: proto.Uint32(100), Conversations: chats}
+}
+
+// bootstrap returns the first part: the chats without their messages, and the identities.
+func (p *Phone) bootstrap() *waHistorySync.HistorySync {
+	part := historyPart(waHistorySync.HistorySync_INITIAL_BOOTSTRAP)
+	for _, person := range p.acquaintances() {
 		if !person.lid.IsEmpty() {
-			bootstrap.PhoneNumberToLidMappings = append(bootstrap.PhoneNumberToLidMappings, &waHistorySync.PhoneNumberToLIDMapping{
+			part.PhoneNumberToLidMappings = append(part.PhoneNumberToLidMappings, &waHistorySync.PhoneNumberToLIDMapping{
 				PnJID: proto.String(person.pn.String()), LidJID: proto.String(person.lid.String()),
 			})
 		}
+	}
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	part.NctSalt = p.account.salt
+	for _, past := range p.pasts() {
+		part.Conversations = append(part.Conversations, p.conversation(past))
+	}
+	return part
+}
+
+func (p *Phone) pushNames() *waHistorySync.HistorySync {
+	part := &waHistorySync.HistorySync{SyncType: waHistorySync.HistorySync_PUSH_NAME.Enum()}
+	for _, person := range p.acquaintances() {
 		if person.name != "" {
-			names.Pushnames = append(names.Pushnames, &waHistorySync.Pushname{ID: proto.String(person.pn.String()), Pushname: proto.String(person.name)})
+			part.Pushnames = append(part.Pushnames, &waHistorySync.Pushname{ID: proto.String(person.pn.String()), Pushname: proto.String(person.name)})
 		}
 	}
-	if err := p.sendHistory(ctx, d, bootstrap, waE2E.HistorySyncType_INITIAL_BOOTSTRAP); err != nil {
-		return err
+	return part
+}
+
+// pastMessages returns the chats that have messages of a kind.
+func (p *Phone) pastMessages(of func(Past) []*PastInfo) (chats []*waHistorySync.Conversation) {
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	for _, past := range p.pasts() {
+		if messages := of(past); len(messages) > 0 {
+			chats = append(chats, withMessages(p.conversation(past).GetID(), messages))
+		}
 	}
-	return p.sendHistory(ctx, d, names, waE2E.HistorySyncType_PUSH_NAME)
+	return chats
+}
+
+func (p *Phone) pasts() []Past {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.past
 }
 
 type acquaintance struct {
@@ -41,13 +97,14 @@ type acquaintance struct {
 	name    string
 }
 
-// acquaintances returns the phone's own account, those in its address book, and the members of common groups.
+// acquaintances returns the phone's own account, those in its address book and in its past, and the members of common groups.
 func (p *Phone) acquaintances() []acquaintance {
 	p.mu.Lock()
 	var numbers []string
 	for number := range p.book {
 		numbers = append(numbers, number)
 	}
+	past := p.past
 	p.mu.Unlock()
 	n := p.net
 	n.mu.Lock()
@@ -55,6 +112,11 @@ func (p *Phone) acquaintances() []acquaintance {
 	known := map[*account]struct{}{p.account: {}}
 	for _, number := range numbers {
 		if a := n.byNumber[number]; a != nil {
+			known[a] = struct{}{}
+		}
+	}
+	for _, chat := range past {
+		if a := n.account(chat.With); a != nil {
 			known[a] = struct{}{}
 		}
 	}
@@ -71,14 +133,21 @@ func (p *Phone) acquaintances() []acquaintance {
 }
 
 // sendHistory compresses and uploads one part of the history, and sends the companion its place.
-func (p *Phone) sendHistory(ctx context.Context, d *Device, part *waHistorySync.HistorySync, kind waE2E.HistorySyncType) error {
+func (p *Phone) sendHistory(ctx context.Context, d *Device, part *waHistorySync.HistorySync) error {
 	raw, err := proto.Marshal(part)
 	if err != nil {
 		return fmt.Errorf("marshal the history: %w", err)
 	}
+	return p.SendHistory(ctx, d, part.GetSyncType(), raw, nil)
+}
+
+// SendHistory sends a companion one part of the history as it is given, protobuf or not. change, if there is one, may alter what the
+// companion is told of it.
+func (p *Phone) SendHistory(ctx context.Context, d *Device, kind waHistorySync.HistorySync_HistorySyncType, raw []byte, change func(*waE2E.HistorySyncNotification)) error {
 	var compressed bytes.Buffer
 	writer := zlib.NewWriter(&compressed)
-	if _, err = writer.Write(raw); err == nil {
+	_, err := writer.Write(raw)
+	if err == nil {
 		err = writer.Close()
 	}
 	if err != nil {
@@ -88,12 +157,40 @@ func (p *Phone) sendHistory(ctx context.Context, d *Device, part *waHistorySync.
 	if err != nil {
 		return fmt.Errorf("upload the history: %w", err)
 	}
-	return p.sendPeer(ctx, d, &waE2E.ProtocolMessage{
-		Type: waE2E.ProtocolMessage_HISTORY_SYNC_NOTIFICATION.Enum(),
-		HistorySyncNotification: &waE2E.HistorySyncNotification{
-			FileSHA256: uploaded.FileSHA256, FileLength: &uploaded.FileLength, MediaKey: uploaded.MediaKey,
-			FileEncSHA256: uploaded.FileEncSHA256, DirectPath: &uploaded.DirectPath, EncHandle: &uploaded.Handle,
-			SyncType: kind.Enum(), ChunkOrder: proto.Uint32(1), Progress: proto.Uint32(100),
-		},
+	notification := &waE2E.HistorySyncNotification{
+		FileSHA256: uploaded.FileSHA256, FileLength: &uploaded.FileLength, MediaKey: uploaded.MediaKey,
+		FileEncSHA256: uploaded.FileEncSHA256, DirectPath: &uploaded.DirectPath, EncHandle: &uploaded.Handle,
+		SyncType: waE2E.HistorySyncType(kind).Enum(), ChunkOrder: proto.Uint32(1), Progress: proto.Uint32(100),
+	}
+	if change != nil {
+		change(notification)
+	}
+	id := p.client.GenerateMessageID()
+	p.net.mu.Lock()
+	if part := new(waHistorySync.HistorySync); proto.Unmarshal(raw, part) == nil { // what is none is not sent again
+		if d.history == nil {
+			d.history = make(map[types.MessageID]historyBlob)
+		}
+		d.history[id] = historyBlob{part: part, path: plainPath(uploaded.DirectPath)}
+	}
+	p.net.mu.Unlock()
+	return p.sendPeerAs(ctx, d, id, &waE2E.ProtocolMessage{
+		Type:                    waE2E.ProtocolMessage_HISTORY_SYNC_NOTIFICATION.Enum(),
+		HistorySyncNotification: notification,
+	})
+}
+
+// WaitHistory waits until the device has taken the history over that it was told of, and has had it removed from the CDN.
+func (d *Device) WaitHistory(ctx context.Context) error {
+	return d.wait(ctx, "take over the history", func() bool {
+		if !d.welcomed {
+			return false
+		}
+		for _, blob := range d.history {
+			if d.net.cdn.has(blob.path) {
+				return false
+			}
+		}
+		return true
 	})
 }

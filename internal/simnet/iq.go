@@ -161,27 +161,6 @@ func (n *Network) answerPrivacy(d *Device, node *Node, setting bool) answer {
 	return result(Node{Tag: "privacy", Content: categories})
 }
 
-// handTokens gives contacts the tokens that show that the account trusts them.
-func (n *Network) handTokens(d *Device, tokens *Node) {
-	for _, token := range tokens.GetChildren() {
-		to := jidOf(&token, "jid")
-		target := n.account(to)
-		if target == nil {
-			continue
-		}
-		given := Node{Tag: "token", Attrs: attrs{"type": "trusted_contact", "t": text(&token, "t")}, Content: randomBytes(16)}
-		for _, other := range target.sorted() {
-			notification := Node{Tag: "notification", Attrs: attrs{
-				"from": d.account.jid(to.Server, 0), "type": "privacy_token", "id": n.nextID(), "t": unixNow(),
-			}, Content: []Node{{Tag: "tokens", Content: []Node{given}}}}
-			if !d.account.withheld {
-				notification.Attrs["sender_lid"] = d.account.lid()
-			}
-			n.push(other, notification)
-		}
-	}
-}
-
 func (n *Network) answerStatus(d *Device, node *Node, setting bool) answer {
 	if setting {
 		d.account.about = string(childBytes(node, "status"))

@@ -59,7 +59,8 @@ func (p *Phone) mediaRequested(d *Device, node *Node) {
 	request := *node
 	rmr, ok := child(node, "rmr")
 	if !ok {
-		// A history that got lost is asked for without naming a message. The phone has no other history to give.
+		// A history that got lost is asked for without naming a message.
+		p.sendHistoryAgain(d, text(node, "id"))
 		return
 	}
 	p.background("upload media again", func(context.Context) error {

@@ -65,6 +65,8 @@ type Phone struct {
 	kept         map[types.MessageID]keptMedia
 	sent         map[types.MessageID]sentMessage
 	book         map[string]string
+	past         []Past
+	asked        []HistoryRequest // what companions asked for
 }
 
 // phonePreKeys is how many one-time keys a new phone has at the server.

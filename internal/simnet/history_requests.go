@@ -1,0 +1,111 @@
+package simnet
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/proto/waHistorySync"
+	"go.mau.fi/whatsmeow/proto/waWeb"
+	"go.mau.fi/whatsmeow/types"
+)
+
+// PastInfo is a message as phones keep it.
+type PastInfo = waWeb.WebMessageInfo
+
+// HistoryRequest is a companion's request for history.
+type HistoryRequest struct {
+	// Kind is the part that is asked for.
+	Kind waHistorySync.HistorySync_HistorySyncType
+	// Chat, Before and Count name the messages of a request for older ones.
+	Chat   types.JID
+	Before types.MessageID
+	Count  int
+}
+
+// HistoryRequests returns what companions have asked for, in order.
+func (p *Phone) HistoryRequests() []HistoryRequest {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.asked)
+}
+
+// historyRequested answers a companion's request for history, and reports whether it was one.
+func (p *Phone) historyRequested(d *Device, request *waE2E.PeerDataOperationRequestMessage) bool {
+	switch request.GetPeerDataOperationRequestType() {
+	case waE2E.PeerDataOperationRequestType_HISTORY_SYNC_ON_DEMAND:
+		wanted := request.GetHistorySyncOnDemandRequest()
+		chat, err := types.ParseJID(wanted.GetChatJID())
+		if err != nil {
+			return true
+		}
+		p.noteRequest(HistoryRequest{Kind: waHistorySync.HistorySync_ON_DEMAND, Chat: chat, Before: wanted.GetOldestMsgID(), Count: int(wanted.GetOnDemandMsgCount())})
+		p.background("send older messages", func(ctx context.Context) error {
+			at := time.Unix(wanted.GetOldestMsgTimestampMS(), 0)
+			return p.sendHistory(ctx, d, p.olderMessages(chat, wanted.GetOldestMsgID(), at, int(wanted.GetOnDemandMsgCount())))
+		})
+		return true
+	case waE2E.PeerDataOperationRequestType_HISTORY_SYNC_CHUNK_RETRY:
+		kind := waHistorySync.HistorySync_HistorySyncType(request.GetHistorySyncChunkRetryRequest().GetSyncType())
+		p.noteRequest(HistoryRequest{Kind: kind})
+		p.background("send a part of the history again", func(ctx context.Context) error {
+			for _, part := range p.history(d) {
+				if part.GetSyncType() == kind {
+					return p.sendHistory(ctx, d, part)
+				}
+			}
+			return nil
+		})
+		return true
+	}
+	return false
+}
+
+func (p *Phone) noteRequest(r HistoryRequest) {
+	p.mu.Lock()
+	p.asked = append(p.asked, r)
+	p.mu.Unlock()
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	p.net.notify()
+}
+
+// WaitHistoryRequests waits until companions have asked for history so often.
+func (p *Phone) WaitHistoryRequests(ctx context.Context, count int) error {
+	return p.net.wait(ctx, func() bool { return len(p.HistoryRequests()) >= count })
+}
+
+// olderMessages returns the messages of a chat from before one of them, or before a time where the phone does not have that one.
+func (p *Phone) olderMessages(chat types.JID, id types.MessageID, at time.Time, count int) *waHistorySync.HistorySync {
+	part := historyPart(waHistorySync.HistorySync_ON_DEMAND)
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	for _, past := range p.pasts() {
+		if past.With != chat && (p.net.account(chat) == nil || p.net.account(past.With) != p.net.account(chat)) {
+			continue
+		}
+		messages := slices.Concat(past.Older, past.Recent)
+		end := slices.IndexFunc(messages, func(m *PastInfo) bool { return m.GetKey().GetID() == id })
+		if end < 0 {
+			end = slices.IndexFunc(messages, func(m *PastInfo) bool { return int64(m.GetMessageTimestamp()) >= at.Unix() })
+		}
+		if end < 0 {
+			end = len(messages)
+		}
+		c := withMessages(p.conversation(past).GetID(), messages[max(0, end-count):end])
+		c.EndOfHistoryTransferType = waHistorySync.Conversation_COMPLETE_ON_DEMAND_SYNC_BUT_MORE_MSG_REMAIN_ON_PRIMARY.Enum()
+		part.Conversations = append(part.Conversations, c)
+	}
+	return part
+}
+
+// sendHistoryAgain uploads a part again that a companion could not get. The caller holds Network.mu.
+func (p *Phone) sendHistoryAgain(d *Device, id types.MessageID) {
+	blob, known := d.history[id]
+	if !known {
+		return
+	}
+	delete(d.history, id)
+	p.background("upload history again", func(ctx context.Context) error { return p.sendHistory(ctx, d, blob.part) })
+}

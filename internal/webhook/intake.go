@@ -62,7 +62,7 @@ func (w *worker) enter(ref store.EventRef, now time.Time) {
 	}
 	w.held++
 	q.push(it)
-	if len(q.items) == 1 && q.flying == 0 && q.in == nil {
+	if len(q.items) == 1 && q.trying == 0 && q.in == nil {
 		w.schedule(q)
 	}
 }
@@ -100,11 +100,11 @@ func (w *worker) reload(ctx context.Context) error {
 		w.refused = 0
 		w.log.Warn().Msg("webhook was behind the log: events are lost to it, and it is told")
 	}
-	flying := make([]int64, 0, len(w.flights))
-	for f := range w.flights {
-		flying = append(flying, f.item.EventID)
+	trying := make([]int64, 0, len(w.underWay))
+	for a := range w.underWay {
+		trying = append(trying, a.item.EventID)
 	}
-	p, err := w.d.store.PendingQueues(ctx, w.id, maxQueues, flying)
+	p, err := w.d.store.PendingQueues(ctx, w.id, maxQueues, trying)
 	if err != nil {
 		return err
 	}
@@ -133,9 +133,9 @@ func (w *worker) reload(ctx context.Context) error {
 // flyingItems returns the items of the posts under way that the store still has.
 func (w *worker) flyingItems(queues map[int64]int64) map[int64]*item {
 	items := make(map[int64]*item)
-	for f := range w.flights {
-		if f.isIn(queues) {
-			items[f.item.EventID] = f.item
+	for a := range w.underWay {
+		if a.isIn(queues) {
+			items[a.item.EventID] = a.item
 		}
 	}
 	return items
@@ -161,24 +161,24 @@ func (w *worker) dues(heads []bridge.WebhookDelivery, isFirst bool) []time.Time 
 // seat counts the posts under way in the queues that they are in now. A post
 // whose delivery the store does not have any more is in none.
 func (w *worker) seat(queues map[int64]int64) {
-	for f := range w.flights {
-		f.queue = nil
-		if !f.isIn(queues) {
+	for a := range w.underWay {
+		a.queue = nil
+		if !a.isIn(queues) {
 			continue
 		}
-		chat := queues[f.item.EventID]
-		if f.queue = w.queues[chat]; f.queue == nil {
-			f.queue = newQueue(chat, time.Now())
-			f.queue.more = true
-			w.queues[chat] = f.queue
+		chat := queues[a.item.EventID]
+		if a.queue = w.queues[chat]; a.queue == nil {
+			a.queue = newQueue(chat, time.Now())
+			a.queue.more = true
+			w.queues[chat] = a.queue
 		}
-		f.queue.flying++
+		a.queue.trying++
 	}
 }
 
 // isIn reports whether the delivery is in one of the queues of the store. A
 // reset may have the number of an event that it stands for.
-func (f *flight) isIn(queues map[int64]int64) bool {
-	chat, ok := queues[f.item.EventID]
-	return ok && (chat == bridge.QueueReset) == (f.item.EventType == bridge.EventReset)
+func (a *attempt) isIn(queues map[int64]int64) bool {
+	chat, ok := queues[a.item.EventID]
+	return ok && (chat == bridge.QueueReset) == (a.item.EventType == bridge.EventReset)
 }

@@ -24,7 +24,7 @@ type queue struct {
 	more    bool    // there are others behind them, in the store alone
 	spilled int     // of these, how many the store does not have yet
 	last    int64   // the last event that was held
-	flying  int     // posts under way
+	trying  int     // posts under way
 	due     time.Time
 	in      *schedule // nil where it is in none
 	place   int

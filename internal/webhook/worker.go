@@ -13,12 +13,12 @@ import (
 
 const (
 	// parallel is how many posts of a webhook are under way at most. One that
-	// takes longer than slowAfter makes room for another, up to maxFlights;
+	// takes longer than slowAfter makes room for another, up to maxUnderWay;
 	// parallelFailed of them may be for chats of which something has failed.
 	// So what hangs leaves room for what does not.
 	parallel       = 32
 	slowAfter      = 2 * time.Second
-	maxFlights     = 128
+	maxUnderWay    = 128
 	parallelFailed = 8
 
 	// maxQueues is how many chats may have something pending until no more of
@@ -57,12 +57,12 @@ type worker struct {
 	seen   <-chan struct{} // closed when the log has grown since
 	behind bool            // there is more to take in
 
-	queues  map[int64]*queue
-	fresh   schedule // of queues in which nothing is under way
-	failed  schedule // of those whose next delivery has failed before
-	waiting []*queue // in none until a save ends
-	flights map[*flight]bool
-	held    int // items in queues
+	queues   map[int64]*queue
+	fresh    schedule // of queues in which nothing is under way
+	failed   schedule // of those whose next delivery has failed before
+	waiting  []*queue // in none until a save ends
+	underWay map[*attempt]bool
+	held     int // items in queues
 
 	outage  outage
 	pause   time.Time // until which nothing is posted: the receiver asked for it, or the store cannot be read
@@ -75,10 +75,10 @@ func newWorker(d *Dispatcher, id int64) *worker {
 	return &worker{
 		d: d, id: id, log: d.log.With().Int64("webhook", id).Logger(),
 		notified: make(chan struct{}, 1),
-		results:  make(chan result, maxFlights),
+		results:  make(chan result, maxUnderWay),
 		isStale:  true,
 		queues:   make(map[int64]*queue),
-		flights:  make(map[*flight]bool),
+		underWay: make(map[*attempt]bool),
 		saver:    newSaver(),
 	}
 }
@@ -211,9 +211,9 @@ func (w *worker) adopt(hook bridge.Webhook) {
 		w.dueNow()
 	}
 	w.hook = hook
-	for f := range w.flights {
-		if f.isOutdated(hook) {
-			f.cancel()
+	for a := range w.underWay {
+		if a.isOutdated(hook) {
+			a.cancel()
 		}
 	}
 }
@@ -232,7 +232,7 @@ func (w *worker) dueNow() {
 		if q.due.After(now) {
 			q.due = now
 		}
-		if q.flying == 0 && q.in != nil {
+		if q.trying == 0 && q.in != nil {
 			w.schedule(q)
 		}
 	}
@@ -240,9 +240,9 @@ func (w *worker) dueNow() {
 
 // drain waits for the posts that were ended and the save that is under way.
 func (w *worker) drain() {
-	for len(w.flights) > 0 {
+	for len(w.underWay) > 0 {
 		r := <-w.results
-		delete(w.flights, r.flight)
+		delete(w.underWay, r.attempt)
 	}
 	if w.saver.isSaving() {
 		w.saved(<-w.saver.done)
@@ -252,7 +252,7 @@ func (w *worker) drain() {
 // finish lets posts end that are under way, for as long as posting lasts, and
 // saves how they went.
 func (w *worker) finish() {
-	for len(w.flights) > 0 {
+	for len(w.underWay) > 0 {
 		w.settle(<-w.results)
 	}
 	if w.saver.isSaving() {

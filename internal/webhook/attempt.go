@@ -11,8 +11,8 @@ import (
 	"bridged/internal/store"
 )
 
-// flight is one try under way.
-type flight struct {
+// attempt is one try under way.
+type attempt struct {
 	item      *item
 	queue     *queue         // nil where its event has left the log meanwhile
 	state     store.LogState // in which the queue was read
@@ -25,15 +25,15 @@ type flight struct {
 
 // isOutdated reports whether it posts with other settings, or something that
 // is not wanted any more.
-func (f *flight) isOutdated(now bridge.Webhook) bool {
-	w := f.uses.Load()
+func (a *attempt) isOutdated(now bridge.Webhook) bool {
+	w := a.uses.Load()
 	return w == nil || w.URL != now.URL || w.Secret != now.Secret || w.AllowPrivate != now.AllowPrivate ||
-		w.Chat != now.Chat || !wants(now, f.item.EventType)
+		w.Chat != now.Chat || !wants(now, a.item.EventType)
 }
 
 // result is what a try has come to.
 type result struct {
-	flight   *flight
+	attempt  *attempt
 	state    store.LogState // as the try has found it
 	err      error          // the store could not be read
 	isPosted bool
@@ -43,7 +43,7 @@ type result struct {
 // mayStart reports whether another post may begin.
 func (w *worker) mayStart() bool {
 	return w.hook.Enabled && !w.isStale && !w.saver.isFailing() && w.saver.noted < maxDirty &&
-		len(w.flights) < maxFlights && !(w.outage.isDown() && w.outage.probing)
+		len(w.underWay) < maxUnderWay && !(w.outage.isDown() && w.outage.probing)
 }
 
 // next returns the queue that is to be served next and when, nil for none. A
@@ -113,8 +113,8 @@ func (w *worker) start(ctx context.Context) error {
 // has failed.
 func (w *worker) failedFlying() int {
 	n := 0
-	for f := range w.flights {
-		if f.hasFailed {
+	for a := range w.underWay {
+		if a.hasFailed {
 			n++
 		}
 	}
@@ -124,11 +124,11 @@ func (w *worker) failedFlying() int {
 // roomAt returns when there is room for another post, if none ends before.
 func (w *worker) roomAt(now time.Time) time.Time {
 	quick, oldest := 0, now
-	for f := range w.flights {
-		if now.Sub(f.began) < slowAfter {
+	for a := range w.underWay {
+		if now.Sub(a.began) < slowAfter {
 			quick++
-			if f.began.Before(oldest) {
-				oldest = f.began
+			if a.began.Before(oldest) {
+				oldest = a.began
 			}
 		}
 	}
@@ -152,28 +152,28 @@ func (w *worker) schedule(q *queue) {
 func (w *worker) fly(q *queue) {
 	ctx, cancel := context.WithCancel(w.posting)
 	it := q.items[0]
-	f := &flight{item: it, queue: q, state: w.state, began: time.Now(), cancel: cancel, hasFailed: it.Attempts > 0, isProbe: w.outage.isDown()}
-	w.outage.probing = w.outage.probing || f.isProbe
-	w.flights[f] = true
-	q.flying++
+	a := &attempt{item: it, queue: q, state: w.state, began: time.Now(), cancel: cancel, hasFailed: it.Attempts > 0, isProbe: w.outage.isDown()}
+	w.outage.probing = w.outage.probing || a.isProbe
+	w.underWay[a] = true
+	q.trying++
 	d := it.WebhookDelivery
 	go func() {
 		defer cancel()
-		w.results <- w.d.try(ctx, f, d)
+		w.results <- w.d.try(ctx, a, d)
 	}()
 }
 
 // try reads the payload of a delivery and posts it.
-func (d *Dispatcher) try(ctx context.Context, f *flight, of bridge.WebhookDelivery) result {
+func (d *Dispatcher) try(ctx context.Context, a *attempt, of bridge.WebhookDelivery) result {
 	isReset, event := of.EventType == bridge.EventReset, of.EventID
 	if isReset {
 		event = 0
 	}
 	p, err := d.store.Post(ctx, of.WebhookID, event)
-	r := result{flight: f, state: p.Log, err: err}
+	r := result{attempt: a, state: p.Log, err: err}
 	// What was read in another state of the log may not be what is next.
-	if ctx.Err() == nil && err == nil && p.Log == f.state && (p.Shown || isReset) {
-		f.uses.Store(&p.Webhook)
+	if ctx.Err() == nil && err == nil && p.Log == a.state && (p.Shown || isReset) {
+		a.uses.Store(&p.Webhook)
 		r.isPosted, r.outcome = true, d.post(ctx, p.Webhook, idOf(of), payloadOf(of, p.Event))
 	}
 	r.isBrokenOff = ctx.Err() != nil && (!r.isPosted || r.failure != "")
@@ -182,16 +182,16 @@ func (d *Dispatcher) try(ctx context.Context, f *flight, of bridge.WebhookDelive
 
 // settle takes what a try has come to.
 func (w *worker) settle(r result) {
-	f := r.flight
-	delete(w.flights, f)
-	if f.isProbe {
+	a := r.attempt
+	delete(w.underWay, a)
+	if a.isProbe {
 		w.outage.probing = false
 	}
-	q, it := f.queue, f.item
+	q, it := a.queue, a.item
 	if q == nil {
 		return // its event has left the log: the receiver is told of that
 	}
-	q.flying--
+	q.trying--
 	switch {
 	case r.isBrokenOff:
 		q.due = time.Now()
@@ -199,13 +199,13 @@ func (w *worker) settle(r result) {
 		w.saver.gone = w.saver.gone || bridge.CodeOf(r.err) == bridge.CodeNotFound
 		w.log.Error().Err(r.err).Msg("event to post not read; trying again")
 		w.hold(time.Now().Add(storeRetry))
-	case !r.isPosted && r.state != f.state:
+	case !r.isPosted && r.state != a.state:
 		w.compare(r.state)
 	case !r.isPosted:
 		it.dropped = true
 		w.leave(q, it)
 	default:
-		w.note(q, it, f, r.outcome)
+		w.note(q, it, a, r.outcome)
 	}
 	w.requeue(q)
 }
@@ -220,7 +220,7 @@ func (w *worker) hold(until time.Time) {
 // requeue schedules a queue for its next delivery, or forgets it.
 func (w *worker) requeue(q *queue) {
 	switch {
-	case q.flying > 0:
+	case q.trying > 0:
 	case q.isEmpty():
 		q.leave()
 		delete(w.queues, q.chat)
@@ -231,7 +231,7 @@ func (w *worker) requeue(q *queue) {
 }
 
 // note takes how a post went.
-func (w *worker) note(q *queue, it *item, f *flight, got outcome) {
+func (w *worker) note(q *queue, it *item, a *attempt, got outcome) {
 	now := time.Now()
 	w.enterTry(it, got, now)
 	if it.Status == bridge.WebhookPending {
@@ -250,13 +250,13 @@ func (w *worker) note(q *queue, it *item, f *flight, got outcome) {
 		// Without a time it may mean this event alone, which waits longer by itself.
 		w.hold(now.Add(max(got.retryAfter, backOff(1, longestPause))))
 	}
-	w.judge(q, f, got)
+	w.judge(q, a, got)
 }
 
 // judge notes what a post says of the receiver as a whole.
-func (w *worker) judge(q *queue, f *flight, got outcome) {
+func (w *worker) judge(q *queue, a *attempt, got outcome) {
 	if got.about == aboutReceiver {
-		if w.outage.fail(q.chat, f.began, f.isProbe, got.status == http.StatusGone) {
+		if w.outage.fail(q.chat, a.began, a.isProbe, got.status == http.StatusGone) {
 			w.log.Warn().Str("failure", got.failure).Msg("webhook's receiver is down: one event at a time is tried")
 		}
 		return

@@ -198,8 +198,59 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 			"editedAt":  nil, "deletedAt": nil, "status": "sent", "imported": false,
 		},
 	}
+	for _, m := range want {
+		for _, part := range []string{"location", "contacts", "interactive", "event", "groupInvite", "order", "product", "linkPreview", "expiresAt"} {
+			m[part] = nil
+		}
+		m["isForwarded"] = false
+	}
 	if diff := cmp.Diff(want, got.Messages); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The parts beside the text, each where it belongs.
+func TestHistory_ShowsEveryPart(t *testing.T) {
+	s := chatty(t)
+	at := bridge.At(noon)
+	place := bridge.Place{Latitude: 52.5, Longitude: 13.4, Name: "Gate", Address: "Platz 1", URL: "https://example.com/gate", IsLive: true}
+	shop := say(club, alan, "S", "", 12)
+	shop.IsForwarded, shop.Expiration = true, 3600
+	shop.Parts = bridge.Parts{
+		Location: &place,
+		Contacts: []bridge.SharedContact{{DisplayName: "Eve", Phones: []bridge.SharedPhone{{Number: "+44 7700 900123", JID: alan}, {Number: "112"}},
+			Emails: []string{"eve@example.com"}, Organization: "Shop", Title: "Owner", VCard: "BEGIN:VCARD"}},
+		Interactive: &bridge.Interactive{Kind: bridge.InteractiveButtons, Title: "T", Body: "B", Footer: "F",
+			Buttons: []bridge.Button{{ID: "1", Text: "yes", URL: "https://example.com", Phone: "112"}}, Selected: &bridge.Choice{ID: "1", Text: "yes"}},
+		Event:       &bridge.CalendarEvent{Name: "Fair", Description: "all day", Location: &place, StartAt: &at, Cancelled: true},
+		GroupInvite: &bridge.GroupInvite{JID: club, Name: "Club", Code: "abc", ExpiresAt: &at},
+		Order:       &bridge.ShopOrder{Title: "Shoes", ID: "7", SellerJID: alan, ItemCount: 2, Total: "12.50", Currency: "EUR", Status: "accepted"},
+		Product: &bridge.Product{Title: "Shoe", Description: "left", ID: "8", RetailerID: "sku", URL: "https://example.com/8",
+			Price: "6.25", SalePrice: "5.00", Currency: "EUR", SellerJID: alan},
+		LinkPreview: &bridge.LinkPreview{URL: "https://example.com", Title: "Example", Description: "of a page"},
+	}
+	s.know(shop)
+	var got struct{ Messages []map[string]any }
+	s.Get(clubHistory + "?limit=1").Want(http.StatusOK).Decode(&got)
+	wantPlace := map[string]any{"latitude": 52.5, "longitude": 13.4, "name": "Gate", "address": "Platz 1", "url": "https://example.com/gate", "isLive": true}
+	for field, want := range map[string]any{
+		"location": wantPlace,
+		"contacts": []any{map[string]any{"displayName": "Eve", "emails": []any{"eve@example.com"}, "organization": "Shop", "title": "Owner", "vcard": "BEGIN:VCARD",
+			"phones": []any{map[string]any{"number": "+44 7700 900123", "jid": string(alan)}, map[string]any{"number": "112", "jid": nil}}}},
+		"interactive": map[string]any{"kind": "buttons", "title": "T", "body": "B", "footer": "F", "selected": map[string]any{"id": "1", "text": "yes"},
+			"buttons": []any{map[string]any{"id": "1", "text": "yes", "url": "https://example.com", "phone": "112"}}},
+		"event":       map[string]any{"name": "Fair", "description": "all day", "location": wantPlace, "startAt": "2026-11-21T12:00:00.000Z", "endAt": nil, "cancelled": true},
+		"groupInvite": map[string]any{"jid": string(club), "name": "Club", "code": "abc", "expiresAt": "2026-11-21T12:00:00.000Z"},
+		"order":       map[string]any{"title": "Shoes", "id": "7", "sellerJid": string(alan), "itemCount": 2.0, "total": "12.50", "currency": "EUR", "status": "accepted"},
+		"product": map[string]any{"title": "Shoe", "description": "left", "id": "8", "retailerId": "sku", "url": "https://example.com/8",
+			"price": "6.25", "salePrice": "5.00", "currency": "EUR", "sellerJid": string(alan)},
+		"linkPreview": map[string]any{"url": "https://example.com", "title": "Example", "description": "of a page"},
+		"isForwarded": true,
+		"expiresAt":   "2026-11-21T13:12:00.000Z",
+	} {
+		if diff := cmp.Diff(want, got.Messages[0][field]); diff != "" {
+			t.Errorf("%s: %s", field, diff)
+		}
 	}
 }
 

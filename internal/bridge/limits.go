@@ -93,6 +93,7 @@ func (m *Message) Bound() {
 		context.bound()
 		m.ContextInfo = &context
 	}
+	m.Parts.bound()
 }
 
 func (c *ContextInfo) bound() {

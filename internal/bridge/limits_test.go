@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,6 +13,14 @@ import (
 func TestBounded_EveryLimit(t *testing.T) {
 	long := strings.Repeat("ä", 1<<17)
 	media := func(m Media) Message { return Message{Media: &m} }
+	parts := func(p Parts) Message { return Message{Parts: p} }
+	contacts := func(n int) []SharedContact {
+		list := make([]SharedContact, n)
+		for i := range list {
+			list[i].Phones, list[i].Emails = []SharedPhone{}, []string{}
+		}
+		return list
+	}
 	shown := func(m Media) Message {
 		if m.MimeType == "" {
 			m.MimeType = UnknownMIMEType
@@ -63,7 +72,23 @@ func TestBounded_EveryLimit(t *testing.T) {
 			GroupChange{Name: ptr(long[:2*maxName]), Topic: ptr(long[:2*maxTopic]), Joined: []Participant{{DisplayName: long[:2*maxName]}}}},
 		"edit": {Edit{New: Message{Content: long}, Otherwise: &Message{Content: long}},
 			Edit{New: Message{Content: long[:2*maxContent]}, Otherwise: &Message{Content: long[:2*maxContent]}}},
-		"new place":    {MediaMoved{DirectPath: "/" + long}, MediaMoved{}},
+		"new place": {MediaMoved{DirectPath: "/" + long}, MediaMoved{}},
+		"place":     {parts(Parts{Location: &Place{Latitude: math.NaN()}}), Message{}},
+		"place too far": {parts(Parts{Location: &Place{Longitude: math.Inf(1)}, Event: &CalendarEvent{Name: long, Location: &Place{Latitude: 91}}}),
+			parts(Parts{Event: &CalendarEvent{Name: long[:2*maxContent]}})},
+		"place's texts": {parts(Parts{Location: &Place{Latitude: -90, Longitude: 180, Name: long, Address: long, URL: long}}),
+			parts(Parts{Location: &Place{Latitude: -90, Longitude: 180, Name: long[:2*maxOption], Address: long[:2*maxTopic]}})},
+		"contacts": {parts(Parts{Contacts: make([]SharedContact, 1000)}), parts(Parts{Contacts: contacts(maxContacts)})},
+		"contact": {parts(Parts{Contacts: []SharedContact{{DisplayName: long, VCard: long, Phones: make([]SharedPhone, 100), Emails: []string{long}}}}),
+			parts(Parts{Contacts: []SharedContact{{DisplayName: long[:2*maxName], VCard: long[:2*maxContent], Phones: make([]SharedPhone, maxPhones), Emails: []string{long[:2*maxName]}}}})},
+		"buttons": {parts(Parts{Interactive: &Interactive{Body: long, Buttons: make([]Button, 1000), Selected: &Choice{ID: long}}}),
+			parts(Parts{Interactive: &Interactive{Body: long[:2*maxContent], Buttons: make([]Button, maxButtons), Selected: &Choice{ID: long[:2*maxID]}}})},
+		"button": {parts(Parts{Interactive: &Interactive{Buttons: []Button{{ID: long, Text: long, URL: long, Phone: long}}}}),
+			parts(Parts{Interactive: &Interactive{Buttons: []Button{{ID: long[:2*maxID], Text: long[:2*maxOption], Phone: long[:2*maxNumber]}}}})},
+		"invite":       {parts(Parts{GroupInvite: &GroupInvite{Name: long, Code: long}}), parts(Parts{GroupInvite: &GroupInvite{Name: long[:2*maxName], Code: long[:2*maxName]}})},
+		"order":        {parts(Parts{Order: &ShopOrder{Title: long, ItemCount: -1, Currency: long}}), parts(Parts{Order: &ShopOrder{Title: long[:2*maxOption], Currency: long[:2*maxNumber]}})},
+		"product":      {parts(Parts{Product: &Product{Description: long, URL: long}}), parts(Parts{Product: &Product{Description: long[:2*maxContent]}})},
+		"link preview": {parts(Parts{LinkPreview: &LinkPreview{URL: "https://\xff", Title: long}}), parts(Parts{LinkPreview: &LinkPreview{Title: long[:2*maxOption]}})},
 		"raw is whole": {Message{Raw: []byte(long)}, Message{Raw: []byte(long)}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,6 +44,9 @@ type Message struct {
 	Status      *Delivery         `json:"status"` // own messages only
 	// Imported marks a message that was taken over from the phone's history.
 	Imported bool `json:"imported"`
+	Parts
+	IsForwarded bool  `json:"isForwarded"`
+	ExpiresAt   *Time `json:"expiresAt"` // filled by the store when reading, from Expiration
 
 	// Raw is the whole marshalled waE2E.Message as it came or left, wrappers
 	// included: what quoting, forwarding, media and retries work from.

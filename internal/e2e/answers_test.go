@@ -45,6 +45,9 @@ func mention(p *simnet.Phone, token any) object {
 // recent stands in for every moment of the test itself.
 const recent = "a moment of this test"
 
+// afterTimer stands for the moment at which a message of the test disappears.
+const afterTimer = "chatTimer after a moment of this test"
+
 // moments are the fields that hold a moment in the API's form.
 var moments = map[string]bool{
 	"timestamp": true, "editedAt": true, "deletedAt": true, "lastMessageAt": true,
@@ -97,8 +100,12 @@ func (p *process) timeless(v any) any {
 		}
 	case object:
 		for name, value := range v {
-			if text, ok := value.(string); ok && moments[name] && p.isRecent(text) {
+			if text, ok := value.(string); ok && moments[name] && p.isRecent(text, 0) {
 				v[name] = recent
+				continue
+			}
+			if text, ok := value.(string); ok && name == "expiresAt" && p.isRecent(text, chatTimer*time.Second) {
+				v[name] = afterTimer
 				continue
 			}
 			v[name] = p.timeless(value)
@@ -107,9 +114,11 @@ func (p *process) timeless(v any) any {
 	return v
 }
 
-// isRecent checks the form, too: UTC with milliseconds.
-func (p *process) isRecent(text string) bool {
+// isRecent reports whether a moment lies so long after one of the test itself.
+// It checks the form, too: UTC with milliseconds.
+func (p *process) isRecent(text string, after time.Duration) bool {
 	at, err := time.Parse("2006-01-02T15:04:05.000Z", text)
+	at = at.Add(-after)
 	return err == nil && at.After(p.began.Add(-2*time.Second)) && at.Before(time.Now().Add(2*time.Second))
 }
 
@@ -130,7 +139,8 @@ func message(id simnet.MessageID, by *simnet.Phone, kind, content string, change
 	return with(object{
 		"msgId": id, "fromMe": false, "senderJid": by.PN().String(), "senderLid": by.LID().String(), "pushName": by.Name(),
 		"messageType": kind, "content": content, "contextInfo": nil, "timestamp": recent, "media": nil, "poll": nil,
-		"reactions": []any{}, "editedAt": nil, "deletedAt": nil, "status": nil, "imported": false,
+		"reactions": []any{}, "editedAt": nil, "deletedAt": nil, "status": nil, "location": nil, "contacts": nil, "interactive": nil, "event": nil,
+		"groupInvite": nil, "order": nil, "product": nil, "linkPreview": nil, "isForwarded": false, "expiresAt": nil, "imported": false,
 	}, changes...)
 }
 

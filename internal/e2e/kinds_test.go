@@ -70,8 +70,10 @@ func (c *conversation) texts() {
 	c.wrote(say(c, c.by, c.toMe, hail, simnet.Mentioning(c.meHere)), "extendedTextMessage", hail, object{
 		"contextInfo": refersTo(nil, nil, mention(c.me, "@"+c.meHere.User)),
 	})
-	c.wrote(say(c, c.by, c.toMe, "gone tomorrow", simnet.Ephemeral(chatTimer)), "extendedTextMessage", "gone tomorrow")
-	c.wrote(say(c, c.by, c.toMe, "a chain letter", simnet.Forwarded(5)), "extendedTextMessage", "a chain letter")
+	c.wrote(say(c, c.by, c.toMe, "gone tomorrow", simnet.Ephemeral(chatTimer)), "extendedTextMessage", "gone tomorrow", object{
+		"expiresAt": afterTimer,
+	})
+	c.wrote(say(c, c.by, c.toMe, "a chain letter", simnet.Forwarded(5)), "extendedTextMessage", "a chain letter", object{"isForwarded": true})
 }
 
 func (c *conversation) sends(m *waE2E.Message) simnet.MessageID {

@@ -42,7 +42,7 @@ func answersEach(t *testing.T, c *cast, conversations ...*conversation) {
 		})
 		chat.shows(ownMessage(id, chat.me, "extendedTextMessage", text, bridge.DeliveryDelivered, object{
 			"contextInfo": refersTo(quoted["msgId"], chat.by.PN().String(), mention(chat.by, "@"+chat.by.Number()), mention(chat.me, nil)),
-		}))
+		}, chat.timer()))
 		isAnswer(t, chat, id, quoted)
 		c.bridge.answers(chat.list(), history(chat.in, reversed(chat.shown)))
 	}
@@ -73,6 +73,15 @@ func isAnswer(t *testing.T, chat *conversation, id simnet.MessageID, quoted obje
 	}
 }
 
+// timer returns what the chat's timer does to the bridge's own messages: in
+// everyKind one of the two sides turns it on.
+func (c *conversation) timer() object {
+	if c.in.Server == bridge.ServerGroup {
+		return nil
+	}
+	return object{"expiresAt": afterTimer}
+}
+
 // answersElsewhere quotes a message of a group in a chat between two.
 func answersElsewhere(t *testing.T, c *cast, from, to *conversation) {
 	t.Helper()
@@ -82,7 +91,7 @@ func answersElsewhere(t *testing.T, c *cast, from, to *conversation) {
 	})
 	to.shows(ownMessage(id, to.me, "extendedTextMessage", "about what you wrote there", bridge.DeliveryDelivered, object{
 		"contextInfo": refersTo(quoted["msgId"], from.by.PN().String()),
-	}))
+	}, to.timer()))
 	got := must(to.by.ReceivedID(within(t), id))(t)
 	info := got.Message.Message.GetExtendedTextMessage().GetContextInfo()
 	if info.GetRemoteJID() != from.in.String() || info.GetStanzaID() != quoted["msgId"] {
@@ -126,7 +135,7 @@ func statusMovesOn(t *testing.T, c *cast, chat *conversation) {
 	if timer := theirs.Message.Message.GetExtendedTextMessage().GetContextInfo().GetExpiration(); timer != chatTimer {
 		t.Errorf("the message disappears after %d s, want %d", timer, chatTimer)
 	}
-	chat.shows(ownMessage(id, chat.me, "extendedTextMessage", "are you there?", bridge.DeliveryRead))
+	chat.shows(ownMessage(id, chat.me, "extendedTextMessage", "are you there?", bridge.DeliveryRead, chat.timer()))
 	b.answers(chat.list(), history(chat.in, reversed(chat.shown)))
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"time"
 
 	"bridged/internal/bridge"
 )
@@ -13,6 +14,22 @@ type details struct {
 	Context *contextDetails `json:"c,omitempty"`
 	Media   *mediaDetails   `json:"m,omitempty"`
 	Poll    *pollDetails    `json:"p,omitempty"`
+	Parts   *partsDetails   `json:"x,omitempty"`
+	// Forwarded and Expiration (seconds) are those of the message.
+	Forwarded  bool   `json:"f,omitempty"`
+	Expiration uint32 `json:"e,omitempty"`
+}
+
+// partsDetails is [bridge.Parts] without what is not there.
+type partsDetails struct {
+	Location    *bridge.Place          `json:"l,omitempty"`
+	Contacts    []bridge.SharedContact `json:"c,omitempty"`
+	Interactive *bridge.Interactive    `json:"i,omitempty"`
+	Event       *bridge.CalendarEvent  `json:"e,omitempty"`
+	GroupInvite *bridge.GroupInvite    `json:"g,omitempty"`
+	Order       *bridge.ShopOrder      `json:"o,omitempty"`
+	Product     *bridge.Product        `json:"p,omitempty"`
+	LinkPreview *bridge.LinkPreview    `json:"u,omitempty"`
 }
 
 type contextDetails struct {
@@ -44,7 +61,11 @@ type pollDetails struct {
 
 // packDetails returns the column for a message, nil when it has none of them.
 func packDetails(m bridge.Message) (any, error) {
-	var d details
+	d := details{Forwarded: m.IsForwarded, Expiration: m.Expiration}
+	if !m.Parts.IsZero() {
+		parts := partsDetails(m.Parts)
+		d.Parts = &parts
+	}
 	if c := m.ContextInfo; c != nil {
 		d.Context = &contextDetails{QuotedID: c.QuotedMsgID, QuotedSender: c.QuotedSenderJID, Mentioned: c.MentionedJID, MentionsAll: c.MentionsAll}
 	}
@@ -75,6 +96,10 @@ func (s *Store) unpack(column string, m *bridge.Message) error {
 	if err := json.Unmarshal([]byte(column), &d); err != nil {
 		return err
 	}
+	m.IsForwarded, m.ExpiresAt = d.Forwarded, expiry(*m, d.Expiration)
+	if d.Parts != nil {
+		m.Parts = bridge.Parts(*d.Parts)
+	}
 	if c := d.Context; c != nil {
 		mentions := s.mentions(c.Mentioned, m.Content)
 		m.ContextInfo = &bridge.ContextInfo{
@@ -99,6 +124,15 @@ func (s *Store) unpack(column string, m *bridge.Message) error {
 		}
 	}
 	return nil
+}
+
+// expiry returns when a message disappears, nil where it does not.
+func expiry(m bridge.Message, seconds uint32) *bridge.Time {
+	if seconds == 0 {
+		return nil
+	}
+	at := bridge.At(m.Timestamp.Add(time.Duration(seconds) * time.Second))
+	return &at
 }
 
 // tally counts one person's vote: hashes are the SHA-256 of the names chosen.

@@ -27,7 +27,7 @@ func TestMessage_ShowsEveryFieldThatWasSaved(t *testing.T) {
 	save(t, s, m, bridge.Identity{PN: alice, LID: aliceLID})
 
 	want := m
-	want.SenderLID, want.Reactions = aliceLID, []bridge.MessageReaction{}
+	want.SenderLID, want.Reactions, want.ExpiresAt = aliceLID, []bridge.MessageReaction{}, ptr(at(86401))
 	want.Media = ptr(*m.Media)
 	want.Media.DownloadURL = bridge.DownloadPath(club, "A1")
 	if diff := cmp.Diff(want, message(t, s, club, "A1")); diff != "" {

@@ -59,6 +59,8 @@ func (t *writeTx) applyEdit(ctx context.Context, m target, f bridge.Edit) error 
 		f.New = merged.message
 	}
 	keepQuote(before.Context, &f.New)
+	// An edit starts no new time, and what was forwarded stays so.
+	f.New.Expiration, f.New.IsForwarded = before.Expiration, before.Forwarded || f.New.IsForwarded
 	column, err := packDetails(f.New)
 	if err != nil {
 		return err

@@ -191,6 +191,7 @@ func describe(raw *waE2E.Message, s source, chat bridge.JID, id string, at bridg
 		MessageType: typeName(inner.msg), Content: textOf(inner.msg),
 		ContextInfo: contextOf(context), Media: mediaOf(inner.msg), Poll: pollOf(inner.msg),
 		Raw: encoded, ViewOnce: inner.viewOnce, Expiration: context.GetExpiration(),
+		IsForwarded: context.GetIsForwarded() || context.GetForwardingScore() > 0,
 	}
 	if s.fromMe {
 		sent := bridge.DeliverySent

@@ -1,0 +1,138 @@
+package bridge
+
+// Parts are what a message shows beside its text, each nil where it has none.
+// Texts are empty where the sender gave none.
+type Parts struct {
+	Location    *Place          `json:"location"`
+	Contacts    []SharedContact `json:"contacts"`
+	Interactive *Interactive    `json:"interactive"`
+	Event       *CalendarEvent  `json:"event"`
+	GroupInvite *GroupInvite    `json:"groupInvite"`
+	Order       *ShopOrder      `json:"order"`
+	Product     *Product        `json:"product"`
+	LinkPreview *LinkPreview    `json:"linkPreview"`
+}
+
+// IsZero reports whether there are none.
+func (p *Parts) IsZero() bool {
+	return p.Location == nil && len(p.Contacts) == 0 && p.Interactive == nil && p.Event == nil &&
+		p.GroupInvite == nil && p.Order == nil && p.Product == nil && p.LinkPreview == nil
+}
+
+// Place is a location in a message; IsLive marks one that moves.
+type Place struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+	Name      string  `json:"name"`
+	Address   string  `json:"address"`
+	URL       string  `json:"url"`
+	IsLive    bool    `json:"isLive"`
+}
+
+// SharedContact is a contact in a message, read from its vCard.
+type SharedContact struct {
+	DisplayName  string        `json:"displayName"`
+	Phones       []SharedPhone `json:"phones"`
+	Emails       []string      `json:"emails"`
+	Organization string        `json:"organization"`
+	Title        string        `json:"title"`
+	VCard        string        `json:"vcard"`
+}
+
+// SharedPhone is a number as the card writes it. JID is set where the card
+// names the number's account.
+type SharedPhone struct {
+	Number string `json:"number"`
+	JID    JID    `json:"jid"`
+}
+
+// InteractiveKind is the form of a message with choices.
+type InteractiveKind string
+
+// The forms in which businesses offer choices.
+const (
+	InteractiveButtons    InteractiveKind = "buttons"
+	InteractiveList       InteractiveKind = "list"
+	InteractiveTemplate   InteractiveKind = "template"
+	InteractiveFlow       InteractiveKind = "flow"
+	InteractiveCarousel   InteractiveKind = "carousel"
+	InteractiveShop       InteractiveKind = "shop"
+	InteractiveCollection InteractiveKind = "collection"
+)
+
+// Interactive is a message with choices, or, with Selected, the answer to one.
+type Interactive struct {
+	Kind     InteractiveKind `json:"kind"`
+	Title    string          `json:"title"`
+	Body     string          `json:"body"`
+	Footer   string          `json:"footer"`
+	Buttons  []Button        `json:"buttons"`
+	Selected *Choice         `json:"selected"`
+}
+
+// Button is one choice: a reply by its ID, an address to open or a number to
+// call.
+type Button struct {
+	ID    string `json:"id"`
+	Text  string `json:"text"`
+	URL   string `json:"url"`
+	Phone string `json:"phone"`
+}
+
+// Choice is what somebody chose.
+type Choice struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// CalendarEvent is an event that members of a chat can attend.
+type CalendarEvent struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Location    *Place `json:"location"`
+	StartAt     *Time  `json:"startAt"`
+	EndAt       *Time  `json:"endAt"`
+	Cancelled   bool   `json:"cancelled"`
+}
+
+// GroupInvite invites one person to a group. ExpiresAt is nil where it does
+// not say.
+type GroupInvite struct {
+	JID       JID    `json:"jid"`
+	Name      string `json:"name"`
+	Code      string `json:"code"`
+	ExpiresAt *Time  `json:"expiresAt"`
+}
+
+// ShopOrder is an order placed with a business, or its request for payment.
+// Total is a decimal number, such as "12.50".
+type ShopOrder struct {
+	Title     string `json:"title"`
+	ID        string `json:"id"`
+	SellerJID JID    `json:"sellerJid"`
+	ItemCount int    `json:"itemCount"`
+	Total     string `json:"total"`
+	Currency  string `json:"currency"`
+	Status    string `json:"status"`
+}
+
+// Product is an article of a business's catalog, or the catalog. Prices are
+// decimal numbers, such as "12.50".
+type Product struct {
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	ID          string `json:"id"`
+	RetailerID  string `json:"retailerId"`
+	URL         string `json:"url"`
+	Price       string `json:"price"`
+	SalePrice   string `json:"salePrice"`
+	Currency    string `json:"currency"`
+	SellerJID   JID    `json:"sellerJid"`
+}
+
+// LinkPreview is what a message shows of an address in its text.
+type LinkPreview struct {
+	URL         string `json:"url"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+}

@@ -52,7 +52,7 @@ func (s *server) phoneToPair(asked string) (string, error) {
 	if err != nil {
 		return "", bridge.Invalid("phone %v", err)
 	}
-	if s.phone != "" && phone != s.phone {
+	if s.phone != "" && !bridge.SamePhone(phone, s.phone) {
 		return "", bridge.Invalid("phone differs from PHONE_NUMBER, the only account that may pair")
 	}
 	return phone, nil

@@ -113,6 +113,15 @@ type ChatTimer struct {
 // for good: another owner is refused with [CodeOtherAccount].
 type Owner struct{ PN, LID JID }
 
+// SameAccount reports whether two owners are one account: a LID or a number is
+// equal, in whichever spelling.
+func (o Owner) SameAccount(other Owner) bool {
+	if o.LID != "" && o.LID == other.LID {
+		return true
+	}
+	return o.PN != "" && other.PN != "" && SamePhone(o.PN.User(), other.PN.User())
+}
+
 // MediaMoved is the new place of a file that the phone uploaded again.
 type MediaMoved struct {
 	Chat       JID

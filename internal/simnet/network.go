@@ -68,17 +68,21 @@ type Network struct {
 	mu       sync.Mutex
 	byNumber map[string]*account
 	byLID    map[string]*account
-	groups   map[string]*group
-	conns    map[*conn]struct{}
-	pairings map[string]*pairing
-	phones   []*Phone
-	refusal  *refusal
-	iqFaults []*iqFault
-	unknown  map[string]int
-	sequence int
-	closed   bool
-	changed  chan struct{}
-	waiters  int
+	dialled  map[string]*account // by other spellings of their numbers
+	lookUps  map[string]int      // by number
+	// noAccount is how a pairing code is refused for a number without an account.
+	noAccount answer
+	groups    map[string]*group
+	conns     map[*conn]struct{}
+	pairings  map[string]*pairing
+	phones    []*Phone
+	refusal   *refusal
+	iqFaults  []*iqFault
+	unknown   map[string]int
+	sequence  int
+	closed    bool
+	changed   chan struct{}
+	waiters   int
 }
 
 // New starts a network on the loopback interface. It runs until Close, also if ctx ends before.
@@ -104,7 +108,7 @@ func New(ctx context.Context, opts Options) (*Network, error) {
 		opts: opts, log: opts.Log, listener: newGate(listener), tls: tls, noise: identity,
 		byNumber: make(map[string]*account), byLID: make(map[string]*account), groups: make(map[string]*group),
 		conns: make(map[*conn]struct{}), pairings: make(map[string]*pairing), unknown: make(map[string]int),
-		changed: make(chan struct{}),
+		changed: make(chan struct{}), dialled: make(map[string]*account), lookUps: make(map[string]int), noAccount: itemNotFound,
 	}
 	n.ctx, n.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	n.cdn = newCDN(n)

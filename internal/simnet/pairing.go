@@ -179,8 +179,7 @@ func (n *Network) helloByCode(p *pairing, request *Node) answer {
 		return badRequest
 	}
 	if n.byNumber[number] == nil {
-		// A guess: the real server's answer for a number that has no account is not known here.
-		return itemNotFound
+		return n.noAccount
 	}
 	// A second request on the same connection makes the first code worthless.
 	n.sequence++

@@ -22,6 +22,9 @@ import (
 type PhoneOptions struct {
 	// Number is the phone number, in international digits; a leading + and spaces are allowed.
 	Number string
+	// Dialled are other spellings of the number, under which the network finds the account when it is asked who has a number. It names
+	// the account by Number alone, and links devices under that alone.
+	Dialled []string
 	// Name is the push name that others see.
 	Name string
 	// Business makes it a business account, whose Name is a verified one.
@@ -98,6 +101,7 @@ func (n *Network) NewPhone(ctx context.Context, opts PhoneOptions) (*Phone, erro
 	if err != nil {
 		return nil, err
 	}
+	n.alsoDialled(a, opts.Dialled)
 	p := &Phone{
 		net: n, account: a, memory: newMemory(), identity: keys.NewKeyPair(), passkey: passkey, inbox: newInbox(),
 		options: opts, needPasskey: opts.PasskeyRequired, cut: make(chan struct{}, 1),

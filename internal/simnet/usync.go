@@ -20,7 +20,7 @@ func (n *Network) answerUsync(asking *Device, node *Node) answer {
 	var users []Node
 	for _, user := range list.GetChildren() {
 		if contact, byNumber := child(&user, "contact"); byNumber {
-			users = append(users, n.contactNode(query, string(bytesOf(*contact))))
+			users = append(users, n.contactNode(asking, query, string(bytesOf(*contact))))
 			continue
 		}
 		jid := jidOf(&user, "jid")
@@ -61,9 +61,9 @@ func (n *Network) userNode(query *Node, asked types.JID, a *account) Node {
 }
 
 // contactNode returns the answer whether a number is on the network. With addressing_mode "lid" it names the user by LID.
-func (n *Network) contactNode(query *Node, asked string) Node {
+func (n *Network) contactNode(asking *Device, query *Node, asked string) Node {
 	number, _, _ := strings.Cut(asked, "@")
-	a := n.byNumber[digits(number)]
+	a := n.lookUp(asking, digits(number))
 	out := Node{Tag: "user", Attrs: attrs{}}
 	answer := Node{Tag: "contact", Attrs: attrs{"type": "out"}, Content: []byte(asked)}
 	if a == nil {

@@ -204,6 +204,27 @@ func TestOwner_IsOneAccountForGood(t *testing.T) {
 	}
 }
 
+// TestOwner_IsTheSameByLIDOrSpelling: an account that WhatsApp names by the other
+// spelling of its number, or by a new number with the LID that is known, is the same.
+func TestOwner_IsTheSameByLIDOrSpelling(t *testing.T) {
+	ctx := context.Background()
+	short, long := bridge.PhoneJID("553187654321"), bridge.PhoneJID("5531987654321")
+	for name, later := range map[string]bridge.Owner{"spelling": {PN: long}, "number": {PN: bob, LID: meLID}} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			save(t, s, bridge.Owner{PN: short, LID: meLID}, says(short, short, "S1", 1, "note to self"))
+			save(t, s, later)
+			if got, _, err := s.OwnerOf(ctx); got != (bridge.Owner{PN: later.PN, LID: meLID}) || err != nil {
+				t.Errorf("owner: %+v, %v", got, err)
+			}
+			if m, err := s.Message(ctx, short, "S1"); err != nil || m.Content != "note to self" {
+				t.Errorf("an earlier message: %+v, %v", m, err)
+			}
+			wantCode(t, s.Save(ctx, bridge.Owner{PN: bridge.PhoneJID("5531987654322"), LID: bobLID}), bridge.CodeOtherAccount)
+		})
+	}
+}
+
 // checkCounts compares what is kept on chats with the messages themselves.
 func checkCounts(t *testing.T, s *Store) {
 	t.Helper()

@@ -84,7 +84,7 @@ func (t *writeTx) saveOwner(ctx context.Context, f bridge.Owner) error {
 	if err != nil {
 		return err
 	}
-	if known && !sameOwner(stored, f) {
+	if known && !stored.SameAccount(f) {
 		return bridge.Fail(bridge.CodeOtherAccount,
 			"this store holds the messages of another account (%s): pair that account again, "+
 				"or choose another data directory", stored.PN.Redacted())
@@ -111,13 +111,6 @@ func (t *writeTx) saveOwnerSetting(ctx context.Context, name string, jid bridge.
 		return nil
 	}
 	return t.setSetting(ctx, name, string(jid))
-}
-
-func sameOwner(a, b bridge.Owner) bool {
-	if a.PN != "" && b.PN != "" {
-		return a.PN == b.PN
-	}
-	return a.LID != "" && a.LID == b.LID
 }
 
 // readNumber returns the setting as a number, 0 when it was never set.

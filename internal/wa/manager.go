@@ -68,6 +68,7 @@ type Manager struct {
 	groups   *groupFetcher
 	pairMu   sync.Mutex // serialises requests for pairing codes
 	reupload reuploads
+	numbers  numbers
 	traffic  traffic
 	phone    phone
 	timelock timelock

@@ -201,17 +201,38 @@ func (m *Manager) refusal(ctx context.Context, phone string) error {
 	if err := m.opts.Watch.Check(); err != nil {
 		return err // the new session would be lost
 	}
-	if m.opts.PhoneNumber != "" && phone != m.opts.PhoneNumber {
+	if m.opts.PhoneNumber != "" && !m.sameAccount(ctx, bridge.Owner{PN: bridge.PhoneJID(m.opts.PhoneNumber)}, phone) {
 		return bridge.Fail(bridge.CodeOtherAccount, "this bridge is configured (PHONE_NUMBER) for another account: scan with that account's phone, or change PHONE_NUMBER and restart")
 	}
 	owner, known, err := m.store.OwnerOf(ctx)
 	if err != nil {
 		return err
 	}
-	if known && owner.PN.User() != phone {
+	if known && !m.sameAccount(ctx, owner, phone) {
 		return bridge.Fail(bridge.CodeOtherAccount, "the stored messages belong to another account: pair that account, or start with an empty DATA_DIR")
 	}
 	return nil
+}
+
+// sameAccount reports whether a number is that of an account, as it is dialled or
+// as WhatsApp knows it. A number that was changed is the account's too, where an
+// earlier session has left the LIDs of both.
+func (m *Manager) sameAccount(ctx context.Context, account bridge.Owner, phone string) bool {
+	other := bridge.Owner{PN: bridge.PhoneJID(phone)}
+	if account.LID == "" {
+		account.LID = m.lidOf(ctx, account.PN)
+	}
+	other.LID = m.lidOf(ctx, other.PN)
+	return account.SameAccount(other)
+}
+
+// lidOf returns the LID of a number where the session database knows it.
+func (m *Manager) lidOf(ctx context.Context, pn bridge.JID) bridge.JID {
+	lid, err := m.container.LIDMap.GetLIDForPN(ctx, toWA(pn))
+	if err != nil {
+		m.log.Warn().Err(err).Msg("LID of a number not read")
+	}
+	return toBridge(lid)
 }
 
 func (m *Manager) pairErrorSentence(e *events.PairError) string {

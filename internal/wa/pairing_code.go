@@ -1,6 +1,7 @@
 package wa
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -56,7 +57,8 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 	}, nil
 }
 
-// askCode asks on an unpaired socket that is young enough.
+// askCode asks on an unpaired socket that is young enough. Where the network
+// refuses the number as dialled, it asks for the other spelling.
 func (m *Manager) askCode(ctx context.Context, phone string) (*pairing, string, error) {
 	p, err := m.freshPairing(ctx)
 	if err != nil {
@@ -64,8 +66,23 @@ func (m *Manager) askCode(ctx context.Context, phone string) (*pairing, string, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, pairingWait)
 	defer cancel()
-	code, err := p.l.cli.PairPhone(ctx, phone, true, whatsmeow.PairClientChrome, pairingClient)
-	return p, code, err
+	for _, form := range append([]string{phone}, bridge.PhoneAliases(phone)...) {
+		code, formErr := p.l.cli.PairPhone(ctx, form, true, whatsmeow.PairClientChrome, pairingClient)
+		if formErr == nil {
+			return p, code, nil
+		}
+		err = cmp.Or(err, formErr) // that of the number as dialled
+		if !isNumberRefused(formErr) {
+			break
+		}
+	}
+	return p, "", err
+}
+
+// isNumberRefused reports whether the network makes no pairing code for a number.
+func isNumberRefused(err error) bool {
+	var iq *whatsmeow.IQError
+	return errors.As(err, &iq) && (iq.Code == 400 || iq.Code == 404)
 }
 
 func pairPhoneError(err error) error {
@@ -80,7 +97,7 @@ func pairPhoneError(err error) error {
 		return bridge.Invalid("the phone number must begin with the country code, not with 0").Because(err)
 	case errors.As(err, &iq) && iq.Code == 429:
 		return &bridge.Error{Code: bridge.CodeRateLimited, Msg: "the network refuses more pairing codes for now: wait some minutes", Err: err, RetryAfter: 5 * time.Minute}
-	case errors.As(err, &iq) && (iq.Code == 400 || iq.Code == 404):
+	case isNumberRefused(err):
 		return bridge.Invalid("the network refuses a pairing code for this phone number: is it the account's number, in E.164 digits?").Because(err)
 	}
 	return bridge.NotConnected("the network did not give a pairing code: try again in a moment").Because(err)

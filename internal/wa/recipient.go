@@ -39,31 +39,21 @@ func (l *link) inGroup(ctx context.Context, jid bridge.JID) error {
 	return nil
 }
 
-// numberExists returns the number that the network knows the person by: in
-// some countries it differs from the one that people dial (Brazil, Mexico,
-// Argentina), and it is the one that the chat belongs to.
+// numberExists returns the number that the network knows the person by.
 func (l *link) numberExists(ctx context.Context, to types.JID) (types.JID, error) {
 	if lid, err := l.stores.lids.GetLIDForPN(ctx, to); err != nil {
 		return to, err
 	} else if !lid.IsEmpty() {
 		return to, nil
 	}
-	answers, err := l.cli.IsOnWhatsApp(ctx, []string{"+" + to.User})
-	if err != nil {
+	known, err := l.lookUp(ctx, to.User)
+	switch {
+	case err != nil:
 		return to, l.m.refusalOf(err, toBridge(to))
+	case known.IsEmpty():
+		return to, notOnNetwork()
 	}
-	for _, answer := range answers {
-		switch {
-		case !answer.IsIn:
-		case answer.PhoneNumber.Server == types.DefaultUserServer:
-			return answer.PhoneNumber.ToNonAD(), nil
-		case !answer.JID.IsEmpty():
-			return answer.JID.ToNonAD(), nil
-		default:
-			return to, nil
-		}
-	}
-	return to, notOnNetwork()
+	return known, nil
 }
 
 func (l *link) lidExists(ctx context.Context, to types.JID) error {

@@ -128,7 +128,8 @@ func (s *session) foreign(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the owner of the store: %w", err)
 	}
-	if !known || owner.PN.User() == s.device.User {
+	pn, lid := s.m.own()
+	if !known || owner.SameAccount(bridge.Owner{PN: pn, LID: lid}) {
 		return "", nil
 	}
 	return "the session is of another account than the stored messages: restore the session that belongs to them, or log out and pair that account", nil

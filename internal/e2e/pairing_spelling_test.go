@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// TestPairing_NumbersWithTwoSpellings: in some countries WhatsApp knows an account by
+// another spelling of its number than the one that people dial, and refuses a pairing
+// code for that. PHONE_NUMBER as dialled pairs all the same, by code and by QR code,
+// and the account is shown by its own name.
+func TestPairing_NumbersWithTwoSpellings(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		number, dialled string
+		refusal         int
+	}{
+		"Brazil without the ninth digit": {"553187654321", "5531987654321", 404},
+		"Brazil with the ninth digit":    {"5511987654321", "551187654321", 400},
+		"Mexico":                         {"5215512345678", "525512345678", 404},
+		"Argentina":                      {"5491123456789", "541123456789", 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newNetwork(t)
+			n.RefuseNumbers(c.refusal, "refused")
+			owner := newPhone(t, n, simnet.PhoneOptions{Number: c.number, Name: "Olga"})
+			b := startBridge(t, n, "PHONE_NUMBER="+c.dialled)
+			refused(t, b.Post("/api/auth/pair", object{"phone": "4915112345678"}), http.StatusBadRequest, bridge.CodeInvalid, "PHONE_NUMBER")
+			pairs := func(body any) {
+				t.Helper()
+				var code bridge.PairingCode
+				b.Post("/api/auth/pair", body).Want(http.StatusOK).Decode(&code)
+				must(owner.EnterPairingCode(within(t), code.Code))(t)
+				status := b.becomes(bridge.StateOpen)
+				if status.LastError != nil || status.User == nil || status.User.Phone != c.number {
+					t.Errorf("paired as %+v, lastError %v", status.User, status.LastError)
+				}
+			}
+			pairs(nil)
+			b.restart() // the store is this account's
+			b.becomes(bridge.StateOpen)
+			b.Post("/api/auth/logout", nil, "X-Confirm-Wipe", "yes").Want(http.StatusOK)
+			b.becomes(bridge.StateNeedsPair)
+			pairs(object{"phone": c.number})
+			b.Post("/api/auth/logout", nil, "X-Confirm-Wipe", "yes").Want(http.StatusOK)
+			must(owner.ScanQR(within(t), b.qr()))(t)
+			b.becomes(bridge.StateOpen)
+		})
+	}
+}
+
+// TestPairing_NumberNobodyHas: the sentence is about the number as it was given.
+func TestPairing_NumberNobodyHas(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	b := startBridge(t, n)
+	for _, number := range []string{"5531987654321", "491510000009"} {
+		refused(t, b.Post("/api/auth/pair", object{"phone": number}), http.StatusBadRequest, bridge.CodeInvalid, "is it the account's number")
+	}
+}

@@ -1,0 +1,38 @@
+package simnet
+
+// alsoDialled enters other spellings of an account's number.
+func (n *Network) alsoDialled(a *account, spellings []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, spelling := range spellings {
+		n.dialled[digits(spelling)] = a
+	}
+}
+
+// lookUp returns the account that is reached by dialling a number, nil if there is none, and counts the query of a companion. The
+// caller holds mu.
+func (n *Network) lookUp(asking *Device, number string) *account {
+	if asking.number != 0 {
+		n.lookUps[number]++
+	}
+	if a := n.byNumber[number]; a != nil {
+		return a
+	}
+	return n.dialled[number]
+}
+
+// LookUps returns how often companions have asked whether a number is on the network. Asking about many is what accounts are
+// banned for.
+func (n *Network) LookUps(number string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.lookUps[digits(number)]
+}
+
+// RefuseNumbers sets the error with which a pairing code is refused for a number that is no account's, by default 404. What the real
+// server answers is not known here; 400 and 404 are reported.
+func (n *Network) RefuseNumbers(code int, text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.noAccount = refuse(code, text)
+}

@@ -1,0 +1,130 @@
+package wa
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+	"golang.org/x/sync/singleflight"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// numberLife is how long the network's answer about a number is kept. Asking about
+	// many numbers is what accounts are banned for.
+	numberLife = 24 * time.Hour
+	maxNumbers = 10_000
+)
+
+// numbers keeps what the network has said about numbers, so that it is asked about each
+// once a day. Those of people with a LID need it no more: the session keeps them.
+type numbers struct {
+	asking  singleflight.Group
+	mu      sync.Mutex
+	answers map[string]numberAnswer // guarded by mu
+}
+
+// numberAnswer is one answer of the network.
+type numberAnswer struct {
+	jid types.JID // empty where nobody on the network has the number
+	at  time.Time
+}
+
+// get returns the answer about a number, if it is not too old.
+func (n *numbers) get(number string, now time.Time) (jid types.JID, known bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	answer, known := n.answers[number]
+	if !known || now.Sub(answer.at) >= numberLife {
+		return types.EmptyJID, false
+	}
+	return answer.jid, true
+}
+
+// put keeps an answer. It makes room by forgetting those that are too old, or else any.
+func (n *numbers) put(number string, jid types.JID, now time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.answers == nil {
+		n.answers = map[string]numberAnswer{}
+	}
+	if _, known := n.answers[number]; !known && len(n.answers) >= maxNumbers {
+		n.makeRoom(now)
+	}
+	n.answers[number] = numberAnswer{jid, now}
+}
+
+// makeRoom forgets answers. The caller holds mu.
+func (n *numbers) makeRoom(now time.Time) {
+	for number, answer := range n.answers {
+		if now.Sub(answer.at) >= numberLife {
+			delete(n.answers, number)
+		}
+	}
+	for number := range n.answers {
+		if len(n.answers) < maxNumbers {
+			break
+		}
+		delete(n.answers, number)
+	}
+}
+
+// lookUp returns the JID of whoever has a number, empty if nobody on the network has.
+// However many wait for the answer, it is asked for once.
+func (l *link) lookUp(ctx context.Context, number string) (types.JID, error) {
+	if jid, known := l.m.numbers.get(number, time.Now()); known {
+		return jid, nil
+	}
+	answered := l.m.numbers.asking.DoChan(number, func() (any, error) {
+		ctx, cancel := context.WithTimeout(l.ctx, sendBudget)
+		defer cancel()
+		jid, err := l.findNumber(ctx, number)
+		if err == nil {
+			l.m.numbers.put(number, jid, time.Now())
+		}
+		return jid, err
+	})
+	select {
+	case answer := <-answered:
+		jid, _ := answer.Val.(types.JID)
+		return jid, answer.Err
+	case <-ctx.Done():
+		return types.EmptyJID, ctx.Err()
+	}
+}
+
+// findNumber asks the network for a number as it is dialled, and only if nobody has it
+// for its other spellings: they might be another's in a numbering plan of tomorrow.
+func (l *link) findNumber(ctx context.Context, number string) (types.JID, error) {
+	jid, err := l.askNumbers(ctx, number)
+	if aliases := bridge.PhoneAliases(number); err == nil && jid.IsEmpty() && len(aliases) > 0 {
+		return l.askNumbers(ctx, aliases...)
+	}
+	return jid, err
+}
+
+// askNumbers returns the JID of the first who has one of the numbers. It is the one by
+// which the network knows the person, and to which the chat belongs: in some countries
+// its number differs from the one that people dial.
+func (l *link) askNumbers(ctx context.Context, numbers ...string) (types.JID, error) {
+	asked := make([]string, len(numbers))
+	for i, number := range numbers {
+		asked[i] = "+" + number
+	}
+	answers, err := l.cli.IsOnWhatsApp(ctx, asked)
+	if err != nil {
+		return types.EmptyJID, err
+	}
+	for _, answer := range answers {
+		switch {
+		case !answer.IsIn:
+		case answer.PhoneNumber.Server == types.DefaultUserServer:
+			return answer.PhoneNumber.ToNonAD(), nil
+		default:
+			return answer.JID.ToNonAD(), nil
+		}
+	}
+	return types.EmptyJID, nil
+}

@@ -25,6 +25,8 @@ func (s *server) routes() chi.Router {
 		r.Get("/openapi.json", s.handle(s.getDocumentAsJSON))
 	}
 
+	r.Get("/api/stats", s.handle(s.getStats))
+
 	// Pairing
 	r.Get("/api/auth/status", s.handle(s.getStatus))
 	r.Post("/api/auth/pair", s.handle(s.requestPairingCode))

@@ -86,7 +86,7 @@ type Options struct {
 	// hold up a shutdown; nil never ends.
 	Streams context.Context
 
-	// Build is shown in the metrics.
+	// Build is shown in the metrics and in /api/stats.
 	Build Build
 
 	// Connections are shown in /metrics; nil shows none.
@@ -110,6 +110,8 @@ type server struct {
 	enableSend bool
 	phone      string
 	pages      bool
+	build      Build
+	started    bridge.Time
 	lifetime   context.Context
 	streams    context.Context
 	sendTime   time.Duration // how long a send may take in all
@@ -143,6 +145,8 @@ func New(o Options) http.Handler {
 		enableSend: o.EnableSend,
 		phone:      o.PhoneNumber,
 		pages:      !o.WithoutPages,
+		build:      o.Build,
+		started:    bridge.At(o.Now()),
 		lifetime:   o.Lifetime,
 		streams:    o.Streams,
 

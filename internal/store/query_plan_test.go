@@ -155,3 +155,9 @@ func TestPlans_OfLookUpsAreCheap(t *testing.T) {
 		wantCheap(t, s, query, args)
 	}
 }
+
+// The chats that have new messages are found in the index of the list, and
+// their messages by time.
+func TestPlans_OfCountsAreCheap(t *testing.T) {
+	wantCheap(t, newStore(t), countQuery, []any{1, -1})
+}

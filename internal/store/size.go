@@ -24,15 +24,21 @@ func (s *Store) Size(ctx context.Context) (Size, error) {
 	if err != nil {
 		return Size{}, fmt.Errorf("measure the store: %w", err)
 	}
+	size.Bytes, err = s.FileSize()
+	return size, err
+}
+
+// FileSize returns the bytes of the database's files.
+func (s *Store) FileSize() (bytes int64, err error) {
 	for _, suffix := range []string{"", "-wal"} {
 		info, err := os.Stat(s.path + suffix)
 		if errors.Is(err, fs.ErrNotExist) && suffix != "" {
 			continue
 		}
 		if err != nil {
-			return Size{}, fmt.Errorf("measure the store: %w", err)
+			return 0, fmt.Errorf("measure the store: %w", err)
 		}
-		size.Bytes += info.Size()
+		bytes += info.Size()
 	}
-	return size, nil
+	return bytes, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"bridged/internal/api"
 	"bridged/internal/client"
+	"bridged/internal/console"
 	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/wa"
@@ -36,6 +37,7 @@ type app struct {
 	preparer *media.Preparer
 	webhooks *webhook.Dispatcher
 	server   *http.Server
+	console  *console.Console // nil where it is switched off
 	client   *client.Client
 
 	lifetime   context.Context // of sends that outlive their callers
@@ -81,13 +83,19 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error
 	if a.webhooks, err = openWebhooks(ctx, c, a.store, log); err != nil {
 		return nil, err
 	}
+	connections := api.NewConnections(c.MaxConnections)
+	router := a.handler(c, connections)
+	if a.console, err = a.openConsole(c, router); err != nil {
+		return nil, err
+	}
 	listener, err := listen(c.ListenAddr)
 	if err != nil {
 		return nil, err
 	}
+	a.server = api.NewServer(a.lifetime, withConsole(router, a.console), connections, log)
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
 	greet(log, c, listener.Addr())
-	a.run(ctx, listener, c)
+	a.run(ctx, connections.Listen(listener), c)
 	return a, nil
 }
 
@@ -135,8 +143,6 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config) {
 	a.disconnect = disconnect
 	posting, endPosting := context.WithCancel(context.WithoutCancel(ctx))
 	a.endPosting = endPosting
-	connections := api.NewConnections(c.MaxConnections)
-	a.server = api.NewServer(a.lifetime, a.handler(c, connections), connections, a.log)
 	a.background.Go(func() { keepHouse(a.lifetime, chores(c, a.store), a.log) })
 	a.background.Go(func() { newEventLimits(c, a.store, a.log).keep(a.lifetime) })
 	a.background.Go(func() { removeErased(a.lifetime, a.store, a.files, a.log) })
@@ -152,7 +158,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config) {
 		}
 	}()
 	go func() {
-		if err := a.server.Serve(connections.Listen(listener)); !errors.Is(err, http.ErrServerClosed) {
+		if err := a.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- err
 		}
 	}()

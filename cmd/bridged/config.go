@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ type config struct {
 	NetworkFile     string        `env:"WA_NETWORK_FILE"`
 	ProxyURL        string        `env:"PROXY_URL"`
 	Console         bool          `env:"CONSOLE" envDefault:"true"`
+	PublicURL       string        `env:"PUBLIC_URL"`
 
 	// The log of events, and where it is posted to.
 	EventsMaxAge      time.Duration `env:"EVENTS_MAX_AGE" envDefault:"30d"`
@@ -54,6 +56,7 @@ type config struct {
 	webhooks   []webhook.Configured
 	hookAllow  []netip.Prefix
 	level      zerolog.Level
+	publicURLs []*url.URL
 	misspelt   []misspelling
 }
 

@@ -42,6 +42,7 @@ func (c *config) check(faults *configFaults) {
 	c.checkNetwork(faults)
 	c.checkFetchAllow(faults)
 	c.checkEvents(faults)
+	c.checkPublicURL(faults)
 }
 
 func (c *config) checkPhoneNumber(faults *configFaults) {

@@ -166,3 +166,28 @@ func parseSize(s string) (byteSize, error) {
 	}
 	return 0, orMeant("a number of bytes, such as 104857600, or a size such as 100MB, 1GB or 512MiB", plainNumber(s))
 }
+
+// String returns the size with the largest unit that it is a multiple of.
+func (b byteSize) String() string {
+	for _, unit := range []string{"GiB", "MiB", "KiB"} {
+		if size := byteSize(sizeUnits[strings.ToLower(unit)]); b != 0 && b%size == 0 {
+			return strconv.FormatInt(int64(b/size), 10) + unit
+		}
+	}
+	return strconv.FormatInt(int64(b), 10)
+}
+
+// durationText returns a duration as people write it: 30d, 60s.
+func durationText(d time.Duration) string {
+	if d != 0 && d%day == 0 {
+		return strconv.Itoa(int(d/day)) + "d"
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -47,7 +47,7 @@ func Run(ctx context.Context, start Start, environ []string, stdout, stderr io.W
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
 	fmt.Fprintln(stderr, "Setting up the simulated network …")
-	d := &demo{network: network, api: server.Client()}
+	d := &demo{network: network, api: server.Client(), loginLink: server.LoginLink}
 	if err := d.setUp(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -116,6 +116,8 @@ type demo struct {
 	hike    simnet.JID
 	family  simnet.JID
 	picture string // the path of its download
+
+	loginLink func() string // an address that logs in to the console once
 }
 
 // setUp pairs the account through the bridge's own API and plays the

@@ -21,7 +21,7 @@ minute. Nothing leaves this machine.
 
   address  %s
   token    %s
-
+%s
 The account's status and chats:
   %s
   %s
@@ -40,7 +40,7 @@ Write to Sofia, and read her answer a moment later:
     -d '{"jid": "%s", "text": "Hola Sofía!"}' '%s/api/messages/send'
   %s
 `,
-		d.api.BaseURL(), d.api.Token(),
+		d.api.BaseURL(), d.api.Token(), d.consoleLine(),
 		get("/api/auth/status"), get("/api/chats"),
 		get("/api/messages/individual/"+friend.Escaped()+"?limit=20"),
 		get("/api/groups/"+hike.Escaped()),
@@ -53,4 +53,13 @@ Write to Sofia, and read her answer a moment later:
 		fmt.Fprintf(w, "\nDownload a picture:\n  %s -o picture.png\n", get(d.picture))
 	}
 	fmt.Fprint(w, "\nCtrl-C ends the demo and leaves nothing behind.\n")
+}
+
+// consoleLine returns what leads into the console.
+func (d *demo) consoleLine() string {
+	link := d.loginLink()
+	if link == "" {
+		return ""
+	}
+	return fmt.Sprintf("\nThe console, in a browser (this link logs in once, the token always):\n  %s\n", link)
 }

@@ -11,6 +11,9 @@ import (
 type Bridge interface {
 	// Client returns a client of its API, as it is reached from this machine.
 	Client() *client.Client
+	// LoginLink returns an address that logs in to the console once; empty where
+	// there is no console.
+	LoginLink() string
 	// Wait waits until ctx ends or a part of the bridge fails.
 	Wait(ctx context.Context) error
 	// Stop ends it in order.

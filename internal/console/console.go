@@ -1,0 +1,96 @@
+// Package console is the web console: pages for the person who sets a bridge
+// up, and for the one who asks whether a message arrived.
+//
+// It is a client of the API. Pages are built from what the routes answer,
+// through the router in the same process, with the token that the visitor has
+// logged in with; the console knows neither the store nor the account. Every
+// page can be read without its script, which makes it live and quicker to use.
+//
+// [New] returns the handler of everything below the paths that [Serves] names.
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/client"
+)
+
+// Options configures [New].
+type Options struct {
+	// API is the router that the pages are built from.
+	API http.Handler
+	// Token is what one logs in with, and what is sent to the API then.
+	Token string
+	// EnableSend shows what sends; the API refuses it otherwise.
+	EnableSend bool
+	// PhoneNumber is the only account that may pair, in E.164 digits; empty
+	// where whoever pairs names it.
+	PhoneNumber string
+	// PublicURLs are the addresses at which a reverse proxy shows the console.
+	PublicURLs []*url.URL
+	// Settings is what the settings page shows, without secrets.
+	Settings []Setting
+	// Version and Library are shown on the settings page.
+	Version, Library string
+	// Streams ends streams of events; nil never ends.
+	Streams context.Context
+	Log     zerolog.Logger
+	// Now is the clock; nil is the real one.
+	Now func() time.Time
+}
+
+// Setting is one variable of the configuration as it is in force.
+type Setting struct {
+	Name      string
+	Value     string
+	IsDefault bool
+}
+
+// Console serves the pages. It may be used by many goroutines.
+type Console struct {
+	options  Options
+	api      *client.Client
+	sessions *sessions
+	tries    *throttle
+	views    *views
+	handler  http.Handler
+	now      func() time.Time
+}
+
+// New returns the console. It fails where its own templates cannot be read.
+func New(o Options) (*Console, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Streams == nil {
+		o.Streams = context.Background()
+	}
+	views, err := newViews()
+	if err != nil {
+		return nil, err
+	}
+	c := &Console{
+		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, views: views,
+		sessions: newSessions(o.Now), tries: newThrottle(o.Now),
+	}
+	c.handler = c.observe(c.guard(c.routes()))
+	return c, nil
+}
+
+// ServeHTTP serves a path of the console.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
+
+// Serves reports whether a path belongs to the console.
+func Serves(path string) bool {
+	return path == "/" || path == loginPath || path == root || strings.HasPrefix(path, root+"/") || path == "/favicon.ico"
+}
+
+// LoginLink returns a path that logs in once, without the token, within the
+// next hour.
+func (c *Console) LoginLink() string { return loginPath + "?once=" + c.sessions.newLink() }

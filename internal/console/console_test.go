@@ -1,0 +1,241 @@
+package console_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/console"
+)
+
+const token = "a-token-of-the-tests-0123456789"
+
+// site is a console over an API that tells nothing but what its pages cannot do
+// without.
+type site struct {
+	t       *testing.T
+	console *console.Console
+	server  *httptest.Server
+	client  *http.Client
+	asked   []string // the API's routes that were called, with their tokens
+	now     time.Time
+	header  http.Header // sent with each request
+}
+
+func newSite(t *testing.T, change ...func(*console.Options)) *site {
+	t.Helper()
+	s := &site{t: t, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), header: http.Header{"Sec-Fetch-Site": {"same-origin"}}}
+	options := console.Options{API: http.HandlerFunc(s.api), Token: token, Now: func() time.Time { return s.now }, Log: zerolog.Nop()}
+	for _, c := range change {
+		c(&options)
+	}
+	var err error
+	if s.console, err = console.New(options); err != nil {
+		t.Fatal(err)
+	}
+	s.server = httptest.NewServer(s.console)
+	t.Cleanup(s.server.Close)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.client = s.server.Client()
+	s.client.Jar = jar
+	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return s
+}
+
+// api answers what the overview asks for.
+func (s *site) api(w http.ResponseWriter, r *http.Request) {
+	s.asked = append(s.asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
+	answers := map[string]string{
+		"/api/events": `{"count":0,"events":[],"nextCursor":"7","reset":false}`, "/api/chats": `{"count":0,"chats":[],"nextCursor":null}`,
+		"/api/auth/status": `{"status":"open","since":"2026-11-21T08:15:30.000Z"}`, "/api/webhooks": `{"count":0,"webhooks":[]}`,
+		"/api/stats": `{"version":"1","received":1234567,"startedAt":"2026-11-21T08:15:30.000Z"}`,
+	}
+	if answers[r.URL.Path] == "" {
+		http.Error(w, `{"error":"there is no such route","code":"not_found"}`, http.StatusNotFound)
+		return
+	}
+	_, _ = io.WriteString(w, answers[r.URL.Path])
+}
+
+// answer is what the console answered.
+type answer struct {
+	*http.Response
+	body string
+}
+
+func (s *site) do(method, path string, form url.Values) answer {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.server.URL+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for name, values := range s.header {
+		req.Header[name] = values
+	}
+	if host := s.header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer{resp, string(body)}
+}
+
+func (s *site) get(path string) answer { return s.do(http.MethodGet, path, nil) }
+
+// want holds an answer to its status, and where it leads.
+func (a answer) want(t *testing.T, status int, location string) answer {
+	t.Helper()
+	if a.StatusCode != status || a.Header.Get("Location") != location {
+		t.Errorf("%s %s: %d to %q, want %d to %q\n%s", a.Request.Method, a.Request.URL, a.StatusCode, a.Header.Get("Location"), status, location, a.body)
+	}
+	return a
+}
+
+var csrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"|data-csrf="([^"]+)"`)
+
+// csrf returns the token that the forms of a page carry.
+func (a answer) csrf() string {
+	found := csrfField.FindStringSubmatch(a.body)
+	if found == nil {
+		return ""
+	}
+	return found[1] + found[2]
+}
+
+// try tries to log in with a token.
+func (s *site) try(token string) answer {
+	s.t.Helper()
+	return s.do(http.MethodPost, "/login", url.Values{"token": {token}, "csrf": {s.get("/login").csrf()}, "zone": {"Europe/Berlin"}})
+}
+
+// logIn logs in, and returns the overview.
+func (s *site) logIn() answer {
+	s.t.Helper()
+	s.try(token).want(s.t, http.StatusSeeOther, "/console/")
+	return s.get("/console/").want(s.t, http.StatusOK, "")
+}
+
+func TestLogin_TheTokenGivesASession(t *testing.T) {
+	s := newSite(t)
+	s.get("/").want(t, http.StatusSeeOther, "/console/")
+	s.get("/console/").want(t, http.StatusSeeOther, "/login")
+	s.get("/console/chats?x=1").want(t, http.StatusSeeOther, "/login?next=%2Fconsole%2Fchats%3Fx%3D1")
+	if len(s.asked) > 0 {
+		t.Errorf("asked for a stranger: %q", s.asked)
+	}
+	answer := s.try(token).want(t, http.StatusSeeOther, "/console/")
+	cookie := answer.Header.Get("Set-Cookie")
+	for _, part := range []string{"Path=/console;", "HttpOnly", "SameSite=Strict", "Max-Age=43200"} {
+		if !strings.Contains(cookie, part) {
+			t.Errorf("the cookie %q is without %s", cookie, part)
+		}
+	}
+	if strings.Contains(cookie, token) || strings.Contains(cookie, "Secure") {
+		t.Errorf("the cookie is %q", cookie)
+	}
+	page := s.get("/console/").want(t, http.StatusOK, "").body
+	if !strings.Contains(page, "Connected") || !strings.Contains(page, "1\u202f234\u202f567") || strings.Contains(page, token) || !strings.Contains(page, `data-zone="Europe/Berlin"`) {
+		t.Errorf("the overview is\n%s", page)
+	}
+	if len(s.asked) == 0 || !strings.HasSuffix(s.asked[0], " Bearer "+token) {
+		t.Errorf("asked %q", s.asked)
+	}
+}
+
+func TestLogin_LeadsOnlyToPagesOfTheConsole(t *testing.T) {
+	for next, want := range map[string]string{
+		"/console/chats?q=x": "/console/chats?q=x", "": "/console/", "https://example.com/console/": "/console/",
+		"//example.com/console/": "/console/", "/api/auth/status": "/console/", "/console/../login": "/console/", `/console/\example.com`: "/console/%5Cexample.com",
+	} {
+		s := newSite(t)
+		form := url.Values{"token": {token}, "next": {next}, "csrf": {s.get("/login").csrf()}}
+		if got := s.do(http.MethodPost, "/login", form).Header.Get("Location"); got != want {
+			t.Errorf("%q leads to %q, want %q", next, got, want)
+		}
+	}
+}
+
+func TestLogin_WrongTokensAreSlowedDown(t *testing.T) {
+	s := newSite(t)
+	for range 5 {
+		s.try("a-wrong-token-of-some-length").want(t, http.StatusForbidden, "")
+	}
+	refused := s.try(token).want(t, http.StatusTooManyRequests, "")
+	if refused.Header.Get("Retry-After") != "60" {
+		t.Errorf("Retry-After %q", refused.Header.Get("Retry-After"))
+	}
+	s.now = s.now.Add(time.Minute)
+	s.logIn()
+}
+
+func TestLogin_WithoutItsFormIsRefused(t *testing.T) {
+	s := newSite(t)
+	s.get("/login")
+	s.do(http.MethodPost, "/login", url.Values{"token": {token}}).want(t, http.StatusForbidden, "")
+	s.do(http.MethodPost, "/login", url.Values{"token": {token}, "csrf": {"guessed"}}).want(t, http.StatusForbidden, "")
+}
+
+func TestLoginLink_IsGoodOnce(t *testing.T) {
+	s := newSite(t)
+	link, late := s.console.LoginLink(), s.console.LoginLink()
+	s.get(link).want(t, http.StatusSeeOther, "/console/")
+	s.get("/console/").want(t, http.StatusOK, "")
+	s.get(link).want(t, http.StatusForbidden, "")
+	s.get("/login?once=guessed").want(t, http.StatusForbidden, "")
+	s.now = s.now.Add(time.Hour)
+	s.get(late).want(t, http.StatusForbidden, "")
+}
+
+func TestSession_Ends(t *testing.T) {
+	s := newSite(t)
+	page := s.logIn()
+	s.do(http.MethodPost, "/console/logout", url.Values{"csrf": {page.csrf()}}).want(t, http.StatusSeeOther, "/login")
+	s.get("/console/").want(t, http.StatusSeeOther, "/login")
+	s.logIn()
+	s.now = s.now.Add(12 * time.Hour)
+	s.get("/console/").want(t, http.StatusSeeOther, "/login")
+}
+
+// The cookie of a session that was logged out is worthless, also to who kept it.
+func TestSession_LoggedOutIsGone(t *testing.T) {
+	s := newSite(t)
+	page := s.logIn()
+	at, err := url.Parse(s.server.URL + "/console/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := s.client.Jar.Cookies(at)
+	s.do(http.MethodPost, "/console/logout", url.Values{"csrf": {page.csrf()}})
+	s.client.Jar.SetCookies(at, kept)
+	s.get("/console/").want(t, http.StatusSeeOther, "/login")
+}
+
+func TestSession_LinksOfOtherSitesLoadTwice(t *testing.T) {
+	s := newSite(t)
+	s.header.Set("Sec-Fetch-Site", "cross-site")
+	page := s.get("/console/chats?q=%22%3E").want(t, http.StatusOK, "").body
+	if !strings.Contains(page, `content="0;url=/console/chats?q=%22%3E"`) {
+		t.Errorf("page\n%s", page)
+	}
+}

@@ -1,0 +1,127 @@
+package console
+
+import (
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// policy lets pages load what this address serves, and nothing else: neither
+// scripts nor styles that stand in the page.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
+	"connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// guard sets the headers of all answers, and refuses what does not come from a
+// page of this console.
+func (c *Console) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()")
+		// With no-referrer browsers send "Origin: null" with a page's own forms.
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if r.ContentLength < 0 {
+			h.Set("Connection", "close") // the end of chunks is not known to the server's count
+		}
+		switch {
+		case !c.knowsHost(r.Host):
+			c.refuse(w, http.StatusMisdirectedRequest, "This console is not served under this name",
+				"Open it by its address or as localhost, or name it in PUBLIC_URL: other names may be another site's.")
+		case r.Method == http.MethodPost && !c.isOwn(r):
+			c.refuse(w, http.StatusForbidden, "This request came from another site",
+				"It was not carried out. Go back to the console and try again there.")
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// knowsHost reports whether the name that a request was sent to is one of this
+// console: an address, localhost, or a name in PUBLIC_URL. A page of another
+// site may make its own name lead here, and would then be of this origin.
+func (c *Console) knowsHost(host string) bool {
+	name := hostname(host)
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	if strings.EqualFold(name, "localhost") || strings.HasSuffix(strings.ToLower(name), ".localhost") {
+		return true
+	}
+	return slices.ContainsFunc(c.options.PublicURLs, func(u *url.URL) bool { return strings.EqualFold(u.Hostname(), name) })
+}
+
+// hostname returns a Host header without its port.
+func hostname(host string) string {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
+}
+
+// isOwn reports whether a browser says that a request comes from a page of this
+// console. One that says nothing is refused: all of the last years do.
+func (c *Console) isOwn(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin"
+	}
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	return err == nil && origin.Host != "" && strings.EqualFold(origin.Host, r.Host)
+}
+
+// isSecure reports whether a request came over TLS, here or at the reverse
+// proxy that PUBLIC_URL names.
+func (c *Console) isSecure(r *http.Request) bool {
+	return r.TLS != nil || slices.ContainsFunc(c.options.PublicURLs, func(u *url.URL) bool {
+		return u.Scheme == "https" && strings.EqualFold(u.Hostname(), hostname(r.Host))
+	})
+}
+
+// cookieName returns the name of the session's cookie. Cookies know no ports,
+// and one machine may run several bridges.
+func cookieName(r *http.Request) string {
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		return "bridged-" + port
+	}
+	return "bridged"
+}
+
+// sessionOf returns the session that a request's cookie names; nil for none.
+func (c *Console) sessionOf(r *http.Request) *session {
+	cookie, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return nil
+	}
+	return c.sessions.get(cookie.Value)
+}
+
+// checked lets h have a POST whose form carries the session's CSRF token.
+func (c *Console) checked(h handler) handler {
+	return func(v *visit) error {
+		if err := v.parseForm(); err != nil {
+			return err
+		}
+		token := v.r.PostForm.Get("csrf")
+		if token == "" {
+			token = v.r.Header.Get("X-CSRF-Token")
+		}
+		if !v.session.owns(token) {
+			return errOutdated
+		}
+		return h(v)
+	}
+}
+
+// owns reports whether a form carries the token of this session.
+func (s *session) owns(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(s.csrf)) == 1
+}

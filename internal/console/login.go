@@ -1,0 +1,116 @@
+package console
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"math"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// loginPage is the form that takes the token.
+type loginPage struct {
+	CSRF  string
+	Next  string
+	Wrong string // what was wrong with the last try
+}
+
+// showLogin shows the form, or takes a link that logs in once.
+func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
+	link := r.URL.Query().Get("once")
+	switch {
+	case link != "" && c.sessions.useLink(link):
+		c.begin(w, r, "", root+"/")
+	case link != "":
+		c.loginForm(w, r, http.StatusForbidden, "This link has been used, or is too old. Log in with the token.")
+	default:
+		c.loginForm(w, r, http.StatusOK, "")
+	}
+}
+
+// loginForm shows the form. Its CSRF token is also in a cookie: nobody has a
+// session yet.
+func (c *Console) loginForm(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	token := secret()
+	http.SetCookie(w, c.cookie(r, cookieName(r)+"-form", token, loginPath, time.Hour))
+	c.views.write(w, r, status, "login", loginPage{CSRF: token, Next: nextOf(r), Wrong: wrong})
+}
+
+// logIn takes the token, once, and gives a session.
+func (c *Console) logIn(w http.ResponseWriter, r *http.Request) {
+	limitForm(w, r)
+	if wait := c.tries.wait(r); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		c.loginForm(w, r, http.StatusTooManyRequests, "Too many wrong tokens came from your address. Wait a minute, then try again.")
+		return
+	}
+	if err := r.ParseForm(); err != nil || !isFormOf(r) {
+		c.loginForm(w, r, http.StatusForbidden, "The form was out of date. Try again.")
+		return
+	}
+	if !c.isToken(r.PostForm.Get("token")) {
+		c.tries.failed(r)
+		c.loginForm(w, r, http.StatusForbidden, "This is not the token. It is BRIDGE_TOKEN in the configuration of the service.")
+		return
+	}
+	c.begin(w, r, r.PostForm.Get("zone"), nextOf(r))
+}
+
+// isFormOf reports whether the form carries the token of its cookie.
+func isFormOf(r *http.Request) bool {
+	cookie, err := r.Cookie(cookieName(r) + "-form")
+	return err == nil && cookie.Value != "" && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(r.PostForm.Get("csrf"))) == 1
+}
+
+// isToken compares hashes, so that its time shows neither the token's length nor
+// the first wrong byte.
+func (c *Console) isToken(given string) bool {
+	want, got := sha256.Sum256([]byte(c.options.Token)), sha256.Sum256([]byte(strings.TrimSpace(given)))
+	return subtle.ConstantTimeCompare(want[:], got[:]) == 1
+}
+
+// begin opens a session and shows a page.
+func (c *Console) begin(w http.ResponseWriter, r *http.Request, zone, next string) {
+	id, opened := c.sessions.open()
+	opened.setZone(zone)
+	http.SetCookie(w, c.cookie(r, cookieName(r), id, root, sessionTime))
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+// cookie returns a cookie that neither scripts nor other sites can use. It is
+// good for the pages below path only.
+func (c *Console) cookie(r *http.Request, name, value, path string, age time.Duration) *http.Cookie {
+	return &http.Cookie{
+		Name: name, Value: value, Path: path, MaxAge: int(age.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: c.isSecure(r),
+	}
+}
+
+// nextOf returns the page to show after the login: one of the console's.
+func nextOf(r *http.Request) string {
+	next, err := url.Parse(r.FormValue("next"))
+	if err != nil || next.Scheme != "" || next.Host != "" || next.User != nil || !strings.HasPrefix(path.Clean(next.Path)+"/", root+"/") {
+		return root + "/"
+	}
+	return next.RequestURI()
+}
+
+// logOut ends the session of this browser.
+func (c *Console) logOut(v *visit) error {
+	if cookie, err := v.r.Cookie(cookieName(v.r)); err == nil {
+		c.sessions.close(cookie.Value)
+	}
+	http.SetCookie(v.w, c.cookie(v.r, cookieName(v.r), "", root, -time.Second))
+	http.Redirect(v.w, v.r, loginPath, http.StatusSeeOther)
+	return nil
+}
+
+// setZone notes in which time zone the visitor is.
+func (c *Console) setZone(v *visit) error {
+	v.session.setZone(v.r.PostForm.Get("zone"))
+	return v.done("", root+"/")
+}

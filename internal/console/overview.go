@@ -1,0 +1,118 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// overviewPage is what is so at the moment, at a glance.
+type overviewPage struct {
+	State    state
+	Account  bridge.Status
+	Stats    client.Stats
+	Webhooks webhookSums
+	Latest   []bridge.Chat
+	Cursor   string
+}
+
+// webhookSums adds up what waits for receivers.
+type webhookSums struct{ All, Off, Pending, Dead int }
+
+// showOverview answers the first page.
+func (c *Console) showOverview(v *visit) (err error) {
+	ctx := v.r.Context()
+	page := overviewPage{}
+	if page.Cursor, err = v.api.LastEvent(ctx); err != nil {
+		return err
+	}
+	if page.Account, err = v.api.Status(ctx); err != nil {
+		return err
+	}
+	page.State = describe(page.Account)
+	if page.Stats, err = v.api.Stats(ctx, v.midnight()); err != nil {
+		return err
+	}
+	hooks, err := v.api.Webhooks(ctx)
+	if err != nil {
+		return err
+	}
+	page.Webhooks = sum(hooks)
+	latest, err := v.api.Chats(ctx, bridge.ChatQuery{Limit: 6})
+	if err != nil {
+		return err
+	}
+	page.Latest = latest.Items
+	v.show(http.StatusOK, "overview", "Overview", page)
+	return nil
+}
+
+// midnight returns the beginning of the visitor's day.
+func (v *visit) midnight() bridge.Time {
+	now := v.c.now().In(v.session.location())
+	return bridge.At(time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location()))
+}
+
+func sum(hooks []bridge.Webhook) (sums webhookSums) {
+	for _, hook := range hooks {
+		sums.All++
+		if !hook.Enabled {
+			sums.Off++
+		}
+		sums.Pending += hook.Pending
+		sums.Dead += hook.Dead
+	}
+	return sums
+}
+
+// state is the account's state in words.
+type state struct {
+	Tone   string // good, busy or bad: its colour
+	Word   string
+	Text   string // what that means
+	Advice string // what to do about it; empty for nothing
+	Pair   bool   // whether to offer pairing
+	Dial   bool   // whether to offer connecting again
+}
+
+// describe puts a status into words. What the account says of itself comes
+// before what can be said in general.
+func describe(status bridge.Status) state {
+	s := state{Tone: "busy"}
+	switch status.Status {
+	case bridge.StateOpen:
+		s = state{Tone: "good", Word: "Connected", Text: "Messages come in and are kept as they arrive."}
+	case bridge.StateConnecting:
+		s.Word, s.Text = "Connecting", "The bridge is reaching WhatsApp. What arrives meanwhile waits there and comes in order."
+	case bridge.StateNeedsPair:
+		s = state{Tone: "bad", Word: "Not linked", Text: "No account is linked to this bridge.", Advice: "Link it with the phone: that takes a minute.", Pair: true}
+	case bridge.StateClosed:
+		s = state{Tone: "bad", Word: "Disconnected", Text: "There is no connection to WhatsApp.", Advice: "If it does not come back by itself, connect again here.", Dial: true}
+	case bridge.StateIdle:
+		s.Word, s.Text = "Starting or stopping", "The account is not in use at the moment."
+	default:
+		s.Word = string(status.Status)
+	}
+	if status.LastError != nil {
+		s.Text = sentence(*status.LastError)
+	}
+	return s
+}
+
+// sentence begins with a capital letter and ends with a stop.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	runes := []rune(text)
+	if 'a' <= runes[0] && runes[0] <= 'z' {
+		runes[0] -= 'a' - 'A'
+	}
+	switch runes[len(runes)-1] {
+	case '.', '!', '?':
+		return string(runes)
+	}
+	return string(runes) + "."
+}

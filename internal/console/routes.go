@@ -1,0 +1,32 @@
+package console
+
+import "net/http"
+
+const (
+	root      = "/console"
+	loginPath = "/login"
+)
+
+// routes returns the router of all pages.
+//
+// It is the standard library's: the API's router finds its place in a request's
+// context, and would take itself for a part of another one of its kind.
+func (c *Console) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /{$}", http.RedirectHandler(root+"/", http.StatusSeeOther))
+	mux.HandleFunc("GET /favicon.ico", c.getIcon)
+	mux.HandleFunc("GET "+root+"/assets/{name}", c.getAsset)
+	mux.HandleFunc("GET "+loginPath, c.showLogin)
+	mux.HandleFunc("POST "+loginPath, c.logIn)
+	mux.Handle("GET "+root, http.RedirectHandler(root+"/", http.StatusSeeOther))
+
+	page := func(pattern string, h handler) { mux.HandleFunc("GET "+root+pattern, c.page(h)) }
+	post := func(pattern string, h handler) { mux.HandleFunc("POST "+root+pattern, c.page(c.checked(h))) }
+
+	page("/{$}", c.showOverview)
+	page("/live", c.streamEvents)
+	post("/zone", c.setZone)
+	post("/logout", c.logOut)
+	page("/", c.unknownPage)
+	return mux
+}

@@ -1,0 +1,181 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"sync"
+	"time"
+)
+
+const (
+	sessionTime = 12 * time.Hour
+	linkTime    = time.Hour
+	// maxSessions and maxLinks bound what is remembered; the one that would end
+	// first makes room.
+	maxSessions = 64
+	maxLinks    = 16
+)
+
+// secret is a random value that nobody guesses.
+func secret() string {
+	var b [24]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// session is one browser that has logged in.
+type session struct {
+	ctx  context.Context // ends with the session
+	end  context.CancelFunc
+	csrf string // what its forms carry
+	ends time.Time
+
+	mu     sync.Mutex // guards all below
+	zone   *time.Location
+	notice *notice
+}
+
+// notice is a sentence for the next page that is shown.
+type notice struct {
+	Text   string
+	Failed bool
+}
+
+// tell keeps a sentence for the next page.
+func (s *session) tell(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notice = &notice{Text: text}
+}
+
+// told returns the sentence that was kept, once.
+func (s *session) told() *notice {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.notice
+	s.notice = nil
+	return n
+}
+
+// location returns the time zone of the visitor.
+func (s *session) location() *time.Location {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.zone
+}
+
+// setZone notes the visitor's time zone by its name, if there is such a zone.
+func (s *session) setZone(name string) {
+	if name == "" || len(name) > 64 || name == "Local" {
+		return
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.zone = zone
+}
+
+// sessions are the browsers that have logged in, and the links that do so once.
+// They are kept in memory under the hashes of their names.
+type sessions struct {
+	now func() time.Time
+
+	mu    sync.Mutex // guards all below
+	byID  map[[sha256.Size]byte]*session
+	links map[[sha256.Size]byte]time.Time
+}
+
+func newSessions(now func() time.Time) *sessions {
+	return &sessions{now: now, byID: make(map[[sha256.Size]byte]*session), links: make(map[[sha256.Size]byte]time.Time)}
+}
+
+// open begins a session and returns the value of its cookie.
+func (s *sessions) open() (id string, opened *session) {
+	id = secret()
+	ctx, end := context.WithCancel(context.Background())
+	opened = &session{ctx: ctx, end: end, csrf: secret(), ends: s.now().Add(sessionTime), zone: time.UTC}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prune()
+	for len(s.byID) >= maxSessions {
+		s.endFirst()
+	}
+	s.byID[sha256.Sum256([]byte(id))] = opened
+	return id, opened
+}
+
+// prune ends the sessions whose time is over. The caller holds mu.
+func (s *sessions) prune() {
+	now := s.now()
+	for id, one := range s.byID {
+		if !now.Before(one.ends) {
+			one.end()
+			delete(s.byID, id)
+		}
+	}
+}
+
+// endFirst ends the session that would end first. The caller holds mu.
+func (s *sessions) endFirst() {
+	var first [sha256.Size]byte
+	var found *session
+	for id, one := range s.byID {
+		if found == nil || one.ends.Before(found.ends) {
+			first, found = id, one
+		}
+	}
+	found.end()
+	delete(s.byID, first)
+}
+
+// get returns the session of a cookie's value; nil for none.
+func (s *sessions) get(id string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.byID[sha256.Sum256([]byte(id))]
+	if one == nil || !s.now().Before(one.ends) {
+		return nil
+	}
+	return one
+}
+
+// close ends the session of a cookie's value.
+func (s *sessions) close(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sha256.Sum256([]byte(id))
+	if one := s.byID[key]; one != nil {
+		one.end()
+		delete(s.byID, key)
+	}
+}
+
+// newLink returns a value that [sessions.useLink] takes once.
+func (s *sessions) newLink() string {
+	link := secret()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	for key, ends := range s.links {
+		if !now.Before(ends) || len(s.links) >= maxLinks {
+			delete(s.links, key)
+		}
+	}
+	s.links[sha256.Sum256([]byte(link))] = now.Add(linkTime)
+	return link
+}
+
+// useLink reports whether a link is good, and makes it useless.
+func (s *sessions) useLink(link string) bool {
+	key := sha256.Sum256([]byte(link))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ends, known := s.links[key]
+	delete(s.links, key)
+	return known && s.now().Before(ends)
+}

@@ -1,0 +1,94 @@
+package console
+
+import (
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+const (
+	// maxTries is how many wrong tokens an address may try within tryTime.
+	maxTries = 5
+	tryTime  = time.Minute
+	// maxAddresses bounds the addresses that are remembered.
+	maxAddresses = 1024
+)
+
+// throttle slows down who tries tokens. Addresses of IPv6 count by their /64,
+// which is what one customer has.
+type throttle struct {
+	now func() time.Time
+
+	mu    sync.Mutex // guards tried
+	tried map[netip.Prefix]tries
+}
+
+// tries are the wrong tokens of one address since a moment.
+type tries struct {
+	since time.Time
+	count int
+}
+
+func newThrottle(now func() time.Time) *throttle {
+	return &throttle{now: now, tried: make(map[netip.Prefix]tries)}
+}
+
+// wait returns how long a request's address has to wait before it may try
+// again; 0 if it may now.
+func (t *throttle) wait(r *http.Request) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := t.tried[addressOf(r)]
+	if known.count < maxTries {
+		return 0
+	}
+	return max(0, tryTime-t.now().Sub(known.since))
+}
+
+// failed counts a wrong token.
+func (t *throttle) failed(r *http.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now, address := t.now(), addressOf(r)
+	known := t.tried[address]
+	if now.Sub(known.since) >= tryTime {
+		known = tries{since: now}
+	}
+	known.count++
+	if len(t.tried) >= maxAddresses {
+		t.forget(now)
+	}
+	t.tried[address] = known
+}
+
+// forget removes the addresses whose time is over; if there are none, all. The
+// caller holds mu.
+func (t *throttle) forget(now time.Time) {
+	for address, known := range t.tried {
+		if now.Sub(known.since) >= tryTime {
+			delete(t.tried, address)
+		}
+	}
+	if len(t.tried) >= maxAddresses {
+		clear(t.tried)
+	}
+}
+
+// addressOf returns the network that a request comes from; the zero prefix
+// where that is not known.
+func addressOf(r *http.Request) netip.Prefix {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	address, bits := at.Addr().Unmap(), 32
+	if address.Is6() {
+		bits = 64
+	}
+	prefix, err := address.WithZone("").Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return prefix
+}

@@ -65,6 +65,7 @@ var ours = map[string][]string{
 	"internal/demo":            {"internal/bridge", "internal/client", "internal/simnet"},
 	"internal/e2e":             {},
 	"internal/bench":           {"internal/bridge", "internal/client", "internal/simnet", "internal/store"},
+	"interop/network":          {"internal/demo", "internal/simnet"},
 }
 
 // allowed reports whether a package of ours may import another package.

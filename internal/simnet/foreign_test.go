@@ -10,6 +10,7 @@ import (
 	"go.mau.fi/whatsmeow"
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/simnet"
 )
@@ -165,5 +166,26 @@ func TestUsync_TellsTheLIDOfNumbersOnly(t *testing.T) {
 	}
 	if pn, err := c.cli.Store.LIDs.GetPNForLID(within(t), anna.LID()); err != nil || pn != anna.PN() {
 		t.Errorf("the number of Anna's LID is %s, %v", pn, err)
+	}
+}
+
+// A client that makes its code itself shows it before the network has heard of it.
+func TestPairing_PhoneWaitsForTheRequestOfACode(t *testing.T) {
+	n := newNetwork(t)
+	own := newPhone(t, n, "4915100000001", "Owner")
+	waited := make(chan error, 1)
+	go func() { waited <- own.WaitCodeRequest(within(t)) }()
+	c := newCompanion(t, n)
+	c.connect()
+	await[*events.QR](c, nil)
+	code, err := c.cli.PairPhone(within(t), own.Number(), true, whatsmeow.PairClientChrome, "Chrome (Linux)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = <-waited; err != nil {
+		t.Fatal(err)
+	}
+	if _, err = own.EnterPairingCode(within(t), code); err != nil {
+		t.Error(err)
 	}
 }

@@ -64,6 +64,15 @@ func (p *Phone) waitingForCode() (*pairing, error) {
 	return latest, nil
 }
 
+// WaitCodeRequest waits until a client has asked for a code for this number. Clients that make the code themselves may show it before
+// the network has it.
+func (p *Phone) WaitCodeRequest(ctx context.Context) error {
+	if err := p.net.wait(ctx, func() bool { return p.codePairing() != nil }); err != nil {
+		return fmt.Errorf("wait until a client asks for a code: %w", err)
+	}
+	return nil
+}
+
 // codePairing returns the client that asked for a code for this number last, nil if there is none. The caller holds Network.mu.
 func (p *Phone) codePairing() (latest *pairing) {
 	for _, candidate := range p.net.pairings {

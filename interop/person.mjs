@@ -1,0 +1,125 @@
+// A person of the network who uses Baileys.
+import { join } from "node:path";
+import {
+  DisconnectReason, WA_CERT_DETAILS, default as makeSocket, downloadMediaMessage, normalizeMessageContent, useMultiFileAuthState,
+} from "baileys";
+import pino from "pino";
+
+const logger = pino({ level: process.env.VERBOSE ? "warn" : "silent" }, pino.destination(2));
+
+// trust makes Baileys take the simulated network's Noise certificates.
+export function trust(rootKey) {
+  WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(rootKey, "base64");
+}
+
+export class Person {
+  messages = new Map(); // by id, as they came
+  updates = []; // of messages: edits, deletions, delivery
+  reactions = [];
+  #changed = [];
+
+  constructor(network, url, work, phone, name) {
+    Object.assign(this, { network, url, work, phone, name });
+    this.device = name;
+  }
+
+  // register gives the person a phone, if they have none.
+  async register() {
+    Object.assign(this, await this.network.addPhone(this.phone, this.name));
+  }
+
+  // link links Baileys to the phone, by "code" or "qr".
+  async link(by) {
+    const linked = await new Promise((resolve, reject) => {
+      this.#connect({ by, resolve, reject }).catch(reject);
+    });
+    await linked;
+    await this.online();
+  }
+
+  async #connect(pairing) {
+    const { state, saveCreds } = await useMultiFileAuthState(join(this.work, "people", this.device));
+    this.sock = makeSocket({
+      waWebSocketUrl: this.url, auth: state, logger,
+      getMessage: async (key) => this.messages.get(key.id)?.message ?? undefined,
+    });
+    const { ev } = this.sock;
+    ev.on("creds.update", saveCreds);
+    ev.on("connection.update", (update) => this.#connection(update, pairing));
+    ev.on("messages.upsert", ({ messages }) => this.#note(() => messages.forEach((m) => m.message && this.messages.set(m.key.id, m))));
+    ev.on("messages.update", (updates) => this.#note(() => this.updates.push(...updates)));
+    ev.on("messages.reaction", (reactions) => this.#note(() => this.reactions.push(...reactions)));
+  }
+
+  #connection(update, pairing) {
+    if (update.qr && pairing && !pairing.begun) {
+      pairing.begun = true;
+      pairing.resolve(this.#pair(pairing.by, update.qr));
+    }
+    if (update.connection === "open") {
+      this.isOpen = true;
+      this.#note(() => {});
+    }
+    if (update.connection !== "close") return;
+    this.isOpen = false;
+    const reason = update.lastDisconnect?.error?.output?.statusCode;
+    if (reason === DisconnectReason.restartRequired) this.#connect();
+    else if (!this.leaving) this.#note(() => (this.failed = update.lastDisconnect?.error ?? new Error("disconnected")));
+  }
+
+  async #pair(by, qr) {
+    if (by === "qr") return this.network.linkByQR(this.phone, qr);
+    return this.network.linkByCode(this.phone, await this.sock.requestPairingCode(this.phone));
+  }
+
+  online = () => this.#until(() => this.isOpen);
+
+  async leave() {
+    this.leaving = true;
+    await this.sock.end(undefined);
+  }
+
+  async return() {
+    this.leaving = false;
+    await this.#connect();
+    await this.online();
+  }
+
+  #note(change) {
+    change();
+    this.#changed.splice(0).forEach((wake) => wake());
+  }
+
+  async #until(find) {
+    for (;;) {
+      const found = find();
+      if (found) return found;
+      if (this.failed) throw this.failed;
+      await new Promise((wake) => this.#changed.push(wake));
+    }
+  }
+
+  // send sends and returns the whole message.
+  async send(to, content, options) {
+    const sent = await this.sock.sendMessage(to, content, options);
+    if (!this.messages.has(sent.key.id)) this.messages.set(sent.key.id, sent);
+    return sent;
+  }
+
+  // relay sends a message that Baileys has no words for.
+  async relay(to, message) {
+    return this.sock.relayMessage(to, message, {});
+  }
+
+  message = (id) => this.#until(() => this.messages.get(id));
+  // delivered waits until a message has been delivered. Baileys tells it as an
+  // update, or in the message itself where both come at the same time.
+  delivered = (id) => this.#until(() => this.messages.get(id)?.status >= 3 || this.updates.some((u) => u.key.id === id && u.update.status >= 3));
+  reaction = (id, emoji) => this.#until(() => this.reactions.find((r) => r.key.id === id && r.reaction.text === emoji));
+
+  // content waits for a message and returns what is in it, without wrappers.
+  content = async (id) => normalizeMessageContent((await this.message(id)).message);
+
+  // file downloads and decrypts the file of a message.
+  file = async (message) => downloadMediaMessage(message, "buffer", {});
+}

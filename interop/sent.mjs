@@ -1,0 +1,132 @@
+// From bridged to Baileys, between two people, and what becomes of it.
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { check } from "./table.mjs";
+
+const textOf = (content) => content.extendedTextMessage?.text ?? content.conversation;
+
+export async function sent({ network, bridge, owner, anna, ben, files }) {
+  const subject = "bridged to Baileys";
+  const send = async (route, body) => {
+    const id = await bridge.send(route, { jid: anna.pn, ...body });
+    return { id, content: await anna.content(id) };
+  };
+
+  for (const form of ["pn", "lid"]) {
+    await check(subject, `text to the ${form === "pn" ? "number" : "LID"}`, async () => {
+      const { id, content } = await send("send", { jid: anna[form], text: "¿Qué tal? 🙂" });
+      equal(textOf(content), "¿Qué tal? 🙂");
+      const { key } = await anna.message(id);
+      ok([owner.pn, owner.lid].includes(key.remoteJid), key.remoteJid);
+      equal(key.fromMe, false);
+    });
+  }
+  await check(subject, "reply", async () => {
+    const { key } = await anna.send(owner.pn, { text: "who comes?" });
+    await bridge.message(key.id);
+    const { content } = await send("send", { text: "I do", quotedMsgId: key.id });
+    const { stanzaId, participant, quotedMessage } = content.extendedTextMessage.contextInfo;
+    equal(stanzaId, key.id);
+    ok([anna.pn, anna.lid].includes(participant), participant);
+    equal(textOf(quotedMessage), "who comes?");
+  });
+  await check(subject, "mention", async () => {
+    const { content } = await send("send", { text: `ask @${ben.phone}`, mentions: [ben.pn] });
+    const [mentioned] = content.extendedTextMessage.contextInfo.mentionedJid;
+    ok([ben.pn, ben.lid].includes(mentioned), mentioned);
+  });
+  await check(subject, "reaction: set, changed, removed", async () => {
+    const { key } = await anna.send(owner.pn, { text: "react to this" });
+    await bridge.message(key.id);
+    for (const emoji of ["🎉", "🙏", ""]) {
+      await bridge.send("react", { chatJid: anna.pn, msgId: key.id, emoji });
+      const { reaction } = await anna.reaction(key.id, emoji);
+      equal(reaction.key.fromMe, false);
+    }
+  });
+
+  const media = {
+    image: ["picture.jpg", { caption: "look" }, "imageMessage", { caption: "look", mimetype: "image/jpeg", width: 160, height: 100 }],
+    video: ["clip.mp4", { caption: "watch" }, "videoMessage", { caption: "watch", mimetype: "video/mp4", seconds: 2 }],
+    voice: ["voice.ogg", { ptt: true }, "audioMessage", { ptt: true, seconds: 3 }, "audio"],
+    audio: ["voice.ogg", {}, "audioMessage", { seconds: 3 }],
+    document: ["page.pdf", { fileName: "a page.pdf" }, "documentMessage", { fileName: "a page.pdf", mimetype: "application/pdf" }],
+    "document with a caption": ["page.pdf", { fileName: "b.pdf", caption: "read" }, "documentMessage", { caption: "read" }, "document"],
+  };
+  for (const [kind, [file, body, field, wanted, type = kind]] of Object.entries(media)) {
+    await check(subject, kind, async () => {
+      const { id, content } = await send("send-media", { url: network.fileURL(file), type, ...body });
+      for (const [name, value] of Object.entries(wanted)) equal(content[field][name], value, name);
+      deepEqual(await anna.file(await anna.message(id)), files[file]);
+    });
+  }
+  await check(subject, "location", async () => {
+    const { content } = await send("send-location", { latitude: 52.5163, longitude: 13.3777, name: "Gate", address: "Square 1" });
+    const { degreesLatitude, degreesLongitude, name, address } = content.locationMessage;
+    deepEqual([degreesLatitude, degreesLongitude, name, address], [52.5163, 13.3777, "Gate", "Square 1"]);
+  });
+  await check(subject, "contact", async () => {
+    const { content } = await send("send-contact", { contacts: [{ displayName: "Ben", phone: ben.phone }] });
+    equal(content.contactMessage.displayName, "Ben");
+    ok(content.contactMessage.vcard.includes(`waid=${ben.phone}`), content.contactMessage.vcard);
+  });
+  await check(subject, "contacts", async () => {
+    const { content } = await send("send-contact", { contacts: [{ displayName: "Ben", phone: ben.phone }, { displayName: "Carla", phone: "4915100000009" }] });
+    deepEqual(content.contactsArrayMessage.contacts.map((c) => c.displayName), ["Ben", "Carla"]);
+  });
+  await check(subject, "poll", async () => {
+    const { content } = await send("send-poll", { name: "When?", values: ["Saturday", "Sunday"], selectableCount: 1 });
+    const poll = content.pollCreationMessageV3 ?? content.pollCreationMessage;
+    equal(poll.name, "When?");
+    deepEqual(poll.options.map((o) => o.optionName), ["Saturday", "Sunday"]);
+  });
+
+  const forwarded = {
+    text: { text: "pass it on" },
+    image: { image: files["picture.jpg"], caption: "look" },
+    sticker: { sticker: files["sticker.webp"] },
+    voice: { audio: files["voice.ogg"], mimetype: "audio/ogg; codecs=opus", seconds: 3, ptt: true },
+    document: { document: files["page.pdf"], mimetype: "application/pdf", fileName: "p.pdf" },
+    location: { location: { degreesLatitude: 1, degreesLongitude: 2 } },
+    poll: { poll: { name: "Which?", values: ["a", "b"], selectableCount: 0 } },
+  };
+  for (const [kind, content] of Object.entries(forwarded)) {
+    await check(subject, `forwarded ${kind}`, async () => {
+      const { key, message } = await anna.send(owner.pn, content);
+      await bridge.message(key.id);
+      const id = await bridge.send("forward", { sourceChatJid: anna.pn, sourceMsgId: key.id, destJid: ben.pn });
+      const got = await ben.content(id);
+      const info = Object.values(got).find((part) => part?.contextInfo?.isForwarded);
+      ok(info || kind === "poll", `not marked as forwarded: ${Object.keys(got)}`);
+      if (message.imageMessage || message.stickerMessage || message.audioMessage || message.documentMessage) {
+        deepEqual(await ben.file(await ben.message(id)), content.image ?? content.sticker ?? content.audio ?? content.document);
+      }
+    });
+  }
+
+  await check("receipts", "delivered and read, from Baileys", async () => {
+    const { id } = await send("send", { text: "have you read this?" });
+    await bridge.message(id, (m) => ["delivered", "read"].includes(m.status));
+    await anna.sock.readMessages([(await anna.message(id)).key]);
+    await bridge.message(id, (m) => m.status === "read");
+  });
+  await check("receipts", "played, from Baileys", async () => {
+    const { id } = await send("send-media", { url: network.fileURL("voice.ogg"), type: "audio", ptt: true });
+    const { key } = await anna.message(id);
+    await anna.sock.sendReceipt(key.remoteJid, undefined, [id], "played");
+    await bridge.message(id, (m) => m.status === "played");
+  });
+  await check("receipts", "delivered, from bridged", async () => {
+    const { key } = await anna.send(owner.pn, { text: "has it arrived?" });
+    await anna.delivered(key.id);
+  });
+  await check("receipts", "a message that cannot be decrypted is asked for and comes again", async () => {
+    // Baileys forgets its session, so that what bridged sends is noise to it.
+    const sessions = await anna.sock.authState.keys.get("session", []);
+    ok(sessions);
+    const address = await anna.sock.signalRepository.jidToSignalProtocolAddress(owner.lid);
+    const name = (device) => address.replace(/\.\d+$/, `.${device}`);
+    await anna.sock.authState.keys.set({ session: Object.fromEntries([0, 1, 2, 3, 4].map((d) => [name(d), null])) });
+    const { content } = await send("send", { text: "once more, please" });
+    equal(textOf(content), "once more, please");
+  });
+}

@@ -1,0 +1,164 @@
+// The stage: the network's control and a running bridged with its API.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+const realFetch = globalThis.fetch;
+
+// Network has phones, links devices to them and makes groups.
+export class Network {
+  constructor(control) {
+    this.control = control;
+  }
+
+  async #step(path, body) {
+    const answer = await realFetch(this.control + path, body && { method: "POST", body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${(await answer.text()).trim()}`);
+    return answer.json();
+  }
+
+  addPhone = (phone, name) => this.#step("/phones", { phone, name });
+  linkByCode = (phone, code) => this.#step("/link", { phone, code });
+  linkByQR = (phone, qr) => this.#step("/link", { phone, qr });
+  addGroup = (phone, name, members, byNumber) => this.#step("/groups", { phone, name, members, byNumber });
+  sendText = (phone, to, text) => this.#step("/texts", { phone, to, text });
+  heard = (phone, text) => this.#step("/heard", { phone, text });
+  unknown = () => this.#step("/unknown");
+
+  fileURL = (name) => `${this.control}/files/${name}`;
+
+  async file(name) {
+    return Buffer.from(await (await realFetch(this.fileURL(name))).arrayBuffer());
+  }
+}
+
+// redirectFetch sends what is asked of the network's hosts to the simulated
+// network, and refuses everything else: nothing leaves this machine.
+export async function redirectFetch(work) {
+  const { websocketUrl } = JSON.parse(await readFile(join(work, "network.json")));
+  const host = new URL(websocketUrl).host;
+  globalThis.fetch = (resource, options = {}) => {
+    const url = new URL(resource);
+    if (url.hostname.endsWith(".whatsapp.net") || url.hostname.endsWith(".whatsapp.com")) url.host = host;
+    if (url.host !== host) throw new Error(`a request to ${url.host}`);
+    return realFetch(url, options);
+  };
+  return websocketUrl;
+}
+
+// Bridge is a running bridged. It follows the log of events, so that it knows
+// every message as it is at present.
+export class Bridge {
+  #token = "a-token-for-interoperability";
+  #messages = new Map(); // by id
+  #changed = [];
+  #cursor = "0";
+
+  constructor(work, phone) {
+    this.work = work;
+    this.phone = phone;
+  }
+
+  async start() {
+    this.process = spawn(join(this.work, "bridged"), [], {
+      stdio: ["ignore", "inherit", "pipe"],
+      env: {
+        PATH: process.env.PATH, HOME: this.work, BRIDGE_TOKEN: this.#token, ENABLE_SEND: "true", PHONE_NUMBER: this.phone,
+        LISTEN_ADDR: "127.0.0.1:0", DATA_DIR: join(this.work, "data"), WA_NETWORK_FILE: join(this.work, "network.json"),
+        SIMULATED_FETCH_ALLOW: "127.0.0.0/8", LOG_FORMAT: "json", LOG_LEVEL: "debug",
+      },
+    });
+    this.ended = once(this.process, "exit");
+    this.address = await this.#listening(createWriteStream(join(this.work, "bridged.log"), { flags: "a" }));
+    this.stopped = false;
+    this.following = this.#follow();
+  }
+
+  // #listening keeps the log, and waits for the line with the address.
+  #listening(log) {
+    return new Promise((resolve, reject) => {
+      let unfinished = "";
+      this.process.once("exit", (code) => reject(new Error(`bridged ended with ${code}\n${unfinished}`)));
+      this.process.stderr.on("data", (chunk) => {
+        log.write(chunk);
+        if (process.env.VERBOSE) process.stderr.write(chunk);
+        unfinished = (unfinished + chunk).slice(-100_000);
+        const found = /"addr(?:ess)?":"([^"]+)"/.exec(unfinished);
+        if (found) resolve(`http://${found[1]}`);
+      });
+    });
+  }
+
+  async stop() {
+    this.stopped = true;
+    this.process.kill("SIGTERM");
+    await this.ended;
+    await this.following;
+  }
+
+  async request(method, path, body) {
+    const answer = await realFetch(this.address + path, {
+      method, headers: { Authorization: `Bearer ${this.#token}`, "Content-Type": "application/json" },
+      body: body && JSON.stringify(body),
+    });
+    return answer;
+  }
+
+  async call(method, path, body) {
+    const answer = await this.request(method, path, body);
+    const content = await answer.json();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${content.code}: ${content.error}`);
+    return content;
+  }
+
+  // send calls a sending route and returns the message's id.
+  async send(route, body) {
+    return (await this.call("POST", `/api/messages/${route}`, body)).msgId;
+  }
+
+  // file downloads the file of a message.
+  async file(message) {
+    const answer = await this.request("GET", message.media.downloadUrl);
+    if (!answer.ok) throw new Error(`download: ${answer.status} ${await answer.text()}`);
+    return Buffer.from(await answer.arrayBuffer());
+  }
+
+  async #follow() {
+    while (!this.stopped) {
+      try {
+        const page = await this.call("GET", `/api/events?after=${this.#cursor}&wait=30s&limit=1000`);
+        this.#cursor = page.nextCursor ?? this.#cursor;
+        for (const event of page.events) {
+          if (event.message) this.#messages.set(event.message.msgId, { ...event.message, chatJid: event.chatJid });
+        }
+        this.#changed.splice(0).forEach((wake) => wake());
+      } catch (err) {
+        if (!this.stopped) throw err;
+      }
+    }
+  }
+
+  // message waits until a message is stored, and is as wanted.
+  async message(id, wanted = () => true) {
+    for (;;) {
+      const found = this.#messages.get(id);
+      if (found && wanted(found)) return found;
+      await new Promise((wake) => this.#changed.push(wake));
+    }
+  }
+
+  // seen returns a message as it was seen last.
+  seen = (id) => this.#messages.get(id);
+
+  async state(wanted) {
+    let { status } = await this.call("GET", "/api/auth/status");
+    let after = "0";
+    while (status !== wanted) {
+      const page = await this.call("GET", `/api/events?after=${after}&types=account.status&wait=30s`);
+      after = page.nextCursor ?? after;
+      status = page.events.at(-1)?.status.status ?? status;
+    }
+  }
+}

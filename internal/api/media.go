@@ -55,11 +55,7 @@ func (s *server) downloadMedia(w http.ResponseWriter, r *http.Request) error {
 
 // messageWithFile returns the message that the path names.
 func (s *server) messageWithFile(r *http.Request) (bridge.Message, error) {
-	value, err := pathParam(r, "chatJid")
-	if err != nil {
-		return bridge.Message{}, err
-	}
-	chat, err := parseChat("the path", value)
+	chat, err := pathChat(r, "chatJid")
 	if err != nil {
 		return bridge.Message{}, err
 	}

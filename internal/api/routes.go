@@ -36,6 +36,8 @@ func (s *server) routes() chi.Router {
 
 	// Reading
 	r.Get("/api/chats", s.handle(s.listChats))
+	r.Get("/api/chats/{jid}", s.handle(s.getChat))
+	r.Get("/api/chats/{jid}/messages/{msgId}", s.handle(s.getMessage))
 	r.Get("/api/groups/{jid}", s.handle(s.getGroup))
 	r.Get("/api/groups/{jid}/messages", s.handle(s.listGroupMessages))
 	r.Get("/api/messages/individual/{jid}", s.handle(s.listIndividualMessages))

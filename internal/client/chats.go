@@ -36,6 +36,12 @@ func (c *Client) AllChats(ctx context.Context, q bridge.ChatQuery) iter.Seq2[bri
 	})
 }
 
+// Chat returns one chat.
+func (c *Client) Chat(ctx context.Context, jid bridge.JID) (chat bridge.Chat, err error) {
+	err = c.Call(ctx, http.MethodGet, "/api/chats/"+jid.Escaped(), nil, &chat)
+	return chat, err
+}
+
 // GroupDetail is a group as it is stored, and as the network shows it now: Live
 // is nil where the network could not be asked.
 type GroupDetail struct {

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"iter"
+	"net/http"
 
 	"bridged/internal/bridge"
 )
@@ -46,6 +47,17 @@ func (c *Client) AllMessages(ctx context.Context, q bridge.MessageQuery) iter.Se
 		}
 		return c.Messages(ctx, q)
 	})
+}
+
+// Message returns one message of a chat.
+func (c *Client) Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
+	var answer struct {
+		ChatJID bridge.JID
+		Message bridge.Message
+	}
+	err := c.Call(ctx, http.MethodGet, "/api/chats/"+chat.Escaped()+"/messages/"+bridge.PathID(id), nil, &answer)
+	answer.Message.Chat = answer.ChatJID
+	return answer.Message, err
 }
 
 type searchAnswer struct {

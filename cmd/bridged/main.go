@@ -38,6 +38,7 @@ type commands struct {
 	Demo        demoCommand        `cmd:"" help:"Run the bridge on a simulated network, with people who write and answer."`
 	Pair        pairCommand        `cmd:"" help:"Link the account: show a code and a QR code, and wait until the phone has used one."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the running bridge whether it is alive (for containers)."`
+	Doctor      doctorCommand      `cmd:"" help:"Check version, configuration, account, disk, network and clock, and print what to report."`
 	Backup      backupCommand      `cmd:"" help:"Copy chats, messages and settings into a new file, also while the bridge runs."`
 	Reindex     reindexCommand     `cmd:"" help:"Rebuild the search index; the bridge must be stopped."`
 	Compact     compactCommand     `cmd:"" help:"Rewrite the store without what earlier versions left of deleted messages; the bridge must be stopped."`

@@ -1,0 +1,110 @@
+// Package doctor looks whether a bridge, and what it needs, is in order: for
+// the operator, and for reports of faults.
+//
+// A check changes nothing, and ends in time. What a report says holds no token,
+// no text of a message and no whole phone number.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// Verdict is the outcome of a check.
+type Verdict string
+
+// The verdicts, from good to bad.
+const (
+	OK   Verdict = "ok"
+	Warn Verdict = "warn"
+	Fail Verdict = "fail"
+)
+
+// Finding is what a check found, with what helps if it is not [OK].
+type Finding struct {
+	Check   string  `json:"check"`
+	Verdict Verdict `json:"verdict"`
+	Message string  `json:"message"`
+	Remedy  string  `json:"remedy,omitempty"`
+}
+
+// Check looks at one subject.
+type Check struct {
+	Name string
+	Look func(ctx context.Context) []Finding
+	// Public marks findings without anything from outside this program, whose
+	// long numbers are no phone numbers.
+	Public bool
+}
+
+// Report holds all findings, in the order of the checks.
+type Report struct {
+	OK       bool      `json:"ok"` // whether none failed
+	Findings []Finding `json:"findings"`
+}
+
+// patience bounds each check.
+const patience = 15 * time.Second
+
+// Examine takes the checks at the same time.
+func Examine(ctx context.Context, checks []Check) Report {
+	found := make([][]Finding, len(checks))
+	var looking sync.WaitGroup
+	for i, check := range checks {
+		looking.Go(func() { found[i] = check.take(ctx, patience) })
+	}
+	looking.Wait()
+	report := Report{OK: true}
+	for _, findings := range found {
+		for _, f := range findings {
+			report.OK = report.OK && f.Verdict != Fail
+			report.Findings = append(report.Findings, f)
+		}
+	}
+	return report
+}
+
+// take looks, for so long at most: a file system that hangs does not end with
+// the context.
+func (c *Check) take(ctx context.Context, limit time.Duration) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	looked := make(chan []Finding, 1)
+	go func() { looked <- c.Look(ctx) }()
+	var findings []Finding
+	select {
+	case findings = <-looked:
+	case <-ctx.Done():
+		findings = []Finding{warn(fmt.Sprintf("no answer within %v", limit), "try again; if it stays, look at what is slow")}
+	}
+	for i := range findings {
+		f := &findings[i]
+		if f.Check == "" {
+			f.Check = c.Name
+		}
+		if !c.Public {
+			f.Message, f.Remedy = bridge.Redact(f.Message), bridge.Redact(f.Remedy)
+		}
+	}
+	return findings
+}
+
+func ok(message string) Finding { return Finding{Verdict: OK, Message: message} }
+
+func warn(message, remedy string) Finding {
+	return Finding{Verdict: Warn, Message: message, Remedy: remedy}
+}
+
+func fail(message, remedy string) Finding {
+	return Finding{Verdict: Fail, Message: message, Remedy: remedy}
+}
+
+// about names the subject of a finding, where a check has several.
+func (f Finding) about(subject string) Finding {
+	f.Check = subject
+	return f
+}

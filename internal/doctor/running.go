@@ -1,0 +1,105 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// Bridge asks the running bridge, if there is one, how it and its account are.
+// version is that of this program.
+func Bridge(c *client.Client, version string) Check {
+	return Check{Name: "bridge", Look: func(ctx context.Context) []Finding {
+		status, err := c.Status(ctx)
+		if err != nil {
+			return []Finding{unanswered(c, err)}
+		}
+		return []Finding{
+			running(ctx, c, version), account(status), stored(ctx, c), webhooks(ctx, c),
+		}
+	}}
+}
+
+// unanswered explains why the bridge did not tell its status.
+func unanswered(c *client.Client, err error) Finding {
+	var refused *client.Error
+	switch {
+	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
+		return fail(fmt.Sprintf("the bridge at %s does not take this BRIDGE_TOKEN", c.BaseURL()),
+			"run bridged doctor with the variables that the bridge runs with")
+	case errors.As(err, &refused):
+		return fail(fmt.Sprintf("what answers at %s is in trouble, or no bridge: %v", c.BaseURL(), err),
+			"look into its log; if another program has this address, change LISTEN_ADDR")
+	}
+	return warn(fmt.Sprintf("no bridge answers at %s", c.BaseURL()), "start it, then run bridged doctor again with the same variables")
+}
+
+// running tells which program runs there.
+func running(ctx context.Context, c *client.Client, version string) Finding {
+	stats, err := c.Stats(ctx, bridge.At(time.Now().Add(-24*time.Hour)))
+	if err != nil {
+		return fail(fmt.Sprintf("the bridge at %s tells no numbers: %v", c.BaseURL(), err), "restart it if this program is a newer version; its log has the cause")
+	}
+	message := fmt.Sprintf("version %s answers at %s since %s; in the last 24 hours %d received, %d sent",
+		stats.Version, c.BaseURL(), moment(stats.StartedAt), stats.Received, stats.Sent)
+	if stats.Version != version {
+		return warn(message+"; this program is version "+version, "restart the bridge if it was upgraded")
+	}
+	return ok(message)
+}
+
+// account judges the account's state.
+func account(s bridge.Status) Finding {
+	message := fmt.Sprintf("%s since %s", s.Status, moment(s.Since))
+	if s.User != nil && s.User.Phone != "" {
+		message += ", number " + s.User.Phone
+	}
+	if s.LastError != nil {
+		message += ": " + *s.LastError
+	}
+	const remedies = "docs/operations.md names what to do for each lastError"
+	switch {
+	case s.Status == bridge.StateOpen && s.LastError == nil:
+		return ok(message).about("account")
+	case s.Status == bridge.StateOpen:
+		return warn(message, remedies).about("account")
+	case s.Status == bridge.StateNeedsPair && s.LastError == nil:
+		return fail(message, "link the account: bridged pair").about("account")
+	}
+	return fail(message, remedies).about("account")
+}
+
+// stored asks whether the messages can be read. The account's state is judged
+// by its status.
+func stored(ctx context.Context, c *client.Client) Finding {
+	err := c.Call(ctx, http.MethodGet, "/readyz", nil, nil)
+	if bridge.CodeOf(err) == bridge.CodeStorageUnavailable {
+		return fail(err.Error(), "do what the sentence says; the log has the cause").about("store")
+	}
+	return ok("messages can be read").about("store")
+}
+
+// webhooks looks whether receivers take what is posted to them.
+func webhooks(ctx context.Context, c *client.Client) Finding {
+	const look = "GET /api/webhooks names the receivers and their last errors; dead deliveries can be posted again"
+	hooks, err := c.Webhooks(ctx)
+	if err != nil {
+		return fail(err.Error(), "the log has the cause").about("webhooks")
+	}
+	pending, dead := 0, 0
+	for _, hook := range hooks {
+		pending, dead = pending+hook.Pending, dead+hook.Dead
+	}
+	message := fmt.Sprintf("%d, with %d deliveries pending and %d dead", len(hooks), pending, dead)
+	if dead > 0 {
+		return warn(message, look).about("webhooks")
+	}
+	return ok(message).about("webhooks")
+}
+
+func moment(t bridge.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

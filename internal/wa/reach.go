@@ -1,0 +1,28 @@
+package wa
+
+import (
+	"context"
+	"net/http"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/store"
+)
+
+// Client returns a client that reaches the network as the account does. In a
+// simulated one every address is its own.
+func (n *Network) Client() *http.Client { return n.socketClient() }
+
+// ClientVersion returns the version that the account's client says it is,
+// unless a newer one was looked up.
+func ClientVersion() string { return store.GetWAVersion().String() }
+
+// LatestClientVersion asks the network for the version of its own web client.
+func LatestClientVersion(ctx context.Context, network *Network) (string, error) {
+	client := network.Client()
+	client.Timeout = versionTimeout
+	latest, err := whatsmeow.GetLatestVersion(ctx, client)
+	if err != nil {
+		return "", err
+	}
+	return latest.String(), nil
+}

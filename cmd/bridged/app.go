@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
+	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/console"
 	"bridged/internal/media"
@@ -117,7 +118,8 @@ func (a *app) openAccount(ctx context.Context, c config) (err error) {
 	cdn := newCDN(c, a.dir, a.log)
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
-		Network: c.network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
+		NewChats: bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
+		Network:  c.network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
 	})
 	if err != nil {
 		return err

@@ -31,6 +31,8 @@ type config struct {
 	MediaCacheBytes byteSize      `env:"MEDIA_CACHE_BYTES" envDefault:"1GiB"`
 	FetchTimeout    time.Duration `env:"FETCH_TIMEOUT" envDefault:"60s"`
 	RetentionDays   days          `env:"RETENTION_DAYS" envDefault:"0"`
+	NewChatsPerDay  int           `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
+	NewChatsMinGap  time.Duration `env:"NEW_CHATS_MIN_GAP" envDefault:"0"`
 	LogLevel        string        `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat       string        `env:"LOG_FORMAT"`
 	NetworkFile     string        `env:"WA_NETWORK_FILE"`

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
@@ -36,6 +37,12 @@ func (c *config) check(faults *configFaults) {
 	}
 	if c.FetchTimeout <= 0 {
 		faults.add("FETCH_TIMEOUT must be longer than 0, such as 60s")
+	}
+	if c.NewChatsPerDay < 0 {
+		faults.add("NEW_CHATS_PER_DAY must not be negative; 0 is any number")
+	}
+	if c.NewChatsMinGap < 0 || c.NewChatsMinGap > 24*time.Hour {
+		faults.add("NEW_CHATS_MIN_GAP must be 0 to 24h, such as 90s; 0 is no gap")
 	}
 	c.checkConnections(faults)
 	c.checkLog(faults)

@@ -35,6 +35,7 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeIdempotencyMismatch: http.StatusUnprocessableEntity,
 	bridge.CodeRateLimited:         http.StatusTooManyRequests,
 	bridge.CodeReachoutRestricted:  http.StatusTooManyRequests,
+	bridge.CodeNewChatsLimited:     http.StatusTooManyRequests,
 	bridge.CodeInternal:            http.StatusInternalServerError,
 	bridge.CodeMediaGone:           http.StatusInternalServerError,
 	bridge.CodeMediaTooLarge:       http.StatusInternalServerError,

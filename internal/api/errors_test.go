@@ -147,7 +147,7 @@ func TestErrors_EveryRefusalOfTheAccountHasItsStatus(t *testing.T) {
 	passkey := map[bridge.Code]int{bridge.CodeInvalid: 400, bridge.CodeAlreadyPaired: 409, bridge.CodeNotConnected: 503, bridge.CodeInternal: 500}
 	session := map[bridge.Code]int{bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeInternal: 500}
 	sending := map[bridge.Code]int{
-		bridge.CodeNotOnNetwork: 400, bridge.CodeNotInGroup: 400, bridge.CodeRateLimited: 429, bridge.CodeReachoutRestricted: 429,
+		bridge.CodeNotOnNetwork: 400, bridge.CodeNotInGroup: 400, bridge.CodeRateLimited: 429, bridge.CodeReachoutRestricted: 429, bridge.CodeNewChatsLimited: 429,
 		bridge.CodeMediaGone: 500, bridge.CodeInternal: 500, bridge.CodeSendRefused: 502,
 		bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeSendTimeout: 504,
 	}

@@ -31,6 +31,7 @@ const (
 	CodeIdempotencyMismatch Code = "idempotency_mismatch"
 	CodeRateLimited         Code = "rate_limited"
 	CodeReachoutRestricted  Code = "reachout_restricted"
+	CodeNewChatsLimited     Code = "new_chats_limited"
 	CodeSendRefused         Code = "send_refused"
 	CodeInternal            Code = "internal"
 	CodeMediaGone           Code = "media_gone"

@@ -114,6 +114,9 @@ func (t *writeTx) removeOld(ctx context.Context, seqs []int64, before int64) (in
 		if !found || timestamp >= before {
 			continue
 		}
+		if err := t.markUsed(ctx, seq); err != nil {
+			return 0, err
+		}
 		if err := t.removeMessage(ctx, seq); err != nil {
 			return 0, err
 		}

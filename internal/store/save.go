@@ -58,6 +58,8 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveMediaMoved(ctx, f)
 	case bridge.SendKey:
 		return t.saveSendKey(ctx, f)
+	case bridge.NewChat:
+		return t.saveNewChat(ctx, f)
 	case bridge.Status:
 		return t.saveStatus(ctx, f)
 	}

@@ -29,13 +29,17 @@ type Store interface {
 	GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error)
 	Setting(ctx context.Context, name string) (string, error)
 	SetSetting(ctx context.Context, name, value string) error
+	// MayBegin fails with [bridge.CodeNewChatsLimited] if a first message to
+	// whoever has one of the names may not be sent now.
+	MayBegin(ctx context.Context, limit bridge.NewChats, names ...bridge.JID) error
 }
 
 // Options of a [Manager].
 type Options struct {
-	SessionPath string // of session.db, whatsmeow's keys; nobody else's file
-	DeviceName  string // what the phone shows under linked devices
-	PhoneNumber string // E.164 digits of the only account that may pair; "" for any
+	SessionPath string          // of session.db, whatsmeow's keys; nobody else's file
+	DeviceName  string          // what the phone shows under linked devices
+	PhoneNumber string          // E.164 digits of the only account that may pair; "" for any
+	NewChats    bridge.NewChats // how many chats the account may begin
 	Network     Network
 	Store       Store
 	Log         zerolog.Logger

@@ -24,8 +24,8 @@ const (
 //
 // Errors: [bridge.CodeNotConnected] while the socket is not open,
 // [bridge.CodeNotOnNetwork], [bridge.CodeNotInGroup], [bridge.CodeRateLimited],
-// [bridge.CodeReachoutRestricted], [bridge.CodeSendRefused] and
-// [bridge.CodeMediaGone] when the message did not and will not go out,
+// [bridge.CodeReachoutRestricted], [bridge.CodeNewChatsLimited],
+// [bridge.CodeSendRefused] and [bridge.CodeMediaGone] when the message did not and will not go out,
 // [bridge.CodeSendTimeout] when nobody knows yet: then it stays pending.
 //
 // A caller that goes away must not end ctx, because a message that has begun
@@ -42,6 +42,9 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	}
 	ctx, cancel := m.within(ctx, budget)
 	defer cancel()
+	if err := l.mayBegin(ctx, out.To); err != nil {
+		return bridge.Sent{}, err
+	}
 	to, err := l.destination(ctx, out.To)
 	if err != nil {
 		return bridge.Sent{}, err
@@ -54,7 +57,8 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	if err := m.store.Save(ctx, withKey(out.Key, bridge.Sent{ID: row.ID, Chat: chat}, row)...); err != nil {
+	facts := l.withNewChat(ctx, chat, withKey(out.Key, bridge.Sent{ID: row.ID, Chat: chat}, row)...)
+	if err := m.store.Save(ctx, facts...); err != nil {
 		return bridge.Sent{}, err
 	}
 	if isFile { // what the upload did not need is not for waiting
@@ -80,6 +84,9 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 	}
 	ctx, cancel := m.within(ctx, sendBudget)
 	defer cancel()
+	if err := m.store.Save(ctx, l.withNewChat(ctx, row.Chat)...); err != nil {
+		return bridge.Sent{}, err
+	}
 	to, err := l.destination(ctx, row.Chat)
 	if err != nil {
 		return bridge.Sent{}, err

@@ -181,11 +181,12 @@ type deviceStores struct {
 	contacts store.ContactStore
 	sessions store.SessionStore
 	lids     store.LIDStore
+	tokens   store.PrivacyTokenStore
 }
 
 // storesOf must be called before the device's client connects.
 func storesOf(device *store.Device) deviceStores {
-	return deviceStores{contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs}
+	return deviceStores{contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens}
 }
 
 // withPresentSecret returns a QR code with the device's present secret. A

@@ -23,6 +23,7 @@ type chore struct {
 func chores(c config, s *store.Store) []chore {
 	list := []chore{
 		{"old deliveries", func(ctx context.Context) (int, error) { return 0, s.PruneDeliveries(ctx) }},
+		{"changes whose messages have not come", s.ForgetParked},
 	}
 	if c.RetentionDays > 0 {
 		list = append(list, chore{"old messages", func(ctx context.Context) (int, error) {

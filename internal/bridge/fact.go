@@ -5,7 +5,9 @@ package bridge
 // JIDs in facts may be in either form of a person's identity: the store knows
 // which belong together.
 //
-// The facts are [Message], [Group] and those in this file.
+// The facts are [Message], [Group], [Status] and those in this file. A
+// reaction, an edit, a vote, a deletion or something sealed whose message is not
+// stored yet waits for it.
 type Fact interface{ fact() }
 
 // Identity joins a phone number and a LID of the same person.
@@ -39,9 +41,11 @@ type Edit struct {
 	// ContextInfo, Media and Raw. Media without a key, or none, is the edit of
 	// a caption where the message has a file: the file stays.
 	New Message
-	// Otherwise is stored as a message of its own where the target is not in
-	// the store or not the editor's; nil where nothing is.
-	Otherwise *Message
+	// Upload makes it no edit but an HD upload, whose file replaces that of the
+	// target silently: the message is not marked as edited. It is stored as a
+	// message of its own where the target is not in the store, or not the
+	// editor's; and its id stands for the target from then on. Nil for edits.
+	Upload *Message
 }
 
 // Deletion empties a message. Only the author, or an admin of the group, may
@@ -65,6 +69,20 @@ type PollVote struct {
 	Voter     JID
 	Hashes    [][]byte // SHA-256 of the names of the options voted for
 	Timestamp Time
+}
+
+// Sealed is a change of a message, or a comment on it, that is encrypted with
+// that message's secret, which is not known yet. It is opened and applied when
+// the message comes.
+type Sealed struct {
+	Chat      JID
+	Target    string // id of the message that has the secret
+	ID        string // of the stanza
+	Sender    JID
+	FromMe    bool
+	PushName  string
+	Timestamp Time
+	Payload   []byte // the marshalled waE2E.Message
 }
 
 // Receipt is another person's delivery, read or played receipt for own
@@ -152,6 +170,7 @@ func (Edit) fact()             {}
 func (Deletion) fact()         {}
 func (RemovedElsewhere) fact() {}
 func (PollVote) fact()         {}
+func (Sealed) fact()           {}
 func (Receipt) fact()          {}
 func (SendResult) fact()       {}
 func (GroupChange) fact()      {}

@@ -40,9 +40,9 @@ func Bounded(fact Fact) Fact {
 		return f
 	case Edit:
 		f.New.Bound()
-		if f.Otherwise != nil {
-			otherwise := Bounded(*f.Otherwise).(Message)
-			f.Otherwise = &otherwise
+		if f.Upload != nil {
+			upload := Bounded(*f.Upload).(Message)
+			f.Upload = &upload
 		}
 		return f
 	case Contact:
@@ -65,6 +65,9 @@ func Bounded(fact Fact) Fact {
 		return f
 	case PollVote:
 		f.Hashes = boundHashes(f.Hashes)
+		return f
+	case Sealed:
+		f.PushName = cut(f.PushName, maxName)
 		return f
 	case MediaMoved:
 		f.DirectPath = boundPath(f.DirectPath)

@@ -29,6 +29,7 @@ type Device struct {
 	history    map[types.MessageID]historyBlob // what the phone told of, by the id of the notification
 	removed    bool
 	queue      outbox
+	held       held
 	faults     deviceFaults
 	counters   Counters
 	watching   map[types.JID]struct{}

@@ -74,7 +74,7 @@ func keyOf(node *Node) ackKey {
 
 // push queues a stanza for a device and delivers it if the device is there. The caller holds mu.
 func (n *Network) push(d *Device, node Node) {
-	if d.removed {
+	if d.removed || d.held.keep(node) {
 		return
 	}
 	chat := jidOf(&node, "recipient")

@@ -39,6 +39,7 @@ type eraser struct {
 	db *sql.DB // cuts off the write-ahead log
 
 	work      chan struct{} // a token after each deletion
+	texts     chan struct{} // a token for whoever keeps copies of texts
 	files     chan struct{} // a token for whoever removes files
 	deletions atomic.Int64  // how many transactions have deleted something
 	mergeAt   time.Time     // when the index may be merged again; only the background's
@@ -46,7 +47,7 @@ type eraser struct {
 }
 
 func newEraser(s *Store) *eraser {
-	return &eraser{s: s, retryMax: eraseRetryMax, work: make(chan struct{}, 1), files: make(chan struct{}, 1)}
+	return &eraser{s: s, retryMax: eraseRetryMax, work: make(chan struct{}, 1), texts: make(chan struct{}, 1), files: make(chan struct{}, 1)}
 }
 
 // open opens the connection that cuts off the log. It waits for readers only
@@ -64,11 +65,16 @@ func (e *eraser) committed(t *writeTx) {
 	if t.erased {
 		e.deletions.Add(1)
 		notify(e.work)
+		notify(e.texts)
 	}
 	if t.erasedFile {
 		notify(e.files)
 	}
 }
+
+// TextErased gives a token after a transaction that deleted text, whose copies
+// elsewhere are to go too; for a single listener.
+func (s *Store) TextErased() <-chan struct{} { return s.eraser.texts }
 
 // markErased notes that a transaction deletes text.
 func (t *writeTx) markErased(ctx context.Context) error {

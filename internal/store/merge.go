@@ -13,7 +13,7 @@ import (
 func (t *writeTx) mergePeople(ctx context.Context, from person, into *person) error {
 	clear(t.s.chats)
 	for _, step := range []func(ctx context.Context, from, into int64) error{
-		t.mergeSenders, t.mergeMembers, t.mergeReactions, t.mergeVotes, t.mergePrivateChats,
+		t.mergeSenders, t.mergeMembers, t.mergeReactions, t.mergeVotes, t.mergePrivateChats, t.mergeParked,
 	} {
 		if err := step(ctx, from.id, into.id); err != nil {
 			return err
@@ -26,7 +26,10 @@ func (t *writeTx) mergePeople(ctx context.Context, from person, into *person) er
 	into.name = cmp.Or(into.name, from.name)
 	into.push = cmp.Or(into.push, from.push)
 	into.business = cmp.Or(into.business, from.business)
-	return t.saveNames(ctx, *into)
+	if err := t.saveNames(ctx, *into); err != nil {
+		return err
+	}
+	return t.applyParkedIn(ctx, into.jid())
 }
 
 func (t *writeTx) dropPerson(ctx context.Context, from, into int64) error {

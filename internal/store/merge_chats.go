@@ -125,6 +125,9 @@ func (t *writeTx) dropDuplicate(ctx context.Context, kept, dropped int64) error 
 	if err != nil {
 		return err
 	}
+	if err := t.run(ctx, "UPDATE OR IGNORE aliases SET message = ? WHERE message = ?", kept, dropped); err != nil {
+		return err
+	}
 	var status sql.NullInt64
 	if _, err := t.find(ctx, "SELECT status FROM messages WHERE arrival = ?", []any{dropped}, &status); err != nil {
 		return err

@@ -28,6 +28,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.MergeEdit == nil {
 		o.MergeEdit = func(original, _ []byte) ([]byte, bool) { return original, true }
 	}
+	if o.Open == nil {
+		o.Open = func(bridge.Sealed, bridge.Message, []bridge.JID, []bridge.JID) []bridge.Fact { return nil }
+	}
 	if o.BeforeCommit == nil {
 		o.BeforeCommit = func() error { return nil }
 	}
@@ -39,6 +42,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		began:        time.Now(),
 		people:       newPeople(),
 		mergeEdit:    o.MergeEdit,
+		unseal:       o.Open,
 		beforeCommit: o.BeforeCommit,
 		chats:        make(map[bridge.JID]chatRow),
 		changed:      make(chan struct{}),

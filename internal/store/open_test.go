@@ -170,7 +170,7 @@ func TestMigrations_AreNumberedWithoutGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, entry := range entries {
-		if want := "000" + string(rune('1'+i)); !strings.HasPrefix(entry.Name(), want) {
+		if want := fmt.Sprintf("%04d", i+1); !strings.HasPrefix(entry.Name(), want) {
 			t.Errorf("%s: want %s…", entry.Name(), want)
 		}
 	}

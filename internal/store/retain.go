@@ -14,13 +14,17 @@ import (
 const retainBatch = 8 * blockSize
 
 // Retain removes the messages that are older than a moment, with all that
-// belongs to them, and returns how many. Their chats stay. The log of events
+// belongs to them, and returns how many. So it does with changes that have waited
+// since then for their message. Their chats stay. The log of events
 // is left as it is: see [Store.PruneEvents].
 //
 // It goes by arrival, not by chat, so that whole blocks of the search index
 // become empty instead of many being indexed again.
 func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 	before := olderThan.UnixMilli()
+	if _, err := s.forgetParkedBefore(ctx, olderThan); err != nil {
+		return 0, err
+	}
 	last, tail, err := s.rangesBefore(ctx, before)
 	if err != nil {
 		return 0, fmt.Errorf("look for old messages: %w", err)

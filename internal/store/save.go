@@ -9,9 +9,9 @@ import (
 
 // Save writes the facts of one stanza: all of them or none. When it answers
 // nil they are on the disk; saving them again changes nothing. A fact that
-// cannot apply (an edit by somebody else, a reaction to a message that is not
-// stored) is left out without an error, so that no stanza can come back for
-// ever. What strangers chose is kept within [bridge.Bounded]. What the disk
+// cannot apply (an edit by somebody else) is left out without an error, so that
+// no stanza comes back endlessly; one whose message has not come yet waits for
+// it. What strangers chose is kept within [bridge.Bounded]. What the disk
 // refuses is [bridge.CodeStorageUnavailable].
 func (s *Store) Save(ctx context.Context, facts ...bridge.Fact) error {
 	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
@@ -44,6 +44,8 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveRemovedElsewhere(ctx, f)
 	case bridge.PollVote:
 		return t.saveVote(ctx, f)
+	case bridge.Sealed:
+		return t.saveSealed(ctx, f)
 	case bridge.Receipt:
 		return t.saveReceipt(ctx, f)
 	case bridge.SendResult:

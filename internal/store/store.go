@@ -40,6 +40,10 @@ type Options struct {
 	// came without the file; not ok where the message takes no caption. Without
 	// it the protobuf stays as it is.
 	MergeEdit func(original, edit []byte) (merged []byte, ok bool)
+	// Open opens what is sealed with the secret of a message; senders and authors
+	// are the forms of who sent it and of who wrote the message. It returns nothing
+	// where it cannot. Without it nothing is opened.
+	Open func(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
 	// Clock is what things expire by; without one it is a new one that knows the
 	// time of the last event.
 	Clock *bridge.Clock
@@ -58,6 +62,7 @@ type Store struct {
 	began     time.Time // for durations, which no leap of the clock changes
 	people    *people
 	mergeEdit func(original, edit []byte) (merged []byte, ok bool)
+	unseal    func(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
 
 	// writing guards writer, numbers, chats and index.claimed, and the order in which
 	// commits are published.

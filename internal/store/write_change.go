@@ -1,15 +1,19 @@
 package store
 
 import (
-	"bridged/internal/bridge"
 	"context"
+
+	"bridged/internal/bridge"
 )
 
 // saveReaction sets or removes a person's reaction. An older one that is told
 // again does not replace a newer one.
 func (t *writeTx) saveReaction(ctx context.Context, f bridge.ReactionChange) error {
 	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
-	if err != nil || !found || m.deleted != 0 || !f.Sender.IsPerson() {
+	if err == nil && !found {
+		return t.park(ctx, f)
+	}
+	if err != nil || m.deleted != 0 || !f.Sender.IsPerson() {
 		return err
 	}
 	p, err := t.ensurePerson(ctx, f.Sender)
@@ -41,7 +45,10 @@ func (t *writeTx) countReactions(ctx context.Context, seq int64) error {
 // saveVote replaces a person's votes in a poll.
 func (t *writeTx) saveVote(ctx context.Context, f bridge.PollVote) error {
 	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
-	if err != nil || !found || m.deleted != 0 || !f.Voter.IsPerson() {
+	if err == nil && !found {
+		return t.park(ctx, f)
+	}
+	if err != nil || m.deleted != 0 || !f.Voter.IsPerson() {
 		return err
 	}
 	p, err := t.ensurePerson(ctx, f.Voter)
@@ -67,20 +74,25 @@ func (t *writeTx) saveVote(ctx context.Context, f bridge.PollVote) error {
 // of what it said stays in the store.
 func (t *writeTx) saveDeletion(ctx context.Context, f bridge.Deletion) error {
 	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
-	if err != nil || !found || m.deleted != 0 {
+	if err == nil && !found {
+		return t.park(ctx, f)
+	}
+	if err != nil || m.deleted != 0 {
 		return err
 	}
 	if allowed, err := t.mayDelete(ctx, m, f.By); err != nil || !allowed {
-		return err
+		return t.parkUnchecked(ctx, m, f, err)
 	}
 	if err := t.recordErasedFile(ctx, m.seq); err != nil {
+		return err
+	}
+	if err := t.unpark(ctx, "chat = ? AND target = ?", t.parkedChat(f.Chat), f.Target); err != nil {
 		return err
 	}
 	for _, empty := range []string{
 		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE arrival = ?",
 		"DELETE FROM reactions WHERE message = ?",
 		"DELETE FROM votes WHERE message = ?",
-		"DELETE FROM parked_edits WHERE message = ?",
 	} {
 		if err := t.run(ctx, empty, m.seq); err != nil {
 			return err
@@ -96,6 +108,19 @@ func (t *writeTx) saveDeletion(ctx context.Context, f bridge.Deletion) error {
 		return err
 	}
 	return t.contentChanged(ctx, m.seq)
+}
+
+// parkUnchecked parks a deletion that nobody has permitted, if err is nil, where
+// the group's members are not known yet: it may be an admin's.
+func (t *writeTx) parkUnchecked(ctx context.Context, m target, f bridge.Deletion, err error) error {
+	if err != nil || m.isPrivate {
+		return err
+	}
+	var known bool
+	if _, err := t.find(ctx, "SELECT known FROM groups WHERE chat = ?", []any{m.chat}, &known); err != nil || known {
+		return err
+	}
+	return t.park(ctx, f)
 }
 
 // saveRemovedElsewhere keeps what another own device deleted for itself, and tells.

@@ -11,24 +11,22 @@ import (
 // that is told after a newer one does not win.
 func (t *writeTx) saveEdit(ctx context.Context, f bridge.Edit) error {
 	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if !found || !t.isAuthor(m, f.Editor) {
-		if f.Otherwise != nil {
-			return t.saveMessage(ctx, bridge.Bounded(*f.Otherwise).(bridge.Message))
-		}
+	case f.Upload != nil:
+		return t.saveUpload(ctx, f, m, found)
+	case !found:
+		return t.park(ctx, f)
+	case !t.isAuthor(m, f.Editor), m.deleted != 0, f.Timestamp.UnixMilli() < m.edited:
 		return nil
 	}
-	if m.deleted != 0 || f.Timestamp.UnixMilli() < m.edited {
-		return nil
-	}
-	waits, err := t.awaitsOriginal(ctx, m)
+	waits, err := t.awaitsOriginal(ctx, m, f.Chat, f.Target)
 	if err != nil {
 		return err
 	}
 	if waits {
-		if err := t.parkEdit(ctx, f, m.seq); err != nil {
+		if err := t.park(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -61,14 +59,18 @@ func (t *writeTx) applyEdit(ctx context.Context, m target, f bridge.Edit) error 
 	keepQuote(before.Context, &f.New)
 	// An edit starts no new time, and what was forwarded stays so.
 	f.New.Expiration, f.New.IsForwarded = before.Expiration, before.Forwarded || f.New.IsForwarded
+	edited := f.Timestamp.UnixMilli()
+	if f.Upload != nil {
+		edited = m.edited
+	}
 	column, err := packDetails(f.New)
 	if err != nil {
 		return err
 	}
 	changed, err := t.change(ctx, `
-		UPDATE messages SET type = ?1, content = ?2, folded = ?3, details = ?4, edited_at = ?5
-		WHERE arrival = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, ?5)`,
-		f.New.MessageType, f.New.Content, folded(f.New.Content), column, f.Timestamp.UnixMilli(), m.seq)
+		UPDATE messages SET type = ?1, content = ?2, folded = ?3, details = ?4, edited_at = nullif(?5, 0)
+		WHERE arrival = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, nullif(?5, 0))`,
+		f.New.MessageType, f.New.Content, folded(f.New.Content), column, edited, m.seq)
 	if err != nil || changed == 0 {
 		return err
 	}
@@ -142,54 +144,11 @@ func (t *writeTx) editRaw(ctx context.Context, edited bridge.Message, seq int64)
 		edited.Raw, ref, edited.ViewOnce, seq)
 }
 
-// awaitsOriginal reports whether the real message of m may still come: m is a
-// placeholder, or was one when it was edited.
-func (t *writeTx) awaitsOriginal(ctx context.Context, m target) (bool, error) {
+// awaitsOriginal reports whether the real message of m, which chat and id name,
+// may still come: m is a placeholder, or was one when it was edited.
+func (t *writeTx) awaitsOriginal(ctx context.Context, m target, chat bridge.JID, id string) (bool, error) {
 	if m.isPlaceholder() || m.edited == 0 {
 		return m.isPlaceholder(), nil
 	}
-	var parked bool
-	_, err := t.find(ctx, "SELECT 1 FROM parked_edits WHERE message = ?", []any{m.seq}, &parked)
-	return parked, err
-}
-
-// parkEdit keeps an edit until the real message comes.
-func (t *writeTx) parkEdit(ctx context.Context, f bridge.Edit, seq int64) error {
-	column, err := packDetails(f.New)
-	if err != nil {
-		return err
-	}
-	ref, err := packRef(f.New)
-	if err != nil {
-		return err
-	}
-	return t.run(ctx, `
-		INSERT OR REPLACE INTO parked_edits (message, editor, timestamp, type, content, details, raw, media_ref, view_once)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		seq, string(f.Editor), f.Timestamp.UnixMilli(), f.New.MessageType, f.New.Content, column, f.New.Raw, ref, f.New.ViewOnce)
-}
-
-// applyParkedEdit applies the edit that waited for the real message of chat and id, if
-// there is one.
-func (t *writeTx) applyParkedEdit(ctx context.Context, chat bridge.JID, id string, seq int64) error {
-	f := bridge.Edit{Chat: chat, Target: id}
-	var timestamp int64
-	var column, ref string
-	found, err := t.find(ctx, `
-		DELETE FROM parked_edits WHERE message = ?
-		RETURNING editor, timestamp, type, content, ifnull(details, ''), raw, ifnull(media_ref, ''), view_once`,
-		[]any{seq}, &f.Editor, &timestamp, &f.New.MessageType, &f.New.Content, &column, &f.New.Raw, &ref, &f.New.ViewOnce)
-	if err != nil || !found {
-		return err
-	}
-	f.Timestamp = bridge.Millis(timestamp)
-	if err := t.s.unpack(column, &f.New); err != nil {
-		return err
-	}
-	if f.New.Media != nil && ref != "" {
-		if err := json.Unmarshal([]byte(ref), &f.New.Media.Ref); err != nil {
-			return err
-		}
-	}
-	return t.saveEdit(ctx, f)
+	return t.hasParkedEdit(ctx, chat, id)
 }

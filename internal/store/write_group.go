@@ -15,6 +15,10 @@ func (t *writeTx) saveGroup(ctx context.Context, f bridge.Group) error {
 	if err != nil {
 		return err
 	}
+	var known bool
+	if _, err := t.find(ctx, "SELECT known FROM groups WHERE chat = ?", []any{c.id}, &known); err != nil {
+		return err
+	}
 	members, err := t.replaceMembers(ctx, c.id, f.Participants)
 	if err != nil {
 		return err
@@ -39,6 +43,11 @@ func (t *writeTx) saveGroup(ctx context.Context, f bridge.Group) error {
 	}
 	if err := t.countMembers(ctx, c.id); err != nil {
 		return err
+	}
+	if !known {
+		if err := t.applyParkedIn(ctx, f.JID); err != nil {
+			return err
+		}
 	}
 	if !members && facts == 0 && !renamed {
 		return nil

@@ -23,6 +23,9 @@ func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
 	if err := t.savePushName(ctx, sender, m.PushName); err != nil {
 		return err
 	}
+	if stored, err := t.isStoredAs(ctx, m, c, sender); err != nil || stored {
+		return err
+	}
 	seq, err := t.insertMessage(ctx, m, c, sender)
 	if err != nil {
 		return err
@@ -36,7 +39,10 @@ func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
 	if err := t.countMessage(ctx, c.id, m.Timestamp.UnixMilli()); err != nil {
 		return err
 	}
-	return t.appendEvent(ctx, eventMessageCreated, seq, 0)
+	if err := t.appendEvent(ctx, eventMessageCreated, seq, 0); err != nil {
+		return err
+	}
+	return t.applyParked(ctx, m.Chat, m.ID)
 }
 
 // ensureSender returns the person who wrote m. Where the fact does not say, it is the
@@ -106,16 +112,23 @@ type target struct {
 
 func (m target) isPlaceholder() bool { return m.kind == bridge.TypeUndecryptable }
 
-// findMessage looks a message up by its chat, in either form, and its id.
-func (t *writeTx) findMessage(ctx context.Context, chat bridge.JID, id string) (target, bool, error) {
-	var m target
-	found, err := t.find(ctx, `
-		SELECT m.arrival, m.chat, m.sender, m.from_me, m.type, m.timestamp, m.content, ifnull(m.details, ''),
-			ifnull(m.edited_at, 0), ifnull(m.deleted_at, 0), ifnull(m.status, -1), c.is_group
-		FROM chats c JOIN messages m ON m.chat = c.id
-		WHERE c.jid = ? AND m.id = ?`, []any{string(t.people.canonical(chat)), id},
-		&m.seq, &m.chat, &m.sender, &m.fromMe, &m.kind, &m.timestamp, &m.content, &m.details,
-		&m.edited, &m.deleted, &m.status, &m.isGroup)
+// targetQuery selects what a [target] is made of.
+const targetQuery = `
+	SELECT m.arrival, m.chat, m.sender, m.from_me, m.type, m.timestamp, m.content, ifnull(m.details, ''),
+		ifnull(m.edited_at, 0), ifnull(m.deleted_at, 0), ifnull(m.status, -1), c.is_group
+	FROM chats c JOIN messages m ON m.chat = c.id WHERE c.jid = ?`
+
+// findMessage looks a message up by its chat, in either form, and its id, or one
+// of its further ids.
+func (t *writeTx) findMessage(ctx context.Context, chat bridge.JID, id string) (m target, found bool, err error) {
+	for _, named := range []string{" AND m.id = ?", " AND m.arrival IN (SELECT message FROM aliases WHERE id = ?)"} {
+		found, err = t.find(ctx, targetQuery+named, []any{string(t.people.canonical(chat)), id},
+			&m.seq, &m.chat, &m.sender, &m.fromMe, &m.kind, &m.timestamp, &m.content, &m.details,
+			&m.edited, &m.deleted, &m.status, &m.isGroup)
+		if found || err != nil {
+			break
+		}
+	}
 	m.isPrivate = !m.isGroup
 	return m, found, err
 }
@@ -127,7 +140,7 @@ func (t *writeTx) onDuplicate(ctx context.Context, m bridge.Message, c chatRow, 
 	if err != nil || !found {
 		return err
 	}
-	waits, err := t.awaitsOriginal(ctx, stored)
+	waits, err := t.awaitsOriginal(ctx, stored, m.Chat, m.ID)
 	if err != nil {
 		return err
 	}
@@ -165,7 +178,7 @@ func (t *writeTx) replacePlaceholder(ctx context.Context, m bridge.Message, stor
 	if err := t.contentChanged(ctx, stored.seq); err != nil {
 		return err
 	}
-	return t.applyParkedEdit(ctx, m.Chat, m.ID, stored.seq)
+	return t.applyParked(ctx, m.Chat, m.ID)
 }
 
 // couldBeOne is false only where two people are known to be different: a

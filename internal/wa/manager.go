@@ -23,6 +23,8 @@ type Store interface {
 	Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error)
 	Canonical(jid bridge.JID) bridge.JID
 	ChatTimer(ctx context.Context, chat bridge.JID) (uint32, error)
+	// TextErased gives a token after the deletion of a text.
+	TextErased() <-chan struct{}
 	// Damage returns the damage that is known, with a sentence for people.
 	Damage() error
 	OwnerOf(ctx context.Context) (bridge.Owner, bool, error)
@@ -68,7 +70,6 @@ type Manager struct {
 	beforeTry func() // set by tests alone, before anything is sent
 
 	commands chan command
-	deleted  chan struct{} // a token after the deletion of a message
 	groups   *groupFetcher
 	pairMu   sync.Mutex // serialises requests for pairing codes
 	reupload reuploads
@@ -103,7 +104,6 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		opts: opts, log: opts.Log, store: opts.Store, db: db, container: container,
 		background: background, stop: stop,
 		commands: make(chan command),
-		deleted:  make(chan struct{}, 1),
 	}
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.groups = newGroupFetcher(m)
@@ -151,7 +151,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		m.prepareVersion(ctx)
 	}
 	m.workers.Go(func() { m.groups.run(m.background) })
-	m.workers.Go(func() { m.db.keepShort(m.background, m.deleted, m.log) })
+	m.workers.Go(func() { m.db.keepShort(m.background, m.store.TextErased(), m.log) })
 	err := m.supervise(ctx)
 	m.handlers.shut() // they may still begin work
 	m.setState(bridge.StateIdle, "")

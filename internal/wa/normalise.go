@@ -58,7 +58,7 @@ func (l *link) contentFacts(e *events.Message, s source, chat bridge.JID, raw *w
 		otherwise := describe(raw, s, chat, idOf(e.Info.ID), at)
 		otherwise.PushName = e.Info.PushName
 		return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
-			New: describe(raw, s, chat, target, at), Otherwise: &otherwise}}
+			New: describe(raw, s, chat, target, at), Upload: &otherwise}}
 	}
 	if !shows(msg) {
 		return nil

@@ -142,7 +142,6 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	}
 	l.m.refusals.Store(0)
 	l.m.traffic.stored(facts)
-	l.m.noteDeletions(facts)
 	l.m.groups.want(facts)
 	return true
 }
@@ -160,18 +159,6 @@ func (l *link) refuse(cause error) bool {
 	l.notify(notice{kind: noticeRefused, after: wait,
 		sentence: "a message could not be stored and was left with the network: " + reasonOf(sessionFile.Explain(cause))})
 	return false
-}
-
-// noteDeletions has what is left of deleted messages in session.db removed.
-func (m *Manager) noteDeletions(facts []bridge.Fact) {
-	for _, fact := range facts {
-		if _, is := fact.(bridge.Deletion); is {
-			select {
-			case m.deleted <- struct{}{}:
-			default: // it is about to be done
-			}
-		}
-	}
 }
 
 func banNotice(e *events.TemporaryBan) notice {

@@ -187,7 +187,7 @@ const (
 )
 
 // keepShort cuts the log off at once, for a run that was killed leaves its log
-// behind, then after deletions of messages and hourly, until ctx ends.
+// behind, then after deletions of texts and hourly, until ctx ends.
 func (k *sessionDB) keepShort(ctx context.Context, deletions <-chan struct{}, log zerolog.Logger) {
 	ticker := time.NewTicker(truncatePause)
 	defer ticker.Stop()

@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+
+	"bridged/internal/bridge"
+)
+
+// A change may come before the message that it is about: long queues are not
+// delivered in order. Then it is parked, and made when the message comes, by the
+// same rules as if it had come after. A deletion in a group whose members are
+// not known waits for them, and the edit of a placeholder for its message.
+
+// The kinds of parked changes as they are numbered in the table parked. The
+// numbers are stored: they never change their meaning.
+const (
+	parkedDeletion = 1
+	parkedEdit     = 2
+	parkedReaction = 3
+	parkedVote     = 4
+	parkedSealed   = 5
+)
+
+// parkedRow is a change that waits for a message.
+type parkedRow struct {
+	kind   int
+	chat   bridge.JID
+	target string
+	sender bridge.JID
+	stanza string
+	fact   string
+	raw    []byte
+}
+
+// park keeps a change until its message comes. A deletion takes what its sender
+// has parked for the message before, and lets nothing more of theirs wait: what
+// is deleted is not kept.
+func (t *writeTx) park(ctx context.Context, fact bridge.Fact) error {
+	row, err := packParked(fact)
+	if err != nil || !isChat(row.chat) || row.target == "" || !row.sender.IsPerson() || row.size() > maxParkedSize {
+		return err
+	}
+	if _, err := t.ensurePerson(ctx, row.sender); err != nil {
+		return err
+	}
+	if !row.chat.IsGroup() {
+		if _, err := t.ensurePerson(ctx, row.chat); err != nil {
+			return err
+		}
+	}
+	chat, sender := t.parkedChat(row.chat), string(t.people.canonical(row.sender))
+	if row.kind == parkedDeletion {
+		if err := t.unpark(ctx, "chat = ? AND target = ? AND sender = ? AND kind != ?", chat, row.target, sender, parkedDeletion); err != nil {
+			return err
+		}
+	}
+	id, added, err := t.insertParked(ctx, row, chat, sender)
+	if err != nil || !added {
+		return err
+	}
+	return t.limitParked(ctx, id, sender)
+}
+
+// insertParked reports whether the change is parked now: it is not where one of
+// the same kind is there that counts, the last edit, reaction or vote, or a
+// deletion by the same sender.
+func (t *writeTx) insertParked(ctx context.Context, row parkedRow, chat, sender string) (id int64, added bool, err error) {
+	if row.kind != parkedDeletion {
+		err = t.unpark(ctx, "chat = ? AND target = ? AND kind = ? AND sender = ? AND stanza = ? AND fact ->> '$.t' <= ? ->> '$.t'",
+			chat, row.target, row.kind, sender, row.stanza, row.fact)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	added, err = t.find(ctx, `
+		INSERT INTO parked (chat, target, kind, sender, stanza, at, size, fact, raw)
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+		WHERE NOT EXISTS (SELECT 1 FROM parked WHERE chat = ?1 AND target = ?2 AND kind = ?10 AND sender = ?4)
+		ON CONFLICT DO NOTHING RETURNING id`,
+		[]any{chat, row.target, row.kind, sender, row.stanza, t.at, row.size(), row.fact, row.raw, parkedDeletion}, &id)
+	return id, added, err
+}
+
+// parkedChat returns the name of a chat in the table parked: it must outlast that
+// a number is learned for a LID. It is empty for a person who is not known.
+func (t *writeTx) parkedChat(chat bridge.JID) string {
+	if chat.IsGroup() {
+		return string(chat)
+	}
+	if p, known := t.people.find(chat); known {
+		return parkedPerson(p.id)
+	}
+	return ""
+}
+
+func parkedPerson(id int64) string { return "person " + strconv.FormatInt(id, 10) }
+
+// applyParked makes the changes that have waited for a message, which is stored
+// now. Deletions come first: what one of them deletes was never there for
+// anybody, because the message is stored in this transaction.
+func (t *writeTx) applyParked(ctx context.Context, chat bridge.JID, id string) error {
+	name := t.parkedChat(chat)
+	var rows []parkedRow
+	err := t.each(ctx, `
+		SELECT kind, sender, stanza, fact, raw FROM parked WHERE chat = ? AND target = ?
+		ORDER BY kind = ? DESC, fact ->> '$.t', id`,
+		[]any{name, id, parkedDeletion}, func(found *sql.Rows) error {
+			row := parkedRow{chat: chat, target: id}
+			err := found.Scan(&row.kind, &row.sender, &row.stanza, &row.fact, &row.raw)
+			rows = append(rows, row)
+			return err
+		})
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	if err := t.unpark(ctx, "chat = ? AND target = ?", name, id); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		fact, err := t.s.unpackParked(row)
+		if err != nil {
+			return err
+		}
+		if err := t.save(ctx, fact); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyParkedIn makes the changes that have waited in a chat for what is known
+// now, its members, or that it is one with another.
+func (t *writeTx) applyParkedIn(ctx context.Context, jid bridge.JID) error {
+	c, found, err := t.findChat(ctx, jid)
+	if err != nil || !found {
+		return err
+	}
+	var targets []string
+	err = t.each(ctx, `
+		SELECT DISTINCT p.target FROM parked p JOIN messages m ON m.chat = ? AND m.id = p.target WHERE p.chat = ?`,
+		[]any{c.id, t.parkedChat(jid)}, func(rows *sql.Rows) error {
+			var target string
+			err := rows.Scan(&target)
+			targets = append(targets, target)
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	for _, target := range targets {
+		if err := t.applyParked(ctx, jid, target); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasParkedEdit reports whether an edit waits for the real message of a placeholder.
+func (t *writeTx) hasParkedEdit(ctx context.Context, chat bridge.JID, id string) (parked bool, err error) {
+	_, err = t.find(ctx, "SELECT 1 FROM parked WHERE chat = ? AND target = ? AND kind = ?",
+		[]any{t.parkedChat(chat), id, parkedEdit}, &parked)
+	return parked, err
+}
+
+// mergeParked moves what waits in the chat with one person to another's.
+func (t *writeTx) mergeParked(ctx context.Context, from, into int64) error {
+	return t.run(ctx, "UPDATE OR REPLACE parked SET chat = ? WHERE chat = ?", parkedPerson(into), parkedPerson(from))
+}
+
+// unpark removes parked changes, whose texts must not stay on the disk.
+func (t *writeTx) unpark(ctx context.Context, where string, args ...any) error {
+	removed, err := t.change(ctx, "DELETE FROM parked WHERE "+where, args...)
+	if err != nil || removed == 0 {
+		return err
+	}
+	return t.markErased(ctx)
+}

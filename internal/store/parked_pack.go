@@ -1,0 +1,106 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"bridged/internal/bridge"
+)
+
+// parkedFact is the JSON of a parked change: what is not in the row's columns.
+type parkedFact struct {
+	Timestamp int64           `json:"t"`
+	Emoji     string          `json:"e,omitempty"`
+	Type      string          `json:"y,omitempty"`
+	Content   string          `json:"c,omitempty"`
+	Details   json.RawMessage `json:"d,omitempty"`
+	Ref       json.RawMessage `json:"r,omitempty"`
+	ViewOnce  bool            `json:"o,omitempty"`
+	FromMe    bool            `json:"f,omitempty"`
+	PushName  string          `json:"p,omitempty"`
+}
+
+// size is what a row counts for the limits.
+func (r parkedRow) size() int { return len(r.target) + len(r.stanza) + len(r.fact) + len(r.raw) }
+
+func packParked(fact bridge.Fact) (row parkedRow, err error) {
+	var p parkedFact
+	switch f := fact.(type) {
+	case bridge.Deletion:
+		row = parkedRow{kind: parkedDeletion, chat: f.Chat, target: f.Target, sender: f.By}
+		p.Timestamp = f.Timestamp.UnixMilli()
+	case bridge.Edit:
+		row = parkedRow{kind: parkedEdit, chat: f.Chat, target: f.Target, sender: f.Editor, raw: f.New.Raw}
+		p = parkedFact{Timestamp: f.Timestamp.UnixMilli(), Type: f.New.MessageType, Content: f.New.Content, ViewOnce: f.New.ViewOnce}
+		if p.Details, err = packedJSON(packDetails(f.New)); err == nil {
+			p.Ref, err = packedJSON(packRef(f.New))
+		}
+	case bridge.ReactionChange:
+		row = parkedRow{kind: parkedReaction, chat: f.Chat, target: f.Target, sender: f.Sender}
+		p = parkedFact{Timestamp: f.Timestamp.UnixMilli(), Emoji: f.Emoji}
+	case bridge.PollVote:
+		row = parkedRow{kind: parkedVote, chat: f.Chat, target: f.Target, sender: f.Voter}
+		p.Timestamp = f.Timestamp.UnixMilli()
+		for _, hash := range f.Hashes {
+			row.raw = append(row.raw, hash...)
+		}
+	case bridge.Sealed:
+		row = parkedRow{kind: parkedSealed, chat: f.Chat, target: f.Target, sender: f.Sender, stanza: f.ID, raw: f.Payload}
+		p = parkedFact{Timestamp: f.Timestamp.UnixMilli(), FromMe: f.FromMe, PushName: f.PushName}
+	default:
+		err = fmt.Errorf("%T is not parked", fact)
+	}
+	if err != nil {
+		return row, err
+	}
+	data, err := json.Marshal(p)
+	row.fact = string(data)
+	return row, err
+}
+
+// packedJSON turns a column of JSON, which may be null, into a field.
+func packedJSON(column any, err error) (json.RawMessage, error) {
+	if text, ok := column.(string); ok {
+		return json.RawMessage(text), err
+	}
+	return nil, err
+}
+
+func (s *Store) unpackParked(row parkedRow) (bridge.Fact, error) {
+	var p parkedFact
+	if err := json.Unmarshal([]byte(row.fact), &p); err != nil {
+		return nil, fmt.Errorf("read a parked change: %w", err)
+	}
+	at := bridge.Millis(p.Timestamp)
+	switch row.kind {
+	case parkedDeletion:
+		return bridge.Deletion{Chat: row.chat, Target: row.target, By: row.sender, Timestamp: at}, nil
+	case parkedReaction:
+		return bridge.ReactionChange{Chat: row.chat, Target: row.target, Sender: row.sender, Emoji: p.Emoji, Timestamp: at}, nil
+	case parkedVote:
+		return bridge.PollVote{Chat: row.chat, Target: row.target, Voter: row.sender, Hashes: [][]byte{row.raw}, Timestamp: at}, nil
+	case parkedSealed:
+		return bridge.Sealed{Chat: row.chat, Target: row.target, ID: row.stanza, Sender: row.sender, FromMe: p.FromMe,
+			PushName: p.PushName, Timestamp: at, Payload: row.raw}, nil
+	case parkedEdit:
+		edited, err := s.unpackParkedEdit(p, row.raw)
+		return bridge.Edit{Chat: row.chat, Target: row.target, Editor: row.sender, Timestamp: at, New: edited}, err
+	}
+	return nil, fmt.Errorf("a parked change of the unknown kind %d", row.kind)
+}
+
+func (s *Store) unpackParkedEdit(p parkedFact, raw []byte) (bridge.Message, error) {
+	edited := bridge.Message{MessageType: p.Type, Content: p.Content, ViewOnce: p.ViewOnce, Raw: raw}
+	if len(p.Details) > 0 {
+		if err := s.unpack(string(p.Details), &edited); err != nil {
+			return edited, fmt.Errorf("read a parked edit: %w", err)
+		}
+	}
+	if edited.Media == nil || len(p.Ref) == 0 {
+		return edited, nil
+	}
+	if err := json.Unmarshal(p.Ref, &edited.Media.Ref); err != nil {
+		return edited, fmt.Errorf("read a parked edit: %w", err)
+	}
+	return edited, nil
+}

@@ -21,6 +21,7 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeUnsupportedMedia:    http.StatusBadRequest,
 	bridge.CodeNotOnNetwork:        http.StatusBadRequest,
 	bridge.CodeNotInGroup:          http.StatusBadRequest,
+	bridge.CodeNotAChat:            http.StatusBadRequest,
 	bridge.CodeUnauthorized:        http.StatusUnauthorized,
 	bridge.CodeSendDisabled:        http.StatusForbidden,
 	bridge.CodeNotFound:            http.StatusNotFound,

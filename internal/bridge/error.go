@@ -19,6 +19,7 @@ const (
 	CodeUnsupportedMedia    Code = "unsupported_media"
 	CodeNotOnNetwork        Code = "not_on_network"
 	CodeNotInGroup          Code = "not_in_group"
+	CodeNotAChat            Code = "not_a_chat"
 	CodeNotFound            Code = "not_found"
 	CodeMethodNotAllowed    Code = "method_not_allowed"
 	CodeAlreadyPaired       Code = "already_paired"

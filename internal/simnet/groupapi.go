@@ -20,6 +20,10 @@ type GroupOptions struct {
 	Announce  bool
 	Locked    bool
 	Ephemeral uint32
+	// Community makes a community, which is a group in which nobody can write.
+	Community bool
+	// AnnouncementsOf makes the announcement group of a community.
+	AnnouncementsOf *Group
 }
 
 // Group is a group, to be changed by its members.
@@ -48,6 +52,10 @@ func (p *Phone) CreateGroup(ctx context.Context, opts GroupOptions) (*Group, err
 		g.describe(p.account, &Node{Tag: "description", Content: []Node{{Tag: "body", Content: []byte(opts.Topic)}}})
 	}
 	g.announce, g.locked, g.ephemeral = opts.Announce, opts.Locked, opts.Ephemeral
+	g.parent = opts.Community
+	if opts.AnnouncementsOf != nil {
+		g.announce, g.community = true, opts.AnnouncementsOf.jid
+	}
 	n.announceBirth(g, p.account, "", g.sorted()...)
 	handle := &Group{net: n, jid: g.jid()}
 	members := g.sorted()

@@ -24,6 +24,8 @@ type group struct {
 	topicBy     *account
 	announce    bool
 	locked      bool
+	parent      bool      // a community, in which nobody writes
+	community   types.JID // that it is the announcement group of; empty for others
 	ephemeral   uint32
 	version     int
 	invite      string
@@ -123,6 +125,12 @@ func (g *group) settings() []Node {
 	}
 	if g.locked {
 		out = append(out, Node{Tag: "locked"})
+	}
+	if g.parent {
+		out = append(out, Node{Tag: "parent", Attrs: attrs{"default_membership_approval_mode": "request_required"}})
+	}
+	if !g.community.IsEmpty() {
+		out = append(out, Node{Tag: "linked_parent", Attrs: attrs{"jid": g.community}}, Node{Tag: "default_sub_group"})
 	}
 	if g.ephemeral > 0 {
 		out = append(out, Node{Tag: "ephemeral", Attrs: attrs{"expiration": strconv.Itoa(int(g.ephemeral))}})

@@ -268,7 +268,7 @@ func (n *Network) routeGroup(d *Device, node *Node, to types.JID) (phash string,
 		return "", 404
 	}
 	member := g.members[d.account]
-	if member == nil || g.announce && !member.isAdmin() {
+	if member == nil || g.parent || g.announce && !member.isAdmin() && !g.mayAnswer(node) {
 		return "", 403
 	}
 	common, ok := childOfType(node, "enc", "skmsg")
@@ -294,6 +294,11 @@ func (n *Network) routeGroup(d *Device, node *Node, to types.JID) (phash string,
 		return hash, 0
 	}
 	return "", 0
+}
+
+// mayAnswer reports whether a message is one that every member may send to the announcement group of a community: a reaction.
+func (g *group) mayAnswer(node *Node) bool {
+	return !g.community.IsEmpty() && text(node, "type") == "reaction"
 }
 
 func childOfType(node *Node, tag, kind string) (*Node, bool) {

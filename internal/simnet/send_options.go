@@ -3,6 +3,7 @@ package simnet
 import (
 	"time"
 
+	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
@@ -18,6 +19,7 @@ type sendOptions struct {
 	viewOnce  bool
 	ephemeral uint32
 	timeout   time.Duration
+	part      *waE2E.MessageAssociation
 }
 
 // WithID sends under an id of the caller's choice.
@@ -60,6 +62,14 @@ func Mentioning(people ...types.JID) SendOption {
 func Forwarded(score uint32) SendOption {
 	return func(o *sendOptions) {
 		o.info().IsForwarded, o.info().ForwardingScore = proto.Bool(true), proto.Uint32(score)
+	}
+}
+
+// PartOf sends the message as a part of another one of the phone's, which the apps do not show by itself: the HD upload of a picture, the
+// film of a motion photo.
+func PartOf(parent types.MessageID, kind waE2E.MessageAssociation_AssociationType) SendOption {
+	return func(o *sendOptions) {
+		o.part = &waE2E.MessageAssociation{AssociationType: kind.Enum(), ParentMessageKey: &waCommon.MessageKey{ID: &parent, FromMe: proto.Bool(true)}}
 	}
 }
 
@@ -107,6 +117,10 @@ func sendOptionsOf(opts []SendOption) *sendOptions {
 func (o *sendOptions) apply(msg *waE2E.Message) *waE2E.Message {
 	if o.context != nil {
 		setContextInfo(msg, o.context)
+	}
+	if o.part != nil {
+		msg.MessageContextInfo = &waE2E.MessageContextInfo{MessageAssociation: o.part}
+		msg = &waE2E.Message{AssociatedChildMessage: &waE2E.FutureProofMessage{Message: msg}}
 	}
 	if o.viewOnce {
 		markViewOnce(msg)

@@ -88,7 +88,7 @@ func (l *link) catchUpGroups(ctx context.Context) {
 			return
 		}
 		l.m.groups.want(facts)
-		l.members.Store(toBridge(info.JID), true)
+		l.members.Store(toBridge(info.JID), kindOf(info))
 		l.modes.Store(toBridge(info.JID), info.AddressingMode)
 	}
 	missing, err := l.m.store.GroupsWithoutInfo(ctx)

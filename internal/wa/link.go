@@ -28,7 +28,7 @@ type link struct {
 	// refusing is set after a stanza was refused: what follows it on the same
 	// connection is refused too, so that redelivery keeps the order.
 	refusing atomic.Bool
-	members  sync.Map // groups (bridge.JID) that the account is known to be in
+	members  sync.Map // kinds (groupKind) of the groups (bridge.JID) that the account is known to be in
 	modes    sync.Map // addressing modes (types.AddressingMode) by group
 
 	dialling chan struct{} // held by the one dial that whatsmeow is asked for

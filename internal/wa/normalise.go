@@ -41,24 +41,16 @@ func (l *link) contentFacts(e *events.Message, s source, chat bridge.JID, raw *w
 		return protocolFacts(msg.GetProtocolMessage(), s, chat, at)
 	case msg.GetReactionMessage() != nil:
 		return reactionFacts(msg.GetReactionMessage(), s, chat, at)
-	case msg.GetEncReactionMessage() != nil:
-		reaction, err := opened(func() (*waE2E.ReactionMessage, error) { return l.cli.DecryptReaction(l.ctx, e) })
-		if err != nil {
-			l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", bridge.Redact(err.Error())).Msg("reaction not decrypted")
-			return nil
-		}
-		reaction.Key = msg.GetEncReactionMessage().GetTargetMessageKey()
-		return reactionFacts(reaction, s, chat, at)
-	case msg.GetPollUpdateMessage() != nil:
-		return l.voteFacts(e, s, chat, at)
-	case msg.GetSecretEncryptedMessage() != nil:
-		return l.secretEditFacts(e, s, chat, at)
+	case msg.GetCommentMessage() != nil:
+		comment := msg.GetCommentMessage()
+		return commentFacts(msg, comment.GetTargetMessageKey(), s,
+			bridge.Sealed{Chat: chat, ID: idOf(e.Info.ID), PushName: e.Info.PushName, Timestamp: at})
 	}
-	if target := hdUpload(msg); target != "" {
-		otherwise := describe(raw, s, chat, idOf(e.Info.ID), at)
-		otherwise.PushName = e.Info.PushName
-		return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at,
-			New: describe(raw, s, chat, target, at), Upload: &otherwise}}
+	if part, sealed := sealedOf(msg); sealed {
+		return l.sealedFacts(e, s, chat, msg, part)
+	}
+	if part := partOf(msg); part != nil {
+		return partFacts(part, describe(raw, s, chat, idOf(e.Info.ID), at), e.Info.PushName)
 	}
 	if !shows(msg) {
 		return nil
@@ -232,43 +224,6 @@ func claimed(ms int64, at bridge.Time) bridge.Time {
 		return own
 	}
 	return at
-}
-
-// voteFacts decrypts a vote with the poll's secret, which whatsmeow keeps.
-func (l *link) voteFacts(e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
-	update := e.Message.GetPollUpdateMessage()
-	vote, err := opened(func() (*waE2E.PollVoteMessage, error) { return l.cli.DecryptPollVote(l.ctx, e) })
-	if err != nil {
-		l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", bridge.Redact(err.Error())).Msg("poll vote not decrypted")
-		return nil
-	}
-	return []bridge.Fact{bridge.PollVote{Chat: chat, Target: idOf(update.GetPollCreationMessageKey().GetID()), Voter: s.sender,
-		Hashes: vote.GetSelectedOptions(), Timestamp: claimed(update.GetSenderTimestampMS(), at)}}
-}
-
-// secretEditFacts decrypts an edit that comes encrypted with the secret of
-// the message it changes.
-func (l *link) secretEditFacts(e *events.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
-	edited, err := opened(func() (*waE2E.Message, error) { return l.cli.DecryptSecretEncryptedMessage(l.ctx, e) })
-	if err != nil {
-		l.m.log.Warn().Str("msg_id", idOf(e.Info.ID)).Str("error", bridge.Redact(err.Error())).Msg("edit not decrypted")
-		return nil
-	}
-	if p := unwrap(edited).msg.GetProtocolMessage(); p != nil {
-		return protocolFacts(p, s, chat, at)
-	}
-	return editFacts(edited, s, chat, e.Message.GetSecretEncryptedMessage().GetTargetMessageKey().GetID(), at)
-}
-
-// hdUpload returns the id of the message whose picture or film this one replaces:
-// phones send a small version first and the large one behind it.
-func hdUpload(msg *waE2E.Message) string {
-	association := msg.GetMessageContextInfo().GetMessageAssociation()
-	switch association.GetAssociationType() {
-	case waE2E.MessageAssociation_HD_IMAGE_DUAL_UPLOAD, waE2E.MessageAssociation_HD_VIDEO_DUAL_UPLOAD:
-		return idOf(association.GetParentMessageKey().GetID())
-	}
-	return ""
 }
 
 // placeholderFacts keep the place of a message that cannot be decrypted,

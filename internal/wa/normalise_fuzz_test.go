@@ -60,7 +60,7 @@ func FuzzDescribe(f *testing.F) {
 			forwardForm(&link{cli: new(whatsmeow.Client)}, alone)
 		}
 		protocolFacts(unwrap(msg).msg.GetProtocolMessage(), who, "1@lid", bridge.Millis(0))
-		hdUpload(msg)
+		partOf(msg)
 		quotedMessage(&bridge.Message{Raw: got.Raw})
 	})
 }

@@ -13,8 +13,10 @@ import (
 // react sends a reaction. It is no message of its own: what is stored is the
 // change of the one it names, after the network accepted it.
 func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.JID, r bridge.Reaction, key *bridge.SendKey) (bridge.Sent, error) {
-	sender := l.wireForm(ctx, chat, r.Target.SenderJID)
-	msg := l.cli.BuildReaction(to, toWA(sender), r.Target.ID, r.Emoji)
+	msg, err := l.reactionMessage(ctx, to, chat, r)
+	if err != nil {
+		return bridge.Sent{}, err
+	}
 	id := l.cli.GenerateMessageID()
 	at, err := m.deliver(ctx, to, id, msg, func() bool { return false }) // nobody acknowledges a reaction
 	var lost *unanswered

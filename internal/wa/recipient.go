@@ -25,18 +25,18 @@ func (l *link) destination(ctx context.Context, jid bridge.JID) (types.JID, erro
 }
 
 func (l *link) inGroup(ctx context.Context, jid bridge.JID) error {
-	if _, known := l.members.Load(jid); known {
-		return nil
+	if known, ok := l.members.Load(jid); ok {
+		return known.(groupKind).mayWrite()
 	}
 	info, err := l.cli.GetGroupInfo(ctx, toWA(jid))
 	if err != nil {
 		return groupError(err)
 	}
-	l.members.Store(jid, true)
+	l.members.Store(jid, kindOf(info))
 	if err := l.m.store.Save(ctx, groupFacts(info)...); err != nil {
 		l.m.log.Warn().Err(err).Msg("group not stored")
 	}
-	return nil
+	return kindOf(info).mayWrite()
 }
 
 // numberExists returns the number that the network knows the person by.

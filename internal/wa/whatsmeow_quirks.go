@@ -12,6 +12,8 @@ import (
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/util/gcmutil"
+	"go.mau.fi/whatsmeow/util/hkdfutil"
 	"modernc.org/sqlite"
 
 	"bridged/internal/bridge"
@@ -104,8 +106,22 @@ func serverCode(err error) int {
 	return code
 }
 
-// opened runs one of whatsmeow's decryptions of what a sender encrypted with a
-// message's secret. They panic at a nonce of another length and at fields that
+// openSecret decrypts a part that a sender encrypted with the secret of a message
+// by an author, each in one of their forms. whatsmeow's own methods try the forms
+// of the author alone, and ask its store for the secret.
+func openSecret(p sealedPart, secret []byte, sender, author types.JID) ([]byte, error) {
+	id, by := p.key.GetID(), sender.ToNonAD().String()
+	use := id + author.ToNonAD().String() + by + string(p.use)
+	var additional []byte
+	if p.use == whatsmeow.EncSecretPollVote {
+		additional = fmt.Appendf(nil, "%s\x00%s", id, by)
+	}
+	return opened(func() ([]byte, error) {
+		return gcmutil.Decrypt(hkdfutil.SHA256(secret, nil, []byte(use), 32), p.iv, p.payload, additional)
+	})
+}
+
+// opened runs one of whatsmeow's decryptions of what a sender encrypted. They panic at a nonce of another length and at fields that
 // are missing; here that is an error like any other.
 func opened[T any](decrypt func() (T, error)) (content T, err error) {
 	defer func() {
@@ -182,11 +198,13 @@ type deviceStores struct {
 	sessions store.SessionStore
 	lids     store.LIDStore
 	tokens   store.PrivacyTokenStore
+	secrets  store.MsgSecretStore
 }
 
 // storesOf must be called before the device's client connects.
 func storesOf(device *store.Device) deviceStores {
-	return deviceStores{contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens}
+	return deviceStores{contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens,
+		secrets: device.MsgSecrets}
 }
 
 // withPresentSecret returns a QR code with the device's present secret. A

@@ -1,0 +1,47 @@
+package wa
+
+import (
+	"bytes"
+	"testing"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+)
+
+// TestQuirk_SecretsSealAsOpenSecretOpens: votes, reactions and comments that
+// whatsmeow encrypts with a message's secret.
+func TestQuirk_SecretsSealAsOpenSecretOpens(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	ctx, secret := plainContext(t), bytes.Repeat([]byte{7}, 32)
+	about := types.MessageInfo{ID: "SECRET", MessageSource: types.MessageSource{Chat: c.friend.LID(), Sender: c.friend.LID()}}
+	if err := c.Store.MsgSecrets.PutMessageSecret(ctx, about.Chat, about.Sender, about.ID, secret); err != nil {
+		t.Fatal(err)
+	}
+	vote, err := c.BuildPollVote(ctx, &about, []string{"yes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reaction, err := c.EncryptReaction(ctx, &about, c.BuildReaction(about.Chat, about.Sender, about.ID, "👍").GetReactionMessage())
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment, err := c.EncryptComment(ctx, &about, &waE2E.Message{Conversation: proto.String("well")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, msg := range map[string]*waE2E.Message{"vote": vote, "reaction": {EncReactionMessage: reaction}, "comment": comment} {
+		part, ok := sealedOf(msg)
+		if !ok {
+			t.Errorf("%s: not sealed", name)
+			continue
+		}
+		if plain, err := openSecret(part, secret, c.Store.GetLID(), about.Sender); err != nil || len(plain) == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := openSecret(part, secret, c.friend.LID(), about.Sender); err == nil {
+			t.Errorf("%s: opened as somebody else's", name)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/store"
+	"bridged/internal/webhook"
 )
 
 // housekeepingPause is the time between two rounds of chores.
@@ -20,10 +21,15 @@ type chore struct {
 }
 
 // chores returns what the configuration asks for.
-func chores(c config, s *store.Store) []chore {
+func chores(c config, s *store.Store, hooks *webhook.Dispatcher) []chore {
 	list := []chore{
 		{"old deliveries", func(ctx context.Context) (int, error) { return 0, s.PruneDeliveries(ctx) }},
 		{"changes whose messages have not come", s.ForgetParked},
+		{"expired tokens", func(ctx context.Context) (int, error) {
+			removed, err := s.RemoveExpiredTokens(ctx)
+			hooks.Forget(removed.Webhooks)
+			return len(removed.Tokens), err
+		}},
 	}
 	if c.RetentionDays > 0 {
 		list = append(list, chore{"old messages", func(ctx context.Context) (int, error) {

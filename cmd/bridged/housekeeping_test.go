@@ -15,6 +15,8 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/store"
+	"bridged/internal/urlguard"
+	"bridged/internal/webhook"
 )
 
 func TestKeepHouse_DoesEveryChoreNowAndHourly(t *testing.T) {
@@ -63,13 +65,21 @@ func TestChores_RemoveWhatIsTooOld(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	ended := bridge.At(time.Now().Add(-time.Second))
+	if _, err := s.AddToken(t.Context(), bridge.Token{Name: "old", Hash: []byte("h"), Scopes: bridge.Scopes(), ExpiresAt: &ended}); err != nil {
+		t.Fatal(err)
+	}
+	hooks := webhook.New(webhook.Options{Store: s, Guard: urlguard.New(urlguard.Options{})})
 	removed := map[string]int{}
-	for _, c := range chores(config{RetentionDays: 2}, s) {
+	for _, c := range chores(config{RetentionDays: 2}, s, hooks) {
 		n, err := c.do(t.Context())
 		if err != nil {
 			t.Errorf("%s: %v", c.what, err)
 		}
 		removed[c.what] = n
+	}
+	if removed["expired tokens"] != 1 {
+		t.Errorf("removed %v, want one expired token", removed)
 	}
 	if removed["old messages"] != 1 {
 		t.Errorf("removed %v, want one old message", removed)
@@ -80,7 +90,7 @@ func TestChores_RemoveWhatIsTooOld(t *testing.T) {
 	if _, err := s.Message(t.Context(), chat, "NEW"); err != nil {
 		t.Errorf("the new message: %v", err)
 	}
-	for _, c := range chores(config{}, s) {
+	for _, c := range chores(config{}, s, hooks) {
 		if c.what == "old messages" {
 			t.Error("messages are removed where RETENTION_DAYS is not set")
 		}

@@ -29,6 +29,7 @@ func (s *server) listChats(w http.ResponseWriter, r *http.Request) error {
 	if q.err != nil {
 		return q.err
 	}
+	chats.Only = callerOf(r.Context()).Chats
 	page, err := s.store.Chats(r.Context(), chats)
 	if err != nil {
 		return err
@@ -49,6 +50,9 @@ func (q *query) chatType(name string) bridge.ChatType {
 func (s *server) getGroup(w http.ResponseWriter, r *http.Request) error {
 	jid, err := pathGroup(r)
 	if err != nil {
+		return err
+	}
+	if err := s.see(r.Context(), jid); err != nil {
 		return err
 	}
 	stored, err := s.store.Group(r.Context(), jid)

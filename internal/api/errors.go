@@ -24,6 +24,7 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeNotAChat:            http.StatusBadRequest,
 	bridge.CodeUnauthorized:        http.StatusUnauthorized,
 	bridge.CodeSendDisabled:        http.StatusForbidden,
+	bridge.CodeForbidden:           http.StatusForbidden,
 	bridge.CodeNotFound:            http.StatusNotFound,
 	bridge.CodeMethodNotAllowed:    http.StatusMethodNotAllowed,
 	bridge.CodeAlreadyPaired:       http.StatusConflict,
@@ -77,6 +78,9 @@ type errorBody struct {
 // fail answers and logs an error. No other place does either. An answer that has
 // begun is left as it is.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if ended := endOfToken(r); ended != nil {
+		err = ended
+	}
 	if wentAway(r, err) {
 		if !begun(w) {
 			w.WriteHeader(statusClientGone)
@@ -91,6 +95,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	wait := e.RetryAfter
 	if wait == 0 && e.Code == bridge.CodeStorageUnavailable {
 		wait = storeRetry
+	}
+	if e.Code == bridge.CodeUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	if wait > 0 {
 		w.Header().Set("Retry-After", retryAfter(wait))

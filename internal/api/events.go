@@ -30,12 +30,14 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	if acceptsStream(r) {
 		from := q.events(r.Header.Get("Last-Event-ID"))
+		from.Only = callerOf(r.Context()).Chats
 		if q.err != nil {
 			return q.err
 		}
 		return s.stream(w, r, from)
 	}
 	from := q.events("")
+	from.Only = callerOf(r.Context()).Chats
 	from.Limit = q.limit(maxEvents)
 	wait := q.wait()
 	if q.err != nil {

@@ -66,7 +66,16 @@ func (s *server) sendKey(r *http.Request, body []byte) (*bridge.SendKey, error) 
 	hash := sha256.New()
 	hash.Write([]byte(route + "\n"))
 	hash.Write(body)
-	return &bridge.SendKey{Key: values[0], Route: route, BodyHash: hash.Sum(nil), At: bridge.At(s.now())}, nil
+	return &bridge.SendKey{Key: ownKey(r.Context(), values[0]), Route: route, BodyHash: hash.Sum(nil), At: bridge.At(s.now())}, nil
+}
+
+// ownKey returns the key of one caller: the keys of two have nothing to do with
+// each other. No key from outside has a space.
+func ownKey(ctx context.Context, key string) string {
+	if id := callerOf(ctx).ID; id != 0 {
+		return fmt.Sprintf("token %d %s", id, key)
+	}
+	return key
 }
 
 // reactRoute is the route in the keys of reactions.

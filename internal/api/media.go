@@ -63,7 +63,7 @@ func (s *server) messageWithFile(r *http.Request) (bridge.Message, error) {
 	if err != nil {
 		return bridge.Message{}, err
 	}
-	m, err := s.store.Message(r.Context(), chat, id)
+	m, err := s.message(r.Context(), chat, id)
 	if err == nil && m.Media == nil {
 		err = bridge.NotFound("the message has no media")
 	}

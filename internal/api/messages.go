@@ -60,7 +60,7 @@ func (s *server) listHistory(w http.ResponseWriter, r *http.Request, query bridg
 	if invalid != nil {
 		return invalid
 	}
-	chat, err := s.store.Chat(r.Context(), query.Chat)
+	chat, err := s.chat(r.Context(), query.Chat)
 	if err != nil {
 		return err
 	}
@@ -105,6 +105,7 @@ func (s *server) searchMessages(w http.ResponseWriter, r *http.Request) error {
 	if q.err != nil {
 		return q.err
 	}
+	search.Only = callerOf(r.Context()).Chats
 	page, err := s.store.Search(r.Context(), search)
 	if err != nil {
 		return err

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/rs/zerolog"
 	"github.com/rs/zerolog/hlog"
 
 	"bridged/internal/bridge"
@@ -84,21 +83,30 @@ func (s *server) recoverPanic(next http.Handler) http.Handler {
 	})
 }
 
-// authenticate refuses requests for protected paths without the bearer, and
-// those with it for whose connection there is no place.
+// authenticate refuses requests for protected paths without a bearer, and
+// those with one for whose connection there is no place. The others carry their
+// caller.
 func (s *server) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := s.admit(w, r); err != nil {
+		caller, err := s.admit(w, r)
+		if err != nil {
 			s.fail(w, r, err)
 			return
+		}
+		if caller != nil {
+			ctx, release := caller.during(r.Context())
+			defer release()
+			r = r.WithContext(ctx)
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// admit refuses a request that authenticate must not let pass.
-func (s *server) admit(w http.ResponseWriter, r *http.Request) error {
-	known := s.knowsBearer(r)
+// admit returns who calls, nil for nobody in particular, and refuses a request
+// that authenticate must not let pass.
+func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) {
+	caller, err := s.bearers.find(r)
+	known := caller != nil
 	switch {
 	case !known && r.ContentLength != 0:
 		w.Header().Set("Connection", "close")
@@ -108,31 +116,23 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case !protected(r.URL.Path):
-		return nil
+		return caller, nil
+	case err != nil:
+		return nil, err
 	case !known:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		return bridge.Fail(bridge.CodeUnauthorized, "the header Authorization: Bearer <BRIDGE_TOKEN> is missing or its token is wrong")
+		return nil, bridge.Fail(bridge.CodeUnauthorized, "the header Authorization: Bearer <BRIDGE_TOKEN> is missing or its token is wrong")
 	}
-	err := tokenSeen(r)
-	if err != nil {
+	if err := tokenSeen(r); err != nil {
 		w.Header().Set("Connection", "close")
 		refuseBody(w, r)
+		return nil, err
 	}
-	return err
-}
-
-// knowsBearer reports whether a request carries the token. It compares hashes, so
-// that its time shows neither the token's length nor the first wrong byte.
-func (s *server) knowsBearer(r *http.Request) bool {
-	values := r.Header.Values("Authorization")
-	if len(values) != 1 {
-		return false
+	if caller.ID != 0 {
+		log := hlog.FromRequest(r)
+		log.UpdateContext(func(c zerolog.Context) zerolog.Context { return c.Int64("token", caller.ID) })
+		s.bearers.note(r.Context(), caller, log)
 	}
-	scheme, token, _ := strings.Cut(values[0], " ")
-	token = strings.TrimSpace(token)
-	hash := sha256.Sum256([]byte(token))
-	matches := subtle.ConstantTimeCompare(hash[:], s.tokenHash[:]) == 1
-	return strings.EqualFold(scheme, "Bearer") && token != "" && matches
+	return caller, nil
 }
 
 // sendGate refuses all sending routes while ENABLE_SEND is false.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+
+	"bridged/internal/bridge"
 )
 
 // routes returns the router of all routes, in the document's order.
@@ -16,46 +18,58 @@ func (s *server) routes() chi.Router {
 	r.NotFound(s.handle(unknownRoute))
 	r.MethodNotAllowed(s.handle(wrongMethod(r)))
 
+	read := r.With(s.needs(bridge.ScopeRead))
+	send := r.With(s.needs(bridge.ScopeSend), s.sendGate)
+	manage := r.With(s.needs(bridge.ScopeManage))
+	account := read.With(s.needsAllChats)      // tells of the whole account
+	administer := manage.With(s.needsAllChats) // changes the account
+
 	// Diagnostics
 	r.Get("/healthz", s.handle(s.getHealth))
-	r.Get("/readyz", s.handle(s.getReadiness))
-	r.Method(http.MethodGet, "/metrics", s.metrics.handler())
+	account.Get("/readyz", s.handle(s.getReadiness))
+	account.Method(http.MethodGet, "/metrics", s.metrics.handler())
 	if s.pages {
 		r.Get("/openapi.yaml", s.handle(s.getDocument))
 		r.Get("/openapi.json", s.handle(s.getDocumentAsJSON))
 	}
 
-	r.Get("/api/stats", s.handle(s.getStats))
+	account.Get("/api/stats", s.handle(s.getStats))
 
 	// Pairing
-	r.Get("/api/auth/status", s.handle(s.getStatus))
-	r.Post("/api/auth/pair", s.handle(s.requestPairingCode))
-	r.Post("/api/auth/passkey", s.handle(s.answerPasskey))
-	r.Post("/api/auth/reconnect", s.handle(s.reconnect))
-	r.Post("/api/auth/logout", s.handle(s.logout))
+	account.Get("/api/auth/status", s.handle(s.getStatus))
+	administer.Post("/api/auth/pair", s.handle(s.requestPairingCode))
+	administer.Post("/api/auth/passkey", s.handle(s.answerPasskey))
+	administer.Post("/api/auth/reconnect", s.handle(s.reconnect))
+	administer.Post("/api/auth/logout", s.handle(s.logout))
 
 	// Reading
-	r.Get("/api/chats", s.handle(s.listChats))
-	r.Get("/api/chats/{jid}", s.handle(s.getChat))
-	r.Get("/api/chats/{jid}/messages/{msgId}", s.handle(s.getMessage))
-	r.Get("/api/groups/{jid}", s.handle(s.getGroup))
-	r.Get("/api/groups/{jid}/messages", s.handle(s.listGroupMessages))
-	r.Get("/api/messages/individual/{jid}", s.handle(s.listIndividualMessages))
-	r.Get("/api/messages/search", s.handle(s.searchMessages))
+	read.Get("/api/chats", s.handle(s.listChats))
+	read.Get("/api/chats/{jid}", s.handle(s.getChat))
+	read.Get("/api/chats/{jid}/messages/{msgId}", s.handle(s.getMessage))
+	read.Get("/api/groups/{jid}", s.handle(s.getGroup))
+	read.Get("/api/groups/{jid}/messages", s.handle(s.listGroupMessages))
+	read.Get("/api/messages/individual/{jid}", s.handle(s.listIndividualMessages))
+	read.Get("/api/messages/search", s.handle(s.searchMessages))
 
 	// Events
-	r.Get("/api/events", s.handle(s.listEvents))
-	r.Get("/api/webhooks", s.handle(s.listWebhooks))
-	r.Post("/api/webhooks", s.handle(s.createWebhook))
-	r.Get("/api/webhooks/{id}", s.handle(s.getWebhook))
-	r.Patch("/api/webhooks/{id}", s.handle(s.updateWebhook))
-	r.Delete("/api/webhooks/{id}", s.handle(s.deleteWebhook))
-	r.Post("/api/webhooks/{id}/test", s.handle(s.testWebhook))
-	r.Get("/api/webhooks/{id}/deliveries", s.handle(s.listDeliveries))
-	r.Post("/api/webhooks/{id}/deliveries/{deliveryId}/redeliver", s.handle(s.redeliver))
+	read.Get("/api/events", s.handle(s.listEvents))
+	manage.Get("/api/webhooks", s.handle(s.listWebhooks))
+	manage.With(s.needs(bridge.ScopeRead)).Post("/api/webhooks", s.handle(s.createWebhook))
+	manage.Get("/api/webhooks/{id}", s.handle(s.getWebhook))
+	manage.Patch("/api/webhooks/{id}", s.handle(s.updateWebhook))
+	manage.Delete("/api/webhooks/{id}", s.handle(s.deleteWebhook))
+	manage.Post("/api/webhooks/{id}/test", s.handle(s.testWebhook))
+	manage.Get("/api/webhooks/{id}/deliveries", s.handle(s.listDeliveries))
+	manage.Post("/api/webhooks/{id}/deliveries/{deliveryId}/redeliver", s.handle(s.redeliver))
+
+	// Tokens
+	r.Get("/api/token", s.handle(s.getOwnToken))
+	manage.Get("/api/tokens", s.handle(s.listTokens))
+	manage.Post("/api/tokens", s.handle(s.createToken))
+	manage.Get("/api/tokens/{id}", s.handle(s.getToken))
+	manage.Delete("/api/tokens/{id}", s.handle(s.deleteToken))
 
 	// Sending
-	send := r.With(s.sendGate)
 	send.Post("/api/messages/send", s.handle(s.sendText))
 	send.Post("/api/messages/forward", s.handle(s.forwardMessage))
 	send.Post("/api/messages/react", s.handle(s.sendReaction))
@@ -65,8 +79,8 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/send-contact", s.handle(s.sendContact))
 
 	// Media
-	r.Get("/api/messages/media/{chatJid}/{msgId}", s.handle(s.downloadMedia))
-	r.Get("/api/messages/media-info/{chatJid}/{msgId}", s.handle(s.getMedia))
+	read.Get("/api/messages/media/{chatJid}/{msgId}", s.handle(s.downloadMedia))
+	read.Get("/api/messages/media-info/{chatJid}/{msgId}", s.handle(s.getMedia))
 	return r
 }
 

@@ -104,7 +104,7 @@ func (s *server) forwardMessage(w http.ResponseWriter, r *http.Request) error {
 			return bridge.Invalid("sourceMsgId is required")
 		}
 		d.lookUp = func(ctx context.Context) (bridge.Content, error) {
-			source, err := s.store.Message(ctx, chat, req.SourceMsgID)
+			source, err := s.message(ctx, chat, req.SourceMsgID)
 			if err == nil {
 				err = source.Forwardable()
 			}
@@ -136,7 +136,7 @@ func (s *server) sendReaction(w http.ResponseWriter, r *http.Request) error {
 			return bridge.Invalid("emoji must be one emoji, or empty to remove the reaction")
 		}
 		d.lookUp = func(ctx context.Context) (bridge.Content, error) {
-			target, err := s.store.Message(ctx, d.To, req.MsgID)
+			target, err := s.message(ctx, d.To, req.MsgID)
 			if err == nil && target.DeletedAt != nil {
 				err = bridge.Invalid("the message was deleted and cannot be reacted to")
 			}

@@ -52,6 +52,9 @@ func send[T addressee](s *server, w http.ResponseWriter, r *http.Request, conten
 	if err := content(req, &d); err != nil {
 		return err
 	}
+	if err := s.see(r.Context(), d.To); err != nil {
+		return err
+	}
 	return s.sendOnce(w, r, body, d)
 }
 
@@ -98,7 +101,7 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 	if d.quote == (reference{}) {
 		return nil
 	}
-	quoted, err := s.store.Message(ctx, d.quote.chat, d.quote.id)
+	quoted, err := s.message(ctx, d.quote.chat, d.quote.id)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -106,7 +105,7 @@ type server struct {
 	files    *media.Cache
 	preparer *media.Preparer
 
-	tokenHash  [sha256.Size]byte
+	bearers    *bearers
 	enableSend bool
 	phone      string
 	pages      bool
@@ -141,7 +140,7 @@ func New(o Options) http.Handler {
 		webhooks:   o.Webhooks,
 		files:      o.Files,
 		preparer:   o.Preparer,
-		tokenHash:  sha256.Sum256([]byte(o.Token)),
+		bearers:    newBearers(o.Token, o.Store, o.Now),
 		enableSend: o.EnableSend,
 		phone:      o.PhoneNumber,
 		pages:      !o.WithoutPages,

@@ -12,7 +12,7 @@ func (s *server) getChat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	chat, err := s.store.Chat(r.Context(), jid)
+	chat, err := s.chat(r.Context(), jid)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s *server) getMessage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.store.Message(r.Context(), jid, id)
+	m, err := s.message(r.Context(), jid, id)
 	if err != nil {
 		return err
 	}

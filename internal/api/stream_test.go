@@ -49,6 +49,10 @@ func (s *server) stream(query, lastEventID string) *stream {
 }
 
 func (s *server) openStream(query, lastEventID string) (*stream, error) {
+	return s.openStreamAs(token, query, lastEventID)
+}
+
+func (s *server) openStreamAs(token, query, lastEventID string) (*stream, error) {
 	req, err := http.NewRequest(http.MethodGet, s.url+"/api/events"+query, nil)
 	if err != nil {
 		return nil, err

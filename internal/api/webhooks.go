@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"bridged/internal/bridge"
@@ -23,6 +25,11 @@ func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	own, err := s.ownsWebhook(r.Context())
+	if err != nil {
+		return err
+	}
+	webhooks = slices.DeleteFunc(webhooks, func(hook bridge.Webhook) bool { return !own(hook) })
 	return s.answer(w, r, struct {
 		Count    int              `json:"count"`
 		Webhooks []bridge.Webhook `json:"webhooks"`
@@ -41,7 +48,7 @@ func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	hook := bridge.Webhook{Enabled: true, Cursor: after}
+	hook := bridge.Webhook{Enabled: true, Cursor: after, Token: callerOf(r.Context()).ID}
 	change.Apply(&hook)
 	if hook, err = s.webhooks.Create(r.Context(), hook); err != nil {
 		return err
@@ -50,11 +57,7 @@ func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *server) getWebhook(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathNumber(r, "id")
-	if err != nil {
-		return err
-	}
-	hook, err := s.webhooks.Get(r.Context(), id)
+	hook, err := s.pathWebhook(r)
 	if err != nil {
 		return err
 	}
@@ -62,7 +65,7 @@ func (s *server) getWebhook(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *server) updateWebhook(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathNumber(r, "id")
+	id, err := s.pathWebhookID(r)
 	if err != nil {
 		return err
 	}
@@ -84,7 +87,7 @@ func (s *server) updateWebhook(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathNumber(r, "id")
+	id, err := s.pathWebhookID(r)
 	if err != nil {
 		return err
 	}
@@ -99,7 +102,7 @@ func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
 // testWebhook posts a test. It answers 200 also where the receiver refused it:
 // ok in the body reports whether it was accepted.
 func (s *server) testWebhook(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathNumber(r, "id")
+	id, err := s.pathWebhookID(r)
 	if err != nil {
 		return err
 	}
@@ -111,7 +114,7 @@ func (s *server) testWebhook(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathNumber(r, "id")
+	id, err := s.pathWebhookID(r)
 	if err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *server) redeliver(w http.ResponseWriter, r *http.Request) error {
-	id, err := pathNumber(r, "id")
+	id, err := s.pathWebhookID(r)
 	if err != nil {
 		return err
 	}
@@ -151,6 +154,43 @@ func (s *server) redeliver(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.answer(w, r, again)
+}
+
+// pathWebhook returns the webhook that the path names, if it is the caller's.
+func (s *server) pathWebhook(r *http.Request) (bridge.Webhook, error) {
+	id, err := pathNumber(r, "id")
+	if err != nil {
+		return bridge.Webhook{}, err
+	}
+	hook, err := s.webhooks.Get(r.Context(), id)
+	if err != nil {
+		return bridge.Webhook{}, err
+	}
+	own, err := s.ownsWebhook(r.Context())
+	if err == nil && !own(hook) {
+		err = bridge.NotFound("there is no webhook %d", id)
+	}
+	return hook, err
+}
+
+func (s *server) pathWebhookID(r *http.Request) (int64, error) {
+	if callerOf(r.Context()).ID == 0 {
+		return pathNumber(r, "id")
+	}
+	hook, err := s.pathWebhook(r)
+	return hook.ID, err
+}
+
+// ownsWebhook returns what tells the webhooks that the caller may see: all for
+// BRIDGE_TOKEN, those that it or a token of its making made for a token.
+func (s *server) ownsWebhook(ctx context.Context) (func(bridge.Webhook) bool, error) {
+	if callerOf(ctx).ID == 0 {
+		return func(bridge.Webhook) bool { return true }, nil
+	}
+	tokens, err := s.ownTokens(ctx)
+	return func(hook bridge.Webhook) bool {
+		return slices.ContainsFunc(tokens, func(token bridge.Token) bool { return token.ID == hook.Token })
+	}, err
 }
 
 // pathNumber returns a number that the path names; anything else names nothing.

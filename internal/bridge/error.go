@@ -14,6 +14,7 @@ type Code string
 const (
 	CodeUnauthorized        Code = "unauthorized"
 	CodeSendDisabled        Code = "send_disabled"
+	CodeForbidden           Code = "forbidden"
 	CodeInvalid             Code = "invalid_request"
 	CodeFetchFailed         Code = "fetch_failed"
 	CodeUnsupportedMedia    Code = "unsupported_media"
@@ -81,6 +82,11 @@ func Invalid(format string, args ...any) *Error { return Fail(CodeInvalid, forma
 
 // NotFound returns the error of a thing that is not in the store.
 func NotFound(format string, args ...any) *Error { return Fail(CodeNotFound, format, args...) }
+
+// NoChat returns the error of a chat that is not in the store.
+func NoChat(jid JID) *Error {
+	return NotFound("there is no chat %s in the store: it holds chats with messages received while the account was connected", jid)
+}
 
 // NotConnected returns the error of an operation that needs the socket while it
 // is not open.

@@ -20,8 +20,10 @@ const (
 )
 
 // ChatQuery is a page of the chats list. Q is a substring of name or JID,
-// folded by the store; an empty Q is no filter.
+// folded by the store; an empty Q is no filter. Only, unless it is nil, names
+// the chats that may be shown.
 type ChatQuery struct {
+	Only   []JID
 	Type   ChatType
 	Q      string
 	Limit  int
@@ -44,8 +46,10 @@ type MessageQuery struct {
 	Cursor string
 }
 
-// SearchQuery is a page of the cross-chat search, newest first.
+// SearchQuery is a page of the cross-chat search, newest first. Only, unless it
+// is nil, names the chats to search in.
 type SearchQuery struct {
+	Only     []JID
 	Q        string
 	Since    *Time
 	Until    *Time

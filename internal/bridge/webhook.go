@@ -33,6 +33,12 @@ type Webhook struct {
 	CreatedAt       Time    `json:"createdAt"`
 	UpdatedAt       Time    `json:"updatedAt"`
 
+	// Token is the token that made it, 0 for BRIDGE_TOKEN. Only are that token's
+	// chats, nil for all, and EndsAt is when it ends.
+	Token  int64 `json:"-"`
+	Only   []JID `json:"-"`
+	EndsAt *Time `json:"-"`
+
 	// Secret signs what is posted ("whsec_…"). It is shown when it is made and
 	// never again.
 	Secret string `json:"-"`

@@ -86,7 +86,8 @@ type Post struct {
 	Log   LogState
 }
 
-// Post reads what a try needs: [bridge.CodeNotFound] when the webhook is gone.
+// Post reads what a try needs: [bridge.CodeNotFound] when the webhook is gone, or
+// the token that made it has expired.
 // Event 0 is none.
 func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
 	var p Post
@@ -94,10 +95,16 @@ func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
 		if p.Log, err = r.logState(ctx); err != nil {
 			return err
 		}
-		if p.Webhook, err = r.webhook(ctx, webhook); err != nil || event == 0 {
+		if p.Webhook, err = r.webhook(ctx, webhook); err != nil {
 			return err
 		}
-		wants, err := r.filter(ctx, EventQuery{Types: p.Webhook.Types, Chat: p.Webhook.Chat})
+		if ends := p.Webhook.EndsAt; ends != nil && ends.UnixMilli() <= r.s.now() {
+			return bridge.NotFound("webhook %d has ended with the token that made it", webhook)
+		}
+		if event == 0 {
+			return nil
+		}
+		wants, err := r.filter(ctx, EventQuery{Types: p.Webhook.Types, Chat: p.Webhook.Chat, Only: p.Webhook.Only})
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ const maxCachedPages = 64
 
 // get returns a page of the log, and reads it with f unless another reader has.
 func (c *eventCache) get(ctx context.Context, q EventQuery, f func() (EventPage, error)) (EventPage, error) {
-	key := fmt.Sprintf("%d %d %s %v", q.After, q.Limit, q.Chat, q.Types)
+	key := fmt.Sprintf("%d %d %s %v %t %v", q.After, q.Limit, q.Chat, q.Types, q.Only == nil, q.Only)
 	c.mu.Lock()
 	known, ok := c.pages[key]
 	if !ok && len(c.pages) >= maxCachedPages {

@@ -50,7 +50,7 @@ func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 		for _, q := range []string{"", "x"} {
 			for _, cursor := range []string{"", chatPosition{1, alice}.cursor()} {
 				for _, offset := range []int{0, 100} {
-					query, args, _, err := chatsQuery(bridge.ChatQuery{Type: kind, Q: q, Cursor: cursor, Offset: offset})
+					query, args, _, err := chatsQuery(bridge.ChatQuery{Type: kind, Q: q, Cursor: cursor, Offset: offset}, "")
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -16,12 +16,16 @@ const defaultLimit = 100
 // Chats lists chats, the latest message first; chats without messages come
 // last, by JID.
 func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bridge.Chat], error) {
-	query, args, limit, err := chatsQuery(q)
-	if err != nil {
-		return bridge.Page[bridge.Chat]{}, err
-	}
 	page := bridge.Page[bridge.Chat]{Items: []bridge.Chat{}}
-	err = s.read(ctx, func(r *readTx) error {
+	err := s.read(ctx, func(r *readTx) error {
+		only, err := r.chatIDs(ctx, q.Only)
+		if err != nil {
+			return err
+		}
+		query, args, limit, err := chatsQuery(q, only)
+		if err != nil {
+			return err
+		}
 		var last chatPosition
 		return r.each(ctx, query, args, func(rows *sql.Rows) error {
 			if len(page.Items) == limit {
@@ -44,14 +48,18 @@ func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[brid
 const chatColumns = "c.jid, ifnull(c.person, 0), c.is_group, c.name, c.last_message_at, c.participants, c.recency"
 
 // chatsQuery asks for one more than the page, which shows whether there is
-// another one.
-func chatsQuery(q bridge.ChatQuery) (query string, args []any, limit int, err error) {
+// another one. only are the ids of the chats that q.Only names.
+func chatsQuery(q bridge.ChatQuery, only string) (query string, args []any, limit int, err error) {
 	where := []string{"1"}
 	switch q.Type {
 	case bridge.ChatsGroup:
 		where = append(where, "c.is_group = 1")
 	case bridge.ChatsIndividual:
 		where = append(where, "c.is_group = 0")
+	}
+	if q.Only != nil {
+		where = append(where, "c.id IN (SELECT value FROM json_each(?))")
+		args = append(args, only)
 	}
 	if q.Cursor != "" {
 		after, err := parseChatPosition(q.Cursor)
@@ -138,8 +146,7 @@ func (r *readTx) findChat(ctx context.Context, jid bridge.JID) (int64, error) {
 	err := r.scan(ctx, "SELECT id FROM chats WHERE jid IN (?, ?, ?) ORDER BY jid = ? DESC LIMIT 1",
 		[]any{string(canonical), string(jid), string(r.s.LIDOf(jid)), string(canonical)}, &id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, bridge.NotFound("there is no chat %s in the store: it holds chats with messages "+
-			"received while the account was connected", jid)
+		return 0, bridge.NoChat(jid)
 	}
 	return id, err
 }

@@ -11,8 +11,10 @@ import (
 )
 
 // EventQuery is a part of the log of events: what came after a number, of some
-// types and of one chat where these are set.
+// types and of one chat where these are set. Only, unless it is nil, names the
+// chats that may be told of, and nothing else is.
 type EventQuery struct {
+	Only  []bridge.JID
 	After int64
 	Limit int // 0 is 100
 	Types []bridge.EventType
@@ -146,12 +148,17 @@ func (r *readTx) filter(ctx context.Context, q EventQuery) (func(entry) bool, er
 	if err != nil {
 		return nil, err
 	}
+	only, err := r.chatSet(ctx, q.Only)
+	if err != nil {
+		return nil, err
+	}
 	types := make(map[bridge.EventType]bool, len(q.Types))
 	for _, kind := range q.Types {
 		types[kind] = true
 	}
 	return func(e entry) bool {
-		return (len(types) == 0 || types[typeOf(e.kind)]) && (q.Chat == "" || e.chat == chat && chat != 0)
+		return (len(types) == 0 || types[typeOf(e.kind)]) && (q.Chat == "" || e.chat == chat && chat != 0) &&
+			(q.Only == nil || only[e.chat])
 	}, nil
 }
 

@@ -22,6 +22,11 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 		return page, err
 	}
 	err = s.searching(ctx, func(r *readTx) error {
+		if q.Only != nil {
+			if w.only, err = r.chatIDs(ctx, q.Only); err != nil {
+				return err
+			}
+		}
 		positions, err := r.search(ctx, &w)
 		if err != nil {
 			return err

@@ -20,6 +20,7 @@ type searchPlan struct {
 	limit        int    // how many are wanted
 	chat, sender int64  // 0 is all
 	kind         string // a condition on the chat c, empty for none
+	only         string // ids of chats as json_each takes them, empty for all
 	since, until int64
 	after        *position // only what comes after it, in the plan's order
 }
@@ -57,6 +58,9 @@ func (w *searchPlan) filter() (string, []any) {
 	}
 	if w.chat != 0 {
 		add("m.chat = ?", w.chat)
+	}
+	if w.only != "" {
+		add("m.chat IN (SELECT value FROM json_each(?))", w.only)
 	}
 	if w.sender != 0 {
 		add("m.sender = ?", w.sender)

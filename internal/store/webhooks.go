@@ -10,10 +10,12 @@ import (
 	"bridged/internal/bridge"
 )
 
-// webhookSettings are the columns that change with the settings alone.
-const webhookSettings = "w.id, w.url, w.secret, w.types, w.chat, w.allow_private, w.enabled, w.source, w.cursor"
+// webhookSettings are the columns that change with the settings alone. What a
+// token made shows that token's chats, and nothing once it has expired.
+const webhookSettings = `w.id, w.url, w.secret, w.types, w.chat, w.allow_private, w.enabled, w.source, w.cursor, ifnull(w.token, 0),
+	(SELECT t.chats FROM tokens t WHERE t.id = w.token), (SELECT t.expires_at FROM tokens t WHERE t.id = w.token)`
 
-var webhookColumns = fmt.Sprintf(`w.id, w.url, w.secret, w.types, w.chat, w.allow_private, w.enabled, w.source, w.cursor,
+var webhookColumns = webhookSettings + fmt.Sprintf(`,
 	w.created_at, w.updated_at, w.last_delivered_at, w.last_failed_at, w.last_error,
 	(SELECT count(*) FROM deliveries d WHERE d.webhook = w.id AND d.status = %d),
 	(SELECT count(*) FROM deliveries d WHERE d.webhook = w.id AND d.status = %d)`, webhookPending, webhookDead)
@@ -62,38 +64,57 @@ func readWebhook(ctx context.Context, q *conn, id int64) (bridge.Webhook, error)
 // webhook reads what a webhook is set to, without how it does: that counts
 // its deliveries.
 func (r *readTx) webhook(ctx context.Context, id int64) (bridge.Webhook, error) {
-	var w bridge.Webhook
-	var types string
-	err := r.scan(ctx, "SELECT "+webhookSettings+" FROM webhooks w WHERE w.id = ?", []any{id},
-		&w.ID, &w.URL, &w.Secret, &types, &w.Chat, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor)
+	var row webhookRow
+	err := r.scan(ctx, "SELECT "+webhookSettings+" FROM webhooks w WHERE w.id = ?", []any{id}, row.settings()...)
 	if errors.Is(err, sql.ErrNoRows) {
-		return w, bridge.NotFound("there is no webhook %d", id)
+		return row.Webhook, bridge.NotFound("there is no webhook %d", id)
 	}
 	if err != nil {
-		return w, err
+		return row.Webhook, err
 	}
-	w.Chat = r.s.Canonical(w.Chat)
-	return w, json.Unmarshal([]byte(types), &w.Types)
+	row.Chat = r.s.Canonical(row.Chat)
+	return row.webhook()
+}
+
+// webhookRow is a webhook with the columns that need decoding.
+type webhookRow struct {
+	bridge.Webhook
+	types   string
+	only    sql.NullString
+	expires sql.NullInt64
+}
+
+// settings are where webhookSettings are read into.
+func (w *webhookRow) settings() []any {
+	return []any{&w.ID, &w.URL, &w.Secret, &w.types, &w.Chat, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor, &w.Token, &w.only, &w.expires}
+}
+
+func (w *webhookRow) webhook() (bridge.Webhook, error) {
+	w.EndsAt = timeOf(w.expires)
+	if w.only.Valid {
+		if err := json.Unmarshal([]byte(w.only.String), &w.Only); err != nil {
+			return w.Webhook, err
+		}
+	}
+	return w.Webhook, json.Unmarshal([]byte(w.types), &w.Types)
 }
 
 // scanWebhook reads webhookColumns.
 func scanWebhook(scan func(...any) error) (bridge.Webhook, error) {
-	var w bridge.Webhook
-	var types string
+	var w webhookRow
 	var created, updated int64
 	var delivered, failed sql.NullInt64
 	var lastError sql.NullString
-	err := scan(&w.ID, &w.URL, &w.Secret, &types, &w.Chat, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor,
-		&created, &updated, &delivered, &failed, &lastError, &w.Pending, &w.Dead)
+	err := scan(append(w.settings(), &created, &updated, &delivered, &failed, &lastError, &w.Pending, &w.Dead)...)
 	if err != nil {
-		return w, err
+		return w.Webhook, err
 	}
 	w.CreatedAt, w.UpdatedAt = bridge.Millis(created), bridge.Millis(updated)
 	w.LastDeliveredAt, w.LastFailedAt = timeOf(delivered), timeOf(failed)
 	if lastError.Valid {
 		w.LastError = &lastError.String
 	}
-	return w, json.Unmarshal([]byte(types), &w.Types)
+	return w.webhook()
 }
 
 // AddWebhook keeps a new webhook. It begins behind w.Cursor, with the next
@@ -115,9 +136,9 @@ func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhoo
 			return err
 		}
 		id, err := t.insert(ctx, `
-			INSERT INTO webhooks (url, secret, types, chat, allow_private, enabled, source, cursor, created_at, updated_at)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)`,
-			w.URL, w.Secret, types, string(w.Chat), w.AllowPrivate, w.Enabled, string(w.Source), w.Cursor, t.at)
+			INSERT INTO webhooks (url, secret, types, chat, allow_private, enabled, source, cursor, created_at, updated_at, token)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, nullif(?10, 0))`,
+			w.URL, w.Secret, types, string(w.Chat), w.AllowPrivate, w.Enabled, string(w.Source), w.Cursor, t.at, w.Token)
 		if err != nil {
 			return err
 		}

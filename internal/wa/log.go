@@ -28,7 +28,13 @@ func (l *waLogger) write(level zerolog.Level, msg string, args []any) {
 	}
 }
 
-func (l *waLogger) Errorf(msg string, args ...any) { l.write(zerolog.ErrorLevel, msg, args) }
+func (l *waLogger) Errorf(msg string, args ...any) {
+	level := zerolog.ErrorLevel
+	if msg == logConnectionEnded {
+		level = zerolog.DebugLevel
+	}
+	l.write(level, msg, args)
+}
 
 func (l *waLogger) Warnf(msg string, args ...any) {
 	if msg == logHandlerFailed {

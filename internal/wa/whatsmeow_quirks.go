@@ -29,6 +29,9 @@ const (
 	// stanza is missing then, and the network sends it again only on the next
 	// connection.
 	logFrameLost = "Failed to decrypt frame: %v"
+	// logConnectionEnded is how whatsmeow tells that a connection has ended,
+	// whoever ended it. The account's status tells of those that are lost.
+	logConnectionEnded = "Error reading from websocket: %v"
 	// logHandlerFailed is whatsmeow's echo of our own refusals, one for each
 	// stanza behind the first.
 	logHandlerFailed = "Handler for %s failed"

@@ -42,6 +42,9 @@ func TestQuirk_TheHandledEndOfAConnectionIsLogged(t *testing.T) {
 	c.EnableAutoReconnect = false
 	c.device.Drop()
 	c.log.waitDebug(t, "the end of the first connection", 1, handledTheEnd)
+	if !slices.ContainsFunc(c.log.all(), func(line logLine) bool { return line.level == "error" && line.format == logConnectionEnded }) {
+		t.Errorf("the end is not logged as %q", logConnectionEnded)
+	}
 	if err := c.Connect(); err != nil {
 		t.Fatal(err)
 	}

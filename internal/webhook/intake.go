@@ -20,7 +20,7 @@ func (w *worker) takeIn(ctx context.Context, changed <-chan struct{}) error {
 	if !w.mayTakeIn() || changed == w.seen && !w.behind {
 		return nil
 	}
-	page, err := w.d.store.EventRefs(ctx, store.EventQuery{After: w.read, Limit: pageSize, Types: w.hook.Types, Chat: w.hook.Chat})
+	page, err := w.d.store.EventRefs(ctx, store.EventQuery{After: w.read, Limit: pageSize, Types: w.hook.Types, Chat: w.hook.Chat, Only: w.hook.Only})
 	if err != nil {
 		return err
 	}

@@ -138,6 +138,13 @@ func (d *Dispatcher) Delete(ctx context.Context, id int64) error {
 	return err
 }
 
+// Forget ends the workers of webhooks that are gone.
+func (d *Dispatcher) Forget(ids []int64) {
+	for _, id := range ids {
+		d.notify(id)
+	}
+}
+
 // Tried is how a single try went.
 type Tried struct {
 	OK         bool    `json:"ok"`

@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store"
+)
+
+// usedEvery is how often the last use of a token is noted.
+const usedEvery = time.Minute
+
+// bearers knows who may call: BRIDGE_TOKEN, and the tokens of the store, which
+// change through this process alone.
+type bearers struct {
+	root  [sha256.Size]byte
+	store *store.Store
+	now   func() time.Time
+
+	mu     sync.Mutex
+	tokens map[[sha256.Size]byte]*bearer // nil until they are read; guarded by mu
+}
+
+// bearer is a token in use. Its requests end with it.
+type bearer struct {
+	bridge.Token
+	ctx   context.Context
+	end   context.CancelCauseFunc
+	noted time.Time // when the last use was noted; guarded by the mutex of bearers
+}
+
+func newBearers(root string, st *store.Store, now func() time.Time) *bearers {
+	return &bearers{root: sha256.Sum256([]byte(root)), store: st, now: now}
+}
+
+// find returns the bearer that a request carries; nil for none or an unknown
+// one. BRIDGE_TOKEN's has the id 0. It compares hashes, so that its time shows
+// neither a token's length nor the first wrong byte.
+func (b *bearers) find(r *http.Request) (*bearer, error) {
+	secret := secretOf(r)
+	hash := sha256.Sum256([]byte(secret))
+	switch {
+	case secret == "":
+		return nil, nil
+	case subtle.ConstantTimeCompare(hash[:], b.root[:]) == 1:
+		return &bearer{Token: bridge.Token{Name: "BRIDGE_TOKEN", Scopes: bridge.Scopes()}}, nil
+	case !strings.HasPrefix(secret, bridge.TokenPrefix):
+		return nil, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.load(r.Context()); err != nil {
+		return nil, err
+	}
+	found := b.tokens[hash]
+	if found == nil || subtle.ConstantTimeCompare(hash[:], found.Hash) != 1 || found.hasExpired(b.now()) {
+		return nil, nil
+	}
+	return found, nil
+}
+
+// secretOf returns the bearer of a request; empty for none.
+func secretOf(r *http.Request) string {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return ""
+	}
+	scheme, secret, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(secret)
+}
+
+func (b *bearer) hasExpired(now time.Time) bool {
+	return b.ExpiresAt != nil && !now.Before(b.ExpiresAt.Time)
+}
+
+// load reads the tokens, once.
+func (b *bearers) load(ctx context.Context) error {
+	if b.tokens != nil {
+		return nil
+	}
+	list, err := b.store.Tokens(ctx)
+	if err != nil {
+		return fmt.Errorf("read the tokens: %w", err)
+	}
+	b.tokens = make(map[[sha256.Size]byte]*bearer, len(list))
+	for _, token := range list {
+		b.enter(token)
+	}
+	return nil
+}
+
+// enter makes a token known.
+func (b *bearers) enter(token bridge.Token) {
+	entry := &bearer{Token: token}
+	entry.ctx, entry.end = context.WithCancelCause(context.Background())
+	b.tokens[[sha256.Size]byte(token.Hash)] = entry
+}
+
+// add keeps a new token and makes it known.
+func (b *bearers) add(ctx context.Context, token bridge.Token) (bridge.Token, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.load(ctx); err != nil {
+		return token, err
+	}
+	maps.DeleteFunc(b.tokens, func(_ [sha256.Size]byte, known *bearer) bool { return known.hasExpired(b.now()) })
+	if len(b.tokens) >= maxTokens {
+		return token, bridge.Invalid("there are %d tokens already, which is the most: revoke some", maxTokens)
+	}
+	token, err := b.store.AddToken(ctx, token)
+	if err == nil {
+		b.enter(token)
+	}
+	return token, err
+}
+
+// remove forgets tokens and ends their requests.
+func (b *bearers) remove(ids []int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for hash, entry := range b.tokens {
+		for _, id := range ids {
+			if entry.ID == id {
+				delete(b.tokens, hash)
+				entry.end(errTokenEnded)
+			}
+		}
+	}
+}
+
+// note keeps when a token was used, to the minute. A store that cannot take it
+// is no reason to refuse the request.
+func (b *bearers) note(ctx context.Context, used *bearer, log *zerolog.Logger) {
+	at := b.now().Truncate(usedEvery)
+	b.mu.Lock()
+	known := !at.After(used.noted)
+	used.noted = at
+	b.mu.Unlock()
+	if known {
+		return
+	}
+	if err := b.store.TokenUsed(ctx, used.ID, bridge.At(at)); err != nil {
+		log.Warn().Err(err).Msg("use of a token not noted")
+	}
+}
+
+// during returns the context of a request of a token: it ends with the token.
+func (b *bearer) during(parent context.Context) (context.Context, context.CancelFunc) {
+	if b.ID == 0 {
+		return context.WithValue(parent, callerKey{}, b.Token), func() {}
+	}
+	ctx, cancel := context.WithCancelCause(context.WithValue(parent, callerKey{}, b.Token))
+	unhook := context.AfterFunc(b.ctx, func() { cancel(errTokenEnded) })
+	release := func() {
+		unhook()
+		cancel(nil)
+	}
+	if b.ExpiresAt == nil {
+		return ctx, release
+	}
+	expiring, stop := context.WithDeadlineCause(ctx, b.ExpiresAt.Time, errTokenEnded)
+	return expiring, func() {
+		stop()
+		release()
+	}
+}

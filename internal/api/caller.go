@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"bridged/internal/bridge"
+)
+
+// callerKey is the key of a request's caller in its context.
+type callerKey struct{}
+
+// callerOf returns the token that a request came with. BRIDGE_TOKEN is the one
+// with the id 0, all scopes and all chats.
+func callerOf(ctx context.Context) bridge.Token {
+	if token, ok := ctx.Value(callerKey{}).(bridge.Token); ok {
+		return token
+	}
+	return bridge.Token{}
+}
+
+// errTokenEnded is the cause of the end of requests whose token has ended.
+var errTokenEnded = errors.New("the token has ended")
+
+// endOfToken returns the refusal of a request whose token has ended meanwhile;
+// nil for others.
+func endOfToken(r *http.Request) error {
+	if !errors.Is(context.Cause(r.Context()), errTokenEnded) {
+		return nil
+	}
+	return bridge.Fail(bridge.CodeUnauthorized, "the token has expired or was revoked")
+}
+
+// needs refuses callers without a scope.
+func (s *server) needs(scope bridge.Scope) func(http.Handler) http.Handler {
+	return s.onlyFor(func(caller bridge.Token) error {
+		if !caller.Allows(scope) {
+			return bridge.Fail(bridge.CodeForbidden, "this token lacks the scope %s", scope)
+		}
+		return nil
+	})
+}
+
+// needsAllChats refuses callers who may see some chats only: what is told or
+// changed is the account's.
+func (s *server) needsAllChats(next http.Handler) http.Handler {
+	return s.onlyFor(func(caller bridge.Token) error {
+		if caller.Chats != nil {
+			return bridge.Fail(bridge.CodeForbidden, "this token is limited to some chats, and this route concerns the whole account")
+		}
+		return nil
+	})(next)
+}
+
+func (s *server) onlyFor(admit func(caller bridge.Token) error) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := admit(callerOf(r.Context())); err != nil {
+				s.fail(w, r, err)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// see refuses a chat that the caller may not see, in the words of one that is
+// not stored.
+func (s *server) see(ctx context.Context, chat bridge.JID) error {
+	if caller := callerOf(ctx); caller.Chats != nil && !s.isAmong(chat, caller.Chats) {
+		return bridge.NoChat(chat)
+	}
+	return nil
+}
+
+// isAmong reports whether a chat is one of some, by any of its names.
+func (s *server) isAmong(chat bridge.JID, chats []bridge.JID) bool {
+	name := s.canonical(chat)
+	return slices.ContainsFunc(chats, func(jid bridge.JID) bool { return s.canonical(jid) == name })
+}
+
+// chat returns a stored chat that the caller may see.
+func (s *server) chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
+	if err := s.see(ctx, jid); err != nil {
+		return bridge.Chat{}, err
+	}
+	return s.store.Chat(ctx, jid)
+}
+
+// message returns a stored message of a chat that the caller may see.
+func (s *server) message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
+	if err := s.see(ctx, chat); err != nil {
+		return bridge.Message{}, err
+	}
+	return s.store.Message(ctx, chat, id)
+}

@@ -1,0 +1,261 @@
+package api_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+)
+
+// reach is who may call a route.
+type reach struct {
+	scope bridge.Scope // "" is anybody, with a token or without
+	also  bridge.Scope // a second one
+	whole bool         // not with a token that is limited to some chats
+	any   bool         // every token
+}
+
+// reaches names every route; a new one fails the test until it is named here.
+var reaches = map[string]reach{
+	"GET /healthz":      {},
+	"GET /openapi.yaml": {},
+	"GET /openapi.json": {},
+
+	"GET /readyz":              {scope: "read", whole: true},
+	"GET /metrics":             {scope: "read", whole: true},
+	"GET /api/stats":           {scope: "read", whole: true},
+	"GET /api/auth/status":     {scope: "read", whole: true},
+	"POST /api/auth/pair":      {scope: "manage", whole: true},
+	"POST /api/auth/passkey":   {scope: "manage", whole: true},
+	"POST /api/auth/reconnect": {scope: "manage", whole: true},
+	"POST /api/auth/logout":    {scope: "manage", whole: true},
+
+	"GET /api/chats":                                 {scope: "read"},
+	"GET /api/chats/{jid}":                           {scope: "read"},
+	"GET /api/chats/{jid}/messages/{msgId}":          {scope: "read"},
+	"GET /api/groups/{jid}":                          {scope: "read"},
+	"GET /api/groups/{jid}/messages":                 {scope: "read"},
+	"GET /api/messages/individual/{jid}":             {scope: "read"},
+	"GET /api/messages/search":                       {scope: "read"},
+	"GET /api/messages/media/{chatJid}/{msgId}":      {scope: "read"},
+	"GET /api/messages/media-info/{chatJid}/{msgId}": {scope: "read"},
+	"GET /api/events":                                {scope: "read"},
+
+	"GET /api/webhooks":                                         {scope: "manage"},
+	"POST /api/webhooks":                                        {scope: "manage", also: "read"},
+	"GET /api/webhooks/{id}":                                    {scope: "manage"},
+	"PATCH /api/webhooks/{id}":                                  {scope: "manage"},
+	"DELETE /api/webhooks/{id}":                                 {scope: "manage"},
+	"POST /api/webhooks/{id}/test":                              {scope: "manage"},
+	"GET /api/webhooks/{id}/deliveries":                         {scope: "manage"},
+	"POST /api/webhooks/{id}/deliveries/{deliveryId}/redeliver": {scope: "manage"},
+
+	"GET /api/token":          {any: true},
+	"GET /api/tokens":         {scope: "manage"},
+	"POST /api/tokens":        {scope: "manage"},
+	"GET /api/tokens/{id}":    {scope: "manage"},
+	"DELETE /api/tokens/{id}": {scope: "manage"},
+
+	"POST /api/messages/send":          {scope: "send"},
+	"POST /api/messages/forward":       {scope: "send"},
+	"POST /api/messages/react":         {scope: "send"},
+	"POST /api/messages/send-media":    {scope: "send"},
+	"POST /api/messages/send-location": {scope: "send"},
+	"POST /api/messages/send-poll":     {scope: "send"},
+	"POST /api/messages/send-contact":  {scope: "send"},
+}
+
+// permits reports whether a token may call a route.
+func (r reach) permits(token bridge.Token) bool {
+	return r.any || r.scope == "" || token.Allows(r.scope) && (r.also == "" || token.Allows(r.also)) && !(r.whole && token.Chats != nil)
+}
+
+func TestTokens_EveryRouteWithEveryScope(t *testing.T) {
+	s := newHooked(t)
+	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0))
+	names := strings.NewReplacer("{jid}", string(club), "{chatJid}", string(club), "{msgId}", "G1", "{id}", "999", "{deliveryId}", "1")
+	for subset := 1; subset < 1<<len(bridge.Scopes()); subset++ {
+		for _, chats := range []string{"null", `["` + string(club) + `"]`} {
+			var scopes []string
+			for i, scope := range bridge.Scopes() {
+				if subset&(1<<i) != 0 {
+					scopes = append(scopes, `"`+string(scope)+`"`)
+				}
+			}
+			made := s.server.token(`{"name":"x","scopes":[` + strings.Join(scopes, ",") + `],"chats":` + chats + `}`)
+			caller := s.as(made)
+			err := chi.Walk(s.handler.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+				route = strings.TrimSuffix(route, "/")
+				who, named := reaches[method+" "+route]
+				if !named {
+					return fmt.Errorf("%s %s is in no scope: say in this test who may call it", method, route)
+				}
+				body := ""
+				if method != http.MethodGet && method != http.MethodDelete {
+					body = "{}"
+				}
+				got := caller.Do(method, names.Replace(route), body)
+				if got.Status == http.StatusUnauthorized || (got.Code() != "forbidden") != who.permits(made.Token) {
+					t.Errorf("%s %s with %v and chats %s: %d %s", method, route, scopes, chats, got.Status, got.Code())
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// Whatever names a chat answers for one outside as for one that is not stored.
+func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
+	s := stocked(t)
+	const nowhere = bridge.JID("120363999999999999@g.us")
+	limited := s.as(s.token(`{"name":"x","scopes":["read","send"],"chats":["` + string(grace) + `"]}`))
+	for _, call := range [][3]string{
+		{"GET", "/api/chats/{chat}", ""},
+		{"GET", "/api/chats/{chat}/messages/G1", ""},
+		{"GET", "/api/groups/{chat}", ""},
+		{"GET", "/api/groups/{chat}/messages", ""},
+		{"GET", "/api/messages/media/{chat}/G1", ""},
+		{"GET", "/api/messages/media-info/{chat}/G1", ""},
+		{"GET", "/api/events?chat={chat}", ""},
+		{"POST", "/api/messages/send", `{"jid":"{chat}","text":"x"}`},
+		{"POST", "/api/messages/send", `{"jid":"` + string(grace) + `","text":"x","quotedChatJid":"{chat}","quotedMsgId":"G1"}`},
+		{"POST", "/api/messages/forward", `{"sourceChatJid":"{chat}","sourceMsgId":"G1","destJid":"` + string(grace) + `"}`},
+		{"POST", "/api/messages/forward", `{"sourceChatJid":"` + string(grace) + `","sourceMsgId":"M1","destJid":"{chat}"}`},
+		{"POST", "/api/messages/react", `{"chatJid":"{chat}","msgId":"G1","emoji":"👍"}`},
+		{"POST", "/api/messages/send-media", `{"jid":"{chat}","url":"` + web.URL + `/paper.txt","type":"document"}`},
+		{"POST", "/api/messages/send-location", `{"jid":"{chat}","latitude":0,"longitude":0}`},
+		{"POST", "/api/messages/send-poll", `{"jid":"{chat}","name":"When","values":["a","b"]}`},
+		{"POST", "/api/messages/send-contact", `{"jid":"{chat}","contacts":[{"displayName":"Alan"}]}`},
+	} {
+		answer := func(chat bridge.JID) (int, string) {
+			name := func(s string) string { return strings.ReplaceAll(s, "{chat}", string(chat)) }
+			got := limited.Do(call[0], name(call[1]), name(call[2]))
+			return got.Status, string(bytes.ReplaceAll(got.Body, []byte(chat), []byte("{chat}")))
+		}
+		status, body := answer(club)
+		wantStatus, want := answer(nowhere)
+		if status != wantStatus || body != want {
+			t.Errorf("%v: %d %s, want %d %s", call, status, body, wantStatus, want)
+		}
+		if status == http.StatusOK && !strings.Contains(call[1], "/api/events") {
+			t.Errorf("%v: %d %s", call, status, body)
+		}
+	}
+	if sent := s.account.sent(); len(sent) != 0 {
+		t.Errorf("sent outside: %+v", sent)
+	}
+	for _, chat := range []bridge.JID{grace, graceLID} { // either name of the person
+		s.know(bridge.Identity{PN: grace, LID: graceLID})
+		limited.Get("/api/messages/individual/" + string(chat)).Want(http.StatusOK)
+		limited.Post("/api/messages/send", map[string]any{"jid": chat, "text": "x"}).Want(http.StatusOK)
+	}
+}
+
+// Lists, searches and the log show the same, page by page, whether there are
+// chats outside or not.
+func TestTokens_PagesBetrayNothingOfWhatIsOutside(t *testing.T) {
+	limits := `{"name":"x","scopes":["read"],"chats":["` + string(grace) + `","` + string(olden) + `"]}`
+	inside := func(s *server, i int) {
+		s.know(say(grace, grace, fmt.Sprint("M", i), fmt.Sprint("needle ", i), 2*i), say(olden, alan, fmt.Sprint("O", i), "Needle in a group", 2*i))
+	}
+	alone, crowded := newServer(t), newServer(t)
+	for i := range 30 {
+		inside(alone, i)
+		inside(crowded, i)
+		crowded.know(say(club, grace, fmt.Sprint("G", i), "needle outside", 2*i+1), say(alan, alan, fmt.Sprint("A", i), "needle", 2*i+1))
+	}
+	crowded.know(bridge.Status{Status: bridge.StateOpen})
+	one, other := alone.as(alone.token(limits)), crowded.as(crowded.token(limits))
+	for _, list := range []string{
+		"/api/chats?limit=1", "/api/chats?type=group&limit=1", "/api/chats?q=7&limit=1", "/api/messages/search?q=needle&limit=7",
+		"/api/messages/search?q=e&limit=7", "/api/messages/search?q=needle&chatType=group&limit=7", "/api/messages/search?q=needle&chatType=individual&limit=100",
+	} {
+		if diff := cmp.Diff(pagesOf(one, list), pagesOf(other, list)); diff != "" {
+			t.Errorf("%s: alone (-) and beside others (+):\n%s", list, diff)
+		}
+	}
+	if diff := cmp.Diff(eventsOf(one), eventsOf(other)); diff != "" {
+		t.Errorf("events, alone (-) and beside others (+):\n%s", diff)
+	}
+}
+
+// pagesOf returns all pages of a list, without their cursors.
+func pagesOf(s *server, path string) (pages []map[string]any) {
+	s.t.Helper()
+	for next := ""; ; {
+		var page map[string]any
+		s.Get(path + next).Want(http.StatusOK).Decode(&page)
+		cursor, more := page["nextCursor"].(string)
+		page["nextCursor"] = more
+		pages = append(pages, page)
+		if !more {
+			return pages
+		}
+		next = "&cursor=" + cursor
+	}
+}
+
+// eventsOf returns what the log tells, without its numbers and times.
+func eventsOf(s *server) (events []string) {
+	s.t.Helper()
+	after := "0"
+	for {
+		var page struct {
+			Events     []bridge.Event
+			NextCursor string
+		}
+		s.Get("/api/events?limit=10&after=" + after).Want(http.StatusOK).Decode(&page)
+		for _, e := range page.Events {
+			what := string(e.Type) + " " + string(e.ChatJID)
+			if e.Message != nil {
+				what += " " + e.Message.ID
+			}
+			events = append(events, what)
+		}
+		if page.NextCursor == after {
+			return events
+		}
+		after = page.NextCursor
+	}
+}
+
+func TestTokens_WebhooksAndStreamsShowTheirChatsAlone(t *testing.T) {
+	s := newHooked(t)
+	made := s.server.token(`{"name":"x","scopes":["read","manage"],"chats":["` + string(grace) + `"]}`)
+	mine := hooked{s.as(made), s.receiver}
+	mine.create(object{"url": "https://example.com/x", "types": []string{"message.created"}})
+	stream := mine.streamAs(made.Secret)
+	s.know(say(club, grace, "G1", "outside", 0), say(grace, grace, "M1", "inside", 1))
+	if got := <-s.receiver.got; !strings.Contains(got, `"M1"`) {
+		t.Errorf("posted %s", got)
+	}
+	for {
+		e := stream.event()
+		if e.ChatJID != grace {
+			t.Errorf("the stream tells of %s", e.ChatJID)
+		}
+		if e.Message != nil {
+			break
+		}
+	}
+}
+
+// streamAs opens a stream of events with a token.
+func (s *server) streamAs(secret string) *stream {
+	s.t.Helper()
+	st, err := s.openStreamAs(secret, "?after=0", "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(st.close)
+	return st
+}

@@ -1,0 +1,37 @@
+package bridge
+
+import "slices"
+
+// Scope is a part of what the API can do.
+type Scope string
+
+// The scopes of tokens.
+const (
+	ScopeRead   Scope = "read"   // all that reads
+	ScopeSend   Scope = "send"   // all that leaves
+	ScopeManage Scope = "manage" // the account, webhooks, tokens
+)
+
+// Scopes returns all scopes.
+func Scopes() []Scope { return []Scope{ScopeRead, ScopeSend, ScopeManage} }
+
+// TokenPrefix is how the secrets of tokens begin.
+const TokenPrefix = "brt_"
+
+// Token is a bearer with less power than BRIDGE_TOKEN. Of its secret only the
+// SHA-256 is kept.
+type Token struct {
+	ID         int64   `json:"id"`
+	Name       string  `json:"name"`
+	Scopes     []Scope `json:"scopes"`
+	Chats      []JID   `json:"chats"` // nil for all
+	ExpiresAt  *Time   `json:"expiresAt"`
+	CreatedAt  Time    `json:"createdAt"`
+	LastUsedAt *Time   `json:"lastUsedAt"` // to the minute
+
+	Hash   []byte `json:"-"`
+	Parent int64  `json:"-"` // the token that made it; 0 is BRIDGE_TOKEN
+}
+
+// Allows reports whether t has a scope.
+func (t Token) Allows(scope Scope) bool { return slices.Contains(t.Scopes, scope) }

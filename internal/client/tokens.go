@@ -1,0 +1,47 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"bridged/internal/bridge"
+)
+
+// NewToken describes a token to make. Chats of nil are all.
+type NewToken struct {
+	Name      string         `json:"name"`
+	Scopes    []bridge.Scope `json:"scopes"`
+	Chats     []bridge.JID   `json:"chats"`
+	ExpiresAt *bridge.Time   `json:"expiresAt"`
+}
+
+// MadeToken is a new token with its secret, which is shown once.
+type MadeToken struct {
+	bridge.Token
+	Secret string
+}
+
+// Tokens returns the tokens that the caller may see.
+func (c *Client) Tokens(ctx context.Context) ([]bridge.Token, error) {
+	var answer struct{ Tokens []bridge.Token }
+	err := c.Call(ctx, http.MethodGet, "/api/tokens", nil, &answer)
+	return answer.Tokens, err
+}
+
+// CreateToken makes a token and returns it with its secret.
+func (c *Client) CreateToken(ctx context.Context, token NewToken) (made MadeToken, err error) {
+	err = c.Call(ctx, http.MethodPost, "/api/tokens", token, &made)
+	return made, err
+}
+
+// RevokeToken ends a token and all that was made with it.
+func (c *Client) RevokeToken(ctx context.Context, id int64) error {
+	return c.Call(ctx, http.MethodDelete, "/api/tokens/"+strconv.FormatInt(id, 10), nil, nil)
+}
+
+// OwnToken returns what the client's own token may do. Its id is 0.
+func (c *Client) OwnToken(ctx context.Context) (token bridge.Token, err error) {
+	err = c.Call(ctx, http.MethodGet, "/api/token", nil, &token)
+	return token, err
+}

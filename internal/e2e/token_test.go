@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"bridged/internal/simnet"
+)
+
+var tokenSecret = regexp.MustCompile(`brt_[A-Z2-7]{26}`)
+
+// A program gets a token for one chat from the command line, keeps it over a
+// restart, and loses it at once when it is revoked.
+func TestToken_FromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
+	kim := newPhone(t, network, simnet.PhoneOptions{Number: "15550100302", Name: "Kim"})
+	p := startBridge(t, network)
+	device := pair(t, p, owner)
+	one := must(sam.SendText(within(t), owner.PN(), "a word of Sam"))(t)
+	other := must(kim.SendText(within(t), owner.PN(), "a word of Kim"))(t)
+	if err := device.WaitAcknowledged(within(t), one, other); err != nil {
+		t.Fatal(err)
+	}
+	p.set("LISTEN_ADDR=" + p.address) // for the commands, and the restart
+	out, err := p.command("token", "create", "desk", "--scopes", "read,send", "--chats", sam.PN().String(), "--expires", "24h")
+	if err != nil {
+		t.Fatalf("create: %v\n%s", err, out)
+	}
+	secret := tokenSecret.FindString(out)
+	if secret == "" || !strings.Contains(out, "read, send in one chat") {
+		t.Fatalf("create printed %q", out)
+	}
+	p.secrets = append(p.secrets, secret)
+	p.restart()
+	desk := p.WithToken(secret)
+	if got := string(desk.Get("/api/messages/search?q=word").Want(http.StatusOK).Body); !strings.Contains(got, "of Sam") || strings.Contains(got, "of Kim") {
+		t.Errorf("found %s", got)
+	}
+	desk.Post("/api/messages/send", map[string]any{"jid": kim.PN().String(), "text": "no"}).Want(http.StatusNotFound)
+	desk.Post("/api/messages/send", map[string]any{"jid": sam.PN().String(), "text": "yes"}).Want(http.StatusOK)
+	if out, err := p.command("token", "list"); err != nil || !strings.Contains(out, "desk") || strings.Contains(out, secret) {
+		t.Errorf("list: %v\n%s", err, out)
+	}
+	if out, err := p.command("token", "revoke", "1"); err != nil {
+		t.Errorf("revoke: %v\n%s", err, out)
+	}
+	desk.Get("/api/chats").Want(http.StatusUnauthorized)
+	if out, err := p.command("token", "revoke", "1"); err == nil || !strings.Contains(out, "there is no token 1") {
+		t.Errorf("revoke again: %v\n%s", err, out)
+	}
+}

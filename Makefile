@@ -20,7 +20,8 @@ race:
 	CGO_ENABLED=1 go test -race ./...
 
 # Generates clients from openapi.yaml and compiles them. Needs the Go module
-# proxy; without npm the TypeScript client is skipped.
+# proxy; without npm the TypeScript client is skipped, without Java the Python
+# one, too.
 clients:
 	bash .ci/clients/run
 

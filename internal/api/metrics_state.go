@@ -31,6 +31,7 @@ var (
 	lastReceivedDesc  = describe("bridged_last_message_received_timestamp_seconds", "When the last message was stored; missing before the first.")
 
 	deliveriesDesc = describe("bridged_webhook_deliveries", "Deliveries to webhooks that are tried again (pending) or were given up (dead).", "status")
+	historyDesc    = describe("bridged_history_parts", "Parts of the phone's history that wait, were taken over (done) or were given up.", "status")
 	storeSizeDesc  = describe("bridged_store_size_bytes", "Size of the database of chats and messages.")
 	logSizeDesc    = describe("bridged_event_log_size_bytes", "Size of the log of events, a part of the store.")
 	cacheSizeDesc  = describe("bridged_media_cache_size_bytes", "Size of the files that are kept for downloads.")
@@ -44,7 +45,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 func (s *state) Describe(descs chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		accountStateDesc, receivedDesc, undecryptableDesc, sentDesc, failedDesc, lastReceivedDesc,
-		deliveriesDesc, storeSizeDesc, logSizeDesc, cacheSizeDesc,
+		deliveriesDesc, historyDesc, storeSizeDesc, logSizeDesc, cacheSizeDesc,
 	} {
 		descs <- desc
 	}
@@ -56,6 +57,7 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	defer cancel()
 	s.collectAccount(metrics)
 	s.collectWebhooks(ctx, metrics)
+	s.collectHistory(ctx, metrics)
 	s.collectSizes(ctx, metrics)
 }
 
@@ -91,6 +93,17 @@ func (s *state) collectWebhooks(ctx context.Context, metrics chan<- prometheus.M
 	}
 	metrics <- gauge(deliveriesDesc, pending, "pending")
 	metrics <- gauge(deliveriesDesc, dead, "dead")
+}
+
+func (s *state) collectHistory(ctx context.Context, metrics chan<- prometheus.Metric) {
+	count, err := s.store.HistoryCount(ctx)
+	if err != nil {
+		metrics <- prometheus.NewInvalidMetric(historyDesc, err)
+		return
+	}
+	metrics <- gauge(historyDesc, count.Waiting, "waiting")
+	metrics <- gauge(historyDesc, count.Done, "done")
+	metrics <- gauge(historyDesc, count.GivenUp, "given_up")
 }
 
 func (s *state) collectSizes(ctx context.Context, metrics chan<- prometheus.Metric) {

@@ -5,9 +5,9 @@ package bridge
 // JIDs in facts may be in either form of a person's identity: the store knows
 // which belong together.
 //
-// The facts are [Message], [Group], [Status] and those in this file. A
-// reaction, an edit, a vote, a deletion or something sealed whose message is not
-// stored yet waits for it.
+// The facts are [Message], [Group], [Status], those in this file and those of
+// the history. A reaction, an edit, a vote, a deletion or something sealed whose
+// message is not stored yet waits for it.
 type Fact interface{ fact() }
 
 // Identity joins a phone number and a LID of the same person.
@@ -121,10 +121,14 @@ type GroupChange struct {
 	Timestamp  Time
 }
 
-// ChatTimer is the disappearing-messages timer of a chat, in seconds.
+// ChatTimer is the disappearing-messages timer of a chat, in seconds. One that
+// was set before the one that is known does not count.
 type ChatTimer struct {
 	Chat    JID
 	Seconds uint32
+	SetAt   Time // when somebody set it; zero for not known
+	// FromHistory does not list a chat that is not stored.
+	FromHistory bool
 }
 
 // Owner names the account that the store holds. A store belongs to one account

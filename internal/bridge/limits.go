@@ -69,6 +69,15 @@ func Bounded(fact Fact) Fact {
 	case Sealed:
 		f.PushName = cut(f.PushName, maxName)
 		return f
+	case ChatName:
+		f.Name = cut(f.Name, maxName)
+		return f
+	case Imported:
+		if f.Message != nil {
+			message := Bounded(*f.Message).(Message)
+			f.Message = &message
+		}
+		return f
 	case MediaMoved:
 		f.DirectPath = boundPath(f.DirectPath)
 		return f

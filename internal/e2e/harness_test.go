@@ -364,5 +364,8 @@ func pair(t testing.TB, p *process, phone *simnet.Phone) *simnet.Device {
 	if err := device.WaitSynced(within(t)); err != nil {
 		t.Fatal(err)
 	}
+	if err := device.WaitHistory(within(t)); err != nil {
+		t.Fatal(err)
+	}
 	return device
 }

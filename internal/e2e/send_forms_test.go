@@ -83,12 +83,16 @@ func TestSend_KeepsTheTimer(t *testing.T) {
 	if err := group.SetEphemeral(within(t), c.owner, chatTimer); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.ben.SetDisappearing(within(t), c.owner.PN(), chatTimer); err != nil {
+	set := time.Now().Add(-time.Minute)
+	if err := c.ben.SetDisappearingAt(within(t), c.owner.PN(), chatTimer, set); err != nil {
 		t.Fatal(err)
 	}
-	timer := &waE2E.ContextInfo{Expiration: proto.Uint32(chatTimer)}
 	for _, chat := range []*conversation{bens, hike} {
 		r := &room{conversation: chat, b: c.bridge}
+		timer := &waE2E.ContextInfo{Expiration: proto.Uint32(chatTimer)}
+		if chat == bens { // of a group's the network does not tell when it was set
+			timer.EphemeralSettingTimestamp = proto.Int64(set.Unix())
+		}
 		heard := r.hears("the timer is set") // behind the news of the timer
 		r.arrives(r.sends("send", object{"text": "soon gone"}), extended("soon gone", timer))
 		r.arrives(r.sends("send-location", object{"latitude": 1.5, "longitude": -2.5}), &waE2E.Message{LocationMessage: &waE2E.LocationMessage{
@@ -99,7 +103,7 @@ func TestSend_KeepsTheTimer(t *testing.T) {
 		r.arrives(answered, extended("I heard", r.quote(heard, conversationText("the timer is set"), timer)))
 		forwarded := r.forwards(r.in, heard)
 		r.arrives(forwarded, extended("the timer is set", &waE2E.ContextInfo{
-			Expiration: proto.Uint32(chatTimer), IsForwarded: proto.Bool(true), ForwardingScore: proto.Uint32(1),
+			Expiration: timer.Expiration, EphemeralSettingTimestamp: timer.EphemeralSettingTimestamp, IsForwarded: proto.Bool(true), ForwardingScore: proto.Uint32(1),
 		}))
 	}
 

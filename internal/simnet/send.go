@@ -160,9 +160,14 @@ func (p *Phone) Vote(ctx context.Context, poll *Received, choices []string, opts
 
 // SetDisappearing sets after how many seconds messages of a chat disappear, 0 for never.
 func (p *Phone) SetDisappearing(ctx context.Context, chat types.JID, seconds uint32) error {
+	return p.SetDisappearingAt(ctx, chat, seconds, time.Now())
+}
+
+// SetDisappearingAt says that the timer was set at some time.
+func (p *Phone) SetDisappearingAt(ctx context.Context, chat types.JID, seconds uint32, at time.Time) error {
 	sending, done := p.memory.crypto.forSend(ctx)
 	defer done()
-	if err := p.client.SetDisappearingTimer(sending, chat, time.Duration(seconds)*time.Second, time.Now()); err != nil {
+	if err := p.client.SetDisappearingTimer(sending, chat, time.Duration(seconds)*time.Second, at); err != nil {
 		return fmt.Errorf("set the timer: %w", err)
 	}
 	return nil

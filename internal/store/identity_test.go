@@ -88,8 +88,8 @@ func TestIdentity_LearnedLateMakesTwoChatsOne(t *testing.T) {
 	if r := private[0].Reactions; len(r) != 1 || r[0].SenderJID != me {
 		t.Errorf("the duplicate's reaction: %+v", r)
 	}
-	if timer, err := s.ChatTimer(context.Background(), alice); err != nil || timer != 60 {
-		t.Errorf("timer: %d, %v", timer, err)
+	if timer, err := s.ChatTimer(context.Background(), alice); err != nil || timer.Seconds != 60 {
+		t.Errorf("timer: %v, %v", timer, err)
 	}
 	checkCounts(t, s)
 }

@@ -46,9 +46,8 @@ func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
 		UPDATE chats SET
 			message_count = chats.message_count + old.message_count,
 			last_message_at = nullif(max(ifnull(chats.last_message_at, 0), ifnull(old.last_message_at, 0)), 0),
-			timer = iif(chats.timer = 0, old.timer, chats.timer),
 			used = max(chats.used, old.used)
-		FROM (SELECT message_count, last_message_at, timer, used FROM chats WHERE id = ?) AS old
+		FROM (SELECT message_count, last_message_at, used FROM chats WHERE id = ?) AS old
 		WHERE chats.id = ?`, from, into)
 	if err != nil {
 		return err

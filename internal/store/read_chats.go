@@ -150,23 +150,3 @@ func (r *readTx) findChat(ctx context.Context, jid bridge.JID) (int64, error) {
 	}
 	return id, err
 }
-
-// ChatTimer returns the chat's timer for disappearing messages in seconds, 0 when
-// it is off or the chat is not stored.
-func (s *Store) ChatTimer(ctx context.Context, jid bridge.JID) (uint32, error) {
-	var seconds uint32
-	err := s.read(ctx, func(r *readTx) error {
-		id, err := r.findChat(ctx, jid)
-		if bridge.CodeOf(err) == bridge.CodeNotFound {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return r.scan(ctx, "SELECT timer FROM chats WHERE id = ?", []any{id}, &seconds)
-	})
-	if err != nil {
-		return 0, fmt.Errorf("read a chat's timer: %w", err)
-	}
-	return seconds, nil
-}

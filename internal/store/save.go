@@ -62,6 +62,16 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveSendKey(ctx, f)
 	case bridge.NewChat:
 		return t.saveNewChat(ctx, f)
+	case bridge.HistoryPart:
+		return t.saveHistoryPart(ctx, f)
+	case bridge.HistoryStep:
+		return t.saveHistoryStep(ctx, f)
+	case bridge.HistoryForgotten:
+		return t.forgetHistory(ctx)
+	case bridge.ChatName:
+		return t.saveChatName(ctx, f)
+	case bridge.Imported:
+		return t.saveImported(ctx, f)
 	case bridge.Status:
 		return t.saveStatus(ctx, f)
 	}

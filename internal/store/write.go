@@ -20,6 +20,8 @@ type writeTx struct {
 	erased      bool // something was deleted that must not stay on the disk
 
 	erasedFile bool // and it had a file
+
+	silent bool // nothing is told of what changes
 }
 
 // numbers are the last ones that were given to messages and to events. None is

@@ -147,15 +147,3 @@ func day(timestamp int64) int64 {
 	}
 	return d
 }
-
-// saveTimer keeps a chat's timer for disappearing messages.
-func (t *writeTx) saveTimer(ctx context.Context, f bridge.ChatTimer) error {
-	if !isChat(f.Chat) {
-		return nil
-	}
-	c, err := t.ensureChat(ctx, f.Chat)
-	if err != nil {
-		return err
-	}
-	return t.run(ctx, "UPDATE chats SET timer = ? WHERE id = ?", f.Seconds, c.id)
-}

@@ -28,12 +28,13 @@ var eventTypes = [...]bridge.EventType{
 	eventAccountStatus:  bridge.EventAccountStatus,
 }
 
-// appendEvent appends an event of a message or of a chat; the other one is 0. Numbers
+// appendEvent appends an event of a message or of a chat; the other one is 0.
+// While the transaction is silent it appends none. Numbers
 // have no gaps that a reader could mistake, because there is one writer:
 // nothing with a lower number is ever committed later.
 func (t *writeTx) appendEvent(ctx context.Context, event int, message, chat int64) error {
 	what := eventKey{event: event, message: message, chat: chat}
-	if t.appended[what] {
+	if t.silent || t.appended[what] {
 		return nil
 	}
 	t.numbers.event++

@@ -40,8 +40,8 @@ func TestGroup_ShowsWhatTheNetworkSaid(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if timer, err := s.ChatTimer(context.Background(), club); err != nil || timer != 604800 {
-		t.Errorf("timer: %d %v", timer, err)
+	if timer, err := s.ChatTimer(context.Background(), club); err != nil || timer.Seconds != 604800 {
+		t.Errorf("timer: %v %v", timer, err)
 	}
 }
 

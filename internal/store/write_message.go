@@ -20,8 +20,10 @@ func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
 	if err != nil {
 		return err
 	}
-	if err := t.savePushName(ctx, sender, m.PushName); err != nil {
-		return err
+	if !m.Imported || sender.push == "" { // history knows old names
+		if err := t.savePushName(ctx, sender, m.PushName); err != nil {
+			return err
+		}
 	}
 	if stored, err := t.isStoredAs(ctx, m, c, sender); err != nil || stored {
 		return err
@@ -108,6 +110,7 @@ type target struct {
 	edited, deleted    int64
 	status             int64 // -1 for other people's messages
 	isGroup, isPrivate bool
+	imported           bool
 }
 
 func (m target) isPlaceholder() bool { return m.kind == bridge.TypeUndecryptable }
@@ -115,7 +118,7 @@ func (m target) isPlaceholder() bool { return m.kind == bridge.TypeUndecryptable
 // targetQuery selects what a [target] is made of.
 const targetQuery = `
 	SELECT m.arrival, m.chat, m.sender, m.from_me, m.type, m.timestamp, m.content, ifnull(m.details, ''),
-		ifnull(m.edited_at, 0), ifnull(m.deleted_at, 0), ifnull(m.status, -1), c.is_group
+		ifnull(m.edited_at, 0), ifnull(m.deleted_at, 0), ifnull(m.status, -1), c.is_group, m.imported
 	FROM chats c JOIN messages m ON m.chat = c.id WHERE c.jid = ?`
 
 // findMessage looks a message up by its chat, in either form, and its id, or one
@@ -124,7 +127,7 @@ func (t *writeTx) findMessage(ctx context.Context, chat bridge.JID, id string) (
 	for _, named := range []string{" AND m.id = ?", " AND m.arrival IN (SELECT message FROM aliases WHERE id = ?)"} {
 		found, err = t.find(ctx, targetQuery+named, []any{string(t.people.canonical(chat)), id},
 			&m.seq, &m.chat, &m.sender, &m.fromMe, &m.kind, &m.timestamp, &m.content, &m.details,
-			&m.edited, &m.deleted, &m.status, &m.isGroup)
+			&m.edited, &m.deleted, &m.status, &m.isGroup, &m.imported)
 		if found || err != nil {
 			break
 		}

@@ -66,11 +66,14 @@ func (l *link) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoing
 func (l *link) contextFor(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (*waE2E.ContextInfo, error) {
 	info := new(waE2E.ContextInfo)
 	timer, err := l.m.store.ChatTimer(ctx, chat)
-	if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
+	if err != nil {
 		return nil, err
 	}
-	if timer > 0 {
-		info.Expiration = proto.Uint32(timer)
+	if timer.Seconds > 0 {
+		info.Expiration = proto.Uint32(timer.Seconds)
+		if !timer.SetAt.IsZero() {
+			info.EphemeralSettingTimestamp = proto.Int64(timer.SetAt.Unix())
+		}
 	}
 	if quoted := out.Quote; quoted != nil {
 		info.StanzaID = proto.String(quoted.ID)

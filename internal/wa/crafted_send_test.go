@@ -80,7 +80,9 @@ func TestResend_OfARowThatPanics(t *testing.T) {
 // faultyTimers panics where composing asks for a chat's timer.
 type faultyTimers struct{ *store.Store }
 
-func (faultyTimers) ChatTimer(context.Context, bridge.JID) (uint32, error) { panic("a fault") }
+func (faultyTimers) ChatTimer(context.Context, bridge.JID) (bridge.ChatTimer, error) {
+	panic("a fault")
+}
 
 // TestSend_PanicWhileComposingStoresNothing and leaves the key free.
 func TestSend_PanicWhileComposingStoresNothing(t *testing.T) {

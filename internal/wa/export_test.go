@@ -29,3 +29,12 @@ func (m *Manager) Deliver(evt any) (acknowledged bool, err error) {
 
 // Shows reports whether a message has content that belongs into a list.
 func Shows(raw *waE2E.Message) bool { return shows(unwrap(raw).msg) }
+
+// HurryHistory shortens how long the phone has to tell of its history, and the
+// pauses after failures, for the tests of the whole process.
+func HurryHistory() {
+	historyPatience = time.Second
+	for i := range historyPauses {
+		historyPauses[i] = 100 * time.Millisecond
+	}
+}

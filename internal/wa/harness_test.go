@@ -160,6 +160,9 @@ func (a *account) pair() {
 	if err := a.device().WaitSynced(ctx); err != nil {
 		a.t.Fatal(err)
 	}
+	if err := a.device().WaitHistory(ctx); err != nil {
+		a.t.Fatal(err)
+	}
 }
 
 func (a *account) waitState(want bridge.State) {

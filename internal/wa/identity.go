@@ -41,7 +41,7 @@ func (t *lidTap) PutManyLIDMappings(ctx context.Context, mappings []store.LIDMap
 			fresh = append(fresh, identity)
 		}
 	}
-	err := t.LIDStore.PutManyLIDMappings(ctx, mappings)
+	err := noted(ctx, t.LIDStore.PutManyLIDMappings(ctx, mappings))
 	if err == nil && len(fresh) > 0 {
 		t.learned(fresh)
 	}

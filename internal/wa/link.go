@@ -71,6 +71,7 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 		locked := &lockedStore{SessionStore: device.Sessions, EventBuffer: device.EventBuffer, lock: l.lock, failed: func(err error) { l.refuse(err) }}
 		device.Sessions, device.EventBuffer = locked, locked
 		device.LIDs = &lidTap{LIDStore: device.LIDs, learned: m.learnIdentities}
+		device.PrivacyTokens, device.NCTSalt = tokenTap{device.PrivacyTokens}, saltTap{device.NCTSalt}
 	}
 	l.stores = storesOf(device)
 	l.cli = l.newClient(device)
@@ -100,7 +101,7 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	socket := m.opts.Network.socketClient()
 	cli.SetWebsocketHTTPClient(socket)
 	cli.SetPreLoginHTTPClient(socket)
-	cli.SetMediaHTTPClient(m.opts.CDN.HTTPClient())
+	cli.SetMediaHTTPClient(bounded(m.opts.CDN.HTTPClient(), maxPart+(64<<10)))
 	cli.AddEventHandlerWithSuccessStatus(l.handle)
 	return cli
 }

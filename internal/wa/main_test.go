@@ -13,12 +13,13 @@ import (
 
 // TestMain shortens what is set for the whole process: a silent socket is
 // noticed within 2 s instead of 40, and a lost one counts as closed after 3 s
-// instead of 30. It fails when the tests leave goroutines behind.
+// instead of 30, and the history that waits is tried again soon. It fails when the tests leave goroutines behind.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = 500*time.Millisecond, 600*time.Millisecond
 	whatsmeow.KeepAliveResponseDeadline = time.Second
 	wa.SetPatience(3 * time.Second)
+	wa.HurryHistory()
 	// A frame that arrives while whatsmeow disconnects stays in its goroutine
 	// forever; nothing outside can reach it.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("go.mau.fi/whatsmeow/socket.(*FrameSocket).frameComplete"))

@@ -22,13 +22,15 @@ type Store interface {
 	Save(ctx context.Context, facts ...bridge.Fact) error
 	Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error)
 	Canonical(jid bridge.JID) bridge.JID
-	ChatTimer(ctx context.Context, chat bridge.JID) (uint32, error)
+	ChatTimer(ctx context.Context, chat bridge.JID) (bridge.ChatTimer, error)
 	// TextErased gives a token after the deletion of a text.
 	TextErased() <-chan struct{}
 	// Damage returns the damage that is known, with a sentence for people.
 	Damage() error
 	OwnerOf(ctx context.Context) (bridge.Owner, bool, error)
 	GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error)
+	NextHistoryPart(ctx context.Context) (bridge.HistoryPart, bool, error)
+	HistoryKinds(ctx context.Context) (map[string]bool, error)
 	Setting(ctx context.Context, name string) (string, error)
 	SetSetting(ctx context.Context, name, value string) error
 	// MayBegin fails with [bridge.CodeNewChatsLimited] if a first message to
@@ -71,6 +73,7 @@ type Manager struct {
 
 	commands chan command
 	groups   *groupFetcher
+	history  *historyWorker
 	pairMu   sync.Mutex // serialises requests for pairing codes
 	reupload reuploads
 	numbers  numbers
@@ -107,6 +110,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	}
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.groups = newGroupFetcher(m)
+	m.history = newHistoryWorker(m)
 	if err := m.loadUser(ctx); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
@@ -123,7 +127,7 @@ func (m *Manager) loadUser(ctx context.Context) error {
 	m.setUser(userOf(device))
 	if device.ID == nil {
 		// The program may have been killed while it wiped a session.
-		if err := m.db.erase(ctx); err != nil {
+		if err := errors.Join(m.db.erase(ctx), m.forgetHistory(ctx)); err != nil {
 			return err
 		}
 	}
@@ -151,6 +155,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		m.prepareVersion(ctx)
 	}
 	m.workers.Go(func() { m.groups.run(m.background) })
+	m.workers.Go(func() { m.history.run(m.background) })
 	m.workers.Go(func() { m.db.keepShort(m.background, m.store.TextErased(), m.log) })
 	err := m.supervise(ctx)
 	m.handlers.shut() // they may still begin work

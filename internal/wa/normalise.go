@@ -15,6 +15,9 @@ import (
 // does not understand becomes a message with its type name and empty content,
 // so no message can block the queue.
 func (l *link) messageFacts(e *events.Message) []bridge.Fact {
+	if part, is := historyPartOf(e); is {
+		return []bridge.Fact{part}
+	}
 	if ignoredChat(e.Info.MessageSource) {
 		return nil
 	}
@@ -59,7 +62,7 @@ func (l *link) contentFacts(e *events.Message, s source, chat bridge.JID, raw *w
 	message.PushName = e.Info.PushName
 	facts := []bridge.Fact{message}
 	if message.Expiration > 0 && !chat.IsGroup() {
-		facts = append(facts, bridge.ChatTimer{Chat: chat, Seconds: message.Expiration})
+		facts = append(facts, bridge.ChatTimer{Chat: chat, Seconds: message.Expiration, SetAt: setAt(contextInfo(msg).GetEphemeralSettingTimestamp(), at)})
 	}
 	return facts
 }
@@ -203,7 +206,7 @@ func protocolFacts(p *waE2E.ProtocolMessage, s source, chat bridge.JID, at bridg
 		if chat.IsGroup() {
 			return nil // a group's timer is told by the network, not by any member
 		}
-		return []bridge.Fact{bridge.ChatTimer{Chat: chat, Seconds: p.GetEphemeralExpiration()}}
+		return []bridge.Fact{bridge.ChatTimer{Chat: chat, Seconds: p.GetEphemeralExpiration(), SetAt: setAt(p.GetEphemeralSettingTimestamp(), at)}}
 	}
 	return nil
 }
@@ -222,6 +225,15 @@ const maxAhead = 24 * time.Hour
 func claimed(ms int64, at bridge.Time) bridge.Time {
 	if own := bridge.Millis(ms); ms > 0 && own.Before(at.Add(maxAhead)) {
 		return own
+	}
+	return at
+}
+
+// setAt returns when a chat's timer was set by what a message claims, else the
+// message's own time.
+func setAt(seconds int64, at bridge.Time) bridge.Time {
+	if set := settingTime(seconds, at.Time); !set.IsZero() {
+		return set
 	}
 	return at
 }

@@ -143,6 +143,7 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	l.m.refusals.Store(0)
 	l.m.traffic.stored(facts)
 	l.m.groups.want(facts)
+	l.m.history.want(facts)
 	return true
 }
 

@@ -2,6 +2,7 @@ package wa
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -233,6 +234,7 @@ func (s *session) opened() {
 	s.m.setState(bridge.StateOpen, "")
 	s.checkPhone()
 	s.m.workers.Go(func() { s.l.catchUp() })
+	s.m.history.wake()
 }
 
 // halt closes without planning another try.
@@ -313,7 +315,7 @@ func (s *session) wipe(ctx context.Context) error {
 	if err := s.m.container.DeleteDevice(ctx, &store.Device{ID: &s.device}); err != nil {
 		return fmt.Errorf("wipe the session: %w", sessionFile.Explain(err))
 	}
-	return s.m.db.erase(ctx)
+	return errors.Join(s.m.db.erase(ctx), s.m.forgetHistory(ctx))
 }
 
 // logoutTimeout bounds the network's part of a logout.

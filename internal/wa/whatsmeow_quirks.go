@@ -1,6 +1,8 @@
 package wa
 
 import (
+	"bytes"
+	"compress/zlib"
 	"context"
 	"database/sql"
 	"encoding/base64"
@@ -10,6 +12,7 @@ import (
 
 	signallog "go.mau.fi/libsignal/logger"
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/gcmutil"
@@ -325,4 +328,58 @@ func (s *lockedStore) MigratePNToLID(ctx context.Context, pn, lid types.JID) err
 		defer s.lock.release()
 	}
 	return s.SessionStore.MigratePNToLID(ctx, pn, lid)
+}
+
+// storeHistory has whatsmeow store what it keeps of a piece of the phone's history:
+// tokens, the salt, identities, push names, settings. whatsmeow takes a piece
+// that was downloaded already where a notification carries it inline. It only
+// logs what it could not store, so the stores note it.
+func (l *link) storeHistory(ctx context.Context, piece []byte) error {
+	var inline bytes.Buffer
+	writer, err := zlib.NewWriterLevel(&inline, zlib.NoCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := writer.Write(piece); err != nil {
+		return err
+	}
+	if err := writer.Close(); err != nil {
+		return err
+	}
+	failures := new(failures)
+	_, err = l.cli.DownloadHistorySync(context.WithValue(ctx, failuresKey{}, failures),
+		&waE2E.HistorySyncNotification{InitialHistBootstrapInlinePayload: inline.Bytes()}, true)
+	if err == nil && failures.first != nil {
+		err = fmt.Errorf("%w: %w", errNotStored, failures.first)
+	}
+	return err
+}
+
+// failures gathers what the stores could not store in one goroutine.
+type failures struct{ first error }
+
+type failuresKey struct{}
+
+// noted notes an error where the context asks for it, and returns it.
+func noted(ctx context.Context, err error) error {
+	if f, is := ctx.Value(failuresKey{}).(*failures); is && err != nil && f.first == nil {
+		f.first = err
+	}
+	return err
+}
+
+// tokenTap notes when trusted-contact tokens are not stored.
+type tokenTap struct{ store.PrivacyTokenStore }
+
+// PutPrivacyTokens stores tokens.
+func (t tokenTap) PutPrivacyTokens(ctx context.Context, tokens ...store.PrivacyToken) error {
+	return noted(ctx, t.PrivacyTokenStore.PutPrivacyTokens(ctx, tokens...))
+}
+
+// saltTap notes when the salt of derived tokens is not stored.
+type saltTap struct{ store.NCTSaltStore }
+
+// PutNCTSalt stores the salt.
+func (t saltTap) PutNCTSalt(ctx context.Context, salt []byte) error {
+	return noted(ctx, t.NCTSaltStore.PutNCTSalt(ctx, salt))
 }

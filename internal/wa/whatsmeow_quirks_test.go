@@ -14,6 +14,7 @@ import (
 	signallog "go.mau.fi/libsignal/logger"
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/store/sqlstore"
 	"go.mau.fi/whatsmeow/types"
@@ -242,6 +243,41 @@ func TestQuirk_MediaHosts(t *testing.T) {
 
 // TestQuirk_AQRCodeHasTheSecretInItsFourthField, and whatsmeow makes all codes
 // of a socket at once, with the secret of that moment.
+// faultyTokens cannot store tokens.
+type faultyTokens struct{ store.PrivacyTokenStore }
+
+func (faultyTokens) PutPrivacyTokens(context.Context, ...store.PrivacyToken) error {
+	return errors.New("the disk is full")
+}
+
+func TestQuirk_APieceOfHistoryIsTakenInlineAndItsFailuresAreLoggedAlone(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	ctx := plainContext(t)
+	anna := types.NewJID("15550100399", types.DefaultUserServer)
+	piece, err := proto.Marshal(&waHistorySync.HistorySync{SyncType: waHistorySync.HistorySync_INITIAL_BOOTSTRAP.Enum(), NctSalt: []byte("salt"),
+		Conversations: []*waHistorySync.Conversation{{ID: proto.String(anna.String()), TcToken: []byte("token"), TcTokenTimestamp: proto.Uint64(1)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := c.Store.PrivacyTokens
+	l := &link{cli: c.Client}
+	c.Store.PrivacyTokens = tokenTap{faultyTokens{tokens}}
+	if err := l.storeHistory(ctx, piece); !errors.Is(err, errNotStored) {
+		t.Errorf("a store that fails: %v", err)
+	}
+	c.Store.PrivacyTokens = tokenTap{tokens}
+	if err := l.storeHistory(ctx, piece); err != nil {
+		t.Fatal(err)
+	}
+	if token, err := tokens.GetPrivacyToken(ctx, anna); err != nil || token == nil || string(token.Token) != "token" {
+		t.Errorf("token %v, %v", token, err)
+	}
+	if salt, err := c.Store.NCTSalt.GetNCTSalt(ctx); err != nil || string(salt) != "salt" {
+		t.Errorf("salt %q, %v", salt, err)
+	}
+}
+
 func TestQuirk_AQRCodeHasTheSecretInItsFourthField(t *testing.T) {
 	t.Parallel()
 	network, err := simnet.New(context.Background(), simnet.Options{})

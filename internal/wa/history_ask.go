@@ -1,0 +1,108 @@
+package wa
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// settingHistoryAsked keeps how often and when the phone was last asked for
+	// the history that it has not told of.
+	settingHistoryAsked = "history_asked"
+	// historyAskPause is how long the phone has to answer, historyAsks how often
+	// it is asked.
+	historyAskPause = 24 * time.Hour
+	historyAsks     = 3
+)
+
+// historyPatience is how long an open account waits for the phone to tell of its
+// history. It is a variable for the tests alone.
+var historyPatience = 10 * time.Minute
+
+// neededHistory are the parts that every phone sends, and every session needs.
+var neededHistory = []waE2E.HistorySyncType{waE2E.HistorySyncType_INITIAL_BOOTSTRAP, waE2E.HistorySyncType_PUSH_NAME}
+
+// missing asks the phone for parts of its history that it has not told of, or
+// that a kill took between the network's forgetting and our writing down. It
+// returns after what time to look again.
+func (w *historyWorker) missing(ctx context.Context, l *link) time.Duration {
+	kinds, err := w.m.store.HistoryKinds(ctx)
+	if err != nil {
+		return historyPause
+	}
+	var missing []waE2E.HistorySyncType
+	for _, kind := range neededHistory {
+		if !kinds[kind.String()] {
+			missing = append(missing, kind)
+		}
+	}
+	if len(missing) == 0 {
+		w.missingSince = time.Time{}
+		return historyIdle
+	}
+	if w.missingSince.IsZero() {
+		w.missingSince = time.Now()
+	}
+	count, last := w.asked(ctx)
+	due := w.missingSince.Add(historyPatience)
+	if next := last.Add(historyAskPause); count > 0 && next.After(due) {
+		due = next
+	}
+	switch wait := time.Until(due); {
+	case count >= historyAsks:
+		return historyIdle
+	case wait > 0:
+		return wait
+	}
+	if err := w.ask(ctx, l, missing, count+1); err != nil {
+		w.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the phone could not be asked for its history")
+		return historyPause
+	}
+	return historyIdle
+}
+
+func (w *historyWorker) asked(ctx context.Context) (count int, last time.Time) {
+	text, err := w.m.store.Setting(ctx, settingHistoryAsked)
+	if err != nil {
+		return historyAsks, time.Time{} // what cannot be noted is not asked
+	}
+	number, at, _ := strings.Cut(text, " ")
+	count, _ = strconv.Atoi(number) // 0 where nobody was asked
+	seconds, _ := strconv.ParseInt(at, 10, 64)
+	return count, time.Unix(seconds, 0)
+}
+
+// ask notes the request before it makes it.
+func (w *historyWorker) ask(ctx context.Context, l *link, kinds []waE2E.HistorySyncType, count int) error {
+	if err := w.m.store.SetSetting(ctx, settingHistoryAsked, fmt.Sprintf("%d %d", count, time.Now().Unix())); err != nil {
+		return err
+	}
+	for _, kind := range kinds {
+		w.m.log.Info().Str("kind", kind.String()).Int("time", count).Msg("the phone has not told of its history: asking for it")
+		if _, err := l.cli.SendPeerMessage(ctx, historyRequest(kind)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// historyRequest asks the phone to make a part of its history again.
+func historyRequest(kind waE2E.HistorySyncType) *waE2E.Message {
+	return &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
+		Type: waE2E.ProtocolMessage_PEER_DATA_OPERATION_REQUEST_MESSAGE.Enum(),
+		PeerDataOperationRequestMessage: &waE2E.PeerDataOperationRequestMessage{
+			PeerDataOperationRequestType: waE2E.PeerDataOperationRequestType_HISTORY_SYNC_CHUNK_RETRY.Enum(),
+			HistorySyncChunkRetryRequest: &waE2E.PeerDataOperationRequestMessage_HistorySyncChunkRetryRequest{
+				SyncType: kind.Enum(), ChunkOrder: proto.Uint32(1), RegenerateChunk: proto.Bool(true),
+			},
+		},
+	}}
+}

@@ -1,0 +1,196 @@
+package wa
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+	"unicode"
+
+	"go.mau.fi/whatsmeow/proto/waHistorySync"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+)
+
+// historyBatch is how many facts of the history are saved in one transaction:
+// it holds up an acknowledgement for as long as that takes.
+const historyBatch = 100
+
+// takeOver downloads a part and takes over what is needed of it. Doing it twice
+// changes nothing.
+func (l *link) takeOver(ctx context.Context, part *bridge.HistoryPart) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			l.m.log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("taking history over panicked")
+			err = fmt.Errorf("panic: %T", r)
+		}
+	}()
+	notification, err := readNotification(*part)
+	if err != nil {
+		return err
+	}
+	compressed, err := l.download(ctx, notification)
+	if err != nil {
+		return err
+	}
+	kind := waHistorySync.HistorySync_HistorySyncType(notification.GetSyncType())
+	t := &takeover{l: l, part: part}
+	if err := eachPiece(compressed, kind, false, func(piece []byte) error { return t.piece(ctx, piece) }); err != nil {
+		return err
+	}
+	step := stepOf(*part)
+	step.State, step.Tries, step.NextAt = bridge.HistoryTakenOver, 0, bridge.At(time.Now())
+	if err := l.m.store.Save(ctx, step); err != nil {
+		return err
+	}
+	l.m.log.Info().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("chats", t.chats).Int("names", t.names).Msg("history taken over")
+	return nil
+}
+
+// takeover is one part on its way into the stores.
+type takeover struct {
+	l            *link
+	part         *bridge.HistoryPart
+	batch        []bridge.Fact
+	chats, names int
+}
+
+// piece takes one piece of a part over.
+func (t *takeover) piece(ctx context.Context, encoded []byte) error {
+	history := new(waHistorySync.HistorySync)
+	if err := proto.Unmarshal(encoded, history); err != nil {
+		return fmt.Errorf("read: %w", err)
+	}
+	if err := t.l.storeIdentities(ctx, history); err != nil {
+		return err
+	}
+	if err := t.l.storeHistory(ctx, encoded); err != nil {
+		return err
+	}
+	for _, name := range history.GetPushnames() {
+		if err := t.add(ctx, pushNameFacts(name)...); err != nil {
+			return err
+		}
+	}
+	for _, contact := range history.GetInlineContacts() {
+		if err := t.add(ctx, inlineContactFacts(contact)...); err != nil {
+			return err
+		}
+	}
+	for _, chat := range history.GetConversations() {
+		t.chats++
+		if err := t.add(ctx, chatFacts(chat, time.Now())...); err != nil {
+			return err
+		}
+	}
+	t.names += len(history.GetPushnames())
+	return t.flush(ctx)
+}
+
+// add gathers facts, and saves them once they are many.
+func (t *takeover) add(ctx context.Context, facts ...bridge.Fact) error {
+	if t.batch = append(t.batch, facts...); len(t.batch) < historyBatch {
+		return nil
+	}
+	return t.flush(ctx)
+}
+
+func (t *takeover) flush(ctx context.Context) error {
+	if len(t.batch) == 0 {
+		return nil
+	}
+	err := t.l.m.store.Save(ctx, t.batch...)
+	t.batch = nil
+	return err
+}
+
+// storeIdentities stores which numbers and LIDs belong together by what is said of
+// single chats; whatsmeow reads only the list.
+func (l *link) storeIdentities(ctx context.Context, history *waHistorySync.HistorySync) error {
+	var mappings []store.LIDMapping
+	add := func(a, b string) {
+		first, _ := types.ParseJID(a)
+		second, _ := types.ParseJID(b)
+		if identity, ok := identityOf(first, second); ok {
+			mappings = append(mappings, store.LIDMapping{LID: toWA(identity.LID), PN: toWA(identity.PN)})
+		}
+	}
+	for _, chat := range history.GetConversations() {
+		add(chat.GetID(), chat.GetPnJID())
+		add(chat.GetID(), chat.GetLidJID())
+	}
+	for _, contact := range history.GetInlineContacts() {
+		add(contact.GetPnJID(), contact.GetLidJID())
+	}
+	if len(mappings) == 0 {
+		return nil
+	}
+	if err := l.stores.lids.PutManyLIDMappings(ctx, mappings); err != nil {
+		return fmt.Errorf("%w: identities: %w", errNotStored, err)
+	}
+	return nil
+}
+
+func pushNameFacts(name *waHistorySync.Pushname) []bridge.Fact {
+	jid, push := parseToBridge(name.GetID()), name.GetPushname()
+	if jid == "" || push == "" || push == "-" {
+		return nil
+	}
+	return []bridge.Fact{bridge.Contact{JID: jid, PushName: &push}}
+}
+
+func inlineContactFacts(contact *waHistorySync.InlineContact) []bridge.Fact {
+	jid := parseToBridge(contact.GetPnJID())
+	if jid == "" {
+		jid = parseToBridge(contact.GetLidJID())
+	}
+	name := contact.GetFullName()
+	if name == "" {
+		name = contact.GetFirstName()
+	}
+	return nameFacts(jid, name)
+}
+
+func nameFacts(jid bridge.JID, name string) []bridge.Fact {
+	if jid == "" || !isName(name) {
+		return nil
+	}
+	return []bridge.Fact{bridge.ChatName{JID: jid, Name: name}}
+}
+
+// isName reports whether what a phone shows for a chat is more than a number.
+func isName(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsDigit(r) && !strings.ContainsRune("+-() .\u00a0\u202a\u202c~", r) })
+}
+
+// chatFacts returns the name and the timer of a chat. A group's timer is told
+// by the network.
+func chatFacts(chat *waHistorySync.Conversation, now time.Time) []bridge.Fact {
+	jid := parseToBridge(chat.GetID())
+	if !jid.IsPerson() && !jid.IsGroup() {
+		return nil
+	}
+	name := chat.GetName()
+	if name == "" {
+		name = chat.GetDisplayName()
+	}
+	facts := nameFacts(jid, name)
+	set := settingTime(chat.GetEphemeralSettingTimestamp(), now)
+	if jid.IsPerson() && (chat.GetEphemeralExpiration() > 0 || !set.IsZero()) {
+		facts = append(facts, bridge.ChatTimer{Chat: jid, Seconds: chat.GetEphemeralExpiration(), SetAt: set, FromHistory: true})
+	}
+	return facts
+}
+
+// settingTime returns when a chat's timer was set, zero where that is not said or
+// is in the future.
+func settingTime(seconds int64, now time.Time) bridge.Time {
+	if at := time.Unix(seconds, 0); seconds > 0 && at.Before(now.Add(maxAhead)) {
+		return bridge.At(at)
+	}
+	return bridge.Time{}
+}

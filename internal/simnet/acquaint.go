@@ -20,6 +20,9 @@ func (n *Network) acquaint(ctx context.Context, members []*account) error {
 	}
 	for i, a := range members {
 		for _, b := range members[i+1:] {
+			if a.phone == nil || b.phone == nil {
+				continue // they are of a crowd
+			}
 			if err := a.phone.meet(ctx, b.phone); err != nil {
 				return fmt.Errorf("begin a session between two phones: %w", err)
 			}

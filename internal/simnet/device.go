@@ -33,6 +33,7 @@ type Device struct {
 	faults     deviceFaults
 	counters   Counters
 	watching   map[types.JID]struct{}
+	queries    map[string]int
 }
 
 // Counters count what passed between the server and a device since it was linked.
@@ -45,6 +46,8 @@ type Counters struct {
 	Acknowledged, IgnoredAcks int
 	// Sent counts messages that the device sent; Rejected those that were answered with an error.
 	Sent, Rejected int
+	// KeysTaken counts the device's one-time keys that others were given to begin a session with it.
+	KeysTaken int
 	// RetryReceipts counts what the device could not decrypt and asked to be sent again.
 	RetryReceipts int
 }
@@ -96,6 +99,13 @@ func (d *Device) Counters() Counters {
 	return d.counters
 }
 
+// Queries returns how many queries of a namespace, "usync" say, the device has made since it was linked.
+func (d *Device) Queries(namespace string) int {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	return d.queries[namespace]
+}
+
 // PreKeys returns how many of the device's one-time keys the server still has.
 func (d *Device) PreKeys() int {
 	d.net.mu.Lock()
@@ -116,4 +126,12 @@ func (n *Network) watchers(a *account) []*Device {
 		}
 	}
 	return out
+}
+
+// countQuery notes a query. The caller holds mu.
+func (d *Device) countQuery(namespace string) {
+	if d.queries == nil {
+		d.queries = make(map[string]int)
+	}
+	d.queries[namespace]++
 }

@@ -31,6 +31,8 @@ type IQFault struct {
 	Text string
 	// Silent leaves the query unanswered.
 	Silent bool
+	// Skip lets this many queries pass before the fault.
+	Skip int
 	// Times is how often the fault happens; 0 means always, for a device until ClearFaults.
 	Times int
 }
@@ -135,6 +137,10 @@ func (n *Network) refused(w http.ResponseWriter) bool {
 func (n *Network) iqFault(d *Device, node *Node) *IQFault {
 	for i, fault := range n.iqFaults {
 		if fault.device != nil && fault.device != d || !fault.matches(node) {
+			continue
+		}
+		if fault.Skip > 0 {
+			fault.Skip--
 			continue
 		}
 		if fault.Times > 0 {

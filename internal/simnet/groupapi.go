@@ -12,6 +12,8 @@ import (
 type GroupOptions struct {
 	Subject string
 	Members []*Phone
+	// Crowd are further members, whose phones are switched off.
+	Crowd *Crowd
 	// ByNumber makes a group in which members are known by their numbers; in others, they are known by their LIDs.
 	ByNumber bool
 	// ID is the part of the JID before the @, "4915112345678-1600000000" for one as old groups have. Empty: one is made.
@@ -47,7 +49,7 @@ func (p *Phone) CreateGroup(ctx context.Context, opts GroupOptions) (*Group, err
 		n.mu.Unlock()
 		return nil, ErrGroupExists
 	}
-	g := n.newGroup(p.account, opts.ID, opts.Subject, !opts.ByNumber, accountsOf(opts.Members))
+	g := n.newGroup(p.account, opts.ID, opts.Subject, !opts.ByNumber, opts.members())
 	if opts.Topic != "" {
 		g.describe(p.account, &Node{Tag: "description", Content: []Node{{Tag: "body", Content: []byte(opts.Topic)}}})
 	}
@@ -64,6 +66,14 @@ func (p *Phone) CreateGroup(ctx context.Context, opts GroupOptions) (*Group, err
 		return nil, err
 	}
 	return handle, handle.settle(ctx)
+}
+
+func (o GroupOptions) members() []*account {
+	members := accountsOf(o.Members)
+	if o.Crowd != nil {
+		members = append(members, o.Crowd.accounts...)
+	}
+	return members
 }
 
 func accountsOf(phones []*Phone) []*account {

@@ -37,6 +37,9 @@ func (n *Network) handleIQ(c *conn, node *Node) {
 		n.pairingAnswered(c, node)
 		return
 	}
+	if c.device != nil {
+		c.device.countQuery(text(node, "xmlns"))
+	}
 	if fault := n.iqFault(c.device, node); fault != nil {
 		if fault.Silent {
 			return
@@ -66,7 +69,7 @@ func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
 			n.activate(d)
 		}
 	case "encrypt":
-		c.reply(node, n.answerKeys(d, node, set))
+		n.replyAboutKeys(c, node, n.answerKeys(d, node, set))
 	case "usync":
 		c.reply(node, n.answerUsync(d, node))
 	case "w:m":
@@ -93,7 +96,10 @@ func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
 }
 
 // reply sends a client the answer to a query.
-func (c *conn) reply(query *Node, a answer) {
+func (c *conn) reply(query *Node, a answer) { c.send(answerNode(query, a)) }
+
+// answerNode returns the stanza that answers a query.
+func answerNode(query *Node, a answer) Node {
 	from, asked := query.Attrs["to"].(types.JID)
 	if !asked {
 		from = types.ServerJID
@@ -104,7 +110,7 @@ func (c *conn) reply(query *Node, a answer) {
 		out.Attrs["type"] = "error"
 		out.Content = []Node{{Tag: "error", Attrs: attrs{"code": strconv.Itoa(a.code), "text": a.text}}}
 	}
-	c.send(out)
+	return out
 }
 
 // Unknown counts what clients asked and the server did not understand, by kind of stanza or query.

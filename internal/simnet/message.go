@@ -51,8 +51,8 @@ func (n *Network) ackMessage(d *Device, node *Node, phash string, fault SendFaul
 	if fault.Code != 0 {
 		ack.Attrs["error"] = strconv.Itoa(fault.Code)
 	}
-	if fault.AckDelay > 0 {
-		n.sendLater(d.conn, ack, fault.AckDelay)
+	if delay := fault.AckDelay + n.slowness(node); delay > 0 {
+		n.sendLater(d.conn, ack, delay)
 		return
 	}
 	d.conn.send(ack)

@@ -79,6 +79,8 @@ type Network struct {
 	refusal   *refusal
 	iqFaults  []*iqFault
 	unknown   map[string]int
+	// perDevice is how much later SlowGroups makes an answer come for each device that it concerns.
+	perDevice time.Duration
 	sequence  int
 	closed    bool
 	changed   chan struct{}

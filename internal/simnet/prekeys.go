@@ -136,6 +136,7 @@ func (n *Network) bundleNode(asked types.JID, d *Device) Node {
 	if len(d.keys.oneTime) > 0 {
 		content = append(content, d.keys.oneTime[0])
 		d.keys.oneTime = d.keys.oneTime[1:]
+		d.counters.KeysTaken++
 		if len(d.keys.oneTime) < lowKeys {
 			n.askForKeys(d)
 		}

@@ -1,0 +1,88 @@
+package simnet
+
+import (
+	"fmt"
+	"strconv"
+
+	"go.mau.fi/whatsmeow/proto/waCompanionReg"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/util/keys"
+	"google.golang.org/protobuf/proto"
+)
+
+// CrowdOptions describes a crowd.
+type CrowdOptions struct {
+	// FirstNumber is the phone number of the first person, in international digits; the others have the numbers behind it.
+	FirstNumber string
+	// People is how many there are, Devices how many devices each of them has, the phone included; 0 is one.
+	People, Devices int
+}
+
+// Crowd is people whose devices are known to the network and switched off, without the cost of a client each: the members of large
+// groups. Messages for them wait at the server.
+type Crowd struct {
+	net      *Network
+	accounts []*account
+}
+
+// crowdPreKeys is how many one-time keys each device of a crowd has at the server.
+const crowdPreKeys = 3
+
+// NewCrowd registers a crowd.
+func (n *Network) NewCrowd(opts CrowdOptions) (*Crowd, error) {
+	first, err := strconv.ParseUint(digits(opts.FirstNumber), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("the first number of a crowd: %w", err)
+	}
+	c := &Crowd{net: n, accounts: make([]*account, opts.People)}
+	for i := range c.accounts {
+		if c.accounts[i], err = n.newAccount(strconv.FormatUint(first+uint64(i), 10)); err != nil {
+			return nil, err
+		}
+		for number := range max(1, opts.Devices) {
+			c.accounts[i].addSilent(uint16(number))
+		}
+	}
+	return c, nil
+}
+
+// addSilent enters a device that is never switched on at the server, with its keys.
+func (a *account) addSilent(number uint16) {
+	identity := keys.NewKeyPair()
+	d := &Device{
+		net: a.net, account: a, number: number, identity: *identity.Pub, noise: *keys.NewKeyPair().Pub, keyIndex: uint32(number),
+		props: &waCompanionReg.DeviceProps{Os: proto.String("Android")},
+	}
+	signed := identity.CreateSignedPreKey(1)
+	d.keys.registration = registrationBytes(4713)
+	d.keys.signed = signedKeyNode(keyID(signed.KeyID), signed.Pub[:], signed.Signature[:])
+	for id := range crowdPreKeys {
+		d.keys.oneTime = append(d.keys.oneTime, Node{Tag: "key", Content: []Node{
+			{Tag: "id", Content: keyID(uint32(id + 1))}, {Tag: "value", Content: keys.NewKeyPair().Pub[:]},
+		}})
+	}
+	a.net.mu.Lock()
+	defer a.net.mu.Unlock()
+	a.devices[number] = d
+	a.nextDevice = max(a.nextDevice, number+1)
+}
+
+// Devices returns the devices of all the people in the crowd.
+func (c *Crowd) Devices() []*Device {
+	c.net.mu.Lock()
+	defer c.net.mu.Unlock()
+	var out []*Device
+	for _, a := range c.accounts {
+		out = append(out, a.sorted()...)
+	}
+	return out
+}
+
+// PNs returns the numbers of the people in the crowd.
+func (c *Crowd) PNs() []types.JID {
+	out := make([]types.JID, len(c.accounts))
+	for i, a := range c.accounts {
+		out[i] = a.pn()
+	}
+	return out
+}

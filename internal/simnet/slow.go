@@ -1,0 +1,39 @@
+package simnet
+
+import (
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// SlowGroups makes the network take its time where many devices are concerned, as the real one does: the answer to a query for keys
+// and the acknowledgement of a message to a group come so much later for every device. 0 ends it.
+func (n *Network) SlowGroups(perDevice time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.perDevice = perDevice
+}
+
+// slowness returns how long the acknowledgement of a message takes. The caller holds mu.
+func (n *Network) slowness(node *Node) time.Duration {
+	to := jidOf(node, "to")
+	g := n.groups[to.User]
+	if n.perDevice == 0 || to.Server != types.GroupServer || g == nil {
+		return 0
+	}
+	devices := 0
+	for _, a := range g.sorted() {
+		devices += len(a.devices)
+	}
+	return time.Duration(devices) * n.perDevice
+}
+
+// replyAboutKeys answers a query for keys, slowly if SlowGroups asks for it. The caller holds mu.
+func (n *Network) replyAboutKeys(c *conn, node *Node, a answer) {
+	wanted, asked := child(node, "key")
+	if n.perDevice == 0 || !asked {
+		c.reply(node, a)
+		return
+	}
+	n.sendLater(c, answerNode(node, a), time.Duration(len(wanted.GetChildren()))*n.perDevice)
+}

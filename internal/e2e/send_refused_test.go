@@ -160,7 +160,7 @@ func TestSend_QueriesRefused(t *testing.T) {
 		{"who has the number, unavailable", simnet.IQFault{Namespace: "usync", Code: 503, Text: "service-unavailable"}, "stranger", away, "", false},
 		{"devices, limited", simnet.IQFault{Namespace: "usync", Code: 429, Text: "rate-overlimit"}, "acquaintance", limited, "60", true},
 		{"devices, forbidden", simnet.IQFault{Namespace: "usync", Code: 403, Text: "forbidden"}, "acquaintance", refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"403"}}, "", true},
-		{"keys, limited", simnet.IQFault{Namespace: "encrypt", Tag: "key", Code: 429, Text: "rate-overlimit"}, "acquaintance", away, "", true},
+		{"keys, limited", simnet.IQFault{Namespace: "encrypt", Tag: "key", Code: 429, Text: "rate-overlimit"}, "acquaintance", limited, "60", true},
 		{"keys, broken", simnet.IQFault{Namespace: "encrypt", Tag: "key", Code: 500, Text: "internal-server-error"}, "stranger", away, "", true},
 		{"group, limited", simnet.IQFault{Namespace: "w:g2", Code: 429, Text: "rate-overlimit"}, "group", limited, "60", false},
 		{"group, broken", simnet.IQFault{Namespace: "w:g2", Code: 500, Text: "internal-server-error"}, "group", away, "", false},

@@ -18,11 +18,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// answerTimeout is how long the network may take to acknowledge one try.
-const answerTimeout = 10 * time.Second
-
-// try calls whatsmeow's SendMessage once, under the Signal lock.
-func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.Message) (resp whatsmeow.SendResponse, err error) {
+// try begins the sessions that a delivery needs and calls whatsmeow's
+// SendMessage once, under the Signal lock.
+func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResponse, err error) {
 	defer m.recovered("sending", &err)
 	l, err := m.open()
 	if err != nil {
@@ -31,15 +29,27 @@ func (m *Manager) try(ctx context.Context, to types.JID, id string, msg *waE2E.M
 	if !l.loggedIn() { // the status may be behind: do not encrypt for nothing
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
 	}
-	holding, end := l.lock.forSend(ctx)
+	without, err := l.prepare(ctx, d)
+	if err != nil {
+		return whatsmeow.SendResponse{}, err
+	}
+	sending, cancel := context.WithDeadline(ctx, d.deadline(m.waits))
+	defer cancel()
+	holding, end := l.signal.lock.forSend(sending, without)
 	defer end()
+	defer m.receipts.await(d.id, func() {
+		if d.isOut() {
+			cancel() // nothing is left to wait for
+		}
+	})()
 	if m.beforeTry != nil {
 		m.beforeTry()
 	}
-	resp, err = l.cli.SendMessage(holding, to, proto.Clone(msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: id, Timeout: answerTimeout})
+	resp, err = l.cli.SendMessage(holding, d.to, proto.Clone(d.msg).(*waE2E.Message),
+		whatsmeow.SendRequestExtra{ID: d.id, Timeout: m.waits.answerTime(d.devices)})
 	switch {
 	case err == nil:
-		err = l.reached(ctx, to)
+		err = l.reached(ctx, d.to)
 	case errors.Is(context.Cause(holding), errHeldTooLong):
 		err = errHeldTooLong
 	case !mayHaveLeft(holding):
@@ -118,8 +128,11 @@ func uncertain(err error) (again, ambiguous bool) {
 const retryPause = 100 * time.Millisecond
 
 // waitOpen waits a moment, and then until the socket is open, or fails when
-// ctx ends. The status alone does not tell: it may be behind the socket.
-func (m *Manager) waitOpen(ctx context.Context) error {
+// ctx or the delivery's time ends. The status alone does not tell: it may be
+// behind the socket.
+func (m *Manager) waitOpen(ctx context.Context, d *delivery) error {
+	ctx, cancel := context.WithDeadline(ctx, d.deadline(m.waits))
+	defer cancel()
 	ticker := time.NewTicker(retryPause)
 	defer ticker.Stop()
 	for {

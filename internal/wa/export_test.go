@@ -15,6 +15,13 @@ func SetPatience(d time.Duration) { patience = d }
 // be set while nothing is being sent.
 func (m *Manager) BeforeTry(f func()) { m.beforeTry = f }
 
+// SetWaits shortens how long sends wait: for an acknowledgement, in all, and
+// longer for each device beyond the first hundred. It must be called while nothing
+// is being sent.
+func (m *Manager) SetWaits(answer, budget, perDevice time.Duration) {
+	m.waits = waits{answer: answer, budget: budget, perDevice: perDevice, longest: budget}
+}
+
 // Deliver hands an event to the present link's handler, as whatsmeow does once
 // it has decrypted a stanza, and reports whether it would be acknowledged.
 func (m *Manager) Deliver(evt any) (acknowledged bool, err error) {

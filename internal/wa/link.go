@@ -18,7 +18,7 @@ import (
 type link struct {
 	m      *Manager
 	cli    *whatsmeow.Client
-	lock   *signalLock // nil while unpaired
+	signal *lockedStore // nil while unpaired
 	stores deviceStores
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -27,9 +27,10 @@ type link struct {
 
 	// refusing is set after a stanza was refused: what follows it on the same
 	// connection is refused too, so that redelivery keeps the order.
-	refusing atomic.Bool
-	members  sync.Map // kinds (groupKind) of the groups (bridge.JID) that the account is known to be in
-	modes    sync.Map // addressing modes (types.AddressingMode) by group
+	refusing  atomic.Bool
+	beginning chan struct{} // has a token while sessions are begun
+	members   sync.Map      // kinds (groupKind) of the groups (bridge.JID) that the account is known to be in
+	modes     sync.Map      // addressing modes (types.AddressingMode) by group
 
 	dialling chan struct{} // held by the one dial that whatsmeow is asked for
 
@@ -62,14 +63,14 @@ const (
 )
 
 func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
-	l := &link{m: m, notices: make(chan notice, 1024), dialling: make(chan struct{}, 1)}
+	l := &link{m: m, notices: make(chan notice, 1024), dialling: make(chan struct{}, 1), beginning: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(m.background)
 	l.latest = newDial(l.ctx)
 	l.socket = l.latest
 	if device.ID != nil {
-		l.lock = newSignalLock()
-		locked := &lockedStore{SessionStore: device.Sessions, EventBuffer: device.EventBuffer, lock: l.lock, failed: func(err error) { l.refuse(err) }}
-		device.Sessions, device.EventBuffer = locked, locked
+		l.signal = &lockedStore{SessionStore: device.Sessions, EventBuffer: device.EventBuffer, IdentityStore: device.Identities,
+			lock: newSignalLock(), failed: func(err error) { l.refuse(err) }}
+		device.Sessions, device.EventBuffer, device.Identities = l.signal, l.signal, l.signal
 		device.LIDs = &lidTap{LIDStore: device.LIDs, learned: m.learnIdentities}
 		device.PrivacyTokens, device.NCTSalt = tokenTap{device.PrivacyTokens}, saltTap{device.NCTSalt}
 	}

@@ -80,6 +80,8 @@ type Manager struct {
 	traffic  traffic
 	phone    phone
 	timelock timelock
+	receipts receipts
+	waits    waits
 	refusals atomic.Int32 // in a row
 
 	mu      sync.Mutex // guards the fields below
@@ -107,6 +109,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		opts: opts, log: opts.Log, store: opts.Store, db: db, container: container,
 		background: background, stop: stop,
 		commands: make(chan command),
+		waits:    usualWaits,
 	}
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.groups = newGroupFetcher(m)

@@ -78,7 +78,7 @@ func (l *link) lookUp(ctx context.Context, number string) (types.JID, error) {
 		return jid, nil
 	}
 	answered := l.m.numbers.asking.DoChan(number, func() (any, error) {
-		ctx, cancel := context.WithTimeout(l.ctx, sendBudget)
+		ctx, cancel := context.WithTimeout(l.ctx, l.m.waits.budget)
 		defer cancel()
 		jid, err := l.findNumber(ctx, number)
 		if err == nil {

@@ -5,25 +5,23 @@ import (
 	"errors"
 	"time"
 
-	"go.mau.fi/whatsmeow/types"
-
 	"bridged/internal/bridge"
 )
 
 // react sends a reaction. It is no message of its own: what is stored is the
 // change of the one it names, after the network accepted it.
-func (m *Manager) react(ctx context.Context, l *link, to types.JID, chat bridge.JID, r bridge.Reaction, key *bridge.SendKey) (bridge.Sent, error) {
-	msg, err := l.reactionMessage(ctx, to, chat, r)
-	if err != nil {
+func (m *Manager) react(ctx context.Context, l *link, d *delivery, chat bridge.JID, r bridge.Reaction, key *bridge.SendKey) (_ bridge.Sent, err error) {
+	if d.msg, err = l.reactionMessage(ctx, d.to, chat, r); err != nil {
 		return bridge.Sent{}, err
 	}
-	id := l.cli.GenerateMessageID()
-	at, err := m.deliver(ctx, to, id, msg, func() bool { return false }) // nobody acknowledges a reaction
+	d.id = l.cli.GenerateMessageID()
+	d.isOut = func() bool { return false } // nobody acknowledges a reaction
+	at, err := m.deliver(ctx, d)
 	var lost *unanswered
 	switch {
 	case err == nil:
 		m.traffic.sent.Add(1)
-		sent := bridge.Sent{ID: id, Chat: chat, Timestamp: bridge.At(at)}
+		sent := bridge.Sent{ID: d.id, Chat: chat, Timestamp: bridge.At(at)}
 		m.reacted(ctx, sent, r, key)
 		return sent, nil
 	case errors.As(err, &lost) && isStopping(ctx):

@@ -46,7 +46,11 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.UndecryptableMessage:
 		return l.keep(l.read(evt, func() []bridge.Fact { return l.placeholderFacts(e) }, nil))
 	case *events.Receipt:
-		return l.keep(l.read(evt, func() []bridge.Fact { return receiptFacts(e) }, nil))
+		stored := l.keep(l.read(evt, func() []bridge.Fact { return receiptFacts(e) }, nil))
+		if stored {
+			m.receipts.tell(e.MessageIDs)
+		}
+		return stored
 	case *events.JoinedGroup:
 		return l.keep(l.read(evt, func() []bridge.Fact { return groupFacts(&e.GroupInfo) }, nil))
 	case *events.GroupInfo:

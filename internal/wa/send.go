@@ -12,12 +12,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-const (
-	// sendBudget is how long one send may take in all, reconnections included.
-	sendBudget = 60 * time.Second
-	// uploadBudget is how long the file of a send may take beside it.
-	uploadBudget = 15 * time.Minute
-)
+// uploadBudget is how long the file of a send may take beside it.
+const uploadBudget = 15 * time.Minute
 
 // Send composes a message, stores it as pending with the id it will have,
 // and hands it to the network.
@@ -35,37 +31,37 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	_, isFile := out.Content.(bridge.File)
-	budget := sendBudget
-	if isFile {
-		budget += uploadBudget
+	began, upload := time.Now(), time.Duration(0)
+	if _, isFile := out.Content.(bridge.File); isFile {
+		upload = uploadBudget
 	}
-	ctx, cancel := m.within(ctx, budget)
+	ctx, cancel := m.within(ctx, upload+m.waits.most())
 	defer cancel()
-	if err := l.mayBegin(ctx, out.To); err != nil {
+	composing, cancel := context.WithTimeout(ctx, upload+m.waits.budget)
+	defer cancel()
+	if err := l.mayBegin(composing, out.To); err != nil {
 		return bridge.Sent{}, err
 	}
-	to, err := l.destination(ctx, out.To)
+	to, err := l.destination(composing, out.To)
 	if err != nil {
 		return bridge.Sent{}, err
 	}
 	chat := m.store.Canonical(toBridge(to))
 	if reaction, ok := out.Content.(bridge.Reaction); ok {
-		return m.react(ctx, l, to, chat, reaction, out.Key)
+		return m.react(ctx, l, &delivery{to: to, began: began}, chat, reaction, out.Key)
 	}
-	msg, row, err := l.draft(ctx, chat, out)
+	msg, row, err := l.draft(composing, chat, out)
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	facts := l.withNewChat(ctx, chat, withKey(out.Key, bridge.Sent{ID: row.ID, Chat: chat}, row)...)
-	if err := m.store.Save(ctx, facts...); err != nil {
+	facts := l.withNewChat(composing, chat, withKey(out.Key, bridge.Sent{ID: row.ID, Chat: chat}, row)...)
+	if err := m.store.Save(composing, facts...); err != nil {
 		return bridge.Sent{}, err
 	}
-	if isFile { // what the upload did not need is not for waiting
-		ctx, cancel = context.WithTimeout(ctx, sendBudget)
-		defer cancel()
+	if upload > 0 { // what it did not need is not for waiting
+		began = time.Now()
 	}
-	return m.transmit(ctx, to, row, msg, out.Key != nil)
+	return m.transmit(ctx, m.newDelivery(ctx, to, row, msg, began), row, out.Key != nil)
 }
 
 // Resend hands a stored own message to the network once more, with the same
@@ -82,16 +78,19 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 	if err := proto.Unmarshal(row.Raw, msg); err != nil {
 		return bridge.Sent{}, err
 	}
-	ctx, cancel := m.within(ctx, sendBudget)
+	began := time.Now()
+	ctx, cancel := m.within(ctx, m.waits.most())
 	defer cancel()
-	if err := m.store.Save(ctx, l.withNewChat(ctx, row.Chat)...); err != nil {
+	asking, cancel := context.WithTimeout(ctx, m.waits.budget)
+	defer cancel()
+	if err := m.store.Save(asking, l.withNewChat(asking, row.Chat)...); err != nil {
 		return bridge.Sent{}, err
 	}
-	to, err := l.destination(ctx, row.Chat)
+	to, err := l.destination(asking, row.Chat)
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	sent, err := m.transmit(ctx, to, row, msg, true)
+	sent, err := m.transmit(ctx, m.newDelivery(ctx, to, row, msg, began), row, true)
 	if errors.Is(err, errPanicked) {
 		// It failed so the first time, and the same call would fail so always.
 		return sent, bridge.Invalid("the message cannot be put into the network's form and did not leave: " +
@@ -100,10 +99,15 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 	return sent, err
 }
 
-// within returns the context of one send, which ends with its budget or with
-// the manager.
-func (m *Manager) within(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, budget)
+// newDelivery returns the delivery of a stored message.
+func (m *Manager) newDelivery(ctx context.Context, to types.JID, row bridge.Message, msg *waE2E.Message, began time.Time) *delivery {
+	return &delivery{to: to, id: row.ID, msg: msg, began: began, isOut: func() bool { return m.isOut(ctx, row) }}
+}
+
+// within returns the context of one send, which ends after the longest time
+// that it may take or with the manager.
+func (m *Manager) within(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
 	stop := context.AfterFunc(m.background, cancel)
 	return ctx, func() { stop(); cancel() }
 }
@@ -121,8 +125,8 @@ func withKey(key *bridge.SendKey, sent bridge.Sent, facts ...bridge.Fact) []brid
 }
 
 // transmit delivers a stored message and stores what became of it.
-func (m *Manager) transmit(ctx context.Context, to types.JID, row bridge.Message, msg *waE2E.Message, hasKey bool) (bridge.Sent, error) {
-	at, err := m.deliver(ctx, to, row.ID, msg, func() bool { return m.isOut(ctx, row) })
+func (m *Manager) transmit(ctx context.Context, d *delivery, row bridge.Message, hasKey bool) (bridge.Sent, error) {
+	at, err := m.deliver(ctx, d)
 	var lost *unanswered
 	switch {
 	case err == nil:
@@ -137,47 +141,6 @@ func (m *Manager) transmit(ctx context.Context, to types.JID, row bridge.Message
 	m.fail(row)
 	return bridge.Sent{}, refusal
 }
-
-// deliver tries, always with the same id, until the network answers or ctx
-// ends. A try whose fate is unknown is not repeated once isOut reports that the
-// message is out; the error is errOut then. It is an [unanswered] when ctx ends,
-// and else the refusal.
-func (m *Manager) deliver(ctx context.Context, to types.JID, id string, msg *waE2E.Message, isOut func() bool) (at time.Time, err error) {
-	left := false // whether a try may have reached the network
-	for {
-		resp, err := m.try(ctx, to, id, msg)
-		if err == nil {
-			m.opts.Clock.Confirm(resp.Timestamp)
-			return resp.Timestamp, nil
-		}
-		again, ambiguous := uncertain(err)
-		left = left || ambiguous
-		if !again {
-			return time.Time{}, err
-		}
-		m.log.Warn().Str("msg_id", id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted")
-		if left && isOut() {
-			return time.Time{}, errOut
-		}
-		if m.waitOpen(ctx) != nil {
-			return time.Time{}, &unanswered{left: left, cause: err}
-		}
-	}
-}
-
-// errOut says that a receipt has come for a message whose acknowledgement has
-// not.
-var errOut = errors.New("a recipient has the message")
-
-// unanswered is the end of a send without an answer of the network.
-type unanswered struct {
-	left  bool // whether the message may have left
-	cause error
-}
-
-func (u *unanswered) Error() string { return u.cause.Error() }
-
-func (u *unanswered) Unwrap() error { return u.cause }
 
 // isOut reports whether a recipient's receipt has come for a message.
 func (m *Manager) isOut(ctx context.Context, row bridge.Message) bool {

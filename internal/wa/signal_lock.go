@@ -3,6 +3,7 @@ package wa
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 )
@@ -17,7 +18,9 @@ import (
 //
 //   - over each decryption transaction,
 //   - over each send, from the loading of its sessions to their storing
-//     (see [signalLock.forSend]), and
+//     (see [signalLock.forSend]),
+//   - over each batch of sessions that are begun for a send beforehand (see
+//     [link.beginSessions]), and
 //   - over each single encryption outside a send (answers to retry receipts,
 //     requests to the phone), from loading the session to storing it.
 //
@@ -29,12 +32,15 @@ type signalLock struct {
 	single *singleHold // guarded by mu
 }
 
-// hold is one context's hold of the lock.
+// hold is one context's hold of the lock. The fields below limit are those of a
+// send.
 type hold struct {
-	mu     sync.Mutex
-	held   bool
-	stored bool        // the sessions of a send are stored: the message may leave
-	limit  *time.Timer // ends a send that holds the lock for too long; nil in a decryption
+	mu      sync.Mutex
+	held    bool
+	limit   *time.Timer         // ends a send that holds the lock and does nothing; nil in a transaction
+	stored  bool                // its sessions are stored: the message may leave
+	without map[string]bool     // addresses that it is not encrypted for: the network has no keys of them
+	changed map[string][32]byte // identities to be stored with its sessions, by address
 }
 
 // singleHold is the hold of a single encryption. whatsmeow does not tell when
@@ -42,16 +48,17 @@ type hold struct {
 type singleHold struct{ limit *time.Timer }
 
 const (
-	// sendLimit bounds how long a send may hold up decryption: between the
-	// loading and the storing of its sessions it may have to ask the network
-	// for a recipient's keys.
-	sendLimit = 5 * time.Second
+	// idleLimit is how long a send may hold up decryption without getting on.
+	// Its sessions were begun before, but where a device appeared since then,
+	// whatsmeow asks the network for its keys while the lock is held.
+	idleLimit = 5 * time.Second
 	// singleLimit is far beyond what lies between loading and storing one
 	// session: an encryption and no round trip.
 	singleLimit = 2 * time.Second
 )
 
-// errHeldTooLong ends a send after sendLimit: nothing has left yet.
+// errHeldTooLong ends a send that did nothing for idleLimit: nothing has left
+// yet.
 var errHeldTooLong = errors.New("the network did not answer about the recipient's keys")
 
 func newSignalLock() *signalLock {
@@ -80,11 +87,13 @@ func holdOf(ctx context.Context) *hold {
 }
 
 // forSend returns a context for one send, which may take the lock, and what
-// ends its hold. The context is cancelled because of [errHeldTooLong] when the
-// send holds the lock for too long.
-func (l *signalLock) forSend(ctx context.Context) (context.Context, func()) {
+// ends its hold. Nothing is encrypted for the addresses in without. The context
+// is cancelled because of [errHeldTooLong] when the send holds the lock and does
+// nothing for too long.
+func (l *signalLock) forSend(ctx context.Context, without map[string]bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	h := &hold{limit: time.AfterFunc(sendLimit, func() { cancel(errHeldTooLong) })}
+	h := &hold{without: without, changed: make(map[string][32]byte)}
+	h.limit = time.AfterFunc(idleLimit, func() { cancel(errHeldTooLong) })
 	h.limit.Stop() // until it holds
 	return context.WithValue(ctx, holdKey{}, h), func() {
 		l.end(h)
@@ -100,7 +109,7 @@ func (l *signalLock) begin(ctx context.Context, h *hold) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.held = true
-	h.limit.Reset(sendLimit)
+	h.limit.Reset(idleLimit)
 	return nil
 }
 
@@ -129,6 +138,47 @@ func (h *hold) setStored() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.stored = true
+}
+
+// ofSend reports whether h is the hold of a send, not that of a transaction.
+func (h *hold) ofSend() bool { return h != nil && h.limit != nil }
+
+// gotOn notes that the send does something.
+func (h *hold) gotOn() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.held {
+		h.limit.Reset(idleLimit)
+	}
+}
+
+// setIdentity keeps an identity until the send's sessions are stored.
+func (h *hold) setIdentity(address string, key [32]byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.changed[address] = key
+}
+
+// identity returns what setIdentity keeps of an address.
+func (h *hold) identity(address string) (key [32]byte, kept bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key, kept = h.changed[address]
+	return key, kept
+}
+
+// dropIdentity forgets what setIdentity keeps of an address.
+func (h *hold) dropIdentity(address string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.changed, address)
+}
+
+// identities returns everything that setIdentity keeps.
+func (h *hold) identities() map[string][32]byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return maps.Clone(h.changed)
 }
 
 // mayHaveLeft reports whether the send of a context came so far that its

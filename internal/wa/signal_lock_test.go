@@ -10,10 +10,26 @@ import (
 	"go.mau.fi/whatsmeow/store"
 )
 
-// heldSessions is a session store that returns nothing.
+// heldSessions is a session store that returns nothing, and keeps identities.
 type heldSessions struct {
 	store.NoopStore
+	identities map[string][32]byte
+	outside    int // identities that were stored outside of a transaction
 }
+
+type inTransaction struct{}
+
+func (s *heldSessions) PutIdentity(ctx context.Context, address string, key [32]byte) error {
+	if s.identities == nil {
+		s.identities = make(map[string][32]byte)
+	}
+	if ctx.Value(inTransaction{}) == nil {
+		s.outside++
+	}
+	s.identities[address] = key
+	return nil
+}
+func (*heldSessions) DeleteIdentity(context.Context, string) error { return nil }
 
 func (*heldSessions) GetSession(context.Context, string) ([]byte, error) { return nil, nil }
 func (*heldSessions) PutSession(context.Context, string, []byte) error   { return nil }
@@ -22,12 +38,12 @@ func (*heldSessions) GetManySessions(context.Context, []string) (map[string][]by
 }
 func (*heldSessions) PutManySessions(context.Context, map[string][]byte) error { return nil }
 func (*heldSessions) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
-	return fn(ctx)
+	return fn(context.WithValue(ctx, inTransaction{}, true))
 }
 
 func newTestStore() *lockedStore {
 	s := new(heldSessions)
-	return &lockedStore{SessionStore: s, EventBuffer: s, lock: newSignalLock(), failed: func(error) {}}
+	return &lockedStore{SessionStore: s, EventBuffer: s, IdentityStore: s, lock: newSignalLock(), failed: func(error) {}}
 }
 
 // decrypting starts a decryption and returns a channel that is closed when it
@@ -55,7 +71,7 @@ func isDone(done <-chan struct{}) bool {
 func TestSignalLock_DecryptionWaitsForASend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestStore()
-		ctx, end := s.lock.forSend(context.Background())
+		ctx, end := s.lock.forSend(context.Background(), nil)
 		defer end()
 		if _, err := s.GetManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
@@ -78,7 +94,7 @@ func TestSignalLock_DecryptionWaitsForASend(t *testing.T) {
 func TestSignalLock_ASendThatFailsHalfwayGivesItBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestStore()
-		ctx, end := s.lock.forSend(context.Background())
+		ctx, end := s.lock.forSend(context.Background(), nil)
 		if _, err := s.GetManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -126,6 +142,63 @@ func TestSignalLock_AnEncryptionThatFailsLosesItAfterAWhile(t *testing.T) {
 			t.Error("an encryption that failed holds up decryption")
 		}
 	})
+}
+
+// TestSignalLock_ASendThatGetsOnKeepsIt, however long it takes, and one that does
+// nothing is ended.
+func TestSignalLock_ASendThatGetsOnKeepsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTestStore()
+		ctx, end := s.lock.forSend(context.Background(), nil)
+		defer end()
+		if _, err := s.GetManySessions(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			time.Sleep(idleLimit - time.Second) // virtual time
+			if err := s.PutIdentity(ctx, "a", [32]byte{}); err != nil {
+				t.Fatalf("ended while it got on: %v", err)
+			}
+		}
+		time.Sleep(idleLimit + time.Second)
+		if cause := context.Cause(ctx); !errors.Is(cause, errHeldTooLong) {
+			t.Errorf("idle: ended because of %v, want %v", cause, errHeldTooLong)
+		}
+	})
+}
+
+// TestSignalLock_ASendStoresIdentitiesWithItsSessions, not one by one, and knows
+// them before.
+func TestSignalLock_ASendStoresIdentitiesWithItsSessions(t *testing.T) {
+	s := newTestStore()
+	ctx, end := s.lock.forSend(context.Background(), nil)
+	defer end()
+	if _, err := s.GetManySessions(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	stored := s.IdentityStore.(*heldSessions)
+	for _, address := range []string{"a", "b", "c", "a"} {
+		if err := s.PutIdentity(ctx, address, [32]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.DeleteIdentity(ctx, "c"); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[byte]bool{1: true, 2: false} {
+		if trusted, err := s.IsTrustedIdentity(ctx, "a", [32]byte{key}); err != nil || trusted != want {
+			t.Errorf("key %d is trusted: %v, %v, want %v", key, trusted, err, want)
+		}
+	}
+	if n := len(stored.identities); n != 0 {
+		t.Errorf("%d identities were stored before the sessions", n)
+	}
+	if err := s.PutManySessions(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(stored.identities); n != 2 || stored.outside != 0 {
+		t.Errorf("stored %d identities, %d outside of the transaction; want 2 and 0", n, stored.outside)
+	}
 }
 
 func TestSignalLock_WaitingEndsWithItsContext(t *testing.T) {

@@ -44,8 +44,8 @@ func newPlainClient(t *testing.T) *plainClient {
 	c.phone = plainPhone(t, network, "15550100200", "Alex")
 	c.friend = plainPhone(t, network, "15550100301", "Sam")
 	device := simnet.NewDevice(waLog.Noop)
-	c.store = &recordedStore{SessionStore: device.Sessions, EventBuffer: device.EventBuffer}
-	device.Sessions, device.EventBuffer = c.store, c.store
+	c.store = &recordedStore{SessionStore: device.Sessions, EventBuffer: device.EventBuffer, IdentityStore: device.Identities}
+	device.Sessions, device.EventBuffer, device.Identities = c.store, c.store, c.store
 	c.Client = whatsmeow.NewClient(device, c.log)
 	c.SynchronousAck = true
 	c.EnableDecryptedEventBuffer = true
@@ -228,9 +228,12 @@ func (l *recordedModule) Sub(module string) waLog.Logger { return &recordedModul
 type recordedStore struct {
 	store.SessionStore
 	store.EventBuffer
+	store.IdentityStore
 
 	mu    sync.Mutex
 	calls []storeCall // guarded by mu
+	// keepBack is an address whose session is not returned with others.
+	keepBack string // guarded by mu
 	// decrypt and storeMany, if set, are called in place of the store.
 	decrypt   func() error // guarded by mu
 	storeMany func()       // guarded by mu
@@ -295,7 +298,16 @@ func (s *recordedStore) PutSession(ctx context.Context, address string, session 
 
 func (s *recordedStore) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
 	s.add(ctx, "GetManySessions")
-	return s.SessionStore.GetManySessions(ctx, addresses)
+	sessions, err := s.SessionStore.GetManySessions(ctx, addresses)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(sessions, s.keepBack)
+	return sessions, err
+}
+
+func (s *recordedStore) PutIdentity(ctx context.Context, address string, key [32]byte) error {
+	s.add(ctx, "PutIdentity")
+	return s.IdentityStore.PutIdentity(ctx, address, key)
 }
 
 func (s *recordedStore) PutManySessions(ctx context.Context, sessions map[string][]byte) error {

@@ -8,10 +8,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
+	"go.mau.fi/libsignal/keys/prekey"
 	signallog "go.mau.fi/libsignal/logger"
 	"go.mau.fi/whatsmeow"
+	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
@@ -196,6 +199,41 @@ func (l *link) mediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, e
 	return conn, nil
 }
 
+// groupMembers returns a group's members as whatsmeow will address them, for
+// which it has no exported method. Only the first time costs a query.
+func (l *link) groupMembers(ctx context.Context, group types.JID) ([]types.JID, error) {
+	//lint:ignore SA1019 nothing else returns the members that a send will go to, and the library's version is pinned
+	known, err := l.cli.DangerousInternals().GetCachedGroupData(ctx, group)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the group's members: %w", err)
+	}
+	return known.Members, nil
+}
+
+// fetchKeys asks the network for keys of devices, one of each. whatsmeow's own
+// method loses the reason where the query is refused.
+func (l *link) fetchKeys(ctx context.Context, devices []types.JID) (map[types.JID]*prekey.Bundle, error) {
+	//lint:ignore SA1019 nothing else asks, and the library's version is pinned
+	answer, err := l.cli.DangerousInternals().SendIQ(ctx, whatsmeow.DangerousInfoQuery{
+		Namespace: "encrypt", Type: "get", To: types.ServerJID, Content: []waBinary.Node{keyRequest(devices)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask for the recipients' keys: %w", err)
+	}
+	bundles, refused := keyBundles(answer)
+	for device, reason := range refused {
+		l.m.log.Warn().Str("device", toBridge(device).Redacted()).Err(reason).Msg("no keys of a device")
+	}
+	return bundles, nil
+}
+
+// forgetIdentity deletes a device's identity and its session, and has whatsmeow
+// tell of it.
+func (l *link) forgetIdentity(ctx context.Context, device types.JID) error {
+	//lint:ignore SA1019 nothing else does what whatsmeow does at an encryption, and the library's version is pinned
+	return l.cli.DangerousInternals().ClearUntrustedIdentity(ctx, device)
+}
+
 // deviceStores are the stores of a device that are read beside whatsmeow, which
 // replaces those in its device, without a lock, when the network has logged it
 // out.
@@ -205,12 +243,22 @@ type deviceStores struct {
 	lids     store.LIDStore
 	tokens   store.PrivacyTokenStore
 	secrets  store.MsgSecretStore
+	// signal has what beginning a session needs, and number is the device's own.
+	signal *store.Device
+	number uint16
 }
 
 // storesOf must be called before the device's client connects.
 func storesOf(device *store.Device) deviceStores {
-	return deviceStores{contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens,
+	stores := deviceStores{contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens,
 		secrets: device.MsgSecrets}
+	stores.signal = &store.Device{
+		IdentityKey: device.IdentityKey, RegistrationID: device.RegistrationID, Sessions: device.Sessions, Identities: device.Identities,
+	}
+	if device.ID != nil {
+		stores.number = device.ID.Device
+	}
+	return stores
 }
 
 // withPresentSecret returns a QR code with the device's present secret. A
@@ -243,9 +291,14 @@ func presentSecret(device *store.Device) (secret [32]byte) {
 // the Signal lock by the calls that whatsmeow makes: GetManySessions and
 // PutManySessions around the encryptions of a send, DoDecryptionTxn around a
 // decryption, GetSession and PutSession around any other encryption.
+//
+// whatsmeow stores a recipient's identity with each encryption, each in a
+// transaction of its own. A send's are kept until its sessions are stored, in
+// the same transaction.
 type lockedStore struct {
 	store.SessionStore
 	store.EventBuffer
+	store.IdentityStore
 	lock   *signalLock
 	failed func(error) // told when the store fails; the stanza is left unacknowledged
 }
@@ -255,12 +308,18 @@ type lockedStore struct {
 // cancelled context it leaves the message unacknowledged, and the network
 // sends it again.
 func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
+	return s.unacknowledged(s.transact(ctx, fn))
+}
+
+// transact holds the lock over one transaction. whatsmeow's transaction of a
+// decryption is one like any other.
+func (s *lockedStore) transact(ctx context.Context, fn func(context.Context) error) error {
 	if err := s.lock.acquire(ctx); err != nil {
 		return err
 	}
 	defer s.lock.release()
 	inside := context.WithValue(ctx, holdKey{}, &hold{held: true})
-	return s.unacknowledged(s.EventBuffer.DoDecryptionTxn(inside, fn))
+	return s.EventBuffer.DoDecryptionTxn(inside, fn)
 }
 
 // GetBufferedEvent treats a failing store as [lockedStore.DoDecryptionTxn] does.
@@ -279,24 +338,72 @@ func (s *lockedStore) unacknowledged(err error) error {
 }
 
 // GetManySessions begins a send's hold: whatsmeow loads all sessions that the
-// send needs at once.
+// send needs at once. It asks the network for the keys of those that are
+// returned as nil, and leaves out those that are not returned.
 func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
 	if h := holdOf(ctx); h != nil && !h.holds() {
 		if err := s.lock.begin(ctx, h); err != nil {
 			return nil, err
 		}
 	}
-	return s.SessionStore.GetManySessions(ctx, addresses)
+	sessions, err := s.SessionStore.GetManySessions(ctx, addresses)
+	if h := holdOf(ctx); h.ofSend() {
+		maps.DeleteFunc(sessions, func(address string, session []byte) bool { return session == nil && h.without[address] })
+	}
+	return sessions, err
 }
 
-// PutManySessions ends a send's hold: its sessions are stored.
+// PutManySessions ends a send's hold: its sessions are stored, and the
+// identities with them.
 func (s *lockedStore) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
-	err := s.SessionStore.PutManySessions(ctx, sessions)
-	if h := holdOf(ctx); h != nil {
+	h := holdOf(ctx)
+	if !h.ofSend() {
+		return s.SessionStore.PutManySessions(ctx, sessions)
+	}
+	defer s.lock.end(h)
+	err := s.EventBuffer.DoDecryptionTxn(ctx, func(ctx context.Context) error {
+		for address, key := range h.identities() {
+			if err := s.IdentityStore.PutIdentity(ctx, address, key); err != nil {
+				return err
+			}
+		}
+		return s.SessionStore.PutManySessions(ctx, sessions)
+	})
+	if err == nil {
 		h.setStored()
-		s.lock.end(h)
 	}
 	return err
+}
+
+// PutIdentity keeps the identity of a send's recipient until its session is
+// stored.
+func (s *lockedStore) PutIdentity(ctx context.Context, address string, key [32]byte) error {
+	h := holdOf(ctx)
+	if !h.ofSend() {
+		return s.IdentityStore.PutIdentity(ctx, address, key)
+	}
+	h.gotOn()
+	h.setIdentity(address, key)
+	return ctx.Err()
+}
+
+// IsTrustedIdentity knows what PutIdentity keeps.
+func (s *lockedStore) IsTrustedIdentity(ctx context.Context, address string, key [32]byte) (bool, error) {
+	if h := holdOf(ctx); h.ofSend() {
+		h.gotOn()
+		if kept, ok := h.identity(address); ok {
+			return kept == key, nil
+		}
+	}
+	return s.IdentityStore.IsTrustedIdentity(ctx, address, key)
+}
+
+// DeleteIdentity drops what PutIdentity keeps, too.
+func (s *lockedStore) DeleteIdentity(ctx context.Context, address string) error {
+	if h := holdOf(ctx); h.ofSend() {
+		h.dropIdentity(address)
+	}
+	return s.IdentityStore.DeleteIdentity(ctx, address)
 }
 
 // GetSession begins the hold of a single encryption, unless the context holds

@@ -1,0 +1,126 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+// waits are how long a send waits. A message to many devices takes the network
+// long: what is added for them is the same for each try.
+type waits struct {
+	answer    time.Duration // for the acknowledgement of one try
+	budget    time.Duration // for one send in all, reconnections included
+	perDevice time.Duration // longer for each device beyond fewDevices
+	longest   time.Duration // at most so much longer
+}
+
+var usualWaits = waits{answer: 30 * time.Second, budget: 60 * time.Second, perDevice: 30 * time.Millisecond, longest: 45 * time.Second}
+
+const (
+	// fewDevices get no more time than one.
+	fewDevices = 100
+	// silentTries is how many tries may go without an answer on a connection
+	// that lasts: the message goes out, with the same id, to all its devices
+	// each time.
+	silentTries = 2
+)
+
+func (w waits) extra(devices int) time.Duration {
+	return min(w.longest, w.perDevice*time.Duration(max(0, devices-fewDevices)))
+}
+
+// answerTime returns how long the acknowledgement of one try is waited for.
+func (w waits) answerTime(devices int) time.Duration { return w.answer + w.extra(devices) }
+
+// budgetFor returns how long a send may take in all.
+func (w waits) budgetFor(devices int) time.Duration {
+	return w.budget + silentTries*w.extra(devices)
+}
+
+// most returns how long any send may take.
+func (w waits) most() time.Duration { return w.budget + silentTries*w.longest }
+
+// delivery is one message on its way to the network, always with the same id.
+type delivery struct {
+	to    types.JID
+	id    string
+	msg   *waE2E.Message
+	isOut func() bool // reports whether a recipient has it
+	began time.Time
+
+	devices int  // that it goes to, as far as known
+	left    bool // whether a try may have reached the network
+	silent  int  // tries that had no answer
+}
+
+// deadline returns when the delivery is given up.
+func (d *delivery) deadline(w waits) time.Time { return d.began.Add(w.budgetFor(d.devices)) }
+
+// deliver tries until the network answers or the time is over. A try whose fate
+// is unknown is not repeated once a recipient has the message; the error is
+// errOut then. It is an [unanswered] when the time or ctx ends, or nobody
+// answered twice, and else the refusal.
+func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err error) {
+	for {
+		resp, err := m.try(ctx, d)
+		if err == nil {
+			m.opts.Clock.Confirm(resp.Timestamp)
+			return resp.Timestamp, nil
+		}
+		again, ambiguous := uncertain(err)
+		d.left = d.left || ambiguous
+		if !again {
+			return time.Time{}, err
+		}
+		m.log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted")
+		if d.left && d.isOut() {
+			return time.Time{}, errOut
+		}
+		if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
+			d.silent++
+		}
+		if d.silent == silentTries || m.waitOpen(ctx, d) != nil {
+			return time.Time{}, &unanswered{left: d.left, cause: err}
+		}
+	}
+}
+
+// errOut says that a receipt has come for a message whose acknowledgement has
+// not.
+var errOut = errors.New("a recipient has the message")
+
+// unanswered is the end of a send without an answer of the network.
+type unanswered struct {
+	left  bool // whether the message may have left
+	cause error
+}
+
+func (u *unanswered) Error() string { return u.cause.Error() }
+
+func (u *unanswered) Unwrap() error { return u.cause }
+
+// prepare begins the sessions that a delivery needs, and returns the addresses
+// that are left out. Nothing leaves.
+func (l *link) prepare(ctx context.Context, d *delivery) (without map[string]bool, err error) {
+	asking, cancel := context.WithDeadline(ctx, d.deadline(l.m.waits))
+	defer cancel()
+	recipients, err := l.recipients(asking, d.to)
+	if err == nil {
+		d.devices = max(d.devices, len(recipients))
+		beginning, cancel := context.WithDeadline(ctx, d.deadline(l.m.waits))
+		defer cancel()
+		without, err = l.beginSessions(beginning, recipients)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNothingLeft, err)
+	}
+	return without, nil
+}

@@ -1,0 +1,84 @@
+package wa_test
+
+import (
+	"testing"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// TestSend_WaitsLongerForManyDevices: the network takes its time with a large
+// group, and the message goes out once.
+func TestSend_WaitsLongerForManyDevices(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	a.manager.SetWaits(200*time.Millisecond, time.Minute, 50*time.Millisecond)
+	group, _ := a.largeGroup(network, 300)
+	network.SlowGroups(2 * time.Millisecond) // thrice what few devices get
+	sent := a.device().Counters().Sent
+	if _, err := a.send(group, "to everybody"); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.device().Counters().Sent - sent; got != 1 {
+		t.Errorf("the message went out %d times, want once", got)
+	}
+}
+
+// TestSend_IsRepeatedOnce where the network does not answer, and then nobody
+// knows.
+func TestSend_IsRepeatedOnce(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	a.manager.SetWaits(200*time.Millisecond, time.Minute, 0)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	if _, err := a.send(jidOf(friend), "before"); err != nil {
+		t.Fatal(err)
+	}
+	friend.Disconnect()
+	if err := friend.Device().WaitOffline(ctx); err != nil {
+		t.Fatal(err)
+	}
+	device := a.device()
+	sent := device.Counters().Sent
+	lost := simnet.SendFault{LoseAck: true}
+	device.FailSends(lost, lost, lost)
+	if _, err := a.send(jidOf(friend), "anybody?"); bridge.CodeOf(err) != bridge.CodeSendTimeout {
+		t.Errorf("without an answer: got %v, want %s", err, bridge.CodeSendTimeout)
+	}
+	if got := device.Counters().Sent - sent; got != 2 {
+		t.Errorf("the message went out %d times, want twice", got)
+	}
+	list := a.messages(jidOf(friend))
+	if last := list[len(list)-1]; last.Status == nil || *last.Status != bridge.DeliveryPending {
+		t.Errorf("the message's status is %v, want %s", last.Status, bridge.DeliveryPending)
+	}
+	if err := friend.Connect(ctx); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the receipt", func() bool { return a.delivered(jidOf(friend), "anybody?") })
+	if got := len(a.messages(jidOf(friend))); got != 2 {
+		t.Errorf("%d messages are stored, want 2", got)
+	}
+}
+
+// TestSend_AReceiptEndsTheWait for an acknowledgement that is lost: the wait
+// itself would outlast the test.
+func TestSend_AReceiptEndsTheWait(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	a.manager.SetWaits(time.Hour, 2*time.Hour, 0)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	sent := a.device().Counters().Sent
+	a.device().FailSends(simnet.SendFault{LoseAck: true})
+	if _, err := a.send(jidOf(friend), "got it?"); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.device().Counters().Sent - sent; got != 1 {
+		t.Errorf("the message went out %d times, want once", got)
+	}
+}

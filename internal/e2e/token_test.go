@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"bridged/internal/bridge"
 	"bridged/internal/simnet"
 )
 
@@ -36,6 +37,7 @@ func TestToken_FromTheCommandLine(t *testing.T) {
 	}
 	p.secrets = append(p.secrets, secret)
 	p.restart()
+	p.becomes(bridge.StateOpen)
 	desk := p.WithToken(secret)
 	if got := string(desk.Get("/api/messages/search?q=word").Want(http.StatusOK).Body); !strings.Contains(got, "of Sam") || strings.Contains(got, "of Kim") {
 		t.Errorf("found %s", got)

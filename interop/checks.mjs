@@ -11,6 +11,7 @@ import { received } from "./received.mjs";
 import { sent } from "./sent.mjs";
 import { group } from "./group.mjs";
 import { own } from "./own.mjs";
+import { hidden } from "./hidden.mjs";
 
 const [work, control] = process.argv.slice(2);
 const network = new Network(control);
@@ -48,6 +49,7 @@ await sent(cast);
 await group(cast, true);
 await group(cast, false);
 await own(cast);
+await hidden(cast, person("4915100000004", "Carla"));
 
 await check("away", "what came while bridged was stopped", async () => {
   await bridge.stop();

@@ -120,6 +120,24 @@ export async function group({ network, bridge, owner, anna, ben, files }, byNumb
     for (const member of [anna, ben]) await member.sock.readMessages([(await member.message(id)).key]);
     await bridge.message(id, (m) => m.status === "read");
   });
+  await check(subject, "poll from bridged, vote of its own account on another device", async () => {
+    const id = await bridge.send("send-poll", { jid, name: "Coming?", values: ["Yes", "No"], selectableCount: 1 });
+    await vote(owner, owner, jid, await owner.message(id), ["Yes"], form);
+    const { poll } = await bridge.message(id, (m) => m.poll.options[0].votes === 1);
+    deepEqual(poll.options[0].voters, [owner.pn]);
+  });
+  await check(subject, "made by Baileys, who makes bridged an admin and removes it", async () => {
+    const made = await anna.sock.groupCreate(`${name} of the south`, [owner.pn, ben.pn]);
+    const { key } = await anna.send(made.id, { text: "a new group" });
+    equal((await bridge.message(key.id)).chatJid, made.id);
+    const stored = async () => (await bridge.call("GET", `/api/groups/${encodeURIComponent(made.id)}`)).stored;
+    await bridge.group(made.id, (g) => g.name === `${name} of the south` && g.participants.length === 3);
+    await anna.sock.groupParticipantsUpdate(made.id, [owner.lid], "promote");
+    await bridge.group(made.id, (g) => g.participants.some((p) => p.jid === owner.pn && p.isAdmin));
+    await anna.sock.groupParticipantsUpdate(made.id, [owner.lid], "remove");
+    await bridge.group(made.id, (g) => g.participants.every((p) => p.jid !== owner.pn));
+    equal((await stored()).participants.length, 2);
+  });
   await check(subject, "name changed by Baileys", async () => {
     await anna.sock.groupUpdateSubject(jid, `${name} of the north`);
     await message(anna, { text: "a new name" });

@@ -1,7 +1,8 @@
 // From Baileys to bridged, between two people.
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
+import { business } from "./business.mjs";
 import { check } from "./table.mjs";
-import { vote, voteForms } from "./vote.mjs";
+import { vote, voteForms, votePlaces } from "./vote.mjs";
 
 export async function received({ bridge, owner, anna, ben, files }) {
   const subject = "Baileys to bridged";
@@ -40,7 +41,9 @@ export async function received({ bridge, owner, anna, ben, files }) {
   });
   await check(subject, "forwarded", async () => {
     const first = await anna.send(to, { text: "to be passed on" });
-    equal((await message({ forward: first, force: true })).content, "to be passed on");
+    const got = await message({ forward: first, force: true });
+    equal(got.content, "to be passed on");
+    equal(got.isForwarded, true);
   });
 
   await check(subject, "reaction: set, changed, removed", async () => {
@@ -113,7 +116,8 @@ export async function received({ bridge, owner, anna, ben, files }) {
   });
   await check(subject, "live location", async () => {
     const id = await anna.relay(to, { liveLocationMessage: { degreesLatitude: 52.5, degreesLongitude: 13.4, caption: "on my way", sequenceNumber: 1 } });
-    equal((await bridge.message(id)).messageType, "liveLocationMessage");
+    const got = await bridge.message(id);
+    equal(got.messageType, "liveLocationMessage");
   });
   const card = (name, phone) => ({ displayName: name, vcard: `BEGIN:VCARD\nVERSION:3.0\nFN:${name}\nTEL;type=CELL;waid=${phone}:+${phone}\nEND:VCARD` });
   await check(subject, "contact", async () => {
@@ -133,7 +137,8 @@ export async function received({ bridge, owner, anna, ben, files }) {
   await check(subject, "group invitation", async () => {
     // Baileys itself sends one only for a group that has a picture.
     const id = await anna.relay(to, { groupInviteMessage: { groupJid: "1203630000000001@g.us", inviteCode: "abc", inviteExpiration: 1900000000, groupName: "Hikers", caption: "join us" } });
-    equal((await bridge.message(id)).messageType, "groupInviteMessage");
+    const got = await bridge.message(id);
+    equal(got.messageType, "groupInviteMessage");
   });
 
   await check(subject, "poll", async () => {
@@ -143,11 +148,13 @@ export async function received({ bridge, owner, anna, ben, files }) {
     equal(got.poll.selectableCount, 1);
   });
   for (const form of voteForms) {
-    await check(subject, `vote, voter by ${form.voter}, creator by ${form.creator}`, async () => {
-      const id = await bridge.send("send-poll", { jid: anna.pn, name: "Where?", values: ["Hill", "Lake"], selectableCount: 1 });
-      await vote(anna, owner, to, await anna.message(id), ["Lake"], form);
-      const { poll } = await bridge.message(id, (m) => m.poll.options.some((o) => o.votes));
-      deepEqual(poll.options.map((o) => o.voters), [[], [anna.pn]]);
+    await check(subject, `vote, voter by ${form.voter}, creator by ${form.creator}, sent to and naming either`, async () => {
+      for (const { chat, named } of votePlaces(owner)) {
+        const id = await bridge.send("send-poll", { jid: anna.pn, name: "Where?", values: ["Hill", "Lake"], selectableCount: 1 });
+        await vote(anna, owner, chat, await anna.message(id), ["Lake"], form, named);
+        const { poll } = await bridge.message(id, (m) => m.poll.options.some((o) => o.votes));
+        deepEqual(poll.options.map((o) => o.voters), [[], [anna.pn]]);
+      }
     });
   }
   await check(subject, "vote taken back", async () => {
@@ -162,6 +169,7 @@ export async function received({ bridge, owner, anna, ben, files }) {
   await check(subject, "disappearing message", async () => {
     const got = await message({ text: "gone tomorrow" }, { ephemeralExpiration: 86_400 });
     equal(got.content, "gone tomorrow");
+    ok(got.expiresAt, "no time at which it disappears");
   });
   await check(subject, "disappearing messages switched on: the answer disappears too", async () => {
     await anna.send(to, { disappearingMessagesInChat: 86_400 });
@@ -170,6 +178,21 @@ export async function received({ bridge, owner, anna, ben, files }) {
     equal((await anna.content(id)).extendedTextMessage.contextInfo.expiration, 86_400);
     await anna.send(to, { disappearingMessagesInChat: false });
     await message({ text: "and off" });
+  });
+  for (const [kind, { content, wanted }] of Object.entries(business)) {
+    await check(subject, kind, async () => {
+      const got = await bridge.message(await anna.relay(to, content));
+      for (const text of wanted.texts) ok(got.content.includes(text), `${text} is not in: ${got.content}`);
+    });
+  }
+  await check(subject, "status update is no message", async () => {
+    const { key } = await anna.send("status@broadcast", { text: "at the lake" }, { statusJidList: [owner.pn], backgroundColor: "#000000", font: 1 });
+    equal((await message({ text: "after the status" })).content, "after the status");
+    equal(bridge.seen(key.id), undefined);
+  });
+  await check(subject, "with a new signed key", async () => {
+    await anna.sock.rotateSignedPreKey();
+    equal((await message({ text: "new keys" })).content, "new keys");
   });
   await check(subject, "pinned message is no message", async () => {
     const { key } = await anna.send(to, { text: "pin this" });

@@ -25,6 +25,7 @@ export class Network {
   addGroup = (phone, name, members, byNumber) => this.#step("/groups", { phone, name, members, byNumber });
   sendText = (phone, to, text) => this.#step("/texts", { phone, to, text });
   heard = (phone, text) => this.#step("/heard", { phone, text });
+  hideNumber = (phone) => this.#step("/hide", { phone });
   unknown = () => this.#step("/unknown");
 
   fileURL = (name) => `${this.control}/files/${name}`;
@@ -53,6 +54,7 @@ export async function redirectFetch(work) {
 export class Bridge {
   #token = "a-token-for-interoperability";
   #messages = new Map(); // by id
+  #groups = new Map(); // by JID
   #changed = [];
   #cursor = "0";
 
@@ -131,6 +133,7 @@ export class Bridge {
         const page = await this.call("GET", `/api/events?after=${this.#cursor}&wait=30s&limit=1000`);
         this.#cursor = page.nextCursor ?? this.#cursor;
         for (const event of page.events) {
+          if (event.group) this.#groups.set(event.chatJid, event.group);
           if (event.message) this.#messages.set(event.message.msgId, { ...event.message, chatJid: event.chatJid });
         }
         this.#changed.splice(0).forEach((wake) => wake());
@@ -141,9 +144,14 @@ export class Bridge {
   }
 
   // message waits until a message is stored, and is as wanted.
-  async message(id, wanted = () => true) {
+  message = (id, wanted) => this.#until(this.#messages, id, wanted);
+
+  // group waits until a group is stored, and is as wanted.
+  group = (jid, wanted) => this.#until(this.#groups, jid, wanted);
+
+  async #until(known, name, wanted = () => true) {
     for (;;) {
-      const found = this.#messages.get(id);
+      const found = known.get(name);
       if (found && wanted(found)) return found;
       await new Promise((wake) => this.#changed.push(wake));
     }

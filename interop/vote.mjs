@@ -10,11 +10,15 @@ export const voteForms = [
   { voter: "LID", creator: "number" },
 ];
 
+// votePlaces lists where a vote may be sent, and what it may name as the chat
+// of the poll.
+export const votePlaces = ({ pn, lid }) => [pn, lid].flatMap((chat) => [pn, lid].map((named) => ({ chat, named })));
+
 const sha256 = (text) => createHash("sha256").update(text).digest();
 const hmac = (key, ...parts) => createHmac("sha256", key).update(Buffer.concat(parts.map((p) => Buffer.from(p)))).digest();
 
 // vote votes in a poll that somebody else made.
-export async function vote(voter, creator, chat, poll, choices, forms) {
+export async function vote(voter, creator, chat, poll, choices, forms, named = chat) {
   const name = (person, form) => (form === "LID" ? person.lid : person.pn);
   const by = name(voter, forms.voter);
   const id = poll.key.id;
@@ -25,6 +29,6 @@ export async function vote(voter, creator, chat, poll, choices, forms) {
   const encIv = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", key, encIv).setAAD(Buffer.from(`${id}\0${by}`));
   const encPayload = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-  const pollCreationMessageKey = { remoteJid: chat, fromMe: false, id, participant: chat.endsWith("@g.us") ? name(creator, forms.creator) : undefined };
+  const pollCreationMessageKey = { remoteJid: named, fromMe: false, id, participant: chat.endsWith("@g.us") ? name(creator, forms.creator) : undefined };
   return voter.relay(chat, { pollUpdateMessage: { pollCreationMessageKey, vote: { encPayload, encIv }, senderTimestampMs: Date.now() } });
 }

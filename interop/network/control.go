@@ -33,6 +33,7 @@ func newControl(network *simnet.Network) http.Handler {
 	mux.Handle("POST /groups", step(c.addGroup))
 	mux.Handle("POST /texts", step(c.sendText))
 	mux.Handle("POST /heard", step(c.heard))
+	mux.Handle("POST /hide", step(c.hide))
 	mux.Handle("GET /unknown", step(c.unknown))
 	mux.HandleFunc("GET /files/{name}", serveFile)
 	return mux
@@ -182,6 +183,16 @@ func (c *control) heard(ctx context.Context, asked request) (any, error) {
 	return struct {
 		ID string `json:"id"`
 	}{got.Info.ID}, nil
+}
+
+// hide keeps to itself which number and which LID belong together.
+func (c *control) hide(_ context.Context, asked request) (any, error) {
+	p, err := c.phone(asked.Phone)
+	if err != nil {
+		return nil, err
+	}
+	p.WithholdMapping(true)
+	return address{p.PN().String(), p.LID().String()}, nil
 }
 
 // unknown counts what clients asked that the network does not know.

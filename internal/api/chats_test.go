@@ -51,20 +51,33 @@ func TestChats_ShowEveryField(t *testing.T) {
 	name := "Grace Hopper"
 	s.know(bridge.Owner{PN: me, LID: hidden}, bridge.Identity{PN: grace, LID: graceLID}, bridge.Contact{JID: grace, Name: &name},
 		members(club, "Readers", grace, me, alan), members(olden, "Quiet", grace, me),
-		say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1))
+		say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1),
+		bridge.ChatSettings{Chat: grace, Archived: new(true)}, bridge.ChatSettings{Chat: club, Pinned: new(true), MutedUntil: new(bridge.MutedForever())},
+		bridge.ChatRead{Chat: club, IDs: []string{"G1"}})
 	var got map[string]any
 	s.Get("/api/chats").Want(http.StatusOK).Decode(&got)
 	want := map[string]any{
 		"count": 3.0, "nextCursor": nil,
 		"chats": []any{
-			map[string]any{"jid": string(grace), "lid": string(graceLID), "isGroup": false, "name": "Grace Hopper", "lastMessageAt": "2026-11-21T12:01:00.000Z", "participants": 2.0},
-			map[string]any{"jid": string(club), "lid": nil, "isGroup": true, "name": "Readers", "lastMessageAt": "2026-11-21T12:00:00.000Z", "participants": 3.0},
-			map[string]any{"jid": string(olden), "lid": nil, "isGroup": true, "name": "Quiet", "lastMessageAt": nil, "participants": 2.0},
+			map[string]any{"jid": string(grace), "lid": string(graceLID), "isGroup": false, "name": "Grace Hopper", "participants": 2.0,
+				"lastMessageAt": "2026-11-21T12:01:00.000Z", "lastMessage": lastBy(grace, "M1", "to one", "2026-11-21T12:01:00.000Z"),
+				"unreadCount": 1.0, "archived": true, "pinned": false, "mutedUntil": nil},
+			map[string]any{"jid": string(club), "lid": nil, "isGroup": true, "name": "Readers", "participants": 3.0,
+				"lastMessageAt": "2026-11-21T12:00:00.000Z", "lastMessage": lastBy(grace, "G1", "to all", "2026-11-21T12:00:00.000Z"),
+				"unreadCount": 0.0, "archived": false, "pinned": true, "mutedUntil": "9999-12-31T23:59:59.999Z"},
+			map[string]any{"jid": string(olden), "lid": nil, "isGroup": true, "name": "Quiet", "lastMessageAt": nil, "lastMessage": nil,
+				"participants": 2.0, "unreadCount": 0.0, "archived": false, "pinned": false, "mutedUntil": nil},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// lastBy is the last message of a chat, as it leaves.
+func lastBy(sender bridge.JID, id, content, timestamp string) map[string]any {
+	return map[string]any{"msgId": id, "fromMe": false, "senderJid": string(sender), "pushName": "~" + sender.User(),
+		"messageType": "conversation", "content": content, "timestamp": timestamp}
 }
 
 func TestChats_Filters(t *testing.T) {

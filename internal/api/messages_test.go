@@ -306,8 +306,8 @@ func TestSearch_ShowsEveryFieldAndPages(t *testing.T) {
 	if first != "M" || result.Query != " a " || result.NextCursor != nil {
 		t.Errorf("%s %+v", first, result)
 	}
-	want := bridge.Match{ChatJID: grace, MsgID: "M", SenderJID: grace, SenderLID: graceLID, PushName: "~15557654321",
-		Content: "what a Strasse", Timestamp: say(grace, grace, "M", "", 5).Timestamp}
+	want := bridge.Match{ChatJID: grace, ChatName: "~15557654321", MsgID: "M", SenderJID: grace, SenderLID: graceLID, PushName: "~15557654321",
+		MessageType: "conversation", Content: "what a Strasse", Timestamp: say(grace, grace, "M", "", 5).Timestamp}
 	if diff := cmp.Diff(want, result.Matches[0]); diff != "" {
 		t.Error(diff)
 	}

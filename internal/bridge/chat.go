@@ -1,14 +1,20 @@
 package bridge
 
 // Chat is a chat summary (the document's section 2.3). LID stands beside the
-// phone JID where it is known.
+// phone JID where it is known. UnreadCount and what follows it are as the
+// account's own devices show the chat.
 type Chat struct {
-	JID           JID    `json:"jid"`
-	LID           JID    `json:"lid"`
-	IsGroup       bool   `json:"isGroup"`
-	Name          string `json:"name"`
-	LastMessageAt *Time  `json:"lastMessageAt"`
-	Participants  int    `json:"participants"`
+	JID           JID          `json:"jid"`
+	LID           JID          `json:"lid"`
+	IsGroup       bool         `json:"isGroup"`
+	Name          string       `json:"name"`
+	LastMessageAt *Time        `json:"lastMessageAt"`
+	LastMessage   *LastMessage `json:"lastMessage"`
+	Participants  int          `json:"participants"`
+	UnreadCount   int          `json:"unreadCount"`
+	Archived      bool         `json:"archived"`
+	Pinned        bool         `json:"pinned"`
+	MutedUntil    *Time        `json:"mutedUntil"`
 }
 
 // Participant is a member of a group.

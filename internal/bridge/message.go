@@ -101,12 +101,16 @@ type PollOption struct {
 
 // Match is an element of a search's matches (the document's section 2.7).
 type Match struct {
-	ChatJID   JID    `json:"chatJid"`
-	MsgID     string `json:"msgId"`
-	SenderJID JID    `json:"senderJid"`
-	SenderLID JID    `json:"senderLid"`
-	PushName  string `json:"pushName"`
-	IsGroup   bool   `json:"isGroup"`
-	Content   string `json:"content"`
-	Timestamp Time   `json:"timestamp"`
+	ChatJID     JID    `json:"chatJid"`
+	ChatName    string `json:"chatName"`
+	MsgID       string `json:"msgId"`
+	FromMe      bool   `json:"fromMe"`
+	SenderJID   JID    `json:"senderJid"`
+	SenderLID   JID    `json:"senderLid"`
+	PushName    string `json:"pushName"`
+	IsGroup     bool   `json:"isGroup"`
+	MessageType string `json:"messageType"`
+	Content     string `json:"content"`
+	Timestamp   Time   `json:"timestamp"`
+	Media       *Media `json:"media"`
 }

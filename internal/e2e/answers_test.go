@@ -99,6 +99,7 @@ func (p *process) timeless(v any) any {
 			v[i] = p.timeless(v[i])
 		}
 	case object:
+		p.agreed(v)
 		for name, value := range v {
 			if text, ok := value.(string); ok && moments[name] && p.isRecent(text, 0) {
 				v[name] = recent
@@ -167,6 +168,7 @@ func match(chat simnet.JID, m object) object {
 	return object{
 		"chatJid": chat.String(), "msgId": m["msgId"], "senderJid": m["senderJid"], "senderLid": m["senderLid"],
 		"pushName": m["pushName"], "isGroup": chat.Server == bridge.ServerGroup, "content": m["content"], "timestamp": recent,
+		"chatName": asListed, "fromMe": m["fromMe"], "messageType": m["messageType"], "media": m["media"],
 	}
 }
 
@@ -180,14 +182,20 @@ func chats(listed ...object) object {
 	return object{"count": len(listed), "chats": list(listed), "nextCursor": nil}
 }
 
+// chat returns a chat with messages that is kept like most.
+func chat(fields object) object {
+	return with(fields, object{"lastMessageAt": recent, "lastMessage": newest, "unreadCount": unanswered,
+		"archived": false, "pinned": false, "mutedUntil": nil})
+}
+
 // privateChat returns a chat with a person in the list of chats.
 func privateChat(with *simnet.Phone, name string) object {
-	return object{"jid": with.PN().String(), "lid": with.LID().String(), "isGroup": false, "name": name, "lastMessageAt": recent, "participants": 2}
+	return chat(object{"jid": with.PN().String(), "lid": with.LID().String(), "isGroup": false, "name": name, "participants": 2})
 }
 
 // groupChat returns a group in the list of chats.
 func groupChat(group *simnet.Group, participants int) object {
-	return object{"jid": group.JID().String(), "lid": nil, "isGroup": true, "name": group.Name(), "lastMessageAt": recent, "participants": participants}
+	return chat(object{"jid": group.JID().String(), "lid": nil, "isGroup": true, "name": group.Name(), "participants": participants})
 }
 
 // member returns a participant of a group.

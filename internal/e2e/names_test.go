@@ -135,7 +135,7 @@ func TestGroups_ChangesAreFollowed(t *testing.T) {
 			ben := member(c.ben, "Ben", "isAdmin", "isSuperAdmin")
 			is(object{}, ben, owner, anna)
 			// Nobody has written yet: it comes behind the chats with messages.
-			empty := with(groupChat(group, 3), object{"lastMessageAt": nil})
+			empty := with(groupChat(group, 3), object{"lastMessageAt": nil, "lastMessage": nil, "unreadCount": 0})
 			b.answers("/api/chats", chats(privateChat(c.ben, "Ben"), empty))
 
 			change := func(err error) {

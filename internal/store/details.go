@@ -110,13 +110,7 @@ func (s *Store) unpack(column string, m *bridge.Message) error {
 			MentionsAll:     c.MentionsAll,
 		}
 	}
-	if f := d.Media; f != nil {
-		m.Media = &bridge.Media{
-			Type: f.Type, MimeType: f.MimeType, Size: f.Size, FileName: f.FileName, Caption: f.Caption,
-			DurationSec: f.Seconds, PTT: f.PTT, Width: f.Width, Height: f.Height, Pages: f.Pages,
-			IsAnimated: f.IsAnimated, DownloadURL: bridge.DownloadPath(m.Chat, m.ID),
-		}
-	}
+	m.Media = d.Media.shown(m.Chat, m.ID)
 	if p := d.Poll; p != nil {
 		m.Poll = &bridge.PollTally{Name: p.Name, SelectableCount: p.Selectable, Options: make([]bridge.PollOption, len(p.Options))}
 		for i, name := range p.Options {
@@ -133,6 +127,32 @@ func expiry(m bridge.Message, seconds uint32) *bridge.Time {
 	}
 	at := bridge.At(m.Timestamp.Add(time.Duration(seconds) * time.Second))
 	return &at
+}
+
+// shown returns the media of a message; nil for none.
+func (f *mediaDetails) shown(chat bridge.JID, id string) *bridge.Media {
+	if f == nil {
+		return nil
+	}
+	return &bridge.Media{
+		Type: f.Type, MimeType: f.MimeType, Size: f.Size, FileName: f.FileName, Caption: f.Caption,
+		DurationSec: f.Seconds, PTT: f.PTT, Width: f.Width, Height: f.Height, Pages: f.Pages,
+		IsAnimated: f.IsAnimated, DownloadURL: bridge.DownloadPath(chat, id),
+	}
+}
+
+// mediaIn returns the media that the column of a message holds; nil for none.
+func mediaIn(column string, chat bridge.JID, id string) (*bridge.Media, error) {
+	var d details
+	if column == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(column), &d); err != nil || d.Media == nil {
+		return nil, err
+	}
+	m := bridge.Message{Media: d.Media.shown(chat, id)}
+	m.Bound() // what was stored before there were limits
+	return m.Media, nil
 }
 
 // tally counts one person's vote: hashes are the SHA-256 of the names chosen.

@@ -46,13 +46,22 @@ func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
 		UPDATE chats SET
 			message_count = chats.message_count + old.message_count,
 			last_message_at = nullif(max(ifnull(chats.last_message_at, 0), ifnull(old.last_message_at, 0)), 0),
-			used = max(chats.used, old.used)
-		FROM (SELECT message_count, last_message_at, used FROM chats WHERE id = ?) AS old
+			used = max(chats.used, old.used),
+			archived = max(chats.archived, old.archived), pinned = max(chats.pinned, old.pinned),
+			muted_until = nullif(max(ifnull(chats.muted_until, 0), ifnull(old.muted_until, 0)), 0),
+			marked_unread = max(chats.marked_unread, old.marked_unread),
+			read_seq = max(chats.read_seq, old.read_seq), unread = chats.unread + old.unread,
+			unread_since = iif(chats.unread AND old.unread, min(chats.unread_since, old.unread_since),
+				iif(chats.unread, chats.unread_since, old.unread_since))
+		FROM (SELECT * FROM chats WHERE id = ?) AS old
 		WHERE chats.id = ?`, from, into)
 	if err != nil {
 		return err
 	}
 	if err := t.run(ctx, "UPDATE OR IGNORE new_chats SET chat = ? WHERE chat = ?", into, from); err != nil {
+		return err
+	}
+	if _, err := t.countUnread(ctx, into); err != nil {
 		return err
 	}
 	if err := t.moveDeliveries(ctx, from, into); err != nil {

@@ -26,18 +26,22 @@ func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[brid
 		if err != nil {
 			return err
 		}
-		var last chatPosition
-		return r.each(ctx, query, args, func(rows *sql.Rows) error {
+		var last chatRowRead
+		var ids []int64
+		err = r.each(ctx, query, args, func(rows *sql.Rows) (err error) {
 			if len(page.Items) == limit {
-				cursor := last.cursor()
+				cursor := chatPosition{last.recency, last.JID}.cursor()
 				page.NextCursor = &cursor
 				return nil
 			}
-			chat, recency, err := r.scanChat(rows)
-			last = chatPosition{recency, chat.JID}
-			page.Items = append(page.Items, chat)
+			last, err = r.scanChat(rows)
+			page.Items, ids = append(page.Items, last.Chat), append(ids, last.id)
 			return err
 		})
+		if err != nil {
+			return err
+		}
+		return r.addLastMessages(ctx, page.Items, ids)
 	})
 	if err != nil {
 		return bridge.Page[bridge.Chat]{}, fmt.Errorf("list chats: %w", err)
@@ -45,7 +49,10 @@ func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[brid
 	return page, nil
 }
 
-const chatColumns = "c.jid, ifnull(c.person, 0), c.is_group, c.name, c.last_message_at, c.participants, c.recency"
+// chatColumns are what lists show of a chat. One that is marked as unread has
+// an unread message at least.
+const chatColumns = `c.id, c.jid, ifnull(c.person, 0), c.is_group, c.name, c.last_message_at, c.participants,
+	max(c.unread, c.marked_unread), c.archived, c.pinned, c.muted_until, c.recency`
 
 // chatsQuery asks for one more than the page, which shows whether there is
 // another one. only are the ids of the chats that q.Only names.
@@ -87,16 +94,24 @@ func limitOf(limit int) int {
 	return limit
 }
 
-func (r *readTx) scanChat(rows *sql.Rows) (bridge.Chat, int64, error) {
-	var chat bridge.Chat
-	var person, recency int64
-	var last sql.NullInt64
-	err := rows.Scan(&chat.JID, &person, &chat.IsGroup, &chat.Name, &last, &chat.Participants, &recency)
+// chatRowRead is what chatColumns say of a chat.
+type chatRowRead struct {
+	bridge.Chat
+	id, recency int64
+}
+
+// scanChat reads chatColumns. The last message is read separately.
+func (r *readTx) scanChat(rows *sql.Rows) (chatRowRead, error) {
+	var chat chatRowRead
+	var person int64
+	var last, muted sql.NullInt64
+	err := rows.Scan(&chat.id, &chat.JID, &person, &chat.IsGroup, &chat.Name, &last, &chat.Participants,
+		&chat.UnreadCount, &chat.Archived, &chat.Pinned, &muted, &chat.recency)
 	if person != 0 {
 		chat.LID = r.s.people.get(person).lid
 	}
-	chat.LastMessageAt = timeOf(last)
-	return chat, recency, err
+	chat.LastMessageAt, chat.MutedUntil = timeOf(last), r.s.mutedUntil(muted)
+	return chat, err
 }
 
 func timeOf(ms sql.NullInt64) *bridge.Time {
@@ -126,15 +141,20 @@ func (s *Store) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
 
 // chat returns the chat with an id: [sql.ErrNoRows] when there is none.
 func (r *readTx) chat(ctx context.Context, id int64) (bridge.Chat, error) {
-	var chat bridge.Chat
-	err := r.each(ctx, "SELECT "+chatColumns+" FROM chats c WHERE c.id = ?", []any{id}, func(rows *sql.Rows) (err error) {
-		chat, _, err = r.scanChat(rows)
+	chats := make([]bridge.Chat, 0, 1)
+	err := r.each(ctx, "SELECT "+chatColumns+" FROM chats c WHERE c.id = ?", []any{id}, func(rows *sql.Rows) error {
+		found, err := r.scanChat(rows)
+		chats = append(chats, found.Chat)
 		return err
 	})
-	if err == nil && chat.JID == "" {
-		err = sql.ErrNoRows
+	if err != nil {
+		return bridge.Chat{}, err
 	}
-	return chat, err
+	if len(chats) == 0 {
+		return bridge.Chat{}, sql.ErrNoRows
+	}
+	err = r.addLastMessages(ctx, chats, []int64{id})
+	return chats[0], err
 }
 
 // findChat returns the id of the chat of a JID in either form. What memory knows of

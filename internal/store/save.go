@@ -58,6 +58,12 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveOwner(ctx, f)
 	case bridge.MediaMoved:
 		return t.saveMediaMoved(ctx, f)
+	case bridge.ChatRead:
+		return t.saveChatRead(ctx, f)
+	case bridge.ChatMarkedUnread:
+		return t.saveMarkedUnread(ctx, f)
+	case bridge.ChatSettings:
+		return t.saveSettings(ctx, f)
 	case bridge.SendKey:
 		return t.saveSendKey(ctx, f)
 	case bridge.NewChat:

@@ -92,7 +92,8 @@ func (s *Store) searching(ctx context.Context, f func(*readTx) error) error {
 	return scanned
 }
 
-const matchColumns = "c.jid, m.id, m.sender, m.push_name, c.is_group, m.content, m.timestamp"
+const matchColumns = `c.jid, c.name, c.is_group, m.id, m.from_me, m.sender, m.push_name, m.type, m.content,
+	ifnull(m.details, ''), m.timestamp`
 
 // matches reads what is shown of the messages at positions, in their order.
 func (r *readTx) matches(ctx context.Context, positions []position) ([]bridge.Match, error) {
@@ -119,10 +120,16 @@ func seqs(positions []position) []int64 {
 func (r *readTx) scanMatch(rows *sql.Rows) (bridge.Match, error) {
 	var match bridge.Match
 	var sender, timestamp int64
-	err := rows.Scan(&match.ChatJID, &match.MsgID, &sender, &match.PushName, &match.IsGroup, &match.Content, &timestamp)
+	var column string
+	err := rows.Scan(&match.ChatJID, &match.ChatName, &match.IsGroup, &match.MsgID, &match.FromMe, &sender, &match.PushName,
+		&match.MessageType, &match.Content, &column, &timestamp)
+	if err != nil {
+		return match, err
+	}
 	p := r.s.people.get(sender)
 	match.ChatJID = r.s.Canonical(match.ChatJID)
 	match.SenderJID, match.SenderLID, match.PushName = p.jid(), p.lid, cmp.Or(match.PushName, p.pushName())
 	match.Timestamp = bridge.Millis(timestamp)
+	match.Media, err = mediaIn(column, match.ChatJID, match.MsgID)
 	return match, err
 }

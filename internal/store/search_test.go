@@ -64,7 +64,8 @@ func TestSearch_ShowsWhereAMatchIs(t *testing.T) {
 	m.PushName = "Ali"
 	save(t, s, m, bridge.Identity{PN: alice, LID: aliceLID})
 	got := search(t, s, bridge.SearchQuery{Q: "HELL"})
-	want := bridge.Match{ChatJID: club, MsgID: "A1", SenderJID: alice, SenderLID: aliceLID, PushName: "Ali", IsGroup: true, Content: "hello", Timestamp: at(1)}
+	want := bridge.Match{ChatJID: club, ChatName: club.User(), MsgID: "A1", SenderJID: alice, SenderLID: aliceLID, PushName: "Ali", IsGroup: true,
+		MessageType: "conversation", Content: "hello", Timestamp: at(1)}
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("matches: %+v", got)
 	}

@@ -61,7 +61,10 @@ func (t *writeTx) addGroup(ctx context.Context, jid bridge.JID) (chatRow, error)
 	if err != nil {
 		return chatRow{}, err
 	}
-	return chatRow{id: id, isGroup: true}, t.run(ctx, "INSERT INTO groups (chat) VALUES (?)", id)
+	if err := t.run(ctx, "INSERT INTO groups (chat) VALUES (?)", id); err != nil {
+		return chatRow{}, err
+	}
+	return chatRow{id: id, isGroup: true}, t.takeSettings(ctx, id, jid, "")
 }
 
 func (t *writeTx) addPrivateChat(ctx context.Context, jid bridge.JID) (chatRow, error) {
@@ -73,7 +76,10 @@ func (t *writeTx) addPrivateChat(ctx context.Context, jid bridge.JID) (chatRow, 
 	id, err := t.insert(ctx, `
 		INSERT INTO chats (jid, person, is_group, name, folded_name, participants) VALUES (?, ?, 0, ?, ?, ?)`,
 		string(p.jid()), p.id, name, fold(name), t.privateParticipants(p))
-	return chatRow{id: id, person: p.id}, err
+	if err != nil {
+		return chatRow{}, err
+	}
+	return chatRow{id: id, person: p.id}, t.takeSettings(ctx, id, p.jid(), p.lid)
 }
 
 // chatName returns the name of the chat with p.
@@ -98,6 +104,9 @@ func (t *writeTx) updatePrivateChat(ctx context.Context, p person) error {
 		return err
 	}
 	clear(t.s.chats)
+	if err := t.takeSettingsOf(ctx, p); err != nil {
+		return err
+	}
 	return t.appendChatUpdated(ctx, p)
 }
 
@@ -111,11 +120,15 @@ func (t *writeTx) appendChatUpdated(ctx context.Context, p person) error {
 	return t.appendEvent(ctx, eventChatUpdated, 0, id)
 }
 
-// countMessage enters a message into what its chat keeps of its messages.
-func (t *writeTx) countMessage(ctx context.Context, chat, timestamp int64) error {
+// countMessage enters a message into what its chat keeps of its messages; unread
+// is 1 for one that the account has not read, else 0.
+func (t *writeTx) countMessage(ctx context.Context, chat, timestamp, unread int64) error {
 	err := t.run(ctx, `
 		UPDATE chats SET message_count = message_count + 1,
-			last_message_at = max(ifnull(last_message_at, 0), ?) WHERE id = ?`, timestamp, chat)
+			last_message_at = max(ifnull(last_message_at, 0), ?1),
+			unread_since = iif(?2, iif(unread, min(unread_since, ?1), ?1), unread_since),
+			unread = unread + ?2
+		WHERE id = ?3`, timestamp, unread, chat)
 	if err != nil {
 		return err
 	}

@@ -38,13 +38,29 @@ func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
 	if err := t.insertRaw(ctx, m, seq); err != nil {
 		return err
 	}
-	if err := t.countMessage(ctx, c.id, m.Timestamp.UnixMilli()); err != nil {
+	if err := t.countNew(ctx, m, c, seq); err != nil {
 		return err
 	}
 	if err := t.appendEvent(ctx, eventMessageCreated, seq, 0); err != nil {
 		return err
 	}
 	return t.applyParked(ctx, m.Chat, m.ID)
+}
+
+// countNew enters a new message into its chat. Whoever writes in a chat has read
+// what came before; a message that is still to be sent is not written yet, and
+// what was taken over from the phone is not new.
+func (t *writeTx) countNew(ctx context.Context, m bridge.Message, c chatRow, seq int64) error {
+	unread := int64(0)
+	if !m.FromMe && !m.Imported {
+		unread = 1
+	}
+	err := t.countMessage(ctx, c.id, m.Timestamp.UnixMilli(), unread)
+	if err != nil || !m.FromMe || m.Imported || statusColumn(m) == int64(statusPending) {
+		return err
+	}
+	_, err = t.readUpTo(ctx, c.id, seq)
+	return err
 }
 
 // ensureSender returns the person who wrote m. Where the fact does not say, it is the
@@ -151,7 +167,7 @@ func (t *writeTx) onDuplicate(ctx context.Context, m bridge.Message, c chatRow, 
 		return t.replacePlaceholder(ctx, m, stored, sender)
 	}
 	if m.FromMe && stored.fromMe && m.Status != nil {
-		return t.advanceStatus(ctx, stored.seq, *m.Status)
+		return t.advanceMessage(ctx, stored, *m.Status)
 	}
 	return nil
 }
@@ -211,10 +227,16 @@ func (t *writeTx) removeMessage(ctx context.Context, seq int64) error {
 		return err
 	}
 	var chat, timestamp int64
-	found, err := t.find(ctx, "DELETE FROM messages WHERE arrival = ? RETURNING chat, timestamp",
-		[]any{seq}, &chat, &timestamp)
+	var counted bool // as unread, if it was not read since
+	found, err := t.find(ctx, "DELETE FROM messages WHERE arrival = ? RETURNING chat, timestamp, NOT (from_me OR imported)",
+		[]any{seq}, &chat, &timestamp, &counted)
 	if err != nil || !found {
 		return err
+	}
+	if counted {
+		if err := t.uncountUnread(ctx, chat, seq); err != nil {
+			return err
+		}
 	}
 	if seq == t.numbers.seq {
 		if err := t.setSetting(ctx, settingArrival, strconv.FormatInt(seq, 10)); err != nil {

@@ -72,6 +72,20 @@ func (t *writeTx) advanceStatus(ctx context.Context, seq int64, to bridge.Delive
 	return t.appendEvent(ctx, eventMessageStatus, seq, 0)
 }
 
+// advanceMessage moves the status of an own message forward. One that turns out
+// to have left proves that the account has read what came before it.
+func (t *writeTx) advanceMessage(ctx context.Context, m target, to bridge.Delivery) error {
+	if err := t.advanceStatus(ctx, m.seq, to); err != nil {
+		return err
+	}
+	hadLeft := m.status != statusPending && m.status != statusFailed
+	if hadLeft || to == bridge.DeliveryPending || to == bridge.DeliveryFailed {
+		return nil
+	}
+	_, err := t.readUpTo(ctx, m.chat, m.seq)
+	return err
+}
+
 // saveReceipt moves the status of the own messages that it names. In a group the
 // first member's receipt counts. The account's own other devices are nobody
 // that a message is delivered to, but in the chat with oneself.
@@ -89,7 +103,7 @@ func (t *writeTx) saveReceipt(ctx context.Context, f bridge.Receipt) error {
 		if !found || !m.fromMe {
 			continue
 		}
-		if err := t.advanceStatus(ctx, m.seq, f.Status); err != nil {
+		if err := t.advanceMessage(ctx, m, f.Status); err != nil {
 			return err
 		}
 	}
@@ -108,7 +122,7 @@ func (t *writeTx) saveSendResult(ctx context.Context, f bridge.SendResult) error
 			return err
 		}
 	}
-	return t.advanceStatus(ctx, m.seq, f.Status)
+	return t.advanceMessage(ctx, m, f.Status)
 }
 
 func (t *writeTx) changeTimestamp(ctx context.Context, m target, timestamp int64) error {
@@ -118,7 +132,7 @@ func (t *writeTx) changeTimestamp(ctx context.Context, m target, timestamp int64
 	if err := t.uncountMessage(ctx, m.chat, m.timestamp); err != nil {
 		return err
 	}
-	if err := t.countMessage(ctx, m.chat, timestamp); err != nil {
+	if err := t.countMessage(ctx, m.chat, timestamp, 0); err != nil {
 		return err
 	}
 	if err := t.markStale(ctx, m.seq); err != nil {

@@ -27,6 +27,7 @@ func (l *link) catchUp() {
 		l.m.log.Error().Err(err).Msg("owner not stored")
 	}
 	l.catchUpPeople(ctx)
+	l.catchUpSettings(ctx)
 	l.catchUpGroups(ctx)
 }
 
@@ -48,10 +49,15 @@ func (l *link) catchUpPeople(ctx context.Context) {
 			}
 		}
 	}
+	l.saveAll(ctx, facts)
+}
+
+// saveAll saves what the session knows, some at a time.
+func (l *link) saveAll(ctx context.Context, facts []bridge.Fact) {
 	const batch = 500
 	for ; len(facts) > 0; facts = facts[min(batch, len(facts)):] {
 		if err := l.m.store.Save(ctx, facts[:min(batch, len(facts))]...); err != nil {
-			l.m.log.Warn().Err(err).Msg("people not stored")
+			l.m.log.Warn().Err(err).Msg("not all that the session knows is stored")
 			return
 		}
 	}

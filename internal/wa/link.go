@@ -32,6 +32,8 @@ type link struct {
 	members   sync.Map      // kinds (groupKind) of the groups (bridge.JID) that the account is known to be in
 	modes     sync.Map      // addressing modes (types.AddressingMode) by group
 
+	settings sync.Mutex // held while what is known of how chats are kept is passed on
+
 	dialling chan struct{} // held by the one dial that whatsmeow is asked for
 
 	mu     sync.Mutex

@@ -258,10 +258,10 @@ func (l *link) placeholderFacts(e *events.UndecryptableMessage) []bridge.Fact {
 }
 
 // receiptFacts move own messages forward. Receipts of own devices say nothing
-// of the recipients.
+// of the recipients, but what the account has read.
 func receiptFacts(e *events.Receipt) []bridge.Fact {
 	if e.IsFromMe {
-		return nil
+		return readFacts(e)
 	}
 	var status bridge.Delivery
 	switch e.Type {

@@ -61,6 +61,10 @@ func (l *link) handle(evt any) (stored bool) {
 		return l.keep([]bridge.Fact{bridge.Contact{JID: toBridge(e.JID), BusinessName: &e.NewBusinessName}})
 	case *events.Contact:
 		return l.keep(contactFacts(e))
+	case *events.MarkChatAsRead:
+		return l.keep(markFacts(e))
+	case *events.Archive, *events.Pin, *events.Mute:
+		return l.keepSettings(settingsOf(evt))
 	case *events.DeleteForMe:
 		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: toBridge(e.ChatJID)}})
 	case *events.DeleteChat:
@@ -199,6 +203,12 @@ func (l *link) synced(e *events.AppStateSyncComplete) {
 			l.m.setPushName(name)
 		}
 		l.m.workers.Go(l.stayUnavailable)
+	case appstate.WAPatchRegularLow, appstate.WAPatchRegularHigh:
+		l.m.workers.Go(func() {
+			ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
+			defer cancel()
+			l.catchUpSettings(ctx)
+		})
 	case appstate.WAPatchCriticalUnblockLow:
 		l.m.workers.Go(func() {
 			ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)

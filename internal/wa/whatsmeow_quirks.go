@@ -181,6 +181,32 @@ func (k *sessionDB) identities(ctx context.Context) ([]bridge.Fact, error) {
 	return facts, rows.Err()
 }
 
+// chatSettings reads how the account's devices keep their chats. whatsmeow's own
+// method looks up one at a time; a negative end of muting is none.
+func (k *sessionDB) chatSettings(ctx context.Context) ([]bridge.Fact, error) {
+	rows, err := k.QueryContext(ctx, `SELECT chat_jid, muted_until, pinned, archived FROM whatsmeow_chat_settings`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var facts []bridge.Fact
+	for rows.Next() {
+		var jid string
+		var muted int64 // seconds
+		var pinned, archived bool
+		if err := rows.Scan(&jid, &muted, &pinned, &archived); err != nil {
+			return facts, err
+		}
+		chat := parseToBridge(jid)
+		if chat == "" {
+			continue
+		}
+		until := mutedUntil(muted != 0, muted)
+		facts = append(facts, bridge.ChatSettings{Chat: chat, Archived: &archived, Pinned: &pinned, MutedUntil: &until})
+	}
+	return facts, rows.Err()
+}
+
 // mediaConn asks for the network's media hosts, for which whatsmeow has no
 // exported method.
 func (l *link) mediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error) {

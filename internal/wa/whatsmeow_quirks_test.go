@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	signallog "go.mau.fi/libsignal/logger"
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waAdv"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"go.mau.fi/whatsmeow/store"
@@ -229,6 +231,45 @@ func countRows(t *testing.T, db *sessionDB, table string) (count int) {
 		t.Fatal(err)
 	}
 	return count
+}
+
+func TestQuirk_SettingsOfChats(t *testing.T) {
+	t.Parallel()
+	ctx := plainContext(t)
+	db, err := openSessionDB(ctx, filepath.Join(t.TempDir(), "session.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	container := sqlstore.NewWithDB(db.DB, "sqlite", waLog.Noop)
+	if err := container.Upgrade(ctx); err != nil {
+		t.Fatal(err)
+	}
+	device := container.NewDevice()
+	device.ID = &types.JID{User: "15550100200", Device: 1, Server: types.DefaultUserServer}
+	device.Account = &waAdv.ADVSignedDeviceIdentity{Details: []byte{1}, AccountSignatureKey: make([]byte, 32), AccountSignature: make([]byte, 64), DeviceSignature: make([]byte, 64)}
+	if err := device.Save(ctx); err != nil {
+		t.Fatal(err)
+	}
+	chat := types.NewJID("15550100301", types.DefaultUserServer)
+	put := device.ChatSettings
+	if err := errors.Join(put.PutArchived(ctx, chat, true), put.PutPinned(ctx, chat, true), put.PutMutedUntil(ctx, chat, store.MutedForever)); err != nil {
+		t.Fatal(err)
+	}
+	found, err := db.chatSettings(ctx)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("got %v, %v", found, err)
+	}
+	if f := found[0].(bridge.ChatSettings); f.Chat != "15550100301@s.whatsapp.net" || !*f.Archived || !*f.Pinned || !f.MutedUntil.Equal(bridge.MutedForever().Time) {
+		t.Errorf("got %+v", f)
+	}
+	until := time.Now().Add(time.Hour).Truncate(time.Second)
+	if err := errors.Join(put.PutPinned(ctx, chat, false), put.PutMutedUntil(ctx, chat, until)); err != nil {
+		t.Fatal(err)
+	}
+	if found, err = db.chatSettings(ctx); err != nil || *found[0].(bridge.ChatSettings).Pinned || !found[0].(bridge.ChatSettings).MutedUntil.Equal(until) {
+		t.Errorf("got %+v, %v", found, err)
+	}
 }
 
 func TestQuirk_MediaHosts(t *testing.T) {

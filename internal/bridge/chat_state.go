@@ -1,0 +1,51 @@
+package bridge
+
+// LastMessage is the newest message of a chat, as the list of chats shows it.
+type LastMessage struct {
+	ID          string `json:"msgId"`
+	FromMe      bool   `json:"fromMe"`
+	SenderJID   JID    `json:"senderJid"`
+	PushName    string `json:"pushName"`
+	MessageType string `json:"messageType"`
+	Content     string `json:"content"`
+	Timestamp   Time   `json:"timestamp"`
+}
+
+// MaxPreview is how many characters of its content a last message has.
+const MaxPreview = 200
+
+// Bound keeps what m shows within the limits.
+func (m *LastMessage) Bound() {
+	m.PushName = cut(m.PushName, maxName)
+	m.MessageType = cut(m.MessageType, maxName)
+	m.Content = cut(m.Content, MaxPreview)
+}
+
+// ChatRead tells that the account has read a chat on one of its devices: up to
+// the last of the messages IDs, or, without them, all up to a moment.
+type ChatRead struct {
+	Chat  JID
+	IDs   []string
+	Until Time
+}
+
+// ChatMarkedUnread tells that somebody marked a chat as unread on one of the
+// account's devices, to come back to it.
+type ChatMarkedUnread struct{ Chat JID }
+
+// ChatSettings is how the account's devices keep a chat; nil fields stay as
+// they are. A MutedUntil that is not in the future is no muting.
+type ChatSettings struct {
+	Chat       JID
+	Archived   *bool
+	Pinned     *bool
+	MutedUntil *Time
+}
+
+// MutedForever is the MutedUntil of a chat that is muted without an end: the
+// last moment that can be written.
+func MutedForever() Time { return Time{last} }
+
+func (ChatRead) fact()         {}
+func (ChatMarkedUnread) fact() {}
+func (ChatSettings) fact()     {}

@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"net/http"
+
+	"bridged/internal/bridge"
+)
+
+// What other answers of the bridge say of a chat.
+const (
+	newest     = "the newest message of the history"
+	unanswered = "messages behind the account's own in the history"
+	asListed   = "the name in the list of chats"
+)
+
+// agreed replaces what an object says of a chat where that agrees with the
+// bridge's other answers.
+func (p *process) agreed(o object) {
+	if jid, ok := o["chatJid"].(string); ok && o["chatName"] != nil {
+		var chat object
+		p.Get("/api/chats/" + bridge.JID(jid).Escaped()).Want(http.StatusOK).Decode(&chat)
+		if chat["name"] == o["chatName"] {
+			o["chatName"] = asListed
+		}
+	}
+	last, ok := o["lastMessage"].(object)
+	if !ok {
+		return
+	}
+	jid := bridge.JID(o["jid"].(string))
+	list := "/api/messages/individual/" + jid.Escaped()
+	if jid.IsGroup() {
+		list = "/api/groups/" + jid.Escaped() + "/messages"
+	}
+	var history struct{ Messages []object }
+	p.Get(list + "?limit=1000").Want(http.StatusOK).Decode(&history)
+	if isPreviewOf(last, history.Messages[0]) && last["timestamp"] == o["lastMessageAt"] {
+		o["lastMessage"] = newest
+	}
+	behind := 0
+	for behind < len(history.Messages) && history.Messages[behind]["fromMe"] == false {
+		behind++
+	}
+	if o["unreadCount"] == float64(behind) {
+		o["unreadCount"] = unanswered
+	}
+}
+
+// isPreviewOf reports whether the last message of a chat is a message of a
+// history, none of which is long here.
+func isPreviewOf(last, m object) bool {
+	for name, value := range last {
+		if m[name] != value {
+			return false
+		}
+	}
+	return len(last) > 0
+}

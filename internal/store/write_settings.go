@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"bridged/internal/bridge"
+)
+
+// saveSettings keeps how the account's devices show a chat. Those of a chat
+// that is not stored wait for it: the account's state alone makes no chat.
+func (t *writeTx) saveSettings(ctx context.Context, f bridge.ChatSettings) error {
+	if !isChat(f.Chat) {
+		return nil
+	}
+	c, found, err := t.findChat(ctx, f.Chat)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return t.parkSettings(ctx, f)
+	}
+	changed, err := t.change(ctx, `
+		UPDATE chats SET archived = ifnull(?1, archived), pinned = ifnull(?2, pinned), muted_until = iif(?3, ?4, muted_until)
+		WHERE id = ?5 AND (archived, pinned, muted_until) IS NOT (ifnull(?1, archived), ifnull(?2, pinned), iif(?3, ?4, muted_until))`,
+		f.Archived, f.Pinned, f.MutedUntil != nil, mutedColumn(f.MutedUntil), c.id)
+	if err != nil || changed == 0 {
+		return err
+	}
+	return t.appendEvent(ctx, eventChatUpdated, 0, c.id)
+}
+
+// mutedColumn returns null for a chat that is not muted.
+func mutedColumn(until *bridge.Time) any {
+	if until == nil || until.UnixMilli() <= 0 {
+		return nil
+	}
+	return until.UnixMilli()
+}
+
+// parkSettings keeps the settings of a chat that is not stored yet, unless they
+// are those of any chat.
+func (t *writeTx) parkSettings(ctx context.Context, f bridge.ChatSettings) error {
+	jid := string(t.people.canonical(f.Chat))
+	err := t.run(ctx, `
+		INSERT INTO parked_settings (jid, archived, pinned, muted_until) VALUES (?1, ifnull(?2, 0), ifnull(?3, 0), ?5)
+		ON CONFLICT (jid) DO UPDATE SET archived = ifnull(?2, archived), pinned = ifnull(?3, pinned),
+			muted_until = iif(?4, ?5, muted_until)`,
+		jid, f.Archived, f.Pinned, f.MutedUntil != nil, mutedColumn(f.MutedUntil))
+	if err != nil {
+		return err
+	}
+	return t.run(ctx, "DELETE FROM parked_settings WHERE jid = ? AND NOT archived AND NOT pinned AND muted_until IS NULL", jid)
+}
+
+// takeSettingsOf gives the chat with p, if there is one, the settings that were
+// told under a JID that is only now known to be theirs.
+func (t *writeTx) takeSettingsOf(ctx context.Context, p person) error {
+	var chat int64
+	found, err := t.find(ctx, "SELECT id FROM chats WHERE person = ?", []any{p.id}, &chat)
+	if err != nil || !found {
+		return err
+	}
+	return t.takeSettings(ctx, chat, p.jid(), p.lid)
+}
+
+// takeSettings gives a new chat the settings that waited for it, under either
+// form of its JID.
+func (t *writeTx) takeSettings(ctx context.Context, chat int64, jid, lid bridge.JID) error {
+	for _, name := range []bridge.JID{lid, jid} {
+		var archived, pinned bool
+		var muted sql.NullInt64
+		found, err := t.find(ctx, "DELETE FROM parked_settings WHERE jid = ? RETURNING archived, pinned, muted_until",
+			[]any{string(name)}, &archived, &pinned, &muted)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		err = t.run(ctx, "UPDATE chats SET archived = ?, pinned = ?, muted_until = ? WHERE id = ?", archived, pinned, muted, chat)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -35,6 +35,19 @@ export async function group({ network, bridge, owner, anna, ben, files }, byNumb
       for (const member of [anna, ben]) equal(textOf(await member.content(id)), `owner ${i}`);
     }
   });
+  await check(subject, "what a device cannot decrypt comes again, both ways", async () => {
+    const asked = await network.damaged(owner.phone, async () => {
+      const { key } = await anna.send(jid, { text: "Anna again" });
+      equal((await bridge.message(key.id, (m) => m.messageType !== "undecryptable")).content, "Anna again");
+      ok(textOf(await ben.content(key.id)) === "Anna again");
+    });
+    ok(asked > 0, "bridged asked for nothing");
+    const askedBack = await network.damaged(anna.phone, async () => {
+      const id = await bridge.send("send", { jid, text: "the owner again" });
+      for (const member of [anna, ben]) equal(textOf(await member.content(id)), "the owner again");
+    });
+    ok(askedBack > 0, "Baileys asked for nothing");
+  });
   await check(subject, "reply and mention to bridged", async () => {
     const id = await bridge.send("send", { jid, text: "who rows?" });
     const got = await message(ben, { text: `@${anna.phone} does`, mentions: [byNumber ? anna.pn : anna.lid] }, { quoted: await ben.message(id) });

@@ -119,14 +119,25 @@ export async function sent({ network, bridge, owner, anna, ben, files }) {
     const { key } = await anna.send(owner.pn, { text: "has it arrived?" });
     await anna.delivered(key.id);
   });
-  await check("receipts", "a message that cannot be decrypted is asked for and comes again", async () => {
-    // Baileys forgets its session, so that what bridged sends is noise to it.
-    const sessions = await anna.sock.authState.keys.get("session", []);
-    ok(sessions);
+  await check("repeats", "what Baileys cannot decrypt comes again from bridged", async () => {
+    const asked = await network.damaged(anna.phone, async () => {
+      equal(textOf((await send("send", { text: "once more, please" })).content), "once more, please");
+    });
+    ok(asked > 0, "Baileys asked for nothing");
+  });
+  await check("repeats", "what bridged cannot decrypt comes again from Baileys", async () => {
+    const asked = await network.damaged(owner.phone, async () => {
+      const { key } = await anna.send(owner.pn, { text: "and once more" });
+      equal((await bridge.message(key.id, (m) => m.messageType !== "undecryptable")).content, "and once more");
+    });
+    ok(asked > 0, "bridged asked for nothing");
+  });
+  await check("repeats", "Baileys has lost its sessions", async () => {
     const address = await anna.sock.signalRepository.jidToSignalProtocolAddress(owner.lid);
-    const name = (device) => address.replace(/\.\d+$/, `.${device}`);
-    await anna.sock.authState.keys.set({ session: Object.fromEntries([0, 1, 2, 3, 4].map((d) => [name(d), null])) });
-    const { content } = await send("send", { text: "once more, please" });
-    equal(textOf(content), "once more, please");
+    const sessions = [0, 1, 2, 3, 4].map((device) => [address.replace(/\.\d+$/, `.${device}`), null]);
+    await anna.sock.authState.keys.set({ session: Object.fromEntries(sessions) });
+    equal(textOf((await send("send", { text: "do you know me?" })).content), "do you know me?");
+    const { key } = await anna.send(owner.pn, { text: "I do" });
+    equal((await bridge.message(key.id)).content, "I do");
   });
 }

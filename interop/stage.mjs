@@ -25,6 +25,19 @@ export class Network {
   addGroup = (phone, name, members, byNumber) => this.#step("/groups", { phone, name, members, byNumber });
   sendText = (phone, to, text) => this.#step("/texts", { phone, to, text });
   heard = (phone, text) => this.#step("/heard", { phone, text });
+  // damaged spoils the next message to the first device linked to a phone while
+  // something is done, and returns how often the device asked for it again.
+  async damaged(phone, act) {
+    const before = await this.#step("/damage", { phone });
+    let after;
+    try {
+      await act();
+    } finally {
+      after = await this.#step("/heal", { phone });
+    }
+    return after.RetryReceipts - before.RetryReceipts;
+  }
+
   hideNumber = (phone) => this.#step("/hide", { phone });
   unknown = () => this.#step("/unknown");
 

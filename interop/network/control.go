@@ -34,6 +34,8 @@ func newControl(network *simnet.Network) http.Handler {
 	mux.Handle("POST /texts", step(c.sendText))
 	mux.Handle("POST /heard", step(c.heard))
 	mux.Handle("POST /hide", step(c.hide))
+	mux.Handle("POST /damage", step(c.damage))
+	mux.Handle("POST /heal", step(c.heal))
 	mux.Handle("GET /unknown", step(c.unknown))
 	mux.HandleFunc("GET /files/{name}", serveFile)
 	return mux
@@ -193,6 +195,42 @@ func (c *control) hide(_ context.Context, asked request) (any, error) {
 	}
 	p.WithholdMapping(true)
 	return address{p.PN().String(), p.LID().String()}, nil
+}
+
+// damage spoils the next message to the device that was linked first. The phone
+// does not help it out, so that the sender has to.
+func (c *control) damage(_ context.Context, asked request) (any, error) {
+	p, d, err := c.firstLinked(asked.Phone)
+	if err != nil {
+		return nil, err
+	}
+	p.IgnoreRequests(true)
+	d.CorruptMessages(1)
+	return d.Counters(), nil
+}
+
+// heal ends what damage has begun, and tells how often the device has asked for
+// a message again.
+func (c *control) heal(_ context.Context, asked request) (any, error) {
+	p, d, err := c.firstLinked(asked.Phone)
+	if err != nil {
+		return nil, err
+	}
+	p.IgnoreRequests(false)
+	d.ClearFaults()
+	return d.Counters(), nil
+}
+
+func (c *control) firstLinked(number string) (*simnet.Phone, *simnet.Device, error) {
+	p, err := c.phone(number)
+	if err != nil {
+		return nil, nil, err
+	}
+	devices := p.LinkedDevices()
+	if len(devices) == 0 {
+		return nil, nil, fmt.Errorf("phone %s has no linked devices", number)
+	}
+	return p, devices[0], nil
 }
 
 // unknown counts what clients asked that the network does not know.

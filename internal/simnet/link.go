@@ -174,7 +174,7 @@ func (p *Phone) adopt(waiting *pairing, d *Device) {
 	defer n.mu.Unlock()
 	d.account.devices[d.number] = d
 	n.endPairing(waiting)
-	n.devicesChanged(d.account)
+	n.devicesChanged(d)
 	n.notify()
 	waiting.conn.send(streamError("515", ""))
 	// whatsmeow hangs up by itself. The server does for a client that does not.

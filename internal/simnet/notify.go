@@ -3,13 +3,15 @@ package simnet
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"go.mau.fi/whatsmeow/types"
 )
 
-// devicesChanged notifies everybody that an account's devices have changed: the account's own ones get the list, all others
-// are told to forget theirs. The real server tells contacts and members of common groups; who that is makes no difference here.
-func (n *Network) devicesChanged(a *account) {
+// devicesChanged notifies everybody that a device was linked to its account or unlinked: the account's own ones get the list, all others the
+// change. The real server tells contacts and members of common groups; who that is makes no difference here.
+func (n *Network) devicesChanged(changed *Device) {
+	a := changed.account
 	for _, number := range slices.Sorted(maps.Keys(n.byNumber)) {
 		other := n.byNumber[number]
 		for _, d := range other.sorted() {
@@ -17,7 +19,11 @@ func (n *Network) devicesChanged(a *account) {
 				n.push(d, n.ownDevicesNode(a))
 				continue
 			}
-			// whatsmeow keeps the lists for the number and for the LID apart.
+			if d.number != 0 && !a.withheld {
+				n.push(d, n.deviceChangeNode(changed))
+				continue
+			}
+			// Phones are whatsmeow here, which heeds the change only if it has cached the number's list: they are told to forget both.
 			n.push(d, n.devicesUpdateNode(a, types.DefaultUserServer))
 			n.push(d, n.devicesUpdateNode(a, types.HiddenUserServer))
 		}
@@ -33,6 +39,22 @@ func (n *Network) ownDevicesNode(a *account) Node {
 	return Node{Tag: "notification", Attrs: attrs{
 		"from": a.pn(), "type": "account_sync", "id": n.nextID(), "t": unixNow(),
 	}, Content: []Node{{Tag: "devices", Attrs: attrs{"dhash": participantHash(devices)}, Content: list}}}
+}
+
+// deviceChangeNode tells that a device was added or removed, from the number, with the LID beside it.
+func (n *Network) deviceChangeNode(changed *Device) Node {
+	a := changed.account
+	device := Node{Tag: "device", Attrs: attrs{"jid": changed.JID(), "lid": changed.LID()}}
+	tag := "remove"
+	if !changed.removed {
+		tag = "add"
+		device.Attrs["key-index"] = strconv.Itoa(int(changed.keyIndex))
+	}
+	return Node{Tag: "notification", Attrs: attrs{
+		"from": a.pn(), "lid": a.lid(), "type": "devices", "id": n.nextID(), "t": unixNow(),
+	}, Content: []Node{{Tag: tag, Attrs: attrs{
+		"device_hash": participantHash(a.jids(types.DefaultUserServer)), "device_lid_hash": participantHash(a.jids(types.HiddenUserServer)),
+	}, Content: []Node{device}}}}
 }
 
 func (n *Network) devicesUpdateNode(a *account, form string) Node {
@@ -52,7 +74,7 @@ func (n *Network) forget(d *Device) {
 		n.detach(d.conn)
 	}
 	d.queue = outbox{history: d.queue.history}
-	n.devicesChanged(d.account)
+	n.devicesChanged(d)
 	n.notify()
 }
 

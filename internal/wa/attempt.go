@@ -29,6 +29,7 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	if !l.loggedIn() { // the status may be behind: do not encrypt for nothing
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
 	}
+	l.forgetStaleDevices(ctx)
 	without, err := l.prepare(ctx, d)
 	if err != nil {
 		return whatsmeow.SendResponse{}, err

@@ -31,6 +31,7 @@ type link struct {
 	beginning chan struct{} // has a token while sessions are begun
 	members   sync.Map      // kinds (groupKind) of the groups (bridge.JID) that the account is known to be in
 	modes     sync.Map      // addressing modes (types.AddressingMode) by group
+	stale     staleDevices
 
 	settings sync.Mutex // held while what is known of how chats are kept is passed on
 
@@ -109,9 +110,12 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	return cli
 }
 
-// onLog is told of the formats of whatsmeow's log.
-func (l *link) onLog(format string) {
+// onLog is told of whatsmeow's log.
+func (l *link) onLog(format string, args []any) {
+	number, changed := changedDevices(format, args)
 	switch {
+	case changed:
+		l.stale.add(number)
 	case format == logFrameLost:
 		l.notify(notice{kind: noticeSilent, sentence: "a frame from the network was damaged; reconnecting"})
 	case handledTheEnd(format):

@@ -14,11 +14,11 @@ import (
 type waLogger struct {
 	log    zerolog.Logger
 	module string
-	silent bool                // no debug output
-	onLog  func(format string) // told of warnings and debug output; may be nil
+	silent bool                            // no debug output
+	onLog  func(format string, args []any) // told of warnings and debug output; may be nil
 }
 
-func newWALogger(log zerolog.Logger, onLog func(format string)) waLog.Logger {
+func newWALogger(log zerolog.Logger, onLog func(format string, args []any)) waLog.Logger {
 	return &waLogger{log: log, module: "whatsmeow", onLog: onLog}
 }
 
@@ -41,12 +41,12 @@ func (l *waLogger) Warnf(msg string, args ...any) {
 		return
 	}
 	l.write(zerolog.WarnLevel, msg, args)
-	l.tell(msg)
+	l.tell(msg, args)
 }
 
-func (l *waLogger) tell(format string) {
+func (l *waLogger) tell(format string, args []any) {
 	if l.onLog != nil {
-		l.onLog(format)
+		l.onLog(format, args)
 	}
 }
 
@@ -56,7 +56,7 @@ func (l *waLogger) Infof(msg string, args ...any) { l.write(zerolog.DebugLevel, 
 func (l *waLogger) Debugf(msg string, args ...any) {
 	if !l.silent {
 		l.write(zerolog.TraceLevel, msg, args)
-		l.tell(msg)
+		l.tell(msg, args)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -166,12 +167,15 @@ type recordedLog struct {
 	lines []logLine // guarded by mu
 }
 
-type logLine struct{ level, module, format, text string }
+type logLine struct {
+	level, module, format, text string
+	args                        []any
+}
 
 func (l *recordedLog) add(level, module, format string, args []any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lines = append(l.lines, logLine{level, module, format, fmt.Sprintf(format, args...)})
+	l.lines = append(l.lines, logLine{level, module, format, fmt.Sprintf(format, args...), args})
 }
 
 // all returns what was logged so far.
@@ -179,6 +183,23 @@ func (l *recordedLog) all() []logLine {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.lines)
+}
+
+// forget drops what was logged so far.
+func (l *recordedLog) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = nil
+}
+
+// count returns how many lines have a text.
+func (l *recordedLog) count(text string) (n int) {
+	for _, line := range l.all() {
+		if strings.Contains(line.text, text) {
+			n++
+		}
+	}
+	return n
 }
 
 // waitWarning waits until a warning of a format was logged.

@@ -58,6 +58,32 @@ func handledTheEnd(format string) bool {
 // expectEnd keeps whatsmeow from telling of the next end of its connection.
 func expectEnd(cli *whatsmeow.Client) { cli.DangerousInternals().ExpectDisconnect() }
 
+// Formats in which whatsmeow logs that the devices of a number have changed. All
+// begin with the number.
+const (
+	logDevicesUnknown = "No device list cached for %s, ignoring device list notification"
+	logDevicesChanged = "%s's device list "
+)
+
+// changedDevices returns the number whose devices a line of whatsmeow's log says
+// to have changed.
+func changedDevices(format string, args []any) (number types.JID, ok bool) {
+	if len(args) == 0 || format != logDevicesUnknown && !strings.HasPrefix(format, logDevicesChanged) {
+		return types.JID{}, false
+	}
+	number, ok = args[0].(types.JID)
+	return number, ok && number.Server == types.DefaultUserServer
+}
+
+// forgetDevices empties whatsmeow's list of the devices of a LID, as a change of
+// an unknown kind does, so that it asks for them again.
+func (l *link) forgetDevices(ctx context.Context, lid types.JID) {
+	//lint:ignore SA1019 nothing else empties the list, and the library's version is pinned
+	l.cli.DangerousInternals().HandleDeviceNotification(ctx, &waBinary.Node{
+		Tag: "notification", Attrs: waBinary.Attrs{"from": lid, "type": "devices"}, Content: []waBinary.Node{{Tag: "update", Attrs: waBinary.Attrs{"device_hash": ""}}},
+	})
+}
+
 // logsStanzas reports whether the debug output of one of whatsmeow's loggers
 // is whole stanzas, keys and pairing secrets among them.
 func logsStanzas(module string) bool {

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"crypto/sha256"
+	"math"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -118,7 +119,7 @@ func (p *PollTally) bound() {
 	options := make([]PollOption, min(len(p.Options), maxOptions))
 	copy(options, p.Options)
 	for i := range options {
-		options[i].Name = cut(options[i].Name, maxOption)
+		options[i].Name, options[i].Votes = cut(options[i].Name, maxOption), within(options[i].Votes, math.MaxInt32)
 	}
 	p.Options = options
 	p.SelectableCount = within(p.SelectableCount, len(options))

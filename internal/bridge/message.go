@@ -24,7 +24,8 @@ const (
 //
 // As a fact, Chat and SenderJID may be in either form of a person's identity.
 // SenderLID is filled by the store when reading. Reactions, EditedAt,
-// DeletedAt and the votes of Poll are the work of other facts.
+// DeletedAt and the votes of Poll are the work of other facts; of a poll that
+// was held elsewhere Poll has the result, without voters.
 type Message struct {
 	Chat        JID               `json:"-"`
 	ID          string            `json:"msgId"`

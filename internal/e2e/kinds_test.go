@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -62,7 +63,9 @@ func (c *conversation) texts() {
 	link := &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{
 		Text: proto.String("see https://example.org"), MatchedText: proto.String("https://example.org"), Title: proto.String("Example"),
 	}}
-	c.wrote(c.sends(link), "extendedTextMessage", "see https://example.org")
+	c.wrote(c.sends(link), "extendedTextMessage", "see https://example.org", object{
+		"linkPreview": object{"url": "https://example.org", "title": "Example", "description": ""},
+	})
 	c.wrote(say(c, c.by, c.toMe, "as I said", simnet.QuotingID(first, c.bySelf, "Grüße")), "extendedTextMessage", "as I said", object{
 		"contextInfo": refersTo(first, c.by.PN().String()),
 	})
@@ -140,19 +143,36 @@ func (c *conversation) documents() {
 
 func (c *conversation) places() {
 	named := must(c.by.SendLocation(within(c), c.toMe, 52.5163, 13.3777, "Brandenburger Tor", "Pariser Platz"))(c)
-	c.wrote(named, "locationMessage", "Brandenburger Tor, Pariser Platz")
+	c.wrote(named, "locationMessage", "Brandenburger Tor, Pariser Platz", place(52.5163, 13.3777, object{"name": "Brandenburger Tor", "address": "Pariser Platz"}))
 	bare := must(c.by.SendLocation(within(c), c.toMe, -33.8568, 151.2153, "", ""))(c)
-	c.wrote(bare, "locationMessage", "-33.8568,151.2153")
+	c.wrote(bare, "locationMessage", "-33.8568,151.2153", place(-33.8568, 151.2153))
 	live := c.sends(&waE2E.Message{LiveLocationMessage: &waE2E.LiveLocationMessage{
 		DegreesLatitude: proto.Float64(48.2), DegreesLongitude: proto.Float64(16.37), SequenceNumber: proto.Int64(1),
 	}})
-	c.wrote(live, "liveLocationMessage", "48.2,16.37")
+	c.wrote(live, "liveLocationMessage", "48.2,16.37", place(48.2, 16.37, object{"isLive": true}))
+}
+
+// place returns the field of a message with a location.
+func place(latitude, longitude float64, changes ...object) object {
+	return object{"location": with(object{"latitude": latitude, "longitude": longitude, "name": "", "address": "", "url": "", "isLive": false}, changes...)}
 }
 
 func (c *conversation) cards() {
 	one, two := simnet.NewCard("Dora, née Ö", "491510000077"), simnet.NewCard("Emil", "491510000078")
-	c.wrote(must(c.by.SendContacts(within(c), c.toMe, []simnet.Card{one}))(c), "contactMessage", "Dora, née Ö")
-	c.wrote(must(c.by.SendContacts(within(c), c.toMe, []simnet.Card{one, two}))(c), "contactsArrayMessage", "Dora, née Ö, Emil")
+	c.wrote(must(c.by.SendContacts(within(c), c.toMe, []simnet.Card{one}))(c), "contactMessage", "Dora, née Ö", contacts(one))
+	c.wrote(must(c.by.SendContacts(within(c), c.toMe, []simnet.Card{one, two}))(c), "contactsArrayMessage", "Dora, née Ö, Emil", contacts(one, two))
+}
+
+// contacts returns the field of a message with contacts, whose numbers are
+// those of [conversation.cards].
+func contacts(cards ...simnet.Card) object {
+	shown := []object{}
+	for i, card := range cards {
+		number := fmt.Sprintf("4915100000%d", 77+i)
+		shown = append(shown, object{"displayName": card.Name, "phones": []object{{"number": "+" + number, "jid": number + "@s.whatsapp.net"}}, "emails": []any{},
+			"organization": "", "title": "", "vcard": card.VCard})
+	}
+	return object{"contacts": shown}
 }
 
 // polls asks one poll with votes that change, and one without votes.

@@ -245,14 +245,17 @@ func forwardedThings(r *room) []forwardedKind {
 			creation.EncKey = []byte("a secret of the original's own..")
 			return r.sendsRaw(&waE2E.Message{PollCreationMessageV3: creation, MessageContextInfo: &waE2E.MessageContextInfo{MessageSecret: make([]byte, 32)}})
 		}, func(*waE2E.Message) *waE2E.Message { return poll("Ja?", 1, marked(1), "ja", "nein") }, "pollCreationMessage"},
-		{"unknown kind with a context", func() simnet.MessageID {
+		{"group invite", func() simnet.MessageID {
 			return r.sendsRaw(&waE2E.Message{GroupInviteMessage: &waE2E.GroupInviteMessage{
 				GroupJID: proto.String("120363000000000000@g.us"), InviteCode: proto.String("code"), GroupName: proto.String("Come"), Caption: proto.String("join us"),
 			}})
 		}, marksContent, ""},
-		{"unknown kind without a context", func() simnet.MessageID {
-			return r.sendsRaw(&waE2E.Message{SendPaymentMessage: &waE2E.SendPaymentMessage{NoteMessage: conversationText("thanks")}})
+		{"kind without a context", func() simnet.MessageID {
+			return r.sendsRaw(&waE2E.Message{Chat: &waE2E.Chat{DisplayName: proto.String("a chat"), ID: proto.String("1")}})
 		}, marksContent, ""},
+		{"payment", func() simnet.MessageID {
+			return r.sendsRaw(&waE2E.Message{SendPaymentMessage: &waE2E.SendPaymentMessage{NoteMessage: conversationText("thanks")}})
+		}, func(*waE2E.Message) *waE2E.Message { return extended("Payment\nthanks", marked(1)) }, "extendedTextMessage"},
 		{"kind that is yet to come", func() simnet.MessageID {
 			future := new(waE2E.Message)
 			future.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, 9999, protowire.BytesType), []byte("new")))

@@ -44,30 +44,48 @@ func mimetype(given, fallback string) *string {
 	return &given
 }
 
-// SendImage uploads and sends a picture.
-func (p *Phone) SendImage(ctx context.Context, to types.JID, m Media, opts ...SendOption) (types.MessageID, error) {
+// UploadImage uploads a picture and describes it as a message, or a part of one.
+func (p *Phone) UploadImage(ctx context.Context, m Media) (*waE2E.ImageMessage, error) {
 	up, err := p.upload(ctx, m, whatsmeow.MediaImage)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return p.Send(ctx, to, &waE2E.Message{ImageMessage: &waE2E.ImageMessage{
+	return &waE2E.ImageMessage{
 		URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256,
 		FileLength: &up.FileLength, Mimetype: mimetype(m.Mimetype, "image/jpeg"), Caption: optional(m.Caption),
 		Width: optional(m.Width), Height: optional(m.Height), JPEGThumbnail: m.Thumbnail,
-	}}, opts...)
+	}, nil
+}
+
+// SendImage uploads and sends a picture.
+func (p *Phone) SendImage(ctx context.Context, to types.JID, m Media, opts ...SendOption) (types.MessageID, error) {
+	image, err := p.UploadImage(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	return p.Send(ctx, to, &waE2E.Message{ImageMessage: image}, opts...)
+}
+
+// UploadVideo uploads a video and describes it as a message, or a part of one.
+func (p *Phone) UploadVideo(ctx context.Context, m Media) (*waE2E.VideoMessage, error) {
+	up, err := p.upload(ctx, m, whatsmeow.MediaVideo)
+	if err != nil {
+		return nil, err
+	}
+	return &waE2E.VideoMessage{
+		URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256,
+		FileLength: &up.FileLength, Mimetype: mimetype(m.Mimetype, "video/mp4"), Caption: optional(m.Caption), Seconds: optional(m.Seconds),
+		Width: optional(m.Width), Height: optional(m.Height), JPEGThumbnail: m.Thumbnail, GifPlayback: optional(m.GIF),
+	}, nil
 }
 
 // SendVideo uploads and sends a video.
 func (p *Phone) SendVideo(ctx context.Context, to types.JID, m Media, opts ...SendOption) (types.MessageID, error) {
-	up, err := p.upload(ctx, m, whatsmeow.MediaVideo)
+	video, err := p.UploadVideo(ctx, m)
 	if err != nil {
 		return "", err
 	}
-	return p.Send(ctx, to, &waE2E.Message{VideoMessage: &waE2E.VideoMessage{
-		URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256,
-		FileLength: &up.FileLength, Mimetype: mimetype(m.Mimetype, "video/mp4"), Caption: optional(m.Caption), Seconds: optional(m.Seconds),
-		Width: optional(m.Width), Height: optional(m.Height), JPEGThumbnail: m.Thumbnail, GifPlayback: optional(m.GIF),
-	}}, opts...)
+	return p.Send(ctx, to, &waE2E.Message{VideoMessage: video}, opts...)
 }
 
 // SendAudio uploads and sends a sound, or a voice message.
@@ -83,17 +101,26 @@ func (p *Phone) SendAudio(ctx context.Context, to types.JID, m Media, opts ...Se
 	}}, opts...)
 }
 
-// SendDocument uploads and sends a document; with a caption it comes in the wrapper that official apps use.
-func (p *Phone) SendDocument(ctx context.Context, to types.JID, m Media, opts ...SendOption) (types.MessageID, error) {
+// UploadDocument uploads a document and describes it as a message, or a part of one.
+func (p *Phone) UploadDocument(ctx context.Context, m Media) (*waE2E.DocumentMessage, error) {
 	up, err := p.upload(ctx, m, whatsmeow.MediaDocument)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	msg := &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{
+	return &waE2E.DocumentMessage{
 		URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256,
 		FileLength: &up.FileLength, Mimetype: mimetype(m.Mimetype, "application/pdf"), Caption: optional(m.Caption),
 		FileName: optional(m.FileName), Title: optional(m.Title), PageCount: optional(m.Pages), JPEGThumbnail: m.Thumbnail,
-	}}
+	}, nil
+}
+
+// SendDocument uploads and sends a document; with a caption it comes in the wrapper that official apps use.
+func (p *Phone) SendDocument(ctx context.Context, to types.JID, m Media, opts ...SendOption) (types.MessageID, error) {
+	document, err := p.UploadDocument(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	msg := &waE2E.Message{DocumentMessage: document}
 	if m.Caption != "" {
 		msg = &waE2E.Message{DocumentWithCaptionMessage: &waE2E.FutureProofMessage{Message: msg}}
 	}
@@ -174,5 +201,5 @@ func mediaOf(msg *waE2E.Message) whatsmeow.DownloadableMessage {
 	case msg.GetStickerMessage() != nil:
 		return msg.GetStickerMessage()
 	}
-	return nil
+	return headerOf(msg)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"bridged/internal/bridge"
@@ -56,6 +57,7 @@ type mediaDetails struct {
 type pollDetails struct {
 	Name       string   `json:"n"`
 	Options    []string `json:"o"`
+	Votes      []int    `json:"v,omitempty"` // of a poll that was held elsewhere
 	Selectable int      `json:"s,omitempty"`
 }
 
@@ -75,8 +77,13 @@ func packDetails(m bridge.Message) (any, error) {
 	}
 	if p := m.Poll; p != nil {
 		d.Poll = &pollDetails{Name: p.Name, Selectable: p.SelectableCount}
+		var votes []int
 		for _, option := range p.Options {
 			d.Poll.Options = append(d.Poll.Options, option.Name)
+			votes = append(votes, option.Votes)
+		}
+		if slices.ContainsFunc(votes, func(n int) bool { return n > 0 }) {
+			d.Poll.Votes = votes
 		}
 	}
 	if d == (details{}) {
@@ -115,6 +122,9 @@ func (s *Store) unpack(column string, m *bridge.Message) error {
 		m.Poll = &bridge.PollTally{Name: p.Name, SelectableCount: p.Selectable, Options: make([]bridge.PollOption, len(p.Options))}
 		for i, name := range p.Options {
 			m.Poll.Options[i] = bridge.PollOption{Name: name, Voters: []bridge.JID{}}
+			if i < len(p.Votes) {
+				m.Poll.Options[i].Votes = p.Votes[i]
+			}
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ func MergeEdit(original, edit []byte) (merged []byte, ok bool) {
 		return nil, false
 	}
 	content, by := innermost(msg), unwrap(changed).msg
-	if !setCaption(content, textOf(by)) {
+	if !setCaption(content, read(by).text) {
 		return nil, false
 	}
 	mergeMentions(content, contextInfo(by))

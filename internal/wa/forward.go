@@ -16,7 +16,7 @@ const maxForwardingScore = 127
 // forwardMessage copies a stored message, without its wrappers and without
 // the original's quotes, mentions and secrets, and marks it as forwarded
 // unless it is an own message on its first way.
-func (l *link) forwardMessage(ctx context.Context, src bridge.Message, info **waE2E.ContextInfo) (*waE2E.Message, error) {
+func (l *link) forwardMessage(ctx context.Context, src bridge.Message, info **waE2E.ContextInfo) (msg *waE2E.Message, err error) {
 	if err := src.Forwardable(); err != nil {
 		return nil, err
 	}
@@ -24,16 +24,21 @@ func (l *link) forwardMessage(ctx context.Context, src bridge.Message, info **wa
 	if err := proto.Unmarshal(src.Raw, original); err != nil {
 		return nil, err
 	}
-	msg := contentAlone(original)
+	msg = contentAlone(original)
 	if msg == nil {
 		return nil, bridge.Invalid("the message has no content and cannot be forwarded")
 	}
 	score := contextInfo(msg).GetForwardingScore()
+	if msg, err = l.forwardForm(msg); err != nil {
+		return nil, err
+	}
 	clearContext(msg)
 	if err := l.keepMedia(ctx, src, msg); err != nil {
 		return nil, err
 	}
-	msg = forwardForm(l, msg)
+	if msg.GetDocumentMessage().GetCaption() != "" {
+		msg = captioned(msg)
+	}
 	if !src.FromMe || score > 0 {
 		if *info == nil {
 			*info = new(waE2E.ContextInfo)
@@ -42,30 +47,6 @@ func (l *link) forwardMessage(ctx context.Context, src bridge.Message, info **wa
 		(*info).ForwardingScore = proto.Uint32(min(score, maxForwardingScore-1) + 1)
 	}
 	return msg, nil
-}
-
-// forwardForm makes of some kinds what forwarding makes of them: text with a
-// place for a context, a new poll without votes, a place that stands still, a
-// document whose caption arrives.
-func forwardForm(l *link, msg *waE2E.Message) *waE2E.Message {
-	if poll := pollCreation(msg); poll != nil {
-		options := make([]string, len(poll.GetOptions()))
-		for i, option := range poll.GetOptions() {
-			options[i] = option.GetOptionName()
-		}
-		return l.cli.BuildPollCreation(poll.GetName(), options, int(poll.GetSelectableOptionsCount()))
-	}
-	switch {
-	case msg.Conversation != nil:
-		return &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: msg.Conversation}}
-	case msg.LiveLocationMessage != nil:
-		live := msg.GetLiveLocationMessage()
-		return &waE2E.Message{LocationMessage: &waE2E.LocationMessage{DegreesLatitude: live.DegreesLatitude,
-			DegreesLongitude: live.DegreesLongitude, Name: live.Caption, JPEGThumbnail: live.JPEGThumbnail}}
-	case msg.GetDocumentMessage().GetCaption() != "":
-		return captioned(msg)
-	}
-	return msg
 }
 
 // captioned wraps a document with a caption, without which the apps do not

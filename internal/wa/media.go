@@ -7,7 +7,6 @@ import (
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"bridged/internal/bridge"
 )
@@ -82,18 +81,4 @@ func (m *Manager) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn
 		return bridge.MediaConn{}, err
 	}
 	return l.mediaConn(ctx, refresh)
-}
-
-// setDirectPath gives the content's file a new place. The URL is the old
-// place's and goes.
-func setDirectPath(msg *waE2E.Message, path string) {
-	field := contentField(msg)
-	content := msg.ProtoReflect().Mutable(field).Message()
-	fields := content.Descriptor().Fields()
-	if direct := fields.ByName("directPath"); direct != nil {
-		content.Set(direct, protoreflect.ValueOfString(path))
-	}
-	if url := fields.ByName("URL"); url != nil {
-		content.Clear(url)
-	}
 }

@@ -180,11 +180,11 @@ func describe(raw *waE2E.Message, s source, chat bridge.JID, id string, at bridg
 	if err != nil {
 		encoded = nil // cannot happen: it was decoded or composed a moment ago
 	}
-	context := contextInfo(inner.msg)
+	context, content := contextInfo(inner.msg), read(inner.msg)
 	message := bridge.Message{
 		Chat: chat, ID: id, FromMe: s.fromMe, SenderJID: s.sender, Timestamp: at,
-		MessageType: typeName(inner.msg), Content: textOf(inner.msg),
-		ContextInfo: contextOf(context), Media: mediaOf(inner.msg), Poll: pollOf(inner.msg),
+		MessageType: typeName(inner.msg), Content: content.text, Parts: content.parts,
+		ContextInfo: contextOf(context), Media: descriptor(content.file), Poll: content.poll,
 		Raw: encoded, ViewOnce: inner.viewOnce, Expiration: context.GetExpiration(),
 		IsForwarded: context.GetIsForwarded() || context.GetForwardingScore() > 0,
 	}

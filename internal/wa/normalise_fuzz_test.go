@@ -10,12 +10,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
+	"bridged/internal/simnet"
 )
 
 // FuzzDescribe holds the reading of messages to its promise: whatever a
 // stranger's phone sends, it never panics, keeps the whole protobuf, and
 // names a type.
 func FuzzDescribe(f *testing.F) {
+	var seeds []*waE2E.Message
 	for _, msg := range []*waE2E.Message{
 		{Conversation: proto.String("hello")},
 		{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: proto.String("x"), ContextInfo: &waE2E.ContextInfo{StanzaID: proto.String("A"), Participant: proto.String("1@lid"), MentionedJID: []string{"2@lid", "nobody"}}}},
@@ -29,6 +31,12 @@ func FuzzDescribe(f *testing.F) {
 		{TemplateMessage: &waE2E.TemplateMessage{}}, {InteractiveMessage: &waE2E.InteractiveMessage{}}, {HighlyStructuredMessage: &waE2E.HighlyStructuredMessage{}},
 		{ProtocolMessage: &waE2E.ProtocolMessage{}}, {},
 	} {
+		seeds = append(seeds, msg)
+	}
+	for _, business := range simnet.BusinessMessages(simnet.BusinessFiles{}) {
+		seeds = append(seeds, business.Message)
+	}
+	for _, msg := range seeds {
 		data, err := proto.Marshal(msg)
 		if err != nil {
 			f.Fatal(err)
@@ -57,7 +65,10 @@ func FuzzDescribe(f *testing.F) {
 			t.Errorf("not shown: %v", err)
 		}
 		if alone := contentAlone(msg); alone != nil {
-			forwardForm(&link{cli: new(whatsmeow.Client)}, alone)
+			forwarded, err := (&link{cli: new(whatsmeow.Client)}).forwardForm(alone)
+			if err == nil && contentField(forwarded) == nil && contentField(alone) != nil {
+				t.Errorf("forwarding leaves nothing of %s", got.MessageType)
+			}
 		}
 		protocolFacts(unwrap(msg).msg.GetProtocolMessage(), who, "1@lid", bridge.Millis(0))
 		partOf(msg)

@@ -1,0 +1,129 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// headerBytes are the files that simnet's business puts into headers.
+var headerBytes = map[bridge.MediaType]string{
+	bridge.MediaImage: "the bytes of a boarding pass", bridge.MediaVideo: "the bytes of a film about shoes", bridge.MediaDocument: "the bytes of a statement",
+}
+
+// TestBusiness_EveryKindIsReadDownloadedAndForwarded: what shops, banks and
+// airlines send shows its text and its file, and reaches the next phone so that
+// it shows them too.
+func TestBusiness_EveryKindIsReadDownloadedAndForwarded(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, bens, _, _ := c.conversations(t)
+	from, to := &room{conversation: annas, b: c.bridge}, &room{conversation: bens, b: c.bridge}
+	for _, m := range simnet.BusinessMessages(must(c.anna.UploadBusinessFiles(within(t)))(t)) {
+		t.Run(m.Name, func(t *testing.T) {
+			from.TB, to.TB = t, t
+			id := from.sendsRaw(m.Message)
+			original := from.stored(id)
+			if original.Content == "" {
+				t.Errorf("%s shows nothing", original.MessageType)
+			}
+			if original.Media != nil {
+				if got := c.bridge.Get(from.download(id)).Want(http.StatusOK); string(got.Body) != headerBytes[original.Media.Type] {
+					t.Errorf("the file is %q", got.Body)
+				}
+			}
+			forward := c.bridge.Post("/api/messages/forward", object{"sourceChatJid": from.in.String(), "sourceMsgId": id, "destJid": to.in.String()})
+			if refusesForward[original.MessageType] {
+				refused(t, forward, http.StatusBadRequest, bridge.CodeInvalid, "cannot be forwarded")
+				return
+			}
+			to.seesForwarded(sentID(t, forward), original)
+		})
+	}
+}
+
+// refusesForward are the kinds of a business that nobody may send on.
+var refusesForward = map[string]bool{"eventMessage": true, "eventInviteMessage": true, "placeholderMessage": true}
+
+// seesForwarded compares what the other phone shows, and what it downloads,
+// with the original.
+func (r *room) seesForwarded(id simnet.MessageID, original bridge.Message) {
+	r.Helper()
+	got := r.stored(id)
+	if got.Content != original.Content || !got.IsForwarded {
+		r.Errorf("the API shows %+v, the original was %+v", got, original)
+	}
+	received := must(r.by.ReceivedID(within(r), id))(r)
+	if original.Media == nil {
+		if text := received.Text(); original.MessageType != "groupInviteMessage" && !isChannelInvite(original) && text != original.Content {
+			r.Errorf("the other phone shows %q, want %q", text, original.Content)
+		}
+		return
+	}
+	if data := must(r.by.Download(within(r), received))(r); string(data) != headerBytes[original.Media.Type] {
+		r.Errorf("the other phone downloads %q", data)
+	}
+}
+
+func isChannelInvite(m bridge.Message) bool {
+	return m.MessageType == "newsletterFollowerInviteMessageV2" || m.MessageType == "newsletterAdminInviteMessage"
+}
+
+// TestBusiness_AFileInAHeaderIsUploadedAgain where the CDN has lost it, and
+// found at its new place by downloads and forwards.
+func TestBusiness_AFileInAHeaderIsUploadedAgain(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, bens, _, _ := c.conversations(t)
+	from, to := &room{conversation: annas, b: c.bridge}, &room{conversation: bens, b: c.bridge}
+	from.TB, to.TB = t, t
+	for _, m := range simnet.BusinessMessages(must(c.anna.UploadBusinessFiles(within(t)))(t)) {
+		if m.Name != "boarding pass" && m.Name != "carousel" && m.Name != "product" {
+			continue
+		}
+		id := from.sendsRaw(m.Message)
+		original := from.stored(id)
+		c.network.CDN().Expire(simnet.DirectPath(m.Message))
+		if got := c.bridge.Get(from.download(id)).Want(http.StatusOK); string(got.Body) != headerBytes[bridge.MediaImage] {
+			t.Errorf("%s: the file is %q", m.Name, got.Body)
+		}
+		to.seesForwarded(to.forwards(from.in, id), original)
+	}
+}
+
+// TestBusiness_FieldsForPrograms: a button's address, a chosen row, an order
+// and a place are not to be searched for in a text.
+func TestBusiness_FieldsForPrograms(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	annas, _, _, _ := c.conversations(t)
+	from := &room{conversation: annas, b: c.bridge}
+	from.TB = t
+	checks := map[string]func(bridge.Message) bool{
+		"boarding pass": func(m bridge.Message) bool { return m.Interactive.Buttons[0].URL == "https://air.example/b/ABC123" },
+		"row chosen":    func(m bridge.Message) bool { return m.Interactive.Selected.ID == "s36" },
+		"order":         func(m bridge.Message) bool { return m.Order.Total == "119.99" && m.Order.ItemCount == 2 },
+		"gate":          func(m bridge.Message) bool { return m.Location.Latitude == 52.3667 },
+		"product": func(m bridge.Message) bool {
+			return m.Product.RetailerID == "boot-8" && m.Media.Type == bridge.MediaImage
+		},
+		"check-in":     func(m bridge.Message) bool { return m.Event.StartAt != nil && m.Event.Location.Name == "Gate B12" },
+		"group invite": func(m bridge.Message) bool { return m.GroupInvite.Code == "AbCdEf" },
+		"poll result":  func(m bridge.Message) bool { return m.Poll.Options[0].Votes == 12 },
+	}
+	for _, m := range simnet.BusinessMessages(simnet.BusinessFiles{}) {
+		check := checks[m.Name]
+		if check == nil {
+			continue
+		}
+		delete(checks, m.Name)
+		if got := from.stored(from.sendsRaw(m.Message)); !check(got) {
+			t.Errorf("%s: %+v", m.Name, got)
+		}
+	}
+	for name := range checks {
+		t.Errorf("nobody sends %q", name)
+	}
+}

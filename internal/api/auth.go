@@ -15,7 +15,9 @@ import (
 const logoutTimeout = time.Minute
 
 func (s *server) getStatus(w http.ResponseWriter, r *http.Request) error {
-	return s.answer(w, r, s.account.Status())
+	status := s.account.Status()
+	s.account.WakePairing()
+	return s.answer(w, r, status)
 }
 
 // requestPairingCode answers a pairing code. The document gives the route no

@@ -47,6 +47,21 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 	}
 }
 
+// Only a person's look at the status is one: probes and metrics ask without end.
+func TestAuthStatus_WakesAPairingThatRests(t *testing.T) {
+	s := newServer(t)
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/chats"} {
+		s.Get(path)
+	}
+	if n := s.account.woken.Load(); n != 0 {
+		t.Errorf("woken %d times by probes", n)
+	}
+	s.Get("/api/auth/status").Want(http.StatusOK)
+	if n := s.account.woken.Load(); n != 1 {
+		t.Errorf("woken %d times by a look at the status", n)
+	}
+}
+
 func TestPair_TakesTheNumberFromConfigurationOrBody(t *testing.T) {
 	tests := []struct {
 		name, configured string

@@ -30,6 +30,8 @@ import (
 type Account interface {
 	// Status returns the present auth status.
 	Status() bridge.Status
+	// WakePairing goes on with a pairing that rests because nobody asked.
+	WakePairing()
 	// Pair asks for a fresh pairing code for phone, or for the configured
 	// number when phone is empty. It fails with CodeAlreadyPaired,
 	// CodeOtherAccount or CodeNotConnected.

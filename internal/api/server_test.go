@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,6 +133,7 @@ type account struct {
 	sends  []bridge.Outgoing
 	resent []bridge.Message
 
+	woken          atomic.Int32
 	traffic        bridge.Traffic
 	status         func() bridge.Status
 	pair           func(ctx context.Context, phone string) (bridge.PairingCode, error)
@@ -184,6 +186,7 @@ func (a *account) SubmitPasskey(ctx context.Context, response json.RawMessage) (
 func (a *account) ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, error) {
 	return a.confirmPasskey(ctx)
 }
+func (a *account) WakePairing()                             { a.woken.Add(1) }
 func (a *account) Reconnect(ctx context.Context) error      { return a.reconnect(ctx) }
 func (a *account) Logout(ctx context.Context) (bool, error) { return a.logout(ctx) }
 func (a *account) Ready() error                             { return a.ready() }

@@ -143,6 +143,8 @@ func (a *account) ConfirmPasskey(context.Context) (bridge.PasskeyResult, error) 
 	return bridge.PasskeyResult{OK: true, Confirmed: true}, nil
 }
 
+func (*account) WakePairing() {}
+
 func (a *account) Reconnect(context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

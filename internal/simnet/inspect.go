@@ -99,6 +99,13 @@ func (n *Network) WaitQuiet(ctx context.Context) error {
 	})
 }
 
+// UnpairedSockets returns how many sockets without an account there have been. Nothing official opens them without end.
+func (n *Network) UnpairedSockets() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.unpaired
+}
+
 // WaitOnline waits until the device is connected and asks for what is waiting.
 func (d *Device) WaitOnline(ctx context.Context) error {
 	return d.wait(ctx, "come online", func() bool { return d.active })

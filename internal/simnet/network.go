@@ -81,6 +81,7 @@ type Network struct {
 	unknown   map[string]int
 	// perDevice is how much later SlowGroups makes an answer come for each device that it concerns.
 	perDevice time.Duration
+	unpaired  int // sockets without an account so far
 	sequence  int
 	closed    bool
 	changed   chan struct{}

@@ -60,6 +60,7 @@ func (n *Network) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingRe
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c.pairing = p
+	n.unpaired++
 	var refs []Node
 	for range refsPerPairing {
 		refs = append(refs, Node{Tag: "ref", Content: []byte(n.newRef(p))})

@@ -45,3 +45,6 @@ func HurryHistory() {
 		historyPauses[i] = 100 * time.Millisecond
 	}
 }
+
+// PairingRounds is how many sockets a pairing opens before it rests.
+const PairingRounds = pairingRounds

@@ -63,6 +63,7 @@ const (
 	noticePaired                         // the session is there
 	noticeRelogin                        // the network wants the paired client to log in
 	noticeUnpaired                       // a try to pair failed
+	noticeAsked                          // somebody asks for what a resting pairing offers
 )
 
 func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {

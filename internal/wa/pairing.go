@@ -23,13 +23,15 @@ const (
 	afterPairing = 10 * time.Second
 )
 
-// pairing keeps an unpaired link open, renewing its codes without end, until
-// the account is paired.
+// pairing keeps an unpaired link open, renewing its codes as long as somebody
+// asks for them, until the account is paired.
 type pairing struct {
 	supervisor
-	relogin bool // the network has asked the paired client to log in
-	offer   offer
-	confirm chan events.PairPasskeyConfirmation
+	attention attention
+	offered   bool // codes, since the last dial
+	relogin   bool // the network has asked the paired client to log in
+	offer     offer
+	confirm   chan events.PairPasskeyConfirmation
 }
 
 func (m *Manager) runPairing(ctx context.Context, device *store.Device) {
@@ -50,6 +52,11 @@ func (p *pairing) onTimer() bool {
 		p.timer.Reset(passkeyPatience)
 		return false
 	}
+	if p.offered && p.attention.pass() {
+		p.rest()
+		return false
+	}
+	p.offered = false
 	p.offer.reset()
 	p.l.disconnect()
 	p.connect(socketLife + dialTimeout)
@@ -64,6 +71,7 @@ func (p *pairing) onDialled(err error) {
 		p.retry(unreachable)
 	default:
 		p.tries = 0
+		p.offered = true
 		p.phase = phaseOffering // until the timer goes off
 	}
 }
@@ -91,11 +99,15 @@ func (p *pairing) onNotice(n notice) bool {
 	case noticeRefusedLogin, noticeHalted:
 		p.m.setState(bridge.StateNeedsPair, n.sentence)
 		p.renew(max(n.after, longPause))
+	case noticeAsked:
+		p.wake()
 	case noticeDisconnected, noticeSilent:
 		if p.offer.isPaired() {
 			return true
 		}
-		p.retry("")
+		if p.phase != phaseHalted { // told of the socket that was given up
+			p.retry("")
+		}
 	}
 	return false
 }

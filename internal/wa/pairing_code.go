@@ -39,6 +39,7 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 	if err := m.refusal(ctx, phone); err != nil {
 		return bridge.PairingCode{}, err
 	}
+	m.WakePairing()
 	p, code, err := m.askCode(ctx, phone)
 	for tries := 0; errors.Is(err, whatsmeow.ErrNotConnected) && tries < pairingTries; tries++ {
 		select { // the socket is just being replaced

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -12,14 +13,25 @@ import (
 	"bridged/internal/simnet"
 )
 
-// networkRefusals are the codes with which the network turns messages down,
-// and what callers are told.
-var networkRefusals = []struct {
+// networkRefusal is a code with which the network turns messages down, and what
+// callers are told.
+type networkRefusal struct {
 	code  int
 	group bool
 	want  refusal
 	after string // Retry-After
-}{
+}
+
+// tries returns how often a message goes out before its caller is told: a second
+// time where what is known of the recipients may be out of date.
+func (r networkRefusal) tries() int {
+	if r.code == 421 || r.code == 479 {
+		return 2
+	}
+	return 1
+}
+
+var networkRefusals = []networkRefusal{
 	{463, false, refusal{http.StatusTooManyRequests, bridge.CodeReachoutRestricted, []string{"start new chats", "463"}}, ""},
 	{429, false, refusal{http.StatusTooManyRequests, bridge.CodeRateLimited, []string{"slow down"}}, "60"},
 	{429, true, refusal{http.StatusTooManyRequests, bridge.CodeRateLimited, []string{"slow down"}}, "60"},
@@ -28,13 +40,13 @@ var networkRefusals = []struct {
 	{403, true, refusal{http.StatusBadRequest, bridge.CodeNotInGroup, []string{"not a member", "admins"}}, ""},
 	{405, true, refusal{http.StatusBadRequest, bridge.CodeNotInGroup, []string{"not a member", "admins"}}, ""},
 	{406, false, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"does not accept", "406"}}, ""},
+	{421, true, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"421"}}, ""},
 	{420, true, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"420"}}, ""},
 	{400, false, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"400"}}, ""},
 	{500, false, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"500"}}, ""},
 }
 
-// TestSend_NetworkRefuses: a refusal has a name, is tried once, and leaves the
-// message failed; the caller may try again with the key, under the same id.
+// TestSend_NetworkRefuses: a refusal has a name, and leaves the message failed; the caller may try again with the key, under the same id.
 func TestSend_NetworkRefuses(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -55,15 +67,15 @@ func TestSend_NetworkRefuses(t *testing.T) {
 			text := fmt.Sprintf("refused with %d %s", test.code, place)
 			quiet(t, c)
 			sent := c.device.Counters().Sent
-			c.device.FailSends(simnet.SendFault{Code: test.code})
+			c.device.FailSends(slices.Repeat([]simnet.SendFault{{Code: test.code}}, test.tries())...)
 			key := fmt.Sprintf("%d-%v", test.code, test.group)
 			resp := r.keyed(text, key)
 			test.want.of(t, resp)
 			if got := resp.Header.Get("Retry-After"); got != test.after {
 				t.Errorf("Retry-After is %q, want %q", got, test.after)
 			}
-			if got := c.device.Counters().Sent - sent; got != 1 {
-				t.Errorf("%d tries, want 1", got)
+			if got := c.device.Counters().Sent - sent; got != test.tries() {
+				t.Errorf("%d tries, want %d", got, test.tries())
 			}
 			id := r.has(text, bridge.DeliveryFailed)
 			replayed(t, r.keyed(text, key), id, false)
@@ -74,16 +86,16 @@ func TestSend_NetworkRefuses(t *testing.T) {
 	t.Run("a reaction", func(t *testing.T) {
 		private.TB = t
 		heard := private.hears("react to this")
-		for code, want := range map[int]refusal{
-			429: {http.StatusTooManyRequests, bridge.CodeRateLimited, nil},
-			479: {http.StatusBadGateway, bridge.CodeSendRefused, nil},
+		for _, test := range []networkRefusal{
+			{429, false, refusal{http.StatusTooManyRequests, bridge.CodeRateLimited, nil}, ""},
+			{479, false, refusal{http.StatusBadGateway, bridge.CodeSendRefused, nil}, ""},
 		} {
 			quiet(t, c)
 			sent := c.device.Counters().Sent
-			c.device.FailSends(simnet.SendFault{Code: code})
-			want.of(t, c.bridge.Post("/api/messages/react", object{"chatJid": private.in.String(), "msgId": heard, "emoji": "👍"}))
-			if got := c.device.Counters().Sent - sent; got != 1 {
-				t.Errorf("%d tries, want 1", got)
+			c.device.FailSends(slices.Repeat([]simnet.SendFault{{Code: test.code}}, test.tries())...)
+			test.want.of(t, c.bridge.Post("/api/messages/react", object{"chatJid": private.in.String(), "msgId": heard, "emoji": "👍"}))
+			if got := c.device.Counters().Sent - sent; got != test.tries() {
+				t.Errorf("%d tries, want %d", got, test.tries())
 			}
 			if got := private.stored(heard).Reactions; len(got) != 0 {
 				t.Errorf("the API shows %v", got)

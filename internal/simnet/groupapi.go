@@ -186,6 +186,14 @@ func (g *Group) SetLocked(ctx context.Context, by *Phone, locked bool) error {
 	return g.change(ctx, by, Node{Tag: either(locked, "locked", "unlocked")})
 }
 
+// SetAddressing changes whether the group knows its members by their numbers or by their LIDs. Nobody is told: who sends in the old
+// form is refused with 421, and learns of it by asking for the group.
+func (g *Group) SetAddressing(byNumber bool) {
+	g.net.mu.Lock()
+	defer g.net.mu.Unlock()
+	g.net.groups[g.jid.User].lidMode = !byNumber
+}
+
 // SetEphemeral sets after how many seconds messages disappear, 0 for never.
 func (g *Group) SetEphemeral(ctx context.Context, by *Phone, seconds uint32) error {
 	if seconds == 0 {

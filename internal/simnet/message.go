@@ -271,6 +271,9 @@ func (n *Network) routeGroup(d *Device, node *Node, to types.JID) (phash string,
 	if member == nil || g.parent || g.announce && !member.isAdmin() && !g.mayAnswer(node) {
 		return "", 403
 	}
+	if byLID := text(node, "addressing_mode") == "lid"; byLID != g.lidMode {
+		return "", 421
+	}
 	common, ok := childOfType(node, "enc", "skmsg")
 	if !ok {
 		return "", 400

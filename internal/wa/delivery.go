@@ -56,9 +56,10 @@ type delivery struct {
 	isOut func() bool // reports whether a recipient has it
 	began time.Time
 
-	devices int  // that it goes to, as far as known
-	left    bool // whether a try may have reached the network
-	silent  int  // tries that had no answer
+	devices   int  // that it goes to, as far as known
+	left      bool // whether a try may have reached the network
+	silent    int  // tries that had no answer
+	refreshed bool // what is known of the recipients was asked for anew
 }
 
 // deadline returns when the delivery is given up.
@@ -74,6 +75,9 @@ func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err e
 		if err == nil {
 			m.opts.Clock.Confirm(resp.Timestamp)
 			return resp.Timestamp, nil
+		}
+		if isStale(err) && m.refresh(ctx, d) {
+			continue
 		}
 		again, ambiguous := uncertain(err)
 		d.left = d.left || ambiguous
@@ -91,6 +95,28 @@ func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err e
 			return time.Time{}, &unanswered{left: d.left, cause: err}
 		}
 	}
+}
+
+// refresh asks anew who gets a message that the network refused because what is
+// known of its recipients is out of date, and reports whether to try again. It
+// does so once for each message.
+func (m *Manager) refresh(ctx context.Context, d *delivery) bool {
+	if d.refreshed {
+		return false
+	}
+	d.refreshed = true
+	l, err := m.open()
+	if err == nil {
+		ctx, cancel := context.WithDeadline(ctx, d.deadline(m.waits))
+		defer cancel()
+		err = l.refreshRecipients(ctx, d.to)
+	}
+	if err != nil {
+		m.log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("recipients of a refused message not asked for anew")
+		return false
+	}
+	m.log.Info().Str("msg_id", d.id).Msg("recipients of a refused message asked for anew")
+	return true
 }
 
 // errOut says that a receipt has come for a message whose acknowledgement has

@@ -17,7 +17,8 @@ import (
 const (
 	codeReachout    = 463 // the account may not start new chats for now
 	codeRateLimited = 429
-	codeStale       = 479 // the stanza was not valid to the server
+	codeWrongMode   = 421 // the group knows its members by LIDs, or by numbers, and not as they were named
+	codeStale       = 479 // the stanza was not valid to the server: devices are gone or new
 	codeForbidden   = 403
 	codeNotAllowed  = 405
 	codeBlocked     = 406

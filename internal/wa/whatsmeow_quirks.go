@@ -75,12 +75,12 @@ func changedDevices(format string, args []any) (number types.JID, ok bool) {
 	return number, ok && number.Server == types.DefaultUserServer
 }
 
-// forgetDevices empties whatsmeow's list of the devices of a LID, as a change of
-// an unknown kind does, so that it asks for them again.
-func (l *link) forgetDevices(ctx context.Context, lid types.JID) {
+// forgetDevices empties whatsmeow's list of a person's devices, by number or by
+// LID, as a change of an unknown kind does, so that it asks for them again.
+func (l *link) forgetDevices(ctx context.Context, person types.JID) {
 	//lint:ignore SA1019 nothing else empties the list, and the library's version is pinned
 	l.cli.DangerousInternals().HandleDeviceNotification(ctx, &waBinary.Node{
-		Tag: "notification", Attrs: waBinary.Attrs{"from": lid, "type": "devices"}, Content: []waBinary.Node{{Tag: "update", Attrs: waBinary.Attrs{"device_hash": ""}}},
+		Tag: "notification", Attrs: waBinary.Attrs{"from": person, "type": "devices"}, Content: []waBinary.Node{{Tag: "update", Attrs: waBinary.Attrs{"device_hash": ""}}},
 	})
 }
 

@@ -181,7 +181,7 @@ func TestErrors_PanicAnywhereIsAnInternalError(t *testing.T) {
 func TestErrors_LargeBodiesAreRefusedEverywhere(t *testing.T) {
 	s := stocked(t)
 	for _, r := range everyRoute {
-		if r.body != "" {
+		if r.body != "" && !r.isForm() { // whose files may be larger
 			s.expect(r, r.body+strings.Repeat(" ", 1<<20), "too large", 413, "payload_too_large")
 		}
 	}

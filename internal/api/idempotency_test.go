@@ -13,9 +13,9 @@ import (
 )
 
 // keyed posts with an Idempotency-Key.
-func (s *server) keyed(key, route string, body any) (status int, answer map[string]any, replayed bool) {
+func (s *server) keyed(key, route string, body any, headers ...string) (status int, answer map[string]any, replayed bool) {
 	s.t.Helper()
-	got := s.Post("/api/messages/"+route, body, "Idempotency-Key", key)
+	got := s.Post("/api/messages/"+route, body, append([]string{"Idempotency-Key", key}, headers...)...)
 	got.Decode(&answer)
 	return got.Status, answer, got.Header.Get("Idempotency-Replayed") == "true"
 }
@@ -24,12 +24,12 @@ func (s *server) keyed(key, route string, body any) (status int, answer map[stri
 func TestIdempotency_RepeatsTheAnswer(t *testing.T) {
 	onEverySend(t, func(t *testing.T, s *server, r route) {
 		name := strings.TrimPrefix(r.path, "/api/messages/")
-		status, first, replayed := s.keyed("k", name, r.body)
+		status, first, replayed := s.keyed("k", name, r.body, r.headers...)
 		if status != 200 || replayed {
 			t.Fatalf("first call: %d, replayed %v", status, replayed)
 		}
 		s.account.closed() // a replay needs no socket
-		status, second, replayed := s.keyed("k", name, r.body)
+		status, second, replayed := s.keyed("k", name, r.body, r.headers...)
 		if status != 200 || !replayed {
 			t.Errorf("second call: %d, replayed %v", status, replayed)
 		}
@@ -68,21 +68,21 @@ func TestIdempotency_WhileTheFirstIsInProgress(t *testing.T) {
 			return s.account.accept(ctx, out)
 		}
 		go func() {
-			status, _, _ := s.keyed("k", name, r.body)
+			status, _, _ := s.keyed("k", name, r.body, r.headers...)
 			done <- status
 		}()
 		<-entered
-		if status, answer, _ := s.keyed("k", name, r.body); status != 409 || answer["code"] != "request_in_progress" {
+		if status, answer, _ := s.keyed("k", name, r.body, r.headers...); status != 409 || answer["code"] != "request_in_progress" {
 			t.Errorf("same body: %d %v", status, answer)
 		}
-		if status, answer, _ := s.keyed("k", name, r.body+" "); status != 422 || answer["code"] != "idempotency_mismatch" {
+		if status, answer, _ := s.keyed("k", name, r.other(), r.headers...); status != 422 || answer["code"] != "idempotency_mismatch" {
 			t.Errorf("other body: %d %v", status, answer)
 		}
 		close(proceed)
 		if status := <-done; status != 200 {
 			t.Errorf("first call: %d", status)
 		}
-		if status, _, replayed := s.keyed("k", name, r.body); status != 200 || !replayed {
+		if status, _, replayed := s.keyed("k", name, r.body, r.headers...); status != 200 || !replayed {
 			t.Errorf("after it: %d, replayed %v", status, replayed)
 		}
 	})

@@ -55,6 +55,10 @@ var everyRoute = []route{
 		body:    `{"jid":"15557654321@s.whatsapp.net","url":"` + web.URL + `/paper.txt","type":"document"}`,
 		invalid: `{"jid":"15557654321@s.whatsapp.net","url":"` + web.URL + `/paper.txt"}`,
 		missing: `{"jid":"15557654321@s.whatsapp.net","url":"` + web.URL + `/paper.txt","type":"document","quotedMsgId":"NONE"}`},
+	{method: "POST", path: "/api/messages/send-file", sends: true, socket: true, headers: []string{"Content-Type", "multipart/form-data; boundary=line"},
+		body:    formOf("jid", "15557654321@s.whatsapp.net", "file", "x"),
+		invalid: formOf("jid", "15557654321", "file", "x"),
+		missing: formOf("jid", "15557654321@s.whatsapp.net", "quotedMsgId", "NONE", "file", "x")},
 	{method: "POST", path: "/api/messages/send-location", sends: true, socket: true,
 		body:    `{"jid":"15557654321@s.whatsapp.net","latitude":0,"longitude":0}`,
 		invalid: `{"jid":"15557654321@s.whatsapp.net","latitude":0}`,
@@ -69,6 +73,26 @@ var everyRoute = []route{
 		missing: `{"jid":"15557654321@s.whatsapp.net","contacts":[{"displayName":"Alan"}],"quotedMsgId":"NONE"}`},
 	{method: "GET", path: "/api/messages/media/" + string(grace) + "/F1", socket: true, invalid: "?disposition=x", missing: "/api/messages/media/" + string(grace) + "/M1"},
 	{method: "GET", path: "/api/messages/media-info/" + string(grace) + "/F1", missing: "/api/messages/media-info/" + string(grace) + "/M1"},
+}
+
+// isForm reports whether a route takes a form in place of JSON.
+func (r route) isForm() bool { return strings.HasPrefix(r.body, "--line") }
+
+// other returns another body that is accepted.
+func (r route) other() string {
+	if r.isForm() {
+		return strings.Replace(r.body, "\r\n\r\nx\r\n", "\r\n\r\ny\r\n", 1)
+	}
+	return r.body + " "
+}
+
+// formOf returns a form with a known boundary.
+func formOf(pairs ...string) string {
+	var body strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		body.WriteString("--line\r\nContent-Disposition: form-data; name=\"" + pairs[i] + "\"\r\n\r\n" + pairs[i+1] + "\r\n")
+	}
+	return body.String() + "--line--\r\n"
 }
 
 // onEverySend tests each sending route on a stocked server.

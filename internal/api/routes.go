@@ -74,6 +74,7 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/forward", s.handle(s.forwardMessage))
 	send.Post("/api/messages/react", s.handle(s.sendReaction))
 	send.Post("/api/messages/send-media", s.handle(s.sendMedia))
+	send.Post("/api/messages/send-file", s.handle(s.sendFile))
 	send.Post("/api/messages/send-location", s.handle(s.sendLocation))
 	send.Post("/api/messages/send-poll", s.handle(s.sendPoll))
 	send.Post("/api/messages/send-contact", s.handle(s.sendContact))

@@ -32,6 +32,9 @@ func (s *server) sendMedia(w http.ResponseWriter, r *http.Request) error {
 		if err := checkFile(*d.file); err != nil {
 			return err
 		}
+		if req.URL == "" {
+			return bridge.Invalid("url is required: a public http or https URL")
+		}
 		return s.preparer.Check(*d.file)
 	})
 }
@@ -46,8 +49,6 @@ func checkFile(f media.Request) error {
 		return bridge.Invalid("type must be one of image, video, audio, document")
 	}
 	switch {
-	case f.URL == "":
-		return bridge.Invalid("url is required: a public http or https URL")
 	case f.Caption != "" && f.Type == bridge.MediaAudio:
 		return bridge.Invalid("caption is for image, video and document only")
 	case f.FileName != "" && f.Type != bridge.MediaDocument:
@@ -55,7 +56,7 @@ func checkFile(f media.Request) error {
 	case f.PTT && f.Type != bridge.MediaAudio:
 		return bridge.Invalid("ptt is for audio only")
 	case utf8.RuneCountInString(f.Caption) > maxText:
-		return bridge.Invalid("caption must have at most %d characters", maxText)
+		return errCaptionTooLong()
 	case !isFileName(f.FileName):
 		return bridge.Invalid("fileName must be a name without directories, of at most %d characters", maxFileName)
 	}
@@ -66,4 +67,8 @@ func checkFile(f media.Request) error {
 func isFileName(name string) bool {
 	return utf8.RuneCountInString(name) <= maxFileName && !strings.ContainsAny(name, `/\`) && !strings.ContainsFunc(name, isUnseen) &&
 		(name == "" || strings.Trim(name, ". ") != "")
+}
+
+func errCaptionTooLong() error {
+	return bridge.Invalid("caption must have at most %d characters", maxText)
 }

@@ -91,6 +91,11 @@ func (c *Client) Do(ctx context.Context, method, path string, body any, header h
 	for name, values := range header {
 		req.Header[name] = values
 	}
+	return c.do(req)
+}
+
+// do sends a request.
+func (c *Client) do(req *http.Request) (*http.Response, error) {
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.unreachable(err)

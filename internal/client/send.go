@@ -105,6 +105,11 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (sent Sent, er
 	if err != nil {
 		return sent, err
 	}
+	return decodeSent(resp)
+}
+
+// decodeSent reads the answer of a sending route.
+func decodeSent(resp *http.Response) (sent Sent, err error) {
 	defer resp.Body.Close()
 	var answer struct {
 		MsgID     string

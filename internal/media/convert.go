@@ -28,7 +28,7 @@ const (
 // bytes.
 func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, sniffed string) error {
 	if isAnimated(file, sniffed) {
-		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file at the URL is an animated picture, which does not move as an image: send it as a document, or as an MP4 video")
+		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is an animated picture, which does not move as an image: send it as a document, or as an MP4 video")
 	}
 	p.decoding.Lock()
 	defer p.decoding.Unlock()
@@ -103,8 +103,8 @@ func (t tooLarge) Error() string {
 func notConvertible(sniffed string, cause error) error {
 	var large tooLarge
 	if errors.As(cause, &large) {
-		return bridge.Fail(bridge.CodeUnsupportedMedia, "the picture at the URL has %d by %d pixels, too many to convert %s to JPEG: scale it down, send a JPEG, or send it as a document",
+		return bridge.Fail(bridge.CodeUnsupportedMedia, "the picture has %d by %d pixels, too many to convert %s to JPEG: scale it down, send a JPEG, or send it as a document",
 			large.size.X, large.size.Y, sniffed).Because(cause)
 	}
-	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file at the URL is %s that cannot be decoded, so it cannot be shown as an image: check it, or send it as a document", sniffed).Because(cause)
+	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s that cannot be decoded, so it cannot be shown as an image: check it, or send it as a document", sniffed).Because(cause)
 }

@@ -135,6 +135,12 @@ func (p *Preparer) prepare(ctx context.Context, req Request, file *os.File) (bri
 	if err != nil {
 		return bridge.File{}, err
 	}
+	return p.describe(ctx, req, result, file)
+}
+
+// describe returns a file as it is sent, which may be another format than the
+// one that lies there.
+func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Result, file *os.File) (bridge.File, error) {
 	f := bridge.File{Type: req.Type, Path: file.Name(), Size: result.Size, Caption: req.Caption, PTT: req.PTT}
 	kind, err := decideKind(req, result, file)
 	if err != nil {

@@ -33,6 +33,6 @@ func notShown(t bridge.MediaType, sniffed string) error {
 	if t == bridge.MediaVideo {
 		shown = "MP4"
 	}
-	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file at the URL is %s, which the apps do not show as %s: send it as a document, or convert it to %s",
+	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s, which the apps do not show as %s: send it as a document, or convert it to %s",
 		sniffed, article(t), shown)
 }

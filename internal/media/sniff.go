@@ -46,7 +46,7 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 		return kind{}, storageFailed(err)
 	}
 	told := serverType(result.ContentType)
-	if k.sniffed == htmlType && !htmlIsMeant(req, given, result) {
+	if k.sniffed == htmlType && req.URL != "" && !htmlIsMeant(req, given, result) {
 		return k, bridge.Fail(bridge.CodeFetchFailed, "fetch failed: the server answered with an HTML page instead of the file")
 	}
 	if req.Type == bridge.MediaDocument {
@@ -200,7 +200,7 @@ func contradiction(t bridge.MediaType, sniffed string) error {
 	if t == bridge.MediaVideo && strings.HasPrefix(sniffed, "audio/") {
 		hint = "send it as audio"
 	}
-	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file at the URL is %s, not %s: %s, or check the URL", what, article(t), hint).
+	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s, not %s: %s, or check the file", what, article(t), hint).
 		Because(errors.New("bytes contradict the type"))
 }
 

@@ -1,0 +1,167 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"bridged/internal/bridge"
+	"bridged/internal/media"
+)
+
+const (
+	// maxField bounds the value of a form's field: a caption, escaped by nobody.
+	maxField = maxText * utf8.UTFMax
+	// formMargin is what a form may take besides its file.
+	formMargin = 1 << 20
+	// maxFields bounds the parts of a form.
+	maxFields = 16
+)
+
+// fileForm is a form with a file, multipart/form-data (RFC 7578).
+type fileForm struct {
+	fileRequest
+	file        *media.Received
+	name        string // of the file on its sender's device
+	contentType string // that its sender's device names
+	given       map[string]bool
+}
+
+// Close removes the file.
+func (f *fileForm) Close() { f.file.Close() }
+
+// readForm reads a form while it arrives. Each piece has its own time: a caller
+// may be slow, but must go on.
+func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, error) {
+	if err := s.preparer.CheckSize(r.ContentLength, formMargin); err != nil {
+		w.Header().Set("Connection", "close") // the body is never read
+		return nil, err
+	}
+	r.Body = &pieces{ReadCloser: r.Body, w: w}
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, bridge.Invalid("Content-Type must be multipart/form-data with a boundary, as curl -F and forms send it").Because(err)
+	}
+	form := &fileForm{given: make(map[string]bool)}
+	if err := form.read(s, parts); err != nil {
+		form.Close()
+		w.Header().Set("Connection", "close") // the rest is not read
+		return nil, formFault(r.Context(), err)
+	}
+	bodyRead(w)
+	return form, nil
+}
+
+// read reads all parts.
+func (f *fileForm) read(s *server, parts *multipart.Reader) error {
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.take(s, part); err != nil {
+			return err
+		}
+	}
+}
+
+// take reads one part of a form.
+func (f *fileForm) take(s *server, part *multipart.Part) (err error) {
+	name := part.FormName()
+	switch {
+	case f.given[name]:
+		return bridge.Invalid("%s is given more than once", quotedName(name))
+	case len(f.given) >= maxFields:
+		return bridge.Invalid("the form has more than %d parts", maxFields)
+	}
+	f.given[name] = true
+	if name != "file" {
+		return f.set(name, part)
+	}
+	if err := f.check(s); err != nil {
+		return err
+	}
+	f.name, f.contentType = plainName(part.FileName()), part.Header.Get("Content-Type")
+	f.file, err = s.preparer.Receive(part)
+	return err
+}
+
+// set sets a field. Names are those of send-media.
+func (f *fileForm) set(name string, part io.Reader) error {
+	value, err := io.ReadAll(io.LimitReader(part, maxField+1))
+	switch {
+	case err != nil:
+		return err
+	case len(value) > maxField:
+		return bridge.Fail(bridge.CodePayloadTooLarge, "%s is larger than %d bytes", quotedName(name), maxField)
+	case !utf8.Valid(value):
+		return bridge.Invalid("%s is not valid UTF-8", quotedName(name))
+	}
+	text := string(value)
+	switch name {
+	case "jid":
+		f.JID = text
+	case "quotedChatJid":
+		f.QuotedChatJID = text
+	case "quotedMsgId":
+		f.QuotedMsgID = text
+	case "type":
+		f.Type = bridge.MediaType(text)
+	case "caption":
+		f.Caption = text
+	case "fileName":
+		f.FileName = text
+	case "mimetype":
+		f.MimeType = text
+	case "ptt":
+		if f.PTT, err = strconv.ParseBool(text); text != "" && err != nil {
+			return bridge.Invalid("ptt must be true or false")
+		}
+	default:
+		return bridge.Invalid("%s is not a field of this form; it has jid, file, type, caption, fileName, mimetype, ptt, quotedMsgId and quotedChatJid", quotedName(name))
+	}
+	return nil
+}
+
+// quotedName shortens a name that a caller chose.
+func quotedName(name string) string { return strconv.Quote(shortened(name, 60)) }
+
+// formFault explains a form that could not be read to its end. What the bridge
+// itself refuses has its own sentence.
+func formFault(ctx context.Context, err error) error {
+	var known *bridge.Error
+	switch {
+	case errors.As(err, &known):
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
+		return bridge.Invalid("the body did not arrive in time: no piece of it may take longer than %.0f seconds", bodyTime.Seconds()).Because(err)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return bridge.Invalid("the form is damaged or broke off; send all of it").Because(err)
+}
+
+// pieces gives each piece of a body its own time. Setting it for every read would
+// cost more than the copying.
+type pieces struct {
+	io.ReadCloser
+	w     http.ResponseWriter
+	until time.Time // when the time is set anew
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	if now := time.Now(); now.After(p.until) {
+		setDeadline(http.NewResponseController(p.w).SetReadDeadline, bodyTime+time.Second)
+		p.until = now.Add(time.Second)
+	}
+	return p.ReadCloser.Read(b)
+}

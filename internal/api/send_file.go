@@ -1,0 +1,89 @@
+package api
+
+import (
+	"net/http"
+	"unicode/utf8"
+
+	"bridged/internal/bridge"
+	"bridged/internal/media"
+)
+
+// fileRequest holds the fields of a form with a file.
+type fileRequest struct {
+	addressed
+	Type     bridge.MediaType `json:"type"`
+	Caption  string           `json:"caption"`
+	FileName string           `json:"fileName"`
+	MimeType string           `json:"mimetype"`
+	PTT      bool             `json:"ptt"`
+	// SHA256 is the file's, to which an Idempotency-Key is bound.
+	SHA256 []byte `json:"sha256"`
+}
+
+// sendFile sends a file that comes with the request. It is stored while it
+// arrives, and removed whatever becomes of it. What can be refused without the
+// file is refused before it is read, if its field came before.
+func (s *server) sendFile(w http.ResponseWriter, r *http.Request) error {
+	form, err := s.readForm(w, r)
+	if err != nil {
+		return err
+	}
+	defer form.Close()
+	if err := form.complete(s); err != nil {
+		return err
+	}
+	var d draft
+	if d.To, d.quote, err = form.address(); err != nil {
+		return err
+	}
+	identity, err := bridge.EncodeJSON(form.fileRequest)
+	if err != nil {
+		return err
+	}
+	file, err := s.preparer.PrepareReceived(r.Context(), form.request(), form.file, form.name, form.contentType)
+	if err != nil {
+		return err
+	}
+	d.Content = file
+	return s.sendOnce(w, r, identity, d)
+}
+
+// complete checks the whole form, and finds out what the file is sent as.
+func (f *fileForm) complete(s *server) (err error) {
+	if f.file == nil {
+		return bridge.Invalid("file is required: a part of the form with the file's bytes")
+	}
+	f.SHA256 = f.file.SHA256()
+	switch {
+	case f.Type == "" && f.PTT:
+		f.Type = bridge.MediaAudio
+	case f.Type == "":
+		if f.Type, err = s.preparer.TypeOf(f.file); err != nil {
+			return err
+		}
+	}
+	return f.check(s)
+}
+
+// check reports what is wrong with the fields, as far as they have come.
+func (f *fileForm) check(s *server) error {
+	if f.JID != "" || f.file != nil {
+		if _, _, err := f.address(); err != nil {
+			return err
+		}
+	}
+	if utf8.RuneCountInString(f.Caption) > maxText {
+		return errCaptionTooLong()
+	}
+	if f.Type == "" {
+		return nil // the file will show it
+	}
+	if err := checkFile(f.request()); err != nil {
+		return err
+	}
+	return s.preparer.CheckReceived(f.request())
+}
+
+func (f *fileForm) request() media.Request {
+	return media.Request{Type: f.Type, MimeType: f.MimeType, FileName: f.FileName, Caption: f.Caption, PTT: f.PTT}
+}

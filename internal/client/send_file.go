@@ -1,0 +1,77 @@
+package client
+
+import (
+	"context"
+	"io"
+	"mime/multipart"
+	"net/http"
+
+	"bridged/internal/bridge"
+)
+
+// Upload describes a file that is sent with the request. Without a type the
+// bytes decide.
+type Upload struct {
+	To          bridge.JID
+	FileName    string // on the sender's device
+	Type        bridge.MediaType
+	Caption     string
+	PTT         bool
+	QuotedMsgID string
+}
+
+// SendFile sends a file while it is read. With a key, the call can be repeated
+// until it is answered.
+func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, key string) (sent Sent, err error) {
+	body, form := io.Pipe()
+	writer := multipart.NewWriter(form)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/api/messages/send-file", body)
+	if err != nil {
+		return sent, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("Content-Type", writer.FormDataContentType())
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		form.CloseWithError(upload.write(writer, file))
+	}()
+	// The transport closes the body before it returns from a refusal; the writer
+	// ends then, and no longer reads the file.
+	resp, err := c.do(req)
+	if err == nil {
+		sent, err = decodeSent(resp)
+	}
+	_ = body.Close() // nobody reads it any more
+	<-written
+	return sent, err
+}
+
+// write writes the form, the file last.
+func (u Upload) write(w *multipart.Writer, file io.Reader) error {
+	fields := []struct{ name, value string }{
+		{"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID},
+	}
+	if u.PTT {
+		fields = append(fields, struct{ name, value string }{"ptt", "true"})
+	}
+	for _, field := range fields {
+		if field.value == "" {
+			continue
+		}
+		if err := w.WriteField(field.name, field.value); err != nil {
+			return err
+		}
+	}
+	part, err := w.CreateFormFile("file", u.FileName)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(part, file); err != nil {
+		return err
+	}
+	return w.Close()
+}

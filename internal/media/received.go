@@ -1,0 +1,133 @@
+package media
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"io"
+	"os"
+	"sync"
+
+	"bridged/internal/bridge"
+	"bridged/internal/urlguard"
+)
+
+// Received is a file that a caller has sent. It lies in the temporary directory
+// until it is closed.
+type Received struct {
+	file    *os.File
+	size    int64
+	sha256  []byte
+	cleanup func()
+}
+
+// SHA256 returns the hash of the file.
+func (f *Received) SHA256() []byte { return f.sha256 }
+
+// Close removes the file. It may be called more than once, also on nil.
+func (f *Received) Close() {
+	if f != nil {
+		f.cleanup()
+	}
+}
+
+// Receive stores what a caller sends as a file. Its errors are
+// [bridge.CodePayloadTooLarge], [bridge.CodeStorageUnavailable], or those of
+// from. After an error there is no file.
+func (p *Preparer) Receive(from io.Reader) (*Received, error) {
+	file, err := p.room.create(p.create)
+	if err != nil {
+		return nil, storageFailed(err)
+	}
+	f := &Received{file: file, cleanup: sync.OnceFunc(func() {
+		if err := errors.Join(file.Close(), os.Remove(file.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
+			p.log.Error().Err(err).Msg("received file not removed")
+		}
+	})}
+	if err := f.fill(p, from); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// fill copies at most as many bytes as may be sent.
+func (f *Received) fill(p *Preparer, from io.Reader) error {
+	sum := sha256.New()
+	out := &storing{to: p.room.writer(f.file), sum: sum}
+	size, err := io.Copy(out, io.LimitReader(from, p.maxBytes+1))
+	switch {
+	case out.failed != nil:
+		return storageFailed(out.failed)
+	case err != nil:
+		return err
+	case size > p.maxBytes:
+		return p.tooLarge()
+	}
+	f.size, f.sha256 = size, sum.Sum(nil)
+	return nil
+}
+
+func (p *Preparer) tooLarge() error {
+	return bridge.Fail(bridge.CodePayloadTooLarge, "the file is larger than the %d bytes that MEDIA_MAX_BYTES allows", p.maxBytes)
+}
+
+// CheckSize refuses a body whose length says that its file is too large. What
+// stands around a file has at most margin bytes.
+func (p *Preparer) CheckSize(length, margin int64) error {
+	if length > p.maxBytes+margin {
+		return p.tooLarge()
+	}
+	return nil
+}
+
+// storing tells errors of the disk from those of the sender.
+type storing struct {
+	to     io.Writer
+	sum    hash.Hash
+	failed error
+}
+
+func (s *storing) Write(data []byte) (n int, err error) {
+	if n, err = s.to.Write(data); err != nil {
+		s.failed = err
+	}
+	_, _ = s.sum.Write(data[:n]) // a hash takes everything
+	return n, err
+}
+
+// CheckReceived refuses a request, before its file is there, that
+// [Preparer.PrepareReceived] would refuse with any file.
+func (p *Preparer) CheckReceived(req Request) error {
+	given, err := givenType(req)
+	if err == nil && req.PTT && given != "" && !isVoice(given) {
+		err = notVoice(base(given))
+	}
+	return err
+}
+
+// TypeOf returns the kind of media as which a file is sent if its sender does
+// not say: what the apps show as such, else a document.
+func (p *Preparer) TypeOf(f *Received) (bridge.MediaType, error) {
+	k, err := sniff(f.file)
+	if err != nil {
+		return "", storageFailed(err)
+	}
+	for _, t := range []bridge.MediaType{bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio} {
+		if k.family(t) != "" && k.isShown(t) && !(t == bridge.MediaImage && isAnimated(f.file, k.sniffed)) {
+			return t, nil
+		}
+	}
+	return bridge.MediaDocument, nil
+}
+
+// PrepareReceived describes a file that was received, and converts it as
+// [Preparer.Prepare] does. name and contentType are what its sender's device
+// says of it. The file exists until f is closed.
+func (p *Preparer) PrepareReceived(ctx context.Context, req Request, f *Received, name, contentType string) (bridge.File, error) {
+	if f.size == 0 {
+		return bridge.File{}, bridge.Invalid("the file is empty")
+	}
+	return p.describe(ctx, req, urlguard.Result{ContentType: contentType, FileName: name, Size: f.size}, f.file)
+}

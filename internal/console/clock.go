@@ -113,3 +113,11 @@ func ago(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
+
+// parseDay reads a day as forms write it.
+func parseDay(text string, zone *time.Location) (time.Time, error) {
+	return time.ParseInLocation(time.DateOnly, text, zone)
+}
+
+// Dated is [clock.When] of a time that is there.
+func (c clock) Dated(t bridge.Time) template.HTML { return c.When(&t) }

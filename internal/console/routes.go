@@ -24,6 +24,12 @@ func (c *Console) routes() http.Handler {
 	post := func(pattern string, h handler) { mux.HandleFunc("POST "+root+pattern, c.page(c.checked(h))) }
 
 	page("/{$}", c.showOverview)
+	page("/chats", c.showChats)
+	page("/chats/{jid}", c.showChat)
+	post("/chats/{jid}/send", c.send)
+	mux.HandleFunc("POST "+root+"/chats/{jid}/file", c.page(c.sendFile))
+	page("/search", c.showSearch)
+	page("/media/{jid}/{id}", c.showMedia)
 	page("/live", c.streamEvents)
 	post("/zone", c.setZone)
 	post("/logout", c.logOut)

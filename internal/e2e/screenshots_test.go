@@ -22,6 +22,7 @@ var loginLink = regexp.MustCompile(`(http://[^/\s]+)(/login\?once=\S+)`)
 // shot is a page to take a picture of, and what to do there before.
 type shot struct {
 	name, path string
+	chat       string // the page of the chat whose name begins so, in place of a path
 	prepare    []chromedp.Action[chromedp.Void]
 }
 
@@ -53,6 +54,9 @@ func TestScreenshots(t *testing.T) {
 		if !strings.Contains(s.name, *onlyShots) {
 			continue
 		}
+		if s.chat != "" {
+			s.path = b.pathOfChat(s.chat)
+		}
 		for _, window := range windows {
 			for _, dark := range []bool{false, true} {
 				b.resize(window.width, window.height, dark)
@@ -66,8 +70,19 @@ func TestScreenshots(t *testing.T) {
 	b.wantNoFaults()
 }
 
+// pathOfChat returns the page of the chat whose name begins with a text.
+func (b *browser) pathOfChat(name string) string {
+	b.t.Helper()
+	b.open("/console/chats")
+	return evaluate[string](b, fmt.Sprintf(`[...document.querySelectorAll(".chat-row")].find(row => row.querySelector("bdi").textContent.startsWith(%q)).getAttribute("href")`, name))
+}
+
 func shots() []shot {
 	return []shot{
 		{name: "overview", path: "/console/"},
+		{name: "chats", path: "/console/chats"},
+		{name: "group", chat: "Wandern"},
+		{name: "person", chat: "Sofía"},
+		{name: "rtl", chat: "عائلة"},
 	}
 }

@@ -216,3 +216,298 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("click", (event) => {
   for (const menu of all("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
+
+// A chat
+
+document.documentElement.classList.add("js");
+const chat = find(".chat");
+const list = find("#messages");
+const scroller = find("#history");
+
+// key returns the form's key, which is made anew after each send.
+const renew = (form) => {
+  const field = form.elements.key || form.appendChild(Object.assign(document.createElement("input"), { type: "hidden", name: "key" }));
+  field.value = randomKey();
+  return field.value;
+};
+
+// take puts fresh messages in the place of those that have changed, and new ones
+// where they belong. A player that plays and a menu that is open stay.
+function take(fresh, first = true) {
+  let before = null;
+  for (const [i, item] of [...fresh.children].entries()) {
+    const known = document.getElementById(item.id);
+    if (!known) {
+      if (before) before.after(item);
+      else if (!list.children.length || first) list.append(item);
+      else continue;
+      before = item;
+      continue;
+    }
+    const busy = find("details[open]", known) || [...all("audio, video", known)].some((player) => !player.paused);
+    if (i > 1 && !busy && known.outerHTML !== item.outerHTML) {
+      known.replaceWith(item);
+      before = item;
+    } else before = known;
+  }
+}
+
+async function newest() {
+  if (list.dataset.past !== undefined) return;
+  try {
+    const page = await load(location.pathname);
+    const fresh = find("#messages", page);
+    find(".history > .empty")?.remove();
+    take(fresh);
+  } catch {
+    // The next event tries again.
+  }
+}
+
+if (chat) {
+  const again = debounced(newest, 120);
+  listeners.push((event) => {
+    if (event.chatJid === chat.dataset.chat || event.type === "reset") again();
+  });
+}
+
+// What is older comes when it is nearly reached.
+async function more(link) {
+  if (link.loading) return;
+  link.loading = true;
+  const older = link.matches("[data-older]");
+  try {
+    const page = await load(link.href);
+    const fresh = find("#messages", page);
+    if (older) list.prepend(...fresh.children);
+    else list.append(...fresh.children);
+    const next = find(older ? "[data-older]" : "[data-newer]", page);
+    if (next) {
+      link.href = next.getAttribute("href");
+      link.loading = false;
+    } else {
+      link.parentElement.remove();
+      if (!older) delete list.dataset.past;
+    }
+  } catch {
+    link.loading = false;
+  }
+}
+
+if (scroller) {
+  const watch = new IntersectionObserver((seen) => {
+    for (const one of seen) if (one.isIntersecting) more(one.target);
+  }, { root: scroller, rootMargin: "400px" });
+  for (const link of all("[data-older], [data-newer]", scroller)) watch.observe(link);
+  new MutationObserver(() => {
+    for (const link of all("[data-older], [data-newer]", scroller)) {
+      watch.unobserve(link);
+      watch.observe(link);
+    }
+  }).observe(list, { childList: true });
+  const end = find(".to-end");
+  scroller.addEventListener("scroll", () => {
+    end.hidden = list.dataset.past === undefined && scroller.scrollTop > -300;
+  }, { passive: true });
+  end.addEventListener("click", (event) => {
+    if (list.dataset.past !== undefined) return;
+    event.preventDefault();
+    scroller.scrollTo({ top: 0, behavior: "smooth" });
+  });
+  const at = list.dataset.at && all(".msg", list).find((one) => one.dataset.id === list.dataset.at);
+  if (at) {
+    at.classList.add("found");
+    at.scrollIntoView({ block: "center" });
+  }
+}
+
+// Menus of messages open upwards where there is no room below.
+document.addEventListener("toggle", (event) => {
+  const menu = event.target;
+  if (!menu.matches?.("details.menu")) return;
+  find(".picker", menu)?.remove();
+  if (!menu.open) return menu.classList.remove("up");
+  const box = find(".menu-box", menu).getBoundingClientRect();
+  const room = (scroller || document.body).getBoundingClientRect().bottom;
+  if (scroller && menu.closest(".bubble") && box.bottom > room && box.top - box.height > scroller.getBoundingClientRect().top) menu.classList.add("up");
+}, true);
+
+// Writing
+
+const say = find("form.say");
+
+function replyTo(id, sender, text) {
+  say.elements.reply.value = id;
+  find("#replying").hidden = !id;
+  find("[data-sender]", say).textContent = sender;
+  find("[data-quote]", say).textContent = text;
+  if (id) say.elements.text.focus();
+}
+
+function grow(area) {
+  if (CSS.supports("field-sizing", "content")) return;
+  area.style.height = "auto";
+  area.style.height = area.scrollHeight + 2 + "px";
+}
+
+document.addEventListener("click", (event) => {
+  const reply = event.target.closest("[data-reply]");
+  const react = event.target.closest("[data-react]");
+  const menu = event.target.closest("details.menu");
+  if (reply && say) {
+    event.preventDefault();
+    const message = reply.closest(".msg");
+    menu.open = false;
+    replyTo(reply.dataset.reply, reply.dataset.sender, (find(".text", message)?.firstChild?.textContent || find(".doc strong, .card-part strong, h3", message)?.textContent || "").trim());
+  }
+  if (react && find("#picker")) {
+    event.preventDefault();
+    if (find(".picker", menu)) return;
+    const picker = find("#picker").content.cloneNode(true).firstElementChild;
+    picker.elements.react.value = react.dataset.react;
+    find(".menu-box", menu).prepend(picker);
+    find("button", picker).focus();
+  }
+  if (event.target.closest("[data-unreply]") && say) {
+    event.preventDefault();
+    replyTo("", "", "");
+  }
+  const extras = event.target.closest("[data-extras]");
+  if (extras) {
+    const box = find("#extras");
+    box.open = !box.open;
+    extras.setAttribute("aria-expanded", box.open);
+  }
+  if (event.target.closest("[data-copy]") && menu) menu.open = false;
+});
+
+if (say) {
+  find("[data-extras]").hidden = false;
+  const area = say.elements.text;
+  const draft = "draft " + location.pathname;
+  area.value = area.value || sessionStorage.getItem(draft) || "";
+  area.addEventListener("input", () => {
+    grow(area);
+    sessionStorage.setItem(draft, area.value);
+    const line = find("#extras .curl code");
+    const body = JSON.stringify({ jid: chat.dataset.chat, text: area.value || "Hello" }).replaceAll("'", "'\\''");
+    if (line) line.textContent = line.textContent.replace(/-d '[^]*' "\$BRIDGE/, () => `-d '${body}' "$BRIDGE`);
+  });
+  area.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && matchMedia("(hover: hover)").matches) {
+      event.preventDefault();
+      say.requestSubmit();
+    }
+    if (event.key === "Escape" && say.elements.reply.value) replyTo("", "", "");
+  });
+}
+
+// send posts a form. Where no answer came, the same key goes again: what arrived
+// is not sent twice.
+async function send(form, submitter) {
+  const kind = form.dataset.send;
+  let body = new FormData(form, submitter);
+  if (kind === "text" && !body.get("text").trim()) return;
+  if (kind === "file") {
+    const file = body.get("file"); // behind what describes it
+    body.delete("file");
+    body.append("file", file);
+  } else body = new URLSearchParams(body);
+  const text = form.elements.text?.value;
+  if (kind === "text") {
+    form.elements.text.value = "";
+    sessionStorage.removeItem("draft " + location.pathname);
+    grow(form.elements.text);
+  }
+  const key = body.get("key") || renew(form);
+  body.set("key", key);
+  if (kind === "file") {
+    const file = body.get("file");
+    body.delete("file");
+    body.append("file", file);
+  }
+  renew(form);
+  const buttons = kind === "text" ? [] : all("button", form);
+  buttons.forEach((button) => (button.disabled = true));
+  if (kind === "file") toast("Sending the file …");
+  try {
+    await again(() => ask(form.action, body));
+    if (kind === "text") replyTo("", "", "");
+    if (kind === "react") form.closest("details.menu").open = false;
+    if (kind === "reset" || kind === "file") {
+      form.reset();
+      find("#extras").open = false;
+      toast("Sent");
+    }
+    newest();
+  } catch (failure) {
+    toast(failure.message, true);
+    if (kind === "text" && !form.elements.text.value) {
+      form.elements.text.value = text;
+      grow(form.elements.text);
+    }
+  }
+  buttons.forEach((button) => (button.disabled = false));
+}
+
+// again repeats a call that got no answer.
+async function again(call, times = 3) {
+  for (let i = 1; ; i++) {
+    try {
+      return await call();
+    } catch (failure) {
+      const passes = failure.unreached || failure.status === 503 || failure.status === 504;
+      if (!passes || i === times) throw failure;
+      await new Promise((resolve) => setTimeout(resolve, i * 1000));
+    }
+  }
+}
+
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches("[data-send]")) return;
+  event.preventDefault();
+  send(event.target, event.submitter);
+});
+
+// Files by drag and by paste
+
+function sendFiles(files) {
+  const form = find('form[data-send="file"]');
+  if (!form || !files.length) return;
+  const transfer = new DataTransfer();
+  transfer.items.add(files[0]);
+  form.elements.file.files = transfer.files;
+  find("#extras").open = true;
+  form.closest("details").open = true;
+  form.elements.caption.focus();
+  toast(files[0].name + ": add a caption, or press Enter");
+}
+
+if (chat && find("#drop")) {
+  const drop = find("#drop");
+  let depth = 0;
+  const hasFiles = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
+  chat.addEventListener("dragenter", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    depth++;
+    drop.hidden = false;
+  });
+  chat.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
+  chat.addEventListener("dragleave", (event) => {
+    if (hasFiles(event) && --depth <= 0) drop.hidden = true;
+  });
+  chat.addEventListener("drop", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    depth = 0;
+    drop.hidden = true;
+    sendFiles(event.dataTransfer.files);
+  });
+  document.addEventListener("paste", (event) => {
+    if (event.clipboardData.files.length) {
+      event.preventDefault();
+      sendFiles(event.clipboardData.files);
+    }
+  });
+}

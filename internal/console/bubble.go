@@ -1,0 +1,236 @@
+package console
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"bridged/internal/bridge"
+)
+
+// bubble is a message as a chat shows it.
+type bubble struct {
+	bridge.Message
+	ChatJID  bridge.JID
+	Key      string // its name in the page
+	Day      string // what stands before it where a day begins
+	Sender   string // who wrote it
+	ShowName bool
+	First    bool // of a run of one person's
+	Quote    *quote
+	Text     []span
+	IsLong   bool
+	IsJumbo  bool // a few emoji and nothing else
+	Votes    []vote
+	Marks    []mark
+	Tick     *tick
+	Kind     string // what it is, where there is nothing else to show
+	Curl     string
+	Actions  bool
+	clock
+}
+
+// longText is from how many characters on a text is folded.
+const longText = 1500
+
+// quote is the message that another one answers.
+type quote struct {
+	JID    bridge.JID
+	Sender string
+	Text   string
+	Path   string // where it stands; empty where it is not stored
+}
+
+// vote is one option of a poll.
+type vote struct {
+	Name       string
+	Votes, Max int
+	Voters     string
+}
+
+// mark is a reaction that one or several people gave.
+type mark struct {
+	Emoji string
+	Count int
+	Who   string
+	Own   bool
+}
+
+// tick is how far an own message got.
+type tick struct {
+	Icon, Text, Tone string
+}
+
+// names knows what people are called on a page.
+type names struct {
+	me    bridge.JID
+	known map[bridge.JID]string
+}
+
+// of returns what a person is called.
+func (n names) of(jid bridge.JID) string {
+	if jid == n.me && jid != "" {
+		return "You"
+	}
+	if name := n.known[jid]; name != "" {
+		return name
+	}
+	return phoneOf(jid)
+}
+
+// learn notes a name where none is known.
+func (n names) learn(jid bridge.JID, name string) {
+	if name = strings.TrimSpace(name); name != "" && n.known[jid] == "" {
+		n.known[jid] = name
+	}
+}
+
+// names collects what people are called: by the account's contacts, which name
+// their chats, else by themselves.
+func (v *visit) names(ctx context.Context, chats []bridge.Chat, messages []bridge.Message) (names, error) {
+	n := names{known: make(map[bridge.JID]string)}
+	status, err := v.api.Status(ctx)
+	if err != nil {
+		return n, err
+	}
+	if status.User != nil {
+		n.me = status.User.JID
+	}
+	for _, chat := range chats {
+		if !chat.IsGroup {
+			n.learn(chat.JID, chat.Name)
+		}
+	}
+	for _, m := range messages {
+		n.learn(m.SenderJID, m.PushName)
+		if m.ContextInfo != nil {
+			for _, mentioned := range m.ContextInfo.Mentions {
+				n.learn(mentioned.JID, mentioned.Name)
+			}
+		}
+	}
+	return n, nil
+}
+
+// bubbles returns messages as a chat shows them, the oldest first.
+func (v *visit) bubbles(ctx context.Context, chat bridge.Chat, chats []bridge.Chat, messages []bridge.Message) ([]bubble, error) {
+	n, err := v.names(ctx, append(slices.Clone(chats), chat), messages)
+	if err != nil {
+		return nil, err
+	}
+	shown, stored := make([]bubble, len(messages)), make(map[string]bridge.Message, len(messages))
+	for _, m := range messages {
+		stored[m.ID] = m
+	}
+	clock := v.clock()
+	for i, m := range messages {
+		b := newBubble(m, n, clock)
+		b.ChatJID, b.Actions = chat.JID, v.c.options.EnableSend && m.DeletedAt == nil
+		b.Curl = curlGet("/api/chats/" + chat.JID.Escaped() + "/messages/" + bridge.PathID(m.ID))
+		b.Quote = v.quoteOf(ctx, chat.JID, m, stored, n)
+		b.First = true
+		if i > 0 {
+			before := messages[i-1]
+			b.First = before.SenderJID != m.SenderJID || before.FromMe != m.FromMe || m.Timestamp.Sub(before.Timestamp.Time).Minutes() > 10
+		}
+		if i == 0 || clock.Day(messages[i-1].Timestamp) != clock.Day(m.Timestamp) {
+			b.Day, b.First = clock.Day(m.Timestamp), true
+		}
+		b.ShowName = b.First && chat.IsGroup && !m.FromMe
+		shown[i] = b
+	}
+	return shown, nil
+}
+
+// newBubble returns a message as it is shown anywhere.
+func newBubble(m bridge.Message, n names, c clock) bubble {
+	b := bubble{Message: m, Key: "m-" + bridge.PathID(m.ID), Sender: n.of(m.SenderJID), clock: c, Kind: kindOf(m)}
+	b.IsLong = utf8.RuneCountInString(m.Content) > longText
+	if showsContent(m) {
+		b.Text = spansOf(m.Content, mentionsOf(m, n))
+		b.IsJumbo = isJumbo(m.Content)
+	}
+	b.Tick, b.Marks, b.Votes = tickOf(m.Status), marksOf(m.Reactions, n), votesOf(m.Poll, n)
+	return b
+}
+
+// showsContent reports whether a message's content is its text: of others it
+// repeats what is shown as a card.
+func showsContent(m bridge.Message) bool {
+	return m.Poll == nil && m.Location == nil && len(m.Contacts) == 0 && m.Event == nil && m.DeletedAt == nil
+}
+
+// quoteOf returns what a message answers; nil for nothing.
+func (v *visit) quoteOf(ctx context.Context, chat bridge.JID, m bridge.Message, stored map[string]bridge.Message, n names) *quote {
+	if m.ContextInfo == nil || m.ContextInfo.QuotedMsgID == nil || m.DeletedAt != nil {
+		return nil
+	}
+	id := *m.ContextInfo.QuotedMsgID
+	q := &quote{JID: m.ContextInfo.QuotedSenderJID, Sender: n.of(m.ContextInfo.QuotedSenderJID), Text: "A message that is not stored here"}
+	quoted, known := stored[id]
+	if !known {
+		var err error
+		if quoted, err = v.api.Message(ctx, chat, id); err != nil {
+			return q // it may be of another chat, or older than this bridge
+		}
+		stored[id] = quoted
+	}
+	n.learn(quoted.SenderJID, quoted.PushName)
+	q.JID, q.Sender = quoted.SenderJID, n.of(quoted.SenderJID)
+	q.Text, q.Path = summary(quoted), chatPath(chat)+"?at="+escapeQuery(id)+"#m-"+bridge.PathID(id)
+	return q
+}
+
+func tickOf(status *bridge.Delivery) *tick {
+	if status == nil {
+		return nil
+	}
+	switch *status {
+	case bridge.DeliveryPending:
+		return &tick{"clock", "not sent yet", ""}
+	case bridge.DeliverySent:
+		return &tick{"check", "sent", ""}
+	case bridge.DeliveryDelivered:
+		return &tick{"checks", "delivered", ""}
+	case bridge.DeliveryRead:
+		return &tick{"checks", "read", "read"}
+	case bridge.DeliveryPlayed:
+		return &tick{"checks", "played", "read"}
+	}
+	return &tick{"warning", "not sent", "failed"}
+}
+
+// marksOf counts reactions by emoji, in the order in which they were given.
+func marksOf(reactions []bridge.MessageReaction, n names) (marks []mark) {
+	for _, r := range reactions {
+		who := n.of(r.SenderJID)
+		i := slices.IndexFunc(marks, func(m mark) bool { return m.Emoji == r.Emoji })
+		if i < 0 {
+			marks = append(marks, mark{Emoji: r.Emoji, Who: who, Count: 1, Own: r.SenderJID == n.me})
+			continue
+		}
+		marks[i].Count++
+		marks[i].Who += ", " + who
+		marks[i].Own = marks[i].Own || r.SenderJID == n.me
+	}
+	return marks
+}
+
+func votesOf(poll *bridge.PollTally, n names) (votes []vote) {
+	if poll == nil {
+		return nil
+	}
+	most := 1
+	for _, option := range poll.Options {
+		most = max(most, option.Votes)
+	}
+	for _, option := range poll.Options {
+		voters := make([]string, len(option.Voters))
+		for i, jid := range option.Voters {
+			voters[i] = n.of(jid)
+		}
+		votes = append(votes, vote{Name: option.Name, Votes: option.Votes, Max: most, Voters: strings.Join(voters, ", ")})
+	}
+	return votes
+}

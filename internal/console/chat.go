@@ -1,0 +1,144 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// pageOfMessages is how many messages a chat shows at once.
+	pageOfMessages = 50
+	// around is how many messages stand on each side of the one that was asked
+	// for.
+	around = 25
+)
+
+// chatPage is one chat, with the list of chats beside it.
+type chatPage struct {
+	List     chatList
+	Chat     bridge.Chat
+	Name     string
+	Bubbles  []bubble
+	Older    string // the address of the messages before; empty for none
+	Newer    string // of those that follow
+	At       string // the message that was asked for
+	Cursor   string // of the log of events, when the page was made
+	Composer composer
+	Curl     string
+}
+
+// showChat answers a part of a chat: its newest messages, those around one
+// (at), before a cursor (older) or behind one (newer).
+func (c *Console) showChat(v *visit) (err error) {
+	ctx, query := v.r.Context(), v.r.URL.Query()
+	jid, err := v.chat()
+	if err != nil {
+		return err
+	}
+	page := chatPage{At: query.Get("at")}
+	if page.Cursor, err = v.api.LastEvent(ctx); err != nil {
+		return err
+	}
+	if page.Chat, err = v.api.Chat(ctx, jid); err != nil {
+		return err
+	}
+	page.Name, page.Curl = nameOf(page.Chat), curlGet(historyPath(page.Chat.JID)+"?limit=50")
+	if page.List, err = v.listChats(ctx, nil, page.Chat.JID); err != nil {
+		return err
+	}
+	messages, err := page.read(ctx, v, query)
+	if err != nil {
+		return err
+	}
+	if page.Bubbles, err = v.bubbles(ctx, page.Chat, page.List.Items, messages); err != nil {
+		return err
+	}
+	if page.Composer, err = v.composer(ctx, page.Chat, query); err != nil {
+		return err
+	}
+	v.show(http.StatusOK, "chat", page.Name, page)
+	return nil
+}
+
+// chat returns the chat that the path names.
+func (v *visit) chat() (bridge.JID, error) {
+	jid, err := bridge.ParseJID(v.r.PathValue("jid"))
+	if err != nil {
+		return "", errUnknown
+	}
+	return jid, nil
+}
+
+// read returns the messages that a page is asked for, the oldest first, and
+// notes where those before and after them are.
+func (p *chatPage) read(ctx context.Context, v *visit, query url.Values) ([]bridge.Message, error) {
+	switch {
+	case p.At != "":
+		return p.readAround(ctx, v)
+	case query.Get("newer") != "":
+		return p.readOn(ctx, v, bridge.MessageQuery{Order: bridge.OrderAsc, Cursor: query.Get("newer"), Limit: pageOfMessages})
+	}
+	return p.readBack(ctx, v, bridge.MessageQuery{Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: pageOfMessages})
+}
+
+// readBack reads towards the past.
+func (p *chatPage) readBack(ctx context.Context, v *visit, q bridge.MessageQuery) ([]bridge.Message, error) {
+	q.Chat = p.Chat.JID
+	page, err := v.api.Messages(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(page.Items)
+	p.Older = p.link("older", page.NextCursor)
+	return page.Items, nil
+}
+
+// readOn reads towards the present.
+func (p *chatPage) readOn(ctx context.Context, v *visit, q bridge.MessageQuery) ([]bridge.Message, error) {
+	q.Chat = p.Chat.JID
+	page, err := v.api.Messages(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	p.Newer = p.link("newer", page.NextCursor)
+	return page.Items, nil
+}
+
+// readAround reads on both sides of a message.
+func (p *chatPage) readAround(ctx context.Context, v *visit) ([]bridge.Message, error) {
+	m, err := v.api.Message(ctx, p.Chat.JID, p.At)
+	if err != nil {
+		return nil, err
+	}
+	before, err := p.readBack(ctx, v, bridge.MessageQuery{Order: bridge.OrderDesc, Until: &m.Timestamp, Limit: around})
+	if err != nil {
+		return nil, err
+	}
+	after, err := p.readOn(ctx, v, bridge.MessageQuery{Order: bridge.OrderAsc, Since: &m.Timestamp, Limit: around})
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(before))
+	for _, m := range before {
+		known[m.ID] = true
+	}
+	both := before
+	for _, m := range after {
+		if !known[m.ID] {
+			both = append(both, m)
+		}
+	}
+	return both, nil
+}
+
+// link returns the address of another part of the chat; empty for none.
+func (p *chatPage) link(name string, cursor *string) string {
+	if cursor == nil {
+		return ""
+	}
+	return chatPath(p.Chat.JID) + "?" + url.Values{name: {*cursor}}.Encode()
+}

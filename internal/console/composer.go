@@ -1,0 +1,139 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// composer is the form below a chat.
+type composer struct {
+	On     bool
+	Chat   bridge.JID
+	Key    string // of the next send
+	Reply  *target
+	React  *target
+	Emojis []string
+	Curl   string
+}
+
+// target is the message that is answered or reacted to.
+type target struct {
+	ID, Sender, Text string
+}
+
+// quickEmojis are offered as reactions.
+var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
+
+// composer returns the form of a chat. Without the script, the address says
+// which message is answered.
+func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values) (composer, error) {
+	c := composer{On: v.c.options.EnableSend, Chat: chat.JID, Key: newKey(), Emojis: quickEmojis}
+	c.Curl = curlPost("/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "Idempotency-Key: "+c.Key)
+	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React} {
+		id := query.Get(name)
+		if id == "" {
+			continue
+		}
+		m, err := v.api.Message(ctx, chat.JID, id)
+		if err != nil {
+			return c, err
+		}
+		sender := "You"
+		if !m.FromMe {
+			sender = names{known: map[bridge.JID]string{m.SenderJID: m.PushName}}.of(m.SenderJID)
+		}
+		*field = &target{ID: m.ID, Sender: sender, Text: summary(m)}
+	}
+	return c, nil
+}
+
+// newKey returns an Idempotency-Key.
+func newKey() string { return "console-" + secret() }
+
+// send sends what the form of a chat holds. With the form's key a repeated
+// click, or a repeated call of the script, is the same message.
+func (c *Console) send(v *visit) error {
+	jid, err := v.chat()
+	if err != nil {
+		return err
+	}
+	message, err := messageOf(jid, v.r.PostForm)
+	if err != nil {
+		return err
+	}
+	key := v.r.PostForm.Get("key")
+	if key == "" {
+		key = newKey()
+	}
+	sent, err := v.api.Send(v.r.Context(), message, key)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(v.r) {
+		writeJSON(v.w, http.StatusOK, struct {
+			MsgID string `json:"msgId"`
+		}{sent.ID})
+		return nil
+	}
+	return v.done("", chatPath(jid))
+}
+
+// messageOf returns the message that a form describes.
+func messageOf(to bridge.JID, form url.Values) (client.Message, error) {
+	quote := client.Quote{QuotedMsgID: form.Get("reply")}
+	switch form.Get("kind") {
+	case "text":
+		return client.Text{To: to, Text: strings.ReplaceAll(form.Get("text"), "\r\n", "\n"), Mentions: mentionsIn(form), Quote: quote}, nil
+	case "reaction":
+		return client.Reaction{Chat: to, MsgID: form.Get("react"), Emoji: strings.TrimSpace(form.Get("emoji"))}, nil
+	case "place":
+		return placeOf(to, form, quote)
+	case "poll":
+		return pollOf(to, form, quote), nil
+	case "contact":
+		card := bridge.ContactCard{DisplayName: form.Get("name"), Phone: form.Get("phone"), Email: form.Get("email"), Organization: form.Get("organization")}
+		return client.Contacts{To: to, Contacts: []bridge.ContactCard{card}, Quote: quote}, nil
+	}
+	return nil, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "The form does not say what to send: load the page again.", ""}
+}
+
+// mentionsIn returns the people whom a form mentions.
+func mentionsIn(form url.Values) (people []bridge.JID) {
+	for _, jid := range form["mention"] {
+		people = append(people, bridge.JID(jid))
+	}
+	return people
+}
+
+// placeOf reads latitude and longitude, which maps copy in one piece.
+func placeOf(to bridge.JID, form url.Values, quote client.Quote) (client.Message, error) {
+	latitude, longitude, _ := strings.Cut(form.Get("coordinates"), ",")
+	north, errNorth := strconv.ParseFloat(strings.TrimSpace(latitude), 64)
+	east, errEast := strconv.ParseFloat(strings.TrimSpace(longitude), 64)
+	if errNorth != nil || errEast != nil || north != north || east != east {
+		return nil, problem{http.StatusBadRequest, "This is not a place", "Give latitude and longitude with a comma between, as in 52.5163, 13.3777.", ""}
+	}
+	return client.Location{To: to, Latitude: north, Longitude: east, Name: form.Get("name"), Address: form.Get("address"), Quote: quote}, nil
+}
+
+// pollOf reads a poll whose options stand on lines of their own.
+func pollOf(to bridge.JID, form url.Values, quote client.Quote) client.Message {
+	poll := client.Poll{To: to, Name: form.Get("question"), Quote: quote}
+	for line := range strings.Lines(form.Get("options")) {
+		if line = strings.TrimSpace(line); line != "" {
+			poll.Values = append(poll.Values, line)
+		}
+	}
+	choices := 1
+	if form.Get("several") != "" {
+		choices = 0
+	}
+	poll.SelectableCount = &choices
+	return poll
+}

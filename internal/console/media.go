@@ -1,0 +1,108 @@
+package console
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// shownTypes are the types that a page shows itself. Whatever else somebody
+// sent, pages and drawings with scripts among it, is only saved.
+var shownTypes = []string{
+	"image/jpeg", "image/png", "image/webp", "image/gif",
+	"video/mp4", "video/webm", "video/3gpp", "video/quicktime",
+	"audio/ogg", "application/ogg", "audio/mpeg", "audio/mp4", "audio/aac", "audio/amr", "audio/webm", "audio/wav", "audio/x-wav", "audio/x-m4a",
+}
+
+// passedOn are the headers of the API's answer that describe a file.
+var passedOn = []string{"Content-Length", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified"}
+
+// showMedia answers the file of a message, or a part of it.
+func (c *Console) showMedia(v *visit) error {
+	jid, err := v.chat()
+	if err != nil {
+		return err
+	}
+	id, err := bridge.ParsePathID(v.r.PathValue("id"))
+	if err != nil {
+		return errUnknown
+	}
+	save := v.r.URL.Query().Has("save")
+	path := bridge.DownloadPath(jid, id)
+	if save {
+		path += "?" + url.Values{"disposition": {"attachment"}}.Encode()
+	}
+	asked := http.Header{}
+	for _, name := range []string{"Range", "If-Range", "If-None-Match"} {
+		if value := v.r.Header.Get(name); value != "" {
+			asked.Set(name, value)
+		}
+	}
+	ctx, cancel := v.untilLoggedOut()
+	defer cancel()
+	answer, err := v.api.Do(ctx, http.MethodGet, path, nil, asked)
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.Status == http.StatusNotModified {
+		v.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	describeFile(v.w.Header(), answer.Header, save)
+	v.w.WriteHeader(answer.StatusCode)
+	if err := copyFile(v.w, answer.Body); err != nil {
+		hlog.FromRequest(v.r).Debug().Err(err).Msg("file not read")
+	}
+	return nil
+}
+
+// describeFile sets the headers of a file. A browser neither guesses its type
+// nor runs anything that is in it.
+func describeFile(to, from http.Header, save bool) {
+	for _, name := range passedOn {
+		if value := from.Get(name); value != "" {
+			to.Set(name, value)
+		}
+	}
+	kind, _, err := mime.ParseMediaType(from.Get("Content-Type"))
+	if err != nil || !slices.Contains(shownTypes, kind) {
+		kind, save = "application/octet-stream", true
+	}
+	to.Set("Content-Type", kind)
+	disposition := from.Get("Content-Disposition")
+	if save {
+		disposition = "attachment" + strings.TrimPrefix(strings.TrimPrefix(disposition, "inline"), "attachment")
+	}
+	to.Set("Content-Disposition", disposition)
+	to.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	to.Set("Cache-Control", "private, no-cache")
+}
+
+// copyFile sends a file. Each piece has its own time: the reader may be slow,
+// but must go on.
+func copyFile(w http.ResponseWriter, from io.Reader) error {
+	control := http.NewResponseController(w)
+	const piece = 256 << 10
+	for {
+		_ = control.SetWriteDeadline(time.Now().Add(answerTime)) // without a connection there is no time
+		n, err := io.CopyN(w, from, piece)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package console
+
+import (
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// summaryLength is how many characters of a text stand in a line.
+const summaryLength = 200
+
+// summary returns a message in one line.
+func summary(m bridge.Message) string {
+	if m.DeletedAt != nil {
+		return "This message was deleted"
+	}
+	text := strings.Join(strings.Fields(m.Content), " ")
+	if runes := []rune(text); len(runes) > summaryLength {
+		text = string(runes[:summaryLength]) + "…"
+	}
+	switch kind := kindOf(m); {
+	case text == "":
+		return kind
+	case m.Media != nil || m.Poll != nil || m.Location != nil || len(m.Contacts) > 0:
+		return kind + ": " + text
+	}
+	return text
+}
+
+// kindOf returns what a message is, in words.
+func kindOf(m bridge.Message) string {
+	switch {
+	case m.MessageType == bridge.TypeUndecryptable:
+		return "Waiting for this message. It is shown once the sender's phone has sent it again."
+	case m.Poll != nil:
+		return "Poll"
+	case m.Location != nil:
+		return "Place"
+	case len(m.Contacts) == 1:
+		return "Contact"
+	case len(m.Contacts) > 1:
+		return "Contacts"
+	case m.Event != nil:
+		return "Event"
+	case m.GroupInvite != nil:
+		return "Invitation to a group"
+	case m.Order != nil:
+		return "Order"
+	case m.Product != nil:
+		return "Product"
+	case m.Media != nil:
+		return kindOfFile(*m.Media)
+	}
+	return kindOfType(m.MessageType)
+}
+
+func kindOfFile(file bridge.Media) string {
+	switch file.Type {
+	case bridge.MediaImage:
+		return "Picture"
+	case bridge.MediaVideo:
+		return "Video"
+	case bridge.MediaAudio:
+		if file.PTT {
+			return "Voice note"
+		}
+		return "Sound"
+	case bridge.MediaSticker:
+		return "Sticker"
+	}
+	if file.FileName != "" {
+		return file.FileName
+	}
+	return "Document"
+}
+
+// kindOfType returns words for a type that has nothing to show of its own.
+func kindOfType(messageType string) string {
+	switch messageType {
+	case "conversation", "extendedTextMessage":
+		return "Empty message"
+	case "unknown":
+		return "A message of a kind that this version does not know"
+	}
+	return "A message of the type " + strings.TrimSuffix(messageType, "Message")
+}

@@ -1,0 +1,182 @@
+package console
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"bridged/internal/bridge"
+)
+
+// span is a part of a text that looks the same throughout. Templates escape it:
+// nothing that somebody wrote becomes a part of the page.
+type span struct {
+	Text   string
+	Link   string // an address, http or https
+	Person bridge.JID
+	Bold   bool
+	Italic bool
+	Strike bool
+	Code   bool
+}
+
+// linkPattern finds addresses as people write them. What ends a sentence is not
+// a part of them.
+var linkPattern = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"]+[^\s<>".,;:!?'»”)\]}]`)
+
+// maxSpans bounds how much of a text is looked at: one of 65,536 asterisks is
+// shown as it is.
+const maxSpans = 500
+
+// mentionsOf returns the names of the people whom a message mentions, by the
+// words that stand for them.
+func mentionsOf(m bridge.Message, n names) map[string]bridge.Mention {
+	if m.ContextInfo == nil {
+		return nil
+	}
+	found := make(map[string]bridge.Mention)
+	for _, mention := range m.ContextInfo.Mentions {
+		if mention.Token != nil {
+			mention.Name = n.of(mention.JID)
+			found[*mention.Token] = mention
+		}
+	}
+	return found
+}
+
+// spansOf divides a text by its addresses, mentions and marks.
+func spansOf(text string, mentions map[string]bridge.Mention) (spans []span) {
+	at := 0
+	for _, found := range linkPattern.FindAllStringIndex(text, maxSpans) {
+		spans = append(spans, marked(text[at:found[0]], mentions)...)
+		address := text[found[0]:found[1]]
+		if parsed, err := url.Parse(address); err == nil && parsed.Host != "" && parsed.User == nil {
+			spans = append(spans, span{Text: address, Link: address})
+		} else {
+			spans = append(spans, span{Text: address})
+		}
+		at = found[1]
+	}
+	return append(spans, marked(text[at:], mentions)...)
+}
+
+// marked divides a text without addresses.
+func marked(text string, mentions map[string]bridge.Mention) []span {
+	spans := markup(text)
+	if len(mentions) == 0 {
+		return spans
+	}
+	var all []span
+	for _, s := range spans {
+		all = append(all, mentioned(s, mentions)...)
+	}
+	return all
+}
+
+// mentionPattern finds the words that may stand for people.
+var mentionPattern = regexp.MustCompile(`@[0-9]{5,20}`)
+
+func mentioned(s span, mentions map[string]bridge.Mention) (spans []span) {
+	at := 0
+	for _, found := range mentionPattern.FindAllStringIndex(s.Text, maxSpans) {
+		mention, known := mentions[s.Text[found[0]:found[1]]]
+		if !known {
+			continue
+		}
+		before, person := s, s
+		before.Text, person.Text, person.Person = s.Text[at:found[0]], "@"+mention.Name, mention.JID
+		spans = append(spans, before, person)
+		at = found[1]
+	}
+	s.Text = s.Text[at:]
+	return append(spans, s)
+}
+
+// markup divides a text by the apps' marks: *bold*, _italic_, ~struck~ and
+// ```code```. They do not stand within one another here.
+func markup(text string) (spans []span) {
+	rest := text
+	for rest != "" && len(spans) < maxSpans {
+		start, inner, end, mark := nextMark(rest)
+		if mark == "" {
+			break
+		}
+		if start > 0 {
+			spans = append(spans, span{Text: rest[:start]})
+		}
+		spans = append(spans, span{Text: inner, Bold: mark == "*", Italic: mark == "_", Strike: mark == "~", Code: strings.HasPrefix(mark, "`")})
+		rest = rest[end:]
+	}
+	if rest != "" {
+		spans = append(spans, span{Text: rest})
+	}
+	return spans
+}
+
+// marks are the apps' marks. The longest comes first.
+var marks = []string{"```", "`", "*", "_", "~"}
+
+// nextMark returns the first part of a text that stands between marks, and
+// where it begins and ends with them.
+func nextMark(text string) (start int, inner string, end int, mark string) {
+	before := ' '
+	for i, r := range text {
+		if strings.ContainsRune("`*_~", r) && !isWord(before) {
+			for _, mark := range marks {
+				if inner, found := between(text[i:], mark); found {
+					return i, inner, i + len(inner) + 2*len(mark), mark
+				}
+			}
+		}
+		before = r
+	}
+	return 0, "", 0, ""
+}
+
+// maxMarked bounds how far the end of a mark is looked for.
+const maxMarked = 2000
+
+// between returns what stands between a mark at the beginning of a text and
+// the next one, on one line but for code.
+func between(text, mark string) (inner string, found bool) {
+	rest, begins := strings.CutPrefix(text[:min(len(text), maxMarked)], mark)
+	if !begins {
+		return "", false
+	}
+	inner, after, found := strings.Cut(rest, mark)
+	isBlock := mark == "```"
+	switch {
+	case !found || strings.TrimSpace(inner) == "":
+		return "", false
+	case !isBlock && (strings.Contains(inner, "\n") || strings.TrimSpace(inner) != inner):
+		return "", false
+	case !isBlock && after != "" && isWord([]rune(after[:min(len(after), 4)])[0]):
+		return "", false
+	}
+	return inner, true
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// isJumbo reports whether a text is up to three emoji, which are shown large.
+func isJumbo(text string) bool {
+	count := 0
+	joined := false
+	for _, r := range text {
+		switch {
+		case r == 0x200D: // joins the next one to the one before
+			joined = true
+			continue
+		case r == 0xFE0F || 0x1F3FB <= r && r <= 0x1F3FF: // changes the one before
+		case 0x1F000 <= r && r <= 0x1FAFF || 0x2600 <= r && r <= 0x27BF || 0x2B00 <= r && r <= 0x2BFF:
+			if !joined {
+				count++
+			}
+		default:
+			return false
+		}
+		joined = false
+	}
+	return 1 <= count && count <= 3
+}

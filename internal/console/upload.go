@@ -1,0 +1,102 @@
+package console
+
+import (
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+const (
+	// maxField bounds the fields of a form with a file, in bytes.
+	maxField = 256 << 10
+	// pieceTime is how long a piece of a file may take to arrive.
+	pieceTime = 30 * time.Second
+)
+
+// sendFile passes a file on to the API while it arrives. The form's token and
+// its other fields come before it.
+func (c *Console) sendFile(v *visit) error {
+	jid, err := v.chat()
+	if err != nil {
+		return err
+	}
+	control := http.NewResponseController(v.w)
+	_ = control.SetReadDeadline(time.Now().Add(formTime)) // without a connection there is no time
+	parts, err := v.r.MultipartReader()
+	if err != nil {
+		return errNoFile
+	}
+	fields := map[string]string{"jid": string(jid)}
+	var file *multipart.Part
+	for file == nil {
+		part, err := parts.NextPart()
+		if err != nil {
+			return errNoFile
+		}
+		if part.FormName() == "file" {
+			file = part
+			break
+		}
+		value, err := io.ReadAll(io.LimitReader(part, maxField))
+		if err != nil {
+			return errNoFile
+		}
+		fields[part.FormName()] = string(value)
+	}
+	token := v.r.Header.Get("X-CSRF-Token")
+	if token == "" {
+		token = fields["csrf"]
+	}
+	if !v.session.owns(token) {
+		return errOutdated
+	}
+	if file.FileName() == "" {
+		return errNoFile
+	}
+	return v.passOn(fields, file, control)
+}
+
+var errNoFile = problem{http.StatusBadRequest, "There is no file", "Choose a file, then send it.", ""}
+
+// passOn sends the file with the fields that the API knows.
+func (v *visit) passOn(fields map[string]string, file *multipart.Part, control *http.ResponseController) error {
+	upload := client.Upload{To: bridge.JID(fields["jid"]), FileName: file.FileName(), Caption: fields["caption"], QuotedMsgID: fields["reply"], PTT: fields["ptt"] != ""}
+	if fields["as"] == "document" {
+		upload.Type = bridge.MediaDocument
+	}
+	key := fields["key"]
+	if key == "" {
+		key = newKey()
+	}
+	sent, err := v.api.SendFile(v.r.Context(), upload, steady{file, control}, key)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(v.r) {
+		writeJSON(v.w, http.StatusOK, struct {
+			MsgID string `json:"msgId"`
+		}{sent.ID})
+		return nil
+	}
+	return v.done("", chatPath(sent.Chat))
+}
+
+// steady reads a body of which each piece has its own time.
+type steady struct {
+	io.Reader
+	control *http.ResponseController
+}
+
+func (s steady) Read(p []byte) (int, error) {
+	_ = s.control.SetReadDeadline(time.Now().Add(pieceTime)) // without a connection there is no time
+	n, err := s.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = s.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}

@@ -13,6 +13,7 @@ import (
 
 	"go.mau.fi/libsignal/keys/prekey"
 	signallog "go.mau.fi/libsignal/logger"
+	"go.mau.fi/libsignal/signalerror"
 	"go.mau.fi/whatsmeow"
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -358,9 +359,14 @@ type lockedStore struct {
 // DoDecryptionTxn holds the lock over one decryption. A failing store must not
 // look like an undecryptable message, which whatsmeow would acknowledge: as a
 // cancelled context it leaves the message unacknowledged, and the network
-// sends it again.
+// sends it again. A message whose sender used a key for the second time must
+// look like one: whatsmeow would acknowledge it and drop it.
 func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
-	return s.unacknowledged(s.transact(ctx, fn))
+	err := s.unacknowledged(s.transact(ctx, fn))
+	if errors.Is(err, signalerror.ErrOldCounter) {
+		return fmt.Errorf("its key was used before: %v", err) // no longer an ErrOldCounter
+	}
+	return err
 }
 
 // transact holds the lock over one transaction. whatsmeow's transaction of a

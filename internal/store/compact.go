@@ -54,14 +54,19 @@ func compact(ctx context.Context, path string) error {
 }
 
 // markClean notes that there is nothing in unused pages.
-func markClean(ctx context.Context, path string) (err error) {
+func markClean(ctx context.Context, path string) error {
+	return noteIn(ctx, path, settingClean, "1")
+}
+
+// noteIn sets a setting of a store that is not open, unless it is set.
+func noteIn(ctx context.Context, path, name, value string) (err error) {
 	db, err := openDB(path, writerPragmas)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
-	_, err = db.ExecContext(ctx, "INSERT INTO settings (name, value) VALUES (?, '1') ON CONFLICT (name) DO NOTHING", settingClean)
+	_, err = db.ExecContext(ctx, "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", name, value)
 	return explain(err)
 }
 

@@ -62,7 +62,18 @@ type pollDetails struct {
 }
 
 // packDetails returns the column for a message, nil when it has none of them.
-func packDetails(m bridge.Message) (any, error) {
+func packDetails(m bridge.Message) (any, error) { return detailsOf(m).pack() }
+
+// pack returns the column, nil where there is nothing in it.
+func (d details) pack() (any, error) {
+	if d == (details{}) {
+		return nil, nil
+	}
+	data, err := json.Marshal(d)
+	return string(data), err
+}
+
+func detailsOf(m bridge.Message) details {
 	d := details{Forwarded: m.IsForwarded, Expiration: m.Expiration}
 	if !m.Parts.IsZero() {
 		parts := partsDetails(m.Parts)
@@ -86,11 +97,7 @@ func packDetails(m bridge.Message) (any, error) {
 			d.Poll.Votes = votes
 		}
 	}
-	if d == (details{}) {
-		return nil, nil
-	}
-	data, err := json.Marshal(d)
-	return string(data), err
+	return d
 }
 
 // unpack fills the fields of m that the column holds. The content is read

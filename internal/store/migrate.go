@@ -75,7 +75,7 @@ func create(ctx context.Context, path string) error {
 	if err := upgrade(ctx, draft); err != nil {
 		return fmt.Errorf("create the store: %w", err)
 	}
-	if err := markClean(ctx, draft); err != nil {
+	if err := errors.Join(markClean(ctx, draft), noteIn(ctx, draft, settingReread, rereadDone)); err != nil {
 		return fmt.Errorf("create the store: %w", err)
 	}
 	if err := file.Sync(); err != nil {

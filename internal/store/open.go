@@ -52,19 +52,20 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		tuning:     tuning{scan: 1000, skip: 1000},
 
 		checked:  make(chan struct{}),
+		reread:   make(chan struct{}),
 		nreaders: o.Readers,
 	}
 	s.index, s.eraser = newSearchIndex(s), newEraser(s)
 	if s.nreaders <= 0 {
 		s.nreaders = max(minReaders, runtime.GOMAXPROCS(0))
 	}
-	if err := s.open(ctx); err != nil {
+	if err := s.open(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context) (err error) {
+func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if err := s.cleanOnce(ctx); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, err)
 	}
@@ -111,6 +112,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	s.done.Go(func() { s.index.run(background) })
 	s.done.Go(func() { s.eraser.run(background) })
 	s.done.Go(func() { s.checkInBackground(background) })
+	s.done.Go(func() { s.rereadInBackground(background, o.Reread) })
 	return nil
 }
 

@@ -21,6 +21,7 @@ const (
 	settingPruned   = "store.events_pruned"
 	settingIndex    = "store.search_index"
 	settingMerges   = "store.chat_merges" // how many there were
+	settingReread   = "store.reread"      // how far messages of earlier versions were read anew, or that all were
 )
 
 // Setting returns a small value, empty when it was never set.

@@ -44,6 +44,10 @@ type Options struct {
 	// are the forms of who sent it and of who wrote the message. It returns nothing
 	// where it cannot. Without it nothing is opened.
 	Open func(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
+	// Reread returns what a message shows, read anew from its protobuf; Content is
+	// empty where the row's own is to stay. Without it messages stored by earlier
+	// versions show what those knew to read.
+	Reread func(raw []byte) (m bridge.Message, ok bool)
 	// Clock is what things expire by; without one it is a new one that knows the
 	// time of the last event.
 	Clock *bridge.Clock
@@ -91,6 +95,7 @@ type Store struct {
 	// unchecked is why the last check could not read the store; nil where it could.
 	unchecked atomic.Pointer[error]
 	checked   chan struct{} // closed when the whole store was looked at
+	reread    chan struct{} // closed when the messages of earlier versions were read anew
 
 	closed  chan struct{}
 	stop    context.CancelFunc

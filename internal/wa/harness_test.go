@@ -113,7 +113,7 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 		t.Fatal(err)
 	}
 	fault := new(storetest.Fault)
-	s, err := store.Open(ctx, store.Options{Path: filepath.Join(dir, "bridged.db"), Log: log, MergeEdit: wa.MergeEdit, Open: wa.OpenSealed, BeforeCommit: fault.BeforeCommit})
+	s, err := store.Open(ctx, store.Options{Path: filepath.Join(dir, "bridged.db"), Log: log, MergeEdit: wa.MergeEdit, Open: wa.OpenSealed, Reread: wa.Reread, BeforeCommit: fault.BeforeCommit})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,10 @@ type ChatSettings struct {
 	MutedUntil *Time
 }
 
+// GroupWithheld is a group of which the network says nothing: it is gone, or the
+// account is not in it.
+type GroupWithheld struct{ JID JID }
+
 // MutedForever is the MutedUntil of a chat that is muted without an end: the
 // last moment that can be written.
 func MutedForever() Time { return Time{last} }
@@ -49,3 +53,4 @@ func MutedForever() Time { return Time{last} }
 func (ChatRead) fact()         {}
 func (ChatMarkedUnread) fact() {}
 func (ChatSettings) fact()     {}
+func (GroupWithheld) fact()    {}

@@ -3,6 +3,7 @@ package simnet
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/types"
@@ -34,6 +35,7 @@ type Device struct {
 	counters   Counters
 	watching   map[types.JID]struct{}
 	queries    map[string]int
+	lately     map[string][]time.Time // queries under a limit, by namespace
 }
 
 // Counters count what passed between the server and a device since it was linked.
@@ -50,6 +52,8 @@ type Counters struct {
 	KeysTaken int
 	// RetryReceipts counts what the device could not decrypt and asked to be sent again.
 	RetryReceipts int
+	// Limited counts queries that were refused because there were too many.
+	Limited int
 }
 
 func (d *Device) jid(form string) types.JID { return d.account.jid(form, d.number) }

@@ -39,6 +39,10 @@ func (n *Network) handleIQ(c *conn, node *Node) {
 	}
 	if c.device != nil {
 		c.device.countQuery(text(node, "xmlns"))
+		if n.limited(c.device, text(node, "xmlns")) {
+			c.reply(node, refuse(429, "rate-overlimit"))
+			return
+		}
 	}
 	if fault := n.iqFault(c.device, node); fault != nil {
 		if fault.Silent {

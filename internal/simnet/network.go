@@ -78,6 +78,7 @@ type Network struct {
 	phones    []*Phone
 	refusal   *refusal
 	iqFaults  []*iqFault
+	limits    map[string]queryLimit // by namespace
 	unknown   map[string]int
 	// perDevice is how much later SlowGroups makes an answer come for each device that it concerns.
 	perDevice time.Duration

@@ -85,11 +85,12 @@ func compareBool(a, b bool) int {
 }
 
 // GroupsWithoutInfo returns the groups that are known by their JID alone: the
-// network has still to be asked for their names and members.
+// network has still to be asked for their names and members. Those of which it
+// says nothing are not among them.
 func (s *Store) GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error) {
 	groups := []bridge.JID{}
 	err := s.read(ctx, func(r *readTx) error {
-		return r.each(ctx, "SELECT c.jid FROM groups g JOIN chats c ON c.id = g.chat WHERE g.known = 0", nil,
+		return r.each(ctx, "SELECT c.jid FROM groups g JOIN chats c ON c.id = g.chat WHERE g.known = 0 AND NOT g.withheld", nil,
 			func(rows *sql.Rows) error {
 				var jid bridge.JID
 				err := rows.Scan(&jid)

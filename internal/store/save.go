@@ -58,6 +58,8 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveOwner(ctx, f)
 	case bridge.MediaMoved:
 		return t.saveMediaMoved(ctx, f)
+	case bridge.GroupWithheld:
+		return t.saveWithheld(ctx, f)
 	case bridge.ChatRead:
 		return t.saveChatRead(ctx, f)
 	case bridge.ChatMarkedUnread:

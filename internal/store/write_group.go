@@ -28,7 +28,7 @@ func (t *writeTx) saveGroup(ctx context.Context, f bridge.Group) error {
 		return err
 	}
 	facts, err := t.change(ctx, `
-		UPDATE groups SET known = 1, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6
+		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6
 		WHERE chat = ?1 AND (known, topic, owner, created_at, is_announce, is_locked) IS NOT (1, ?2, ?3, ?4, ?5, ?6)`,
 		c.id, f.Topic, owner, millisColumn(f.CreatedAt), f.IsAnnounce, f.IsLocked)
 	if err != nil {
@@ -53,6 +53,16 @@ func (t *writeTx) saveGroup(ctx context.Context, f bridge.Group) error {
 		return nil
 	}
 	return t.appendGroupUpdated(ctx, c.id, t.at)
+}
+
+// saveWithheld notes that there is no use in asking for a group again. It counts
+// until the network tells of the group.
+func (t *writeTx) saveWithheld(ctx context.Context, f bridge.GroupWithheld) error {
+	c, found, err := t.findChat(ctx, f.JID)
+	if err != nil || !found {
+		return err
+	}
+	return t.run(ctx, "UPDATE groups SET withheld = 1 WHERE chat = ? AND known = 0", c.id)
 }
 
 func (t *writeTx) personID(ctx context.Context, jid bridge.JID) (any, error) {

@@ -13,8 +13,9 @@ import (
 const catchUpTimeout = 2 * time.Minute
 
 // catchUp makes the store agree, after a login, with what the session knows
-// and the network says: whose account it is, names, identities, groups.
-func (l *link) catchUp() {
+// and the network says: whose account it is, names, identities, groups. away is
+// how long the account was not connected.
+func (l *link) catchUp(away time.Duration) {
 	ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 	defer cancel()
 	l.stayUnavailable()
@@ -26,9 +27,15 @@ func (l *link) catchUp() {
 	if err := l.m.store.Save(ctx, facts...); err != nil {
 		l.m.log.Error().Err(err).Msg("owner not stored")
 	}
-	l.catchUpPeople(ctx)
-	l.catchUpSettings(ctx)
-	l.catchUpGroups(ctx)
+	if l.m.behind.CompareAndSwap(true, false) {
+		l.catchUpPeople(ctx)
+		l.catchUpSettings(ctx)
+	}
+	if l.groupsDue(ctx, away) {
+		l.m.groups.wantList()
+	} else if err := l.m.wantMissingGroups(ctx); err != nil {
+		l.m.log.Warn().Err(err).Msg("groups without metadata not read")
+	}
 }
 
 // catchUpPeople passes on identities and address book as the session has
@@ -36,10 +43,12 @@ func (l *link) catchUp() {
 func (l *link) catchUpPeople(ctx context.Context) {
 	facts, err := l.m.db.identities(ctx)
 	if err != nil {
+		l.m.behind.Store(true)
 		l.m.log.Warn().Err(err).Msg("identities not read")
 	}
 	contacts, err := l.stores.contacts.GetAllContacts(ctx)
 	if err != nil {
+		l.m.behind.Store(true)
 		l.m.log.Warn().Err(err).Msg("contacts not read")
 	}
 	for _, server := range []string{types.HiddenUserServer, types.DefaultUserServer} { // the number's names win
@@ -58,6 +67,7 @@ func (l *link) saveAll(ctx context.Context, facts []bridge.Fact) {
 	for ; len(facts) > 0; facts = facts[min(batch, len(facts)):] {
 		if err := l.m.store.Save(ctx, facts[:min(batch, len(facts))]...); err != nil {
 			l.m.log.Warn().Err(err).Msg("not all that the session knows is stored")
+			l.m.behind.Store(true)
 			return
 		}
 	}
@@ -75,32 +85,4 @@ func contactOf(jid types.JID, info types.ContactInfo) bridge.Contact {
 		contact.BusinessName = &name
 	}
 	return contact
-}
-
-// catchUpGroups reads all joined groups with one query.
-func (l *link) catchUpGroups(ctx context.Context) {
-	joined, err := l.cli.GetJoinedGroups(ctx)
-	if err != nil {
-		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("groups not read")
-		return
-	}
-	for _, info := range joined {
-		facts := groupFacts(info)
-		if len(facts) == 0 {
-			continue
-		}
-		if err := l.m.store.Save(ctx, facts...); err != nil {
-			l.m.log.Warn().Err(err).Msg("group not stored")
-			return
-		}
-		l.m.groups.want(facts)
-		l.members.Store(toBridge(info.JID), kindOf(info))
-		l.modes.Store(toBridge(info.JID), info.AddressingMode)
-	}
-	missing, err := l.m.store.GroupsWithoutInfo(ctx)
-	if err != nil {
-		l.m.log.Warn().Err(err).Msg("groups without metadata not read")
-		return
-	}
-	l.m.groups.wantAll(missing...)
 }

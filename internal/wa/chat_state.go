@@ -92,6 +92,7 @@ func (l *link) catchUpSettings(ctx context.Context) {
 	defer l.settings.Unlock()
 	facts, err := l.m.db.chatSettings(ctx)
 	if err != nil {
+		l.m.behind.Store(true)
 		l.m.log.Warn().Err(err).Msg("settings of chats not read")
 	}
 	l.saveAll(ctx, facts)

@@ -49,13 +49,14 @@ func (t *lidTap) PutManyLIDMappings(ctx context.Context, mappings []store.LIDMap
 }
 
 // learnIdentities saves mappings outside a stanza's transaction. What cannot
-// be saved now is caught up with at the next start (see catchUp).
+// be saved now is caught up with at the next login (see catchUp).
 func (m *Manager) learnIdentities(found []bridge.Identity) {
 	facts := make([]bridge.Fact, len(found))
 	for i, identity := range found {
 		facts[i] = identity
 	}
 	if err := m.store.Save(m.background, facts...); err != nil {
+		m.behind.Store(true)
 		m.log.Warn().Err(err).Int("mappings", len(found)).Msg("identities not stored")
 	}
 }

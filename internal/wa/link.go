@@ -9,6 +9,7 @@ import (
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
 )
@@ -33,7 +34,9 @@ type link struct {
 	modes     sync.Map      // addressing modes (types.AddressingMode) by group
 	stale     staleDevices
 
-	settings sync.Mutex // held while what is known of how chats are kept is passed on
+	device   types.JID   // copied, for whatsmeow empties its own; zero while unpaired
+	asking   atomic.Bool // a second keepalive is under way
+	settings sync.Mutex  // held while what is known of how chats are kept is passed on
 
 	dialling chan struct{} // held by the one dial that whatsmeow is asked for
 
@@ -72,6 +75,7 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 	l.latest = newDial(l.ctx)
 	l.socket = l.latest
 	if device.ID != nil {
+		l.device = *device.ID
 		l.signal = &lockedStore{SessionStore: device.Sessions, EventBuffer: device.EventBuffer, IdentityStore: device.Identities,
 			lock: newSignalLock(), failed: func(err error) { l.refuse(err) }}
 		device.Sessions, device.EventBuffer, device.Identities = l.signal, l.signal, l.signal

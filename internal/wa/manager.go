@@ -83,6 +83,7 @@ type Manager struct {
 	receipts receipts
 	waits    waits
 	refusals atomic.Int32 // in a row
+	behind   atomic.Bool  // the session may know of people and chats what the store does not
 
 	mu      sync.Mutex // guards the fields below
 	status  bridge.Status
@@ -112,6 +113,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		waits:    usualWaits,
 	}
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
+	m.behind.Store(true)
 	m.groups = newGroupFetcher(m)
 	m.history = newHistoryWorker(m)
 	if err := m.loadUser(ctx); err != nil {

@@ -78,7 +78,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.Disconnected:
 		l.notify(notice{kind: noticeDisconnected})
 	case *events.KeepAliveTimeout:
-		l.notify(notice{kind: noticeSilent, sentence: "the network does not answer; reconnecting"})
+		l.silent()
 	case *events.StreamReplaced:
 		l.notify(notice{kind: noticeHalted, sentence: "another client took over this session: stop it, then POST /api/auth/reconnect or restart"})
 	case *events.TemporaryBan:
@@ -163,6 +163,7 @@ func (l *link) refuse(cause error) bool {
 		return false
 	}
 	m := l.m
+	m.behind.Store(true)
 	wait := pause(int(m.refusals.Add(1)), 0)
 	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("not stored, not acknowledged")
 	l.notify(notice{kind: noticeRefused, after: wait,

@@ -19,8 +19,9 @@ var patience = 30 * time.Second
 const (
 	// loginTimeout is how long a login may take once the socket is open.
 	loginTimeout = 60 * time.Second
-	// steady is how long a connection has to last to count as a good one.
-	steady = 30 * time.Second
+	// steady is how long a connection has to last after its login, which both
+	// sides have answered, to count as one that works.
+	steady = 10 * time.Second
 	// storageCheck is how often an idle connection looks whether its files are
 	// still there.
 	storageCheck = 2 * time.Second
@@ -157,12 +158,19 @@ func (s *session) onDialled(err error) {
 func (s *session) retry(sentence string) {
 	s.lost()
 	s.m.setState(stateWhileAway(time.Since(s.lostAt)), sentence)
-	s.schedule(pause(s.tries, time.Since(s.lostAt)))
-	s.tries++
+	s.schedule(s.again())
 }
 
-// lost notes that the account is not open any more. A connection that did not
-// last counts as a failed try, so that one that flaps is dialled with pauses.
+// again returns how long to wait before the next try, and counts it.
+func (s *session) again() time.Duration {
+	wait := pause(s.tries, time.Since(s.lostAt))
+	s.tries++
+	return wait
+}
+
+// lost notes that the account is not open any more. Behind a connection that
+// worked the next try is made at once; one that did not last counts as a failed
+// try, so that one that flaps is dialled with pauses.
 func (s *session) lost() {
 	if s.phase != phaseOpen {
 		return
@@ -230,10 +238,11 @@ func (s *session) opened() {
 	}
 	s.enter(phaseOpen, 0)
 	s.openAt = time.Now()
+	away := s.openAt.Sub(s.lostAt)
 	s.lapse.Stop()
 	s.m.setState(bridge.StateOpen, "")
 	s.checkPhone()
-	s.m.workers.Go(func() { s.l.catchUp() })
+	s.m.workers.Go(func() { s.l.catchUp(away) })
 	s.m.history.wake()
 }
 

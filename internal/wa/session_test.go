@@ -2,6 +2,7 @@ package wa
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -21,5 +22,32 @@ func TestPause_IsBackSoonAfterAShortOutageAndWithinAMinuteAfterALongOne(t *testi
 	}
 	if longPause+dialTimeout > time.Minute || shortPause > 10*time.Second {
 		t.Error("the pauses alone break the promise")
+	}
+}
+
+// TestRetry_ALineThatDropsOftenIsDialledAtOnce: what worked for a while is tried
+// again without a pause, and what never works with growing ones.
+func TestRetry_ALineThatDropsOftenIsDialledAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		lasts, most, least time.Duration
+	}{
+		{25 * time.Second, 0, 0},
+		{time.Second, 48 * shortPause, 40 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &session{supervisor: supervisor{timer: time.NewTimer(time.Hour), lapse: time.NewTimer(time.Hour)}}
+			var away time.Duration
+			for range 48 {
+				s.phase, s.openAt = phaseOpen, time.Now()
+				time.Sleep(c.lasts)
+				s.lost()
+				wait := s.again()
+				time.Sleep(wait)
+				away += wait
+			}
+			if away > c.most || away < c.least {
+				t.Errorf("a line that lasts %v is away for %v, want %v to %v", c.lasts, away, c.least, c.most)
+			}
+		})
 	}
 }

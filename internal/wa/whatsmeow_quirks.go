@@ -208,6 +208,14 @@ func (k *sessionDB) identities(ctx context.Context) ([]bridge.Fact, error) {
 	return facts, rows.Err()
 }
 
+// sendKeepAlive asks the network for an answer of any kind, for which whatsmeow
+// has no exported method. It returns false where there is none within
+// [whatsmeow.KeepAliveResponseDeadline].
+func (l *link) sendKeepAlive(ctx context.Context) (answered, connected bool) {
+	//lint:ignore SA1019 nothing else sends a keepalive, and the library's version is pinned
+	return l.cli.DangerousInternals().SendKeepAlive(ctx)
+}
+
 // chatSettings reads how the account's devices keep their chats. whatsmeow's own
 // method looks up one at a time; a negative end of muting is none.
 func (k *sessionDB) chatSettings(ctx context.Context) ([]bridge.Fact, error) {

@@ -111,10 +111,16 @@ func (t *writeTx) saveDeletion(ctx context.Context, f bridge.Deletion) error {
 }
 
 // parkUnchecked parks a deletion that nobody has permitted, if err is nil, where
-// the group's members are not known yet: it may be an admin's.
+// the group's members are not known yet: it may be an admin's. So it does where
+// the id is one that somebody's upload claims for a picture that has not come.
 func (t *writeTx) parkUnchecked(ctx context.Context, m target, f bridge.Deletion, err error) error {
-	if err != nil || m.isPrivate {
+	switch {
+	case err != nil:
 		return err
+	case m.isAlias:
+		return t.park(ctx, f)
+	case m.isPrivate:
+		return nil
 	}
 	var known bool
 	if _, err := t.find(ctx, "SELECT known FROM groups WHERE chat = ?", []any{m.chat}, &known); err != nil || known {

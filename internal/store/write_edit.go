@@ -16,7 +16,7 @@ func (t *writeTx) saveEdit(ctx context.Context, f bridge.Edit) error {
 		return err
 	case f.Upload != nil:
 		return t.saveUpload(ctx, f, m, found)
-	case !found:
+	case !found, m.isAlias && !t.isAuthor(m, f.Editor):
 		return t.park(ctx, f)
 	case !t.isAuthor(m, f.Editor), m.deleted != 0, f.Timestamp.UnixMilli() < m.edited:
 		return nil

@@ -127,6 +127,7 @@ type target struct {
 	status             int64 // -1 for other people's messages
 	isGroup, isPrivate bool
 	imported           bool
+	isAlias            bool // found by a further id
 }
 
 func (m target) isPlaceholder() bool { return m.kind == bridge.TypeUndecryptable }
@@ -140,7 +141,8 @@ const targetQuery = `
 // findMessage looks a message up by its chat, in either form, and its id, or one
 // of its further ids.
 func (t *writeTx) findMessage(ctx context.Context, chat bridge.JID, id string) (m target, found bool, err error) {
-	for _, named := range []string{" AND m.id = ?", " AND m.arrival IN (SELECT message FROM aliases WHERE id = ?)"} {
+	for i, named := range []string{" AND m.id = ?", " AND m.arrival IN (SELECT message FROM aliases WHERE id = ?)"} {
+		m.isAlias = i > 0
 		found, err = t.find(ctx, targetQuery+named, []any{string(t.people.canonical(chat)), id},
 			&m.seq, &m.chat, &m.sender, &m.fromMe, &m.kind, &m.timestamp, &m.content, &m.details,
 			&m.edited, &m.deleted, &m.status, &m.isGroup, &m.imported)

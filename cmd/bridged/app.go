@@ -118,8 +118,9 @@ func (a *app) openAccount(ctx context.Context, c config) (err error) {
 	cdn := newCDN(c, a.dir, a.log)
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
-		NewChats: bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
-		Network:  c.network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
+		HistoryImport: bridge.HistoryImport(c.HistoryImport),
+		NewChats:      bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
+		Network:       c.network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
 	})
 	if err != nil {
 		return err
@@ -133,7 +134,8 @@ func (a *app) handler(c config, connections *api.Connections) http.Handler {
 	return api.New(api.Options{
 		Connections: connections,
 		Store:       a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
-		Files: a.files, Preparer: a.preparer, FetchTimeout: c.FetchTimeout,
+		ImportHistory: bridge.HistoryImport(c.HistoryImport).IsOn(),
+		Files:         a.files, Preparer: a.preparer, FetchTimeout: c.FetchTimeout,
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: api.Build{Version: version, Library: libraryVersion()},
 	})

@@ -33,6 +33,7 @@ type config struct {
 	RetentionDays   days          `env:"RETENTION_DAYS" envDefault:"0"`
 	NewChatsPerDay  int           `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
 	NewChatsMinGap  time.Duration `env:"NEW_CHATS_MIN_GAP" envDefault:"0"`
+	HistoryImport   string        `env:"HISTORY_IMPORT" envDefault:"off"`
 	LogLevel        string        `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat       string        `env:"LOG_FORMAT"`
 	NetworkFile     string        `env:"WA_NETWORK_FILE"`

@@ -135,3 +135,14 @@ func TestMisspellings(t *testing.T) {
 		t.Errorf("beside the fault: %v", err)
 	}
 }
+
+func TestConfig_HistoryImport(t *testing.T) {
+	for written, want := range map[string]string{"off": "off", "Recent": "recent", " full ": "full"} {
+		if c, err := readConfig(with("HISTORY_IMPORT=" + written)); err != nil || c.HistoryImport != want {
+			t.Errorf("%q: %q, %v, want %q", written, c.HistoryImport, err, want)
+		}
+	}
+	if _, err := readConfig(with("HISTORY_IMPORT=all")); err == nil || !strings.Contains(err.Error(), "HISTORY_IMPORT must be off, recent or full") {
+		t.Errorf("all: %v", err)
+	}
+}

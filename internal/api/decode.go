@@ -49,6 +49,13 @@ func (d decoder) decodeOptional(w http.ResponseWriter, r *http.Request, v any) e
 	return err
 }
 
+// decodeStrictOptional does what decodeOptional does, but refuses names that v
+// does not have.
+func (d decoder) decodeStrictOptional(w http.ResponseWriter, r *http.Request, v any) error {
+	_, err := d.read(w, r, v, jsonReader{optional: true, strict: true})
+	return err
+}
+
 func (d decoder) read(w http.ResponseWriter, r *http.Request, v any, reader jsonReader) ([]byte, error) {
 	if err := checkContentType(r); err != nil {
 		return nil, err

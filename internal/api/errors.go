@@ -24,6 +24,7 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeNotAChat:            http.StatusBadRequest,
 	bridge.CodeUnauthorized:        http.StatusUnauthorized,
 	bridge.CodeSendDisabled:        http.StatusForbidden,
+	bridge.CodeHistoryDisabled:     http.StatusForbidden,
 	bridge.CodeForbidden:           http.StatusForbidden,
 	bridge.CodeNotFound:            http.StatusNotFound,
 	bridge.CodeMethodNotAllowed:    http.StatusMethodNotAllowed,

@@ -153,6 +153,7 @@ func TestErrors_EveryRefusalOfTheAccountHasItsStatus(t *testing.T) {
 	}
 	codes := map[string]map[bridge.Code]int{
 		"/api/auth/pair": pairing, "/api/auth/passkey": passkey, "/api/auth/reconnect": session, "/api/auth/logout": session,
+		"/api/chats/" + string(grace) + "/history": session,
 	}
 	s := stocked(t)
 	for _, r := range everyRoute {

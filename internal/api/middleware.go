@@ -147,6 +147,18 @@ func (s *server) sendGate(next http.Handler) http.Handler {
 	})
 }
 
+// historyGate refuses to ask for history while HISTORY_IMPORT is off.
+func (s *server) historyGate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.imports {
+			s.fail(w, r, bridge.Fail(bridge.CodeHistoryDisabled,
+				"importing history is switched off; start the service with HISTORY_IMPORT=recent or HISTORY_IMPORT=full"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 func unknownRoute(http.ResponseWriter, *http.Request) error {
 	return bridge.NotFound("there is no such route; see /openapi.yaml")
 }

@@ -51,6 +51,8 @@ func (s *server) routes() chi.Router {
 	read.Get("/api/messages/individual/{jid}", s.handle(s.listIndividualMessages))
 	read.Get("/api/messages/search", s.handle(s.searchMessages))
 
+	manage.With(s.historyGate).Post("/api/chats/{jid}/history", s.handle(s.requestHistory))
+
 	// Events
 	read.Get("/api/events", s.handle(s.listEvents))
 	manage.Get("/api/webhooks", s.handle(s.listWebhooks))

@@ -55,6 +55,9 @@ type Account interface {
 	Traffic() bridge.Traffic
 	// LiveGroup asks the network for a group's metadata.
 	LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group, error)
+	// AskHistory asks the phone for count messages from before the oldest one of a
+	// chat, and returns the request's id. It fails with CodeNotConnected.
+	AskHistory(ctx context.Context, oldest bridge.Message, count int) (string, error)
 }
 
 // Options configures [New].
@@ -73,6 +76,8 @@ type Options struct {
 	Token string
 	// EnableSend opens the sending routes.
 	EnableSend bool
+	// ImportHistory opens the route that asks the phone for older messages.
+	ImportHistory bool
 	// PhoneNumber is the configured account in E.164 digits; empty when the
 	// caller of the pairing route names it.
 	PhoneNumber string
@@ -109,6 +114,7 @@ type server struct {
 
 	bearers    *bearers
 	enableSend bool
+	imports    bool
 	phone      string
 	pages      bool
 	build      Build
@@ -144,6 +150,7 @@ func New(o Options) http.Handler {
 		preparer:   o.Preparer,
 		bearers:    newBearers(o.Token, o.Store, o.Now),
 		enableSend: o.EnableSend,
+		imports:    o.ImportHistory,
 		phone:      o.PhoneNumber,
 		pages:      !o.WithoutPages,
 		build:      o.Build,

@@ -74,7 +74,7 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	acc := newAccount(st)
 	cdn, tmp := newCDN(t, acc), filepath.Join(t.TempDir(), "tmp")
 	options := api.Options{
-		Store: st, Account: acc, Token: token, EnableSend: true,
+		Store: st, Account: acc, Token: token, EnableSend: true, ImportHistory: true,
 		Files: newFiles(t, cdn, 1<<20), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
 		Log: zerolog.New(log).Level(zerolog.DebugLevel),
 	}
@@ -145,6 +145,7 @@ type account struct {
 	send           func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error)
 	resend         func(ctx context.Context, m bridge.Message) (bridge.Sent, error)
 	liveGroup      func(ctx context.Context, jid bridge.JID) (*bridge.Group, error)
+	askHistory     func(ctx context.Context, oldest bridge.Message, count int) (string, error)
 }
 
 func newAccount(st *store.Store) *account {
@@ -173,6 +174,7 @@ func newAccount(st *store.Store) *account {
 	a.liveGroup = func(context.Context, bridge.JID) (*bridge.Group, error) {
 		return nil, bridge.NotConnected("not open")
 	}
+	a.askHistory = func(context.Context, bridge.Message, int) (string, error) { return "3EB0REQUEST", a.ready() }
 	return a
 }
 
@@ -207,6 +209,10 @@ func (a *account) LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group,
 	return a.liveGroup(ctx, jid)
 }
 
+func (a *account) AskHistory(ctx context.Context, oldest bridge.Message, count int) (string, error) {
+	return a.askHistory(ctx, oldest, count)
+}
+
 // closed makes the account one that waits for its socket.
 func (a *account) closed() {
 	a.ready = func() error { return bridge.NotConnected("the account is not open (status connecting)") }
@@ -222,6 +228,7 @@ func (a *account) refuseAll(err error) {
 	a.reconnect = func(context.Context) error { return err }
 	a.logout = func(context.Context) (bool, error) { return false, err }
 	a.send = func(context.Context, bridge.Outgoing) (bridge.Sent, error) { return bridge.Sent{}, err }
+	a.askHistory = func(context.Context, bridge.Message, int) (string, error) { return "", err }
 }
 
 // sent returns everything that was sent so far.

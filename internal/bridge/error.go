@@ -15,6 +15,7 @@ const (
 	CodeUnauthorized        Code = "unauthorized"
 	CodeSendDisabled        Code = "send_disabled"
 	CodeForbidden           Code = "forbidden"
+	CodeHistoryDisabled     Code = "history_disabled"
 	CodeInvalid             Code = "invalid_request"
 	CodeFetchFailed         Code = "fetch_failed"
 	CodeUnsupportedMedia    Code = "unsupported_media"

@@ -1,5 +1,22 @@
 package bridge
 
+// HistoryImport is how much of the phone's messages is imported.
+type HistoryImport string
+
+// The choices of the operator. Recent is what the phone calls so, some months.
+const (
+	HistoryOff    HistoryImport = "off"
+	HistoryRecent HistoryImport = "recent"
+	HistoryFull   HistoryImport = "full"
+)
+
+// IsOn reports whether any messages are imported.
+func (i HistoryImport) IsOn() bool { return i == HistoryRecent || i == HistoryFull }
+
+// HistoryOnDemand is the kind of parts that were asked for, any number of which
+// may be under way.
+const HistoryOnDemand = "ON_DEMAND"
+
 // HistoryPart is a part of the phone's history of which the phone has told. As
 // a [Fact] it is one to be taken over; its later fields are for reading.
 type HistoryPart struct {

@@ -41,3 +41,44 @@ func TestHistory_SurvivesAKill(t *testing.T) {
 	}
 	b.answers("/api/chats", chats(privateChat(anna, "Anna the baker")))
 }
+
+// TestHistory_Import: with HISTORY_IMPORT the phone's messages are listed, found and
+// followed by older ones on demand, and nothing tells of them.
+func TestHistory_Import(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	owner, anna := newPhone(t, network, simnet.PhoneOptions{Number: "491510000101", Name: "Olga"}), newPhone(t, network, simnet.PhoneOptions{Number: "491510000102", Name: "Anna"})
+	began := time.Now().Add(-30 * 24 * time.Hour).Truncate(time.Second)
+	text := func(id, text string, day int) *simnet.PastInfo {
+		return simnet.PastText(anna.PN(), anna.PN(), id, began.Add(time.Duration(day)*24*time.Hour), text)
+	}
+	owner.SetPast(simnet.Past{With: anna.PN(), Older: []*simnet.PastInfo{text("OLD", "the beginning", 0)}, Recent: []*simnet.PastInfo{text("RECENT", "since then", 1)}})
+	b := startBridge(t, network, "HISTORY_IMPORT=recent")
+	device := pair(t, b, owner)
+	annas := path("/api/messages/individual/%s", anna.PN())
+	imported := func(id, content string, day int) object {
+		return message(id, anna, "conversation", content, object{"imported": true, "timestamp": bridge.At(began.Add(time.Duration(day) * 24 * time.Hour))})
+	}
+	b.answers(annas, history(anna.PN(), []object{imported("RECENT", "since then", 1)}))
+	var found struct{ Matches []bridge.Match }
+	b.Get("/api/messages/search?q=since").Want(http.StatusOK).Decode(&found)
+	if len(found.Matches) != 1 || found.Matches[0].MsgID != "RECENT" {
+		t.Errorf("found %+v", found.Matches)
+	}
+	var asked struct{ Before struct{ MsgID string } }
+	b.Post(path("/api/chats/%s/history", anna.LID()), object{"count": 10}).Want(http.StatusOK).Decode(&asked)
+	if asked.Before.MsgID != "RECENT" {
+		t.Errorf("asked for what came before %q", asked.Before.MsgID)
+	}
+	if err := device.WaitHistory(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	b.answers(annas, history(anna.PN(), []object{imported("RECENT", "since then", 1), imported("OLD", "the beginning", 0)}))
+	var log struct{ Events []bridge.Event }
+	b.Get("/api/events?after=0&types=message.created,message.updated,chat.updated").Want(http.StatusOK).Decode(&log)
+	if len(log.Events) != 0 {
+		t.Errorf("the log tells of the past: %+v", log.Events)
+	}
+	b.restart()
+	b.answers(annas, history(anna.PN(), []object{imported("RECENT", "since then", 1), imported("OLD", "the beginning", 0)}))
+}

@@ -15,7 +15,7 @@ func (t *writeTx) saveHistoryPart(ctx context.Context, f bridge.HistoryPart) err
 	added, err := t.change(ctx, `
 		INSERT INTO history_parts (id, kind, chunk, notification) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 		f.ID, f.Kind, f.Chunk, f.Notification)
-	if err != nil || added == 0 {
+	if err != nil || added == 0 || f.Kind == bridge.HistoryOnDemand {
 		return err
 	}
 	return t.run(ctx, `

@@ -11,18 +11,7 @@ import (
 // it is, but for placeholders: the real message fills them in, and that is told.
 func (t *writeTx) saveImported(ctx context.Context, f bridge.Imported) error {
 	if f.Message != nil {
-		m := *f.Message
-		stored, found, err := t.findMessage(ctx, m.Chat, m.ID)
-		switch {
-		case err != nil:
-			return err
-		case found && stored.isPlaceholder() && !stored.imported:
-			return t.saveMessage(ctx, m)
-		case found:
-			return nil
-		}
-		m.Imported = true
-		if err := t.silently(func() error { return t.saveMessage(ctx, m) }); err != nil {
+		if err := t.saveImportedMessage(ctx, *f.Message); err != nil {
 			return err
 		}
 	}
@@ -34,6 +23,20 @@ func (t *writeTx) saveImported(ctx context.Context, f bridge.Imported) error {
 		}
 		return nil
 	})
+}
+
+func (t *writeTx) saveImportedMessage(ctx context.Context, m bridge.Message) error {
+	stored, found, err := t.findMessage(ctx, m.Chat, m.ID)
+	switch {
+	case err != nil:
+		return err
+	case found && stored.isPlaceholder() && !stored.imported:
+		return t.saveMessage(ctx, m)
+	case found:
+		return nil
+	}
+	m.Imported = true
+	return t.silently(func() error { return t.saveMessage(ctx, m) })
 }
 
 // silently runs f without telling of what it changes.
@@ -48,6 +51,9 @@ func (t *writeTx) silently(f func() error) error {
 func (t *writeTx) saveImportedChange(ctx context.Context, change bridge.Fact) error {
 	chat, target := targetOf(change)
 	stored, found, err := t.findMessage(ctx, chat, target)
+	if edit, is := change.(bridge.Edit); err == nil && !found && is && edit.Upload != nil {
+		return t.saveImportedMessage(ctx, *edit.Upload)
+	}
 	if err != nil || !found || !stored.imported {
 		return err
 	}
@@ -65,6 +71,8 @@ func targetOf(change bridge.Fact) (bridge.JID, string) {
 	case bridge.Deletion:
 		return f.Chat, f.Target
 	case bridge.PollVote:
+		return f.Chat, f.Target
+	case bridge.Sealed:
 		return f.Chat, f.Target
 	}
 	return "", ""

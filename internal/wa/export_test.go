@@ -40,7 +40,7 @@ func Shows(raw *waE2E.Message) bool { return shows(unwrap(raw).msg) }
 // HurryHistory shortens how long the phone has to tell of its history, and the
 // pauses after failures, for the tests of the whole process.
 func HurryHistory() {
-	historyPatience = time.Second
+	historyPatience, historyPause = time.Second, 100*time.Millisecond
 	for i := range historyPauses {
 		historyPauses[i] = 100 * time.Millisecond
 	}

@@ -100,8 +100,9 @@ func startAccountWith(t testing.TB, network *simnet.Network, dir string, wrap fu
 	return startAccountLogging(t, network, dir, testLog(t), wrap)
 }
 
-// startAccountLogging is startAccountWith with another log than the test's.
-func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log zerolog.Logger, wrap func(*store.Store) wa.Store) *account {
+// startAccountLogging is startAccountWith with another log than the test's, and
+// with other options.
+func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log zerolog.Logger, wrap func(*store.Store) wa.Store, change ...func(*wa.Options)) *account {
 	t.Helper()
 	ctx := testContext(t)
 	file := filepath.Join(dir, "network.json")
@@ -118,8 +119,12 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 		t.Fatal(err)
 	}
 	cdn := media.NewCDN(media.CDNOptions{Authority: net.Authority(), TempDir: dir, Log: log})
-	m, err := wa.Open(ctx, wa.Options{SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
-		Network: net, Store: wrap(s), Clock: s.Clock(), Log: log, CDN: cdn})
+	options := wa.Options{SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
+		Network: net, Store: wrap(s), Clock: s.Clock(), Log: log, CDN: cdn}
+	for _, f := range change {
+		f(&options)
+	}
+	m, err := wa.Open(ctx, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,12 +21,13 @@ import (
 const (
 	// historyTimeout bounds one try to take a part over.
 	historyTimeout = 10 * time.Minute
-	// historyPause is how long what has nothing to do with a part (the store, the
-	// connection) holds it up.
-	historyPause = 10 * time.Second
 	// historyIdle is how long nobody need look, unless something happens.
 	historyIdle = time.Hour
 )
+
+// historyPause is how long what has nothing to do with a part (the store, the
+// connection) holds it up.
+var historyPause = 10 * time.Second
 
 // historyPauses are the pauses after failures of one part. With the last one
 // it is given up.

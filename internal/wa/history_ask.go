@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
@@ -106,3 +107,27 @@ func historyRequest(kind waE2E.HistorySyncType) *waE2E.Message {
 		},
 	}}
 }
+
+// AskHistory asks the phone for messages of a chat from before the oldest one that
+// is stored, and returns the request's id. What the phone sends is imported
+// later. It fails with [bridge.CodeNotConnected].
+func (m *Manager) AskHistory(ctx context.Context, oldest bridge.Message, count int) (string, error) {
+	l, err := m.open()
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := m.within(ctx, historyAskTimeout)
+	defer cancel()
+	info := &types.MessageInfo{ID: oldest.ID, Timestamp: oldest.Timestamp.Time,
+		MessageSource: types.MessageSource{Chat: toWA(l.hidden(ctx, oldest.Chat)), IsFromMe: oldest.FromMe}}
+	sent, err := l.cli.SendPeerMessage(ctx, l.cli.BuildHistorySyncRequest(info, count))
+	if err != nil {
+		return "", bridge.NotConnected("the phone could not be asked for older messages: try again in a moment").Because(err)
+	}
+	m.log.Info().Str("chat", oldest.Chat.Redacted()).Int("count", count).Msg("the phone was asked for older messages")
+	return sent.ID, nil
+}
+
+// historyAskTimeout bounds how long the network may take to accept a request to
+// the phone.
+const historyAskTimeout = 30 * time.Second

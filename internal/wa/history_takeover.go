@@ -20,8 +20,8 @@ import (
 // it holds up an acknowledgement for as long as that takes.
 const historyBatch = 100
 
-// takeOver downloads a part and takes over what is needed of it. Doing it twice
-// changes nothing.
+// takeOver downloads a part and takes over what is needed of it, and the messages
+// where the operator wants them. Doing it twice changes nothing.
 func (l *link) takeOver(ctx context.Context, part *bridge.HistoryPart) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -38,16 +38,16 @@ func (l *link) takeOver(ctx context.Context, part *bridge.HistoryPart) (err erro
 		return err
 	}
 	kind := waHistorySync.HistorySync_HistorySyncType(notification.GetSyncType())
-	t := &takeover{l: l, part: part}
-	if err := eachPiece(compressed, kind, false, func(piece []byte) error { return t.piece(ctx, piece) }); err != nil {
+	t := &takeover{l: l, part: part, imports: l.m.imports(kind)}
+	if err := eachPiece(compressed, kind, t.imports, func(piece []byte) error { return t.piece(ctx, piece) }); err != nil {
 		return err
 	}
 	step := stepOf(*part)
-	step.State, step.Tries, step.NextAt = bridge.HistoryTakenOver, 0, bridge.At(time.Now())
+	step.State, step.Position, step.Tries, step.NextAt = bridge.HistoryTakenOver, t.seen, 0, bridge.At(time.Now())
 	if err := l.m.store.Save(ctx, step); err != nil {
 		return err
 	}
-	l.m.log.Info().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("chats", t.chats).Int("names", t.names).Msg("history taken over")
+	l.m.log.Info().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("chats", t.chats).Int("names", t.names).Int("messages", t.seen).Msg("history taken over")
 	return nil
 }
 
@@ -55,8 +55,10 @@ func (l *link) takeOver(ctx context.Context, part *bridge.HistoryPart) (err erro
 type takeover struct {
 	l            *link
 	part         *bridge.HistoryPart
+	imports      bool // whether messages are wanted
 	batch        []bridge.Fact
 	chats, names int
+	seen         int // messages
 }
 
 // piece takes one piece of a part over.
@@ -83,7 +85,10 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 	}
 	for _, chat := range history.GetConversations() {
 		t.chats++
-		if err := t.add(ctx, chatFacts(chat, time.Now())...); err != nil {
+		if err := t.messages(ctx, chat); err != nil {
+			return err
+		}
+		if err := t.add(ctx, chatFacts(chat, time.Now())...); err != nil { // a group is named once it is there
 			return err
 		}
 	}
@@ -102,6 +107,11 @@ func (t *takeover) add(ctx context.Context, facts ...bridge.Fact) error {
 func (t *takeover) flush(ctx context.Context) error {
 	if len(t.batch) == 0 {
 		return nil
+	}
+	if t.seen > t.part.Position {
+		step := stepOf(*t.part)
+		step.Position = t.seen
+		t.batch = append(t.batch, step)
 	}
 	err := t.l.m.store.Save(ctx, t.batch...)
 	t.batch = nil

@@ -44,10 +44,12 @@ type Options struct {
 	DeviceName  string          // what the phone shows under linked devices
 	PhoneNumber string          // E.164 digits of the only account that may pair; "" for any
 	NewChats    bridge.NewChats // how many chats the account may begin
-	Network     Network
-	Store       Store
-	Log         zerolog.Logger
-	CDN         CDN
+	// HistoryImport is how much of the phone's messages is imported.
+	HistoryImport bridge.HistoryImport
+	Network       Network
+	Store         Store
+	Log           zerolog.Logger
+	CDN           CDN
 	// Watch notices files that are taken away, those of others included; without
 	// one the session's own are watched.
 	Watch *dbfile.Watch

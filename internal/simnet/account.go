@@ -32,6 +32,8 @@ type account struct {
 	issued map[*account]issuedToken
 	// refusing means that only those whom the account trusts may write to it.
 	refusing bool
+	// lockedUntil is how long the account may only write to those who trust it.
+	lockedUntil time.Time
 	// salt is what companions derive tokens from for people who gave none.
 	salt []byte
 	// withheld means that nobody learns which number and which LID belong together.

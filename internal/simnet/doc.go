@@ -25,8 +25,8 @@
 //     which New sets and which must not be written again while clients run.
 //
 // Faults are methods of what they happen to: a Device (Drop, Freeze, Delay, Duplicate, CorruptMessages, IgnoreAcks, FailSends, FailLogins,
-// StreamError ..), the Network (Down, RefuseSockets, FailQueries, SlowGroups ..), the CDN (Expire, Fail), a Phone (AnswerMedia, IgnoreRequests,
-// WithholdMapping, Disconnect). A Device tells what it was sent and what it has acknowledged.
+// StreamError, AskToReconnect ..), the Network (Down, RefuseSockets, FailQueries, SlowGroups ..), the CDN (Expire, Fail), a Phone (AnswerMedia, IgnoreRequests,
+// WithholdMapping, LockReachout, Disconnect). A Device tells what it was sent and what it has acknowledged.
 //
 // Not simulated: channels, communities, calls and profile pictures. Where the real server's behaviour is
 // unknown, a comment says that the code guesses.

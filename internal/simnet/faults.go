@@ -292,6 +292,12 @@ func (d *Device) StreamError(code string) {
 	d.withConn(func(c *conn) { c.sendLast(streamError(code, "")) })
 }
 
+// AskToReconnect sends the stream error 515, by which the server wants the device to log in again, and leaves it to the device to hang
+// up.
+func (d *Device) AskToReconnect() {
+	d.withConn(func(c *conn) { c.send(streamError("515", "")) })
+}
+
 // Replace ends the device's connection as if another client of its session had connected.
 func (d *Device) Replace() {
 	d.withConn(func(c *conn) { c.sendLast(streamError("", "replaced")) })

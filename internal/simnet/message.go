@@ -94,7 +94,7 @@ func (n *Network) routeDirect(d *Device, node *Node, to types.JID) (phash string
 		// A guess: the real server's codes for rejected messages are not known here.
 		return "", 404
 	}
-	if chat.refusing && chat != d.account && !isTrusted(d, chat, node) {
+	if !n.mayReach(d, chat, node) {
 		return "", codeReachout
 	}
 	form := d.account.form(node, to.Server)

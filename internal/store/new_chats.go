@@ -40,14 +40,33 @@ func (t *writeTx) saveNewChat(ctx context.Context, f bridge.NewChat) error {
 // now. Any of the names may be the chat's: if one of them is not new, none is.
 func (s *Store) MayBegin(ctx context.Context, limit bridge.NewChats, names ...bridge.JID) error {
 	return s.read(ctx, func(r *readTx) error {
-		for _, name := range names {
-			isNew, err := r.isNewChat(ctx, s.Canonical(name))
-			if err != nil || !isNew || s.isOwner(name) {
-				return err
-			}
+		isNew, err := s.areNew(ctx, r, names)
+		if err != nil || !isNew {
+			return err
 		}
 		return r.mayBegin(ctx, limit, s.now())
 	})
+}
+
+// IsNewChat reports whether nothing was ever sent or received in a chat that has any of
+// the names. The chat with oneself is never new.
+func (s *Store) IsNewChat(ctx context.Context, names ...bridge.JID) (isNew bool, err error) {
+	err = s.read(ctx, func(r *readTx) (err error) {
+		isNew, err = s.areNew(ctx, r, names)
+		return err
+	})
+	return isNew, err
+}
+
+// areNew reports whether none of the names is that of a chat in use.
+func (s *Store) areNew(ctx context.Context, r *readTx, names []bridge.JID) (bool, error) {
+	for _, name := range names {
+		isNew, err := r.isNewChat(ctx, s.Canonical(name))
+		if err != nil || !isNew || s.isOwner(name) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // isOwner reports whether a JID is the account's own.

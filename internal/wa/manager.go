@@ -28,6 +28,9 @@ type Store interface {
 	// Damage returns the damage that is known, with a sentence for people.
 	Damage() error
 	OwnerOf(ctx context.Context) (bridge.Owner, bool, error)
+	// IsNewChat reports whether nothing was ever sent or received in a chat, which
+	// may have any of the names.
+	IsNewChat(ctx context.Context, names ...bridge.JID) (bool, error)
 	GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error)
 	NextHistoryPart(ctx context.Context) (bridge.HistoryPart, bool, error)
 	HistoryKinds(ctx context.Context) (map[string]bool, error)
@@ -82,6 +85,7 @@ type Manager struct {
 	traffic  traffic
 	phone    phone
 	timelock timelock
+	ban      ban
 	receipts receipts
 	waits    waits
 	refusals atomic.Int32 // in a row
@@ -138,7 +142,7 @@ func (m *Manager) loadUser(ctx context.Context) error {
 			return err
 		}
 	}
-	return m.loadPhoneSeen(ctx)
+	return errors.Join(m.loadPhoneSeen(ctx), m.loadRestrictions(ctx))
 }
 
 func userOf(device *store.Device) *bridge.User {

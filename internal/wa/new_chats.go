@@ -12,13 +12,19 @@ func (l *link) mayBegin(ctx context.Context, to bridge.JID) error {
 	if !l.m.opts.NewChats.IsLimited() || !to.IsPerson() || l.isTrusted(ctx, to) {
 		return nil
 	}
+	return l.m.store.MayBegin(ctx, l.m.opts.NewChats, l.namesOf(to)...)
+}
+
+// namesOf returns the names that the chat with a person may have: a number has other
+// spellings in some countries.
+func (l *link) namesOf(to bridge.JID) []bridge.JID {
 	names := []bridge.JID{to}
 	if canonical := l.m.store.Canonical(to); canonical.Server() == bridge.ServerUser {
 		for _, alias := range bridge.PhoneAliases(canonical.User()) {
 			names = append(names, bridge.PhoneJID(alias))
 		}
 	}
-	return l.m.store.MayBegin(ctx, l.m.opts.NewChats, names...)
+	return names
 }
 
 // withNewChat puts what counts a first message, or refuses it, before the facts of the

@@ -82,7 +82,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.StreamReplaced:
 		l.notify(notice{kind: noticeHalted, sentence: "another client took over this session: stop it, then POST /api/auth/reconnect or restart"})
 	case *events.TemporaryBan:
-		l.notify(banNotice(e))
+		l.notify(m.banned(e))
 	case *events.ClientOutdated:
 		l.notify(notice{kind: noticeOutdated, sentence: "the network wants a newer client version: update bridged if this stays; trying again hourly"})
 	case *events.LoggedOut:
@@ -98,6 +98,8 @@ func (l *link) handle(evt any) (stored bool) {
 		*events.PairPasskeyRequest, *events.PairPasskeyConfirmation, *events.PairPasskeyError:
 		if p := m.presentPairing(l); p != nil {
 			p.onEvent(evt)
+		} else if _, again := evt.(*events.ManualLoginReconnect); again {
+			l.notify(notice{kind: noticeRelogin, sentence: "the network wants the account to log in again; reconnecting"})
 		}
 
 	// The account.
@@ -107,7 +109,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.AppStateSyncComplete:
 		l.synced(e)
 	case *events.NotifyAccountReachoutTimelock:
-		m.timelock.set(e)
+		m.noteTimelock(e)
 	case *events.MediaRetry:
 		m.reuploaded(e)
 	}
@@ -169,18 +171,6 @@ func (l *link) refuse(cause error) bool {
 	l.notify(notice{kind: noticeRefused, after: wait,
 		sentence: "a message could not be stored and was left with the network: " + reasonOf(sessionFile.Explain(cause))})
 	return false
-}
-
-func banNotice(e *events.TemporaryBan) notice {
-	until := "for an unknown time"
-	wait := e.Expire
-	if wait > 0 {
-		until = "until " + bridge.At(time.Now().Add(wait)).String()
-	} else {
-		wait = refusedPause
-	}
-	return notice{kind: noticeRefusedLogin, after: wait,
-		sentence: fmt.Sprintf("the account is banned %s (%s): trying again at the end", until, e.Code)}
 }
 
 func loggedOutSentence(e *events.LoggedOut, now time.Time) string {

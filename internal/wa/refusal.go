@@ -3,11 +3,9 @@ package wa
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
 )
@@ -54,8 +52,7 @@ func (m *Manager) serverRefusal(err error, chat bridge.JID) error {
 	code := serverCode(err)
 	switch code {
 	case codeReachout:
-		return &bridge.Error{Code: bridge.CodeReachoutRestricted, Err: err, RetryAfter: m.timelock.left(),
-			Msg: "the network does not let this account start new chats for now (code 463): wait, or let the recipient write first"}
+		return reachoutRestricted(m.timelock.left()).Because(err)
 	case codeRateLimited:
 		return rateLimited(err)
 	case codeForbidden, codeNotAllowed:
@@ -72,26 +69,4 @@ func (m *Manager) serverRefusal(err error, chat bridge.JID) error {
 
 func rateLimited(err error) error {
 	return &bridge.Error{Code: bridge.CodeRateLimited, Err: err, RetryAfter: time.Minute, Msg: "the network limits this account's messages for now: slow down"}
-}
-
-// timelock keeps the account from starting new chats.
-type timelock struct {
-	mu    sync.Mutex
-	until time.Time // guarded by mu
-}
-
-func (t *timelock) set(e *events.NotifyAccountReachoutTimelock) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.until = time.Time{}
-	if e.IsActive {
-		t.until = e.TimeEnforcementEnds.Time
-	}
-}
-
-// left returns how long it lasts; 0 is unknown, or over.
-func (t *timelock) left() time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return max(0, time.Until(t.until))
 }

@@ -39,6 +39,9 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	defer cancel()
 	composing, cancel := context.WithTimeout(ctx, upload+m.waits.budget)
 	defer cancel()
+	if err := l.refuseNewChat(composing, out.To); err != nil {
+		return bridge.Sent{}, err
+	}
 	if err := l.mayBegin(composing, out.To); err != nil {
 		return bridge.Sent{}, err
 	}
@@ -83,6 +86,9 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 	defer cancel()
 	asking, cancel := context.WithTimeout(ctx, m.waits.budget)
 	defer cancel()
+	if err := l.refuseNewChat(asking, row.Chat); err != nil {
+		return bridge.Sent{}, err
+	}
 	if err := m.store.Save(asking, l.withNewChat(asking, row.Chat)...); err != nil {
 		return bridge.Sent{}, err
 	}

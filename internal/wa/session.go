@@ -41,8 +41,13 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 	l := m.newLink(ctx, device)
 	m.use(l)
 	defer m.use(nil)
-	m.setState(bridge.StateConnecting, "")
 	s := &session{supervisor: newSupervisor(m, l), device: *device.ID, lostAt: time.Now()}
+	if wait, sentence := m.ban.present(); wait > 0 {
+		s.halt(sentence)
+		s.schedule(wait)
+	} else {
+		m.setState(bridge.StateConnecting, "")
+	}
 	s.run(ctx, s)
 }
 
@@ -88,7 +93,11 @@ func (s *session) onLapse() {
 
 func (s *session) onCheck() {
 	s.checkStorage()
-	if s.phase == phaseOpen && time.Since(s.phoneChecked) >= phoneCheck {
+	if s.phase != phaseOpen {
+		return
+	}
+	s.m.showTimelock()
+	if time.Since(s.phoneChecked) >= phoneCheck {
 		s.checkPhone()
 	}
 }
@@ -197,7 +206,7 @@ func (s *session) onNotice(n notice) bool {
 		if s.phase != phaseDialling && !s.l.cli.IsConnected() {
 			s.retry("the connection was lost; reconnecting")
 		}
-	case noticeSilent:
+	case noticeSilent, noticeRelogin:
 		s.l.cut()
 		s.retry(n.sentence)
 	case noticeRefused:
@@ -241,6 +250,8 @@ func (s *session) opened() {
 	away := s.openAt.Sub(s.lostAt)
 	s.lapse.Stop()
 	s.m.setState(bridge.StateOpen, "")
+	s.m.endBan()
+	s.m.showTimelock()
 	s.checkPhone()
 	s.m.workers.Go(func() { s.l.catchUp(away) })
 	s.m.history.wake()
@@ -324,6 +335,7 @@ func (s *session) wipe(ctx context.Context) error {
 	if err := s.m.container.DeleteDevice(ctx, &store.Device{ID: &s.device}); err != nil {
 		return fmt.Errorf("wipe the session: %w", sessionFile.Explain(err))
 	}
+	s.m.endBan()
 	return errors.Join(s.m.db.erase(ctx), s.m.forgetHistory(ctx))
 }
 

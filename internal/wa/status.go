@@ -163,12 +163,29 @@ func (m *Manager) own() (pn, lid bridge.JID) {
 	return m.user.JID, m.user.LID
 }
 
-// forgetError forgets the last error if it is this one.
-func (m *Manager) forgetError(sentence string) {
+// forgetError forgets the last error if it is this one, and reports whether it
+// was.
+func (m *Manager) forgetError(sentence string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if sentence != "" && m.status.LastError != nil && *m.status.LastError == sentence {
-		m.status.LastError = nil
+	if sentence == "" || m.status.LastError == nil || *m.status.LastError != sentence {
+		return false
+	}
+	m.status.LastError = nil
+	return true
+}
+
+// warn tells, while the account is open and nothing else is told, what does not
+// end that.
+func (m *Manager) warn(sentence string) {
+	m.mu.Lock()
+	told := sentence != "" && m.status.Status == bridge.StateOpen && m.status.LastError == nil
+	if told {
+		m.status.LastError = &sentence
+	}
+	m.mu.Unlock()
+	if told {
+		m.announce(sentence)
 	}
 }
 

@@ -3,7 +3,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 WHATSMEOW ?=
 
-.PHONY: build test check race clients interop quirks vuln demo image release
+.PHONY: build test check race clients agents interop quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -29,6 +29,10 @@ clients:
 # network. Needs npm and its registry; without Node it is skipped.
 interop:
 	bash interop/run
+
+# Lets the protocol's SDK in TypeScript talk to the demo as an agent. Needs Node.
+agents:
+	bash .ci/agents/run
 
 # What bridged assumes about whatsmeow's inside, against another version:
 # make quirks WHATSMEOW=v0.0.0-20260821141805-33cfac511629

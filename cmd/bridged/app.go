@@ -93,7 +93,7 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error
 	if err != nil {
 		return nil, err
 	}
-	a.server = api.NewServer(a.lifetime, withConsole(router, a.console), connections, log)
+	a.server = api.NewServer(a.lifetime, a.withAgents(c, router, withConsole(router, a.console)), connections, log)
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
 	greet(log, c, listener.Addr())
 	a.run(ctx, connections.Listen(listener), c)

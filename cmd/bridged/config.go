@@ -13,6 +13,7 @@ import (
 	"github.com/caarlos0/env/v11"
 	"github.com/rs/zerolog"
 
+	"bridged/internal/bridge"
 	"bridged/internal/wa"
 	"bridged/internal/webhook"
 )
@@ -41,6 +42,12 @@ type config struct {
 	Console         bool          `env:"CONSOLE" envDefault:"true"`
 	PublicURL       string        `env:"PUBLIC_URL"`
 
+	// The door for agents.
+	MCP               string `env:"MCP" envDefault:"off"`
+	MCPSendChats      string `env:"MCP_SEND_CHATS"`
+	MCPConfirm        bool   `env:"MCP_CONFIRM" envDefault:"false"`
+	MCPSendsPerMinute int    `env:"MCP_SENDS_PER_MINUTE" envDefault:"10"`
+
 	// The log of events, and where it is posted to.
 	EventsMaxAge      time.Duration `env:"EVENTS_MAX_AGE" envDefault:"30d"`
 	EventsMaxCount    int           `env:"EVENTS_MAX_COUNT" envDefault:"1000000"`
@@ -60,6 +67,7 @@ type config struct {
 	hookAllow  []netip.Prefix
 	level      zerolog.Level
 	publicURLs []*url.URL
+	sendChats  []bridge.JID // nil for none
 	misspelt   []misspelling
 }
 

@@ -55,6 +55,7 @@ func (c *config) check(faults *configFaults) {
 	c.checkFetchAllow(faults)
 	c.checkEvents(faults)
 	c.checkPublicURL(faults)
+	c.checkMCP(faults)
 }
 
 func (c *config) checkPhoneNumber(faults *configFaults) {

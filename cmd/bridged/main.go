@@ -38,6 +38,7 @@ type commands struct {
 	Demo        demoCommand        `cmd:"" help:"Run the bridge on a simulated network, with people who write and answer."`
 	Pair        pairCommand        `cmd:"" help:"Link the account: show a code and a QR code, and wait until the phone has used one."`
 	Token       tokenCommand       `cmd:"" help:"Manage tokens with less power than BRIDGE_TOKEN, through the running bridge."`
+	MCP         mcpCommand         `cmd:"" name:"mcp" help:"Serve one agent on standard input and output (Model Context Protocol), through the running bridge."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the running bridge whether it is alive (for containers)."`
 	Doctor      doctorCommand      `cmd:"" help:"Check version, configuration, account, disk, network and clock, and print what to report."`
 	Backup      backupCommand      `cmd:"" help:"Copy chats, messages and settings into a new file, also while the bridge runs."`

@@ -37,6 +37,10 @@ func whileOpen(next http.Handler) http.Handler {
 	})
 }
 
+// Admit notes that a request carried a token, for doors beside the router, and
+// refuses it where its connection has no place.
+func Admit(r *http.Request) error { return tokenSeen(r) }
+
 // tokenSeen notes that a request carried the token.
 func tokenSeen(r *http.Request) error {
 	if conn := connOf(r); conn != nil {

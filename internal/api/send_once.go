@@ -52,9 +52,6 @@ func send[T addressee](s *server, w http.ResponseWriter, r *http.Request, conten
 	if err := content(req, &d); err != nil {
 		return err
 	}
-	if err := s.see(r.Context(), d.To); err != nil {
-		return err
-	}
 	return s.sendOnce(w, r, body, d)
 }
 
@@ -66,6 +63,9 @@ func send[T addressee](s *server, w http.ResponseWriter, r *http.Request, conten
 func (s *server) sendOnce(w http.ResponseWriter, r *http.Request, body []byte, d draft) error {
 	key, err := s.sendKey(r, body)
 	if err != nil {
+		return err
+	}
+	if err := s.see(r.Context(), d.To); err != nil {
 		return err
 	}
 	if key != nil {

@@ -67,6 +67,7 @@ var reaches = map[string]reach{
 	"POST /api/messages/forward":       {scope: "send"},
 	"POST /api/messages/react":         {scope: "send"},
 	"POST /api/messages/send-media":    {scope: "send"},
+	"POST /api/messages/send-file":     {scope: "send"},
 	"POST /api/messages/send-location": {scope: "send"},
 	"POST /api/messages/send-poll":     {scope: "send"},
 	"POST /api/messages/send-contact":  {scope: "send"},
@@ -119,36 +120,52 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 	s := stocked(t)
 	const nowhere = bridge.JID("120363999999999999@g.us")
 	limited := s.as(s.token(`{"name":"x","scopes":["read","send"],"chats":["` + string(grace) + `"]}`))
-	for _, call := range [][3]string{
-		{"GET", "/api/chats/{chat}", ""},
-		{"GET", "/api/chats/{chat}/messages/G1", ""},
-		{"GET", "/api/groups/{chat}", ""},
-		{"GET", "/api/groups/{chat}/messages", ""},
-		{"GET", "/api/messages/media/{chat}/G1", ""},
-		{"GET", "/api/messages/media-info/{chat}/G1", ""},
-		{"GET", "/api/events?chat={chat}", ""},
-		{"POST", "/api/messages/send", `{"jid":"{chat}","text":"x"}`},
-		{"POST", "/api/messages/send", `{"jid":"` + string(grace) + `","text":"x","quotedChatJid":"{chat}","quotedMsgId":"G1"}`},
-		{"POST", "/api/messages/forward", `{"sourceChatJid":"{chat}","sourceMsgId":"G1","destJid":"` + string(grace) + `"}`},
-		{"POST", "/api/messages/forward", `{"sourceChatJid":"` + string(grace) + `","sourceMsgId":"M1","destJid":"{chat}"}`},
-		{"POST", "/api/messages/react", `{"chatJid":"{chat}","msgId":"G1","emoji":"👍"}`},
-		{"POST", "/api/messages/send-media", `{"jid":"{chat}","url":"` + web.URL + `/paper.txt","type":"document"}`},
-		{"POST", "/api/messages/send-location", `{"jid":"{chat}","latitude":0,"longitude":0}`},
-		{"POST", "/api/messages/send-poll", `{"jid":"{chat}","name":"When","values":["a","b"]}`},
-		{"POST", "/api/messages/send-contact", `{"jid":"{chat}","contacts":[{"displayName":"Alan"}]}`},
+	covered := map[string]bool{}
+	for _, call := range []struct {
+		route, path, body string
+		headers           []string
+	}{
+		{route: "GET /api/chats/{jid}"},
+		{route: "GET /api/chats/{jid}/messages/{msgId}"},
+		{route: "GET /api/groups/{jid}"},
+		{route: "GET /api/groups/{jid}/messages"},
+		{route: "GET /api/messages/individual/{jid}"},
+		{route: "GET /api/messages/media/{chatJid}/{msgId}"},
+		{route: "GET /api/messages/media-info/{chatJid}/{msgId}"},
+		{route: "GET /api/events", path: "/api/events?chat={chat}"},
+		{route: "POST /api/messages/send", body: `{"jid":"{chat}","text":"x"}`},
+		{route: "POST /api/messages/send", body: `{"jid":"` + string(grace) + `","text":"x","quotedChatJid":"{chat}","quotedMsgId":"G1"}`},
+		{route: "POST /api/messages/forward", body: `{"sourceChatJid":"{chat}","sourceMsgId":"G1","destJid":"` + string(grace) + `"}`},
+		{route: "POST /api/messages/forward", body: `{"sourceChatJid":"` + string(grace) + `","sourceMsgId":"M1","destJid":"{chat}"}`},
+		{route: "POST /api/messages/react", body: `{"chatJid":"{chat}","msgId":"G1","emoji":"👍"}`},
+		{route: "POST /api/messages/send-media", body: `{"jid":"{chat}","url":"` + web.URL + `/paper.txt","type":"document"}`},
+		{route: "POST /api/messages/send-file", body: formOf("jid", "{chat}", "file", "x"), headers: []string{"Content-Type", "multipart/form-data; boundary=line"}},
+		{route: "POST /api/messages/send-location", body: `{"jid":"{chat}","latitude":0,"longitude":0}`},
+		{route: "POST /api/messages/send-poll", body: `{"jid":"{chat}","name":"When","values":["a","b"]}`},
+		{route: "POST /api/messages/send-contact", body: `{"jid":"{chat}","contacts":[{"displayName":"Alan"}]}`},
 	} {
+		covered[call.route] = true
+		method, path, _ := strings.Cut(call.route, " ")
+		if call.path != "" {
+			path = call.path
+		}
 		answer := func(chat bridge.JID) (int, string) {
-			name := func(s string) string { return strings.ReplaceAll(s, "{chat}", string(chat)) }
-			got := limited.Do(call[0], name(call[1]), name(call[2]))
+			name := strings.NewReplacer("{chat}", string(chat), "{jid}", string(chat), "{chatJid}", string(chat), "{msgId}", "G1").Replace
+			got := limited.Do(method, name(path), name(call.body), call.headers...)
 			return got.Status, string(bytes.ReplaceAll(got.Body, []byte(chat), []byte("{chat}")))
 		}
 		status, body := answer(club)
 		wantStatus, want := answer(nowhere)
 		if status != wantStatus || body != want {
-			t.Errorf("%v: %d %s, want %d %s", call, status, body, wantStatus, want)
+			t.Errorf("%s %s: %d %s, want %d %s", call.route, call.body, status, body, wantStatus, want)
 		}
-		if status == http.StatusOK && !strings.Contains(call[1], "/api/events") {
-			t.Errorf("%v: %d %s", call, status, body)
+		if status == http.StatusOK && call.path == "" {
+			t.Errorf("%s %s: %d %s", call.route, call.body, status, body)
+		}
+	}
+	for route, who := range reaches {
+		if !covered[route] && !who.whole && (who.scope == bridge.ScopeSend || strings.Contains(strings.ToLower(route), "jid}")) {
+			t.Errorf("%s is not tried with a chat outside", route)
 		}
 	}
 	if sent := s.account.sent(); len(sent) != 0 {

@@ -38,7 +38,7 @@ func TestArchitecture(t *testing.T) {
 			}
 		})
 	}
-	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/doctor", "internal/demo", "internal/bench", "internal/console", "internal/e2e", "cmd/bridged"} {
+	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/doctor", "internal/demo", "internal/bench", "internal/console", "internal/mcp", "internal/e2e", "cmd/bridged"} {
 		if !slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+needed }) {
 			t.Errorf("there is no package %s", needed)
 		}
@@ -60,6 +60,7 @@ var ours = map[string][]string{
 	"internal/api/apitest":     {"internal/api"},
 	"internal/webhook":         {"internal/bridge", "internal/store", "internal/urlguard"},
 	"internal/console":         {"internal/bridge", "internal/client"},
+	"internal/mcp":             {"internal/bridge", "internal/client"},
 	"internal/simnet":          {},
 	"internal/client":          {"internal/bridge"},
 	"internal/doctor":          {"internal/bridge", "internal/client", "internal/dbfile"},

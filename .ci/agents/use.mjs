@@ -1,0 +1,79 @@
+// Talks to bridged as agents do, with the SDK in TypeScript: over HTTP, and
+// over standard input and output. Prints "N passed, N failed".
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
+const { BRIDGE, BRIDGE_TOKEN, BRIDGED } = process.env;
+let passed = 0;
+let failed = 0;
+
+function check(what, ok, detail) {
+  ok ? passed++ : failed++;
+  console.log(`${ok ? "ok  " : "FAIL"} ${what}${ok ? "" : `: ${detail}`}`);
+}
+
+async function api(method, path, body) {
+  const answer = await fetch(BRIDGE + path, {
+    method,
+    headers: { Authorization: `Bearer ${BRIDGE_TOKEN}`, "Content-Type": "application/json" },
+    body: body && JSON.stringify(body),
+  });
+  return answer.json();
+}
+
+const { chats } = await api("GET", "/api/chats?type=individual");
+const [mine, other] = chats.map((chat) => chat.jid);
+const token = await api("POST", "/api/tokens", { name: "agent", scopes: ["read", "send"], chats: [mine] });
+
+const ways = {
+  http: () => new StreamableHTTPClientTransport(new URL(BRIDGE + "/mcp"), { requestInit: { headers: { Authorization: `Bearer ${token.secret}` } } }),
+  stdio: () =>
+    new StdioClientTransport({
+      command: BRIDGED,
+      args: ["mcp"],
+      env: { ...process.env, BRIDGE_TOKEN: token.secret, LISTEN_ADDR: new URL(BRIDGE).host, MCP: "send" },
+      stderr: "ignore",
+    }),
+};
+
+for (const [name, transport] of Object.entries(ways)) {
+  const client = new Client({ name: "independent", version: "1" });
+  await client.connect(transport());
+  const call = async (tool, args = {}) => {
+    const result = await client.callTool({ name: tool, arguments: args });
+    return { text: result.content.map((part) => part.text ?? "").join(""), isError: Boolean(result.isError), structured: result.structuredContent };
+  };
+  const { tools } = await client.listTools();
+  const names = tools.map((tool) => tool.name);
+  check(`${name}: tools`, ["status", "list_chats", "send_text"].every((tool) => names.includes(tool)), names);
+  check(`${name}: hints`, tools.every((tool) => tool.annotations.readOnlyHint !== ["send_text", "reply", "react", "send_file"].includes(tool.name)), JSON.stringify(tools.map((tool) => tool.annotations)));
+  const list = await call("list_chats");
+  check(`${name}: one chat`, list.structured.untrusted.chats.length === 1 && list.structured.untrusted.chats[0].jid === mine, list.text);
+  check(`${name}: the text is the same JSON`, JSON.stringify(JSON.parse(list.text)) === JSON.stringify(list.structured), list.text);
+  const messages = await call("list_messages", { jid: mine });
+  check(`${name}: messages`, messages.structured.untrusted.messages.length > 0, messages.text);
+  const outside = await call("send_text", { jid: other, text: "no" });
+  check(`${name}: no other chat`, outside.isError && outside.text.includes("there is no chat"), outside.text);
+  const sent = await call("send_text", { jid: mine, text: `hello over ${name}` });
+  check(`${name}: a text is sent`, !sent.isError && sent.structured.msgId, sent.text);
+  const { resourceTemplates } = await client.listResourceTemplates();
+  check(`${name}: resources`, resourceTemplates.length === 2, JSON.stringify(resourceTemplates));
+  const chat = await client.readResource({ uri: `bridged://chats/${mine}` });
+  check(`${name}: a resource`, JSON.parse(chat.contents[0].text).chatJid === mine, chat.contents[0].text);
+  const { prompts } = await client.listPrompts();
+  check(`${name}: prompts`, prompts.length === 2, JSON.stringify(prompts));
+  await client.close();
+}
+
+const stranger = new Client({ name: "stranger", version: "1" });
+let refused = false;
+try {
+  await stranger.connect(new StreamableHTTPClientTransport(new URL(BRIDGE + "/mcp"), { requestInit: { headers: { Authorization: "Bearer brt_WRONG" } } }));
+} catch {
+  refused = true;
+}
+check("a stranger is refused", refused);
+await api("DELETE", `/api/tokens/${token.id}`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed ? 1 : 0);

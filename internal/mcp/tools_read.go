@@ -1,0 +1,310 @@
+package mcp
+
+import (
+	"context"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+type nothing struct{}
+
+func (c *caller) addStatus(server *sdk.Server) {
+	add(c, server, tool{name: "status", title: "Status", description: "Says how the account is, and what this token may do."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, _ nothing) (bridge.JID, *sdk.CallToolResult, any, error) {
+			shown, err := c.status(ctx)
+			return "", nil, shown, err
+		})
+}
+
+// status returns what the token may do, and the account's status where it may
+// be told.
+func (c *caller) status(ctx context.Context) (answer, error) {
+	may := answer{"scopes": c.token.Scopes, "chats": c.token.Chats, "expiresAt": c.token.ExpiresAt, "toolsThatSend": c.maySend()}
+	if c.s.options.Chats != nil {
+		may["sendsTo"] = c.s.options.Chats
+	}
+	shown := answer{"token": may, "account": nil}
+	status, err := c.client.Status(ctx)
+	switch {
+	case bridge.CodeOf(err) == bridge.CodeForbidden:
+		return shown, nil
+	case err != nil:
+		return nil, err
+	}
+	shown["account"] = answer{"status": status.Status, "since": status.Since, "lastError": status.LastError}
+	return shown, nil
+}
+
+type listChats struct {
+	Q      string `json:"q,omitempty" jsonschema:"a part of the chat's name or JID"`
+	Type   string `json:"type,omitempty" jsonschema:"group, individual or all"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
+	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
+}
+
+type named struct {
+	JID string `json:"jid" jsonschema:"the chat's JID, such as 15551234567@s.whatsapp.net or 120363025246125486@g.us"`
+}
+
+type findContact struct {
+	Q string `json:"q" jsonschema:"a part of the person's name or number"`
+}
+
+func (c *caller) addChats(server *sdk.Server) {
+	add(c, server, tool{name: "list_chats", title: "List chats", description: "Lists chats, the latest message first."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in listChats) (bridge.JID, *sdk.CallToolResult, any, error) {
+			page, err := c.client.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatType(in.Type), Q: in.Q, Limit: pageOf(in.Limit), Cursor: in.Cursor})
+			return "", nil, answer{"untrusted": answer{"chats": chatsOf(page.Items)}}.with(page.NextCursor), err
+		})
+	add(c, server, tool{name: "get_chat", title: "Get a chat", description: "Shows one chat and its latest messages."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in named) (bridge.JID, *sdk.CallToolResult, any, error) {
+			shown, err := c.chat(ctx, bridge.JID(in.JID))
+			return bridge.JID(in.JID), nil, shown, err
+		})
+	add(c, server, tool{name: "get_group", title: "Get a group", description: "Shows a group's topic and members."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in named) (bridge.JID, *sdk.CallToolResult, any, error) {
+			shown, err := c.group(ctx, bridge.JID(in.JID))
+			return bridge.JID(in.JID), nil, shown, err
+		})
+	add(c, server, tool{name: "find_contact", title: "Find a person", description: "Finds people whom the account has a chat with, by a part of their name or number."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in findContact) (bridge.JID, *sdk.CallToolResult, any, error) {
+			page, err := c.client.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatsIndividual, Q: in.Q, Limit: maxPage})
+			return "", nil, answer{"untrusted": answer{"people": chatsOf(page.Items)}}, err
+		})
+}
+
+// pageOf bounds a page.
+func pageOf(limit int) int {
+	if limit <= 0 {
+		return 20
+	}
+	return min(limit, maxPage)
+}
+
+// latest is how many messages are shown with a chat.
+const latest = 20
+
+func (c *caller) chat(ctx context.Context, jid bridge.JID) (answer, error) {
+	found, err := c.client.Chat(ctx, jid)
+	if err != nil {
+		return nil, err
+	}
+	page, err := c.client.Messages(ctx, bridge.MessageQuery{Chat: found.JID, Limit: latest})
+	if err != nil {
+		return nil, err
+	}
+	return answer{"chatJid": found.JID, "untrusted": answer{"chat": chatOf(found), "messages": messagesOf(page.Items)}}.with(page.NextCursor), nil
+}
+
+type member struct {
+	JID     bridge.JID `json:"jid"`
+	Name    string     `json:"name"`
+	IsAdmin bool       `json:"isAdmin"`
+}
+
+// maxMembers bounds the members that are shown of one group.
+const maxMembers = 200
+
+func (c *caller) group(ctx context.Context, jid bridge.JID) (answer, error) {
+	found, err := c.client.Group(ctx, jid)
+	if err != nil {
+		return nil, err
+	}
+	people := found.Stored.Participants
+	shown := make([]member, 0, min(len(people), maxMembers))
+	for _, p := range people[:min(len(people), maxMembers)] {
+		shown = append(shown, member{p.JID, capped(p.DisplayName, maxName), p.IsAdmin || p.IsSuperAdmin})
+	}
+	return answer{"chatJid": found.JID, "memberCount": len(people), "untrusted": answer{
+		"name": capped(found.Stored.Name, maxName), "topic": capped(found.Stored.Topic, maxShort), "members": shown,
+	}}, nil
+}
+
+type listMessages struct {
+	JID    string `json:"jid" jsonschema:"the chat's JID"`
+	Since  string `json:"since,omitempty" jsonschema:"RFC 3339 or a date"`
+	Until  string `json:"until,omitempty" jsonschema:"RFC 3339 or a date"`
+	Q      string `json:"q,omitempty" jsonschema:"a part of the text"`
+	Sender string `json:"sender,omitempty" jsonschema:"the JID of one person, in groups"`
+	Order  string `json:"order,omitempty" jsonschema:"desc (the newest first, the default) or asc"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
+	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
+}
+
+type searchMessages struct {
+	Q        string `json:"q" jsonschema:"a part of the text, in any case"`
+	Since    string `json:"since,omitempty" jsonschema:"RFC 3339 or a date"`
+	Until    string `json:"until,omitempty" jsonschema:"RFC 3339 or a date"`
+	ChatType string `json:"chatType,omitempty" jsonschema:"group, individual or all"`
+	Limit    int    `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
+	Cursor   string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
+}
+
+type messageContext struct {
+	JID    string `json:"jid" jsonschema:"the chat's JID"`
+	MsgID  string `json:"msgId" jsonschema:"the message in the middle"`
+	Before int    `json:"before,omitempty" jsonschema:"how many messages before it, at most 25, by default 5"`
+	After  int    `json:"after,omitempty" jsonschema:"how many messages after it, at most 25, by default 5"`
+}
+
+type waitForMessages struct {
+	After   string `json:"after,omitempty" jsonschema:"nextCursor of an earlier call; left out: from now on"`
+	Timeout int    `json:"timeout,omitempty" jsonschema:"seconds to wait, at most 60, by default 30"`
+}
+
+func (c *caller) addMessages(server *sdk.Server) {
+	add(c, server, tool{name: "list_messages", title: "List messages", description: "Lists the messages of one chat."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in listMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
+			shown, err := c.messages(ctx, in)
+			return bridge.JID(in.JID), nil, shown, err
+		})
+	add(c, server, tool{name: "search_messages", title: "Search messages", description: "Searches the text of the messages of all chats, newest first."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in searchMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
+			shown, err := c.search(ctx, in)
+			return "", nil, shown, err
+		})
+	add(c, server, tool{name: "get_message_context", title: "Get a message in its context", description: "Shows one message with those before and after it."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in messageContext) (bridge.JID, *sdk.CallToolResult, any, error) {
+			shown, err := c.context(ctx, in)
+			return bridge.JID(in.JID), nil, shown, err
+		})
+	add(c, server, tool{name: "wait_for_messages", title: "Wait for messages", description: "Waits for new messages of any chat. Call it again with nextCursor to miss none."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in waitForMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
+			shown, err := c.wait(ctx, in)
+			return "", nil, shown, err
+		})
+}
+
+// span reads since and until.
+func span(since, until string) (from, to *bridge.Time, err error) {
+	if from, err = moment("since", since, 0); err != nil {
+		return nil, nil, err
+	}
+	to, err = moment("until", until, 24*time.Hour-time.Millisecond)
+	return from, to, err
+}
+
+// moment reads RFC 3339, or a date, which means its beginning and so much more.
+func moment(name, value string, more time.Duration) (*bridge.Time, error) {
+	if value == "" {
+		return nil, nil
+	}
+	t, err := time.Parse(time.RFC3339, value)
+	if err != nil {
+		if t, err = time.Parse(time.DateOnly, value); err != nil {
+			return nil, bridge.Invalid("%s must be a moment like 2026-11-21T08:15:30Z or a date like 2026-11-21", name)
+		}
+		t = t.Add(more)
+	}
+	at := bridge.At(t)
+	return &at, nil
+}
+
+func (c *caller) messages(ctx context.Context, in listMessages) (answer, error) {
+	since, until, err := span(in.Since, in.Until)
+	if err != nil {
+		return nil, err
+	}
+	page, err := c.client.Messages(ctx, bridge.MessageQuery{
+		Chat: bridge.JID(in.JID), Since: since, Until: until, Q: in.Q, Sender: bridge.JID(in.Sender), Order: bridge.Order(in.Order), Limit: pageOf(in.Limit), Cursor: in.Cursor,
+	})
+	return answer{"chatJid": in.JID, "untrusted": answer{"messages": messagesOf(page.Items)}}.with(page.NextCursor), err
+}
+
+// match is what is shown of a hit.
+type match struct {
+	ChatJID   bridge.JID  `json:"chatJid"`
+	MsgID     string      `json:"msgId"`
+	SenderJID bridge.JID  `json:"senderJid"`
+	Name      string      `json:"senderName"`
+	Timestamp bridge.Time `json:"timestamp"`
+	Text      string      `json:"text"`
+}
+
+func (c *caller) search(ctx context.Context, in searchMessages) (answer, error) {
+	since, until, err := span(in.Since, in.Until)
+	if err != nil {
+		return nil, err
+	}
+	page, err := c.client.Search(ctx, bridge.SearchQuery{Q: in.Q, Since: since, Until: until, ChatType: bridge.ChatType(in.ChatType), Limit: pageOf(in.Limit), Cursor: in.Cursor})
+	shown := make([]match, len(page.Items))
+	for i, m := range page.Items {
+		shown[i] = match{m.ChatJID, capped(m.MsgID, maxName), m.SenderJID, capped(m.PushName, maxName), m.Timestamp, capped(m.Content, maxShort)}
+	}
+	return answer{"untrusted": answer{"matches": shown}}.with(page.NextCursor), err
+}
+
+const (
+	maxBeside = 25
+	// sameMoment is how many messages of one second may stand between a message
+	// and its neighbours.
+	sameMoment = 25
+)
+
+// context returns a message with its neighbours, the oldest first.
+func (c *caller) context(ctx context.Context, in messageContext) (answer, error) {
+	jid := bridge.JID(in.JID)
+	middle, err := c.client.Message(ctx, jid, in.MsgID)
+	if err != nil {
+		return nil, err
+	}
+	beside := func(count int, order bridge.Order, since, until *bridge.Time) ([]bridge.Message, error) {
+		if count <= 0 {
+			count = 5
+		}
+		count = min(count, maxBeside)
+		page, err := c.client.Messages(ctx, bridge.MessageQuery{Chat: middle.Chat, Since: since, Until: until, Order: order, Limit: count + 1 + sameMoment})
+		for i, m := range page.Items {
+			if m.ID == middle.ID {
+				return page.Items[i+1 : min(i+1+count, len(page.Items))], err
+			}
+		}
+		return nil, err
+	}
+	before, err := beside(in.Before, bridge.OrderDesc, nil, &middle.Timestamp)
+	if err != nil {
+		return nil, err
+	}
+	after, err := beside(in.After, bridge.OrderAsc, &middle.Timestamp, nil)
+	if err != nil {
+		return nil, err
+	}
+	var shown []message
+	for i := range before {
+		shown = append(shown, messageOf(before[len(before)-1-i], maxShort))
+	}
+	shown = append(shown, messageOf(middle, maxLong))
+	return answer{"chatJid": middle.Chat, "untrusted": answer{"messages": append(shown, messagesOf(after)...)}}, nil
+}
+
+// arrival is a message with its chat.
+type arrival struct {
+	ChatJID bridge.JID `json:"chatJid"`
+	message
+}
+
+func (c *caller) wait(ctx context.Context, in waitForMessages) (answer, error) {
+	timeout := time.Duration(in.Timeout) * time.Second
+	if timeout <= 0 {
+		timeout = 30 * time.Second
+	}
+	after := in.After
+	if after == "" {
+		after = "now"
+	}
+	page, err := c.client.EventPage(ctx, client.EventQuery{After: after, Types: []bridge.EventType{bridge.EventMessageCreated}}, maxPage, min(timeout, time.Minute))
+	if err != nil {
+		return nil, err
+	}
+	shown := []arrival{}
+	for _, e := range page.Events {
+		if e.Message != nil {
+			shown = append(shown, arrival{e.ChatJID, messageOf(*e.Message, maxShort)})
+		}
+	}
+	return answer{"missedSome": page.Reset, "untrusted": answer{"messages": shown}}.with(&page.NextCursor), nil
+}

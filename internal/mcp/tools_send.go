@@ -1,0 +1,157 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+type sendText struct {
+	JID  string `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
+	Text string `json:"text"`
+	Key  string `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
+}
+
+type reply struct {
+	JID   string `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
+	MsgID string `json:"msgId" jsonschema:"the message of that chat to answer"`
+	Text  string `json:"text"`
+	Key   string `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
+}
+
+type react struct {
+	JID   string `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
+	MsgID string `json:"msgId" jsonschema:"the message of that chat to react to"`
+	Emoji string `json:"emoji" jsonschema:"one emoji; empty removes the reaction"`
+}
+
+type sendFile struct {
+	JID      string `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
+	URL      string `json:"url,omitempty" jsonschema:"a public http or https address to fetch the file from; or give data"`
+	Data     string `json:"data,omitempty" jsonschema:"the file in base64, at most 5 MiB; or give url"`
+	Type     string `json:"type" jsonschema:"image, video, audio or document"`
+	FileName string `json:"fileName,omitempty"`
+	Caption  string `json:"caption,omitempty"`
+	Key      string `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
+}
+
+func (c *caller) addSends(server *sdk.Server) {
+	add(c, server, tool{name: "send_text", title: "Send a text", description: "Sends a text to a chat.", writes: true},
+		func(ctx context.Context, req *sdk.CallToolRequest, in sendText) (bridge.JID, *sdk.CallToolResult, any, error) {
+			return c.send(ctx, req, outgoing{chat: bridge.JID(in.JID), key: in.Key, shown: in.Text,
+				message: client.Text{To: bridge.JID(in.JID), Text: in.Text}})
+		})
+	add(c, server, tool{name: "reply", title: "Reply", description: "Answers a message with a text that quotes it.", writes: true},
+		func(ctx context.Context, req *sdk.CallToolRequest, in reply) (bridge.JID, *sdk.CallToolResult, any, error) {
+			return c.send(ctx, req, outgoing{chat: bridge.JID(in.JID), key: in.Key, shown: in.Text,
+				message: client.Text{To: bridge.JID(in.JID), Text: in.Text, Quote: client.Quote{QuotedMsgID: in.MsgID}}})
+		})
+	add(c, server, tool{name: "react", title: "React", description: "Reacts to a message with an emoji.", writes: true},
+		func(ctx context.Context, req *sdk.CallToolRequest, in react) (bridge.JID, *sdk.CallToolResult, any, error) {
+			return c.send(ctx, req, outgoing{chat: bridge.JID(in.JID), shown: "the reaction " + in.Emoji,
+				message: client.Reaction{Chat: bridge.JID(in.JID), MsgID: in.MsgID, Emoji: in.Emoji}})
+		})
+	add(c, server, tool{name: "send_file", title: "Send a file", description: "Sends a file to a chat.", writes: true}, c.sendFile)
+}
+
+// maxFile is the size of the largest file that a call may hold, in bytes.
+const maxFile = 5 << 20
+
+func (c *caller) sendFile(ctx context.Context, req *sdk.CallToolRequest, in sendFile) (bridge.JID, *sdk.CallToolResult, any, error) {
+	jid := bridge.JID(in.JID)
+	data, err := base64.StdEncoding.DecodeString(in.Data)
+	if err != nil {
+		return jid, nil, nil, bridge.Invalid("data must be base64, with its padding")
+	}
+	out := outgoing{chat: jid, key: in.Key, shown: fmt.Sprintf("the file %s (%s)\n%s%s", in.FileName, in.Type, in.Caption, in.URL)}
+	switch {
+	case (in.URL == "") == (len(data) == 0):
+		return jid, nil, nil, bridge.Invalid("give the file as url or as data, one of them")
+	case len(data) > maxFile:
+		return jid, nil, nil, bridge.Invalid("data holds more than %d MiB: give a url", maxFile>>20)
+	case in.URL != "":
+		out.message = client.File{To: jid, URL: in.URL, Type: bridge.MediaType(in.Type), FileName: in.FileName, Caption: in.Caption}
+	default:
+		out.upload = &upload{client.Upload{To: jid, FileName: in.FileName, Type: bridge.MediaType(in.Type), Caption: in.Caption}, data}
+	}
+	return c.send(ctx, req, out)
+}
+
+// outgoing is a send that a tool asks for: of a message, or of a file.
+type outgoing struct {
+	chat    bridge.JID
+	key     string
+	shown   string // what a person is asked to confirm
+	message client.Message
+	upload  *upload
+}
+
+type upload struct {
+	client.Upload
+	Data []byte
+}
+
+// send sends a message once the chat is allowed, the limit is kept and, where
+// that is wanted, a person has confirmed it.
+func (c *caller) send(ctx context.Context, req *sdk.CallToolRequest, out outgoing) (bridge.JID, *sdk.CallToolResult, any, error) {
+	if err := c.allows(out.chat); err != nil {
+		return out.chat, nil, nil, err
+	}
+	if ask, err := c.confirm(req, out); ask != nil || err != nil {
+		return out.chat, ask, nil, err
+	}
+	if err := c.s.limits.take(c.id); err != nil {
+		return out.chat, nil, nil, err
+	}
+	if out.key == "" {
+		out.key = rand.Text()
+	}
+	sent, err := c.deliver(ctx, out)
+	if err != nil {
+		return out.chat, nil, nil, err
+	}
+	return out.chat, nil, answer{"chatJid": sent.Chat, "msgId": sent.ID, "timestamp": sent.Timestamp, "idempotencyKey": out.key}, nil
+}
+
+func (c *caller) deliver(ctx context.Context, out outgoing) (client.Sent, error) {
+	if out.upload != nil {
+		return c.client.SendFile(ctx, out.upload.Upload, bytes.NewReader(out.upload.Data), out.key)
+	}
+	return c.client.Send(ctx, out.message, out.key)
+}
+
+// confirmation is the name of the question in what a client is asked for.
+const confirmation = "confirm"
+
+// confirm returns the question to a person, as long as it is not answered; nil
+// where nobody needs to be asked. An answer counts for the send that was shown.
+func (c *caller) confirm(req *sdk.CallToolRequest, out outgoing) (*sdk.CallToolResult, error) {
+	if !c.s.options.Confirm {
+		return nil, nil
+	}
+	shown, err := json.Marshal([]any{req.Params.Name, out.message, out.upload})
+	if err != nil {
+		return nil, err
+	}
+	state := c.s.sign(c.id, string(shown))
+	said, ok := req.Params.InputResponses[confirmation].(*sdk.ElicitResult)
+	switch {
+	case !ok || req.Params.RequestState != state:
+		return &sdk.CallToolResult{RequestState: state, InputRequests: sdk.InputRequestMap{confirmation: &sdk.ElicitParams{
+			Mode:            "form",
+			Message:         fmt.Sprintf("Send this to the chat %s?\n\n%s", out.chat, capped(out.shown, maxShort)),
+			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
+		}}}, nil
+	case said.Action != "accept":
+		return nil, bridge.Fail(bridge.CodeForbidden, "the person at the other end did not confirm this; do not try again")
+	}
+	return nil, nil
+}

@@ -38,9 +38,10 @@ var historyPauses = []time.Duration{10 * time.Second, time.Minute, 10 * time.Min
 type historyWorker struct {
 	m      *Manager
 	notify chan struct{}
-	// missingSince is when the phone was first seen not to have told of its
-	// history; only the worker's goroutine uses it.
+	// missingSince is when the phone of a session was first seen not to have told
+	// of its history; only the worker's goroutine uses both.
 	missingSince time.Time
+	missingIn    *link
 }
 
 func newHistoryWorker(m *Manager) *historyWorker {
@@ -182,7 +183,16 @@ func readNotification(part bridge.HistoryPart) (*waE2E.HistorySyncNotification, 
 }
 
 // forgetHistory removes what is known of the history, which belongs to a
-// session.
+// session. Where nothing is known it writes nothing: a bridge that is not paired
+// starts with a full disk, too.
 func (m *Manager) forgetHistory(ctx context.Context) error {
-	return errors.Join(m.store.Save(ctx, bridge.HistoryForgotten{}), m.store.SetSetting(ctx, settingHistoryAsked, ""))
+	kinds, err := m.store.HistoryKinds(ctx)
+	if err == nil && len(kinds) > 0 {
+		err = m.store.Save(ctx, bridge.HistoryForgotten{})
+	}
+	asked, readErr := m.store.Setting(ctx, settingHistoryAsked)
+	if readErr == nil && asked != "" {
+		readErr = m.store.SetSetting(ctx, settingHistoryAsked, "")
+	}
+	return errors.Join(err, readErr)
 }

@@ -49,8 +49,8 @@ func (w *historyWorker) missing(ctx context.Context, l *link) time.Duration {
 		w.missingSince = time.Time{}
 		return historyIdle
 	}
-	if w.missingSince.IsZero() {
-		w.missingSince = time.Now()
+	if w.missingSince.IsZero() || w.missingIn != l {
+		w.missingSince, w.missingIn = time.Now(), l
 	}
 	count, last := w.asked(ctx)
 	due := w.missingSince.Add(historyPatience)

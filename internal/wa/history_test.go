@@ -311,3 +311,37 @@ func TestHistory_BadPartsBlockNothing(t *testing.T) {
 		t.Errorf("%+v, want %d given up and 3 done", count, bad)
 	}
 }
+
+// TestHistory_IsOfItsSession: after a logout nothing of the history waits, and the
+// next pairing brings it again.
+func TestHistory_IsOfItsSession(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	anna := newPhone(t, network, "15550100301", "Anna")
+	a := ownerWith(t, network, simnet.Past{With: anna.PN()})
+	anna.Trust(a.phone)
+	anna.RefuseStrangers(true)
+	a.pair()
+	// One more part, which cannot be had: it must not outlast the session.
+	if err := a.phone.SendHistory(ctx, a.device(), waHistorySync.HistorySync_RECENT, nil, func(n *waE2E.HistorySyncNotification) { n.FileLength = proto.Uint64(1 << 40) }); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of the part", func() bool {
+		count, err := a.store.HistoryCount(ctx)
+		return err == nil && count.GivenUp == 1
+	})
+	if _, err := a.manager.Logout(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if kinds, err := a.store.HistoryKinds(ctx); err != nil || len(kinds) != 0 {
+		t.Errorf("after the logout: %v, %v", kinds, err)
+	}
+	a.pair()
+	if _, err := a.send(jidOf(anna), "hello again"); err != nil {
+		t.Error(err)
+	}
+	if count, err := a.store.HistoryCount(ctx); err != nil || count != (bridge.HistoryCount{Done: 2}) {
+		t.Errorf("%+v, %v", count, err)
+	}
+}

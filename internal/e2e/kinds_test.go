@@ -73,6 +73,8 @@ func (c *conversation) texts() {
 	c.wrote(say(c, c.by, c.toMe, hail, simnet.Mentioning(c.meHere)), "extendedTextMessage", hail, object{
 		"contextInfo": refersTo(nil, nil, mention(c.me, "@"+c.meHere.User)),
 	})
+	all := &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: proto.String("@all lunch"), ContextInfo: &waE2E.ContextInfo{NonJIDMentions: proto.Uint32(1)}}}
+	c.wrote(c.sends(all), "extendedTextMessage", "@all lunch", object{"contextInfo": with(refersTo(nil, nil), object{"mentionsAll": true})})
 	c.wrote(say(c, c.by, c.toMe, "gone tomorrow", simnet.Ephemeral(chatTimer)), "extendedTextMessage", "gone tomorrow", object{
 		"expiresAt": afterTimer,
 	})

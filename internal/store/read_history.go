@@ -95,13 +95,17 @@ func cut(messages []bridge.Message, positions []position, limit int) bridge.Page
 	return page
 }
 
+// rowsExpected bounds for how many messages of a page room is made at once: a
+// chat may have fewer than were asked for.
+const rowsExpected = 128
+
 // plainPage reads a page by the chat's index.
 func (r *readTx) plainPage(ctx context.Context, h history) ([]bridge.Message, []position, error) {
 	if err := r.skipDays(ctx, &h); err != nil {
 		return nil, nil, err
 	}
 	query, args := h.query(messageColumns+", ?", h.limit+1, h.offset)
-	return r.messagesOf(ctx, query, append([]any{string(h.jid)}, args...)...)
+	return r.messagesOf(ctx, min(h.limit+1, rowsExpected), query, append([]any{string(h.jid)}, args...)...)
 }
 
 // query selects columns of h's messages, whatever their text, in order.

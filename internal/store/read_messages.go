@@ -31,15 +31,17 @@ const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.typ
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, m.status, m.imported`
 
 // messagesOf reads a query of messageColumns and the chat's JID, reactions and
-// votes included.
-func (r *readTx) messagesOf(ctx context.Context, query string, args ...any) ([]bridge.Message, []position, error) {
-	messages, positions := []bridge.Message{}, []position{}
+// votes included. Most is how many there will be, as far as that is known.
+func (r *readTx) messagesOf(ctx context.Context, most int, query string, args ...any) ([]bridge.Message, []position, error) {
+	messages, positions := make([]bridge.Message, 0, most), make([]position, 0, most)
 	var reacted []int64
+	var row messageRow
 	err := r.each(ctx, query, args, func(rows *sql.Rows) error {
-		m, err := r.scanMessage(rows)
-		messages, positions = append(messages, m.Message), append(positions, m.at)
-		if m.reactions > 0 {
-			reacted = append(reacted, m.at.seq)
+		messages = append(messages, bridge.Message{})
+		err := r.scanMessage(rows, &row, &messages[len(messages)-1])
+		positions = append(positions, row.at)
+		if row.reactions > 0 {
+			reacted = append(reacted, row.at.seq)
 		}
 		return err
 	})
@@ -59,46 +61,44 @@ func (r *readTx) messagesAt(ctx context.Context, seqs []int64) ([]bridge.Message
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.messagesOf(ctx, `
+	return r.messagesOf(ctx, len(seqs), `
 		SELECT `+messageColumns+`, c.jid FROM json_each(?) wanted
 		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`, string(list))
 }
 
-// messageRow is what messageColumns say of a message.
+// messageRow is what messageColumns say beside what a message shows as it is.
 type messageRow struct {
-	bridge.Message
-	at        position
-	reactions int // how many it has; they are in a table of their own
+	at                      position
+	sender                  int64
+	column                  string
+	reactions               int // how many there are; they are in a table of their own
+	edited, deleted, status sql.NullInt64
 }
 
-// scanMessage reads messageColumns and the chat's JID. Reactions is left an
-// empty list, not nil.
-func (r *readTx) scanMessage(rows *sql.Rows) (messageRow, error) {
-	var m messageRow
-	var sender int64
-	var column string
-	var edited, deleted, status sql.NullInt64
-	err := rows.Scan(&m.at.seq, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &column,
-		&m.at.timestamp, &m.reactions, &edited, &deleted, &status, &m.Imported, &m.Chat)
+// scanMessage reads messageColumns and the chat's JID into m, where it stands
+// in its list: messages are large. Reactions is left an empty list, not nil.
+func (r *readTx) scanMessage(rows *sql.Rows, row *messageRow, m *bridge.Message) error {
+	err := rows.Scan(&row.at.seq, &m.ID, &m.FromMe, &row.sender, &m.PushName, &m.MessageType, &m.Content, &row.column,
+		&row.at.timestamp, &row.reactions, &row.edited, &row.deleted, &row.status, &m.Imported, &m.Chat)
 	if err != nil {
-		return m, err
+		return err
 	}
 	m.Chat = r.s.Canonical(m.Chat)
-	p := r.s.people.get(sender)
+	p := r.s.people.get(row.sender)
 	m.SenderJID, m.SenderLID, m.PushName = p.jid(), p.lid, cmp.Or(m.PushName, p.pushName())
-	m.Timestamp = bridge.Millis(m.at.timestamp)
-	m.Reactions = make([]bridge.MessageReaction, 0, m.reactions)
-	m.EditedAt, m.DeletedAt = timeOf(edited), timeOf(deleted)
-	if status.Valid {
-		d, err := delivery(status.Int64)
+	m.Timestamp = bridge.Millis(row.at.timestamp)
+	m.Reactions = make([]bridge.MessageReaction, 0, row.reactions)
+	m.EditedAt, m.DeletedAt = timeOf(row.edited), timeOf(row.deleted)
+	if row.status.Valid {
+		d, err := delivery(row.status.Int64)
 		if err != nil {
-			return m, err
+			return err
 		}
 		m.Status = &d
 	}
-	err = r.s.unpack(column, &m.Message)
+	err = r.s.unpack(row.column, m)
 	m.Bound() // what was stored before there were limits
-	return m, err
+	return err
 }
 
 // addVotesAndReactions reads the votes of polls and the reactions to the
@@ -196,7 +196,7 @@ func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge
 
 // message returns one message of a chat: [sql.ErrNoRows] when there is none.
 func (r *readTx) message(ctx context.Context, chat int64, id string) (bridge.Message, error) {
-	messages, positions, err := r.messagesOf(ctx, `
+	messages, positions, err := r.messagesOf(ctx, 1, `
 		SELECT `+messageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
 		WHERE m.chat = ? AND m.id = ?`, chat, id)
 	if err != nil {

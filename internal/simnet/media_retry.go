@@ -7,13 +7,25 @@ import (
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waMmsRetry"
+	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/gcmutil"
 	"go.mau.fi/whatsmeow/util/hkdfutil"
 	"google.golang.org/protobuf/proto"
 )
 
 // keptMedia is a message whose file the phone still has.
-type keptMedia struct{ message *waE2E.Message }
+type keptMedia struct {
+	message *waE2E.Message
+	source  types.MessageSource
+}
+
+// isNamed reports whether a request names the message as it came over the wire.
+func (k keptMedia) isNamed(rmr *Node) bool {
+	if jidOf(rmr, "jid") != k.source.Chat.ToNonAD() {
+		return false
+	}
+	return !k.source.IsGroup || jidOf(rmr, "participant") == k.source.Sender.ToNonAD()
+}
 
 func (p *Phone) keepMedia(r *Received) {
 	if mediaOf(r.Message.Message) == nil {
@@ -21,7 +33,7 @@ func (p *Phone) keepMedia(r *Received) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.kept[r.Info.ID] = keptMedia{message: r.Message.Message}
+	p.kept[r.Info.ID] = keptMedia{message: r.Message.Message, source: r.Info.MessageSource}
 }
 
 // MediaAnswer is what a phone does when a companion asks it to upload a file again.
@@ -38,6 +50,10 @@ const (
 	MediaGeneralError
 	// MediaSilent does not answer.
 	MediaSilent
+	// MediaByForm uploads the file again if chat and sender are named as they were when the message came, and else does not find it.
+	MediaByForm
+	// MediaByFormSilent does the same, and does not answer if it does not find the message.
+	MediaByFormSilent
 )
 
 // AnswerMedia changes what the phone does from now on when a companion asks for a file.
@@ -85,10 +101,11 @@ func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 	kept, ok := p.kept[id]
 	p.mu.Unlock()
 	gone := Node{Tag: "error", Attrs: attrs{"code": "2"}}
+	rmr, _ := child(request, "rmr")
 	switch {
-	case how == MediaSilent:
+	case how == MediaSilent, how == MediaByFormSilent && !kept.isNamed(rmr):
 		return Node{}, nil
-	case how == MediaGone || !ok:
+	case how == MediaGone || !ok, how == MediaByForm && !kept.isNamed(rmr):
 		return gone, nil
 	}
 	media := mediaOf(kept.message)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,10 +24,17 @@ type reuploads struct {
 }
 
 type reupload struct {
-	done chan struct{}
+	done    chan struct{}
+	path    string
+	err     error
+	row     bridge.Message
+	answers chan phoneAnswer // of the phone; what nobody waits for is dropped
+}
+
+// phoneAnswer is where the phone has put a file, or why it has not.
+type phoneAnswer struct {
 	path string
 	err  error
-	row  bridge.Message
 }
 
 // reuploadWait is how long the phone may take.
@@ -64,7 +72,7 @@ func (u *reuploads) join(row bridge.Message) (r *reupload, first bool) {
 	if u.waiting == nil {
 		u.waiting = map[string]*reupload{}
 	}
-	r = &reupload{done: make(chan struct{}), row: row}
+	r = &reupload{done: make(chan struct{}), row: row, answers: make(chan phoneAnswer, 4)}
 	u.waiting[row.ID] = r
 	return r, true
 }
@@ -97,7 +105,10 @@ func (m *Manager) reuploaded(e *events.MediaRetry) {
 			m.log.Warn().Err(err).Str("msg_id", r.row.ID).Msg("new place of a file not stored")
 		}
 	}
-	m.reupload.end(r.row.ID, path, err)
+	select {
+	case r.answers <- phoneAnswer{path, err}:
+	default:
+	}
 }
 
 // newPlace reads where the phone has put the file. A path that could lead to
@@ -118,21 +129,70 @@ func newPlace(e *events.MediaRetry, key []byte) (string, error) {
 	return notice.GetDirectPath(), nil
 }
 
-// askPhone sends the request and waits for its end.
+// askPhone asks for a file and waits for the end.
 func (l *link) askPhone(row bridge.Message, r *reupload) {
 	ctx, cancel := context.WithTimeout(l.m.background, reuploadWait)
 	defer cancel()
-	info := &types.MessageInfo{ID: row.ID, MessageSource: types.MessageSource{
-		Chat: toWA(row.Chat), Sender: toWA(row.SenderJID), IsFromMe: row.FromMe, IsGroup: row.Chat.IsGroup()}}
-	if err := l.cli.SendMediaRetryReceipt(ctx, info, row.Media.Ref.MediaKey); err != nil {
-		l.m.reupload.end(row.ID, "", bridge.NotConnected("the phone could not be asked for the file: try again in a moment").Because(err))
-		return
+	path, err := l.askInEachForm(ctx, row, r.answers)
+	l.m.reupload.end(row.ID, path, err)
+}
+
+// askInEachForm sends the request in the form of the wire first, and in the other one
+// when the phone has not found the message, or not answered for its part of the time.
+func (l *link) askInEachForm(ctx context.Context, row bridge.Message, answers <-chan phoneAnswer) (string, error) {
+	forms := l.requestForms(ctx, row)
+	failure := mediaGone(errors.New("the phone did not answer"))
+	next := time.NewTimer(0)
+	defer next.Stop()
+	for asked, failed := 0, 0; ; {
+		select {
+		case <-next.C:
+			if err := l.cli.SendMediaRetryReceipt(ctx, &forms[asked], row.Media.Ref.MediaKey); err != nil {
+				return "", bridge.NotConnected("the phone could not be asked for the file: try again in a moment").Because(err)
+			}
+			if asked++; asked < len(forms) {
+				next.Reset(reuploadWait / time.Duration(len(forms)))
+			}
+		case answer := <-answers:
+			if answer.err == nil || bridge.CodeOf(answer.err) != bridge.CodeMediaGone {
+				return answer.path, answer.err
+			}
+			failure = answer.err
+			if failed++; failed == len(forms) {
+				return "", failure
+			}
+			if asked < len(forms) {
+				next.Reset(0)
+			}
+		case <-ctx.Done():
+			return "", failure
+		}
 	}
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		l.m.reupload.end(row.ID, "", mediaGone(errors.New("the phone did not answer")))
+}
+
+// requestForms names a message as it came over the wire, and then as it would have
+// come otherwise: the phone looks for it by the name of its chat, and in groups of its
+// sender, and knows people by LID or by number.
+func (l *link) requestForms(ctx context.Context, row bridge.Message) []types.MessageInfo {
+	person := row.Chat
+	if row.Chat.IsGroup() {
+		person = row.SenderJID
 	}
+	known := l.m.store.Canonical(person)
+	names := []bridge.JID{l.wireForm(ctx, row.Chat, person), l.hidden(ctx, known), known}
+	var forms []types.MessageInfo
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
+		}
+		chat, sender := row.Chat, name
+		if !row.Chat.IsGroup() {
+			chat, sender = name, row.SenderJID
+		}
+		forms = append(forms, types.MessageInfo{ID: row.ID, MessageSource: types.MessageSource{
+			Chat: toWA(chat), Sender: toWA(sender), IsFromMe: row.FromMe, IsGroup: row.Chat.IsGroup()}})
+	}
+	return forms
 }
 
 func mediaGone(cause error) error {

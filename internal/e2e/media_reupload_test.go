@@ -1,0 +1,46 @@
+package e2e
+
+import (
+	"testing"
+
+	"bridged/internal/simnet"
+)
+
+// TestMediaReupload_NamesMessagesAsTheyCame: the phone finds a message only by the names
+// that chat and sender had on the wire, LIDs here and numbers there. Where the first
+// guess is wrong it says so, or nothing at all.
+func TestMediaReupload_NamesMessagesAsTheyCame(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	byLID := newGroup(t, c.anna, simnet.GroupOptions{Subject: "By LID", Members: []*simnet.Phone{c.owner, c.ben}})
+	byNumber := newGroup(t, c.anna, simnet.GroupOptions{Subject: "By number", Members: []*simnet.Phone{c.owner, c.ben}, ByNumber: true})
+	send := func(t *testing.T, by *simnet.Phone, to simnet.JID, file string) sentFile {
+		t.Helper()
+		id := must(by.SendImage(within(t), to, simnet.Media{Data: []byte(file)}))(t)
+		if to == c.owner.PN() {
+			return c.arrived(t, id, by.PN(), []byte(file))
+		}
+		return c.arrived(t, id, to, []byte(file))
+	}
+	expires := func(t *testing.T, f sentFile, how simnet.MediaAnswer) {
+		t.Helper()
+		c.owner.AnswerMedia(how)
+		c.network.CDN().Expire(f.directPath)
+		c.downloads(t, f)
+	}
+	for _, k := range []struct {
+		name string
+		by   *simnet.Phone
+		to   simnet.JID
+	}{
+		{"from a LID", c.anna, c.owner.PN()},
+		{"from a number", c.ben, c.owner.PN()},
+		{"in a group by LID", c.anna, byLID.JID()},
+		{"in a group by number", c.ben, byNumber.JID()},
+	} {
+		t.Run(k.name, func(t *testing.T) { expires(t, send(t, k.by, k.to, "lost "+k.name), simnet.MediaByForm) })
+	}
+	t.Run("the phone is silent", func(t *testing.T) {
+		expires(t, send(t, c.ben, c.owner.PN(), "lost silently"), simnet.MediaByFormSilent)
+	})
+}

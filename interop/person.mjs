@@ -1,11 +1,16 @@
 // A person of the network who uses Baileys.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { join } from "node:path";
 import {
-  DisconnectReason, WA_CERT_DETAILS, default as makeSocket, downloadMediaMessage, normalizeMessageContent, useMultiFileAuthState,
+  DisconnectReason, WA_CERT_DETAILS, default as makeSocket, downloadMediaMessage, generateMessageIDV2, normalizeMessageContent,
+  useMultiFileAuthState,
 } from "baileys";
 import pino from "pino";
 
 const logger = pino({ level: process.env.VERBOSE ? "warn" : "silent" }, pino.destination(2));
+
+// sending holds the id of the message that is being sent.
+const sending = new AsyncLocalStorage();
 
 // trust makes Baileys take the simulated network's Noise certificates.
 export function trust(rootKey) {
@@ -16,6 +21,7 @@ export class Person {
   messages = new Map(); // by id, as they came
   updates = []; // of messages: edits, deletions, delivery
   reactions = [];
+  #contents = new Map(); // of what was sent, by id
   #changed = [];
 
   constructor(network, url, work, phone, name) {
@@ -41,7 +47,12 @@ export class Person {
     const { state, saveCreds } = await useMultiFileAuthState(join(this.work, "people", this.device));
     this.sock = makeSocket({
       waWebSocketUrl: this.url, auth: state, logger,
-      getMessage: async (key) => this.messages.get(key.id)?.message ?? undefined,
+      // What is asked for again may be asked for before sendMessage has returned.
+      patchMessageBeforeSending: (message) => {
+        if (sending.getStore()) this.#contents.set(sending.getStore(), message);
+        return message;
+      },
+      getMessage: async (key) => this.#contents.get(key.id) ?? this.messages.get(key.id)?.message ?? undefined,
     });
     const { ev } = this.sock;
     ev.on("creds.update", saveCreds);
@@ -101,14 +112,16 @@ export class Person {
 
   // send sends and returns the whole message.
   async send(to, content, options) {
-    const sent = await this.sock.sendMessage(to, content, options);
+    const messageId = generateMessageIDV2(this.sock.user.id);
+    const sent = await sending.run(messageId, () => this.sock.sendMessage(to, content, { ...options, messageId }));
     if (!this.messages.has(sent.key.id)) this.messages.set(sent.key.id, sent);
     return sent;
   }
 
   // relay sends a message that Baileys has no words for.
   async relay(to, message) {
-    return this.sock.relayMessage(to, message, {});
+    const messageId = generateMessageIDV2(this.sock.user.id);
+    return sending.run(messageId, () => this.sock.relayMessage(to, message, { messageId }));
   }
 
   message = (id) => this.#until(() => this.messages.get(id));

@@ -113,17 +113,20 @@ export async function received({ bridge, owner, anna, ben, files }) {
     const got = await message({ location: { degreesLatitude: 52.5163, degreesLongitude: 13.3777, name: "Gate", address: "Square 1" } });
     equal(got.messageType, "locationMessage");
     ok(got.content.includes("Gate"), got.content);
+    deepEqual({ ...got.location, url: "" }, { latitude: 52.5163, longitude: 13.3777, name: "Gate", address: "Square 1", url: "", isLive: false });
   });
   await check(subject, "live location", async () => {
     const id = await anna.relay(to, { liveLocationMessage: { degreesLatitude: 52.5, degreesLongitude: 13.4, caption: "on my way", sequenceNumber: 1 } });
     const got = await bridge.message(id);
     equal(got.messageType, "liveLocationMessage");
+    equal(got.location.isLive, true);
   });
   const card = (name, phone) => ({ displayName: name, vcard: `BEGIN:VCARD\nVERSION:3.0\nFN:${name}\nTEL;type=CELL;waid=${phone}:+${phone}\nEND:VCARD` });
   await check(subject, "contact", async () => {
     const got = await message({ contacts: { displayName: "Ben", contacts: [card("Ben", ben.phone)] } });
     equal(got.messageType, "contactMessage");
     ok(got.content.includes("Ben"), got.content);
+    equal(got.contacts[0].phones[0].jid, ben.pn);
   });
   await check(subject, "contacts", async () => {
     const got = await message({ contacts: { displayName: "2 contacts", contacts: [card("Ben", ben.phone), card("Carla", "4915100000009")] } });
@@ -133,12 +136,16 @@ export async function received({ bridge, owner, anna, ben, files }) {
   await check(subject, "event", async () => {
     const got = await message({ event: { name: "Picnic", description: "by the lake", startDate: new Date(Date.now() + 86_400_000) } });
     equal(got.messageType, "eventMessage");
+    equal(got.event.name, "Picnic");
+    equal(got.event.description, "by the lake");
   });
   await check(subject, "group invitation", async () => {
     // Baileys itself sends one only for a group that has a picture.
     const id = await anna.relay(to, { groupInviteMessage: { groupJid: "1203630000000001@g.us", inviteCode: "abc", inviteExpiration: 1900000000, groupName: "Hikers", caption: "join us" } });
     const got = await bridge.message(id);
     equal(got.messageType, "groupInviteMessage");
+    equal(got.groupInvite.name, "Hikers");
+    equal(got.groupInvite.jid, "1203630000000001@g.us");
   });
 
   await check(subject, "poll", async () => {
@@ -183,6 +190,8 @@ export async function received({ bridge, owner, anna, ben, files }) {
     await check(subject, kind, async () => {
       const got = await bridge.message(await anna.relay(to, content));
       for (const text of wanted.texts) ok(got.content.includes(text), `${text} is not in: ${got.content}`);
+      if (wanted.buttons) deepEqual(got.interactive.buttons.map((b) => b.text), wanted.buttons);
+      if (wanted.selected) deepEqual(got.interactive.selected, wanted.selected);
     });
   }
   await check(subject, "status update is no message", async () => {

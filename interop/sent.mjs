@@ -45,20 +45,26 @@ export async function sent({ network, bridge, owner, anna, ben, files }) {
   });
 
   const media = {
-    image: ["picture.jpg", { caption: "look" }, "imageMessage", { caption: "look", mimetype: "image/jpeg", width: 160, height: 100 }],
+    image: ["picture.jpg", { caption: "look" }, "imageMessage", { caption: "look", mimetype: "image/jpeg", width: 160, height: 100 }, "image", ["jpegThumbnail"]],
     video: ["clip.mp4", { caption: "watch" }, "videoMessage", { caption: "watch", mimetype: "video/mp4", seconds: 2 }],
-    voice: ["voice.ogg", { ptt: true }, "audioMessage", { ptt: true, seconds: 3 }, "audio"],
+    voice: ["voice.ogg", { ptt: true }, "audioMessage", { ptt: true, seconds: 3 }, "audio", ["waveform"]],
     audio: ["voice.ogg", {}, "audioMessage", { seconds: 3 }],
     document: ["page.pdf", { fileName: "a page.pdf" }, "documentMessage", { fileName: "a page.pdf", mimetype: "application/pdf" }],
     "document with a caption": ["page.pdf", { fileName: "b.pdf", caption: "read" }, "documentMessage", { caption: "read" }, "document"],
   };
-  for (const [kind, [file, body, field, wanted, type = kind]] of Object.entries(media)) {
+  for (const [kind, [file, body, field, wanted, type = kind, drawn = []]] of Object.entries(media)) {
     await check(subject, kind, async () => {
       const { id, content } = await send("send-media", { url: network.fileURL(file), type, ...body });
       for (const [name, value] of Object.entries(wanted)) equal(content[field][name], value, name);
+      for (const name of drawn) ok(content[field][name]?.length > 0, `no ${name}`);
       deepEqual(await anna.file(await anna.message(id)), files[file]);
     });
   }
+  await check(subject, "PNG, as the JPEG that phones show", async () => {
+    const { id, content } = await send("send-media", { url: network.fileURL("picture.png"), type: "image" });
+    equal(content.imageMessage.mimetype, "image/jpeg");
+    equal((await anna.file(await anna.message(id))).subarray(0, 3).toString("hex"), "ffd8ff");
+  });
   await check(subject, "location", async () => {
     const { content } = await send("send-location", { latitude: 52.5163, longitude: 13.3777, name: "Gate", address: "Square 1" });
     const { degreesLatitude, degreesLongitude, name, address } = content.locationMessage;
@@ -102,6 +108,18 @@ export async function sent({ network, bridge, owner, anna, ben, files }) {
       }
     });
   }
+
+  await check("traffic", "50 texts each way at the same time, each once", async () => {
+    const texts = Array.from({ length: 50 }, (_, i) => `crossing ${i}`);
+    const there = (async () => {
+      for (const text of texts) await bridge.message((await anna.send(owner.pn, { text })).key.id);
+    })();
+    for (const text of texts) equal(textOf((await send("send", { text })).content), text);
+    await there;
+    const { messages } = await bridge.call("GET", `/api/messages/individual/${encodeURIComponent(anna.pn)}?q=crossing&limit=1000`);
+    equal(messages.length, 100);
+    deepEqual(messages.filter((m) => m.fromMe).map((m) => m.content).sort(), [...texts].sort());
+  });
 
   await check("receipts", "delivered and read, from Baileys", async () => {
     const { id } = await send("send", { text: "have you read this?" });

@@ -86,6 +86,8 @@ export class Bridge {
       },
     });
     this.ended = once(this.process, "exit");
+    const { process: child } = this;
+    process.once("exit", () => child.kill("SIGKILL")); // also where a check has thrown
     this.address = await this.#listening(createWriteStream(join(this.work, "bridged.log"), { flags: "a" }));
     this.stopped = false;
     this.following = this.#follow();

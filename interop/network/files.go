@@ -18,6 +18,8 @@ func serveFile(w http.ResponseWriter, r *http.Request) {
 	switch r.PathValue("name") {
 	case "picture.jpg":
 		content, kind = picture(), "image/jpeg"
+	case "picture.png":
+		content, kind = demo.Picture(160, 100), "image/png"
 	case "clip.mp4":
 		content, kind = clip(), "video/mp4"
 	case "voice.ogg":

@@ -25,8 +25,14 @@ func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
 			return err
 		}
 	}
-	if stored, err := t.isStoredAs(ctx, m, c, sender); err != nil || stored {
+	isAlias, isAwaited, err := t.isNamed(ctx, m.Chat, m.ID)
+	if err != nil {
 		return err
+	}
+	if isAlias {
+		if stored, err := t.isStoredAs(ctx, m, c, sender); err != nil || stored {
+			return err
+		}
 	}
 	seq, err := t.insertMessage(ctx, m, c, sender)
 	if err != nil {
@@ -41,10 +47,18 @@ func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
 	if err := t.countNew(ctx, m, c, seq); err != nil {
 		return err
 	}
-	if err := t.appendEvent(ctx, eventMessageCreated, seq, 0); err != nil {
+	if err := t.appendEvent(ctx, eventMessageCreated, seq, 0); err != nil || !isAwaited {
 		return err
 	}
 	return t.applyParked(ctx, m.Chat, m.ID)
+}
+
+// isNamed reports whether an id is a further one of some message, and whether
+// changes wait for it. Few are either, and every message is asked about.
+func (t *writeTx) isNamed(ctx context.Context, chat bridge.JID, id string) (isAlias, isAwaited bool, err error) {
+	_, err = t.find(ctx, "SELECT EXISTS (SELECT 1 FROM aliases WHERE id = ?1), EXISTS (SELECT 1 FROM parked WHERE chat = ?2 AND target = ?1)",
+		[]any{id, t.parkedChat(chat)}, &isAlias, &isAwaited)
+	return isAlias, isAwaited, err
 }
 
 // countNew enters a new message into its chat. Whoever writes in a chat has read

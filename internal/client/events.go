@@ -164,3 +164,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
+
+// Encode returns the query as it stands in an address.
+func (q EventQuery) Encode() string { return q.params().values.Encode() }

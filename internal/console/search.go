@@ -107,24 +107,20 @@ func (p *searchPage) findIn(ctx context.Context, v *visit, q bridge.MessageQuery
 	return found.NextCursor, nil
 }
 
-// findAnywhere searches all chats, and looks up what theirs are called.
+// findAnywhere searches all chats.
 func (p *searchPage) findAnywhere(ctx context.Context, v *visit, q bridge.SearchQuery) (*string, error) {
 	p.Curl = curlGet("/api/messages/search?" + url.Values{"q": {p.Q}}.Encode())
 	found, err := v.api.Search(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	known := make(map[bridge.JID]string)
 	for _, m := range found.Items {
-		if known[m.ChatJID] == "" {
-			chat, err := v.api.Chat(ctx, m.ChatJID)
-			if err != nil {
-				return nil, err
-			}
-			known[m.ChatJID] = nameOf(chat)
+		name := m.ChatName
+		if strings.TrimSpace(name) == "" {
+			name = phoneOf(m.ChatJID)
 		}
 		p.Hits = append(p.Hits, hit{
-			Chat: m.ChatJID, Name: known[m.ChatJID], Group: m.IsGroup, Sender: senderOf(m.PushName, m.SenderJID, false), At: m.Timestamp,
+			Chat: m.ChatJID, Name: name, Group: m.IsGroup, Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp,
 			Parts: excerpt(m.Content, p.Q), Path: jump(m.ChatJID, m.MsgID),
 		})
 	}
@@ -190,7 +186,7 @@ func foundAt(text, words string) (start, end int) {
 		return 0, 0
 	}
 	for i := range text {
-		if rest := text[i:]; len(rest) >= len(words)/2 {
+		if rest := text[i:]; len(rest) >= len(words)/3 {
 			if n := prefixFold(rest, words); n > 0 {
 				return i, i + n
 			}
@@ -200,15 +196,21 @@ func foundAt(text, words string) (start, end int) {
 }
 
 // prefixFold returns how many bytes of a text are the words in any case; 0 if it
-// does not begin with them.
+// does not begin with them. As for the bridge, ß is ss.
 func prefixFold(text, words string) int {
 	n := 0
-	for _, want := range words {
+	for words != "" {
 		got, size := utf8.DecodeRuneInString(text[n:])
-		if size == 0 || got != want && !strings.EqualFold(string(got), string(want)) {
+		want, width := utf8.DecodeRuneInString(words)
+		switch {
+		case size == 0:
+			return 0
+		case (got == 'ß' || got == 'ẞ') && len(words) > 1 && strings.EqualFold(words[:2], "ss"):
+			width = 2
+		case got != want && !strings.EqualFold(string(got), string(want)):
 			return 0
 		}
-		n += size
+		n, words = n+size, words[width:]
 	}
 	return n
 }

@@ -50,6 +50,13 @@ func (s *session) tell(text string) {
 	s.notice = &notice{Text: text}
 }
 
+// warn keeps a sentence about something that failed.
+func (s *session) warn(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notice = &notice{Text: text, Failed: true}
+}
+
 // told returns the sentence that was kept, once.
 func (s *session) told() *notice {
 	s.mu.Lock()

@@ -84,3 +84,25 @@ func kindOfType(messageType string) string {
 	}
 	return "A message of the type " + strings.TrimSuffix(messageType, "Message")
 }
+
+// lastLine returns the newest message of a chat in one line.
+func lastLine(m bridge.LastMessage) string {
+	if text := strings.Join(strings.Fields(m.Content), " "); text != "" {
+		return text
+	}
+	switch m.MessageType {
+	case "imageMessage":
+		return "Picture"
+	case "videoMessage", "ptvMessage":
+		return "Video"
+	case "audioMessage":
+		return "Voice note or sound"
+	case "documentMessage":
+		return "Document"
+	case "stickerMessage":
+		return "Sticker"
+	case bridge.TypeUndecryptable:
+		return "Waiting for this message"
+	}
+	return kindOfType(m.MessageType)
+}

@@ -86,11 +86,16 @@ func mentioned(s span, mentions map[string]bridge.Mention) (spans []span) {
 		}
 		before, person := s, s
 		before.Text, person.Text, person.Person = s.Text[at:found[0]], "@"+mention.Name, mention.JID
-		spans = append(spans, before, person)
+		if before.Text != "" {
+			spans = append(spans, before)
+		}
+		spans = append(spans, person)
 		at = found[1]
 	}
-	s.Text = s.Text[at:]
-	return append(spans, s)
+	if s.Text = s.Text[at:]; s.Text != "" {
+		spans = append(spans, s)
+	}
+	return spans
 }
 
 // markup divides a text by the apps' marks: *bold*, _italic_, ~struck~ and

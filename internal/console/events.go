@@ -1,0 +1,147 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// pageOfEvents is how many events are shown at first.
+const pageOfEvents = 100
+
+// eventsPage is the end of the log of events.
+type eventsPage struct {
+	Types  []eventType
+	Chat   string
+	Events []eventRow
+	Cursor string
+	Query  string // for the stream
+	Curl   string
+}
+
+// eventType is a kind of event that can be chosen.
+type eventType struct {
+	Name string
+	On   bool
+}
+
+// eventRow is an event in one line, with the whole of it below.
+type eventRow struct {
+	ID   int64
+	Type bridge.EventType
+	Chat bridge.JID
+	Text string
+	JSON string
+	At   bridge.Time
+}
+
+// showEvents answers the newest events of the log.
+func (c *Console) showEvents(v *visit) error {
+	asked := v.r.URL.Query()
+	page := eventsPage{Chat: asked.Get("chat")}
+	var types []bridge.EventType
+	for _, name := range bridge.EventTypes() {
+		on := slices.Contains(asked["type"], string(name))
+		if on {
+			types = append(types, name)
+		}
+		page.Types = append(page.Types, eventType{string(name), on})
+	}
+	query := client.EventQuery{Types: types, Chat: bridge.JID(page.Chat)}
+	page.Query = query.Encode()
+	page.Curl = curlGet("/api/events?after=0") + " -N -H 'Accept: text/event-stream'"
+	var err error
+	if page.Cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
+		return err
+	}
+	events, err := v.lastEvents(v.r.Context(), query, page.Cursor)
+	if err != nil {
+		return err
+	}
+	for _, event := range events {
+		row, err := rowOf(event)
+		if err != nil {
+			return err
+		}
+		page.Events = append(page.Events, row)
+	}
+	v.show(http.StatusOK, "events", "Events", page)
+	return nil
+}
+
+// lastEvents returns the newest events, the newest first. The log is read
+// forwards, so that it looks further and further back until there are enough.
+func (v *visit) lastEvents(ctx context.Context, q client.EventQuery, cursor string) ([]bridge.Event, error) {
+	last, err := strconv.ParseInt(cursor, 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	for back := int64(pageOfEvents); ; back *= 8 {
+		start := max(0, last-back)
+		q.After = strconv.FormatInt(start, 10)
+		events, err := v.readEvents(ctx, q, last)
+		if err != nil {
+			return nil, err
+		}
+		if len(events) >= pageOfEvents || start == 0 || back > 50_000 {
+			slices.Reverse(events)
+			return events[:min(len(events), pageOfEvents)], nil
+		}
+	}
+}
+
+// readEvents reads on to the end of the log, and keeps the last.
+func (v *visit) readEvents(ctx context.Context, q client.EventQuery, last int64) (events []bridge.Event, err error) {
+	for {
+		page, err := v.api.EventPage(ctx, q, 1000, 0)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, page.Events...)
+		events = events[max(0, len(events)-pageOfEvents):]
+		next, err := strconv.ParseInt(page.NextCursor, 10, 64)
+		if err != nil || next >= last || len(page.Events) == 0 {
+			return events, err
+		}
+		q.After = page.NextCursor
+	}
+}
+
+// rowOf returns an event as a line.
+func rowOf(event bridge.Event) (eventRow, error) {
+	encoded, err := bridge.EncodeJSON(event)
+	if err != nil {
+		return eventRow{}, err
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, encoded, "", "  "); err != nil {
+		return eventRow{}, err
+	}
+	return eventRow{ID: event.ID, Type: event.Type, Chat: event.ChatJID, Text: aboutEvent(event), JSON: indented.String(), At: event.At}, nil
+}
+
+// aboutEvent returns what an event tells, in a few words.
+func aboutEvent(event bridge.Event) string {
+	switch {
+	case event.Message != nil && event.Type == bridge.EventMessageStatus && event.Message.Status != nil:
+		return string(*event.Message.Status) + " · " + summary(*event.Message)
+	case event.Message != nil:
+		return senderOf(event.Message.PushName, event.Message.SenderJID, event.Message.FromMe) + ": " + summary(*event.Message)
+	case event.Chat != nil:
+		return nameOf(*event.Chat)
+	case event.Group != nil:
+		return event.Group.Name
+	case event.Status != nil:
+		return describe(*event.Status).Word
+	}
+	return ""
+}
+
+// Blank is the row that the script fills in.
+func (eventsPage) Blank() eventRow { return eventRow{} }

@@ -1,0 +1,214 @@
+package console_test
+
+import (
+	"bytes"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"bridged/internal/console"
+)
+
+const grace = "15550100301@s.whatsapp.net"
+
+// told is what reached the API by one route.
+type told struct {
+	path   string
+	header http.Header
+	body   string
+}
+
+// overAPI returns a console over answers by path, and what it sent.
+func overAPI(t *testing.T, answers map[string]http.HandlerFunc) (*site, *[]told) {
+	t.Helper()
+	var all []told
+	var s *site
+	s = newSite(t, func(o *console.Options) {
+		o.EnableSend = true
+		o.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			all = append(all, told{r.URL.Path, r.Header, string(body)})
+			if answer := answers[r.URL.Path]; answer != nil {
+				answer(w, r)
+				return
+			}
+			s.api(w, r)
+		})
+	})
+	return s, &all
+}
+
+func replies(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }
+}
+
+func TestSend_KeepsItsKey(t *testing.T) {
+	s, all := overAPI(t, map[string]http.HandlerFunc{"/api/messages/send": replies(`{"ok":true,"msgId":"M1","chatJid":"` + grace + `"}`)})
+	form := url.Values{"csrf": {s.logIn().csrf()}, "kind": {"text"}, "key": {"key-1"}, "reply": {"Q1"}, "text": {"one\r\ntwo"}}
+	s.do(http.MethodPost, "/console/chats/"+grace+"/send", form).want(t, http.StatusSeeOther, "/console/chats/"+url.PathEscape("15550100301")+"%40s.whatsapp.net")
+	s.header.Set("Accept", "application/json")
+	s.do(http.MethodPost, "/console/chats/"+grace+"/send", form).want(t, http.StatusOK, "")
+	sent := 0
+	for _, one := range *all {
+		if one.path != "/api/messages/send" {
+			continue
+		}
+		sent++
+		if one.header.Get("Idempotency-Key") != "key-1" || one.body != `{"jid":"`+grace+`","text":"one\ntwo","quotedMsgId":"Q1"}` {
+			t.Errorf("sent %s with %q", one.body, one.header.Get("Idempotency-Key"))
+		}
+	}
+	if sent != 2 {
+		t.Errorf("%d calls", sent)
+	}
+}
+
+// Every form becomes the call that curl would make.
+func TestSend_EveryKind(t *testing.T) {
+	s, all := overAPI(t, nil)
+	token := s.logIn().csrf()
+	for _, c := range []struct{ form, path, body string }{
+		{"kind=place&coordinates=52.5,+13.25&name=Here", "send-location", `{"jid":"` + grace + `","latitude":52.5,"longitude":13.25,"name":"Here"}`},
+		{"kind=poll&question=When%3F&options=a%0Ab%0A%0A", "send-poll", `{"jid":"` + grace + `","name":"When?","values":["a","b"],"selectableCount":1}`},
+		{"kind=poll&question=Q&options=a%0Ab&several=yes", "send-poll", `{"jid":"` + grace + `","name":"Q","values":["a","b"],"selectableCount":0}`},
+		{"kind=reaction&react=M1&emoji=%F0%9F%91%8D", "react", `{"chatJid":"` + grace + `","msgId":"M1","emoji":"👍"}`},
+	} {
+		form, err := url.ParseQuery(c.form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		form.Set("csrf", token)
+		*all = nil
+		s.do(http.MethodPost, "/console/chats/"+grace+"/send", form)
+		if len(*all) == 0 || (*all)[0].path != "/api/messages/"+c.path || (*all)[0].body != c.body || !strings.HasPrefix((*all)[0].header.Get("Idempotency-Key"), "console-") {
+			t.Errorf("%s: %+v", c.form, *all)
+		}
+	}
+	for _, wrong := range []string{"kind=place&coordinates=here", "kind=nothing", "kind=place&coordinates=NaN,NaN"} {
+		form, err := url.ParseQuery(wrong)
+		if err != nil {
+			t.Fatal(err)
+		}
+		form.Set("csrf", token)
+		s.do(http.MethodPost, "/console/chats/"+grace+"/send", form).want(t, http.StatusBadRequest, "")
+	}
+}
+
+func TestSendFile_PassesOnWhatArrives(t *testing.T) {
+	s, all := overAPI(t, map[string]http.HandlerFunc{"/api/messages/send-file": replies(`{"ok":true,"msgId":"M1","chatJid":"` + grace + `"}`)})
+	token := s.logIn().csrf()
+	upload := func(csrf string) answer {
+		var body bytes.Buffer
+		w := multipart.NewWriter(&body)
+		for _, field := range [][2]string{{"csrf", csrf}, {"caption", "look"}, {"key", "key-1"}} {
+			if err := w.WriteField(field[0], field[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		part, err := w.CreateFormFile("file", "a.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(part, "the bytes")
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+"/console/chats/"+grace+"/file", &body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Content-Type": {w.FormDataContentType()}, "Sec-Fetch-Site": {"same-origin"}}
+		resp, err := s.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return answer{resp, ""}
+	}
+	upload("guessed").want(t, http.StatusForbidden, "")
+	for _, one := range *all {
+		if one.path == "/api/messages/send-file" {
+			t.Error("sent without the session's token")
+		}
+	}
+	upload(token).want(t, http.StatusSeeOther, "/console/chats/15550100301%40s.whatsapp.net")
+	last := (*all)[len(*all)-1]
+	if last.path != "/api/messages/send-file" || !strings.Contains(last.body, "the bytes") || !strings.Contains(last.body, "look") || strings.Contains(last.body, token) || last.header.Get("Idempotency-Key") != "key-1" {
+		t.Errorf("sent %+v", last)
+	}
+}
+
+func TestMedia_OnlyHarmlessTypesAreShown(t *testing.T) {
+	kind := ""
+	s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/messages/media/" + grace + "/M1": func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Content-Disposition", `inline; filename="a.html"; filename*=UTF-8''%C3%A4.html`)
+		w.Header().Set("Set-Cookie", "a=b")
+		_, _ = io.WriteString(w, "<script>1</script>")
+	}})
+	s.logIn()
+	for given, want := range map[string]string{
+		"image/jpeg": "image/jpeg", "video/mp4": "video/mp4", "audio/ogg; codecs=opus": "audio/ogg", "image/png": "image/png",
+		"text/html": "", "image/svg+xml": "", "application/xhtml+xml": "", "text/xml": "", "application/pdf": "", "text/plain": "", "application/javascript": "", "nonsense": "", "": "",
+	} {
+		kind = given
+		got := s.get("/console/media/" + grace + "/M1").want(t, http.StatusOK, "")
+		disposition := `inline; filename="a.html"; filename*=UTF-8''%C3%A4.html`
+		if want == "" {
+			want, disposition = "application/octet-stream", "attachment"+strings.TrimPrefix(disposition, "inline")
+		}
+		if got.Header.Get("Content-Type") != want || got.Header.Get("Content-Disposition") != disposition {
+			t.Errorf("%q: %q, %q", given, got.Header.Get("Content-Type"), got.Header.Get("Content-Disposition"))
+		}
+		if got.Header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || got.Header.Get("X-Content-Type-Options") != "nosniff" || got.Header.Get("Set-Cookie") != "" {
+			t.Errorf("%q: headers %v", given, got.Header)
+		}
+	}
+}
+
+func TestUnlink_AsksForTheNumber(t *testing.T) {
+	s, all := overAPI(t, map[string]http.HandlerFunc{
+		"/api/auth/status": replies(`{"status":"open","hasSession":true,"user":{"jid":"15550100200@s.whatsapp.net","phone":"15550100200"},"since":"2026-11-21T08:15:30.000Z"}`),
+		"/api/auth/logout": replies(`{"ok":true,"unlinked":true}`),
+	})
+	token := s.logIn().csrf()
+	calls := func() (n int) {
+		for _, one := range *all {
+			if one.path == "/api/auth/logout" {
+				n++
+			}
+		}
+		return n
+	}
+	for _, wrong := range []string{"", "15550100201", "yes"} {
+		s.do(http.MethodPost, "/console/logout-account", url.Values{"csrf": {token}, "number": {wrong}}).want(t, http.StatusBadRequest, "")
+	}
+	if calls() != 0 {
+		t.Error("unlinked without the number")
+	}
+	s.do(http.MethodPost, "/console/logout-account", url.Values{"csrf": {token}, "number": {"+1 555 010-0200"}}).want(t, http.StatusSeeOther, "/console/")
+	if calls() != 1 {
+		t.Errorf("%d calls", calls())
+	}
+	if page := s.get("/console/").body; !strings.Contains(page, "The account is unlinked.") {
+		t.Error("nothing is said of it")
+	}
+}
+
+// Answers that the API refuses are shown with its sentence, and a stranger's page
+// does not exist.
+func TestPages_ThatAreNotThere(t *testing.T) {
+	s, _ := overAPI(t, nil)
+	s.logIn()
+	for _, path := range []string{"/console/nowhere", "/console/chats/x", "/console/chats/" + grace, "/console/webhooks/x", "/console/media/x/y"} {
+		if got := s.get(path); got.StatusCode != http.StatusNotFound || !strings.Contains(got.body, "<h1>") {
+			t.Errorf("%s: %d", path, got.StatusCode)
+		}
+	}
+}

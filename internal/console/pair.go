@@ -1,0 +1,114 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+
+	"rsc.io/qr"
+
+	"bridged/internal/bridge"
+)
+
+// pairPage links the account: by QR code, by a code to type, or with a passkey.
+type pairPage struct {
+	Account bridge.Status
+	State   state
+	QR      template.HTML
+	Phone   string // the only number that may pair; empty for any
+	Asked   string // the number that was typed
+	Passkey string // what the network asks an authenticator for
+	Cursor  string
+	Curl    string
+}
+
+// showPair answers the page that links the account.
+func (c *Console) showPair(v *visit) (err error) {
+	page := pairPage{Phone: c.options.PhoneNumber, Asked: v.r.URL.Query().Get("phone"), Curl: curlPost("/api/auth/pair", map[string]string{"phone": "15551234567"})}
+	if page.Cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
+		return err
+	}
+	if page.Account, err = v.api.Status(v.r.Context()); err != nil {
+		return err
+	}
+	page.State = describe(page.Account)
+	if page.Account.QR != nil {
+		if page.QR, err = qrSVG(*page.Account.QR); err != nil {
+			return err
+		}
+	}
+	if p := page.Account.Passkey; p != nil {
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, p.PublicKey, "", "  "); err != nil {
+			return err
+		}
+		page.Passkey = indented.String()
+	}
+	v.show(http.StatusOK, "pair", "Link an account", page)
+	return nil
+}
+
+// pair asks for a code.
+func (c *Console) pair(v *visit) error {
+	phone := strings.TrimSpace(v.r.PostForm.Get("phone"))
+	if phone != "" {
+		digits, err := bridge.ParsePhone(phone)
+		if err != nil {
+			return problem{http.StatusBadRequest, "This is not a phone number", sentence("the number " + err.Error()), ""}
+		}
+		phone = digits
+	}
+	if _, err := v.api.Pair(v.r.Context(), phone); err != nil {
+		return err
+	}
+	return v.done("", root+"/pair")
+}
+
+// answerPasskey hands in what an authenticator made, or confirms the codes.
+func (c *Console) answerPasskey(v *visit) error {
+	if v.r.PostForm.Get("confirm") != "" {
+		_, err := v.api.ConfirmPasskey(v.r.Context())
+		if err != nil {
+			return err
+		}
+		return v.done("", root+"/pair")
+	}
+	credential := strings.TrimSpace(v.r.PostForm.Get("credential"))
+	if !json.Valid([]byte(credential)) {
+		return problem{http.StatusBadRequest, "This is not the credential", "Paste the whole JSON that the authenticator's page printed.", ""}
+	}
+	if _, err := v.api.SubmitPasskey(v.r.Context(), json.RawMessage(credential)); err != nil {
+		return err
+	}
+	return v.done("", root+"/pair")
+}
+
+// quiet is the light zone around a QR code, in modules.
+const quiet = 4
+
+// qrSVG draws a QR code. One path for all dark modules, a rectangle for each run
+// of them.
+func qrSVG(text string) (template.HTML, error) {
+	code, err := qr.Encode(text, qr.L)
+	if err != nil {
+		return "", fmt.Errorf("encode the QR code: %w", err)
+	}
+	var path strings.Builder
+	for y := range code.Size {
+		for x := 0; x < code.Size; x++ {
+			start := x
+			for x < code.Size && code.Black(x, y) {
+				x++
+			}
+			if x > start {
+				fmt.Fprintf(&path, "M%d %dh%dv1h-%dz", start+quiet, y+quiet, x-start, x-start)
+			}
+		}
+	}
+	size := code.Size + 2*quiet
+	return template.HTML(fmt.Sprintf(`<svg class="qr" viewBox="0 0 %d %d" shape-rendering="crispEdges" role="img" aria-label="QR code"><rect width="%d" height="%d" fill="#fff"/><path fill="#000" d="%s"/></svg>`,
+		size, size, size, size, path.String())), nil
+}

@@ -1,0 +1,274 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// referencePage is the reference of the API, from its own document.
+type referencePage struct {
+	About  []block
+	Groups []operationGroup
+}
+
+// operationGroup are the operations of one tag.
+type operationGroup struct {
+	Name, About string
+	Operations  []operation
+}
+
+// operation is one method of one path.
+type operation struct {
+	ID, Method, Path string
+	Summary          string
+	About            []block
+	Parameters       []field
+	Body             []field
+	Answers          []answer
+	Example          string // of an answer
+	Curl             string
+}
+
+// field is a parameter, or a property of a body.
+type field struct {
+	Name, In, Type string
+	Required       bool
+	About          []run
+}
+
+// answer is a status and what it means.
+type answer struct {
+	Status string
+	About  []run
+}
+
+// reference keeps the page, which is the same for everybody, once it was made.
+type reference struct {
+	mu   sync.Mutex // guards page
+	page *referencePage
+}
+
+// showReference answers the reference.
+func (c *Console) showReference(v *visit) error {
+	page, err := c.reference.get(v)
+	if err != nil {
+		return err
+	}
+	v.show(http.StatusOK, "reference", "API", page)
+	return nil
+}
+
+func (r *reference) get(v *visit) (*referencePage, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.page != nil {
+		return r.page, nil
+	}
+	doc, err := readDocument(v.r.Context(), v)
+	if err != nil {
+		return nil, err
+	}
+	r.page = doc.page()
+	return r.page, nil
+}
+
+// document is what the reference needs of an OpenAPI document.
+type document struct {
+	Info  struct{ Description string }
+	Tags  []struct{ Name, Description string }
+	Paths map[string]map[string]json.RawMessage
+
+	Components struct {
+		Schemas    map[string]schema
+		Parameters map[string]parameter
+		Responses  map[string]response
+	}
+	order []string // of the paths, as they are written
+}
+
+type schema struct {
+	Ref         string `json:"$ref"`
+	Type        any
+	Description string
+	Enum        []any
+	Required    []string
+	Properties  map[string]schema
+	Items       *schema
+	OneOf       []schema
+}
+
+type parameter struct {
+	Ref         string `json:"$ref"`
+	Name, In    string
+	Description string
+	Required    bool
+	Schema      schema
+}
+
+type content map[string]struct {
+	Schema  schema
+	Example json.RawMessage
+}
+
+type response struct {
+	Ref         string `json:"$ref"`
+	Description string
+	Content     content
+}
+
+type documented struct {
+	Tags                 []string
+	OperationID          string
+	Summary, Description string
+	Parameters           []parameter
+	RequestBody          *struct{ Content content }
+	Responses            map[string]response
+}
+
+// readDocument asks the API for its document.
+func readDocument(ctx context.Context, v *visit) (*document, error) {
+	var doc document
+	if err := v.api.Call(ctx, http.MethodGet, "/openapi.json", nil, &doc); err != nil {
+		return nil, fmt.Errorf("read the API's document: %w", err)
+	}
+	for path := range doc.Paths {
+		doc.order = append(doc.order, path)
+	}
+	slices.Sort(doc.order)
+	return &doc, nil
+}
+
+// methods are those of HTTP, in the order in which they are shown.
+var methods = []string{"get", "post", "put", "patch", "delete"}
+
+// page returns the reference by tags.
+func (d *document) page() *referencePage {
+	page := &referencePage{About: blocks(d.Info.Description)}
+	for _, tag := range d.Tags {
+		group := operationGroup{Name: tag.Name, About: tag.Description}
+		for _, path := range d.order {
+			group.Operations = append(group.Operations, d.operationsOf(path, tag.Name)...)
+		}
+		if len(group.Operations) > 0 {
+			page.Groups = append(page.Groups, group)
+		}
+	}
+	return page
+}
+
+// operationsOf returns the operations of a path that have a tag.
+func (d *document) operationsOf(path, tag string) (list []operation) {
+	item := d.Paths[path]
+	var shared []parameter
+	if raw, ok := item["parameters"]; ok && json.Unmarshal(raw, &shared) != nil {
+		shared = nil // a test reads every page of the reference
+	}
+	for _, method := range methods {
+		var op documented
+		if raw, ok := item[method]; !ok || json.Unmarshal(raw, &op) != nil || !slices.Contains(op.Tags, tag) {
+			continue
+		}
+		list = append(list, d.operation(method, path, op, shared))
+	}
+	return list
+}
+
+func (d *document) operation(method, path string, op documented, shared []parameter) operation {
+	shown := operation{ID: op.OperationID, Method: strings.ToUpper(method), Path: path, Summary: op.Summary, About: blocks(op.Description)}
+	for _, p := range slices.Concat(shared, op.Parameters) {
+		p = resolve(p, p.Ref, d.Components.Parameters)
+		shown.Parameters = append(shown.Parameters, field{Name: p.Name, In: p.In, Type: d.typeOf(p.Schema), Required: p.Required, About: runs(p.Description)})
+	}
+	var body json.RawMessage
+	isForm := false
+	if op.RequestBody != nil {
+		for kind, media := range op.RequestBody.Content {
+			shown.Body, body, isForm = d.fields(media.Schema), media.Example, kind == "multipart/form-data"
+		}
+	}
+	for _, status := range sortedKeys(op.Responses) {
+		r := resolve(op.Responses[status], op.Responses[status].Ref, d.Components.Responses)
+		shown.Answers = append(shown.Answers, answer{status, runs(strings.TrimSpace(r.Description))})
+		for _, media := range r.Content {
+			if strings.HasPrefix(status, "2") && shown.Example == "" {
+				shown.Example = indented(media.Example)
+			}
+		}
+	}
+	shown.Curl = exampleCurl(shown.Method, path, body, isForm)
+	return shown
+}
+
+// fields returns the properties of a body, the required ones first.
+func (d *document) fields(s schema) (fields []field) {
+	s = resolve(s, s.Ref, d.Components.Schemas)
+	for _, name := range sortedKeys(s.Properties) {
+		property := s.Properties[name]
+		about := property.Description
+		if about == "" {
+			about = resolve(property, property.Ref, d.Components.Schemas).Description
+		}
+		fields = append(fields, field{Name: name, Type: d.typeOf(property), Required: slices.Contains(s.Required, name), About: runs(about)})
+	}
+	slices.SortStableFunc(fields, func(a, b field) int {
+		switch {
+		case a.Required == b.Required:
+			return 0
+		case a.Required:
+			return -1
+		}
+		return 1
+	})
+	return fields
+}
+
+// typeOf returns the type of a value in words.
+func (d *document) typeOf(s schema) string {
+	s = resolve(s, s.Ref, d.Components.Schemas)
+	if len(s.Enum) > 0 {
+		words := make([]string, len(s.Enum))
+		for i, value := range s.Enum {
+			words[i] = fmt.Sprint(value)
+		}
+		return strings.Join(words, " | ")
+	}
+	switch kind := s.Type.(type) {
+	case string:
+		if kind == "array" && s.Items != nil {
+			return "array of " + d.typeOf(*s.Items)
+		}
+		return kind
+	case []any:
+		words := make([]string, len(kind))
+		for i, one := range kind {
+			words[i] = fmt.Sprint(one)
+		}
+		return strings.Join(words, " | ")
+	}
+	if len(s.OneOf) > 0 {
+		return d.typeOf(s.OneOf[0])
+	}
+	return "any"
+}
+
+// resolve returns what a reference names, or the value itself.
+func resolve[T any](value T, ref string, among map[string]T) T {
+	if ref == "" {
+		return value
+	}
+	return among[ref[strings.LastIndexByte(ref, '/')+1:]]
+}
+
+func sortedKeys[T any](m map[string]T) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

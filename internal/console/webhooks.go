@@ -1,0 +1,203 @@
+package console
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// webhooksPage lists all webhooks, with a form for another one.
+type webhooksPage struct {
+	Hooks  []bridge.Webhook
+	Types  []eventType
+	Cursor string
+	Curl   string
+}
+
+// showWebhooks answers the list of webhooks.
+func (c *Console) showWebhooks(v *visit) (err error) {
+	page := webhooksPage{Types: typesOf(nil), Curl: curlPost("/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}})}
+	if page.Hooks, err = v.api.Webhooks(v.r.Context()); err != nil {
+		return err
+	}
+	if page.Cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
+		return err
+	}
+	v.show(http.StatusOK, "webhooks", "Webhooks", page)
+	return nil
+}
+
+// typesOf returns all types of events, with those that are chosen.
+func typesOf(chosen []bridge.EventType) (types []eventType) {
+	for _, name := range bridge.EventTypes() {
+		on := false
+		for _, one := range chosen {
+			on = on || one == name
+		}
+		types = append(types, eventType{string(name), on})
+	}
+	return types
+}
+
+// createWebhook makes a webhook, and shows its secret once.
+func (c *Console) createWebhook(v *visit) error {
+	hook, err := v.api.CreateWebhook(v.r.Context(), v.webhookForm())
+	if err != nil {
+		return err
+	}
+	return v.showWebhookWith(hook.Webhook, hook.Secret)
+}
+
+// webhookForm reads the form of a webhook.
+func (v *visit) webhookForm() client.WebhookChange {
+	form := v.r.PostForm
+	url, chat, private := strings.TrimSpace(form.Get("url")), bridge.JID(strings.TrimSpace(form.Get("chat"))), form.Get("private") != ""
+	types := make([]bridge.EventType, 0, len(form["type"]))
+	for _, name := range form["type"] {
+		types = append(types, bridge.EventType(name))
+	}
+	return client.WebhookChange{URL: &url, Types: &types, Chat: &chat, AllowPrivate: &private}
+}
+
+// webhookPage is one webhook with its deliveries.
+type webhookPage struct {
+	Hook       bridge.Webhook
+	Secret     string // shown once
+	Status     bridge.DeliveryState
+	Deliveries []bridge.WebhookDelivery
+	More       string
+	Types      []eventType
+	Cursor     string
+	Curl       string
+}
+
+// Fixed reports whether the webhook is of the environment, which alone changes
+// it.
+func (p webhookPage) Fixed() bool { return p.Hook.Source == bridge.WebhookFromEnvironment }
+
+// showWebhook answers one webhook.
+func (c *Console) showWebhook(v *visit) error {
+	id, err := v.number("id")
+	if err != nil {
+		return err
+	}
+	hook, err := v.api.Webhook(v.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return v.showWebhookWith(hook, "")
+}
+
+func (v *visit) showWebhookWith(hook bridge.Webhook, secret string) (err error) {
+	asked := v.r.URL.Query()
+	page := webhookPage{Hook: hook, Secret: secret, Types: typesOf(hook.Types), Curl: curlGet("/api/webhooks/" + strconv.FormatInt(hook.ID, 10) + "/deliveries")}
+	switch status := bridge.DeliveryState(asked.Get("status")); status {
+	case bridge.WebhookPending, bridge.WebhookDelivered, bridge.WebhookDead:
+		page.Status = status
+	}
+	if page.Cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
+		return err
+	}
+	deliveries, err := v.api.Deliveries(v.r.Context(), bridge.DeliveryQuery{Webhook: hook.ID, Status: page.Status, Limit: 50, Cursor: asked.Get("cursor")})
+	if err != nil {
+		return err
+	}
+	page.Deliveries = deliveries.Items
+	if deliveries.NextCursor != nil {
+		asked.Set("cursor", *deliveries.NextCursor)
+		page.More = webhookPath(hook.ID) + "?" + asked.Encode()
+	}
+	v.show(http.StatusOK, "webhook", "Webhook", page)
+	return nil
+}
+
+func webhookPath(id int64) string { return root + "/webhooks/" + strconv.FormatInt(id, 10) }
+
+// number returns a number that the path names.
+func (v *visit) number(name string) (int64, error) {
+	n, err := strconv.ParseInt(v.r.PathValue(name), 10, 64)
+	if err != nil {
+		return 0, errUnknown
+	}
+	return n, nil
+}
+
+// changeWebhook does what a button of a webhook's page says.
+func (c *Console) changeWebhook(v *visit) error {
+	id, err := v.number("id")
+	if err != nil {
+		return err
+	}
+	ctx, on, off := v.r.Context(), true, false
+	switch v.r.PostForm.Get("do") {
+	case "save":
+		_, err = v.api.UpdateWebhook(ctx, id, v.webhookForm())
+		return v.after(err, "Saved.", id)
+	case "on":
+		_, err = v.api.UpdateWebhook(ctx, id, client.WebhookChange{Enabled: &on})
+		return v.after(err, "Switched on: what is pending is posted now.", id)
+	case "off":
+		_, err = v.api.UpdateWebhook(ctx, id, client.WebhookChange{Enabled: &off})
+		return v.after(err, "Switched off: events wait until it is on again.", id)
+	case "rotate":
+		hook, err := v.api.UpdateWebhook(ctx, id, client.WebhookChange{RotateSecret: true})
+		if err != nil {
+			return err
+		}
+		return v.showWebhookWith(hook.Webhook, hook.Secret)
+	case "test":
+		return c.testWebhook(v, id)
+	case "delete":
+		if err := v.api.DeleteWebhook(ctx, id); err != nil {
+			return err
+		}
+		return v.done("The webhook is removed.", root+"/webhooks")
+	}
+	return errOutdated
+}
+
+// after shows a webhook again once something was done, or why it was not.
+func (v *visit) after(err error, text string, id int64) error {
+	if err != nil {
+		return err
+	}
+	return v.done(text, webhookPath(id))
+}
+
+// testWebhook posts a test and tells what the receiver made of it.
+func (c *Console) testWebhook(v *visit, id int64) error {
+	tried, err := v.api.TestWebhook(v.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	took := " after " + strconv.FormatInt(tried.DurationMS, 10) + " ms."
+	if tried.OK {
+		return v.done("The receiver took the test with "+strconv.Itoa(*tried.ResponseStatus)+took, webhookPath(id))
+	}
+	why := "The receiver did not take the test" + took
+	if tried.Error != nil {
+		why += " " + sentence(*tried.Error)
+	}
+	if wantsJSON(v.r) {
+		return problem{http.StatusBadGateway, "The test failed", why, ""}
+	}
+	v.session.warn(why)
+	return v.done("", webhookPath(id))
+}
+
+// redeliver posts an event again.
+func (c *Console) redeliver(v *visit) error {
+	id, err := v.number("id")
+	if err != nil {
+		return err
+	}
+	delivery, err := v.number("delivery")
+	if err != nil {
+		return err
+	}
+	_, err = v.api.Redeliver(v.r.Context(), id, delivery)
+	return v.after(err, "It is posted again.", id)
+}

@@ -158,7 +158,7 @@ func TestMedia_OnlyHarmlessTypesAreShown(t *testing.T) {
 		"text/html": "", "image/svg+xml": "", "application/xhtml+xml": "", "text/xml": "", "application/pdf": "", "text/plain": "", "application/javascript": "", "nonsense": "", "": "",
 	} {
 		kind = given
-		got := s.get("/console/media/" + grace + "/M1").want(t, http.StatusOK, "")
+		got := s.get("/console/media/"+grace+"/M1").want(t, http.StatusOK, "")
 		disposition := `inline; filename="a.html"; filename*=UTF-8''%C3%A4.html`
 		if want == "" {
 			want, disposition = "application/octet-stream", "attachment"+strings.TrimPrefix(disposition, "inline")

@@ -27,7 +27,7 @@ func TestTraffic_CountsWhatComesLeavesAndFails(t *testing.T) {
 	if _, err := a.send(jidOf(friend), "answer"); err != nil {
 		t.Fatal(err)
 	}
-	a.device().FailSends(simnet.SendFault{Code: 479})
+	a.device().FailSends(simnet.SendFault{Code: 406})
 	if _, err := a.send(jidOf(friend), "refused"); bridge.CodeOf(err) != bridge.CodeSendRefused {
 		t.Fatalf("got %v", err)
 	}

@@ -46,8 +46,14 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	if m.beforeTry != nil {
 		m.beforeTry()
 	}
-	resp, err = l.cli.SendMessage(holding, d.to, proto.Clone(d.msg).(*waE2E.Message),
-		whatsmeow.SendRequestExtra{ID: d.id, Timeout: m.waits.answerTime(d.devices)})
+	// whatsmeow sends one message at a time, until its acknowledgement: what takes
+	// longer is waited for without it.
+	limit := m.waits.answerTime(d.devices)
+	alone := min(limit, m.waits.alone)
+	resp, err = l.cli.SendMessage(holding, d.to, proto.Clone(d.msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: d.id, Timeout: alone})
+	if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
+		resp, err = l.lateAnswer(sending, d.id, limit-alone)
+	}
 	switch {
 	case err == nil:
 		err = l.reached(ctx, d.to)

@@ -20,9 +20,11 @@ type waits struct {
 	budget    time.Duration // for one send in all, reconnections included
 	perDevice time.Duration // longer for each device beyond fewDevices
 	longest   time.Duration // at most so much longer
+	alone     time.Duration // for an acknowledgement, while nothing else is sent
 }
 
-var usualWaits = waits{answer: 30 * time.Second, budget: 60 * time.Second, perDevice: 30 * time.Millisecond, longest: 45 * time.Second}
+var usualWaits = waits{answer: 30 * time.Second, budget: 60 * time.Second, perDevice: 30 * time.Millisecond, longest: 45 * time.Second,
+	alone: 3 * time.Second}
 
 const (
 	// fewDevices get no more time than one.

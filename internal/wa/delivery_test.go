@@ -82,3 +82,42 @@ func TestSend_AReceiptEndsTheWait(t *testing.T) {
 		t.Errorf("the message went out %d times, want once", got)
 	}
 }
+
+// TestSend_WaitingForASlowGroupHoldsUpNoOther: whatsmeow sends nothing while it
+// waits for an acknowledgement, which takes long for a large group.
+func TestSend_WaitingForASlowGroupHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	group, _ := a.largeGroup(network, 200)
+	for _, chat := range []bridge.JID{group, jidOf(friend)} {
+		if _, err := a.send(chat, "before"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.manager.SetWaits(time.Hour, 2*time.Hour, 0)
+	network.SlowGroups(time.Minute) // a device
+	sent := a.device().Counters().Sent
+	answered := make(chan error, 1)
+	go func() {
+		_, err := a.send(group, "slow")
+		answered <- err
+	}()
+	if err := a.device().WaitCounters(ctx, func(c simnet.Counters) bool { return c.Sent > sent }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.send(jidOf(friend), "meanwhile"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-answered:
+		t.Errorf("the group's message was not waited for: %v", err)
+	default:
+	}
+	a.stop()
+	if err := <-answered; bridge.CodeOf(err) != bridge.CodeNotConnected {
+		t.Errorf("a send that the stop ended: got %v, want %s", err, bridge.CodeNotConnected)
+	}
+}

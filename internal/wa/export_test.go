@@ -19,7 +19,7 @@ func (m *Manager) BeforeTry(f func()) { m.beforeTry = f }
 // longer for each device beyond the first hundred. It must be called while nothing
 // is being sent.
 func (m *Manager) SetWaits(answer, budget, perDevice time.Duration) {
-	m.waits = waits{answer: answer, budget: budget, perDevice: perDevice, longest: budget}
+	m.waits = waits{answer: answer, budget: budget, perDevice: perDevice, longest: budget, alone: 200 * time.Millisecond}
 }
 
 // Deliver hands an event to the present link's handler, as whatsmeow does once

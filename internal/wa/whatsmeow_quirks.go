@@ -288,6 +288,14 @@ func (l *link) fetchKeys(ctx context.Context, devices []types.JID) (map[types.JI
 	return bundles, nil
 }
 
+// awaitResponse returns a channel that is given the answer to a stanza, or the end
+// of the connection. whatsmeow forgets it with either, or when the stanza is sent
+// again; to take it away would race with an answer that comes at that moment.
+func (l *link) awaitResponse(id string) <-chan *waBinary.Node {
+	//lint:ignore SA1019 nothing else waits without whatsmeow's lock of sends, and the library's version is pinned
+	return l.cli.DangerousInternals().WaitResponse(id)
+}
+
 // forgetIdentity deletes a device's identity and its session, and has whatsmeow
 // tell of it.
 func (l *link) forgetIdentity(ctx context.Context, device types.JID) error {

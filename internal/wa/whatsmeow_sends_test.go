@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 	"go.mau.fi/whatsmeow"
@@ -89,5 +90,33 @@ func TestQuirk_TheMembersThatASendGoesTo(t *testing.T) {
 	members, err := linkOf(c).groupMembers(ctx, group.JID())
 	if err != nil || !slices.Equal(members, group.Members()) {
 		t.Errorf("got %v, %v, want %v", members, err, group.Members())
+	}
+}
+
+// TestQuirk_ALateAnswerComesToWhoeverWaits: an acknowledgement that comes after
+// whatsmeow has stopped waiting, a refusal, and the end of the connection.
+func TestQuirk_ALateAnswerComesToWhoeverWaits(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	ctx := plainContext(t)
+	late := func(id string) (whatsmeow.SendResponse, error) {
+		extra := whatsmeow.SendRequestExtra{ID: id, Timeout: time.Millisecond}
+		if _, err := c.SendMessage(ctx, c.friend.PN(), text(id), extra); !errors.Is(err, whatsmeow.ErrMessageTimedOut) {
+			t.Fatalf("%s: answered before its time: %v", id, err)
+		}
+		return linkOf(c).lateAnswer(ctx, id, time.Minute)
+	}
+	delay := 300 * time.Millisecond
+	c.device.FailSends(simnet.SendFault{AckDelay: delay}, simnet.SendFault{AckDelay: delay, Code: 479}, simnet.SendFault{LoseAck: true})
+	if resp, err := late("LATE"); err != nil || resp.Timestamp.IsZero() {
+		t.Errorf("acknowledged: got %v, %v", resp, err)
+	}
+	if _, err := late("REFUSED"); serverCode(err) != 479 {
+		t.Errorf("refused: got %v", err)
+	}
+	time.AfterFunc(delay, c.device.Drop)
+	var lost *whatsmeow.DisconnectedError
+	if _, err := late("LOST"); !errors.As(err, &lost) {
+		t.Errorf("disconnected: got %v", err)
 	}
 }

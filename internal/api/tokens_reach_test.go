@@ -119,7 +119,7 @@ func TestTokens_EveryRouteWithEveryScope(t *testing.T) {
 func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 	s := stocked(t)
 	const nowhere = bridge.JID("120363999999999999@g.us")
-	limited := s.as(s.token(`{"name":"x","scopes":["read","send"],"chats":["` + string(grace) + `"]}`))
+	limited := s.as(s.token(`{"name":"x","scopes":["read","send","manage"],"chats":["` + string(grace) + `"]}`))
 	covered := map[string]bool{}
 	for _, call := range []struct {
 		route, path, body string
@@ -127,6 +127,7 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 	}{
 		{route: "GET /api/chats/{jid}"},
 		{route: "GET /api/chats/{jid}/messages/{msgId}"},
+		{route: "POST /api/chats/{jid}/history"},
 		{route: "GET /api/groups/{jid}"},
 		{route: "GET /api/groups/{jid}/messages"},
 		{route: "GET /api/messages/individual/{jid}"},

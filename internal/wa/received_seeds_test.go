@@ -3,6 +3,7 @@ package wa_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,8 +108,11 @@ func encode(msg *waE2E.Message) []byte {
 
 // hostile are messages, ids, names and times that no phone of good will sends.
 func hostile() (all []specimen) {
-	for i, msg := range append(emptyMessages(), absurdMessages()...) {
+	for i, msg := range slices.Concat(emptyMessages(), absurdMessages(), absurdBusiness()) {
 		all = append(all, specimen{encode(msg), fmt.Sprintf("HOSTILE%d", i), "Mallory", specimenTime, 0})
+	}
+	for i, m := range simnet.BusinessMessages(simnet.BusinessFiles{}) {
+		all = append(all, specimen{encode(m.Message), fmt.Sprintf("BUSINESS%d", i), "Shop", specimenTime, 0})
 	}
 	hello := encode(&waE2E.Message{Conversation: proto.String("hello")})
 	picture := encode(image(&waE2E.ImageMessage{Caption: proto.String("see"), Mimetype: proto.String("image/png")}))
@@ -183,5 +187,41 @@ func absurdMessages() []*waE2E.Message {
 		{MessageContextInfo: &waE2E.MessageContextInfo{MessageSecret: make([]byte, 1)}, Conversation: proto.String("short secret")},
 		{ImageMessage: &waE2E.ImageMessage{Caption: proto.String("two")}, Conversation: proto.String("kinds")}, {PollCreationMessageV6: &waE2E.PollCreationMessage{Options: []*waE2E.PollCreationMessage_Option{{}, {}}}},
 		{TemplateMessage: &waE2E.TemplateMessage{Format: &waE2E.TemplateMessage_HydratedFourRowTemplate_{HydratedFourRowTemplate: &waE2E.TemplateMessage_HydratedFourRowTemplate{}}}},
+	}
+}
+
+// absurdBusiness are messages of businesses beyond all measure.
+func absurdBusiness() []*waE2E.Message {
+	bad, long := "bad \xff text\x00", strings.Repeat("long ", 20_000)
+	flow := func(params string) *waE2E.InteractiveMessage {
+		return &waE2E.InteractiveMessage{InteractiveMessage: &waE2E.InteractiveMessage_NativeFlowMessage_{NativeFlowMessage: &waE2E.InteractiveMessage_NativeFlowMessage{
+			Buttons: []*waE2E.InteractiveMessage_NativeFlowMessage_NativeFlowButton{{Name: proto.String("single_select"), ButtonParamsJSON: &params}}}}}
+	}
+	cards, rows := make([]*waE2E.InteractiveMessage, 5000), make([]*waE2E.ListMessage_Row, 20_000)
+	for i := range cards {
+		cards[i] = flow(`{"display_text":"x","url":"y"}`)
+	}
+	for i := range rows {
+		rows[i] = &waE2E.ListMessage_Row{Title: &bad}
+	}
+	nested := flow("{}")
+	for range 500 {
+		nested = &waE2E.InteractiveMessage{InteractiveMessage: &waE2E.InteractiveMessage_CarouselMessage_{CarouselMessage: &waE2E.InteractiveMessage_CarouselMessage{Cards: []*waE2E.InteractiveMessage{nested, nil}}}}
+	}
+	huge := proto.Int64(math.MinInt64)
+	return []*waE2E.Message{
+		{InteractiveMessage: nested}, {InteractiveMessage: &waE2E.InteractiveMessage{InteractiveMessage: &waE2E.InteractiveMessage_CarouselMessage_{CarouselMessage: &waE2E.InteractiveMessage_CarouselMessage{Cards: cards}}}},
+		{InteractiveMessage: flow(strings.Repeat("[", 50_000))}, {InteractiveMessage: flow(`{"sections":[{"rows":[{"id":{"a":1},"title":7}]}],"total_amount":{"value":1e400},"order":{"items":[{"quantity":-9}]}}`)},
+		{InteractiveMessage: flow(`{"total_amount":{"value":9223372036854775807,"offset":-1},"currency":"` + long + `","order":{"status":"` + long + `"}}`)},
+		{ListMessage: &waE2E.ListMessage{Title: &bad, Sections: []*waE2E.ListMessage_Section{{Title: &long, Rows: rows}}}},
+		{ProductMessage: &waE2E.ProductMessage{BusinessOwnerJID: &bad, Product: &waE2E.ProductMessage_ProductSnapshot{URL: &long, Title: &bad, PriceAmount1000: proto.Int64(math.MaxInt64), SalePriceAmount1000: huge}}},
+		{OrderMessage: &waE2E.OrderMessage{SellerJID: proto.String("1-2@g.us"), ItemCount: proto.Int32(math.MinInt32), TotalAmount1000: huge, Status: waE2E.OrderMessage_OrderStatus(99).Enum()}},
+		{EventMessage: &waE2E.EventMessage{Name: &bad, StartTime: proto.Int64(math.MaxInt64), EndTime: huge, Location: &waE2E.LocationMessage{DegreesLatitude: proto.Float64(math.NaN())}}},
+		{RequestPaymentMessage: &waE2E.RequestPaymentMessage{Amount1000: proto.Uint64(math.MaxUint64), Amount: &waE2E.Money{Value: huge, Offset: proto.Uint32(0)}}},
+		{RequestPaymentMessage: &waE2E.RequestPaymentMessage{Amount1000: proto.Uint64(math.MaxUint64)}},
+		{GroupInviteMessage: &waE2E.GroupInviteMessage{GroupJID: proto.String("15550100301@s.whatsapp.net"), InviteCode: &long}},
+		{PollResultSnapshotMessage: &waE2E.PollResultSnapshotMessage{PollVotes: []*waE2E.PollResultSnapshotMessage_PollVote{{OptionName: &long, OptionVoteCount: huge}}}},
+		{ContactMessage: &waE2E.ContactMessage{Vcard: proto.String("TEL;waid=0:1\nTEL;waid=99999999999999999999:2\nORG:;;;\nEMAIL:" + bad)}},
+		{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: &bad, MatchedText: &bad, Title: &long}},
 	}
 }

@@ -1,6 +1,7 @@
 package wa
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -48,3 +49,18 @@ func HurryHistory() {
 
 // PairingRounds is how many sockets a pairing opens before it rests.
 const PairingRounds = pairingRounds
+
+// DeleteSecrets deletes the secrets of all messages from session.db, as if they were
+// old, and returns how many.
+func (m *Manager) DeleteSecrets(ctx context.Context) (int64, error) {
+	_, newest, err := m.db.newestSecret(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return m.db.deleteSecrets(ctx, newest)
+}
+
+// NewestSecret returns whose message secrets session.db has, and the last row.
+func (m *Manager) NewestSecret(ctx context.Context) (device string, row int64, err error) {
+	return m.db.newestSecret(ctx)
+}

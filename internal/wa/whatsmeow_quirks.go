@@ -189,6 +189,36 @@ func tablesOf(ctx context.Context, tx *sql.Tx) (tables []string, err error) {
 	return tables, rows.Err()
 }
 
+// secretsAtOnce is how many secrets one statement deletes: the database has one
+// connection, and messages wait for it.
+const secretsAtOnce = 2000
+
+// newestSecret returns the session whose message secrets there are, and the last row.
+// whatsmeow never deletes a row, and SQLite numbers them in the order of their coming.
+func (k *sessionDB) newestSecret(ctx context.Context) (device string, row int64, err error) {
+	err = k.QueryRowContext(ctx, `SELECT our_jid, rowid FROM whatsmeow_message_secrets ORDER BY rowid DESC LIMIT 1`).Scan(&device, &row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", 0, nil
+	}
+	return device, row, err
+}
+
+// deleteSecrets deletes the message secrets up to a row, and returns how many.
+func (k *sessionDB) deleteSecrets(ctx context.Context, last int64) (total int64, err error) {
+	for {
+		result, err := k.ExecContext(ctx, `
+			DELETE FROM whatsmeow_message_secrets WHERE rowid IN
+				(SELECT rowid FROM whatsmeow_message_secrets WHERE rowid <= ? ORDER BY rowid LIMIT ?)`, last, secretsAtOnce)
+		if err != nil {
+			return total, sessionFile.Explain(err)
+		}
+		n, err := result.RowsAffected()
+		if total += n; err != nil || n < secretsAtOnce {
+			return total, err
+		}
+	}
+}
+
 // identities reads which numbers and LIDs belong together. whatsmeow's own
 // methods look up one at a time.
 func (k *sessionDB) identities(ctx context.Context) ([]bridge.Fact, error) {

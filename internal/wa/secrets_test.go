@@ -1,0 +1,116 @@
+package wa
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waAdv"
+	"go.mau.fi/whatsmeow/store/sqlstore"
+	"go.mau.fi/whatsmeow/types"
+	waLog "go.mau.fi/whatsmeow/util/log"
+)
+
+// TestSecrets_AreDeletedByAge: after ninety days what was there on the first goes, and
+// what came later stays as long.
+func TestSecrets_AreDeletedByAge(t *testing.T) {
+	t.Parallel()
+	var marks secretMarks
+	began := time.Unix(1_700_000_000, 0)
+	deleted := int64(0)
+	for hour := range 200 * 24 {
+		now := began.Add(time.Duration(hour) * time.Hour)
+		row := int64(hour + 1) // one secret an hour
+		if old := marks.advance("device", row, now); old != 0 {
+			deleted = old
+		}
+		if age := time.Duration(row-deleted) * time.Hour; age > secretLife+2*secretPause {
+			t.Fatalf("after %d hours a secret of %v is kept", hour, age)
+		}
+		if kept := time.Duration(row-deleted) * time.Hour; deleted > 0 && kept < secretLife {
+			t.Fatalf("after %d hours a secret younger than %v is deleted", hour, kept)
+		}
+	}
+	if deleted == 0 || len(marks.Marks) > 92 {
+		t.Errorf("deleted up to %d, %d marks", deleted, len(marks.Marks))
+	}
+}
+
+// TestSecrets_OfAnotherSessionAreNotOld: a new session numbers its rows from one, and
+// the marks of the former would make them look old.
+func TestSecrets_OfAnotherSessionAreNotOld(t *testing.T) {
+	t.Parallel()
+	began := time.Unix(1_700_000_000, 0)
+	later := began.Add(secretLife)
+	for name, c := range map[string]struct {
+		device string
+		newest int64
+	}{
+		"another device":     {"other", 5000},
+		"a table begun anew": {"device", 10},
+	} {
+		marks := secretMarks{}
+		marks.advance("device", 1000, began)
+		if old := marks.advance(c.device, c.newest, later); old != 0 {
+			t.Errorf("%s: rows up to %d are old", name, old)
+		}
+	}
+	marks := secretMarks{}
+	marks.advance("device", 1000, began)
+	if old := marks.advance("device", 5000, later); old != 1000 {
+		t.Errorf("of one session: rows up to %d are old, want 1000", old)
+	}
+}
+
+// TestQuirk_SecretsOfMessagesAreRowsInTheirOrder: they have no time, so their age is
+// told by their numbers.
+func TestQuirk_SecretsOfMessagesAreRowsInTheirOrder(t *testing.T) {
+	t.Parallel()
+	ctx := plainContext(t)
+	db, err := openSessionDB(ctx, filepath.Join(t.TempDir(), "session.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	container := sqlstore.NewWithDB(db.DB, "sqlite", waLog.Noop)
+	if err := container.Upgrade(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if device, row, err := db.newestSecret(ctx); device != "" || row != 0 || err != nil {
+		t.Errorf("of an empty table: %s, %d, %v", device, row, err)
+	}
+	device := container.NewDevice()
+	own := types.JID{User: "15550100301", Device: 3, Server: types.DefaultUserServer}
+	device.ID, device.Account = &own, &waAdv.ADVSignedDeviceIdentity{Details: []byte{}, AccountSignature: make([]byte, 64), AccountSignatureKey: make([]byte, 32), DeviceSignature: make([]byte, 64)}
+	if err := device.Save(ctx); err != nil {
+		t.Fatal(err)
+	}
+	chat := types.NewJID("15550100302", types.DefaultUserServer)
+	put := func(id string) {
+		t.Helper()
+		if err := device.MsgSecrets.PutMessageSecret(ctx, chat, chat, id, []byte("secret of "+id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("A")
+	put("B")
+	whose, row, err := db.newestSecret(ctx)
+	if whose != own.String() || err != nil {
+		t.Errorf("the secrets are those of %s, %v", whose, err)
+	}
+	put("C")
+	put("A") // again: its age is that of the first time
+	if n, err := db.deleteSecrets(ctx, row); n != 2 || err != nil {
+		t.Errorf("deleted %d, %v", n, err)
+	}
+	for id, kept := range map[string]bool{"A": false, "B": false, "C": true} {
+		secret, _, err := device.MsgSecrets.GetMessageSecret(ctx, chat, chat, id)
+		if err != nil || (len(secret) > 0) != kept {
+			t.Errorf("%s: %q, %v", id, secret, err)
+		}
+	}
+	put("D")
+	if _, newer, err := db.newestSecret(ctx); newer <= row || err != nil {
+		t.Errorf("row %d comes after row %d: %v", newer, row, err)
+	}
+}

@@ -91,7 +91,7 @@ func (n names) learn(jid bridge.JID, name string) {
 func (v *visit) names(ctx context.Context, chats []bridge.Chat, messages []bridge.Message) (names, error) {
 	n := names{known: make(map[bridge.JID]string)}
 	status, err := v.api.Status(ctx)
-	if err != nil {
+	if err != nil && bridge.CodeOf(err) != bridge.CodeForbidden { // a token for some chats is not told of the account
 		return n, err
 	}
 	if status.User != nil {
@@ -126,7 +126,7 @@ func (v *visit) bubbles(ctx context.Context, chat bridge.Chat, chats []bridge.Ch
 	clock := v.clock()
 	for i, m := range messages {
 		b := newBubble(m, n, clock)
-		b.ChatJID, b.Actions = chat.JID, v.c.options.EnableSend && m.DeletedAt == nil
+		b.ChatJID, b.Actions = chat.JID, v.sends() && m.DeletedAt == nil
 		b.Curl = curlGet("/api/chats/" + chat.JID.Escaped() + "/messages/" + bridge.PathID(m.ID))
 		b.Quote = v.quoteOf(ctx, chat.JID, m, stored, n)
 		b.First = true

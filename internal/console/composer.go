@@ -33,7 +33,7 @@ var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 // composer returns the form of a chat. Without the script, the address says
 // which message is answered.
 func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values) (composer, error) {
-	c := composer{On: v.c.options.EnableSend, Chat: chat.JID, Key: newKey(), Emojis: quickEmojis}
+	c := composer{On: v.sends(), Chat: chat.JID, Key: newKey(), Emojis: quickEmojis}
 	c.Curl = curlPost("/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "Idempotency-Key: "+c.Key)
 	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React} {
 		id := query.Get(name)

@@ -26,6 +26,7 @@ type site struct {
 	server  *httptest.Server
 	client  *http.Client
 	asked   []string // the API's routes that were called, with their tokens
+	revoked bool     // no token is good any more
 	now     time.Time
 	header  http.Header // sent with each request
 }
@@ -56,6 +57,21 @@ func newSite(t *testing.T, change ...func(*console.Options)) *site {
 // api answers what the overview asks for.
 func (s *site) api(w http.ResponseWriter, r *http.Request) {
 	s.asked = append(s.asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
+	if r.URL.Path == "/api/token" {
+		tokens := map[string]string{
+			"Bearer " + token:    `{"name":"BRIDGE_TOKEN","scopes":["read","send","manage"],"chats":null,"expiresAt":null}`,
+			"Bearer brt_LIMITED": `{"name":"desk","scopes":["read"],"chats":["15557654321@s.whatsapp.net"],"expiresAt":null}`,
+		}
+		if answer := tokens[r.Header.Get("Authorization")]; answer != "" && !s.revoked {
+			_, _ = io.WriteString(w, answer)
+			return
+		}
+	}
+	if s.revoked || r.URL.Path == "/api/token" {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"error":"the token is wrong","code":"unauthorized"}`)
+		return
+	}
 	answers := map[string]string{
 		"/api/events": `{"count":0,"events":[],"nextCursor":"7","reset":false}`, "/api/chats": `{"count":0,"chats":[],"nextCursor":null}`,
 		"/api/auth/status": `{"status":"open","since":"2026-11-21T08:15:30.000Z"}`, "/api/webhooks": `{"count":0,"webhooks":[]}`,
@@ -238,4 +254,29 @@ func TestSession_LinksOfOtherSitesLoadTwice(t *testing.T) {
 	if !strings.Contains(page, `content="0;url=/console/chats?q=%22%3E"`) {
 		t.Errorf("page\n%s", page)
 	}
+}
+
+// A token with less power logs in to what it may see, and its end ends the
+// session.
+func TestLogin_WithLessPower(t *testing.T) {
+	s := newSite(t)
+	s.do(http.MethodPost, "/login", url.Values{"token": {" brt_LIMITED "}, "csrf": {s.get("/login").csrf()}}).want(t, http.StatusSeeOther, "/console/")
+	s.get("/console/").want(t, http.StatusSeeOther, "/console/chats")
+	s.asked = nil
+	page := s.get("/console/chats")
+	page.want(t, http.StatusOK, "")
+	for _, asked := range s.asked {
+		if !strings.HasSuffix(asked, " Bearer brt_LIMITED") {
+			t.Errorf("asked with another token: %s", asked)
+		}
+	}
+	for _, hidden := range []string{`href="/console/webhooks"`, `href="/console/settings"`} {
+		if strings.Contains(page.body, hidden) {
+			t.Errorf("the page shows %s", hidden)
+		}
+	}
+	s.revoked = true
+	s.get("/console/chats").want(t, http.StatusSeeOther, "/login?next=%2Fconsole%2Fchats")
+	s.revoked = false
+	s.get("/console/chats").want(t, http.StatusSeeOther, "/login?next=%2Fconsole%2Fchats")
 }

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"crypto/sha256"
 	"crypto/subtle"
 	"math"
 	"net/http"
@@ -10,6 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
 // loginPage is the form that takes the token.
@@ -24,7 +28,7 @@ func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
 	link := r.URL.Query().Get("once")
 	switch {
 	case link != "" && c.sessions.useLink(link):
-		c.begin(w, r, "", root+"/")
+		c.begin(w, r, c.api, "", root+"/")
 	case link != "":
 		c.loginForm(w, r, http.StatusForbidden, "This link has been used, or is too old. Log in with the token.")
 	default:
@@ -52,12 +56,7 @@ func (c *Console) logIn(w http.ResponseWriter, r *http.Request) {
 		c.loginForm(w, r, http.StatusForbidden, "The form was out of date. Try again.")
 		return
 	}
-	if !c.isToken(r.PostForm.Get("token")) {
-		c.tries.failed(r)
-		c.loginForm(w, r, http.StatusForbidden, "This is not the token. It is BRIDGE_TOKEN in the configuration of the service.")
-		return
-	}
-	c.begin(w, r, r.PostForm.Get("zone"), nextOf(r))
+	c.begin(w, r, c.api.WithToken(strings.TrimSpace(r.PostForm.Get("token"))), r.PostForm.Get("zone"), nextOf(r))
 }
 
 // isFormOf reports whether the form carries the token of its cookie.
@@ -66,16 +65,21 @@ func isFormOf(r *http.Request) bool {
 	return err == nil && cookie.Value != "" && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(r.PostForm.Get("csrf"))) == 1
 }
 
-// isToken compares hashes, so that its time shows neither the token's length nor
-// the first wrong byte.
-func (c *Console) isToken(given string) bool {
-	want, got := sha256.Sum256([]byte(c.options.Token)), sha256.Sum256([]byte(strings.TrimSpace(given)))
-	return subtle.ConstantTimeCompare(want[:], got[:]) == 1
-}
-
-// begin opens a session and shows a page.
-func (c *Console) begin(w http.ResponseWriter, r *http.Request, zone, next string) {
-	id, opened := c.sessions.open()
+// begin opens a session for the holder of a token, BRIDGE_TOKEN or one with
+// less power, and shows a page.
+func (c *Console) begin(w http.ResponseWriter, r *http.Request, api *client.Client, zone, next string) {
+	token, err := api.OwnToken(r.Context())
+	switch {
+	case bridge.CodeOf(err) == bridge.CodeUnauthorized:
+		c.tries.failed(r)
+		c.loginForm(w, r, http.StatusForbidden, "This is not a token of this bridge. BRIDGE_TOKEN in the configuration of the service is one.")
+		return
+	case err != nil:
+		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("token not looked up")
+		c.loginForm(w, r, http.StatusServiceUnavailable, "The token could not be looked up: try again in a moment.")
+		return
+	}
+	id, opened := c.sessions.open(api, token)
 	opened.setZone(zone)
 	http.SetCookie(w, c.cookie(r, cookieName(r), id, root, sessionTime))
 	http.Redirect(w, r, next, http.StatusSeeOther)
@@ -101,12 +105,17 @@ func nextOf(r *http.Request) string {
 
 // logOut ends the session of this browser.
 func (c *Console) logOut(v *visit) error {
-	if cookie, err := v.r.Cookie(cookieName(v.r)); err == nil {
-		c.sessions.close(cookie.Value)
-	}
+	c.endSession(v.r)
 	http.SetCookie(v.w, c.cookie(v.r, cookieName(v.r), "", root, -time.Second))
 	http.Redirect(v.w, v.r, loginPath, http.StatusSeeOther)
 	return nil
+}
+
+// endSession ends the session of a request.
+func (c *Console) endSession(r *http.Request) {
+	if cookie, err := r.Cookie(cookieName(r)); err == nil {
+		c.sessions.close(cookie.Value)
+	}
 }
 
 // setZone notes in which time zone the visitor is.

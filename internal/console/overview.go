@@ -23,6 +23,10 @@ type webhookSums struct{ All, Off, Pending, Dead int }
 
 // showOverview answers the first page.
 func (c *Console) showOverview(v *visit) (err error) {
+	if !v.administers() {
+		http.Redirect(v.w, v.r, root+"/chats", http.StatusSeeOther)
+		return nil
+	}
 	ctx := v.r.Context()
 	page := overviewPage{}
 	if page.Cursor, err = v.api.LastEvent(ctx); err != nil {
@@ -47,6 +51,18 @@ func (c *Console) showOverview(v *visit) (err error) {
 	page.Latest = latest.Items
 	v.show(http.StatusOK, "overview", "Overview", page)
 	return nil
+}
+
+// administers reports whether the visitor's token may see and change the whole
+// account.
+func (v *visit) administers() bool {
+	token := v.session.token
+	return token.Chats == nil && token.Allows(bridge.ScopeRead) && token.Allows(bridge.ScopeManage)
+}
+
+// sends reports whether the visitor may send.
+func (v *visit) sends() bool {
+	return v.c.options.EnableSend && v.session.token.Allows(bridge.ScopeSend)
 }
 
 // midnight returns the beginning of the visitor's day.

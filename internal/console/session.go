@@ -7,6 +7,9 @@ import (
 	"encoding/base64"
 	"sync"
 	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
 const (
@@ -31,6 +34,9 @@ type session struct {
 	end  context.CancelFunc
 	csrf string // what its forms carry
 	ends time.Time
+
+	api   *client.Client // with the token that was logged in with
+	token bridge.Token   // what that may do
 
 	mu     sync.Mutex // guards all below
 	zone   *time.Location
@@ -101,11 +107,12 @@ func newSessions(now func() time.Time) *sessions {
 	return &sessions{now: now, byID: make(map[[sha256.Size]byte]*session), links: make(map[[sha256.Size]byte]time.Time)}
 }
 
-// open begins a session and returns the value of its cookie.
-func (s *sessions) open() (id string, opened *session) {
+// open begins a session for the holder of a token and returns the value of its
+// cookie.
+func (s *sessions) open(api *client.Client, token bridge.Token) (id string, opened *session) {
 	id = secret()
 	ctx, end := context.WithCancel(context.Background())
-	opened = &session{ctx: ctx, end: end, csrf: secret(), ends: s.now().Add(sessionTime), zone: time.UTC}
+	opened = &session{ctx: ctx, end: end, csrf: secret(), ends: s.now().Add(sessionTime), zone: time.UTC, api: api, token: token}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prune()

@@ -111,21 +111,24 @@ func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request, name string
 
 // view is what the templates of a page see.
 type view struct {
-	Title   string
-	Name    string // of the page's template
-	CSRF    string
-	Notice  *notice
-	Status  *bridge.Status // of the account; nil where it could not be asked
-	Send    bool
-	Version string
-	Page    any
+	Title  string
+	Name   string // of the page's template
+	CSRF   string
+	Notice *notice
+	Status *bridge.Status // of the account; nil where it could not be asked
+	Send   bool
+	// Administers reports whether the visitor may see and change everything but
+	// send: pages about the whole account are shown then.
+	Administers bool
+	Version     string
+	Page        any
 	clock
 }
 
 // show answers a page of the console in its frame.
 func (v *visit) show(status int, name, title string, page any) {
 	frame := view{
-		Title: title, Name: name, CSRF: v.session.csrf, Notice: v.session.told(), Send: v.c.options.EnableSend,
+		Title: title, Name: name, CSRF: v.session.csrf, Notice: v.session.told(), Send: v.sends(), Administers: v.administers(),
 		Version: v.c.options.Version, Page: page, clock: v.clock(),
 	}
 	if state, err := v.api.Status(v.r.Context()); err == nil {

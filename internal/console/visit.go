@@ -40,7 +40,7 @@ func (c *Console) page(h handler) http.HandlerFunc {
 			c.sendToLogin(w, r)
 			return
 		}
-		v := &visit{c: c, w: w, r: r, api: c.api, session: s}
+		v := &visit{c: c, w: w, r: r, api: s.api, session: s}
 		if err := h(v); err != nil {
 			v.fail(err)
 		}
@@ -112,6 +112,11 @@ func titleOf(status int) string {
 func (v *visit) fail(err error) {
 	if v.r.Context().Err() != nil {
 		return // nobody is there any more
+	}
+	if refused := new(client.Error); errors.As(err, &refused) && refused.Status == http.StatusUnauthorized {
+		v.c.endSession(v.r) // the token has ended
+		v.c.sendToLogin(v.w, v.r)
+		return
 	}
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError {

@@ -394,7 +394,7 @@ if (say) {
     if (line) line.textContent = line.textContent.replace(/-d '[^]*' "\$BRIDGE/, () => `-d '${body}' "$BRIDGE`);
   });
   area.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && matchMedia("(hover: hover)").matches) {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !matchMedia("(pointer: coarse)").matches) {
       event.preventDefault();
       say.requestSubmit();
     }

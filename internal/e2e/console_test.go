@@ -1,0 +1,244 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/makiuchi-d/gozxing"
+	"github.com/makiuchi-d/gozxing/qrcode"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// visited is a cast whose bridge is looked at in a browser.
+type visited struct {
+	*cast
+	*browser
+}
+
+// visit opens the console of a paired account, logged in.
+func visit(t *testing.T, settings ...string) visited {
+	t.Helper()
+	b := openBrowser(t, "http://127.0.0.1")
+	c := pairedCast(t, settings...)
+	b.at(c.bridge)
+	return visited{c, b}
+}
+
+// at logs in to the console of a bridge.
+func (b *browser) at(p *process) {
+	b.t.Helper()
+	b.mu.Lock()
+	b.base = "http://" + p.address
+	b.mu.Unlock()
+	b.logIn()
+}
+
+// openChat opens the page of a chat.
+func (v visited) openChat(chat simnet.JID) {
+	v.browser.t.Helper()
+	v.open("/console/chats/" + bridge.JID(chat.String()).Escaped())
+}
+
+// wantText waits until the messages of the open chat contain a text.
+func (b *browser) wantText(text string) {
+	b.t.Helper()
+	b.waitFor(fmt.Sprintf(`document.querySelector("#messages").textContent.includes(%q)`, text))
+}
+
+// A phone scans the picture that the page shows: its bytes, as a camera has them.
+func TestConsole_PairsByItsQRPicture(t *testing.T) {
+	t.Parallel()
+	b := openBrowser(t, "http://127.0.0.1")
+	c := newCast(t)
+	b.at(c.bridge)
+	b.open("/console/pair")
+	b.resize(1280, 900, false)
+	b.waitFor(`document.querySelector("svg.qr")`)
+	text := scanned(t, got(b, chromedp.ScreenshotScale(chromedp.CSS("svg.qr"), 2)))
+	must(c.owner.ScanQR(within(t), text))(t)
+	b.waitFor(`document.querySelector(".linked")`)
+	if shown := b.text(".linked"); !strings.Contains(shown, "Olga") || !strings.Contains(shown, c.owner.Number()) {
+		t.Errorf("the page shows %q", shown)
+	}
+	b.wantNoFaults()
+}
+
+// scanned reads a QR code in a picture.
+func scanned(t *testing.T, picture []byte) string {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bitmap, err := gozxing.NewBinaryBitmapFromImage(img)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
+	if err != nil {
+		t.Fatalf("no QR code is in the picture: %v", err)
+	}
+	return result.GetText()
+}
+
+// A conversation: what is written arrives at the other side and is shown here, both
+// without loading the page again.
+func TestConsole_AConversationIsLive(t *testing.T) {
+	t.Parallel()
+	v := visit(t)
+	say(t, v.ben, v.owner.PN(), "Are you there?")
+	v.wantStored(v.ben, "Are you there?")
+	v.openChat(v.ben.PN())
+	v.wantText("Are you there?")
+	v.do(chromedp.Evaluate[chromedp.Void](`window.stays = true`))
+
+	v.do(chromedp.SendKeys(chromedp.CSS(".say textarea"), "Yes, *I am*\r"))
+	v.wantText("Yes, I am")
+	received := must(v.ben.ReceivedText(within(t), "Yes, *I am*"))(t)
+	must(v.ben.SendText(within(t), v.owner.PN(), "Good!", simnet.Quoting(received)))(t)
+	v.wantText("Good!")
+	v.waitFor(`document.querySelector(".quote") && document.querySelector(".out .tick")`)
+	if !evaluate[bool](v.browser, `window.stays === true`) {
+		t.Error("the page was loaded again")
+	}
+	v.wantNoFaults()
+}
+
+// wantStored waits until the bridge shows a message.
+func (v visited) wantStored(from *simnet.Phone, text string) {
+	t := v.browser.t
+	t.Helper()
+	eventually(t, func() error {
+		found := v.bridge.Get(path("/api/messages/individual/%s", from.PN()))
+		if !strings.Contains(string(found.Body), strings.Trim(fmt.Sprintf("%q", text), `"`)) {
+			return fmt.Errorf("%q is not stored", text)
+		}
+		return nil
+	})
+}
+
+// A file that is chosen goes to the phone as it is.
+func TestConsole_SendsAFile(t *testing.T) {
+	t.Parallel()
+	v := visit(t)
+	say(t, v.ben, v.owner.PN(), "Send me the list")
+	v.wantStored(v.ben, "Send me the list")
+	v.openChat(v.ben.PN())
+	list := filepath.Join(t.TempDir(), "list.txt")
+	if err := os.WriteFile(list, []byte("water, bread"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.do(chromedp.Click(chromedp.CSS("[data-extras]")), chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{list}),
+		chromedp.SendKeys(chromedp.CSS(`form[data-send=file] [name=caption]`), "For Saturday\r"))
+	v.wantText("list.txt")
+	v.wantText("For Saturday")
+	if link := evaluate[string](v.browser, `fetch(document.querySelector("a.doc").href).then(answer => answer.text())`); link != "water, bread" {
+		t.Errorf("the file is %q", link)
+	}
+	v.wantNoFaults()
+}
+
+func TestConsole_SearchJumpsToTheMessage(t *testing.T) {
+	t.Parallel()
+	v := visit(t)
+	say(t, v.ben, v.owner.PN(), "We meet in the Hauptstraße")
+	v.wantStored(v.ben, "Hauptstraße")
+	v.open("/console/search?q=STRASSE")
+	if marked := v.text(".hits mark"); marked != "straße" {
+		t.Errorf("marked %q", marked)
+	}
+	v.do(chromedp.Click(chromedp.CSS(".hits a")), chromedp.WaitReady(chromedp.CSS(".msg.found")))
+	v.wantText("Hauptstraße")
+	v.wantNoFaults()
+}
+
+// hostileTexts are what strangers may write.
+var hostileTexts = []string{
+	`<script>window.hacked = 1</script>`, `<img src=x onerror="window.hacked = 1">`, `"><svg onload="window.hacked = 1">`, `</title></textarea><b>bold</b>`,
+	`{{.CSRF}} ${1} javascript:alert(1)`, "\u202etxt.exe\u202c \u2066x", strings.Repeat("Z\u0310\u0320\u0351\u0353\u0489", 300), strings.Repeat("long ", 13000),
+	`https://example.org/"onmouseover="window.hacked=1`, `javascript://example.org/%0Awindow.hacked=1`, "'\"`&<>", "&lt;script&gt;",
+}
+
+// Whatever somebody writes, also as their own name, is text on every page.
+func TestConsole_HostileContentIsText(t *testing.T) {
+	t.Parallel()
+	b := openBrowser(t, "http://127.0.0.1")
+	c := pairedCast(t)
+	eve := newPhone(t, c.network, simnet.PhoneOptions{Number: "491510000066", Name: `"><img src=x onerror=window.hacked=1>'`})
+	for _, text := range hostileTexts {
+		say(t, eve, c.owner.PN(), text)
+	}
+	must(eve.SendDocument(within(t), c.owner.PN(), simnet.Media{Data: []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="window.hacked=1"/>`), Mimetype: "image/svg+xml", FileName: `"><script>window.hacked=1</script>.svg`}))(t)
+	say(t, eve, c.owner.PN(), "the last line")
+	b.at(c.bridge)
+	v := visited{c, b}
+	v.wantStored(eve, "the last line")
+	chat := "/console/chats/" + bridge.JID(eve.PN().String()).Escaped()
+	for _, address := range []string{chat, "/console/", "/console/chats", "/console/events", "/console/search?q=" + "%3Cscript%3E%22%27", "/console/search?q=hacked"} {
+		b.open(address)
+		b.waitFor(`document.readyState == "complete"`)
+		if evaluate[bool](b, `window.hacked !== undefined || document.querySelector("script:not([src]), [onerror], [onload], [onmouseover], style, main img[src='x'], main b") !== null`) {
+			t.Errorf("%s: what somebody wrote became a part of the page", address)
+		}
+		if wide := evaluate[int](b, `document.documentElement.scrollWidth - window.innerWidth`); wide > 0 {
+			t.Errorf("%s: the page is %d pixels too wide", address, wide)
+		}
+	}
+	b.open(chat)
+	for _, text := range hostileTexts {
+		if !evaluate[bool](b, fmt.Sprintf(`[...document.querySelectorAll(".msg .text")].some(one => one.textContent.startsWith(%s))`, jsString(text))) {
+			t.Errorf("not shown as it is: %.60q", text)
+		}
+	}
+	if links := evaluate[string](b, `[...document.querySelectorAll("#messages .text a")].map(a => a.protocol).join()`); links != "https:" {
+		t.Errorf("links of %q", links)
+	}
+	b.wantNoFaults()
+}
+
+// jsString writes a text as a string of JavaScript.
+func jsString(text string) string {
+	encoded, err := bridge.EncodeJSON(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(encoded)
+}
+
+// Unlinking asks for the number; the page then offers to link again.
+func TestConsole_LogsOut(t *testing.T) {
+	t.Parallel()
+	v := visit(t)
+	v.open("/console/settings")
+	v.do(chromedp.SendKeys(chromedp.CSS("[name=number]"), "+"+v.owner.Number()+"\r"), chromedp.WaitReady(chromedp.CSS(".hero.bad")))
+	if len(v.owner.LinkedDevices()) != 0 {
+		t.Error("the phone still has the device")
+	}
+	v.do(chromedp.Click(chromedp.CSS(".hero-act a")), chromedp.WaitReady(chromedp.CSS("svg.qr")))
+	v.wantNoFaults()
+}
+
+// Pages can be read, and texts sent, without the script.
+func TestConsole_WorksWithoutScript(t *testing.T) {
+	t.Parallel()
+	v := visit(t)
+	say(t, v.ben, v.owner.PN(), "Hello")
+	v.wantStored(v.ben, "Hello")
+	callBrowser(v.browser, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	v.openChat(v.ben.PN())
+	v.do(chromedp.SendKeys(chromedp.CSS(".say textarea"), "by form"), chromedp.Click(chromedp.CSS(".say button.primary")),
+		chromedp.WaitReady(chromedp.CSS(".msg.out")))
+	if shown := v.text(".msg.out .text"); !strings.Contains(shown, "by form") {
+		t.Errorf("shown %q", shown)
+	}
+	v.wantNoFaults()
+}

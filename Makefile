@@ -46,6 +46,13 @@ vuln:
 demo:
 	go run ./cmd/bridged demo
 
+# Pictures of all pages of the console, and the two of README. Needs Debian's
+# chromium and fonts (fonts-noto-core, fonts-noto-color-emoji), and pngquant.
+screenshots:
+	go test ./internal/e2e -count=1 -run TestScreenshots -args -screenshots $(CURDIR)/screenshots
+	pngquant --force --speed 1 --strip --output docs/console-chat.png screenshots/group-desk-light.png
+	pngquant --force --speed 1 --strip --output docs/console-overview.png screenshots/overview-desk-dark.png
+
 image:
 	docker build --build-arg VERSION=$(VERSION) -t bridged .
 

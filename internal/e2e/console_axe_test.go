@@ -1,0 +1,70 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"bridged/internal/bridge"
+)
+
+// axeVersion is the release of axe-core that the pages are held against. It is
+// fetched for the test: half a megabyte of somebody else's script does not belong
+// in the repository.
+const axeVersion = "4.10.3"
+
+// finding is what axe-core says against a page.
+type finding struct {
+	ID, Impact, Help string
+	Nodes            []struct{ HTML string }
+}
+
+// TestConsole_IsAccessible holds every page against axe-core (WCAG 2.2 AA), in
+// both colour schemes.
+func TestConsole_IsAccessible(t *testing.T) {
+	t.Parallel()
+	script := fetchAxe(t)
+	v := visit(t)
+	say(t, v.ben, v.owner.PN(), "Hello there, https://example.org/")
+	v.wantStored(v.ben, "Hello there")
+	chat := "/console/chats/" + bridge.JID(v.ben.PN().String()).Escaped()
+	for _, address := range []string{"/console/", "/console/chats", chat, "/console/search?q=hello", "/console/events", "/console/webhooks", "/console/pair", "/console/api", "/console/settings", "/login"} {
+		for _, dark := range []bool{false, true} {
+			v.resize(1280, 800, dark)
+			v.open(address)
+			v.waitFor(`document.readyState == "complete"`)
+			v.do(chromedp.Evaluate[chromedp.Void](script))
+			found := evaluate[[]finding](v.browser, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => r.violations.map(v => ({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.slice(0, 3).map(n => ({HTML: n.html.slice(0, 200)}))})))`)
+			for _, f := range found {
+				if f.Impact == "serious" || f.Impact == "critical" {
+					t.Errorf("%s (dark: %v): %s: %s %v", address, dark, f.ID, f.Help, f.Nodes)
+				}
+			}
+		}
+	}
+	v.wantNoFaults()
+}
+
+// fetchAxe fetches axe-core from the npm registry; the test is skipped where that
+// is not possible.
+func fetchAxe(t *testing.T) string {
+	t.Helper()
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		t.Skip("npm is not installed: it fetches axe-core, which the pages are held against")
+	}
+	dir := t.TempDir()
+	install := exec.CommandContext(within(t), npm, "install", "--prefix", dir, "--no-audit", "--no-fund", "--ignore-scripts", "axe-core@"+axeVersion)
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Skipf("axe-core cannot be fetched: %v\n%.300s", err, out)
+	}
+	script, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s; undefined", script)
+}

@@ -26,6 +26,7 @@ type account struct {
 	nextDevice uint16
 	keyIndex   uint32
 	appState   map[string][][]byte
+	spoiled    map[string]*spoiledPatch // by collection
 	blocked    map[types.JID]struct{}
 	privacy    map[string]string
 	// issued are the tokens that show whom the account trusts.

@@ -35,7 +35,7 @@ func (n *Network) syncCollection(d *Device, asked *Node) Node {
 	}
 	patch, sending := child(asked, "patch")
 	if !sending {
-		return n.collectionNode(d.account, name, known)
+		return n.spoiled(d, name, n.collectionNode(d.account, name, known))
 	}
 	if known != len(d.account.appState[name]) {
 		conflict := n.collectionNode(d.account, name, known)

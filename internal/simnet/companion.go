@@ -36,11 +36,11 @@ func (p *Phone) background(what string, f func(context.Context) error) {
 // welcome gives a new companion what it needs: the key of the app state, and the history. The caller holds Network.mu.
 func (p *Phone) welcome(d *Device) {
 	p.background("welcome a companion", func(ctx context.Context) error {
-		key, err := p.beginAppState(ctx)
-		if err != nil {
+		if _, err := p.beginAppState(ctx); err != nil {
 			return err
 		}
-		if err = p.shareKey(ctx, d, key); err != nil {
+		err := p.shareKeys(ctx, d)
+		if err != nil {
 			return err
 		}
 		if err = p.shareHistory(ctx, d); err != nil {
@@ -61,18 +61,10 @@ func (p *Phone) beginAppState(ctx context.Context) (*syncKey, error) {
 	if p.syncKey != nil {
 		return p.syncKey, nil
 	}
-	key := &syncKey{
-		id: append([]byte{0, 0}, randomBytes(4)...), data: randomBytes(32), at: time.Now().UnixMilli(),
-		fingerprint: &waE2E.AppStateSyncKeyFingerprint{RawID: proto.Uint32(1000), CurrentIndex: proto.Uint32(0), DeviceIndexes: []uint32{0}},
-	}
-	fingerprint, err := proto.Marshal(key.fingerprint)
+	key, err := p.newSyncKey(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("marshal the key's fingerprint: %w", err)
-	}
-	if err = p.memory.PutAppStateSyncKey(ctx, key.id, store.AppStateSyncKey{Data: key.data, Fingerprint: fingerprint, Timestamp: key.at}); err != nil {
 		return nil, err
 	}
-	p.syncKey = key
 	if p.options.Name != "" {
 		err = p.client.SendAppState(ctx, appstate.BuildSettingPushName(p.options.Name))
 	}
@@ -82,15 +74,38 @@ func (p *Phone) beginAppState(ctx context.Context) (*syncKey, error) {
 	return key, nil
 }
 
-func (p *Phone) shareKey(ctx context.Context, d *Device, key *syncKey) error {
-	return p.sendPeer(ctx, d, &waE2E.ProtocolMessage{
-		Type: waE2E.ProtocolMessage_APP_STATE_SYNC_KEY_SHARE.Enum(),
-		AppStateSyncKeyShare: &waE2E.AppStateSyncKeyShare{Keys: []*waE2E.AppStateSyncKey{{
+// newSyncKey makes the key that the account's state is encrypted with from now on. The caller holds appState.
+func (p *Phone) newSyncKey(ctx context.Context) (*syncKey, error) {
+	key := &syncKey{
+		id: append([]byte{0, byte(len(p.syncKeys))}, randomBytes(4)...), data: randomBytes(32), at: time.Now().UnixMilli() + int64(len(p.syncKeys)),
+		fingerprint: &waE2E.AppStateSyncKeyFingerprint{RawID: proto.Uint32(1000), CurrentIndex: proto.Uint32(0), DeviceIndexes: []uint32{0}},
+	}
+	fingerprint, err := proto.Marshal(key.fingerprint)
+	if err != nil {
+		return nil, fmt.Errorf("marshal the key's fingerprint: %w", err)
+	}
+	if err = p.memory.PutAppStateSyncKey(ctx, key.id, store.AppStateSyncKey{Data: key.data, Fingerprint: fingerprint, Timestamp: key.at}); err != nil {
+		return nil, err
+	}
+	p.syncKey, p.syncKeys = key, append(p.syncKeys, key)
+	return key, nil
+}
+
+// shareKeys gives a companion all keys of the account's state.
+func (p *Phone) shareKeys(ctx context.Context, d *Device) error {
+	share := new(waE2E.AppStateSyncKeyShare)
+	p.appState.Lock()
+	for _, key := range p.syncKeys {
+		share.Keys = append(share.Keys, &waE2E.AppStateSyncKey{
 			KeyID: &waE2E.AppStateSyncKeyId{KeyID: key.id},
 			KeyData: &waE2E.AppStateSyncKeyData{
 				KeyData: key.data, Fingerprint: key.fingerprint, Timestamp: proto.Int64(key.at),
 			},
-		}}},
+		})
+	}
+	p.appState.Unlock()
+	return p.sendPeer(ctx, d, &waE2E.ProtocolMessage{
+		Type: waE2E.ProtocolMessage_APP_STATE_SYNC_KEY_SHARE.Enum(), AppStateSyncKeyShare: share,
 	})
 }
 

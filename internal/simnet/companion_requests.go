@@ -26,17 +26,16 @@ func (p *Phone) answerPeer(message *events.Message) {
 		return
 	}
 	if asked.GetAppStateSyncKeyRequest() != nil {
-		p.background("share a key again", func(ctx context.Context) error {
-			key, err := p.beginAppState(ctx)
-			if err != nil {
+		p.background("share keys again", func(ctx context.Context) error {
+			if _, err := p.beginAppState(ctx); err != nil {
 				return err
 			}
-			return p.shareKey(ctx, d, key)
+			return p.shareKeys(ctx, d)
 		})
 		return
 	}
 	request := asked.GetPeerDataOperationRequestMessage()
-	if p.historyRequested(d, request) {
+	if p.historyRequested(d, request) || p.recoveryRequested(d, message.Info.ID, request) {
 		return
 	}
 	if request.GetPeerDataOperationRequestType() == waE2E.PeerDataOperationRequestType_PLACEHOLDER_MESSAGE_RESEND && request != nil {

@@ -55,7 +55,8 @@ type Phone struct {
 
 	// appState guards whether the phone's app state was begun.
 	appState sync.Mutex
-	syncKey  *syncKey
+	syncKey  *syncKey   // the present one
+	syncKeys []*syncKey // all of them
 
 	// mu guards everything below.
 	mu           sync.Mutex
@@ -65,6 +66,7 @@ type Phone struct {
 	media        MediaAnswer
 	mediaPath    string // what the phone names as a file's new place, if set
 	deaf         bool
+	recoveries   []string // the collections that companions asked for as a whole
 	kept         map[types.MessageID]keptMedia
 	sent         map[types.MessageID]sentMessage
 	book         map[string]string

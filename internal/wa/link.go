@@ -123,6 +123,8 @@ func (l *link) onLog(format string, args []any) {
 		l.stale.add(number)
 	case format == logFrameLost:
 		l.notify(notice{kind: noticeSilent, sentence: "a frame from the network was damaged; reconnecting"})
+	case missesSyncKey(args):
+		l.m.sync.missKey()
 	case handledTheEnd(format):
 		_, socket := l.dials()
 		socket.finish()

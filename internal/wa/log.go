@@ -34,6 +34,7 @@ func (l *waLogger) Errorf(msg string, args ...any) {
 		level = zerolog.DebugLevel
 	}
 	l.write(level, msg, args)
+	l.tell(msg, args)
 }
 
 func (l *waLogger) Warnf(msg string, args ...any) {

@@ -79,6 +79,7 @@ type Manager struct {
 	commands chan command
 	groups   *groupFetcher
 	history  *historyWorker
+	sync     *syncRepair
 	pairMu   sync.Mutex // serialises requests for pairing codes
 	reupload reuploads
 	numbers  numbers
@@ -122,6 +123,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	m.behind.Store(true)
 	m.groups = newGroupFetcher(m)
 	m.history = newHistoryWorker(m)
+	m.sync = newSyncRepair(m)
 	if err := m.loadUser(ctx); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
@@ -167,6 +169,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	m.workers.Go(func() { m.groups.run(m.background) })
 	m.workers.Go(func() { m.history.run(m.background) })
+	m.workers.Go(func() { m.sync.run(m.background) })
 	m.workers.Go(func() { m.db.keepShort(m.background, m.store.TextErased(), m.log) })
 	m.workers.Go(func() { m.keepSecretsFew(m.background) })
 	err := m.supervise(ctx)

@@ -106,6 +106,8 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.PushNameSetting:
 		m.setPushName(e.Action.GetName())
 		m.workers.Go(l.stayUnavailable)
+	case *events.AppStateSyncError:
+		m.sync.fail(e.Name, e.FullSync)
 	case *events.AppStateSyncComplete:
 		l.synced(e)
 	case *events.NotifyAccountReachoutTimelock:

@@ -255,6 +255,7 @@ func (s *session) opened() {
 	s.checkPhone()
 	s.m.workers.Go(func() { s.l.catchUp(away) })
 	s.m.history.wake()
+	s.m.sync.wake()
 }
 
 // halt closes without planning another try.

@@ -15,6 +15,7 @@ import (
 	signallog "go.mau.fi/libsignal/logger"
 	"go.mau.fi/libsignal/signalerror"
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/appstate"
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/store"
@@ -236,6 +237,17 @@ func (k *sessionDB) identities(ctx context.Context) ([]bridge.Fact, error) {
 		facts = append(facts, bridge.Identity{PN: bridge.PhoneJID(pn), LID: bridge.JID(lid + "@" + bridge.ServerLID)})
 	}
 	return facts, rows.Err()
+}
+
+// missesSyncKey reports whether whatsmeow logs that a key of the account's state
+// is missing, of which it tells nothing else.
+func missesSyncKey(args []any) bool {
+	for _, arg := range args {
+		if err, is := arg.(error); is && errors.Is(err, appstate.ErrKeyNotFound) {
+			return true
+		}
+	}
+	return false
 }
 
 // sendKeepAlive asks the network for an answer of any kind, for which whatsmeow

@@ -1,0 +1,178 @@
+package simnet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/proto/waServerSync"
+	"go.mau.fi/whatsmeow/proto/waSyncAction"
+	"go.mau.fi/whatsmeow/proto/waSyncdSnapshotRecovery"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+)
+
+// spoiledPatch is a patch that companions get with a wrong hash of the collection.
+type spoiledPatch struct{ version, left int }
+
+// SpoilAppState has companions get the next change of a collection with a wrong hash, so many times, or always for a negative
+// number.
+func (p *Phone) SpoilAppState(name appstate.WAPatchName, times int) {
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	if p.account.spoiled == nil {
+		p.account.spoiled = make(map[string]*spoiledPatch)
+	}
+	p.account.spoiled[string(name)] = &spoiledPatch{version: len(p.account.appState[string(name)]) + 1, left: times}
+}
+
+// spoiled returns a collection with the patch that is spoiled, where it has it. The caller holds mu.
+func (n *Network) spoiled(d *Device, name string, collection Node) Node {
+	spoiled := d.account.spoiled[name]
+	patches, ok := child(&collection, "patches")
+	if d.number == 0 || spoiled == nil || spoiled.left == 0 || !ok {
+		return collection
+	}
+	list := slices.Clone(patches.GetChildren())
+	for i, node := range list {
+		var patch waServerSync.SyncdPatch
+		if err := proto.Unmarshal(bytesOf(node), &patch); err != nil || int(patch.GetVersion().GetVersion()) != spoiled.version {
+			continue
+		}
+		patch.SnapshotMAC = slices.Clone(patch.GetSnapshotMAC())
+		patch.SnapshotMAC[0] ^= 1
+		raw, err := proto.Marshal(&patch)
+		if err != nil {
+			n.log.Warnf("spoil a patch: %v", err)
+			return collection
+		}
+		list[i] = Node{Tag: "patch", Content: raw}
+		spoiled.left--
+	}
+	collection.Content = []Node{{Tag: "patches", Content: list}}
+	return collection
+}
+
+// ChangeSyncKey encrypts the account's state with a new key from now on, of which companions know nothing until they ask.
+func (p *Phone) ChangeSyncKey(ctx context.Context) error {
+	if _, err := p.beginAppState(ctx); err != nil {
+		return err
+	}
+	p.appState.Lock()
+	defer p.appState.Unlock()
+	_, err := p.newSyncKey(ctx)
+	return err
+}
+
+// Recoveries returns the collections that companions have asked for as a whole, in order.
+func (p *Phone) Recoveries() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.recoveries)
+}
+
+// recoveryRequested answers a companion that cannot read a collection, and reports whether it was asked to.
+func (p *Phone) recoveryRequested(d *Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) bool {
+	const kind = waE2E.PeerDataOperationRequestType_COMPANION_SYNCD_SNAPSHOT_FATAL_RECOVERY
+	if request == nil || request.GetPeerDataOperationRequestType() != kind {
+		return false
+	}
+	name := request.GetSyncdCollectionFatalRecoveryRequest().GetCollectionName()
+	p.mu.Lock()
+	p.recoveries = append(p.recoveries, name)
+	p.mu.Unlock()
+	p.background("send a collection of the state", func(ctx context.Context) error {
+		snapshot, err := p.collection(ctx, name)
+		if err != nil {
+			return err
+		}
+		return p.sendPeer(ctx, d, &waE2E.ProtocolMessage{
+			Type: waE2E.ProtocolMessage_PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE.Enum(),
+			PeerDataOperationRequestResponseMessage: &waE2E.PeerDataOperationRequestResponseMessage{
+				PeerDataOperationRequestType: kind.Enum(), StanzaID: proto.String(id),
+				PeerDataOperationResult: []*waE2E.PeerDataOperationRequestResponseMessage_PeerDataOperationResult{{
+					SyncdSnapshotFatalRecoveryResponse: &waE2E.PeerDataOperationRequestResponseMessage_PeerDataOperationResult_SyncDSnapshotFatalRecoveryResponse{
+						CollectionSnapshot: snapshot, IsCompressed: proto.Bool(true),
+					},
+				}},
+			},
+		})
+	})
+	return true
+}
+
+// collection returns all that a collection holds, unencrypted and compressed.
+func (p *Phone) collection(ctx context.Context, name string) ([]byte, error) {
+	mutations, state, err := p.readCollection(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("read the collection %s: %w", name, err)
+	}
+	snapshot := &waSyncdSnapshotRecovery.SyncdSnapshotRecovery{
+		Version:        &waSyncdSnapshotRecovery.SyncdVersion{Version: proto.Uint64(state.Version)},
+		CollectionName: proto.String(name), CollectionLthash: state.Hash[:],
+	}
+	for _, m := range mutations {
+		index, err := json.Marshal(m.Index)
+		if err != nil {
+			return nil, err
+		}
+		snapshot.MutationRecords = append(snapshot.MutationRecords, &waSyncdSnapshotRecovery.SyncdPlainTextRecord{
+			Value: &waSyncAction.SyncActionData{Index: index, Value: m.Action, Version: proto.Int32(m.Version)}, KeyID: m.KeyID, Mac: m.ValueMAC,
+		})
+	}
+	raw, err := proto.Marshal(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err = w.Write(raw); err == nil {
+		err = w.Close()
+	}
+	return packed.Bytes(), err
+}
+
+// readCollection decrypts all patches of a collection anew, beside the phone's own state, and returns what they leave.
+func (p *Phone) readCollection(ctx context.Context, name string) ([]appstate.Mutation, appstate.HashState, error) {
+	scratch := newMemory()
+	p.appState.Lock()
+	keys := slices.Clone(p.syncKeys)
+	p.appState.Unlock()
+	for _, key := range keys {
+		if err := scratch.PutAppStateSyncKey(ctx, key.id, store.AppStateSyncKey{Data: key.data, Timestamp: key.at}); err != nil {
+			return nil, appstate.HashState{}, err
+		}
+	}
+	list := &appstate.PatchList{Name: appstate.WAPatchName(name)}
+	p.net.mu.Lock()
+	raw := slices.Clone(p.account.appState[name])
+	p.net.mu.Unlock()
+	for _, data := range raw {
+		patch := new(waServerSync.SyncdPatch)
+		if err := proto.Unmarshal(data, patch); err != nil {
+			return nil, appstate.HashState{}, err
+		}
+		list.Patches = append(list.Patches, patch)
+	}
+	device := &store.Device{AppState: scratch, AppStateKeys: scratch}
+	mutations, state, err := appstate.NewProcessor(device, p.net.opts.PhoneLog).DecodePatches(ctx, list, appstate.HashState{}, true)
+	return remaining(mutations), state, err
+}
+
+// remaining returns the last mutation of each index, unless it removes.
+func remaining(mutations []appstate.Mutation) []appstate.Mutation {
+	var kept []appstate.Mutation
+	for i, m := range mutations {
+		later := slices.ContainsFunc(mutations[i+1:], func(other appstate.Mutation) bool { return bytes.Equal(other.IndexMAC, m.IndexMAC) })
+		if !later && m.Operation == waServerSync.SyncdMutation_SET {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,204 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/appstate"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// wholeSyncEvery is how soon a collection is read whole again, and
+	// recoverEvery how soon the phone is asked for it again.
+	wholeSyncEvery = time.Hour
+	recoverEvery   = 48 * time.Hour
+	// syncCheckEvery is how often it is looked whether all is in order again.
+	syncCheckEvery = time.Hour
+
+	settingSyncBehind    = "appstate_behind"     // since when something is not in order
+	settingSyncRecovered = "appstate_recovered." // and a collection: when the phone was asked for it
+)
+
+// syncRepair brings the account's own state (names, settings of chats) into
+// order where it cannot be read: patches that do not agree with their hash, or
+// keys that are missing. Until then its changes would not be seen any more.
+type syncRepair struct {
+	m      *Manager
+	notify chan struct{}
+	whole  map[appstate.WAPatchName]time.Time // when a collection was last read whole; only run's
+	looked time.Time                          // when it was last looked whether all is in order; only run's
+
+	mu     sync.Mutex
+	failed map[appstate.WAPatchName]bool // and whether reading the whole has failed; guarded by mu
+	behind bool                          // something was not in order; guarded by mu
+}
+
+func newSyncRepair(m *Manager) *syncRepair {
+	return &syncRepair{m: m, notify: make(chan struct{}, 1),
+		whole: map[appstate.WAPatchName]time.Time{}, failed: map[appstate.WAPatchName]bool{}}
+}
+
+// fail notes a collection that could not be read, in part or whole.
+func (r *syncRepair) fail(name appstate.WAPatchName, whole bool) {
+	r.mu.Lock()
+	r.failed[name] = r.failed[name] || whole
+	r.behind = true
+	r.mu.Unlock()
+	r.wake()
+}
+
+// missKey notes that a key is missing. whatsmeow has asked the phone for it.
+func (r *syncRepair) missKey() {
+	r.mu.Lock()
+	r.behind = true
+	r.mu.Unlock()
+	r.wake()
+}
+
+// wake has run look: after a failure, and after a login.
+func (r *syncRepair) wake() {
+	select {
+	case r.notify <- struct{}{}:
+	default:
+	}
+}
+
+func (r *syncRepair) take() (failed map[appstate.WAPatchName]bool, behind bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	failed, behind = r.failed, r.behind
+	r.failed, r.behind = map[appstate.WAPatchName]bool{}, false
+	return failed, behind
+}
+
+func (r *syncRepair) run(ctx context.Context) {
+	again := time.NewTicker(syncCheckEvery)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		case <-r.notify:
+		}
+		l, err := r.m.open()
+		if err != nil {
+			continue // the next login wakes it
+		}
+		if err := r.look(ctx, l); err != nil && ctx.Err() == nil {
+			r.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the account's state is not in order")
+		}
+	}
+}
+
+// look repairs what has failed, and looks now and then whether all is in order
+// again. That something is not outlasts a restart.
+func (r *syncRepair) look(ctx context.Context, l *link) error {
+	failed, behind := r.take()
+	since, err := r.since(ctx, behind)
+	if err != nil || since.IsZero() {
+		return err
+	}
+	var errs []error
+	for name, whole := range failed {
+		errs = append(errs, r.repair(ctx, l, name, whole))
+	}
+	if len(failed) == 0 && (r.looked.IsZero() || time.Since(r.looked) >= syncCheckEvery) {
+		r.looked = time.Now()
+		errs = append(errs, r.check(ctx, l, since))
+	}
+	return errors.Join(errs...)
+}
+
+// since returns since when something is not in order; the zero time where all
+// is.
+func (r *syncRepair) since(ctx context.Context, behind bool) (time.Time, error) {
+	at, err := r.time(ctx, settingSyncBehind)
+	if err != nil || !behind || !at.IsZero() {
+		return at, err
+	}
+	return r.now(ctx, settingSyncBehind)
+}
+
+// repair reads a collection whole; if that fails, or has failed, the phone is
+// asked for it.
+func (r *syncRepair) repair(ctx context.Context, l *link, name appstate.WAPatchName, whole bool) error {
+	if last, done := r.whole[name]; !whole && (!done || time.Since(last) >= wholeSyncEvery) {
+		r.whole[name] = time.Now()
+		if err := l.cli.FetchAppState(ctx, name, true, false); err == nil || isAway(err) {
+			return err
+		}
+	}
+	asked, err := r.time(ctx, settingSyncRecovered+string(name))
+	if err != nil {
+		return err
+	}
+	if since := r.m.opts.Clock.Now().Sub(asked); since >= 0 && since < recoverEvery {
+		return nil
+	}
+	// Noted before: a phone that is asked too often unlinks the device.
+	if _, err := r.now(ctx, settingSyncRecovered+string(name)); err != nil {
+		return err
+	}
+	r.m.log.Info().Str("collection", string(name)).Msg("the account's state cannot be read: asking the phone for it")
+	_, err = l.cli.SendPeerMessage(ctx, whatsmeow.BuildAppStateRecoveryRequest(name))
+	return err
+}
+
+// check looks whether every collection can be read. Of a key that is still
+// missing after a while the phone may know nothing any more.
+func (r *syncRepair) check(ctx context.Context, l *link, since time.Time) error {
+	waited := r.m.opts.Clock.Now().Sub(since) >= syncCheckEvery
+	for _, name := range appstate.AllPatchNames {
+		err := l.cli.FetchAppState(ctx, name, false, false)
+		if errors.Is(err, appstate.ErrKeyNotFound) && waited {
+			err = r.repair(ctx, l, name, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if failed, behind := r.take(); len(failed) > 0 || behind {
+		return r.putBack(failed)
+	}
+	return r.m.store.SetSetting(ctx, settingSyncBehind, "")
+}
+
+// putBack notes again what came while it was looked.
+func (r *syncRepair) putBack(failed map[appstate.WAPatchName]bool) error {
+	r.missKey()
+	for name, whole := range failed {
+		r.fail(name, whole)
+	}
+	return nil
+}
+
+// time reads a moment that was noted; the zero time where none was.
+func (r *syncRepair) time(ctx context.Context, setting string) (time.Time, error) {
+	text, err := r.m.store.Setting(ctx, setting)
+	if err != nil || text == "" {
+		return time.Time{}, err
+	}
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, nil // as if none was
+	}
+	return time.Unix(seconds, 0), nil
+}
+
+// now notes this moment.
+func (r *syncRepair) now(ctx context.Context, setting string) (time.Time, error) {
+	now := r.m.opts.Clock.Now()
+	return now, r.m.store.SetSetting(ctx, setting, strconv.FormatInt(now.Unix(), 10))
+}
+
+// isAway reports whether a query failed because there is no connection.
+func isAway(err error) bool {
+	return errors.Is(err, whatsmeow.ErrIQDisconnected) || errors.Is(err, whatsmeow.ErrNotConnected) || errors.Is(err, context.Canceled)
+}

@@ -74,6 +74,7 @@ func (l *link) handle(evt any) (stored bool) {
 
 	// The connection.
 	case *events.Connected:
+		m.endBan() // here: the supervisor may hear of this login after a later one was refused
 		l.connected()
 	case *events.Disconnected:
 		l.notify(notice{kind: noticeDisconnected})

@@ -250,7 +250,6 @@ func (s *session) opened() {
 	away := s.openAt.Sub(s.lostAt)
 	s.lapse.Stop()
 	s.m.setState(bridge.StateOpen, "")
-	s.m.endBan()
 	s.m.showTimelock()
 	s.checkPhone()
 	s.m.workers.Go(func() { s.l.catchUp(away) })

@@ -276,6 +276,7 @@ func TestPhoneAway_IsWarnedAboutBeforeTheLinkIsRemoved(t *testing.T) {
 	if err := a.device().WaitQuiet(testContext(t)); err != nil {
 		t.Fatal(err) // else what the phone still has to say is a sign of life
 	}
+	a.phone.Disconnect()
 	a.stop()
 	b := startAccount(t, network, dir, func(s *store.Store) {
 		seen := time.Now().Add(-13 * 24 * time.Hour).Unix()
@@ -284,6 +285,36 @@ func TestPhoneAway_IsWarnedAboutBeforeTheLinkIsRemoved(t *testing.T) {
 		}
 	})
 	b.waitError(bridge.StateOpen, "the phone was last seen on")
+}
+
+// TestPhoneAway_IsAskedFirst: the phone of an idle account has had nothing to say, and
+// answers when it is asked. Nobody is warned of it.
+func TestPhoneAway_IsAskedFirst(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	dir := t.TempDir()
+	a := startAccount(t, network, dir)
+	a.phone = newPhone(t, network, accountNumber, "Alex")
+	a.pair()
+	if err := a.device().WaitQuiet(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	a.stop()
+	old := fmt.Sprint(time.Now().Add(-13 * 24 * time.Hour).Unix())
+	b := startAccount(t, network, dir, func(s *store.Store) {
+		if err := s.SetSetting(testContext(t), "phone_seen", old); err != nil {
+			t.Fatal(err)
+		}
+	})
+	b.phone = a.phone
+	b.waitState(bridge.StateOpen)
+	eventually(t, "a sign of life", func() bool {
+		seen, err := b.store.Setting(testContext(t), "phone_seen")
+		return err == nil && seen != old
+	})
+	if sentence := b.lastError(); sentence != "" {
+		t.Errorf("warned of a phone that answers: %s", sentence)
+	}
 }
 
 // panickyStore panics on the first message, as a bug would.

@@ -64,3 +64,7 @@ func (m *Manager) DeleteSecrets(ctx context.Context) (int64, error) {
 func (m *Manager) NewestSecret(ctx context.Context) (device string, row int64, err error) {
 	return m.db.newestSecret(ctx)
 }
+
+// SetPingPatience shortens how long the phone has to answer, for the tests of the whole
+// process.
+func SetPingPatience(d time.Duration) { pingPatience = d }

@@ -66,6 +66,7 @@ const (
 	noticePaired                         // the session is there
 	noticeRelogin                        // the network wants the paired client to log in
 	noticeUnpaired                       // a try to pair failed
+	noticePinged                         // the phone has had its time to answer
 	noticeAsked                          // somebody asks for what a resting pairing offers
 )
 

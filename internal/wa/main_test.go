@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = 500*time.Millisecond, 600*time.Millisecond
 	whatsmeow.KeepAliveResponseDeadline = time.Second
 	wa.SetPatience(3 * time.Second)
+	wa.SetPingPatience(500 * time.Millisecond)
 	wa.HurryHistory()
 	// A frame that arrives while whatsmeow disconnects stays in its goroutine
 	// forever; nothing outside can reach it.

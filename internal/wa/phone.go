@@ -31,6 +31,7 @@ type phone struct {
 	mu      sync.Mutex // guards the fields below
 	seen    time.Time  // its last sign of life
 	noted   time.Time  // when one was written down
+	pinged  time.Time  // when it was last asked for one
 	warning string     // the sentence of the status while it is away; "" else
 }
 
@@ -139,10 +140,17 @@ func (m *Manager) loadPhoneSeen(ctx context.Context) error {
 	return nil
 }
 
-// checkPhone warns, while the account is open, before the network removes
-// the link because the phone stayed away.
-func (m *Manager) checkPhone() {
-	if seen, warning := m.phone.away(m.opts.Clock.Now()); warning != "" {
+// checkPhone asks a phone that has been away for long for a sign of life, and warns,
+// while the account is open, before the network removes the link because the phone
+// stayed away. It warns only when the phone has not answered.
+func (l *link) checkPhone() {
+	m := l.m
+	now := m.opts.Clock.Now()
+	if m.phone.shouldPing(now) {
+		m.workers.Go(l.pingPhone)
+		return
+	}
+	if seen, warning := m.phone.away(now); warning != "" {
 		m.log.Warn().Time("phone_seen", seen).Msg("the phone has been away for long")
 		m.setState(bridge.StateOpen, warning)
 	}

@@ -104,7 +104,7 @@ func (s *session) onCheck() {
 
 func (s *session) checkPhone() {
 	s.phoneChecked = time.Now()
-	s.m.checkPhone()
+	s.l.checkPhone()
 }
 
 // checkStorage ends a connection whose messages could not be kept: the data
@@ -209,6 +209,10 @@ func (s *session) onNotice(n notice) bool {
 	case noticeSilent, noticeRelogin:
 		s.l.cut()
 		s.retry(n.sentence)
+	case noticePinged:
+		if s.phase == phaseOpen {
+			s.checkPhone()
+		}
 	case noticeRefused:
 		s.l.cut()
 		s.lost()

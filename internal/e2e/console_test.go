@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/png"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -241,4 +242,13 @@ func TestConsole_WorksWithoutScript(t *testing.T) {
 		t.Errorf("shown %q", shown)
 	}
 	v.wantNoFaults()
+}
+
+// CONSOLE=false leaves nothing of it.
+func TestConsole_CanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	b := startBridge(t, newNetwork(t), "CONSOLE=false")
+	for _, address := range []string{"/", "/login", "/console/", "/console/assets/console.css", "/favicon.ico"} {
+		b.Get(address).Want(http.StatusNotFound)
+	}
 }

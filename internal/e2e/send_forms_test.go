@@ -308,10 +308,13 @@ func (r *room) quotes() {
 
 	file := simnet.Media{Data: []byte("a picture to quote"), Mimetype: "image/png", Caption: "look", Width: 3, Height: 4, Thumbnail: []byte("small")}
 	image := must(r.by.SendImage(within(r), r.toMe, file, simnet.Ephemeral(60)))(r)
-	r.stored(image)
+	pictured := r.stored(image)
 	quoted := decrypted(r, r.me, image).GetEphemeralMessage().GetMessage()
 	quoted.MessageContextInfo, quoted.ImageMessage.ContextInfo = nil, nil
 	timer := r.timer(60)
+	if r.witness == nil { // what carried the timer says since when there is one
+		timer.EphemeralSettingTimestamp = proto.Int64(pictured.Timestamp.Unix())
+	}
 	r.arrives(r.sends("send", object{"text": "nice", "quotedMsgId": image}), extended("nice", r.quote(image, quoted, timer)))
 	r.arrives(r.sends("send-location", object{"latitude": 52.5, "longitude": 13.4, "name": "there", "quotedMsgId": image}),
 		&waE2E.Message{LocationMessage: &waE2E.LocationMessage{

@@ -156,9 +156,7 @@ func (s *session) onDialled(err error) {
 		s.retry(unreachable)
 	case !s.l.cli.IsConnected():
 		s.retry("the connection was lost; reconnecting")
-	case s.l.loggedIn():
-		s.opened()
-	default:
+	default: // a login that came before this has ended the phase already
 		s.enter(phaseLogin, loginTimeout)
 	}
 }

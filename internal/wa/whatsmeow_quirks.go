@@ -58,7 +58,10 @@ func handledTheEnd(format string) bool {
 }
 
 // expectEnd keeps whatsmeow from telling of the next end of its connection.
-func expectEnd(cli *whatsmeow.Client) { cli.DangerousInternals().ExpectDisconnect() }
+func expectEnd(cli *whatsmeow.Client) {
+	//lint:ignore SA1019 nothing else expects an end without bringing it about, and the library's version is pinned
+	cli.DangerousInternals().ExpectDisconnect()
+}
 
 // Formats in which whatsmeow logs that the devices of a number have changed. All
 // begin with the number.

@@ -14,6 +14,9 @@ func (p *Phone) LockReachout(until time.Time) {
 	n := p.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if !until.IsZero() {
+		until = time.Unix(until.Unix(), 0) // what devices are told
+	}
 	p.account.lockedUntil = until
 	for _, d := range p.account.sorted() {
 		n.push(d, n.timelockNode(until))

@@ -212,3 +212,43 @@ func TestPages_ThatAreNotThere(t *testing.T) {
 		}
 	}
 }
+
+func TestTokens_AreMadeAndRevoked(t *testing.T) {
+	var made, revoked string
+	s, all := overAPI(t, map[string]http.HandlerFunc{
+		"/api/tokens": func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				w.WriteHeader(http.StatusCreated)
+				_, _ = io.WriteString(w, `{"id":7,"name":"<desk>","scopes":["read"],"chats":null,"expiresAt":null,"createdAt":"2026-11-21T08:15:30.000Z","lastUsedAt":null,"secret":"brt_SHOWNONCE"}`)
+				return
+			}
+			_, _ = io.WriteString(w, `{"count":1,"tokens":[{"id":7,"name":"<desk>","scopes":["read"],"chats":["`+grace+`"],"expiresAt":null,"createdAt":"2026-11-21T08:15:30.000Z","lastUsedAt":null}]}`)
+		},
+		"/api/tokens/7": func(w http.ResponseWriter, r *http.Request) {
+			revoked = r.Method
+			_, _ = io.WriteString(w, `{"ok":true}`)
+		},
+	})
+	csrf := s.logIn().csrf()
+	form := url.Values{"csrf": {csrf}, "name": {"desk"}, "scope": {"read", "send"}, "chats": {grace + ", 1@g.us"}, "expires": {"2027-01-31"}}
+	page := s.do(http.MethodPost, "/console/tokens", form)
+	page.want(t, http.StatusOK, "")
+	if !strings.Contains(page.body, "brt_SHOWNONCE") || !strings.Contains(page.body, "&lt;desk&gt;") || strings.Contains(page.body, "<desk>") {
+		t.Errorf("the page of a new token:\n%s", page.body)
+	}
+	for _, one := range *all {
+		if one.path == "/api/tokens" && one.body != "" {
+			made = one.body
+		}
+	}
+	if want := `{"name":"desk","scopes":["read","send"],"chats":["` + grace + `","1@g.us"],"expiresAt":"2027-01-30T23:00:00.000Z"}`; made != want {
+		t.Errorf("asked for %s, want %s", made, want)
+	}
+	if again := s.get("/console/tokens"); strings.Contains(again.body, "brt_SHOWNONCE") || !strings.Contains(again.body, grace) {
+		t.Errorf("the list:\n%s", again.body)
+	}
+	s.do(http.MethodPost, "/console/tokens/7", url.Values{"csrf": {csrf}}).want(t, http.StatusSeeOther, "/console/tokens")
+	if revoked != http.MethodDelete {
+		t.Errorf("revoked by %q", revoked)
+	}
+}

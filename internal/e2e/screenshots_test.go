@@ -171,5 +171,6 @@ func shots() []shot {
 		{name: "pair", path: "/console/pair"},
 		{name: "reference", path: "/console/api#sendText"},
 		{name: "settings", path: "/console/settings"},
+		{name: "tokens", path: "/console/tokens"},
 	}
 }

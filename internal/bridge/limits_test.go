@@ -21,6 +21,13 @@ func TestBounded_EveryLimit(t *testing.T) {
 		}
 		return list
 	}
+	cards := func(card string, n int) []SharedContact {
+		list := contacts(n)
+		for i := range list {
+			list[i].VCard = card
+		}
+		return list
+	}
 	shown := func(m Media) Message {
 		if m.MimeType == "" {
 			m.MimeType = UnknownMIMEType
@@ -81,6 +88,8 @@ func TestBounded_EveryLimit(t *testing.T) {
 		"contacts": {parts(Parts{Contacts: make([]SharedContact, 1000)}), parts(Parts{Contacts: contacts(maxContacts)})},
 		"contact": {parts(Parts{Contacts: []SharedContact{{DisplayName: long, VCard: long, Phones: make([]SharedPhone, 100), Emails: []string{long}}}}),
 			parts(Parts{Contacts: []SharedContact{{DisplayName: long[:2*maxName], VCard: long[:2*maxContent], Phones: make([]SharedPhone, maxPhones), Emails: []string{long[:2*maxName]}}}})},
+		"contacts' cards": {parts(Parts{Contacts: cards(long, maxContacts)}),
+			parts(Parts{Contacts: append(cards(long[:2*maxContent], maxVCards/(2*maxContent)), contacts(maxContacts-maxVCards/(2*maxContent))...)})},
 		"buttons": {parts(Parts{Interactive: &Interactive{Body: long, Buttons: make([]Button, 1000), Selected: &Choice{ID: long}}}),
 			parts(Parts{Interactive: &Interactive{Body: long[:2*maxContent], Buttons: make([]Button, maxButtons), Selected: &Choice{ID: long[:2*maxID]}}})},
 		"button": {parts(Parts{Interactive: &Interactive{Buttons: []Button{{ID: long, Text: long, URL: long, Phone: long}}}}),

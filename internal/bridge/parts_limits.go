@@ -10,7 +10,8 @@ import (
 const (
 	maxButtons  = 200
 	maxContacts = 300
-	maxPhones   = 50 // and addresses of one contact
+	maxVCards   = 512 << 10 // bytes of all cards of a message
+	maxPhones   = 50        // and addresses of one contact
 	maxURL      = 4096
 	maxID       = 1024 // of buttons, products and orders
 	maxNumber   = 64   // characters of a number that is shown
@@ -89,13 +90,19 @@ func (i *Interactive) bound() {
 	}
 }
 
+// boundContacts keeps the cards of the first contacts, up to maxVCards in all:
+// further ones are shown without their card.
 func boundContacts(contacts []SharedContact) []SharedContact {
 	bounded := make([]SharedContact, min(len(contacts), maxContacts))
 	copy(bounded, contacts)
+	cards := 0
 	for n := range bounded {
 		c := &bounded[n]
 		c.DisplayName, c.Organization, c.Title = cut(c.DisplayName, maxName), cut(c.Organization, maxName), cut(c.Title, maxName)
 		c.VCard = cut(c.VCard, maxContent)
+		if cards += len(c.VCard); cards > maxVCards {
+			c.VCard = ""
+		}
 		phones := make([]SharedPhone, min(len(c.Phones), maxPhones))
 		copy(phones, c.Phones)
 		for i := range phones {

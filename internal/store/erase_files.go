@@ -21,14 +21,35 @@ func (t *writeTx) recordErasedFile(ctx context.Context, seq int64) error {
 	return err
 }
 
-// ErasedFile is the file of a message that was deleted.
+// recordReplacedFile notes the file of a message that is about to get another one.
+// A new path of the same file leaves it what it is.
+func (t *writeTx) recordReplacedFile(ctx context.Context, seq int64, before *mediaDetails, edited *bridge.Media) error {
+	if before == nil || edited == nil {
+		return nil
+	}
+	ref, err := json.Marshal(edited.Ref)
+	if err != nil {
+		return err
+	}
+	noted, err := t.change(ctx, `
+		INSERT INTO erased_files (type, ref)
+		SELECT ?1, media_ref FROM message_raw
+		WHERE arrival = ?2 AND json_remove(media_ref, '$.directPath') != json_remove(?3, '$.directPath')`,
+		before.Type, seq, string(ref))
+	if noted > 0 {
+		t.erasedFile = true
+	}
+	return err
+}
+
+// ErasedFile is the file of a message that was deleted, or that got another file.
 type ErasedFile struct {
 	ID    int64
 	Media bridge.Media // its type and where it lies
 }
 
-// ErasedFiles returns files of deleted messages that nobody has removed yet,
-// the oldest first.
+// ErasedFiles returns the files of deleted messages, and those that edits replaced,
+// that nobody has removed yet, the oldest first.
 func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error) {
 	var files []ErasedFile
 	err := s.read(ctx, func(r *readTx) error {

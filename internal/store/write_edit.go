@@ -74,6 +74,9 @@ func (t *writeTx) applyEdit(ctx context.Context, m target, f bridge.Edit) error 
 	if err != nil || changed == 0 {
 		return err
 	}
+	if err := t.recordReplacedFile(ctx, m.seq, before.Media, f.New.Media); err != nil {
+		return err
+	}
 	if err := t.editRaw(ctx, f.New, m.seq); err != nil {
 		return err
 	}

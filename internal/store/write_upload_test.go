@@ -87,3 +87,48 @@ func TestUpload_ClaimsNobodyElsesMessage(t *testing.T) {
 		}
 	}
 }
+
+// TestEdit_ReplacedFileIsRemoved from the cache, and no file that stays.
+func TestEdit_ReplacedFileIsRemoved(t *testing.T) {
+	picture, hd := photo("SD", 1, "look"), upload(alice, alice, "SD", "HD", 2, "look")
+	hd.New.Media.Ref.MediaKey, hd.Upload.Media.Ref.MediaKey = []byte("key of HD"), []byte("key of HD")
+	whole := photo("SD", 3, "other")
+	whole.MessageType, whole.Media.Type, whole.Media.Ref = "videoMessage", bridge.MediaVideo, bridge.MediaRef{DirectPath: "/v/2", MediaKey: []byte("key 2")}
+	moved := photo("SD", 3, "moved")
+	moved.Media.Ref.DirectPath = "/v/3"
+	edit := func(m bridge.Message) bridge.Edit {
+		return bridge.Edit{Chat: alice, Target: "SD", Editor: alice, Timestamp: m.Timestamp, New: m}
+	}
+	for name, test := range map[string]struct {
+		edits []bridge.Fact
+		want  []string // the keys of the files to remove
+	}{
+		"by an HD upload":           {[]bridge.Fact{hd}, []string{"image key"}},
+		"by an upload told twice":   {[]bridge.Fact{hd, hd}, []string{"image key"}},
+		"by a whole new file":       {[]bridge.Fact{edit(whole)}, []string{"image key"}},
+		"one after the other":       {[]bridge.Fact{hd, edit(whole)}, []string{"image key", "image key of HD"}},
+		"not by a caption":          {[]bridge.Fact{recaptioned("SD", 3, "edited")}, []string{}},
+		"not where it has moved":    {[]bridge.Fact{edit(moved)}, []string{}},
+		"not by an edit that loses": {[]bridge.Fact{recaptioned("SD", 4, "edited"), edit(whole)}, []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storeOfEdits(t)
+			save(t, s, owner(), picture)
+			for _, fact := range test.edits {
+				save(t, s, fact)
+			}
+			files, err := s.ErasedFiles(t.Context(), 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys := []string{}
+			for _, f := range files {
+				keys = append(keys, string(f.Media.Type)+" "+string(f.Media.Ref.MediaKey))
+			}
+			sameList(t, "files to remove", keys, test.want)
+			if drain(s.FilesErased()) != (len(test.want) > 0) {
+				t.Error("whoever removes files is told the wrong thing")
+			}
+		})
+	}
+}

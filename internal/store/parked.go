@@ -164,11 +164,6 @@ func (t *writeTx) hasParkedEdit(ctx context.Context, chat bridge.JID, id string)
 	return parked, err
 }
 
-// mergeParked moves what waits in the chat with one person to another's.
-func (t *writeTx) mergeParked(ctx context.Context, from, into int64) error {
-	return t.run(ctx, "UPDATE OR REPLACE parked SET chat = ? WHERE chat = ?", parkedPerson(into), parkedPerson(from))
-}
-
 // unpark removes parked changes, whose texts must not stay on the disk.
 func (t *writeTx) unpark(ctx context.Context, where string, args ...any) error {
 	removed, err := t.change(ctx, "DELETE FROM parked WHERE "+where, args...)

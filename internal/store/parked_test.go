@@ -266,3 +266,46 @@ func TestParked_OutlivesThatANumberIsLearned(t *testing.T) {
 		})
 	}
 }
+
+// TestParked_TextTakenBackUnderAnotherNameIsGone: by a number
+// that was learned for the LID of its sender.
+func TestParked_TextTakenBackUnderAnotherNameIsGone(t *testing.T) {
+	const secret = "ꙮ the-password"
+	identity := bridge.Identity{PN: alice, LID: aliceLID}
+	takenBack := func(chat, by bridge.JID, id string) bridge.Deletion {
+		return bridge.Deletion{Chat: chat, Target: id, By: by, Timestamp: at(9)}
+	}
+	byNumber := says(alice, alice, "A9", 1, "a chat by number")
+	for name, test := range map[string]struct {
+		facts []bridge.Fact
+		wait  int // changes that wait in the end
+	}{
+		"in a group, of a LID alone":    {[]bridge.Fact{rewritten(club, aliceLID, "A1", 2, secret), identity, takenBack(club, alice, "A1")}, 1},
+		"in a group, of both forms":     {[]bridge.Fact{rewritten(club, aliceLID, "A1", 2, secret), byNumber, identity, takenBack(club, alice, "A1")}, 1},
+		"in private, of both forms":     {[]bridge.Fact{rewritten(aliceLID, aliceLID, "A1", 2, secret), byNumber, identity, takenBack(alice, alice, "A1")}, 1},
+		"before it is learned":          {[]bridge.Fact{byNumber, takenBack(club, alice, "A1"), rewritten(club, aliceLID, "A1", 2, secret), identity}, 1},
+		"by a later edit":               {[]bridge.Fact{rewritten(alice, alice, "A1", 3, "harmless"), rewritten(aliceLID, aliceLID, "A1", 2, secret), identity}, 1},
+		"by a later edit under the LID": {[]bridge.Fact{rewritten(alice, alice, "A1", 2, secret), rewritten(aliceLID, aliceLID, "A1", 3, "harmless"), identity}, 1},
+		"by an own later edit":          {[]bridge.Fact{rewritten(alice, me, "A1", 3, "harmless"), rewritten(aliceLID, me, "A1", 2, secret), identity}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storeOfEdits(t)
+			save(t, s, owner())
+			for i, fact := range test.facts {
+				if i == len(test.facts)-1 {
+					erased(t, s)
+					drain(s.TextErased())
+				}
+				save(t, s, fact)
+			}
+			if n := parkedCount(t, s); n != test.wait {
+				t.Errorf("%d changes wait, want %d", n, test.wait)
+			}
+			if !drain(s.TextErased()) {
+				t.Error("nobody is told that a text was deleted")
+			}
+			erased(t, s)
+			gone(t, s, "the-password")
+		})
+	}
+}

@@ -79,6 +79,9 @@ func (t *writeTx) saveIdentity(ctx context.Context, f bridge.Identity) error {
 
 // nameByPhone gives a person known by a LID alone their phone number.
 func (t *writeTx) nameByPhone(ctx context.Context, p person, pn bridge.JID) error {
+	if err := t.renameParked(ctx, p.lid, pn); err != nil {
+		return err
+	}
 	p.pn = pn
 	t.people.point(pn, p.id)
 	if err := t.saveNumbersOf(ctx, p); err != nil {

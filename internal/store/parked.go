@@ -164,6 +164,12 @@ func (t *writeTx) hasParkedEdit(ctx context.Context, chat bridge.JID, id string)
 	return parked, err
 }
 
+// unparkAll removes what waits for a message of the chat under any of its ids.
+func (t *writeTx) unparkAll(ctx context.Context, chat bridge.JID, seq int64) error {
+	return t.unpark(ctx, `chat = ?1 AND target IN (
+		SELECT id FROM messages WHERE arrival = ?2 UNION SELECT id FROM aliases WHERE message = ?2)`, t.parkedChat(chat), seq)
+}
+
 // unpark removes parked changes, whose texts must not stay on the disk.
 func (t *writeTx) unpark(ctx context.Context, where string, args ...any) error {
 	removed, err := t.change(ctx, "DELETE FROM parked WHERE "+where, args...)

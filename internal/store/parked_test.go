@@ -267,8 +267,8 @@ func TestParked_OutlivesThatANumberIsLearned(t *testing.T) {
 	}
 }
 
-// TestParked_TextTakenBackUnderAnotherNameIsGone: by a number
-// that was learned for the LID of its sender.
+// TestParked_TextTakenBackUnderAnotherNameIsGone: another id of the message, or a
+// number that was learned for the LID of its sender.
 func TestParked_TextTakenBackUnderAnotherNameIsGone(t *testing.T) {
 	const secret = "ꙮ the-password"
 	identity := bridge.Identity{PN: alice, LID: aliceLID}
@@ -287,6 +287,8 @@ func TestParked_TextTakenBackUnderAnotherNameIsGone(t *testing.T) {
 		"by a later edit":               {[]bridge.Fact{rewritten(alice, alice, "A1", 3, "harmless"), rewritten(aliceLID, aliceLID, "A1", 2, secret), identity}, 1},
 		"by a later edit under the LID": {[]bridge.Fact{rewritten(alice, alice, "A1", 2, secret), rewritten(aliceLID, aliceLID, "A1", 3, "harmless"), identity}, 1},
 		"by an own later edit":          {[]bridge.Fact{rewritten(alice, me, "A1", 3, "harmless"), rewritten(aliceLID, me, "A1", 2, secret), identity}, 1},
+		"by another id": {[]bridge.Fact{placeholder(alice, alice, "SD", 1), rewritten(alice, alice, "SD", 2, secret),
+			upload(alice, alice, "SD", "HD", 3, "look"), takenBack(alice, alice, "HD")}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := storeOfEdits(t)

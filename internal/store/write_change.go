@@ -86,7 +86,7 @@ func (t *writeTx) saveDeletion(ctx context.Context, f bridge.Deletion) error {
 	if err := t.recordErasedFile(ctx, m.seq); err != nil {
 		return err
 	}
-	if err := t.unpark(ctx, "chat = ? AND target = ?", t.parkedChat(f.Chat), f.Target); err != nil {
+	if err := t.unparkAll(ctx, f.Chat, m.seq); err != nil {
 		return err
 	}
 	for _, empty := range []string{

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/makiuchi-d/gozxing"
 	"github.com/makiuchi-d/gozxing/qrcode"
@@ -145,6 +146,39 @@ func TestConsole_SendsAFile(t *testing.T) {
 	if link := evaluate[string](v.browser, `fetch(document.querySelector("a.doc").href).then(answer => answer.text())`); link != "water, bread" {
 		t.Errorf("the file is %q", link)
 	}
+	v.wantNoFaults()
+}
+
+// A file that is dropped on the conversation, or pasted, is offered with a
+// caption, and goes when that is entered.
+func TestConsole_FilesAreDroppedAndPasted(t *testing.T) {
+	t.Parallel()
+	v := visit(t)
+	say(t, v.ben, v.owner.PN(), "Send me the list")
+	v.wantStored(v.ben, "Send me the list")
+	v.resize(1280, 900, false)
+	v.openChat(v.ben.PN())
+	list := filepath.Join(t.TempDir(), "dropped.txt")
+	if err := os.WriteFile(list, []byte("water, bread"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		callBrowser(v.browser, input.DispatchDragEvent, input.DispatchDragEventParams{
+			Type: kind, X: 800, Y: 400, Data: &input.DragData{Items: []*input.DragDataItem{}, Files: []string{list}, DragOperationsMask: 1},
+		})
+	}
+	v.waitFor(`document.querySelector("[data-file]").files[0]?.name === "dropped.txt"`)
+	v.do(chromedp.SendKeys(chromedp.CSS(`form[data-send=file] [name=caption]`), "By drop\r"))
+	v.wantText("dropped.txt")
+	v.wantText("By drop")
+	v.do(chromedp.Evaluate[chromedp.Void](`(() => {
+		const clipboard = new DataTransfer();
+		clipboard.items.add(new File(["milk"], "pasted.txt", {type: "text/plain"}));
+		document.dispatchEvent(new ClipboardEvent("paste", {clipboardData: clipboard, bubbles: true, cancelable: true}));
+	})()`))
+	v.waitFor(`document.querySelector("[data-file]").files[0]?.name === "pasted.txt"`)
+	v.do(chromedp.SendKeys(chromedp.CSS(`form[data-send=file] [name=caption]`), "By paste\r"))
+	v.wantText("pasted.txt")
 	v.wantNoFaults()
 }
 

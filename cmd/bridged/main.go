@@ -63,7 +63,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	var cli commands
 	exited, exitCode := false, 0
 	parser, err := kong.New(&cli, kong.Name("bridged"),
-		kong.Description("One WhatsApp account as an HTTP/JSON interface. Configuration is read from the environment; see the README."),
+		kong.Description("One WhatsApp account as an HTTP/JSON interface. Configuration is read from the environment; see docs/operations.md."),
 		kong.Vars{"version": versionLine()},
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited, exitCode = true, code }))
 	if err != nil {

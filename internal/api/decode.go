@@ -172,5 +172,5 @@ func checkSyntax(body []byte) error {
 // ignored takes any JSON value and keeps nothing.
 type ignored struct{}
 
-// UnmarshalJSON is part of json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler.
 func (*ignored) UnmarshalJSON([]byte) error { return nil }

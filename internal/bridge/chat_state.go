@@ -46,7 +46,7 @@ type ChatSettings struct {
 // account is not in it.
 type GroupWithheld struct{ JID JID }
 
-// MutedForever is the MutedUntil of a chat that is muted without an end: the
+// MutedForever returns the MutedUntil of a chat that is muted without an end: the
 // last moment that can be written.
 func MutedForever() Time { return Time{last} }
 

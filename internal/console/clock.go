@@ -119,5 +119,5 @@ func parseDay(text string, zone *time.Location) (time.Time, error) {
 	return time.ParseInLocation(time.DateOnly, text, zone)
 }
 
-// Dated is [clock.When] of a time that is there.
+// Dated writes, as [clock.When] does, a time that is there.
 func (c clock) Dated(t bridge.Time) template.HTML { return c.When(&t) }

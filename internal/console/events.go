@@ -143,5 +143,5 @@ func aboutEvent(event bridge.Event) string {
 	return ""
 }
 
-// Blank is the row that the script fills in.
+// Blank returns the row that the script fills in.
 func (eventsPage) Blank() eventRow { return eventRow{} }

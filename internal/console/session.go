@@ -21,7 +21,7 @@ const (
 	maxLinks    = 16
 )
 
-// secret is a random value that nobody guesses.
+// secret returns a random value that nobody guesses.
 func secret() string {
 	var b [24]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)

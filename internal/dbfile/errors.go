@@ -46,7 +46,7 @@ func (d Database) Explain(err error) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "%s", sentence).Because(err)
 }
 
-// Damaged is the error of a database that cannot be understood any more.
+// Damaged returns the error of a database that cannot be understood any more.
 func (d Database) Damaged(cause error) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "%s is damaged: %s", d.Name, d.Repair).Because(cause)
 }

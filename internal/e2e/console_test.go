@@ -199,7 +199,7 @@ func TestConsole_SearchJumpsToTheMessage(t *testing.T) {
 // hostileTexts are what strangers may write.
 var hostileTexts = []string{
 	`<script>window.hacked = 1</script>`, `<img src=x onerror="window.hacked = 1">`, `"><svg onload="window.hacked = 1">`, `</title></textarea><b>bold</b>`,
-	`{{.CSRF}} ${1} javascript:alert(1)`, "\u202etxt.exe\u202c \u2066x", strings.Repeat("Z\u0310\u0320\u0351\u0353\u0489", 300), strings.Repeat("long ", 13000),
+	`{{.CSRF}} ${1} javascript:alert(1)`, "\u202etxt.exe\u202c \u2066x", strings.Repeat("Z\u0310\u0320\u0351\u0353\u0489", 300), strings.Repeat("long ", 13000) + strings.Repeat("x", 536),
 	`https://example.org/"onmouseover="window.hacked=1`, `javascript://example.org/%0Awindow.hacked=1`, "'\"`&<>", "&lt;script&gt;",
 }
 

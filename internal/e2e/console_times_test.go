@@ -22,7 +22,7 @@ import (
 var filledStores = flag.String("stores", "", "measure the console's pages with the stores that bridged bench --dir has filled here")
 
 // TestConsole_PageTimes measures how long the pages of large stores take: at the
-// server, from the request to the last byte, and in a browser, from the click to
+// server, from the request to the last byte, and in a browser, from opening the page to
 // the last large paint.
 func TestConsole_PageTimes(t *testing.T) {
 	if *filledStores == "" {

@@ -5,7 +5,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// flowButton is a button of a native flow.
+// flowButton returns a button of a native flow.
 func flowButton(name, params string) *waE2E.InteractiveMessage_NativeFlowMessage_NativeFlowButton {
 	return &waE2E.InteractiveMessage_NativeFlowMessage_NativeFlowButton{Name: &name, ButtonParamsJSON: &params}
 }
@@ -14,7 +14,7 @@ func nativeFlow(buttons ...*waE2E.InteractiveMessage_NativeFlowMessage_NativeFlo
 	return &waE2E.InteractiveMessage_NativeFlowMessage_{NativeFlowMessage: &waE2E.InteractiveMessage_NativeFlowMessage{Buttons: buttons, MessageVersion: proto.Int32(1)}}
 }
 
-// airlineMessages have files, places and dates.
+// airlineMessages returns messages with files, places and dates.
 func airlineMessages(f BusinessFiles) []BusinessMessage {
 	gate := &waE2E.LocationMessage{DegreesLatitude: proto.Float64(52.3667), DegreesLongitude: proto.Float64(13.5033), Name: str("Gate B12"), Address: str("BER, Terminal 1")}
 	return []BusinessMessage{

@@ -8,7 +8,7 @@ import (
 
 func str(s string) *string { return &s }
 
-// bankMessages come in templates, whose oldest forms banks have used the longest.
+// bankMessages returns messages in templates, whose oldest forms banks have used the longest.
 func bankMessages(f BusinessFiles) []BusinessMessage {
 	quickReply := func(id, text string) *waE2E.HydratedTemplateButton {
 		return &waE2E.HydratedTemplateButton{HydratedButton: &waE2E.HydratedTemplateButton_QuickReplyButton{
@@ -50,7 +50,7 @@ func bankMessages(f BusinessFiles) []BusinessMessage {
 	}
 }
 
-// paymentMessages are about money between people and businesses.
+// paymentMessages returns messages about money between people and businesses.
 func paymentMessages(f BusinessFiles) []BusinessMessage {
 	key := &waCommon.MessageKey{ID: str("3EB0PAY"), FromMe: proto.Bool(false)}
 	note := &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: str("for the pizza")}}

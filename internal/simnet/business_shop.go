@@ -5,7 +5,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// shopMessages offer choices.
+// shopMessages returns messages that offer choices.
 func shopMessages(f BusinessFiles) []BusinessMessage {
 	card := func(text, id string) *waE2E.InteractiveMessage {
 		return &waE2E.InteractiveMessage{
@@ -62,7 +62,7 @@ func shoe(f BusinessFiles) *waE2E.ProductMessage {
 			PriceAmount1000: proto.Int64(89900), SalePriceAmount1000: proto.Int64(59995), RetailerID: str("boot-8"), URL: str("https://shoes.example/8")}}
 }
 
-// catalogMessages are about articles and orders.
+// catalogMessages returns messages about articles and orders.
 func catalogMessages(f BusinessFiles) []BusinessMessage {
 	return []BusinessMessage{
 		{"product", &waE2E.Message{ProductMessage: shoe(f)}},

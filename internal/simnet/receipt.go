@@ -69,7 +69,7 @@ func receiptNode(node *Node, from types.JID, content any) Node {
 	return Node{Tag: "receipt", Attrs: a, Content: content}
 }
 
-// list repeats the further ids of a receipt for many messages.
+// listOf repeats the further ids of a receipt for many messages.
 func listOf(node *Node) any {
 	if list, ok := child(node, "list"); ok {
 		return []Node{*list}

@@ -17,7 +17,7 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	return BackupFile(ctx, s.path, path)
 }
 
-// BackupFile is [Store.Backup] of the store in a file, which another process
+// BackupFile does what [Store.Backup] does, for the store in a file, which another process
 // may be using.
 func BackupFile(ctx context.Context, from, to string) error {
 	if _, err := os.Stat(from); err != nil {

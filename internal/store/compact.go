@@ -31,7 +31,7 @@ func Compact(ctx context.Context, path string) error {
 	return nil
 }
 
-// compactDraft is the file that becomes the store at path.
+// compactDraft returns the file that becomes the store at path.
 func compactDraft(path string) string { return path + ".compact" }
 
 func compact(ctx context.Context, path string) error {

@@ -30,7 +30,7 @@ func explain(err error) error {
 	return database.Explain(err)
 }
 
-// explainRead is [explain] for reading, where everything that a caller, the
+// explainRead explains an error of reading, where everything that a caller, the
 // end of ctx or a missing row does not account for is the store's: a row that
 // cannot be decoded is damage that SQLite has not noticed.
 func explainRead(ctx context.Context, err error) error {

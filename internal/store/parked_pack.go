@@ -20,7 +20,7 @@ type parkedFact struct {
 	PushName  string          `json:"p,omitempty"`
 }
 
-// size is what a row counts for the limits.
+// size returns what a row counts for the limits.
 func (r parkedRow) size() int { return len(r.target) + len(r.stanza) + len(r.fact) + len(r.raw) }
 
 func packParked(fact bridge.Fact) (row parkedRow, err error) {

@@ -40,7 +40,7 @@ func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 	return total, nil
 }
 
-// rangesBefore says where messages from before a moment may be: up to one
+// rangesBefore returns where messages from before a moment may be: up to one
 // arrival among those that are indexed, and from another on among those that
 // are not.
 func (s *Store) rangesBefore(ctx context.Context, before int64) (last, tail int64, err error) {

@@ -7,7 +7,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Save writes the facts of one stanza: all of them or none. When it answers
+// Save writes the facts of one stanza: all of them or none. When it returns
 // nil they are on the disk; saving them again changes nothing. A fact that
 // cannot apply (an edit by somebody else) is left out without an error, so that
 // no stanza comes back endlessly; one whose message has not come yet waits for

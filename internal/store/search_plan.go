@@ -81,7 +81,7 @@ func (w *searchPlan) filter() (string, []any) {
 	return strings.Join(where, " AND "), args
 }
 
-// behind is the comparison that is true of what comes later in an order.
+// behind returns the comparison that is true of what comes later in an order.
 func behind(desc bool) string {
 	if desc {
 		return "<"

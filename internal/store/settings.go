@@ -58,7 +58,7 @@ func (t *writeTx) setSetting(ctx context.Context, name, value string) error {
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value`, name, value)
 }
 
-// OwnerOf says whose account the store holds, and whether that is known yet.
+// OwnerOf returns whose account the store holds, and reports whether that is known yet.
 func (s *Store) OwnerOf(ctx context.Context) (bridge.Owner, bool, error) {
 	var owner bridge.Owner
 	var known bool

@@ -141,7 +141,7 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Changed is closed at the next commit that appends events. Ask for it before
+// Changed returns a channel that is closed at the next commit that appends events. Ask for it before
 // reading, so that nothing falls between reading and waiting.
 func (s *Store) Changed() <-chan struct{} {
 	s.waking.Lock()

@@ -84,7 +84,7 @@ type webhookRow struct {
 	expires sql.NullInt64
 }
 
-// settings are where webhookSettings are read into.
+// settings returns where webhookSettings are read into.
 func (w *webhookRow) settings() []any {
 	return []any{&w.ID, &w.URL, &w.Secret, &w.types, &w.Chat, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor, &w.Token, &w.only, &w.expires}
 }

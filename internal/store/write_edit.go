@@ -93,7 +93,7 @@ type merged struct {
 	ok      bool
 }
 
-// recaption is for the edit of a caption, which may come without the file: the
+// recaption applies the edit of a caption, which may come without the file: the
 // message then keeps its file, and its protobuf gets the caption.
 func (t *writeTx) recaption(ctx context.Context, m target, f *mediaDetails, edited bridge.Message) (merged, error) {
 	stored, err := t.rawOf(ctx, m.seq)

@@ -216,7 +216,7 @@ func (t *writeTx) replacePlaceholder(ctx context.Context, m bridge.Message, stor
 	return t.applyParked(ctx, m.Chat, m.ID)
 }
 
-// couldBeOne is false only where two people are known to be different: a
+// couldBeOne reports whether two people may be one: it is false only where they are known to be different: a
 // sender may be named by number once and by LID the next time.
 func (t *writeTx) couldBeOne(stored int64, p person) bool {
 	other, ok := t.people.get(stored)

@@ -180,7 +180,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is called by whatsmeow's side: a handshake that closes has failed.
+// Close ends the wire from whatsmeow's side: a handshake that closes has failed.
 func (w *wire) Close() error {
 	w.dial.settle()
 	return w.Conn.Close()

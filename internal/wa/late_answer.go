@@ -46,7 +46,7 @@ func acknowledgement(node *waBinary.Node) (resp whatsmeow.SendResponse, err erro
 	return resp, err
 }
 
-// errLostAnswer is the end of the connection before the answer.
+// errLostAnswer returns the end of the connection before the answer.
 func errLostAnswer(node *waBinary.Node) error {
 	return &whatsmeow.DisconnectedError{Action: "message send", Node: node}
 }

@@ -116,7 +116,7 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	return cli
 }
 
-// onLog is told of whatsmeow's log.
+// onLog reads whatsmeow's log.
 func (l *link) onLog(format string, args []any) {
 	number, changed := changedDevices(format, args)
 	switch {

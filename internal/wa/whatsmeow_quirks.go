@@ -362,7 +362,7 @@ type deviceStores struct {
 	number uint16
 }
 
-// storesOf must be called before the device's client connects.
+// storesOf returns the device's stores; it must be called before the device's client connects.
 func storesOf(device *store.Device) deviceStores {
 	stores := deviceStores{contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens,
 		secrets: device.MsgSecrets}

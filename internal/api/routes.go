@@ -51,7 +51,7 @@ func (s *server) routes() chi.Router {
 	read.Get("/api/messages/individual/{jid}", s.handle(s.listIndividualMessages))
 	read.Get("/api/messages/search", s.handle(s.searchMessages))
 
-	manage.With(s.historyGate).Post("/api/chats/{jid}/history", s.handle(s.requestHistory))
+	manage.With(s.needs(bridge.ScopeRead), s.historyGate).Post("/api/chats/{jid}/history", s.handle(s.requestHistory))
 
 	// Events
 	read.Get("/api/events", s.handle(s.listEvents))

@@ -36,6 +36,9 @@ func (s *server) sendFile(w http.ResponseWriter, r *http.Request) error {
 	if d.To, d.quote, err = form.address(); err != nil {
 		return err
 	}
+	if err := s.see(r.Context(), d.To); err != nil {
+		return err
+	}
 	identity, err := bridge.EncodeJSON(form.fileRequest)
 	if err != nil {
 		return err

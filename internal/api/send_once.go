@@ -88,7 +88,7 @@ func (s *server) sendOnce(w http.ResponseWriter, r *http.Request, body []byte, d
 		return err
 	}
 	d.Key = key
-	return s.finish(w, r, func(ctx context.Context) (bridge.Sent, error) { return s.deliver(ctx, d) })
+	return s.finish(w, r, func(ctx context.Context) (bridge.Sent, error) { return s.deliver(ctx, r, d) })
 }
 
 // compose looks up the stored messages that a draft refers to.
@@ -113,11 +113,14 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 }
 
 // deliver fetches the file of a draft, if it has one, and sends it.
-func (s *server) deliver(ctx context.Context, d draft) (bridge.Sent, error) {
+func (s *server) deliver(ctx context.Context, r *http.Request, d draft) (bridge.Sent, error) {
 	if d.file != nil {
 		file, cleanup, err := s.preparer.Prepare(ctx, *d.file)
 		defer cleanup()
 		if err != nil {
+			return bridge.Sent{}, err
+		}
+		if err := endOfToken(r); err != nil { // the fetch took its time
 			return bridge.Sent{}, err
 		}
 		d.Content = file

@@ -39,7 +39,7 @@ var reaches = map[string]reach{
 	"GET /api/chats":                                 {scope: "read"},
 	"GET /api/chats/{jid}":                           {scope: "read"},
 	"GET /api/chats/{jid}/messages/{msgId}":          {scope: "read"},
-	"POST /api/chats/{jid}/history":                  {scope: "manage"},
+	"POST /api/chats/{jid}/history":                  {scope: "manage", also: "read"},
 	"GET /api/groups/{jid}":                          {scope: "read"},
 	"GET /api/groups/{jid}/messages":                 {scope: "read"},
 	"GET /api/messages/individual/{jid}":             {scope: "read"},

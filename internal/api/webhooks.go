@@ -48,6 +48,9 @@ func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.mayAddWebhook(r.Context()); err != nil {
+		return err
+	}
 	hook := bridge.Webhook{Enabled: true, Cursor: after, Token: callerOf(r.Context()).ID}
 	change.Apply(&hook)
 	if hook, err = s.webhooks.Create(r.Context(), hook); err != nil {
@@ -154,6 +157,30 @@ func (s *server) redeliver(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.answer(w, r, again)
+}
+
+// maxOwnWebhooks bounds the webhooks of one token: all callers share a number of
+// them.
+const maxOwnWebhooks = 10
+
+// mayAddWebhook refuses a token that has as many webhooks as it may.
+func (s *server) mayAddWebhook(ctx context.Context) error {
+	if callerOf(ctx).ID == 0 {
+		return nil
+	}
+	all, err := s.webhooks.List(ctx)
+	if err != nil {
+		return err
+	}
+	own, err := s.ownsWebhook(ctx)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(hook bridge.Webhook) bool { return !own(hook) })
+	if len(all) >= maxOwnWebhooks {
+		return bridge.Invalid("%d webhooks are the most that one token makes: remove some", maxOwnWebhooks)
+	}
+	return nil
 }
 
 // pathWebhook returns the webhook that the path names, if it is the caller's.

@@ -78,8 +78,9 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, views: views,
-		sessions: newSessions(o.Now), tries: newThrottle(o.Now),
+		sessions: newSessions(o.Now),
 	}
+	c.tries = newThrottle(o.Now, c.isPublic)
 	c.handler = c.observe(c.guard(c.routes()))
 	return c, nil
 }

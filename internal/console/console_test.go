@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -279,4 +280,74 @@ func TestLogin_WithLessPower(t *testing.T) {
 	s.get("/console/chats").want(t, http.StatusSeeOther, "/login?next=%2Fconsole%2Fchats")
 	s.revoked = false
 	s.get("/console/chats").want(t, http.StatusSeeOther, "/login?next=%2Fconsole%2Fchats")
+}
+
+// Behind the operator's proxy everybody has its address: visitors count by what
+// the proxy says of them, and by nothing else.
+func TestLogin_VisitorsBehindAProxyAreToldApart(t *testing.T) {
+	behind := &url.URL{Scheme: "http", Host: "bridge.example.com"}
+	s := newSite(t, func(o *console.Options) { o.PublicURLs = []*url.URL{behind} })
+	s.header.Set("Host", behind.Host)
+	s.header.Set("X-Forwarded-For", "203.0.113.7, 198.51.100.1")
+	for range 5 {
+		s.try("a-wrong-token-of-some-length").want(t, http.StatusForbidden, "")
+	}
+	s.header.Set("X-Forwarded-For", "203.0.113.8, 198.51.100.1") // only the last is the proxy's word
+	s.try(token).want(t, http.StatusTooManyRequests, "")
+	s.header.Set("X-Forwarded-For", "203.0.113.7, 198.51.100.2")
+	s.try(token).want(t, http.StatusSeeOther, "/console/")
+}
+
+// A stranger's body is not read, whatever the method.
+func TestGuard_ReadsNoBodyOfAStranger(t *testing.T) {
+	s := newSite(t)
+	for _, path := range []string{"/login", "/console/", "/"} {
+		body := &counted{}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.ContentLength = 1 << 40
+		req.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+		resp, err := s.client.Transport.RoundTrip(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if got := body.read.Load(); got > 8<<20 {
+			t.Errorf("%s took %d bytes", path, got)
+		}
+	}
+}
+
+// counted is a file part without end.
+type counted struct {
+	read  atomic.Int64
+	begun bool
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n := len(p)
+	if !c.begun {
+		c.begun = true
+		n = copy(p, "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n\r\n")
+	}
+	c.read.Add(int64(n))
+	return n, nil
+}
+
+// One token cannot end the sessions of others.
+func TestSession_OfOneTokenMakesRoomForItself(t *testing.T) {
+	s := newSite(t)
+	s.logIn()
+	mine := s.client.Jar
+	for range 70 {
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.client.Jar = jar
+		s.try("brt_LIMITED").want(t, http.StatusSeeOther, "/console/")
+	}
+	s.client.Jar = mine
+	s.get("/console/").want(t, http.StatusOK, "")
 }

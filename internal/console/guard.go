@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // policy lets pages load what this address serves, and nothing else: neither
@@ -32,6 +33,9 @@ func (c *Console) guard(next http.Handler) http.Handler {
 		if r.ContentLength < 0 {
 			h.Set("Connection", "close") // the end of chunks is not known to the server's count
 		}
+		if r.Method != http.MethodPost {
+			noBody(w, r)
+		}
 		switch {
 		case !c.knowsHost(r.Host):
 			c.refuse(w, http.StatusMisdirectedRequest, "This console is not served under this name",
@@ -45,6 +49,17 @@ func (c *Console) guard(next http.Handler) http.Handler {
 	})
 }
 
+// noBody keeps a body that no page reads from being read: the server takes the
+// rest of it for a moment at most.
+func noBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 {
+		return
+	}
+	w.Header().Set("Connection", "close")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // without a connection there is no time
+	r.Body = http.NoBody
+}
+
 // knowsHost reports whether the name that a request was sent to is one of this
 // console: an address, localhost, or a name in PUBLIC_URL. A page of another
 // site may make its own name lead here, and would then be of this origin.
@@ -56,6 +71,14 @@ func (c *Console) knowsHost(host string) bool {
 	if strings.EqualFold(name, "localhost") || strings.HasSuffix(strings.ToLower(name), ".localhost") {
 		return true
 	}
+	return c.isPublicName(name)
+}
+
+// isPublic reports whether a request was sent to a name of PUBLIC_URL, behind
+// which a reverse proxy is.
+func (c *Console) isPublic(r *http.Request) bool { return c.isPublicName(hostname(r.Host)) }
+
+func (c *Console) isPublicName(name string) bool {
 	return slices.ContainsFunc(c.options.PublicURLs, func(u *url.URL) bool { return strings.EqualFold(u.Hostname(), name) })
 }
 

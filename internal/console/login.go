@@ -94,9 +94,14 @@ func (c *Console) cookie(r *http.Request, name, value, path string, age time.Dur
 	}
 }
 
-// nextOf returns the page to show after the login: one of the console's.
+// nextOf returns the page to show after the login: one of the console's. It
+// reads no body: whoever asks may be a stranger.
 func nextOf(r *http.Request) string {
-	next, err := url.Parse(r.FormValue("next"))
+	wanted := r.URL.Query().Get("next")
+	if r.Method == http.MethodPost {
+		wanted = r.PostForm.Get("next") // nothing until logIn has read the form
+	}
+	next, err := url.Parse(wanted)
 	if err != nil || next.Scheme != "" || next.Host != "" || next.User != nil || !strings.HasPrefix(path.Clean(next.Path)+"/", root+"/") {
 		return root + "/"
 	}

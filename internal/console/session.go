@@ -18,6 +18,7 @@ const (
 	// maxSessions and maxLinks bound what is remembered; the one that would end
 	// first makes room.
 	maxSessions = 64
+	maxOfToken  = 16 // so that one token cannot end the sessions of others
 	maxLinks    = 16
 )
 
@@ -116,8 +117,11 @@ func (s *sessions) open(api *client.Client, token bridge.Token) (id string, open
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prune()
+	for s.countOf(api.Token()) >= maxOfToken {
+		s.endFirst(func(one *session) bool { return one.api.Token() == api.Token() })
+	}
 	for len(s.byID) >= maxSessions {
-		s.endFirst()
+		s.endFirst(func(*session) bool { return true })
 	}
 	s.byID[sha256.Sum256([]byte(id))] = opened
 	return id, opened
@@ -134,12 +138,23 @@ func (s *sessions) prune() {
 	}
 }
 
-// endFirst ends the session that would end first. The caller holds mu.
-func (s *sessions) endFirst() {
+// countOf returns how many sessions a token has. The caller holds mu.
+func (s *sessions) countOf(token string) (count int) {
+	for _, one := range s.byID {
+		if one.api.Token() == token {
+			count++
+		}
+	}
+	return count
+}
+
+// endFirst ends the session among some that would end first. The caller holds
+// mu.
+func (s *sessions) endFirst(among func(*session) bool) {
 	var first [sha256.Size]byte
 	var found *session
 	for id, one := range s.byID {
-		if found == nil || one.ends.Before(found.ends) {
+		if among(one) && (found == nil || one.ends.Before(found.ends)) {
 			first, found = id, one
 		}
 	}

@@ -19,6 +19,9 @@ type settingsPage struct {
 
 // showSettings answers the settings.
 func (c *Console) showSettings(v *visit) (err error) {
+	if !v.administers() {
+		return errUnknown
+	}
 	page := settingsPage{Settings: c.options.Settings, Curl: curlPost("/api/auth/reconnect", nil)}
 	if page.Account, err = v.api.Status(v.r.Context()); err != nil {
 		return err

@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 )
@@ -18,7 +19,8 @@ const (
 // throttle slows down who tries tokens. Addresses of IPv6 count by their /64,
 // which is what one customer has.
 type throttle struct {
-	now func() time.Time
+	now     func() time.Time
+	proxied func(*http.Request) bool // whether a request came through the operator's proxy
 
 	mu    sync.Mutex // guards tried
 	tried map[netip.Prefix]tries
@@ -30,8 +32,8 @@ type tries struct {
 	count int
 }
 
-func newThrottle(now func() time.Time) *throttle {
-	return &throttle{now: now, tried: make(map[netip.Prefix]tries)}
+func newThrottle(now func() time.Time, proxied func(*http.Request) bool) *throttle {
+	return &throttle{now: now, proxied: proxied, tried: make(map[netip.Prefix]tries)}
 }
 
 // wait returns how long a request's address has to wait before it may try
@@ -39,7 +41,7 @@ func newThrottle(now func() time.Time) *throttle {
 func (t *throttle) wait(r *http.Request) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	known := t.tried[addressOf(r)]
+	known := t.tried[t.addressOf(r)]
 	if known.count < maxTries {
 		return 0
 	}
@@ -50,7 +52,7 @@ func (t *throttle) wait(r *http.Request) time.Duration {
 func (t *throttle) failed(r *http.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now, address := t.now(), addressOf(r)
+	now, address := t.now(), t.addressOf(r)
 	known := t.tried[address]
 	if now.Sub(known.since) >= tryTime {
 		known = tries{since: now}
@@ -76,13 +78,20 @@ func (t *throttle) forget(now time.Time) {
 }
 
 // addressOf returns the network that a request comes from; the zero prefix
-// where that is not known.
-func addressOf(r *http.Request) netip.Prefix {
+// where that is not known. Of one that came through the operator's proxy, that is
+// what the proxy says last: all else in X-Forwarded-For is the visitor's word.
+func (t *throttle) addressOf(r *http.Request) netip.Prefix {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Prefix{}
 	}
 	address, bits := at.Addr().Unmap(), 32
+	if (address.IsLoopback() || address.IsPrivate()) && t.proxied(r) {
+		list := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+		if visitor, err := netip.ParseAddr(strings.TrimSpace(list[len(list)-1])); err == nil {
+			address = visitor.Unmap()
+		}
+	}
 	if address.Is6() {
 		bits = 64
 	}

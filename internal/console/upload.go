@@ -18,9 +18,15 @@ const (
 	pieceTime = 30 * time.Second
 )
 
+// maxFields bounds the parts of a form before its file.
+const maxFields = 16
+
 // sendFile passes a file on to the API while it arrives. The form's token and
 // its other fields come before it.
 func (c *Console) sendFile(v *visit) error {
+	if !v.sends() {
+		return errUnknown
+	}
 	jid, err := v.chat()
 	if err != nil {
 		return err
@@ -33,14 +39,18 @@ func (c *Console) sendFile(v *visit) error {
 	}
 	fields := map[string]string{"jid": string(jid)}
 	var file *multipart.Part
-	for file == nil {
+	for count := 0; file == nil; count++ {
 		part, err := parts.NextPart()
-		if err != nil {
+		if err != nil || count == maxFields {
 			return errNoFile
 		}
-		if part.FormName() == "file" {
+		switch part.FormName() {
+		case "file":
 			file = part
-			break
+			continue
+		case "csrf", "caption", "reply", "ptt", "as", "key":
+		default:
+			continue
 		}
 		value, err := io.ReadAll(io.LimitReader(part, maxField))
 		if err != nil {

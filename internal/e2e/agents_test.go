@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -185,6 +187,12 @@ func TestAgents_ReadAndWriteTheirChatsAlone(t *testing.T) {
 // checkAudit looks for a line of each call, without what was written.
 func (s agentScene) checkAudit(t *testing.T) {
 	t.Helper()
+	eventually(t, func() error {
+		if !strings.Contains(s.log.String(), `"tool":"react"`) {
+			return errors.New("the audit has no reaction")
+		}
+		return nil
+	})
 	log := s.log.String()
 	for _, want := range []string{`"tool":"send_text"`, `"outcome":"done"`, `"outcome":"not_found"`, `"token_name":"agent"`} {
 		if !strings.Contains(log, want) {
@@ -322,5 +330,50 @@ func TestAgents_WaitForMessages(t *testing.T) {
 	must(s.sam.SendText(within(t), s.owner.PN(), "news"))(t)
 	if text := <-answered; !strings.Contains(text, `"text":"news"`) {
 		t.Errorf("waited for %s", text)
+	}
+}
+
+// A token's sessions are bounded: the oldest makes room.
+func TestAgents_SessionsOfATokenAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newAgentScene(t)
+	first := must(s.connect(t, s.token, nil))(t)
+	first.want("status", nil)
+	for range 16 {
+		must(s.connect(t, s.token, nil))(t)
+	}
+	eventually(t, func() error {
+		if _, isError := first.call("status", nil); !isError {
+			return errors.New("the first session is still there")
+		}
+		return nil
+	})
+	must(s.connect(t, testToken, nil))(t).want("status", nil)
+}
+
+// What a model names as a chat may be anything: the log gets none of it, and
+// resources and prompts leave a line, too.
+func TestAgents_TheAuditHoldsNothingThatWasWritten(t *testing.T) {
+	t.Parallel()
+	s := newAgentScene(t, "MCP_SEND_CHATS=15550100302@s.whatsapp.net")
+	a := must(s.connect(t, s.token, nil))(t)
+	if text, isError := a.call("get_chat", map[string]any{"jid": "the words of a message"}); !isError {
+		t.Errorf("a text names a chat: %s", text)
+	}
+	if text := a.want("status", nil); strings.Contains(text, s.kim.Number()) {
+		t.Errorf("the status tells of a chat outside: %s", text)
+	}
+	must(a.ReadResource(within(t), &sdk.ReadResourceParams{URI: "bridged://chats/" + s.sam.PN().String()}))(t)
+	must(a.GetPrompt(within(t), &sdk.GetPromptParams{Name: "draft_reply", Arguments: map[string]string{"jid": s.sam.PN().String()}}))(t)
+	for _, want := range []string{`"chat":"not a JID"`, `"tool":"resource chats"`, `"tool":"prompt"`} {
+		eventually(t, func() error {
+			if !strings.Contains(s.log.String(), want) {
+				return fmt.Errorf("the audit has no %s", want)
+			}
+			return nil
+		})
+	}
+	if strings.Contains(s.log.String(), "the words of a message") {
+		t.Error("the log tells what was written")
 	}
 }

@@ -63,8 +63,36 @@ func (c *caller) audit(name string, chat bridge.JID, result *sdk.CallToolResult,
 	case result != nil && result.InputRequests != nil:
 		outcome = "asked for confirmation"
 	}
-	event.Str("tool", name).Str("token_name", visible(c.token.Name)).Str("chat", chat.Redacted()).Str("outcome", outcome).
+	event.Str("tool", name).Str("token_name", visible(c.token.Name)).Str("chat", redacted(chat)).Str("outcome", outcome).
 		Dur("took_ms", took).Msg("agent")
+}
+
+// redacted returns what the log gets of a chat that a model named: what is no JID
+// may be anything.
+func redacted(chat bridge.JID) string {
+	if chat == "" {
+		return ""
+	}
+	jid, err := bridge.ParseJID(string(chat))
+	if err != nil {
+		return "not a JID"
+	}
+	return jid.Redacted()
+}
+
+// reads answers what is read beside the tools, a resource or a prompt, with the
+// same recovery and a line in the log.
+func (c *caller) reads(ctx context.Context, what string, chat bridge.JID, read func(context.Context) (answer, error)) (answer, error) {
+	began := time.Now()
+	_, _, shown, err := recovered(ctx, nil, nothing{}, func(ctx context.Context, _ *sdk.CallToolRequest, _ nothing) (bridge.JID, *sdk.CallToolResult, any, error) {
+		shown, err := read(ctx)
+		return chat, nil, shown, err
+	})
+	c.audit(what, chat, nil, err, time.Since(began))
+	if err != nil {
+		return nil, err
+	}
+	return shown.(answer), nil
 }
 
 // sentence returns what a model may know of an error.

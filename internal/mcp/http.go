@@ -30,7 +30,12 @@ type Gate func(*http.Request) error
 // carries a token; a session belongs to the token that began it. Streams end
 // with stopping.
 func (s *Server) Handler(stopping context.Context, gate Gate) http.Handler {
-	sessions := sdk.NewStreamableHTTPHandler(s.begin, &sdk.StreamableHTTPOptions{SessionTimeout: idleTimeout, MaxRequestBodyBytes: maxBody})
+	sessions := sdk.NewStreamableHTTPHandler(s.begin, &sdk.StreamableHTTPOptions{
+		SessionTimeout: idleTimeout, MaxRequestBodyBytes: maxBody,
+		// A reverse proxy on this machine passes its own name on. A page that made
+		// its name lead here would have no token.
+		DisableLocalhostProtection: true,
+	})
 	authenticated := auth.RequireBearerToken(s.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(admitted(gate, sessions))
 	return ending(stopping, sameOrigin(authenticated))
 }

@@ -40,8 +40,10 @@ type Options struct {
 type Server struct {
 	options Options
 	limits  limits
-	schemas *sdk.SchemaCache
-	key     []byte // signs what is to be confirmed
+
+	sessions sessions
+	schemas  *sdk.SchemaCache
+	key      []byte // signs what is to be confirmed
 }
 
 // New returns a server.
@@ -78,6 +80,7 @@ func (c *caller) session() *sdk.Server {
 		&sdk.Implementation{Name: "bridged", Title: "bridged: a WhatsApp account", Version: c.s.options.Version},
 		&sdk.ServerOptions{Instructions: instructions, SchemaCache: c.s.schemas, Capabilities: &sdk.ServerCapabilities{}},
 	)
+	server.AddReceivingMiddleware(c.bounded)
 	c.addStatus(server)
 	if c.token.Allows(bridge.ScopeRead) {
 		c.addChats(server)

@@ -24,7 +24,8 @@ func (c *caller) addPrompts(server *sdk.Server) {
 // go with it.
 func (c *caller) prompt(ask string) sdk.PromptHandler {
 	return func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-		shown, err := c.chat(ctx, bridge.JID(req.Params.Arguments["jid"]))
+		jid := bridge.JID(req.Params.Arguments["jid"])
+		shown, err := c.reads(ctx, "prompt", jid, func(ctx context.Context) (answer, error) { return c.chat(ctx, jid) })
 		if err != nil {
 			return nil, bridge.Fail(bridge.CodeOf(err), "%s", sentence(err))
 		}

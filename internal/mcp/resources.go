@@ -21,7 +21,11 @@ func (c *caller) addResources(server *sdk.Server) {
 // resource reads what a URI names.
 func (c *caller) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := req.Params.URI
-	shown, err := c.named(ctx, uri)
+	parts, err := partsOf(uri)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := c.reads(ctx, "resource "+kindOf(parts), chatOfParts(parts), func(ctx context.Context) (answer, error) { return c.named(ctx, parts) })
 	switch {
 	case bridge.CodeOf(err) == bridge.CodeNotFound:
 		return nil, sdk.ResourceNotFoundError(uri)
@@ -32,7 +36,8 @@ func (c *caller) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: "application/json", Text: text}}}, err
 }
 
-func (c *caller) named(ctx context.Context, uri string) (answer, error) {
+// partsOf returns the decoded parts of a resource's URI.
+func partsOf(uri string) ([]string, error) {
 	parts := strings.Split(strings.TrimPrefix(uri, scheme), "/")
 	for i, part := range parts {
 		plain, err := url.PathUnescape(part)
@@ -41,12 +46,36 @@ func (c *caller) named(ctx context.Context, uri string) (answer, error) {
 		}
 		parts[i] = plain
 	}
+	return parts, nil
+}
+
+// kindOf returns what kind of resource is named, for the log.
+func kindOf(parts []string) string {
+	switch parts[0] {
+	case "status", "chats", "messages":
+		return parts[0]
+	}
+	return "unknown"
+}
+
+// chatOfParts returns the chat that a resource is about; empty for none.
+func chatOfParts(parts []string) bridge.JID {
+	if len(parts) > 1 {
+		return bridge.JID(parts[1])
+	}
+	return ""
+}
+
+func (c *caller) named(ctx context.Context, parts []string) (answer, error) {
 	switch {
 	case len(parts) == 1 && parts[0] == "status":
 		return c.status(ctx)
 	case len(parts) == 2 && parts[0] == "chats":
 		return c.chat(ctx, bridge.JID(parts[1]))
 	case len(parts) == 3 && parts[0] == "messages":
+		if err := checkJID(bridge.JID(parts[1])); err != nil {
+			return nil, err
+		}
 		m, err := c.client.Message(ctx, bridge.JID(parts[1]), parts[2])
 		return answer{"chatJid": m.Chat, "untrusted": answer{"message": messageOf(m, maxLong)}}, err
 	}

@@ -31,6 +31,9 @@ func (c *caller) addMedia(server *sdk.Server) {
 }
 
 func (c *caller) media(ctx context.Context, jid bridge.JID, msgID string) (*sdk.CallToolResult, answer, error) {
+	if err := checkJID(jid); err != nil {
+		return nil, nil, err
+	}
 	info, err := c.client.MediaInfo(ctx, jid, msgID)
 	if err != nil {
 		return nil, nil, err

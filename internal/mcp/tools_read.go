@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,8 +25,8 @@ func (c *caller) addStatus(server *sdk.Server) {
 // be told.
 func (c *caller) status(ctx context.Context) (answer, error) {
 	may := answer{"scopes": c.token.Scopes, "chats": c.token.Chats, "expiresAt": c.token.ExpiresAt, "toolsThatSend": c.maySend()}
-	if c.s.options.Chats != nil {
-		may["sendsTo"] = c.s.options.Chats
+	if c.maySend() {
+		may["sendsTo"] = c.destinations()
 	}
 	shown := answer{"token": may, "account": nil}
 	status, err := c.client.Status(ctx)
@@ -37,6 +38,19 @@ func (c *caller) status(ctx context.Context) (answer, error) {
 	}
 	shown["account"] = answer{"status": status.Status, "since": status.Since, "lastError": status.LastError}
 	return shown, nil
+}
+
+// destinations returns the chats that may be sent to: those that the token and
+// the operator have both named, where both have.
+func (c *caller) destinations() []bridge.JID {
+	named := c.s.options.Chats
+	switch {
+	case named == nil:
+		return c.token.Chats
+	case c.token.Chats == nil:
+		return named
+	}
+	return slices.DeleteFunc(slices.Clone(named), func(jid bridge.JID) bool { return !slices.Contains(c.token.Chats, jid) })
 }
 
 type listChats struct {
@@ -88,7 +102,18 @@ func pageOf(limit int) int {
 // latest is how many messages are shown with a chat.
 const latest = 20
 
+// checkJID refuses what is no JID before it reaches a path, and so a log.
+func checkJID(jid bridge.JID) error {
+	if _, err := bridge.ParseJID(string(jid)); err != nil {
+		return bridge.Invalid("jid: %v", err)
+	}
+	return nil
+}
+
 func (c *caller) chat(ctx context.Context, jid bridge.JID) (answer, error) {
+	if err := checkJID(jid); err != nil {
+		return nil, err
+	}
 	found, err := c.client.Chat(ctx, jid)
 	if err != nil {
 		return nil, err
@@ -110,6 +135,9 @@ type member struct {
 const maxMembers = 200
 
 func (c *caller) group(ctx context.Context, jid bridge.JID) (answer, error) {
+	if err := checkJID(jid); err != nil {
+		return nil, err
+	}
 	found, err := c.client.Group(ctx, jid)
 	if err != nil {
 		return nil, err
@@ -205,6 +233,9 @@ func moment(name, value string, more time.Duration) (*bridge.Time, error) {
 }
 
 func (c *caller) messages(ctx context.Context, in listMessages) (answer, error) {
+	if err := checkJID(bridge.JID(in.JID)); err != nil {
+		return nil, err
+	}
 	since, until, err := span(in.Since, in.Until)
 	if err != nil {
 		return nil, err
@@ -248,6 +279,9 @@ const (
 // context returns a message with its neighbours, the oldest first.
 func (c *caller) context(ctx context.Context, in messageContext) (answer, error) {
 	jid := bridge.JID(in.JID)
+	if err := checkJID(jid); err != nil {
+		return nil, err
+	}
 	middle, err := c.client.Message(ctx, jid, in.MsgID)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func (c *caller) addSends(server *sdk.Server) {
 		})
 	add(c, server, tool{name: "reply", title: "Reply", description: "Answers a message with a text that quotes it.", writes: true},
 		func(ctx context.Context, req *sdk.CallToolRequest, in reply) (bridge.JID, *sdk.CallToolResult, any, error) {
-			return c.send(ctx, req, outgoing{chat: bridge.JID(in.JID), key: in.Key, shown: in.Text,
+			return c.send(ctx, req, outgoing{chat: bridge.JID(in.JID), key: in.Key, shown: fmt.Sprintf("in answer to %q:\n%s", in.MsgID, in.Text),
 				message: client.Text{To: bridge.JID(in.JID), Text: in.Text, Quote: client.Quote{QuotedMsgID: in.MsgID}}})
 		})
 	add(c, server, tool{name: "react", title: "React", description: "Reacts to a message with an emoji.", writes: true},
@@ -71,7 +71,7 @@ func (c *caller) sendFile(ctx context.Context, req *sdk.CallToolRequest, in send
 	if err != nil {
 		return jid, nil, nil, bridge.Invalid("data must be base64, with its padding")
 	}
-	out := outgoing{chat: jid, key: in.Key, shown: fmt.Sprintf("the file %s (%s)\n%s%s", in.FileName, in.Type, in.Caption, in.URL)}
+	out := outgoing{chat: jid, key: in.Key, shown: fmt.Sprintf("a file (%s), named %q, from %q, with the caption:\n%s", in.Type, in.FileName, in.URL, in.Caption)}
 	switch {
 	case (in.URL == "") == (len(data) == 0):
 		return jid, nil, nil, bridge.Invalid("give the file as url or as data, one of them")
@@ -102,6 +102,9 @@ type upload struct {
 // send sends a message once the chat is allowed, the limit is kept and, where
 // that is wanted, a person has confirmed it.
 func (c *caller) send(ctx context.Context, req *sdk.CallToolRequest, out outgoing) (bridge.JID, *sdk.CallToolResult, any, error) {
+	if err := checkJID(out.chat); err != nil {
+		return out.chat, nil, nil, err
+	}
 	if err := c.allows(out.chat); err != nil {
 		return out.chat, nil, nil, err
 	}
@@ -147,7 +150,7 @@ func (c *caller) confirm(req *sdk.CallToolRequest, out outgoing) (*sdk.CallToolR
 	case !ok || req.Params.RequestState != state:
 		return &sdk.CallToolResult{RequestState: state, InputRequests: sdk.InputRequestMap{confirmation: &sdk.ElicitParams{
 			Mode:            "form",
-			Message:         fmt.Sprintf("Send this to the chat %s?\n\n%s", out.chat, capped(out.shown, maxShort)),
+			Message:         fmt.Sprintf("Send this to the chat %s?\n\n%s", out.chat, capped(out.shown, maxLong)),
 			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
 		}}}, nil
 	case said.Action != "accept":

@@ -389,3 +389,30 @@ func TestDelivery_TwiceIsStoredOnce(t *testing.T) {
 		t.Errorf("stored %d messages, want 10", got)
 	}
 }
+
+// A refusal may leave its connection open. If the next dial used that one, it
+// could not be cut: a refused stanza would never come again.
+func TestConnection_CanBeCutAfterTheNetworkRefusedOne(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	logins := a.device().Counters().Logins
+	network.RefuseSockets(503)
+	a.device().Drop()
+	a.waitError(bridge.StateConnecting, "cannot be reached")
+	network.AcceptSockets()
+	if err := a.device().WaitLogins(ctx, logins+1); err != nil {
+		t.Fatal(err)
+	}
+	a.waitState(bridge.StateOpen)
+	a.fault.Set(errors.New("drill"))
+	if _, err := friend.SendText(ctx, a.phone.PN(), "comes again"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the refusal", func() bool { return a.lastError() != "" })
+	a.fault.Set(nil)
+	eventually(t, "the message", func() bool { return len(a.messages(jidOf(friend))) == 1 })
+	a.waitState(bridge.StateOpen)
+}

@@ -140,6 +140,13 @@ func (d *dial) awaitEnd() bool {
 	}
 }
 
+// isGivenUp reports whether the connection was cut, or is not wanted any more.
+func (d *dial) isGivenUp() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.givenUp
+}
+
 // hangUp tells the peer that nothing more comes. It closes the connection then.
 func (d *dial) hangUp() {
 	d.mu.Lock()

@@ -26,6 +26,11 @@ func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at b
 // edit that came without the file. It is not ok where the message takes no
 // caption.
 func MergeEdit(original, edit []byte) (merged []byte, ok bool) {
+	defer func() {
+		if recover() != nil { // what cannot be read must not refuse a message
+			merged, ok = nil, false
+		}
+	}()
 	msg, changed := new(waE2E.Message), new(waE2E.Message)
 	if proto.Unmarshal(original, msg) != nil || proto.Unmarshal(edit, changed) != nil {
 		return nil, false

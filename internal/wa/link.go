@@ -160,6 +160,7 @@ func (l *link) connect() error {
 	case l.dialling <- struct{}{}:
 		defer func() { <-l.dialling }()
 	case <-d.ctx.Done():
+		d.release()
 		return errGivenUp
 	}
 	_, before := l.dials()
@@ -169,7 +170,15 @@ func (l *link) connect() error {
 	l.socket = d
 	l.mu.Unlock()
 	err := l.cli.ConnectContext(d.ctx)
+	if errors.Is(err, whatsmeow.ErrAlreadyConnected) {
+		l.cli.Disconnect() // the connection before could not be ended
+	}
 	d.onConnected(err)
+	if err == nil && d.isGivenUp() {
+		l.cli.Disconnect()
+		d.finish()
+		return errGivenUp
+	}
 	return err
 }
 
@@ -182,7 +191,16 @@ func (l *link) cut() {
 // politeClose is how long the end of a connection may take.
 const politeClose = 2 * time.Second
 
-// disconnect closes the socket, politely if the peer answers.
+// disconnected notes that whatsmeow has closed the socket by itself, which it
+// does not tell.
+func (l *link) disconnected() {
+	_, socket := l.dials()
+	socket.finish()
+}
+
+// disconnect closes the socket, politely if the peer answers. A dial under way,
+// which holds whatsmeow's lock for as long as a handshake may take, has to be
+// cut before: connect ends what it makes all the same.
 func (l *link) disconnect() {
 	_, socket := l.dials()
 	if socket.isUp() {
@@ -190,8 +208,13 @@ func (l *link) disconnect() {
 		socket.hangUp()
 		socket.close()
 	}
-	l.cli.Disconnect()
-	socket.finish()
+	select {
+	case l.dialling <- struct{}{}:
+		defer func() { <-l.dialling }()
+		l.cli.Disconnect()
+		socket.finish()
+	default:
+	}
 }
 
 // end ends the link's life. A dial under way holds whatsmeow's lock until its

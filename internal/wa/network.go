@@ -108,6 +108,9 @@ func (n *Network) transport() *http.Transport {
 // for web.whatsapp.com. Connections belong to the [dial] of their context.
 func (n *Network) socketClient() *http.Client {
 	t := n.transport()
+	// A connection that a refusal left open would serve the next dial, which
+	// could not cut it. Go sends no "Connection: close" with upgrades.
+	t.DisableKeepAlives = true
 	connect := t.DialContext
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if n.simulated != nil {

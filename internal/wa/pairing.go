@@ -66,7 +66,7 @@ func (p *pairing) onTimer() bool {
 func (p *pairing) onDialled(err error) {
 	switch {
 	case p.phase != phaseDialling: // given up
-	case hasFailed(err):
+	case err != nil:
 		p.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("connection for pairing failed")
 		p.retry(unreachable)
 	default:
@@ -179,7 +179,8 @@ func (p *pairing) onEvent(evt any) {
 	case *events.PairSuccess:
 		p.onPaired(e)
 	case *events.PairError:
-		p.offer.reset() // a code that is asked for now is the next socket's
+		p.l.disconnected() // by whatsmeow
+		p.offer.reset()    // a code that is asked for now is the next socket's
 		p.l.notify(notice{kind: noticeUnpaired, sentence: p.m.pairErrorSentence(e)})
 	case *events.ManualLoginReconnect:
 		p.l.notify(notice{kind: noticeRelogin})

@@ -139,8 +139,14 @@ func (l *link) bothForms(people ...types.JID) (forms []types.JID) {
 }
 
 // OpenSealed opens what has waited in the store for the message whose secret it
-// is sealed with. It returns nothing where the secret does not fit.
-func OpenSealed(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact {
+// is sealed with. It returns nothing where the secret does not fit. What cannot be
+// read is nothing, too: the message that it waits for must not be refused.
+func OpenSealed(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) (facts []bridge.Fact) {
+	defer func() {
+		if recover() != nil {
+			facts = nil
+		}
+	}()
 	msg, with := new(waE2E.Message), new(waE2E.Message)
 	if proto.Unmarshal(sealed.Payload, msg) != nil || proto.Unmarshal(original.Raw, with) != nil {
 		return nil
@@ -149,7 +155,7 @@ func OpenSealed(sealed bridge.Sealed, original bridge.Message, senders, authors 
 	if !ok {
 		return nil
 	}
-	facts, _ := part.open(sealed, unwrap(with).msg.GetMessageContextInfo().GetMessageSecret(), inWA(senders), inWA(authors))
+	facts, _ = part.open(sealed, unwrap(with).msg.GetMessageContextInfo().GetMessageSecret(), inWA(senders), inWA(authors))
 	return facts
 }
 

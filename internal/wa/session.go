@@ -151,7 +151,7 @@ func (s *session) onDialled(err error) {
 	case s.phase == phaseHalted:
 		s.l.disconnect() // halted while the dial was under way
 	case s.phase != phaseDialling:
-	case hasFailed(err):
+	case err != nil:
 		s.m.log.Warn().Str("error", bridge.Redact(err.Error())).Int("tries", s.tries).Msg("connection failed")
 		s.retry(unreachable)
 	case !s.l.cli.IsConnected():
@@ -318,6 +318,9 @@ func (s *session) logout(ctx context.Context) commandResult {
 		if err != nil {
 			s.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("unlinking at the network failed; wiping the session all the same")
 		}
+	}
+	if unlinked {
+		s.l.disconnected() // by whatsmeow
 	}
 	s.endDial()
 	s.l.disconnect()

@@ -2,12 +2,9 @@ package wa
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
-
-	"go.mau.fi/whatsmeow"
 )
 
 const (
@@ -152,11 +149,6 @@ func (s *supervisor) endDial() {
 	if s.phase == phaseDialling {
 		s.l.cut()
 	}
-}
-
-// hasFailed reports whether the error of a dial means that there is no socket.
-func hasFailed(err error) bool {
-	return err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected)
 }
 
 // pause returns how long to wait before try n of an outage: at once, then

@@ -102,8 +102,11 @@ func (r *syncRepair) run(ctx context.Context) {
 func (r *syncRepair) look(ctx context.Context, l *link) error {
 	failed, behind := r.take()
 	since, err := r.since(ctx, behind)
-	if err != nil || since.IsZero() {
-		return err
+	if err != nil {
+		return errors.Join(err, r.putBack(failed))
+	}
+	if since.IsZero() {
+		return nil
 	}
 	var errs []error
 	for name, whole := range failed {

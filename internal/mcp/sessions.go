@@ -1,0 +1,64 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxSessions bounds the sessions of one token.
+const maxSessions = 16
+
+// sessions are those that were begun, by token.
+type sessions struct {
+	mu sync.Mutex
+	of map[string][]*sdk.ServerSession // the oldest first; guarded by mu
+}
+
+// enter notes a session, and returns the one that has to make room for it.
+func (s *sessions) enter(token string, session *sdk.ServerSession) (old *sdk.ServerSession) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.of == nil {
+		s.of = make(map[string][]*sdk.ServerSession)
+	}
+	list := append(s.of[token], session)
+	if len(list) > maxSessions {
+		old, list = list[0], list[1:]
+	}
+	s.of[token] = list
+	return old
+}
+
+// leave forgets a session.
+func (s *sessions) leave(token string, session *sdk.ServerSession) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := slices.DeleteFunc(s.of[token], func(one *sdk.ServerSession) bool { return one == session })
+	if len(list) == 0 {
+		delete(s.of, token)
+		return
+	}
+	s.of[token] = list
+}
+
+// bounded ends the oldest session of a token that begins one too many.
+func (c *caller) bounded(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		result, err := next(ctx, method, req)
+		session, ours := req.GetSession().(*sdk.ServerSession)
+		if method != "initialize" || err != nil || !ours {
+			return result, err
+		}
+		if old := c.s.sessions.enter(c.id, session); old != nil {
+			go func() { _ = old.Close() }() // it waits for what is under way
+		}
+		go func() {
+			_ = session.Wait() // however it ended
+			c.s.sessions.leave(c.id, session)
+		}()
+		return result, nil
+	}
+}

@@ -312,15 +312,11 @@ func (s *session) logout(ctx context.Context) commandResult {
 	unlinked := false
 	if s.phase == phaseOpen {
 		ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
-		err := s.l.cli.Logout(ctx)
+		err := unlink(ctx, s.l.cli, s.device)
 		cancel()
-		unlinked = err == nil || isUnlinkedOnly(err)
-		if err != nil {
+		if unlinked = err == nil; !unlinked {
 			s.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("unlinking at the network failed; wiping the session all the same")
 		}
-	}
-	if unlinked {
-		s.l.disconnected() // by whatsmeow
 	}
 	s.endDial()
 	s.l.disconnect()

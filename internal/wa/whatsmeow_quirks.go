@@ -131,10 +131,20 @@ func isNodeNotWritten(err error) bool {
 // isNumberUnknown reports whether the network knows nobody with the number.
 func isNumberUnknown(err error) bool { return strings.Contains(err.Error(), "no LID found for") }
 
-// isUnlinkedOnly reports whether a logout failed only after the network had
-// unlinked the device: whatsmeow deletes the keys after the network's answer.
-func isUnlinkedOnly(err error) bool {
-	return strings.Contains(err.Error(), "error deleting data from store")
+// unlink asks the network to remove this device from the account (client.go,
+// Logout). whatsmeow's own method then deletes the keys by taking the stores from
+// under whatever still uses them, a data race: the caller wipes them, once the
+// connection is closed.
+func unlink(ctx context.Context, cli *whatsmeow.Client, device types.JID) error {
+	//lint:ignore SA1019 nothing else asks without deleting, and the library's version is pinned
+	_, err := cli.DangerousInternals().SendIQ(ctx, whatsmeow.DangerousInfoQuery{
+		Namespace: "md", Type: "set", To: types.ServerJID,
+		Content: []waBinary.Node{{Tag: "remove-companion-device", Attrs: waBinary.Attrs{"jid": device, "reason": "user_initiated"}}},
+	})
+	if err != nil {
+		return fmt.Errorf("ask to be unlinked: %w", err)
+	}
+	return nil
 }
 
 // serverCode returns the code with which the network refused a message, or 0.

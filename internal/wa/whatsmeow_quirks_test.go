@@ -150,17 +150,11 @@ func TestQuirk_ErrorOfAStanzaThatIsNotWritten(t *testing.T) {
 	}
 }
 
-// undeletable cannot delete the keys of a device.
-type undeletable struct{ store.DeviceContainer }
-
-func (undeletable) DeleteDevice(context.Context, *store.Device) error { return errors.New("drill") }
-
-func TestQuirk_ErrorOfALogoutThatUnlinkedButKeptTheKeys(t *testing.T) {
+func TestQuirk_UnlinkingRemovesTheDevice(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
-	c.Store.Container = undeletable{c.Store.Container}
-	if err := c.Logout(plainContext(t)); err == nil || !isUnlinkedOnly(err) {
-		t.Errorf("got %v", err)
+	if err := unlink(plainContext(t), c.Client, *c.Store.ID); err != nil {
+		t.Fatal(err)
 	}
 	if linked := c.phone.LinkedDevices(); len(linked) != 0 {
 		t.Errorf("%d devices are still linked", len(linked))

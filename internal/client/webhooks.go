@@ -20,7 +20,7 @@ type Webhook struct {
 type WebhookChange struct {
 	URL          *string             `json:"url,omitempty"`
 	Types        *[]bridge.EventType `json:"types,omitempty"`
-	Chat         *bridge.JID         `json:"chat,omitempty"`
+	Chat         *string             `json:"chat,omitempty"` // empty for all
 	AllowPrivate *bool               `json:"allowPrivate,omitempty"`
 	Enabled      *bool               `json:"enabled,omitempty"`
 	RotateSecret bool                `json:"rotateSecret,omitempty"`

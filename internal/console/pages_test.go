@@ -6,6 +6,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -250,5 +251,65 @@ func TestTokens_AreMadeAndRevoked(t *testing.T) {
 	s.do(http.MethodPost, "/console/tokens/7", url.Values{"csrf": {csrf}}).want(t, http.StatusSeeOther, "/console/tokens")
 	if revoked != http.MethodDelete {
 		t.Errorf("revoked by %q", revoked)
+	}
+}
+
+// A webhook is made with its secret shown once, tested, changed, and removed;
+// what was delivered can be posted again.
+func TestWebhooks_AreManaged(t *testing.T) {
+	const hook = `{"id":3,"url":"https://hooks.example.com/<b>","types":[],"chat":null,"allowPrivate":false,"enabled":true,"source":"api","cursor":1,"pending":0,"dead":1,` +
+		`"lastDeliveredAt":null,"lastFailedAt":null,"lastError":"the receiver answered <i>500</i>","createdAt":"2026-11-21T08:15:30.000Z","updatedAt":"2026-11-21T08:15:30.000Z"`
+	const delivery = `{"id":9,"webhookId":3,"eventId":42,"eventType":"message.created","eventAt":"2026-11-21T08:15:30.000Z","chatJid":"` + grace + `","status":"dead","attempts":866,` +
+		`"firstAttemptAt":null,"lastAttemptAt":null,"nextAttemptAt":null,"responseStatus":500,"lastError":null}`
+	s, all := overAPI(t, map[string]http.HandlerFunc{
+		"/api/webhooks": func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				w.WriteHeader(http.StatusCreated)
+				_, _ = io.WriteString(w, hook+`,"secret":"whsec_SHOWNONCE"}`)
+				return
+			}
+			_, _ = io.WriteString(w, `{"count":1,"webhooks":[`+hook+`}]}`)
+		},
+		"/api/webhooks/3":                        replies(hook + `,"secret":"whsec_ROTATED"}`),
+		"/api/webhooks/3/test":                   replies(`{"ok":true,"responseStatus":204,"error":null,"durationMs":12}`),
+		"/api/webhooks/3/deliveries":             replies(`{"count":1,"deliveries":[` + delivery + `],"nextCursor":null}`),
+		"/api/webhooks/3/deliveries/9/redeliver": replies(delivery),
+	})
+	csrf := s.logIn().csrf()
+	post := func(path string, form url.Values) answer {
+		form.Set("csrf", csrf)
+		return s.do(http.MethodPost, path, form)
+	}
+	made := post("/console/webhooks", url.Values{"url": {"https://hooks.example.com/x"}, "type": {"message.created"}})
+	made.want(t, http.StatusOK, "")
+	if !strings.Contains(made.body, "whsec_SHOWNONCE") {
+		t.Error("the secret is not shown")
+	}
+	page := s.get("/console/webhooks/3")
+	page.want(t, http.StatusOK, "")
+	if strings.Contains(page.body, "whsec_") || strings.Contains(page.body, "<i>500</i>") || !strings.Contains(page.body, "866") {
+		t.Errorf("the page of a webhook:\n%s", page.body)
+	}
+	if rotated := post("/console/webhooks/3", url.Values{"do": {"rotate"}}); !strings.Contains(rotated.body, "whsec_ROTATED") {
+		t.Error("the new secret is not shown")
+	}
+	for _, form := range []url.Values{{"do": {"test"}}, {"do": {"off"}}, {"do": {"save"}, "url": {"https://hooks.example.com/y"}}} {
+		post("/console/webhooks/3", form).want(t, http.StatusSeeOther, "/console/webhooks/3")
+	}
+	post("/console/webhooks/3/deliveries/9", url.Values{}).want(t, http.StatusSeeOther, "/console/webhooks/3")
+	post("/console/webhooks/3", url.Values{"do": {"delete"}}).want(t, http.StatusSeeOther, "/console/webhooks")
+	var bodies []string
+	for _, one := range *all {
+		if strings.HasPrefix(one.path, "/api/webhooks") && one.body != "" {
+			bodies = append(bodies, one.body)
+		}
+	}
+	for _, want := range []string{
+		`{"url":"https://hooks.example.com/x","types":["message.created"],"chat":"","allowPrivate":false}`,
+		`{"rotateSecret":true}`, `{"enabled":false}`, `{"url":"https://hooks.example.com/y","types":[],"chat":"","allowPrivate":false}`,
+	} {
+		if !slices.Contains(bodies, want) {
+			t.Errorf("no call with %s among %q", want, bodies)
+		}
 	}
 }

@@ -54,7 +54,7 @@ func (c *Console) createWebhook(v *visit) error {
 // webhookForm reads the form of a webhook.
 func (v *visit) webhookForm() client.WebhookChange {
 	form := v.r.PostForm
-	url, chat, private := strings.TrimSpace(form.Get("url")), bridge.JID(strings.TrimSpace(form.Get("chat"))), form.Get("private") != ""
+	url, chat, private := strings.TrimSpace(form.Get("url")), strings.TrimSpace(form.Get("chat")), form.Get("private") != ""
 	types := make([]bridge.EventType, 0, len(form["type"]))
 	for _, name := range form["type"] {
 		types = append(types, bridge.EventType(name))

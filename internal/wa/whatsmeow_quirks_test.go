@@ -287,7 +287,10 @@ func (faultyTokens) PutPrivacyTokens(context.Context, ...store.PrivacyToken) err
 
 func TestQuirk_APieceOfHistoryIsTakenInlineAndItsFailuresAreLoggedAlone(t *testing.T) {
 	t.Parallel()
-	c := newPlainClient(t)
+	// A second client, which is not connected: nothing else reads what changes in
+	// its device.
+	device := deviceLike(newPlainClient(t).Store)
+	c := whatsmeow.NewClient(device, waLog.Noop)
 	ctx := plainContext(t)
 	anna := types.NewJID("15550100399", types.DefaultUserServer)
 	piece, err := proto.Marshal(&waHistorySync.HistorySync{SyncType: waHistorySync.HistorySync_INITIAL_BOOTSTRAP.Enum(), NctSalt: []byte("salt"),
@@ -296,7 +299,7 @@ func TestQuirk_APieceOfHistoryIsTakenInlineAndItsFailuresAreLoggedAlone(t *testi
 		t.Fatal(err)
 	}
 	tokens := c.Store.PrivacyTokens
-	l := &link{cli: c.Client}
+	l := &link{cli: c}
 	c.Store.PrivacyTokens = tokenTap{faultyTokens{tokens}}
 	if err := l.storeHistory(ctx, piece); !errors.Is(err, errNotStored) {
 		t.Errorf("a store that fails: %v", err)
@@ -311,6 +314,14 @@ func TestQuirk_APieceOfHistoryIsTakenInlineAndItsFailuresAreLoggedAlone(t *testi
 	if salt, err := c.Store.NCTSalt.GetNCTSalt(ctx); err != nil || string(salt) != "salt" {
 		t.Errorf("salt %q, %v", salt, err)
 	}
+}
+
+// deviceLike returns a device with the identity and the stores of another.
+func deviceLike(other *store.Device) *store.Device {
+	device := &store.Device{ID: other.ID, LID: other.LID, Container: other.Container, Initialized: true}
+	device.PrivacyTokens, device.NCTSalt, device.LIDs, device.Contacts, device.ChatSettings, device.MsgSecrets = other.PrivacyTokens, other.NCTSalt, other.LIDs, other.Contacts, other.ChatSettings, other.MsgSecrets
+	device.Sessions, device.Identities, device.PreKeys, device.SenderKeys, device.AppState, device.AppStateKeys = other.Sessions, other.Identities, other.PreKeys, other.SenderKeys, other.AppState, other.AppStateKeys
+	return device
 }
 
 func TestQuirk_AQRCodeHasTheSecretInItsFourthField(t *testing.T) {

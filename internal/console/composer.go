@@ -75,13 +75,18 @@ func (c *Console) send(v *visit) error {
 	if err != nil {
 		return err
 	}
+	return v.sent(sent, jid)
+}
+
+// sent tells the script the id of what was sent, and others the chat.
+func (v *visit) sent(sent client.Sent, chat bridge.JID) error {
 	if wantsJSON(v.r) {
 		writeJSON(v.w, http.StatusOK, struct {
 			MsgID string `json:"msgId"`
 		}{sent.ID})
 		return nil
 	}
-	return v.done("", chatPath(jid))
+	return v.done("", chatPath(chat))
 }
 
 // messageOf returns the message that a form describes.

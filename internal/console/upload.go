@@ -87,13 +87,7 @@ func (v *visit) passOn(fields map[string]string, file *multipart.Part, control *
 	if err != nil {
 		return err
 	}
-	if wantsJSON(v.r) {
-		writeJSON(v.w, http.StatusOK, struct {
-			MsgID string `json:"msgId"`
-		}{sent.ID})
-		return nil
-	}
-	return v.done("", chatPath(sent.Chat))
+	return v.sent(sent, sent.Chat)
 }
 
 // steady reads a body of which each piece has its own time.

@@ -1,14 +1,11 @@
 package wa
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waAdv"
-	"go.mau.fi/whatsmeow/store/sqlstore"
 	"go.mau.fi/whatsmeow/types"
-	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
 // TestSecrets_AreDeletedByAge: after ninety days what was there on the first goes, and
@@ -67,15 +64,7 @@ func TestSecrets_OfAnotherSessionAreNotOld(t *testing.T) {
 func TestQuirk_SecretsOfMessagesAreRowsInTheirOrder(t *testing.T) {
 	t.Parallel()
 	ctx := plainContext(t)
-	db, err := openSessionDB(ctx, filepath.Join(t.TempDir(), "session.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	container := sqlstore.NewWithDB(db.DB, "sqlite", waLog.Noop)
-	if err := container.Upgrade(ctx); err != nil {
-		t.Fatal(err)
-	}
+	db, container := newSessionDB(t)
 	if device, row, err := db.newestSecret(ctx); device != "" || row != 0 || err != nil {
 		t.Errorf("of an empty table: %s, %d, %v", device, row, err)
 	}

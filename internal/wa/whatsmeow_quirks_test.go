@@ -178,18 +178,25 @@ func TestQuirk_MalformedContentPanics(t *testing.T) {
 	}
 }
 
-func TestQuirk_TablesOfTheSession(t *testing.T) {
-	t.Parallel()
-	ctx := plainContext(t)
-	db, err := openSessionDB(ctx, filepath.Join(t.TempDir(), "session.db"))
+// newSessionDB returns an empty database with whatsmeow's tables.
+func newSessionDB(t *testing.T) (*sessionDB, *sqlstore.Container) {
+	t.Helper()
+	db, err := openSessionDB(t.Context(), filepath.Join(t.TempDir(), "session.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	container := sqlstore.NewWithDB(db.DB, "sqlite", waLog.Noop)
-	if err := container.Upgrade(ctx); err != nil {
+	if err := container.Upgrade(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	return db, container
+}
+
+func TestQuirk_TablesOfTheSession(t *testing.T) {
+	t.Parallel()
+	ctx := plainContext(t)
+	db, container := newSessionDB(t)
 	if err := container.LIDMap.PutLIDMapping(ctx, types.NewJID("100", types.HiddenUserServer), types.NewJID("15550100301", types.DefaultUserServer)); err != nil {
 		t.Fatal(err)
 	}
@@ -230,15 +237,7 @@ func countRows(t *testing.T, db *sessionDB, table string) (count int) {
 func TestQuirk_SettingsOfChats(t *testing.T) {
 	t.Parallel()
 	ctx := plainContext(t)
-	db, err := openSessionDB(ctx, filepath.Join(t.TempDir(), "session.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	container := sqlstore.NewWithDB(db.DB, "sqlite", waLog.Noop)
-	if err := container.Upgrade(ctx); err != nil {
-		t.Fatal(err)
-	}
+	db, container := newSessionDB(t)
 	device := container.NewDevice()
 	device.ID = &types.JID{User: "15550100200", Device: 1, Server: types.DefaultUserServer}
 	device.Account = &waAdv.ADVSignedDeviceIdentity{Details: []byte{1}, AccountSignatureKey: make([]byte, 32), AccountSignature: make([]byte, 64), DeviceSignature: make([]byte, 64)}

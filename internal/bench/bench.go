@@ -22,13 +22,16 @@ type Options struct {
 	Chats    int           `default:"2000" help:"How many chats they are in; the largest of 2,000 holds 4.2 percent."`
 	Seed     uint64        `default:"1" help:"Another seed makes other messages."`
 	Dir      string        `type:"path" help:"Keep the filled stores here, and use those that are there already. Without it they are removed."`
-	Only     []string      `help:"Measure only these parts: search, pages, ingest, media, footprint, growth."`
+	Only     []string      `help:"Measure only these parts: search, pages, ingest, send, media, footprint, growth, bridges."`
 	Sizes    []int         `default:"10000,100000,1000000,5000000" help:"The stores of growth."`
 	Plot     string        `type:"path" help:"Write growth as an SVG picture to this file."`
 	Requests int           `default:"300" help:"How many requests of each kind are measured."`
 	Scans    int           `default:"12" help:"How many plain scans are measured beside them; in large stores each takes seconds."`
 	Period   time.Duration `default:"10s" help:"How long load is kept up."`
 	FileSize int64         `default:"104857600" help:"How many bytes the files of media have."`
+	Busy     bool          `help:"Take the figures of a busy machine too, instead of measuring again and refusing them."`
+	Members  []int         `default:"10,250,1000" help:"How many members the groups have that are sent to."`
+	Bridges  int           `default:"100" help:"How many bridges run beside each other."`
 	JSON     bool          `name:"json" help:"Print JSON instead of tables."`
 }
 
@@ -65,9 +68,11 @@ var allParts = []part{
 	{name: "search", about: "texts in all chats and inside one", measure: (*bench).measureSearch},
 	{name: "pages", about: "histories, chats, media information", measure: (*bench).measurePages},
 	{name: "ingest", about: "messages from the network", measure: (*bench).measureIngest},
+	{name: "send", about: "messages to the network", measure: (*bench).measureSends},
 	{name: "media", about: "large files", measure: (*bench).measureMedia},
 	{name: "footprint", about: "memory, start, binary", measure: (*bench).measureFootprint},
 	{name: "growth", about: "from the smallest store to the largest", measure: (*bench).measureGrowth, asked: true},
+	{name: "bridges", about: "many bridges beside each other", measure: (*bench).measureBridges, asked: true},
 }
 
 // bench is one run.
@@ -79,6 +84,7 @@ type bench struct {
 	program string // the executable that child processes run
 	streams Streams
 	stores  map[string]*filledStore
+	usage   func() (usage, error)
 	report  Report
 }
 
@@ -89,7 +95,7 @@ func Run(ctx context.Context, options Options, start Start, streams Streams) err
 	if err != nil {
 		return err
 	}
-	b := &bench{command: options, start: start, program: program, streams: streams, stores: map[string]*filledStore{}}
+	b := &bench{command: options, start: start, program: program, streams: streams, stores: map[string]*filledStore{}, usage: readUsage}
 	parts, err := b.parts()
 	if err != nil {
 		return err
@@ -121,11 +127,11 @@ func (b *bench) run(ctx context.Context, parts []part) (err error) {
 	defer b.report.end()
 	for _, part := range parts {
 		fmt.Fprintf(b.streams.Stderr, "%s: %s …\n", part.name, part.about)
-		if err := part.measure(b, ctx); err != nil {
+		if err := b.measureQuietly(ctx, part); err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
-	return nil
+	return b.validity()
 }
 
 // filesAtOnce is how many files go at the same time.
@@ -145,12 +151,15 @@ func (b *bench) parts() ([]part, error) {
 	if b.command.Messages < 1000 || b.command.Chats < 1 || b.command.Requests < 1 || b.command.FileSize < 1 {
 		return nil, errors.New("bench: --messages must be at least 1000, --chats, --requests and --file-size at least 1")
 	}
+	if len(b.command.Members) == 0 || slices.Min(b.command.Members) < 1 || b.command.Bridges < 1 {
+		return nil, errors.New("bench: --members and --bridges must be at least 1")
+	}
 	var parts []part
 	var names []string
 	for _, part := range allParts {
 		names = append(names, part.name)
 		named := slices.Contains(b.command.Only, part.name)
-		if named || len(b.command.Only) == 0 && (!part.asked || b.command.Plot != "") {
+		if named || len(b.command.Only) == 0 && (!part.asked || part.name == "growth" && b.command.Plot != "") {
 			parts = append(parts, part)
 		}
 	}

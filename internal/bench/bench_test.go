@@ -22,7 +22,7 @@ func unreached(t *testing.T) Start {
 
 func TestRun_RefusesWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	valid := Options{Messages: 1000, Chats: 1, Requests: 1, FileSize: 1}
+	valid := Options{Messages: 1000, Chats: 1, Requests: 1, FileSize: 1, Members: []int{1}, Bridges: 1}
 	few, unknown := valid, valid
 	few.Messages, unknown.Only = 10, []string{"everything"}
 	for _, options := range []Options{few, unknown} {
@@ -37,7 +37,7 @@ func TestRun_EndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	options := Options{Messages: 1000, Chats: 1, Requests: 1, FileSize: 1, Only: []string{"search"}}
+	options := Options{Messages: 1000, Chats: 1, Requests: 1, FileSize: 1, Members: []int{1}, Bridges: 1, Only: []string{"search"}}
 	err := Run(ctx, options, unreached(t), Streams{Stdout: io.Discard, Stderr: io.Discard})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)

@@ -63,6 +63,12 @@ func (b *bench) filledIn(ctx context.Context, dir string, messages, chats int) (
 	return s, nil
 }
 
+// forget removes a store that is not filled as it was any more.
+func (b *bench) forget(s *filledStore) error {
+	delete(b.stores, s.dir)
+	return os.RemoveAll(s.dir)
+}
+
 // fillName is the setting that counts the messages a store was filled
 // with, so that filling can go on where it was interrupted.
 const fillName = "bench-filled"

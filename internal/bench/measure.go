@@ -26,8 +26,9 @@ type server struct {
 	bridge  Bridge
 }
 
-// serve runs the bridge in this process, on a network to which it is not paired.
-func (b *bench) serve(ctx context.Context, s *filledStore) (_ *server, err error) {
+// serve runs the bridge in this process, on a network to which it is not paired,
+// with further variables.
+func (b *bench) serve(ctx context.Context, s *filledStore, variables ...string) (_ *server, err error) {
 	server := &server{filledStore: s}
 	defer func() {
 		if err != nil {
@@ -42,7 +43,7 @@ func (b *bench) serve(ctx context.Context, s *filledStore) (_ *server, err error
 		return nil, err
 	}
 	// The log is written as in production, and discarded.
-	running, err := b.start(ctx, append(environ, "LISTEN_ADDR=127.0.0.1:0"), io.Discard)
+	running, err := b.start(ctx, slices.Concat(environ, variables, []string{"LISTEN_ADDR=127.0.0.1:0"}), io.Discard)
 	if err != nil {
 		return nil, err
 	}
@@ -124,21 +125,30 @@ func (b *bench) measure(ctx context.Context, s *server, t task) error {
 
 // rate returns how many requests a second a number of concurrent callers get answered.
 func (s *server) rate(ctx context.Context, path string, callers int, period time.Duration) (float64, error) {
-	var answered atomic.Int64
+	return callAtOnce(callers, period, func(int) error {
+		_, err := s.read(ctx, path)
+		return err
+	})
+}
+
+// callAtOnce calls from a number of callers for a period, each one call after
+// the other, and returns how many calls a second ended.
+func callAtOnce(callers int, period time.Duration, call func(caller int) error) (float64, error) {
+	var ended atomic.Int64
 	var all sync.WaitGroup
 	errs := make([]error, callers)
 	began := time.Now()
 	for i := range callers {
 		all.Go(func() {
 			for time.Since(began) < period && errs[i] == nil {
-				if _, errs[i] = s.read(ctx, path); errs[i] == nil {
-					answered.Add(1)
+				if errs[i] = call(i); errs[i] == nil {
+					ended.Add(1)
 				}
 			}
 		})
 	}
 	all.Wait()
-	return float64(answered.Load()) / time.Since(began).Seconds(), errors.Join(errs...)
+	return float64(ended.Load()) / time.Since(began).Seconds(), errors.Join(errs...)
 }
 
 // wait waits for a duration, or until ctx ends.

@@ -56,8 +56,8 @@ func (s *server) historyTasks(ctx context.Context, chat corpusChat, messages int
 		return task{part: "one chat", name: name, goal: Goal{P50: p50}, paths: []string{history + query}, plain: plain}
 	}
 	return []task{
-		makeTask("newest 100", 2, "?limit=100", plain(100, 0)),
-		makeTask("newest 1,000", 10, "?limit=1000", plain(1000, 0)),
+		makeTask("newest 100", 0.6, "?limit=100", plain(100, 0)),
+		makeTask("newest 1,000", 3, "?limit=1000", plain(1000, 0)),
 		makeTask("100 behind nine tenths, by cursor", 5, "?limit=100&cursor="+cursor, plain(100, deep)),
 		makeTask("100 behind nine tenths, by offset", 20, fmt.Sprintf("?limit=100&offset=%d", deep), plain(100, deep)),
 		makeTask("oldest 100", 2, "?limit=100&order=asc", nil),
@@ -88,7 +88,7 @@ func (b *bench) pageRate(ctx context.Context, s *server) error {
 	rate, err := s.rate(ctx, client.HistoryPath(s.corpus.chats[0].jid)+"?limit=100", pageCallers, b.command.Period/3)
 	b.report.value(Value{
 		Part: "one chat", Name: fmt.Sprintf("newest 100, %d callers at once", pageCallers), Messages: s.corpus.messages,
-		Value: rate, Unit: "requests/s", Goal: "≥ 500", Met: rate >= 500,
+		Value: rate, Unit: "requests/s", Goal: "≥ 3,500", Met: rate >= 3500,
 	})
 	return err
 }

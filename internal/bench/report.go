@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -50,6 +51,7 @@ type Report struct {
 	CPUs    int       `json:"cpus"`
 	Load    [2]string `json:"load"` // at the beginning and the end
 	Seed    uint64    `json:"seed"`
+	Quiet   []Quiet   `json:"quiet"`
 	Filled  []Filling `json:"filled"`
 	Timings []Timing  `json:"timings"`
 	Values  []Value   `json:"values"`
@@ -65,6 +67,17 @@ func (r *Report) begin(c Options) {
 
 func (r *Report) end() {
 	r.Load[1], r.Seconds = loadAverage(), time.Since(r.Began).Seconds()
+}
+
+// clone returns a copy that further figures do not change.
+func (r *Report) clone() Report {
+	c := *r
+	c.Filled, c.Timings, c.Values = slices.Clone(r.Filled), slices.Clone(r.Timings), slices.Clone(r.Values)
+	c.Growth = slices.Clone(r.Growth)
+	for i, g := range c.Growth {
+		c.Growth[i].Sizes, c.Growth[i].Values = slices.Clone(g.Sizes), slices.Clone(g.Values)
+	}
+	return c
 }
 
 // loadAverage returns how busy the machine is, if the system tells.
@@ -98,17 +111,17 @@ func (g Goal) met(t Timing) bool {
 }
 
 func (g Goal) String() string {
-	var goal string
+	var times, faster string
 	if g.P50 > 0 {
-		goal = "≤ " + number(g.P50)
+		times = "≤ " + number(g.P50)
 	}
 	if g.P99 > 0 {
-		goal += " / " + number(g.P99)
+		times += " / " + number(g.P99)
 	}
 	if g.Times > 0 {
-		goal += fmt.Sprintf(", ≥ %s ×", number(g.Times))
+		faster = fmt.Sprintf("≥ %s ×", number(g.Times))
 	}
-	return goal
+	return strings.Join(slices.DeleteFunc([]string{times, faster}, func(s string) bool { return s == "" }), ", ")
 }
 
 // number formats a figure with as many digits as are significant.
@@ -142,6 +155,13 @@ func mark(goal string, met bool) string {
 func (r *Report) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s on %d processors, %s UTC, seed %d, load %s at first, %s at last, %s in all\n", r.System, r.CPUs,
 		r.Began.Format("2006-01-02 15:04"), r.Seed, r.Load[0], r.Load[1], (time.Duration(r.Seconds) * time.Second).String())
+	for _, q := range r.Quiet {
+		fmt.Fprintf(w, "%s: other programs took %.0f %% of the machine", q.Part, 100*q.Others)
+		if !q.Valid {
+			fmt.Fprintf(w, " in the last of %d tries: NOT VALID", q.Tries)
+		}
+		fmt.Fprintln(w)
+	}
 	for _, f := range r.Filled {
 		fmt.Fprintf(w, "store of %s messages in %s chats: %s MB, %s bytes a message", number(float64(f.Messages)), number(float64(f.Chats)),
 			number(float64(f.Bytes)/1e6), number(float64(f.Bytes)/float64(f.Messages)))

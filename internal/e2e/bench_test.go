@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -90,7 +91,7 @@ func TestBench_Ingest(t *testing.T) {
 func benchOutput(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	args = append([]string{"bench", "--messages", "1000", "--chats", "20", "--requests", "6", "--period", "200ms"}, args...)
+	args = append([]string{"bench", "--messages", "1000", "--chats", "20", "--requests", "6", "--period", "200ms", "--busy"}, args...)
 	cmd := exec.Command("bridged", args...)
 	cmd.Env = []string{"TMPDIR=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
 	cmd.Stdout, cmd.Stderr = &out, &complaints
@@ -98,6 +99,47 @@ func benchOutput(t *testing.T, args ...string) []byte {
 		t.Fatalf("bridged %s: %v\n%s", strings.Join(args, " "), err, complaints.Bytes())
 	}
 	return out.Bytes()
+}
+
+// TestBench_Sends sends to one person and to groups, over the bridge and with a
+// plain client.
+func TestBench_Sends(t *testing.T) {
+	t.Parallel()
+	var report bench.Report
+	if err := json.Unmarshal(benchOutput(t, "--only", "send", "--members", "10", "--json"), &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Timings) != 6 || len(report.Values) != 3 {
+		t.Errorf("measured: %+v, %+v", report.Timings, report.Values)
+	}
+	for _, timing := range report.Timings {
+		if timing.P50 <= 0 || timing.PlainP50 <= 0 {
+			t.Errorf("impossible: %+v", timing)
+		}
+	}
+}
+
+// TestBench_Bridges runs two bridges beside each other.
+func TestBench_Bridges(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the kernel tells proportional sizes on Linux only")
+	}
+	var report bench.Report
+	if err := json.Unmarshal(benchOutput(t, "--only", "bridges", "--bridges", "2", "--json"), &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Values) != 4 {
+		t.Fatalf("measured: %+v", report.Values)
+	}
+	for _, value := range report.Values {
+		if value.Value <= 0 {
+			t.Errorf("impossible: %+v", value)
+		}
+	}
+	if q := report.Quiet; len(q) != 1 || q[0].Part != "bridges" {
+		t.Errorf("what others took of the machine: %+v", q)
+	}
 }
 
 // TestBench_Media sends and downloads small files: the figures are taken by

@@ -8,12 +8,15 @@ import (
 	"net/url"
 
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/store/sqlstore"
+	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 	waLog "go.mau.fi/whatsmeow/util/log"
+	"google.golang.org/protobuf/proto"
 )
 
-// Bare is a companion that decrypts, acknowledges and forgets: whatsmeow alone, to compare a bridge with. It follows the rules by which
+// Bare is a companion that decrypts, acknowledges and forgets, and sends texts: whatsmeow alone, to compare a bridge with. It follows the rules by which
 // nothing is lost, acknowledgement after handling and a buffer of what was decrypted, and its session is in a file with one connection.
 type Bare struct {
 	*Device
@@ -77,6 +80,14 @@ func (b *Bare) configure(n *Network, codes chan<- string) {
 func (b *Bare) Reconnect(ctx context.Context) error {
 	if err := b.client.ConnectContext(ctx); err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected) {
 		return fmt.Errorf("connect a plain client again: %w", err)
+	}
+	return nil
+}
+
+// SendText sends a text, and returns when the network has acknowledged it.
+func (b *Bare) SendText(ctx context.Context, to types.JID, text string) error {
+	if _, err := b.client.SendMessage(ctx, to, &waE2E.Message{Conversation: proto.String(text)}); err != nil {
+		return fmt.Errorf("send with a plain client: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,163 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+
+	"bridged/internal/simnet"
+)
+
+const (
+	// storedAtMost is how many messages the bridge of a stage has already, at
+	// most.
+	storedAtMost = 100_000
+	// senders write at the same time to the account, and one message of
+	// onePerGroup to a group.
+	senders     = 4
+	onePerGroup = 10
+)
+
+// stage is a network with two accounts that know the same people: a bridge and
+// a plain client with the same rules, which handles nothing.
+type stage struct {
+	*bench
+	network  *simnet.Network
+	server   *server
+	plain    *simnet.Bare
+	contacts []*simnet.Phone
+	corpus   *corpus
+	written  int // by the contacts, so far
+	bare     side
+	bridge   side
+}
+
+// side is one of the two.
+type side struct {
+	phone  *simnet.Phone
+	device *simnet.Device
+	chats  [2]simnet.JID // the account, and a group
+	live   []float64     // messages a second, of each round
+	queued []float64
+	// reconnect dials at once what has lost its socket.
+	reconnect func(context.Context) error
+}
+
+// sides returns both, the plain client first.
+func (s *stage) sides() []*side { return []*side{&s.bare, &s.bridge} }
+
+// rounds returns how often everything is measured.
+func (s *stage) rounds() int { return max(1, s.command.Requests/60) }
+
+// newStage fills a store of its own, since what comes in would change one that
+// is kept, and pairs both sides. The variables are added to the bridge's.
+func (b *bench) newStage(ctx context.Context, variables ...string) (*stage, error) {
+	filled, err := b.filledIn(ctx, filepath.Join(b.temp, "stage"), min(b.command.Messages, storedAtMost), b.command.Chats)
+	if err != nil {
+		return nil, err
+	}
+	server, err := b.serve(ctx, filled, variables...)
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{bench: b, network: server.network, server: server, corpus: filled.corpus}
+	if err := s.setUp(ctx); err != nil {
+		return nil, fmt.Errorf("set up the network: %w", errors.Join(err, s.close()))
+	}
+	return s, nil
+}
+
+// close disconnects the plain client and stops the bridge. The store goes with
+// it: what came in is in it.
+func (s *stage) close() error {
+	var errs []error
+	if s.plain != nil {
+		errs = append(errs, s.plain.Close())
+	}
+	errs = append(errs, s.server.stop())
+	return errors.Join(append(errs, s.forget(s.server.filledStore))...)
+}
+
+// setUp pairs both sides and makes everybody begin a session with them.
+func (s *stage) setUp(ctx context.Context) error {
+	for n := range senders {
+		phone, err := s.network.NewPhone(ctx, simnet.PhoneOptions{Number: fmt.Sprint(int64(15550100910) + int64(n)), Name: fmt.Sprint("Contact ", n)})
+		if err != nil {
+			return err
+		}
+		s.contacts = append(s.contacts, phone)
+	}
+	if err := errors.Join(s.account(ctx, &s.bare, "15550100901"), s.account(ctx, &s.bridge, ownerNumber)); err != nil {
+		return err
+	}
+	bare, err := s.bare.phone.LinkBare(ctx, filepath.Join(s.server.dir, "bare.db"))
+	if err != nil {
+		return err
+	}
+	s.plain, s.bare.device, s.bare.reconnect = bare, bare.Device, bare.Reconnect
+	s.bridge.reconnect = s.server.api.Reconnect
+	if s.bridge.device, err = s.server.pair(ctx, s.bridge.phone); err != nil {
+		return err
+	}
+	for _, side := range s.sides() {
+		if err := s.begin(ctx, side); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stage) begin(ctx context.Context, side *side) error {
+	if err := side.device.WaitSynced(ctx); err != nil {
+		return err
+	}
+	if _, err := s.write(ctx, side, 4*senders); err != nil {
+		return err
+	}
+	return side.device.WaitQuiet(ctx)
+}
+
+// account makes the account of one side, and its group with the contacts.
+func (s *stage) account(ctx context.Context, side *side, number string) (err error) {
+	if side.phone, err = s.network.NewPhone(ctx, simnet.PhoneOptions{Number: number, Name: "Owner"}); err != nil {
+		return err
+	}
+	group, err := side.phone.CreateGroup(ctx, simnet.GroupOptions{Subject: "Everybody", Members: s.contacts})
+	if err != nil {
+		return err
+	}
+	side.chats = [2]simnet.JID{side.phone.PN(), group.JID()}
+	return nil
+}
+
+// pair pairs the bridge through its API.
+func (s *server) pair(ctx context.Context, owner *simnet.Phone) (*simnet.Device, error) {
+	code, err := s.api.Pair(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	return owner.EnterPairingCode(ctx, code.Code)
+}
+
+// write makes the contacts write a number of messages to one side, some of them to
+// its group.
+func (s *stage) write(ctx context.Context, side *side, count int) ([]string, error) {
+	texts := make([]string, count)
+	r := rand.New(rand.NewPCG(s.corpus.seed, uint64(s.written)))
+	for n := range texts {
+		texts[n] = s.corpus.text(r.IntN(len(languages)))
+	}
+	s.written += count
+	grouped := max(senders, count/onePerGroup)
+	var all []string
+	for n, share := range [][]string{texts[grouped:], texts[:grouped]} {
+		ids, err := simnet.Burst(ctx, s.contacts, side.chats[n], len(share), func(n int) string { return share[n] })
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ids...)
+	}
+	return all, nil
+}

@@ -22,9 +22,10 @@ type conn struct {
 	frames  frameReader
 	session *noiseSession
 
-	// device and pairing tell what the connection turned out to be. Network.mu guards them.
+	// device and pairing tell what the connection turned out to be. Network.mu guards them and mute.
 	device  *Device
 	pairing *pairing
+	mute    bool // while an answer is lost
 
 	// mu guards the frames to be written and the freeze.
 	mu      sync.Mutex

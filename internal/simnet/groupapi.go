@@ -173,7 +173,11 @@ func (g *Group) SetSubject(ctx context.Context, by *Phone, subject string) error
 
 // SetTopic changes the group's description; "" removes it.
 func (g *Group) SetTopic(ctx context.Context, by *Phone, topic string) error {
-	return g.change(ctx, by, Node{Tag: "description", Content: []Node{{Tag: "body", Content: []byte(topic)}}})
+	request := Node{Tag: "description", Attrs: attrs{}, Content: []Node{{Tag: "body", Content: []byte(topic)}}}
+	g.net.mu.Lock()
+	set(request.Attrs, "prev", g.net.groups[g.jid.User].topicID)
+	g.net.mu.Unlock()
+	return g.change(ctx, by, request)
 }
 
 // SetAnnounce sets whether only admins may write.

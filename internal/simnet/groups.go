@@ -27,11 +27,22 @@ type group struct {
 	parent      bool      // a community, in which nobody writes
 	community   types.JID // that it is the announcement group of; empty for others
 	ephemeral   uint32
+	approval    bool // who comes by the link has to be let in by an admin
+	addByAll    bool // every member may add others
+	limit       int  // how many members it may have
 	version     int
 	invite      string
+	revoked     map[string]bool // earlier links
+	offers      map[string]offer
+	requests    []*account        // who waits to be let in
+	left        map[*account]bool // who left of their own accord
+	barred      map[*account]bool // whom an admin removed
 	members     map[*account]*member
 	memberOrder []*account
 }
+
+// groupLimit is how many members groups may have.
+const groupLimit = 1024
 
 type member struct{ admin, superAdmin bool }
 
@@ -65,6 +76,8 @@ func (g *group) add(a *account, m *member) {
 		g.memberOrder = append(slices.Clone(g.memberOrder), a)
 	}
 	g.members[a] = m
+	delete(g.left, a)
+	delete(g.barred, a)
 }
 
 func (g *group) remove(a *account) {
@@ -126,6 +139,10 @@ func (g *group) settings() []Node {
 	if g.locked {
 		out = append(out, Node{Tag: "locked"})
 	}
+	if g.approval {
+		out = append(out, approvalNode(true))
+	}
+	out = append(out, Node{Tag: "member_add_mode", Content: []byte(either(g.addByAll, "all_member_add", "admin_add"))})
 	if g.parent {
 		out = append(out, Node{Tag: "parent", Attrs: attrs{"default_membership_approval_mode": "request_required"}})
 	}
@@ -185,7 +202,8 @@ func (n *Network) newGroup(creator *account, id, subject string, lidMode bool, m
 	}
 	g := &group{
 		id: id, lidMode: lidMode, subject: subject, subjectAt: now, subjectBy: creator, creator: creator, created: now,
-		members: make(map[*account]*member), version: 1,
+		members: make(map[*account]*member), version: 1, limit: groupLimit, revoked: make(map[string]bool), offers: make(map[string]offer),
+		left: make(map[*account]bool), barred: make(map[*account]bool),
 	}
 	g.add(creator, &member{superAdmin: true})
 	for _, a := range members {

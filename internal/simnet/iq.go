@@ -28,6 +28,12 @@ var (
 	badRequest   = refuse(400, "bad-request")
 	forbidden    = refuse(403, "forbidden")
 	itemNotFound = refuse(404, "item-not-found")
+
+	notAuthorized = refuse(401, "not-authorized")
+	notAllowed    = refuse(405, "not-allowed")
+	notAcceptable = refuse(406, "not-acceptable")
+	conflict      = refuse(409, "conflict")
+	gone          = refuse(410, "gone")
 )
 
 // handleIQ handles a query. The caller holds mu.
@@ -45,7 +51,16 @@ func (n *Network) handleIQ(c *conn, node *Node) {
 		}
 	}
 	if fault := n.iqFault(c.device, node); fault != nil {
-		if fault.Silent {
+		switch {
+		case fault.Silent:
+			return
+		case fault.LoseAnswer && c.device != nil:
+			c.mute = true
+			n.answerPaired(c, c.device, node)
+			c.mute = false
+			if fault.HangUp {
+				c.hangUp()
+			}
 			return
 		}
 		c.reply(node, refuse(fault.Code, fault.Text))
@@ -100,7 +115,11 @@ func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
 }
 
 // reply sends a client the answer to a query.
-func (c *conn) reply(query *Node, a answer) { c.send(answerNode(query, a)) }
+func (c *conn) reply(query *Node, a answer) {
+	if !c.mute {
+		c.send(answerNode(query, a))
+	}
+}
 
 // answerNode returns the stanza that answers a query.
 func answerNode(query *Node, a answer) Node {

@@ -73,13 +73,15 @@ type Network struct {
 	// noAccount is how a pairing code is refused for a number without an account.
 	noAccount answer
 	groups    map[string]*group
-	conns     map[*conn]struct{}
-	pairings  map[string]*pairing
-	phones    []*Phone
-	refusal   *refusal
-	iqFaults  []*iqFault
-	limits    map[string]queryLimit // by namespace
-	unknown   map[string]int
+	// dropsCreateKeys means that nobody is told the keys of new groups.
+	dropsCreateKeys bool
+	conns           map[*conn]struct{}
+	pairings        map[string]*pairing
+	phones          []*Phone
+	refusal         *refusal
+	iqFaults        []*iqFault
+	limits          map[string]queryLimit // by namespace
+	unknown         map[string]int
 	// perDevice is how much later SlowGroups makes an answer come for each device that it concerns.
 	perDevice time.Duration
 	unpaired  int // sockets without an account so far

@@ -1,0 +1,148 @@
+package simnet
+
+import (
+	"context"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/types"
+)
+
+// answerInvite gives an admin the code of the group's link, a new one if he takes the old one back.
+func (n *Network) answerInvite(g *group, by *account, revoke bool) answer {
+	if !g.members[by].isAdmin() {
+		return notAuthorized
+	}
+	if revoke && g.invite != "" {
+		g.revoked[g.invite], g.invite = true, ""
+	}
+	if g.invite == "" {
+		g.invite = hex.EncodeToString(randomBytes(11))
+	}
+	invite := Node{Tag: "invite", Attrs: attrs{"code": g.invite}}
+	if revoke {
+		n.announceChange(g, by, invite)
+	}
+	return result(invite)
+}
+
+// answerLink tells of the group that a link leads to, or lets the account in.
+func (n *Network) answerLink(who *account, code string, join bool) answer {
+	for _, g := range n.groups {
+		switch {
+		case g.revoked[code]:
+			return gone
+		case g.invite == "" || g.invite != code:
+			continue
+		case join:
+			return n.joinByLink(g, who)
+		}
+		return result(g.node())
+	}
+	return notAcceptable
+}
+
+func (n *Network) joinByLink(g *group, who *account) answer {
+	switch {
+	case g.members[who] != nil:
+		return conflict
+	case g.barred[who]:
+		return notAuthorized
+	case len(g.members) >= g.limit:
+		return refuse(419, "resource-limit")
+	case g.approval:
+		return n.requestEntry(g, who)
+	}
+	n.addMembers(g, who, []*account{who}, "invite")
+	return result(Node{Tag: "group", Attrs: attrs{"jid": g.jid()}})
+}
+
+// requestEntry notes that somebody wants to be let in, and tells the admins.
+func (n *Network) requestEntry(g *group, who *account) answer {
+	if !slices.Contains(g.requests, who) {
+		g.requests = append(g.requests, who)
+		change := Node{Tag: "created_membership_requests", Attrs: attrs{"request_method": "invite_link"}, Content: g.participantNodes([]*account{who})}
+		for _, a := range g.sorted() {
+			if g.members[a].isAdmin() {
+				n.pushChange(g, who, a, change)
+			}
+		}
+	}
+	return result(Node{Tag: "membership_approval_request", Attrs: attrs{"jid": g.jid()}})
+}
+
+// answerRequests lists those who want to be let in, or decides about some.
+func (n *Network) answerRequests(g *group, by *account, request *Node) answer {
+	if request.Tag == "membership_approval_requests" {
+		var waiting []Node
+		for _, a := range g.requests {
+			waiting = append(waiting, Node{Tag: "membership_approval_request", Attrs: attrs{
+				"jid": a.jid(g.form(), 0), "request_time": strconv.FormatInt(time.Now().Unix(), 10),
+			}})
+		}
+		return result(Node{Tag: request.Tag, Content: waiting})
+	}
+	decisions := request.GetChildren()
+	if len(decisions) != 1 {
+		return badRequest
+	}
+	var entries []Node
+	for _, participant := range decisions[0].GetChildrenByTag("participant") {
+		entry := Node{Tag: "participant", Attrs: attrs{"jid": jidOf(&participant, "jid")}}
+		a := n.account(jidOf(&participant, "jid"))
+		if i := slices.Index(g.requests, a); i < 0 {
+			entry.Attrs["error"] = strconv.Itoa(codeUnknown)
+		} else {
+			g.requests = slices.Delete(g.requests, i, i+1)
+			if decisions[0].Tag == "approve" {
+				n.addMembers(g, by, []*account{a}, "invite")
+			}
+		}
+		entries = append(entries, entry)
+	}
+	return result(Node{Tag: request.Tag, Content: []Node{{Tag: decisions[0].Tag, Content: entries}}})
+}
+
+func approvalNode(on bool) Node {
+	return Node{Tag: "membership_approval_mode", Content: []Node{{Tag: "group_join", Attrs: attrs{"state": either(on, "on", "off")}}}}
+}
+
+// SetApproval sets whether an admin has to let in who comes by the link.
+func (g *Group) SetApproval(ctx context.Context, by *Phone, on bool) error {
+	return g.change(ctx, by, approvalNode(on))
+}
+
+// Approve lets somebody in who came by the link.
+func (g *Group) Approve(ctx context.Context, by, who *Phone) error {
+	_, err := by.client.UpdateGroupRequestParticipants(ctx, g.jid, []types.JID{who.LID()}, whatsmeow.ParticipantChangeApprove)
+	if err != nil {
+		return err
+	}
+	return g.settle(ctx)
+}
+
+// Requests returns who waits to be let in.
+func (g *Group) Requests() []types.JID {
+	g.net.mu.Lock()
+	defer g.net.mu.Unlock()
+	var out []types.JID
+	for _, a := range g.net.groups[g.jid.User].requests {
+		out = append(out, a.lid())
+	}
+	return out
+}
+
+// Link returns the link by which the group may be joined, as an admin's app shows it.
+func (g *Group) Link(ctx context.Context, by *Phone) (string, error) {
+	return by.client.GetGroupInviteLink(ctx, g.jid, false)
+}
+
+// Limit sets how many members the group may have.
+func (g *Group) Limit(members int) {
+	g.net.mu.Lock()
+	defer g.net.mu.Unlock()
+	g.net.groups[g.jid.User].limit = members
+}

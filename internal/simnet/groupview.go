@@ -1,0 +1,101 @@
+package simnet
+
+import (
+	"context"
+	"slices"
+
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+)
+
+// GroupView is a group as a phone shows it: what it was told, without asking.
+type GroupView struct {
+	Name, Topic      string
+	Announce, Locked bool
+	Ephemeral        uint32
+	Members, Admins  []types.JID // in the group's own form
+	Link             string      // as far as the phone was told of a new one
+}
+
+// Group returns how the phone shows a group; Forget makes it forget that, too.
+func (p *Phone) Group(jid types.JID) GroupView {
+	var view GroupView
+	for _, event := range p.Events() {
+		view.apply(jid, event)
+	}
+	return view
+}
+
+// WaitGroup waits until the phone shows a group as wanted.
+func (p *Phone) WaitGroup(ctx context.Context, jid types.JID, wanted func(GroupView) bool) (GroupView, error) {
+	for {
+		seen, view := p.Events(), GroupView{}
+		for _, event := range seen {
+			view.apply(jid, event)
+		}
+		if wanted(view) {
+			return view, nil
+		}
+		index := 0
+		_, err := p.Event(ctx, func(any) bool { index++; return index > len(seen) })
+		if err != nil {
+			return view, err
+		}
+	}
+}
+
+// Has reports whether the phone shows somebody as a member.
+func (v GroupView) Has(p *Phone) bool { return named(v.Members, p) }
+
+// HasAdmin reports whether the phone shows somebody as an admin.
+func (v GroupView) HasAdmin(p *Phone) bool { return named(v.Admins, p) }
+
+func named(list []types.JID, p *Phone) bool {
+	return slices.Contains(list, p.LID()) || slices.Contains(list, p.PN())
+}
+
+func (v *GroupView) apply(jid types.JID, event any) {
+	switch e := event.(type) {
+	case *events.JoinedGroup:
+		if e.JID != jid {
+			return
+		}
+		*v = GroupView{Name: e.Name, Topic: e.Topic, Announce: e.IsAnnounce, Locked: e.IsLocked, Ephemeral: e.DisappearingTimer}
+		for _, p := range e.Participants {
+			v.Members = append(v.Members, p.JID)
+			if p.IsAdmin {
+				v.Admins = append(v.Admins, p.JID)
+			}
+		}
+	case *events.GroupInfo:
+		if e.JID == jid {
+			v.change(e)
+		}
+	}
+}
+
+func (v *GroupView) change(e *events.GroupInfo) {
+	if e.Name != nil {
+		v.Name = e.Name.Name
+	}
+	if e.Topic != nil {
+		v.Topic = e.Topic.Topic
+	}
+	if e.Announce != nil {
+		v.Announce = e.Announce.IsAnnounce
+	}
+	if e.Locked != nil {
+		v.Locked = e.Locked.IsLocked
+	}
+	if e.Ephemeral != nil {
+		v.Ephemeral = e.Ephemeral.DisappearingTimer
+	}
+	if e.NewInviteLink != nil {
+		v.Link = *e.NewInviteLink
+	}
+	among := func(list []types.JID) func(types.JID) bool {
+		return func(jid types.JID) bool { return slices.Contains(list, jid) }
+	}
+	v.Members = append(slices.DeleteFunc(v.Members, among(slices.Concat(e.Leave, e.Join))), e.Join...)
+	v.Admins = append(slices.DeleteFunc(v.Admins, among(slices.Concat(e.Leave, e.Demote, e.Promote))), e.Promote...)
+}

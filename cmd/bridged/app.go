@@ -15,6 +15,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/console"
+	"bridged/internal/fleet"
 	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/wa"
@@ -39,6 +40,7 @@ type app struct {
 	webhooks *webhook.Dispatcher
 	server   *http.Server
 	console  *console.Console // nil where it is switched off
+	fleet    *fleet.Fleet     // nil without NATS
 	client   *client.Client
 
 	lifetime   context.Context // of sends that outlive their callers
@@ -47,7 +49,7 @@ type app struct {
 	endStreams context.CancelFunc
 	endPosting context.CancelFunc
 	disconnect context.CancelFunc
-	background sync.WaitGroup // housekeeping and webhooks
+	background sync.WaitGroup // housekeeping, webhooks and the fleet
 	failed     chan error     // the first of the parts that failed
 	running    chan struct{}  // closed when the account has ended
 }
@@ -67,7 +69,7 @@ func (a *app) Client() *client.Client { return a.client }
 // start brings a bridge up: store, account, HTTP, in this order, so that
 // /healthz answers before the socket is up. The caller must call Stop.
 func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error) {
-	a := &app{log: log, failed: make(chan error, 3), running: make(chan struct{})}
+	a := &app{log: log, failed: make(chan error, 4), running: make(chan struct{})}
 	a.lifetime, a.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	a.streams, a.endStreams = context.WithCancel(a.lifetime)
 	defer func() {
@@ -84,6 +86,7 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error
 	if a.webhooks, err = openWebhooks(ctx, c, a.store, log); err != nil {
 		return nil, err
 	}
+	a.fleet = newFleet(c, a.store, log)
 	connections := api.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
 	if a.console, err = a.openConsole(c, router); err != nil {
@@ -137,7 +140,7 @@ func (a *app) handler(c config, connections *api.Connections) http.Handler {
 		ImportHistory: bridge.HistoryImport(c.HistoryImport).IsOn(),
 		Files:         a.files, Preparer: a.preparer, FetchTimeout: c.FetchTimeout,
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
-		Build: api.Build{Version: version, Library: libraryVersion()},
+		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: a.metrics(),
 	})
 }
 
@@ -155,6 +158,13 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config) {
 			a.failed <- err
 		}
 	})
+	if a.fleet != nil {
+		a.background.Go(func() {
+			if err := a.fleet.Run(posting); err != nil {
+				a.failed <- err
+			}
+		})
+	}
 	go func() {
 		defer close(a.running)
 		if err := a.account.Run(connected); err != nil {

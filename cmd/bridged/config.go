@@ -57,6 +57,16 @@ type config struct {
 	WebhookEvents     string        `env:"WEBHOOK_EVENTS"`
 	WebhookPrivate    string        `env:"WEBHOOK_ALLOW_PRIVATE"`
 
+	// The fleet on NATS, off without NATSURL.
+	NATSURL             string        `env:"NATS_URL"`
+	NATSCredsFile       string        `env:"NATS_CREDS_FILE"`
+	NATSCAFile          string        `env:"NATS_CA_FILE"`
+	NATSPrefix          string        `env:"NATS_PREFIX" envDefault:"bridged"`
+	NATSReplicas        int           `env:"NATS_REPLICAS" envDefault:"1"`
+	NATSEventsMaxAge    time.Duration `env:"NATS_EVENTS_MAX_AGE" envDefault:"30d"`
+	NATSEventsMaxBytes  byteSize      `env:"NATS_EVENTS_MAX_BYTES" envDefault:"0"`
+	NATSDuplicateWindow time.Duration `env:"NATS_DUPLICATE_WINDOW" envDefault:"2m"`
+
 	// SimulatedFetchAllow makes exceptions of send-media's guard, where
 	// NetworkFile says that nothing is real.
 	SimulatedFetchAllow string `env:"SIMULATED_FETCH_ALLOW"`

@@ -56,6 +56,7 @@ func (c *config) check(faults *configFaults) {
 	c.checkEvents(faults)
 	c.checkPublicURL(faults)
 	c.checkMCP(faults)
+	c.checkFleet(faults)
 }
 
 func (c *config) checkPhoneNumber(faults *configFaults) {

@@ -51,6 +51,7 @@ func newMetrics(o Options) *metrics {
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.streams, buildInfo(o.Build), &state{o.Store, o.Account, o.Files},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(o.Metrics...)
 	if o.Connections != nil {
 		m.registry.MustRegister(o.Connections)
 	}

@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
@@ -94,6 +95,8 @@ type Options struct {
 
 	// Build is shown in the metrics and in /api/stats.
 	Build Build
+	// Metrics are shown beside the API's own.
+	Metrics []prometheus.Collector
 
 	// Connections are shown in /metrics; nil shows none.
 	Connections *Connections

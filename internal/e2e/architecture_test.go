@@ -21,6 +21,9 @@ const (
 	whatsmeow = "go.mau.fi/whatsmeow"
 	protobuf  = "google.golang.org/protobuf"
 	sqlDriver = "modernc.org/sqlite"
+
+	natsClient = "github.com/nats-io/nats.go"
+	natsServer = "github.com/nats-io/nats-server"
 )
 
 // TestArchitecture holds the imports against docs/architecture.md: who may
@@ -38,7 +41,7 @@ func TestArchitecture(t *testing.T) {
 			}
 		})
 	}
-	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/doctor", "internal/demo", "internal/bench", "internal/console", "internal/mcp", "internal/webhook", "internal/dbfile", "interop/network", "migrations", "internal/e2e", "cmd/bridged"} {
+	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/doctor", "internal/demo", "internal/bench", "internal/console", "internal/mcp", "internal/fleet", "internal/webhook", "internal/dbfile", "interop/network", "migrations", "internal/e2e", "cmd/bridged"} {
 		if !slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+needed }) {
 			t.Errorf("there is no package %s", needed)
 		}
@@ -61,6 +64,8 @@ var ours = map[string][]string{
 	"internal/webhook":         {"internal/bridge", "internal/store", "internal/urlguard"},
 	"internal/console":         {"internal/bridge", "internal/client"},
 	"internal/mcp":             {"internal/bridge", "internal/client"},
+	"internal/fleet":           {"internal/bridge", "internal/client"},
+	"internal/fleet/fleettest": {},
 	"internal/simnet":          {},
 	"internal/client":          {"internal/bridge"},
 	"internal/doctor":          {"internal/bridge", "internal/client", "internal/dbfile"},
@@ -77,6 +82,10 @@ func allowed(name, imported string) bool {
 		return name == "internal/wa" || name == "internal/simnet"
 	case isPartOf(imported, sqlDriver):
 		return name == "internal/wa" || name == "internal/store" || name == "internal/dbfile"
+	case isPartOf(imported, natsClient):
+		return name == "internal/fleet"
+	case strings.HasPrefix(imported, natsServer):
+		return name == "internal/fleet/fleettest"
 	case strings.HasPrefix(imported, module):
 		return name == "cmd/bridged" || slices.Contains(ours[name], strings.TrimPrefix(imported, module))
 	case name == "internal/bridge":

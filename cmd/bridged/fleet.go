@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"bridged/internal/fleet"
+	"bridged/internal/store"
+)
+
+// settingFleet names the setting that holds how far the log was published.
+const settingFleet = "fleet.position"
+
+// newFleet returns the bridge's place in its fleet, nil where there is none.
+// Nothing is dialled until it runs.
+func newFleet(c config, s *store.Store, log zerolog.Logger) *fleet.Fleet {
+	if c.NATSURL == "" {
+		return nil
+	}
+	options := c.fleetOptions()
+	options.Log, options.Logger = fleetLog{s}, log
+	return fleet.New(options)
+}
+
+// metrics returns what beside the API has something to show at /metrics.
+func (a *app) metrics() []prometheus.Collector {
+	if a.fleet == nil {
+		return nil
+	}
+	return []prometheus.Collector{a.fleet}
+}
+
+// fleetLog is the log of events and the cursor in it, for a fleet, which does
+// not know the store.
+type fleetLog struct{ *store.Store }
+
+// Account implements [fleet.Log].
+func (l fleetLog) Account(ctx context.Context) (string, error) {
+	owner, _, err := l.OwnerOf(ctx)
+	return owner.PN.User(), err
+}
+
+// Events implements [fleet.Log].
+func (l fleetLog) Events(ctx context.Context, after int64, limit int) (fleet.Page, error) {
+	page, err := l.Store.Events(ctx, store.EventQuery{After: after, Limit: limit})
+	return fleet.Page{Events: page.Events, Next: page.Next, More: page.More, IsReset: page.Reset}, err
+}
+
+// Last implements [fleet.Log].
+func (l fleetLog) Last(ctx context.Context) (int64, error) { return l.LastEvent(ctx) }
+
+// Position implements [fleet.Log].
+func (l fleetLog) Position(ctx context.Context) (p fleet.Position, err error) {
+	value, err := l.Setting(ctx, settingFleet)
+	if err != nil || value == "" {
+		return p, err
+	}
+	if err := json.Unmarshal([]byte(value), &p); err != nil {
+		return p, fmt.Errorf("read how far the log was published: %w", err)
+	}
+	return p, nil
+}
+
+// SavePosition implements [fleet.Log].
+func (l fleetLog) SavePosition(ctx context.Context, p fleet.Position) error {
+	value, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return l.SetSetting(ctx, settingFleet, string(value))
+}

@@ -1,0 +1,204 @@
+// Package fleettest runs real NATS servers in this process, for tests: one, or
+// a cluster of three with JetStream, whose nodes can be stopped and started
+// again on their ports and directories.
+package fleettest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// patience is how long anything may take that a test waits for.
+const patience = 30 * time.Second
+
+// Cluster is some nodes that know each other.
+type Cluster struct {
+	dir     string
+	clients []int // ports
+	routes  []int
+
+	mu    sync.Mutex
+	nodes []*server.Server // guarded by mu; nil for one that is down
+}
+
+// Start runs a cluster with its files below dir, and returns it once it takes
+// streams.
+func Start(dir string, nodes int) (*Cluster, error) {
+	ports, err := freePorts(2 * nodes)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{dir: dir, clients: ports[:nodes], routes: ports[nodes:], nodes: make([]*server.Server, nodes)}
+	for i := range nodes {
+		if err := c.start(i); err != nil {
+			c.Stop()
+			return nil, err
+		}
+	}
+	if err := c.WaitReady(); err != nil {
+		c.Stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+// freePorts returns ports of which nobody makes use.
+func freePorts(n int) (ports []int, err error) {
+	var open []net.Listener
+	for range n {
+		listener, listenErr := net.Listen("tcp", "127.0.0.1:0")
+		if err = listenErr; err != nil {
+			break
+		}
+		open = append(open, listener)
+		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+	}
+	for _, listener := range open {
+		err = errors.Join(err, listener.Close())
+	}
+	return ports, err
+}
+
+// URL returns the addresses of all nodes.
+func (c *Cluster) URL() string {
+	var urls []string
+	for _, port := range c.clients {
+		urls = append(urls, "nats://127.0.0.1:"+strconv.Itoa(port))
+	}
+	return strings.Join(urls, ",")
+}
+
+// Nodes returns how many nodes there are, down or not.
+func (c *Cluster) Nodes() int { return len(c.clients) }
+
+func (c *Cluster) node(i int) *server.Server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.nodes[i]
+}
+
+func (c *Cluster) options(i int) *server.Options {
+	o := &server.Options{
+		ServerName: fmt.Sprintf("node-%d", i+1), Host: "127.0.0.1", Port: c.clients[i],
+		JetStream: true, StoreDir: filepath.Join(c.dir, strconv.Itoa(i+1)), NoLog: true, NoSigs: true,
+	}
+	if len(c.clients) == 1 {
+		return o
+	}
+	o.Cluster = server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: c.routes[i], PoolSize: -1}
+	for _, port := range c.routes {
+		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: "127.0.0.1:" + strconv.Itoa(port)})
+	}
+	return o
+}
+
+func (c *Cluster) start(i int) error {
+	node, err := server.NewServer(c.options(i))
+	if err != nil {
+		return fmt.Errorf("node %d: %w", i+1, err)
+	}
+	node.Start()
+	c.mu.Lock()
+	c.nodes[i] = node
+	c.mu.Unlock()
+	if !node.ReadyForConnections(patience) {
+		return fmt.Errorf("node %d does not take connections", i+1)
+	}
+	return nil
+}
+
+// StartNode starts a node again that was stopped.
+func (c *Cluster) StartNode(i int) error { return c.start(i) }
+
+// StopNode stops a node and waits for its end.
+func (c *Cluster) StopNode(i int) {
+	c.mu.Lock()
+	node := c.nodes[i]
+	c.nodes[i] = nil
+	c.mu.Unlock()
+	if node != nil {
+		node.Shutdown()
+		node.WaitForShutdown()
+	}
+}
+
+// Stop stops all nodes.
+func (c *Cluster) Stop() {
+	var all sync.WaitGroup
+	for i := range c.clients {
+		all.Go(func() { c.StopNode(i) })
+	}
+	all.Wait()
+}
+
+// StartAll starts the nodes that are down, and waits until the cluster takes
+// streams.
+func (c *Cluster) StartAll() error {
+	for i := range c.clients {
+		if c.node(i) != nil {
+			continue
+		}
+		if err := c.start(i); err != nil {
+			return err
+		}
+	}
+	return c.WaitReady()
+}
+
+// WaitReady waits until all nodes that run know each other and have a leader.
+func (c *Cluster) WaitReady() error {
+	return waitFor("the cluster to have a leader", func() bool {
+		if len(c.clients) == 1 {
+			return c.node(0).JetStreamEnabled()
+		}
+		leaders := 0
+		for i := range c.clients {
+			node := c.node(i)
+			if node == nil {
+				continue
+			}
+			if !node.JetStreamIsCurrent() {
+				return false
+			}
+			if node.JetStreamIsLeader() {
+				leaders++
+			}
+		}
+		return leaders == 1
+	})
+}
+
+// StreamLeader waits until a stream of the standard account has a leader, and
+// returns its node.
+func (c *Cluster) StreamLeader(stream string) (leader int, err error) {
+	err = waitFor("the stream "+stream+" to have a leader", func() bool {
+		for i := range c.clients {
+			if node := c.node(i); node != nil && node.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
+				leader = i
+				return true
+			}
+		}
+		return false
+	})
+	return leader, err
+}
+
+// waitFor looks again and again whether something has become true.
+func waitFor(what string, isTrue func() bool) error {
+	for late := time.Now().Add(patience); !isTrue(); {
+		if time.Now().After(late) {
+			return fmt.Errorf("waited for %s in vain", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return nil
+}

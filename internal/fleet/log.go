@@ -1,0 +1,48 @@
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// Log is the log of events, as the program hands it to the fleet, and the place
+// where the fleet keeps how far it has come: beside the log, so that a backup
+// holds both as they were at one moment.
+type Log interface {
+	// Account returns the phone's digits, empty where no account was paired yet.
+	Account(ctx context.Context) (string, error)
+	// Changed returns a channel that is closed when the log grows. Ask for it
+	// before reading.
+	Changed() <-chan struct{}
+	// Events returns what comes after a number, at most limit events, as they
+	// are shown now.
+	Events(ctx context.Context, after int64, limit int) (Page, error)
+	// Last returns the number of the newest event.
+	Last(ctx context.Context) (int64, error)
+	// Position returns what was saved last, the zero Position if nothing was.
+	Position(ctx context.Context) (Position, error)
+	SavePosition(ctx context.Context, p Position) error
+}
+
+// Page is a part of the log. Next is the number to ask after next time, also
+// where nothing is shown of what lies before it.
+type Page struct {
+	Events []bridge.Event
+	Next   int64
+	More   bool
+	// IsReset says that events after the number asked for have left the log, or
+	// that the number is beyond its end.
+	IsReset bool
+}
+
+// Position is how far the log was published: up to Event, as Sequence of a
+// stream that was made at Stream. LogID names the log, so that no two events
+// ever have the same name: a log that goes on from an old copy gets another.
+type Position struct {
+	LogID    string    `json:"log"`
+	Event    int64     `json:"event"`
+	Sequence uint64    `json:"sequence"`
+	Stream   time.Time `json:"stream"`
+}

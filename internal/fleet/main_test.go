@@ -1,0 +1,58 @@
+package fleet
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"bridged/internal/fleet/fleettest"
+)
+
+// shared is the cluster of all tests that break nothing of it.
+var shared = sync.OnceValues(func() (*fleettest.Cluster, error) {
+	dir, err := os.MkdirTemp("", "fleet")
+	if err != nil {
+		return nil, err
+	}
+	sharedDir = dir
+	return fleettest.Start(dir, 3)
+})
+
+var sharedDir string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if sharedDir != "" {
+		if cluster, err := shared(); err == nil {
+			cluster.Stop()
+		}
+		if err := os.RemoveAll(sharedDir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// sharedCluster returns the cluster that no test may break. Tests keep apart by
+// their prefixes.
+func sharedCluster(t *testing.T) *fleettest.Cluster {
+	t.Helper()
+	cluster, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cluster
+}
+
+// ownCluster returns a cluster that the test may break.
+func ownCluster(t *testing.T) *fleettest.Cluster {
+	t.Helper()
+	cluster, err := fleettest.Start(t.TempDir(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Stop)
+	return cluster
+}

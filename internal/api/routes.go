@@ -51,6 +51,10 @@ func (s *server) routes() chi.Router {
 	read.Get("/api/messages/individual/{jid}", s.handle(s.listIndividualMessages))
 	read.Get("/api/messages/search", s.handle(s.searchMessages))
 
+	// People
+	read.Get("/api/contacts", s.handle(s.listContacts))
+	read.Get("/api/contacts/{jid}", s.handle(s.getContact))
+
 	manage.With(s.needs(bridge.ScopeRead), s.historyGate).Post("/api/chats/{jid}/history", s.handle(s.requestHistory))
 
 	// Events

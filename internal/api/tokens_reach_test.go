@@ -40,6 +40,8 @@ var reaches = map[string]reach{
 	"GET /api/chats/{jid}":                           {scope: "read"},
 	"GET /api/chats/{jid}/messages/{msgId}":          {scope: "read"},
 	"POST /api/chats/{jid}/history":                  {scope: "manage", also: "read"},
+	"GET /api/contacts":                              {scope: "read"},
+	"GET /api/contacts/{jid}":                        {scope: "read"},
 	"GET /api/groups/{jid}":                          {scope: "read"},
 	"GET /api/groups/{jid}/messages":                 {scope: "read"},
 	"GET /api/messages/individual/{jid}":             {scope: "read"},
@@ -128,6 +130,7 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 		{route: "GET /api/chats/{jid}"},
 		{route: "GET /api/chats/{jid}/messages/{msgId}"},
 		{route: "POST /api/chats/{jid}/history"},
+		{route: "GET /api/contacts/{jid}"},
 		{route: "GET /api/groups/{jid}"},
 		{route: "GET /api/groups/{jid}/messages"},
 		{route: "GET /api/messages/individual/{jid}"},
@@ -195,7 +198,7 @@ func TestTokens_PagesBetrayNothingOfWhatIsOutside(t *testing.T) {
 	crowded.know(bridge.Status{Status: bridge.StateOpen})
 	one, other := alone.as(alone.token(limits)), crowded.as(crowded.token(limits))
 	for _, list := range []string{
-		"/api/chats?limit=1", "/api/chats?type=group&limit=1", "/api/chats?q=7&limit=1", "/api/messages/search?q=needle&limit=7",
+		"/api/chats?limit=1", "/api/contacts?limit=1", "/api/contacts?q=1555&limit=1", "/api/chats?type=group&limit=1", "/api/chats?q=7&limit=1", "/api/messages/search?q=needle&limit=7",
 		"/api/messages/search?q=e&limit=7", "/api/messages/search?q=needle&chatType=group&limit=7", "/api/messages/search?q=needle&chatType=individual&limit=100",
 	} {
 		if diff := cmp.Diff(pagesOf(one, list), pagesOf(other, list)); diff != "" {

@@ -17,14 +17,7 @@ const (
 // and parentheses anywhere. What is no international number is refused with an
 // [Error] of [CodeInvalid], whose sentence goes on after the name of the field.
 func ParsePhone(s string) (string, error) {
-	// "(0)" is the national prefix, which is not dialled from abroad.
-	number := strings.Replace(s, "(0)", "", 1)
-	number = strings.Map(func(r rune) rune {
-		if isPhonePunctuation(r) {
-			return -1
-		}
-		return r
-	}, number)
+	number := plainPhone(s)
 	if international, ok := strings.CutPrefix(number, "+"); ok {
 		number = international
 	} else {
@@ -41,8 +34,33 @@ func ParsePhone(s string) (string, error) {
 	return number, nil
 }
 
+// plainPhone returns a number without what only makes it readable, and without
+// "(0)", the national prefix that is not dialled from abroad.
+func plainPhone(s string) string {
+	return strings.Map(func(r rune) rune {
+		if isPhonePunctuation(r) {
+			return -1
+		}
+		return r
+	}, strings.Replace(s, "(0)", "", 1))
+}
+
 // isPhonePunctuation reports whether r only makes a phone number readable.
 // Address books add marks of the direction of writing.
 func isPhonePunctuation(r rune) bool {
 	return strings.ContainsRune(`-.()/`, r) || r == ' ' || r == '\t' || unicode.Is(unicode.Zs, r) || unicode.Is(unicode.Pd, r) || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// PhoneDigits returns the digits of a number, or of a part of one, as people
+// write it: without what stands before the country code or an area code. It
+// returns nothing for text that is no number.
+func PhoneDigits(s string) string {
+	number := strings.TrimPrefix(plainPhone(s), "+")
+	if number == "" || !digits(number) {
+		return ""
+	}
+	if short := strings.TrimLeft(number, "0"); short != "" {
+		return short
+	}
+	return number
 }

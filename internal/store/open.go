@@ -97,6 +97,9 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if err := s.startClock(ctx); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, err)
 	}
+	if err := s.foldNames(ctx); err != nil {
+		return fmt.Errorf("open %s: %w", s.path, err)
+	}
 	if err := s.index.prepare(ctx); err != nil {
 		return err
 	}

@@ -30,13 +30,13 @@ func plan(t *testing.T, s *Store, query string, args []any) string {
 }
 
 // wantCheap refuses plans that read a whole table or sort what an index gives
-// in order. The chats list is walked in order of its index until the page is
-// full; messages are always looked up.
+// in order. The lists of chats and of contacts are walked in order of their
+// index until the page is full; messages are always looked up.
 func wantCheap(t *testing.T, s *Store, query string, args []any) {
 	t.Helper()
 	p := plan(t, s, query, args)
 	for _, step := range strings.Split(p, "\n") {
-		walksIndex := strings.HasPrefix(step, "SCAN c USING INDEX chats_by_")
+		walksIndex := strings.HasPrefix(step, "SCAN c USING INDEX chats_by_") || step == "SCAN p USING INDEX people_by_name"
 		if strings.Contains(step, "TEMP B-TREE") || strings.HasPrefix(step, "SCAN ") && !walksIndex {
 			t.Errorf("%s\nis planned as\n%s", query, p)
 			return
@@ -59,6 +59,24 @@ func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestPlans_OfTheContactsListAreCheap(t *testing.T) {
+	s := newStore(t)
+	for _, q := range []string{"", "x", "+1 555"} {
+		for _, cursor := range []string{"", contactPosition{false, "x", 1}.cursor(), contactPosition{true, "1", 1}.cursor()} {
+			query, args, _, err := contactsQuery(bridge.ContactQuery{Q: q, Cursor: cursor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantCheap(t, s, query, args)
+			p := plan(t, s, query, args)
+			if cursor != "" && !strings.Contains(p, "SEARCH p USING INDEX people_by_name ((nameless,sort_key)>(?,?))") {
+				t.Errorf("a later page with %q is planned as\n%s", q, p)
+			}
+		}
+	}
+	wantCheap(t, s, contactQuery, []any{string(alice)})
 }
 
 func TestPlans_OfHistoriesAreCheap(t *testing.T) {

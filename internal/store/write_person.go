@@ -17,7 +17,7 @@ func (t *writeTx) ensurePerson(ctx context.Context, jid bridge.JID) (person, err
 }
 
 func (t *writeTx) addPerson(ctx context.Context, pn, lid bridge.JID) (person, error) {
-	id, err := t.insert(ctx, "INSERT INTO people (pn, lid) VALUES (nullif(?, ''), nullif(?, ''))", string(pn), string(lid))
+	id, err := t.insert(ctx, "INSERT INTO people (pn, lid, folded_names) VALUES (nullif(?, ''), nullif(?, ''), '')", string(pn), string(lid))
 	if err != nil {
 		return person{}, err
 	}
@@ -154,14 +154,4 @@ func (t *writeTx) savePushName(ctx context.Context, p person, name string) error
 	}
 	p.push = name
 	return t.saveNames(ctx, p)
-}
-
-func (t *writeTx) saveNames(ctx context.Context, p person) error {
-	t.people.set(p)
-	err := t.run(ctx, "UPDATE people SET name = ?, push_name = ?, business_name = ? WHERE id = ?",
-		p.name, p.push, p.business, p.id)
-	if err != nil {
-		return err
-	}
-	return t.updatePrivateChat(ctx, p)
 }

@@ -1,6 +1,7 @@
 package wa
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -75,7 +76,7 @@ func (l *link) saveAll(ctx context.Context, facts []bridge.Fact) {
 
 func contactOf(jid types.JID, info types.ContactInfo) bridge.Contact {
 	contact := bridge.Contact{JID: toBridge(jid)}
-	if name := info.FullName; name != "" {
+	if name := cmp.Or(info.FullName, info.FirstName); name != "" {
 		contact.Name = &name
 	}
 	if name := info.PushName; name != "" {

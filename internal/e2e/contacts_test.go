@@ -1,0 +1,49 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// contact is one entry of the list of contacts.
+func contact(person *simnet.Phone, changes ...object) object {
+	all := object{"jid": person.PN().String(), "lid": person.LID().String(), "phone": person.Number(), "name": "", "pushName": "",
+		"businessName": "", "isSaved": false, "chatJid": nil}
+	for _, change := range changes {
+		for field, value := range change {
+			all[field] = value
+		}
+	}
+	return all
+}
+
+func contactPage(list ...object) object {
+	return object{"count": len(list), "contacts": append([]object{}, list...), "nextCursor": nil}
+}
+
+// TestContacts_AreThoseOfTheAccount: the address book of the phone, whoever
+// wrote, and what businesses are verified as.
+func TestContacts_AreThoseOfTheAccount(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	shop := newPhone(t, c.network, simnet.PhoneOptions{Number: "491510000501", Name: "Bäckerei Krume", Business: true})
+	say(t, shop, c.owner.PN(), "Ihre Brötchen sind fertig")
+	say(t, c.ben, c.owner.PN(), "hello")
+	b := c.bridge
+	b.answers("/api/contacts?q=KRUME", contactPage(contact(shop, object{"businessName": "Bäckerei Krume", "pushName": "Bäckerei Krume", "chatJid": shop.PN().String()})))
+	b.answers("/api/contacts?q=amsel", contactPage(contact(c.anna, object{"name": "Anna Amsel", "isSaved": true, "pushName": "Anna"})))
+	b.answers("/api/contacts?q=%2B49+151+0000003", contactPage(contact(c.ben, object{"pushName": "Ben", "chatJid": c.ben.PN().String()})))
+
+	if err := c.owner.SetContact(within(t), c.ben.Number(), "", "Benno"); err != nil {
+		t.Fatal(err)
+	}
+	saved := contact(c.ben, object{"name": "Benno", "isSaved": true, "pushName": "Ben", "chatJid": c.ben.PN().String()})
+	b.answers(path("/api/contacts/%s", c.ben.LID()), saved)
+	b.restart()
+	b.becomes(bridge.StateOpen)
+	b.answers(path("/api/contacts/%s", c.ben.PN()), saved)
+	b.Get(path("/api/contacts/%s", c.carla.PN())).Want(http.StatusNotFound)
+}

@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+)
+
+// contacts are all pages of a list.
+func contacts(t testing.TB, s *Store, q bridge.ContactQuery) (all []bridge.KnownContact) {
+	t.Helper()
+	for {
+		page, err := s.Contacts(context.Background(), q)
+		if err != nil {
+			t.Fatalf("list contacts: %v", err)
+		}
+		all = append(all, page.Items...)
+		if page.NextCursor == nil {
+			return all
+		}
+		q.Cursor = *page.NextCursor
+	}
+}
+
+// namesOf are the JIDs of contacts.
+func namesOf(list []bridge.KnownContact) (jids []bridge.JID) {
+	for _, c := range list {
+		jids = append(jids, c.JID)
+	}
+	return jids
+}
+
+func TestContacts_ShowEachPersonOnce(t *testing.T) {
+	s := newStore(t)
+	save(t, s, owner(), bridge.Contact{JID: alice, Name: ptr("Alice"), PushName: ptr("al")}, bridge.Contact{JID: aliceLID, BusinessName: ptr("Alice's Flowers")},
+		bridge.Contact{JID: bobLID, PushName: ptr("bobby")}, says(alice, alice, "M1", 1, "hi"))
+	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
+	want := []bridge.KnownContact{
+		{JID: alice, LID: aliceLID, Phone: ptr(alice.User()), Name: "Alice", PushName: "al", BusinessName: "Alice's Flowers", IsSaved: true, ChatJID: alice},
+		{JID: bobLID, LID: bobLID, PushName: "bobby"},
+		{JID: me, LID: meLID, Phone: ptr(me.User())},
+	}
+	if diff := cmp.Diff(want, contacts(t, s, bridge.ContactQuery{Limit: 1})); diff != "" {
+		t.Errorf("contacts (-want +got):\n%s", diff)
+	}
+	for _, jid := range []bridge.JID{alice, aliceLID} {
+		got, err := s.Contact(t.Context(), jid)
+		if diff := cmp.Diff(want[0], got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", jid, err, diff)
+		}
+	}
+	_, err := s.Contact(t.Context(), carol)
+	wantCode(t, err, bridge.CodeNotFound)
+
+	save(t, s, bridge.Contact{JID: aliceLID, Name: ptr("")})
+	if got, err := s.Contact(t.Context(), alice); err != nil || got.IsSaved || got.Name != "" {
+		t.Errorf("taken out of the address book: %+v, %v", got, err)
+	}
+}
+
+func TestContacts_FindNamesAndNumbers(t *testing.T) {
+	s := newStore(t)
+	save(t, s, bridge.Contact{JID: alice, Name: ptr("ΑΛΊΚΗ Straße"), BusinessName: ptr("Flowers")}, bridge.Contact{JID: bob, PushName: ptr("İbrahim")},
+		bridge.Contact{JID: bobLID, PushName: ptr("1970")})
+	for q, want := range map[string][]bridge.JID{
+		"αλίκη": {alice}, "STRASSE": {alice}, "flow": {alice}, "brahim": {bob}, " ": {bobLID, bob, alice},
+		"+49 (0)170 000-0002": {alice}, "0170 0000003": {bob}, "0049170": {bob, alice}, "970": {bobLID}, "0": {bobLID, bob, alice},
+		"10000000000003": nil, "s.whatsapp.net": nil, "%": nil, "alice": nil,
+	} {
+		if got := namesOf(contacts(t, s, bridge.ContactQuery{Q: q})); !slices.Equal(got, want) {
+			t.Errorf("%q finds %v, want %v", q, got, want)
+		}
+	}
+}
+
+func TestContacts_OfSomeChatsAlone(t *testing.T) {
+	s := newStore(t)
+	save(t, s, bridge.Identity{PN: alice, LID: aliceLID}, bridge.Contact{JID: bobLID}, bridge.Contact{JID: carol, Name: ptr("Carol")})
+	for _, c := range []struct{ only, want []bridge.JID }{
+		{[]bridge.JID{aliceLID, club}, []bridge.JID{alice}},
+		{[]bridge.JID{carol, alice, bobLID}, []bridge.JID{carol, bobLID, alice}},
+		{[]bridge.JID{}, nil},
+	} {
+		if got := namesOf(contacts(t, s, bridge.ContactQuery{Only: c.only, Limit: 2})); !slices.Equal(got, c.want) {
+			t.Errorf("of %v: %v, want %v", c.only, got, c.want)
+		}
+	}
+}
+
+// Names that are equal, longer than what is sorted by, or missing, neither hide
+// a contact nor show it twice; and a page costs no more than its rows.
+func TestContacts_PagesAreWholeAndCheap(t *testing.T) {
+	s := newStore(t)
+	var facts []bridge.Fact
+	for i := range 10_000 {
+		name := fmt.Sprintf("%s %04d", strings.Repeat("é", 64*(i%3)), i/7)
+		if i%5 == 0 {
+			name = ""
+		}
+		facts = append(facts, bridge.Contact{JID: bridge.JID(fmt.Sprintf("4917%08d@s.whatsapp.net", i)), Name: &name})
+		if i%5 == 0 {
+			facts = append(facts, bridge.Identity{PN: bridge.JID(fmt.Sprintf("4917%08d@s.whatsapp.net", i)), LID: bridge.JID(fmt.Sprintf("9%010d@lid", i))})
+		}
+	}
+	save(t, s, facts...)
+	all := contacts(t, s, bridge.ContactQuery{Limit: 333})
+	seen := map[bridge.JID]bool{}
+	named := true
+	for _, c := range all {
+		if seen[c.JID] || c.Name != "" && !named {
+			t.Fatalf("%s comes twice, or behind those without a name", c.JID)
+		}
+		seen[c.JID], named = true, c.Name != ""
+	}
+	if len(all) != 10_000 {
+		t.Fatalf("%d contacts", len(all))
+	}
+	last := all[len(all)-200]
+	page, err := s.Contacts(t.Context(), bridge.ContactQuery{Limit: 9_800})
+	if err != nil || page.Items[len(page.Items)-1].JID != all[9_799].JID {
+		t.Fatalf("one page of many: %v", err)
+	}
+	began := time.Now()
+	page, err = s.Contacts(t.Context(), bridge.ContactQuery{Limit: 100, Cursor: *page.NextCursor})
+	if err != nil || len(page.Items) != 100 || page.Items[0].JID != last.JID {
+		t.Fatalf("the last but one page: %v, %v", page.Items, err)
+	}
+	if took := time.Since(began); took > 50*time.Millisecond {
+		t.Errorf("a page at the end took %v", took)
+	}
+}
+
+// What earlier versions stored of people is listed and found as well.
+func TestContacts_OfEarlierVersionsAreThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bridged.db")
+	s := openStore(t, path)
+	err := s.write(t.Context(), func(ctx context.Context, t *writeTx) error {
+		return t.run(ctx, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) INSERT INTO people (pn, name) SELECT i || '1234567@s.whatsapp.net', 'ÄRGER ' || i FROM n")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openStore(t, path)
+	if got := contacts(t, s, bridge.ContactQuery{Q: "ärger"}); len(got) != 2500 || got[0].Name != "ÄRGER 1" || got[1].Name != "ÄRGER 10" {
+		t.Errorf("%d contacts of an earlier version", len(got))
+	}
+}
+
+func TestContacts_RefuseCursorsOfOtherLists(t *testing.T) {
+	s := newStore(t)
+	for _, cursor := range []string{"x", "§", chatPosition{1, alice}.cursor(), packCursor("p", "!", "x"), packCursor("p", "", "")} {
+		_, err := s.Contacts(t.Context(), bridge.ContactQuery{Cursor: cursor})
+		wantCode(t, err, bridge.CodeInvalid)
+	}
+}

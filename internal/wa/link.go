@@ -77,8 +77,7 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 	l.socket = l.latest
 	if device.ID != nil {
 		l.device = *device.ID
-		l.signal = &lockedStore{SessionStore: device.Sessions, EventBuffer: device.EventBuffer, IdentityStore: device.Identities,
-			lock: newSignalLock(), failed: func(err error) { l.refuse(err) }}
+		l.signal = newLockedStore(device.Sessions, device.EventBuffer, device.Identities, func(err error) { l.refuse(err) }, m.log)
 		device.Sessions, device.EventBuffer, device.Identities = l.signal, l.signal, l.signal
 		device.LIDs = &lidTap{LIDStore: device.LIDs, learned: m.learnIdentities}
 		device.PrivacyTokens, device.NCTSalt = tokenTap{device.PrivacyTokens}, saltTap{device.NCTSalt}
@@ -222,6 +221,9 @@ func (l *link) disconnect() {
 // another it is left alone.
 func (l *link) end() {
 	defer l.cancel()
+	if l.signal != nil {
+		defer l.signal.clearings.end()
+	}
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)

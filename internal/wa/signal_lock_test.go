@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/rs/zerolog"
 	"go.mau.fi/whatsmeow/store"
 )
 
@@ -43,7 +44,7 @@ func (*heldSessions) DoDecryptionTxn(ctx context.Context, fn func(context.Contex
 
 func newTestStore() *lockedStore {
 	s := new(heldSessions)
-	return &lockedStore{SessionStore: s, EventBuffer: s, IdentityStore: s, lock: newSignalLock(), failed: func(error) {}}
+	return newLockedStore(s, s, s, func(error) {}, zerolog.Nop())
 }
 
 // decrypting starts a decryption and returns a channel that is closed when it

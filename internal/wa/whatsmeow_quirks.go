@@ -11,6 +11,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/rs/zerolog"
 	"go.mau.fi/libsignal/keys/prekey"
 	signallog "go.mau.fi/libsignal/logger"
 	"go.mau.fi/libsignal/signalerror"
@@ -423,8 +424,18 @@ type lockedStore struct {
 	store.SessionStore
 	store.EventBuffer
 	store.IdentityStore
-	lock   *signalLock
-	failed func(error) // told when the store fails; the stanza is left unacknowledged
+	lock      *signalLock
+	clearings *clearings
+	log       zerolog.Logger
+	failed    func(error) // told when the store fails; the stanza is left unacknowledged
+}
+
+// newLockedStore returns one over the stores of a device. It tells failed when
+// they fail a stanza, and log when they fail something that can wait.
+func newLockedStore(sessions store.SessionStore, buffer store.EventBuffer, identities store.IdentityStore, failed func(error), log zerolog.Logger) *lockedStore {
+	s := &lockedStore{SessionStore: sessions, EventBuffer: buffer, IdentityStore: identities, lock: newSignalLock(), failed: failed, log: log}
+	s.clearings = &clearings{flush: s.flush}
+	return s
 }
 
 // DoDecryptionTxn holds the lock over one decryption. A failing store must not
@@ -447,8 +458,7 @@ func (s *lockedStore) transact(ctx context.Context, fn func(context.Context) err
 		return err
 	}
 	defer s.lock.release()
-	inside := context.WithValue(ctx, holdKey{}, &hold{held: true})
-	return s.EventBuffer.DoDecryptionTxn(inside, fn)
+	return s.clearing(context.WithValue(ctx, holdKey{}, &hold{held: true}), fn)
 }
 
 // GetBufferedEvent treats a failing store as [lockedStore.DoDecryptionTxn] does.

@@ -1,0 +1,132 @@
+package wa
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// clearings holds the hashes of stanzas whose decrypted content whatsmeow wants
+// cleared from its buffer: they are stored, and about to be acknowledged.
+// whatsmeow would commit that before each acknowledgement, one durable commit a
+// message. It rides with the next decryption's transaction instead, and is
+// flushed when nothing came for clearingPause and at the link's end.
+//
+// What a kill leaves in the buffer does no harm: the stanza is acknowledged and
+// does not come again, or it does and is saved again, which changes nothing.
+type clearings struct {
+	flush func() // clears what waits
+
+	mu      sync.Mutex // guards what follows
+	hashes  [][32]byte
+	timer   *time.Timer
+	flushes sync.WaitGroup
+	ended   bool
+}
+
+// clearingPause is how long the content of a message may stay after it was
+// stored, when no other is decrypted.
+const clearingPause = time.Second
+
+// add notes a hash, and reports false at the end of the link: then it has to be
+// cleared at once.
+func (c *clearings) add(hash [32]byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return false
+	}
+	c.hashes = append(c.hashes, hash)
+	if c.timer == nil {
+		c.timer = time.AfterFunc(clearingPause, c.rested)
+	} else {
+		c.timer.Reset(clearingPause)
+	}
+	return true
+}
+
+// rested flushes after a pause.
+func (c *clearings) rested() {
+	c.mu.Lock()
+	due := !c.ended && len(c.hashes) > 0
+	if due {
+		c.flushes.Add(1)
+	}
+	c.mu.Unlock()
+	if due {
+		defer c.flushes.Done()
+		c.flush()
+	}
+}
+
+// take returns what waits.
+func (c *clearings) take() [][32]byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hashes := c.hashes
+	c.hashes = nil
+	return hashes
+}
+
+// restore gives back what could not be cleared, for the next transaction.
+func (c *clearings) restore(hashes [][32]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hashes = append(hashes, c.hashes...)
+}
+
+// end flushes for the last time.
+func (c *clearings) end() {
+	c.mu.Lock()
+	c.ended = true
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	due := len(c.hashes) > 0
+	c.mu.Unlock()
+	c.flushes.Wait()
+	if due {
+		c.flush()
+	}
+}
+
+// ClearBufferedEventPlaintext leaves clearing to the next transaction.
+func (s *lockedStore) ClearBufferedEventPlaintext(ctx context.Context, hash [32]byte) error {
+	if s.clearings.add(hash) {
+		return nil
+	}
+	return s.EventBuffer.ClearBufferedEventPlaintext(ctx, hash)
+}
+
+// flushTimeout is how long a flush may take. At the end of the program there is
+// not more time.
+const flushTimeout = 2 * time.Second
+
+// flush clears what waits in a transaction of its own.
+func (s *lockedStore) flush() {
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
+	if err := s.transact(ctx, func(context.Context) error { return nil }); err != nil {
+		s.log.Warn().Err(err).Msg("content of stored messages not cleared from the session database yet")
+	}
+}
+
+// clearing runs fn within a transaction that also clears what waits.
+func (s *lockedStore) clearing(ctx context.Context, fn func(context.Context) error) error {
+	hashes := s.clearings.take()
+	err := s.EventBuffer.DoDecryptionTxn(ctx, func(ctx context.Context) error {
+		if err := fn(ctx); err != nil {
+			return err
+		}
+		for _, hash := range hashes {
+			if err := s.EventBuffer.ClearBufferedEventPlaintext(ctx, hash); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.clearings.restore(hashes)
+	}
+	return err
+}

@@ -1,0 +1,127 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// countedBuffer is a buffer that counts transactions, and remembers what was
+// cleared within and without one.
+type countedBuffer struct {
+	heldSessions
+	transactions    int
+	inside, outside [][32]byte
+	broken          error // of the next commit
+}
+
+func (b *countedBuffer) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
+	b.transactions++
+	before := len(b.inside)
+	err := fn(context.WithValue(ctx, inTransaction{}, true))
+	if err == nil {
+		err, b.broken = b.broken, nil
+	}
+	if err != nil {
+		b.inside = b.inside[:before] // rolled back
+	}
+	return err
+}
+
+func (b *countedBuffer) ClearBufferedEventPlaintext(ctx context.Context, hash [32]byte) error {
+	if ctx.Value(inTransaction{}) == nil {
+		b.outside = append(b.outside, hash)
+	} else {
+		b.inside = append(b.inside, hash)
+	}
+	return nil
+}
+
+func newCountedStore() (*countedBuffer, *lockedStore) {
+	b := new(countedBuffer)
+	return b, newLockedStore(b, b, b, func(error) {}, zerolog.Nop())
+}
+
+// clearAll asks for all hashes to be cleared, as whatsmeow does after a handler.
+func clearAll(t *testing.T, s *lockedStore, hashes ...[32]byte) {
+	t.Helper()
+	for _, hash := range hashes {
+		if err := s.ClearBufferedEventPlaintext(t.Context(), hash); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var one, two = [32]byte{1}, [32]byte{2}
+
+func TestClearings_RideWithTheNextDecryption(t *testing.T) {
+	b, s := newCountedStore()
+	clearAll(t, s, one)
+	if b.transactions != 0 || len(b.outside) != 0 {
+		t.Fatalf("%d transactions and %d commits of their own before the next decryption", b.transactions, len(b.outside))
+	}
+	<-decrypting(t, s)
+	if b.transactions != 1 || !slices.Equal(b.inside, [][32]byte{one}) {
+		t.Errorf("%d transactions cleared %v; want 1 and the one hash", b.transactions, b.inside)
+	}
+	s.clearings.end()
+	if b.transactions != 1 {
+		t.Errorf("the end cleared again")
+	}
+}
+
+func TestClearings_AreKeptWhereTheTransactionFails(t *testing.T) {
+	b, s := newCountedStore()
+	clearAll(t, s, one)
+	b.broken = errors.New("disk full")
+	if err := s.DoDecryptionTxn(t.Context(), func(context.Context) error { return nil }); err == nil {
+		t.Fatal("the transaction did not fail")
+	}
+	notDecrypted := errors.New("no session")
+	if err := s.DoDecryptionTxn(t.Context(), func(context.Context) error { return notDecrypted }); !errors.Is(err, notDecrypted) {
+		t.Fatalf("a message that cannot be decrypted: %v", err)
+	}
+	clearAll(t, s, two)
+	<-decrypting(t, s)
+	if !slices.Equal(b.inside, [][32]byte{one, two}) {
+		t.Errorf("cleared %v, want both in their order", b.inside)
+	}
+}
+
+func TestClearings_AreFlushedWhenItIsQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, s := newCountedStore()
+		clearAll(t, s, one, two)
+		b.broken = errors.New("disk full")
+		time.Sleep(2 * clearingPause)
+		synctest.Wait()
+		if len(b.inside) != 0 {
+			t.Fatal("a failed flush cleared")
+		}
+		clearAll(t, s, [32]byte{3}) // begins the next pause
+		time.Sleep(2 * clearingPause)
+		synctest.Wait()
+		if len(b.inside) != 3 || b.transactions != 2 {
+			t.Errorf("%d cleared in %d transactions; want 3 in the second", len(b.inside), b.transactions)
+		}
+		s.clearings.end()
+	})
+}
+
+func TestClearings_AreFlushedAtTheEnd(t *testing.T) {
+	b, s := newCountedStore()
+	clearAll(t, s, one)
+	s.clearings.end()
+	if !slices.Equal(b.inside, [][32]byte{one}) {
+		t.Errorf("cleared %v at the end, want the one", b.inside)
+	}
+	clearAll(t, s, two) // a stanza whose handler was still under way
+	if !slices.Equal(b.outside, [][32]byte{two}) {
+		t.Errorf("cleared %v at once, want what came after the end", b.outside)
+	}
+}

@@ -171,7 +171,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	m.workers.Go(func() { m.history.run(m.background) })
 	m.workers.Go(func() { m.sync.run(m.background) })
 	m.workers.Go(func() { m.db.keepShort(m.background, m.store.TextErased(), m.log) })
-	m.workers.Go(func() { m.keepSecretsFew(m.background) })
+	m.workers.Go(func() { m.keepSessionClean(m.background) })
 	err := m.supervise(ctx)
 	m.handlers.shut() // they may still begin work
 	m.setState(bridge.StateIdle, "")

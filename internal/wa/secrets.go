@@ -75,19 +75,3 @@ func (m *Manager) pruneSecrets(ctx context.Context) error {
 	}
 	return m.store.SetSetting(ctx, settingSecretMarks, string(noted))
 }
-
-// keepSecretsFew deletes old secrets, daily, until ctx ends.
-func (m *Manager) keepSecretsFew(ctx context.Context) {
-	ticker := time.NewTicker(secretPause / 4)
-	defer ticker.Stop()
-	for {
-		if err := m.pruneSecrets(ctx); err != nil && ctx.Err() == nil {
-			m.log.Warn().Err(err).Msg("old message secrets not deleted; trying again in some hours")
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
-}

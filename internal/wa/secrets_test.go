@@ -4,8 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"go.mau.fi/whatsmeow/proto/waAdv"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/store/sqlstore"
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
 )
 
 // TestSecrets_AreDeletedByAge: after ninety days what was there on the first goes, and
@@ -59,6 +64,53 @@ func TestSecrets_OfAnotherSessionAreNotOld(t *testing.T) {
 	}
 }
 
+// savedDevice returns the session of an account, as it is after pairing.
+func savedDevice(t *testing.T, container *sqlstore.Container) *store.Device {
+	t.Helper()
+	device := container.NewDevice()
+	device.ID = &types.JID{User: "15550100301", Device: 3, Server: types.DefaultUserServer}
+	device.Account = &waAdv.ADVSignedDeviceIdentity{Details: []byte{}, AccountSignature: make([]byte, 64), AccountSignatureKey: make([]byte, 32), DeviceSignature: make([]byte, 64)}
+	if err := device.Save(plainContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	return device
+}
+
+// TestQuirk_ContentThatAKillLeftIsCleared: once all that was not acknowledged
+// has come again, and not what came since.
+func TestQuirk_ContentThatAKillLeftIsCleared(t *testing.T) {
+	t.Parallel()
+	ctx := plainContext(t)
+	db, container := newSessionDB(t)
+	device := savedDevice(t, container)
+	hash := [32]byte{1}
+	if err := device.EventBuffer.PutBufferedEvent(ctx, hash, []byte("text"), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	m := &Manager{db: db, log: zerolog.Nop()}
+	opened := time.Now().Add(time.Second)
+	for _, c := range []struct {
+		state bridge.State
+		since time.Time
+		after time.Duration
+		want  string
+	}{
+		{bridge.StateOpen, opened, settledAfter / 2, "text"},
+		{bridge.StateConnecting, opened, 2 * settledAfter, "text"},
+		{bridge.StateOpen, opened.Add(-time.Hour), 2 * settledAfter, "text"}, // it came on this connection
+		{bridge.StateOpen, opened, settledAfter, ""},
+	} {
+		m.status = bridge.Status{Status: c.state, Since: bridge.At(c.since)}
+		if err := m.clearLeftContent(ctx, c.since.Add(c.after)); err != nil {
+			t.Fatal(err)
+		}
+		event, err := device.EventBuffer.GetBufferedEvent(ctx, hash)
+		if err != nil || event == nil || string(event.Plaintext) != c.want {
+			t.Errorf("%s since %s: %+v, %v; want %q", c.state, c.after, event, err, c.want)
+		}
+	}
+}
+
 // TestQuirk_SecretsOfMessagesAreRowsInTheirOrder: they have no time, so their age is
 // told by their numbers.
 func TestQuirk_SecretsOfMessagesAreRowsInTheirOrder(t *testing.T) {
@@ -68,12 +120,7 @@ func TestQuirk_SecretsOfMessagesAreRowsInTheirOrder(t *testing.T) {
 	if device, row, err := db.newestSecret(ctx); device != "" || row != 0 || err != nil {
 		t.Errorf("of an empty table: %s, %d, %v", device, row, err)
 	}
-	device := container.NewDevice()
-	own := types.JID{User: "15550100301", Device: 3, Server: types.DefaultUserServer}
-	device.ID, device.Account = &own, &waAdv.ADVSignedDeviceIdentity{Details: []byte{}, AccountSignature: make([]byte, 64), AccountSignatureKey: make([]byte, 32), DeviceSignature: make([]byte, 64)}
-	if err := device.Save(ctx); err != nil {
-		t.Fatal(err)
-	}
+	device := savedDevice(t, container)
 	chat := types.NewJID("15550100302", types.DefaultUserServer)
 	put := func(id string) {
 		t.Helper()
@@ -84,7 +131,7 @@ func TestQuirk_SecretsOfMessagesAreRowsInTheirOrder(t *testing.T) {
 	put("A")
 	put("B")
 	whose, row, err := db.newestSecret(ctx)
-	if whose != own.String() || err != nil {
+	if whose != device.ID.String() || err != nil {
 		t.Errorf("the secrets are those of %s, %v", whose, err)
 	}
 	put("C")

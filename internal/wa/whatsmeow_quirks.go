@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 	"go.mau.fi/libsignal/keys/prekey"
@@ -232,6 +233,18 @@ func (k *sessionDB) deleteSecrets(ctx context.Context, last int64) (total int64,
 			return total, err
 		}
 	}
+}
+
+// clearContent clears the decrypted content of stanzas that came before a
+// moment, and returns how many had any.
+func (k *sessionDB) clearContent(ctx context.Context, before time.Time) (int64, error) {
+	result, err := k.ExecContext(ctx, `
+		UPDATE whatsmeow_event_buffer SET plaintext = NULL
+		WHERE plaintext IS NOT NULL AND insert_timestamp < ?`, before.UnixMilli())
+	if err != nil {
+		return 0, sessionFile.Explain(err)
+	}
+	return result.RowsAffected()
 }
 
 // identities reads which numbers and LIDs belong together. whatsmeow's own

@@ -50,10 +50,9 @@ func (d decoder) decodeOptional(w http.ResponseWriter, r *http.Request, v any) e
 }
 
 // decodeStrictOptional does what decodeOptional does, but refuses names that v
-// does not have.
-func (d decoder) decodeStrictOptional(w http.ResponseWriter, r *http.Request, v any) error {
-	_, err := d.read(w, r, v, jsonReader{optional: true, strict: true})
-	return err
+// does not have, and returns the bytes.
+func (d decoder) decodeStrictOptional(w http.ResponseWriter, r *http.Request, v any) ([]byte, error) {
+	return d.read(w, r, v, jsonReader{optional: true, strict: true})
 }
 
 func (d decoder) read(w http.ResponseWriter, r *http.Request, v any, reader jsonReader) ([]byte, error) {

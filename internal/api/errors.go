@@ -22,6 +22,8 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeNotOnNetwork:        http.StatusBadRequest,
 	bridge.CodeNotInGroup:          http.StatusBadRequest,
 	bridge.CodeNotAChat:            http.StatusBadRequest,
+	bridge.CodeNotEditable:         http.StatusBadRequest,
+	bridge.CodeNotDeletable:        http.StatusBadRequest,
 	bridge.CodeUnauthorized:        http.StatusUnauthorized,
 	bridge.CodeSendDisabled:        http.StatusForbidden,
 	bridge.CodeHistoryDisabled:     http.StatusForbidden,

@@ -23,7 +23,7 @@ func (s *server) requestHistory(w http.ResponseWriter, r *http.Request) error {
 	req := struct {
 		Count *int `json:"count"`
 	}{}
-	if err := s.bodies.decodeStrictOptional(w, r, &req); err != nil {
+	if _, err := s.bodies.decodeStrictOptional(w, r, &req); err != nil {
 		return err
 	}
 	count := usualHistory

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -20,15 +21,7 @@ const maxKey = 255
 // repeat answers a call whose key an earlier one bound to a message. If that
 // message may not have left, it is sent again under the same id; the apps show
 // it once, however often it arrives.
-func (s *server) repeat(w http.ResponseWriter, r *http.Request, key, earlier bridge.SendKey) error {
-	if err := sameRequest(key, earlier); err != nil {
-		return err
-	}
-	if earlier.Route == reactRoute {
-		// A reaction is no message of its own: its key is stored when the
-		// network has accepted it.
-		return s.replay(w, r, bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.ReactedAt})
-	}
+func (s *server) repeat(w http.ResponseWriter, r *http.Request, earlier bridge.SendKey) error {
 	m, err := s.store.Message(r.Context(), earlier.Chat, earlier.MsgID)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
 		// Key and message are stored together: this is our fault, not the
@@ -42,9 +35,19 @@ func (s *server) repeat(w http.ResponseWriter, r *http.Request, key, earlier bri
 		if err := s.account.Ready(); err != nil {
 			return err
 		}
-		return s.finish(w, r, func(ctx context.Context) (bridge.Sent, error) { return s.account.Resend(ctx, m) })
+		return s.finish(w, r, remedyFor(r, nil), func(ctx context.Context) (bridge.Sent, error) { return s.account.Resend(ctx, m) })
 	}
 	return s.replay(w, r, bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp})
+}
+
+// earlier returns what a key was bound to by an earlier call of the same request, and
+// reports whether there was one.
+func (s *server) earlier(ctx context.Context, key bridge.SendKey) (bridge.SendKey, bool, error) {
+	earlier, found, err := s.store.SendKey(ctx, key.Key)
+	if err == nil && found {
+		err = sameRequest(key, earlier)
+	}
+	return earlier, found, err
 }
 
 // replay answers as the earlier call was answered.
@@ -53,7 +56,8 @@ func (s *server) replay(w http.ResponseWriter, r *http.Request, sent bridge.Sent
 	return s.answerSent(w, r, sent)
 }
 
-// sendKey returns the Idempotency-Key of a request; nil without one.
+// sendKey returns the Idempotency-Key of a request; nil without one. It is bound to
+// the body, and to what the path names.
 func (s *server) sendKey(r *http.Request, body []byte) (*bridge.SendKey, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
@@ -62,9 +66,15 @@ func (s *server) sendKey(r *http.Request, body []byte) (*bridge.SendKey, error) 
 	if len(values) > 1 || !isKey(values[0]) {
 		return nil, bridge.Invalid("Idempotency-Key must be given once, with 1 to %d visible ASCII characters", maxKey)
 	}
-	route := r.Method + " " + chi.RouteContext(r.Context()).RoutePattern()
+	at := chi.RouteContext(r.Context())
+	route := r.Method + " " + at.RoutePattern()
 	hash := sha256.New()
 	hash.Write([]byte(route + "\n"))
+	for i, name := range at.URLParams.Keys {
+		if name != "*" {
+			fmt.Fprintf(hash, "%s=%q\n", name, unescaped(at.URLParams.Values[i]))
+		}
+	}
 	hash.Write(body)
 	return &bridge.SendKey{Key: ownKey(r.Context(), values[0]), Route: route, BodyHash: hash.Sum(nil), At: bridge.At(s.now())}, nil
 }
@@ -78,8 +88,14 @@ func ownKey(ctx context.Context, key string) string {
 	return key
 }
 
-// reactRoute is the route in the keys of reactions.
-const reactRoute = http.MethodPost + " /api/messages/react"
+// unescaped returns a part of a path without its escapes, of which there are
+// several for one name.
+func unescaped(part string) string {
+	if plain, err := url.PathUnescape(part); err == nil {
+		return plain
+	}
+	return part
+}
 
 func isKey(s string) bool {
 	if len(s) < 1 || len(s) > maxKey {

@@ -9,13 +9,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
 )
 
 // keyed posts with an Idempotency-Key.
 func (s *server) keyed(key, route string, body any, headers ...string) (status int, answer map[string]any, replayed bool) {
 	s.t.Helper()
-	got := s.Post("/api/messages/"+route, body, append([]string{"Idempotency-Key", key}, headers...)...)
+	return answered(s.Post("/api/messages/"+route, body, append([]string{"Idempotency-Key", key}, headers...)...))
+}
+
+// callKeyed calls a route with an Idempotency-Key.
+func (s *server) callKeyed(key string, r route, body string) (status int, answer map[string]any, replayed bool) {
+	s.t.Helper()
+	return answered(s.Do(r.method, r.path, body, append([]string{"Idempotency-Key", key}, r.headers...)...))
+}
+
+func answered(got apitest.Response) (status int, answer map[string]any, replayed bool) {
 	got.Decode(&answer)
 	return got.Status, answer, got.Header.Get("Idempotency-Replayed") == "true"
 }
@@ -23,13 +33,12 @@ func (s *server) keyed(key, route string, body any, headers ...string) (status i
 // The same key and body is the same answer, and one message, on every route.
 func TestIdempotency_RepeatsTheAnswer(t *testing.T) {
 	onEverySend(t, func(t *testing.T, s *server, r route) {
-		name := strings.TrimPrefix(r.path, "/api/messages/")
-		status, first, replayed := s.keyed("k", name, r.body, r.headers...)
+		status, first, replayed := s.callKeyed("k", r, r.body)
 		if status != 200 || replayed {
 			t.Fatalf("first call: %d, replayed %v", status, replayed)
 		}
 		s.account.closed() // a replay needs no socket
-		status, second, replayed := s.keyed("k", name, r.body, r.headers...)
+		status, second, replayed := s.callKeyed("k", r, r.body)
 		if status != 200 || !replayed {
 			t.Errorf("second call: %d, replayed %v", status, replayed)
 		}
@@ -60,7 +69,6 @@ func TestIdempotency_OtherBodyOrRouteIsAMismatch(t *testing.T) {
 
 func TestIdempotency_WhileTheFirstIsInProgress(t *testing.T) {
 	onEverySend(t, func(t *testing.T, s *server, r route) {
-		name := strings.TrimPrefix(r.path, "/api/messages/")
 		entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan int)
 		s.account.send = func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
 			close(entered)
@@ -68,21 +76,21 @@ func TestIdempotency_WhileTheFirstIsInProgress(t *testing.T) {
 			return s.account.accept(ctx, out)
 		}
 		go func() {
-			status, _, _ := s.keyed("k", name, r.body, r.headers...)
+			status, _, _ := s.callKeyed("k", r, r.body)
 			done <- status
 		}()
 		<-entered
-		if status, answer, _ := s.keyed("k", name, r.body, r.headers...); status != 409 || answer["code"] != "request_in_progress" {
+		if status, answer, _ := s.callKeyed("k", r, r.body); status != 409 || answer["code"] != "request_in_progress" {
 			t.Errorf("same body: %d %v", status, answer)
 		}
-		if status, answer, _ := s.keyed("k", name, r.other(), r.headers...); status != 422 || answer["code"] != "idempotency_mismatch" {
+		if status, answer, _ := s.callKeyed("k", r, r.other()); status != 422 || answer["code"] != "idempotency_mismatch" {
 			t.Errorf("other body: %d %v", status, answer)
 		}
 		close(proceed)
 		if status := <-done; status != 200 {
 			t.Errorf("first call: %d", status)
 		}
-		if status, _, replayed := s.keyed("k", name, r.body, r.headers...); status != 200 || !replayed {
+		if status, _, replayed := s.callKeyed("k", r, r.body); status != 200 || !replayed {
 			t.Errorf("after it: %d, replayed %v", status, replayed)
 		}
 	})

@@ -74,6 +74,10 @@ var everyRoute = []route{
 		body:    `{"jid":"15557654321@s.whatsapp.net","contacts":[{"displayName":"Alan"}]}`,
 		invalid: `{"jid":"15557654321@s.whatsapp.net","contacts":[]}`,
 		missing: `{"jid":"15557654321@s.whatsapp.net","contacts":[{"displayName":"Alan"}],"quotedMsgId":"NONE"}`},
+	{method: "PATCH", path: "/api/chats/" + string(grace) + "/messages/OWN", sends: true, socket: true,
+		body: `{"text":"better"}`, invalid: `{"text":""}`, missing: "/api/chats/" + string(grace) + "/messages/NONE"},
+	{method: "DELETE", path: "/api/chats/" + string(grace) + "/messages/OWN", sends: true, socket: true,
+		invalid: `{"for":"me"}`, missing: "/api/chats/" + string(grace) + "/messages/NONE"},
 	{method: "GET", path: "/api/messages/media/" + string(grace) + "/F1", socket: true, invalid: "?disposition=x", missing: "/api/messages/media/" + string(grace) + "/M1"},
 	{method: "GET", path: "/api/messages/media-info/" + string(grace) + "/F1", missing: "/api/messages/media-info/" + string(grace) + "/M1"},
 }
@@ -102,7 +106,7 @@ func formOf(pairs ...string) string {
 func onEverySend(t *testing.T, test func(t *testing.T, s *server, r route)) {
 	for _, r := range everyRoute {
 		if r.sends {
-			t.Run(r.path, func(t *testing.T) { test(t, stocked(t), r) })
+			t.Run(r.method+" "+r.path, func(t *testing.T) { test(t, stocked(t), r) })
 		}
 	}
 }
@@ -110,7 +114,7 @@ func onEverySend(t *testing.T, test func(t *testing.T, s *server, r route)) {
 // stocked returns a server whose store has what everyRoute names.
 func stocked(t *testing.T) *server {
 	s := newServer(t)
-	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1))
+	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), iSaid(grace, "OWN", "from me"))
 	s.cdn.send(s, "F1", bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}, "the bytes of a picture")
 	return s
 }
@@ -120,7 +124,7 @@ func (s *server) call(r route, body string, headers ...string) (status int, code
 	path := r.path
 	switch {
 	case strings.HasPrefix(body, "/"): // a path of its own
-		path, body = body, ""
+		path, body = body, r.body
 	case r.method == "GET": // a query
 		path, body = path+body, ""
 	}
@@ -147,11 +151,11 @@ func TestRefusals_ComeInOrder(t *testing.T) {
 			stranger := *s
 			stranger.Client = s.WithToken("someone else's token")
 			stranger.expect(r, r.invalid, "wrong token and more", 401, "unauthorized")
-			stranger.expect(route{method: "PATCH", path: r.path}, r.body, "wrong token and method", 401, "unauthorized")
+			stranger.expect(route{method: "PUT", path: r.path}, r.body, "wrong token and method", 401, "unauthorized")
 			if strings.HasPrefix(r.path, "/api/") {
 				stranger.expect(route{method: r.method, path: r.path + "/x"}, r.body, "wrong token and path", 401, "unauthorized")
 			}
-			s.expect(route{method: "PATCH", path: r.path}, r.invalid, "wrong method and body", 405, "method_not_allowed")
+			s.expect(route{method: "PUT", path: r.path}, r.invalid, "wrong method and body", 405, "method_not_allowed")
 
 			if r.sends {
 				gated := newServer(t, sendDisabled)

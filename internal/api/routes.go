@@ -85,6 +85,10 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/send-poll", s.handle(s.sendPoll))
 	send.Post("/api/messages/send-contact", s.handle(s.sendContact))
 
+	// Stored messages, changed for everybody
+	send.Patch("/api/chats/{jid}/messages/{msgId}", s.handle(s.editMessage))
+	send.Delete("/api/chats/{jid}/messages/{msgId}", s.handle(s.deleteMessage))
+
 	// Media
 	read.Get("/api/messages/media/{chatJid}/{msgId}", s.handle(s.downloadMedia))
 	read.Get("/api/messages/media-info/{chatJid}/{msgId}", s.handle(s.getMedia))

@@ -135,6 +135,7 @@ func (s *server) sendReaction(w http.ResponseWriter, r *http.Request) error {
 		case !isEmoji(*req.Emoji):
 			return bridge.Invalid("emoji must be one emoji, or empty to remove the reaction")
 		}
+		d.about = new(changed)
 		d.lookUp = func(ctx context.Context) (bridge.Content, error) {
 			target, err := s.message(ctx, d.To, req.MsgID)
 			if err == nil && target.DeletedAt != nil {

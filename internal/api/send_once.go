@@ -23,6 +23,7 @@ type draft struct {
 	quote  reference                                     // the stored message to quote; zero for none
 	lookUp func(context.Context) (bridge.Content, error) // returns content that refers to a stored message
 	file   *media.Request                                // content to fetch, once the account is open
+	about  *changed                                      // set where it changes a stored message
 }
 
 // reference names a stored message.
@@ -73,12 +74,16 @@ func (s *server) sendOnce(w http.ResponseWriter, r *http.Request, body []byte, d
 			return err
 		}
 		defer s.keys.release(*key)
-		earlier, found, err := s.store.SendKey(r.Context(), key.Key)
-		if err != nil {
+		earlier, found, err := s.earlier(r.Context(), *key)
+		switch {
+		case err != nil:
 			return err
-		}
-		if found {
-			return s.repeat(w, r, *key, earlier)
+		case found && d.about != nil && earlier.TakenAt.IsZero():
+			d.about.again(key, earlier)
+		case found && d.about != nil:
+			return s.replay(w, r, d.about.answer(bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.TakenAt}))
+		case found:
+			return s.repeat(w, r, earlier)
 		}
 	}
 	if err := s.compose(r.Context(), &d); err != nil {
@@ -88,7 +93,10 @@ func (s *server) sendOnce(w http.ResponseWriter, r *http.Request, body []byte, d
 		return err
 	}
 	d.Key = key
-	return s.finish(w, r, func(ctx context.Context) (bridge.Sent, error) { return s.deliver(ctx, r, d) })
+	return s.finish(w, r, remedyFor(r, d.about), func(ctx context.Context) (bridge.Sent, error) {
+		sent, err := s.deliver(ctx, r, d)
+		return d.about.answer(sent), err
+	})
 }
 
 // compose looks up the stored messages that a draft refers to.
@@ -128,8 +136,9 @@ func (s *server) deliver(ctx context.Context, r *http.Request, d draft) (bridge.
 	return s.account.Send(ctx, d.Outgoing)
 }
 
-// finish runs a send in a context of its own and answers what became of it.
-func (s *server) finish(w http.ResponseWriter, r *http.Request, send func(context.Context) (bridge.Sent, error)) error {
+// finish runs a send in a context of its own and answers what became of it, with
+// the remedy where nobody knows.
+func (s *server) finish(w http.ResponseWriter, r *http.Request, remedy string, send func(context.Context) (bridge.Sent, error)) error {
 	ctx, cancel := s.sendContext(r)
 	defer cancel()
 	sent, err := send(ctx)
@@ -139,10 +148,10 @@ func (s *server) finish(w http.ResponseWriter, r *http.Request, send func(contex
 	case errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errStopping):
 		// The cause without its identity: the request's context has ended too,
 		// and the answer would be that of a caller who hung up.
-		return bridge.NotConnected("the service is stopping and the message was not confirmed; when it is back, %s", remedy(r)).
+		return bridge.NotConnected("the service is stopping and the message was not confirmed; when it is back, %s", remedy).
 			Because(errors.New(err.Error()))
 	case bridge.CodeOf(err) == bridge.CodeSendTimeout, ctx.Err() != nil && bridge.CodeOf(err) == bridge.CodeInternal:
-		return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the message in time, and it may still arrive; %s", remedy(r)).
+		return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the message in time, and it may still arrive; %s", remedy).
 			Because(err)
 	}
 	return err
@@ -165,8 +174,12 @@ func (s *server) sendContext(r *http.Request) (context.Context, context.CancelFu
 	}
 }
 
-// remedy returns what to do where nobody knows whether a message arrived.
-func remedy(r *http.Request) string {
+// remedyFor returns what to do where nobody knows whether a message arrived, or
+// the change of one.
+func remedyFor(r *http.Request, about *changed) string {
+	if about != nil {
+		return "repeat the call: what is about a message that is there cannot be doubled"
+	}
 	if r.Header.Get("Idempotency-Key") != "" {
 		return "repeat the call with the same Idempotency-Key"
 	}

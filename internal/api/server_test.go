@@ -114,6 +114,14 @@ func say(chat, sender bridge.JID, id, text string, minutes int) bridge.Message {
 	}
 }
 
+// iSaid returns an own text that was sent a moment ago.
+func iSaid(chat bridge.JID, id, text string) bridge.Message {
+	m := say(chat, me, id, text, 0)
+	sent := bridge.DeliverySent
+	m.FromMe, m.Status, m.Timestamp = true, &sent, bridge.At(time.Now())
+	return m
+}
+
 // members returns a group of people; the first is its owner.
 func members(jid bridge.JID, name string, people ...bridge.JID) bridge.Group {
 	created := bridge.At(noon.AddDate(-1, 0, 0))
@@ -239,7 +247,7 @@ func (a *account) sent() []bridge.Outgoing {
 }
 
 // begin stores a message as the account does before it leaves: pending,
-// together with its key. A reaction is no message; its key comes last.
+// together with its key. A change is no message; its key comes last.
 func (a *account) begin(ctx context.Context, out bridge.Outgoing) (bridge.Message, error) {
 	pending := bridge.DeliveryPending
 	m := bridge.Message{
@@ -247,7 +255,7 @@ func (a *account) begin(ctx context.Context, out bridge.Outgoing) (bridge.Messag
 		MessageType: "conversation", Content: "sent", Status: &pending,
 		Timestamp: bridge.At(noon), Raw: []byte{0x0a, 0x01, 'x'},
 	}
-	if _, reaction := out.Content.(bridge.Reaction); reaction {
+	if isChange(out.Content) {
 		return m, nil
 	}
 	facts := []bridge.Fact{m}
@@ -267,11 +275,25 @@ func (a *account) accept(ctx context.Context, out bridge.Outgoing) (bridge.Sent,
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	if _, reaction := out.Content.(bridge.Reaction); reaction && out.Key != nil {
+	if isChange(out.Content) {
+		sent := bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp}
+		if out.Key == nil {
+			return sent, nil
+		}
 		key := boundTo(*out.Key, m)
-		return bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: key.At}, a.store.Save(ctx, key)
+		key.TakenAt = m.Timestamp
+		return sent, a.store.Save(ctx, key)
 	}
 	return a.acceptAgain(ctx, m)
+}
+
+// isChange reports whether content is about a stored message and has no row.
+func isChange(content bridge.Content) bool {
+	switch content.(type) {
+	case bridge.Reaction, bridge.TextEdit, bridge.Revocation:
+		return true
+	}
+	return false
 }
 
 func (a *account) acceptAgain(ctx context.Context, m bridge.Message) (bridge.Sent, error) {

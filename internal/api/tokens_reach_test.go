@@ -65,6 +65,9 @@ var reaches = map[string]reach{
 	"GET /api/tokens/{id}":    {scope: "manage"},
 	"DELETE /api/tokens/{id}": {scope: "manage"},
 
+	"PATCH /api/chats/{jid}/messages/{msgId}":  {scope: "send"},
+	"DELETE /api/chats/{jid}/messages/{msgId}": {scope: "send"},
+
 	"POST /api/messages/send":          {scope: "send"},
 	"POST /api/messages/forward":       {scope: "send"},
 	"POST /api/messages/react":         {scope: "send"},
@@ -131,6 +134,8 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 		{route: "GET /api/chats/{jid}/messages/{msgId}"},
 		{route: "POST /api/chats/{jid}/history"},
 		{route: "GET /api/contacts/{jid}"},
+		{route: "PATCH /api/chats/{jid}/messages/{msgId}", body: `{"text":"x"}`},
+		{route: "DELETE /api/chats/{jid}/messages/{msgId}"},
 		{route: "GET /api/groups/{jid}"},
 		{route: "GET /api/groups/{jid}/messages"},
 		{route: "GET /api/messages/individual/{jid}"},

@@ -22,6 +22,8 @@ const (
 	CodeNotOnNetwork        Code = "not_on_network"
 	CodeNotInGroup          Code = "not_in_group"
 	CodeNotAChat            Code = "not_a_chat"
+	CodeNotEditable         Code = "not_editable"
+	CodeNotDeletable        Code = "not_deletable"
 	CodeNotFound            Code = "not_found"
 	CodeMethodNotAllowed    Code = "method_not_allowed"
 	CodeAlreadyPaired       Code = "already_paired"

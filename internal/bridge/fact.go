@@ -152,7 +152,8 @@ type MediaMoved struct {
 }
 
 // SendKey binds an Idempotency-Key to the message that it sends. It is saved
-// together with the message, before the message leaves.
+// together with the message, before the message leaves. What has no row of its
+// own (an edit, a deletion) is saved once more when the network has taken it.
 type SendKey struct {
 	Key      string
 	Route    string
@@ -160,9 +161,11 @@ type SendKey struct {
 	Chat     JID
 	MsgID    string
 	At       Time // when it was stored; zero for now, by the store's clock
-	// ReactedAt is the network's time of a reaction, which has no row of its
-	// own; zero for messages.
-	ReactedAt Time
+	// ChangedAt is the time that an edit claims, with which it is repeated.
+	ChangedAt Time
+	// TakenAt is when the network took what has no row of its own; zero until
+	// then, and for messages.
+	TakenAt Time
 }
 
 func (Message) fact()          {}

@@ -11,7 +11,7 @@ type Outgoing struct {
 }
 
 // Content is what an outgoing message carries: [Text], [Location],
-// [Poll], [Contacts], [File], [Reaction] or [Forward].
+// [Poll], [Contacts], [File], [Reaction], [Forward], [TextEdit] or [Revocation].
 type Content interface{ content() }
 
 // Text is a text message.
@@ -73,13 +73,27 @@ type Reaction struct {
 // Forward sends a stored message on.
 type Forward struct{ Source Message }
 
-func (Text) content()     {}
-func (Location) content() {}
-func (Poll) content()     {}
-func (Contacts) content() {}
-func (File) content()     {}
-func (Reaction) content() {}
-func (Forward) content()  {}
+// TextEdit replaces the text or the caption of an own message, and whom it
+// mentions.
+type TextEdit struct {
+	Target   Message
+	Text     string
+	Mentions []JID
+}
+
+// Revocation deletes a message for everybody: an own one, or as an admin
+// somebody else's in a group.
+type Revocation struct{ Target Message }
+
+func (Text) content()       {}
+func (Location) content()   {}
+func (Poll) content()       {}
+func (Contacts) content()   {}
+func (File) content()       {}
+func (Reaction) content()   {}
+func (Forward) content()    {}
+func (TextEdit) content()   {}
+func (Revocation) content() {}
 
 // Sent is a message that the network accepted.
 type Sent struct {

@@ -55,7 +55,7 @@ func (c *Client) Message(ctx context.Context, chat bridge.JID, id string) (bridg
 		ChatJID bridge.JID
 		Message bridge.Message
 	}
-	err := c.Call(ctx, http.MethodGet, "/api/chats/"+chat.Escaped()+"/messages/"+bridge.PathID(id), nil, &answer)
+	err := c.Call(ctx, http.MethodGet, messagePath(chat, id), nil, &answer)
 	answer.Message.Chat = answer.ChatJID
 	return answer.Message, err
 }

@@ -97,11 +97,7 @@ type Sent struct {
 // Send sends a message. With a key, the call can be repeated until it is
 // answered: the message is sent once. Without one (""), it cannot.
 func (c *Client) Send(ctx context.Context, m Message, key string) (sent Sent, err error) {
-	header := http.Header{}
-	if key != "" {
-		header.Set("Idempotency-Key", key)
-	}
-	resp, err := c.Do(ctx, http.MethodPost, m.route(), m, header)
+	resp, err := c.Do(ctx, http.MethodPost, m.route(), m, keyed(key))
 	if err != nil {
 		return sent, err
 	}

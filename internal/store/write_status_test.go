@@ -113,7 +113,7 @@ func TestSendKey_IsKeptForADay(t *testing.T) {
 	s := newStore(t)
 	ctx := context.Background()
 	fresh := key("fresh", "M1", time.Now().Add(-23*time.Hour))
-	fresh.ReactedAt = bridge.Millis(1_700_000_000_123)
+	fresh.TakenAt = bridge.Millis(1_700_000_000_123)
 	save(t, s, fresh, iSay(alice, "M1", 1, "one"))
 	save(t, s, key("stale", "M2", time.Now().Add(-25*time.Hour)))
 	got, found, err := s.SendKey(ctx, "fresh")
@@ -138,6 +138,30 @@ func TestSendKey_NeverBindsTwoMessages(t *testing.T) {
 	save(t, s, key("K", "M1", time.Now()), iSay(alice, "M1", 1, "one"))
 	wantCode(t, s.Save(ctx, iSay(alice, "M2", 2, "two"), key("K", "M2", time.Now())), bridge.CodeRequestInProgress)
 	sameList(t, "history", ids(historyOf(t, s, alice)), []string{"M1"})
+}
+
+// The key of a change is stored before it leaves, and again when the network has taken
+// it: its time is that of the first try.
+func TestSendKey_OfAChangeIsTakenLater(t *testing.T) {
+	s := newStore(t)
+	before := key("K", "STANZA", time.Now())
+	before.ChangedAt = bridge.Millis(1_700_000_000_123)
+	save(t, s, before)
+	got, found, err := s.SendKey(context.Background(), "K")
+	if !found || err != nil || !got.TakenAt.IsZero() || !got.ChangedAt.Equal(before.ChangedAt.Time) {
+		t.Fatalf("%+v %v %v", got, found, err)
+	}
+	taken := before
+	taken.TakenAt = bridge.Millis(1_700_000_005_000)
+	save(t, s, taken)
+	taken.TakenAt = bridge.Millis(1_700_000_009_000)
+	save(t, s, taken)
+	if got, _, err = s.SendKey(context.Background(), "K"); err != nil || got.TakenAt.UnixMilli() != 1_700_000_005_000 {
+		t.Errorf("%+v %v", got, err)
+	}
+	other := key("K", "ANOTHER", time.Now())
+	other.TakenAt = bridge.Millis(1)
+	wantCode(t, s.Save(context.Background(), other), bridge.CodeRequestInProgress)
 }
 
 func TestFailPending_SparesWhatAKeyMayStillSend(t *testing.T) {

@@ -50,8 +50,8 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 		return bridge.Sent{}, err
 	}
 	chat := m.store.Canonical(toBridge(to))
-	if reaction, ok := out.Content.(bridge.Reaction); ok {
-		return m.react(ctx, l, &delivery{to: to, began: began}, chat, reaction, out.Key)
+	if isChange(out.Content) {
+		return m.change(ctx, l, to, chat, out)
 	}
 	msg, row, err := l.draft(composing, chat, out)
 	if err != nil {
@@ -122,12 +122,12 @@ func (m *Manager) within(ctx context.Context, longest time.Duration) (context.Co
 func isStopping(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // withKey adds the Idempotency-Key, if there is one, to what is stored of a
-// send. A reaction's key keeps its time, which no row has.
+// send.
 func withKey(key *bridge.SendKey, sent bridge.Sent, facts ...bridge.Fact) []bridge.Fact {
 	if key == nil {
 		return facts
 	}
-	return append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: sent.Chat, MsgID: sent.ID, ReactedAt: sent.Timestamp})
+	return append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: sent.Chat, MsgID: sent.ID})
 }
 
 // transmit delivers a stored message and stores what became of it.

@@ -1,0 +1,33 @@
+package client_test
+
+import (
+	"testing"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+func TestChange_NamesTheMessage(t *testing.T) {
+	both(t, func(t *testing.T, b *bridgeUnderTest) {
+		sent := bridge.DeliverySent
+		own := said(club, "OWN/1", "befor", 0)
+		own.FromMe, own.SenderJID, own.Status, own.Timestamp = true, me, &sent, bridge.At(time.Now())
+		b.know(own)
+		if got, err := b.Edit(t.Context(), club, "OWN/1", "after", []bridge.JID{grace}, "edit"); err != nil || got.ID != "OWN/1" || got.Chat != club {
+			t.Fatalf("edit: %+v, %v", got, err)
+		}
+		if _, err := b.Delete(t.Context(), club, "OWN/1", ""); err != nil {
+			t.Fatal(err)
+		}
+		edit, deletion := b.account.sends[0].Content.(bridge.TextEdit), b.account.sends[1].Content.(bridge.Revocation)
+		if edit.Text != "after" || edit.Target.ID != "OWN/1" || len(edit.Mentions) != 1 || edit.Mentions[0] != grace || deletion.Target.ID != "OWN/1" {
+			t.Errorf("edit %+v, deletion %+v", edit, deletion)
+		}
+		if key := b.account.sends[0].Key; key == nil || b.account.sends[1].Key != nil {
+			t.Errorf("keys %+v, %+v", key, b.account.sends[1].Key)
+		}
+		if _, err := b.Delete(t.Context(), club, "NONE", ""); bridge.CodeOf(err) != bridge.CodeNotFound {
+			t.Errorf("of nothing: %v", err)
+		}
+	})
+}

@@ -47,6 +47,8 @@ const (
 	CodeSendTimeout         Code = "send_timeout"
 	CodeStorageUnavailable  Code = "storage_unavailable"
 	CodeTooManyConnections  Code = "too_many_connections"
+	CodeSignatureInvalid    Code = "signature_invalid"
+	CodeTemplateFailed      Code = "template_failed"
 )
 
 // Error is a failure that a caller may be told of. Msg is a sentence for the

@@ -1,0 +1,148 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	maxValues = 50_000 // in a payload
+	maxDepth  = 32     // of its objects and lists in each other
+)
+
+// Payload reads a body: JSON, a form (its field payload, as code hosts send it,
+// or all of them) or text. What is not readable is a [bridge.CodeInvalid].
+func (t *Template) Payload(header http.Header, body []byte) (any, error) {
+	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	switch {
+	case t.TakesText():
+		return textPayload(body), nil
+	case err == nil && strings.HasPrefix(kind, "multipart/"):
+		return nil, bridge.Invalid("Content-Type: send JSON, not %s", kind)
+	case kind == "application/x-www-form-urlencoded":
+		return formPayload(body)
+	case kind == "application/json", strings.HasSuffix(kind, "+json"), kind == "text/json":
+		return JSONPayload(body)
+	}
+	if text := bytes.TrimSpace(body); len(text) > 0 && (text[0] == '{' || text[0] == '[') {
+		return JSONPayload(body)
+	}
+	return textPayload(body), nil
+}
+
+func textPayload(body []byte) string { return strings.ToValidUTF8(string(body), "\uFFFD") }
+
+// formPayload reads a form. What has no field with a value is text that was sent
+// as a form by accident, as curl does.
+func formPayload(body []byte) (any, error) {
+	if fields := bytes.Count(body, []byte("&")); fields > maxValues/10 {
+		return nil, bridge.Invalid("the body has more than %d fields", maxValues/10)
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil || !bytes.Contains(body, []byte("=")) {
+		return textPayload(body), nil
+	}
+	if form.Has("payload") {
+		return JSONPayload([]byte(form.Get("payload")))
+	}
+	fields := make(map[string]any, len(form))
+	for name := range form {
+		fields[textPayload([]byte(name))] = textPayload([]byte(form.Get(name)))
+	}
+	return fields, nil
+}
+
+// JSONPayload reads a payload in JSON.
+func JSONPayload(text []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	r := payloadReader{decoder, maxValues}
+	value, err := r.value(0)
+	if err == nil {
+		if _, more := decoder.Token(); more != io.EOF {
+			err = bridge.Invalid("the payload must be one JSON value, with nothing after it")
+		}
+	}
+	if err != nil && bridge.CodeOf(err) != bridge.CodeInvalid {
+		err = bridge.Invalid("the payload is not valid JSON: %v", err)
+	}
+	return value, err
+}
+
+// payloadReader reads JSON into values that templates know, and not more of
+// them than memory should hold: a megabyte of small values would take a hundred.
+type payloadReader struct {
+	*json.Decoder
+	left int
+}
+
+func (r *payloadReader) value(depth int) (any, error) {
+	token, err := r.Token()
+	if err != nil {
+		return nil, err
+	}
+	if r.left--; r.left < 0 {
+		return nil, bridge.Invalid("the payload has more than %d values", maxValues)
+	}
+	if depth > maxDepth {
+		return nil, bridge.Invalid("the payload nests deeper than %d levels", maxDepth)
+	}
+	switch token := token.(type) {
+	case json.Delim:
+		if token == '[' {
+			return r.list(depth)
+		}
+		return r.object(depth)
+	case json.Number:
+		return numberOf(token), nil
+	}
+	return token, nil // a string, true, false or null
+}
+
+func (r *payloadReader) list(depth int) (any, error) {
+	list := []any{}
+	for r.More() {
+		value, err := r.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, value)
+	}
+	_, err := r.Token()
+	return list, err
+}
+
+func (r *payloadReader) object(depth int) (any, error) {
+	object := map[string]any{}
+	for r.More() {
+		name, err := r.Token()
+		if err != nil {
+			return nil, err
+		}
+		if object[name.(string)], err = r.value(depth + 1); err != nil {
+			return nil, err
+		}
+	}
+	_, err := r.Token()
+	return object, err
+}
+
+// numberOf returns a number that shows as it was written, where that is a whole
+// one.
+func numberOf(n json.Number) any {
+	if whole, err := strconv.ParseInt(n.String(), 10, 64); err == nil {
+		return whole
+	}
+	if float, err := n.Float64(); err == nil {
+		return float
+	}
+	return n.String()
+}

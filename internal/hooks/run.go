@@ -1,0 +1,75 @@
+package hooks
+
+import (
+	"net/http"
+	"text/template"
+	"time"
+)
+
+const (
+	maxSteps = 100_000  // of one rendering: elements gone over and functions called
+	maxWork  = 16 << 20 // bytes that its functions read and make
+)
+
+// run is one rendering. Every function of a template, and every turn of a range,
+// goes through step, so that nothing runs on; text that is read or made is
+// charged before it is.
+type run struct {
+	header   http.Header
+	deadline time.Time
+	steps    int
+	work     int
+}
+
+// functions returns what a template can call, bound to a run. and, or and not
+// are those of text/template, which evaluates them lazily.
+func (r *run) functions() template.FuncMap {
+	return template.FuncMap{
+		fnShow: r.show, fnOver: r.over, fnStep: r.turn, fnField: r.field,
+
+		"eq": r.eq, "ne": r.ne, "lt": r.lt, "le": r.le, "gt": r.gt, "ge": r.ge,
+		"len": r.length, "index": r.index, "slice": r.slice, "kind": r.kind,
+		"print": r.print, "printf": r.printf, "raw": r.raw, "json": r.json,
+
+		"default": r.orDefault, "truncate": r.truncate, "line": r.line, "short": r.short, "trim": r.trim,
+		"upper": r.upper, "lower": r.lower, "title": r.title, "trimPrefix": r.trimPrefix, "trimSuffix": r.trimSuffix,
+		"replace": r.replace, "contains": r.contains, "hasPrefix": r.hasPrefix, "hasSuffix": r.hasSuffix,
+		"split": r.split, "join": r.join, "first": r.first, "add": r.add, "sub": r.sub,
+		"date": r.date, "header": r.headerOf,
+	}
+}
+
+// step counts n steps, and ends a run that has taken too many or too long.
+func (r *run) step(n int) error {
+	if r.steps += n; r.steps > maxSteps {
+		return errTooMuch
+	}
+	if time.Now().After(r.deadline) {
+		return errTooSlow
+	}
+	return nil
+}
+
+// charge counts the bytes that a function is about to read or make.
+func (r *run) charge(n int) error {
+	if r.work += n; n < 0 || r.work > maxWork {
+		return errTooMuch
+	}
+	return r.step(1)
+}
+
+// turn begins each turn of a range.
+func (r *run) turn() (string, error) { return "", r.step(1) }
+
+// over returns what a range may go over: lists and objects.
+func (r *run) over(value any) (any, error) {
+	switch value := value.(type) {
+	case nil:
+		return nil, r.step(1)
+	case []any:
+		return value, r.step(1)
+	case map[string]any:
+		return value, r.charge(16 * len(value)) // its names are sorted
+	}
+	return nil, errNotAList
+}

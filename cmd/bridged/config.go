@@ -55,6 +55,10 @@ type config struct {
 	WebhookSecret     string        `env:"WEBHOOK_SECRET"`
 	WebhookSecretFile string        `env:"WEBHOOK_SECRET_FILE"`
 	WebhookEvents     string        `env:"WEBHOOK_EVENTS"`
+	WebhookChats      string        `env:"WEBHOOK_CHATS"`
+	WebhookExclude    string        `env:"WEBHOOK_EXCLUDE_CHATS"`
+	WebhookChatType   string        `env:"WEBHOOK_CHAT_TYPE" envDefault:"all"`
+	WebhookFromMe     string        `env:"WEBHOOK_FROM_ME" envDefault:"any"`
 	WebhookPrivate    string        `env:"WEBHOOK_ALLOW_PRIVATE"`
 
 	// The fleet on NATS, off without NATSURL.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"bridged/internal/bridge"
 	"bridged/internal/webhook"
 )
 
@@ -20,7 +19,7 @@ func (c *config) checkEvents(faults *configFaults) {
 	}
 	c.checkWebhookPrivate(faults)
 	c.checkWebhookSecret(faults)
-	types := c.webhookTypes(faults)
+	filter := c.webhookFilter(faults)
 	for url := range strings.SplitSeq(c.WebhookURL, ",") {
 		url = strings.TrimSpace(url)
 		isNamed := slices.ContainsFunc(c.webhooks, func(e webhook.Configured) bool { return e.URL == url })
@@ -33,7 +32,7 @@ func (c *config) checkEvents(faults *configFaults) {
 		}
 		// The operator who sets the environment owns the network. Addresses that
 		// are never reached are refused when they are dialled.
-		c.webhooks = append(c.webhooks, webhook.Configured{URL: url, Secret: c.WebhookSecret, Types: types, AllowPrivate: true})
+		c.webhooks = append(c.webhooks, webhook.Configured{URL: url, Secret: c.WebhookSecret, Filter: filter, AllowPrivate: true})
 	}
 }
 
@@ -72,30 +71,4 @@ func (c *config) checkWebhookSecret(faults *configFaults) {
 	if err := webhook.CheckSecret(c.WebhookSecret); err != nil {
 		faults.add("WEBHOOK_SECRET signs what is posted to WEBHOOK_URL: %v", err)
 	}
-}
-
-func (c *config) webhookTypes(faults *configFaults) []bridge.EventType {
-	var types []bridge.EventType
-	for name := range strings.SplitSeq(c.WebhookEvents, ",") {
-		kind := bridge.EventType(strings.TrimSpace(name))
-		switch {
-		case kind == "" || slices.Contains(types, kind):
-		case !slices.Contains(bridge.EventTypes(), kind):
-			must := "WEBHOOK_EVENTS must be of message.created, message.updated, message.status, chat.updated, group.updated and account.status, with commas between"
-			faults.add("%v", orMeant(must, nearestEvent(kind)))
-			return nil
-		default:
-			types = append(types, kind)
-		}
-	}
-	return types
-}
-
-// nearestEvent returns the type of event that was probably meant.
-func nearestEvent(kind bridge.EventType) string {
-	var names []string
-	for _, known := range bridge.EventTypes() {
-		names = append(names, string(known))
-	}
-	return nearest(string(kind), names...)
 }

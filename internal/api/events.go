@@ -120,7 +120,10 @@ func (q *query) events(lastEventID string) eventQuery {
 	if lastEventID != "" {
 		name, after, given = "Last-Event-ID", lastEventID, true
 	}
-	events := eventQuery{EventQuery: store.EventQuery{Types: q.eventTypes("types"), Chat: q.chat("chat")}}
+	events := eventQuery{EventQuery: store.EventQuery{EventFilter: bridge.EventFilter{Types: q.eventTypes("types")}}}
+	if chat := q.chat("chat"); chat != "" {
+		events.Chats = []bridge.JID{chat}
+	}
 	switch {
 	case !given || after == "":
 	case after == "now":

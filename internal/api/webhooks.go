@@ -2,21 +2,34 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
 
 	"bridged/internal/bridge"
-	"bridged/internal/webhook"
 )
 
 // maxDeliveries bounds a page of deliveries.
 const maxDeliveries = 500
 
+// shownWebhook is a webhook as it is answered. Chat is what chats was when there
+// could be one only: the chat, if it is one.
+type shownWebhook struct {
+	bridge.Webhook
+	Chat bridge.JID `json:"chat"`
+}
+
+func showWebhook(hook bridge.Webhook) shownWebhook {
+	shown := shownWebhook{Webhook: hook}
+	if len(hook.Chats) == 1 {
+		shown.Chat = hook.Chats[0]
+	}
+	return shown
+}
+
 // withSecret is a webhook with its secret, which is shown once.
 type withSecret struct {
-	bridge.Webhook
+	shownWebhook
 	Secret string `json:"secret"`
 }
 
@@ -29,11 +42,16 @@ func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	webhooks = slices.DeleteFunc(webhooks, func(hook bridge.Webhook) bool { return !own(hook) })
+	shown := []shownWebhook{}
+	for _, hook := range webhooks {
+		if own(hook) {
+			shown = append(shown, showWebhook(hook))
+		}
+	}
 	return s.answer(w, r, struct {
-		Count    int              `json:"count"`
-		Webhooks []bridge.Webhook `json:"webhooks"`
-	}{len(webhooks), webhooks})
+		Count    int            `json:"count"`
+		Webhooks []shownWebhook `json:"webhooks"`
+	}{len(shown), shown})
 }
 
 func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
@@ -56,7 +74,7 @@ func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
 	if hook, err = s.webhooks.Create(r.Context(), hook); err != nil {
 		return err
 	}
-	return s.write(w, r, http.StatusCreated, withSecret{hook, hook.Secret})
+	return s.write(w, r, http.StatusCreated, withSecret{showWebhook(hook), hook.Secret})
 }
 
 func (s *server) getWebhook(w http.ResponseWriter, r *http.Request) error {
@@ -64,7 +82,7 @@ func (s *server) getWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(w, r, hook)
+	return s.answer(w, r, showWebhook(hook))
 }
 
 func (s *server) updateWebhook(w http.ResponseWriter, r *http.Request) error {
@@ -84,9 +102,9 @@ func (s *server) updateWebhook(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if change.Secret != nil || change.NewSecret {
-		return s.answer(w, r, withSecret{hook, hook.Secret})
+		return s.answer(w, r, withSecret{showWebhook(hook), hook.Secret})
 	}
-	return s.answer(w, r, hook)
+	return s.answer(w, r, showWebhook(hook))
 }
 
 func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
@@ -231,75 +249,4 @@ func pathNumber(r *http.Request, name string) (int64, error) {
 		return 0, bridge.NotFound("no webhook or delivery has this id")
 	}
 	return n, nil
-}
-
-// webhookRequest is the body that makes or changes a webhook. A field that is
-// left out or null has its default, or stays as it is.
-type webhookRequest struct {
-	URL          *string         `json:"url"`
-	Types        *[]string       `json:"types"`
-	Chat         *string         `json:"chat"`
-	AllowPrivate *bool           `json:"allowPrivate"`
-	Enabled      *bool           `json:"enabled"`
-	Secret       *string         `json:"secret"`
-	NewSecret    bool            `json:"rotateSecret"`
-	After        json.RawMessage `json:"after"`
-}
-
-// decodeWebhook reads the body that makes or changes a webhook.
-func (s *server) decodeWebhook(w http.ResponseWriter, r *http.Request) (webhookRequest, webhook.Change, error) {
-	var req webhookRequest
-	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
-		return req, webhook.Change{}, err
-	}
-	change, err := req.change()
-	return req, change, err
-}
-
-// change returns the settings that a request changes.
-func (req webhookRequest) change() (webhook.Change, error) {
-	change := webhook.Change{
-		URL: req.URL, AllowPrivate: req.AllowPrivate, Enabled: req.Enabled, NewSecret: req.NewSecret,
-	}
-	if req.Secret != nil && *req.Secret != "" {
-		change.Secret = req.Secret
-	}
-	if change.Secret != nil && change.NewSecret {
-		return change, bridge.Invalid("give secret or rotateSecret, not both")
-	}
-	if req.Types != nil {
-		types, err := parseEventTypes("types", *req.Types)
-		if err != nil {
-			return change, err
-		}
-		change.Types = &types
-	}
-	if req.Chat == nil {
-		return change, nil
-	}
-	var chat bridge.JID
-	if *req.Chat != "" {
-		var err error
-		if chat, err = parseChat("chat", *req.Chat); err != nil {
-			return change, err
-		}
-	}
-	change.Chat = &chat
-	return change, nil
-}
-
-// after returns where in the log a new webhook begins, negative for its end.
-func (req webhookRequest) after() (int64, error) {
-	if req.After == nil {
-		return -1, nil
-	}
-	q := &query{}
-	var after string
-	if json.Unmarshal(req.After, &after) != nil {
-		after = string(req.After) // a number
-	}
-	if after == "now" || after == "" || after == "null" {
-		return -1, nil
-	}
-	return q.eventCursor("after", after), q.err
 }

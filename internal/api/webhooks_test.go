@@ -96,6 +96,7 @@ func (r *hookReceiver) RoundTrip(req *http.Request) (*http.Response, error) {
 // shown is a webhook as the API shows it.
 type shown struct {
 	bridge.Webhook
+	Chat   bridge.JID
 	Secret string
 }
 
@@ -298,16 +299,34 @@ func TestWebhooks_RefuseWhatIsNotUnderstood(t *testing.T) {
 		`{}`:                         "url is required",
 		`{"url":1}`:                  "url must be a string",
 		`{"url":"http://10.0.0.1/"}`: "allowPrivate",
-		`{"url":"http://127.0.0.1/","allowPrivate":true}`:       "WEBHOOK_ALLOW_PRIVATE",
-		`{"url":"http://169.254.169.254/","allowPrivate":true}`: "WEBHOOK_ALLOW_PRIVATE",
-		`{"url":"` + public + `","types":["x"]}`:                "types must be among",
-		`{"url":"` + public + `","types":"message.created"}`:    "types must be an array",
-		`{"url":"` + public + `","chat":"nobody"}`:              "chat",
-		`{"url":"` + public + `","secret":"mine"}`:              "whsec_",
-		`{"url":"` + public + `","after":-1}`:                   "after must be",
-		`{"url":"` + public + `","after":"soon"}`:               "after must be",
-		`{"url":"` + public + `","rotateSecret":true}`:          "rotateSecret is for existing webhooks only",
-		`{"url":"` + public + `","enabled":"yes"}`:              "enabled must be true or false",
+		`{"url":"http://127.0.0.1/","allowPrivate":true}`:                            "WEBHOOK_ALLOW_PRIVATE",
+		`{"url":"http://169.254.169.254/","allowPrivate":true}`:                      "WEBHOOK_ALLOW_PRIVATE",
+		`{"url":"` + public + `","types":["x"]}`:                                     "types must be among",
+		`{"url":"` + public + `","types":"message.created"}`:                         "types must be an array",
+		`{"url":"` + public + `","chat":"nobody"}`:                                   "chat",
+		`{"url":"` + public + `","chat":7}`:                                          "chat must be a string",
+		`{"url":"` + public + `","chats":"nobody"}`:                                  "chats must be an array",
+		`{"url":"` + public + `","chats":[7]}`:                                       "chats[0] must be a string",
+		`{"url":"` + public + `","chats":["nobody"]}`:                                "chats",
+		`{"url":"` + public + `","chats":[""]}`:                                      "chats",
+		`{"url":"` + public + `","chats":[` + manyChats(1001) + `]}`:                 "chats must hold at most 1000 elements",
+		`{"url":"` + public + `","chats":["status@broadcast"]}`:                      "chats",
+		`{"url":"` + public + `","excludeChats":[null, "x"]}`:                        "excludeChats",
+		`{"url":"` + public + `","excludeChats":{}}`:                                 "excludeChats must be an array",
+		`{"url":"` + public + `","excludeChats":[` + manyChats(1001) + `]}`:          "excludeChats must hold at most 1000 elements",
+		`{"url":"` + public + `","chatType":"groups"}`:                               "chatType must be all, group or individual",
+		`{"url":"` + public + `","chatType":true}`:                                   "chatType must be a string",
+		`{"url":"` + public + `","fromMe":"true"}`:                                   "fromMe must be true, false, or null for any",
+		`{"url":"` + public + `","fromMe":1}`:                                        "fromMe must be true, false, or null for any",
+		`{"url":"` + public + `","chats":[],"chat":"` + string(grace) + `"}`:         "give chats or chat",
+		`{"url":"` + public + `","events":["message.created"]}`:                      "events is not a field",
+		`{"url":"` + public + `","chats":[],"chats":["` + string(grace) + `"]}`:      "chats is given twice",
+		`{"url":"` + public + `","chats":["` + string(grace) + `"],"chat_type":"x"}`: "chat_type is not a field",
+		`{"url":"` + public + `","secret":"mine"}`:                                   "whsec_",
+		`{"url":"` + public + `","after":-1}`:                                        "after must be",
+		`{"url":"` + public + `","after":"soon"}`:                                    "after must be",
+		`{"url":"` + public + `","rotateSecret":true}`:                               "rotateSecret is for existing webhooks only",
+		`{"url":"` + public + `","enabled":"yes"}`:                                   "enabled must be true or false",
 	} {
 		got := h.Post("/api/webhooks", body).Want(http.StatusBadRequest)
 		if !strings.Contains(got.Error(), sentence) {

@@ -11,13 +11,12 @@ const (
 	WebhookFromEnvironment WebhookSource = "environment"
 )
 
-// Webhook is an address that events are posted to, and how that goes. An empty
-// Types is every type, an empty Chat every chat.
+// Webhook is an address that events are posted to, which of them, and how that
+// goes.
 type Webhook struct {
-	ID           int64         `json:"id"`
-	URL          string        `json:"url"`
-	Types        []EventType   `json:"types"`
-	Chat         JID           `json:"chat"`
+	ID  int64  `json:"id"`
+	URL string `json:"url"`
+	EventFilter
 	AllowPrivate bool          `json:"allowPrivate"`
 	Enabled      bool          `json:"enabled"`
 	Source       WebhookSource `json:"source"`

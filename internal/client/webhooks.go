@@ -16,11 +16,15 @@ type Webhook struct {
 }
 
 // WebhookChange is what is set of a webhook; what is nil stays as it is, or has
-// its default.
+// its default. Empty lists are all events, all chats, no chats. FromMe points to
+// nil for any.
 type WebhookChange struct {
 	URL          *string             `json:"url,omitempty"`
 	Types        *[]bridge.EventType `json:"types,omitempty"`
-	Chat         *string             `json:"chat,omitempty"` // empty for all
+	Chats        *[]string           `json:"chats,omitempty"`
+	ExcludeChats *[]string           `json:"excludeChats,omitempty"`
+	ChatType     *bridge.ChatType    `json:"chatType,omitempty"`
+	FromMe       **bool              `json:"fromMe,omitempty"`
 	AllowPrivate *bool               `json:"allowPrivate,omitempty"`
 	Enabled      *bool               `json:"enabled,omitempty"`
 	RotateSecret bool                `json:"rotateSecret,omitempty"`

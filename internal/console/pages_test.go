@@ -257,7 +257,7 @@ func TestTokens_AreMadeAndRevoked(t *testing.T) {
 // A webhook is made with its secret shown once, tested, changed, and removed;
 // what was delivered can be posted again.
 func TestWebhooks_AreManaged(t *testing.T) {
-	const hook = `{"id":3,"url":"https://hooks.example.com/<b>","types":[],"chat":null,"allowPrivate":false,"enabled":true,"source":"api","cursor":1,"pending":0,"dead":1,` +
+	const hook = `{"id":3,"url":"https://hooks.example.com/<b>","types":[],"chats":["` + grace + `"],"excludeChats":[],"chatType":"individual","fromMe":false,"chat":"` + grace + `","allowPrivate":false,"enabled":true,"source":"api","cursor":1,"pending":0,"dead":1,` +
 		`"lastDeliveredAt":null,"lastFailedAt":null,"lastError":"the receiver answered <i>500</i>","createdAt":"2026-11-21T08:15:30.000Z","updatedAt":"2026-11-21T08:15:30.000Z"`
 	const delivery = `{"id":9,"webhookId":3,"eventId":42,"eventType":"message.created","eventAt":"2026-11-21T08:15:30.000Z","chatJid":"` + grace + `","status":"dead","attempts":866,` +
 		`"firstAttemptAt":null,"lastAttemptAt":null,"nextAttemptAt":null,"responseStatus":500,"lastError":null}`
@@ -280,20 +280,22 @@ func TestWebhooks_AreManaged(t *testing.T) {
 		form.Set("csrf", csrf)
 		return s.do(http.MethodPost, path, form)
 	}
-	made := post("/console/webhooks", url.Values{"url": {"https://hooks.example.com/x"}, "type": {"message.created"}})
+	made := post("/console/webhooks", url.Values{"url": {"https://hooks.example.com/x"}, "type": {"message.created"},
+		"chats": {grace + "\r\n 120363025246125486@g.us, "}, "chatType": {"group"}, "fromMe": {"true"}})
 	made.want(t, http.StatusOK, "")
 	if !strings.Contains(made.body, "whsec_SHOWNONCE") {
 		t.Error("the secret is not shown")
 	}
 	page := s.get("/console/webhooks/3")
 	page.want(t, http.StatusOK, "")
-	if strings.Contains(page.body, "whsec_") || strings.Contains(page.body, "<i>500</i>") || !strings.Contains(page.body, "866") {
+	if strings.Contains(page.body, "whsec_") || strings.Contains(page.body, "<i>500</i>") || !strings.Contains(page.body, "866") ||
+		!strings.Contains(page.body, ">"+grace+"</textarea>") || !strings.Contains(page.body, `"individual" selected`) || !strings.Contains(page.body, `"false" selected`) {
 		t.Errorf("the page of a webhook:\n%s", page.body)
 	}
 	if rotated := post("/console/webhooks/3", url.Values{"do": {"rotate"}}); !strings.Contains(rotated.body, "whsec_ROTATED") {
 		t.Error("the new secret is not shown")
 	}
-	for _, form := range []url.Values{{"do": {"test"}}, {"do": {"off"}}, {"do": {"save"}, "url": {"https://hooks.example.com/y"}}} {
+	for _, form := range []url.Values{{"do": {"test"}}, {"do": {"off"}}, {"do": {"save"}, "url": {"https://hooks.example.com/y"}, "excludeChats": {grace}, "fromMe": {""}}} {
 		post("/console/webhooks/3", form).want(t, http.StatusSeeOther, "/console/webhooks/3")
 	}
 	post("/console/webhooks/3/deliveries/9", url.Values{}).want(t, http.StatusSeeOther, "/console/webhooks/3")
@@ -305,8 +307,8 @@ func TestWebhooks_AreManaged(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`{"url":"https://hooks.example.com/x","types":["message.created"],"chat":"","allowPrivate":false}`,
-		`{"rotateSecret":true}`, `{"enabled":false}`, `{"url":"https://hooks.example.com/y","types":[],"chat":"","allowPrivate":false}`,
+		`{"url":"https://hooks.example.com/x","types":["message.created"],"chats":["` + grace + `","120363025246125486@g.us"],"excludeChats":[],"chatType":"group","fromMe":true,"allowPrivate":false}`,
+		`{"rotateSecret":true}`, `{"enabled":false}`, `{"url":"https://hooks.example.com/y","types":[],"chats":[],"excludeChats":["` + grace + `"],"chatType":"","fromMe":null,"allowPrivate":false}`,
 	} {
 		if !slices.Contains(bodies, want) {
 			t.Errorf("no call with %s among %q", want, bodies)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
@@ -13,6 +14,7 @@ import (
 type webhooksPage struct {
 	Hooks  []bridge.Webhook
 	Types  []eventType
+	None   bridge.EventFilter // of a new one
 	Cursor string
 	Curl   string
 }
@@ -54,12 +56,45 @@ func (c *Console) createWebhook(v *visit) error {
 // webhookForm reads the form of a webhook.
 func (v *visit) webhookForm() client.WebhookChange {
 	form := v.r.PostForm
-	url, chat, private := strings.TrimSpace(form.Get("url")), strings.TrimSpace(form.Get("chat")), form.Get("private") != ""
+	url, private, kind := strings.TrimSpace(form.Get("url")), form.Get("private") != "", bridge.ChatType(form.Get("chatType"))
 	types := make([]bridge.EventType, 0, len(form["type"]))
 	for _, name := range form["type"] {
 		types = append(types, bridge.EventType(name))
 	}
-	return client.WebhookChange{URL: &url, Types: &types, Chat: &chat, AllowPrivate: &private}
+	chats, exclude := jidsIn(form.Get("chats")), jidsIn(form.Get("excludeChats"))
+	var fromMe *bool
+	if own, err := strconv.ParseBool(form.Get("fromMe")); err == nil {
+		fromMe = &own
+	}
+	return client.WebhookChange{
+		URL: &url, Types: &types, Chats: &chats, ExcludeChats: &exclude, ChatType: &kind, FromMe: &fromMe, AllowPrivate: &private,
+	}
+}
+
+// jidsIn returns what people write into a field for several chats: one a line,
+// or with commas or spaces between.
+func jidsIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' || unicode.IsSpace(r) })
+}
+
+// jids returns chats as a form has them, each on a line.
+func jids(chats []bridge.JID) string {
+	lines := make([]string, len(chats))
+	for i, jid := range chats {
+		lines[i] = string(jid)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// whose returns whose messages a filter wants, empty for everybody's.
+func whose(fromMe *bool) string {
+	switch {
+	case fromMe == nil:
+		return ""
+	case *fromMe:
+		return "own"
+	}
+	return "others"
 }
 
 // webhookPage is one webhook with its deliveries.

@@ -30,22 +30,30 @@ type EventRef struct {
 	Queue int64
 }
 
-// EventRefs is a part of the log without its content. Next and More are as in
-// [EventPage].
+// EventRefs is a part of the log without its content, as a webhook asks for it.
+// Next and More are as in [EventPage].
 type EventRefs struct {
-	Refs []EventRef
-	Next int64
-	More bool
-	Log  LogState
+	Webhook bridge.Webhook // its settings
+	Refs    []EventRef
+	Next    int64
+	More    bool
+	Log     LogState
 }
 
-// EventRefs reads which events there are after a number. It does not tell of
-// those that were removed: that is what Log is for.
-func (s *Store) EventRefs(ctx context.Context, q EventQuery) (EventRefs, error) {
-	var page EventRefs
+// EventRefs reads which events there are after a number that a webhook wants,
+// as it is set at that moment: [bridge.CodeNotFound] when it is gone, or the token
+// that made it has expired. It does not tell of events that were removed: that is
+// what Log is for.
+func (s *Store) EventRefs(ctx context.Context, webhook, after int64, limit int) (EventRefs, error) {
+	page := EventRefs{Next: after}
 	err := s.read(ctx, func(r *readTx) (err error) {
-		page, err = r.eventRefs(ctx, q)
-		return err
+		if page.Log, err = r.logState(ctx); err != nil {
+			return err
+		}
+		if page.Webhook, err = r.liveWebhook(ctx, webhook); err != nil {
+			return err
+		}
+		return r.eventRefs(ctx, &page, EventQuery{EventFilter: page.Webhook.EventFilter, Only: page.Webhook.Only, Limit: limit})
 	})
 	if err != nil {
 		return page, fmt.Errorf("read the log: %w", err)
@@ -53,27 +61,21 @@ func (s *Store) EventRefs(ctx context.Context, q EventQuery) (EventRefs, error) 
 	return page, nil
 }
 
-func (r *readTx) eventRefs(ctx context.Context, q EventQuery) (EventRefs, error) {
-	page := EventRefs{Next: q.After}
-	last, _, err := r.lastEvent(ctx)
-	if err != nil {
-		return page, err
+// eventRefs reads what follows page.Next.
+func (r *readTx) eventRefs(ctx context.Context, page *EventRefs, q EventQuery) error {
+	last, pruned, err := r.lastEvent(ctx)
+	if err != nil || page.Next >= last {
+		return err
 	}
-	if page.Log, err = r.logState(ctx); err != nil || q.After >= last {
-		return page, err
-	}
-	entries, err := r.entries(ctx, q, q.After)
+	entries, next, err := r.entries(ctx, q, max(page.Next, pruned), last)
 	if err != nil {
-		return page, err
+		return err
 	}
 	for _, e := range entries {
-		page.Next = e.id
-		if e.wanted {
-			page.Refs = append(page.Refs, EventRef{ID: e.id, Type: typeOf(e.kind), At: bridge.Millis(e.at), Queue: e.chat})
-		}
+		page.Refs = append(page.Refs, EventRef{ID: e.id, Type: typeOf(e.kind), At: bridge.Millis(e.at), Queue: e.chat})
 	}
-	page.More = len(entries) > 0 && page.Next < last
-	return page, nil
+	page.Next, page.More = next, next < last
+	return nil
 }
 
 // Post is all that one try of a delivery needs, as it is at one moment.
@@ -95,21 +97,15 @@ func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
 		if p.Log, err = r.logState(ctx); err != nil {
 			return err
 		}
-		if p.Webhook, err = r.webhook(ctx, webhook); err != nil {
+		if p.Webhook, err = r.liveWebhook(ctx, webhook); err != nil {
 			return err
-		}
-		if ends := p.Webhook.EndsAt; ends != nil && ends.UnixMilli() <= r.s.now() {
-			return bridge.NotFound("webhook %d has ended with the token that made it", webhook)
 		}
 		if event == 0 {
 			return nil
 		}
-		wants, err := r.filter(ctx, EventQuery{Types: p.Webhook.Types, Chat: p.Webhook.Chat, Only: p.Webhook.Only})
+		wanted := EventQuery{EventFilter: p.Webhook.EventFilter, Only: p.Webhook.Only, Limit: 1}
+		entries, _, err := r.entries(ctx, wanted, event-1, event)
 		if err != nil {
-			return err
-		}
-		entries, err := r.entries(ctx, EventQuery{Limit: 1}, event-1)
-		if err != nil || len(entries) == 0 || entries[0].id != event || !wants(entries[0]) {
 			return err
 		}
 		events, err := r.render(ctx, entries)

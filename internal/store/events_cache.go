@@ -29,7 +29,7 @@ const maxCachedPages = 64
 
 // get returns a page of the log, and reads it with f unless another reader has.
 func (c *eventCache) get(ctx context.Context, q EventQuery, f func() (EventPage, error)) (EventPage, error) {
-	key := fmt.Sprintf("%d %d %s %v %t %v", q.After, q.Limit, q.Chat, q.Types, q.Only == nil, q.Only)
+	key := q.key()
 	c.mu.Lock()
 	known, ok := c.pages[key]
 	if !ok && len(c.pages) >= maxCachedPages {
@@ -49,6 +49,15 @@ func (c *eventCache) get(ctx context.Context, q EventQuery, f func() (EventPage,
 		return f()
 	}
 	return known.page, nil
+}
+
+// key returns a text that only the same queries have.
+func (q EventQuery) key() string {
+	fromMe := "any"
+	if q.FromMe != nil {
+		fromMe = fmt.Sprint(*q.FromMe)
+	}
+	return fmt.Sprintf("%d %d %v %v %v %s %s %t %v", q.After, q.Limit, q.Types, q.Chats, q.ExcludeChats, q.ChatType, fromMe, q.Only == nil, q.Only)
 }
 
 // readFor reads a page for everybody who asks for it meanwhile. It is called

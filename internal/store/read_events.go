@@ -10,15 +10,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// EventQuery is a part of the log of events: what came after a number, of some
-// types and of one chat where these are set. Only, unless it is nil, names the
-// chats that may be told of, and nothing else is.
+// EventQuery is a part of the log of events: what came after a number and passes
+// a filter. Only, unless it is nil, names the chats that may be told of, and
+// nothing else is.
 type EventQuery struct {
+	bridge.EventFilter
 	Only  []bridge.JID
 	After int64
 	Limit int // 0 is 100
-	Types []bridge.EventType
-	Chat  bridge.JID
 }
 
 // EventPage is what was found. Next is the number to ask after next time; it
@@ -37,7 +36,7 @@ type EventPage struct {
 
 // eventWindow is how many events are looked at for one page when most are not
 // asked for: a read should not last long.
-const eventWindow = 5000
+const eventWindow = 10_000
 
 // Events reads the log, rendered in today's shape. What an event is about may
 // be gone, or have moved on since: the event then is left out, or shows it as
@@ -88,14 +87,11 @@ func (r *readTx) events(ctx context.Context, q EventQuery) (EventPage, error) {
 		page.Next, page.Reset = last, true
 		return page, nil
 	}
-	entries, err := r.entries(ctx, q, page.Next)
+	entries, next, err := r.entries(ctx, q, page.Next, last)
 	if err != nil {
 		return EventPage{}, err
 	}
-	if n := len(entries); n > 0 {
-		page.Next = entries[n-1].id
-	}
-	page.More = len(entries) > 0 && page.Next < last
+	page.Next, page.More = next, next < last
 	page.Events, err = r.render(ctx, entries)
 	return page, err
 }
@@ -106,72 +102,27 @@ type entry struct {
 	kind              int
 	data              string
 	at                int64
-	wanted            bool
 }
 
-// entries reads the log from a number on until the page is full. The last one
-// read is answered even when it is not wanted: it is where reading goes on.
-func (r *readTx) entries(ctx context.Context, q EventQuery, after int64) ([]entry, error) {
-	wants, err := r.filter(ctx, q)
+// entries reads what q asks for of the log after a number, until the page is
+// full, and up to which number that was. last is the end of the log.
+func (r *readTx) entries(ctx context.Context, q EventQuery, after, last int64) ([]entry, int64, error) {
+	upTo := min(after+eventWindow, last)
+	query, args, err := r.entriesQuery(ctx, q, after, upTo)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	rows, err := r.query(ctx, `
-		SELECT e.id, e.type, ifnull(e.message, 0), ifnull(m.chat, ifnull(e.chat, 0)), ifnull(e.data, ''), e.at
-		FROM events e LEFT JOIN messages m ON m.arrival = e.message
-		WHERE e.id > ? ORDER BY e.id LIMIT ?`, after, eventWindow)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var list []entry
-	for limit := limitOf(q.Limit); limit > 0 && rows.Next(); {
+	err = r.each(ctx, query, args, func(rows *sql.Rows) error {
 		var e entry
-		if err := rows.Scan(&e.id, &e.kind, &e.message, &e.chat, &e.data, &e.at); err != nil {
-			return nil, err
-		}
-		e.wanted = wants(e)
-		if n := len(list); n > 0 && !list[n-1].wanted {
-			list = list[:n-1]
-		}
+		err := rows.Scan(&e.id, &e.kind, &e.message, &e.chat, &e.data, &e.at)
 		list = append(list, e)
-		if e.wanted {
-			limit--
-		}
+		return err
+	})
+	if n := len(list); n == limitOf(q.Limit) {
+		upTo = list[n-1].id
 	}
-	return list, rows.Err()
-}
-
-// filter returns what tells the entries that q asks for.
-func (r *readTx) filter(ctx context.Context, q EventQuery) (func(entry) bool, error) {
-	chat, err := r.eventChat(ctx, q.Chat)
-	if err != nil {
-		return nil, err
-	}
-	only, err := r.chatSet(ctx, q.Only)
-	if err != nil {
-		return nil, err
-	}
-	types := make(map[bridge.EventType]bool, len(q.Types))
-	for _, kind := range q.Types {
-		types[kind] = true
-	}
-	return func(e entry) bool {
-		return (len(types) == 0 || types[typeOf(e.kind)]) && (q.Chat == "" || e.chat == chat && chat != 0) &&
-			(q.Only == nil || only[e.chat])
-	}, nil
-}
-
-// eventChat returns the chat that is asked for, 0 when it is not stored yet.
-func (r *readTx) eventChat(ctx context.Context, jid bridge.JID) (int64, error) {
-	if jid == "" {
-		return 0, nil
-	}
-	id, err := r.findChat(ctx, jid)
-	if bridge.CodeOf(err) == bridge.CodeNotFound {
-		return 0, nil
-	}
-	return id, err
+	return list, upTo, err
 }
 
 func typeOf(kind int) bridge.EventType {
@@ -181,9 +132,8 @@ func typeOf(kind int) bridge.EventType {
 	return eventTypes[kind]
 }
 
-// render joins the entries that are wanted with what they are about.
+// render joins entries with what they are about.
 func (r *readTx) render(ctx context.Context, entries []entry) ([]bridge.Event, error) {
-	entries = slices.DeleteFunc(entries, func(e entry) bool { return !e.wanted })
 	messages, err := r.eventMessages(ctx, entries)
 	if err != nil {
 		return nil, err

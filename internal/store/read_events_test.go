@@ -93,13 +93,13 @@ func TestEvents_AreReadFromANumberOn(t *testing.T) {
 	}
 	sameList(t, "numbers", seen, want)
 
-	page := events(t, s, EventQuery{Chat: bob, Types: []bridge.EventType{bridge.EventMessageCreated}, Limit: 2})
+	page := events(t, s, EventQuery{EventFilter: bridge.EventFilter{Chats: []bridge.JID{bob}, Types: []bridge.EventType{bridge.EventMessageCreated}}, Limit: 2})
 	sameList(t, "Bob's messages", lines(page.Events), []string{"4 message.created B0 x", "6 message.created B1 x"})
-	page = events(t, s, EventQuery{Chat: carol, After: 3})
+	page = events(t, s, EventQuery{EventFilter: bridge.EventFilter{Chats: []bridge.JID{carol}}, After: 3})
 	if len(page.Events) != 0 || page.Next != 22 || page.More {
 		t.Errorf("a chat that is not stored: %+v", page)
 	}
-	page = events(t, s, EventQuery{Types: []bridge.EventType{bridge.EventGroupUpdated}})
+	page = events(t, s, EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventGroupUpdated}}})
 	if len(page.Events) != 0 || page.Next != 22 {
 		t.Errorf("a type that did not happen: %+v", page)
 	}
@@ -192,7 +192,7 @@ func TestEvents_AreReadOnceForManyReaders(t *testing.T) {
 	}
 	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(2), New: says(alice, alice, "A1", 2, "edited")})
 	sameList(t, "after an edit", lines(events(t, s, EventQuery{After: 1}).Events), []string{"2 message.created A1 edited", "3 message.updated A1 edited"})
-	sameList(t, "of another type", lines(events(t, s, EventQuery{After: 1, Types: []bridge.EventType{bridge.EventMessageUpdated}}).Events),
+	sameList(t, "of another type", lines(events(t, s, EventQuery{After: 1, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageUpdated}}}).Events),
 		[]string{"3 message.updated A1 edited"})
 }
 

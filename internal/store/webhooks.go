@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -12,7 +13,7 @@ import (
 
 // webhookSettings are the columns that change with the settings alone. What a
 // token made shows that token's chats, and nothing once it has expired.
-const webhookSettings = `w.id, w.url, w.secret, w.types, w.chat, w.allow_private, w.enabled, w.source, w.cursor, ifnull(w.token, 0),
+const webhookSettings = `w.id, w.url, w.secret, w.types, w.chats, w.exclude_chats, w.chat_type, w.from_me, w.allow_private, w.enabled, w.source, w.cursor, ifnull(w.token, 0),
 	(SELECT t.chats FROM tokens t WHERE t.id = w.token), (SELECT t.expires_at FROM tokens t WHERE t.id = w.token)`
 
 var webhookColumns = webhookSettings + fmt.Sprintf(`,
@@ -26,8 +27,7 @@ func (s *Store) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {
 	err := s.read(ctx, func(r *readTx) error {
 		return r.each(ctx, "SELECT "+webhookColumns+" FROM webhooks w ORDER BY w.id", nil, func(rows *sql.Rows) error {
 			w, err := scanWebhook(rows.Scan)
-			w.Chat = s.Canonical(w.Chat)
-			webhooks = append(webhooks, w)
+			webhooks = append(webhooks, s.shown(w))
 			return err
 		})
 	})
@@ -47,8 +47,7 @@ func (s *Store) Webhook(ctx context.Context, id int64) (bridge.Webhook, error) {
 	if err != nil {
 		return bridge.Webhook{}, fmt.Errorf("read a webhook: %w", err)
 	}
-	w.Chat = s.Canonical(w.Chat)
-	return w, nil
+	return s.shown(w), nil
 }
 
 func readWebhook(ctx context.Context, q *conn, id int64) (bridge.Webhook, error) {
@@ -72,31 +71,75 @@ func (r *readTx) webhook(ctx context.Context, id int64) (bridge.Webhook, error) 
 	if err != nil {
 		return row.Webhook, err
 	}
-	row.Chat = r.s.Canonical(row.Chat)
 	return row.webhook()
+}
+
+// liveWebhook does what webhook does, but finds none whose token has expired.
+func (r *readTx) liveWebhook(ctx context.Context, id int64) (bridge.Webhook, error) {
+	w, err := r.webhook(ctx, id)
+	if err == nil && w.EndsAt != nil && w.EndsAt.UnixMilli() <= r.s.now() {
+		err = bridge.NotFound("webhook %d has ended with the token that made it", id)
+	}
+	return w, err
 }
 
 // webhookRow is a webhook with the columns that need decoding.
 type webhookRow struct {
 	bridge.Webhook
-	types   string
-	only    sql.NullString
-	expires sql.NullInt64
+	types, chats, exclude string
+	fromMe                sql.NullBool
+	only                  sql.NullString
+	expires               sql.NullInt64
 }
 
 // settings returns where webhookSettings are read into.
 func (w *webhookRow) settings() []any {
-	return []any{&w.ID, &w.URL, &w.Secret, &w.types, &w.Chat, &w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor, &w.Token, &w.only, &w.expires}
+	return []any{&w.ID, &w.URL, &w.Secret, &w.types, &w.chats, &w.exclude, &w.ChatType, &w.fromMe,
+		&w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor, &w.Token, &w.only, &w.expires}
 }
 
 func (w *webhookRow) webhook() (bridge.Webhook, error) {
 	w.EndsAt = timeOf(w.expires)
+	if w.fromMe.Valid {
+		w.FromMe = &w.fromMe.Bool
+	}
+	lists := []struct {
+		column string
+		into   any
+	}{{w.types, &w.Types}, {w.chats, &w.Chats}, {w.exclude, &w.ExcludeChats}}
 	if w.only.Valid {
-		if err := json.Unmarshal([]byte(w.only.String), &w.Only); err != nil {
+		lists = append(lists, struct {
+			column string
+			into   any
+		}{w.only.String, &w.Only})
+	}
+	for _, list := range lists {
+		if err := json.Unmarshal([]byte(list.column), list.into); err != nil {
 			return w.Webhook, err
 		}
 	}
-	return w.Webhook, json.Unmarshal([]byte(w.types), &w.Types)
+	return w.Webhook, nil
+}
+
+// shown returns a webhook with its chats by the names that they have now.
+// Queries take those that it was given, which every snapshot knows.
+func (s *Store) shown(w bridge.Webhook) bridge.Webhook {
+	w.Chats, w.ExcludeChats = s.canonicalOnce(w.Chats), s.canonicalOnce(w.ExcludeChats)
+	return w
+}
+
+// canonicalOnce returns chats by their names in answers, each once: two may have
+// become one.
+func (s *Store) canonicalOnce(chats []bridge.JID) []bridge.JID {
+	once := make([]bridge.JID, 0, len(chats))
+	seen := make(map[bridge.JID]bool, len(chats))
+	for _, jid := range chats {
+		if jid = s.Canonical(jid); !seen[jid] {
+			seen[jid] = true
+			once = append(once, jid)
+		}
+	}
+	return once
 }
 
 // scanWebhook reads webhookColumns.
@@ -117,6 +160,32 @@ func scanWebhook(scan func(...any) error) (bridge.Webhook, error) {
 	return w.webhook()
 }
 
+// filterColumns are the columns of a filter, in the order of
+// filterValues.
+const filterColumns = "types, chats, exclude_chats, chat_type, from_me"
+
+func filterValues(f bridge.EventFilter) ([]any, error) {
+	types, err := listColumn(f.Types)
+	if err != nil {
+		return nil, err
+	}
+	chats, err := listColumn(f.Chats)
+	if err != nil {
+		return nil, err
+	}
+	exclude, err := listColumn(f.ExcludeChats)
+	return []any{types, chats, exclude, string(cmp.Or(f.ChatType, bridge.ChatsAll)), column(f.FromMe)}, err
+}
+
+// listColumn returns a list as JSON, an empty one as [].
+func listColumn[T any](list []T) (string, error) {
+	if list == nil {
+		list = []T{}
+	}
+	text, err := json.Marshal(list)
+	return string(text), err
+}
+
 // AddWebhook keeps a new webhook. It begins behind w.Cursor, with the next
 // event where that is negative, and with the first in the log where it is 0.
 func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
@@ -131,14 +200,14 @@ func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhoo
 		if err != nil {
 			return err
 		}
-		types, err := typesColumn(w.Types)
+		filter, err := filterValues(w.EventFilter)
 		if err != nil {
 			return err
 		}
 		id, err := t.insert(ctx, `
-			INSERT INTO webhooks (url, secret, types, chat, allow_private, enabled, source, cursor, created_at, updated_at, token)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, nullif(?10, 0))`,
-			w.URL, w.Secret, types, string(w.Chat), w.AllowPrivate, w.Enabled, string(w.Source), w.Cursor, t.at, w.Token)
+			INSERT INTO webhooks (`+filterColumns+`, url, secret, allow_private, enabled, source, cursor, created_at, updated_at, token)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, nullif(?13, 0))`,
+			append(filter, w.URL, w.Secret, w.AllowPrivate, w.Enabled, string(w.Source), w.Cursor, t.at, w.Token)...)
 		if err != nil {
 			return err
 		}
@@ -148,7 +217,7 @@ func (s *Store) AddWebhook(ctx context.Context, w bridge.Webhook) (bridge.Webhoo
 	if err != nil {
 		return bridge.Webhook{}, fmt.Errorf("keep a webhook: %w", err)
 	}
-	return w, nil
+	return s.shown(w), nil
 }
 
 // lastEvent returns the highest number that an event ever had.
@@ -162,14 +231,6 @@ func (t *writeTx) lastEvent(ctx context.Context) (int64, error) {
 	return max(last, pruned), err
 }
 
-func typesColumn(types []bridge.EventType) (string, error) {
-	if types == nil {
-		types = []bridge.EventType{}
-	}
-	column, err := json.Marshal(types)
-	return string(column), err
-}
-
 // ChangeWebhook changes what change does to a webhook's settings:
 // [bridge.CodeNotFound] when there is none. An error of change changes nothing.
 func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge.Webhook) error) (bridge.Webhook, error) {
@@ -181,14 +242,14 @@ func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge
 		if err := change(&w); err != nil {
 			return err
 		}
-		types, err := typesColumn(w.Types)
+		filter, err := filterValues(w.EventFilter)
 		if err != nil {
 			return err
 		}
 		err = t.run(ctx, `
-			UPDATE webhooks SET url = ?, secret = ?, types = ?, chat = ?, allow_private = ?, enabled = ?, updated_at = ?
+			UPDATE webhooks SET (`+filterColumns+`) = (?, ?, ?, ?, ?), url = ?, secret = ?, allow_private = ?, enabled = ?, updated_at = ?
 			WHERE id = ?`,
-			w.URL, w.Secret, types, string(w.Chat), w.AllowPrivate, w.Enabled, t.at, id)
+			append(filter, w.URL, w.Secret, w.AllowPrivate, w.Enabled, t.at, id)...)
 		if err != nil {
 			return err
 		}
@@ -198,8 +259,7 @@ func (s *Store) ChangeWebhook(ctx context.Context, id int64, change func(*bridge
 	if err != nil {
 		return bridge.Webhook{}, fmt.Errorf("change a webhook: %w", err)
 	}
-	w.Chat = s.Canonical(w.Chat)
-	return w, nil
+	return s.shown(w), nil
 }
 
 // RemoveWebhook removes a webhook and its deliveries, where allow does not

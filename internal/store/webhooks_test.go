@@ -62,7 +62,7 @@ func TestWebhook_IsKeptAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := addWebhook(t, s, bridge.Webhook{
-		URL: "https://receiver.example/x", Types: []bridge.EventType{bridge.EventMessageCreated}, Chat: alice, AllowPrivate: true, Cursor: -1,
+		URL: "https://receiver.example/x", EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}, Chats: []bridge.JID{alice}}, AllowPrivate: true, Cursor: -1,
 	})
 	if w.Cursor != last {
 		t.Errorf("it begins behind %d, want %d: with the next event", w.Cursor, last)
@@ -71,7 +71,7 @@ func TestWebhook_IsKeptAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Secret != w.Secret || got.URL != w.URL || !got.AllowPrivate || !got.Enabled || got.Chat != alice || len(got.Types) != 1 || got.CreatedAt.IsZero() {
+	if got.Secret != w.Secret || got.URL != w.URL || !got.AllowPrivate || !got.Enabled || len(got.Chats) != 1 || got.Chats[0] != alice || len(got.Types) != 1 || got.CreatedAt.IsZero() {
 		t.Errorf("got %+v", got)
 	}
 	all, err := s.Webhooks(t.Context())
@@ -232,7 +232,7 @@ func TestLoseDeliveries_LeavesOneReset(t *testing.T) {
 func TestPost_IsAsTheReadRoutesShowIt(t *testing.T) {
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "first"), says(bob, bob, "B1", 2, "hi"))
-	w := addWebhook(t, s, bridge.Webhook{Types: []bridge.EventType{bridge.EventMessageCreated}, Chat: alice})
+	w := addWebhook(t, s, bridge.Webhook{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}, Chats: []bridge.JID{alice}}})
 	post := func(event int64) Post {
 		t.Helper()
 		p, err := s.Post(t.Context(), w.ID, event)

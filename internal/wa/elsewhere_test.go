@@ -49,7 +49,7 @@ func TestRemovedElsewhere_KeepsEverythingAndTells(t *testing.T) {
 					t.Fatalf("%s: %v", name, err)
 				}
 			}
-			page, err := a.store.Events(ctx, store.EventQuery{After: last, Types: []bridge.EventType{bridge.EventChatUpdated}, Chat: jidOf(friend)})
+			page, err := a.store.Events(ctx, store.EventQuery{After: last, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventChatUpdated}, Chats: []bridge.JID{jidOf(friend)}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -68,7 +68,7 @@ func TestImport_AsMuchAsTheOperatorWants(t *testing.T) {
 			if !slices.Equal(ids, want) {
 				t.Errorf("imported %v, want %v", ids, want)
 			}
-			page, err := a.store.Events(ctx, store.EventQuery{After: before, Types: []bridge.EventType{bridge.EventMessageCreated, bridge.EventMessageUpdated, bridge.EventChatUpdated}})
+			page, err := a.store.Events(ctx, store.EventQuery{After: before, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated, bridge.EventMessageUpdated, bridge.EventChatUpdated}}})
 			if err != nil || len(page.Events) != 0 {
 				t.Errorf("the log tells %+v, %v", page.Events, err)
 			}

@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"net/http"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -18,17 +17,21 @@ type attempt struct {
 	state     store.LogState // in which the queue was read
 	began     time.Time
 	cancel    context.CancelFunc
-	hasFailed bool                           // the delivery was tried before
-	isProbe   bool                           // whether the receiver is back
-	uses      atomic.Pointer[bridge.Webhook] // the settings that it posts with
+	hasFailed bool                       // the delivery was tried before
+	isProbe   bool                       // whether the receiver is back
+	posts     atomic.Pointer[store.Post] // what, and with which settings
 }
 
 // isOutdated reports whether it posts with other settings, or something that
 // is not wanted any more.
 func (a *attempt) isOutdated(now bridge.Webhook) bool {
-	w := a.uses.Load()
-	return w == nil || w.URL != now.URL || w.Secret != now.Secret || w.AllowPrivate != now.AllowPrivate ||
-		w.Chat != now.Chat || !wants(now, a.item.EventType)
+	p := a.posts.Load()
+	if p == nil {
+		return true
+	}
+	w := p.Webhook
+	isWanted := a.item.EventType == bridge.EventReset || w.NamesSameChats(now.EventFilter) && now.Wants(p.Event)
+	return w.URL != now.URL || w.Secret != now.Secret || w.AllowPrivate != now.AllowPrivate || !isWanted
 }
 
 // result is what a try has come to.
@@ -173,7 +176,7 @@ func (d *Dispatcher) try(ctx context.Context, a *attempt, of bridge.WebhookDeliv
 	r := result{attempt: a, state: p.Log, err: err}
 	// What was read in another state of the log may not be what is next.
 	if ctx.Err() == nil && err == nil && p.Log == a.state && (p.Shown || isReset) {
-		a.uses.Store(&p.Webhook)
+		a.posts.Store(&p)
 		r.isPosted, r.outcome = true, d.post(ctx, p.Webhook, idOf(of), payloadOf(of, p.Event))
 	}
 	r.isBrokenOff = ctx.Err() != nil && (!r.isPosted || r.failure != "")
@@ -284,9 +287,4 @@ func (w *worker) leave(q *queue, it *item) {
 	} else {
 		q.spill(it)
 	}
-}
-
-// wants reports whether a webhook wants events of a type.
-func wants(w bridge.Webhook, kind bridge.EventType) bool {
-	return kind == bridge.EventReset || len(w.Types) == 0 || slices.Contains(w.Types, kind)
 }

@@ -10,8 +10,8 @@
 //     the order of the log. At most one delivery of a queue is under way. Two
 //     queues have nothing to do with each other: what hangs or fails holds up its
 //     own chat alone.
-//   - The worker reads the log as it grows and enters numbers into queues, never
-//     content. A try reads the settings of the webhook and the event in one
+//   - The worker reads the log as it grows, together with the settings of that
+//     moment, and enters numbers into queues, never content. A try reads the settings of the webhook and the event in one
 //     snapshot just before it posts, so that what is posted is what the read
 //     routes show at that moment, to the address and under the secret of that
 //     moment. What they do not show any more is not posted.

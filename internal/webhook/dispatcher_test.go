@@ -86,7 +86,7 @@ func TestDispatcher_Filters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		ofGrace, _ := b.receive("grace", func(w *bridge.Webhook) { w.Chat = grace })
+		ofGrace, _ := b.receive("grace", func(w *bridge.Webhook) { w.Chats = []bridge.JID{grace} })
 		status, _ := b.receive("status", func(w *bridge.Webhook) { w.Types = []bridge.EventType{bridge.EventAccountStatus} })
 		b.say(grace, "A", 0, 2)
 		b.say(alan, "B", 0, 2)

@@ -10,7 +10,7 @@ import (
 // Configured is a webhook that the environment configures.
 type Configured struct {
 	URL, Secret  string
-	Types        []bridge.EventType
+	Filter       bridge.EventFilter
 	AllowPrivate bool
 }
 
@@ -40,7 +40,7 @@ func (d *Dispatcher) Configure(ctx context.Context, configured []Configured) err
 
 func (d *Dispatcher) configureOne(ctx context.Context, all []bridge.Webhook, e Configured) error {
 	apply := func(w *bridge.Webhook) {
-		w.URL, w.Secret, w.Types, w.AllowPrivate, w.Enabled = e.URL, e.Secret, e.Types, e.AllowPrivate, true
+		w.URL, w.Secret, w.EventFilter, w.AllowPrivate, w.Enabled = e.URL, e.Secret, e.Filter, e.AllowPrivate, true
 	}
 	for _, w := range all {
 		if w.Source == bridge.WebhookFromEnvironment && w.URL == e.URL {

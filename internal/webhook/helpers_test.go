@@ -278,7 +278,7 @@ func (b *bench) create(host string, r *receiver, changes ...func(*bridge.Webhook
 	b.t.Helper()
 	w := bridge.Webhook{
 		URL: "http://" + host + "/hook", Secret: r.secret, AllowPrivate: true, Enabled: true, Cursor: -1,
-		Types: []bridge.EventType{bridge.EventMessageCreated},
+		EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}},
 	}
 	for _, change := range changes {
 		change(&w)

@@ -20,12 +20,15 @@ func (w *worker) takeIn(ctx context.Context, changed <-chan struct{}) error {
 	if !w.mayTakeIn() || changed == w.seen && !w.behind {
 		return nil
 	}
-	page, err := w.d.store.EventRefs(ctx, store.EventQuery{After: w.read, Limit: pageSize, Types: w.hook.Types, Chat: w.hook.Chat, Only: w.hook.Only})
+	page, err := w.d.store.EventRefs(ctx, w.id, w.read, pageSize)
 	if err != nil {
 		return err
 	}
 	if w.compare(page.Log) {
 		return nil // and read again when the queues are right
+	}
+	if w.adopt(page.Webhook); !w.hook.Enabled { // as it was set when the log was read
+		return nil
 	}
 	now := time.Now()
 	for _, ref := range page.Refs {

@@ -50,10 +50,14 @@ func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webho
 }
 
 // Change holds the new values of a webhook's fields; nil leaves a field as it is.
+// FromMe points to nil for any.
 type Change struct {
 	URL          *string
 	Types        *[]bridge.EventType
-	Chat         *bridge.JID
+	Chats        *[]bridge.JID
+	ExcludeChats *[]bridge.JID
+	ChatType     *bridge.ChatType
+	FromMe       **bool
 	AllowPrivate *bool
 	Enabled      *bool
 	Secret       *string
@@ -67,7 +71,10 @@ func (c Change) moves() bool { return c.URL != nil || c.AllowPrivate != nil }
 func (c Change) Apply(w *bridge.Webhook) {
 	set(&w.URL, c.URL)
 	set(&w.Types, c.Types)
-	set(&w.Chat, c.Chat)
+	set(&w.Chats, c.Chats)
+	set(&w.ExcludeChats, c.ExcludeChats)
+	set(&w.ChatType, c.ChatType)
+	set(&w.FromMe, c.FromMe)
 	set(&w.AllowPrivate, c.AllowPrivate)
 	set(&w.Enabled, c.Enabled)
 	set(&w.Secret, c.Secret)
@@ -120,7 +127,7 @@ func set[T any](field *T, value *T) {
 }
 
 func errFromEnvironment() error {
-	return bridge.Invalid("this webhook is configured by the environment; change WEBHOOK_URL, WEBHOOK_SECRET or WEBHOOK_EVENTS and restart")
+	return bridge.Invalid("this webhook is configured by the environment; change WEBHOOK_URL and the variables beside it there, and restart")
 }
 
 // Delete removes a webhook with all that was still to be delivered. One that

@@ -188,7 +188,7 @@ func TestConfigure_FollowsTheEnvironment(t *testing.T) {
 		b.hosts.put("first", first)
 		b.hosts.put("second", second)
 		endpoint := func(host string, r *receiver) Configured {
-			return Configured{URL: "http://" + host + "/", Secret: r.secret, Types: []bridge.EventType{bridge.EventMessageCreated}, AllowPrivate: true}
+			return Configured{URL: "http://" + host + "/", Secret: r.secret, Filter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}}, AllowPrivate: true}
 		}
 		configure := func(endpoints ...Configured) {
 			t.Helper()
@@ -255,7 +255,7 @@ func TestDispatcher_OverRealConnections(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
 	w, err := d.Create(t.Context(), bridge.Webhook{
-		URL: listener.URL, Secret: r.secret, AllowPrivate: true, Enabled: true, Cursor: -1, Types: []bridge.EventType{bridge.EventMessageCreated}})
+		URL: listener.URL, Secret: r.secret, AllowPrivate: true, Enabled: true, Cursor: -1, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,8 +326,8 @@ func TestUpdate_DropsWhatIsNotWantedAnyMore(t *testing.T) {
 		b.say(alan, "B", 0, 3)
 		time.Sleep(time.Hour)
 		r.answers(always(http.StatusOK))
-		chat := alan
-		if _, err := b.Update(t.Context(), w.ID, Change{Chat: &chat}); err != nil {
+		chats := []bridge.JID{alan}
+		if _, err := b.Update(t.Context(), w.ID, Change{Chats: &chats}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(longestPause + longestPause/5)
@@ -353,14 +353,14 @@ func TestUpdate_DropsWhatIsNotWantedAnyMore(t *testing.T) {
 func TestUpdate_TriesAtOnceWhatMayGetThrough(t *testing.T) {
 	t.Parallel()
 	url, on, off, private := "http://n8n/other", true, false, false
-	types, chat := []bridge.EventType{bridge.EventMessageCreated, bridge.EventChatUpdated}, grace
+	types, chats := []bridge.EventType{bridge.EventMessageCreated, bridge.EventChatUpdated}, []bridge.JID{grace}
 	for name, c := range map[string]struct {
 		change Change
 		tries  int
 	}{
 		"nothing":      {Change{}, 0},
 		"types":        {Change{Types: &types}, 0},
-		"chat":         {Change{Chat: &chat}, 0},
+		"chats":        {Change{Chats: &chats}, 0},
 		"on, as it is": {Change{Enabled: &on}, 0},
 		"off":          {Change{Enabled: &off}, 0},
 		"address":      {Change{URL: &url}, 1},

@@ -43,6 +43,7 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeRateLimited:         http.StatusTooManyRequests,
 	bridge.CodeReachoutRestricted:  http.StatusTooManyRequests,
 	bridge.CodeNewChatsLimited:     http.StatusTooManyRequests,
+	bridge.CodeLookUpsLimited:      http.StatusTooManyRequests,
 	bridge.CodeInternal:            http.StatusInternalServerError,
 	bridge.CodeMediaGone:           http.StatusInternalServerError,
 	bridge.CodeMediaTooLarge:       http.StatusInternalServerError,

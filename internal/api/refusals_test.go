@@ -36,6 +36,7 @@ var everyRoute = []route{
 	{method: "POST", path: "/api/chats/" + string(grace) + "/history", socket: true, body: `{"count":5}`, invalid: `{"count":0}`, missing: "/api/chats/999@g.us/history"},
 	{method: "GET", path: "/api/contacts", invalid: "?limit=0"},
 	{method: "GET", path: "/api/contacts/" + string(grace), missing: "/api/contacts/999@s.whatsapp.net"},
+	{method: "POST", path: "/api/contacts/check", socket: true, body: `{"phones":["+1 555 765 4321"]}`, invalid: `{"phones":[]}`},
 	{method: "GET", path: "/api/stats", invalid: "?since=now"},
 	{method: "GET", path: "/api/groups/" + string(club), missing: "/api/groups/999@g.us"},
 	{method: "GET", path: "/api/groups/" + string(club) + "/messages", invalid: "?order=up", missing: "/api/groups/999@g.us/messages"},

@@ -54,6 +54,9 @@ type Account interface {
 	Resend(ctx context.Context, m bridge.Message) (bridge.Sent, error)
 	// Traffic returns how many messages went through the account.
 	Traffic() bridge.Traffic
+	// CheckNumbers returns whether the network knows some numbers, in E.164 digits
+	// and in their order. It fails with CodeLookUpsLimited or CodeNotConnected.
+	CheckNumbers(ctx context.Context, phones []string) ([]bridge.NumberCheck, error)
 	// LiveGroup asks the network for a group's metadata.
 	LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group, error)
 	// AskHistory asks the phone for count messages from before the oldest one of a

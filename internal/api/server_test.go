@@ -154,6 +154,7 @@ type account struct {
 	resend         func(ctx context.Context, m bridge.Message) (bridge.Sent, error)
 	liveGroup      func(ctx context.Context, jid bridge.JID) (*bridge.Group, error)
 	askHistory     func(ctx context.Context, oldest bridge.Message, count int) (string, error)
+	checkNumbers   func(phones []string) ([]bridge.NumberCheck, error)
 }
 
 func newAccount(st *store.Store) *account {
@@ -183,6 +184,7 @@ func newAccount(st *store.Store) *account {
 		return nil, bridge.NotConnected("not open")
 	}
 	a.askHistory = func(context.Context, bridge.Message, int) (string, error) { return "3EB0REQUEST", a.ready() }
+	a.checkNumbers = a.knowOdd
 	return a
 }
 
@@ -237,6 +239,27 @@ func (a *account) refuseAll(err error) {
 	a.logout = func(context.Context) (bool, error) { return false, err }
 	a.send = func(context.Context, bridge.Outgoing) (bridge.Sent, error) { return bridge.Sent{}, err }
 	a.askHistory = func(context.Context, bridge.Message, int) (string, error) { return "", err }
+	a.checkNumbers = func([]string) ([]bridge.NumberCheck, error) { return nil, err }
+}
+
+func (a *account) CheckNumbers(_ context.Context, phones []string) ([]bridge.NumberCheck, error) {
+	return a.checkNumbers(phones)
+}
+
+// knowOdd knows the numbers that end in an odd digit. It looks into the store
+// first, as the account does.
+func (a *account) knowOdd(phones []string) ([]bridge.NumberCheck, error) {
+	if _, err := a.store.NumberChecks(context.Background(), phones); err != nil {
+		return nil, err
+	}
+	checks := make([]bridge.NumberCheck, len(phones))
+	for i, phone := range phones {
+		checks[i].Phone = phone
+		if phone[len(phone)-1]%2 == 1 {
+			checks[i].JID = bridge.PhoneJID(phone)
+		}
+	}
+	return checks, a.ready()
 }
 
 // sent returns everything that was sent so far.

@@ -37,6 +37,7 @@ const (
 	CodeRateLimited         Code = "rate_limited"
 	CodeReachoutRestricted  Code = "reachout_restricted"
 	CodeNewChatsLimited     Code = "new_chats_limited"
+	CodeLookUpsLimited      Code = "look_ups_limited"
 	CodeSendRefused         Code = "send_refused"
 	CodeInternal            Code = "internal"
 	CodeMediaGone           Code = "media_gone"

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
 )
@@ -46,4 +48,23 @@ func TestContacts_AreThoseOfTheAccount(t *testing.T) {
 	b.becomes(bridge.StateOpen)
 	b.answers(path("/api/contacts/%s", c.ben.PN()), saved)
 	b.Get(path("/api/contacts/%s", c.carla.PN())).Want(http.StatusNotFound)
+
+	// Numbers are checked, and asked about once; whom the network tells of is known from then on.
+	const nobody = "491510000999"
+	for range 2 {
+		var got object
+		b.Post("/api/contacts/check", object{"phones": []string{"+49 151 0000004", "0049 (0)151 0000501", nobody}}).Want(http.StatusOK).Decode(&got)
+		want := object{"results": []any{
+			map[string]any{"phone": c.carla.Number(), "jid": c.carla.PN().String(), "isBusiness": false},
+			map[string]any{"phone": shop.Number(), "jid": shop.PN().String(), "isBusiness": true},
+			map[string]any{"phone": nobody, "jid": nil, "isBusiness": false},
+		}}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("numbers checked (-want +got):\n%s", diff)
+		}
+	}
+	if n := c.network.LookUps(nobody); n != 1 {
+		t.Errorf("asked %d times about one number", n)
+	}
+	b.answers(path("/api/contacts/%s", c.carla.LID()), contact(c.carla))
 }

@@ -68,6 +68,8 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveSettings(ctx, f)
 	case bridge.SendKey:
 		return t.saveSendKey(ctx, f)
+	case bridge.NumberCheck:
+		return t.saveNumberCheck(ctx, f)
 	case bridge.NewChat:
 		return t.saveNewChat(ctx, f)
 	case bridge.HistoryPart:

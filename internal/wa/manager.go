@@ -39,6 +39,11 @@ type Store interface {
 	// MayBegin fails with [bridge.CodeNewChatsLimited] if a first message to
 	// whoever has one of the names may not be sent now.
 	MayBegin(ctx context.Context, limit bridge.NewChats, names ...bridge.JID) error
+	// NumberChecks returns what is known of some numbers.
+	NumberChecks(ctx context.Context, phones []string) (map[string]bridge.NumberCheck, error)
+	// ReserveLookUps counts look-ups of so many numbers, or refuses them with
+	// [bridge.CodeLookUpsLimited].
+	ReserveLookUps(ctx context.Context, count int) error
 }
 
 // Options of a [Manager].
@@ -83,6 +88,7 @@ type Manager struct {
 	pairMu   sync.Mutex // serialises requests for pairing codes
 	reupload reuploads
 	numbers  numbers
+	checking chan struct{} // holds one while numbers are looked up for a check
 	traffic  traffic
 	phone    phone
 	timelock timelock
@@ -117,6 +123,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		opts: opts, log: opts.Log, store: opts.Store, db: db, container: container,
 		background: background, stop: stop,
 		commands: make(chan command),
+		checking: make(chan struct{}, 1),
 		waits:    usualWaits,
 	}
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}

@@ -105,25 +105,15 @@ func (l *link) findNumber(ctx context.Context, number string) (types.JID, error)
 	return jid, err
 }
 
-// askNumbers returns the JID of the first who has one of the numbers. It is the one by
-// which the network knows the person, and to which the chat belongs: in some countries
-// its number differs from the one that people dial.
+// askNumbers returns the JID of the first who has one of the numbers.
 func (l *link) askNumbers(ctx context.Context, numbers ...string) (types.JID, error) {
-	asked := make([]string, len(numbers))
-	for i, number := range numbers {
-		asked[i] = "+" + number
-	}
-	answers, err := l.cli.IsOnWhatsApp(ctx, asked)
+	found, err := l.queryNumbers(ctx, numbers)
 	if err != nil {
 		return types.EmptyJID, err
 	}
-	for _, answer := range answers {
-		switch {
-		case !answer.IsIn:
-		case answer.PhoneNumber.Server == types.DefaultUserServer:
-			return answer.PhoneNumber.ToNonAD(), nil
-		default:
-			return answer.JID.ToNonAD(), nil
+	for _, number := range numbers {
+		if answer, ok := found[number]; ok && answer.IsIn {
+			return jidOfNumber(answer), nil
 		}
 	}
 	return types.EmptyJID, nil

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+)
+
+func TestNumberChecks_AreKeptForADay(t *testing.T) {
+	p := newPaced(t)
+	checks := []bridge.NumberCheck{{Phone: alice.User(), JID: aliceLID, IsBusiness: true}, {Phone: "4930123456"}}
+	save(t, p.Store, checks[0], checks[1])
+	phones := []string{alice.User(), "4930123456", bob.User()}
+	want := map[string]bridge.NumberCheck{alice.User(): checks[0], "4930123456": checks[1]}
+	for _, after := range []time.Duration{0, numberCheckLife - time.Minute} {
+		p.passed = after
+		got, err := p.NumberChecks(t.Context(), phones)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("after %v: %v (-want +got):\n%s", after, err, diff)
+		}
+	}
+	save(t, p.Store, bridge.Identity{PN: alice, LID: aliceLID})
+	if got, err := p.NumberChecks(t.Context(), phones); err != nil || got[alice.User()].JID != alice {
+		t.Errorf("a LID whose number is known stands as %v, %v", got[alice.User()], err)
+	}
+	p.passed = numberCheckLife + time.Minute
+	if got, err := p.NumberChecks(t.Context(), phones); err != nil || len(got) != 0 {
+		t.Errorf("after a day: %v, %v", got, err)
+	}
+}
+
+func TestLookUps_AreLimitedByTheHour(t *testing.T) {
+	p := newPaced(t)
+	reserve := func(after time.Duration, count int, wait time.Duration) {
+		t.Helper()
+		p.passed = after
+		err := p.ReserveLookUps(t.Context(), count)
+		var refusal *bridge.Error
+		switch {
+		case wait == 0 && err != nil:
+			t.Errorf("%d after %v: %v", count, after, err)
+		case wait > 0 && (!errors.As(err, &refusal) || refusal.Code != bridge.CodeLookUpsLimited || refusal.RetryAfter.Round(time.Second) != wait):
+			t.Errorf("%d after %v: %v, want to wait for %v", count, after, err, wait)
+		}
+	}
+	reserve(0, 50, 0)
+	reserve(10*time.Minute, 50, 0)
+	reserve(20*time.Minute, 50, 0)
+	reserve(21*time.Minute, 49, 0)
+	reserve(30*time.Minute, 1, 0)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.open() // a restart changes nothing
+	reserve(30*time.Minute, 1, 30*time.Minute)
+	reserve(30*time.Minute, 50, 30*time.Minute)
+	reserve(59*time.Minute, 1, time.Minute)
+	reserve(61*time.Minute, 50, 0)
+	reserve(61*time.Minute, 50, 9*time.Minute)
+	reserve(61*time.Minute, 1, 9*time.Minute)
+}

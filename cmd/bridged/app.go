@@ -89,6 +89,9 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error
 	a.fleet = newFleet(c, a.store, log)
 	connections := api.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
+	if a.fleet != nil {
+		a.fleet.TakeRequests(router)
+	}
 	if a.console, err = a.openConsole(c, router); err != nil {
 		return nil, err
 	}

@@ -106,7 +106,7 @@ func meantServer(value string) string {
 func (c config) fleetOptions() fleet.Options {
 	return fleet.Options{
 		Server: fleet.Server{URL: c.NATSURL, CredsFile: c.NATSCredsFile, CAFile: c.NATSCAFile},
-		Prefix: c.NATSPrefix, Name: "bridged/" + version,
+		Prefix: c.NATSPrefix, Name: "bridged/" + version, Version: version,
 		Stream: fleet.Limits{
 			Replicas: c.NATSReplicas, MaxAge: c.NATSEventsMaxAge, MaxBytes: int64(c.NATSEventsMaxBytes), Duplicates: c.NATSDuplicateWindow,
 		},

@@ -14,19 +14,27 @@ import (
 // process, without a connection. Requests carry token as over the wire, so they
 // may do what its holder may do, and nothing more.
 func InProcess(handler http.Handler, token string) *Client {
-	return Over(inProcess{handler}, "http://in-process", token)
+	return Over(Transport(handler, "in-process"), "http://in-process", token)
 }
+
+// Transport returns a transport that calls handler, the router of a bridge in this
+// process. Requests keep the bearer that they have; from stands for their caller's
+// address.
+func Transport(handler http.Handler, from string) http.RoundTripper { return inProcess{handler, from} }
 
 // inProcess is a transport that calls a handler. Answers are streamed: what the
 // handler writes can be read before it returns, and it waits for its reader.
-type inProcess struct{ handler http.Handler }
+type inProcess struct {
+	handler http.Handler
+	from    string
+}
 
 // RoundTrip runs the handler until it returns, or the request's context ends,
 // or the answer's body is closed.
 func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	in := req.Clone(ctx)
-	in.RequestURI, in.RemoteAddr = in.URL.RequestURI(), "in-process"
+	in.RequestURI, in.RemoteAddr = in.URL.RequestURI(), p.from
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}

@@ -16,6 +16,8 @@
 //     event becomes one message of a stream, exactly once and in order, whatever
 //     happens to the bridge or to NATS. Where it goes on is read from the
 //     stream itself; see resume.go for the rules.
+//   - Requests in: an envelope of method, path, headers and body goes through the
+//     API's router with the bearer that it carries. See requests.go.
 //
 // The package sees neither the store nor whatsmeow. What it needs of the log is
 // [Log], which the program gives it.
@@ -24,7 +26,9 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -37,8 +41,10 @@ type Options struct {
 	Prefix string // of subjects, and in capitals of streams and buckets
 	Stream Limits
 	Log    Log
-	Name   string // by which the server's operator knows the connection
-	Logger zerolog.Logger
+	// Version is the program's, shown to those who look for services.
+	Version string
+	Name    string // by which the server's operator knows the connection
+	Logger  zerolog.Logger
 }
 
 // Fleet is a bridge's place among the others.
@@ -48,6 +54,7 @@ type Fleet struct {
 	link    link
 	account account
 	events  *publisher
+	api     http.Handler // nil takes no requests
 }
 
 // New makes a fleet. Nothing is dialled until it runs.
@@ -57,6 +64,10 @@ func New(o Options) *Fleet {
 	f.events = newPublisher(o, f.log)
 	return f
 }
+
+// TakeRequests has the fleet take requests for api, the router of the bridge. Call
+// it before Run.
+func (f *Fleet) TakeRequests(api http.Handler) { f.api = api }
 
 // Run serves until ctx ends. It fails only where NATS could never be reached
 // with these options.
@@ -79,8 +90,21 @@ func (f *Fleet) serve(ctx context.Context, nc *nats.Conn, js jetstream.JetStream
 	if err != nil {
 		return nil // it was stopped before
 	}
-	f.events.run(ctx, nc, js, account)
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	parts.Go(func() { f.events.run(ctx, nc, js, account) })
+	if f.api != nil {
+		parts.Go(func() { f.serveRequests(ctx, nc, js, account) })
+	}
 	return nil
+}
+
+// serveRequests answers an account's requests until ctx ends.
+func (f *Fleet) serveRequests(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
+	subject := f.options.Prefix + "." + account + ".api"
+	if err := newRequests(f.options, f.api, js, f.log).serve(ctx, nc, subject, account); err != nil {
+		f.log.Error().Err(err).Msg("requests are not taken from NATS")
+	}
 }
 
 // streamName returns the name of a stream or bucket of the fleet.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -106,9 +107,18 @@ type running struct {
 // run runs a fleet on a log.
 func run(t *testing.T, o Options) running {
 	t.Helper()
+	return runWith(t, o, nil)
+}
+
+// runWith runs a fleet that takes requests.
+func runWith(t *testing.T, o Options, api http.HandlerFunc) running {
+	t.Helper()
 	o.Name, o.Logger = "test", zerolog.New(zerolog.NewTestWriter(t))
 	ctx, cancel := context.WithCancel(context.Background())
 	f := New(o)
+	if api != nil {
+		f.TakeRequests(api)
+	}
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
 	stop := sync.OnceFunc(func() {

@@ -1,0 +1,153 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/fleet/fleettest"
+	"bridged/internal/simnet"
+)
+
+// natsCluster returns the address of three servers.
+func natsCluster(t *testing.T) (*fleettest.Cluster, string) {
+	t.Helper()
+	cluster, err := fleettest.Start(t.TempDir(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Stop)
+	return cluster, cluster.URL()
+}
+
+// natsCaller is a program that reaches accounts over NATS alone.
+type natsCaller struct {
+	t      *testing.T
+	nc     *nats.Conn
+	bearer string
+}
+
+func callOverNATS(t *testing.T, url, bearer string) *natsCaller {
+	t.Helper()
+	nc, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return &natsCaller{t, nc, bearer}
+}
+
+// natsAnswer is what comes back.
+type natsAnswer struct {
+	Status     int
+	Headers    map[string]string
+	Body       json.RawMessage
+	BodyBase64 []byte
+	File       *struct{ Bucket, Name string }
+}
+
+// ask asks an account; fields are added to the envelope.
+func (c *natsCaller) ask(account, method, path string, fields object) (got natsAnswer) {
+	c.t.Helper()
+	envelope := object{"method": method, "path": path, "headers": object{"Authorization": "Bearer " + c.bearer}}
+	for name, value := range fields {
+		envelope[name] = value
+	}
+	data := must(json.Marshal(envelope))(c.t)
+	msg := must(c.nc.Request("bridged."+account+".api", data, testPatience))(c.t)
+	if err := json.Unmarshal(msg.Data, &got); err != nil {
+		c.t.Fatalf("%s: %v", msg.Data, err)
+	}
+	return got
+}
+
+// code returns the code of an error.
+func (a natsAnswer) code() (body struct{ Code bridge.Code }) {
+	_ = json.Unmarshal(a.Body, &body) // empty for what is no error
+	return body
+}
+
+// A program that knows NATS alone reads and writes through any node, with the power
+// of its token and no more.
+func TestFleet_RequestsComeThroughTheOneDoor(t *testing.T) {
+	t.Parallel()
+	cluster, url := natsCluster(t)
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
+	kim := newPhone(t, network, simnet.PhoneOptions{Number: "15550100302", Name: "Kim"})
+	p := startBridge(t, network, "NATS_URL="+url, "NATS_REPLICAS=3")
+	device := pair(t, p, owner)
+	picture := bytes.Repeat([]byte("no picture, but large enough for no message of NATS. "), 40000)
+	ids := []simnet.MessageID{
+		must(sam.SendText(within(t), owner.PN(), "a word of Sam"))(t), must(kim.SendText(within(t), owner.PN(), "a word of Kim"))(t),
+		must(sam.SendDocument(within(t), owner.PN(), simnet.Media{Data: picture, Mimetype: "application/octet-stream", FileName: "large.bin"}))(t),
+	}
+	if err := device.WaitAcknowledged(within(t), ids...); err != nil {
+		t.Fatal(err)
+	}
+	made := must(p.api.CreateToken(within(t), client.NewToken{Name: "desk", Scopes: []bridge.Scope{bridge.ScopeRead, bridge.ScopeSend}, Chats: []bridge.JID{bridge.JID(sam.PN().String())}}))(t)
+	p.secrets = append(p.secrets, made.Secret)
+	account := owner.Number()
+
+	root := callOverNATS(t, url, testToken)
+	eventually(t, func() error {
+		_, err := root.nc.Request("bridged."+account+".api", []byte("{}"), time.Second)
+		return err
+	})
+	for _, node := range strings.Split(url, ",") {
+		if got := callOverNATS(t, node, testToken).ask(account, "GET", "/api/messages/search?q=word", nil); got.Status != http.StatusOK || !strings.Contains(string(got.Body), "of Kim") {
+			t.Errorf("through %s: %d %s", node, got.Status, got.Body)
+		}
+	}
+
+	desk := callOverNATS(t, url, made.Secret)
+	if got := desk.ask(account, "GET", "/api/messages/search?q=word", nil); !strings.Contains(string(got.Body), "of Sam") || strings.Contains(string(got.Body), "of Kim") {
+		t.Errorf("a token of one chat found %s", got.Body)
+	}
+	if got := desk.ask(account, "POST", "/api/messages/send", object{"body": object{"jid": kim.PN().String(), "text": "no"}}); got.Status != http.StatusNotFound {
+		t.Errorf("to a chat of others: %d", got.Status)
+	}
+	once := object{"headers": object{"Authorization": "Bearer " + made.Secret, "Idempotency-Key": "once"}, "body": object{"jid": sam.PN().String(), "text": "yes"}}
+	first, again := desk.ask(account, "POST", "/api/messages/send", once), desk.ask(account, "POST", "/api/messages/send", once)
+	if first.Status != http.StatusOK || !bytes.Equal(first.Body, again.Body) {
+		t.Errorf("a send and its repetition: %d %s, %d %s", first.Status, first.Body, again.Status, again.Body)
+	}
+	for _, bearer := range []string{"", "wrong", made.Secret + "x"} {
+		if got := callOverNATS(t, url, bearer).ask(account, "GET", "/api/chats", nil); got.Status != http.StatusUnauthorized || got.code().Code != bridge.CodeUnauthorized {
+			t.Errorf("with the bearer %q: %d %s", bearer, got.Status, got.Body)
+		}
+	}
+	if _, err := root.nc.Request("bridged.15550109999.api", []byte("{}"), time.Second); !errors.Is(err, nats.ErrNoResponders) {
+		t.Errorf("an unknown account: %v", err)
+	}
+
+	got := desk.ask(account, "GET", path("/api/messages/media/%s/", sam.PN())+ids[2], nil)
+	if got.Status != http.StatusOK || got.File == nil {
+		t.Fatalf("a large file: %d %s", got.Status, got.Body)
+	}
+	bucket := must(must(jetstream.New(root.nc))(t).ObjectStore(t.Context(), got.File.Bucket))(t)
+	if data := must(bucket.GetBytes(t.Context(), got.File.Name))(t); !bytes.Equal(data, picture) {
+		t.Errorf("the object has %d bytes", len(data))
+	}
+	must(bucket.PutBytes(t.Context(), "offer", picture))(t)
+	sent := desk.ask(account, "POST", "/api/messages/send-file", object{"form": object{"jid": sam.PN().String(), "type": "document"}, "file": object{"name": "offer", "fileName": "offer.bin"}})
+	if sent.Status != http.StatusOK {
+		t.Errorf("a file by name: %d %s", sent.Status, sent.Body)
+	}
+	leader := must(cluster.StreamLeader("OBJ_BRIDGED_FILES"))(t)
+	cluster.StopNode(leader)
+	data := must(json.Marshal(object{"method": "GET", "path": "/healthz"}))(t)
+	eventually(t, func() error { // the bridge may have been connected to that node
+		_, err := desk.nc.Request("bridged."+account+".api", data, time.Second)
+		return err
+	})
+}

@@ -1,0 +1,108 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"bridged/internal/bridge"
+)
+
+// The bounds of the bucket of files, where it is made by a bridge.
+const (
+	filesLife  = time.Hour
+	filesBytes = 1 << 30
+)
+
+// files is the bucket of what is too large for a message. It is made when it is
+// first needed, unless it is there.
+type files struct {
+	js     jetstream.JetStream
+	config jetstream.ObjectStoreConfig
+
+	mu     sync.Mutex
+	bucket jetstream.ObjectStore // nil until it is known; guarded by mu
+}
+
+func newFiles(js jetstream.JetStream, prefix string, replicas int) *files {
+	return &files{js: js, config: jetstream.ObjectStoreConfig{
+		Bucket: streamName(prefix, "FILES"), Description: "Files and large answers of bridged; they go after an hour.",
+		TTL: filesLife, MaxBytes: filesBytes, Replicas: replicas,
+	}}
+}
+
+// open returns the bucket.
+func (f *files) open(ctx context.Context) (jetstream.ObjectStore, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.bucket != nil {
+		return f.bucket, nil
+	}
+	bucket, err := f.js.ObjectStore(ctx, f.config.Bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		bucket, err = f.js.CreateObjectStore(ctx, f.config)
+	}
+	if errors.Is(err, jetstream.ErrBucketExists) { // made by another bridge meanwhile
+		bucket, err = f.js.ObjectStore(ctx, f.config.Bucket)
+	}
+	if err == nil {
+		f.bucket = bucket
+	}
+	return bucket, err
+}
+
+// put keeps a body under a name that nobody can guess.
+func (f *files) put(ctx context.Context, body io.Reader) (*fileOut, error) {
+	bucket, err := f.open(ctx)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	source := &readErrors{Reader: body}
+	info, err := bucket.Put(ctx, jetstream.ObjectMeta{Name: rand.Text()}, source)
+	if source.err != nil {
+		return nil, source.err
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return &fileOut{Bucket: f.config.Bucket, Name: info.Name, Size: info.Size, Digest: info.Digest}, nil
+}
+
+// get opens an object.
+func (f *files) get(ctx context.Context, name string) (io.ReadCloser, error) {
+	bucket, err := f.open(ctx)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	object, err := bucket.Get(ctx, name)
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return nil, bridge.Fail(CodeFileNotFound, "there is no such object in the bucket %s: put it there first, for example with nats object put %s <file>", f.config.Bucket, f.config.Bucket)
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return object, nil
+}
+
+func unavailable(cause error) error {
+	return bridge.Fail(CodeFilesUnavailable, "the bucket of files cannot be used (is it full, or JetStream not there?): ask for less at once, or try again in a while").Because(cause)
+}
+
+// readErrors keeps the error of a reader apart from those of who reads.
+type readErrors struct {
+	io.Reader
+	err error
+}
+
+func (r *readErrors) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
+}

@@ -68,6 +68,7 @@ const (
 	noticeUnpaired                       // a try to pair failed
 	noticePinged                         // the phone has had its time to answer
 	noticeAsked                          // somebody asks for what a resting pairing offers
+	noticeLease                          // whether the session may run here has changed
 )
 
 func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {

@@ -64,6 +64,9 @@ type Options struct {
 	// Clock is told the network's time, and is what the phone's absence is
 	// measured by; nil is the machine's.
 	Clock *bridge.Clock
+	// Lease decides whether the session may run here; nil where nothing else can
+	// run it.
+	Lease Lease
 }
 
 // Manager is the socket manager of the one account.

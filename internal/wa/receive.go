@@ -145,6 +145,9 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	if err := l.m.opts.Watch.Check(); err != nil {
 		return l.refuse(err)
 	}
+	if l.m.refused() != nil {
+		return l.leave()
+	}
 	if len(facts) == 0 {
 		return true
 	}

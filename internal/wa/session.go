@@ -41,6 +41,7 @@ func (m *Manager) runSession(ctx context.Context, device *store.Device) {
 	l := m.newLink(ctx, device)
 	m.use(l)
 	defer m.use(nil)
+	defer m.seekLease(l, device)() // given back after the link has ended
 	s := &session{supervisor: newSupervisor(m, l), device: *device.ID, lostAt: time.Now()}
 	if wait, sentence := m.ban.present(); wait > 0 {
 		s.halt(sentence)
@@ -73,7 +74,10 @@ func (s *session) tryConnect() {
 		return
 	}
 	sentence, err := s.foreign(s.l.ctx)
+	refused := s.m.refused()
 	switch {
+	case refused != nil:
+		s.yield(refused)
 	case err != nil:
 		s.suspend(err, "not connected, because the stored messages cannot be read: "+reasonOf(err))
 	case sentence != "":
@@ -148,7 +152,7 @@ func (s *session) foreign(ctx context.Context) (string, error) {
 
 func (s *session) onDialled(err error) {
 	switch {
-	case s.phase == phaseHalted:
+	case s.phase == phaseHalted, s.phase == phaseYielding:
 		s.l.disconnect() // halted while the dial was under way
 	case s.phase != phaseDialling:
 	case err != nil:
@@ -193,7 +197,11 @@ func (s *session) onNotice(n notice) bool {
 	if n.kind == noticeLoggedOut {
 		return s.finish(n.sentence)
 	}
-	if s.phase == phaseWaiting || s.phase == phaseHalted || s.phase == phaseEnding {
+	if n.kind == noticeLease {
+		s.onLease()
+		return false
+	}
+	if s.phase == phaseWaiting || s.phase == phaseHalted || s.phase == phaseEnding || s.phase == phaseYielding {
 		return false // told of a connection that was given up already
 	}
 	switch n.kind {
@@ -288,6 +296,10 @@ func (s *session) onCommand(c command) bool {
 				err = bridge.Fail(bridge.CodeOtherAccount, "%s", sentence)
 			}
 			c.done <- commandResult{err: err}
+			return false
+		}
+		if err := s.m.refused(); err != nil {
+			c.done <- commandResult{err: bridge.NotConnected("%v", err)}
 			return false
 		}
 		if s.phase == phaseWaiting || s.phase == phaseHalted {

@@ -83,6 +83,9 @@ func (m *Manager) Ready() error {
 	status := m.Status()
 	switch status.Status {
 	case bridge.StateOpen:
+		if err := m.refused(); err != nil { // the supervisor is about to hear of it
+			return bridge.NotConnected("%v", err)
+		}
 		return nil
 	case bridge.StateNeedsPair:
 		return bridge.NotConnected("the account is not paired: POST /api/auth/pair and enter the code on the phone")

@@ -75,6 +75,7 @@ const (
 	phaseHalted                // until a person asks for another try
 	phaseEnding                // until the keys of an ended session are wiped
 	phaseOffering              // until somebody has used one of the codes
+	phaseYielding              // until this process may run the session
 )
 
 // dialResult names its dial, because one that was given up may end after the

@@ -1,0 +1,92 @@
+package wa
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"go.mau.fi/whatsmeow/store"
+
+	"bridged/internal/bridge"
+)
+
+// Lease is the right to run the account's session, where other processes may want to
+// run it too. It is sought from the moment a session is there until its connection
+// has ended for good; nothing is dialled without it.
+type Lease interface {
+	// Seek seeks the right for a session, keeps it, and calls changed, from any
+	// goroutine, whenever Refusal has become another. release gives the right back;
+	// the session is not connected any more then.
+	Seek(s LeasedSession, changed func()) (release func())
+	// Refusal returns nil while the session may run, [ErrLeaseSought] until that is
+	// known, and else an error whose sentence says who runs it or what to do. It
+	// looks at the clock, so that it tells of an end in time whatever else hangs.
+	Refusal() error
+}
+
+// LeasedSession names a session: Account is the phone's digits, ID the same for all
+// copies of the session and for no other one.
+type LeasedSession struct {
+	Account string
+	ID      string
+}
+
+// ErrLeaseSought is what [Lease.Refusal] returns while it asks.
+var ErrLeaseSought = errors.New("whether another process runs this account is being asked")
+
+// leased names the session of a device.
+func leased(device *store.Device) LeasedSession {
+	key := sha256.Sum256(device.IdentityKey.Pub[:])
+	return LeasedSession{Account: device.ID.User, ID: hex.EncodeToString(key[:8])}
+}
+
+// seekLease seeks the right to run a link's session, and returns how to give it back.
+func (m *Manager) seekLease(l *link, device *store.Device) (release func()) {
+	if m.opts.Lease == nil {
+		return func() {}
+	}
+	return m.opts.Lease.Seek(leased(device), func() { l.notify(notice{kind: noticeLease}) })
+}
+
+// refused returns why the session may not run now; nil if it may.
+func (m *Manager) refused() error {
+	if m.opts.Lease == nil {
+		return nil
+	}
+	return m.opts.Lease.Refusal()
+}
+
+// leave leaves a stanza, and what follows it, to whoever may run the session now.
+func (l *link) leave() bool {
+	l.m.behind.Store(true)
+	l.refusing.Store(true)
+	l.cut()
+	return false
+}
+
+// onLease does what the lease says now.
+func (s *session) onLease() {
+	err := s.m.refused()
+	switch {
+	case s.phase == phaseEnding:
+	case err != nil:
+		s.yield(err)
+	case s.phase == phaseYielding:
+		s.tries, s.lostAt = 0, time.Now()
+		s.lapse.Reset(patience)
+		s.m.setState(bridge.StateConnecting, "")
+		s.schedule(0)
+	}
+}
+
+// yield closes the connection at once, and waits until the session may run.
+func (s *session) yield(why error) {
+	s.l.cut()
+	if errors.Is(why, ErrLeaseSought) {
+		s.endDial()
+	} else {
+		s.halt(why.Error())
+	}
+	s.enter(phaseYielding, 0)
+}

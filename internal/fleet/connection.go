@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,8 +28,43 @@ type Server struct {
 	CAFile    string // of certificates to trust, PEM; the system's where it is empty
 }
 
-// link is the state of the connection.
-type link struct{ connected atomic.Bool }
+// link is the state of the connection. online holds a token after it was made.
+type link struct {
+	connected atomic.Bool
+	online    chan struct{}
+
+	mu   sync.Mutex
+	lost chan struct{} // guarded by mu; closed when the connection is lost
+}
+
+func newLink() *link {
+	return &link{online: make(chan struct{}, 1), lost: make(chan struct{})}
+}
+
+// whileUp returns a context that ends with the connection: the client library
+// lets whoever waits for an answer wait on for the next one.
+func (l *link) whileUp(ctx context.Context) (context.Context, context.CancelFunc) {
+	l.mu.Lock()
+	lost := l.lost
+	l.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-lost:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// lose ends what waits for an answer over the connection.
+func (l *link) lose() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.lost)
+	l.lost = make(chan struct{})
+}
 
 // dial makes the connection, in the background and without end. What is
 // published while it is lost fails at once: whoever publishes must know.
@@ -52,6 +89,10 @@ func (l *link) dial(s Server, name string, log zerolog.Logger) (*nats.Conn, erro
 func (l *link) up(log zerolog.Logger) nats.ConnHandler {
 	return func(nc *nats.Conn) {
 		l.connected.Store(true)
+		select {
+		case l.online <- struct{}{}:
+		default:
+		}
 		log.Info().Str("server", nc.ConnectedServerName()).Msg("connected to NATS")
 	}
 }
@@ -59,6 +100,7 @@ func (l *link) up(log zerolog.Logger) nats.ConnHandler {
 func (l *link) down(log zerolog.Logger) nats.ConnErrHandler {
 	return func(nc *nats.Conn, err error) {
 		l.connected.Store(false)
+		l.lose()
 		if !nc.IsClosed() {
 			log.Warn().Err(err).Msg("connection to NATS lost; reconnecting")
 		}

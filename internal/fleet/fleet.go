@@ -51,7 +51,7 @@ type Options struct {
 type Fleet struct {
 	options Options
 	log     zerolog.Logger
-	link    link
+	link    *link
 	account account
 	events  *publisher
 	api     http.Handler // nil takes no requests
@@ -61,7 +61,8 @@ type Fleet struct {
 func New(o Options) *Fleet {
 	f := &Fleet{options: o, log: o.Logger.With().Str("part", "fleet").Logger()}
 	f.account = newAccount(o.Log)
-	f.events = newPublisher(o, f.log)
+	f.link = newLink()
+	f.events = newPublisher(o, f.link, f.log)
 	return f
 }
 

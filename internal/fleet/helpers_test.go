@@ -134,7 +134,7 @@ func runWith(t *testing.T, o Options, api http.HandlerFunc) running {
 // eventually waits until something has become true.
 func eventually(t *testing.T, what string, isTrue func() bool) {
 	t.Helper()
-	for late := time.Now().Add(30 * time.Second); !isTrue(); time.Sleep(5 * time.Millisecond) {
+	for late := time.Now().Add(time.Minute); !isTrue(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(late) {
 			t.Fatalf("waited for %s in vain", what)
 		}

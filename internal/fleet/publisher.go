@@ -2,21 +2,245 @@ package fleet
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 )
 
-// publisher brings the log of events into the stream.
+const (
+	// lazySave is how far the cursor may stay behind what is published: where to
+	// go on is in the stream.
+	lazySave = time.Second
+	// firstPause and longestPause bound the time between two tries, foreignPause
+	// is how long to leave an account to another bridge.
+	firstPause   = 100 * time.Millisecond
+	longestPause = 10 * time.Second
+	foreignPause = time.Minute
+	// stopTime is how long the last save may take.
+	stopTime = 2 * time.Second
+)
+
+// publisher brings the log of events into the stream. It may run again after it
+// has ended, but never twice at a time.
 type publisher struct {
-	options Options
-	log     zerolog.Logger
+	prefix string
+	limits Limits
+	source Log
+	logger zerolog.Logger
+	link   *link
+	counts counts
 }
 
-func newPublisher(o Options, log zerolog.Logger) *publisher { return &publisher{options: o, log: log} }
+// counts is what metrics show.
+type counts struct {
+	published atomic.Uint64
+	event     atomic.Int64 // the last one published
+}
+
+func newPublisher(o Options, link *link, logger zerolog.Logger) *publisher {
+	return &publisher{prefix: o.Prefix, limits: o.Stream, source: o.Log, logger: logger, link: link}
+}
+
+// session is one run of the publisher. All of it belongs to the goroutine that
+// runs.
+type session struct {
+	log      Log
+	logger   zerolog.Logger
+	counts   *counts
+	subjects subjects
+	now      func() time.Time
+
+	stream       *stream
+	last         uint64   // sequence of the account's last message, 0 for none
+	at           Position // what is published
+	saved        Position // what the cursor says
+	savedAt      time.Time
+	isLoaded     bool
+	isReset      bool // consumers must be told before anything else
+	isForeign    bool // another bridge publishes for the account
+	hasPublished bool
+	window       int    // how many messages may go at a time
+	failures     int    // since something was stored
+	warned       string // why the stream is unfit
+	told         string // why nothing is published
+}
 
 // run publishes until ctx ends.
 func (p *publisher) run(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
-	<-ctx.Done()
+	s := &session{log: p.source, logger: p.logger, counts: &p.counts, subjects: subjectsOf(p.prefix, account), now: time.Now}
+	defer s.finish(ctx)
+	want := p.limits.config(p.prefix)
+	for {
+		err := p.follow(ctx, s, nc, js, want)
+		if ctx.Err() != nil {
+			return
+		}
+		s.tell(err, nc.IsConnected())
+		pause := s.pause()
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-p.link.online:
+		}
+		timer.Stop()
+	}
+}
+
+// follow publishes what is in the log and what comes, until something is in
+// doubt.
+func (p *publisher) follow(ctx context.Context, s *session, nc *nats.Conn, js jetstream.JetStream, want jetstream.StreamConfig) (err error) {
+	ctx, cancel := p.link.whileUp(ctx)
+	defer cancel()
+	if s.stream, err = openStream(ctx, nc, js, want); err != nil {
+		return err
+	}
+	if why := s.stream.unfit(want); why != s.warned {
+		s.warned = why
+		if why != "" {
+			s.logger.Warn().Str("stream", want.Name).Msg(why)
+		}
+	}
+	s.window = 1
+	if err := s.resume(ctx); err != nil {
+		return err
+	}
+	s.counts.event.Store(s.at.Event)
+	for {
+		changed := s.log.Changed() // before reading
+		more, err := s.step(ctx)
+		if err != nil {
+			return err
+		}
+		if !more {
+			s.failures, s.told = 0, ""
+			if err := s.wait(ctx, changed); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// step publishes a page of the log, and reports whether there is more.
+func (s *session) step(ctx context.Context) (more bool, err error) {
+	page, err := s.log.Events(ctx, s.at.Event, maxBatch)
+	if err != nil {
+		return false, err
+	}
+	if page.IsReset || s.isReset {
+		if err := s.tellReset(ctx, s.lost(page)); err != nil {
+			return false, err
+		}
+	}
+	list, err := s.messages(page.Events)
+	if err != nil {
+		return false, err
+	}
+	if err := s.publishAll(ctx, list); err != nil {
+		return false, err
+	}
+	s.at.Event = page.Next // nothing is shown of what lies before it
+	s.counts.event.Store(page.Next)
+	return page.More, s.saveLazily(ctx)
+}
+
+// lost returns the number up to which consumers have missed something.
+func (s *session) lost(page Page) int64 {
+	switch {
+	case !page.IsReset:
+		return s.at.Event
+	case len(page.Events) > 0:
+		return page.Events[0].ID - 1
+	}
+	return page.Next
+}
+
+// wait sleeps until the log grows, and saves the cursor meanwhile.
+func (s *session) wait(ctx context.Context, changed <-chan struct{}) error {
+	var due <-chan time.Time
+	if s.at != s.saved {
+		timer := time.NewTimer(lazySave)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-changed:
+		return nil
+	case <-due:
+	}
+	if err := s.save(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-changed:
+		return nil
+	}
+}
+
+// pause returns how long to wait after a failure: the first one is looked into
+// at once.
+func (s *session) pause() time.Duration {
+	if s.isForeign {
+		s.isForeign, s.hasPublished = false, false // then it is told, and goes on
+		return foreignPause
+	}
+	s.failures++
+	if s.failures == 1 {
+		return 0
+	}
+	pause := longestPause
+	if s.failures < 10 {
+		pause = min(firstPause<<(s.failures-2), longestPause)
+	}
+	return pause/2 + rand.N(pause/2)
+}
+
+// tell logs why nothing is published, once for each reason.
+func (s *session) tell(err error, isConnected bool) {
+	if s.failures == 0 && !s.isForeign || !isConnected {
+		s.logger.Debug().Err(err).Msg("events not published; trying again") // it may be over at once, or was told before
+		return
+	}
+	if why := err.Error(); why != s.told {
+		s.told = why
+		s.logger.Warn().Err(err).Msg("events not published; trying again")
+	}
+}
+
+// finish saves the cursor when the program stops.
+func (s *session) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	if err := s.save(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		s.logger.Warn().Err(err).Msg("how far events were published is not saved; it is read from the stream")
+	}
+}
+
+// saveLazily saves the cursor where it was not saved for a while.
+func (s *session) saveLazily(ctx context.Context) error {
+	if s.now().Sub(s.savedAt) < lazySave {
+		return nil
+	}
+	return s.save(ctx)
+}
+
+// save saves the cursor.
+func (s *session) save(ctx context.Context) error {
+	if s.at == s.saved {
+		return nil
+	}
+	if err := s.log.SavePosition(ctx, s.at); err != nil {
+		return err
+	}
+	s.saved, s.savedAt = s.at, s.now()
+	return nil
 }

@@ -169,7 +169,7 @@ func (d *Dispatcher) Test(ctx context.Context, id int64) (Tried, error) {
 	if err != nil {
 		return Tried{}, err
 	}
-	got := d.post(ctx, w, "test_"+rand.Text(), payload{eventTest, bridge.At(d.wall()), struct {
+	got := d.post(ctx, w, "test_"+rand.Text(), bridge.EventPayload{Type: eventTest, Timestamp: bridge.At(d.wall()), Data: struct {
 		WebhookID int64 `json:"webhookId"`
 	}{w.ID}})
 	if err := ctx.Err(); err != nil {

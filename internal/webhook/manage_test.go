@@ -268,12 +268,12 @@ func TestDispatcher_OverRealConnections(t *testing.T) {
 
 	// The same receiver, for a webhook that may only reach public addresses.
 	w.AllowPrivate = false
-	if tried := d.post(t.Context(), w, "test_1", payload{Type: eventTest}); !strings.Contains(tried.failure, "public address") {
+	if tried := d.post(t.Context(), w, "test_1", bridge.EventPayload{Type: eventTest}); !strings.Contains(tried.failure, "public address") {
 		t.Errorf("a private address was reached: %+v", tried)
 	}
 	listener.Close()
 	w.AllowPrivate = true
-	if tried := d.post(t.Context(), w, "test_2", payload{Type: eventTest}); tried.failure != "the receiver refused the connection" {
+	if tried := d.post(t.Context(), w, "test_2", bridge.EventPayload{Type: eventTest}); tried.failure != "the receiver refused the connection" {
 		t.Errorf("got %+v", tried)
 	}
 	cancel()

@@ -31,27 +31,17 @@ const (
 	answerTime  = 100 * time.Millisecond
 )
 
-// payload is what is posted.
-type payload struct {
-	Type      bridge.EventType `json:"type"`
-	Timestamp bridge.Time      `json:"timestamp"`
-	Data      any              `json:"data"`
-}
-
-func payloadOf(d bridge.WebhookDelivery, event bridge.Event) payload {
+// payloadOf returns what is posted.
+func payloadOf(d bridge.WebhookDelivery, event bridge.Event) bridge.EventPayload {
 	if d.EventType == bridge.EventReset {
-		return payload{d.EventType, d.EventAt, struct {
-			After int64 `json:"after"`
-		}{d.EventID}}
+		return bridge.ResetPayload(d.EventID, d.EventAt)
 	}
-	return payload{event.Type, event.At, event}
+	return event.Payload()
 }
 
 // idOf returns an id that is the same for every try of an event, and for no other
-// event ever: the number alone comes again when a backup is restored.
-func idOf(d bridge.WebhookDelivery) string {
-	return fmt.Sprintf("evt_%d_%x", d.EventID, d.EventAt.UnixMilli())
-}
+// event ever.
+func idOf(d bridge.WebhookDelivery) string { return bridge.EventName(d.EventID, d.EventAt) }
 
 // about is what a post says something of.
 type about int
@@ -73,7 +63,7 @@ type outcome struct {
 }
 
 // post makes one try.
-func (d *Dispatcher) post(ctx context.Context, w bridge.Webhook, id string, p payload) outcome {
+func (d *Dispatcher) post(ctx context.Context, w bridge.Webhook, id string, p bridge.EventPayload) outcome {
 	began := time.Now()
 	got, err := d.send(ctx, w, id, p)
 	got.took = time.Since(began)
@@ -106,7 +96,7 @@ func refusal(status int) string {
 	return sentence
 }
 
-func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, id string, p payload) (outcome, error) {
+func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, id string, p bridge.EventPayload) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	req, err := d.request(ctx, w, id, p)
@@ -164,7 +154,7 @@ func retryAfter(value string, now time.Time) time.Duration {
 }
 
 // request signs and addresses what is posted.
-func (d *Dispatcher) request(ctx context.Context, w bridge.Webhook, id string, p payload) (*http.Request, error) {
+func (d *Dispatcher) request(ctx context.Context, w bridge.Webhook, id string, p bridge.EventPayload) (*http.Request, error) {
 	body, err := bridge.EncodeJSON(p)
 	if err != nil {
 		return nil, err

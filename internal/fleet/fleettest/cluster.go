@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long anything may take that a test waits for.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // Cluster is some nodes that know each other.
 type Cluster struct {
@@ -190,6 +190,18 @@ func (c *Cluster) StreamLeader(stream string) (leader int, err error) {
 		return false
 	})
 	return leader, err
+}
+
+// WaitInSync waits until all nodes that run have all of a stream.
+func (c *Cluster) WaitInSync(stream string) error {
+	return waitFor("the stream "+stream+" to be the same everywhere", func() bool {
+		for i := range c.clients {
+			if node := c.node(i); node != nil && !node.JetStreamIsStreamCurrent(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // waitFor looks again and again whether something has become true.

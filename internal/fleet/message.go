@@ -1,0 +1,118 @@
+package fleet
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"bridged/internal/bridge"
+)
+
+// The headers of a message beside its id, for consumers that want to know more
+// of it without reading the body. The names are matched with their case.
+const (
+	headerContentType = "Content-Type"
+	headerWebhookID   = "Webhook-Id"        // as a webhook's receiver is told it
+	headerLog         = "Bridged-Log"       // the log that the number is of
+	headerEvent       = "Bridged-Event"     // its number in the log
+	headerChat        = "Bridged-Chat"      // the chat's JID, where it is of one
+	headerTruncated   = "Bridged-Truncated" // true for what was too large to be shown
+)
+
+const (
+	// headerRoom is what is left of the server's payload limit for headers.
+	headerRoom = 1 << 10
+	resetMark  = ".reset"
+)
+
+// subjects are where an account's events are published.
+type subjects struct{ base string }
+
+func subjectsOf(prefix, account string) subjects {
+	return subjects{prefix + "." + account + ".events."}
+}
+
+// all returns the filter of all events of the account.
+func (s subjects) all() string { return s.base + ">" }
+
+func (s subjects) of(kind bridge.EventType) string { return s.base + string(kind) }
+
+// streamSubject returns what the stream of all accounts takes.
+func streamSubject(prefix string) string { return prefix + ".*.events.>" }
+
+// newMessage returns the message of an event. Where its body is larger than
+// limit, the content is left out: what it is about can be read over the API.
+func newMessage(s subjects, logID string, e bridge.Event, limit int) (*nats.Msg, error) {
+	body, err := bridge.EncodeJSON(e.Payload())
+	if err != nil {
+		return nil, fmt.Errorf("encode an event: %w", err)
+	}
+	m := &nats.Msg{Subject: s.of(e.Type), Data: body, Header: nats.Header{}}
+	if len(body) > limit-headerRoom {
+		e.Message, e.Chat, e.Group, e.Status = nil, nil, nil, nil
+		if m.Data, err = bridge.EncodeJSON(e.Payload()); err != nil {
+			return nil, fmt.Errorf("encode an event: %w", err)
+		}
+		m.Header.Set(headerTruncated, "true")
+	}
+	m.Header.Set(headerWebhookID, bridge.EventName(e.ID, e.At))
+	if e.ChatJID != "" {
+		m.Header.Set(headerChat, string(e.ChatJID))
+	}
+	setIDs(m, logID, e.ID, "")
+	return m, nil
+}
+
+// newReset returns the message that stands for events up to a number.
+func newReset(s subjects, logID string, after int64, at bridge.Time) (*nats.Msg, error) {
+	body, err := bridge.EncodeJSON(bridge.ResetPayload(after, at))
+	if err != nil {
+		return nil, fmt.Errorf("encode a reset: %w", err)
+	}
+	m := &nats.Msg{Subject: s.of(bridge.EventReset), Data: body, Header: nats.Header{}}
+	setIDs(m, logID, after, resetMark)
+	return m, nil
+}
+
+// setIDs names a message for the server and for consumers.
+func setIDs(m *nats.Msg, logID string, event int64, mark string) {
+	number := strconv.FormatInt(event, 10)
+	m.Header.Set(jetstream.MsgIDHeader, logID+"."+number+mark)
+	m.Header.Set(headerLog, logID)
+	m.Header.Set(headerEvent, number)
+	m.Header.Set(headerContentType, jsonType)
+}
+
+// published is a message of the account in the stream: an event of a log, or
+// the reset before the one behind it.
+type published struct {
+	sequence uint64
+	logID    string
+	event    int64
+	isReset  bool
+	at       bridge.Time
+}
+
+// readPublished reads whose message it is. What others have published under the
+// account's subjects is of no log.
+func readPublished(sequence uint64, header nats.Header, body []byte) published {
+	p := published{sequence: sequence}
+	id, isReset := strings.CutSuffix(header.Get(jetstream.MsgIDHeader), resetMark)
+	logID, number, _ := strings.Cut(id, ".")
+	event, err := strconv.ParseInt(number, 10, 64)
+	var payload struct{ Timestamp bridge.Time }
+	if err != nil || json.Unmarshal(body, &payload) != nil {
+		return p
+	}
+	p.logID, p.event, p.isReset, p.at = logID, event, isReset, payload.Timestamp
+	return p
+}
+
+// isOf reports whether the message is this event of this log.
+func (p published) isOf(logID string, e bridge.Event) bool {
+	return p.logID == logID && p.event == e.ID && (p.isReset || p.at.UnixMilli() == e.At.UnixMilli())
+}

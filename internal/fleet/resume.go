@@ -1,0 +1,203 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"bridged/internal/bridge"
+)
+
+// Where to go on is read from the stream, which is the only one who knows what
+// it has stored: an acknowledgement may have been lost, and the cursor is saved
+// behind what is published. The rules, for the account's last message in the
+// stream (M) and the cursor (C):
+//
+//   - M is of this log: go on behind it. Is C further, the messages between were
+//     stored and are gone: where the stream has lost its end (a restored copy, a
+//     node without power), they are published again; where they were removed by
+//     its limits or by hand, they are not.
+//   - There is no M: the same, with nothing before it. A stream that was made
+//     anew gets all that the log keeps.
+//   - M is of this log, and this log has another event under that number, or has
+//     not come so far: the log goes on from an old copy. It gets another id, goes
+//     on behind the last event that both have, and consumers are told (reset).
+//   - M is of another log: consumers are told, and C counts.
+//
+// Every message then names the one before it, and the stream refuses it if
+// another has become the last meanwhile. So whatever was read too early or
+// published too late does no harm.
+
+// resume finds out where to go on.
+func (s *session) resume(ctx context.Context) error {
+	if err := s.load(ctx); err != nil {
+		return err
+	}
+	last, err := s.stream.published(ctx, wanted{LastFor: s.subjects.all()})
+	if err != nil && !errors.Is(err, errNoMessage) {
+		return err
+	}
+	s.last = last.sequence
+	switch {
+	case last.sequence == 0 || last.logID == s.at.LogID && last.event < s.at.Event:
+		return s.resumeBefore(ctx, last)
+	case last.logID != s.at.LogID:
+		return s.resumeForeign(ctx)
+	}
+	return s.resumeBehind(ctx, last)
+}
+
+// load reads the cursor. A log without an id gets one, before anything is
+// published under it.
+func (s *session) load(ctx context.Context) (err error) {
+	if s.isLoaded {
+		return nil
+	}
+	if s.at, err = s.log.Position(ctx); err != nil {
+		return err
+	}
+	if s.at.LogID == "" {
+		s.at = Position{LogID: newLogID()}
+		if err := s.log.SavePosition(ctx, s.at); err != nil {
+			return err
+		}
+	}
+	s.saved, s.isLoaded = s.at, true
+	return nil
+}
+
+// newLogID makes an id that no other log has.
+func newLogID() string {
+	id := make([]byte, 8)
+	_, _ = rand.Read(id) // never fails (crypto/rand)
+	return hex.EncodeToString(id)
+}
+
+// resumeBefore goes on where the stream has less than the cursor knows of.
+func (s *session) resumeBefore(ctx context.Context, last published) error {
+	if last.sequence > 0 && last.sequence == s.at.Sequence && s.at.Stream.Equal(s.stream.info.Created) {
+		return nil // nothing is shown of the events between
+	}
+	isLost, err := s.hasLostItsEnd(ctx)
+	if err != nil || !isLost {
+		return err
+	}
+	if s.at.Sequence > 0 {
+		s.logger.Warn().Int64("from", last.event).Int64("to", s.at.Event).Msg("the stream has lost events: they are published again")
+	}
+	s.at.Event = last.event
+	return nil
+}
+
+// hasLostItsEnd reports whether the stream never had the message that the cursor
+// stands at, or had it and has stored another under its sequence.
+func (s *session) hasLostItsEnd(ctx context.Context) (bool, error) {
+	info := s.stream.info
+	switch {
+	case s.at.Sequence == 0:
+		return true, nil
+	case !s.at.Stream.Equal(info.Created) || s.at.Sequence > info.State.LastSeq:
+		return true, nil
+	}
+	_, err := s.stream.get(ctx, wanted{Sequence: s.at.Sequence})
+	if errors.Is(err, errNoMessage) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// resumeBehind goes on behind a message of this log, if it is the log's own.
+func (s *session) resumeBehind(ctx context.Context, last published) error {
+	isOwn, err := s.has(ctx, last)
+	if err != nil {
+		return err
+	}
+	if !isOwn {
+		return s.resumeCopy(ctx)
+	}
+	s.at.Event = last.event
+	s.at.Sequence, s.at.Stream = last.sequence, s.stream.info.Created
+	return nil
+}
+
+// has reports whether the log has the event that was published. One that is not
+// shown any more cannot be compared.
+func (s *session) has(ctx context.Context, p published) (bool, error) {
+	newest, err := s.log.Last(ctx)
+	if err != nil || p.event > newest {
+		return false, err
+	}
+	page, err := s.log.Events(ctx, p.event-1, 1)
+	if err != nil || len(page.Events) == 0 || page.Events[0].ID != p.event {
+		return err == nil, err
+	}
+	return p.isOf(s.at.LogID, page.Events[0]), nil
+}
+
+// resumeCopy goes on with a log that goes on from an old copy.
+func (s *session) resumeCopy(ctx context.Context) error {
+	common, err := s.lastCommon(ctx)
+	if err != nil {
+		return err
+	}
+	s.logger.Warn().Int64("event", common).Msg("the log goes on from an old copy: it is published as another one, and consumers are told")
+	s.at = Position{LogID: newLogID(), Event: common, Sequence: s.last, Stream: s.stream.info.Created}
+	s.isReset = true
+	return s.save(ctx)
+}
+
+// lastCommon returns the last event that was published and that the log has,
+// too. The copy was made behind its cursor, so that is where to begin.
+func (s *session) lastCommon(ctx context.Context) (int64, error) {
+	common, sequence := s.at.Event, s.at.Sequence
+	if !s.at.Stream.Equal(s.stream.info.Created) {
+		sequence = 0
+	}
+	for sequence < s.last {
+		p, err := s.stream.published(ctx, wanted{Sequence: sequence + 1, NextFor: s.subjects.all()})
+		if errors.Is(err, errNoMessage) {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+		sequence = p.sequence
+		if p.logID != s.at.LogID || p.event <= common {
+			continue
+		}
+		isOwn, err := s.has(ctx, p)
+		if err != nil || !isOwn {
+			return common, err
+		}
+		common = p.event
+	}
+	return common, nil
+}
+
+// resumeForeign goes on behind what another log has published for the account.
+func (s *session) resumeForeign(ctx context.Context) error {
+	if s.hasPublished {
+		s.isForeign = true
+		return fmt.Errorf("another bridge publishes events of this account: %w", errForeign)
+	}
+	s.isReset = true
+	return nil
+}
+
+var errForeign = errors.New("stop one of the two")
+
+// tellReset publishes that events are lost to consumers, or that the numbers of
+// the log begin anew.
+func (s *session) tellReset(ctx context.Context, after int64) error {
+	m, err := newReset(s.subjects, s.at.LogID, after, bridge.At(s.now()))
+	if err != nil {
+		return err
+	}
+	if err := s.publish(ctx, []outgoing{{m, after}}); err != nil {
+		return err
+	}
+	s.isReset = false
+	return nil
+}

@@ -151,14 +151,16 @@ func TestErrors_EveryRefusalOfTheAccountHasItsStatus(t *testing.T) {
 		bridge.CodeMediaGone: 500, bridge.CodeInternal: 500, bridge.CodeSendRefused: 502,
 		bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeSendTimeout: 504,
 	}
+	reading := map[bridge.Code]int{bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeSendTimeout: 504, bridge.CodeInternal: 500}
 	codes := map[string]map[bridge.Code]int{
-		"/api/auth/pair": pairing, "/api/auth/passkey": passkey, "/api/auth/reconnect": session, "/api/auth/logout": session,
+		"/api/chats/" + string(grace) + "/read": reading,
+		"/api/auth/pair":                        pairing, "/api/auth/passkey": passkey, "/api/auth/reconnect": session, "/api/auth/logout": session,
 		"/api/chats/" + string(grace) + "/history": session,
 	}
 	s := stocked(t)
 	for _, r := range everyRoute {
-		of := codes[r.path]
-		if r.sends {
+		of, named := codes[r.path]
+		if r.sends && !named {
 			of = sending
 		}
 		for code, status := range of {

@@ -45,7 +45,7 @@ func TestIdempotency_RepeatsTheAnswer(t *testing.T) {
 		if diff := cmp.Diff(first, second); diff != "" {
 			t.Errorf("answers differ: %s", diff)
 		}
-		if n := len(s.account.sent()); n != 1 {
+		if n := len(s.account.sent()) + len(s.account.done()); n != 1 {
 			t.Errorf("%d messages, want 1", n)
 		}
 	})
@@ -74,6 +74,11 @@ func TestIdempotency_WhileTheFirstIsInProgress(t *testing.T) {
 			close(entered)
 			<-proceed
 			return s.account.accept(ctx, out)
+		}
+		s.account.act = func(context.Context) error {
+			close(entered)
+			<-proceed
+			return nil
 		}
 		go func() {
 			status, _, _ := s.callKeyed("k", r, r.body)

@@ -19,6 +19,7 @@ type route struct {
 	missing string // a body, or a path, that names what is not stored
 	socket  bool   // needs the account to be open
 	sends   bool   // is behind the gate
+	acts    bool   // and sends no message
 }
 
 // everyRoute lists the protected routes, in the document's order.
@@ -79,6 +80,10 @@ var everyRoute = []route{
 		body: `{"text":"better"}`, invalid: `{"text":""}`, missing: "/api/chats/" + string(grace) + "/messages/NONE"},
 	{method: "DELETE", path: "/api/chats/" + string(grace) + "/messages/OWN", sends: true, socket: true,
 		invalid: `{"for":"me"}`, missing: "/api/chats/" + string(grace) + "/messages/NONE"},
+	{method: "POST", path: "/api/chats/" + string(grace) + "/read", sends: true, socket: true, acts: true,
+		body: `{"msgId":"M1"}`, invalid: `{"msgId":7}`, missing: `{"msgId":"NONE"}`},
+	{method: "POST", path: "/api/chats/" + string(grace) + "/typing", sends: true, socket: true, acts: true,
+		body: `{"state":"typing"}`, invalid: `{"state":"thinking"}`, missing: "/api/chats/999@g.us/typing"},
 	{method: "GET", path: "/api/messages/media/" + string(grace) + "/F1", socket: true, invalid: "?disposition=x", missing: "/api/messages/media/" + string(grace) + "/M1"},
 	{method: "GET", path: "/api/messages/media-info/" + string(grace) + "/F1", missing: "/api/messages/media-info/" + string(grace) + "/M1"},
 }
@@ -190,7 +195,7 @@ func TestRefusals_OfAKeyComeAfterInvalidAndBeforeNotStored(t *testing.T) {
 		s.expect(r, r.missing, "used key, not stored", 422, "idempotency_mismatch", key...)
 		s.expect(r, r.body, "used key, closed", 200, "", key...)
 		s.expect(r, r.body, "bad key", 400, "invalid_request", "Idempotency-Key", "two words")
-		if n := len(s.account.sent()); n != 1 {
+		if n := len(s.account.sent()) + len(s.account.done()); n != 1 {
 			t.Errorf("%d messages were sent, want 1", n)
 		}
 	})

@@ -86,9 +86,11 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/send-poll", s.handle(s.sendPoll))
 	send.Post("/api/messages/send-contact", s.handle(s.sendContact))
 
-	// Stored messages, changed for everybody
+	// What others see of a chat beside its messages
 	send.Patch("/api/chats/{jid}/messages/{msgId}", s.handle(s.editMessage))
 	send.Delete("/api/chats/{jid}/messages/{msgId}", s.handle(s.deleteMessage))
+	send.Post("/api/chats/{jid}/read", s.handle(s.markRead))
+	send.Post("/api/chats/{jid}/typing", s.handle(s.showTyping))
 
 	// Media
 	read.Get("/api/messages/media/{chatJid}/{msgId}", s.handle(s.downloadMedia))

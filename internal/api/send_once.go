@@ -139,22 +139,31 @@ func (s *server) deliver(ctx context.Context, r *http.Request, d draft) (bridge.
 // finish runs a send in a context of its own and answers what became of it, with
 // the remedy where nobody knows.
 func (s *server) finish(w http.ResponseWriter, r *http.Request, remedy string, send func(context.Context) (bridge.Sent, error)) error {
+	sent, err := s.run(r, remedy, send)
+	if err != nil {
+		return err
+	}
+	return s.answerSent(w, r, sent)
+}
+
+// run runs a send, or another call that leaves the machine, in a context of its own.
+func (s *server) run(r *http.Request, remedy string, send func(context.Context) (bridge.Sent, error)) (bridge.Sent, error) {
 	ctx, cancel := s.sendContext(r)
 	defer cancel()
 	sent, err := send(ctx)
 	switch {
 	case err == nil:
-		return s.answerSent(w, r, sent)
+		return sent, nil
 	case errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errStopping):
 		// The cause without its identity: the request's context has ended too,
 		// and the answer would be that of a caller who hung up.
-		return bridge.NotConnected("the service is stopping and the message was not confirmed; when it is back, %s", remedy).
+		err = bridge.NotConnected("the service is stopping and the message was not confirmed; when it is back, %s", remedy).
 			Because(errors.New(err.Error()))
 	case bridge.CodeOf(err) == bridge.CodeSendTimeout, ctx.Err() != nil && bridge.CodeOf(err) == bridge.CodeInternal:
-		return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the message in time, and it may still arrive; %s", remedy).
+		err = bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the message in time, and it may still arrive; %s", remedy).
 			Because(err)
 	}
-	return err
+	return bridge.Sent{}, err
 }
 
 // errStopping is the cause of the end of sends at the program's end.

@@ -52,6 +52,12 @@ type Account interface {
 	Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error)
 	// Resend sends a stored own message once more under the same id.
 	Resend(ctx context.Context, m bridge.Message) (bridge.Sent, error)
+	// MarkRead tells those who wrote in a chat, and the account's other devices, that
+	// it was read up to the message with an id; an empty one is up to the last.
+	MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error
+	// Type shows the account as typing or recording in a chat, or no longer, and
+	// returns until when; the zero time for no longer.
+	Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error)
 	// Traffic returns how many messages went through the account.
 	Traffic() bridge.Traffic
 	// CheckNumbers returns whether the network knows some numbers, in E.164 digits

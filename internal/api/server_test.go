@@ -140,6 +140,7 @@ type account struct {
 	mu     sync.Mutex
 	sends  []bridge.Outgoing
 	resent []bridge.Message
+	acts   []string // what others were shown of chats beside messages
 
 	woken          atomic.Int32
 	traffic        bridge.Traffic
@@ -152,6 +153,7 @@ type account struct {
 	ready          func() error
 	send           func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error)
 	resend         func(ctx context.Context, m bridge.Message) (bridge.Sent, error)
+	act            func(ctx context.Context) error
 	liveGroup      func(ctx context.Context, jid bridge.JID) (*bridge.Group, error)
 	askHistory     func(ctx context.Context, oldest bridge.Message, count int) (string, error)
 	checkNumbers   func(phones []string) ([]bridge.NumberCheck, error)
@@ -180,6 +182,7 @@ func newAccount(st *store.Store) *account {
 	a.ready = func() error { return nil }
 	a.send = a.accept
 	a.resend = a.acceptAgain
+	a.act = func(context.Context) error { return nil }
 	a.liveGroup = func(context.Context, bridge.JID) (*bridge.Group, error) {
 		return nil, bridge.NotConnected("not open")
 	}
@@ -214,6 +217,32 @@ func (a *account) Resend(ctx context.Context, m bridge.Message) (bridge.Sent, er
 	a.mu.Unlock()
 	return a.resend(ctx, m)
 }
+func (a *account) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error {
+	return a.do(ctx, "read "+string(chat.JID)+" "+upTo)
+}
+
+func (a *account) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (until bridge.Time, err error) {
+	if state != bridge.TypingPaused {
+		until = bridge.At(noon)
+	}
+	return until, a.do(ctx, string(state)+" "+string(chat))
+}
+
+// do notes what others are shown of a chat.
+func (a *account) do(ctx context.Context, what string) error {
+	a.mu.Lock()
+	a.acts = append(a.acts, what)
+	a.mu.Unlock()
+	return a.act(ctx)
+}
+
+// done returns what others were shown of chats so far.
+func (a *account) done() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]string(nil), a.acts...)
+}
+
 func (a *account) Traffic() bridge.Traffic { return a.traffic }
 func (a *account) LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group, error) {
 	return a.liveGroup(ctx, jid)
@@ -238,6 +267,7 @@ func (a *account) refuseAll(err error) {
 	a.reconnect = func(context.Context) error { return err }
 	a.logout = func(context.Context) (bool, error) { return false, err }
 	a.send = func(context.Context, bridge.Outgoing) (bridge.Sent, error) { return bridge.Sent{}, err }
+	a.act = func(context.Context) error { return err }
 	a.askHistory = func(context.Context, bridge.Message, int) (string, error) { return "", err }
 	a.checkNumbers = func([]string) ([]bridge.NumberCheck, error) { return nil, err }
 }

@@ -68,6 +68,8 @@ var reaches = map[string]reach{
 
 	"PATCH /api/chats/{jid}/messages/{msgId}":  {scope: "send"},
 	"DELETE /api/chats/{jid}/messages/{msgId}": {scope: "send"},
+	"POST /api/chats/{jid}/read":               {scope: "send"},
+	"POST /api/chats/{jid}/typing":             {scope: "send"},
 
 	"POST /api/messages/send":          {scope: "send"},
 	"POST /api/messages/forward":       {scope: "send"},
@@ -138,6 +140,8 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 		{route: "PATCH /api/chats/{jid}/messages/{msgId}", body: `{"text":"x"}`},
 		{route: "DELETE /api/chats/{jid}/messages/{msgId}"},
 		{route: "POST /api/contacts/check", body: `{"phones":["` + grace.User() + `","4912345678901"]}`},
+		{route: "POST /api/chats/{jid}/read"},
+		{route: "POST /api/chats/{jid}/typing", body: `{"state":"typing"}`},
 		{route: "GET /api/groups/{jid}"},
 		{route: "GET /api/groups/{jid}/messages"},
 		{route: "GET /api/messages/individual/{jid}"},

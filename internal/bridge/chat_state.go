@@ -22,11 +22,29 @@ func (m *LastMessage) Bound() {
 }
 
 // ChatRead tells that the account has read a chat on one of its devices: up to
-// the last of the messages IDs, or, without them, all up to a moment.
+// the last of the messages IDs, up to an Arrival (of an [UnreadPage]), or, without
+// both, all up to a moment. With IDs or an Arrival those who wrote have been told.
 type ChatRead struct {
-	Chat  JID
-	IDs   []string
-	Until Time
+	Chat    JID
+	IDs     []string
+	Arrival int64
+	Until   Time
+}
+
+// UnreadMessage is a message of somebody else who has not been told that the account
+// has read it. Arrival is its place in the order in which messages came.
+type UnreadMessage struct {
+	ID        string
+	SenderJID JID
+	Arrival   int64
+}
+
+// UnreadPage is some of the unread messages of a chat. With it the chat is read up to
+// the arrival UpTo; More tells that the page is full.
+type UnreadPage struct {
+	Messages []UnreadMessage
+	UpTo     int64
+	More     bool
 }
 
 // ChatMarkedUnread tells that somebody marked a chat as unread on one of the

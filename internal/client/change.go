@@ -43,3 +43,28 @@ func keyed(key string) http.Header {
 	}
 	return header
 }
+
+// MarkRead marks a chat as read up to the message with an id, or all of it where that is
+// empty. Those who wrote are shown it.
+func (c *Client) MarkRead(ctx context.Context, chat bridge.JID, upTo, key string) error {
+	body := struct {
+		MsgID string `json:"msgId,omitempty"`
+	}{upTo}
+	return c.act(ctx, chat, "read", body, key)
+}
+
+// Type shows the account as typing or recording in a chat for a while, or no longer.
+func (c *Client) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState, key string) error {
+	body := struct {
+		State bridge.TypingState `json:"state"`
+	}{state}
+	return c.act(ctx, chat, "typing", body, key)
+}
+
+func (c *Client) act(ctx context.Context, chat bridge.JID, what string, body any, key string) error {
+	resp, err := c.Do(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/"+what, body, keyed(key))
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}

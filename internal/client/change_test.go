@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -28,6 +29,27 @@ func TestChange_NamesTheMessage(t *testing.T) {
 		}
 		if _, err := b.Delete(t.Context(), club, "NONE", ""); bridge.CodeOf(err) != bridge.CodeNotFound {
 			t.Errorf("of nothing: %v", err)
+		}
+	})
+}
+
+func TestActs_NameTheChat(t *testing.T) {
+	both(t, func(t *testing.T, b *bridgeUnderTest) {
+		b.know(said(club, "ONE", "hello", 0))
+		for _, err := range []error{
+			b.MarkRead(t.Context(), club, "", ""), b.MarkRead(t.Context(), club, "ONE", "read"),
+			b.Type(t.Context(), club, bridge.TypingVoice, ""),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []string{"read " + string(club) + " ", "read " + string(club) + " ONE", "recording " + string(club)}
+		if !slices.Equal(b.account.acts, want) {
+			t.Errorf("done %v, want %v", b.account.acts, want)
+		}
+		if err := b.MarkRead(t.Context(), club, "NONE", ""); bridge.CodeOf(err) != bridge.CodeNotFound {
+			t.Errorf("up to nothing: %v", err)
 		}
 	})
 }

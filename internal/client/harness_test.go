@@ -111,6 +111,7 @@ type account struct {
 	mu         sync.Mutex
 	status     bridge.Status     // guarded by mu
 	sends      []bridge.Outgoing // guarded by mu
+	acts       []string          // guarded by mu
 	reconnects int               // guarded by mu
 }
 
@@ -162,6 +163,20 @@ func (a *account) LiveGroup(context.Context, bridge.JID) (*bridge.Group, error) 
 }
 
 // Send stores the message and its key as the account does.
+func (a *account) MarkRead(_ context.Context, chat bridge.Chat, upTo string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.acts = append(a.acts, "read "+string(chat.JID)+" "+upTo)
+	return nil
+}
+
+func (a *account) Type(_ context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.acts = append(a.acts, string(state)+" "+string(chat))
+	return bridge.At(noon), nil
+}
+
 func (a *account) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
 	a.mu.Lock()
 	a.sends = append(a.sends, out)

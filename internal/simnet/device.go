@@ -34,6 +34,7 @@ type Device struct {
 	faults     deviceFaults
 	counters   Counters
 	watching   map[types.JID]struct{}
+	available  bool // as it says itself
 	queries    map[string]int
 	lately     map[string][]time.Time // queries under a limit, by namespace
 }

@@ -22,10 +22,14 @@ type inbox struct {
 	handlers []func(*Phone, *Received)
 	pending  []*Received
 	serving  bool
+
+	typing    map[person]string // what people do, as far as it was told
+	available map[*account]bool
 }
 
 func newInbox() *inbox {
-	return &inbox{changed: make(chan struct{}), barriers: make(map[string]chan struct{})}
+	return &inbox{changed: make(chan struct{}), barriers: make(map[string]chan struct{}),
+		typing: make(map[person]string), available: make(map[*account]bool)}
 }
 
 // Received is a message that a phone got and decrypted.
@@ -57,6 +61,7 @@ func textOf(msg *waE2E.Message) string {
 
 // handle handles the events of the phone's client. It never refuses one.
 func (p *Phone) handle(event any) {
+	p.showPerson(event)
 	if message, ok := event.(*events.Message); ok {
 		if onlyKeys(message.Message) {
 			return

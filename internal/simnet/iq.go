@@ -182,6 +182,7 @@ func (n *Network) answerPrivacy(d *Device, node *Node, setting bool) answer {
 		for _, category := range settings.GetChildren() {
 			d.account.privacy[text(&category, "name")] = text(&category, "value")
 		}
+		n.privacyChanged(d, settings.GetChildren())
 	}
 	var categories []Node
 	for _, name := range slices.Sorted(maps.Keys(d.account.privacy)) {

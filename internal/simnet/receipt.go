@@ -189,19 +189,37 @@ func (n *Network) handlePresence(d *Device, node *Node) {
 		}
 		d.watching[jidOf(node, "to").ToNonAD()] = struct{}{}
 	case "available", "unavailable":
-		for _, watcher := range n.watchers(d.account) {
-			form := types.DefaultUserServer
-			if _, byLID := watcher.watching[d.account.lid()]; byLID {
-				form = types.HiddenUserServer
-			}
-			presence := Node{Tag: "presence", Attrs: attrs{"from": d.account.jid(form, 0)}}
-			if kind == "unavailable" {
-				presence.Attrs["type"], presence.Attrs["last"] = kind, unixNow()
-			}
-			if watcher.conn != nil && watcher.active {
-				watcher.conn.send(presence)
-			}
+		d.available = kind == "available"
+		n.announcePresence(d.account)
+	}
+}
+
+// announcePresence tells those who watch an account whether one of its devices is available.
+func (n *Network) announcePresence(a *account) {
+	available := false
+	for _, d := range a.sorted() {
+		available = available || d.available
+	}
+	for _, watcher := range n.watchers(a) {
+		form := types.DefaultUserServer
+		if _, byLID := watcher.watching[a.lid()]; byLID {
+			form = types.HiddenUserServer
 		}
+		presence := Node{Tag: "presence", Attrs: attrs{"from": a.jid(form, 0)}}
+		if !available {
+			presence.Attrs["type"], presence.Attrs["last"] = "unavailable", unixNow()
+		}
+		if watcher.conn != nil && watcher.active {
+			watcher.conn.send(presence)
+		}
+	}
+}
+
+// goneUnavailable notes that a device's connection is over, with which it is no longer available. The caller holds mu.
+func (n *Network) goneUnavailable(d *Device) {
+	if d.available {
+		d.available = false
+		n.announcePresence(d.account)
 	}
 }
 

@@ -64,6 +64,7 @@ func (n *Network) detach(c *conn) {
 		return
 	}
 	d.conn, d.active = nil, false
+	n.goneUnavailable(d)
 	d.queue.rewind()
 	n.notify()
 }

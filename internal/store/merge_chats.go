@@ -50,7 +50,7 @@ func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
 			archived = max(chats.archived, old.archived), pinned = max(chats.pinned, old.pinned),
 			muted_until = nullif(max(ifnull(chats.muted_until, 0), ifnull(old.muted_until, 0)), 0),
 			marked_unread = max(chats.marked_unread, old.marked_unread),
-			read_seq = max(chats.read_seq, old.read_seq), unread = chats.unread + old.unread,
+			read_seq = max(chats.read_seq, old.read_seq), told_seq = min(chats.told_seq, old.told_seq), unread = chats.unread + old.unread,
 			unread_since = iif(chats.unread AND old.unread, min(chats.unread_since, old.unread_since),
 				iif(chats.unread, chats.unread_since, old.unread_since))
 		FROM (SELECT * FROM chats WHERE id = ?) AS old

@@ -12,14 +12,23 @@ func (t *writeTx) saveChatRead(ctx context.Context, f bridge.ChatRead) error {
 	if err != nil || !found {
 		return err
 	}
-	var seq int64
-	if len(f.IDs) > 0 {
+	seq, told := f.Arrival, true
+	switch {
+	case seq > 0:
+	case len(f.IDs) > 0:
 		seq, err = t.lastOf(ctx, f)
-	} else {
+	default:
+		// Receipts come beside it, and say more exactly what was told.
+		told = false
 		seq, err = t.lastUntil(ctx, c.id, f.Until.UnixMilli())
 	}
 	if err != nil || seq == 0 {
 		return err
+	}
+	if told {
+		if err := t.run(ctx, "UPDATE chats SET told_seq = ? WHERE id = ? AND told_seq < ?", seq, c.id, seq); err != nil {
+			return err
+		}
 	}
 	changed, err := t.readUpTo(ctx, c.id, seq)
 	if err != nil || !changed {

@@ -36,6 +36,9 @@ type Store interface {
 	HistoryKinds(ctx context.Context) (map[string]bool, error)
 	Setting(ctx context.Context, name string) (string, error)
 	SetSetting(ctx context.Context, name, value string) error
+	// Unread returns the next messages of a chat whose authors have not been told that
+	// the account has read them, up to a message; an empty id is up to the last.
+	Unread(ctx context.Context, chat bridge.JID, upTo string) (bridge.UnreadPage, error)
 	// MayBegin fails with [bridge.CodeNewChatsLimited] if a first message to
 	// whoever has one of the names may not be sent now.
 	MayBegin(ctx context.Context, limit bridge.NewChats, names ...bridge.JID) error
@@ -88,6 +91,7 @@ type Manager struct {
 	groups   *groupFetcher
 	history  *historyWorker
 	sync     *syncRepair
+	typist   *typist
 	pairMu   sync.Mutex // serialises requests for pairing codes
 	reupload reuploads
 	numbers  numbers
@@ -128,6 +132,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		commands: make(chan command),
 		checking: make(chan struct{}, 1),
 		waits:    usualWaits,
+		typist:   newTypist(),
 	}
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.behind.Store(true)
@@ -180,6 +185,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	m.workers.Go(func() { m.groups.run(m.background) })
 	m.workers.Go(func() { m.history.run(m.background) })
 	m.workers.Go(func() { m.sync.run(m.background) })
+	m.workers.Go(func() { m.typist.run(m.background) })
 	m.workers.Go(func() { m.db.keepShort(m.background, m.store.TextErased(), m.log) })
 	m.workers.Go(func() { m.keepSessionClean(m.background) })
 	err := m.supervise(ctx)

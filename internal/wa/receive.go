@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/appstate"
-	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
@@ -221,7 +220,7 @@ func (l *link) stayUnavailable() {
 	if name := l.m.Status().User; name == nil || name.PushName == "" {
 		return
 	}
-	if err := l.cli.SendPresence(l.ctx, types.PresenceUnavailable); err != nil && l.loggedIn() {
+	if _, err := l.m.typist.ask(l.ctx, typistRequest{on: l}); err != nil && l.loggedIn() {
 		l.m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("presence not sent")
 	}
 }

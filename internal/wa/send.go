@@ -169,6 +169,7 @@ func (m *Manager) sent(row bridge.Message, acknowledged time.Time) bridge.Sent {
 		m.log.Error().Err(err).Str("msg_id", row.ID).Msg("message sent, but its status was not stored")
 	}
 	m.log.Info().Str("chat", row.Chat.Redacted()).Str("msg_id", row.ID).Str("type", row.MessageType).Msg("message sent")
+	m.stopTyping(row.Chat)
 	return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: at}
 }
 

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// unreadPage is how many messages are told of at a time.
+const unreadPage = 1000
+
+// latest is how much older than what came before it a message can be that comes: the
+// network keeps none for longer.
+const latest = 30 * 24 * time.Hour
+
+// unreadQuery selects the messages of others in a chat whose authors have not been told
+// that the account has read them. The time bounds what is looked at of a long chat.
+var unreadQuery = fmt.Sprintf(`
+	SELECT arrival, id, sender FROM messages
+	WHERE chat = ?1 AND arrival > ?2 AND arrival <= ?3 AND timestamp >= ?4 AND NOT from_me AND NOT imported AND type != '%s'
+	ORDER BY arrival LIMIT %d`, bridge.TypeUndecryptable, unreadPage)
+
+// Unread returns the next messages of a chat, in the order of arrival, whose authors have not been
+// told that the account has read them, up to the message with an id; an empty id
+// is up to the last that came. What cannot be read yet is left out.
+func (s *Store) Unread(ctx context.Context, chat bridge.JID, upTo string) (page bridge.UnreadPage, err error) {
+	err = s.read(ctx, func(r *readTx) error {
+		id, err := r.findChat(ctx, chat)
+		if err != nil {
+			return err
+		}
+		page, err = r.unread(ctx, id, upTo)
+		return err
+	})
+	if err != nil {
+		return bridge.UnreadPage{}, fmt.Errorf("read what is unread: %w", err)
+	}
+	return page, nil
+}
+
+func (r *readTx) unread(ctx context.Context, chat int64, upTo string) (page bridge.UnreadPage, err error) {
+	var told, since int64
+	if upTo == "" {
+		err = r.scan(ctx, "SELECT ifnull(max(arrival), 0) FROM messages", nil, &page.UpTo)
+	} else {
+		err = r.scan(ctx, "SELECT arrival FROM messages WHERE chat = ? AND id = ?", []any{chat, upTo}, &page.UpTo)
+	}
+	if err != nil {
+		return page, err
+	}
+	err = r.scan(ctx, `
+		SELECT told_seq, ifnull((SELECT timestamp FROM messages WHERE arrival <= told_seq ORDER BY arrival DESC LIMIT 1), 0)
+		FROM chats WHERE id = ?`, []any{chat}, &told, &since)
+	if err != nil {
+		return page, err
+	}
+	err = r.each(ctx, unreadQuery, []any{chat, told, page.UpTo, since - latest.Milliseconds()}, func(rows *sql.Rows) error {
+		var m bridge.UnreadMessage
+		var sender int64
+		err := rows.Scan(&m.Arrival, &m.ID, &sender)
+		m.SenderJID = r.s.people.get(sender).jid()
+		page.Messages = append(page.Messages, m)
+		return err
+	})
+	if page.More = len(page.Messages) == unreadPage; page.More {
+		page.UpTo = page.Messages[unreadPage-1].Arrival
+	}
+	return page, err
+}

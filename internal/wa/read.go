@@ -1,0 +1,169 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/appstate"
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/proto/waCommon"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// maxReceiptIDs is how many messages one receipt is for.
+	maxReceiptIDs = 256
+	// readTimeout bounds how long a chat takes to be read, and receiptTimeout how
+	// long the network may take to confirm the receipts of one page.
+	readTimeout    = 60 * time.Second
+	receiptTimeout = 10 * time.Second
+	// receiptTries is how often the receipts of a page are sent: they cannot be doubled.
+	receiptTries = 2
+	// markTimeout bounds the change of the account's own state.
+	markTimeout = 10 * time.Second
+)
+
+// MarkRead tells those who wrote in a chat, and the account's other devices, that the
+// account has read it up to the message with an id; an empty one is up to the
+// last. Nobody is told twice. It fails with [bridge.CodeNotConnected] and
+// [bridge.CodeSendTimeout]; what was told until then is stored.
+func (m *Manager) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error {
+	ctx, cancel := m.within(ctx, readTimeout)
+	defer cancel()
+	for {
+		page, err := m.store.Unread(ctx, chat.JID, upTo)
+		if err != nil {
+			return err
+		}
+		if err := m.tellRead(ctx, chat.JID, page.Messages); err != nil {
+			return err
+		}
+		if err := m.store.Save(ctx, bridge.ChatRead{Chat: chat.JID, Arrival: page.UpTo}); err != nil {
+			return err
+		}
+		if !page.More {
+			break
+		}
+	}
+	if last := chat.LastMessage; chat.UnreadCount > 0 && (upTo == "" || last != nil && last.ID == upTo) {
+		m.markChat(ctx, chat)
+	}
+	return nil
+}
+
+// tellRead sends the receipts of messages and waits until the network has them all.
+func (m *Manager) tellRead(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) (err error) {
+	if len(messages) == 0 {
+		_, err := m.open()
+		return err
+	}
+	d := &delivery{began: time.Now()}
+	for range receiptTries {
+		var l *link
+		if l, err = m.open(); err == nil {
+			err = l.sendReceipts(ctx, chat, messages)
+		}
+		if err == nil || !isUnconfirmed(err) {
+			return err
+		}
+		m.log.Warn().Str("chat", chat.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("read receipts not confirmed")
+		if m.waitOpen(ctx, d) != nil {
+			break
+		}
+	}
+	if isStopping(ctx) {
+		return bridge.NotConnected("bridged is shutting down, and the network did not confirm that the chat was read: repeat the request, nobody is told twice").Because(err)
+	}
+	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm that the chat was read: repeat the request, nobody is told twice").Because(err)
+}
+
+// isUnconfirmed reports whether receipts may have been lost with the connection.
+func isUnconfirmed(err error) bool {
+	again, _ := uncertain(err)
+	return again || bridge.CodeOf(err) == bridge.CodeNotConnected
+}
+
+// sendReceipts sends the receipts of messages, each for several of one author, and
+// waits for the network's answers. Whether others see them is the account's choice:
+// while that is not known none are sent.
+func (l *link) sendReceipts(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) error {
+	ctx, cancel := context.WithTimeout(ctx, receiptTimeout)
+	defer cancel()
+	if _, err := l.cli.TryFetchPrivacySettings(ctx, false); err != nil {
+		return fmt.Errorf("%w: read the privacy settings: %w", whatsmeow.ErrNotConnected, err)
+	}
+	to := toWA(l.wireForm(ctx, chat, chat))
+	var answers []<-chan *waBinary.Node
+	for _, r := range receiptsOf(messages) {
+		answers = append(answers, l.awaitResponse(r.ids[0]))
+		if err := l.cli.MarkRead(ctx, r.ids, time.Now(), to, toWA(l.wireForm(ctx, chat, r.author))); err != nil {
+			return err
+		}
+	}
+	if !l.cli.IsConnected() { // the end was told before
+		return errLostAnswer(nil)
+	}
+	for _, answer := range answers {
+		select {
+		case node, ok := <-answer:
+			if !ok || node.Tag != "ack" {
+				return errLostAnswer(node)
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// readReceipt is one receipt: for messages of one author.
+type readReceipt struct {
+	author bridge.JID
+	ids    []types.MessageID
+}
+
+// receiptsOf gathers messages by their author, in the order in which they came.
+func receiptsOf(messages []bridge.UnreadMessage) (receipts []*readReceipt) {
+	open := make(map[bridge.JID]*readReceipt)
+	for _, m := range messages {
+		r := open[m.SenderJID]
+		if r == nil || len(r.ids) == maxReceiptIDs {
+			r = &readReceipt{author: m.SenderJID}
+			open[m.SenderJID], receipts = r, append(receipts, r)
+		}
+		r.ids = append(r.ids, m.ID)
+	}
+	return receipts
+}
+
+// markChat marks a chat as read in the state that the account's devices share. The
+// phone goes by the receipts, some devices by this alone, and nothing else takes
+// back that somebody marked the chat as unread. It is no reason to fail: those
+// who wrote have been told.
+func (m *Manager) markChat(ctx context.Context, chat bridge.Chat) {
+	l, err := m.open()
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, markTimeout)
+		defer cancel()
+		err = l.cli.SendAppState(ctx, l.markAsRead(ctx, chat))
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		m.log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("chat not marked as read on the other devices")
+	}
+}
+
+func (l *link) markAsRead(ctx context.Context, chat bridge.Chat) appstate.PatchInfo {
+	target := toWA(l.wireForm(ctx, chat.JID, chat.JID))
+	var at time.Time
+	var key *waCommon.MessageKey
+	if last := chat.LastMessage; last != nil {
+		at = last.Timestamp.Time
+		key = l.cli.BuildMessageKey(target, toWA(l.wireForm(ctx, chat.JID, last.SenderJID)), last.ID)
+	}
+	return appstate.BuildMarkChatAsRead(target, true, at, key)
+}

@@ -1,0 +1,231 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+// presenceTimeout bounds how long a stanza about presence may take to be written.
+const presenceTimeout = 5 * time.Second
+
+// typist shows the account as typing. One goroutine, run, owns what is shown: the
+// account is available while it types somewhere, and unavailable otherwise, so
+// that the phone goes on ringing.
+type typist struct {
+	requests chan typistRequest
+	active   atomic.Int32 // chats in which the account types
+}
+
+// presenter is a connection as the typist needs it.
+type presenter interface {
+	// connection identifies the socket; not ok while there is none that is logged in.
+	connection() (socket *dial, ok bool)
+	showPresence(ctx context.Context, presence types.Presence) error
+	showChatState(ctx context.Context, to types.JID, state bridge.TypingState) error
+}
+
+// typistRequest asks for a state in a chat. Without a state it asks for the account
+// to be unavailable, unless it types.
+type typistRequest struct {
+	on      presenter
+	to      types.JID
+	state   bridge.TypingState
+	answers chan typistAnswer
+}
+
+type typistAnswer struct {
+	until time.Time // zero where the account does not type
+	err   error
+}
+
+func newTypist() *typist { return &typist{requests: make(chan typistRequest)} }
+
+// ask hands a request to the typist.
+func (t *typist) ask(ctx context.Context, r typistRequest) (time.Time, error) {
+	r.answers = make(chan typistAnswer, 1)
+	select {
+	case t.requests <- r:
+	case <-ctx.Done():
+		return time.Time{}, ctx.Err()
+	}
+	select {
+	case answer := <-r.answers:
+		return answer.until, answer.err
+	case <-ctx.Done():
+		return time.Time{}, ctx.Err()
+	}
+}
+
+// typing is what is shown on one connection, which takes it along when it ends.
+type typing struct {
+	on     presenter
+	socket *dial
+	until  map[types.JID]time.Time
+}
+
+// run shows and ends what it is asked for, until ctx ends: then the connection does.
+func (t *typist) run(ctx context.Context) {
+	var now typing
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		timer.Stop()
+		if next, ok := now.next(); ok {
+			timer.Reset(time.Until(next))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			now.expire(ctx, time.Now())
+		case r := <-t.requests:
+			until, err := now.take(ctx, r)
+			r.answers <- typistAnswer{until, err}
+		}
+		t.active.Store(int32(len(now.until)))
+	}
+}
+
+// next returns when the account stops typing somewhere.
+func (s *typing) next() (first time.Time, ok bool) {
+	for _, until := range s.until {
+		if !ok || until.Before(first) {
+			first, ok = until, true
+		}
+	}
+	return first, ok
+}
+
+// take does what a request asks for, and returns until when the account types.
+func (s *typing) take(ctx context.Context, r typistRequest) (time.Time, error) {
+	socket, ok := r.on.connection()
+	if !ok {
+		return time.Time{}, whatsmeow.ErrNotConnected
+	}
+	if socket != s.socket {
+		*s = typing{on: r.on, socket: socket, until: make(map[types.JID]time.Time)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, presenceTimeout)
+	defer cancel()
+	switch r.state {
+	case bridge.TypingText, bridge.TypingVoice:
+		return s.begin(ctx, r)
+	case bridge.TypingPaused:
+		return time.Time{}, s.end(ctx, r.to)
+	}
+	return time.Time{}, s.rest(ctx)
+}
+
+func (s *typing) begin(ctx context.Context, r typistRequest) (time.Time, error) {
+	if len(s.until) == 0 {
+		if err := s.on.showPresence(ctx, types.PresenceAvailable); err != nil {
+			return time.Time{}, err
+		}
+	}
+	until := time.Now().Add(bridge.TypingTime)
+	s.until[r.to] = until // also where the next fails: then it is taken back
+	return until, s.on.showChatState(ctx, r.to, r.state)
+}
+
+// end stops typing in a chat, if the account does.
+func (s *typing) end(ctx context.Context, to types.JID) error {
+	if _, types := s.until[to]; !types {
+		return nil
+	}
+	delete(s.until, to)
+	return errors.Join(s.on.showChatState(ctx, to, bridge.TypingPaused), s.rest(ctx))
+}
+
+// rest makes the account unavailable, unless it types somewhere.
+func (s *typing) rest(ctx context.Context) error {
+	if len(s.until) > 0 {
+		return nil
+	}
+	return s.on.showPresence(ctx, types.PresenceUnavailable)
+}
+
+// expire ends what has lasted its time. What a lost connection has shown is over.
+func (s *typing) expire(ctx context.Context, now time.Time) {
+	if socket, ok := s.on.connection(); !ok || socket != s.socket {
+		*s = typing{}
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, presenceTimeout)
+	defer cancel()
+	for to, until := range s.until {
+		if !until.After(now) {
+			_ = s.end(ctx, to) // a connection that fails takes it along
+		}
+	}
+}
+
+func (l *link) connection() (*dial, bool) {
+	_, socket := l.dials()
+	return socket, l.loggedIn()
+}
+
+func (l *link) showPresence(ctx context.Context, presence types.Presence) error {
+	return l.cli.SendPresence(ctx, presence)
+}
+
+func (l *link) showChatState(ctx context.Context, to types.JID, state bridge.TypingState) error {
+	shown, media := types.ChatPresenceComposing, types.ChatPresenceMediaText
+	switch state {
+	case bridge.TypingVoice:
+		media = types.ChatPresenceMediaAudio
+	case bridge.TypingPaused:
+		shown = types.ChatPresencePaused
+	}
+	return l.cli.SendChatPresence(ctx, to, shown, media)
+}
+
+// Type shows the account as typing or recording in a chat, or no longer, and returns
+// until when: the zero time where it does not. It fails with
+// [bridge.CodeNotConnected] and as destinations do.
+func (m *Manager) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error) {
+	l, err := m.open()
+	if err != nil {
+		return bridge.Time{}, err
+	}
+	ctx, cancel := m.within(ctx, m.waits.budget)
+	defer cancel()
+	to, err := l.destination(ctx, chat)
+	if err != nil {
+		return bridge.Time{}, err
+	}
+	until, err := m.typist.ask(ctx, typistRequest{on: l, to: l.typingTo(ctx, to), state: state})
+	switch {
+	case errors.Is(err, whatsmeow.ErrNoPushName):
+		return bridge.Time{}, bridge.NotConnected("the account's name is not known yet, without which it cannot be shown: try again in a moment").Because(err)
+	case err != nil:
+		return bridge.Time{}, bridge.NotConnected("the connection was lost: try again in a moment").Because(err)
+	case until.IsZero():
+		return bridge.Time{}, nil
+	}
+	return bridge.At(until), nil
+}
+
+// typingTo returns a chat in the one form in which the typist knows it.
+func (l *link) typingTo(ctx context.Context, to types.JID) types.JID {
+	return toWA(l.hidden(ctx, l.m.store.Canonical(toBridge(to))))
+}
+
+// stopTyping ends the account's typing in a chat, where a message has just gone out.
+func (m *Manager) stopTyping(chat bridge.JID) {
+	l, err := m.open()
+	if err != nil || m.typist.active.Load() == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(m.background, presenceTimeout)
+	defer cancel()
+	if _, err := m.typist.ask(ctx, typistRequest{on: l, to: l.typingTo(ctx, toWA(chat)), state: bridge.TypingPaused}); err != nil {
+		m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("end of typing not sent")
+	}
+}

@@ -1,0 +1,127 @@
+package wa
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+// stage is a connection that keeps what it is to show.
+type stage struct {
+	socket *dial
+	shown  []string
+	fails  error
+}
+
+func (s *stage) connection() (*dial, bool) { return s.socket, s.socket != nil }
+
+func (s *stage) showPresence(_ context.Context, presence types.Presence) error {
+	s.shown = append(s.shown, string(presence))
+	return s.fails
+}
+
+func (s *stage) showChatState(_ context.Context, to types.JID, state bridge.TypingState) error {
+	s.shown = append(s.shown, string(state)+" "+to.User)
+	return s.fails
+}
+
+// TestTypist_ShowsForAWhile: each chat for 25 seconds after it was last asked for, and the
+// account as available only while there is one.
+func TestTypist_ShowsForAWhile(t *testing.T) {
+	one, two := types.NewJID("1", types.HiddenUserServer), types.NewJID("2", types.HiddenUserServer)
+	type step struct {
+		after time.Duration
+		to    types.JID
+		state bridge.TypingState // "" only looks
+		lose  bool               // the connection, before
+		want  []string
+	}
+	for name, steps := range map[string][]step{
+		"ends by itself": {
+			{to: one, state: bridge.TypingText, want: []string{"available", "typing 1"}},
+			{after: 24 * time.Second, want: nil},
+			{after: 2 * time.Second, want: []string{"paused 1", "unavailable"}},
+		},
+		"is renewed": {
+			{to: one, state: bridge.TypingText, want: []string{"available", "typing 1"}},
+			{after: 20 * time.Second, to: one, state: bridge.TypingVoice, want: []string{"recording 1"}},
+			{after: 20 * time.Second, want: nil},
+			{after: 6 * time.Second, want: []string{"paused 1", "unavailable"}},
+		},
+		"is paused": {
+			{to: one, state: bridge.TypingText, want: []string{"available", "typing 1"}},
+			{to: one, state: bridge.TypingPaused, want: []string{"paused 1", "unavailable"}},
+			{to: one, state: bridge.TypingPaused, want: nil},
+			{after: time.Minute, want: nil},
+		},
+		"in two chats": {
+			{to: one, state: bridge.TypingText, want: []string{"available", "typing 1"}},
+			{after: 10 * time.Second, to: two, state: bridge.TypingText, want: []string{"typing 2"}},
+			{after: 16 * time.Second, want: []string{"paused 1"}},
+			{after: 10 * time.Second, want: []string{"paused 2", "unavailable"}},
+		},
+		"is over with its connection": {
+			{to: one, state: bridge.TypingText, want: []string{"available", "typing 1"}},
+			{lose: true, after: time.Minute, want: nil},
+		},
+		"begins anew on another connection": {
+			{to: one, state: bridge.TypingText, want: []string{"available", "typing 1"}},
+			{lose: true, to: two, state: bridge.TypingText, want: []string{"available", "typing 2"}},
+			{after: time.Minute, want: []string{"paused 2", "unavailable"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithCancel(t.Context())
+				s, typist := &stage{socket: new(dial)}, newTypist()
+				go typist.run(ctx)
+				for i, step := range steps {
+					if step.lose {
+						s.socket = new(dial)
+					}
+					time.Sleep(step.after)
+					if step.state != "" {
+						until, err := typist.ask(ctx, typistRequest{on: s, to: step.to, state: step.state})
+						if err != nil || until.IsZero() != (step.state == bridge.TypingPaused) {
+							t.Fatal(until, err)
+						}
+					}
+					synctest.Wait()
+					if got := s.shown; !slices.Equal(got, step.want) {
+						t.Errorf("step %d shows %v, want %v", i, got, step.want)
+					}
+					s.shown = nil
+				}
+				stop()
+			})
+		})
+	}
+}
+
+// TestTypist_RestsUnlessItTypes: a login makes the account unavailable, but must not end
+// what was asked for a moment before.
+func TestTypist_RestsUnlessItTypes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		s, typist := &stage{socket: new(dial)}, newTypist()
+		go typist.run(ctx)
+		for _, r := range []typistRequest{{on: s}, {on: s, to: types.NewJID("1", types.HiddenUserServer), state: bridge.TypingText}, {on: s}} {
+			if _, err := typist.ask(ctx, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []string{"unavailable", "available", "typing 1"}; !slices.Equal(s.shown, want) {
+			t.Errorf("shows %v, want %v", s.shown, want)
+		}
+		if _, err := typist.ask(ctx, typistRequest{on: new(stage)}); err == nil {
+			t.Error("nothing is shown without a connection")
+		}
+	})
+}

@@ -41,6 +41,7 @@ type hook struct {
 	Type   bridge.EventType
 	Data   bridge.Event
 	raw    json.RawMessage // of data
+	body   []byte
 }
 
 func newHookReceiver(t testing.TB) *hookReceiver {
@@ -83,7 +84,7 @@ func (r *hookReceiver) take(w http.ResponseWriter, req *http.Request) {
 			r.t.Errorf("posted %s: %v", body, err)
 		}
 	}
-	h.raw = raw.Data
+	h.raw, h.body = raw.Data, body
 	r.mu.Lock()
 	answer := r.answer
 	r.mu.Unlock()

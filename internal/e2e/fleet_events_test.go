@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+var fleetKills = flag.Int("fleet.kills", 3, "how often the program is killed while it publishes to NATS")
+
+// natsMessage is an event as a consumer reads it.
+type natsMessage struct {
+	subject, id, webhookID, log string
+	event                       int64
+	body                        []byte
+}
+
+// readNATS returns what the stream holds of an account, up to an event, with
+// nothing but the client library.
+func readNATS(t *testing.T, url, account string, until int64) (all []natsMessage) {
+	t.Helper()
+	nc := must(nats.Connect(url))(t)
+	defer nc.Close()
+	js := must(jetstream.New(nc))(t)
+	ctx, cancel := context.WithTimeout(t.Context(), testPatience)
+	defer cancel()
+	events := must(js.OrderedConsumer(ctx, "BRIDGED_EVENTS", jetstream.OrderedConsumerConfig{FilterSubjects: []string{"bridged." + account + ".events.>"}}))(t)
+	messages := must(events.Messages())(t)
+	defer messages.Stop()
+	for {
+		m, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			t.Fatalf("after %d messages: %v", len(all), err)
+		}
+		header := m.Headers()
+		got := natsMessage{m.Subject(), header.Get("Nats-Msg-Id"), header.Get("Webhook-Id"), header.Get("Bridged-Log"), 0, m.Data()}
+		got.event = must(strconv.ParseInt(header.Get("Bridged-Event"), 10, 64))(t)
+		all = append(all, got)
+		if got.event >= until && must(m.Metadata())(t).NumPending == 0 {
+			return all
+		}
+	}
+}
+
+// TestFleet_KillsLoseAndDoubleNothing kills the real program at random moments
+// under load, and ends the stream's leader meanwhile. A consumer then finds
+// every event of the log once, in order, with the body that a webhook's receiver
+// was posted.
+func TestFleet_KillsLoseAndDoubleNothing(t *testing.T) {
+	t.Parallel()
+	cluster, url := natsCluster(t)
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100602", Name: "Sam"})
+	receiver := newHookReceiver(t)
+	p := startBridge(t, network, append(receiver.settings(), "NATS_URL="+url, "NATS_REPLICAS=3")...)
+	device := pair(t, p, owner)
+
+	loading, stopLoad := context.WithCancel(t.Context())
+	loaded := make(chan int)
+	go func() {
+		n := 0
+		for ; loading.Err() == nil; n++ {
+			if _, err := sam.SendText(context.Background(), owner.PN(), fmt.Sprint("message ", n)); err != nil {
+				t.Error(err)
+				break
+			}
+			time.Sleep(10 * time.Millisecond) // the load's rate
+		}
+		loaded <- n
+	}()
+	for kill := range *fleetKills {
+		time.Sleep(time.Duration(50+rand.IntN(500)) * time.Millisecond) // a random moment
+		if kill == *fleetKills/2 {
+			leader := must(cluster.StreamLeader("BRIDGED_EVENTS"))(t)
+			cluster.StopNode(leader)
+		}
+		p.kill()
+		p.start()
+		p.becomes(bridge.StateOpen)
+	}
+	stopLoad()
+	sent := <-loaded
+	if err := device.WaitQuiet(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	compareNATS(t, p, receiver, readNATS(t, url, owner.Number(), newestEvent(p)), sent)
+}
+
+// newestEvent returns the number of the last event that the log shows.
+func newestEvent(p *process) int64 {
+	all := p.allEvents("")
+	return all[len(all)-1].ID
+}
+
+// compareNATS holds what the stream has against the log and what a receiver of
+// webhooks was posted.
+func compareNATS(t *testing.T, p *process, receiver *hookReceiver, all []natsMessage, sent int) {
+	t.Helper()
+	log := p.allEvents("")
+	byID := map[string]natsMessage{}
+	created := 0
+	for i, m := range all {
+		if i >= len(log) || log[i].ID != m.event {
+			t.Fatalf("message %d is of event %d; the log has %d there", i, m.event, log[min(i, len(log)-1)].ID)
+		}
+		if m.subject != "bridged."+p.status().User.JID.User()+".events."+string(log[i].Type) {
+			t.Fatalf("event %d has the subject %s", m.event, m.subject)
+		}
+		if log[i].Type == bridge.EventMessageCreated {
+			created++
+		}
+		byID[m.webhookID] = m
+	}
+	if len(all) != len(log) || created != sent {
+		t.Errorf("%d messages of %d events, %d of %d texts", len(all), len(log), created, sent)
+	}
+	receiver.waitFor(len(log))
+	same := 0
+	for _, h := range receiver.accepted() {
+		m, found := byID[h.id]
+		switch {
+		case !found:
+			t.Fatalf("%s was posted, and is not in the stream", h.id)
+		case h.Type != bridge.EventMessageCreated: // what changes is told as it is at that moment
+		case string(m.body) != string(h.body):
+			t.Errorf("posted %s\nin the stream %s", h.body, m.body)
+		default:
+			same++
+		}
+	}
+	if same < sent {
+		t.Errorf("%d bodies were compared, of %d texts", same, sent)
+	}
+	t.Logf("%d events, %d of them texts with the same body", len(all), same)
+}

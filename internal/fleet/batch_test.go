@@ -1,0 +1,91 @@
+package fleet
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+)
+
+// openSession returns a publisher's session on the shared cluster, as it is
+// before it has read anything.
+func openSession(t *testing.T, prefix, logID string) *session {
+	t.Helper()
+	nc, err := nats.Connect(sharedCluster(t).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{logger: zerolog.Nop(), counts: &counts{}, subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, now: time.Now, window: maxBatch}
+	if s.stream, err = openStream(t.Context(), nc, js, Limits{Replicas: 3, Duplicates: time.Minute}.config(prefix)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Who does not know the account's last message stores nothing, neither one
+// message nor a part of a batch, whatever its ids and subjects.
+func TestPublish_BehindAnotherMessageIsRefused(t *testing.T) {
+	t.Parallel()
+	log := newMemoryLog(ada)
+	log.write(20)
+	first, late := openSession(t, "refused", "one"), openSession(t, "refused", "another")
+	events := func(s *session, from, to int) []outgoing {
+		list, err := s.messages(log.events[from:to])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if err := first.publishAll(t.Context(), events(first, 0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, minBatch} {
+		if err := late.publishAll(t.Context(), events(late, 1, 1+n)); err == nil {
+			t.Errorf("%d messages were taken from who is late", n)
+		}
+	}
+	if err := first.publishAll(t.Context(), events(first, 1, 20)); err != nil {
+		t.Fatal(err)
+	}
+	all := newConsumer(t, sharedCluster(t), "refused").read(ada, 20)
+	want(t, all, upTo(1, 20)...)
+	if all[0].header.Get(headerBatch) != "" || all[1].header.Get(headerBatch) == "" || all[19].header.Get(headerBatch) != all[1].header.Get(headerBatch) {
+		t.Error("a backlog does not go as one batch")
+	}
+}
+
+// Metrics tell how far the log is published, also while it is not.
+func TestMetrics_TellTheLag(t *testing.T) {
+	t.Parallel()
+	log := newMemoryLog("")
+	log.write(12)
+	f := run(t, optionsOf(t, "metrics", log))
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(f)
+	shows := func(connected, published, lag float64) func() bool {
+		return func() bool {
+			values := map[string]float64{}
+			families, err := registry.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, family := range families {
+				m := family.GetMetric()[0]
+				values[family.GetName()] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			}
+			return values["bridged_nats_connected"] == connected && values["bridged_nats_events_published_total"] == published &&
+				values["bridged_nats_events_lag"] == lag
+		}
+	}
+	eventually(t, "a lag", shows(1, 0, 12))
+	log.change(func(l *memoryLog) { l.account = ada })
+	eventually(t, "no lag", shows(1, 12, 0))
+}

@@ -142,7 +142,8 @@ func (a *app) handler(c config, connections *api.Connections) http.Handler {
 		Store:       a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		ImportHistory: bridge.HistoryImport(c.HistoryImport).IsOn(),
 		Files:         a.files, Preparer: a.preparer, FetchTimeout: c.FetchTimeout,
-		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
+		PublicURL: c.publicURL(),
+		Webhooks:  a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: a.metrics(),
 	})
 }

@@ -61,6 +61,15 @@ func (c *config) checkPublicURL(faults *configFaults) {
 	}
 }
 
+// publicURL returns the first address at which a reverse proxy shows the bridge,
+// empty for none.
+func (c config) publicURL() string {
+	if len(c.publicURLs) == 0 {
+		return ""
+	}
+	return c.publicURLs[0].String()
+}
+
 // settings lists the variables as they are in force. Of secrets it tells only
 // whether they are set, of addresses neither user nor password.
 func (c config) settings() (list []console.Setting) {

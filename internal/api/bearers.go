@@ -34,6 +34,7 @@ type bearers struct {
 // bearer is a token in use. Its requests end with it.
 type bearer struct {
 	bridge.Token
+	hook  *bridge.Hook // that the request is for, if it came to its address
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	noted time.Time // when the last use was noted; guarded by the mutex of bearers
@@ -157,8 +158,30 @@ func (b *bearers) note(ctx context.Context, used *bearer, log *zerolog.Logger) {
 	}
 }
 
+// byID returns a token that is in use, as the one that made something; nil for
+// one that has ended. BRIDGE_TOKEN's id is 0.
+func (b *bearers) byID(ctx context.Context, id int64) (*bearer, error) {
+	if id == 0 {
+		return &bearer{ctx: context.Background()}, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.load(ctx); err != nil {
+		return nil, err
+	}
+	for _, token := range b.tokens {
+		if token.ID == id && !token.hasExpired(b.now()) {
+			return token, nil
+		}
+	}
+	return nil, nil
+}
+
 // during returns the context of a request of a token: it ends with the token.
 func (b *bearer) during(parent context.Context) (context.Context, context.CancelFunc) {
+	if b.hook != nil {
+		parent = context.WithValue(parent, hookKeyOf{}, b.hook)
+	}
 	if b.ID == 0 {
 		return context.WithValue(parent, callerKey{}, b.Token), func() {}
 	}

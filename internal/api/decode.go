@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 
@@ -59,20 +60,31 @@ func (d decoder) read(w http.ResponseWriter, r *http.Request, v any, reader json
 	if err := checkContentType(r); err != nil {
 		return nil, err
 	}
-	if r.ContentLength > maxBody {
-		w.Header().Set("Connection", "close") // the body is never read
-		return nil, errBodyTooLarge()
-	}
-	done, err := d.turn(w, r)
+	body, done, err := d.bytes(w, r)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	body, err := readBody(w, r)
-	if err != nil {
-		return nil, err
-	}
 	return body, reader.unmarshal(body, v)
+}
+
+// bytes reads a body of any type. It takes its memory until done, which may be
+// called more than once.
+func (d decoder) bytes(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
+	if r.ContentLength > maxBody {
+		w.Header().Set("Connection", "close") // the body is never read
+		return nil, nil, errBodyTooLarge()
+	}
+	release, err := d.turn(w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	done = sync.OnceFunc(release)
+	if body, err = readBody(w, r); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return body, done, nil
 }
 
 // turn waits until the body of r may take its memory; done gives it back.

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -41,12 +42,19 @@ func logAccess(r *http.Request, status, size int, took time.Duration) {
 		event = hlog.FromRequest(r).Debug() // polled every few seconds
 	}
 	event.Str("method", bridge.Redact(shortened(r.Method, 16))).
-		Str("path", bridge.Redact(shortened(r.URL.Path, 256))).
+		Str("path", bridge.Redact(withoutKeys(shortened(r.URL.Path, 256)))).
 		Int("status", status).
 		Int("size", size).
 		Dur("took_ms", took).
 		Msg("request")
 }
+
+// hookInPath finds the address of a hook, wherever a proxy may have put it. Its
+// key is a secret.
+var hookInPath = regexp.MustCompile(`(?i)(hooks/+[0-9]*)[^0-9/].*`)
+
+// withoutKeys returns a path without the key of a hook.
+func withoutKeys(path string) string { return hookInPath.ReplaceAllString(path, "$1…") }
 
 // shortened bounds what a caller can make the log hold.
 func shortened(s string, most int) string {
@@ -105,6 +113,9 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 // admit returns who calls, nil for nobody in particular, and refuses a request
 // that authenticate must not let pass.
 func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) {
+	if strings.HasPrefix(r.URL.Path, hookRoot) {
+		return s.admitHook(w, r)
+	}
 	caller, err := s.bearers.find(r)
 	known := caller != nil
 	switch {
@@ -138,13 +149,20 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) 
 // sendGate refuses all sending routes while ENABLE_SEND is false.
 func (s *server) sendGate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.enableSend {
-			s.fail(w, r, bridge.Fail(bridge.CodeSendDisabled,
-				"sending is switched off; start the service with ENABLE_SEND=true"))
+		if err := s.gate(); err != nil {
+			s.fail(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// gate refuses to send while ENABLE_SEND is false.
+func (s *server) gate() error {
+	if s.enableSend {
+		return nil
+	}
+	return bridge.Fail(bridge.CodeSendDisabled, "sending is switched off; start the service with ENABLE_SEND=true")
 }
 
 // historyGate refuses to ask for history while HISTORY_IMPORT is off.

@@ -43,6 +43,7 @@ var everyRoute = []route{
 	{method: "GET", path: "/api/groups/" + string(club) + "/messages", invalid: "?order=up", missing: "/api/groups/999@g.us/messages"},
 	{method: "GET", path: "/api/messages/individual/" + string(grace), invalid: "?since=now", missing: "/api/messages/individual/999@s.whatsapp.net"},
 	{method: "GET", path: "/api/messages/search?q=x", invalid: "&limit=501"},
+	{method: "GET", path: "/api/hooks"},
 	{method: "GET", path: "/api/events", invalid: "?limit=0"},
 	{method: "POST", path: "/api/messages/send", sends: true, socket: true,
 		body:    `{"jid":"15557654321@s.whatsapp.net","text":"hi"}`,

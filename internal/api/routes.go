@@ -69,6 +69,15 @@ func (s *server) routes() chi.Router {
 	manage.Get("/api/webhooks/{id}/deliveries", s.handle(s.listDeliveries))
 	manage.Post("/api/webhooks/{id}/deliveries/{deliveryId}/redeliver", s.handle(s.redeliver))
 
+	// Hooks
+	manage.Get("/api/hooks", s.handle(s.listHooks))
+	manage.With(s.needs(bridge.ScopeSend)).Post("/api/hooks", s.handle(s.createHook))
+	manage.Get("/api/hooks/{id}", s.handle(s.getHook))
+	manage.Patch("/api/hooks/{id}", s.handle(s.updateHook))
+	manage.Delete("/api/hooks/{id}", s.handle(s.deleteHook))
+	manage.Post("/api/hooks/{id}/preview", s.handle(s.previewHook))
+	r.Post("/hooks/{hook}", s.handle(s.receiveHook)) // its address is its key
+
 	// Tokens
 	r.Get("/api/token", s.handle(s.getOwnToken))
 	manage.Get("/api/tokens", s.handle(s.listTokens))

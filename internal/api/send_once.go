@@ -66,6 +66,12 @@ func (s *server) sendOnce(w http.ResponseWriter, r *http.Request, body []byte, d
 	if err != nil {
 		return err
 	}
+	return s.sendUnder(w, r, key, d)
+}
+
+// sendUnder does what sendOnce does, under a key that is found already; nil is
+// none.
+func (s *server) sendUnder(w http.ResponseWriter, r *http.Request, key *bridge.SendKey, d draft) error {
 	if err := s.see(r.Context(), d.To); err != nil {
 		return err
 	}
@@ -189,6 +195,9 @@ func remedyFor(r *http.Request, about *changed) string {
 	if about != nil {
 		return "repeat the call: what is about a message that is there cannot be doubled"
 	}
+	if hookOf(r.Context()) != nil {
+		return "have it delivered again: a delivery that has an id is sent once"
+	}
 	if r.Header.Get("Idempotency-Key") != "" {
 		return "repeat the call with the same Idempotency-Key"
 	}
@@ -198,6 +207,9 @@ func remedyFor(r *http.Request, about *changed) string {
 
 // answerSent answers a sending route.
 func (s *server) answerSent(w http.ResponseWriter, r *http.Request, sent bridge.Sent) error {
+	if hookOf(r.Context()) != nil {
+		return s.answerHook(w, r, &sent, "")
+	}
 	return s.answer(w, r, struct {
 		OK        bool        `json:"ok"`
 		MsgID     string      `json:"msgId"`

@@ -91,6 +91,9 @@ type Options struct {
 	// PhoneNumber is the configured account in E.164 digits; empty when the
 	// caller of the pairing route names it.
 	PhoneNumber string
+	// PublicURL is where a reverse proxy shows the bridge; empty for none. The
+	// addresses of hooks begin with it.
+	PublicURL string
 	// WithoutPages removes the pages that need no token: openapi.yaml and
 	// openapi.json.
 	WithoutPages bool
@@ -135,6 +138,9 @@ type server struct {
 	streams    context.Context
 	sendTime   time.Duration // how long a send may take in all
 
+	hookKeys  *hookKeys
+	publicURL string
+
 	bodies  decoder
 	keys    keysInUse
 	metrics *metrics
@@ -171,6 +177,9 @@ func New(o Options) http.Handler {
 		streams:    o.Streams,
 
 		sendTime: 2*o.FetchTimeout + deliveryTime,
+
+		hookKeys:  &hookKeys{store: o.Store, now: o.Now},
+		publicURL: o.PublicURL,
 
 		bodies:  newDecoder(),
 		metrics: newMetrics(o),

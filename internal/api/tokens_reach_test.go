@@ -60,6 +60,14 @@ var reaches = map[string]reach{
 	"GET /api/webhooks/{id}/deliveries":                         {scope: "manage"},
 	"POST /api/webhooks/{id}/deliveries/{deliveryId}/redeliver": {scope: "manage"},
 
+	"GET /api/hooks":               {scope: "manage"},
+	"POST /api/hooks":              {scope: "manage", also: "send"},
+	"GET /api/hooks/{id}":          {scope: "manage"},
+	"PATCH /api/hooks/{id}":        {scope: "manage"},
+	"DELETE /api/hooks/{id}":       {scope: "manage"},
+	"POST /api/hooks/{id}/preview": {scope: "manage"},
+	"POST /hooks/{hook}":           {},
+
 	"GET /api/token":          {any: true},
 	"GET /api/tokens":         {scope: "manage"},
 	"POST /api/tokens":        {scope: "manage"},
@@ -148,6 +156,7 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 		{route: "GET /api/messages/media/{chatJid}/{msgId}"},
 		{route: "GET /api/messages/media-info/{chatJid}/{msgId}"},
 		{route: "GET /api/events", path: "/api/events?chat={chat}"},
+		{route: "POST /api/hooks", body: `{"name":"x","chatJid":"{chat}","template":"json"}`},
 		{route: "POST /api/messages/send", body: `{"jid":"{chat}","text":"x"}`},
 		{route: "POST /api/messages/send", body: `{"jid":"` + string(grace) + `","text":"x","quotedChatJid":"{chat}","quotedMsgId":"G1"}`},
 		{route: "POST /api/messages/forward", body: `{"sourceChatJid":"{chat}","sourceMsgId":"G1","destJid":"` + string(grace) + `"}`},

@@ -59,7 +59,7 @@ var ours = map[string][]string{
 	"internal/store/storetest": {},
 	"internal/urlguard":        {},
 	"internal/media":           {"internal/bridge", "internal/urlguard"},
-	"internal/api":             {"internal/bridge", "internal/store", "internal/media", "internal/webhook"},
+	"internal/api":             {"internal/bridge", "internal/store", "internal/media", "internal/webhook", "internal/hooks"},
 	"internal/api/apitest":     {"internal/api"},
 	"internal/webhook":         {"internal/bridge", "internal/store", "internal/urlguard"},
 	"internal/hooks":           {"internal/bridge"},

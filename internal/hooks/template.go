@@ -74,6 +74,15 @@ func compile(source string) (*program, error) {
 // type.
 func (t *Template) TakesText() bool { return t.name == textName }
 
+// Needs refuses headers without which the template has nothing to say of any
+// payload: for those who try it out.
+func (t *Template) Needs(header http.Header) error {
+	if t.byEvent == nil || eventOf(header) != "" {
+		return nil
+	}
+	return bridge.Invalid("headers must name the event, such as %q: the template %s has a text for each", "X-Gitea-Event: push", t.name)
+}
+
 // Render returns the text of a payload. It is empty where the template has
 // nothing to say. A template that fails, or goes beyond its limits, is a
 // [bridge.CodeTemplateFailed].

@@ -162,13 +162,18 @@ func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, rec
 	}
 	if strings.HasPrefix(req.Header.Get("Content-Type"), "multipart/form-data;") {
 		input.Options.ExcludeRequestBody = true // of files the check knows a few types only
-	} else if len(sent) > 0 {
+	} else if len(sent) > 0 && !takes(input.Route.Operation, req.Header.Get("Content-Type")) {
 		input.Request.Header.Set("Content-Type", "application/json") // also where it is left out or has a parameter
 	}
 	if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
 		return fmt.Errorf("the server accepted what the document does not: %w", err)
 	}
 	return nil
+}
+
+// takes reports whether an operation documents a type of body, as it is written.
+func takes(operation *openapi3.Operation, kind string) bool {
+	return operation.RequestBody != nil && operation.RequestBody.Value.Content[kind] != nil
 }
 
 // checkUndocumented holds the answer of a path or method that the document

@@ -1,0 +1,194 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/hooks"
+)
+
+const (
+	// hookRetry is the Retry-After of a delivery that came while the account was
+	// not open.
+	hookRetry = 30 * time.Second
+	// briefKeys is how long the same alerts are the same delivery: their senders
+	// try again for some minutes, and tell them anew after hours.
+	briefKeys = 10 * time.Minute
+	// keptLonger is how much longer than others the key of a delivery is kept: it
+	// is forgotten a day after its moment. Code hosts deliver again for days.
+	keptLonger = 6 * 24 * time.Hour
+)
+
+// hookKeyOf is the key of the hook that a request is for, in its context.
+type hookKeyOf struct{}
+
+// hookOf returns the hook that a request is for, nil where it is another one.
+func hookOf(ctx context.Context) *bridge.Hook {
+	hook, _ := ctx.Value(hookKeyOf{}).(*bridge.Hook)
+	return hook
+}
+
+// admitHook returns who calls at the address of a hook: the hook itself, which
+// may send to its chat and nothing else, for as long as the token that made it.
+// Whatever is not the address of a hook is an unknown route.
+func (s *server) admitHook(w http.ResponseWriter, r *http.Request) (*bearer, error) {
+	hook, err := s.hookKeys.find(r.Context(), r.URL.Path)
+	if err != nil {
+		return nil, err
+	}
+	var maker *bearer
+	if hook != nil {
+		if maker, err = s.bearers.byID(r.Context(), hook.Token); err != nil {
+			return nil, err
+		}
+	}
+	if maker == nil {
+		if r.ContentLength != 0 {
+			w.Header().Set("Connection", "close")
+			refuseBody(w, r)
+		}
+		return nil, unknownRoute(w, r)
+	}
+	if err := tokenSeen(r); err != nil {
+		w.Header().Set("Connection", "close")
+		refuseBody(w, r)
+		return nil, err
+	}
+	if r.ContentLength < 0 {
+		w.Header().Set("Connection", "close") // see conn.Read
+	}
+	return &bearer{
+		Token: bridge.Token{ID: -hook.ID, Name: hook.Name, Scopes: []bridge.Scope{bridge.ScopeSend}, Chats: []bridge.JID{hook.Chat}, ExpiresAt: maker.ExpiresAt},
+		ctx:   maker.ctx, hook: hook,
+	}, nil
+}
+
+// receiveHook answers a delivery, and notes what became of it.
+func (s *server) receiveHook(w http.ResponseWriter, r *http.Request) error {
+	hook := hookOf(r.Context())
+	if hook == nil {
+		return unknownRoute(w, r)
+	}
+	err := s.deliverHook(w, r, *hook)
+	problem := ""
+	if err != nil {
+		e, _ := public(err)
+		problem = e.Msg
+	}
+	ctx := context.WithoutCancel(r.Context())
+	if noteErr := s.hookKeys.note(ctx, hook.ID, problem); noteErr != nil {
+		hlog.FromRequest(r).Warn().Err(noteErr).Msg("delivery of a hook not noted")
+	}
+	return forSenders(err)
+}
+
+// forSenders returns an error as the sender may see it: services show answers to
+// people who need not know the chat's number.
+func forSenders(err error) error {
+	var e *bridge.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	wait := e.RetryAfter
+	if wait == 0 && e.Code == bridge.CodeNotConnected {
+		wait = hookRetry
+	}
+	return &bridge.Error{Code: e.Code, Msg: bridge.Redact(e.Msg), Err: err, RetryAfter: wait}
+}
+
+// deliverHook sends what a delivery says, once. The order is that of all
+// refusals: who sends it, the gate, what it says, and then as every send.
+func (s *server) deliverHook(w http.ResponseWriter, r *http.Request, hook bridge.Hook) error {
+	if err := s.hookKeys.take(hook.ID); err != nil {
+		return err
+	}
+	body, done, err := s.bodies.bytes(w, r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if hook.Secret != "" {
+		if err := hooks.Verify(hook.Secret, r.Header, body); err != nil {
+			return err
+		}
+	}
+	if err := s.gate(); err != nil {
+		return err
+	}
+	if hooks.IsPing(r.Header) {
+		return s.answerHook(w, r, nil, "a ping is only answered")
+	}
+	text, identity, err := read(hook, r.Header, body)
+	if err != nil {
+		return err
+	}
+	if text == "" {
+		return s.answerHook(w, r, nil, "the hook's template has nothing to say of this")
+	}
+	hash := sha256.Sum256(body)
+	done() // sending takes its time
+	d := draft{Outgoing: bridge.Outgoing{To: hook.Chat, Content: bridge.Text{Text: text}}}
+	key, err := s.hookKey(r.Context(), identity, hash[:])
+	if err != nil {
+		return err
+	}
+	return s.sendUnder(w, r, key, d)
+}
+
+// read returns what a delivery says, and which one it is.
+func read(hook bridge.Hook, header http.Header, body []byte) (string, hooks.Identity, error) {
+	template, err := hooks.Parse(hook.Template)
+	if err != nil {
+		return "", hooks.Identity{}, fmt.Errorf("the template of hook %d: %v", hook.ID, err)
+	}
+	payload, err := template.Payload(header, body)
+	if err != nil {
+		return "", hooks.Identity{}, err
+	}
+	text, err := template.Render(payload, header)
+	return text, hooks.Identify(header, payload, body), err
+}
+
+// hookKey returns the key of a delivery, as that of an Idempotency-Key; nil where
+// nothing tells it from others.
+func (s *server) hookKey(ctx context.Context, identity hooks.Identity, hash []byte) (*bridge.SendKey, error) {
+	if identity.ID == "" {
+		return nil, nil
+	}
+	key := bridge.SendKey{Key: ownKey(ctx, identity.ID), Route: http.MethodPost + " /hooks/{hook}", BodyHash: hash, At: bridge.At(s.now())}
+	if !identity.IsBrief {
+		key.At = bridge.At(s.now().Add(keptLonger))
+		return &key, nil
+	}
+	now := s.now().Truncate(briefKeys)
+	before := key
+	before.Key = fmt.Sprint(key.Key, " ", now.Add(-briefKeys).Unix())
+	key.Key = fmt.Sprint(key.Key, " ", now.Unix())
+	if _, found, err := s.store.SendKey(ctx, before.Key); err != nil || found {
+		return &before, err
+	}
+	return &key, nil
+}
+
+// answerHook answers a delivery. It names no chat.
+func (s *server) answerHook(w http.ResponseWriter, r *http.Request, sent *bridge.Sent, reason string) error {
+	answer := struct {
+		OK     bool    `json:"ok"`
+		Sent   bool    `json:"sent"`
+		MsgID  *string `json:"msgId"`
+		Reason *string `json:"reason"`
+	}{OK: true}
+	if sent != nil {
+		answer.Sent, answer.MsgID = true, &sent.ID
+	} else {
+		answer.Reason = &reason
+	}
+	return s.answer(w, r, answer)
+}

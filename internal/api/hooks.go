@@ -1,0 +1,305 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"bridged/internal/bridge"
+	"bridged/internal/hooks"
+)
+
+const (
+	maxHooks      = 500
+	maxOwnHooks   = 50 // of one token and what it made
+	maxHookName   = 100
+	maxHookSecret = 256
+)
+
+// withAddress is a hook with its address, which is shown once.
+type withAddress struct {
+	bridge.Hook
+	URL  string `json:"url"`
+	Path string `json:"path"`
+}
+
+func (s *server) listHooks(w http.ResponseWriter, r *http.Request) error {
+	all, err := s.ownHooks(r.Context())
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, struct {
+		Count int           `json:"count"`
+		Hooks []bridge.Hook `json:"hooks"`
+	}{len(all), all})
+}
+
+// ownHooks returns the hooks that the caller may see: all for BRIDGE_TOKEN, those
+// that it or a token of its making made for a token.
+func (s *server) ownHooks(ctx context.Context) ([]bridge.Hook, error) {
+	all, err := s.store.Hooks(ctx)
+	if err != nil || callerOf(ctx).ID == 0 {
+		return all, err
+	}
+	tokens, err := s.ownTokens(ctx)
+	return slices.DeleteFunc(all, func(hook bridge.Hook) bool {
+		return !slices.ContainsFunc(tokens, func(token bridge.Token) bool { return token.ID == hook.Token })
+	}), err
+}
+
+// pathHook returns the hook that the path names, if the caller may see it.
+func (s *server) pathHook(r *http.Request) (bridge.Hook, error) {
+	id, err := pathNumber(r, "id")
+	if err != nil {
+		return bridge.Hook{}, bridge.NotFound("no hook has this id")
+	}
+	own, err := s.ownHooks(r.Context())
+	if err != nil {
+		return bridge.Hook{}, err
+	}
+	for _, hook := range own {
+		if hook.ID == id {
+			return hook, nil
+		}
+	}
+	return bridge.Hook{}, bridge.NotFound("there is no hook %d", id)
+}
+
+// hookRequest is the body that makes or changes a hook. Fields that are left out
+// stay as they are; a secret of null is none.
+type hookRequest struct {
+	Name      *string         `json:"name"`
+	ChatJID   *string         `json:"chatJid"`
+	Template  *string         `json:"template"`
+	Secret    json.RawMessage `json:"secret"`
+	Enabled   *bool           `json:"enabled"`
+	RotateKey bool            `json:"rotateKey"`
+}
+
+// apply sets what a request names.
+func (req hookRequest) apply(hook *bridge.Hook) error {
+	if req.Name != nil {
+		hook.Name = strings.TrimSpace(*req.Name)
+	}
+	if hook.Name == "" || utf8.RuneCountInString(hook.Name) > maxHookName || strings.ContainsFunc(hook.Name, unicode.IsControl) {
+		return bridge.Invalid("name is required: 1 to %d characters that say what the hook is for", maxHookName)
+	}
+	if req.ChatJID != nil || hook.Chat == "" {
+		given := ""
+		if req.ChatJID != nil {
+			given = *req.ChatJID
+		}
+		chat, err := parseDestination("chatJid", given)
+		if err != nil {
+			return err
+		}
+		hook.Chat = chat
+	}
+	if req.Template != nil {
+		hook.Template = *req.Template
+	}
+	if _, err := hooks.Parse(hook.Template); err != nil {
+		return err
+	}
+	if req.Enabled != nil {
+		hook.Enabled = *req.Enabled
+	}
+	return req.applySecret(hook)
+}
+
+// applySecret sets or removes the secret. An empty one is one left out, as forms
+// send it.
+func (req hookRequest) applySecret(hook *bridge.Hook) error {
+	if req.Secret == nil {
+		return nil
+	}
+	var secret *string
+	if err := json.Unmarshal(req.Secret, &secret); err != nil {
+		return bridge.Invalid("secret must be a string or null")
+	}
+	switch {
+	case secret == nil:
+		hook.Secret = ""
+	case utf8.RuneCountInString(*secret) > maxHookSecret || strings.ContainsFunc(*secret, unicode.IsControl):
+		return bridge.Invalid("secret must have at most %d characters, without control characters", maxHookSecret)
+	case *secret != "":
+		hook.Secret = *secret
+	}
+	return nil
+}
+
+func (s *server) createHook(w http.ResponseWriter, r *http.Request) error {
+	var req hookRequest
+	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
+		return err
+	}
+	if req.RotateKey {
+		return bridge.Invalid("rotateKey is for existing hooks only; a new one gets a new key anyway")
+	}
+	caller := callerOf(r.Context())
+	hook := bridge.Hook{Enabled: true, Token: caller.ID}
+	if err := req.apply(&hook); err != nil {
+		return err
+	}
+	if err := s.see(r.Context(), hook.Chat); err != nil {
+		return err
+	}
+	if err := s.mayAddHook(r.Context()); err != nil {
+		return err
+	}
+	key, hash := newHookKey()
+	hook.KeyHash = hash
+	hook, err := s.store.AddHook(r.Context(), hook)
+	if err != nil {
+		return err
+	}
+	s.hookKeys.put(hook)
+	return s.write(w, r, http.StatusCreated, s.withAddress(r, hook, key))
+}
+
+// mayAddHook refuses one hook too many.
+func (s *server) mayAddHook(ctx context.Context) error {
+	all, err := s.store.Hooks(ctx)
+	if err != nil {
+		return err
+	}
+	if len(all) >= maxHooks {
+		return bridge.Invalid("there are %d hooks already, which is the most: remove some", maxHooks)
+	}
+	if callerOf(ctx).ID == 0 {
+		return nil
+	}
+	own, err := s.ownHooks(ctx)
+	if err == nil && len(own) >= maxOwnHooks {
+		err = bridge.Invalid("%d hooks are the most that one token makes: remove some", maxOwnHooks)
+	}
+	return err
+}
+
+// withAddress returns a hook with its address: as PUBLIC_URL names the bridge, or
+// as the caller did.
+func (s *server) withAddress(r *http.Request, hook bridge.Hook, key string) withAddress {
+	base := s.publicURL
+	if base == "" {
+		base = "http://" + r.Host
+	}
+	path := hookPath(hook.ID, key)
+	return withAddress{hook, strings.TrimSuffix(base, "/") + path, path}
+}
+
+func (s *server) getHook(w http.ResponseWriter, r *http.Request) error {
+	hook, err := s.pathHook(r)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, hook)
+}
+
+func (s *server) updateHook(w http.ResponseWriter, r *http.Request) error {
+	hook, err := s.pathHook(r)
+	if err != nil {
+		return err
+	}
+	var req hookRequest
+	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
+		return err
+	}
+	key, hash := newHookKey()
+	may, err := s.chatsOf(r.Context(), hook.Token)
+	if err != nil {
+		return err
+	}
+	hook, err = s.store.ChangeHook(r.Context(), hook.ID, func(hook *bridge.Hook) error {
+		if req.RotateKey {
+			hook.KeyHash = hash
+		}
+		if err := req.apply(hook); err != nil {
+			return err
+		}
+		if may != nil && !s.isAmong(hook.Chat, may) {
+			return bridge.NoChat(hook.Chat)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if req.RotateKey {
+		s.hookKeys.put(hook)
+		return s.answer(w, r, s.withAddress(r, hook, key))
+	}
+	return s.answer(w, r, hook)
+}
+
+// chatsOf returns the chats of the token that made a hook, nil for all: whoever
+// changes it gives it no more than that token may do.
+func (s *server) chatsOf(ctx context.Context, token int64) ([]bridge.JID, error) {
+	tokens, err := s.store.Tokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tokens {
+		if t.ID == token {
+			return t.Chats, nil
+		}
+	}
+	return nil, nil
+}
+
+func (s *server) deleteHook(w http.ResponseWriter, r *http.Request) error {
+	hook, err := s.pathHook(r)
+	if err != nil {
+		return err
+	}
+	if err := s.store.RemoveHook(r.Context(), hook.ID); err != nil {
+		return err
+	}
+	s.hookKeys.forget(hook.ID)
+	return s.answer(w, r, struct {
+		OK bool `json:"ok"`
+	}{true})
+}
+
+// previewHook renders a payload without sending anything.
+func (s *server) previewHook(w http.ResponseWriter, r *http.Request) error {
+	hook, err := s.pathHook(r)
+	if err != nil {
+		return err
+	}
+	var req struct {
+		Payload json.RawMessage   `json:"payload"`
+		Headers map[string]string `json:"headers"`
+	}
+	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
+		return err
+	}
+	if req.Payload == nil {
+		return bridge.Invalid("payload is required: what the service posts, as JSON")
+	}
+	template, err := hooks.Parse(hook.Template)
+	if err != nil {
+		return err
+	}
+	payload, err := hooks.JSONPayload(req.Payload)
+	if err != nil {
+		return err
+	}
+	header := make(http.Header, len(req.Headers))
+	for name, value := range req.Headers {
+		header.Set(name, value)
+	}
+	if err := template.Needs(header); err != nil {
+		return err
+	}
+	text, err := template.Render(payload, header)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, struct {
+		Text string `json:"text"`
+	}{text})
+}

@@ -1,0 +1,77 @@
+package e2e
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// A push that Gitea signs arrives on the contact's phone once, also delivered
+// twice and over a restart, for as long as the token lives that made the hook.
+func TestHooks_APushArrivesOnce(t *testing.T) {
+	t.Parallel()
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100311", Name: "Sam"})
+	p := startBridge(t, network)
+	device := pair(t, p, owner)
+	hello := must(sam.SendText(within(t), owner.PN(), "hello"))(t)
+	if err := device.WaitAcknowledged(within(t), hello); err != nil {
+		t.Fatal(err)
+	}
+	var token struct {
+		ID     int64
+		Secret string
+	}
+	p.Post("/api/tokens", object{"name": "hooks", "scopes": []string{"manage", "send"}, "chats": []string{sam.PN().String()}}).Want(http.StatusCreated).Decode(&token)
+	var hook struct{ Path string }
+	p.WithToken(token.Secret).Post("/api/hooks", object{"name": "pushes", "chatJid": sam.PN().String(), "template": "gitea", "secret": "signs-in-the-tests"}).
+		Want(http.StatusCreated).Decode(&hook)
+	p.secrets = append(p.secrets, "signs-in-the-tests", hook.Path[strings.Index(hook.Path, ".")+1:])
+
+	push := string(must(os.ReadFile("../hooks/testdata/gitea/push.json"))(t))
+	mac := hmac.New(sha256.New, []byte("signs-in-the-tests"))
+	mac.Write([]byte(push))
+	deliver := func(id string) int {
+		t.Helper()
+		return p.WithToken("").Post(hook.Path, push,
+			"X-Gitea-Event", "push", "X-Gitea-Delivery", id, "X-Gitea-Signature", hex.EncodeToString(mac.Sum(nil))).Status
+	}
+	for range 2 {
+		if status := deliver("f6266f16-1bf3-46a5-9ea4-602e06ead473"); status != http.StatusOK {
+			t.Errorf("delivered: %d", status)
+		}
+	}
+	text := strings.TrimSpace(string(must(os.ReadFile("../hooks/testdata/gitea/push.txt"))(t)))
+	must(sam.ReceivedText(within(t), text))(t)
+	p.restart()
+	p.becomes(bridge.StateOpen)
+	for _, id := range []string{"f6266f16-1bf3-46a5-9ea4-602e06ead473", "0a9f4f6e-2222-4b1b-9a55-000000000002"} {
+		if status := deliver(id); status != http.StatusOK {
+			t.Errorf("delivered after the restart: %d", status)
+		}
+	}
+	// What is sent last arrives last.
+	p.Post("/api/messages/send", object{"jid": sam.PN().String(), "text": "the end"}).Want(http.StatusOK)
+	must(sam.ReceivedText(within(t), "the end"))(t)
+	count := 0
+	for _, received := range sam.Messages() {
+		if received.Text() == text {
+			count++
+		}
+	}
+	if count != 2 {
+		t.Errorf("%d messages of two deliveries", count)
+	}
+	p.Do(http.MethodDelete, "/api/tokens/"+fmt.Sprint(token.ID), "").Want(http.StatusOK)
+	if status := deliver("0a9f4f6e-3333-4b1b-9a55-000000000003"); status != http.StatusNotFound {
+		t.Errorf("delivered to the hook of a revoked token: %d", status)
+	}
+}

@@ -3,7 +3,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 WHATSMEOW ?=
 
-.PHONY: screenshots build test check race clients agents interop quirks vuln demo image release
+.PHONY: screenshots build test check race clients agents fleet interop quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -33,6 +33,10 @@ interop:
 # Lets the protocol's SDK in TypeScript talk to the demo as an agent. Needs Node.
 agents:
 	bash .ci/agents/run
+
+# Lets NATS's own client in JavaScript read what the demo publishes. Needs Node.
+fleet:
+	bash .ci/fleet/run
 
 # What bridged assumes about whatsmeow's inside, against another version:
 # make quirks WHATSMEOW=v0.0.0-20260821141805-33cfac511629

@@ -74,6 +74,8 @@ var ours = map[string][]string{
 	"internal/e2e":             {},
 	"internal/bench":           {"internal/bridge", "internal/client", "internal/simnet", "internal/store"},
 	"interop/network":          {"internal/demo", "internal/simnet"},
+
+	"internal/fleet/fleettest/servers": {"internal/fleet/fleettest"},
 }
 
 // allowed reports whether a package of ours may import another package.

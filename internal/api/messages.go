@@ -69,13 +69,7 @@ func (s *server) listHistory(w http.ResponseWriter, r *http.Request, query bridg
 	if err != nil {
 		return err
 	}
-	return s.answer(w, r, struct {
-		JID        bridge.JID       `json:"jid"`
-		Count      int              `json:"count"`
-		Filters    filters          `json:"filters"`
-		Messages   []bridge.Message `json:"messages"`
-		NextCursor *string          `json:"nextCursor"`
-	}{chat.JID, len(page.Items), filtersOf(query), list(page.Items), page.NextCursor})
+	return s.answer(w, r, messageList{historyHead{chat.JID, len(page.Items), filtersOf(query)}, page})
 }
 
 func filtersOf(query bridge.MessageQuery) filters {
@@ -110,10 +104,5 @@ func (s *server) searchMessages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(w, r, struct {
-		Query      string         `json:"query"`
-		Count      int            `json:"count"`
-		Matches    []bridge.Match `json:"matches"`
-		NextCursor *string        `json:"nextCursor"`
-	}{search.Q, len(page.Items), list(page.Items), page.NextCursor})
+	return s.answer(w, r, matchList{searchHead{search.Q, len(page.Items)}, page})
 }

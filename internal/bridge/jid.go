@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -153,7 +152,7 @@ func (j JID) MarshalJSON() ([]byte, error) {
 	if j == "" {
 		return []byte("null"), nil
 	}
-	return json.Marshal(string(j))
+	return appendString(nil, string(j)), nil
 }
 
 func digits(s string) bool {

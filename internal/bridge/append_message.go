@@ -1,0 +1,75 @@
+package bridge
+
+import "errors"
+
+// AppendMessage appends a message of a list as JSON.
+func AppendMessage(dst []byte, m *Message) ([]byte, error) {
+	dst = append(dst, '{')
+	dst = appendStringField(dst, "msgId", m.ID)
+	dst = appendBoolField(dst, "fromMe", m.FromMe)
+	dst = appendJIDField(dst, "senderJid", m.SenderJID)
+	dst = appendJIDField(dst, "senderLid", m.SenderLID)
+	dst = appendStringField(dst, "pushName", m.PushName)
+	dst = appendStringField(dst, "messageType", m.MessageType)
+	dst = appendStringField(dst, "content", m.Content)
+	dst, errContext := appendOptional(dst, "contextInfo", m.ContextInfo)
+	dst = appendTimeField(dst, "timestamp", &m.Timestamp)
+	dst, errMedia := appendOptional(dst, "media", m.Media)
+	dst, errPoll := appendOptional(dst, "poll", m.Poll)
+	dst, errReactions := appendReactions(dst, m.Reactions)
+	dst = appendTimeField(dst, "editedAt", m.EditedAt)
+	dst = appendTimeField(dst, "deletedAt", m.DeletedAt)
+	dst = appendStatus(dst, m.Status)
+	dst = appendBoolField(dst, "imported", m.Imported)
+	dst, errParts := appendParts(dst, &m.Parts)
+	dst = appendBoolField(dst, "isForwarded", m.IsForwarded)
+	dst = appendTimeField(dst, "expiresAt", m.ExpiresAt)
+	return append(dst, '}'), errors.Join(errContext, errMedia, errPoll, errReactions, errParts)
+}
+
+func appendStatus(dst []byte, status *Delivery) []byte {
+	if status == nil {
+		return append(appendName(dst, "status"), "null"...)
+	}
+	return appendStringField(dst, "status", string(*status))
+}
+
+func appendReactions(dst []byte, reactions []MessageReaction) ([]byte, error) {
+	if reactions != nil && len(reactions) == 0 {
+		return append(appendName(dst, "reactions"), "[]"...), nil
+	}
+	return appendField(dst, "reactions", reactions)
+}
+
+// noParts are the parts of a message that has none.
+const noParts = `,"location":null,"contacts":null,"interactive":null,"event":null,"groupInvite":null,"order":null,"product":null,"linkPreview":null`
+
+// appendParts appends the members of parts, not an object of their own.
+func appendParts(dst []byte, parts *Parts) ([]byte, error) {
+	if parts.IsZero() && parts.Contacts == nil {
+		return append(dst, noParts...), nil
+	}
+	text, err := EncodeJSON(parts)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(dst, ','), text[1:len(text)-1]...), nil
+}
+
+// AppendMatch appends a match of a search as JSON.
+func AppendMatch(dst []byte, m *Match) ([]byte, error) {
+	dst = append(dst, '{')
+	dst = appendJIDField(dst, "chatJid", m.ChatJID)
+	dst = appendStringField(dst, "chatName", m.ChatName)
+	dst = appendStringField(dst, "msgId", m.MsgID)
+	dst = appendBoolField(dst, "fromMe", m.FromMe)
+	dst = appendJIDField(dst, "senderJid", m.SenderJID)
+	dst = appendJIDField(dst, "senderLid", m.SenderLID)
+	dst = appendStringField(dst, "pushName", m.PushName)
+	dst = appendBoolField(dst, "isGroup", m.IsGroup)
+	dst = appendStringField(dst, "messageType", m.MessageType)
+	dst = appendStringField(dst, "content", m.Content)
+	dst = appendTimeField(dst, "timestamp", &m.Timestamp)
+	dst, err := appendOptional(dst, "media", m.Media)
+	return append(dst, '}'), err
+}

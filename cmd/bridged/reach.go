@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"net/url"
 
 	"bridged/internal/client"
 )
@@ -24,4 +25,10 @@ func dialable(listenAddr string) string {
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, port)
+}
+
+// isWebAddress reports whether a bridge can be called at an address.
+func isWebAddress(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }

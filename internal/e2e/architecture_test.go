@@ -41,7 +41,7 @@ func TestArchitecture(t *testing.T) {
 			}
 		})
 	}
-	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/doctor", "internal/demo", "internal/bench", "internal/console", "internal/mcp", "internal/fleet", "internal/webhook", "internal/hooks", "internal/dbfile", "interop/network", "migrations", "internal/e2e", "cmd/bridged"} {
+	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/doctor", "internal/demo", "internal/bench", "internal/console", "internal/mcp", "internal/shell", "internal/fleet", "internal/webhook", "internal/hooks", "internal/dbfile", "interop/network", "migrations", "internal/e2e", "cmd/bridged"} {
 		if !slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+needed }) {
 			t.Errorf("there is no package %s", needed)
 		}
@@ -65,6 +65,7 @@ var ours = map[string][]string{
 	"internal/hooks":           {"internal/bridge"},
 	"internal/console":         {"internal/bridge", "internal/client"},
 	"internal/mcp":             {"internal/bridge", "internal/client"},
+	"internal/shell":           {"internal/bridge", "internal/client"},
 	"internal/fleet":           {"internal/bridge", "internal/client"},
 	"internal/fleet/fleettest": {},
 	"internal/simnet":          {},

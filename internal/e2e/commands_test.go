@@ -30,6 +30,7 @@ func TestCommands(t *testing.T) {
 			testscript.Run(t, testscript.Params{Files: []string{script}, RequireExplicitExec: true, Cmds: map[string]func(*testscript.TestScript, bool, []string){
 				"exits": exits, "bridge": s.start, "listens-everywhere": s.listensEverywhere,
 				"phone-types-code": s.phoneTypesCode, "phone-scans": s.phoneScans,
+				"company": s.company, "says": s.says, "hears": s.hears, "founds": s.founds, "loses-answers": s.losesAnswers,
 			}})
 		})
 	}
@@ -58,6 +59,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 type scene struct {
 	t     *testing.T
 	owner *simnet.Phone
+	cast  *cast // of a company
 	*process
 }
 
@@ -65,11 +67,7 @@ type scene struct {
 func (s *scene) start(ts *testscript.TestScript, _ bool, _ []string) {
 	n := newNetwork(s.t)
 	s.owner = newPhone(s.t, n, simnet.PhoneOptions{Number: "491510000001", Name: "Olga"})
-	s.process = startBridge(s.t, n)
-	for _, name := range []string{"BRIDGE_TOKEN", "DATA_DIR", "WA_NETWORK_FILE"} {
-		ts.Setenv(name, s.env[name])
-	}
-	ts.Setenv("LISTEN_ADDR", s.address)
+	s.adopt(ts, startBridge(s.t, n))
 }
 
 // listensEverywhere names the bridge's address as one for listening on every

@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"bridged/internal/simnet"
+)
+
+// company pairs an account that people write to, and gives the script its
+// environment: company
+func (s *scene) company(ts *testscript.TestScript, _ bool, _ []string) {
+	s.cast = pairedCast(s.t)
+	s.adopt(ts, s.cast.bridge)
+}
+
+// adopt gives the script the environment of a bridge.
+func (s *scene) adopt(ts *testscript.TestScript, p *process) {
+	s.process = p
+	for _, name := range []string{"BRIDGE_TOKEN", "DATA_DIR", "WA_NETWORK_FILE"} {
+		ts.Setenv(name, p.env[name])
+	}
+	ts.Setenv("LISTEN_ADDR", p.address)
+}
+
+// phone returns one of the company.
+func (s *scene) phone(ts *testscript.TestScript, name string) *simnet.Phone {
+	people := map[string]*simnet.Phone{"anna": s.cast.anna, "ben": s.cast.ben, "carla": s.cast.carla}
+	if people[name] == nil {
+		ts.Fatalf("nobody is called %s", name)
+	}
+	return people[name]
+}
+
+// says has somebody write a text, in which escapes are those of Go, and waits
+// until the bridge has it: says anna 'a text'
+func (s *scene) says(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	id, err := s.phone(ts, args[0]).SendText(within(s.t), s.cast.owner.PN(), text)
+	ts.Check(err)
+	ts.Check(s.cast.device.WaitAcknowledged(within(s.t), id))
+	ts.Setenv("MSGID", string(id))
+}
+
+// hears waits until somebody's phone shows a text, and holds that it shows it
+// once: hears anna 'a text'
+func (s *scene) hears(ts *testscript.TestScript, _ bool, args []string) {
+	phone := s.phone(ts, args[0])
+	received, err := phone.ReceivedText(within(s.t), args[1])
+	ts.Check(err)
+	shown := map[string]bool{}
+	for _, r := range phone.Messages() {
+		if r.Text() == args[1] {
+			shown[string(r.Info.ID)] = true
+		}
+	}
+	if len(shown) != 1 {
+		ts.Fatalf("%s shows it %d times", args[0], len(shown))
+	}
+	quoted := received.Message.Message.GetExtendedTextMessage().GetContextInfo().GetStanzaID()
+	ts.Setenv("QUOTED", quoted)
+}
+
+// founds has Ben found a group that the account is in, and write in it: founds
+// 'a name'
+func (s *scene) founds(ts *testscript.TestScript, _ bool, args []string) {
+	group := newGroup(s.t, s.cast.ben, simnet.GroupOptions{Subject: args[0], Members: []*simnet.Phone{s.cast.owner, s.cast.carla}})
+	id, err := s.cast.ben.SendText(within(s.t), group.JID(), "welcome to "+args[0])
+	ts.Check(err)
+	ts.Check(s.cast.device.WaitAcknowledged(within(s.t), id))
+	ts.Setenv("GROUP", group.JID().String())
+	eventually(s.t, func() error {
+		if got := s.Get(path("/api/groups/%s", group.JID())); !strings.Contains(string(got.Body), args[0]) {
+			return fmt.Errorf("the group has no name yet: %s", got.Body)
+		}
+		return nil
+	})
+}
+
+// losesAnswers puts a proxy before the bridge that loses the answers to the first
+// calls of a route, and names it in BRIDGE_URL: loses-answers 2 /api/messages/send
+func (s *scene) losesAnswers(ts *testscript.TestScript, _ bool, args []string) {
+	count, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	proxy := newLossyProxy(s.t, s.address)
+	proxy.route = args[1]
+	proxy.lose.Store(int64(count))
+	ts.Setenv("BRIDGE_URL", proxy.URL)
+}
+
+// lossyProxy stands before a bridge and loses what it is told to.
+type lossyProxy struct {
+	*httptest.Server
+	route string
+	lose  atomic.Int64 // how many answers of the route are lost yet
+}
+
+func newLossyProxy(t testing.TB, address string) *lossyProxy {
+	t.Helper()
+	to := httputil.NewSingleHostReverseProxy(must(url.Parse("http://" + address))(t))
+	to.FlushInterval = -1
+	to.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
+	p := new(lossyProxy)
+	p.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.route != r.URL.Path || p.lose.Add(-1) < 0 {
+			to.ServeHTTP(w, r)
+			return
+		}
+		to.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}))
+	p.Start()
+	t.Cleanup(p.Close)
+	return p
+}
+
+// env returns the environment of a command that talks to the bridge.
+func (p *process) commandEnv(settings ...string) []string {
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.env["HOME"], "BRIDGE_TOKEN=" + p.env["BRIDGE_TOKEN"], "LISTEN_ADDR=" + p.address}
+	return append(env, settings...)
+}

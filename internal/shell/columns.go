@@ -1,0 +1,95 @@
+package shell
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+)
+
+// joiner puts two emoji into one.
+const joiner = '\u200d'
+
+// columnsOf returns how many columns of a terminal a text takes: wide characters
+// two, accents and what joins emoji none.
+func columnsOf(s string) int {
+	columns, isJoined := 0, false
+	for _, r := range s {
+		columns += runeColumns(r, isJoined)
+		isJoined = r == joiner
+	}
+	return columns
+}
+
+func runeColumns(r rune, isJoined bool) int {
+	switch {
+	case isJoined,
+		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf),
+		r >= 0x1160 && r <= 0x11ff,   // vowels and finals of Korean syllables
+		r >= 0x1f3fb && r <= 0x1f3ff: // skin tones
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// cut returns as much of a text as fits into so many columns, with an ellipsis
+// where that is not all. Accents without end do not make it longer.
+func cut(s string, most int) string {
+	if columnsOf(s) <= most && len(s) <= 16*most {
+		return s
+	}
+	end, _ := fitting(s, most-1)
+	return s[:end] + "…"
+}
+
+// fitting returns where in a text so many columns end, and how many it takes up
+// to there.
+func fitting(s string, most int) (end, columns int) {
+	isJoined := false
+	for i, r := range s {
+		columns += runeColumns(r, isJoined)
+		isJoined = r == joiner
+		if columns > most || i > 16*most {
+			return i, columns - runeColumns(r, false)
+		}
+	}
+	return len(s), columns
+}
+
+// wrap returns a printable text in lines of at most so many columns, broken at
+// spaces where there are some.
+func wrap(s string, most int) (lines []string) {
+	for line := range strings.SplitSeq(s, "\n") {
+		for columnsOf(line) > most {
+			end, _ := fitting(line, most)
+			if end == 0 { // one wide character, in one column
+				break
+			}
+			if space := strings.LastIndexByte(line[:end], ' '); space > end/2 {
+				end = space
+			}
+			lines = append(lines, line[:end])
+			line = strings.TrimPrefix(line[end:], " ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// leftToRight keeps what stands beside a text of a script that runs from right to
+// left in its place.
+const leftToRight = "\u200e"
+
+// anchored returns a text that moves nothing beside it.
+func anchored(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
+	}) {
+		return leftToRight + s + leftToRight
+	}
+	return s
+}

@@ -1,0 +1,112 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// find returns the chat that a person names: by JID, by phone number, or by its
+// exact name. A name that several chats have is refused.
+func (s *Shell) find(ctx context.Context, who string) (bridge.JID, error) {
+	who = strings.TrimSpace(who)
+	if who == "" {
+		return "", usage("name a chat: by JID, phone number, or exact name")
+	}
+	jid, notJID := bridge.ParseJID(who)
+	if notJID == nil {
+		return jid, nil
+	}
+	if bridge.PhoneDigits(who) != "" {
+		number, err := bridge.ParsePhone(who)
+		if err == nil {
+			return bridge.PhoneJID(number), nil
+		}
+	}
+	named, similar, err := s.named(ctx, who)
+	switch {
+	case err != nil:
+		return "", err
+	case len(named) == 1:
+		return named[0].JID, nil
+	case len(named) > 1:
+		return "", hinted(usage("%d chats have the name %q: give the JID of the one that you mean", len(named), who), "%s", s.candidates(named))
+	case strings.Contains(who, "@"):
+		return "", usage("%s", notJID)
+	case len(similar) > 0:
+		return "", hinted(bridge.NotFound("no chat has exactly the name %q", who), "%s", s.candidates(similar))
+	}
+	return "", hinted(bridge.NotFound("no chat has the name %q", who), "look for it with: bridged chats\na number needs its country code, as in +1 555 123-4567")
+}
+
+// maxSimilar is how many chats are shown that may have been meant.
+const maxSimilar = 5
+
+// named returns the chats with a name, and some that have it in theirs.
+func (s *Shell) named(ctx context.Context, name string) (named, similar []bridge.Chat, err error) {
+	for chat, err := range s.API.AllChats(ctx, bridge.ChatQuery{Q: name, Limit: maxPage}) {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case chat.Name == name:
+			named = append(named, chat)
+		case len(similar) < maxSimilar:
+			similar = append(similar, chat)
+		}
+	}
+	return named, similar, nil
+}
+
+// candidates lists chats, one a line.
+func (s *Shell) candidates(chats []bridge.Chat) string {
+	const most = 10
+	lines := make([]string, 0, most+1)
+	for i, chat := range chats {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("and %d more", len(chats)-most))
+			break
+		}
+		line := fmt.Sprintf("%s  %s", chat.JID, nameOf(chat))
+		if chat.LastMessageAt != nil {
+			line += "  last message " + s.when(chat.LastMessageAt)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// nameOf returns a chat's name, or what stands for it.
+func nameOf(chat bridge.Chat) string {
+	if chat.Name != "" {
+		return chat.Name
+	}
+	return chat.JID.User()
+}
+
+// names knows the names of chats that events are about.
+type names map[bridge.JID]string
+
+// maxNames bounds how many are kept.
+const maxNames = 4096
+
+// name returns a chat's name, which it asks for once. A chat that cannot be asked
+// for goes by its JID.
+func (s *Shell) name(ctx context.Context, known names, jid bridge.JID) string {
+	if name, ok := known[jid]; ok {
+		return name
+	}
+	name := jid.User()
+	if chat, err := s.API.Chat(ctx, jid); err == nil {
+		name = nameOf(chat)
+	}
+	if len(known) < maxNames {
+		known[jid] = name
+	}
+	return name
+}
+
+// isEventType reports whether there are events of a type.
+func isEventType(kind bridge.EventType) bool { return slices.Contains(bridge.EventTypes(), kind) }

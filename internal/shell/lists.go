@@ -1,0 +1,92 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// maxPage is the API's largest page.
+const maxPage = 500
+
+// Chats asks for a list of chats.
+type Chats struct {
+	Q      string
+	Type   bridge.ChatType
+	Unread bool // those alone in which something is unread
+	Limit  int  // 0 is all
+}
+
+// Chats prints chats, the one that was written in last first.
+func (s *Shell) Chats(ctx context.Context, q Chats) error {
+	var rows [][]string
+	for chat, err := range s.API.AllChats(ctx, bridge.ChatQuery{Q: q.Q, Type: q.Type, Limit: pageOf(q.Limit)}) {
+		if err != nil {
+			return err
+		}
+		if q.Unread && chat.UnreadCount == 0 {
+			continue
+		}
+		if s.JSON {
+			if err := s.printJSON(chat); err != nil {
+				return err
+			}
+			rows = append(rows, nil)
+		} else {
+			rows = append(rows, s.chatRow(chat))
+		}
+		if len(rows) == q.Limit {
+			break
+		}
+	}
+	if s.JSON {
+		return nil
+	}
+	if len(rows) == 0 {
+		return s.note("There are no such chats: those are listed in which something was written while the account was linked.")
+	}
+	return s.table([]column{{title: "NAME", most: 28, flexible: true}, {title: "JID"}, {title: "UNREAD"}, {title: "LAST"}, {title: "MESSAGE", flexible: true}}, rows)
+}
+
+func (s *Shell) chatRow(chat bridge.Chat) []string {
+	unread, last := "", ""
+	if chat.UnreadCount > 0 {
+		unread = fmt.Sprint(chat.UnreadCount)
+	}
+	if m := chat.LastMessage; m != nil {
+		last = textOf(m.Content, m.MessageType)
+		switch {
+		case m.FromMe:
+			last = "me: " + last
+		case chat.IsGroup:
+			last = senderOf(m.PushName, m.SenderJID) + ": " + last
+		}
+	}
+	return []string{nameOf(chat), string(chat.JID), unread, s.when(chat.LastMessageAt), last}
+}
+
+// pageOf returns the size of pages for so many rows.
+func pageOf(limit int) int {
+	if limit <= 0 {
+		return maxPage
+	}
+	return min(limit, maxPage)
+}
+
+// textOf returns a message's text, or its type where it has none.
+func textOf(content, kind string) string {
+	if strings.TrimSpace(content) == "" {
+		return "[" + kind + "]"
+	}
+	return content
+}
+
+// senderOf returns the name under which somebody writes.
+func senderOf(pushName string, jid bridge.JID) string {
+	if strings.TrimSpace(pushName) != "" {
+		return pushName
+	}
+	return jid.User()
+}

@@ -1,0 +1,139 @@
+package shell
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// Send asks for a message to be sent.
+type Send struct {
+	To      string
+	Text    string // the caption where there is a file
+	File    string // its path; empty for a text
+	ReplyTo string // the id of the message of that chat that is answered
+	Key     string // one is made up where it is empty
+	Wait    time.Duration
+}
+
+// maxText is the API's longest text, in characters.
+const maxText = 65536
+
+// ReadText reads the text of a message, without the line break that it ends in.
+func ReadText(r io.Reader) (string, error) {
+	data, err := io.ReadAll(io.LimitReader(r, utf8.UTFMax*maxText+2))
+	if err != nil {
+		return "", fmt.Errorf("read the text: %w", err)
+	}
+	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	if utf8.RuneCountInString(text) > maxText {
+		return "", usage("the text is longer than %d characters: send it as a file with --file", maxText)
+	}
+	return text, nil
+}
+
+// Send sends a message once, however often the connection to the bridge is lost,
+// and prints its id.
+func (s *Shell) Send(ctx context.Context, m Send) error {
+	if m.File == "" && strings.TrimSpace(m.Text) == "" {
+		return usage("there is no text to send")
+	}
+	to, err := s.find(ctx, m.To)
+	if err != nil {
+		return err
+	}
+	if m.Key == "" {
+		m.Key = "shell-" + rand.Text()
+	}
+	cursor := ""
+	if m.Wait > 0 {
+		if cursor, err = s.API.LastEvent(ctx); err != nil {
+			return err
+		}
+	}
+	sent, err := s.sendOnce(ctx, m.Key, func(ctx context.Context) (client.Sent, error) { return s.post(ctx, to, m) })
+	if err != nil {
+		return err
+	}
+	if err := s.printSent(sent); err != nil {
+		return err
+	}
+	if m.Wait > 0 {
+		return s.awaitDelivery(ctx, sent, cursor, m.Wait)
+	}
+	return nil
+}
+
+// post makes one try.
+func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Sent, err error) {
+	if m.File == "" {
+		return s.API.Send(ctx, client.Text{To: to, Text: m.Text, Quote: client.Quote{QuotedMsgID: m.ReplyTo}}, m.Key)
+	}
+	file, err := os.Open(m.File)
+	if err != nil {
+		return sent, &fileError{err}
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return sent, &fileError{errors.Join(fmt.Errorf("%s is not a file that can be read again", m.File), err)}
+	}
+	read := &noted{Reader: file}
+	upload := client.Upload{To: to, FileName: filepath.Base(m.File), Caption: m.Text, QuotedMsgID: m.ReplyTo}
+	sent, err = s.API.SendFile(ctx, upload, read, m.Key)
+	if err != nil && read.err != nil {
+		return sent, &fileError{read.err}
+	}
+	return sent, err
+}
+
+// fileError is a failure of the caller's own file.
+type fileError struct{ error }
+
+func (e *fileError) Unwrap() error { return e.error }
+
+// noted notes why reading has ended early.
+type noted struct {
+	io.Reader
+	err error
+}
+
+func (n *noted) Read(p []byte) (int, error) {
+	count, err := n.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		n.err = err
+	}
+	return count, err
+}
+
+// sentMessage is what is printed of a message that was sent.
+type sentMessage struct {
+	MsgID     string      `json:"msgId"`
+	ChatJID   bridge.JID  `json:"chatJid"`
+	Timestamp bridge.Time `json:"timestamp"`
+	Replayed  bool        `json:"replayed"`
+}
+
+// printSent prints the id alone, so that a script can take it.
+func (s *Shell) printSent(sent client.Sent) error {
+	if s.JSON {
+		return s.printJSON(sentMessage{sent.ID, sent.Chat, sent.Timestamp, sent.Replayed})
+	}
+	how := "Sent to %s."
+	if sent.Replayed {
+		how = "Sent to %s before, under the same key."
+	}
+	if err := s.note(how, sent.Chat); err != nil {
+		return err
+	}
+	return s.print("%s\n", Printable(sent.ID))
+}

@@ -1,0 +1,143 @@
+package shell
+
+import (
+	"fmt"
+	"strings"
+)
+
+// column is one column of a table. One that is flexible gives way where the
+// terminal is too narrow.
+type column struct {
+	title    string
+	most     int // columns of the terminal; 0 is any number
+	flexible bool
+	wraps    bool // over several lines, where there is a terminal; the last one
+}
+
+// gap stands between two columns.
+const gap = "  "
+
+// leastFlexible is how narrow a flexible column may become.
+const leastFlexible = 12
+
+// table prints rows under titles. Cells are cut for a terminal, and whole
+// elsewhere.
+func (s *Shell) table(columns []column, rows [][]string) error {
+	for _, cells := range rows {
+		s.clean(columns, cells)
+	}
+	widths := s.widths(columns, rows)
+	titles := make([]string, len(columns))
+	for i, c := range columns {
+		titles[i] = c.title
+	}
+	if err := s.print("%s\n", s.dim(s.row(widths, titles))); err != nil {
+		return err
+	}
+	for _, cells := range rows {
+		if err := s.printRow(columns, widths, cells); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clean makes cells printable, each on one line but those that are wrapped.
+func (s *Shell) clean(columns []column, cells []string) {
+	for i, cell := range cells {
+		if columns[i].wraps && s.Width > 0 {
+			cells[i] = PrintableLines(strings.ReplaceAll(strings.TrimSpace(cell), "\t", "    "))
+		} else {
+			cells[i] = oneLine(cell)
+		}
+	}
+}
+
+// widths returns how wide each column is.
+func (s *Shell) widths(columns []column, rows [][]string) []int {
+	widths := make([]int, len(columns))
+	total := len(gap) * (len(columns) - 1)
+	for i, c := range columns {
+		widths[i] = columnsOf(c.title)
+		for _, cells := range rows {
+			for line := range strings.SplitSeq(cells[i], "\n") {
+				widths[i] = max(widths[i], columnsOf(line))
+			}
+		}
+		if s.Width > 0 && c.most > 0 {
+			widths[i] = min(widths[i], max(c.most, columnsOf(c.title)))
+		}
+		total += widths[i]
+	}
+	for i := len(columns) - 1; s.Width > 0 && i >= 0 && total > s.Width; i-- {
+		if columns[i].flexible {
+			narrower := max(widths[i]-(total-s.Width), min(widths[i], leastFlexible))
+			total -= widths[i] - narrower
+			widths[i] = narrower
+		}
+	}
+	return widths
+}
+
+// printRow prints a row, in several lines where its last cell has them.
+func (s *Shell) printRow(columns []column, widths []int, cells []string) error {
+	last := len(cells) - 1
+	lines := []string{cells[last]}
+	if columns[last].wraps && s.Width > 0 {
+		lines = wrap(cells[last], widths[last])
+	}
+	shown := make([]string, len(cells))
+	copy(shown, cells[:last])
+	for i, line := range lines {
+		if i > 0 {
+			clear(shown)
+		}
+		shown[last] = line
+		if err := s.print("%s\n", s.row(widths, shown)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// row returns printable cells side by side.
+func (s *Shell) row(widths []int, cells []string) string {
+	var b strings.Builder
+	for i, cell := range cells {
+		if s.Width > 0 {
+			cell = cut(cell, widths[i])
+		}
+		room := widths[i] - columnsOf(cell)
+		if s.Width > 0 {
+			cell = anchored(cell)
+		}
+		b.WriteString(cell)
+		if i < len(cells)-1 {
+			b.WriteString(strings.Repeat(" ", max(room, 0)) + gap)
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// print prints what is printable already.
+func (s *Shell) print(format string, args ...any) error {
+	_, err := fmt.Fprintf(s.Out, format, args...)
+	return err
+}
+
+// The sequences of ECMA-48 for text that stands back, and for names.
+const (
+	dimText  = "\x1b[2m"
+	boldText = "\x1b[1m"
+	asBefore = "\x1b[0m"
+)
+
+func (s *Shell) dim(text string) string  { return s.styled(dimText, text) }
+func (s *Shell) bold(text string) string { return s.styled(boldText, text) }
+
+func (s *Shell) styled(style, text string) string {
+	if !s.Color || text == "" {
+		return text
+	}
+	return style + text + asBefore
+}

@@ -1,0 +1,157 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// Tail asks for the events of the log as they come.
+type Tail struct {
+	Chat  string // of this one alone
+	Types []string
+	Since string // an event's number, or a moment; empty for what comes from now on
+}
+
+// Tail prints events until ctx ends. A connection that is lost is made again, and
+// goes on behind the last event.
+func (s *Shell) Tail(ctx context.Context, t Tail) error {
+	query := client.EventQuery{After: "now"}
+	for _, name := range t.Types {
+		kind := bridge.EventType(strings.TrimSpace(name))
+		if !isEventType(kind) {
+			return usage("%q is no type of event: there are %s", name, typeNames())
+		}
+		query.Types = append(query.Types, kind)
+	}
+	var err error
+	if t.Chat != "" {
+		if query.Chat, err = s.find(ctx, t.Chat); err != nil {
+			return err
+		}
+	}
+	if t.Since != "" {
+		if query.After, err = s.cursor(ctx, t.Since); err != nil {
+			return err
+		}
+	}
+	known := make(names)
+	for event, err := range s.API.Events(ctx, query) {
+		if err == nil {
+			err = s.printEvent(ctx, known, event)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func typeNames() string {
+	var all []string
+	for _, kind := range bridge.EventTypes() {
+		all = append(all, string(kind))
+	}
+	return strings.Join(all, ", ")
+}
+
+// cursor returns the place in the log behind which to begin.
+func (s *Shell) cursor(ctx context.Context, since string) (string, error) {
+	if n, err := strconv.ParseInt(since, 10, 64); err == nil && n >= 0 {
+		return since, nil
+	}
+	at, err := s.moment("--since", since)
+	if err != nil {
+		return "", err
+	}
+	end, err := s.API.LastEvent(ctx)
+	if err != nil {
+		return "", err
+	}
+	last, err := strconv.ParseInt(end, 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("the bridge's log ends at %q, which is no number", end)
+	}
+	// The log is in the order of time, so that its middle tells which half to look
+	// at.
+	from, to := int64(0), last
+	for from < to {
+		middle := from + (to-from)/2
+		page, err := s.API.EventPage(ctx, client.EventQuery{After: strconv.FormatInt(middle, 10)}, 1, 0)
+		if err != nil {
+			return "", err
+		}
+		if len(page.Events) == 0 || page.Events[0].ID > to || !page.Events[0].At.Before(at.Time) {
+			to = middle
+		} else {
+			from = page.Events[0].ID
+		}
+	}
+	return strconv.FormatInt(from, 10), nil
+}
+
+// printEvent prints one event.
+func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) error {
+	if s.JSON {
+		return s.printJSON(shownEvent{e, s.eventMessage(e)})
+	}
+	if e.Type == bridge.EventReset {
+		return s.print("%s\n", "Events are lost: they have left the log. What comes is whole again.")
+	}
+	about, text := "", ""
+	switch {
+	case e.Message != nil:
+		about, text = s.aboutMessage(ctx, known, e), messageText(*e.Message)
+		if e.Type == bridge.EventMessageUpdated {
+			text = "changed: " + text
+		}
+		if e.Type == bridge.EventMessageStatus && e.Message.Status != nil {
+			text = string(*e.Message.Status) + ": " + text
+		}
+	case e.Chat != nil:
+		known[e.ChatJID] = nameOf(*e.Chat)
+		about, text = nameOf(*e.Chat), fmt.Sprintf("the chat has changed: %d unread", e.Chat.UnreadCount)
+	case e.Group != nil:
+		about, text = e.Group.Name, fmt.Sprintf("the group has changed: %d people", len(e.Group.Participants))
+	case e.Status != nil:
+		about, text = "account", string(e.Status.Status)
+		if e.Status.LastError != nil {
+			text += ": " + *e.Status.LastError
+		}
+	}
+	line := fmt.Sprintf("%s  %s  ", s.dim(s.when(&e.At)), s.bold(anchored(oneLine(about))))
+	if s.Width > 0 {
+		plain := columnsOf(s.when(&e.At)) + columnsOf(oneLine(about)) + 2*len(gap)
+		return s.print("%s%s\n", line, anchored(cut(oneLine(text), max(s.Width-plain, leastFlexible))))
+	}
+	return s.print("%s%s\n", line, oneLine(text))
+}
+
+// aboutMessage returns who wrote, and where.
+func (s *Shell) aboutMessage(ctx context.Context, known names, e bridge.Event) string {
+	chat := s.name(ctx, known, e.ChatJID)
+	switch {
+	case e.Message.FromMe:
+		return "me to " + chat
+	case e.ChatJID.IsGroup():
+		return from(*e.Message) + " in " + chat
+	}
+	return chat
+}
+
+// shownEvent is an event as JSON; its message has its chat.
+type shownEvent struct {
+	bridge.Event
+	Message *shownMessage `json:"message,omitempty"`
+}
+
+func (s *Shell) eventMessage(e bridge.Event) *shownMessage {
+	if e.Message == nil {
+		return nil
+	}
+	return &shownMessage{e.ChatJID, *e.Message}
+}

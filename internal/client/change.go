@@ -16,9 +16,12 @@ func messagePath(chat bridge.JID, id string) string {
 // stay those that the text still names. The key is as that of Send.
 func (c *Client) Edit(ctx context.Context, chat bridge.JID, id, text string, mentions []bridge.JID, key string) (Sent, error) {
 	body := struct {
-		Text     string       `json:"text"`
-		Mentions []bridge.JID `json:"mentions"`
-	}{text, mentions}
+		Text     string        `json:"text"`
+		Mentions *[]bridge.JID `json:"mentions,omitempty"` // an empty list is nobody
+	}{Text: text}
+	if mentions != nil {
+		body.Mentions = &mentions
+	}
 	return c.change(ctx, http.MethodPatch, messagePath(chat, id), body, key)
 }
 

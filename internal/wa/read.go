@@ -3,10 +3,8 @@ package wa
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/appstate"
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/proto/waCommon"
@@ -76,6 +74,9 @@ func (m *Manager) tellRead(ctx context.Context, chat bridge.JID, messages []brid
 			break
 		}
 	}
+	if bridge.CodeOf(err) == bridge.CodeNotConnected {
+		return err
+	}
 	if isStopping(ctx) {
 		return bridge.NotConnected("bridged is shutting down, and the network did not confirm that the chat was read: repeat the request, nobody is told twice").Because(err)
 	}
@@ -95,7 +96,7 @@ func (l *link) sendReceipts(ctx context.Context, chat bridge.JID, messages []bri
 	ctx, cancel := context.WithTimeout(ctx, receiptTimeout)
 	defer cancel()
 	if _, err := l.cli.TryFetchPrivacySettings(ctx, false); err != nil {
-		return fmt.Errorf("%w: read the privacy settings: %w", whatsmeow.ErrNotConnected, err)
+		return bridge.NotConnected("the account's privacy settings cannot be read, without which nobody is told: try again in a moment").Because(err)
 	}
 	to := toWA(l.wireForm(ctx, chat, chat))
 	var answers []<-chan *waBinary.Node

@@ -176,6 +176,24 @@ func TestMarkRead_WithoutBlueTicks(t *testing.T) {
 	}
 }
 
+// TestMarkRead_AsksFirst whether others may see what the account has read.
+func TestMarkRead_AsksFirst(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	ids := a.receive(friend, a.phone.PN(), jidOf(friend), "one")
+	a.device().FailQueries(simnet.IQFault{Namespace: "privacy", Tag: "privacy", Code: 500, Times: 2})
+	err := a.manager.MarkRead(testContext(t), a.chatWith(friend), "")
+	if bridge.CodeOf(err) != bridge.CodeNotConnected || a.unread(jidOf(friend)) != 1 {
+		t.Errorf("got %v, %d unread", err, a.unread(jidOf(friend)))
+	}
+	a.markRead(jidOf(friend), "")
+	if _, err := friend.WaitReceipt(testContext(t), ids[0], types.ReceiptTypeRead); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestMarkRead_TakesBackThatAChatIsUnread on all devices.
 func TestMarkRead_TakesBackThatAChatIsUnread(t *testing.T) {
 	t.Parallel()

@@ -139,6 +139,7 @@ func (m *Manager) transmit(ctx context.Context, d *delivery, row bridge.Message,
 		return m.sent(row, at), nil
 	case errors.Is(err, errOut):
 		m.traffic.sent.Add(1)
+		m.stopTyping(row.Chat)
 		return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: row.Timestamp}, nil
 	case errors.As(err, &lost):
 		return bridge.Sent{}, m.abandoned(ctx, row, lost, hasKey)

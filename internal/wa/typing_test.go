@@ -76,6 +76,7 @@ func TestType_IsRefused(t *testing.T) {
 		t.Errorf("in a group of others: %v", err)
 	}
 	unpaired := startAccount(t, network, t.TempDir())
+	unpaired.waitState(bridge.StateNeedsPair)
 	if _, err := unpaired.manager.Type(testContext(t), jidOf(a.phone), bridge.TypingText); bridge.CodeOf(err) != bridge.CodeNotConnected {
 		t.Errorf("without a connection: %v", err)
 	}

@@ -13,6 +13,7 @@ var icons = map[string]string{
 	"search":   `<circle cx="10.5" cy="10.5" r="6"/><path d="M15 15l5.5 5.5"/>`,
 	"events":   `<path d="M3 12h4l3-8 4 16 3-8h4"/>`,
 	"webhooks": `<path d="M4 12h11m-4-5l5 5-5 5M20 4v16"/>`,
+	"hooks":    `<path d="M20 12H9m4-5l-5 5 5 5M4 4v16"/>`,
 	"api":      `<path d="M8 7l-5 5 5 5m8-10l5 5-5 5M13.5 5l-3 14"/>`,
 	"settings": `<path d="M4 7h9m5 0h2M4 17h2m5 0h9"/><circle cx="15.5" cy="7" r="2.3"/><circle cx="8.5" cy="17" r="2.3"/>`,
 	"pair":     `<rect x="4" y="4" width="6" height="6"/><rect x="14" y="4" width="6" height="6"/><rect x="4" y="14" width="6" height="6"/><path d="M14 14h2v2m4-2v6h-6v-2"/>`,

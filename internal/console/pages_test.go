@@ -254,6 +254,75 @@ func TestTokens_AreMadeAndRevoked(t *testing.T) {
 	}
 }
 
+// A hook is made with its address shown once, tried, changed and removed.
+func TestHooks_AreManaged(t *testing.T) {
+	const hook = `{"id":7,"name":"<b>pushes","chatJid":"` + grace + `","template":"gitea","hasSecret":true,"enabled":true,"lastDeliveryAt":null,"lastFailedAt":null,` +
+		`"lastError":"the signature is <i>wrong</i>","createdAt":"2026-11-21T08:15:30.000Z","updatedAt":"2026-11-21T08:15:30.000Z"`
+	s, all := overAPI(t, map[string]http.HandlerFunc{
+		"/api/hooks": func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				w.WriteHeader(http.StatusCreated)
+				_, _ = io.WriteString(w, hook+`,"url":"http://in-process/hooks/7.SHOWNONCE","path":"/hooks/7.SHOWNONCE"}`)
+				return
+			}
+			_, _ = io.WriteString(w, `{"count":1,"hooks":[`+hook+`}]}`)
+		},
+		"/api/hooks/7": func(w http.ResponseWriter, r *http.Request) {
+			path := ""
+			if r.Method == http.MethodPatch {
+				path = `,"path":"/hooks/7.ROTATED"`
+			}
+			_, _ = io.WriteString(w, hook+path+`}`)
+		},
+		"/api/hooks/7/preview": replies(`{"text":"*mill*\n<i>ada</i> pushed"}`),
+	})
+	csrf := s.logIn().csrf()
+	post := func(path string, form url.Values) answer {
+		form.Set("csrf", csrf)
+		return s.do(http.MethodPost, path, form)
+	}
+	made := post("/console/hooks", url.Values{"name": {"pushes"}, "chat": {grace}, "template": {"gitea"}, "own": {" "}, "secret": {"hush"}})
+	made.want(t, http.StatusOK, "")
+	if address := s.server.URL + "/hooks/7.SHOWNONCE"; !strings.Contains(made.body, ">"+address+"<") {
+		t.Errorf("the address is not shown:\n%s", made.body)
+	}
+	for _, path := range []string{"/console/hooks", "/console/hooks/7"} {
+		page := s.get(path)
+		page.want(t, http.StatusOK, "")
+		if strings.Contains(page.body, "SHOWNONCE") || strings.Contains(page.body, "<b>pushes") || strings.Contains(page.body, "<i>wrong</i>") || !strings.Contains(page.body, grace) {
+			t.Errorf("%s:\n%s", path, page.body)
+		}
+	}
+	tried := post("/console/hooks/7", url.Values{"do": {"preview"}, "payload": {`{"ref":"main"}`}, "event": {"push"}})
+	tried.want(t, http.StatusOK, "")
+	if !strings.Contains(tried.body, "*mill*\n&lt;i&gt;ada&lt;/i&gt; pushed") || !strings.Contains(tried.body, "{&#34;ref&#34;:&#34;main&#34;}") {
+		t.Errorf("the preview:\n%s", tried.body)
+	}
+	post("/console/hooks/7", url.Values{"do": {"preview"}, "payload": {"a text"}})
+	if rotated := post("/console/hooks/7", url.Values{"do": {"rotate"}}); !strings.Contains(rotated.body, "/hooks/7.ROTATED<") {
+		t.Error("the new address is not shown")
+	}
+	for _, form := range []url.Values{{"do": {"off"}}, {"do": {"on"}}, {"do": {"save"}, "name": {"news"}, "chat": {grace}, "template": {"json"}, "own": {"{{.payload.x}}"}}} {
+		post("/console/hooks/7", form).want(t, http.StatusSeeOther, "/console/hooks/7")
+	}
+	post("/console/hooks/7", url.Values{"do": {"delete"}}).want(t, http.StatusSeeOther, "/console/hooks")
+	post("/console/hooks/7", url.Values{"do": {"else"}}).want(t, http.StatusForbidden, "")
+	var bodies []string
+	for _, one := range *all {
+		if strings.HasPrefix(one.path, "/api/hooks") && one.body != "" {
+			bodies = append(bodies, one.body)
+		}
+	}
+	for _, want := range []string{
+		`{"name":"pushes","chatJid":"` + grace + `","template":"gitea","secret":"hush"}`, `{"payload":{"ref":"main"},"headers":{"X-Gitea-Event":"push"}}`,
+		`{"payload":"a text","headers":{}}`, `{"rotateKey":true}`, `{"enabled":false}`, `{"name":"news","chatJid":"` + grace + `","template":"{{.payload.x}}","secret":""}`,
+	} {
+		if !slices.Contains(bodies, want) {
+			t.Errorf("no call with %s among %q", want, bodies)
+		}
+	}
+}
+
 // A webhook is made with its secret shown once, tested, changed, and removed;
 // what was delivered can be posted again.
 func TestWebhooks_AreManaged(t *testing.T) {

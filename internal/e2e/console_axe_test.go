@@ -32,7 +32,7 @@ func TestConsole_IsAccessible(t *testing.T) {
 	say(t, v.ben, v.owner.PN(), "Hello there, https://example.org/")
 	v.wantStored(v.ben, "Hello there")
 	chat := "/console/chats/" + bridge.JID(v.ben.PN().String()).Escaped()
-	for _, address := range []string{"/console/", "/console/chats", chat, "/console/search?q=hello", "/console/events", "/console/webhooks", "/console/pair", "/console/api", "/console/settings", "/console/tokens", "/login"} {
+	for _, address := range []string{"/console/", "/console/chats", chat, "/console/search?q=hello", "/console/events", "/console/webhooks", "/console/hooks", "/console/pair", "/console/api", "/console/settings", "/console/tokens", "/login"} {
 		for _, dark := range []bool{false, true} {
 			v.resize(1280, 800, dark)
 			v.open(address)

@@ -172,5 +172,6 @@ func shots() []shot {
 		{name: "reference", path: "/console/api#sendText"},
 		{name: "settings", path: "/console/settings"},
 		{name: "tokens", path: "/console/tokens"},
+		{name: "hooks", path: "/console/hooks"},
 	}
 }

@@ -37,6 +37,7 @@ type app struct {
 	account  *wa.Manager
 	files    *media.Cache
 	preparer *media.Preparer
+	pictures *media.Pictures
 	webhooks *webhook.Dispatcher
 	server   *http.Server
 	console  *console.Console // nil where it is switched off
@@ -127,12 +128,21 @@ func (a *app) openAccount(ctx context.Context, c config) (err error) {
 		HistoryImport: bridge.HistoryImport(c.HistoryImport),
 		NewChats:      bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
 		Network:       c.network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
+		PictureChanged: a.forgetPicture,
 	})
 	if err != nil {
 		return err
 	}
+	if a.pictures, err = openPictures(a.dir, cdn, a.account, a.store, a.log); err != nil {
+		return err
+	}
 	a.files, a.preparer, err = openFiles(c, a.dir, cdn, a.account, a.store, a.log)
 	return err
+}
+
+// forgetPicture drops the picture of somebody who has changed it, by both names.
+func (a *app) forgetPicture(of bridge.JID) {
+	a.pictures.Forget(of, a.store.Canonical(of), a.store.LIDOf(of))
 }
 
 // handler returns the router of the API.
@@ -141,7 +151,7 @@ func (a *app) handler(c config, connections *api.Connections) http.Handler {
 		Connections: connections,
 		Store:       a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		ImportHistory: bridge.HistoryImport(c.HistoryImport).IsOn(),
-		Files:         a.files, Preparer: a.preparer, FetchTimeout: c.FetchTimeout,
+		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, FetchTimeout: c.FetchTimeout,
 		PublicURL: c.publicURL(),
 		Webhooks:  a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: a.metrics(),

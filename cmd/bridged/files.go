@@ -36,6 +36,16 @@ func openFiles(c config, dir *dataDir, cdn *media.CDN, account *wa.Manager, mess
 	return files, preparer, err
 }
 
+// maxPictureBytes is how much of the disk the pictures of people and groups take.
+const maxPictureBytes = 64 << 20
+
+// openPictures opens the pictures of people and groups.
+func openPictures(dir *dataDir, cdn *media.CDN, account *wa.Manager, messages *store.Store, log zerolog.Logger) (*media.Pictures, error) {
+	return media.NewPictures(media.PicturesOptions{
+		Dir: dir.file("pictures"), MaxBytes: maxPictureBytes, CDN: cdn, Account: account, Now: messages.Clock().Now, Log: log,
+	})
+}
+
 // hasFile returns a function that looks into the store whether a message that was
 // read before still has its file.
 func hasFile(messages *store.Store) func(context.Context, bridge.Message) (bool, error) {

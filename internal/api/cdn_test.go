@@ -89,6 +89,9 @@ type cdn struct {
 	files  map[string][]byte // encrypted, by path; guarded by mu
 	asked  int               // guarded by mu
 	answer http.HandlerFunc  // in place of the files, if set; guarded by mu
+
+	pictured int   // how often it was asked where a picture is; guarded by mu
+	refused  error // of every such question, if set; guarded by mu
 }
 
 func newCDN(t testing.TB, a *account) *cdn {

@@ -31,6 +31,8 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeHistoryDisabled:     http.StatusForbidden,
 	bridge.CodeForbidden:           http.StatusForbidden,
 	bridge.CodeNotFound:            http.StatusNotFound,
+	bridge.CodeNoPicture:           http.StatusNotFound,
+	bridge.CodePictureHidden:       http.StatusNotFound,
 	bridge.CodeMethodNotAllowed:    http.StatusMethodNotAllowed,
 	bridge.CodeAlreadyPaired:       http.StatusConflict,
 	bridge.CodeOtherAccount:        http.StatusConflict,

@@ -35,17 +35,24 @@ func serveFile(w http.ResponseWriter, r *http.Request, file *media.File, m bridg
 	}
 	out := &fileWriter{ResponseWriter: w}
 	http.ServeContent(out, r, "", file.ModTime, file.File)
-	if out.refused == 0 {
+	return out.refusal(file.Size)
+}
+
+// refusal returns the error of what was refused, and takes the headers of the file
+// back; nil where nothing was.
+func (w *fileWriter) refusal(size int64) error {
+	if w.refused == 0 {
 		return nil
 	}
+	header := w.Header()
 	for _, name := range []string{"Content-Disposition", "Content-Security-Policy", "X-Messenger-Media-Type", "ETag", "Last-Modified", "Accept-Ranges"} {
 		header.Del(name)
 	}
 	header.Set("Cache-Control", "no-store")
-	switch out.refused {
+	switch w.refused {
 	case http.StatusRequestedRangeNotSatisfiable:
-		header.Set("Content-Range", fmt.Sprintf("bytes */%d", file.Size))
-		return bridge.Fail(bridge.CodeInvalidRange, "the Range lies outside the file, which has %d bytes", file.Size)
+		header.Set("Content-Range", fmt.Sprintf("bytes */%d", size))
+		return bridge.Fail(bridge.CodeInvalidRange, "the Range lies outside the file, which has %d bytes", size)
 	case http.StatusPreconditionFailed:
 		return bridge.Fail(bridge.CodePreconditionFailed, "the file is not the one that If-Match or If-Unmodified-Since names")
 	}

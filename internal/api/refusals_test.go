@@ -37,6 +37,8 @@ var everyRoute = []route{
 	{method: "POST", path: "/api/chats/" + string(grace) + "/history", socket: true, body: `{"count":5}`, invalid: `{"count":0}`, missing: "/api/chats/999@g.us/history"},
 	{method: "GET", path: "/api/contacts", invalid: "?limit=0"},
 	{method: "GET", path: "/api/contacts/" + string(grace), missing: "/api/contacts/999@s.whatsapp.net"},
+	{method: "GET", path: "/api/contacts/" + string(grace) + "/picture", socket: true, invalid: "?size=x", missing: "/api/contacts/999@s.whatsapp.net/picture"},
+	{method: "GET", path: "/api/groups/" + string(club) + "/picture", socket: true, invalid: "?size=x", missing: "/api/groups/999@g.us/picture"},
 	{method: "POST", path: "/api/contacts/check", socket: true, body: `{"phones":["+1 555 765 4321"]}`, invalid: `{"phones":[]}`},
 	{method: "GET", path: "/api/stats", invalid: "?since=now"},
 	{method: "GET", path: "/api/groups/" + string(club), missing: "/api/groups/999@g.us"},
@@ -122,6 +124,8 @@ func onEverySend(t *testing.T, test func(t *testing.T, s *server, r route)) {
 func stocked(t *testing.T) *server {
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), iSaid(grace, "OWN", "from me"))
+	s.cdn.show(grace, bridge.PicturePreview, jpeg)
+	s.cdn.show(club, bridge.PicturePreview, jpeg)
 	s.cdn.send(s, "F1", bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}, "the bytes of a picture")
 	return s
 }

@@ -54,6 +54,8 @@ func (s *server) routes() chi.Router {
 	// People
 	read.Get("/api/contacts", s.handle(s.listContacts))
 	read.Get("/api/contacts/{jid}", s.handle(s.getContact))
+	read.Get("/api/contacts/{jid}/picture", s.handle(s.getContactPicture))
+	read.Get("/api/groups/{jid}/picture", s.handle(s.getGroupPicture))
 	read.Post("/api/contacts/check", s.handle(s.checkNumbers))
 
 	manage.With(s.needs(bridge.ScopeRead), s.historyGate).Post("/api/chats/{jid}/history", s.handle(s.requestHistory))

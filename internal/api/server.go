@@ -79,6 +79,8 @@ type Options struct {
 	// Files holds the files of messages, Preparer fetches those to be sent.
 	Files    *media.Cache
 	Preparer *media.Preparer
+	// Pictures holds those of people and groups.
+	Pictures *media.Pictures
 	// FetchTimeout bounds a fetch, and separately the wait for its turn.
 	FetchTimeout time.Duration
 
@@ -126,6 +128,7 @@ type server struct {
 	webhooks *webhook.Dispatcher
 	files    *media.Cache
 	preparer *media.Preparer
+	pictures *media.Pictures
 
 	bearers    *bearers
 	enableSend bool
@@ -166,6 +169,7 @@ func New(o Options) http.Handler {
 		webhooks:   o.Webhooks,
 		files:      o.Files,
 		preparer:   o.Preparer,
+		pictures:   o.Pictures,
 		bearers:    newBearers(o.Token, o.Store, o.Now),
 		enableSend: o.EnableSend,
 		imports:    o.ImportHistory,

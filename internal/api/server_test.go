@@ -75,7 +75,7 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	cdn, tmp := newCDN(t, acc), filepath.Join(t.TempDir(), "tmp")
 	options := api.Options{
 		Store: st, Account: acc, Token: token, EnableSend: true, ImportHistory: true,
-		Files: newFiles(t, cdn, 1<<20), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
+		Files: newFiles(t, cdn, 1<<20), Pictures: newPictures(t, cdn), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
 		Log: zerolog.New(log).Level(zerolog.DebugLevel),
 	}
 	for _, change := range changes {

@@ -25,6 +25,8 @@ const (
 	CodeNotEditable         Code = "not_editable"
 	CodeNotDeletable        Code = "not_deletable"
 	CodeNotFound            Code = "not_found"
+	CodeNoPicture           Code = "no_picture"
+	CodePictureHidden       Code = "picture_hidden"
 	CodeMethodNotAllowed    Code = "method_not_allowed"
 	CodeAlreadyPaired       Code = "already_paired"
 	CodeOtherAccount        Code = "other_account"

@@ -21,6 +21,7 @@ type account struct {
 	name       string
 	business   bool
 	about      string
+	picture    *picture
 	phone      *Phone
 	devices    map[uint16]*Device
 	nextDevice uint16

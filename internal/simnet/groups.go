@@ -26,6 +26,7 @@ type group struct {
 	locked      bool
 	parent      bool      // a community, in which nobody writes
 	community   types.JID // that it is the announcement group of; empty for others
+	picture     *picture
 	ephemeral   uint32
 	approval    bool // who comes by the link has to be let in by an admin
 	addByAll    bool // every member may add others

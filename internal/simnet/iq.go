@@ -102,7 +102,7 @@ func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
 	case "status":
 		c.reply(node, n.answerStatus(d, node, set))
 	case "w:profile:picture":
-		c.reply(node, itemNotFound)
+		c.reply(node, n.answerPicture(d, node))
 	case "blocklist":
 		c.reply(node, n.answerBlocklist(d, node, set))
 	case "md":

@@ -70,6 +70,8 @@ type Network struct {
 	byLID    map[string]*account
 	dialled  map[string]*account // by other spellings of their numbers
 	lookUps  map[string]int      // by number
+	// pictureQueries is how often clients asked where a picture is.
+	pictureQueries int
 	// noAccount is how a pairing code is refused for a number without an account.
 	noAccount answer
 	groups    map[string]*group

@@ -61,6 +61,8 @@ type Options struct {
 	Store         Store
 	Log           zerolog.Logger
 	CDN           CDN
+	// PictureChanged is told whose picture has changed; nil tells nobody.
+	PictureChanged func(of bridge.JID)
 	// Watch notices files that are taken away, those of others included; without
 	// one the session's own are watched.
 	Watch *dbfile.Watch

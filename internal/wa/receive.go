@@ -114,6 +114,8 @@ func (l *link) handle(evt any) (stored bool) {
 		m.noteTimelock(e)
 	case *events.MediaRetry:
 		m.reuploaded(e)
+	case *events.Picture:
+		m.pictureChanged(e)
 	}
 	return true
 }

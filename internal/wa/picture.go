@@ -1,0 +1,36 @@
+package wa
+
+import (
+	"context"
+	"errors"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/bridge"
+)
+
+// Picture asks the network where it has the picture of a person or a group.
+func (m *Manager) Picture(ctx context.Context, of bridge.JID, size bridge.PictureSize) (bridge.Picture, error) {
+	l, err := m.open()
+	if err != nil {
+		return bridge.Picture{}, err
+	}
+	info, err := l.cli.GetProfilePictureInfo(ctx, toWA(m.store.Canonical(of)), &whatsmeow.GetProfilePictureParams{Preview: size == bridge.PicturePreview})
+	switch {
+	case errors.Is(err, whatsmeow.ErrProfilePictureNotSet), err == nil && info == nil:
+		return bridge.Picture{}, bridge.Fail(bridge.CodeNoPicture, "there is no picture").Because(err)
+	case errors.Is(err, whatsmeow.ErrProfilePictureUnauthorized), errors.Is(err, whatsmeow.ErrIQForbidden):
+		return bridge.Picture{}, bridge.Fail(bridge.CodePictureHidden, "the picture is not shown to this account").Because(err)
+	case err != nil:
+		return bridge.Picture{}, m.refusalOf(err, of)
+	}
+	return bridge.Picture{DirectPath: info.DirectPath}, nil
+}
+
+// pictureChanged tells whoever keeps pictures that one has changed.
+func (m *Manager) pictureChanged(e *events.Picture) {
+	if of := toBridge(e.JID); of != "" && m.opts.PictureChanged != nil {
+		m.opts.PictureChanged(of)
+	}
+}

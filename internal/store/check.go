@@ -128,7 +128,7 @@ func realTables(ctx context.Context, db *sql.DB) ([]string, error) {
 
 // isOfIndex reports whether a table can be rebuilt from the messages.
 func isOfIndex(table string) bool {
-	return table == "blocks" || table == "stale_blocks" || strings.HasPrefix(table, "grams_")
+	return table == "blocks" || table == "packs" || strings.HasPrefix(table, "grams_")
 }
 
 // noteDamagedTables rebuilds the search index if only that is damaged.

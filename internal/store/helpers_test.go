@@ -25,6 +25,13 @@ const (
 	club     bridge.JID = "120363000000000001@g.us"
 )
 
+// The tests make small blocks and packs, so that small stores have many.
+const (
+	testBlockBits = 5
+	testBlock     = 1 << testBlockBits
+	testPackSize  = 7
+)
+
 // newStore is a new store in a directory of its own, closed when the test ends.
 func newStore(t testing.TB) *Store {
 	t.Helper()
@@ -45,10 +52,12 @@ func openStore(t testing.TB, path string) *Store {
 
 func openWith(t testing.TB, o Options) *Store {
 	t.Helper()
+	o.blockBits, o.packSize = testBlockBits, testPackSize
 	s, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
 	}
+	s.tuning.small = 0
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close the store: %v", err)

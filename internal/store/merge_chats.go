@@ -30,6 +30,9 @@ func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
 	if err := t.dropDuplicates(ctx, from, into); err != nil {
 		return err
 	}
+	if err := t.markChatStale(ctx, from); err != nil {
+		return err
+	}
 	if err := t.run(ctx, "UPDATE messages SET chat = ? WHERE chat = ?", into, from); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -49,13 +50,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		closed:       make(chan struct{}),
 
 		eventCache: eventCache{pages: make(map[string]*cachedEvents)},
-		tuning:     tuning{scan: 1000, skip: 1000},
+		tuning:     tuning{small: 768, skip: 1000},
 
 		checked:  make(chan struct{}),
 		reread:   make(chan struct{}),
 		nreaders: o.Readers,
 	}
 	s.index, s.eraser = newSearchIndex(s), newEraser(s)
+	s.index.blockBits, s.index.packSize = cmp.Or(o.blockBits, blockBits), cmp.Or(o.packSize, packSize)
 	if s.nreaders <= 0 {
 		s.nreaders = max(minReaders, runtime.GOMAXPROCS(0))
 	}

@@ -137,9 +137,9 @@ func TestPlans_OfSearchesLookMessagesUp(t *testing.T) {
 			w.sender = 1
 		}
 		if w.chat == 0 {
-			w.sender, w.kind = 0, "c.is_group = 1"
+			w.sender, w.kind = 0, bridge.ChatsGroup
 		}
-		query, args := w.lookUpQuery(0, 100)
+		query, args := w.lookUpQuery(s.index, 0, 100)
 		p := plan(t, s, query, args)
 		// The full-text table is the only one that is walked.
 		steps := strings.Split(p, "\n")
@@ -147,9 +147,17 @@ func TestPlans_OfSearchesLookMessagesUp(t *testing.T) {
 			strings.Count(p, "SCAN ") != 1 {
 			t.Errorf("%06b is planned as\n%s", bits, p)
 		}
-		query, args = w.scanQuery(1 << 20)
-		if p := plan(t, s, query, args); !strings.Contains(p, "SEARCH m USING INTEGER PRIMARY KEY (rowid>?)") {
-			t.Errorf("the tail of %06b is planned as\n%s", bits, p)
+		for many, index := range map[bool]string{false: "INTEGER PRIMARY KEY (rowid>?)", true: "INDEX messages_by_"} {
+			query, args, err := w.scanQuery(1<<20, many && w.chat != 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w.chat == 0 {
+				index = "INTEGER PRIMARY KEY (rowid>?)"
+			}
+			if p := plan(t, s, query, args); !strings.Contains(p, "SEARCH m USING "+index) || strings.Contains(p, "TEMP B-TREE") {
+				t.Errorf("the tail of %06b is planned as\n%s", bits, p)
+			}
 		}
 	}
 }
@@ -158,8 +166,12 @@ func TestPlans_OfLookUpsAreCheap(t *testing.T) {
 	s := newStore(t)
 	for query, args := range map[string][]any{
 		"SELECT id FROM blocks WHERE upto >= ? ORDER BY upto, id LIMIT 1": {1},
-		lastDowntoQuery: {1},
-		indexedQuery:    nil,
+		lastDowntoQuery:   {1},
+		indexedQuery:      nil,
+		staleQuery:        {1 << 40, noLimit},
+		packsOfBlockQuery: {1, 2},
+		uptoQuery:         {1},
+		downtoQuery:       {1},
 		"SELECT day, messages FROM days WHERE chat = ? AND day <= ? ORDER BY day DESC": {1, 1},
 		"SELECT max(timestamp) FROM messages WHERE chat = ?":                           {1},
 		unfinishedQuery: {1},

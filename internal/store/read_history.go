@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -135,65 +134,18 @@ func (h history) conditions() (string, []any) {
 	return strings.Join(where, " AND "), args
 }
 
-// containsText is true of messages whose text contains the folded argument.
-const containsText = "instr(ifnull(m.folded, m.content), ?) > 0"
-
-// filteredPage finds the messages that contain h's text: among the chat's first
-// ones by reading them, beyond those with the index.
+// filteredPage finds the messages that contain h's text.
 func (r *readTx) filteredPage(ctx context.Context, h history) ([]bridge.Message, []position, error) {
-	limit := h.offset + h.limit + 1
-	edge, more, err := r.edgeOfScan(ctx, h)
+	found, err := r.search(ctx, h.plan())
 	if err != nil {
 		return nil, nil, err
-	}
-	found, err := r.scanUpTo(ctx, h, edge, more, limit)
-	if err != nil {
-		return nil, nil, err
-	}
-	if more && len(found) < limit {
-		rest, err := r.search(ctx, h.planBehind(edge, limit-len(found)))
-		if err != nil {
-			return nil, nil, err
-		}
-		found = append(found, rest...)
 	}
 	return r.messagesAt(ctx, seqs(found[min(h.offset, len(found)):]))
 }
 
-// edgeOfScan returns the last message that is simply read, and whether there are
-// any behind it.
-func (r *readTx) edgeOfScan(ctx context.Context, h history) (edge position, more bool, err error) {
-	query, args := h.query("m.timestamp, m.arrival", 1, r.s.tuning.scan)
-	err = r.scan(ctx, query, args, &edge.timestamp, &edge.seq)
-	if err == sql.ErrNoRows {
-		return edge, false, nil
-	}
-	return edge, err == nil, err
-}
-
-// scanUpTo reads h's messages up to the edge, or all where there is none, and
-// returns the first few that contain the text.
-func (r *readTx) scanUpTo(ctx context.Context, h history, edge position, edged bool, limit int) ([]position, error) {
-	where, args := h.conditions()
-	if edged {
-		where += " AND (m.timestamp, m.arrival) " + behind(!h.desc) + "= (?, ?)"
-		args = append(args, edge.timestamp, edge.seq)
-	}
-	found := []position{}
-	err := r.each(ctx, "SELECT m.timestamp, m.arrival FROM messages m WHERE "+where+" AND "+containsText+
-		" ORDER BY m.timestamp "+direction(h.desc)+", m.arrival "+direction(h.desc)+" LIMIT ?",
-		append(args, h.needle, limit), func(rows *sql.Rows) error {
-			var p position
-			err := rows.Scan(&p.timestamp, &p.seq)
-			found = append(found, p)
-			return err
-		})
-	return found, err
-}
-
-// planBehind looks for h's messages behind the edge.
-func (h history) planBehind(edge position, limit int) *searchPlan {
-	w := &searchPlan{needle: h.needle, desc: h.desc, limit: limit, chat: h.chat, sender: h.sender, after: &edge}
+// plan looks for h's messages.
+func (h history) plan() *searchPlan {
+	w := &searchPlan{needle: h.needle, desc: h.desc, limit: h.offset + h.limit + 1, chat: h.chat, sender: h.sender, after: h.after}
 	w.since, w.until = ends(h.since, h.until)
 	return w
 }

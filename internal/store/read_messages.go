@@ -16,7 +16,11 @@ import (
 // is not stored. Raw is not read.
 func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
 	var page bridge.Page[bridge.Message]
-	err := s.read(ctx, func(r *readTx) (err error) {
+	read := s.read
+	if !blank(q.Q) {
+		read = s.searching
+	}
+	err := read(ctx, func(r *readTx) (err error) {
 		page, err = r.history(ctx, q)
 		return err
 	})

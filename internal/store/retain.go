@@ -11,7 +11,7 @@ import (
 
 // retainBatch is how many messages are looked at, and at most removed, in one
 // transaction: it holds up an acknowledgement for as long as that takes.
-const retainBatch = 8 * blockSize
+const retainBatch = 256
 
 // Retain removes the messages that are older than a moment, with all that
 // belongs to them, and returns how many. So it does with changes that have waited
@@ -37,6 +37,7 @@ func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 			return total, fmt.Errorf("remove old messages: %w", err)
 		}
 	}
+	notify(s.index.work) // packs that have lost only some of their messages
 	return total, nil
 }
 
@@ -50,7 +51,7 @@ func (s *Store) rangesBefore(ctx context.Context, before int64) (last, tail int6
 			return err
 		}
 		edge, err := r.blockAt(ctx, lastDowntoQuery, before, noneIndexed)
-		last, tail = edge<<blockBits+blockSize-1, (indexed+1)<<blockBits
+		last, tail = s.index.firstSeq(edge+1)-1, s.index.firstSeq(indexed+1)
 		return err
 	})
 	return last, tail, err
@@ -107,53 +108,54 @@ func (s *Store) oldMessages(ctx context.Context, from, to, before int64) (old []
 
 // removeOld removes messages, and from the index what only they contained.
 func (t *writeTx) removeOld(ctx context.Context, seqs []int64, before int64) (int, error) {
+	var old []int64
 	blocks := make(map[int64]bool)
-	removed := 0
 	for _, seq := range seqs {
 		var timestamp int64
 		found, err := t.find(ctx, "SELECT timestamp FROM messages WHERE arrival = ?", []any{seq}, &timestamp)
 		if err != nil {
 			return 0, err
 		}
-		if !found || timestamp >= before {
-			continue
+		if found && timestamp < before {
+			old = append(old, seq)
+			blocks[t.s.index.blockOf(seq)] = true
 		}
+	}
+	if err := t.markStale(ctx, old...); err != nil {
+		return 0, err
+	}
+	for _, seq := range old {
 		if err := t.markUsed(ctx, seq); err != nil {
 			return 0, err
 		}
-		if err := t.removeMessage(ctx, seq); err != nil {
+		if err := t.removeUnpacked(ctx, seq); err != nil {
 			return 0, err
 		}
-		removed++
-		blocks[blockOf(seq)] = true
 	}
 	for id := range blocks {
-		if err := t.shrinkBlock(ctx, id); err != nil {
+		if err := t.dropIfEmpty(ctx, id); err != nil {
 			return 0, err
 		}
 	}
-	return removed, nil
+	t.staleMarked = false // most blocks are empty soon, and need not be indexed again
+	return len(old), nil
 }
 
-// shrinkBlock notes that messages of a block are gone.
-func (t *writeTx) shrinkBlock(ctx context.Context, id int64) error {
+// dropIfEmpty removes a block from the index if none of its messages is left. One
+// that is not indexed yet may be about to be.
+func (t *writeTx) dropIfEmpty(ctx context.Context, block int64) error {
 	var left int64
+	x := t.s.index
 	some, err := t.find(ctx, "SELECT arrival FROM messages WHERE arrival BETWEEN ? AND ? LIMIT 1",
-		[]any{id << blockBits, id<<blockBits + blockSize - 1}, &left)
-	if err != nil {
+		[]any{x.firstSeq(block), x.firstSeq(block+1) - 1}, &left)
+	if err != nil || some {
 		return err
 	}
 	indexed, err := t.lastIndexed(ctx)
-	if err != nil {
+	if err != nil || block > indexed {
 		return err
 	}
-	if some || id > indexed { // behind that it may be about to be indexed
-		return t.markStale(ctx, id<<blockBits)
-	}
-	if err := t.dropBlock(ctx, id); err != nil {
-		return err
-	}
-	return t.run(ctx, "DELETE FROM stale_blocks WHERE block = ?", id)
+	return t.dropBlock(ctx, block)
 }
 
 // pruneBatch is how many events are removed in one transaction.

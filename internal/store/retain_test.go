@@ -41,7 +41,8 @@ func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
 	err = w.s.read(context.Background(), func(r *readTx) error {
 		return r.scan(context.Background(), `SELECT (SELECT count(*) FROM blocks b WHERE NOT EXISTS
 			(SELECT 1 FROM messages WHERE arrival BETWEEN b.id * 32 AND b.id * 32 + 31))
-			+ (SELECT count(*) FROM grams WHERE rowid NOT IN (SELECT id FROM blocks))`, nil, &left)
+			+ (SELECT count(*) FROM packs WHERE id >> 12 NOT IN (SELECT id FROM blocks))
+			+ (SELECT count(*) FROM grams WHERE rowid NOT IN (SELECT id FROM packs))`, nil, &left)
 	})
 	if err != nil || left != 0 {
 		t.Errorf("%d blocks are left of messages that are gone, %v", left, err)

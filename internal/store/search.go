@@ -23,7 +23,7 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 	}
 	err = s.searching(ctx, func(r *readTx) error {
 		if q.Only != nil {
-			if w.only, err = r.chatIDs(ctx, q.Only); err != nil {
+			if w.only, err = r.chatSet(ctx, q.Only); err != nil {
 				return err
 			}
 		}
@@ -48,7 +48,7 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 // newSearch asks for one more than the page, which shows whether there is
 // another one.
 func newSearch(q bridge.SearchQuery) (searchPlan, error) {
-	w := searchPlan{needle: fold(q.Q), desc: true, limit: limitOf(q.Limit) + 1}
+	w := searchPlan{needle: fold(q.Q), desc: true, limit: limitOf(q.Limit) + 1, kind: q.ChatType}
 	var since, until *int64
 	if q.Since != nil {
 		since = ceilMillis(*q.Since)
@@ -58,12 +58,6 @@ func newSearch(q bridge.SearchQuery) (searchPlan, error) {
 		until = &ms
 	}
 	w.since, w.until = ends(since, until)
-	switch q.ChatType {
-	case bridge.ChatsGroup:
-		w.kind = "c.is_group = 1"
-	case bridge.ChatsIndividual:
-		w.kind = "c.is_group = 0"
-	}
 	if q.Cursor != "" {
 		after, err := parsePosition(q.Cursor)
 		if err != nil {

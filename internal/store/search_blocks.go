@@ -1,16 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"slices"
 )
 
-const (
-	indexedQuery = "SELECT ifnull(max(id), -1) FROM blocks"
-	// staleQuery leaves out blocks that are about to be indexed: until then they
-	// are scanned anyway.
-	staleQuery = "SELECT block FROM stale_blocks WHERE block <= (" + indexedQuery + ")"
-)
+const indexedQuery = "SELECT ifnull(max(id), -1) FROM blocks"
 
 // lastIndexed returns the last block that is indexed.
 func (t *writeTx) lastIndexed(ctx context.Context) (int64, error) {
@@ -19,70 +16,77 @@ func (t *writeTx) lastIndexed(ctx context.Context) (int64, error) {
 	return indexed, err
 }
 
-// markStale notes that the text or the time of a message has changed. Only blocks
-// that are indexed, or are about to be, need to be indexed again.
-func (t *writeTx) markStale(ctx context.Context, seq int64) error {
-	block := blockOf(seq)
-	if block > t.s.index.claimed {
-		return nil
-	}
-	t.staleMarked = true
-	return t.run(ctx, "INSERT INTO stale_blocks (block) VALUES (?) ON CONFLICT DO NOTHING", block)
+// packPlan is which messages a pack is to have.
+type packPlan struct {
+	id   int64
+	seqs []int64
 }
 
-// block is what the index keeps of one block.
+// block is a block that is about to be indexed.
 type block struct {
 	id             int64
 	oldest, newest int64
-	grams          string
+	packs          []packPlan
 }
 
-// readBlocks reads the messages of a range of blocks and takes their grams.
-// Blocks without messages are left out.
-func readBlocks(ctx context.Context, q *conn, first, last int64) ([]block, error) {
-	var blocks []block
-	var grams *gramSet
-	finish := func() {
-		if grams != nil {
-			blocks[len(blocks)-1].grams = grams.text.String()
-		}
-	}
+// planned is a message that is about to be packed.
+type planned struct {
+	packed
+	group int64 // 1 in groups
+}
+
+// planBlock reads which messages a block has, all but their texts, and divides
+// them among packs.
+func (x *searchIndex) planBlock(ctx context.Context, q *conn, id int64) (block, error) {
+	b := block{id: id}
+	var messages []planned
 	err := q.each(ctx, `
-		SELECT arrival, timestamp, ifnull(folded, content) FROM messages
-		WHERE arrival BETWEEN ? AND ? ORDER BY arrival`,
-		[]any{first << blockBits, last<<blockBits + blockSize - 1}, func(rows *sql.Rows) error {
-			var seq, timestamp int64
-			var text sql.RawBytes
-			if err := rows.Scan(&seq, &timestamp, &text); err != nil {
-				return err
-			}
-			if id := blockOf(seq); len(blocks) == 0 || blocks[len(blocks)-1].id != id {
-				finish()
-				blocks = append(blocks, block{id: id, oldest: timestamp, newest: timestamp})
-				grams = newGramSet()
-			}
-			b := &blocks[len(blocks)-1]
-			b.oldest, b.newest = min(b.oldest, timestamp), max(b.newest, timestamp)
-			grams.add(string(text))
-			return nil
+		SELECT m.arrival, m.chat, m.timestamp, octet_length(ifnull(m.folded, m.content)), c.is_group
+		FROM messages m JOIN chats c ON c.id = m.chat
+		WHERE m.arrival BETWEEN ? AND ? ORDER BY m.arrival`,
+		[]any{x.firstSeq(id), x.firstSeq(id+1) - 1}, func(rows *sql.Rows) error {
+			var m planned
+			err := rows.Scan(&m.seq, &m.chat, &m.timestamp, &m.length, &m.group)
+			messages = append(messages, m)
+			return err
 		})
-	finish()
-	return blocks, err
+	if err != nil || len(messages) == 0 {
+		return b, err
+	}
+	b.oldest, b.newest = messages[0].timestamp, messages[0].timestamp
+	for _, m := range messages {
+		b.oldest, b.newest = min(b.oldest, m.timestamp), max(b.newest, m.timestamp)
+	}
+	slices.SortStableFunc(messages, func(m, n planned) int {
+		return cmp.Or(cmp.Compare(m.group, n.group), cmp.Compare(m.chat, n.chat))
+	})
+	b.packs = x.cut(id, messages)
+	return b, nil
 }
 
-// saveBlock enters a block into the index, for the first time or again.
+// cut divides sorted messages of a block among packs.
+func (x *searchIndex) cut(block int64, messages []planned) []packPlan {
+	var packs []packPlan
+	next, size := [2]int64{firstPack(block), firstPack(block) + groupBit}, 0
+	for i, m := range messages {
+		if i == 0 || m.group != messages[i-1].group || size >= packBytes || len(packs[len(packs)-1].seqs) == x.packSize {
+			packs, size = append(packs, packPlan{id: next[m.group]}), 0
+			next[m.group]++
+		}
+		p := &packs[len(packs)-1]
+		p.seqs, size = append(p.seqs, m.seq), size+m.length
+	}
+	return packs
+}
+
+// saveBlock enters a block whose packs are all there: from now on it is searched
+// by them.
 func (t *writeTx) saveBlock(ctx context.Context, b block) error {
-	if err := t.run(ctx, "DELETE FROM grams WHERE rowid = ?", b.id); err != nil {
-		return err
-	}
-	if err := t.run(ctx, "INSERT INTO grams (rowid, words) VALUES (?, ?)", b.id, b.grams); err != nil {
-		return err
-	}
 	err := t.run(ctx, `
 		INSERT INTO blocks (id, oldest, newest, upto, downto) VALUES (?1, ?2, ?3,
 			max(?3, ifnull((SELECT upto FROM blocks WHERE id < ?1 ORDER BY id DESC LIMIT 1), ?3)),
 			min(?2, ifnull((SELECT downto FROM blocks WHERE id > ?1 ORDER BY id LIMIT 1), ?2)))
-		ON CONFLICT (id) DO UPDATE SET oldest = excluded.oldest, newest = excluded.newest,
+		ON CONFLICT (id) DO UPDATE SET oldest = min(oldest, excluded.oldest), newest = max(newest, excluded.newest),
 			upto = max(upto, excluded.upto), downto = min(downto, excluded.downto)`,
 		b.id, b.oldest, b.newest)
 	if err != nil {
@@ -114,8 +118,22 @@ func (t *writeTx) extendRange(ctx context.Context, b block) error {
 
 // dropBlock removes a block without messages from the index.
 func (t *writeTx) dropBlock(ctx context.Context, id int64) error {
-	if err := t.run(ctx, "DELETE FROM grams WHERE rowid = ?", id); err != nil {
+	if err := t.dropPacks(ctx, firstPack(id), firstPack(id+1)); err != nil {
 		return err
 	}
 	return t.run(ctx, "DELETE FROM blocks WHERE id = ?", id)
+}
+
+// dropPacks removes the packs from one number up to another.
+func (t *writeTx) dropPacks(ctx context.Context, from, to int64) error {
+	packs, err := t.ids(ctx, "SELECT id FROM packs WHERE id >= ? AND id < ?", from, to)
+	if err != nil {
+		return err
+	}
+	for _, id := range packs {
+		if err := t.dropPack(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -5,106 +5,137 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 )
 
-// indexBatch is how many blocks are indexed in one transaction: it holds up an
+// indexBatch is how many packs are indexed in one transaction: it holds up an
 // acknowledgement for as long as that takes.
-const indexBatch = 8
+const indexBatch = 2
 
-// indexNext indexes the next full blocks and reports whether there were any.
-// Grams are taken outside the transaction; a message that changes meanwhile
-// finds its block claimed and makes it stale.
+// indexNext indexes the next full block and reports whether there was one. Grams
+// are taken outside the transactions; a message that changes meanwhile finds
+// its block claimed, and its pack becomes stale.
 func (x *searchIndex) indexNext(ctx context.Context) (bool, error) {
 	x.building.Lock()
 	defer x.building.Unlock()
-	first, last, err := x.claim(ctx)
-	if err != nil || last < first {
+	id, found, err := x.claim(ctx)
+	if err != nil || !found {
 		return false, err
 	}
-	var blocks []block
+	var b block
 	err = x.s.read(ctx, func(r *readTx) (err error) {
-		blocks, err = readBlocks(ctx, r.conn, first, last)
+		b, err = x.planBlock(ctx, r.conn, id)
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("read messages to index: %w", err)
 	}
-	err = x.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		for _, b := range blocks {
-			if err := t.saveBlock(ctx, b); err != nil {
-				return fmt.Errorf("index a block: %w", err)
+	for left := b.packs; ; {
+		n := min(indexBatch, len(left))
+		if err := x.indexSome(ctx, b, left[:n], n == len(left)); err != nil {
+			return false, err
+		}
+		if left = left[n:]; len(left) == 0 {
+			return true, nil
+		}
+		if err := x.awaitQuiet(ctx, mostBetween); err != nil {
+			return false, err
+		}
+	}
+}
+
+// indexSome indexes some packs of a block. With the last of them the block
+// counts as indexed.
+func (x *searchIndex) indexSome(ctx context.Context, b block, plans []packPlan, last bool) error {
+	made := make([]madePack, len(plans))
+	err := x.s.read(ctx, func(r *readTx) (err error) {
+		for i := 0; i < len(plans) && err == nil; i++ {
+			made[i], err = readPack(ctx, r.conn, plans[i])
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read messages to index: %w", err)
+	}
+	return x.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		if len(plans) > 0 && plans[0].id == b.packs[0].id {
+			if err := t.dropPacks(ctx, firstPack(b.id), firstPack(b.id+1)); err != nil {
+				return fmt.Errorf("remove what was indexed before an interruption: %w", err)
 			}
 		}
-		return nil
+		for i, p := range made {
+			if plans[i].hasAny(x.touched) {
+				p, t.staleMarked = emptyPack(plans[i]), true
+			}
+			if err := t.savePack(ctx, p); err != nil {
+				return fmt.Errorf("index a pack: %w", err)
+			}
+		}
+		if !last || len(b.packs) == 0 {
+			return nil
+		}
+		return t.saveBlock(ctx, b)
 	})
-	return err == nil, err
 }
 
-// claim returns which blocks to index next: those that are full, up to a batch.
-// Gaps in the numbers of messages cost nothing.
-func (x *searchIndex) claim(ctx context.Context) (first, last int64, err error) {
+func (p packPlan) hasAny(seqs map[int64]bool) bool {
+	return slices.ContainsFunc(p.seqs, func(seq int64) bool { return seqs[seq] })
+}
+
+// claim returns which block to index next, if one is full. Gaps in the numbers of
+// messages cost nothing.
+func (x *searchIndex) claim(ctx context.Context) (block int64, found bool, err error) {
 	x.s.writing.Lock()
 	defer x.s.writing.Unlock()
-	var indexed, newest int64
+	var indexed, first, newest int64
 	if err := x.s.writer.scan(ctx, indexedQuery, nil, &indexed); err != nil {
-		return 0, -1, err
+		return 0, false, err
 	}
 	err = x.s.writer.scan(ctx, "SELECT arrival FROM messages WHERE arrival >= ? ORDER BY arrival LIMIT 1",
-		[]any{(indexed + 1) << blockBits}, &first)
+		[]any{x.firstSeq(indexed + 1)}, &first)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, -1, nil
+		return 0, false, nil
 	}
 	if err != nil {
-		return 0, -1, err
+		return 0, false, err
 	}
 	if err := x.s.writer.scan(ctx, "SELECT ifnull(max(arrival), 0) FROM messages", nil, &newest); err != nil {
-		return 0, -1, err
+		return 0, false, err
 	}
-	first, last = blockOf(first), blockOf(newest)-1
-	last = min(last, first+indexBatch-1)
-	x.claimed = max(x.claimed, last)
-	return first, last, nil
+	block = x.blockOf(first)
+	if block >= x.blockOf(newest) {
+		return 0, false, nil
+	}
+	x.claimed = max(x.claimed, block)
+	clear(x.touched)
+	return block, true, nil
 }
 
-// reindexStale indexes stale blocks again and reports whether there were any.
+// reindexStale packs stale packs again and reports whether there were any.
 func (x *searchIndex) reindexStale(ctx context.Context) (bool, error) {
 	x.building.Lock()
 	defer x.building.Unlock()
-	found := false
-	err := x.s.read(ctx, func(r *readTx) error {
-		return r.scan(ctx, "SELECT EXISTS ("+staleQuery+")", nil, &found)
+	var stale []packPlan
+	err := x.s.read(ctx, func(r *readTx) (err error) {
+		stale, err = stalePlans(ctx, r.conn, 1)
+		return err
 	})
-	if err != nil || !found {
+	if err != nil || len(stale) == 0 {
 		return false, err
 	}
 	err = x.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		stale, err := t.ids(ctx, staleQuery+" LIMIT "+strconv.Itoa(indexBatch))
+		stale, err := stalePlans(ctx, t.conn, indexBatch)
 		if err != nil {
 			return err
 		}
-		for _, id := range stale {
-			if err := t.reindexBlock(ctx, id); err != nil {
-				return fmt.Errorf("index a block again: %w", err)
+		for _, plan := range stale {
+			if err := t.reindexPack(ctx, plan); err != nil {
+				return fmt.Errorf("index a pack again: %w", err)
 			}
 		}
 		return nil
 	})
 	return err == nil, err
-}
-
-func (t *writeTx) reindexBlock(ctx context.Context, id int64) error {
-	if err := t.run(ctx, "DELETE FROM stale_blocks WHERE block = ?", id); err != nil {
-		return err
-	}
-	blocks, err := readBlocks(ctx, t.conn, id, id)
-	if err != nil {
-		return err
-	}
-	if len(blocks) == 0 {
-		return t.dropBlock(ctx, id)
-	}
-	return t.saveBlock(ctx, blocks[0])
 }
 
 // Reindex rebuilds the search index and reports how many messages of how many
@@ -155,7 +186,7 @@ func (x *searchIndex) drop(ctx context.Context) error {
 // it does not cover yet is scanned; the last few wait until there are more.
 func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
 	done, total, err = s.index.coverage(ctx)
-	if total-done < (indexEvery+2)*blockSize {
+	if total-done < 2<<s.index.blockBits {
 		done = total
 	}
 	return done, total, err
@@ -164,11 +195,11 @@ func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
 // coverage returns how many messages are indexed, of how many.
 func (x *searchIndex) coverage(ctx context.Context) (done, total int, err error) {
 	err = x.s.read(ctx, func(r *readTx) error {
-		var indexed int
+		var indexed int64
 		if err := r.scan(ctx, indexedQuery, nil, &indexed); err != nil {
 			return err
 		}
-		done = (indexed + 1) * blockSize
+		done = int(x.firstSeq(indexed + 1))
 		return r.scan(ctx, "SELECT ifnull(max(arrival), 0) FROM messages", nil, &total)
 	})
 	return min(done, total), total, err

@@ -18,7 +18,7 @@ func TestIndex_IsBuiltInTheBackground(t *testing.T) {
 		}
 		save(t, s, facts...)
 	}
-	awaitIndexed(t, s, 400-(indexEvery+2)*blockSize)
+	awaitIndexed(t, s, 400-2*testBlock)
 }
 
 // awaitIndexed waits until the background has indexed so many messages: it
@@ -111,12 +111,12 @@ func TestIndex_FindsDeletedTextsNoMore(t *testing.T) {
 	settle(t, s)
 	save(t, s, bridge.Deletion{Chat: alice, Target: "A5", By: alice, Timestamp: at(99)})
 	settle(t, s)
-	var blocks int
+	var packs int
 	err := s.read(context.Background(), func(r *readTx) error {
-		return r.scan(context.Background(), "SELECT count(*) FROM grams WHERE grams MATCH ?", []any{gramQuery("t5")}, &blocks)
+		return r.scan(context.Background(), "SELECT count(*) FROM grams WHERE grams MATCH ?", []any{gramQuery("t5", nil, nil, 0)}, &packs)
 	})
-	if err != nil || blocks != 1 { // secret50 to secret59 are in the second block
-		t.Errorf("%d blocks contain the text, %v", blocks, err)
+	if err != nil || packs != 3 { // those of secret50 to secret59
+		t.Errorf("%d packs contain the text, %v", packs, err)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestIndex_FindsDeletedTextsNoMore(t *testing.T) {
 // are found by what they say then.
 func TestReindex_FailingLeavesTheIndexAsItWas(t *testing.T) {
 	s, fault := newFailingStore(t)
-	for i := range 3 * blockSize {
+	for i := range 3 * testBlock {
 		save(t, s, says(alice, alice, fmt.Sprintf("A%d", i), i, "the same"))
 	}
 	settle(t, s)

@@ -3,24 +3,28 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
+
+	"bridged/internal/bridge"
 )
 
 // A searchPlan finds the first messages, by timestamp and arrival in either
 // direction, whose text contains a needle. It scans what the index does not
-// know (the tail of messages that are not indexed and stale blocks), then looks into the
-// blocks that the index names, newest first or oldest first, and stops as soon
+// know (the tail of messages that are not indexed and stale packs), then looks into the
+// packs that the index names, from the newest block or the oldest one on, and stops as soon
 // as no block that is left can hold anything better than what it has.
 type searchPlan struct {
 	needle       string
 	desc         bool
-	limit        int    // how many are wanted
-	chat, sender int64  // 0 is all
-	kind         string // a condition on the chat c, empty for none
-	only         string // ids of chats as json_each takes them, empty for all
+	limit        int   // how many are wanted
+	chat, sender int64 // 0 is all
+	kind         bridge.ChatType
+	only         map[int64]bool // chats, nil for all
 	since, until int64
 	after        *position // only what comes after it, in the plan's order
 }
@@ -48,9 +52,12 @@ func (w *searchPlan) narrow() {
 	}
 }
 
+// containsText is true of messages whose text contains the folded argument.
+const containsText = "instr(ifnull(m.folded, m.content), ?) > 0"
+
 // filter returns the WHERE of one message m, with its text last: that is the
 // most expensive to look at.
-func (w *searchPlan) filter() (string, []any) {
+func (w *searchPlan) filter() (string, []any, error) {
 	var where []string
 	var args []any
 	add := func(condition string, values ...any) {
@@ -59,8 +66,12 @@ func (w *searchPlan) filter() (string, []any) {
 	if w.chat != 0 {
 		add("m.chat = ?", w.chat)
 	}
-	if w.only != "" {
-		add("m.chat IN (SELECT value FROM json_each(?))", w.only)
+	if w.only != nil {
+		list, err := json.Marshal(slices.Sorted(maps.Keys(w.only)))
+		if err != nil {
+			return "", nil, err
+		}
+		add("m.chat IN (SELECT value FROM json_each(?))", string(list))
 	}
 	if w.sender != 0 {
 		add("m.sender = ?", w.sender)
@@ -75,10 +86,31 @@ func (w *searchPlan) filter() (string, []any) {
 		add("(m.timestamp, m.arrival) "+behind(w.desc)+" (?, ?)", w.after.timestamp, w.after.seq)
 	}
 	add(containsText, w.needle)
-	if w.kind != "" {
-		add("EXISTS (SELECT 1 FROM chats c WHERE c.id = m.chat AND " + w.kind + ")")
+	if group, one := w.group(); one {
+		add("EXISTS (SELECT 1 FROM chats c WHERE c.id = m.chat AND c.is_group = ?)", group)
 	}
-	return strings.Join(where, " AND "), args
+	return strings.Join(where, " AND "), args, nil
+}
+
+// group reports whether only one kind of chat is searched, and whether that is
+// groups.
+func (w *searchPlan) group() (group, one bool) {
+	return w.kind == bridge.ChatsGroup, w.kind == bridge.ChatsGroup || w.kind == bridge.ChatsIndividual
+}
+
+// wants is [searchPlan.filter] of a message in a pack, but for its kind, its
+// sender and its text.
+func (w *searchPlan) wants(m packed) bool {
+	if w.chat != 0 && m.chat != w.chat || w.only != nil && !w.only[m.chat] || m.timestamp < w.since || m.timestamp > w.until {
+		return false
+	}
+	switch {
+	case w.after == nil:
+		return true
+	case w.desc:
+		return m.position().before(*w.after)
+	}
+	return w.after.before(m.position())
 }
 
 // behind returns the comparison that is true of what comes later in an order.
@@ -100,37 +132,67 @@ func direction(desc bool) string {
 func (r *readTx) search(ctx context.Context, w *searchPlan) ([]position, error) {
 	w.narrow()
 	found := &topK{desc: w.desc, limit: w.limit}
-	if r.withoutIndex || r.s.index.broken.Load() {
-		err := r.scanFrom(ctx, w, 0, found)
-		return found.sorted(), err
+	if w.only != nil && len(w.only) == 0 {
+		return nil, nil
 	}
-	var indexed int64
-	if err := r.scan(ctx, indexedQuery, nil, &indexed); err != nil {
-		return nil, err
-	}
-	if err := r.scanFrom(ctx, w, (indexed+1)<<blockBits, found); err != nil {
-		return nil, err
-	}
-	stale, err := r.scanStale(ctx, w, found)
+	small, err := r.isSmall(ctx, w.chat)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.lookUp(ctx, w, indexed, stale, found); err != nil {
+	if small || r.withoutIndex || r.s.index.broken.Load() {
+		err := r.scanFrom(ctx, w, 0, w.chat != 0, found)
+		return found.sorted(), err
+	}
+	indexed, newest := int64(0), int64(0)
+	if err := r.scan(ctx, "SELECT ("+indexedQuery+"), ifnull(max(arrival), 0) FROM messages", nil, &indexed, &newest); err != nil {
+		return nil, err
+	}
+	tail := r.s.index.firstSeq(indexed + 1)
+	if err := r.scanFrom(ctx, w, tail, w.chat != 0 && newest-tail > maxTail, found); err != nil {
+		return nil, err
+	}
+	if err := r.scanStale(ctx, w, found); err != nil {
+		return nil, err
+	}
+	if err := r.lookUp(ctx, w, indexed, found); err != nil {
 		return nil, err
 	}
 	return found.sorted(), nil
 }
 
+// isSmall reports whether a chat has so few messages that they are simply read.
+func (r *readTx) isSmall(ctx context.Context, chat int64) (small bool, err error) {
+	if chat == 0 {
+		return false, nil
+	}
+	err = r.scan(ctx, "SELECT message_count <= ? FROM chats WHERE id = ?", []any{r.s.tuning.small, chat}, &small)
+	return small, err
+}
+
 // scanFrom looks at every message from an arrival on.
-func (r *readTx) scanFrom(ctx context.Context, w *searchPlan, seq int64, found *topK) error {
-	query, args := w.scanQuery(seq)
+func (r *readTx) scanFrom(ctx context.Context, w *searchPlan, seq int64, byChat bool, found *topK) error {
+	query, args, err := w.scanQuery(seq, byChat)
+	if err != nil {
+		return err
+	}
 	return r.collect(ctx, query, args, found)
 }
 
-func (w *searchPlan) scanQuery(seq int64) (string, []any) {
-	where, args := w.filter()
-	return "SELECT m.arrival, m.timestamp FROM messages m NOT INDEXED WHERE m.arrival >= ? AND " + where,
-		append([]any{seq}, args...)
+// scanQuery goes by arrival, or through one chat in the order of the search: that
+// is better where many messages are not indexed.
+func (w *searchPlan) scanQuery(seq int64, byChat bool) (string, []any, error) {
+	where, args, err := w.filter()
+	args = append([]any{seq}, args...)
+	index, order := "NOT INDEXED", ""
+	if byChat {
+		index = "INDEXED BY messages_by_time"
+		if w.sender != 0 {
+			index = "INDEXED BY messages_by_sender"
+		}
+		order = " ORDER BY m.timestamp " + direction(w.desc) + ", m.arrival " + direction(w.desc) + " LIMIT ?"
+		args = append(args, w.limit)
+	}
+	return "SELECT m.arrival, m.timestamp FROM messages m " + index + " WHERE m.arrival >= ? AND " + where + order, args, err
 }
 
 func (r *readTx) collect(ctx context.Context, query string, args []any, found *topK) error {
@@ -142,61 +204,30 @@ func (r *readTx) collect(ctx context.Context, query string, args []any, found *t
 	})
 }
 
-// scanStale looks at every message of the blocks that have changed since they
-// were indexed, and returns which those are.
-func (r *readTx) scanStale(ctx context.Context, w *searchPlan, found *topK) (map[int64]bool, error) {
-	stale := make(map[int64]bool)
-	err := r.each(ctx, staleQuery, nil, func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		stale[id] = true
-		return err
-	})
+// scanStale looks at every message of the packs that have changed since they were
+// indexed.
+func (r *readTx) scanStale(ctx context.Context, w *searchPlan, found *topK) error {
+	stale, err := stalePlans(ctx, r.conn, noLimit)
 	if err != nil || len(stale) == 0 {
-		return stale, err
-	}
-	where, args := w.filter()
-	return stale, r.collect(ctx, fmt.Sprintf(`
-		SELECT m.arrival, m.timestamp FROM (%s) s CROSS JOIN messages m NOT INDEXED
-			ON m.arrival BETWEEN s.block << %d AND (s.block << %[2]d) + %d
-		WHERE %s`, staleQuery, blockBits, blockSize-1, where), args, found)
-}
-
-// lookUp looks into the blocks that the index names.
-func (r *readTx) lookUp(ctx context.Context, w *searchPlan, indexed int64, stale map[int64]bool, found *topK) error {
-	first, last, err := r.blockRange(ctx, w, indexed)
-	if err != nil || first > last {
 		return err
 	}
-	query, args := w.lookUpQuery(first, last)
-	rows, err := r.query(ctx, query, args...)
+	where, args, err := w.filter()
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id, bound int64
-		var p position
-		if err := rows.Scan(&id, &bound, &p.seq, &p.timestamp); err != nil {
+	for _, pack := range stale {
+		list, err := json.Marshal(pack.seqs)
+		if err != nil {
 			return err
 		}
-		if found.settled(w.boundary(id, bound)) {
-			return nil
-		}
-		if !stale[id] {
-			found.add(p)
+		err = r.collect(ctx, `
+			SELECT m.arrival, m.timestamp FROM json_each(?) wanted CROSS JOIN messages m NOT INDEXED ON m.arrival = wanted.value
+			WHERE `+where, append([]any{string(list)}, args...), found)
+		if err != nil {
+			return err
 		}
 	}
-	return rows.Err()
-}
-
-// boundary returns a position that nothing in a block or behind it comes before: bound
-// is the block's upto or downto.
-func (w *searchPlan) boundary(id, bound int64) position {
-	if w.desc {
-		return position{bound, id<<blockBits + blockSize - 1}
-	}
-	return position{bound, id << blockBits}
+	return nil
 }
 
 // blockRange returns the blocks that the time range may reach into.
@@ -226,31 +257,4 @@ func (r *readTx) blockAt(ctx context.Context, query string, at, none int64) (int
 		return none, nil
 	}
 	return id, err
-}
-
-// lookUpQuery looks the blocks up in the order of the search. A block's messages are read
-// by arrival, or, when only one chat is wanted, by the chat's own index within
-// the block's time.
-func (w *searchPlan) lookUpQuery(first, last int64) (string, []any) {
-	limit := "b.downto"
-	if w.desc {
-		limit = "b.upto"
-	}
-	source := "messages m NOT INDEXED"
-	within := ""
-	if w.chat != 0 {
-		source = "messages m INDEXED BY messages_by_time"
-		if w.sender != 0 {
-			source = "messages m INDEXED BY messages_by_sender"
-		}
-		within = " AND m.timestamp BETWEEN b.oldest AND b.newest"
-	}
-	where, args := w.filter()
-	query := fmt.Sprintf(`
-		SELECT g.rowid, %s, m.arrival, m.timestamp
-		FROM grams g CROSS JOIN blocks b ON b.id = g.rowid CROSS JOIN %s
-			ON m.arrival BETWEEN g.rowid << %d AND (g.rowid << %[3]d) + %d%s
-		WHERE g.grams MATCH ? AND g.rowid BETWEEN ? AND ? AND %s
-		ORDER BY g.rowid %s`, limit, source, blockBits, blockSize-1, within, where, direction(w.desc))
-	return query, append([]any{gramQuery(w.needle), first, last}, args...)
 }

@@ -104,7 +104,7 @@ var worldChats = []bridge.JID{alice, bob, carol, club, "120363000000000002@g.us"
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, s: newStore(t), r: rand.New(rand.NewPCG(seed, 1))}
-	w.s.tuning = tuning{scan: 5, skip: 3}
+	w.s.tuning = tuning{small: 30, skip: 3}
 	return w
 }
 
@@ -205,11 +205,14 @@ func (w *world) ask() {
 	if w.r.IntN(4) == 0 {
 		h.Sender = alice
 	}
+	if w.r.IntN(4) == 0 {
+		q.Only = worldChats[w.r.IntN(len(worldChats)):][:w.r.IntN(2)]
+	}
 	inRange := func(m posted) bool {
 		return contains(m.text, q.Q) && (q.Since == nil || !m.ts.Before(q.Since.Time)) && (q.Until == nil || !m.ts.After(q.Until.Time))
 	}
 	w.compare(fmt.Sprintf("%+v", q), w.searchAll(q), w.found(func(m posted) bool {
-		return inRange(m) && (q.ChatType != bridge.ChatsGroup || m.chat.IsGroup()) && (q.ChatType != bridge.ChatsIndividual || !m.chat.IsGroup())
+		return inRange(m) && (q.Only == nil || slices.Contains(q.Only, m.chat)) && (q.ChatType != bridge.ChatsGroup || m.chat.IsGroup()) && (q.ChatType != bridge.ChatsIndividual || !m.chat.IsGroup())
 	}))
 	want := w.found(func(m posted) bool {
 		return inRange(m) && m.chat == h.Chat && (h.Sender == "" || m.sender == h.Sender)
@@ -300,7 +303,6 @@ func worlds(t *testing.T) uint64 {
 // and indexed: whatever was saved before a search began is found by it.
 func TestSearch_IsExactWhileMessagesComeIn(t *testing.T) {
 	s := newStore(t)
-	s.tuning.scan = 10
 	var saved atomic.Int64
 	ended := make(chan error, 1)
 	go func() {

@@ -40,10 +40,13 @@ func (b *topK) add(p position) {
 	}
 }
 
+// full reports whether there are as many as are wanted.
+func (b *topK) full() bool { return len(b.positions) == b.limit }
+
 // settled reports whether nothing that comes at p or after p can be among the
 // kept ones any more.
 func (b *topK) settled(p position) bool {
-	return len(b.positions) == b.limit && (b.limit == 0 || b.first(b.positions[0], p))
+	return b.full() && (b.limit == 0 || b.first(b.positions[0], p))
 }
 
 // sorted ends the gathering.

@@ -55,6 +55,8 @@ type Options struct {
 	BeforeCommit func() error
 	// Readers is how many reads run at once; 0 is chosen by the processors.
 	Readers int
+
+	blockBits, packSize int // of the search index; 0 but in tests
 }
 
 // Store is an open store. All methods may be called at the same time.
@@ -106,10 +108,9 @@ type Store struct {
 // tuning is where one way of reading gives way to another. The answers are the
 // same; tests choose other values to see both ways in small stores.
 type tuning struct {
-	// scan is how many of a chat's messages are simply read before the search
-	// index is asked: in a small chat, and for a word that is common in a large
-	// one, that is the faster way.
-	scan int
+	// small is how many messages a chat has at most that is searched without the
+	// index: they are spread over as many packs.
+	small int
 	// skip is the offset from which on counting days is worth it.
 	skip int
 }

@@ -236,6 +236,14 @@ func (t *writeTx) contentChanged(ctx context.Context, seq int64) error {
 
 // removeMessage takes a message out altogether.
 func (t *writeTx) removeMessage(ctx context.Context, seq int64) error {
+	if err := t.markStale(ctx, seq); err != nil {
+		return err
+	}
+	return t.removeUnpacked(ctx, seq)
+}
+
+// removeUnpacked removes a message that is in no pack of the search index any more.
+func (t *writeTx) removeUnpacked(ctx context.Context, seq int64) error {
 	if err := t.recordErasedFile(ctx, seq); err != nil {
 		return err
 	}

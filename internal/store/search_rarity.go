@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
+)
+
+// rarity estimates how many packs have a gram: what it costs to ask the index for
+// a gram, and what that is worth, depends on it. It is taken from a sample of the
+// packs, and kept by hashes. A wrong estimate makes a search slower, never wrong.
+type rarity struct {
+	packs  int // of the sample
+	counts [1 << rarityBits]uint8
+}
+
+const (
+	rarityBits = 18
+	// sampleSize is how many packs the sample has; a count must hold it.
+	sampleSize = 250
+	// sampleAgain is how much longer the index must have become to sample again.
+	sampleAgain = 1.25
+)
+
+var raritySeed = maphash.MakeSeed()
+
+func rarityOf(gram []byte) uint64 { return maphash.Bytes(raritySeed, gram) >> (64 - rarityBits) }
+
+// share returns which part of the packs has a gram, never 0: what no pack of the
+// sample has may be in others. Without a sample every gram counts as common.
+func (r *rarity) share(gram []byte) float64 {
+	if r == nil || r.packs == 0 {
+		return 1
+	}
+	return (float64(r.counts[rarityOf(gram)]) + 0.5) / float64(r.packs)
+}
+
+// add counts the grams of a pack's texts, each once.
+func (r *rarity) add(texts []byte, lastIn *[1 << rarityBits]uint8) {
+	r.packs++
+	var s spelling
+	s.spell(texts)
+	for i := range s.characters() {
+		for n := 1; n <= gramLength && i+n < len(s.starts); n++ {
+			if h := rarityOf(s.gram(i, n)); lastIn[h] != uint8(r.packs) {
+				lastIn[h] = uint8(r.packs)
+				r.counts[h]++
+			}
+		}
+	}
+}
+
+// sample estimates rarities anew if the index has become much longer.
+func (x *searchIndex) sample(ctx context.Context) error {
+	err := x.s.read(ctx, func(r *readTx) error {
+		var indexed int64
+		if err := r.scan(ctx, indexedQuery, nil, &indexed); err != nil {
+			return err
+		}
+		if float64(indexed+1) < sampleAgain*float64(x.sampledAt) || indexed == noneIndexed {
+			return nil
+		}
+		found := new(rarity)
+		if err := r.samplePacks(ctx, indexed, found); err != nil {
+			return err
+		}
+		x.rarity.Store(found)
+		x.sampledAt = indexed + 1
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("sample the search index: %w", err)
+	}
+	return nil
+}
+
+// packToSample is a pack of one of the blocks from a number on.
+const packToSample = "SELECT texts FROM packs WHERE id >= ? AND texts IS NOT NULL ORDER BY id LIMIT 1 OFFSET ?"
+
+func (r *readTx) samplePacks(ctx context.Context, indexed int64, into *rarity) error {
+	random := rand.New(rand.NewPCG(uint64(indexed), 0)) // the same sample of the same store
+	lastIn := new([1 << rarityBits]uint8)
+	perBlock := (1 << r.s.index.blockBits) / r.s.index.packSize
+	for range sampleSize {
+		block := random.Int64N(indexed + 1)
+		err := r.each(ctx, packToSample, []any{firstPack(block), random.IntN(perBlock)}, func(rows *sql.Rows) error {
+			var texts sql.RawBytes
+			err := rows.Scan(&texts)
+			into.add(texts, lastIn)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

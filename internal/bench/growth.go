@@ -71,6 +71,9 @@ func (b *bench) growthTasks(ctx context.Context, s *server) ([]task, error) {
 	for _, kind := range kinds {
 		tasks = append(tasks, s.searchTask(kind, ""))
 	}
+	for _, sample := range b.samples(s.corpus)[:1] {
+		tasks = append(tasks, sample.task())
+	}
 	pages, err := s.historyTasks(ctx, s.corpus.chats[0], s.corpus.messages/25)
 	if err != nil {
 		return nil, err

@@ -36,35 +36,35 @@ func (c *corpus) kinds() []queryKind {
 		return queryKind{queries{name: name, goal: goal}, least, most, propose}
 	}
 	return []queryKind{
-		kind("absent, unusual letters", Goal{2, 10, 100}, 0, 0, func(i int) string {
+		kind("absent, unusual letters", Goal{P50: 2, P99: 10, Times: 100}, 0, 0, func(i int) string {
 			l := languages[i%all]
 			return l.absent[i/all%len(l.absent)] + strings.Repeat("x", i/(2*all))
 		}),
-		kind("absent word of common letters", Goal{10, 40, 50}, 0, 0, func(i int) string {
+		kind("absent word of common letters", Goal{P50: 10, P99: 40, Times: 50}, 0, 0, func(i int) string {
 			words := c.words[i%all]
 			return words[3+r.IntN(40)] + words[3+r.IntN(40)] + words[3+r.IntN(40)]
 		}),
-		kind("absent phrase of common words", Goal{10, 40, 50}, 0, 0, func(i int) string {
+		kind("absent phrase of common words", Goal{P50: 10, P99: 40, Times: 50}, 0, 0, func(i int) string {
 			words := c.words[spaced[i%len(spaced)]]
 			return words[3+r.IntN(40)] + " " + words[10+r.IntN(40)] + " " + words[3+r.IntN(40)]
 		}),
-		kind("rare word", Goal{5, 30, 100}, 1, 20, func(i int) string {
+		kind("rare word", Goal{P50: 5, P99: 30, Times: 100}, 1, 20, func(i int) string {
 			return c.words[i%all][vocabularySize/2+r.IntN(vocabularySize/2)]
 		}),
-		kind("middling word", Goal{5, 20, 0}, n/5000, n/200, func(i int) string {
+		kind("middling word", Goal{P50: 5, P99: 20}, n/5000, n/200, func(i int) string {
 			return c.words[i%all][50+r.IntN(3000)]
 		}),
-		kind("common word, newest 100", Goal{3, 8, 0}, common, n, func(i int) string {
+		kind("common word, newest 100", Goal{P50: 3, P99: 8}, common, n, func(i int) string {
 			return c.words[i%all][r.IntN(12)]
 		}),
-		kind("one or two characters, rare", Goal{5, 15, 0}, 0, 20, func(i int) string {
+		kind("one or two characters, rare", Goal{P50: 5, P99: 15}, 0, 20, func(i int) string {
 			first := string(odd[i%len(odd)])
 			if i < len(odd) {
 				return first
 			}
 			return first + string(odd[r.IntN(len(odd))])
 		}),
-		kind("one or two characters, common", Goal{3, 8, 0}, common, n, func(i int) string {
+		kind("one or two characters, common", Goal{P50: 3, P99: 8}, common, n, func(i int) string {
 			letters := []rune(c.words[i%all][r.IntN(20)])
 			return string(letters[:min(len(letters), 1+i%2)])
 		}),

@@ -14,7 +14,9 @@ import (
 // Goal bounds a figure; 0 bounds nothing.
 type Goal struct {
 	P50   float64 `json:"p50,omitempty"`   // ms at most
+	P90   float64 `json:"p90,omitempty"`   // ms at most
 	P99   float64 `json:"p99,omitempty"`   // ms at most
+	Worst float64 `json:"worst,omitempty"` // ms at most
 	Times float64 `json:"times,omitempty"` // as fast as the plain way, at least
 }
 
@@ -24,7 +26,9 @@ type Timing struct {
 	Name     string  `json:"name"`
 	Messages int     `json:"messages"`
 	P50      float64 `json:"p50"`
+	P90      float64 `json:"p90"`
 	P99      float64 `json:"p99"`
+	Worst    float64 `json:"worst"`
 	PlainP50 float64 `json:"plainP50,omitempty"`
 	PlainP99 float64 `json:"plainP99,omitempty"`
 	Times    float64 `json:"times,omitempty"` // plain over ours, at p50
@@ -93,7 +97,7 @@ func loadAverage() string {
 func (r *Report) add(t task, messages int, ours, plain []time.Duration) {
 	timing := Timing{
 		Part: t.part, Name: t.name, Messages: messages, Goal: t.goal,
-		P50: percentile(ours, 50), P99: percentile(ours, 99),
+		P50: percentile(ours, 50), P90: percentile(ours, 90), P99: percentile(ours, 99), Worst: percentile(ours, 100),
 		PlainP50: percentile(plain, 50), PlainP99: percentile(plain, 99),
 	}
 	if timing.P50 > 0 {
@@ -107,7 +111,12 @@ func (r *Report) add(t task, messages int, ours, plain []time.Duration) {
 func (r *Report) value(v Value) { r.Values = append(r.Values, v) }
 
 func (g Goal) met(t Timing) bool {
-	return (g.P50 == 0 || t.P50 <= g.P50) && (g.P99 == 0 || t.P99 <= g.P99) && (g.Times == 0 || t.Times >= g.Times)
+	for _, bound := range [][2]float64{{g.P50, t.P50}, {g.P90, t.P90}, {g.P99, t.P99}, {g.Worst, t.Worst}} {
+		if bound[0] > 0 && bound[1] > bound[0] {
+			return false
+		}
+	}
+	return g.Times == 0 || t.Times >= g.Times
 }
 
 func (g Goal) String() string {
@@ -117,6 +126,12 @@ func (g Goal) String() string {
 	}
 	if g.P99 > 0 {
 		times += " / " + number(g.P99)
+	}
+	if g.P90 > 0 {
+		times += ", p90 ≤ " + number(g.P90)
+	}
+	if g.Worst > 0 {
+		times += ", worst ≤ " + number(g.Worst)
 	}
 	if g.Times > 0 {
 		faster = fmt.Sprintf("≥ %s ×", number(g.Times))
@@ -183,15 +198,15 @@ func (r *Report) Print(w io.Writer) error {
 
 func (r *Report) printTimings(w io.Writer) {
 	if len(r.Timings) > 0 {
-		fmt.Fprint(w, "\n\tmessages\tp50 ms\tp99 ms\tplain p50\tplain p99\ttimes\tgoal\t\n")
+		fmt.Fprint(w, "\n\tmessages\tp50 ms\tp90 ms\tp99 ms\tworst\tplain p50\tplain p99\ttimes\tgoal\t\n")
 	}
 	for _, t := range r.Timings {
 		plain := "\t\t"
 		if t.PlainP50 > 0 {
 			plain = number(t.PlainP50) + "\t" + number(t.PlainP99) + "\t" + number(t.Times)
 		}
-		fmt.Fprintf(w, "%s: %s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.Part, t.Name, number(float64(t.Messages)),
-			number(t.P50), number(t.P99), plain, t.Goal, mark(t.Goal.String(), t.Met))
+		fmt.Fprintf(w, "%s: %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.Part, t.Name, number(float64(t.Messages)),
+			number(t.P50), number(t.P90), number(t.P99), number(t.Worst), plain, t.Goal, mark(t.Goal.String(), t.Met))
 	}
 }
 

@@ -49,6 +49,9 @@ func (b *bench) searchIn(ctx context.Context, s *server) error {
 			return err
 		}
 	}
+	if err := b.measureRandom(ctx, s); err != nil {
+		return err
+	}
 	return b.compareAnswers(ctx, s)
 }
 
@@ -66,7 +69,7 @@ func (s *server) searchTask(kind queries, filter string) task {
 
 func searchPath(text string) string { return "/api/messages/search?q=" + url.QueryEscape(text) }
 
-// filteredTasks search ten days in the middle, and the groups alone.
+// filteredTasks search ten days in the middle, and one kind of chat alone.
 func (s *server) filteredTasks(kinds []queries) []task {
 	middle := epoch.Add(span / 2)
 	days := "&since=" + middle.Format(time.RFC3339) + "&until=" + middle.AddDate(0, 0, 10).Format(time.RFC3339)
@@ -75,10 +78,13 @@ func (s *server) filteredTasks(kinds []queries) []task {
 		if kind.name != "middling word" && kind.name != "common word, newest 100" && kind.name != "absent word of common letters" {
 			continue
 		}
-		for _, filter := range []struct{ name, query string }{{"ten days", days}, {"groups", "&chatType=group"}} {
+		for _, filter := range []struct{ name, query string }{{"ten days", days}, {"groups", "&chatType=group"}, {"individuals", "&chatType=individual"}} {
 			task := s.searchTask(kind, filter.query)
 			task.name += ", " + filter.name
 			task.goal.Times = 0 // no scan is measured beside it
+			if filter.name == "groups" || filter.name == "individuals" {
+				task.goal = Goal{P50: 3}
+			}
 			tasks = append(tasks, task)
 		}
 	}
@@ -90,7 +96,7 @@ func (s *server) filteredTasks(kinds []queries) []task {
 func (s *server) scriptTasks() []task {
 	var tasks []task
 	for i, language := range languages {
-		kind := queries{name: "in " + language.name, goal: Goal{5, 20, 0}}
+		kind := queries{name: "in " + language.name, goal: Goal{P50: 5, P99: 20}}
 		for rank := 40; rank < 40+queriesEach; rank++ {
 			kind.texts = append(kind.texts, language.upper(s.corpus.words[i][rank]))
 		}
@@ -110,7 +116,7 @@ func (s *server) chatTasks(kinds []queries) []task {
 			if strings.HasPrefix(kind.name, "one or two") {
 				continue
 			}
-			task := task{part: chat.name, name: kind.name, goal: Goal{3, 30, 0}}
+			task := task{part: chat.name, name: kind.name, goal: Goal{P50: 3, P99: 30}}
 			for _, text := range kind.texts {
 				task.paths = append(task.paths, client.HistoryPath(chat.jid)+"?q="+url.QueryEscape(text))
 				task.plain = append(task.plain, func(ctx context.Context) ([]string, error) {

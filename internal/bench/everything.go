@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"bridged/internal/bridge"
+)
+
+// everything is all messages, newest first, to answer searches by reading them
+// all. It shares no code with what it checks.
+type everything []plainMessage
+
+type plainMessage struct {
+	id      string
+	chat    bridge.JID
+	isGroup bool
+	folded  string
+}
+
+func foldPlain(s string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(s))) }
+
+// everything reads all messages that have a text.
+func (y *yardstick) everything(ctx context.Context) (all everything, err error) {
+	rows, err := y.db.QueryContext(ctx, `
+		SELECT m.id, c.jid, c.is_group, m.content FROM messages m JOIN chats c ON c.id = m.chat
+		WHERE m.content != '' ORDER BY m.timestamp DESC, m.arrival DESC`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	chats := map[bridge.JID]bridge.JID{} // one copy of each
+	for rows.Next() {
+		var m plainMessage
+		if err := rows.Scan(&m.id, &m.chat, &m.isGroup, &m.folded); err != nil {
+			return nil, err
+		}
+		if known, ok := chats[m.chat]; ok {
+			m.chat = known
+		} else {
+			chats[m.chat] = m.chat
+		}
+		m.folded = foldPlain(m.folded)
+		all = append(all, m)
+	}
+	return all, rows.Err()
+}
+
+// pageSize is how many matches a page has.
+const pageSize = 100
+
+// find returns the ids of the first page, but no more than most.
+func (all everything) find(q sample, text string, most int) (ids []string) {
+	needle := foldPlain(text)
+	for _, m := range all {
+		if len(ids) == min(most, pageSize) {
+			break
+		}
+		if q.chat != "" && m.chat != q.chat || q.kind == bridge.ChatsGroup && !m.isGroup || q.kind == bridge.ChatsIndividual && m.isGroup {
+			continue
+		}
+		if strings.Contains(m.folded, needle) {
+			ids = append(ids, m.id)
+		}
+	}
+	return ids
+}

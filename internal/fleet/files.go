@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"sync"
@@ -58,17 +57,12 @@ func (f *files) open(ctx context.Context) (jetstream.ObjectStore, error) {
 
 // put keeps a body under a name that nobody can guess.
 func (f *files) put(ctx context.Context, body io.Reader) (*fileOut, error) {
-	bucket, err := f.open(ctx)
-	if err != nil {
+	if _, err := f.open(ctx); err != nil {
 		return nil, unavailable(err)
 	}
-	source := &readErrors{Reader: body}
-	info, err := bucket.Put(ctx, jetstream.ObjectMeta{Name: rand.Text()}, source)
-	if source.err != nil {
-		return nil, source.err
-	}
+	info, err := f.write(ctx, body)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	return &fileOut{Bucket: f.config.Bucket, Name: info.Name, Size: info.Size, Digest: info.Digest}, nil
 }
@@ -91,18 +85,4 @@ func (f *files) get(ctx context.Context, name string) (io.ReadCloser, error) {
 
 func unavailable(cause error) error {
 	return bridge.Fail(CodeFilesUnavailable, "the bucket of files cannot be used (is it full, or JetStream not there?): ask for less at once, or try again in a while").Because(cause)
-}
-
-// readErrors keeps the error of a reader apart from those of who reads.
-type readErrors struct {
-	io.Reader
-	err error
-}
-
-func (r *readErrors) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if err != nil && err != io.EOF {
-		r.err = err
-	}
-	return n, err
 }

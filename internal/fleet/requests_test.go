@@ -194,7 +194,8 @@ func TestRequests_AFileIsNamed(t *testing.T) {
 		fmt.Fprintf(w, "%s %s %s %d %v", r.FormValue("jid"), head.Filename, head.Header.Get("Content-Type"), len(data), err)
 	})
 	form := object{"method": "POST", "path": "/api/messages/send-file", "form": object{"jid": "x@y"}, "file": object{"name": "pic", "fileName": `a "b".png`, "contentType": "image/png"}}
-	c.refused(ada, form, CodeFileNotFound, 404, "NAMED_FILES")
+	absent := object{"method": "POST", "path": "/", "form": object{}, "file": object{"name": "absent"}}
+	c.refused(ada, absent, CodeFileNotFound, 404, "NAMED_FILES")
 	bucket, err := c.js.ObjectStore(t.Context(), "NAMED_FILES")
 	if err != nil {
 		t.Fatal(err)

@@ -81,13 +81,16 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error
 	if err = a.openStore(ctx, c); err != nil {
 		return nil, err
 	}
+	state := func() string { return string(a.account.Status().Status) } // asked for once it runs
+	if a.fleet, err = newFleet(c, a.dir, a.store, state, log); err != nil {
+		return nil, err
+	}
 	if err = a.openAccount(ctx, c); err != nil {
 		return nil, err
 	}
 	if a.webhooks, err = openWebhooks(ctx, c, a.store, log); err != nil {
 		return nil, err
 	}
-	a.fleet = newFleet(c, a.store, log)
 	connections := api.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
 	if a.fleet != nil {
@@ -128,7 +131,7 @@ func (a *app) openAccount(ctx context.Context, c config) (err error) {
 		HistoryImport: bridge.HistoryImport(c.HistoryImport),
 		NewChats:      bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
 		Network:       c.network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
-		PictureChanged: a.forgetPicture,
+		PictureChanged: a.forgetPicture, Lease: a.lease(),
 	})
 	if err != nil {
 		return err

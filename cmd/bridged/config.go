@@ -69,6 +69,7 @@ type config struct {
 	NATSReplicas        int           `env:"NATS_REPLICAS" envDefault:"1"`
 	NATSEventsMaxAge    time.Duration `env:"NATS_EVENTS_MAX_AGE" envDefault:"30d"`
 	NATSEventsMaxBytes  byteSize      `env:"NATS_EVENTS_MAX_BYTES" envDefault:"0"`
+	NATSOwnerTTL        time.Duration `env:"NATS_OWNER_TTL" envDefault:"60s"`
 	NATSDuplicateWindow time.Duration `env:"NATS_DUPLICATE_WINDOW" envDefault:"2m"`
 
 	// SimulatedFetchAllow makes exceptions of send-media's guard, where

@@ -23,6 +23,9 @@ var natsSchemes = []string{"nats", "tls", "ws", "wss"}
 // mostReplicas is the most copies that a server keeps of a stream.
 const mostReplicas = 5
 
+// shortestOwnerTTL is for tests; elections of the servers need more.
+const shortestOwnerTTL = 2 * time.Second
+
 // checkFleet checks the variables of NATS. Without NATS_URL the others mean
 // nothing, and are checked nevertheless: they were set for something.
 func (c *config) checkFleet(faults *configFaults) {
@@ -50,6 +53,9 @@ func (c *config) checkFleet(faults *configFaults) {
 	}
 	if c.NATSEventsMaxBytes < 0 {
 		faults.add("NATS_EVENTS_MAX_BYTES must not be negative; 0 is no limit")
+	}
+	if c.NATSOwnerTTL < shortestOwnerTTL || c.NATSOwnerTTL > time.Hour {
+		faults.add("NATS_OWNER_TTL must be %v to 1h, such as 60s: an election of the servers takes up to 10 seconds", shortestOwnerTTL)
 	}
 	if c.NATSDuplicateWindow < 100*time.Millisecond || c.NATSEventsMaxAge > 0 && c.NATSDuplicateWindow > c.NATSEventsMaxAge {
 		faults.add("NATS_DUPLICATE_WINDOW must be 100ms to NATS_EVENTS_MAX_AGE, such as 2m")

@@ -26,6 +26,8 @@ func TestConfig_NATSIsCheckedAtTheStart(t *testing.T) {
 		"NATS_REPLICAS=6":                   "NATS_REPLICAS must be 1 to 5",
 		"NATS_EVENTS_MAX_AGE=-1s":           "NATS_EVENTS_MAX_AGE must not be negative",
 		"NATS_EVENTS_MAX_BYTES=-1":          "NATS_EVENTS_MAX_BYTES must not be negative",
+		"NATS_OWNER_TTL=1s":                 "NATS_OWNER_TTL must be 2s to 1h",
+		"NATS_OWNER_TTL=2h":                 "NATS_OWNER_TTL must be 2s to 1h",
 		"NATS_DUPLICATE_WINDOW=40d":         "NATS_DUPLICATE_WINDOW must be 100ms to NATS_EVENTS_MAX_AGE",
 		"NATS_DUPLICATE_WINDOW=two minutes": "NATS_DUPLICATE_WINDOW is not understood",
 	} {
@@ -40,8 +42,11 @@ func TestConfig_NATSIsCheckedAtTheStart(t *testing.T) {
 func TestConfig_FleetIsOffWithoutAURL(t *testing.T) {
 	environ := []string{"BRIDGE_TOKEN=a-token-of-the-tests-0123456789"}
 	c, err := readConfig(environ)
-	if err != nil || newFleet(c, nil, newLog(os.Stderr, c.level, c.LogFormat)) != nil {
-		t.Errorf("a fleet without an address, %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := newFleet(c, nil, nil, nil, newLog(os.Stderr, c.level, c.LogFormat)); f != nil || err != nil {
+		t.Errorf("a fleet without an address: %v, %v", f, err)
 	}
 	c, err = readConfig(append(environ, "NATS_URL=nats://a:4222, tls://b:4222", "NATS_REPLICAS=3", "NATS_EVENTS_MAX_BYTES=10GiB"))
 	if err != nil {

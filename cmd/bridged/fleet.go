@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"bridged/internal/fleet"
 	"bridged/internal/store"
+	"bridged/internal/wa"
 )
 
 // settingFleet names the setting that holds how far the log was published.
@@ -17,13 +19,30 @@ const settingFleet = "fleet.position"
 
 // newFleet returns the bridge's place in its fleet, nil where there is none.
 // Nothing is dialled until it runs.
-func newFleet(c config, s *store.Store, log zerolog.Logger) *fleet.Fleet {
+func newFleet(c config, dir *dataDir, s *store.Store, state func() string, log zerolog.Logger) (*fleet.Fleet, error) {
 	if c.NATSURL == "" {
-		return nil
+		return nil, nil
+	}
+	place, err := dir.place()
+	if err != nil {
+		return nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a machine without a name"
 	}
 	options := c.fleetOptions()
 	options.Log, options.Logger = fleetLog{s}, log
-	return fleet.New(options)
+	options.Owner = fleet.OwnerOptions{Place: place, TTL: c.NATSOwnerTTL, Host: host, State: state}
+	return fleet.New(options), nil
+}
+
+// lease returns the right to run the account; nil where nobody else can run it.
+func (a *app) lease() wa.Lease {
+	if a.fleet == nil {
+		return nil
+	}
+	return fleetLease{a.fleet}
 }
 
 // metrics returns what beside the API has something to show at /metrics.

@@ -18,6 +18,8 @@
 //     stream itself; see resume.go for the rules.
 //   - Requests in: an envelope of method, path, headers and body goes through the
 //     API's router with the bearer that it carries. See requests.go.
+//   - One owner: a key with a time to live says which process runs the account, and
+//     everything else of the fleet is done by that one. See owner.go.
 //
 // The package sees neither the store nor whatsmeow. What it needs of the log is
 // [Log], which the program gives it.
@@ -40,6 +42,7 @@ type Options struct {
 	Server Server
 	Prefix string // of subjects, and in capitals of streams and buckets
 	Stream Limits
+	Owner  OwnerOptions
 	Log    Log
 	// Version is the program's, shown to those who look for services.
 	Version string
@@ -54,6 +57,7 @@ type Fleet struct {
 	link    *link
 	account account
 	events  *publisher
+	owner   *owner       // nil where nobody asks who runs the account
 	api     http.Handler // nil takes no requests
 }
 
@@ -63,6 +67,9 @@ func New(o Options) *Fleet {
 	f.account = newAccount(o.Log)
 	f.link = newLink()
 	f.events = newPublisher(o, f.link, f.log)
+	if o.Owner.TTL > 0 {
+		f.owner = newOwner(o, f.log)
+	}
 	return f
 }
 
@@ -70,8 +77,19 @@ func New(o Options) *Fleet {
 // it before Run.
 func (f *Fleet) TakeRequests(api http.Handler) { f.api = api }
 
-// Run serves until ctx ends. It fails only where NATS could never be reached
-// with these options.
+// Seek seeks the right to run a session, which is the same for all of its copies and
+// for no other one. onChange is called, from any goroutine, when Refusal has changed.
+// release gives the right back, behind the end of the session's connection.
+func (f *Fleet) Seek(session string, onChange func()) (release func()) {
+	return f.owner.Seek(session, onChange)
+}
+
+// Refusal returns why the session may not run now, ErrSought until that is known, and
+// nil while it may.
+func (f *Fleet) Refusal() error { return f.owner.Refusal() }
+
+// Run serves until ctx ends. It fails where NATS could never be reached with these
+// options, and with ErrLost.
 func (f *Fleet) Run(ctx context.Context) error {
 	nc, err := f.link.dial(f.options.Server, f.options.Name, f.log)
 	if err != nil {
@@ -91,13 +109,28 @@ func (f *Fleet) serve(ctx context.Context, nc *nats.Conn, js jetstream.JetStream
 	if err != nil {
 		return nil // it was stopped before
 	}
+	serve := func(ctx context.Context) { f.serveAccount(ctx, nc, js, account) }
+	if f.owner == nil {
+		serve(ctx)
+		return nil
+	}
+	ctx, end := context.WithCancel(ctx)
+	var serving sync.WaitGroup
+	serving.Go(func() { f.owner.during(ctx, serve) })
+	err = f.owner.run(ctx, newRegistry(nc, js, f.options, account))
+	end()
+	serving.Wait()
+	return err
+}
+
+// serveAccount publishes and takes requests until ctx ends.
+func (f *Fleet) serveAccount(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
 	var parts sync.WaitGroup
-	defer parts.Wait()
 	parts.Go(func() { f.events.run(ctx, nc, js, account) })
 	if f.api != nil {
 		parts.Go(func() { f.serveRequests(ctx, nc, js, account) })
 	}
-	return nil
+	parts.Wait()
 }
 
 // serveRequests answers an account's requests until ctx ends.

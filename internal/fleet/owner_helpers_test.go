@@ -1,0 +1,254 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+)
+
+// meeting is where the processes of a test meet: a registry in virtual time, from
+// which each can be cut off.
+type meeting struct {
+	life time.Duration
+
+	mu       sync.Mutex // guards all below
+	key      *holder
+	revision uint64
+	until    time.Time
+	runs     map[string]sessionRun
+	runsAt   map[string]uint64
+	last     bridge.Event // published
+	logID    string
+}
+
+const ownerTTL = time.Minute
+
+func newMeeting() *meeting {
+	return &meeting{life: ownerTTL, runs: make(map[string]sessionRun), runsAt: make(map[string]uint64)}
+}
+
+// seat is one process's way to the meeting.
+type seat struct {
+	*meeting
+	mu     sync.Mutex
+	isCut  bool // guarded by mu
+	swears int  // how many puts are made, but not answered; guarded by mu
+}
+
+var errCut = errors.New("no way to NATS")
+
+func (s *seat) cut(isCut bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.isCut = isCut
+}
+
+// enter takes the meeting's lock, or waits in vain as for servers that are silent.
+func (s *seat) enter(ctx context.Context) (func(), error) {
+	s.mu.Lock()
+	isCut := s.isCut
+	s.mu.Unlock()
+	if isCut {
+		<-ctx.Done()
+		return nil, errCut
+	}
+	s.meeting.mu.Lock()
+	if s.key != nil && !time.Now().Before(s.until) {
+		s.key, s.revision = nil, 0
+	}
+	return s.meeting.mu.Unlock, nil
+}
+
+func (s *seat) ttl(context.Context) (time.Duration, error) { return s.life, nil }
+
+func (s *seat) holder(ctx context.Context) (*holder, uint64, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer leave()
+	return s.key, s.revision, nil
+}
+
+func (s *seat) put(ctx context.Context, h holder, revision uint64) (uint64, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	if revision != s.revision {
+		return 0, errTaken
+	}
+	s.key, s.revision, s.until = &h, uint64(time.Now().UnixNano()), time.Now().Add(s.life)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.swears > 0 {
+		s.swears--
+		return 0, errCut
+	}
+	return s.revision, nil
+}
+
+func (s *seat) remove(ctx context.Context, revision uint64) error {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if revision != s.revision {
+		return errTaken
+	}
+	s.key, s.revision = nil, 0
+	return nil
+}
+
+func (s *seat) lastRun(ctx context.Context, session string) (*sessionRun, uint64, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer leave()
+	if s.runsAt[session] == 0 {
+		return nil, 0, nil
+	}
+	run := s.runs[session]
+	return &run, s.runsAt[session], nil
+}
+
+func (s *seat) saveRun(ctx context.Context, session string, run sessionRun, revision uint64) (uint64, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	if s.runsAt[session] != revision {
+		return 0, errTaken
+	}
+	s.runs[session], s.runsAt[session] = run, revision+1
+	return revision + 1, nil
+}
+
+func (s *seat) published(ctx context.Context) (string, int64, bridge.Time, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return "", 0, bridge.Time{}, err
+	}
+	defer leave()
+	return s.logID, s.last.ID, s.last.At, nil
+}
+
+// candidate is a process that wants to run the account.
+type candidate struct {
+	*owner
+	t       *testing.T
+	seat    *seat
+	events  *memoryLog
+	kill    context.CancelFunc
+	done    chan struct{}
+	release func()
+}
+
+// directory is a data directory with its log.
+type directory struct {
+	place  Place
+	events *memoryLog
+}
+
+// newDirectory makes a directory of this machine with a log of so many events.
+func newDirectory(t *testing.T, mark, lock string, events int64) directory {
+	d := directory{place: Place{Mark: mark, Lock: lock, Note: filepath.Join(t.TempDir(), "fleet.json")}, events: newMemoryLog(ada)}
+	d.events.position.LogID = "log"
+	for range events {
+		d.happens()
+	}
+	return d
+}
+
+// happens adds an event to the directory's log.
+func (d directory) happens() {
+	d.events.change(func(l *memoryLog) {
+		l.last++
+		l.events = append(l.events, bridge.Event{ID: l.last, At: bridge.At(time.Now())})
+	})
+	time.Sleep(time.Millisecond) // no two at one moment
+}
+
+// copyTo returns what a copy of the directory is, as it is now.
+func (d directory) copyTo(t *testing.T, mark, lock string) directory {
+	c := newDirectory(t, mark, lock, 0)
+	d.events.mu.Lock()
+	defer d.events.mu.Unlock()
+	c.events.events, c.events.last = append(c.events.events, d.events.events...), d.events.last
+	return c
+}
+
+// shared is the directory on a network volume.
+func (d directory) shared(lock string) directory {
+	d.place.IsShared, d.place.Lock = true, lock
+	return d
+}
+
+// publish brings the directory's log into the stream.
+func (d directory) publish(m *meeting) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.logID, m.last = "log", d.events.events[len(d.events.events)-1]
+}
+
+// start starts a process on a directory.
+func (m *meeting) start(t *testing.T, host string, d directory) *candidate {
+	t.Helper()
+	s := &seat{meeting: m}
+	c := &candidate{t: t, seat: s, events: d.events, done: make(chan struct{})}
+	options := Options{Log: d.events, Owner: OwnerOptions{Place: d.place, TTL: m.life, Host: host, State: func() string { return "open" }}}
+	c.owner = newOwner(options, zerolog.Nop())
+	ctx, cancel := context.WithCancel(context.Background())
+	c.kill = func() { cancel(); <-c.done }
+	go func() { defer close(c.done); _ = c.run(ctx, s) }()
+	t.Cleanup(c.kill)
+	return c
+}
+
+// seek has the process seek a session.
+func (c *candidate) seek(session string) *candidate {
+	c.release = c.Seek(session, func() {})
+	return c
+}
+
+// holds reports whether the process may run the session.
+func (c *candidate) holds() bool { return c.Refusal() == nil }
+
+// waits until the process may run the session, and returns how long that took.
+func (c *candidate) takes(within time.Duration) time.Duration {
+	c.t.Helper()
+	began := time.Now()
+	for !c.holds() {
+		if time.Since(began) > within {
+			c.t.Fatalf("not within %v: %v", within, c.Refusal())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return time.Since(began)
+}
+
+// never checks for a while that the process may not run the session, and why.
+func (c *candidate) never(during time.Duration, says string) {
+	c.t.Helper()
+	for range during / time.Second {
+		time.Sleep(time.Second)
+		if c.holds() {
+			c.t.Fatal("it runs the session")
+		}
+	}
+	if err := c.Refusal(); !strings.Contains(err.Error(), says) {
+		c.t.Errorf("refused with %q, want %q", err, says)
+	}
+}

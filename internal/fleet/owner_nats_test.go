@@ -1,0 +1,101 @@
+package fleet
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"bridged/internal/fleet/fleettest"
+)
+
+// onServers runs a fleet on a directory, with real servers.
+func onServers(t *testing.T, cluster *fleettest.Cluster, prefix, host string, d directory, ttl time.Duration) running {
+	t.Helper()
+	return runWith(t, Options{
+		Server: Server{URL: cluster.URL()}, Prefix: prefix, Log: d.events, Stream: Limits{Replicas: 3, Duplicates: time.Minute},
+		Owner: OwnerOptions{Place: d.place, TTL: ttl, Host: host, State: func() string { return "open" }},
+	}, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Host", host) })
+}
+
+// holds waits until a fleet may run its session.
+func (f running) holds(t *testing.T, within time.Duration) {
+	t.Helper()
+	began := time.Now()
+	eventually(t, "the session", func() bool { return f.Refusal() == nil })
+	if took := time.Since(began); took > within {
+		t.Errorf("the session could run after %v", took)
+	}
+}
+
+// Over real servers, requests go to whoever runs the account, and the account goes to
+// the second process within the key's life once the first has died.
+func TestOwner_OnRealServers(t *testing.T) {
+	t.Parallel()
+	const ttl = 2 * time.Second
+	cluster, volume := sharedCluster(t), newDirectory(t, "volume", "", 3)
+	a := onServers(t, cluster, "owners", "node-a", volume.shared("a"), ttl)
+	a.Seek("s", func() {})
+	a.holds(t, 10*time.Second)
+	b := onServers(t, cluster, "owners", "node-b", volume.shared("b"), ttl)
+	b.Seek("s", func() {})
+	eventually(t, "the refusal", func() bool { return isRefusal(b.Refusal()) })
+
+	c := connect(t, cluster.URL(), "owners")
+	served := func(host string) func() bool {
+		return func() bool {
+			_, err := c.nc.Request("owners."+ada+".api", nil, time.Second)
+			if err != nil {
+				return false
+			}
+			got, _ := c.call(ada, object{"method": "GET", "path": "/"})
+			return got.Headers["Host"] == host
+		}
+	}
+	eventually(t, "requests to the first", served("node-a"))
+	keys, err := c.js.KeyValue(t.Context(), "OWNERS_ACCOUNTS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entry, err := keys.Get(t.Context(), ada); err != nil {
+		t.Errorf("the key: %s, %v", entry.Value(), err)
+	}
+	a.stop() // without giving the session back, as a process that dies
+	b.holds(t, ttl+time.Second)
+	eventually(t, "requests to the second", served("node-b"))
+	release := b.Seek("s", func() {})
+	b.holds(t, time.Second)
+	release()
+	if entry, err := keys.Get(t.Context(), ada); err != jetstream.ErrKeyNotFound {
+		t.Errorf("given back, but there is %v, %v", entry, err)
+	}
+}
+
+// An election of the bucket's leader takes the account from nobody, not even on a
+// shared directory.
+func TestOwner_KeepsItsAccountOverElections(t *testing.T) {
+	t.Parallel()
+	const ttl = 12 * time.Second
+	cluster := ownCluster(t)
+	f := onServers(t, cluster, "elections", "node-a", newDirectory(t, "volume", "", 3).shared("a"), ttl)
+	f.Seek("s", func() {})
+	f.holds(t, 10*time.Second)
+	leader, err := cluster.StreamLeader("KV_ELECTIONS_ACCOUNTS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster.StopNode(leader)
+	f.owner.mu.Lock()
+	before := f.owner.renewed
+	f.owner.mu.Unlock()
+	f.owner.poke() // it would be due in two seconds
+	eventually(t, "a renewal", func() bool {
+		if err := f.Refusal(); err != nil {
+			t.Fatalf("during the election: %v", err)
+		}
+		f.owner.mu.Lock()
+		defer f.owner.mu.Unlock()
+		return f.owner.renewed.After(before)
+	})
+}

@@ -1,0 +1,235 @@
+package fleet
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const moment = time.Second
+
+// On a network volume a second process waits, says who runs the account, and takes
+// it over within the key's life once that one has died.
+func TestOwner_TakesOverOnASharedDirectory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, volume := newMeeting(), newDirectory(t, "volume", "", 5)
+		a := m.start(t, "node-a", volume.shared("a")).seek("s")
+		a.takes(moment)
+		b := m.start(t, "node-b", volume.shared("b")).seek("s")
+		b.never(10*ownerTTL, "another process runs this account (on node-a")
+		a.kill()
+		if took := b.takes(ownerTTL + ownerTTL/renewalsInTTL); took < ownerTTL/2 {
+			t.Errorf("after %v: the key was not waited for", took)
+		}
+	})
+}
+
+// A holder on a network volume that is cut off from NATS ends well before another
+// can begin, and everything of it.
+func TestOwner_CutOffOnASharedDirectoryEndsInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, volume := newMeeting(), newDirectory(t, "volume", "", 5)
+		a := m.start(t, "node-a", volume.shared("a")).seek("s")
+		a.takes(moment)
+		b := m.start(t, "node-b", volume.shared("b")).seek("s")
+		time.Sleep(ownerTTL * 7 / 3)
+		a.seat.cut(true)
+		var ended, began time.Time
+		for began.IsZero() {
+			time.Sleep(10 * time.Millisecond)
+			if ended.IsZero() && !a.holds() {
+				ended = time.Now()
+			}
+			if b.holds() {
+				began = time.Now()
+			}
+		}
+		if ended.IsZero() || began.Sub(ended) < ownerTTL/5 {
+			t.Errorf("one ended at %v, the other began at %v", ended, began)
+		}
+		if !errors.Is(a.Refusal(), ErrLost) {
+			t.Errorf("refused with %v", a.Refusal())
+		}
+		<-a.done
+		a.seat.cut(false)
+		time.Sleep(ownerTTL)
+		if a.holds() || !b.holds() {
+			t.Error("two sessions")
+		}
+	})
+}
+
+// A holder on a directory of its own machine goes on without NATS, for days; no copy
+// takes over although the key has run out, and the key is the holder's again after.
+func TestOwner_GoesOnForDaysWithoutNATS(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		a := m.start(t, "node-a", home).seek("s")
+		a.takes(moment)
+		b := m.start(t, "node-b", home.copyTo(t, "copy", "lock-copy")).seek("s")
+		a.seat.cut(true)
+		for range 3 * 24 {
+			time.Sleep(time.Hour)
+			home.happens()
+			if !a.holds() || b.holds() {
+				t.Fatalf("the holder: %v; the copy: %v", a.Refusal(), b.Refusal())
+			}
+		}
+		b.never(moment, "this data directory is a copy")
+		a.seat.cut(false)
+		time.Sleep(ownerTTL)
+		if !a.holds() {
+			t.Errorf("after NATS is back: %v", a.Refusal())
+		}
+		b.never(moment, "another process runs this account (on node-a")
+	})
+}
+
+// A crash and a restart on the same directory do not wait for the key to run out:
+// the directory's lock proves that its former holder has ended.
+func TestOwner_RestartsAtOnceOnItsLock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		a := m.start(t, "node-a", home).seek("s")
+		a.takes(moment)
+		a.kill()
+		m.start(t, "node-a", home).seek("s").takes(moment)
+	})
+}
+
+// A copy of a directory never takes over, whether the original has crashed or runs,
+// and whether or not it is behind.
+func TestOwner_ACopyNeverTakesOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		a := m.start(t, "node-a", home).seek("s")
+		a.takes(moment)
+		b := m.start(t, "node-b", home.copyTo(t, "copy", "lock-copy")).seek("s")
+		a.kill()
+		b.never(5*ownerTTL, "this data directory is a copy: the session was last run from another one (on node-a)")
+	})
+}
+
+// Whoever is behind what the account has published is old, also under the mark of the
+// directory that ran it last (a volume that was set back), and also where it has gone
+// on by itself so that its numbers are higher.
+func TestOwner_AnOldDirectoryNeverTakesOver(t *testing.T) {
+	t.Parallel()
+	for _, own := range []int{0, 7} {
+		synctest.Test(t, func(t *testing.T) {
+			m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+			snapshot := home.copyTo(t, "home", "lock-other")
+			for range own {
+				snapshot.happens()
+			}
+			a := m.start(t, "node-a", home).seek("s")
+			a.takes(moment)
+			for range 3 {
+				home.happens()
+			}
+			home.publish(m)
+			a.kill()
+			b := m.start(t, "node-b", snapshot).seek("s")
+			time.Sleep(ownerTTL)
+			b.never(5*ownerTTL, "this data directory is old: the account has gone on elsewhere since, up to event 8")
+		})
+	}
+}
+
+// A directory that was stopped, copied and started elsewhere goes on there, and never
+// again at its old place.
+func TestOwner_ADirectoryMoves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		a := m.start(t, "node-a", home).seek("s")
+		a.takes(moment)
+		home.happens()
+		early := home.copyTo(t, "early", "lock-early")
+		home.happens()
+		a.release()
+		m.start(t, "node-c", early).seek("s").never(moment, "this data directory is old")
+		moved := home.copyTo(t, "new", "lock-new")
+		b := m.start(t, "node-b", moved).seek("s")
+		b.takes(moment)
+		moved.happens()
+		a.seek("s").never(5*ownerTTL, "another process runs this account (on node-b")
+		b.kill()
+		a.never(5*ownerTTL, "this data directory is a copy")
+	})
+}
+
+// A session of another pairing has nothing to do with the one before, but only one of
+// them runs.
+func TestOwner_PairedAnewElsewhere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMeeting()
+		a := m.start(t, "node-a", newDirectory(t, "home", "lock-home", 5)).seek("s")
+		a.takes(moment)
+		b := m.start(t, "node-b", newDirectory(t, "fresh", "lock-fresh", 1)).seek("another")
+		b.never(ownerTTL, "another process runs this account")
+		a.kill()
+		b.takes(2 * ownerTTL)
+	})
+}
+
+// Without NATS a process begins only what its directory ran last on this machine and
+// has not given back.
+func TestOwner_StartsWithoutNATS(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		a := m.start(t, "node-a", home).seek("s")
+		a.takes(moment)
+		a.kill()
+		without := func(d directory, session string) *candidate {
+			c := m.start(t, "node", d)
+			c.seat.cut(true)
+			return c.seek(session)
+		}
+		const says = "NATS cannot be asked"
+		rebooted, other := home, home.shared("lock-home")
+		rebooted.place.Lock = "lock-home of another boot"
+		without(rebooted, "s").never(ownerTTL, says)
+		without(other, "s").never(ownerTTL, says)
+		without(home, "another").never(ownerTTL, says)
+		without(newDirectory(t, "new", "lock-new", 0), "s").never(ownerTTL, says)
+		again := without(home, "s")
+		again.takes(2 * startPatience)
+		again.release() // which nobody hears
+		without(home, "s").takes(2 * startPatience)
+
+		again = m.start(t, "node-a", home).seek("s")
+		again.takes(moment)
+		again.release()
+		without(home, "s").never(ownerTTL, says)
+	})
+}
+
+// A renewal that was made but not answered is the holder's all the same.
+func TestOwner_RenewsBehindAnAnswerThatWasLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, volume := newMeeting(), newDirectory(t, "volume", "", 5)
+		a := m.start(t, "node-a", volume.shared("a")).seek("s")
+		a.takes(moment)
+		for range 5 {
+			a.seat.mu.Lock()
+			a.seat.swears = 2
+			a.seat.mu.Unlock()
+			for range ownerTTL / time.Second {
+				time.Sleep(time.Second)
+				if !a.holds() {
+					t.Fatal(a.Refusal())
+				}
+			}
+		}
+	})
+}

@@ -77,6 +77,9 @@ func (s *server) receiveHook(w http.ResponseWriter, r *http.Request) error {
 		return unknownRoute(w, r)
 	}
 	err := s.deliverHook(w, r, *hook)
+	if wentAway(r, err) {
+		return err // what became of it shows when it comes again
+	}
 	problem := ""
 	if err != nil {
 		e, _ := public(err)

@@ -218,6 +218,12 @@ func TestHooks_TheKeyIsNoToken(t *testing.T) {
 			t.Errorf("%s: %s", path, got.Body)
 		}
 	}
+	if got := serve(t.Context(), s.handler, http.MethodPost, made.Path+"x", `{}`); got.Header().Get("Connection") != "close" {
+		t.Error("a stranger's body is waited for")
+	}
+	if got := serve(t.Context(), s.handler, http.MethodPut, made.Path, `{}`); got.Header().Get("Connection") == "close" {
+		t.Error("the service's connection is closed")
+	}
 	nobody.Get(made.Path).Want(http.StatusMethodNotAllowed)
 	s.Do(http.MethodPatch, hookRoute(made), `{"enabled":false}`).Want(http.StatusOK)
 	nobody.Post(made.Path, `{"text":"x"}`).Want(http.StatusNotFound)

@@ -174,5 +174,8 @@ func failed(err error) error {
 	if _, said, found := strings.Cut(problem, ">: "); found {
 		problem = said
 	}
-	return bridge.Fail(bridge.CodeTemplateFailed, "the hook's template failed at %s", placed(err.Error(), problem))
+	if call, said, found := strings.Cut(problem, ": "); found && strings.HasPrefix(call, "error calling ") {
+		problem = said
+	}
+	return bridge.Fail(bridge.CodeTemplateFailed, "the hook's template failed: %s", placed(err.Error(), problem))
 }

@@ -1,0 +1,52 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+const (
+	// largeFile is how much each caller uploads, and largeFiles how many do so at
+	// once.
+	largeFile, largeFiles = 100 << 20, 2
+	// memoryOfUploads is what all of them may take of the program's memory.
+	memoryOfUploads = 64 << 20
+)
+
+// TestSendFile_LargeOnesTakeLittleMemory: files go from the caller to the disk
+// and from there, encrypted, to the network, and are never in memory as a whole.
+func TestSendFile_LargeOnesTakeLittleMemory(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	p, to := c.bridge, bridge.JID(c.anna.PN().String())
+	upload := func(n int, size int64) error {
+		file := io.LimitReader(rand.NewChaCha8([32]byte{byte(n)}), size)
+		_, err := p.api.SendFile(within(t), client.Upload{To: to, FileName: fmt.Sprint(n, ".bin"), Type: bridge.MediaDocument}, file, "")
+		return err
+	}
+	if err := upload(0, 1<<20); err != nil { // what the first one begins is not what is measured
+		t.Fatal(err)
+	}
+	before := p.memory(t)
+	p.resetPeak(t)
+	var uploads sync.WaitGroup
+	for n := range largeFiles {
+		uploads.Go(func() {
+			if err := upload(n+1, largeFile); err != nil {
+				t.Errorf("file %d: %v", n, err)
+			}
+		})
+	}
+	uploads.Wait()
+	grown := p.peak(t) - before
+	t.Logf("%d files of %d MB at once: +%d MB at the most", largeFiles, largeFile>>20, grown>>20)
+	if !underRaceDetector && grown > memoryOfUploads {
+		t.Errorf("%d files of %d MB at once take %d MB, want at most %d", largeFiles, largeFile>>20, grown>>20, memoryOfUploads>>20)
+	}
+}

@@ -28,6 +28,9 @@ type bubble struct {
 	Kind     string // what it is, where there is nothing else to show
 	Curl     string
 	Actions  bool
+	Editable bool // for everybody
+
+	Deletable bool // an own one, for everybody
 	clock
 }
 
@@ -127,6 +130,8 @@ func (v *visit) bubbles(ctx context.Context, chat bridge.Chat, chats []bridge.Ch
 	for i, m := range messages {
 		b := newBubble(m, n, clock)
 		b.ChatJID, b.Actions = chat.JID, v.sends() && m.DeletedAt == nil
+		b.Editable = b.Actions && m.Editable(v.c.now(), bridge.EditTime) == nil
+		b.Deletable = b.Actions && m.FromMe && m.Deletable(v.c.now(), false) == nil
 		b.Curl = curlGet("/api/chats/" + chat.JID.Escaped() + "/messages/" + bridge.PathID(m.ID))
 		b.Quote = v.quoteOf(ctx, chat.JID, m, stored, n)
 		b.First = true

@@ -18,24 +18,28 @@ type composer struct {
 	Key    string // of the next send
 	Reply  *target
 	React  *target
+	Edit   *target
+	Delete *target
 	Emojis []string
 	Curl   string
 }
 
-// target is the message that is answered or reacted to.
+// target is the message that is answered, reacted to or changed.
 type target struct {
 	ID, Sender, Text string
+	Content          string // all of its text
+	Path             string // of its forms
 }
 
 // quickEmojis are offered as reactions.
 var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 
 // composer returns the form of a chat. Without the script, the address says
-// which message is answered.
+// which message is answered, or changed.
 func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values) (composer, error) {
 	c := composer{On: v.sends(), Chat: chat.JID, Key: newKey(), Emojis: quickEmojis}
 	c.Curl = curlPost("/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "Idempotency-Key: "+c.Key)
-	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React} {
+	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React, "edit": &c.Edit, "delete": &c.Delete} {
 		id := query.Get(name)
 		if id == "" {
 			continue
@@ -48,7 +52,7 @@ func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values
 		if !m.FromMe {
 			sender = names{known: map[bridge.JID]string{m.SenderJID: m.PushName}}.of(m.SenderJID)
 		}
-		*field = &target{ID: m.ID, Sender: sender, Text: summary(m)}
+		*field = &target{ID: m.ID, Sender: sender, Text: summary(m), Content: m.Content, Path: messagePath(chat.JID, m.ID)}
 	}
 	return c, nil
 }
@@ -67,11 +71,7 @@ func (c *Console) send(v *visit) error {
 	if err != nil {
 		return err
 	}
-	key := v.r.PostForm.Get("key")
-	if key == "" {
-		key = newKey()
-	}
-	sent, err := v.api.Send(v.r.Context(), message, key)
+	sent, err := v.api.Send(v.r.Context(), message, v.key())
 	if err != nil {
 		return err
 	}

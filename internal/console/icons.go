@@ -28,6 +28,7 @@ var icons = map[string]string{
 	"poll":     `<path d="M4 6h10M4 12h16M4 18h7"/>`,
 	"contact":  `<rect x="3" y="5" width="18" height="14" rx="1.5"/><circle cx="9" cy="11" r="2"/><path d="M6 16c0-3.5 6-3.5 6 0M15 10h3m-3 4h3"/>`,
 	"reply":    `<path d="M10 6l-6 5.5 6 5.5v-3.5c5 0 8 1 10 4.5 0-6-4-9-10-9z"/>`,
+	"edit":     `<path d="M4 20l1-4.5L16.5 4 20 7.5 8.5 19zM14 6.5l3.5 3.5"/>`,
 	"react":    `<circle cx="12" cy="12" r="8.5"/><path d="M8.5 14c1.7 2.6 5.3 2.6 7 0M9 9.5v.5m6-.5v.5"/>`,
 	"copy":     `<rect x="8" y="8" width="12" height="12" rx="1.5"/><path d="M16 8V4H4v12h4"/>`,
 	"code":     `<path d="M4 6l5 5-5 5m7 2h9"/>`,

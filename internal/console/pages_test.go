@@ -20,6 +20,7 @@ type told struct {
 	path   string
 	header http.Header
 	body   string
+	method string
 }
 
 // overAPI returns a console over answers by path, and what it sent.
@@ -34,7 +35,7 @@ func overAPI(t *testing.T, answers map[string]http.HandlerFunc) (*site, *[]told)
 			if err != nil {
 				t.Error(err)
 			}
-			all = append(all, told{r.URL.Path, r.Header, string(body)})
+			all = append(all, told{r.URL.Path, r.Header, string(body), r.Method})
 			if answer := answers[r.URL.Path]; answer != nil {
 				answer(w, r)
 				return

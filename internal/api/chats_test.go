@@ -172,7 +172,7 @@ func TestGroup_ShowsStoredAndLive(t *testing.T) {
 		t.Errorf("stored %v", got.Stored)
 	}
 	want := map[string]any{
-		"jid": string(club), "name": "Readers!", "topic": "", "ownerJid": string(grace), "createdAt": nil, "isAnnounce": false, "isLocked": true,
+		"jid": string(club), "name": "Readers!", "topic": "", "ownerJid": string(grace), "createdAt": nil, "isAnnounce": false, "isLocked": true, "disappearingSeconds": 0.0,
 		"participants": []any{
 			map[string]any{"jid": string(grace), "lid": string(graceLID), "displayName": "Grace Hopper", "isAdmin": true, "isSuperAdmin": false},
 			map[string]any{"jid": string(alan), "lid": nil, "displayName": "Alan", "isAdmin": false, "isSuperAdmin": false},

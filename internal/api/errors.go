@@ -25,6 +25,8 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeNotEditable:         http.StatusBadRequest,
 	bridge.CodeNotDeletable:        http.StatusBadRequest,
 	bridge.CodeTemplateFailed:      http.StatusBadRequest,
+	bridge.CodeNotAdmin:            http.StatusBadRequest,
+	bridge.CodeJoinRefused:         http.StatusBadRequest,
 	bridge.CodeUnauthorized:        http.StatusUnauthorized,
 	bridge.CodeSignatureInvalid:    http.StatusUnauthorized,
 	bridge.CodeSendDisabled:        http.StatusForbidden,
@@ -33,10 +35,14 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeNotFound:            http.StatusNotFound,
 	bridge.CodeNoPicture:           http.StatusNotFound,
 	bridge.CodePictureHidden:       http.StatusNotFound,
+	bridge.CodeInviteInvalid:       http.StatusNotFound,
 	bridge.CodeMethodNotAllowed:    http.StatusMethodNotAllowed,
 	bridge.CodeAlreadyPaired:       http.StatusConflict,
 	bridge.CodeOtherAccount:        http.StatusConflict,
 	bridge.CodeNoSession:           http.StatusConflict,
+	bridge.CodeAlreadyInGroup:      http.StatusConflict,
+	bridge.CodeGroupFull:           http.StatusConflict,
+	bridge.CodeGroupChanged:        http.StatusConflict,
 	bridge.CodeRequestInProgress:   http.StatusConflict,
 	bridge.CodePreconditionFailed:  http.StatusPreconditionFailed,
 	bridge.CodePayloadTooLarge:     http.StatusRequestEntityTooLarge,
@@ -81,6 +87,8 @@ func (s *server) handle(h handler) http.HandlerFunc {
 type errorBody struct {
 	Error string      `json:"error"`
 	Code  bridge.Code `json:"code"`
+	// Changed are the fields that were changed before it failed.
+	Changed []string `json:"changed,omitempty"`
 }
 
 // fail answers and logs an error. No other place does either. An answer that has
@@ -110,7 +118,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if wait > 0 {
 		w.Header().Set("Retry-After", retryAfter(wait))
 	}
-	s.write(w, r, status, errorBody{Error: e.Msg, Code: e.Code})
+	s.write(w, r, status, errorBody{Error: e.Msg, Code: e.Code, Changed: e.Changed})
 }
 
 // public returns what a caller may know of err, and its status.

@@ -15,7 +15,7 @@ import (
 
 func TestErrors_UnknownRoutesHaveTheErrorBody(t *testing.T) {
 	s := newServer(t)
-	for _, path := range []string{"/", "/nothing", "/api", "/api/", "/api/nothing", "/api/groups", "/readyz/nothing", "/API/chats"} {
+	for _, path := range []string{"/", "/nothing", "/api", "/api/", "/api/nothing", "/api/messages", "/readyz/nothing", "/API/chats"} {
 		if got := s.Get(path).Want(http.StatusNotFound); got.Code() != "not_found" {
 			t.Errorf("GET %s: code %q", path, got.Code())
 		}
@@ -240,7 +240,7 @@ func TestErrors_UnreadableStoreIsUnavailable(t *testing.T) {
 			body = r.missing // reads what it refers to
 		}
 		headers := r.headers
-		if r.sends {
+		if r.sends || r.gated {
 			headers = append([]string{"Idempotency-Key", "k" + r.path}, headers...)
 		}
 		got := s.Do(r.method, r.path, body, headers...)

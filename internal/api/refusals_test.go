@@ -20,6 +20,7 @@ type route struct {
 	socket  bool   // needs the account to be open
 	sends   bool   // is behind the gate
 	acts    bool   // and sends no message
+	gated   bool   // is behind the gate, and changes groups
 }
 
 // everyRoute lists the protected routes, in the document's order.
@@ -87,6 +88,17 @@ var everyRoute = []route{
 		body: `{"msgId":"M1"}`, invalid: `{"msgId":7}`, missing: `{"msgId":"NONE"}`},
 	{method: "POST", path: "/api/chats/" + string(grace) + "/typing", sends: true, socket: true, acts: true,
 		body: `{"state":"typing"}`, invalid: `{"state":"thinking"}`, missing: "/api/chats/999@g.us/typing"},
+	{method: "POST", path: "/api/groups", gated: true, socket: true,
+		body:    `{"name":"New","participants":["15557654321@s.whatsapp.net"]}`,
+		invalid: `{"name":"","participants":["15557654321@s.whatsapp.net"]}`},
+	{method: "POST", path: "/api/groups/join", gated: true, socket: true, body: `{"link":"https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv"}`, invalid: `{"link":"x"}`},
+	{method: "PATCH", path: "/api/groups/" + string(club), gated: true, socket: true, body: `{"name":"New"}`, invalid: `{}`, missing: "/api/groups/999@g.us"},
+	{method: "POST", path: "/api/groups/" + string(club) + "/participants", gated: true, socket: true,
+		body:    `{"action":"add","participants":["447700900123@s.whatsapp.net"]}`,
+		invalid: `{"action":"add","participants":[]}`, missing: "/api/groups/999@g.us/participants"},
+	{method: "POST", path: "/api/groups/" + string(club) + "/leave", gated: true, socket: true, invalid: `{"x":1}`, missing: "/api/groups/999@g.us/leave"},
+	{method: "GET", path: "/api/groups/" + string(club) + "/invite", socket: true, missing: "/api/groups/999@g.us/invite"},
+	{method: "DELETE", path: "/api/groups/" + string(club) + "/invite", gated: true, socket: true, missing: "/api/groups/999@g.us/invite"},
 	{method: "GET", path: "/api/messages/media/" + string(grace) + "/F1", socket: true, invalid: "?disposition=x", missing: "/api/messages/media/" + string(grace) + "/M1"},
 	{method: "GET", path: "/api/messages/media-info/" + string(grace) + "/F1", missing: "/api/messages/media-info/" + string(grace) + "/M1"},
 }
@@ -168,7 +180,7 @@ func TestRefusals_ComeInOrder(t *testing.T) {
 			}
 			s.expect(route{method: "PUT", path: r.path}, r.invalid, "wrong method and body", 405, "method_not_allowed")
 
-			if r.sends {
+			if r.sends || r.gated {
 				gated := newServer(t, sendDisabled)
 				gated.account.closed()
 				gated.expect(r, r.invalid, "gate and invalid", 403, "send_disabled")

@@ -21,8 +21,9 @@ func (s *server) routes() chi.Router {
 	read := r.With(s.needs(bridge.ScopeRead))
 	send := r.With(s.needs(bridge.ScopeSend), s.sendGate)
 	manage := r.With(s.needs(bridge.ScopeManage))
-	account := read.With(s.needsAllChats)      // tells of the whole account
-	administer := manage.With(s.needsAllChats) // changes the account
+	account := read.With(s.needsAllChats)                                        // tells of the whole account
+	administer := manage.With(s.needsAllChats)                                   // changes the account
+	everywhere := r.With(s.needs(bridge.ScopeSend), s.needsAllChats, s.sendGate) // sends, and not to one chat
 
 	// Diagnostics
 	r.Get("/healthz", s.handle(s.getHealth))
@@ -102,6 +103,15 @@ func (s *server) routes() chi.Router {
 	send.Delete("/api/chats/{jid}/messages/{msgId}", s.handle(s.deleteMessage))
 	send.Post("/api/chats/{jid}/read", s.handle(s.markRead))
 	send.Post("/api/chats/{jid}/typing", s.handle(s.showTyping))
+
+	// Groups
+	everywhere.Post("/api/groups", s.handle(s.createGroup))
+	everywhere.Post("/api/groups/join", s.handle(s.joinGroup))
+	send.Patch("/api/groups/{jid}", s.handle(s.updateGroup))
+	send.Post("/api/groups/{jid}/participants", s.handle(s.changeParticipants))
+	send.Post("/api/groups/{jid}/leave", s.handle(s.leaveGroup))
+	read.Get("/api/groups/{jid}/invite", s.handle(s.getInvite))
+	send.Delete("/api/groups/{jid}/invite", s.handle(s.revokeInvite))
 
 	// Media
 	read.Get("/api/messages/media/{chatJid}/{msgId}", s.handle(s.downloadMedia))

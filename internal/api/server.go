@@ -68,6 +68,7 @@ type Account interface {
 	// AskHistory asks the phone for count messages from before the oldest one of a
 	// chat, and returns the request's id. It fails with CodeNotConnected.
 	AskHistory(ctx context.Context, oldest bridge.Message, count int) (string, error)
+	GroupAdmin
 }
 
 // Options configures [New].

@@ -157,6 +157,7 @@ type account struct {
 	liveGroup      func(ctx context.Context, jid bridge.JID) (*bridge.Group, error)
 	askHistory     func(ctx context.Context, oldest bridge.Message, count int) (string, error)
 	checkNumbers   func(phones []string) ([]bridge.NumberCheck, error)
+	groupAdmin
 }
 
 func newAccount(st *store.Store) *account {
@@ -188,6 +189,7 @@ func newAccount(st *store.Store) *account {
 	}
 	a.askHistory = func(context.Context, bridge.Message, int) (string, error) { return "3EB0REQUEST", a.ready() }
 	a.checkNumbers = a.knowOdd
+	a.groupAdmin.do = func(any) error { return nil }
 	return a
 }
 
@@ -270,6 +272,7 @@ func (a *account) refuseAll(err error) {
 	a.act = func(context.Context) error { return err }
 	a.askHistory = func(context.Context, bridge.Message, int) (string, error) { return "", err }
 	a.checkNumbers = func([]string) ([]bridge.NumberCheck, error) { return nil, err }
+	a.groupAdmin.do = func(any) error { return err }
 }
 
 func (a *account) CheckNumbers(_ context.Context, phones []string) ([]bridge.NumberCheck, error) {

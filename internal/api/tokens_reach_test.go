@@ -53,6 +53,14 @@ var reaches = map[string]reach{
 	"GET /api/messages/media-info/{chatJid}/{msgId}": {scope: "read"},
 	"GET /api/events":                                {scope: "read"},
 
+	"POST /api/groups":                    {scope: "send", whole: true},
+	"POST /api/groups/join":               {scope: "send", whole: true},
+	"PATCH /api/groups/{jid}":             {scope: "send"},
+	"POST /api/groups/{jid}/participants": {scope: "send"},
+	"POST /api/groups/{jid}/leave":        {scope: "send"},
+	"GET /api/groups/{jid}/invite":        {scope: "read"},
+	"DELETE /api/groups/{jid}/invite":     {scope: "send"},
+
 	"GET /api/webhooks":                                         {scope: "manage"},
 	"POST /api/webhooks":                                        {scope: "manage", also: "read"},
 	"GET /api/webhooks/{id}":                                    {scope: "manage"},
@@ -157,6 +165,11 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 		{route: "GET /api/groups/{jid}"},
 		{route: "GET /api/groups/{jid}/messages"},
 		{route: "GET /api/messages/individual/{jid}"},
+		{route: "PATCH /api/groups/{jid}", body: `{"name":"x"}`},
+		{route: "POST /api/groups/{jid}/participants", body: `{"action":"remove","participants":["` + string(grace) + `"]}`},
+		{route: "POST /api/groups/{jid}/leave"},
+		{route: "GET /api/groups/{jid}/invite"},
+		{route: "DELETE /api/groups/{jid}/invite"},
 		{route: "GET /api/messages/media/{chatJid}/{msgId}"},
 		{route: "GET /api/messages/media-info/{chatJid}/{msgId}"},
 		{route: "GET /api/events", path: "/api/events?chat={chat}"},
@@ -198,6 +211,9 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 	}
 	if sent := s.account.sent(); len(sent) != 0 {
 		t.Errorf("sent outside: %+v", sent)
+	}
+	if calls := s.account.groupAdmin.made(); len(calls) != 0 {
+		t.Errorf("changed outside: %+v", calls)
 	}
 	for _, chat := range []bridge.JID{grace, graceLID} { // either name of the person
 		s.know(bridge.Identity{PN: grace, LID: graceLID})

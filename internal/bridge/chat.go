@@ -39,7 +39,7 @@ type Group struct {
 	Participants []Participant `json:"participants"`
 
 	// Expiration is the disappearing-messages timer in seconds, 0 when off.
-	Expiration uint32 `json:"-"`
+	Expiration uint32 `json:"disappearingSeconds"`
 }
 
 // StoredGroup is the "stored" object of the group detail.

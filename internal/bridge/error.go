@@ -40,6 +40,12 @@ const (
 	CodeReachoutRestricted  Code = "reachout_restricted"
 	CodeNewChatsLimited     Code = "new_chats_limited"
 	CodeLookUpsLimited      Code = "look_ups_limited"
+	CodeNotAdmin            Code = "not_admin"
+	CodeAlreadyInGroup      Code = "already_in_group"
+	CodeInviteInvalid       Code = "invite_invalid"
+	CodeJoinRefused         Code = "join_refused"
+	CodeGroupFull           Code = "group_full"
+	CodeGroupChanged        Code = "group_changed"
 	CodeSendRefused         Code = "send_refused"
 	CodeInternal            Code = "internal"
 	CodeMediaGone           Code = "media_gone"
@@ -61,6 +67,7 @@ type Error struct {
 	Msg        string
 	Err        error
 	RetryAfter time.Duration // how long to wait before trying again; 0 is unknown
+	Changed    []string      // the fields that were changed before it failed
 }
 
 // Error returns the sentence and the cause.

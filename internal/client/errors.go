@@ -21,6 +21,7 @@ type Error struct {
 	Code         bridge.Code
 	Message      string        // a sentence for the caller that says what to change
 	RetryAfter   time.Duration // how long to wait before trying again; 0 is unknown
+	Changed      []string      // the fields of a group that were changed before it
 }
 
 // Error returns the API's sentence.
@@ -33,7 +34,7 @@ func (e *Error) Error() string {
 
 // Unwrap returns the error as the bridge knows it.
 func (e *Error) Unwrap() error {
-	return &bridge.Error{Code: e.Code, Msg: e.Message, RetryAfter: e.RetryAfter}
+	return &bridge.Error{Code: e.Code, Msg: e.Message, RetryAfter: e.RetryAfter, Changed: e.Changed}
 }
 
 // maxErrorBody limits how much of an error's body is read.
@@ -45,11 +46,12 @@ func readError(resp *http.Response) error {
 	e := &Error{Method: resp.Request.Method, Path: resp.Request.URL.Path, Status: resp.StatusCode, Code: bridge.CodeInternal}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	var body struct {
-		Error string
-		Code  bridge.Code
+		Error   string
+		Code    bridge.Code
+		Changed []string
 	}
 	if err == nil && json.Unmarshal(data, &body) == nil && body.Code != "" {
-		e.Code, e.Message = body.Code, body.Error
+		e.Code, e.Message, e.Changed = body.Code, body.Error, body.Changed
 	}
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second

@@ -31,8 +31,10 @@ type IQFault struct {
 	Text string
 	// Silent leaves the query unanswered.
 	Silent bool
-	// LoseAnswer does what the query asks and loses the answer; HangUp cuts the connection then.
-	LoseAnswer, HangUp bool
+	// LoseAnswer does what the query asks and loses the answer.
+	LoseAnswer bool
+	// HangUp cuts the connection in place of an answer.
+	HangUp bool
 	// Skip lets this many queries pass before the fault.
 	Skip int
 	// Times is how often the fault happens; 0 means always, for a device until ClearFaults.

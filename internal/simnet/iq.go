@@ -53,6 +53,9 @@ func (n *Network) handleIQ(c *conn, node *Node) {
 	if fault := n.iqFault(c.device, node); fault != nil {
 		switch {
 		case fault.Silent:
+			if fault.HangUp {
+				c.hangUp()
+			}
 			return
 		case fault.LoseAnswer && c.device != nil:
 			c.mute = true

@@ -70,6 +70,10 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveSendKey(ctx, f)
 	case bridge.NumberCheck:
 		return t.saveNumberCheck(ctx, f)
+	case bridge.Call:
+		return t.saveCall(ctx, f)
+	case bridge.GroupMade:
+		return t.saveGroupMade(ctx, f)
 	case bridge.NewChat:
 		return t.saveNewChat(ctx, f)
 	case bridge.HistoryPart:

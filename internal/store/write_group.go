@@ -38,7 +38,8 @@ func (t *writeTx) saveGroup(ctx context.Context, f bridge.Group) error {
 	if err != nil {
 		return err
 	}
-	if err := t.run(ctx, "UPDATE chats SET timer = ? WHERE id = ?", f.Expiration, c.id); err != nil {
+	timed, err := t.setGroupTimer(ctx, c.id, f.Expiration)
+	if err != nil {
 		return err
 	}
 	if err := t.countMembers(ctx, c.id); err != nil {
@@ -49,7 +50,7 @@ func (t *writeTx) saveGroup(ctx context.Context, f bridge.Group) error {
 			return err
 		}
 	}
-	if !members && facts == 0 && !renamed {
+	if !members && facts == 0 && !renamed && !timed {
 		return nil
 	}
 	return t.appendGroupUpdated(ctx, c.id, t.at)
@@ -63,6 +64,12 @@ func (t *writeTx) saveWithheld(ctx context.Context, f bridge.GroupWithheld) erro
 		return err
 	}
 	return t.run(ctx, "UPDATE groups SET withheld = 1 WHERE chat = ? AND known = 0", c.id)
+}
+
+// setGroupTimer reports whether a group's disappearing-messages timer is a new one.
+func (t *writeTx) setGroupTimer(ctx context.Context, chat int64, seconds uint32) (bool, error) {
+	changed, err := t.change(ctx, "UPDATE chats SET timer = ?1 WHERE id = ?2 AND timer != ?1", seconds, chat)
+	return changed > 0, err
 }
 
 func (t *writeTx) personID(ctx context.Context, jid bridge.JID) (any, error) {
@@ -127,9 +134,11 @@ func (t *writeTx) saveGroupChange(ctx context.Context, f bridge.GroupChange) err
 		return err
 	}
 	if f.Expiration != nil {
-		if err := t.run(ctx, "UPDATE chats SET timer = ? WHERE id = ?", *f.Expiration, c.id); err != nil {
+		timed, err := t.setGroupTimer(ctx, c.id, *f.Expiration)
+		if err != nil {
 			return err
 		}
+		changed = changed || timed
 	}
 	if err := t.countMembers(ctx, c.id); err != nil {
 		return err

@@ -38,6 +38,9 @@ func ownerOf(info *types.GroupInfo) bridge.JID {
 func participantsOf(list []types.GroupParticipant) []bridge.Participant {
 	participants := make([]bridge.Participant, 0, len(list))
 	for _, p := range list {
+		if p.Error != 0 { // a new group's answer names whoever was not added
+			continue
+		}
 		participant := bridge.Participant{JID: toBridge(p.PhoneNumber), LID: toBridge(p.LID), DisplayName: p.DisplayName,
 			IsAdmin: p.IsAdmin || p.IsSuperAdmin, IsSuperAdmin: p.IsSuperAdmin}
 		switch own := toBridge(p.JID); {
@@ -70,6 +73,16 @@ func groupFacts(info *types.GroupInfo) []bridge.Fact {
 		}
 	}
 	return append(facts, g)
+}
+
+// joinedFacts returns a group that is new to the account, and the key of the
+// call that made it, if one did.
+func joinedFacts(e *events.JoinedGroup) []bridge.Fact {
+	facts := groupFacts(&e.GroupInfo)
+	if jid := toBridge(e.JID); e.CreateKey != "" && jid != "" {
+		facts = append(facts, bridge.GroupMade{Key: e.CreateKey, JID: jid})
+	}
+	return facts
 }
 
 // groupChangeFacts returns a notification's change. The account's own leaving ends

@@ -51,7 +51,7 @@ func (l *link) handle(evt any) (stored bool) {
 		}
 		return stored
 	case *events.JoinedGroup:
-		return l.keep(l.read(evt, func() []bridge.Fact { return groupFacts(&e.GroupInfo) }, nil))
+		return l.keep(l.read(evt, func() []bridge.Fact { return joinedFacts(e) }, nil))
 	case *events.GroupInfo:
 		return l.keep(l.read(evt, func() []bridge.Fact { return l.groupChangeFacts(e) }, nil))
 	case *events.PushName:

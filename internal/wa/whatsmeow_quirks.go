@@ -22,6 +22,7 @@ import (
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
 	"go.mau.fi/whatsmeow/util/gcmutil"
 	"go.mau.fi/whatsmeow/util/hkdfutil"
 	"modernc.org/sqlite"
@@ -338,6 +339,36 @@ func (l *link) groupMembers(ctx context.Context, group types.JID) ([]types.JID, 
 		return nil, fmt.Errorf("ask for the group's members: %w", err)
 	}
 	return known.Members, nil
+}
+
+// changeGroups asks the network once for a change of groups. whatsmeow's own
+// methods ask a second time, by themselves, when the connection is lost before
+// the answer: a group would be made twice. What has no answer may have been done.
+func (l *link) changeGroups(ctx context.Context, to types.JID, change waBinary.Node) (*waBinary.Node, error) {
+	//lint:ignore SA1019 nothing else asks only once, and the library's version is pinned
+	return l.cli.DangerousInternals().SendIQ(ctx, whatsmeow.DangerousInfoQuery{
+		Namespace: "w:g2", Type: "set", To: to, Content: []waBinary.Node{change}, NoRetry: true, Timeout: l.m.waits.answer,
+	})
+}
+
+// parseGroup reads the description of a group.
+func (l *link) parseGroup(group waBinary.Node) (*types.GroupInfo, error) {
+	//lint:ignore SA1019 nothing else reads it, and the library's version is pinned
+	return l.cli.DangerousInternals().ParseGroupNode(&group)
+}
+
+// trustToken returns the token by which a person lets the account add them to
+// groups; nil without one.
+func (l *link) trustToken(ctx context.Context, person types.JID) ([]byte, error) {
+	//lint:ignore SA1019 nothing else returns it, and the library's version is pinned
+	return l.cli.DangerousInternals().EnsureTCToken(ctx, person)
+}
+
+// noteMembers has whatsmeow send to those who joined, and no more to those who
+// left, before the network has told of them.
+func (l *link) noteMembers(change *events.GroupInfo) {
+	//lint:ignore SA1019 nothing else changes them without a query, and the library's version is pinned
+	l.cli.DangerousInternals().UpdateGroupParticipantCache(change)
 }
 
 // fetchKeys asks the network for keys of devices, one of each. whatsmeow's own

@@ -1,0 +1,208 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	maxGroupName    = 100  // characters, as in the apps
+	maxGroupTopic   = 2048 // characters
+	maxParticipants = 1023 // the largest group without the account itself
+	maxLink         = 200  // characters of an invite link
+)
+
+// disappearing are the timers that the apps offer, in seconds.
+var disappearing = []int{0, 86400, 604800, 7776000}
+
+// GroupAdmin changes the account's groups. A repeated call whose first try has
+// no answer is told so. Refusals of the network are [bridge.Error] values; a
+// change that may have been made is [bridge.CodeSendTimeout].
+type GroupAdmin interface {
+	// CreateGroup makes a group, or finds the one that an earlier try made.
+	CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error)
+	// ChangeGroup changes what differs, and returns the names of what it changed.
+	ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) (changed []string, err error)
+	// ChangeParticipants changes members, and returns what became of each.
+	ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error)
+	// GroupLink returns the link by which a group may be joined.
+	GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLink, error)
+	// RevokeGroupLink takes the link back. Where an earlier try may have done so,
+	// before is the code from before it.
+	RevokeGroupLink(ctx context.Context, jid bridge.JID, before string) (bridge.GroupLink, error)
+	// JoinGroup joins a group by the code of its link.
+	JoinGroup(ctx context.Context, code string, again bool) (bridge.GroupJoin, error)
+	// LeaveGroup leaves a group.
+	LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error
+}
+
+type newGroupRequest struct {
+	Name         string   `json:"name"`
+	Participants []string `json:"participants" max:"1023"`
+}
+
+func (s *server) createGroup(w http.ResponseWriter, r *http.Request) error {
+	var req newGroupRequest
+	body, err := s.bodies.decodeStrict(w, r, &req)
+	if err != nil {
+		return err
+	}
+	if err := checkGroupName(req.Name); err != nil {
+		return err
+	}
+	people, err := s.parseParticipants(req.Participants)
+	if err != nil {
+		return err
+	}
+	return s.callOnce(w, r, body, call{
+		plan: func(ctx context.Context) (any, error) { return s.store.GroupsNamed(ctx, req.Name) },
+		act: func(ctx context.Context, c attempt) (any, error) {
+			group := bridge.NewGroup{Name: req.Name, Participants: people, Key: c.ID, Again: c.again, Made: c.Chat}
+			if err := s.knownGroups(ctx, c, &group); err != nil {
+				return nil, err
+			}
+			made, err := s.account.CreateGroup(ctx, group)
+			return struct {
+				OK bool `json:"ok"`
+				bridge.GroupCreated
+			}{true, made}, err
+		},
+	})
+}
+
+// knownGroups notes which groups a repeated call did not make: those that there
+// were before it, and those that other calls made.
+func (s *server) knownGroups(ctx context.Context, c attempt, group *bridge.NewGroup) error {
+	if !c.again {
+		return nil
+	}
+	if err := json.Unmarshal(c.Plan, &group.Known); err != nil {
+		return err
+	}
+	others, err := s.store.GroupsMadeElse(ctx, c.ID)
+	group.Known = append(group.Known, others...)
+	return err
+}
+
+func checkGroupName(name string) error {
+	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > maxGroupName {
+		return bridge.Invalid("name must have 1 to %d characters", maxGroupName)
+	}
+	return nil
+}
+
+// parseParticipants reads people, each once.
+func (s *server) parseParticipants(values []string) ([]bridge.JID, error) {
+	var people []bridge.JID
+	for _, value := range values {
+		jid, err := parsePerson("participants", value)
+		if err != nil {
+			return nil, err
+		}
+		if jid = s.canonical(jid); !slices.Contains(people, jid) {
+			people = append(people, jid)
+		}
+	}
+	if len(people) == 0 {
+		return nil, bridge.Invalid("participants must hold 1 to %d people", maxParticipants)
+	}
+	return people, nil
+}
+
+// groupRequest is the body that changes a group. A field that is left out or
+// null stays as it is.
+type groupRequest struct {
+	Name                *string `json:"name"`
+	Topic               *string `json:"topic"`
+	IsAnnounce          *bool   `json:"isAnnounce"`
+	IsLocked            *bool   `json:"isLocked"`
+	DisappearingSeconds *int    `json:"disappearingSeconds"`
+}
+
+func (req groupRequest) patch() (bridge.GroupPatch, error) {
+	patch := bridge.GroupPatch{Name: req.Name, Topic: req.Topic, IsAnnounce: req.IsAnnounce, IsLocked: req.IsLocked}
+	if req == (groupRequest{}) {
+		return patch, bridge.Invalid("give at least one of name, topic, isAnnounce, isLocked and disappearingSeconds")
+	}
+	if req.Name != nil {
+		if err := checkGroupName(*req.Name); err != nil {
+			return patch, err
+		}
+	}
+	if req.Topic != nil && utf8.RuneCountInString(*req.Topic) > maxGroupTopic {
+		return patch, bridge.Invalid("topic must have at most %d characters; an empty one removes it", maxGroupTopic)
+	}
+	if seconds := req.DisappearingSeconds; seconds != nil {
+		if !slices.Contains(disappearing, *seconds) {
+			return patch, bridge.Invalid("disappearingSeconds must be 0, 86400, 604800 or 7776000: never, a day, a week or 90 days")
+		}
+		timer := uint32(*seconds)
+		patch.Disappearing = &timer
+	}
+	return patch, nil
+}
+
+func (s *server) updateGroup(w http.ResponseWriter, r *http.Request) error {
+	jid, err := pathGroup(r)
+	if err != nil {
+		return err
+	}
+	var req groupRequest
+	body, err := s.bodies.decodeStrict(w, r, &req)
+	if err != nil {
+		return err
+	}
+	patch, err := req.patch()
+	if err != nil {
+		return err
+	}
+	return s.callOnce(w, r, body, call{chat: jid, act: func(ctx context.Context, _ attempt) (any, error) {
+		changed, err := s.account.ChangeGroup(ctx, jid, patch)
+		return struct {
+			OK      bool       `json:"ok"`
+			JID     bridge.JID `json:"jid"`
+			Changed []string   `json:"changed"`
+		}{true, jid, list(changed)}, err
+	}})
+}
+
+type participantsRequest struct {
+	Action       bridge.ParticipantAction `json:"action"`
+	Participants []string                 `json:"participants" max:"1023"`
+}
+
+func (s *server) changeParticipants(w http.ResponseWriter, r *http.Request) error {
+	jid, err := pathGroup(r)
+	if err != nil {
+		return err
+	}
+	var req participantsRequest
+	body, err := s.bodies.decodeStrict(w, r, &req)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(bridge.ParticipantActions(), req.Action) {
+		return bridge.Invalid("action must be add, remove, promote or demote")
+	}
+	people, err := s.parseParticipants(req.Participants)
+	if err != nil {
+		return err
+	}
+	return s.callOnce(w, r, body, call{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
+		results, err := s.account.ChangeParticipants(ctx, bridge.ParticipantsChange{
+			Group: jid, Action: req.Action, Participants: people, Again: c.again,
+		})
+		return struct {
+			OK           bool                       `json:"ok"`
+			JID          bridge.JID                 `json:"jid"`
+			Action       bridge.ParticipantAction   `json:"action"`
+			Participants []bridge.ParticipantResult `json:"participants"`
+		}{true, jid, req.Action, list(results)}, err
+	}})
+}

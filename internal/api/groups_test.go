@@ -1,0 +1,235 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bridged/internal/bridge"
+)
+
+const link = "https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv"
+
+// groupAdmin is the double of the account's administration of groups. do decides
+// about each call, which is one of the types below or of package bridge.
+type groupAdmin struct {
+	do func(call any) error
+
+	mu    sync.Mutex
+	calls []any // guarded by mu
+}
+
+type (
+	patchCall struct {
+		Group bridge.JID
+		Patch bridge.GroupPatch
+	}
+	linkCall   struct{ Group bridge.JID }
+	revokeCall struct {
+		Group  bridge.JID
+		Before string
+	}
+	joinCall struct {
+		Code  string
+		Again bool
+	}
+	leaveCall struct {
+		Group bridge.JID
+		Again bool
+	}
+)
+
+func (g *groupAdmin) called(call any) error {
+	g.mu.Lock()
+	g.calls = append(g.calls, call)
+	g.mu.Unlock()
+	return g.do(call)
+}
+
+// made returns the calls so far.
+func (g *groupAdmin) made() []any {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return append([]any(nil), g.calls...)
+}
+
+func (g *groupAdmin) CreateGroup(_ context.Context, group bridge.NewGroup) (bridge.GroupCreated, error) {
+	return bridge.GroupCreated{JID: "120363000000000001@g.us", Name: group.Name, Participants: doneAll(group.Participants)}, g.called(group)
+}
+
+func (g *groupAdmin) ChangeGroup(_ context.Context, jid bridge.JID, patch bridge.GroupPatch) ([]string, error) {
+	return []string{"name"}, g.called(patchCall{jid, patch})
+}
+
+func (g *groupAdmin) ChangeParticipants(_ context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error) {
+	return doneAll(change.Participants), g.called(change)
+}
+
+func (g *groupAdmin) GroupLink(_ context.Context, jid bridge.JID) (bridge.GroupLink, error) {
+	return bridge.GroupLink{JID: jid, Link: link, Code: strings.TrimPrefix(link, bridge.InviteLinkPrefix)}, g.called(linkCall{jid})
+}
+
+func (g *groupAdmin) RevokeGroupLink(_ context.Context, jid bridge.JID, before string) (bridge.GroupLink, error) {
+	return bridge.GroupLink{JID: jid, Link: bridge.InviteLinkPrefix + "NewNewNewNewNewNewNewNe", Code: "NewNewNewNewNewNewNewNe"}, g.called(revokeCall{jid, before})
+}
+
+func (g *groupAdmin) JoinGroup(_ context.Context, code string, again bool) (bridge.GroupJoin, error) {
+	return bridge.GroupJoin{JID: club, Status: bridge.GroupPending}, g.called(joinCall{code, again})
+}
+
+func (g *groupAdmin) LeaveGroup(_ context.Context, jid bridge.JID, again bool) error {
+	return g.called(leaveCall{jid, again})
+}
+
+func doneAll(people []bridge.JID) (results []bridge.ParticipantResult) {
+	for _, jid := range people {
+		results = append(results, bridge.ParticipantResult{JID: jid, Status: bridge.ParticipantDone})
+	}
+	return results
+}
+
+// onEveryGroupCall tests each route that changes groups on a stocked server.
+func onEveryGroupCall(t *testing.T, test func(t *testing.T, s *server, r route)) {
+	for _, r := range everyRoute {
+		if r.gated {
+			t.Run(r.method+" "+r.path, func(t *testing.T) { test(t, stocked(t), r) })
+		}
+	}
+}
+
+func TestGroups_WhatIsAskedFor(t *testing.T) {
+	s := stocked(t)
+	s.know(bridge.Identity{PN: grace, LID: graceLID})
+	name, topic, on, week := "Name", "", true, uint32(604800)
+	for _, c := range []struct {
+		method, path, body string
+		want               any
+	}{
+		{"PATCH", "/api/groups/" + string(club), `{"name":"Name","topic":"","isAnnounce":true,"isLocked":null,"disappearingSeconds":604800}`,
+			patchCall{club, bridge.GroupPatch{Name: &name, Topic: &topic, IsAnnounce: &on, Disappearing: &week}}},
+		{"POST", "/api/groups/" + string(club) + "/participants", `{"action":"promote","participants":["` + string(graceLID) + `","` + string(alan) + `","` + string(grace) + `"]}`,
+			bridge.ParticipantsChange{Group: club, Action: bridge.ParticipantPromote, Participants: []bridge.JID{grace, alan}}},
+		{"GET", "/api/groups/" + string(club) + "/invite", "", linkCall{club}},
+		{"DELETE", "/api/groups/" + string(club) + "/invite", "", revokeCall{club, ""}},
+		{"POST", "/api/groups/join", `{"link":"chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv?mode=ac_t"}`, joinCall{"AbCdEfGhIjKlMnOpQrStUv", false}},
+		{"POST", "/api/groups/join", `{"link":"AbCdEfGhIjKlMnOpQrStUv"}`, joinCall{"AbCdEfGhIjKlMnOpQrStUv", false}},
+		{"POST", "/api/groups/" + string(club) + "/leave", "{}", leaveCall{club, false}},
+	} {
+		before := len(s.account.groupAdmin.made())
+		s.Do(c.method, c.path, c.body).Want(http.StatusOK)
+		if diff := cmp.Diff([]any{c.want}, s.account.groupAdmin.made()[before:]); diff != "" {
+			t.Errorf("%s %s: %s", c.method, c.path, diff)
+		}
+	}
+	s.Do("POST", "/api/groups", `{"name":"New ones","participants":["`+string(grace)+`"]}`).Want(http.StatusOK)
+	made := s.account.groupAdmin.made()
+	if group := made[len(made)-1].(bridge.NewGroup); group.Key == "" || group.Again || group.Name != "New ones" {
+		t.Errorf("created as %+v", group)
+	}
+}
+
+func TestGroups_BadInput(t *testing.T) {
+	s := stocked(t)
+	name, topic := strings.Repeat("ä", 100), strings.Repeat("ä", 2048)
+	many := `"` + strings.Repeat(string(grace)+`","`, 1023) + string(alan) + `"`
+	const create, members = "POST /api/groups", "POST /api/groups/120363025246125486@g.us/participants"
+	const patch, join = "PATCH /api/groups/120363025246125486@g.us", "POST /api/groups/join"
+	for _, c := range []struct{ call, body, says string }{
+		{create, `{"participants":["` + string(grace) + `"]}`, "name must have 1 to 100 characters"},
+		{create, `{"name":" \t","participants":["` + string(grace) + `"]}`, "name must have"},
+		{create, `{"name":"` + name + `x","participants":["` + string(grace) + `"]}`, "name must have"},
+		{create, `{"name":7,"participants":["` + string(grace) + `"]}`, "name must be a string"},
+		{create, `{"name":"x"}`, "participants must hold 1 to 1023"},
+		{create, `{"name":"x","participants":"` + string(grace) + `"}`, "participants must be an array"},
+		{create, `{"name":"x","participants":[1]}`, "participants[0] must be a string"},
+		{create, `{"name":"x","participants":["15557654321"]}`, "did you mean"},
+		{create, `{"name":"x","participants":["` + string(club) + `"]}`, "participants must name a person"},
+		{create, `{"name":"x","participants":[` + many + `]}`, "participants must hold at most 1023"},
+		{create, `{"name":"x","participants":["` + string(grace) + `"],"topic":"y"}`, "topic is not a field"},
+		{create, `{"name":"x","name":"y","participants":["` + string(grace) + `"]}`, "name is given twice"},
+		{patch, `{}`, "give at least one of"},
+		{patch, `{"name":null}`, "give at least one of"},
+		{patch, `{"name":""}`, "name must have"},
+		{patch, `{"name":"` + name + `x"}`, "name must have"},
+		{patch, `{"topic":"` + topic + `x"}`, "topic must have at most 2048"},
+		{patch, `{"topic":false}`, "topic must be a string"},
+		{patch, `{"isAnnounce":"yes"}`, "isAnnounce must be true or false"},
+		{patch, `{"isLocked":1}`, "isLocked must be true or false"},
+		{patch, `{"disappearingSeconds":60}`, "disappearingSeconds must be 0, 86400"},
+		{patch, `{"disappearingSeconds":-1}`, "disappearingSeconds must be 0, 86400"},
+		{patch, `{"disappearingSeconds":"0"}`, "disappearingSeconds must be an integer"},
+		{patch, `{"subject":"x"}`, "subject is not a field"},
+		{members, `{"participants":["` + string(grace) + `"]}`, "action must be add, remove, promote or demote"},
+		{members, `{"action":"kick","participants":["` + string(grace) + `"]}`, "action must be"},
+		{members, `{"action":"add"}`, "participants must hold"},
+		{members, `{"action":"add","participants":["status@broadcast"]}`, "participants must name a person"},
+		{members, `{"action":"add","participants":["` + string(grace) + `"],"jid":"x"}`, "jid is not a field"},
+		{join, `{}`, "link must be the link of a group"},
+		{join, `{"link":"https://example.com/AbCdEfGhIjKlMnOpQrStUv"}`, "link must be"},
+		{join, `{"link":"https://chat.whatsapp.com/"}`, "link must be"},
+		{join, `{"link":"https://chat.whatsapp.com/` + strings.Repeat("A", 200) + `"}`, "link must be"},
+		{join, `{"link":["x"]}`, "link must be a string"},
+		{join, `{"link":"` + link + `","jid":"x"}`, "jid is not a field"},
+		{"POST /api/groups/" + string(club) + "/leave", `{"jid":"x"}`, "jid is not a field"},
+		{"POST /api/groups/" + string(grace) + "/leave", `{}`, "the path must name a group"},
+		{"PATCH /api/groups/" + string(grace), `{"name":"x"}`, "the path must name a group"},
+		{"GET /api/groups/" + string(grace) + "/invite", ``, "the path must name a group"},
+		{"DELETE /api/groups/nobody/invite", ``, "the path"},
+		{"POST /api/groups/" + string(hidden) + "/participants", `{"action":"add","participants":["` + string(grace) + `"]}`, "the path must name a group"},
+	} {
+		method, path, _ := strings.Cut(c.call, " ")
+		got := s.Do(method, path, c.body).Want(http.StatusBadRequest)
+		if got.Code() != "invalid_request" || !strings.Contains(got.Error(), c.says) {
+			t.Errorf("%s %.60s: %s %q, want %q", c.call, c.body, got.Code(), got.Error(), c.says)
+		}
+	}
+	if calls := s.account.groupAdmin.made(); len(calls) != 0 {
+		t.Errorf("asked for %+v", calls)
+	}
+	s.Do("PATCH", "/api/groups/"+string(club), `{"name":"`+name+`","topic":"`+topic+`"}`).Want(http.StatusOK)
+}
+
+// What the network refuses comes with its name on every route.
+func TestGroups_RefusalsHaveTheirStatus(t *testing.T) {
+	calls := []route{{method: "GET", path: "/api/groups/" + string(club) + "/invite"}}
+	for _, r := range everyRoute {
+		if r.gated {
+			calls = append(calls, r)
+		}
+	}
+	s := stocked(t)
+	for _, r := range calls {
+		for code, status := range map[bridge.Code]int{
+			bridge.CodeNotAdmin: 400, bridge.CodeNotInGroup: 400, bridge.CodeNotAChat: 400, bridge.CodeNotOnNetwork: 400, bridge.CodeJoinRefused: 400,
+			bridge.CodeGroupFull: 409, bridge.CodeGroupChanged: 409, bridge.CodeAlreadyInGroup: 409, bridge.CodeRateLimited: 429,
+			bridge.CodeSendRefused: 502, bridge.CodeInternal: 500, bridge.CodeNotConnected: 503, bridge.CodeSendTimeout: 504,
+			bridge.CodeInviteInvalid: 404,
+		} {
+			if r.method == "GET" && (status == 409 || status == 504) || status == 404 && !strings.HasSuffix(r.path, "/join") {
+				continue
+			}
+			s.account.groupAdmin.do = func(any) error { return bridge.Fail(code, "no") }
+			s.expect(r, r.body, string(code), status, string(code))
+		}
+	}
+	s.account.groupAdmin.do = func(any) error {
+		return &bridge.Error{Code: bridge.CodeNotAdmin, Msg: "no", Changed: []string{"name"}}
+	}
+	var half struct{ Changed []string }
+	s.Do("PATCH", "/api/groups/"+string(club), `{"name":"x"}`).Want(http.StatusBadRequest).Decode(&half)
+	if diff := cmp.Diff([]string{"name"}, half.Changed); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestGroups_LargeBodies(t *testing.T) {
+	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
+		if r.method != "DELETE" {
+			s.expect(r, `{"x":"`+strings.Repeat("x", 1<<20)+`"}`, "a large body", 413, "payload_too_large")
+		}
+	})
+}

@@ -1,0 +1,123 @@
+package e2e
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+
+	"bridged/internal/api/apitest"
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// unknown makes a call whose outcome nobody tells, and waits until the account is
+// open again.
+func unknown(t testing.TB, c *cast, call func() apitest.Response) {
+	t.Helper()
+	logins := c.device.Counters().Logins
+	refused(t, call(), http.StatusGatewayTimeout, bridge.CodeSendTimeout, "may have been made")
+	if err := c.device.WaitLogins(within(t), logins+1); err != nil {
+		t.Fatal(err)
+	}
+	c.bridge.becomes(bridge.StateOpen)
+}
+
+// named returns the account's groups with a name, as the network knows them.
+func named(t testing.TB, c *cast, name string) (groups []bridge.JID) {
+	t.Helper()
+	for _, info := range must(c.owner.Client().GetJoinedGroups(within(t)))(t) {
+		if info.Name == name {
+			groups = append(groups, bridge.JID(info.JID.String()))
+		}
+	}
+	return groups
+}
+
+// madeGroup reads the answer of a new group.
+func madeGroup(t testing.TB, resp apitest.Response, replayed bool) bridge.GroupCreated {
+	t.Helper()
+	var made bridge.GroupCreated
+	resp.Want(http.StatusOK).Decode(&made)
+	if got := resp.Header.Get("Idempotency-Replayed") == "true"; got != replayed {
+		t.Errorf("Idempotency-Replayed is %v, want %v", got, replayed)
+	}
+	return made
+}
+
+// TestGroupsOnce_AfterALostAnswer: the repeated call finds the group that the
+// first one made, or makes it.
+func TestGroupsOnce_AfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	create := func(name, key string) func() apitest.Response {
+		return func() apitest.Response {
+			return c.bridge.Post("/api/groups", object{"name": name, "participants": []string{c.anna.PN().String(), c.ben.LID().String()}}, "Idempotency-Key", key)
+		}
+	}
+	isOne := func(t *testing.T, name, key string) {
+		t.Helper()
+		made := madeGroup(t, create(name, key)(), false)
+		if again := madeGroup(t, create(name, key)(), true); again.JID != made.JID {
+			t.Errorf("made %s, then %s", made.JID, again.JID)
+		}
+		if groups := named(t, c, name); !slices.Equal(groups, []bridge.JID{made.JID}) {
+			t.Errorf("made %s; the network has %v", made.JID, groups)
+		}
+		for _, result := range made.Participants {
+			if result.Status != bridge.ParticipantDone || result.LID == "" {
+				t.Errorf("%+v", result)
+			}
+		}
+	}
+	t.Run("a group that the network tells of", func(t *testing.T) {
+		c.device.FailQueries(simnet.IQFault{Namespace: "w:g2", Tag: "create", LoseAnswer: true, HangUp: true, Times: 1})
+		unknown(t, c, create("Told", "told"))
+		isOne(t, "Told", "told")
+	})
+	t.Run("a group that was not made", func(t *testing.T) {
+		c.device.FailQueries(simnet.IQFault{Namespace: "w:g2", Tag: "create", Silent: true, HangUp: true, Times: 1})
+		unknown(t, c, create("Unmade", "unmade"))
+		if groups := named(t, c, "Unmade"); len(groups) != 0 {
+			t.Fatalf("made %v", groups)
+		}
+		isOne(t, "Unmade", "unmade")
+	})
+}
+
+// TestGroupsOnce_Killed kills the program between the network's answer and its
+// own.
+func TestGroupsOnce_Killed(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	body := object{"name": "Killed", "participants": []string{c.anna.PN().String()}}
+	for key, act := range map[string]func(){"echoed": func() {}, "forgotten": c.network.DropCreateKeys} {
+		before := named(t, c, "Killed")
+		act()
+		c.device.FailQueries(simnet.IQFault{Namespace: "w:g2", Tag: "create", LoseAnswer: true, Times: 1})
+		answered := make(chan error, 1)
+		go func() {
+			_, err := c.bridge.api.CreateGroup(t.Context(), "Killed", []bridge.JID{numberOf(c.anna)}, key)
+			answered <- err
+		}()
+		eventually(t, func() error {
+			if groups := named(t, c, "Killed"); len(groups) == len(before) {
+				return errors.New("there is no such group yet")
+			}
+			return nil
+		})
+		c.bridge.kill()
+		if err := <-answered; err == nil {
+			t.Fatal("the call was answered")
+		}
+		c.bridge.start()
+		c.bridge.becomes(bridge.StateOpen)
+		made := madeGroup(t, c.bridge.Post("/api/groups", body, "Idempotency-Key", key), false)
+		groups := named(t, c, "Killed")
+		if len(groups) != len(before)+1 || !slices.Contains(groups, made.JID) || slices.Contains(before, made.JID) {
+			t.Errorf("%s: made %s; the network has %v, before %v", key, made.JID, groups, before)
+		}
+		refused(t, c.bridge.Post("/api/groups", with(body, object{"name": "Other"}), "Idempotency-Key", key),
+			http.StatusUnprocessableEntity, bridge.CodeIdempotencyMismatch, "another body")
+	}
+}

@@ -1,0 +1,140 @@
+package wa
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+// groupStep is one request of a [bridge.GroupPatch].
+type groupStep struct {
+	field string
+	node  waBinary.Node
+	fact  bridge.GroupChange
+}
+
+// ChangeGroup changes what differs from the group as it is, field by field: name,
+// topic, isAnnounce, isLocked, disappearingSeconds. It returns what it changed. An
+// error says in Changed what had been changed before it.
+func (m *Manager) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) ([]string, error) {
+	l, err := m.open()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := m.within(ctx, groupCallTime)
+	defer cancel()
+	info, err := l.cli.GetGroupInfo(ctx, toWA(jid))
+	if err != nil {
+		return nil, groupError(err)
+	}
+	steps := l.groupSteps(info, patch)
+	if err := mayChange(info, steps); err != nil {
+		return nil, err
+	}
+	changed := []string{}
+	for _, step := range steps {
+		if err := l.takeStep(ctx, jid, step); err != nil {
+			return nil, after(changed, step.field, err)
+		}
+		changed = append(changed, step.field)
+	}
+	return changed, nil
+}
+
+// takeStep makes one change. A description that somebody else has changed since
+// it was read is changed over theirs, once.
+func (l *link) takeStep(ctx context.Context, jid bridge.JID, step groupStep) error {
+	_, err := l.changeGroups(ctx, toWA(jid), step.node)
+	if iqCode(err) == codeConflict && step.node.Tag == "description" {
+		info, asked := l.cli.GetGroupInfo(ctx, toWA(jid))
+		if asked != nil {
+			return groupError(asked)
+		}
+		_, err = l.changeGroups(ctx, toWA(jid), l.topicNode(info.TopicID, *step.fact.Topic))
+	}
+	if err != nil {
+		if iqCode(err) == codeBlocked {
+			return bridge.Fail(bridge.CodeSendRefused, "the network does not accept this %s (code 406): change or shorten it", step.field).Because(err)
+		}
+		return l.groupRefusal(ctx, jid, err)
+	}
+	step.fact.JID = jid
+	l.m.saveOwnChange(step.fact)
+	return nil
+}
+
+// after says what was changed before a change failed.
+func after(changed []string, field string, err error) error {
+	e, named := err.(*bridge.Error)
+	if len(changed) == 0 || !named {
+		return err
+	}
+	told := *e
+	told.Changed = changed
+	told.Msg = "changed " + strings.Join(changed, ", ") + "; then " + field + " was not: " + e.Msg
+	return &told
+}
+
+// mayChange refuses what makes no sense in a community, which is no chat.
+func mayChange(info *types.GroupInfo, steps []groupStep) error {
+	ofChats := []string{"isAnnounce", "isLocked", "disappearingSeconds"}
+	if !info.IsParent || !slices.ContainsFunc(steps, func(s groupStep) bool { return slices.Contains(ofChats, s.field) }) {
+		return nil
+	}
+	return bridge.Fail(bridge.CodeNotAChat, "a community is no chat and has only a name and a topic: change its announcement group, or another of its groups")
+}
+
+// groupSteps returns the requests for what differs.
+func (l *link) groupSteps(info *types.GroupInfo, patch bridge.GroupPatch) (steps []groupStep) {
+	add := func(field string, node waBinary.Node, fact bridge.GroupChange) {
+		steps = append(steps, groupStep{field, node, fact})
+	}
+	if p := patch.Name; p != nil && *p != info.Name {
+		add("name", waBinary.Node{Tag: "subject", Content: []byte(*p)}, bridge.GroupChange{Name: p})
+	}
+	if p := patch.Topic; p != nil && *p != info.Topic {
+		add("topic", l.topicNode(info.TopicID, *p), bridge.GroupChange{Topic: p})
+	}
+	if p := patch.IsAnnounce; p != nil && *p != info.IsAnnounce {
+		add("isAnnounce", onOff(*p, "announcement", "not_announcement"), bridge.GroupChange{IsAnnounce: p})
+	}
+	if p := patch.IsLocked; p != nil && *p != info.IsLocked {
+		add("isLocked", onOff(*p, "locked", "unlocked"), bridge.GroupChange{IsLocked: p})
+	}
+	if p := patch.Disappearing; p != nil && *p != info.DisappearingTimer {
+		node := onOff(*p > 0, "ephemeral", "not_ephemeral")
+		if *p > 0 {
+			node.Attrs = waBinary.Attrs{"expiration": strconv.Itoa(int(*p))}
+		}
+		add("disappearingSeconds", node, bridge.GroupChange{Expiration: p})
+	}
+	return steps
+}
+
+func onOff(on bool, yes, no string) waBinary.Node {
+	if on {
+		return waBinary.Node{Tag: yes}
+	}
+	return waBinary.Node{Tag: no}
+}
+
+// topicNode returns the request for a description, which names the one that it
+// replaces; "" removes it.
+func (l *link) topicNode(previous, topic string) waBinary.Node {
+	node := waBinary.Node{Tag: "description", Attrs: waBinary.Attrs{"id": l.cli.GenerateMessageID()}}
+	if previous != "" {
+		node.Attrs["prev"] = previous
+	}
+	if topic == "" {
+		node.Attrs["delete"] = "true"
+		return node
+	}
+	node.Content = []waBinary.Node{{Tag: "body", Content: []byte(topic)}}
+	return node
+}

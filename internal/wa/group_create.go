@@ -1,0 +1,162 @@
+package wa
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+// groupCallTime bounds a change of a group with all of its queries.
+const groupCallTime = 3 * time.Minute
+
+// CreateGroup makes a group, or finds the one that an earlier try made.
+//
+// Errors: [bridge.CodeNotConnected] where nothing left, [bridge.CodeSendTimeout]
+// where nobody knows, [bridge.CodeNotOnNetwork], [bridge.CodeRateLimited],
+// [bridge.CodeSendRefused].
+func (m *Manager) CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error) {
+	l, err := m.open()
+	if err != nil {
+		return bridge.GroupCreated{}, err
+	}
+	ctx, cancel := m.within(ctx, groupCallTime)
+	defer cancel()
+	if g.Again {
+		made, err := l.findCreated(ctx, g)
+		if err != nil {
+			return bridge.GroupCreated{}, err
+		}
+		if made != nil {
+			m.saveOwnChange(groupFacts(made)...)
+			return l.foundGroup(made, g), nil
+		}
+	}
+	pn, lid := m.own()
+	people, err := l.groupPeople(ctx, true, slices.DeleteFunc(slices.Clone(g.Participants), func(jid bridge.JID) bool { return jid == pn || jid == lid }))
+	if err != nil {
+		return bridge.GroupCreated{}, err
+	}
+	if !people.found() {
+		return bridge.GroupCreated{}, bridge.Fail(bridge.CodeNotOnNetwork, "participants: nobody else of them is on WhatsApp; check the numbers (E.164 digits with country code)")
+	}
+	return l.createGroup(ctx, g, people)
+}
+
+// createGroup asks the network for a new group.
+func (l *link) createGroup(ctx context.Context, g bridge.NewGroup, people *groupPeople) (bridge.GroupCreated, error) {
+	members, err := l.participantNodes(ctx, people, true)
+	if err != nil {
+		return bridge.GroupCreated{}, err
+	}
+	answer, err := l.changeGroups(ctx, types.GroupServerJID, createNode(g, members))
+	if err != nil {
+		return bridge.GroupCreated{}, l.createRefusal(err)
+	}
+	node, ok := answer.GetOptionalChildByTag("group")
+	if !ok {
+		return bridge.GroupCreated{}, unansweredChange(fmt.Errorf("the answer to a new group has no group"))
+	}
+	info, err := l.parseGroup(node)
+	if err != nil {
+		return bridge.GroupCreated{}, fmt.Errorf("read the answer to a new group: %w", err)
+	}
+	people.read(node, bridge.ParticipantAdd, false)
+	l.m.saveOwnChange(append(groupFacts(info), bridge.GroupMade{Key: g.Key, JID: toBridge(info.JID)})...)
+	l.m.log.Info().Str("chat", toBridge(info.JID).Redacted()).Msg("group created")
+	return bridge.GroupCreated{JID: toBridge(info.JID), Name: info.Name, Participants: people.named(l.m.store)}, nil
+}
+
+// createNode returns the query for a new group, as the apps put it. Its key
+// comes back in the notification of the group.
+func createNode(g bridge.NewGroup, members []waBinary.Node) waBinary.Node {
+	return waBinary.Node{
+		Tag: "create", Attrs: waBinary.Attrs{"subject": g.Name, "key": g.Key},
+		Content: append(members,
+			waBinary.Node{Tag: "member_add_mode", Content: string(types.GroupMemberAddModeAllMember)},
+			waBinary.Node{Tag: "ephemeral", Attrs: waBinary.Attrs{"expiration": 0}},
+			waBinary.Node{Tag: "membership_approval_mode", Content: []waBinary.Node{{Tag: "group_join", Attrs: waBinary.Attrs{"state": "off"}}}},
+		),
+	}
+}
+
+// createRefusal names the reason why a group was not made.
+func (l *link) createRefusal(err error) error {
+	switch iqCode(err) {
+	case 0:
+		return unansweredChange(err)
+	case codeRateLimited:
+		return rateLimited(err)
+	case codeBlocked:
+		return bridge.Fail(bridge.CodeSendRefused, "the network does not accept this name for a group (code 406): shorten it").Because(err)
+	case codeFull:
+		return groupFull(err)
+	}
+	return l.refusedChange(err)
+}
+
+// findCreated returns the group that an earlier try made: the one whose
+// notification came with the try's key, or else the one of that name which the
+// account made since, and which no other call did. It is nil where there is none.
+func (l *link) findCreated(ctx context.Context, g bridge.NewGroup) (*types.GroupInfo, error) {
+	if g.Made != "" {
+		info, err := l.cli.GetGroupInfo(ctx, toWA(g.Made))
+		if err != nil {
+			return nil, groupError(err)
+		}
+		return info, nil
+	}
+	groups, err := l.cli.GetJoinedGroups(ctx)
+	if err != nil {
+		return nil, groupError(err)
+	}
+	pn, lid := l.m.own()
+	for _, info := range groups {
+		isOwn := slices.ContainsFunc([]types.JID{info.OwnerJID, info.OwnerPN}, func(owner types.JID) bool {
+			by := toBridge(owner)
+			return by != "" && (by == pn || by == lid)
+		})
+		if isOwn && info.Name == g.Name && !slices.Contains(g.Known, toBridge(info.JID)) {
+			return info, nil
+		}
+	}
+	return nil, nil
+}
+
+// foundGroup returns the answer for a group that was found: who is in it was
+// added.
+func (l *link) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.GroupCreated {
+	members := make(map[bridge.JID]bridge.Participant)
+	for _, p := range participantsOf(info.Participants) {
+		members[l.m.store.Canonical(p.JID)] = p
+	}
+	made := bridge.GroupCreated{JID: toBridge(info.JID), Name: info.Name, Participants: []bridge.ParticipantResult{}}
+	for _, asked := range g.Participants {
+		person := l.m.store.Canonical(asked)
+		member, isIn := members[person]
+		result := bridge.ParticipantResult{JID: person, LID: member.LID, Status: bridge.ParticipantDone}
+		if !isIn {
+			sentence := "was not added when the group was made: add them to learn why"
+			result.Status, result.Error = bridge.ParticipantRefused, &sentence
+		}
+		made.Participants = append(made.Participants, result)
+	}
+	return made
+}
+
+// saveOwnChange stores at once what the account has changed. The network will
+// tell of it too: a store that fails now does not make the change fail.
+func (m *Manager) saveOwnChange(facts ...bridge.Fact) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
+	defer cancel()
+	if err := m.store.Save(ctx, facts...); err != nil {
+		m.log.Error().Err(err).Msg("a change of a group was made, but not stored")
+		return
+	}
+	m.groups.want(facts)
+}

@@ -1,0 +1,129 @@
+package wa
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+
+	"bridged/internal/bridge"
+)
+
+// ChangeParticipants adds, removes, promotes or demotes members, and returns
+// what became of each.
+func (m *Manager) ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error) {
+	l, err := m.open()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := m.within(ctx, groupCallTime)
+	defer cancel()
+	pn, lid := m.own()
+	if change.Action == bridge.ParticipantRemove && slices.ContainsFunc(change.Participants, func(jid bridge.JID) bool { return jid == pn || jid == lid }) {
+		return nil, bridge.Invalid("participants must not hold the account itself: leave the group with POST /api/groups/{jid}/leave")
+	}
+	if err := l.inGroup(ctx, change.Group); err != nil {
+		return nil, err
+	}
+	people, err := l.groupPeople(ctx, l.addressedByLID(ctx, change.Group), change.Participants)
+	if err != nil || !people.found() {
+		return resultsOf(people), err
+	}
+	adding := change.Action == bridge.ParticipantAdd
+	named, err := l.participantNodes(ctx, people, adding)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := l.changeGroups(ctx, toWA(change.Group), waBinary.Node{Tag: string(change.Action), Content: named})
+	if err != nil {
+		return nil, l.groupRefusal(ctx, change.Group, err)
+	}
+	entries, ok := answer.GetOptionalChildByTag(string(change.Action))
+	if !ok {
+		return nil, unansweredChange(fmt.Errorf("the answer to a change of members names nobody"))
+	}
+	people.read(entries, change.Action, change.Again)
+	l.membersChanged(change, people)
+	return people.named(m.store), nil
+}
+
+func resultsOf(people *groupPeople) []bridge.ParticipantResult {
+	if people == nil {
+		return nil
+	}
+	return people.results
+}
+
+// membersChanged takes over a change of members, before the network tells of it.
+func (l *link) membersChanged(change bridge.ParticipantsChange, people *groupPeople) {
+	members, wire := people.done()
+	if len(members) == 0 {
+		return
+	}
+	fact := bridge.GroupChange{JID: change.Group}
+	told := &events.GroupInfo{JID: toWA(change.Group)}
+	switch change.Action {
+	case bridge.ParticipantAdd:
+		fact.Joined, told.Join = members, wire
+	case bridge.ParticipantRemove:
+		fact.Left, told.Leave = jidsOf(members), wire
+	case bridge.ParticipantPromote:
+		fact.Promoted = jidsOf(members)
+	case bridge.ParticipantDemote:
+		fact.Demoted = jidsOf(members)
+	}
+	l.noteMembers(told)
+	l.m.saveOwnChange(fact)
+}
+
+func jidsOf(members []bridge.Participant) []bridge.JID {
+	out := make([]bridge.JID, len(members))
+	for i, member := range members {
+		out[i] = member.JID
+	}
+	return out
+}
+
+// LeaveGroup leaves a group. With again, an earlier try may have left it.
+func (m *Manager) LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error {
+	l, err := m.open()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := m.within(ctx, groupCallTime)
+	defer cancel()
+	err = l.leaveGroup(ctx, jid)
+	if again && bridge.CodeOf(err) == bridge.CodeNotInGroup {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	l.members.Delete(jid)
+	l.modes.Delete(jid)
+	own, _ := m.own()
+	m.saveOwnChange(bridge.GroupChange{JID: jid, Left: []bridge.JID{own}})
+	return nil
+}
+
+func (l *link) leaveGroup(ctx context.Context, jid bridge.JID) error {
+	switch err := l.inGroup(ctx, jid); bridge.CodeOf(err) {
+	case bridge.CodeNotAChat:
+		return bridge.Fail(bridge.CodeNotAChat, "a community is left on the phone: leaving it leaves all of its groups")
+	default:
+		if err != nil {
+			return err
+		}
+	}
+	_, err := l.changeGroups(ctx, types.GroupServerJID, waBinary.Node{
+		Tag: "leave", Content: []waBinary.Node{{Tag: "group", Attrs: waBinary.Attrs{"id": toWA(jid)}}},
+	})
+	if err != nil {
+		return l.groupRefusal(ctx, jid, err)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package wa
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+// groupPeople are the people whom a change of a group names.
+type groupPeople struct {
+	results []bridge.ParticipantResult
+	wire    []types.JID // how the network is told of each; empty for those on no network
+}
+
+// groupPeople finds out how the network knows people: by their LIDs or by their
+// numbers, as the group does.
+func (l *link) groupPeople(ctx context.Context, byLID bool, people []bridge.JID) (*groupPeople, error) {
+	if err := l.lookUpAll(ctx, people); err != nil {
+		return nil, err
+	}
+	out := &groupPeople{results: make([]bridge.ParticipantResult, len(people)), wire: make([]types.JID, len(people))}
+	for i, asked := range people {
+		pn, lid, err := l.identities(ctx, asked)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case byLID && !lid.IsEmpty(), pn.IsEmpty():
+			out.wire[i] = lid
+		default:
+			out.wire[i] = pn
+		}
+		person := asked
+		if !pn.IsEmpty() {
+			person = toBridge(pn)
+		}
+		out.results[i] = bridge.ParticipantResult{JID: l.m.store.Canonical(person), LID: toBridge(lid)}
+		if out.wire[i].IsEmpty() {
+			out.fail(i, bridge.ParticipantNotOnNetwork, "is not on WhatsApp: check the number (E.164 digits with country code)")
+		}
+	}
+	return out, nil
+}
+
+// identities returns a person's number and LID as far as they are known. Both
+// are empty where nobody on the network has the number.
+func (l *link) identities(ctx context.Context, person bridge.JID) (pn, lid types.JID, err error) {
+	person = l.m.store.Canonical(person)
+	if person.IsLID() {
+		lid = toWA(person)
+		pn, err = l.stores.lids.GetPNForLID(ctx, lid)
+		return pn.ToNonAD(), lid, err
+	}
+	pn, err = l.numberExists(ctx, toWA(person))
+	if bridge.CodeOf(err) == bridge.CodeNotOnNetwork {
+		return types.EmptyJID, types.EmptyJID, nil
+	}
+	if err != nil || pn.Server == types.HiddenUserServer {
+		return types.EmptyJID, pn, err
+	}
+	lid, err = l.stores.lids.GetLIDForPN(ctx, pn)
+	return pn, lid.ToNonAD(), err
+}
+
+// numbersAtOnce is how many numbers one query asks for.
+const numbersAtOnce = 50
+
+// lookUpAll asks for the numbers that are not known yet, many with one query and
+// within the limit of such look-ups.
+func (l *link) lookUpAll(ctx context.Context, people []bridge.JID) error {
+	var unknown []string
+	for _, person := range people {
+		person = l.m.store.Canonical(person)
+		if person.Server() != bridge.ServerUser {
+			continue
+		}
+		lid, err := l.stores.lids.GetLIDForPN(ctx, toWA(person))
+		if err != nil {
+			return err
+		}
+		if _, known := l.m.numbers.get(person.User(), time.Now()); lid.IsEmpty() && !known {
+			unknown = append(unknown, person.User())
+		}
+	}
+	for some := range slices.Chunk(unknown, numbersAtOnce) {
+		checks, err := l.m.CheckNumbers(ctx, some)
+		if err != nil {
+			return err
+		}
+		for _, check := range checks {
+			known := types.EmptyJID
+			if check.JID != "" {
+				known = toWA(check.JID)
+			}
+			l.m.numbers.put(check.Phone, known, time.Now())
+		}
+	}
+	return nil
+}
+
+// fail notes why the change was not made for a person.
+func (g *groupPeople) fail(i int, status bridge.ParticipantStatus, sentence string) {
+	g.results[i].Status, g.results[i].Error = status, &sentence
+}
+
+// found reports whether anybody is on the network.
+func (g *groupPeople) found() bool {
+	return slices.ContainsFunc(g.wire, func(jid types.JID) bool { return !jid.IsEmpty() })
+}
+
+// nodes returns the people as a query names them. Who is added is shown the token
+// by which they know the account.
+func (l *link) participantNodes(ctx context.Context, people *groupPeople, adding bool) ([]waBinary.Node, error) {
+	var nodes []waBinary.Node
+	for _, jid := range people.wire {
+		if jid.IsEmpty() {
+			continue
+		}
+		node := waBinary.Node{Tag: "participant", Attrs: waBinary.Attrs{"jid": jid}}
+		if adding {
+			if err := l.introduce(ctx, jid, &node); err != nil {
+				return nil, err
+			}
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes, nil
+}
+
+func (l *link) introduce(ctx context.Context, jid types.JID, node *waBinary.Node) error {
+	if jid.Server == types.HiddenUserServer {
+		pn, err := l.stores.lids.GetPNForLID(ctx, jid)
+		if err != nil {
+			return err
+		}
+		if !pn.IsEmpty() {
+			node.Attrs["phone_number"] = pn.ToNonAD()
+		}
+	}
+	token, err := l.trustToken(ctx, jid)
+	if err == nil && len(token) > 0 {
+		node.Content = []waBinary.Node{{Tag: "privacy", Content: token}}
+	}
+	return err
+}

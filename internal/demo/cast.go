@@ -8,8 +8,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// ownerNumber belongs to the demo's account, from a range reserved for fiction.
-const ownerNumber = "15550100200"
+// usualNumber belongs to the demo's account, from a range reserved for fiction.
+const usualNumber = "15550100200"
 
 // acquaintances lists the people whom the account knows. Without a contact they
 // are not in its address book.
@@ -25,7 +25,7 @@ var acquaintances = []struct{ key, contact, number, pushName string }{
 // castPeople brings the phones onto the network. The friends answer what is
 // sent to them.
 func (d *demo) castPeople(ctx context.Context) error {
-	owner, err := d.network.NewPhone(ctx, simnet.PhoneOptions{Number: ownerNumber, Name: "Alex"})
+	owner, err := d.network.NewPhone(ctx, simnet.PhoneOptions{Number: d.number, Name: "Alex"})
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func Run(ctx context.Context, start Start, environ []string, stdout, stderr io.W
 		return fmt.Errorf("start the simulated network: %w", err)
 	}
 	defer network.Close()
-	environ, err = prepare(environ, network, dir)
+	environ, number, err := prepare(environ, network, dir)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func Run(ctx context.Context, start Start, environ []string, stdout, stderr io.W
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
 	fmt.Fprintln(stderr, "Setting up the simulated network …")
-	d := &demo{network: network, api: server.Client(), loginLink: server.LoginLink}
+	d := &demo{number: number, network: network, api: server.Client(), loginLink: server.LoginLink}
 	if err := d.setUp(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -72,15 +72,22 @@ func (d *demo) run(ctx context.Context, server Bridge) error {
 }
 
 // prepare returns the environment of a bridge on the demo's network and in its
-// own directory, with sends enabled.
-func prepare(environ []string, network *simnet.Network, dir string) ([]string, error) {
+// own directory, with sends enabled, and the account's number. A demo joins a fleet
+// only where DEMO_NUMBER says as whom: two with one number would be one account.
+func prepare(environ []string, network *simnet.Network, dir string) (_ []string, number string, err error) {
 	file := filepath.Join(dir, "network.json")
 	if err := network.WriteNetworkFile(file); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	vars := env.ToMap(environ)
+	number = usualNumber
+	if vars["DEMO_NUMBER"] == "" {
+		vars["NATS_URL"] = ""
+	} else if number, err = bridge.ParsePhone(vars["DEMO_NUMBER"]); err != nil {
+		return nil, "", fmt.Errorf("DEMO_NUMBER %w", err)
+	}
 	for name, value := range map[string]string{
-		"WA_NETWORK_FILE": file, "DATA_DIR": filepath.Join(dir, "data"), "PHONE_NUMBER": ownerNumber,
+		"WA_NETWORK_FILE": file, "DATA_DIR": filepath.Join(dir, "data"), "PHONE_NUMBER": number,
 		"ENABLE_SEND": "true", "PROXY_URL": "",
 	} {
 		vars[name] = value
@@ -104,11 +111,12 @@ func prepare(environ []string, network *simnet.Network, dir string) ([]string, e
 	for name, value := range vars {
 		list = append(list, name+"="+value)
 	}
-	return list, nil
+	return list, number, nil
 }
 
 // demo holds the stage: a network, its people, and the bridge seen from outside.
 type demo struct {
+	number  string // of the account
 	network *simnet.Network
 	api     *client.Client
 	owner   *simnet.Phone

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/oasdiff/yaml"
+)
+
+// manifest is one file of deploy/, as far as the tests look at it.
+type manifest struct {
+	APIVersion, Kind string
+	Metadata         struct {
+		Name   string
+		Labels map[string]string
+	}
+	Spec struct {
+		ServiceName                   string
+		Replicas                      int
+		ClusterIP                     string
+		Selector                      map[string]any
+		Ports                         []struct{ Name, TargetPort string }
+		Template                      struct{ Metadata, Spec podPart }
+		VolumeClaimTemplates          []struct{ Metadata struct{ Name string } }
+		TerminationGracePeriodSeconds int
+	}
+	// Of a kustomization.
+	Resources          []string
+	ConfigMapGenerator []struct {
+		Name     string
+		Literals []string
+	}
+	SecretGenerator []struct{ Name string }
+	Images          []struct{ Name string }
+}
+
+// podPart is what a pod's template has of metadata or specification.
+type podPart struct {
+	Labels                        map[string]string
+	TerminationGracePeriodSeconds int
+	SecurityContext               struct{ RunAsUser, FsGroup int }
+	Containers                    []container
+	Volumes                       []struct {
+		Name   string
+		Secret struct{ SecretName string }
+	}
+}
+
+type container struct {
+	Image   string
+	EnvFrom []struct{ ConfigMapRef struct{ Name string } }
+	Env     []struct{ Name, Value string }
+	Ports   []struct {
+		Name          string
+		ContainerPort int
+	}
+	StartupProbe, LivenessProbe, ReadinessProbe struct{ HTTPGet struct{ Path, Port string } }
+	VolumeMounts                                []struct{ Name, MountPath string }
+}
+
+const deployed = "../../deploy"
+
+func readYAML(t *testing.T, path string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(deployed, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := yaml.Unmarshal(data, into, yaml.DecodeOpts{}); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// dockerfile returns what the image's recipe says of something.
+func dockerfile(t *testing.T, pattern string) string {
+	t.Helper()
+	data, err := os.ReadFile("../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(pattern).FindSubmatch(data)
+	if found == nil {
+		t.Fatalf("the Dockerfile has no %s", pattern)
+	}
+	return string(found[1])
+}
+
+// The files for Kubernetes fit together, fit the image and the routes, and configure
+// a bridge that starts.
+func TestDeploy_KubernetesFits(t *testing.T) {
+	var kustomization manifest
+	readYAML(t, "kubernetes/kustomization.yaml", &kustomization)
+	files, err := filepath.Glob(deployed + "/kubernetes/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]manifest{}
+	for _, file := range files {
+		if name := filepath.Base(file); name != "kustomization.yaml" {
+			if !slices.Contains(kustomization.Resources, name) {
+				t.Errorf("%s is not applied", name)
+			}
+			var m manifest
+			readYAML(t, "kubernetes/"+name, &m)
+			kinds[m.Kind] = m
+		}
+	}
+	if len(kinds) != len(kustomization.Resources) || len(kinds) != 3 {
+		t.Fatalf("%d kinds, %v applied", len(kinds), kustomization.Resources)
+	}
+	set := kinds["StatefulSet"]
+	pod, labels := set.Spec.Template.Spec, set.Spec.Template.Metadata.Labels
+	for kind, selector := range map[string]any{
+		"StatefulSet": set.Spec.Selector["matchLabels"], "Service": kinds["Service"].Spec.Selector, "PodDisruptionBudget": kinds["PodDisruptionBudget"].Spec.Selector["matchLabels"],
+	} {
+		if chosen, ok := selector.(map[string]any); !ok || len(chosen) != len(labels) || chosen["app.kubernetes.io/name"] != labels["app.kubernetes.io/name"] {
+			t.Errorf("%s chooses %v, the pods have %v", kind, selector, labels)
+		}
+	}
+	c := pod.Containers[0]
+	switch {
+	case set.Spec.ServiceName != kinds["Service"].Metadata.Name || kinds["Service"].Spec.Ports[0].TargetPort != c.Ports[0].Name:
+		t.Error("the service is not that of the pods")
+	case c.Image != kustomization.Images[0].Name || pod.Volumes[0].Secret.SecretName != kustomization.SecretGenerator[0].Name || c.EnvFrom[0].ConfigMapRef.Name != kustomization.ConfigMapGenerator[0].Name:
+		t.Error("a name is not one of the kustomization")
+	case dockerfile(t, `EXPOSE (\d+)`) != "8080" || c.Ports[0].ContainerPort != 8080:
+		t.Errorf("port %d", c.Ports[0].ContainerPort)
+	case dockerfile(t, `USER (\d+):`) != "65532" || pod.SecurityContext.RunAsUser != 65532 || pod.SecurityContext.FsGroup != 65532:
+		t.Errorf("user %+v", pod.SecurityContext)
+	case pod.TerminationGracePeriodSeconds <= int((requestsMayEnd + 2*requestsMustEnd).Seconds()):
+		t.Error("a stop is not waited for")
+	case set.Spec.VolumeClaimTemplates[0].Metadata.Name != c.VolumeMounts[0].Name || pod.Volumes[0].Name != c.VolumeMounts[1].Name:
+		t.Error("what is mounted is not there")
+	}
+	routes, err := os.ReadFile("../../internal/api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{c.StartupProbe.HTTPGet.Path, c.LivenessProbe.HTTPGet.Path, c.ReadinessProbe.HTTPGet.Path} {
+		if !strings.Contains(string(routes), "\n  "+path+":\n") {
+			t.Errorf("a probe asks for %q", path)
+		}
+	}
+	environ := slices.Clone(kustomization.ConfigMapGenerator[0].Literals)
+	for _, v := range c.Env {
+		if v.Name == "BRIDGE_TOKEN_FILE" {
+			if !strings.HasPrefix(v.Value, c.VolumeMounts[1].MountPath+"/") {
+				t.Errorf("the token is read from %s", v.Value)
+			}
+			v.Name, v.Value = "BRIDGE_TOKEN", testToken
+		}
+		if v.Name == "DATA_DIR" && !strings.HasPrefix(v.Value, c.VolumeMounts[0].MountPath+"/") {
+			t.Errorf("DATA_DIR %s is not below the volume, whose root is not the program's", v.Value)
+		}
+		environ = append(environ, v.Name+"="+v.Value)
+	}
+	checkEnviron(t, environ)
+}
+
+const testToken = "a-token-of-the-tests-0123456789"
+
+// checkEnviron checks that a bridge starts with an environment, and reads all of it.
+func checkEnviron(t *testing.T, environ []string, others ...string) {
+	t.Helper()
+	known := append(variables(), "TMPDIR")
+	for _, setting := range environ {
+		if name, _, _ := strings.Cut(setting, "="); !slices.Contains(append(known, others...), name) {
+			t.Errorf("%s is no variable of bridged", name)
+		}
+	}
+	c, err := readConfig(environ)
+	if err != nil || c.NATSURL == "" || c.NATSReplicas != 3 {
+		t.Errorf("%v: %+v", err, c.fleetOptions())
+	}
+}
+
+// composeFile is deploy/compose.fleet.yml.
+type composeFile struct {
+	Services map[string]struct {
+		Build, Image string
+		Command      []string
+		Environment  map[string]string
+		Volumes      []string
+		Ports        []string
+		DependsOn    map[string]any `json:"depends_on"`
+	}
+	Volumes map[string]any
+}
+
+// The servers of the compose file make one cluster, and its bridges join it as two
+// accounts.
+func TestDeploy_ComposeFits(t *testing.T) {
+	var compose composeFile
+	readYAML(t, "compose.fleet.yml", &compose)
+	numbers, servers := map[string]bool{}, []string{}
+	for _, name := range slices.Sorted(maps.Keys(compose.Services)) {
+		service := compose.Services[name]
+		if !strings.HasPrefix(name, "nats-") {
+			if service.Build != ".." || service.Command[0] != "demo" || len(service.DependsOn) != 3 || !strings.HasSuffix(service.Ports[0], ":8080") {
+				t.Errorf("%s: %+v", name, service)
+			}
+			numbers[service.Environment["DEMO_NUMBER"]] = true
+			var environ []string
+			for name, value := range service.Environment {
+				environ = append(environ, name+"="+value)
+			}
+			checkEnviron(t, environ, "DEMO_NUMBER")
+			for _, server := range servers {
+				if !strings.Contains(service.Environment["NATS_URL"], "nats://"+server+":4222") {
+					t.Errorf("%s does not know %s", name, server)
+				}
+			}
+			continue
+		}
+		servers = append(servers, name)
+	}
+	if len(servers) != 3 || len(numbers) != 2 {
+		t.Errorf("%v, %v", servers, numbers)
+	}
+	for _, name := range servers {
+		service := compose.Services[name]
+		o, err := server.ConfigureOptions(flag.NewFlagSet(name, flag.ContinueOnError), service.Command, nil, nil, nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if o.ServerName != name || !o.JetStream || o.StoreDir != "/data" || o.HTTPPort != 8222 || o.Cluster.Name != "fleet" || len(o.Routes) != len(servers) {
+			t.Errorf("%s: %+v", name, o)
+		}
+		if _, isThere := compose.Volumes[name]; !isThere || service.Volumes[0] != name+":"+o.StoreDir {
+			t.Errorf("%s keeps its files in %v", name, service.Volumes)
+		}
+	}
+}

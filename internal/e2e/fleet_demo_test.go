@@ -1,0 +1,35 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+// Two demos join a fleet as two accounts, as those of deploy/compose.fleet.yml do; one
+// without a number does not, whatever its environment says.
+func TestFleet_DemosJoinWithTheirNumbers(t *testing.T) {
+	t.Parallel()
+	_, url := natsCluster(t)
+	numbers := []string{"15550100200", "15550100201"}
+	settings := []string{"NATS_URL=" + url, "NATS_REPLICAS=3", "BRIDGE_TOKEN=" + docsToken}
+	for _, number := range numbers {
+		d := startDemo(t, append(settings, "DEMO_NUMBER=+"+number)...)
+		defer d.interrupt()
+	}
+	c := callOverNATS(t, url, docsToken)
+	for _, number := range numbers {
+		eventually(t, func() error {
+			_, err := c.nc.Request("bridged."+number+".api", []byte("{}"), time.Second)
+			return err
+		})
+		if got := c.ask(number, "GET", "/api/auth/status", nil); got.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", number, got.Status, got.Body)
+		}
+	}
+	alone := startDemo(t, settings...)
+	defer alone.interrupt()
+	if got := c.ask(numbers[0], "GET", "/api/auth/status", nil); got.Status != http.StatusOK {
+		t.Errorf("beside a demo of its own: %d %s", got.Status, got.Body)
+	}
+}

@@ -22,7 +22,7 @@ type Options struct {
 	Chats    int           `default:"2000" help:"How many chats they are in; the largest of 2,000 holds 4.2 percent."`
 	Seed     uint64        `default:"1" help:"Another seed makes other messages."`
 	Dir      string        `type:"path" help:"Keep the filled stores here, and use those that are there already. Without it they are removed."`
-	Only     []string      `help:"Measure only these parts: search, pages, ingest, send, media, footprint, growth, bridges."`
+	Only     []string      `help:"Measure only these parts: search, pages, ingest, send, media, footprint, growth, bridges, fleet."`
 	Sizes    []int         `default:"10000,100000,1000000,5000000" help:"The stores of growth."`
 	Plot     string        `type:"path" help:"Write growth as an SVG picture to this file."`
 	Requests int           `default:"300" help:"How many requests of each kind are measured."`
@@ -32,6 +32,7 @@ type Options struct {
 	Busy     bool          `help:"Take the figures of a busy machine too, instead of measuring again and refusing them."`
 	Members  []int         `default:"10,250,1000" help:"How many members the groups have that are sent to."`
 	Bridges  int           `default:"100" help:"How many bridges run beside each other."`
+	NATS     string        `help:"The servers that the bridges of fleet meet on, as NATS_URL names them. They and the bridges are other programs: measure with --busy."`
 	JSON     bool          `name:"json" help:"Print JSON instead of tables."`
 }
 
@@ -73,6 +74,7 @@ var allParts = []part{
 	{name: "footprint", about: "memory, start, binary", measure: (*bench).measureFootprint},
 	{name: "growth", about: "from the smallest store to the largest", measure: (*bench).measureGrowth, asked: true},
 	{name: "bridges", about: "many bridges beside each other", measure: (*bench).measureBridges, asked: true},
+	{name: "fleet", about: "many bridges that publish to NATS", measure: (*bench).measureFleet, asked: true},
 }
 
 // bench is one run.

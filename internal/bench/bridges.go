@@ -33,7 +33,7 @@ func (b *bench) measureBridges(ctx context.Context) (err error) {
 		return err
 	}
 	defer network.Close()
-	neighbours, err := b.neighbours(ctx, network)
+	neighbours, err := b.neighbours(ctx, network, "bridges")
 	defer func() {
 		for _, n := range neighbours {
 			err = errors.Join(err, n.end())
@@ -45,11 +45,12 @@ func (b *bench) measureBridges(ctx context.Context) (err error) {
 	if err := wait(ctx, b.command.Period/2); err != nil {
 		return err
 	}
-	return b.recordMemory(neighbours)
+	return b.recordMemory("bridges", neighbours)
 }
 
-// neighbours starts them, one after the other.
-func (b *bench) neighbours(ctx context.Context, network *simnet.Network) (list []*neighbour, err error) {
+// neighbours starts them, one after the other, for a part. The variables are
+// added to each bridge's.
+func (b *bench) neighbours(ctx context.Context, network *simnet.Network, part string, variables ...string) (list []*neighbour, err error) {
 	filled, err := b.filled(ctx, min(b.command.Messages, storedInEach), b.command.Chats)
 	if err != nil {
 		return nil, err
@@ -58,17 +59,17 @@ func (b *bench) neighbours(ctx context.Context, network *simnet.Network) (list [
 	for i := range b.command.Bridges {
 		n := &neighbour{dir: filepath.Join(b.temp, fmt.Sprint("bridge-", i))}
 		list = append(list, n)
-		if err := b.startNeighbour(ctx, network, filled, n, fmt.Sprint(15554000000+i)); err != nil {
+		if err := b.startNeighbour(ctx, network, filled, n, fmt.Sprint(15554000000+i), variables); err != nil {
 			return list, fmt.Errorf("bridge %d of %d: %w", i+1, b.command.Bridges, err)
 		}
 		starts = append(starts, n.child.started)
 	}
-	b.report.value(Value{Part: "bridges", Name: "start to first /healthz, median", Messages: filled.corpus.messages, Value: percentile(starts, 50), Unit: "ms"})
+	b.report.value(Value{Part: part, Name: "start to first /healthz, median", Messages: filled.corpus.messages, Value: percentile(starts, 50), Unit: "ms"})
 	return list, nil
 }
 
 // startNeighbour gives a bridge a copy of the filled store and an account.
-func (b *bench) startNeighbour(ctx context.Context, network *simnet.Network, filled *filledStore, n *neighbour, number string) (err error) {
+func (b *bench) startNeighbour(ctx context.Context, network *simnet.Network, filled *filledStore, n *neighbour, number string, variables []string) (err error) {
 	if err := os.Mkdir(n.dir, 0o700); err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (b *bench) startNeighbour(ctx context.Context, network *simnet.Network, fil
 	if err != nil {
 		return err
 	}
-	if n.child, err = startChild(ctx, b.program, append(environ, "PHONE_NUMBER="+number)); err != nil {
+	if n.child, err = startChild(ctx, b.program, append(append(environ, variables...), "PHONE_NUMBER="+number)); err != nil {
 		return err
 	}
 	if n.phone, err = network.NewPhone(ctx, simnet.PhoneOptions{Number: number, Name: "Owner"}); err != nil {
@@ -121,7 +122,7 @@ func (n *neighbour) end() error {
 
 // recordMemory enters what the kernel attributes to each bridge: its share of
 // the pages that several of them use, and its own.
-func (b *bench) recordMemory(neighbours []*neighbour) error {
+func (b *bench) recordMemory(part string, neighbours []*neighbour) error {
 	var proportional, private []float64
 	for _, n := range neighbours {
 		pss, err := megabytes(n.child.rollup("Pss"))
@@ -145,7 +146,7 @@ func (b *bench) recordMemory(neighbours []*neighbour) error {
 		{Name: "proportional set size, all together" + of, Value: all, Unit: "MB"},
 		{Name: "pages of its own, median" + of, Value: median(private), Unit: "MB"},
 	} {
-		v.Part = "bridges"
+		v.Part = part
 		b.report.value(v)
 	}
 	return nil

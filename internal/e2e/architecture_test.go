@@ -87,7 +87,7 @@ func allowed(name, imported string) bool {
 	case isPartOf(imported, sqlDriver):
 		return name == "internal/wa" || name == "internal/store" || name == "internal/dbfile"
 	case isPartOf(imported, natsClient):
-		return name == "internal/fleet"
+		return name == "internal/fleet" || name == "internal/bench"
 	case strings.HasPrefix(imported, natsServer):
 		return name == "internal/fleet/fleettest"
 	case strings.HasPrefix(imported, module):

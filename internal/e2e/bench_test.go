@@ -125,11 +125,12 @@ func TestBench_Bridges(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the kernel tells proportional sizes on Linux only")
 	}
+	_, url := natsCluster(t)
 	var report bench.Report
-	if err := json.Unmarshal(benchOutput(t, "--only", "bridges", "--bridges", "2", "--json"), &report); err != nil {
+	if err := json.Unmarshal(benchOutput(t, "--only", "bridges,fleet", "--bridges", "2", "--nats", url, "--json"), &report); err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Values) != 4 {
+	if len(report.Values) != 4+8 {
 		t.Fatalf("measured: %+v", report.Values)
 	}
 	for _, value := range report.Values {
@@ -137,7 +138,7 @@ func TestBench_Bridges(t *testing.T) {
 			t.Errorf("impossible: %+v", value)
 		}
 	}
-	if q := report.Quiet; len(q) != 1 || q[0].Part != "bridges" {
+	if q := report.Quiet; len(q) != 2 || q[0].Part != "bridges" || q[1].Part != "fleet" {
 		t.Errorf("what others took of the machine: %+v", q)
 	}
 }

@@ -8,13 +8,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
+
+	"bridged/internal/fleet/fleettest"
 )
 
-// openSession returns a publisher's session on the shared cluster, as it is
-// before it has read anything.
-func openSession(t *testing.T, prefix, logID string) *session {
+// openSession returns a publisher's session on a cluster, as it is before it has
+// read anything.
+func openSession(t testing.TB, cluster *fleettest.Cluster, prefix, logID string) *session {
 	t.Helper()
-	nc, err := nats.Connect(sharedCluster(t).URL())
+	nc, err := nats.Connect(cluster.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +38,7 @@ func TestPublish_BehindAnotherMessageIsRefused(t *testing.T) {
 	t.Parallel()
 	log := newMemoryLog(ada)
 	log.write(20)
-	first, late := openSession(t, "refused", "one"), openSession(t, "refused", "another")
+	first, late := openSession(t, sharedCluster(t), "refused", "one"), openSession(t, sharedCluster(t), "refused", "another")
 	events := func(s *session, from, to int) []outgoing {
 		list, err := s.messages(log.events[from:to])
 		if err != nil {

@@ -54,8 +54,11 @@ func (s *session) messages(events []bridge.Event) (list []outgoing, err error) {
 // publishAll publishes messages in their order, as many at a time as may be.
 func (s *session) publishAll(ctx context.Context, list []outgoing) error {
 	for len(list) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		n := s.together(list)
-		if err := s.publish(ctx, list[:n]); err != nil {
+		if err := s.publish(list[:n]); err != nil {
 			return err
 		}
 		list = list[n:]
@@ -80,9 +83,9 @@ func (s *session) together(list []outgoing) int {
 }
 
 // publish publishes messages behind the account's last one, all of them or none.
-// After an error nobody knows which.
-func (s *session) publish(ctx context.Context, list []outgoing) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
+// After an error nobody knows which: so a stop lets it end.
+func (s *session) publish(list []outgoing) error {
+	ctx, cancel := context.WithTimeout(s.publishing, storeTime)
 	defer cancel()
 	first, final := list[0], list[len(list)-1]
 	first.Header.Set(jetstream.ExpectedStreamHeader, s.stream.info.Config.Name)

@@ -25,7 +25,7 @@ func openSession(t testing.TB, cluster *fleettest.Cluster, prefix, logID string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{logger: zerolog.Nop(), counts: &counts{}, subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, now: time.Now, window: maxBatch}
+	s := &session{logger: zerolog.Nop(), counts: &counts{}, subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, now: time.Now, window: maxBatch, publishing: t.Context()}
 	if s.stream, err = openStream(t.Context(), nc, js, Limits{Replicas: 3, Duplicates: time.Minute}.config(prefix)); err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +36,10 @@ func openSession(t testing.TB, cluster *fleettest.Cluster, prefix, logID string)
 // message nor a part of a batch, whatever its ids and subjects.
 func TestPublish_BehindAnotherMessageIsRefused(t *testing.T) {
 	t.Parallel()
+	prefix := fresh("refused")
 	log := newMemoryLog(ada)
 	log.write(20)
-	first, late := openSession(t, sharedCluster(t), "refused", "one"), openSession(t, sharedCluster(t), "refused", "another")
+	first, late := openSession(t, sharedCluster(t), prefix, "one"), openSession(t, sharedCluster(t), prefix, "another")
 	events := func(s *session, from, to int) []outgoing {
 		list, err := s.messages(log.events[from:to])
 		if err != nil {
@@ -57,7 +58,7 @@ func TestPublish_BehindAnotherMessageIsRefused(t *testing.T) {
 	if err := first.publishAll(t.Context(), events(first, 1, 20)); err != nil {
 		t.Fatal(err)
 	}
-	all := newConsumer(t, sharedCluster(t), "refused").read(ada, 20)
+	all := newConsumer(t, sharedCluster(t), prefix).read(ada, 20)
 	want(t, all, upTo(1, 20)...)
 	if all[0].header.Get(headerBatch) != "" || all[1].header.Get(headerBatch) == "" || all[19].header.Get(headerBatch) != all[1].header.Get(headerBatch) {
 		t.Error("a backlog does not go as one batch")
@@ -69,7 +70,7 @@ func TestMetrics_TellTheLag(t *testing.T) {
 	t.Parallel()
 	log := newMemoryLog("")
 	log.write(12)
-	f := run(t, optionsOf(t, "metrics", log))
+	f := run(t, optionsOf(t, fresh("metrics"), log))
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(f)
 	shows := func(connected, published, lag float64) func() bool {

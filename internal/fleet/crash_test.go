@@ -12,11 +12,12 @@ import (
 // where to go on is in the stream, long after the server has forgotten the ids.
 func TestEvents_KilledBetweenPublishingAndTheCursor(t *testing.T) {
 	t.Parallel()
+	prefix := fresh("killed")
 	log := newMemoryLog(ada)
-	c := newConsumer(t, sharedCluster(t), "killed")
+	c := newConsumer(t, sharedCluster(t), prefix)
 	for round := int64(1); round <= 5; round++ {
 		log.change(func(l *memoryLog) { l.saveErr = nil })
-		f := run(t, optionsOf(t, "killed", log))
+		f := run(t, optionsOf(t, prefix, log))
 		log.write(10)
 		want(t, c.read(ada, 100*round-90), upTo(1, 100*round-90)...)
 		log.change(func(l *memoryLog) { l.saveErr = errors.New("the disk is gone") })
@@ -34,32 +35,34 @@ func TestEvents_KilledBetweenPublishingAndTheCursor(t *testing.T) {
 // twice or out of its place: every message names the one before it.
 func TestEvents_TwoPublishersOfOneLog(t *testing.T) {
 	t.Parallel()
+	prefix := fresh("two")
 	log := newMemoryLog(ada)
 	log.position.LogID = "shared"
-	run(t, optionsOf(t, "two", log))
-	run(t, optionsOf(t, "two", log))
+	run(t, optionsOf(t, prefix, log))
+	run(t, optionsOf(t, prefix, log))
 	for range 60 {
 		log.write(10)
 		time.Sleep(time.Millisecond) // so that both are awake between
 	}
-	want(t, newConsumer(t, sharedCluster(t), "two").read(ada, 600), upTo(1, 600)...)
+	want(t, newConsumer(t, sharedCluster(t), prefix).read(ada, 600), upTo(1, 600)...)
 }
 
 // Events that leave the log before they were published are replaced by a reset.
 func TestEvents_ThatLeaveTheLogFirst(t *testing.T) {
 	t.Parallel()
+	prefix := fresh("left")
 	log := newMemoryLog(ada)
-	c := newConsumer(t, sharedCluster(t), "left")
-	f := run(t, optionsOf(t, "left", log))
+	c := newConsumer(t, sharedCluster(t), prefix)
+	f := run(t, optionsOf(t, prefix, log))
 	log.write(10)
 	c.read(ada, 10)
 	f.stop()
 	log.write(30)
 	log.prune(25)
-	run(t, optionsOf(t, "left", log))
+	run(t, optionsOf(t, prefix, log))
 	all := c.read(ada, 40)
 	want(t, all, append(append(upTo(1, 10), -25), upTo(26, 40)...)...)
-	if reset := all[10]; reset.subject != "left."+ada+".events.reset" || reset.header.Get("Nats-Msg-Id") != reset.log+".25.reset" {
+	if reset := all[10]; reset.subject != prefix+"."+ada+".events.reset" || reset.header.Get("Nats-Msg-Id") != reset.log+".25.reset" {
 		t.Errorf("%s %v", reset.subject, reset.header)
 	}
 }
@@ -68,21 +71,22 @@ func TestEvents_ThatLeaveTheLogFirst(t *testing.T) {
 // again.
 func TestEvents_OfWhatIsGoneAreLeftOut(t *testing.T) {
 	t.Parallel()
+	prefix := fresh("gone")
 	log := newMemoryLog(ada)
-	c := newConsumer(t, sharedCluster(t), "gone")
-	f := run(t, optionsOf(t, "gone", log))
+	c := newConsumer(t, sharedCluster(t), prefix)
+	f := run(t, optionsOf(t, prefix, log))
 	log.write(5)
 	c.read(ada, 5)
 	f.stop()
 	log.write(5)
 	log.change(func(l *memoryLog) { l.events = append(l.events[:5:5], l.events[8:]...) })
 	log.change(func(l *memoryLog) { l.last += 3 }) // three at the end, too
-	f = run(t, optionsOf(t, "gone", log))
+	f = run(t, optionsOf(t, prefix, log))
 	c.read(ada, 10)
 	eventually(t, "the cursor", func() bool { p, _ := log.Position(t.Context()); return p.Event == 13 })
 	f.stop()
 	log.write(1)
-	run(t, optionsOf(t, "gone", log))
+	run(t, optionsOf(t, prefix, log))
 	want(t, c.read(ada, 14), 1, 2, 3, 4, 5, 9, 10, 14)
 }
 
@@ -90,21 +94,22 @@ func TestEvents_OfWhatIsGoneAreLeftOut(t *testing.T) {
 // are told, what both have is not published again, and what is new is.
 func TestEvents_OfARestoredBackup(t *testing.T) {
 	t.Parallel()
+	prefix := fresh("backup")
 	log := newMemoryLog(ada)
-	c := newConsumer(t, sharedCluster(t), "backup")
-	f := run(t, optionsOf(t, "backup", log))
+	c := newConsumer(t, sharedCluster(t), prefix)
+	f := run(t, optionsOf(t, prefix, log))
 	log.write(10)
 	c.read(ada, 10)
 	f.stop()
 	log.write(10)
 	backup := log.copyOf() // its cursor is behind what will be published of it
-	f = run(t, optionsOf(t, "backup", log))
+	f = run(t, optionsOf(t, prefix, log))
 	log.write(30)
 	first := c.read(ada, 50)
 	f.stop()
 
 	backup.writeLater(5)
-	f = run(t, optionsOf(t, "backup", backup))
+	f = run(t, optionsOf(t, prefix, backup))
 	all := c.read(ada, 25)
 	want(t, all, append(append(upTo(1, 50), -20), upTo(21, 25)...)...)
 	if all[50].log == first[0].log || all[51].log != all[50].log {
@@ -112,7 +117,7 @@ func TestEvents_OfARestoredBackup(t *testing.T) {
 	}
 	f.stop()
 	backup.writeLater(5)
-	run(t, optionsOf(t, "backup", backup)) // it goes on as itself
+	run(t, optionsOf(t, prefix, backup)) // it goes on as itself
 	want(t, c.read(ada, 30), append(append(upTo(1, 50), -20), upTo(21, 30)...)...)
 }
 
@@ -120,9 +125,10 @@ func TestEvents_OfARestoredBackup(t *testing.T) {
 // again; what a stream never had is.
 func TestEvents_OfAStreamThatWasEmptied(t *testing.T) {
 	t.Parallel()
+	prefix := fresh("empty")
 	log := newMemoryLog(ada)
-	c := newConsumer(t, sharedCluster(t), "empty")
-	f := run(t, optionsOf(t, "empty", log))
+	c := newConsumer(t, sharedCluster(t), prefix)
+	f := run(t, optionsOf(t, prefix, log))
 	log.write(20)
 	c.read(ada, 20)
 	f.stop()
@@ -133,23 +139,23 @@ func TestEvents_OfAStreamThatWasEmptied(t *testing.T) {
 	if err := stream.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f = run(t, optionsOf(t, "empty", log))
+	f = run(t, optionsOf(t, prefix, log))
 	log.write(1)
 	want(t, c.read(ada, 21), 21)
 	f.stop()
 
 	// Of some types only: their last messages are older than the cursor.
-	if err := stream.Purge(t.Context(), jetstream.WithPurgeSubject("empty."+ada+".events.message.>")); err != nil {
+	if err := stream.Purge(t.Context(), jetstream.WithPurgeSubject(prefix+"."+ada+".events.message.>")); err != nil {
 		t.Fatal(err)
 	}
-	f = run(t, optionsOf(t, "empty", log))
+	f = run(t, optionsOf(t, prefix, log))
 	log.write(9)
 	c.read(ada, 30)
 	f.stop()
-	if err := stream.Purge(t.Context(), jetstream.WithPurgeSubject("empty."+ada+".events."+string(log.events[29].Type))); err != nil {
+	if err := stream.Purge(t.Context(), jetstream.WithPurgeSubject(prefix+"."+ada+".events."+string(log.events[29].Type))); err != nil {
 		t.Fatal(err)
 	}
-	f = run(t, optionsOf(t, "empty", log))
+	f = run(t, optionsOf(t, prefix, log))
 	log.write(1)
 	for _, m := range c.read(ada, 31) {
 		if m.payload.Data.ID < 21 {
@@ -161,7 +167,7 @@ func TestEvents_OfAStreamThatWasEmptied(t *testing.T) {
 	if err := c.js.DeleteStream(t.Context(), c.name); err != nil {
 		t.Fatal(err)
 	}
-	run(t, optionsOf(t, "empty", log))
+	run(t, optionsOf(t, prefix, log))
 	want(t, c.read(ada, 31), upTo(1, 31)...)
 }
 
@@ -169,16 +175,17 @@ func TestEvents_OfAStreamThatWasEmptied(t *testing.T) {
 // batches.
 func TestEvents_IntoAStreamOfOthers(t *testing.T) {
 	t.Parallel()
-	c := newConsumer(t, sharedCluster(t), "others")
+	prefix := fresh("others")
+	c := newConsumer(t, sharedCluster(t), prefix)
 	_, err := c.js.CreateStream(t.Context(), jetstream.StreamConfig{
-		Name: "OTHERS_EVENTS", Subjects: []string{"others.*.events.>"}, Replicas: 1, MaxMsgs: 1000, Storage: jetstream.MemoryStorage,
+		Name: streamName(prefix, "EVENTS"), Subjects: []string{streamSubject(prefix)}, Replicas: 1, MaxMsgs: 1000, Storage: jetstream.MemoryStorage,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := newMemoryLog(ada)
 	log.write(100)
-	run(t, optionsOf(t, "others", log))
+	run(t, optionsOf(t, prefix, log))
 	want(t, c.read(ada, 100), upTo(1, 100)...)
 	stream, err := c.js.Stream(t.Context(), c.name)
 	if err != nil {
@@ -192,9 +199,10 @@ func TestEvents_IntoAStreamOfOthers(t *testing.T) {
 // An event that is larger than a message may be is told without its content.
 func TestEvents_LargerThanAMessage(t *testing.T) {
 	t.Parallel()
-	c := newConsumer(t, sharedCluster(t), "large")
-	o := optionsOf(t, "large", nil)
-	config := o.Stream.config("large")
+	prefix := fresh("large")
+	c := newConsumer(t, sharedCluster(t), prefix)
+	o := optionsOf(t, prefix, nil)
+	config := o.Stream.config(prefix)
 	config.MaxMsgSize = 4 << 10
 	if _, err := c.js.CreateStream(t.Context(), config); err != nil {
 		t.Fatal(err)

@@ -117,14 +117,28 @@ func (c consumer) read(account string, until int64) (all []got) {
 		}
 		one.isReset = one.payload.Type == bridge.EventReset
 		all = append(all, one)
-		meta, err := m.Metadata()
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if one.payload.Data.ID == until && meta.NumPending == 0 {
+		if one.payload.Data.ID == until && len(all) == c.count(ctx, account) {
 			return all
 		}
 	}
+}
+
+// count returns how many messages of an account the stream's leader has: other
+// nodes may be behind.
+func (c consumer) count(ctx context.Context, account string) (n int) {
+	c.t.Helper()
+	stream, err := c.js.Stream(ctx, c.name)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter("*."+account+".events.>"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, messages := range info.State.Subjects {
+		n += int(messages)
+	}
+	return n
 }
 
 // ordered returns a reader of an account's messages, as soon as there is a

@@ -19,12 +19,13 @@ func optionsOf(t *testing.T, prefix string, log Log) Options {
 // each once, in order, as webhooks are posted it.
 func TestEvents_AreInTheStreamOnceAndInOrder(t *testing.T) {
 	t.Parallel()
+	prefix := fresh("once")
 	log := newMemoryLog("")
 	log.write(3)
 	log.prune(1)
-	run(t, optionsOf(t, "once", log))
+	run(t, optionsOf(t, prefix, log))
 	log.change(func(l *memoryLog) { l.account = ada })
-	c := newConsumer(t, sharedCluster(t), "once")
+	c := newConsumer(t, sharedCluster(t), prefix)
 	c.read(ada, 3)
 	log.write(700) // batches
 	all := c.read(ada, 703)
@@ -35,7 +36,7 @@ func TestEvents_AreInTheStreamOnceAndInOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(m.body) != string(body) || m.subject != "once."+ada+".events."+string(event.Type) {
+		if string(m.body) != string(body) || m.subject != prefix+"."+ada+".events."+string(event.Type) {
 			t.Fatalf("%s: %s, want %s", m.subject, m.body, body)
 		}
 		if m.header.Get("Webhook-Id") != bridge.EventName(event.ID, event.At) || m.header.Get("Bridged-Chat") != string(event.ChatJID) ||

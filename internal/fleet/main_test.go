@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"bridged/internal/fleet/fleettest"
@@ -45,6 +46,11 @@ func sharedCluster(t *testing.T) *fleettest.Cluster {
 	}
 	return cluster
 }
+
+var prefixes atomic.Int64 // that were given
+
+// fresh returns a prefix that no other test has.
+func fresh(name string) string { return fmt.Sprintf("%s-%d", name, prefixes.Add(1)) }
 
 // ownCluster returns a cluster that the test may break.
 func ownCluster(t *testing.T) *fleettest.Cluster {

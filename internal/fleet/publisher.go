@@ -21,8 +21,10 @@ const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 10 * time.Second
 	foreignPause = time.Minute
-	// stopTime is how long the last save may take.
-	stopTime = 2 * time.Second
+	// graceTime is how long an acknowledgement may take when the program stops,
+	// stopTime the last save.
+	graceTime = time.Second
+	stopTime  = 2 * time.Second
 )
 
 // publisher brings the log of events into the stream. It may run again after it
@@ -55,6 +57,7 @@ type session struct {
 	subjects subjects
 	now      func() time.Time
 
+	publishing   context.Context // of what is published: it outlives run's own a little
 	stream       *stream
 	last         uint64   // sequence of the account's last message, 0 for none
 	at           Position // what is published
@@ -74,9 +77,12 @@ type session struct {
 func (p *publisher) run(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
 	s := &session{log: p.source, logger: p.logger, counts: &p.counts, subjects: subjectsOf(p.prefix, account), now: time.Now}
 	defer s.finish(ctx)
+	lasting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, giveUp) })()
 	want := p.limits.config(p.prefix)
 	for {
-		err := p.follow(ctx, s, nc, js, want)
+		err := p.follow(ctx, lasting, s, nc, js, want)
 		if ctx.Err() != nil {
 			return
 		}
@@ -94,9 +100,12 @@ func (p *publisher) run(ctx context.Context, nc *nats.Conn, js jetstream.JetStre
 
 // follow publishes what is in the log and what comes, until something is in
 // doubt.
-func (p *publisher) follow(ctx context.Context, s *session, nc *nats.Conn, js jetstream.JetStream, want jetstream.StreamConfig) (err error) {
+func (p *publisher) follow(ctx, lasting context.Context, s *session, nc *nats.Conn, js jetstream.JetStream, want jetstream.StreamConfig) (err error) {
 	ctx, cancel := p.link.whileUp(ctx)
 	defer cancel()
+	publishing, end := p.link.whileUp(lasting)
+	defer end()
+	s.publishing = publishing
 	if s.stream, err = openStream(ctx, nc, js, want); err != nil {
 		return err
 	}
@@ -133,7 +142,7 @@ func (s *session) step(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if page.IsReset || s.isReset {
-		if err := s.tellReset(ctx, s.lost(page)); err != nil {
+		if err := s.tellReset(s.lost(page)); err != nil {
 			return false, err
 		}
 	}

@@ -190,12 +190,12 @@ var errForeign = errors.New("stop one of the two")
 
 // tellReset publishes that events are lost to consumers, or that the numbers of
 // the log begin anew.
-func (s *session) tellReset(ctx context.Context, after int64) error {
+func (s *session) tellReset(after int64) error {
 	m, err := newReset(s.subjects, s.at.LogID, after, bridge.At(s.now()))
 	if err != nil {
 		return err
 	}
-	if err := s.publish(ctx, []outgoing{{m, after}}); err != nil {
+	if err := s.publish([]outgoing{{m, after}}); err != nil {
 		return err
 	}
 	s.isReset = false

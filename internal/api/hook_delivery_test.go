@@ -241,7 +241,7 @@ func TestDelivery_KeysStayOutOfTheLog(t *testing.T) {
 	key := made.Path[strings.Index(made.Path, ".")+1:]
 	for _, path := range []string{
 		made.Path, made.Path + "/", made.Path + "?key=" + key, "/bridge" + made.Path, "/HOOKS/1." + key, "//hooks//1." + key, "/hooks/" + key,
-		"/hooks/1%2E" + key, "/hooks/1." + key[:20], "/hooks/1." + key + "/extra/" + key, "/hooks/x" + key,
+		"/hooks/1%2E" + key, "/hooks/1." + key[:20], "/hooks/1." + key + "/extra/" + key, "/hooks/x" + key, "/hooks%2F1." + key, "/hooks%252F1." + key, "/h/1." + key,
 	} {
 		s.Post(path, `{"text":"hi"}`, "Authorization", "Bearer a-secret-of-the-hook")
 		s.Get(path)

@@ -2,22 +2,16 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"bridged/internal/bridge"
-	"bridged/internal/hooks"
 )
 
 const (
-	maxHooks      = 500
-	maxOwnHooks   = 50 // of one token and what it made
-	maxHookName   = 100
-	maxHookSecret = 256
+	maxHooks    = 500
+	maxOwnHooks = 50 // of one token and what it made
 )
 
 // withAddress is a hook with its address, which is shown once.
@@ -67,69 +61,6 @@ func (s *server) pathHook(r *http.Request) (bridge.Hook, error) {
 		}
 	}
 	return bridge.Hook{}, bridge.NotFound("there is no hook %d", id)
-}
-
-// hookRequest is the body that makes or changes a hook. Fields that are left out
-// stay as they are; a secret of null is none.
-type hookRequest struct {
-	Name      *string         `json:"name"`
-	ChatJID   *string         `json:"chatJid"`
-	Template  *string         `json:"template"`
-	Secret    json.RawMessage `json:"secret"`
-	Enabled   *bool           `json:"enabled"`
-	RotateKey bool            `json:"rotateKey"`
-}
-
-// apply sets what a request names.
-func (req hookRequest) apply(hook *bridge.Hook) error {
-	if req.Name != nil {
-		hook.Name = strings.TrimSpace(*req.Name)
-	}
-	if hook.Name == "" || utf8.RuneCountInString(hook.Name) > maxHookName || strings.ContainsFunc(hook.Name, unicode.IsControl) {
-		return bridge.Invalid("name is required: 1 to %d characters that say what the hook is for", maxHookName)
-	}
-	if req.ChatJID != nil || hook.Chat == "" {
-		given := ""
-		if req.ChatJID != nil {
-			given = *req.ChatJID
-		}
-		chat, err := parseDestination("chatJid", given)
-		if err != nil {
-			return err
-		}
-		hook.Chat = chat
-	}
-	if req.Template != nil {
-		hook.Template = *req.Template
-	}
-	if _, err := hooks.Parse(hook.Template); err != nil {
-		return err
-	}
-	if req.Enabled != nil {
-		hook.Enabled = *req.Enabled
-	}
-	return req.applySecret(hook)
-}
-
-// applySecret sets or removes the secret. An empty one is one left out, as forms
-// send it.
-func (req hookRequest) applySecret(hook *bridge.Hook) error {
-	if req.Secret == nil {
-		return nil
-	}
-	var secret *string
-	if err := json.Unmarshal(req.Secret, &secret); err != nil {
-		return bridge.Invalid("secret must be a string or null")
-	}
-	switch {
-	case secret == nil:
-		hook.Secret = ""
-	case utf8.RuneCountInString(*secret) > maxHookSecret || strings.ContainsFunc(*secret, unicode.IsControl):
-		return bridge.Invalid("secret must have at most %d characters, without control characters", maxHookSecret)
-	case *secret != "":
-		hook.Secret = *secret
-	}
-	return nil
 }
 
 func (s *server) createHook(w http.ResponseWriter, r *http.Request) error {
@@ -262,44 +193,4 @@ func (s *server) deleteHook(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, r, struct {
 		OK bool `json:"ok"`
 	}{true})
-}
-
-// previewHook renders a payload without sending anything.
-func (s *server) previewHook(w http.ResponseWriter, r *http.Request) error {
-	hook, err := s.pathHook(r)
-	if err != nil {
-		return err
-	}
-	var req struct {
-		Payload json.RawMessage   `json:"payload"`
-		Headers map[string]string `json:"headers"`
-	}
-	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
-		return err
-	}
-	if req.Payload == nil {
-		return bridge.Invalid("payload is required: what the service posts, as JSON")
-	}
-	template, err := hooks.Parse(hook.Template)
-	if err != nil {
-		return err
-	}
-	payload, err := hooks.JSONPayload(req.Payload)
-	if err != nil {
-		return err
-	}
-	header := make(http.Header, len(req.Headers))
-	for name, value := range req.Headers {
-		header.Set(name, value)
-	}
-	if err := template.Needs(header); err != nil {
-		return err
-	}
-	text, err := template.Render(payload, header)
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, struct {
-		Text string `json:"text"`
-	}{text})
 }

@@ -53,8 +53,13 @@ func logAccess(r *http.Request, status, size int, took time.Duration) {
 // key is a secret.
 var hookInPath = regexp.MustCompile(`(?i)(hooks/+[0-9]*)[^0-9/].*`)
 
+// hookKeyForm is what a key looks like, however the rest is encoded.
+var hookKeyForm = regexp.MustCompile(`[A-Z2-7]{20,}`)
+
 // withoutKeys returns a path without the key of a hook.
-func withoutKeys(path string) string { return hookInPath.ReplaceAllString(path, "$1…") }
+func withoutKeys(path string) string {
+	return hookKeyForm.ReplaceAllString(hookInPath.ReplaceAllString(path, "$1…"), "…")
+}
 
 // shortened bounds what a caller can make the log hold.
 func shortened(s string, most int) string {

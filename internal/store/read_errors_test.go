@@ -35,6 +35,8 @@ func reading(s *Store) map[string]func(context.Context) error {
 		"HistoryCount":      func(ctx context.Context) error { _, err := s.HistoryCount(ctx); return err },
 		"OwnerOf":           func(ctx context.Context) error { _, _, err := s.OwnerOf(ctx); return err },
 		"Webhooks":          func(ctx context.Context) error { _, err := s.Webhooks(ctx); return err },
+		"Hooks":             func(ctx context.Context) error { _, err := s.Hooks(ctx); return err },
+		"Hook":              func(ctx context.Context) error { _, err := s.Hook(ctx, 1); return err },
 		"Webhook":           func(ctx context.Context) error { _, err := s.Webhook(ctx, 1); return err },
 		"Delivery":          func(ctx context.Context) error { _, err := s.Delivery(ctx, 1, 1); return err },
 		"Deliveries": func(ctx context.Context) error {

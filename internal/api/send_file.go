@@ -61,7 +61,7 @@ func (f *fileForm) complete(s *server) (err error) {
 	case f.Type == "" && f.PTT:
 		f.Type = bridge.MediaAudio
 	case f.Type == "":
-		if f.Type, err = s.preparer.TypeOf(f.file); err != nil {
+		if f.Type, err = s.preparer.TypeOf(f.file, f.Caption != ""); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (f *fileForm) check(s *server) error {
 	if f.Type == "" {
 		return nil // the file will show it
 	}
-	if err := checkFile(f.request()); err != nil {
+	if err := checkFile(f.request(), bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument, bridge.MediaSticker); err != nil {
 		return err
 	}
 	return s.preparer.CheckReceived(f.request())

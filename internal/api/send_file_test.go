@@ -98,6 +98,7 @@ func TestSendFile_BytesDecideWhatItIs(t *testing.T) {
 		"a document":            {[]string{"file", "x.pdf\napplication/pdf\n" + string(demo.PDF())}, bridge.MediaDocument, "application/pdf"},
 		"a page":                {[]string{"file", "x.html\ntext/html\n<!DOCTYPE html><script>1</script>"}, bridge.MediaDocument, "text/html"},
 		"a drawing":             {[]string{"file", `x.svg` + "\nimage/svg+xml\n" + `<svg xmlns="http://www.w3.org/2000/svg"/>`}, bridge.MediaDocument, "image/svg+xml"},
+		"a sticker":             {[]string{"type", "sticker", "file", "x.png\nimage/png\n" + string(demo.Picture(40, 30))}, bridge.MediaSticker, "image/webp"},
 		"a picture, if it must": {[]string{"type", "document", "file", "x.png\nimage/png\n" + string(demo.Picture(4, 3))}, bridge.MediaDocument, "image/png"},
 	} {
 		s.upload(append([]string{"jid", string(grace)}, c.parts...)).Want(http.StatusOK)
@@ -125,6 +126,11 @@ func TestSendFile_Refuses(t *testing.T) {
 		"an unknown field":         {append(to, "events", "x", "file", paper), 400, `"events" is not a field`},
 		"a url":                    {append(to, "url", "https://example.com", "file", paper), 400, `"url" is not a field`},
 		"an unknown type":          {append(to, "type", "sound", "file", paper), 400, "type must be"},
+		"words as a sticker":       {append(to, "type", "sticker", "file", paper), 400, "not a sticker"},
+		"a caption of a sticker":   {append(to, "type", "sticker", "caption", "x", "file", "x\nimage/png\n"+string(demo.Picture(4, 3))), 400, "caption"},
+		"a name of a sticker":      {append(to, "type", "sticker", "fileName", "x", "file", "x\nimage/png\n"+string(demo.Picture(4, 3))), 400, "fileName"},
+		"a sticker as voice note":  {append(to, "type", "sticker", "ptt", "true", "file", "x\nimage/png\n"+string(demo.Picture(4, 3))), 400, "ptt"},
+		"a sticker's other type":   {append(to, "type", "sticker", "mimetype", "video/mp4", "file", "x\nimage/png\n"+string(demo.Picture(4, 3))), 400, "mimetype"},
 		"words as a picture":       {append(to, "type", "image", "file", paper), 400, "not an image"},
 		"a caption of a sound":     {append(to, "caption", "x", "file", "x\naudio/ogg\n"+string(demo.Voice(1))), 400, "caption"},
 		"a name of a picture":      {append(to, "fileName", "x.png", "file", "x\nimage/png\n"+string(demo.Picture(4, 3))), 400, "fileName"},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,7 +30,7 @@ func (s *server) sendMedia(w http.ResponseWriter, r *http.Request) error {
 		d.file = &media.Request{
 			URL: req.URL, Type: req.Type, MimeType: req.MimeType, FileName: req.FileName, Caption: req.Caption, PTT: req.PTT,
 		}
-		if err := checkFile(*d.file); err != nil {
+		if err := checkFile(*d.file, bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument); err != nil {
 			return err
 		}
 		if req.URL == "" {
@@ -39,17 +40,19 @@ func (s *server) sendMedia(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// checkFile reports fields that are missing, or do not belong to the type.
-func checkFile(f media.Request) error {
-	switch f.Type {
-	case bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument:
-	case "":
-		return bridge.Invalid("type is required: image, video, audio or document")
-	default:
-		return bridge.Invalid("type must be one of image, video, audio, document")
-	}
+// checkFile reports fields that are missing, or do not belong to the type, which is one
+// of some.
+func checkFile(f media.Request, types ...bridge.MediaType) error {
 	switch {
-	case f.Caption != "" && f.Type == bridge.MediaAudio:
+	case f.Type == "":
+		return bridge.Invalid("type is required: image, video, audio or document")
+	case !slices.Contains(types, f.Type):
+		names := make([]string, len(types))
+		for i, t := range types {
+			names[i] = string(t)
+		}
+		return bridge.Invalid("type must be one of %s", strings.Join(names, ", "))
+	case f.Caption != "" && (f.Type == bridge.MediaAudio || f.Type == bridge.MediaSticker):
 		return bridge.Invalid("caption is for image, video and document only")
 	case f.FileName != "" && f.Type != bridge.MediaDocument:
 		return bridge.Invalid("fileName is for document only")

@@ -57,6 +57,7 @@ type File struct {
 	FileName  string
 	Caption   string
 	PTT       bool
+	Animated  bool // of a sticker
 	Seconds   int
 	Width     int
 	Height    int

@@ -66,6 +66,9 @@ func belongs(mimeType string, t bridge.MediaType) bool {
 	if t == bridge.MediaAudio && base(mimeType) == "application/ogg" {
 		return true
 	}
+	if t == bridge.MediaSticker {
+		t = bridge.MediaImage
+	}
 	return strings.HasPrefix(mimeType, string(t)+"/") && base(mimeType) != "image/svg+xml"
 }
 

@@ -150,6 +150,9 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 	if req.Type == bridge.MediaDocument {
 		f.FileName = documentName(req.FileName, result.FileName, kind)
 	}
+	if req.Type == bridge.MediaSticker {
+		return f, p.sticker(ctx, &f, file, kind)
+	}
 	if kind.isConverted(req.Type) {
 		return f, p.convert(ctx, &f, file, kind.sniffed)
 	}

@@ -108,11 +108,14 @@ func (p *Preparer) CheckReceived(req Request) error {
 }
 
 // TypeOf returns the kind of media as which a file is sent if its sender does
-// not say: what the apps show as such, else a document.
-func (p *Preparer) TypeOf(f *Received) (bridge.MediaType, error) {
+// not say: what the apps show as such, else a document. A sticker has no caption.
+func (p *Preparer) TypeOf(f *Received, captioned bool) (bridge.MediaType, error) {
 	k, err := sniff(f.file)
 	if err != nil {
 		return "", storageFailed(err)
+	}
+	if !captioned && p.isSticker(f.file, f.size, k) {
+		return bridge.MediaSticker, nil
 	}
 	for _, t := range []bridge.MediaType{bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio} {
 		if k.family(t) != "" && k.isShown(t) && !(t == bridge.MediaImage && isAnimated(f.file, k.sniffed)) {

@@ -65,7 +65,11 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 	if !k.isShown(req.Type) {
 		return k, notShown(req.Type, k.sniffed)
 	}
-	if req.Type == bridge.MediaImage {
+	switch req.Type {
+	case bridge.MediaSticker:
+		k.mime = webpType
+		return k, nil
+	case bridge.MediaImage:
 		k.mime = jpegType // whatever the caller and the server say: it is what leaves
 		return k, nil
 	}
@@ -117,6 +121,10 @@ func (k kind) family(t bridge.MediaType) string {
 		if major == "image" && k.sniffed != "image/svg+xml" {
 			return usual(k.sniffed)
 		}
+	case bridge.MediaSticker:
+		if k.isStickerFormat() {
+			return usual(k.sniffed)
+		}
 	case bridge.MediaVideo:
 		switch {
 		case k.movie != nil && !k.movie.hasVideo, k.ogg != nil:
@@ -145,7 +153,7 @@ func (k kind) family(t bridge.MediaType) string {
 // if that type would be recognised.
 func unmarked(t bridge.MediaType, declared string, file io.ReadSeeker) string {
 	declared = base(declared)
-	if !belongs(declared, t) {
+	if t == bridge.MediaSticker || !belongs(declared, t) {
 		return ""
 	}
 	if declared == "audio/mpeg" { // MP3 after some rubbish

@@ -47,6 +47,12 @@ func (l *link) fileMessage(ctx context.Context, f bridge.File) (*waE2E.Message, 
 			FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256, FileLength: length,
 			Mimetype: &f.MimeType, Seconds: optionalSize(f.Seconds), PTT: &f.PTT, Waveform: f.Waveform,
 		}}, nil
+	case bridge.MediaSticker:
+		return &waE2E.Message{StickerMessage: &waE2E.StickerMessage{
+			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, MediaKeyTimestamp: now,
+			FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256, FileLength: length,
+			Mimetype: &f.MimeType, Width: optionalSize(f.Width), Height: optionalSize(f.Height), IsAnimated: &f.Animated,
+		}}, nil
 	}
 	msg := &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{
 		URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, MediaKeyTimestamp: now,

@@ -1,0 +1,123 @@
+package media
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// webp is what the chunks of a WebP file say of it.
+type webp struct {
+	width, height int
+	animated      bool
+}
+
+var errNoWebP = errors.New("not a whole WebP file")
+
+// maxWebPChunks bounds the chunks of a file, of which an animation has one a frame.
+const maxWebPChunks = 10_000
+
+// readWebP walks the chunks of a WebP file (RFC 9649), and checks that they fill it. It
+// decodes no pictures: of an animation it reads where the frames lie.
+func readWebP(r io.ReadSeeker, size int64) (w webp, err error) {
+	var head [12]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return w, err
+	}
+	length := int64(binary.LittleEndian.Uint32(head[4:]))
+	if string(head[:4]) != "RIFF" || string(head[8:]) != "WEBP" || length+8 > size || length%2 != 0 {
+		return w, errNoWebP
+	}
+	pictures := 0
+	chunk := 0
+	for at := int64(12); at < length+8; chunk++ {
+		name, payload, next, err := readChunk(r, at, length+8)
+		if err != nil {
+			return w, err
+		}
+		if chunk >= maxWebPChunks {
+			return w, errNoWebP
+		}
+		shows, err := w.take(name, payload, chunk)
+		if err != nil {
+			return w, err
+		}
+		if shows {
+			pictures++
+		}
+		at = next
+	}
+	if pictures == 0 || w.width < 1 || w.height < 1 {
+		return w, errNoWebP
+	}
+	return w, nil
+}
+
+// readChunk reads the head of a chunk and the beginning of its payload.
+func readChunk(r io.ReadSeeker, at, end int64) (name string, payload []byte, next int64, err error) {
+	if _, err := r.Seek(at, io.SeekStart); err != nil {
+		return "", nil, 0, err
+	}
+	var head [8]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return "", nil, 0, err
+	}
+	length := int64(binary.LittleEndian.Uint32(head[4:]))
+	next = at + 8 + length + length%2
+	if next > end {
+		return "", nil, 0, errNoWebP
+	}
+	payload = make([]byte, min(length, 24))
+	_, err = io.ReadFull(r, payload)
+	return string(head[:4]), payload, next, err
+}
+
+// take reads one chunk, and reports whether it shows something.
+func (w *webp) take(name string, payload []byte, chunk int) (shows bool, err error) {
+	switch name {
+	case "VP8X":
+		if len(payload) < 10 || chunk != 0 {
+			return false, errNoWebP
+		}
+		w.animated = payload[0]&0x02 != 0
+		w.width, w.height = int(uint24(payload[4:]))+1, int(uint24(payload[7:]))+1
+	case "VP8 ":
+		return !w.animated, w.still(len(payload) >= 10 && string(payload[3:6]) == "\x9d\x01\x2a", func() (int, int) {
+			return int(binary.LittleEndian.Uint16(payload[6:]) & 0x3FFF), int(binary.LittleEndian.Uint16(payload[8:]) & 0x3FFF)
+		})
+	case "VP8L":
+		return !w.animated, w.still(len(payload) >= 5 && payload[0] == 0x2F, func() (int, int) {
+			bits := binary.LittleEndian.Uint32(payload[1:])
+			return int(bits&0x3FFF) + 1, int(bits>>14&0x3FFF) + 1
+		})
+	case "ANMF":
+		return w.animated, w.frame(payload)
+	}
+	return false, nil
+}
+
+// still reads the size of a picture that stands still; the extended header has it too.
+func (w *webp) still(whole bool, size func() (int, int)) error {
+	if !whole {
+		return errNoWebP
+	}
+	if width, height := size(); w.width == 0 {
+		w.width, w.height = width, height
+	}
+	return nil
+}
+
+// frame checks that a frame of an animation lies within it and holds a picture.
+func (w *webp) frame(payload []byte) error {
+	if len(payload) < 24 {
+		return errNoWebP
+	}
+	right, bottom := 2*int(uint24(payload))+int(uint24(payload[6:]))+1, 2*int(uint24(payload[3:]))+int(uint24(payload[9:]))+1
+	switch first := string(payload[16:20]); {
+	case right > w.width, bottom > w.height, first != "ALPH" && first != "VP8 " && first != "VP8L":
+		return errNoWebP
+	}
+	return nil
+}
+
+func uint24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }

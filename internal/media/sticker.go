@@ -1,0 +1,176 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"os"
+
+	"github.com/HugoSmits86/nativewebp"
+	"golang.org/x/image/draw"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	webpType = "image/webp"
+	// stickerSide is the longest side of a sticker, in pixels.
+	stickerSide = 512
+	// maxSticker and maxMovingSticker are the largest stickers that the apps show, in
+	// bytes: those that stand still, and animated ones.
+	maxSticker       = 100 << 10
+	maxMovingSticker = 500 << 10
+)
+
+// isStickerFormat reports whether a file can be sent as a sticker, perhaps after it was
+// converted.
+func (k kind) isStickerFormat() bool {
+	return k.sniffed == webpType || k.sniffed == "image/png" || k.sniffed == jpegType
+}
+
+// isSticker reports whether a WebP file is what makers of stickers make: a square of
+// the largest side, as small as the apps want it.
+func (p *Preparer) isSticker(file *os.File, size int64, k kind) bool {
+	if k.sniffed != webpType {
+		return false
+	}
+	f := bridge.File{Size: size}
+	return p.checkSticker(&f, file) == nil && f.Width == stickerSide && f.Height == stickerSide
+}
+
+// sticker describes a file that is sent as a sticker. PNG and JPEG become WebP.
+func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k kind) error {
+	p.decoding.Lock()
+	defer p.decoding.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f.MimeType = webpType
+	if k.sniffed == webpType {
+		return p.checkSticker(f, file)
+	}
+	var picture image.Image
+	err := guarded(file, func(r io.ReadSeeker) (err error) { picture, err = decodeBounded(r); return err })
+	if err != nil {
+		return noSticker(k, err)
+	}
+	orientation := orientationOf(file, k)
+	var webp []byte
+	var side int
+	if err := guarded(file, func(io.ReadSeeker) (err error) {
+		webp, side, err = encodeSticker(coarse(picture), orientation)
+		return err
+	}); err != nil {
+		return noSticker(k, err)
+	}
+	f.Width, f.Height = side, side
+	if f.Size, err = p.replace(file, webp); err != nil {
+		return storageFailed(err)
+	}
+	return nil
+}
+
+func noSticker(k kind, cause error) error {
+	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s that cannot be made a sticker: check it, or scale it to %d by %d pixels", k.sniffed, stickerSide, stickerSide).Because(cause)
+}
+
+// checkSticker measures a WebP file, and refuses one that the apps would not show as a
+// sticker.
+func (p *Preparer) checkSticker(f *bridge.File, file *os.File) error {
+	var w webp
+	err := guarded(file, func(r io.ReadSeeker) (err error) { w, err = readWebP(r, f.Size); return err })
+	if err != nil {
+		return notWhole(err)
+	}
+	limit, what := int64(maxSticker), "a sticker"
+	if w.animated {
+		limit, what = maxMovingSticker, "an animated sticker"
+	}
+	switch {
+	case w.width > stickerSide || w.height > stickerSide:
+		return bridge.Fail(bridge.CodeUnsupportedMedia, "the sticker has %d by %d pixels, and the apps show at most %d by %d: scale it down", w.width, w.height, stickerSide, stickerSide)
+	case f.Size > limit:
+		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file has %d KiB, and the apps show %s of at most %d KiB: compress it more", (f.Size+1023)>>10, what, limit>>10)
+	}
+	if !w.animated {
+		if err := guarded(file, func(r io.ReadSeeker) error { _, err := decodeBounded(r); return err }); err != nil {
+			return notWhole(err)
+		}
+	}
+	f.Width, f.Height, f.Animated = w.width, w.height, w.animated
+	return nil
+}
+
+func notWhole(cause error) error {
+	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is no whole WebP picture, so it cannot be shown as a sticker: check it").Because(cause)
+}
+
+// orientationOf returns the EXIF orientation of a JPEG; 1 for others.
+func orientationOf(file *os.File, k kind) int {
+	head := jpegHead{orientation: 1}
+	if k.sniffed == jpegType {
+		if err := guarded(file, func(r io.ReadSeeker) (err error) { head, err = readJPEGHead(r); return err }); err != nil {
+			return 1
+		}
+	}
+	return head.orientation
+}
+
+// encodeSticker returns a picture as WebP, in the middle of a transparent square. The
+// format is lossless, and the apps scale all stickers to one size: a picture that is too
+// rich for the largest square is put into a smaller one.
+func encodeSticker(picture image.Image, orientation int) (webp []byte, side int, err error) {
+	const smallest = 96 // whose pixels fit as they are
+	for side = stickerSide; ; {
+		var out bytes.Buffer
+		if err := nativewebp.Encode(&out, inSquare(picture, orientation, side), nil); err != nil {
+			return nil, 0, fmt.Errorf("encode a sticker: %w", err)
+		}
+		if out.Len() <= maxSticker || side <= smallest {
+			_, err := decodeBounded(bytes.NewReader(out.Bytes())) // what leaves is what others can read
+			return out.Bytes(), side, err
+		}
+		smaller := float64(side) * math.Sqrt(float64(maxSticker)/float64(out.Len()))
+		side = max(smallest, min(int(smaller), side-16))
+	}
+}
+
+// coarse returns a picture that is not much larger than a sticker: scaling it down well
+// takes memory for all of its lines.
+func coarse(picture image.Image) image.Image {
+	const most = 4 * stickerSide
+	from := picture.Bounds()
+	longer := max(from.Dx(), from.Dy())
+	if longer <= most {
+		return picture
+	}
+	small := image.NewRGBA(image.Rect(0, 0, max(1, from.Dx()*most/longer), max(1, from.Dy()*most/longer)))
+	draw.ApproxBiLinear.Scale(small, small.Bounds(), picture, from, draw.Src, nil)
+	return small
+}
+
+// inSquare scales a picture to fit into a square, upright and in its middle.
+func inSquare(picture image.Image, orientation, side int) image.Image {
+	from := picture.Bounds()
+	scale := float64(side) / float64(max(from.Dx(), from.Dy()))
+	width, height := max(1, int(float64(from.Dx())*scale+0.5)), max(1, int(float64(from.Dy())*scale+0.5))
+	square := image.NewRGBA(image.Rect(0, 0, side, side))
+	to := image.Rect(0, 0, width, height).Add(image.Pt((side-width)/2, (side-height)/2))
+	draw.CatmullRom.Scale(square, to, picture, from, draw.Src, nil)
+	return upright(square, orientation)
+}
+
+// replace writes bytes into a file, in place of what was there.
+func (p *Preparer) replace(file *os.File, data []byte) (int64, error) {
+	if err := file.Truncate(0); err != nil {
+		return 0, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	n, err := p.room.writer(file).Write(data)
+	return int64(n), err
+}

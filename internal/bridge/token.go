@@ -9,7 +9,7 @@ type Scope string
 const (
 	ScopeRead   Scope = "read"   // all that reads
 	ScopeSend   Scope = "send"   // all that leaves
-	ScopeManage Scope = "manage" // the account, webhooks, tokens
+	ScopeManage Scope = "manage" // the account, webhooks, hooks, tokens
 )
 
 // Scopes returns all scopes.

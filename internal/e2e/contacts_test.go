@@ -10,7 +10,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// contact is one entry of the list of contacts.
+// contact returns one entry of the list of contacts.
 func contact(person *simnet.Phone, changes ...object) object {
 	all := object{"jid": person.PN().String(), "lid": person.LID().String(), "phone": person.Number(), "name": "", "pushName": "",
 		"businessName": "", "isSaved": false, "chatJid": nil}

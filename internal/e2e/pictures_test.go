@@ -13,7 +13,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// portrait is a picture that differs with its shade.
+// portrait returns a picture that differs with its shade.
 func portrait(t testing.TB, size int, shade uint8) []byte {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, size, size))

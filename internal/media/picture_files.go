@@ -89,7 +89,8 @@ func openPictureFiles(dir string, limit int64, now func() time.Time) (*pictureFi
 	return k, k.evict()
 }
 
-// nameOfPicture derives from the JID, which is a phone number, and does not show it.
+// nameOfPicture returns the name of a file, which does not show the JID: that is a
+// phone number.
 func nameOfPicture(of bridge.JID, size bridge.PictureSize) string {
 	sum := sha256.Sum256([]byte(string(of) + " " + string(size)))
 	return "picture-" + hex.EncodeToString(sum[:])

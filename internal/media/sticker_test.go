@@ -21,7 +21,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// drawing is a picture with some shapes on a transparent ground.
+// drawing returns a picture with some shapes on a transparent ground.
 func drawing(width, height int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
@@ -34,7 +34,7 @@ func drawing(width, height int) *image.NRGBA {
 	return img
 }
 
-// noise is a picture that cannot be compressed.
+// noise returns a picture that cannot be compressed.
 func noise(side int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, side, side))
 	random := rand.New(rand.NewPCG(1, 2))
@@ -44,7 +44,7 @@ func noise(side int) *image.NRGBA {
 	return img
 }
 
-// busy is a picture of the largest size that is too rich to be a sticker.
+// busy returns a picture of the largest size that is too rich to be a sticker.
 func busy() *image.NRGBA {
 	img := drawing(stickerSide, stickerSide)
 	draw.Draw(img, image.Rect(0, 0, 180, 180), noise(180), image.Point{}, draw.Src)
@@ -74,7 +74,7 @@ func riff(chunks ...[]byte) []byte {
 	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(all)+4)), append([]byte("WEBP"), all...)...)
 }
 
-// moving is an animated WebP with frames of its own size.
+// moving returns an animated WebP with frames of its own size.
 func moving(t testing.TB, canvas, frame, frames int, ballast int) []byte {
 	t.Helper()
 	side := func(n int) []byte { return []byte{byte(n - 1), byte((n - 1) >> 8), byte((n - 1) >> 16)} }

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
 )
 
-// contacts are all pages of a list.
+// contacts returns all pages of a list.
 func contacts(t testing.TB, s *Store, q bridge.ContactQuery) (all []bridge.KnownContact) {
 	t.Helper()
 	for {
@@ -30,7 +29,7 @@ func contacts(t testing.TB, s *Store, q bridge.ContactQuery) (all []bridge.Known
 	}
 }
 
-// namesOf are the JIDs of contacts.
+// namesOf returns the JIDs of contacts.
 func namesOf(list []bridge.KnownContact) (jids []bridge.JID) {
 	for _, c := range list {
 		jids = append(jids, c.JID)
@@ -96,8 +95,8 @@ func TestContacts_OfSomeChatsAlone(t *testing.T) {
 }
 
 // Names that are equal, longer than what is sorted by, or missing, neither hide
-// a contact nor show it twice; and a page costs no more than its rows.
-func TestContacts_PagesAreWholeAndCheap(t *testing.T) {
+// a contact nor show it twice. That a page costs its rows is what the plan shows.
+func TestContacts_PagesAreWhole(t *testing.T) {
 	s := newStore(t)
 	var facts []bridge.Fact
 	for i := range 10_000 {
@@ -128,13 +127,9 @@ func TestContacts_PagesAreWholeAndCheap(t *testing.T) {
 	if err != nil || page.Items[len(page.Items)-1].JID != all[9_799].JID {
 		t.Fatalf("one page of many: %v", err)
 	}
-	began := time.Now()
 	page, err = s.Contacts(t.Context(), bridge.ContactQuery{Limit: 100, Cursor: *page.NextCursor})
 	if err != nil || len(page.Items) != 100 || page.Items[0].JID != last.JID {
 		t.Fatalf("the last but one page: %v, %v", page.Items, err)
-	}
-	if took := time.Since(began); took > 50*time.Millisecond {
-		t.Errorf("a page at the end took %v", took)
 	}
 }
 

@@ -121,9 +121,7 @@ func (n *Network) changeMembers(g *group, by *account, request *Node) answer {
 		named, entries = n.mayBeChanged(g, by, request)
 	}
 	n.applyMembers(g, by, request.Tag, named)
-	for _, a := range named {
-		entries = append(entries, Node{Tag: "participant", Attrs: attrs{"jid": a.jid(g.form(), 0)}})
-	}
+	entries = append(entries, g.participantNodes(named)...)
 	return result(Node{Tag: request.Tag, Content: entries})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
+	"bridged/internal/store"
 )
 
 // groupAccount is an account whose changes of groups may lose their answers.
@@ -229,5 +230,80 @@ func TestGroups_PeopleByNumbersNeverMet(t *testing.T) {
 	}
 	if _, err := g.manager.CreateGroup(g.ctx, bridge.NewGroup{Name: "Nobody", Participants: people[2:3], Key: "K2"}); bridge.CodeOf(err) != bridge.CodeNotOnNetwork {
 		t.Errorf("a group of nobody: %v", err)
+	}
+}
+
+// The account's own changes are told once, though the network tells of them too.
+func TestGroups_TheLogTellsOwnChangesOnce(t *testing.T) {
+	t.Parallel()
+	g := newGroupAccount(t)
+	tells := func(what string, change func() error, want ...bridge.EventType) {
+		t.Helper()
+		before := g.events()
+		if err := change(); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if err := g.device().WaitQuiet(g.ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got := g.events()[len(before):]; !slices.Equal(got, want) {
+			t.Errorf("%s is told as %v, want %v", what, got, want)
+		}
+	}
+	var jid bridge.JID
+	tells("a new group", func() error {
+		jid = g.make(bridge.NewGroup{Name: "Crew", Participants: []bridge.JID{jidOf(g.sam)}, Key: "K"})
+		return nil
+	}, bridge.EventChatUpdated, bridge.EventGroupUpdated)
+	name, topic, seconds := "Crew 2", "up", uint32(86400)
+	patch := bridge.GroupPatch{Name: &name, Topic: &topic, Disappearing: &seconds}
+	for range 2 {
+		want := []bridge.EventType{bridge.EventChatUpdated, bridge.EventGroupUpdated, bridge.EventGroupUpdated, bridge.EventGroupUpdated}
+		if patch.Name == nil {
+			want = nil
+		}
+		tells("a change", func() error { _, err := g.manager.ChangeGroup(g.ctx, jid, patch); return err }, want...)
+		patch = bridge.GroupPatch{Topic: &topic}
+	}
+	tells("a new member", func() error {
+		_, err := g.manager.ChangeParticipants(g.ctx, bridge.ParticipantsChange{Group: jid, Action: "add", Participants: []bridge.JID{jidOf(g.kim)}})
+		return err
+	}, bridge.EventChatUpdated, bridge.EventGroupUpdated)
+	tells("leaving", func() error { return g.manager.LeaveGroup(g.ctx, jid, false) }, bridge.EventChatUpdated, bridge.EventGroupUpdated)
+}
+
+// events returns the kinds of all events of groups, in their order.
+func (g groupAccount) events() (kinds []bridge.EventType) {
+	g.t.Helper()
+	page, err := g.store.Events(g.ctx, store.EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventChatUpdated, bridge.EventGroupUpdated}}, Limit: 1000})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for _, event := range page.Events {
+		kinds = append(kinds, event.Type)
+	}
+	return kinds
+}
+
+// In a group of numbers, people are named by theirs.
+func TestGroups_MembersOfAGroupOfNumbers(t *testing.T) {
+	t.Parallel()
+	g := newGroupAccount(t)
+	group, err := g.phone.CreateGroup(g.ctx, simnet.GroupOptions{Subject: "Old", Members: []*simnet.Phone{g.sam}, ByNumber: true, ID: accountNumber + "-1600000000"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	jid := bridge.JID(group.JID().String())
+	for _, action := range []bridge.ParticipantAction{"add", "promote", "demote", "remove"} {
+		results, err := g.manager.ChangeParticipants(g.ctx, bridge.ParticipantsChange{Group: jid, Action: action, Participants: []bridge.JID{bridge.JID(g.kim.LID().String())}})
+		if err != nil || results[0].Status != bridge.ParticipantDone {
+			t.Errorf("%s: %+v, %v", action, results, err)
+		}
+	}
+	if view, err := g.sam.WaitGroup(g.ctx, group.JID(), func(v simnet.GroupView) bool { return !v.Has(g.kim) && v.Has(g.phone) }); err != nil {
+		t.Errorf("Sam shows %+v: %v", view, err)
+	}
+	if members := group.Members(); len(members) != 2 {
+		t.Errorf("members %v", members)
 	}
 }

@@ -12,30 +12,58 @@ import (
 // read takes over what the network says became of each person. With again, the
 // first try may have made the change already.
 func (g *groupPeople) read(answer waBinary.Node, action bridge.ParticipantAction, again bool) {
+	entries := entriesOf(answer)
+	for i := range g.results {
+		if g.results[i].Status != "" {
+			continue
+		}
+		entry := g.entry(i, entries)
+		if entry == nil {
+			g.fail(i, bridge.ParticipantRefused, "the network said nothing of this person: look at the group")
+			continue
+		}
+		g.learn(i, entry)
+		g.readOne(i, entry, action, again)
+	}
+}
+
+// entriesOf returns the people of an answer, by all their names.
+func entriesOf(answer waBinary.Node) map[types.JID]*waBinary.Node {
 	entries := make(map[types.JID]*waBinary.Node)
 	for _, entry := range answer.GetChildrenByTag("participant") {
-		for _, form := range []string{"jid", "phone_number", "lid"} {
+		for _, form := range personForms {
 			if jid, ok := entry.Attrs[form].(types.JID); ok {
 				entries[jid.ToNonAD()] = &entry
 			}
 		}
 	}
-	for i := range g.results {
-		if g.results[i].Status != "" {
-			continue
+	return entries
+}
+
+// personForms are the attributes that name a person of an answer.
+var personForms = []string{"jid", "phone_number", "lid"}
+
+// entry returns what the network says of a person, which may be under another
+// name than the person was given to it.
+func (g *groupPeople) entry(i int, entries map[types.JID]*waBinary.Node) *waBinary.Node {
+	for _, name := range []types.JID{g.wire[i], toWA(g.results[i].JID), toWA(g.results[i].LID)} {
+		if entry := entries[name]; entry != nil {
+			return entry
 		}
-		entry := entries[g.wire[i]]
-		if entry == nil { // the network names people by numbers where it was given LIDs, or the other way round
-			entry = entries[toWA(g.results[i].JID)]
+	}
+	return nil
+}
+
+// learn takes over a person's number and LID.
+func (g *groupPeople) learn(i int, entry *waBinary.Node) {
+	for _, form := range personForms {
+		jid, _ := entry.Attrs[form].(types.JID)
+		switch known := toBridge(jid); {
+		case known.Server() == bridge.ServerUser && g.results[i].JID.IsLID():
+			g.results[i].JID = known
+		case known.IsLID() && g.results[i].LID == "":
+			g.results[i].LID = known
 		}
-		if entry == nil && g.results[i].LID != "" {
-			entry = entries[toWA(g.results[i].LID)]
-		}
-		if entry == nil {
-			g.fail(i, bridge.ParticipantRefused, "the network said nothing of this person: look at the group")
-			continue
-		}
-		g.readOne(i, entry, action, again)
 	}
 }
 

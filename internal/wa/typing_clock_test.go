@@ -3,6 +3,7 @@ package wa
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,23 +13,51 @@ import (
 	"bridged/internal/bridge"
 )
 
-// stage is a connection that keeps what it is to show.
+// stage is a connection that keeps what it is to show. mu guards it.
 type stage struct {
+	mu     sync.Mutex
 	socket *dial
 	shown  []string
-	fails  error
 }
 
-func (s *stage) connection() (*dial, bool) { return s.socket, s.socket != nil }
+// newStage returns a connection that is there.
+func newStage() *stage { return &stage{socket: new(dial)} }
+
+func (s *stage) connection() (*dial, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.socket, s.socket != nil
+}
+
+// reconnect replaces the connection.
+func (s *stage) reconnect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.socket = new(dial)
+}
+
+// take returns what was shown since it was last asked for.
+func (s *stage) take() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shown := s.shown
+	s.shown = nil
+	return shown
+}
+
+func (s *stage) show(what string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown = append(s.shown, what)
+	return nil
+}
 
 func (s *stage) showPresence(_ context.Context, presence types.Presence) error {
-	s.shown = append(s.shown, string(presence))
-	return s.fails
+	return s.show(string(presence))
 }
 
 func (s *stage) showChatState(_ context.Context, to types.JID, state bridge.TypingState) error {
-	s.shown = append(s.shown, string(state)+" "+to.User)
-	return s.fails
+	return s.show(string(state) + " " + to.User)
 }
 
 // TestTypist_ShowsForAWhile: each chat for 25 seconds after it was last asked for, and the
@@ -79,11 +108,11 @@ func TestTypist_ShowsForAWhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
-				s, typist := &stage{socket: new(dial)}, newTypist()
+				s, typist := newStage(), newTypist()
 				go typist.run(ctx)
 				for i, step := range steps {
 					if step.lose {
-						s.socket = new(dial)
+						s.reconnect()
 					}
 					time.Sleep(step.after)
 					if step.state != "" {
@@ -93,10 +122,9 @@ func TestTypist_ShowsForAWhile(t *testing.T) {
 						}
 					}
 					synctest.Wait()
-					if got := s.shown; !slices.Equal(got, step.want) {
+					if got := s.take(); !slices.Equal(got, step.want) {
 						t.Errorf("step %d shows %v, want %v", i, got, step.want)
 					}
-					s.shown = nil
 				}
 				stop()
 			})
@@ -110,7 +138,7 @@ func TestTypist_RestsUnlessItTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		s, typist := &stage{socket: new(dial)}, newTypist()
+		s, typist := newStage(), newTypist()
 		go typist.run(ctx)
 		for _, r := range []typistRequest{{on: s}, {on: s, to: types.NewJID("1", types.HiddenUserServer), state: bridge.TypingText}, {on: s}} {
 			if _, err := typist.ask(ctx, r); err != nil {

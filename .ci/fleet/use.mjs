@@ -31,10 +31,12 @@ const demo = spawn(BRIDGED, ["demo"], {
     ...process.env,
     LISTEN_ADDR: "127.0.0.1:0",
     NATS_REPLICAS: "3",
+    DEMO_NUMBER: "15550100200",
     WEBHOOK_URL: `http://127.0.0.1:${receiver.address().port}/`,
     WEBHOOK_SECRET: "whsec_" + Buffer.from("only for this comparison, 32 byte").toString("base64"),
   },
 });
+process.on("exit", () => demo.kill());
 let printed = "";
 const BRIDGE = await new Promise((resolve, reject) => {
   const look = (data) => {

@@ -6,6 +6,7 @@ package fleettest
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -51,16 +52,27 @@ func Start(dir string, nodes int) (*Cluster, error) {
 	return c, nil
 }
 
+// Ports are chosen below those that systems give to outgoing connections and to
+// whoever asks for any: nobody else takes them while a node is down.
+const (
+	lowestPort  = 15000
+	highestPort = 32000
+)
+
 // freePorts returns ports of which nobody makes use.
 func freePorts(n int) (ports []int, err error) {
 	var open []net.Listener
-	for range n {
-		listener, listenErr := net.Listen("tcp", "127.0.0.1:0")
-		if err = listenErr; err != nil {
-			break
+	for tries := 0; len(ports) < n && tries < 100*n; tries++ {
+		port := lowestPort + rand.IntN(highestPort-lowestPort)
+		listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		if err != nil {
+			continue // it is taken
 		}
 		open = append(open, listener)
-		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+		ports = append(ports, port)
+	}
+	if len(ports) < n {
+		err = errors.New("there are no free ports")
 	}
 	for _, listener := range open {
 		err = errors.Join(err, listener.Close())

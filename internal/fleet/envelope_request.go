@@ -21,7 +21,7 @@ const jsonType = "application/json"
 // question and one answer; nil for all others. events is the stream of events.
 func (e *envelope) refuse(events string) error {
 	path, _, _ := strings.Cut(e.path, "?")
-	if path != "/api/events" || e.method != http.MethodGet {
+	if path != "/api/events" || e.method != http.MethodGet && e.method != http.MethodHead {
 		return nil
 	}
 	if strings.Contains(strings.ToLower(e.headers.Get("Accept")), "text/event-stream") {

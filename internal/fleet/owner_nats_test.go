@@ -1,11 +1,16 @@
 package fleet
 
 import (
+	"context"
+	"errors"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 
 	"bridged/internal/fleet/fleettest"
 )
@@ -72,6 +77,57 @@ func TestOwner_OnRealServers(t *testing.T) {
 	}
 }
 
+// askEndlessly asks an account without end, and counts what is answered.
+func askEndlessly(t *testing.T, c *caller) *atomic.Int64 {
+	t.Helper()
+	answered := new(atomic.Int64)
+	ctx, stop := context.WithCancel(t.Context())
+	var callers sync.WaitGroup
+	t.Cleanup(func() { stop(); callers.Wait() })
+	data := []byte(`{"method": "GET", "path": "/"}`)
+	for range 4 {
+		callers.Go(func() {
+			for ctx.Err() == nil {
+				asking, cancel := context.WithTimeout(ctx, time.Second)
+				if _, err := c.nc.RequestWithContext(asking, c.prefix+"."+ada+".api", data); err == nil {
+					answered.Add(1)
+				}
+				cancel()
+			}
+		})
+	}
+	return answered
+}
+
+// A fleet on a shared directory that is cut off from NATS fails, so that the program
+// ends and leaves the directory to others.
+func TestOwner_ThatMayHaveLostItsAccountEndsTheFleet(t *testing.T) {
+	t.Parallel()
+	cluster, err := fleettest.Start(t.TempDir(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Stop()
+	d := newDirectory(t, "volume", "", 3).shared("a")
+	f := New(Options{
+		Server: Server{URL: cluster.URL()}, Prefix: "lost", Log: d.events, Name: "test", Logger: zerolog.Nop(), Stream: Limits{Replicas: 1, Duplicates: time.Minute},
+		Owner: OwnerOptions{Place: d.place, TTL: 2 * time.Second, Host: "node-a", State: func() string { return "open" }},
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- f.Run(t.Context()) }()
+	f.Seek("s", func() {})
+	eventually(t, "the session", func() bool { return f.Refusal() == nil })
+	cluster.StopNode(0)
+	select {
+	case err := <-ended:
+		if !errors.Is(err, ErrLost) || !errors.Is(f.Refusal(), ErrLost) {
+			t.Errorf("ended with %v, refused with %v", err, f.Refusal())
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatalf("still running; %v", f.Refusal())
+	}
+}
+
 // An election of the bucket's leader takes the account from nobody, not even on a
 // shared directory.
 func TestOwner_KeepsItsAccountOverElections(t *testing.T) {
@@ -85,6 +141,9 @@ func TestOwner_KeepsItsAccountOverElections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := connect(t, cluster.URL(), "elections")
+	answered := askEndlessly(t, c)
+	eventually(t, "the load", func() bool { return answered.Load() > 100 })
 	cluster.StopNode(leader)
 	f.owner.mu.Lock()
 	before := f.owner.renewed

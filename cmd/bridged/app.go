@@ -113,7 +113,7 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error
 // openStore takes the data directory and opens the store in it. What an
 // earlier run left pending has failed.
 func (a *app) openStore(ctx context.Context, c config) (err error) {
-	if a.dir, err = openDataDir(c.DataDir); err != nil {
+	if a.dir, err = takeDataDir(ctx, c, a.log); err != nil {
 		return err
 	}
 	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: wa.MergeEdit, Open: wa.OpenSealed, Reread: wa.Reread}); err != nil {

@@ -67,6 +67,8 @@ func (s *seat) enter(ctx context.Context) (func(), error) {
 	return s.meeting.mu.Unlock, nil
 }
 
+func (s *seat) name() string { return ada }
+
 func (s *seat) ttl(context.Context) (time.Duration, error) { return s.life, nil }
 
 func (s *seat) holder(ctx context.Context) (*holder, uint64, error) {

@@ -66,6 +66,11 @@ func TestOwner_OnRealServers(t *testing.T) {
 	if entry, err := keys.Get(t.Context(), ada); err != nil {
 		t.Errorf("the key: %s, %v", entry.Value(), err)
 	}
+	o := Options{Server: Server{URL: cluster.URL()}, Prefix: "owners", Logger: zerolog.Nop(), Owner: OwnerOptions{TTL: ttl}}
+	inUse := func(d directory) error { return InUse(t.Context(), o, d.place) }
+	if err := inUse(volume.shared("b")); !isRefusal(err) || inUse(volume.shared("a")) != nil || inUse(newDirectory(t, "new", "", 0)) != nil {
+		t.Errorf("in use: %v by another machine, %v by this one", err, inUse(volume.shared("a")))
+	}
 	a.stop() // without giving the session back, as a process that dies
 	b.holds(t, ttl+time.Second)
 	eventually(t, "requests to the second", served("node-b"))

@@ -89,7 +89,7 @@ func (o *owner) save(ctx context.Context, session string, returned bool) (err er
 	if o.runs, err = o.registry.saveRun(ctx, session, run, o.runs); err != nil {
 		return err
 	}
-	return o.note(ownNote{Session: session, Lock: o.options.Place.Lock, Returned: returned})
+	return o.note(ownNote{Account: o.registry.name(), Session: session, Lock: o.options.Place.Lock, Returned: returned})
 }
 
 // release gives the session back, whose connection has ended. Where NATS does not
@@ -128,6 +128,7 @@ func (o *owner) release() {
 
 // ownNote is kept in the data directory: what it ran last, for a start without NATS.
 type ownNote struct {
+	Account  string `json:"account"`
 	Session  string `json:"session"`
 	Lock     string `json:"lock"`
 	Returned bool   `json:"returned"`
@@ -145,7 +146,10 @@ func (o *owner) mayGoOn(session string) bool {
 		return false
 	}
 	var note ownNote
-	return json.Unmarshal(data, &note) == nil && note == ownNote{Session: session, Lock: place.Lock}
+	if err := json.Unmarshal(data, &note); err != nil {
+		return false
+	}
+	return note.Session == session && note.Lock == place.Lock && !note.Returned
 }
 
 // note replaces the note of the data directory.

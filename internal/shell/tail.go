@@ -96,11 +96,13 @@ func (s *Shell) cursor(ctx context.Context, since string) (string, error) {
 
 // printEvent prints one event.
 func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) error {
-	if s.JSON {
-		return s.printJSON(shownEvent{e, s.eventMessage(e)})
-	}
-	if e.Type == bridge.EventReset {
+	switch {
+	case e.Type == bridge.EventReset && s.JSON:
+		return s.printJSON(map[string]bridge.EventType{"type": e.Type})
+	case e.Type == bridge.EventReset:
 		return s.print("%s\n", "Events are lost: they have left the log. What comes is whole again.")
+	case s.JSON:
+		return s.printJSON(shownEvent{e, eventMessage(e)})
 	}
 	about, text := "", ""
 	switch {
@@ -149,7 +151,7 @@ type shownEvent struct {
 	Message *shownMessage `json:"message,omitempty"`
 }
 
-func (s *Shell) eventMessage(e bridge.Event) *shownMessage {
+func eventMessage(e bridge.Event) *shownMessage {
 	if e.Message == nil {
 		return nil
 	}

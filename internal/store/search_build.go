@@ -32,7 +32,14 @@ func (x *searchIndex) indexNext(ctx context.Context) (bool, error) {
 	}
 	for left := b.packs; ; {
 		n := min(indexBatch, len(left))
-		if err := x.indexSome(ctx, b, left[:n], n == len(left)); err != nil {
+		made, err := x.readPacks(ctx, left[:n])
+		if err != nil {
+			return false, err
+		}
+		if err := x.writePacks(ctx, b, left[:n], made, n == len(left)); err != nil {
+			return false, err
+		}
+		if err := x.mergeNew(ctx); err != nil {
 			return false, err
 		}
 		if left = left[n:]; len(left) == 0 {
@@ -44,9 +51,8 @@ func (x *searchIndex) indexNext(ctx context.Context) (bool, error) {
 	}
 }
 
-// indexSome indexes some packs of a block. With the last of them the block
-// counts as indexed.
-func (x *searchIndex) indexSome(ctx context.Context, b block, plans []packPlan, last bool) error {
+// readPacks makes packs of what their messages say now.
+func (x *searchIndex) readPacks(ctx context.Context, plans []packPlan) ([]madePack, error) {
 	made := make([]madePack, len(plans))
 	err := x.s.read(ctx, func(r *readTx) (err error) {
 		for i := 0; i < len(plans) && err == nil; i++ {
@@ -55,8 +61,15 @@ func (x *searchIndex) indexSome(ctx context.Context, b block, plans []packPlan, 
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("read messages to index: %w", err)
+		return nil, fmt.Errorf("read messages to index: %w", err)
 	}
+	return made, nil
+}
+
+// writePacks enters packs of a block, those as stale of which a message has
+// changed since they were read. With the last of them the block counts as
+// indexed.
+func (x *searchIndex) writePacks(ctx context.Context, b block, plans []packPlan, made []madePack, last bool) error {
 	return x.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		if len(plans) > 0 && plans[0].id == b.packs[0].id {
 			if err := t.dropPacks(ctx, firstPack(b.id), firstPack(b.id+1)); err != nil {
@@ -135,7 +148,10 @@ func (x *searchIndex) reindexStale(ctx context.Context) (bool, error) {
 		}
 		return nil
 	})
-	return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	return true, x.mergeNew(ctx)
 }
 
 // Reindex rebuilds the search index and reports how many messages of how many

@@ -43,12 +43,16 @@ func TestIndex_OfMessagesThatChangeMeanwhile(t *testing.T) {
 		target := fmt.Sprintf("%.4s-%d", alice, i)
 		return bridge.Edit{Chat: alice, Target: target, Editor: alice, Timestamp: at(999), New: says(alice, alice, target, 999, text)}
 	}
-	if err := s.index.indexSome(t.Context(), b, b.packs[:2], false); err != nil {
+	made, err := s.index.readPacks(t.Context(), b.packs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.index.writePacks(t.Context(), b, b.packs[:2], made[:2], false); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, edit(3, "after its pack was written"), edit(20, "before its pack is written"),
 		bridge.Deletion{Chat: alice, Target: fmt.Sprintf("%.4s-%d", alice, 21), By: alice, Timestamp: at(999)})
-	if err := s.index.indexSome(t.Context(), b, b.packs[2:], true); err != nil {
+	if err := s.index.writePacks(t.Context(), b, b.packs[2:], made[2:], true); err != nil {
 		t.Fatal(err)
 	}
 	s.index.building.Unlock()
@@ -91,6 +95,13 @@ func TestIndex_ThatWasInterruptedBeginsTheBlockAgain(t *testing.T) {
 				t.Fatal("the test interrupts nothing")
 			}
 			if restart {
+				s.index.claimed = noneIndexed
+				if err := s.index.prepare(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if n := countOf(t, s, "SELECT count(*) FROM packs"); n != 0 {
+					t.Errorf("%d packs are left at the start", n)
+				}
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
 				}

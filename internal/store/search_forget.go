@@ -42,6 +42,16 @@ func (x *searchIndex) mergeSteps(ctx context.Context) (steps int, err error) {
 	return steps, err
 }
 
+// mergeNew merges what packs that were just written have made worth it.
+func (x *searchIndex) mergeNew(ctx context.Context) error {
+	return x.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		if err := t.run(ctx, "INSERT INTO grams (grams, rank) VALUES ('merge', ?)", mergePages); err != nil {
+			return fmt.Errorf("merge the search index: %w", err)
+		}
+		return nil
+	})
+}
+
 // mergeSome merges some pages and reports whether there was anything to merge.
 // A negative number of pages begins with all segments, also with a single one.
 func (x *searchIndex) mergeSome(ctx context.Context) (bool, error) {

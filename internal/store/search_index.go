@@ -47,6 +47,9 @@ const (
 
 	createGrams = `CREATE VIRTUAL TABLE grams USING fts5
 		(words, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii')`
+	// mergeByHand has segments merged in transactions of their own ([searchIndex.mergeNew]),
+	// not in one that writes packs: that would hold up an acknowledgement longer.
+	mergeByHand = "INSERT INTO grams (grams, rank) VALUES ('automerge', 0)"
 	createPacks = `CREATE TABLE packs (id INTEGER PRIMARY KEY, messages BLOB NOT NULL, texts BLOB) STRICT`
 	createStale = `CREATE INDEX packs_stale ON packs (id) WHERE texts IS NULL`
 )
@@ -79,6 +82,9 @@ func (x *searchIndex) prepare(ctx context.Context) error {
 		if x.claimed, err = t.lastIndexed(ctx); err != nil {
 			return err
 		}
+		if err := t.run(ctx, mergeByHand); err != nil {
+			return err
+		}
 		// What a killed process has written of the next block.
 		return t.dropPacks(ctx, firstPack(x.claimed+1), math.MaxInt64)
 	})
@@ -87,7 +93,7 @@ func (x *searchIndex) prepare(ctx context.Context) error {
 // empty replaces the index with one that knows nothing yet.
 func (x *searchIndex) empty(ctx context.Context, t *writeTx) error {
 	for _, step := range []string{
-		"DROP TABLE IF EXISTS grams", createGrams, "DROP TABLE IF EXISTS packs", createPacks, createStale, "DELETE FROM blocks",
+		"DROP TABLE IF EXISTS grams", createGrams, "DROP TABLE IF EXISTS packs", createPacks, createStale, "DELETE FROM blocks", mergeByHand,
 	} {
 		if err := t.run(ctx, step); err != nil {
 			return fmt.Errorf("empty the search index: %w", err)

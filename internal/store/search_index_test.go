@@ -137,3 +137,15 @@ func TestReindex_FailingLeavesTheIndexAsItWas(t *testing.T) {
 	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(1000), New: edited})
 	sameList(t, "found", matchIDs(search(t, s, bridge.SearchQuery{Q: "another"})), []string{"A1"})
 }
+
+// TestIndex_MergesItsSegments while it grows: every search looks into all of them.
+func TestIndex_MergesItsSegments(t *testing.T) {
+	s := newStore(t)
+	s.index.building.Lock() // until all is saved
+	fullBlocks(t, s, alice, 10)
+	s.index.building.Unlock()
+	settle(t, s)
+	if n := countOf(t, s, "SELECT count(DISTINCT segid) FROM grams_idx"); n > 6 {
+		t.Errorf("the index is in %d segments", n)
+	}
+}

@@ -35,7 +35,7 @@ type attempt struct {
 // anything leaves, the outcome when it is known: a repeat is then answered from the
 // store. A repeat of a call that was refused, or has no answer, acts again.
 func (s *server) callOnce(w http.ResponseWriter, r *http.Request, body []byte, c call) error {
-	key, err := s.sendKey(r, []byte(string(c.chat)+"\n"+string(body))) // the path names the chat
+	key, err := s.sendKey(r, body)
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func (c consumer) read(account string, until int64) (all []got) {
 		}
 		one.isReset = one.payload.Type == bridge.EventReset
 		all = append(all, one)
-		if one.payload.Data.ID == until && len(all) == c.count(ctx, account) {
+		if one.payload.Data.ID == until && len(all) >= c.count(ctx, account) {
 			return all
 		}
 	}

@@ -25,8 +25,12 @@ type clearings struct {
 }
 
 // clearingPause is how long the content of a message may stay after it was
-// stored, when no other is decrypted.
-const clearingPause = time.Second
+// stored, when no other is decrypted, and clearingRetry how long after clearing it
+// has failed.
+const (
+	clearingPause = time.Second
+	clearingRetry = 10 * time.Second
+)
 
 // add notes a hash, and reports false at the end of the link: then it has to be
 // cleared at once.
@@ -37,12 +41,17 @@ func (c *clearings) add(hash [32]byte) bool {
 		return false
 	}
 	c.hashes = append(c.hashes, hash)
-	if c.timer == nil {
-		c.timer = time.AfterFunc(clearingPause, c.rested)
-	} else {
-		c.timer.Reset(clearingPause)
-	}
+	c.flushAfter(clearingPause)
 	return true
+}
+
+// flushAfter flushes after a pause, unless something is added. The caller holds mu.
+func (c *clearings) flushAfter(pause time.Duration) {
+	if c.timer == nil {
+		c.timer = time.AfterFunc(pause, c.rested)
+	} else {
+		c.timer.Reset(pause)
+	}
 }
 
 // rested flushes after a pause.
@@ -68,11 +77,15 @@ func (c *clearings) take() [][32]byte {
 	return hashes
 }
 
-// restore gives back what could not be cleared, for the next transaction.
+// restore gives back what could not be cleared, for the next transaction, or the
+// next flush if none comes.
 func (c *clearings) restore(hashes [][32]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hashes = append(hashes, c.hashes...)
+	if !c.ended && len(c.hashes) > 0 {
+		c.flushAfter(clearingRetry)
+	}
 }
 
 // end flushes for the last time.

@@ -109,8 +109,39 @@ func TestClearings_AreFlushedWhenItIsQuiet(t *testing.T) {
 		if len(b.inside) != 3 || b.transactions != 2 {
 			t.Errorf("%d cleared in %d transactions; want 3 in the second", len(b.inside), b.transactions)
 		}
+		time.Sleep(2 * clearingRetry)
+		synctest.Wait()
+		if b.transactions != 2 {
+			t.Errorf("%d transactions where nothing was left", b.transactions)
+		}
 		s.clearings.end()
 	})
+}
+
+// Also when nothing comes after what failed: a flush, or the transaction of a message
+// that could not be decrypted.
+func TestClearings_AreFlushedAfterAFailure(t *testing.T) {
+	for what, fail := range map[string]func(*testing.T, *countedBuffer, *lockedStore){
+		"a flush": func(_ *testing.T, b *countedBuffer, _ *lockedStore) { b.broken = errors.New("disk full") },
+		"a message": func(t *testing.T, _ *countedBuffer, s *lockedStore) {
+			_ = s.DoDecryptionTxn(t.Context(), func(context.Context) error {
+				time.Sleep(2 * clearingPause) // the pause ends meanwhile
+				return errors.New("no session")
+			})
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b, s := newCountedStore()
+			clearAll(t, s, one)
+			fail(t, b, s)
+			time.Sleep(clearingPause + clearingRetry)
+			synctest.Wait()
+			if !slices.Equal(b.inside, [][32]byte{one}) {
+				t.Errorf("cleared %v after the failure of %s, want the one", b.inside, what)
+			}
+			s.clearings.end()
+		})
+	}
 }
 
 func TestClearings_AreFlushedAtTheEnd(t *testing.T) {

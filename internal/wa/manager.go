@@ -98,6 +98,7 @@ type Manager struct {
 	reupload reuploads
 	numbers  numbers
 	checking chan struct{} // holds one while numbers are looked up for a check
+	reading  chan struct{} // holds one while those who wrote are told of what is read
 	traffic  traffic
 	phone    phone
 	timelock timelock
@@ -133,6 +134,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		background: background, stop: stop,
 		commands: make(chan command),
 		checking: make(chan struct{}, 1),
+		reading:  make(chan struct{}, 1),
 		waits:    usualWaits,
 		typist:   newTypist(),
 	}

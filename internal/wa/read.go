@@ -33,25 +33,40 @@ const (
 func (m *Manager) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error {
 	ctx, cancel := m.within(ctx, readTimeout)
 	defer cancel()
-	for {
-		page, err := m.store.Unread(ctx, chat.JID, upTo)
-		if err != nil {
-			return err
-		}
-		if err := m.tellRead(ctx, chat.JID, page.Messages); err != nil {
-			return err
-		}
-		if err := m.store.Save(ctx, bridge.ChatRead{Chat: chat.JID, Arrival: page.UpTo}); err != nil {
-			return err
-		}
-		if !page.More {
-			break
-		}
+	if err := m.tellUnread(ctx, chat.JID, upTo); err != nil {
+		return err
 	}
 	if last := chat.LastMessage; chat.UnreadCount > 0 && (upTo == "" || last != nil && last.ID == upTo) {
 		m.markChat(ctx, chat)
 	}
 	return nil
+}
+
+// tellUnread tells of what is unread, page by page, and stores what was told. One
+// call at a time does: two would send the same receipts, and take each other's
+// confirmations, which are known by the first message's id.
+func (m *Manager) tellUnread(ctx context.Context, chat bridge.JID, upTo string) error {
+	select {
+	case m.reading <- struct{}{}:
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return ctx.Err()
+		}
+		return bridge.NotConnected("the network was too slow to confirm what other calls have read: try again in a moment").Because(ctx.Err())
+	}
+	defer func() { <-m.reading }()
+	for {
+		page, err := m.store.Unread(ctx, chat, upTo)
+		if err != nil {
+			return err
+		}
+		if err := m.tellRead(ctx, chat, page.Messages); err != nil {
+			return err
+		}
+		if err := m.store.Save(ctx, bridge.ChatRead{Chat: chat, Arrival: page.UpTo}); err != nil || !page.More {
+			return err
+		}
+	}
 }
 
 // tellRead sends the receipts of messages and waits until the network has them all.

@@ -236,6 +236,38 @@ func TestMarkRead_Repeats(t *testing.T) {
 	}
 }
 
+// TestMarkRead_AtOnce tells everybody once, and no call waits for a confirmation that
+// another took.
+func TestMarkRead_AtOnce(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	want := a.receive(friend, a.phone.PN(), jidOf(friend), "one")
+	chat := a.chatWith(friend)
+	began := time.Now()
+	done := make(chan error)
+	for range 5 {
+		go func() { done <- a.manager.MarkRead(testContext(t), chat, "") }()
+	}
+	for range 5 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if took := time.Since(began); took > 8*time.Second { // less than it takes to send a receipt again
+		t.Errorf("took %s", took)
+	}
+	want = append(want, a.receive(friend, a.phone.PN(), jidOf(friend), "two")...)
+	a.markRead(jidOf(friend), "")
+	if _, err := friend.WaitReceipt(testContext(t), want[1], types.ReceiptTypeRead); err != nil {
+		t.Fatal(err)
+	}
+	if got := ticks(friend); !slices.Equal(got, want) {
+		t.Errorf("ticks %v, want each of %v once", got, want)
+	}
+}
+
 // TestMarkRead_Many messages go in receipts that are bounded.
 func TestMarkRead_Many(t *testing.T) {
 	t.Parallel()

@@ -33,7 +33,7 @@ func (m *Manager) CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.Gr
 			return bridge.GroupCreated{}, err
 		}
 		if made != nil {
-			m.saveOwnChange(groupFacts(made)...)
+			m.saveOwnChange(append(groupFacts(made), bridge.GroupMade{Key: g.Key, JID: toBridge(made.JID)})...)
 			return l.foundGroup(made, g), nil
 		}
 	}

@@ -82,6 +82,36 @@ func TestGroupsOnce_GroupsWithoutTheirKeysAreFound(t *testing.T) {
 	}
 }
 
+// A group that is found by what tells it from others is the call's from then on: no
+// other call finds it.
+func TestGroupsOnce_AGroupThatWasFoundIsTheCalls(t *testing.T) {
+	t.Parallel()
+	g := newGroupAccount(t)
+	g.network.DropCreateKeys()
+	calls := []bridge.NewGroup{{Key: "K1"}, {Key: "K2"}}
+	for i := range calls {
+		calls[i].Name, calls[i].Participants = "Found", []bridge.JID{jidOf(g.sam)}
+		if err := g.store.Save(g.ctx, bridge.Call{ID: calls[i].Key, Plan: []byte("[]")}); err != nil {
+			t.Fatal(err)
+		}
+		g.forgetful("create", 0)
+		_, err := g.manager.CreateGroup(g.ctx, calls[i])
+		g.unknown(err)
+	}
+	var made []bridge.JID
+	for _, call := range calls {
+		known, err := g.store.GroupsMadeElse(g.ctx, call.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Again, call.Known = true, known
+		made = append(made, g.make(call))
+	}
+	if made[0] == made[1] {
+		t.Errorf("both calls have made %s", made[0])
+	}
+}
+
 // Repeated after lost answers, everything else is found done.
 func TestGroupsOnce_ChangesAreFoundMade(t *testing.T) {
 	t.Parallel()

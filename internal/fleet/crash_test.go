@@ -121,6 +121,17 @@ func TestEvents_OfARestoredBackup(t *testing.T) {
 	want(t, c.read(ada, 30), append(append(upTo(1, 50), -20), upTo(21, 30)...)...)
 }
 
+// purge removes messages of a stream by hand, from all nodes.
+func purge(t *testing.T, stream jetstream.Stream, which ...jetstream.StreamPurgeOpt) {
+	t.Helper()
+	if err := stream.Purge(t.Context(), which...); err != nil {
+		t.Fatal(err)
+	}
+	if err := sharedCluster(t).WaitSame(stream.CachedInfo().Config.Name); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What the stream has removed, by its limits or by hand, is not published
 // again; what a stream never had is.
 func TestEvents_OfAStreamThatWasEmptied(t *testing.T) {
@@ -136,25 +147,19 @@ func TestEvents_OfAStreamThatWasEmptied(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stream.Purge(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	purge(t, stream)
 	f = run(t, optionsOf(t, prefix, log))
 	log.write(1)
 	want(t, c.read(ada, 21), 21)
 	f.stop()
 
 	// Of some types only: their last messages are older than the cursor.
-	if err := stream.Purge(t.Context(), jetstream.WithPurgeSubject(prefix+"."+ada+".events.message.>")); err != nil {
-		t.Fatal(err)
-	}
+	purge(t, stream, jetstream.WithPurgeSubject(prefix+"."+ada+".events.message.>"))
 	f = run(t, optionsOf(t, prefix, log))
 	log.write(9)
 	c.read(ada, 30)
 	f.stop()
-	if err := stream.Purge(t.Context(), jetstream.WithPurgeSubject(prefix+"."+ada+".events."+string(log.events[29].Type))); err != nil {
-		t.Fatal(err)
-	}
+	purge(t, stream, jetstream.WithPurgeSubject(prefix+"."+ada+".events."+string(log.events[29].Type)))
 	f = run(t, optionsOf(t, prefix, log))
 	log.write(1)
 	for _, m := range c.read(ada, 31) {

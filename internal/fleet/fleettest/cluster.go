@@ -226,3 +226,29 @@ func waitFor(what string, isTrue func() bool) error {
 	}
 	return nil
 }
+
+// WaitSame waits until all nodes that keep a stream of the standard account have
+// the same messages of it: one that follows removes them later than the leader.
+func (c *Cluster) WaitSame(stream string) error {
+	return waitFor("the nodes to have the same messages of "+stream, func() bool {
+		held := map[uint64]bool{}
+		for i := range c.clients {
+			node := c.node(i)
+			if node == nil {
+				continue
+			}
+			state, err := node.Jsz(&server.JSzOptions{Account: server.DEFAULT_GLOBAL_ACCOUNT, Streams: true})
+			if err != nil {
+				return false
+			}
+			for _, account := range state.AccountDetails {
+				for _, s := range account.Streams {
+					if s.Name == stream {
+						held[s.State.Msgs] = true
+					}
+				}
+			}
+		}
+		return len(held) == 1
+	})
+}

@@ -67,19 +67,6 @@ func has(g bridge.StoredGroup, p *simnet.Phone) bool {
 	return slices.ContainsFunc(g.Participants, func(m bridge.Participant) bool { return m.JID == numberOf(p) })
 }
 
-// makesGroup makes a group over the API and waits until a member shows it.
-func makesGroup(t testing.TB, c *cast, name string, members ...*simnet.Phone) administered {
-	t.Helper()
-	var people []bridge.JID
-	for _, p := range members {
-		people = append(people, numberOf(p))
-	}
-	made := must(c.bridge.api.CreateGroup(within(t), name, people, ""))(t)
-	g := administered{TB: t, c: c, jid: made.JID, in: wireForm(made.JID)}
-	g.shows(func(v simnet.GroupView) bool { return v.Name == name }, members...)
-	return g
-}
-
 // TestGroupAdmin_AsAnAdmin makes a group and changes everything in it: the
 // members' phones show each change, and so does the API with its answer.
 func TestGroupAdmin_AsAnAdmin(t *testing.T) {

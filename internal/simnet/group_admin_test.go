@@ -155,6 +155,7 @@ func TestGroupAdmin_Links(t *testing.T) {
 func TestGroupAdmin_LosesAnswers(t *testing.T) {
 	n, _, anna, c := pair(t)
 	n.FailQueries(simnet.IQFault{Namespace: "w:g2", Tag: "create", LoseAnswer: true, HangUp: true, Times: 1})
+	//lint:ignore SA1019 whatsmeow's own query is repeated by itself.
 	_, err := c.cli.DangerousInternals().SendIQ(within(t), whatsmeow.DangerousInfoQuery{
 		Namespace: "w:g2", Type: "set", To: types.GroupServerJID, NoRetry: true,
 		Content: []simnet.Node{{Tag: "create", Attrs: map[string]any{"subject": "Lost", "key": "K1"}, Content: []simnet.Node{{Tag: "participant", Attrs: map[string]any{"jid": anna.PN()}}}}},

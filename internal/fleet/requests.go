@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,6 +35,7 @@ type requests struct {
 	door    http.RoundTripper
 	files   *files
 	events  string // the stream that has what no answer can
+	own     string // what all subjects of the fleet begin with
 	version string
 	log     zerolog.Logger
 	slots   chan struct{} // has a token for each request under way
@@ -47,7 +49,7 @@ type requests struct {
 func newRequests(o Options, api http.Handler, js jetstream.JetStream, log zerolog.Logger) *requests {
 	return &requests{
 		door: client.Transport(api, "nats"), files: newFiles(js, o.Prefix, o.Stream.Replicas), events: streamName(o.Prefix, "EVENTS"),
-		version: o.Version, log: log, slots: make(chan struct{}, mostRequests),
+		own: o.Prefix + ".", version: o.Version, log: log, slots: make(chan struct{}, mostRequests),
 	}
 }
 
@@ -109,8 +111,8 @@ func (r *requests) done() {
 // take begins to work on a request, if there is room. It does not wait: micro
 // hands over one request after the other.
 func (r *requests) take(ctx context.Context, nc *nats.Conn, req micro.Request) {
-	if req.Reply() == "" {
-		return // nobody would read the answer
+	if !r.mayAnswer(req.Reply()) {
+		return
 	}
 	if err := r.begin(); err != nil {
 		r.stats.busy.Add(1)
@@ -123,6 +125,20 @@ func (r *requests) take(ctx context.Context, nc *nats.Conn, req micro.Request) {
 		defer r.done()
 		r.work(ctx, nc, req.Data(), req.Reply())
 	}()
+}
+
+// mayAnswer reports whether an answer may go to a subject. Its caller chooses it, and
+// this process is permitted more than callers are: whoever may only ask would have it
+// write events, keys and objects.
+func (r *requests) mayAnswer(to string) bool {
+	switch {
+	case to == "": // nobody would read it
+		return false
+	case strings.HasPrefix(to, "$"), strings.HasPrefix(to, r.own):
+		r.log.Warn().Str("reply", bridge.Redact(to)).Msg("a request from NATS wants its answer where no inbox is: it is not worked on")
+		return false
+	}
+	return true
 }
 
 // work answers one request.

@@ -1,0 +1,38 @@
+package fleet
+
+import (
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Whoever may only ask cannot have the bridge write: no answer goes to the subjects of
+// events, keys and objects, and nothing is done for one.
+func TestRequests_AnswersGoToInboxesAlone(t *testing.T) {
+	t.Parallel()
+	const prefix = "deputy"
+	var asked atomic.Int64
+	c := serveAPI(t, prefix, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
+	keys, err := c.js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "DEPUTY_ACCOUNTS", Replicas: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope := []byte(`{"method": "GET", "path": "/"}`)
+	for _, reply := range []string{prefix + "." + ada + ".events.message.created", "$KV.DEPUTY_ACCOUNTS." + ada, "$O.DEPUTY_FILES.M.x", "$JS.API.STREAM.DELETE.DEPUTY_EVENTS"} {
+		if err := c.nc.PublishMsg(&nats.Msg{Subject: prefix + "." + ada + ".api", Reply: reply, Data: envelope}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, _ := c.call(ada, object{"method": "GET", "path": "/"}); got.Status != http.StatusOK { // behind all others
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	if _, err := keys.Get(t.Context(), ada); err != jetstream.ErrKeyNotFound {
+		t.Errorf("a key was written: %v", err)
+	}
+	if asked.Load() != 1 {
+		t.Errorf("%d requests were worked on", asked.Load())
+	}
+}

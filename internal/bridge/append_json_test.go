@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"testing"
 	"time"
@@ -97,6 +98,14 @@ func TestAppend_EscapesWhatJSONMust(t *testing.T) {
 	}
 	for _, text := range texts {
 		appended(t, bridge.Match{Content: text}, bridge.AppendMatch)
+	}
+}
+
+func TestAppend_RefusesWhatJSONCannotSay(t *testing.T) {
+	t.Parallel()
+	message := bridge.Message{Parts: bridge.Parts{Location: &bridge.Place{Latitude: math.NaN()}}}
+	if list, err := bridge.AppendList(nil, []bridge.Message{{}, message}, bridge.AppendMessage); err == nil {
+		t.Errorf("appended %s", list)
 	}
 }
 

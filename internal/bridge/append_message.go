@@ -51,7 +51,7 @@ func appendParts(dst []byte, parts *Parts) ([]byte, error) {
 	}
 	text, err := EncodeJSON(parts)
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
 	return append(append(dst, ','), text[1:len(text)-1]...), nil
 }

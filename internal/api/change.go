@@ -62,7 +62,7 @@ func (s *server) editMessage(w http.ResponseWriter, r *http.Request) error {
 	d := draft{about: &changed{msgID: at.id}}
 	d.To = at.chat
 	if req.Mentions != nil {
-		if d.Mentions, err = s.parseMentions(*req.Mentions); err != nil {
+		if d.Mentions, err = s.parsePeople("mentions", *req.Mentions); err != nil {
 			return err
 		}
 	}

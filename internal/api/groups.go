@@ -97,22 +97,13 @@ func checkGroupName(name string) error {
 	return nil
 }
 
-// parseParticipants reads people, each once.
+// parseParticipants reads people, of whom there must be some.
 func (s *server) parseParticipants(values []string) ([]bridge.JID, error) {
-	var people []bridge.JID
-	for _, value := range values {
-		jid, err := parsePerson("participants", value)
-		if err != nil {
-			return nil, err
-		}
-		if jid = s.canonical(jid); !slices.Contains(people, jid) {
-			people = append(people, jid)
-		}
+	people, err := s.parsePeople("participants", values)
+	if err == nil && len(people) == 0 {
+		err = bridge.Invalid("participants must hold 1 to %d people", maxParticipants)
 	}
-	if len(people) == 0 {
-		return nil, bridge.Invalid("participants must hold 1 to %d people", maxParticipants)
-	}
-	return people, nil
+	return people, err
 }
 
 // groupRequest is the body that changes a group. A field that is left out or

@@ -63,16 +63,16 @@ func (s *server) sendText(w http.ResponseWriter, r *http.Request) error {
 			return bridge.Invalid("text must have 1 to %d characters", maxText)
 		}
 		d.Content = bridge.Text{Text: req.Text}
-		d.Mentions, err = s.parseMentions(req.Mentions)
+		d.Mentions, err = s.parsePeople("mentions", req.Mentions)
 		return err
 	})
 }
 
-// parseMentions reads the people to notify, each once.
-func (s *server) parseMentions(values []string) ([]bridge.JID, error) {
+// parsePeople reads the people whom a field names, each once.
+func (s *server) parsePeople(field string, values []string) ([]bridge.JID, error) {
 	var people []bridge.JID
 	for _, value := range values {
-		jid, err := parsePerson("mentions", value)
+		jid, err := parsePerson(field, value)
 		if err != nil {
 			return nil, err
 		}

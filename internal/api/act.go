@@ -69,14 +69,20 @@ func (s *server) markRead(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	req := struct {
-		MsgID string `json:"msgId"`
+		MsgID *string `json:"msgId"`
 	}{}
 	body, err := s.bodies.decodeStrictOptional(w, r, &req)
 	if err != nil {
 		return err
 	}
 	var chat bridge.Chat
-	upTo, last := req.MsgID, ""
+	upTo, last := "", ""
+	if req.MsgID != nil {
+		// Ticks cannot be taken back: a script whose variable is empty means one message.
+		if upTo = *req.MsgID; upTo == "" {
+			return bridge.Invalid("msgId is empty: give the id of a message, or leave it out to read the whole chat")
+		}
+	}
 	return s.actOnce(w, r, body, act{
 		chat: jid,
 		lookUp: func(ctx context.Context) (err error) {

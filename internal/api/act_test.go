@@ -15,7 +15,7 @@ func TestMarkRead_UpToAMessageOrAll(t *testing.T) {
 	s := stocked(t)
 	s.know(say(grace, grace, "M2", "newest", 24*60))
 	path := "/api/chats/" + string(grace) + "/read"
-	for body, want := range map[string]string{`{"msgId":"M1"}`: "M1", `{}`: "", "": "", `{"msgId":""}`: ""} {
+	for body, want := range map[string]string{`{"msgId":"M1"}`: "M1", `{}`: "", "": "", `{"msgId":null}`: ""} {
 		var answer map[string]any
 		s.Post(path, body).Want(http.StatusOK).Decode(&answer)
 		shown := want
@@ -74,6 +74,7 @@ func TestActs_RefuseBadInput(t *testing.T) {
 	for _, c := range []struct{ path, body, says string }{
 		{"/read", `{"msgId":7}`, "msgId"},
 		{"/read", `{"msgId":["M1"]}`, "msgId"},
+		{"/read", `{"msgId":""}`, "msgId is empty"},
 		{"/read", `{"upTo":"M1"}`, "upTo is not a field"},
 		{"/read", `{"msgId":"M1","msgId":"M1"}`, "twice"},
 		{"/read", `[]`, "object"},

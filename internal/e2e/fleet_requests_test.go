@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -135,9 +136,13 @@ func TestFleet_RequestsComeThroughTheOneDoor(t *testing.T) {
 		t.Fatalf("a large file: %d %s", got.Status, got.Body)
 	}
 	bucket := must(must(jetstream.New(root.nc))(t).ObjectStore(t.Context(), got.File.Bucket))(t)
-	if data := must(bucket.GetBytes(t.Context(), got.File.Name))(t); !bytes.Equal(data, picture) {
-		t.Errorf("the object has %d bytes", len(data))
-	}
+	eventually(t, func() error { // the node may be behind
+		data, err := bucket.GetBytes(t.Context(), got.File.Name)
+		if err == nil && !bytes.Equal(data, picture) {
+			err = fmt.Errorf("the object has %d bytes", len(data))
+		}
+		return err
+	})
 	must(bucket.PutBytes(t.Context(), "offer", picture))(t)
 	sent := desk.ask(account, "POST", "/api/messages/send-file", object{"form": object{"jid": sam.PN().String(), "type": "document"}, "file": object{"name": "offer", "fileName": "offer.bin"}})
 	if sent.Status != http.StatusOK {

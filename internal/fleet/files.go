@@ -67,22 +67,6 @@ func (f *files) put(ctx context.Context, body io.Reader) (*fileOut, error) {
 	return &fileOut{Bucket: f.config.Bucket, Name: info.Name, Size: info.Size, Digest: info.Digest}, nil
 }
 
-// get opens an object.
-func (f *files) get(ctx context.Context, name string) (io.ReadCloser, error) {
-	bucket, err := f.open(ctx)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	object, err := bucket.Get(ctx, name)
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return nil, bridge.Fail(CodeFileNotFound, "there is no such object in the bucket %s: put it there first, for example with nats object put %s <file>", f.config.Bucket, f.config.Bucket)
-	}
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return object, nil
-}
-
 func unavailable(cause error) error {
 	return bridge.Fail(CodeFilesUnavailable, "the bucket of files cannot be used (is it full, or JetStream not there?): ask for less at once, or try again in a while").Because(cause)
 }

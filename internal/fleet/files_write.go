@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ func (f *files) write(ctx context.Context, body io.Reader) (*jetstream.ObjectInf
 		ObjectMeta: jetstream.ObjectMeta{Name: rand.Text(), Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkBytes}},
 		Bucket:     f.config.Bucket, NUID: rand.Text(),
 	}
-	chunks := "$O." + f.config.Bucket + ".C." + info.NUID
+	chunks := f.chunks(info.NUID)
 	digest := sha256.New()
 	err := f.writeChunks(ctx, chunks, body, digest, info)
 	if err == nil {
@@ -69,7 +68,7 @@ func (f *files) writeInfo(ctx context.Context, info *jetstream.ObjectInfo) error
 	if err != nil {
 		return err
 	}
-	m := nats.NewMsg("$O." + f.config.Bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(info.Name)))
+	m := nats.NewMsg(f.about(info.Name))
 	m.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
 	m.Data = data
 	if _, err := f.js.PublishMsg(ctx, m); err != nil {
@@ -82,7 +81,7 @@ func (f *files) writeInfo(ctx context.Context, info *jetstream.ObjectInfo) error
 func (f *files) purge(ctx context.Context, subject string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestCall)
 	defer cancel()
-	stream, err := f.js.Stream(ctx, "OBJ_"+f.config.Bucket)
+	stream, err := f.js.Stream(ctx, f.stream())
 	if err == nil {
 		err = stream.Purge(ctx, jetstream.WithPurgeSubject(subject))
 	}

@@ -175,15 +175,23 @@ func (r *requests) answer(ctx context.Context, data []byte, limit int) (*answer,
 var errTimeout = bridge.Fail(CodeRequestTimeout, "the request took longer than its timeout; what it sends may still go out: repeat it with the same Idempotency-Key")
 
 func (r *requests) call(ctx context.Context, e *envelope, limit int) (*answer, []byte, error) {
-	var file io.Reader
-	if e.file != nil {
-		object, err := r.files.get(ctx, e.file.object)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer object.Close()
-		file = object
+	if e.file == nil {
+		return r.pass(ctx, e, nil, limit)
 	}
+	file, err := r.files.get(ctx, e.file.object)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.close()
+	a, message, err := r.pass(ctx, e, file, limit)
+	if failure := file.failure(); failure != nil {
+		return nil, nil, failure // and not the caller's fault, which the API takes it for
+	}
+	return a, message, err
+}
+
+// pass passes a request to the router, with the file of a form; nil for none.
+func (r *requests) pass(ctx context.Context, e *envelope, file io.Reader, limit int) (*answer, []byte, error) {
 	req, err := e.request(ctx, file)
 	if err != nil {
 		return nil, nil, err

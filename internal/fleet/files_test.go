@@ -1,0 +1,99 @@
+package fleet
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"bridged/internal/bridge"
+)
+
+// A form with a file takes the file from the bucket.
+func TestRequests_AFileIsNamed(t *testing.T) {
+	t.Parallel()
+	c := serveAPI(t, "named", func(w http.ResponseWriter, r *http.Request) {
+		file, head, err := r.FormFile("file")
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		data, err := io.ReadAll(file)
+		w.Header().Set("Content-Type", "text/plain")
+		fmt.Fprintf(w, "%s %s %s %d %v", r.FormValue("jid"), head.Filename, head.Header.Get("Content-Type"), len(data), err)
+	})
+	form := object{"method": "POST", "path": "/api/messages/send-file", "form": object{"jid": "x@y"}, "file": object{"name": "pic", "fileName": `a "b".png`, "contentType": "image/png"}}
+	absent := object{"method": "POST", "path": "/", "form": object{}, "file": object{"name": "absent"}}
+	c.refused(ada, absent, CodeFileNotFound, 404, "NAMED_FILES")
+	bucket, err := c.js.ObjectStore(t.Context(), "NAMED_FILES")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bucket.PutBytes(t.Context(), "pic", make([]byte, 2<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := c.call(ada, form); string(got.Body) != `"x@y a \"b\".png image/png 2097152 <nil>"` {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	info, err := bucket.GetInfo(t.Context(), "pic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bucket.AddLink(t.Context(), "link", info); err != nil {
+		t.Fatal(err)
+	}
+	form["file"] = object{"name": "link"}
+	c.refused(ada, form, CodeFileNotFound, 404, "is a link")
+}
+
+// A node that is behind has an object in part. The rest is waited for, and what is not
+// what its digest says is refused.
+func TestFiles_OfANodeThatIsBehind(t *testing.T) {
+	t.Parallel()
+	c := connect(t, sharedCluster(t).URL(), "behind")
+	f := newFiles(c.js, "behind", 3)
+	if _, err := f.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	chunks := [][]byte{bytes.Repeat([]byte{1}, chunkBytes), bytes.Repeat([]byte{2}, chunkBytes), {3}}
+	content := bytes.Join(chunks, nil)
+	begin := func(name string) (*objectReader, func(chunk int)) {
+		digest := sha256.New()
+		digest.Write(content)
+		info := &jetstream.ObjectInfo{ObjectMeta: jetstream.ObjectMeta{Name: name}, NUID: name, Chunks: 3, Size: uint64(len(content)), Digest: jetstream.GetObjectDigestValue(digest)}
+		write := func(chunk int) {
+			if _, err := c.js.Publish(t.Context(), f.chunks(name), chunks[chunk]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(0)
+		if err := f.writeInfo(t.Context(), info); err != nil {
+			t.Fatal(err)
+		}
+		o, err := f.get(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(o.close)
+		if _, err := io.ReadFull(o, make([]byte, chunkBytes)); err != nil {
+			t.Fatal(err)
+		}
+		return o, write
+	}
+	o, write := begin("late")
+	write(1)
+	write(2)
+	if rest, err := io.ReadAll(o); err != nil || !bytes.Equal(rest, content[chunkBytes:]) || o.failure() != nil {
+		t.Errorf("%d bytes, %v", len(rest), err)
+	}
+	o, write = begin("corrupt")
+	write(2)
+	write(1)
+	if _, err := io.ReadAll(o); bridge.CodeOf(err) != CodeFilesUnavailable || o.failure() == nil {
+		t.Errorf("chunks out of place: %v", err)
+	}
+}

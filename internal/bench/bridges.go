@@ -59,7 +59,7 @@ func (b *bench) neighbours(ctx context.Context, network *simnet.Network, part st
 	for i := range b.command.Bridges {
 		n := &neighbour{dir: filepath.Join(b.temp, fmt.Sprint("bridge-", i))}
 		list = append(list, n)
-		if err := b.startNeighbour(ctx, network, filled, n, fmt.Sprint(15554000000+i), variables); err != nil {
+		if err := b.startNeighbour(ctx, network, filled, n, numberAfter(15554000000, i), variables); err != nil {
 			return list, fmt.Errorf("bridge %d of %d: %w", i+1, b.command.Bridges, err)
 		}
 		starts = append(starts, n.child.started)

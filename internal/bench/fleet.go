@@ -71,7 +71,7 @@ func (b *bench) measureFleet(ctx context.Context) (err error) {
 // meet makes people with phones who have written to every account before.
 func (f *fleetBench) meet(ctx context.Context, network *simnet.Network) error {
 	for i := range senders {
-		phone, err := network.NewPhone(ctx, simnet.PhoneOptions{Number: fmt.Sprint(15553000000 + i), Name: fmt.Sprint("Writer ", i)})
+		phone, err := network.NewPhone(ctx, simnet.PhoneOptions{Number: numberAfter(15553000000, i), Name: fmt.Sprint("Writer ", i)})
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"bridged/internal/bridge"
@@ -59,7 +58,7 @@ func (b *bench) measureSends(ctx context.Context) (err error) {
 
 // crowd makes people of whom each has a phone that is switched off.
 func (s *sends) crowd(people int) (*simnet.Crowd, error) {
-	first := strconv.Itoa(15553000000 + s.people)
+	first := numberAfter(15553000000, s.people)
 	s.people += people
 	return s.network.NewCrowd(simnet.CrowdOptions{FirstNumber: first, People: people})
 }

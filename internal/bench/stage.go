@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strconv"
 
 	"bridged/internal/simnet"
 )
@@ -83,7 +84,7 @@ func (s *stage) close() error {
 // setUp pairs both sides and makes everybody begin a session with them.
 func (s *stage) setUp(ctx context.Context) error {
 	for n := range senders {
-		phone, err := s.network.NewPhone(ctx, simnet.PhoneOptions{Number: fmt.Sprint(int64(15550100910) + int64(n)), Name: fmt.Sprint("Contact ", n)})
+		phone, err := s.network.NewPhone(ctx, simnet.PhoneOptions{Number: numberAfter(15550100910, n), Name: fmt.Sprint("Contact ", n)})
 		if err != nil {
 			return err
 		}
@@ -131,6 +132,9 @@ func (s *stage) account(ctx context.Context, side *side, number string) (err err
 	side.chats = [2]simnet.JID{side.phone.PN(), group.JID()}
 	return nil
 }
+
+// numberAfter returns a phone number of a row of them.
+func numberAfter(first int64, n int) string { return strconv.FormatInt(first+int64(n), 10) }
 
 // pair pairs the bridge through its API.
 func (s *server) pair(ctx context.Context, owner *simnet.Phone) (*simnet.Device, error) {

@@ -29,6 +29,11 @@ type hookKeys struct {
 	store *store.Store
 	now   func() time.Time
 
+	// changes is held while hooks are made, changed or removed, so that no more are
+	// made than there may be, and the key that is known is the one that was stored
+	// last.
+	changes sync.Mutex
+
 	mu    sync.Mutex
 	known map[int64]*hookKey // nil until they are read; guarded by mu, as what they hold
 }
@@ -104,8 +109,13 @@ func (k *hookKeys) knows(ctx context.Context, id int64, hash []byte) (bool, erro
 	return key != nil && subtle.ConstantTimeCompare(hash, key.hash) == 1, nil
 }
 
-// enter makes a hook's key known; mu is held.
+// enter makes a hook's key known. What the hook has taken and done stays counted
+// and noted. mu is held.
 func (k *hookKeys) enter(hook bridge.Hook) {
+	if key := k.known[hook.ID]; key != nil {
+		key.hash = hook.KeyHash
+		return
+	}
 	k.known[hook.ID] = &hookKey{hash: hook.KeyHash, limit: rate.NewLimiter(rate.Every(time.Minute/hookRate), hookRate)}
 }
 

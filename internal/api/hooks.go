@@ -79,17 +79,27 @@ func (s *server) createHook(w http.ResponseWriter, r *http.Request) error {
 	if err := s.see(r.Context(), hook.Chat); err != nil {
 		return err
 	}
-	if err := s.mayAddHook(r.Context()); err != nil {
-		return err
-	}
 	key, hash := newHookKey()
 	hook.KeyHash = hash
-	hook, err := s.store.AddHook(r.Context(), hook)
+	hook, err := s.addHook(r.Context(), hook)
 	if err != nil {
 		return err
 	}
-	s.hookKeys.put(hook)
 	return s.write(w, r, http.StatusCreated, s.withAddress(r, hook, key))
+}
+
+// addHook keeps a new hook, unless there are too many.
+func (s *server) addHook(ctx context.Context, hook bridge.Hook) (bridge.Hook, error) {
+	s.hookKeys.changes.Lock()
+	defer s.hookKeys.changes.Unlock()
+	if err := s.mayAddHook(ctx); err != nil {
+		return hook, err
+	}
+	hook, err := s.store.AddHook(ctx, hook)
+	if err == nil {
+		s.hookKeys.put(hook)
+	}
+	return hook, err
 }
 
 // mayAddHook refuses one hook too many.
@@ -144,7 +154,7 @@ func (s *server) updateHook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	hook, err = s.store.ChangeHook(r.Context(), hook.ID, func(hook *bridge.Hook) error {
+	hook, err = s.changeHook(r.Context(), hook.ID, func(hook *bridge.Hook) error {
 		if req.RotateKey {
 			hook.KeyHash = hash
 		}
@@ -160,10 +170,20 @@ func (s *server) updateHook(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if req.RotateKey {
-		s.hookKeys.put(hook)
 		return s.answer(w, r, s.withAddress(r, hook, key))
 	}
 	return s.answer(w, r, hook)
+}
+
+// changeHook changes what change does to a hook.
+func (s *server) changeHook(ctx context.Context, id int64, change func(*bridge.Hook) error) (bridge.Hook, error) {
+	s.hookKeys.changes.Lock()
+	defer s.hookKeys.changes.Unlock()
+	hook, err := s.store.ChangeHook(ctx, id, change)
+	if err == nil {
+		s.hookKeys.put(hook)
+	}
+	return hook, err
 }
 
 // chatsOf returns the chats of the token that made a hook, nil for all: whoever
@@ -186,11 +206,20 @@ func (s *server) deleteHook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.RemoveHook(r.Context(), hook.ID); err != nil {
+	if err := s.removeHook(r.Context(), hook.ID); err != nil {
 		return err
 	}
-	s.hookKeys.forget(hook.ID)
 	return s.answer(w, r, struct {
 		OK bool `json:"ok"`
 	}{true})
+}
+
+func (s *server) removeHook(ctx context.Context, id int64) error {
+	s.hookKeys.changes.Lock()
+	defer s.hookKeys.changes.Unlock()
+	err := s.store.RemoveHook(ctx, id)
+	if err == nil {
+		s.hookKeys.forget(id)
+	}
+	return err
 }

@@ -103,7 +103,7 @@ func TestRender_HostileTemplatesEnd(t *testing.T) {
 			if bridge.CodeOf(err) != bridge.CodeTemplateFailed {
 				t.Errorf("it ended with %v", err)
 			}
-			if took > maxTime+time.Second {
+			if took > 20*maxTime { // as long as a busy machine may make a second
 				t.Errorf("it took %s: %v", took, err)
 			}
 			taken := after.TotalAlloc - before.TotalAlloc
@@ -151,7 +151,7 @@ func TestPayload_CostsAFewTimesItsSize(t *testing.T) {
 
 func TestRender_Functions(t *testing.T) {
 	header := http.Header{"X-Kind": {"news"}, "Authorization": {"Bearer secret"}}
-	payload, err := JSONPayload([]byte(`{"title":" Good news ","n":3,"big":12345678901234567,"f":2.5,"list":["a","b","c"],"o":{"k":{"d":"deep"}},"zero":0,"empty":"",
+	payload, err := JSONPayload([]byte(`{"title":" Good news ","n":3,"big":12345678901234567,"f":2.5,"bytes":8123456789.5,"million":1e6,"tiny":1e-9,"list":["a","b","c"],"o":{"k":{"d":"deep"}},"zero":0,"empty":"",
 		"at":"2026-03-04T05:06:07+01:00","unix":1700000000,"ref":"refs/heads/main","text":"one\ntwo"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -161,6 +161,7 @@ func TestRender_Functions(t *testing.T) {
 		`{{.payload.o.k.d}} {{.payload.o.none.d}}{{.payload.title.x}}`:                                        "deep",
 		`{{$o := .payload.o}}{{$o.k.d}}{{(index .payload "o").k.d}}`:                                          "deepdeep",
 		`{{.payload.big}} {{.payload.f}} {{.payload.n}}`:                                                      "12345678901234567 2.5 3",
+		`{{.payload.bytes}} {{.payload.million}} {{add .payload.f 1000000}} {{.payload.tiny}}`:                "8123456789.5 1000000 1000002.5 1e-09",
 		`{{.payload.none | default "nothing"}} {{default "x" .payload.zero}}`:                                 "nothing x",
 		`{{truncate 5 "abcdefgh"}} {{truncate 5 "abc"}}`:                                                      "abcd… abc",
 		`{{join ", " .payload.list}} {{.payload.list}}`:                                                       `a, b, c ["a","b","c"]`,

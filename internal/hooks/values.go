@@ -3,6 +3,7 @@ package hooks
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 
@@ -37,10 +38,19 @@ func textOf(value any) (string, error) {
 	case int64:
 		return strconv.FormatInt(value, 10), nil
 	case float64:
-		return strconv.FormatFloat(value, 'g', -1, 64), nil
+		return strconv.FormatFloat(value, formatOf(value), -1, 64), nil
 	}
 	text, err := bridge.EncodeJSON(value)
 	return string(text), err
+}
+
+// formatOf returns how a number is written, as JSON writes it: with an exponent
+// only where the digits would be very many.
+func formatOf(n float64) byte {
+	if size := math.Abs(n); size != 0 && (size < 1e-6 || size >= 1e21) {
+		return 'e'
+	}
+	return 'f'
 }
 
 // texts returns several values as text.

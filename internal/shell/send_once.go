@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"time"
 
 	"bridged/internal/bridge"
@@ -23,12 +24,11 @@ const longestPause = 30 * time.Second
 func (s *Shell) sendOnce(ctx context.Context, key string, send func(context.Context) (client.Sent, error)) (client.Sent, error) {
 	for try := 0; ; try++ {
 		sent, err := send(ctx)
-		isUnknown := err != nil && mayHaveLeft(err) && (try > 0 || !isUnreached(err))
-		if !isUnknown && ctx.Err() == nil {
-			return sent, err
+		if err == nil || !mayHaveLeft(err, try > 0) {
+			return sent, withKey(err, key, try > 0)
 		}
 		if try == len(pauses) || ctx.Err() != nil {
-			return sent, hinted(fmt.Errorf("it is not known whether the message was sent: %w", err), "repeat the command with --key %s, which never sends it twice", key)
+			return sent, hinted(fmt.Errorf("it is not known whether the message was sent: %w", err), "%s", repeatWith(key))
 		}
 		if try == 0 {
 			if err := s.note("The bridge did not say whether it was sent; trying again under the same key."); err != nil {
@@ -44,19 +44,44 @@ func (s *Shell) sendOnce(ctx context.Context, key string, send func(context.Cont
 	}
 }
 
-// mayHaveLeft reports whether a message may have left although its try has failed.
-func mayHaveLeft(err error) bool {
+// repeatWith says how a command is repeated.
+func repeatWith(key string) string {
+	return fmt.Sprintf("repeat the command with --key %s, which never sends it twice", key)
+}
+
+// withKey adds to a refusal what there is to do about what may have left before it.
+func withKey(err error, key string, isRepeated bool) error {
+	switch code := bridge.CodeOf(err); {
+	case err == nil:
+		return nil
+	case code == bridge.CodeNotConnected: // also of a bridge that ends while it sends
+		return hinted(err, "%s\n%s", hints[code], repeatWith(key))
+	case code == bridge.CodeIdempotencyMismatch && isRepeated:
+		return hinted(fmt.Errorf("it is not known whether the message was sent, and its file has changed since: %w", err), "look in the chat before you send it again")
+	}
+	return err
+}
+
+// mayHaveLeft reports whether a message may have left although its try has failed,
+// or one before it.
+func mayHaveLeft(err error, isRepeated bool) bool {
 	var refused *client.Error
 	var ofFile *fileError
-	if errors.As(err, &ofFile) {
+	switch {
+	case errors.As(err, &ofFile):
 		return false
+	case !errors.As(err, &refused): // no answer
+		return isRepeated || !isUnreached(err)
 	}
-	if !errors.As(err, &refused) {
-		return true // no answer
+	switch refused.Code {
+	case bridge.CodeSendRefused:
+		return false
+	case bridge.CodeSendTimeout, bridge.CodeRequestInProgress:
+		return true
+	case bridge.CodeNotConnected, bridge.CodeRateLimited, bridge.CodeUnauthorized:
+		return isRepeated // they say nothing of the try before
 	}
-	// What stands before the bridge answers so while it restarts.
-	isProxy := refused.Message == "" && refused.Status >= 502
-	return isProxy || refused.Code == bridge.CodeSendTimeout || refused.Code == bridge.CodeRequestInProgress
+	return refused.Status >= http.StatusInternalServerError // also what stands before the bridge, while it restarts
 }
 
 // isUnreached reports whether no connection came about.

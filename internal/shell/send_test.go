@@ -24,7 +24,11 @@ func TestSendOnce_RepeatsWhatMayHaveLeft(t *testing.T) {
 	inProgress := &client.Error{Status: http.StatusConflict, Code: bridge.CodeRequestInProgress, Message: "under way", RetryAfter: longestPause * 3}
 	restarting := &client.Error{Status: http.StatusBadGateway, Code: bridge.CodeInternal}
 	refused := &client.Error{Status: http.StatusBadRequest, Code: bridge.CodeInvalid, Message: "no"}
+	changed := &client.Error{Status: http.StatusUnprocessableEntity, Code: bridge.CodeIdempotencyMismatch, Message: "another body"}
 	offline := &client.Error{Status: http.StatusServiceUnavailable, Code: bridge.CodeNotConnected, Message: "not connected"}
+	broken := &client.Error{Status: http.StatusInternalServerError, Code: bridge.CodeInternal, Message: "an internal error"}
+	rejected := &client.Error{Status: http.StatusBadGateway, Code: bridge.CodeSendRefused, Message: "the network refused it"}
+	repeat := "repeat the command with --key K1, which never sends it twice"
 	for name, c := range map[string]struct {
 		outcomes []error // of each try; the last one stays
 		tries    int
@@ -36,12 +40,18 @@ func TestSendOnce_RepeatsWhatMayHaveLeft(t *testing.T) {
 		"not confirmed":                {[]error{unconfirmed, inProgress, nil}, 3, ""},
 		"lost, then refused":           {[]error{lost, refused}, 2, ""},
 		"refused":                      {[]error{refused}, 1, ""},
-		"not connected":                {[]error{offline}, 1, ""},
+		"not connected":                {[]error{offline}, 1, hints[bridge.CodeNotConnected] + "\n" + repeat},
+		"lost, then not connected yet": {[]error{lost, unreached, offline, offline, nil}, 5, ""},
+		"lost, then not connected":     {[]error{lost, offline}, len(pauses) + 1, repeat},
+		"failed after it was sent":     {[]error{broken, nil}, 2, ""},
+		"lost, then rejected":          {[]error{lost, rejected}, 2, ""},
 		"no bridge":                    {[]error{unreached}, 1, ""},
 		"no file":                      {[]error{&fileError{errors.New("permission denied")}}, 1, ""},
-		"never known":                  {[]error{lost}, len(pauses) + 1, "repeat the command with --key K1, which never sends it twice"},
-		"lost, and not reached again":  {[]error{lost, unreached}, len(pauses) + 1, "repeat the command with --key K1, which never sends it twice"},
-		"not confirmed, over and over": {[]error{unconfirmed}, len(pauses) + 1, "repeat the command with --key K1, which never sends it twice"},
+		"another body":                 {[]error{changed}, 1, ""},
+		"lost, and the file changes":   {[]error{lost, changed}, 2, "look in the chat before you send it again"},
+		"never known":                  {[]error{lost}, len(pauses) + 1, repeat},
+		"lost, and not reached again":  {[]error{lost, unreached}, len(pauses) + 1, repeat},
+		"not confirmed, over and over": {[]error{unconfirmed}, len(pauses) + 1, repeat},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,6 +90,23 @@ func TestSendOnce_Interrupted(t *testing.T) {
 			t.Errorf("got %v, %+v", err, said)
 		}
 	})
+}
+
+// Who interrupts it just as it has ended learns how it went.
+func TestSendOnce_InterruptedAtItsEnd(t *testing.T) {
+	t.Parallel()
+	refused := &client.Error{Status: http.StatusBadRequest, Code: bridge.CodeInvalid, Message: "no"}
+	for _, outcome := range []error{nil, refused} {
+		s, out := onTerminal(80)
+		ctx, cancel := context.WithCancel(t.Context())
+		sent, err := s.sendOnce(ctx, "K1", func(context.Context) (client.Sent, error) {
+			cancel()
+			return client.Sent{Sent: bridge.Sent{ID: "M1"}}, outcome
+		})
+		if err != outcome || sent.ID != "M1" || out.Len() != 0 {
+			t.Errorf("ended with %v: %+v, %v, %q", outcome, sent, err, out)
+		}
+	}
 }
 
 func TestReadText(t *testing.T) {

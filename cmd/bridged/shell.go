@@ -24,8 +24,8 @@ type shellFlags struct {
 	JSON      bool   `name:"json" help:"Print JSON, one object a line."`
 }
 
-// run does a command in a shell, until its output is closed: "| head" is no
-// failure.
+// run does a command in a shell. An output that is closed ends it where it
+// prints: "| head" is no failure.
 func (f shellFlags) run(e *environment, do func(context.Context, *shell.Shell) error) error {
 	api, err := f.client(e.environ)
 	if err != nil {
@@ -33,16 +33,13 @@ func (f shellFlags) run(e *environment, do func(context.Context, *shell.Shell) e
 	}
 	defer api.Close()
 	signal.Ignore(syscall.SIGPIPE) // which would end the program where writing fails
-	ctx, cancel := context.WithCancel(e.ctx)
-	defer cancel()
-	defer watchOutput(ctx, e.stdout, cancel)()
 	columns := terminalColumns(e)
 	s := &shell.Shell{
 		API: api, Out: e.stdout, Notes: e.stderr, Width: columns, JSON: f.JSON, Now: time.Now,
 		Color: columns > 0 && env.ToMap(e.environ)["NO_COLOR"] == "" && env.ToMap(e.environ)["TERM"] != "dumb",
 	}
-	err = do(ctx, s)
-	if errors.Is(err, syscall.EPIPE) || e.ctx.Err() == nil && ctx.Err() != nil {
+	err = do(e.ctx, s)
+	if errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
 	return shell.Explain(err)
@@ -184,13 +181,20 @@ type tailCommand struct {
 	Since string   `placeholder:"TIME" help:"From then on: how long ago (90m, 3d), a moment, or behind an event's number; 0 is all that is kept. Now by default."`
 }
 
-// Run prints events until it is interrupted.
+// Run prints events until it is interrupted, or nobody reads its output any more.
 func (k tailCommand) Run(e *environment) error {
 	types := k.Types
 	if len(types) == 1 && types[0] == "all" {
 		types = nil
 	}
 	return k.run(e, func(ctx context.Context, s *shell.Shell) error {
-		return s.Tail(ctx, shell.Tail{Chat: k.Chat, Types: types, Since: k.Since})
+		read, unread := context.WithCancel(ctx)
+		defer unread()
+		defer watchOutput(read, e.stdout, unread)()
+		err := s.Tail(read, shell.Tail{Chat: k.Chat, Types: types, Since: k.Since})
+		if read.Err() != nil && ctx.Err() == nil {
+			return nil
+		}
+		return err
 	})
 }

@@ -28,7 +28,7 @@ func TestReceiverExample_WithAWebhookOfTheAPI(t *testing.T) {
 	port := freePort(t)
 	var webhook struct{ Secret string }
 	b.Post("/api/webhooks", object{"url": "http://127.0.0.1:" + port + "/", "types": []string{"message.created"}, "allowPrivate": true}).Want(http.StatusCreated).Decode(&webhook)
-	printed := runReceiver(t, python, "WEBHOOK_SECRET="+webhook.Secret, "PORT="+port, "BRIDGE=http://"+b.address, "BRIDGE_TOKEN="+testToken)
+	printed := runScript(t, python, "examples/receiver.py", "WEBHOOK_SECRET="+webhook.Secret, "PORT="+port, "BRIDGE=http://"+b.address, "BRIDGE_TOKEN="+testToken)
 
 	for _, text := range []string{"shipping is late", "ping me", " Ping ", "that is all"} {
 		must(ben.SendText(within(t), owner.PN(), text))(t)
@@ -68,11 +68,12 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// runReceiver runs the example until the test ends, and waits until it listens.
-func runReceiver(t *testing.T, python string, settings ...string) *processLog {
+// runScript runs one of the documentation's programs until the test ends, and
+// waits until it listens.
+func runScript(t *testing.T, python, script string, settings ...string) *processLog {
 	t.Helper()
 	printed := newProcessLog()
-	cmd := exec.Command(python, "../../docs/examples/receiver.py")
+	cmd := exec.Command(python, "../../docs/"+script)
 	cmd.Env = append(cmd.Environ(), settings...)
 	cmd.Stdout, cmd.Stderr = printed, printed
 	if err := cmd.Start(); err != nil {
@@ -81,12 +82,12 @@ func runReceiver(t *testing.T, python string, settings ...string) *processLog {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGINT) // it has ended, unless the test went well
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the receiver after Ctrl-C: %v\n%s", err, printed)
+			t.Errorf("%s after Ctrl-C: %v\n%s", script, err, printed)
 		}
 	})
 	eventually(t, func() error {
 		if !strings.Contains(printed.String(), "listening at") {
-			return fmt.Errorf("the receiver has printed %q", printed)
+			return fmt.Errorf("%s has printed %q", script, printed)
 		}
 		return nil
 	})

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"bridged/internal/bridge"
@@ -129,7 +128,7 @@ func TestRecipes_Chatwoot(t *testing.T) {
 	c.bridge.Post("/api/webhooks", object{"url": "http://127.0.0.1:" + port + "/bridged", "types": []string{"message.created"}, "fromMe": false,
 		"chatType": "individual", "allowPrivate": true}).Want(http.StatusCreated).Decode(&webhook)
 	state := filepath.Join(t.TempDir(), "state.json")
-	runChannel(t, python, "BRIDGE=http://"+c.bridge.address, "BRIDGE_TOKEN="+testToken, "WEBHOOK_SECRET="+webhook.Secret, "CHATWOOT="+inbox.URL,
+	runScript(t, python, "recipes/chatwoot.py", "BRIDGE=http://"+c.bridge.address, "BRIDGE_TOKEN="+testToken, "WEBHOOK_SECRET="+webhook.Secret, "CHATWOOT="+inbox.URL,
 		"INBOX=the-inbox", "CALLBACK_KEY=nobody-guesses-it", "STATE="+state, "PORT="+port)
 
 	say(t, c.ben, c.owner.PN(), "is anybody there?")
@@ -187,28 +186,4 @@ func TestRecipes_Chatwoot(t *testing.T) {
 	}
 	c.bridge.Do(http.MethodPost, "/api/auth/logout", "", "X-Confirm-Wipe", "yes").Want(http.StatusOK)
 	callback(door, answer(13, "too late", ""), http.StatusServiceUnavailable)
-}
-
-// runChannel runs the script until the test ends, and waits until it listens.
-func runChannel(t *testing.T, python string, settings ...string) {
-	t.Helper()
-	printed := newProcessLog()
-	cmd := exec.Command(python, "../../docs/recipes/chatwoot.py")
-	cmd.Env = append(cmd.Environ(), settings...)
-	cmd.Stdout, cmd.Stderr = printed, printed
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGINT) // it has ended, unless the test went well
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the channel after Ctrl-C: %v\n%s", err, printed)
-		}
-	})
-	eventually(t, func() error {
-		if !strings.Contains(printed.String(), "listening at") {
-			return fmt.Errorf("the channel has printed %q", printed)
-		}
-		return nil
-	})
 }

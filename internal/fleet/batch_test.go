@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
@@ -16,16 +14,9 @@ import (
 // read anything.
 func openSession(t testing.TB, cluster *fleettest.Cluster, prefix, logID string) *session {
 	t.Helper()
-	nc, err := nats.Connect(cluster.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc, js := dial(t, cluster.URL())
 	s := &session{logger: zerolog.Nop(), counts: &counts{}, subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, now: time.Now, window: maxBatch, publishing: t.Context()}
+	var err error
 	if s.stream, err = openStream(t.Context(), nc, js, Limits{Replicas: 3, Duplicates: time.Minute}.config(prefix)); err != nil {
 		t.Fatal(err)
 	}

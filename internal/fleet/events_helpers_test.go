@@ -64,9 +64,10 @@ type consumer struct {
 	name string
 }
 
-func newConsumer(t *testing.T, cluster *fleettest.Cluster, prefix string) consumer {
+// dial connects a client, which comes back whenever the servers do.
+func dial(t testing.TB, url string) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
-	nc, err := nats.Connect(cluster.URL(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
+	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +76,12 @@ func newConsumer(t *testing.T, cluster *fleettest.Cluster, prefix string) consum
 	if err != nil {
 		t.Fatal(err)
 	}
+	return nc, js
+}
+
+func newConsumer(t *testing.T, cluster *fleettest.Cluster, prefix string) consumer {
+	t.Helper()
+	_, js := dial(t, cluster.URL())
 	return consumer{t, js, streamName(prefix, "EVENTS")}
 }
 

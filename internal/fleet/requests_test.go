@@ -33,15 +33,7 @@ type caller struct {
 // connect connects a caller.
 func connect(t *testing.T, url, prefix string) *caller {
 	t.Helper()
-	nc, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc, js := dial(t, url)
 	return &caller{t, nc, js, prefix}
 }
 

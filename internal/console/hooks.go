@@ -54,9 +54,12 @@ func (c *Console) createHook(v *visit) error {
 	return nil
 }
 
-// addressOf returns the address of a new hook, at the bridge as the visitor
-// reaches it.
+// addressOf returns the address of a new hook: as PUBLIC_URL names the bridge, and
+// without it as the visitor reaches it.
 func (v *visit) addressOf(hook client.Hook) string {
+	if len(v.c.options.PublicURLs) > 0 {
+		return hook.URL
+	}
 	scheme := "http://"
 	if v.c.isSecure(v.r) {
 		scheme = "https://"

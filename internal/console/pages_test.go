@@ -324,6 +324,28 @@ func TestHooks_AreManaged(t *testing.T) {
 	}
 }
 
+// A visitor who comes by another way than the services do is shown the address at
+// which they reach the bridge.
+func TestHooks_AddressIsThatOfServices(t *testing.T) {
+	public := &url.URL{Scheme: "https", Host: "bridge.example.com", Path: "/wa"}
+	var s *site
+	s = newSite(t, func(o *console.Options) {
+		o.PublicURLs = []*url.URL{public}
+		o.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/api/hooks" {
+				s.api(w, r)
+				return
+			}
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, `{"id":7,"name":"pushes","chatJid":"`+grace+`","template":"gitea","enabled":true,"url":"https://bridge.example.com/wa/hooks/7.KEY","path":"/hooks/7.KEY"}`)
+		})
+	})
+	made := s.do(http.MethodPost, "/console/hooks", url.Values{"csrf": {s.logIn().csrf()}, "name": {"pushes"}, "chat": {grace}, "template": {"gitea"}})
+	if !strings.Contains(made.body, ">https://bridge.example.com/wa/hooks/7.KEY<") || strings.Contains(made.body, s.server.URL+"/hooks") {
+		t.Errorf("shown:\n%s", made.body)
+	}
+}
+
 // A webhook is made with its secret shown once, tested, changed, and removed;
 // what was delivered can be posted again.
 func TestWebhooks_AreManaged(t *testing.T) {

@@ -57,8 +57,10 @@ func choices() string {
 // templateName stands before the place in what text/template reports.
 const templateName = "template"
 
-// compile parses a text/template, checks it and makes it safe to run.
+// compile parses a text/template, checks it and makes it safe to run. Forms send
+// line breaks as CRLF.
 func compile(source string) (*program, error) {
+	source = strings.ReplaceAll(source, "\r\n", "\n")
 	parsed, err := template.New(templateName).Funcs(new(run).functions()).Parse(source)
 	if err != nil {
 		return nil, bridge.Invalid("template: %s", parseProblem(err))

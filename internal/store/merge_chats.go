@@ -33,10 +33,14 @@ func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
 	if err := t.markChatStale(ctx, from); err != nil {
 		return err
 	}
+	told, err := t.toldOfBoth(ctx, from, into)
+	if err != nil {
+		return err
+	}
 	if err := t.run(ctx, "UPDATE messages SET chat = ? WHERE chat = ?", into, from); err != nil {
 		return err
 	}
-	err := t.run(ctx, `
+	err = t.run(ctx, `
 		INSERT INTO days (chat, day, messages) SELECT ?, day, messages FROM days WHERE chat = ?
 		ON CONFLICT (chat, day) DO UPDATE SET messages = messages + excluded.messages`, into, from)
 	if err != nil {
@@ -53,11 +57,11 @@ func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
 			archived = max(chats.archived, old.archived), pinned = max(chats.pinned, old.pinned),
 			muted_until = nullif(max(ifnull(chats.muted_until, 0), ifnull(old.muted_until, 0)), 0),
 			marked_unread = max(chats.marked_unread, old.marked_unread),
-			read_seq = max(chats.read_seq, old.read_seq), told_seq = min(chats.told_seq, old.told_seq), unread = chats.unread + old.unread,
+			read_seq = max(chats.read_seq, old.read_seq), told_seq = ?, unread = chats.unread + old.unread,
 			unread_since = iif(chats.unread AND old.unread, min(chats.unread_since, old.unread_since),
 				iif(chats.unread, chats.unread_since, old.unread_since))
 		FROM (SELECT * FROM chats WHERE id = ?) AS old
-		WHERE chats.id = ?`, from, into)
+		WHERE chats.id = ?`, told, from, into)
 	if err != nil {
 		return err
 	}
@@ -74,6 +78,19 @@ func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
 		return err
 	}
 	return t.appendEvent(ctx, eventChatUpdated, 0, into)
+}
+
+// toldOfBoth returns up to where those who wrote in one of two chats have been told
+// that they were read: before the first message of either that nobody has been told
+// of. Some of the other chat may be told twice.
+func (t *writeTx) toldOfBoth(ctx context.Context, one, other int64) (told int64, err error) {
+	_, err = t.find(ctx, `
+		SELECT ifnull(
+			(SELECT min(m.arrival) - 1 FROM messages m JOIN chats c ON c.id = m.chat
+				WHERE c.id IN (?1, ?2) AND m.arrival > c.told_seq AND NOT m.from_me AND NOT m.imported
+				HAVING min(m.arrival) <= (SELECT max(told_seq) FROM chats WHERE id IN (?1, ?2))),
+			(SELECT max(told_seq) FROM chats WHERE id IN (?1, ?2)))`, []any{one, other}, &told)
+	return told, err
 }
 
 // duplicate is a message that is in both of two chats.

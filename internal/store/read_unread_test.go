@@ -89,3 +89,18 @@ func TestUnread_OfAMergedChat(t *testing.T) {
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
 	wantUntold(t, s, "", "A1", "A2")
 }
+
+// TestUnread_OfAMergedChatIsWhatNobodyWasToldOf: what came under the other name after
+// all of the first was told, which is how people usually get a second one.
+func TestUnread_OfAMergedChatIsWhatNobodyWasToldOf(t *testing.T) {
+	for _, first := range []bridge.JID{alice, aliceLID} {
+		s := newStore(t)
+		second := map[bridge.JID]bridge.JID{alice: aliceLID, aliceLID: alice}[first]
+		save(t, s, owner(), says(first, first, "A1", 1, "told"), says(first, first, "A2", 2, "told"), iRead(first, "A2"))
+		save(t, s, says(second, second, "A3", 3, "new"), says(second, second, "A4", 4, "new"))
+		save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
+		wantUntold(t, s, "", "A3", "A4")
+		save(t, s, iRead(alice, "A3"))
+		wantUntold(t, s, "", "A4")
+	}
+}

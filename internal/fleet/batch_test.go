@@ -83,3 +83,26 @@ func TestMetrics_TellTheLag(t *testing.T) {
 	log.change(func(l *memoryLog) { l.account = ada })
 	eventually(t, "no lag", shows(1, 12, 0))
 }
+
+// A reset that was stored without its publisher hearing of it is not published again,
+// and does not hold up what follows for as long as the server remembers its id.
+func TestPublish_AResetWhoseAcknowledgementIsLost(t *testing.T) {
+	t.Parallel()
+	prefix := fresh("reset")
+	log := newMemoryLog(ada)
+	log.write(5)
+	s := openSession(t, sharedCluster(t), prefix, "another")
+	s.log, s.isLoaded, s.isReset, s.at.Event = log, true, true, 5
+	if err := s.tellReset(5); err != nil {
+		t.Fatal(err)
+	}
+	s.last, s.isReset = 0, true // it has not heard
+	log.write(2)
+	if err := s.resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want(t, newConsumer(t, sharedCluster(t), prefix).read(ada, 7), -5, 6, 7)
+}

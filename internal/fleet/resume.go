@@ -40,6 +40,9 @@ func (s *session) resume(ctx context.Context) error {
 		return err
 	}
 	s.last = last.sequence
+	if last.sequence > 0 && last.logID == s.at.LogID {
+		s.isReset = false // what is of this log follows the reset
+	}
 	switch {
 	case last.sequence == 0 || last.logID == s.at.LogID && last.event < s.at.Event:
 		return s.resumeBefore(ctx, last)

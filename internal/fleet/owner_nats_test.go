@@ -163,3 +163,27 @@ func TestOwner_KeepsItsAccountOverElections(t *testing.T) {
 		return f.owner.renewed.After(before)
 	})
 }
+
+// A backup of the messages, with a session that was paired anew, goes on as soon as its
+// consumers were told that the log is another: the reset stands for an event that both
+// have, at another time.
+func TestOwner_PairedAnewOnARestoredBackup(t *testing.T) {
+	t.Parallel()
+	cluster, prefix := sharedCluster(t), fresh("restored")
+	d, c := newDirectory(t, "home", "lock-home", 0), newConsumer(t, cluster, prefix)
+	d.events.write(5)
+	f := onServers(t, cluster, prefix, "node-a", d, time.Minute)
+	c.waitFor(ada, 5)
+	backup := d.copyTo(t, "restored", "lock-restored")
+	backup.events.position, _ = d.events.Position(t.Context())
+	d.events.write(5)
+	c.waitFor(ada, 10)
+	f.stop()
+	f = onServers(t, cluster, prefix, "node-b", backup, time.Minute)
+	eventually(t, "the reset", func() bool {
+		p, err := backup.events.Position(t.Context())
+		return err == nil && p.Event == 5 && p.LogID != "log" && c.count(t.Context(), ada) == 11
+	})
+	f.Seek("paired-anew", func() {})
+	f.holds(t, 10*time.Second)
+}

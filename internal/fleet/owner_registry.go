@@ -29,7 +29,8 @@ type registry interface {
 	lastRun(ctx context.Context, session string) (*sessionRun, uint64, error)
 	// saveRun writes a run if the revision is still this one, else it fails with errTaken.
 	saveRun(ctx context.Context, session string, run sessionRun, revision uint64) (uint64, error)
-	// published returns the account's last event in the stream; 0 for none.
+	// published returns the account's last event in the stream, 0 for none, and when it
+	// was; the zero time where a reset stands for it.
 	published(ctx context.Context) (logID string, event int64, at bridge.Time, err error)
 }
 
@@ -222,6 +223,9 @@ func (r *natsRegistry) published(ctx context.Context) (logID string, event int64
 	p, err := events.published(ctx, wanted{LastFor: subjectsOf(r.prefix, r.account).all()})
 	if errors.Is(err, errNoMessage) {
 		return "", 0, at, nil
+	}
+	if p.isReset {
+		p.at = bridge.Time{} // that of the reset, not of the event
 	}
 	return p.logID, p.event, p.at, err
 }

@@ -46,7 +46,7 @@ func (o *owner) mayRun(ctx context.Context, session string) error {
 }
 
 // hasCome refuses a log that does not have an event. One that is not shown any
-// more cannot be compared.
+// more, or whose time is not known, cannot be compared.
 func (o *owner) hasCome(ctx context.Context, event int64, at bridge.Time) error {
 	newest, err := o.journal.Last(ctx)
 	if err != nil || event == 0 {
@@ -58,7 +58,7 @@ func (o *owner) hasCome(ctx context.Context, event int64, at bridge.Time) error 
 		if err != nil {
 			return err
 		}
-		has = len(page.Events) == 0 || page.Events[0].ID != event || page.Events[0].At.UnixMilli() == at.UnixMilli()
+		has = len(page.Events) == 0 || page.Events[0].ID != event || at.IsZero() || page.Events[0].At.UnixMilli() == at.UnixMilli()
 	}
 	if has {
 		return nil

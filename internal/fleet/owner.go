@@ -138,6 +138,7 @@ func (o *owner) Refusal() error {
 	case o.standing != held:
 		return ErrSought
 	case o.hasRunOut():
+		o.lose()
 		return ErrLost
 	}
 	return nil
@@ -189,6 +190,9 @@ func (o *owner) poke() {
 func (o *owner) step(ctx context.Context) time.Duration {
 	o.turn.Lock()
 	defer o.turn.Unlock()
+	if o.end() {
+		return 0
+	}
 	o.mu.Lock()
 	ctx, o.cancel = context.WithCancelCause(ctx)
 	session, isHeld := o.session, o.standing == held
@@ -359,19 +363,26 @@ func (o *owner) hold(session string, began time.Time) {
 		if o.limit != nil {
 			o.limit.Stop()
 		}
-		o.limit = time.AfterFunc(time.Until(began.Add(endsAfter(o.ttl))), o.end)
+		o.limit = time.AfterFunc(time.Until(began.Add(endsAfter(o.ttl))), func() { o.end() })
 	}
 	o.mu.Unlock()
 	o.become(session, held, nil)
 }
 
-// end ends everything, because the key has not been renewed in time.
-func (o *owner) end() {
+// end ends everything if the key has not been renewed in time, and reports whether.
+func (o *owner) end() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.standing != held || !o.hasRunOut() {
-		return
+	isLost := o.standing == held && o.hasRunOut()
+	if isLost {
+		o.lose()
 	}
+	return isLost
+}
+
+// lose ends everything, for good: another process may have used the directory since, so
+// that no later renewal makes up for it. mu is held.
+func (o *owner) lose() {
 	o.standing, o.refusal, o.serves = refused, ErrLost, false
 	o.tell()
 	close(o.lost)

@@ -62,6 +62,34 @@ func TestOwner_CutOffOnASharedDirectoryEndsInTime(t *testing.T) {
 	})
 }
 
+// A holder on a network volume whose machine slept, or stood still, ends for good as soon
+// as it looks at a clock, whether it is asked first or renews its key first: another may
+// have used the directory meanwhile.
+func TestOwner_ThatSleptOnASharedDirectoryEnds(t *testing.T) {
+	t.Parallel()
+	for _, isAsked := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newMeeting().start(t, "node-a", newDirectory(t, "volume", "", 5).shared("a")).seek("s")
+			a.takes(moment)
+			a.owner.mu.Lock()
+			a.renewed = a.renewed.Round(0).Add(-ownerTTL) // by the wall clock alone
+			a.owner.mu.Unlock()
+			if isAsked && a.holds() {
+				t.Error("it may run")
+			}
+			time.Sleep(ownerTTL / 4) // a renewal succeeds
+			if !errors.Is(a.Refusal(), ErrLost) {
+				t.Errorf("refused with %v", a.Refusal())
+			}
+			select {
+			case <-a.done:
+			default:
+				t.Error("it goes on")
+			}
+		})
+	}
+}
+
 // A holder on a directory of its own machine goes on without NATS, for days; no copy
 // takes over although the key has run out, and the key is the holder's again after.
 func TestOwner_GoesOnForDaysWithoutNATS(t *testing.T) {

@@ -338,7 +338,7 @@ func (o *owner) without(session string, cause error) time.Duration {
 	}
 	if o.mayGoOn(session) {
 		o.warn(cause, "NATS cannot be asked: the account goes on, because nobody else can have its session")
-		o.revision = 0
+		o.revision, o.since = 0, bridge.At(time.Now())
 		o.hold(session, time.Now())
 		return o.part(retriesInTTL)
 	}

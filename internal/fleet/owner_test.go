@@ -231,6 +231,15 @@ func TestOwner_StartsWithoutNATS(t *testing.T) {
 		without(newDirectory(t, "new", "lock-new", 0), "s").never(ownerTTL, says)
 		again := without(home, "s")
 		again.takes(2 * startPatience)
+		began := time.Now()
+		again.seat.cut(false)
+		time.Sleep(ownerTTL / 4)
+		m.mu.Lock()
+		if m.key == nil || m.key.Since.IsZero() || m.key.Since.After(began) {
+			t.Errorf("the key after NATS is back: %+v", m.key)
+		}
+		m.mu.Unlock()
+		again.seat.cut(true)
 		again.release() // which nobody hears
 		without(home, "s").takes(2 * startPatience)
 

@@ -35,7 +35,8 @@ const (
 // there is one at most.
 type envelope struct {
 	method  string
-	path    string
+	path    string // as it was written
+	route   string // the path without its query and its escapes
 	query   url.Values
 	headers http.Header
 	body    []byte // nil for none
@@ -102,7 +103,7 @@ func (e *envelope) readPath(value json.RawMessage) error {
 	if err != nil || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.Contains(path, "#") || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return invalidEnvelope("path must be a path with its query, such as /api/chats?limit=10")
 	}
-	e.path, e.query = path, at.Query()
+	e.path, e.route, e.query = path, at.Path, at.Query()
 	return nil
 }
 

@@ -20,8 +20,7 @@ const jsonType = "application/json"
 // refuse returns what to do instead of a request that makes no sense as one
 // question and one answer; nil for all others. events is the stream of events.
 func (e *envelope) refuse(events string) error {
-	path, _, _ := strings.Cut(e.path, "?")
-	if path != "/api/events" || e.method != http.MethodGet && e.method != http.MethodHead {
+	if e.route != "/api/events" || e.method != http.MethodGet && e.method != http.MethodHead {
 		return nil
 	}
 	if strings.Contains(strings.ToLower(e.headers.Get("Accept")), "text/event-stream") {

@@ -180,6 +180,7 @@ func TestRequests_StreamsAreElsewhere(t *testing.T) {
 	}
 	c.refused(ada, events("", "text/html, Text/Event-Stream"), CodeNotOverNATS, 400, "ELSEWHERE_EVENTS")
 	c.refused(ada, object{"method": "HEAD", "path": "/api/events", "headers": object{"Accept": "text/event-stream"}}, CodeNotOverNATS, 400, "ELSEWHERE_EVENTS")
+	c.refused(ada, object{"method": "GET", "path": "/api/%65vents?wait=30s"}, CodeNotOverNATS, 400, "ELSEWHERE_EVENTS")
 	c.refused(ada, events("?wait=30s", "*/*"), CodeNotOverNATS, 400, "ELSEWHERE_EVENTS")
 	if got, _ := c.call(ada, events("?wait=0s&after=now", "*/*")); got.Status != 200 {
 		t.Errorf("a page: %d", got.Status)

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// cleanPause is how often session.db is relieved of what nobody needs.
-	cleanPause = 6 * time.Hour
+	// cleanPause is how often session.db is relieved of what nobody needs. A program
+	// that is restarted often would not live to see a longer one.
+	cleanPause = settledAfter
 	// settledAfter is how long a connection has been open when the network has
 	// surely sent again what was not acknowledged on earlier ones: it does so at the
 	// login.
@@ -23,10 +24,10 @@ func (m *Manager) keepSessionClean(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if err := m.pruneSecrets(ctx); err != nil && ctx.Err() == nil {
-			m.log.Warn().Err(err).Msg("old message secrets not deleted; trying again in some hours")
+			m.log.Warn().Err(err).Msg("old message secrets not deleted; trying again in an hour")
 		}
 		if err := m.clearLeftContent(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			m.log.Warn().Err(err).Msg("content that a kill left in the session database not cleared; trying again in some hours")
+			m.log.Warn().Err(err).Msg("content that a kill left in the session database not cleared; trying again in an hour")
 		}
 		select {
 		case <-ctx.Done():

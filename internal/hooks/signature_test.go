@@ -79,11 +79,14 @@ func TestIdentify_TellsDeliveriesApart(t *testing.T) {
 	}
 	const firing = `{"groupKey":"g","alerts":[{"status":"firing"}],"status":"firing"}`
 	beat := func(at string) string { return `{"heartbeat":{"monitorID":1,"time":"` + at + `","status":0}}` }
-	gitea := of(http.Header{"X-Gitea-Delivery": {"f6266f16"}, "X-Github-Delivery": {"f6266f16"}}, `{}`)
-	github := of(http.Header{"X-Github-Delivery": {"f6266f16"}}, `{"a":1}`)
+	gitea := func(id, event, body string) Identity {
+		return of(http.Header{"X-Gitea-Delivery": {id}, "X-Github-Delivery": {id}, "X-Gitea-Event": {event}}, body)
+	}
+	const tried = `{"before":"b1ffeb7","after":"b1ffeb7"}`
 	seen := map[string]bool{}
 	for _, id := range []Identity{
-		gitea, of(http.Header{"X-Gitea-Delivery": {"f6266f17"}}, `{}`), of(http.Header{"Idempotency-Key": {"k"}}, `{}`),
+		gitea("f1", "issues", `{"a":1}`), gitea("f1", "issues", `{"a":2}`), gitea("f1", "push", `{"a":1}`), gitea("f1", "push", tried), gitea("f2", "push", tried),
+		of(http.Header{"X-Github-Delivery": {"f3"}}, `{"a":1}`), of(http.Header{"X-Github-Delivery": {"f4"}}, `{"a":1}`), of(http.Header{"Idempotency-Key": {"k"}}, `{}`),
 		of(http.Header{}, beat("2026-03-01 10:11:12.345")), of(http.Header{}, beat("2026-03-01 10:11:13.345")), of(http.Header{}, firing),
 	} {
 		if id.ID == "" || seen[id.ID] || len(id.ID) > 100 {
@@ -91,8 +94,8 @@ func TestIdentify_TellsDeliveriesApart(t *testing.T) {
 		}
 		seen[id.ID] = true
 	}
-	if gitea != github {
-		t.Error("the same delivery has two names")
+	if gitea("f1", "issues", `{"a":1}`) != gitea("f5", "issues", `{"a":1}`) {
+		t.Error("what Gitea delivers again, under another id, is another delivery")
 	}
 	if id := of(http.Header{}, firing); !id.IsBrief {
 		t.Error("alerts that go on would be told once")

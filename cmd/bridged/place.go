@@ -2,11 +2,11 @@ package main
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"bridged/internal/fleet"
 	"bridged/internal/wa"
@@ -15,10 +15,6 @@ import (
 // place returns the data directory as other processes of a fleet can tell it from
 // theirs.
 func (d *dataDir) place() (fleet.Place, error) {
-	id, err := d.id()
-	if err != nil {
-		return fleet.Place{}, notWritable(err)
-	}
 	device, inode, err := fileNumbers(d.lock)
 	if err != nil {
 		return fleet.Place{}, err
@@ -27,26 +23,67 @@ func (d *dataDir) place() (fleet.Place, error) {
 	if err != nil {
 		return fleet.Place{}, fmt.Errorf("look at the file system of DATA_DIR: %w", err)
 	}
-	p := fleet.Place{Mark: fmt.Sprintf("%s-%x", id, inode), IsShared: isShared, Note: d.file("fleet.json")}
+	here := origin{Inode: inode}
+	if !isShared { // machines need not tell the same of a network volume's files
+		here.Born = born(d.lock)
+	}
+	mark, err := d.mark(here)
+	if err != nil {
+		return fleet.Place{}, notWritable(err)
+	}
+	p := fleet.Place{Mark: mark, IsShared: isShared, Note: d.file("fleet.json")}
 	if boot := bootID(); boot != "" {
-		p.Lock = fmt.Sprintf("%s-%x-%x", boot, device, inode)
+		p.Lock = fmt.Sprintf("%s-%x-%x-%x", boot, device, inode, here.Born)
 	}
 	return p, nil
 }
 
-// id returns the random name of the directory. Copies have it too, but another lock
-// file.
-func (d *dataDir) id() (string, error) {
+// origin is the random name of a directory, and the lock file beside which it was made.
+// A copy has the name, but another lock file.
+type origin struct {
+	ID    string `json:"id"`
+	Inode uint64 `json:"inode"`
+	Born  int64  `json:"born,omitempty"` // in nanoseconds; 0 where that is not known
+}
+
+// isCopied reports whether a name was made beside another lock file than that which is
+// here. Inodes alone do not tell: new file systems give them in the same order.
+func (o origin) isCopied(here origin) bool {
+	return o.Inode != here.Inode || o.Born != here.Born && o.Born != 0 && here.Born != 0
+}
+
+// mark returns the name of the directory. A new one, or a copy, is given one.
+func (d *dataDir) mark(here origin) (string, error) {
 	path := d.file("fleet.id")
 	data, err := os.ReadFile(path)
-	if name := strings.TrimSpace(string(data)); err == nil && name != "" {
-		return name, nil
-	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	name := rand.Text()
-	return name, os.WriteFile(path, []byte(name+"\n"), 0o600)
+	var kept origin
+	if err == nil && json.Unmarshal(data, &kept) == nil && kept.ID != "" && !kept.isCopied(here) {
+		return kept.ID, nil
+	}
+	here.ID = rand.Text()
+	if data, err = json.Marshal(here); err != nil {
+		return "", err
+	}
+	return here.ID, writeDurably(path, append(data, '\n'))
+}
+
+// writeDurably replaces a file, whole or not at all, also where the power fails: a
+// directory that has forgotten its name goes for a copy.
+func writeDurably(path string, data []byte) error {
+	file, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := file.Write(data); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 // fleetLease is the right to run the account, as the account asks for it.

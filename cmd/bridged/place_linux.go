@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ownFileSystems are those that one machine has for itself (statfs(2)): ext2 to 4,
@@ -31,4 +34,15 @@ func bootID() string {
 		return ""
 	}
 	return strings.TrimSpace(string(id))
+}
+
+// born returns when a file was made, in nanoseconds; 0 where the file system or the
+// kernel does not tell. A copy never has it.
+func born(f *os.File) int64 {
+	var about unix.Statx_t
+	err := unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &about)
+	if err != nil || about.Mask&unix.STATX_BTIME == 0 {
+		return 0
+	}
+	return time.Unix(about.Btime.Sec, int64(about.Btime.Nsec)).UnixNano()
 }

@@ -51,11 +51,12 @@ func (t *writeTx) saveNumberCheck(ctx context.Context, f bridge.NumberCheck) err
 }
 
 // ReserveLookUps counts look-ups of so many numbers before the network is asked,
-// or refuses them all with [bridge.CodeLookUpsLimited]. They count also when the
-// network does not answer: it was asked.
-func (s *Store) ReserveLookUps(ctx context.Context, count int) error {
+// or refuses them all with [bridge.CodeLookUpsLimited] where there is no room for
+// as many as they may become. They count also when the network does not answer:
+// it was asked.
+func (s *Store) ReserveLookUps(ctx context.Context, count, room int) error {
 	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		wait, err := t.untilLookUps(ctx, count)
+		wait, err := t.untilLookUps(ctx, room)
 		if err != nil {
 			return err
 		}

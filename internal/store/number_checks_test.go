@@ -38,7 +38,7 @@ func TestLookUps_AreLimitedByTheHour(t *testing.T) {
 	reserve := func(after time.Duration, count int, wait time.Duration) {
 		t.Helper()
 		p.passed = after
-		err := p.ReserveLookUps(t.Context(), count)
+		err := p.ReserveLookUps(t.Context(), count, count)
 		var refusal *bridge.Error
 		switch {
 		case wait == 0 && err != nil:
@@ -62,4 +62,9 @@ func TestLookUps_AreLimitedByTheHour(t *testing.T) {
 	reserve(61*time.Minute, 50, 0)
 	reserve(61*time.Minute, 50, 9*time.Minute)
 	reserve(61*time.Minute, 1, 9*time.Minute)
+	reserve(3*time.Hour, 150, 0)
+	if err := p.ReserveLookUps(t.Context(), 1, 51); bridge.CodeOf(err) != bridge.CodeLookUpsLimited {
+		t.Errorf("one that may become 51, after 150: %v", err)
+	}
+	reserve(3*time.Hour, 50, 0) // the refused one did not count
 }

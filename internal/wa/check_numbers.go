@@ -62,7 +62,7 @@ func (m *Manager) checkUnknown(ctx context.Context, phones []string) (map[string
 	if err != nil {
 		return nil, err
 	}
-	if err := m.store.ReserveLookUps(ctx, len(unknown)); err != nil {
+	if err := m.store.ReserveLookUps(ctx, len(unknown), len(unknown)+len(aliasesOf(unknown))); err != nil {
 		return nil, err
 	}
 	// Whoever asked may be gone: the answers are kept all the same.
@@ -86,13 +86,11 @@ func (l *link) checkNumbers(ctx context.Context, numbers []string) ([]bridge.Num
 	if err != nil {
 		return nil, err
 	}
-	var aliases []string
-	for _, number := range numbers {
-		if !found[number].IsIn {
-			aliases = append(aliases, bridge.PhoneAliases(number)...)
-		}
-	}
+	aliases := aliasesOf(slices.DeleteFunc(slices.Clone(numbers), func(number string) bool { return found[number].IsIn }))
 	if len(aliases) > 0 {
+		if err := l.m.store.ReserveLookUps(ctx, len(aliases), len(aliases)); err != nil {
+			return nil, err
+		}
 		others, err := l.queryNumbers(ctx, aliases)
 		if err != nil {
 			return nil, err
@@ -106,6 +104,14 @@ func (l *link) checkNumbers(ctx context.Context, numbers []string) ([]bridge.Num
 		}
 	}
 	return l.keepChecks(ctx, numbers, found)
+}
+
+// aliasesOf returns the other spellings of numbers.
+func aliasesOf(numbers []string) (aliases []string) {
+	for _, number := range numbers {
+		aliases = append(aliases, bridge.PhoneAliases(number)...)
+	}
+	return aliases
 }
 
 // keepChecks saves what the network says about numbers and of whom it knows by them.

@@ -93,6 +93,33 @@ func TestCheckNumbers_AreLimited(t *testing.T) {
 	}
 }
 
+// The other spelling of a number is a look-up, too, where it is asked for.
+func TestCheckNumbers_CountOtherSpellings(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	mobile := func(i int) string { return fmt.Sprintf("55119876%05d", i) } // Brazil's have two
+	asked := func(numbers []string) (n int) {
+		for _, number := range numbers {
+			for _, spelling := range append(bridge.PhoneAliases(number), number) {
+				n += network.LookUps(spelling)
+			}
+		}
+		return n
+	}
+	var numbers []string
+	for first := 0; first < 100; first += 50 {
+		for i := range 50 {
+			numbers = append(numbers, mobile(first+i))
+		}
+		a.check(numbers[first:]...)
+	}
+	_, err := a.manager.CheckNumbers(testContext(t), []string{mobile(100)})
+	if n := asked(append(numbers, mobile(100))); bridge.CodeOf(err) != bridge.CodeLookUpsLimited || n != 200 {
+		t.Errorf("%d numbers were looked up, and then: %v", n, err)
+	}
+}
+
 // What the network refuses is named, and counts: it was asked.
 func TestCheckNumbers_TheNetworkRefuses(t *testing.T) {
 	t.Parallel()

@@ -44,9 +44,10 @@ type Store interface {
 	MayBegin(ctx context.Context, limit bridge.NewChats, names ...bridge.JID) error
 	// NumberChecks returns what is known of some numbers.
 	NumberChecks(ctx context.Context, phones []string) (map[string]bridge.NumberCheck, error)
-	// ReserveLookUps counts look-ups of so many numbers, or refuses them with
+	// ReserveLookUps counts look-ups of so many numbers, which may become as many as
+	// room, or refuses them with
 	// [bridge.CodeLookUpsLimited].
-	ReserveLookUps(ctx context.Context, count int) error
+	ReserveLookUps(ctx context.Context, count, room int) error
 }
 
 // Options of a [Manager].

@@ -117,13 +117,29 @@ func (o *owner) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
 	defer cancel()
 	err := o.save(ctx, session, true)
-	if err == nil && o.revision != 0 {
-		err = o.registry.remove(ctx, o.revision)
+	if err == nil {
+		err = o.remove(ctx)
 	}
 	o.revision = 0
 	if err != nil {
 		o.log.Warn().Err(err).Msg("the account was not given back to the fleet: only this data directory can go on with it")
 	}
+}
+
+// remove removes the key, also behind a renewal whose answer has not come. The node
+// that is asked may be behind.
+func (o *owner) remove(ctx context.Context) error {
+	h, revision, err := o.registry.holder(ctx)
+	if err != nil {
+		return err
+	}
+	if h == nil || h.Process != o.process {
+		revision = 0
+	}
+	if revision = max(revision, o.revision); revision == 0 {
+		return nil
+	}
+	return o.registry.remove(ctx, revision)
 }
 
 // ownNote is kept in the data directory: what it ran last, for a start without NATS.

@@ -270,3 +270,19 @@ func TestOwner_RenewsBehindAnAnswerThatWasLost(t *testing.T) {
 		}
 	})
 }
+
+// A stop gives the key back, also where the answer to its last renewal was lost.
+func TestOwner_GivesBackBehindAnAnswerThatWasLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		a := m.start(t, "node-a", home).seek("s")
+		a.takes(moment)
+		a.seat.mu.Lock()
+		a.seat.swears = 1
+		a.seat.mu.Unlock()
+		time.Sleep(ownerTTL/renewalsInTTL + moment) // and before it is tried again
+		a.release()
+		m.start(t, "node-b", home.copyTo(t, "new", "lock-new")).seek("s").takes(moment)
+	})
+}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"strings"
+	"unicode"
 
 	"bridged/internal/bridge"
 )
@@ -66,7 +68,7 @@ func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 			return err
 		}
 	}
-	part, err := w.CreateFormFile("file", u.FileName)
+	part, err := w.CreateFormFile("file", headerText(u.FileName))
 	if err != nil {
 		return err
 	}
@@ -74,4 +76,15 @@ func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 		return err
 	}
 	return w.Close()
+}
+
+// headerText returns a name as a header can have it: without control characters,
+// which files may have in theirs.
+func headerText(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, name)
 }

@@ -26,8 +26,10 @@ type Send struct {
 	Wait    time.Duration
 }
 
-// maxText is the API's longest text, in characters.
-const maxText = 65536
+const (
+	maxText = 65536 // characters of the API's longest text
+	maxKey  = 255   // of its longest Idempotency-Key
+)
 
 // ReadText reads the text of a message, without the line break that it ends in.
 func ReadText(r io.Reader) (string, error) {
@@ -48,12 +50,15 @@ func (s *Shell) Send(ctx context.Context, m Send) error {
 	if m.File == "" && strings.TrimSpace(m.Text) == "" {
 		return usage("there is no text to send")
 	}
+	if m.Key == "" {
+		m.Key = "shell-" + rand.Text()
+	}
+	if len(m.Key) > maxKey || strings.ContainsFunc(m.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return usage("--key must have 1 to %d visible ASCII characters", maxKey)
+	}
 	to, err := s.find(ctx, m.To)
 	if err != nil {
 		return err
-	}
-	if m.Key == "" {
-		m.Key = "shell-" + rand.Text()
 	}
 	cursor := ""
 	if m.Wait > 0 {
@@ -79,14 +84,17 @@ func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Se
 	if m.File == "" {
 		return s.API.Send(ctx, client.Text{To: to, Text: m.Text, Quote: client.Quote{QuotedMsgID: m.ReplyTo}}, m.Key)
 	}
+	// Opening a pipe would wait for somebody who writes to it.
+	if info, err := os.Stat(m.File); err != nil {
+		return sent, &fileError{err}
+	} else if !info.Mode().IsRegular() {
+		return sent, &fileError{fmt.Errorf("%s is not a file that can be read again", m.File)}
+	}
 	file, err := os.Open(m.File)
 	if err != nil {
 		return sent, &fileError{err}
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return sent, &fileError{errors.Join(fmt.Errorf("%s is not a file that can be read again", m.File), err)}
-	}
 	read := &noted{Reader: file}
 	upload := client.Upload{To: to, FileName: filepath.Base(m.File), Caption: m.Text, QuotedMsgID: m.ReplyTo}
 	sent, err = s.API.SendFile(ctx, upload, read, m.Key)

@@ -1,9 +1,11 @@
 package wa_test
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
@@ -117,14 +119,20 @@ func TestLease_TakenAway(t *testing.T) {
 func TestLease_ReleasedBehindTheConnection(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
-	connected := true
+	ended := errors.New("not given back")
 	lease := new(fakeLease)
 	a := leasedAccount(t, network, lease)
 	a.waitState(bridge.StateOpen)
 	device := a.device()
-	lease.released = func() { connected = device.Connected() }
+	lease.released = func() {
+		// The network may notice the end a little later; it does not come at all
+		// while the session is being given back.
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		ended = device.WaitOffline(ctx)
+	}
 	a.stop()
-	if connected {
-		t.Error("given back while the session was connected")
+	if ended != nil {
+		t.Errorf("given back while the session was connected: %v", ended)
 	}
 }

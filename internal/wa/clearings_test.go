@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,15 +16,20 @@ import (
 // cleared within and without one.
 type countedBuffer struct {
 	heldSessions
+	mu              sync.Mutex // guards what follows
 	transactions    int
 	inside, outside [][32]byte
 	broken          error // of the next commit
 }
 
 func (b *countedBuffer) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
+	b.mu.Lock()
 	b.transactions++
 	before := len(b.inside)
+	b.mu.Unlock()
 	err := fn(context.WithValue(ctx, inTransaction{}, true))
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if err == nil {
 		err, b.broken = b.broken, nil
 	}
@@ -33,7 +39,16 @@ func (b *countedBuffer) DoDecryptionTxn(ctx context.Context, fn func(context.Con
 	return err
 }
 
+// breaks makes the next commit fail.
+func (b *countedBuffer) breaks() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.broken = errors.New("disk full")
+}
+
 func (b *countedBuffer) ClearBufferedEventPlaintext(ctx context.Context, hash [32]byte) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if ctx.Value(inTransaction{}) == nil {
 		b.outside = append(b.outside, hash)
 	} else {
@@ -78,7 +93,7 @@ func TestClearings_RideWithTheNextDecryption(t *testing.T) {
 func TestClearings_AreKeptWhereTheTransactionFails(t *testing.T) {
 	b, s := newCountedStore()
 	clearAll(t, s, one)
-	b.broken = errors.New("disk full")
+	b.breaks()
 	if err := s.DoDecryptionTxn(t.Context(), func(context.Context) error { return nil }); err == nil {
 		t.Fatal("the transaction did not fail")
 	}
@@ -97,7 +112,7 @@ func TestClearings_AreFlushedWhenItIsQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, s := newCountedStore()
 		clearAll(t, s, one, two)
-		b.broken = errors.New("disk full")
+		b.breaks()
 		time.Sleep(2 * clearingPause)
 		synctest.Wait()
 		if len(b.inside) != 0 {
@@ -122,7 +137,7 @@ func TestClearings_AreFlushedWhenItIsQuiet(t *testing.T) {
 // that could not be decrypted.
 func TestClearings_AreFlushedAfterAFailure(t *testing.T) {
 	for what, fail := range map[string]func(*testing.T, *countedBuffer, *lockedStore){
-		"a flush": func(_ *testing.T, b *countedBuffer, _ *lockedStore) { b.broken = errors.New("disk full") },
+		"a flush": func(_ *testing.T, b *countedBuffer, _ *lockedStore) { b.breaks() },
 		"a message": func(t *testing.T, _ *countedBuffer, s *lockedStore) {
 			_ = s.DoDecryptionTxn(t.Context(), func(context.Context) error {
 				time.Sleep(2 * clearingPause) // the pause ends meanwhile

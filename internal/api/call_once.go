@@ -78,11 +78,8 @@ func newCallID() string {
 
 // earlierCall returns the call that a key is bound to, or fresh.
 func (s *server) earlierCall(ctx context.Context, key bridge.SendKey, fresh attempt) (attempt, error) {
-	earlier, found, err := s.store.SendKey(ctx, key.Key)
+	earlier, found, err := s.earlier(ctx, key)
 	if err != nil || !found {
-		return fresh, err
-	}
-	if err := sameRequest(key, earlier); err != nil {
 		return fresh, err
 	}
 	stored, err := s.store.Call(ctx, earlier.MsgID)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"bridged/internal/bridge"
@@ -26,7 +27,15 @@ var notSlower = Goal{Times: 1 / 1.3}
 // off, so that nobody decrypts on the same processors.
 type sends struct {
 	*stage
-	people int // who exist so far
+	people  int // who exist so far
+	drawing sync.Mutex
+}
+
+// text draws a text, for any of those who send at once.
+func (s *sends) text(language int) string {
+	s.drawing.Lock()
+	defer s.drawing.Unlock()
+	return s.corpus.text(language)
 }
 
 // sendTimes are those of both sides.
@@ -71,7 +80,7 @@ func (s *sends) overBridge(ctx context.Context, to simnet.JID, text string) erro
 
 // time sends a text with both, one after the other, and records how long each took.
 func (s *sends) time(ctx context.Context, times *sendTimes, toBridges, toBares simnet.JID) error {
-	text := s.corpus.text(0)
+	text := s.text(0)
 	for _, way := range []struct {
 		send  func(context.Context, simnet.JID, string) error
 		to    simnet.JID
@@ -166,7 +175,7 @@ func (s *sends) throughput(ctx context.Context) error {
 	var rates []float64
 	for _, send := range []func(context.Context, simnet.JID, string) error{s.plain.SendText, s.overBridge} {
 		rate, err := callAtOnce(sendCallers, s.command.Period/3, func(caller int) error {
-			return send(ctx, crowd.PNs()[caller], s.corpus.text(0))
+			return send(ctx, crowd.PNs()[caller], s.text(0))
 		})
 		if err != nil {
 			return err
@@ -211,7 +220,7 @@ func (s *sends) receiveMeanwhile(ctx context.Context) error {
 		if *way.quiet, err = s.receiveFor(ctx, way.side, nil); err != nil {
 			return err
 		}
-		sendOne := func(ctx context.Context) error { return way.send(ctx, way.to, s.corpus.text(0)) }
+		sendOne := func(ctx context.Context) error { return way.send(ctx, way.to, s.text(0)) }
 		if *way.busy, err = s.receiveFor(ctx, way.side, sendOne); err != nil {
 			return err
 		}
@@ -240,7 +249,7 @@ func (s *sends) receiveFor(ctx context.Context, side *side, sendOne func(context
 	}()
 	for began := time.Now(); time.Since(began) < s.command.Period/2; {
 		written := time.Now()
-		id, err := s.contacts[0].SendText(ctx, side.phone.PN(), s.corpus.text(1))
+		id, err := s.contacts[0].SendText(ctx, side.phone.PN(), s.text(1))
 		if err != nil {
 			return nil, err
 		}

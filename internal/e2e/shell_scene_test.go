@@ -93,8 +93,7 @@ func (s *scene) founds(ts *testscript.TestScript, _ bool, args []string) {
 func (s *scene) losesAnswers(ts *testscript.TestScript, _ bool, args []string) {
 	count, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	proxy := newLossyProxy(s.t, s.address)
-	proxy.route = args[1]
+	proxy := newLossyProxy(s.t, s.address, args[1])
 	proxy.lose.Store(int64(count))
 	ts.Setenv("BRIDGE_URL", proxy.URL)
 }
@@ -106,12 +105,12 @@ type lossyProxy struct {
 	lose  atomic.Int64 // how many answers of the route are lost yet
 }
 
-func newLossyProxy(t testing.TB, address string) *lossyProxy {
+func newLossyProxy(t testing.TB, address, route string) *lossyProxy {
 	t.Helper()
 	to := httputil.NewSingleHostReverseProxy(must(url.Parse("http://" + address))(t))
 	to.FlushInterval = -1
 	to.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
-	p := new(lossyProxy)
+	p := &lossyProxy{route: route}
 	p.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.route != r.URL.Path || p.lose.Add(-1) < 0 {
 			to.ServeHTTP(w, r)

@@ -86,7 +86,7 @@ func TestShell_TailFollows(t *testing.T) {
 	}
 	told(c.anna, "one")
 	told(c.ben, "of another")
-	proxy := newLossyProxy(t, c.bridge.address)
+	proxy := newLossyProxy(t, c.bridge.address, "/api/events")
 	tail := c.bridge.begin([]string{"BRIDGE_URL=" + proxy.URL}, "tail", "--since", "0", "--chat", "Anna Amsel")
 	people := c.bridge.begin(nil, "tail", "--since", "1h", "--json")
 	want := func(text string) {

@@ -56,7 +56,8 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	}
 	switch {
 	case err == nil:
-		err = l.reached(ctx, d.to)
+		l.signal.storeRest(holding)
+		err = l.reached(holding, d.to)
 	case errors.Is(context.Cause(holding), errHeldTooLong):
 		err = errHeldTooLong
 	case !mayHaveLeft(holding):
@@ -96,19 +97,16 @@ var errNoKeys = errors.New("the message was not encrypted for the recipient's ph
 // recipient's phone. whatsmeow leaves out devices whose keys it could not get
 // and says so in its log alone. In groups such devices ask for the message by
 // themselves.
-func (l *link) reached(ctx context.Context, to types.JID) error {
+func (l *link) reached(holding context.Context, to types.JID) error {
 	phone := to
 	if to.Server == types.DefaultUserServer {
-		lid, err := l.stores.lids.GetLIDForPN(ctx, to)
+		lid, err := l.stores.lids.GetLIDForPN(holding, to)
 		if err != nil {
 			return nil // the message is out: a store that fails now changes nothing
 		}
 		phone = lid
 	}
-	if phone.Server != types.HiddenUserServer {
-		return nil
-	}
-	if known, err := l.stores.sessions.HasSession(ctx, phone.SignalAddress().String()); err == nil && !known {
+	if phone.Server == types.HiddenUserServer && !holdOf(holding).has(phone.SignalAddress().String()) {
 		return errNoKeys
 	}
 	return nil

@@ -136,11 +136,11 @@ func (l *link) withoutSession(ctx context.Context, recipients []recipient) ([]re
 	for i, r := range recipients {
 		addresses[i] = r.key()
 	}
-	sessions, err := l.stores.sessions.GetManySessions(ctx, addresses)
+	missing, err := l.m.db.withoutSession(ctx, l.device, addresses)
 	if err != nil {
-		return nil, fmt.Errorf("read the sessions: %w", err)
+		return nil, fmt.Errorf("look for the sessions: %w", err)
 	}
-	return slices.DeleteFunc(slices.Clone(recipients), func(r recipient) bool { return sessions[r.key()] != nil }), nil
+	return slices.DeleteFunc(slices.Clone(recipients), func(r recipient) bool { return !missing[r.key()] }), nil
 }
 
 // beginChunk asks for the keys of some recipients and begins sessions with them.

@@ -59,7 +59,7 @@ func (b *countedBuffer) ClearBufferedEventPlaintext(ctx context.Context, hash [3
 
 func newCountedStore() (*countedBuffer, *lockedStore) {
 	b := new(countedBuffer)
-	return b, newLockedStore(b, b, b, func(error) {}, zerolog.Nop())
+	return b, newLockedStore(signalStores{b, b, b, b, b}, func(error) {}, zerolog.Nop())
 }
 
 // clearAll asks for all hashes to be cleared, as whatsmeow does after a handler.

@@ -78,8 +78,11 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 	l.socket = l.latest
 	if device.ID != nil {
 		l.device = *device.ID
-		l.signal = newLockedStore(device.Sessions, device.EventBuffer, device.Identities, func(err error) { l.refuse(err) }, m.log)
+		stores := signalStores{device.Sessions, device.EventBuffer, device.Identities, device.SenderKeys, device.MsgSecrets}
+		l.signal = newLockedStore(stores, func(err error) { l.refuse(err) }, m.log)
+		l.signal.known = m.db.knownIdentities(l.device)
 		device.Sessions, device.EventBuffer, device.Identities = l.signal, l.signal, l.signal
+		device.SenderKeys, device.MsgSecrets = l.signal, l.signal
 		device.LIDs = &lidTap{LIDStore: device.LIDs, learned: m.learnIdentities}
 		device.PrivacyTokens, device.NCTSalt = tokenTap{device.PrivacyTokens}, saltTap{device.NCTSalt}
 	}

@@ -2,6 +2,8 @@ package wa_test
 
 import (
 	"errors"
+	"math"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -69,4 +71,32 @@ func (a *account) delivered(chat bridge.JID, text string) bool {
 	return slices.ContainsFunc(a.messages(chat), func(m bridge.Message) bool {
 		return m.Content == text && m.Status != nil && *m.Status == bridge.DeliveryDelivered
 	})
+}
+
+// TestSend_CommitsOnceToTheSession, to one person and to a group: each commit
+// waits for the disk.
+func TestSend_CommitsOnceToTheSession(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	dir := t.TempDir()
+	a := newAccountIn(t, network, dir)
+	group, crowd := a.largeGroup(network, 20)
+	person := bridge.JID(crowd.PNs()[0].String())
+	commits := countCommits(t, filepath.Join(dir, "session.db"))
+	for _, to := range []bridge.JID{group, person} {
+		if _, err := a.send(to, "the first begins the sessions"); err != nil {
+			t.Fatal(err)
+		}
+		fewest := int64(math.MaxInt64)
+		for range 5 { // what was received earlier is cleared meanwhile
+			before := commits.Load()
+			if _, err := a.send(to, "later"); err != nil {
+				t.Fatal(err)
+			}
+			fewest = min(fewest, commits.Load()-before)
+		}
+		if fewest != 1 {
+			t.Errorf("a message to %s: %d commits, want 1", to, fewest)
+		}
+	}
 }

@@ -3,7 +3,6 @@ package wa
 import (
 	"context"
 	"errors"
-	"maps"
 	"sync"
 	"time"
 )
@@ -37,10 +36,10 @@ type signalLock struct {
 type hold struct {
 	mu      sync.Mutex
 	held    bool
-	limit   *time.Timer         // ends a send that holds the lock and does nothing; nil in a transaction
-	stored  bool                // its sessions are stored: the message may leave
-	without map[string]bool     // addresses that it is not encrypted for: the network has no keys of them
-	changed map[string][32]byte // identities to be stored with its sessions, by address
+	limit   *time.Timer     // ends a send that holds the lock and does nothing; nil in a transaction
+	stored  bool            // its sessions are stored: the message may leave
+	without map[string]bool // addresses that it is not encrypted for: the network has no keys of them
+	sendWrites
 }
 
 // singleHold is the hold of a single encryption. whatsmeow does not tell when
@@ -92,7 +91,7 @@ func holdOf(ctx context.Context) *hold {
 // nothing for too long.
 func (l *signalLock) forSend(ctx context.Context, without map[string]bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	h := &hold{without: without, changed: make(map[string][32]byte)}
+	h := &hold{without: without}
 	h.limit = time.AfterFunc(idleLimit, func() { cancel(errHeldTooLong) })
 	h.limit.Stop() // until it holds
 	return context.WithValue(ctx, holdKey{}, h), func() {
@@ -134,10 +133,11 @@ func (h *hold) holds() bool {
 	return h.held
 }
 
-func (h *hold) setStored() {
+// setStored notes that the sessions of a send are stored, and whose they are.
+func (h *hold) setStored(sessions map[string][]byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.stored = true
+	h.stored, h.reached = true, sessions
 }
 
 // ofSend reports whether h is the hold of a send, not that of a transaction.
@@ -150,35 +150,6 @@ func (h *hold) gotOn() {
 	if h.held {
 		h.limit.Reset(idleLimit)
 	}
-}
-
-// setIdentity keeps an identity until the send's sessions are stored.
-func (h *hold) setIdentity(address string, key [32]byte) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.changed[address] = key
-}
-
-// identity returns what setIdentity keeps of an address.
-func (h *hold) identity(address string) (key [32]byte, kept bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	key, kept = h.changed[address]
-	return key, kept
-}
-
-// dropIdentity forgets what setIdentity keeps of an address.
-func (h *hold) dropIdentity(address string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.changed, address)
-}
-
-// identities returns everything that setIdentity keeps.
-func (h *hold) identities() map[string][32]byte {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return maps.Clone(h.changed)
 }
 
 // mayHaveLeft reports whether the send of a context came so far that its

@@ -44,7 +44,7 @@ func (*heldSessions) DoDecryptionTxn(ctx context.Context, fn func(context.Contex
 
 func newTestStore() *lockedStore {
 	s := new(heldSessions)
-	return newLockedStore(s, s, s, func(error) {}, zerolog.Nop())
+	return newLockedStore(signalStores{s, s, s, s, s}, func(error) {}, zerolog.Nop())
 }
 
 // decrypting starts a decryption and returns a channel that is closed when it

@@ -3,14 +3,16 @@ package wa_test
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"modernc.org/sqlite"
 )
 
-// slowDisks are the files whose commits take longer than they need, by path.
-var slowDisks sync.Map
+// slowDisks are the files whose commits take longer than they need, by path, and
+// countedDisks those whose commits are counted.
+var slowDisks, countedDisks sync.Map
 
 func init() {
 	sqlite.RegisterConnectionHook(func(conn sqlite.ExecQuerierContext, dsn string) error {
@@ -18,6 +20,9 @@ func init() {
 		conn.(sqlite.HookRegisterer).RegisterCommitHook(func() int32 {
 			if delay, slow := slowDisks.Load(path); slow {
 				time.Sleep(delay.(time.Duration))
+			}
+			if count, counted := countedDisks.Load(path); counted {
+				count.(*atomic.Int64).Add(1)
 			}
 			return 0
 		})
@@ -30,4 +35,13 @@ func slowDisk(t testing.TB, path string, delay time.Duration) {
 	t.Helper()
 	slowDisks.Store(path, delay)
 	t.Cleanup(func() { slowDisks.Delete(path) })
+}
+
+// countCommits returns how many commits there are to a SQLite file from now on.
+func countCommits(t testing.TB, path string) *atomic.Int64 {
+	t.Helper()
+	count := new(atomic.Int64)
+	countedDisks.Store(path, count)
+	t.Cleanup(func() { countedDisks.Delete(path) })
+	return count
 }

@@ -339,6 +339,9 @@ func (s *recordedStore) PutManySessions(ctx context.Context, sessions map[string
 	if first != nil {
 		first()
 	}
+	if h := holdOf(ctx); h != nil {
+		h.setStored(sessions)
+	}
 	return s.SessionStore.PutManySessions(ctx, sessions)
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -267,6 +268,58 @@ func (k *sessionDB) identities(ctx context.Context) ([]bridge.Fact, error) {
 	return facts, rows.Err()
 }
 
+// knownIdentities returns a function that reads the identities which are stored of
+// addresses. whatsmeow's own method reads one at a time.
+func (k *sessionDB) knownIdentities(device types.JID) func(context.Context, []string) (map[string][32]byte, error) {
+	return func(ctx context.Context, addresses []string) (map[string][32]byte, error) {
+		identities := make(map[string][32]byte, len(addresses))
+		var address string
+		var key []byte
+		err := k.ofAddresses(ctx, `
+			SELECT their_id, identity FROM whatsmeow_identity_keys
+			WHERE our_jid = ? AND their_id IN (SELECT value FROM json_each(?))`, device, addresses, func() error {
+			if len(key) == 32 {
+				identities[address] = [32]byte(key)
+			}
+			return nil
+		}, &address, &key)
+		return identities, err
+	}
+}
+
+// withoutSession returns those addresses with which there is no session.
+// whatsmeow's own method reads all sessions.
+func (k *sessionDB) withoutSession(ctx context.Context, device types.JID, addresses []string) (map[string]bool, error) {
+	missing := make(map[string]bool)
+	var address string
+	err := k.ofAddresses(ctx, `
+		SELECT value FROM json_each(?2) WHERE NOT EXISTS
+			(SELECT 1 FROM whatsmeow_sessions WHERE our_jid = ?1 AND their_id = value)`, device, addresses, func() error {
+		missing[address] = true
+		return nil
+	}, &address)
+	return missing, err
+}
+
+// ofAddresses calls f for each row of a query about addresses of a device's.
+func (k *sessionDB) ofAddresses(ctx context.Context, query string, device types.JID, addresses []string, f func() error, into ...any) error {
+	list, err := json.Marshal(addresses)
+	if err != nil {
+		return err
+	}
+	rows, err := k.QueryContext(ctx, query, device.String(), string(list))
+	if err != nil {
+		return sessionFile.Explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := errors.Join(rows.Scan(into...), f()); err != nil {
+			return err
+		}
+	}
+	return sessionFile.Explain(rows.Err())
+}
+
 // missesSyncKey reports whether whatsmeow logs that a key of the account's state
 // is missing, of which it tells nothing else.
 func missesSyncKey(args []any) bool {
@@ -461,23 +514,31 @@ func presentSecret(device *store.Device) (secret [32]byte) {
 // PutManySessions around the encryptions of a send, DoDecryptionTxn around a
 // decryption, GetSession and PutSession around any other encryption.
 //
-// whatsmeow stores a recipient's identity with each encryption, each in a
-// transaction of its own. A send's are kept until its sessions are stored, in
-// the same transaction.
+// What whatsmeow stores beside a send's sessions is kept until these are stored,
+// in the same transaction (see [sendWrites]).
 type lockedStore struct {
-	store.SessionStore
-	store.EventBuffer
-	store.IdentityStore
+	signalStores
 	lock      *signalLock
 	clearings *clearings
 	log       zerolog.Logger
 	failed    func(error) // told when the store fails; the stanza is left unacknowledged
+	// known returns the identities that are stored of addresses; nil in tests.
+	known func(ctx context.Context, addresses []string) (map[string][32]byte, error)
 }
 
-// newLockedStore returns one over the stores of a device. It tells failed when
+// signalStores are the stores that a lockedStore stands before.
+type signalStores struct {
+	store.SessionStore
+	store.EventBuffer
+	store.IdentityStore
+	store.SenderKeyStore
+	store.MsgSecretStore
+}
+
+// newLockedStore returns one before the stores of a device. It tells failed when
 // they fail a stanza, and log when they fail something that can wait.
-func newLockedStore(sessions store.SessionStore, buffer store.EventBuffer, identities store.IdentityStore, failed func(error), log zerolog.Logger) *lockedStore {
-	s := &lockedStore{SessionStore: sessions, EventBuffer: buffer, IdentityStore: identities, lock: newSignalLock(), failed: failed, log: log}
+func newLockedStore(stores signalStores, failed func(error), log zerolog.Logger) *lockedStore {
+	s := &lockedStore{signalStores: stores, lock: newSignalLock(), failed: failed, log: log}
 	s.clearings = &clearings{flush: s.flush}
 	return s
 }
@@ -525,7 +586,7 @@ func (s *lockedStore) unacknowledged(err error) error {
 // returned as nil, and leaves out those that are not returned.
 func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
 	if h := holdOf(ctx); h != nil && !h.holds() {
-		if err := s.lock.begin(ctx, h); err != nil {
+		if err := s.beginSend(ctx, h, addresses); err != nil {
 			return nil, err
 		}
 	}
@@ -536,30 +597,34 @@ func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (
 	return sessions, err
 }
 
-// PutManySessions ends a send's hold: its sessions are stored, and the
-// identities with them.
+// beginSend takes the lock for a send, and reads the identities of those that it
+// goes to, which whatsmeow asks for one by one.
+func (s *lockedStore) beginSend(ctx context.Context, h *hold, addresses []string) error {
+	if err := s.lock.begin(ctx, h); err != nil || s.known == nil {
+		return err
+	}
+	identities, err := s.known(ctx, addresses)
+	h.setKnown(identities)
+	return err
+}
+
+// PutManySessions ends a send's hold: its sessions are stored, and all that was
+// kept of it with them.
 func (s *lockedStore) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
 	h := holdOf(ctx)
 	if !h.ofSend() {
 		return s.SessionStore.PutManySessions(ctx, sessions)
 	}
 	defer s.lock.end(h)
-	err := s.EventBuffer.DoDecryptionTxn(ctx, func(ctx context.Context) error {
-		for address, key := range h.identities() {
-			if err := s.IdentityStore.PutIdentity(ctx, address, key); err != nil {
-				return err
-			}
-		}
-		return s.SessionStore.PutManySessions(ctx, sessions)
-	})
+	err := s.storeSend(ctx, h.takeWrites(), sessions)
 	if err == nil {
-		h.setStored()
+		h.setStored(sessions)
 	}
 	return err
 }
 
-// PutIdentity keeps the identity of a send's recipient until its session is
-// stored.
+// PutIdentity keeps the identity of a send's recipient, if it has changed, until
+// its session is stored.
 func (s *lockedStore) PutIdentity(ctx context.Context, address string, key [32]byte) error {
 	h := holdOf(ctx)
 	if !h.ofSend() {
@@ -570,7 +635,7 @@ func (s *lockedStore) PutIdentity(ctx context.Context, address string, key [32]b
 	return ctx.Err()
 }
 
-// IsTrustedIdentity knows what PutIdentity keeps.
+// IsTrustedIdentity knows what PutIdentity keeps, and what beginSend has read.
 func (s *lockedStore) IsTrustedIdentity(ctx context.Context, address string, key [32]byte) (bool, error) {
 	if h := holdOf(ctx); h.ofSend() {
 		h.gotOn()
@@ -581,7 +646,7 @@ func (s *lockedStore) IsTrustedIdentity(ctx context.Context, address string, key
 	return s.IdentityStore.IsTrustedIdentity(ctx, address, key)
 }
 
-// DeleteIdentity drops what PutIdentity keeps, too.
+// DeleteIdentity drops what is kept, too.
 func (s *lockedStore) DeleteIdentity(ctx context.Context, address string) error {
 	if h := holdOf(ctx); h.ofSend() {
 		h.dropIdentity(address)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -234,13 +235,16 @@ func countRows(t *testing.T, db *sessionDB, table string) (count int) {
 	return count
 }
 
+// anyAccount is what a device that is stored must have.
+var anyAccount = &waAdv.ADVSignedDeviceIdentity{Details: []byte{1}, AccountSignatureKey: make([]byte, 32), AccountSignature: make([]byte, 64), DeviceSignature: make([]byte, 64)}
+
 func TestQuirk_SettingsOfChats(t *testing.T) {
 	t.Parallel()
 	ctx := plainContext(t)
 	db, container := newSessionDB(t)
 	device := container.NewDevice()
 	device.ID = &types.JID{User: "15550100200", Device: 1, Server: types.DefaultUserServer}
-	device.Account = &waAdv.ADVSignedDeviceIdentity{Details: []byte{1}, AccountSignatureKey: make([]byte, 32), AccountSignature: make([]byte, 64), DeviceSignature: make([]byte, 64)}
+	device.Account = anyAccount
 	if err := device.Save(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -462,12 +466,38 @@ func TestQuirk_ADeletedDeviceLosesItsStores(t *testing.T) {
 func TestQuirk_ASendWithoutTheRecipientsKeysSucceeds(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
-	c.device.FailQueries(simnet.IQFault{Namespace: "encrypt", Tag: "key", Code: 500, Text: "drill"})
+	c.device.FailQueries(simnet.IQFault{Namespace: "encrypt", Tag: "key", Code: 500, Text: "drill", Times: 1})
+	for _, want := range []error{errNoKeys, nil} {
+		ctx, end := newSignalLock().forSend(plainContext(t), nil)
+		defer end()
+		if _, err := c.SendMessage(ctx, c.friend.PN(), text("to nobody, then to somebody")); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&link{cli: c.Client, stores: storesOf(c.Store)}).reached(ctx, c.friend.PN()); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+}
+
+func TestQuirk_TablesOfSessionsAndIdentities(t *testing.T) {
+	t.Parallel()
 	ctx := plainContext(t)
-	if _, err := c.SendMessage(ctx, c.friend.PN(), text("to nobody")); err != nil {
+	db, container := newSessionDB(t)
+	device := container.NewDevice()
+	id := types.JID{User: "15550100301", Device: 3, Server: types.DefaultUserServer}
+	device.ID, device.Account = &id, anyAccount
+	if err := device.Save(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&link{cli: c.Client, stores: storesOf(c.Store)}).reached(ctx, c.friend.PN()); !errors.Is(err, errNoKeys) {
-		t.Errorf("got %v, want %v", err, errNoKeys)
+	key := [32]byte{1}
+	if err := errors.Join(device.Identities.PutIdentity(ctx, "100_1:0", key), device.Sessions.PutSession(ctx, "100_1:2", []byte("session"))); err != nil {
+		t.Fatal(err)
+	}
+	addresses := []string{"100_1:0", "100_1:1", "100_1:2"}
+	if got, err := db.knownIdentities(id)(ctx, addresses); err != nil || !maps.Equal(got, map[string][32]byte{"100_1:0": key}) {
+		t.Errorf("identities: got %v, %v", got, err)
+	}
+	if got, err := db.withoutSession(ctx, id, addresses); err != nil || !maps.Equal(got, map[string]bool{"100_1:0": true, "100_1:1": true}) {
+		t.Errorf("without a session: got %v, %v", got, err)
 	}
 }

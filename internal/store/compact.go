@@ -55,12 +55,12 @@ func compact(ctx context.Context, path string) error {
 
 // markClean notes that there is nothing in unused pages.
 func markClean(ctx context.Context, path string) error {
-	return noteIn(ctx, path, settingClean, "1")
+	return noteIn(ctx, path, writerPragmas, settingClean, "1")
 }
 
 // noteIn sets a setting of a store that is not open, unless it is set.
-func noteIn(ctx context.Context, path, name, value string) (err error) {
-	db, err := openDB(path, writerPragmas)
+func noteIn(ctx context.Context, path string, pragmas []string, name, value string) (err error) {
+	db, err := openDB(path, pragmas)
 	if err != nil {
 		return err
 	}

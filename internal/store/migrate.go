@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pressly/goose/v3"
 
@@ -38,7 +39,7 @@ func prepareFile(ctx context.Context, path string) error {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return fmt.Errorf("keep the store private: %w", err)
 	}
-	return upgrade(ctx, path)
+	return upgrade(ctx, path, writerPragmas)
 }
 
 // exists reports whether there is a store at path. A write-ahead log without its
@@ -72,10 +73,7 @@ func create(ctx context.Context, path string) error {
 		return fmt.Errorf("create the store: %w", err)
 	}
 	defer file.Close()
-	if err := upgrade(ctx, draft); err != nil {
-		return fmt.Errorf("create the store: %w", err)
-	}
-	if err := errors.Join(markClean(ctx, draft), noteIn(ctx, draft, settingReread, rereadDone)); err != nil {
+	if err := fillDraft(ctx, draft); err != nil {
 		return fmt.Errorf("create the store: %w", err)
 	}
 	if err := file.Sync(); err != nil {
@@ -88,6 +86,19 @@ func create(ctx context.Context, path string) error {
 		return fmt.Errorf("create the store: %w", err)
 	}
 	return nil
+}
+
+// draftPragmas write a draft without waiting for the disk at each of some
+// thirty steps: it is thrown away if it is not finished, and create waits once
+// for the whole of it.
+var draftPragmas = append(slices.Clone(writerPragmas), "synchronous(OFF)")
+
+// fillDraft gives a draft today's schema and the settings of a new store.
+func fillDraft(ctx context.Context, draft string) error {
+	if err := upgrade(ctx, draft, draftPragmas); err != nil {
+		return err
+	}
+	return errors.Join(noteIn(ctx, draft, draftPragmas, settingClean, "1"), noteIn(ctx, draft, draftPragmas, settingReread, rereadDone))
 }
 
 // removeDraft removes what a process left that was killed while it wrote a
@@ -161,8 +172,8 @@ func damaged(path string, why error) error {
 }
 
 // upgrade brings the schema up to date, each step in a transaction of its own.
-func upgrade(ctx context.Context, path string) (err error) {
-	db, err := openDB(path, writerPragmas)
+func upgrade(ctx context.Context, path string, pragmas []string) (err error) {
+	db, err := openDB(path, pragmas)
 	if err != nil {
 		return err
 	}

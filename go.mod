@@ -42,6 +42,7 @@ require (
 	google.golang.org/protobuf v1.36.12
 	modernc.org/sqlite v1.60.1
 	rsc.io/qr v0.2.0
+	zombiezen.com/go/sqlite v1.4.2
 )
 
 require (

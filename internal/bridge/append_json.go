@@ -81,9 +81,12 @@ func appendBoolField(dst []byte, name string, value bool) []byte {
 	return strconv.AppendBool(appendName(dst, name), value)
 }
 
-// appendJIDField appends a JID, the empty one as null.
 func appendJIDField(dst []byte, name string, jid JID) []byte {
-	dst = appendName(dst, name)
+	return appendJID(appendName(dst, name), jid)
+}
+
+// appendJID appends a JID, the empty one as null.
+func appendJID(dst []byte, jid JID) []byte {
 	if jid == "" {
 		return append(dst, "null"...)
 	}
@@ -112,6 +115,29 @@ func appendOptional[T any](dst []byte, name string, value *T) ([]byte, error) {
 		return append(appendName(dst, name), "null"...), nil
 	}
 	return appendField(dst, name, value)
+}
+
+// appendTextOrNull appends a string that may not be there.
+func appendTextOrNull(dst []byte, name string, text *string) []byte {
+	if text == nil {
+		return append(appendName(dst, name), "null"...)
+	}
+	return appendStringField(dst, name, *text)
+}
+
+// appendEach appends an array of what cannot fail to append itself; null for nil.
+func appendEach[T any](dst []byte, items []T, appendItem func([]byte, T) []byte) []byte {
+	if items == nil {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '[')
+	for i, item := range items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendItem(dst, item)
+	}
+	return append(dst, ']')
 }
 
 // AppendList appends a JSON array of values that append themselves; never null.

@@ -12,7 +12,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst = appendStringField(dst, "pushName", m.PushName)
 	dst = appendStringField(dst, "messageType", m.MessageType)
 	dst = appendStringField(dst, "content", m.Content)
-	dst, errContext := appendOptional(dst, "contextInfo", m.ContextInfo)
+	dst = appendContext(dst, m.ContextInfo)
 	dst = appendTimeField(dst, "timestamp", &m.Timestamp)
 	dst, errMedia := appendOptional(dst, "media", m.Media)
 	dst, errPoll := appendOptional(dst, "poll", m.Poll)
@@ -24,7 +24,26 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst, errParts := appendParts(dst, &m.Parts)
 	dst = appendBoolField(dst, "isForwarded", m.IsForwarded)
 	dst = appendTimeField(dst, "expiresAt", m.ExpiresAt)
-	return append(dst, '}'), errors.Join(errContext, errMedia, errPoll, errReactions, errParts)
+	return append(dst, '}'), errors.Join(errMedia, errPoll, errReactions, errParts)
+}
+
+func appendContext(dst []byte, c *ContextInfo) []byte {
+	dst = appendName(dst, "contextInfo")
+	if c == nil {
+		return append(dst, "null"...)
+	}
+	dst = appendTextOrNull(append(dst, '{'), "quotedMsgId", c.QuotedMsgID)
+	dst = appendJIDField(dst, "quotedSenderJid", c.QuotedSenderJID)
+	dst = appendEach(appendName(dst, "mentionedJid"), c.MentionedJID, appendJID)
+	dst = appendEach(appendName(dst, "mentions"), c.Mentions, appendMention)
+	return append(appendBoolField(dst, "mentionsAll", c.MentionsAll), '}')
+}
+
+func appendMention(dst []byte, m Mention) []byte {
+	dst = appendJIDField(append(dst, '{'), "jid", m.JID)
+	dst = appendJIDField(dst, "lid", m.LID)
+	dst = appendStringField(dst, "name", m.Name)
+	return append(appendTextOrNull(dst, "token", m.Token), '}')
 }
 
 func appendStatus(dst []byte, status *Delivery) []byte {

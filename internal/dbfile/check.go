@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+
+	_ "modernc.org/sqlite" // the driver
 )
 
 // ErrUnfinished means that a database has changes beside it that are not in it

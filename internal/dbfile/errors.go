@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"bridged/internal/bridge"
@@ -54,7 +53,10 @@ func (d Database) Damaged(cause error) error {
 // ResultCode returns SQLite's primary result code of err, 0 when the error is
 // not SQLite's.
 func ResultCode(err error) int {
-	var e *sqlite.Error
+	var e interface {
+		error
+		Code() int
+	}
 	if !errors.As(err, &e) {
 		return sqlite3.SQLITE_OK
 	}

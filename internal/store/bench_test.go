@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"testing"
@@ -150,7 +149,7 @@ func (c *corpus) like(b *testing.B, q string) {
 	err := c.s.read(context.Background(), func(r *readTx) error {
 		return r.each(context.Background(), `
 			SELECT arrival FROM messages WHERE content LIKE '%' || ? || '%'
-			ORDER BY arrival DESC LIMIT 100`, []any{q}, func(rows *sql.Rows) error { return rows.Scan(new(int64)) })
+			ORDER BY arrival DESC LIMIT 100`, []any{q}, func(rows *resultSet) error { return rows.Scan(new(int64)) })
 	})
 	if err != nil {
 		b.Fatal(err)

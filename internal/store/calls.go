@@ -61,7 +61,7 @@ func (s *Store) GroupsMadeElse(ctx context.Context, call string) ([]bridge.JID, 
 func (s *Store) jids(ctx context.Context, query string, args ...any) ([]bridge.JID, error) {
 	groups := []bridge.JID{}
 	err := s.read(ctx, func(r *readTx) error {
-		return r.each(ctx, query, args, func(rows *sql.Rows) error {
+		return r.each(ctx, query, args, func(rows *resultSet) error {
 			var jid bridge.JID
 			err := rows.Scan(&jid)
 			groups = append(groups, jid)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -71,20 +70,19 @@ func (s *Store) check(ctx context.Context, tables func(context.Context) (map[str
 
 // checkTables returns what is wrong with the tables that are damaged.
 func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err error) {
-	db, err := openDB(s.path, readerPragmas)
+	c, err := openConn(s.path, readerPragmas)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1)
-	tables, err := realTables(ctx, db)
+	defer func() { err = errors.Join(err, c.close()) }()
+	tables, err := c.realTables(ctx)
 	if err != nil {
 		return nil, err
 	}
 	damaged = make(map[string]string)
 	for _, table := range tables {
 		began := time.Now()
-		verdict, err := checkTable(ctx, db, table)
+		verdict, err := c.checkTable(ctx, table)
 		if err != nil {
 			return damaged, err
 		}
@@ -99,8 +97,8 @@ func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err
 }
 
 // checkTable checks a table and its indexes. Damage is a verdict, not an error.
-func checkTable(ctx context.Context, db *sql.DB, table string) (verdict string, err error) {
-	err = db.QueryRowContext(ctx, `PRAGMA quick_check("`+table+`")`).Scan(&verdict)
+func (c *conn) checkTable(ctx context.Context, table string) (verdict string, err error) {
+	err = c.scan(ctx, `PRAGMA quick_check("`+table+`")`, nil, &verdict)
 	if dbfile.IsDamage(err) {
 		return err.Error(), nil
 	}
@@ -109,21 +107,15 @@ func checkTable(ctx context.Context, db *sql.DB, table string) (verdict string, 
 
 // realTables returns those that have pages of their own, the schema with the list
 // of free pages first.
-func realTables(ctx context.Context, db *sql.DB) ([]string, error) {
+func (c *conn) realTables(ctx context.Context) ([]string, error) {
 	names := []string{"sqlite_schema"}
-	rows, err := db.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := c.each(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name", nil, func(rows *resultSet) error {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&name)
 		names = append(names, name)
-	}
-	return names, rows.Err()
+		return err
+	})
+	return names, err
 }
 
 // isOfIndex reports whether a table can be rebuilt from the messages.

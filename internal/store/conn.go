@@ -5,70 +5,178 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"zombiezen.com/go/sqlite"
 )
 
 // conn is one connection with the statements that it has prepared: SQLite
 // takes longer to prepare most of ours than to run them. It is used by one
 // goroutine at a time.
+//
+// It does without database/sql, which boxes every value of every row and takes
+// a lock for each: that costs more than reading the rows.
 type conn struct {
-	sqlConn *sql.Conn
-	stmts   map[string]*sql.Stmt
+	db      *sqlite.Conn
+	stmts   map[string]*stmt
+	until   <-chan struct{} // interrupts what runs
+	running int             // statements that have rows yet
 }
 
-func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
-	sqlConn, err := db.Conn(ctx)
+// stmt is a prepared statement.
+type stmt struct {
+	*sqlite.Stmt
+	params  int
+	running bool
+}
+
+// limited ends a query whose number of rows is an argument. SQLite prepares a
+// statement with a bare "LIMIT ?" anew for each run (sqlite3ExprIsInteger looks at
+// the value).
+const limited = " LIMIT 0 + ?"
+
+// openConn opens the file at path, which must be there.
+func openConn(path string, pragmas []string) (*conn, error) {
+	db, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
-		return nil, err
+		return nil, failure(err)
 	}
-	return &conn{sqlConn: sqlConn, stmts: make(map[string]*sql.Stmt)}, nil
+	db.SetBusyTimeout(0) // the pragmas say how long another one's lock is waited for
+	c := &conn{db: db, stmts: make(map[string]*stmt)}
+	for _, pragma := range pragmas {
+		if err := c.once("PRAGMA " + pragma); err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+	}
+	return c, nil
 }
 
-func (c *conn) close() {
+// close closes the connection. The last one of a file copies the log into it and
+// removes the log, which an interruption would prevent: a statement clears it.
+func (c *conn) close() error {
+	c.interruptWith(context.Background())
+	cleared := c.once("SELECT 1")
 	for _, stmt := range c.stmts {
-		stmt.Close()
+		// What it returns is the error of its last run, which was told then.
+		_ = stmt.Finalize()
 	}
-	c.sqlConn.Close()
+	return errors.Join(cleared, failure(c.db.Close()))
 }
 
-func (c *conn) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	if stmt, ok := c.stmts[query]; ok {
-		return stmt, nil
+// once runs a statement that is not kept.
+func (c *conn) once(query string) error {
+	stmt, _, err := c.db.PrepareTransient(query)
+	if err != nil {
+		return failure(err)
 	}
-	stmt, err := c.sqlConn.PrepareContext(ctx, query)
+	more := true
+	for more && err == nil {
+		more, err = stmt.Step()
+	}
+	return failure(errors.Join(err, stmt.Finalize()))
+}
+
+// begin binds arguments to a statement, which ends with ctx.
+func (c *conn) begin(ctx context.Context, query string, args []any) (*stmt, error) {
+	c.interruptWith(ctx)
+	s, err := c.prepare(query)
 	if err != nil {
 		return nil, fmt.Errorf("prepare: %w", err)
 	}
-	c.stmts[query] = stmt
-	return stmt, nil
+	if s.running {
+		return nil, errors.New("a statement is run again while its rows are read")
+	}
+	if len(args) != s.params {
+		return nil, fmt.Errorf("a statement with %d parameters is given %d arguments", s.params, len(args))
+	}
+	for i, arg := range args {
+		if err := bind(s.Stmt, i+1, arg); err != nil {
+			return nil, err
+		}
+	}
+	s.running = true
+	c.running++
+	return s, nil
 }
 
-func (c *conn) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	stmt, err := c.prepare(ctx, query)
+func (c *conn) prepare(query string) (*stmt, error) {
+	if s, ok := c.stmts[query]; ok {
+		return s, nil
+	}
+	prepared, rest, err := c.db.PrepareTransient(query)
+	if err != nil {
+		return nil, failure(err)
+	}
+	s := &stmt{Stmt: prepared, params: prepared.BindParamCount()}
+	c.stmts[query] = s
+	if rest > 0 {
+		return nil, errors.New("there is something behind the statement")
+	}
+	return s, nil
+}
+
+// end makes a statement ready to be run again.
+func (c *conn) end(s *stmt) {
+	// Both return the error of the run, which step has returned.
+	_, _ = s.Reset(), s.ClearBindings()
+	s.running = false
+	c.running--
+}
+
+// interruptWith has what runs from now on end with ctx. A statement within the
+// rows of another one ends with that one's.
+func (c *conn) interruptWith(ctx context.Context) {
+	if done := ctx.Done(); done != c.until && c.running == 0 {
+		c.db.SetInterrupt(done)
+		c.until = done
+	}
+}
+
+// exec runs a statement for its effect, of which changes and lastID tell.
+func (c *conn) exec(ctx context.Context, query string, args ...any) error {
+	s, err := c.begin(ctx, query, args)
+	if err != nil {
+		return err
+	}
+	defer c.end(s)
+	for more := true; more && err == nil; {
+		more, err = s.Step()
+	}
+	return failure(err)
+}
+
+// changes returns how many rows the last statement has changed.
+func (c *conn) changes() int64 { return int64(c.db.Changes()) }
+
+// lastID returns the id of the row that was inserted last.
+func (c *conn) lastID() int64 { return c.db.LastInsertRowID() }
+
+// query returns the rows of a query, which must be closed.
+func (c *conn) query(ctx context.Context, query string, args ...any) (*resultSet, error) {
+	s, err := c.begin(ctx, query, args)
 	if err != nil {
 		return nil, err
 	}
-	return stmt.ExecContext(ctx, args...)
-}
-
-func (c *conn) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	stmt, err := c.prepare(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.QueryContext(ctx, args...)
+	return &resultSet{conn: c, stmt: s}, nil
 }
 
 // scan reads the one row of a query: [sql.ErrNoRows] when there is none.
 func (c *conn) scan(ctx context.Context, query string, args []any, into ...any) error {
-	stmt, err := c.prepare(ctx, query)
+	rows, err := c.query(ctx, query, args...)
 	if err != nil {
 		return err
 	}
-	return stmt.QueryRowContext(ctx, args...).Scan(into...)
+	defer rows.Close()
+	if rows.Next() {
+		return rows.Scan(into...)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return sql.ErrNoRows
 }
 
 // each calls f for every row of a query.
-func (c *conn) each(ctx context.Context, query string, args []any, f func(*sql.Rows) error) error {
+func (c *conn) each(ctx context.Context, query string, args []any, f func(*resultSet) error) error {
 	rows, err := c.query(ctx, query, args...)
 	if err != nil {
 		return err
@@ -80,35 +188,4 @@ func (c *conn) each(ctx context.Context, query string, args []any, f func(*sql.R
 		}
 	}
 	return rows.Err()
-}
-
-// readTx is one consistent view of the store, for reading.
-type readTx struct {
-	*conn
-	s *Store
-
-	withoutIndex bool // searches scan
-}
-
-// read runs f on one snapshot. Its errors are those of explainRead.
-func (s *Store) read(ctx context.Context, f func(*readTx) error) error {
-	var r *conn
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.closed:
-		return errClosed()
-	case r = <-s.readers:
-	}
-	defer func() { s.readers <- r }()
-	// Beginning and ending are not cut short: the connection is used again.
-	whole := context.WithoutCancel(ctx)
-	if _, err := r.exec(whole, "BEGIN"); err != nil {
-		return explainRead(ctx, fmt.Errorf("begin reading: %w", err))
-	}
-	err := f(&readTx{conn: r, s: s})
-	if _, end := r.exec(whole, "ROLLBACK"); end != nil {
-		err = errors.Join(err, fmt.Errorf("end reading: %w", end))
-	}
-	return explainRead(ctx, err)
 }

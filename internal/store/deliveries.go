@@ -76,7 +76,7 @@ func (s *Store) listDeliveries(ctx context.Context, query string, args ...any) (
 
 func (r *readTx) deliveries(ctx context.Context, query string, args ...any) ([]bridge.WebhookDelivery, error) {
 	list := []bridge.WebhookDelivery{}
-	err := r.each(ctx, query, args, func(rows *sql.Rows) error {
+	err := r.each(ctx, query, args, func(rows *resultSet) error {
 		d, err := r.s.scanDelivery(rows.Scan)
 		list = append(list, d)
 		return err

@@ -67,6 +67,6 @@ func deliveriesQuery(q bridge.DeliveryQuery) (string, []any, error) {
 		}
 		where, args = where+" AND d.id < ?", append(args, before)
 	}
-	return "SELECT " + deliveryColumns + " FROM deliveries d WHERE " + where + " ORDER BY d.id DESC LIMIT ?",
+	return "SELECT " + deliveryColumns + " FROM deliveries d WHERE " + where + " ORDER BY d.id DESC" + limited,
 		append(args, limitOf(q.Limit)+1), nil
 }

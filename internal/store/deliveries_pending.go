@@ -136,7 +136,7 @@ type PendingQueues struct {
 var pendingHeadsQuery = fmt.Sprintf(`
 	SELECT d.id, d.webhook, min(d.event), d.event_at, d.type, d.chat, d.status, d.attempts,
 		d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms
-	FROM deliveries d WHERE d.webhook = ? AND d.status = %d GROUP BY d.chat_id LIMIT ?`, webhookPending)
+	FROM deliveries d WHERE d.webhook = ? AND d.status = %d GROUP BY d.chat_id`, webhookPending) + limited
 
 // PendingQueues reads the queues of a webhook, at most limit of them, and in
 // which of them some events are: [bridge.CodeNotFound] when the webhook is gone.
@@ -176,7 +176,7 @@ func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inF
 }
 
 var pendingOfQuery = "SELECT " + deliveryColumns + fmt.Sprintf(` FROM deliveries d
-	WHERE d.webhook = ? AND d.status = %d AND d.chat_id = ? AND d.event > ? ORDER BY d.event LIMIT ?`, webhookPending)
+	WHERE d.webhook = ? AND d.status = %d AND d.chat_id = ? AND d.event > ? ORDER BY d.event`, webhookPending) + limited
 
 // PendingOf reads what is pending in a queue behind an event, in order.
 func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limit int) ([]bridge.WebhookDelivery, LogState, error) {

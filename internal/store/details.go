@@ -102,12 +102,12 @@ func detailsOf(m bridge.Message) details {
 
 // unpack fills the fields of m that the column holds. The content is read
 // already.
-func (s *Store) unpack(column string, m *bridge.Message) error {
-	if column == "" {
+func (s *Store) unpack(column []byte, m *bridge.Message) error {
+	if len(column) == 0 {
 		return nil
 	}
 	var d details
-	if err := json.Unmarshal([]byte(column), &d); err != nil {
+	if err := json.Unmarshal(column, &d); err != nil {
 		return err
 	}
 	m.IsForwarded, m.ExpiresAt = d.Forwarded, expiry(*m, d.Expiration)
@@ -159,12 +159,12 @@ func (f *mediaDetails) shown(chat bridge.JID, id string) *bridge.Media {
 }
 
 // mediaIn returns the media that the column of a message holds; nil for none.
-func mediaIn(column string, chat bridge.JID, id string) (*bridge.Media, error) {
+func mediaIn(column []byte, chat bridge.JID, id string) (*bridge.Media, error) {
 	var d details
-	if column == "" {
+	if len(column) == 0 {
 		return nil, nil
 	}
-	if err := json.Unmarshal([]byte(column), &d); err != nil || d.Media == nil {
+	if err := json.Unmarshal(column, &d); err != nil || d.Media == nil {
 		return nil, err
 	}
 	m := bridge.Message{Media: d.Media.shown(chat, id)}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 
@@ -53,7 +52,7 @@ type ErasedFile struct {
 func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error) {
 	var files []ErasedFile
 	err := s.read(ctx, func(r *readTx) error {
-		return r.each(ctx, "SELECT id, type, ref FROM erased_files ORDER BY id LIMIT ?", []any{limit}, func(rows *sql.Rows) error {
+		return r.each(ctx, "SELECT id, type, ref FROM erased_files ORDER BY id"+limited, []any{limit}, func(rows *resultSet) error {
 			var f ErasedFile
 			var ref string
 			if err := rows.Scan(&f.ID, &f.Media.Type, &ref); err != nil {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 
+	"zombiezen.com/go/sqlite"
+
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 )
@@ -49,4 +51,19 @@ func explainRead(ctx context.Context, err error) error {
 
 func errClosed() error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the store is closed: the program is ending")
+}
+
+// sqliteError is an error of SQLite, with the code by which dbfile knows it.
+type sqliteError struct{ error }
+
+func (e sqliteError) Unwrap() error { return e.error }
+
+func (e sqliteError) Code() int { return int(sqlite.ErrCode(e.error)) }
+
+// failure gives an error of the sqlite package its code; nil stays nil.
+func failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	return sqliteError{err}
 }

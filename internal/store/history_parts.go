@@ -72,7 +72,7 @@ func (s *Store) NextHistoryPart(ctx context.Context) (part bridge.HistoryPart, f
 func (s *Store) HistoryKinds(ctx context.Context) (map[string]bool, error) {
 	kinds := make(map[string]bool)
 	err := s.read(ctx, func(r *readTx) error {
-		return r.each(ctx, "SELECT DISTINCT kind FROM history_parts", nil, func(rows *sql.Rows) error {
+		return r.each(ctx, "SELECT DISTINCT kind FROM history_parts", nil, func(rows *resultSet) error {
 			var kind string
 			err := rows.Scan(&kind)
 			kinds[kind] = true

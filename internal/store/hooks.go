@@ -16,7 +16,7 @@ const hookColumns = `id, name, chat, template, ifnull(secret, ''), key_hash, ena
 func (s *Store) Hooks(ctx context.Context) ([]bridge.Hook, error) {
 	hooks := []bridge.Hook{}
 	err := s.read(ctx, func(r *readTx) error {
-		return r.each(ctx, "SELECT "+hookColumns+" FROM hooks ORDER BY id", nil, func(rows *sql.Rows) error {
+		return r.each(ctx, "SELECT "+hookColumns+" FROM hooks ORDER BY id", nil, func(rows *resultSet) error {
 			h, err := s.scanHook(rows.Scan)
 			hooks = append(hooks, h)
 			return err

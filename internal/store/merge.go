@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 
 	"bridged/internal/bridge"
 )
@@ -34,7 +33,7 @@ func (t *writeTx) mergePeople(ctx context.Context, from person, into *person) er
 
 func (t *writeTx) dropPerson(ctx context.Context, from, into int64) error {
 	var lids []bridge.JID
-	err := t.each(ctx, "SELECT lid FROM identities WHERE person = ?", []any{from}, func(rows *sql.Rows) error {
+	err := t.each(ctx, "SELECT lid FROM identities WHERE person = ?", []any{from}, func(rows *resultSet) error {
 		var lid bridge.JID
 		err := rows.Scan(&lid)
 		lids = append(lids, lid)
@@ -71,7 +70,7 @@ func (t *writeTx) mergeSenders(ctx context.Context, from, into int64) error {
 
 func (t *writeTx) ids(ctx context.Context, query string, args ...any) ([]int64, error) {
 	var ids []int64
-	err := t.each(ctx, query, args, func(rows *sql.Rows) error {
+	err := t.each(ctx, query, args, func(rows *resultSet) error {
 		var id int64
 		err := rows.Scan(&id)
 		ids = append(ids, id)

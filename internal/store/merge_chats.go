@@ -110,7 +110,7 @@ const duplicatesQuery = `
 
 func (t *writeTx) dropDuplicates(ctx context.Context, from, into int64) error {
 	var found []duplicate
-	err := t.each(ctx, duplicatesQuery, []any{into, from, bridge.TypeUndecryptable}, func(rows *sql.Rows) error {
+	err := t.each(ctx, duplicatesQuery, []any{into, from, bridge.TypeUndecryptable}, func(rows *resultSet) error {
 		var d duplicate
 		err := rows.Scan(&d.old, &d.kept, &d.oldWorth, &d.keptWorth)
 		found = append(found, d)

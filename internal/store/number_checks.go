@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -28,7 +27,7 @@ func (s *Store) NumberChecks(ctx context.Context, phones []string) (map[string]b
 	err = s.read(ctx, func(r *readTx) error {
 		return r.each(ctx, `
 			SELECT c.phone, ifnull(c.jid, ''), c.is_business FROM json_each(?) wanted CROSS JOIN number_checks c ON c.phone = wanted.value
-			WHERE c.at > ?`, []any{string(wanted), s.now() - numberCheckLife.Milliseconds()}, func(rows *sql.Rows) error {
+			WHERE c.at > ?`, []any{string(wanted), s.now() - numberCheckLife.Milliseconds()}, func(rows *resultSet) error {
 			var c bridge.NumberCheck
 			err := rows.Scan(&c.Phone, &c.JID, &c.IsBusiness)
 			c.JID = s.Canonical(c.JID)
@@ -76,7 +75,7 @@ func (s *Store) ReserveLookUps(ctx context.Context, count, room int) error {
 // untilLookUps returns how long it takes until so many look-ups are free.
 func (t *writeTx) untilLookUps(ctx context.Context, count int) (wait time.Duration, err error) {
 	used, hour := count, time.Hour.Milliseconds()
-	err = t.each(ctx, "SELECT min(at, ?1), count FROM number_look_ups WHERE at > ?2 ORDER BY id DESC", []any{t.at, t.at - hour}, func(rows *sql.Rows) error {
+	err = t.each(ctx, "SELECT min(at, ?1), count FROM number_look_ups WHERE at > ?2 ORDER BY id DESC", []any{t.at, t.at - hour}, func(rows *resultSet) error {
 		var at int64
 		var n int
 		if err := rows.Scan(&at, &n); err != nil {

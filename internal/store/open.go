@@ -71,19 +71,12 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if err := s.cleanOnce(ctx); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, err)
 	}
-	if s.writeDB, err = openDB(s.path, writerPragmas); err != nil {
-		return err
-	}
-	s.writeDB.SetMaxOpenConns(1)
-	if s.writer, err = newConn(ctx, s.writeDB); err != nil {
+	if s.writer, err = openConn(s.path, writerPragmas); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, explain(err))
-	}
-	if s.readDB, err = openDB(s.path, readerPragmas); err != nil {
-		return err
 	}
 	s.readers = make(chan *conn, s.nreaders)
 	for range s.nreaders {
-		r, err := newConn(ctx, s.readDB)
+		r, err := openConn(s.path, readerPragmas)
 		if err != nil {
 			return fmt.Errorf("open %s for reading: %w", s.path, explain(err))
 		}
@@ -148,6 +141,7 @@ var (
 	}
 )
 
+// openDB opens the file for what is done rarely, with database/sql.
 func openDB(path string, pragmas []string) (*sql.DB, error) {
 	query := url.Values{"_pragma": pragmas, "_dqs": {"0"}, "_error_rc": {"1"}, "_txlock": {"immediate"}, "mode": {"rw"}}
 	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}

@@ -185,7 +185,7 @@ func TestSave_AnswersWhyTheDiskRefuses(t *testing.T) {
 	}
 	limit := func(n int) {
 		t.Helper()
-		if _, err := s.writer.sqlConn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA max_page_count = %d", n)); err != nil {
+		if err := s.writer.once(fmt.Sprintf("PRAGMA max_page_count = %d", n)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strconv"
 
 	"bridged/internal/bridge"
@@ -106,7 +105,7 @@ func (t *writeTx) applyParked(ctx context.Context, chat bridge.JID, id string) e
 	err := t.each(ctx, `
 		SELECT kind, sender, stanza, fact, raw FROM parked WHERE chat = ? AND target = ?
 		ORDER BY kind = ? DESC, fact ->> '$.t', id`,
-		[]any{name, id, parkedDeletion}, func(found *sql.Rows) error {
+		[]any{name, id, parkedDeletion}, func(found *resultSet) error {
 			row := parkedRow{chat: chat, target: id}
 			err := found.Scan(&row.kind, &row.sender, &row.stanza, &row.fact, &row.raw)
 			rows = append(rows, row)
@@ -140,7 +139,7 @@ func (t *writeTx) applyParkedIn(ctx context.Context, jid bridge.JID) error {
 	var targets []string
 	err = t.each(ctx, `
 		SELECT DISTINCT p.target FROM parked p JOIN messages m ON m.chat = ? AND m.id = p.target WHERE p.chat = ?`,
-		[]any{c.id, t.parkedChat(jid)}, func(rows *sql.Rows) error {
+		[]any{c.id, t.parkedChat(jid)}, func(rows *resultSet) error {
 			var target string
 			err := rows.Scan(&target)
 			targets = append(targets, target)

@@ -92,7 +92,7 @@ func (s *Store) unpackParked(row parkedRow) (bridge.Fact, error) {
 func (s *Store) unpackParkedEdit(p parkedFact, raw []byte) (bridge.Message, error) {
 	edited := bridge.Message{MessageType: p.Type, Content: p.Content, ViewOnce: p.ViewOnce, Raw: raw}
 	if len(p.Details) > 0 {
-		if err := s.unpack(string(p.Details), &edited); err != nil {
+		if err := s.unpack(p.Details, &edited); err != nil {
 			return edited, fmt.Errorf("read a parked edit: %w", err)
 		}
 	}

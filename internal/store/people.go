@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"sync"
@@ -81,7 +80,7 @@ func (s *Store) loadPeople(ctx context.Context) error {
 	})
 }
 
-func (p *people) loadPerson(rows *sql.Rows) error {
+func (p *people) loadPerson(rows *resultSet) error {
 	var q person
 	if err := rows.Scan(&q.id, &q.pn, &q.lid, &q.name, &q.push, &q.business); err != nil {
 		return err
@@ -93,7 +92,7 @@ func (p *people) loadPerson(rows *sql.Rows) error {
 	return nil
 }
 
-func (p *people) loadIdentity(rows *sql.Rows) error {
+func (p *people) loadIdentity(rows *resultSet) error {
 	var lid bridge.JID
 	var id int64
 	if err := rows.Scan(&lid, &id); err != nil {

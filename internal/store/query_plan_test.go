@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ func plan(t *testing.T, s *Store, query string, args []any) string {
 	t.Helper()
 	var steps []string
 	err := s.read(context.Background(), func(r *readTx) error {
-		return r.each(context.Background(), "EXPLAIN QUERY PLAN "+query, args, func(rows *sql.Rows) error {
+		return r.each(context.Background(), "EXPLAIN QUERY PLAN "+query, args, func(rows *resultSet) error {
 			var id, parent, unused int
 			var detail string
 			err := rows.Scan(&id, &parent, &unused, &detail)

@@ -29,7 +29,7 @@ func (r *readTx) addLastMessages(ctx context.Context, chats []bridge.Chat, ids [
 			wanted = append(wanted, ids[i])
 		}
 	}
-	return r.eachOf(ctx, lastMessagesQuery, wanted, func(rows *sql.Rows) error {
+	return r.eachOf(ctx, lastMessagesQuery, wanted, func(rows *resultSet) error {
 		var m bridge.LastMessage
 		var chat, sender, timestamp int64
 		err := rows.Scan(&chat, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &timestamp)

@@ -28,7 +28,7 @@ func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[brid
 		}
 		var last chatRowRead
 		var ids []int64
-		err = r.each(ctx, query, args, func(rows *sql.Rows) (err error) {
+		err = r.each(ctx, query, args, func(rows *resultSet) (err error) {
 			if len(page.Items) == limit {
 				cursor := chatPosition{last.recency, last.JID}.cursor()
 				page.NextCursor = &cursor
@@ -83,7 +83,7 @@ func chatsQuery(q bridge.ChatQuery, only string) (query string, args []any, limi
 	}
 	limit = limitOf(q.Limit)
 	query = "SELECT " + chatColumns + " FROM chats c WHERE " + strings.Join(where, " AND ") +
-		" ORDER BY c.recency, c.jid LIMIT ? OFFSET ?"
+		" ORDER BY c.recency, c.jid" + limited + " OFFSET ?"
 	return query, append(args, limit+1, max(q.Offset, 0)), limit, nil
 }
 
@@ -101,7 +101,7 @@ type chatRowRead struct {
 }
 
 // scanChat reads chatColumns. The last message is read separately.
-func (r *readTx) scanChat(rows *sql.Rows) (chatRowRead, error) {
+func (r *readTx) scanChat(rows *resultSet) (chatRowRead, error) {
 	var chat chatRowRead
 	var person int64
 	var last, muted sql.NullInt64
@@ -142,7 +142,7 @@ func (s *Store) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
 // chat returns the chat with an id: [sql.ErrNoRows] when there is none.
 func (r *readTx) chat(ctx context.Context, id int64) (bridge.Chat, error) {
 	chats := make([]bridge.Chat, 0, 1)
-	err := r.each(ctx, "SELECT "+chatColumns+" FROM chats c WHERE c.id = ?", []any{id}, func(rows *sql.Rows) error {
+	err := r.each(ctx, "SELECT "+chatColumns+" FROM chats c WHERE c.id = ?", []any{id}, func(rows *resultSet) error {
 		found, err := r.scanChat(rows)
 		chats = append(chats, found.Chat)
 		return err

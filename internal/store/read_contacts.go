@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -20,7 +19,7 @@ func (s *Store) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Pag
 	}
 	err = s.read(ctx, func(r *readTx) error {
 		var last contactRowRead
-		return r.each(ctx, query, args, func(rows *sql.Rows) (err error) {
+		return r.each(ctx, query, args, func(rows *resultSet) (err error) {
 			if len(page.Items) == limit {
 				cursor := last.cursor()
 				page.NextCursor = &cursor
@@ -42,7 +41,7 @@ func (s *Store) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Pag
 func (s *Store) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownContact, error) {
 	var found []bridge.KnownContact
 	err := s.read(ctx, func(r *readTx) error {
-		return r.each(ctx, contactQuery, []any{string(jid)}, func(rows *sql.Rows) error {
+		return r.each(ctx, contactQuery, []any{string(jid)}, func(rows *resultSet) error {
 			c, err := scanContact(rows)
 			found = append(found, c.KnownContact)
 			return err
@@ -100,7 +99,7 @@ func contactsQuery(q bridge.ContactQuery) (query string, args []any, limit int, 
 	}
 	limit = limitOf(q.Limit)
 	query = "SELECT " + contactColumns + " FROM people p WHERE " + strings.Join(where, " AND ") +
-		" ORDER BY p.nameless, p.sort_key, p.id LIMIT ?"
+		" ORDER BY p.nameless, p.sort_key, p.id" + limited
 	return query, append(args, limit+1), limit, nil
 }
 
@@ -110,7 +109,7 @@ type contactRowRead struct {
 	contactPosition
 }
 
-func scanContact(rows *sql.Rows) (contactRowRead, error) {
+func scanContact(rows *resultSet) (contactRowRead, error) {
 	var c contactRowRead
 	var pn bridge.JID
 	err := rows.Scan(&c.id, &pn, &c.LID, &c.Name, &c.PushName, &c.BusinessName, &c.nameless, &c.sortKey, &c.ChatJID)

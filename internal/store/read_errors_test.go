@@ -89,14 +89,14 @@ func TestRead_ErrorsOfTheStoreHaveASentence(t *testing.T) {
 // would notice before they read what they are asked for.
 func ruin(t *testing.T, s *Store) {
 	t.Helper()
-	if _, err := s.writer.sqlConn.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+	if err := s.writer.once("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		t.Fatal(err)
 	}
 	overwrite(t, s.path)
 	for range s.nreaders {
 		r := <-s.readers
 		for _, pragma := range []string{"PRAGMA cache_size = 0", "PRAGMA shrink_memory"} {
-			if _, err := r.sqlConn.ExecContext(t.Context(), pragma); err != nil {
+			if err := r.once(pragma); err != nil {
 				t.Fatal(err)
 			}
 		}

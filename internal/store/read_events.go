@@ -113,7 +113,7 @@ func (r *readTx) entries(ctx context.Context, q EventQuery, after, last int64) (
 		return nil, 0, err
 	}
 	var list []entry
-	err = r.each(ctx, query, args, func(rows *sql.Rows) error {
+	err = r.each(ctx, query, args, func(rows *resultSet) error {
 		var e entry
 		err := rows.Scan(&e.id, &e.kind, &e.message, &e.chat, &e.data, &e.at)
 		list = append(list, e)

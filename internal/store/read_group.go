@@ -57,7 +57,7 @@ func (r *readTx) group(ctx context.Context, id int64) (bridge.StoredGroup, error
 func (r *readTx) members(ctx context.Context, chat int64) ([]bridge.Participant, error) {
 	members := []bridge.Participant{}
 	err := r.each(ctx, "SELECT person, display_name, is_admin, is_super_admin FROM members WHERE chat = ?",
-		[]any{chat}, func(rows *sql.Rows) error {
+		[]any{chat}, func(rows *resultSet) error {
 			var m bridge.Participant
 			var id int64
 			if err := rows.Scan(&id, &m.DisplayName, &m.IsAdmin, &m.IsSuperAdmin); err != nil {
@@ -91,7 +91,7 @@ func (s *Store) GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error) {
 	groups := []bridge.JID{}
 	err := s.read(ctx, func(r *readTx) error {
 		return r.each(ctx, "SELECT c.jid FROM groups g JOIN chats c ON c.id = g.chat WHERE g.known = 0 AND NOT g.withheld", nil,
-			func(rows *sql.Rows) error {
+			func(rows *resultSet) error {
 				var jid bridge.JID
 				err := rows.Scan(&jid)
 				groups = append(groups, jid)

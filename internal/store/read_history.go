@@ -103,8 +103,8 @@ func (r *readTx) plainPage(ctx context.Context, h history) ([]bridge.Message, []
 	if err := r.skipDays(ctx, &h); err != nil {
 		return nil, nil, err
 	}
-	query, args := h.query(messageColumns+", ?", h.limit+1, h.offset)
-	return r.messagesOf(ctx, min(h.limit+1, rowsExpected), query, append([]any{string(h.jid)}, args...)...)
+	query, args := h.query(messageColumns, h.limit+1, h.offset)
+	return r.messagesOf(ctx, h.jid, min(h.limit+1, rowsExpected), query, args...)
 }
 
 // query selects columns of h's messages, whatever their text, in order.
@@ -112,7 +112,7 @@ func (h history) query(columns string, limit, offset int) (string, []any) {
 	where, args := h.conditions()
 	return "SELECT " + columns + " FROM messages m WHERE " + where +
 		" ORDER BY m.timestamp " + direction(h.desc) + ", m.arrival " + direction(h.desc) +
-		" LIMIT ? OFFSET ?", append(args, limit, offset)
+		limited + " OFFSET ?", append(args, limit, offset)
 }
 
 // conditions returns the WHERE of h without its text.

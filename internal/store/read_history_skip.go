@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 )
 
 // Deep offsets are skipped by whole days, whose messages are counted when they
@@ -109,7 +108,7 @@ func (r *readTx) skipWholeDays(ctx context.Context, h *history, from *int64) err
 	return h.skipCounted(rows)
 }
 
-func (h *history) skipCounted(rows *sql.Rows) error {
+func (h *history) skipCounted(rows *resultSet) error {
 	for rows.Next() {
 		var day int64
 		var n int

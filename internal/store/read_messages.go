@@ -31,16 +31,17 @@ func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pag
 }
 
 // messageColumns are what a list shows of a message.
-const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, ifnull(m.details, ''),
+const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, m.details,
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, m.status, m.imported`
 
-// messagesOf reads a query of messageColumns and the chat's JID, reactions and
-// votes included. Most is how many there will be, as far as that is known.
-func (r *readTx) messagesOf(ctx context.Context, most int, query string, args ...any) ([]bridge.Message, []position, error) {
+// messagesOf reads a query of messageColumns, and of the chat's JID unless all are
+// of one chat, reactions and votes included. Most is how many there will be, as far
+// as that is known.
+func (r *readTx) messagesOf(ctx context.Context, chat bridge.JID, most int, query string, args ...any) ([]bridge.Message, []position, error) {
 	messages, positions := make([]bridge.Message, 0, most), make([]position, 0, most)
 	var reacted []int64
-	var row messageRow
-	err := r.each(ctx, query, args, func(rows *sql.Rows) error {
+	row := messageRow{chat: r.s.Canonical(chat)}
+	err := r.each(ctx, query, args, func(rows *resultSet) error {
 		messages = append(messages, bridge.Message{})
 		err := r.scanMessage(rows, &row, &messages[len(messages)-1])
 		positions = append(positions, row.at)
@@ -65,29 +66,39 @@ func (r *readTx) messagesAt(ctx context.Context, seqs []int64) ([]bridge.Message
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.messagesOf(ctx, len(seqs), `
+	return r.messagesOf(ctx, "", len(seqs), `
 		SELECT `+messageColumns+`, c.jid FROM json_each(?) wanted
 		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`, string(list))
 }
 
 // messageRow is what messageColumns say beside what a message shows as it is.
 type messageRow struct {
+	chat                    bridge.JID // of all, where that is known
 	at                      position
 	sender                  int64
-	column                  string
+	details                 sql.RawBytes
 	reactions               int // how many there are; they are in a table of their own
 	edited, deleted, status sql.NullInt64
 }
 
-// scanMessage reads messageColumns and the chat's JID into m, where it stands
-// in its list: messages are large. Reactions is left an empty list, not nil.
-func (r *readTx) scanMessage(rows *sql.Rows, row *messageRow, m *bridge.Message) error {
-	err := rows.Scan(&row.at.seq, &m.ID, &m.FromMe, &row.sender, &m.PushName, &m.MessageType, &m.Content, &row.column,
-		&row.at.timestamp, &row.reactions, &row.edited, &row.deleted, &row.status, &m.Imported, &m.Chat)
-	if err != nil {
+// scanMessage reads messageColumns, and the chat's JID unless it is known, into m,
+// where it stands in its list: messages are large. Reactions is left an empty
+// list, not nil.
+func (r *readTx) scanMessage(rows *resultSet, row *messageRow, m *bridge.Message) error {
+	into := [...]any{&row.at.seq, &m.ID, &m.FromMe, &row.sender, &m.PushName, &m.MessageType, &m.Content, &row.details,
+		&row.at.timestamp, &row.reactions, &row.edited, &row.deleted, &row.status, &m.Imported, &m.Chat}
+	columns := len(into)
+	if row.chat != "" {
+		columns--
+	}
+	if err := rows.Scan(into[:columns]...); err != nil {
 		return err
 	}
-	m.Chat = r.s.Canonical(m.Chat)
+	if row.chat == "" {
+		m.Chat = r.s.Canonical(m.Chat)
+	} else {
+		m.Chat = row.chat
+	}
 	p := r.s.people.get(row.sender)
 	m.SenderJID, m.SenderLID, m.PushName = p.jid(), p.lid, cmp.Or(m.PushName, p.pushName())
 	m.Timestamp = bridge.Millis(row.at.timestamp)
@@ -100,7 +111,7 @@ func (r *readTx) scanMessage(rows *sql.Rows, row *messageRow, m *bridge.Message)
 		}
 		m.Status = &d
 	}
-	err = r.s.unpack(row.column, m)
+	err := r.s.unpack(row.details, m)
 	m.Bound() // what was stored before there were limits
 	return err
 }
@@ -130,7 +141,7 @@ func (r *readTx) addReactions(ctx context.Context, seqs []int64, messages map[in
 	return r.eachOf(ctx, `
 		SELECT r.message, r.person, r.emoji, r.timestamp
 		FROM json_each(?) wanted CROSS JOIN reactions r ON r.message = wanted.value
-		WHERE r.emoji != ''`, seqs, func(rows *sql.Rows) error {
+		WHERE r.emoji != ''`, seqs, func(rows *resultSet) error {
 		var seq, person, timestamp int64
 		var reaction bridge.MessageReaction
 		if err := rows.Scan(&seq, &person, &reaction.Emoji, &timestamp); err != nil {
@@ -154,7 +165,7 @@ func sortReactions(reactions []bridge.MessageReaction) {
 func (r *readTx) addVotes(ctx context.Context, seqs []int64, messages map[int64]*bridge.Message) error {
 	return r.eachOf(ctx, `
 		SELECT v.message, v.person, v.hashes
-		FROM json_each(?) wanted CROSS JOIN votes v ON v.message = wanted.value`, seqs, func(rows *sql.Rows) error {
+		FROM json_each(?) wanted CROSS JOIN votes v ON v.message = wanted.value`, seqs, func(rows *resultSet) error {
 		var seq, person int64
 		var hashes []byte
 		if err := rows.Scan(&seq, &person, &hashes); err != nil {
@@ -166,7 +177,7 @@ func (r *readTx) addVotes(ctx context.Context, seqs []int64, messages map[int64]
 }
 
 // eachOf runs a query over a list of ids, which is its one argument.
-func (r *readTx) eachOf(ctx context.Context, query string, ids []int64, f func(*sql.Rows) error) error {
+func (r *readTx) eachOf(ctx context.Context, query string, ids []int64, f func(*resultSet) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -200,7 +211,7 @@ func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge
 
 // message returns one message of a chat: [sql.ErrNoRows] when there is none.
 func (r *readTx) message(ctx context.Context, chat int64, id string) (bridge.Message, error) {
-	messages, positions, err := r.messagesOf(ctx, 1, `
+	messages, positions, err := r.messagesOf(ctx, "", 1, `
 		SELECT `+messageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
 		WHERE m.chat = ? AND m.id = ?`, chat, id)
 	if err != nil {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 
 	"bridged/internal/bridge"
@@ -27,7 +26,7 @@ func (r *readTx) chatSet(ctx context.Context, jids []bridge.JID) (map[int64]bool
 		return nil, err
 	}
 	ids := make(map[int64]bool, len(jids))
-	err = r.each(ctx, chatSetQuery, []any{string(named)}, func(rows *sql.Rows) error {
+	err = r.each(ctx, chatSetQuery, []any{string(named)}, func(rows *resultSet) error {
 		var id int64
 		err := rows.Scan(&id)
 		ids[id] = true

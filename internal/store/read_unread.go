@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -57,7 +56,7 @@ func (r *readTx) unread(ctx context.Context, chat int64, upTo string) (page brid
 	if err != nil {
 		return page, err
 	}
-	err = r.each(ctx, unreadQuery, []any{chat, told, page.UpTo, since - latest.Milliseconds()}, func(rows *sql.Rows) error {
+	err = r.each(ctx, unreadQuery, []any{chat, told, page.UpTo, since - latest.Milliseconds()}, func(rows *resultSet) error {
 		var m bridge.UnreadMessage
 		var sender int64
 		err := rows.Scan(&m.Arrival, &m.ID, &sender)

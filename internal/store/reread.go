@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -131,7 +130,7 @@ func (s *Store) rowsToReread(ctx context.Context, after, last int64) (rows []rer
 			SELECT m.arrival, m.type, m.content, ifnull(m.details, ''), r.raw, r.expiration
 			FROM messages m JOIN message_raw r ON r.arrival = m.arrival
 			WHERE m.arrival > ? AND m.arrival <= ? AND m.deleted_at IS NULL AND r.raw IS NOT NULL
-			ORDER BY m.arrival LIMIT ?`, []any{after, last, rereadBatch}, func(found *sql.Rows) error {
+			ORDER BY m.arrival`+limited, []any{after, last, rereadBatch}, func(found *resultSet) error {
 			var row rereadRow
 			err := found.Scan(&row.seq, &row.kind, &row.content, &row.details, &row.raw, &row.expiration)
 			rows = append(rows, row)

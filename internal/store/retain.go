@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 	"strconv"
@@ -88,8 +87,8 @@ func (s *Store) oldMessages(ctx context.Context, from, to, before int64) (old []
 	err = s.read(ctx, func(r *readTx) error {
 		seen := 0
 		err := r.each(ctx, `
-			SELECT arrival, timestamp FROM messages WHERE arrival BETWEEN ? AND ? ORDER BY arrival LIMIT ?`,
-			[]any{from, to, retainBatch}, func(rows *sql.Rows) error {
+			SELECT arrival, timestamp FROM messages WHERE arrival BETWEEN ? AND ? ORDER BY arrival`+limited,
+			[]any{from, to, retainBatch}, func(rows *resultSet) error {
 				var p position
 				err := rows.Scan(&p.seq, &p.timestamp)
 				if p.timestamp < before {

@@ -95,7 +95,7 @@ func (r *readTx) matches(ctx context.Context, positions []position) ([]bridge.Ma
 	err := r.eachOf(ctx, `
 		SELECT `+matchColumns+` FROM json_each(?) wanted
 		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`,
-		seqs(positions), func(rows *sql.Rows) error {
+		seqs(positions), func(rows *resultSet) error {
 			match, err := r.scanMatch(rows)
 			list = append(list, match)
 			return err
@@ -111,10 +111,10 @@ func seqs(positions []position) []int64 {
 	return list
 }
 
-func (r *readTx) scanMatch(rows *sql.Rows) (bridge.Match, error) {
+func (r *readTx) scanMatch(rows *resultSet) (bridge.Match, error) {
 	var match bridge.Match
 	var sender, timestamp int64
-	var column string
+	var column sql.RawBytes
 	err := rows.Scan(&match.ChatJID, &match.ChatName, &match.IsGroup, &match.MsgID, &match.FromMe, &sender, &match.PushName,
 		&match.MessageType, &match.Content, &column, &timestamp)
 	if err != nil {

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 )
 
@@ -44,7 +43,7 @@ func (x *searchIndex) planBlock(ctx context.Context, q *conn, id int64) (block, 
 		SELECT m.arrival, m.chat, m.timestamp, octet_length(ifnull(m.folded, m.content)), c.is_group
 		FROM messages m JOIN chats c ON c.id = m.chat
 		WHERE m.arrival BETWEEN ? AND ? ORDER BY m.arrival`,
-		[]any{x.firstSeq(id), x.firstSeq(id+1) - 1}, func(rows *sql.Rows) error {
+		[]any{x.firstSeq(id), x.firstSeq(id+1) - 1}, func(rows *resultSet) error {
 			var m planned
 			err := rows.Scan(&m.seq, &m.chat, &m.timestamp, &m.length, &m.group)
 			messages = append(messages, m)

@@ -20,8 +20,8 @@ func (r *readTx) lookUp(ctx context.Context, w *searchPlan, indexed int64, found
 	}
 	defer rows.Close()
 	needle, block := []byte(w.needle), int64(noneIndexed)
+	var p pack
 	for rows.Next() {
-		var p pack
 		if err := rows.Scan(&p.id, (*sql.RawBytes)(&p.messages), (*sql.RawBytes)(&p.texts)); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func readPack(ctx context.Context, q *conn, plan packPlan) (madePack, error) {
 	err = q.each(ctx, `
 		SELECT m.arrival, m.chat, m.timestamp, ifnull(m.folded, m.content)
 		FROM json_each(?) wanted CROSS JOIN messages m ON m.arrival = wanted.value`,
-		[]any{string(list)}, func(rows *sql.Rows) error {
+		[]any{string(list)}, func(rows *resultSet) error {
 			var m packed
 			var text sql.RawBytes
 			if err := rows.Scan(&m.seq, &m.chat, &m.timestamp, &text); err != nil {

@@ -189,14 +189,14 @@ func (w *searchPlan) scanQuery(seq int64, byChat bool) (string, []any, error) {
 		if w.sender != 0 {
 			index = "INDEXED BY messages_by_sender"
 		}
-		order = " ORDER BY m.timestamp " + direction(w.desc) + ", m.arrival " + direction(w.desc) + " LIMIT ?"
+		order = " ORDER BY m.timestamp " + direction(w.desc) + ", m.arrival " + direction(w.desc) + limited
 		args = append(args, w.limit)
 	}
 	return "SELECT m.arrival, m.timestamp FROM messages m " + index + " WHERE m.arrival >= ? AND " + where + order, args, err
 }
 
 func (r *readTx) collect(ctx context.Context, query string, args []any, found *topK) error {
-	return r.each(ctx, query, args, func(rows *sql.Rows) error {
+	return r.each(ctx, query, args, func(rows *resultSet) error {
 		var p position
 		err := rows.Scan(&p.seq, &p.timestamp)
 		found.add(p)

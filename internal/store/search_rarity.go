@@ -85,7 +85,7 @@ func (r *readTx) samplePacks(ctx context.Context, indexed int64, into *rarity) e
 	perBlock := (1 << r.s.index.blockBits) / r.s.index.packSize
 	for range sampleSize {
 		block := random.Int64N(indexed + 1)
-		err := r.each(ctx, packToSample, []any{firstPack(block), random.IntN(perBlock)}, func(rows *sql.Rows) error {
+		err := r.each(ctx, packToSample, []any{firstPack(block), random.IntN(perBlock)}, func(rows *resultSet) error {
 			var texts sql.RawBytes
 			err := rows.Scan(&texts)
 			into.add(texts, lastIn)

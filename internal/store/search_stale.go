@@ -13,7 +13,7 @@ import (
 
 // staleQuery selects the stale packs before a number. Those of blocks that are not
 // indexed yet are left out: until then their messages are scanned anyway.
-const staleQuery = "SELECT id, messages FROM packs WHERE texts IS NULL AND id < ? LIMIT ?"
+const staleQuery = "SELECT id, messages FROM packs WHERE texts IS NULL AND id < ?" + limited
 
 // packsOfBlockQuery selects what messages packs have. Their texts are not read.
 const packsOfBlockQuery = "SELECT id, messages FROM packs WHERE id >= ? AND id < ?"
@@ -61,7 +61,7 @@ func (t *writeTx) markChatStale(ctx context.Context, chat int64) error {
 func (t *writeTx) emptyPacks(ctx context.Context, block int64, changed func(packed) bool) error {
 	var stale []int64
 	err := t.each(ctx, packsOfBlockQuery, []any{firstPack(block), firstPack(block + 1)},
-		func(rows *sql.Rows) error {
+		func(rows *resultSet) error {
 			var p pack
 			if err := rows.Scan(&p.id, (*sql.RawBytes)(&p.messages)); err != nil {
 				return err
@@ -96,7 +96,7 @@ func stalePlans(ctx context.Context, q *conn, limit int) ([]packPlan, error) {
 		return nil, err
 	}
 	var plans []packPlan
-	err := q.each(ctx, staleQuery, []any{firstPack(indexed + 1), limit}, func(rows *sql.Rows) error {
+	err := q.each(ctx, staleQuery, []any{firstPack(indexed + 1), limit}, func(rows *resultSet) error {
 		var p pack
 		if err := rows.Scan(&p.id, (*sql.RawBytes)(&p.messages)); err != nil {
 			return err

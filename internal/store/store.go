@@ -16,7 +16,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -76,8 +75,6 @@ type Store struct {
 	writer       *conn
 	numbers      numbers
 	chats        map[bridge.JID]chatRow // found before; emptied when one may have changed
-	writeDB      *sql.DB
-	readDB       *sql.DB
 	readers      chan *conn
 	nreaders     int
 	opened       int // of them
@@ -126,17 +123,15 @@ func (s *Store) Close() error {
 		}
 		s.done.Wait()
 		for range s.opened {
-			(<-s.readers).close()
+			errs = append(errs, (<-s.readers).close())
 		}
 		s.writing.Lock()
 		defer s.writing.Unlock()
 		if s.writer != nil {
-			s.writer.close()
+			errs = append(errs, s.writer.close())
 		}
-		for _, db := range []*sql.DB{s.eraser.db, s.readDB, s.writeDB} {
-			if db != nil {
-				errs = append(errs, db.Close())
-			}
+		if s.eraser.db != nil {
+			errs = append(errs, s.eraser.db.Close())
 		}
 	})
 	return errors.Join(errs...)

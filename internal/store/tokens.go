@@ -15,7 +15,7 @@ const tokenColumns = "id, name, hash, scopes, chats, expires_at, created_at, las
 func (s *Store) Tokens(ctx context.Context) ([]bridge.Token, error) {
 	tokens := []bridge.Token{}
 	err := s.read(ctx, func(r *readTx) error {
-		return r.each(ctx, "SELECT "+tokenColumns+" FROM tokens ORDER BY id", nil, func(rows *sql.Rows) error {
+		return r.each(ctx, "SELECT "+tokenColumns+" FROM tokens ORDER BY id", nil, func(rows *resultSet) error {
 			t, err := scanToken(rows.Scan)
 			tokens = append(tokens, t)
 			return err
@@ -109,7 +109,7 @@ func (s *Store) removeTokens(ctx context.Context, which string, arg any) (remove
 			family + "SELECT id FROM family ORDER BY id":                                                  &removed.Tokens,
 			family + "SELECT w.id FROM webhooks w WHERE w.token IN (SELECT id FROM family) ORDER BY w.id": &removed.Webhooks,
 		} {
-			err := t.each(ctx, query, []any{arg}, func(rows *sql.Rows) error {
+			err := t.each(ctx, query, []any{arg}, func(rows *resultSet) error {
 				var id int64
 				err := rows.Scan(&id)
 				*list = append(*list, id)

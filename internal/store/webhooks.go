@@ -25,7 +25,7 @@ var webhookColumns = webhookSettings + fmt.Sprintf(`,
 func (s *Store) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {
 	webhooks := []bridge.Webhook{}
 	err := s.read(ctx, func(r *readTx) error {
-		return r.each(ctx, "SELECT "+webhookColumns+" FROM webhooks w ORDER BY w.id", nil, func(rows *sql.Rows) error {
+		return r.each(ctx, "SELECT "+webhookColumns+" FROM webhooks w ORDER BY w.id", nil, func(rows *resultSet) error {
 			w, err := scanWebhook(rows.Scan)
 			webhooks = append(webhooks, s.shown(w))
 			return err

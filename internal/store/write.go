@@ -134,26 +134,23 @@ func (t *writeTx) commit(ctx context.Context, f func(context.Context, *writeTx) 
 
 // run executes a statement for its effect.
 func (t *writeTx) run(ctx context.Context, query string, args ...any) error {
-	_, err := t.exec(ctx, query, args...)
-	return err
+	return t.exec(ctx, query, args...)
 }
 
 // change executes a statement and returns how many rows it changed.
 func (t *writeTx) change(ctx context.Context, query string, args ...any) (int64, error) {
-	res, err := t.exec(ctx, query, args...)
-	if err != nil {
+	if err := t.exec(ctx, query, args...); err != nil {
 		return 0, err
 	}
-	return res.RowsAffected()
+	return t.changes(), nil
 }
 
 // insert executes a statement and returns the row's id.
 func (t *writeTx) insert(ctx context.Context, query string, args ...any) (int64, error) {
-	res, err := t.exec(ctx, query, args...)
-	if err != nil {
+	if err := t.exec(ctx, query, args...); err != nil {
 		return 0, err
 	}
-	return res.LastInsertId()
+	return t.lastID(), nil
 }
 
 // find reads one row and reports whether there is one.

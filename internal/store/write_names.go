@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 	"unicode/utf8"
 )
@@ -63,7 +62,7 @@ func (s *Store) foldNames(ctx context.Context) error {
 // unfolded returns some people whose names were not folded.
 func (s *Store) unfolded(ctx context.Context, most int) (ids []int64, err error) {
 	err = s.read(ctx, func(r *readTx) error {
-		return r.each(ctx, "SELECT id FROM people WHERE folded_names IS NULL LIMIT ?", []any{most}, func(rows *sql.Rows) error {
+		return r.each(ctx, "SELECT id FROM people WHERE folded_names IS NULL"+limited, []any{most}, func(rows *resultSet) error {
 			var id int64
 			err := rows.Scan(&id)
 			ids = append(ids, id)

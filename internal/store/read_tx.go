@@ -1,0 +1,38 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// readTx is one consistent view of the store, for reading.
+type readTx struct {
+	*conn
+	s *Store
+
+	withoutIndex bool // searches scan
+}
+
+// read runs f on one snapshot. Its errors are those of explainRead.
+func (s *Store) read(ctx context.Context, f func(*readTx) error) error {
+	var r *conn
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.closed:
+		return errClosed()
+	case r = <-s.readers:
+	}
+	defer func() { s.readers <- r }()
+	// Beginning and ending are not cut short: the connection is used again.
+	whole := context.WithoutCancel(ctx)
+	if err := r.exec(whole, "BEGIN"); err != nil {
+		return explainRead(ctx, fmt.Errorf("begin reading: %w", err))
+	}
+	err := f(&readTx{conn: r, s: s})
+	if end := r.exec(whole, "ROLLBACK"); end != nil {
+		err = errors.Join(err, fmt.Errorf("end reading: %w", end))
+	}
+	return explainRead(ctx, err)
+}

@@ -36,7 +36,7 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	}
 	sending, cancel := context.WithDeadline(ctx, d.deadline(m.waits))
 	defer cancel()
-	holding, end := l.signal.lock.forSend(sending, without)
+	holding, end := l.signal.lock.forSend(sending, without, d.overtaken)
 	defer end()
 	defer m.receipts.await(d.id, func() {
 		if d.isOut() {

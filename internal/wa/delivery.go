@@ -62,6 +62,7 @@ type delivery struct {
 	left      bool // whether a try may have reached the network
 	silent    int  // tries that had no answer
 	refreshed bool // what is known of the recipients was asked for anew
+	overtaken bool // a session changed during a try
 }
 
 // deadline returns when the delivery is given up.
@@ -77,6 +78,10 @@ func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err e
 		if err == nil {
 			m.opts.Clock.Confirm(resp.Timestamp)
 			return resp.Timestamp, nil
+		}
+		if errors.Is(err, errOvertaken) {
+			d.overtaken = true
+			continue
 		}
 		if isStale(err) && m.refresh(ctx, d) {
 			continue

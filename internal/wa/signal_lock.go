@@ -17,7 +17,8 @@ import (
 //
 //   - over each decryption transaction,
 //   - over each send, from the loading of its sessions to their storing
-//     (see [signalLock.forSend]),
+//     (see [signalLock.forSend]); one to many devices gives it back in between
+//     (see [openSend]),
 //   - over each batch of sessions that are begun for a send beforehand (see
 //     [link.beginSessions]), and
 //   - over each single encryption outside a send (answers to retry receipts,
@@ -26,6 +27,7 @@ import (
 // Where whatsmeow's calls begin and end a hold, [lockedStore] knows.
 type signalLock struct {
 	free chan struct{} // has one token while nobody holds the lock
+	open openSend      // the send that encrypts without it
 
 	mu     sync.Mutex
 	single *singleHold // guarded by mu
@@ -37,6 +39,8 @@ type hold struct {
 	mu      sync.Mutex
 	held    bool
 	limit   *time.Timer     // ends a send that holds the lock and does nothing; nil in a transaction
+	open    bool            // it has given the lock back while it encrypts (see [openSend])
+	again   bool            // it was overtaken before, and keeps the lock
 	stored  bool            // its sessions are stored: the message may leave
 	without map[string]bool // addresses that it is not encrypted for: the network has no keys of them
 	sendWrites
@@ -86,12 +90,13 @@ func holdOf(ctx context.Context) *hold {
 }
 
 // forSend returns a context for one send, which may take the lock, and what
-// ends its hold. Nothing is encrypted for the addresses in without. The context
+// ends its hold. Nothing is encrypted for the addresses in without; again is
+// whether the send was overtaken before. The context
 // is cancelled because of [errHeldTooLong] when the send holds the lock and does
 // nothing for too long.
-func (l *signalLock) forSend(ctx context.Context, without map[string]bool) (context.Context, func()) {
+func (l *signalLock) forSend(ctx context.Context, without map[string]bool, again bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	h := &hold{without: without}
+	h := &hold{without: without, again: again}
 	h.limit = time.AfterFunc(idleLimit, func() { cancel(errHeldTooLong) })
 	h.limit.Stop() // until it holds
 	return context.WithValue(ctx, holdKey{}, h), func() {
@@ -107,7 +112,7 @@ func (l *signalLock) begin(ctx context.Context, h *hold) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.held = true
+	h.held, h.open = true, false
 	h.limit.Reset(idleLimit)
 	return nil
 }
@@ -121,16 +126,21 @@ func (l *signalLock) end(h *hold) {
 		h.limit.Stop()
 		l.release()
 	}
+	if h.open {
+		h.open = false
+		l.open.end(h)
+	}
 }
 
-// holds reports whether h holds the lock now; a nil h never does.
+// holds reports whether h holds the lock now, or has what it needs without it; a
+// nil h never does.
 func (h *hold) holds() bool {
 	if h == nil {
 		return false
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.held
+	return h.held || h.open
 }
 
 // setStored notes that the sessions of a send are stored, and whose they are.

@@ -72,7 +72,7 @@ func isDone(done <-chan struct{}) bool {
 func TestSignalLock_DecryptionWaitsForASend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestStore()
-		ctx, end := s.lock.forSend(context.Background(), nil)
+		ctx, end := s.lock.forSend(context.Background(), nil, false)
 		defer end()
 		if _, err := s.GetManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestSignalLock_DecryptionWaitsForASend(t *testing.T) {
 func TestSignalLock_ASendThatFailsHalfwayGivesItBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestStore()
-		ctx, end := s.lock.forSend(context.Background(), nil)
+		ctx, end := s.lock.forSend(context.Background(), nil, false)
 		if _, err := s.GetManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestSignalLock_AnEncryptionThatFailsLosesItAfterAWhile(t *testing.T) {
 func TestSignalLock_ASendThatGetsOnKeepsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestStore()
-		ctx, end := s.lock.forSend(context.Background(), nil)
+		ctx, end := s.lock.forSend(context.Background(), nil, false)
 		defer end()
 		if _, err := s.GetManySessions(ctx, nil); err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ func TestSignalLock_ASendThatGetsOnKeepsIt(t *testing.T) {
 // them before.
 func TestSignalLock_ASendStoresIdentitiesWithItsSessions(t *testing.T) {
 	s := newTestStore()
-	ctx, end := s.lock.forSend(context.Background(), nil)
+	ctx, end := s.lock.forSend(context.Background(), nil, false)
 	defer end()
 	if _, err := s.GetManySessions(ctx, nil); err != nil {
 		t.Fatal(err)

@@ -64,3 +64,61 @@ func answer(t *testing.T, a *account, phone *simnet.Phone, count int) {
 		}
 	}
 }
+
+// TestTwoWayTraffic_WithALargeGroup: members write to the account while it writes
+// to a group for which it encrypts without the lock, so that it is overtaken now
+// and then. Nothing is lost.
+func TestTwoWayTraffic_WithALargeGroup(t *testing.T) {
+	t.Parallel()
+	const contacts, each = 3, 30
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	phones := make([]*simnet.Phone, contacts)
+	for i := range phones {
+		phones[i] = newPhone(t, network, fmt.Sprintf("1555010040%d", i), fmt.Sprintf("Contact %d", i))
+		if _, err := phones[i].SendText(ctx, a.phone.PN(), "up first"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	crowd, err := network.NewCrowd(simnet.CrowdOptions{FirstNumber: "15552000000", People: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	created, err := a.phone.CreateGroup(ctx, simnet.GroupOptions{Subject: "Everybody", Members: phones, Crowd: crowd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.device().WaitQuiet(ctx); err != nil {
+		t.Fatal(err)
+	}
+	group := bridge.JID(created.JID().String())
+	if _, err := a.send(group, "down first"); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for n := range each {
+			if _, err := a.send(group, fmt.Sprintf("down %d", n)); err != nil {
+				t.Errorf("the account's message %d: %v", n, err)
+			}
+		}
+	})
+	for _, phone := range phones {
+		wg.Go(func() { speak(ctx, t, a, phone, each) })
+	}
+	wg.Wait()
+	for _, phone := range phones {
+		eventually(t, "all of the contact's messages stored", func() bool { return len(a.messages(jidOf(phone))) == each+1 })
+		for n := range each {
+			if _, err := phone.ReceivedText(ctx, fmt.Sprintf("down %d", n)); err != nil {
+				t.Errorf("the contact did not get message %d: %v", n, err)
+			}
+		}
+		for _, m := range a.messages(jidOf(phone)) {
+			if m.MessageType == bridge.TypeUndecryptable {
+				t.Errorf("message %s could not be decrypted", m.ID)
+			}
+		}
+	}
+}

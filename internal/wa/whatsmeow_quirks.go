@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -519,6 +520,7 @@ func presentSecret(device *store.Device) (secret [32]byte) {
 type lockedStore struct {
 	signalStores
 	lock      *signalLock
+	moved     sync.Map // the users (string) whose sessions were moved from a number to a LID
 	clearings *clearings
 	log       zerolog.Logger
 	failed    func(error) // told when the store fails; the stanza is left unacknowledged
@@ -585,23 +587,34 @@ func (s *lockedStore) unacknowledged(err error) error {
 // send needs at once. It asks the network for the keys of those that are
 // returned as nil, and leaves out those that are not returned.
 func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
-	if h := holdOf(ctx); h != nil && !h.holds() {
-		if err := s.beginSend(ctx, h, addresses); err != nil {
+	h := holdOf(ctx)
+	open := false
+	if h != nil && !h.holds() {
+		if err := s.lock.begin(ctx, h); err != nil {
+			return nil, err
+		}
+		if open = !h.again && len(addresses) > fewSessions; open {
+			s.lock.open.begin(h, addresses)
+		}
+		if err := s.readIdentities(ctx, h, addresses); err != nil {
 			return nil, err
 		}
 	}
 	sessions, err := s.SessionStore.GetManySessions(ctx, addresses)
-	if h := holdOf(ctx); h.ofSend() {
+	if open {
+		s.lock.letGo(h)
+	}
+	if h.ofSend() {
 		maps.DeleteFunc(sessions, func(address string, session []byte) bool { return session == nil && h.without[address] })
 	}
 	return sessions, err
 }
 
-// beginSend takes the lock for a send, and reads the identities of those that it
-// goes to, which whatsmeow asks for one by one.
-func (s *lockedStore) beginSend(ctx context.Context, h *hold, addresses []string) error {
-	if err := s.lock.begin(ctx, h); err != nil || s.known == nil {
-		return err
+// readIdentities reads the identities of those that a send goes to, which whatsmeow
+// asks for one by one.
+func (s *lockedStore) readIdentities(ctx context.Context, h *hold, addresses []string) error {
+	if s.known == nil {
+		return nil
 	}
 	identities, err := s.known(ctx, addresses)
 	h.setKnown(identities)
@@ -616,7 +629,10 @@ func (s *lockedStore) PutManySessions(ctx context.Context, sessions map[string][
 		return s.SessionStore.PutManySessions(ctx, sessions)
 	}
 	defer s.lock.end(h)
-	err := s.storeSend(ctx, h.takeWrites(), sessions)
+	err := s.lock.takeBack(ctx, h)
+	if err == nil {
+		err = s.storeSend(ctx, h.takeWrites(), sessions)
+	}
 	if err == nil {
 		h.setStored(sessions)
 	}
@@ -635,7 +651,7 @@ func (s *lockedStore) PutIdentity(ctx context.Context, address string, key [32]b
 	return ctx.Err()
 }
 
-// IsTrustedIdentity knows what PutIdentity keeps, and what beginSend has read.
+// IsTrustedIdentity knows what PutIdentity keeps, and what readIdentities has read.
 func (s *lockedStore) IsTrustedIdentity(ctx context.Context, address string, key [32]byte) (bool, error) {
 	if h := holdOf(ctx); h.ofSend() {
 		h.gotOn()
@@ -667,22 +683,12 @@ func (s *lockedStore) GetSession(ctx context.Context, address string) ([]byte, e
 
 // PutSession ends the hold of a single encryption.
 func (s *lockedStore) PutSession(ctx context.Context, address string, session []byte) error {
+	s.lock.open.changed(sessionUser(address))
 	err := s.SessionStore.PutSession(ctx, address, session)
 	if !holdOf(ctx).holds() {
 		s.lock.endSingle(nil)
 	}
 	return err
-}
-
-// MigratePNToLID holds the lock, because it re-keys sessions.
-func (s *lockedStore) MigratePNToLID(ctx context.Context, pn, lid types.JID) error {
-	if !holdOf(ctx).holds() {
-		if err := s.lock.acquire(ctx); err != nil {
-			return err
-		}
-		defer s.lock.release()
-	}
-	return s.SessionStore.MigratePNToLID(ctx, pn, lid)
 }
 
 // storeHistory has whatsmeow store what it keeps of a piece of the phone's history:

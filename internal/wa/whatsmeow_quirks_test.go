@@ -468,7 +468,7 @@ func TestQuirk_ASendWithoutTheRecipientsKeysSucceeds(t *testing.T) {
 	c := newPlainClient(t)
 	c.device.FailQueries(simnet.IQFault{Namespace: "encrypt", Tag: "key", Code: 500, Text: "drill", Times: 1})
 	for _, want := range []error{errNoKeys, nil} {
-		ctx, end := newSignalLock().forSend(plainContext(t), nil)
+		ctx, end := newSignalLock().forSend(plainContext(t), nil, false)
 		defer end()
 		if _, err := c.SendMessage(ctx, c.friend.PN(), text("to nobody, then to somebody")); err != nil {
 			t.Fatal(err)

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -35,15 +34,17 @@ const (
 // newStore is a new store in a directory of its own, closed when the test ends.
 func newStore(t testing.TB) *Store {
 	t.Helper()
-	return openStore(t, filepath.Join(t.TempDir(), "bridged.db"))
+	return openStore(t, storetest.New(t, emptyStore))
 }
 
 // newFailingStore is a new store whose writes the test can make fail.
 func newFailingStore(t testing.TB) (*Store, *storetest.Fault) {
 	t.Helper()
 	fault := new(storetest.Fault)
-	return openWith(t, Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit}), fault
+	return openWith(t, Options{Path: storetest.New(t, emptyStore), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit}), fault
 }
+
+func emptyStore(path string) error { return create(context.Background(), path) }
 
 func openStore(t testing.TB, path string) *Store {
 	t.Helper()

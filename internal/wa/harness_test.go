@@ -113,8 +113,9 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 	if err != nil {
 		t.Fatal(err)
 	}
-	fault := new(storetest.Fault)
-	s, err := store.Open(ctx, store.Options{Path: filepath.Join(dir, "bridged.db"), Log: log, MergeEdit: wa.MergeEdit, Open: wa.OpenSealed, Reread: wa.Reread, BeforeCommit: fault.BeforeCommit})
+	fault, path := new(storetest.Fault), filepath.Join(dir, "bridged.db")
+	storetest.Place(t, path, emptyStore)
+	s, err := store.Open(ctx, store.Options{Path: path, Log: log, MergeEdit: wa.MergeEdit, Open: wa.OpenSealed, Reread: wa.Reread, BeforeCommit: fault.BeforeCommit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,15 +152,27 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 	return a
 }
 
+// emptyStore makes a store for [storetest.New].
+func emptyStore(path string) error {
+	s, err := store.Open(context.Background(), store.Options{Path: path, Log: zerolog.Nop()})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// pair links the phone by QR code, since pairing codes cost each side a slow
+// derivation of keys.
 func (a *account) pair() {
 	a.t.Helper()
 	ctx := testContext(a.t)
-	code, err := a.manager.Pair(ctx, accountNumber)
-	if err != nil {
-		a.t.Fatalf("pair: %v", err)
-	}
-	if _, err := a.phone.EnterPairingCode(ctx, code.Code); err != nil {
-		a.t.Fatalf("enter the code: %v", err)
+	var code *string
+	eventually(a.t, "a QR code", func() bool {
+		code = a.manager.Status().QR
+		return code != nil
+	})
+	if _, err := a.phone.ScanQR(ctx, *code); err != nil {
+		a.t.Fatalf("scan the code: %v", err)
 	}
 	a.waitState(bridge.StateOpen)
 	if err := a.device().WaitSynced(ctx); err != nil {

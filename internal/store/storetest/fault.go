@@ -1,5 +1,6 @@
-// Package storetest makes a store fail on demand, for tests: they show that
-// nothing is acknowledged that is not stored.
+// Package storetest makes new stores quickly and makes them fail on demand, for
+// tests. A store that fails shows that nothing is acknowledged that is not
+// stored.
 package storetest
 
 import "sync/atomic"

@@ -355,11 +355,12 @@ func (p *process) code(phone *simnet.Phone) string {
 	return must(p.api.Pair(within(p.t), phone.Number()))(p.t).Code
 }
 
-// pair links the account of a phone by code, and waits until it is open and
-// has been told everything that a phone tells a new device.
+// pair links the account of a phone by QR code, since a pairing code costs each
+// side a slow derivation of keys, and waits until it is open and has been told
+// everything that a phone tells a new device.
 func pair(t testing.TB, p *process, phone *simnet.Phone) *simnet.Device {
 	t.Helper()
-	device := must(phone.EnterPairingCode(within(t), p.code(phone)))(t)
+	device := must(phone.ScanQR(within(t), p.qr()))(t)
 	p.becomes(bridge.StateOpen)
 	if err := device.WaitSynced(within(t)); err != nil {
 		t.Fatal(err)

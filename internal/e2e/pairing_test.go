@@ -54,7 +54,8 @@ func TestPairing_NewCodeVoidsTheOldOne(t *testing.T) {
 	if _, err := owner.EnterPairingCode(within(t), first); !errors.Is(err, simnet.ErrWrongCode) {
 		t.Errorf("the old code: %v", err)
 	}
-	pair(t, b, owner)
+	must(owner.EnterPairingCode(within(t), b.code(owner)))(t)
+	b.becomes(bridge.StateOpen)
 }
 
 func TestPairing_ByQR(t *testing.T) {

@@ -12,6 +12,10 @@ import (
 // the tests of the whole process.
 func SetPatience(d time.Duration) { patience = d }
 
+// SetPreKeyBatch bounds how many one-time keys an upload has, for the tests of
+// the whole process.
+func SetPreKeyBatch(largest uint32) { largestBatch = largest }
+
 // BeforeTry has every hand-over of a message to whatsmeow begin with f. It must
 // be set while nothing is being sent.
 func (m *Manager) BeforeTry(f func()) { m.beforeTry = f }

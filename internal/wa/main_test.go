@@ -11,6 +11,10 @@ import (
 	"bridged/internal/wa"
 )
 
+// preKeyBatch is how many one-time keys a new session of the tests has, which
+// would otherwise make 812 each.
+const preKeyBatch = 50
+
 // TestMain shortens what is set for the whole process: a silent socket is
 // noticed within 2 s instead of 40, and a lost one counts as closed after 3 s
 // instead of 30, and the history that waits is tried again soon. It fails when the tests leave goroutines behind.
@@ -21,6 +25,7 @@ func TestMain(m *testing.M) {
 	wa.SetPatience(3 * time.Second)
 	wa.SetPingPatience(500 * time.Millisecond)
 	wa.HurryHistory()
+	wa.SetPreKeyBatch(preKeyBatch)
 	// A frame that arrives while whatsmeow disconnects stays in its goroutine
 	// forever; nothing outside can reach it.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("go.mau.fi/whatsmeow/socket.(*FrameSocket).frameComplete"))

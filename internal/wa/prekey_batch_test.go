@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPreKeys_OfAnUploadAreStoredTogether: 812 commits, each with a wait for the
-// disk, would stand before the first login.
+// TestPreKeys_OfAnUploadAreStoredTogether: else 812 commits, each with a wait for
+// the disk, stand before the first login.
 func TestPreKeys_OfAnUploadAreStoredTogether(t *testing.T) {
 	t.Parallel()
 	network, dir := newNetwork(t), t.TempDir()
@@ -17,7 +17,7 @@ func TestPreKeys_OfAnUploadAreStoredTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	const fault = "CREATE TRIGGER fault BEFORE INSERT ON whatsmeow_pre_keys WHEN NEW.key_id = 400 BEGIN SELECT RAISE(ABORT, 'the 400th fails'); END"
+	const fault = "CREATE TRIGGER fault BEFORE INSERT ON whatsmeow_pre_keys WHEN NEW.key_id = 40 BEGIN SELECT RAISE(ABORT, 'the 40th fails'); END"
 	if _, err := db.ExecContext(t.Context(), fault); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestPreKeys_OfAnUploadAreStoredTogether(t *testing.T) {
 	a.phone = newPhone(t, network, accountNumber, "Alex")
 	a.pair()
 	if got := count(); got != 0 {
-		t.Errorf("%d keys are stored of an upload whose 400th failed, want none", got)
+		t.Errorf("%d keys are stored of an upload whose 40th failed, want none", got)
 	}
 	if _, err := db.ExecContext(t.Context(), "DROP TRIGGER fault"); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestPreKeys_OfAnUploadAreStoredTogether(t *testing.T) {
 	if err := a.device().WaitPreKeys(testContext(t), 1); err != nil {
 		t.Fatal(err)
 	}
-	if got := count(); got != 812 {
-		t.Errorf("%d keys are stored for the next login, want 812", got)
+	if got := count(); got != preKeyBatch {
+		t.Errorf("%d keys are stored for the next login, want %d", got, preKeyBatch)
 	}
 }

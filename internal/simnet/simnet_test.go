@@ -42,10 +42,14 @@ func newNetwork(t *testing.T, opts ...func(*simnet.Options)) *simnet.Network {
 	return n
 }
 
+// patience is how long anything may take that the tests wait for. Under the race
+// detector the 812 keys of a client on SQLite alone take seconds.
+const patience = 60 * time.Second
+
 // within gives each wait a limit, so that a test that is stuck says where.
 func within(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -113,7 +117,7 @@ func companionOn(t *testing.T, n *simnet.Network, device *store.Device) *compani
 // await waits for the first event of a type that matches, of those not asked about before.
 func await[T any](c *companion, match func(T) bool) T {
 	c.t.Helper()
-	timeout := time.After(10 * time.Second)
+	timeout := time.After(patience)
 	for i, event := range c.seen {
 		if typed, ok := event.(T); ok && (match == nil || match(typed)) {
 			c.seen = append(c.seen[:i:i], c.seen[i+1:]...)

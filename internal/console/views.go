@@ -7,12 +7,13 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
-	"mime"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/rs/zerolog/hlog"
 
@@ -24,9 +25,13 @@ var files embed.FS
 
 // views are the templates and the files that pages load.
 type views struct {
-	pages  map[string]*template.Template
+	pages  map[string]parsed
 	assets map[string]asset
 }
+
+// parsed returns the template of a page, which it parses when it is called for
+// the first time: all of them take 4 MB, and most bridges are never visited.
+type parsed func() (*template.Template, error)
 
 // asset is a file that pages load. Its address changes with its content, so
 // that browsers may keep it.
@@ -36,29 +41,28 @@ type asset struct {
 	version     string
 }
 
-// newViews parses the templates. Each page is a file of its own; files that
+// newViews finds the templates. Each page is a file of its own; files that
 // begin with an underscore are parts of all.
 func newViews() (*views, error) {
-	v := &views{pages: make(map[string]*template.Template), assets: make(map[string]asset)}
+	v := &views{pages: make(map[string]parsed), assets: make(map[string]asset)}
 	if err := v.readAssets(); err != nil {
 		return nil, err
-	}
-	shared, err := template.New("").Funcs(v.functions()).ParseFS(files, "templates/_*.html")
-	if err != nil {
-		return nil, fmt.Errorf("read the console's templates: %w", err)
 	}
 	names, err := fs.Glob(files, "templates/[a-z]*.html")
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		page, err := template.Must(shared.Clone()).ParseFS(files, name) // cloning fails after the first execution only
-		if err != nil {
-			return nil, fmt.Errorf("read the console's templates: %w", err)
-		}
-		v.pages[strings.TrimSuffix(path.Base(name), ".html")] = page
+		v.pages[strings.TrimSuffix(path.Base(name), ".html")] = sync.OnceValues(func() (*template.Template, error) {
+			return template.New("").Funcs(v.functions()).ParseFS(files, "templates/_*.html", name)
+		})
 	}
 	return v, nil
+}
+
+// contentTypes names the types of assets, whatever this machine knows of them.
+var contentTypes = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
 func (v *views) readAssets() error {
@@ -72,7 +76,7 @@ func (v *views) readAssets() error {
 		}
 		hash := sha256.Sum256(content)
 		v.assets[path.Base(name)] = asset{
-			content: content, contentType: mime.TypeByExtension(path.Ext(name)),
+			content: content, contentType: contentTypes[path.Ext(name)],
 			version: base64.RawURLEncoding.EncodeToString(hash[:9]),
 		}
 		return nil
@@ -153,7 +157,7 @@ func (v *views) write(w http.ResponseWriter, r *http.Request, status int, name s
 // its error can still be answered.
 func (v *views) render(w http.ResponseWriter, r *http.Request, status int, name, part string, data any) {
 	var body bytes.Buffer
-	if err := v.pages[name].ExecuteTemplate(&body, part, data); err != nil {
+	if err := v.execute(&body, name, part, data); err != nil {
 		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Str("page", name).Msg("console page failed")
 		http.Error(w, "Something went wrong inside the service; its log says what.", http.StatusInternalServerError)
 		return
@@ -163,4 +167,12 @@ func (v *views) render(w http.ResponseWriter, r *http.Request, status int, name,
 	answerNow(w)
 	w.WriteHeader(status)
 	_, _ = w.Write(body.Bytes()) // whoever does not read it has gone
+}
+
+func (v *views) execute(w io.Writer, name, part string, data any) error {
+	page, err := v.pages[name]()
+	if err != nil {
+		return err
+	}
+	return page.ExecuteTemplate(w, part, data)
 }

@@ -1,0 +1,55 @@
+package console
+
+import (
+	"html/template"
+	"testing"
+)
+
+// TestViews_Parse: a page is parsed when it is visited for the first time, so
+// that a fault in its file would show no sooner.
+func TestViews_Parse(t *testing.T) {
+	v, err := newViews()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v.pages) < 10 {
+		t.Errorf("only %d pages", len(v.pages))
+	}
+	for name, page := range v.pages {
+		first, err := page()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if again, err := page(); again != first || err != nil {
+			t.Errorf("%s is parsed again: %v", name, err)
+		}
+	}
+	for name, asset := range v.assets {
+		if asset.contentType == "" {
+			t.Errorf("%s has no content type", name)
+		}
+	}
+}
+
+// TestViews_TakeLittleBeforeTheyAreVisited: all pages together take 4 MB.
+func TestViews_TakeLittleBeforeTheyAreVisited(t *testing.T) {
+	allocations := testing.AllocsPerRun(5, func() {
+		if _, err := newViews(); err != nil {
+			t.Error(err)
+		}
+	})
+	var page *template.Template
+	one := testing.AllocsPerRun(5, func() {
+		v, err := newViews()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page, err = v.pages["login"](); err != nil {
+			t.Error(err)
+		}
+	})
+	if allocations > one/4 {
+		t.Errorf("%v allocations for no page, %v with %s", allocations, one, page.Name())
+	}
+}

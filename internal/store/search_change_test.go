@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -172,5 +173,14 @@ func TestSample_CountsWhatIsCommon(t *testing.T) {
 	rare := s.index.rarity.Load()
 	if common, other := rare.share([]byte("numb")), rare.share([]byte("qqqq")); common < 0.99 || other > 0.05 {
 		t.Errorf("shares: %v and %v", common, other)
+	}
+}
+
+// TestSample_TakesLittleMemory: hundreds of packs are counted at every start.
+func TestSample_TakesLittleMemory(t *testing.T) {
+	texts := bytes.Repeat([]byte("some words of a message "), 500)
+	rare, s := new(rarity), new(sampling)
+	if allocations := testing.AllocsPerRun(10, func() { rare.add(texts, s) }); allocations > 0 {
+		t.Errorf("%v allocations a pack", allocations)
 	}
 }

@@ -37,15 +37,21 @@ func (r *rarity) share(gram []byte) float64 {
 	return (float64(r.counts[rarityOf(gram)]) + 0.5) / float64(r.packs)
 }
 
+// sampling is what counting a sample needs besides the counts. It is used again
+// for each pack.
+type sampling struct {
+	spelling
+	lastIn [1 << rarityBits]uint8 // the last pack that had a gram
+}
+
 // add counts the grams of a pack's texts, each once.
-func (r *rarity) add(texts []byte, lastIn *[1 << rarityBits]uint8) {
+func (r *rarity) add(texts []byte, s *sampling) {
 	r.packs++
-	var s spelling
 	s.spell(texts)
 	for i := range s.characters() {
 		for n := 1; n <= gramLength && i+n < len(s.starts); n++ {
-			if h := rarityOf(s.gram(i, n)); lastIn[h] != uint8(r.packs) {
-				lastIn[h] = uint8(r.packs)
+			if h := rarityOf(s.gram(i, n)); s.lastIn[h] != uint8(r.packs) {
+				s.lastIn[h] = uint8(r.packs)
 				r.counts[h]++
 			}
 		}
@@ -81,14 +87,14 @@ const packToSample = "SELECT texts FROM packs WHERE id >= ? AND texts IS NOT NUL
 
 func (r *readTx) samplePacks(ctx context.Context, indexed int64, into *rarity) error {
 	random := rand.New(rand.NewPCG(uint64(indexed), 0)) // the same sample of the same store
-	lastIn := new([1 << rarityBits]uint8)
+	s := new(sampling)
 	perBlock := (1 << r.s.index.blockBits) / r.s.index.packSize
 	for range sampleSize {
 		block := random.Int64N(indexed + 1)
 		err := r.each(ctx, packToSample, []any{firstPack(block), random.IntN(perBlock)}, func(rows *resultSet) error {
 			var texts sql.RawBytes
 			err := rows.Scan(&texts)
-			into.add(texts, lastIn)
+			into.add(texts, s)
 			return err
 		})
 		if err != nil {

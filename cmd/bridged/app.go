@@ -169,6 +169,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config) {
 	a.endPosting = endPosting
 	a.background.Go(func() { keepHouse(a.lifetime, chores(c, a.store, a.webhooks), a.log) })
 	a.background.Go(func() { newEventLimits(c, a.store, a.log).keep(a.lifetime) })
+	a.background.Go(func() { a.idleMemory().watch(a.lifetime) })
 	a.background.Go(func() { removeErased(a.lifetime, a.store, a.files, a.log) })
 	a.background.Go(func() {
 		if err := a.webhooks.Run(posting); err != nil {

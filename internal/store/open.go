@@ -134,10 +134,10 @@ func (s *Store) startWatch() (err error) {
 var (
 	writerPragmas = []string{
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)",
-		"temp_store(MEMORY)", "cache_size(-8192)", "journal_size_limit(67108864)", "wal_autocheckpoint(2000)",
+		"temp_store(MEMORY)", "cache_size(-4096)", "journal_size_limit(67108864)", "wal_autocheckpoint(2000)",
 	}
 	readerPragmas = []string{
-		"busy_timeout(5000)", "query_only(1)", "temp_store(MEMORY)", "cache_size(-4096)",
+		"busy_timeout(5000)", "query_only(1)", "temp_store(MEMORY)", "cache_size(-1024)",
 	}
 )
 

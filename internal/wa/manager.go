@@ -150,6 +150,10 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	return m, nil
 }
 
+// ReleaseMemory gives back the pages of the session database that are kept. It
+// waits for what is using the database.
+func (m *Manager) ReleaseMemory(ctx context.Context) error { return m.db.releaseMemory(ctx) }
+
 // loadUser reads whose session there is, so that the status is right before
 // the first dial.
 func (m *Manager) loadUser(ctx context.Context) error {

@@ -150,6 +150,16 @@ func (k *sessionDB) watch(w *dbfile.Watch) (_ *dbfile.Watch, err error) {
 	return w, w.AddDatabase(k.path)
 }
 
+// releaseMemory gives back the pages that the connections keep.
+func (k *sessionDB) releaseMemory(ctx context.Context) error {
+	for _, db := range []*sql.DB{k.DB, k.keeper} {
+		if _, err := db.ExecContext(ctx, "PRAGMA shrink_memory"); err != nil {
+			return fmt.Errorf("release memory: %w", sessionFile.Explain(err))
+		}
+	}
+	return nil
+}
+
 // erase leaves nothing of a session that was deleted. What whatsmeow does not
 // delete with it (tokens, messages that it had decrypted or may have to send
 // again) goes too. Then the pages that are in use are written anew, the others

@@ -3,11 +3,13 @@ package wa
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/rs/zerolog"
+	"modernc.org/sqlite"
 )
 
 // TestSessionDB_CutsOffTheLogOfAKilledRun: the text of a message that was
@@ -56,5 +58,46 @@ func TestSessionDB_CutsOffTheLogOfAKilledRun(t *testing.T) {
 	<-done
 	if info, err := os.Stat(path); err != nil || info.Size() != 0 {
 		t.Errorf("the log after the start: %v, %v", info, err)
+	}
+}
+
+// TestSessionDB_GivesPagesBack of both connections: an idle bridge keeps none.
+func TestSessionDB_GivesPagesBack(t *testing.T) {
+	t.Parallel()
+	db, err := openSessionDB(t.Context(), filepath.Join(t.TempDir(), "session.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "CREATE TABLE keys (key BLOB); INSERT INTO keys VALUES (zeroblob(65536))"); err != nil {
+		t.Fatal(err)
+	}
+	kept := func(of *sql.DB) (bytes int) {
+		conn, err := of.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		err = conn.Raw(func(driver any) (err error) {
+			bytes, _, err = driver.(sqlite.DBStatus).Status(sqlite.DBStatusCacheUsed, false)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes
+	}
+	var size int
+	if err := db.keeper.QueryRowContext(t.Context(), "SELECT length(key || '') FROM keys").Scan(&size); err != nil {
+		t.Fatal(err)
+	}
+	if kept(db.DB) < 64<<10 || kept(db.keeper) < 64<<10 {
+		t.Fatalf("kept before: %d and %d bytes, the test shows nothing", kept(db.DB), kept(db.keeper))
+	}
+	if err := db.releaseMemory(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if kept(db.DB) > 16<<10 || kept(db.keeper) > 16<<10 { // tables of their own
+		t.Errorf("kept: %d and %d bytes", kept(db.DB), kept(db.keeper))
 	}
 }

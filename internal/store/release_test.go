@@ -1,0 +1,32 @@
+package store
+
+import (
+	"testing"
+
+	"bridged/internal/bridge"
+)
+
+// TestReleaseMemory_GivesPagesBack: what a connection keeps of the database it
+// need not read again, so that damage to the file shows whether it kept it.
+func TestReleaseMemory_GivesPagesBack(t *testing.T) {
+	s := newStore(t)
+	save(t, s, says(alice, alice, "A1", 1, "hi"))
+	if err := s.writer.once("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		t.Fatal(err)
+	}
+	byAll := func(fails bool, when string) {
+		for range s.nreaders {
+			_, err := s.Message(t.Context(), alice, "A1")
+			if unavailable := bridge.CodeOf(err) == bridge.CodeStorageUnavailable; unavailable != fails || (err != nil) != fails {
+				t.Errorf("%s: error %v", when, err)
+			}
+		}
+	}
+	byAll(false, "before")
+	overwrite(t, s.path)
+	byAll(false, "with what is kept")
+	if err := s.ReleaseMemory(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	byAll(true, "when it is given back")
+}

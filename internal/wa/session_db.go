@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	_ "modernc.org/sqlite" // the driver of session.db
 
 	"bridged/internal/dbfile"
 )
@@ -51,12 +50,11 @@ func openSessionDB(ctx context.Context, path string) (_ *sessionDB, err error) {
 			err = errors.Join(err, k.Close())
 		}
 	}()
-	if k.keeper, err = sql.Open("sqlite", sessionDSN(path, "rw")); err != nil {
+	connector, err := newSessionConnector(sessionDSN(path, "rw"))
+	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	if k.DB, err = sql.Open("sqlite", sessionDSN(path, "rw")); err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
+	k.keeper, k.DB = sql.OpenDB(connector), sql.OpenDB(connector)
 	k.keeper.SetMaxOpenConns(1)
 	k.SetMaxOpenConns(1)
 	for _, db := range []*sql.DB{k.DB, k.keeper} {

@@ -79,7 +79,8 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 	if device.ID != nil {
 		l.device = *device.ID
 		device.PreKeys = preKeyBatches{device.PreKeys, device.EventBuffer}
-		stores := signalStores{device.Sessions, device.EventBuffer, device.Identities, device.SenderKeys, device.MsgSecrets}
+		stores := signalStores{device.Sessions, device.EventBuffer, device.Identities, device.SenderKeys,
+			secretTap{device.MsgSecrets, device.EventBuffer}}
 		l.signal = newLockedStore(stores, func(err error) { l.refuse(err) }, m.log)
 		l.signal.known = m.db.knownIdentities(l.device)
 		device.Sessions, device.EventBuffer, device.Identities = l.signal, l.signal, l.signal

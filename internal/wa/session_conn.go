@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"time"
 
 	"modernc.org/sqlite"
 )
@@ -34,6 +35,7 @@ type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
 	driver.ConnPrepareContext
+	driver.ExecerContext
 	driver.SessionResetter
 	driver.Validator
 }
@@ -111,7 +113,62 @@ func (c *sessionConn) Begin() (driver.Tx, error) {
 	return c.BeginTx(context.Background(), driver.TxOptions{})
 }
 
+type laggingKey struct{}
+
+// lagging returns a context whose transactions do not wait for the disk: after a
+// power cut the last of them may be undone, the newest first, without harm to the
+// file. A kill undoes none. The next transaction that does wait takes them with it.
+//
+// Decryptions may lag. What is acknowledged is in the store, which waits for the
+// disk; a session that is put back reads its people's next messages as it would
+// after lost ones; and what is not acknowledged comes again, and is decrypted
+// again. Encryptions must not: a session that goes back after a message has left
+// would use its key a second time, and the recipient would drop the next one.
+func lagging(ctx context.Context) context.Context { return context.WithValue(ctx, laggingKey{}, true) }
+
+// durable returns a context whose transactions wait for the disk.
+func durable(ctx context.Context) context.Context { return context.WithValue(ctx, laggingKey{}, false) }
+
+// isLagging reports whether a context's transactions do not wait for the disk.
+func isLagging(ctx context.Context) bool {
+	lags, _ := ctx.Value(laggingKey{}).(bool)
+	return lags
+}
+
+// lagLimit is how long decryptions may lag: one in each second waits for the disk,
+// and so does what is done when it is quiet (see [clearings]). Sessions read on
+// behind at most 2,000 messages of one sender that they do not know of.
+const lagLimit = time.Second
+
 // BeginTx begins a transaction.
 func (c *sessionConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	return c.conn.BeginTx(ctx, opts)
+	if !isLagging(ctx) {
+		return c.conn.BeginTx(ctx, opts)
+	}
+	if err := c.synchronous("NORMAL"); err != nil {
+		return nil, err
+	}
+	tx, err := c.conn.BeginTx(ctx, opts)
+	if err != nil {
+		return nil, errors.Join(err, c.synchronous("FULL"))
+	}
+	return laggingTx{tx, c}, nil
 }
+
+// synchronous says which commits wait for the disk.
+func (c *sessionConn) synchronous(level string) error {
+	_, err := c.conn.ExecContext(context.Background(), "PRAGMA synchronous = "+level, nil)
+	return err
+}
+
+// laggingTx is a transaction that does not wait for the disk.
+type laggingTx struct {
+	driver.Tx
+	conn *sessionConn
+}
+
+// Commit commits the transaction.
+func (t laggingTx) Commit() error { return errors.Join(t.Tx.Commit(), t.conn.synchronous("FULL")) }
+
+// Rollback undoes the transaction.
+func (t laggingTx) Rollback() error { return errors.Join(t.Tx.Rollback(), t.conn.synchronous("FULL")) }

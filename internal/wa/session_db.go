@@ -26,7 +26,8 @@ var sessionFile = dbfile.Database{
 
 // sessionDB is session.db: the keys of the linked device, whatsmeow's. It has one
 // connection, so that a decryption's transaction cannot be interleaved with a
-// send's reads and writes.
+// send's reads and writes. Its transactions wait for the disk, but for those of
+// decryptions (see [lagging]).
 type sessionDB struct {
 	*sql.DB
 	path string

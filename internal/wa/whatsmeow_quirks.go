@@ -522,6 +522,7 @@ type lockedStore struct {
 	lock      *signalLock
 	moved     sync.Map // the users (string) whose sessions were moved from a number to a LID
 	clearings *clearings
+	durable   time.Time // when a transaction was last waited for; guarded by lock
 	log       zerolog.Logger
 	failed    func(error) // told when the store fails; the stanza is left unacknowledged
 	// known returns the identities that are stored of addresses; nil in tests.
@@ -551,7 +552,7 @@ func newLockedStore(stores signalStores, failed func(error), log zerolog.Logger)
 // sends it again. A message whose sender used a key for the second time must
 // look like one: whatsmeow would acknowledge it and drop it.
 func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
-	err := s.unacknowledged(s.transact(ctx, fn))
+	err := s.unacknowledged(s.transact(lagging(ctx), fn))
 	if errors.Is(err, signalerror.ErrOldCounter) {
 		return fmt.Errorf("its key was used before: %v", err) // no longer an ErrOldCounter
 	}
@@ -565,7 +566,14 @@ func (s *lockedStore) transact(ctx context.Context, fn func(context.Context) err
 		return err
 	}
 	defer s.lock.release()
-	return s.clearing(context.WithValue(ctx, holdKey{}, &hold{held: true}), fn)
+	if isLagging(ctx) && time.Since(s.durable) >= lagLimit {
+		ctx = durable(ctx)
+	}
+	err := s.clearing(context.WithValue(ctx, holdKey{}, &hold{held: true}), fn)
+	if err == nil && !isLagging(ctx) {
+		s.durable = time.Now()
+	}
+	return err
 }
 
 // GetBufferedEvent treats a failing store as [lockedStore.DoDecryptionTxn] does.
@@ -735,6 +743,21 @@ type tokenTap struct{ store.PrivacyTokenStore }
 // PutPrivacyTokens stores tokens.
 func (t tokenTap) PutPrivacyTokens(ctx context.Context, tokens ...store.PrivacyToken) error {
 	return noted(ctx, t.PrivacyTokenStore.PutPrivacyTokens(ctx, tokens...))
+}
+
+// secretTap stores the secrets of messages without waiting for the disk, which
+// would be once more for nearly every message: the store has them with their
+// messages, and they are looked for there as well.
+type secretTap struct {
+	store.MsgSecretStore
+	buffer store.EventBuffer // for its transactions
+}
+
+// PutMessageSecret stores a secret.
+func (t secretTap) PutMessageSecret(ctx context.Context, chat, sender types.JID, id types.MessageID, secret []byte) error {
+	return t.buffer.DoDecryptionTxn(lagging(ctx), func(ctx context.Context) error {
+		return t.MsgSecretStore.PutMessageSecret(ctx, chat, sender, id, secret)
+	})
 }
 
 // saltTap notes when the salt of derived tokens is not stored.

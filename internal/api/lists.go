@@ -1,6 +1,10 @@
 package api
 
-import "bridged/internal/bridge"
+import (
+	"slices"
+
+	"bridged/internal/bridge"
+)
 
 // messageList is a page of a history.
 type messageList struct {
@@ -49,9 +53,7 @@ func appendPage[T any](dst []byte, head any, name string, page bridge.Page[T], i
 	if err != nil {
 		return nil, err
 	}
-	if dst == nil {
-		dst = make([]byte, 0, len(first)+len(page.Items)*itemSize+len(cursor)+64)
-	}
+	dst = slices.Grow(dst, len(first)+len(page.Items)*itemSize+len(cursor)+64)
 	dst = append(append(dst, first[:len(first)-1]...), `,"`+name+`":`...)
 	if dst, err = bridge.AppendList(dst, page.Items, item); err != nil {
 		return nil, err

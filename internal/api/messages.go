@@ -60,16 +60,15 @@ func (s *server) listHistory(w http.ResponseWriter, r *http.Request, query bridg
 	if invalid != nil {
 		return invalid
 	}
-	chat, err := s.chat(r.Context(), query.Chat)
-	if err != nil {
+	if err := s.see(r.Context(), query.Chat); err != nil {
 		return err
 	}
-	query.Chat = chat.JID
+	query.Chat = s.store.Canonical(query.Chat)
 	page, err := s.store.Messages(r.Context(), query)
 	if err != nil {
 		return err
 	}
-	return s.answer(w, r, messageList{historyHead{chat.JID, len(page.Items), filtersOf(query)}, page})
+	return s.answer(w, r, messageList{historyHead{query.Chat, len(page.Items), filtersOf(query)}, page})
 }
 
 func filtersOf(query bridge.MessageQuery) filters {

@@ -77,6 +77,10 @@ func appendStringField(dst []byte, name, value string) []byte {
 	return appendString(appendName(dst, name), value)
 }
 
+func appendIntField(dst []byte, name string, value int64) []byte {
+	return strconv.AppendInt(appendName(dst, name), value, 10)
+}
+
 func appendBoolField(dst []byte, name string, value bool) []byte {
 	return strconv.AppendBool(appendName(dst, name), value)
 }

@@ -14,7 +14,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst = appendStringField(dst, "content", m.Content)
 	dst = appendContext(dst, m.ContextInfo)
 	dst = appendTimeField(dst, "timestamp", &m.Timestamp)
-	dst, errMedia := appendOptional(dst, "media", m.Media)
+	dst = appendMediaField(dst, m.Media)
 	dst, errPoll := appendOptional(dst, "poll", m.Poll)
 	dst, errReactions := appendReactions(dst, m.Reactions)
 	dst = appendTimeField(dst, "editedAt", m.EditedAt)
@@ -24,7 +24,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst, errParts := appendParts(dst, &m.Parts)
 	dst = appendBoolField(dst, "isForwarded", m.IsForwarded)
 	dst = appendTimeField(dst, "expiresAt", m.ExpiresAt)
-	return append(dst, '}'), errors.Join(errMedia, errPoll, errReactions, errParts)
+	return append(dst, '}'), errors.Join(errPoll, errReactions, errParts)
 }
 
 func appendContext(dst []byte, c *ContextInfo) []byte {
@@ -89,6 +89,6 @@ func AppendMatch(dst []byte, m *Match) ([]byte, error) {
 	dst = appendStringField(dst, "messageType", m.MessageType)
 	dst = appendStringField(dst, "content", m.Content)
 	dst = appendTimeField(dst, "timestamp", &m.Timestamp)
-	dst, err := appendOptional(dst, "media", m.Media)
-	return append(dst, '}'), err
+	dst = appendMediaField(dst, m.Media)
+	return append(dst, '}'), nil
 }

@@ -69,53 +69,46 @@ type MediaConn struct {
 // be asked anew. It fails with [CodeNotConnected] without the socket.
 type MediaConns func(ctx context.Context, refresh bool) (MediaConn, error)
 
-// mediaCommon are the fields that every descriptor has.
-type mediaCommon struct {
-	Type        MediaType `json:"type"`
-	MimeType    string    `json:"mimetype"`
-	Size        int64     `json:"size"`
-	DownloadURL string    `json:"downloadUrl"`
-}
-
 // MarshalJSON writes exactly the fields that the document lists for the type.
-func (m Media) MarshalJSON() ([]byte, error) {
-	common := mediaCommon{m.Type, m.MimeType, m.Size, m.DownloadURL}
+func (m Media) MarshalJSON() ([]byte, error) { return appendMedia(nil, &m), nil }
+
+func appendMedia(dst []byte, m *Media) []byte {
+	dst = append(dst, '{')
+	dst = appendStringField(dst, "type", string(m.Type))
+	dst = appendStringField(dst, "mimetype", m.MimeType)
+	dst = appendIntField(dst, "size", m.Size)
+	dst = appendStringField(dst, "downloadUrl", m.DownloadURL)
 	switch m.Type {
 	case MediaImage:
-		return EncodeJSON(struct {
-			mediaCommon
-			Caption string `json:"caption"`
-			Width   int    `json:"width"`
-			Height  int    `json:"height"`
-		}{common, m.Caption, m.Width, m.Height})
+		dst = appendStringField(dst, "caption", m.Caption)
+		dst = appendExtent(dst, m)
 	case MediaVideo:
-		return EncodeJSON(struct {
-			mediaCommon
-			Caption     string `json:"caption"`
-			DurationSec int    `json:"durationSec"`
-			Width       int    `json:"width"`
-			Height      int    `json:"height"`
-		}{common, m.Caption, m.DurationSec, m.Width, m.Height})
+		dst = appendStringField(dst, "caption", m.Caption)
+		dst = appendIntField(dst, "durationSec", int64(m.DurationSec))
+		dst = appendExtent(dst, m)
 	case MediaAudio:
-		return EncodeJSON(struct {
-			mediaCommon
-			DurationSec int  `json:"durationSec"`
-			PTT         bool `json:"ptt"`
-		}{common, m.DurationSec, m.PTT})
+		dst = appendIntField(dst, "durationSec", int64(m.DurationSec))
+		dst = appendBoolField(dst, "ptt", m.PTT)
 	case MediaDocument:
-		return EncodeJSON(struct {
-			mediaCommon
-			FileName string `json:"fileName"`
-			Caption  string `json:"caption"`
-			Pages    int    `json:"pages"`
-		}{common, m.FileName, m.Caption, m.Pages})
+		dst = appendStringField(dst, "fileName", m.FileName)
+		dst = appendStringField(dst, "caption", m.Caption)
+		dst = appendIntField(dst, "pages", int64(m.Pages))
 	case MediaSticker:
-		return EncodeJSON(struct {
-			mediaCommon
-			Width      int  `json:"width"`
-			Height     int  `json:"height"`
-			IsAnimated bool `json:"isAnimated"`
-		}{common, m.Width, m.Height, m.IsAnimated})
+		dst = appendExtent(dst, m)
+		dst = appendBoolField(dst, "isAnimated", m.IsAnimated)
 	}
-	return EncodeJSON(common)
+	return append(dst, '}')
+}
+
+func appendExtent(dst []byte, m *Media) []byte {
+	return appendIntField(appendIntField(dst, "width", int64(m.Width)), "height", int64(m.Height))
+}
+
+// appendMediaField appends the descriptor of a file, null for none.
+func appendMediaField(dst []byte, m *Media) []byte {
+	dst = appendName(dst, "media")
+	if m == nil {
+		return append(dst, "null"...)
+	}
+	return appendMedia(dst, m)
 }

@@ -104,7 +104,7 @@ func (r *readTx) plainPage(ctx context.Context, h history) ([]bridge.Message, []
 		return nil, nil, err
 	}
 	query, args := h.query(messageColumns, h.limit+1, h.offset)
-	return r.messagesOf(ctx, h.jid, min(h.limit+1, rowsExpected), query, args...)
+	return r.messagesOf(ctx, h.jid, h.limit+1, query, args...)
 }
 
 // query selects columns of h's messages, whatever their text, in order.

@@ -35,13 +35,16 @@ const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.typ
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, m.status, m.imported`
 
 // messagesOf reads a query of messageColumns, and of the chat's JID unless all are
-// of one chat, reactions and votes included. Most is how many there will be, as far
-// as that is known.
+// of one chat, reactions and votes included. Most is how many there may be.
 func (r *readTx) messagesOf(ctx context.Context, chat bridge.JID, most int, query string, args ...any) ([]bridge.Message, []position, error) {
-	messages, positions := make([]bridge.Message, 0, most), make([]position, 0, most)
+	first := min(most, rowsExpected)
+	messages, positions := make([]bridge.Message, 0, first), make([]position, 0, first)
 	var reacted []int64
 	row := messageRow{chat: r.s.Canonical(chat)}
 	err := r.each(ctx, query, args, func(rows *resultSet) error {
+		if len(messages) == cap(messages) { // once: a page is rarely half full
+			messages = slices.Grow(messages, max(0, most-len(messages))+1)
+		}
 		messages = append(messages, bridge.Message{})
 		err := r.scanMessage(rows, &row, &messages[len(messages)-1])
 		positions = append(positions, row.at)

@@ -18,10 +18,10 @@ func TestIdleMemory_IsGivenBackAfterWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var allocated atomic.Uint64
-		var released int
+		var released atomic.Int32
 		var log bytes.Buffer
 		m := idleMemory{allocated.Load, func(context.Context) error {
-			released++
+			released.Add(1)
 			allocated.Add(workedBytes) // that is no work
 			return errors.New("database is locked")
 		}, zerolog.New(&log)}
@@ -33,24 +33,24 @@ func TestIdleMemory_IsGivenBackAfterWork(t *testing.T) {
 			allocated.Add(workedBytes)
 			time.Sleep(memoryPause)
 		}
-		if synctest.Wait(); released != 0 {
-			t.Errorf("released %d times during work", released)
+		if synctest.Wait(); released.Load() != 0 {
+			t.Errorf("released %d times during work", released.Load())
 		}
 		time.Sleep(memoryPause)
-		if synctest.Wait(); released != 1 {
-			t.Errorf("released %d times after work, want 1", released)
+		if synctest.Wait(); released.Load() != 1 {
+			t.Errorf("released %d times after work, want 1", released.Load())
 		}
 		for range 10 { // what an idle bridge needs
 			allocated.Add(quietBytes / 4)
 			time.Sleep(memoryPause)
 		}
-		if synctest.Wait(); released != 1 {
-			t.Errorf("released %d times in the quiet after, want 1", released)
+		if synctest.Wait(); released.Load() != 1 {
+			t.Errorf("released %d times in the quiet after, want 1", released.Load())
 		}
 		allocated.Add(workedBytes)
 		time.Sleep(2 * memoryPause)
-		if synctest.Wait(); released != 2 {
-			t.Errorf("released %d times after more work, want 2", released)
+		if synctest.Wait(); released.Load() != 2 {
+			t.Errorf("released %d times after more work, want 2", released.Load())
 		}
 		cancel()
 		<-done

@@ -92,6 +92,13 @@ func (s *sessionStmt) Close() error {
 	return nil
 }
 
+// releaseMemory gives back the pages that the connection keeps. SQLite does it
+// when it prepares the statement, so that it cannot be one of those that are kept.
+func (c *sessionConn) releaseMemory(ctx context.Context) error {
+	_, err := c.conn.ExecContext(ctx, "PRAGMA shrink_memory", nil)
+	return err
+}
+
 // Close closes the connection and its statements.
 func (c *sessionConn) Close() error {
 	var errs []error

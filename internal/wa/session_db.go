@@ -152,7 +152,11 @@ func (k *sessionDB) watch(w *dbfile.Watch) (_ *dbfile.Watch, err error) {
 // releaseMemory gives back the pages that the connections keep.
 func (k *sessionDB) releaseMemory(ctx context.Context) error {
 	for _, db := range []*sql.DB{k.DB, k.keeper} {
-		if _, err := db.ExecContext(ctx, "PRAGMA shrink_memory"); err != nil {
+		conn, err := db.Conn(ctx)
+		if err == nil {
+			err = errors.Join(conn.Raw(func(c any) error { return c.(*sessionConn).releaseMemory(ctx) }), conn.Close())
+		}
+		if err != nil {
 			return fmt.Errorf("release memory: %w", sessionFile.Explain(err))
 		}
 	}

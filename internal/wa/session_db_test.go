@@ -69,8 +69,10 @@ func TestSessionDB_GivesPagesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), "CREATE TABLE keys (key BLOB); INSERT INTO keys VALUES (zeroblob(65536))"); err != nil {
-		t.Fatal(err)
+	for _, statement := range []string{"CREATE TABLE keys (key BLOB)", "INSERT INTO keys VALUES (zeroblob(65536))"} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
 	}
 	kept := func(of *sql.DB) (bytes int) {
 		conn, err := of.Conn(t.Context())
@@ -79,7 +81,7 @@ func TestSessionDB_GivesPagesBack(t *testing.T) {
 		}
 		defer conn.Close()
 		err = conn.Raw(func(driver any) (err error) {
-			bytes, _, err = driver.(sqlite.DBStatus).Status(sqlite.DBStatusCacheUsed, false)
+			bytes, _, err = driver.(*sessionConn).conn.(sqlite.DBStatus).Status(sqlite.DBStatusCacheUsed, false)
 			return err
 		})
 		if err != nil {
@@ -87,17 +89,21 @@ func TestSessionDB_GivesPagesBack(t *testing.T) {
 		}
 		return bytes
 	}
-	var size int
-	if err := db.keeper.QueryRowContext(t.Context(), "SELECT length(key || '') FROM keys").Scan(&size); err != nil {
-		t.Fatal(err)
-	}
-	if kept(db.DB) < 64<<10 || kept(db.keeper) < 64<<10 {
-		t.Fatalf("kept before: %d and %d bytes, the test shows nothing", kept(db.DB), kept(db.keeper))
-	}
-	if err := db.releaseMemory(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if kept(db.DB) > 16<<10 || kept(db.keeper) > 16<<10 { // tables of their own
-		t.Errorf("kept: %d and %d bytes", kept(db.DB), kept(db.keeper))
+	for range 2 {
+		for _, of := range []*sql.DB{db.DB, db.keeper} {
+			var size int
+			if err := of.QueryRowContext(t.Context(), "SELECT length(key || '') FROM keys").Scan(&size); err != nil {
+				t.Fatal(err)
+			}
+			if kept(of) < 64<<10 {
+				t.Fatalf("kept before: %d bytes, the test shows nothing", kept(of))
+			}
+		}
+		if err := db.releaseMemory(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if kept(db.DB) > 16<<10 || kept(db.keeper) > 16<<10 { // tables of their own
+			t.Errorf("kept: %d and %d bytes", kept(db.DB), kept(db.keeper))
+		}
 	}
 }

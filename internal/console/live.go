@@ -68,7 +68,7 @@ func copyLive(w http.ResponseWriter, from io.Reader) error {
 // untilLoggedOut returns the context of something that lasts: it ends with the
 // request, the session, or the service.
 func (v *visit) untilLoggedOut() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithDeadline(v.r.Context(), v.session.ends)
+	ctx, cancel := context.WithTimeout(v.r.Context(), v.session.ends.Sub(v.c.now()))
 	loggedOut := context.AfterFunc(v.session.ctx, cancel)
 	stopping := context.AfterFunc(v.c.options.Streams, cancel)
 	return ctx, func() {

@@ -1,6 +1,9 @@
 package store
 
 import (
+	"context"
+	"errors"
+	"path/filepath"
 	"testing"
 
 	"bridged/internal/bridge"
@@ -29,4 +32,19 @@ func TestReleaseMemory_GivesPagesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	byAll(true, "when it is given back")
+}
+
+// TestConnections_KeepFewPages in KiB, as SQLite counts them with a minus.
+func TestConnections_KeepFewPages(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "bridged.db"))
+	var reader, writer int
+	err := errors.Join(
+		s.read(t.Context(), func(r *readTx) error { return r.scan(t.Context(), "PRAGMA cache_size", nil, &reader) }),
+		s.write(t.Context(), func(ctx context.Context, w *writeTx) error {
+			return w.scan(ctx, "PRAGMA cache_size", nil, &writer)
+		}),
+	)
+	if err != nil || reader != -1024 || writer != -4096 {
+		t.Errorf("readers keep %d, the writer %d, %v", reader, writer, err)
+	}
 }

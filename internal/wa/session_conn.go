@@ -44,6 +44,7 @@ type sqliteConn interface {
 type sessionConn struct {
 	conn sqliteConn
 	idle map[string]driver.Stmt // prepared, and not in use
+	lags bool                   // commits do not wait for the disk
 }
 
 // maxIdleStatements is how many statements a connection keeps: those of whatsmeow
@@ -112,8 +113,9 @@ func (c *sessionConn) Close() error {
 // ResetSession reports a connection that cannot be used again.
 func (c *sessionConn) ResetSession(ctx context.Context) error { return c.conn.ResetSession(ctx) }
 
-// IsValid reports whether the connection can be used again.
-func (c *sessionConn) IsValid() bool { return c.conn.IsValid() }
+// IsValid reports whether the connection can be used again. One that could not be
+// told to wait for the disk again is closed.
+func (c *sessionConn) IsValid() bool { return c.conn.IsValid() && !c.lags }
 
 // Begin begins a transaction.
 func (c *sessionConn) Begin() (driver.Tx, error) {
@@ -152,19 +154,26 @@ func (c *sessionConn) BeginTx(ctx context.Context, opts driver.TxOptions) (drive
 	if !isLagging(ctx) {
 		return c.conn.BeginTx(ctx, opts)
 	}
-	if err := c.synchronous("NORMAL"); err != nil {
+	if err := c.lag(true); err != nil {
 		return nil, err
 	}
 	tx, err := c.conn.BeginTx(ctx, opts)
 	if err != nil {
-		return nil, errors.Join(err, c.synchronous("FULL"))
+		return nil, errors.Join(err, c.lag(false))
 	}
 	return laggingTx{tx, c}, nil
 }
 
-// synchronous says which commits wait for the disk.
-func (c *sessionConn) synchronous(level string) error {
+// lag says whether commits wait for the disk.
+func (c *sessionConn) lag(lags bool) error {
+	level := "FULL"
+	if lags {
+		c.lags, level = true, "NORMAL"
+	}
 	_, err := c.conn.ExecContext(context.Background(), "PRAGMA synchronous = "+level, nil)
+	if err == nil {
+		c.lags = lags
+	}
 	return err
 }
 
@@ -175,7 +184,7 @@ type laggingTx struct {
 }
 
 // Commit commits the transaction.
-func (t laggingTx) Commit() error { return errors.Join(t.Tx.Commit(), t.conn.synchronous("FULL")) }
+func (t laggingTx) Commit() error { return errors.Join(t.Tx.Commit(), t.conn.lag(false)) }
 
 // Rollback undoes the transaction.
-func (t laggingTx) Rollback() error { return errors.Join(t.Tx.Rollback(), t.conn.synchronous("FULL")) }
+func (t laggingTx) Rollback() error { return errors.Join(t.Tx.Rollback(), t.conn.lag(false)) }

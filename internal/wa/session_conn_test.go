@@ -165,6 +165,25 @@ func TestSessionConn_WaitsForTheDiskUnlessPermitted(t *testing.T) {
 	}
 }
 
+// TestSessionConn_ThatGoesOnLaggingIsClosed: what could not be told to wait for the
+// disk again must not store a session that is sent with.
+func TestSessionConn_ThatGoesOnLaggingIsClosed(t *testing.T) {
+	t.Parallel()
+	db := newWordsDB(t)
+	var first *sessionConn
+	onConn(t, db, func(c *sessionConn) {
+		if err := c.lag(true); err != nil {
+			t.Fatal(err)
+		}
+		first = c
+	})
+	onConn(t, db, func(c *sessionConn) {
+		if c == first || c.lags {
+			t.Error("the connection is used again")
+		}
+	})
+}
+
 // A process that is killed leaves its files as they are: transactions that did not
 // wait for the disk are in them.
 func TestSessionConn_AKillUndoesNothing(t *testing.T) {

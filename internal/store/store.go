@@ -110,6 +110,10 @@ type tuning struct {
 	small int
 	// skip is the offset from which on counting days is worth it.
 	skip int
+	// ofSender is how many of a sender's messages are looked at for one pack. More
+	// lie between its messages only where a chat did not come in in its order; then
+	// its messages are looked at one by one.
+	ofSender int
 }
 
 // Close ends the store. It waits for writes and reads that are under way; later

@@ -15,7 +15,7 @@ type readTx struct {
 }
 
 // read runs f on one snapshot. Its errors are those of explainRead.
-func (s *Store) read(ctx context.Context, f func(*readTx) error) error {
+func (s *Store) read(ctx context.Context, f func(*readTx) error) (err error) {
 	var r *conn
 	select {
 	case <-ctx.Done():
@@ -30,9 +30,10 @@ func (s *Store) read(ctx context.Context, f func(*readTx) error) error {
 	if err := r.exec(whole, "BEGIN"); err != nil {
 		return explainRead(ctx, fmt.Errorf("begin reading: %w", err))
 	}
-	err := f(&readTx{conn: r, s: s})
-	if end := r.exec(whole, "ROLLBACK"); end != nil {
-		err = errors.Join(err, fmt.Errorf("end reading: %w", end))
-	}
-	return explainRead(ctx, err)
+	defer func() { // also behind a panic of f: the connection is used again
+		if end := r.exec(whole, "ROLLBACK"); end != nil {
+			err = errors.Join(err, explainRead(ctx, fmt.Errorf("end reading: %w", end)))
+		}
+	}()
+	return explainRead(ctx, f(&readTx{conn: r, s: s}))
 }

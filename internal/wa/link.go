@@ -78,7 +78,7 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 	l.socket = l.latest
 	if device.ID != nil {
 		l.device = *device.ID
-		device.PreKeys = preKeyBatches{device.PreKeys, device.EventBuffer}
+		device.PreKeys = newPreKeyBatches(device.PreKeys, device.EventBuffer)
 		stores := signalStores{device.Sessions, device.EventBuffer, device.Identities, device.SenderKeys,
 			secretTap{device.MsgSecrets, device.EventBuffer}}
 		l.signal = newLockedStore(stores, func(err error) { l.refuse(err) }, m.log)

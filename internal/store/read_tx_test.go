@@ -1,0 +1,27 @@
+package store
+
+import (
+	"context"
+	"testing"
+)
+
+// TestRead_EndsBehindAPanic: the connection is used for the next one.
+func TestRead_EndsBehindAPanic(t *testing.T) {
+	s := newStore(t)
+	for range 2 * s.nreaders {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			_ = s.read(t.Context(), func(*readTx) error { panic("of a reader") })
+		}()
+	}
+	err := s.read(t.Context(), func(r *readTx) error {
+		return r.exec(context.Background(), "SELECT count(*) FROM messages")
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

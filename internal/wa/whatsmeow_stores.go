@@ -1,0 +1,249 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.mau.fi/libsignal/signalerror"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+	"modernc.org/sqlite"
+)
+
+// lockedStore stands between whatsmeow and its store, and takes and releases
+// the Signal lock by the calls that whatsmeow makes: GetManySessions and
+// PutManySessions around the encryptions of a send, DoDecryptionTxn around a
+// decryption, GetSession and PutSession around any other encryption.
+//
+// What whatsmeow stores beside a send's sessions is kept until these are stored,
+// in the same transaction (see [sendWrites]).
+type lockedStore struct {
+	signalStores
+	lock      *signalLock
+	moved     sync.Map // the users (string) whose sessions were moved from a number to a LID
+	clearings *clearings
+	durable   time.Time // when a transaction was last waited for; guarded by lock
+	log       zerolog.Logger
+	failed    func(error) // told when the store fails; the stanza is left unacknowledged
+	// known returns the identities that are stored of addresses; nil in tests.
+	known func(ctx context.Context, addresses []string) (map[string][32]byte, error)
+}
+
+// signalStores are the stores that a lockedStore stands before.
+type signalStores struct {
+	store.SessionStore
+	store.EventBuffer
+	store.IdentityStore
+	store.SenderKeyStore
+	store.MsgSecretStore
+}
+
+// newLockedStore returns one before the stores of a device. It tells failed when
+// they fail a stanza, and log when they fail something that can wait.
+func newLockedStore(stores signalStores, failed func(error), log zerolog.Logger) *lockedStore {
+	s := &lockedStore{signalStores: stores, lock: newSignalLock(), failed: failed, log: log}
+	s.clearings = &clearings{flush: s.flush}
+	return s
+}
+
+// DoDecryptionTxn holds the lock over one decryption. A failing store must not
+// look like an undecryptable message, which whatsmeow would acknowledge: as a
+// cancelled context it leaves the message unacknowledged, and the network
+// sends it again. A message whose sender used a key for the second time must
+// look like one: whatsmeow would acknowledge it and drop it.
+func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
+	err := s.unacknowledged(s.transact(lagging(ctx), fn))
+	if errors.Is(err, signalerror.ErrOldCounter) {
+		return fmt.Errorf("its key was used before: %v", err) // no longer an ErrOldCounter
+	}
+	return err
+}
+
+// transact holds the lock over one transaction. whatsmeow's transaction of a
+// decryption is one like any other.
+func (s *lockedStore) transact(ctx context.Context, fn func(context.Context) error) error {
+	if err := s.lock.acquire(ctx); err != nil {
+		return err
+	}
+	defer s.lock.release()
+	if isLagging(ctx) && time.Since(s.durable) >= lagLimit {
+		ctx = durable(ctx)
+	}
+	err := s.clearing(context.WithValue(ctx, holdKey{}, &hold{held: true}), fn)
+	if err == nil && !isLagging(ctx) {
+		s.durable = time.Now()
+	}
+	return err
+}
+
+// GetBufferedEvent treats a failing store as [lockedStore.DoDecryptionTxn] does.
+func (s *lockedStore) GetBufferedEvent(ctx context.Context, hash [32]byte) (*store.BufferedEvent, error) {
+	event, err := s.EventBuffer.GetBufferedEvent(ctx, hash)
+	return event, s.unacknowledged(err)
+}
+
+func (s *lockedStore) unacknowledged(err error) error {
+	var failure *sqlite.Error
+	if !errors.As(err, &failure) {
+		return err
+	}
+	s.failed(fmt.Errorf("the session database failed: %w", err))
+	return fmt.Errorf("%w: %w", context.Canceled, err)
+}
+
+// GetManySessions begins a send's hold: whatsmeow loads all sessions that the
+// send needs at once. It asks the network for the keys of those that are
+// returned as nil, and leaves out those that are not returned.
+func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
+	h := holdOf(ctx)
+	open := false
+	if h != nil && !h.holds() {
+		if err := s.lock.begin(ctx, h); err != nil {
+			return nil, err
+		}
+		if open = !h.again && len(addresses) > fewSessions; open {
+			s.lock.open.begin(h, addresses)
+		}
+		if err := s.readIdentities(ctx, h, addresses); err != nil {
+			return nil, err
+		}
+	}
+	sessions, err := s.SessionStore.GetManySessions(ctx, addresses)
+	if open {
+		s.lock.letGo(h)
+	}
+	if h.ofSend() {
+		maps.DeleteFunc(sessions, func(address string, session []byte) bool { return session == nil && h.without[address] })
+	}
+	return sessions, err
+}
+
+// readIdentities reads the identities of those that a send goes to, which whatsmeow
+// asks for one by one.
+func (s *lockedStore) readIdentities(ctx context.Context, h *hold, addresses []string) error {
+	if s.known == nil {
+		return nil
+	}
+	identities, err := s.known(ctx, addresses)
+	h.setKnown(identities)
+	return err
+}
+
+// PutManySessions ends a send's hold: its sessions are stored, and all that was
+// kept of it with them.
+func (s *lockedStore) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
+	h := holdOf(ctx)
+	if !h.ofSend() {
+		return s.SessionStore.PutManySessions(ctx, sessions)
+	}
+	defer s.lock.end(h)
+	err := s.lock.takeBack(ctx, h)
+	if err == nil {
+		err = s.storeSend(ctx, h.takeWrites(), sessions)
+	}
+	if err == nil {
+		h.setStored(sessions)
+	}
+	return err
+}
+
+// PutIdentity keeps the identity of a send's recipient, if it has changed, until
+// its session is stored.
+func (s *lockedStore) PutIdentity(ctx context.Context, address string, key [32]byte) error {
+	h := holdOf(ctx)
+	if !h.ofSend() {
+		return s.IdentityStore.PutIdentity(ctx, address, key)
+	}
+	h.gotOn()
+	h.setIdentity(address, key)
+	return ctx.Err()
+}
+
+// IsTrustedIdentity knows what PutIdentity keeps, and what readIdentities has read.
+func (s *lockedStore) IsTrustedIdentity(ctx context.Context, address string, key [32]byte) (bool, error) {
+	if h := holdOf(ctx); h.ofSend() {
+		h.gotOn()
+		if kept, ok := h.identity(address); ok {
+			return kept == key, nil
+		}
+	}
+	return s.IdentityStore.IsTrustedIdentity(ctx, address, key)
+}
+
+// DeleteIdentity drops what is kept, too.
+func (s *lockedStore) DeleteIdentity(ctx context.Context, address string) error {
+	if h := holdOf(ctx); h.ofSend() {
+		h.dropIdentity(address)
+	}
+	return s.IdentityStore.DeleteIdentity(ctx, address)
+}
+
+// GetSession begins the hold of a single encryption, unless the context holds
+// the lock already.
+func (s *lockedStore) GetSession(ctx context.Context, address string) ([]byte, error) {
+	if !holdOf(ctx).holds() {
+		if err := s.lock.beginSingle(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.SessionStore.GetSession(ctx, address)
+}
+
+// PutSession ends the hold of a single encryption.
+func (s *lockedStore) PutSession(ctx context.Context, address string, session []byte) error {
+	s.lock.open.changed(sessionUser(address))
+	err := s.SessionStore.PutSession(ctx, address, session)
+	if !holdOf(ctx).holds() {
+		s.lock.endSingle(nil)
+	}
+	return err
+}
+
+// failures gathers what the stores could not store in one goroutine.
+type failures struct{ first error }
+
+type failuresKey struct{}
+
+// noted notes an error where the context asks for it, and returns it.
+func noted(ctx context.Context, err error) error {
+	if f, is := ctx.Value(failuresKey{}).(*failures); is && err != nil && f.first == nil {
+		f.first = err
+	}
+	return err
+}
+
+// tokenTap notes when trusted-contact tokens are not stored.
+type tokenTap struct{ store.PrivacyTokenStore }
+
+// PutPrivacyTokens stores tokens.
+func (t tokenTap) PutPrivacyTokens(ctx context.Context, tokens ...store.PrivacyToken) error {
+	return noted(ctx, t.PrivacyTokenStore.PutPrivacyTokens(ctx, tokens...))
+}
+
+// secretTap stores the secrets of messages without waiting for the disk, which
+// would be once more for nearly every message: the store has them with their
+// messages, and they are looked for there as well.
+type secretTap struct {
+	store.MsgSecretStore
+	buffer store.EventBuffer // for its transactions
+}
+
+// PutMessageSecret stores a secret.
+func (t secretTap) PutMessageSecret(ctx context.Context, chat, sender types.JID, id types.MessageID, secret []byte) error {
+	return t.buffer.DoDecryptionTxn(lagging(ctx), func(ctx context.Context) error {
+		return t.MsgSecretStore.PutMessageSecret(ctx, chat, sender, id, secret)
+	})
+}
+
+// saltTap notes when the salt of derived tokens is not stored.
+type saltTap struct{ store.NCTSaltStore }
+
+// PutNCTSalt stores the salt.
+func (t saltTap) PutNCTSalt(ctx context.Context, salt []byte) error {
+	return noted(ctx, t.NCTSaltStore.PutNCTSalt(ctx, salt))
+}

@@ -1,0 +1,185 @@
+package wa
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+// keptTables outlast a session: the version of the schema, and which numbers
+// and LIDs belong together.
+var keptTables = []string{"whatsmeow_version", "whatsmeow_lid_map"}
+
+// tablesOf lists whatsmeow's tables.
+func tablesOf(ctx context.Context, tx *sql.Tx) (tables []string, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'whatsmeow\_%' ESCAPE '\'`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table string
+		if err := rows.Scan(&table); err != nil {
+			return nil, err
+		}
+		tables = append(tables, table)
+	}
+	return tables, rows.Err()
+}
+
+// secretsAtOnce is how many secrets one statement deletes: the database has one
+// connection, and messages wait for it.
+const secretsAtOnce = 2000
+
+// newestSecret returns the session whose message secrets there are, and the last row.
+// whatsmeow never deletes a row, and SQLite numbers them in the order of their coming.
+func (k *sessionDB) newestSecret(ctx context.Context) (device string, row int64, err error) {
+	err = k.QueryRowContext(ctx, `SELECT our_jid, rowid FROM whatsmeow_message_secrets ORDER BY rowid DESC LIMIT 1`).Scan(&device, &row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", 0, nil
+	}
+	return device, row, err
+}
+
+// deleteSecrets deletes the message secrets up to a row, and returns how many.
+func (k *sessionDB) deleteSecrets(ctx context.Context, last int64) (total int64, err error) {
+	for {
+		result, err := k.ExecContext(ctx, `
+			DELETE FROM whatsmeow_message_secrets WHERE rowid IN
+				(SELECT rowid FROM whatsmeow_message_secrets WHERE rowid <= ? ORDER BY rowid LIMIT ?)`, last, secretsAtOnce)
+		if err != nil {
+			return total, sessionFile.Explain(err)
+		}
+		n, err := result.RowsAffected()
+		if total += n; err != nil || n < secretsAtOnce {
+			return total, err
+		}
+	}
+}
+
+// clearContent clears the decrypted content of stanzas that came before a
+// moment, and returns how many had any.
+func (k *sessionDB) clearContent(ctx context.Context, before time.Time) (int64, error) {
+	result, err := k.ExecContext(ctx, `
+		UPDATE whatsmeow_event_buffer SET plaintext = NULL
+		WHERE plaintext IS NOT NULL AND insert_timestamp < ?`, before.UnixMilli())
+	if err != nil {
+		return 0, sessionFile.Explain(err)
+	}
+	return result.RowsAffected()
+}
+
+// identities reads which numbers and LIDs belong together. whatsmeow's own
+// methods look up one at a time.
+func (k *sessionDB) identities(ctx context.Context) ([]bridge.Fact, error) {
+	rows, err := k.QueryContext(ctx, `SELECT lid, pn FROM whatsmeow_lid_map`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var facts []bridge.Fact
+	for rows.Next() {
+		var lid, pn string
+		if err := rows.Scan(&lid, &pn); err != nil {
+			return facts, err
+		}
+		facts = append(facts, bridge.Identity{PN: bridge.PhoneJID(pn), LID: bridge.JID(lid + "@" + bridge.ServerLID)})
+	}
+	return facts, rows.Err()
+}
+
+// knownIdentities returns a function that reads the identities which are stored of
+// addresses. whatsmeow's own method reads one at a time.
+func (k *sessionDB) knownIdentities(device types.JID) func(context.Context, []string) (map[string][32]byte, error) {
+	return func(ctx context.Context, addresses []string) (map[string][32]byte, error) {
+		identities := make(map[string][32]byte, len(addresses))
+		var address string
+		var key []byte
+		err := k.ofAddresses(ctx, `
+			SELECT their_id, identity FROM whatsmeow_identity_keys
+			WHERE our_jid = ? AND their_id IN (SELECT value FROM json_each(?))`, device, addresses, func() error {
+			if len(key) == 32 {
+				identities[address] = [32]byte(key)
+			}
+			return nil
+		}, &address, &key)
+		return identities, err
+	}
+}
+
+// withoutSession returns those addresses with which there is no session.
+// whatsmeow's own method reads all sessions.
+func (k *sessionDB) withoutSession(ctx context.Context, device types.JID, addresses []string) (map[string]bool, error) {
+	missing := make(map[string]bool)
+	var address string
+	err := k.ofAddresses(ctx, `
+		SELECT value FROM json_each(?2) WHERE NOT EXISTS
+			(SELECT 1 FROM whatsmeow_sessions WHERE our_jid = ?1 AND their_id = value)`, device, addresses, func() error {
+		missing[address] = true
+		return nil
+	}, &address)
+	return missing, err
+}
+
+// ofAddresses calls f for each row of a query about addresses of a device's.
+func (k *sessionDB) ofAddresses(ctx context.Context, query string, device types.JID, addresses []string, f func() error, into ...any) error {
+	list, err := json.Marshal(addresses)
+	if err != nil {
+		return err
+	}
+	rows, err := k.QueryContext(ctx, query, device.String(), string(list))
+	if err != nil {
+		return sessionFile.Explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := errors.Join(rows.Scan(into...), f()); err != nil {
+			return err
+		}
+	}
+	return sessionFile.Explain(rows.Err())
+}
+
+// missesSyncKey reports whether whatsmeow logs that a key of the account's state
+// is missing, of which it tells nothing else.
+func missesSyncKey(args []any) bool {
+	for _, arg := range args {
+		if err, is := arg.(error); is && errors.Is(err, appstate.ErrKeyNotFound) {
+			return true
+		}
+	}
+	return false
+}
+
+// chatSettings reads how the account's devices keep their chats. whatsmeow's own
+// method looks up one at a time; a negative end of muting is none.
+func (k *sessionDB) chatSettings(ctx context.Context) ([]bridge.Fact, error) {
+	rows, err := k.QueryContext(ctx, `SELECT chat_jid, muted_until, pinned, archived FROM whatsmeow_chat_settings`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var facts []bridge.Fact
+	for rows.Next() {
+		var jid string
+		var muted int64 // seconds
+		var pinned, archived bool
+		if err := rows.Scan(&jid, &muted, &pinned, &archived); err != nil {
+			return facts, err
+		}
+		chat := parseToBridge(jid)
+		if chat == "" {
+			continue
+		}
+		until := mutedUntil(muted != 0, muted)
+		facts = append(facts, bridge.ChatSettings{Chat: chat, Archived: &archived, Pinned: &pinned, MutedUntil: &until})
+	}
+	return facts, rows.Err()
+}

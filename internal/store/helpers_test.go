@@ -235,3 +235,14 @@ func checkSound(t testing.TB, s *Store) {
 		t.Errorf("the store is damaged: %q, %v", verdict, err)
 	}
 }
+
+// onWriter runs a statement on the connection for writing, which the background
+// uses, too.
+func onWriter(t *testing.T, s *Store, query string) {
+	t.Helper()
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.writer.once(query); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -185,9 +185,7 @@ func TestSave_AnswersWhyTheDiskRefuses(t *testing.T) {
 	}
 	limit := func(n int) {
 		t.Helper()
-		if err := s.writer.once(fmt.Sprintf("PRAGMA max_page_count = %d", n)); err != nil {
-			t.Fatal(err)
-		}
+		onWriter(t, s, fmt.Sprintf("PRAGMA max_page_count = %d", n))
 	}
 	limit(pages)
 	big := says(alice, alice, "A2", 2, strings.Repeat("long ", 10000))

@@ -89,9 +89,7 @@ func TestRead_ErrorsOfTheStoreHaveASentence(t *testing.T) {
 // would notice before they read what they are asked for.
 func ruin(t *testing.T, s *Store) {
 	t.Helper()
-	if err := s.writer.once("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		t.Fatal(err)
-	}
+	onWriter(t, s, "PRAGMA wal_checkpoint(TRUNCATE)")
 	overwrite(t, s.path)
 	for range s.nreaders {
 		r := <-s.readers

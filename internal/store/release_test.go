@@ -5,8 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
-
-	"bridged/internal/bridge"
 )
 
 // TestReleaseMemory_GivesPagesBack: what a connection keeps of the database it
@@ -14,24 +12,42 @@ import (
 func TestReleaseMemory_GivesPagesBack(t *testing.T) {
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "hi"))
-	if err := s.writer.once("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		t.Fatal(err)
-	}
-	byAll := func(fails bool, when string) {
+	onWriter(t, s, "PRAGMA wal_checkpoint(TRUNCATE)")
+	<-s.checked
+	<-s.reread
+	// All readers are held meanwhile, so that the background reads with none.
+	failures := func() (n int) {
+		var held []*conn
 		for range s.nreaders {
-			_, err := s.Message(t.Context(), alice, "A1")
-			if unavailable := bridge.CodeOf(err) == bridge.CodeStorageUnavailable; unavailable != fails || (err != nil) != fails {
-				t.Errorf("%s: error %v", when, err)
+			held = append(held, <-s.readers)
+		}
+		for _, r := range held {
+			var text string
+			if err := r.scan(t.Context(), "SELECT content FROM messages", nil, &text); err != nil {
+				n++
 			}
+			s.readers <- r
+		}
+		return n
+	}
+	if n := failures(); n != 0 {
+		t.Fatalf("%d readers cannot read", n)
+	}
+	overwrite(t, s.path)
+	if n := failures(); n != 0 {
+		t.Errorf("%d readers have not kept what they read", n)
+	}
+	// One that the background uses just then keeps its pages.
+	n := 0
+	for range 1000 {
+		if err := s.ReleaseMemory(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n = failures(); n == s.nreaders {
+			return
 		}
 	}
-	byAll(false, "before")
-	overwrite(t, s.path)
-	byAll(false, "with what is kept")
-	if err := s.ReleaseMemory(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	byAll(true, "when it is given back")
+	t.Errorf("%d of %d readers have given their pages back", n, s.nreaders)
 }
 
 // TestConnections_KeepFewPages in KiB, as SQLite counts them with a minus.

@@ -68,11 +68,15 @@ func (c *conn) once(query string) error {
 	if err != nil {
 		return failure(err)
 	}
-	more := true
-	for more && err == nil {
-		more, err = stmt.Step()
+	return failure(errors.Join(runAll(stmt), stmt.Finalize()))
+}
+
+// runAll steps through all rows of a statement.
+func runAll(s *sqlite.Stmt) (err error) {
+	for more := true; more && err == nil; {
+		more, err = s.Step()
 	}
-	return failure(errors.Join(err, stmt.Finalize()))
+	return err
 }
 
 // begin binds arguments to a statement, which ends with ctx.
@@ -106,11 +110,11 @@ func (c *conn) prepare(query string) (*stmt, error) {
 	if err != nil {
 		return nil, failure(err)
 	}
+	if rest > 0 {
+		return nil, errors.Join(errors.New("there is something behind the statement"), failure(prepared.Finalize()))
+	}
 	s := &stmt{Stmt: prepared, params: prepared.BindParamCount()}
 	c.stmts[query] = s
-	if rest > 0 {
-		return nil, errors.New("there is something behind the statement")
-	}
 	return s, nil
 }
 
@@ -131,17 +135,14 @@ func (c *conn) interruptWith(ctx context.Context) {
 	}
 }
 
-// exec runs a statement for its effect, of which changes and lastID tell.
-func (c *conn) exec(ctx context.Context, query string, args ...any) error {
+// run executes a statement for its effect, of which changes and lastID tell.
+func (c *conn) run(ctx context.Context, query string, args ...any) error {
 	s, err := c.begin(ctx, query, args)
 	if err != nil {
 		return err
 	}
 	defer c.end(s)
-	for more := true; more && err == nil; {
-		more, err = s.Step()
-	}
-	return failure(err)
+	return failure(runAll(s.Stmt))
 }
 
 // changes returns how many rows the last statement has changed.

@@ -83,8 +83,9 @@ func TestConn_RefusesWhatDoesNotFit(t *testing.T) {
 		"is too large":     c.scan(ctx, "SELECT 300", nil, new(int8)),
 		"no value of":      c.scan(ctx, "SELECT -1", nil, new(uint64)),
 		"no rule":          c.scan(ctx, "SELECT 1", nil, new(struct{})),
-		"behind":           c.exec(ctx, "SELECT 1; SELECT 2"),
-		"unsupported type": c.exec(ctx, "SELECT ?", struct{}{}),
+		"behind":           c.run(ctx, "SELECT 1; SELECT 2"),
+		"behind the":       c.run(ctx, "SELECT 1; SELECT 2"), // nor later
+		"unsupported type": c.run(ctx, "SELECT ?", struct{}{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
@@ -131,7 +132,7 @@ func TestConn_LimitsAreNotPreparedAnew(t *testing.T) {
 	}
 	var once int
 	for n := range 3 {
-		if err := c.exec(t.Context(), query, n); err != nil {
+		if err := c.run(t.Context(), query, n); err != nil {
 			t.Fatal(err)
 		}
 		if n == 0 {

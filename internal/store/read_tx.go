@@ -27,11 +27,11 @@ func (s *Store) read(ctx context.Context, f func(*readTx) error) (err error) {
 	defer func() { s.readers <- r }()
 	// Beginning and ending are not cut short: the connection is used again.
 	whole := context.WithoutCancel(ctx)
-	if err := r.exec(whole, "BEGIN"); err != nil {
+	if err := r.run(whole, "BEGIN"); err != nil {
 		return explainRead(ctx, fmt.Errorf("begin reading: %w", err))
 	}
 	defer func() { // also behind a panic of f: the connection is used again
-		if end := r.exec(whole, "ROLLBACK"); end != nil {
+		if end := r.run(whole, "ROLLBACK"); end != nil {
 			err = errors.Join(err, explainRead(ctx, fmt.Errorf("end reading: %w", end)))
 		}
 	}()

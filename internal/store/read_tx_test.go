@@ -19,7 +19,7 @@ func TestRead_EndsBehindAPanic(t *testing.T) {
 		}()
 	}
 	err := s.read(t.Context(), func(r *readTx) error {
-		return r.exec(context.Background(), "SELECT count(*) FROM messages")
+		return r.run(context.Background(), "SELECT count(*) FROM messages")
 	})
 	if err != nil {
 		t.Error(err)

@@ -132,14 +132,9 @@ func (t *writeTx) commit(ctx context.Context, f func(context.Context, *writeTx) 
 	return nil
 }
 
-// run executes a statement for its effect.
-func (t *writeTx) run(ctx context.Context, query string, args ...any) error {
-	return t.exec(ctx, query, args...)
-}
-
 // change executes a statement and returns how many rows it changed.
 func (t *writeTx) change(ctx context.Context, query string, args ...any) (int64, error) {
-	if err := t.exec(ctx, query, args...); err != nil {
+	if err := t.run(ctx, query, args...); err != nil {
 		return 0, err
 	}
 	return t.changes(), nil
@@ -147,7 +142,7 @@ func (t *writeTx) change(ctx context.Context, query string, args ...any) (int64,
 
 // insert executes a statement and returns the row's id.
 func (t *writeTx) insert(ctx context.Context, query string, args ...any) (int64, error) {
-	if err := t.exec(ctx, query, args...); err != nil {
+	if err := t.run(ctx, query, args...); err != nil {
 		return 0, err
 	}
 	return t.lastID(), nil

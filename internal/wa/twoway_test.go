@@ -34,9 +34,16 @@ func twoWay(t *testing.T, contacts, each int) {
 		wg.Go(func() { answer(t, a, phones[i], each) })
 	}
 	wg.Wait()
+	allHeard(ctx, t, a, phones, 2*each, each)
+}
+
+// allHeard waits until a number of messages with each contact is stored, and
+// checks that all could be decrypted, and that the contacts got theirs.
+func allHeard(ctx context.Context, t *testing.T, a *account, phones []*simnet.Phone, stored, down int) {
+	t.Helper()
 	for _, phone := range phones {
-		eventually(t, "all of the contact's messages stored", func() bool { return len(a.messages(jidOf(phone))) == 2*each })
-		for n := range each {
+		eventually(t, "all of the contact's messages stored", func() bool { return len(a.messages(jidOf(phone))) == stored })
+		for n := range down {
 			if _, err := phone.ReceivedText(ctx, fmt.Sprintf("down %d", n)); err != nil {
 				t.Errorf("the contact did not get message %d: %v", n, err)
 			}
@@ -108,17 +115,5 @@ func TestTwoWayTraffic_WithALargeGroup(t *testing.T) {
 		wg.Go(func() { speak(ctx, t, a, phone, each) })
 	}
 	wg.Wait()
-	for _, phone := range phones {
-		eventually(t, "all of the contact's messages stored", func() bool { return len(a.messages(jidOf(phone))) == each+1 })
-		for n := range each {
-			if _, err := phone.ReceivedText(ctx, fmt.Sprintf("down %d", n)); err != nil {
-				t.Errorf("the contact did not get message %d: %v", n, err)
-			}
-		}
-		for _, m := range a.messages(jidOf(phone)) {
-			if m.MessageType == bridge.TypeUndecryptable {
-				t.Errorf("message %s could not be decrypted", m.ID)
-			}
-		}
-	}
+	allHeard(ctx, t, a, phones, each+1, each)
 }

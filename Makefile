@@ -39,7 +39,7 @@ fleet:
 	bash .ci/fleet/run
 
 # What bridged assumes about whatsmeow's inside, against another version:
-# make quirks WHATSMEOW=v0.0.0-20260821141805-33cfac511629
+# make quirks WHATSMEOW=v0.0.0-20260925162019-b3832c2bd1d1
 quirks:
 	bash .ci/quirks $(WHATSMEOW)
 

@@ -20,7 +20,7 @@ var unforwardable = typesOf(map[string][]string{
 		"pollCreationOptionImageMessage", "associatedChildMessage", "groupStatusMentionMessage", "pollCreationMessageV4", "statusAddYours",
 		"groupStatusMessage", "limitSharingMessage", "botTaskMessage", "questionMessage", "groupStatusMessageV2", "botForwardedMessage",
 		"questionReplyMessage", "newsletterAdminProfileMessage", "spoilerMessage", "newsletterAdminProfileStatusMessage",
-		"botPlatformRegistrationSuccessMessage",
+		"botPlatformRegistrationSuccessMessage", "newsletterScheduledMessage", "acp2SettingMessage", "audioStickerMessage",
 	},
 })
 

@@ -128,7 +128,7 @@ func (a *app) openAccount(ctx context.Context, c config) (err error) {
 	cdn := newCDN(c, a.dir, a.log)
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
-		HistoryImport: bridge.HistoryImport(c.HistoryImport),
+		HistoryImport: c.HistoryImport,
 		NewChats:      bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
 		Network:       c.network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
 		PictureChanged: a.forgetPicture, Lease: a.lease(),
@@ -153,7 +153,7 @@ func (a *app) handler(c config, connections *api.Connections) http.Handler {
 	return api.New(api.Options{
 		Connections: connections,
 		Store:       a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
-		ImportHistory: bridge.HistoryImport(c.HistoryImport).IsOn(),
+		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, FetchTimeout: c.FetchTimeout,
 		PublicURL: c.publicURL(),
 		Webhooks:  a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,

@@ -20,27 +20,27 @@ import (
 
 // config holds the environment, checked.
 type config struct {
-	Token           string        `env:"BRIDGE_TOKEN"`
-	TokenFile       string        `env:"BRIDGE_TOKEN_FILE"`
-	EnableSend      bool          `env:"ENABLE_SEND" envDefault:"false"`
-	PhoneNumber     string        `env:"PHONE_NUMBER"`
-	ListenAddr      string        `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080"`
-	MaxConnections  int           `env:"MAX_CONNECTIONS"`
-	DataDir         string        `env:"DATA_DIR" envDefault:"./data"`
-	DeviceName      string        `env:"DEVICE_NAME" envDefault:"bridged"`
-	MediaMaxBytes   byteSize      `env:"MEDIA_MAX_BYTES" envDefault:"100MiB"`
-	MediaCacheBytes byteSize      `env:"MEDIA_CACHE_BYTES" envDefault:"1GiB"`
-	FetchTimeout    time.Duration `env:"FETCH_TIMEOUT" envDefault:"60s"`
-	RetentionDays   days          `env:"RETENTION_DAYS" envDefault:"0"`
-	NewChatsPerDay  int           `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
-	NewChatsMinGap  time.Duration `env:"NEW_CHATS_MIN_GAP" envDefault:"0"`
-	HistoryImport   string        `env:"HISTORY_IMPORT" envDefault:"off"`
-	LogLevel        string        `env:"LOG_LEVEL" envDefault:"info"`
-	LogFormat       string        `env:"LOG_FORMAT"`
-	NetworkFile     string        `env:"WA_NETWORK_FILE"`
-	ProxyURL        string        `env:"PROXY_URL"`
-	Console         bool          `env:"CONSOLE" envDefault:"true"`
-	PublicURL       string        `env:"PUBLIC_URL"`
+	Token           string               `env:"BRIDGE_TOKEN"`
+	TokenFile       string               `env:"BRIDGE_TOKEN_FILE"`
+	EnableSend      bool                 `env:"ENABLE_SEND" envDefault:"false"`
+	PhoneNumber     string               `env:"PHONE_NUMBER"`
+	ListenAddr      string               `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080"`
+	MaxConnections  int                  `env:"MAX_CONNECTIONS"`
+	DataDir         string               `env:"DATA_DIR" envDefault:"./data"`
+	DeviceName      string               `env:"DEVICE_NAME" envDefault:"bridged"`
+	MediaMaxBytes   byteSize             `env:"MEDIA_MAX_BYTES" envDefault:"100MiB"`
+	MediaCacheBytes byteSize             `env:"MEDIA_CACHE_BYTES" envDefault:"1GiB"`
+	FetchTimeout    time.Duration        `env:"FETCH_TIMEOUT" envDefault:"60s"`
+	RetentionDays   days                 `env:"RETENTION_DAYS" envDefault:"0"`
+	NewChatsPerDay  int                  `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
+	NewChatsMinGap  time.Duration        `env:"NEW_CHATS_MIN_GAP" envDefault:"0"`
+	HistoryImport   bridge.HistoryImport `env:"HISTORY_IMPORT" envDefault:"off"`
+	LogLevel        string               `env:"LOG_LEVEL" envDefault:"info"`
+	LogFormat       string               `env:"LOG_FORMAT"`
+	NetworkFile     string               `env:"WA_NETWORK_FILE"`
+	ProxyURL        string               `env:"PROXY_URL"`
+	Console         bool                 `env:"CONSOLE" envDefault:"true"`
+	PublicURL       string               `env:"PUBLIC_URL"`
 
 	// The door for agents.
 	MCP               string `env:"MCP" envDefault:"off"`

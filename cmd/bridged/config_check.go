@@ -38,11 +38,6 @@ func (c *config) check(faults *configFaults) {
 	if c.FetchTimeout <= 0 {
 		faults.add("FETCH_TIMEOUT must be longer than 0, such as 60s")
 	}
-	switch c.HistoryImport = strings.ToLower(strings.TrimSpace(c.HistoryImport)); bridge.HistoryImport(c.HistoryImport) {
-	case bridge.HistoryOff, bridge.HistoryRecent, bridge.HistoryFull:
-	default:
-		faults.add("HISTORY_IMPORT must be off, recent or full: how much of the phone's messages is imported")
-	}
 	if c.NewChatsPerDay < 0 {
 		faults.add("NEW_CHATS_PER_DAY must not be negative; 0 is any number")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/caarlos0/env/v11"
+
+	"bridged/internal/bridge"
 )
 
 // byteSize is a number of bytes, which may be written with a unit.
@@ -28,6 +31,8 @@ func valueParsers() map[reflect.Type]env.ParserFunc {
 		reflect.TypeFor[time.Duration](): func(s string) (any, error) { return parseDuration(s) },
 		reflect.TypeFor[byteSize]():      func(s string) (any, error) { return parseSize(s) },
 		reflect.TypeFor[days]():          func(s string) (any, error) { return parseDays(s) },
+
+		reflect.TypeFor[bridge.HistoryImport](): func(s string) (any, error) { return parseHistory(s) },
 	}
 }
 
@@ -71,17 +76,20 @@ func plainNumber(s string) string {
 	return strconv.Itoa(n)
 }
 
-// A day has 24 hours, whatever the clocks are set to.
+// A day has 24 hours, whatever the clocks are set to, a month 30 days and a year
+// 365.
 const (
-	day  = 24 * time.Hour
-	week = 7 * day
+	day   = 24 * time.Hour
+	week  = 7 * day
+	month = 30 * day
+	year  = 365 * day
 )
 
-// longPart finds the weeks and days that a duration may begin with.
-var longPart = regexp.MustCompile(`^(?:([0-9]{1,5})w)?(?:([0-9]{1,5})d)?`)
+// longPart finds the years, months, weeks and days that a duration may begin with.
+var longPart = regexp.MustCompile(`^(?:([0-9]{1,5})y)?(?:([0-9]{1,5})mo)?(?:([0-9]{1,5})w)?(?:([0-9]{1,5})d)?`)
 
-// parseDuration reads a duration of the time package, with weeks and days
-// before it: 60s, 1h30m, 30d, 2w.
+// parseDuration reads a duration of the time package, with years, months, weeks
+// and days before it: 60s, 1h30m, 30d, 2w, 6mo, 1y.
 func parseDuration(s string) (time.Duration, error) {
 	if d, ok := readDuration(strings.TrimSpace(s)); ok {
 		return d, nil
@@ -95,9 +103,11 @@ func parseDuration(s string) (time.Duration, error) {
 
 func readDuration(s string) (time.Duration, bool) {
 	part := longPart.FindStringSubmatch(s)
-	weeks, _ := strconv.Atoi(part[1]) // digits, or nothing
-	daily, _ := strconv.Atoi(part[2])
-	long := time.Duration(weeks)*7 + time.Duration(daily)
+	var long time.Duration // in days
+	for i, unit := range []time.Duration{year, month, week, day} {
+		count, _ := strconv.Atoi(part[i+1]) // digits, or nothing
+		long += time.Duration(count) * (unit / day)
+	}
 	rest := s[len(part[0]):]
 	if rest == "" {
 		return long * day, part[0] != "" && long <= math.MaxInt64/day
@@ -110,7 +120,7 @@ func readDuration(s string) (time.Duration, bool) {
 }
 
 // unitNames finds the units of durations as people write them out.
-var unitNames = regexp.MustCompile(`^(sec(?:onds?)?|min(?:utes?)?|h(?:ou)?rs?|days?|weeks?)$`)
+var unitNames = regexp.MustCompile(`^(sec(?:onds?)?|min(?:utes?)?|h(?:ou)?rs?|days?|weeks?|months?|years?)$`)
 
 // shortDuration returns "30d" for "30 days" and the like, or "".
 func shortDuration(s string) string {
@@ -122,6 +132,9 @@ func shortDuration(s string) string {
 			return s // with capitals or spaces
 		}
 		return ""
+	}
+	if strings.HasPrefix(unit, "mo") {
+		return digits + "mo"
 	}
 	return digits + unit[:1]
 }
@@ -141,6 +154,28 @@ func parseDays(s string) (days, error) {
 		return 0, errors.New("a whole " + must[2:])
 	}
 	return days(d / day), nil
+}
+
+// parseHistory reads how much of the phone's messages is imported: a choice, or a
+// span such as 1y, 6mo or 90d.
+func parseHistory(s string) (bridge.HistoryImport, error) {
+	s = strings.TrimSpace(s)
+	choice := bridge.HistoryImport(strings.ToLower(s))
+	switch choice {
+	case bridge.HistoryOff, bridge.HistoryRecent, bridge.HistoryFull:
+		return choice, nil
+	}
+	const must = "off, recent, full, or how far back, such as 1y, 6mo or 90d"
+	span, ok := readDuration(s)
+	switch {
+	case !ok && plainNumber(s) != "":
+		return "", orMeant(must, plainNumber(s)+"d")
+	case !ok:
+		return "", orMeant(must, cmp.Or(shortDuration(s), nearest(string(choice), "off", "recent", "full")))
+	case span < day || span%day != 0 || span > bridge.MaxHistoryDays*day:
+		return "", fmt.Errorf("%s: whole days, at most %d", must, bridge.MaxHistoryDays)
+	}
+	return bridge.HistoryOfDays(int(span / day)), nil
 }
 
 // sizeUnits holds the bytes of a unit. MB is a million, MiB and M are 1024 × 1024,

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"bridged/internal/bridge"
 )
 
 // with returns an environment that starts but for what is added.
@@ -13,7 +15,7 @@ func with(settings ...string) []string {
 
 func TestConfig_DurationsAsPeopleWriteThem(t *testing.T) {
 	for written, want := range map[string]time.Duration{
-		"0": 0, "30d": 30 * day, "2w": 2 * week, "1w2d3h": 9*day + 3*time.Hour, "1d90s": day + 90*time.Second, "720h": 30 * day, " 5m ": 5 * time.Minute,
+		"0": 0, "30d": 30 * day, "2w": 2 * week, "1w2d3h": 9*day + 3*time.Hour, "6mo": 180 * day, "1y6mo5m": 545*day + 5*time.Minute, "1d90s": day + 90*time.Second, "720h": 30 * day, " 5m ": 5 * time.Minute,
 	} {
 		if c, err := readConfig(with("EVENTS_MAX_AGE=" + written)); err != nil || c.EventsMaxAge != want {
 			t.Errorf("%q: %v, %v, want %v", written, c.EventsMaxAge, err, want)
@@ -25,6 +27,7 @@ func TestConfig_DurationsAsPeopleWriteThem(t *testing.T) {
 		"30 days":      "did you mean 30d?",
 		"2 Weeks":      "did you mean 2w?",
 		"5min":         "did you mean 5m?",
+		"3 months":     "did you mean 3mo?",
 		"30D":          "did you mean 30d?",
 		"d":            "a duration such as",
 		"1d-1h":        "a duration such as",
@@ -137,12 +140,26 @@ func TestMisspellings(t *testing.T) {
 }
 
 func TestConfig_HistoryImport(t *testing.T) {
-	for written, want := range map[string]string{"off": "off", "Recent": "recent", " full ": "full"} {
+	for written, want := range map[string]bridge.HistoryImport{
+		"off": "off", "Recent": "recent", " full ": "full", "1y": "365d", "6mo": "180d", "90d": "90d", "1y6mo2w1d": "560d", "720h": "30d", "10y": "3650d",
+	} {
 		if c, err := readConfig(with("HISTORY_IMPORT=" + written)); err != nil || c.HistoryImport != want {
 			t.Errorf("%q: %q, %v, want %q", written, c.HistoryImport, err, want)
 		}
 	}
-	if _, err := readConfig(with("HISTORY_IMPORT=all")); err == nil || !strings.Contains(err.Error(), "HISTORY_IMPORT must be off, recent or full") {
-		t.Errorf("all: %v", err)
+	for written, sentence := range map[string]string{
+		"all":      "HISTORY_IMPORT is not understood: it must be off, recent, full, or how far back, such as 1y, 6mo or 90d",
+		"recnt":    "did you mean recent?",
+		"30":       "did you mean 30d?",
+		"6 months": "did you mean 6mo?",
+		"2 years":  "did you mean 2y?",
+		"12h":      "whole days, at most 3650",
+		"36h":      "whole days, at most 3650",
+		"11y":      "whole days, at most 3650",
+		"0":        "whole days, at most 3650",
+	} {
+		if _, err := readConfig(with("HISTORY_IMPORT=" + written)); err == nil || !strings.Contains(err.Error(), sentence) {
+			t.Errorf("%q: %v, want %q", written, err, sentence)
+		}
 	}
 }

@@ -43,7 +43,7 @@ func TestHistoryRequest_SaysWhatWasAsked(t *testing.T) {
 func TestHistoryRequest_IsRefused(t *testing.T) {
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me), say(grace, grace, "M1", "first", 1))
-	off := newServer(t, func(o *api.Options) { o.ImportHistory = false })
+	off := newServer(t, func(o *api.Options) { o.HistoryImport = bridge.HistoryOff })
 	for name, test := range map[string]struct {
 		on         *server
 		path, body string

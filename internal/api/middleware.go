@@ -173,9 +173,9 @@ func (s *server) gate() error {
 // historyGate refuses to ask for history while HISTORY_IMPORT is off.
 func (s *server) historyGate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.imports {
+		if !s.history.IsOn() {
 			s.fail(w, r, bridge.Fail(bridge.CodeHistoryDisabled,
-				"importing history is switched off; start the service with HISTORY_IMPORT=recent or HISTORY_IMPORT=full"))
+				"importing history is switched off; start the service with HISTORY_IMPORT=recent, HISTORY_IMPORT=full or a span such as HISTORY_IMPORT=1y"))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -68,6 +68,9 @@ type Account interface {
 	// AskHistory asks the phone for count messages from before the oldest one of a
 	// chat, and returns the request's id. It fails with CodeNotConnected.
 	AskHistory(ctx context.Context, oldest bridge.Message, count int) (string, error)
+	// PairedHistory returns how much history the pairing has asked for; "" where that
+	// is not known.
+	PairedHistory(ctx context.Context) (bridge.HistoryImport, error)
 	GroupAdmin
 }
 
@@ -89,8 +92,9 @@ type Options struct {
 	Token string
 	// EnableSend opens the sending routes.
 	EnableSend bool
-	// ImportHistory opens the route that asks the phone for older messages.
-	ImportHistory bool
+	// HistoryImport opens the route that asks the phone for older messages, unless it
+	// is off.
+	HistoryImport bridge.HistoryImport
 	// PhoneNumber is the configured account in E.164 digits; empty when the
 	// caller of the pairing route names it.
 	PhoneNumber string
@@ -133,7 +137,7 @@ type server struct {
 
 	bearers    *bearers
 	enableSend bool
-	imports    bool
+	history    bridge.HistoryImport
 	phone      string
 	pages      bool
 	build      Build
@@ -173,7 +177,7 @@ func New(o Options) http.Handler {
 		pictures:   o.Pictures,
 		bearers:    newBearers(o.Token, o.Store, o.Now),
 		enableSend: o.EnableSend,
-		imports:    o.ImportHistory,
+		history:    o.HistoryImport,
 		phone:      o.PhoneNumber,
 		pages:      !o.WithoutPages,
 		build:      o.Build,

@@ -74,7 +74,7 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	acc := newAccount(st)
 	cdn, tmp := newCDN(t, acc), filepath.Join(t.TempDir(), "tmp")
 	options := api.Options{
-		Store: st, Account: acc, Token: token, EnableSend: true, ImportHistory: true,
+		Store: st, Account: acc, Token: token, EnableSend: true, HistoryImport: bridge.HistoryFull,
 		Files: newFiles(t, cdn, 1<<20), Pictures: newPictures(t, cdn), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
 		Log: zerolog.New(log).Level(zerolog.DebugLevel),
 	}
@@ -153,6 +153,7 @@ type account struct {
 
 	woken          atomic.Int32
 	traffic        bridge.Traffic
+	pairedHistory  bridge.HistoryImport
 	status         func() bridge.Status
 	pair           func(ctx context.Context, phone string) (bridge.PairingCode, error)
 	submitPasskey  func(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error)
@@ -261,6 +262,10 @@ func (a *account) LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group,
 
 func (a *account) AskHistory(ctx context.Context, oldest bridge.Message, count int) (string, error) {
 	return a.askHistory(ctx, oldest, count)
+}
+
+func (a *account) PairedHistory(context.Context) (bridge.HistoryImport, error) {
+	return a.pairedHistory, nil
 }
 
 // closed makes the account one that waits for its socket.

@@ -14,11 +14,14 @@ type stats struct {
 	Library     string      `json:"library"`
 	StartedAt   bridge.Time `json:"startedAt"`
 	SendEnabled bool        `json:"sendEnabled"`
-	Since       bridge.Time `json:"since"`
-	Received    int         `json:"received"`
-	Sent        int         `json:"sent"`
-	StoreBytes  int64       `json:"storeBytes"`
-	MediaBytes  int64       `json:"mediaBytes"`
+	// HistoryPaired is null where it is not known.
+	HistoryImport bridge.HistoryImport  `json:"historyImport"`
+	HistoryPaired *bridge.HistoryImport `json:"historyPaired"`
+	Since         bridge.Time           `json:"since"`
+	Received      int                   `json:"received"`
+	Sent          int                   `json:"sent"`
+	StoreBytes    int64                 `json:"storeBytes"`
+	MediaBytes    int64                 `json:"mediaBytes"`
 }
 
 // getStats answers the messages since a moment, by default the last midnight in
@@ -41,8 +44,16 @@ func (s *server) getStats(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	var paired *bridge.HistoryImport
+	switch choice, err := s.account.PairedHistory(r.Context()); {
+	case err != nil:
+		return err
+	case choice != "":
+		paired = &choice
+	}
 	return s.answer(w, r, stats{
 		Version: s.build.Version, Library: s.build.Library, StartedAt: s.started, SendEnabled: s.enableSend,
+		HistoryImport: s.history, HistoryPaired: paired,
 		Since: *since, Received: counts.Received, Sent: counts.Sent, StoreBytes: size, MediaBytes: s.files.Size(),
 	})
 }

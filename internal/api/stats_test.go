@@ -16,6 +16,8 @@ type stats struct {
 	Since          bridge.Time
 	Received, Sent int
 	StoreBytes     int64
+	HistoryImport  bridge.HistoryImport
+	HistoryPaired  *bridge.HistoryImport
 }
 
 func (s *server) stats(query string) (got stats) {
@@ -43,6 +45,18 @@ func TestStats_CountMessagesSinceAMoment(t *testing.T) {
 func TestStats_AreOfTodayByDefault(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return noon } })
 	if got := s.stats(""); got.Since.String() != "2026-11-21T00:00:00.000Z" || !got.SendEnabled {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The history that is imported, and what the pairing has asked for.
+func TestStats_TellWhatThePairingAskedFor(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.HistoryImport = bridge.HistoryOfDays(365) })
+	if got := s.stats(""); got.HistoryImport != "365d" || got.HistoryPaired != nil {
+		t.Errorf("unknown: %+v", got)
+	}
+	s.account.pairedHistory = bridge.HistoryRecent
+	if got := s.stats(""); got.HistoryPaired == nil || *got.HistoryPaired != bridge.HistoryRecent {
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,17 +1,71 @@
 package bridge
 
-// HistoryImport is how much of the phone's messages is imported.
+import (
+	"strconv"
+	"strings"
+)
+
+// HistoryImport is how much of the phone's messages is imported: one of the
+// choices below, or what [HistoryOfDays] returns. The empty one is unknown.
 type HistoryImport string
 
-// The choices of the operator. Recent is what the phone calls so, some months.
+// The choices of the operator. Recent is what the phone calls so, some months;
+// full is all that it gives.
 const (
 	HistoryOff    HistoryImport = "off"
 	HistoryRecent HistoryImport = "recent"
 	HistoryFull   HistoryImport = "full"
 )
 
+const (
+	// MaxHistoryDays is the most that a phone is asked for, and what full asks for.
+	MaxHistoryDays = 3650
+	// recentDays is about what phones send as recent.
+	recentDays = 90
+)
+
+// HistoryOfDays returns the choice of all messages that are no older than so many
+// days, such as 365d.
+func HistoryOfDays(days int) HistoryImport { return HistoryImport(strconv.Itoa(days) + "d") }
+
 // IsOn reports whether any messages are imported.
-func (i HistoryImport) IsOn() bool { return i == HistoryRecent || i == HistoryFull }
+func (i HistoryImport) IsOn() bool { return i != "" && i != HistoryOff }
+
+// IsDeep reports whether the phone is asked for more than what it calls recent.
+func (i HistoryImport) IsDeep() bool { return i == HistoryFull || i.Bound() > 0 }
+
+// Bound returns after how many days messages are too old; 0 is never.
+func (i HistoryImport) Bound() int {
+	digits, bounded := strings.CutSuffix(string(i), "d")
+	days, err := strconv.Atoi(digits)
+	if !bounded || err != nil {
+		return 0
+	}
+	return days
+}
+
+// Exceeds reports whether i reaches further back than what was in force at the
+// pairing, where that is known. What is unknown was as deep as recent at most:
+// deeper pairings are remembered.
+func (i HistoryImport) Exceeds(paired HistoryImport) bool {
+	if paired == "" {
+		paired = HistoryRecent
+	}
+	return i.days() > paired.days()
+}
+
+// days returns about how far back messages are imported.
+func (i HistoryImport) days() int {
+	switch i {
+	case "", HistoryOff:
+		return 0
+	case HistoryRecent:
+		return recentDays
+	case HistoryFull:
+		return MaxHistoryDays + 1
+	}
+	return i.Bound()
+}
 
 // HistoryOnDemand is the kind of parts that were asked for, any number of which
 // may be under way.

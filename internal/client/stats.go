@@ -13,11 +13,15 @@ type Stats struct {
 	Library     string
 	StartedAt   bridge.Time
 	SendEnabled bool
-	Since       bridge.Time
-	Received    int
-	Sent        int
-	StoreBytes  int64
-	MediaBytes  int64
+	// HistoryPaired is how much history the pairing has asked for; "" where that is
+	// not known.
+	HistoryImport bridge.HistoryImport
+	HistoryPaired bridge.HistoryImport
+	Since         bridge.Time
+	Received      int
+	Sent          int
+	StoreBytes    int64
+	MediaBytes    int64
 }
 
 // Stats returns them since a moment.

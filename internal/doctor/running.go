@@ -19,9 +19,12 @@ func Bridge(c *client.Client, version string) Check {
 		if err != nil {
 			return []Finding{unanswered(c, err)}
 		}
-		return []Finding{
-			running(ctx, c, version), account(status), stored(ctx, c), webhooks(ctx, c),
+		stats, err := c.Stats(ctx, bridge.At(time.Now().Add(-24*time.Hour)))
+		findings := []Finding{running(c, stats, err, version), account(status), stored(ctx, c), webhooks(ctx, c)}
+		if err == nil && status.HasSession && stats.HistoryImport != "" { // an older bridge does not tell
+			findings = append(findings, history(stats))
 		}
+		return findings
 	}}
 }
 
@@ -40,8 +43,7 @@ func unanswered(c *client.Client, err error) Finding {
 }
 
 // running tells which program runs there.
-func running(ctx context.Context, c *client.Client, version string) Finding {
-	stats, err := c.Stats(ctx, bridge.At(time.Now().Add(-24*time.Hour)))
+func running(c *client.Client, stats client.Stats, err error, version string) Finding {
 	if err != nil {
 		return fail(fmt.Sprintf("the bridge at %s tells no numbers: %v", c.BaseURL(), err), "restart it if this program is a newer version; its log has the cause")
 	}
@@ -82,6 +84,20 @@ func stored(ctx context.Context, c *client.Client) Finding {
 		return fail(err.Error(), "do what the sentence says; the log has the cause").about("store")
 	}
 	return ok("messages can be read").about("store")
+}
+
+// history compares how much history is wanted with what the pairing has asked for.
+func history(s client.Stats) Finding {
+	message := "HISTORY_IMPORT is " + string(s.HistoryImport)
+	switch paired := string(s.HistoryPaired); {
+	case !s.HistoryImport.Exceeds(s.HistoryPaired):
+		return ok(message).about("history")
+	case paired == "":
+		message += ", which the pairing did not ask for"
+	default:
+		message += ", and was " + paired + " at the pairing"
+	}
+	return warn(message, "pair again: the phone sends its history only then. Or ask for older messages of a chat with POST /api/chats/{jid}/history").about("history")
 }
 
 // webhooks looks whether receivers take what is posted to them.

@@ -96,6 +96,7 @@ func TestDoctor_FindsAHealthyBridge(t *testing.T) {
 	d.expect(t, "bridge", "ok", "answers at http://"+c.bridge.address)
 	d.expect(t, "account", "ok", "open since")
 	d.expect(t, "account", "ok", "number …01")
+	d.expect(t, "history", "ok", "HISTORY_IMPORT is off")
 	d.expect(t, "disk", "ok", "DATA_DIR is writable")
 	d.expect(t, "disk", "ok", "the bridge checks it itself")
 	d.expect(t, "network", "warn", "the simulated network answers")

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,4 +82,19 @@ func TestHistory_Import(t *testing.T) {
 	}
 	b.restart()
 	b.answers(annas, history(anna.PN(), []object{imported("RECENT", "since then", 1), imported("OLD", "the beginning", 0)}))
+}
+
+// TestHistory_MoreThanAtThePairing: a deeper HISTORY_IMPORT changes nothing by itself,
+// which the log and the doctor say.
+func TestHistory_MoreThanAtThePairing(t *testing.T) {
+	t.Parallel()
+	c := pairedCast(t)
+	c.bridge.kill()
+	c.bridge.env["HISTORY_IMPORT"] = "1y"
+	c.bridge.start()
+	c.bridge.becomes(bridge.StateOpen)
+	c.bridge.doctor().expect(t, "history", "warn", "HISTORY_IMPORT is 365d, and was off at the pairing")
+	if log := c.bridge.log.String(); !strings.Contains(log, "pair again to get it") {
+		t.Errorf("the log does not say it:\n%s", log)
+	}
 }

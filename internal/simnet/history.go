@@ -5,8 +5,11 @@ import (
 	"compress/zlib"
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"go.mau.fi/whatsmeow/types"
@@ -35,10 +38,37 @@ func (p *Phone) history(d *Device) []*waHistorySync.HistorySync {
 	if recent := p.pastMessages(func(past Past) []*PastInfo { return past.Recent }); len(recent) > 0 {
 		parts = append(parts, historyPart(waHistorySync.HistorySync_RECENT, recent...))
 	}
-	if older := p.pastMessages(func(past Past) []*PastInfo { return past.Older }); len(older) > 0 && d.props.GetRequireFullSync() {
+	if !d.props.GetRequireFullSync() {
+		return parts
+	}
+	since := time.Now().AddDate(0, 0, -fullHistoryDays(d.props))
+	older := p.pastMessages(func(past Past) []*PastInfo {
+		return slices.DeleteFunc(slices.Clone(past.Older), func(m *PastInfo) bool { return int64(m.GetMessageTimestamp()) < since.Unix() })
+	})
+	if len(older) > 0 {
 		parts = append(parts, historyPart(waHistorySync.HistorySync_FULL, older...))
 	}
 	return parts
+}
+
+// How deep the full history is, in days: phones give years only to a companion that calls itself a desktop and has room for them.
+const (
+	shallowHistory = 365
+	deepHistory    = 3650
+	deepHistoryMb  = 10 << 10
+)
+
+// fullHistoryDays returns how many days of its past a phone sends to a companion that requires the full history.
+func fullHistoryDays(props *waCompanionReg.DeviceProps) int {
+	config := props.GetHistorySyncConfig()
+	limit := int(config.GetFullSyncDaysLimit())
+	room := min(config.GetFullSyncSizeMbLimit(), config.GetStorageQuotaMb())
+	switch {
+	case props.GetPlatformType() != waCompanionReg.DeviceProps_DESKTOP || limit == 0 || room <= deepHistoryMb:
+		return shallowHistory
+	default:
+		return min(limit, deepHistory)
+	}
 }
 
 func historyPart(kind waHistorySync.HistorySync_HistorySyncType, chats ...*waHistorySync.Conversation) *waHistorySync.HistorySync {

@@ -2,12 +2,15 @@ package simnet_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
+	"go.mau.fi/whatsmeow/proto/waWa6"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 	"google.golang.org/protobuf/proto"
@@ -97,5 +100,70 @@ func TestHistory_OnDemand(t *testing.T) {
 	}
 	if asked := own.HistoryRequests(); len(asked) != 1 || asked[0].Before != "NEW" || asked[0].Count != 1 {
 		t.Errorf("asked %+v", asked)
+	}
+}
+
+// TestHistory_DepthIsWhatTheCompanionSays: the full history alone is a year; a desktop that names its limits gets what it asks for.
+func TestHistory_DepthIsWhatTheCompanionSays(t *testing.T) {
+	deep := func(days uint32) *waCompanionReg.DeviceProps_HistorySyncConfig {
+		return &waCompanionReg.DeviceProps_HistorySyncConfig{FullSyncDaysLimit: &days, FullSyncSizeMbLimit: proto.Uint32(102400), StorageQuotaMb: proto.Uint32(102400)}
+	}
+	desktop, chrome := waCompanionReg.DeviceProps_DESKTOP.Enum(), waCompanionReg.DeviceProps_CHROME.Enum()
+	for name, test := range map[string]struct {
+		props *waCompanionReg.DeviceProps
+		want  []string
+	}{
+		"nothing":           {&waCompanionReg.DeviceProps{PlatformType: desktop, HistorySyncConfig: deep(3650)}, nil},
+		"full alone":        {&waCompanionReg.DeviceProps{RequireFullSync: proto.Bool(true), PlatformType: chrome}, []string{"MONTHS"}},
+		"full, no desktop":  {&waCompanionReg.DeviceProps{RequireFullSync: proto.Bool(true), PlatformType: chrome, HistorySyncConfig: deep(3650)}, []string{"MONTHS"}},
+		"full, no limits":   {&waCompanionReg.DeviceProps{RequireFullSync: proto.Bool(true), PlatformType: desktop}, []string{"MONTHS"}},
+		"full, with limits": {&waCompanionReg.DeviceProps{RequireFullSync: proto.Bool(true), PlatformType: desktop, HistorySyncConfig: deep(3650)}, []string{"YEARS", "MONTHS"}},
+		"bounded":           {&waCompanionReg.DeviceProps{RequireFullSync: proto.Bool(true), PlatformType: desktop, HistorySyncConfig: deep(30)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNetwork(t)
+			own, anna := newPhone(t, n, "4915100000001", "Owner"), newPhone(t, n, "4915100000002", "Anna")
+			past := func(id string, months int) *simnet.PastInfo {
+				return simnet.PastText(anna.PN(), anna.PN(), id, time.Now().AddDate(0, -months, 0), "long ago")
+			}
+			own.SetPast(simnet.Past{With: anna.PN(), Older: []*simnet.PastInfo{past("YEARS", 60), past("MONTHS", 6)}, Recent: []*simnet.PastInfo{past("RECENT", 1)}})
+			c := newCompanion(t, n)
+			c.cli.GetClientPayload = func() *waWa6.ClientPayload {
+				payload := c.cli.Store.GetClientPayload()
+				if registration := payload.GetDevicePairingData(); registration != nil {
+					encoded, err := proto.Marshal(test.props)
+					if err != nil {
+						t.Error(err)
+					}
+					registration.DeviceProps = encoded
+				}
+				return payload
+			}
+			c.pairByCode(own)
+			var got []string
+			for kind := waE2E.HistorySyncType_INITIAL_BOOTSTRAP; kind != waE2E.HistorySyncType_FULL; {
+				told := await(c, func(m *events.Message) bool {
+					return m.Message.GetProtocolMessage().GetHistorySyncNotification() != nil
+				})
+				notification := told.Message.GetProtocolMessage().GetHistorySyncNotification()
+				if kind = notification.GetSyncType(); kind == waE2E.HistorySyncType_RECENT && test.want == nil {
+					break // the last part
+				}
+				part, err := c.cli.DownloadHistorySync(within(t), notification, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, chat := range part.GetConversations() {
+					for _, m := range chat.GetMessages() {
+						if kind == waE2E.HistorySyncType_FULL {
+							got = append(got, m.GetMessage().GetKey().GetID())
+						}
+					}
+				}
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("the full history has %v, want %v", got, test.want)
+			}
+		})
 	}
 }

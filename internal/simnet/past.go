@@ -23,7 +23,8 @@ type Past struct {
 	// ByLID names the chat by the person's LID, as phones do that have moved to them.
 	ByLID bool
 	// Recent are the messages of the last months, Older those before them, each from the oldest on. Older ones go only to companions that
-	// require the full history, or ask for them.
+	// require the full history, or ask for them; years of them only to a companion that calls itself a desktop and says how many days and
+	// megabytes it takes.
 	Recent, Older []*PastInfo
 }
 

@@ -10,8 +10,6 @@ import (
 	"go.mau.fi/whatsmeow/proto/waWa6"
 	"go.mau.fi/whatsmeow/store"
 	"google.golang.org/protobuf/proto"
-
-	"bridged/internal/bridge"
 )
 
 // clientPayload returns what the client says of itself when it logs in or pairs.
@@ -31,7 +29,7 @@ func (l *link) clientPayload(device *store.Device) func() *waWa6.ClientPayload {
 		}
 		props.Os = proto.String(l.m.opts.DeviceName)
 		props.PlatformType = waCompanionReg.DeviceProps_CHROME.Enum()
-		props.RequireFullSync = proto.Bool(l.m.opts.HistoryImport == bridge.HistoryFull)
+		askForHistory(&props, l.m.opts.HistoryImport)
 		encoded, err := proto.Marshal(&props)
 		if err != nil {
 			l.m.log.Error().Err(err).Msg("device properties not encoded")

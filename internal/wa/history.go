@@ -190,9 +190,12 @@ func (m *Manager) forgetHistory(ctx context.Context) error {
 	if err == nil && len(kinds) > 0 {
 		err = m.store.Save(ctx, bridge.HistoryForgotten{})
 	}
-	asked, readErr := m.store.Setting(ctx, settingHistoryAsked)
-	if readErr == nil && asked != "" {
-		readErr = m.store.SetSetting(ctx, settingHistoryAsked, "")
+	for _, setting := range []string{settingHistoryAsked, settingHistoryPaired} {
+		kept, settingErr := m.store.Setting(ctx, setting)
+		if settingErr == nil && kept != "" {
+			settingErr = m.store.SetSetting(ctx, setting, "")
+		}
+		err = errors.Join(err, settingErr)
 	}
-	return errors.Join(err, readErr)
+	return err
 }

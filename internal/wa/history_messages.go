@@ -21,7 +21,7 @@ func (m *Manager) imports(kind waHistorySync.HistorySync_HistorySyncType) bool {
 	case waHistorySync.HistorySync_INITIAL_BOOTSTRAP, waHistorySync.HistorySync_RECENT, waHistorySync.HistorySync_ON_DEMAND:
 		return m.opts.HistoryImport.IsOn()
 	case waHistorySync.HistorySync_FULL:
-		return m.opts.HistoryImport == bridge.HistoryFull
+		return m.opts.HistoryImport.IsDeep()
 	}
 	return false
 }
@@ -39,7 +39,7 @@ func (t *takeover) messages(ctx context.Context, chat *waHistorySync.Conversatio
 	})
 	for _, message := range messages {
 		t.seen++
-		if t.seen <= t.part.Position {
+		if t.seen <= t.part.Position || t.isTooOld(message.GetMessage()) {
 			continue
 		}
 		if err := t.add(ctx, t.l.importedFacts(jid, message.GetMessage())...); err != nil {
@@ -47,6 +47,12 @@ func (t *takeover) messages(ctx context.Context, chat *waHistorySync.Conversatio
 		}
 	}
 	return nil
+}
+
+// isTooOld reports whether a message is from before what the operator wants, though
+// the phone has sent it.
+func (t *takeover) isTooOld(info *waWeb.WebMessageInfo) bool {
+	return time.Unix(int64(info.GetMessageTimestamp()), 0).Before(t.since)
 }
 
 // importedFacts interprets a message of the history as one that comes over the

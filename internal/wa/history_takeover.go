@@ -39,6 +39,9 @@ func (l *link) takeOver(ctx context.Context, part *bridge.HistoryPart) (err erro
 	}
 	kind := waHistorySync.HistorySync_HistorySyncType(notification.GetSyncType())
 	t := &takeover{l: l, part: part, imports: l.m.imports(kind)}
+	if kind != waHistorySync.HistorySync_ON_DEMAND { // somebody has asked for those, however old they are
+		t.since = l.m.historySince()
+	}
 	if err := eachPiece(compressed, kind, t.imports, func(piece []byte) error { return t.piece(ctx, piece) }); err != nil {
 		return err
 	}
@@ -55,7 +58,8 @@ func (l *link) takeOver(ctx context.Context, part *bridge.HistoryPart) (err erro
 type takeover struct {
 	l            *link
 	part         *bridge.HistoryPart
-	imports      bool // whether messages are wanted
+	imports      bool      // whether messages are wanted
+	since        time.Time // messages from before are not
 	batch        []bridge.Fact
 	chats, names int
 	seen         int // messages

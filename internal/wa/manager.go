@@ -191,6 +191,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	if !m.opts.Network.IsSimulated() {
 		m.prepareVersion(ctx)
 	}
+	m.compareHistory(ctx)
 	m.workers.Go(func() { m.groups.run(m.background) })
 	m.workers.Go(func() { m.history.run(m.background) })
 	m.workers.Go(func() { m.sync.run(m.background) })

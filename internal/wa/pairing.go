@@ -194,6 +194,7 @@ func (p *pairing) onPaired(e *events.PairSuccess) {
 	if err := p.m.store.Save(p.m.background, owner, bridge.Identity(owner)); err != nil {
 		p.m.log.Error().Err(err).Msg("owner not stored; trying again at the login")
 	}
+	p.m.notePairedHistory()
 	p.m.clearError()
 	p.m.log.Info().Str("platform", e.Platform).Msg("paired")
 	p.offer.setPaired()

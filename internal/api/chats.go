@@ -34,11 +34,7 @@ func (s *server) listChats(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(w, r, struct {
-		Count      int           `json:"count"`
-		Chats      []bridge.Chat `json:"chats"`
-		NextCursor *string       `json:"nextCursor"`
-	}{len(page.Items), list(page.Items), page.NextCursor})
+	return answerList(s, w, r, plainList("chats", page))
 }
 
 func (q *query) chatType(name string) bridge.ChatType {
@@ -59,7 +55,7 @@ func (s *server) getGroup(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	stored.Participants = list(stored.Participants)
+	stored.Participants = notNull(stored.Participants)
 	return s.answer(w, r, struct {
 		JID    bridge.JID         `json:"jid"`
 		Stored bridge.StoredGroup `json:"stored"`
@@ -106,8 +102,8 @@ func (s *server) canonical(jid bridge.JID) bridge.JID {
 	return s.store.Canonical(jid)
 }
 
-// list returns items, or an empty list for nil, as lists are never null.
-func list[T any](items []T) []T {
+// notNull returns items, or an empty list for nil, as lists are never null.
+func notNull[T any](items []T) []T {
 	if items == nil {
 		return []T{}
 	}

@@ -40,7 +40,7 @@ func (l chatList) jids() (jids []bridge.JID) {
 func TestChats_EmptyIsAnEmptyList(t *testing.T) {
 	s := newServer(t)
 	got := s.Get("/api/chats").Want(http.StatusOK)
-	if body := strings.TrimSpace(string(got.Body)); body != `{"count":0,"chats":[],"nextCursor":null}` {
+	if body := strings.TrimSpace(string(got.Body)); body != `{"count":0,"chats":[],"nextCursor":null,"hasMore":false}` {
 		t.Errorf("body %s", body)
 	}
 }
@@ -57,7 +57,7 @@ func TestChats_ShowEveryField(t *testing.T) {
 	var got map[string]any
 	s.Get("/api/chats").Want(http.StatusOK).Decode(&got)
 	want := map[string]any{
-		"count": 3.0, "nextCursor": nil,
+		"count": 3.0, "nextCursor": nil, "hasMore": false,
 		"chats": []any{
 			map[string]any{"jid": string(grace), "lid": string(graceLID), "isGroup": false, "name": "Grace Hopper", "participants": 2.0,
 				"lastMessageAt": "2026-11-21T12:01:00.000Z", "lastMessage": lastBy(grace, "M1", "to one", "2026-11-21T12:01:00.000Z"),

@@ -24,11 +24,7 @@ func (s *server) listContacts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(w, r, struct {
-		Count      int                   `json:"count"`
-		Contacts   []bridge.KnownContact `json:"contacts"`
-		NextCursor *string               `json:"nextCursor"`
-	}{len(page.Items), list(page.Items), page.NextCursor})
+	return answerList(s, w, r, plainList("contacts", page))
 }
 
 func (s *server) getContact(w http.ResponseWriter, r *http.Request) error {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -173,42 +172,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, v any) error {
 	return s.write(w, r, http.StatusOK, v)
 }
 
-// appender is an answer that appends itself as JSON, which is faster than
-// reflection: those that lists of messages are in.
-type appender interface {
-	AppendJSON(dst []byte) ([]byte, error)
-}
-
-// bodies holds the buffers of lists that have been answered, up to maxPooled bytes
-// each: a page of 1,000 texts of usual length.
-var bodies sync.Pool
-
-const maxPooled = 1 << 20
-
-// encode returns v as JSON, and what is to be done once that is written.
-func encode(v any) (body []byte, done func(), err error) {
-	a, is := v.(appender)
-	if !is {
-		body, err = bridge.EncodeJSON(v)
-		return body, func() {}, err
-	}
-	buffer, _ := bodies.Get().(*[]byte)
-	if buffer == nil {
-		buffer = new([]byte)
-	}
-	*buffer, err = a.AppendJSON((*buffer)[:0])
-	return *buffer, func() {
-		if cap(*buffer) <= maxPooled {
-			bodies.Put(buffer)
-		}
-	}, err
-}
-
 // write writes v as an answer. It encodes first, so that an encoding error can
 // still be answered. That a caller no longer reads is no error.
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any) error {
-	body, done, err := encode(v)
-	defer done()
+	body, err := bridge.EncodeJSON(v)
 	if err != nil {
 		return err
 	}

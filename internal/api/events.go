@@ -89,12 +89,17 @@ func (s *server) waitForEvents(ctx context.Context, q eventQuery, wait time.Dura
 }
 
 func (s *server) answerEvents(w http.ResponseWriter, r *http.Request, page store.EventPage) error {
-	return s.answer(w, r, struct {
-		Count      int            `json:"count"`
-		Events     []bridge.Event `json:"events"`
-		NextCursor string         `json:"nextCursor"`
-		Reset      bool           `json:"reset"`
-	}{len(page.Events), list(page.Events), formatCursor(page.Next), page.Reset})
+	return answerList(s, w, r, list[bridge.Event]{
+		countHead{len(page.Events)}, "events", page.Events, appendAny[bridge.Event],
+		eventTail{formatCursor(page.Next), page.More, page.Reset},
+	})
+}
+
+// eventTail ends a page of the log, which can always be continued.
+type eventTail struct {
+	NextCursor string `json:"nextCursor"`
+	HasMore    bool   `json:"hasMore"`
+	Reset      bool   `json:"reset"`
 }
 
 // beginEvents moves a reader that wants only new events to the end of the log.

@@ -159,7 +159,7 @@ func (s *server) updateGroup(w http.ResponseWriter, r *http.Request) error {
 			OK      bool       `json:"ok"`
 			JID     bridge.JID `json:"jid"`
 			Changed []string   `json:"changed"`
-		}{true, jid, list(changed)}, err
+		}{true, jid, notNull(changed)}, err
 	}})
 }
 
@@ -194,6 +194,6 @@ func (s *server) changeParticipants(w http.ResponseWriter, r *http.Request) erro
 			JID          bridge.JID                 `json:"jid"`
 			Action       bridge.ParticipantAction   `json:"action"`
 			Participants []bridge.ParticipantResult `json:"participants"`
-		}{true, jid, req.Action, list(results)}, err
+		}{true, jid, req.Action, notNull(results)}, err
 	}})
 }

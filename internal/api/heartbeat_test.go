@@ -30,21 +30,26 @@ func (p pipe) Accept() (net.Conn, error) {
 func (p pipe) Close() error   { return nil }
 func (p pipe) Addr() net.Addr { return &net.UnixAddr{Name: "memory"} }
 
-// dial opens a stream over the pipe.
-func (p pipe) dial(t *testing.T, query string) *stream {
+// request sends a request over the pipe.
+func (p pipe) request(t *testing.T, head string) net.Conn {
 	t.Helper()
 	near, far := net.Pipe()
 	p.conns <- far
-	_, err := near.Write([]byte("GET /api/events" + query + " HTTP/1.1\r\nHost: bridged\r\nAuthorization: Bearer " + token +
-		"\r\nAccept: text/event-stream\r\n\r\n"))
-	if err != nil {
+	t.Cleanup(func() { near.Close() })
+	if _, err := near.Write([]byte(head)); err != nil {
 		t.Fatal(err)
 	}
+	return near
+}
+
+// dial opens a stream over the pipe.
+func (p pipe) dial(t *testing.T, query string) *stream {
+	t.Helper()
+	near := p.request(t, "GET /api/events"+query+" HTTP/1.1\r\nHost: bridged\r\nAuthorization: Bearer "+token+"\r\nAccept: text/event-stream\r\n\r\n")
 	resp, err := http.ReadResponse(bufio.NewReader(near), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { near.Close() })
 	return &stream{t: t, body: near, lines: bufio.NewReader(resp.Body)}
 }
 

@@ -9,6 +9,17 @@ import (
 // maxMessages bounds a page of a history.
 const maxMessages = 1000
 
+type historyHead struct {
+	JID     bridge.JID `json:"jid"`
+	Count   int        `json:"count"`
+	Filters filters    `json:"filters"`
+}
+
+type searchHead struct {
+	Query string `json:"query"`
+	Count int    `json:"count"`
+}
+
 // filters echoes what was applied to a history; null for what was not.
 type filters struct {
 	Since  *bridge.Time `json:"since"`
@@ -68,7 +79,8 @@ func (s *server) listHistory(w http.ResponseWriter, r *http.Request, query bridg
 	if err != nil {
 		return err
 	}
-	return s.answer(w, r, messageList{historyHead{query.Chat, len(page.Items), filtersOf(query)}, page})
+	head := historyHead{query.Chat, len(page.Items), filtersOf(query)}
+	return answerList(s, w, r, list[bridge.Message]{head, "messages", page.Items, bridge.AppendMessage, tailOf(page)})
 }
 
 func filtersOf(query bridge.MessageQuery) filters {
@@ -103,5 +115,6 @@ func (s *server) searchMessages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(w, r, matchList{searchHead{search.Q, len(page.Items)}, page})
+	head := searchHead{search.Q, len(page.Items)}
+	return answerList(s, w, r, list[bridge.Match]{head, "matches", page.Items, bridge.AppendMatch, tailOf(page)})
 }

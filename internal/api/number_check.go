@@ -41,7 +41,7 @@ func (s *server) checkNumbers(w http.ResponseWriter, r *http.Request) error {
 	}
 	return s.answer(w, r, struct {
 		Results []bridge.NumberCheck `json:"results"`
-	}{list(results)})
+	}{notNull(results)})
 }
 
 // parsePhone reads a number as people write it. Its errors name the field.

@@ -23,8 +23,10 @@ const (
 	writeTime = time.Minute
 	// retryTime is how long browsers wait before they come back.
 	retryTime = 2 * time.Second
-	// streamPage is how many events are read at once.
-	streamPage = 100
+	// streamPage is how many events are read at once, and streamBytes how many
+	// bytes of JSON: what a reader that stops reading holds.
+	streamPage  = 100
+	streamBytes = bridge.PageBytes / 4
 )
 
 // eventStream is the answer of a stream.
@@ -36,7 +38,7 @@ type eventStream struct {
 
 // stream answers the log as server-sent events until one side ends it.
 func (s *server) stream(w http.ResponseWriter, r *http.Request, q eventQuery) error {
-	q.Limit = streamPage
+	q.Limit, q.Bytes = streamPage, streamBytes
 	q.fromNow = !q.hasCursor
 	if err := s.beginEvents(r.Context(), &q); err != nil {
 		return err
@@ -83,7 +85,7 @@ var errNotRead = errors.New("the stream is not read")
 // the id and show nothing.
 func (e *eventStream) begin(after int64) error {
 	e.shown = after
-	return e.write([]byte("retry: " + strconv.FormatInt(retryTime.Milliseconds(), 10) + "\nid: " + formatCursor(after) + "\n\n"))
+	return e.show([]byte("retry: " + strconv.FormatInt(retryTime.Milliseconds(), 10) + "\nid: " + formatCursor(after) + "\n\n"))
 }
 
 // beat sends a comment line. If events were passed over that are not asked for,
@@ -94,26 +96,29 @@ func (e *eventStream) beat(next int64) error {
 		text += "id: " + formatCursor(next) + "\n"
 		e.shown = next
 	}
-	return e.write([]byte(text + "\n"))
+	return e.show([]byte(text + "\n"))
 }
 
 // send sends a page of the log.
 func (e *eventStream) send(page store.EventPage) error {
-	var frames [][]byte
 	if page.Reset {
-		frames = append(frames, e.reset(page))
+		if err := e.write(e.reset(page)); err != nil {
+			return err
+		}
 	}
 	for _, event := range page.Events {
 		data, err := bridge.EncodeJSON(event)
 		if err != nil {
 			return err
 		}
-		frames = append(frames, e.frame(event.ID, string(event.Type), data))
+		if err := e.write(e.frame(event.ID, string(event.Type), data)); err != nil {
+			return err
+		}
 	}
-	if len(frames) == 0 {
+	if !page.Reset && len(page.Events) == 0 {
 		return nil
 	}
-	return e.write(frames...)
+	return e.flushed()
 }
 
 // reset returns the frame that tells a reader that it has missed something for
@@ -137,14 +142,25 @@ func (e *eventStream) frame(id int64, kind string, data []byte) []byte {
 	return b.Bytes()
 }
 
-// write sends pieces, each in its time, and keeps none in a buffer.
-func (e *eventStream) write(pieces ...[]byte) error {
-	for _, piece := range pieces {
-		setDeadline(e.flush.SetWriteDeadline, writeTime)
-		if _, err := e.out.Write(piece); err != nil {
-			return errors.Join(errNotRead, err)
-		}
+// write sends a piece in its time.
+func (e *eventStream) write(piece []byte) error {
+	setDeadline(e.flush.SetWriteDeadline, writeTime)
+	if _, err := e.out.Write(piece); err != nil {
+		return errors.Join(errNotRead, err)
 	}
+	return nil
+}
+
+// show sends a piece, and keeps nothing in a buffer.
+func (e *eventStream) show(piece []byte) error {
+	if err := e.write(piece); err != nil {
+		return err
+	}
+	return e.flushed()
+}
+
+// flushed sends what is in the buffer.
+func (e *eventStream) flushed() error {
 	if err := e.flush.Flush(); err != nil {
 		return errors.Join(errNotRead, err)
 	}

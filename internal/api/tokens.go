@@ -153,7 +153,7 @@ func (s *server) listTokens(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, r, struct {
 		Count  int            `json:"count"`
 		Tokens []bridge.Token `json:"tokens"`
-	}{len(tokens), list(tokens)})
+	}{len(tokens), notNull(tokens)})
 }
 
 // ownTokens returns the tokens that the caller may see: all for BRIDGE_TOKEN,

@@ -154,11 +154,7 @@ func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.answer(w, r, struct {
-		Count      int                      `json:"count"`
-		Deliveries []bridge.WebhookDelivery `json:"deliveries"`
-		NextCursor *string                  `json:"nextCursor"`
-	}{len(page.Items), list(page.Items), page.NextCursor})
+	return answerList(s, w, r, plainList("deliveries", page))
 }
 
 func (s *server) redeliver(w http.ResponseWriter, r *http.Request) error {

@@ -291,13 +291,7 @@ func (c *caller) context(ctx context.Context, in messageContext) (answer, error)
 			count = 5
 		}
 		count = min(count, maxBeside)
-		page, err := c.client.Messages(ctx, bridge.MessageQuery{Chat: middle.Chat, Since: since, Until: until, Order: order, Limit: count + 1 + sameMoment})
-		for i, m := range page.Items {
-			if m.ID == middle.ID {
-				return page.Items[i+1 : min(i+1+count, len(page.Items))], err
-			}
-		}
-		return nil, err
+		return c.behind(ctx, middle.ID, count, bridge.MessageQuery{Chat: middle.Chat, Since: since, Until: until, Order: order, Limit: count + 1 + sameMoment})
 	}
 	before, err := beside(in.Before, bridge.OrderDesc, nil, &middle.Timestamp)
 	if err != nil {
@@ -313,6 +307,25 @@ func (c *caller) context(ctx context.Context, in messageContext) (answer, error)
 	}
 	shown = append(shown, messageOf(middle, maxLong))
 	return answer{"chatJid": middle.Chat, "untrusted": answer{"messages": append(shown, messagesOf(after)...)}}, nil
+}
+
+// behind returns up to count messages that follow one in a history, if it is among
+// the first ones. Long messages may take several pages.
+func (c *caller) behind(ctx context.Context, id string, count int, q bridge.MessageQuery) (list []bridge.Message, err error) {
+	looked, found := 0, false
+	for m, err := range c.client.AllMessages(ctx, q) {
+		switch {
+		case err != nil:
+			return nil, err
+		case found:
+			list = append(list, m)
+		}
+		found = found || m.ID == id
+		if looked++; len(list) == count || looked == q.Limit {
+			break
+		}
+	}
+	return list, nil
 }
 
 // arrival is a message with its chat.

@@ -108,7 +108,7 @@ func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
 		if err != nil {
 			return err
 		}
-		events, err := r.render(ctx, entries)
+		events, _, err := r.render(ctx, entries, nil)
 		if len(events) > 0 {
 			p.Event, p.Shown = events[0], true
 		}

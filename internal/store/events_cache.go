@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"bridged/internal/bridge"
 )
 
 // eventCache shares readings of the log. All its readers, streams first of all,
@@ -12,8 +14,9 @@ import (
 // for all. The next commit empties the cache, because what events show may have
 // changed.
 type eventCache struct {
-	mu    sync.Mutex // guards pages
+	mu    sync.Mutex // guards pages and size
 	pages map[string]*cachedEvents
+	size  int // of all pages, in bytes of JSON
 }
 
 // cachedEvents is a page that somebody reads, or has read.
@@ -23,9 +26,12 @@ type cachedEvents struct {
 	err  error
 }
 
-// maxCachedPages bounds the cache between two commits. Readers that catch up
-// each ask for something else.
-const maxCachedPages = 64
+// The cache is bounded between two commits: readers that catch up each ask for
+// something else.
+const (
+	maxCachedPages = 64
+	maxCachedBytes = 2 * bridge.PageBytes
+)
 
 // get returns a page of the log, and reads it with f unless another reader has.
 func (c *eventCache) get(ctx context.Context, q EventQuery, f func() (EventPage, error)) (EventPage, error) {
@@ -57,7 +63,7 @@ func (q EventQuery) key() string {
 	if q.FromMe != nil {
 		fromMe = fmt.Sprint(*q.FromMe)
 	}
-	return fmt.Sprintf("%d %d %v %v %v %s %s %t %v", q.After, q.Limit, q.Types, q.Chats, q.ExcludeChats, q.ChatType, fromMe, q.Only == nil, q.Only)
+	return fmt.Sprintf("%d %d %d %v %v %v %s %s %t %v", q.After, q.Limit, q.Bytes, q.Types, q.Chats, q.ExcludeChats, q.ChatType, fromMe, q.Only == nil, q.Only)
 }
 
 // readFor reads a page for everybody who asks for it meanwhile. It is called
@@ -68,7 +74,23 @@ func (c *eventCache) readFor(key string, f func() (EventPage, error)) (EventPage
 	c.mu.Unlock()
 	defer close(mine.read)
 	mine.page, mine.err = f()
+	c.keep(key, mine)
 	return mine.page, mine.err
+}
+
+// keep has others find a page that was read, unless all of them are too large by
+// now. Those who wait for it already get it in any case.
+func (c *eventCache) keep(key string, mine *cachedEvents) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pages[key] != mine { // emptied meanwhile
+		return
+	}
+	if c.size+mine.page.size > maxCachedBytes {
+		delete(c.pages, key)
+		return
+	}
+	c.size += mine.page.size
 }
 
 // errUnfinished is what others see of a reader that panicked.
@@ -77,5 +99,5 @@ var errUnfinished = errors.New("reading ended early")
 func (c *eventCache) empty() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pages = make(map[string]*cachedEvents)
+	c.pages, c.size = make(map[string]*cachedEvents), 0
 }

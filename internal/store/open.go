@@ -50,7 +50,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		closed:       make(chan struct{}),
 
 		eventCache: eventCache{pages: make(map[string]*cachedEvents)},
-		tuning:     tuning{small: 768, skip: 1000, ofSender: 256},
+		tuning:     tuning{small: 768, skip: 1000, ofSender: 256, page: bridge.PageBytes},
 
 		checked:  make(chan struct{}),
 		reread:   make(chan struct{}),

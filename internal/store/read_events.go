@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -18,6 +19,7 @@ type EventQuery struct {
 	Only  []bridge.JID
 	After int64
 	Limit int // 0 is 100
+	Bytes int // of JSON that a page may take, if it has more than one event; 0 is bridge.PageBytes
 }
 
 // EventPage is what was found. Next is the number to ask after next time; it
@@ -32,6 +34,8 @@ type EventPage struct {
 	// reader has missed something and should read the chats anew. 0 is the
 	// beginning of the log, wherever that is.
 	Reset bool
+
+	size int // of the events, in bytes of JSON
 }
 
 // eventWindow is how many events are looked at for one page when most are not
@@ -92,7 +96,12 @@ func (r *readTx) events(ctx context.Context, q EventQuery) (EventPage, error) {
 		return EventPage{}, err
 	}
 	page.Next, page.More = next, next < last
-	page.Events, err = r.render(ctx, entries)
+	room := newPageRoom(cmp.Or(q.Bytes, r.s.tuning.page))
+	events, rendered, err := r.render(ctx, entries, room)
+	if room.full {
+		page.Next, page.More = entries[rendered-1].id, true
+	}
+	page.Events, page.size = events, room.used
 	return page, err
 }
 
@@ -132,28 +141,38 @@ func typeOf(kind int) bridge.EventType {
 	return eventTypes[kind]
 }
 
-// render joins entries with what they are about.
-func (r *readTx) render(ctx context.Context, entries []entry) ([]bridge.Event, error) {
-	messages, err := r.eventMessages(ctx, entries)
-	if err != nil {
-		return nil, err
-	}
-	events := make([]bridge.Event, 0, len(entries))
-	for _, e := range entries {
-		event := bridge.Event{ID: e.id, Type: typeOf(e.kind), At: bridge.Millis(e.at)}
-		err := r.addContent(ctx, &event, e, messages)
-		if err == sql.ErrNoRows {
-			continue // what it was about is gone
-		}
+// renderedAtOnce is of how many entries the messages are read in one query. More
+// than a page has room for may be read in vain.
+const renderedAtOnce = 32
+
+// render joins entries with what they are about, as far as there is room, and
+// returns how many of them it has gone through.
+func (r *readTx) render(ctx context.Context, entries []entry, room *pageRoom) (events []bridge.Event, rendered int, err error) {
+	events = make([]bridge.Event, 0, len(entries))
+	for some := range slices.Chunk(entries, renderedAtOnce) {
+		messages, err := r.eventMessages(ctx, some)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		events = append(events, event)
+		for _, e := range some {
+			event := bridge.Event{ID: e.id, Type: typeOf(e.kind), At: bridge.Millis(e.at)}
+			err := r.addContent(ctx, &event, e, messages)
+			switch {
+			case err == sql.ErrNoRows: // what it was about is gone
+			case err != nil:
+				return nil, 0, err
+			case !room.takes(event.Size()):
+				return events, rendered, nil
+			default:
+				events = append(events, event)
+			}
+			rendered++
+		}
 	}
-	return events, nil
+	return events, rendered, nil
 }
 
-// eventMessages reads all messages of a page at once.
+// eventMessages reads the messages of some entries at once.
 func (r *readTx) eventMessages(ctx context.Context, entries []entry) (map[int64]*bridge.Message, error) {
 	var wanted []int64
 	for _, e := range entries {
@@ -162,7 +181,7 @@ func (r *readTx) eventMessages(ctx context.Context, entries []entry) (map[int64]
 		}
 	}
 	slices.Sort(wanted)
-	messages, positions, err := r.messagesAt(ctx, slices.Compact(wanted))
+	messages, positions, err := r.messagesAt(ctx, slices.Compact(wanted), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -73,23 +73,25 @@ func (r *readTx) history(ctx context.Context, q bridge.MessageQuery) (bridge.Pag
 	}
 	var messages []bridge.Message
 	var positions []position
+	room := newPageRoom(r.s.tuning.page)
 	if h.needle == "" {
-		messages, positions, err = r.plainPage(ctx, h)
+		messages, positions, err = r.plainPage(ctx, h, room)
 	} else {
-		messages, positions, err = r.filteredPage(ctx, h)
+		messages, positions, err = r.filteredPage(ctx, h, room)
 	}
 	if err != nil {
 		return bridge.Page[bridge.Message]{}, err
 	}
-	return cut(messages, positions, h.limit), nil
+	return cut(messages, positions, h.limit, room.full), nil
 }
 
-// cut drops the message that only says that there are more.
-func cut(messages []bridge.Message, positions []position, limit int) bridge.Page[bridge.Message] {
-	page := bridge.Page[bridge.Message]{Items: messages}
-	if len(messages) > limit {
-		cursor := positions[limit-1].cursor()
-		page.Items, page.NextCursor = messages[:limit], &cursor
+// cut drops the message that only says that there are more. A page that is full
+// may be shorter than its limit, and is not the last one.
+func cut(messages []bridge.Message, positions []position, limit int, full bool) bridge.Page[bridge.Message] {
+	page := bridge.Page[bridge.Message]{Items: messages[:min(len(messages), limit)]}
+	if len(messages) > limit || full {
+		cursor := positions[len(page.Items)-1].cursor()
+		page.NextCursor = &cursor
 	}
 	return page
 }
@@ -99,12 +101,12 @@ func cut(messages []bridge.Message, positions []position, limit int) bridge.Page
 const rowsExpected = 128
 
 // plainPage reads a page by the chat's index.
-func (r *readTx) plainPage(ctx context.Context, h history) ([]bridge.Message, []position, error) {
+func (r *readTx) plainPage(ctx context.Context, h history, room *pageRoom) ([]bridge.Message, []position, error) {
 	if err := r.skipDays(ctx, &h); err != nil {
 		return nil, nil, err
 	}
 	query, args := h.query(messageColumns, h.limit+1, h.offset)
-	return r.messagesOf(ctx, h.jid, h.limit+1, query, args...)
+	return r.messagesOf(ctx, h.jid, h.limit+1, room, query, args...)
 }
 
 // query selects columns of h's messages, whatever their text, in order.
@@ -135,12 +137,12 @@ func (h history) conditions() (string, []any) {
 }
 
 // filteredPage finds the messages that contain h's text.
-func (r *readTx) filteredPage(ctx context.Context, h history) ([]bridge.Message, []position, error) {
+func (r *readTx) filteredPage(ctx context.Context, h history, room *pageRoom) ([]bridge.Message, []position, error) {
 	found, err := r.search(ctx, h.plan())
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.messagesAt(ctx, seqs(found[min(h.offset, len(found)):]))
+	return r.messagesAt(ctx, seqs(found[min(h.offset, len(found)):]), room)
 }
 
 // plan looks for h's messages.

@@ -35,8 +35,9 @@ const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.typ
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, m.status, m.imported`
 
 // messagesOf reads a query of messageColumns, and of the chat's JID unless all are
-// of one chat, reactions and votes included. Most is how many there may be.
-func (r *readTx) messagesOf(ctx context.Context, chat bridge.JID, most int, query string, args ...any) ([]bridge.Message, []position, error) {
+// of one chat, reactions and votes included. Most is how many there may be; it
+// reads no further than there is room.
+func (r *readTx) messagesOf(ctx context.Context, chat bridge.JID, most int, room *pageRoom, query string, args ...any) ([]bridge.Message, []position, error) {
 	first := min(most, rowsExpected)
 	messages, positions := make([]bridge.Message, 0, first), make([]position, 0, first)
 	var reacted []int64
@@ -46,22 +47,29 @@ func (r *readTx) messagesOf(ctx context.Context, chat bridge.JID, most int, quer
 			messages = slices.Grow(messages, max(0, most-len(messages))+1)
 		}
 		messages = append(messages, bridge.Message{})
-		err := r.scanMessage(rows, &row, &messages[len(messages)-1])
+		m := &messages[len(messages)-1]
+		if err := r.scanMessage(rows, &row, m); err != nil {
+			return err
+		}
+		if fits, err := r.fits(ctx, room, m, row); err != nil || !fits {
+			messages = messages[:len(messages)-1]
+			return cmp.Or(err, errPageFull)
+		}
 		positions = append(positions, row.at)
 		if row.reactions > 0 {
 			reacted = append(reacted, row.at.seq)
 		}
-		return err
+		return nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errPageFull) {
 		return nil, nil, err
 	}
 	return messages, positions, r.addVotesAndReactions(ctx, messages, positions, reacted)
 }
 
 // messagesAt reads the messages with certain arrivals, in that order. Those that are
-// gone are left out.
-func (r *readTx) messagesAt(ctx context.Context, seqs []int64) ([]bridge.Message, []position, error) {
+// gone are left out, and those for which there is no room.
+func (r *readTx) messagesAt(ctx context.Context, seqs []int64, room *pageRoom) ([]bridge.Message, []position, error) {
 	if len(seqs) == 0 {
 		return []bridge.Message{}, nil, nil
 	}
@@ -69,7 +77,7 @@ func (r *readTx) messagesAt(ctx context.Context, seqs []int64) ([]bridge.Message
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.messagesOf(ctx, "", len(seqs), `
+	return r.messagesOf(ctx, "", len(seqs), room, `
 		SELECT `+messageColumns+`, c.jid FROM json_each(?) wanted
 		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`, string(list))
 }
@@ -214,7 +222,7 @@ func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge
 
 // message returns one message of a chat: [sql.ErrNoRows] when there is none.
 func (r *readTx) message(ctx context.Context, chat int64, id string) (bridge.Message, error) {
-	messages, positions, err := r.messagesOf(ctx, "", 1, `
+	messages, positions, err := r.messagesOf(ctx, "", 1, nil, `
 		SELECT `+messageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
 		WHERE m.chat = ? AND m.id = ?`, chat, id)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"bridged/internal/bridge"
@@ -31,12 +32,7 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 		if err != nil {
 			return err
 		}
-		if limit := w.limit - 1; len(positions) > limit {
-			cursor := positions[limit-1].cursor()
-			page.NextCursor = &cursor
-			positions = positions[:limit]
-		}
-		page.Items, err = r.matches(ctx, positions)
+		page, err = r.matches(ctx, positions, w.limit-1)
 		return err
 	})
 	if err != nil {
@@ -86,21 +82,39 @@ func (s *Store) searching(ctx context.Context, f func(*readTx) error) error {
 	return scanned
 }
 
-const matchColumns = `c.jid, c.name, c.is_group, m.id, m.from_me, m.sender, m.push_name, m.type, m.content,
+const matchColumns = `m.arrival, c.jid, c.name, c.is_group, m.id, m.from_me, m.sender, m.push_name, m.type, m.content,
 	ifnull(m.details, ''), m.timestamp`
 
-// matches reads what is shown of the messages at positions, in their order.
-func (r *readTx) matches(ctx context.Context, positions []position) ([]bridge.Match, error) {
-	list := make([]bridge.Match, 0, len(positions))
+// matches reads what is shown of the messages at positions, in their order: up to
+// limit, and as many as there is room for on a page.
+func (r *readTx) matches(ctx context.Context, positions []position, limit int) (bridge.Page[bridge.Match], error) {
+	page := bridge.Page[bridge.Match]{Items: make([]bridge.Match, 0, min(len(positions), limit))}
+	room, last := newPageRoom(r.s.tuning.page), position{}
+	if len(positions) > limit {
+		last = positions[limit-1] // also where it is gone
+	}
 	err := r.eachOf(ctx, `
 		SELECT `+matchColumns+` FROM json_each(?) wanted
 		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`,
-		seqs(positions), func(rows *resultSet) error {
-			match, err := r.scanMatch(rows)
-			list = append(list, match)
-			return err
+		seqs(positions[:min(len(positions), limit)]), func(rows *resultSet) error {
+			match, at, err := r.scanMatch(rows)
+			if err != nil {
+				return err
+			}
+			if !room.takes(match.Size()) {
+				return errPageFull
+			}
+			page.Items, last = append(page.Items, match), at
+			return nil
 		})
-	return list, err
+	if err != nil && !errors.Is(err, errPageFull) {
+		return page, err
+	}
+	if len(positions) > limit || room.full {
+		cursor := last.cursor()
+		page.NextCursor = &cursor
+	}
+	return page, nil
 }
 
 func seqs(positions []position) []int64 {
@@ -111,19 +125,18 @@ func seqs(positions []position) []int64 {
 	return list
 }
 
-func (r *readTx) scanMatch(rows *resultSet) (bridge.Match, error) {
-	var match bridge.Match
-	var sender, timestamp int64
+func (r *readTx) scanMatch(rows *resultSet) (match bridge.Match, at position, err error) {
+	var sender int64
 	var column sql.RawBytes
-	err := rows.Scan(&match.ChatJID, &match.ChatName, &match.IsGroup, &match.MsgID, &match.FromMe, &sender, &match.PushName,
-		&match.MessageType, &match.Content, &column, &timestamp)
+	err = rows.Scan(&at.seq, &match.ChatJID, &match.ChatName, &match.IsGroup, &match.MsgID, &match.FromMe, &sender, &match.PushName,
+		&match.MessageType, &match.Content, &column, &at.timestamp)
 	if err != nil {
-		return match, err
+		return match, at, err
 	}
 	p := r.s.people.get(sender)
 	match.ChatJID = r.s.Canonical(match.ChatJID)
 	match.SenderJID, match.SenderLID, match.PushName = p.jid(), p.lid, cmp.Or(match.PushName, p.pushName())
-	match.Timestamp = bridge.Millis(timestamp)
+	match.Timestamp = bridge.Millis(at.timestamp)
 	match.Media, err = mediaIn(column, match.ChatJID, match.MsgID)
-	return match, err
+	return match, at, err
 }

@@ -102,9 +102,12 @@ type Store struct {
 	closing sync.Once
 }
 
-// tuning is where one way of reading gives way to another. The answers are the
-// same; tests choose other values to see both ways in small stores.
+// tuning is where one way of reading gives way to another, and where a page ends.
+// What is read is the same; tests choose other values to see both ways in small
+// stores.
 type tuning struct {
+	// page is how many bytes of JSON the elements of a page take at most.
+	page int
 	// small is how many messages a chat has at most that is searched without the
 	// index: they are spread over as many packs.
 	small int

@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+const (
+	longTexts       = 300
+	longText        = 65_000 // characters
+	unreadPages     = 10
+	memoryOfUnread  = 160 << 20
+	smallestReceive = 4 << 10
+)
+
+// Pages of the longest messages that callers ask for and do not read take little
+// memory: a page ends by bytes, and is written as it is encoded.
+func TestPages_UnreadHoldLittleMemory(t *testing.T) {
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100504", Name: "Sam"})
+	p := startBridge(t, network, "LOG_LEVEL=info")
+	device := pair(t, p, owner)
+	text := strings.Repeat("long ", longText/len("long "))
+	ids := must(simnet.Burst(within(t), []*simnet.Phone{sam}, owner.PN(), longTexts, func(int) string { return text }))(t)
+	if err := device.WaitAcknowledged(within(t), ids...); err != nil {
+		t.Fatal(err)
+	}
+	before := p.memory(t)
+	history := path("/api/messages/individual/%s", sam.PN())
+	for name, query := range map[string]string{
+		"a history":      history + "?limit=1000",
+		"a filtered one": history + "?limit=1000&q=long",
+		"a search":       "/api/messages/search?limit=500&q=long",
+		"events":         "/api/events?limit=1000",
+	} {
+		t.Run(name, func(t *testing.T) {
+			p.resetPeak(t)
+			for range unreadPages {
+				p.askWithoutReading(t, query)
+			}
+			peak := p.peak(t)
+			t.Logf("%d unread pages: +%d MB at the most", unreadPages, (peak-before)>>20)
+			if !underRaceDetector && peak-before > memoryOfUnread {
+				t.Errorf("%d unread pages take %d MB, want at most %d", unreadPages, (peak-before)>>20, memoryOfUnread>>20)
+			}
+		})
+	}
+	found := 0
+	for m, err := range p.api.AllMessages(within(t), bridge.MessageQuery{Chat: bridge.JID(sam.PN().String()), Limit: 1000}) {
+		if err != nil || len(m.Content) != longText {
+			t.Fatalf("%d characters, %v", len(m.Content), err)
+		}
+		found++
+	}
+	if found != longTexts {
+		t.Errorf("a client that follows the pages found %d of %d messages", found, longTexts)
+	}
+}
+
+// askWithoutReading sends a request, and waits for the answer to begin.
+func (p *process) askWithoutReading(t *testing.T, query string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", p.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.(*net.TCPConn).SetReadBuffer(smallestReceive); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: bridged\r\nAuthorization: Bearer %s\r\n\r\n", query, testToken); err != nil {
+		t.Fatal(err)
+	}
+	status := make([]byte, len("HTTP/1.1 200"))
+	if _, err := io.ReadFull(conn, status); err != nil || string(status) != fmt.Sprint("HTTP/1.1 ", http.StatusOK) {
+		t.Fatalf("answered %q, %v", status, err)
+	}
+}

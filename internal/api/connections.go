@@ -141,6 +141,11 @@ func (c *Connections) state(inner net.Conn, state http.ConnState) {
 	case conn.gone:
 	case state == http.StateActive:
 		conn.join(&conn.part.answered)
+	case state == http.StateIdle && conn.head.encodings > 0:
+		// Whatever its handler answered: net/http has read what came behind the
+		// chunks, unchecked, and whileOpen drops it.
+		conn.leave()
+		conn.close()
 	case state == http.StateIdle:
 		conn.inHead, conn.head, conn.body = true, head{}, 0
 		conn.join(&conn.part.waiting)

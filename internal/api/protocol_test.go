@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -99,6 +100,30 @@ func TestProtocol_BehindABodyNothingIsOverlooked(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Behind chunks nothing is looked at, whatever the handler says of the
+// connection: one beside the router may keep it open.
+func TestProtocol_BehindChunksOfAnotherDoorNothingIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		door := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			calls++
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.Header().Set("Connection", "keep-alive")
+			_, _ = io.WriteString(w, "done")
+		})
+		serveOnPipes(t, door, func(dial func() net.Conn) {
+			conn := dial()
+			second := "POST /mcp" + posting + strings.Repeat("A:\r\n", 200) + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
+			go func() {
+				_, _ = io.WriteString(conn, "POST /mcp"+posting+"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"+second)
+			}()
+			if got, _ := waitForEnd(conn); strings.Count(got, "HTTP/1.1") != 1 || calls != 1 {
+				t.Errorf("%d calls: %s", calls, got)
+			}
+		})
+	})
 }
 
 // OPTIONS * is a request like others: it has the bounds and the headers of all,

@@ -1,8 +1,10 @@
-// Talks to bridged as agents do, with the SDK in TypeScript: over HTTP, and
+// Talks to bridged as agents do, with the SDKs in TypeScript: over HTTP, and
 // over standard input and output. Prints "N passed, N failed".
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Client as Single, StreamableHTTPClientTransport as SingleHTTP } from "@modelcontextprotocol/client";
+import { StdioClientTransport as SingleStdio } from "@modelcontextprotocol/client/stdio";
 
 const { BRIDGE, BRIDGE_TOKEN, BRIDGED } = process.env;
 let passed = 0;
@@ -26,19 +28,25 @@ const { chats } = await api("GET", "/api/chats?type=individual");
 const [mine, other] = chats.map((chat) => chat.jid);
 const token = await api("POST", "/api/tokens", { name: "agent", scopes: ["read", "send"], chats: [mine] });
 
+const address = new URL(BRIDGE + "/mcp");
+const bearer = { requestInit: { headers: { Authorization: `Bearer ${token.secret}` } } };
+const command = {
+  command: BRIDGED,
+  args: ["mcp"],
+  env: { ...process.env, BRIDGE_TOKEN: token.secret, LISTEN_ADDR: new URL(BRIDGE).host, MCP: "send" },
+  stderr: "ignore",
+};
+const withSessions = () => new Client({ name: "independent", version: "1" });
+const withoutSessions = () => new Single({ name: "independent", version: "2" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
 const ways = {
-  http: () => new StreamableHTTPClientTransport(new URL(BRIDGE + "/mcp"), { requestInit: { headers: { Authorization: `Bearer ${token.secret}` } } }),
-  stdio: () =>
-    new StdioClientTransport({
-      command: BRIDGED,
-      args: ["mcp"],
-      env: { ...process.env, BRIDGE_TOKEN: token.secret, LISTEN_ADDR: new URL(BRIDGE).host, MCP: "send" },
-      stderr: "ignore",
-    }),
+  http: [withSessions, () => new StreamableHTTPClientTransport(address, bearer)],
+  stdio: [withSessions, () => new StdioClientTransport(command)],
+  "http without sessions": [withoutSessions, () => new SingleHTTP(address, bearer)],
+  "stdio without sessions": [withoutSessions, () => new SingleStdio(command)],
 };
 
-for (const [name, transport] of Object.entries(ways)) {
-  const client = new Client({ name: "independent", version: "1" });
+for (const [name, [independent, transport]] of Object.entries(ways)) {
+  const client = independent();
   await client.connect(transport());
   const call = async (tool, args = {}) => {
     const result = await client.callTool({ name: tool, arguments: args });

@@ -57,7 +57,7 @@ func (a *app) withAgents(c config, router, next http.Handler) http.Handler {
 	if c.MCP == mcpOff {
 		return next
 	}
-	door := c.agents(client.InProcess(router, ""), a).Handler(a.streams, api.Admit)
+	door := c.agents(client.InProcess(router, ""), a).Handler(mcp.HTTP{Stopping: a.streams, Unwanted: api.Unwanted, Admit: api.Admit, Body: api.NewBodies().Read})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == mcp.Path {
 			door.ServeHTTP(w, r)

@@ -32,15 +32,27 @@ func (b withBearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// connect begins a session over HTTP. A person at its end answers questions,
-// unless answer is nil.
+// The versions of the protocol: the last with sessions, and that without.
+const (
+	withSessions    = "2025-11-25"
+	withoutSessions = "2026-07-28"
+)
+
+// connect connects over HTTP, with the newest version of the protocol. A person
+// at its end answers questions, unless answer is nil.
 func (p *process) connect(t *testing.T, token string, answer func(*sdk.ElicitParams) string) (agent, error) {
 	t.Helper()
-	transport := &sdk.StreamableClientTransport{Endpoint: "http://" + p.address + "/mcp", HTTPClient: &http.Client{Transport: withBearer{token}}}
-	return begin(t, transport, answer)
+	return p.connectAs(t, withoutSessions, token, answer)
 }
 
-func begin(t *testing.T, transport sdk.Transport, answer func(*sdk.ElicitParams) string) (agent, error) {
+// connectAs does what connect does, with a version of the protocol.
+func (p *process) connectAs(t *testing.T, version, token string, answer func(*sdk.ElicitParams) string) (agent, error) {
+	t.Helper()
+	transport := &sdk.StreamableClientTransport{Endpoint: "http://" + p.address + "/mcp", HTTPClient: &http.Client{Transport: withBearer{token}}}
+	return begin(t, transport, version, answer)
+}
+
+func begin(t *testing.T, transport sdk.Transport, version string, answer func(*sdk.ElicitParams) string) (agent, error) {
 	t.Helper()
 	options := &sdk.ClientOptions{}
 	if answer != nil {
@@ -48,11 +60,14 @@ func begin(t *testing.T, transport sdk.Transport, answer func(*sdk.ElicitParams)
 			return &sdk.ElicitResult{Action: answer(req.Params), Content: map[string]any{}}, nil
 		}
 	}
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options).Connect(within(t), transport, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options).Connect(within(t), transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		return agent{}, err
 	}
 	t.Cleanup(func() { _ = session.Close() })
+	if got := session.InitializeResult().ProtocolVersion; got != version {
+		t.Fatalf("the bridge speaks %s, want %s", got, version)
+	}
 	return agent{session, t}, nil
 }
 
@@ -263,8 +278,14 @@ func TestAgents_SendOnlyWhereTheOperatorSays(t *testing.T) {
 func TestAgents_APersonConfirms(t *testing.T) {
 	t.Parallel()
 	s := newAgentScene(t, "MCP_CONFIRM=true")
+	for _, version := range []string{withSessions, withoutSessions} {
+		t.Run(version, func(t *testing.T) { s.aPersonConfirms(t, version) })
+	}
+}
+
+func (s agentScene) aPersonConfirms(t *testing.T, version string) {
 	said := ""
-	a := must(s.connect(t, s.token, func(asked *sdk.ElicitParams) string {
+	a := must(s.connectAs(t, version, s.token, func(asked *sdk.ElicitParams) string {
 		if !strings.Contains(asked.Message, "the words to send") || !strings.Contains(asked.Message, s.sam.PN().String()) {
 			t.Errorf("asked %q", asked.Message)
 		}
@@ -278,8 +299,8 @@ func TestAgents_APersonConfirms(t *testing.T) {
 	}
 	said = "accept"
 	a.want("send_text", arguments, `"msgId"`)
-	mute := must(s.connect(t, s.token, nil))(t)
-	if text, isError := mute.call("send_text", arguments); !isError {
+	mute := must(s.connectAs(t, version, s.token, nil))(t)
+	if text, isError := mute.call("send_text", arguments); !isError || !strings.Contains(text, "a client with elicitation") {
 		t.Errorf("a client that cannot ask: %s", text)
 	}
 }
@@ -292,7 +313,7 @@ func TestAgents_OnStandardInputAndOutput(t *testing.T) {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	cmd.Env = append(cmd.Env, "LISTEN_ADDR="+s.address, "BRIDGE_TOKEN="+s.token)
-	a := must(begin(t, &sdk.CommandTransport{Command: cmd}, nil))(t)
+	a := must(begin(t, &sdk.CommandTransport{Command: cmd}, withoutSessions, nil))(t)
 	a.want("list_chats", nil, s.sam.PN().String())
 	a.want("send_text", map[string]any{"jid": s.sam.PN().String(), "text": "from a desktop"}, `"msgId"`)
 	resource := must(a.ReadResource(within(t), &sdk.ReadResourceParams{URI: "bridged://chats/" + s.sam.PN().String()}))(t)
@@ -337,10 +358,10 @@ func TestAgents_WaitForMessages(t *testing.T) {
 func TestAgents_SessionsOfATokenAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newAgentScene(t)
-	first := must(s.connect(t, s.token, nil))(t)
+	first := must(s.connectAs(t, withSessions, s.token, nil))(t)
 	first.want("status", nil)
 	for range 16 {
-		must(s.connect(t, s.token, nil))(t)
+		must(s.connectAs(t, withSessions, s.token, nil))(t)
 	}
 	eventually(t, func() error {
 		if _, isError := first.call("status", nil); !isError {
@@ -348,7 +369,7 @@ func TestAgents_SessionsOfATokenAreBounded(t *testing.T) {
 		}
 		return nil
 	})
-	must(s.connect(t, testToken, nil))(t).want("status", nil)
+	must(s.connectAs(t, withSessions, testToken, nil))(t).want("status", nil)
 }
 
 // What a model names as a chat may be anything: the log gets none of it, and

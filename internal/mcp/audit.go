@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -18,37 +19,70 @@ type tool struct {
 	writes                   bool // it changes something at the network
 }
 
+// call is a call of a tool, with its caller.
+type call struct {
+	*caller
+	req *sdk.CallToolRequest
+}
+
 // handler does the work of a tool. It returns the chat that it is about, for the
 // audit, and its answer.
-type handler[In any] func(ctx context.Context, req *sdk.CallToolRequest, in In) (chat bridge.JID, result *sdk.CallToolResult, answer any, err error)
+type handler[In any] func(ctx context.Context, c call, in In) (chat bridge.JID, result *sdk.CallToolResult, answer any, err error)
 
 // add registers a tool. Each call leaves a line in the log, without what anybody
 // wrote.
-func add[In any](c *caller, server *sdk.Server, t tool, handle handler[In]) {
-	no, yes := false, true
-	sdk.AddTool(server, &sdk.Tool{
-		Name: t.name, Title: t.title, Description: t.description,
+func add[In any](d door, t tool, handle handler[In]) {
+	no, yes, schema := false, true, schemaOf[In]()
+	d.AddTool(&sdk.Tool{
+		Name: t.name, Title: t.title, Description: t.description, InputSchema: schema,
 		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, DestructiveHint: &t.writes, OpenWorldHint: &yes, IdempotentHint: no},
-	}, func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
-		began := time.Now()
-		chat, result, answer, err := recovered(ctx, req, in, handle)
-		c.audit(t.name, chat, result, err, time.Since(began))
-		if err != nil {
-			return nil, nil, errors.New(sentence(err))
+	}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		c, began := call{d.of(req.Extra), req}, time.Now()
+		in, err := decodeArguments[In](req.Params.Arguments, schema)
+		var chat bridge.JID
+		var result *sdk.CallToolResult
+		var shown any
+		if err == nil {
+			chat, result, shown, err = recovered(ctx, c, in, handle)
 		}
-		return result, answer, nil
+		c.audit(t.name, chat, result, err, time.Since(began))
+		return answered(result, shown, err)
 	})
+}
+
+// answered returns what a client gets of a tool's answer: the same JSON as a
+// structure and as text. An error is an answer, too, which the model reads.
+func answered(result *sdk.CallToolResult, shown any, err error) (*sdk.CallToolResult, error) {
+	if result == nil {
+		result = new(sdk.CallToolResult)
+	}
+	switch {
+	case err != nil:
+		result.SetError(errors.New(sentence(err)))
+		return result, nil
+	case shown == nil:
+		return result, nil
+	}
+	encoded, err := json.Marshal(shown)
+	if err != nil {
+		return nil, err
+	}
+	result.StructuredContent = json.RawMessage(encoded)
+	if result.Content == nil {
+		result.Content = []sdk.Content{&sdk.TextContent{Text: string(encoded)}}
+	}
+	return result, nil
 }
 
 // recovered calls a handler. The SDK runs it in a goroutine of its own, in which
 // a panic would end the whole program.
-func recovered[In any](ctx context.Context, req *sdk.CallToolRequest, in In, handle handler[In]) (chat bridge.JID, result *sdk.CallToolResult, answer any, err error) {
+func recovered[In any](ctx context.Context, c call, in In, handle handler[In]) (chat bridge.JID, result *sdk.CallToolResult, answer any, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("panic of type %T\n%s", cause, debug.Stack()) // its value may hold what people wrote
 		}
 	}()
-	return handle(ctx, req, in)
+	return handle(ctx, c, in)
 }
 
 func (c *caller) audit(name string, chat bridge.JID, result *sdk.CallToolResult, err error, took time.Duration) {
@@ -84,7 +118,7 @@ func redacted(chat bridge.JID) string {
 // same recovery and a line in the log.
 func (c *caller) reads(ctx context.Context, what string, chat bridge.JID, read func(context.Context) (answer, error)) (answer, error) {
 	began := time.Now()
-	_, _, shown, err := recovered(ctx, nil, nothing{}, func(ctx context.Context, _ *sdk.CallToolRequest, _ nothing) (bridge.JID, *sdk.CallToolResult, any, error) {
+	_, _, shown, err := recovered(ctx, call{caller: c}, nothing{}, func(ctx context.Context, _ call, _ nothing) (bridge.JID, *sdk.CallToolResult, any, error) {
 		shown, err := read(ctx)
 		return chat, nil, shown, err
 	})

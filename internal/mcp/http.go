@@ -16,32 +16,55 @@ import (
 const (
 	// idleTimeout is how long a session of a client that is gone stays.
 	idleTimeout = time.Hour
-	// maxBody is the size of the largest call, in bytes: a file in base64.
-	maxBody = 8 << 20
+	// sessionless is the first version of the protocol without sessions: each
+	// request says by itself who calls and what they can do (SEP-2575).
+	sessionless = "2026-07-28"
 )
 
 // Path is where agents find the door over HTTP.
 const Path = "/mcp"
 
-// Gate is what the program's server wants of a request that carries a token.
-type Gate func(*http.Request) error
+// HTTP is what the program's server does for a door beside its router.
+type HTTP struct {
+	// Stopping ends when the program stops, and streams with it.
+	Stopping context.Context
+	// Unwanted leaves little time to a body that is not read.
+	Unwanted func(http.ResponseWriter, *http.Request)
+	// Admit takes note of a request with a token, and refuses it where the server
+	// has no place for it.
+	Admit func(*http.Request) error
+	// Body reads a body that is as large as the API's may be. It takes its memory
+	// until done, which may be called more than once.
+	Body func(http.ResponseWriter, *http.Request) (body []byte, done func(), err error)
+}
 
-// Handler serves the protocol over HTTP ("streamable HTTP"). Every request
-// carries a token; a session belongs to the token that began it. Streams end
-// with stopping.
-func (s *Server) Handler(stopping context.Context, gate Gate) http.Handler {
-	sessions := sdk.NewStreamableHTTPHandler(s.begin, &sdk.StreamableHTTPOptions{
-		SessionTimeout: idleTimeout, MaxRequestBodyBytes: maxBody,
+// Handler serves the protocol over HTTP ("streamable HTTP"), in all its
+// versions: those with sessions, which belong to the token that began them, and
+// that without. Every request carries a token.
+func (s *Server) Handler(server HTTP) http.Handler {
+	sessions := sdk.NewStreamableHTTPHandler(begin, &sdk.StreamableHTTPOptions{SessionTimeout: idleTimeout, DisableLocalhostProtection: true})
+	single := sdk.NewStreamableHTTPHandler(begin, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
 		// A reverse proxy on this machine passes its own name on. A page that made
 		// its name lead here would have no token.
 		DisableLocalhostProtection: true,
 	})
-	authenticated := auth.RequireBearerToken(s.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(admitted(gate, sessions))
-	return ending(stopping, sameOrigin(authenticated))
+	byVersion := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") >= sessionless {
+			single.ServeHTTP(w, r)
+			return
+		}
+		sessions.ServeHTTP(w, r)
+	})
+	authenticated := auth.RequireBearerToken(s.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
+	return ending(server.Stopping, private(server, sameOrigin(authenticated(admitted(server, byVersion)))))
 }
 
-// callerKey is the key of the caller in the extra data of a token.
-const callerKey = "caller"
+// The keys of the extra data of a token, which each request has for itself.
+const (
+	callerKey = "caller"
+	bodyKey   = "body" // gives back the memory that the body takes
+)
 
 // verify finds out who calls.
 func (s *Server) verify(ctx context.Context, secret string, _ *http.Request) (*auth.TokenInfo, error) {
@@ -59,24 +82,23 @@ func (s *Server) verify(ctx context.Context, secret string, _ *http.Request) (*a
 	return info, nil
 }
 
-// begin returns the server of a new session.
-func (s *Server) begin(r *http.Request) *sdk.Server {
+// callerOf returns the caller of a request over HTTP, nil of any other.
+func callerOf(extra *sdk.RequestExtra) *caller {
+	if extra == nil || extra.TokenInfo == nil {
+		return nil
+	}
+	c, _ := extra.TokenInfo.Extra[callerKey].(*caller)
+	return c
+}
+
+// begin returns the server of a request.
+func begin(r *http.Request) *sdk.Server {
 	info := auth.TokenInfoFromContext(r.Context())
 	if info == nil {
 		return nil // not authenticated: the SDK answers 400
 	}
-	return info.Extra[callerKey].(*caller).session()
-}
-
-// admitted refuses what the program's server has no place for.
-func admitted(gate Gate, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := gate(r); err != nil {
-			http.Error(w, sentence(err), http.StatusServiceUnavailable)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+	c := info.Extra[callerKey].(*caller)
+	return c.s.server(c.rights())
 }
 
 // sameOrigin refuses requests that pages of other sites make. Agents send no

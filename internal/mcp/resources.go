@@ -12,15 +12,17 @@ import (
 
 const scheme = "bridged://"
 
-func (c *caller) addResources(server *sdk.Server) {
-	server.AddResource(&sdk.Resource{URI: scheme + "status", Name: "status", Title: "Status of the account", MIMEType: "application/json"}, c.resource)
-	server.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: scheme + "chats/{+jid}", Name: "chat", Title: "A chat and its latest messages", MIMEType: "application/json"}, c.resource)
-	server.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: scheme + "messages/{+jid}/{+id}", Name: "message", Title: "A message", MIMEType: "application/json"}, c.resource)
+func (d door) addResources() {
+	read := func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return d.of(req.Extra).resource(ctx, req.Params.URI)
+	}
+	d.AddResource(&sdk.Resource{URI: scheme + "status", Name: "status", Title: "Status of the account", MIMEType: "application/json"}, read)
+	d.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: scheme + "chats/{+jid}", Name: "chat", Title: "A chat and its latest messages", MIMEType: "application/json"}, read)
+	d.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: scheme + "messages/{+jid}/{+id}", Name: "message", Title: "A message", MIMEType: "application/json"}, read)
 }
 
 // resource reads what a URI names.
-func (c *caller) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	uri := req.Params.URI
+func (c *caller) resource(ctx context.Context, uri string) (*sdk.ReadResourceResult, error) {
 	parts, err := partsOf(uri)
 	if err != nil {
 		return nil, err

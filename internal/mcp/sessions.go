@@ -45,19 +45,20 @@ func (s *sessions) leave(token string, session *sdk.ServerSession) {
 }
 
 // bounded ends the oldest session of a token that begins one too many.
-func (c *caller) bounded(next sdk.MethodHandler) sdk.MethodHandler {
+func (s *Server) bounded(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, req)
 		session, ours := req.GetSession().(*sdk.ServerSession)
-		if method != "initialize" || err != nil || !ours {
+		c := callerOf(req.GetExtra())
+		if method != "initialize" || err != nil || !ours || c == nil {
 			return result, err
 		}
-		if old := c.s.sessions.enter(c.id, session); old != nil {
+		if old := s.sessions.enter(c.id, session); old != nil {
 			go func() { _ = old.Close() }() // it waits for what is under way
 		}
 		go func() {
 			_ = session.Wait() // however it ended
-			c.s.sessions.leave(c.id, session)
+			s.sessions.leave(c.id, session)
 		}()
 		return result, nil
 	}

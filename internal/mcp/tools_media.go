@@ -22,9 +22,9 @@ type getMedia struct {
 	MsgID string `json:"msgId" jsonschema:"the message with the file"`
 }
 
-func (c *caller) addMedia(server *sdk.Server) {
-	add(c, server, tool{name: "get_media", title: "Get a file", description: "Shows a small picture, or where any other file can be downloaded with the same token."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in getMedia) (bridge.JID, *sdk.CallToolResult, any, error) {
+func (d door) addMedia() {
+	add(d, tool{name: "get_media", title: "Get a file", description: "Shows a small picture, or where any other file can be downloaded with the same token."},
+		func(ctx context.Context, c call, in getMedia) (bridge.JID, *sdk.CallToolResult, any, error) {
 			result, shown, err := c.media(ctx, bridge.JID(in.JID), in.MsgID)
 			return bridge.JID(in.JID), result, shown, err
 		})

@@ -13,9 +13,9 @@ import (
 
 type nothing struct{}
 
-func (c *caller) addStatus(server *sdk.Server) {
-	add(c, server, tool{name: "status", title: "Status", description: "Says how the account is, and what this token may do."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, _ nothing) (bridge.JID, *sdk.CallToolResult, any, error) {
+func (d door) addStatus() {
+	add(d, tool{name: "status", title: "Status", description: "Says how the account is, and what this token may do."},
+		func(ctx context.Context, c call, _ nothing) (bridge.JID, *sdk.CallToolResult, any, error) {
 			shown, err := c.status(ctx)
 			return "", nil, shown, err
 		})
@@ -56,7 +56,7 @@ func (c *caller) destinations() []bridge.JID {
 type listChats struct {
 	Q      string `json:"q,omitempty" jsonschema:"a part of the chat's name or JID"`
 	Type   string `json:"type,omitempty" jsonschema:"group, individual or all"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
+	Limit  whole  `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
@@ -68,35 +68,35 @@ type findContact struct {
 	Q string `json:"q" jsonschema:"a part of the person's name or number"`
 }
 
-func (c *caller) addChats(server *sdk.Server) {
-	add(c, server, tool{name: "list_chats", title: "List chats", description: "Lists chats, the latest message first."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in listChats) (bridge.JID, *sdk.CallToolResult, any, error) {
+func (d door) addChats() {
+	add(d, tool{name: "list_chats", title: "List chats", description: "Lists chats, the latest message first."},
+		func(ctx context.Context, c call, in listChats) (bridge.JID, *sdk.CallToolResult, any, error) {
 			page, err := c.client.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatType(in.Type), Q: in.Q, Limit: pageOf(in.Limit), Cursor: in.Cursor})
 			return "", nil, answer{"untrusted": answer{"chats": chatsOf(page.Items)}}.with(page.NextCursor), err
 		})
-	add(c, server, tool{name: "get_chat", title: "Get a chat", description: "Shows one chat and its latest messages."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in named) (bridge.JID, *sdk.CallToolResult, any, error) {
+	add(d, tool{name: "get_chat", title: "Get a chat", description: "Shows one chat and its latest messages."},
+		func(ctx context.Context, c call, in named) (bridge.JID, *sdk.CallToolResult, any, error) {
 			shown, err := c.chat(ctx, bridge.JID(in.JID))
 			return bridge.JID(in.JID), nil, shown, err
 		})
-	add(c, server, tool{name: "get_group", title: "Get a group", description: "Shows a group's topic and members."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in named) (bridge.JID, *sdk.CallToolResult, any, error) {
+	add(d, tool{name: "get_group", title: "Get a group", description: "Shows a group's topic and members."},
+		func(ctx context.Context, c call, in named) (bridge.JID, *sdk.CallToolResult, any, error) {
 			shown, err := c.group(ctx, bridge.JID(in.JID))
 			return bridge.JID(in.JID), nil, shown, err
 		})
-	add(c, server, tool{name: "find_contact", title: "Find a person", description: "Finds people whom the account has a chat with, by a part of their name or number."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in findContact) (bridge.JID, *sdk.CallToolResult, any, error) {
+	add(d, tool{name: "find_contact", title: "Find a person", description: "Finds people whom the account has a chat with, by a part of their name or number."},
+		func(ctx context.Context, c call, in findContact) (bridge.JID, *sdk.CallToolResult, any, error) {
 			page, err := c.client.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatsIndividual, Q: in.Q, Limit: maxPage})
 			return "", nil, answer{"untrusted": answer{"people": chatsOf(page.Items)}}, err
 		})
 }
 
 // pageOf bounds a page.
-func pageOf(limit int) int {
+func pageOf(limit whole) int {
 	if limit <= 0 {
 		return 20
 	}
-	return min(limit, maxPage)
+	return min(int(limit), maxPage)
 }
 
 // latest is how many messages are shown with a chat.
@@ -159,7 +159,7 @@ type listMessages struct {
 	Q      string `json:"q,omitempty" jsonschema:"a part of the text"`
 	Sender string `json:"sender,omitempty" jsonschema:"the JID of one person, in groups"`
 	Order  string `json:"order,omitempty" jsonschema:"desc (the newest first, the default) or asc"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
+	Limit  whole  `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
@@ -168,40 +168,40 @@ type searchMessages struct {
 	Since    string `json:"since,omitempty" jsonschema:"RFC 3339 or a date"`
 	Until    string `json:"until,omitempty" jsonschema:"RFC 3339 or a date"`
 	ChatType string `json:"chatType,omitempty" jsonschema:"group, individual or all"`
-	Limit    int    `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
+	Limit    whole  `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
 	Cursor   string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
 type messageContext struct {
 	JID    string `json:"jid" jsonschema:"the chat's JID"`
 	MsgID  string `json:"msgId" jsonschema:"the message in the middle"`
-	Before int    `json:"before,omitempty" jsonschema:"how many messages before it, at most 25, by default 5"`
-	After  int    `json:"after,omitempty" jsonschema:"how many messages after it, at most 25, by default 5"`
+	Before whole  `json:"before,omitempty" jsonschema:"how many messages before it, at most 25, by default 5"`
+	After  whole  `json:"after,omitempty" jsonschema:"how many messages after it, at most 25, by default 5"`
 }
 
 type waitForMessages struct {
 	After   string `json:"after,omitempty" jsonschema:"nextCursor of an earlier call; left out: from now on"`
-	Timeout int    `json:"timeout,omitempty" jsonschema:"seconds to wait, at most 60, by default 30"`
+	Timeout whole  `json:"timeout,omitempty" jsonschema:"seconds to wait, at most 60, by default 30"`
 }
 
-func (c *caller) addMessages(server *sdk.Server) {
-	add(c, server, tool{name: "list_messages", title: "List messages", description: "Lists the messages of one chat."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in listMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
+func (d door) addMessages() {
+	add(d, tool{name: "list_messages", title: "List messages", description: "Lists the messages of one chat."},
+		func(ctx context.Context, c call, in listMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
 			shown, err := c.messages(ctx, in)
 			return bridge.JID(in.JID), nil, shown, err
 		})
-	add(c, server, tool{name: "search_messages", title: "Search messages", description: "Searches the text of the messages of all chats, newest first."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in searchMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
+	add(d, tool{name: "search_messages", title: "Search messages", description: "Searches the text of the messages of all chats, newest first."},
+		func(ctx context.Context, c call, in searchMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
 			shown, err := c.search(ctx, in)
 			return "", nil, shown, err
 		})
-	add(c, server, tool{name: "get_message_context", title: "Get a message in its context", description: "Shows one message with those before and after it."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in messageContext) (bridge.JID, *sdk.CallToolResult, any, error) {
+	add(d, tool{name: "get_message_context", title: "Get a message in its context", description: "Shows one message with those before and after it."},
+		func(ctx context.Context, c call, in messageContext) (bridge.JID, *sdk.CallToolResult, any, error) {
 			shown, err := c.context(ctx, in)
 			return bridge.JID(in.JID), nil, shown, err
 		})
-	add(c, server, tool{name: "wait_for_messages", title: "Wait for messages", description: "Waits for new messages of any chat. Call it again with nextCursor to miss none."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in waitForMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
+	add(d, tool{name: "wait_for_messages", title: "Wait for messages", description: "Waits for new messages of any chat. Call it again with nextCursor to miss none."},
+		func(ctx context.Context, c call, in waitForMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
 			shown, err := c.wait(ctx, in)
 			return "", nil, shown, err
 		})
@@ -286,11 +286,11 @@ func (c *caller) context(ctx context.Context, in messageContext) (answer, error)
 	if err != nil {
 		return nil, err
 	}
-	beside := func(count int, order bridge.Order, since, until *bridge.Time) ([]bridge.Message, error) {
+	beside := func(wanted whole, order bridge.Order, since, until *bridge.Time) ([]bridge.Message, error) {
+		count := min(int(wanted), maxBeside)
 		if count <= 0 {
 			count = 5
 		}
-		count = min(count, maxBeside)
 		return c.behind(ctx, middle.ID, count, bridge.MessageQuery{Chat: middle.Chat, Since: since, Until: until, Order: order, Limit: count + 1 + sameMoment})
 	}
 	before, err := beside(in.Before, bridge.OrderDesc, nil, &middle.Timestamp)

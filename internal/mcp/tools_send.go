@@ -36,36 +36,40 @@ type react struct {
 type sendFile struct {
 	JID      string `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
 	URL      string `json:"url,omitempty" jsonschema:"a public http or https address to fetch the file from; or give data"`
-	Data     string `json:"data,omitempty" jsonschema:"the file in base64, at most 5 MiB; or give url"`
+	Data     string `json:"data,omitempty" jsonschema:"the file in base64, at most 700 KiB; or give url"`
 	Type     string `json:"type" jsonschema:"image, video, audio or document"`
 	FileName string `json:"fileName,omitempty"`
 	Caption  string `json:"caption,omitempty"`
 	Key      string `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
 }
 
-func (c *caller) addSends(server *sdk.Server) {
-	add(c, server, tool{name: "send_text", title: "Send a text", description: "Sends a text to a chat.", writes: true},
-		func(ctx context.Context, req *sdk.CallToolRequest, in sendText) (bridge.JID, *sdk.CallToolResult, any, error) {
-			return c.send(ctx, req, outgoing{chat: bridge.JID(in.JID), key: in.Key, shown: in.Text,
+func (d door) addSends() {
+	add(d, tool{name: "send_text", title: "Send a text", description: "Sends a text to a chat.", writes: true},
+		func(ctx context.Context, c call, in sendText) (bridge.JID, *sdk.CallToolResult, any, error) {
+			return c.send(ctx, outgoing{chat: bridge.JID(in.JID), key: in.Key, shown: in.Text,
 				message: client.Text{To: bridge.JID(in.JID), Text: in.Text}})
 		})
-	add(c, server, tool{name: "reply", title: "Reply", description: "Answers a message with a text that quotes it.", writes: true},
-		func(ctx context.Context, req *sdk.CallToolRequest, in reply) (bridge.JID, *sdk.CallToolResult, any, error) {
-			return c.send(ctx, req, outgoing{chat: bridge.JID(in.JID), key: in.Key, shown: fmt.Sprintf("in answer to %q:\n%s", in.MsgID, in.Text),
+	add(d, tool{name: "reply", title: "Reply", description: "Answers a message with a text that quotes it.", writes: true},
+		func(ctx context.Context, c call, in reply) (bridge.JID, *sdk.CallToolResult, any, error) {
+			return c.send(ctx, outgoing{chat: bridge.JID(in.JID), key: in.Key, shown: fmt.Sprintf("in answer to %q:\n%s", in.MsgID, in.Text),
 				message: client.Text{To: bridge.JID(in.JID), Text: in.Text, Quote: client.Quote{QuotedMsgID: in.MsgID}}})
 		})
-	add(c, server, tool{name: "react", title: "React", description: "Reacts to a message with an emoji.", writes: true},
-		func(ctx context.Context, req *sdk.CallToolRequest, in react) (bridge.JID, *sdk.CallToolResult, any, error) {
-			return c.send(ctx, req, outgoing{chat: bridge.JID(in.JID), shown: "the reaction " + in.Emoji,
+	add(d, tool{name: "react", title: "React", description: "Reacts to a message with an emoji.", writes: true},
+		func(ctx context.Context, c call, in react) (bridge.JID, *sdk.CallToolResult, any, error) {
+			return c.send(ctx, outgoing{chat: bridge.JID(in.JID), shown: "the reaction " + in.Emoji,
 				message: client.Reaction{Chat: bridge.JID(in.JID), MsgID: in.MsgID, Emoji: in.Emoji}})
 		})
-	add(c, server, tool{name: "send_file", title: "Send a file", description: "Sends a file to a chat.", writes: true}, c.sendFile)
+	add(d, tool{name: "send_file", title: "Send a file", description: "Sends a file to a chat.", writes: true},
+		func(ctx context.Context, c call, in sendFile) (bridge.JID, *sdk.CallToolResult, any, error) {
+			return c.sendFile(ctx, in)
+		})
 }
 
-// maxFile is the size of the largest file that a call may hold, in bytes.
-const maxFile = 5 << 20
+// maxFile is the size of the largest file that a call may hold, in bytes: in
+// base64 it fits into a body.
+const maxFile = 700 << 10
 
-func (c *caller) sendFile(ctx context.Context, req *sdk.CallToolRequest, in sendFile) (bridge.JID, *sdk.CallToolResult, any, error) {
+func (c call) sendFile(ctx context.Context, in sendFile) (bridge.JID, *sdk.CallToolResult, any, error) {
 	jid := bridge.JID(in.JID)
 	data, err := base64.StdEncoding.DecodeString(in.Data)
 	if err != nil {
@@ -76,13 +80,13 @@ func (c *caller) sendFile(ctx context.Context, req *sdk.CallToolRequest, in send
 	case (in.URL == "") == (len(data) == 0):
 		return jid, nil, nil, bridge.Invalid("give the file as url or as data, one of them")
 	case len(data) > maxFile:
-		return jid, nil, nil, bridge.Invalid("data holds more than %d MiB: give a url", maxFile>>20)
+		return jid, nil, nil, bridge.Invalid("data holds more than %d KiB: give a url", maxFile>>10)
 	case in.URL != "":
 		out.message = client.File{To: jid, URL: in.URL, Type: bridge.MediaType(in.Type), FileName: in.FileName, Caption: in.Caption}
 	default:
 		out.upload = &upload{client.Upload{To: jid, FileName: in.FileName, Type: bridge.MediaType(in.Type), Caption: in.Caption}, data}
 	}
-	return c.send(ctx, req, out)
+	return c.send(ctx, out)
 }
 
 // outgoing is a send that a tool asks for: of a message, or of a file.
@@ -101,14 +105,14 @@ type upload struct {
 
 // send sends a message once the chat is allowed, the limit is kept and, where
 // that is wanted, a person has confirmed it.
-func (c *caller) send(ctx context.Context, req *sdk.CallToolRequest, out outgoing) (bridge.JID, *sdk.CallToolResult, any, error) {
+func (c call) send(ctx context.Context, out outgoing) (bridge.JID, *sdk.CallToolResult, any, error) {
 	if err := checkJID(out.chat); err != nil {
 		return out.chat, nil, nil, err
 	}
 	if err := c.allows(out.chat); err != nil {
 		return out.chat, nil, nil, err
 	}
-	if ask, err := c.confirm(req, out); ask != nil || err != nil {
+	if ask, err := c.confirm(out); ask != nil || err != nil {
 		return out.chat, ask, nil, err
 	}
 	if err := c.s.limits.take(c.id); err != nil {
@@ -136,18 +140,21 @@ const confirmation = "confirm"
 
 // confirm returns the question to a person, as long as it is not answered; nil
 // where nobody needs to be asked. An answer counts for the send that was shown.
-func (c *caller) confirm(req *sdk.CallToolRequest, out outgoing) (*sdk.CallToolResult, error) {
+func (c call) confirm(out outgoing) (*sdk.CallToolResult, error) {
 	if !c.s.options.Confirm {
 		return nil, nil
 	}
-	shown, err := json.Marshal([]any{req.Params.Name, out.message, out.upload})
+	shown, err := json.Marshal([]any{c.req.Params.Name, out.message, out.upload})
 	if err != nil {
 		return nil, err
 	}
+	if !canAsk(c.req.ClientCapabilities()) {
+		return nil, bridge.Fail(bridge.CodeForbidden, "a person must confirm each send, and this client cannot ask one: use a client with elicitation")
+	}
 	state := c.s.sign(c.id, string(shown))
-	said, ok := req.Params.InputResponses[confirmation].(*sdk.ElicitResult)
+	said, ok := c.req.Params.InputResponses[confirmation].(*sdk.ElicitResult)
 	switch {
-	case !ok || req.Params.RequestState != state:
+	case !ok || c.req.Params.RequestState != state:
 		return &sdk.CallToolResult{RequestState: state, InputRequests: sdk.InputRequestMap{confirmation: &sdk.ElicitParams{
 			Mode:            "form",
 			Message:         fmt.Sprintf("Send this to the chat %s?\n\n%s", out.chat, capped(out.shown, maxLong)),
@@ -157,4 +164,10 @@ func (c *caller) confirm(req *sdk.CallToolRequest, out outgoing) (*sdk.CallToolR
 		return nil, bridge.Fail(bridge.CodeForbidden, "the person at the other end did not confirm this; do not try again")
 	}
 	return nil, nil
+}
+
+// canAsk reports whether a client can show a person a question. One that names
+// no kind of questions can show these (protocol of 2025-06-18).
+func canAsk(client *sdk.ClientCapabilities) bool {
+	return client != nil && client.Elicitation != nil && (client.Elicitation.Form != nil || client.Elicitation.URL == nil)
 }

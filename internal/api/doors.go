@@ -1,0 +1,21 @@
+package api
+
+import "net/http"
+
+// Bodies reads the bodies of requests for a door beside the router, within the
+// limits that the router has for its own.
+type Bodies struct{ decoder decoder }
+
+// NewBodies returns a reader with a quota of its own: a door whose calls go on to
+// the router must not wait for a place that it holds itself.
+func NewBodies() *Bodies { return &Bodies{newDecoder()} }
+
+// Read reads a body of at most 1 MiB. It takes its memory until done, which may
+// be called more than once.
+func (b *Bodies) Read(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
+	return b.decoder.bytes(w, r)
+}
+
+// Unwanted leaves little time to the body of a request that is not read, as
+// long as it is not known who asks. [Bodies.Read] gives it the usual time.
+func Unwanted(w http.ResponseWriter, r *http.Request) { refuseBody(w, r) }

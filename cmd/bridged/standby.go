@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"bridged/internal/api"
 	"bridged/internal/bridge"
 	"bridged/internal/fleet"
 )
@@ -55,15 +57,25 @@ func takeDataDir(ctx context.Context, c config, log zerolog.Logger) (*dataDir, e
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	stop := s.serve(ctx, listener, c.MaxConnections)
 	dir, err = s.wait(ctx)
-	closed := server.Close()
-	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
-		err = errors.Join(err, serveErr)
+	return dir, errors.Join(err, stop())
+}
+
+// serve answers behind the same door as the bridge, with its limits on heads,
+// connections and times, until stop.
+func (s *standby) serve(ctx context.Context, listener net.Listener, maxConnections int) (stop func() error) {
+	connections := api.NewConnections(maxConnections)
+	server := api.NewServer(ctx, s, connections, s.log)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(connections.Listen(listener)) }()
+	return func() error {
+		closed := server.Close()
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			return errors.Join(err, closed)
+		}
+		return closed
 	}
-	return dir, errors.Join(err, closed)
 }
 
 func newStandby(c config, log zerolog.Logger) *standby {
@@ -133,11 +145,22 @@ func (s *standby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	why := s.why
 	s.mu.Unlock()
+	if r.ContentLength != 0 { // no route of these reads a body
+		w.Header().Set("Connection", "close")
+		api.Unwanted(w, r)
+	}
 	sum := sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
+	known := subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1
+	var full error
+	if known {
+		full = api.Admit(r)
+	}
 	switch {
 	case r.URL.Path == "/healthz":
 		s.answer(w, http.StatusOK, map[string]any{"ok": true, "ts": bridge.At(time.Now())})
-	case subtle.ConstantTimeCompare(sum[:], s.token[:]) != 1:
+	case full != nil:
+		s.answer(w, http.StatusServiceUnavailable, map[string]any{"error": full.Error(), "code": bridge.CodeOf(full)})
+	case !known:
 		s.answer(w, http.StatusUnauthorized, map[string]any{"error": "while this process stands by, only BRIDGE_TOKEN is known", "code": bridge.CodeUnauthorized})
 	case r.URL.Path == "/api/auth/status":
 		s.answer(w, http.StatusOK, bridge.Status{Status: bridge.StateClosed, Since: s.since, LastError: &why})

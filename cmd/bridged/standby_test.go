@@ -1,18 +1,22 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"bridged/internal/api"
 	"bridged/internal/bridge"
 )
 
@@ -90,5 +94,78 @@ func answers(t *testing.T, s *standby, why string) {
 	}
 	if status, _ := get("/healthz", ""); status != http.StatusOK {
 		t.Errorf("/healthz: %d", status)
+	}
+}
+
+// What is checked at the bridge's door is checked at a standby's: heads, bodies,
+// and how many connections strangers may have.
+func TestStandby_HasTheBridgesDoor(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStandby(config{Token: testToken}, zerolog.Nop())
+	stop := s.serve(t.Context(), listener, api.MinConnections)
+	defer func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	dial := func(text string) net.Conn {
+		conn, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		if _, err := io.WriteString(conn, text); err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	const get, post = "GET /healthz HTTP/1.1\r\nHost: x\r\n", "POST /api/chats HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + testToken + "\r\n"
+	for name, c := range map[string]struct{ sent, want string }{
+		"a large head":       {get + strings.Repeat("A:\r\n", 200) + "\r\n", "431"},
+		"an ambiguous one":   {get + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
+		"an announced body":  {post + "Content-Length: 1048576\r\n\r\n", "503"},
+		"a head behind one":  {post + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n" + get + "\r\n", "503"},
+		"a stranger's chunk": {"POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", "200"},
+	} {
+		// All of it comes to an end, because the connection is closed.
+		answers, err := io.ReadAll(dial(c.sent))
+		if err != nil || strings.Count(string(answers), "HTTP/1.1 ") != 1 || !strings.HasPrefix(string(answers), "HTTP/1.1 "+c.want) {
+			t.Errorf("%s: %v, %s, want one %s", name, err, answers, c.want)
+		}
+	}
+	// A quarter of the places is for strangers, and the one that waits longest
+	// makes room.
+	known := dial("")
+	answers := bufio.NewReader(known)
+	ask := func(head string) int {
+		t.Helper()
+		if _, err := io.WriteString(known, head+"\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode
+	}
+	if status := ask(strings.Replace(post, "POST /api/chats", "GET /api/auth/status", 1)); status != http.StatusOK {
+		t.Fatalf("the status: %d", status)
+	}
+	first := dial(get)
+	for range api.MinConnections {
+		dial(get)
+	}
+	if rest, err := io.ReadAll(first); len(rest) > 0 || err != nil && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the first stranger got %q, %v", rest, err)
+	}
+	if status := ask(post); status != http.StatusServiceUnavailable {
+		t.Errorf("a caller with the token, beside strangers: %d", status)
 	}
 }

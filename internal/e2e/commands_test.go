@@ -96,7 +96,7 @@ func (s *scene) phoneTypesCode(ts *testscript.TestScript, _ bool, _ []string) {
 // phoneScans scans the QR code once a command has had the time to draw it:
 // when it has asked for the status, and asks again: phone-scans
 func (s *scene) phoneScans(ts *testscript.TestScript, _ bool, _ []string) {
-	code := s.qr()
+	s.qr()
 	asked := func() int { return strings.Count(s.log.String(), `"path":"/api/auth/status"`) }
 	before := asked() + 1 // the log may have yet to tell of our own last question
 	eventually(s.process.t, func() error {
@@ -105,7 +105,7 @@ func (s *scene) phoneScans(ts *testscript.TestScript, _ bool, _ []string) {
 		}
 		return nil
 	})
-	_, err := s.owner.ScanQR(within(s.process.t), code)
+	_, err := s.owner.HoldTo(within(s.process.t), s.qr)
 	ts.Check(err)
 }
 

@@ -360,7 +360,7 @@ func (p *process) code(phone *simnet.Phone) string {
 // everything that a phone tells a new device.
 func pair(t testing.TB, p *process, phone *simnet.Phone) *simnet.Device {
 	t.Helper()
-	device := must(phone.ScanQR(within(t), p.qr()))(t)
+	device := must(phone.HoldTo(within(t), p.qr))(t)
 	p.becomes(bridge.StateOpen)
 	if err := device.WaitSynced(within(t)); err != nil {
 		t.Fatal(err)

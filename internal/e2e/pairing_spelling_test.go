@@ -47,7 +47,7 @@ func TestPairing_NumbersWithTwoSpellings(t *testing.T) {
 			b.becomes(bridge.StateNeedsPair)
 			pairs(object{"phone": c.number})
 			b.Post("/api/auth/logout", nil, "X-Confirm-Wipe", "yes").Want(http.StatusOK)
-			must(owner.ScanQR(within(t), b.qr()))(t)
+			must(owner.HoldTo(within(t), b.qr))(t)
 			b.becomes(bridge.StateOpen)
 		})
 	}

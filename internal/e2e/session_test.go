@@ -107,9 +107,8 @@ func refusesOthers(t *testing.T, c *cast) {
 	t.Helper()
 	b := c.bridge
 	refused(t, b.Post("/api/auth/pair", object{"phone": c.ben.Number()}), http.StatusConflict, bridge.CodeOtherAccount, "another account", "DATA_DIR")
-	qr := b.qr()
 	var refusal *simnet.RefusedError
-	if _, err := c.ben.ScanQR(within(t), qr); !errors.As(err, &refusal) {
+	if _, err := c.ben.HoldTo(within(t), b.qr); !errors.As(err, &refusal) {
 		t.Errorf("another account scanned the QR code: %v", err)
 	}
 	var status bridge.Status

@@ -11,7 +11,6 @@ import (
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/store/sqlstore"
 	"go.mau.fi/whatsmeow/types"
-	"go.mau.fi/whatsmeow/types/events"
 	waLog "go.mau.fi/whatsmeow/util/log"
 	"google.golang.org/protobuf/proto"
 )
@@ -43,35 +42,25 @@ func (p *Phone) LinkBare(ctx context.Context, path string) (_ *Bare, err error) 
 	if err = container.Upgrade(ctx); err != nil {
 		return nil, fmt.Errorf("make the session of a plain client: %w", err)
 	}
-	codes := make(chan string, 1)
+	screen := new(Screen)
 	b.client = whatsmeow.NewClient(container.NewDevice(), waLog.Noop)
-	b.configure(p.net, codes)
+	b.configure(p.net, screen)
 	if err = b.client.Connect(); err != nil {
 		return nil, fmt.Errorf("connect a plain client: %w", err)
 	}
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case code := <-codes:
-		b.Device, err = p.ScanQR(ctx, code)
-	}
+	b.Device, err = p.HoldTo(ctx, screen.Shown)
 	return b, err
 }
 
-// configure makes the client follow these rules, with a handler that only passes on the first QR code.
-func (b *Bare) configure(n *Network, codes chan<- string) {
+// configure makes the client follow these rules, with a handler that only draws its QR code.
+func (b *Bare) configure(n *Network, screen *Screen) {
 	b.client.SynchronousAck, b.client.EnableDecryptedEventBuffer = true, true
 	b.client.ManualHistorySyncDownload, b.client.AutomaticMessageRerequestFromPhone = true, true
 	b.client.UseRetryMessageStore = false
 	b.client.EnableAutoReconnect = false // see Reconnect
 	n.Configure(b.client)
 	b.client.AddEventHandlerWithSuccessStatus(func(event any) bool {
-		if qr, ok := event.(*events.QR); ok {
-			select {
-			case codes <- qr.Codes[0]:
-			default: // it has one
-			}
-		}
+		screen.Handle(event)
 		return true
 	})
 }

@@ -52,7 +52,8 @@ func await[T any](ctx context.Context, waiting *pairing, from <-chan T) (value T
 	}
 }
 
-// ScanQR scans a client's QR code with the phone and returns the new device once it is linked.
+// ScanQR scans a client's QR code with the phone and returns the new device once it is linked. It fails with [ErrCheckConnection] where the
+// network has voided the code's secret, which it does to the first that is scanned: see [Options] and [Phone.HoldTo].
 func (p *Phone) ScanQR(ctx context.Context, qr string) (*Device, error) {
 	_, fields, found := strings.Cut(qr, "#")
 	if !found {
@@ -76,6 +77,9 @@ func (p *Phone) ScanQR(ctx context.Context, qr string) (*Device, error) {
 	if identity, err := base64.StdEncoding.DecodeString(parts[2]); err != nil || len(identity) != 32 || [32]byte(identity) != waiting.identity {
 		return nil, ErrBadQR
 	}
+	if p.net.voids(waiting, parts[3]) {
+		return nil, ErrCheckConnection
+	}
 	return p.link(ctx, waiting, secret, "")
 }
 
@@ -97,6 +101,9 @@ func (p *Phone) link(ctx context.Context, waiting *pairing, secret []byte, displ
 	}
 	identity, err := p.signIdentity(d, secret)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.net.awaitRotated(ctx, waiting); err != nil {
 		return nil, err
 	}
 	p.net.sendPairSuccess(waiting, d, identity)

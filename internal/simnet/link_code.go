@@ -34,6 +34,7 @@ func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, err
 	if err != nil {
 		return nil, err
 	}
+	p.net.rotateIf(waiting, BeforeHello)
 	waiting.conn.send(Node{Tag: "notification", Attrs: attrs{
 		"from": types.ServerJID, "type": "link_code_companion_reg", "id": string(request.ref[:12]), "t": unixNow(),
 	}, Content: []Node{{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "primary_hello"}, Content: []Node{
@@ -45,6 +46,7 @@ func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, err
 	if err != nil {
 		return nil, err
 	}
+	p.net.rotateIf(waiting, BeforeSuccess)
 	return p.link(ctx, waiting, secret, request.display)
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/types/events"
 	waLog "go.mau.fi/whatsmeow/util/log"
 
 	"bridged/internal/simnet"
@@ -39,17 +38,13 @@ func loadScene(b *testing.B, n *simnet.Network) (own *simnet.Phone, contacts []*
 	cli := whatsmeow.NewClient(simnet.NewDevice(waLog.Noop), nil)
 	n.Configure(cli)
 	cli.SynchronousAck, cli.EnableDecryptedEventBuffer = true, true
-	qr := make(chan string, 1)
-	cli.AddEventHandler(func(event any) {
-		if codes, ok := event.(*events.QR); ok {
-			qr <- codes.Codes[0]
-		}
-	})
+	screen := new(simnet.Screen)
+	cli.AddEventHandler(screen.Handle)
 	if err = cli.Connect(); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(cli.Disconnect)
-	if device, err = own.ScanQR(b.Context(), <-qr); err != nil {
+	if device, err = own.HoldTo(b.Context(), screen.Shown); err != nil {
 		b.Fatal(err)
 	}
 	if err = device.WaitSynced(b.Context()); err != nil {

@@ -26,6 +26,11 @@ type Options struct {
 	Window int
 	// PairingTimeout is how long a connection may stay unpaired before the server closes it. Default 160 s.
 	PairingTimeout time.Duration
+	// QRRefs is how many QR codes a client can show before PairingTimeout. Default 6.
+	QRRefs int
+	// Rotations is how often the network voids the secret of a QR code that a phone has scanned, before it lets the phone link the client:
+	// once by default, as the real one does since July 2026; never if it is negative.
+	Rotations int
 	// MaxLinkedDevices is how many companions an account may have. Default 4.
 	MaxLinkedDevices int
 }
@@ -45,6 +50,12 @@ func (o *Options) fill() {
 	}
 	if o.PairingTimeout <= 0 {
 		o.PairingTimeout = 160 * time.Second
+	}
+	if o.QRRefs <= 0 {
+		o.QRRefs = 6
+	}
+	if o.Rotations == 0 {
+		o.Rotations = 1
 	}
 	if o.MaxLinkedDevices <= 0 {
 		o.MaxLinkedDevices = 4
@@ -83,6 +94,7 @@ type Network struct {
 	refusal         *refusal
 	iqFaults        []*iqFault
 	limits          map[string]queryLimit // by namespace
+	rotateAt        CodeStep
 	unknown         map[string]int
 	// perDevice is how much later SlowGroups makes an answer come for each device that it concerns.
 	perDevice time.Duration

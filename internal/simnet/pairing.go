@@ -23,6 +23,7 @@ type pairing struct {
 	props    *waCompanionReg.DeviceProps
 	code     *codeRequest
 	passkey  *passkeyRequest
+	rotation rotation
 	// finished receives the client's proof that it knows the code; answered what it says to pair-success.
 	finished chan []byte
 	answered chan error
@@ -43,9 +44,6 @@ type codeRequest struct {
 	asked int
 }
 
-// refsPerPairing is how many QR codes a client can show before the server hangs up.
-const refsPerPairing = 6
-
 // beginPairing greets a client that has no account: it may show a QR code, or ask for a pairing code.
 func (n *Network) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingRegistrationData) bool {
 	p := &pairing{
@@ -62,7 +60,7 @@ func (n *Network) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingRe
 	c.pairing = p
 	n.unpaired++
 	var refs []Node
-	for range refsPerPairing {
+	for range n.opts.QRRefs {
 		refs = append(refs, Node{Tag: "ref", Content: []byte(n.newRef(p))})
 	}
 	c.send(Node{Tag: "iq", Attrs: attrs{"from": types.ServerJID, "type": "set", "id": n.nextID(), "xmlns": "md"}, Content: []Node{

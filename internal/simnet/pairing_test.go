@@ -56,11 +56,10 @@ func TestPairing_ByQRCode(t *testing.T) {
 	own := newPhone(t, n, "4915100000001", "Owner")
 	c := newCompanion(t, n)
 	c.connect()
-	codes := await[*events.QR](c, nil).Codes
-	if len(codes) != 6 {
+	if codes := await[*events.QR](c, nil).Codes; len(codes) != 6 {
 		t.Errorf("%d codes, want 6", len(codes))
 	}
-	c.scan(own, codes[3])
+	c.scan(own)
 	if name := c.device.DisplayName(); name != "" {
 		t.Errorf("display name %q of a device linked by QR code", name)
 	}
@@ -74,20 +73,20 @@ func TestPairing_ByQRCode(t *testing.T) {
 func (c *companion) pair(p *simnet.Phone) {
 	c.t.Helper()
 	c.connect()
-	c.scan(p, await[*events.QR](c, nil).Codes[0])
+	c.scan(p)
 }
 
-func (c *companion) scan(p *simnet.Phone, qr string) {
+func (c *companion) scan(p *simnet.Phone) {
 	c.t.Helper()
 	var err error
-	if c.device, err = p.ScanQR(within(c.t), qr); err != nil {
+	if c.device, err = p.HoldTo(within(c.t), c.screen.Shown); err != nil {
 		c.t.Fatalf("scan: %v", err)
 	}
 	c.online()
 }
 
 func TestPairing_WrongCodeSpoilsTheQRCodeButNotTheConnection(t *testing.T) {
-	n := newNetwork(t)
+	n := newNetwork(t, func(o *simnet.Options) { o.Rotations = -1 })
 	own := newPhone(t, n, "4915100000001", "Owner")
 	c := newCompanion(t, n)
 	c.connect()
@@ -169,7 +168,7 @@ func TestPairing_Refusals(t *testing.T) {
 	first, second := newCompanion(t, n), newCompanion(t, n)
 	first.pair(own)
 	second.connect()
-	if _, err = own.ScanQR(within(t), await[*events.QR](second, nil).Codes[0]); !errors.Is(err, simnet.ErrTooManyDevices) {
+	if _, err = own.HoldTo(within(t), second.screen.Shown); !errors.Is(err, simnet.ErrTooManyDevices) {
 		t.Errorf("one device too many: %v, want ErrTooManyDevices", err)
 	}
 }
@@ -194,7 +193,7 @@ func TestPairing_WithPasskey(t *testing.T) {
 			own.RequirePasskey(true)
 			c := newCompanion(t, n)
 			c.connect()
-			codes := await[*events.QR](c, nil).Codes
+			await[*events.QR](c, nil)
 			linked := make(chan error, 1)
 			if way == "code" {
 				code, err := c.cli.PairPhone(within(t), own.Number(), true, whatsmeow.PairClientChrome, "Chrome (Linux)")
@@ -203,7 +202,7 @@ func TestPairing_WithPasskey(t *testing.T) {
 				}
 				go func() { c.device, _ = own.EnterPairingCode(within(t), code); linked <- nil }()
 			} else {
-				go func() { c.device, _ = own.ScanQR(within(t), codes[0]); linked <- nil }()
+				go func() { c.device, _ = own.HoldTo(within(t), c.screen.Shown); linked <- nil }()
 			}
 			c.answerPasskey(own)
 			<-linked
@@ -249,10 +248,9 @@ func TestPairing_ForeignPasskeyIsRefused(t *testing.T) {
 	own.RequirePasskey(true)
 	c := newCompanion(t, n)
 	c.connect()
-	code := await[*events.QR](c, nil).Codes[0]
 	linked := make(chan error, 1)
 	go func() {
-		_, err := own.ScanQR(within(t), code)
+		_, err := own.HoldTo(within(t), c.screen.Shown)
 		linked <- err
 	}()
 	options, err := json.Marshal(await[*events.PairPasskeyRequest](c, nil).PublicKey)

@@ -132,6 +132,7 @@ func (n *Network) handle(c *conn, node *Node) {
 	}
 	d := c.device
 	if d == nil {
+		n.noteRotated(c.pairing, node)
 		return
 	}
 	switch node.Tag {

@@ -69,6 +69,7 @@ type companion struct {
 	cli    *whatsmeow.Client
 	events chan any
 	seen   []any
+	screen simnet.Screen
 	device *simnet.Device
 	// ended means that the server has hung up for good: whatsmeow's Disconnect would race with that.
 	ended bool
@@ -104,7 +105,10 @@ func companionOn(t *testing.T, n *simnet.Network, device *store.Device) *compani
 	c.cli.EnableDecryptedEventBuffer = true
 	// whatsmeow stores history in the background, which would race with the deletion of its store when a test unlinks the device.
 	c.cli.ManualHistorySyncDownload = true
-	c.cli.AddEventHandler(func(event any) { c.events <- event })
+	c.cli.AddEventHandler(func(event any) {
+		c.screen.Handle(event)
+		c.events <- event
+	})
 	t.Cleanup(func() {
 		if !c.ended {
 			c.cli.Disconnect()

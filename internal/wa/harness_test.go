@@ -166,12 +166,7 @@ func emptyStore(path string) error {
 func (a *account) pair() {
 	a.t.Helper()
 	ctx := testContext(a.t)
-	var code *string
-	eventually(a.t, "a QR code", func() bool {
-		code = a.manager.Status().QR
-		return code != nil
-	})
-	if _, err := a.phone.ScanQR(ctx, *code); err != nil {
+	if _, err := a.phone.HoldTo(ctx, a.shownQR); err != nil {
 		a.t.Fatalf("scan the code: %v", err)
 	}
 	a.waitState(bridge.StateOpen)
@@ -181,6 +176,14 @@ func (a *account) pair() {
 	if err := a.device().WaitHistory(ctx); err != nil {
 		a.t.Fatal(err)
 	}
+}
+
+// shownQR returns the QR code that the status shows, or "".
+func (a *account) shownQR() string {
+	if code := a.manager.Status().QR; code != nil {
+		return *code
+	}
+	return ""
 }
 
 func (a *account) waitState(want bridge.State) {

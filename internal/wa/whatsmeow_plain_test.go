@@ -54,11 +54,10 @@ func newPlainClient(t *testing.T) *plainClient {
 	background, stop := context.WithCancel(context.Background())
 	c.BackgroundEventCtx = background
 	network.Configure(c.Client)
-	codes, open := make(chan string, 1), make(chan struct{}, 16)
+	screen, open := new(simnet.Screen), make(chan struct{}, 16)
 	c.AddEventHandlerWithSuccessStatus(func(evt any) bool {
+		screen.Handle(evt)
 		switch e := evt.(type) {
-		case *events.QR:
-			codes <- e.Codes[0]
 		case *events.Connected:
 			open <- struct{}{}
 		case *events.Message:
@@ -73,7 +72,7 @@ func newPlainClient(t *testing.T) *plainClient {
 		stop()
 		c.Disconnect()
 	})
-	if c.device, err = c.phone.ScanQR(ctx, await(t, codes)); err != nil {
+	if c.device, err = c.phone.HoldTo(ctx, screen.Shown); err != nil {
 		t.Fatal(err)
 	}
 	await(t, open)

@@ -37,7 +37,7 @@ type stage struct {
 
 // run serves until stdin ends.
 func run(ctx context.Context, stdin io.Reader, stdout io.Writer) (err error) {
-	network, err := simnet.New(ctx, simnet.Options{})
+	network, err := simnet.New(ctx, simnet.Options{Rotations: -1}) // Baileys knows of none yet
 	if err != nil {
 		return err
 	}

@@ -41,10 +41,16 @@ type pairLines struct {
 
 func (p *pairLines) show(status bridge.Status) error {
 	if status.QR != nil && *status.QR != p.qr {
+		replaced := p.qr != ""
 		p.qr = *status.QR
 		code, err := qr.Encode(p.qr, qr.L)
 		if err != nil {
 			return fmt.Errorf("draw the QR code: %w", err)
+		}
+		if replaced {
+			if _, err := fmt.Fprintln(p.out, "The QR code above is void. Scan this one:"); err != nil {
+				return err
+			}
 		}
 		if _, err := fmt.Fprintf(p.out, "%s\n\n", strings.Join(inverted(code, 2), "\n")); err != nil {
 			return err

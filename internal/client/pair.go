@@ -10,8 +10,9 @@ import (
 )
 
 // statusPoll is the time between two looks at the status while waiting: QR codes are
-// renewed without an event.
-const statusPoll = time.Second
+// renewed without an event, and one that the network voids must not stay on a screen
+// for a second.
+const statusPoll = 400 * time.Millisecond
 
 // Status returns the account's status.
 func (c *Client) Status(ctx context.Context) (status bridge.Status, err error) {

@@ -2,11 +2,13 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image/png"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -56,7 +58,9 @@ func (b *browser) wantText(text string) {
 	b.waitFor(fmt.Sprintf(`document.querySelector("#messages").textContent.includes(%q)`, text))
 }
 
-// A phone scans the picture that the page shows: its bytes, as a camera has them.
+// A phone scans the picture that the page shows: its bytes, as a camera has them. The
+// network voids it then, and the picture of the new code takes its place, also while
+// somebody types a number beside it.
 func TestConsole_PairsByItsQRPicture(t *testing.T) {
 	t.Parallel()
 	b := openBrowser(t, "http://127.0.0.1")
@@ -65,7 +69,21 @@ func TestConsole_PairsByItsQRPicture(t *testing.T) {
 	b.open("/console/pair")
 	b.resize(1280, 900, false)
 	b.waitFor(`document.querySelector("svg.qr")`)
+	b.do(chromedp.SendKeys(chromedp.CSS("input[name=phone]"), "4915"))
+	const drawn = `document.querySelector("svg.qr path").getAttribute("d")`
+	void, picture := scanned(t, got(b, chromedp.ScreenshotScale(chromedp.CSS("svg.qr"), 2))), evaluate[string](b, drawn)
+	if _, err := c.owner.ScanQR(within(t), void); !errors.Is(err, simnet.ErrCheckConnection) {
+		t.Fatalf("the first scan: %v, want ErrCheckConnection", err)
+	}
+	b.waitFor(drawn + ` !== ` + strconv.Quote(picture))
 	text := scanned(t, got(b, chromedp.ScreenshotScale(chromedp.CSS("svg.qr"), 2)))
+	if withoutSecret(text) != withoutSecret(void) {
+		t.Errorf("after the rotation the page shows %s, before %s", text, void)
+	}
+	if typed := evaluate[string](b, `document.querySelector("input[name=phone]").value`); typed != "4915" {
+		t.Errorf("of the number that was typed %q is left", typed)
+	}
+	b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
 	must(c.owner.ScanQR(within(t), text))(t)
 	b.waitFor(`document.querySelector(".linked")`)
 	if shown := b.text(".linked"); !strings.Contains(shown, c.owner.Number()) { // the name may come later

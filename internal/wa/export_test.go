@@ -72,3 +72,13 @@ func (m *Manager) NewestSecret(ctx context.Context) (device string, row int64, e
 // SetPingPatience shortens how long the phone has to answer, for the tests of the whole
 // process.
 func SetPingPatience(d time.Duration) { pingPatience = d }
+
+// AgeQRCodes makes the QR codes of a pairing older.
+func (m *Manager) AgeQRCodes(by time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o := &m.pairing.offer
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.turnEnds = o.turnEnds.Add(-by)
+}

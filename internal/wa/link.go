@@ -10,6 +10,7 @@ import (
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
+	waLog "go.mau.fi/whatsmeow/util/log"
 
 	"bridged/internal/bridge"
 )
@@ -17,12 +18,13 @@ import (
 // link is one whatsmeow client and its life. A logged-out client can never
 // connect again, so a link is replaced, not reused.
 type link struct {
-	m      *Manager
-	cli    *whatsmeow.Client
-	signal *lockedStore // nil while unpaired
-	stores deviceStores
-	ctx    context.Context
-	cancel context.CancelFunc
+	m       *Manager
+	cli     *whatsmeow.Client
+	signal  *lockedStore // nil while unpaired
+	secrets *advSecrets  // nil when paired
+	stores  deviceStores
+	ctx     context.Context
+	cancel  context.CancelFunc
 
 	notices chan notice
 
@@ -88,6 +90,9 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 		device.LIDs = &lidTap{LIDStore: device.LIDs, learned: m.learnIdentities}
 		device.PrivacyTokens, device.NCTSalt = tokenTap{device.PrivacyTokens}, saltTap{device.NCTSalt}
 	}
+	if device.ID == nil {
+		l.secrets = &advSecrets{device: device}
+	}
 	l.stores = storesOf(device)
 	l.cli = l.newClient(device)
 	return l
@@ -98,7 +103,7 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 // never reconnect by itself.
 func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	m := l.m
-	cli := whatsmeow.NewClient(device, newWALogger(m.log, l.onLog))
+	cli := whatsmeow.NewClient(device, l.newLogger())
 	cli.SynchronousAck = true
 	cli.EnableDecryptedEventBuffer = true
 	cli.ManualHistorySyncDownload = true
@@ -121,6 +126,15 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	return cli
 }
 
+// newLogger returns the log of a client, which the link reads.
+func (l *link) newLogger() waLog.Logger {
+	log := newWALogger(l.m.log, l.onLog)
+	if l.secrets != nil {
+		log.onStanza = l.secrets.onStanza
+	}
+	return log
+}
+
 // onLog reads whatsmeow's log.
 func (l *link) onLog(format string, args []any) {
 	number, changed := changedDevices(format, args)
@@ -129,6 +143,10 @@ func (l *link) onLog(format string, args []any) {
 		l.stale.add(number)
 	case format == logFrameLost:
 		l.notify(notice{kind: noticeSilent, sentence: "a frame from the network was damaged; reconnecting"})
+	case codeRefused(format, args):
+		if p := l.m.presentPairing(l); p != nil {
+			p.onCodeRefused()
+		}
 	case missesSyncKey(args):
 		l.m.sync.missKey()
 	case handledTheEnd(format):

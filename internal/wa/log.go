@@ -6,6 +6,7 @@ import (
 	"bridged/internal/bridge"
 
 	"github.com/rs/zerolog"
+	waBinary "go.mau.fi/whatsmeow/binary"
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
@@ -16,9 +17,11 @@ type waLogger struct {
 	module string
 	silent bool                            // no debug output
 	onLog  func(format string, args []any) // told of warnings and debug output; may be nil
+	// onStanza is given what the network sends, before it is handled; may be nil.
+	onStanza func(node *waBinary.Node)
 }
 
-func newWALogger(log zerolog.Logger, onLog func(format string, args []any)) waLog.Logger {
+func newWALogger(log zerolog.Logger, onLog func(format string, args []any)) *waLogger {
 	return &waLogger{log: log, module: "whatsmeow", onLog: onLog}
 }
 
@@ -55,6 +58,9 @@ func (l *waLogger) tell(format string, args []any) {
 func (l *waLogger) Infof(msg string, args ...any) { l.write(zerolog.DebugLevel, msg, args) }
 
 func (l *waLogger) Debugf(msg string, args ...any) {
+	if node, ok := received(l.module, args); ok && l.onStanza != nil {
+		l.onStanza(node)
+	}
 	if !l.silent {
 		l.write(zerolog.TraceLevel, msg, args)
 		l.tell(msg, args)
@@ -63,5 +69,5 @@ func (l *waLogger) Debugf(msg string, args ...any) {
 
 func (l *waLogger) Sub(module string) waLog.Logger {
 	silent := l.silent || logsStanzas(module)
-	return &waLogger{log: l.log, module: l.module + "/" + module, silent: silent, onLog: l.onLog}
+	return &waLogger{log: l.log, module: l.module + "/" + module, silent: silent, onLog: l.onLog, onStanza: l.onStanza}
 }

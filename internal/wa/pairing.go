@@ -36,7 +36,7 @@ type pairing struct {
 
 func (m *Manager) runPairing(ctx context.Context, device *store.Device) {
 	l := m.newLink(ctx, device)
-	p := &pairing{supervisor: newSupervisor(m, l), offer: offer{device: device}, confirm: make(chan events.PairPasskeyConfirmation, 1)}
+	p := &pairing{supervisor: newSupervisor(m, l), offer: offer{secrets: l.secrets}, confirm: make(chan events.PairPasskeyConfirmation, 1)}
 	m.setPairing(p)
 	defer m.setPairing(nil)
 	m.setState(bridge.StateNeedsPair, "")
@@ -58,8 +58,9 @@ func (p *pairing) onTimer() bool {
 	}
 	p.offered = false
 	p.offer.reset()
+	p.endDial()
 	p.l.disconnect()
-	p.connect(socketLife + dialTimeout)
+	p.connect(dialLimit)
 	return false
 }
 
@@ -72,7 +73,7 @@ func (p *pairing) onDialled(err error) {
 	default:
 		p.tries = 0
 		p.offered = true
-		p.phase = phaseOffering // until the timer goes off
+		p.enter(phaseOffering, socketLife+dialTimeout) // no code that is asked for lives longer
 	}
 }
 
@@ -165,6 +166,8 @@ func (p *pairing) onEvent(evt any) {
 	switch e := evt.(type) {
 	case *events.QR:
 		p.offer.setCodes(e.Codes)
+	case *events.RotateADVSecret:
+		p.onRotation(e)
 	case *events.PairPasskeyRequest:
 		p.onPasskeyRequest(e)
 	case *events.PairPasskeyConfirmation:
@@ -187,6 +190,25 @@ func (p *pairing) onEvent(evt any) {
 	case *events.QRScannedWithoutMultidevice:
 		p.m.setState(bridge.StateNeedsPair, "the QR code was scanned by a phone without linked devices: update WhatsApp on it and try again")
 	}
+}
+
+// onRotation shows the QR code that takes the place of one that the network has
+// voided.
+func (p *pairing) onRotation(e *events.RotateADVSecret) {
+	if err := p.offer.rotate(e, time.Now()); err != nil {
+		p.m.log.Error().Err(err).Msg("the network voided the QR code, and the new one is not known")
+		return
+	}
+	p.m.log.Info().Msg("the network voided the QR code; a new one is shown")
+}
+
+// codeRefusedSentence is told of a code that was entered in vain.
+const codeRefusedSentence = "the network refused the pairing code that was entered on the phone: ask for a new code and enter that one"
+
+// onCodeRefused ends a code that the network has refused.
+func (p *pairing) onCodeRefused() {
+	p.offer.dropCode()
+	p.m.setState(bridge.StateNeedsPair, codeRefusedSentence)
 }
 
 func (p *pairing) onPaired(e *events.PairSuccess) {

@@ -52,6 +52,7 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 	if err != nil {
 		return bridge.PairingCode{}, pairPhoneError(err)
 	}
+	m.forgetError(codeRefusedSentence)
 	return bridge.PairingCode{
 		Code: code, ExpiresAt: p.offer.setCode(code),
 		Hint: "On the phone: WhatsApp > Linked devices > Link a device > Link with phone number instead, then enter the code.",

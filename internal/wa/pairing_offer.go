@@ -4,18 +4,20 @@ import (
 	"sync"
 	"time"
 
-	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
 )
 
 // offer holds what an unpaired link has for somebody who wants to pair.
 type offer struct {
-	device *store.Device
+	secrets *advSecrets
 
 	mu          sync.Mutex // guards the fields below
-	codes       []string   // QR codes of the present socket
+	codes       []string   // QR codes of the present socket, which take turns
 	codesAt     time.Time
+	turn        int // which of them is shown
+	turnEnds    time.Time
 	code        string // the pairing code
 	codeExpires time.Time
 	passkey     *bridge.Passkey
@@ -40,18 +42,32 @@ func (o *offer) show(status *bridge.Status, now time.Time) {
 
 // qr returns the QR code to show now, or nil. The caller holds mu.
 func (o *offer) qr(now time.Time) *string {
-	if len(o.codes) == 0 || o.paired || o.passkey != nil {
+	if o.paired || o.passkey != nil || !o.takeTurns(now) {
 		return nil
 	}
-	index := 0
-	if age := now.Sub(o.codesAt); age >= firstQRLife {
-		index = 1 + int((age-firstQRLife)/nextQRLife)
-	}
-	if index >= len(o.codes) {
-		return nil
-	}
-	code := withPresentSecret(o.codes[index], o.device)
+	code := o.secrets.inQR(o.codes[o.turn])
 	return &code
+}
+
+// takeTurns finds whose turn it is, and reports whether there is a code left. The
+// caller holds mu.
+func (o *offer) takeTurns(now time.Time) bool {
+	for o.turn < len(o.codes) && !now.Before(o.turnEnds) {
+		o.turn++
+		o.turnEnds = o.turnEnds.Add(nextQRLife)
+	}
+	return o.turn < len(o.codes)
+}
+
+// rotate puts a new secret into the QR codes. The phone that has just scanned one
+// waits for the same code with the new secret, so that it stays for a whole turn.
+func (o *offer) rotate(e *events.RotateADVSecret, now time.Time) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.takeTurns(now) && o.turnEnds.Before(now.Add(nextQRLife)) {
+		o.turnEnds = now.Add(nextQRLife)
+	}
+	return o.secrets.onRotation(e)
 }
 
 // reset forgets what an old socket offered.
@@ -64,7 +80,9 @@ func (o *offer) reset() {
 func (o *offer) setCodes(codes []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.codes, o.codesAt = codes, time.Now()
+	o.codes, o.codesAt, o.turn = codes, time.Now(), 0
+	o.turnEnds = o.codesAt.Add(firstQRLife)
+	o.secrets.onCodes()
 }
 
 // age returns how old the socket's QR codes are, the sign that the network
@@ -81,6 +99,13 @@ func (o *offer) setCode(code string) bridge.Time {
 	defer o.mu.Unlock()
 	o.code, o.codeExpires = code, o.codesAt.Add(socketLife)
 	return bridge.At(o.codeExpires)
+}
+
+// dropCode forgets the pairing code.
+func (o *offer) dropCode() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.code = ""
 }
 
 func (o *offer) isPaired() bool {

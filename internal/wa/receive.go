@@ -94,7 +94,7 @@ func (l *link) handle(evt any) (stored bool) {
 		l.notify(notice{kind: noticeSilent, sentence: fmt.Sprintf("the network ended the connection (code %s); reconnecting", e.Code)})
 
 	// Pairing.
-	case *events.QR, *events.PairSuccess, *events.PairError, *events.ManualLoginReconnect, *events.QRScannedWithoutMultidevice,
+	case *events.QR, *events.RotateADVSecret, *events.PairSuccess, *events.PairError, *events.ManualLoginReconnect, *events.QRScannedWithoutMultidevice,
 		*events.PairPasskeyRequest, *events.PairPasskeyConfirmation, *events.PairPasskeyError:
 		if p := m.presentPairing(l); p != nil {
 			p.onEvent(evt)

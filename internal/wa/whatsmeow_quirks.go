@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,8 +23,8 @@ import (
 )
 
 // This file holds everything that leans on what whatsmeow does but does not
-// promise, together with whatsmeow_tables.go (its tables) and whatsmeow_stores.go
-// (how it uses its stores). Each assumption has a test whose name begins with TestQuirk;
+// promise, together with whatsmeow_tables.go (its tables), whatsmeow_stores.go
+// (how it uses its stores) and whatsmeow_pairing.go (the secrets of a pairing). Each assumption has a test whose name begins with TestQuirk;
 // "make quirks WHATSMEOW=<version>" runs them against another version.
 
 // Formats of whatsmeow's log that mean something.
@@ -303,32 +302,6 @@ func storesOf(device *store.Device) deviceStores {
 		stores.number = device.ID.Device
 	}
 	return stores
-}
-
-// withPresentSecret returns a QR code with the device's present secret. A
-// wrong code typed on the phone changes that secret, and whatsmeow tells
-// nobody. A code of another form is returned as it is.
-func withPresentSecret(code string, device *store.Device) string {
-	head, fields, found := strings.Cut(code, "#")
-	parts := strings.Split(fields, ",")
-	if !found || len(parts) != 5 {
-		return code
-	}
-	secret := presentSecret(device)
-	parts[3] = base64.StdEncoding.EncodeToString(secret[:])
-	return head + "#" + strings.Join(parts, ",")
-}
-
-// presentSecret copies the device's ADV secret. whatsmeow replaces the slice
-// in a goroutine of its own without a lock; every value it ever has is 32
-// bytes long, so a header read at that moment is still one of them.
-//
-//go:norace
-func presentSecret(device *store.Device) (secret [32]byte) {
-	for i := range min(len(device.AdvSecretKey), len(secret)) {
-		secret[i] = device.AdvSecretKey[i]
-	}
-	return secret
 }
 
 // storeHistory has whatsmeow store what it keeps of a piece of the phone's history:

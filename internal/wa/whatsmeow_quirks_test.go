@@ -2,7 +2,6 @@ package wa
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -258,43 +257,6 @@ func deviceLike(other *store.Device) *store.Device {
 	device.PrivacyTokens, device.NCTSalt, device.LIDs, device.Contacts, device.ChatSettings, device.MsgSecrets = other.PrivacyTokens, other.NCTSalt, other.LIDs, other.Contacts, other.ChatSettings, other.MsgSecrets
 	device.Sessions, device.Identities, device.PreKeys, device.SenderKeys, device.AppState, device.AppStateKeys = other.Sessions, other.Identities, other.PreKeys, other.SenderKeys, other.AppState, other.AppStateKeys
 	return device
-}
-
-func TestQuirk_AQRCodeHasTheSecretInItsFourthField(t *testing.T) {
-	t.Parallel()
-	network, err := simnet.New(context.Background(), simnet.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(network.Close)
-	device := simnet.NewDevice(waLog.Noop)
-	client := whatsmeow.NewClient(device, waLog.Noop)
-	network.Configure(client)
-	shown := make(chan []string, 1)
-	client.AddEventHandler(func(evt any) {
-		if qr, ok := evt.(*events.QR); ok {
-			shown <- qr.Codes
-		}
-	})
-	if err := client.Connect(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Disconnect)
-	codes := await(t, shown)
-	if len(codes) != 6 || len(device.AdvSecretKey) != 32 {
-		t.Errorf("got %d codes and a secret of %d bytes", len(codes), len(device.AdvSecretKey))
-	}
-	for _, code := range codes {
-		if got := withPresentSecret(code, device); got != code {
-			t.Errorf("got %s, want %s", got, code)
-		}
-	}
-	old := base64.StdEncoding.EncodeToString(device.AdvSecretKey)
-	device.AdvSecretKey = []byte("another secret, of 32 bytes too.")
-	want := strings.Replace(codes[0], old, base64.StdEncoding.EncodeToString(device.AdvSecretKey), 1)
-	if got := withPresentSecret(codes[0], device); got != want || got == codes[0] {
-		t.Errorf("with another secret: got %s, want %s", got, want)
-	}
 }
 
 func TestQuirk_ASendLoadsItsSessionsAtOnceAndStoresThemBeforeItLeaves(t *testing.T) {

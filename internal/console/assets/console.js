@@ -83,10 +83,13 @@ async function refresh(region) {
 }
 
 // replace puts fresh content into a region. What is open stays open, and where
-// somebody is typing, nothing changes.
+// somebody is typing, nothing changes but the parts (data-part) that are marked.
 function replace(region, fresh) {
   if (!fresh || region.innerHTML === fresh.innerHTML) return;
-  if (region.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")) return;
+  if (region.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")) {
+    for (const part of all("[data-part]", region)) part.replaceChildren(...(find(`[data-part="${part.dataset.part}"]`, fresh)?.childNodes ?? []));
+    return;
+  }
   const open = all("details", region).map((one) => one.open);
   const focused = region.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   region.replaceChildren(...fresh.childNodes);
@@ -140,7 +143,10 @@ function follow() {
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) return follow();
+  if (!document.hidden) {
+    all("[data-every]").forEach(refresh);
+    return follow();
+  }
   stream?.close();
   stream = undefined;
 });

@@ -28,6 +28,7 @@ var (
 	undecryptableDesc = describe("bridged_messages_undecryptable_total", "Messages received that could not be decrypted.")
 	sentDesc          = describe("bridged_messages_sent_total", "Messages that the network accepted.")
 	failedDesc        = describe("bridged_messages_failed_total", "Messages that could not be sent.")
+	sentAgainDesc     = describe("bridged_messages_sent_again_total", "Messages that went out once more, for devices that the network said were left out.")
 	lastReceivedDesc  = describe("bridged_last_message_received_timestamp_seconds", "When the last message was stored; missing before the first.")
 
 	deliveriesDesc = describe("bridged_webhook_deliveries", "Deliveries to webhooks that are tried again (pending) or were given up (dead).", "status")
@@ -44,7 +45,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 // Describe is part of prometheus.Collector.
 func (s *state) Describe(descs chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
-		accountStateDesc, receivedDesc, undecryptableDesc, sentDesc, failedDesc, lastReceivedDesc,
+		accountStateDesc, receivedDesc, undecryptableDesc, sentDesc, failedDesc, sentAgainDesc, lastReceivedDesc,
 		deliveriesDesc, historyDesc, storeSizeDesc, logSizeDesc, cacheSizeDesc,
 	} {
 		descs <- desc
@@ -75,6 +76,7 @@ func (s *state) collectAccount(metrics chan<- prometheus.Metric) {
 	metrics <- counter(undecryptableDesc, traffic.Undecryptable)
 	metrics <- counter(sentDesc, traffic.Sent)
 	metrics <- counter(failedDesc, traffic.Failed)
+	metrics <- counter(sentAgainDesc, traffic.SentAgain)
 	if at := traffic.LastReceivedAt; at != nil {
 		metrics <- gauge(lastReceivedDesc, float64(at.UnixMilli())/1000)
 	}

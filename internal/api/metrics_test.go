@@ -69,7 +69,7 @@ func TestMetrics_FollowTheConventions(t *testing.T) {
 func TestMetrics_TellWhatGoesOn(t *testing.T) {
 	h := newHooked(t, func(o *api.Options) { o.Build = api.Build{Version: "1.2.3", Library: "v0.9"} })
 	last := bridge.At(noon)
-	h.account.traffic = bridge.Traffic{Received: 7, Undecryptable: 1, Sent: 3, Failed: 2, LastReceivedAt: &last}
+	h.account.traffic = bridge.Traffic{Received: 7, Undecryptable: 1, Sent: 3, Failed: 2, SentAgain: 4, LastReceivedAt: &last}
 	h.receiver.answers(http.StatusInternalServerError)
 	w := h.create(object{"url": public, "types": []string{"message.created"}})
 	h.know(say(grace, grace, "A1", "one", 1))
@@ -81,6 +81,7 @@ func TestMetrics_TellWhatGoesOn(t *testing.T) {
 		"bridged_messages_undecryptable_total 1",
 		"bridged_messages_sent_total 3",
 		"bridged_messages_failed_total 2",
+		"bridged_messages_sent_again_total 4",
 		"bridged_last_message_received_timestamp_seconds "+strconv.FormatFloat(float64(noon.Unix()), 'g', -1, 64),
 		`bridged_webhook_deliveries{status="pending"} 1`,
 		`bridged_webhook_deliveries{status="dead"} 0`,

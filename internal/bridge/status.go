@@ -63,5 +63,6 @@ type Traffic struct {
 	Undecryptable  uint64 // stored as such, as they could not be read
 	Sent           uint64 // accepted by the network
 	Failed         uint64 // given up; those of which nobody knows are not among them
+	SentAgain      uint64 // to devices that the network says were left out
 	LastReceivedAt *Time  // nil before the first
 }

@@ -18,25 +18,26 @@ type Device struct {
 	display string
 
 	// All of the rest is guarded by Network.mu.
-	noise      [32]byte
-	identity   [32]byte
-	keys       keyBundle
-	keyIndex   uint32
-	conn       *conn
-	active     bool
-	introduced bool
-	welcomed   bool
-	fetched    map[string]struct{}
-	history    map[types.MessageID]historyBlob // what the phone told of, by the id of the notification
-	removed    bool
-	queue      outbox
-	held       held
-	faults     deviceFaults
-	counters   Counters
-	watching   map[types.JID]struct{}
-	available  bool // as it says itself
-	queries    map[string]int
-	lately     map[string][]time.Time // queries under a limit, by namespace
+	noise         [32]byte
+	identity      [32]byte
+	keys          keyBundle
+	keyIndex      uint32
+	conn          *conn
+	active        bool
+	introduced    bool
+	welcomed      bool
+	fetched       map[string]struct{}
+	history       map[types.MessageID]historyBlob // what the phone told of, by the id of the notification
+	removed       bool
+	queue         outbox
+	held          held
+	missesDevices bool
+	faults        deviceFaults
+	counters      Counters
+	watching      map[types.JID]struct{}
+	available     bool // as it says itself
+	queries       map[string]int
+	lately        map[string][]time.Time // queries under a limit, by namespace
 }
 
 // Counters count what passed between the server and a device since it was linked.

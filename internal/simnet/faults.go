@@ -16,6 +16,8 @@ type SendFault struct {
 	LoseAck bool
 	// AckDelay delivers the message and acknowledges it later.
 	AckDelay time.Duration
+	// Phash is the hash of devices that the answer names, whoever the message went to.
+	Phash string
 	// Skip lets this many messages pass before the fault.
 	Skip int
 }

@@ -16,6 +16,9 @@ func (n *Network) handleMessage(d *Device, node *Node) {
 		return
 	}
 	phash, code := n.route(d, node)
+	if fault.Phash != "" {
+		phash = fault.Phash
+	}
 	if code != 0 {
 		d.counters.Rejected++
 		fault = SendFault{Code: code}

@@ -15,6 +15,9 @@ func (n *Network) devicesChanged(changed *Device) {
 	for _, number := range slices.Sorted(maps.Keys(n.byNumber)) {
 		other := n.byNumber[number]
 		for _, d := range other.sorted() {
+			if d.missesDevices {
+				continue
+			}
 			if other == a && d.number != 0 {
 				n.push(d, n.ownDevicesNode(a))
 				continue
@@ -28,6 +31,13 @@ func (n *Network) devicesChanged(changed *Device) {
 			n.push(d, n.devicesUpdateNode(a, types.HiddenUserServer))
 		}
 	}
+}
+
+// MissDeviceChanges has the device no longer be told, or told again, when devices are linked or unlinked, as where the notification is lost.
+func (d *Device) MissDeviceChanges(miss bool) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	d.missesDevices = miss
 }
 
 func (n *Network) ownDevicesNode(a *account) Node {

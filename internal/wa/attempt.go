@@ -36,6 +36,7 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	}
 	sending, cancel := context.WithDeadline(ctx, d.deadline(m.waits))
 	defer cancel()
+	d.answer = nil
 	holding, end := l.signal.lock.forSend(sending, without, d.overtaken)
 	defer end()
 	defer m.receipts.await(d.id, func() {
@@ -51,11 +52,16 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	limit := m.waits.answerTime(d.devices)
 	alone := min(limit, m.waits.alone)
 	resp, err = l.cli.SendMessage(holding, d.to, proto.Clone(d.msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: d.id, Timeout: alone})
+	others := holdOf(holding).hasOthers()
 	if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
-		resp, err = l.lateAnswer(sending, d.id, limit-alone)
+		var hash string
+		d.answer = l.awaitResponse(d.id)
+		resp, hash, err = l.lateAnswer(sending, d.answer, limit-alone)
+		others = hash != "" && hash != devicesHash(d.known)
 	}
 	switch {
 	case err == nil:
+		d.leftOut = others
 		l.signal.storeRest(holding)
 		err = l.reached(holding, d.to)
 	case errors.Is(context.Cause(holding), errHeldTooLong):

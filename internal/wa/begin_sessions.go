@@ -36,9 +36,9 @@ type recipient struct {
 
 func (r recipient) key() string { return r.address.SignalAddress().String() }
 
-// recipients returns the devices that a message to a chat goes to, but this one.
+// devicesOf returns the devices that a message to a chat goes to, and this one.
 // It returns none where whatsmeow has to find out who the recipient is.
-func (l *link) recipients(ctx context.Context, to types.JID) ([]recipient, error) {
+func (l *link) devicesOf(ctx context.Context, to types.JID) ([]types.JID, error) {
 	people, err := l.people(ctx, to)
 	if err != nil || len(people) == 0 {
 		return nil, err
@@ -52,7 +52,7 @@ func (l *link) recipients(ctx context.Context, to types.JID) ([]recipient, error
 			return d.Server == types.HostedServer || d.Server == types.HostedLIDServer
 		})
 	}
-	return l.addresses(ctx, devices)
+	return devices, nil
 }
 
 // people returns who gets a message to a chat, the account itself among them.
@@ -77,7 +77,7 @@ func (l *link) people(ctx context.Context, to types.JID) ([]types.JID, error) {
 	return []types.JID{lid}, nil
 }
 
-// addresses returns the recipients that devices are. Sessions that were kept
+// addresses returns the recipients that devices are, but this one. Sessions that were kept
 // under a number are moved to the LID first, as whatsmeow does.
 func (l *link) addresses(ctx context.Context, devices []types.JID) ([]recipient, error) {
 	numbers := slices.DeleteFunc(slices.Clone(devices), func(d types.JID) bool { return d.Server != types.DefaultUserServer })

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow"
+	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
 
@@ -56,14 +57,22 @@ type delivery struct {
 	id    string
 	msg   *waE2E.Message
 	isOut func() bool // reports whether a recipient has it
+	gone  func() bool // reports whether it was deleted; nil where it cannot be
 	began time.Time
 
-	devices   int  // that it goes to, as far as known
-	left      bool // whether a try may have reached the network
-	silent    int  // tries that had no answer
-	refreshed bool // what is known of the recipients was asked for anew
-	overtaken bool // a session changed during a try
+	devices   int         // that it goes to, as far as known
+	known     []types.JID // the devices that the last try went to, and this one
+	left      bool        // whether a try may have reached the network
+	silent    int         // tries that had no answer
+	refreshed bool        // what is known of the recipients was asked for anew
+	overtaken bool        // a session changed during a try
+	leftOut   bool        // the network says that the message should have gone to other devices
+
+	answer <-chan *waBinary.Node // of the last try, if whatsmeow has stopped waiting for it
 }
+
+// isGone reports whether the message was deleted since it was sent.
+func (d *delivery) isGone() bool { return d.gone != nil && d.gone() }
 
 // deadline returns when the delivery is given up.
 func (d *delivery) deadline(w waits) time.Time { return d.began.Add(w.budgetFor(d.devices)) }
@@ -77,6 +86,9 @@ func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err e
 		resp, err := m.try(ctx, d)
 		if err == nil {
 			m.opts.Clock.Confirm(resp.Timestamp)
+			if d.leftOut {
+				m.leftOut.want(d)
+			}
 			return resp.Timestamp, nil
 		}
 		if errors.Is(err, errOvertaken) {
@@ -91,10 +103,11 @@ func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err e
 		if !again {
 			return time.Time{}, err
 		}
-		m.log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted")
 		if d.left && d.isOut() {
+			m.leftOut.await(d)
 			return time.Time{}, errOut
 		}
+		m.log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted")
 		if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
 			d.silent++
 		}
@@ -145,7 +158,10 @@ func (u *unanswered) Unwrap() error { return u.cause }
 func (l *link) prepare(ctx context.Context, d *delivery) (without map[string]bool, err error) {
 	asking, cancel := context.WithDeadline(ctx, d.deadline(l.m.waits))
 	defer cancel()
-	recipients, err := l.recipients(asking, d.to)
+	var recipients []recipient
+	if d.known, err = l.devicesOf(asking, d.to); err == nil {
+		recipients, err = l.addresses(asking, d.known)
+	}
 	if err == nil {
 		d.devices = max(d.devices, len(recipients))
 		beginning, cancel := context.WithDeadline(ctx, d.deadline(l.m.waits))

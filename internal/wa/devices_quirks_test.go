@@ -1,10 +1,13 @@
 package wa
 
 import (
+	"slices"
 	"testing"
 
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet"
 )
 
 // TestQuirk_ChangesOfDevicesAreToldInTheLogAlone, of every kind and whatever
@@ -60,5 +63,35 @@ func TestQuirk_AnUpdateOfDevicesEmptiesTheirList(t *testing.T) {
 	(&link{cli: c.Client}).forgetDevices(ctx, c.friend.LID())
 	if asked() == 0 {
 		t.Error("the list is still there")
+	}
+}
+
+// TestQuirk_OtherDevicesAreToldBeforeTheNextSend: the warning comes while the
+// message is being sent, with the hash that the network names.
+func TestQuirk_OtherDevicesAreToldBeforeTheNextSend(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	ctx := plainContext(t)
+	told := func() (hashes []string) {
+		for _, line := range c.log.all() {
+			if line.format == logOtherDevices {
+				hashes = append(hashes, line.args[0].(string), line.args[1].(string))
+			}
+		}
+		return hashes
+	}
+	if _, err := c.SendMessage(ctx, c.friend.PN(), text("to all")); err != nil || told() != nil {
+		t.Fatalf("%v, told %v", err, told())
+	}
+	c.device.FailSends(simnet.SendFault{Phash: "2:other"})
+	if _, err := c.SendMessage(ctx, c.friend.PN(), text("to some")); err != nil {
+		t.Fatal(err)
+	}
+	devices, err := c.GetUserDevices(ctx, []types.JID{c.friend.LID(), c.device.LID().ToNonAD()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := told(), []string{devicesHash(devices), "2:other"}; !slices.Equal(got, want) {
+		t.Errorf("told of %v, want %v", got, want)
 	}
 }

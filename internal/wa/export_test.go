@@ -27,6 +27,9 @@ func (m *Manager) SetWaits(answer, budget, perDevice time.Duration) {
 	m.waits = waits{answer: answer, budget: budget, perDevice: perDevice, longest: budget, alone: 200 * time.Millisecond}
 }
 
+// SetAlone sets how long an acknowledgement is waited for while nothing else is sent.
+func (m *Manager) SetAlone(d time.Duration) { m.waits.alone = d }
+
 // Deliver hands an event to the present link's handler, as whatsmeow does once
 // it has decrypted a stanza, and reports whether it would be acknowledged.
 func (m *Manager) Deliver(evt any) (acknowledged bool, err error) {

@@ -10,40 +10,38 @@ import (
 )
 
 // lateAnswer waits for the acknowledgement of a message for which whatsmeow has
-// stopped waiting.
-func (l *link) lateAnswer(ctx context.Context, id string, limit time.Duration) (whatsmeow.SendResponse, error) {
-	answered := l.awaitResponse(id)
+// stopped waiting. hash is that of the devices that the message should have gone
+// to; it may be empty.
+func (l *link) lateAnswer(ctx context.Context, answered <-chan *waBinary.Node, limit time.Duration) (resp whatsmeow.SendResponse, hash string, err error) {
 	if !l.cli.IsConnected() { // its end was told before
-		return whatsmeow.SendResponse{}, errLostAnswer(nil)
+		return resp, "", errLostAnswer(nil)
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case node, ok := <-answered:
 		if !ok {
-			return whatsmeow.SendResponse{}, errLostAnswer(nil)
+			return resp, "", errLostAnswer(nil)
 		}
 		return acknowledgement(node)
 	case <-timer.C:
-		return whatsmeow.SendResponse{}, whatsmeow.ErrMessageTimedOut
+		return resp, "", whatsmeow.ErrMessageTimedOut
 	case <-ctx.Done():
-		return whatsmeow.SendResponse{}, ctx.Err()
+		return resp, "", ctx.Err()
 	}
 }
 
-// acknowledgement reads the network's answer to a message. A hash of other devices
-// than the message went to, which whatsmeow would look at, is left to the next
-// message.
-func acknowledgement(node *waBinary.Node) (resp whatsmeow.SendResponse, err error) {
+// acknowledgement reads the network's answer to a message.
+func acknowledgement(node *waBinary.Node) (resp whatsmeow.SendResponse, hash string, err error) {
 	if node.Tag != "ack" {
-		return resp, errLostAnswer(node)
+		return resp, "", errLostAnswer(node)
 	}
 	attrs := node.AttrGetter()
 	resp.Timestamp = attrs.UnixTime("t")
 	if code := attrs.OptionalInt("error"); code != 0 {
 		err = fmt.Errorf("%w %d", whatsmeow.ErrServerReturnedError, code)
 	}
-	return resp, err
+	return resp, attrs.OptionalString("phash"), err
 }
 
 // errLostAnswer returns the end of the connection before the answer.

@@ -141,6 +141,8 @@ func (l *link) onLog(format string, args []any) {
 	switch {
 	case changed:
 		l.stale.add(number)
+	case format == logOtherDevices && l.signal != nil:
+		l.signal.lock.noteOthers()
 	case format == logFrameLost:
 		l.notify(notice{kind: noticeSilent, sentence: "a frame from the network was damaged; reconnecting"})
 	case codeRefused(format, args):

@@ -44,7 +44,11 @@ func (l *waLogger) Warnf(msg string, args ...any) {
 	if msg == logHandlerFailed {
 		return
 	}
-	l.write(zerolog.WarnLevel, msg, args)
+	level := zerolog.WarnLevel
+	if msg == logOtherDevices {
+		level = zerolog.DebugLevel
+	}
+	l.write(level, msg, args)
 	l.tell(msg, args)
 }
 

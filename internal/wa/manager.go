@@ -95,6 +95,7 @@ type Manager struct {
 	history  *historyWorker
 	sync     *syncRepair
 	typist   *typist
+	leftOut  *leftOut
 	pairMu   sync.Mutex // serialises requests for pairing codes
 	reupload reuploads
 	numbers  numbers
@@ -144,6 +145,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	m.groups = newGroupFetcher(m)
 	m.history = newHistoryWorker(m)
 	m.sync = newSyncRepair(m)
+	m.leftOut = newLeftOut(m)
 	if err := m.loadUser(ctx); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
@@ -196,6 +198,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	m.workers.Go(func() { m.history.run(m.background) })
 	m.workers.Go(func() { m.sync.run(m.background) })
 	m.workers.Go(func() { m.typist.run(m.background) })
+	m.workers.Go(func() { m.leftOut.run(m.background) })
 	m.workers.Go(func() { m.db.keepShort(m.background, m.store.TextErased(), m.log) })
 	m.workers.Go(func() { m.keepSessionClean(m.background) })
 	err := m.supervise(ctx)

@@ -107,7 +107,8 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 
 // newDelivery returns the delivery of a stored message.
 func (m *Manager) newDelivery(ctx context.Context, to types.JID, row bridge.Message, msg *waE2E.Message, began time.Time) *delivery {
-	return &delivery{to: to, id: row.ID, msg: msg, began: began, isOut: func() bool { return m.isOut(ctx, row) }}
+	return &delivery{to: to, id: row.ID, msg: msg, began: began,
+		isOut: func() bool { return m.isOut(ctx, row) }, gone: func() bool { return m.isDeleted(row) }}
 }
 
 // within returns the context of one send, which ends after the longest time
@@ -153,6 +154,12 @@ func (m *Manager) transmit(ctx context.Context, d *delivery, row bridge.Message,
 func (m *Manager) isOut(ctx context.Context, row bridge.Message) bool {
 	now, err := m.store.Message(context.WithoutCancel(ctx), row.Chat, row.ID)
 	return err == nil && now.Status != nil && *now.Status != bridge.DeliveryPending && *now.Status != bridge.DeliveryFailed
+}
+
+// isDeleted reports whether a message was deleted since it was composed.
+func (m *Manager) isDeleted(row bridge.Message) bool {
+	now, err := m.store.Message(m.background, row.Chat, row.ID)
+	return err != nil || now.DeletedAt != nil
 }
 
 // sent notes the network's acknowledgement. The message is out: a store that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +30,8 @@ type signalLock struct {
 	free chan struct{} // has one token while nobody holds the lock
 	open openSend      // the send that encrypts without it
 
+	sending atomic.Pointer[hold] // the send that has loaded its sessions and waits for its answer
+
 	mu     sync.Mutex
 	single *singleHold // guarded by mu
 }
@@ -42,6 +45,7 @@ type hold struct {
 	open    bool            // it has given the lock back while it encrypts (see [openSend])
 	again   bool            // it was overtaken before, and keeps the lock
 	stored  bool            // its sessions are stored: the message may leave
+	others  bool            // the network says that the message should have gone to other devices
 	without map[string]bool // addresses that it is not encrypted for: the network has no keys of them
 	sendWrites
 }
@@ -101,6 +105,7 @@ func (l *signalLock) forSend(ctx context.Context, without map[string]bool, again
 	h.limit.Stop() // until it holds
 	return context.WithValue(ctx, holdKey{}, h), func() {
 		l.end(h)
+		l.sending.CompareAndSwap(h, nil)
 		cancel(nil)
 	}
 }
@@ -114,7 +119,27 @@ func (l *signalLock) begin(ctx context.Context, h *hold) error {
 	defer h.mu.Unlock()
 	h.held, h.open = true, false
 	h.limit.Reset(idleLimit)
+	l.sending.Store(h) // whatsmeow sends one message at a time, until its answer
 	return nil
+}
+
+// noteOthers notes that the network has named other devices for the message that is
+// being sent.
+func (l *signalLock) noteOthers() {
+	h := l.sending.Load()
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.others = true
+}
+
+// hasOthers reports whether the network has named other devices for the message.
+func (h *hold) hasOthers() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.others
 }
 
 // end gives back what a send holds.

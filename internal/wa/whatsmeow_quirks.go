@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.mau.fi/libsignal/keys/prekey"
@@ -36,6 +39,10 @@ const (
 	// logConnectionEnded is how whatsmeow tells that a connection has ended,
 	// whoever ended it. The account's status tells of those that are lost.
 	logConnectionEnded = "Error reading from websocket: %v"
+	// logOtherDevices is how whatsmeow tells, before SendMessage returns and lets
+	// another message go, that the network has named other devices for a message
+	// than it went to: some were left out.
+	logOtherDevices = "Server returned different participant list hash (%s != %s) when sending to %s. Some devices may not have received the message."
 	// logHandlerFailed is whatsmeow's echo of our own refusals, one for each
 	// stanza behind the first.
 	logHandlerFailed = "Handler for %s failed"
@@ -74,6 +81,18 @@ func changedDevices(format string, args []any) (number types.JID, ok bool) {
 	}
 	number, ok = args[0].(types.JID)
 	return number, ok && number.Server == types.DefaultUserServer
+}
+
+// devicesHash returns the hash by which whatsmeow and the network compare lists of
+// devices (send.go, participantListHashV2).
+func devicesHash(devices []types.JID) string {
+	names := make([]string, len(devices))
+	for i, device := range devices {
+		names[i] = device.ADString()
+	}
+	slices.Sort(names)
+	sum := sha256.Sum256([]byte(strings.Join(names, "")))
+	return "2:" + base64.RawStdEncoding.EncodeToString(sum[:6])
 }
 
 // forgetDevices empties whatsmeow's list of a person's devices, by number or by

@@ -104,7 +104,9 @@ func TestQuirk_ALateAnswerComesToWhoeverWaits(t *testing.T) {
 		if _, err := c.SendMessage(ctx, c.friend.PN(), text(id), extra); !errors.Is(err, whatsmeow.ErrMessageTimedOut) {
 			t.Fatalf("%s: answered before its time: %v", id, err)
 		}
-		return linkOf(c).lateAnswer(ctx, id, time.Minute)
+		l := linkOf(c)
+		resp, _, err := l.lateAnswer(ctx, l.awaitResponse(id), time.Minute)
+		return resp, err
 	}
 	delay := 300 * time.Millisecond
 	c.device.FailSends(simnet.SendFault{AckDelay: delay}, simnet.SendFault{AckDelay: delay, Code: 479}, simnet.SendFault{LoseAck: true})

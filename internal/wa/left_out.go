@@ -1,0 +1,170 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+// leftOut sends messages once more that did not go to all devices of their
+// recipients. The network names the devices with its answer to each message, by a
+// hash; where it differs from that of the devices that the message was encrypted
+// for, the list was stale.
+//
+// Nobody waits for it, and it is not kept over a restart: until the next message
+// brings the list up to date, that device has a gap, as without it.
+type leftOut struct {
+	m     *Manager
+	queue chan sentMessage
+}
+
+// sentMessage is a message that was sent. answer gives what the network says to it,
+// if that has not come yet.
+type sentMessage struct {
+	*delivery
+	answer <-chan *waBinary.Node
+}
+
+// leftOutQueue is how many messages may wait to be sent once more.
+const leftOutQueue = 256
+
+func newLeftOut(m *Manager) *leftOut {
+	return &leftOut{m: m, queue: make(chan sentMessage, leftOutQueue)}
+}
+
+// want has a message sent once more whose answer names other devices.
+func (o *leftOut) want(d *delivery) { o.add(sentMessage{delivery: d}) }
+
+// await waits for the answer to a message that a recipient has already, and has it
+// sent once more if it names other devices.
+func (o *leftOut) await(d *delivery) {
+	answer := d.answer
+	if answer == nil {
+		l, err := o.m.open()
+		if err != nil {
+			return
+		}
+		answer = l.awaitResponse(d.id)
+	}
+	o.add(sentMessage{d, answer})
+}
+
+func (o *leftOut) add(s sentMessage) {
+	select {
+	case o.queue <- s:
+	default:
+		o.m.log.Warn().Str("msg_id", s.id).Msg("a message is not sent again to devices that were left out: too many wait for that")
+	}
+}
+
+func (o *leftOut) run(ctx context.Context) {
+	var awaiting sync.WaitGroup
+	defer awaiting.Wait()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s := <-o.queue:
+			if s.answer == nil {
+				o.handle(ctx, s.delivery)
+				continue
+			}
+			awaiting.Go(func() {
+				if o.namesOthers(ctx, s) {
+					o.want(s.delivery)
+				}
+			})
+		}
+	}
+}
+
+// namesOthers waits for the answer to a message, and reports whether it names other
+// devices than the message went to.
+func (o *leftOut) namesOthers(ctx context.Context, s sentMessage) bool {
+	ctx, cancel := context.WithTimeout(ctx, o.m.waits.answerTime(s.devices))
+	defer cancel()
+	select {
+	case <-ctx.Done():
+		return false
+	case node, ok := <-s.answer:
+		if !ok {
+			return false
+		}
+		_, hash, err := acknowledgement(node)
+		return err == nil && hash != "" && hash != devicesHash(s.known)
+	}
+}
+
+// handle asks for the devices anew, and sends a message once more, under its id, if
+// there are any that it did not go to. Who has it drops it. It is tried again only
+// where nothing has left; what the network answers changes nothing.
+func (o *leftOut) handle(ctx context.Context, first *delivery) {
+	if len(first.known) == 0 {
+		return // whatsmeow has asked for them a moment ago
+	}
+	m := o.m
+	d := &delivery{to: first.to, id: first.id, msg: first.msg, began: time.Now(), isOut: func() bool { return false }, gone: first.gone}
+	log := m.log.With().Str("msg_id", d.id).Logger()
+	for {
+		missed, err := o.once(ctx, d, first.known)
+		if err == nil && missed == 0 {
+			log.Debug().Msg("not sent again: no devices were left out")
+			return
+		}
+		again, left := false, true
+		if err != nil {
+			again, left = uncertain(err)
+		}
+		switch {
+		case left:
+			m.traffic.sentAgain.Add(1)
+			log.Info().Int("devices", missed).Msg("message sent again to devices that were left out")
+			return
+		case errors.Is(err, errOvertaken):
+			d.overtaken = true
+		case !again || m.waitOpen(ctx, d) != nil:
+			if ctx.Err() == nil {
+				log.Warn().Str("error", bridge.Redact(err.Error())).Msg("message not sent again to devices that were left out")
+			}
+			return
+		}
+	}
+}
+
+// once sends a message if it misses devices, and returns how many.
+func (o *leftOut) once(ctx context.Context, d *delivery, known []types.JID) (missed int, err error) {
+	missed, err = o.missed(ctx, d, known)
+	if err != nil || missed == 0 || d.isGone() {
+		return 0, err
+	}
+	_, err = o.m.try(ctx, d)
+	return missed, err
+}
+
+// missed asks for the devices of a chat anew, and returns how many of them are not
+// among those that are known.
+func (o *leftOut) missed(ctx context.Context, d *delivery, known []types.JID) (int, error) {
+	l, err := o.m.open()
+	if err != nil {
+		return 0, whatsmeow.ErrNotConnected
+	}
+	ctx, cancel := context.WithDeadline(ctx, d.deadline(o.m.waits))
+	defer cancel()
+	if err := l.refreshRecipients(ctx, d.to); err != nil {
+		return 0, errors.Join(errNothingLeft, err)
+	}
+	devices, err := l.devicesOf(ctx, d.to)
+	if err != nil {
+		return 0, errors.Join(errNothingLeft, err)
+	}
+	devices = slices.DeleteFunc(slices.Clone(devices), func(device types.JID) bool { return slices.Contains(known, device) })
+	return len(devices), nil
+}

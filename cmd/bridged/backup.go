@@ -10,14 +10,17 @@ import (
 	"bridged/internal/store"
 )
 
-// backupCommand copies chats, messages and settings, also while the bridge
-// runs.
+// backupCommand copies chats and messages, also while the bridge runs.
+//
+// Tokens, webhooks and hooks are left out unless they are asked for: a restore
+// would let in again whoever was shut out since.
 //
 // The session's keys are left out on purpose: a session that goes on from an
 // old copy uses message keys twice, and recipients drop such messages silently.
 // After a restore the account is paired again.
 type backupCommand struct {
-	File string `arg:"" help:"The new file; it must not exist."`
+	File        string `arg:"" help:"The new file; it must not exist."`
+	WithSecrets bool   `help:"Copy tokens, webhooks and hooks, too, with their secrets. Those revoked since work again after a restore."`
 }
 
 // Run copies the store and prints how to restore it.
@@ -26,11 +29,15 @@ func (b backupCommand) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	if err := store.BackupFile(e.ctx, filepath.Join(c.DataDir, "bridged.db"), b.File); err != nil {
+	if err := store.BackupFile(e.ctx, filepath.Join(c.DataDir, "bridged.db"), b.File, b.WithSecrets); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.stdout, "Chats, messages and settings are in %s. To restore: stop bridged, replace bridged.db in DATA_DIR with the file\n"+
-		"(delete bridged.db-wal and bridged.db-shm), start, and pair the account again if its session is lost too.\n", b.File)
+	holds := "Chats and messages are in %s. Tokens, webhooks and hooks are not: make them anew after a restore, or copy them with --with-secrets.\n"
+	if b.WithSecrets {
+		holds = "Chats, messages, tokens, webhooks and hooks are in %s, with their secrets: keep it like BRIDGE_TOKEN.\n"
+	}
+	_, err = fmt.Fprintf(e.stdout, holds+"To restore: stop bridged, replace bridged.db in DATA_DIR with the file (delete bridged.db-wal and bridged.db-shm),\n"+
+		"start, and pair the account again if its session is lost too.\n", b.File)
 	return err
 }
 

@@ -1,12 +1,17 @@
 package e2e
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"bridged/internal/bridge"
+	"bridged/internal/client"
 	"bridged/internal/simnet"
 )
 
@@ -60,6 +65,94 @@ func TestBackup_WhileRunningIsCompleteAndRestorable(t *testing.T) {
 	p.Get("/api/messages/search?q=keep+this").Want(http.StatusOK).Decode(&found)
 	if found.Count != 1 {
 		t.Errorf("the restored store has the message %d times, want once", found.Count)
+	}
+}
+
+// secretsOf are tokens, a webhook and a hook, with every form in which a file
+// could hold what is secret of them.
+type secretsOf struct {
+	token         client.MadeToken
+	webhook, hook int64
+	key           string // the path of the hook's address
+	bytes         map[string]string
+}
+
+func makeSecrets(t *testing.T, p *process, chat bridge.JID) secretsOf {
+	t.Helper()
+	address, secret := "https://receiver.example/path-that-is-secret", "a secret of the tests"
+	token := must(p.api.CreateToken(within(t), client.NewToken{Name: "to be revoked", Scopes: []bridge.Scope{bridge.ScopeRead}}))(t)
+	webhook := must(p.api.CreateWebhook(within(t), client.WebhookChange{URL: &address}))(t)
+	template := "text"
+	name := "backups"
+	jid := string(chat)
+	hook := must(p.api.CreateHook(within(t), client.HookChange{Name: &name, ChatJID: &jid, Template: &template, Secret: &secret}))(t)
+	_, key, _ := strings.Cut(hook.Path, ".")
+	tokenHash, keyHash := sha256.Sum256([]byte(token.Secret)), sha256.Sum256([]byte(key))
+	p.secrets = append(p.secrets, token.Secret, webhook.Secret, key)
+	return secretsOf{token: token, webhook: webhook.ID, hook: hook.ID, key: hook.Path, bytes: map[string]string{
+		"the token": token.Secret, "its hash": string(tokenHash[:]), "the webhook's secret": webhook.Secret, "its path": "path-that-is-secret",
+		"the hook's secret": secret, "its key": key, "the hash of its key": string(keyHash[:]),
+	}}
+}
+
+// A backup holds no secret, not even in pages that nothing uses, and a restore
+// revives nothing that was revoked since; unless the secrets were asked for.
+func TestBackup_LeavesSecretsOut(t *testing.T) {
+	t.Parallel()
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	friend := newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
+	p := startBridge(t, network, "ENABLE_SEND=true")
+	device := pair(t, p, owner)
+	if err := device.WaitAcknowledged(within(t), must(friend.SendText(within(t), owner.PN(), "keep this"))(t)); err != nil {
+		t.Fatal(err)
+	}
+	made := makeSecrets(t, p, bridge.JID(friend.PN().String()))
+	for _, with := range []bool{true, false} {
+		file, args := filepath.Join(t.TempDir(), "backup.db"), []string{"backup"}
+		if with {
+			args = append(args, "--with-secrets")
+		}
+		if out, err := p.command(append(args, file)...); err != nil || strings.Contains(out, "with their secrets") != with {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		data := must(os.ReadFile(file))(t)
+		for what, secret := range made.bytes {
+			kept := with && what != "the token" && what != "its key" // of which there are hashes
+			if bytes.Contains(data, []byte(secret)) != kept {
+				t.Errorf("%v: the file holds %s: %v, want %v", args, what, !kept, kept)
+			}
+		}
+		p.checkRestored(t, file, made, with)
+	}
+}
+
+// checkRestored restores a backup and looks at what works.
+func (p *process) checkRestored(t *testing.T, file string, made secretsOf, with bool) {
+	t.Helper()
+	p.stop()
+	for _, name := range []string{"bridged.db-wal", "bridged.db-shm"} {
+		if err := os.Remove(filepath.Join(p.env["DATA_DIR"], name)); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(file, filepath.Join(p.env["DATA_DIR"], "bridged.db")); err != nil {
+		t.Fatal(err)
+	}
+	p.start()
+	if found := must(p.api.Search(within(t), bridge.SearchQuery{Q: "keep this"}))(t); len(found.Items) != 1 {
+		t.Errorf("the restored store has %d messages, want 1", len(found.Items))
+	}
+	_, tokenErr := p.api.WithToken(made.token.Secret).OwnToken(within(t))
+	_, webhookErr := p.api.Webhook(within(t), made.webhook)
+	_, hookErr := p.api.Hook(within(t), made.hook)
+	for what, err := range map[string]error{"token": tokenErr, "webhook": webhookErr, "hook": hookErr} {
+		if (err == nil) != with {
+			t.Errorf("with secrets: %v, the %s: %v", with, what, err)
+		}
+	}
+	resp := must(http.Post("http://"+p.address+made.key, "text/plain", strings.NewReader("hello")))(t)
+	if resp.Body.Close(); (resp.StatusCode == http.StatusNotFound) == with {
+		t.Errorf("with secrets: %v, the hook's address: %d", with, resp.StatusCode)
 	}
 }
 

@@ -9,27 +9,30 @@ import (
 	"path/filepath"
 )
 
-// Backup writes a complete and consistent copy of the store to a new file,
-// while the store goes on being used. It never overwrites anything. To restore
-// a backup, stop the program and put it in place of the database, without
-// the files beside it that end in -wal and -shm.
-func (s *Store) Backup(ctx context.Context, path string) error {
-	return BackupFile(ctx, s.path, path)
+// Backup writes a consistent copy of the store to a new file, while the store
+// goes on being used. It never overwrites anything. To restore a backup, stop
+// the program and put it in place of the database, without the files beside it
+// that end in -wal and -shm.
+//
+// Without secrets the copy has no tokens, webhooks and hooks: once restored, they
+// would let in, and post to, those who were shut out since.
+func (s *Store) Backup(ctx context.Context, path string, secrets bool) error {
+	return BackupFile(ctx, s.path, path, secrets)
 }
 
 // BackupFile does what [Store.Backup] does, for the store in a file, which another process
 // may be using.
-func BackupFile(ctx context.Context, from, to string) error {
+func BackupFile(ctx context.Context, from, to string, secrets bool) error {
 	if _, err := os.Stat(from); err != nil {
 		return fmt.Errorf("there is no store to back up: %w", err)
 	}
-	if err := backup(ctx, from, to); err != nil {
+	if err := backup(ctx, from, to, secrets); err != nil {
 		return fmt.Errorf("back up the store: %w", err)
 	}
 	return nil
 }
 
-func backup(ctx context.Context, from, path string) error {
+func backup(ctx context.Context, from, path string, secrets bool) error {
 	// The name is taken first, so that two backups cannot meet under it; what
 	// it stands for is moved there when it is whole.
 	if err := reserve(path); err != nil {
@@ -39,7 +42,14 @@ func backup(ctx context.Context, from, path string) error {
 		return err
 	}
 	part := path + ".part"
-	if err := copyTo(ctx, from, part); err != nil {
+	err := copyTo(ctx, from, part)
+	if err == nil && !secrets {
+		err = eraseSecrets(ctx, part)
+	}
+	if err == nil {
+		err = syncFile(part)
+	}
+	if err != nil {
 		return errors.Join(err, remove(part), remove(path))
 	}
 	if err := os.Rename(part, path); err != nil {
@@ -81,7 +91,34 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
 		return explain(err)
 	}
-	return syncFile(path)
+	return nil
+}
+
+// secretTables hold what lets somebody in, or signs, and what names it.
+var secretTables = []string{"deliveries", "webhooks", "hooks", "tokens"}
+
+// eraseSecrets removes what secretTables hold from a copy that nobody else uses,
+// and overwrites where it stood. There is no journal, which would keep it; a copy
+// that is not finished is removed. One of an older version lacks some tables.
+func eraseSecrets(ctx context.Context, path string) (err error) {
+	db, err := openDB(path, []string{"journal_mode(off)", "secure_delete(on)"})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, table := range secretTables {
+		var isThere bool
+		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?", table).Scan(&isThere); err != nil {
+			return explain(err)
+		}
+		if !isThere {
+			continue
+		}
+		if _, err := db.ExecContext(ctx, "DELETE FROM "+table); err != nil {
+			return explain(err)
+		}
+	}
+	return nil
 }
 
 func syncFile(path string) error {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,8 +15,10 @@ import (
 // parked, in a table of their own.
 const parkedEditsVersion = 9
 
-func TestMigrations_ParkedEditsStayParked(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "bridged.db")
+// storeAsOf makes the file of a store as an older version had it, and returns it
+// open.
+func storeAsOf(t *testing.T, path string, version int64) *sql.DB {
+	t.Helper()
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -27,9 +30,15 @@ func TestMigrations_ParkedEditsStayParked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := steps.UpTo(t.Context(), parkedEditsVersion); err != nil {
+	if _, err := steps.UpTo(t.Context(), version); err != nil {
 		t.Fatal(err)
 	}
+	return db
+}
+
+func TestMigrations_ParkedEditsStayParked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bridged.db")
+	db := storeAsOf(t, path, parkedEditsVersion)
 	edited := at(5).UnixMilli()
 	for _, insert := range []struct {
 		query string

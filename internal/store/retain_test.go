@@ -77,7 +77,7 @@ func TestBackup_IsCompleteWhileMessagesComeIn(t *testing.T) {
 		}
 	}()
 	path := filepath.Join(t.TempDir(), "copy.db")
-	if err := s.Backup(context.Background(), path); err != nil {
+	if err := s.Backup(context.Background(), path, true); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -96,11 +96,27 @@ func TestBackup_IsCompleteWhileMessagesComeIn(t *testing.T) {
 	sameList(t, "search", matchIDs(search(t, restored, bridge.SearchQuery{Q: "message 29"})), matchIDs(search(t, s, bridge.SearchQuery{Q: "message 29"})))
 }
 
+// A store that an older version made has no tokens and no hooks yet. It is backed
+// up before it is migrated.
+func TestBackup_OfAnOlderVersionWithoutSecrets(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "bridged.db")
+	db := storeAsOf(t, old, parkedEditsVersion)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "copy.db")
+	if err := BackupFile(t.Context(), old, path, false); err != nil {
+		t.Fatal(err)
+	}
+	checkSound(t, openStore(t, path))
+}
+
 func TestBackup_NeverOverwrites(t *testing.T) {
 	s := longHistory(t, 3)
 	path := filepath.Join(t.TempDir(), "copy.db")
 	write(t, path, "precious")
-	if err := s.Backup(context.Background(), path); err == nil {
+	if err := s.Backup(context.Background(), path, true); err == nil {
 		t.Error("no error")
 	}
 	if data, _ := os.ReadFile(path); string(data) != "precious" {
@@ -113,7 +129,7 @@ func TestBackup_LeavesNothingWhenItFails(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := s.Backup(ctx, filepath.Join(dir, "copy.db")); err == nil {
+	if err := s.Backup(ctx, filepath.Join(dir, "copy.db"), false); err == nil {
 		t.Error("no error")
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {

@@ -69,6 +69,7 @@ func certificate(serial int64, name string) *x509.Certificate {
 func (n *Network) serve() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/ws/chat", n.acceptSocket)
+	mux.HandleFunc("/{$}", n.servePage)
 	mux.Handle("/", n.cdn)
 	n.server = &http.Server{
 		Handler:           mux,

@@ -95,6 +95,7 @@ type Network struct {
 	iqFaults        []*iqFault
 	limits          map[string]queryLimit // by namespace
 	rotateAt        CodeStep
+	versions        versions
 	unknown         map[string]int
 	// perDevice is how much later SlowGroups makes an answer come for each device that it concerns.
 	perDevice time.Duration

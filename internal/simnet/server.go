@@ -11,6 +11,10 @@ import (
 // begin handles the login of a device, or the request of a client to be linked. It reports whether to go on.
 func (n *Network) begin(c *conn) bool {
 	payload := c.session.payload
+	if n.outdated(payload) {
+		c.sendLast(failureNode(ConnectFailure{Reason: 405}))
+		return false
+	}
 	if payload.DevicePairingData != nil {
 		return n.beginPairing(c, payload.GetDevicePairingData())
 	}

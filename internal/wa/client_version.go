@@ -2,10 +2,9 @@ package wa
 
 import (
 	"context"
-	"net/http"
+	"fmt"
 	"time"
 
-	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/proto/waWa6"
 	"go.mau.fi/whatsmeow/store"
@@ -13,15 +12,18 @@ import (
 )
 
 // clientPayload returns what the client says of itself when it logs in or pairs.
-// The device's name goes in here and not through whatsmeow's package
+// The device's name and the version go in here and not through whatsmeow's package
 // variables, which every client of the process would share.
 func (l *link) clientPayload(device *store.Device) func() *waWa6.ClientPayload {
 	return func() *waWa6.ClientPayload {
-		payload := device.GetClientPayload()
+		payload, version := device.GetClientPayload(), l.m.clientVersion()
+		payload.UserAgent.AppVersion = version.ProtoAppVersion()
 		registration := payload.GetDevicePairingData()
 		if registration == nil {
 			return payload
 		}
+		hash := version.Hash()
+		registration.BuildHash = hash[:]
 		var props waCompanionReg.DeviceProps
 		if err := proto.Unmarshal(registration.DeviceProps, &props); err != nil {
 			l.m.log.Error().Err(err).Msg("device properties unreadable")
@@ -54,41 +56,71 @@ func (m *Manager) prepareVersion(ctx context.Context) {
 	} else if known != "" {
 		m.adoptVersion(known)
 	}
-	m.lookUpVersion(ctx)
+	_, _ = m.lookUpVersion(ctx) // it has logged why not, and the login tells whether the version serves
 }
 
-// adoptVersion sets a remembered version, unless the library's own is newer.
+// adoptVersion takes a remembered version, unless the library's own is newer.
 func (m *Manager) adoptVersion(known string) {
 	version, err := store.ParseVersion(known)
 	if err != nil {
 		m.log.Warn().Err(err).Msg("remembered client version unreadable")
 		return
 	}
-	if store.GetWAVersion().LessThan(version) {
-		store.SetWAVersion(version)
+	if m.clientVersion().LessThan(version) {
+		m.version.Store(&version)
 	}
+}
+
+// clientVersion returns the version that the account's client says it is.
+func (m *Manager) clientVersion() store.WAVersionContainer {
+	if version := m.version.Load(); version != nil {
+		return *version
+	}
+	return store.GetWAVersion()
 }
 
 // lookUpVersion asks the network's web page for the present client version,
 // and reports whether it differs from the one in use.
-func (m *Manager) lookUpVersion(ctx context.Context) bool {
-	if m.opts.Network.IsSimulated() {
-		return false
-	}
+func (m *Manager) lookUpVersion(ctx context.Context) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	client := &http.Client{Transport: m.opts.Network.transport(), Timeout: versionTimeout}
-	defer client.CloseIdleConnections()
-	latest, err := whatsmeow.GetLatestVersion(ctx, client)
+	latest, err := latestVersion(ctx, &m.opts.Network)
 	if err != nil {
 		m.log.Warn().Err(err).Msg("client version not looked up")
-		return false
+		return false, err
 	}
-	changed := *latest != store.GetWAVersion()
-	store.SetWAVersion(*latest)
+	changed = *latest != m.clientVersion()
+	m.version.Store(latest)
 	if err := m.store.SetSetting(ctx, settingVersion, latest.String()); err != nil {
 		m.log.Warn().Err(err).Msg("client version not remembered")
 	}
 	m.log.Info().Str("version", latest.String()).Msg("client version")
-	return changed
+	return changed, nil
+}
+
+// outdatedSentence returns what is told while a newer version than a refused one is
+// looked for.
+func (m *Manager) outdatedSentence() string {
+	return fmt.Sprintf("the network refuses this client's version (%s); looking for a newer one", m.clientVersion())
+}
+
+// renewVersion looks for a newer version than one that the network refuses. It returns
+// how long to wait before the next try, and what to tell meanwhile.
+func (m *Manager) renewVersion(ctx context.Context) (wait time.Duration, sentence string) {
+	refused := m.clientVersion()
+	changed, err := m.lookUpVersion(ctx)
+	switch {
+	case err != nil:
+		return m.hourly(), fmt.Sprintf("the network refuses this client's version (%s), and the newest one cannot be looked up: let this machine reach https://web.whatsapp.com, or set PROXY_URL, or update bridged; trying again hourly", refused)
+	case !changed:
+		return m.hourly(), fmt.Sprintf("the network refuses this client's version (%s), which is the newest one that it names: update bridged; trying again hourly", refused)
+	}
+	return 0, fmt.Sprintf("the network refuses this client's version (%s); trying again as %s", refused, m.clientVersion())
+}
+
+// hourly returns how long a refused version is left alone.
+func (m *Manager) hourly() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.versionPause
 }

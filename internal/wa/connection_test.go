@@ -105,19 +105,6 @@ func TestConnection_BannedTriesAtTheEnd(t *testing.T) {
 	a.waitState(bridge.StateOpen)
 }
 
-func TestConnection_OutdatedSaysSo(t *testing.T) {
-	t.Parallel()
-	a := newAccount(t, newNetwork(t))
-	device := a.device()
-	device.FailLogins(simnet.ConnectFailure{Reason: 405}, 1)
-	device.Drop()
-	a.waitError(bridge.StateClosed, "newer client version")
-	if err := a.manager.Reconnect(testContext(t)); err != nil {
-		t.Fatal(err)
-	}
-	a.waitState(bridge.StateOpen)
-}
-
 func TestConnection_RefusedLoginSaysSo(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t, newNetwork(t))

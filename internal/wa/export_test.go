@@ -85,3 +85,16 @@ func (m *Manager) AgeQRCodes(by time.Duration) {
 	defer o.mu.Unlock()
 	o.turnEnds = o.turnEnds.Add(-by)
 }
+
+// SetVersionPause shortens how long a version that the network refuses is left alone.
+func (m *Manager) SetVersionPause(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.versionPause = d
+}
+
+// RenewPairing replaces the unpaired socket now.
+func (m *Manager) RenewPairing(ctx context.Context) error {
+	_, err := m.ask(ctx, commandRenewPairing)
+	return err
+}

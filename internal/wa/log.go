@@ -33,7 +33,7 @@ func (l *waLogger) write(level zerolog.Level, msg string, args []any) {
 
 func (l *waLogger) Errorf(msg string, args ...any) {
 	level := zerolog.ErrorLevel
-	if msg == logConnectionEnded {
+	if msg == logConnectionEnded || msg == logOutdated {
 		level = zerolog.DebugLevel
 	}
 	l.write(level, msg, args)

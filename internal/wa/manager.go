@@ -107,14 +107,16 @@ type Manager struct {
 	ban      ban
 	receipts receipts
 	waits    waits
-	refusals atomic.Int32 // in a row
-	behind   atomic.Bool  // the session may know of people and chats what the store does not
+	refusals atomic.Int32                             // in a row
+	version  atomic.Pointer[store.WAVersionContainer] // that was looked up, or nil
+	behind   atomic.Bool                              // the session may know of people and chats what the store does not
 
-	mu      sync.Mutex // guards the fields below
-	status  bridge.Status
-	user    *bridge.User
-	link    *link    // the client of a session
-	pairing *pairing // while there is none
+	mu           sync.Mutex    // guards the fields below
+	versionPause time.Duration // how long a refused version is left alone
+	status       bridge.Status
+	user         *bridge.User
+	link         *link    // the client of a session
+	pairing      *pairing // while there is none
 }
 
 // Open opens the session database. Nothing is dialled before [Manager.Run].
@@ -139,6 +141,8 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		reading:  make(chan struct{}, 1),
 		waits:    usualWaits,
 		typist:   newTypist(),
+
+		versionPause: refusedPause,
 	}
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.behind.Store(true)

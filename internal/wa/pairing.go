@@ -91,12 +91,10 @@ func (p *pairing) onNotice(n notice) bool {
 		p.m.setState(bridge.StateNeedsPair, n.sentence)
 		return true // whatsmeow may have deleted the device: begin with a new one
 	case noticeOutdated:
-		p.m.setState(bridge.StateNeedsPair, n.sentence)
-		if p.m.lookUpVersion(p.l.ctx) {
-			p.renew(0)
-		} else {
-			p.renew(refusedPause)
-		}
+		p.m.setState(bridge.StateNeedsPair, p.m.outdatedSentence())
+		wait, sentence := p.m.renewVersion(p.l.ctx)
+		p.m.setState(bridge.StateNeedsPair, sentence)
+		p.renew(wait)
 	case noticeRefusedLogin, noticeHalted:
 		p.m.setState(bridge.StateNeedsPair, n.sentence)
 		p.renew(max(n.after, longPause))

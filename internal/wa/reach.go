@@ -18,11 +18,16 @@ func ClientVersion() string { return store.GetWAVersion().String() }
 
 // LatestClientVersion asks the network for the version of its own web client.
 func LatestClientVersion(ctx context.Context, network *Network) (string, error) {
-	client := network.Client()
-	client.Timeout = versionTimeout
-	latest, err := whatsmeow.GetLatestVersion(ctx, client)
+	latest, err := latestVersion(ctx, network)
 	if err != nil {
 		return "", err
 	}
 	return latest.String(), nil
+}
+
+func latestVersion(ctx context.Context, network *Network) (*store.WAVersionContainer, error) {
+	client := network.Client()
+	client.Timeout = versionTimeout
+	defer client.CloseIdleConnections()
+	return whatsmeow.GetLatestVersion(ctx, client)
 }

@@ -84,7 +84,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.TemporaryBan:
 		l.notify(m.banned(e))
 	case *events.ClientOutdated:
-		l.notify(notice{kind: noticeOutdated, sentence: "the network wants a newer client version: update bridged if this stays; trying again hourly"})
+		l.notify(notice{kind: noticeOutdated})
 	case *events.LoggedOut:
 		l.notify(notice{kind: noticeLoggedOut, sentence: loggedOutSentence(e, time.Now())})
 	case *events.ConnectFailure:

@@ -230,7 +230,7 @@ func (s *session) onNotice(n notice) bool {
 		s.halt(n.sentence)
 		s.schedule(n.after)
 	case noticeOutdated:
-		s.outdated(n.sentence)
+		s.outdated()
 	}
 	return false
 }
@@ -279,13 +279,11 @@ func (s *session) halt(sentence string) {
 
 // outdated looks up the client's version and tries at once with a new one,
 // else hourly.
-func (s *session) outdated(sentence string) {
-	s.halt(sentence)
-	if s.m.lookUpVersion(s.l.ctx) {
-		s.schedule(0)
-		return
-	}
-	s.schedule(refusedPause)
+func (s *session) outdated() {
+	s.halt(s.m.outdatedSentence())
+	wait, sentence := s.m.renewVersion(s.l.ctx)
+	s.m.setState(bridge.StateClosed, sentence)
+	s.schedule(wait)
 }
 
 func (s *session) onCommand(c command) bool {

@@ -43,6 +43,9 @@ const (
 	// another message go, that the network has named other devices for a message
 	// than it went to: some were left out.
 	logOtherDevices = "Server returned different participant list hash (%s != %s) when sending to %s. Some devices may not have received the message."
+	// logOutdated is how whatsmeow tells that the network refuses the client's version. It
+	// names the one that is built in; the account's status names the one that was refused.
+	logOutdated = "Client outdated (405) connect failure (client version: %s)"
 	// logHandlerFailed is whatsmeow's echo of our own refusals, one for each
 	// stanza behind the first.
 	logHandlerFailed = "Handler for %s failed"

@@ -56,6 +56,20 @@ func TestQuirk_TheHandledEndOfAConnectionIsLogged(t *testing.T) {
 	c.log.waitDebug(t, "the expected end of the second", 2, handledTheEnd)
 }
 
+func TestQuirk_ARefusedVersionIsLogged(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.EnableAutoReconnect = false
+	c.device.FailLogins(simnet.ConnectFailure{Reason: 405}, 1)
+	c.Disconnect()
+	if err := c.Connect(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the refusal in the log", func() bool {
+		return slices.ContainsFunc(c.log.all(), func(line logLine) bool { return line.level == "error" && line.format == logOutdated })
+	})
+}
+
 func TestQuirk_ARefusalIsEchoedInTheLogAndNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)

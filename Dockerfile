@@ -1,10 +1,12 @@
-# Both base images are build arguments, so that a mirror or a pinned digest can
-# take their place:
+# Both base images are those of a digest, for all platforms: what is built on is
+# what was looked at. The newest one of a tag:
+#   docker buildx imagetools inspect gcr.io/distroless/static-debian12:nonroot
+# They are build arguments, so that a mirror can take their place:
 #   docker build --build-arg BUILD_IMAGE=registry.example/golang:1.26 -t bridged .
 # Go compiles for the other platform by itself, so that no emulator is needed:
 #   docker buildx build --platform linux/amd64,linux/arm64 -t bridged .
-ARG BUILD_IMAGE=docker.io/library/golang:1.26-bookworm
-ARG RUNTIME_IMAGE=gcr.io/distroless/static-debian12:nonroot
+ARG BUILD_IMAGE=docker.io/library/golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d
+ARG RUNTIME_IMAGE=gcr.io/distroless/static-debian12:nonroot@sha256:afa5c872c891853ca7fcf1f12c3edb23f7eeef36189728842dd51042ff57f7ab
 
 FROM --platform=$BUILDPLATFORM ${BUILD_IMAGE} AS build
 WORKDIR /src

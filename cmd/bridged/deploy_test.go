@@ -1,16 +1,20 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/oasdiff/yaml"
 )
 
@@ -30,6 +34,10 @@ type manifest struct {
 		Template                      struct{ Metadata, Spec podPart }
 		VolumeClaimTemplates          []struct{ Metadata struct{ Name string } }
 		TerminationGracePeriodSeconds int
+		// Of a network policy.
+		PodSelector     struct{ MatchLabels map[string]any }
+		PolicyTypes     []string
+		Ingress, Egress []networkRule
 	}
 	// Of a kustomization.
 	Resources          []string
@@ -37,8 +45,23 @@ type manifest struct {
 		Name     string
 		Literals []string
 	}
-	SecretGenerator []struct{ Name string }
-	Images          []struct{ Name string }
+	SecretGenerator []struct {
+		Name        string
+		Envs, Files []string
+	}
+	Images []struct{ Name string }
+}
+
+// networkRule lets some peers through to some ports.
+type networkRule struct {
+	From, To []struct {
+		PodSelector, NamespaceSelector struct{ MatchLabels map[string]string }
+		IPBlock                        struct {
+			CIDR   string
+			Except []string
+		}
+	}
+	Ports []struct{ Port any }
 }
 
 // podPart is what a pod's template has of metadata or specification.
@@ -63,6 +86,7 @@ type container struct {
 	}
 	StartupProbe, LivenessProbe, ReadinessProbe struct{ HTTPGet struct{ Path, Port string } }
 	VolumeMounts                                []struct{ Name, MountPath string }
+	Resources                                   struct{ Limits map[string]string }
 }
 
 const deployed = "../../deploy"
@@ -112,13 +136,14 @@ func TestDeploy_KubernetesFits(t *testing.T) {
 			kinds[m.Kind] = m
 		}
 	}
-	if len(kinds) != len(kustomization.Resources) || len(kinds) != 3 {
+	if len(kinds) != len(kustomization.Resources) || len(kinds) != 4 {
 		t.Fatalf("%d kinds, %v applied", len(kinds), kustomization.Resources)
 	}
 	set := kinds["StatefulSet"]
 	pod, labels := set.Spec.Template.Spec, set.Spec.Template.Metadata.Labels
 	for kind, selector := range map[string]any{
 		"StatefulSet": set.Spec.Selector["matchLabels"], "Service": kinds["Service"].Spec.Selector, "PodDisruptionBudget": kinds["PodDisruptionBudget"].Spec.Selector["matchLabels"],
+		"NetworkPolicy": kinds["NetworkPolicy"].Spec.PodSelector.MatchLabels,
 	} {
 		if chosen, ok := selector.(map[string]any); !ok || len(chosen) != len(labels) || chosen["app.kubernetes.io/name"] != labels["app.kubernetes.io/name"] {
 			t.Errorf("%s chooses %v, the pods have %v", kind, selector, labels)
@@ -139,6 +164,10 @@ func TestDeploy_KubernetesFits(t *testing.T) {
 	case set.Spec.VolumeClaimTemplates[0].Metadata.Name != c.VolumeMounts[0].Name || pod.Volumes[0].Name != c.VolumeMounts[1].Name:
 		t.Error("what is mounted is not there")
 	}
+	if c.Resources.Limits["memory"] == "" {
+		t.Error("a pod's memory has no limit")
+	}
+	checkPolicy(t, kinds["NetworkPolicy"], kinds["Service"].Spec.Ports[0].TargetPort)
 	routes, err := os.ReadFile("../../internal/api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +177,7 @@ func TestDeploy_KubernetesFits(t *testing.T) {
 			t.Errorf("a probe asks for %q", path)
 		}
 	}
-	environ := slices.Clone(kustomization.ConfigMapGenerator[0].Literals)
+	environ, hasCreds := slices.Clone(kustomization.ConfigMapGenerator[0].Literals), false
 	for _, v := range c.Env {
 		if v.Name == "BRIDGE_TOKEN_FILE" {
 			if !strings.HasPrefix(v.Value, c.VolumeMounts[1].MountPath+"/") {
@@ -156,12 +185,55 @@ func TestDeploy_KubernetesFits(t *testing.T) {
 			}
 			v.Name, v.Value = "BRIDGE_TOKEN", testToken
 		}
+		if v.Name == "NATS_CREDS_FILE" {
+			if name, inside := strings.CutPrefix(v.Value, c.VolumeMounts[1].MountPath+"/"); !inside || !slices.Contains(kustomization.SecretGenerator[0].Files, name) {
+				t.Errorf("the credentials are read from %s", v.Value)
+			}
+			hasCreds, v.Value = true, testCreds(t)
+		}
 		if v.Name == "DATA_DIR" && !strings.HasPrefix(v.Value, c.VolumeMounts[0].MountPath+"/") {
 			t.Errorf("DATA_DIR %s is not below the volume, whose root is not the program's", v.Value)
 		}
 		environ = append(environ, v.Name+"="+v.Value)
 	}
-	checkEnviron(t, environ)
+	if checkEnviron(t, environ); !hasCreds {
+		t.Error("the bridges have no credentials for NATS")
+	}
+}
+
+// checkPolicy checks that the policy lets in to the API alone, and out to NATS,
+// names and public addresses.
+func checkPolicy(t *testing.T, policy manifest, api string) {
+	t.Helper()
+	spec := policy.Spec
+	if !slices.Equal(spec.PolicyTypes, []string{"Ingress", "Egress"}) || len(spec.Ingress) != 1 || len(spec.Ingress[0].From) != 1 || spec.Ingress[0].Ports[0].Port != api {
+		t.Fatalf("the policy lets in %+v, %+v", spec.PolicyTypes, spec.Ingress)
+	}
+	var toNATS bool
+	for _, rule := range spec.Egress {
+		if len(rule.To) == 0 || len(rule.Ports) == 0 {
+			t.Errorf("a rule lets out to everything: %+v", rule)
+		}
+		for _, peer := range rule.To {
+			toNATS = toNATS || peer.PodSelector.MatchLabels["app.kubernetes.io/name"] == "nats"
+			if peer.IPBlock.CIDR == "0.0.0.0/0" && !(slices.Contains(peer.IPBlock.Except, "10.0.0.0/8") && slices.Contains(peer.IPBlock.Except, "169.254.0.0/16")) {
+				t.Errorf("a rule lets out to private addresses: %+v", peer)
+			}
+		}
+	}
+	if !toNATS {
+		t.Error("the policy keeps the bridges from NATS")
+	}
+}
+
+// testCreds returns a file that looks like credentials.
+func testCreds(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nats.creds")
+	if err := os.WriteFile(path, []byte("-----BEGIN NATS USER JWT-----\n-----BEGIN USER NKEY SEED-----\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 const testToken = "a-token-of-the-tests-0123456789"
@@ -190,8 +262,68 @@ type composeFile struct {
 		Volumes      []string
 		Ports        []string
 		DependsOn    map[string]any `json:"depends_on"`
+		MemLimit     string         `json:"mem_limit"`
+		PidsLimit    int            `json:"pids_limit"`
 	}
 	Volumes map[string]any
+}
+
+// checkCredentials starts a server as it is configured, without its cluster, and
+// connects to it with the credentials of the bridges, and without.
+func checkCredentials(t *testing.T, o *server.Options, addresses string) {
+	t.Helper()
+	if o.Cluster.Username == "" || o.Cluster.Password == "" || o.Routes[0].User.String() != o.Cluster.Username+":"+o.Cluster.Password {
+		t.Errorf("%s: the cluster is open to everybody: %+v", o.ServerName, o.Cluster)
+	}
+	alone := *o
+	alone.Cluster, alone.Routes, alone.StoreDir, alone.Host, alone.Port, alone.HTTPPort, alone.NoLog = server.ClusterOpts{}, nil, t.TempDir(), "127.0.0.1", -1, 0, true
+	s, err := server.NewServer(&alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	defer func() { s.Shutdown(); s.WaitForShutdown() }()
+	if !s.ReadyForConnections(30 * time.Second) {
+		t.Fatalf("%s did not start", o.ServerName)
+	}
+	first, err := url.Parse(strings.Split(addresses, ",")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range []*url.Userinfo{first.User, nil, url.UserPassword("fleet", "guessed")} {
+		at := url.URL{Scheme: first.Scheme, User: user, Host: s.Addr().String()}
+		conn, err := nats.Connect(at.String())
+		if err == nil {
+			conn.Close()
+		}
+		if known := user == first.User; (err == nil) != known || !known && !errors.Is(err, nats.ErrAuthorization) {
+			t.Errorf("%s: %v for %v", o.ServerName, err, at.Redacted())
+		}
+	}
+}
+
+// Base images and those of other services are the ones of a digest, and what runs
+// on a machine is kept from taking all of it.
+func TestDeploy_ImagesAreOfADigest(t *testing.T) {
+	digest := regexp.MustCompile(`^[a-z0-9./-]+:[A-Za-z0-9.-]+@sha256:[0-9a-f]{64}$`)
+	images := []string{dockerfile(t, `ARG BUILD_IMAGE=(\S+)`), dockerfile(t, `ARG RUNTIME_IMAGE=(\S+)`)}
+	for _, path := range []string{"compose.fleet.yml", "../docker-compose.yml"} {
+		var compose composeFile
+		readYAML(t, path, &compose)
+		for name, service := range compose.Services {
+			if service.Image != "bridged" {
+				images = append(images, service.Image)
+			}
+			if service.MemLimit == "" || service.PidsLimit == 0 {
+				t.Errorf("%s: %s may take all memory, or all processes", path, name)
+			}
+		}
+	}
+	for _, image := range images {
+		if !digest.MatchString(image) {
+			t.Errorf("%s is whatever its tag means on that day", image)
+		}
+	}
 }
 
 // The servers of the compose file make one cluster, and its bridges join it as two
@@ -199,6 +331,7 @@ type composeFile struct {
 func TestDeploy_ComposeFits(t *testing.T) {
 	var compose composeFile
 	readYAML(t, "compose.fleet.yml", &compose)
+	var addresses string
 	numbers, servers := map[string]bool{}, []string{}
 	for _, name := range slices.Sorted(maps.Keys(compose.Services)) {
 		service := compose.Services[name]
@@ -207,13 +340,14 @@ func TestDeploy_ComposeFits(t *testing.T) {
 				t.Errorf("%s: %+v", name, service)
 			}
 			numbers[service.Environment["DEMO_NUMBER"]] = true
+			addresses = service.Environment["NATS_URL"]
 			var environ []string
 			for name, value := range service.Environment {
 				environ = append(environ, name+"="+value)
 			}
 			checkEnviron(t, environ, "DEMO_NUMBER")
 			for _, server := range servers {
-				if !strings.Contains(service.Environment["NATS_URL"], "nats://"+server+":4222") {
+				if !strings.Contains(addresses, "@"+server+":4222") {
 					t.Errorf("%s does not know %s", name, server)
 				}
 			}
@@ -234,6 +368,7 @@ func TestDeploy_ComposeFits(t *testing.T) {
 		if o.ServerName != name || !o.JetStream || o.StoreDir != "/data" || o.HTTPPort != 8222 || o.Cluster.Name != "fleet" || len(o.Routes) != len(servers) {
 			t.Errorf("%s: %+v", name, o)
 		}
+		checkCredentials(t, o, addresses)
 		if _, isThere := compose.Volumes[name]; !isThere || service.Volumes[0] != name+":"+o.StoreDir {
 			t.Errorf("%s keeps its files in %v", name, service.Volumes)
 		}

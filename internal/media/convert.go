@@ -57,21 +57,17 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 
 // decodeBounded decodes a picture unless it is too large.
 func decodeBounded(r io.ReadSeeker) (image.Image, error) {
-	config, format, err := image.DecodeConfig(r)
+	head, err := readPictureHead(r)
 	if err != nil {
-		return nil, fmt.Errorf("read picture's head: %w", err)
+		return nil, err
 	}
-	if decodedSize(config, format, false) > maxDecoded || max(config.Width, config.Height) > maxJPEGSide {
-		return nil, tooLarge{image.Pt(config.Width, config.Height)}
+	if head.cost() > maxDecoded || max(head.Width, head.Height) > maxJPEGSide {
+		return nil, tooLarge{image.Pt(head.Width, head.Height)}
 	}
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	picture, _, err := image.Decode(r)
-	if err != nil {
-		return nil, fmt.Errorf("decode picture: %w", err)
-	}
-	return picture, nil
+	return decodeInTime(r)
 }
 
 // overwrite writes a picture as JPEG into a file, in place of what was there, and

@@ -30,7 +30,7 @@ func readJPEGHead(src io.Reader) (jpegHead, error) {
 			return head, err
 		}
 		marker, length := segment[1], int(binary.BigEndian.Uint16(segment[2:]))-2
-		if segment[0] != 0xFF || length < 0 {
+		if segment[0] != 0xFF || length < 0 || hasNoLength(marker) {
 			return head, errNoJPEG
 		}
 		switch {
@@ -49,6 +49,13 @@ func readJPEGHead(src io.Reader) (jpegHead, error) {
 			return head, err
 		}
 	}
+}
+
+// hasNoLength reports whether a marker is followed by no length: fill bytes, TEM, RST,
+// SOI and EOI (ITU T.81, table B.1). None has anything to do in a head, and decoders
+// differ in what they make of them.
+func hasNoLength(marker byte) bool {
+	return marker == 0xFF || marker <= 0x01 || marker >= 0xD0 && marker <= 0xD9
 }
 
 // exifOrientation returns the orientation in an APP1 segment: the tag 0x0112 of the

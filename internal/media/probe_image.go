@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
 	_ "image/gif" // so that image.Decode knows the formats
 	"image/jpeg"
 	_ "image/png"
@@ -22,57 +21,25 @@ const (
 	// until the picture is loaded.
 	thumbnailSide    = 100
 	thumbnailQuality = 60
-	// maxDecoded limits the memory for decoding a picture for its thumbnail: small
-	// files can be enormous pictures.
-	maxDecoded = 150 << 20
 )
 
 // measureImage determines a picture's dimensions and makes its thumbnail. The
 // dimensions come from the head of the file; the picture is decoded only if that is
 // affordable.
 func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
-	config, format, err := image.DecodeConfig(r)
+	head, err := readPictureHead(r)
 	if err != nil {
-		return fmt.Errorf("read picture's head: %w", err)
+		return err
 	}
-	head := jpegHead{orientation: 1}
-	if format == "jpeg" {
-		if err := guarded(r, func(r io.ReadSeeker) (err error) { head, err = readJPEGHead(r); return err }); err != nil {
-			head = jpegHead{orientation: 1, progressive: true} // the expensive case
-		}
-	}
-	f.Width, f.Height = config.Width, config.Height
-	if head.isSideways() {
+	f.Width, f.Height = head.Width, head.Height
+	if head.jpeg.isSideways() {
 		f.Width, f.Height = f.Height, f.Width
 	}
-	if cost := decodedSize(config, format, head.progressive); cost > maxDecoded {
-		return fmt.Errorf("picture of %d by %d is too large for a thumbnail", config.Width, config.Height)
+	if head.cost() > maxDecoded {
+		return fmt.Errorf("picture of %d by %d is too large for a thumbnail", head.Width, head.Height)
 	}
-	f.Thumbnail, err = p.thumbnail(r, head.orientation)
+	f.Thumbnail, err = p.thumbnail(r, head.jpeg.orientation)
 	return err
-}
-
-// decodedSize estimates the memory that decoding a picture takes at most, in bytes.
-// It returns a float because the heads of some formats could make an integer overflow.
-func decodedSize(c image.Config, format string, progressive bool) float64 {
-	perPixel := 4.0
-	switch format {
-	case "jpeg":
-		if c.ColorModel == color.YCbCrModel || c.ColorModel == color.GrayModel {
-			perPixel = 3
-		}
-		if progressive { // all coefficients are held in memory with the picture
-			perPixel = 15
-		}
-	case "png":
-		switch c.ColorModel {
-		case color.RGBA64Model, color.NRGBA64Model:
-			perPixel = 8
-		}
-	case "webp": // the picture, and its transparency decoded as one more
-		perPixel = 7
-	}
-	return float64(c.Width) * float64(c.Height) * perPixel
 }
 
 // thumbnail makes a JPEG thumbnail of a picture. It decodes one picture at a time.
@@ -82,9 +49,9 @@ func (p *Preparer) thumbnail(r io.ReadSeeker, orientation int) ([]byte, error) {
 	}
 	p.decoding.Lock()
 	defer p.decoding.Unlock()
-	picture, _, err := image.Decode(r)
+	picture, err := decodeInTime(r)
 	if err != nil {
-		return nil, fmt.Errorf("decode picture: %w", err)
+		return nil, err
 	}
 	return encodeThumbnail(picture, orientation)
 }

@@ -10,6 +10,8 @@ import (
 type webp struct {
 	width, height int
 	animated      bool
+	lossless      bool // has a picture of that kind
+	alpha         bool // has transparency beside a picture
 }
 
 var errNoWebP = errors.New("not a whole WebP file")
@@ -85,7 +87,10 @@ func (w *webp) take(name string, payload []byte, chunk int) (shows bool, err err
 		return !w.animated, w.still(len(payload) >= 10 && string(payload[3:6]) == "\x9d\x01\x2a", func() (int, int) {
 			return int(binary.LittleEndian.Uint16(payload[6:]) & 0x3FFF), int(binary.LittleEndian.Uint16(payload[8:]) & 0x3FFF)
 		})
+	case "ALPH":
+		w.alpha = true
 	case "VP8L":
+		w.lossless = true
 		return !w.animated, w.still(len(payload) >= 5 && payload[0] == 0x2F, func() (int, int) {
 			bits := binary.LittleEndian.Uint32(payload[1:])
 			return int(bits&0x3FFF) + 1, int(bits>>14&0x3FFF) + 1

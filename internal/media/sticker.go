@@ -3,6 +3,7 @@ package media
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"io"
@@ -74,6 +75,11 @@ func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k
 }
 
 func noSticker(k kind, cause error) error {
+	var large tooLarge
+	if errors.As(cause, &large) {
+		return bridge.Fail(bridge.CodeUnsupportedMedia, "the picture has %d by %d pixels, too many to make a sticker of this %s: scale it to %d by %d",
+			large.size.X, large.size.Y, k.sniffed, stickerSide, stickerSide).Because(cause)
+	}
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s that cannot be made a sticker: check it, or scale it to %d by %d pixels", k.sniffed, stickerSide, stickerSide).Because(cause)
 }
 

@@ -1,0 +1,162 @@
+package media
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"io"
+	"time"
+)
+
+const (
+	// maxDecoded limits the memory for decoding a picture, in bytes: small files can be
+	// enormous pictures.
+	maxDecoded = 150 << 20
+	// maxDecoding limits the time. A progressive JPEG passes over its picture as often as
+	// it likes to, at a few bytes each time.
+	maxDecoding = 20 * time.Second
+)
+
+// pictureHead is what a picture's file says before it is decoded.
+type pictureHead struct {
+	image.Config
+	format string
+	jpeg   jpegHead
+	// interlaced marks a PNG that comes in seven passes.
+	interlaced bool
+	webp       webp
+}
+
+// readPictureHead reads a picture's head. Where it cannot tell how the picture is
+// decoded, it assumes what takes the most memory.
+func readPictureHead(r io.ReadSeeker) (head pictureHead, err error) {
+	head.jpeg = jpegHead{orientation: 1}
+	if head.Config, head.format, err = image.DecodeConfig(r); err != nil {
+		return head, fmt.Errorf("read picture's head: %w", err)
+	}
+	switch head.format {
+	case "jpeg":
+		if err := guarded(r, func(r io.ReadSeeker) (err error) { head.jpeg, err = readJPEGHead(r); return err }); err != nil {
+			head.jpeg = jpegHead{orientation: 1, progressive: true}
+		}
+	case "png":
+		if err := guarded(r, func(r io.ReadSeeker) (err error) { head.interlaced, err = isInterlacedPNG(r); return err }); err != nil {
+			head.interlaced = true
+		}
+	case "webp":
+		if err := guarded(r, func(r io.ReadSeeker) (err error) { head.webp, err = readWholeWebP(r); return err }); err != nil {
+			head.webp = webp{lossless: true, alpha: true}
+		}
+	}
+	return head, nil
+}
+
+// isInterlacedPNG reads the interlace method, the last byte of the first chunk (PNG,
+// section 11.2.1).
+func isInterlacedPNG(r io.Reader) (bool, error) {
+	var head [29]byte
+	_, err := io.ReadFull(r, head[:])
+	return head[28] != 0, err
+}
+
+// readWholeWebP reads a WebP file of whatever size.
+func readWholeWebP(r io.ReadSeeker) (webp, error) {
+	size, err := r.Seek(0, io.SeekEnd)
+	if err != nil {
+		return webp{}, err
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return webp{}, err
+	}
+	return readWebP(r, size)
+}
+
+// cost returns the memory that decoding the picture allocates at most, in bytes. It is
+// a float because the heads of some formats could make an integer overflow. A lossless
+// WebP may take 140 MB more for its tables, where golang.org/x/image ends it.
+func (h pictureHead) cost() float64 {
+	width, height := float64(h.Width), float64(h.Height)
+	switch h.format {
+	case "jpeg": // is decoded in blocks of up to 32 by 16 pixels
+		return (width + 31) * (height + 15) * jpegCost(h.ColorModel, h.jpeg.progressive)
+	case "png":
+		return width * height * pngCost(h.ColorModel, h.interlaced)
+	case "webp":
+		return (width + 15) * (height + 15) * webpCost(h.webp)
+	}
+	return width * height * 4 // GIF: a byte, and one more for interlaced ones; BMP: up to four
+}
+
+// jpegCost returns what image/jpeg allocates for a pixel, in bytes. All coefficients of
+// a progressive picture are held beside it, four bytes each.
+func jpegCost(model color.Model, progressive bool) float64 {
+	components, converted := 3.0, 0.0
+	switch model {
+	case color.GrayModel:
+		components = 1
+	case color.CMYKModel:
+		components, converted = 4, 4
+	case color.RGBAModel:
+		converted = 4
+	}
+	if progressive {
+		return components*5 + converted
+	}
+	return components + converted
+}
+
+// pngCost returns what image/png allocates for a pixel, in bytes: eight where a grey of
+// 16 bits has a transparent one. The passes of an interlaced picture are pictures
+// themselves, which together are as large as the whole.
+func pngCost(model color.Model, interlaced bool) float64 {
+	perPixel := 4.0
+	switch model {
+	case color.RGBA64Model, color.NRGBA64Model, color.Gray16Model:
+		perPixel = 8
+	}
+	if interlaced {
+		perPixel *= 2
+	}
+	return perPixel
+}
+
+// webpCost returns what golang.org/x/image/webp allocates for a pixel, in bytes. What is
+// lossless, as transparency usually is, is decoded as four bytes, up to twice, beside
+// the smaller pictures of its transforms.
+func webpCost(w webp) float64 {
+	const lossy, lossless = 1.7, 9
+	perPixel := float64(lossy)
+	if w.lossless {
+		perPixel = lossless
+	}
+	if w.alpha {
+		perPixel += lossless + 1
+	}
+	return perPixel
+}
+
+// errSlow is the error of a picture that takes too long to decode.
+var errSlow = errors.New("the picture takes too long to decode")
+
+// timed is the reader of a file until a moment. What decodes it ends with that.
+type timed struct {
+	io.Reader
+	until time.Time
+}
+
+func (t timed) Read(p []byte) (int, error) {
+	if !time.Now().Before(t.until) {
+		return 0, errSlow
+	}
+	return t.Reader.Read(p)
+}
+
+// decodeInTime decodes a picture, unless that takes too long.
+func decodeInTime(r io.Reader) (image.Image, error) {
+	picture, _, err := image.Decode(timed{r, time.Now().Add(maxDecoding)})
+	if err != nil {
+		return nil, fmt.Errorf("decode picture: %w", err)
+	}
+	return picture, nil
+}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"bridged/internal/bridge"
 )
@@ -98,13 +97,13 @@ func (p *searchPage) findIn(ctx context.Context, v *visit, q bridge.MessageQuery
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range found.Items {
-		p.Hits = append(p.Hits, hit{
+	p.Hits, err = hitsOf(ctx, found.Items, func(m bridge.Message) hit {
+		return hit{
 			Chat: p.Chat, Name: p.Name, Group: p.Chat.IsGroup(), Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp,
 			Parts: excerpt(m.Content, p.Q), Path: jump(p.Chat, m.ID),
-		})
-	}
-	return found.NextCursor, nil
+		}
+	})
+	return found.NextCursor, err
 }
 
 // findAnywhere searches all chats.
@@ -114,17 +113,29 @@ func (p *searchPage) findAnywhere(ctx context.Context, v *visit, q bridge.Search
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range found.Items {
+	p.Hits, err = hitsOf(ctx, found.Items, func(m bridge.Match) hit {
 		name := m.ChatName
 		if strings.TrimSpace(name) == "" {
 			name = phoneOf(m.ChatJID)
 		}
-		p.Hits = append(p.Hits, hit{
+		return hit{
 			Chat: m.ChatJID, Name: name, Group: m.IsGroup, Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp,
 			Parts: excerpt(m.Content, p.Q), Path: jump(m.ChatJID, m.MsgID),
-		})
+		}
+	})
+	return found.NextCursor, err
+}
+
+// hitsOf shows what was found, unless the visitor leaves meanwhile.
+func hitsOf[T any](ctx context.Context, found []T, show func(T) hit) ([]hit, error) {
+	hits := make([]hit, 0, len(found))
+	for _, m := range found {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		hits = append(hits, show(m))
 	}
-	return found.NextCursor, nil
+	return hits, nil
 }
 
 // day reads a day of a form, in the visitor's time zone; nil for none.
@@ -156,69 +167,4 @@ func senderOf(pushName string, jid bridge.JID, fromMe bool) string {
 // jump returns the page of a chat at a message.
 func jump(chat bridge.JID, id string) string {
 	return chatPath(chat) + "?at=" + escapeQuery(id) + "#m-" + bridge.PathID(id)
-}
-
-// Characters that stand before and behind the words that were found.
-const (
-	wordsBefore = 60
-	wordsAfter  = 160
-)
-
-// excerpt returns what stands around the words that were looked for, with them
-// marked. The bridge finds more than what has the same letters here (STRASSE and
-// Straße); such a hit is shown from its beginning.
-func excerpt(content, q string) []part {
-	text := strings.Join(strings.Fields(content), " ")
-	start, end := foundAt(text, strings.Join(strings.Fields(q), " "))
-	if end == 0 {
-		return []part{{Text: firstCharacters(text, wordsBefore+wordsAfter)}}
-	}
-	before, found, after := text[:start], text[start:end], text[end:]
-	if n := utf8.RuneCountInString(before); n > wordsBefore {
-		before = "…" + string([]rune(before)[n-wordsBefore:])
-	}
-	return []part{{Text: before}, {Text: found, Found: true}, {Text: firstCharacters(after, wordsAfter)}}
-}
-
-// foundAt returns where words stand in a text, whatever their case.
-func foundAt(text, words string) (start, end int) {
-	if words == "" {
-		return 0, 0
-	}
-	for i := range text {
-		if rest := text[i:]; len(rest) >= len(words)/3 {
-			if n := prefixFold(rest, words); n > 0 {
-				return i, i + n
-			}
-		}
-	}
-	return 0, 0
-}
-
-// prefixFold returns how many bytes of a text are the words in any case; 0 if it
-// does not begin with them. As for the bridge, ß is ss.
-func prefixFold(text, words string) int {
-	n := 0
-	for words != "" {
-		got, size := utf8.DecodeRuneInString(text[n:])
-		want, width := utf8.DecodeRuneInString(words)
-		switch {
-		case size == 0:
-			return 0
-		case (got == 'ß' || got == 'ẞ') && len(words) > 1 && strings.EqualFold(words[:2], "ss"):
-			width = 2
-		case got != want && !strings.EqualFold(string(got), string(want)):
-			return 0
-		}
-		n, words = n+size, words[width:]
-	}
-	return n
-}
-
-// firstCharacters returns the beginning of a text.
-func firstCharacters(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
 }

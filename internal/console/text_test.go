@@ -73,23 +73,3 @@ func TestText_JumboEmoji(t *testing.T) {
 		}
 	}
 }
-
-func TestExcerpt_MarksWhatWasFound(t *testing.T) {
-	for _, c := range []struct{ content, q, want string }{
-		{"Treffpunkt ist die Hauptstraße 12", "STRASSE", "Treffpunkt ist die Haupt[straße] 12"},
-		{"one two", "ONE TWO", "[one two]"}, {"nothing of it", "xyz", "nothing of it"}, {"", "x", ""},
-		{strings.Repeat("a", 100) + "needle" + strings.Repeat("b", 300), "needle", "…" + strings.Repeat("a", 60) + "[needle]" + strings.Repeat("b", 160) + "…"},
-	} {
-		var got strings.Builder
-		for _, p := range excerpt(c.content, c.q) {
-			if p.Found {
-				got.WriteString("[" + p.Text + "]")
-			} else {
-				got.WriteString(p.Text)
-			}
-		}
-		if got.String() != c.want {
-			t.Errorf("%q in %.40q: %q, want %q", c.q, c.content, got.String(), c.want)
-		}
-	}
-}

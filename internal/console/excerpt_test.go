@@ -1,0 +1,60 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestExcerpt_MarksWhatWasFound(t *testing.T) {
+	for _, c := range []struct{ content, q, want string }{
+		{"Treffpunkt ist die Hauptstraße 12", "STRASSE", "Treffpunkt ist die Haupt[straße] 12"},
+		{"one two", "ONE TWO", "[one two]"}, {"ΣΊΣΥΦΟΣ", "σίσυφος", "[ΣΊΣΥΦΟΣ]"}, {"100 \u212a", "k", "100 [\u212a]"},
+		{"daß es", "das", "[daß] es"}, {"Maße", "ßE", "Ma[ße]"}, {"MASSE", "maße", "[MASSE]"}, {"nothing of it", "xyz", "nothing of it"}, {"", "x", ""},
+		{strings.Repeat("a", 100) + "needle" + strings.Repeat("b", 300), "needle", "…" + strings.Repeat("a", 60) + "[needle]" + strings.Repeat("b", 160) + "…"},
+	} {
+		var got strings.Builder
+		for _, p := range excerpt(c.content, c.q) {
+			if p.Found {
+				got.WriteString("[" + p.Text + "]")
+			} else {
+				got.WriteString(p.Text)
+			}
+		}
+		if got.String() != c.want {
+			t.Errorf("%q in %.40q: %q, want %q", c.q, c.content, got.String(), c.want)
+		}
+	}
+}
+
+// Texts that begin like the words at every place take no longer than others: four of
+// them took 6.5 seconds of a page.
+func TestExcerpt_IsLinear(t *testing.T) {
+	content, q := strings.Repeat("a", 65_536), strings.Repeat("a", 6_000)+"b"
+	began := time.Now()
+	for range 100 {
+		if got := excerpt(content, q); len(got) != 1 {
+			t.Fatalf("found %d parts", len(got))
+		}
+	}
+	if took := time.Since(began); took > time.Minute { // they take a tenth of a second; compared at every place, minutes
+		t.Errorf("a hundred excerpts took %v", took)
+	}
+}
+
+// A visitor who leaves ends the work on the page.
+func TestSearch_EndsWithItsVisitor(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	shown := 0
+	hits, err := hitsOf(ctx, []int{1, 2, 3}, func(int) hit {
+		if shown++; shown == 2 {
+			leave()
+		}
+		return hit{}
+	})
+	if !errors.Is(err, context.Canceled) || hits != nil || shown != 2 {
+		t.Errorf("%d shown of %v, %v", shown, hits, err)
+	}
+}

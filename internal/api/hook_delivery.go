@@ -128,7 +128,7 @@ func (s *server) deliverHook(w http.ResponseWriter, r *http.Request, hook bridge
 	if hooks.IsPing(r.Header) {
 		return s.answerHook(w, r, nil, "a ping is only answered")
 	}
-	text, identity, err := read(hook, r.Header, body)
+	text, identity, err := s.read(r.Context(), hook, r.Header, body)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (s *server) deliverHook(w http.ResponseWriter, r *http.Request, hook bridge
 }
 
 // read returns what a delivery says, and which one it is.
-func read(hook bridge.Hook, header http.Header, body []byte) (string, hooks.Identity, error) {
+func (s *server) read(ctx context.Context, hook bridge.Hook, header http.Header, body []byte) (string, hooks.Identity, error) {
 	template, err := hooks.Parse(hook.Template)
 	if err != nil {
 		return "", hooks.Identity{}, fmt.Errorf("the template of hook %d: %v", hook.ID, err)
@@ -155,7 +155,7 @@ func read(hook bridge.Hook, header http.Header, body []byte) (string, hooks.Iden
 	if err != nil {
 		return "", hooks.Identity{}, err
 	}
-	text, err := template.Render(payload, header)
+	text, err := s.templates.render(ctx, template, payload, header)
 	return text, hooks.Identify(header, payload, body), err
 }
 

@@ -14,6 +14,9 @@ func (s *server) previewHook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.templates.preview(); err != nil {
+		return err
+	}
 	var req struct {
 		Payload json.RawMessage   `json:"payload"`
 		Headers map[string]string `json:"headers"`
@@ -39,7 +42,7 @@ func (s *server) previewHook(w http.ResponseWriter, r *http.Request) error {
 	if err := template.Needs(header); err != nil {
 		return err
 	}
-	text, err := template.Render(payload, header)
+	text, err := s.templates.render(r.Context(), template, payload, header)
 	if err != nil {
 		return err
 	}

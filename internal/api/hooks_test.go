@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"bridged/internal/api"
+	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
 )
 
@@ -122,6 +124,25 @@ func TestHooks_RefuseWhatIsNotUnderstood(t *testing.T) {
 	s.Post("/api/hooks", large).Want(http.StatusRequestEntityTooLarge)
 	s.Do(http.MethodPatch, hookRoute(made), large).Want(http.StatusRequestEntityTooLarge)
 	s.Post(hookRoute(made)+"/preview", large).Want(http.StatusRequestEntityTooLarge)
+}
+
+// Templates can be tried a while, and deliveries go on when they cannot any more.
+func TestHooks_PreviewsAreLimited(t *testing.T) {
+	now := time.Now()
+	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
+	made := s.hook("template", "{{.payload.a}}")
+	preview := func() apitest.Response { return s.Post(hookRoute(made)+"/preview", `{"payload":{"a":1}}`) }
+	for range 30 {
+		preview().Want(http.StatusOK)
+	}
+	got := preview().Want(http.StatusTooManyRequests)
+	if got.Code() != "rate_limited" || got.Header.Get("Retry-After") != "3" {
+		t.Errorf("got %s, Retry-After %s", got.Body, got.Header.Get("Retry-After"))
+	}
+	s.Post(made.Path, `{"a":"b"}`).Want(http.StatusOK)
+	now = now.Add(3 * time.Second)
+	preview().Want(http.StatusOK)
+	preview().Want(http.StatusTooManyRequests)
 }
 
 func TestHooks_PreviewSendsNothing(t *testing.T) {

@@ -147,6 +147,7 @@ type server struct {
 	sendTime   time.Duration // how long a send may take in all
 
 	hookKeys  *hookKeys
+	templates *renderer
 	publicURL string
 
 	bodies  decoder
@@ -188,6 +189,7 @@ func New(o Options) http.Handler {
 		sendTime: 2*o.FetchTimeout + deliveryTime,
 
 		hookKeys:  &hookKeys{store: o.Store, now: o.Now},
+		templates: newRenderer(o.Now),
 		publicURL: o.PublicURL,
 
 		bodies:  newDecoder(),

@@ -19,6 +19,8 @@ type account struct {
 	number     string
 	lidUser    string
 	name       string
+	username   string
+	gaveUp     bool // had a username
 	business   bool
 	about      string
 	picture    *picture
@@ -38,6 +40,8 @@ type account struct {
 	lockedUntil time.Time
 	// salt is what companions derive tokens from for people who gave none.
 	salt []byte
+	// numberless means that nobody finds the account by its number.
+	numberless bool
 	// withheld means that nobody learns which number and which LID belong together.
 	withheld bool
 	// wishes hold, by message id, how the phone wants its messages delivered.

@@ -96,6 +96,7 @@ func (g *group) participantNode(a *account) Node {
 	} else {
 		set(out.Attrs, "lid", a.alternative(g.form()))
 	}
+	set(out.Attrs, "username", a.username)
 	return out
 }
 
@@ -177,6 +178,7 @@ func (n *Network) pushChange(g *group, by, to *account, change Node) {
 		if by != nil {
 			node.Attrs["participant"] = by.jid(g.form(), 0)
 			set(node.Attrs, "notify", by.name)
+			set(node.Attrs, "participant_username", by.username)
 			if g.lidMode {
 				set(node.Attrs, "participant_pn", by.alternative(g.form()))
 			}

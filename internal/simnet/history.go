@@ -79,6 +79,9 @@ func historyPart(kind waHistorySync.HistorySync_HistorySyncType, chats ...*waHis
 func (p *Phone) bootstrap() *waHistorySync.HistorySync {
 	part := historyPart(waHistorySync.HistorySync_INITIAL_BOOTSTRAP)
 	for _, person := range p.acquaintances() {
+		if person.account != nil {
+			part.Accounts = append(part.Accounts, person.account)
+		}
 		if !person.lid.IsEmpty() {
 			part.PhoneNumberToLidMappings = append(part.PhoneNumberToLidMappings, &waHistorySync.PhoneNumberToLIDMapping{
 				PnJID: proto.String(person.pn.String()), LidJID: proto.String(person.lid.String()),
@@ -123,8 +126,9 @@ func (p *Phone) pasts() []Past {
 }
 
 type acquaintance struct {
-	pn, lid types.JID
+	pn, lid types.JID // of those without a number the LID is in place of the number
 	name    string
+	account *waHistorySync.Account // what is known of a username
 }
 
 // acquaintances returns the phone's own account, those in its address book and in its past, and the members of common groups.
@@ -157,7 +161,14 @@ func (p *Phone) acquaintances() []acquaintance {
 	}
 	var out []acquaintance
 	for a := range known {
-		out = append(out, acquaintance{a.pn(), a.alternative(types.DefaultUserServer), a.name})
+		person := acquaintance{pn: a.pn(), lid: a.alternative(types.DefaultUserServer), name: a.name}
+		if a.numberless {
+			person.pn = a.lid()
+		}
+		if a.username != "" || a.gaveUp {
+			person.account = &waHistorySync.Account{Lid: proto.String(a.lid().String()), Username: proto.String(a.username), IsUsernameDeleted: proto.Bool(a.gaveUp)}
+		}
+		out = append(out, person)
 	}
 	return out
 }

@@ -150,8 +150,10 @@ func (n *Network) directNode(d, target *Device, chat *account, form string, node
 	if target.account == d.account {
 		a["recipient"] = chat.jid(form, 0)
 		set(a, "peer_recipient_"+shortForm(otherForm(form)), chat.alternative(form))
+		set(a, "recipient_username", chat.username)
 	} else {
 		set(a, "sender_"+shortForm(otherForm(form)), d.account.alternative(form))
+		set(a, "username", d.account.username)
 	}
 	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, enc)}
 }
@@ -258,6 +260,7 @@ func (n *Network) groupNode(d, target *Device, chat types.JID, form string, node
 	set(a, "edit", text(node, "edit"))
 	set(a, "notify", d.account.name)
 	set(a, "participant_"+shortForm(otherForm(form)), d.account.alternative(form))
+	set(a, "participant_username", d.account.username)
 	if chat.Server == types.GroupServer {
 		a["addressing_mode"] = shortForm(form)
 	}

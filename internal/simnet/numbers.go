@@ -15,7 +15,7 @@ func (n *Network) lookUp(asking *Device, number string) *account {
 	if asking.number != 0 {
 		n.lookUps[number]++
 	}
-	if a := n.byNumber[number]; a != nil {
+	if a := n.byNumber[number]; a != nil && !a.numberless {
 		return a
 	}
 	return n.dialled[number]

@@ -76,8 +76,14 @@ func (p *Phone) conversation(past Past) *waHistorySync.Conversation {
 	if other == nil {
 		return c
 	}
-	if past.ByLID {
-		c.ID, c.PnJID = proto.String(other.lid().String()), proto.String(other.pn().String())
+	if other.username != "" {
+		c.Username = proto.String(other.username)
+	}
+	if past.ByLID || other.numberless {
+		c.ID = proto.String(other.lid().String())
+		if !other.numberless {
+			c.PnJID = proto.String(other.pn().String())
+		}
 	} else if !other.withheld {
 		c.LidJID = proto.String(other.lid().String())
 	}

@@ -31,6 +31,11 @@ type PhoneOptions struct {
 	Business bool
 	// PasskeyRequired makes the network ask for the account's passkey when a device is linked.
 	PasskeyRequired bool
+	// Username is the name by which others find the person.
+	Username string
+	// Numberless makes it a person without a number, as far as others can see: they are known by LID alone. Their groups have to know their
+	// members by LID, too.
+	Numberless bool
 	// LIDChats shows this person's messages to others under the LID, also when a message is sent to a number.
 	LIDChats bool
 }
@@ -176,6 +181,7 @@ func (p *Phone) register(device *store.Device) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p.account.name, p.account.business, p.account.phone = p.options.Name, p.options.Business, p
+	p.account.username, p.account.numberless, p.account.withheld = p.options.Username, p.options.Numberless, p.options.Numberless
 	p.account.devices[0] = d
 	p.device = d
 	n.phones = append(n.phones, p)

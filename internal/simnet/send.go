@@ -57,7 +57,7 @@ func (p *Phone) remember(id types.MessageID, to types.JID, msg *waE2E.Message, o
 	if media := mediaOf(msg); media != nil {
 		p.kept[id] = keptMedia{message: msg}
 	}
-	lidChats := p.options.LIDChats
+	lidChats := p.options.LIDChats || p.options.Numberless
 	p.mu.Unlock()
 	wanted := o.wish
 	switch {

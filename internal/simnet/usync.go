@@ -50,6 +50,8 @@ func (n *Network) userNode(query *Node, asked types.JID, a *account) Node {
 			}
 		case "status":
 			facts = append(facts, Node{Tag: "status", Content: []byte(a.about)})
+		case "username":
+			facts = append(facts, Node{Tag: "username", Content: []byte(a.username)})
 		case "business":
 			if a.business {
 				facts = append(facts, Node{Tag: "business", Content: []Node{verifiedName(a)}})

@@ -1,0 +1,43 @@
+package simnet
+
+import (
+	"context"
+	"fmt"
+
+	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/proto/waSyncAction"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+)
+
+// SetUsername gives the account a username, which it takes from whoever had it; an empty one gives it up. Nobody is told before the account's
+// next stanza, or before they ask.
+func (p *Phone) SetUsername(name string) {
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	for _, other := range p.net.byNumber {
+		if name != "" && other.username == name {
+			other.username, other.gaveUp = "", true
+		}
+	}
+	p.account.username, p.account.gaveUp = name, name == "" && p.account.username != ""
+}
+
+// SetLIDContact enters a person without a number into the account's address book, which the companions share. An empty username is what the
+// phone knows of somebody who has given theirs up.
+func (p *Phone) SetLIDContact(ctx context.Context, person types.JID, fullName, username string) error {
+	action := &waSyncAction.LidContactAction{FullName: proto.String(fullName)}
+	if username != "" {
+		action.Username = proto.String(username)
+	}
+	err := p.SendAppState(ctx, appstate.PatchInfo{
+		Type: appstate.WAPatchCriticalUnblockLow,
+		Mutations: []appstate.MutationInfo{{
+			Index: []string{appstate.IndexLIDContact, person.String()}, Version: 1, Value: &waSyncAction.SyncActionValue{LidContactAction: action},
+		}},
+	})
+	if err != nil {
+		return fmt.Errorf("enter a contact: %w", err)
+	}
+	return nil
+}

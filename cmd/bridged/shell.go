@@ -114,7 +114,7 @@ type pastFlags struct {
 type messagesCommand struct {
 	shellFlags
 	pastFlags
-	Chat  string `arg:"" help:"The chat: a JID, a phone number, or its exact name."`
+	Chat  string `arg:"" help:"The chat: a JID, a phone number, its exact name, or an @username."`
 	Limit int    `short:"n" default:"20" help:"How many at most, the newest ones; 0 is all."`
 }
 
@@ -130,7 +130,7 @@ type searchCommand struct {
 	shellFlags
 	pastFlags
 	Q     string `arg:"" name:"text" help:"What to search for."`
-	Chat  string `help:"Only in this chat: a JID, a phone number, or its exact name."`
+	Chat  string `help:"Only in this chat: a JID, a phone number, its exact name, or an @username."`
 	Type  string `enum:"all,group,individual" default:"all" help:"Only in groups, or only in chats with people: group, individual."`
 	Limit int    `short:"n" default:"20" help:"How many at most; 0 is all."`
 }
@@ -145,7 +145,7 @@ func (k searchCommand) Run(e *environment) error {
 // sendCommand sends a message.
 type sendCommand struct {
 	shellFlags
-	To      string        `arg:"" help:"Where to: a JID, a phone number, or a chat's exact name."`
+	To      string        `arg:"" help:"Where to: a JID, a phone number, a chat's exact name, or an @username."`
 	Text    *string       `arg:"" optional:"" help:"The text, or the file's caption; - or nothing reads it from standard input."`
 	File    string        `short:"f" placeholder:"FILE" help:"A file to send."`
 	ReplyTo string        `placeholder:"ID" help:"The id of the message of that chat to answer."`
@@ -176,7 +176,7 @@ func (k sendCommand) Run(e *environment) error {
 // tailCommand follows the log of events.
 type tailCommand struct {
 	shellFlags
-	Chat  string   `help:"Only of this chat: a JID, a phone number, or its exact name."`
+	Chat  string   `help:"Only of this chat: a JID, a phone number, its exact name, or an @username."`
 	Types []string `placeholder:"TYPE,…" default:"message.created" help:"Types of events; message.created by default, all for every type."`
 	Since string   `placeholder:"TIME" help:"From then on: how long ago (90m, 3d), a moment, or behind an event's number; 0 is all that is kept. Now by default."`
 }

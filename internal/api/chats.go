@@ -85,6 +85,9 @@ func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.G
 		if p.LID == "" {
 			p.LID = s.store.LIDOf(p.JID)
 		}
+		if p.Username == nil {
+			p.Username = s.store.UsernameOf(p.JID)
+		}
 		if p.DisplayName == "" {
 			p.DisplayName = names[p.JID] // the network knows no names
 		}

@@ -59,13 +59,13 @@ func TestChats_ShowEveryField(t *testing.T) {
 	want := map[string]any{
 		"count": 3.0, "nextCursor": nil, "hasMore": false,
 		"chats": []any{
-			map[string]any{"jid": string(grace), "lid": string(graceLID), "isGroup": false, "name": "Grace Hopper", "participants": 2.0,
+			map[string]any{"jid": string(grace), "lid": string(graceLID), "username": nil, "isGroup": false, "name": "Grace Hopper", "participants": 2.0,
 				"lastMessageAt": "2026-11-21T12:01:00.000Z", "lastMessage": lastBy(grace, "M1", "to one", "2026-11-21T12:01:00.000Z"),
 				"unreadCount": 1.0, "archived": true, "pinned": false, "mutedUntil": nil},
-			map[string]any{"jid": string(club), "lid": nil, "isGroup": true, "name": "Readers", "participants": 3.0,
+			map[string]any{"jid": string(club), "lid": nil, "username": nil, "isGroup": true, "name": "Readers", "participants": 3.0,
 				"lastMessageAt": "2026-11-21T12:00:00.000Z", "lastMessage": lastBy(grace, "G1", "to all", "2026-11-21T12:00:00.000Z"),
 				"unreadCount": 0.0, "archived": false, "pinned": true, "mutedUntil": "9999-12-31T23:59:59.999Z"},
-			map[string]any{"jid": string(olden), "lid": nil, "isGroup": true, "name": "Quiet", "lastMessageAt": nil, "lastMessage": nil,
+			map[string]any{"jid": string(olden), "lid": nil, "username": nil, "isGroup": true, "name": "Quiet", "lastMessageAt": nil, "lastMessage": nil,
 				"participants": 2.0, "unreadCount": 0.0, "archived": false, "pinned": false, "mutedUntil": nil},
 		},
 	}
@@ -174,8 +174,8 @@ func TestGroup_ShowsStoredAndLive(t *testing.T) {
 	want := map[string]any{
 		"jid": string(club), "name": "Readers!", "topic": "", "ownerJid": string(grace), "createdAt": nil, "isAnnounce": false, "isLocked": true, "disappearingSeconds": 0.0,
 		"participants": []any{
-			map[string]any{"jid": string(grace), "lid": string(graceLID), "displayName": "Grace Hopper", "isAdmin": true, "isSuperAdmin": false},
-			map[string]any{"jid": string(alan), "lid": nil, "displayName": "Alan", "isAdmin": false, "isSuperAdmin": false},
+			map[string]any{"jid": string(grace), "lid": string(graceLID), "username": nil, "displayName": "Grace Hopper", "isAdmin": true, "isSuperAdmin": false},
+			map[string]any{"jid": string(alan), "lid": nil, "username": nil, "displayName": "Alan", "isAdmin": false, "isSuperAdmin": false},
 		},
 	}
 	if diff := cmp.Diff(want, got.Live); diff != "" {

@@ -1,11 +1,13 @@
 package bridge
 
 // Chat is a chat summary (the document's section 2.3). LID stands beside the
-// phone JID where it is known. UnreadCount and what follows it are as the
+// phone JID where it is known. Username is that of the person with whom the chat
+// is; nil for groups. UnreadCount and what follows it are as the
 // account's own devices show the chat.
 type Chat struct {
 	JID           JID          `json:"jid"`
 	LID           JID          `json:"lid"`
+	Username      *string      `json:"username"`
 	IsGroup       bool         `json:"isGroup"`
 	Name          string       `json:"name"`
 	LastMessageAt *Time        `json:"lastMessageAt"`
@@ -19,11 +21,12 @@ type Chat struct {
 
 // Participant is a member of a group.
 type Participant struct {
-	JID          JID    `json:"jid"`
-	LID          JID    `json:"lid"`
-	DisplayName  string `json:"displayName"`
-	IsAdmin      bool   `json:"isAdmin"`
-	IsSuperAdmin bool   `json:"isSuperAdmin"`
+	JID          JID     `json:"jid"`
+	LID          JID     `json:"lid"`
+	Username     *string `json:"username"` // filled by the store when reading
+	DisplayName  string  `json:"displayName"`
+	IsAdmin      bool    `json:"isAdmin"`
+	IsSuperAdmin bool    `json:"isSuperAdmin"`
 }
 
 // Group is a group's metadata: the "live" object of the group detail. As a

@@ -5,7 +5,8 @@ package bridge
 type KnownContact struct {
 	JID          JID     `json:"jid"`
 	LID          JID     `json:"lid"`
-	Phone        *string `json:"phone"` // E.164 digits; nil where only the LID is known
+	Phone        *string `json:"phone"`    // E.164 digits; nil where only the LID is known
+	Username     *string `json:"username"` // as the network writes it; nil where none is known
 	Name         string  `json:"name"`
 	PushName     string  `json:"pushName"`
 	BusinessName string  `json:"businessName"`
@@ -14,8 +15,8 @@ type KnownContact struct {
 }
 
 // ContactQuery is a page of the list of contacts. Q is a part of a name, folded
-// by the store, or of the phone number as people write it; an empty Q is no
-// filter. Only, unless it is nil, names the people who may be shown.
+// by the store, of the username, or of the phone number as people write it; an
+// empty Q is no filter. Only, unless it is nil, names the people who may be shown.
 type ContactQuery struct {
 	Only   []JID
 	Q      string

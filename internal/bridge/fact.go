@@ -19,6 +19,7 @@ type Contact struct {
 	Name         *string // from the account's address book; "" when removed from it
 	PushName     *string // chosen by the person
 	BusinessName *string // verified by the network
+	Username     *string // "" when it was given up
 }
 
 // ReactionChange sets, or with an empty emoji removes, a person's reaction.

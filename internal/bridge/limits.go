@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/url"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -14,6 +15,7 @@ import (
 const (
 	maxContent    = 65536
 	maxName       = 255 // of people, groups and files
+	maxUsername   = 64
 	maxTopic      = 4096
 	maxMIMEType   = 255
 	maxEmoji      = 64
@@ -48,6 +50,7 @@ func Bounded(fact Fact) Fact {
 		return f
 	case Contact:
 		f.Name, f.PushName, f.BusinessName = cutName(f.Name), cutName(f.PushName), cutName(f.BusinessName)
+		f.Username = boundUsername(f.Username)
 		return f
 	case Group:
 		f.Name, f.Topic = cut(f.Name, maxName), cut(f.Topic, maxTopic)
@@ -193,6 +196,16 @@ func cutName(name *string) *string {
 	}
 	short := cut(*name, maxName)
 	return &short
+}
+
+// boundUsername returns a username as it is, and nil for what cannot be one. A
+// part of a username would be somebody else's, so nothing is cut.
+func boundUsername(name *string) *string {
+	if name == nil || !utf8.ValidString(*name) || utf8.RuneCountInString(*name) > maxUsername ||
+		strings.ContainsFunc(*name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
+		return nil
+	}
+	return name
 }
 
 // boundMIMEType returns a type that may stand in a header as it is.

@@ -23,26 +23,27 @@ const (
 // as a [Fact], a message received or about to be sent.
 //
 // As a fact, Chat and SenderJID may be in either form of a person's identity.
-// SenderLID is filled by the store when reading. Reactions, EditedAt,
+// SenderLID and SenderUsername are filled by the store when reading. Reactions, EditedAt,
 // DeletedAt and the votes of Poll are the work of other facts; of a poll that
 // was held elsewhere Poll has the result, without voters.
 type Message struct {
-	Chat        JID               `json:"-"`
-	ID          string            `json:"msgId"`
-	FromMe      bool              `json:"fromMe"`
-	SenderJID   JID               `json:"senderJid"`
-	SenderLID   JID               `json:"senderLid"`
-	PushName    string            `json:"pushName"`
-	MessageType string            `json:"messageType"`
-	Content     string            `json:"content"`
-	ContextInfo *ContextInfo      `json:"contextInfo"`
-	Timestamp   Time              `json:"timestamp"`
-	Media       *Media            `json:"media"`
-	Poll        *PollTally        `json:"poll"`
-	Reactions   []MessageReaction `json:"reactions"`
-	EditedAt    *Time             `json:"editedAt"`
-	DeletedAt   *Time             `json:"deletedAt"`
-	Status      *Delivery         `json:"status"` // own messages only
+	Chat           JID               `json:"-"`
+	ID             string            `json:"msgId"`
+	FromMe         bool              `json:"fromMe"`
+	SenderJID      JID               `json:"senderJid"`
+	SenderLID      JID               `json:"senderLid"`
+	SenderUsername *string           `json:"senderUsername"` // nil where none is known
+	PushName       string            `json:"pushName"`
+	MessageType    string            `json:"messageType"`
+	Content        string            `json:"content"`
+	ContextInfo    *ContextInfo      `json:"contextInfo"`
+	Timestamp      Time              `json:"timestamp"`
+	Media          *Media            `json:"media"`
+	Poll           *PollTally        `json:"poll"`
+	Reactions      []MessageReaction `json:"reactions"`
+	EditedAt       *Time             `json:"editedAt"`
+	DeletedAt      *Time             `json:"deletedAt"`
+	Status         *Delivery         `json:"status"` // own messages only
 	// Imported marks a message that was taken over from the phone's history.
 	Imported bool `json:"imported"`
 	Parts
@@ -102,16 +103,17 @@ type PollOption struct {
 
 // Match is an element of a search's matches (the document's section 2.7).
 type Match struct {
-	ChatJID     JID    `json:"chatJid"`
-	ChatName    string `json:"chatName"`
-	MsgID       string `json:"msgId"`
-	FromMe      bool   `json:"fromMe"`
-	SenderJID   JID    `json:"senderJid"`
-	SenderLID   JID    `json:"senderLid"`
-	PushName    string `json:"pushName"`
-	IsGroup     bool   `json:"isGroup"`
-	MessageType string `json:"messageType"`
-	Content     string `json:"content"`
-	Timestamp   Time   `json:"timestamp"`
-	Media       *Media `json:"media"`
+	ChatJID        JID     `json:"chatJid"`
+	ChatName       string  `json:"chatName"`
+	MsgID          string  `json:"msgId"`
+	FromMe         bool    `json:"fromMe"`
+	SenderJID      JID     `json:"senderJid"`
+	SenderLID      JID     `json:"senderLid"`
+	SenderUsername *string `json:"senderUsername"`
+	PushName       string  `json:"pushName"`
+	IsGroup        bool    `json:"isGroup"`
+	MessageType    string  `json:"messageType"`
+	Content        string  `json:"content"`
+	Timestamp      Time    `json:"timestamp"`
+	Media          *Media  `json:"media"`
 }

@@ -138,7 +138,7 @@ func with(original object, changes ...object) object {
 // has, and those of the kind in changes.
 func message(id simnet.MessageID, by *simnet.Phone, kind, content string, changes ...object) object {
 	return with(object{
-		"msgId": id, "fromMe": false, "senderJid": by.PN().String(), "senderLid": by.LID().String(), "pushName": by.Name(),
+		"msgId": id, "fromMe": false, "senderJid": by.PN().String(), "senderLid": by.LID().String(), "senderUsername": nil, "pushName": by.Name(),
 		"messageType": kind, "content": content, "contextInfo": nil, "timestamp": recent, "media": nil, "poll": nil,
 		"reactions": []any{}, "editedAt": nil, "deletedAt": nil, "status": nil, "location": nil, "contacts": nil, "interactive": nil, "event": nil,
 		"groupInvite": nil, "order": nil, "product": nil, "linkPreview": nil, "isForwarded": false, "expiresAt": nil, "imported": false,
@@ -166,7 +166,7 @@ func history(chat simnet.JID, messages []object, applied ...object) object {
 // match returns a message of a chat as the search returns it.
 func match(chat simnet.JID, m object) object {
 	return object{
-		"chatJid": chat.String(), "msgId": m["msgId"], "senderJid": m["senderJid"], "senderLid": m["senderLid"],
+		"chatJid": chat.String(), "msgId": m["msgId"], "senderJid": m["senderJid"], "senderLid": m["senderLid"], "senderUsername": m["senderUsername"],
 		"pushName": m["pushName"], "isGroup": chat.Server == bridge.ServerGroup, "content": m["content"], "timestamp": recent,
 		"chatName": asListed, "fromMe": m["fromMe"], "messageType": m["messageType"], "media": m["media"],
 	}
@@ -190,17 +190,17 @@ func chat(fields object) object {
 
 // privateChat returns a chat with a person in the list of chats.
 func privateChat(with *simnet.Phone, name string) object {
-	return chat(object{"jid": with.PN().String(), "lid": with.LID().String(), "isGroup": false, "name": name, "participants": 2})
+	return chat(object{"jid": with.PN().String(), "lid": with.LID().String(), "username": nil, "isGroup": false, "name": name, "participants": 2})
 }
 
 // groupChat returns a group in the list of chats.
 func groupChat(group *simnet.Group, participants int) object {
-	return chat(object{"jid": group.JID().String(), "lid": nil, "isGroup": true, "name": group.Name(), "participants": participants})
+	return chat(object{"jid": group.JID().String(), "lid": nil, "username": nil, "isGroup": true, "name": group.Name(), "participants": participants})
 }
 
 // member returns a participant of a group.
 func member(p *simnet.Phone, name string, rights ...string) object {
-	m := object{"jid": p.PN().String(), "lid": p.LID().String(), "displayName": name, "isAdmin": false, "isSuperAdmin": false}
+	m := object{"jid": p.PN().String(), "lid": p.LID().String(), "username": nil, "displayName": name, "isAdmin": false, "isSuperAdmin": false}
 	for _, right := range rights {
 		m[right] = true
 	}

@@ -86,7 +86,7 @@ func TestIdentity_MappingLearnedLateMakesOneChatOfTwo(t *testing.T) {
 			b.answers(path("/api/messages/individual/%s", dora.PN()), want)
 			b.answers(path("/api/messages/individual/%s", dora.LID()), want)
 			b.answers("/api/chats?q="+dora.Number(), chats(privateChat(dora, "Dora")))
-			b.answers("/api/chats?q="+dora.LID().User, chats())
+			b.answers("/api/chats?q="+dora.LID().User, chats(privateChat(dora, "Dora")))
 
 			// Either form is a destination, and means the one chat.
 			for _, to := range []simnet.JID{dora.PN(), dora.LID()} {

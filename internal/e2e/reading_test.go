@@ -130,7 +130,7 @@ func readsChats(t *testing.T, c *cast, hike, club *conversation) {
 	t.Helper()
 	b := c.bridge
 	anna, ben := privateChat(c.anna, "Anna Amsel"), privateChat(c.ben, "Ben")
-	walk := chat(object{"jid": hike.in.String(), "lid": nil, "isGroup": true, "name": "Wanderung 🥾", "participants": 3})
+	walk := chat(object{"jid": hike.in.String(), "lid": nil, "username": nil, "isGroup": true, "name": "Wanderung 🥾", "participants": 3})
 	old := with(walk, object{"jid": club.in.String(), "name": "Old club"})
 	all := inOrder(t, b, anna, ben, walk, old)
 	b.answers("/api/chats", chats(all...))

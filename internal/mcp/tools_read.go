@@ -65,7 +65,7 @@ type named struct {
 }
 
 type findContact struct {
-	Q string `json:"q" jsonschema:"a part of the person's name or number"`
+	Q string `json:"q" jsonschema:"a part of the person's name, username or number"`
 }
 
 func (d door) addChats() {
@@ -84,7 +84,7 @@ func (d door) addChats() {
 			shown, err := c.group(ctx, bridge.JID(in.JID))
 			return bridge.JID(in.JID), nil, shown, err
 		})
-	add(d, tool{name: "find_contact", title: "Find a person", description: "Finds people whom the account has a chat with, by a part of their name or number."},
+	add(d, tool{name: "find_contact", title: "Find a person", description: "Finds people whom the account has a chat with, by a part of their name, username or number."},
 		func(ctx context.Context, c call, in findContact) (bridge.JID, *sdk.CallToolResult, any, error) {
 			page, err := c.client.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatsIndividual, Q: in.Q, Limit: maxPage})
 			return "", nil, answer{"untrusted": answer{"people": chatsOf(page.Items)}}, err

@@ -136,11 +136,16 @@ type chat struct {
 	JID           bridge.JID   `json:"jid"`
 	IsGroup       bool         `json:"isGroup"`
 	Name          string       `json:"name"`
+	Username      string       `json:"username,omitempty"`
 	LastMessageAt *bridge.Time `json:"lastMessageAt"`
 }
 
 func chatOf(c bridge.Chat) chat {
-	return chat{c.JID, c.IsGroup, capped(c.Name, maxName), c.LastMessageAt}
+	shown := chat{JID: c.JID, IsGroup: c.IsGroup, Name: capped(c.Name, maxName), LastMessageAt: c.LastMessageAt}
+	if c.Username != nil {
+		shown.Username = capped(*c.Username, maxName)
+	}
+	return shown
 }
 
 func chatsOf(list []bridge.Chat) []chat {

@@ -10,11 +10,11 @@ import (
 )
 
 // find returns the chat that a person names: by JID, by phone number, or by its
-// exact name. A name that several chats have is refused.
+// exact name or @username. A name that several chats have is refused.
 func (s *Shell) find(ctx context.Context, who string) (bridge.JID, error) {
 	who = strings.TrimSpace(who)
 	if who == "" {
-		return "", usage("name a chat: by JID, phone number, or exact name")
+		return "", usage("name a chat: by JID, phone number, exact name or @username")
 	}
 	jid, notJID := bridge.ParseJID(who)
 	if notJID == nil {
@@ -51,7 +51,7 @@ func (s *Shell) named(ctx context.Context, name string) (named, similar []bridge
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case chat.Name == name:
+		case chat.Name == name, chat.Username != nil && "@"+*chat.Username == name:
 			named = append(named, chat)
 		case len(similar) < maxSimilar:
 			similar = append(similar, chat)

@@ -25,6 +25,7 @@ func (t *writeTx) mergePeople(ctx context.Context, from person, into *person) er
 	into.name = cmp.Or(into.name, from.name)
 	into.push = cmp.Or(into.push, from.push)
 	into.business = cmp.Or(into.business, from.business)
+	into.username = cmp.Or(from.username, into.username) // a new LID is told with its username
 	if err := t.saveNames(ctx, *into); err != nil {
 		return err
 	}

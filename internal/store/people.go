@@ -18,6 +18,7 @@ type person struct {
 	name     string // from the account's address book
 	push     string // chosen by the person
 	business string // verified by the network
+	username string // by which the network finds them
 }
 
 // jid returns the person's name in every answer: the phone JID where it is known.
@@ -30,12 +31,21 @@ func (p person) jid() bridge.JID {
 
 // displayName returns the best name known, empty when there is none.
 func (p person) displayName() string {
-	return cmp.Or(p.name, p.push, p.business)
+	return cmp.Or(p.name, p.push, p.business, p.username)
+}
+
+// usernameOrNil returns what answers show.
+func (p person) usernameOrNil() *string {
+	if p.username == "" {
+		return nil
+	}
+	name := p.username // a copy: p does not leave the stack
+	return &name
 }
 
 // pushName returns what messages show where they carry no name themselves.
 func (p person) pushName() string {
-	return cmp.Or(p.push, p.business, p.name)
+	return cmp.Or(p.push, p.business, p.name, p.username)
 }
 
 // people is the copy in memory of the tables people and identities, so that
@@ -63,7 +73,7 @@ func (s *Store) loadPeople(ctx context.Context) error {
 		p := s.people
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if err := r.each(ctx, "SELECT id, ifnull(pn, ''), ifnull(lid, ''), name, push_name, business_name FROM people", nil, p.loadPerson); err != nil {
+		if err := r.each(ctx, "SELECT id, ifnull(pn, ''), ifnull(lid, ''), name, push_name, business_name, username FROM people", nil, p.loadPerson); err != nil {
 			return fmt.Errorf("load people: %w", err)
 		}
 		if err := r.each(ctx, "SELECT lid, person FROM identities", nil, p.loadIdentity); err != nil {
@@ -82,7 +92,7 @@ func (s *Store) loadPeople(ctx context.Context) error {
 
 func (p *people) loadPerson(rows *resultSet) error {
 	var q person
-	if err := rows.Scan(&q.id, &q.pn, &q.lid, &q.name, &q.push, &q.business); err != nil {
+	if err := rows.Scan(&q.id, &q.pn, &q.lid, &q.name, &q.push, &q.business, &q.username); err != nil {
 		return err
 	}
 	p.byID[q.id] = q
@@ -141,6 +151,13 @@ func (s *Store) LIDOf(jid bridge.JID) bridge.JID {
 		return jid
 	}
 	return ""
+}
+
+// UsernameOf returns the username of a person given in either form, nil where none
+// is known.
+func (s *Store) UsernameOf(jid bridge.JID) *string {
+	p, _ := s.people.find(jid)
+	return p.usernameOrNil()
 }
 
 // peopleChange is what one transaction learns of people, on top of what is
@@ -212,15 +229,49 @@ func (c *peopleChange) merge(from, into int64) {
 	}
 }
 
-// publish shows readers what a committed transaction has learned.
-func (p *people) publish(c *peopleChange) {
+// publish shows readers what a transaction has learned that is about to commit:
+// whoever sees its messages must know who wrote them. It returns how to take that
+// back where the commit fails.
+func (p *people) publish(c *peopleChange) (undo func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	maps.Copy(p.byJID, c.byJID)
-	maps.Copy(p.byID, c.byID)
-	maps.Copy(p.merged, c.merged)
+	if len(c.byJID)+len(c.byID)+len(c.merged) == 0 && p.owner == c.owner {
+		return func() {}
+	}
+	owner := p.owner
+	restore := []func(){func() { p.owner = owner }, replace(p.byJID, c.byJID), replace(p.byID, c.byID), replace(p.merged, c.merged)}
 	for id := range c.merged {
-		delete(p.byID, id)
+		if former, known := p.byID[id]; known {
+			restore = append(restore, func() { p.byID[id] = former })
+			delete(p.byID, id)
+		}
 	}
 	p.owner = c.owner
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, f := range restore {
+			f()
+		}
+	}
+}
+
+// replace copies entries into a map, and returns how to bring back what they
+// replace.
+func replace[K comparable, V any](into, entries map[K]V) (undo func()) {
+	former, added := make(map[K]V), []K(nil)
+	for key, value := range entries {
+		if before, known := into[key]; known {
+			former[key] = before
+		} else {
+			added = append(added, key)
+		}
+		into[key] = value
+	}
+	return func() {
+		maps.Copy(into, former)
+		for _, key := range added {
+			delete(into, key)
+		}
+	}
 }

@@ -108,7 +108,8 @@ func (r *readTx) scanChat(rows *resultSet) (chatRowRead, error) {
 	err := rows.Scan(&chat.id, &chat.JID, &person, &chat.IsGroup, &chat.Name, &last, &chat.Participants,
 		&chat.UnreadCount, &chat.Archived, &chat.Pinned, &muted, &chat.recency)
 	if person != 0 {
-		chat.LID = r.s.people.get(person).lid
+		p := r.s.people.get(person)
+		chat.LID, chat.Username = p.lid, p.usernameOrNil()
 	}
 	chat.LastMessageAt, chat.MutedUntil = timeOf(last), r.s.mutedUntil(muted)
 	return chat, err

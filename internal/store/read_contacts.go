@@ -61,7 +61,7 @@ const contactQuery = "SELECT " + contactColumns + ` FROM people p
 	WHERE p.id = ifnull((SELECT person FROM identities WHERE lid = ?1), (SELECT id FROM people WHERE pn = ?1))`
 
 // contactColumns are what lists show of a person.
-const contactColumns = `p.id, ifnull(p.pn, ''), ifnull(p.lid, ''), p.name, p.push_name, p.business_name, p.nameless, p.sort_key,
+const contactColumns = `p.id, ifnull(p.pn, ''), ifnull(p.lid, ''), p.name, p.push_name, p.business_name, p.username, p.nameless, p.sort_key,
 	ifnull((SELECT c.jid FROM chats c WHERE c.person = p.id), '')`
 
 // onlyPeople are the people whom a list of JIDs names, in either form.
@@ -112,8 +112,12 @@ type contactRowRead struct {
 func scanContact(rows *resultSet) (contactRowRead, error) {
 	var c contactRowRead
 	var pn bridge.JID
-	err := rows.Scan(&c.id, &pn, &c.LID, &c.Name, &c.PushName, &c.BusinessName, &c.nameless, &c.sortKey, &c.ChatJID)
+	var username string
+	err := rows.Scan(&c.id, &pn, &c.LID, &c.Name, &c.PushName, &c.BusinessName, &username, &c.nameless, &c.sortKey, &c.ChatJID)
 	c.JID, c.IsSaved = person{pn: pn, lid: c.LID}.jid(), c.Name != ""
+	if username != "" {
+		c.Username = &username
+	}
 	if pn.Server() == bridge.ServerUser {
 		number := pn.User()
 		c.Phone = &number

@@ -64,7 +64,7 @@ func (r *readTx) members(ctx context.Context, chat int64) ([]bridge.Participant,
 				return err
 			}
 			p := r.s.people.get(id)
-			m.JID, m.LID, m.DisplayName = p.jid(), p.lid, cmp.Or(p.displayName(), m.DisplayName)
+			m.JID, m.LID, m.Username, m.DisplayName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(p.displayName(), m.DisplayName)
 			members = append(members, m)
 			return nil
 		})

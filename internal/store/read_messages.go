@@ -111,7 +111,7 @@ func (r *readTx) scanMessage(rows *resultSet, row *messageRow, m *bridge.Message
 		m.Chat = row.chat
 	}
 	p := r.s.people.get(row.sender)
-	m.SenderJID, m.SenderLID, m.PushName = p.jid(), p.lid, cmp.Or(m.PushName, p.pushName())
+	m.SenderJID, m.SenderLID, m.SenderUsername, m.PushName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(m.PushName, p.pushName())
 	m.Timestamp = bridge.Millis(row.at.timestamp)
 	m.Reactions = make([]bridge.MessageReaction, 0, row.reactions)
 	m.EditedAt, m.DeletedAt = timeOf(row.edited), timeOf(row.deleted)

@@ -135,7 +135,7 @@ func (r *readTx) scanMatch(rows *resultSet) (match bridge.Match, at position, er
 	}
 	p := r.s.people.get(sender)
 	match.ChatJID = r.s.Canonical(match.ChatJID)
-	match.SenderJID, match.SenderLID, match.PushName = p.jid(), p.lid, cmp.Or(match.PushName, p.pushName())
+	match.SenderJID, match.SenderLID, match.SenderUsername, match.PushName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(match.PushName, p.pushName())
 	match.Timestamp = bridge.Millis(at.timestamp)
 	match.Media, err = mediaIn(column, match.ChatJID, match.MsgID)
 	return match, at, err

@@ -7,7 +7,7 @@ import (
 )
 
 // writeTx is one write transaction. What it learns of people is published to
-// readers only once it is committed.
+// readers as it commits.
 type writeTx struct {
 	*conn
 	s        *Store
@@ -89,7 +89,6 @@ func (s *Store) mayWrite(ctx context.Context) error {
 
 // publish shows readers what a committed transaction has changed.
 func (s *Store) publish(t *writeTx) {
-	s.people.publish(t.people)
 	s.numbers = t.numbers
 	s.eventCache.empty()
 	if len(t.appended) > 0 {
@@ -122,10 +121,13 @@ func (t *writeTx) commit(ctx context.Context, f func(context.Context, *writeTx) 
 	if err := t.s.watch.Check(); err != nil {
 		return err
 	}
+	unlearn := t.s.people.publish(t.people)
 	if err := t.s.beforeCommit(); err != nil {
+		unlearn()
 		return err
 	}
 	if err := t.run(ctx, "COMMIT"); err != nil {
+		unlearn()
 		return fmt.Errorf("commit: %w", err)
 	}
 	committed = true

@@ -75,7 +75,7 @@ func (t *writeTx) addPrivateChat(ctx context.Context, jid bridge.JID) (chatRow, 
 	name := chatName(p)
 	id, err := t.insert(ctx, `
 		INSERT INTO chats (jid, person, is_group, name, folded_name, participants) VALUES (?, ?, 0, ?, ?, ?)`,
-		string(p.jid()), p.id, name, fold(name), t.privateParticipants(p))
+		string(p.jid()), p.id, name, p.foldedChat(), t.privateParticipants(p))
 	if err != nil {
 		return chatRow{}, err
 	}
@@ -98,8 +98,8 @@ func (t *writeTx) updatePrivateChat(ctx context.Context, p person) error {
 	name := chatName(p)
 	changed, err := t.change(ctx, `
 		UPDATE chats SET jid = ?1, name = ?2, folded_name = ?3, participants = ?4
-		WHERE person = ?5 AND (jid, name, participants) IS NOT (?1, ?2, ?4)`,
-		string(p.jid()), name, fold(name), t.privateParticipants(p), p.id)
+		WHERE person = ?5 AND (jid, name, folded_name, participants) IS NOT (?1, ?2, ?3, ?4)`,
+		string(p.jid()), name, p.foldedChat(), t.privateParticipants(p), p.id)
 	if err != nil || changed == 0 {
 		return err
 	}

@@ -21,15 +21,33 @@ func (p person) sortName() string {
 	return name
 }
 
-// foldedNames returns all names of a person as they are searched.
+// foldedNames returns all names of a person as they are searched: a username with
+// the @ that people write before it.
 func (p person) foldedNames() string {
-	return strings.TrimSpace(strings.Join([]string{fold(p.name), fold(p.push), fold(p.business)}, "\n"))
+	names := []string{fold(p.name), fold(p.push), fold(p.business)}
+	if p.username != "" {
+		names = append(names, "@"+fold(p.username))
+	}
+	return strings.TrimSpace(strings.Join(names, "\n"))
+}
+
+// foldedChat returns what the chat with a person is found by beside its JID: its
+// name, the LID where that is not its JID, and the username.
+func (p person) foldedChat() string {
+	folded := fold(chatName(p))
+	if p.pn != "" && p.lid != "" {
+		folded += "\n" + string(p.lid)
+	}
+	if p.username != "" {
+		folded += "\n@" + fold(p.username)
+	}
+	return folded
 }
 
 func (t *writeTx) saveNames(ctx context.Context, p person) error {
 	t.people.set(p)
-	err := t.run(ctx, "UPDATE people SET name = ?, push_name = ?, business_name = ?, sort_name = ?, folded_names = ? WHERE id = ?",
-		p.name, p.push, p.business, p.sortName(), p.foldedNames(), p.id)
+	err := t.run(ctx, "UPDATE people SET name = ?, push_name = ?, business_name = ?, username = ?, sort_name = ?, folded_names = ? WHERE id = ?",
+		p.name, p.push, p.business, p.username, p.sortName(), p.foldedNames(), p.id)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (t *writeTx) giveLID(ctx context.Context, p, holder person, lid bridge.JID)
 	if err := t.assignLID(ctx, lid, p.id); err != nil {
 		return err
 	}
-	return t.appendChatUpdated(ctx, p)
+	return t.updatePrivateChat(ctx, p)
 }
 
 func (t *writeTx) takeLID(ctx context.Context, p *person, holder person, lid bridge.JID) error {
@@ -119,7 +119,7 @@ func (t *writeTx) takeLID(ctx context.Context, p *person, holder person, lid bri
 	if err := t.saveNumbersOf(ctx, holder); err != nil {
 		return err
 	}
-	return t.appendChatUpdated(ctx, holder)
+	return t.updatePrivateChat(ctx, holder)
 }
 
 // saveContact learns a person's names.
@@ -135,10 +135,39 @@ func (t *writeTx) saveContact(ctx context.Context, f bridge.Contact) error {
 	set(&p.name, f.Name)
 	set(&p.push, f.PushName)
 	set(&p.business, f.BusinessName)
+	set(&p.username, f.Username)
 	if p == before {
 		return nil
 	}
+	if p.username != before.username {
+		if err := t.takeUsername(ctx, p); err != nil {
+			return err
+		}
+	}
 	return t.saveNames(ctx, p)
+}
+
+// takeUsername takes the username of p from those who had it before: it is one
+// person's at a time.
+func (t *writeTx) takeUsername(ctx context.Context, p person) error {
+	if p.username == "" {
+		return nil
+	}
+	former, err := t.ids(ctx, "SELECT id FROM people WHERE username = ? AND username != '' AND id != ?", p.username, p.id)
+	if err != nil {
+		return err
+	}
+	for _, id := range former {
+		holder, known := t.people.get(id)
+		if !known {
+			continue
+		}
+		holder.username = ""
+		if err := t.saveNames(ctx, holder); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func set[T any](field *T, value *T) {

@@ -59,7 +59,12 @@ func (l *link) catchUpPeople(ctx context.Context) {
 			}
 		}
 	}
-	l.saveAll(ctx, facts)
+	others, err := l.addressBook(ctx)
+	if err != nil {
+		l.m.behind.Store(true)
+		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("people without a number not read")
+	}
+	l.saveAll(ctx, append(facts, others...))
 }
 
 // saveAll saves what the session knows, some at a time.

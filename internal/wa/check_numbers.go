@@ -117,7 +117,7 @@ func aliasesOf(numbers []string) (aliases []string) {
 // keepChecks saves what the network says about numbers and of whom it knows by them.
 func (l *link) keepChecks(ctx context.Context, numbers []string, found map[string]types.IsOnWhatsAppResponse) ([]bridge.NumberCheck, error) {
 	checks := make([]bridge.NumberCheck, len(numbers))
-	var facts []bridge.Fact
+	facts := l.answered.take()
 	for i, number := range numbers {
 		checks[i] = bridge.NumberCheck{Phone: number}
 		if answer, ok := found[number]; ok && answer.IsIn {

@@ -143,6 +143,7 @@ func (m *Manager) LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group,
 	if err != nil {
 		return nil, groupError(err)
 	}
+	l.saveAnswered(ctx)
 	g := groupOf(info)
 	for i := range g.Participants {
 		g.Participants[i].JID = m.store.Canonical(g.Participants[i].JID)

@@ -87,6 +87,11 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 			return err
 		}
 	}
+	for _, account := range history.GetAccounts() {
+		if err := t.add(ctx, accountFacts(account)...); err != nil {
+			return err
+		}
+	}
 	for _, chat := range history.GetConversations() {
 		t.chats++
 		if err := t.messages(ctx, chat); err != nil {
@@ -166,7 +171,24 @@ func inlineContactFacts(contact *waHistorySync.InlineContact) []bridge.Fact {
 	if name == "" {
 		name = contact.GetFirstName()
 	}
-	return nameFacts(jid, name)
+	return append(nameFacts(jid, name), usernameFacts(jid, contact.GetUsername())...)
+}
+
+// accountFacts returns the username of a person whom the phone knows by LID.
+func accountFacts(account *waHistorySync.Account) []bridge.Fact {
+	user, _, _ := strings.Cut(account.GetLid(), "@") // phones write it with or without the server
+	jid := parseToBridge(user + "@" + types.HiddenUserServer)
+	if gone := ""; jid != "" && account.GetIsUsernameDeleted() {
+		return []bridge.Fact{bridge.Contact{JID: jid, Username: &gone}}
+	}
+	return usernameFacts(jid, account.GetUsername())
+}
+
+func usernameFacts(jid bridge.JID, username string) []bridge.Fact {
+	if !jid.IsPerson() || username == "" {
+		return nil
+	}
+	return []bridge.Fact{bridge.Contact{JID: jid, Username: &username}}
 }
 
 func nameFacts(jid bridge.JID, name string) []bridge.Fact {
@@ -192,7 +214,7 @@ func chatFacts(chat *waHistorySync.Conversation, now time.Time) []bridge.Fact {
 	if name == "" {
 		name = chat.GetDisplayName()
 	}
-	facts := nameFacts(jid, name)
+	facts := append(nameFacts(jid, name), usernameFacts(jid, chat.GetUsername())...)
 	set := settingTime(chat.GetEphemeralSettingTimestamp(), now)
 	if jid.IsPerson() && (chat.GetEphemeralExpiration() > 0 || !set.IsZero()) {
 		facts = append(facts, bridge.ChatTimer{Chat: jid, Seconds: chat.GetEphemeralExpiration(), SetAt: set, FromHistory: true})

@@ -30,11 +30,14 @@ type link struct {
 
 	// refusing is set after a stanza was refused: what follows it on the same
 	// connection is refused too, so that redelivery keeps the order.
-	refusing  atomic.Bool
-	beginning chan struct{} // has a token while sessions are begun
-	members   sync.Map      // kinds (groupKind) of the groups (bridge.JID) that the account is known to be in
-	modes     sync.Map      // addressing modes (types.AddressingMode) by group
-	stale     staleDevices
+	refusing       atomic.Bool
+	beginning      chan struct{} // has a token while sessions are begun
+	members        sync.Map      // kinds (groupKind) of the groups (bridge.JID) that the account is known to be in
+	modes          sync.Map      // addressing modes (types.AddressingMode) by group
+	stale          staleDevices
+	told           usernames  // in messages and notifications
+	answered       usernames  // in answers to queries
+	savingAnswered sync.Mutex // held while those are stored
 
 	device   types.JID   // copied, for whatsmeow empties its own; zero while unpaired
 	asking   atomic.Bool // a second keepalive is under way
@@ -129,6 +132,7 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 // newLogger returns the log of a client, which the link reads.
 func (l *link) newLogger() waLog.Logger {
 	log := newWALogger(l.m.log, l.onLog)
+	log.onStanza = l.learnUsernames
 	if l.secrets != nil {
 		log.onStanza = l.secrets.onStanza
 	}

@@ -302,5 +302,9 @@ func contactFacts(e *events.Contact) []bridge.Fact {
 	if other := parseToBridge(e.Action.GetLidJID()); other.IsLID() && toBridge(e.JID).Server() == bridge.ServerUser {
 		facts = append(facts, bridge.Identity{PN: toBridge(e.JID), LID: other})
 	}
-	return append(facts, bridge.Contact{JID: toBridge(e.JID), Name: &name})
+	contact := bridge.Contact{JID: toBridge(e.JID), Name: &name}
+	if username := e.Action.GetUsername(); username != "" {
+		contact.Username = &username
+	}
+	return append(facts, contact)
 }

@@ -60,6 +60,8 @@ func (l *link) handle(evt any) (stored bool) {
 		return l.keep([]bridge.Fact{bridge.Contact{JID: toBridge(e.JID), BusinessName: &e.NewBusinessName}})
 	case *events.Contact:
 		return l.keep(contactFacts(e))
+	case *events.AppState:
+		return l.keep(lidContactFacts(e.Index, e.SyncActionValue))
 	case *events.MarkChatAsRead:
 		return l.keep(markFacts(e))
 	case *events.Archive, *events.Pin, *events.Mute:
@@ -154,7 +156,9 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	}
 	ctx, cancel := context.WithTimeout(l.m.background, saveTimeout)
 	defer cancel()
-	if err := l.m.store.Save(ctx, facts...); err != nil {
+	known := l.told.take()
+	if err := l.m.store.Save(ctx, append(known, facts...)...); err != nil {
+		l.told.putBack(known)
 		return l.refuse(err)
 	}
 	l.m.refusals.Store(0)

@@ -308,6 +308,7 @@ type deviceStores struct {
 	lids     store.LIDStore
 	tokens   store.PrivacyTokenStore
 	secrets  store.MsgSecretStore
+	syncKeys store.AppStateSyncKeyStore
 	// signal has what beginning a session needs, and number is the device's own.
 	signal *store.Device
 	number uint16
@@ -316,7 +317,7 @@ type deviceStores struct {
 // storesOf returns the device's stores; it must be called before the device's client connects.
 func storesOf(device *store.Device) deviceStores {
 	stores := deviceStores{contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens,
-		secrets: device.MsgSecrets}
+		secrets: device.MsgSecrets, syncKeys: device.AppStateKeys}
 	stores.signal = &store.Device{
 		IdentityKey: device.IdentityKey, RegistrationID: device.RegistrationID, Sessions: device.Sessions, Identities: device.Identities,
 	}

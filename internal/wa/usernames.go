@@ -1,0 +1,89 @@
+package wa
+
+import (
+	"context"
+	"sync"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+
+	"bridged/internal/bridge"
+)
+
+// usernames are those that the network has told and that are not stored yet, by
+// number or LID. whatsmeow passes none of them on (see [usernamesIn]).
+type usernames struct {
+	mu   sync.Mutex
+	told map[bridge.JID]string // guarded by mu
+}
+
+// mostUsernames bounds what waits to be stored. Beyond it a username is learned
+// with the next message of the person.
+const mostUsernames = 1 << 16
+
+func (u *usernames) add(found map[bridge.JID]string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for of, name := range found {
+		u.put(of, name)
+	}
+}
+
+// put needs mu.
+func (u *usernames) put(of bridge.JID, name string) {
+	if u.told == nil {
+		u.told = make(map[bridge.JID]string)
+	}
+	if _, waits := u.told[of]; waits || len(u.told) < mostUsernames {
+		u.told[of] = name
+	}
+}
+
+// take returns what waits, as facts, and forgets it.
+func (u *usernames) take() []bridge.Fact {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	facts := make([]bridge.Fact, 0, len(u.told))
+	for of, name := range u.told {
+		facts = append(facts, bridge.Contact{JID: of, Username: &name})
+	}
+	u.told = nil
+	return facts
+}
+
+// putBack keeps for later what could not be stored, unless something newer waits.
+func (u *usernames) putBack(facts []bridge.Fact) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, fact := range facts {
+		contact := fact.(bridge.Contact)
+		if _, newer := u.told[contact.JID]; !newer {
+			u.put(contact.JID, *contact.Username)
+		}
+	}
+}
+
+// learnUsernames reads the usernames in a stanza before whatsmeow handles it. Those of
+// messages and notifications are stored with what they tell, those of answers
+// by themselves.
+func (l *link) learnUsernames(node *waBinary.Node) {
+	found := usernamesIn(node)
+	switch {
+	case len(found) == 0:
+	case node.Tag == "iq":
+		if l.m.handlers.enter() {
+			defer l.m.handlers.leave()
+			l.answered.add(found)
+			l.m.workers.Go(func() { l.saveAnswered(l.ctx) })
+		}
+	default:
+		l.told.add(found)
+	}
+}
+
+// saveAnswered stores the usernames that answers have told. Afterwards those of
+// every answer that came before the call are stored.
+func (l *link) saveAnswered(ctx context.Context) {
+	l.savingAnswered.Lock()
+	defer l.savingAnswered.Unlock()
+	l.saveAll(ctx, l.answered.take())
+}

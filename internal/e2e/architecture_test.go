@@ -41,7 +41,7 @@ func TestArchitecture(t *testing.T) {
 			}
 		})
 	}
-	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/doctor", "internal/demo", "internal/bench", "internal/console", "internal/mcp", "internal/shell", "internal/fleet", "internal/webhook", "internal/hooks", "internal/dbfile", "interop/network", "migrations", "internal/e2e", "cmd/bridged"} {
+	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/doctor", "internal/demo", "internal/bench", "internal/console", "internal/mcp", "internal/shell", "internal/fleet", "internal/webhook", "internal/hooks", "internal/intake", "internal/dbfile", "interop/network", "migrations", "internal/e2e", "cmd/bridged"} {
 		if !slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+needed }) {
 			t.Errorf("there is no package %s", needed)
 		}
@@ -58,12 +58,13 @@ var ours = map[string][]string{
 	"internal/store":           {"internal/bridge", "internal/dbfile", "migrations"},
 	"internal/store/storetest": {},
 	"internal/urlguard":        {},
-	"internal/media":           {"internal/bridge", "internal/urlguard"},
-	"internal/api":             {"internal/bridge", "internal/store", "internal/media", "internal/webhook", "internal/hooks"},
+	"internal/media":           {"internal/bridge", "internal/intake", "internal/urlguard"},
+	"internal/intake":          {},
+	"internal/api":             {"internal/bridge", "internal/intake", "internal/store", "internal/media", "internal/webhook", "internal/hooks"},
 	"internal/api/apitest":     {"internal/api"},
 	"internal/webhook":         {"internal/bridge", "internal/store", "internal/urlguard"},
 	"internal/hooks":           {"internal/bridge"},
-	"internal/console":         {"internal/bridge", "internal/client"},
+	"internal/console":         {"internal/bridge", "internal/client", "internal/intake"},
 	"internal/mcp":             {"internal/bridge", "internal/client"},
 	"internal/shell":           {"internal/bridge", "internal/client"},
 	"internal/fleet":           {"internal/bridge", "internal/client"},

@@ -1,0 +1,107 @@
+package intake
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+)
+
+// Bodies of every size come through whole, however they arrive, and leave
+// nothing taken.
+func TestBodies_AreReadWhole(t *testing.T) {
+	bodies := NewBodies()
+	random := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, MaxBody)
+	for i := range text {
+		text[i] = byte(random.Int32())
+	}
+	for _, size := range []int64{0, 1, free - 1, free, free + 1, 16<<10 - 1, 16 << 10, 16<<10 + 1, 128 << 10, 128<<10 + 1, MaxBody - 1, MaxBody} {
+		for _, announced := range []int64{size, -1} {
+			for name, slow := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "with its end": iotest.DataErrReader, "by halves": iotest.HalfReader} {
+				got, done, err := bodies.Read(t.Context(), Source{Reader: slow(bytes.NewReader(text[:size])), Announced: announced, Most: MaxBody})
+				if err != nil || !bytes.Equal(got, text[:size]) {
+					t.Errorf("%d bytes, announced %d, %s: %d, %v", size, announced, name, len(got), err)
+				}
+				done()
+				done()
+			}
+		}
+	}
+	for i, quota := range bodies.steps {
+		if quota.used != 0 {
+			t.Errorf("step %d: %d are taken", i, quota.used)
+		}
+	}
+}
+
+func TestBodies_AreBounded(t *testing.T) {
+	bodies, broken := NewBodies(), errors.New("broken")
+	for name, test := range map[string]struct {
+		from Source
+		want error
+	}{
+		"announced too large":   {Source{Reader: iotest.ErrReader(broken), Announced: 101, Most: 100}, ErrBodyTooLarge},
+		"too large":             {Source{Reader: strings.NewReader(strings.Repeat("x", 101)), Announced: -1, Most: 100}, ErrBodyTooLarge},
+		"larger than announced": {Source{Reader: strings.NewReader(strings.Repeat("x", 101)), Announced: 100, Most: 1000}, ErrBodyTooLarge},
+		"far too large":         {Source{Reader: strings.NewReader(strings.Repeat("x", 2<<20)), Announced: -1, Most: MaxBody}, ErrBodyTooLarge},
+		"broken":                {Source{Reader: iotest.ErrReader(broken), Announced: 100, Most: 100}, broken},
+		"broken when large":     {Source{Reader: io.MultiReader(strings.NewReader(strings.Repeat("x", 200<<10)), iotest.ErrReader(broken)), Announced: -1, Most: MaxBody}, broken},
+	} {
+		if _, _, err := bodies.Read(t.Context(), test.from); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", name, err, test.want)
+		}
+	}
+	for i, quota := range bodies.steps {
+		if quota.used != 0 || len(quota.grants) != 0 {
+			t.Errorf("step %d: %d are taken", i, quota.used)
+		}
+	}
+}
+
+// However many bodies of a family stop in the middle, another family's is read at
+// once, and its own as soon as the slow ones are cut off.
+func TestBodies_SlowOnesHoldUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bodies := NewBodies()
+		slow := make(chan error, 100)
+		for range 100 {
+			reader, writer := io.Pipe()
+			go func() { _, _ = writer.Write(make([]byte, 200<<10)) }() // ends with the reader
+			go func() {
+				_, _, err := bodies.Read(t.Context(), Source{Reader: reader, Announced: MaxBody, Most: MaxBody, Family: 7, Cut: func() { reader.Close() }})
+				reader.Close()
+				slow <- err
+			}()
+		}
+		synctest.Wait()
+		read := func(ctx context.Context, family int64) error {
+			_, done, err := bodies.Read(ctx, Source{Reader: bytes.NewReader(make([]byte, MaxBody)), Announced: MaxBody, Most: MaxBody, Family: family, Cut: func() {}})
+			done()
+			return err
+		}
+		for _, family := range []int64{Operator, 8} {
+			ctx, cancel := context.WithTimeout(t.Context(), patience/2)
+			if err := read(ctx, family); err != nil {
+				t.Errorf("family %d: %v", family, err)
+			}
+			cancel()
+		}
+		if err := read(t.Context(), 7); err != nil {
+			t.Errorf("of the same family: %v", err)
+		}
+		for range 100 {
+			if err := <-slow; !errors.Is(err, ErrCut) {
+				t.Fatalf("a slow one ended with %v", err)
+			}
+			if len(slow) == 0 {
+				break // the last four wait for nothing but their senders
+			}
+		}
+	})
+}

@@ -1,0 +1,231 @@
+// Package intake bounds what callers have under way at once: the bytes of
+// bodies that are being read, the files that are being received.
+//
+// A [Quota] is divided by shares, so that no caller keeps the others out, and
+// room is given for what has come, never for what was announced. [Bodies] reads
+// the bodies of requests within such quotas.
+package intake
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Operator is the family of BRIDGE_TOKEN. A token that it made, and a hook that
+// it made, are a family each, with all that was made with them in turn.
+const Operator int64 = 0
+
+// Shares divides a number of places, or bytes, among families.
+type Shares struct {
+	All    int64 // of everybody together
+	Others int64 // of all families but the operator's: the rest is its reserve
+	Each   int64 // of one family but the operator's
+}
+
+// Divide returns the shares of all: a quarter is kept for the operator, and no
+// other family has more than half.
+func Divide(all int64) Shares { return Shares{all, all - all/4, max(all/2, 1)} }
+
+// A Quota bounds the sum of what is taken of it. Those who find no room wait, in
+// the order in which they came.
+type Quota struct {
+	shares   Shares
+	patience time.Duration
+	pace     int64
+
+	mu      sync.Mutex // guards all below
+	used    int64
+	others  int64 // of used, what families but the operator's have
+	of      map[int64]int64
+	grants  map[*Grant]bool // that still wait for bytes
+	waiting []*Grant
+}
+
+// NewQuota returns a quota. While somebody waits, a grant whose owner sends less
+// than pace bytes within patience is cut off.
+func NewQuota(shares Shares, patience time.Duration, pace int64) *Quota {
+	return &Quota{shares: shares, patience: patience, pace: pace, of: make(map[int64]int64), grants: make(map[*Grant]bool)}
+}
+
+// Grant is a part of a quota that was taken.
+type Grant struct {
+	quota  *Quota
+	family int64
+	size   int64
+	cut    func()
+	given  chan struct{} // closed when there is room
+
+	// Guarded by the quota's mu.
+	released bool
+	isCut    bool
+	came     int64 // since
+	since    time.Time
+}
+
+// ErrTooLarge is the error of a size that a family can never take.
+var ErrTooLarge = errors.New("larger than a whole share")
+
+// Take takes size of the quota for a family, and waits until there is room. cut
+// must end the reading that the grant is for; it is called once at most, by
+// another goroutine. The errors are those of ctx, and [ErrTooLarge].
+func (q *Quota) Take(ctx context.Context, family, size int64, cut func()) (*Grant, error) {
+	if size > q.shares.All || family != Operator && size > q.shares.Each {
+		return nil, ErrTooLarge
+	}
+	g := &Grant{quota: q, family: family, size: size, cut: cut, given: make(chan struct{})}
+	q.mu.Lock()
+	q.waiting = append(q.waiting, g)
+	q.giveNext()
+	q.mu.Unlock()
+	select {
+	case <-g.given: // without a timer, as nearly always
+		return g, nil
+	default:
+	}
+	look := time.NewTicker(q.patience)
+	defer look.Stop()
+	for {
+		select {
+		case <-g.given:
+			return g, nil
+		case <-ctx.Done():
+			q.withdraw(g)
+			return nil, ctx.Err()
+		case <-look.C:
+			q.cutSlow(g)
+		}
+	}
+}
+
+// room reports whether a grant fits, and whether it waits for its own family
+// alone. The caller holds mu.
+func (q *Quota) room(g *Grant) (fits, isOwn bool) {
+	if q.used+g.size > q.shares.All {
+		return false, false
+	}
+	if g.family == Operator {
+		return true, false
+	}
+	if q.of[g.family]+g.size > q.shares.Each {
+		return false, true
+	}
+	return q.others+g.size <= q.shares.Others, false
+}
+
+// giveNext gives room to those who wait, in their order. A family that has its
+// share holds up nobody else, nor do the others the operator. The caller holds mu.
+func (q *Quota) giveNext() {
+	var heldOthers, heldAll bool // one that came earlier waits for room that others share
+	q.waiting = slices.DeleteFunc(q.waiting, func(g *Grant) bool {
+		if heldAll || heldOthers && g.family != Operator {
+			return false
+		}
+		fits, isOwn := q.room(g)
+		if !fits {
+			heldAll = g.family == Operator
+			heldOthers = heldOthers || !isOwn
+			return false
+		}
+		q.add(g, g.size)
+		g.since = time.Now()
+		q.grants[g] = true
+		close(g.given)
+		return true
+	})
+}
+
+// add counts size for a grant's family. The caller holds mu.
+func (q *Quota) add(g *Grant, size int64) {
+	q.used += size
+	if g.family == Operator {
+		return
+	}
+	q.others += size
+	if q.of[g.family] += size; q.of[g.family] == 0 {
+		delete(q.of, g.family)
+	}
+}
+
+// withdraw takes a grant out of the queue, or gives back what it was just given.
+func (q *Quota) withdraw(g *Grant) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if i := slices.Index(q.waiting, g); i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+		q.giveNext() // the next one may be smaller
+		return
+	}
+	g.release()
+}
+
+// cutSlow cuts off the grants that send too little and stand in the way of one
+// that waits.
+func (q *Quota) cutSlow(waits *Grant) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, isOwn := q.room(waits)
+	now := time.Now()
+	for g := range q.grants {
+		isInTheWay := g.family == waits.family || !isOwn && g.family != Operator
+		if isInTheWay && !g.isCut && now.Sub(g.since) >= q.patience {
+			g.isCut = true
+			g.cut()
+		}
+	}
+}
+
+// Came notes that n bytes have come. As the other methods, it does nothing on nil.
+func (g *Grant) Came(n int) {
+	if g == nil {
+		return
+	}
+	g.quota.mu.Lock()
+	defer g.quota.mu.Unlock()
+	if g.came += int64(n); g.came >= g.quota.pace {
+		g.came, g.since = 0, time.Now()
+	}
+}
+
+// Whole notes that everything has come: the grant is not cut off any more.
+func (g *Grant) Whole() {
+	if g == nil {
+		return
+	}
+	g.quota.mu.Lock()
+	defer g.quota.mu.Unlock()
+	delete(g.quota.grants, g)
+}
+
+// WasCut reports whether the grant was cut off to make room.
+func (g *Grant) WasCut() bool {
+	if g == nil {
+		return false
+	}
+	g.quota.mu.Lock()
+	defer g.quota.mu.Unlock()
+	return g.isCut
+}
+
+// Release gives back what was taken. It may be called more than once.
+func (g *Grant) Release() {
+	if g == nil {
+		return
+	}
+	g.quota.mu.Lock()
+	defer g.quota.mu.Unlock()
+	g.release()
+}
+
+// release gives back what was taken, once. The caller holds mu.
+func (g *Grant) release() {
+	if g.released {
+		return
+	}
+	g.released = true
+	delete(g.quota.grants, g)
+	g.quota.add(g, -g.size)
+	g.quota.giveNext()
+}

@@ -149,10 +149,10 @@ func (a *app) forgetPicture(of bridge.JID) {
 }
 
 // handler returns the router of the API.
-func (a *app) handler(c config, connections *api.Connections) http.Handler {
+func (a *app) handler(c config, connections *api.Connections) *api.Handler {
 	return api.New(api.Options{
-		Connections: connections,
-		Store:       a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
+		Connections: connections, Sessions: a.tokenOfSession,
+		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, FetchTimeout: c.FetchTimeout,
 		PublicURL: c.publicURL(),

@@ -8,19 +8,29 @@ import (
 	"strings"
 	"time"
 
+	"bridged/internal/api"
 	"bridged/internal/console"
 )
 
 // openConsole returns the console over the API's router; nil where it is
 // switched off.
-func (a *app) openConsole(c config, router http.Handler) (*console.Console, error) {
+func (a *app) openConsole(c config, router *api.Handler) (*console.Console, error) {
 	if !c.Console {
 		return nil, nil
 	}
 	return console.New(console.Options{
-		API: router, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber, PublicURLs: c.publicURLs,
+		API: router, Family: router.Family, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber, PublicURLs: c.publicURLs,
 		Settings: c.settings(), Streams: a.streams, Log: a.log,
 	})
+}
+
+// tokenOfSession returns the token of a visitor who has logged in to the console;
+// empty for others.
+func (a *app) tokenOfSession(r *http.Request) string {
+	if a.console == nil {
+		return ""
+	}
+	return a.console.TokenOf(r)
 }
 
 // withConsole gives the paths of the console to it, and all others to the API.

@@ -53,11 +53,11 @@ func (c config) agents(api *client.Client, a *app) *mcp.Server {
 }
 
 // withAgents gives the path of agents to their door, where it is open.
-func (a *app) withAgents(c config, router, next http.Handler) http.Handler {
+func (a *app) withAgents(c config, router *api.Handler, next http.Handler) http.Handler {
 	if c.MCP == mcpOff {
 		return next
 	}
-	door := c.agents(client.InProcess(router, ""), a).Handler(mcp.HTTP{Stopping: a.streams, Unwanted: api.Unwanted, Admit: api.Admit, Body: api.NewBodies().Read})
+	door := c.agents(client.InProcess(router, ""), a).Handler(mcp.HTTP{Stopping: a.streams, Unwanted: api.Unwanted, Admit: api.Admit, Body: router.NewBodies().Read})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == mcp.Path {
 			door.ServeHTTP(w, r)

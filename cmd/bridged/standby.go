@@ -17,6 +17,7 @@ import (
 	"bridged/internal/api"
 	"bridged/internal/bridge"
 	"bridged/internal/fleet"
+	"bridged/internal/intake"
 )
 
 // standbyPause is the time between two looks whether the directory is free.
@@ -66,6 +67,7 @@ func takeDataDir(ctx context.Context, c config, log zerolog.Logger) (*dataDir, e
 // connections and times, until stop.
 func (s *standby) serve(ctx context.Context, listener net.Listener, maxConnections int) (stop func() error) {
 	connections := api.NewConnections(maxConnections)
+	connections.Identify(func(r *http.Request) (family int64, known bool) { return intake.Operator, s.isOperator(r) })
 	server := api.NewServer(ctx, s, connections, s.log)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(connections.Listen(listener)) }()
@@ -149,24 +151,22 @@ func (s *standby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		api.Unwanted(w, r)
 	}
-	sum := sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
-	known := subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1
-	var full error
-	if known {
-		full = api.Admit(r)
-	}
 	switch {
 	case r.URL.Path == "/healthz":
 		s.answer(w, http.StatusOK, map[string]any{"ok": true, "ts": bridge.At(time.Now())})
-	case full != nil:
-		s.answer(w, http.StatusServiceUnavailable, map[string]any{"error": full.Error(), "code": bridge.CodeOf(full)})
-	case !known:
+	case !s.isOperator(r):
 		s.answer(w, http.StatusUnauthorized, map[string]any{"error": "while this process stands by, only BRIDGE_TOKEN is known", "code": bridge.CodeUnauthorized})
 	case r.URL.Path == "/api/auth/status":
 		s.answer(w, http.StatusOK, bridge.Status{Status: bridge.StateClosed, Since: s.since, LastError: &why})
 	default:
 		s.answer(w, http.StatusServiceUnavailable, map[string]any{"error": why, "code": bridge.CodeNotConnected})
 	}
+}
+
+// isOperator reports whether a request carries BRIDGE_TOKEN.
+func (s *standby) isOperator(r *http.Request) bool {
+	sum := sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
+	return subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1
 }
 
 func (s *standby) answer(w http.ResponseWriter, status int, v any) {

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
 	"bridged/internal/store"
 )
 
@@ -47,8 +48,10 @@ func newBearers(root string, st *store.Store, now func() time.Time) *bearers {
 // find returns the bearer that a request carries; nil for none or an unknown
 // one. BRIDGE_TOKEN's has the id 0. It compares hashes, so that its time shows
 // neither a token's length nor the first wrong byte.
-func (b *bearers) find(r *http.Request) (*bearer, error) {
-	secret := secretOf(r)
+func (b *bearers) find(r *http.Request) (*bearer, error) { return b.holder(r.Context(), secretOf(r)) }
+
+// holder returns the bearer with a secret, as find does.
+func (b *bearers) holder(ctx context.Context, secret string) (*bearer, error) {
 	hash := sha256.Sum256([]byte(secret))
 	switch {
 	case secret == "":
@@ -60,7 +63,7 @@ func (b *bearers) find(r *http.Request) (*bearer, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.load(r.Context()); err != nil {
+	if err := b.load(ctx); err != nil {
 		return nil, err
 	}
 	found := b.tokens[hash]
@@ -103,14 +106,16 @@ func (b *bearers) load(ctx context.Context) error {
 	return nil
 }
 
-// enter makes a token known.
+// enter makes a token known. Its parent is known already.
 func (b *bearers) enter(token bridge.Token) {
+	token.Family = b.familyOf(token)
 	entry := &bearer{Token: token}
 	entry.ctx, entry.end = context.WithCancelCause(context.Background())
 	b.tokens[[sha256.Size]byte(token.Hash)] = entry
 }
 
-// add keeps a new token and makes it known.
+// add keeps a new token and makes it known, unless there are too many: of one
+// family, or of all that tokens made, which leave room for BRIDGE_TOKEN's.
 func (b *bearers) add(ctx context.Context, token bridge.Token) (bridge.Token, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,14 +123,69 @@ func (b *bearers) add(ctx context.Context, token bridge.Token) (bridge.Token, er
 		return token, err
 	}
 	maps.DeleteFunc(b.tokens, func(_ [sha256.Size]byte, known *bearer) bool { return known.hasExpired(b.now()) })
-	if len(b.tokens) >= maxTokens {
-		return token, bridge.Invalid("there are %d tokens already, which is the most: revoke some", maxTokens)
+	if err := b.mayAdd(token); err != nil {
+		return token, err
 	}
 	token, err := b.store.AddToken(ctx, token)
 	if err == nil {
 		b.enter(token)
 	}
 	return token, err
+}
+
+// mayAdd refuses one token too many. The caller holds mu.
+func (b *bearers) mayAdd(token bridge.Token) error {
+	made, own, shares := int64(0), 0, intake.Divide(maxTokens)
+	family := b.familyOf(token)
+	for _, known := range b.tokens {
+		if known.Parent != 0 {
+			made++
+		}
+		if known.Family == family {
+			own++
+		}
+	}
+	switch {
+	case int64(len(b.tokens)) >= shares.All:
+		return bridge.Invalid("there are %d tokens already, which is the most: revoke some", maxTokens)
+	case token.Parent == 0:
+		return nil
+	case own >= maxOwnTokens:
+		return bridge.Invalid("%d tokens are the most that one token makes, with all that those make: revoke some", maxOwnTokens)
+	case made >= shares.Others:
+		return bridge.Invalid("%d tokens are the most that tokens make together: revoke some", shares.Others)
+	}
+	return nil
+}
+
+// familyOf returns the family of a token, whose parent is known already. The
+// caller holds mu.
+func (b *bearers) familyOf(token bridge.Token) int64 {
+	if token.Parent == 0 {
+		return token.ID
+	}
+	for _, parent := range b.tokens {
+		if parent.ID == token.Parent {
+			return parent.Family
+		}
+	}
+	return token.ID
+}
+
+// family returns the tokens of a caller's family.
+func (b *bearers) family(ctx context.Context) (map[int64]bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.load(ctx); err != nil {
+		return nil, err
+	}
+	ids, family := make(map[int64]bool), callerOf(ctx).Family
+	for _, token := range b.tokens {
+		if token.Family == family {
+			ids[token.ID] = true
+		}
+	}
+	return ids, nil
 }
 
 // remove forgets tokens and ends their requests.

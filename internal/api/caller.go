@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"bridged/internal/bridge"
 )
@@ -19,6 +20,25 @@ func callerOf(ctx context.Context) bridge.Token {
 		return token
 	}
 	return bridge.Token{}
+}
+
+// callers returns what finds out whose a request is before anything else is done
+// for it. What a store that cannot be read means for it, its handler answers.
+func (s *server) callers(h *Handler, sessions func(*http.Request) string) func(*http.Request) (family int64, known bool) {
+	return func(r *http.Request) (int64, bool) {
+		if strings.HasPrefix(r.URL.Path, hookRoot) {
+			hook, maker, err := s.hookAt(r)
+			if err != nil || maker == nil {
+				return 0, false
+			}
+			return familyOfHook(hook.ID, maker), true
+		}
+		secret := secretOf(r)
+		if secret == "" && sessions != nil {
+			secret = sessions(r)
+		}
+		return h.Family(r.Context(), secret)
+	}
 }
 
 // errTokenEnded is the cause of the end of requests whose token has ended.
@@ -64,6 +84,32 @@ func (s *server) onlyFor(admit func(caller bridge.Token) error) func(http.Handle
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// mayMakeMore refuses one thing too many, by those who made what there is: of the
+// caller's family, so that a limit does not grow with the tokens that a token
+// makes, and of all tokens together.
+func (s *server) mayMakeMore(ctx context.Context, what string, makers []int64, maxOwn, maxMade int) error {
+	family, err := s.bearers.family(ctx)
+	if err != nil {
+		return err
+	}
+	own, made := 0, 0
+	for _, maker := range makers {
+		if maker != 0 {
+			made++
+		}
+		if family[maker] {
+			own++
+		}
+	}
+	switch {
+	case own >= maxOwn:
+		return bridge.Invalid("%d %s are the most that one token makes, with the tokens that it made: remove some", maxOwn, what)
+	case made >= maxMade:
+		return bridge.Invalid("%d %s are the most that tokens make together: remove some", maxMade, what)
+	}
+	return nil
 }
 
 // see refuses a chat that the caller may not see, in the words of one that is

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"net/http"
+
+	"bridged/internal/bridge"
 )
 
 // connKey is the key of a request's *conn in its context, the only way that
@@ -23,37 +25,54 @@ func connOf(r *http.Request) *conn {
 	return conn
 }
 
-// whileOpen drops a request whose connection was displaced after its last byte
-// had come: its caller saw the connection close, so nothing must happen.
-func whileOpen(next http.Handler) http.Handler {
+// placed gives the connection of each request its place before anything is done
+// for it, and refuses those that find none. It drops a request whose connection
+// was displaced after its last byte had come: its caller saw the connection
+// close, so nothing must happen.
+func placed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if conn := connOf(r); conn != nil {
-			if conn.lost() {
-				panic(http.ErrAbortHandler)
-			}
-			defer conn.handled()
+		conn := connOf(r)
+		if conn == nil {
+			next.ServeHTTP(w, r)
+			return
 		}
-		next.ServeHTTP(w, r)
+		defer conn.handled()
+		isOpen, err := conn.pool.place(conn, r)
+		switch {
+		case !isOpen:
+			panic(http.ErrAbortHandler)
+		case err != nil:
+			refuse(w, r, err)
+		default:
+			next.ServeHTTP(w, r)
+		}
 	})
 }
 
-// Admit notes that a request carried a token, for doors beside the router, and
-// refuses it where its connection has no place.
-func Admit(r *http.Request) error { return tokenSeen(r) }
-
-// tokenSeen notes that a request carried the token.
-func tokenSeen(r *http.Request) error {
-	if conn := connOf(r); conn != nil {
-		return conn.pool.know(conn)
+// refuse answers a request for whose connection there is no place.
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
+	e, status := public(err)
+	secureHeader(w.Header())
+	w.Header().Set("Connection", "close")
+	w.Header().Set("Retry-After", retryAfter(e.RetryAfter))
+	refuseBody(w, r)
+	body, err := bridge.EncodeJSON(errorBody{Error: e.Msg, Code: e.Code})
+	if err != nil {
+		panic("a refusal cannot be encoded: " + err.Error())
 	}
-	return nil
+	w.Header().Set("Content-Type", "application/json")
+	answerNow(w)
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // whoever does not read it has gone
 }
 
-// lost reports whether a connection has lost its place.
-func (c *conn) lost() bool {
-	c.pool.mu.Lock()
-	defer c.pool.mu.Unlock()
-	return c.gone
+// Admit notes that a request, which has a place, takes a stream where it asks for
+// one, for doors beside the router.
+func Admit(r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return nil
+	}
+	return keep(r)
 }
 
 // handled notes that the handler of a stranger's request has returned: what is
@@ -61,7 +80,7 @@ func (c *conn) lost() bool {
 func (c *conn) handled() {
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()
-	if !c.gone && c.part == &c.pool.strangers {
-		c.join(&c.part.waiting)
+	if !c.gone && c.group == &c.pool.strangers.group {
+		c.join(&c.group.waiting)
 	}
 }

@@ -2,38 +2,60 @@ package api
 
 import (
 	queue "container/list"
-	"math"
 	"net"
 	"net/http"
 	"sync"
 	"time"
 
-	"bridged/internal/bridge"
+	"bridged/internal/intake"
 )
 
 // Connections bounds the connections that are open at once, in two parts: those
-// of strangers, and those on which the token has been seen. Neither part takes
-// places of the other, so strangers cut off no stream of events, and streams
-// leave room for /healthz.
+// of strangers, and those of known callers, who have shown a token, the session
+// of the console or the address of a hook. Neither part takes places of the
+// other. Every connection begins as a stranger's, and whose it is shows anew with
+// each request, before anything is done for it.
 //
-// When a part is full, the connection that has waited longest makes room: for
-// its next request, for the rest of a head (an honest one comes in one piece),
-// or for the end of a body that is not read. If none waits, a stranger that has
-// been answered for too long does. Otherwise the new connection is refused.
+// Strangers' connections that wait (for a request, for the rest of a head or of a
+// body) make room for new ones, the longest waiting first, and at most half of
+// the strangers are answered at once: so a caller always gets as far as showing
+// a token.
+//
+// Known callers have shares, by [bridge.Token]'s Family; see [intake.Divide].
+// Connections that wait for their next request make room, and streams of events
+// and waits for one, which go on where they were when they come again: those of
+// the family that has the most. Whoever finds no room is refused.
 type Connections struct {
+	// callers says whose a request is; nil knows nobody.
+	callers func(*http.Request) (family int64, known bool)
+	// freed has a value when a stranger's place became free.
+	freed chan struct{}
+
 	mu        sync.Mutex // guards all below and the states of the connections
 	strangers part
 	known     part
+	shares    intake.Shares // of the places of known callers
+	others    int64         // of known.open, those that are not the operator's
+	families  map[int64]*group
 }
 
-// part counts and orders one part of the connections.
+// part counts one part of the connections.
 type part struct {
+	group // of the strangers alone; the known ones are in families
+
 	limit     int
-	open      int
-	waiting   queue.List // of *conn, the longest waiting first
-	answered  queue.List // of *conn, the longest answered first
 	refused   int
 	displaced int
+}
+
+// group orders some connections.
+type group struct {
+	family  int64
+	open    int
+	waiting queue.List // of *conn, the longest waiting first
+	// kept are the connections that make room in need: of strangers those that
+	// are answered, of known callers the streams. The oldest come first.
+	kept queue.List
 }
 
 const (
@@ -44,16 +66,23 @@ const (
 	// answerPatience is how long a stranger's answer may take while others wait
 	// for a place. The routes that are open to strangers take milliseconds.
 	answerPatience = 2 * time.Second
-	// refusalTime bounds the writing of a refusal.
-	refusalTime = 100 * time.Millisecond
+	// grace is how long a new connection has in any case until its request is
+	// there: an honest one sends it at once.
+	grace = 20 * time.Millisecond
 )
 
 // NewConnections returns a bound of limit connections in all.
 func NewConnections(limit int) *Connections {
-	c := new(Connections)
+	c := &Connections{families: make(map[int64]*group), freed: make(chan struct{}, 1)}
 	c.strangers.limit = min(limit/4, mostStrangers)
 	c.known.limit = limit - c.strangers.limit
+	c.shares = intake.Divide(int64(c.known.limit))
 	return c
+}
+
+// Identify sets what says whose a request is, before the first one comes.
+func (c *Connections) Identify(callers func(*http.Request) (family int64, known bool)) {
+	c.callers = callers
 }
 
 // Listen returns a listener whose connections are counted.
@@ -64,71 +93,47 @@ type boundListener struct {
 	connections *Connections
 }
 
-// Accept returns the next connection that gets a place, and refuses the others.
+// Accept returns the next connection, which has a place among the strangers. The
+// others wait meanwhile in the system's queue.
 func (l *boundListener) Accept() (net.Conn, error) {
-	for {
-		inner, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if conn := l.connections.admit(inner); conn != nil {
-			return conn, nil
-		}
-		refuse(inner)
+	inner, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
+	for wait := l.connections.untilRoom(); wait > 0; wait = l.connections.untilRoom() {
+		timer := time.NewTimer(wait)
+		select {
+		case <-l.connections.freed:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	return l.connections.admit(inner), nil
 }
 
-var refusal = plainAnswer(http.StatusServiceUnavailable, bridge.CodeTooManyConnections,
-	"too many connections are open; close some, or raise MAX_CONNECTIONS", "Retry-After: 1")
-
-// refuse closes a new connection with an answer that says why.
-func refuse(conn net.Conn) {
-	if conn.SetWriteDeadline(time.Now().Add(refusalTime)) == nil {
-		_, _ = conn.Write(refusal)
-	}
-	_ = conn.Close()
-}
-
-// admit gives a new connection a place among the strangers, or returns nil.
-func (c *Connections) admit(inner net.Conn) *conn {
+// untilRoom returns how long a new connection has to wait until one that makes
+// room has had its time.
+func (c *Connections) untilRoom() time.Duration {
 	c.mu.Lock()
-	displaced, ok := c.makeRoom(&c.strangers, answerPatience)
-	var admitted *conn
-	if ok {
-		admitted = &conn{Conn: inner, pool: c, part: &c.strangers, inHead: true}
-		c.strangers.open++
-		admitted.join(&c.strangers.waiting)
+	defer c.mu.Unlock()
+	if c.strangers.open < c.strangers.limit {
+		return 0
 	}
-	c.mu.Unlock()
-	displaced.close()
+	return grace - time.Since(first(&c.strangers.waiting).since)
+}
+
+// admit gives a new connection a place among the strangers.
+func (c *Connections) admit(inner net.Conn) *conn {
+	admitted := &conn{Conn: inner, pool: c, inHead: true}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.makeRoomAmongStrangers()
+	c.enter(admitted, &c.strangers.group)
+	admitted.join(&c.strangers.waiting)
 	return admitted
 }
 
-// never is a patience that no answer exhausts.
-const never = time.Duration(math.MaxInt64)
-
-// makeRoom reports whether a part has room for one more connection, and returns
-// the connection that was displaced for it, if any, for the caller to close.
-// Connections that have been answered for less than patience stay.
-func (c *Connections) makeRoom(p *part, patience time.Duration) (displaced *conn, ok bool) {
-	if p.open < p.limit {
-		return nil, true
-	}
-	oldest := p.waiting.Front()
-	if oldest == nil {
-		oldest = p.answered.Front()
-		if oldest == nil || time.Since(oldest.Value.(*conn).since) <= patience {
-			p.refused++
-			return nil, false
-		}
-	}
-	displaced = oldest.Value.(*conn)
-	displaced.leave()
-	p.displaced++
-	return displaced, true
-}
-
-// state notes that a connection is read from, answered or closed; see
+// state notes that a connection is read from, idle or closed; see
 // [http.Server.ConnState].
 func (c *Connections) state(inner net.Conn, state http.ConnState) {
 	conn, ours := inner.(*conn)
@@ -139,44 +144,54 @@ func (c *Connections) state(inner net.Conn, state http.ConnState) {
 	defer c.mu.Unlock()
 	switch {
 	case conn.gone:
-	case state == http.StateActive:
-		conn.join(&conn.part.answered)
+	case state == http.StateActive: // it has sent a head, and waits until it is seen whose that is
+		conn.join(&conn.group.waiting)
 	case state == http.StateIdle && conn.head.encodings > 0:
 		// Whatever its handler answered: net/http has read what came behind the
-		// chunks, unchecked, and whileOpen drops it.
+		// chunks, unchecked, and placed drops it.
 		conn.leave()
-		conn.close()
+		_ = conn.Conn.Close()
 	case state == http.StateIdle:
 		conn.inHead, conn.head, conn.body = true, head{}, 0
-		conn.join(&conn.part.waiting)
+		conn.join(&conn.group.waiting)
 	case state == http.StateClosed, state == http.StateHijacked:
 		conn.leave()
 	}
 }
 
-// know moves a connection on which the token has been seen to the other part.
-func (c *Connections) know(conn *conn) error {
-	c.mu.Lock()
-	if conn.gone || conn.part == &c.known {
-		c.mu.Unlock()
-		return nil
+// enter counts a connection in a group. The caller holds mu, as that of all
+// below.
+func (c *Connections) enter(conn *conn, g *group) {
+	conn.group = g
+	g.open++
+	if g == &c.strangers.group {
+		return
 	}
-	displaced, ok := c.makeRoom(&c.known, never)
-	if ok {
-		conn.part.open--
-		conn.part = &c.known
-		conn.part.open++
-		conn.join(&conn.part.answered)
+	c.known.open++
+	if g.family != intake.Operator {
+		c.others++
 	}
-	c.mu.Unlock()
-	displaced.close()
-	if !ok {
-		return &bridge.Error{
-			Code: bridge.CodeTooManyConnections, RetryAfter: 5 * time.Second,
-			Msg: "too many connections with the token are open; close some, or raise MAX_CONNECTIONS",
+}
+
+// take takes a connection out of its group.
+func (c *Connections) take(conn *conn) {
+	conn.leaveList()
+	g := conn.group
+	g.open--
+	if g == &c.strangers.group {
+		select {
+		case c.freed <- struct{}{}:
+		default: // it has one already
 		}
+		return
 	}
-	return nil
+	c.known.open--
+	if g.family != intake.Operator {
+		c.others--
+	}
+	if g.open == 0 {
+		delete(c.families, g.family)
+	}
 }
 
 // conn is a counted connection.
@@ -185,8 +200,8 @@ type conn struct {
 	pool *Connections
 
 	// Guarded by the pool's mu.
-	part  *part
-	list  *queue.List // waiting or answered, of part
+	group *group
+	list  *queue.List // of group; nil while a known caller is answered
 	at    *queue.Element
 	since time.Time
 	gone  bool // it has lost its place
@@ -200,25 +215,20 @@ type conn struct {
 
 // join moves a connection to the end of a list.
 func (c *conn) join(to *queue.List) {
-	if c.list != nil {
-		c.list.Remove(c.at)
-	}
+	c.leaveList()
 	c.list, c.at, c.since = to, to.PushBack(c), time.Now()
 }
 
-// leave gives up the place of a connection.
-func (c *conn) leave() {
+// leaveList takes a connection out of its list, so that it makes no room.
+func (c *conn) leaveList() {
 	if c.list != nil {
 		c.list.Remove(c.at)
 		c.list = nil
 	}
-	c.part.open--
-	c.gone = true
 }
 
-// close closes a displaced connection, if there is one.
-func (c *conn) close() {
-	if c != nil {
-		_ = c.Conn.Close() // its reader gets the error
-	}
+// leave gives up the place of a connection.
+func (c *conn) leave() {
+	c.pool.take(c)
+	c.gone = true
 }

@@ -145,11 +145,13 @@ func TestConnections_PartsDoNotTakeEachOthersPlaces(t *testing.T) {
 	})
 }
 
-// Where all strangers are being answered, a new one is refused at once; those
-// that take long make room then.
+// Where as many strangers are answered as may be, one more is refused at once;
+// those that take long make room then. Callers with a token get through.
 func TestConnections_BusyStrangers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan struct{})
+		connections := api.NewConnections(16)
+		api.New(api.Options{Token: token, Connections: connections})
 		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/slow" {
 				select {
@@ -159,16 +161,24 @@ func TestConnections_BusyStrangers(t *testing.T) {
 			}
 		})
 		defer close(over)
-		serveConnectionsOnPipes(t, t.Context(), handler, api.NewConnections(16), func(dial func() net.Conn) {
-			for range 4 {
+		serveConnectionsOnPipes(t, t.Context(), handler, connections, func(dial func() net.Conn) {
+			for range 2 {
 				write(t, dial(), "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
 				synctest.Wait()
 			}
 			start := time.Now()
 			conn := dial()
+			write(t, conn, "GET /quick HTTP/1.1\r\nHost: x\r\n\r\n")
 			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil || resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") != "1" || time.Since(start) > time.Second {
 				t.Errorf("%v, %v after %s", resp, err, time.Since(start))
+			}
+			for range 20 {
+				write(t, dial(), "POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n")
+				synctest.Wait()
+			}
+			if status, _ := ask(t, dial(), "GET /quick"+posting+"\r\n"); status != http.StatusOK {
+				t.Errorf("with a token: status %d", status)
 			}
 			time.Sleep(3 * time.Second)
 			if status, _ := ask(t, dial(), "GET /quick HTTP/1.1\r\nHost: x\r\n\r\n"); status != http.StatusOK {

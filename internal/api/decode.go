@@ -2,36 +2,24 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"mime"
 	"net/http"
 	"os"
 	"strings"
-	"sync"
-
-	"golang.org/x/sync/semaphore"
+	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
 )
 
-const (
-	maxBody = 1 << 20 // bytes of the largest request body
+// decoder reads request bodies, within the room that all of them share; see
+// [intake.Bodies].
+type decoder struct{ bodies *intake.Bodies }
 
-	// smallBody is the size up to which bodies have a quota of their own, so
-	// that large ones that arrive slowly hold up no ordinary call.
-	smallBody    = 16 << 10
-	smallBodies  = 4 << 20 // bytes of small bodies that are read and decoded at once
-	largerBodies = 8 << 20 // bytes of larger ones
-)
-
-// decoder reads request bodies. It bounds the memory of those that are read
-// and decoded at the same time; further ones wait for their turn.
-type decoder struct{ small, larger *semaphore.Weighted }
-
-func newDecoder() decoder {
-	return decoder{semaphore.NewWeighted(smallBodies), semaphore.NewWeighted(largerBodies)}
-}
+func newDecoder() decoder { return decoder{intake.NewBodies()} }
 
 // decode reads the body, a JSON object, into v, ignores names that v does not
 // have, and returns the bytes, to which an Idempotency-Key is bound.
@@ -68,61 +56,38 @@ func (d decoder) read(w http.ResponseWriter, r *http.Request, v any, reader json
 	return body, reader.unmarshal(body, v)
 }
 
-// bytes reads a body of any type. It takes its memory until done, which may be
+// bytes reads a body of any type. Its room is taken until done, which may be
 // called more than once.
 func (d decoder) bytes(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
-	if r.ContentLength > maxBody {
-		w.Header().Set("Connection", "close") // the body is never read
-		return nil, nil, errBodyTooLarge()
-	}
-	release, err := d.turn(w, r)
+	return d.bytesOf(w, r, callerOf(r.Context()).Family)
+}
+
+// bytesOf reads a body that a family sends.
+func (d decoder) bytesOf(w http.ResponseWriter, r *http.Request, family int64) (body []byte, done func(), err error) {
+	body, done, err = d.bodies.ReadRequest(w, r, family, intake.MaxBody, bodyTime)
 	if err != nil {
-		return nil, nil, err
-	}
-	done = sync.OnceFunc(release)
-	if body, err = readBody(w, r); err != nil {
-		done()
-		return nil, nil, err
+		w.Header().Set("Connection", "close") // the rest is not read
+		return nil, nil, bodyFault(r.Context(), err)
 	}
 	return body, done, nil
 }
 
-// turn waits until the body of r may take its memory; done gives it back.
-func (d decoder) turn(w http.ResponseWriter, r *http.Request) (done func(), err error) {
-	size := r.ContentLength
-	if size < 0 { // unknown
-		size = maxBody
-	}
-	quota := d.larger
-	if size <= smallBody {
-		quota = d.small
-	}
-	if err := quota.Acquire(r.Context(), size); err != nil {
-		return nil, err
-	}
-	startBody(w, r)
-	return func() { quota.Release(size) }, nil
-}
-
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	var body bytes.Buffer
-	if r.ContentLength > 0 {
-		body.Grow(int(r.ContentLength) + bytes.MinRead) // growing step by step takes twice as much
-	}
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
+// bodyFault explains a body that could not be read to its end.
+func bodyFault(ctx context.Context, err error) error {
 	switch {
-	case err == nil:
-		bodyRead(w)
-		return body.Bytes(), nil
-	case errors.As(err, &tooLarge):
-		return nil, errBodyTooLarge()
+	case errors.Is(err, intake.ErrBodyTooLarge):
+		return errBodyTooLarge()
+	case errors.Is(err, intake.ErrCut): // which ends the context too
+		return &bridge.Error{
+			Code: bridge.CodeTooManyConnections, RetryAfter: time.Second,
+			Msg: "the body came too slowly while others waited: send it again, in one piece",
+		}
 	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
-		return nil, bridge.Invalid("the body did not arrive in time: send it within %.0f seconds", bodyTime.Seconds()).Because(err)
-	case r.Context().Err() != nil:
-		return nil, r.Context().Err()
+		return bridge.Invalid("the body did not arrive in time: send it within %.0f seconds", bodyTime.Seconds()).Because(err)
+	case ctx.Err() != nil:
+		return ctx.Err()
 	default:
-		return nil, bridge.Invalid("the body broke off; send all of it").Because(err)
+		return bridge.Invalid("the body broke off; send all of it").Because(err)
 	}
 }
 

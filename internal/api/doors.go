@@ -4,16 +4,23 @@ import "net/http"
 
 // Bodies reads the bodies of requests for a door beside the router, within the
 // limits that the router has for its own.
-type Bodies struct{ decoder decoder }
+type Bodies struct {
+	decoder decoder
+	handler *Handler
+}
 
 // NewBodies returns a reader with a quota of its own: a door whose calls go on to
 // the router must not wait for a place that it holds itself.
-func NewBodies() *Bodies { return &Bodies{newDecoder()} }
+func (h *Handler) NewBodies() *Bodies { return &Bodies{newDecoder(), h} }
 
-// Read reads a body of at most 1 MiB. It takes its memory until done, which may
-// be called more than once.
+// Read reads a body of at most 1 MiB, for which the holder of the request's token
+// takes the memory until done, which may be called more than once.
 func (b *Bodies) Read(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
-	return b.decoder.bytes(w, r)
+	family, known := b.handler.Family(r.Context(), secretOf(r))
+	if !known {
+		return nil, nil, errNoBearer()
+	}
+	return b.decoder.bytesOf(w, r, family)
 }
 
 // Unwanted leaves little time to the body of a request that is not read, as

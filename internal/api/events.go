@@ -60,6 +60,11 @@ func acceptsStream(r *http.Request) bool {
 // eventPage answers a part of the log. While there is nothing it waits, as long
 // as the caller wants.
 func (s *server) eventPage(w http.ResponseWriter, r *http.Request, q eventQuery, wait time.Duration) error {
+	if wait > 0 {
+		if err := keep(r); err != nil {
+			return err
+		}
+	}
 	if err := s.beginEvents(r.Context(), &q); err != nil {
 		return err
 	}

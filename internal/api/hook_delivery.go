@@ -39,15 +39,9 @@ func hookOf(ctx context.Context) *bridge.Hook {
 // may send to its chat and nothing else, for as long as the token that made it.
 // Whatever is not the address of a hook is an unknown route.
 func (s *server) admitHook(w http.ResponseWriter, r *http.Request) (*bearer, error) {
-	hook, err := s.hookKeys.find(r.Context(), r.URL.Path)
+	hook, maker, err := s.hookAt(r)
 	if err != nil {
 		return nil, err
-	}
-	var maker *bearer
-	if hook != nil {
-		if maker, err = s.bearers.byID(r.Context(), hook.Token); err != nil {
-			return nil, err
-		}
 	}
 	if maker == nil {
 		if r.ContentLength != 0 {
@@ -56,18 +50,35 @@ func (s *server) admitHook(w http.ResponseWriter, r *http.Request) (*bearer, err
 		}
 		return nil, unknownRoute(w, r)
 	}
-	if err := tokenSeen(r); err != nil {
-		w.Header().Set("Connection", "close")
-		refuseBody(w, r)
-		return nil, err
-	}
 	if r.ContentLength < 0 {
 		w.Header().Set("Connection", "close") // see conn.Read
 	}
 	return &bearer{
-		Token: bridge.Token{ID: -hook.ID, Name: hook.Name, Scopes: []bridge.Scope{bridge.ScopeSend}, Chats: []bridge.JID{hook.Chat}, ExpiresAt: maker.ExpiresAt},
-		ctx:   maker.ctx, hook: hook,
+		Token: bridge.Token{
+			ID: -hook.ID, Name: hook.Name, Scopes: []bridge.Scope{bridge.ScopeSend}, Chats: []bridge.JID{hook.Chat}, ExpiresAt: maker.ExpiresAt,
+			Family: familyOfHook(hook.ID, maker),
+		},
+		ctx: maker.ctx, hook: hook,
 	}, nil
+}
+
+// hookAt returns the hook whose address a request came to, and the token that made
+// it; nil for any other.
+func (s *server) hookAt(r *http.Request) (hook *bridge.Hook, maker *bearer, err error) {
+	if hook, err = s.hookKeys.find(r.Context(), r.URL.Path); err != nil || hook == nil {
+		return nil, nil, err
+	}
+	maker, err = s.bearers.byID(r.Context(), hook.Token)
+	return hook, maker, err
+}
+
+// familyOfHook returns whose share a hook takes: its own, or that of the token
+// that made it.
+func familyOfHook(id int64, maker *bearer) int64 {
+	if maker.ID == 0 {
+		return -id
+	}
+	return maker.Family
 }
 
 // receiveHook answers a delivery, and notes what became of it.

@@ -11,7 +11,10 @@ import (
 
 const (
 	maxHooks    = 500
-	maxOwnHooks = 50 // of one token and what it made
+	maxOwnHooks = 50 // of a token that BRIDGE_TOKEN made with all that was made with it
+	// maxMadeHooks bounds those of all tokens together, so that BRIDGE_TOKEN has
+	// some left.
+	maxMadeHooks = maxHooks - maxHooks/4
 )
 
 // withAddress is a hook with its address, which is shown once.
@@ -114,11 +117,11 @@ func (s *server) mayAddHook(ctx context.Context) error {
 	if callerOf(ctx).ID == 0 {
 		return nil
 	}
-	own, err := s.ownHooks(ctx)
-	if err == nil && len(own) >= maxOwnHooks {
-		err = bridge.Invalid("%d hooks are the most that one token makes: remove some", maxOwnHooks)
+	makers := make([]int64, len(all))
+	for i, hook := range all {
+		makers[i] = hook.Token
 	}
-	return err
+	return s.mayMakeMore(ctx, "hooks", makers, maxOwnHooks, maxMadeHooks)
 }
 
 // withAddress returns a hook with its address: as PUBLIC_URL names the bridge, or

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -113,15 +114,16 @@ func TestBody_CostsAFewTimesItsSize(t *testing.T) {
 	}
 }
 
-// Bodies that are on their way take their memory in turn. Large ones that come
-// slowly hold up no small one, and who hangs up while waiting is let go.
+// Bodies that have come, and not those that were announced, take their memory in
+// turn. Large ones that come slowly hold up no small one, and who hangs up while
+// waiting is let go.
 func TestBody_WaitForTheirTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handler := api.New(api.Options{Account: newAccount(nil), Token: token, EnableSend: true, Log: zerolog.Nop()})
 		release := make(chan struct{})
 		reading := make(chan struct{}, 100)
 		answers := make(chan int, 100)
-		post := func(ctx context.Context, size int64, body *slowBody) {
+		post := func(ctx context.Context, size int64, body io.Reader) {
 			req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/messages/send", body)
 			req.ContentLength = size
 			req.Header.Set("Authorization", "Bearer "+token)
@@ -131,7 +133,9 @@ func TestBody_WaitForTheirTurn(t *testing.T) {
 		}
 		ctx, hangUp := context.WithCancel(t.Context())
 		for range 20 {
-			go post(ctx, 1<<20, &slowBody{reading: reading, release: release})
+			announced := &slowBody{reading: make(chan struct{}, 1), release: release}
+			go post(ctx, 1<<20, announced)
+			go post(ctx, 1<<20, io.MultiReader(strings.NewReader(strings.Repeat(" ", 256<<10)), &slowBody{reading: reading, release: release}))
 		}
 		synctest.Wait()
 		if n := len(reading); n != 8 {

@@ -31,7 +31,7 @@ const (
 // [Connections.Listen] are counted, and their heads checked.
 func NewServer(lifetime context.Context, handler http.Handler, connections *Connections, logger zerolog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           whileOpen(handler),
+		Handler:           placed(handler),
 		ReadHeaderTimeout: headerTime,
 		WriteTimeout:      longestAnswer,
 		IdleTimeout:       idleTime,

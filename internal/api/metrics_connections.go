@@ -3,7 +3,7 @@ package api
 import "github.com/prometheus/client_golang/prometheus"
 
 var (
-	connectionsOpenDesc      = describe("bridged_http_connections", "Connections that are open, by whether the token has been seen on them.", "caller")
+	connectionsOpenDesc      = describe("bridged_http_connections", "Connections that are open, by whether their last request showed a token, a session or a hook's address.", "caller")
 	connectionsLimitDesc     = describe("bridged_http_connections_limit", "How many connections may be open.", "caller")
 	connectionsRefusedDesc   = describe("bridged_http_connections_refused_total", "Connections that found no place.", "caller")
 	connectionsDisplacedDesc = describe("bridged_http_connections_displaced_total", "Connections that were closed to make room.", "caller")

@@ -96,9 +96,8 @@ func (s *server) recoverPanic(next http.Handler) http.Handler {
 	})
 }
 
-// authenticate refuses requests for protected paths without a bearer, and
-// those with one for whose connection there is no place. The others carry their
-// caller.
+// authenticate refuses requests for protected paths without a bearer. The others
+// carry their caller.
 func (s *server) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := s.admit(w, r)
@@ -136,12 +135,7 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) 
 	case err != nil:
 		return nil, err
 	case !known:
-		return nil, bridge.Fail(bridge.CodeUnauthorized, "the header Authorization: Bearer <BRIDGE_TOKEN> is missing or its token is wrong")
-	}
-	if err := tokenSeen(r); err != nil {
-		w.Header().Set("Connection", "close")
-		refuseBody(w, r)
-		return nil, err
+		return nil, errNoBearer()
 	}
 	if caller.ID != 0 {
 		log := hlog.FromRequest(r)
@@ -149,6 +143,10 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) 
 		s.bearers.note(r.Context(), caller, log)
 	}
 	return caller, nil
+}
+
+func errNoBearer() error {
+	return bridge.Fail(bridge.CodeUnauthorized, "the header Authorization: Bearer <BRIDGE_TOKEN> is missing or its token is wrong")
 }
 
 // sendGate refuses all sending routes while ENABLE_SEND is false.

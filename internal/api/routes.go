@@ -129,8 +129,12 @@ func protected(path string) bool {
 // and caches must not keep what is private.
 func secureHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Cache-Control", "no-store")
+		secureHeader(w.Header())
 		next.ServeHTTP(w, r)
 	})
+}
+
+func secureHeader(header http.Header) {
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
 }

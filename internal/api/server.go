@@ -15,8 +15,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"sync"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
@@ -117,8 +119,11 @@ type Options struct {
 	// Metrics are shown beside the API's own.
 	Metrics []prometheus.Collector
 
-	// Connections are shown in /metrics; nil shows none.
+	// Connections are shown in /metrics, and learn whose a request is; nil for none.
 	Connections *Connections
+	// Sessions returns the token of the session that a request's cookie names,
+	// empty for none; nil where there are no sessions.
+	Sessions func(*http.Request) string
 
 	Log zerolog.Logger
 	// Now is the clock; nil is the real one.
@@ -150,6 +155,10 @@ type server struct {
 	templates *renderer
 	publicURL string
 
+	// webhookAdds is held while a webhook is made, so that no more are made than
+	// there may be.
+	webhookAdds sync.Mutex
+
 	bodies  decoder
 	keys    keysInUse
 	metrics *metrics
@@ -158,8 +167,24 @@ type server struct {
 	now func() time.Time
 }
 
-// New returns the handler of all routes. Serve it with [NewServer].
-func New(o Options) http.Handler {
+// Handler serves all routes. Serve it with [NewServer].
+type Handler struct {
+	chi.Router
+	bearers *bearers
+}
+
+// Family returns whose share the holder of a token takes; see [bridge.Token]. It
+// reports false for no token.
+func (h *Handler) Family(ctx context.Context, secret string) (family int64, known bool) {
+	caller, err := h.bearers.holder(ctx, secret)
+	if err != nil || caller == nil {
+		return 0, false
+	}
+	return caller.Family, true
+}
+
+// New returns the handler of all routes.
+func New(o Options) *Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -197,5 +222,9 @@ func New(o Options) http.Handler {
 		log:     o.Log,
 		now:     o.Now,
 	}
-	return s.routes()
+	h := &Handler{s.routes(), s.bearers}
+	if o.Connections != nil {
+		o.Connections.Identify(s.callers(h, o.Sessions))
+	}
+	return h
 }

@@ -38,6 +38,9 @@ type eventStream struct {
 
 // stream answers the log as server-sent events until one side ends it.
 func (s *server) stream(w http.ResponseWriter, r *http.Request, q eventQuery) error {
+	if err := keep(r); err != nil {
+		return err
+	}
 	q.Limit, q.Bytes = streamPage, streamBytes
 	q.fromNow = !q.hasCursor
 	if err := s.beginEvents(r.Context(), &q); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"bridged/internal/bridge"
+	"bridged/internal/webhook"
 )
 
 // maxDeliveries bounds a page of deliveries.
@@ -66,12 +67,9 @@ func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.mayAddWebhook(r.Context()); err != nil {
-		return err
-	}
 	hook := bridge.Webhook{Enabled: true, Cursor: after, Token: callerOf(r.Context()).ID}
 	change.Apply(&hook)
-	if hook, err = s.webhooks.Create(r.Context(), hook); err != nil {
+	if hook, err = s.addWebhook(r.Context(), hook); err != nil {
 		return err
 	}
 	return s.write(w, r, http.StatusCreated, withSecret{showWebhook(hook), hook.Secret})
@@ -173,9 +171,24 @@ func (s *server) redeliver(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(w, r, again)
 }
 
-// maxOwnWebhooks bounds the webhooks of one token: all callers share a number of
-// them.
-const maxOwnWebhooks = 10
+const (
+	// maxOwnWebhooks bounds the webhooks of a token that BRIDGE_TOKEN made, with
+	// those of all that was made with it: all callers share a number of them.
+	maxOwnWebhooks = 10
+	// maxMadeWebhooks bounds those of all tokens together, so that BRIDGE_TOKEN has
+	// some left.
+	maxMadeWebhooks = webhook.Most - webhook.Most/4
+)
+
+// addWebhook keeps a new webhook, unless its maker has as many as it may.
+func (s *server) addWebhook(ctx context.Context, hook bridge.Webhook) (bridge.Webhook, error) {
+	s.webhookAdds.Lock()
+	defer s.webhookAdds.Unlock()
+	if err := s.mayAddWebhook(ctx); err != nil {
+		return hook, err
+	}
+	return s.webhooks.Create(ctx, hook)
+}
 
 // mayAddWebhook refuses a token that has as many webhooks as it may.
 func (s *server) mayAddWebhook(ctx context.Context) error {
@@ -186,15 +199,11 @@ func (s *server) mayAddWebhook(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own, err := s.ownsWebhook(ctx)
-	if err != nil {
-		return err
+	makers := make([]int64, len(all))
+	for i, hook := range all {
+		makers[i] = hook.Token
 	}
-	all = slices.DeleteFunc(all, func(hook bridge.Webhook) bool { return !own(hook) })
-	if len(all) >= maxOwnWebhooks {
-		return bridge.Invalid("%d webhooks are the most that one token makes: remove some", maxOwnWebhooks)
-	}
-	return nil
+	return s.mayMakeMore(ctx, "webhooks", makers, maxOwnWebhooks, maxMadeWebhooks)
 }
 
 // pathWebhook returns the webhook that the path names, if it is the caller's.

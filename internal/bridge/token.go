@@ -31,6 +31,11 @@ type Token struct {
 
 	Hash   []byte `json:"-"`
 	Parent int64  `json:"-"` // the token that made it; 0 is BRIDGE_TOKEN
+
+	// Family is the token that BRIDGE_TOKEN made and this one comes from, perhaps
+	// itself; 0 is BRIDGE_TOKEN, and a negative one a hook that it made. What
+	// bounds one caller bounds a family together.
+	Family int64 `json:"-"`
 }
 
 // Allows reports whether t has a scope.

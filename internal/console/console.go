@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/client"
+	"bridged/internal/intake"
 )
 
 // Options configures [New].
@@ -38,6 +39,9 @@ type Options struct {
 	Settings []Setting
 	// Version and Library are shown on the settings page.
 	Version, Library string
+	// Family returns whose share the holder of a token takes, see [bridge.Token];
+	// nil takes all for one.
+	Family func(ctx context.Context, secret string) (family int64, known bool)
 	// Streams ends streams of events; nil never ends.
 	Streams context.Context
 	Log     zerolog.Logger
@@ -57,6 +61,7 @@ type Console struct {
 	options   Options
 	api       *client.Client
 	sessions  *sessions
+	bodies    *intake.Bodies // its own: the API has others for what a form makes it call
 	tries     *throttle
 	reference reference
 	views     *views
@@ -72,13 +77,16 @@ func New(o Options) (*Console, error) {
 	if o.Streams == nil {
 		o.Streams = context.Background()
 	}
+	if o.Family == nil {
+		o.Family = func(context.Context, string) (int64, bool) { return intake.Operator, true }
+	}
 	views, err := newViews()
 	if err != nil {
 		return nil, err
 	}
 	c := &Console{
 		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, views: views,
-		sessions: newSessions(o.Now),
+		sessions: newSessions(o.Now), bodies: intake.NewBodies(),
 	}
 	c.tries = newThrottle(o.Now, c.isPublic)
 	c.handler = c.observe(c.guard(c.routes()))
@@ -91,6 +99,16 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.
 // Serves reports whether a path belongs to the console.
 func Serves(path string) bool {
 	return path == "/" || path == loginPath || path == root || strings.HasPrefix(path, root+"/") || path == "/favicon.ico"
+}
+
+// TokenOf returns the token of the session that a request's cookie names; empty
+// for none.
+func (c *Console) TokenOf(r *http.Request) string {
+	s := c.sessionOf(r)
+	if s == nil {
+		return ""
+	}
+	return s.api.Token()
 }
 
 // LoginLink returns a path that logs in once, without the token, within the

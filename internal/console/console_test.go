@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -60,8 +61,9 @@ func (s *site) api(w http.ResponseWriter, r *http.Request) {
 	s.asked = append(s.asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
 	if r.URL.Path == "/api/token" {
 		tokens := map[string]string{
-			"Bearer " + token:    `{"name":"BRIDGE_TOKEN","scopes":["read","send","manage"],"chats":null,"expiresAt":null}`,
-			"Bearer brt_LIMITED": `{"name":"desk","scopes":["read"],"chats":["15557654321@s.whatsapp.net"],"expiresAt":null}`,
+			"Bearer " + token:     `{"name":"BRIDGE_TOKEN","scopes":["read","send","manage"],"chats":null,"expiresAt":null}`,
+			"Bearer brt_ITSCHILD": `{"name":"child","scopes":["read"],"chats":["15557654321@s.whatsapp.net"],"expiresAt":null}`,
+			"Bearer brt_LIMITED":  `{"name":"desk","scopes":["read"],"chats":["15557654321@s.whatsapp.net"],"expiresAt":null}`,
 		}
 		if answer := tokens[r.Header.Get("Authorization")]; answer != "" && !s.revoked {
 			_, _ = io.WriteString(w, answer)
@@ -193,17 +195,37 @@ func TestLogin_LeadsOnlyToPagesOfTheConsole(t *testing.T) {
 	}
 }
 
+// Wrong tokens are slowed down and keep no right one out: many people may come
+// from one address.
 func TestLogin_WrongTokensAreSlowedDown(t *testing.T) {
 	s := newSite(t)
 	for range 5 {
 		s.try("a-wrong-token-of-some-length").want(t, http.StatusForbidden, "")
 	}
-	refused := s.try(token).want(t, http.StatusTooManyRequests, "")
+	refused := s.try("a-wrong-token-of-some-length").want(t, http.StatusTooManyRequests, "")
 	if refused.Header.Get("Retry-After") != "60" {
 		t.Errorf("Retry-After %q", refused.Header.Get("Retry-After"))
 	}
-	s.now = s.now.Add(time.Minute)
 	s.logIn()
+	s.now = s.now.Add(time.Minute)
+	s.try("a-wrong-token-of-some-length").want(t, http.StatusForbidden, "")
+}
+
+// A form of the login is short, and a stranger's longer one is not read.
+func TestLogin_LongFormsAreNotRead(t *testing.T) {
+	s := newSite(t)
+	form := url.Values{"token": {token}}
+	for length, want := range map[int]int{7 << 10: http.StatusSeeOther, 9 << 10: http.StatusRequestEntityTooLarge} {
+		form.Set("csrf", s.get("/login").csrf())
+		form.Set("zone", strings.Repeat("x", length))
+		if got := s.do(http.MethodPost, "/login", form).StatusCode; got != want {
+			t.Errorf("a form of %d bytes: %d, want %d", length, got, want)
+		}
+	}
+	form.Set("csrf", s.get("/login").csrf())
+	form.Set("zone", "")
+	form.Set("next", "/console/search?q="+strings.Repeat("x", 3<<10))
+	s.do(http.MethodPost, "/login", form).want(t, http.StatusSeeOther, "/console/")
 }
 
 func TestLogin_WithoutItsFormIsRefused(t *testing.T) {
@@ -293,9 +315,9 @@ func TestLogin_VisitorsBehindAProxyAreToldApart(t *testing.T) {
 		s.try("a-wrong-token-of-some-length").want(t, http.StatusForbidden, "")
 	}
 	s.header.Set("X-Forwarded-For", "203.0.113.8, 198.51.100.1") // only the last is the proxy's word
-	s.try(token).want(t, http.StatusTooManyRequests, "")
+	s.try("a-wrong-token-of-some-length").want(t, http.StatusTooManyRequests, "")
 	s.header.Set("X-Forwarded-For", "203.0.113.7, 198.51.100.2")
-	s.try(token).want(t, http.StatusSeeOther, "/console/")
+	s.try("a-wrong-token-of-some-length").want(t, http.StatusForbidden, "")
 }
 
 // A stranger's body is not read, whatever the method.
@@ -335,18 +357,25 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// One token cannot end the sessions of others.
-func TestSession_OfOneTokenMakesRoomForItself(t *testing.T) {
-	s := newSite(t)
+// One token cannot end the sessions of others, nor can those that it made.
+func TestSession_OfOneFamilyMakesRoomForItself(t *testing.T) {
+	s := newSite(t, func(o *console.Options) {
+		o.Family = func(_ context.Context, secret string) (int64, bool) {
+			if secret == token {
+				return 0, true
+			}
+			return 7, true
+		}
+	})
 	s.logIn()
 	mine := s.client.Jar
-	for range 70 {
+	for i := range 70 {
 		jar, err := cookiejar.New(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.client.Jar = jar
-		s.try("brt_LIMITED").want(t, http.StatusSeeOther, "/console/")
+		s.try([]string{"brt_LIMITED", "brt_ITSCHILD"}[i%2]).want(t, http.StatusSeeOther, "/console/")
 	}
 	s.client.Jar = mine
 	s.get("/console/").want(t, http.StatusOK, "")

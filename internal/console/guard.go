@@ -130,7 +130,9 @@ func (c *Console) sessionOf(r *http.Request) *session {
 // checked lets h have a POST whose form carries the session's CSRF token.
 func (c *Console) checked(h handler) handler {
 	return func(v *visit) error {
-		if err := v.parseForm(); err != nil {
+		done, err := v.parseForm()
+		defer done()
+		if err != nil {
 			return err
 		}
 		token := v.r.PostForm.Get("csrf")

@@ -44,19 +44,47 @@ func (c *Console) loginForm(w http.ResponseWriter, r *http.Request, status int, 
 	c.views.write(w, r, status, "login", loginPage{CSRF: token, Next: nextOf(r), Wrong: wrong})
 }
 
-// logIn takes the token, once, and gives a session.
+const (
+	// maxLogin bounds the form of the login, in bytes: a token, a page to show and
+	// two short fields.
+	maxLogin = 8 << 10
+	// loginTime is how long it may take to arrive.
+	loginTime = 5 * time.Second
+	// maxNext bounds the page that is shown after the login.
+	maxNext = 2 << 10
+)
+
+// logIn takes the token, once, and gives a session. Until then nothing is known
+// of the sender, whose form is short.
 func (c *Console) logIn(w http.ResponseWriter, r *http.Request) {
-	limitForm(w, r)
-	if wait := c.tries.wait(r); wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		c.loginForm(w, r, http.StatusTooManyRequests, "Too many wrong tokens came from your address. Wait a minute, then try again.")
+	if r.ContentLength > maxLogin {
+		noBody(w, r)
+		c.loginForm(w, r, http.StatusRequestEntityTooLarge, "This form was too long. Try again.")
 		return
 	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(loginTime)) // without a connection there is no time
 	if err := r.ParseForm(); err != nil || !isFormOf(r) {
 		c.loginForm(w, r, http.StatusForbidden, "The form was out of date. Try again.")
 		return
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	c.begin(w, r, c.api.WithToken(strings.TrimSpace(r.PostForm.Get("token"))), r.PostForm.Get("zone"), nextOf(r))
+}
+
+// refuseToken answers a wrong token, slowly where too many came from its address.
+func (c *Console) refuseToken(w http.ResponseWriter, r *http.Request) {
+	if !c.tries.failed(r) {
+		c.loginForm(w, r, http.StatusForbidden, "This is not a token of this bridge. BRIDGE_TOKEN in the configuration of the service is one.")
+		return
+	}
+	select {
+	case <-time.After(slowTime):
+	case <-r.Context().Done():
+		return
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tryTime.Seconds()))))
+	c.loginForm(w, r, http.StatusTooManyRequests, "This is not a token of this bridge, and too many wrong ones came from your address.")
 }
 
 // isFormOf reports whether the form carries the token of its cookie.
@@ -71,15 +99,19 @@ func (c *Console) begin(w http.ResponseWriter, r *http.Request, api *client.Clie
 	token, err := api.OwnToken(r.Context())
 	switch {
 	case bridge.CodeOf(err) == bridge.CodeUnauthorized:
-		c.tries.failed(r)
-		c.loginForm(w, r, http.StatusForbidden, "This is not a token of this bridge. BRIDGE_TOKEN in the configuration of the service is one.")
+		c.refuseToken(w, r)
 		return
 	case err != nil:
 		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("token not looked up")
 		c.loginForm(w, r, http.StatusServiceUnavailable, "The token could not be looked up: try again in a moment.")
 		return
 	}
-	id, opened := c.sessions.open(api, token)
+	family, known := c.options.Family(r.Context(), api.Token())
+	if !known { // it ended a moment ago
+		c.refuseToken(w, r)
+		return
+	}
+	id, opened := c.sessions.open(api, token, family)
 	opened.setZone(zone)
 	http.SetCookie(w, c.cookie(r, cookieName(r), id, root, sessionTime))
 	http.Redirect(w, r, next, http.StatusSeeOther)
@@ -102,7 +134,7 @@ func nextOf(r *http.Request) string {
 		wanted = r.PostForm.Get("next") // nothing until logIn has read the form
 	}
 	next, err := url.Parse(wanted)
-	if err != nil || next.Scheme != "" || next.Host != "" || next.User != nil || !strings.HasPrefix(path.Clean(next.Path)+"/", root+"/") {
+	if err != nil || len(wanted) > maxNext || next.Scheme != "" || next.Host != "" || next.User != nil || !strings.HasPrefix(path.Clean(next.Path)+"/", root+"/") {
 		return root + "/"
 	}
 	return next.RequestURI()

@@ -10,6 +10,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/intake"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 	// maxSessions and maxLinks bound what is remembered; the one that would end
 	// first makes room.
 	maxSessions = 64
-	maxOfToken  = 16 // so that one token cannot end the sessions of others
+	maxOfFamily = 16 // of one token with those that it made, so that it cannot end the sessions of others
 	maxLinks    = 16
 )
 
@@ -36,8 +37,9 @@ type session struct {
 	csrf string // what its forms carry
 	ends time.Time
 
-	api   *client.Client // with the token that was logged in with
-	token bridge.Token   // what that may do
+	api    *client.Client // with the token that was logged in with
+	token  bridge.Token   // what that may do
+	family int64          // whose share that takes
 
 	mu     sync.Mutex // guards all below
 	zone   *time.Location
@@ -110,18 +112,18 @@ func newSessions(now func() time.Time) *sessions {
 
 // open begins a session for the holder of a token and returns the value of its
 // cookie.
-func (s *sessions) open(api *client.Client, token bridge.Token) (id string, opened *session) {
+func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (id string, opened *session) {
 	id = secret()
 	ctx, end := context.WithCancel(context.Background())
-	opened = &session{ctx: ctx, end: end, csrf: secret(), ends: s.now().Add(sessionTime), zone: time.UTC, api: api, token: token}
+	opened = &session{ctx: ctx, end: end, csrf: secret(), ends: s.now().Add(sessionTime), zone: time.UTC, api: api, token: token, family: family}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prune()
-	for s.countOf(api.Token()) >= maxOfToken {
-		s.endFirst(func(one *session) bool { return one.api.Token() == api.Token() })
+	for s.countOf(family) >= maxOfFamily {
+		s.endFirst(func(one *session) bool { return one.family == family })
 	}
 	for len(s.byID) >= maxSessions {
-		s.endFirst(func(*session) bool { return true })
+		s.endFirst(func(one *session) bool { return one.family != intake.Operator })
 	}
 	s.byID[sha256.Sum256([]byte(id))] = opened
 	return id, opened
@@ -138,10 +140,10 @@ func (s *sessions) prune() {
 	}
 }
 
-// countOf returns how many sessions a token has. The caller holds mu.
-func (s *sessions) countOf(token string) (count int) {
+// countOf returns how many sessions a family has. The caller holds mu.
+func (s *sessions) countOf(family int64) (count int) {
 	for _, one := range s.byID {
-		if one.api.Token() == token {
+		if one.family == family {
 			count++
 		}
 	}

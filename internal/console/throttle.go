@@ -9,14 +9,17 @@ import (
 )
 
 const (
-	// maxTries is how many wrong tokens an address may try within tryTime.
+	// maxTries is how many wrong tokens an address may try within tryTime before
+	// each further one is answered slowly.
 	maxTries = 5
 	tryTime  = time.Minute
+	slowTime = time.Second
 	// maxAddresses bounds the addresses that are remembered.
 	maxAddresses = 1024
 )
 
-// throttle slows down who tries tokens. Addresses of IPv6 count by their /64,
+// throttle slows down who tries wrong tokens. It never keeps a right one out:
+// many people may come from one address. Addresses of IPv6 count by their /64,
 // which is what one customer has.
 type throttle struct {
 	now     func() time.Time
@@ -36,20 +39,9 @@ func newThrottle(now func() time.Time, proxied func(*http.Request) bool) *thrott
 	return &throttle{now: now, proxied: proxied, tried: make(map[netip.Prefix]tries)}
 }
 
-// wait returns how long a request's address has to wait before it may try
-// again; 0 if it may now.
-func (t *throttle) wait(r *http.Request) time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	known := t.tried[t.addressOf(r)]
-	if known.count < maxTries {
-		return 0
-	}
-	return max(0, tryTime-t.now().Sub(known.since))
-}
-
-// failed counts a wrong token.
-func (t *throttle) failed(r *http.Request) {
+// failed counts a wrong token, and reports whether too many came from the
+// request's address.
+func (t *throttle) failed(r *http.Request) (tooMany bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now, address := t.now(), t.addressOf(r)
@@ -62,6 +54,7 @@ func (t *throttle) failed(r *http.Request) {
 		t.forget(now)
 	}
 	t.tried[address] = known
+	return known.count > maxTries
 }
 
 // forget removes the addresses whose time is over; if there are none, all. The

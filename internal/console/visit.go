@@ -12,10 +12,11 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/intake"
 )
 
 const (
-	maxForm    = 1 << 20          // bytes of a form without a file: a text of 65,536 characters, escaped
+	maxForm    = intake.MaxBody   // bytes of a form without a file: a text of 65,536 characters, escaped
 	formTime   = 30 * time.Second // in which it has to arrive
 	answerTime = 30 * time.Second // in which a page has to be read
 )
@@ -150,23 +151,21 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body) // whoever does not read it has gone
 }
 
-// parseForm reads a form without files.
-func (v *visit) parseForm() error {
-	limitForm(v.w, v.r)
-	if err := v.r.ParseForm(); err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return problem{http.StatusRequestEntityTooLarge, "This is too long", "What you sent is longer than the bridge takes.", ""}
-		}
-		return problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "The form could not be read: load the page again.", ""}
+// parseForm reads a form without files. Its memory is counted until done.
+func (v *visit) parseForm() (done func(), err error) {
+	body, done, err := v.c.bodies.ReadRequest(v.w, v.r, v.session.family, maxForm, formTime)
+	if err == nil {
+		v.r.PostForm, err = url.ParseQuery(string(body))
 	}
-	return nil
-}
-
-// limitForm bounds a form's size, and the time in which it has to arrive.
-func limitForm(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(formTime)) // without a connection there is no time
+	switch {
+	case errors.Is(err, intake.ErrBodyTooLarge):
+		return done, problem{http.StatusRequestEntityTooLarge, "This is too long", "What you sent is longer than the bridge takes.", ""}
+	case errors.Is(err, intake.ErrCut):
+		return done, problem{http.StatusServiceUnavailable, titleOf(http.StatusServiceUnavailable), "The form came too slowly while others waited: send it again.", ""}
+	case err != nil:
+		return done, problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), "The form could not be read: load the page again.", ""}
+	}
+	return done, nil
 }
 
 // answerNow starts the time in which the visitor must read the answer.

@@ -39,6 +39,7 @@ func TestStrangers_HoldLittleMemory(t *testing.T) {
 		"as many fields as there may be": "GET /healthz HTTP/1.1\r\n" + strings.Repeat("A:"+strings.Repeat("x", 77)+"\r\n", 100),
 		"tiny fields":                    "GET /healthz HTTP/1.1\r\n" + strings.Repeat("A:\r\n", 8_000),
 		"nothing":                        "",
+		"logins of a megabyte":           "POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1048576\r\n\r\n" + strings.Repeat("x", 1<<20-1),
 		"a body that does not come":      "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{",
 	} {
 		t.Run(name, func(t *testing.T) {

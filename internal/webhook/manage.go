@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// most limits the number of webhooks: each has its own loop.
-	most = 50
+	// Most limits the number of webhooks: each has its own loop.
+	Most = 50
 )
 
 // List returns all webhooks.
@@ -37,8 +37,8 @@ func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webho
 	if err != nil {
 		return bridge.Webhook{}, err
 	}
-	if len(all) >= most {
-		return bridge.Webhook{}, bridge.Invalid("there are %d webhooks already, which is the most", most)
+	if len(all) >= Most {
+		return bridge.Webhook{}, bridge.Invalid("there are %d webhooks already, which is the most", Most)
 	}
 	secret := w.Secret
 	if w, err = d.store.AddWebhook(ctx, w); err != nil {

@@ -66,7 +66,7 @@ func TestCreate_RefusesWhatCouldNeverWork(t *testing.T) {
 				t.Errorf("the refusal repeats a password: %v", err)
 			}
 		}
-		for i := range most {
+		for i := range Most {
 			if _, err := b.Create(t.Context(), bridge.Webhook{URL: "https://hooks.example.com/x", Cursor: -1}); err != nil {
 				t.Fatalf("webhook %d: %v", i, err)
 			}

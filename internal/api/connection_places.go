@@ -1,0 +1,189 @@
+package api
+
+import (
+	queue "container/list"
+	"net/http"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/intake"
+)
+
+// errNoPlace refuses a stranger's request while as many others are answered as
+// may be.
+var errNoPlace = &bridge.Error{Code: bridge.CodeTooManyConnections, RetryAfter: time.Second, Msg: "too many requests without a token are being answered; try again"}
+
+// errNoRoom refuses a known caller's request or stream.
+var errNoRoom = &bridge.Error{
+	Code: bridge.CodeTooManyConnections, RetryAfter: 5 * time.Second,
+	Msg: "too many connections with the token are open; close some, or raise MAX_CONNECTIONS",
+}
+
+// place gives the connection of a request a place among those whose it is, or
+// refuses it. It reports whether the connection is still open.
+func (c *Connections) place(conn *conn, r *http.Request) (isOpen bool, err error) {
+	family, known := int64(0), false
+	if c.callers != nil {
+		family, known = c.callers(r)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case conn.gone:
+		return false, nil
+	case known:
+		return true, c.placeKnown(conn, family)
+	}
+	return true, c.placeStranger(conn, r.ContentLength != 0)
+}
+
+// placeKnown counts a connection for a family. While it is answered, it is in no
+// list. The caller holds mu, as that of all below.
+func (c *Connections) placeKnown(conn *conn, family int64) error {
+	if conn.group != &c.strangers.group && conn.group.family == family {
+		conn.leaveList()
+		return nil
+	}
+	c.take(conn)
+	if !c.makeRoomFor(family) {
+		c.enter(conn, &c.strangers.group) // one too many, until its refusal is sent
+		conn.join(&c.strangers.waiting)
+		c.known.refused++
+		return errNoRoom
+	}
+	c.enter(conn, c.familyGroup(family))
+	return nil
+}
+
+// familyGroup returns the connections of a family.
+func (c *Connections) familyGroup(family int64) *group {
+	if c.families[family] == nil {
+		c.families[family] = &group{family: family}
+	}
+	return c.families[family]
+}
+
+// placeStranger notes that a stranger's request is answered. One with a body
+// goes on waiting, for the body.
+func (c *Connections) placeStranger(conn *conn, hasBody bool) error {
+	strangers := &c.strangers
+	if conn.group != &strangers.group {
+		c.take(conn)
+		c.makeRoomAmongStrangers()
+		c.enter(conn, &strangers.group)
+	}
+	conn.join(&strangers.waiting)
+	if hasBody {
+		return nil
+	}
+	if strangers.kept.Len() >= strangers.limit/2 {
+		late := first(&strangers.kept)
+		if time.Since(late.since) <= answerPatience {
+			strangers.refused++
+			return errNoPlace
+		}
+		strangers.displace(late)
+	}
+	conn.join(&strangers.kept)
+	return nil
+}
+
+// makeRoomAmongStrangers makes room for one more stranger. There always is one
+// that waits, because at most half of them are answered.
+func (c *Connections) makeRoomAmongStrangers() {
+	if c.strangers.open >= c.strangers.limit {
+		c.strangers.displace(first(&c.strangers.waiting))
+	}
+}
+
+// makeRoomFor reports whether a family may have one more connection, for which
+// it displaces another one where it has to.
+func (c *Connections) makeRoomFor(family int64) bool {
+	mine, moreThan := int64(0), int64(0)
+	if g := c.families[family]; g != nil {
+		mine = int64(g.open)
+	}
+	isOperator := family == intake.Operator
+	if !isOperator {
+		moreThan = mine + 1
+	}
+	var makesRoom *conn
+	switch {
+	case !isOperator && mine >= c.shares.Each:
+		makesRoom = first(&c.families[family].waiting)
+	case !isOperator && c.others >= c.shares.Others:
+		makesRoom = c.displaceable(moreThan, func(g *group) bool { return g.family != intake.Operator })
+	case c.known.open >= c.known.limit:
+		makesRoom = c.displaceable(moreThan, func(*group) bool { return true })
+	default:
+		return true
+	}
+	if makesRoom != nil {
+		c.known.displace(makesRoom)
+	}
+	return makesRoom != nil
+}
+
+// displaceable returns the connection among some groups that makes room: the one
+// that has waited longest for a request, else the oldest stream of the family
+// that has the most, and more than so many. nil is none. The operator's streams
+// stay.
+func (c *Connections) displaceable(moreThan int64, among func(*group) bool) *conn {
+	var waiting, stream *conn
+	for _, g := range c.families {
+		if !among(g) {
+			continue
+		}
+		if one := first(&g.waiting); one != nil && (waiting == nil || one.since.Before(waiting.since)) {
+			waiting = one
+		}
+		if one := first(&g.kept); one != nil && g.family != intake.Operator && int64(g.open) > moreThan && (stream == nil || g.open > stream.group.open) {
+			stream = one
+		}
+	}
+	if waiting != nil {
+		return waiting
+	}
+	return stream
+}
+
+// displace closes a connection to make room.
+func (p *part) displace(conn *conn) {
+	conn.leave()
+	p.displaced++
+	_ = conn.Conn.Close() // its reader gets the error
+}
+
+// first returns the first connection of a list; nil for none.
+func first(list *queue.List) *conn {
+	if at := list.Front(); at != nil {
+		return at.Value.(*conn)
+	}
+	return nil
+}
+
+// keep notes that the connection of a request now carries a stream of events, or
+// waits for one, for as long as the request lasts, and makes room in need. A
+// quarter of a family's places is for calls.
+func keep(r *http.Request) error {
+	conn := connOf(r)
+	if conn == nil {
+		return nil
+	}
+	c := conn.pool
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if conn.gone || conn.group == &c.strangers.group {
+		return nil
+	}
+	most := c.shares.Each
+	if conn.group.family == intake.Operator {
+		most = c.shares.All
+	}
+	if conn.list != &conn.group.kept && int64(conn.group.kept.Len()) >= most-most/4 {
+		c.known.refused++
+		return errNoRoom
+	}
+	conn.join(&conn.group.kept)
+	return nil
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow"
+	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	waLog "go.mau.fi/whatsmeow/util/log"
@@ -38,6 +39,7 @@ type link struct {
 	told           usernames  // in messages and notifications
 	answered       usernames  // in answers to queries
 	savingAnswered sync.Mutex // held while those are stored
+	inHand         inHand
 
 	device   types.JID   // copied, for whatsmeow empties its own; zero while unpaired
 	asking   atomic.Bool // a second keepalive is under way
@@ -132,15 +134,25 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 // newLogger returns the log of a client, which the link reads.
 func (l *link) newLogger() waLog.Logger {
 	log := newWALogger(l.m.log, l.onLog)
-	log.onStanza = l.learnUsernames
+	log.onStanza = l.onStanza
 	if l.secrets != nil {
 		log.onStanza = l.secrets.onStanza
 	}
 	return log
 }
 
+// onStanza reads what the network sends, before whatsmeow handles it.
+func (l *link) onStanza(node *waBinary.Node) {
+	l.inHand.add(node)
+	l.learnUsernames(node)
+}
+
 // onLog reads whatsmeow's log.
 func (l *link) onLog(format string, args []any) {
+	if failure, ok := failedDecryption(format, args); ok {
+		l.onUndecrypted(failure)
+		return
+	}
 	number, changed := changedDevices(format, args)
 	switch {
 	case changed:

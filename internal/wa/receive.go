@@ -34,6 +34,7 @@ func (l *link) handle(evt any) (stored bool) {
 		}
 	}()
 	m := l.m
+	l.inHand.reached(evt)
 	m.opts.Clock.Confirm(networkTime(evt))
 	if at := fromPhone(evt); !at.IsZero() {
 		m.sawPhone(at)
@@ -44,6 +45,12 @@ func (l *link) handle(evt any) (stored bool) {
 		return l.keep(l.read(evt, func() []bridge.Fact { return l.messageFacts(e) }, func() []bridge.Fact { return l.unreadable(e) }))
 	case *events.UndecryptableMessage:
 		return l.keep(l.read(evt, func() []bridge.Fact { return l.placeholderFacts(e) }, nil))
+	case notDecrypted:
+		facts := l.read(evt, func() []bridge.Fact { return l.placeholderFacts(e.UndecryptableMessage) }, nil)
+		if e.last {
+			return l.keep(facts)
+		}
+		return l.save(facts) // whatsmeow tells of it once more
 	case *events.Receipt:
 		stored := l.keep(l.read(evt, func() []bridge.Fact { return receiptFacts(e) }, nil))
 		if stored {
@@ -139,8 +146,20 @@ func (l *link) read(evt any, facts, plainer func() []bridge.Fact) (found []bridg
 	return facts()
 }
 
-// keep saves the facts of one stanza in one transaction.
+// keep saves the facts of one stanza in one transaction, and has done what they
+// bring with them.
 func (l *link) keep(facts []bridge.Fact) bool {
+	if !l.save(facts) {
+		return false
+	}
+	l.m.traffic.stored(facts)
+	l.m.groups.want(facts)
+	l.m.history.want(facts)
+	return true
+}
+
+// save saves the facts of one stanza in one transaction.
+func (l *link) save(facts []bridge.Fact) bool {
 	if l.refusing.Load() {
 		return false
 	}
@@ -162,9 +181,6 @@ func (l *link) keep(facts []bridge.Fact) bool {
 		return l.refuse(err)
 	}
 	l.m.refusals.Store(0)
-	l.m.traffic.stored(facts)
-	l.m.groups.want(facts)
-	l.m.history.want(facts)
 	return true
 }
 

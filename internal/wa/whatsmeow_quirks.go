@@ -51,6 +51,45 @@ const (
 	logHandlerFailed = "Handler for %s failed"
 )
 
+// Formats with which whatsmeow logs, before it answers anything, that it cannot
+// decrypt a message (message.go, decryptMessages). All begin with its id.
+const (
+	logNotDecrypted     = "Error decrypting message %s from %s: %v"
+	logUnavailable      = "Unavailable message %s from %s (type: %q)"
+	logDecryptionPanics = "Message decryption for %s panicked: %v\n%s"
+)
+
+// decryptionFailure is a message that whatsmeow is about to acknowledge though it
+// could not decrypt it.
+type decryptionFailure struct {
+	id       types.MessageID
+	panicked bool // it is not told of again
+}
+
+// failedDecryption returns the message that a line of whatsmeow's log says not to be
+// decrypted. One that the session database fails is left with the network.
+func failedDecryption(format string, args []any) (failure decryptionFailure, ok bool) {
+	switch format {
+	case logNotDecrypted:
+		if err, is := args[len(args)-1].(error); is && errors.Is(err, context.Canceled) {
+			return failure, false
+		}
+	case logUnavailable:
+	case logDecryptionPanics:
+		failure.panicked = true
+	default:
+		return failure, false
+	}
+	failure.id, ok = args[0].(types.MessageID)
+	return failure, ok
+}
+
+// parseMessage reads what a stanza says of its message.
+func (l *link) parseMessage(node *waBinary.Node) (*types.MessageInfo, error) {
+	//lint:ignore SA1019 nothing else reads it, and the library's version is pinned
+	return l.cli.DangerousInternals().ParseMessageInfo(node)
+}
+
 // handledTheEnd reports whether a format is one of those with which whatsmeow
 // closes its handling of a connection's end (client.go, onDisconnect).
 func handledTheEnd(format string) bool {

@@ -39,7 +39,7 @@ func (s *server) revokeInvite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.callOnce(w, r, nil, call{
+	return s.requestOnce(w, r, nil, keyedRequest{
 		chat: jid,
 		plan: func(ctx context.Context) (any, error) {
 			link, err := s.account.GroupLink(ctx, jid)
@@ -75,7 +75,7 @@ func (s *server) joinGroup(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.callOnce(w, r, body, call{act: func(ctx context.Context, c attempt) (any, error) {
+	return s.requestOnce(w, r, body, keyedRequest{act: func(ctx context.Context, c attempt) (any, error) {
 		join, err := s.account.JoinGroup(ctx, code, c.again)
 		return struct {
 			OK bool `json:"ok"`
@@ -110,7 +110,7 @@ func (s *server) leaveGroup(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.bodies.decodeStrictOptional(w, r, &none); err != nil {
 		return err
 	}
-	return s.callOnce(w, r, nil, call{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
+	return s.requestOnce(w, r, nil, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
 		return struct {
 			OK  bool       `json:"ok"`
 			JID bridge.JID `json:"jid"`

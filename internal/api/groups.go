@@ -60,7 +60,7 @@ func (s *server) createGroup(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.callOnce(w, r, body, call{
+	return s.requestOnce(w, r, body, keyedRequest{
 		plan: func(ctx context.Context) (any, error) { return s.store.GroupsNamed(ctx, req.Name) },
 		act: func(ctx context.Context, c attempt) (any, error) {
 			group := bridge.NewGroup{Name: req.Name, Participants: people, Key: c.ID, Again: c.again, Made: c.Chat}
@@ -153,7 +153,7 @@ func (s *server) updateGroup(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.callOnce(w, r, body, call{chat: jid, act: func(ctx context.Context, _ attempt) (any, error) {
+	return s.requestOnce(w, r, body, keyedRequest{chat: jid, act: func(ctx context.Context, _ attempt) (any, error) {
 		changed, err := s.account.ChangeGroup(ctx, jid, patch)
 		return struct {
 			OK      bool       `json:"ok"`
@@ -185,7 +185,7 @@ func (s *server) changeParticipants(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	return s.callOnce(w, r, body, call{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
+	return s.requestOnce(w, r, body, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
 		results, err := s.account.ChangeParticipants(ctx, bridge.ParticipantsChange{
 			Group: jid, Action: req.Action, Participants: people, Again: c.again,
 		})

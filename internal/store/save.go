@@ -70,8 +70,8 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveSendKey(ctx, f)
 	case bridge.NumberCheck:
 		return t.saveNumberCheck(ctx, f)
-	case bridge.Call:
-		return t.saveCall(ctx, f)
+	case bridge.KeyedRequest:
+		return t.saveKeyedRequest(ctx, f)
 	case bridge.GroupMade:
 		return t.saveGroupMade(ctx, f)
 	case bridge.NewChat:

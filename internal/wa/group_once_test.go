@@ -91,7 +91,7 @@ func TestGroupsOnce_AGroupThatWasFoundIsTheCalls(t *testing.T) {
 	calls := []bridge.NewGroup{{Key: "K1"}, {Key: "K2"}}
 	for i := range calls {
 		calls[i].Name, calls[i].Participants = "Found", []bridge.JID{jidOf(g.sam)}
-		if err := g.store.Save(g.ctx, bridge.Call{ID: calls[i].Key, Plan: []byte("[]")}); err != nil {
+		if err := g.store.Save(g.ctx, bridge.KeyedRequest{ID: calls[i].Key, Plan: []byte("[]")}); err != nil {
 			t.Fatal(err)
 		}
 		g.forgetful("create", 0)

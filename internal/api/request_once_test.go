@@ -42,7 +42,7 @@ func (s *server) keyedCall(r route, body, key string) (status int, code string, 
 }
 
 // The same key and body is the same answer, and one change, on every route.
-func TestCalls_RepeatTheAnswer(t *testing.T) {
+func TestRequestOnce_RepeatTheAnswer(t *testing.T) {
 	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
 		status, _, first, replayed := s.keyedCall(r, r.body, "k")
 		if status != 200 || replayed {
@@ -69,7 +69,7 @@ func TestCalls_RepeatTheAnswer(t *testing.T) {
 	})
 }
 
-func TestCalls_AKeyIsBoundToBodyPathAndRoute(t *testing.T) {
+func TestRequestOnce_AKeyIsBoundToBodyPathAndRoute(t *testing.T) {
 	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
 		s.know(members(olden, "Old", grace, me))
 		if status, _, _, _ := s.keyedCall(r, r.body, "k"); status != 200 {
@@ -97,7 +97,7 @@ func TestCalls_AKeyIsBoundToBodyPathAndRoute(t *testing.T) {
 	})
 }
 
-func TestCalls_WhileTheFirstIsInProgress(t *testing.T) {
+func TestRequestOnce_WhileTheFirstIsInProgress(t *testing.T) {
 	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
 		entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan int)
 		s.account.groupAdmin.do = func(call any) error {
@@ -124,7 +124,7 @@ func TestCalls_WhileTheFirstIsInProgress(t *testing.T) {
 
 // After an unknown outcome the repeated call is told so, and its answer is kept.
 // After a refusal it is a call like the first.
-func TestCalls_ARepeatKnowsHowTheFirstEnded(t *testing.T) {
+func TestRequestOnce_ARepeatKnowsHowTheFirstEnded(t *testing.T) {
 	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
 		knows := r.method != "PATCH" // which compares with the group in any case
 		try := func(err error, wantStatus int) any {
@@ -158,7 +158,7 @@ func TestCalls_ARepeatKnowsHowTheFirstEnded(t *testing.T) {
 
 // A group that the network has told of since is known to the repeated call, and
 // so are those that it did not make.
-func TestCalls_ANewGroupIsToldFromOthers(t *testing.T) {
+func TestRequestOnce_ANewGroupIsToldFromOthers(t *testing.T) {
 	s := stocked(t)
 	body := `{"name":"Readers","participants":["` + string(grace) + `"]}`
 	r := route{method: "POST", path: "/api/groups"}

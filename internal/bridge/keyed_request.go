@@ -1,9 +1,9 @@
 package bridge
 
-// Call is a change at the network that is no message, called under an
+// KeyedRequest is a change at the network that is no message, asked for under an
 // Idempotency-Key. It is saved before it begins, and again with its answer.
 // The [SendKey] has its ID as the message's.
-type Call struct {
+type KeyedRequest struct {
 	ID     string
 	Plan   []byte // JSON: how things were before
 	Chat   JID    // the group that it made, once the network has told of it
@@ -13,11 +13,11 @@ type Call struct {
 }
 
 // GroupMade tells of a group that the account made, and the key that it was
-// made with: the ID of a [Call], if it was one.
+// made with: the ID of a [KeyedRequest], if it was one.
 type GroupMade struct {
 	Key string
 	JID JID
 }
 
-func (Call) fact()      {}
-func (GroupMade) fact() {}
+func (KeyedRequest) fact() {}
+func (GroupMade) fact()    {}

@@ -12,10 +12,10 @@ import (
 	"bridged/internal/bridge"
 )
 
-// call is a change at the network that is no message. It has neither an id that
+// keyedRequest is a change at the network that is no message. It has neither an id that
 // the apps show once, nor a row that a repeat finds: what a repeated call needs
 // is kept beside its key.
-type call struct {
+type keyedRequest struct {
 	chat bridge.JID // that it changes, which must be stored; "" for none
 	// plan returns how things are before the call, for a repeat after an unknown
 	// outcome; nil keeps nothing.
@@ -26,15 +26,15 @@ type call struct {
 
 // attempt is one try of a call.
 type attempt struct {
-	bridge.Call
+	bridge.KeyedRequest
 	again bool // an earlier one with the same key ended without an answer
 }
 
-// callOnce makes a change, unless its key says that an earlier call did. The
+// requestOnce makes a change, unless its key says that an earlier call did. The
 // order of refusals is that of [server.sendOnce]. Key and plan are stored before
 // anything leaves, the outcome when it is known: a repeat is then answered from the
 // store. A repeat of a call that was refused, or has no answer, acts again.
-func (s *server) callOnce(w http.ResponseWriter, r *http.Request, body []byte, c call) error {
+func (s *server) requestOnce(w http.ResponseWriter, r *http.Request, body []byte, c keyedRequest) error {
 	key, err := s.sendKey(r, body)
 	if err != nil {
 		return err
@@ -44,13 +44,13 @@ func (s *server) callOnce(w http.ResponseWriter, r *http.Request, body []byte, c
 			return err
 		}
 	}
-	b := attempt{Call: bridge.Call{ID: newCallID()}}
+	b := attempt{KeyedRequest: bridge.KeyedRequest{ID: newRequestID()}}
 	if key != nil {
 		if err := s.keys.claim(*key); err != nil {
 			return err
 		}
 		defer s.keys.release(*key)
-		if b, err = s.earlierCall(r.Context(), *key, b); err != nil {
+		if b, err = s.earlierRequest(r.Context(), *key, b); err != nil {
 			return err
 		}
 		if b.Answer != nil {
@@ -66,30 +66,30 @@ func (s *server) callOnce(w http.ResponseWriter, r *http.Request, body []byte, c
 	if err := s.account.Ready(); err != nil {
 		return err
 	}
-	return s.finishCall(w, r, func(ctx context.Context) (any, error) { return s.beginCall(ctx, key, b, c) })
+	return s.finishRequest(w, r, func(ctx context.Context) (any, error) { return s.beginRequest(ctx, key, b, c) })
 }
 
-// newCallID returns a new id, in the form of those of messages.
-func newCallID() string {
+// newRequestID returns a new id, in the form of those of messages.
+func newRequestID() string {
 	var random [9]byte
 	_, _ = rand.Read(random[:]) // never fails
 	return "3EB0" + strings.ToUpper(hex.EncodeToString(random[:]))
 }
 
-// earlierCall returns the call that a key is bound to, or fresh.
-func (s *server) earlierCall(ctx context.Context, key bridge.SendKey, fresh attempt) (attempt, error) {
+// earlierRequest returns the call that a key is bound to, or fresh.
+func (s *server) earlierRequest(ctx context.Context, key bridge.SendKey, fresh attempt) (attempt, error) {
 	earlier, found, err := s.earlier(ctx, key)
 	if err != nil || !found {
 		return fresh, err
 	}
-	stored, err := s.store.Call(ctx, earlier.MsgID)
-	return attempt{Call: stored, again: !stored.Refused}, err
+	stored, err := s.store.KeyedRequest(ctx, earlier.MsgID)
+	return attempt{KeyedRequest: stored, again: !stored.Refused}, err
 }
 
-// beginCall stores the key of a call, acts and stores the answer.
-func (s *server) beginCall(ctx context.Context, key *bridge.SendKey, b attempt, c call) (any, error) {
+// beginRequest stores the key of a call, acts and stores the answer.
+func (s *server) beginRequest(ctx context.Context, key *bridge.SendKey, b attempt, c keyedRequest) (any, error) {
 	if key != nil && !b.again {
-		if err := s.saveCall(ctx, *key, &b, c); err != nil {
+		if err := s.saveRequest(ctx, *key, &b, c); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +103,7 @@ func (s *server) beginCall(ctx context.Context, key *bridge.SendKey, b attempt, 
 		}
 	}
 	// The outcome is known: a store that fails now leaves it to a repeat.
-	if err := s.store.Save(ctx, b.Call); err != nil {
+	if err := s.store.Save(ctx, b.KeyedRequest); err != nil {
 		s.log.Error().Err(err).Msg("the outcome of a change was not stored")
 	}
 	return answer, err
@@ -118,7 +118,7 @@ func isRefusal(err error) bool {
 	return true
 }
 
-func (s *server) saveCall(ctx context.Context, key bridge.SendKey, b *attempt, c call) (err error) {
+func (s *server) saveRequest(ctx context.Context, key bridge.SendKey, b *attempt, c keyedRequest) (err error) {
 	var before any
 	if c.plan != nil {
 		if before, err = c.plan(ctx); err != nil {
@@ -130,11 +130,11 @@ func (s *server) saveCall(ctx context.Context, key bridge.SendKey, b *attempt, c
 	}
 	b.Refused = false
 	key.Chat, key.MsgID = c.chat, b.ID
-	return s.store.Save(ctx, key, b.Call)
+	return s.store.Save(ctx, key, b.KeyedRequest)
 }
 
-// finishCall runs a call in a context of its own, as [server.finish] does a send.
-func (s *server) finishCall(w http.ResponseWriter, r *http.Request, run func(context.Context) (any, error)) error {
+// finishRequest runs a call in a context of its own, as [server.finish] does a send.
+func (s *server) finishRequest(w http.ResponseWriter, r *http.Request, run func(context.Context) (any, error)) error {
 	ctx, cancel := s.sendContext(r)
 	defer cancel()
 	answer, err := run(ctx)
@@ -143,7 +143,7 @@ func (s *server) finishCall(w http.ResponseWriter, r *http.Request, run func(con
 		return s.answer(w, r, answer)
 	case errors.Is(err, context.Canceled):
 		// The cause without its identity, as in finish.
-		return bridge.NotConnected("the service is stopping and the change was not confirmed; when it is back, %s", remedyOfCall(r)).
+		return bridge.NotConnected("the service is stopping and the change was not confirmed; when it is back, %s", remedyOfRequest(r)).
 			Because(errors.New(err.Error()))
 	case bridge.CodeOf(err) == bridge.CodeSendTimeout:
 		return unconfirmed(r, err)
@@ -156,7 +156,7 @@ func (s *server) finishCall(w http.ResponseWriter, r *http.Request, run func(con
 // unconfirmed returns the error of a call that may have made its change. What
 // was changed before it is told.
 func unconfirmed(r *http.Request, cause error) error {
-	told := bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the change in time, and it may have been made; %s", remedyOfCall(r)).
+	told := bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the change in time, and it may have been made; %s", remedyOfRequest(r)).
 		Because(cause)
 	var e *bridge.Error
 	if errors.As(cause, &e) {
@@ -165,8 +165,8 @@ func unconfirmed(r *http.Request, cause error) error {
 	return told
 }
 
-// remedyOfCall returns what to do where nobody knows whether a change was made.
-func remedyOfCall(r *http.Request) string {
+// remedyOfRequest returns what to do where nobody knows whether a change was made.
+func remedyOfRequest(r *http.Request) string {
 	if r.Header.Get("Idempotency-Key") != "" {
 		return "repeat the call with the same Idempotency-Key"
 	}

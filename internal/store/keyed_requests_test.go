@@ -10,13 +10,13 @@ import (
 	"bridged/internal/bridge"
 )
 
-// A call grows from its beginning to its answer, and is forgotten with its key.
-func TestCalls_AreKeptWithTheirKeys(t *testing.T) {
+// A request grows from its beginning to its answer, and is forgotten with its key.
+func TestKeyedRequests_AreKeptWithTheirKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(t)
-		is := func(want bridge.Call) {
+		is := func(want bridge.KeyedRequest) {
 			t.Helper()
-			got, err := s.Call(t.Context(), want.ID)
+			got, err := s.KeyedRequest(t.Context(), want.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -25,8 +25,8 @@ func TestCalls_AreKeptWithTheirKeys(t *testing.T) {
 			}
 		}
 		key := bridge.SendKey{Key: "k", Route: "POST /api/groups", MsgID: "C1"}
-		call := bridge.Call{ID: "C1", Plan: []byte(`["x"]`)}
-		save(t, s, key, call, bridge.Call{ID: "C2", Plan: []byte("null")})
+		call := bridge.KeyedRequest{ID: "C1", Plan: []byte(`["x"]`)}
+		save(t, s, key, call, bridge.KeyedRequest{ID: "C2", Plan: []byte("null")})
 		is(call)
 		call.Refused = true
 		save(t, s, call)
@@ -48,8 +48,8 @@ func TestCalls_AreKeptWithTheirKeys(t *testing.T) {
 			}
 		}
 		time.Sleep(keyLife)
-		save(t, s, bridge.SendKey{Key: "later", Route: "x", MsgID: "C3"}, bridge.Call{ID: "C3", Plan: []byte("null")})
-		if _, err := s.Call(t.Context(), "C1"); bridge.CodeOf(err) != bridge.CodeNotFound {
+		save(t, s, bridge.SendKey{Key: "later", Route: "x", MsgID: "C3"}, bridge.KeyedRequest{ID: "C3", Plan: []byte("null")})
+		if _, err := s.KeyedRequest(t.Context(), "C1"); bridge.CodeOf(err) != bridge.CodeNotFound {
 			t.Errorf("after a day: %v", err)
 		}
 	})

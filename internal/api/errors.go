@@ -43,6 +43,7 @@ var statuses = map[bridge.Code]int{
 	bridge.CodeAlreadyInGroup:      http.StatusConflict,
 	bridge.CodeGroupFull:           http.StatusConflict,
 	bridge.CodeGroupChanged:        http.StatusConflict,
+	bridge.CodeNotRinging:          http.StatusConflict,
 	bridge.CodeRequestInProgress:   http.StatusConflict,
 	bridge.CodePreconditionFailed:  http.StatusPreconditionFailed,
 	bridge.CodePayloadTooLarge:     http.StatusRequestEntityTooLarge,

@@ -31,6 +31,7 @@ const (
 	CodeAlreadyPaired       Code = "already_paired"
 	CodeOtherAccount        Code = "other_account"
 	CodeNoSession           Code = "no_session"
+	CodeNotRinging          Code = "not_ringing"
 	CodeRequestInProgress   Code = "request_in_progress"
 	CodePreconditionFailed  Code = "precondition_failed"
 	CodePayloadTooLarge     Code = "payload_too_large"

@@ -10,6 +10,8 @@ const (
 	EventMessageStatus  EventType = "message.status"
 	EventChatUpdated    EventType = "chat.updated"
 	EventGroupUpdated   EventType = "group.updated"
+	EventCallCreated    EventType = "call.created"
+	EventCallUpdated    EventType = "call.updated"
 	EventAccountStatus  EventType = "account.status"
 )
 
@@ -17,12 +19,12 @@ const (
 func EventTypes() []EventType {
 	return []EventType{
 		EventMessageCreated, EventMessageUpdated, EventMessageStatus,
-		EventChatUpdated, EventGroupUpdated, EventAccountStatus,
+		EventChatUpdated, EventGroupUpdated, EventCallCreated, EventCallUpdated, EventAccountStatus,
 	}
 }
 
 // Event is one entry of the numbered log, rendered in today's shape: Message,
-// Chat, Group or Status is set by type.
+// Chat, Group, Call or Status is set by type.
 type Event struct {
 	ID      int64        `json:"id"`
 	Type    EventType    `json:"type"`
@@ -31,5 +33,6 @@ type Event struct {
 	Message *Message     `json:"message,omitempty"`
 	Chat    *Chat        `json:"chat,omitempty"`
 	Group   *StoredGroup `json:"group,omitempty"`
+	Call    *Call        `json:"call,omitempty"`
 	Status  *Status      `json:"status,omitempty"`
 }

@@ -3,8 +3,8 @@ package bridge
 import "slices"
 
 // EventFilter chooses events of the log; what is left empty chooses all. What
-// belongs to no chat (the account's status) is of no chat and of no type of
-// chat.
+// belongs to no chat (the account's status, a call of an unknown group) is of
+// no chat and of no type of chat.
 type EventFilter struct {
 	Types []EventType `json:"types"`
 	// Chats are the only ones that are told of, ExcludeChats those that are not,

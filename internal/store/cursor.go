@@ -11,7 +11,8 @@ import (
 // Cursors name the last element of a page, so that the next page begins right
 // behind it whatever has been added meanwhile. They are opaque to callers.
 
-// position is where a message stands in every list of messages.
+// position is where a message stands in every list of messages, and a call among
+// the calls.
 type position struct{ timestamp, seq int64 }
 
 // before reports whether p comes before q in ascending order.
@@ -19,12 +20,23 @@ func (p position) before(q position) bool {
 	return p.timestamp < q.timestamp || p.timestamp == q.timestamp && p.seq < q.seq
 }
 
-func (p position) cursor() string {
-	return packCursor("m", strconv.FormatInt(p.timestamp, 36), strconv.FormatInt(p.seq, 36))
+// The lists in which positions stand.
+const (
+	listMessages = "m"
+	listCalls    = "t"
+)
+
+func (p position) cursor() string { return p.in(listMessages) }
+
+// in returns the cursor of p in a list.
+func (p position) in(list string) string {
+	return packCursor(list, strconv.FormatInt(p.timestamp, 36), strconv.FormatInt(p.seq, 36))
 }
 
-func parsePosition(cursor string) (position, error) {
-	parts, err := unpackCursor(cursor, "m")
+func parsePosition(cursor string) (position, error) { return parsePositionIn(listMessages, cursor) }
+
+func parsePositionIn(list, cursor string) (position, error) {
+	parts, err := unpackCursor(cursor, list)
 	if err != nil {
 		return position{}, err
 	}

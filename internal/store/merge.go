@@ -12,7 +12,7 @@ import (
 func (t *writeTx) mergePeople(ctx context.Context, from person, into *person) error {
 	clear(t.s.chats)
 	for _, step := range []func(ctx context.Context, from, into int64) error{
-		t.mergeSenders, t.mergeMembers, t.mergeReactions, t.mergeVotes, t.mergeTimers, t.mergePrivateChats, t.mergeParked,
+		t.mergeSenders, t.mergeMembers, t.mergeReactions, t.mergeVotes, t.mergeTimers, t.mergeCallers, t.mergePrivateChats, t.mergeParked,
 	} {
 		if err := step(ctx, from.id, into.id); err != nil {
 			return err

@@ -71,6 +71,9 @@ func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
 	if _, err := t.countUnread(ctx, into); err != nil {
 		return err
 	}
+	if err := t.mergeCalls(ctx, from, into); err != nil {
+		return err
+	}
 	if err := t.moveDeliveries(ctx, from, into); err != nil {
 		return err
 	}

@@ -212,6 +212,12 @@ func (r *readTx) addContent(ctx context.Context, event *bridge.Event, e entry, m
 			return err
 		}
 		event.Group, event.ChatJID = &group, group.JID
+	case eventCallCreated, eventCallUpdated:
+		call, err := r.callAt(ctx, e.data)
+		if err != nil {
+			return err
+		}
+		event.Call, event.ChatJID = &call, call.ChatJID
 	case eventAccountStatus:
 		event.Status = new(bridge.Status)
 		return json.Unmarshal([]byte(e.data), event.Status)

@@ -13,8 +13,8 @@ import (
 const retainBatch = 256
 
 // Retain removes the messages that are older than a moment, with all that
-// belongs to them, and returns how many. So it does with changes that have waited
-// since then for their message. Their chats stay. The log of events
+// belongs to them, and returns how many. So it does with calls, and with changes
+// that have waited since then for their message. Their chats stay. The log of events
 // is left as it is: see [Store.PruneEvents].
 //
 // It goes by arrival, not by chat, so that whole blocks of the search index
@@ -23,6 +23,9 @@ func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 	before := olderThan.UnixMilli()
 	if _, err := s.forgetParkedBefore(ctx, olderThan); err != nil {
 		return 0, err
+	}
+	if err := s.removeCallsBefore(ctx, before); err != nil {
+		return 0, fmt.Errorf("remove old calls: %w", err)
 	}
 	last, tail, err := s.rangesBefore(ctx, before)
 	if err != nil {

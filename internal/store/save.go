@@ -74,6 +74,12 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveKeyedRequest(ctx, f)
 	case bridge.GroupMade:
 		return t.saveGroupMade(ctx, f)
+	case bridge.Call:
+		return t.saveCall(ctx, f)
+	case bridge.CallChange:
+		return t.saveCallChange(ctx, f)
+	case bridge.CallsMissed:
+		return t.saveCallsMissed(ctx, f)
 	case bridge.NewChat:
 		return t.saveNewChat(ctx, f)
 	case bridge.HistoryPart:

@@ -13,7 +13,7 @@ type writeTx struct {
 	s        *Store
 	people   *peopleChange
 	at       int64
-	appended map[eventKey]bool
+	appended map[entryKey]bool
 
 	numbers     numbers
 	staleMarked bool // a message has changed that was indexed
@@ -54,11 +54,12 @@ func (s *Store) loadNumbers(ctx context.Context) error {
 	})
 }
 
-// eventKey is an event that the transaction has appended: content is joined when
+// entryKey is an event that the transaction has appended: content is joined when
 // it is read, so one of a kind is enough.
-type eventKey struct {
+type entryKey struct {
 	event         int
 	message, chat int64
+	data          string
 }
 
 // write runs f in one immediate transaction. The transaction does not end with

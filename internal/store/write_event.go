@@ -16,6 +16,8 @@ const (
 	eventChatUpdated    = 4
 	eventGroupUpdated   = 5
 	eventAccountStatus  = 6
+	eventCallCreated    = 7
+	eventCallUpdated    = 8
 )
 
 // eventTypes are the names of the event types by number.
@@ -26,32 +28,33 @@ var eventTypes = [...]bridge.EventType{
 	eventChatUpdated:    bridge.EventChatUpdated,
 	eventGroupUpdated:   bridge.EventGroupUpdated,
 	eventAccountStatus:  bridge.EventAccountStatus,
+	eventCallCreated:    bridge.EventCallCreated,
+	eventCallUpdated:    bridge.EventCallUpdated,
 }
 
 // appendEvent appends an event of a message or of a chat; the other one is 0.
-// While the transaction is silent it appends none. Numbers
-// have no gaps that a reader could mistake, because there is one writer:
-// nothing with a lower number is ever committed later.
 func (t *writeTx) appendEvent(ctx context.Context, event int, message, chat int64) error {
-	what := eventKey{event: event, message: message, chat: chat}
+	return t.appendEntry(ctx, entryKey{event: event, message: message, chat: chat})
+}
+
+// appendEntry appends an event, unless the transaction has appended it already,
+// or is silent. Numbers have no gaps that a reader could mistake, because there
+// is one writer: nothing with a lower number is ever committed later.
+func (t *writeTx) appendEntry(ctx context.Context, what entryKey) error {
 	if t.silent || t.appended[what] {
 		return nil
 	}
 	t.numbers.event++
-	err := t.run(ctx, "INSERT INTO events (id, type, message, chat, at) VALUES (?, ?, nullif(?, 0), nullif(?, 0), ?)",
-		t.numbers.event, event, message, chat, t.at)
+	err := t.run(ctx, "INSERT INTO events (id, type, message, chat, data, at) VALUES (?, ?, nullif(?, 0), nullif(?, 0), nullif(?, ''), ?)",
+		t.numbers.event, what.event, what.message, what.chat, what.data, t.at)
 	if err != nil {
 		return err
 	}
-	t.noteAppended(what)
-	return nil
-}
-
-func (t *writeTx) noteAppended(what eventKey) {
 	if t.appended == nil {
-		t.appended = make(map[eventKey]bool)
+		t.appended = make(map[entryKey]bool)
 	}
 	t.appended[what] = true
+	return nil
 }
 
 // saveStatus logs the account's status where it is another than the last one. The
@@ -70,12 +73,5 @@ func (t *writeTx) saveStatus(ctx context.Context, f bridge.Status) error {
 	if err := t.setSetting(ctx, settingStatus, string(data)); err != nil {
 		return err
 	}
-	t.numbers.event++
-	err = t.run(ctx, "INSERT INTO events (id, type, data, at) VALUES (?, ?, ?, ?)",
-		t.numbers.event, eventAccountStatus, string(data), t.at)
-	if err != nil {
-		return err
-	}
-	t.noteAppended(eventKey{event: eventAccountStatus})
-	return nil
+	return t.appendEntry(ctx, entryKey{event: eventAccountStatus, data: string(data)})
 }

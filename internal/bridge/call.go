@@ -1,5 +1,7 @@
 package bridge
 
+import "time"
+
 // CallState is what has become of a call to the account.
 type CallState string
 
@@ -44,9 +46,9 @@ type CallChange struct {
 	At     Time
 }
 
-// CallsMissed makes missed calls of those that have been ringing since before a
-// moment: nobody has told of their end.
-type CallsMissed struct{ Before Time }
+// CallsMissed makes missed calls of those that have been ringing for so long, by
+// the store's clock; 0 is all.
+type CallsMissed struct{ Ringing time.Duration }
 
 func (Call) fact()        {}
 func (CallChange) fact()  {}

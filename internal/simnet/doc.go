@@ -28,6 +28,6 @@
 // StreamError, AskToReconnect ..), the Network (Down, RefuseSockets, FailQueries, SlowGroups ..), the CDN (Expire, Fail), a Phone (AnswerMedia, IgnoreRequests,
 // WithholdMapping, LockReachout, Disconnect). A Device tells what it was sent and what it has acknowledged.
 //
-// Not simulated: channels, communities, calls and profile pictures. Where the real server's behaviour is
+// Not simulated: channels, and what is said in a call. Where the real server's behaviour is
 // unknown, a comment says that the code guesses.
 package simnet

@@ -55,6 +55,7 @@ type deviceFaults struct {
 	corruptBodies int
 	duplicates    int
 	ignoredAcks   int
+	silentCalls   bool // what the device says about calls is not answered
 	sends         []SendFault
 	login         ConnectFailure
 	logins        int

@@ -86,6 +86,7 @@ type Network struct {
 	// noAccount is how a pairing code is refused for a number without an account.
 	noAccount answer
 	groups    map[string]*group
+	calls     map[string]*call // that are not over, by their ids
 	// dropsCreateKeys means that nobody is told the keys of new groups.
 	dropsCreateKeys bool
 	conns           map[*conn]struct{}
@@ -127,7 +128,7 @@ func New(ctx context.Context, opts Options) (*Network, error) {
 	}
 	n := &Network{
 		opts: opts, log: opts.Log, listener: newGate(listener), tls: tls, noise: identity,
-		byNumber: make(map[string]*account), byLID: make(map[string]*account), groups: make(map[string]*group),
+		byNumber: make(map[string]*account), byLID: make(map[string]*account), groups: make(map[string]*group), calls: make(map[string]*call),
 		conns: make(map[*conn]struct{}), pairings: make(map[string]*pairing), unknown: make(map[string]int),
 		changed: make(chan struct{}), dialled: make(map[string]*account), lookUps: make(map[string]int), noAccount: itemNotFound,
 	}

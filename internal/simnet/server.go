@@ -146,6 +146,8 @@ func (n *Network) handle(c *conn, node *Node) {
 		n.handleReceipt(d, node)
 	case "ack":
 		n.handleAck(d, node)
+	case "call":
+		n.handleCall(d, node)
 	case "chatstate":
 		n.handleChatState(d, node)
 	case "presence":

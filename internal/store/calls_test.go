@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -169,21 +171,34 @@ func TestCalls_GoWithTheirPerson(t *testing.T) {
 	checkSound(t, s)
 }
 
-// What rang when the process ended was missed, and the log says so once.
+// What rang when the process ended was missed, and so is what rings for too long.
+// The log says so once.
 func TestCalls_ThatNobodyTellsOfAreMissed(t *testing.T) {
-	s := newStore(t)
-	save(t, s, rings(alice, "OLD", 0), rings(bob, "DONE", 1), rings(carol, "NEW", 10))
-	save(t, s, told(bob, "DONE", bridge.CallAnsweredElsewhere, 2))
-	before := len(logged(t, s))
-	for range 2 {
-		save(t, s, bridge.CallsMissed{Before: at(5)})
-	}
-	for id, want := range map[string]string{"OLD": "missed -1", "DONE": "answered_elsewhere -1", "NEW": "ringing -1"} {
-		if got := stateOf(t, s, id); got != want {
-			t.Errorf("%s: %s, want %s", id, got, want)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t)
+		save(t, s, rings(alice, "OLD", 0), rings(bob, "DONE", 1))
+		save(t, s, told(bob, "DONE", bridge.CallAnsweredElsewhere, 2))
+		time.Sleep(time.Minute)
+		save(t, s, rings(carol, "NEW", 60))
+		before := len(logged(t, s))
+		are := func(states map[string]string) {
+			t.Helper()
+			for id, want := range states {
+				if got := stateOf(t, s, id); got != want {
+					t.Errorf("%s: %s, want %s", id, got, want)
+				}
+			}
 		}
-	}
-	sameList(t, "events", logged(t, s)[before:], []string{"call.updated " + string(alice)})
+		save(t, s, bridge.CallsMissed{Ringing: time.Minute + time.Second})
+		are(map[string]string{"OLD": "ringing -1"})
+		for range 2 {
+			save(t, s, bridge.CallsMissed{Ringing: time.Minute})
+		}
+		are(map[string]string{"OLD": "missed -1", "DONE": "answered_elsewhere -1", "NEW": "ringing -1"})
+		save(t, s, bridge.CallsMissed{})
+		are(map[string]string{"OLD": "missed -1", "DONE": "answered_elsewhere -1", "NEW": "missed -1"})
+		sameList(t, "events", logged(t, s)[before:], []string{"call.updated " + string(alice), "call.updated " + string(carol)})
+	})
 }
 
 // Thousands of calls by one stranger take a bounded place, and others' stay.
@@ -235,6 +250,6 @@ func TestPlans_OfCallsAreCheap(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantCheap(t, s, "SELECT seq, ifnull(chat, 0) FROM calls WHERE state = 'ringing' AND started_at < ?", []any{1})
+	wantCheap(t, s, "SELECT seq, ifnull(chat, 0) FROM calls WHERE state = 'ringing' AND noted_at <= ? ORDER BY noted_at, seq", []any{1})
 	wantCheap(t, s, "SELECT seq FROM calls WHERE caller = ? ORDER BY seq DESC LIMIT 1 OFFSET ?", []any{1, 1})
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"strconv"
 
 	"bridged/internal/bridge"
@@ -25,9 +26,9 @@ func (t *writeTx) saveCall(ctx context.Context, f bridge.Call) error {
 		return err
 	}
 	added, err := t.change(ctx, `
-		INSERT INTO calls (id, wire_id, caller, chat, is_group, is_video, state, started_at)
-		VALUES (?, ?, ?, nullif(?, 0), ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		f.ID, f.WireID, caller.id, chat, f.IsGroup, f.IsVideo, string(bridge.CallRinging), f.StartedAt.UnixMilli())
+		INSERT INTO calls (id, wire_id, caller, chat, is_group, is_video, state, started_at, noted_at)
+		VALUES (?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		f.ID, f.WireID, caller.id, chat, f.IsGroup, f.IsVideo, string(bridge.CallRinging), f.StartedAt.UnixMilli(), t.at)
 	if err != nil || added == 0 {
 		return err
 	}
@@ -111,10 +112,14 @@ func (c callRow) after(told bridge.CallState) (next bridge.CallState, changes bo
 	return c.state, false
 }
 
-// saveCallsMissed makes missed calls of those that ring since before a moment.
+// saveCallsMissed makes missed calls of those that have been ringing for so long.
 func (t *writeTx) saveCallsMissed(ctx context.Context, f bridge.CallsMissed) error {
 	var ringing []callRow
-	err := t.each(ctx, "SELECT seq, ifnull(chat, 0) FROM calls WHERE state = 'ringing' AND started_at < ? ORDER BY seq", []any{f.Before.UnixMilli()},
+	before := t.at - f.Ringing.Milliseconds()
+	if f.Ringing == 0 {
+		before = math.MaxInt64 // the clock may have been set back
+	}
+	err := t.each(ctx, "SELECT seq, ifnull(chat, 0) FROM calls WHERE state = 'ringing' AND noted_at <= ? ORDER BY noted_at, seq", []any{before},
 		func(rows *resultSet) error {
 			var c callRow
 			err := rows.Scan(&c.seq, &c.chat)

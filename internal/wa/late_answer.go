@@ -31,7 +31,7 @@ func (l *link) lateAnswer(ctx context.Context, answered <-chan *waBinary.Node, l
 	}
 }
 
-// acknowledgement reads the network's answer to a message.
+// acknowledgement reads the network's answer to a message, or to what is said of a call.
 func acknowledgement(node *waBinary.Node) (resp whatsmeow.SendResponse, hash string, err error) {
 	if node.Tag != "ack" {
 		return resp, "", errLostAnswer(node)

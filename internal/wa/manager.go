@@ -203,6 +203,8 @@ func (m *Manager) Run(ctx context.Context) error {
 	m.workers.Go(func() { m.sync.run(m.background) })
 	m.workers.Go(func() { m.typist.run(m.background) })
 	m.workers.Go(func() { m.leftOut.run(m.background) })
+	m.missCalls(ctx, 0) // what rang when the process ended
+	m.workers.Go(func() { m.watchCalls(m.background) })
 	m.workers.Go(func() { m.db.keepShort(m.background, m.store.TextErased(), m.log) })
 	m.workers.Go(func() { m.keepSessionClean(m.background) })
 	err := m.supervise(ctx)

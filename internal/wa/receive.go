@@ -22,6 +22,11 @@ const saveTimeout = 30 * time.Second
 // success. Nothing here asks the network: whatsmeow handles stanzas one at a
 // time.
 func (l *link) handle(evt any) (stored bool) {
+	defer func() {
+		if !stored && isAcknowledgedAnyway(evt) {
+			l.cut()
+		}
+	}()
 	if !l.m.handlers.enter() {
 		return false
 	}
@@ -61,6 +66,8 @@ func (l *link) handle(evt any) (stored bool) {
 		return l.keep(l.read(evt, func() []bridge.Fact { return joinedFacts(e) }, nil))
 	case *events.GroupInfo:
 		return l.keep(l.read(evt, func() []bridge.Fact { return l.groupChangeFacts(e) }, nil))
+	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
+		return l.keep(l.read(evt, func() []bridge.Fact { return l.callFacts(evt) }, nil))
 	case *events.PushName:
 		return l.keep([]bridge.Fact{bridge.Contact{JID: toBridge(e.JID), PushName: &e.NewPushName}})
 	case *events.BusinessName:

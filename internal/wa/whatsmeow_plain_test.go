@@ -29,8 +29,8 @@ type plainClient struct {
 	store  *recordedStore
 
 	mu       sync.Mutex
-	onText   func(id string) bool // the handler of messages; guarded by mu
-	received []string             // ids of the messages that it was told of; guarded by mu
+	onText   func(id string) bool // the handler of messages and of calls; guarded by mu
+	received []string             // ids of what it was told of; guarded by mu
 }
 
 func newPlainClient(t *testing.T) *plainClient {
@@ -62,6 +62,8 @@ func newPlainClient(t *testing.T) *plainClient {
 			open <- struct{}{}
 		case *events.Message:
 			return c.handle(e.Info.ID)
+		case *events.CallOffer:
+			return c.handle(e.CallID)
 		}
 		return true
 	})

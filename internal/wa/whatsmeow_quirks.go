@@ -331,6 +331,23 @@ func (l *link) awaitResponse(id string) <-chan *waBinary.Node {
 	return l.cli.DangerousInternals().WaitResponse(id)
 }
 
+// sendNode writes a stanza for which whatsmeow has no method that waits.
+func (l *link) sendNode(ctx context.Context, node waBinary.Node) error {
+	//lint:ignore SA1019 nothing else writes any stanza, and the library's version is pinned
+	return l.cli.DangerousInternals().SendNode(ctx, node)
+}
+
+// isAcknowledgedAnyway reports whether whatsmeow acknowledges an event's stanza
+// whatever its handlers say (call.go): only a connection that is cut keeps it from
+// that.
+func isAcknowledgedAnyway(evt any) bool {
+	switch evt.(type) {
+	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
+		return true
+	}
+	return false
+}
+
 // forgetIdentity deletes a device's identity and its session, and has whatsmeow
 // tell of it.
 func (l *link) forgetIdentity(ctx context.Context, device types.JID) error {

@@ -1,0 +1,192 @@
+package wa_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+	"bridged/internal/store"
+)
+
+// waitCall waits until a call is in a state.
+func (a *account) waitCall(id string, state bridge.CallState) (call bridge.Call) {
+	a.t.Helper()
+	eventually(a.t, "the call "+id+" to be "+string(state), func() bool {
+		var err error
+		call, err = a.store.Call(testContext(a.t), id)
+		return err == nil && call.State == state
+	})
+	return call
+}
+
+// ring has somebody call, and waits until it rings.
+func (a *account) ring(by *simnet.Phone, opts simnet.CallOptions) (*simnet.Call, bridge.Call) {
+	a.t.Helper()
+	c, err := by.Call(testContext(a.t), a.phone, opts)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return c, a.waitCall(c.ID(), bridge.CallRinging)
+}
+
+func TestCalls_WhatBecomesOfThem(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	act := func(do func(context.Context) error) {
+		t.Helper()
+		if err := do(testContext(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, end := range map[string]struct {
+		do   func(c *simnet.Call)
+		want bridge.CallState
+	}{
+		"the caller hangs up":        {func(c *simnet.Call) { act(c.HangUp) }, bridge.CallMissed},
+		"nobody answers":             {func(c *simnet.Call) { act(c.TimeOut) }, bridge.CallMissed},
+		"rejected on the phone":      {func(c *simnet.Call) { act(func(ctx context.Context) error { return c.Reject(ctx, a.phone) }) }, bridge.CallRejected},
+		"taken on the phone":         {func(c *simnet.Call) { act(func(ctx context.Context) error { return c.Accept(ctx, a.phone) }) }, bridge.CallAnsweredElsewhere},
+		"taken, and then hung up on": {func(c *simnet.Call) { act(func(ctx context.Context) error { return c.Accept(ctx, a.phone) }); act(c.HangUp) }, bridge.CallEnded},
+	} {
+		c, call := a.ring(friend, simnet.CallOptions{Video: name == "nobody answers"})
+		if call.ChatJID != jidOf(friend) || call.FromJID != jidOf(friend) || call.FromLID != bridge.JID(friend.LID().String()) || call.IsGroup ||
+			call.IsVideo != (name == "nobody answers") || call.EndedAt != nil || time.Since(call.StartedAt.Time).Abs() > time.Minute {
+			t.Errorf("%s: %+v", name, call)
+		}
+		end.do(c)
+		if got := a.waitCall(c.ID(), end.want); (got.EndedAt == nil) != (end.want == bridge.CallAnsweredElsewhere) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// The notice of a group's call does not say which group it is.
+func TestCalls_OfAGroup(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	group, err := friend.CreateGroup(ctx, simnet.GroupOptions{Subject: "Crew", Members: []*simnet.Phone{a.phone}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := group.Call(ctx, friend, simnet.CallOptions{Video: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if call := a.waitCall(c.ID(), bridge.CallRinging); call.ChatJID != "" || call.FromJID != jidOf(friend) || !call.IsGroup || !call.IsVideo {
+		t.Errorf("%+v", call)
+	}
+	if err := c.HangUp(ctx); err != nil {
+		t.Fatal(err)
+	}
+	a.waitCall(c.ID(), bridge.CallMissed)
+}
+
+// A call is rejected by the id of the wire, whatever its characters are, and rings
+// nowhere any more.
+func TestCalls_Reject(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	c, call := a.ring(friend, simnet.CallOptions{})
+	if err := a.manager.RejectCall(ctx, call); err != nil {
+		t.Fatal(err)
+	}
+	if rejected, err := c.WaitRejected(ctx); err != nil || rejected.From.User != a.phone.LID().User {
+		t.Errorf("the caller is told %+v, %v", rejected, err)
+	}
+	if got := a.waitCall(c.ID(), bridge.CallRejected); got.EndedAt == nil {
+		t.Errorf("%+v", got)
+	}
+	odd, err := friend.Call(ctx, a.phone, simnet.CallOptions{ID: "../a b/%2e\n\"☎"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bridge.Page[bridge.Call]
+	eventually(t, "the second call", func() bool {
+		page, err = a.store.Calls(ctx, bridge.CallQuery{})
+		return err != nil || len(page.Items) == 2
+	})
+	if err := a.manager.RejectCall(ctx, page.Items[0]); err != nil || page.Items[0].WireID != odd.ID() {
+		t.Errorf("%+v, %v", page.Items, err)
+	}
+	if _, err := odd.WaitRejected(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := a.manager.RejectCall(ctx, call); bridge.CodeOf(err) != bridge.CodeSendRefused {
+		t.Errorf("of a call that is over: %v", err)
+	}
+	_, call = a.ring(friend, simnet.CallOptions{})
+	a.manager.SetWaits(50*time.Millisecond, time.Second, 0)
+	a.device().IgnoreCalls(true)
+	if err := a.manager.RejectCall(ctx, call); bridge.CodeOf(err) != bridge.CodeSendTimeout {
+		t.Errorf("without an answer: %v", err)
+	}
+	a.waitCall(call.ID, bridge.CallRinging) // as far as anybody knows
+}
+
+// A call is stored before it is acknowledged: what was not comes again.
+func TestCalls_AreAcknowledgedOnceStored(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	acknowledged := func() bool {
+		return slices.ContainsFunc(a.device().Acknowledged(), func(done simnet.Acknowledged) bool { return done.Class == "call" })
+	}
+	a.fault.Set(bridge.Fail(bridge.CodeStorageUnavailable, "the disk is full"))
+	logins := a.device().Counters().Logins
+	c, err := friend.Call(ctx, a.phone, simnet.CallOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.device().WaitLogins(ctx, logins+1); err != nil {
+		t.Fatal(err)
+	}
+	if acknowledged() {
+		t.Fatal("a call was acknowledged that is stored nowhere")
+	}
+	a.fault.Set(nil)
+	a.waitCall(c.ID(), bridge.CallRinging)
+	eventually(t, "its acknowledgement", acknowledged)
+}
+
+// What rang when the process ended is missed at its next start.
+func TestCalls_ThatRangAtTheEndAreMissed(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	dir := t.TempDir()
+	a := newAccountIn(t, network, dir)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	c, _ := a.ring(friend, simnet.CallOptions{})
+	last, err := a.store.LastEvent(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.stop()
+	b := startAccount(t, network, dir)
+	b.waitCall(c.ID(), bridge.CallMissed)
+	b.waitState(bridge.StateOpen)
+	b.phone = a.phone
+	if err := c.Accept(ctx, a.phone); err != nil { // it was ringing on the phone all the same
+		t.Fatal(err)
+	}
+	b.waitCall(c.ID(), bridge.CallAnsweredElsewhere)
+	other, _ := b.ring(friend, simnet.CallOptions{})
+	types := bridge.EventFilter{Types: []bridge.EventType{bridge.EventCallCreated, bridge.EventCallUpdated}}
+	page, err := b.store.Events(ctx, store.EventQuery{After: last, EventFilter: types})
+	if err != nil || len(page.Events) != 3 || page.Events[2].Call.ID != other.ID() || page.Events[2].Type != bridge.EventCallCreated {
+		t.Errorf("events %+v, %v", page.Events, err)
+	}
+}

@@ -68,7 +68,7 @@ func (c *config) webhookTypes(faults *configFaults) []bridge.EventType {
 		switch {
 		case kind == "" || slices.Contains(types, kind):
 		case !slices.Contains(bridge.EventTypes(), kind):
-			must := "WEBHOOK_EVENTS must be of message.created, message.updated, message.status, chat.updated, group.updated and account.status, with commas between"
+			must := "WEBHOOK_EVENTS must be of message.created, message.updated, message.status, chat.updated, group.updated, call.created, call.updated and account.status, with commas between"
 			faults.add("%v", orMeant(must, nearestEvent(kind)))
 			return nil
 		default:

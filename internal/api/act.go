@@ -10,7 +10,7 @@ import (
 // act is something that others see of a chat beside its messages: it is read, the
 // account types. It has no row, but its key is kept as that of a send.
 type act struct {
-	chat   bridge.JID
+	chat   bridge.JID                                     // empty where looking up finds it
 	lookUp func(ctx context.Context) error                // finds what the call names
 	do     func(ctx context.Context) (bridge.Sent, error) // what its key is bound to
 	answer func(bridge.Sent) any
@@ -24,8 +24,10 @@ func (s *server) actOnce(w http.ResponseWriter, r *http.Request, body []byte, a 
 	if err != nil {
 		return err
 	}
-	if err := s.see(r.Context(), a.chat); err != nil {
-		return err
+	if a.chat != "" {
+		if err := s.see(r.Context(), a.chat); err != nil {
+			return err
+		}
 	}
 	if key != nil {
 		if err := s.keys.claim(*key); err != nil {

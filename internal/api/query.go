@@ -166,8 +166,11 @@ func pathParam(r *http.Request, name string) (string, error) {
 }
 
 // pathMessageID returns the message id that the path names.
-func pathMessageID(r *http.Request) (string, error) {
-	segment, err := pathParam(r, "msgId")
+func pathMessageID(r *http.Request) (string, error) { return pathID(r, "msgId") }
+
+// pathID returns an id that its sender chose, as the path names it.
+func pathID(r *http.Request, name string) (string, error) {
+	segment, err := pathParam(r, name)
 	if err != nil {
 		return "", err
 	}

@@ -48,6 +48,8 @@ var everyRoute = []route{
 	{method: "GET", path: "/api/messages/search?q=x", invalid: "&limit=501"},
 	{method: "GET", path: "/api/hooks"},
 	{method: "GET", path: "/api/events", invalid: "?limit=0"},
+	{method: "GET", path: "/api/calls", invalid: "?limit=0", missing: "/api/calls?chat=999@g.us"},
+	{method: "POST", path: "/api/calls/K1/reject", sends: true, socket: true, acts: true, invalid: `{"x":1}`, missing: "/api/calls/NONE/reject"},
 	{method: "POST", path: "/api/messages/send", sends: true, socket: true,
 		body:    `{"jid":"15557654321@s.whatsapp.net","text":"hi"}`,
 		invalid: `{"jid":"15557654321@s.whatsapp.net"}`,
@@ -135,7 +137,7 @@ func onEverySend(t *testing.T, test func(t *testing.T, s *server, r route)) {
 // stocked returns a server whose store has what everyRoute names.
 func stocked(t *testing.T) *server {
 	s := newServer(t)
-	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), iSaid(grace, "OWN", "from me"))
+	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), iSaid(grace, "OWN", "from me"), rings(grace, "K1"))
 	s.cdn.show(grace, bridge.PicturePreview, jpeg)
 	s.cdn.show(club, bridge.PicturePreview, jpeg)
 	s.cdn.send(s, "F1", bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}, "the bytes of a picture")

@@ -113,6 +113,10 @@ func (s *server) routes() chi.Router {
 	read.Get("/api/groups/{jid}/invite", s.handle(s.getInvite))
 	send.Delete("/api/groups/{jid}/invite", s.handle(s.revokeInvite))
 
+	// Calls
+	read.Get("/api/calls", s.handle(s.listCalls))
+	send.Post("/api/calls/{id}/reject", s.handle(s.rejectCall))
+
 	// Media
 	read.Get("/api/messages/media/{chatJid}/{msgId}", s.handle(s.downloadMedia))
 	read.Get("/api/messages/media-info/{chatJid}/{msgId}", s.handle(s.getMedia))

@@ -60,6 +60,9 @@ type Account interface {
 	// Type shows the account as typing or recording in a chat, or no longer, and
 	// returns until when; the zero time for no longer.
 	Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error)
+	// RejectCall has a call ring no more, and notes it. It fails with
+	// CodeNotConnected, CodeSendRefused or CodeSendTimeout.
+	RejectCall(ctx context.Context, call bridge.Call) error
 	// Traffic returns how many messages went through the account.
 	Traffic() bridge.Traffic
 	// CheckNumbers returns whether the network knows some numbers, in E.164 digits

@@ -240,6 +240,13 @@ func (a *account) Type(ctx context.Context, chat bridge.JID, state bridge.Typing
 	return until, a.do(ctx, string(state)+" "+string(chat))
 }
 
+func (a *account) RejectCall(ctx context.Context, call bridge.Call) error {
+	if err := a.do(ctx, "reject "+call.WireID); err != nil {
+		return err
+	}
+	return a.store.Save(ctx, bridge.CallChange{ID: call.ID, Caller: call.FromJID, By: call.FromJID, State: bridge.CallRejected, At: bridge.At(noon)})
+}
+
 // do notes what others are shown of a chat.
 func (a *account) do(ctx context.Context, what string) error {
 	a.mu.Lock()

@@ -52,6 +52,8 @@ var reaches = map[string]reach{
 	"GET /api/messages/media/{chatJid}/{msgId}":      {scope: "read"},
 	"GET /api/messages/media-info/{chatJid}/{msgId}": {scope: "read"},
 	"GET /api/events":                                {scope: "read"},
+	"GET /api/calls":                                 {scope: "read"},
+	"POST /api/calls/{id}/reject":                    {scope: "send"},
 
 	"POST /api/groups":                    {scope: "send", whole: true},
 	"POST /api/groups/join":               {scope: "send", whole: true},
@@ -146,6 +148,9 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 	s := stocked(t)
 	const nowhere = bridge.JID("120363999999999999@g.us")
 	limited := s.as(s.token(`{"name":"x","scopes":["read","send","manage"],"chats":["` + string(grace) + `"]}`))
+	inClub := rings(alan, "call in "+string(club))
+	inClub.ChatJID, inClub.IsGroup = club, true
+	s.know(inClub)
 	covered := map[string]bool{}
 	for _, call := range []struct {
 		route, path, body string
@@ -173,6 +178,8 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 		{route: "GET /api/messages/media/{chatJid}/{msgId}"},
 		{route: "GET /api/messages/media-info/{chatJid}/{msgId}"},
 		{route: "GET /api/events", path: "/api/events?chat={chat}"},
+		{route: "GET /api/calls", path: "/api/calls?chat={chat}"},
+		{route: "POST /api/calls/{id}/reject", path: "/api/calls/{call}/reject"},
 		{route: "POST /api/hooks", body: `{"name":"x","chatJid":"{chat}","template":"json"}`},
 		{route: "POST /api/messages/send", body: `{"jid":"{chat}","text":"x"}`},
 		{route: "POST /api/messages/send", body: `{"jid":"` + string(grace) + `","text":"x","quotedChatJid":"{chat}","quotedMsgId":"G1"}`},
@@ -191,7 +198,7 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 			path = call.path
 		}
 		answer := func(chat bridge.JID) (int, string) {
-			name := strings.NewReplacer("{chat}", string(chat), "{jid}", string(chat), "{chatJid}", string(chat), "{msgId}", "G1").Replace
+			name := strings.NewReplacer("{chat}", string(chat), "{jid}", string(chat), "{chatJid}", string(chat), "{msgId}", "G1", "{call}", bridge.PathID("call in "+string(chat))).Replace
 			got := limited.Do(method, name(path), name(call.body), call.headers...)
 			return got.Status, string(bytes.ReplaceAll(got.Body, []byte(chat), []byte("{chat}")))
 		}
@@ -227,18 +234,21 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 func TestTokens_PagesBetrayNothingOfWhatIsOutside(t *testing.T) {
 	limits := `{"name":"x","scopes":["read"],"chats":["` + string(grace) + `","` + string(olden) + `"]}`
 	inside := func(s *server, i int) {
-		s.know(say(grace, grace, fmt.Sprint("M", i), fmt.Sprint("needle ", i), 2*i), say(olden, alan, fmt.Sprint("O", i), "Needle in a group", 2*i))
+		s.know(rings(grace, fmt.Sprint("K", i)), say(grace, grace, fmt.Sprint("M", i), fmt.Sprint("needle ", i), 2*i), say(olden, alan, fmt.Sprint("O", i), "Needle in a group", 2*i))
 	}
 	alone, crowded := newServer(t), newServer(t)
 	for i := range 30 {
 		inside(alone, i)
 		inside(crowded, i)
+		nowhere := rings(alan, fmt.Sprint("U", i))
+		nowhere.IsGroup, nowhere.ChatJID = true, ""
+		crowded.know(rings(alan, fmt.Sprint("C", i)), nowhere)
 		crowded.know(say(club, grace, fmt.Sprint("G", i), "needle outside", 2*i+1), say(alan, alan, fmt.Sprint("A", i), "needle", 2*i+1))
 	}
 	crowded.know(bridge.Status{Status: bridge.StateOpen})
 	one, other := alone.as(alone.token(limits)), crowded.as(crowded.token(limits))
 	for _, list := range []string{
-		"/api/chats?limit=1", "/api/contacts?limit=1", "/api/contacts?q=1555&limit=1", "/api/chats?type=group&limit=1", "/api/chats?q=7&limit=1", "/api/messages/search?q=needle&limit=7",
+		"/api/chats?limit=1", "/api/contacts?limit=1", "/api/contacts?q=1555&limit=1", "/api/chats?type=group&limit=1", "/api/chats?q=7&limit=1", "/api/calls?limit=4", "/api/messages/search?q=needle&limit=7",
 		"/api/messages/search?q=e&limit=7", "/api/messages/search?q=needle&chatType=group&limit=7", "/api/messages/search?q=needle&chatType=individual&limit=100",
 	} {
 		if diff := cmp.Diff(pagesOf(one, list), pagesOf(other, list)); diff != "" {

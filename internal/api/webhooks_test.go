@@ -200,11 +200,12 @@ func TestWebhooks_PostWhatTheDocumentHas(t *testing.T) {
 		say(club, grace, "A1", "hello", 1),
 		bridge.ReactionChange{Chat: club, Target: "A1", Sender: alan, Emoji: "👍", Timestamp: bridge.At(noon)},
 		mine(club, "M1"), bridge.SendResult{Chat: club, ID: "M1", Status: bridge.DeliverySent},
+		rings(grace, "C1"), ended(grace, "C1"),
 		bridge.Status{Status: bridge.StateOpen, HasSession: true, Since: bridge.At(noon)},
 	)
 	missing := map[string]bool{
 		"message.created": true, "message.updated": true, "message.status": true,
-		"chat.updated": true, "group.updated": true, "account.status": true,
+		"chat.updated": true, "group.updated": true, "call.created": true, "call.updated": true, "account.status": true,
 	}
 	for len(missing) > 0 {
 		delete(missing, typeOf(t, <-h.receiver.got))

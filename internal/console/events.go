@@ -137,6 +137,8 @@ func aboutEvent(event bridge.Event) string {
 		return nameOf(*event.Chat)
 	case event.Group != nil:
 		return event.Group.Name
+	case event.Call != nil:
+		return phoneOf(event.Call.FromJID) + ": " + callWords[event.Call.State].Text
 	case event.Status != nil:
 		return describe(*event.Status).Word
 	}

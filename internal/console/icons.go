@@ -10,6 +10,7 @@ var icons = map[string]string{
 	"logo":     `<path d="M2.5 17.5c2.5-11.5 16.5-11.5 19 0M2.5 17.5V12m19 5.5V12M7.8 10.7v6.8m8.4-6.8v6.8M12 9v8.5"/>`,
 	"home":     `<path d="M4 11l8-7 8 7v9h-5v-6H9v6H4z"/>`,
 	"chats":    `<path d="M4 5h16v11H9l-5 4z"/>`,
+	"calls":    `<path d="M5 4h4l1.5 5-2.5 1.5a12 12 0 005.5 5.5l1.5-2.5 5 1.5v4c0 1-.8 1.5-1.5 1.5C11 20 4 13 3.5 5.5 3.5 4.7 4 4 5 4z"/>`,
 	"search":   `<circle cx="10.5" cy="10.5" r="6"/><path d="M15 15l5.5 5.5"/>`,
 	"events":   `<path d="M3 12h4l3-8 4 16 3-8h4"/>`,
 	"webhooks": `<path d="M4 12h11m-4-5l5 5-5 5M20 4v16"/>`,

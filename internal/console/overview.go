@@ -15,6 +15,7 @@ type overviewPage struct {
 	Stats    client.Stats
 	Webhooks webhookSums
 	Latest   []bridge.Chat
+	Calls    []callRow
 	Cursor   string
 }
 
@@ -49,6 +50,9 @@ func (c *Console) showOverview(v *visit) (err error) {
 		return err
 	}
 	page.Latest = latest.Items
+	if page.Calls, _, err = v.calls(ctx, bridge.CallQuery{Limit: 3}); err != nil {
+		return err
+	}
 	v.show(http.StatusOK, "overview", "Overview", page)
 	return nil
 }

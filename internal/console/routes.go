@@ -33,6 +33,8 @@ func (c *Console) routes() http.Handler {
 	mux.HandleFunc("POST "+root+"/chats/{jid}/file", c.page(c.sendFile))
 	page("/search", c.showSearch)
 	page("/media/{jid}/{id}", c.showMedia)
+	page("/calls", c.showCalls)
+	post("/calls/{id}/reject", c.rejectCall)
 	page("/events", c.showEvents)
 	page("/webhooks", c.showWebhooks)
 	post("/webhooks", c.createWebhook)

@@ -119,6 +119,8 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 		about, text = nameOf(*e.Chat), fmt.Sprintf("the chat has changed: %d unread", e.Chat.UnreadCount)
 	case e.Group != nil:
 		about, text = e.Group.Name, fmt.Sprintf("the group has changed: %d people", len(e.Group.Participants))
+	case e.Call != nil:
+		about, text = s.name(ctx, known, e.Call.FromJID), callText(*e.Call)
 	case e.Status != nil:
 		about, text = "account", string(e.Status.Status)
 		if e.Status.LastError != nil {
@@ -131,6 +133,18 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 		return s.print("%s%s\n", line, anchored(cut(oneLine(text), max(s.Width-plain, leastFlexible))))
 	}
 	return s.print("%s%s\n", line, oneLine(text))
+}
+
+// callText returns what a call is, and what became of it.
+func callText(call bridge.Call) string {
+	kind := "voice call"
+	if call.IsVideo {
+		kind = "video call"
+	}
+	if call.IsGroup {
+		kind += " of a group"
+	}
+	return kind + ": " + strings.ReplaceAll(string(call.State), "_", " ")
 }
 
 // aboutMessage returns who wrote, and where.

@@ -47,11 +47,14 @@ func TestCalls_WhatBecomesOfThem(t *testing.T) {
 		do   func(c *simnet.Call)
 		want bridge.CallState
 	}{
-		"the caller hangs up":        {func(c *simnet.Call) { act(c.HangUp) }, bridge.CallMissed},
-		"nobody answers":             {func(c *simnet.Call) { act(c.TimeOut) }, bridge.CallMissed},
-		"rejected on the phone":      {func(c *simnet.Call) { act(func(ctx context.Context) error { return c.Reject(ctx, a.phone) }) }, bridge.CallRejected},
-		"taken on the phone":         {func(c *simnet.Call) { act(func(ctx context.Context) error { return c.Accept(ctx, a.phone) }) }, bridge.CallAnsweredElsewhere},
-		"taken, and then hung up on": {func(c *simnet.Call) { act(func(ctx context.Context) error { return c.Accept(ctx, a.phone) }); act(c.HangUp) }, bridge.CallEnded},
+		"the caller hangs up":   {func(c *simnet.Call) { act(c.HangUp) }, bridge.CallMissed},
+		"nobody answers":        {func(c *simnet.Call) { act(c.TimeOut) }, bridge.CallMissed},
+		"rejected on the phone": {func(c *simnet.Call) { act(func(ctx context.Context) error { return c.Reject(ctx, a.phone) }) }, bridge.CallRejected},
+		"taken on the phone":    {func(c *simnet.Call) { act(func(ctx context.Context) error { return c.Accept(ctx, a.phone) }) }, bridge.CallAnsweredElsewhere},
+		"taken, and then hung up on": {func(c *simnet.Call) {
+			act(func(ctx context.Context) error { return c.Accept(ctx, a.phone) })
+			act(c.HangUp)
+		}, bridge.CallEnded},
 	} {
 		c, call := a.ring(friend, simnet.CallOptions{Video: name == "nobody answers"})
 		if call.ChatJID != jidOf(friend) || call.FromJID != jidOf(friend) || call.FromLID != bridge.JID(friend.LID().String()) || call.IsGroup ||

@@ -121,7 +121,7 @@ for (const region of all("[data-live]")) {
 // few connections to one place, and goes on from where it was.
 let stream;
 let lastEvent = find("[data-after]")?.dataset.after;
-const eventTypes = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "account.status", "reset"];
+const eventTypes = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "call.created", "call.updated", "account.status", "reset"];
 
 function follow() {
   if (stream || !lastEvent) return;

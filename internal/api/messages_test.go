@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -193,16 +194,16 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 				map[string]any{"jid": string(grace), "lid": string(graceLID), "name": "~15557654321", "token": nil},
 				map[string]any{"jid": string(alan), "lid": nil, "name": "~447700900123", "token": nil}}},
 			"poll": map[string]any{"name": "When?", "selectableCount": 1.0, "options": []any{
-				map[string]any{"name": "now", "votes": 0.0, "voters": []any{}}, map[string]any{"name": "then", "votes": 0.0, "voters": []any{}}}},
+				map[string]any{"name": "now", "votes": 0.0, "voters": []any{}, "addedBy": nil}, map[string]any{"name": "then", "votes": 0.0, "voters": []any{}, "addedBy": nil}}},
 			"reactions": []any{map[string]any{"senderJid": string(grace), "emoji": "👍", "timestamp": "2026-11-21T12:00:00.000Z"}},
 			"editedAt":  nil, "deletedAt": nil, "status": "sent", "imported": false,
 		},
 	}
 	for _, m := range want {
-		for _, part := range []string{"location", "contacts", "interactive", "event", "groupInvite", "order", "product", "linkPreview", "expiresAt"} {
+		for _, part := range []string{"location", "contacts", "interactive", "event", "groupInvite", "order", "product", "linkPreview", "referral", "album", "albumId", "expiresAt", "pinnedUntil"} {
 			m[part] = nil
 		}
-		m["isForwarded"] = false
+		m["isForwarded"], m["kept"] = false, false
 	}
 	if diff := cmp.Diff(want, got.Messages); diff != "" {
 		t.Error(diff)
@@ -213,6 +214,7 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 func TestHistory_ShowsEveryPart(t *testing.T) {
 	s := chatty(t)
 	at := bridge.At(noon)
+	thumbnail, album, tomorrow := "data:image/png;base64,iVBORw0KGgo=", "ALBUM", time.Now().Add(24*time.Hour).Truncate(time.Second)
 	place := bridge.Place{Latitude: 52.5, Longitude: 13.4, Name: "Gate", Address: "Platz 1", URL: "https://example.com/gate", IsLive: true}
 	shop := say(club, alan, "S", "", 12)
 	shop.IsForwarded, shop.Expiration = true, 3600
@@ -228,8 +230,13 @@ func TestHistory_ShowsEveryPart(t *testing.T) {
 		Product: &bridge.Product{Title: "Shoe", Description: "left", ID: "8", RetailerID: "sku", URL: "https://example.com/8",
 			Price: "6.25", SalePrice: "5.00", Currency: "EUR", SellerJID: alan},
 		LinkPreview: &bridge.LinkPreview{URL: "https://example.com", Title: "Example", Description: "of a page"},
+		Referral: &bridge.Referral{SourceType: "ad", SourceID: "120", SourceURL: "https://fb.me/1", Headline: "Shoes", Body: "half price", MediaType: "image",
+			Thumbnail: &thumbnail, CTWAClid: "click", EntryPoint: "ctwa_ad", Payload: "AAEC", ConversionSource: "FB_Ads"},
+		Album: &bridge.Album{Images: 2, Videos: 1}, AlbumID: &album,
 	}
-	s.know(shop)
+	s.know(shop, bridge.Pin{Chat: club, Target: "S", By: alan, Until: bridge.At(tomorrow), Timestamp: at}, bridge.Keep{Chat: club, Target: "S", By: alan, Kept: true, Timestamp: at},
+		bridge.EventResponse{Chat: club, Target: "S", Sender: alan, Answer: bridge.EventGoing, Guests: 2, Timestamp: at},
+		bridge.EventResponse{Chat: club, Target: "S", Sender: grace, Answer: bridge.EventMaybe, Timestamp: at})
 	var got struct{ Messages []map[string]any }
 	s.Get(clubHistory + "?limit=1").Want(http.StatusOK).Decode(&got)
 	wantPlace := map[string]any{"latitude": 52.5, "longitude": 13.4, "name": "Gate", "address": "Platz 1", "url": "https://example.com/gate", "isLive": true}
@@ -239,14 +246,21 @@ func TestHistory_ShowsEveryPart(t *testing.T) {
 			"phones": []any{map[string]any{"number": "+44 7700 900123", "jid": string(alan)}, map[string]any{"number": "112", "jid": nil}}}},
 		"interactive": map[string]any{"kind": "buttons", "title": "T", "body": "B", "footer": "F", "selected": map[string]any{"id": "1", "text": "yes"},
 			"buttons": []any{map[string]any{"id": "1", "text": "yes", "url": "https://example.com", "phone": "112"}}},
-		"event":       map[string]any{"name": "Fair", "description": "all day", "location": wantPlace, "startAt": "2026-11-21T12:00:00.000Z", "endAt": nil, "cancelled": true},
+		"event": map[string]any{"name": "Fair", "description": "all day", "location": wantPlace, "startAt": "2026-11-21T12:00:00.000Z", "endAt": nil, "cancelled": true,
+			"responses": map[string]any{"going": []any{string(alan)}, "maybe": []any{string(grace)}, "notGoing": []any{}, "guests": 2.0}},
 		"groupInvite": map[string]any{"jid": string(club), "name": "Club", "code": "abc", "expiresAt": "2026-11-21T12:00:00.000Z"},
 		"order":       map[string]any{"title": "Shoes", "id": "7", "sellerJid": string(alan), "itemCount": 2.0, "total": "12.50", "currency": "EUR", "status": "accepted"},
 		"product": map[string]any{"title": "Shoe", "description": "left", "id": "8", "retailerId": "sku", "url": "https://example.com/8",
 			"price": "6.25", "salePrice": "5.00", "currency": "EUR", "sellerJid": string(alan)},
 		"linkPreview": map[string]any{"url": "https://example.com", "title": "Example", "description": "of a page"},
+		"referral": map[string]any{"sourceType": "ad", "sourceId": "120", "sourceUrl": "https://fb.me/1", "headline": "Shoes", "body": "half price", "mediaType": "image",
+			"thumbnail": thumbnail, "ctwaClid": "click", "entryPoint": "ctwa_ad", "payload": "AAEC", "conversionSource": "FB_Ads"},
+		"album":       map[string]any{"images": 2.0, "videos": 1.0, "arrived": 0.0},
+		"albumId":     album,
 		"isForwarded": true,
-		"expiresAt":   "2026-11-21T13:12:00.000Z",
+		"expiresAt":   nil, // it is kept
+		"pinnedUntil": bridge.At(tomorrow).String(),
+		"kept":        true,
 	} {
 		if diff := cmp.Diff(want, got.Messages[0][field]); diff != "" {
 			t.Errorf("%s: %s", field, diff)

@@ -25,6 +25,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst, errParts := appendParts(dst, &m.Parts)
 	dst = appendBoolField(dst, "isForwarded", m.IsForwarded)
 	dst = appendTimeField(dst, "expiresAt", m.ExpiresAt)
+	dst = appendTimeField(dst, "pinnedUntil", m.PinnedUntil)
+	dst = appendBoolField(dst, "kept", m.Kept)
 	return append(dst, '}'), errors.Join(errPoll, errReactions, errParts)
 }
 
@@ -62,7 +64,7 @@ func appendReactions(dst []byte, reactions []MessageReaction) ([]byte, error) {
 }
 
 // noParts are the parts of a message that has none.
-const noParts = `,"location":null,"contacts":null,"interactive":null,"event":null,"groupInvite":null,"order":null,"product":null,"linkPreview":null`
+const noParts = `,"location":null,"contacts":null,"interactive":null,"event":null,"groupInvite":null,"order":null,"product":null,"linkPreview":null,"referral":null,"album":null,"albumId":null`
 
 // appendParts appends the members of parts, not an object of their own.
 func appendParts(dst []byte, parts *Parts) ([]byte, error) {

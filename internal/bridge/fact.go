@@ -6,8 +6,8 @@ package bridge
 // which belong together.
 //
 // The facts are [Message], [Group], [Status], those in this file and those of
-// the history. A reaction, an edit, a vote, a deletion or something sealed whose
-// message is not stored yet waits for it.
+// the history. Whatever changes a message that is not stored yet, or is sealed with
+// its secret, waits for it.
 type Fact interface{ fact() }
 
 // Identity joins a phone number and a LID of the same person.

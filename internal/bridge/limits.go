@@ -20,8 +20,9 @@ const (
 	maxMIMEType   = 255
 	maxEmoji      = 64
 	maxMentions   = 1024
-	maxOptions    = 100 // of a poll, and of a vote
+	maxOptions    = MaxPollOptions // and of a vote
 	maxOption     = 1024
+	maxGuests     = 1000 // of one person at an event; the apps offer one
 	maxFileSize   = 2 << 30
 	maxSeconds    = 30 * 24 * 60 * 60
 	maxPixels     = 1 << 16
@@ -29,6 +30,10 @@ const (
 	maxKey        = 64 // bytes; real ones have 32
 	maxDirectPath = 4096
 )
+
+// MaxPollOptions is how many options a poll has at most, those included that were
+// added to it.
+const MaxPollOptions = 100
 
 // UnknownMIMEType is the type of a file whose sender gave none, or none that
 // could stand in a header.
@@ -69,6 +74,12 @@ func Bounded(fact Fact) Fact {
 		return f
 	case PollVote:
 		f.Hashes = boundHashes(f.Hashes)
+		return f
+	case EventResponse:
+		f.Guests = within(f.Guests, maxGuests)
+		return f
+	case PollOptionAdded:
+		f.Name = cut(f.Name, maxOption)
 		return f
 	case Sealed:
 		f.PushName = cut(f.PushName, maxName)

@@ -98,7 +98,14 @@ func TestBounded_EveryLimit(t *testing.T) {
 		"order":        {parts(Parts{Order: &ShopOrder{Title: long, ItemCount: -1, Currency: long}}), parts(Parts{Order: &ShopOrder{Title: long[:2*maxOption], Currency: long[:2*maxNumber]}})},
 		"product":      {parts(Parts{Product: &Product{Description: long, URL: long}}), parts(Parts{Product: &Product{Description: long[:2*maxContent]}})},
 		"link preview": {parts(Parts{LinkPreview: &LinkPreview{URL: "https://\xff", Title: long}}), parts(Parts{LinkPreview: &LinkPreview{Title: long[:2*maxOption]}})},
-		"raw is whole": {Message{Raw: []byte(long)}, Message{Raw: []byte(long)}},
+		"referral": {parts(Parts{Referral: &Referral{SourceType: long, SourceID: long, SourceURL: long, Headline: long, Body: long, MediaType: long, Thumbnail: ptr(long),
+			CTWAClid: long, EntryPoint: long, Payload: long, ConversionSource: long}}),
+			parts(Parts{Referral: &Referral{SourceType: long[:2*maxName], SourceID: long[:2*maxID], Headline: long[:2*maxOption], Body: long[:2*maxTopic], MediaType: long[:2*maxNumber],
+				CTWAClid: long[:2*maxID], EntryPoint: long[:2*maxName], ConversionSource: long[:2*maxName]}})},
+		"album":            {parts(Parts{Album: &Album{Images: 1 << 31, Videos: -1}}), parts(Parts{Album: &Album{}})},
+		"option of a poll": {PollOptionAdded{Name: long}, PollOptionAdded{Name: long[:2*maxOption]}},
+		"guests":           {EventResponse{Guests: 1 << 31}, EventResponse{}},
+		"raw is whole":     {Message{Raw: []byte(long)}, Message{Raw: []byte(long)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Bounded(test.given)

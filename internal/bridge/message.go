@@ -49,6 +49,9 @@ type Message struct {
 	Parts
 	IsForwarded bool  `json:"isForwarded"`
 	ExpiresAt   *Time `json:"expiresAt"` // filled by the store when reading, from Expiration
+	// PinnedUntil and Kept are the work of other facts, [Pin] and [Keep].
+	PinnedUntil *Time `json:"pinnedUntil"`
+	Kept        bool  `json:"kept"`
 
 	// Raw is the whole marshalled waE2E.Message as it came or left, wrappers
 	// included: what quoting, forwarding, media and retries work from.
@@ -92,13 +95,17 @@ type PollTally struct {
 	Name            string       `json:"name"`
 	Options         []PollOption `json:"options"`
 	SelectableCount int          `json:"selectableCount"`
+	// Extensible says that anybody in the chat may add options.
+	Extensible bool `json:"-"`
 }
 
-// PollOption is one choice of a poll and who chose it.
+// PollOption is one choice of a poll and who chose it. AddedBy is who added it
+// later; empty for one that the poll was made with.
 type PollOption struct {
-	Name   string `json:"name"`
-	Votes  int    `json:"votes"`
-	Voters []JID  `json:"voters"`
+	Name    string `json:"name"`
+	Votes   int    `json:"votes"`
+	Voters  []JID  `json:"voters"`
+	AddedBy JID    `json:"addedBy"`
 }
 
 // Match is an element of a search's matches (the document's section 2.7).

@@ -11,12 +11,16 @@ type Parts struct {
 	Order       *ShopOrder      `json:"order"`
 	Product     *Product        `json:"product"`
 	LinkPreview *LinkPreview    `json:"linkPreview"`
+	Referral    *Referral       `json:"referral"`
+	Album       *Album          `json:"album"`
+	AlbumID     *string         `json:"albumId"` // the id of the album that the message is a part of
 }
 
 // IsZero reports whether there are none.
 func (p *Parts) IsZero() bool {
 	return p.Location == nil && len(p.Contacts) == 0 && p.Interactive == nil && p.Event == nil &&
-		p.GroupInvite == nil && p.Order == nil && p.Product == nil && p.LinkPreview == nil
+		p.GroupInvite == nil && p.Order == nil && p.Product == nil && p.LinkPreview == nil &&
+		p.Referral == nil && p.Album == nil && p.AlbumID == nil
 }
 
 // Place is a location in a message; IsLive marks one that moves.
@@ -93,6 +97,17 @@ type CalendarEvent struct {
 	StartAt     *Time  `json:"startAt"`
 	EndAt       *Time  `json:"endAt"`
 	Cancelled   bool   `json:"cancelled"`
+	// Responses is filled by the store when reading.
+	Responses *EventResponses `json:"responses"`
+}
+
+// EventResponses are the people who have answered an event, each by their latest
+// answer. Guests is how many more people those who go bring along.
+type EventResponses struct {
+	Going    []JID `json:"going"`
+	Maybe    []JID `json:"maybe"`
+	NotGoing []JID `json:"notGoing"`
+	Guests   int   `json:"guests"`
 }
 
 // GroupInvite invites one person to a group. ExpiresAt is nil where it does
@@ -135,4 +150,29 @@ type LinkPreview struct {
 	URL         string `json:"url"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
+}
+
+// Referral is the ad, or the entry point of another app, that a person came to the
+// chat by. The first message after an ad often has Payload alone.
+type Referral struct {
+	SourceType       string  `json:"sourceType"` // as the network says, such as "ad" or "post"
+	SourceID         string  `json:"sourceId"`
+	SourceURL        string  `json:"sourceUrl"`
+	Headline         string  `json:"headline"`
+	Body             string  `json:"body"`
+	MediaType        string  `json:"mediaType"` // "image", "video" or empty
+	Thumbnail        *string `json:"thumbnail"` // a data URL of at most [MaxThumbnail] bytes
+	CTWAClid         string  `json:"ctwaClid"`  // the click's id, for Meta's conversions API
+	EntryPoint       string  `json:"entryPoint"`
+	Payload          string  `json:"payload"` // base64 of what only the apps understand
+	ConversionSource string  `json:"conversionSource"`
+}
+
+// Album is several pictures and videos that are shown as one. Images and Videos
+// are how many its sender announced; Arrived is how many of its parts are stored,
+// filled by the store when reading.
+type Album struct {
+	Images  int `json:"images"`
+	Videos  int `json:"videos"`
+	Arrived int `json:"arrived"`
 }

@@ -16,7 +16,12 @@ const (
 	maxID       = 1024 // of buttons, products and orders
 	maxNumber   = 64   // characters of a number that is shown
 	maxItems    = 1_000_000
+	maxAlbum    = 1000     // pictures or videos of an album; the apps allow 100
+	maxPayload  = 32 << 10 // bytes of base64
 )
+
+// MaxThumbnail is how long the data URL of an ad's picture may be, in bytes.
+const MaxThumbnail = 64 << 10
 
 // bound keeps the parts within the limits. What they point to is copied first:
 // a fact may be in other hands too.
@@ -46,6 +51,28 @@ func (p *Parts) bound() {
 		link := *p.LinkPreview
 		link.URL, link.Title, link.Description = boundURL(link.URL), cut(link.Title, maxOption), cut(link.Description, maxTopic)
 		p.LinkPreview = &link
+	}
+	if p.Referral != nil {
+		referral := *p.Referral
+		referral.bound()
+		p.Referral = &referral
+	}
+	if p.Album != nil {
+		album := *p.Album
+		album.Images, album.Videos = within(album.Images, maxAlbum), within(album.Videos, maxAlbum)
+		p.Album = &album
+	}
+}
+
+func (r *Referral) bound() {
+	r.SourceType, r.SourceID, r.SourceURL = cut(r.SourceType, maxName), cut(r.SourceID, maxID), boundURL(r.SourceURL)
+	r.Headline, r.Body, r.MediaType = cut(r.Headline, maxOption), cut(r.Body, maxTopic), cut(r.MediaType, maxNumber)
+	r.CTWAClid, r.EntryPoint, r.ConversionSource = cut(r.CTWAClid, maxID), cut(r.EntryPoint, maxName), cut(r.ConversionSource, maxName)
+	if r.Thumbnail != nil && len(*r.Thumbnail) > MaxThumbnail {
+		r.Thumbnail = nil
+	}
+	if len(r.Payload) > maxPayload { // a part of one means nothing
+		r.Payload = ""
 	}
 }
 

@@ -105,7 +105,7 @@ func (p *process) timeless(v any) any {
 				v[name] = recent
 				continue
 			}
-			if text, ok := value.(string); ok && name == "expiresAt" && p.isRecent(text, chatTimer*time.Second) {
+			if text, ok := value.(string); ok && (name == "expiresAt" || name == "pinnedUntil") && p.isRecent(text, chatTimer*time.Second) {
 				v[name] = afterTimer
 				continue
 			}
@@ -141,7 +141,8 @@ func message(id simnet.MessageID, by *simnet.Phone, kind, content string, change
 		"msgId": id, "fromMe": false, "senderJid": by.PN().String(), "senderLid": by.LID().String(), "senderUsername": nil, "pushName": by.Name(),
 		"messageType": kind, "content": content, "contextInfo": nil, "timestamp": recent, "media": nil, "poll": nil,
 		"reactions": []any{}, "editedAt": nil, "deletedAt": nil, "status": nil, "location": nil, "contacts": nil, "interactive": nil, "event": nil,
-		"groupInvite": nil, "order": nil, "product": nil, "linkPreview": nil, "isForwarded": false, "expiresAt": nil, "imported": false,
+		"groupInvite": nil, "order": nil, "product": nil, "linkPreview": nil, "referral": nil, "album": nil, "albumId": nil,
+		"isForwarded": false, "expiresAt": nil, "pinnedUntil": nil, "kept": false, "imported": false,
 	}, changes...)
 }
 

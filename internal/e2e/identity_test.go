@@ -128,7 +128,7 @@ func TestIdentity_EverythingSaidBeforeNamesTheNumberAfterwards(t *testing.T) {
 			message(poll, c.anna, "pollCreationMessage", "True?", object{
 				"reactions": []object{with(reaction(dora, "🤐"), object{"senderJid": jid})},
 				"poll": object{"name": "True?", "selectableCount": 1, "options": []object{
-					{"name": "yes", "votes": 0, "voters": []string{}}, {"name": "no", "votes": 1, "voters": []string{jid}},
+					{"name": "yes", "votes": 0, "voters": []string{}, "addedBy": nil}, {"name": "no", "votes": 1, "voters": []string{jid}, "addedBy": nil},
 				}},
 			}),
 		}

@@ -51,6 +51,11 @@ func (c *conversation) everyKind() {
 	c.places()
 	c.cards()
 	c.polls()
+	c.extensiblePolls()
+	c.ads()
+	c.albums()
+	c.events()
+	c.marks()
 	c.reactions()
 	c.edits()
 	c.deletions()
@@ -191,15 +196,15 @@ func (c *conversation) polls() {
 	}
 	c.wrote(id, "pollCreationMessage", "Wohin?", object{"poll": object{
 		"name": "Wohin?", "selectableCount": 2, "options": []object{
-			{"name": "Berge", "votes": 0, "voters": []string{}},
-			{"name": "Meer", "votes": len(sea), "voters": sea},
-			{"name": "Stadt", "votes": len(town), "voters": town},
+			{"name": "Berge", "votes": 0, "voters": []string{}, "addedBy": nil},
+			{"name": "Meer", "votes": len(sea), "voters": sea, "addedBy": nil},
+			{"name": "Stadt", "votes": len(town), "voters": town, "addedBy": nil},
 		},
 	}})
 	id = must(c.by.SendPoll(within(c), c.toMe, "Ja?", []string{"ja", "nein"}, 0))(c)
 	c.wrote(id, "pollCreationMessage", "Ja?", object{"poll": object{
 		"name": "Ja?", "selectableCount": 0, "options": []object{
-			{"name": "ja", "votes": 0, "voters": []string{}}, {"name": "nein", "votes": 0, "voters": []string{}},
+			{"name": "ja", "votes": 0, "voters": []string{}, "addedBy": nil}, {"name": "nein", "votes": 0, "voters": []string{}, "addedBy": nil},
 		},
 	}})
 }

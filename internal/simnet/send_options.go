@@ -20,6 +20,8 @@ type sendOptions struct {
 	ephemeral uint32
 	timeout   time.Duration
 	part      *waE2E.MessageAssociation
+	album     *types.MessageID
+	asEdit    bool
 }
 
 // WithID sends under an id of the caller's choice.
@@ -117,6 +119,10 @@ func sendOptionsOf(opts []SendOption) *sendOptions {
 func (o *sendOptions) apply(msg *waE2E.Message) *waE2E.Message {
 	if o.context != nil {
 		setContextInfo(msg, o.context)
+	}
+	if o.album != nil {
+		msg.MessageContextInfo = &waE2E.MessageContextInfo{MessageAssociation: &waE2E.MessageAssociation{
+			AssociationType: waE2E.MessageAssociation_MEDIA_ALBUM.Enum(), ParentMessageKey: &waCommon.MessageKey{ID: o.album, FromMe: proto.Bool(true)}}}
 	}
 	if o.part != nil {
 		msg.MessageContextInfo = &waE2E.MessageContextInfo{MessageAssociation: o.part}

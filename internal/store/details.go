@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/sha256"
+	"database/sql"
 	"encoding/json"
 	"slices"
 	"time"
@@ -19,6 +20,22 @@ type details struct {
 	// Forwarded and Expiration (seconds) are those of the message.
 	Forwarded  bool   `json:"f,omitempty"`
 	Expiration uint32 `json:"e,omitempty"`
+	// Pin and Keep are what people in the chat have decided, none before they do.
+	Pin  *pinDetails  `json:"n,omitempty"`
+	Keep *keepDetails `json:"k,omitempty"`
+}
+
+// pinDetails is the last pin of a message: until when, 0 where it was taken off.
+type pinDetails struct {
+	Until int64 `json:"u,omitempty"`
+	At    int64 `json:"t"`
+}
+
+// keepDetails is the last decision whether a message is kept that counts.
+type keepDetails struct {
+	Kept     bool  `json:"k,omitempty"`
+	ByAuthor bool  `json:"a,omitempty"`
+	At       int64 `json:"t"`
 }
 
 // partsDetails is [bridge.Parts] without what is not there.
@@ -31,6 +48,9 @@ type partsDetails struct {
 	Order       *bridge.ShopOrder      `json:"o,omitempty"`
 	Product     *bridge.Product        `json:"p,omitempty"`
 	LinkPreview *bridge.LinkPreview    `json:"u,omitempty"`
+	Referral    *bridge.Referral       `json:"r,omitempty"`
+	Album       *bridge.Album          `json:"b,omitempty"`
+	AlbumID     *string                `json:"a,omitempty"`
 }
 
 type contextDetails struct {
@@ -59,6 +79,15 @@ type pollDetails struct {
 	Options    []string `json:"o"`
 	Votes      []int    `json:"v,omitempty"` // of a poll that was held elsewhere
 	Selectable int      `json:"s,omitempty"`
+	// Added are the options that were added later, by their time.
+	Added      []addedOption `json:"a,omitempty"`
+	Extensible bool          `json:"x,omitempty"`
+}
+
+type addedOption struct {
+	Name string     `json:"n"`
+	By   bridge.JID `json:"b"`
+	At   int64      `json:"t"`
 }
 
 // packDetails returns the column for a message, nil when it has none of them.
@@ -87,7 +116,7 @@ func detailsOf(m bridge.Message) details {
 			f.DurationSec, f.PTT, f.Width, f.Height, f.Pages, f.IsAnimated}
 	}
 	if p := m.Poll; p != nil {
-		d.Poll = &pollDetails{Name: p.Name, Selectable: p.SelectableCount}
+		d.Poll = &pollDetails{Name: p.Name, Selectable: p.SelectableCount, Extensible: p.Extensible}
 		var votes []int
 		for _, option := range p.Options {
 			d.Poll.Options = append(d.Poll.Options, option.Name)
@@ -110,7 +139,13 @@ func (s *Store) unpack(column []byte, m *bridge.Message) error {
 	if err := json.Unmarshal(column, &d); err != nil {
 		return err
 	}
-	m.IsForwarded, m.ExpiresAt = d.Forwarded, expiry(*m, d.Expiration)
+	m.IsForwarded, m.Kept = d.Forwarded, d.Keep != nil && d.Keep.Kept
+	if !m.Kept {
+		m.ExpiresAt = expiry(*m, d.Expiration)
+	}
+	if d.Pin != nil && d.Pin.Until > s.now() {
+		m.PinnedUntil = timeOf(sql.NullInt64{Int64: d.Pin.Until, Valid: true})
+	}
 	if d.Parts != nil {
 		m.Parts = bridge.Parts(*d.Parts)
 	}
@@ -125,16 +160,26 @@ func (s *Store) unpack(column []byte, m *bridge.Message) error {
 		}
 	}
 	m.Media = d.Media.shown(m.Chat, m.ID)
-	if p := d.Poll; p != nil {
-		m.Poll = &bridge.PollTally{Name: p.Name, SelectableCount: p.Selectable, Options: make([]bridge.PollOption, len(p.Options))}
-		for i, name := range p.Options {
-			m.Poll.Options[i] = bridge.PollOption{Name: name, Voters: []bridge.JID{}}
-			if i < len(p.Votes) {
-				m.Poll.Options[i].Votes = p.Votes[i]
-			}
-		}
+	if d.Poll != nil {
+		m.Poll = s.pollOf(*d.Poll)
 	}
 	return nil
+}
+
+// pollOf returns a poll without the votes that the store has.
+func (s *Store) pollOf(p pollDetails) *bridge.PollTally {
+	poll := &bridge.PollTally{Name: p.Name, SelectableCount: p.Selectable, Extensible: p.Extensible,
+		Options: make([]bridge.PollOption, len(p.Options), len(p.Options)+len(p.Added))}
+	for i, name := range p.Options {
+		poll.Options[i] = bridge.PollOption{Name: name, Voters: []bridge.JID{}}
+		if i < len(p.Votes) {
+			poll.Options[i].Votes = p.Votes[i]
+		}
+	}
+	for _, added := range p.Added {
+		poll.Options = append(poll.Options, bridge.PollOption{Name: added.Name, Voters: []bridge.JID{}, AddedBy: s.Canonical(added.By)})
+	}
+	return poll
 }
 
 // expiry returns when a message disappears, nil where it does not.

@@ -34,7 +34,7 @@ func (c *crowd) either() bridge.JID {
 
 func (c *crowd) fact() bridge.Fact {
 	c.n++
-	switch roll := c.r.IntN(20); {
+	switch roll := c.r.IntN(26); {
 	case roll < 9 || len(c.said) == 0:
 		return c.message()
 	case roll < 10: // the network tells again what it has told
@@ -52,7 +52,19 @@ func (c *crowd) fact() bridge.Fact {
 	case roll < 18:
 		m := c.pick()
 		return bridge.PollVote{Chat: m.Chat, Target: m.ID, Voter: c.either(), Hashes: [][]byte{sha([]string{"yes", "no"}[c.r.IntN(2)])}, Timestamp: at(c.n)}
-	case roll < 19:
+	case roll < 20:
+		m := c.pick()
+		return bridge.EventResponse{Chat: m.Chat, Target: m.ID, Sender: c.either(), Answer: bridge.EventAnswer(c.r.IntN(4)), Guests: c.r.IntN(3), Timestamp: at(c.n)}
+	case roll < 21:
+		m := c.pick()
+		return bridge.PollOptionAdded{Chat: m.Chat, Target: m.ID, By: c.either(), Name: fmt.Sprintf("option %d", c.r.IntN(5)), Timestamp: at(c.n)}
+	case roll < 23:
+		m := c.pick()
+		return bridge.Pin{Chat: m.Chat, Target: m.ID, By: c.either(), Until: inHours(24 * c.r.IntN(3)), Timestamp: at(c.n)}
+	case roll < 24:
+		m := c.pick()
+		return bridge.Keep{Chat: m.Chat, Target: m.ID, By: m.SenderJID, Kept: c.r.IntN(2) == 0, Timestamp: at(c.n)}
+	case roll < 25:
 		return bridge.GroupChange{JID: club, Joined: []bridge.Participant{{JID: c.either()}}, Promoted: []bridge.JID{c.either()}, Timestamp: at(c.n)}
 	}
 	m := c.pick()
@@ -68,11 +80,19 @@ func (c *crowd) message() bridge.Message {
 	if c.r.IntN(2) == 0 {
 		m.Chat, m.SenderJID = club, c.either()
 	}
-	switch c.r.IntN(4) {
+	switch c.r.IntN(7) {
+	case 3:
+		m.Event = &bridge.CalendarEvent{Name: "Party"}
+	case 4:
+		m.Album = &bridge.Album{Images: 3}
+	case 5:
+		if len(c.said) > 0 {
+			m.AlbumID = ptr(c.pick().ID)
+		}
 	case 0:
 		m.FromMe, m.SenderJID = true, me
 	case 1:
-		m.Poll = &bridge.PollTally{Name: "?", Options: []bridge.PollOption{{Name: "yes"}, {Name: "no"}}}
+		m.Poll = &bridge.PollTally{Name: "?", Options: []bridge.PollOption{{Name: "yes"}, {Name: "no"}}, Extensible: true}
 	case 2:
 		m.ContextInfo = &bridge.ContextInfo{QuotedMsgID: ptr("Q"), QuotedSenderJID: c.either(), MentionedJID: []bridge.JID{c.either()}}
 	}

@@ -26,12 +26,14 @@ func TestImported_IsSilent(t *testing.T) {
 	old := says(alice, alice, "OLD", 1, "the swallow of long ago")
 	old.PushName = "a former name"
 	newChat := says(club, bob, "G1", 2, "in a chat that is new")
-	newChat.PushName = "bobby"
+	newChat.PushName, newChat.Event, newChat.Poll = "bobby", &bridge.CalendarEvent{Name: "Party"}, extensiblePoll(club, bob, "", 0).Poll
 	again := []bridge.Fact{
-		imported(old, bridge.ReactionChange{Chat: alice, Target: "OLD", Sender: me, Emoji: "👍", Timestamp: at(2)}),
+		imported(old, bridge.ReactionChange{Chat: alice, Target: "OLD", Sender: me, Emoji: "👍", Timestamp: at(2)},
+			pin(alice, alice, "OLD", 3, inHours(24)), keep(alice, alice, "OLD", 3, true)),
 		imported(says(alice, alice, "LIVE", 50, "as the phone has it"), bridge.ReactionChange{Chat: alice, Target: "LIVE", Sender: me, Emoji: "👎", Timestamp: at(60)},
 			bridge.Deletion{Chat: alice, Target: "LIVE", By: alice, Timestamp: at(61)}),
-		imported(newChat),
+		imported(newChat, bridge.EventResponse{Chat: club, Target: "G1", Sender: carol, Answer: bridge.EventGoing, Timestamp: at(3)},
+			option(club, carol, "G1", "maybe", 3), pin(club, bob, "G1", 3, inHours(24)), keep(club, bob, "G1", 3, true)),
 		bridge.Imported{Changes: []bridge.Fact{bridge.Edit{Chat: club, Target: "NOT STORED", Editor: bob, Timestamp: at(3), New: says(club, bob, "", 3, "x")}}},
 	}
 	save(t, s, again...)
@@ -46,6 +48,13 @@ func TestImported_IsSilent(t *testing.T) {
 		t.Errorf("the received one: %+v", m)
 	}
 	if m := history[0]; !m.Imported || len(m.Reactions) != 1 || m.Reactions[0].SenderJID == alice {
+		t.Errorf("the imported one: %+v", m)
+	}
+	// What the phone shows as pinned or kept it has checked: the group need not be known.
+	if m := message(t, s, club, "G1"); m.PinnedUntil == nil || !m.Kept || len(m.Poll.Options) != 3 || len(m.Event.Responses.Going) != 1 {
+		t.Errorf("what others made of an imported one: %+v", m)
+	}
+	if m := history[0]; m.PinnedUntil == nil || !m.Kept {
 		t.Errorf("the imported one: %+v", m)
 	}
 	chat, err := s.Chat(ctx, alice)

@@ -8,11 +8,11 @@ import (
 )
 
 // mergePeople makes from, who was known by a LID alone, one with into: all
-// that they wrote, their memberships, reactions and votes, and their chat.
+// that they wrote, their memberships, reactions and answers, and their chat.
 func (t *writeTx) mergePeople(ctx context.Context, from person, into *person) error {
 	clear(t.s.chats)
 	for _, step := range []func(ctx context.Context, from, into int64) error{
-		t.mergeSenders, t.mergeMembers, t.mergeReactions, t.mergeVotes, t.mergeTimers, t.mergeCallers, t.mergePrivateChats, t.mergeParked,
+		t.mergeSenders, t.mergeMembers, t.mergeReactions, t.mergeAnswers, t.mergeTimers, t.mergeCallers, t.mergePrivateChats, t.mergeParked,
 	} {
 		if err := step(ctx, from.id, into.id); err != nil {
 			return err
@@ -129,14 +129,31 @@ func (t *writeTx) mergeReactions(ctx context.Context, from, into int64) error {
 	return nil
 }
 
-func (t *writeTx) mergeVotes(ctx context.Context, from, into int64) error {
-	err := t.run(ctx, `
-		INSERT INTO votes (message, person, hashes, timestamp)
-		SELECT message, ?, hashes, timestamp FROM votes WHERE person = ?
-		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
-		WHERE excluded.timestamp > votes.timestamp`, into, from)
-	if err != nil {
-		return err
+// answerTables are the tables of what people answered to polls and events, each
+// their latest.
+var answerTables = []string{"votes", "event_responses"}
+
+// mergeAnswers has the later answer of two people who are one count.
+func (t *writeTx) mergeAnswers(ctx context.Context, from, into int64) error {
+	return t.moveAnswers(ctx, "person", from, into)
+}
+
+// moveAnswers changes the message or the person of answers. Of two to one message
+// by one person the later counts.
+func (t *writeTx) moveAnswers(ctx context.Context, column string, from, into int64) error {
+	same := map[string]string{"message": "person", "person": "message"}[column]
+	for _, table := range answerTables {
+		err := t.run(ctx, `
+			DELETE FROM `+table+` AS old WHERE `+column+` IN (?1, ?2) AND EXISTS (
+				SELECT 1 FROM `+table+` AS other
+				WHERE other.`+column+` = iif(old.`+column+` = ?1, ?2, ?1) AND other.`+same+` = old.`+same+`
+					AND (other.timestamp > old.timestamp OR other.timestamp = old.timestamp AND old.`+column+` = ?1))`, from, into)
+		if err != nil {
+			return err
+		}
+		if err := t.run(ctx, "UPDATE "+table+" SET "+column+" = ?2 WHERE "+column+" = ?1", from, into); err != nil {
+			return err
+		}
 	}
-	return t.run(ctx, "DELETE FROM votes WHERE person = ?", from)
+	return nil
 }

@@ -134,8 +134,8 @@ func (t *writeTx) dropDuplicates(ctx context.Context, from, into int64) error {
 	return nil
 }
 
-// dropDuplicate removes one of two rows of a message; reactions, votes and a
-// further delivery status go over to the other.
+// dropDuplicate removes one of two rows of a message; reactions, answers, marks and
+// a further delivery status go over to the other.
 func (t *writeTx) dropDuplicate(ctx context.Context, kept, dropped int64) error {
 	err := t.run(ctx, `
 		INSERT INTO reactions (message, person, emoji, timestamp)
@@ -148,15 +148,15 @@ func (t *writeTx) dropDuplicate(ctx context.Context, kept, dropped int64) error 
 	if err := t.countReactions(ctx, kept); err != nil {
 		return err
 	}
-	err = t.run(ctx, `
-		INSERT INTO votes (message, person, hashes, timestamp)
-		SELECT ?, person, hashes, timestamp FROM votes WHERE message = ?
-		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
-		WHERE excluded.timestamp > votes.timestamp`, kept, dropped)
-	if err != nil {
+	if err := t.moveAnswers(ctx, "message", dropped, kept); err != nil {
 		return err
 	}
-	if err := t.run(ctx, "UPDATE OR IGNORE aliases SET message = ? WHERE message = ?", kept, dropped); err != nil {
+	for _, names := range []string{"aliases", "album_parts"} {
+		if err := t.run(ctx, "UPDATE OR IGNORE "+names+" SET message = ? WHERE message = ?", kept, dropped); err != nil {
+			return err
+		}
+	}
+	if err := t.mergeMarks(ctx, kept, dropped); err != nil {
 		return err
 	}
 	var status sql.NullInt64

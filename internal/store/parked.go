@@ -20,6 +20,10 @@ const (
 	parkedReaction = 3
 	parkedVote     = 4
 	parkedSealed   = 5
+	parkedResponse = 6
+	parkedOption   = 7
+	parkedPin      = 8
+	parkedKeep     = 9
 )
 
 // parkedRow is a change that waits for a message.

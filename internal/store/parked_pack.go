@@ -18,6 +18,10 @@ type parkedFact struct {
 	ViewOnce  bool            `json:"o,omitempty"`
 	FromMe    bool            `json:"f,omitempty"`
 	PushName  string          `json:"p,omitempty"`
+	Answer    int             `json:"a,omitempty"`
+	Guests    int             `json:"g,omitempty"`
+	Until     int64           `json:"u,omitempty"`
+	Kept      bool            `json:"k,omitempty"`
 }
 
 // size returns what a row counts for the limits.
@@ -47,6 +51,21 @@ func packParked(fact bridge.Fact) (row parkedRow, err error) {
 	case bridge.Sealed:
 		row = parkedRow{kind: parkedSealed, chat: f.Chat, target: f.Target, sender: f.Sender, stanza: f.ID, raw: f.Payload}
 		p = parkedFact{Timestamp: f.Timestamp.UnixMilli(), FromMe: f.FromMe, PushName: f.PushName}
+	case bridge.EventResponse:
+		row = parkedRow{kind: parkedResponse, chat: f.Chat, target: f.Target, sender: f.Sender}
+		p = parkedFact{Timestamp: f.Timestamp.UnixMilli(), Answer: int(f.Answer), Guests: f.Guests}
+	case bridge.PollOptionAdded:
+		row = parkedRow{kind: parkedOption, chat: f.Chat, target: f.Target, sender: f.By, stanza: f.Name}
+		p = parkedFact{Timestamp: f.Timestamp.UnixMilli()}
+	case bridge.Pin:
+		row = parkedRow{kind: parkedPin, chat: f.Chat, target: f.Target, sender: f.By}
+		p = parkedFact{Timestamp: f.Timestamp.UnixMilli()}
+		if !f.Until.IsZero() {
+			p.Until = f.Until.UnixMilli()
+		}
+	case bridge.Keep:
+		row = parkedRow{kind: parkedKeep, chat: f.Chat, target: f.Target, sender: f.By}
+		p = parkedFact{Timestamp: f.Timestamp.UnixMilli(), Kept: f.Kept}
 	default:
 		err = fmt.Errorf("%T is not parked", fact)
 	}
@@ -82,6 +101,18 @@ func (s *Store) unpackParked(row parkedRow) (bridge.Fact, error) {
 	case parkedSealed:
 		return bridge.Sealed{Chat: row.chat, Target: row.target, ID: row.stanza, Sender: row.sender, FromMe: p.FromMe,
 			PushName: p.PushName, Timestamp: at, Payload: row.raw}, nil
+	case parkedResponse:
+		return bridge.EventResponse{Chat: row.chat, Target: row.target, Sender: row.sender, Answer: bridge.EventAnswer(p.Answer), Guests: p.Guests, Timestamp: at}, nil
+	case parkedOption:
+		return bridge.PollOptionAdded{Chat: row.chat, Target: row.target, By: row.sender, Name: row.stanza, Timestamp: at}, nil
+	case parkedPin:
+		pin := bridge.Pin{Chat: row.chat, Target: row.target, By: row.sender, Timestamp: at}
+		if p.Until != 0 {
+			pin.Until = bridge.Millis(p.Until)
+		}
+		return pin, nil
+	case parkedKeep:
+		return bridge.Keep{Chat: row.chat, Target: row.target, By: row.sender, Kept: p.Kept, Timestamp: at}, nil
 	case parkedEdit:
 		edited, err := s.unpackParkedEdit(p, row.raw)
 		return bridge.Edit{Chat: row.chat, Target: row.target, Editor: row.sender, Timestamp: at, New: edited}, err

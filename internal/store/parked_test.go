@@ -38,11 +38,19 @@ func parkedCount(t *testing.T, s *Store) (count int) {
 // TestParked_IsMadeWhenTheMessageComes as if it had come after it, also when the
 // program was started again in between.
 func TestParked_IsMadeWhenTheMessageComes(t *testing.T) {
-	message := poll(club, bob, "B1", 1)
+	message := extensiblePoll(club, bob, "B1", 1)
+	message.Event, message.Expiration = &bridge.CalendarEvent{Name: "Lunch"}, 3600
 	for name, changes := range map[string][]bridge.Fact{
 		"a reaction":                 {bridge.ReactionChange{Chat: club, Target: "B1", Sender: carol, Emoji: "👍", Timestamp: at(2)}},
 		"reactions, the later first": {bridge.ReactionChange{Chat: club, Target: "B1", Sender: carol, Timestamp: at(3)}, bridge.ReactionChange{Chat: club, Target: "B1", Sender: carol, Emoji: "👍", Timestamp: at(2)}},
 		"a vote":                     {bridge.PollVote{Chat: club, Target: "B1", Voter: aliceLID, Hashes: [][]byte{sha("yes"), sha("no")}, Timestamp: at(2)}},
+		"an answer to the event":     {bridge.EventResponse{Chat: club, Target: "B1", Sender: carol, Answer: bridge.EventGoing, Guests: 2, Timestamp: at(2)}},
+		"answers, the later first":   {bridge.EventResponse{Chat: club, Target: "B1", Sender: carol, Answer: bridge.EventMaybe, Timestamp: at(3)}, bridge.EventResponse{Chat: club, Target: "B1", Sender: carol, Answer: bridge.EventGoing, Timestamp: at(2)}},
+		"options":                    {option(club, carol, "B1", "maybe", 3), option(club, carol, "B1", "never", 2), option(club, aliceLID, "B1", "never", 4)},
+		"a pin":                      {pin(club, carol, "B1", 2, inHours(24))},
+		"a pin and an earlier unpin": {pin(club, carol, "B1", 3, inHours(24)), pin(club, alice, "B1", 2, bridge.Time{})},
+		"a keep":                     {keep(club, carol, "B1", 2, true)},
+		"a keep, and the author's":   {keep(club, carol, "B1", 3, true), keep(club, bob, "B1", 2, false)},
 		"an edit":                    {rewritten(club, bob, "B1", 2, "edited")},
 		"edits, the later first":     {rewritten(club, bob, "B1", 3, "later"), rewritten(club, bob, "B1", 2, "edited")},
 		"an edit by somebody else":   {rewritten(club, carol, "B1", 2, "forged")},

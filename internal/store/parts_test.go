@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,12 +21,17 @@ func partsOf(word string) bridge.Parts {
 		Interactive: &bridge.Interactive{Kind: bridge.InteractiveList, Title: "head-" + word, Body: "body-" + word, Footer: "footer-" + word,
 			Buttons:  []bridge.Button{{ID: "button-" + word, Text: "label-" + word, URL: "https://example.com/open-" + word, Phone: "112"}},
 			Selected: &bridge.Choice{ID: "chosen-" + word, Text: "choice-" + word}},
-		Event:       &bridge.CalendarEvent{Name: "event-" + word, Description: "about-" + word, Location: &place, StartAt: &start, Cancelled: true},
+		Event: &bridge.CalendarEvent{Name: "event-" + word, Description: "about-" + word, Location: &place, StartAt: &start, Cancelled: true,
+			Responses: &bridge.EventResponses{Going: []bridge.JID{}, Maybe: []bridge.JID{}, NotGoing: []bridge.JID{}}},
 		GroupInvite: &bridge.GroupInvite{JID: club, Name: "group-" + word, Code: "code-" + word, ExpiresAt: &start},
 		Order:       &bridge.ShopOrder{Title: "order-" + word, ID: "7", SellerJID: bob, ItemCount: 2, Total: "12.50", Currency: "EUR", Status: "accepted"},
 		Product: &bridge.Product{Title: "product-" + word, Description: "details-" + word, ID: "8", RetailerID: "sku-" + word, URL: "https://example.com/p-" + word,
 			Price: "9.99", SalePrice: "8.99", Currency: "EUR", SellerJID: bob},
 		LinkPreview: &bridge.LinkPreview{URL: "https://example.com/link-" + word, Title: "page-" + word, Description: "summary-" + word},
+		Referral: &bridge.Referral{SourceType: "ad", SourceID: "120-" + word, SourceURL: "https://example.com/ad-" + word, Headline: "headline-" + word, Body: "copy-" + word,
+			MediaType: "image", Thumbnail: ptr("data:image/jpeg;base64,thumb-" + word), CTWAClid: "click-" + word, EntryPoint: "ctwa_ad", Payload: "opaque-" + word, ConversionSource: "FB_Ads"},
+		Album:   &bridge.Album{Images: 2, Videos: 1},
+		AlbumID: ptr("album-" + word),
 	}
 }
 
@@ -33,6 +39,14 @@ func partsOf(word string) bridge.Parts {
 func wordsOf(word string) (words []string) {
 	for _, part := range []string{"place", "street", "map", "contact", "mail", "org", "title", "vcard", "head", "body", "footer", "button", "label", "open",
 		"chosen", "choice", "event", "about", "group", "code", "order", "product", "details", "sku", "p", "link", "page", "summary"} {
+		words = append(words, part+"-"+word)
+	}
+	return words
+}
+
+// adWordsOf are those of its ad.
+func adWordsOf(word string) (words []string) {
+	for _, part := range []string{"ad", "headline", "copy", "thumb", "click", "opaque"} {
 		words = append(words, part+"-"+word)
 	}
 	return words
@@ -92,15 +106,18 @@ func TestEdit_ReplacesParts(t *testing.T) {
 	before.IsForwarded, before.Expiration = true, 3600
 	save(t, s, before, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(5), New: withParts("A1", 5, "after")})
 	got := message(t, s, alice, "A1")
-	if diff := cmp.Diff(partsOf("after"), got.Parts); diff != "" {
+	want := partsOf("after")
+	if diff := cmp.Diff(want, got.Parts); diff != "" {
 		t.Error(diff)
 	}
 	if expires := at(3601); !got.IsForwarded || got.ExpiresAt == nil || !got.ExpiresAt.Equal(expires.Time) {
 		t.Errorf("forwarded %v, expires %v", got.IsForwarded, got.ExpiresAt)
 	}
 	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(6), New: says(alice, alice, "A1", 6, "text alone")})
-	if got := message(t, s, alice, "A1"); !got.Parts.IsZero() {
-		t.Errorf("parts that the edit took away: %+v", got.Parts)
+	// How the person came here is no part of what they wrote.
+	kept := bridge.Parts{Referral: want.Referral, AlbumID: want.AlbumID}
+	if diff := cmp.Diff(kept, message(t, s, alice, "A1").Parts); diff != "" {
+		t.Errorf("after an edit that has no parts: %s", diff)
 	}
 }
 
@@ -108,12 +125,14 @@ func TestEdit_ReplacesParts(t *testing.T) {
 // those that an edit replaced.
 func TestParts_OfWhatIsDeletedAreGone(t *testing.T) {
 	s := newStore(t)
-	save(t, s, withParts("A1", 1, "secret"), withParts("A2", 1, "edited"))
+	edited := withParts("A2", 1, "edited")
+	edited.Referral = nil // an edit would keep it
+	save(t, s, withParts("A1", 1, "secret"), edited)
 	for i := range 100 {
 		save(t, s, says(alice, alice, fmt.Sprintf("B%d", i), 2+i, "something else"))
 	}
 	settle(t, s)
-	words := append(wordsOf("secret"), wordsOf("edited")...)
+	words := slices.Concat(wordsOf("secret"), adWordsOf("secret"), wordsOf("edited"))
 	if found := onDisk(t, s, words...); len(found) < len(words) {
 		t.Fatalf("the test does not look where the words are: found only %v", found)
 	}

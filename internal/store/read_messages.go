@@ -35,7 +35,7 @@ const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.typ
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, m.status, m.imported`
 
 // messagesOf reads a query of messageColumns, and of the chat's JID unless all are
-// of one chat, reactions and votes included. Most is how many there may be; it
+// of one chat, reactions and answers included. Most is how many there may be; it
 // reads no further than there is room.
 func (r *readTx) messagesOf(ctx context.Context, chat bridge.JID, most int, room *pageRoom, query string, args ...any) ([]bridge.Message, []position, error) {
 	first := min(most, rowsExpected)
@@ -64,7 +64,7 @@ func (r *readTx) messagesOf(ctx context.Context, chat bridge.JID, most int, room
 	if err != nil && !errors.Is(err, errPageFull) {
 		return nil, nil, err
 	}
-	return messages, positions, r.addVotesAndReactions(ctx, messages, positions, reacted)
+	return messages, positions, r.addAnswersAndReactions(ctx, messages, positions, reacted)
 }
 
 // messagesAt reads the messages with certain arrivals, in that order. Those that are
@@ -127,16 +127,22 @@ func (r *readTx) scanMessage(rows *resultSet, row *messageRow, m *bridge.Message
 	return err
 }
 
-// addVotesAndReactions reads the votes of polls and the reactions to the
-// messages that have some.
-func (r *readTx) addVotesAndReactions(ctx context.Context, messages []bridge.Message, positions []position, reacted []int64) error {
+// addAnswersAndReactions reads what others made of messages: the reactions to those
+// that have some, the answers to polls and events, and the parts of albums.
+func (r *readTx) addAnswersAndReactions(ctx context.Context, messages []bridge.Message, positions []position, reacted []int64) error {
 	bySeq := make(map[int64]*bridge.Message)
-	var polls []int64
+	var polls, events, albums []int64
 	for i := range messages {
 		m, seq := &messages[i], positions[i].seq
 		bySeq[seq] = m
 		if m.Poll != nil {
 			polls = append(polls, seq)
+		}
+		if m.Event != nil {
+			events = append(events, seq)
+		}
+		if m.Album != nil {
+			albums = append(albums, seq)
 		}
 	}
 	if err := r.addReactions(ctx, reacted, bySeq); err != nil {
@@ -145,7 +151,13 @@ func (r *readTx) addVotesAndReactions(ctx context.Context, messages []bridge.Mes
 	for _, seq := range reacted {
 		sortReactions(bySeq[seq].Reactions)
 	}
-	return r.addVotes(ctx, polls, bySeq)
+	if err := r.addVotes(ctx, polls, bySeq); err != nil {
+		return err
+	}
+	if err := r.addEventResponses(ctx, events, bySeq); err != nil {
+		return err
+	}
+	return r.countArrived(ctx, albums, bySeq)
 }
 
 func (r *readTx) addReactions(ctx context.Context, seqs []int64, messages map[int64]*bridge.Message) error {

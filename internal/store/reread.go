@@ -17,7 +17,7 @@ import (
 
 // rereadDone is the setting's value once all messages show what this version
 // reads. Who teaches bridged to read more gives it another number.
-const rereadDone = "done 1"
+const rereadDone = "done 2"
 
 // rereadBatch is how many messages are read at a time.
 const rereadBatch = 256
@@ -35,7 +35,8 @@ type rereadChange struct {
 	rereadRow
 	newContent string
 	newDetails any
-	mediaRef   any // nil where the file was known, or there is none
+	mediaRef   any     // nil where the file was known, or there is none
+	albumID    *string // nil where it is a part of no album
 }
 
 // rereadInBackground reads messages anew and rests as long as it works. What
@@ -158,8 +159,8 @@ func (t *writeTx) saveReread(ctx context.Context, c rereadChange) error {
 			return err
 		}
 	}
-	if c.newContent == c.content {
-		return nil
+	if err := t.silently(func() error { return t.joinAlbum(ctx, c.seq, c.albumID) }); err != nil || c.newContent == c.content {
+		return err
 	}
 	return t.markStale(ctx, c.seq)
 }
@@ -175,10 +176,15 @@ func (row rereadRow) merge(m bridge.Message) (c rereadChange, err error) {
 	}
 	c.rereadRow, c.newContent = row, row.content
 	fresh := detailsOf(m)
+	before := d
 	d.Parts, d.Forwarded, d.Expiration = fresh.Parts, d.Forwarded || fresh.Forwarded, row.expiration
-	if d.Poll == nil {
+	switch {
+	case d.Poll == nil:
 		d.Poll = fresh.Poll
+	case fresh.Poll != nil:
+		d.Poll.Extensible = fresh.Poll.Extensible
 	}
+	d.keepMarks(before)
 	if d.Media == nil && fresh.Media != nil {
 		d.Media = fresh.Media
 		if c.mediaRef, err = packRef(m); err != nil {
@@ -187,6 +193,9 @@ func (row rereadRow) merge(m bridge.Message) (c rereadChange, err error) {
 	}
 	if strings.Contains(m.Content, row.content) { // it says more than it did
 		c.newContent = m.Content
+	}
+	if d.Parts != nil {
+		c.albumID = d.Parts.AlbumID
 	}
 	c.newDetails, err = d.pack()
 	return c, err

@@ -44,6 +44,14 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveRemovedElsewhere(ctx, f)
 	case bridge.PollVote:
 		return t.saveVote(ctx, f)
+	case bridge.EventResponse:
+		return t.saveEventResponse(ctx, f)
+	case bridge.PollOptionAdded:
+		return t.savePollOption(ctx, f)
+	case bridge.Pin:
+		return t.savePin(ctx, f)
+	case bridge.Keep:
+		return t.saveKeep(ctx, f)
 	case bridge.Sealed:
 		return t.saveSealed(ctx, f)
 	case bridge.Receipt:

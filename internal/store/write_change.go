@@ -89,10 +89,14 @@ func (t *writeTx) saveDeletion(ctx context.Context, f bridge.Deletion) error {
 	if err := t.unparkAll(ctx, f.Chat, m.seq); err != nil {
 		return err
 	}
+	if err := t.leaveAlbum(ctx, m.seq); err != nil {
+		return err
+	}
 	for _, empty := range []string{
 		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE arrival = ?",
 		"DELETE FROM reactions WHERE message = ?",
 		"DELETE FROM votes WHERE message = ?",
+		"DELETE FROM event_responses WHERE message = ?",
 	} {
 		if err := t.run(ctx, empty, m.seq); err != nil {
 			return err

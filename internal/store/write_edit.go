@@ -43,11 +43,9 @@ func isWhole(edited bridge.Message) bool {
 }
 
 func (t *writeTx) applyEdit(ctx context.Context, m target, f bridge.Edit) error {
-	var before details
-	if m.details != "" {
-		if err := json.Unmarshal([]byte(m.details), &before); err != nil {
-			return err
-		}
+	before, err := detailsIn(m.details)
+	if err != nil {
+		return err
 	}
 	if before.Media != nil && (f.New.Media == nil || !isWhole(f.New)) {
 		merged, err := t.recaption(ctx, m, before.Media, f.New)
@@ -63,7 +61,9 @@ func (t *writeTx) applyEdit(ctx context.Context, m target, f bridge.Edit) error 
 	if f.Upload != nil {
 		edited = m.edited
 	}
-	column, err := packDetails(f.New)
+	d := detailsOf(f.New)
+	d.keepMarks(before)
+	column, err := d.pack()
 	if err != nil {
 		return err
 	}

@@ -74,6 +74,14 @@ func targetOf(change bridge.Fact) (bridge.JID, string) {
 		return f.Chat, f.Target
 	case bridge.Sealed:
 		return f.Chat, f.Target
+	case bridge.EventResponse:
+		return f.Chat, f.Target
+	case bridge.PollOptionAdded:
+		return f.Chat, f.Target
+	case bridge.Pin:
+		return f.Chat, f.Target
+	case bridge.Keep:
+		return f.Chat, f.Target
 	}
 	return "", ""
 }

@@ -30,8 +30,12 @@ func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
 		return err
 	}
 	if isAlias {
-		if stored, err := t.isStoredAs(ctx, m, c, sender); err != nil || stored {
+		stored, err := t.isStoredAs(ctx, m, c, sender)
+		if err != nil {
 			return err
+		}
+		if stored != 0 {
+			return t.joinAlbumLate(ctx, m, stored)
 		}
 	}
 	seq, err := t.insertMessage(ctx, m, c, sender)
@@ -47,7 +51,10 @@ func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
 	if err := t.countNew(ctx, m, c, seq); err != nil {
 		return err
 	}
-	if err := t.appendEvent(ctx, eventMessageCreated, seq, 0); err != nil || !isAwaited {
+	if err := t.appendEvent(ctx, eventMessageCreated, seq, 0); err != nil {
+		return err
+	}
+	if err := t.joinAlbum(ctx, seq, m.AlbumID); err != nil || !isAwaited {
 		return err
 	}
 	return t.applyParked(ctx, m.Chat, m.ID)
@@ -196,7 +203,13 @@ func (t *writeTx) replacePlaceholder(ctx context.Context, m bridge.Message, stor
 	if stored.deleted != 0 || stored.fromMe != m.FromMe || !t.couldBeOne(stored.sender, sender) {
 		return nil
 	}
-	column, err := packDetails(m)
+	before, err := detailsIn(stored.details)
+	if err != nil {
+		return err
+	}
+	d := detailsOf(m)
+	d.keepMarks(before)
+	column, err := d.pack()
 	if err != nil {
 		return err
 	}
@@ -208,6 +221,9 @@ func (t *writeTx) replacePlaceholder(ctx context.Context, m bridge.Message, stor
 		return err
 	}
 	if err := t.insertRaw(ctx, m, stored.seq); err != nil {
+		return err
+	}
+	if err := t.joinAlbum(ctx, stored.seq, m.AlbumID); err != nil {
 		return err
 	}
 	if err := t.contentChanged(ctx, stored.seq); err != nil {

@@ -57,13 +57,38 @@ func (t *writeTx) addAlias(ctx context.Context, chat bridge.JID, id string, seq 
 	return t.applyParked(ctx, chat, id)
 }
 
-// isStoredAs reports whether m is stored under another id, as the picture is that
-// comes after its HD upload.
-func (t *writeTx) isStoredAs(ctx context.Context, m bridge.Message, c chatRow, sender person) (bool, error) {
+// isStoredAs returns the number that m is stored under by another id, as the picture
+// is that comes after its HD upload; 0 where it is not.
+func (t *writeTx) isStoredAs(ctx context.Context, m bridge.Message, c chatRow, sender person) (seq int64, err error) {
 	var author int64
 	var fromMe bool
 	found, err := t.find(ctx, `
-		SELECT m.sender, m.from_me FROM aliases a JOIN messages m ON m.arrival = a.message WHERE a.id = ? AND m.chat = ?`,
-		[]any{m.ID, c.id}, &author, &fromMe)
-	return found && fromMe == m.FromMe && t.couldBeOne(author, sender), err
+		SELECT m.arrival, m.sender, m.from_me FROM aliases a JOIN messages m ON m.arrival = a.message WHERE a.id = ? AND m.chat = ?`,
+		[]any{m.ID, c.id}, &seq, &author, &fromMe)
+	if !found || fromMe != m.FromMe || !t.couldBeOne(author, sender) {
+		return 0, err
+	}
+	return seq, err
+}
+
+// joinAlbumLate makes an upload a part of the album that the picture names which it
+// came before.
+func (t *writeTx) joinAlbumLate(ctx context.Context, m bridge.Message, seq int64) error {
+	if m.AlbumID == nil {
+		return nil
+	}
+	var column string
+	found, err := t.find(ctx, "SELECT ifnull(details, '') FROM messages WHERE arrival = ? AND deleted_at IS NULL", []any{seq}, &column)
+	if err != nil || !found {
+		return err
+	}
+	d, err := detailsIn(column)
+	if err != nil || d.Parts != nil && d.Parts.AlbumID != nil {
+		return err
+	}
+	d.keepMarks(details{Pin: d.Pin, Keep: d.Keep, Parts: &partsDetails{AlbumID: m.AlbumID}})
+	if err := t.changeDetails(ctx, seq, d); err != nil {
+		return err
+	}
+	return t.joinAlbum(ctx, seq, m.AlbumID)
 }

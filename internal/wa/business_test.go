@@ -43,6 +43,7 @@ func personalMessages() []simnet.BusinessMessage {
 		{Name: "contact", Message: &waE2E.Message{ContactMessage: card}},
 		{Name: "contacts", Message: &waE2E.Message{ContactsArrayMessage: &waE2E.ContactsArrayMessage{Contacts: []*waE2E.ContactMessage{card, {DisplayName: proto.String("Emil")}}}}},
 		{Name: "poll", Message: &waE2E.Message{PollCreationMessageV3: poll}},
+		{Name: "album", Message: &waE2E.Message{AlbumMessage: &waE2E.AlbumMessage{ExpectedImageCount: proto.Uint32(2), ExpectedVideoCount: proto.Uint32(1)}}},
 		{Name: "call", Message: &waE2E.Message{ScheduledCallCreationMessage: &waE2E.ScheduledCallCreationMessage{Title: proto.String("Weekly")}}},
 		{Name: "music", Message: &waE2E.Message{MusicMessage: &waE2E.MusicMessage{EmbeddedMusic: &waE2E.EmbeddedMusic{Author: proto.String("Bach"), Title: proto.String("Air")}, SongUri: proto.String("https://song.example")}}},
 		{Name: "sticker pack", Message: &waE2E.Message{StickerPackMessage: &waE2E.StickerPackMessage{Name: proto.String("Cats"), Publisher: proto.String("Cat Co")}}},

@@ -38,3 +38,9 @@ func moment(n int64) *bridge.Time {
 	}
 	return &at
 }
+
+// responseFact returns a person's answer to an event.
+func responseFact(r *waE2E.EventResponseMessage, chat bridge.JID, event string, by bridge.JID, at bridge.Time) bridge.EventResponse {
+	return bridge.EventResponse{Chat: chat, Target: event, Sender: by, Answer: bridge.EventAnswer(r.GetResponse()), Guests: int(r.GetExtraGuestCount()),
+		Timestamp: claimed(r.GetTimestampMS(), at)}
+}

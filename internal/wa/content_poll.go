@@ -12,7 +12,8 @@ import (
 
 func readPoll(msg *waE2E.Message) shown {
 	creation := pollCreation(msg)
-	poll := &bridge.PollTally{Name: creation.GetName(), Options: []bridge.PollOption{}, SelectableCount: int(creation.GetSelectableOptionsCount())}
+	poll := &bridge.PollTally{Name: creation.GetName(), Options: []bridge.PollOption{}, SelectableCount: int(creation.GetSelectableOptionsCount()),
+		Extensible: creation.GetAllowAddOption()}
 	for _, option := range creation.GetOptions() {
 		poll.Options = append(poll.Options, bridge.PollOption{Name: option.GetOptionName(), Voters: []bridge.JID{}})
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"go.mau.fi/whatsmeow/proto/waWeb"
 	"go.mau.fi/whatsmeow/types"
@@ -85,7 +86,7 @@ func (l *link) importedFacts(chat types.JID, info *waWeb.WebMessageInfo) (facts 
 				imported.Message = editedMessage(f, e.Info)
 			}
 			imported.Changes = append(imported.Changes, f)
-		case bridge.Deletion, bridge.ReactionChange, bridge.PollVote, bridge.Sealed:
+		case bridge.Deletion, bridge.ReactionChange, bridge.PollVote, bridge.Sealed, bridge.EventResponse, bridge.PollOptionAdded, bridge.Pin, bridge.Keep:
 			imported.Changes = append(imported.Changes, f)
 		}
 	}
@@ -126,13 +127,11 @@ func statusOf(status waWeb.WebMessageInfo_Status) *bridge.Delivery {
 	return &delivery
 }
 
-// changesOf returns the reactions and votes that the history keeps with a message.
+// changesOf returns what others made of a message, which the history keeps with it:
+// reactions, votes, answers to an event, whether it is pinned or kept.
 func (l *link) changesOf(info *waWeb.WebMessageInfo, m *bridge.Message) (facts []bridge.Fact) {
 	own, _ := l.m.own()
-	by := func(key interface {
-		GetFromMe() bool
-		GetParticipant() string
-	}) bridge.JID {
+	by := func(key *waCommon.MessageKey) bridge.JID {
 		switch participant := parseToBridge(key.GetParticipant()); {
 		case key.GetFromMe():
 			return own
@@ -141,15 +140,18 @@ func (l *link) changesOf(info *waWeb.WebMessageInfo, m *bridge.Message) (facts [
 		}
 		return m.Chat
 	}
-	for _, r := range info.GetReactions()[:min(len(info.GetReactions()), maxListed)] {
+	for _, r := range first(info.GetReactions()) {
 		facts = append(facts, bridge.ReactionChange{Chat: m.Chat, Target: m.ID, Sender: by(r.GetKey()), Emoji: r.GetText(),
 			Timestamp: changedAt(r.GetSenderTimestampMS(), m)})
 	}
-	for _, u := range info.GetPollUpdates()[:min(len(info.GetPollUpdates()), maxListed)] {
+	for _, u := range first(info.GetPollUpdates()) {
 		facts = append(facts, bridge.PollVote{Chat: m.Chat, Target: m.ID, Voter: by(u.GetPollUpdateMessageKey()),
 			Hashes: u.GetVote().GetSelectedOptions(), Timestamp: changedAt(u.GetSenderTimestampMS(), m)})
 	}
-	return facts
+	for _, r := range first(info.GetEventResponses()) {
+		facts = append(facts, responseFact(r.GetEventResponseMessage(), m.Chat, m.ID, by(r.GetEventResponseMessageKey()), changedAt(r.GetTimestampMS(), m)))
+	}
+	return append(facts, marksOf(info, m, by)...)
 }
 
 // changedAt returns when a message was changed, which may be long after it was

@@ -93,7 +93,9 @@ var kinds = []kind{
 		content: "title, name or text"},
 	{fields: []string{"call", "chat", "callLogMesssage", "statusStickerInteractionMessage", "splitPaymentUpdateMessage"}, forward: asIs,
 		content: "empty"},
-	{fields: []string{"commentMessage", "encCommentMessage", "albumMessage", "conditionalRevealMessage"}, forward: notForwarded,
+	{fields: []string{"albumMessage"}, read: readAlbum, forward: notForwarded,
+		content: "empty", parts: "`album`"},
+	{fields: []string{"commentMessage", "encCommentMessage", "conditionalRevealMessage"}, forward: notForwarded,
 		content: "empty"},
 }
 
@@ -110,8 +112,8 @@ var byField = func() map[string]*kind {
 	return index
 }()
 
-// housekeeping are the protobuf fields that are no messages: they belong to
-// the protocol, or change something that bridged does not keep.
+// housekeeping are the protobuf fields that are no messages: they belong to the
+// protocol, or change other messages.
 var housekeeping = map[string]bool{
 	"senderKeyDistributionMessage": true, "fastRatchetKeySenderKeyDistributionMessage": true,
 	"messageContextInfo": true, "protocolMessage": true, "stickerSyncRmrMessage": true,

@@ -145,6 +145,6 @@ func partNames(m bridge.Message) map[string]bool {
 	return map[string]bool{
 		"location": m.Location != nil, "contacts": m.Contacts != nil, "interactive": m.Interactive != nil, "event": m.Event != nil,
 		"groupInvite": m.GroupInvite != nil, "order": m.Order != nil, "product": m.Product != nil, "linkPreview": m.LinkPreview != nil,
-		"media": m.Media != nil, "poll": m.Poll != nil,
+		"media": m.Media != nil, "poll": m.Poll != nil, "album": m.Album != nil,
 	}
 }

@@ -44,6 +44,12 @@ func (l *link) contentFacts(e *events.Message, s source, chat bridge.JID, raw *w
 		return protocolFacts(msg.GetProtocolMessage(), s, chat, at)
 	case msg.GetReactionMessage() != nil:
 		return reactionFacts(msg.GetReactionMessage(), s, chat, at)
+	case msg.GetPinInChatMessage() != nil:
+		return pinFacts(msg, s, chat, at)
+	case msg.GetKeepInChatMessage() != nil:
+		return keepFacts(msg.GetKeepInChatMessage(), s, chat, at)
+	case msg.GetPollAddOptionMessage() != nil:
+		return optionFacts(msg.GetPollAddOptionMessage(), s, chat, msg.GetPollAddOptionMessage().GetPollCreationMessageKey().GetID(), at)
 	case msg.GetCommentMessage() != nil:
 		comment := msg.GetCommentMessage()
 		return commentFacts(msg, comment.GetTargetMessageKey(), s,
@@ -181,6 +187,8 @@ func describe(raw *waE2E.Message, s source, chat bridge.JID, id string, at bridg
 		encoded = nil // cannot happen: it was decoded or composed a moment ago
 	}
 	context, content := contextInfo(inner.msg), read(inner.msg)
+	content = withHeadline(content, referralOf(context))
+	content.parts.AlbumID = albumOf(inner.msg)
 	message := bridge.Message{
 		Chat: chat, ID: id, FromMe: s.fromMe, SenderJID: s.sender, Timestamp: at,
 		MessageType: typeName(inner.msg), Content: content.text, Parts: content.parts,

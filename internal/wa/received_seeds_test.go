@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -52,6 +53,8 @@ func (l *lab) sentByPhones(t testing.TB) (all []specimen) {
 		sent(by.SendVideo(ctx, to, file)), sent(by.SendAudio(ctx, to, bare)), sent(by.SendSticker(ctx, to, bare)),
 		sent(by.SendDocument(ctx, to, bare)), sent(by.SendDocument(ctx, to, file)),
 		sent(by.SendLocation(ctx, to, 52.5, 13.4, "Tor", "Platz 1")),
+		sent(by.SendText(ctx, to, "", simnet.ByAd(anAd()))), sent(by.SendAlbum(ctx, to, 1, 0, simnet.WithID("ALBUM"))), sent(by.SendImage(ctx, to, bare, simnet.InAlbum("ALBUM"))),
+		sent(by.SendEvent(ctx, to, "Party", time.Unix(specimenTime, 0))), sent(by.Send(ctx, to, by.ExtensiblePoll("When?", []string{"now"}))),
 		sent(by.SendContacts(ctx, to, []simnet.Card{simnet.NewCard("Dora", "491510000077")})),
 		sent(by.SendContacts(ctx, to, []simnet.Card{simnet.NewCard("Dora", "491510000077"), simnet.NewCard("Emil", "491510000078")})),
 	}
@@ -76,6 +79,13 @@ func changes(text, poll simnet.MessageID) (all []specimen) {
 	edit := func(to string, edited *waE2E.Message) *waE2E.Message {
 		return &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{Type: waE2E.ProtocolMessage_MESSAGE_EDIT.Enum(), Key: key(to, true), EditedMessage: edited}}
 	}
+	option := func(poll, name string) *waE2E.Message {
+		return &waE2E.Message{PollAddOptionMessage: &waE2E.PollAddOptionMessage{PollCreationMessageKey: key(poll, true), AddOption: &waE2E.PollCreationMessage_Option{OptionName: &name}}}
+	}
+	pin := func(id string, kind waE2E.PinInChatMessage_Type, seconds uint32) *waE2E.Message {
+		return &waE2E.Message{PinInChatMessage: &waE2E.PinInChatMessage{Key: key(id, true), Type: &kind, SenderTimestampMS: proto.Int64(math.MinInt64)},
+			MessageContextInfo: &waE2E.MessageContextInfo{MessageAddOnDurationInSecs: &seconds}}
+	}
 	for i, msg := range []*waE2E.Message{
 		edit(text, &waE2E.Message{Conversation: proto.String("hello again")}), edit(text, nil), edit(text, &waE2E.Message{}), edit("", nil),
 		edit(text, &waE2E.Message{EphemeralMessage: &waE2E.FutureProofMessage{}}), edit(poll, image(&waE2E.ImageMessage{Caption: proto.String("now")})),
@@ -86,6 +96,13 @@ func changes(text, poll simnet.MessageID) (all []specimen) {
 		{PollUpdateMessage: &waE2E.PollUpdateMessage{PollCreationMessageKey: key(poll, true), Vote: &waE2E.PollEncValue{EncPayload: []byte("x"), EncIV: []byte("y")}}},
 		{PollUpdateMessage: &waE2E.PollUpdateMessage{}}, {EncReactionMessage: &waE2E.EncReactionMessage{}},
 		{SecretEncryptedMessage: &waE2E.SecretEncryptedMessage{TargetMessageKey: key(text, true)}},
+		{EncEventResponseMessage: &waE2E.EncEventResponseMessage{}}, {EncEventResponseMessage: &waE2E.EncEventResponseMessage{EventCreationMessageKey: key(text, true), EncPayload: []byte("x"), EncIV: []byte("y")}},
+		{SecretEncryptedMessage: &waE2E.SecretEncryptedMessage{TargetMessageKey: key(poll, true), EncIV: []byte("short"), SecretEncType: waE2E.SecretEncryptedMessage_POLL_ADD_OPTION.Enum()}},
+		option(poll, "valley"), option(poll, strings.Repeat("o", 100_000)), option(poll, "bad \xff\x00"), option(text, "no poll"), option("", ""), {PollAddOptionMessage: &waE2E.PollAddOptionMessage{}},
+		pin(text, waE2E.PinInChatMessage_PIN_FOR_ALL, 86400), pin(text, waE2E.PinInChatMessage_UNPIN_FOR_ALL, 0), pin(poll, waE2E.PinInChatMessage_PIN_FOR_ALL, math.MaxUint32),
+		pin(text, 77, 1), pin("NOT STORED", waE2E.PinInChatMessage_PIN_FOR_ALL, 0), {PinInChatMessage: &waE2E.PinInChatMessage{}}, {KeepInChatMessage: &waE2E.KeepInChatMessage{}},
+		{KeepInChatMessage: &waE2E.KeepInChatMessage{Key: key(text, true), KeepType: waE2E.KeepType_KEEP_FOR_ALL.Enum(), TimestampMS: proto.Int64(math.MaxInt64)}},
+		{KeepInChatMessage: &waE2E.KeepInChatMessage{Key: key(text, true), KeepType: waE2E.KeepType_UNDO_KEEP_FOR_ALL.Enum(), TimestampMS: proto.Int64(math.MinInt64)}},
 		{ProtocolMessage: &waE2E.ProtocolMessage{Type: waE2E.ProtocolMessage_EPHEMERAL_SETTING.Enum(), EphemeralExpiration: proto.Uint32(math.MaxUint32)}},
 		{ProtocolMessage: &waE2E.ProtocolMessage{Type: waE2E.ProtocolMessage_REVOKE.Enum(), Key: key(poll, true)}}, {ProtocolMessage: &waE2E.ProtocolMessage{}},
 	} {
@@ -184,6 +201,12 @@ func absurdMessages() []*waE2E.Message {
 		{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: proto.String(strings.Repeat("long ", 60_000)), ContextInfo: &waE2E.ContextInfo{StanzaID: proto.String(strings.Repeat("I", 100_000)), QuotedMessage: &waE2E.Message{EphemeralMessage: &waE2E.FutureProofMessage{}}}}},
 		{ContactMessage: &waE2E.ContactMessage{DisplayName: &bad, Vcard: proto.String("BEGIN:VCARD\n" + strings.Repeat("TEL:1\n", 50_000))}}, {Conversation: &bad}, {Conversation: proto.String("\x00")}, {Conversation: proto.String("\u202e\u2028\ufeff")},
 		{ContactsArrayMessage: &waE2E.ContactsArrayMessage{Contacts: make([]*waE2E.ContactMessage, 257)}}, {GroupInviteMessage: &waE2E.GroupInviteMessage{GroupJID: &bad, Caption: &bad, InviteExpiration: proto.Int64(math.MinInt64)}},
+		{AlbumMessage: &waE2E.AlbumMessage{ExpectedImageCount: &most, ExpectedVideoCount: &most, ContextInfo: &waE2E.ContextInfo{ConversionData: make([]byte, 100_000)}}},
+		{ImageMessage: &waE2E.ImageMessage{}, MessageContextInfo: &waE2E.MessageContextInfo{MessageAssociation: &waE2E.MessageAssociation{
+			AssociationType: waE2E.MessageAssociation_MEDIA_ALBUM.Enum(), ParentMessageKey: &waCommon.MessageKey{ID: proto.String("bad/\x00" + strings.Repeat("I", 100_000))}}}},
+		{ExtendedTextMessage: &waE2E.ExtendedTextMessage{ContextInfo: &waE2E.ContextInfo{ConversionSource: &bad, CtwaSignals: &bad, EntryPointConversionSource: proto.String(strings.Repeat("ctwa", 50_000)),
+			ExternalAdReply: &waE2E.ContextInfo_ExternalAdReplyInfo{Title: proto.String(strings.Repeat("head", 50_000)), Body: &bad, SourceType: &bad, SourceID: &bad, SourceURL: &bad, CtwaClid: &bad,
+				MediaType: waE2E.ContextInfo_ExternalAdReplyInfo_MediaType(99).Enum(), Thumbnail: append([]byte{0xff, 0xd8, 0xff}, make([]byte, 1<<20)...)}}}},
 		{MessageContextInfo: &waE2E.MessageContextInfo{MessageSecret: make([]byte, 1)}, Conversation: proto.String("short secret")},
 		{ImageMessage: &waE2E.ImageMessage{Caption: proto.String("two")}, Conversation: proto.String("kinds")}, {PollCreationMessageV6: &waE2E.PollCreationMessage{Options: []*waE2E.PollCreationMessage_Option{{}, {}}}},
 		{TemplateMessage: &waE2E.TemplateMessage{Format: &waE2E.TemplateMessage_HydratedFourRowTemplate_{HydratedFourRowTemplate: &waE2E.TemplateMessage_HydratedFourRowTemplate{}}}},

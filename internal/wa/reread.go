@@ -21,7 +21,8 @@ func Reread(raw []byte) (m bridge.Message, ok bool) {
 		return bridge.Message{}, false
 	}
 	m = describe(msg, source{}, "", "", bridge.Time{})
-	if m.MessageType == "conversation" || m.MessageType == "extendedTextMessage" {
+	isText := m.MessageType == "conversation" || m.MessageType == "extendedTextMessage"
+	if isText && plainText(unwrap(msg).msg) != "" { // without text it is an ad's headline
 		m.Content = ""
 	}
 	return m, true

@@ -14,11 +14,12 @@ import (
 )
 
 // sealedPart is the part of a message that is encrypted with the secret of
-// another one: votes, some edits, and in the announcement groups of communities
-// reactions and comments.
+// another one: votes, answers to events, some edits, and in the announcement groups
+// of communities reactions and comments.
 type sealedPart struct {
 	use         whatsmeow.MsgSecretType
-	key         *waCommon.MessageKey // of the message that has the secret
+	alternative whatsmeow.MsgSecretType // what others call the same use; empty for most
+	key         *waCommon.MessageKey    // of the message that has the secret
 	iv, payload []byte
 	sentAt      int64 // by the sender's clock, in milliseconds; 0 if it is not told
 }
@@ -36,9 +37,16 @@ func sealedOf(msg *waE2E.Message) (part sealedPart, ok bool) {
 		u := msg.GetPollUpdateMessage()
 		return sealedPart{use: whatsmeow.EncSecretPollVote, key: u.GetPollCreationMessageKey(), iv: u.GetVote().GetEncIV(),
 			payload: u.GetVote().GetEncPayload(), sentAt: u.GetSenderTimestampMS()}, true
+	case msg.GetEncEventResponseMessage() != nil:
+		r := msg.GetEncEventResponseMessage()
+		return sealedPart{use: whatsmeow.EncSecretEventResponse, key: r.GetEventCreationMessageKey(), iv: r.GetEncIV(), payload: r.GetEncPayload()}, true
 	case msg.GetSecretEncryptedMessage() != nil:
 		e := msg.GetSecretEncryptedMessage()
-		return sealedPart{use: editUses[e.GetSecretEncType()], key: e.GetTargetMessageKey(), iv: e.GetEncIV(), payload: e.GetEncPayload()}, true
+		part := sealedPart{use: editUses[e.GetSecretEncType()], key: e.GetTargetMessageKey(), iv: e.GetEncIV(), payload: e.GetEncPayload()}
+		if part.use == whatsmeow.EncSecretPollAddOption {
+			part.alternative = whatsmeow.EncSecretPollEdit // as whatsmeow has it
+		}
+		return part, true
 	}
 	return sealedPart{}, false
 }
@@ -47,7 +55,7 @@ func sealedOf(msg *waE2E.Message) (part sealedPart, ok bool) {
 var editUses = map[waE2E.SecretEncryptedMessage_SecretEncType]whatsmeow.MsgSecretType{
 	waE2E.SecretEncryptedMessage_EVENT_EDIT:      whatsmeow.EncSecretEventEdit,
 	waE2E.SecretEncryptedMessage_POLL_EDIT:       whatsmeow.EncSecretPollEdit,
-	waE2E.SecretEncryptedMessage_POLL_ADD_OPTION: whatsmeow.EncSecretPollEdit,
+	waE2E.SecretEncryptedMessage_POLL_ADD_OPTION: whatsmeow.EncSecretPollAddOption,
 	waE2E.SecretEncryptedMessage_MESSAGE_EDIT:    whatsmeow.EncSecretMessageEdit,
 }
 

@@ -19,8 +19,13 @@ func (p sealedPart) open(sealed bridge.Sealed, secret []byte, senders, authors [
 	}
 	for _, author := range authors {
 		for _, sender := range senders {
-			if plain, err := openSecret(p, secret, sender, author); err == nil {
-				return p.facts(sealed, plain), true
+			for _, use := range []whatsmeow.MsgSecretType{p.use, p.alternative} {
+				if use == "" {
+					continue
+				}
+				if plain, err := openSecret(p, use, secret, sender, author); err == nil {
+					return p.facts(sealed, plain), true
+				}
 			}
 		}
 	}
@@ -38,6 +43,12 @@ func (p sealedPart) facts(sealed bridge.Sealed, plain []byte) []bridge.Fact {
 		}
 		return []bridge.Fact{bridge.PollVote{Chat: sealed.Chat, Target: sealed.Target, Voter: sealed.Sender,
 			Hashes: vote.GetSelectedOptions(), Timestamp: claimed(p.sentAt, sealed.Timestamp)}}
+	case whatsmeow.EncSecretEventResponse:
+		response := new(waE2E.EventResponseMessage)
+		if proto.Unmarshal(plain, response) != nil {
+			return nil
+		}
+		return []bridge.Fact{responseFact(response, sealed.Chat, sealed.Target, sealed.Sender, sealed.Timestamp)}
 	case whatsmeow.EncSecretReaction:
 		reaction := new(waE2E.ReactionMessage)
 		if proto.Unmarshal(plain, reaction) != nil {
@@ -52,6 +63,12 @@ func (p sealedPart) facts(sealed bridge.Sealed, plain []byte) []bridge.Fact {
 	}
 	if p.use == whatsmeow.EncSecretComment {
 		return commentFacts(msg, p.key, s, sealed)
+	}
+	if add := unwrap(msg).msg.GetPollAddOptionMessage(); add != nil {
+		return optionFacts(add, s, sealed.Chat, p.key.GetID(), sealed.Timestamp)
+	}
+	if p.use == whatsmeow.EncSecretPollAddOption {
+		return addedOptions(pollCreation(unwrap(msg).msg), s, sealed.Chat, p.key.GetID(), sealed.Timestamp)
 	}
 	if protocol := unwrap(msg).msg.GetProtocolMessage(); protocol != nil {
 		return protocolFacts(protocol, s, sealed.Chat, sealed.Timestamp)

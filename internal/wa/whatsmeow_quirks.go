@@ -216,15 +216,16 @@ func serverCode(err error) int {
 // openSecret decrypts a part that a sender encrypted with the secret of a message
 // by an author, each in one of their forms. whatsmeow's own methods try the forms
 // of the author alone, and ask its store for the secret.
-func openSecret(p sealedPart, secret []byte, sender, author types.JID) ([]byte, error) {
+func openSecret(p sealedPart, use whatsmeow.MsgSecretType, secret []byte, sender, author types.JID) ([]byte, error) {
 	id, by := p.key.GetID(), sender.ToNonAD().String()
-	use := id + author.ToNonAD().String() + by + string(p.use)
+	info := id + author.ToNonAD().String() + by + string(use)
 	var additional []byte
-	if p.use == whatsmeow.EncSecretPollVote {
+	switch use {
+	case whatsmeow.EncSecretPollVote, whatsmeow.EncSecretEventResponse:
 		additional = fmt.Appendf(nil, "%s\x00%s", id, by)
 	}
 	return opened(func() ([]byte, error) {
-		return gcmutil.Decrypt(hkdfutil.SHA256(secret, nil, []byte(use), 32), p.iv, p.payload, additional)
+		return gcmutil.Decrypt(hkdfutil.SHA256(secret, nil, []byte(info), 32), p.iv, p.payload, additional)
 	})
 }
 

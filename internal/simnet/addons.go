@@ -1,0 +1,124 @@
+package simnet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waCommon"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+)
+
+// ByAd sends the message as the first one after a tap on an ad: info has what the apps put beside it, and replaces what the message
+// refers to.
+func ByAd(info *waE2E.ContextInfo) SendOption {
+	return func(o *sendOptions) { o.context = proto.Clone(info).(*waE2E.ContextInfo) }
+}
+
+// InAlbum sends a picture or a video as a part of an album of the phone's.
+func InAlbum(album types.MessageID) SendOption {
+	return func(o *sendOptions) { o.album = &album }
+}
+
+// SendAlbum announces an album, whose parts are sent [InAlbum].
+func (p *Phone) SendAlbum(ctx context.Context, to types.JID, images, videos uint32, opts ...SendOption) (types.MessageID, error) {
+	return p.Send(ctx, to, &waE2E.Message{AlbumMessage: &waE2E.AlbumMessage{ExpectedImageCount: &images, ExpectedVideoCount: &videos}}, opts...)
+}
+
+// Pin puts a message at the top of its chat for so long, or with 0 takes it from there. An empty sender means the phone's own account.
+func (p *Phone) Pin(ctx context.Context, chat, sender types.JID, id types.MessageID, lasts time.Duration, opts ...SendOption) (types.MessageID, error) {
+	pin, seconds := waE2E.PinInChatMessage_PIN_FOR_ALL, uint32(lasts/time.Second)
+	if lasts == 0 {
+		pin = waE2E.PinInChatMessage_UNPIN_FOR_ALL
+	}
+	return p.Send(ctx, chat, &waE2E.Message{
+		PinInChatMessage: &waE2E.PinInChatMessage{Key: p.client.BuildMessageKey(chat, sender, id), Type: pin.Enum(),
+			SenderTimestampMS: proto.Int64(time.Now().UnixMilli())},
+		MessageContextInfo: &waE2E.MessageContextInfo{MessageAddOnDurationInSecs: &seconds,
+			MessageAddOnExpiryType: waE2E.MessageContextInfo_STATIC.Enum()},
+	}, opts...)
+}
+
+// Keep keeps a disappearing message in its chat, or lets it go.
+func (p *Phone) Keep(ctx context.Context, chat, sender types.JID, id types.MessageID, kept bool, opts ...SendOption) (types.MessageID, error) {
+	kind := waE2E.KeepType_KEEP_FOR_ALL
+	if !kept {
+		kind = waE2E.KeepType_UNDO_KEEP_FOR_ALL
+	}
+	return p.Send(ctx, chat, &waE2E.Message{KeepInChatMessage: &waE2E.KeepInChatMessage{
+		Key: p.client.BuildMessageKey(chat, sender, id), KeepType: kind.Enum(), TimestampMS: proto.Int64(time.Now().UnixMilli())}}, opts...)
+}
+
+// SendEvent sends a calendar event, which members of the chat can answer.
+func (p *Phone) SendEvent(ctx context.Context, to types.JID, name string, start time.Time, opts ...SendOption) (types.MessageID, error) {
+	return p.Send(ctx, to, &waE2E.Message{
+		EventMessage:       &waE2E.EventMessage{Name: &name, StartTime: proto.Int64(start.Unix()), ExtraGuestsAllowed: proto.Bool(true)},
+		MessageContextInfo: p.client.BuildPollCreation("", nil, 0).MessageContextInfo, // a secret
+	}, opts...)
+}
+
+// AnswerEvent answers an event that was received, with so many guests.
+func (p *Phone) AnswerEvent(ctx context.Context, event *Received, answer waE2E.EventResponseMessage_EventResponseType, guests int32, opts ...SendOption) (types.MessageID, error) {
+	payload, iv, err := p.seal(ctx, event, whatsmeow.EncSecretEventResponse, &waE2E.EventResponseMessage{
+		Response: answer.Enum(), TimestampMS: proto.Int64(time.Now().UnixMilli()), ExtraGuestCount: &guests})
+	if err != nil {
+		return "", err
+	}
+	return p.Send(ctx, event.Info.Chat, &waE2E.Message{EncEventResponseMessage: &waE2E.EncEventResponseMessage{
+		EventCreationMessageKey: receivedKey(event), EncPayload: payload, EncIV: iv}}, opts...)
+}
+
+// ExtensiblePoll returns a poll to which everybody may add options.
+func (p *Phone) ExtensiblePoll(question string, options []string) *waE2E.Message {
+	poll := p.client.BuildPollCreation(question, options, 0)
+	poll.PollCreationMessage.AllowAddOption = proto.Bool(true)
+	return poll
+}
+
+// SealedAsEdit seals what is added to a poll as whatsmeow opens it, for the use "Poll Edit"; the apps name "Poll Add Option".
+func SealedAsEdit() SendOption { return func(o *sendOptions) { o.asEdit = true } }
+
+// AddOption adds an option to a poll that was received.
+func (p *Phone) AddOption(ctx context.Context, poll *Received, name string, opts ...SendOption) (types.MessageID, error) {
+	use := whatsmeow.EncSecretPollAddOption
+	if sendOptionsOf(opts).asEdit {
+		use = whatsmeow.EncSecretPollEdit
+	}
+	payload, iv, err := p.seal(ctx, poll, use, &waE2E.Message{PollAddOptionMessage: &waE2E.PollAddOptionMessage{
+		PollCreationMessageKey: receivedKey(poll), AddOption: &waE2E.PollCreationMessage_Option{OptionName: &name}}})
+	if err != nil {
+		return "", err
+	}
+	return p.Send(ctx, poll.Info.Chat, &waE2E.Message{SecretEncryptedMessage: &waE2E.SecretEncryptedMessage{
+		TargetMessageKey: receivedKey(poll), EncPayload: payload, EncIV: iv, SecretEncType: waE2E.SecretEncryptedMessage_POLL_ADD_OPTION.Enum()}}, opts...)
+}
+
+// seal encrypts with the secret of a message that was received.
+func (p *Phone) seal(ctx context.Context, about *Received, use whatsmeow.MsgSecretType, content proto.Message) (payload, iv []byte, err error) {
+	plain, err := proto.Marshal(content)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode what is sealed: %w", err)
+	}
+	own := p.LID()
+	if about.Info.Sender.Server == types.DefaultUserServer {
+		own = p.PN()
+	}
+	//lint:ignore SA1019 nothing else encrypts answers to events, and the library's version is pinned
+	payload, iv, err = p.client.DangerousInternals().EncryptMsgSecret(ctx, own, about.Info.Chat, about.Info.Sender, about.Info.ID, use, plain)
+	if err != nil {
+		return nil, nil, fmt.Errorf("seal with a message's secret: %w", err)
+	}
+	return payload, iv, nil
+}
+
+// receivedKey names a message that was received, from the phone's own point of view.
+func receivedKey(r *Received) *waCommon.MessageKey {
+	key := &waCommon.MessageKey{RemoteJID: proto.String(r.Info.Chat.String()), FromMe: proto.Bool(r.Info.IsFromMe), ID: proto.String(r.Info.ID)}
+	if r.Info.IsGroup {
+		key.Participant = proto.String(r.Info.Sender.ToNonAD().String())
+	}
+	return key
+}

@@ -1,0 +1,209 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"bridged/internal/bridge"
+)
+
+// savePin puts a message at the top of its chat, or takes it from there. The last
+// one counts, whoever it is by.
+func (t *writeTx) savePin(ctx context.Context, f bridge.Pin) error {
+	m, d, err := t.marked(ctx, f, f.Chat, f.Target, f.By)
+	if err != nil || m.seq == 0 {
+		return err
+	}
+	pin := pinDetails{At: f.Timestamp.UnixMilli()}
+	if !f.Until.IsZero() {
+		pin.Until = f.Until.UnixMilli()
+	}
+	if d.Pin != nil && (*d.Pin == pin || d.Pin.At > pin.At) {
+		return nil
+	}
+	d.Pin = &pin
+	return t.changeDetails(ctx, m.seq, d)
+}
+
+// saveKeep keeps a disappearing message, or lets it go. What its author lets go
+// stays so, whichever of two comes first.
+func (t *writeTx) saveKeep(ctx context.Context, f bridge.Keep) error {
+	m, d, err := t.marked(ctx, f, f.Chat, f.Target, f.By)
+	if err != nil || m.seq == 0 {
+		return err
+	}
+	keep := keepDetails{Kept: f.Kept, ByAuthor: t.isAuthor(m, f.By), At: f.Timestamp.UnixMilli()}
+	if !keep.replaces(d.Keep) {
+		return nil
+	}
+	d.Keep = &keep
+	return t.changeDetails(ctx, m.seq, d)
+}
+
+// replaces reports whether one decision about a message counts instead of an
+// earlier one; nil for none.
+func (k keepDetails) replaces(before *keepDetails) bool {
+	switch {
+	case before == nil:
+		return true
+	case k == *before:
+		return false
+	case k.ByAuthor != before.ByAuthor && (k.isFinal() || before.isFinal()):
+		return k.isFinal()
+	}
+	return k.At >= before.At
+}
+
+// isFinal reports whether nobody but the author can change it.
+func (k keepDetails) isFinal() bool { return k.ByAuthor && !k.Kept }
+
+// marked returns the message that somebody wants to mark for everybody, without a
+// number where it is not to be marked: it is not stored, was deleted, or they may
+// not. Where its message or the group is not known yet, the fact waits.
+func (t *writeTx) marked(ctx context.Context, fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, details, error) {
+	m, found, err := t.findMessage(ctx, chat, id)
+	if err == nil && !found {
+		return target{}, details{}, t.park(ctx, fact)
+	}
+	if err != nil || m.deleted != 0 || !by.IsPerson() {
+		return target{}, details{}, err
+	}
+	_, isKeep := fact.(bridge.Keep)
+	allowed, known, err := t.mayMark(ctx, m, by)
+	switch {
+	case err == nil && t.silent: // the phone's history, which the phone has checked
+	case err != nil:
+		return target{}, details{}, err
+	case !known:
+		return target{}, details{}, t.park(ctx, fact)
+	case !allowed && !(isKeep && t.isAuthor(m, by)):
+		return target{}, details{}, nil
+	}
+	d, err := detailsIn(m.details)
+	return m, d, err
+}
+
+// mayMark reports whether somebody may mark messages of the chat for everybody: in
+// a group that only admins may change, only they. It is not known of a group that
+// the network has not told of.
+func (t *writeTx) mayMark(ctx context.Context, m target, by bridge.JID) (allowed, known bool, err error) {
+	if m.isPrivate {
+		return true, true, nil
+	}
+	var isLocked, isAdmin bool
+	person := int64(0)
+	if p, found := t.people.find(by); found {
+		person = p.id
+	}
+	_, err = t.find(ctx, `
+		SELECT g.known, g.is_locked, ifnull(p.is_admin OR p.is_super_admin, 0)
+		FROM groups g LEFT JOIN members p ON p.chat = g.chat AND p.person = ? WHERE g.chat = ?`,
+		[]any{person, m.chat}, &known, &isLocked, &isAdmin)
+	return !isLocked || isAdmin, known, err
+}
+
+// savePollOption adds an option to a poll. A placeholder may be one.
+func (t *writeTx) savePollOption(ctx context.Context, f bridge.PollOptionAdded) error {
+	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
+	if err == nil && (!found || m.isPlaceholder() && m.deleted == 0) {
+		return t.park(ctx, f)
+	}
+	if err != nil || m.deleted != 0 || !f.By.IsPerson() || f.Name == "" {
+		return err
+	}
+	d, err := detailsIn(m.details)
+	if err != nil || d.Poll == nil || !d.Poll.Extensible && !t.isAuthor(m, f.By) {
+		return err
+	}
+	if _, err := t.ensurePerson(ctx, f.By); err != nil || !d.Poll.add(addedOption{Name: f.Name, By: f.By, At: f.Timestamp.UnixMilli()}) {
+		return err
+	}
+	return t.changeDetails(ctx, m.seq, d)
+}
+
+// add reports whether the poll has an option now that it had not. Options that were
+// added stand in the order of their time.
+func (p *pollDetails) add(option addedOption) bool {
+	if slices.Contains(p.Options, option.Name) || len(p.Options)+len(p.Added) >= bridge.MaxPollOptions ||
+		slices.ContainsFunc(p.Added, func(o addedOption) bool { return o.Name == option.Name }) {
+		return false
+	}
+	p.Added = append(p.Added, option)
+	slices.SortStableFunc(p.Added, func(a, b addedOption) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Name, b.Name)) })
+	return true
+}
+
+// detailsIn reads the column of a message.
+func detailsIn(column string) (d details, err error) {
+	if column != "" {
+		err = json.Unmarshal([]byte(column), &d)
+	}
+	return d, err
+}
+
+// changeDetails changes what a message shows beside its content, and tells.
+func (t *writeTx) changeDetails(ctx context.Context, seq int64, d details) error {
+	column, err := d.pack()
+	if err != nil {
+		return err
+	}
+	if err := t.run(ctx, "UPDATE messages SET details = ? WHERE arrival = ?", column, seq); err != nil {
+		return err
+	}
+	return t.appendEvent(ctx, eventMessageUpdated, seq, 0)
+}
+
+// mergeMarks has what was made of either of two rows of one message count for the
+// one that is kept.
+func (t *writeTx) mergeMarks(ctx context.Context, kept, dropped int64) error {
+	var columns [2]string
+	for i, seq := range []int64{kept, dropped} {
+		found, err := t.find(ctx, "SELECT ifnull(details, '') FROM messages WHERE arrival = ? AND deleted_at IS NULL", []any{seq}, &columns[i])
+		if err != nil || !found || columns[i] == "" && i == 1 {
+			return err
+		}
+	}
+	d, err := detailsIn(columns[0])
+	if err != nil {
+		return err
+	}
+	other, err := detailsIn(columns[1])
+	if err != nil {
+		return err
+	}
+	if d.Pin != nil && (other.Pin == nil || other.Pin.At < d.Pin.At) {
+		other.Pin = d.Pin
+	}
+	if d.Keep != nil && (other.Keep == nil || d.Keep.replaces(other.Keep)) {
+		other.Keep = d.Keep
+	}
+	d.keepMarks(other)
+	column, err := d.pack()
+	if err != nil {
+		return err
+	}
+	return t.run(ctx, "UPDATE messages SET details = ? WHERE arrival = ?", column, kept)
+}
+
+// keepMarks keeps of a message what an edit, or the real one for a placeholder,
+// says nothing of: what others made of it, and how it came to the chat.
+func (d *details) keepMarks(before details) {
+	d.Pin, d.Keep = before.Pin, before.Keep
+	if d.Poll != nil && before.Poll != nil {
+		d.Poll.Extensible = d.Poll.Extensible || before.Poll.Extensible
+		for _, option := range before.Poll.Added {
+			d.Poll.add(option)
+		}
+	}
+	if before.Parts == nil || before.Parts.Referral == nil && before.Parts.AlbumID == nil {
+		return
+	}
+	parts := partsDetails{}
+	if d.Parts != nil {
+		parts = *d.Parts
+	}
+	parts.Referral, parts.AlbumID = cmp.Or(parts.Referral, before.Parts.Referral), cmp.Or(parts.AlbumID, before.Parts.AlbumID)
+	d.Parts = &parts
+}

@@ -7,7 +7,7 @@ const PageBytes = 4 << 20
 // What an element takes beside its texts, at most: names of fields, JIDs, moments
 // and numbers.
 const (
-	messageFrame  = 1200
+	messageFrame  = 1400
 	matchFrame    = 700
 	chatFrame     = 1000
 	eventFrame    = 1000
@@ -15,7 +15,7 @@ const (
 	mediaFrame    = 500
 	mentionFrame  = 200
 	reactionFrame = 150
-	optionFrame   = 60
+	optionFrame   = 120
 	voterSize     = 48
 )
 

@@ -33,13 +33,16 @@ func (p *pageRoom) takes(size int) bool {
 	return true
 }
 
-// What a reaction and a vote add to a message that has been read without them.
+// What a reaction, a vote and an answer to an event add to a message that has been
+// read without them.
 const (
 	reactionSize = 200
 	voteSize     = 48
+	// responsesSize is what an event's answers take where there are none.
+	responsesSize = 80
 )
 
-// fits reports whether the page takes a message, whose reactions and votes have
+// fits reports whether the page takes a message, whose reactions and answers have
 // not been read yet.
 func (r *readTx) fits(ctx context.Context, room *pageRoom, m *bridge.Message, row messageRow) (bool, error) {
 	if room == nil {
@@ -53,6 +56,14 @@ func (r *readTx) fits(ctx context.Context, room *pageRoom, m *bridge.Message, ro
 			return false, err
 		}
 		size += choices * voteSize
+	}
+	if m.Event != nil {
+		var answers int
+		err := r.scan(ctx, "SELECT count(*) FROM event_responses WHERE message = ?", []any{row.at.seq}, &answers)
+		if err != nil {
+			return false, err
+		}
+		size += responsesSize + answers*voteSize
 	}
 	return room.takes(size), nil
 }

@@ -32,10 +32,10 @@ func TestAlbum_CountsItsParts(t *testing.T) {
 	arrived("an early part", 1)
 	before := lastEvent(t, s)
 	save(t, s, albumPart(club, bobLID, "NEXT", "ALBUM", 3))
-	sameList(t, "a part is told", told(t, s, before), []bridge.EventType{bridge.EventMessageCreated, bridge.EventMessageUpdated})
+	sameList(t, "a part is told", toldSince(t, s, before), []bridge.EventType{bridge.EventMessageCreated, bridge.EventMessageUpdated})
 	before = lastEvent(t, s)
 	save(t, s, albumPart(club, bobLID, "NEXT", "ALBUM", 3))
-	sameList(t, "the same part again", told(t, s, before), nil)
+	sameList(t, "the same part again", toldSince(t, s, before), nil)
 	save(t, s, albumPart(club, bobLID, "LATE", "ALBUM", 4), albumPart(club, carol, "FORGED", "ALBUM", 5), albumPart(alice, alice, "ELSEWHERE", "ALBUM", 5),
 		albumPart(club, bobLID, "OTHER", "ANOTHER", 5))
 	arrived("three of the author's", 3)
@@ -43,7 +43,7 @@ func TestAlbum_CountsItsParts(t *testing.T) {
 	arrived("by another name", 3)
 	before = lastEvent(t, s)
 	save(t, s, bridge.Deletion{Chat: club, Target: "NEXT", By: bob, Timestamp: at(9)})
-	sameList(t, "a deletion is told", told(t, s, before), []bridge.EventType{bridge.EventMessageUpdated, bridge.EventMessageUpdated})
+	sameList(t, "a deletion is told", toldSince(t, s, before), []bridge.EventType{bridge.EventMessageUpdated, bridge.EventMessageUpdated})
 	arrived("one deleted", 2)
 	if m := message(t, s, club, "LATE"); m.AlbumID == nil || *m.AlbumID != "ALBUM" {
 		t.Errorf("the part names %v", m.AlbumID)

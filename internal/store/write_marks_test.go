@@ -31,8 +31,8 @@ func keep(chat, by bridge.JID, id string, seconds int, kept bool) bridge.Keep {
 	return bridge.Keep{Chat: chat, Target: id, By: by, Kept: kept, Timestamp: at(seconds)}
 }
 
-// told returns the types of the events behind a number.
-func told(t *testing.T, s *Store, after int64) (types []bridge.EventType) {
+// toldSince returns the types of the events behind a number.
+func toldSince(t *testing.T, s *Store, after int64) (types []bridge.EventType) {
 	t.Helper()
 	page, err := s.Events(t.Context(), EventQuery{After: after, Limit: 100})
 	if err != nil {
@@ -77,7 +77,7 @@ func TestPin_TheLastOneCounts(t *testing.T) {
 		if diff := cmp.Diff(step.want, message(t, s, alice, "A1").PinnedUntil); diff != "" {
 			t.Errorf("%s: %s", step.name, diff)
 		}
-		if types := told(t, s, before); !slices.Equal(types, slices.Repeat([]bridge.EventType{bridge.EventMessageUpdated}, step.told)) {
+		if types := toldSince(t, s, before); !slices.Equal(types, slices.Repeat([]bridge.EventType{bridge.EventMessageUpdated}, step.told)) {
 			t.Errorf("%s: the log tells %v", step.name, types)
 		}
 	}
@@ -226,7 +226,7 @@ func TestPollOption_IsAddedAndVotedFor(t *testing.T) {
 	if diff := cmp.Diff(want, optionsOf(t, s, club, "CLOSED")); diff != "" {
 		t.Errorf("to which only its author adds: %s", diff)
 	}
-	for _, kind := range told(t, s, before) {
+	for _, kind := range toldSince(t, s, before) {
 		if kind != bridge.EventMessageUpdated && kind != bridge.EventChatUpdated {
 			t.Errorf("the log tells %s", kind)
 		}
@@ -273,7 +273,7 @@ func TestEventResponse_TheLatestOfEachCounts(t *testing.T) {
 	if diff := cmp.Diff(&want, message(t, s, club, "E").Event.Responses); diff != "" {
 		t.Error(diff)
 	}
-	if n := len(slices.DeleteFunc(told(t, s, before), func(e bridge.EventType) bool { return e != bridge.EventMessageUpdated })); n != 3 {
+	if n := len(slices.DeleteFunc(toldSince(t, s, before), func(e bridge.EventType) bool { return e != bridge.EventMessageUpdated })); n != 3 {
 		t.Errorf("%d events tell of three transactions that changed something", n)
 	}
 	save(t, s, bridge.Deletion{Chat: club, Target: "E", By: alice, Timestamp: at(20)})

@@ -218,6 +218,7 @@ func personalReads() map[string]reads {
 		"call":                 {Type: "scheduledCallCreationMessage", Content: "Weekly"},
 		"music":                {Type: "musicMessage", Content: "Bach: Air\nhttps://song.example"},
 		"sticker pack":         {Type: "stickerPackMessage", Content: "Cats\nCat Co"},
+		"album":                {Type: "albumMessage", Parts: bridge.Parts{Album: &bridge.Album{Images: 2, Videos: 1}}},
 		"broadcast call":       {Type: "bcallMessage", Content: "Live"},
 		"answer to a status":   {Type: "statusQuestionAnswerMessage", Content: "blue"},
 		"answer to a question": {Type: "questionResponseMessage", Content: "red"},

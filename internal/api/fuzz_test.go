@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
 )
 
 // mustBeRefusal fails where a caller's input ended in anything but a refusal
@@ -39,26 +40,28 @@ func FuzzBody(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var req struct {
-			Text     string               `json:"text"`
-			Latitude *float64             `json:"latitude"`
-			Count    *int                 `json:"selectableCount"`
-			Values   []string             `json:"values"`
-			Contacts []bridge.ContactCard `json:"contacts"`
-			addressed
-		}
-		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(string(body)))
-		raw, err := newDecoder().decode(httptest.NewRecorder(), r, &req)
-		if err != nil {
-			mustBeRefusal(t, err, bridge.CodeInvalid, bridge.CodePayloadTooLarge)
-			return
-		}
-		if !json.Valid(raw) || !utf8.Valid(raw) {
-			t.Errorf("accepted %q", raw)
-		}
-		if err := checkContacts(req.Contacts); err != nil {
-			mustBeRefusal(t, err, bridge.CodeInvalid)
-		}
+		fuzzbudget.Usual.Check(t, len(body), func() {
+			var req struct {
+				Text     string               `json:"text"`
+				Latitude *float64             `json:"latitude"`
+				Count    *int                 `json:"selectableCount"`
+				Values   []string             `json:"values"`
+				Contacts []bridge.ContactCard `json:"contacts"`
+				addressed
+			}
+			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(string(body)))
+			raw, err := newDecoder().decode(httptest.NewRecorder(), r, &req)
+			if err != nil {
+				mustBeRefusal(t, err, bridge.CodeInvalid, bridge.CodePayloadTooLarge)
+				return
+			}
+			if !json.Valid(raw) || !utf8.Valid(raw) {
+				t.Errorf("accepted %q", raw)
+			}
+			if err := checkContacts(req.Contacts); err != nil {
+				mustBeRefusal(t, err, bridge.CodeInvalid)
+			}
+		})
 	})
 }
 
@@ -70,24 +73,26 @@ func FuzzQuery(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.URL.RawQuery = raw
-		q := readQuery(r)
-		h := q.history("1@g.us")
-		sender := q.person("sender")
-		if q.err != nil {
-			mustBeRefusal(t, q.err, bridge.CodeInvalid)
-			return
-		}
-		if h.Limit < 1 || h.Limit > maxMessages || h.Offset < 0 || (h.Order != bridge.OrderAsc && h.Order != bridge.OrderDesc) {
-			t.Errorf("%q: %+v", raw, h)
-		}
-		if !utf8.ValidString(h.Q) || !utf8.ValidString(h.Cursor) || (sender != "" && !sender.IsPerson()) {
-			t.Errorf("%q: %+v from %q", raw, h, sender)
-		}
-		if _, err := json.Marshal(filtersOf(h)); err != nil {
-			t.Errorf("%q: %v", raw, err)
-		}
+		fuzzbudget.Usual.Check(t, len(raw), func() {
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.URL.RawQuery = raw
+			q := readQuery(r)
+			h := q.history("1@g.us")
+			sender := q.person("sender")
+			if q.err != nil {
+				mustBeRefusal(t, q.err, bridge.CodeInvalid)
+				return
+			}
+			if h.Limit < 1 || h.Limit > maxMessages || h.Offset < 0 || (h.Order != bridge.OrderAsc && h.Order != bridge.OrderDesc) {
+				t.Errorf("%q: %+v", raw, h)
+			}
+			if !utf8.ValidString(h.Q) || !utf8.ValidString(h.Cursor) || (sender != "" && !sender.IsPerson()) {
+				t.Errorf("%q: %+v from %q", raw, h, sender)
+			}
+			if _, err := json.Marshal(filtersOf(h)); err != nil {
+				t.Errorf("%q: %v", raw, err)
+			}
+		})
 	})
 }
 
@@ -103,22 +108,24 @@ func FuzzPathJID(f *testing.F) {
 	routes.Get("/person/{jid}", func(_ http.ResponseWriter, r *http.Request) { jid, err = pathPerson(r) })
 	routes.Get("/group/{jid}", func(_ http.ResponseWriter, r *http.Request) { jid, err = pathGroup(r) })
 	f.Fuzz(func(t *testing.T, segment string) {
-		for _, kind := range []string{"person", "group"} {
-			r, bad := http.NewRequest(http.MethodGet, "http://x/"+kind+"/"+segment, nil)
-			if bad != nil {
-				continue // no client could send it
+		fuzzbudget.Usual.Check(t, len(segment), func() {
+			for _, kind := range []string{"person", "group"} {
+				r, bad := http.NewRequest(http.MethodGet, "http://x/"+kind+"/"+segment, nil)
+				if bad != nil {
+					continue // no client could send it
+				}
+				jid, err = "", nil
+				routes.ServeHTTP(httptest.NewRecorder(), r)
+				if err != nil {
+					mustBeRefusal(t, err, bridge.CodeInvalid)
+					continue
+				}
+				again, bad := bridge.ParseJID(string(jid))
+				if jid != "" && (bad != nil || again != jid || (kind == "person") != jid.IsPerson()) {
+					t.Errorf("%q is the %s %q", segment, kind, jid)
+				}
 			}
-			jid, err = "", nil
-			routes.ServeHTTP(httptest.NewRecorder(), r)
-			if err != nil {
-				mustBeRefusal(t, err, bridge.CodeInvalid)
-				continue
-			}
-			again, bad := bridge.ParseJID(string(jid))
-			if jid != "" && (bad != nil || again != jid || (kind == "person") != jid.IsPerson()) {
-				t.Errorf("%q is the %s %q", segment, kind, jid)
-			}
-		}
+		})
 	})
 }
 
@@ -127,13 +134,15 @@ func FuzzVCard(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, card string) {
-		if !isVCard(card) {
-			return
-		}
-		upper := strings.ToUpper(card)
-		if !strings.Contains(upper, "BEGIN:VCARD") || !strings.Contains(upper, "END:VCARD") || strings.ContainsRune(card, 0) || len(card) > maxVCard {
-			t.Errorf("accepted %q", card)
-		}
+		fuzzbudget.Usual.Check(t, len(card), func() {
+			if !isVCard(card) {
+				return
+			}
+			upper := strings.ToUpper(card)
+			if !strings.Contains(upper, "BEGIN:VCARD") || !strings.Contains(upper, "END:VCARD") || strings.ContainsRune(card, 0) || len(card) > maxVCard {
+				t.Errorf("accepted %q", card)
+			}
+		})
 	})
 }
 
@@ -142,9 +151,11 @@ func FuzzEmoji(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if isEmoji(s) && (!utf8.ValidString(s) || strings.ContainsAny(s, " \n\r\tabcXYZ<>&\"'") || utf8.RuneCountInString(s) > maxEmoji) {
-			t.Errorf("accepted %q", s)
-		}
+		fuzzbudget.Usual.Check(t, len(s), func() {
+			if isEmoji(s) && (!utf8.ValidString(s) || strings.ContainsAny(s, " \n\r\tabcXYZ<>&\"'") || utf8.RuneCountInString(s) > maxEmoji) {
+				t.Errorf("accepted %q", s)
+			}
+		})
 	})
 }
 
@@ -173,30 +184,32 @@ func FuzzBodyMeansTheSame(f *testing.F) {
 		return all
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var got, want request
-		if (jsonReader{}).unmarshal(body, &got) != nil {
-			return
-		}
-		var members map[string]json.RawMessage
-		var contacts []map[string]json.RawMessage
-		if err := errors.Join(json.Unmarshal(body, &members), json.Unmarshal(or(members["contacts"], "null"), &contacts)); err != nil {
-			t.Fatalf("accepted %q: %v", body, err)
-		}
-		only(members, names(want))
-		for _, contact := range contacts {
-			only(contact, names(bridge.ContactCard{}))
-		}
-		if contacts != nil {
-			members["contacts"], _ = json.Marshal(contacts)
-		}
-		exact, err := json.Marshal(members)
-		if err := errors.Join(err, json.Unmarshal(exact, &want)); err != nil {
-			t.Fatalf("accepted %q: %v", body, err)
-		}
-		got.After, want.After = compact(got.After), compact(want.After)
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%q is %+v, want %+v", body, got, want)
-		}
+		fuzzbudget.Usual.Check(t, len(body), func() {
+			var got, want request
+			if (jsonReader{}).unmarshal(body, &got) != nil {
+				return
+			}
+			var members map[string]json.RawMessage
+			var contacts []map[string]json.RawMessage
+			if err := errors.Join(json.Unmarshal(body, &members), json.Unmarshal(or(members["contacts"], "null"), &contacts)); err != nil {
+				t.Fatalf("accepted %q: %v", body, err)
+			}
+			only(members, names(want))
+			for _, contact := range contacts {
+				only(contact, names(bridge.ContactCard{}))
+			}
+			if contacts != nil {
+				members["contacts"], _ = json.Marshal(contacts)
+			}
+			exact, err := json.Marshal(members)
+			if err := errors.Join(err, json.Unmarshal(exact, &want)); err != nil {
+				t.Fatalf("accepted %q: %v", body, err)
+			}
+			got.After, want.After = compact(got.After), compact(want.After)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%q is %+v, want %+v", body, got, want)
+			}
+		})
 	})
 }
 

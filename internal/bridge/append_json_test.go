@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
 )
 
 // appended checks that a value appends itself as encoding/json would write it.
@@ -124,6 +125,8 @@ func FuzzAppend(f *testing.F) {
 	f.Add("text", "M1", int64(0), true)
 	f.Add("\u2028\xff\"", "", int64(-1), false)
 	f.Fuzz(func(t *testing.T, content, id string, ms int64, fromMe bool) {
-		appended(t, bridge.Message{ID: id, Content: content, FromMe: fromMe, Timestamp: bridge.Millis(ms)}, bridge.AppendMessage)
+		fuzzbudget.Usual.Check(t, len(content)+len(id), func() {
+			appended(t, bridge.Message{ID: id, Content: content, FromMe: fromMe, Timestamp: bridge.Millis(ms)}, bridge.AppendMessage)
+		})
 	})
 }

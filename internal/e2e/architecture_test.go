@@ -69,6 +69,7 @@ var ours = map[string][]string{
 	"internal/shell":           {"internal/bridge", "internal/client"},
 	"internal/fleet":           {"internal/bridge", "internal/client"},
 	"internal/fleet/fleettest": {},
+	"internal/fuzzbudget":      {},
 	"internal/simnet":          {},
 	"internal/client":          {"internal/bridge"},
 	"internal/doctor":          {"internal/bridge", "internal/client", "internal/dbfile"},

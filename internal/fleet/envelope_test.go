@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
 )
 
 // What is no envelope is refused with the field's name, whatever is wrong with it.
@@ -78,15 +79,17 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add([]byte(`{"method":"POST","path":"/api/messages/send?x=1","headers":{"Authorization":"Bearer x"},"body":{"a":[1]},"timeout":"2s"}`))
 	f.Add([]byte(`{"method":"POST","path":"/","form":{"a":"b"},"file":{"name":"n","fileName":"a.png","contentType":"image/png"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		e, err := readEnvelope(data)
-		if err != nil {
-			if bridge.CodeOf(err) != CodeInvalidEnvelope {
+		fuzzbudget.Usual.Check(t, len(data), func() {
+			e, err := readEnvelope(data)
+			if err != nil {
+				if bridge.CodeOf(err) != CodeInvalidEnvelope {
+					t.Errorf("%q: %v", data, err)
+				}
+				return
+			}
+			if _, err := e.request(t.Context(), nil); err != nil {
 				t.Errorf("%q: %v", data, err)
 			}
-			return
-		}
-		if _, err := e.request(t.Context(), nil); err != nil {
-			t.Errorf("%q: %v", data, err)
-		}
+		})
 	})
 }

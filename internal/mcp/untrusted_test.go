@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
 )
 
 func TestVisible_NothingActs(t *testing.T) {
@@ -49,12 +50,14 @@ func TestMessageOf_IsBounded(t *testing.T) {
 func FuzzVisible(f *testing.F) {
 	f.Add("a\u202eb\x00")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := visible(s)
-		acts := func(r rune) bool {
-			return r < ' ' && r != '\n' && r != '\t' || r >= 0x80 && r < 0xa0 || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
-		}
-		if strings.ContainsFunc(got, acts) {
-			t.Errorf("%q", got)
-		}
+		fuzzbudget.Usual.Check(t, len(s), func() {
+			got := visible(s)
+			acts := func(r rune) bool {
+				return r < ' ' && r != '\n' && r != '\t' || r >= 0x80 && r < 0xa0 || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+			}
+			if strings.ContainsFunc(got, acts) {
+				t.Errorf("%q", got)
+			}
+		})
 	})
 }

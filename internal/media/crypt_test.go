@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 
 	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
 )
 
 // testSizes are around all the boundaries at which streams are cut.
@@ -257,9 +258,11 @@ func FuzzDecrypt(f *testing.F) {
 	m, encrypted := encryptedMedia(f, bridge.MediaImage, []byte("hello"))
 	f.Add(encrypted)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, err := decrypt(io.Discard, bytes.NewReader(b), m)
-		if (err == nil) != bytes.Equal(b, encrypted) {
-			t.Errorf("%d bytes: %v", len(b), err)
-		}
+		fuzzbudget.Usual.Check(t, len(b), func() {
+			_, err := decrypt(io.Discard, bytes.NewReader(b), m)
+			if (err == nil) != bytes.Equal(b, encrypted) {
+				t.Errorf("%d bytes: %v", len(b), err)
+			}
+		})
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
 )
 
 // corner returns the colour of a thumbnail's upper left corner: r, g, b or w.
@@ -327,22 +328,24 @@ func FuzzProbes(f *testing.F) {
 	f.Add(withExif(jpegFile(f, quarters(16, 8)), binary.LittleEndian, 6))
 	f.Add(webpFile(f))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := bytes.NewReader(b)
-		if k, err := sniff(r); err != nil {
-			t.Errorf("sniff: %v", err)
-		} else if k.movie != nil && (k.movie.width < 0 || k.movie.seconds < 0) {
-			t.Errorf("movie %+v", *k.movie)
-		}
-		if o, err := readOgg(bytes.NewReader(b)); err == nil && o.isOpus {
-			if w, err := waveform(bytes.NewReader(b), o); err == nil && len(w) != waveformBars {
-				t.Errorf("%d values", len(w))
+		fuzzbudget.Usual.Check(t, len(b), func() {
+			r := bytes.NewReader(b)
+			if k, err := sniff(r); err != nil {
+				t.Errorf("sniff: %v", err)
+			} else if k.movie != nil && (k.movie.width < 0 || k.movie.seconds < 0) {
+				t.Errorf("movie %+v", *k.movie)
 			}
-		}
-		if seconds, err := mp3Seconds(bytes.NewReader(b)); err == nil && seconds <= 0 {
-			t.Errorf("MP3 of %v s", seconds)
-		}
-		if head, err := readJPEGHead(bytes.NewReader(b)); err == nil && (head.orientation < 1 || head.orientation > 8) {
-			t.Errorf("orientation %d", head.orientation)
-		}
+			if o, err := readOgg(bytes.NewReader(b)); err == nil && o.isOpus {
+				if w, err := waveform(bytes.NewReader(b), o); err == nil && len(w) != waveformBars {
+					t.Errorf("%d values", len(w))
+				}
+			}
+			if seconds, err := mp3Seconds(bytes.NewReader(b)); err == nil && seconds <= 0 {
+				t.Errorf("MP3 of %v s", seconds)
+			}
+			if head, err := readJPEGHead(bytes.NewReader(b)); err == nil && (head.orientation < 1 || head.orientation > 8) {
+				t.Errorf("orientation %d", head.orientation)
+			}
+		})
 	})
 }

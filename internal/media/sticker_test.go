@@ -19,6 +19,7 @@ import (
 	xwebp "golang.org/x/image/webp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
 )
 
 // drawing returns a picture with some shapes on a transparent ground.
@@ -240,9 +241,11 @@ func FuzzReadWebP(f *testing.F) {
 	f.Add(webpOf(f, drawing(8, 8)))
 	f.Add(moving(f, 16, 8, 2, 3))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		w, err := readWebP(bytes.NewReader(content), int64(len(content)))
-		if err == nil && (w.width < 1 || w.height < 1) {
-			t.Errorf("%+v", w)
-		}
+		fuzzbudget.Usual.Check(t, len(content), func() {
+			w, err := readWebP(bytes.NewReader(content), int64(len(content)))
+			if err == nil && (w.width < 1 || w.height < 1) {
+				t.Errorf("%+v", w)
+			}
+		})
 	})
 }

@@ -3,6 +3,8 @@ package urlguard
 import (
 	"net/netip"
 	"testing"
+
+	"bridged/internal/fuzzbudget"
 )
 
 // plainlyPublic is a second opinion, from the standard library and a few ranges,
@@ -112,15 +114,17 @@ func FuzzPermits(f *testing.F) {
 	}
 	g := New(Options{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		addr, ok := netip.AddrFromSlice(b)
-		if !ok {
-			return
-		}
-		if g.permits(addr) && !plainlyPublic(addr) {
-			t.Fatalf("%s is permitted", addr)
-		}
-		if err := g.control("tcp6", netip.AddrPortFrom(addr, 80).String(), nil); err == nil && !plainlyPublic(addr) {
-			t.Fatalf("%s would be dialled", addr)
-		}
+		fuzzbudget.Usual.Check(t, len(b), func() {
+			addr, ok := netip.AddrFromSlice(b)
+			if !ok {
+				return
+			}
+			if g.permits(addr) && !plainlyPublic(addr) {
+				t.Fatalf("%s is permitted", addr)
+			}
+			if err := g.control("tcp6", netip.AddrPortFrom(addr, 80).String(), nil); err == nil && !plainlyPublic(addr) {
+				t.Fatalf("%s would be dialled", addr)
+			}
+		})
 	})
 }

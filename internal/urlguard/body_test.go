@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"bridged/internal/fuzzbudget"
 )
 
 // quiet returns a log for servers that are expected to complain.
@@ -224,15 +226,17 @@ func FuzzReceive(f *testing.F) {
 	f.Add([]byte("plain"), "", int64(3))
 	f.Add([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1, 0, 0, 0xff, 0xff}, "gzip", int64(100))
 	f.Fuzz(func(t *testing.T, body []byte, encoding string, limit int64) {
-		var w bytes.Buffer
-		resp := &http.Response{
-			Header:        http.Header{"Content-Encoding": {encoding}},
-			Body:          io.NopCloser(bytes.NewReader(body)),
-			ContentLength: -1,
-		}
-		n, err := receive(&w, resp, Request{MaxBytes: limit})
-		if int64(w.Len()) != n || int64(w.Len()) > max(limit, 0) {
-			t.Fatalf("wrote %d, said %d, limit %d, %v", w.Len(), n, limit, err)
-		}
+		fuzzbudget.Usual.Check(t, len(body)+len(encoding), func() {
+			var w bytes.Buffer
+			resp := &http.Response{
+				Header:        http.Header{"Content-Encoding": {encoding}},
+				Body:          io.NopCloser(bytes.NewReader(body)),
+				ContentLength: -1,
+			}
+			n, err := receive(&w, resp, Request{MaxBytes: limit})
+			if int64(w.Len()) != n || int64(w.Len()) > max(limit, 0) {
+				t.Fatalf("wrote %d, said %d, limit %d, %v", w.Len(), n, limit, err)
+			}
+		})
 	})
 }

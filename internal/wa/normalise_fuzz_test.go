@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
 	"bridged/internal/simnet"
 )
 
@@ -42,33 +43,35 @@ func FuzzDescribe(f *testing.F) {
 	}
 	who := source{sender: "1@lid"}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		msg := new(waE2E.Message)
-		if proto.Unmarshal(data, msg) != nil {
-			return
-		}
-		got := describe(msg, who, "1@lid", "ID", bridge.Millis(0))
-		if got.MessageType == "" {
-			t.Error("a message without a type")
-		}
-		kept := new(waE2E.Message)
-		if err := proto.Unmarshal(got.Raw, kept); err != nil || !proto.Equal(kept, msg) {
-			t.Errorf("the stored protobuf is another one: %v", err)
-		}
-		bounded := bridge.Bounded(got).(bridge.Message)
-		if f := bounded.Media; f != nil && (f.Size < 0 || f.MimeType == "" || f.Width < 0 || f.Height < 0 || f.DurationSec < 0 || f.Pages < 0) {
-			t.Errorf("a file that cannot be: %+v", f)
-		}
-		if _, err := json.Marshal(bounded); err != nil || !utf8.ValidString(bounded.Content) {
-			t.Errorf("not shown: %v", err)
-		}
-		if alone := contentAlone(msg); alone != nil {
-			forwarded, err := (&link{cli: new(whatsmeow.Client)}).forwardForm(alone)
-			if err == nil && contentField(forwarded) == nil && contentField(alone) != nil {
-				t.Errorf("forwarding leaves nothing of %s", got.MessageType)
+		fuzzbudget.Usual.Check(t, len(data), func() {
+			msg := new(waE2E.Message)
+			if proto.Unmarshal(data, msg) != nil {
+				return
 			}
-		}
-		protocolFacts(unwrap(msg).msg.GetProtocolMessage(), who, "1@lid", bridge.Millis(0))
-		partOf(msg)
-		quotedMessage(&bridge.Message{Raw: got.Raw})
+			got := describe(msg, who, "1@lid", "ID", bridge.Millis(0))
+			if got.MessageType == "" {
+				t.Error("a message without a type")
+			}
+			kept := new(waE2E.Message)
+			if err := proto.Unmarshal(got.Raw, kept); err != nil || !proto.Equal(kept, msg) {
+				t.Errorf("the stored protobuf is another one: %v", err)
+			}
+			bounded := bridge.Bounded(got).(bridge.Message)
+			if f := bounded.Media; f != nil && (f.Size < 0 || f.MimeType == "" || f.Width < 0 || f.Height < 0 || f.DurationSec < 0 || f.Pages < 0) {
+				t.Errorf("a file that cannot be: %+v", f)
+			}
+			if _, err := json.Marshal(bounded); err != nil || !utf8.ValidString(bounded.Content) {
+				t.Errorf("not shown: %v", err)
+			}
+			if alone := contentAlone(msg); alone != nil {
+				forwarded, err := (&link{cli: new(whatsmeow.Client)}).forwardForm(alone)
+				if err == nil && contentField(forwarded) == nil && contentField(alone) != nil {
+					t.Errorf("forwarding leaves nothing of %s", got.MessageType)
+				}
+			}
+			protocolFacts(unwrap(msg).msg.GetProtocolMessage(), who, "1@lid", bridge.Millis(0))
+			partOf(msg)
+			quotedMessage(&bridge.Message{Raw: got.Raw})
+		})
 	})
 }

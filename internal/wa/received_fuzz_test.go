@@ -19,12 +19,17 @@ import (
 	"bridged/internal/api"
 	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
 	"bridged/internal/media"
 	"bridged/internal/simnet"
 	"bridged/internal/store"
 	"bridged/internal/urlguard"
 	"bridged/internal/wa"
 )
+
+// perReceived is what a message may cost that is stored, read, searched, quoted,
+// forwarded and deleted.
+var perReceived = fuzzbudget.Budget{Base: 32 << 20, PerByte: 2 << 10, Time: 5 * time.Second}
 
 // FuzzReceived takes what a stranger's phone may send through the whole
 // bridge: the handler that acknowledges it, the store, every route that reads
@@ -38,11 +43,13 @@ func FuzzReceived(f *testing.F) {
 		f.Add(s.data, s.id, s.pushName, s.at, s.from)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, id, pushName string, at int64, from byte) {
-		msg := new(waE2E.Message)
-		if id == "" || proto.Unmarshal(data, msg) != nil {
-			return // whatsmeow hands no such message to anybody
-		}
-		lab.examine(t, received{msg: msg, id: id, pushName: pushName, at: at, from: from})
+		perReceived.Check(t, len(data)+len(id)+len(pushName), func() {
+			msg := new(waE2E.Message)
+			if id == "" || proto.Unmarshal(data, msg) != nil {
+				return // whatsmeow hands no such message to anybody
+			}
+			lab.examine(t, received{msg: msg, id: id, pushName: pushName, at: at, from: from})
+		})
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/emersion/go-vcard"
 
 	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
 )
 
 func TestVCardOf(t *testing.T) {
@@ -49,17 +50,19 @@ func FuzzVCardOf(f *testing.F) {
 		f.Add(seed, seed)
 	}
 	f.Fuzz(func(t *testing.T, name, other string) {
-		text := vcardOf(bridge.ContactCard{DisplayName: "x" + name, Email: "y" + other, Title: "z" + name + other, Phone: "15551234567"})
-		if lines := strings.FieldsFunc(text, endsLine); len(lines) != 8 {
-			t.Fatalf("%d lines: %q", len(lines), text)
-		}
-		card, err := vcard.NewDecoder(strings.NewReader(text)).Decode()
-		if err != nil {
-			t.Fatalf("read %q: %v", text, err)
-		}
-		if len(card) != 6 {
-			t.Errorf("%q has the properties %v", text, card)
-		}
+		fuzzbudget.Usual.Check(t, len(name)+len(other), func() {
+			text := vcardOf(bridge.ContactCard{DisplayName: "x" + name, Email: "y" + other, Title: "z" + name + other, Phone: "15551234567"})
+			if lines := strings.FieldsFunc(text, endsLine); len(lines) != 8 {
+				t.Fatalf("%d lines: %q", len(lines), text)
+			}
+			card, err := vcard.NewDecoder(strings.NewReader(text)).Decode()
+			if err != nil {
+				t.Fatalf("read %q: %v", text, err)
+			}
+			if len(card) != 6 {
+				t.Errorf("%q has the properties %v", text, card)
+			}
+		})
 	})
 }
 

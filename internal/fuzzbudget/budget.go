@@ -1,0 +1,60 @@
+// Package fuzzbudget bounds what one input of a fuzz target may cost, in time and
+// in memory: a parser of strangers' bytes takes a small multiple of what it is
+// given, whatever that is. It is for tests.
+package fuzzbudget
+
+import (
+	"runtime/metrics"
+	"time"
+)
+
+// Budget bounds the cost of one input.
+type Budget struct {
+	// Base is how many bytes any input may have allocated.
+	Base uint64
+	// PerByte is how many more it may for each byte of the input.
+	PerByte uint64
+	// Time bounds the processor's time of the process, in which a busy machine
+	// does not show.
+	Time time.Duration
+}
+
+// Usual is the budget of a parser that keeps what it is given in other words.
+var Usual = Budget{Base: 1 << 20, PerByte: 256, Time: time.Second}
+
+// tries is how often an input is run that costs too much: a first run may build
+// tables, and the collector may run beside any.
+const tries = 3
+
+// T is what Check wants of a test.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Failed() bool
+}
+
+// Check runs the parser on an input of some bytes, and fails the test where each
+// of three runs costs more than the budget.
+func (b Budget) Check(t T, size int, run func()) {
+	t.Helper()
+	most := b.Base + b.PerByte*uint64(size)
+	var took time.Duration
+	var allocated uint64
+	for range tries {
+		before, began := allocatedBytes(), processorTime()
+		run()
+		took, allocated = processorTime()-began, allocatedBytes()-before
+		if took <= b.Time && allocated <= most || t.Failed() {
+			return
+		}
+	}
+	t.Errorf("%d bytes of input took %v and allocated %d bytes; the budget is %v and %d", size, took, allocated, b.Time, most)
+}
+
+// allocatedBytes returns what the process has allocated so far, in steps of some
+// KiB.
+func allocatedBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}

@@ -1,0 +1,17 @@
+//go:build unix
+
+package fuzzbudget
+
+import (
+	"syscall"
+	"time"
+)
+
+// processorTime returns the time that the process has computed so far.
+func processorTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic("fuzzbudget: " + err.Error())
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}

@@ -80,7 +80,7 @@ func (h *head) endLine() (ended bool) {
 }
 
 // noteLength notes what the last line says of the body's length; a length that
-// is no plain number is negative.
+// is no plain number, or has zeros without end before it, is negative.
 func (h *head) noteLength() {
 	name, value, _ := bytes.Cut(h.start[:h.started], []byte(":"))
 	switch {
@@ -89,7 +89,7 @@ func (h *head) noteLength() {
 	case bytes.EqualFold(name, []byte("content-length")):
 		h.lengths++
 		length, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 63)
-		if h.body = int64(length); err != nil {
+		if h.body = int64(length); err != nil || h.started == len(h.start) { // more of it may follow
 			h.body = -1
 		}
 	}

@@ -29,6 +29,7 @@ func TestProtocol_AmbiguousRequestsAreRefused(t *testing.T) {
 		"two hosts":                   "POST /api/auth/pair" + posting + "Host: y\r\n\r\n" + next,
 		"the same length twice":       "POST /api/auth/pair" + posting + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}" + next,
 		"a length far behind blanks":  "POST /api/auth/pair" + posting + "Content-Length:" + strings.Repeat(" ", 60) + "2\r\n\r\n{}" + next,
+		"a length of many zeros":      "POST /api/auth/pair" + posting + "Content-Length: " + strings.Repeat("0", 60) + "2\r\n\r\n{}" + next,
 		"a bad chunk":                 "POST /api/auth/pair" + posting + "Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n" + next,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,11 +9,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/fuzzbudget"
 )
 
 // largest is the size of the largest body that a door of the tests takes, in
@@ -27,7 +30,7 @@ type doorAnswer struct {
 
 // newDoor returns a way to post to a door over an API that knows each token, and
 // answers nothing else.
-func newDoor(t *testing.T) (post func(body string, headers ...string) doorAnswer) {
+func newDoor(t testing.TB) (post func(body string, headers ...string) doorAnswer) {
 	t.Helper()
 	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := `{"name":"agent","scopes":["read","send"],"chats":["15550100301@s.whatsapp.net"]}`
@@ -112,4 +115,38 @@ func TestDoor_ACallCostsWhatItHolds(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Whatever is posted, in a session or without, is answered, and costs what it
+// holds.
+func FuzzMessage(f *testing.F) {
+	post := newDoor(f)
+	began := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+	id := began.Header().Get("Mcp-Session-Id")
+	post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id", id)
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}`
+	for _, params := range []string{
+		`"name":"list_chats","arguments":{"limit":2e1,"q":"x"}`, `"name":"send_text","arguments":{"jid":"15550100301@s.whatsapp.net","text":"\ud800"},"inputResponses":{"confirm":{"action":"accept"}},"requestState":"x"`,
+		`"name":"send_file","arguments":{"jid":"1@g.us","data":"====","type":"image"}`, `"name":"status"`, `"name":[[[[[]]]]]`,
+	} {
+		f.Add([]byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{`+meta+`,`+params+`}}`), "tools/call", "list_chats", false)
+		f.Add([]byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{`+params+`}}`), "", "", true)
+	}
+	f.Add([]byte(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{`+meta+`,"uri":"bridged://chats/%2e%2e"}}`), "resources/read", "bridged://chats/%2e%2e", false)
+	f.Add([]byte(`[{"jsonrpc":"2.0","id":3,"method":"ping"}]`), "", "", true)
+	perMessage := fuzzbudget.Budget{Base: 4 << 20, PerByte: 256, Time: time.Second}
+	f.Fuzz(func(t *testing.T, body []byte, method, name string, inSession bool) {
+		headers := []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method, "Mcp-Name", name}
+		if inSession {
+			headers = []string{"Mcp-Session-Id", id}
+			if bytes.Contains(body, []byte("wait_for_messages")) {
+				return
+			}
+		}
+		perMessage.Check(t, len(body), func() {
+			if answer := post(string(body), headers...); answer.Code >= 500 || answer.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%q: %d %v", body, answer.Code, answer.Header())
+			}
+		})
+	})
 }

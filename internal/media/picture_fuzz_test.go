@@ -1,0 +1,27 @@
+package media
+
+import (
+	"bytes"
+	"testing"
+
+	"bridged/internal/fuzzbudget"
+)
+
+// Decoding a picture costs no more than was known before, beside a multiple of
+// its bytes, whatever its format is.
+func FuzzPicture(f *testing.F) {
+	f.Add(jpegFile(f, quarters(16, 8)))
+	f.Add(webpFile(f))
+	f.Add([]byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"))
+	f.Add([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\xff\xff\x00\x00\xff\xff\x08\x06\x00\x00\x00"))
+	f.Add([]byte("BM"))
+	perPicture := fuzzbudget.Budget{Base: maxDecoded + 16<<20, PerByte: 512, Time: 20 * fuzzbudget.Usual.Time}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		perPicture.Check(t, len(content), func() {
+			picture, err := decodeBounded(bytes.NewReader(content))
+			if err == nil && picture.Bounds().Empty() {
+				t.Error("a picture of nothing")
+			}
+		})
+	})
+}

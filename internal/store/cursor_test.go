@@ -1,0 +1,51 @@
+package store
+
+import (
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/fuzzbudget"
+)
+
+// A cursor is one that a list answered, or is refused.
+func FuzzCursor(f *testing.F) {
+	f.Add(position{timestamp: 1, seq: 2}.cursor())
+	f.Add(chatPosition{recency: 3, jid: "1@g.us"}.cursor())
+	f.Add("bS4uLg")
+	f.Fuzz(func(t *testing.T, cursor string) {
+		fuzzbudget.Usual.Check(t, len(cursor), func() {
+			p, err := parsePosition(cursor)
+			if again, twice := parsePosition(p.cursor()); err == nil && (twice != nil || again != p) {
+				t.Errorf("%q is %+v, and that %+v, %v", cursor, p, again, twice)
+			}
+			c, chatErr := parseChatPosition(cursor)
+			if again, twice := parseChatPosition(c.cursor()); chatErr == nil && (twice != nil || again != c) {
+				t.Errorf("%q is %+v, and that %+v, %v", cursor, c, again, twice)
+			}
+			for _, err := range []error{err, chatErr} {
+				if err != nil && bridge.CodeOf(err) != bridge.CodeInvalid {
+					t.Errorf("%q: %v", cursor, err)
+				}
+			}
+		})
+	})
+}
+
+// Whatever is searched for, the index answers as a look at each message does.
+func FuzzSearch(f *testing.F) {
+	s := newStore(f)
+	for i, text := range []string{"Straße 100% sicher", "a_b [c] \"d\" *e*", "ΣΊΣΥΦΟΣ", "\u200dzero\u200b", "12345"} {
+		save(f, s, says(alice, alice, "M"+text[:1], i, text))
+	}
+	for _, q := range []string{"100%", "_", "strasse", "\"", "σίσυφος", "\xff", "a*", " ", "NEAR(", "\x00"} {
+		f.Add(q)
+	}
+	perSearch := fuzzbudget.Budget{Base: 4 << 20, PerByte: 1 << 10, Time: fuzzbudget.Usual.Time}
+	f.Fuzz(func(t *testing.T, q string) {
+		perSearch.Check(t, len(q), func() {
+			if _, err := s.Search(t.Context(), bridge.SearchQuery{Q: q, Limit: 10}); err != nil && bridge.CodeOf(err) != bridge.CodeInvalid {
+				t.Errorf("%q: %v", q, err)
+			}
+		})
+	})
+}

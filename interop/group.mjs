@@ -1,5 +1,6 @@
 // In a group: from Baileys to bridged and to another Baileys, and back.
 import { deepEqual, equal, ok } from "node:assert/strict";
+import { addons } from "./addons.mjs";
 import { check } from "./table.mjs";
 import { vote } from "./vote.mjs";
 
@@ -48,6 +49,7 @@ export async function group({ network, bridge, owner, anna, ben, files }, byNumb
     });
     ok(askedBack > 0, "Baileys asked for nothing");
   });
+  await addons(subject, { bridge, author: anna, member: ben, to: jid, files });
   await check(subject, "reply and mention to bridged", async () => {
     const id = await bridge.send("send", { jid, text: "who rows?" });
     const got = await message(ben, { text: `@${anna.phone} does`, mentions: [byNumber ? anna.pn : anna.lid] }, { quoted: await ben.message(id) });

@@ -1,5 +1,6 @@
 // From Baileys to bridged, between two people.
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
+import { addons } from "./addons.mjs";
 import { business } from "./business.mjs";
 import { check } from "./table.mjs";
 import { vote, voteForms, votePlaces } from "./vote.mjs";
@@ -101,13 +102,6 @@ export async function received({ bridge, owner, anna, ben, files }) {
     equal(got.media?.type ?? "image", "image");
     notEqual(got.messageType, "undecryptable");
   });
-  await check(subject, "album", async () => {
-    const { key } = await anna.send(to, { album: { expectedImageCount: 2, expectedVideoCount: 0 } });
-    for (const caption of ["one", "two"]) {
-      const got = await message({ image: files["picture.jpg"], caption, albumParentKey: key });
-      equal(got.media.caption, caption);
-    }
-  });
 
   await check(subject, "location", async () => {
     const got = await message({ location: { degreesLatitude: 52.5163, degreesLongitude: 13.3777, name: "Gate", address: "Square 1" } });
@@ -203,10 +197,5 @@ export async function received({ bridge, owner, anna, ben, files }) {
     await anna.sock.rotateSignedPreKey();
     equal((await message({ text: "new keys" })).content, "new keys");
   });
-  await check(subject, "pinned message is no message", async () => {
-    const { key } = await anna.send(to, { text: "pin this" });
-    await bridge.message(key.id);
-    await anna.send(to, { pin: key, type: 1, time: 86_400 });
-    equal((await message({ text: "after the pin" })).content, "after the pin");
-  });
+  await addons(subject, { bridge, author: anna, member: anna, to, files });
 }

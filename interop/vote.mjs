@@ -1,5 +1,6 @@
 // A vote in a poll, which Baileys can read but has no call for.
-import { createCipheriv, createHash, createHmac, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
+import { field, seal } from "./seal.mjs";
 
 // voteForms lists by which of their names voter and creator may stand in what
 // encrypts a vote.
@@ -15,20 +16,16 @@ export const voteForms = [
 export const votePlaces = ({ pn, lid }) => [pn, lid].flatMap((chat) => [pn, lid].map((named) => ({ chat, named })));
 
 const sha256 = (text) => createHash("sha256").update(text).digest();
-const hmac = (key, ...parts) => createHmac("sha256", key).update(Buffer.concat(parts.map((p) => Buffer.from(p)))).digest();
+
+// formOf returns a person's number or LID.
+export const formOf = (person, form) => (form === "LID" ? person.lid : person.pn);
 
 // vote votes in a poll that somebody else made.
 export async function vote(voter, creator, chat, poll, choices, forms, named = chat) {
-  const name = (person, form) => (form === "LID" ? person.lid : person.pn);
-  const by = name(voter, forms.voter);
-  const id = poll.key.id;
-  const secret = poll.message.messageContextInfo.messageSecret;
-  const key = hmac(hmac(Buffer.alloc(32), secret), id, name(creator, forms.creator), by, "Poll Vote", [1]);
+  const author = formOf(creator, forms.creator);
   // A PollVoteMessage: the hashes of the options chosen, in field 1.
-  const plain = Buffer.concat(choices.map((c) => Buffer.concat([Buffer.from([0x0a, 32]), sha256(c)])));
-  const encIv = randomBytes(12);
-  const cipher = createCipheriv("aes-256-gcm", key, encIv).setAAD(Buffer.from(`${id}\0${by}`));
-  const encPayload = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-  const pollCreationMessageKey = { remoteJid: named, fromMe: false, id, participant: chat.endsWith("@g.us") ? name(creator, forms.creator) : undefined };
-  return voter.relay(chat, { pollUpdateMessage: { pollCreationMessageKey, vote: { encPayload, encIv }, senderTimestampMs: Date.now() } });
+  const plain = Buffer.concat(choices.map((c) => field(1, sha256(c))));
+  const sealed = seal(poll, "Poll Vote", author, formOf(voter, forms.voter), plain);
+  const pollCreationMessageKey = { remoteJid: named, fromMe: false, id: poll.key.id, participant: chat.endsWith("@g.us") ? author : undefined };
+  return voter.relay(chat, { pollUpdateMessage: { pollCreationMessageKey, vote: sealed, senderTimestampMs: Date.now() } });
 }

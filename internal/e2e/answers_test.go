@@ -161,7 +161,7 @@ func history(chat simnet.JID, messages []object, applied ...object) object {
 	filters := with(object{
 		"since": nil, "until": nil, "q": nil, "sender": nil, "order": "desc", "limit": 100, "offset": 0,
 	}, applied...)
-	return object{"jid": chat.String(), "count": len(messages), "filters": filters, "messages": list(messages), "nextCursor": nil}
+	return object{"jid": chat.String(), "count": len(messages), "filters": filters, "messages": list(messages), "hasMore": false, "nextCursor": nil}
 }
 
 // match returns a message of a chat as the search returns it.
@@ -175,12 +175,12 @@ func match(chat simnet.JID, m object) object {
 
 // matches returns the answer of a search.
 func matches(query string, found ...object) object {
-	return object{"query": query, "count": len(found), "matches": list(found), "nextCursor": nil}
+	return object{"query": query, "count": len(found), "matches": list(found), "hasMore": false, "nextCursor": nil}
 }
 
 // chats returns the answer of the list of chats.
 func chats(listed ...object) object {
-	return object{"count": len(listed), "chats": list(listed), "nextCursor": nil}
+	return object{"count": len(listed), "chats": list(listed), "hasMore": false, "nextCursor": nil}
 }
 
 // chat returns a chat with messages that is kept like most.

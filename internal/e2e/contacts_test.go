@@ -23,7 +23,7 @@ func contact(person *simnet.Phone, changes ...object) object {
 }
 
 func contactPage(list ...object) object {
-	return object{"count": len(list), "contacts": append([]object{}, list...), "nextCursor": nil}
+	return object{"count": len(list), "contacts": append([]object{}, list...), "hasMore": false, "nextCursor": nil}
 }
 
 // TestContacts_AreThoseOfTheAccount: the address book of the phone, whoever

@@ -53,7 +53,7 @@ func TestNumberless_IsShownAndFound(t *testing.T) {
 	}
 	contact := object{"jid": lid.String(), "lid": lid.String(), "phone": nil, "username": "fay.w", "name": "", "pushName": "Fay", "businessName": "", "isSaved": false, "chatJid": lid.String()}
 	b.answers(path("/api/contacts/%s", lid), contact)
-	b.answers("/api/contacts?q=%40fay", object{"count": 1, "contacts": []object{contact}, "nextCursor": nil})
+	b.answers("/api/contacts?q=%40fay", object{"count": 1, "contacts": []object{contact}, "hasMore": false, "nextCursor": nil})
 
 	// The log tells of a change, and shows messages as they look now.
 	fay.SetUsername("fay.x")

@@ -140,5 +140,10 @@ func (s *server) message(ctx context.Context, chat bridge.JID, id string) (bridg
 	if err := s.see(ctx, chat); err != nil {
 		return bridge.Message{}, err
 	}
-	return s.store.Message(ctx, chat, id)
+	return s.store.MessageFor(ctx, callerOf(ctx).Chats, chat, id)
+}
+
+// outsiders returns those of some people of whom the caller may know nothing.
+func (s *server) outsiders(ctx context.Context, people ...bridge.JID) ([]bridge.JID, error) {
+	return s.store.Outsiders(ctx, callerOf(ctx).Chats, people)
 }

@@ -62,7 +62,7 @@ func (s *server) editMessage(w http.ResponseWriter, r *http.Request) error {
 	d := draft{about: &changed{msgID: at.id}}
 	d.To = at.chat
 	if req.Mentions != nil {
-		if d.Mentions, err = s.parsePeople("mentions", *req.Mentions); err != nil {
+		if d.Mentions, d.Strangers, err = s.parsePeople(r.Context(), "mentions", *req.Mentions); err != nil {
 			return err
 		}
 	}
@@ -74,11 +74,12 @@ func (s *server) editMessage(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		mentions := d.Mentions
+		edit := bridge.TextEdit{Target: m, Text: req.Text, Mentions: d.Mentions, Strangers: d.Strangers}
 		if req.Mentions == nil {
-			mentions = stillMentioned(m, req.Text)
+			edit.Mentions = stillMentioned(m, req.Text)
+			edit.Strangers, err = s.outsiders(ctx, edit.Mentions...)
 		}
-		return bridge.TextEdit{Target: m, Text: req.Text, Mentions: mentions}, nil
+		return edit, err
 	}
 	return s.sendOnce(w, r, body, d)
 }

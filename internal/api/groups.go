@@ -56,7 +56,7 @@ func (s *server) createGroup(w http.ResponseWriter, r *http.Request) error {
 	if err := checkGroupName(req.Name); err != nil {
 		return err
 	}
-	people, err := s.parseParticipants(req.Participants)
+	people, _, err := s.parseParticipants(r.Context(), req.Participants) // the caller may see all
 	if err != nil {
 		return err
 	}
@@ -97,13 +97,13 @@ func checkGroupName(name string) error {
 	return nil
 }
 
-// parseParticipants reads people, of whom there must be some.
-func (s *server) parseParticipants(values []string) ([]bridge.JID, error) {
-	people, err := s.parsePeople("participants", values)
+// parseParticipants reads people as [server.parsePeople] does; there must be some.
+func (s *server) parseParticipants(ctx context.Context, values []string) (people, strangers []bridge.JID, err error) {
+	people, strangers, err = s.parsePeople(ctx, "participants", values)
 	if err == nil && len(people) == 0 {
 		err = bridge.Invalid("participants must hold 1 to %d people", maxParticipants)
 	}
-	return people, err
+	return people, strangers, err
 }
 
 // groupRequest is the body that changes a group. A field that is left out or
@@ -181,7 +181,7 @@ func (s *server) changeParticipants(w http.ResponseWriter, r *http.Request) erro
 	if !slices.Contains(bridge.ParticipantActions(), req.Action) {
 		return bridge.Invalid("action must be add, remove, promote or demote")
 	}
-	people, err := s.parseParticipants(req.Participants)
+	people, strangers, err := s.parseParticipants(r.Context(), req.Participants)
 	if err != nil {
 		return err
 	}
@@ -189,6 +189,7 @@ func (s *server) changeParticipants(w http.ResponseWriter, r *http.Request) erro
 		results, err := s.account.ChangeParticipants(ctx, bridge.ParticipantsChange{
 			Group: jid, Action: req.Action, Participants: people, Again: c.again,
 		})
+		s.nameAsAsked(ctx, strangers, people, results)
 		return struct {
 			OK           bool                       `json:"ok"`
 			JID          bridge.JID                 `json:"jid"`
@@ -196,4 +197,21 @@ func (s *server) changeParticipants(w http.ResponseWriter, r *http.Request) erro
 			Participants []bridge.ParticipantResult `json:"participants"`
 		}{true, jid, req.Action, notNull(results)}, err
 	}})
+}
+
+// nameAsAsked names strangers in the results of a change as they were asked for,
+// unless they belong to the caller's chats now that it is made.
+func (s *server) nameAsAsked(ctx context.Context, strangers, asked []bridge.JID, results []bridge.ParticipantResult) {
+	outside, err := s.outsiders(ctx, strangers...)
+	if err != nil { // the change is made all the same
+		outside = strangers
+	}
+	for i := range min(len(asked), len(results)) {
+		if jid := asked[i]; slices.Contains(outside, jid) {
+			results[i].JID, results[i].LID = jid, ""
+			if jid.IsLID() {
+				results[i].LID = jid
+			}
+		}
+	}
 }

@@ -17,7 +17,8 @@ const link = "https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv"
 // groupAdmin is the double of the account's administration of groups. do decides
 // about each call, which is one of the types below or of package bridge.
 type groupAdmin struct {
-	do func(call any) error
+	do      func(call any) error
+	results func(people []bridge.JID) []bridge.ParticipantResult // of changes of members; nil is done for each
 
 	mu    sync.Mutex
 	calls []any // guarded by mu
@@ -66,7 +67,11 @@ func (g *groupAdmin) ChangeGroup(_ context.Context, jid bridge.JID, patch bridge
 }
 
 func (g *groupAdmin) ChangeParticipants(_ context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error) {
-	return doneAll(change.Participants), g.called(change)
+	results := doneAll
+	if g.results != nil {
+		results = g.results
+	}
+	return results(change.Participants), g.called(change)
 }
 
 func (g *groupAdmin) GroupLink(_ context.Context, jid bridge.JID) (bridge.GroupLink, error) {

@@ -38,7 +38,7 @@ func (s *server) listGroupMessages(w http.ResponseWriter, r *http.Request) error
 	}
 	q := readQuery(r)
 	history := q.history(jid)
-	history.Sender = s.canonical(q.person("sender"))
+	history.Sender = q.person("sender")
 	return s.listHistory(w, r, history, q.err)
 }
 
@@ -74,7 +74,14 @@ func (s *server) listHistory(w http.ResponseWriter, r *http.Request, query bridg
 	if err := s.see(r.Context(), query.Chat); err != nil {
 		return err
 	}
-	query.Chat = s.store.Canonical(query.Chat)
+	query.Chat, query.Only = s.store.Canonical(query.Chat), callerOf(r.Context()).Chats
+	outside, err := s.outsiders(r.Context(), query.Sender)
+	if err != nil {
+		return err
+	}
+	if len(outside) == 0 {
+		query.Sender = s.canonical(query.Sender)
+	}
 	page, err := s.store.Messages(r.Context(), query)
 	if err != nil {
 		return err

@@ -63,24 +63,32 @@ func (s *server) sendText(w http.ResponseWriter, r *http.Request) error {
 			return bridge.Invalid("text must have 1 to %d characters", maxText)
 		}
 		d.Content = bridge.Text{Text: req.Text}
-		d.Mentions, err = s.parsePeople("mentions", req.Mentions)
+		d.Mentions, d.Strangers, err = s.parsePeople(r.Context(), "mentions", req.Mentions)
 		return err
 	})
 }
 
-// parsePeople reads the people whom a field names, each once.
-func (s *server) parsePeople(field string, values []string) ([]bridge.JID, error) {
-	var people []bridge.JID
-	for _, value := range values {
-		jid, err := parsePerson(field, value)
-		if err != nil {
-			return nil, err
+// parsePeople reads the people whom a field names, each once. The strangers among
+// them, of whom the caller may know nothing, are as they are given.
+func (s *server) parsePeople(ctx context.Context, field string, values []string) (people, strangers []bridge.JID, err error) {
+	named := make([]bridge.JID, len(values))
+	for i, value := range values {
+		if named[i], err = parsePerson(field, value); err != nil {
+			return nil, nil, err
 		}
-		if jid = s.canonical(jid); !slices.Contains(people, jid) {
+	}
+	if strangers, err = s.outsiders(ctx, named...); err != nil {
+		return nil, nil, err
+	}
+	for _, jid := range named {
+		if !slices.Contains(strangers, jid) {
+			jid = s.canonical(jid)
+		}
+		if !slices.Contains(people, jid) {
 			people = append(people, jid)
 		}
 	}
-	return people, nil
+	return people, strangers, nil
 }
 
 type forwardRequest struct {

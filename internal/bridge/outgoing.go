@@ -7,7 +7,10 @@ type Outgoing struct {
 	Content  Content
 	Quote    *Message // the stored message that is answered, with Chat and Raw
 	Mentions []JID
-	Key      *SendKey // Route, Key and BodyHash of an Idempotency-Key; nil without
+	// Strangers are those of Mentions of whom the caller knows nothing: they are
+	// named as they are given, whatever is known of them.
+	Strangers []JID
+	Key       *SendKey // Route, Key and BodyHash of an Idempotency-Key; nil without
 }
 
 // Content is what an outgoing message carries: [Text], [Location],
@@ -80,6 +83,8 @@ type TextEdit struct {
 	Target   Message
 	Text     string
 	Mentions []JID
+	// Strangers are as in [Outgoing].
+	Strangers []JID
 }
 
 // Revocation deletes a message for everybody: an own one, or as an admin

@@ -35,6 +35,7 @@ type ChatQuery struct {
 // inclusive. A Cursor continues where an earlier page of the same query
 // ended, and Offset counts from there.
 type MessageQuery struct {
+	Only   []JID // the chats that the caller may see, whose people alone it knows; nil is all
 	Chat   JID
 	Since  *Time
 	Until  *Time

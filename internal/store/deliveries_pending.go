@@ -103,6 +103,9 @@ func (s *Store) Post(ctx context.Context, webhook, event int64) (Post, error) {
 		if event == 0 {
 			return nil
 		}
+		if err := r.limitTo(ctx, p.Webhook.Only); err != nil {
+			return err
+		}
 		wanted := EventQuery{EventFilter: p.Webhook.EventFilter, Only: p.Webhook.Only, Limit: 1}
 		entries, _, err := r.entries(ctx, wanted, event-1, event)
 		if err != nil {

@@ -150,7 +150,7 @@ func (s *Store) unpack(column []byte, m *bridge.Message) error {
 		m.Parts = bridge.Parts(*d.Parts)
 	}
 	if c := d.Context; c != nil {
-		mentions := s.mentions(c.Mentioned, m.Content)
+		mentions := mentions(s.people.find, c.Mentioned, m.Content)
 		m.ContextInfo = &bridge.ContextInfo{
 			QuotedMsgID:     c.QuotedID,
 			QuotedSenderJID: s.Canonical(c.QuotedSender),

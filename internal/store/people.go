@@ -120,6 +120,13 @@ func (p *people) find(jid bridge.JID) (person, bool) {
 	return q, ok
 }
 
+// ownerID returns the id of the account's own person, 0 until it is known.
+func (p *people) ownerID() int64 {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.owner
+}
+
 // get returns the person with an id, or the one that it was merged into.
 func (p *people) get(id int64) person {
 	p.mu.RLock()
@@ -136,21 +143,12 @@ func (p *people) get(id int64) person {
 // Canonical returns the form of a JID that every answer bears: the phone JID of a
 // person where it is known. Groups and unknown people stay as they are.
 func (s *Store) Canonical(jid bridge.JID) bridge.JID {
-	if p, ok := s.people.find(jid); ok {
-		return p.jid()
-	}
-	return jid
+	return finder(s.people.find).canonical(jid)
 }
 
 // LIDOf returns the LID of a person given in either form, empty when unknown.
 func (s *Store) LIDOf(jid bridge.JID) bridge.JID {
-	if p, ok := s.people.find(jid); ok {
-		return p.lid
-	}
-	if jid.IsLID() {
-		return jid
-	}
-	return ""
+	return finder(s.people.find).lid(jid)
 }
 
 // UsernameOf returns the username of a person given in either form, nil where none

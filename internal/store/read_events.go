@@ -49,6 +49,9 @@ const eventWindow = 10_000
 func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 	page, err := s.eventCache.get(ctx, q, func() (page EventPage, err error) {
 		err = s.read(ctx, func(r *readTx) (err error) {
+			if err := r.limitTo(ctx, q.Only); err != nil {
+				return err
+			}
 			page, err = r.events(ctx, q)
 			return err
 		})

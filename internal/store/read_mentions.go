@@ -8,12 +8,12 @@ import (
 
 // mentions returns the people that a message mentions, each once by whatever
 // identity, with the word of the text that names them.
-func (s *Store) mentions(mentioned []bridge.JID, text string) []bridge.Mention {
+func mentions(find finder, mentioned []bridge.JID, text string) []bridge.Mention {
 	list := make([]bridge.Mention, 0, len(mentioned))
 	index := make(map[bridge.JID]int, len(mentioned))
 	for _, jid := range mentioned {
-		m := bridge.Mention{JID: jid, LID: s.LIDOf(jid)}
-		if p, known := s.people.find(jid); known {
+		m := bridge.Mention{JID: jid, LID: find.lid(jid)}
+		if p, known := find(jid); known {
 			m.JID, m.Name = p.jid(), p.displayName()
 		}
 		if _, seen := index[m.JID]; !seen {
@@ -22,7 +22,7 @@ func (s *Store) mentions(mentioned []bridge.JID, text string) []bridge.Mention {
 		}
 	}
 	if len(list) > 0 {
-		s.findTokens(list, index, text)
+		findTokens(find, list, index, text)
 	}
 	return list
 }
@@ -32,7 +32,7 @@ const maxTokens = 4096
 
 // findTokens gives each of the people the first word of the text that is one
 // of their identities behind an @.
-func (s *Store) findTokens(list []bridge.Mention, index map[bridge.JID]int, text string) {
+func findTokens(find finder, list []bridge.Mention, index map[bridge.JID]int, text string) {
 	for range maxTokens {
 		at := strings.IndexByte(text, '@')
 		if at < 0 {
@@ -45,7 +45,7 @@ func (s *Store) findTokens(list []bridge.Mention, index map[bridge.JID]int, text
 			continue
 		}
 		for _, server := range []string{bridge.ServerUser, bridge.ServerLID, bridge.ServerBot, bridge.ServerGroup} {
-			jid := s.Canonical(bridge.JID(token[1:] + "@" + server))
+			jid := find.canonical(bridge.JID(token[1:] + "@" + server))
 			if i, found := index[jid]; found && list[i].Token == nil {
 				list[i].Token = &token
 				break

@@ -21,6 +21,9 @@ func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pag
 		read = s.searching
 	}
 	err := read(ctx, func(r *readTx) (err error) {
+		if err := r.limitTo(ctx, q.Only); err != nil {
+			return err
+		}
 		page, err = r.history(ctx, q)
 		return err
 	})
@@ -62,6 +65,9 @@ func (r *readTx) messagesOf(ctx context.Context, chat bridge.JID, most int, room
 		return nil
 	})
 	if err != nil && !errors.Is(err, errPageFull) {
+		return nil, nil, err
+	}
+	if err := r.conceal(ctx, messages, positions); err != nil {
 		return nil, nil, err
 	}
 	return messages, positions, r.addAnswersAndReactions(ctx, messages, positions, reacted)
@@ -214,8 +220,17 @@ func (r *readTx) eachOf(ctx context.Context, query string, ids []int64, f func(*
 // Message returns one message with all that the store has of it, Raw and the place
 // of its file included: [bridge.CodeNotFound] when it is not stored.
 func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
+	return s.MessageFor(ctx, nil, chat, id)
+}
+
+// MessageFor is [Store.Message] for a caller who may see some chats only; nil is
+// all of them.
+func (s *Store) MessageFor(ctx context.Context, only []bridge.JID, chat bridge.JID, id string) (bridge.Message, error) {
 	var m bridge.Message
 	err := s.read(ctx, func(r *readTx) error {
+		if err := r.limitTo(ctx, only); err != nil {
+			return err
+		}
 		found, err := r.findChat(ctx, chat)
 		if err != nil {
 			return err

@@ -11,7 +11,8 @@ type readTx struct {
 	*conn
 	s *Store
 
-	withoutIndex bool // searches scan
+	withoutIndex bool   // searches scan
+	limit        *limit // what the reader may see; nil is all
 }
 
 // read runs f on one snapshot. Its errors are those of explainRead.

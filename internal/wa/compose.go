@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ func (l *link) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoing
 	var msg *waE2E.Message
 	switch content := out.Content.(type) {
 	case bridge.Text:
-		msg = textMessage(l.mentionText(ctx, chat, content.Text, out.Mentions))
+		msg = textMessage(l.mentionText(ctx, chat, content.Text, out))
 	case bridge.Location:
 		msg = locationMessage(content)
 	case bridge.Poll:
@@ -84,7 +85,7 @@ func (l *link) contextFor(ctx context.Context, chat bridge.JID, out bridge.Outgo
 		}
 	}
 	for _, mentioned := range out.Mentions {
-		info.MentionedJID = append(info.MentionedJID, string(l.wireForm(ctx, chat, mentioned)))
+		info.MentionedJID = append(info.MentionedJID, string(l.mentionForm(ctx, chat, mentioned, out)))
 	}
 	if proto.Size(info) == 0 {
 		return nil, nil
@@ -103,6 +104,14 @@ func (l *link) wireForm(ctx context.Context, chat, person bridge.JID) bridge.JID
 	return l.hidden(ctx, l.m.store.Canonical(person))
 }
 
+// mentionForm returns how a mention names a person.
+func (l *link) mentionForm(ctx context.Context, chat, person bridge.JID, out bridge.Outgoing) bridge.JID {
+	if slices.Contains(out.Strangers, person) {
+		return person
+	}
+	return l.wireForm(ctx, chat, person)
+}
+
 // hidden returns a person's LID if it is known, else the person as given.
 func (l *link) hidden(ctx context.Context, person bridge.JID) bridge.JID {
 	if person.Server() != bridge.ServerUser {
@@ -118,12 +127,16 @@ func (l *link) hidden(ctx context.Context, person bridge.JID) bridge.JID {
 // mentionText makes the text name each mentioned person in the form that is
 // sent, or no app highlights it: the other form is replaced, a missing one
 // appended.
-func (l *link) mentionText(ctx context.Context, chat bridge.JID, text string, mentions []bridge.JID) string {
-	for _, mentioned := range mentions {
-		wire := l.wireForm(ctx, chat, mentioned).User()
-		canonical := l.m.store.Canonical(mentioned)
+func (l *link) mentionText(ctx context.Context, chat bridge.JID, text string, out bridge.Outgoing) string {
+	for _, mentioned := range out.Mentions {
+		wire := l.mentionForm(ctx, chat, mentioned, out).User()
+		forms := []bridge.JID{mentioned}
+		if !slices.Contains(out.Strangers, mentioned) {
+			canonical := l.m.store.Canonical(mentioned)
+			forms = []bridge.JID{canonical, l.hidden(ctx, canonical)}
+		}
 		written := false
-		for _, form := range []bridge.JID{canonical, l.hidden(ctx, canonical)} {
+		for _, form := range forms {
 			var found bool
 			text, found = replaceName(text, form.User(), wire)
 			written = written || found

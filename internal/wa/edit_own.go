@@ -14,11 +14,12 @@ import (
 // editChange replaces the text of an own message. What is stored is what an edit
 // on the phone would store.
 func (l *link) editChange(ctx context.Context, to types.JID, chat bridge.JID, e bridge.TextEdit, out bridge.Outgoing) (change, error) {
-	info, err := l.contextFor(ctx, chat, bridge.Outgoing{Mentions: e.Mentions})
+	named := bridge.Outgoing{Mentions: e.Mentions, Strangers: e.Strangers}
+	info, err := l.contextFor(ctx, chat, named)
 	if err != nil {
 		return change{}, err
 	}
-	edited := editedContent(e.Target, l.mentionText(ctx, chat, e.Text, e.Mentions))
+	edited := editedContent(e.Target, l.mentionText(ctx, chat, e.Text, named))
 	if info != nil {
 		setContext(edited, info)
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // A reader who may see some chats only knows the people of these chats: whoever is
-// one of them, is a member of one, founded one, or wrote, reacted or voted in one.
+// one of them, is a member of one, founded one, or wrote, reacted, voted or answered
+// an event in one.
 // Others are named to them as the messages name them, as if nothing else were
 // known of them.
 
@@ -39,7 +40,9 @@ const insideQuery = `
 	OR EXISTS (SELECT 1 FROM reactions r CROSS JOIN messages m ON m.arrival = r.message
 		WHERE r.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))
 	OR EXISTS (SELECT 1 FROM votes v CROSS JOIN messages m ON m.arrival = v.message
-		WHERE v.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))`
+		WHERE v.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))
+	OR EXISTS (SELECT 1 FROM event_responses a CROSS JOIN messages m ON m.arrival = a.message
+		WHERE a.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))`
 
 // knows reports whether the reader may know a person.
 func (r *readTx) knows(ctx context.Context, p person) (bool, error) {

@@ -63,6 +63,16 @@ type Deletion struct {
 // log tells that the chat has changed.
 type RemovedElsewhere struct{ Chat JID }
 
+// NoMessage says that what came under an id is no message: a reaction, an edit, a
+// setting of the chat. A placeholder that was stored for it goes, and the log tells
+// of it for a last time.
+type NoMessage struct {
+	Chat   JID
+	ID     string
+	FromMe bool
+	Sender JID
+}
+
 // PollVote replaces a person's votes in a poll.
 type PollVote struct {
 	Chat      JID
@@ -176,6 +186,7 @@ func (Contact) fact()          {}
 func (ReactionChange) fact()   {}
 func (Edit) fact()             {}
 func (Deletion) fact()         {}
+func (NoMessage) fact()        {}
 func (RemovedElsewhere) fact() {}
 func (PollVote) fact()         {}
 func (Sealed) fact()           {}

@@ -200,7 +200,11 @@ func (r *readTx) addContent(ctx context.Context, event *bridge.Event, e entry, m
 	case eventMessageCreated, eventMessageUpdated, eventMessageStatus:
 		m, ok := messages[e.message]
 		if !ok {
-			return sql.ErrNoRows
+			removed, err := r.removedMessage(ctx, e)
+			if err != nil {
+				return err
+			}
+			m = removed
 		}
 		event.Message, event.ChatJID = m, m.Chat
 	case eventChatUpdated:

@@ -31,7 +31,8 @@ func (r *readTx) eventConditions(ctx context.Context, q EventQuery) (where strin
 		where = " AND e.type IN (" + typeNumbers(q.Types) + ")"
 	}
 	if q.FromMe != nil {
-		where, args = where+" AND (e.message IS NULL OR m.from_me = ?)", append(args, *q.FromMe)
+		where += " AND CASE WHEN e.message IS NOT NULL THEN m.from_me = ? WHEN e.type = ? THEN e.data ->> 'fromMe' = ? ELSE TRUE END"
+		args = append(args, *q.FromMe, eventMessageUpdated, *q.FromMe)
 	}
 	switch q.ChatType {
 	case bridge.ChatsGroup:

@@ -24,6 +24,9 @@ func busyLog(t *testing.T, s *Store) {
 			sender = bob
 		}
 		save(t, s, says(chat, sender, theirs, i, "x"), iSay(chat, own, i, "y"))
+		none := fmt.Sprintf("N%d", i)
+		save(t, s, placeholder(chat, sender, none, i))
+		save(t, s, bridge.NoMessage{Chat: chat, ID: none, Sender: sender})
 		save(t, s, bridge.Receipt{Chat: chat, IDs: []string{own}, From: chat, Status: bridge.DeliveryRead})
 		save(t, s, bridge.ReactionChange{Chat: chat, Target: theirs, Sender: me, Emoji: "👍", Timestamp: at(i)})
 	}

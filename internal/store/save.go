@@ -40,6 +40,8 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveEdit(ctx, f)
 	case bridge.Deletion:
 		return t.saveDeletion(ctx, f)
+	case bridge.NoMessage:
+		return t.saveNoMessage(ctx, f)
 	case bridge.RemovedElsewhere:
 		return t.saveRemovedElsewhere(ctx, f)
 	case bridge.PollVote:

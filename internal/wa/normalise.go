@@ -1,6 +1,7 @@
 package wa
 
 import (
+	"slices"
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -29,9 +30,23 @@ func (l *link) messageFacts(e *events.Message) []bridge.Fact {
 	}
 	facts := s.people(e.Info)
 	for _, chat := range s.chats {
-		facts = append(facts, l.contentFacts(e, s, chat, raw)...)
+		content := l.contentFacts(e, s, chat, raw)
+		facts = append(facts, content...)
+		if isNoMessage(raw, content) {
+			facts = append(facts, bridge.NoMessage{Chat: chat, ID: idOf(e.Info.ID), FromMe: s.fromMe, Sender: s.sender})
+		}
 	}
 	return facts
+}
+
+// isNoMessage reports whether the content that was read as facts shows nothing under
+// its own id. A key for a group, which comes before its message, says nothing of that.
+func isNoMessage(raw *waE2E.Message, facts []bridge.Fact) bool {
+	return contentField(unwrap(raw).msg) != nil && !slices.ContainsFunc(facts, func(fact bridge.Fact) bool {
+		edit, isEdit := fact.(bridge.Edit)
+		_, isMessage := fact.(bridge.Message)
+		return isMessage || isEdit && edit.Upload != nil
+	})
 }
 
 // contentFacts interprets the content for one chat.

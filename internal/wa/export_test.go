@@ -98,3 +98,11 @@ func (m *Manager) RenewPairing(ctx context.Context) error {
 	_, err := m.ask(ctx, commandRenewPairing)
 	return err
 }
+
+// HoldDecryption holds up every decryption until release is called.
+func (m *Manager) HoldDecryption(ctx context.Context) (release func(), err error) {
+	m.mu.Lock()
+	lock := m.link.signal.lock
+	m.mu.Unlock()
+	return lock.release, lock.acquire(ctx)
+}

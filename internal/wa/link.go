@@ -89,7 +89,7 @@ func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
 		stores := signalStores{device.Sessions, device.EventBuffer, device.Identities, device.SenderKeys,
 			secretTap{device.MsgSecrets, device.EventBuffer}}
 		l.signal = newLockedStore(stores, func(err error) { l.refuse(err) }, m.log)
-		l.signal.known = m.db.knownIdentities(l.device)
+		l.signal.known, l.signal.isOver = m.db.knownIdentities(l.device), l.isOver
 		device.Sessions, device.EventBuffer, device.Identities = l.signal, l.signal, l.signal
 		device.SenderKeys, device.MsgSecrets = l.signal, l.signal
 		device.LIDs = &lidTap{LIDStore: device.LIDs, learned: m.learnIdentities}
@@ -189,6 +189,14 @@ func (l *link) dials() (latest, socket *dial) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.latest, l.socket
+}
+
+// isOver reports whether the connection that a context belongs to has been followed
+// by another.
+func (l *link) isOver(ctx context.Context) bool {
+	of := dialOf(ctx)
+	_, socket := l.dials()
+	return of != nil && of != socket
 }
 
 // connect dials, once whatsmeow is done with the connection before.

@@ -1,11 +1,14 @@
 package wa
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"bridged/internal/bridge"
 
 	"github.com/rs/zerolog"
+	"go.mau.fi/whatsmeow"
 	waBinary "go.mau.fi/whatsmeow/binary"
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
@@ -27,8 +30,28 @@ func newWALogger(log zerolog.Logger, onLog func(format string, args []any)) *waL
 
 func (l *waLogger) write(level zerolog.Level, msg string, args []any) {
 	if event := l.log.WithLevel(level); event.Enabled() {
-		event.Str("module", l.module).Msg(bridge.Redact(fmt.Sprintf(msg, args...)))
+		event.Str("module", l.module).Msg(bridge.Redact(fmt.Sprintf(msg, withoutStanzas(args)...)))
 	}
+}
+
+// withoutStanzas puts the tags of stanzas in their places: the rest of one is keys,
+// ciphertexts and who writes to whom.
+func withoutStanzas(args []any) []any {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		switch v := arg.(type) {
+		case *waBinary.Node:
+			out[i] = "<" + v.Tag + ">"
+		case waBinary.Node:
+			out[i] = "<" + v.Tag + ">"
+		case error:
+			var refusal *whatsmeow.IQError
+			if errors.As(v, &refusal) && refusal.Code == 0 { // its text is the answer
+				out[i] = "an answer of another form than is known"
+			}
+		}
+	}
+	return out
 }
 
 func (l *waLogger) Errorf(msg string, args ...any) {

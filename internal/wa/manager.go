@@ -86,7 +86,8 @@ type Manager struct {
 	background context.Context // of everything that must not die with a request
 	stop       context.CancelFunc
 	workers    sync.WaitGroup
-	handlers   gate // of the socket's events
+	handlers   gate       // of the socket's events
+	turn       sync.Mutex // held while the facts of a stanza are stored
 
 	beforeTry func() // set by tests alone, before anything is sent
 

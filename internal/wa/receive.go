@@ -165,8 +165,12 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	return true
 }
 
-// save saves the facts of one stanza in one transaction.
+// save saves the facts of one stanza in one transaction, one stanza at a time: while
+// the store is slow, the next connection may bring the stanza again, and others
+// behind it, which have to wait for what becomes of this one.
 func (l *link) save(facts []bridge.Fact) bool {
+	l.m.turn.Lock()
+	defer l.m.turn.Unlock()
 	if l.refusing.Load() {
 		return false
 	}

@@ -201,6 +201,10 @@ func (s *session) onNotice(n notice) bool {
 		s.onLease()
 		return false
 	}
+	if n.kind == noticeHalted && s.phase == phaseWaiting {
+		s.halt(n.sentence) // whatsmeow tells why a connection ended after its end
+		return false
+	}
 	if s.phase == phaseWaiting || s.phase == phaseHalted || s.phase == phaseEnding || s.phase == phaseYielding {
 		return false // told of a connection that was given up already
 	}

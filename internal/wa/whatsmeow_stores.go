@@ -30,6 +30,9 @@ type lockedStore struct {
 	durable   time.Time // when a transaction was last waited for; guarded by lock
 	log       zerolog.Logger
 	failed    func(error) // told when the store fails; the stanza is left unacknowledged
+	// isOver reports whether the connection of a context has been followed by another;
+	// nil in tests.
+	isOver func(ctx context.Context) bool
 	// known returns the identities that are stored of addresses; nil in tests.
 	known func(ctx context.Context, addresses []string) (map[string][32]byte, error)
 }
@@ -56,8 +59,19 @@ func newLockedStore(stores signalStores, failed func(error), log zerolog.Logger)
 // cancelled context it leaves the message unacknowledged, and the network
 // sends it again. A message whose sender used a key for the second time must
 // look like one: whatsmeow would acknowledge it and drop it.
+//
+// A handler may still run when the next connection has begun (client.go,
+// handlerQueueLoop), which brings its stanza once more. The two would decrypt one
+// message twice, so the former is given up. This is decided within the transaction:
+// the other handler looks for what was decrypted over the database's one connection,
+// so either behind this or before it began.
 func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
-	err := s.unacknowledged(s.transact(lagging(ctx), fn))
+	err := s.unacknowledged(s.transact(lagging(ctx), func(txn context.Context) error {
+		if s.isOver != nil && s.isOver(ctx) {
+			return fmt.Errorf("%w: the network sends the message again", context.Canceled)
+		}
+		return fn(txn)
+	}))
 	if errors.Is(err, signalerror.ErrOldCounter) {
 		return fmt.Errorf("its key was used before: %v", err) // no longer an ErrOldCounter
 	}

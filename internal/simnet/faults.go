@@ -1,6 +1,7 @@
 package simnet
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -53,6 +54,7 @@ type iqFault struct {
 type deviceFaults struct {
 	delay         time.Duration
 	corruptBodies int
+	stateless     int
 	duplicates    int
 	ignoredAcks   int
 	silentCalls   bool // what the device says about calls is not answered
@@ -101,9 +103,15 @@ func (f *deviceFaults) ignoreAck(class string) bool {
 	return true
 }
 
-// alter damages the ciphertexts of a message if CorruptMessages asks for it.
+// alter changes a message as CorruptMessages and StatelessKeys ask for.
 func (f *deviceFaults) alter(node Node) Node {
-	if node.Tag != "message" || f.corruptBodies == 0 {
+	switch {
+	case node.Tag != "message":
+		return node
+	case f.stateless > 0:
+		f.stateless--
+		return withoutState(node)
+	case f.corruptBodies == 0:
 		return node
 	}
 	f.corruptBodies--
@@ -248,6 +256,26 @@ func (d *Device) CorruptMessages(count int) {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	d.faults.corruptBodies += count
+}
+
+// StatelessKeys marks the messages that begin a session, among the next ones for the device, as such that leave its session alone.
+func (d *Device) StatelessKeys(count int) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	d.faults.stateless += count
+}
+
+// withoutState marks the ciphertexts of a message that begin a session.
+func withoutState(node Node) Node {
+	parts := slices.Clone(node.GetChildren())
+	for i, part := range parts {
+		if part.Tag == "enc" && text(&part, "type") == "pkmsg" {
+			parts[i].Attrs = maps.Clone(part.Attrs)
+			parts[i].Attrs["state"] = "false"
+		}
+	}
+	node.Content = parts
+	return node
 }
 
 // Duplicate delivers the next messages for the device twice.

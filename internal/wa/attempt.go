@@ -52,7 +52,7 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	limit := m.waits.answerTime(d.devices)
 	alone := min(limit, m.waits.alone)
 	resp, err = l.cli.SendMessage(holding, d.to, proto.Clone(d.msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: d.id, Timeout: alone})
-	others := holdOf(holding).hasOthers()
+	chat, others := resp.Chat, holdOf(holding).hasOthers()
 	if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
 		var hash string
 		d.answer = l.awaitResponse(d.id)
@@ -63,7 +63,7 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	case err == nil:
 		d.leftOut = others
 		l.signal.storeRest(holding)
-		err = l.reached(holding, d.to)
+		err = reached(holding, chat)
 	case errors.Is(context.Cause(holding), errHeldTooLong):
 		err = errHeldTooLong
 	case !mayHaveLeft(holding):
@@ -99,20 +99,12 @@ var errNothingLeft = errors.New("nothing was sent")
 // its recipient.
 var errNoKeys = errors.New("the message was not encrypted for the recipient's phone")
 
-// reached makes sure that a message between two was encrypted for the
-// recipient's phone. whatsmeow leaves out devices whose keys it could not get
+// reached makes sure that a message to a chat, as whatsmeow addressed it, was
+// encrypted for the phone of a person. whatsmeow leaves out devices whose keys it could not get
 // and says so in its log alone. In groups such devices ask for the message by
 // themselves.
-func (l *link) reached(holding context.Context, to types.JID) error {
-	phone := to
-	if to.Server == types.DefaultUserServer {
-		lid, err := l.stores.lids.GetLIDForPN(holding, to)
-		if err != nil {
-			return nil // the message is out: a store that fails now changes nothing
-		}
-		phone = lid
-	}
-	if phone.Server == types.HiddenUserServer && !holdOf(holding).has(phone.SignalAddress().String()) {
+func reached(holding context.Context, chat types.JID) error {
+	if chat.Server == types.HiddenUserServer && !holdOf(holding).has(chat.SignalAddress().String()) {
 		return errNoKeys
 	}
 	return nil

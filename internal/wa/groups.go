@@ -3,6 +3,7 @@ package wa
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -111,6 +112,10 @@ func (l *link) groupChangeFacts(e *events.GroupInfo) []bridge.Fact {
 	if e.Ephemeral != nil {
 		seconds := e.Ephemeral.DisappearingTimer
 		change.Expiration = &seconds
+	}
+	if e.Delete != nil { // for everybody; all that is left is that the account is no member
+		pn, lid := l.m.own()
+		change.Left = append(change.Left, slices.DeleteFunc([]bridge.JID{pn, lid}, func(j bridge.JID) bool { return j == "" })...)
 	}
 	l.members.Delete(jid)
 	l.modes.Delete(jid)

@@ -57,6 +57,8 @@ func (l *link) contentFacts(e *events.Message, s source, chat bridge.JID, raw *w
 	switch {
 	case msg.GetProtocolMessage() != nil:
 		return protocolFacts(msg.GetProtocolMessage(), s, chat, at)
+	case e.Info.MsgBotInfo.EditTargetID != "": // an answer that a bot writes bit by bit
+		return editFacts(raw, s, chat, e.Info.MsgBotInfo.EditTargetID, claimed(e.Info.MsgBotInfo.EditSenderTimestampMS.UnixMilli(), at))
 	case msg.GetReactionMessage() != nil:
 		return reactionFacts(msg.GetReactionMessage(), s, chat, at)
 	case msg.GetPinInChatMessage() != nil:

@@ -371,7 +371,8 @@ func TestQuirk_ADeletedDeviceLosesItsStores(t *testing.T) {
 	}
 }
 
-// TestQuirk_ASendWithoutTheRecipientsKeysSucceeds, and link.reached finds out.
+// TestQuirk_ASendWithoutTheRecipientsKeysSucceeds, and reached finds out: a message to
+// a number goes to the LID, which whatsmeow names.
 func TestQuirk_ASendWithoutTheRecipientsKeysSucceeds(t *testing.T) {
 	t.Parallel()
 	c := newPlainClient(t)
@@ -379,11 +380,12 @@ func TestQuirk_ASendWithoutTheRecipientsKeysSucceeds(t *testing.T) {
 	for _, want := range []error{errNoKeys, nil} {
 		ctx, end := newSignalLock().forSend(plainContext(t), nil, false)
 		defer end()
-		if _, err := c.SendMessage(ctx, c.friend.PN(), text("to nobody, then to somebody")); err != nil {
+		resp, err := c.SendMessage(ctx, c.friend.PN(), text("to nobody, then to somebody"))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (&link{cli: c.Client, stores: storesOf(c.Store)}).reached(ctx, c.friend.PN()); !errors.Is(err, want) {
-			t.Errorf("got %v, want %v", err, want)
+		if err := reached(ctx, resp.Chat); !errors.Is(err, want) || resp.Chat != c.friend.LID() {
+			t.Errorf("sent to %s: got %v, want %v", resp.Chat, err, want)
 		}
 	}
 }

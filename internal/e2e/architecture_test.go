@@ -22,6 +22,7 @@ const (
 	protobuf  = "google.golang.org/protobuf"
 	sqlDriver = "modernc.org/sqlite"
 
+	fuse       = "github.com/hanwen/go-fuse/v2"
 	natsClient = "github.com/nats-io/nats.go"
 	natsServer = "github.com/nats-io/nats-server"
 )
@@ -75,6 +76,7 @@ var ours = map[string][]string{
 	"internal/doctor":          {"internal/bridge", "internal/client", "internal/dbfile"},
 	"internal/demo":            {"internal/bridge", "internal/client", "internal/simnet"},
 	"internal/e2e":             {},
+	"internal/e2e/powercut":    {},
 	"internal/bench":           {"internal/bridge", "internal/client", "internal/simnet", "internal/store"},
 	"interop/network":          {"internal/demo", "internal/simnet"},
 
@@ -88,10 +90,14 @@ func allowed(name, imported string) bool {
 		return name == "internal/wa" || name == "internal/simnet"
 	case isPartOf(imported, sqlDriver):
 		return name == "internal/wa" || name == "internal/store" || name == "internal/dbfile"
+	case isPartOf(imported, fuse):
+		return name == "internal/e2e/powercut"
 	case isPartOf(imported, natsClient):
 		return name == "internal/fleet" || name == "internal/bench"
 	case strings.HasPrefix(imported, natsServer):
 		return name == "internal/fleet/fleettest"
+	case isPartOf(imported, module+"internal/e2e"):
+		return false // but for its tests
 	case strings.HasPrefix(imported, module):
 		return name == "cmd/bridged" || slices.Contains(ours[name], strings.TrimPrefix(imported, module))
 	case name == "internal/bridge":

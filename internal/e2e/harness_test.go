@@ -203,7 +203,8 @@ func (p *process) stop() {
 	p.checkLog()
 }
 
-// kill ends the program as a crash or a power cut does.
+// kill ends the program as a crash does. What it wrote stays with the system, as behind
+// no power cut; for those see TestPowerCut_LosesAndDoublesNothing.
 func (p *process) kill() {
 	p.t.Helper()
 	p.signal(syscall.SIGKILL)

@@ -126,7 +126,7 @@ func (l *traffic) write(n int) error {
 	ctx := context.Background()
 	chat := l.chats[n%len(l.chats)]
 	writer := chat.writers[(n/len(l.chats))%len(chat.writers)]
-	m := &trafficMessage{writer: writer, content: fmt.Sprintf("message %d", n)}
+	m := &trafficMessage{writer: writer, content: fmt.Sprintf("message %d.", n)}
 	id, err := writer.SendText(ctx, chat.to, m.content)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (l *traffic) write(n int) error {
 		earlier.emoji = fmt.Sprintf("%c", '😀'+rune(n%40))
 		_, err = writer.ReactTo(ctx, chat.to, earlier.writer.LID(), earlier.id, earlier.emoji)
 	case n%13 == 0:
-		earlier.edited, earlier.content = true, fmt.Sprintf("edited %d", n)
+		earlier.edited, earlier.content = true, fmt.Sprintf("edited %d.", n)
 		_, err = earlier.writer.Edit(ctx, chat.to, earlier.id, earlier.content)
 	case n%17 == 0:
 		earlier.deleted = true

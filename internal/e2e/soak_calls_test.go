@@ -171,10 +171,15 @@ func (s *soak) sendTexts(ctx context.Context) {
 	}
 }
 
-// untilSent repeats a call with a key until it is answered, or the run ends.
+// untilSent repeats a send with a key until it is answered, or the run ends.
 func (s *soak) untilSent(ctx context.Context, path, body, key string) (status int) {
+	return s.until(ctx, http.MethodPost, path, body, key)
+}
+
+// until repeats a call with a key until it is answered, or the run ends.
+func (s *soak) until(ctx context.Context, method, path, body, key string) (status int) {
 	for status != http.StatusOK && ctx.Err() == nil {
-		if status, _ = s.calls.call(s.calls.request(ctx, http.MethodPost, path, body, "Idempotency-Key", key)); status != http.StatusOK {
+		if status, _ = s.calls.call(s.calls.request(ctx, method, path, body, "Idempotency-Key", key)); status != http.StatusOK {
 			_ = pause(ctx, 200*time.Millisecond) // the loop looks at its end
 		}
 	}

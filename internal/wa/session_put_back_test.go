@@ -44,12 +44,12 @@ func (f sessionFiles) restore(t *testing.T, dir string) {
 	}
 }
 
-// TestPowerCut_WhatWasDecryptedLastMayBeUndone: the transactions of decryptions do
+// TestSessionPutBack_WhatWasDecryptedLastMayBeUndone: the transactions of decryptions do
 // not wait for the disk, so that a power cut may put the session back to where it
-// was at the last send. All that was acknowledged is stored, all that was not comes
-// again, and everybody's next messages can be read, those of people who wrote for
-// the first time too.
-func TestPowerCut_WhatWasDecryptedLastMayBeUndone(t *testing.T) {
+// was at the last send. Here its files are put back by hand. All that was
+// acknowledged is stored, all that was not comes again, and everybody's next messages
+// can be read, those of people who wrote for the first time too.
+func TestSessionPutBack_WhatWasDecryptedLastMayBeUndone(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
 	network, dir := newNetwork(t), t.TempDir()

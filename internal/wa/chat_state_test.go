@@ -131,3 +131,38 @@ func TestChatState_IsCaughtUpWith(t *testing.T) {
 	a.fault.Set(nil)
 	eventually(t, "not pinned", func() bool { return !a.chatWith(friend).Pinned })
 }
+
+// TestChatState_MarksOfAWholeSync: the first change of a collection brings all of it;
+// what is marked as read or unread in there counts as single changes do.
+func TestChatState_MarksOfAWholeSync(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	read, unread := newPhone(t, network, "15550100301", "Sam"), newPhone(t, network, "15550100302", "Kim")
+	for _, friend := range []*simnet.Phone{read, unread} {
+		if _, err := friend.SendText(ctx, a.phone.PN(), "hello"); err != nil {
+			t.Fatal(err)
+		}
+		a.waitUnread(friend, 1, "the message")
+	}
+	marks := appstate.BuildMarkChatAsRead(read.PN(), true, time.Now(), nil)
+	marks.Mutations = append(marks.Mutations, appstate.BuildPin(read.PN(), true).Mutations...)
+	if err := a.phone.SendAppState(ctx, marks); err != nil {
+		t.Fatal(err)
+	}
+	a.waitUnread(read, 0, "marked as read in a whole sync")
+	eventually(t, "pinned", func() bool { return a.chatWith(read).Pinned })
+	if got := a.chatWith(unread).UnreadCount; got != 1 {
+		t.Errorf("%d unread in a chat that was not marked", got)
+	}
+	// What whatsmeow knows of the collection is as before: single changes go on.
+	if err := a.phone.SendAppState(ctx, appstate.BuildMarkChatAsRead(unread.PN(), true, time.Now(), nil)); err != nil {
+		t.Fatal(err)
+	}
+	a.waitUnread(unread, 0, "marked as read by a single change")
+	if err := a.phone.SendAppState(ctx, appstate.BuildMarkChatAsRead(read.PN(), false, time.Time{}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	a.waitUnread(read, 1, "marked as unread by a single change")
+}

@@ -237,6 +237,9 @@ func (l *link) synced(e *events.AppStateSyncComplete) {
 			ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 			defer cancel()
 			l.catchUpSettings(ctx)
+			if e.Name == appstate.WAPatchRegularLow {
+				l.catchUpMarks(ctx)
+			}
 		})
 	case appstate.WAPatchCriticalUnblockLow:
 		l.m.workers.Go(func() {

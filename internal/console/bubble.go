@@ -23,6 +23,8 @@ type bubble struct {
 	IsLong   bool
 	IsJumbo  bool // a few emoji and nothing else
 	Votes    []vote
+	Answers  []eventAnswer // to an event
+	Pictures []bubble      // of an album, and its videos
 	Marks    []mark
 	Tick     *tick
 	Kind     string // what it is, where there is nothing else to show
@@ -50,6 +52,7 @@ type vote struct {
 	Name       string
 	Votes, Max int
 	Voters     string
+	AddedBy    string // empty for one that the poll was made with
 }
 
 // mark is a reaction that one or several people gave.
@@ -122,17 +125,17 @@ func (v *visit) bubbles(ctx context.Context, chat bridge.Chat, chats []bridge.Ch
 	if err != nil {
 		return nil, err
 	}
-	shown, stored := make([]bubble, len(messages)), make(map[string]bridge.Message, len(messages))
+	stored := make(map[string]bridge.Message, len(messages))
 	for _, m := range messages {
 		stored[m.ID] = m
 	}
-	clock := v.clock()
+	messages, parts := gather(messages)
+	shown, clock := make([]bubble, len(messages)), v.clock()
 	for i, m := range messages {
-		b := newBubble(m, n, clock)
-		b.ChatJID, b.Actions = chat.JID, v.sends() && m.DeletedAt == nil
-		b.Editable = b.Actions && m.Editable(v.c.now(), bridge.EditTime) == nil
-		b.Deletable = b.Actions && m.FromMe && m.Deletable(v.c.now(), false) == nil
-		b.Curl = curlGet("/api/chats/" + chat.JID.Escaped() + "/messages/" + bridge.PathID(m.ID))
+		b := v.actionable(newBubble(m, n, clock), chat.JID)
+		for _, part := range parts[m.ID] {
+			b.Pictures = append(b.Pictures, v.actionable(newBubble(part, n, clock), chat.JID))
+		}
 		b.Quote = v.quoteOf(ctx, chat.JID, m, stored, n)
 		b.First = true
 		if i > 0 {
@@ -148,6 +151,15 @@ func (v *visit) bubbles(ctx context.Context, chat bridge.Chat, chats []bridge.Ch
 	return shown, nil
 }
 
+// actionable returns a bubble of a chat with what can be done with its message.
+func (v *visit) actionable(b bubble, chat bridge.JID) bubble {
+	b.ChatJID, b.Actions = chat, v.sends() && b.DeletedAt == nil
+	b.Editable = b.Actions && b.Message.Editable(v.c.now(), bridge.EditTime) == nil
+	b.Deletable = b.Actions && b.FromMe && b.Message.Deletable(v.c.now(), false) == nil
+	b.Curl = curlGet("/api/chats/" + chat.Escaped() + "/messages/" + bridge.PathID(b.ID))
+	return b
+}
+
 // newBubble returns a message as it is shown anywhere.
 func newBubble(m bridge.Message, n names, c clock) bubble {
 	b := bubble{Message: m, Key: "m-" + bridge.PathID(m.ID), Sender: n.of(m.SenderJID), clock: c, Kind: kindOf(m)}
@@ -156,7 +168,7 @@ func newBubble(m bridge.Message, n names, c clock) bubble {
 		b.Text = spansOf(m.Content, mentionsOf(m, n))
 		b.IsJumbo = isJumbo(m.Content)
 	}
-	b.Tick, b.Marks, b.Votes = tickOf(m.Status), marksOf(m.Reactions, n), votesOf(m.Poll, n)
+	b.Tick, b.Marks, b.Votes, b.Answers = tickOf(m.Status), marksOf(m.Reactions, n), votesOf(m.Poll, n), responsesOf(m.Event, n)
 	return b
 }
 
@@ -231,11 +243,11 @@ func votesOf(poll *bridge.PollTally, n names) (votes []vote) {
 		most = max(most, option.Votes)
 	}
 	for _, option := range poll.Options {
-		voters := make([]string, len(option.Voters))
-		for i, jid := range option.Voters {
-			voters[i] = n.of(jid)
+		shown := vote{Name: option.Name, Votes: option.Votes, Max: most, Voters: n.all(option.Voters)}
+		if option.AddedBy != "" {
+			shown.AddedBy = n.of(option.AddedBy)
 		}
-		votes = append(votes, vote{Name: option.Name, Votes: option.Votes, Max: most, Voters: strings.Join(voters, ", ")})
+		votes = append(votes, shown)
 	}
 	return votes
 }

@@ -14,7 +14,7 @@ import (
 func (v *views) functions() template.FuncMap {
 	return template.FuncMap{
 		"asset": v.assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
-		"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "percent": percent, "chatName": nameOf, "lastLine": lastLine, "jids": jids, "whose": whose,
+		"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "percent": percent, "chatName": nameOf, "lastLine": lastLine, "jids": jids, "whose": whose, "adPicture": adPicture,
 	}
 }
 

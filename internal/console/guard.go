@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// policy lets pages load what this address serves, and nothing else: neither
-// scripts nor styles that stand in the page.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
+// policy lets pages load what this address serves, and nothing else but pictures
+// that stand in the page: neither scripts nor styles do.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // guard sets the headers of all answers, and refuses what does not come from a

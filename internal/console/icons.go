@@ -52,6 +52,7 @@ var icons = map[string]string{
 	"logout":   `<path d="M14 5H5v14h9M10 12h11m-4-4.5l4.5 4.5-4.5 4.5"/>`,
 	"pin":      `<path d="M9 4h6l-.5 6 3 3.5h-11l3-3.5zM12 13.5V21"/>`,
 	"mute":     `<path d="M4 9.5h3.5L12 5.5v13l-4.5-4H4zM16 9.5l5 5m0-5l-5 5"/>`,
+	"keep":     `<path d="M7 4h10v16l-5-4-5 4z"/>`,
 	"event":    `<rect x="4" y="5.5" width="16" height="14.5" rx="1.5"/><path d="M4 10h16M8.5 3.5v4m7-4v4"/>`,
 	"forward":  `<path d="M14 6l6 5.5-6 5.5v-3.5c-5 0-8 1-10 4.5 0-6 4-9 10-9z"/>`,
 	"timer":    `<circle cx="12" cy="13.5" r="7"/><path d="M12 9.5v4l2.5 1.5M10 3.5h4"/>`,

@@ -42,6 +42,8 @@ func kindOf(m bridge.Message) string {
 		return "Contacts"
 	case m.Event != nil:
 		return "Event"
+	case m.Album != nil:
+		return albumWords(m.Album)
 	case m.GroupInvite != nil:
 		return "Invitation to a group"
 	case m.Order != nil:
@@ -101,6 +103,8 @@ func lastLine(m bridge.LastMessage) string {
 		return "Document"
 	case "stickerMessage":
 		return "Sticker"
+	case "albumMessage":
+		return "Album"
 	case bridge.TypeUndecryptable:
 		return "Waiting for this message"
 	}

@@ -241,6 +241,8 @@ const renew = (form) => {
 // where they belong. A player that plays and a menu that is open stay.
 function take(fresh, first = true) {
   let before = null;
+  // A picture that came before its album moves into it.
+  for (const part of all(".album-part", fresh)) find(`.msg[id="${CSS.escape(part.id)}"]`, list)?.remove();
   for (const [i, item] of [...fresh.children].entries()) {
     const known = document.getElementById(item.id);
     if (!known) {
@@ -363,7 +365,7 @@ document.addEventListener("click", (event) => {
   if (reply && say) {
     event.preventDefault();
     const message = reply.closest(".msg");
-    menu.open = false;
+    if (menu) menu.open = false;
     replyTo(reply.dataset.reply, reply.dataset.sender, (find(".text", message)?.firstChild?.textContent || find(".doc strong, .card-part strong, h3", message)?.textContent || "").trim());
   }
   if (react && find("#picker")) {

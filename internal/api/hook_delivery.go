@@ -128,8 +128,9 @@ func (s *server) deliverHook(w http.ResponseWriter, r *http.Request, hook bridge
 		return err
 	}
 	defer done()
+	var signed []byte
 	if hook.Secret != "" {
-		if err := hooks.Verify(hook.Secret, r.Header, body); err != nil {
+		if signed, err = hooks.Verify(hook.Secret, r.Header, body, s.now()); err != nil {
 			return err
 		}
 	}
@@ -137,16 +138,19 @@ func (s *server) deliverHook(w http.ResponseWriter, r *http.Request, hook bridge
 		return err
 	}
 	if hooks.IsPing(r.Header) {
-		return s.answerHook(w, r, nil, "a ping is only answered")
+		return s.answerHook(w, r, hookAnswer{}, "a ping is only answered")
 	}
-	text, identity, err := s.read(r.Context(), hook, r.Header, body)
+	text, identity, err := s.read(r.Context(), hook, r.Header, body, signed)
 	if err != nil {
 		return err
 	}
 	if text == "" {
-		return s.answerHook(w, r, nil, "the hook's template has nothing to say of this")
+		return s.answerHook(w, r, hookAnswer{}, "the hook's template has nothing to say of this")
 	}
 	hash := sha256.Sum256(body)
+	if identity.IsSigned {
+		hash = sha256.Sum256(signed)
+	}
 	done() // sending takes its time
 	d := draft{Outgoing: bridge.Outgoing{To: hook.Chat, Content: bridge.Text{Text: text}}}
 	key, err := s.hookKey(r.Context(), identity, hash[:])
@@ -156,8 +160,9 @@ func (s *server) deliverHook(w http.ResponseWriter, r *http.Request, hook bridge
 	return s.sendUnder(w, r, key, d)
 }
 
-// read returns what a delivery says, and which one it is.
-func (s *server) read(ctx context.Context, hook bridge.Hook, header http.Header, body []byte) (string, hooks.Identity, error) {
+// read returns what a delivery says, and which one it is. signed is what its
+// signature covers; nil for none.
+func (s *server) read(ctx context.Context, hook bridge.Hook, header http.Header, body, signed []byte) (string, hooks.Identity, error) {
 	template, err := hooks.Parse(hook.Template)
 	if err != nil {
 		return "", hooks.Identity{}, fmt.Errorf("the template of hook %d: %v", hook.ID, err)
@@ -167,6 +172,9 @@ func (s *server) read(ctx context.Context, hook bridge.Hook, header http.Header,
 		return "", hooks.Identity{}, err
 	}
 	text, err := s.templates.render(ctx, template, payload, header)
+	if signed != nil {
+		return text, template.IdentifySigned(header, signed), err
+	}
 	return text, hooks.Identify(header, payload, body), err
 }
 
@@ -177,6 +185,9 @@ func (s *server) hookKey(ctx context.Context, identity hooks.Identity, hash []by
 		return nil, nil
 	}
 	key := bridge.SendKey{Key: ownKey(ctx, identity.ID), Route: http.MethodPost + " /hooks/{hook}", BodyHash: hash, At: bridge.At(s.now())}
+	if identity.IsSigned {
+		return &key, nil
+	}
 	if !identity.IsBrief {
 		key.At = bridge.At(s.now().Add(keptLonger))
 		return &key, nil
@@ -191,17 +202,19 @@ func (s *server) hookKey(ctx context.Context, identity hooks.Identity, hash []by
 	return &key, nil
 }
 
-// answerHook answers a delivery. It names no chat.
-func (s *server) answerHook(w http.ResponseWriter, r *http.Request, sent *bridge.Sent, reason string) error {
-	answer := struct {
-		OK     bool    `json:"ok"`
-		Sent   bool    `json:"sent"`
-		MsgID  *string `json:"msgId"`
-		Reason *string `json:"reason"`
-	}{OK: true}
-	if sent != nil {
-		answer.Sent, answer.MsgID = true, &sent.ID
-	} else {
+// hookAnswer is what became of a delivery. It names no chat.
+type hookAnswer struct {
+	OK        bool    `json:"ok"`
+	Sent      bool    `json:"sent"`
+	Duplicate bool    `json:"duplicate"`
+	MsgID     *string `json:"msgId"` // of a duplicate that of the first
+	Reason    *string `json:"reason"`
+}
+
+// answerHook answers a delivery; reason says why nothing was sent.
+func (s *server) answerHook(w http.ResponseWriter, r *http.Request, answer hookAnswer, reason string) error {
+	answer.OK = true
+	if !answer.Sent {
 		answer.Reason = &reason
 	}
 	return s.answer(w, r, answer)

@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,9 +19,10 @@ import (
 
 // delivered is the answer to a delivery.
 type delivered struct {
-	OK, Sent bool
-	MsgID    *string
-	Reason   *string
+	OK, Sent  bool
+	Duplicate bool
+	MsgID     *string
+	Reason    *string
 }
 
 // texts returns what was sent so far.
@@ -42,7 +46,8 @@ func TestDelivery_SignedPushArrivesOnce(t *testing.T) {
 	service.Post(made.Path, pushed, headers("d1", pushed)...).Want(http.StatusOK).Decode(&first)
 	got := service.Post(made.Path, pushed, headers("d2", pushed)...).Want(http.StatusOK) // another id, as Gitea delivers again
 	got.Decode(&again)
-	if !first.Sent || !again.Sent || *first.MsgID != *again.MsgID || got.Header.Get("Idempotency-Replayed") != "true" || first.Reason != nil {
+	if !first.Sent || first.Duplicate || again.Sent || !again.Duplicate || *first.MsgID != *again.MsgID ||
+		got.Header.Get("Idempotency-Replayed") != "true" || first.Reason != nil || again.Reason == nil {
 		t.Errorf("first %+v, again %s", first, got.Body)
 	}
 	if strings.Contains(string(got.Body), grace.User()) {
@@ -67,8 +72,103 @@ func TestDelivery_SignedPushArrivesOnce(t *testing.T) {
 	for _, id := range []string{"t1", "t2", "t2"} {
 		service.Post(made.Path, tried, headers(id, tried)...).Want(http.StatusOK)
 	}
-	if texts := s.texts(); len(texts) != 4 || texts[3] != "*engines/mill*\nada tries this hook out" {
-		t.Errorf("tried out twice: %q", texts[2:])
+	if texts := s.texts(); len(texts) != 3 || texts[2] != "*engines/mill*\nada tries this hook out" {
+		t.Errorf("tried out: %q", texts[2:])
+	}
+}
+
+// TestDelivery_SignedOnesAreTheirEventAndBody of every service, for a day, whatever
+// id or name they come under.
+func TestDelivery_SignedOnesAreTheirEventAndBody(t *testing.T) {
+	now := time.Now()
+	for _, name := range hooks.Names() {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
+			made := s.hook("template", name, "secret", "hush")
+			body, event := payloadOf(t, name)
+			post := func(body string, more ...string) (got delivered) {
+				t.Helper()
+				at := fmt.Sprint(now.Unix())
+				headers := []string{"X-Hub-Signature-256", "sha256=" + hex.EncodeToString(hooks.Sign("hush", []byte(body)))}
+				if name == "grafana" {
+					headers = []string{"X-Grafana-Alerting-Timestamp", at, "X-Grafana-Alerting-Signature", hex.EncodeToString(hooks.Sign("hush", []byte(at+":"+body)))}
+				}
+				s.WithToken("").Post(made.Path, body, append(append(headers, "X-GitHub-Event", event), more...)...).Want(http.StatusOK).Decode(&got)
+				return got
+			}
+			first := post(body, "X-GitHub-Delivery", "1")
+			if !first.Sent || first.Duplicate || first.MsgID == nil {
+				t.Fatalf("the first: %+v", first)
+			}
+			for _, more := range [][]string{
+				nil, {"X-GitHub-Delivery", "2"}, {"X-Gitea-Delivery", "3"}, {"Idempotency-Key", "4"}, {"Webhook-Id", "5"}, {"Content-Type", "text/plain"}, {"X-Forgejo-Delivery", "6", "Content-Type", "application/json"},
+			} {
+				now = now.Add(time.Minute) // beyond what is one group of alerts
+				if again := post(body, more...); again.Sent || !again.Duplicate || again.MsgID == nil || *again.MsgID != *first.MsgID || again.Reason == nil {
+					t.Errorf("again with %q: %+v", more, again)
+				}
+			}
+			now = now.Add(20 * time.Minute)
+			if again := post(body); again.Sent || !again.Duplicate {
+				t.Errorf("after a while: %+v", again)
+			}
+			if other := post(body + "\n"); !other.Sent || other.Duplicate || *other.MsgID == *first.MsgID {
+				t.Errorf("another body: %+v", other)
+			}
+			if n := len(s.texts()); n != 2 {
+				t.Errorf("%d messages", n)
+			}
+		})
+	}
+}
+
+// payloadOf returns a payload of a service, and its event.
+func payloadOf(t *testing.T, service string) (body, event string) {
+	t.Helper()
+	file := map[string]string{"alertmanager": "firing", "gitea": "push", "github": "push", "grafana": "firing", "json": "*", "uptime-kuma": "*"}[service]
+	if file == "" {
+		return `{"backup":"done"}`, ""
+	}
+	files, err := filepath.Glob("../hooks/testdata/" + service + "/" + file + ".json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no payload of %s: %v", service, err)
+	}
+	raw, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw), "push"
+}
+
+// TestDelivery_ASignedPayloadIsOneInAnyForm: Gitea signs what its form carries, so
+// that anybody who saw it could send it on as JSON, or with other escapes.
+func TestDelivery_ASignedPayloadIsOneInAnyForm(t *testing.T) {
+	s := newServer(t)
+	made := s.hook("template", "gitea", "secret", "hush")
+	signature := hex.EncodeToString(hooks.Sign("hush", []byte(pushed)))
+	const form = "application/x-www-form-urlencoded"
+	for i, c := range []struct{ kind, body string }{
+		{form, "payload=" + url.QueryEscape(pushed)}, {form, "payload=" + url.PathEscape(pushed)}, {"application/json", pushed}, {"text/plain", pushed},
+	} {
+		var got delivered
+		s.WithToken("").Post(made.Path, c.body, "Content-Type", c.kind, "X-Gitea-Event", "push", "X-Gitea-Signature", signature).Want(http.StatusOK).Decode(&got)
+		if got.Sent != (i == 0) || got.Duplicate != (i > 0) {
+			t.Errorf("%s as %s: %+v", c.body[:12], c.kind, got)
+		}
+	}
+}
+
+// TestDelivery_OldTimesAreRefused: Grafana signs when it posts.
+func TestDelivery_OldTimesAreRefused(t *testing.T) {
+	now := time.Now()
+	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
+	made := s.hook("template", "grafana", "secret", "hush")
+	body, _ := payloadOf(t, "grafana")
+	at := fmt.Sprint(now.Unix())
+	headers := []string{"X-Grafana-Alerting-Timestamp", at, "X-Grafana-Alerting-Signature", hex.EncodeToString(hooks.Sign("hush", []byte(at+":"+body)))}
+	now = now.Add(6 * time.Minute)
+	if got := s.WithToken("").Post(made.Path, body, headers...).Want(http.StatusUnauthorized); got.Code() != "signature_invalid" {
+		t.Errorf("got %s", got.Body)
 	}
 }
 

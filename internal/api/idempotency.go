@@ -53,6 +53,9 @@ func (s *server) earlier(ctx context.Context, key bridge.SendKey) (bridge.SendKe
 // replay answers as the earlier call was answered.
 func (s *server) replay(w http.ResponseWriter, r *http.Request, sent bridge.Sent) error {
 	w.Header().Set("Idempotency-Replayed", "true")
+	if hookOf(r.Context()) != nil {
+		return s.answerHook(w, r, hookAnswer{Duplicate: true, MsgID: &sent.ID}, "an earlier delivery of the same was sent")
+	}
 	return s.answerSent(w, r, sent)
 }
 

@@ -208,7 +208,7 @@ func remedyFor(r *http.Request, about *changed) string {
 // answerSent answers a sending route.
 func (s *server) answerSent(w http.ResponseWriter, r *http.Request, sent bridge.Sent) error {
 	if hookOf(r.Context()) != nil {
-		return s.answerHook(w, r, &sent, "")
+		return s.answerHook(w, r, hookAnswer{Sent: true, MsgID: &sent.ID}, "")
 	}
 	return s.answer(w, r, struct {
 		OK        bool        `json:"ok"`

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
@@ -73,5 +74,54 @@ func TestHooks_APushArrivesOnce(t *testing.T) {
 	p.Do(http.MethodDelete, "/api/tokens/"+fmt.Sprint(token.ID), "").Want(http.StatusOK)
 	if status := deliver("0a9f4f6e-3333-4b1b-9a55-000000000003"); status != http.StatusNotFound {
 		t.Errorf("delivered to the hook of a revoked token: %d", status)
+	}
+}
+
+// TestHooks_SignedDeliveriesArriveOnce, of every service, over a restart, whatever
+// id they come under.
+func TestHooks_SignedDeliveriesArriveOnce(t *testing.T) {
+	t.Parallel()
+	network, owner := newOwner(t, simnet.PhoneOptions{})
+	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100312", Name: "Sam"})
+	p := startBridge(t, network)
+	device := pair(t, p, owner)
+	if err := device.WaitAcknowledged(within(t), must(sam.SendText(within(t), owner.PN(), "hello"))(t)); err != nil {
+		t.Fatal(err)
+	}
+	type answer struct {
+		Sent, Duplicate bool
+		MsgID           string
+	}
+	payloads := map[string]string{"alertmanager": "firing", "gitea": "push", "github": "push", "grafana": "firing", "json": "text", "text": "", "uptime-kuma": "down"}
+	paths, firsts := map[string]string{}, map[string]answer{}
+	deliver := func(service, id string) (got answer) {
+		t.Helper()
+		body := `{"backup":"done"}`
+		if file := payloads[service]; file != "" {
+			body = string(must(os.ReadFile("../hooks/testdata/" + service + "/" + file + ".json"))(t))
+		}
+		at := fmt.Sprint(time.Now().Unix())
+		mac := hmac.New(sha256.New, []byte("signs-in-the-tests"))
+		mac.Write([]byte(at + ":" + body))
+		p.WithToken("").Post(paths[service], body, "X-Gitea-Event", "push", "X-Gitea-Delivery", id, "X-GitHub-Delivery", id, "Idempotency-Key", id,
+			"X-Grafana-Alerting-Timestamp", at, "X-Grafana-Alerting-Signature", hex.EncodeToString(mac.Sum(nil))).Want(http.StatusOK).Decode(&got)
+		return got
+	}
+	p.secrets = append(p.secrets, "signs-in-the-tests")
+	for service := range payloads {
+		var hook struct{ Path string }
+		p.Post("/api/hooks", object{"name": service, "chatJid": sam.PN().String(), "template": service, "secret": "signs-in-the-tests"}).Want(http.StatusCreated).Decode(&hook)
+		p.secrets = append(p.secrets, hook.Path[strings.Index(hook.Path, ".")+1:])
+		paths[service] = hook.Path
+		if firsts[service] = deliver(service, "first"); !firsts[service].Sent || firsts[service].Duplicate {
+			t.Errorf("%s: %+v", service, firsts[service])
+		}
+	}
+	p.restart()
+	p.becomes(bridge.StateOpen)
+	for service, first := range firsts {
+		if again := deliver(service, "second"); again.Sent || !again.Duplicate || again.MsgID != first.MsgID {
+			t.Errorf("%s, after the restart: %+v, want the message %s", service, again, first.MsgID)
+		}
 	}
 }

@@ -36,6 +36,20 @@ type Identity struct {
 	// IsBrief reports that the same ID may mean another delivery later: alerts
 	// that go on are told again, with nothing new in them.
 	IsBrief bool
+	// IsSigned reports that the ID is that of a signed delivery: of its event and
+	// what is signed, for a day.
+	IsSigned bool
+}
+
+// IdentifySigned returns the identity of a signed delivery: what else it carries,
+// ids too, anybody may change who has seen it. The event counts where the
+// template has a text for each.
+func (t *Template) IdentifySigned(header http.Header, signed []byte) Identity {
+	event := ""
+	if t.byEvent[eventOf(header)] != nil {
+		event = eventOf(header)
+	}
+	return Identity{ID: hashed("signed " + event + " " + string(signed)), IsSigned: true}
 }
 
 // Identify returns the identity of a delivery: the sender's own, or what its

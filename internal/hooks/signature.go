@@ -8,7 +8,9 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"bridged/internal/bridge"
 )
@@ -23,48 +25,70 @@ var signatureHeaders = []string{
 // if it is told to use this name.
 const timestampHeader = "X-Grafana-Alerting-Timestamp"
 
+// maxSkew is how far a signed time may be from the clock.
+const maxSkew = 5 * time.Minute
+
 // Verify refuses a delivery that was not made by somebody who knows the secret:
 // with [bridge.CodeSignatureInvalid]. Services that cannot sign send the secret
 // itself, as a bearer or a password. Each way that a delivery tries must be
-// right.
-func Verify(secret string, header http.Header, body []byte) error {
+// right, and a time that is signed must be now.
+//
+// It returns what the signatures cover beside such a time: the body, or the
+// payload in its form; nil where there are none. It is a copy.
+func Verify(secret string, header http.Header, body []byte, now time.Time) (signed []byte, err error) {
 	tried := 0
 	for _, name := range signatureHeaders {
 		for _, signature := range header.Values(name) {
-			if tried++; !isSigned(secret, signature, header, body) {
-				return bridge.Fail(bridge.CodeSignatureInvalid, "the signature in %s is not that of this body under this hook's secret", name)
+			tried++
+			if signed = signedPart(secret, signature, header, body); signed == nil {
+				return nil, bridge.Fail(bridge.CodeSignatureInvalid, "the signature in %s is not that of this body under this hook's secret", name)
 			}
 		}
 	}
 	if given, is := authorized(header); is && tried == 0 {
 		if tried++; !equal(given, secret) {
-			return bridge.Fail(bridge.CodeSignatureInvalid, "the bearer or password in Authorization is not this hook's secret")
+			return nil, bridge.Fail(bridge.CodeSignatureInvalid, "the bearer or password in Authorization is not this hook's secret")
 		}
 	}
 	if tried == 0 {
-		return bridge.Fail(bridge.CodeSignatureInvalid,
+		return nil, bridge.Fail(bridge.CodeSignatureInvalid,
 			"this hook has a secret: sign the body (%s), or send the secret as Authorization: Bearer", strings.Join(signatureHeaders, ", "))
 	}
-	return nil
+	if at := header.Get(timestampHeader); at != "" && signed != nil && !isNow(at, now) {
+		return nil, bridge.Fail(bridge.CodeSignatureInvalid, "the time in %s is not within 5 minutes of the clock of bridged", timestampHeader)
+	}
+	return signed, nil
 }
 
-// isSigned reports whether a signature is one of a body. Gitea signs what its
-// form carries, GitHub the form.
-func isSigned(secret, signature string, header http.Header, body []byte) bool {
+// isNow reports whether a time in seconds since 1970 is that of the clock.
+func isNow(at string, now time.Time) bool {
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	return err == nil && seconds >= now.Add(-maxSkew).Unix() && seconds <= now.Add(maxSkew).Unix()
+}
+
+// signedPart returns what a signature of a delivery covers: its body, or the payload
+// in its form, which Gitea signs where GitHub signs the form. It is nil where the
+// signature is wrong.
+func signedPart(secret, signature string, header http.Header, body []byte) []byte {
 	given, err := hex.DecodeString(strings.TrimPrefix(signature, "sha256="))
 	if err != nil {
-		return false
+		return nil
 	}
-	valid := hmac.Equal(given, Sign(secret, body))
+	covered := body
 	if at := header.Get(timestampHeader); at != "" {
-		valid = hmac.Equal(given, Sign(secret, append([]byte(at+":"), body...)))
+		covered = append([]byte(at+":"), body...)
 	}
-	if kind, _, err := mime.ParseMediaType(header.Get("Content-Type")); !valid && err == nil && kind == "application/x-www-form-urlencoded" {
+	if hmac.Equal(given, Sign(secret, covered)) {
+		return append([]byte{}, body...)
+	}
+	if kind, _, err := mime.ParseMediaType(header.Get("Content-Type")); err == nil && kind == "application/x-www-form-urlencoded" {
 		if form, err := url.ParseQuery(string(body)); err == nil && form.Has("payload") && len(form) == 1 && len(form["payload"]) == 1 {
-			valid = hmac.Equal(given, Sign(secret, []byte(form.Get("payload"))))
+			if payload := []byte(form.Get("payload")); hmac.Equal(given, Sign(secret, payload)) {
+				return payload
+			}
 		}
 	}
-	return valid
+	return nil
 }
 
 // Sign returns the SHA-256 HMAC of a body.

@@ -2,10 +2,12 @@ package hooks
 
 import (
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"bridged/internal/bridge"
 )
@@ -24,8 +26,8 @@ func TestVerify_TheDocumentedExample(t *testing.T) {
 		{"X-Forgejo-Signature": {documentedSignature}, "X-Gitea-Signature": {documentedSignature}, "X-Hub-Signature-256": {"sha256=" + documentedSignature}},
 		{"X-Grafana-Alerting-Signature": {documentedSignature}},
 	} {
-		if err := Verify(documentedSecret, header, []byte(documentedBody)); err != nil {
-			t.Errorf("%v: %v", header, err)
+		if signed, err := Verify(documentedSecret, header, []byte(documentedBody), time.Now()); err != nil || string(signed) != documentedBody {
+			t.Errorf("%v: %q, %v", header, signed, err)
 		}
 	}
 }
@@ -35,11 +37,19 @@ func TestVerify_Ways(t *testing.T) {
 	form := "payload=" + url.QueryEscape(json)
 	sign := func(body string) string { return hex.EncodeToString(Sign(secret, []byte(body))) }
 	asForm := []string{"application/x-www-form-urlencoded"}
-	for name, c := range map[string]struct {
+	type delivery struct {
 		header  http.Header
 		body    string
 		refused string
-	}{
+	}
+	grafana := func(late int) delivery {
+		at, refused := fmt.Sprint(1700000000-late), ""
+		if late > 300 || late < -300 {
+			refused = "X-Grafana-Alerting-Timestamp is not within 5 minutes"
+		}
+		return delivery{http.Header{"X-Grafana-Alerting-Signature": {sign(at + ":" + json)}, "X-Grafana-Alerting-Timestamp": {at}}, json, refused}
+	}
+	for name, c := range map[string]delivery{
 		"nothing":                           {http.Header{}, json, "has a secret"},
 		"another body":                      {http.Header{"X-Gitea-Signature": {sign(json)}}, json + " ", "X-Gitea-Signature"},
 		"no hex":                            {http.Header{"X-Gitea-Signature": {"zz"}}, json, "X-Gitea-Signature"},
@@ -53,14 +63,28 @@ func TestVerify_Ways(t *testing.T) {
 		"SHA-1 alone":                       {http.Header{"X-Hub-Signature": {"sha1=" + sign(json)}}, json, "has a secret"},
 		"Grafana with time":                 {http.Header{"X-Grafana-Alerting-Signature": {sign("1700000000:" + json)}, "X-Grafana-Alerting-Timestamp": {"1700000000"}}, json, ""},
 		"Grafana's time":                    {http.Header{"X-Grafana-Alerting-Signature": {sign(json)}, "X-Grafana-Alerting-Timestamp": {"1700000000"}}, json, "X-Grafana"},
+		"Grafana, a little late":            grafana(300),
+		"Grafana, too late":                 grafana(301),
+		"Grafana, a little early":           grafana(-300),
+		"Grafana, too early":                grafana(-301),
+		"no time":                           {http.Header{"X-Grafana-Alerting-Signature": {sign("soon:" + json)}, "X-Grafana-Alerting-Timestamp": {"soon"}}, json, "X-Grafana-Alerting-Timestamp"},
 		"a bearer":                          {http.Header{"Authorization": {"Bearer " + secret}}, json, ""},
 		"a wrong bearer":                    {http.Header{"Authorization": {"Bearer x"}}, json, "Authorization"},
 		"a password":                        {http.Header{"Authorization": {"Basic aG9vazpodXNo"}}, json, ""},
 		"a wrong password":                  {http.Header{"Authorization": {"Basic aG9vazp4"}}, json, "Authorization"},
 		"a bearer beside a wrong signature": {http.Header{"Authorization": {"Bearer " + secret}, "X-Gitea-Signature": {sign("x")}}, json, "X-Gitea-Signature"},
 	} {
-		err := Verify(secret, c.header, []byte(c.body))
+		signed, err := Verify(secret, c.header, []byte(c.body), time.Unix(1700000000, 0))
+		want := c.body
 		switch {
+		case c.header.Get("Authorization") != "":
+			want = ""
+		case name == "Gitea's form":
+			want = json
+		}
+		switch {
+		case err == nil && string(signed) != want:
+			t.Errorf("%s: signed is %q", name, signed)
 		case c.refused == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
 		case c.refused != "" && (bridge.CodeOf(err) != bridge.CodeSignatureInvalid || !strings.Contains(err.Error(), c.refused)):
@@ -105,6 +129,29 @@ func TestIdentify_TellsDeliveriesApart(t *testing.T) {
 	}
 }
 
+// TestIdentifySigned_IsTheEventAndWhatIsSigned: nothing else that a delivery
+// carries makes it another one.
+func TestIdentifySigned_IsTheEventAndWhatIsSigned(t *testing.T) {
+	gitea, custom := shipped()["gitea"], shipped()["json"]
+	of := func(template *Template, signed string, headers ...string) Identity {
+		header := http.Header{}
+		for i := 0; i < len(headers); i += 2 {
+			header.Set(headers[i], headers[i+1])
+		}
+		return template.IdentifySigned(header, []byte(signed))
+	}
+	push := of(gitea, "a", "X-Gitea-Event", "push")
+	if !push.IsSigned || push.IsBrief || push != of(gitea, "a", "X-Forgejo-Event", "push", "X-Gitea-Delivery", "1", "Idempotency-Key", "2") {
+		t.Errorf("%+v: an id makes it another one", push)
+	}
+	if push == of(gitea, "b", "X-Gitea-Event", "push") || push == of(gitea, "a", "X-Gitea-Event", "issues") {
+		t.Error("another body, or event, is the same")
+	}
+	if of(custom, "a") != of(custom, "a", "X-Gitea-Event", "push") || of(gitea, "a") != of(gitea, "a", "X-Gitea-Event", "none") {
+		t.Error("an event that no text depends on makes it another one")
+	}
+}
+
 func TestIsPing(t *testing.T) {
 	if !IsPing(http.Header{"X-Github-Event": {"ping"}}) || IsPing(http.Header{"X-Github-Event": {"push"}}) {
 		t.Error("not told apart")
@@ -125,6 +172,8 @@ func TestPayload_IsReadByItsType(t *testing.T) {
 		{"application/x-www-form-urlencoded", "text=a+b", "a b"},
 		{"application/x-www-form-urlencoded", "backup done", "backup done"},
 		{"text/plain", "ba\xffck", "ba\uFFFDck"},
+		{"application/json", "{\"text\":\"ba\xffck\"}", "ba\uFFFDck"},
+		{"application/json", `{"text":"a","text":"b"}`, "b"}, // of a name that is given twice the last value holds
 	} {
 		header := http.Header{"Content-Type": {c.kind}}
 		if got := render(t, "json", header, []byte(c.body)); got != c.want {

@@ -78,16 +78,20 @@ func bodyFault(ctx context.Context, err error) error {
 	case errors.Is(err, intake.ErrBodyTooLarge):
 		return errBodyTooLarge()
 	case errors.Is(err, intake.ErrCut): // which ends the context too
-		return &bridge.Error{
-			Code: bridge.CodeTooManyConnections, RetryAfter: time.Second,
-			Msg: "the body came too slowly while others waited: send it again, in one piece",
-		}
+		return errBodyCut()
 	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
 		return bridge.Invalid("the body did not arrive in time: send it within %.0f seconds", bodyTime.Seconds()).Because(err)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	default:
 		return bridge.Invalid("the body broke off; send all of it").Because(err)
+	}
+}
+
+func errBodyCut() error {
+	return &bridge.Error{
+		Code: bridge.CodeTooManyConnections, RetryAfter: time.Second,
+		Msg: "the body came too slowly while others waited: send it again, in one piece",
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
 	"bridged/internal/media"
 )
 
@@ -31,10 +32,20 @@ type fileForm struct {
 	name        string // of the file on its sender's device
 	contentType string // that its sender's device names
 	given       map[string]bool
+
+	family int64
+	cut    func()
+	length int64    // of the whole form as it was announced; negative for unknown
+	fields []func() // give back the memory of fields
 }
 
-// Close removes the file.
-func (f *fileForm) Close() { f.file.Close() }
+// Close removes the file, and gives back what the form took.
+func (f *fileForm) Close() {
+	f.file.Close()
+	for _, done := range f.fields {
+		done()
+	}
+}
 
 // readForm reads a form while it arrives. Each piece has its own time: a caller
 // may be slow, but must go on.
@@ -43,13 +54,15 @@ func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, er
 		w.Header().Set("Connection", "close") // the body is never read
 		return nil, err
 	}
+	form := &fileForm{
+		given: make(map[string]bool), length: r.ContentLength, family: callerOf(r.Context()).Family, cut: intake.CutOff(w, r.Body),
+	}
 	r.Body = &pieces{ReadCloser: r.Body, w: w}
-	parts, err := r.MultipartReader()
+	parts, err := intake.NewParts(r)
 	if err != nil {
 		return nil, bridge.Invalid("Content-Type must be multipart/form-data with a boundary, as curl -F and forms send it").Because(err)
 	}
-	form := &fileForm{given: make(map[string]bool)}
-	if err := form.read(s, parts); err != nil {
+	if err := form.read(r.Context(), s, parts); err != nil {
 		form.Close()
 		w.Header().Set("Connection", "close") // the rest is not read
 		return nil, formFault(r.Context(), err)
@@ -59,23 +72,23 @@ func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, er
 }
 
 // read reads all parts.
-func (f *fileForm) read(s *server, parts *multipart.Reader) error {
+func (f *fileForm) read(ctx context.Context, s *server, parts *intake.Parts) error {
 	for {
-		part, err := parts.NextPart()
+		part, err := parts.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := f.take(s, part); err != nil {
+		if err := f.take(ctx, s, part); err != nil {
 			return err
 		}
 	}
 }
 
 // take reads one part of a form.
-func (f *fileForm) take(s *server, part *multipart.Part) (err error) {
+func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (err error) {
 	name := part.FormName()
 	switch {
 	case f.given[name]:
@@ -85,24 +98,25 @@ func (f *fileForm) take(s *server, part *multipart.Part) (err error) {
 	}
 	f.given[name] = true
 	if name != "file" {
-		return f.set(name, part)
+		return f.set(ctx, s, name, part)
 	}
 	if err := f.check(s); err != nil {
 		return err
 	}
 	f.name, f.contentType = plainName(part.FileName()), part.Header.Get("Content-Type")
-	f.file, err = s.preparer.Receive(part)
+	f.file, err = s.preparer.Receive(ctx, media.Incoming{From: part, Announced: f.length, Family: f.family, Cut: f.cut})
 	return err
 }
 
 // set sets a field. Names are those of send-media.
-func (f *fileForm) set(name string, part io.Reader) error {
-	value, err := io.ReadAll(io.LimitReader(part, maxField+1))
+func (f *fileForm) set(ctx context.Context, s *server, name string, part io.Reader) error {
+	value, done, err := s.bodies.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: f.family, Cut: f.cut})
+	f.fields = append(f.fields, done)
 	switch {
+	case errors.Is(err, intake.ErrBodyTooLarge):
+		return bridge.Fail(bridge.CodePayloadTooLarge, "%s is larger than %d bytes", quotedName(name), maxField)
 	case err != nil:
 		return err
-	case len(value) > maxField:
-		return bridge.Fail(bridge.CodePayloadTooLarge, "%s is larger than %d bytes", quotedName(name), maxField)
 	case !utf8.Valid(value):
 		return bridge.Invalid("%s is not valid UTF-8", quotedName(name))
 	}
@@ -142,6 +156,10 @@ func formFault(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &known):
 		return err
+	case errors.Is(err, intake.ErrCut): // which ends the context too
+		return errBodyCut()
+	case errors.Is(err, intake.ErrPartHead):
+		return bridge.Fail(bridge.CodePayloadTooLarge, "the head of a part of the form is larger than 32 KiB")
 	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
 		return bridge.Invalid("the body did not arrive in time: no piece of it may take longer than %.0f seconds", bodyTime.Seconds()).Because(err)
 	case ctx.Err() != nil:

@@ -3,13 +3,14 @@ package api
 import (
 	"bufio"
 	"bytes"
-	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"bridged/internal/bridge"
 	"bridged/internal/fuzzbudget"
+	"bridged/internal/intake"
 )
 
 // A head that passes is bounded, and means to net/http the body that it means
@@ -62,13 +63,20 @@ func FuzzForm(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		fuzzbudget.Usual.Check(t, len(body), func() {
-			form, parts := &fileForm{given: make(map[string]bool)}, multipart.NewReader(bytes.NewReader(body), "x")
+			form, s := &fileForm{given: make(map[string]bool)}, &server{bodies: newDecoder()}
+			defer form.Close()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body))
+			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+			parts, err := intake.NewParts(r)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for {
-				part, err := parts.NextPart()
+				part, err := parts.Next()
 				if err != nil || part.FormName() == "file" {
 					break
 				}
-				if err := form.take(nil, part); err != nil {
+				if err := form.take(t.Context(), s, part); err != nil {
 					if code := bridge.CodeOf(err); code == bridge.CodeInvalid || code == bridge.CodePayloadTooLarge {
 						mustBeRefusal(t, err, code)
 					}

@@ -9,6 +9,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/intake"
 )
 
 const (
@@ -33,14 +34,15 @@ func (c *Console) sendFile(v *visit) error {
 	}
 	control := http.NewResponseController(v.w)
 	_ = control.SetReadDeadline(time.Now().Add(formTime)) // without a connection there is no time
-	parts, err := v.r.MultipartReader()
+	cut := intake.CutOff(v.w, v.r.Body)
+	parts, err := intake.NewParts(v.r)
 	if err != nil {
 		return errNoFile
 	}
 	fields := map[string]string{"jid": string(jid)}
 	var file *multipart.Part
 	for count := 0; file == nil; count++ {
-		part, err := parts.NextPart()
+		part, err := parts.Next()
 		if err != nil || count == maxFields {
 			return errNoFile
 		}
@@ -52,7 +54,8 @@ func (c *Console) sendFile(v *visit) error {
 		default:
 			continue
 		}
-		value, err := io.ReadAll(io.LimitReader(part, maxField))
+		value, done, err := v.c.bodies.Read(v.r.Context(), intake.Source{Reader: part, Announced: -1, Most: maxField, Family: v.session.family, Cut: cut})
+		defer done() // few: maxFields
 		if err != nil {
 			return errNoFile
 		}

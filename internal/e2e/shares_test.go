@@ -44,13 +44,19 @@ func (p *process) hold(t *testing.T, count int, text string) (conns []net.Conn) 
 // askAnew makes a request on a connection of its own and returns the status.
 func (p *process) askAnew(t *testing.T, token, method, path, body string) int {
 	t.Helper()
+	return p.sendAnew(t, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: bridged\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", method, path, token, len(body), body))
+}
+
+// sendAnew sends a request as it is on a connection of its own and returns the
+// status; 0 for no answer.
+func (p *process) sendAnew(t *testing.T, request string) int {
+	t.Helper()
 	conn := must(net.Dial("tcp", p.address))(t)
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(testPatience / 4)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: bridged\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", method, path, token, len(body), body)
-	if err != nil {
+	if _, err := io.WriteString(conn, request); err != nil {
 		t.Error(err)
 		return 0
 	}

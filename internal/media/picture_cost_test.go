@@ -172,7 +172,7 @@ func TestPictureCost_ExpensiveOnesAreRefusedBeforeTheyAreDecoded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newStickers(t)
-			received, err := p.Receive(bytes.NewReader(c.file))
+			received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(c.file), Announced: -1})
 			if err != nil {
 				t.Fatal(err)
 			}

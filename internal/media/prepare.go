@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
 	"bridged/internal/urlguard"
 )
 
@@ -43,6 +44,8 @@ type Preparer struct {
 	// create creates the temporary file of a fetch.
 	create func() (*os.File, error)
 	room   room
+	// files bounds the files that callers send.
+	files *intake.Files
 	// every is how often a long fetch is logged.
 	every time.Duration
 }
@@ -78,7 +81,7 @@ func NewPreparer(o PreparerOptions) (*Preparer, error) {
 		}
 		return os.CreateTemp(o.TempDir, fetchedPrefix+"*")
 	}
-	p := &Preparer{guard: o.Guard, maxBytes: o.MaxBytes, log: o.Log, create: create, every: progressEvery}
+	p := &Preparer{guard: o.Guard, maxBytes: o.MaxBytes, log: o.Log, create: create, files: intake.NewFiles(o.MaxBytes), every: progressEvery}
 	if o.Cache != nil {
 		p.room = o.Cache.makeRoom
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"bridged/internal/bridge"
+	"bridged/internal/intake"
 	"bridged/internal/urlguard"
 )
 
@@ -32,24 +33,58 @@ func (f *Received) Close() {
 	}
 }
 
-// Receive stores what a caller sends as a file. Its errors are
-// [bridge.CodePayloadTooLarge], [bridge.CodeStorageUnavailable], or those of
-// from. After an error there is no file.
-func (p *Preparer) Receive(from io.Reader) (*Received, error) {
+// Incoming is a file that a caller sends.
+type Incoming struct {
+	From io.Reader
+	// Announced is its size, or a little more, as far as that is known; negative
+	// for unknown.
+	Announced int64
+	// Family is that of its sender; see [bridge.Token].
+	Family int64
+	// Cut ends the reading, from another goroutine, where it comes too slowly while
+	// others wait.
+	Cut func()
+}
+
+// Receive stores what a caller sends as a file, of which a number may lie there
+// at a time; others wait for their turn. Its errors are
+// [bridge.CodePayloadTooLarge], [bridge.CodeStorageUnavailable],
+// [bridge.CodeTooManyConnections] where too many others are received, or those of
+// ctx and from. After an error there is no file.
+func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) {
+	room := p.files.Begin(in.Family, in.Cut)
+	room.Announce(in.Announced)
 	file, err := p.room.create(p.create)
 	if err != nil {
 		return nil, storageFailed(err)
 	}
 	f := &Received{file: file, cleanup: sync.OnceFunc(func() {
+		defer room.Close()
 		if err := errors.Join(file.Close(), os.Remove(file.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
 			p.log.Error().Err(err).Msg("received file not removed")
 		}
 	})}
-	if err := f.fill(p, from); err != nil {
+	if err := f.fill(p, room.Reader(ctx, in.From)); err != nil {
 		f.Close()
-		return nil, err
+		return nil, crowded(err)
 	}
 	return f, nil
+}
+
+// crowded explains that a file found no room, or lost it.
+func crowded(err error) error {
+	sentence := ""
+	switch {
+	case errors.Is(err, intake.ErrBusy):
+		sentence = "too many other files are being received: try again later"
+	case errors.Is(err, intake.ErrCut):
+		sentence = "the file came too slowly while others waited: send it again"
+	default:
+		return err
+	}
+	e := bridge.Fail(bridge.CodeTooManyConnections, "%s", sentence)
+	e.RetryAfter = busyRetry
+	return e
 }
 
 // fill copies at most as many bytes as may be sent.

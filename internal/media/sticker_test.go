@@ -105,7 +105,7 @@ func newStickers(t *testing.T) *Preparer {
 func prepareSticker(t *testing.T, content []byte) (bridge.File, []byte, error) {
 	t.Helper()
 	p := newStickers(t)
-	received, err := p.Receive(bytes.NewReader(content))
+	received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(content), Announced: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestStickers_AreFoundByTheirBytes(t *testing.T) {
 		"with a caption": {webpOf(t, drawing(512, 512)), true, bridge.MediaImage}, "another size": {webpOf(t, drawing(500, 512)), false, bridge.MediaImage},
 		"animated, another size": {moving(t, 256, 64, 2, 0), false, bridge.MediaDocument}, "too large": {webpOf(t, busy()), false, bridge.MediaImage},
 	} {
-		received, err := p.Receive(bytes.NewReader(c.content))
+		received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(c.content), Announced: -1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bridged/internal/simnet"
+)
+
+// Sixteen files of a token that stop in the middle take a part of the disk, and
+// keep nobody else's from being received.
+func TestUploads_UnderWayAreBounded(t *testing.T) {
+	const files, size, came = 16, 8 << 20, 6 << 20
+	network, _ := newOwner(t, simnet.PhoneOptions{})
+	p := startBridge(t, network, fewConnections, "LOG_LEVEL=info", fmt.Sprint("MEDIA_MAX_BYTES=", size))
+	_, small := p.newToken(t, "small", "send")
+	form := func(content int) (head, tail string) {
+		return "--b\r\nContent-Disposition: form-data; name=\"jid\"\r\n\r\n15550100999@s.whatsapp.net\r\n" +
+			"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f.bin\"\r\n\r\n" + strings.Repeat("x", content), "\r\n--b--\r\n"
+	}
+	begin := func(token string, announced int) string {
+		return "POST /api/messages/send-file HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token +
+			"\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: " + fmt.Sprint(announced) + "\r\n\r\n"
+	}
+	head, _ := form(came)
+	for range files {
+		conn := must(net.Dial("tcp", p.address))(t)
+		t.Cleanup(func() { conn.Close() })
+		go func() { _, _ = io.WriteString(conn, begin(small, size)+head) }() // until the program reads no more
+	}
+	p.waitForKnown(t, files)
+	stored := func() (sum int64) {
+		for _, path := range must(filepath.Glob(filepath.Join(p.env["DATA_DIR"], "tmp", "*")))(t) {
+			if info, err := os.Stat(path); err == nil {
+				sum += info.Size()
+			}
+		}
+		return sum
+	}
+	eventually(t, func() error {
+		if got := stored(); got < came {
+			return fmt.Errorf("%d bytes have come", got)
+		}
+		return nil
+	})
+	// What is received of others meanwhile is received whole.
+	head, tail := form(5 << 20)
+	status := p.sendAnew(t, begin(testToken, len(head)+len(tail))+head+tail)
+	if status != http.StatusServiceUnavailable || !strings.Contains(p.log.String(), "not_connected") {
+		t.Errorf("a file of BRIDGE_TOKEN: %d, want 503 because the account is not paired", status)
+	}
+	// One of the largest size, or one megabyte of the others: half of all.
+	most := int64(size + files<<20)
+	got := stored()
+	t.Logf("%d files of which %d MB come take %d MB", files, came>>20, got>>20)
+	if got > most {
+		t.Errorf("%d files take %d bytes, want at most %d", files, got, most)
+	}
+}

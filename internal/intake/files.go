@@ -1,0 +1,139 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// smallFile is the size up to which files have a quota of their own, so that
+	// large ones hold up none of them, and smallFiles how many there are at once.
+	smallFile  = 1 << 20
+	smallFiles = 32
+	// largeFiles is how many larger files there are at once, and ofLargest how many
+	// of the largest size.
+	largeFiles = 16
+	ofLargest  = 2
+	// filePatience and filePace are how slowly a file may come while others wait.
+	filePatience = 10 * time.Second
+	filePace     = 256 << 10
+	// turnPatience is how long a file waits for room.
+	turnPatience = 2 * time.Minute
+)
+
+// ErrBusy is that of a file for which there was no room in time.
+var ErrBusy = errors.New("too many files are being received")
+
+// Files bounds the number and the bytes of the files that lie on the disk while
+// they are received and sent on.
+type Files struct {
+	small, large *Quota
+	step, most   int64
+}
+
+// NewFiles returns a bound of files of most bytes at the most: 16 of them, or
+// two of that size, beside 32 of up to a megabyte.
+func NewFiles(most int64) *Files {
+	step := min(smallFile, most)
+	return &Files{
+		small: NewQuota(Divide(smallFiles*step), filePatience, filePace),
+		large: NewQuota(Divide(ofLargest*most), filePatience, filePace),
+		step:  step, most: most,
+	}
+}
+
+// Begin returns a file of a family, which has no room yet. cut must end its
+// reading; see [Quota.Take].
+func (f *Files) Begin(family int64, cut func()) *File {
+	return &File{files: f, family: family, cut: cut, announced: f.most}
+}
+
+// File is the room of one file. One goroutine uses it at a time.
+type File struct {
+	files     *Files
+	family    int64
+	cut       func()
+	announced int64
+	came      int64
+	grant     *Grant
+	close     sync.Once
+}
+
+// Announce says how large the file will be, if that is known.
+func (f *File) Announce(size int64) {
+	if size >= 0 {
+		f.announced = min(size, f.files.most)
+	}
+}
+
+// Came notes that n more bytes have come, which are not on the disk yet, and
+// waits until there is room for them. The errors are [ErrBusy], [ErrCut] and
+// those of ctx.
+func (f *File) Came(ctx context.Context, n int) error {
+	before := f.came
+	f.came += int64(n)
+	switch {
+	case n == 0:
+	case before == 0 && f.came <= f.files.step:
+		return f.take(ctx, f.files.small, f.files.step)
+	case before <= f.files.step && f.came > f.files.step:
+		return f.take(ctx, f.files.large, max(f.announced, f.files.large.shares.All/largeFiles))
+	}
+	f.grant.Came(n)
+	if f.grant.WasCut() {
+		return ErrCut
+	}
+	return nil
+}
+
+// take moves the file into the room of a quota.
+func (f *File) take(ctx context.Context, quota *Quota, size int64) error {
+	f.grant.Whole() // it is not its sender who is slow now
+	waiting, cancel := context.WithTimeoutCause(ctx, turnPatience, ErrBusy)
+	defer cancel()
+	grant, err := quota.Take(waiting, f.family, size, f.cut)
+	switch {
+	case err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), ErrBusy):
+		return ErrBusy
+	case err != nil:
+		return err
+	}
+	f.grant.Release()
+	f.grant = grant
+	return nil
+}
+
+// Whole notes that everything has come.
+func (f *File) Whole() { f.grant.Whole() }
+
+// Close gives back the room. It may be called more than once.
+func (f *File) Close() { f.close.Do(func() { f.grant.Release() }) }
+
+// Reader returns from with the room of what is read.
+func (f *File) Reader(ctx context.Context, from io.Reader) io.Reader {
+	return fileReader{f, ctx, from}
+}
+
+type fileReader struct {
+	file *File
+	ctx  context.Context
+	from io.Reader
+}
+
+// Read reads what there is room for.
+func (r fileReader) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	if room := r.file.Came(r.ctx, n); room != nil {
+		return 0, room
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		r.file.Whole()
+	case err != nil && r.file.grant.WasCut():
+		err = ErrCut
+	}
+	return n, err
+}

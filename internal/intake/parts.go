@@ -1,0 +1,58 @@
+package intake
+
+import (
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+)
+
+// maxPartHead bounds what of a form stands between the contents of two parts.
+// mime/multipart takes 10 MB for the head of one.
+const maxPartHead = 32 << 10
+
+// ErrPartHead is that of a form with a part whose head is too large.
+var ErrPartHead = errors.New("the head of a part of the form is too large")
+
+// Parts are the parts of a form (multipart/form-data, RFC 7578), with bounded
+// heads.
+type Parts struct {
+	parts *multipart.Reader
+	body  *partBody
+}
+
+// NewParts returns the parts of a request's form.
+func NewParts(r *http.Request) (*Parts, error) {
+	body := &partBody{ReadCloser: r.Body}
+	r.Body = body
+	parts, err := r.MultipartReader()
+	return &Parts{parts, body}, err
+}
+
+// Next returns the next part, once the one before was read to its end. It fails
+// with io.EOF behind the last one.
+func (p *Parts) Next() (*multipart.Part, error) {
+	p.body.isHead, p.body.left = true, maxPartHead
+	part, err := p.parts.NextPart()
+	p.body.isHead = false
+	return part, err
+}
+
+// partBody bounds how much is read for a head.
+type partBody struct {
+	io.ReadCloser
+	isHead bool
+	left   int
+}
+
+func (b *partBody) Read(p []byte) (int, error) {
+	if !b.isHead {
+		return b.ReadCloser.Read(p)
+	}
+	if b.left == 0 {
+		return 0, ErrPartHead
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}

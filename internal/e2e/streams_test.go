@@ -36,7 +36,7 @@ const (
 func TestStreams_Many(t *testing.T) {
 	network, owner := newOwner(t, simnet.PhoneOptions{})
 	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100504", Name: "Sam"})
-	p := startBridge(t, network, "LOG_LEVEL=info", "MAX_CONNECTIONS="+strconv.Itoa(*streamCount+1500))
+	p := startBridge(t, network, "LOG_LEVEL=info", "MAX_CONNECTIONS="+strconv.Itoa(*streamCount+2096))
 	pair(t, p, owner)
 	before := p.memory(t)
 	streams := p.openStreams(t, *streamCount)

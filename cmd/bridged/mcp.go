@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -44,10 +45,11 @@ func (c *config) checkMCP(faults *configFaults) {
 	}
 }
 
-// agents returns the door for agents, as it is configured.
-func (c config) agents(api *client.Client, a *app) *mcp.Server {
+// agents returns the door for agents, as it is configured. family is nil where
+// there is one caller.
+func (c config) agents(api *client.Client, a *app, family func(context.Context, string) (int64, bool)) *mcp.Server {
 	return mcp.New(mcp.Options{
-		Client: api, Send: c.MCP == mcpSend && c.EnableSend, Chats: c.sendChats, Confirm: c.MCPConfirm, SendsPerMinute: c.MCPSendsPerMinute,
+		Client: api, Family: family, Send: c.MCP == mcpSend && c.EnableSend, Chats: c.sendChats, Confirm: c.MCPConfirm, SendsPerMinute: c.MCPSendsPerMinute,
 		Version: version, Log: a.log,
 	})
 }
@@ -57,7 +59,7 @@ func (a *app) withAgents(c config, router *api.Handler, next http.Handler) http.
 	if c.MCP == mcpOff {
 		return next
 	}
-	door := c.agents(client.InProcess(router, ""), a).Handler(mcp.HTTP{Stopping: a.streams, Unwanted: api.Unwanted, Admit: api.Admit, Body: router.NewBodies().Read})
+	door := c.agents(client.InProcess(router, ""), a, router.Family).Handler(mcp.HTTP{Stopping: a.streams, Unwanted: api.Unwanted, Admit: api.Admit, Body: router.NewBodies().Read})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == mcp.Path {
 			door.ServeHTTP(w, r)
@@ -84,7 +86,7 @@ func (mcpCommand) Run(e *environment) error {
 	defer api.Close()
 	log := newLog(e.stderr, c.level, c.LogFormat)
 	c.EnableSend = true // the bridge has its own switch
-	err = c.agents(api, &app{log: log}).Run(e.ctx, c.Token, &sdk.StdioTransport{})
+	err = c.agents(api, &app{log: log}, nil).Run(e.ctx, c.Token, &sdk.StdioTransport{})
 	if e.ctx.Err() != nil || errors.Is(err, os.ErrClosed) {
 		return nil
 	}

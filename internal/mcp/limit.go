@@ -13,25 +13,25 @@ import (
 	"bridged/internal/bridge"
 )
 
-// limits bounds the sends of each token.
+// limits bounds the sends of each share.
 type limits struct {
 	perMinute int
 
 	mu sync.Mutex
-	of map[string]*rate.Limiter // by token; guarded by mu
+	of map[string]*rate.Limiter // by share; guarded by mu
 }
 
 // take counts a send, and refuses one too many.
-func (l *limits) take(token string) error {
+func (l *limits) take(share string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of == nil {
 		l.of = make(map[string]*rate.Limiter)
 	}
-	limiter := l.of[token]
+	limiter := l.of[share]
 	if limiter == nil {
 		limiter = rate.NewLimiter(rate.Every(time.Minute/time.Duration(l.perMinute)), l.perMinute)
-		l.of[token] = limiter
+		l.of[share] = limiter
 	}
 	if !limiter.Allow() {
 		return bridge.Fail(bridge.CodeRateLimited, "%d sends a minute is the limit of this door; wait a little", l.perMinute)

@@ -10,6 +10,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -31,10 +32,13 @@ type Options struct {
 	Chats []bridge.JID
 	// Confirm has a person confirm each send, and refuses clients that cannot ask.
 	Confirm bool
-	// SendsPerMinute bounds the sends of one token.
+	// SendsPerMinute bounds the sends of one token, together with those that it made.
 	SendsPerMinute int
-	Version        string
-	Log            zerolog.Logger
+	// Family returns whose share the holder of a token takes, see [bridge.Token];
+	// nil where each token is one for itself.
+	Family  func(ctx context.Context, secret string) (family int64, known bool)
+	Version string
+	Log     zerolog.Logger
 }
 
 // Server serves callers.
@@ -60,7 +64,8 @@ type caller struct {
 	s      *Server
 	client *client.Client
 	token  bridge.Token
-	id     string // of the token, for the limit
+	id     string // of the token
+	share  string // of the token and those of its family, for the limits
 }
 
 // caller returns the holder of a token.
@@ -70,7 +75,17 @@ func (s *Server) caller(ctx context.Context, secret string) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &caller{s: s, client: api, token: token, id: identify(secret)}, nil
+	c := &caller{s: s, client: api, token: token, id: identify(secret)}
+	c.share = c.id
+	if s.options.Family == nil {
+		return c, nil
+	}
+	family, known := s.options.Family(ctx, secret)
+	if !known {
+		return nil, bridge.Fail(bridge.CodeUnauthorized, "the token has expired or was revoked")
+	}
+	c.share = fmt.Sprint("family ", family)
+	return c, nil
 }
 
 // instructions are for the model at the other end.

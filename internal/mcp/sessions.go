@@ -8,10 +8,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxSessions bounds the sessions of one token.
+// maxSessions bounds the sessions of one token with those that it made.
 const maxSessions = 16
 
-// sessions are those that were begun, by token.
+// sessions are those that were begun, by the share that they take.
 type sessions struct {
 	mu sync.Mutex
 	of map[string][]*sdk.ServerSession // the oldest first; guarded by mu
@@ -53,12 +53,12 @@ func (s *Server) bounded(next sdk.MethodHandler) sdk.MethodHandler {
 		if method != "initialize" || err != nil || !ours || c == nil {
 			return result, err
 		}
-		if old := s.sessions.enter(c.id, session); old != nil {
+		if old := s.sessions.enter(c.share, session); old != nil {
 			go func() { _ = old.Close() }() // it waits for what is under way
 		}
 		go func() {
 			_ = session.Wait() // however it ended
-			s.sessions.leave(c.id, session)
+			s.sessions.leave(c.share, session)
 		}()
 		return result, nil
 	}

@@ -115,7 +115,7 @@ func (c call) send(ctx context.Context, out outgoing) (bridge.JID, *sdk.CallTool
 	if ask, err := c.confirm(out); ask != nil || err != nil {
 		return out.chat, ask, nil, err
 	}
-	if err := c.s.limits.take(c.id); err != nil {
+	if err := c.s.limits.take(c.share); err != nil {
 		return out.chat, nil, nil, err
 	}
 	if out.key == "" {

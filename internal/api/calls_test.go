@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,6 +95,7 @@ func TestCalls_Reject(t *testing.T) {
 	s.Do("POST", "/api/calls/B/reject", "", "Idempotency-Key", "b").Want(http.StatusGatewayTimeout)
 	s.account.act = newAccount(s.store).act
 	s.Do("POST", "/api/calls/B/reject", "", "Idempotency-Key", "b").Want(http.StatusOK)
+	s.Do("POST", "/api/calls/B/reject", strings.Repeat(" ", 1<<20+1)).Want(http.StatusRequestEntityTooLarge)
 	closed := newServer(t, func(o *api.Options) { o.EnableSend = false })
 	if got := closed.Do("POST", "/api/calls/A/reject", ""); got.Status != 403 || got.Code() != "send_disabled" {
 		t.Errorf("with sending off: %d %s", got.Status, got.Code())

@@ -35,6 +35,7 @@ type ChatRead struct {
 // has read it. Arrival is its place in the order in which messages came.
 type UnreadMessage struct {
 	ID        string
+	WireID    string // as in [Message]
 	SenderJID JID
 	Arrival   int64
 }

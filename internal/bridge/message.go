@@ -56,6 +56,9 @@ type Message struct {
 	// Raw is the whole marshalled waE2E.Message as it came or left, wrappers
 	// included: what quoting, forwarding, media and retries work from.
 	Raw []byte `json:"-"`
+	// WireID is the id by which the network knows the message, where that cannot
+	// stand in a path and ID was made up for it; else it is empty.
+	WireID string `json:"-"`
 	// ViewOnce marks a message that may be looked at only once: it is never
 	// forwarded.
 	ViewOnce bool `json:"-"`

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"testing"
 
 	"bridged/internal/simnet"
@@ -40,6 +42,12 @@ func TestMediaReupload_NamesMessagesAsTheyCame(t *testing.T) {
 	} {
 		t.Run(k.name, func(t *testing.T) { expires(t, send(t, k.by, k.to, "lost "+k.name), simnet.MediaByForm) })
 	}
+	t.Run("under an id that cannot stand in a path", func(t *testing.T) {
+		const file, id = "lost under a strange id", "a/../b c"
+		must(c.anna.SendImage(within(t), c.owner.PN(), simnet.Media{Data: []byte(file)}, simnet.WithID(id)))(t)
+		hash := sha256.Sum256([]byte(id))
+		expires(t, c.arrived(t, "x-"+hex.EncodeToString(hash[:16]), c.anna.PN(), []byte(file)), simnet.MediaByForm)
+	})
 	t.Run("the phone is silent", func(t *testing.T) {
 		expires(t, send(t, c.ben, c.owner.PN(), "lost silently"), simnet.MediaByFormSilent)
 	})

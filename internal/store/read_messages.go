@@ -263,8 +263,10 @@ func (r *readTx) message(ctx context.Context, chat int64, id string) (bridge.Mes
 
 func (r *readTx) addRaw(ctx context.Context, m *bridge.Message, seq int64) error {
 	var ref string
-	err := r.scan(ctx, "SELECT raw, ifnull(media_ref, ''), view_once, expiration FROM message_raw WHERE arrival = ?",
-		[]any{seq}, &m.Raw, &ref, &m.ViewOnce, &m.Expiration)
+	var wire []byte
+	err := r.scan(ctx, "SELECT raw, ifnull(media_ref, ''), wire_id, view_once, expiration FROM message_raw WHERE arrival = ?",
+		[]any{seq}, &m.Raw, &ref, &wire, &m.ViewOnce, &m.Expiration)
+	m.WireID = string(wire)
 	if err != nil || ref == "" || m.Media == nil {
 		return err
 	}

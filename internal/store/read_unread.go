@@ -18,7 +18,8 @@ const latest = 30 * 24 * time.Hour
 // unreadQuery selects the messages of others in a chat whose authors have not been told
 // that the account has read them. The time bounds what is looked at of a long chat.
 var unreadQuery = fmt.Sprintf(`
-	SELECT arrival, id, sender FROM messages
+	SELECT arrival, id, sender, CASE WHEN id GLOB 'x-*' THEN (SELECT wire_id FROM message_raw r WHERE r.arrival = messages.arrival) END
+	FROM messages
 	WHERE chat = ?1 AND arrival > ?2 AND arrival <= ?3 AND timestamp >= ?4 AND NOT from_me AND NOT imported AND type != '%s'
 	ORDER BY arrival LIMIT %d`, bridge.TypeUndecryptable, unreadPage)
 
@@ -59,8 +60,9 @@ func (r *readTx) unread(ctx context.Context, chat int64, upTo string) (page brid
 	err = r.each(ctx, unreadQuery, []any{chat, told, page.UpTo, since - latest.Milliseconds()}, func(rows *resultSet) error {
 		var m bridge.UnreadMessage
 		var sender int64
-		err := rows.Scan(&m.Arrival, &m.ID, &sender)
-		m.SenderJID = r.s.people.get(sender).jid()
+		var wire []byte
+		err := rows.Scan(&m.Arrival, &m.ID, &sender, &wire)
+		m.WireID, m.SenderJID = string(wire), r.s.people.get(sender).jid()
 		page.Messages = append(page.Messages, m)
 		return err
 	})

@@ -130,10 +130,10 @@ func (t *writeTx) insertRaw(ctx context.Context, m bridge.Message, seq int64) er
 		return err
 	}
 	return t.run(ctx, `
-		INSERT INTO message_raw (arrival, raw, media_ref, view_once, expiration) VALUES (?, ?, ?, ?, ?)
+		INSERT INTO message_raw (arrival, raw, media_ref, wire_id, view_once, expiration) VALUES (?, ?, ?, nullif(?, x''), ?, ?)
 		ON CONFLICT (arrival) DO UPDATE SET raw = excluded.raw, media_ref = excluded.media_ref,
-			view_once = excluded.view_once, expiration = excluded.expiration`,
-		seq, m.Raw, ref, m.ViewOnce, m.Expiration)
+			wire_id = ifnull(excluded.wire_id, wire_id), view_once = excluded.view_once, expiration = excluded.expiration`,
+		seq, m.Raw, ref, []byte(m.WireID), m.ViewOnce, m.Expiration)
 }
 
 // target is the stored message that a fact is about.

@@ -12,13 +12,9 @@ import (
 	"bridged/internal/bridge"
 )
 
-const (
-	// ringTime is beyond what a phone rings: a call of which nothing more was told
-	// by then was missed.
-	ringTime = 2 * time.Minute
-	// maxWireID bounds the ids of calls, in bytes; those of the apps have 32.
-	maxWireID = 1024
-)
+// ringTime is beyond what a phone rings: a call of which nothing more was told by
+// then was missed.
+const ringTime = 2 * time.Minute
 
 // The reasons of an end that are told to devices which the call was not taken on.
 const (

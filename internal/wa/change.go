@@ -130,7 +130,7 @@ func (l *link) revocationChange(ctx context.Context, to types.JID, chat bridge.J
 		author = toWA(l.wireForm(ctx, chat, r.Target.SenderJID))
 	}
 	pn, _ := l.m.own()
-	return change{name: "deletion", target: r.Target.ID, msg: l.cli.BuildRevoke(to, author, r.Target.ID), fact: func(taken bridge.Time) bridge.Fact {
+	return change{name: "deletion", target: r.Target.ID, msg: l.cli.BuildRevoke(to, author, onWire(&r.Target)), fact: func(taken bridge.Time) bridge.Fact {
 		return bridge.Deletion{Chat: chat, Target: r.Target.ID, By: pn, Timestamp: taken}
 	}}, nil
 }

@@ -42,11 +42,11 @@ func (k groupKind) mayWrite() error {
 // reactionMessage makes a reaction in the form that the chat takes.
 func (l *link) reactionMessage(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Reaction) (*waE2E.Message, error) {
 	sender := toWA(l.wireForm(ctx, chat, r.Target.SenderJID))
-	msg := l.cli.BuildReaction(to, sender, r.Target.ID, r.Emoji)
+	msg := l.cli.BuildReaction(to, sender, onWire(&r.Target), r.Emoji)
 	if kind, _ := l.members.Load(chat); kind != announcementGroup {
 		return msg, nil
 	}
-	about := &types.MessageInfo{ID: r.Target.ID, MessageSource: types.MessageSource{Chat: to, Sender: sender, IsFromMe: r.Target.FromMe, IsGroup: true}}
+	about := &types.MessageInfo{ID: onWire(&r.Target), MessageSource: types.MessageSource{Chat: to, Sender: sender, IsFromMe: r.Target.FromMe, IsGroup: true}}
 	sealed, err := l.sealReaction(ctx, about, r.Target.Raw, msg.GetReactionMessage())
 	if errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
 		return nil, bridge.Invalid("the key of that message is not known, and its group takes encrypted reactions alone").Because(err)

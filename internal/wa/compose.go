@@ -77,7 +77,7 @@ func (l *link) contextFor(ctx context.Context, chat bridge.JID, out bridge.Outgo
 		}
 	}
 	if quoted := out.Quote; quoted != nil {
-		info.StanzaID = proto.String(quoted.ID)
+		info.StanzaID = proto.String(onWire(quoted))
 		info.Participant = proto.String(string(l.wireForm(ctx, chat, quoted.SenderJID)))
 		info.QuotedMessage = quotedMessage(quoted)
 		if l.m.store.Canonical(quoted.Chat) != chat {

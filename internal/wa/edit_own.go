@@ -24,7 +24,7 @@ func (l *link) editChange(ctx context.Context, to types.JID, chat bridge.JID, e 
 		setContext(edited, info)
 	}
 	at := claimedTime(out.Key)
-	msg := l.cli.BuildEdit(to, e.Target.ID, edited)
+	msg := l.cli.BuildEdit(to, onWire(&e.Target), edited)
 	msg.EditedMessage.Message.ProtocolMessage.TimestampMS = proto.Int64(at.UnixMilli())
 	return change{name: "edit", target: e.Target.ID, msg: msg, fact: func(bridge.Time) bridge.Fact {
 		return l.ownEdit(chat, e, edited, at)

@@ -118,7 +118,7 @@ func (m *Manager) AskHistory(ctx context.Context, oldest bridge.Message, count i
 	}
 	ctx, cancel := m.within(ctx, historyAskTimeout)
 	defer cancel()
-	info := &types.MessageInfo{ID: oldest.ID, Timestamp: oldest.Timestamp.Time,
+	info := &types.MessageInfo{ID: m.wireID(ctx, oldest.Chat, oldest.ID), Timestamp: oldest.Timestamp.Time,
 		MessageSource: types.MessageSource{Chat: toWA(l.hidden(ctx, oldest.Chat)), IsFromMe: oldest.FromMe}}
 	sent, err := l.cli.SendPeerMessage(ctx, l.cli.BuildHistorySyncRequest(info, count))
 	if err != nil {

@@ -1,8 +1,14 @@
 package wa
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
+	"unicode/utf8"
+
+	"bridged/internal/bridge"
 )
 
 // maxIDLength bounds the ids that are kept as they came; the apps' own have 32
@@ -18,7 +24,40 @@ func idOf(given string) string {
 		return given
 	}
 	sum := sha256.Sum256([]byte(given))
-	return "x-" + hex.EncodeToString(sum[:16])
+	return madeUpID + hex.EncodeToString(sum[:16])
+}
+
+// madeUpID begins the ids that idOf makes up.
+const madeUpID = "x-"
+
+// maxWireID bounds, in bytes, the ids of the wire that are kept for what leaves about
+// a message or a call; those of the apps have 32.
+const maxWireID = 1024
+
+// wireIDOf returns the id of the wire that is stored beside one that idOf makes up for
+// it; empty where it makes up none, and where nothing that leaves could name it: one
+// that is no text, or too long.
+func wireIDOf(given string) string {
+	if idOf(given) == given || len(given) > maxWireID || !utf8.ValidString(given) {
+		return ""
+	}
+	return given
+}
+
+// onWire returns the id by which the network knows a message.
+func onWire(m *bridge.Message) string { return cmp.Or(m.WireID, m.ID) }
+
+// wireID returns the id by which the network knows a stored message of which only the
+// shown id is at hand.
+func (m *Manager) wireID(ctx context.Context, chat bridge.JID, id string) string {
+	if !strings.HasPrefix(id, madeUpID) {
+		return id
+	}
+	stored, err := m.store.Message(ctx, chat, id)
+	if err != nil {
+		return id
+	}
+	return onWire(&stored)
 }
 
 // isPlainID reports whether an id has visible ASCII characters alone, and leads

@@ -31,12 +31,27 @@ func (l *link) messageFacts(e *events.Message) []bridge.Fact {
 	facts := s.people(e.Info)
 	for _, chat := range s.chats {
 		content := l.contentFacts(e, s, chat, raw)
+		nameOnWire(content, e.Info.ID)
 		facts = append(facts, content...)
 		if isNoMessage(raw, content) {
 			facts = append(facts, bridge.NoMessage{Chat: chat, ID: idOf(e.Info.ID), FromMe: s.fromMe, Sender: s.sender})
 		}
 	}
 	return facts
+}
+
+// nameOnWire enters the id of the wire into the message that has a made-up one.
+func nameOnWire(facts []bridge.Fact, given string) {
+	wire := wireIDOf(given)
+	if wire == "" {
+		return
+	}
+	for i, fact := range facts {
+		if m, is := fact.(bridge.Message); is && m.ID == idOf(given) {
+			m.WireID = wire
+			facts[i] = m
+		}
+	}
 }
 
 // isNoMessage reports whether the content that was read as facts shows nothing under
@@ -115,7 +130,7 @@ func (l *link) unreadable(e *events.Message) []bridge.Fact {
 	var facts []bridge.Fact
 	for _, chat := range s.chats {
 		facts = append(facts, bridge.Message{Chat: chat, ID: idOf(e.Info.ID), FromMe: s.fromMe, SenderJID: s.sender, PushName: e.Info.PushName,
-			MessageType: kind, Timestamp: bridge.At(e.Info.Timestamp), Raw: raw})
+			MessageType: kind, Timestamp: bridge.At(e.Info.Timestamp), Raw: raw, WireID: wireIDOf(e.Info.ID)})
 	}
 	return facts
 }
@@ -276,7 +291,7 @@ func (l *link) placeholderFacts(e *events.UndecryptableMessage) []bridge.Fact {
 		facts = append(facts, bridge.Message{
 			Chat: chat, ID: idOf(e.Info.ID), FromMe: s.fromMe, SenderJID: s.sender, PushName: e.Info.PushName,
 			MessageType: bridge.TypeUndecryptable, Timestamp: bridge.At(e.Info.Timestamp),
-			ViewOnce: e.UnavailableType == events.UnavailableTypeViewOnce,
+			ViewOnce: e.UnavailableType == events.UnavailableTypeViewOnce, WireID: wireIDOf(e.Info.ID),
 		})
 	}
 	return facts

@@ -1,6 +1,7 @@
 package wa
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -152,7 +153,7 @@ func receiptsOf(messages []bridge.UnreadMessage) (receipts []*readReceipt) {
 			r = &readReceipt{author: m.SenderJID}
 			open[m.SenderJID], receipts = r, append(receipts, r)
 		}
-		r.ids = append(r.ids, m.ID)
+		r.ids = append(r.ids, cmp.Or(m.WireID, m.ID))
 	}
 	return receipts
 }
@@ -179,7 +180,7 @@ func (l *link) markAsRead(ctx context.Context, chat bridge.Chat) appstate.PatchI
 	var key *waCommon.MessageKey
 	if last := chat.LastMessage; last != nil {
 		at = last.Timestamp.Time
-		key = l.cli.BuildMessageKey(target, toWA(l.wireForm(ctx, chat.JID, last.SenderJID)), last.ID)
+		key = l.cli.BuildMessageKey(target, toWA(l.wireForm(ctx, chat.JID, last.SenderJID)), l.m.wireID(ctx, chat.JID, last.ID))
 	}
 	return appstate.BuildMarkChatAsRead(target, true, at, key)
 }

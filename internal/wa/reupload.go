@@ -189,7 +189,7 @@ func (l *link) requestForms(ctx context.Context, row bridge.Message) []types.Mes
 		if !row.Chat.IsGroup() {
 			chat, sender = name, row.SenderJID
 		}
-		forms = append(forms, types.MessageInfo{ID: row.ID, MessageSource: types.MessageSource{
+		forms = append(forms, types.MessageInfo{ID: onWire(&row), MessageSource: types.MessageSource{
 			Chat: toWA(chat), Sender: toWA(sender), IsFromMe: row.FromMe, IsGroup: row.Chat.IsGroup()}})
 	}
 	return forms

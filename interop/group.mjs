@@ -24,6 +24,17 @@ export async function group({ network, bridge, owner, anna, ben, files }, byNumb
       equal(got.senderLid, from.lid);
     });
   }
+  await check(subject, "usernames", async () => {
+    await network.username(owner.phone, "olga.o");
+    await network.username(anna.phone, "anna.a");
+    const id = await bridge.send("send", { jid, text: "do you know my name?" });
+    for (const member of [anna, ben]) equal((await member.message(id)).key.participantUsername, "olga.o");
+    equal((await message(anna, { text: "and mine?" })).senderUsername, "anna.a");
+    const { participants } = await ben.sock.groupMetadata(jid);
+    for (const [who, username] of [[owner, "olga.o"], [anna, "anna.a"]]) {
+      equal(participants.find((p) => [who.pn, who.lid].includes(p.id))?.username, username);
+    }
+  });
   await check(subject, "text from bridged to everybody", async () => {
     const id = await bridge.send("send", { jid, text: "I am the owner" });
     for (const member of [anna, ben]) equal(textOf(await member.content(id)), "I am the owner");

@@ -8,6 +8,7 @@ export async function hidden({ network, bridge, owner, files }, carla) {
   const subject = "person without a number";
   await carla.register();
   await network.hideNumber(carla.phone);
+  await network.username(carla.phone, "carla.w");
   if (!(await check(subject, "Baileys by QR code", () => carla.link("qr")))) return;
   await check(subject, "text to bridged", async () => {
     const { key } = await carla.send(owner.lid, { text: "guess who" });
@@ -15,6 +16,7 @@ export async function hidden({ network, bridge, owner, files }, carla) {
     equal(got.content, "guess who");
     equal(got.chatJid, carla.lid);
     equal(got.senderLid, carla.lid);
+    equal(got.senderUsername, "carla.w");
   });
   await check(subject, "text, reaction and picture from and to bridged", async () => {
     const id = await bridge.send("send", { jid: carla.lid, text: "no idea" });

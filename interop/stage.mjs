@@ -39,6 +39,7 @@ export class Network {
   }
 
   hideNumber = (phone) => this.#step("/hide", { phone });
+  username = (phone, text) => this.#step("/username", { phone, text });
   unknown = () => this.#step("/unknown");
 
   fileURL = (name) => `${this.control}/files/${name}`;

@@ -34,6 +34,7 @@ func newControl(network *simnet.Network) http.Handler {
 	mux.Handle("POST /texts", step(c.sendText))
 	mux.Handle("POST /heard", step(c.heard))
 	mux.Handle("POST /hide", step(c.hide))
+	mux.Handle("POST /username", step(c.username))
 	mux.Handle("POST /damage", step(c.damage))
 	mux.Handle("POST /heal", step(c.heal))
 	mux.Handle("GET /unknown", step(c.unknown))
@@ -194,6 +195,16 @@ func (c *control) hide(_ context.Context, asked request) (any, error) {
 		return nil, err
 	}
 	p.WithholdMapping(true)
+	return address{p.PN().String(), p.LID().String()}, nil
+}
+
+// username gives a person a username.
+func (c *control) username(_ context.Context, asked request) (any, error) {
+	p, err := c.phone(asked.Phone)
+	if err != nil {
+		return nil, err
+	}
+	p.SetUsername(asked.Text)
 	return address{p.PN().String(), p.LID().String()}, nil
 }
 

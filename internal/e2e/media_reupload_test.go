@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"bridged/internal/bridge"
 	"bridged/internal/simnet"
 )
 
@@ -45,8 +46,9 @@ func TestMediaReupload_NamesMessagesAsTheyCame(t *testing.T) {
 	t.Run("under an id that cannot stand in a path", func(t *testing.T) {
 		const file, id = "lost under a strange id", "a/../b c"
 		must(c.anna.SendImage(within(t), c.owner.PN(), simnet.Media{Data: []byte(file)}, simnet.WithID(id)))(t)
-		hash := sha256.Sum256([]byte(id))
-		expires(t, c.arrived(t, "x-"+hex.EncodeToString(hash[:16]), c.anna.PN(), []byte(file)), simnet.MediaByForm)
+		f, hash := c.arrived(t, id, c.anna.PN(), []byte(file)), sha256.Sum256([]byte(id))
+		f.path = bridge.DownloadPath(bridge.JID(c.anna.PN().String()), "x-"+hex.EncodeToString(hash[:16]))
+		expires(t, f, simnet.MediaByForm)
 	})
 	t.Run("the phone is silent", func(t *testing.T) {
 		expires(t, send(t, c.ben, c.owner.PN(), "lost silently"), simnet.MediaByFormSilent)

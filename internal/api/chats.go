@@ -73,9 +73,9 @@ func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.G
 		hlog.FromRequest(r).Debug().Err(err).Str("chat", stored.JID.Redacted()).Msg("no live group")
 		return nil
 	}
-	names := make(map[bridge.JID]string, len(stored.Participants))
+	known := make(map[bridge.JID]bridge.Participant, len(stored.Participants))
 	for _, p := range stored.Participants {
-		names[p.JID] = p.DisplayName
+		known[p.JID] = p
 	}
 	shown := *live
 	shown.OwnerJID = s.canonical(live.OwnerJID)
@@ -89,8 +89,9 @@ func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.G
 			p.Username = s.store.UsernameOf(p.JID)
 		}
 		if p.DisplayName == "" {
-			p.DisplayName = names[p.JID] // the network knows no names
+			p.DisplayName = known[p.JID].DisplayName // the network knows no names
 		}
+		p.Label = known[p.JID].Label // nor labels: members tell each other
 		shown.Participants[i] = p
 	}
 	return &shown

@@ -156,9 +156,10 @@ func TestGroup_ShowsStoredAndLive(t *testing.T) {
 	name := "Grace Hopper"
 	group := members(club, "Readers", grace, me)
 	group.Topic, group.IsAnnounce = "Books", true
-	s.know(bridge.Identity{PN: grace, LID: graceLID}, bridge.Contact{JID: grace, Name: &name}, group, say(club, grace, "G1", "to all", 0))
+	s.know(bridge.Identity{PN: grace, LID: graceLID}, bridge.Contact{JID: grace, Name: &name}, group, say(club, grace, "G1", "to all", 0),
+		bridge.MemberLabel{Chat: club, Member: grace, Label: "Founder", SetAt: bridge.At(noon)})
 	s.account.liveGroup = func(context.Context, bridge.JID) (*bridge.Group, error) {
-		return &bridge.Group{JID: club, Name: "Readers!", OwnerJID: graceLID, IsLocked: true,
+		return &bridge.Group{JID: club, Name: "Readers!", OwnerJID: graceLID, IsLocked: true, JoinApproval: true,
 			Participants: []bridge.Participant{{JID: graceLID, IsAdmin: true}, {JID: alan, DisplayName: "Alan"}}}, nil
 	}
 	var got struct {
@@ -172,10 +173,10 @@ func TestGroup_ShowsStoredAndLive(t *testing.T) {
 		t.Errorf("stored %v", got.Stored)
 	}
 	want := map[string]any{
-		"jid": string(club), "name": "Readers!", "topic": "", "ownerJid": string(grace), "createdAt": nil, "isAnnounce": false, "isLocked": true, "disappearingSeconds": 0.0,
+		"jid": string(club), "name": "Readers!", "topic": "", "ownerJid": string(grace), "createdAt": nil, "isAnnounce": false, "isLocked": true, "joinApproval": true, "disappearingSeconds": 0.0,
 		"participants": []any{
-			map[string]any{"jid": string(grace), "lid": string(graceLID), "username": nil, "displayName": "Grace Hopper", "isAdmin": true, "isSuperAdmin": false},
-			map[string]any{"jid": string(alan), "lid": nil, "username": nil, "displayName": "Alan", "isAdmin": false, "isSuperAdmin": false},
+			map[string]any{"jid": string(grace), "lid": string(graceLID), "username": nil, "displayName": "Grace Hopper", "isAdmin": true, "isSuperAdmin": false, "label": "Founder"},
+			map[string]any{"jid": string(alan), "lid": nil, "username": nil, "displayName": "Alan", "isAdmin": false, "isSuperAdmin": false, "label": ""},
 		},
 	}
 	if diff := cmp.Diff(want, got.Live); diff != "" {

@@ -29,8 +29,11 @@ type GroupAdmin interface {
 	CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error)
 	// ChangeGroup changes what differs, and returns the names of what it changed.
 	ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) (changed []string, err error)
-	// ChangeParticipants changes members, and returns what became of each.
+	// ChangeParticipants changes members, or decides about those who ask to be let in,
+	// and returns what became of each.
 	ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error)
+	// JoinRequests returns who asks to be let in.
+	JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error)
 	// GroupLink returns the link by which a group may be joined.
 	GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLink, error)
 	// RevokeGroupLink takes the link back. Where an earlier try may have done so,
@@ -113,13 +116,14 @@ type groupRequest struct {
 	Topic               *string `json:"topic"`
 	IsAnnounce          *bool   `json:"isAnnounce"`
 	IsLocked            *bool   `json:"isLocked"`
+	JoinApproval        *bool   `json:"joinApproval"`
 	DisappearingSeconds *int    `json:"disappearingSeconds"`
 }
 
 func (req groupRequest) patch() (bridge.GroupPatch, error) {
-	patch := bridge.GroupPatch{Name: req.Name, Topic: req.Topic, IsAnnounce: req.IsAnnounce, IsLocked: req.IsLocked}
+	patch := bridge.GroupPatch{Name: req.Name, Topic: req.Topic, IsAnnounce: req.IsAnnounce, IsLocked: req.IsLocked, JoinApproval: req.JoinApproval}
 	if req == (groupRequest{}) {
-		return patch, bridge.Invalid("give at least one of name, topic, isAnnounce, isLocked and disappearingSeconds")
+		return patch, bridge.Invalid("give at least one of name, topic, isAnnounce, isLocked, joinApproval and disappearingSeconds")
 	}
 	if req.Name != nil {
 		if err := checkGroupName(*req.Name); err != nil {
@@ -169,6 +173,11 @@ type participantsRequest struct {
 }
 
 func (s *server) changeParticipants(w http.ResponseWriter, r *http.Request) error {
+	return s.changePeople(w, r, bridge.ParticipantActions(), "action must be add, remove, promote or demote")
+}
+
+// changePeople does one of some actions with people of a group, or who want to be.
+func (s *server) changePeople(w http.ResponseWriter, r *http.Request, actions []bridge.ParticipantAction, otherwise string) error {
 	jid, err := pathGroup(r)
 	if err != nil {
 		return err
@@ -178,8 +187,8 @@ func (s *server) changeParticipants(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(bridge.ParticipantActions(), req.Action) {
-		return bridge.Invalid("action must be add, remove, promote or demote")
+	if !slices.Contains(actions, req.Action) {
+		return bridge.Invalid("%s", otherwise)
 	}
 	people, strangers, err := s.parseParticipants(r.Context(), req.Participants)
 	if err != nil {

@@ -29,8 +29,9 @@ type (
 		Group bridge.JID
 		Patch bridge.GroupPatch
 	}
-	linkCall   struct{ Group bridge.JID }
-	revokeCall struct {
+	linkCall     struct{ Group bridge.JID }
+	requestsCall struct{ Group bridge.JID }
+	revokeCall   struct {
 		Group  bridge.JID
 		Before string
 	}
@@ -72,6 +73,11 @@ func (g *groupAdmin) ChangeParticipants(_ context.Context, change bridge.Partici
 		results = g.results
 	}
 	return results(change.Participants), g.called(change)
+}
+
+func (g *groupAdmin) JoinRequests(_ context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
+	at := bridge.At(noon)
+	return []bridge.JoinRequest{{JID: alan, DisplayName: "Alan", RequestedAt: &at}}, g.called(requestsCall{jid})
 }
 
 func (g *groupAdmin) GroupLink(_ context.Context, jid bridge.JID) (bridge.GroupLink, error) {
@@ -118,6 +124,10 @@ func TestGroups_WhatIsAskedFor(t *testing.T) {
 			patchCall{club, bridge.GroupPatch{Name: &name, Topic: &topic, IsAnnounce: &on, Disappearing: &week}}},
 		{"POST", "/api/groups/" + string(club) + "/participants", `{"action":"promote","participants":["` + string(graceLID) + `","` + string(alan) + `","` + string(grace) + `"]}`,
 			bridge.ParticipantsChange{Group: club, Action: bridge.ParticipantPromote, Participants: []bridge.JID{grace, alan}}},
+		{"PATCH", "/api/groups/" + string(club), `{"joinApproval":true}`, patchCall{club, bridge.GroupPatch{JoinApproval: &on}}},
+		{"GET", "/api/groups/" + string(club) + "/requests", "", requestsCall{club}},
+		{"POST", "/api/groups/" + string(club) + "/requests", `{"action":"reject","participants":["` + string(alan) + `"]}`,
+			bridge.ParticipantsChange{Group: club, Action: bridge.ParticipantReject, Participants: []bridge.JID{alan}}},
 		{"GET", "/api/groups/" + string(club) + "/invite", "", linkCall{club}},
 		{"DELETE", "/api/groups/" + string(club) + "/invite", "", revokeCall{club, ""}},
 		{"POST", "/api/groups/join", `{"link":"chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv?mode=ac_t"}`, joinCall{"AbCdEfGhIjKlMnOpQrStUv", false}},
@@ -142,6 +152,7 @@ func TestGroups_BadInput(t *testing.T) {
 	name, topic := strings.Repeat("ä", 100), strings.Repeat("ä", 2048)
 	many := `"` + strings.Repeat(string(grace)+`","`, 1023) + string(alan) + `"`
 	const create, members = "POST /api/groups", "POST /api/groups/120363025246125486@g.us/participants"
+	const requests = "POST /api/groups/120363025246125486@g.us/requests"
 	const patch, join = "PATCH /api/groups/120363025246125486@g.us", "POST /api/groups/join"
 	for _, c := range []struct{ call, body, says string }{
 		{create, `{"participants":["` + string(grace) + `"]}`, "name must have 1 to 100 characters"},
@@ -173,6 +184,10 @@ func TestGroups_BadInput(t *testing.T) {
 		{members, `{"action":"add"}`, "participants must hold"},
 		{members, `{"action":"add","participants":["status@broadcast"]}`, "participants must name a person"},
 		{members, `{"action":"add","participants":["` + string(grace) + `"],"jid":"x"}`, "jid is not a field"},
+		{members, `{"action":"approve","participants":["` + string(grace) + `"]}`, "action must be add, remove, promote or demote"},
+		{requests, `{"action":"add","participants":["` + string(grace) + `"]}`, "action must be approve or reject"},
+		{requests, `{"action":"approve"}`, "participants must hold"},
+		{patch, `{"joinApproval":"on"}`, "joinApproval must be true or false"},
 		{join, `{}`, "link must be the link of a group"},
 		{join, `{"link":"https://example.com/AbCdEfGhIjKlMnOpQrStUv"}`, "link must be"},
 		{join, `{"link":"https://chat.whatsapp.com/"}`, "link must be"},
@@ -200,7 +215,7 @@ func TestGroups_BadInput(t *testing.T) {
 
 // What the network refuses comes with its name on every route.
 func TestGroups_RefusalsHaveTheirStatus(t *testing.T) {
-	calls := []route{{method: "GET", path: "/api/groups/" + string(club) + "/invite"}}
+	calls := []route{{method: "GET", path: "/api/groups/" + string(club) + "/invite"}, {method: "GET", path: "/api/groups/" + string(club) + "/requests"}}
 	for _, r := range everyRoute {
 		if r.gated {
 			calls = append(calls, r)

@@ -109,6 +109,8 @@ func (s *server) routes() chi.Router {
 	everywhere.Post("/api/groups/join", s.handle(s.joinGroup))
 	send.Patch("/api/groups/{jid}", s.handle(s.updateGroup))
 	send.Post("/api/groups/{jid}/participants", s.handle(s.changeParticipants))
+	read.Get("/api/groups/{jid}/requests", s.handle(s.listJoinRequests))
+	send.Post("/api/groups/{jid}/requests", s.handle(s.decideJoinRequests))
 	send.Post("/api/groups/{jid}/leave", s.handle(s.leaveGroup))
 	read.Get("/api/groups/{jid}/invite", s.handle(s.getInvite))
 	send.Delete("/api/groups/{jid}/invite", s.handle(s.revokeInvite))

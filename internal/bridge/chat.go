@@ -27,6 +27,7 @@ type Participant struct {
 	DisplayName  string  `json:"displayName"`
 	IsAdmin      bool    `json:"isAdmin"`
 	IsSuperAdmin bool    `json:"isSuperAdmin"`
+	Label        string  `json:"label"` // how they describe themselves in the group
 }
 
 // Group is a group's metadata: the "live" object of the group detail. As a
@@ -39,6 +40,7 @@ type Group struct {
 	CreatedAt    *Time         `json:"createdAt"`
 	IsAnnounce   bool          `json:"isAnnounce"`
 	IsLocked     bool          `json:"isLocked"`
+	JoinApproval bool          `json:"joinApproval"` // an admin lets in whoever comes by the link
 	Participants []Participant `json:"participants"`
 
 	// Expiration is the disappearing-messages timer in seconds, 0 when off.

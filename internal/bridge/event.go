@@ -33,6 +33,9 @@ type Event struct {
 	Message *Message     `json:"message,omitempty"`
 	Chat    *Chat        `json:"chat,omitempty"`
 	Group   *StoredGroup `json:"group,omitempty"`
-	Call    *Call        `json:"call,omitempty"`
-	Status  *Status      `json:"status,omitempty"`
+	// JoinRequests stands beside Group where somebody asks to be let in, or does so
+	// no more.
+	JoinRequests *JoinRequestChange `json:"joinRequests,omitempty"`
+	Call         *Call              `json:"call,omitempty"`
+	Status       *Status            `json:"status,omitempty"`
 }

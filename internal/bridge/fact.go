@@ -119,17 +119,31 @@ type SendResult struct {
 // stay as they are. A change of a group that is not stored makes it known
 // under its JID.
 type GroupChange struct {
-	JID        JID
-	Name       *string
-	Topic      *string
-	IsAnnounce *bool
-	IsLocked   *bool
-	Expiration *uint32
-	Joined     []Participant
-	Left       []JID
-	Promoted   []JID
-	Demoted    []JID
-	Timestamp  Time
+	JID          JID
+	Name         *string
+	Topic        *string
+	IsAnnounce   *bool
+	IsLocked     *bool
+	JoinApproval *bool // see [Group]
+	Expiration   *uint32
+	Joined       []Participant
+	Left         []JID
+	Promoted     []JID
+	Demoted      []JID
+	// Asked are people who want to be let in; AskNoMore have taken that back, or
+	// were rejected.
+	Asked     []Participant
+	AskNoMore []Participant
+	Timestamp Time
+}
+
+// MemberLabel is how a member of a group describes themselves in it; empty for no
+// more. One that is older than the one that is known does not count.
+type MemberLabel struct {
+	Chat   JID
+	Member JID
+	Label  string
+	SetAt  Time
 }
 
 // ChatTimer is the disappearing-messages timer of a chat, in seconds. One that
@@ -193,6 +207,7 @@ func (Sealed) fact()           {}
 func (Receipt) fact()          {}
 func (SendResult) fact()       {}
 func (GroupChange) fact()      {}
+func (MemberLabel) fact()      {}
 func (ChatTimer) fact()        {}
 func (Owner) fact()            {}
 func (MediaMoved) fact()       {}

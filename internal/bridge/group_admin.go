@@ -26,6 +26,7 @@ type GroupPatch struct {
 	Topic        *string
 	IsAnnounce   *bool
 	IsLocked     *bool
+	JoinApproval *bool
 	Disappearing *uint32 // seconds; 0 is never
 }
 
@@ -45,7 +46,41 @@ func ParticipantActions() []ParticipantAction {
 	return []ParticipantAction{ParticipantAdd, ParticipantRemove, ParticipantPromote, ParticipantDemote}
 }
 
-// ParticipantsChange is a change of some members of a group.
+// What can be decided about those who ask to be let in.
+const (
+	ParticipantApprove ParticipantAction = "approve"
+	ParticipantReject  ParticipantAction = "reject"
+)
+
+// RequestActions returns what can be decided about those who ask to be let in.
+func RequestActions() []ParticipantAction {
+	return []ParticipantAction{ParticipantApprove, ParticipantReject}
+}
+
+// IsDecision reports whether an action is about somebody who asks to be let in.
+func (a ParticipantAction) IsDecision() bool {
+	return a == ParticipantApprove || a == ParticipantReject
+}
+
+// JoinRequest is somebody who asks to be let into a group. RequestedAt is nil where
+// they do so no more.
+type JoinRequest struct {
+	JID         JID     `json:"jid"`
+	LID         JID     `json:"lid"`
+	Username    *string `json:"username"`
+	DisplayName string  `json:"displayName"`
+	RequestedAt *Time   `json:"requestedAt"`
+}
+
+// JoinRequestChange names who asks to be let into a group since an event, and who
+// does so no more: they have taken it back, or were rejected.
+type JoinRequestChange struct {
+	Created []JoinRequest `json:"created"`
+	Revoked []JoinRequest `json:"revoked"`
+}
+
+// ParticipantsChange is a change of some members of a group, or a decision about
+// some who want to become members.
 type ParticipantsChange struct {
 	Group        JID
 	Action       ParticipantAction
@@ -62,6 +97,7 @@ const (
 	ParticipantDone         ParticipantStatus = "done"
 	ParticipantAlready      ParticipantStatus = "already_member"
 	ParticipantNotMember    ParticipantStatus = "not_a_member"
+	ParticipantNoRequest    ParticipantStatus = "no_request"
 	ParticipantInvite       ParticipantStatus = "invite_required"
 	ParticipantRecentlyLeft ParticipantStatus = "recently_left"
 	ParticipantFull         ParticipantStatus = "group_full"

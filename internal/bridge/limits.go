@@ -17,6 +17,8 @@ const (
 	maxName       = 255 // of people, groups and files
 	maxUsername   = 64
 	maxTopic      = 4096
+	maxLabel      = 100  // of a member of a group; the apps have 30
+	maxAsking     = 1024 // who asks to be let into a group, in one notification
 	maxMIMEType   = 255
 	maxEmoji      = 64
 	maxMentions   = 1024
@@ -68,6 +70,10 @@ func Bounded(fact Fact) Fact {
 			f.Topic = &topic
 		}
 		f.Joined = boundParticipants(f.Joined)
+		f.Asked, f.AskNoMore = f.Asked[:min(len(f.Asked), maxAsking)], f.AskNoMore[:min(len(f.AskNoMore), maxAsking)]
+		return f
+	case MemberLabel:
+		f.Label = cut(f.Label, maxLabel)
 		return f
 	case ReactionChange:
 		f.Emoji = cut(f.Emoji, maxEmoji)

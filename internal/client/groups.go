@@ -13,6 +13,7 @@ type GroupPatch struct {
 	Topic               *string `json:"topic,omitempty"`
 	IsAnnounce          *bool   `json:"isAnnounce,omitempty"`
 	IsLocked            *bool   `json:"isLocked,omitempty"`
+	JoinApproval        *bool   `json:"joinApproval,omitempty"`
 	DisappearingSeconds *int    `json:"disappearingSeconds,omitempty"`
 }
 
@@ -33,10 +34,27 @@ func (c *Client) ChangeGroup(ctx context.Context, jid bridge.JID, patch GroupPat
 
 // ChangeParticipants changes members, and returns what became of each.
 func (c *Client) ChangeParticipants(ctx context.Context, jid bridge.JID, action bridge.ParticipantAction, people []bridge.JID, key string) ([]bridge.ParticipantResult, error) {
+	return c.changePeople(ctx, "/api/groups/"+jid.Escaped()+"/participants", action, people, key)
+}
+
+func (c *Client) changePeople(ctx context.Context, path string, action bridge.ParticipantAction, people []bridge.JID, key string) ([]bridge.ParticipantResult, error) {
 	var answer struct{ Participants []bridge.ParticipantResult }
 	body := map[string]any{"action": action, "participants": people}
-	err := c.callOnce(ctx, http.MethodPost, "/api/groups/"+jid.Escaped()+"/participants", body, key, &answer)
+	err := c.callOnce(ctx, http.MethodPost, path, body, key, &answer)
 	return answer.Participants, err
+}
+
+// JoinRequests returns who asks to be let into a group.
+func (c *Client) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
+	var answer struct{ Requests []bridge.JoinRequest }
+	err := c.Call(ctx, http.MethodGet, "/api/groups/"+jid.Escaped()+"/requests", nil, &answer)
+	return answer.Requests, err
+}
+
+// DecideJoinRequests approves or rejects people who ask to be let into a group, and
+// returns what became of each.
+func (c *Client) DecideJoinRequests(ctx context.Context, jid bridge.JID, action bridge.ParticipantAction, people []bridge.JID, key string) ([]bridge.ParticipantResult, error) {
+	return c.changePeople(ctx, "/api/groups/"+jid.Escaped()+"/requests", action, people, key)
 }
 
 // GroupLink returns the link by which a group may be joined.

@@ -2,8 +2,10 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -135,6 +137,8 @@ func aboutEvent(event bridge.Event) string {
 		return senderOf(event.Message.PushName, event.Message.SenderJID, event.Message.FromMe) + ": " + summary(*event.Message)
 	case event.Chat != nil:
 		return nameOf(*event.Chat)
+	case event.JoinRequests != nil && len(event.JoinRequests.Created) > 0:
+		return event.Group.Name + ": " + namesAsking(event.JoinRequests.Created) + " asks to be let in"
 	case event.Group != nil:
 		return event.Group.Name
 	case event.Call != nil:
@@ -143,6 +147,15 @@ func aboutEvent(event bridge.Event) string {
 		return describe(*event.Status).Word
 	}
 	return ""
+}
+
+// namesAsking returns who asks to be let into a group: the first, and how many others.
+func namesAsking(requests []bridge.JoinRequest) string {
+	name := cmp.Or(requests[0].DisplayName, phoneOf(requests[0].JID))
+	if others := len(requests) - 1; others > 0 {
+		name += fmt.Sprintf(" (and %d more)", others)
+	}
+	return name
 }
 
 // Blank returns the row that the script fills in.

@@ -119,6 +119,12 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 		about, text = nameOf(*e.Chat), fmt.Sprintf("the chat has changed: %d unread", e.Chat.UnreadCount)
 	case e.Group != nil:
 		about, text = e.Group.Name, fmt.Sprintf("the group has changed: %d people", len(e.Group.Participants))
+		if r := e.JoinRequests; r != nil && len(r.Created) > 0 {
+			text = fmt.Sprintf("%s asks to be let in", s.name(ctx, known, r.Created[0].JID))
+			if others := len(r.Created) - 1; others > 0 {
+				text += fmt.Sprintf(", and %d more", others)
+			}
+		}
 	case e.Call != nil:
 		about, text = s.name(ctx, known, e.Call.FromJID), callText(*e.Call)
 	case e.Status != nil:

@@ -99,12 +99,7 @@ func (g *Group) JID() types.JID { return g.jid }
 func (g *Group) Members() []types.JID {
 	g.net.mu.Lock()
 	defer g.net.mu.Unlock()
-	state := g.net.groups[g.jid.User]
-	var out []types.JID
-	for _, a := range state.sorted() {
-		out = append(out, a.jid(state.form(), 0))
-	}
-	return out
+	return g.net.groups[g.jid.User].jids()
 }
 
 // Name returns the group's present subject.

@@ -60,27 +60,53 @@ func (n *Network) joinByLink(g *group, who *account) answer {
 	return result(Node{Tag: "group", Attrs: attrs{"jid": g.jid()}})
 }
 
-// requestEntry notes that somebody wants to be let in, and tells the admins.
+// joinRequest is somebody who wants to be let in.
+type joinRequest struct {
+	who *account
+	at  time.Time
+}
+
+// requestOf returns where somebody stands among those who wait; -1 for nowhere.
+func (g *group) requestOf(who *account) int {
+	return slices.IndexFunc(g.requests, func(r joinRequest) bool { return r.who == who })
+}
+
+// requestEntry notes that somebody wants to be let in, and tells the admins. They are told of a requested user, not of a participant.
+// (whatsapp-rust, wacore, notifications of groups.)
 func (n *Network) requestEntry(g *group, who *account) answer {
-	if !slices.Contains(g.requests, who) {
-		g.requests = append(g.requests, who)
-		change := Node{Tag: "created_membership_requests", Attrs: attrs{"request_method": "invite_link"}, Content: g.participantNodes([]*account{who})}
-		for _, a := range g.sorted() {
-			if g.members[a].isAdmin() {
-				n.pushChange(g, who, a, change)
-			}
-		}
+	if g.requestOf(who) < 0 {
+		g.requests = append(g.requests, joinRequest{who, time.Now()})
+		asking := g.participantNode(who)
+		asking.Tag = "requested_user"
+		n.tellAdmins(g, who, Node{Tag: "created_membership_requests", Attrs: attrs{"request_method": "invite_link"}, Content: []Node{asking}})
 	}
 	return result(Node{Tag: "membership_approval_request", Attrs: attrs{"jid": g.jid()}})
+}
+
+// tellAdmins tells the admins of a group of a change.
+func (n *Network) tellAdmins(g *group, by *account, change Node) {
+	for _, a := range g.sorted() {
+		if g.members[a].isAdmin() {
+			n.pushChange(g, by, a, change)
+		}
+	}
+}
+
+// withdraw takes somebody off those who wait, by themselves or by an admin.
+func (n *Network) withdraw(g *group, by, who *account) {
+	if i := g.requestOf(who); i >= 0 {
+		g.requests = slices.Delete(g.requests, i, i+1)
+		n.tellAdmins(g, by, Node{Tag: "revoked_membership_requests", Content: g.participantNodes([]*account{who})})
+	}
 }
 
 // answerRequests lists those who want to be let in, or decides about some.
 func (n *Network) answerRequests(g *group, by *account, request *Node) answer {
 	if request.Tag == "membership_approval_requests" {
 		var waiting []Node
-		for _, a := range g.requests {
+		for _, r := range g.requests {
 			waiting = append(waiting, Node{Tag: "membership_approval_request", Attrs: attrs{
-				"jid": a.jid(g.form(), 0), "request_time": strconv.FormatInt(time.Now().Unix(), 10),
+				"jid": r.who.jid(g.form(), 0), "request_time": strconv.FormatInt(r.at.Unix(), 10), "request_method": "invite_link",
 			}})
 		}
 		return result(Node{Tag: request.Tag, Content: waiting})
@@ -92,19 +118,40 @@ func (n *Network) answerRequests(g *group, by *account, request *Node) answer {
 	var entries []Node
 	for _, participant := range decisions[0].GetChildrenByTag("participant") {
 		entry := Node{Tag: "participant", Attrs: attrs{"jid": jidOf(&participant, "jid")}}
-		a := n.account(jidOf(&participant, "jid"))
-		if i := slices.Index(g.requests, a); i < 0 {
-			entry.Attrs["error"] = strconv.Itoa(codeUnknown)
-		} else {
-			g.requests = slices.Delete(g.requests, i, i+1)
-			if decisions[0].Tag == "approve" {
-				n.addMembers(g, by, []*account{a}, "invite")
-			}
+		if code := n.decide(g, by, n.account(jidOf(&participant, "jid")), decisions[0].Tag == "approve"); code != 0 {
+			entry.Attrs["error"] = strconv.Itoa(code)
 		}
 		entries = append(entries, entry)
 	}
 	return result(Node{Tag: request.Tag, Content: []Node{{Tag: decisions[0].Tag, Content: entries}}})
 }
+
+// decide lets somebody in who waits, or sends them away, and returns why that is not done.
+func (n *Network) decide(g *group, by, who *account, let bool) int {
+	i := g.requestOf(who)
+	switch {
+	case i < 0:
+		return codeUnknown
+	case !let:
+		n.withdraw(g, by, who)
+	case len(g.members) >= g.limit:
+		return codeFull
+	default:
+		g.requests = slices.Delete(g.requests, i, i+1)
+		n.addMembers(g, by, []*account{who}, "invite")
+	}
+	return 0
+}
+
+// Withdraw takes back that somebody wants to be let in.
+func (g *Group) Withdraw(ctx context.Context, who *Phone) error {
+	g.net.mu.Lock()
+	g.net.withdraw(g.net.groups[g.jid.User], who.account, who.account)
+	g.net.mu.Unlock()
+	return g.settle(ctx)
+}
+
+func (g *group) setApproval(on bool) { g.approval, g.approvalSet = on, g.approvalSet || on }
 
 func approvalNode(on bool) Node {
 	return Node{Tag: "membership_approval_mode", Content: []Node{{Tag: "group_join", Attrs: attrs{"state": either(on, "on", "off")}}}}
@@ -129,8 +176,8 @@ func (g *Group) Requests() []types.JID {
 	g.net.mu.Lock()
 	defer g.net.mu.Unlock()
 	var out []types.JID
-	for _, a := range g.net.groups[g.jid.User].requests {
-		out = append(out, a.lid())
+	for _, r := range g.net.groups[g.jid.User].requests {
+		out = append(out, r.who.lid())
 	}
 	return out
 }

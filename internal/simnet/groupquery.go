@@ -68,7 +68,7 @@ func (n *Network) createGroup(creator *account, request *Node) answer {
 	_, g.announce = child(request, "announcement")
 	_, g.locked = child(request, "locked")
 	if mode, ok := child(request, "membership_approval_mode", "group_join"); ok {
-		g.approval = text(mode, "state") == "on"
+		g.setApproval(text(mode, "state") == "on")
 	}
 	if ephemeral, ok := child(request, "ephemeral"); ok {
 		g.ephemeral = parseSeconds(text(ephemeral, "expiration"))
@@ -170,7 +170,7 @@ func (g *group) apply(by *account, request *Node) (change Node, refused answer) 
 		g.ephemeral = 0
 	case "membership_approval_mode":
 		mode, _ := child(request, "group_join")
-		g.approval = text(mode, "state") == "on"
+		g.setApproval(text(mode, "state") == "on")
 		change = approvalNode(g.approval)
 	case "member_add_mode":
 		g.addByAll = string(bytesOf(*request)) == "all_member_add"

@@ -29,13 +29,14 @@ type group struct {
 	picture     *picture
 	ephemeral   uint32
 	approval    bool // who comes by the link has to be let in by an admin
+	approvalSet bool // that was on once: the description has its state from then on
 	addByAll    bool // every member may add others
 	limit       int  // how many members it may have
 	version     int
 	invite      string
 	revoked     map[string]bool // earlier links
 	offers      map[string]offer
-	requests    []*account        // who waits to be let in
+	requests    []joinRequest     // who waits to be let in
 	left        map[*account]bool // who left of their own accord
 	barred      map[*account]bool // whom an admin removed
 	members     map[*account]*member
@@ -141,8 +142,8 @@ func (g *group) settings() []Node {
 	if g.locked {
 		out = append(out, Node{Tag: "locked"})
 	}
-	if g.approval {
-		out = append(out, approvalNode(true))
+	if g.approvalSet {
+		out = append(out, approvalNode(g.approval))
 	}
 	out = append(out, Node{Tag: "member_add_mode", Content: []byte(either(g.addByAll, "all_member_add", "admin_add"))})
 	if g.parent {
@@ -155,6 +156,14 @@ func (g *group) settings() []Node {
 		out = append(out, Node{Tag: "ephemeral", Attrs: attrs{"expiration": strconv.Itoa(int(g.ephemeral))}})
 	}
 	return out
+}
+
+// jids returns the members in the group's own form.
+func (g *group) jids() (all []types.JID) {
+	for _, a := range g.sorted() {
+		all = append(all, a.jid(g.form(), 0))
+	}
+	return all
 }
 
 // bump starts a new version of the group and returns the attributes for both.

@@ -22,6 +22,8 @@ type Past struct {
 	TimerSetAt time.Time
 	// ByLID names the chat by the person's LID, as phones do that have moved to them.
 	ByLID bool
+	// Labels is how members of a group describe themselves in it, by their JIDs in the group's form.
+	Labels map[types.JID]string
 	// Recent are the messages of the last months, Older those before them, each from the oldest on. Older ones go only to companions that
 	// require the full history, or ask for them; years of them only to a companion that calls itself a desktop and says how many days and
 	// megabytes it takes.
@@ -71,6 +73,9 @@ func (p *Phone) conversation(past Past) *waHistorySync.Conversation {
 	}
 	if past.Timer > 0 || !past.TimerSetAt.IsZero() {
 		c.EphemeralExpiration, c.EphemeralSettingTimestamp = proto.Uint32(past.Timer), proto.Int64(past.TimerSetAt.Unix())
+	}
+	if g := p.net.groups[past.With.User]; past.With.Server == types.GroupServer && g != nil {
+		c.Participant = labelled(past.Labels, g.jids())
 	}
 	other := p.net.account(past.With)
 	if other == nil {

@@ -12,7 +12,7 @@ import (
 func (t *writeTx) mergePeople(ctx context.Context, from person, into *person) error {
 	clear(t.s.chats)
 	for _, step := range []func(ctx context.Context, from, into int64) error{
-		t.mergeSenders, t.mergeMembers, t.mergeReactions, t.mergeAnswers, t.mergeTimers, t.mergeCallers, t.mergePrivateChats, t.mergeParked,
+		t.mergeSenders, t.mergeMembers, t.mergeRequests, t.mergeReactions, t.mergeAnswers, t.mergeTimers, t.mergeCallers, t.mergePrivateChats, t.mergeParked,
 	} {
 		if err := step(ctx, from.id, into.id); err != nil {
 			return err
@@ -86,9 +86,10 @@ func (t *writeTx) mergeMembers(ctx context.Context, from, into int64) error {
 		return err
 	}
 	err = t.run(ctx, `
-		INSERT INTO members (chat, person, display_name, is_admin, is_super_admin)
-		SELECT chat, ?, display_name, is_admin, is_super_admin FROM members WHERE person = ?
+		INSERT INTO members (chat, person, display_name, is_admin, is_super_admin, label, label_at)
+		SELECT chat, ?, display_name, is_admin, is_super_admin, label, label_at FROM members WHERE person = ?
 		ON CONFLICT (chat, person) DO UPDATE SET
+			label = iif(excluded.label_at > label_at, excluded.label, label), label_at = max(label_at, excluded.label_at),
 			is_admin = max(is_admin, excluded.is_admin),
 			is_super_admin = max(is_super_admin, excluded.is_super_admin)`, into, from)
 	if err != nil {

@@ -219,6 +219,10 @@ func (r *readTx) addContent(ctx context.Context, event *bridge.Event, e entry, m
 			return err
 		}
 		event.Group, event.ChatJID = &group, group.JID
+		if e.data != "" {
+			event.JoinRequests, err = r.joinRequests(e.data, event.At)
+			return err
+		}
 	case eventCallCreated, eventCallUpdated:
 		call, err := r.callAt(ctx, e.data)
 		if err != nil {

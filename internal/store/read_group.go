@@ -38,10 +38,10 @@ func (r *readTx) group(ctx context.Context, id int64) (bridge.StoredGroup, error
 	var owner, created, updated, last sql.NullInt64
 	err := r.scan(ctx, `
 		SELECT c.jid, c.name, c.message_count, c.last_message_at, c.timer,
-			g.topic, g.owner, g.created_at, g.is_announce, g.is_locked, g.updated_at
+			g.topic, g.owner, g.created_at, g.is_announce, g.is_locked, g.join_approval, g.updated_at
 		FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?`, []any{id},
 		&g.JID, &g.Name, &g.MessageCount, &last, &g.Expiration,
-		&g.Topic, &owner, &created, &g.IsAnnounce, &g.IsLocked, &updated)
+		&g.Topic, &owner, &created, &g.IsAnnounce, &g.IsLocked, &g.JoinApproval, &updated)
 	if err != nil {
 		return bridge.StoredGroup{}, err
 	}
@@ -56,11 +56,11 @@ func (r *readTx) group(ctx context.Context, id int64) (bridge.StoredGroup, error
 // members returns a group's members, those with the most rights first.
 func (r *readTx) members(ctx context.Context, chat int64) ([]bridge.Participant, error) {
 	members := []bridge.Participant{}
-	err := r.each(ctx, "SELECT person, display_name, is_admin, is_super_admin FROM members WHERE chat = ?",
+	err := r.each(ctx, "SELECT person, display_name, is_admin, is_super_admin, label FROM members WHERE chat = ?",
 		[]any{chat}, func(rows *resultSet) error {
 			var m bridge.Participant
 			var id int64
-			if err := rows.Scan(&id, &m.DisplayName, &m.IsAdmin, &m.IsSuperAdmin); err != nil {
+			if err := rows.Scan(&id, &m.DisplayName, &m.IsAdmin, &m.IsSuperAdmin, &m.Label); err != nil {
 				return err
 			}
 			p := r.s.people.get(id)

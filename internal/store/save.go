@@ -62,6 +62,8 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 		return t.saveSendResult(ctx, f)
 	case bridge.GroupChange:
 		return t.saveGroupChange(ctx, f)
+	case bridge.MemberLabel:
+		return t.saveMemberLabel(ctx, f)
 	case bridge.ChatTimer:
 		return t.saveTimer(ctx, f)
 	case bridge.Owner:

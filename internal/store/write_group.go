@@ -28,9 +28,9 @@ func (t *writeTx) saveGroup(ctx context.Context, f bridge.Group) error {
 		return err
 	}
 	facts, err := t.change(ctx, `
-		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6
-		WHERE chat = ?1 AND (known, topic, owner, created_at, is_announce, is_locked) IS NOT (1, ?2, ?3, ?4, ?5, ?6)`,
-		c.id, f.Topic, owner, millisColumn(f.CreatedAt), f.IsAnnounce, f.IsLocked)
+		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6, join_approval = ?7
+		WHERE chat = ?1 AND (known, topic, owner, created_at, is_announce, is_locked, join_approval) IS NOT (1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+		c.id, f.Topic, owner, millisColumn(f.CreatedAt), f.IsAnnounce, f.IsLocked, f.JoinApproval)
 	if err != nil {
 		return err
 	}
@@ -88,11 +88,17 @@ func millisColumn(moment *bridge.Time) any {
 }
 
 func (t *writeTx) appendGroupUpdated(ctx context.Context, chat, at int64) error {
+	return t.appendGroupEvent(ctx, chat, at, "")
+}
+
+// appendGroupEvent tells that a group has changed, with data that the event alone
+// has.
+func (t *writeTx) appendGroupEvent(ctx context.Context, chat, at int64, data string) error {
 	err := t.run(ctx, "UPDATE groups SET updated_at = max(ifnull(updated_at, 0), ?) WHERE chat = ?", at, chat)
 	if err != nil {
 		return err
 	}
-	return t.appendEvent(ctx, eventGroupUpdated, 0, chat)
+	return t.appendEntry(ctx, entryKey{event: eventGroupUpdated, chat: chat, data: data})
 }
 
 // renameGroup reports whether the name is a new one. A group without a subject
@@ -143,22 +149,24 @@ func (t *writeTx) saveGroupChange(ctx context.Context, f bridge.GroupChange) err
 	if err := t.countMembers(ctx, c.id); err != nil {
 		return err
 	}
-	if !changed && !moved {
-		return nil
-	}
 	at := t.at
 	if !f.Timestamp.IsZero() {
 		at = f.Timestamp.UnixMilli()
 	}
-	return t.appendGroupUpdated(ctx, c.id, at)
+	asking, err := t.changeRequests(ctx, c.id, f, at)
+	if err != nil || !changed && !moved && asking == "" {
+		return err
+	}
+	return t.appendGroupEvent(ctx, c.id, at, asking)
 }
 
 func (t *writeTx) changeGroupFacts(ctx context.Context, chat int64, f bridge.GroupChange) (bool, error) {
 	changed, err := t.change(ctx, `
-		UPDATE groups SET topic = ifnull(?2, topic), is_announce = ifnull(?3, is_announce), is_locked = ifnull(?4, is_locked)
-		WHERE chat = ?1 AND (topic, is_announce, is_locked)
-			IS NOT (ifnull(?2, topic), ifnull(?3, is_announce), ifnull(?4, is_locked))`,
-		chat, column(f.Topic), column(f.IsAnnounce), column(f.IsLocked))
+		UPDATE groups SET topic = ifnull(?2, topic), is_announce = ifnull(?3, is_announce), is_locked = ifnull(?4, is_locked),
+			join_approval = ifnull(?5, join_approval)
+		WHERE chat = ?1 AND (topic, is_announce, is_locked, join_approval)
+			IS NOT (ifnull(?2, topic), ifnull(?3, is_announce), ifnull(?4, is_locked), ifnull(?5, join_approval))`,
+		chat, column(f.Topic), column(f.IsAnnounce), column(f.IsLocked), column(f.JoinApproval))
 	return changed > 0, err
 }
 

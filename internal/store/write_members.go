@@ -78,6 +78,38 @@ func (t *writeTx) countMembers(ctx context.Context, chat int64) error {
 	return t.appendEvent(ctx, eventChatUpdated, 0, chat)
 }
 
+// saveMemberLabel takes over how a member describes themselves. While it is not known
+// who is in the group, whoever does so is.
+func (t *writeTx) saveMemberLabel(ctx context.Context, f bridge.MemberLabel) error {
+	if !f.Chat.IsGroup() || !f.Member.IsPerson() {
+		return nil
+	}
+	c, err := t.ensureChat(ctx, f.Chat)
+	if err != nil {
+		return err
+	}
+	p, err := t.ensurePerson(ctx, f.Member)
+	if err != nil {
+		return err
+	}
+	err = t.run(ctx, `
+		INSERT INTO members (chat, person) SELECT ?1, ?2 FROM groups WHERE chat = ?1 AND NOT known
+		ON CONFLICT (chat, person) DO NOTHING`, c.id, p.id)
+	if err != nil {
+		return err
+	}
+	at := f.SetAt.UnixMilli()
+	changed, err := t.change(ctx, "UPDATE members SET label = ?3 WHERE chat = ?1 AND person = ?2 AND label_at <= ?4 AND label != ?3", c.id, p.id, f.Label, at)
+	if err != nil {
+		return err
+	}
+	err = t.run(ctx, "UPDATE members SET label_at = max(label_at, ?3) WHERE chat = ?1 AND person = ?2", c.id, p.id, at)
+	if err != nil || changed == 0 {
+		return err
+	}
+	return t.appendGroupUpdated(ctx, c.id, at)
+}
+
 func (t *writeTx) changeMembers(ctx context.Context, chat int64, f bridge.GroupChange) (bool, error) {
 	changed := false
 	for _, m := range f.Joined {

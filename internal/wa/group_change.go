@@ -20,7 +20,7 @@ type groupStep struct {
 }
 
 // ChangeGroup changes what differs from the group as it is, field by field: name,
-// topic, isAnnounce, isLocked, disappearingSeconds. It returns what it changed. An
+// topic, isAnnounce, isLocked, joinApproval, disappearingSeconds. It returns what it changed. An
 // error says in Changed what had been changed before it.
 func (m *Manager) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) ([]string, error) {
 	l, err := m.open()
@@ -83,7 +83,7 @@ func after(changed []string, field string, err error) error {
 
 // mayChange refuses what makes no sense in a community, which is no chat.
 func mayChange(info *types.GroupInfo, steps []groupStep) error {
-	ofChats := []string{"isAnnounce", "isLocked", "disappearingSeconds"}
+	ofChats := []string{"isAnnounce", "isLocked", "joinApproval", "disappearingSeconds"}
 	if !info.IsParent || !slices.ContainsFunc(steps, func(s groupStep) bool { return slices.Contains(ofChats, s.field) }) {
 		return nil
 	}
@@ -106,6 +106,12 @@ func (l *link) groupSteps(info *types.GroupInfo, patch bridge.GroupPatch) (steps
 	}
 	if p := patch.IsLocked; p != nil && *p != info.IsLocked {
 		add("isLocked", onOff(*p, "locked", "unlocked"), bridge.GroupChange{IsLocked: p})
+	}
+	if p := patch.JoinApproval; p != nil && *p != info.IsJoinApprovalRequired {
+		state := onOff(*p, "on", "off").Tag
+		add("joinApproval", waBinary.Node{Tag: "membership_approval_mode", Content: []waBinary.Node{
+			{Tag: "group_join", Attrs: waBinary.Attrs{"state": state}},
+		}}, bridge.GroupChange{JoinApproval: p})
 	}
 	if p := patch.Disappearing; p != nil && *p != info.DisappearingTimer {
 		node := onOff(*p > 0, "ephemeral", "not_ephemeral")

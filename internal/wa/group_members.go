@@ -13,8 +13,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// ChangeParticipants adds, removes, promotes or demotes members, and returns
-// what became of each.
+// ChangeParticipants adds, removes, promotes or demotes members, or lets in or
+// rejects those who ask to be, and returns what became of each.
 func (m *Manager) ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error) {
 	l, err := m.open()
 	if err != nil {
@@ -38,11 +38,15 @@ func (m *Manager) ChangeParticipants(ctx context.Context, change bridge.Particip
 	if err != nil {
 		return nil, err
 	}
-	answer, err := l.changeGroups(ctx, toWA(change.Group), waBinary.Node{Tag: string(change.Action), Content: named})
+	node, path := waBinary.Node{Tag: string(change.Action), Content: named}, []string{string(change.Action)}
+	if change.Action.IsDecision() {
+		node, path = waBinary.Node{Tag: tagDecision, Content: []waBinary.Node{node}}, append([]string{tagDecision}, path...)
+	}
+	answer, err := l.changeGroups(ctx, toWA(change.Group), node)
 	if err != nil {
 		return nil, l.groupRefusal(ctx, change.Group, err)
 	}
-	entries, ok := answer.GetOptionalChildByTag(string(change.Action))
+	entries, ok := answer.GetOptionalChildByTag(path...)
 	if !ok {
 		return nil, unansweredChange(fmt.Errorf("the answer to a change of members names nobody"))
 	}
@@ -67,8 +71,10 @@ func (l *link) membersChanged(change bridge.ParticipantsChange, people *groupPeo
 	fact := bridge.GroupChange{JID: change.Group}
 	told := &events.GroupInfo{JID: toWA(change.Group)}
 	switch change.Action {
-	case bridge.ParticipantAdd:
+	case bridge.ParticipantAdd, bridge.ParticipantApprove:
 		fact.Joined, told.Join = members, wire
+	case bridge.ParticipantReject:
+		fact.AskNoMore = members
 	case bridge.ParticipantRemove:
 		fact.Left, told.Leave = jidsOf(members), wire
 	case bridge.ParticipantPromote:

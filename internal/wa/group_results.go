@@ -92,9 +92,9 @@ func wasMade(code int, action bridge.ParticipantAction, again bool) bool {
 	case 0, 200:
 		return true
 	case codeConflict:
-		return again && action == bridge.ParticipantAdd
+		return again && (action == bridge.ParticipantAdd || action == bridge.ParticipantApprove)
 	case codeNotFound:
-		return again && action == bridge.ParticipantRemove
+		return again && (action == bridge.ParticipantRemove || action.IsDecision())
 	}
 	return false
 }
@@ -103,6 +103,14 @@ func wasMade(code int, action bridge.ParticipantAction, again bool) bool {
 func refusedPerson(code int, action bridge.ParticipantAction) (bridge.ParticipantStatus, string) {
 	adding := action == bridge.ParticipantAdd
 	switch {
+	case code == codeNotFound && action.IsDecision():
+		return bridge.ParticipantNoRequest, "does not ask to be let in, or not any more"
+	case action == bridge.ParticipantReject:
+		return bridge.ParticipantRefused, "was refused by the network (code " + strconv.Itoa(code) + ")"
+	case code == codeConflict && action == bridge.ParticipantApprove:
+		return bridge.ParticipantAlready, "is in the group already"
+	case code == codeFull && action == bridge.ParticipantApprove:
+		return bridge.ParticipantFull, "does not fit: the group has as many members as it may have"
 	case code == codeForbidden && adding:
 		return bridge.ParticipantInvite, "lets only some people add them to groups: send them the group's link, or the invitation"
 	case code == codeLeft && adding:

@@ -17,7 +17,7 @@ import (
 func groupOf(info *types.GroupInfo) bridge.Group {
 	g := bridge.Group{
 		JID: toBridge(info.JID), Name: info.Name, Topic: info.Topic, OwnerJID: ownerOf(info),
-		IsAnnounce: info.IsAnnounce, IsLocked: info.IsLocked, Participants: participantsOf(info.Participants),
+		IsAnnounce: info.IsAnnounce, IsLocked: info.IsLocked, JoinApproval: info.IsJoinApprovalRequired, Participants: participantsOf(info.Participants),
 	}
 	if !info.GroupCreated.IsZero() {
 		created := bridge.At(info.GroupCreated)
@@ -109,6 +109,9 @@ func (l *link) groupChangeFacts(e *events.GroupInfo) []bridge.Fact {
 	if e.Announce != nil {
 		change.IsAnnounce = &e.Announce.IsAnnounce
 	}
+	if e.MembershipApprovalMode != nil {
+		change.JoinApproval = &e.MembershipApprovalMode.IsJoinApprovalRequired
+	}
 	if e.Ephemeral != nil {
 		seconds := e.Ephemeral.DisappearingTimer
 		change.Expiration = &seconds
@@ -117,6 +120,7 @@ func (l *link) groupChangeFacts(e *events.GroupInfo) []bridge.Fact {
 		pn, lid := l.m.own()
 		change.Left = append(change.Left, slices.DeleteFunc([]bridge.JID{pn, lid}, func(j bridge.JID) bool { return j == "" })...)
 	}
+	readUnknownChanges(e, &change)
 	l.members.Delete(jid)
 	l.modes.Delete(jid)
 	var facts []bridge.Fact

@@ -100,6 +100,9 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 		if err := t.add(ctx, chatFacts(chat, time.Now())...); err != nil { // a group is named once it is there
 			return err
 		}
+		if err := t.add(ctx, t.l.historicLabels(chat)...); err != nil {
+			return err
+		}
 	}
 	t.names += len(history.GetPushnames())
 	return t.flush(ctx)

@@ -143,6 +143,7 @@ func (l *link) newLogger() waLog.Logger {
 
 // onStanza reads what the network sends, before whatsmeow handles it.
 func (l *link) onStanza(node *waBinary.Node) {
+	amend(node)
 	l.inHand.add(node)
 	l.learnUsernames(node)
 }

@@ -22,6 +22,9 @@ type Store interface {
 	Save(ctx context.Context, facts ...bridge.Fact) error
 	Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error)
 	Canonical(jid bridge.JID) bridge.JID
+	// Asking returns somebody who asks to be let into a group since a moment, by all
+	// that is known of them.
+	Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest
 	ChatTimer(ctx context.Context, chat bridge.JID) (bridge.ChatTimer, error)
 	// TextErased gives a token after the deletion of a text.
 	TextErased() <-chan struct{}

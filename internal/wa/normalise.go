@@ -98,7 +98,7 @@ func (l *link) contentFacts(e *events.Message, s source, chat bridge.JID, raw *w
 	}
 	message := describe(raw, s, chat, idOf(e.Info.ID), at)
 	message.PushName = e.Info.PushName
-	facts := []bridge.Fact{message}
+	facts := append([]bridge.Fact{message}, labelFacts(chat, s.sender, contextInfo(msg).GetMemberLabel(), at)...)
 	if message.Expiration > 0 && !chat.IsGroup() {
 		facts = append(facts, bridge.ChatTimer{Chat: chat, Seconds: message.Expiration, SetAt: setAt(contextInfo(msg).GetEphemeralSettingTimestamp(), at)})
 	}
@@ -242,6 +242,8 @@ func protocolFacts(p *waE2E.ProtocolMessage, s source, chat bridge.JID, at bridg
 		return []bridge.Fact{bridge.Deletion{Chat: chat, Target: idOf(p.GetKey().GetID()), By: s.sender, Timestamp: at}}
 	case waE2E.ProtocolMessage_MESSAGE_EDIT:
 		return editFacts(p.GetEditedMessage(), s, chat, p.GetKey().GetID(), claimed(p.GetTimestampMS(), at))
+	case waE2E.ProtocolMessage_GROUP_MEMBER_LABEL_CHANGE:
+		return labelFacts(chat, s.sender, p.GetMemberLabel(), at)
 	case waE2E.ProtocolMessage_EPHEMERAL_SETTING:
 		if chat.IsGroup() {
 			return nil // a group's timer is told by the network, not by any member

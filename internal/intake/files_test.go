@@ -25,10 +25,10 @@ func TestFiles_AreBounded(t *testing.T) {
 			go func() { <-last; reader.Close() }()
 			go func() {
 				file := files.Begin(7, func() { reader.Close() })
-				defer file.Close()
 				file.Announce(most)
 				_, err := io.Copy(io.Discard, file.Reader(t.Context(), reader))
 				reader.Close()
+				file.Close()
 				ended <- err
 			}()
 			synctest.Wait()

@@ -116,7 +116,7 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 	for {
 		missed, err := o.once(ctx, d, first.known)
 		if err == nil && missed == 0 {
-			log.Debug().Msg("not sent again: no devices were left out")
+			log.Debug().Msg("not sent again: no devices were left out, or it was deleted")
 			return
 		}
 		again, left := false, true
@@ -139,7 +139,8 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 	}
 }
 
-// once sends a message if it misses devices, and returns how many.
+// once sends a message if it misses devices, and returns how many; none where it was
+// deleted meanwhile.
 func (o *leftOut) once(ctx context.Context, d *delivery, known []types.JID) (missed int, err error) {
 	missed, err = o.missed(ctx, d, known)
 	if err != nil || missed == 0 || d.isGone() {

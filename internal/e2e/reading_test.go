@@ -40,7 +40,7 @@ func readsHistory(t *testing.T, c *cast, chat *conversation) {
 		}
 		want := history(chat.in, messages, applied)
 		if next != nil {
-			want["nextCursor"] = b.cursor(chat.list() + "?" + query.Encode())
+			want["hasMore"], want["nextCursor"] = true, b.cursor(chat.list()+"?"+query.Encode())
 		}
 		b.answers(chat.list()+"?"+query.Encode(), want)
 	}
@@ -137,7 +137,7 @@ func readsChats(t *testing.T, c *cast, hike, club *conversation) {
 	b.answers("/api/chats?type=all&limit=500", chats(all...))
 	b.answers("/api/chats?type=individual", chats(inOrder(t, b, anna, ben)...))
 	b.answers("/api/chats?type=group", chats(inOrder(t, b, walk, old)...))
-	b.answers("/api/chats?limit=1&offset=1", with(chats(all[1]), object{"nextCursor": b.cursor("/api/chats?limit=1&offset=1")}))
+	b.answers("/api/chats?limit=1&offset=1", with(chats(all[1]), object{"hasMore": true, "nextCursor": b.cursor("/api/chats?limit=1&offset=1")}))
 	b.answers("/api/chats?q=AMSEL", chats(anna))
 	b.answers("/api/chats?q="+url.QueryEscape("🥾"), chats(walk))
 	b.answers("/api/chats?q=-1600000000", chats(old))
@@ -206,7 +206,7 @@ func searches(t *testing.T, c *cast, annas, bens, hike, club *conversation) {
 	ask("straße", "&until=2020-01-01")
 	ask("straße", "&since="+c.bridge.began.UTC().Format(time.DateOnly)+"&until=2099-12-31", everywhere...)
 	ask("100%", "")
-	b.answers("/api/messages/search?q=straße&limit=2", with(matches("straße", everywhere[:2]...), object{"nextCursor": b.cursor("/api/messages/search?q=straße&limit=2")}))
+	b.answers("/api/messages/search?q=straße&limit=2", with(matches("straße", everywhere[:2]...), object{"hasMore": true, "nextCursor": b.cursor("/api/messages/search?q=straße&limit=2")}))
 	if got, want := pages(t, b, "/api/messages/search?q=straße&limit=1", "matches", "msgId"), column(everywhere, "msgId"); !slices.Equal(got, want) {
 		t.Errorf("search by cursor: %v, want %v", got, want)
 	}

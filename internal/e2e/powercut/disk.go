@@ -9,6 +9,7 @@
 package powercut
 
 import (
+	"errors"
 	"maps"
 	"sync"
 	"syscall"
@@ -17,6 +18,9 @@ import (
 
 // pageSize is the unit in which the bytes of a file are kept or lost.
 const pageSize = 4096
+
+// ErrNoFUSE says that this system mounts no file systems of its users' making.
+var ErrNoFUSE = errors.New("FUSE is missing here: there is no /dev/fuse, or no fusermount3, or no right to mount")
 
 // Disk is a file system in memory. It may be used by many goroutines.
 type Disk struct {

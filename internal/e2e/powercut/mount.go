@@ -1,16 +1,14 @@
+//go:build linux && (amd64 || arm64)
+
 package powercut
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
-
-// ErrNoFUSE says that this system mounts no file systems of its users' making.
-var ErrNoFUSE = errors.New("FUSE is missing here: there is no /dev/fuse, or no fusermount3, or no right to mount")
 
 // Mount is a disk that programs see.
 type Mount struct{ server *fuse.Server }

@@ -10,6 +10,8 @@ import { check, print } from "./table.mjs";
 import { received } from "./received.mjs";
 import { sent } from "./sent.mjs";
 import { group } from "./group.mjs";
+import { joining } from "./joining.mjs";
+import { calls } from "./calls.mjs";
 import { own } from "./own.mjs";
 import { hidden } from "./hidden.mjs";
 
@@ -48,6 +50,8 @@ await received(cast);
 await sent(cast);
 await group(cast, true);
 await group(cast, false);
+await joining(cast);
+await calls(cast);
 await own(cast);
 await hidden(cast, person("4915100000004", "Carla"));
 

@@ -21,6 +21,7 @@ export class Person {
   messages = new Map(); // by id, as they came
   updates = []; // of messages: edits, deletions, delivery
   reactions = [];
+  calls = [];
   #contents = new Map(); // of what was sent, by id
   #changed = [];
 
@@ -59,6 +60,7 @@ export class Person {
     ev.on("connection.update", (update) => this.#connection(update, pairing));
     ev.on("messages.upsert", ({ messages }) => this.#note(() => messages.forEach((m) => m.message && this.messages.set(m.key.id, m))));
     ev.on("messages.update", (updates) => this.#note(() => this.updates.push(...updates)));
+    ev.on("call", (calls) => this.#note(() => this.calls.push(...calls)));
     ev.on("messages.reaction", (reactions) => this.#note(() => this.reactions.push(...reactions)));
   }
 
@@ -129,6 +131,9 @@ export class Person {
   // update, or in the message itself where both come at the same time.
   delivered = (id) => this.#until(() => this.messages.get(id)?.status >= 3 || this.updates.some((u) => u.key.id === id && u.update.status >= 3));
   reaction = (id, emoji) => this.#until(() => this.reactions.find((r) => r.key.id === id && r.reaction.text === emoji));
+
+  // telephone waits until something was told of a call: "offer", "reject" ..
+  telephone = (id, status) => this.#until(() => this.calls.find((c) => c.id === id && c.status === status));
 
   // content waits for a message and returns what is in it, without wrappers.
   content = async (id) => normalizeMessageContent((await this.message(id)).message);

@@ -69,6 +69,8 @@ export class Bridge {
   #token = "a-token-for-interoperability";
   #messages = new Map(); // by id
   #groups = new Map(); // by JID
+  #calls = new Map(); // by id
+  #asked = new Map(); // by group, what of their requests to join, and JID
   #changed = [];
   #cursor = "0";
 
@@ -150,6 +152,8 @@ export class Bridge {
         this.#cursor = page.nextCursor ?? this.#cursor;
         for (const event of page.events) {
           if (event.group) this.#groups.set(event.chatJid, event.group);
+          if (event.call) this.#calls.set(event.call.id, event.call);
+          for (const [what, people] of Object.entries(event.joinRequests ?? {})) for (const { jid } of people) this.#asked.set(`${event.chatJid} ${what} ${jid}`, event.id);
           if (event.message) this.#messages.set(event.message.msgId, { ...event.message, chatJid: event.chatJid });
         }
         this.#changed.splice(0).forEach((wake) => wake());
@@ -164,6 +168,13 @@ export class Bridge {
 
   // group waits until a group is stored, and is as wanted.
   group = (jid, wanted) => this.#until(this.#groups, jid, wanted);
+
+  // telephone waits until a call is in a state.
+  telephone = (id, state) => this.#until(this.#calls, id, (call) => call.state === state);
+
+  // asks waits until somebody asks to be let into a group ("created"), or does so no
+  // more ("revoked").
+  asks = (group, what, jid) => this.#until(this.#asked, `${group} ${what} ${jid}`);
 
   async #until(known, name, wanted = () => true) {
     for (;;) {

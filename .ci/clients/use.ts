@@ -16,6 +16,9 @@ export function about(event: Event): string {
       return event.chat.name;
     case "group.updated":
       return event.group.topic;
+    case "call.created":
+    case "call.updated":
+      return event.call.state;
     case "account.status":
       return event.status.lastError ?? event.status.status;
   }

@@ -1,0 +1,29 @@
+package console_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+)
+
+// TestChat_ShowsTheUsername beside what is known of the number, and markup in it as
+// it stands.
+func TestChat_ShowsTheUsername(t *testing.T) {
+	const fay = "236395184570399@lid"
+	m := bridge.Message{Chat: fay, ID: "M1", SenderJID: fay, SenderLID: fay, MessageType: "conversation", Content: "hello", Reactions: []bridge.MessageReaction{}}
+	body, err := bridge.AppendList([]byte(`{"jid":"`+fay+`","count":1,"nextCursor":null,"hasMore":false,"messages":`), []bridge.Message{m}, bridge.AppendMessage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := overAPI(t, map[string]http.HandlerFunc{
+		"/api/chats/" + fay:               replies(`{"jid":"` + fay + `","lid":"` + fay + `","username":"fay<b>","isGroup":false,"name":"Fay","participants":2}`),
+		"/api/messages/individual/" + fay: replies(string(body) + "}"),
+	})
+	s.logIn()
+	page := s.get("/console/chats/"+fay).want(t, http.StatusOK, "")
+	if want := `<bdi>@fay&lt;b&gt;</bdi>, hidden number 236395184570399`; !strings.Contains(page.body, want) {
+		t.Errorf("the page lacks %q", want)
+	}
+}

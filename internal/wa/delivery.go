@@ -107,11 +107,12 @@ func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err e
 			m.leftOut.await(d)
 			return time.Time{}, errOut
 		}
-		m.log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted")
+		m.log.Info().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted; trying again with the same id")
 		if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
 			d.silent++
 		}
 		if d.silent == silentTries || m.waitOpen(ctx, d) != nil {
+			m.log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send not answered")
 			return time.Time{}, &unanswered{left: d.left, cause: err}
 		}
 	}

@@ -1,8 +1,11 @@
 package wa_test
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
@@ -119,5 +122,37 @@ func TestSend_WaitingForASlowGroupHoldsUpNoOther(t *testing.T) {
 	a.stop()
 	if err := <-answered; bridge.CodeOf(err) != bridge.CodeNotConnected {
 		t.Errorf("a send that the stop ended: got %v, want %s", err, bridge.CodeNotConnected)
+	}
+}
+
+// TestSend_ARepeatedOneIsNoWarning: "send interrupted" used to be a warning also
+// for messages that the next try brought to their end.
+func TestSend_ARepeatedOneIsNoWarning(t *testing.T) {
+	t.Parallel()
+	network, log := newNetwork(t), new(lockedBuffer)
+	a := startAccountLogging(t, network, t.TempDir(), zerolog.New(log), plainly)
+	a.phone = newPhone(t, network, accountNumber, "Alex")
+	a.pair()
+	a.manager.SetWaits(200*time.Millisecond, time.Minute, 0)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	friend.Disconnect()
+	if err := friend.Device().WaitOffline(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	a.device().FailSends(simnet.SendFault{LoseAck: true})
+	if _, err := a.send(jidOf(friend), "got it?"); err != nil {
+		t.Fatal(err)
+	}
+	interrupted := 0
+	for line := range strings.Lines(log.take()) {
+		if strings.Contains(line, "send interrupted") {
+			interrupted++
+		}
+		if strings.Contains(line, `"msg_id"`) && strings.Contains(line, `"level":"warn"`) {
+			t.Errorf("a warning: %s", line)
+		}
+	}
+	if interrupted != 1 {
+		t.Errorf("the send was interrupted %d times, want once", interrupted)
 	}
 }

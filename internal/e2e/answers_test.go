@@ -201,7 +201,7 @@ func groupChat(group *simnet.Group, participants int) object {
 
 // member returns a participant of a group.
 func member(p *simnet.Phone, name string, rights ...string) object {
-	m := object{"jid": p.PN().String(), "lid": p.LID().String(), "username": nil, "displayName": name, "isAdmin": false, "isSuperAdmin": false}
+	m := object{"jid": p.PN().String(), "lid": p.LID().String(), "username": nil, "displayName": name, "isAdmin": false, "isSuperAdmin": false, "label": ""}
 	for _, right := range rights {
 		m[right] = true
 	}

@@ -125,7 +125,7 @@ func TestGroups_ChangesAreFollowed(t *testing.T) {
 			owner, anna := member(c.owner, "Olga"), member(c.anna, "Anna Amsel")
 			shown := object{
 				"jid": group.JID().String(), "name": "Choir", "topic": "", "ownerJid": c.ben.PN().String(), "createdAt": recent,
-				"isAnnounce": false, "isLocked": false, "disappearingSeconds": 0,
+				"isAnnounce": false, "isLocked": false, "joinApproval": false, "disappearingSeconds": 0,
 			}
 			is := func(changes object, participants ...object) {
 				t.Helper()

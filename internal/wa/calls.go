@@ -134,23 +134,45 @@ func (l *link) rejectCall(ctx context.Context, call bridge.Call) error {
 }
 
 // missCalls makes missed calls of those that have been ringing for so long; 0 is
-// all.
-func (m *Manager) missCalls(ctx context.Context, ringing time.Duration) {
-	if err := m.store.Save(ctx, bridge.CallsMissed{Ringing: ringing}); err != nil && ctx.Err() == nil {
+// all. It reports whether it could.
+func (m *Manager) missCalls(ctx context.Context, ringing time.Duration) bool {
+	err := m.store.Save(ctx, bridge.CallsMissed{Ringing: ringing})
+	if err != nil && ctx.Err() == nil {
 		m.log.Warn().Err(err).Msg("calls that ring no more were not noted; trying again")
+	}
+	return err == nil
+}
+
+// noteRinging has the calls among facts looked at until they ring no more.
+func (m *Manager) noteRinging(facts []bridge.Fact) {
+	for _, fact := range facts {
+		if _, is := fact.(bridge.Call); is {
+			select {
+			case m.rang <- struct{}{}:
+			default:
+			}
+		}
 	}
 }
 
-// watchCalls makes missed calls of those of whose end nobody tells.
+// looksAtRinging is how often what rings is looked at in [ringTime].
+const looksAtRinging = 4
+
+// watchCalls makes missed calls of those of whose end nobody tells. It leaves the
+// store alone while nothing rings.
 func (m *Manager) watchCalls(ctx context.Context) {
-	ticker := time.NewTicker(ringTime / 4)
+	ticker := time.NewTicker(ringTime / looksAtRinging)
 	defer ticker.Stop()
-	for {
+	for left := 0; ; {
 		select {
 		case <-ctx.Done():
 			return
+		case <-m.rang:
+			left = looksAtRinging + 1
 		case <-ticker.C:
-			m.missCalls(ctx, ringTime)
+			if left > 0 && m.missCalls(ctx, ringTime) {
+				left--
+			}
 		}
 	}
 }

@@ -37,6 +37,8 @@ func (f *groupFetcher) want(facts []bridge.Fact) {
 			f.add(fact.Chat)
 		case bridge.GroupChange:
 			f.add(fact.JID)
+		case bridge.MemberLabel:
+			f.add(fact.Chat)
 		}
 	}
 }

@@ -99,6 +99,7 @@ type Manager struct {
 	history  *historyWorker
 	sync     *syncRepair
 	typist   *typist
+	rang     chan struct{} // has a token after a call
 	leftOut  *leftOut
 	pairMu   sync.Mutex // serialises requests for pairing codes
 	reupload reuploads
@@ -145,6 +146,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		reading:  make(chan struct{}, 1),
 		waits:    usualWaits,
 		typist:   newTypist(),
+		rang:     make(chan struct{}, 1),
 
 		versionPause: refusedPause,
 	}
@@ -207,7 +209,9 @@ func (m *Manager) Run(ctx context.Context) error {
 	m.workers.Go(func() { m.sync.run(m.background) })
 	m.workers.Go(func() { m.typist.run(m.background) })
 	m.workers.Go(func() { m.leftOut.run(m.background) })
-	m.missCalls(ctx, 0) // what rang when the process ended
+	if !m.missCalls(ctx, 0) { // what rang when the process ended
+		m.rang <- struct{}{}
+	}
 	m.workers.Go(func() { m.watchCalls(m.background) })
 	m.workers.Go(func() { m.db.keepShort(m.background, m.store.TextErased(), m.log) })
 	m.workers.Go(func() { m.keepSessionClean(m.background) })

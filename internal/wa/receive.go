@@ -161,6 +161,7 @@ func (l *link) keep(facts []bridge.Fact) bool {
 	}
 	l.m.traffic.stored(facts)
 	l.m.groups.want(facts)
+	l.m.noteRinging(facts)
 	l.m.history.want(facts)
 	return true
 }

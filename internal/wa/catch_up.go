@@ -3,8 +3,11 @@ package wa
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
+	"github.com/rs/zerolog"
+	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
@@ -62,7 +65,11 @@ func (l *link) catchUpPeople(ctx context.Context) {
 	others, err := l.addressBook(ctx)
 	if err != nil {
 		l.m.behind.Store(true)
-		l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("people without a number not read")
+		level := zerolog.WarnLevel
+		if errors.Is(err, appstate.ErrKeyNotFound) {
+			level = zerolog.DebugLevel // the phone sends its keys after the pairing, and a whole sync follows
+		}
+		l.m.log.WithLevel(level).Str("error", bridge.Redact(err.Error())).Msg("people without a number not read")
 	}
 	l.saveAll(ctx, append(facts, others...))
 }

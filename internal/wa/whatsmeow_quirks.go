@@ -14,7 +14,6 @@ import (
 	"go.mau.fi/libsignal/keys/prekey"
 	signallog "go.mau.fi/libsignal/logger"
 	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/appstate"
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/store"
@@ -282,13 +281,6 @@ type deviceStores struct {
 	// signal has what beginning a session needs, and number is the device's own.
 	signal *store.Device
 	number uint16
-}
-
-// fetchState asks the network for a collection of the account's state: all of it, or
-// what has changed since a version.
-func (l *link) fetchState(ctx context.Context, name appstate.WAPatchName, since uint64) (*appstate.PatchList, error) {
-	//lint:ignore SA1019 nothing else asks without taking it over, and the library's version is pinned
-	return l.cli.DangerousInternals().FetchAppStatePatches(ctx, name, since, since == 0)
 }
 
 // storesOf returns the device's stores; it must be called before the device's client connects.

@@ -2,16 +2,11 @@ package wa
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"go.mau.fi/whatsmeow/appstate"
 	waBinary "go.mau.fi/whatsmeow/binary"
-	"go.mau.fi/whatsmeow/proto/waServerSync"
 	"go.mau.fi/whatsmeow/proto/waSyncAction"
-	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
-	waLog "go.mau.fi/whatsmeow/util/log"
 
 	"bridged/internal/bridge"
 )
@@ -105,59 +100,12 @@ func lidContactFacts(index []string, value *waSyncAction.SyncActionValue) []brid
 // addressBook reads the account's address book whole, beside whatsmeow, which makes
 // no events of a whole sync and keeps no usernames.
 func (l *link) addressBook(ctx context.Context) (facts []bridge.Fact, err error) {
-	scratch := &scratchState{values: make(map[string][]byte)}
-	reading := appstate.NewProcessor(&store.Device{AppState: scratch, AppStateKeys: l.stores.syncKeys}, waLog.Noop)
-	state, latest := appstate.HashState{}, make(map[string]appstate.Mutation)
-	for more := true; more; {
-		//lint:ignore SA1019 nothing else returns a collection, and the library's version is pinned
-		patches, err := l.cli.DangerousInternals().FetchAppStatePatches(ctx, appstate.WAPatchCriticalUnblockLow, state.Version, state.Version == 0)
-		if err != nil {
-			return nil, fmt.Errorf("ask for the address book: %w", err)
-		}
-		before := state.Version
-		var mutations []appstate.Mutation
-		if mutations, state, err = reading.DecodePatches(ctx, patches, state, true); err != nil {
-			return nil, fmt.Errorf("read the address book: %w", err)
-		}
-		for _, mutation := range mutations {
-			latest[string(mutation.IndexMAC)] = mutation
-		}
-		more = patches.HasMorePatches && state.Version > before
+	entries, err := l.readCollection(ctx, appstate.WAPatchCriticalUnblockLow)
+	if err != nil {
+		return nil, err
 	}
-	for _, mutation := range latest {
-		if mutation.Operation == waServerSync.SyncdMutation_SET {
-			facts = append(facts, lidContactFacts(mutation.Index, mutation.Action)...)
-		}
+	for _, entry := range entries {
+		facts = append(facts, lidContactFacts(entry.Index, entry.Action)...)
 	}
 	return facts, nil
-}
-
-// scratchState is the state of one reading of a collection.
-type scratchState struct{ values map[string][]byte }
-
-func (*scratchState) PutAppStateVersion(context.Context, string, uint64, [128]byte) error { return nil }
-
-func (*scratchState) GetAppStateVersion(context.Context, string) (version uint64, hash [128]byte, err error) {
-	return version, hash, nil
-}
-
-func (*scratchState) DeleteAppStateVersion(context.Context, string) error { return nil }
-
-// PutAppStateMutationMACs keeps what later patches refer to.
-func (s *scratchState) PutAppStateMutationMACs(_ context.Context, _ string, _ uint64, mutations []store.AppStateMutationMAC) error {
-	for _, mutation := range mutations {
-		s.values[string(mutation.IndexMAC)] = slices.Clone(mutation.ValueMAC)
-	}
-	return nil
-}
-
-func (s *scratchState) DeleteAppStateMutationMACs(_ context.Context, _ string, indexMACs [][]byte) error {
-	for _, index := range indexMACs {
-		delete(s.values, string(index))
-	}
-	return nil
-}
-
-func (s *scratchState) GetAppStateMutationMAC(_ context.Context, _ string, indexMAC []byte) ([]byte, error) {
-	return s.values[string(indexMAC)], nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,14 +18,26 @@ import (
 type missedCalls struct {
 	Store
 	began time.Time
-	err   error
-	at    []time.Duration
+
+	mu  sync.Mutex      // guards the fields below
+	err error           // what the store answers
+	at  []time.Duration // when it was asked
+}
+
+// looks returns when the store was asked so far, and has it answer err from now on.
+func (s *missedCalls) looks(err error) []time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+	return slices.Clone(s.at)
 }
 
 func (s *missedCalls) Save(_ context.Context, facts ...bridge.Fact) error {
 	if facts[0] != (bridge.CallsMissed{Ringing: ringTime}) {
 		return errors.New("something else is saved")
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.at = append(s.at, time.Since(s.began))
 	return s.err
 }
@@ -33,27 +46,27 @@ func (s *missedCalls) Save(_ context.Context, facts ...bridge.Fact) error {
 // also where the store fails for a while. While nothing rings, the store is left alone.
 func TestWatchCalls_LooksWhileSomethingRings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &missedCalls{began: time.Now(), err: errors.New("drill")}
+		s, drill := &missedCalls{began: time.Now()}, errors.New("drill")
 		m := &Manager{store: s, log: zerolog.Nop(), rang: make(chan struct{}, 1)}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go m.watchCalls(ctx)
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		if len(s.at) != 0 {
-			t.Errorf("nothing rings, and the store is asked at %v", s.at)
+		if at := s.looks(drill); len(at) != 0 {
+			t.Errorf("nothing rings, and the store is asked at %v", at)
 		}
 		m.noteRinging([]bridge.Fact{bridge.Identity{}, bridge.Call{ID: "A"}, bridge.Call{ID: "B"}})
 		time.Sleep(ringTime / looksAtRinging)
 		synctest.Wait()
-		s.err = nil
+		s.looks(nil)
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		missed := func(at time.Duration) bool {
 			return at >= 10*time.Minute+ringTime && at <= 10*time.Minute+ringTime+ringTime/2
 		}
-		if len(s.at) != looksAtRinging+2 || !slices.ContainsFunc(s.at, missed) {
-			t.Errorf("the store is asked at %v", s.at)
+		if at := s.looks(nil); len(at) != looksAtRinging+2 || !slices.ContainsFunc(at, missed) {
+			t.Errorf("the store is asked at %v", at)
 		}
 	})
 }

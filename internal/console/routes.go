@@ -28,6 +28,8 @@ func (c *Console) routes() http.Handler {
 	page("/chats/{jid}", c.showChat)
 	post("/chats/{jid}/send", c.send)
 	post("/chats/{jid}/read", c.markRead)
+	page("/chats/{jid}/members", c.showMembers)
+	post("/chats/{jid}/members", c.decideJoinRequest)
 	post("/chats/{jid}/messages/{id}/edit", c.edit)
 	post("/chats/{jid}/messages/{id}/delete", c.deleteMessage)
 	mux.HandleFunc("POST "+root+"/chats/{jid}/file", c.page(c.sendFile))

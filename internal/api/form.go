@@ -19,6 +19,8 @@ import (
 const (
 	// maxField bounds the value of a form's field: a caption, escaped by nobody.
 	maxField = maxText * utf8.UTFMax
+	// maxFieldsText bounds all fields of a form together.
+	maxFieldsText = maxField + 64<<10
 	// formMargin is what a form may take besides its file.
 	formMargin = 1 << 20
 	// maxFields bounds the parts of a form.
@@ -35,17 +37,12 @@ type fileForm struct {
 
 	family int64
 	cut    func()
-	length int64    // of the whole form as it was announced; negative for unknown
-	fields []func() // give back the memory of fields
+	length int64 // of the whole form as it was announced; negative for unknown
+	text   int   // bytes of the fields so far
 }
 
-// Close removes the file, and gives back what the form took.
-func (f *fileForm) Close() {
-	f.file.Close()
-	for _, done := range f.fields {
-		done()
-	}
-}
+// Close removes the file.
+func (f *fileForm) Close() { f.file.Close() }
 
 // readForm reads a form while it arrives. Each piece has its own time: a caller
 // may be slow, but must go on.
@@ -108,15 +105,20 @@ func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (e
 	return err
 }
 
-// set sets a field. Names are those of send-media.
+// set sets a field. Names are those of send-media. What a field took of the quota is
+// given back before the next one is read: forms that kept it while they waited for
+// more would wait for each other without end. Their fields are small together.
 func (f *fileForm) set(ctx context.Context, s *server, name string, part io.Reader) error {
 	value, done, err := s.bodies.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: f.family, Cut: f.cut})
-	f.fields = append(f.fields, done)
+	defer done()
+	f.text += len(value)
 	switch {
 	case errors.Is(err, intake.ErrBodyTooLarge):
 		return bridge.Fail(bridge.CodePayloadTooLarge, "%s is larger than %d bytes", quotedName(name), maxField)
 	case err != nil:
 		return err
+	case f.text > maxFieldsText:
+		return bridge.Fail(bridge.CodePayloadTooLarge, "the fields beside the file are larger than %d bytes together", maxFieldsText)
 	case !utf8.Valid(value):
 		return bridge.Invalid("%s is not valid UTF-8", quotedName(name))
 	}

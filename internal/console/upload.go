@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxField bounds the fields of a form with a file, in bytes.
+	// maxField bounds the fields of a form with a file, in bytes, each and together.
 	maxField = 256 << 10
 	// pieceTime is how long a piece of a file may take to arrive.
 	pieceTime = 30 * time.Second
@@ -41,6 +41,7 @@ func (c *Console) sendFile(v *visit) error {
 	}
 	fields := map[string]string{"jid": string(jid)}
 	var file *multipart.Part
+	text := 0 // bytes of the fields
 	for count := 0; file == nil; count++ {
 		part, err := parts.Next()
 		if err != nil || count == maxFields {
@@ -55,11 +56,14 @@ func (c *Console) sendFile(v *visit) error {
 			continue
 		}
 		value, done, err := v.c.bodies.Read(v.r.Context(), intake.Source{Reader: part, Announced: -1, Most: maxField, Family: v.session.family, Cut: cut})
-		defer done() // few: maxFields
-		if err != nil {
+		text += len(value)
+		if err == nil {
+			fields[part.FormName()] = string(value)
+		}
+		done() // before the next one is read: forms must not wait for each other
+		if err != nil || text > maxField {
 			return errNoFile
 		}
-		fields[part.FormName()] = string(value)
 	}
 	token := v.r.Header.Get("X-CSRF-Token")
 	if token == "" {

@@ -101,6 +101,8 @@ func (r *room) fill(ctx context.Context) ([]byte, error) {
 		body = body[:len(body)+n]
 		r.grant.Came(n)
 		switch {
+		case r.grant.WasCut(): // the source may have set its own time since
+			return nil, ErrCut
 		case int64(len(body)) > r.limit:
 			return nil, ErrBodyTooLarge
 		case errors.Is(err, io.EOF):

@@ -14,9 +14,6 @@ func (s *server) previewHook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.templates.preview(); err != nil {
-		return err
-	}
 	var req struct {
 		Payload json.RawMessage   `json:"payload"`
 		Headers map[string]string `json:"headers"`
@@ -40,6 +37,9 @@ func (s *server) previewHook(w http.ResponseWriter, r *http.Request) error {
 		header.Set(name, value)
 	}
 	if err := template.Needs(header); err != nil {
+		return err
+	}
+	if err := s.templates.preview(callerOf(r.Context()).Family); err != nil {
 		return err
 	}
 	text, err := s.templates.render(r.Context(), template, payload, header)

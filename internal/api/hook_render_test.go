@@ -3,12 +3,15 @@ package api
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/hooks"
+	"bridged/internal/intake"
 )
 
 // However many templates are rendered, they take one processor: those that wait for
@@ -19,9 +22,9 @@ func TestRenderer_RendersOneAtATime(t *testing.T) {
 		var mu sync.Mutex
 		running, most, ended, refused := 0, 0, 0, 0
 		var all sync.WaitGroup
-		for range 64 {
+		for i := range 64 {
 			all.Go(func() {
-				err := r.alone(t.Context(), func() error {
+				err := r.alone(t.Context(), int64(i+1), func() error {
 					mu.Lock()
 					running++
 					most = max(most, running)
@@ -45,13 +48,101 @@ func TestRenderer_RendersOneAtATime(t *testing.T) {
 		leave()
 		all.Go(func() {
 			time.Sleep(time.Millisecond)
-			if err := r.alone(gone, func() error { return nil }); !errors.Is(err, context.Canceled) {
+			if err := r.alone(gone, 100, func() error { return nil }); !errors.Is(err, context.Canceled) {
 				t.Errorf("of a caller who has left: %v", err)
 			}
 		})
 		all.Wait()
 		if most != 1 || ended < 5 || ended > 6 || ended+refused != 64 {
 			t.Errorf("%d at once, %d rendered and %d refused", most, ended, refused)
+		}
+	})
+}
+
+// Whatever one family renders, another waits for one rendering of it at most: a
+// family has one, of the operator's hooks each has one and eight have theirs
+// together, and families take turns.
+func TestRenderer_FamiliesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRenderer(time.Now)
+		var mu sync.Mutex
+		var order []int64
+		refused := make(map[int64]int)
+		var all sync.WaitGroup
+		ask := func(family int64) {
+			all.Go(func() {
+				err := r.alone(t.Context(), family, func() error {
+					mu.Lock()
+					order = append(order, family)
+					mu.Unlock()
+					time.Sleep(100 * time.Millisecond)
+					return nil
+				})
+				mu.Lock()
+				defer mu.Unlock()
+				var e *bridge.Error
+				if errors.As(err, &e) && e.Code == bridge.CodeRateLimited && e.RetryAfter > 0 {
+					refused[family]++
+				}
+			})
+			synctest.Wait()
+		}
+		for range 60 {
+			ask(7)
+		}
+		if refused[7] != 59 {
+			t.Errorf("%d of 60 were refused at once, want 59", refused[7])
+		}
+		for hook := range int64(10) {
+			ask(-1 - hook)
+		}
+		ask(-1)
+		ask(intake.Operator)
+		ask(8)
+		ask(9)
+		if refused[-1] != 1 || refused[-8] != 0 || refused[-9] != 1 || refused[-10] != 1 || refused[intake.Operator] != 1 || refused[8]+refused[9] != 0 {
+			t.Errorf("refused %v", refused)
+		}
+		time.Sleep(150 * time.Millisecond) // the operator's first one runs
+		ask(7)
+		all.Wait()
+		if want := []int64{7, -1, 8, 9, 7, -2, -3, -4, -5, -6, -7, -8}; !slices.Equal(order, want) {
+			t.Errorf("rendered in the order %v, want %v", order, want)
+		}
+		if len(r.turns.queues)+len(r.turns.order) != 0 || r.turns.running != nil {
+			t.Errorf("left behind: %v, %v", r.turns.queues, r.turns.order)
+		}
+	})
+}
+
+// A rendering is its caller's, and the room of those that gave up is free again.
+func TestRenderer_RendersForItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRenderer(time.Now)
+		template, err := hooks.Parse("{{.payload}}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		render := func(family int64) error {
+			_, err := r.render(context.WithValue(t.Context(), callerKey{}, bridge.Token{Family: family}), template, "hi", nil)
+			return err
+		}
+		runs := r.turns.enter(7)
+		start := time.Now()
+		if err := render(7); bridge.CodeOf(err) != bridge.CodeRateLimited || time.Since(start) != 0 {
+			t.Errorf("of the same family: %v after %v", err, time.Since(start))
+		}
+		for range 2 {
+			start = time.Now()
+			if err := render(8); bridge.CodeOf(err) != bridge.CodeRateLimited || time.Since(start) != renderWait {
+				t.Errorf("of another, behind one that stays: %v after %v", err, time.Since(start))
+			}
+		}
+		r.turns.leave(runs)
+		for _, family := range []int64{7, 8} {
+			if err := render(family); err != nil {
+				t.Errorf("family %d: %v", family, err)
+			}
 		}
 	})
 }

@@ -140,6 +140,15 @@ func TestHooks_PreviewsAreLimited(t *testing.T) {
 		t.Errorf("got %s, Retry-After %s", got.Body, got.Header.Get("Retry-After"))
 	}
 	s.Post(made.Path, `{"a":"b"}`).Want(http.StatusOK)
+	for body, status := range map[string]int{`{}`: http.StatusBadRequest, strings.Repeat(" ", 1<<20) + "{}": http.StatusRequestEntityTooLarge} {
+		s.Post(hookRoute(made)+"/preview", body).Want(status) // permanent refusals come first
+	}
+	maker := s.as(s.token(`{"name":"maker","scopes":["manage","send"]}`))
+	own := maker.hook("template", "{{.payload.a}}")
+	for range 30 {
+		maker.Post(hookRoute(own)+"/preview", `{}`).Want(http.StatusBadRequest)
+	}
+	maker.Post(hookRoute(own)+"/preview", `{"payload":{"a":1}}`).Want(http.StatusOK)
 	now = now.Add(3 * time.Second)
 	preview().Want(http.StatusOK)
 	preview().Want(http.StatusTooManyRequests)

@@ -19,6 +19,7 @@ const link = "https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv"
 type groupAdmin struct {
 	do      func(call any) error
 	results func(people []bridge.JID) []bridge.ParticipantResult // of changes of members; nil is done for each
+	asking  func() []bridge.JoinRequest                          // nil is Alan
 
 	mu    sync.Mutex
 	calls []any // guarded by mu
@@ -76,8 +77,11 @@ func (g *groupAdmin) ChangeParticipants(_ context.Context, change bridge.Partici
 }
 
 func (g *groupAdmin) JoinRequests(_ context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
+	if g.asking != nil {
+		return g.asking(), g.called(requestsCall{jid})
+	}
 	at := bridge.At(noon)
-	return []bridge.JoinRequest{{JID: alan, DisplayName: "Alan", RequestedAt: &at}}, g.called(requestsCall{jid})
+	return []bridge.JoinRequest{{JID: alan, DisplayName: "Alan", RequestedAt: &at, Named: alan}}, g.called(requestsCall{jid})
 }
 
 func (g *groupAdmin) GroupLink(_ context.Context, jid bridge.JID) (bridge.GroupLink, error) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -31,6 +32,12 @@ func insider(t *testing.T) *server {
 		}
 		return results
 	}
+	s.account.groupAdmin.asking = func() (requests []bridge.JoinRequest) {
+		for _, jid := range []bridge.JID{strangerLID, stranger, graceLID} {
+			requests = append(requests, s.store.Asking(jid, nil))
+		}
+		return requests
+	}
 	mentions := say(olden, alan, "M1", "@"+strangerLID.User()+" and @"+stranger.User()+", meet @"+graceLID.User(), 1)
 	mentions.ContextInfo = &bridge.ContextInfo{MentionedJID: []bridge.JID{strangerLID, stranger, graceLID}}
 	quotes := say(olden, alan, "M2", "so she said", 2)
@@ -38,7 +45,8 @@ func insider(t *testing.T) *server {
 	quotes.ContextInfo = &bridge.ContextInfo{QuotedMsgID: &id, QuotedSenderJID: strangerLID}
 	own := iSaid(olden, "M3", "ask @"+strangerLID.User())
 	own.ContextInfo = &bridge.ContextInfo{MentionedJID: []bridge.JID{strangerLID}}
-	s.know(bridge.Owner{PN: me}, bridge.Identity{PN: grace, LID: graceLID}, members(olden, "Readers", alan, grace, me), say(grace, grace, "G1", "hello", 0), mentions, quotes, own)
+	s.know(bridge.Owner{PN: me}, bridge.Identity{PN: grace, LID: graceLID}, members(olden, "Readers", alan, grace, me), say(grace, grace, "G1", "hello", 0), mentions, quotes, own,
+		bridge.GroupChange{JID: olden, Asked: []bridge.Participant{{JID: strangerLID}}, Timestamp: bridge.At(noon)})
 	return s
 }
 
@@ -54,7 +62,7 @@ func leveled(t *testing.T, body []byte) (answer any) {
 		case map[string]any:
 			for name, value := range v {
 				switch name {
-				case "id", "timestamp", "updatedAt", "lastMessageAt", "nextCursor", "lastId", "now":
+				case "id", "timestamp", "updatedAt", "lastMessageAt", "nextCursor", "lastId", "now", "requestedAt":
 					v[name] = "leveled"
 				default:
 					v[name] = level(value)
@@ -133,6 +141,7 @@ func TestTokens_PeopleOutsideAreNotThere(t *testing.T) {
 		call{"GET", "/api/messages/search?q=meet", ""},
 		call{"GET", "/api/messages/search?q=secret", ""},
 		call{"GET", "/api/groups/" + string(olden), ""},
+		call{"GET", "/api/groups/" + string(olden) + "/requests", ""},
 		call{"GET", "/api/events?limit=1000", ""},
 	)
 	for _, c := range calls {
@@ -148,6 +157,13 @@ func TestTokens_PeopleOutsideAreNotThere(t *testing.T) {
 		t.Errorf("groups are changed, alone (-) and beside others (+):\n%s", diff)
 	}
 	// BRIDGE_TOKEN knows them.
+	var asking struct{ Requests []bridge.JoinRequest }
+	crowded.Get("/api/groups/" + string(olden) + "/requests").Want(http.StatusOK).Decode(&asking)
+	for _, r := range asking.Requests[:2] {
+		if r.JID != stranger || r.LID != strangerLID || r.DisplayName != strangerName || r.Username == nil {
+			t.Errorf("the whole bridge knows %+v", r)
+		}
+	}
 	var whole struct{ Message bridge.Message }
 	crowded.Get("/api/chats/" + string(olden) + "/messages/M1").Want(http.StatusOK).Decode(&whole)
 	if m := whole.Message; len(m.ContextInfo.Mentions) != 2 || m.ContextInfo.Mentions[0].JID != stranger || m.ContextInfo.Mentions[0].Name != strangerName {
@@ -179,5 +195,42 @@ func TestTokens_PostsAndStreamsNameNobodyOutside(t *testing.T) {
 			t.Errorf("the stream names %+v", mention)
 		}
 		return
+	}
+}
+
+// TestTokens_PostsAndStreamsOfRequestsNameNobodyOutside: who asks to be let into a
+// group is shown to a token of this group as the network named them.
+func TestTokens_PostsAndStreamsOfRequestsNameNobodyOutside(t *testing.T) {
+	s := newHooked(t)
+	name, username := strangerName, "sally.s"
+	s.know(bridge.Identity{PN: stranger, LID: strangerLID}, bridge.Contact{JID: stranger, Name: &name, Username: &username},
+		members(olden, "Readers", alan, grace, me))
+	made := s.server.token(`{"name":"x","scopes":["read","manage"],"chats":["` + string(olden) + `"]}`)
+	mine := hooked{s.as(made), s.receiver}
+	mine.create(object{"url": "https://example.com/x", "types": []string{"group.updated"}})
+	stream := mine.streamAs(made.Secret)
+	ask := []bridge.Participant{{JID: strangerLID}}
+	s.know(bridge.GroupChange{JID: olden, Asked: ask, Timestamp: bridge.At(noon)})
+	if got := <-s.receiver.got; !strings.Contains(got, string(strangerLID)) || strings.Contains(got, stranger.User()) ||
+		strings.Contains(got, strangerName) || strings.Contains(got, username) {
+		t.Errorf("posted %s", got)
+	}
+	s.know(bridge.GroupChange{JID: olden, AskNoMore: ask, Timestamp: bridge.At(noon.Add(time.Minute))})
+	for revoked := false; !revoked; {
+		e := stream.event()
+		if e.JoinRequests == nil {
+			continue
+		}
+		for _, r := range append(e.JoinRequests.Created, e.JoinRequests.Revoked...) {
+			if r.JID != strangerLID || r.LID != strangerLID || r.DisplayName != "" || r.Username != nil {
+				t.Errorf("the stream names %+v", r)
+			}
+		}
+		revoked = len(e.JoinRequests.Revoked) > 0
+	}
+	var page struct{ Events []bridge.Event }
+	s.Get("/api/events?limit=1000").Want(http.StatusOK).Decode(&page)
+	if r := page.Events[len(page.Events)-1].JoinRequests; r == nil || len(r.Revoked) != 1 || r.Revoked[0].JID != stranger || r.Revoked[0].DisplayName != strangerName {
+		t.Errorf("the whole bridge is told of %+v", r)
 	}
 }

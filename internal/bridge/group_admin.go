@@ -70,6 +70,19 @@ type JoinRequest struct {
 	Username    *string `json:"username"`
 	DisplayName string  `json:"displayName"`
 	RequestedAt *Time   `json:"requestedAt"`
+
+	// Named is how the network named them: in one form, by number or by LID.
+	Named JID `json:"-"`
+}
+
+// AsNamed returns the request with no more about its person than how the network
+// named them.
+func (r JoinRequest) AsNamed() JoinRequest {
+	bare := JoinRequest{JID: r.Named, RequestedAt: r.RequestedAt, Named: r.Named}
+	if r.Named.IsLID() {
+		bare.LID = r.Named
+	}
+	return bare
 }
 
 // JoinRequestChange names who asks to be let into a group since an event, and who

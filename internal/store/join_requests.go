@@ -8,7 +8,7 @@ import (
 )
 
 // askingData is the data of an event of a group, about those who ask to be let in.
-// They are named as they were told of: reading finds who that is today.
+// They are named as the network named them: reading finds who that is today.
 type askingData struct {
 	Created []bridge.JID `json:"created,omitempty"`
 	Revoked []bridge.JID `json:"revoked,omitempty"`
@@ -43,7 +43,7 @@ func (t *writeTx) changeRequests(ctx context.Context, chat int64, f bridge.Group
 				return "", err
 			}
 			if changed > 0 && step.told != nil {
-				*step.told = append(*step.told, p.jid())
+				*step.told = append(*step.told, asking.JID)
 			}
 		}
 	}
@@ -54,26 +54,45 @@ func (t *writeTx) changeRequests(ctx context.Context, chat int64, f bridge.Group
 	return string(encoded), err
 }
 
-// joinRequests returns who an event's data names.
-func (r *readTx) joinRequests(data string, at bridge.Time) (*bridge.JoinRequestChange, error) {
+// joinRequests returns who an event's data names, as far as the reader may know
+// them.
+func (r *readTx) joinRequests(ctx context.Context, data string, at bridge.Time) (*bridge.JoinRequestChange, error) {
 	var named askingData
 	if err := json.Unmarshal([]byte(data), &named); err != nil {
 		return nil, err
 	}
-	list := func(people []bridge.JID, at *bridge.Time) []bridge.JoinRequest {
-		requests := make([]bridge.JoinRequest, len(people))
-		for i, jid := range people {
-			requests[i] = r.s.Asking(jid, at)
-		}
-		return requests
+	created, err := r.asking(ctx, named.Created, &at)
+	if err != nil {
+		return nil, err
 	}
-	return &bridge.JoinRequestChange{Created: list(named.Created, &at), Revoked: list(named.Revoked, nil)}, nil
+	revoked, err := r.asking(ctx, named.Revoked, nil)
+	return &bridge.JoinRequestChange{Created: created, Revoked: revoked}, err
 }
 
-// Asking returns somebody who asks to be let into a group, by all that is known of
-// them.
+// asking returns [Store.Asking] of some people, as far as the reader may know them.
+func (r *readTx) asking(ctx context.Context, people []bridge.JID, at *bridge.Time) ([]bridge.JoinRequest, error) {
+	requests := make([]bridge.JoinRequest, len(people))
+	for i, jid := range people {
+		requests[i] = r.s.Asking(jid, at)
+		p, known := r.s.people.find(jid)
+		if !known {
+			continue
+		}
+		inside, err := r.knows(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if !inside {
+			requests[i] = requests[i].AsNamed()
+		}
+	}
+	return requests, nil
+}
+
+// Asking returns the request of a person to be let into a group, with all that is
+// known of them.
 func (s *Store) Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest {
-	request := bridge.JoinRequest{JID: s.Canonical(jid), LID: s.LIDOf(jid), Username: s.UsernameOf(jid), RequestedAt: at}
+	request := bridge.JoinRequest{JID: s.Canonical(jid), LID: s.LIDOf(jid), Username: s.UsernameOf(jid), RequestedAt: at, Named: jid}
 	if p, known := s.people.find(jid); known {
 		request.DisplayName = p.displayName()
 	}

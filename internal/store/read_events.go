@@ -220,7 +220,7 @@ func (r *readTx) addContent(ctx context.Context, event *bridge.Event, e entry, m
 		}
 		event.Group, event.ChatJID = &group, group.JID
 		if e.data != "" {
-			event.JoinRequests, err = r.joinRequests(e.data, event.At)
+			event.JoinRequests, err = r.joinRequests(ctx, e.data, event.At)
 			return err
 		}
 	case eventCallCreated, eventCallUpdated:

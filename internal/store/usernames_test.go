@@ -148,6 +148,7 @@ func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
 		if !known || p.pn != alice || p.username != "bob" || p.push != "al" || s.UsernameOf(bob) != nil {
 			t.Errorf("when its message is committed alice is %+v, bob has %v", p, s.UsernameOf(bob))
 		}
+		events(t, s, EventQuery{}) // somebody reads the log meanwhile
 		return errors.New("disk full")
 	}
 	if err := s.Save(t.Context(), facts...); err == nil {
@@ -155,6 +156,11 @@ func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
 	}
 	if _, known := s.people.find(aliceLID); known || s.Canonical(aliceLID) != aliceLID || *s.UsernameOf(bob) != "bob" {
 		t.Errorf("a commit that failed has left alice as %s", s.Canonical(aliceLID))
+	}
+	for _, e := range events(t, s, EventQuery{}).Events {
+		if m := e.Message; m != nil && (m.SenderUsername == nil || *m.SenderUsername != "bob") {
+			t.Errorf("a commit that failed is remembered in the log: %+v", m)
+		}
 	}
 	atCommit = nil
 	save(t, s, facts...)

@@ -123,12 +123,16 @@ func (t *writeTx) commit(ctx context.Context, f func(context.Context, *writeTx) 
 		return err
 	}
 	unlearn := t.s.people.publish(t.people)
-	if err := t.s.beforeCommit(); err != nil {
+	takeBack := func() {
 		unlearn()
+		t.s.eventCache.empty() // a page that was read meanwhile may name them
+	}
+	if err := t.s.beforeCommit(); err != nil {
+		takeBack()
 		return err
 	}
 	if err := t.run(ctx, "COMMIT"); err != nil {
-		unlearn()
+		takeBack()
 		return fmt.Errorf("commit: %w", err)
 	}
 	committed = true

@@ -15,8 +15,9 @@ const (
 	CallAnsweredElsewhere CallState = "answered_elsewhere"
 )
 
-// Call is a call to the account and, as a [Fact], one that begins to ring: the
-// store then sets State, FromLID and EndedAt by itself.
+// Call is a call to the account and, as a [Fact], one that begins to ring, or with
+// the State [CallMissed] one that rang while the bridge was away. The store sets
+// FromLID and EndedAt by itself.
 type Call struct {
 	ID string `json:"id"`
 	// ChatJID is the caller's chat, or the group; empty where the network does

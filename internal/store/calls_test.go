@@ -201,6 +201,32 @@ func TestCalls_ThatNobodyTellsOfAreMissed(t *testing.T) {
 	})
 }
 
+// A call that was missed while the bridge was away is never said to ring. Another
+// device may have taken or rejected it.
+func TestCalls_ThatRangDuringAnOutageAreMissed(t *testing.T) {
+	for state, want := range map[bridge.CallState]string{
+		"":                           "missed -1",
+		bridge.CallEnded:             "missed -1",
+		bridge.CallRejected:          "rejected 1",
+		bridge.CallAnsweredElsewhere: "answered_elsewhere -1",
+	} {
+		s := newStore(t)
+		late := rings(alice, "C", 0)
+		late.State = bridge.CallMissed
+		save(t, s, late)
+		page := events(t, s, EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventCallCreated}}})
+		if len(page.Events) != 1 || page.Events[0].Call.State != bridge.CallMissed {
+			t.Errorf("announced as %+v", page.Events)
+		}
+		if state != "" {
+			save(t, s, told(alice, "C", state, 1))
+		}
+		if got := stateOf(t, s, "C"); got != want {
+			t.Errorf("after %q: %s, want %s", state, got, want)
+		}
+	}
+}
+
 // Thousands of calls by one stranger take a bounded place, and others' stay.
 func TestCalls_OfOneStrangerAreBounded(t *testing.T) {
 	s := newStore(t)

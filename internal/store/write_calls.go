@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strconv"
@@ -11,7 +12,7 @@ import (
 // maxCallsOfOne is how many calls of one caller are kept: the newest.
 const maxCallsOfOne = 1000
 
-// saveCall notes a call that begins to ring. A group that is not stored is not
+// saveCall notes a call that begins to ring, or was missed. A group that is not stored is not
 // made known by a call: anybody may name one.
 func (t *writeTx) saveCall(ctx context.Context, f bridge.Call) error {
 	if f.ID == "" || !f.FromJID.IsPerson() {
@@ -28,7 +29,7 @@ func (t *writeTx) saveCall(ctx context.Context, f bridge.Call) error {
 	added, err := t.change(ctx, `
 		INSERT INTO calls (id, wire_id, caller, chat, is_group, is_video, state, started_at, noted_at)
 		VALUES (?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		f.ID, f.WireID, caller.id, chat, f.IsGroup, f.IsVideo, string(bridge.CallRinging), f.StartedAt.UnixMilli(), t.at)
+		f.ID, f.WireID, caller.id, chat, f.IsGroup, f.IsVideo, string(cmp.Or(f.State, bridge.CallRinging)), f.StartedAt.UnixMilli(), t.at)
 	if err != nil || added == 0 {
 		return err
 	}

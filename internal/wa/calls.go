@@ -28,9 +28,9 @@ func (l *link) callFacts(evt any) []bridge.Fact {
 	switch e := evt.(type) {
 	case *events.CallOffer:
 		_, video := e.Data.GetOptionalChildByTag("video")
-		return offeredFacts(e.BasicCallMeta, video, e.Data.AttrGetter().OptionalString("type") == "group")
+		return l.offeredFacts(e.BasicCallMeta, video, e.Data.AttrGetter().OptionalString("type") == "group")
 	case *events.CallOfferNotice:
-		return offeredFacts(e.BasicCallMeta, e.Media == "video", e.Type == "group")
+		return l.offeredFacts(e.BasicCallMeta, e.Media == "video", e.Type == "group")
 	case *events.CallTerminate:
 		switch e.Reason {
 		case reasonAcceptedElsewhere:
@@ -47,14 +47,21 @@ func (l *link) callFacts(evt any) []bridge.Fact {
 	return nil
 }
 
-// offeredFacts returns a call that begins to ring.
-func offeredFacts(meta types.BasicCallMeta, video, ofGroup bool) []bridge.Fact {
+// staleOffer is beyond how long a call may have rung before it is known here: the
+// offer of an older one was delivered after an outage.
+const staleOffer = ringTime + ringTime/looksAtRinging
+
+// offeredFacts returns a call that begins to ring, or that has been missed by now.
+func (l *link) offeredFacts(meta types.BasicCallMeta, video, ofGroup bool) []bridge.Fact {
 	if meta.CallID == "" || len(meta.CallID) > maxWireID {
 		return nil
 	}
 	call := bridge.Call{
 		ID: idOf(meta.CallID), WireID: meta.CallID, ChatJID: toBridge(meta.GroupJID), FromJID: callerOf(meta),
 		IsGroup: ofGroup || !meta.GroupJID.IsEmpty(), IsVideo: video, StartedAt: bridge.At(meta.Timestamp),
+	}
+	if at := meta.Timestamp; !at.IsZero() && l.m.opts.Clock.Now().Sub(at) > staleOffer {
+		call.State = bridge.CallMissed
 	}
 	var facts []bridge.Fact
 	if identity, ok := identityOf(meta.CallCreator, meta.CallCreatorAlt); ok {

@@ -6,6 +6,10 @@ import (
 	"testing"
 	"time"
 
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
 	"bridged/internal/store"
@@ -187,9 +191,42 @@ func TestCalls_ThatRangAtTheEndAreMissed(t *testing.T) {
 	}
 	b.waitCall(c.ID(), bridge.CallAnsweredElsewhere)
 	other, _ := b.ring(friend, simnet.CallOptions{})
-	types := bridge.EventFilter{Types: []bridge.EventType{bridge.EventCallCreated, bridge.EventCallUpdated}}
-	page, err := b.store.Events(ctx, store.EventQuery{After: last, EventFilter: types})
+	ofCalls := bridge.EventFilter{Types: []bridge.EventType{bridge.EventCallCreated, bridge.EventCallUpdated}}
+	page, err := b.store.Events(ctx, store.EventQuery{After: last, EventFilter: ofCalls})
 	if err != nil || len(page.Events) != 3 || page.Events[2].Call.ID != other.ID() || page.Events[2].Type != bridge.EventCallCreated {
 		t.Errorf("events %+v, %v", page.Events, err)
 	}
+}
+
+// An offer that was delivered after an outage is of a call that was missed, unless
+// the phone turns out to have taken it; one that is a little late rings.
+func TestCalls_ThatRangDuringAnOutageAreMissed(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	meta := func(id string, ago time.Duration) types.BasicCallMeta {
+		return types.BasicCallMeta{From: friend.LID(), CallCreator: friend.LID(), CallID: id, Timestamp: time.Now().Add(-ago)}
+	}
+	deliver := func(evt any) {
+		t.Helper()
+		if stored, err := a.manager.Deliver(evt); err != nil || !stored {
+			t.Fatalf("%T: %t, %v", evt, stored, err)
+		}
+	}
+	is := func(id string, want bridge.CallState) {
+		t.Helper()
+		if call, err := a.store.Call(testContext(t), id); err != nil || call.State != want {
+			t.Errorf("%s: %+v, %v, want %s", id, call, err, want)
+		}
+	}
+	deliver(&events.CallOffer{BasicCallMeta: meta("OLD", 10*time.Minute), Data: &waBinary.Node{Tag: "offer"}})
+	deliver(&events.CallOfferNotice{BasicCallMeta: meta("OLDGROUP", 10*time.Minute), Type: "group"})
+	deliver(&events.CallOffer{BasicCallMeta: meta("LATE", time.Minute), Data: &waBinary.Node{Tag: "offer"}})
+	is("OLD", bridge.CallMissed)
+	is("OLDGROUP", bridge.CallMissed)
+	is("LATE", bridge.CallRinging)
+	taken := meta("OLD", 9*time.Minute)
+	deliver(&events.CallTerminate{BasicCallMeta: taken, Reason: "accepted_elsewhere"})
+	is("OLD", bridge.CallAnsweredElsewhere)
 }

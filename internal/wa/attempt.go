@@ -52,16 +52,17 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	limit := m.waits.answerTime(d.devices)
 	alone := min(limit, m.waits.alone)
 	resp, err = l.cli.SendMessage(holding, d.to, proto.Clone(d.msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: d.id, Timeout: alone})
-	chat, others := resp.Chat, holdOf(holding).hasOthers()
+	chat, others := resp.Chat, holdOf(holding).otherDevices()
 	if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
-		var hash string
 		d.answer = l.awaitResponse(d.id)
-		resp, hash, err = l.lateAnswer(sending, d.answer, limit-alone)
-		others = hash != "" && hash != devicesHash(d.known)
+		resp, others, err = l.lateAnswer(sending, d.answer, limit-alone)
+		if others == devicesHash(d.known) {
+			others = ""
+		}
 	}
 	switch {
 	case err == nil:
-		d.leftOut = others
+		d.others = others
 		l.signal.storeRest(holding)
 		err = reached(holding, chat)
 	case errors.Is(context.Cause(holding), errHeldTooLong):

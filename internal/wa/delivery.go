@@ -66,7 +66,7 @@ type delivery struct {
 	silent    int         // tries that had no answer
 	refreshed bool        // what is known of the recipients was asked for anew
 	overtaken bool        // a session changed during a try
-	leftOut   bool        // the network says that the message should have gone to other devices
+	others    string      // the hash of the devices that the network names, where the message went to others
 
 	answer <-chan *waBinary.Node // of the last try, if whatsmeow has stopped waiting for it
 }
@@ -86,7 +86,7 @@ func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err e
 		resp, err := m.try(ctx, d)
 		if err == nil {
 			m.opts.Clock.Confirm(resp.Timestamp)
-			if d.leftOut {
+			if d.others != "" {
 				m.leftOut.want(d)
 			}
 			return resp.Timestamp, nil

@@ -3,6 +3,7 @@ package wa
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -24,7 +25,25 @@ import (
 type leftOut struct {
 	m     *Manager
 	queue chan sentMessage
+	// vain has the hashes for which no device was found to be left out. Only run uses
+	// it.
+	vain map[types.JID]vainHash
 }
+
+// vainHash is a hash of the network's that names no devices but those that are known:
+// asking for them again with each message would be for nothing, and in large groups
+// end in the network's limit of questions.
+type vainHash struct {
+	hash string
+	at   time.Time
+}
+
+const (
+	// vainFor is how long a hash is not asked about again, and maxVain how many are
+	// remembered.
+	vainFor = time.Hour
+	maxVain = 1000
+)
 
 // sentMessage is a message that was sent. answer gives what the network says to it,
 // if that has not come yet.
@@ -37,7 +56,7 @@ type sentMessage struct {
 const leftOutQueue = 256
 
 func newLeftOut(m *Manager) *leftOut {
-	return &leftOut{m: m, queue: make(chan sentMessage, leftOutQueue)}
+	return &leftOut{m: m, queue: make(chan sentMessage, leftOutQueue), vain: make(map[types.JID]vainHash)}
 }
 
 // want has a message sent once more whose answer names other devices.
@@ -78,7 +97,8 @@ func (o *leftOut) run(ctx context.Context) {
 				continue
 			}
 			awaiting.Go(func() {
-				if o.namesOthers(ctx, s) {
+				if hash := o.otherDevices(ctx, s); hash != "" {
+					s.others = hash
 					o.want(s.delivery)
 				}
 			})
@@ -86,20 +106,23 @@ func (o *leftOut) run(ctx context.Context) {
 	}
 }
 
-// namesOthers waits for the answer to a message, and reports whether it names other
-// devices than the message went to.
-func (o *leftOut) namesOthers(ctx context.Context, s sentMessage) bool {
+// otherDevices waits for the answer to a message, and returns the hash of the devices
+// that it names; empty where the message went to these.
+func (o *leftOut) otherDevices(ctx context.Context, s sentMessage) string {
 	ctx, cancel := context.WithTimeout(ctx, o.m.waits.answerTime(s.devices))
 	defer cancel()
 	select {
 	case <-ctx.Done():
-		return false
+		return ""
 	case node, ok := <-s.answer:
 		if !ok {
-			return false
+			return ""
 		}
 		_, hash, err := acknowledgement(node)
-		return err == nil && hash != "" && hash != devicesHash(s.known)
+		if err != nil || hash == devicesHash(s.known) {
+			return ""
+		}
+		return hash
 	}
 }
 
@@ -111,12 +134,16 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 		return // whatsmeow has asked for them a moment ago
 	}
 	m := o.m
+	if v := o.vain[first.to]; v.hash == first.others && time.Since(v.at) < vainFor {
+		return
+	}
 	d := &delivery{to: first.to, id: first.id, msg: first.msg, began: time.Now(), isOut: func() bool { return false }, gone: first.gone}
 	log := m.log.With().Str("msg_id", d.id).Logger()
 	for {
 		missed, err := o.once(ctx, d, first.known)
 		if err == nil && missed == 0 {
 			log.Debug().Msg("not sent again: no devices were left out, or it was deleted")
+			o.askedInVain(first)
 			return
 		}
 		again, left := false, true
@@ -137,6 +164,18 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 			return
 		}
 	}
+}
+
+// askedInVain remembers that the network's hash names nothing new, and makes room for
+// it by forgetting what is old, or everything.
+func (o *leftOut) askedInVain(d *delivery) {
+	if len(o.vain) >= maxVain {
+		maps.DeleteFunc(o.vain, func(_ types.JID, v vainHash) bool { return time.Since(v.at) >= vainFor })
+	}
+	if len(o.vain) >= maxVain {
+		clear(o.vain)
+	}
+	o.vain[d.to] = vainHash{hash: d.others, at: time.Now()}
 }
 
 // once sends a message if it misses devices, and returns how many; none where it was

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
@@ -107,8 +110,10 @@ func TestLeftOut_DevicesGetTheMessage(t *testing.T) {
 // devices, and no third time, whatever the second answer says.
 func TestLeftOut_NotWithoutAReason(t *testing.T) {
 	t.Parallel()
-	network := newNetwork(t)
-	a := newAccount(t, network)
+	network, log := newNetwork(t), new(lockedBuffer)
+	a := startAccountLogging(t, network, t.TempDir(), zerolog.New(log), plainly)
+	a.phone = newPhone(t, network, accountNumber, "Alex")
+	a.pair()
 	friend := newPhone(t, network, "15550100301", "Sam")
 	if _, err := a.send(jidOf(friend), "before"); err != nil {
 		t.Fatal(err)
@@ -119,8 +124,16 @@ func TestLeftOut_NotWithoutAReason(t *testing.T) {
 	if _, err := a.send(jidOf(friend), "nobody is left out"); err != nil {
 		t.Fatal(err)
 	}
+	a.device().FailSends(other)
+	if _, err := a.send(jidOf(friend), "the same again"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.send(jidOf(friend), "to all as before"); err != nil { // whatsmeow asks before it, once
+		t.Fatal(err)
+	}
 	a.linkUnnoticed(friend)
-	a.device().FailSends(other, other)
+	another := simnet.SendFault{Phash: "2:BBBBBBBB"}
+	a.device().FailSends(another, another)
 	if _, err := a.send(jidOf(friend), "somebody is left out"); err != nil {
 		t.Fatal(err)
 	}
@@ -133,8 +146,11 @@ func TestLeftOut_NotWithoutAReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.waitSentAgain(2) // one after the other: what was before has had its turn
-	if got := a.device().Counters().Sent - before; got != 6 {
-		t.Errorf("%d messages left, want 1, 2, 1 and 2", got)
+	if got := a.device().Counters().Sent - before; got != 8 {
+		t.Errorf("%d messages left, want 1, 1, 1, 2, 1 and 2", got)
+	}
+	if got := strings.Count(log.take(), "no devices were left out"); got != 1 {
+		t.Errorf("the devices were asked for in vain %d times, want once for the same answer", got)
 	}
 }
 

@@ -159,7 +159,7 @@ func (l *link) onLog(format string, args []any) {
 	case changed:
 		l.stale.add(number)
 	case format == logOtherDevices && l.signal != nil:
-		l.signal.lock.noteOthers()
+		l.signal.lock.noteOthers(otherDevicesIn(args))
 	case format == logFrameLost:
 		l.notify(notice{kind: noticeSilent, sentence: "a frame from the network was damaged; reconnecting"})
 	case codeRefused(format, args):

@@ -45,7 +45,7 @@ type hold struct {
 	open    bool            // it has given the lock back while it encrypts (see [openSend])
 	again   bool            // it was overtaken before, and keeps the lock
 	stored  bool            // its sessions are stored: the message may leave
-	others  bool            // the network says that the message should have gone to other devices
+	others  string          // the hash of the devices that the network names, where the message went to others
 	without map[string]bool // addresses that it is not encrypted for: the network has no keys of them
 	sendWrites
 }
@@ -124,19 +124,20 @@ func (l *signalLock) begin(ctx context.Context, h *hold) error {
 }
 
 // noteOthers notes that the network has named other devices for the message that is
-// being sent.
-func (l *signalLock) noteOthers() {
+// being sent, by their hash.
+func (l *signalLock) noteOthers(hash string) {
 	h := l.sending.Load()
 	if h == nil {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.others = true
+	h.others = hash
 }
 
-// hasOthers reports whether the network has named other devices for the message.
-func (h *hold) hasOthers() bool {
+// otherDevices returns the hash of the devices that the network has named for the
+// message; empty where it went to these.
+func (h *hold) otherDevices() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.others

@@ -96,3 +96,13 @@ func changedDevices(format string, args []any) (number types.JID, ok bool) {
 func logsStanzas(module string) bool {
 	return module == "Recv" || module == "Send" || module == "Socket"
 }
+
+// otherDevicesIn returns the hash of the devices that the network names, from the
+// arguments of logOtherDevices.
+func otherDevicesIn(args []any) string {
+	if len(args) < 2 {
+		return ""
+	}
+	hash, _ := args[1].(string)
+	return hash
+}

@@ -9,10 +9,11 @@ import (
 
 const (
 	// familyRenderings is how many renderings a family has in progress or waiting,
-	// and so has each hook that BRIDGE_TOKEN made.
-	familyRenderings = 1
+	// and so has each hook that BRIDGE_TOKEN made: deliveries that come together are
+	// not refused, since many services post each only once.
+	familyRenderings = 4
 	// operatorRenderings is how many BRIDGE_TOKEN and all its hooks have together.
-	operatorRenderings = 8
+	operatorRenderings = 16
 )
 
 // turns lets one rendering run at a time. Families take turns, in which all that is

@@ -166,9 +166,12 @@ func TestEvents_CacheIsBoundedByBytes(t *testing.T) {
 	for n := range 40 {
 		save(t, s, says(club, alice, fmt.Sprint("M", n), n, strings.Repeat("y", 60_000)))
 	}
+	settle(t, s) // a commit of the index would empty the cache
 	for after := range int64(40) {
 		events(t, s, EventQuery{After: after, Limit: 1000})
 	}
+	s.eventCache.mu.Lock()
+	defer s.eventCache.mu.Unlock()
 	held := 0
 	for _, page := range s.eventCache.pages {
 		held += page.page.size

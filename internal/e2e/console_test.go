@@ -15,8 +15,6 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
-	"github.com/makiuchi-d/gozxing"
-	"github.com/makiuchi-d/gozxing/qrcode"
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
@@ -99,15 +97,11 @@ func scanned(t *testing.T, picture []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bitmap, err := gozxing.NewBinaryBitmapFromImage(img)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
+	text, err := readQR(img)
 	if err != nil {
 		t.Fatalf("no QR code is in the picture: %v", err)
 	}
-	return result.GetText()
+	return text
 }
 
 // A conversation: what is written arrives at the other side and is shown here, both

@@ -13,8 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/makiuchi-d/gozxing"
-	"github.com/makiuchi-d/gozxing/qrcode"
 	"golang.org/x/sys/unix"
 
 	"bridged/internal/bridge"
@@ -85,15 +83,11 @@ func (s *recordedScreen) qr() string {
 			img.SetGray(x, y, color.Gray{Y: map[bool]uint8{false: 255}[dark]})
 		}
 	}
-	bitmap, err := gozxing.NewBinaryBitmapFromImage(img)
+	text, err := readQR(img)
 	if err != nil {
 		return ""
 	}
-	code, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
-	if err != nil {
-		return ""
-	}
-	return code.GetText()
+	return text
 }
 
 // A phone is held to the screen of bridged pair: the network voids the code that it

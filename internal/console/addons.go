@@ -2,7 +2,7 @@ package console
 
 import (
 	"fmt"
-	"html/template"
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -97,14 +97,13 @@ func adPicture(url *string) template.URL {
 	return ""
 }
 
-// Announced returns how many pictures and videos an album is to have.
-func (b bubble) Announced() int { return b.Album.Images + b.Album.Videos }
-
-// AdLink returns the address of the ad that the sender came by; empty where it is
-// none of the web.
-func (b bubble) AdLink() string {
-	if b.Referral == nil || !strings.HasPrefix(b.Referral.SourceURL, "https://") && !strings.HasPrefix(b.Referral.SourceURL, "http://") {
+// adLink returns the address of an ad; empty where it is none of the web.
+func adLink(address string) string {
+	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
 		return ""
 	}
-	return b.Referral.SourceURL
+	return address
 }
+
+// announced returns how many pictures and videos an album is to have.
+func announced(a bridge.Album) int { return a.Images + a.Videos }

@@ -33,7 +33,7 @@ type bubble struct {
 	Editable bool // for everybody
 
 	Deletable bool // an own one, for everybody
-	clock
+	Clock     clock
 }
 
 // longText is from how many characters on a text is folded.
@@ -142,8 +142,8 @@ func (v *visit) bubbles(ctx context.Context, chat bridge.Chat, chats []bridge.Ch
 			before := messages[i-1]
 			b.First = before.SenderJID != m.SenderJID || before.FromMe != m.FromMe || m.Timestamp.Sub(before.Timestamp.Time).Minutes() > 10
 		}
-		if i == 0 || clock.Day(messages[i-1].Timestamp) != clock.Day(m.Timestamp) {
-			b.Day, b.First = clock.Day(m.Timestamp), true
+		if i == 0 || clock.day(messages[i-1].Timestamp) != clock.day(m.Timestamp) {
+			b.Day, b.First = clock.day(m.Timestamp), true
 		}
 		b.ShowName = b.First && chat.IsGroup && !m.FromMe
 		shown[i] = b
@@ -162,7 +162,7 @@ func (v *visit) actionable(b bubble, chat bridge.JID) bubble {
 
 // newBubble returns a message as it is shown anywhere.
 func newBubble(m bridge.Message, n names, c clock) bubble {
-	b := bubble{Message: m, Key: "m-" + bridge.PathID(m.ID), Sender: n.of(m.SenderJID), clock: c, Kind: kindOf(m)}
+	b := bubble{Message: m, Key: "m-" + bridge.PathID(m.ID), Sender: n.of(m.SenderJID), Clock: c, Kind: kindOf(m)}
 	b.IsLong = utf8.RuneCountInString(m.Content) > longText
 	if showsContent(m) {
 		b.Text = spansOf(m.Content, mentionsOf(m, n))

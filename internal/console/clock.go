@@ -2,7 +2,7 @@ package console
 
 import (
 	"fmt"
-	"html/template"
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 	"time"
 	_ "time/tzdata" // zones, also on an image that has none
 
@@ -11,78 +11,67 @@ import (
 
 // clock shows times as the visitor's clock does.
 type clock struct {
-	zone *time.Location
+	Zone *time.Location
 	now  time.Time
 }
 
 func (v *visit) clock() clock { return clock{v.session.location(), v.c.now()} }
 
-// Zone returns the name of the visitor's time zone.
-func (c clock) Zone() string { return c.zone.String() }
+// timeOfDay returns the time of the day.
+func (c clock) timeOfDay(t bridge.Time) template.HTML { return c.element(t, t.In(c.Zone).Format("15:04")) }
 
-// Clock returns the time of the day.
-func (c clock) Clock(t bridge.Time) template.HTML { return c.element(t, t.In(c.zone).Format("15:04")) }
-
-// Exact returns the time of the day with seconds.
-func (c clock) Exact(t bridge.Time) template.HTML {
-	return c.element(t, t.In(c.zone).Format("15:04:05"))
+// exact returns the time of the day with seconds.
+func (c clock) exact(t bridge.Time) template.HTML {
+	return c.element(t, t.In(c.Zone).Format("15:04:05"))
 }
 
-// When returns a time as a list shows it: the time of today, the day before
+// when returns a time as a list shows it: the time of today, the day before
 // that.
-func (c clock) When(t *bridge.Time) template.HTML {
+func (c clock) when(t *bridge.Time) template.HTML {
 	if t == nil {
 		return ""
 	}
 	switch days := c.daysAgo(t.Time); {
 	case days <= 0:
-		return c.Clock(*t)
+		return c.timeOfDay(*t)
 	case days == 1:
 		return c.element(*t, "Yesterday")
 	case days < 7:
-		return c.element(*t, t.In(c.zone).Format("Monday"))
+		return c.element(*t, t.In(c.Zone).Format("Monday"))
 	}
-	return c.element(*t, t.In(c.zone).Format("2 Jan 2006"))
+	return c.element(*t, t.In(c.Zone).Format("2 Jan 2006"))
 }
 
-// Full returns day and time.
-func (c clock) Full(t *bridge.Time) template.HTML {
-	if t == nil {
-		return "never"
-	}
-	return c.On(*t)
+// on returns day and time.
+func (c clock) on(t bridge.Time) template.HTML {
+	return c.element(t, t.In(c.Zone).Format("2 Jan 2006, 15:04:05"))
 }
 
-// On returns day and time.
-func (c clock) On(t bridge.Time) template.HTML {
-	return c.element(t, t.In(c.zone).Format("2 Jan 2006, 15:04:05"))
-}
-
-// Ago returns how long ago something was.
-func (c clock) Ago(t *bridge.Time) template.HTML {
+// ago returns how long ago something was.
+func (c clock) ago(t *bridge.Time) template.HTML {
 	if t == nil {
 		return "never"
 	}
 	return c.element(*t, ago(c.now.Sub(t.Time)))
 }
 
-// Day returns a day as it stands between messages.
-func (c clock) Day(t bridge.Time) string {
+// day returns a day as it stands between messages.
+func (c clock) day(t bridge.Time) string {
 	switch days := c.daysAgo(t.Time); {
 	case days == 0:
 		return "Today"
 	case days == 1:
 		return "Yesterday"
 	case days > 0 && days < 7:
-		return t.In(c.zone).Format("Monday")
+		return t.In(c.Zone).Format("Monday")
 	}
-	return t.In(c.zone).Format("2 January 2006")
+	return t.In(c.Zone).Format("2 January 2006")
 }
 
 // daysAgo returns how many midnights have passed since a time.
 func (c clock) daysAgo(t time.Time) int {
 	midnight := func(t time.Time) time.Time {
-		year, month, day := t.In(c.zone).Date()
+		year, month, day := t.In(c.Zone).Date()
 		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 	}
 	return int(midnight(c.now).Sub(midnight(t)).Hours() / 24)
@@ -90,7 +79,7 @@ func (c clock) daysAgo(t time.Time) int {
 
 // element returns a time with the exact one for machines and pointers.
 func (c clock) element(t bridge.Time, text string) template.HTML {
-	exact := t.In(c.zone).Format("Monday, 2 January 2006, 15:04:05 MST")
+	exact := t.In(c.Zone).Format("Monday, 2 January 2006, 15:04:05 MST")
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
 		t.String(), template.HTMLEscapeString(exact), template.HTMLEscapeString(text)))
 }
@@ -118,6 +107,3 @@ func ago(d time.Duration) string {
 func parseDay(text string, zone *time.Location) (time.Time, error) {
 	return time.ParseInLocation(time.DateOnly, text, zone)
 }
-
-// Dated writes, as [clock.When] does, a time that is there.
-func (c clock) Dated(t bridge.Time) template.HTML { return c.When(&t) }

@@ -22,6 +22,7 @@ type eventsPage struct {
 	Types  []eventType
 	Chat   string
 	Events []eventRow
+	Blank  eventRow // what the script fills in
 	Cursor string
 	Query  string // for the stream
 	Curl   string
@@ -157,6 +158,3 @@ func namesAsking(requests []bridge.JoinRequest) string {
 	}
 	return name
 }
-
-// Blank returns the row that the script fills in.
-func (eventsPage) Blank() eventRow { return eventRow{} }

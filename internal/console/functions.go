@@ -3,7 +3,7 @@ package console
 import (
 	"fmt"
 	"hash/fnv"
-	"html/template"
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 	"strings"
 	"unicode"
 
@@ -14,7 +14,8 @@ import (
 func (v *views) functions() template.FuncMap {
 	return template.FuncMap{
 		"asset": v.assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
-		"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "percent": percent, "chatName": nameOf, "lastLine": lastLine, "jids": jids, "whose": whose, "adPicture": adPicture,
+		"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "percent": percent, "chatName": nameOf, "lastLine": lastLine, "jids": jids, "whose": whose, "adPicture": adPicture, "adLink": adLink, "announced": announced,
+		"timeOfDay": clock.timeOfDay, "exact": clock.exact, "when": clock.when, "on": clock.on, "ago": clock.ago,
 	}
 }
 

@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,8 +11,10 @@ import (
 	"bridged/internal/client"
 )
 
-// hookTemplates are the templates that are shipped, with what they are for.
-var hookTemplates = []struct{ Name, For string }{
+// hookTemplate is a template that is shipped, with what it is for.
+type hookTemplate struct{ Name, For string }
+
+var hookTemplates = []hookTemplate{
 	{"gitea", "Gitea and Forgejo"}, {"github", "GitHub"}, {"alertmanager", "Alertmanager"}, {"grafana", "Grafana"},
 	{"uptime-kuma", "Uptime Kuma"}, {"json", "JSON: its text, or all its fields"}, {"text", "Text, as it is posted"},
 }
@@ -71,22 +74,13 @@ func (v *visit) addressOf(hook client.Hook) string {
 type hookPage struct {
 	Hook      bridge.Hook
 	Templates any
+	Own       string // the template that is not shipped
 	Address   string // shown once
 	Payload   string
 	Event     string
 	Tried     bool
 	Text      string // what the payload becomes
 	Curl      string
-}
-
-// Own returns the template that is not shipped.
-func (p hookPage) Own() string {
-	for _, shipped := range hookTemplates {
-		if shipped.Name == p.Hook.Template {
-			return ""
-		}
-	}
-	return p.Hook.Template
 }
 
 func hookPath(id int64) string { return root + "/hooks/" + strconv.FormatInt(id, 10) }
@@ -112,6 +106,9 @@ func (v *visit) hook() (bridge.Hook, error) {
 
 func (v *visit) showHookWith(page hookPage) {
 	page.Templates = hookTemplates
+	if !slices.ContainsFunc(hookTemplates, func(t hookTemplate) bool { return t.Name == page.Hook.Template }) {
+		page.Own = page.Hook.Template
+	}
 	page.Curl = curlPost("/api/hooks/"+strconv.FormatInt(page.Hook.ID, 10)+"/preview", map[string]any{"payload": map[string]any{"text": "hello"}})
 	v.show(http.StatusOK, "hook", "Hook", page)
 }

@@ -2,7 +2,7 @@ package console
 
 import (
 	"fmt"
-	"html/template"
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 )
 
 // icons are drawn for the console, on a square of 24 by 24.

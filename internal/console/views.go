@@ -6,7 +6,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 	"io"
 	"io/fs"
 	"net/http"
@@ -126,14 +126,14 @@ type view struct {
 	Administers bool
 	Version     string
 	Page        any
-	clock
+	Clock       clock
 }
 
 // show answers a page of the console in its frame.
 func (v *visit) show(status int, name, title string, page any) {
 	frame := view{
 		Title: title, Name: name, CSRF: v.session.csrf, Notice: v.session.told(), Send: v.sends(), Administers: v.administers(),
-		Version: v.c.options.Version, Page: page, clock: v.clock(),
+		Version: v.c.options.Version, Page: page, Clock: v.clock(),
 	}
 	if state, err := v.api.Status(v.r.Context()); err == nil {
 		frame.Status = &state

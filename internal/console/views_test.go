@@ -1,7 +1,7 @@
 package console
 
 import (
-	"html/template"
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 	"testing"
 )
 

@@ -100,6 +100,7 @@ func whose(fromMe *bool) string {
 // webhookPage is one webhook with its deliveries.
 type webhookPage struct {
 	Hook       bridge.Webhook
+	Fixed      bool   // by the environment, which alone changes it
 	Secret     string // shown once
 	Status     bridge.DeliveryState
 	Deliveries []bridge.WebhookDelivery
@@ -108,10 +109,6 @@ type webhookPage struct {
 	Cursor     string
 	Curl       string
 }
-
-// Fixed reports whether the webhook is of the environment, which alone changes
-// it.
-func (p webhookPage) Fixed() bool { return p.Hook.Source == bridge.WebhookFromEnvironment }
 
 // showWebhook answers one webhook.
 func (c *Console) showWebhook(v *visit) error {
@@ -128,7 +125,7 @@ func (c *Console) showWebhook(v *visit) error {
 
 func (v *visit) showWebhookWith(hook bridge.Webhook, secret string) (err error) {
 	asked := v.r.URL.Query()
-	page := webhookPage{Hook: hook, Secret: secret, Types: typesOf(hook.Types), Curl: curlGet("/api/webhooks/" + strconv.FormatInt(hook.ID, 10) + "/deliveries")}
+	page := webhookPage{Hook: hook, Fixed: hook.Source == bridge.WebhookFromEnvironment, Secret: secret, Types: typesOf(hook.Types), Curl: curlGet("/api/webhooks/" + strconv.FormatInt(hook.ID, 10) + "/deliveries")}
 	switch status := bridge.DeliveryState(asked.Get("status")); status {
 	case bridge.WebhookPending, bridge.WebhookDelivered, bridge.WebhookDead:
 		page.Status = status

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"text/template"
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"text/template/parse"
 
 	"bridged/internal/bridge"

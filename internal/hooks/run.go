@@ -2,7 +2,7 @@ package hooks
 
 import (
 	"net/http"
-	"text/template"
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"time"
 )
 

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"text/template"
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"time"
 
 	"bridged/internal/bridge"

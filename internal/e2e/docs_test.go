@@ -2,10 +2,13 @@ package e2e
 
 import (
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -107,8 +110,7 @@ var link = regexp.MustCompile(`\]\(([^)#:\s]*)(#[^)\s]*)?\)`)
 
 // TestDocs_LinksLeadSomewhere follows the links between the pages.
 func TestDocs_LinksLeadSomewhere(t *testing.T) {
-	pages := append(documents(t), "../../CONTRIBUTING.md", "../../SECURITY.md", "../../CHANGELOG.md")
-	for _, page := range pages {
+	for _, page := range allPages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -126,6 +128,69 @@ func TestDocs_LinksLeadSomewhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// allPages returns every page of the repository, those without examples too.
+func allPages(t *testing.T) []string {
+	t.Helper()
+	records, err := filepath.Glob("../../docs/adr/*.md")
+	if err != nil || len(records) == 0 {
+		t.Fatalf("no decision records: %v", err)
+	}
+	pages := append(documents(t), "../../CONTRIBUTING.md", "../../SECURITY.md", "../../CHANGELOG.md")
+	return append(pages, records...)
+}
+
+// Tests that pages name: in a text, and in a command that runs them.
+var (
+	testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Z]\w*)\(`)
+	namedTest    = regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z]\\w*)(…)?`")
+	testCommand  = regexp.MustCompile(`go test \./(\S+).*? -(?:run|bench|fuzz) '?([A-Z][^\s'` + "`" + `]*)`)
+)
+
+// TestDocs_NamedTestsExist finds every test that a page names or runs.
+func TestDocs_NamedTestsExist(t *testing.T) {
+	tests := testsByDirectory(t)
+	all := slices.Concat(slices.Collect(maps.Values(tests))...)
+	for _, page := range allPages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, named := range namedTest.FindAllStringSubmatch(string(text), -1) {
+			if !slices.ContainsFunc(all, func(name string) bool {
+				return name == named[1] || named[2] != "" && strings.HasPrefix(name, named[1])
+			}) {
+				t.Errorf("%s names %s, which does not exist", page, named[1])
+			}
+		}
+		for _, command := range testCommand.FindAllStringSubmatch(string(text), -1) {
+			if !slices.ContainsFunc(tests[command[1]], regexp.MustCompile(command[2]).MatchString) {
+				t.Errorf("%s: nothing to run for %s", page, command[0])
+			}
+		}
+	}
+}
+
+// testsByDirectory returns the names of all tests of the repository by the
+// directories that they are in.
+func testsByDirectory(t *testing.T) map[string][]string {
+	t.Helper()
+	tests := map[string][]string{}
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join("../..", path))
+		for _, f := range testFunction.FindAllStringSubmatch(string(text), -1) {
+			tests[filepath.Dir(path)] = append(tests[filepath.Dir(path)], f[1])
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tests
 }
 
 // headingLine is a heading of Markdown.

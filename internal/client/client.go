@@ -59,7 +59,19 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // Call sends a request with a JSON body, unless body is nil, and decodes the
 // answer into out, unless that is nil. An answer other than 2xx is an [*Error].
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
-	resp, err := c.Do(ctx, method, path, body, nil)
+	return c.callOnce(ctx, method, path, body, "", out)
+}
+
+// call is [Client.Call] for an answer of one type.
+func call[T any](ctx context.Context, c *Client, method, path string, body any) (out T, err error) {
+	err = c.Call(ctx, method, path, body, &out)
+	return out, err
+}
+
+// callOnce is [Client.Call] for a route that takes an Idempotency-Key; an empty one
+// is none.
+func (c *Client) callOnce(ctx context.Context, method, path string, body any, key string, out any) error {
+	resp, err := c.Do(ctx, method, path, body, keyed(key))
 	if err != nil {
 		return err
 	}
@@ -67,9 +79,18 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	return decode(resp, out)
 }
 
-// decode reads an answer to its end, and into out unless that is nil. The end is
-// waited for because only then the bridge has finished with the request: its
-// Idempotency-Key is free, its connection too.
+// keyed returns the header of a call that can be repeated; empty without a key.
+func keyed(key string) http.Header {
+	header := http.Header{}
+	if key != "" {
+		header.Set("Idempotency-Key", key)
+	}
+	return header
+}
+
+// decode reads an answer to its end, and into out unless that is nil. It waits for
+// the end because only then the bridge has finished with the request, and its
+// Idempotency-Key and its connection are free.
 func decode(resp *http.Response, out any) error {
 	data, err := io.ReadAll(resp.Body)
 	if err == nil && out != nil {

@@ -231,3 +231,20 @@ func TestCall_EndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+func TestContacts(t *testing.T) {
+	both(t, func(t *testing.T, b *bridgeUnderTest) {
+		name := "Grace Hopper"
+		b.know(bridge.Contact{JID: grace, Name: &name})
+		page, err := b.Contacts(t.Context(), bridge.ContactQuery{Q: "hopp", Limit: 1})
+		if err != nil || len(page.Items) != 1 || page.Items[0].JID != grace || page.Items[0].Name != name {
+			t.Errorf("found %+v, %v", page, err)
+		}
+		if found, err := b.Contact(t.Context(), grace); err != nil || found.Name != name || !found.IsSaved {
+			t.Errorf("contact %+v, %v", found, err)
+		}
+		if _, err := b.Contact(t.Context(), "15550100999@s.whatsapp.net"); bridge.CodeOf(err) != bridge.CodeNotFound {
+			t.Errorf("an unknown person: %v", err)
+		}
+	})
+}

@@ -40,13 +40,12 @@ type EventPage struct {
 
 // EventPage returns the next events of the log. If there are none it waits for
 // the first, as long as wait.
-func (c *Client) EventPage(ctx context.Context, q EventQuery, limit int, wait time.Duration) (page EventPage, err error) {
+func (c *Client) EventPage(ctx context.Context, q EventQuery, limit int, wait time.Duration) (EventPage, error) {
 	params := q.params().number("limit", limit)
 	if wait > 0 {
 		params.text("wait", wait.String())
 	}
-	err = c.Call(ctx, http.MethodGet, params.on("/api/events"), nil, &page)
-	return page, err
+	return call[EventPage](ctx, c, http.MethodGet, params.on("/api/events"), nil)
 }
 
 // LastEvent returns the cursor behind the newest event.
@@ -83,11 +82,11 @@ func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[bridge.Even
 // the bridge asks for another pause.
 const retryPause = 2 * time.Second
 
-// errStopped is the end of a stream that its reader asked for.
+// errStopped ends a stream whose reader wants no more.
 var errStopped = errors.New("the reader wants no more events")
 
-// errNonsense is an event that cannot be read.
-var errNonsense = errors.New("the bridge sent an event that cannot be read")
+// errUnreadable is the error of an event that is not JSON.
+var errUnreadable = errors.New("the bridge sent an event that cannot be read")
 
 // stream is the place of one reader in the log, over as many connections as it
 // takes.
@@ -100,11 +99,11 @@ type stream struct {
 }
 
 // resumes reports whether trying again may help: the place is known, and the
-// bridge neither refused the request as it is nor sent nonsense.
+// bridge neither refused the request as it is nor sent what is unreadable.
 func (s *stream) resumes(err error) bool {
 	var refused *Error
 	isRefused := errors.As(err, &refused) && refused.Status < http.StatusInternalServerError
-	return s.lastID != "" && !isRefused && !errors.Is(err, errNonsense)
+	return s.lastID != "" && !isRefused && !errors.Is(err, errUnreadable)
 }
 
 // follow reads one connection to its end.
@@ -141,7 +140,7 @@ func (s *stream) take(f frame) error {
 	if f.data != "" {
 		event := bridge.Event{Type: bridge.EventType(f.event)}
 		if err := json.Unmarshal([]byte(f.data), &event); err != nil {
-			return fmt.Errorf("%w: %w", errNonsense, err)
+			return fmt.Errorf("%w: %w", errUnreadable, err)
 		}
 		if !s.yield(event, nil) {
 			return errStopped

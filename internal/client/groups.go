@@ -58,9 +58,8 @@ func (c *Client) DecideJoinRequests(ctx context.Context, jid bridge.JID, action 
 }
 
 // GroupLink returns the link by which a group may be joined.
-func (c *Client) GroupLink(ctx context.Context, jid bridge.JID) (link bridge.GroupLink, err error) {
-	err = c.Call(ctx, http.MethodGet, "/api/groups/"+jid.Escaped()+"/invite", nil, &link)
-	return link, err
+func (c *Client) GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLink, error) {
+	return call[bridge.GroupLink](ctx, c, http.MethodGet, "/api/groups/"+jid.Escaped()+"/invite", nil)
 }
 
 // RevokeGroupLink takes a group's link back, and returns the new one.
@@ -78,18 +77,4 @@ func (c *Client) JoinGroup(ctx context.Context, link, key string) (join bridge.G
 // LeaveGroup leaves a group.
 func (c *Client) LeaveGroup(ctx context.Context, jid bridge.JID, key string) error {
 	return c.callOnce(ctx, http.MethodPost, "/api/groups/"+jid.Escaped()+"/leave", nil, key, nil)
-}
-
-// callOnce calls a route that takes an Idempotency-Key.
-func (c *Client) callOnce(ctx context.Context, method, path string, body any, key string, out any) error {
-	header := http.Header{}
-	if key != "" {
-		header.Set("Idempotency-Key", key)
-	}
-	resp, err := c.Do(ctx, method, path, body, header)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	return decode(resp, out)
 }

@@ -37,21 +37,18 @@ func (c *Client) Hooks(ctx context.Context) ([]bridge.Hook, error) {
 }
 
 // Hook returns one hook.
-func (c *Client) Hook(ctx context.Context, id int64) (hook bridge.Hook, err error) {
-	err = c.Call(ctx, http.MethodGet, hookPath(id), nil, &hook)
-	return hook, err
+func (c *Client) Hook(ctx context.Context, id int64) (bridge.Hook, error) {
+	return call[bridge.Hook](ctx, c, http.MethodGet, hookPath(id), nil)
 }
 
 // CreateHook makes a hook and returns it with its address.
-func (c *Client) CreateHook(ctx context.Context, change HookChange) (hook Hook, err error) {
-	err = c.Call(ctx, http.MethodPost, "/api/hooks", change, &hook)
-	return hook, err
+func (c *Client) CreateHook(ctx context.Context, change HookChange) (Hook, error) {
+	return call[Hook](ctx, c, http.MethodPost, "/api/hooks", change)
 }
 
 // UpdateHook changes a hook. The address is returned where it was made new.
-func (c *Client) UpdateHook(ctx context.Context, id int64, change HookChange) (hook Hook, err error) {
-	err = c.Call(ctx, http.MethodPatch, hookPath(id), change, &hook)
-	return hook, err
+func (c *Client) UpdateHook(ctx context.Context, id int64, change HookChange) (Hook, error) {
+	return call[Hook](ctx, c, http.MethodPatch, hookPath(id), change)
 }
 
 // DeleteHook removes a hook.

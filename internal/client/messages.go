@@ -2,23 +2,18 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
 	"iter"
 	"net/http"
 
 	"bridged/internal/bridge"
 )
 
-type historyAnswer struct {
-	JID        bridge.JID
-	Messages   []bridge.Message
-	NextCursor *string
-}
-
-func (a *historyAnswer) page() bridge.Page[bridge.Message] {
-	for i := range a.Messages {
-		a.Messages[i].Chat = a.JID
-	}
-	return bridge.Page[bridge.Message]{Items: a.Messages, NextCursor: a.NextCursor}
+// messagePath returns the path of one message.
+func messagePath(chat bridge.JID, id string) string {
+	return "/api/chats/" + chat.Escaped() + "/messages/" + bridge.PathID(id)
 }
 
 // HistoryPath returns the path of a chat's messages.
@@ -35,15 +30,25 @@ func (c *Client) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pa
 	path := newParams().moment("since", q.Since).moment("until", q.Until).text("q", q.Q).
 		text("sender", string(q.Sender)).text("order", string(q.Order)).
 		number("limit", q.Limit).number("offset", q.Offset).text("cursor", q.Cursor).on(HistoryPath(q.Chat))
-	return getPage(ctx, c, path, new(historyAnswer))
+	answer, err := c.list(ctx, path)
+	if err != nil {
+		return bridge.Page[bridge.Message]{}, err
+	}
+	page, err := pageOf[bridge.Message](answer, "messages")
+	var chat bridge.JID
+	err = errors.Join(err, json.Unmarshal(answer["jid"], &chat))
+	for i := range page.Items {
+		page.Items[i].Chat = chat
+	}
+	return page, err
 }
 
 // AllMessages returns all messages from the page of q on. Limit is the size of
 // a page.
 func (c *Client) AllMessages(ctx context.Context, q bridge.MessageQuery) iter.Seq2[bridge.Message, error] {
-	return pages(q.Cursor, func(cursor string) (bridge.Page[bridge.Message], error) {
-		if cursor != q.Cursor {
-			q.Cursor, q.Offset = cursor, 0
+	return pages(func(cursor *string) (bridge.Page[bridge.Message], error) {
+		if cursor != nil {
+			q.Cursor, q.Offset = *cursor, 0
 		}
 		return c.Messages(ctx, q)
 	})
@@ -60,26 +65,36 @@ func (c *Client) Message(ctx context.Context, chat bridge.JID, id string) (bridg
 	return answer.Message, err
 }
 
-type searchAnswer struct {
-	Matches    []bridge.Match
-	NextCursor *string
-}
-
-func (a *searchAnswer) page() bridge.Page[bridge.Match] {
-	return bridge.Page[bridge.Match]{Items: a.Matches, NextCursor: a.NextCursor}
-}
-
 // Search returns a page of the messages of all chats that contain a text.
 func (c *Client) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
 	path := newParams().text("q", q.Q).moment("since", q.Since).moment("until", q.Until).
 		text("chatType", string(q.ChatType)).number("limit", q.Limit).text("cursor", q.Cursor).on("/api/messages/search")
-	return getPage(ctx, c, path, new(searchAnswer))
+	return getPage[bridge.Match](ctx, c, path, "matches")
 }
 
 // AllMatches returns all messages that contain a text, from the page of q on.
 func (c *Client) AllMatches(ctx context.Context, q bridge.SearchQuery) iter.Seq2[bridge.Match, error] {
-	return pages(q.Cursor, func(cursor string) (bridge.Page[bridge.Match], error) {
-		q.Cursor = cursor
+	return pages(func(cursor *string) (bridge.Page[bridge.Match], error) {
+		if cursor != nil {
+			q.Cursor = *cursor
+		}
 		return c.Search(ctx, q)
 	})
+}
+
+// MediaInfo returns what is known of a message's file.
+func (c *Client) MediaInfo(ctx context.Context, chat bridge.JID, msgID string) (bridge.Media, error) {
+	var answer struct{ Media bridge.Media }
+	err := c.Call(ctx, http.MethodGet, "/api/messages/media-info/"+chat.Escaped()+"/"+bridge.PathID(msgID), nil, &answer)
+	return answer.Media, err
+}
+
+// Download opens a message's file, which the caller closes. Size is -1 where
+// it is not known.
+func (c *Client) Download(ctx context.Context, chat bridge.JID, msgID string) (file io.ReadCloser, size int64, err error) {
+	resp, err := c.Do(ctx, http.MethodGet, bridge.DownloadPath(chat, msgID), nil, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	return resp.Body, resp.ContentLength, nil
 }

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -44,17 +46,32 @@ func (p params) on(path string) string {
 	return path + "?" + p.values.Encode()
 }
 
-// getPage requests one page of a list.
-func getPage[T any](ctx context.Context, c *Client, path string, answer interface{ page() bridge.Page[T] }) (bridge.Page[T], error) {
-	if err := c.Call(ctx, http.MethodGet, path, nil, answer); err != nil {
-		return bridge.Page[T]{}, err
-	}
-	return answer.page(), nil
+// list requests a list, and returns the members of the answer.
+func (c *Client) list(ctx context.Context, path string) (answer map[string]json.RawMessage, err error) {
+	err = c.Call(ctx, http.MethodGet, path, nil, &answer)
+	return answer, err
 }
 
-// pages follows the cursors of a list to its end. An error is yielded last.
-func pages[T any](cursor string, get func(cursor string) (bridge.Page[T], error)) iter.Seq2[T, error] {
+// pageOf returns the page whose items an answer has under a name.
+func pageOf[T any](answer map[string]json.RawMessage, name string) (page bridge.Page[T], err error) {
+	err = errors.Join(json.Unmarshal(answer[name], &page.Items), json.Unmarshal(answer["nextCursor"], &page.NextCursor))
+	return page, err
+}
+
+// getPage requests one page of a list, whose items stand under a name.
+func getPage[T any](ctx context.Context, c *Client, path, name string) (bridge.Page[T], error) {
+	answer, err := c.list(ctx, path)
+	if err != nil {
+		return bridge.Page[T]{}, err
+	}
+	return pageOf[T](answer, name)
+}
+
+// pages follows the cursors of a list to its end; the first page has none. An error
+// is yielded last.
+func pages[T any](get func(cursor *string) (bridge.Page[T], error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
+		var cursor *string
 		for {
 			page, err := get(cursor)
 			if err != nil {
@@ -67,10 +84,9 @@ func pages[T any](cursor string, get func(cursor string) (bridge.Page[T], error)
 					return
 				}
 			}
-			if page.NextCursor == nil {
+			if cursor = page.NextCursor; cursor == nil {
 				return
 			}
-			cursor = *page.NextCursor
 		}
 	}
 }

@@ -96,10 +96,29 @@ type Sent struct {
 
 // Send sends a message. With a key, the call can be repeated until it is
 // answered: the message is sent once. Without one (""), it cannot.
-func (c *Client) Send(ctx context.Context, m Message, key string) (sent Sent, err error) {
-	resp, err := c.Do(ctx, http.MethodPost, m.route(), m, keyed(key))
+func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) {
+	return c.sendOnce(ctx, http.MethodPost, m.route(), m, key)
+}
+
+// Edit replaces the text or the caption of an own message. Mentions that are nil
+// stay those that the text still names. The key is as that of Send.
+func (c *Client) Edit(ctx context.Context, chat bridge.JID, id, text string, mentions []bridge.JID, key string) (Sent, error) {
+	body := map[string]any{"text": text}
+	if mentions != nil {
+		body["mentions"] = mentions // an empty list is nobody
+	}
+	return c.sendOnce(ctx, http.MethodPatch, messagePath(chat, id), body, key)
+}
+
+// Delete deletes a message for everybody. The key is as that of Send.
+func (c *Client) Delete(ctx context.Context, chat bridge.JID, id, key string) (Sent, error) {
+	return c.sendOnce(ctx, http.MethodDelete, messagePath(chat, id), nil, key)
+}
+
+func (c *Client) sendOnce(ctx context.Context, method, path string, body any, key string) (Sent, error) {
+	resp, err := c.Do(ctx, method, path, body, keyed(key))
 	if err != nil {
-		return sent, err
+		return Sent{}, err
 	}
 	return decodeSent(resp)
 }

@@ -30,9 +30,8 @@ func (c *Client) Tokens(ctx context.Context) ([]bridge.Token, error) {
 }
 
 // CreateToken makes a token and returns it with its secret.
-func (c *Client) CreateToken(ctx context.Context, token NewToken) (made MadeToken, err error) {
-	err = c.Call(ctx, http.MethodPost, "/api/tokens", token, &made)
-	return made, err
+func (c *Client) CreateToken(ctx context.Context, token NewToken) (MadeToken, error) {
+	return call[MadeToken](ctx, c, http.MethodPost, "/api/tokens", token)
 }
 
 // RevokeToken ends a token and all that was made with it.
@@ -41,7 +40,6 @@ func (c *Client) RevokeToken(ctx context.Context, id int64) error {
 }
 
 // OwnToken returns what the client's own token may do. Its id is 0.
-func (c *Client) OwnToken(ctx context.Context) (token bridge.Token, err error) {
-	err = c.Call(ctx, http.MethodGet, "/api/token", nil, &token)
-	return token, err
+func (c *Client) OwnToken(ctx context.Context) (bridge.Token, error) {
+	return call[bridge.Token](ctx, c, http.MethodGet, "/api/token", nil)
 }

@@ -48,21 +48,18 @@ func (c *Client) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {
 }
 
 // Webhook returns one webhook.
-func (c *Client) Webhook(ctx context.Context, id int64) (hook bridge.Webhook, err error) {
-	err = c.Call(ctx, http.MethodGet, webhookPath(id), nil, &hook)
-	return hook, err
+func (c *Client) Webhook(ctx context.Context, id int64) (bridge.Webhook, error) {
+	return call[bridge.Webhook](ctx, c, http.MethodGet, webhookPath(id), nil)
 }
 
 // CreateWebhook makes a webhook and returns it with its secret.
-func (c *Client) CreateWebhook(ctx context.Context, change WebhookChange) (hook Webhook, err error) {
-	err = c.Call(ctx, http.MethodPost, "/api/webhooks", change, &hook)
-	return hook, err
+func (c *Client) CreateWebhook(ctx context.Context, change WebhookChange) (Webhook, error) {
+	return call[Webhook](ctx, c, http.MethodPost, "/api/webhooks", change)
 }
 
 // UpdateWebhook changes a webhook. The secret is returned where it was made new.
-func (c *Client) UpdateWebhook(ctx context.Context, id int64, change WebhookChange) (hook Webhook, err error) {
-	err = c.Call(ctx, http.MethodPatch, webhookPath(id), change, &hook)
-	return hook, err
+func (c *Client) UpdateWebhook(ctx context.Context, id int64, change WebhookChange) (Webhook, error) {
+	return call[Webhook](ctx, c, http.MethodPatch, webhookPath(id), change)
 }
 
 // DeleteWebhook removes a webhook.
@@ -71,30 +68,19 @@ func (c *Client) DeleteWebhook(ctx context.Context, id int64) error {
 }
 
 // TestWebhook posts a test, and returns what the receiver made of it.
-func (c *Client) TestWebhook(ctx context.Context, id int64) (tried Tried, err error) {
-	err = c.Call(ctx, http.MethodPost, webhookPath(id)+"/test", nil, &tried)
-	return tried, err
-}
-
-type deliveriesAnswer struct {
-	Deliveries []bridge.WebhookDelivery
-	NextCursor *string
-}
-
-func (a *deliveriesAnswer) page() bridge.Page[bridge.WebhookDelivery] {
-	return bridge.Page[bridge.WebhookDelivery]{Items: a.Deliveries, NextCursor: a.NextCursor}
+func (c *Client) TestWebhook(ctx context.Context, id int64) (Tried, error) {
+	return call[Tried](ctx, c, http.MethodPost, webhookPath(id)+"/test", nil)
 }
 
 // Deliveries returns a page of a webhook's deliveries, the newest first.
 func (c *Client) Deliveries(ctx context.Context, q bridge.DeliveryQuery) (bridge.Page[bridge.WebhookDelivery], error) {
 	path := newParams().text("status", string(q.Status)).number("limit", q.Limit).text("cursor", q.Cursor).
 		on(webhookPath(q.Webhook) + "/deliveries")
-	return getPage(ctx, c, path, new(deliveriesAnswer))
+	return getPage[bridge.WebhookDelivery](ctx, c, path, "deliveries")
 }
 
 // Redeliver posts an event again.
-func (c *Client) Redeliver(ctx context.Context, webhook, delivery int64) (again bridge.WebhookDelivery, err error) {
+func (c *Client) Redeliver(ctx context.Context, webhook, delivery int64) (bridge.WebhookDelivery, error) {
 	path := webhookPath(webhook) + "/deliveries/" + strconv.FormatInt(delivery, 10) + "/redeliver"
-	err = c.Call(ctx, http.MethodPost, path, nil, &again)
-	return again, err
+	return call[bridge.WebhookDelivery](ctx, c, http.MethodPost, path, nil)
 }

@@ -15,32 +15,50 @@ import (
 const statusPoll = 400 * time.Millisecond
 
 // Status returns the account's status.
-func (c *Client) Status(ctx context.Context) (status bridge.Status, err error) {
-	err = c.Call(ctx, http.MethodGet, "/api/auth/status", nil, &status)
-	return status, err
+func (c *Client) Status(ctx context.Context) (bridge.Status, error) {
+	return call[bridge.Status](ctx, c, http.MethodGet, "/api/auth/status", nil)
+}
+
+// Stats are versions, sizes, and the messages since a moment.
+type Stats struct {
+	Version     string
+	Library     string
+	StartedAt   bridge.Time
+	SendEnabled bool
+	// HistoryPaired is how much history the pairing has asked for; "" where that is
+	// not known.
+	HistoryImport bridge.HistoryImport
+	HistoryPaired bridge.HistoryImport
+	Since         bridge.Time
+	Received      int
+	Sent          int
+	StoreBytes    int64
+	MediaBytes    int64
+}
+
+// Stats returns them since a moment.
+func (c *Client) Stats(ctx context.Context, since bridge.Time) (Stats, error) {
+	return call[Stats](ctx, c, http.MethodGet, newParams().moment("since", &since).on("/api/stats"), nil)
 }
 
 // Pair requests a pairing code for a phone number, or for the one that is
 // configured if phone is empty.
-func (c *Client) Pair(ctx context.Context, phone string) (code bridge.PairingCode, err error) {
+func (c *Client) Pair(ctx context.Context, phone string) (bridge.PairingCode, error) {
 	var body any
 	if phone != "" {
 		body = map[string]string{"phone": phone}
 	}
-	err = c.Call(ctx, http.MethodPost, "/api/auth/pair", body, &code)
-	return code, err
+	return call[bridge.PairingCode](ctx, c, http.MethodPost, "/api/auth/pair", body)
 }
 
 // SubmitPasskey hands in the PublicKeyCredential that pairing asks for.
-func (c *Client) SubmitPasskey(ctx context.Context, credential json.RawMessage) (result bridge.PasskeyResult, err error) {
-	err = c.Call(ctx, http.MethodPost, "/api/auth/passkey", credential, &result)
-	return result, err
+func (c *Client) SubmitPasskey(ctx context.Context, credential json.RawMessage) (bridge.PasskeyResult, error) {
+	return call[bridge.PasskeyResult](ctx, c, http.MethodPost, "/api/auth/passkey", credential)
 }
 
 // ConfirmPasskey tells the bridge that a person has compared the two codes.
-func (c *Client) ConfirmPasskey(ctx context.Context) (result bridge.PasskeyResult, err error) {
-	err = c.Call(ctx, http.MethodPost, "/api/auth/passkey", map[string]bool{"confirm": true}, &result)
-	return result, err
+func (c *Client) ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, error) {
+	return call[bridge.PasskeyResult](ctx, c, http.MethodPost, "/api/auth/passkey", map[string]bool{"confirm": true})
 }
 
 // Reconnect makes the bridge dial at once.

@@ -1,5 +1,6 @@
 // Package migrations holds the schema of bridged.db: one numbered file for each
-// change, only ever forward. Package store applies them.
+// change, only ever forward. A released file is never changed. Package store
+// applies them.
 package migrations
 
 import "embed"

@@ -116,7 +116,7 @@ func (a *app) openStore(ctx context.Context, c config) (err error) {
 	if a.dir, err = takeDataDir(ctx, c, a.log); err != nil {
 		return err
 	}
-	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: wa.MergeEdit, Open: wa.OpenSealed, Reread: wa.Reread}); err != nil {
+	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: wa.MergeEdit, Open: wa.OpenSealed}); err != nil {
 		return err
 	}
 	return a.store.FailPending(ctx)

@@ -58,20 +58,6 @@ func (reindexCommand) Run(e *environment) error {
 	})
 }
 
-// compactCommand rewrites the store.
-type compactCommand struct{}
-
-// Run rewrites the store without what earlier versions left of deleted messages.
-func (compactCommand) Run(e *environment) error {
-	return withDataDir(e, func(dir *dataDir) error {
-		if err := store.Compact(e.ctx, dir.file("bridged.db")); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintln(e.stdout, "The store was rewritten.")
-		return err
-	})
-}
-
 // withDataDir does something while no bridge uses the data directory.
 func withDataDir(e *environment, do func(*dataDir) error) (err error) {
 	c, err := readPart(e.environ, (*config).checkDataDir)

@@ -24,7 +24,7 @@ type chore struct {
 func chores(c config, s *store.Store, hooks *webhook.Dispatcher) []chore {
 	list := []chore{
 		{"old deliveries", func(ctx context.Context) (int, error) { return 0, s.PruneDeliveries(ctx) }},
-		{"changes whose messages have not come", s.ForgetParked},
+		{"changes whose messages have not come", s.ForgetPending},
 		{"expired tokens", func(ctx context.Context) (int, error) {
 			removed, err := s.RemoveExpiredTokens(ctx)
 			hooks.Forget(removed.Webhooks)

@@ -61,7 +61,7 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	log := new(logBuffer)
 	fault := new(storetest.Fault)
 	st, err := store.Open(context.Background(), store.Options{
-		Path: storetest.New(t, emptyStore), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit,
+		Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,15 +88,6 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 		Client: apitest.NewClient(t, listener.URL, token),
 		t:      t, url: listener.URL, handler: handler, store: st, fault: fault, account: acc, cdn: cdn, tmp: tmp, log: log,
 	}
-}
-
-// emptyStore makes a store for [storetest.New].
-func emptyStore(path string) error {
-	s, err := store.Open(context.Background(), store.Options{Path: path, Log: zerolog.Nop()})
-	if err != nil {
-		return err
-	}
-	return s.Close()
 }
 
 func sendDisabled(o *api.Options) { o.EnableSend = false }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -17,7 +18,6 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/store"
-	"bridged/internal/store/storetest"
 )
 
 const token = "a-token-of-the-tests-0123456789"
@@ -68,18 +68,9 @@ func overTheWire(t *testing.T) *bridgeUnderTest {
 	return b
 }
 
-// emptyStore makes a store for [storetest.New].
-func emptyStore(path string) error {
-	s, err := store.Open(context.Background(), store.Options{Path: path, Log: zerolog.Nop()})
-	if err != nil {
-		return err
-	}
-	return s.Close()
-}
-
 func newBridge(t *testing.T) *bridgeUnderTest {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Path: storetest.New(t, emptyStore), Log: zerolog.Nop()})
+	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,15 +83,12 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 	if err := reserve(path); err != nil {
 		return err
 	}
-	db, err := openDB(from, []string{"busy_timeout(5000)"})
+	c, err := openConn(from, []string{"busy_timeout(5000)"})
 	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
 		return explain(err)
 	}
-	return nil
+	defer func() { err = errors.Join(err, c.close()) }()
+	return explain(c.run(ctx, "VACUUM INTO ?", path))
 }
 
 // secretTables hold what lets somebody in, or signs, and what names it.
@@ -99,22 +96,15 @@ var secretTables = []string{"deliveries", "webhooks", "hooks", "tokens"}
 
 // eraseSecrets removes what secretTables hold from a copy that nobody else uses,
 // and overwrites where it stood. There is no journal, which would keep it; a copy
-// that is not finished is removed. One of an older version lacks some tables.
+// that is not finished is removed.
 func eraseSecrets(ctx context.Context, path string) (err error) {
-	db, err := openDB(path, []string{"journal_mode(off)", "secure_delete(on)"})
+	c, err := openConn(path, []string{"journal_mode(off)", "secure_delete(on)"})
 	if err != nil {
-		return err
+		return explain(err)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() { err = errors.Join(err, c.close()) }()
 	for _, table := range secretTables {
-		var isThere bool
-		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?", table).Scan(&isThere); err != nil {
-			return explain(err)
-		}
-		if !isThere {
-			continue
-		}
-		if _, err := db.ExecContext(ctx, "DELETE FROM "+table); err != nil {
+		if err := c.run(ctx, "DELETE FROM "+table); err != nil {
 			return explain(err)
 		}
 	}

@@ -54,7 +54,7 @@ func BenchmarkPages(b *testing.B) {
 		b.Fatal(err)
 	}
 	sender := messages(b, c.s, bridge.MessageQuery{Chat: big, Limit: 1})[0].SenderJID
-	deep := position{1_732_000_000_000 + 30*dayLength, 0}.cursor()
+	deep := position{1_732_000_000_000 + 30*24*time.Hour.Milliseconds(), 0}.cursor()
 	b.Logf("largest chat: %d messages", count)
 	for name, q := range map[string]bridge.MessageQuery{
 		"newest100":    {Limit: 100},
@@ -148,8 +148,8 @@ func (c *corpus) like(b *testing.B, q string) {
 	b.Helper()
 	err := c.s.read(context.Background(), func(r *readTx) error {
 		return r.each(context.Background(), `
-			SELECT arrival FROM messages WHERE content LIKE '%' || ? || '%'
-			ORDER BY arrival DESC LIMIT 100`, []any{q}, func(rows *resultSet) error { return rows.Scan(new(int64)) })
+			SELECT seq FROM messages WHERE content LIKE '%' || ? || '%'
+			ORDER BY seq DESC LIMIT 100`, []any{q}, func(rows *resultSet) error { return rows.Scan(new(int64)) })
 	})
 	if err != nil {
 		b.Fatal(err)

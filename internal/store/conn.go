@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"zombiezen.com/go/sqlite"
 )
@@ -62,13 +63,19 @@ func (c *conn) close() error {
 	return errors.Join(cleared, failure(c.db.Close()))
 }
 
-// once runs a statement that is not kept.
-func (c *conn) once(query string) error {
-	stmt, _, err := c.db.PrepareTransient(query)
-	if err != nil {
-		return failure(err)
+// once runs statements that are not kept.
+func (c *conn) once(script string) error {
+	for script = strings.TrimSpace(script); script != ""; script = strings.TrimSpace(script) {
+		stmt, rest, err := c.db.PrepareTransient(script)
+		if err != nil {
+			return failure(err)
+		}
+		script = script[len(script)-rest:]
+		if err := errors.Join(runAll(stmt), stmt.Finalize()); err != nil {
+			return failure(err)
+		}
 	}
-	return failure(errors.Join(runAll(stmt), stmt.Finalize()))
+	return nil
 }
 
 // runAll steps through all rows of a statement.

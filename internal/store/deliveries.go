@@ -133,7 +133,7 @@ func (t *writeTx) saveDelivery(ctx context.Context, webhook int64, d bridge.Webh
 		SELECT ?1, ?2, ?3, ?4, ifnull(c.jid, ''), iif(?4 = ?15, ?13, ifnull(c.id, ?14)), ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12
 		FROM (SELECT 1)
 			LEFT JOIN events e ON e.id = ?2 AND ?4 != ?15
-			LEFT JOIN messages m ON m.arrival = e.message
+			LEFT JOIN messages m ON m.seq = e.message
 			LEFT JOIN chats c ON c.id = ifnull(m.chat, e.chat)
 		WHERE true
 		ON CONFLICT (webhook, event) DO UPDATE SET status = excluded.status, attempts = excluded.attempts,

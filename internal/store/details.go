@@ -212,9 +212,7 @@ func mediaIn(column []byte, chat bridge.JID, id string) (*bridge.Media, error) {
 	if err := json.Unmarshal(column, &d); err != nil || d.Media == nil {
 		return nil, err
 	}
-	m := bridge.Message{Media: d.Media.shown(chat, id)}
-	m.Bound() // what was stored before there were limits
-	return m.Media, nil
+	return d.Media.shown(chat, id), nil
 }
 
 // tally counts one person's vote: hashes are the SHA-256 of the names chosen.

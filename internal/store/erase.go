@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"sync/atomic"
 	"time"
 )
@@ -36,7 +35,7 @@ const settingErasing = "store.erasing"
 // eraser overwrites in the background what transactions have deleted.
 type eraser struct {
 	s  *Store
-	db *sql.DB // cuts off the write-ahead log
+	db *conn // cuts off the write-ahead log
 
 	work      chan struct{} // a token after each deletion
 	texts     chan struct{} // a token for whoever keeps copies of texts
@@ -53,11 +52,8 @@ func newEraser(s *Store) *eraser {
 // open opens the connection that cuts off the log. It waits for readers only
 // briefly, because writers wait for it.
 func (e *eraser) open() (err error) {
-	e.db, err = openDB(e.s.path, []string{"busy_timeout(100)", "synchronous(FULL)"})
-	if err == nil {
-		e.db.SetMaxOpenConns(1)
-	}
-	return err
+	e.db, err = openConn(e.s.path, []string{"busy_timeout(100)", "synchronous(FULL)"})
+	return explain(err)
 }
 
 // committed wakes the background if a transaction has deleted something.

@@ -12,8 +12,8 @@ import (
 func (t *writeTx) recordErasedFile(ctx context.Context, seq int64) error {
 	noted, err := t.change(ctx, `
 		INSERT INTO erased_files (type, ref)
-		SELECT m.details ->> '$.m.t', r.media_ref FROM messages m JOIN message_raw r ON r.arrival = m.arrival
-		WHERE m.arrival = ? AND r.media_ref IS NOT NULL AND m.details ->> '$.m.t' IS NOT NULL`, seq)
+		SELECT m.details ->> '$.m.t', r.media_ref FROM messages m JOIN message_raw r ON r.seq = m.seq
+		WHERE m.seq = ? AND r.media_ref IS NOT NULL AND m.details ->> '$.m.t' IS NOT NULL`, seq)
 	if noted > 0 {
 		t.erasedFile = true
 	}
@@ -33,7 +33,7 @@ func (t *writeTx) recordReplacedFile(ctx context.Context, seq int64, before *med
 	noted, err := t.change(ctx, `
 		INSERT INTO erased_files (type, ref)
 		SELECT ?1, media_ref FROM message_raw
-		WHERE arrival = ?2 AND json_remove(media_ref, '$.directPath') != json_remove(?3, '$.directPath')`,
+		WHERE seq = ?2 AND json_remove(media_ref, '$.directPath') != json_remove(?3, '$.directPath')`,
 		before.Type, seq, string(ref))
 	if noted > 0 {
 		t.erasedFile = true

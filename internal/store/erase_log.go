@@ -71,7 +71,7 @@ func (e *eraser) truncateAlone(ctx context.Context) error {
 
 func (e *eraser) checkpoint(ctx context.Context, mode string) error {
 	var busy, frames, copied sql.NullInt64
-	err := e.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &frames, &copied)
+	err := e.db.scan(ctx, "PRAGMA wal_checkpoint("+mode+")", nil, &busy, &frames, &copied)
 	if err != nil {
 		return fmt.Errorf("cut off the write-ahead log: %w", explain(err))
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -130,51 +129,6 @@ func TestRetain_LeavesNothingOnTheDisk(t *testing.T) {
 	gone(t, s, words[:150*4]...)
 	if found := onDisk(t, s, words[150*4:]...); len(found) < 50*4 {
 		t.Errorf("what is kept is there only in part: %d of %d", len(found), 50*4)
-	}
-}
-
-// TestOpen_CleansAStoreOfAnEarlierVersion: that one did not overwrite what it
-// deleted.
-func TestOpen_CleansAStoreOfAnEarlierVersion(t *testing.T) {
-	path := written(t)
-	run(t, path, "PRAGMA secure_delete = 0; UPDATE messages SET content = hex(zeroblob(20000)) || 'left in a free page';"+
-		"UPDATE messages SET content = ''; DELETE FROM settings WHERE name = '"+settingClean+"'")
-	before, err := os.ReadFile(path)
-	if err != nil || !bytes.Contains(before, []byte("left in a free page")) {
-		t.Fatalf("the test has nothing to clean (%v)", err)
-	}
-	s := openStore(t, path)
-	gone(t, s, "left in a free page")
-	sameList(t, "history", ids(historyOf(t, s, alice)), []string{"A1"})
-}
-
-func TestCompact_RefusesAStoreInUse(t *testing.T) {
-	s := newStore(t)
-	save(t, s, says(alice, alice, "A1", 1, "hi"))
-	if err := Compact(t.Context(), s.path); err == nil || !strings.Contains(err.Error(), "in use") {
-		t.Errorf("got %v, want a refusal", err)
-	}
-	save(t, s, says(alice, alice, "A2", 2, "hi"))
-	sameList(t, "history", ids(historyOf(t, s, alice)), []string{"A1", "A2"})
-}
-
-// What a killed compact leaves is a copy of all messages, in which none is
-// deleted later.
-func TestOpen_RemovesWhatAKilledCompactLeft(t *testing.T) {
-	s := newStore(t)
-	save(t, s, says(alice, alice, "A1", 1, "hi"))
-	left := []string{s.path + ".compact", s.path + ".compact-wal", s.path + ".compact-shm", s.path + ".compact-journal"}
-	for _, path := range left {
-		write(t, path, "a copy")
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	sameList(t, "history", ids(historyOf(t, openStore(t, s.path), alice)), []string{"A1"})
-	for _, path := range left {
-		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is still there: %v", path, err)
-		}
 	}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -34,17 +35,15 @@ const (
 // newStore is a new store in a directory of its own, closed when the test ends.
 func newStore(t testing.TB) *Store {
 	t.Helper()
-	return openStore(t, storetest.New(t, emptyStore))
+	return openStore(t, filepath.Join(t.TempDir(), "bridged.db"))
 }
 
 // newFailingStore is a new store whose writes the test can make fail.
 func newFailingStore(t testing.TB) (*Store, *storetest.Fault) {
 	t.Helper()
 	fault := new(storetest.Fault)
-	return openWith(t, Options{Path: storetest.New(t, emptyStore), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit}), fault
+	return openWith(t, Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit}), fault
 }
-
-func emptyStore(path string) error { return create(context.Background(), path) }
 
 func openStore(t testing.TB, path string) *Store {
 	t.Helper()
@@ -196,7 +195,7 @@ func logged(t testing.TB, s *Store) []string {
 	err := s.read(context.Background(), func(r *readTx) error {
 		rows, err := r.query(context.Background(), `
 			SELECT e.id, e.type, coalesce(m.id, c.jid, '') FROM events e
-			LEFT JOIN messages m ON m.arrival = e.message LEFT JOIN chats c ON c.id = e.chat ORDER BY e.id`)
+			LEFT JOIN messages m ON m.seq = e.message LEFT JOIN chats c ON c.id = e.chat ORDER BY e.id`)
 		if err != nil {
 			return err
 		}

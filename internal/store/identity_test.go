@@ -233,17 +233,11 @@ func checkCounts(t *testing.T, s *Store) {
 			"counts": `SELECT count(*) FROM chats c WHERE message_count != (SELECT count(*) FROM messages WHERE chat = c.id)`,
 			"last messages": `SELECT count(*) FROM chats c
 				WHERE last_message_at IS NOT (SELECT max(timestamp) FROM messages WHERE chat = c.id)`,
-			"days": `SELECT count(*) FROM (
-				SELECT chat, day, messages FROM days EXCEPT
-				SELECT chat, timestamp / 86400000, count(*) FROM messages GROUP BY 1, 2)`,
-			"days of messages": `SELECT count(*) FROM (
-				SELECT chat, timestamp / 86400000, count(*) FROM messages GROUP BY 1, 2 EXCEPT
-				SELECT chat, day, messages FROM days)`,
 			"reactions": `SELECT count(*) FROM messages m
-				WHERE reactions != (SELECT count(*) FROM reactions WHERE message = m.arrival AND emoji != '')`,
+				WHERE reactions != (SELECT count(*) FROM reactions WHERE message = m.seq AND emoji != '')`,
 			"participants": `SELECT count(*) FROM chats c JOIN groups g ON g.chat = c.id
 				WHERE g.known AND participants != (SELECT count(*) FROM members WHERE chat = c.id)`,
-			"bodies": `SELECT count(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM message_raw WHERE arrival = m.arrival)`,
+			"bodies": `SELECT count(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM message_raw WHERE seq = m.seq)`,
 		} {
 			var wrong int
 			if err := r.scan(context.Background(), query, nil, &wrong); err != nil {

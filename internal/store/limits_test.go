@@ -40,22 +40,3 @@ func TestSave_StrangeIDsNeitherBlockNorCollide(t *testing.T) {
 		t.Errorf("%d messages", n)
 	}
 }
-
-// TestMessage_StoredBeforeThereWereLimits is shown within them.
-func TestMessage_StoredBeforeThereWereLimits(t *testing.T) {
-	s := newStore(t)
-	picture := says(alice, alice, "A1", 1, "caption")
-	picture.Media = &bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}
-	save(t, s, picture)
-	err := s.write(context.Background(), func(ctx context.Context, t *writeTx) error {
-		return t.run(ctx, `UPDATE messages SET push_name = ?, details = json_set(details, '$.m.z', -1, '$.m.y', '', '$.m.w', -7)`, strings.Repeat("n", 1000))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range []bridge.Message{message(t, s, alice, "A1"), historyOf(t, s, alice)[0]} {
-		if m.Media.Size != 0 || m.Media.MimeType != bridge.UnknownMIMEType || m.Media.Width != 0 || len(m.PushName) != 255 {
-			t.Errorf("shown as %+v, %d", m.Media, len(m.PushName))
-		}
-	}
-}

@@ -12,7 +12,7 @@ import (
 func (t *writeTx) mergePeople(ctx context.Context, from person, into *person) error {
 	clear(t.s.chats)
 	for _, step := range []func(ctx context.Context, from, into int64) error{
-		t.mergeSenders, t.mergeMembers, t.mergeRequests, t.mergeReactions, t.mergeAnswers, t.mergeTimers, t.mergeCallers, t.mergePrivateChats, t.mergeParked,
+		t.mergeSenders, t.mergeMembers, t.mergeRequests, t.mergeReactions, t.mergeAnswers, t.mergeTimers, t.mergeCallers, t.mergePrivateChats, t.mergePending,
 	} {
 		if err := step(ctx, from.id, into.id); err != nil {
 			return err
@@ -29,7 +29,7 @@ func (t *writeTx) mergePeople(ctx context.Context, from person, into *person) er
 	if err := t.saveNames(ctx, *into); err != nil {
 		return err
 	}
-	return t.applyParkedIn(ctx, into.jid())
+	return t.applyPendingIn(ctx, into.jid())
 }
 
 func (t *writeTx) dropPerson(ctx context.Context, from, into int64) error {

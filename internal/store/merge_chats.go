@@ -41,15 +41,6 @@ func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
 		return err
 	}
 	err = t.run(ctx, `
-		INSERT INTO days (chat, day, messages) SELECT ?, day, messages FROM days WHERE chat = ?
-		ON CONFLICT (chat, day) DO UPDATE SET messages = messages + excluded.messages`, into, from)
-	if err != nil {
-		return err
-	}
-	if err := t.run(ctx, "DELETE FROM days WHERE chat = ?", from); err != nil {
-		return err
-	}
-	err = t.run(ctx, `
 		UPDATE chats SET
 			message_count = chats.message_count + old.message_count,
 			last_message_at = nullif(max(ifnull(chats.last_message_at, 0), ifnull(old.last_message_at, 0)), 0),
@@ -57,7 +48,7 @@ func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
 			archived = max(chats.archived, old.archived), pinned = max(chats.pinned, old.pinned),
 			muted_until = nullif(max(ifnull(chats.muted_until, 0), ifnull(old.muted_until, 0)), 0),
 			marked_unread = max(chats.marked_unread, old.marked_unread),
-			read_seq = max(chats.read_seq, old.read_seq), told_seq = ?, unread = chats.unread + old.unread,
+			read_seq = max(chats.read_seq, old.read_seq), receipt_seq = ?, unread = chats.unread + old.unread,
 			unread_since = iif(chats.unread AND old.unread, min(chats.unread_since, old.unread_since),
 				iif(chats.unread, chats.unread_since, old.unread_since))
 		FROM (SELECT * FROM chats WHERE id = ?) AS old
@@ -89,10 +80,10 @@ func (t *writeTx) mergeChats(ctx context.Context, from, into int64) error {
 func (t *writeTx) toldOfBoth(ctx context.Context, one, other int64) (told int64, err error) {
 	_, err = t.find(ctx, `
 		SELECT ifnull(
-			(SELECT min(m.arrival) - 1 FROM messages m JOIN chats c ON c.id = m.chat
-				WHERE c.id IN (?1, ?2) AND m.arrival > c.told_seq AND NOT m.from_me AND NOT m.imported
-				HAVING min(m.arrival) <= (SELECT max(told_seq) FROM chats WHERE id IN (?1, ?2))),
-			(SELECT max(told_seq) FROM chats WHERE id IN (?1, ?2)))`, []any{one, other}, &told)
+			(SELECT min(m.seq) - 1 FROM messages m JOIN chats c ON c.id = m.chat
+				WHERE c.id IN (?1, ?2) AND m.seq > c.receipt_seq AND NOT m.from_me AND NOT m.imported
+				HAVING min(m.seq) <= (SELECT max(receipt_seq) FROM chats WHERE id IN (?1, ?2))),
+			(SELECT max(receipt_seq) FROM chats WHERE id IN (?1, ?2)))`, []any{one, other}, &told)
 	return told, err
 }
 
@@ -105,7 +96,7 @@ type duplicate struct {
 // duplicatesQuery ranks what the two rows of one message know: a deletion must
 // stay, an edit too, and anything beats a placeholder.
 const duplicatesQuery = `
-	SELECT old.arrival, kept.arrival,
+	SELECT old.seq, kept.seq,
 		iif(old.deleted_at IS NOT NULL, 3, iif(old.edited_at IS NOT NULL, 2, old.type != ?3)),
 		iif(kept.deleted_at IS NOT NULL, 3, iif(kept.edited_at IS NOT NULL, 2, kept.type != ?3))
 	FROM messages old JOIN messages kept ON kept.chat = ?1 AND kept.id = old.id
@@ -160,7 +151,7 @@ func (t *writeTx) dropDuplicate(ctx context.Context, kept, dropped int64) error 
 		return err
 	}
 	var status sql.NullInt64
-	if _, err := t.find(ctx, "SELECT status FROM messages WHERE arrival = ?", []any{dropped}, &status); err != nil {
+	if _, err := t.find(ctx, "SELECT status FROM messages WHERE seq = ?", []any{dropped}, &status); err != nil {
 		return err
 	}
 	if status.Valid {

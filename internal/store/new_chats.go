@@ -98,7 +98,7 @@ func (c *conn) isNewChat(ctx context.Context, canonical bridge.JID) (bool, error
 func (t *writeTx) markUsed(ctx context.Context, seq int64) error {
 	return t.run(ctx, `
 		UPDATE chats SET used = 1 WHERE used = 0 AND id =
-			(SELECT chat FROM messages WHERE arrival = ? AND ifnull(status, -1) != ?)`, seq, statusFailed)
+			(SELECT chat FROM messages WHERE seq = ? AND ifnull(status, -1) != ?)`, seq, statusFailed)
 }
 
 // mayBegin refuses a new chat beyond the limit, and says when there may be one.

@@ -3,10 +3,8 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -23,7 +21,7 @@ const minReaders = 4
 // another program or of a newer version is refused with a sentence that says
 // what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if err := prepareFile(ctx, o.Path); err != nil {
+	if err := prepareFile(o.Path); err != nil {
 		return nil, err
 	}
 	if o.MergeEdit == nil {
@@ -43,17 +41,16 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		began:        time.Now(),
 		people:       newPeople(),
 		mergeEdit:    o.MergeEdit,
-		unseal:       o.Open,
+		decrypt:      o.Open,
 		beforeCommit: o.BeforeCommit,
 		chats:        make(map[bridge.JID]chatRow),
 		changed:      make(chan struct{}),
 		closed:       make(chan struct{}),
 
 		eventCache: eventCache{pages: make(map[string]*cachedEvents)},
-		tuning:     tuning{small: 768, skip: 1000, ofSender: 256, page: bridge.PageBytes},
+		tuning:     tuning{small: 768, ofSender: 256, page: bridge.PageBytes},
 
 		checked:  make(chan struct{}),
-		reread:   make(chan struct{}),
 		nreaders: o.Readers,
 	}
 	s.index, s.eraser = newSearchIndex(s), newEraser(s)
@@ -61,16 +58,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.nreaders <= 0 {
 		s.nreaders = max(minReaders, runtime.GOMAXPROCS(0))
 	}
-	if err := s.open(ctx, o); err != nil {
+	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, o Options) (err error) {
-	if err := s.cleanOnce(ctx); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
-	}
+func (s *Store) open(ctx context.Context) (err error) {
 	if s.writer, err = openConn(s.path, writerPragmas); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, explain(err))
 	}
@@ -92,9 +86,6 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if err := s.startClock(ctx); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, err)
 	}
-	if err := s.foldNames(ctx); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
-	}
 	if err := s.index.prepare(ctx); err != nil {
 		return err
 	}
@@ -110,7 +101,6 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	s.done.Go(func() { s.index.run(background) })
 	s.done.Go(func() { s.eraser.run(background) })
 	s.done.Go(func() { s.checkInBackground(background) })
-	s.done.Go(func() { s.rereadInBackground(background, o.Reread) })
 	return nil
 }
 
@@ -140,17 +130,6 @@ var (
 		"busy_timeout(5000)", "query_only(1)", "temp_store(MEMORY)", "cache_size(-1024)",
 	}
 )
-
-// openDB opens the file for what is done rarely, with database/sql.
-func openDB(path string, pragmas []string) (*sql.DB, error) {
-	query := url.Values{"_pragma": pragmas, "_dqs": {"0"}, "_error_rc": {"1"}, "_txlock": {"immediate"}, "mode": {"rw"}}
-	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}
-	db, err := sql.Open("sqlite", dsn.String())
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return db, nil
-}
 
 // startClock makes the clock by which things expire.
 func (s *Store) startClock(ctx context.Context) error {

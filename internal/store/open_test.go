@@ -76,7 +76,7 @@ func TestOpen_RefusesWhatIsNoSoundStore(t *testing.T) {
 		"overwritten inside": {overwrite, "is damaged"},
 		"of another program": {func(t *testing.T, path string) { run(t, path, "PRAGMA application_id = 7") }, "another program"},
 		"of a newer version": {func(t *testing.T, path string) {
-			run(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
+			run(t, path, "PRAGMA user_version = 9999")
 		}, "newer bridged"},
 		"gone but for its log": {func(t *testing.T, path string) {
 			write(t, path+"-wal", "log")

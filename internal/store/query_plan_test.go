@@ -171,15 +171,14 @@ func TestPlans_OfLookUpsAreCheap(t *testing.T) {
 		packsOfBlockQuery: {1, 2},
 		uptoQuery:         {1},
 		downtoQuery:       {1},
-		"SELECT day, messages FROM days WHERE chat = ? AND day <= ? ORDER BY day DESC": {1, 1},
-		"SELECT max(timestamp) FROM messages WHERE chat = ?":                           {1},
+		"SELECT max(timestamp) FROM messages WHERE chat = ?": {1},
 		unfinishedQuery: {1},
-		"UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?":                                   {1, 1, 1},
-		"UPDATE chats SET name = '' WHERE person = ?":                                                    {1},
-		"UPDATE blocks SET upto = ?1 WHERE id > ?2 AND +upto < ?1":                                       {1, 1},
-		"UPDATE blocks SET downto = ?1 WHERE downto > ?1 AND +id < ?2":                                   {1, 1},
-		"SELECT arrival, timestamp FROM messages WHERE arrival BETWEEN ? AND ? ORDER BY arrival LIMIT ?": {1, 2, 3},
-		"DELETE FROM send_keys WHERE at <= ?":                                                            {1},
+		"UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?":                       {1, 1, 1},
+		"UPDATE chats SET name = '' WHERE person = ?":                                        {1},
+		"UPDATE blocks SET upto = ?1 WHERE id > ?2 AND +upto < ?1":                           {1, 1},
+		"UPDATE blocks SET downto = ?1 WHERE downto > ?1 AND +id < ?2":                       {1, 1},
+		"SELECT seq, timestamp FROM messages WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?": {1, 2, 3},
+		"DELETE FROM send_keys WHERE at <= ?":                                                {1},
 	} {
 		wantCheap(t, s, query, args)
 	}

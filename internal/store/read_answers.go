@@ -42,10 +42,10 @@ const mostParts = 2000
 
 // arrivedQuery counts the parts of albums that are stored: those by its author.
 var arrivedQuery = fmt.Sprintf(`
-	SELECT parent.arrival, (
+	SELECT parent.seq, (
 		SELECT count(*) FROM (SELECT message FROM album_parts WHERE album = parent.id LIMIT %d) p
-		CROSS JOIN messages m ON m.arrival = p.message WHERE m.chat = parent.chat AND m.sender = parent.sender)
-	FROM json_each(?) wanted CROSS JOIN messages parent ON parent.arrival = wanted.value`, mostParts)
+		CROSS JOIN messages m ON m.seq = p.message WHERE m.chat = parent.chat AND m.sender = parent.sender)
+	FROM json_each(?) wanted CROSS JOIN messages parent ON parent.seq = wanted.value`, mostParts)
 
 func (r *readTx) countArrived(ctx context.Context, seqs []int64, messages map[int64]*bridge.Message) error {
 	return r.eachOf(ctx, arrivedQuery, seqs, func(rows *resultSet) error {

@@ -14,8 +14,8 @@ import (
 // text it reads as much as is shown, and what tells where to cut it.
 var lastMessagesQuery = fmt.Sprintf(`
 	SELECT m.chat, m.id, m.from_me, m.sender, m.push_name, m.type, substr(m.content, 1, %d), m.timestamp
-	FROM json_each(?) wanted CROSS JOIN messages m ON m.arrival = (
-		SELECT arrival FROM messages WHERE chat = wanted.value ORDER BY timestamp DESC, arrival DESC LIMIT 1)`,
+	FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = (
+		SELECT seq FROM messages WHERE chat = wanted.value ORDER BY timestamp DESC, seq DESC LIMIT 1)`,
 	bridge.MaxPreview+32)
 
 // addLastMessages fills the last message of chats, whose ids are in the same

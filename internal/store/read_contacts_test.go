@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -130,25 +129,6 @@ func TestContacts_PagesAreWhole(t *testing.T) {
 	page, err = s.Contacts(t.Context(), bridge.ContactQuery{Limit: 100, Cursor: *page.NextCursor})
 	if err != nil || len(page.Items) != 100 || page.Items[0].JID != last.JID {
 		t.Fatalf("the last but one page: %v, %v", page.Items, err)
-	}
-}
-
-// What earlier versions stored of people is listed and found as well.
-func TestContacts_OfEarlierVersionsAreThere(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "bridged.db")
-	s := openStore(t, path)
-	err := s.write(t.Context(), func(ctx context.Context, t *writeTx) error {
-		return t.run(ctx, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) INSERT INTO people (pn, name) SELECT i || '1234567@s.whatsapp.net', 'ÄRGER ' || i FROM n")
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s = openStore(t, path)
-	if got := contacts(t, s, bridge.ContactQuery{Q: "ärger"}); len(got) != 2500 || got[0].Name != "ÄRGER 1" || got[1].Name != "ÄRGER 10" {
-		t.Errorf("%d contacts of an earlier version", len(got))
 	}
 }
 

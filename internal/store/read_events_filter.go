@@ -19,7 +19,7 @@ func (r *readTx) entriesQuery(ctx context.Context, q EventQuery, after, upTo int
 	}
 	return `
 		SELECT e.id, e.type, ifnull(e.message, 0), ifnull(m.chat, ifnull(e.chat, 0)), ifnull(e.data, ''), e.at
-		FROM events e LEFT JOIN messages m ON m.arrival = e.message
+		FROM events e LEFT JOIN messages m ON m.seq = e.message
 		WHERE e.id > ? AND e.id <= ?` + where + " ORDER BY e.id" + limited,
 		append(append([]any{after, upTo}, args...), limitOf(q.Limit)), nil
 }

@@ -102,9 +102,6 @@ const rowsExpected = 128
 
 // plainPage reads a page by the chat's index.
 func (r *readTx) plainPage(ctx context.Context, h history, room *pageRoom) ([]bridge.Message, []position, error) {
-	if err := r.skipDays(ctx, &h); err != nil {
-		return nil, nil, err
-	}
 	query, args := h.query(messageColumns, h.limit+1, h.offset)
 	return r.messagesOf(ctx, h.jid, h.limit+1, room, query, args...)
 }
@@ -113,7 +110,7 @@ func (r *readTx) plainPage(ctx context.Context, h history, room *pageRoom) ([]br
 func (h history) query(columns string, limit, offset int) (string, []any) {
 	where, args := h.conditions()
 	return "SELECT " + columns + " FROM messages m WHERE " + where +
-		" ORDER BY m.timestamp " + direction(h.desc) + ", m.arrival " + direction(h.desc) +
+		" ORDER BY m.timestamp " + direction(h.desc) + ", m.seq " + direction(h.desc) +
 		limited + " OFFSET ?", append(args, limit, offset)
 }
 
@@ -130,7 +127,7 @@ func (h history) conditions() (string, []any) {
 		where, args = append(where, "m.timestamp <= ?"), append(args, *h.until)
 	}
 	if h.after != nil {
-		where = append(where, "(m.timestamp, m.arrival) "+behind(h.desc)+" (?, ?)")
+		where = append(where, "(m.timestamp, m.seq) "+behind(h.desc)+" (?, ?)")
 		args = append(args, h.after.timestamp, h.after.seq)
 	}
 	return strings.Join(where, " AND "), args

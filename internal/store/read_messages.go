@@ -34,7 +34,7 @@ func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pag
 }
 
 // messageColumns are what a list shows of a message.
-const messageColumns = `m.arrival, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, m.details,
+const messageColumns = `m.seq, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, m.details,
 	m.timestamp, m.reactions, m.edited_at, m.deleted_at, m.status, m.imported`
 
 // messagesOf reads a query of messageColumns, and of the chat's JID unless all are
@@ -85,7 +85,7 @@ func (r *readTx) messagesAt(ctx context.Context, seqs []int64, room *pageRoom) (
 	}
 	return r.messagesOf(ctx, "", len(seqs), room, `
 		SELECT `+messageColumns+`, c.jid FROM json_each(?) wanted
-		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`, string(list))
+		CROSS JOIN messages m ON m.seq = wanted.value CROSS JOIN chats c ON c.id = m.chat`, string(list))
 }
 
 // messageRow is what messageColumns say beside what a message shows as it is.
@@ -128,9 +128,7 @@ func (r *readTx) scanMessage(rows *resultSet, row *messageRow, m *bridge.Message
 		}
 		m.Status = &d
 	}
-	err := r.s.unpack(row.details, m)
-	m.Bound() // what was stored before there were limits
-	return err
+	return r.s.unpack(row.details, m)
 }
 
 // addAnswersAndReactions reads what others made of messages: the reactions to those
@@ -264,7 +262,7 @@ func (r *readTx) message(ctx context.Context, chat int64, id string) (bridge.Mes
 func (r *readTx) addRaw(ctx context.Context, m *bridge.Message, seq int64) error {
 	var ref string
 	var wire []byte
-	err := r.scan(ctx, "SELECT raw, ifnull(media_ref, ''), wire_id, view_once, expiration FROM message_raw WHERE arrival = ?",
+	err := r.scan(ctx, "SELECT raw, ifnull(media_ref, ''), wire_id, view_once, expiration FROM message_raw WHERE seq = ?",
 		[]any{seq}, &m.Raw, &ref, &wire, &m.ViewOnce, &m.Expiration)
 	m.WireID = string(wire)
 	if err != nil || ref == "" || m.Media == nil {

@@ -37,11 +37,11 @@ const insideQuery = `
 	OR EXISTS (SELECT 1 FROM json_each(?1) o CROSS JOIN members m ON m.chat = o.value AND m.person = ?2)
 	OR EXISTS (SELECT 1 FROM json_each(?1) o CROSS JOIN groups g ON g.chat = o.value WHERE g.owner = ?2)
 	OR EXISTS (SELECT 1 FROM json_each(?1) o CROSS JOIN messages m INDEXED BY messages_by_sender ON m.chat = o.value AND m.sender = ?2)
-	OR EXISTS (SELECT 1 FROM reactions r CROSS JOIN messages m ON m.arrival = r.message
+	OR EXISTS (SELECT 1 FROM reactions r CROSS JOIN messages m ON m.seq = r.message
 		WHERE r.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))
-	OR EXISTS (SELECT 1 FROM votes v CROSS JOIN messages m ON m.arrival = v.message
+	OR EXISTS (SELECT 1 FROM votes v CROSS JOIN messages m ON m.seq = v.message
 		WHERE v.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))
-	OR EXISTS (SELECT 1 FROM event_responses a CROSS JOIN messages m ON m.arrival = a.message
+	OR EXISTS (SELECT 1 FROM event_responses a CROSS JOIN messages m ON m.seq = a.message
 		WHERE a.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))`
 
 // knows reports whether the reader may know a person.
@@ -91,7 +91,7 @@ func (r *readTx) conceal(ctx context.Context, messages []bridge.Message, positio
 		}
 	}
 	columns := make(map[int64]details, len(bySeq))
-	err := r.eachOf(ctx, "SELECT m.arrival, m.details FROM json_each(?) wanted CROSS JOIN messages m ON m.arrival = wanted.value",
+	err := r.eachOf(ctx, "SELECT m.seq, m.details FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value",
 		keysOf(bySeq), func(rows *resultSet) error {
 			var seq int64
 			var column []byte

@@ -18,10 +18,10 @@ const latest = 30 * 24 * time.Hour
 // unreadQuery selects the messages of others in a chat whose authors have not been told
 // that the account has read them. The time bounds what is looked at of a long chat.
 var unreadQuery = fmt.Sprintf(`
-	SELECT arrival, id, sender, CASE WHEN id GLOB 'x-*' THEN (SELECT wire_id FROM message_raw r WHERE r.arrival = messages.arrival) END
+	SELECT seq, id, sender, CASE WHEN id GLOB 'x-*' THEN (SELECT wire_id FROM message_raw r WHERE r.seq = messages.seq) END
 	FROM messages
-	WHERE chat = ?1 AND arrival > ?2 AND arrival <= ?3 AND timestamp >= ?4 AND NOT from_me AND NOT imported AND type != '%s'
-	ORDER BY arrival LIMIT %d`, bridge.TypeUndecryptable, unreadPage)
+	WHERE chat = ?1 AND seq > ?2 AND seq <= ?3 AND timestamp >= ?4 AND NOT from_me AND NOT imported AND type != '%s'
+	ORDER BY seq LIMIT %d`, bridge.TypeUndecryptable, unreadPage)
 
 // Unread returns the next messages of a chat, in the order of arrival, whose authors have not been
 // told that the account has read them, up to the message with an id; an empty id
@@ -44,15 +44,15 @@ func (s *Store) Unread(ctx context.Context, chat bridge.JID, upTo string) (page 
 func (r *readTx) unread(ctx context.Context, chat int64, upTo string) (page bridge.UnreadPage, err error) {
 	var told, since int64
 	if upTo == "" {
-		err = r.scan(ctx, "SELECT ifnull(max(arrival), 0) FROM messages", nil, &page.UpTo)
+		err = r.scan(ctx, "SELECT ifnull(max(seq), 0) FROM messages", nil, &page.UpTo)
 	} else {
-		err = r.scan(ctx, "SELECT arrival FROM messages WHERE chat = ? AND id = ?", []any{chat, upTo}, &page.UpTo)
+		err = r.scan(ctx, "SELECT seq FROM messages WHERE chat = ? AND id = ?", []any{chat, upTo}, &page.UpTo)
 	}
 	if err != nil {
 		return page, err
 	}
 	err = r.scan(ctx, `
-		SELECT told_seq, ifnull((SELECT timestamp FROM messages WHERE arrival <= told_seq ORDER BY arrival DESC LIMIT 1), 0)
+		SELECT receipt_seq, ifnull((SELECT timestamp FROM messages WHERE seq <= receipt_seq ORDER BY seq DESC LIMIT 1), 0)
 		FROM chats WHERE id = ?`, []any{chat}, &told, &since)
 	if err != nil {
 		return page, err

@@ -21,7 +21,7 @@ const retainBatch = 256
 // become empty instead of many being indexed again.
 func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 	before := olderThan.UnixMilli()
-	if _, err := s.forgetParkedBefore(ctx, olderThan); err != nil {
+	if _, err := s.forgetPendingBefore(ctx, olderThan); err != nil {
 		return 0, err
 	}
 	if err := s.removeCallsBefore(ctx, before); err != nil {
@@ -90,7 +90,7 @@ func (s *Store) oldMessages(ctx context.Context, from, to, before int64) (old []
 	err = s.read(ctx, func(r *readTx) error {
 		seen := 0
 		err := r.each(ctx, `
-			SELECT arrival, timestamp FROM messages WHERE arrival BETWEEN ? AND ? ORDER BY arrival`+limited,
+			SELECT seq, timestamp FROM messages WHERE seq BETWEEN ? AND ? ORDER BY seq`+limited,
 			[]any{from, to, retainBatch}, func(rows *resultSet) error {
 				var p position
 				err := rows.Scan(&p.seq, &p.timestamp)
@@ -114,7 +114,7 @@ func (t *writeTx) removeOld(ctx context.Context, seqs []int64, before int64) (in
 	blocks := make(map[int64]bool)
 	for _, seq := range seqs {
 		var timestamp int64
-		found, err := t.find(ctx, "SELECT timestamp FROM messages WHERE arrival = ?", []any{seq}, &timestamp)
+		found, err := t.find(ctx, "SELECT timestamp FROM messages WHERE seq = ?", []any{seq}, &timestamp)
 		if err != nil {
 			return 0, err
 		}
@@ -148,7 +148,7 @@ func (t *writeTx) removeOld(ctx context.Context, seqs []int64, before int64) (in
 func (t *writeTx) dropIfEmpty(ctx context.Context, block int64) error {
 	var left int64
 	x := t.s.index
-	some, err := t.find(ctx, "SELECT arrival FROM messages WHERE arrival BETWEEN ? AND ? LIMIT 1",
+	some, err := t.find(ctx, "SELECT seq FROM messages WHERE seq BETWEEN ? AND ? LIMIT 1",
 		[]any{x.firstSeq(block), x.firstSeq(block+1) - 1}, &left)
 	if err != nil || some {
 		return err

@@ -40,7 +40,7 @@ func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
 	var left int
 	err = w.s.read(context.Background(), func(r *readTx) error {
 		return r.scan(context.Background(), `SELECT (SELECT count(*) FROM blocks b WHERE NOT EXISTS
-			(SELECT 1 FROM messages WHERE arrival BETWEEN b.id * 32 AND b.id * 32 + 31))
+			(SELECT 1 FROM messages WHERE seq BETWEEN b.id * 32 AND b.id * 32 + 31))
 			+ (SELECT count(*) FROM packs WHERE id >> 12 NOT IN (SELECT id FROM blocks))
 			+ (SELECT count(*) FROM grams WHERE rowid NOT IN (SELECT id FROM packs))`, nil, &left)
 	})
@@ -96,22 +96,6 @@ func TestBackup_IsCompleteWhileMessagesComeIn(t *testing.T) {
 	sameList(t, "search", matchIDs(search(t, restored, bridge.SearchQuery{Q: "message 29"})), matchIDs(search(t, s, bridge.SearchQuery{Q: "message 29"})))
 }
 
-// A store that an older version made has no tokens and no hooks yet. It is backed
-// up before it is migrated.
-func TestBackup_OfAnOlderVersionWithoutSecrets(t *testing.T) {
-	dir := t.TempDir()
-	old := filepath.Join(dir, "bridged.db")
-	db := storeAsOf(t, old, parkedEditsVersion)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "copy.db")
-	if err := BackupFile(t.Context(), old, path, false); err != nil {
-		t.Fatal(err)
-	}
-	checkSound(t, openStore(t, path))
-}
-
 func TestBackup_NeverOverwrites(t *testing.T) {
 	s := longHistory(t, 3)
 	path := filepath.Join(t.TempDir(), "copy.db")
@@ -164,9 +148,9 @@ func TestNumbers_AreNeverGivenTwice(t *testing.T) {
 	}
 	save(t, s, says(alice, alice, "A3", 3, "new"))
 	var seq int64
-	err = s.read(ctx, func(r *readTx) error { return r.scan(ctx, "SELECT arrival FROM messages", nil, &seq) })
+	err = s.read(ctx, func(r *readTx) error { return r.scan(ctx, "SELECT seq FROM messages", nil, &seq) })
 	if err != nil || seq != 3 {
-		t.Errorf("arrival %d, want 3: %v", seq, err)
+		t.Errorf("seq %d, want 3: %v", seq, err)
 	}
 	sameList(t, "events", lines(events(t, s, EventQuery{After: last}).Events), []string{"4 message.created A3 new"})
 }

@@ -55,7 +55,7 @@ func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
 	case bridge.Keep:
 		return t.saveKeep(ctx, f)
 	case bridge.Sealed:
-		return t.saveSealed(ctx, f)
+		return t.saveEncrypted(ctx, f)
 	case bridge.Receipt:
 		return t.saveReceipt(ctx, f)
 	case bridge.SendResult:

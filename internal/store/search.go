@@ -82,7 +82,7 @@ func (s *Store) searching(ctx context.Context, f func(*readTx) error) error {
 	return scanned
 }
 
-const matchColumns = `m.arrival, c.jid, c.name, c.is_group, m.id, m.from_me, m.sender, m.push_name, m.type, m.content,
+const matchColumns = `m.seq, c.jid, c.name, c.is_group, m.id, m.from_me, m.sender, m.push_name, m.type, m.content,
 	ifnull(m.details, ''), m.timestamp`
 
 // matches reads what is shown of the messages at positions, in their order: up to
@@ -95,7 +95,7 @@ func (r *readTx) matches(ctx context.Context, positions []position, limit int) (
 	}
 	err := r.eachOf(ctx, `
 		SELECT `+matchColumns+` FROM json_each(?) wanted
-		CROSS JOIN messages m ON m.arrival = wanted.value CROSS JOIN chats c ON c.id = m.chat`,
+		CROSS JOIN messages m ON m.seq = wanted.value CROSS JOIN chats c ON c.id = m.chat`,
 		seqs(positions[:min(len(positions), limit)]), func(rows *resultSet) error {
 			match, at, err := r.scanMatch(rows)
 			if err != nil {

@@ -40,9 +40,9 @@ func (x *searchIndex) planBlock(ctx context.Context, q *conn, id int64) (block, 
 	b := block{id: id}
 	var messages []planned
 	err := q.each(ctx, `
-		SELECT m.arrival, m.chat, m.timestamp, octet_length(ifnull(m.folded, m.content)), c.is_group
+		SELECT m.seq, m.chat, m.timestamp, octet_length(ifnull(m.folded, m.content)), c.is_group
 		FROM messages m JOIN chats c ON c.id = m.chat
-		WHERE m.arrival BETWEEN ? AND ? ORDER BY m.arrival`,
+		WHERE m.seq BETWEEN ? AND ? ORDER BY m.seq`,
 		[]any{x.firstSeq(id), x.firstSeq(id+1) - 1}, func(rows *resultSet) error {
 			var m planned
 			err := rows.Scan(&m.seq, &m.chat, &m.timestamp, &m.length, &m.group)

@@ -104,7 +104,7 @@ func (x *searchIndex) claim(ctx context.Context) (block int64, found bool, err e
 	if err := x.s.writer.scan(ctx, indexedQuery, nil, &indexed); err != nil {
 		return 0, false, err
 	}
-	err = x.s.writer.scan(ctx, "SELECT arrival FROM messages WHERE arrival >= ? ORDER BY arrival LIMIT 1",
+	err = x.s.writer.scan(ctx, "SELECT seq FROM messages WHERE seq >= ? ORDER BY seq LIMIT 1",
 		[]any{x.firstSeq(indexed + 1)}, &first)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
@@ -112,7 +112,7 @@ func (x *searchIndex) claim(ctx context.Context) (block int64, found bool, err e
 	if err != nil {
 		return 0, false, err
 	}
-	if err := x.s.writer.scan(ctx, "SELECT ifnull(max(arrival), 0) FROM messages", nil, &newest); err != nil {
+	if err := x.s.writer.scan(ctx, "SELECT ifnull(max(seq), 0) FROM messages", nil, &newest); err != nil {
 		return 0, false, err
 	}
 	block = x.blockOf(first)
@@ -216,7 +216,7 @@ func (x *searchIndex) coverage(ctx context.Context) (done, total int, err error)
 			return err
 		}
 		done = int(x.firstSeq(indexed + 1))
-		return r.scan(ctx, "SELECT ifnull(max(arrival), 0) FROM messages", nil, &total)
+		return r.scan(ctx, "SELECT ifnull(max(seq), 0) FROM messages", nil, &total)
 	})
 	return min(done, total), total, err
 }

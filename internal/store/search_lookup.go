@@ -78,7 +78,7 @@ func (r *readTx) ofSender(ctx context.Context, w *searchPlan, matching []positio
 		return err
 	}
 	err := r.each(ctx, `
-		SELECT arrival FROM messages INDEXED BY messages_by_sender
+		SELECT seq FROM messages INDEXED BY messages_by_sender
 		WHERE chat = ? AND sender = ? AND timestamp BETWEEN ? AND ?`+limited,
 		[]any{w.chat, w.sender, first, last, r.s.tuning.ofSender}, collect)
 	if err == nil && len(wrote) == r.s.tuning.ofSender {
@@ -87,7 +87,7 @@ func (r *readTx) ofSender(ctx context.Context, w *searchPlan, matching []positio
 			return nil, err
 		}
 		err = r.each(ctx, `
-			SELECT m.arrival FROM json_each(?) wanted CROSS JOIN messages m ON m.arrival = wanted.value
+			SELECT m.seq FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value
 			WHERE m.sender = ?`, []any{string(list), w.sender}, collect)
 	}
 	return slices.DeleteFunc(matching, func(at position) bool { return !wrote[at.seq] }), err

@@ -21,8 +21,8 @@ func readPack(ctx context.Context, q *conn, plan packPlan) (madePack, error) {
 		return p, err
 	}
 	err = q.each(ctx, `
-		SELECT m.arrival, m.chat, m.timestamp, ifnull(m.folded, m.content)
-		FROM json_each(?) wanted CROSS JOIN messages m ON m.arrival = wanted.value`,
+		SELECT m.seq, m.chat, m.timestamp, ifnull(m.folded, m.content)
+		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value`,
 		[]any{string(list)}, func(rows *resultSet) error {
 			var m packed
 			var text sql.RawBytes

@@ -83,7 +83,7 @@ func (w *searchPlan) filter() (string, []any, error) {
 		add("m.timestamp <= ?", w.until)
 	}
 	if w.after != nil {
-		add("(m.timestamp, m.arrival) "+behind(w.desc)+" (?, ?)", w.after.timestamp, w.after.seq)
+		add("(m.timestamp, m.seq) "+behind(w.desc)+" (?, ?)", w.after.timestamp, w.after.seq)
 	}
 	add(containsText, w.needle)
 	if group, one := w.group(); one {
@@ -144,7 +144,7 @@ func (r *readTx) search(ctx context.Context, w *searchPlan) ([]position, error) 
 		return found.sorted(), err
 	}
 	indexed, newest := int64(0), int64(0)
-	if err := r.scan(ctx, "SELECT ("+indexedQuery+"), ifnull(max(arrival), 0) FROM messages", nil, &indexed, &newest); err != nil {
+	if err := r.scan(ctx, "SELECT ("+indexedQuery+"), ifnull(max(seq), 0) FROM messages", nil, &indexed, &newest); err != nil {
 		return nil, err
 	}
 	tail := r.s.index.firstSeq(indexed + 1)
@@ -189,10 +189,10 @@ func (w *searchPlan) scanQuery(seq int64, byChat bool) (string, []any, error) {
 		if w.sender != 0 {
 			index = "INDEXED BY messages_by_sender"
 		}
-		order = " ORDER BY m.timestamp " + direction(w.desc) + ", m.arrival " + direction(w.desc) + limited
+		order = " ORDER BY m.timestamp " + direction(w.desc) + ", m.seq " + direction(w.desc) + limited
 		args = append(args, w.limit)
 	}
-	return "SELECT m.arrival, m.timestamp FROM messages m " + index + " WHERE m.arrival >= ? AND " + where + order, args, err
+	return "SELECT m.seq, m.timestamp FROM messages m " + index + " WHERE m.seq >= ? AND " + where + order, args, err
 }
 
 func (r *readTx) collect(ctx context.Context, query string, args []any, found *topK) error {
@@ -221,7 +221,7 @@ func (r *readTx) scanStale(ctx context.Context, w *searchPlan, found *topK) erro
 			return err
 		}
 		err = r.collect(ctx, `
-			SELECT m.arrival, m.timestamp FROM json_each(?) wanted CROSS JOIN messages m NOT INDEXED ON m.arrival = wanted.value
+			SELECT m.seq, m.timestamp FROM json_each(?) wanted CROSS JOIN messages m NOT INDEXED ON m.seq = wanted.value
 			WHERE `+where, append([]any{string(list)}, args...), found)
 		if err != nil {
 			return err

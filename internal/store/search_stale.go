@@ -49,7 +49,7 @@ func (t *writeTx) markStale(ctx context.Context, seqs ...int64) error {
 
 // markChatStale notes that messages are about to move to another chat.
 func (t *writeTx) markChatStale(ctx context.Context, chat int64) error {
-	seqs, err := t.ids(ctx, "SELECT arrival FROM messages WHERE chat = ?", chat)
+	seqs, err := t.ids(ctx, "SELECT seq FROM messages WHERE chat = ?", chat)
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ var worldChats = []bridge.JID{alice, bob, carol, club, "120363000000000002@g.us"
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, s: newStore(t), r: rand.New(rand.NewPCG(seed, 1))}
-	w.s.tuning = tuning{small: 30, skip: 3, ofSender: 2, page: bridge.PageBytes}
+	w.s.tuning = tuning{small: 30, ofSender: 2, page: bridge.PageBytes}
 	return w
 }
 

@@ -17,11 +17,10 @@ const (
 	settingOwnerPN  = "store.owner.pn"
 	settingOwnerLID = "store.owner.lid"
 	settingStatus   = "store.status"
-	settingArrival  = "store.last_arrival" // when it was removed
+	settingLastSeq  = "store.last_seq" // when it was removed
 	settingPruned   = "store.events_pruned"
 	settingIndex    = "store.search_index"
 	settingMerges   = "store.chat_merges" // how many there were
-	settingReread   = "store.reread"      // how far messages of earlier versions were read anew, or that all were
 )
 
 // Setting returns a small value, empty when it was never set.

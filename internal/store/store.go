@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	_ "modernc.org/sqlite" // the driver
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
@@ -43,10 +42,6 @@ type Options struct {
 	// are the forms of who sent it and of who wrote the message. It returns nothing
 	// where it cannot. Without it nothing is opened.
 	Open func(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
-	// Reread returns what a message shows, read anew from its protobuf; Content is
-	// empty where the row's own is to stay. Without it messages stored by earlier
-	// versions show what those knew to read.
-	Reread func(raw []byte) (m bridge.Message, ok bool)
 	// Clock is what things expire by; without one it is a new one that knows the
 	// time of the last event.
 	Clock *bridge.Clock
@@ -67,7 +62,7 @@ type Store struct {
 	began     time.Time // for durations, which no leap of the clock changes
 	people    *people
 	mergeEdit func(original, edit []byte) (merged []byte, ok bool)
-	unseal    func(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
+	decrypt   func(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
 
 	// writing guards writer, numbers, chats and index.claimed, and the order in which
 	// commits are published.
@@ -94,7 +89,6 @@ type Store struct {
 	// unchecked is why the last check could not read the store; nil where it could.
 	unchecked atomic.Pointer[error]
 	checked   chan struct{} // closed when the whole store was looked at
-	reread    chan struct{} // closed when the messages of earlier versions were read anew
 
 	closed  chan struct{}
 	stop    context.CancelFunc
@@ -111,8 +105,6 @@ type tuning struct {
 	// small is how many messages a chat has at most that is searched without the
 	// index: they are spread over as many packs.
 	small int
-	// skip is the offset from which on counting days is worth it.
-	skip int
 	// ofSender is how many of a sender's messages are looked at for one pack. More
 	// lie between its messages only where a chat did not come in in its order; then
 	// its messages are looked at one by one.
@@ -138,7 +130,7 @@ func (s *Store) Close() error {
 			errs = append(errs, s.writer.close())
 		}
 		if s.eraser.db != nil {
-			errs = append(errs, s.eraser.db.Close())
+			errs = append(errs, s.eraser.db.close())
 		}
 	})
 	return errors.Join(errs...)

@@ -10,7 +10,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/storetest"
 )
 
 func found(t *testing.T, s *Store, q string) []bridge.JID {
@@ -23,7 +22,7 @@ func found(t *testing.T, s *Store, q string) []bridge.JID {
 }
 
 func TestUsernames_AreShownAndFound(t *testing.T) {
-	path := storetest.New(t, emptyStore)
+	path := filepath.Join(t.TempDir(), "bridged.db")
 	s := openStore(t, path)
 	save(t, s, owner(), says(aliceLID, aliceLID, "M1", 1, "hi"), says(bob, bob, "M2", 2, "ho"), bridge.Contact{JID: aliceLID, Username: ptr("Alice.42")})
 	if m := message(t, s, aliceLID, "M1"); m.SenderUsername == nil || *m.SenderUsername != "Alice.42" || m.PushName != "Alice.42" {
@@ -103,37 +102,11 @@ func TestChats_AreFoundByEitherIdentity(t *testing.T) {
 	sameList(t, "moved", found(t, s, aliceLID.User()), []bridge.JID{bob})
 }
 
-// beforeUsernames is the last schema in which chats were found by their JID alone.
-const beforeUsernames = 29
-
-func TestMigrations_ChatsAreFoundByTheirLIDs(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "bridged.db")
-	db := storeAsOf(t, path, beforeUsernames)
-	for _, insert := range []string{
-		"INSERT INTO people (id, pn, lid) VALUES (1, '" + string(alice) + "', '" + string(aliceLID) + "'), (2, NULL, '" + string(bobLID) + "')",
-		"INSERT INTO identities (lid, person) VALUES ('" + string(aliceLID) + "', 1), ('" + string(bobLID) + "', 2)",
-		"INSERT INTO chats (jid, person, is_group, name, folded_name, participants) VALUES ('" + string(alice) + "', 1, 0, 'Alice', 'alice', 2), ('" + string(bobLID) + "', 2, 0, 'Bob', 'bob', 2)",
-	} {
-		if _, err := db.ExecContext(t.Context(), insert); err != nil {
-			t.Fatalf("%s: %v", insert, err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s := openStore(t, path)
-	sameList(t, "alice", found(t, s, aliceLID.User()), []bridge.JID{alice})
-	sameList(t, "bob", found(t, s, bobLID.User()), []bridge.JID{bobLID})
-	before := events(t, s, EventQuery{}).Next
-	save(t, s, bridge.Contact{JID: alice, Name: ptr("")}) // nothing is new, so nothing is told
-	sameList(t, "told", lines(events(t, s, EventQuery{After: before}).Events), nil)
-}
-
 // TestPeople_AreKnownWhenTheirMessagesShow: whoever reads a message that was just
 // committed finds its sender, and a commit that fails leaves nobody behind.
 func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
 	var atCommit func() error
-	s := openWith(t, Options{Path: storetest.New(t, emptyStore), Log: zerolog.Nop(), BeforeCommit: func() error {
+	s := openWith(t, Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: func() error {
 		if atCommit != nil {
 			return atCommit()
 		}

@@ -38,7 +38,7 @@ func (s *Store) loadNumbers(ctx context.Context) error {
 			query   string
 			setting string
 		}{
-			{&n.seq, "SELECT ifnull(max(arrival), 0) FROM messages", settingArrival},
+			{&n.seq, "SELECT ifnull(max(seq), 0) FROM messages", settingLastSeq},
 			{&n.event, "SELECT ifnull(max(id), 0) FROM events", settingPruned},
 		} {
 			if err := r.scan(ctx, last.query, nil, last.number); err != nil {

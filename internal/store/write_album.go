@@ -26,7 +26,7 @@ func (t *writeTx) leaveAlbum(ctx context.Context, seq int64) error {
 // tellAlbum tells that the album of a part has more or fewer of them.
 func (t *writeTx) tellAlbum(ctx context.Context, part int64) error {
 	albums, err := t.ids(ctx, `
-		SELECT album.arrival FROM album_parts p JOIN messages m ON m.arrival = p.message
+		SELECT album.seq FROM album_parts p JOIN messages m ON m.seq = p.message
 		JOIN messages album ON album.chat = m.chat AND album.id = p.album AND album.sender = m.sender
 		WHERE p.message = ?`, part)
 	if err != nil {

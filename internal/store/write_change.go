@@ -11,7 +11,7 @@ import (
 func (t *writeTx) saveReaction(ctx context.Context, f bridge.ReactionChange) error {
 	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
 	if err == nil && !found {
-		return t.park(ctx, f)
+		return t.postpone(ctx, f)
 	}
 	if err != nil || m.deleted != 0 || !f.Sender.IsPerson() {
 		return err
@@ -39,14 +39,14 @@ func (t *writeTx) saveReaction(ctx context.Context, f bridge.ReactionChange) err
 func (t *writeTx) countReactions(ctx context.Context, seq int64) error {
 	return t.run(ctx, `
 		UPDATE messages SET reactions = (SELECT count(*) FROM reactions WHERE message = ?1 AND emoji != '')
-		WHERE arrival = ?1`, seq)
+		WHERE seq = ?1`, seq)
 }
 
 // saveVote replaces a person's votes in a poll.
 func (t *writeTx) saveVote(ctx context.Context, f bridge.PollVote) error {
 	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
 	if err == nil && !found {
-		return t.park(ctx, f)
+		return t.postpone(ctx, f)
 	}
 	if err != nil || m.deleted != 0 || !f.Voter.IsPerson() {
 		return err
@@ -75,25 +75,25 @@ func (t *writeTx) saveVote(ctx context.Context, f bridge.PollVote) error {
 func (t *writeTx) saveDeletion(ctx context.Context, f bridge.Deletion) error {
 	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
 	if err == nil && !found {
-		return t.park(ctx, f)
+		return t.postpone(ctx, f)
 	}
 	if err != nil || m.deleted != 0 {
 		return err
 	}
 	if allowed, err := t.mayDelete(ctx, m, f.By); err != nil || !allowed {
-		return t.parkUnchecked(ctx, m, f, err)
+		return t.postponeUnchecked(ctx, m, f, err)
 	}
 	if err := t.recordErasedFile(ctx, m.seq); err != nil {
 		return err
 	}
-	if err := t.unparkAll(ctx, f.Chat, m.seq); err != nil {
+	if err := t.dropPendingOf(ctx, f.Chat, m.seq); err != nil {
 		return err
 	}
 	if err := t.leaveAlbum(ctx, m.seq); err != nil {
 		return err
 	}
 	for _, empty := range []string{
-		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE arrival = ?",
+		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE seq = ?",
 		"DELETE FROM reactions WHERE message = ?",
 		"DELETE FROM votes WHERE message = ?",
 		"DELETE FROM event_responses WHERE message = ?",
@@ -104,7 +104,7 @@ func (t *writeTx) saveDeletion(ctx context.Context, f bridge.Deletion) error {
 	}
 	err = t.run(ctx, `
 		UPDATE messages SET content = '', folded = NULL, details = NULL, reactions = 0, deleted_at = ?
-		WHERE arrival = ?`, f.Timestamp.UnixMilli(), m.seq)
+		WHERE seq = ?`, f.Timestamp.UnixMilli(), m.seq)
 	if err != nil {
 		return err
 	}
@@ -114,15 +114,15 @@ func (t *writeTx) saveDeletion(ctx context.Context, f bridge.Deletion) error {
 	return t.contentChanged(ctx, m.seq)
 }
 
-// parkUnchecked parks a deletion that nobody has permitted, if err is nil, where
+// postponeUnchecked postpones a deletion that nobody has permitted, if err is nil, where
 // the group's members are not known yet: it may be an admin's. So it does where
 // the id is one that somebody's upload claims for a picture that has not come.
-func (t *writeTx) parkUnchecked(ctx context.Context, m target, f bridge.Deletion, err error) error {
+func (t *writeTx) postponeUnchecked(ctx context.Context, m target, f bridge.Deletion, err error) error {
 	switch {
 	case err != nil:
 		return err
 	case m.isAlias:
-		return t.park(ctx, f)
+		return t.postpone(ctx, f)
 	case m.isPrivate:
 		return nil
 	}
@@ -130,7 +130,7 @@ func (t *writeTx) parkUnchecked(ctx context.Context, m target, f bridge.Deletion
 	if _, err := t.find(ctx, "SELECT known FROM groups WHERE chat = ?", []any{m.chat}, &known); err != nil || known {
 		return err
 	}
-	return t.park(ctx, f)
+	return t.postpone(ctx, f)
 }
 
 // saveRemovedElsewhere keeps what another own device deleted for itself, and tells.
@@ -173,6 +173,6 @@ func (t *writeTx) saveMediaMoved(ctx context.Context, f bridge.MediaMoved) error
 	if err != nil || !found {
 		return err
 	}
-	return t.run(ctx, "UPDATE message_raw SET media_ref = json_set(media_ref, '$.directPath', ?) WHERE arrival = ?",
+	return t.run(ctx, "UPDATE message_raw SET media_ref = json_set(media_ref, '$.directPath', ?) WHERE seq = ?",
 		f.DirectPath, m.seq)
 }

@@ -1,9 +1,10 @@
 package store
 
 import (
-	"bridged/internal/bridge"
 	"cmp"
 	"context"
+
+	"bridged/internal/bridge"
 )
 
 // chatRow is what writing needs to know of a chat.
@@ -12,9 +13,6 @@ type chatRow struct {
 	person  int64 // 0 for groups
 	isGroup bool
 }
-
-// dayLength is the length of the days whose messages are counted.
-const dayLength = 24 * 60 * 60 * 1000
 
 // isChat reports whether messages with this JID are kept: status updates and
 // broadcast lists are no chats.
@@ -123,40 +121,17 @@ func (t *writeTx) appendChatUpdated(ctx context.Context, p person) error {
 // countMessage enters a message into what its chat keeps of its messages; unread
 // is 1 for one that the account has not read, else 0.
 func (t *writeTx) countMessage(ctx context.Context, chat, timestamp, unread int64) error {
-	err := t.run(ctx, `
+	return t.run(ctx, `
 		UPDATE chats SET message_count = message_count + 1,
 			last_message_at = max(ifnull(last_message_at, 0), ?1),
 			unread_since = iif(?2, iif(unread, min(unread_since, ?1), ?1), unread_since),
 			unread = unread + ?2
 		WHERE id = ?3`, timestamp, unread, chat)
-	if err != nil {
-		return err
-	}
-	return t.run(ctx, `
-		INSERT INTO days (chat, day, messages) VALUES (?, ?, 1)
-		ON CONFLICT (chat, day) DO UPDATE SET messages = messages + 1`, chat, day(timestamp))
 }
 
 // uncountMessage takes a message out again, after its row is gone or has moved.
-func (t *writeTx) uncountMessage(ctx context.Context, chat, timestamp int64) error {
-	err := t.run(ctx, `
+func (t *writeTx) uncountMessage(ctx context.Context, chat int64) error {
+	return t.run(ctx, `
 		UPDATE chats SET message_count = message_count - 1, last_message_at =
 			(SELECT max(timestamp) FROM messages WHERE chat = ?1) WHERE id = ?1`, chat)
-	if err != nil {
-		return err
-	}
-	err = t.run(ctx, "UPDATE days SET messages = messages - 1 WHERE chat = ? AND day = ?", chat, day(timestamp))
-	if err != nil {
-		return err
-	}
-	return t.run(ctx, "DELETE FROM days WHERE chat = ? AND day = ? AND messages <= 0", chat, day(timestamp))
-}
-
-// day returns the day that a moment lies on, also before 1970.
-func day(timestamp int64) int64 {
-	d := timestamp / dayLength
-	if timestamp%dayLength < 0 {
-		d--
-	}
-	return d
 }

@@ -17,7 +17,7 @@ func (t *writeTx) saveEdit(ctx context.Context, f bridge.Edit) error {
 	case f.Upload != nil:
 		return t.saveUpload(ctx, f, m, found)
 	case !found, m.isAlias && !t.isAuthor(m, f.Editor):
-		return t.park(ctx, f)
+		return t.postpone(ctx, f)
 	case !t.isAuthor(m, f.Editor), m.deleted != 0, f.Timestamp.UnixMilli() < m.edited:
 		return nil
 	}
@@ -26,7 +26,7 @@ func (t *writeTx) saveEdit(ctx context.Context, f bridge.Edit) error {
 		return err
 	}
 	if waits {
-		if err := t.park(ctx, f); err != nil {
+		if err := t.postpone(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (t *writeTx) applyEdit(ctx context.Context, m target, f bridge.Edit) error 
 	}
 	changed, err := t.change(ctx, `
 		UPDATE messages SET type = ?1, content = ?2, folded = ?3, details = ?4, edited_at = nullif(?5, 0)
-		WHERE arrival = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, nullif(?5, 0))`,
+		WHERE seq = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, nullif(?5, 0))`,
 		f.New.MessageType, f.New.Content, folded(f.New.Content), column, edited, m.seq)
 	if err != nil || changed == 0 {
 		return err
@@ -117,7 +117,7 @@ func (t *writeTx) recaption(ctx context.Context, m target, f *mediaDetails, edit
 func (t *writeTx) rawOf(ctx context.Context, seq int64) (bridge.Message, error) {
 	m := bridge.Message{Media: new(bridge.Media)}
 	var ref string
-	_, err := t.find(ctx, "SELECT raw, ifnull(media_ref, ''), view_once FROM message_raw WHERE arrival = ?", []any{seq}, &m.Raw, &ref, &m.ViewOnce)
+	_, err := t.find(ctx, "SELECT raw, ifnull(media_ref, ''), view_once FROM message_raw WHERE seq = ?", []any{seq}, &m.Raw, &ref, &m.ViewOnce)
 	if err != nil || ref == "" {
 		return m, err
 	}
@@ -143,7 +143,7 @@ func (t *writeTx) editRaw(ctx context.Context, edited bridge.Message, seq int64)
 	if err != nil {
 		return err
 	}
-	return t.run(ctx, "UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE arrival = ?",
+	return t.run(ctx, "UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",
 		edited.Raw, ref, edited.ViewOnce, seq)
 }
 
@@ -153,5 +153,5 @@ func (t *writeTx) awaitsOriginal(ctx context.Context, m target, chat bridge.JID,
 	if m.isPlaceholder() || m.edited == 0 {
 		return m.isPlaceholder(), nil
 	}
-	return t.hasParkedEdit(ctx, chat, id)
+	return t.hasPendingEdit(ctx, chat, id)
 }

@@ -11,7 +11,7 @@ import (
 func (t *writeTx) saveEventResponse(ctx context.Context, f bridge.EventResponse) error {
 	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
 	if err == nil && !found {
-		return t.park(ctx, f)
+		return t.postpone(ctx, f)
 	}
 	if err != nil || m.deleted != 0 || !f.Sender.IsPerson() {
 		return err

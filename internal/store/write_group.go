@@ -1,8 +1,9 @@
 package store
 
 import (
-	"bridged/internal/bridge"
 	"context"
+
+	"bridged/internal/bridge"
 )
 
 // saveGroup replaces all that is stored of a group by what the network says. It is
@@ -46,7 +47,7 @@ func (t *writeTx) saveGroup(ctx context.Context, f bridge.Group) error {
 		return err
 	}
 	if !known {
-		if err := t.applyParkedIn(ctx, f.JID); err != nil {
+		if err := t.applyPendingIn(ctx, f.JID); err != nil {
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ func (k keepDetails) isFinal() bool { return k.ByAuthor && !k.Kept }
 func (t *writeTx) marked(ctx context.Context, fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, details, error) {
 	m, found, err := t.findMessage(ctx, chat, id)
 	if err == nil && !found {
-		return target{}, details{}, t.park(ctx, fact)
+		return target{}, details{}, t.postpone(ctx, fact)
 	}
 	if err != nil || m.deleted != 0 || !by.IsPerson() {
 		return target{}, details{}, err
@@ -77,7 +77,7 @@ func (t *writeTx) marked(ctx context.Context, fact bridge.Fact, chat bridge.JID,
 	case err != nil:
 		return target{}, details{}, err
 	case !known:
-		return target{}, details{}, t.park(ctx, fact)
+		return target{}, details{}, t.postpone(ctx, fact)
 	case !allowed && !(isKeep && t.isAuthor(m, by)):
 		return target{}, details{}, nil
 	}
@@ -108,7 +108,7 @@ func (t *writeTx) mayMark(ctx context.Context, m target, by bridge.JID) (allowed
 func (t *writeTx) savePollOption(ctx context.Context, f bridge.PollOptionAdded) error {
 	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
 	if err == nil && (!found || m.isPlaceholder() && m.deleted == 0) {
-		return t.park(ctx, f)
+		return t.postpone(ctx, f)
 	}
 	if err != nil || m.deleted != 0 || !f.By.IsPerson() || f.Name == "" {
 		return err
@@ -149,7 +149,7 @@ func (t *writeTx) changeDetails(ctx context.Context, seq int64, d details) error
 	if err != nil {
 		return err
 	}
-	if err := t.run(ctx, "UPDATE messages SET details = ? WHERE arrival = ?", column, seq); err != nil {
+	if err := t.run(ctx, "UPDATE messages SET details = ? WHERE seq = ?", column, seq); err != nil {
 		return err
 	}
 	return t.appendEvent(ctx, eventMessageUpdated, seq, 0)
@@ -160,7 +160,7 @@ func (t *writeTx) changeDetails(ctx context.Context, seq int64, d details) error
 func (t *writeTx) mergeMarks(ctx context.Context, kept, dropped int64) error {
 	var columns [2]string
 	for i, seq := range []int64{kept, dropped} {
-		found, err := t.find(ctx, "SELECT ifnull(details, '') FROM messages WHERE arrival = ? AND deleted_at IS NULL", []any{seq}, &columns[i])
+		found, err := t.find(ctx, "SELECT ifnull(details, '') FROM messages WHERE seq = ? AND deleted_at IS NULL", []any{seq}, &columns[i])
 		if err != nil || !found || columns[i] == "" && i == 1 {
 			return err
 		}
@@ -184,7 +184,7 @@ func (t *writeTx) mergeMarks(ctx context.Context, kept, dropped int64) error {
 	if err != nil {
 		return err
 	}
-	return t.run(ctx, "UPDATE messages SET details = ? WHERE arrival = ?", column, kept)
+	return t.run(ctx, "UPDATE messages SET details = ? WHERE seq = ?", column, kept)
 }
 
 // keepMarks keeps of a message what an edit, or the real one for a placeholder,

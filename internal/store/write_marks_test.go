@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/store/storetest"
 )
 
 // lockedClub is a group that only its admin Alice may change.
@@ -87,7 +87,7 @@ func TestPin_TheLastOneCounts(t *testing.T) {
 func TestPin_EndsByItself(t *testing.T) {
 	ran := time.Duration(0)
 	clock := bridge.ClockOf(time.Time{}, func() time.Time { return at(0).Add(ran) }, func() time.Duration { return ran })
-	s := openWith(t, Options{Path: storetest.New(t, emptyStore), Log: zerolog.Nop(), Clock: clock})
+	s := openWith(t, Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), Clock: clock})
 	until := at(3600)
 	save(t, s, says(alice, alice, "A1", 1, "remember"), pin(alice, alice, "A1", 2, until))
 	if m := message(t, s, alice, "A1"); m.PinnedUntil == nil || !m.PinnedUntil.Equal(until.Time) {
@@ -128,7 +128,7 @@ func TestMarks_InARestrictedGroup(t *testing.T) {
 				t.Errorf("%s: %s: pinned until %v, kept %v", name, id, m.PinnedUntil, m.Kept)
 			}
 		}
-		if n := parkedCount(t, s); n != 0 {
+		if n := pendingCount(t, s); n != 0 {
 			t.Errorf("%s: %d changes still wait", name, n)
 		}
 	}

@@ -57,14 +57,14 @@ func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
 	if err := t.joinAlbum(ctx, seq, m.AlbumID); err != nil || !isAwaited {
 		return err
 	}
-	return t.applyParked(ctx, m.Chat, m.ID)
+	return t.applyPending(ctx, m.Chat, m.ID)
 }
 
 // isNamed reports whether an id is a further one of some message, and whether
 // changes wait for it. Few are either, and every message is asked about.
 func (t *writeTx) isNamed(ctx context.Context, chat bridge.JID, id string) (isAlias, isAwaited bool, err error) {
-	_, err = t.find(ctx, "SELECT EXISTS (SELECT 1 FROM aliases WHERE id = ?1), EXISTS (SELECT 1 FROM parked WHERE chat = ?2 AND target = ?1)",
-		[]any{id, t.parkedChat(chat)}, &isAlias, &isAwaited)
+	_, err = t.find(ctx, "SELECT EXISTS (SELECT 1 FROM aliases WHERE id = ?1), EXISTS (SELECT 1 FROM pending_changes WHERE chat = ?2 AND target = ?1)",
+		[]any{id, t.pendingChat(chat)}, &isAlias, &isAwaited)
 	return isAlias, isAwaited, err
 }
 
@@ -112,7 +112,7 @@ func (t *writeTx) insertMessage(ctx context.Context, m bridge.Message, c chatRow
 	}
 	seq := t.numbers.seq + 1
 	added, err := t.change(ctx, `
-		INSERT INTO messages (arrival, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, status, imported)
+		INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, status, imported)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chat, id) DO NOTHING`,
 		seq, c.id, m.ID, sender.id, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
@@ -130,8 +130,8 @@ func (t *writeTx) insertRaw(ctx context.Context, m bridge.Message, seq int64) er
 		return err
 	}
 	return t.run(ctx, `
-		INSERT INTO message_raw (arrival, raw, media_ref, wire_id, view_once, expiration) VALUES (?, ?, ?, nullif(?, x''), ?, ?)
-		ON CONFLICT (arrival) DO UPDATE SET raw = excluded.raw, media_ref = excluded.media_ref,
+		INSERT INTO message_raw (seq, raw, media_ref, wire_id, view_once, expiration) VALUES (?, ?, ?, nullif(?, x''), ?, ?)
+		ON CONFLICT (seq) DO UPDATE SET raw = excluded.raw, media_ref = excluded.media_ref,
 			wire_id = ifnull(excluded.wire_id, wire_id), view_once = excluded.view_once, expiration = excluded.expiration`,
 		seq, m.Raw, ref, []byte(m.WireID), m.ViewOnce, m.Expiration)
 }
@@ -155,14 +155,14 @@ func (m target) isPlaceholder() bool { return m.kind == bridge.TypeUndecryptable
 
 // targetQuery selects what a [target] is made of.
 const targetQuery = `
-	SELECT m.arrival, m.chat, m.sender, m.from_me, m.type, m.timestamp, m.content, ifnull(m.details, ''),
+	SELECT m.seq, m.chat, m.sender, m.from_me, m.type, m.timestamp, m.content, ifnull(m.details, ''),
 		ifnull(m.edited_at, 0), ifnull(m.deleted_at, 0), ifnull(m.status, -1), c.is_group, m.imported
 	FROM chats c JOIN messages m ON m.chat = c.id WHERE c.jid = ?`
 
 // findMessage looks a message up by its chat, in either form, and its id, or one
 // of its further ids.
 func (t *writeTx) findMessage(ctx context.Context, chat bridge.JID, id string) (m target, found bool, err error) {
-	for i, named := range []string{" AND m.id = ?", " AND m.arrival IN (SELECT message FROM aliases WHERE id = ?)"} {
+	for i, named := range []string{" AND m.id = ?", " AND m.seq IN (SELECT message FROM aliases WHERE id = ?)"} {
 		m.isAlias = i > 0
 		found, err = t.find(ctx, targetQuery+named, []any{string(t.people.canonical(chat)), id},
 			&m.seq, &m.chat, &m.sender, &m.fromMe, &m.kind, &m.timestamp, &m.content, &m.details,
@@ -215,7 +215,7 @@ func (t *writeTx) replacePlaceholder(ctx context.Context, m bridge.Message, stor
 	}
 	err = t.run(ctx, `
 		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, details = ?, status = ?, edited_at = NULL
-		WHERE arrival = ?`,
+		WHERE seq = ?`,
 		sender.id, m.MessageType, m.PushName, m.Content, folded(m.Content), column, statusColumn(m), stored.seq)
 	if err != nil {
 		return err
@@ -229,7 +229,7 @@ func (t *writeTx) replacePlaceholder(ctx context.Context, m bridge.Message, stor
 	if err := t.contentChanged(ctx, stored.seq); err != nil {
 		return err
 	}
-	return t.applyParked(ctx, m.Chat, m.ID)
+	return t.applyPending(ctx, m.Chat, m.ID)
 }
 
 // couldBeOne reports whether two people may be one: it is false only where they are known to be different: a
@@ -266,10 +266,10 @@ func (t *writeTx) removeUnpacked(ctx context.Context, seq int64) error {
 	if err := t.markErased(ctx); err != nil {
 		return err
 	}
-	var chat, timestamp int64
+	var chat int64
 	var counted bool // as unread, if it was not read since
-	found, err := t.find(ctx, "DELETE FROM messages WHERE arrival = ? RETURNING chat, timestamp, NOT (from_me OR imported)",
-		[]any{seq}, &chat, &timestamp, &counted)
+	found, err := t.find(ctx, "DELETE FROM messages WHERE seq = ? RETURNING chat, NOT (from_me OR imported)",
+		[]any{seq}, &chat, &counted)
 	if err != nil || !found {
 		return err
 	}
@@ -279,9 +279,9 @@ func (t *writeTx) removeUnpacked(ctx context.Context, seq int64) error {
 		}
 	}
 	if seq == t.numbers.seq {
-		if err := t.setSetting(ctx, settingArrival, strconv.FormatInt(seq, 10)); err != nil {
+		if err := t.setSetting(ctx, settingLastSeq, strconv.FormatInt(seq, 10)); err != nil {
 			return err
 		}
 	}
-	return t.uncountMessage(ctx, chat, timestamp)
+	return t.uncountMessage(ctx, chat)
 }

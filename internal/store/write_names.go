@@ -53,39 +53,3 @@ func (t *writeTx) saveNames(ctx context.Context, p person) error {
 	}
 	return t.updatePrivateChat(ctx, p)
 }
-
-// foldNames folds the names that an earlier version stored.
-func (s *Store) foldNames(ctx context.Context) error {
-	const batch = 1000
-	for {
-		ids, err := s.unfolded(ctx, batch)
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		err = s.write(ctx, func(ctx context.Context, t *writeTx) error {
-			for _, id := range ids {
-				p := s.people.get(id)
-				if err := t.run(ctx, "UPDATE people SET sort_name = ?, folded_names = ? WHERE id = ?", p.sortName(), p.foldedNames(), id); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// unfolded returns some people whose names were not folded.
-func (s *Store) unfolded(ctx context.Context, most int) (ids []int64, err error) {
-	err = s.read(ctx, func(r *readTx) error {
-		return r.each(ctx, "SELECT id FROM people WHERE folded_names IS NULL"+limited, []any{most}, func(rows *resultSet) error {
-			var id int64
-			err := rows.Scan(&id)
-			ids = append(ids, id)
-			return err
-		})
-	})
-	return ids, err
-}

@@ -1,8 +1,9 @@
 package store
 
 import (
-	"bridged/internal/bridge"
 	"context"
+
+	"bridged/internal/bridge"
 )
 
 // ensurePerson finds whoever jid names, or makes them known.
@@ -17,7 +18,7 @@ func (t *writeTx) ensurePerson(ctx context.Context, jid bridge.JID) (person, err
 }
 
 func (t *writeTx) addPerson(ctx context.Context, pn, lid bridge.JID) (person, error) {
-	id, err := t.insert(ctx, "INSERT INTO people (pn, lid, folded_names) VALUES (nullif(?, ''), nullif(?, ''), '')", string(pn), string(lid))
+	id, err := t.insert(ctx, "INSERT INTO people (pn, lid) VALUES (nullif(?, ''), nullif(?, ''))", string(pn), string(lid))
 	if err != nil {
 		return person{}, err
 	}
@@ -79,7 +80,7 @@ func (t *writeTx) saveIdentity(ctx context.Context, f bridge.Identity) error {
 
 // nameByPhone gives a person known by a LID alone their phone number.
 func (t *writeTx) nameByPhone(ctx context.Context, p person, pn bridge.JID) error {
-	if err := t.renameParked(ctx, p.lid, pn); err != nil {
+	if err := t.renamePending(ctx, p.lid, pn); err != nil {
 		return err
 	}
 	p.pn = pn

@@ -7,15 +7,15 @@ import (
 	"bridged/internal/bridge"
 )
 
-// saveSealed opens what is encrypted with the secret of a message and saves what
+// saveEncrypted opens what is encrypted with the secret of a message and saves what
 // it says. Until the message comes, it waits.
-func (t *writeTx) saveSealed(ctx context.Context, f bridge.Sealed) error {
+func (t *writeTx) saveEncrypted(ctx context.Context, f bridge.Sealed) error {
 	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
 	if err != nil {
 		return err
 	}
 	if !found || m.isPlaceholder() && m.deleted == 0 {
-		return t.park(ctx, f)
+		return t.postpone(ctx, f)
 	}
 	original, err := t.rawOf(ctx, m.seq)
 	if err != nil || len(original.Raw) == 0 {
@@ -23,7 +23,7 @@ func (t *writeTx) saveSealed(ctx context.Context, f bridge.Sealed) error {
 	}
 	author, _ := t.people.get(m.sender)
 	original.Chat, original.ID, original.FromMe, original.SenderJID = f.Chat, f.Target, m.fromMe, author.jid()
-	for _, fact := range t.s.unseal(f, original, t.formsOf(f.Sender), author.forms()) {
+	for _, fact := range t.s.decrypt(f, original, t.formsOf(f.Sender), author.forms()) {
 		if _, again := fact.(bridge.Sealed); again {
 			return fmt.Errorf("what is sealed opened as sealed")
 		}

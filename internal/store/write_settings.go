@@ -18,7 +18,7 @@ func (t *writeTx) saveSettings(ctx context.Context, f bridge.ChatSettings) error
 		return err
 	}
 	if !found {
-		return t.parkSettings(ctx, f)
+		return t.postponeSettings(ctx, f)
 	}
 	changed, err := t.change(ctx, `
 		UPDATE chats SET archived = ifnull(?1, archived), pinned = ifnull(?2, pinned), muted_until = iif(?3, ?4, muted_until)
@@ -38,19 +38,19 @@ func mutedColumn(until *bridge.Time) any {
 	return until.UnixMilli()
 }
 
-// parkSettings keeps the settings of a chat that is not stored yet, unless they
+// postponeSettings keeps the settings of a chat that is not stored yet, unless they
 // are those of any chat.
-func (t *writeTx) parkSettings(ctx context.Context, f bridge.ChatSettings) error {
+func (t *writeTx) postponeSettings(ctx context.Context, f bridge.ChatSettings) error {
 	jid := string(t.people.canonical(f.Chat))
 	err := t.run(ctx, `
-		INSERT INTO parked_settings (jid, archived, pinned, muted_until) VALUES (?1, ifnull(?2, 0), ifnull(?3, 0), ?5)
+		INSERT INTO pending_settings (jid, archived, pinned, muted_until) VALUES (?1, ifnull(?2, 0), ifnull(?3, 0), ?5)
 		ON CONFLICT (jid) DO UPDATE SET archived = ifnull(?2, archived), pinned = ifnull(?3, pinned),
 			muted_until = iif(?4, ?5, muted_until)`,
 		jid, f.Archived, f.Pinned, f.MutedUntil != nil, mutedColumn(f.MutedUntil))
 	if err != nil {
 		return err
 	}
-	return t.run(ctx, "DELETE FROM parked_settings WHERE jid = ? AND NOT archived AND NOT pinned AND muted_until IS NULL", jid)
+	return t.run(ctx, "DELETE FROM pending_settings WHERE jid = ? AND NOT archived AND NOT pinned AND muted_until IS NULL", jid)
 }
 
 // takeSettingsOf gives the chat with p, if there is one, the settings that were
@@ -70,7 +70,7 @@ func (t *writeTx) takeSettings(ctx context.Context, chat int64, jid, lid bridge.
 	for _, name := range []bridge.JID{lid, jid} {
 		var archived, pinned bool
 		var muted sql.NullInt64
-		found, err := t.find(ctx, "DELETE FROM parked_settings WHERE jid = ? RETURNING archived, pinned, muted_until",
+		found, err := t.find(ctx, "DELETE FROM pending_settings WHERE jid = ? RETURNING archived, pinned, muted_until",
 			[]any{string(name)}, &archived, &pinned, &muted)
 		if err != nil {
 			return err

@@ -65,7 +65,7 @@ func (t *writeTx) advanceStatus(ctx context.Context, seq int64, to bridge.Delive
 	if status == statusFailed {
 		condition, from = "status = ?3", statusPending
 	}
-	changed, err := t.change(ctx, "UPDATE messages SET status = ?1 WHERE arrival = ?2 AND ("+condition+")", status, seq, from)
+	changed, err := t.change(ctx, "UPDATE messages SET status = ?1 WHERE seq = ?2 AND ("+condition+")", status, seq, from)
 	if err != nil || changed == 0 {
 		return err
 	}
@@ -126,10 +126,10 @@ func (t *writeTx) saveSendResult(ctx context.Context, f bridge.SendResult) error
 }
 
 func (t *writeTx) changeTimestamp(ctx context.Context, m target, timestamp int64) error {
-	if err := t.run(ctx, "UPDATE messages SET timestamp = ? WHERE arrival = ?", timestamp, m.seq); err != nil {
+	if err := t.run(ctx, "UPDATE messages SET timestamp = ? WHERE seq = ?", timestamp, m.seq); err != nil {
 		return err
 	}
-	if err := t.uncountMessage(ctx, m.chat, m.timestamp); err != nil {
+	if err := t.uncountMessage(ctx, m.chat); err != nil {
 		return err
 	}
 	if err := t.countMessage(ctx, m.chat, timestamp, 0); err != nil {
@@ -144,7 +144,7 @@ func (t *writeTx) changeTimestamp(ctx context.Context, m target, timestamp int64
 // unfinishedQuery selects own messages that no live key may still send. Only
 // with the number itself does SQLite use the index of pending messages.
 var unfinishedQuery = fmt.Sprintf(`
-	SELECT arrival FROM messages WHERE status = %d AND NOT EXISTS
+	SELECT seq FROM messages WHERE status = %d AND NOT EXISTS
 		(SELECT 1 FROM send_keys WHERE send_keys.msg_id = messages.id AND send_keys.at > ?)`, statusPending)
 
 // FailPending is for the start of the program: own messages that were being

@@ -26,7 +26,7 @@ func (t *writeTx) saveChatRead(ctx context.Context, f bridge.ChatRead) error {
 		return err
 	}
 	if told {
-		if err := t.run(ctx, "UPDATE chats SET told_seq = ? WHERE id = ? AND told_seq < ?", seq, c.id, seq); err != nil {
+		if err := t.run(ctx, "UPDATE chats SET receipt_seq = ? WHERE id = ? AND receipt_seq < ?", seq, c.id, seq); err != nil {
 			return err
 		}
 	}
@@ -57,13 +57,13 @@ func (t *writeTx) lastOf(ctx context.Context, f bridge.ChatRead) (int64, error) 
 // up to a moment: where none is newer, all that there is.
 func (t *writeTx) lastUntil(ctx context.Context, chat, moment int64) (int64, error) {
 	var newer, last int64
-	found, err := t.find(ctx, "SELECT arrival FROM messages WHERE chat = ? AND timestamp > ? LIMIT 1", []any{chat, moment}, &newer)
+	found, err := t.find(ctx, "SELECT seq FROM messages WHERE chat = ? AND timestamp > ? LIMIT 1", []any{chat, moment}, &newer)
 	if err != nil || !found {
 		return t.numbers.seq, err
 	}
 	_, err = t.find(ctx, `
-		SELECT arrival FROM messages WHERE chat = ? AND timestamp <= ?
-		ORDER BY timestamp DESC, arrival DESC LIMIT 1`, []any{chat, moment}, &last)
+		SELECT seq FROM messages WHERE chat = ? AND timestamp <= ?
+		ORDER BY timestamp DESC, seq DESC LIMIT 1`, []any{chat, moment}, &last)
 	return last, err
 }
 
@@ -92,7 +92,7 @@ func (t *writeTx) countUnread(ctx context.Context, chat int64) (left int64, err 
 	_, err = t.find(ctx, `
 		UPDATE chats SET (unread, unread_since) = (
 			SELECT count(*), ifnull(min(m.timestamp), 0) FROM messages m
-			WHERE m.chat = chats.id AND m.timestamp >= chats.unread_since AND m.arrival > chats.read_seq
+			WHERE m.chat = chats.id AND m.timestamp >= chats.unread_since AND m.seq > chats.read_seq
 				AND NOT m.from_me AND NOT m.imported)
 		WHERE id = ? AND unread > 0 RETURNING unread`, []any{chat}, &left)
 	return left, err

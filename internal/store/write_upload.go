@@ -54,7 +54,7 @@ func (t *writeTx) addAlias(ctx context.Context, chat bridge.JID, id string, seq 
 	if err != nil || added == 0 {
 		return err
 	}
-	return t.applyParked(ctx, chat, id)
+	return t.applyPending(ctx, chat, id)
 }
 
 // isStoredAs returns the number that m is stored under by another id, as the picture
@@ -63,7 +63,7 @@ func (t *writeTx) isStoredAs(ctx context.Context, m bridge.Message, c chatRow, s
 	var author int64
 	var fromMe bool
 	found, err := t.find(ctx, `
-		SELECT m.arrival, m.sender, m.from_me FROM aliases a JOIN messages m ON m.arrival = a.message WHERE a.id = ? AND m.chat = ?`,
+		SELECT m.seq, m.sender, m.from_me FROM aliases a JOIN messages m ON m.seq = a.message WHERE a.id = ? AND m.chat = ?`,
 		[]any{m.ID, c.id}, &seq, &author, &fromMe)
 	if !found || fromMe != m.FromMe || !t.couldBeOne(author, sender) {
 		return 0, err
@@ -78,7 +78,7 @@ func (t *writeTx) joinAlbumLate(ctx context.Context, m bridge.Message, seq int64
 		return nil
 	}
 	var column string
-	found, err := t.find(ctx, "SELECT ifnull(details, '') FROM messages WHERE arrival = ? AND deleted_at IS NULL", []any{seq}, &column)
+	found, err := t.find(ctx, "SELECT ifnull(details, '') FROM messages WHERE seq = ? AND deleted_at IS NULL", []any{seq}, &column)
 	if err != nil || !found {
 		return err
 	}

@@ -114,8 +114,7 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 		t.Fatal(err)
 	}
 	fault, path := new(storetest.Fault), filepath.Join(dir, "bridged.db")
-	storetest.Place(t, path, emptyStore)
-	s, err := store.Open(ctx, store.Options{Path: path, Log: log, MergeEdit: wa.MergeEdit, Open: wa.OpenSealed, Reread: wa.Reread, BeforeCommit: fault.BeforeCommit})
+	s, err := store.Open(ctx, store.Options{Path: path, Log: log, MergeEdit: wa.MergeEdit, Open: wa.OpenSealed, BeforeCommit: fault.BeforeCommit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,15 +149,6 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 	})
 	t.Cleanup(a.stop)
 	return a
-}
-
-// emptyStore makes a store for [storetest.New].
-func emptyStore(path string) error {
-	s, err := store.Open(context.Background(), store.Options{Path: path, Log: zerolog.Nop()})
-	if err != nil {
-		return err
-	}
-	return s.Close()
 }
 
 // pair links the phone by QR code, since pairing codes cost each side a slow

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -221,7 +222,7 @@ func (b *bench) jump(by time.Duration) { b.off.Store(int64(by)) }
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	fault := new(storetest.Fault)
-	st, err := store.Open(t.Context(), store.Options{Path: storetest.New(t, emptyStore), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit})
+	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,15 +235,6 @@ func newBench(t *testing.T) *bench {
 		}
 	})
 	return b
-}
-
-// emptyStore makes a store for [storetest.New].
-func emptyStore(path string) error {
-	s, err := store.Open(context.Background(), store.Options{Path: path, Log: zerolog.Nop()})
-	if err != nil {
-		return err
-	}
-	return s.Close()
 }
 
 // lan knows every name.

@@ -1,6 +1,5 @@
-// Package storetest makes new stores quickly and makes them fail on demand, for
-// tests. A store that fails shows that nothing is acknowledged that is not
-// stored.
+// Package storetest makes stores fail on demand, for tests: a store that fails
+// shows that nothing is acknowledged that is not stored.
 package storetest
 
 import "sync/atomic"

@@ -10,33 +10,33 @@ import (
 	"bridged/internal/bridge"
 )
 
-// TestParked_StrangersFillNothing and drive out nobody else's changes.
-func TestParked_StrangersFillNothing(t *testing.T) {
+// TestPending_StrangersFillNothing and drive out nobody else's changes.
+func TestPending_StrangersFillNothing(t *testing.T) {
 	s := newStore(t)
 	save(t, s, owner(), bridge.Deletion{Chat: club, Target: "B1", By: bob, Timestamp: at(1)},
 		bridge.ReactionChange{Chat: club, Target: "B1", Sender: alice, Emoji: "👍", Timestamp: at(1)},
 		bridge.Deletion{Chat: club, Target: "C1", By: carol, Timestamp: at(1)})
 	var flood []bridge.Fact
-	for i := range maxParkedOfSender + 50 {
+	for i := range maxPendingOfSender + 50 {
 		flood = append(flood, bridge.ReactionChange{Chat: club, Target: fmt.Sprintf("R%d", i), Sender: carol, Emoji: "👍", Timestamp: at(2)})
 	}
 	save(t, s, flood...)
-	if n := parkedCount(t, s); n != maxParkedOfSender+2 {
+	if n := pendingCount(t, s); n != maxPendingOfSender+2 {
 		t.Errorf("%d changes wait", n)
 	}
 	for i := range 6 {
 		edit := rewritten(club, carol, fmt.Sprintf("E%d", i), 3, "text")
-		edit.New.Raw = []byte(strings.Repeat("x", maxParkedSizeOfSender/3))
+		edit.New.Raw = []byte(strings.Repeat("x", maxPendingSizeOfSender/3))
 		save(t, s, edit)
 	}
 	huge := rewritten(club, carol, "E9", 3, "text")
-	huge.New.Raw = make([]byte, maxParkedSize+1)
+	huge.New.Raw = make([]byte, maxPendingSize+1)
 	save(t, s, huge)
 	var size int
 	err := s.read(t.Context(), func(r *readTx) error {
-		return r.scan(t.Context(), "SELECT sum(size) FROM parked WHERE sender = ?", []any{string(carol)}, &size)
+		return r.scan(t.Context(), "SELECT sum(size) FROM pending_changes WHERE sender = ?", []any{string(carol)}, &size)
 	})
-	if err != nil || size > maxParkedSizeOfSender || size < maxParkedSizeOfSender/3 {
+	if err != nil || size > maxPendingSizeOfSender || size < maxPendingSizeOfSender/3 {
 		t.Errorf("a stranger's changes take %d bytes, %v", size, err)
 	}
 	save(t, s, says(club, bob, "B1", 1, "text"), says(club, carol, "C1", 2, "text"))
@@ -47,43 +47,43 @@ func TestParked_StrangersFillNothing(t *testing.T) {
 	}
 }
 
-// TestParked_ManyStrangersFillNothing either.
-func TestParked_ManyStrangersFillNothing(t *testing.T) {
+// TestPending_ManyStrangersFillNothing either.
+func TestPending_ManyStrangersFillNothing(t *testing.T) {
 	s := newStore(t)
 	save(t, s, owner())
 	var flood []bridge.Fact
-	for i := range maxParked + 2*parkedCheck {
+	for i := range maxPending + 2*pendingCheck {
 		flood = append(flood, bridge.ReactionChange{Chat: club, Target: fmt.Sprintf("R%d", i), Emoji: "👍", Timestamp: at(2),
 			Sender: bridge.PhoneJID(fmt.Sprintf("49171%06d", i/500))})
 	}
 	save(t, s, flood...)
-	if n := parkedCount(t, s); n > maxParked+parkedCheck || n < maxParked-parkedCheck {
+	if n := pendingCount(t, s); n > maxPending+pendingCheck || n < maxPending-pendingCheck {
 		t.Errorf("%d changes wait", n)
 	}
 }
 
-// TestParked_IsForgottenAfterAWhile: what has not come by then will not come.
-func TestParked_IsForgottenAfterAWhile(t *testing.T) {
+// TestPending_IsForgottenAfterAWhile: what has not come by then will not come.
+func TestPending_IsForgottenAfterAWhile(t *testing.T) {
 	now := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	s := newStore(t)
 	at := func(age time.Duration) {
 		save(t, s, bridge.ReactionChange{Chat: club, Target: fmt.Sprint("R", age), Sender: alice, Emoji: "👍", Timestamp: bridge.At(now)})
 		if err := s.write(t.Context(), func(ctx context.Context, w *writeTx) error {
-			return w.run(ctx, "UPDATE parked SET at = ? WHERE target = ?", s.clock.Now().Add(-age).UnixMilli(), fmt.Sprint("R", age))
+			return w.run(ctx, "UPDATE pending_changes SET at = ? WHERE target = ?", s.clock.Now().Add(-age).UnixMilli(), fmt.Sprint("R", age))
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	at(time.Hour)
-	at(parkedLife - time.Hour)
-	at(parkedLife + time.Hour)
-	if n, err := s.ForgetParked(t.Context()); n != 1 || err != nil {
+	at(pendingLife - time.Hour)
+	at(pendingLife + time.Hour)
+	if n, err := s.ForgetPending(t.Context()); n != 1 || err != nil {
 		t.Errorf("removed %d, %v", n, err)
 	}
 	if _, err := s.Retain(t.Context(), s.clock.Now().Add(-24*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if n := parkedCount(t, s); n != 1 {
+	if n := pendingCount(t, s); n != 1 {
 		t.Errorf("%d are left", n)
 	}
 }

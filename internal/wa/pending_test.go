@@ -11,8 +11,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestParked_OverTheNetwork: changes overtake the messages that they are about.
-func TestParked_OverTheNetwork(t *testing.T) {
+// TestPending_OverTheNetwork: changes overtake the messages that they are about.
+func TestPending_OverTheNetwork(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
 	network := newNetwork(t)

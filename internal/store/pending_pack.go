@@ -7,8 +7,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// parkedFact is the JSON of a parked change: what is not in the row's columns.
-type parkedFact struct {
+// pendingFact is the JSON of a pending change: what is not in the row's columns.
+type pendingFact struct {
 	Timestamp int64           `json:"t"`
 	Emoji     string          `json:"e,omitempty"`
 	Type      string          `json:"y,omitempty"`
@@ -25,49 +25,49 @@ type parkedFact struct {
 }
 
 // size returns what a row counts for the limits.
-func (r parkedRow) size() int { return len(r.target) + len(r.stanza) + len(r.fact) + len(r.raw) }
+func (r pendingChange) size() int { return len(r.target) + len(r.stanza) + len(r.fact) + len(r.raw) }
 
-func packParked(fact bridge.Fact) (row parkedRow, err error) {
-	var p parkedFact
+func packPending(fact bridge.Fact) (row pendingChange, err error) {
+	var p pendingFact
 	switch f := fact.(type) {
 	case bridge.Deletion:
-		row = parkedRow{kind: parkedDeletion, chat: f.Chat, target: f.Target, sender: f.By}
+		row = pendingChange{kind: pendingDeletion, chat: f.Chat, target: f.Target, sender: f.By}
 		p.Timestamp = f.Timestamp.UnixMilli()
 	case bridge.Edit:
-		row = parkedRow{kind: parkedEdit, chat: f.Chat, target: f.Target, sender: f.Editor, raw: f.New.Raw}
-		p = parkedFact{Timestamp: f.Timestamp.UnixMilli(), Type: f.New.MessageType, Content: f.New.Content, ViewOnce: f.New.ViewOnce}
+		row = pendingChange{kind: pendingEdit, chat: f.Chat, target: f.Target, sender: f.Editor, raw: f.New.Raw}
+		p = pendingFact{Timestamp: f.Timestamp.UnixMilli(), Type: f.New.MessageType, Content: f.New.Content, ViewOnce: f.New.ViewOnce}
 		if p.Details, err = packedJSON(packDetails(f.New)); err == nil {
 			p.Ref, err = packedJSON(packRef(f.New))
 		}
 	case bridge.ReactionChange:
-		row = parkedRow{kind: parkedReaction, chat: f.Chat, target: f.Target, sender: f.Sender}
-		p = parkedFact{Timestamp: f.Timestamp.UnixMilli(), Emoji: f.Emoji}
+		row = pendingChange{kind: pendingReaction, chat: f.Chat, target: f.Target, sender: f.Sender}
+		p = pendingFact{Timestamp: f.Timestamp.UnixMilli(), Emoji: f.Emoji}
 	case bridge.PollVote:
-		row = parkedRow{kind: parkedVote, chat: f.Chat, target: f.Target, sender: f.Voter}
+		row = pendingChange{kind: pendingVote, chat: f.Chat, target: f.Target, sender: f.Voter}
 		p.Timestamp = f.Timestamp.UnixMilli()
 		for _, hash := range f.Hashes {
 			row.raw = append(row.raw, hash...)
 		}
 	case bridge.Sealed:
-		row = parkedRow{kind: parkedSealed, chat: f.Chat, target: f.Target, sender: f.Sender, stanza: f.ID, raw: f.Payload}
-		p = parkedFact{Timestamp: f.Timestamp.UnixMilli(), FromMe: f.FromMe, PushName: f.PushName}
+		row = pendingChange{kind: pendingEncrypted, chat: f.Chat, target: f.Target, sender: f.Sender, stanza: f.ID, raw: f.Payload}
+		p = pendingFact{Timestamp: f.Timestamp.UnixMilli(), FromMe: f.FromMe, PushName: f.PushName}
 	case bridge.EventResponse:
-		row = parkedRow{kind: parkedResponse, chat: f.Chat, target: f.Target, sender: f.Sender}
-		p = parkedFact{Timestamp: f.Timestamp.UnixMilli(), Answer: int(f.Answer), Guests: f.Guests}
+		row = pendingChange{kind: pendingResponse, chat: f.Chat, target: f.Target, sender: f.Sender}
+		p = pendingFact{Timestamp: f.Timestamp.UnixMilli(), Answer: int(f.Answer), Guests: f.Guests}
 	case bridge.PollOptionAdded:
-		row = parkedRow{kind: parkedOption, chat: f.Chat, target: f.Target, sender: f.By, stanza: f.Name}
-		p = parkedFact{Timestamp: f.Timestamp.UnixMilli()}
+		row = pendingChange{kind: pendingOption, chat: f.Chat, target: f.Target, sender: f.By, stanza: f.Name}
+		p = pendingFact{Timestamp: f.Timestamp.UnixMilli()}
 	case bridge.Pin:
-		row = parkedRow{kind: parkedPin, chat: f.Chat, target: f.Target, sender: f.By}
-		p = parkedFact{Timestamp: f.Timestamp.UnixMilli()}
+		row = pendingChange{kind: pendingPin, chat: f.Chat, target: f.Target, sender: f.By}
+		p = pendingFact{Timestamp: f.Timestamp.UnixMilli()}
 		if !f.Until.IsZero() {
 			p.Until = f.Until.UnixMilli()
 		}
 	case bridge.Keep:
-		row = parkedRow{kind: parkedKeep, chat: f.Chat, target: f.Target, sender: f.By}
-		p = parkedFact{Timestamp: f.Timestamp.UnixMilli(), Kept: f.Kept}
+		row = pendingChange{kind: pendingKeep, chat: f.Chat, target: f.Target, sender: f.By}
+		p = pendingFact{Timestamp: f.Timestamp.UnixMilli(), Kept: f.Kept}
 	default:
-		err = fmt.Errorf("%T is not parked", fact)
+		err = fmt.Errorf("%T cannot be pending", fact)
 	}
 	if err != nil {
 		return row, err
@@ -85,53 +85,53 @@ func packedJSON(column any, err error) (json.RawMessage, error) {
 	return nil, err
 }
 
-func (s *Store) unpackParked(row parkedRow) (bridge.Fact, error) {
-	var p parkedFact
+func (s *Store) unpackPending(row pendingChange) (bridge.Fact, error) {
+	var p pendingFact
 	if err := json.Unmarshal([]byte(row.fact), &p); err != nil {
-		return nil, fmt.Errorf("read a parked change: %w", err)
+		return nil, fmt.Errorf("read a pending change: %w", err)
 	}
 	at := bridge.Millis(p.Timestamp)
 	switch row.kind {
-	case parkedDeletion:
+	case pendingDeletion:
 		return bridge.Deletion{Chat: row.chat, Target: row.target, By: row.sender, Timestamp: at}, nil
-	case parkedReaction:
+	case pendingReaction:
 		return bridge.ReactionChange{Chat: row.chat, Target: row.target, Sender: row.sender, Emoji: p.Emoji, Timestamp: at}, nil
-	case parkedVote:
+	case pendingVote:
 		return bridge.PollVote{Chat: row.chat, Target: row.target, Voter: row.sender, Hashes: [][]byte{row.raw}, Timestamp: at}, nil
-	case parkedSealed:
+	case pendingEncrypted:
 		return bridge.Sealed{Chat: row.chat, Target: row.target, ID: row.stanza, Sender: row.sender, FromMe: p.FromMe,
 			PushName: p.PushName, Timestamp: at, Payload: row.raw}, nil
-	case parkedResponse:
+	case pendingResponse:
 		return bridge.EventResponse{Chat: row.chat, Target: row.target, Sender: row.sender, Answer: bridge.EventAnswer(p.Answer), Guests: p.Guests, Timestamp: at}, nil
-	case parkedOption:
+	case pendingOption:
 		return bridge.PollOptionAdded{Chat: row.chat, Target: row.target, By: row.sender, Name: row.stanza, Timestamp: at}, nil
-	case parkedPin:
+	case pendingPin:
 		pin := bridge.Pin{Chat: row.chat, Target: row.target, By: row.sender, Timestamp: at}
 		if p.Until != 0 {
 			pin.Until = bridge.Millis(p.Until)
 		}
 		return pin, nil
-	case parkedKeep:
+	case pendingKeep:
 		return bridge.Keep{Chat: row.chat, Target: row.target, By: row.sender, Kept: p.Kept, Timestamp: at}, nil
-	case parkedEdit:
-		edited, err := s.unpackParkedEdit(p, row.raw)
+	case pendingEdit:
+		edited, err := s.unpackPendingEdit(p, row.raw)
 		return bridge.Edit{Chat: row.chat, Target: row.target, Editor: row.sender, Timestamp: at, New: edited}, err
 	}
-	return nil, fmt.Errorf("a parked change of the unknown kind %d", row.kind)
+	return nil, fmt.Errorf("a pending change of the unknown kind %d", row.kind)
 }
 
-func (s *Store) unpackParkedEdit(p parkedFact, raw []byte) (bridge.Message, error) {
+func (s *Store) unpackPendingEdit(p pendingFact, raw []byte) (bridge.Message, error) {
 	edited := bridge.Message{MessageType: p.Type, Content: p.Content, ViewOnce: p.ViewOnce, Raw: raw}
 	if len(p.Details) > 0 {
 		if err := s.unpack(p.Details, &edited); err != nil {
-			return edited, fmt.Errorf("read a parked edit: %w", err)
+			return edited, fmt.Errorf("read a pending edit: %w", err)
 		}
 	}
 	if edited.Media == nil || len(p.Ref) == 0 {
 		return edited, nil
 	}
 	if err := json.Unmarshal(p.Ref, &edited.Media.Ref); err != nil {
-		return edited, fmt.Errorf("read a parked edit: %w", err)
+		return edited, fmt.Errorf("read a pending edit: %w", err)
 	}
 	return edited, nil
 }

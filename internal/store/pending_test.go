@@ -23,11 +23,11 @@ func rewritten(chat, editor bridge.JID, id string, seconds int, text string) bri
 	return bridge.Edit{Chat: chat, Target: id, Editor: editor, Timestamp: at(seconds), New: says(chat, editor, id, seconds, text)}
 }
 
-// parkedCount returns how many changes wait.
-func parkedCount(t *testing.T, s *Store) (count int) {
+// pendingCount returns how many changes wait.
+func pendingCount(t *testing.T, s *Store) (count int) {
 	t.Helper()
 	err := s.read(t.Context(), func(r *readTx) error {
-		return r.scan(t.Context(), "SELECT count(*) FROM parked", nil, &count)
+		return r.scan(t.Context(), "SELECT count(*) FROM pending_changes", nil, &count)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -35,9 +35,9 @@ func parkedCount(t *testing.T, s *Store) (count int) {
 	return count
 }
 
-// TestParked_IsMadeWhenTheMessageComes as if it had come after it, also when the
+// TestPending_IsMadeWhenTheMessageComes as if it had come after it, also when the
 // program was started again in between.
-func TestParked_IsMadeWhenTheMessageComes(t *testing.T) {
+func TestPending_IsMadeWhenTheMessageComes(t *testing.T) {
 	message := extensiblePoll(club, bob, "B1", 1)
 	message.Event, message.Expiration = &bridge.CalendarEvent{Name: "Lunch"}, 3600
 	for name, changes := range map[string][]bridge.Fact{
@@ -84,7 +84,7 @@ func TestParked_IsMadeWhenTheMessageComes(t *testing.T) {
 			if diff := cmp.Diff(withoutPast(historyOf(t, after, club)), withoutPast(historyOf(t, before, club))); diff != "" {
 				t.Errorf("-after +before:\n%s", diff)
 			}
-			if n := parkedCount(t, before); n != 0 {
+			if n := pendingCount(t, before); n != 0 {
 				t.Errorf("%d changes still wait", n)
 			}
 			checkCounts(t, before)
@@ -103,16 +103,16 @@ func withoutPast(list []bridge.Message) []bridge.Message {
 	return list
 }
 
-// TestParked_OrderChangesNothing saves the same facts in two stores, in one of
+// TestPending_OrderChangesNothing saves the same facts in two stores, in one of
 // which changes come before their messages and people are known late.
-func TestParked_OrderChangesNothing(t *testing.T) {
+func TestPending_OrderChangesNothing(t *testing.T) {
 	for seed := range uint64(6) {
 		c := &crowd{r: rand.New(rand.NewPCG(seed, 11))}
 		var facts []bridge.Fact
 		for len(facts) < 120 {
 			f := c.fact()
 			switch f.(type) {
-			case bridge.Receipt, bridge.GroupChange: // the status of own messages and memberships are not parked
+			case bridge.Receipt, bridge.GroupChange: // the status of own messages and memberships are never pending
 			default:
 				facts = append(facts, f)
 			}
@@ -158,9 +158,9 @@ func dumpWithoutPast(t *testing.T, s *Store) map[string]any {
 	return all
 }
 
-// TestParked_ADeletedTextIsNeverReadable, neither that of the message nor that of
+// TestPending_ADeletedTextIsNeverReadable, neither that of the message nor that of
 // an edit which came before it.
-func TestParked_ADeletedTextIsNeverReadable(t *testing.T) {
+func TestPending_ADeletedTextIsNeverReadable(t *testing.T) {
 	s := newStore(t)
 	m, words := secretMessage("A1", 1)
 	edit := rewritten(alice, alice, "A1", 2, "edit-of-A1 ")
@@ -169,7 +169,7 @@ func TestParked_ADeletedTextIsNeverReadable(t *testing.T) {
 	save(t, s, edit)
 	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(3)})
 	save(t, s, edit, rewritten(alice, alice, "A1", 4, "edit-of-A1 again")) // told again, and later
-	if n := parkedCount(t, s); n != 1 {
+	if n := pendingCount(t, s); n != 1 {
 		t.Errorf("%d changes wait, want the deletion alone", n)
 	}
 	erased(t, s)
@@ -213,8 +213,8 @@ func drain(c <-chan struct{}) bool {
 	}
 }
 
-// TestParked_AnAdminsDeletionWaitsForTheMembers and is judged by them.
-func TestParked_AnAdminsDeletionWaitsForTheMembers(t *testing.T) {
+// TestPending_AnAdminsDeletionWaitsForTheMembers and is judged by them.
+func TestPending_AnAdminsDeletionWaitsForTheMembers(t *testing.T) {
 	s := newStore(t)
 	save(t, s, owner(), says(club, bob, "B1", 1, "by the admin"), says(club, bob, "B2", 2, "by a member"), says(club, bob, "B3", 3, "not deleted"),
 		bridge.Deletion{Chat: club, Target: "B1", By: aliceLID, Timestamp: at(4)}, bridge.Deletion{Chat: club, Target: "B2", By: carol, Timestamp: at(4)},
@@ -224,7 +224,7 @@ func TestParked_AnAdminsDeletionWaitsForTheMembers(t *testing.T) {
 		{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol}, {JID: me}}})
 	save(t, s, says(club, bob, "B4", 5, "by the admin, before it came"))
 	sameList(t, "afterwards", ids(shownIn(t, s, club)), []string{"B2", "B3"})
-	if n := parkedCount(t, s); n != 0 {
+	if n := pendingCount(t, s); n != 0 {
 		t.Errorf("%d deletions still wait", n)
 	}
 }
@@ -240,20 +240,20 @@ func shownIn(t *testing.T, s *Store, chat bridge.JID) (list []bridge.Message) {
 	return list
 }
 
-// TestParked_OutlivesThatANumberIsLearned for the LID it was parked under.
-func TestParked_OutlivesThatANumberIsLearned(t *testing.T) {
+// TestPending_OutlivesThatANumberIsLearned for the LID that was postponed under.
+func TestPending_OutlivesThatANumberIsLearned(t *testing.T) {
 	identity := bridge.Identity{PN: alice, LID: aliceLID}
-	parked := []bridge.Fact{
+	pending := []bridge.Fact{
 		bridge.ReactionChange{Chat: aliceLID, Target: "A1", Sender: aliceLID, Emoji: "👍", Timestamp: at(3)},
 		rewritten(aliceLID, aliceLID, "A1", 3, "edited"),
 		bridge.Deletion{Chat: aliceLID, Target: "A2", By: aliceLID, Timestamp: at(3)},
 	}
 	said := []bridge.Fact{says(alice, alice, "A1", 1, "text"), says(alice, alice, "A2", 2, "deleted")}
 	for name, order := range map[string][]bridge.Fact{
-		"then the message":            append(append(parked[:3:3], identity), said...),
-		"after the message":           append(append(said[:2:2], parked...), identity),
-		"of a person with both forms": append(append([]bridge.Fact{says(aliceLID, aliceLID, "A0", 0, "hello"), says(alice, alice, "A9", 9, "later")}, append(parked[:3:3], identity)...), said...),
-		"by an unknown number":        append(append([]bridge.Fact{says(aliceLID, aliceLID, "A0", 0, "hello")}, append(parked[:3:3], identity)...), said...),
+		"then the message":            append(append(pending[:3:3], identity), said...),
+		"after the message":           append(append(said[:2:2], pending...), identity),
+		"of a person with both forms": append(append([]bridge.Fact{says(aliceLID, aliceLID, "A0", 0, "hello"), says(alice, alice, "A9", 9, "later")}, append(pending[:3:3], identity)...), said...),
+		"by an unknown number":        append(append([]bridge.Fact{says(aliceLID, aliceLID, "A0", 0, "hello")}, append(pending[:3:3], identity)...), said...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
@@ -267,7 +267,7 @@ func TestParked_OutlivesThatANumberIsLearned(t *testing.T) {
 			if m := message(t, s, alice, "A2"); m.DeletedAt == nil || m.Content != "" {
 				t.Errorf("deleted: %+v", m)
 			}
-			if n := parkedCount(t, s); n != 0 {
+			if n := pendingCount(t, s); n != 0 {
 				t.Errorf("%d changes still wait", n)
 			}
 			checkCounts(t, s)
@@ -275,9 +275,9 @@ func TestParked_OutlivesThatANumberIsLearned(t *testing.T) {
 	}
 }
 
-// TestParked_TextTakenBackUnderAnotherNameIsGone: another id of the message, or a
+// TestPending_TextTakenBackUnderAnotherNameIsGone: another id of the message, or a
 // number that was learned for the LID of its sender.
-func TestParked_TextTakenBackUnderAnotherNameIsGone(t *testing.T) {
+func TestPending_TextTakenBackUnderAnotherNameIsGone(t *testing.T) {
 	const secret = "ꙮ the-password"
 	identity := bridge.Identity{PN: alice, LID: aliceLID}
 	takenBack := func(chat, by bridge.JID, id string) bridge.Deletion {
@@ -308,7 +308,7 @@ func TestParked_TextTakenBackUnderAnotherNameIsGone(t *testing.T) {
 				}
 				save(t, s, fact)
 			}
-			if n := parkedCount(t, s); n != test.wait {
+			if n := pendingCount(t, s); n != test.wait {
 				t.Errorf("%d changes wait, want %d", n, test.wait)
 			}
 			if !drain(s.TextErased()) {

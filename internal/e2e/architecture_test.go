@@ -71,7 +71,8 @@ var ours = map[string][]string{
 	"internal/fleet":           {"internal/bridge", "internal/client"},
 	"internal/fleet/fleettest": {},
 	"internal/fuzzbudget":      {},
-	"internal/simnet":          {},
+	"internal/simnet":          {"internal/simnet/wire"},
+	"internal/simnet/wire":     {},
 	"internal/client":          {"internal/bridge"},
 	"internal/doctor":          {"internal/bridge", "internal/client", "internal/dbfile"},
 	"internal/demo":            {"internal/bridge", "internal/client", "internal/simnet"},
@@ -87,7 +88,7 @@ var ours = map[string][]string{
 func allowed(name, imported string) bool {
 	switch {
 	case isPartOf(imported, whatsmeow), isPartOf(imported, protobuf):
-		return name == "internal/wa" || name == "internal/simnet"
+		return name == "internal/wa" || isPartOf(name, "internal/simnet")
 	case isPartOf(imported, sqlDriver):
 		return name == "internal/wa" || name == "internal/store" || name == "internal/dbfile"
 	case isPartOf(imported, fuse):

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // account is one WhatsApp user: a phone number, its hidden identity and its devices. Network.mu guards it.
@@ -62,7 +64,7 @@ type wish struct {
 var ErrNumberTaken = errors.New("the number has an account already")
 
 func (n *Network) newAccount(number string) (*account, error) {
-	number = digits(number)
+	number = wire.Digits(number)
 	if len(number) < 7 || number[0] == '0' {
 		return nil, fmt.Errorf("a phone number is given as international digits, not as %d digits from %q", len(number), number[:min(1, len(number))])
 	}
@@ -116,14 +118,7 @@ func (a *account) alternative(form string) types.JID {
 	if a.withheld {
 		return types.EmptyJID
 	}
-	return a.jid(otherForm(form), 0)
-}
-
-func otherForm(form string) string {
-	if form == types.HiddenUserServer {
-		return types.DefaultUserServer
-	}
-	return types.HiddenUserServer
+	return a.jid(wire.OtherForm(form), 0)
 }
 
 // sorted returns the devices, ordered by number.

@@ -6,34 +6,36 @@ import (
 	"go.mau.fi/whatsmeow/proto/waServerSync"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
 )
 
 // answerAppState takes new patches of an account's collections and hands out those that a device does not have.
-func (n *Network) answerAppState(d *Device, node *Node) answer {
-	request, ok := child(node, "sync")
+func (n *Network) answerAppState(d *Device, node *Node) wire.Answer {
+	request, ok := wire.Child(node, "sync")
 	if !ok {
-		return badRequest
+		return wire.BadRequest
 	}
 	var collections []Node
 	for _, asked := range request.GetChildren() {
 		collections = append(collections, n.syncCollection(d, &asked))
 	}
-	return result(Node{Tag: "sync", Content: collections})
+	return wire.Result(Node{Tag: "sync", Content: collections})
 }
 
 func (n *Network) syncCollection(d *Device, asked *Node) Node {
-	name := text(asked, "name")
+	name := wire.Text(asked, "name")
 	if d.fetched == nil {
 		d.fetched = make(map[string]struct{})
 	}
 	d.fetched[name] = struct{}{}
 	n.notify()
-	known, _ := strconv.Atoi(text(asked, "version"))
-	if text(asked, "return_snapshot") == "true" {
+	known, _ := strconv.Atoi(wire.Text(asked, "version"))
+	if wire.Text(asked, "return_snapshot") == "true" {
 		// All patches from the first one on do as well as a snapshot.
 		known = 0
 	}
-	patch, sending := child(asked, "patch")
+	patch, sending := wire.Child(asked, "patch")
 	if !sending {
 		return n.spoiled(d, name, n.collectionNode(d.account, name, known))
 	}
@@ -43,7 +45,7 @@ func (n *Network) syncCollection(d *Device, asked *Node) Node {
 		conflict.Content = append([]Node{{Tag: "error", Attrs: attrs{"code": "409", "text": "conflict"}}}, conflict.GetChildren()...)
 		return conflict
 	}
-	if err := d.account.addPatch(name, bytesOf(*patch)); err != nil {
+	if err := d.account.addPatch(name, wire.Bytes(*patch)); err != nil {
 		n.log.Warnf("app state patch not understood: %v", err)
 		return Node{Tag: "collection", Attrs: attrs{"name": name, "type": "error"}, Content: []Node{
 			{Tag: "error", Attrs: attrs{"code": "400", "text": "bad-request"}},
@@ -86,7 +88,7 @@ func (n *Network) announceAppState(d *Device, name string) {
 			continue
 		}
 		n.push(other, Node{Tag: "notification", Attrs: attrs{
-			"from": types.ServerJID, "type": "server_sync", "id": n.nextID(), "t": unixNow(),
+			"from": types.ServerJID, "type": "server_sync", "id": n.nextID(), "t": wire.UnixNow(),
 		}, Content: []Node{{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(d.account.appState[name]))}}}})
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
 )
 
 // spoiledPatch is a patch that companions get with a wrong hash of the collection.
@@ -35,14 +37,14 @@ func (p *Phone) SpoilAppState(name appstate.WAPatchName, times int) {
 // spoiled returns a collection with the patch that is spoiled, where it has it. The caller holds mu.
 func (n *Network) spoiled(d *Device, name string, collection Node) Node {
 	spoiled := d.account.spoiled[name]
-	patches, ok := child(&collection, "patches")
+	patches, ok := wire.Child(&collection, "patches")
 	if d.number == 0 || spoiled == nil || spoiled.left == 0 || !ok {
 		return collection
 	}
 	list := slices.Clone(patches.GetChildren())
 	for i, node := range list {
 		var patch waServerSync.SyncdPatch
-		if err := proto.Unmarshal(bytesOf(node), &patch); err != nil || int(patch.GetVersion().GetVersion()) != spoiled.version {
+		if err := proto.Unmarshal(wire.Bytes(node), &patch); err != nil || int(patch.GetVersion().GetVersion()) != spoiled.version {
 			continue
 		}
 		patch.SnapshotMAC = slices.Clone(patch.GetSnapshotMAC())

@@ -11,6 +11,8 @@ import (
 	"fmt"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // relyingParty is the site that WhatsApp's passkeys are for.
@@ -28,7 +30,7 @@ func newAuthenticator() (*Authenticator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the passkey: %w", err)
 	}
-	return &Authenticator{credential: randomBytes(20), user: randomBytes(16), key: key}, nil
+	return &Authenticator{credential: wire.Random(20), user: wire.Random(16), key: key}, nil
 }
 
 // Sign returns the PublicKeyCredential for request options, both as JSON; the options are those of the client's event.

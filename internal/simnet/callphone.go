@@ -9,6 +9,8 @@ import (
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/simnet/wire"
 )
 
 // CallOptions describes a call.
@@ -41,7 +43,7 @@ func (g *Group) Call(ctx context.Context, by *Phone, opts CallOptions) (*Call, e
 func (p *Phone) call(ctx context.Context, to types.JID, opts CallOptions) (*Call, error) {
 	c := &Call{id: opts.ID, caller: p, to: to}
 	if c.id == "" {
-		c.id = strings.ToUpper(hex.EncodeToString(randomBytes(16)))
+		c.id = strings.ToUpper(hex.EncodeToString(wire.Random(16)))
 	}
 	media := []Node{{Tag: "audio", Attrs: attrs{"enc": "opus", "rate": "16000"}}}
 	if opts.Video {
@@ -101,7 +103,7 @@ func (c *Call) say(ctx context.Context, by *Phone, said Node) error {
 	}
 	select {
 	case ack := <-answered:
-		if ack == nil || text(ack, "error") != "" {
+		if ack == nil || wire.Text(ack, "error") != "" {
 			return fmt.Errorf("%s a call: %w", said.Tag, whatsmeow.ErrServerReturnedError)
 		}
 		return nil

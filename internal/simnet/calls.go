@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // call is a telephone call as the server knows it, until it is over. Network.mu guards it.
@@ -21,14 +23,14 @@ type call struct {
 func (n *Network) handleCall(d *Device, node *Node) {
 	children, code := node.GetChildren(), "400"
 	if len(children) == 1 {
-		code = n.passCallOn(d, jidOf(node, "to"), &children[0])
+		code = n.passCallOn(d, wire.JID(node, "to"), &children[0])
 	}
 	if d.conn == nil || d.faults.silentCalls {
 		return
 	}
-	ack := Node{Tag: "ack", Attrs: attrs{"class": "call", "id": text(node, "id"), "from": jidOf(node, "to"), "t": unixNow()}}
-	set(ack.Attrs, "error", code)
-	d.conn.send(ack)
+	ack := Node{Tag: "ack", Attrs: attrs{"class": "call", "id": wire.Text(node, "id"), "from": wire.JID(node, "to"), "t": wire.UnixNow()}}
+	wire.Set(ack.Attrs, "error", code)
+	d.conn.Send(ack)
 }
 
 // IgnoreCalls makes the server do what the device says about calls, and answer nothing; or answer again.
@@ -40,14 +42,14 @@ func (d *Device) IgnoreCalls(ignore bool) {
 
 // passCallOn does what a device says about a call, and returns the code with which it is refused. The real server's codes are not known.
 func (n *Network) passCallOn(d *Device, to types.JID, said *Node) (code string) {
-	id := text(said, "call-id")
+	id := wire.Text(said, "call-id")
 	switch c := n.calls[id]; {
 	case said.Tag == "offer" && c == nil:
 		return n.ring(d, to, id, said)
 	case c == nil:
 		return "404"
 	case said.Tag == "terminate" && c.caller.account == d.account:
-		n.endCall(c, text(said, "reason"))
+		n.endCall(c, wire.Text(said, "reason"))
 	case !slices.Contains(c.callees, d.account) || c.taken[d.account]:
 		return "404"
 	case said.Tag == "accept", said.Tag == "reject":
@@ -59,7 +61,7 @@ func (n *Network) passCallOn(d *Device, to types.JID, said *Node) (code string) 
 // ring begins a call: to a person, or to the members of a group. The phones of a group get the offer; the devices that are linked to them
 // get a notice, which does not say which group it is. (A stanza that was captured: whatsapp-rust, pull request 599.)
 func (n *Network) ring(d *Device, to types.JID, id string, offer *Node) string {
-	_, video := child(offer, "video")
+	_, video := wire.Child(offer, "video")
 	c := &call{id: id, caller: d, video: video, taken: make(map[*account]bool)}
 	if g := n.groups[to.User]; to.Server == types.GroupServer && g != nil && g.members[d.account] != nil {
 		c.group, c.callees = to, slices.Clone(g.sorted())
@@ -93,7 +95,7 @@ func (c *call) devices() (all []*Device) {
 // said returns the offer as one device gets it.
 func (c *call) said(target *Device, offer Node) Node {
 	a := maps.Clone(offer.Attrs)
-	set(a, "caller_pn", c.caller.account.alternative(types.HiddenUserServer))
+	wire.Set(a, "caller_pn", c.caller.account.alternative(types.HiddenUserServer))
 	if c.group.IsEmpty() {
 		return Node{Tag: "offer", Attrs: a, Content: offer.Content}
 	}
@@ -109,7 +111,7 @@ func (c *call) said(target *Device, offer Node) Node {
 // stanza returns what devices of those who are called are told by the caller's.
 func (c *call) stanza(n *Network, said Node) Node {
 	return Node{Tag: "call", Attrs: attrs{
-		"from": c.caller.jid(types.HiddenUserServer), "id": n.nextID(), "t": unixNow(), "platform": "android", "version": "2.26.38",
+		"from": c.caller.jid(types.HiddenUserServer), "id": n.nextID(), "t": wire.UnixNow(), "platform": "android", "version": "2.26.38",
 	}, Content: []Node{said}}
 }
 
@@ -123,13 +125,13 @@ func (n *Network) endCall(c *call, reason string) {
 
 func (c *call) terminate(reason string) Node {
 	out := Node{Tag: "terminate", Attrs: attrs{"call-id": c.id, "call-creator": c.caller.account.lid()}}
-	set(out.Attrs, "reason", reason)
+	wire.Set(out.Attrs, "reason", reason)
 	return out
 }
 
 // answerCall passes an answer on to the caller, and tells the other devices of who answered.
 func (n *Network) answerCall(c *call, by *Device, said *Node) {
-	n.push(c.caller, Node{Tag: "call", Attrs: attrs{"from": by.jid(types.HiddenUserServer), "id": n.nextID(), "t": unixNow()}, Content: []Node{*said}})
+	n.push(c.caller, Node{Tag: "call", Attrs: attrs{"from": by.jid(types.HiddenUserServer), "id": n.nextID(), "t": wire.UnixNow()}, Content: []Node{*said}})
 	for _, other := range by.account.sorted() {
 		if other != by {
 			n.push(other, c.stanza(n, c.terminate(said.Tag+"ed_elsewhere")))

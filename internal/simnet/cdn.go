@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"bridged/internal/simnet/wire"
 )
 
 // CDN is the network's media server. It stores what clients upload, encrypted, and serves it to everybody who knows the path.
@@ -147,7 +149,7 @@ func (c *CDN) upload(w http.ResponseWriter, r *http.Request) int64 {
 	direct := path + "?ccb=11-4&oh=simulated&oe=simulated&_nc_sid=5e03e0"
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]string{
-		"url": "https://" + c.net.Addr() + direct, "direct_path": direct, "handle": hex.EncodeToString(randomBytes(8)),
+		"url": "https://" + c.net.Addr() + direct, "direct_path": direct, "handle": hex.EncodeToString(wire.Random(8)),
 	})
 	return size
 }
@@ -162,7 +164,7 @@ func (c *CDN) store(body io.Reader) (b *blob, size int64, err error) {
 		b.data, err = io.ReadAll(io.TeeReader(body, hash))
 		size = int64(len(b.data))
 	} else {
-		b.file = filepath.Join(dir, hex.EncodeToString(randomBytes(16)))
+		b.file = filepath.Join(dir, hex.EncodeToString(wire.Random(16)))
 		size, err = writeFile(b.file, io.TeeReader(body, hash))
 	}
 	copy(b.hash[:], hash.Sum(nil))
@@ -179,7 +181,7 @@ func writeFile(path string, body io.Reader) (int64, error) {
 }
 
 func (c *CDN) keep(b *blob) (path string) {
-	path = "/v/t62.7118-24/" + hex.EncodeToString(randomBytes(16)) + "_n.enc"
+	path = "/v/t62.7118-24/" + hex.EncodeToString(wire.Random(16)) + "_n.enc"
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.blobs[path] = b

@@ -14,6 +14,8 @@ import (
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
 )
 
 // syncKey encrypts the account's app state.
@@ -77,7 +79,7 @@ func (p *Phone) beginAppState(ctx context.Context) (*syncKey, error) {
 // newSyncKey makes the key that the account's state is encrypted with from now on. The caller holds appState.
 func (p *Phone) newSyncKey(ctx context.Context) (*syncKey, error) {
 	key := &syncKey{
-		id: append([]byte{0, byte(len(p.syncKeys))}, randomBytes(4)...), data: randomBytes(32), at: time.Now().UnixMilli() + int64(len(p.syncKeys)),
+		id: append([]byte{0, byte(len(p.syncKeys))}, wire.Random(4)...), data: wire.Random(32), at: time.Now().UnixMilli() + int64(len(p.syncKeys)),
 		fingerprint: &waE2E.AppStateSyncKeyFingerprint{RawID: proto.Uint32(1000), CurrentIndex: proto.Uint32(0), DeviceIndexes: []uint32{0}},
 	}
 	fingerprint, err := proto.Marshal(key.fingerprint)
@@ -175,7 +177,7 @@ func (p *Phone) SetPushName(ctx context.Context, name string) error {
 
 // SetContact enters a person into the account's address book, which the companions share.
 func (p *Phone) SetContact(ctx context.Context, number, fullName, firstName string) error {
-	number = digits(number)
+	number = wire.Digits(number)
 	p.mu.Lock()
 	p.book[number] = fullName
 	p.mu.Unlock()

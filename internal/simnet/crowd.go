@@ -8,6 +8,8 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/keys"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
 )
 
 // CrowdOptions describes a crowd.
@@ -30,7 +32,7 @@ const crowdPreKeys = 3
 
 // NewCrowd registers a crowd.
 func (n *Network) NewCrowd(opts CrowdOptions) (*Crowd, error) {
-	first, err := strconv.ParseUint(digits(opts.FirstNumber), 10, 64)
+	first, err := strconv.ParseUint(wire.Digits(opts.FirstNumber), 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("the first number of a crowd: %w", err)
 	}

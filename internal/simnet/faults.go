@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // SendFault makes one message that a device sends fail.
@@ -59,7 +61,7 @@ type deviceFaults struct {
 	ignoredAcks   int
 	silentCalls   bool // what the device says about calls is not answered
 	sends         []SendFault
-	login         ConnectFailure
+	login         wire.ConnectFailure
 	logins        int
 }
 
@@ -77,9 +79,9 @@ func (f *deviceFaults) nextSend() SendFault {
 	return next
 }
 
-func (f *deviceFaults) loginFailure() (ConnectFailure, bool) {
+func (f *deviceFaults) loginFailure() (wire.ConnectFailure, bool) {
 	if f.logins == 0 {
-		return ConnectFailure{}, false
+		return wire.ConnectFailure{}, false
 	}
 	if f.logins > 0 {
 		f.logins--
@@ -117,7 +119,7 @@ func (f *deviceFaults) alter(node Node) Node {
 	f.corruptBodies--
 	parts := slices.Clone(node.GetChildren())
 	for i, part := range parts {
-		if body := bytesOf(part); part.Tag == "enc" && len(body) > 0 {
+		if body := wire.Bytes(part); part.Tag == "enc" && len(body) > 0 {
 			damaged := slices.Clone(body)
 			damaged[len(damaged)-1] ^= 0xff
 			parts[i].Content = damaged
@@ -169,7 +171,7 @@ func (n *Network) iqFault(d *Device, node *Node) *IQFault {
 }
 
 func (f *IQFault) matches(node *Node) bool {
-	if f.Namespace != "" && f.Namespace != text(node, "xmlns") {
+	if f.Namespace != "" && f.Namespace != wire.Text(node, "xmlns") {
 		return false
 	}
 	children := node.GetChildren()
@@ -199,26 +201,26 @@ func (n *Network) AcceptSockets() {
 
 // Down takes the whole network down, sockets and CDN, until Up.
 func (n *Network) Down() {
-	n.listener.set(true)
+	n.listener.SetDown(true)
 	n.dropAll()
 }
 
 // Up brings the network back.
-func (n *Network) Up() { n.listener.set(false) }
+func (n *Network) Up() { n.listener.SetDown(false) }
 
 // Drop cuts the device's connection without a stream error.
 func (d *Device) Drop() {
-	d.withConn(func(c *conn) { c.hangUp() })
+	d.withConn(func(c *conn) { c.HangUp() })
 }
 
 // Freeze makes the connection half-open: the network neither reads nor writes. It ends with Thaw or Drop.
 func (d *Device) Freeze() {
-	d.withConn(func(c *conn) { c.freeze(true) })
+	d.withConn(func(c *conn) { c.SetFrozen(true) })
 }
 
 // Thaw ends Freeze.
 func (d *Device) Thaw() {
-	d.withConn(func(c *conn) { c.freeze(false) })
+	d.withConn(func(c *conn) { c.SetFrozen(false) })
 }
 
 // withConn calls act with the device's connection, if it has one.
@@ -236,19 +238,13 @@ func (d *Device) Delay(delay time.Duration) {
 	defer d.net.mu.Unlock()
 	d.faults.delay = delay
 	if d.conn != nil {
-		d.conn.mu.Lock()
-		d.conn.delay = delay
-		d.conn.mu.Unlock()
+		d.conn.Delay(delay)
 	}
 }
 
 // CorruptFrames damages the next frames to the device; their stanzas are delivered again on the next connection.
 func (d *Device) CorruptFrames(count int) {
-	d.withConn(func(c *conn) {
-		c.mu.Lock()
-		c.corrupt += count
-		c.mu.Unlock()
-	})
+	d.withConn(func(c *conn) { c.CorruptFrames(count) })
 }
 
 // CorruptMessages damages the ciphertexts of the next messages for the device, which then has to ask for them again.
@@ -269,7 +265,7 @@ func (d *Device) StatelessKeys(count int) {
 func withoutState(node Node) Node {
 	parts := slices.Clone(node.GetChildren())
 	for i, part := range parts {
-		if part.Tag == "enc" && text(&part, "type") == "pkmsg" {
+		if part.Tag == "enc" && wire.Text(&part, "type") == "pkmsg" {
 			parts[i].Attrs = maps.Clone(part.Attrs)
 			parts[i].Attrs["state"] = "false"
 		}
@@ -307,7 +303,7 @@ func (d *Device) FailQueries(fault IQFault) {
 }
 
 // FailLogins refuses the device's next logins, times of them; a negative number means until ClearFaults.
-func (d *Device) FailLogins(failure ConnectFailure, times int) {
+func (d *Device) FailLogins(failure wire.ConnectFailure, times int) {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	d.faults.login, d.faults.logins = failure, times
@@ -324,18 +320,18 @@ func (d *Device) ClearFaults() {
 
 // StreamError sends a stream error with a code, 515 or 503 say, and hangs up.
 func (d *Device) StreamError(code string) {
-	d.withConn(func(c *conn) { c.sendLast(streamError(code, "")) })
+	d.withConn(func(c *conn) { c.SendLast(wire.StreamError(code, "")) })
 }
 
 // AskToReconnect sends the stream error 515, by which the server wants the device to log in again, and leaves it to the device to hang
 // up.
 func (d *Device) AskToReconnect() {
-	d.withConn(func(c *conn) { c.send(streamError("515", "")) })
+	d.withConn(func(c *conn) { c.Send(wire.StreamError("515", "")) })
 }
 
 // Replace ends the device's connection as if another client of its session had connected.
 func (d *Device) Replace() {
-	d.withConn(func(c *conn) { c.sendLast(streamError("", "replaced")) })
+	d.withConn(func(c *conn) { c.SendLast(wire.StreamError("", "replaced")) })
 }
 
 // WithholdMapping hides which LID belongs to the account's number, or shows it again: while hidden, messages, groups and queries

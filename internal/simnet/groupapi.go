@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // GroupOptions describes a new group.
@@ -170,7 +172,7 @@ func (g *Group) SetSubject(ctx context.Context, by *Phone, subject string) error
 func (g *Group) SetTopic(ctx context.Context, by *Phone, topic string) error {
 	request := Node{Tag: "description", Attrs: attrs{}, Content: []Node{{Tag: "body", Content: []byte(topic)}}}
 	g.net.mu.Lock()
-	set(request.Attrs, "prev", g.net.groups[g.jid.User].topicID)
+	wire.Set(request.Attrs, "prev", g.net.groups[g.jid.User].topicID)
 	g.net.mu.Unlock()
 	return g.change(ctx, by, request)
 }
@@ -217,8 +219,8 @@ func (g *Group) change(ctx context.Context, by *Phone, request Node) error {
 	}
 	refused := g.net.changeGroup(state, by.account, &request)
 	g.net.mu.Unlock()
-	if refused.code != 0 {
-		return fmt.Errorf("%w: %d %s", ErrNotAllowed, refused.code, refused.text)
+	if refused.Code != 0 {
+		return fmt.Errorf("%w: %d %s", ErrNotAllowed, refused.Code, refused.Text)
 	}
 	return g.settle(ctx)
 }

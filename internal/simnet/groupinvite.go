@@ -9,55 +9,57 @@ import (
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // answerInvite gives an admin the code of the group's link, a new one if he takes the old one back.
-func (n *Network) answerInvite(g *group, by *account, revoke bool) answer {
+func (n *Network) answerInvite(g *group, by *account, revoke bool) wire.Answer {
 	if !g.members[by].isAdmin() {
-		return notAuthorized
+		return wire.NotAuthorized
 	}
 	if revoke && g.invite != "" {
 		g.revoked[g.invite], g.invite = true, ""
 	}
 	if g.invite == "" {
-		g.invite = hex.EncodeToString(randomBytes(11))
+		g.invite = hex.EncodeToString(wire.Random(11))
 	}
 	invite := Node{Tag: "invite", Attrs: attrs{"code": g.invite}}
 	if revoke {
 		n.announceChange(g, by, invite)
 	}
-	return result(invite)
+	return wire.Result(invite)
 }
 
 // answerLink tells of the group that a link leads to, or lets the account in.
-func (n *Network) answerLink(who *account, code string, join bool) answer {
+func (n *Network) answerLink(who *account, code string, join bool) wire.Answer {
 	for _, g := range n.groups {
 		switch {
 		case g.revoked[code]:
-			return gone
+			return wire.Gone
 		case g.invite == "" || g.invite != code:
 			continue
 		case join:
 			return n.joinByLink(g, who)
 		}
-		return result(g.node())
+		return wire.Result(g.node())
 	}
-	return notAcceptable
+	return wire.NotAcceptable
 }
 
-func (n *Network) joinByLink(g *group, who *account) answer {
+func (n *Network) joinByLink(g *group, who *account) wire.Answer {
 	switch {
 	case g.members[who] != nil:
-		return conflict
+		return wire.Conflict
 	case g.barred[who]:
-		return notAuthorized
+		return wire.NotAuthorized
 	case len(g.members) >= g.limit:
-		return refuse(419, "resource-limit")
+		return wire.Refuse(419, "resource-limit")
 	case g.approval:
 		return n.requestEntry(g, who)
 	}
 	n.addMembers(g, who, []*account{who}, "invite")
-	return result(Node{Tag: "group", Attrs: attrs{"jid": g.jid()}})
+	return wire.Result(Node{Tag: "group", Attrs: attrs{"jid": g.jid()}})
 }
 
 // joinRequest is somebody who wants to be let in.
@@ -73,14 +75,14 @@ func (g *group) requestOf(who *account) int {
 
 // requestEntry notes that somebody wants to be let in, and tells the admins. They are told of a requested user, not of a participant.
 // (whatsapp-rust, wacore, notifications of groups.)
-func (n *Network) requestEntry(g *group, who *account) answer {
+func (n *Network) requestEntry(g *group, who *account) wire.Answer {
 	if g.requestOf(who) < 0 {
 		g.requests = append(g.requests, joinRequest{who, time.Now()})
 		asking := g.participantNode(who)
 		asking.Tag = "requested_user"
 		n.tellAdmins(g, who, Node{Tag: "created_membership_requests", Attrs: attrs{"request_method": "invite_link"}, Content: []Node{asking}})
 	}
-	return result(Node{Tag: "membership_approval_request", Attrs: attrs{"jid": g.jid()}})
+	return wire.Result(Node{Tag: "membership_approval_request", Attrs: attrs{"jid": g.jid()}})
 }
 
 // tellAdmins tells the admins of a group of a change.
@@ -101,7 +103,7 @@ func (n *Network) withdraw(g *group, by, who *account) {
 }
 
 // answerRequests lists those who want to be let in, or decides about some.
-func (n *Network) answerRequests(g *group, by *account, request *Node) answer {
+func (n *Network) answerRequests(g *group, by *account, request *Node) wire.Answer {
 	if request.Tag == "membership_approval_requests" {
 		var waiting []Node
 		for _, r := range g.requests {
@@ -109,21 +111,21 @@ func (n *Network) answerRequests(g *group, by *account, request *Node) answer {
 				"jid": r.who.jid(g.form(), 0), "request_time": strconv.FormatInt(r.at.Unix(), 10), "request_method": "invite_link",
 			}})
 		}
-		return result(Node{Tag: request.Tag, Content: waiting})
+		return wire.Result(Node{Tag: request.Tag, Content: waiting})
 	}
 	decisions := request.GetChildren()
 	if len(decisions) != 1 {
-		return badRequest
+		return wire.BadRequest
 	}
 	var entries []Node
 	for _, participant := range decisions[0].GetChildrenByTag("participant") {
-		entry := Node{Tag: "participant", Attrs: attrs{"jid": jidOf(&participant, "jid")}}
-		if code := n.decide(g, by, n.account(jidOf(&participant, "jid")), decisions[0].Tag == "approve"); code != 0 {
+		entry := Node{Tag: "participant", Attrs: attrs{"jid": wire.JID(&participant, "jid")}}
+		if code := n.decide(g, by, n.account(wire.JID(&participant, "jid")), decisions[0].Tag == "approve"); code != 0 {
 			entry.Attrs["error"] = strconv.Itoa(code)
 		}
 		entries = append(entries, entry)
 	}
-	return result(Node{Tag: request.Tag, Content: []Node{{Tag: decisions[0].Tag, Content: entries}}})
+	return wire.Result(Node{Tag: request.Tag, Content: []Node{{Tag: decisions[0].Tag, Content: entries}}})
 }
 
 // decide lets somebody in who waits, or sends them away, and returns why that is not done.

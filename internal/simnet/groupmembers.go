@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"bridged/internal/simnet/wire"
 )
 
 // The reasons for which somebody is not added, promoted or removed.
@@ -64,7 +66,7 @@ func (g *group) refuseAdd(by, who *account) int {
 func (n *Network) mayBeAdded(g *group, by *account, named []Node) (accounts []*account, refused []Node) {
 	room := g.limit - len(g.members)
 	for _, participant := range named {
-		jid := jidOf(&participant, "jid")
+		jid := wire.JID(&participant, "jid")
 		a, code := n.account(jid), codeUnknown
 		if a != nil {
 			code = g.refuseAdd(by, a)
@@ -87,31 +89,31 @@ func (n *Network) mayBeAdded(g *group, by *account, named []Node) (accounts []*a
 
 // offerTo returns an invitation for somebody who cannot be added, to be sent to them.
 func (g *group) offerTo(by, to *account) Node {
-	code, until := hex.EncodeToString(randomBytes(8)), time.Now().Add(offerTime)
+	code, until := hex.EncodeToString(wire.Random(8)), time.Now().Add(offerTime)
 	g.offers[code] = offer{to: to, by: by, until: until}
 	return Node{Tag: "add_request", Attrs: attrs{"code": code, "expiration": strconv.FormatInt(until.Unix(), 10)}}
 }
 
 // acceptOffer lets somebody in who was invited in a message.
-func (n *Network) acceptOffer(g *group, who *account, request *Node) answer {
-	o, ok := g.offers[text(request, "code")]
+func (n *Network) acceptOffer(g *group, who *account, request *Node) wire.Answer {
+	o, ok := g.offers[wire.Text(request, "code")]
 	switch {
-	case !ok || o.to != who || n.account(jidOf(request, "admin")) != o.by || !g.members[o.by].isAdmin():
-		return refuse(401, "not-authorized")
+	case !ok || o.to != who || n.account(wire.JID(request, "admin")) != o.by || !g.members[o.by].isAdmin():
+		return wire.Refuse(401, "not-authorized")
 	case time.Now().After(o.until):
-		return gone
+		return wire.Gone
 	case g.members[who] != nil:
-		return conflict
+		return wire.Conflict
 	}
-	delete(g.offers, text(request, "code"))
+	delete(g.offers, wire.Text(request, "code"))
 	n.addMembers(g, o.by, []*account{who}, "invite")
-	return result()
+	return wire.Result()
 }
 
 // changeMembers applies a change of members. Its answer has the request's tag, and one entry for each member named.
-func (n *Network) changeMembers(g *group, by *account, request *Node) answer {
+func (n *Network) changeMembers(g *group, by *account, request *Node) wire.Answer {
 	if g.parent {
-		return notAllowed // a community's members are those of its groups
+		return wire.NotAllowed // a community's members are those of its groups
 	}
 	var named []*account
 	var entries []Node
@@ -122,13 +124,13 @@ func (n *Network) changeMembers(g *group, by *account, request *Node) answer {
 	}
 	n.applyMembers(g, by, request.Tag, named)
 	entries = append(entries, g.participantNodes(named)...)
-	return result(Node{Tag: request.Tag, Content: entries})
+	return wire.Result(Node{Tag: request.Tag, Content: entries})
 }
 
 // mayBeChanged returns those of the named who may be removed, promoted or demoted, and entries for the others.
 func (n *Network) mayBeChanged(g *group, by *account, request *Node) (accounts []*account, refused []Node) {
 	for _, participant := range request.GetChildrenByTag("participant") {
-		jid, code := jidOf(&participant, "jid"), 0
+		jid, code := wire.JID(&participant, "jid"), 0
 		a := n.account(jid)
 		switch {
 		case a == nil || g.members[a] == nil:
@@ -169,7 +171,7 @@ func (n *Network) addMembers(g *group, by *account, named []*account, reason str
 		return
 	}
 	change := Node{Tag: "add", Attrs: g.bump(), Content: g.participantNodes(fresh)}
-	set(change.Attrs, "reason", reason)
+	wire.Set(change.Attrs, "reason", reason)
 	for _, who := range old {
 		n.pushChange(g, by, who, change)
 	}
@@ -209,14 +211,14 @@ func (n *Network) removeMembers(g *group, by *account, named []*account) {
 }
 
 // leaveGroups takes an account out of groups. The first of the others becomes an admin where none is left.
-func (n *Network) leaveGroups(who *account, request *Node) answer {
+func (n *Network) leaveGroups(who *account, request *Node) wire.Answer {
 	for _, left := range request.GetChildren() {
-		g := n.groups[jidOf(&left, "id").User]
+		g := n.groups[wire.JID(&left, "id").User]
 		switch {
 		case g == nil || g.members[who] == nil:
-			return itemNotFound
+			return wire.ItemNotFound
 		case g.parent:
-			return notAllowed
+			return wire.NotAllowed
 		}
 		n.removeMembers(g, who, []*account{who})
 		isAdmin := func(a *account) bool { return g.members[a].isAdmin() }
@@ -224,7 +226,7 @@ func (n *Network) leaveGroups(who *account, request *Node) answer {
 			n.promoteMembers(g, nil, "promote", rest[:1])
 		}
 	}
-	return result(Node{Tag: "leave", Content: request.Content})
+	return wire.Result(Node{Tag: "leave", Content: request.Content})
 }
 
 func (n *Network) promoteMembers(g *group, by *account, change string, named []*account) {

@@ -6,17 +6,19 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"bridged/internal/simnet/wire"
 )
 
 // answerGroups handles a w:g2 query to one group, or to the group server.
 func (n *Network) answerGroups(c *conn, d *Device, node *Node) {
-	to := jidOf(node, "to")
+	to := wire.JID(node, "to")
 	children := node.GetChildren()
 	if len(children) == 0 {
-		c.reply(node, badRequest)
+		c.reply(node, wire.BadRequest)
 		return
 	}
-	request, setting := &children[0], text(node, "type") == "set"
+	request, setting := &children[0], wire.Text(node, "type") == "set"
 	if to.User == "" {
 		c.reply(node, n.answerGroupServer(d, request, setting))
 		return
@@ -24,13 +26,13 @@ func (n *Network) answerGroups(c *conn, d *Device, node *Node) {
 	g := n.groups[to.User]
 	switch {
 	case g == nil:
-		c.reply(node, itemNotFound)
+		c.reply(node, wire.ItemNotFound)
 	case request.Tag == "accept":
 		c.reply(node, n.acceptOffer(g, d.account, request))
 	case g.members[d.account] == nil:
-		c.reply(node, forbidden)
+		c.reply(node, wire.Forbidden)
 	case request.Tag == "query":
-		c.reply(node, result(g.node()))
+		c.reply(node, wire.Result(g.node()))
 	case request.Tag == "invite":
 		c.reply(node, n.answerInvite(g, d.account, setting))
 	default:
@@ -39,39 +41,39 @@ func (n *Network) answerGroups(c *conn, d *Device, node *Node) {
 }
 
 // answerGroupServer handles the queries that do not concern a group of the account's.
-func (n *Network) answerGroupServer(d *Device, request *Node, setting bool) answer {
+func (n *Network) answerGroupServer(d *Device, request *Node, setting bool) wire.Answer {
 	switch request.Tag {
 	case "participating":
 		var groups []Node
 		for _, g := range n.groupsOf(d.account) {
 			groups = append(groups, g.node())
 		}
-		return result(Node{Tag: "groups", Content: groups})
+		return wire.Result(Node{Tag: "groups", Content: groups})
 	case "create":
 		return n.createGroup(d.account, request)
 	case "leave":
 		return n.leaveGroups(d.account, request)
 	case "invite":
-		return n.answerLink(d.account, text(request, "code"), setting)
+		return n.answerLink(d.account, wire.Text(request, "code"), setting)
 	}
-	return refuse(501, "feature-not-implemented")
+	return wire.Refuse(501, "feature-not-implemented")
 }
 
 // createGroup makes a group. Who may not be added is named with the reason, and is no member.
-func (n *Network) createGroup(creator *account, request *Node) answer {
-	subject := text(request, "subject")
+func (n *Network) createGroup(creator *account, request *Node) wire.Answer {
+	subject := wire.Text(request, "subject")
 	if !subjectFits(subject) {
-		return notAcceptable
+		return wire.NotAcceptable
 	}
 	g := n.newGroup(creator, "", subject, true, nil)
-	g.addByAll = string(childBytes(request, "member_add_mode")) == "all_member_add"
-	_, g.announce = child(request, "announcement")
-	_, g.locked = child(request, "locked")
-	if mode, ok := child(request, "membership_approval_mode", "group_join"); ok {
-		g.setApproval(text(mode, "state") == "on")
+	g.addByAll = string(wire.ChildBytes(request, "member_add_mode")) == "all_member_add"
+	_, g.announce = wire.Child(request, "announcement")
+	_, g.locked = wire.Child(request, "locked")
+	if mode, ok := wire.Child(request, "membership_approval_mode", "group_join"); ok {
+		g.setApproval(wire.Text(mode, "state") == "on")
 	}
-	if ephemeral, ok := child(request, "ephemeral"); ok {
-		g.ephemeral = parseSeconds(text(ephemeral, "expiration"))
+	if ephemeral, ok := wire.Child(request, "ephemeral"); ok {
+		g.ephemeral = parseSeconds(wire.Text(ephemeral, "expiration"))
 	}
 	members, refused := n.mayBeAdded(g, creator, request.GetChildrenByTag("participant"))
 	for _, a := range members {
@@ -81,7 +83,7 @@ func (n *Network) createGroup(creator *account, request *Node) answer {
 	n.notify()
 	node := g.node()
 	node.Content = append(node.GetChildren(), refused...)
-	return result(node)
+	return wire.Result(node)
 }
 
 // createKey returns the key that the creator gave a new group, by which his devices know it again.
@@ -89,7 +91,7 @@ func (n *Network) createKey(request *Node) string {
 	if n.dropsCreateKeys {
 		return ""
 	}
-	return text(request, "key")
+	return wire.Text(request, "key")
 }
 
 // DropCreateKeys makes the server forget the keys that creators give new groups.
@@ -111,51 +113,51 @@ func parseSeconds(s string) uint32 {
 }
 
 // changeGroup makes a change that a member asks for, if the member may.
-func (n *Network) changeGroup(g *group, by *account, request *Node) answer {
+func (n *Network) changeGroup(g *group, by *account, request *Node) wire.Answer {
 	mayManage := g.members[by].isAdmin()
 	mayEdit := mayManage || !g.locked
 	switch request.Tag {
 	case "add", "remove", "promote", "demote":
 		if !mayManage && !(request.Tag == "add" && g.addByAll) {
-			return forbidden
+			return wire.Forbidden
 		}
 		return n.changeMembers(g, by, request)
 	case "membership_approval_requests", "membership_requests_action":
 		if !mayManage {
-			return forbidden
+			return wire.Forbidden
 		}
 		return n.answerRequests(g, by, request)
 	case "subject", "description", "ephemeral", "not_ephemeral":
 		if !mayEdit {
-			return forbidden
+			return wire.Forbidden
 		}
 	case "announcement", "not_announcement", "locked", "unlocked", "membership_approval_mode", "member_add_mode":
 		if !mayManage {
-			return forbidden
+			return wire.Forbidden
 		}
 	default:
-		return refuse(501, "feature-not-implemented")
+		return wire.Refuse(501, "feature-not-implemented")
 	}
 	change, refused := g.apply(by, request)
-	if refused.code != 0 {
+	if refused.Code != 0 {
 		return refused
 	}
 	n.announceChange(g, by, change)
 	n.notify()
-	return result()
+	return wire.Result()
 }
 
 // apply changes a setting and returns the change to announce.
-func (g *group) apply(by *account, request *Node) (change Node, refused answer) {
+func (g *group) apply(by *account, request *Node) (change Node, refused wire.Answer) {
 	change = Node{Tag: request.Tag, Attrs: attrs{}}
 	switch request.Tag {
 	case "subject":
-		subject := string(bytesOf(*request))
+		subject := string(wire.Bytes(*request))
 		if !subjectFits(subject) {
-			return Node{}, notAcceptable
+			return Node{}, wire.NotAcceptable
 		}
 		g.subject, g.subjectAt, g.subjectBy = subject, time.Now(), by
-		change.Attrs = attrs{"subject": g.subject, "s_t": unixNow(), "s_o": by.jid(g.form(), 0)}
+		change.Attrs = attrs{"subject": g.subject, "s_t": wire.UnixNow(), "s_o": by.jid(g.form(), 0)}
 	case "description":
 		return g.describe(by, request)
 	case "announcement", "not_announcement":
@@ -164,39 +166,39 @@ func (g *group) apply(by *account, request *Node) (change Node, refused answer) 
 	case "locked", "unlocked":
 		g.locked = request.Tag == "locked"
 	case "ephemeral":
-		g.ephemeral = parseSeconds(text(request, "expiration"))
+		g.ephemeral = parseSeconds(wire.Text(request, "expiration"))
 		change.Attrs["expiration"] = strconv.Itoa(int(g.ephemeral))
 	case "not_ephemeral":
 		g.ephemeral = 0
 	case "membership_approval_mode":
-		mode, _ := child(request, "group_join")
-		g.setApproval(text(mode, "state") == "on")
+		mode, _ := wire.Child(request, "group_join")
+		g.setApproval(wire.Text(mode, "state") == "on")
 		change = approvalNode(g.approval)
 	case "member_add_mode":
-		g.addByAll = string(bytesOf(*request)) == "all_member_add"
-		change.Content = bytesOf(*request)
+		g.addByAll = string(wire.Bytes(*request)) == "all_member_add"
+		change.Content = wire.Bytes(*request)
 	}
-	return change, answer{}
+	return change, wire.Answer{}
 }
 
 // describe changes the description, unless another member has changed it since: who changes it names the one that he knows.
-func (g *group) describe(by *account, request *Node) (change Node, refused answer) {
-	topic := string(childBytes(request, "body"))
+func (g *group) describe(by *account, request *Node) (change Node, refused wire.Answer) {
+	topic := string(wire.ChildBytes(request, "body"))
 	switch {
-	case text(request, "prev") != g.topicID:
-		return Node{}, refuse(409, "conflict")
+	case wire.Text(request, "prev") != g.topicID:
+		return Node{}, wire.Refuse(409, "conflict")
 	case utf8.RuneCountInString(topic) > 2048:
-		return Node{}, notAcceptable
+		return Node{}, wire.NotAcceptable
 	}
-	g.topic, g.topicID, g.topicAt, g.topicBy = topic, text(request, "id"), time.Now(), by
+	g.topic, g.topicID, g.topicAt, g.topicBy = topic, wire.Text(request, "id"), time.Now(), by
 	if g.topicID == "" {
-		g.topicID = strings.ToUpper(hex.EncodeToString(randomBytes(8)))
+		g.topicID = strings.ToUpper(hex.EncodeToString(wire.Random(8)))
 	}
 	change = Node{Tag: "description", Attrs: attrs{"id": g.topicID}}
 	if g.topic == "" {
 		change.Content, g.topicID = []Node{{Tag: "delete"}}, ""
-		return change, answer{}
+		return change, wire.Answer{}
 	}
 	change.Content = []Node{{Tag: "body", Content: []byte(g.topic)}}
-	return change, answer{}
+	return change, wire.Answer{}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // group is a group as the server knows it. Network.mu guards it.
@@ -90,14 +92,14 @@ func (g *group) remove(a *account) {
 func (g *group) participantNode(a *account) Node {
 	out := Node{Tag: "participant", Attrs: attrs{"jid": a.jid(g.form(), 0)}}
 	if m := g.members[a]; m != nil {
-		set(out.Attrs, "type", m.kind())
+		wire.Set(out.Attrs, "type", m.kind())
 	}
 	if g.lidMode {
-		set(out.Attrs, "phone_number", a.alternative(g.form()))
+		wire.Set(out.Attrs, "phone_number", a.alternative(g.form()))
 	} else {
-		set(out.Attrs, "lid", a.alternative(g.form()))
+		wire.Set(out.Attrs, "lid", a.alternative(g.form()))
 	}
-	set(out.Attrs, "username", a.username)
+	wire.Set(out.Attrs, "username", a.username)
 	return out
 }
 
@@ -107,7 +109,7 @@ func (g *group) node() Node {
 		// A string without the server: whatsmeow adds that itself.
 		"id": g.id, "subject": g.subject, "s_t": strconv.FormatInt(g.subjectAt.Unix(), 10),
 		"creation": strconv.FormatInt(g.created.Unix(), 10), "size": strconv.Itoa(len(g.members)),
-		"addressing_mode": shortForm(g.form()), "p_v_id": strconv.Itoa(g.version), "a_v_id": strconv.Itoa(g.version),
+		"addressing_mode": wire.ShortForm(g.form()), "p_v_id": strconv.Itoa(g.version), "a_v_id": strconv.Itoa(g.version),
 	}
 	if g.subjectBy != nil {
 		a["s_o"] = g.subjectBy.jid(g.form(), 0)
@@ -115,7 +117,7 @@ func (g *group) node() Node {
 	if g.creator != nil {
 		a["creator"] = g.creator.jid(g.form(), 0)
 		if g.lidMode {
-			set(a, "creator_pn", g.creator.alternative(g.form()))
+			wire.Set(a, "creator_pn", g.creator.alternative(g.form()))
 		}
 	}
 	var content []Node
@@ -182,14 +184,14 @@ func (n *Network) announceChange(g *group, by *account, change Node, alsoTo ...*
 func (n *Network) pushChange(g *group, by, to *account, change Node) {
 	for _, d := range to.sorted() {
 		node := Node{Tag: "notification", Attrs: attrs{
-			"from": g.jid(), "type": "w:gp2", "id": n.nextID(), "t": unixNow(), "addressing_mode": shortForm(g.form()),
+			"from": g.jid(), "type": "w:gp2", "id": n.nextID(), "t": wire.UnixNow(), "addressing_mode": wire.ShortForm(g.form()),
 		}, Content: []Node{change}}
 		if by != nil {
 			node.Attrs["participant"] = by.jid(g.form(), 0)
-			set(node.Attrs, "notify", by.name)
-			set(node.Attrs, "participant_username", by.username)
+			wire.Set(node.Attrs, "notify", by.name)
+			wire.Set(node.Attrs, "participant_username", by.username)
 			if g.lidMode {
-				set(node.Attrs, "participant_pn", by.alternative(g.form()))
+				wire.Set(node.Attrs, "participant_pn", by.alternative(g.form()))
 			}
 		}
 		n.push(d, node)
@@ -199,7 +201,7 @@ func (n *Network) pushChange(g *group, by, to *account, change Node) {
 // announceBirth notifies members of a group that is new to them.
 func (n *Network) announceBirth(g *group, by *account, key string, to ...*account) {
 	create := Node{Tag: "create", Attrs: attrs{"type": "new"}, Content: []Node{g.node()}}
-	set(create.Attrs, "key", key)
+	wire.Set(create.Attrs, "key", key)
 	for _, who := range to {
 		n.pushChange(g, by, who, create)
 	}

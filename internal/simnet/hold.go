@@ -1,6 +1,10 @@
 package simnet
 
-import "go.mau.fi/whatsmeow/types"
+import (
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
+)
 
 // held are the messages that wait outside a device's queue. Network.mu guards it.
 type held struct {
@@ -10,7 +14,7 @@ type held struct {
 
 // keep takes a message out of the way of those behind it, if HoldBack asks for it. It reports whether it did.
 func (h *held) keep(node Node) bool {
-	if node.Tag != "message" || !h.ids[text(&node, "id")] {
+	if node.Tag != "message" || !h.ids[wire.Text(&node, "id")] {
 		return false
 	}
 	h.messages = append(h.messages, node)

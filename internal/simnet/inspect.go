@@ -9,6 +9,8 @@ import (
 
 	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // Waiting is one stanza that a device has not acknowledged.
@@ -141,7 +143,7 @@ func (d *Device) WaitSynced(ctx context.Context) error {
 
 func peerMessages(q *outbox) (count int) {
 	for _, s := range q.items {
-		if !s.acked && text(&s.node, "category") == "peer" {
+		if !s.acked && wire.Text(&s.node, "category") == "peer" {
 			count++
 		}
 	}

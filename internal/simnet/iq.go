@@ -5,48 +5,20 @@ import (
 	"slices"
 	"strconv"
 
-	"go.mau.fi/whatsmeow/types"
-)
-
-// answer is what the server says to a query: the content of a result, or an error.
-type answer struct {
-	content any
-	code    int
-	text    string
-}
-
-func result(content ...Node) answer {
-	if len(content) == 0 {
-		return answer{}
-	}
-	return answer{content: content}
-}
-
-func refuse(code int, text string) answer { return answer{code: code, text: text} }
-
-var (
-	badRequest   = refuse(400, "bad-request")
-	forbidden    = refuse(403, "forbidden")
-	itemNotFound = refuse(404, "item-not-found")
-
-	notAuthorized = refuse(401, "not-authorized")
-	notAllowed    = refuse(405, "not-allowed")
-	notAcceptable = refuse(406, "not-acceptable")
-	conflict      = refuse(409, "conflict")
-	gone          = refuse(410, "gone")
+	"bridged/internal/simnet/wire"
 )
 
 // handleIQ handles a query. The caller holds mu.
 func (n *Network) handleIQ(c *conn, node *Node) {
-	kind := text(node, "type")
+	kind := wire.Text(node, "type")
 	if kind == "result" || kind == "error" {
 		n.pairingAnswered(c, node)
 		return
 	}
 	if c.device != nil {
-		c.device.countQuery(text(node, "xmlns"))
-		if n.limited(c.device, text(node, "xmlns")) {
-			c.reply(node, refuse(429, "rate-overlimit"))
+		c.device.countQuery(wire.Text(node, "xmlns"))
+		if n.limited(c.device, wire.Text(node, "xmlns")) {
+			c.reply(node, wire.Refuse(429, "rate-overlimit"))
 			return
 		}
 	}
@@ -54,7 +26,7 @@ func (n *Network) handleIQ(c *conn, node *Node) {
 		switch {
 		case fault.Silent:
 			if fault.HangUp {
-				c.hangUp()
+				c.HangUp()
 			}
 			return
 		case fault.LoseAnswer && c.device != nil:
@@ -62,11 +34,11 @@ func (n *Network) handleIQ(c *conn, node *Node) {
 			n.answerPaired(c, c.device, node)
 			c.mute = false
 			if fault.HangUp {
-				c.hangUp()
+				c.HangUp()
 			}
 			return
 		}
-		c.reply(node, refuse(fault.Code, fault.Text))
+		c.reply(node, wire.Refuse(fault.Code, fault.Text))
 		return
 	}
 	if c.device == nil {
@@ -78,16 +50,16 @@ func (n *Network) handleIQ(c *conn, node *Node) {
 
 // answerPaired handles the queries that a linked device may make.
 func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
-	set := text(node, "type") == "set"
-	switch text(node, "xmlns") {
+	set := wire.Text(node, "type") == "set"
+	switch wire.Text(node, "xmlns") {
 	case "w:p", "urn:xmpp:whatsapp:push", "urn:xmpp:whatsapp:dirty", "disappearing_mode":
-		c.reply(node, result())
+		c.reply(node, wire.Result())
 	case "abt":
 		// The experiments that a client takes part in: none.
-		c.reply(node, result(Node{Tag: "props", Attrs: attrs{"protocol": "1", "hash": "simulated", "refresh": "86400"}}))
+		c.reply(node, wire.Result(Node{Tag: "props", Attrs: attrs{"protocol": "1", "hash": "simulated", "refresh": "86400"}}))
 	case "passive":
-		c.reply(node, result())
-		if _, active := child(node, "active"); active {
+		c.reply(node, wire.Result())
+		if _, active := wire.Child(node, "active"); active {
 			n.activate(d)
 		}
 	case "encrypt":
@@ -95,7 +67,7 @@ func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
 	case "usync":
 		c.reply(node, n.answerUsync(d, node))
 	case "w:m":
-		c.reply(node, result(n.cdn.connectionNode()))
+		c.reply(node, wire.Result(n.cdn.connectionNode()))
 	case "w:g2":
 		n.answerGroups(c, d, node)
 	case "w:sync:app:state":
@@ -111,32 +83,17 @@ func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
 	case "md":
 		n.answerCompanion(c, d, node)
 	default:
-		n.unknown["iq "+text(node, "xmlns")]++
-		n.log.Warnf("query not understood: %s", text(node, "xmlns"))
-		c.reply(node, refuse(501, "feature-not-implemented"))
+		n.unknown["iq "+wire.Text(node, "xmlns")]++
+		n.log.Warnf("query not understood: %s", wire.Text(node, "xmlns"))
+		c.reply(node, wire.Refuse(501, "feature-not-implemented"))
 	}
 }
 
 // reply sends a client the answer to a query.
-func (c *conn) reply(query *Node, a answer) {
+func (c *conn) reply(query *Node, a wire.Answer) {
 	if !c.mute {
-		c.send(answerNode(query, a))
+		c.Send(wire.AnswerNode(query, a))
 	}
-}
-
-// answerNode returns the stanza that answers a query.
-func answerNode(query *Node, a answer) Node {
-	from, asked := query.Attrs["to"].(types.JID)
-	if !asked {
-		from = types.ServerJID
-	}
-	out := Node{Tag: "iq", Attrs: attrs{"from": from, "type": "result"}, Content: a.content}
-	set(out.Attrs, "id", text(query, "id"))
-	if a.code != 0 {
-		out.Attrs["type"] = "error"
-		out.Content = []Node{{Tag: "error", Attrs: attrs{"code": strconv.Itoa(a.code), "text": a.text}}}
-	}
-	return out
 }
 
 // Unknown counts what clients asked and the server did not understand, by kind of stanza or query.
@@ -148,21 +105,21 @@ func (n *Network) Unknown() map[string]int {
 
 // answerCompanion handles a linked device's queries about the linking of devices.
 func (n *Network) answerCompanion(c *conn, d *Device, node *Node) {
-	remove, ok := child(node, "remove-companion-device")
+	remove, ok := wire.Child(node, "remove-companion-device")
 	if !ok {
-		c.reply(node, refuse(501, "feature-not-implemented"))
+		c.reply(node, wire.Refuse(501, "feature-not-implemented"))
 		return
 	}
-	target := n.device(jidOf(remove, "jid"))
+	target := n.device(wire.JID(remove, "jid"))
 	if target == nil || target.account != d.account || target.number == 0 || d.number != 0 && d != target {
-		c.reply(node, forbidden)
+		c.reply(node, wire.Forbidden)
 		return
 	}
-	c.reply(node, result())
+	c.reply(node, wire.Result())
 	if target == d {
 		// With a stream error as well, whatsmeow would delete its store twice at the same time.
 		n.forget(target)
-		c.sendLast(Node{})
+		c.SendLast(Node{})
 		return
 	}
 	n.unlink(target)
@@ -175,15 +132,15 @@ func defaultPrivacy() map[string]string {
 	}
 }
 
-func (n *Network) answerPrivacy(d *Device, node *Node, setting bool) answer {
-	if tokens, ok := child(node, "tokens"); ok && setting {
+func (n *Network) answerPrivacy(d *Device, node *Node, setting bool) wire.Answer {
+	if tokens, ok := wire.Child(node, "tokens"); ok && setting {
 		n.handTokens(d, tokens)
-		return result()
+		return wire.Result()
 	}
 	if setting {
-		settings, _ := child(node, "privacy")
+		settings, _ := wire.Child(node, "privacy")
 		for _, category := range settings.GetChildren() {
-			d.account.privacy[text(&category, "name")] = text(&category, "value")
+			d.account.privacy[wire.Text(&category, "name")] = wire.Text(&category, "value")
 		}
 		n.privacyChanged(d, settings.GetChildren())
 	}
@@ -191,23 +148,23 @@ func (n *Network) answerPrivacy(d *Device, node *Node, setting bool) answer {
 	for _, name := range slices.Sorted(maps.Keys(d.account.privacy)) {
 		categories = append(categories, Node{Tag: "category", Attrs: attrs{"name": name, "value": d.account.privacy[name]}})
 	}
-	return result(Node{Tag: "privacy", Content: categories})
+	return wire.Result(Node{Tag: "privacy", Content: categories})
 }
 
-func (n *Network) answerStatus(d *Device, node *Node, setting bool) answer {
+func (n *Network) answerStatus(d *Device, node *Node, setting bool) wire.Answer {
 	if setting {
-		d.account.about = string(childBytes(node, "status"))
-		return result()
+		d.account.about = string(wire.ChildBytes(node, "status"))
+		return wire.Result()
 	}
-	return result(Node{Tag: "privacy", Content: []Node{{Tag: "list", Attrs: attrs{"type": "contacts", "default": "true"}}}})
+	return wire.Result(Node{Tag: "privacy", Content: []Node{{Tag: "list", Attrs: attrs{"type": "contacts", "default": "true"}}}})
 }
 
-func (n *Network) answerBlocklist(d *Device, node *Node, setting bool) answer {
-	if item, ok := child(node, "item"); ok && setting {
-		if text(item, "action") == "block" {
-			d.account.blocked[jidOf(item, "jid")] = struct{}{}
+func (n *Network) answerBlocklist(d *Device, node *Node, setting bool) wire.Answer {
+	if item, ok := wire.Child(node, "item"); ok && setting {
+		if wire.Text(item, "action") == "block" {
+			d.account.blocked[wire.JID(item, "jid")] = struct{}{}
 		} else {
-			delete(d.account.blocked, jidOf(item, "jid"))
+			delete(d.account.blocked, wire.JID(item, "jid"))
 		}
 	}
 	list := Node{Tag: "list", Attrs: attrs{"dhash": strconv.Itoa(len(d.account.blocked))}}
@@ -216,5 +173,5 @@ func (n *Network) answerBlocklist(d *Device, node *Node, setting bool) answer {
 		items = append(items, Node{Tag: "item", Attrs: attrs{"jid": jid}})
 	}
 	list.Content = items
-	return result(list)
+	return wire.Result(list)
 }

@@ -15,6 +15,8 @@ import (
 	"go.mau.fi/whatsmeow/proto/waAdv"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
 )
 
 var (
@@ -45,7 +47,7 @@ func await[T any](ctx context.Context, waiting *pairing, from <-chan T) (value T
 	select {
 	case value = <-from:
 		return value, nil
-	case <-waiting.conn.ctx.Done():
+	case <-waiting.conn.Done():
 		return value, ErrClientGone
 	case <-ctx.Done():
 		return value, ctx.Err()
@@ -169,8 +171,8 @@ func (n *Network) sendPairSuccess(waiting *pairing, d *Device, identity []byte) 
 	if d.account.business {
 		content = append(content, Node{Tag: "biz", Attrs: attrs{"name": d.account.name}})
 	}
-	waiting.conn.send(Node{Tag: "iq", Attrs: attrs{
-		"from": types.ServerJID, "type": "set", "id": waiting.successID, "t": unixNow(), "xmlns": "md",
+	waiting.conn.Send(Node{Tag: "iq", Attrs: attrs{
+		"from": types.ServerJID, "type": "set", "id": waiting.successID, "t": wire.UnixNow(), "xmlns": "md",
 	}, Content: []Node{{Tag: "pair-success", Content: content}}})
 }
 
@@ -183,9 +185,9 @@ func (p *Phone) adopt(waiting *pairing, d *Device) {
 	n.endPairing(waiting)
 	n.devicesChanged(d)
 	n.notify()
-	waiting.conn.send(streamError("515", ""))
+	waiting.conn.Send(wire.StreamError("515", ""))
 	// whatsmeow hangs up by itself. The server does for a client that does not.
-	n.hangUpLater(waiting.conn, time.Second)
+	n.later(waiting.conn, time.Second, func(c *conn) { c.HangUp() })
 }
 
 // LinkedDevices returns the account's companions, as the phone lists them.

@@ -14,6 +14,8 @@ import (
 	"go.mau.fi/whatsmeow/util/gcmutil"
 	"go.mau.fi/whatsmeow/util/hkdfutil"
 	"go.mau.fi/whatsmeow/util/keys"
+
+	"bridged/internal/simnet/wire"
 )
 
 // EnterPairingCode enters the code that a client shows on the phone and returns the new device once it is linked.
@@ -35,8 +37,8 @@ func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, err
 		return nil, err
 	}
 	p.net.rotateIf(waiting, BeforeHello)
-	waiting.conn.send(Node{Tag: "notification", Attrs: attrs{
-		"from": types.ServerJID, "type": "link_code_companion_reg", "id": string(request.ref[:12]), "t": unixNow(),
+	waiting.conn.Send(Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "link_code_companion_reg", "id": string(request.ref[:12]), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "primary_hello"}, Content: []Node{
 		{Tag: "link_code_pairing_ref", Content: request.ref},
 		{Tag: "link_code_pairing_wrapped_primary_ephemeral_pub", Content: wrapped},
@@ -97,7 +99,7 @@ func (p *Phone) finishByCode(ctx context.Context, waiting *pairing, own *keys.Ke
 	if len(bundle) < 32+12 {
 		return nil, fmt.Errorf("key bundle of %d bytes", len(bundle))
 	}
-	shared, err := ecdh(*own.Priv, ephemeral)
+	shared, err := wire.ECDH(*own.Priv, ephemeral)
 	if err != nil {
 		return nil, ErrWrongCode
 	}
@@ -109,7 +111,7 @@ func (p *Phone) finishByCode(ctx context.Context, waiting *pairing, own *keys.Ke
 	if [32]byte(plain[:32]) != waiting.identity || [32]byte(plain[32:64]) != *p.identity.Pub {
 		return nil, errors.New("the key bundle names other identities")
 	}
-	identities, err := ecdh(*p.identity.Priv, waiting.identity)
+	identities, err := wire.ECDH(*p.identity.Priv, waiting.identity)
 	if err != nil {
 		return nil, fmt.Errorf("combine the identities: %w", err)
 	}
@@ -139,7 +141,7 @@ func unwrapPublic(code string, wrapped []byte) (public [32]byte, err error) {
 }
 
 func wrapPublic(code string, public [32]byte) ([]byte, error) {
-	wrapped := append(randomBytes(48), public[:]...)
+	wrapped := append(wire.Random(48), public[:]...)
 	stream, err := codeCipher(code, wrapped)
 	if err != nil {
 		return nil, err

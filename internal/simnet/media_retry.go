@@ -11,6 +11,8 @@ import (
 	"go.mau.fi/whatsmeow/util/gcmutil"
 	"go.mau.fi/whatsmeow/util/hkdfutil"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
 )
 
 // keptMedia is a message whose file the phone still has.
@@ -21,10 +23,10 @@ type keptMedia struct {
 
 // isNamed reports whether a request names the message as it came over the wire.
 func (k keptMedia) isNamed(rmr *Node) bool {
-	if jidOf(rmr, "jid") != k.source.Chat.ToNonAD() {
+	if wire.JID(rmr, "jid") != k.source.Chat.ToNonAD() {
 		return false
 	}
-	return !k.source.IsGroup || jidOf(rmr, "participant") == k.source.Sender.ToNonAD()
+	return !k.source.IsGroup || wire.JID(rmr, "participant") == k.source.Sender.ToNonAD()
 }
 
 func (p *Phone) keepMedia(r *Received) {
@@ -73,10 +75,10 @@ func (p *Phone) ReuploadTo(directPath string) {
 // mediaRequested handles a companion's request for a file. The caller holds Network.mu.
 func (p *Phone) mediaRequested(d *Device, node *Node) {
 	request := *node
-	rmr, ok := child(node, "rmr")
+	rmr, ok := wire.Child(node, "rmr")
 	if !ok {
 		// A history that got lost is asked for without naming a message.
-		p.sendHistoryAgain(d, text(node, "id"))
+		p.sendHistoryAgain(d, wire.Text(node, "id"))
 		return
 	}
 	p.background("upload media again", func(context.Context) error {
@@ -87,7 +89,7 @@ func (p *Phone) mediaRequested(d *Device, node *Node) {
 		p.net.mu.Lock()
 		defer p.net.mu.Unlock()
 		p.net.push(d, Node{Tag: "notification", Attrs: attrs{
-			"from": p.account.pn(), "type": "mediaretry", "id": text(&request, "id"), "t": unixNow(),
+			"from": p.account.pn(), "type": "mediaretry", "id": wire.Text(&request, "id"), "t": wire.UnixNow(),
 		}, Content: []Node{*rmr, answer}})
 		return nil
 	})
@@ -95,13 +97,13 @@ func (p *Phone) mediaRequested(d *Device, node *Node) {
 
 // mediaAnswer decides what is answered; an empty node is silence.
 func (p *Phone) mediaAnswer(request *Node) (Node, error) {
-	id := text(request, "id")
+	id := wire.Text(request, "id")
 	p.mu.Lock()
 	how, claimed := p.media, p.mediaPath
 	kept, ok := p.kept[id]
 	p.mu.Unlock()
 	gone := Node{Tag: "error", Attrs: attrs{"code": "2"}}
-	rmr, _ := child(request, "rmr")
+	rmr, _ := wire.Child(request, "rmr")
 	switch {
 	case how == MediaSilent, how == MediaByFormSilent && !kept.isNamed(rmr):
 		return Node{}, nil
@@ -134,7 +136,7 @@ func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 
 // checkMediaRequest makes sure that who asks knows the file's key.
 func checkMediaRequest(request *Node, id string, key []byte) error {
-	sealed, iv := childBytes(request, "encrypt", "enc_p"), childBytes(request, "encrypt", "enc_iv")
+	sealed, iv := wire.ChildBytes(request, "encrypt", "enc_p"), wire.ChildBytes(request, "encrypt", "enc_iv")
 	if len(iv) != 12 {
 		return errors.New("a media request without nonce")
 	}
@@ -149,7 +151,7 @@ func sealMediaAnswer(notification *waMmsRetry.MediaRetryNotification, id string,
 	if err != nil {
 		return Node{}, fmt.Errorf("marshal a media answer: %w", err)
 	}
-	iv := randomBytes(12)
+	iv := wire.Random(12)
 	sealed, err := gcmutil.Encrypt(key, iv, plain, []byte(id))
 	if err != nil {
 		return Node{}, fmt.Errorf("seal a media answer: %w", err)

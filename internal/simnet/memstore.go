@@ -11,6 +11,9 @@ import (
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/keys"
+
+	"bridged/internal/simnet/wire"
+
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
@@ -87,7 +90,7 @@ func NewDevice(log waLog.Logger) *store.Device {
 	identity := keys.NewKeyPair()
 	device := &store.Device{
 		Log: log, NoiseKey: keys.NewKeyPair(), IdentityKey: identity, SignedPreKey: identity.CreateSignedPreKey(1),
-		RegistrationID: 4712, AdvSecretKey: randomBytes(32), Initialized: true,
+		RegistrationID: 4712, AdvSecretKey: wire.Random(32), Initialized: true,
 	}
 	device.SetAllStores(m)
 	device.LIDs, device.Container = m, m

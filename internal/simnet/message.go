@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // handleMessage routes one message of a device to the devices that it is for, and acknowledges it. The caller holds mu.
@@ -30,9 +32,9 @@ func (n *Network) handleMessage(d *Device, node *Node) {
 // route delivers a message. It returns the hash of the devices that should have been addressed if others were, and an error
 // code for a message that is not delivered.
 func (n *Network) route(d *Device, node *Node) (phash string, code int) {
-	to := jidOf(node, "to")
+	to := wire.JID(node, "to")
 	switch {
-	case text(node, "category") == "peer":
+	case wire.Text(node, "category") == "peer":
 		return "", n.routePeer(d, node, to)
 	case isResend(node):
 		return "", n.routeResend(d, node, to)
@@ -46,42 +48,42 @@ func (n *Network) route(d *Device, node *Node) (phash string, code int) {
 
 // ackMessage acknowledges a message to its sender, at once, later or never, as the fault asks.
 func (n *Network) ackMessage(d *Device, node *Node, phash string, fault SendFault) {
-	if fault.LoseAck || d.conn == nil || text(node, "device_fanout") == "false" {
+	if fault.LoseAck || d.conn == nil || wire.Text(node, "device_fanout") == "false" {
 		return
 	}
-	ack := Node{Tag: "ack", Attrs: attrs{"class": "message", "id": text(node, "id"), "from": jidOf(node, "to"), "t": d.account.timeOf(node)}}
-	set(ack.Attrs, "phash", phash)
+	ack := Node{Tag: "ack", Attrs: attrs{"class": "message", "id": wire.Text(node, "id"), "from": wire.JID(node, "to"), "t": d.account.timeOf(node)}}
+	wire.Set(ack.Attrs, "phash", phash)
 	if fault.Code != 0 {
 		ack.Attrs["error"] = strconv.Itoa(fault.Code)
 	}
 	if delay := fault.AckDelay + n.slowness(node); delay > 0 {
-		n.sendLater(d.conn, ack, delay)
+		n.later(d.conn, delay, func(c *conn) { c.Send(ack) })
 		return
 	}
-	d.conn.send(ack)
+	d.conn.Send(ack)
 }
 
 // isResend reports whether a message answers a retry receipt: it has one ciphertext for one device, beside which a group's may list
 // that device as a participant.
 func isResend(node *Node) bool {
-	participants, fanout := child(node, "participants")
-	enc, direct := child(node, "enc")
-	if fanout && (text(enc, "count") == "" || len(participants.GetChildren()) != 1) {
+	participants, fanout := wire.Child(node, "participants")
+	enc, direct := wire.Child(node, "enc")
+	if fanout && (wire.Text(enc, "count") == "" || len(participants.GetChildren()) != 1) {
 		return false
 	}
-	return direct && text(enc, "type") != "skmsg"
+	return direct && wire.Text(enc, "type") != "skmsg"
 }
 
 // addressed returns the ciphertexts of a fan-out by device. A note to oneself lists its devices twice: the first entry counts.
 func (n *Network) addressed(node *Node) map[*Device]*Node {
-	participants, ok := child(node, "participants")
+	participants, ok := wire.Child(node, "participants")
 	if !ok {
 		return nil
 	}
 	out := make(map[*Device]*Node)
 	for _, to := range participants.GetChildren() {
-		target := n.device(jidOf(&to, "jid"))
-		enc, encrypted := child(&to, "enc")
+		target := n.device(wire.JID(&to, "jid"))
+		enc, encrypted := wire.Child(&to, "enc")
 		if target == nil || !encrypted || out[target] != nil {
 			continue
 		}
@@ -122,18 +124,18 @@ func (n *Network) directHash(d *Device, chat *account, node *Node, to types.JID)
 	sent := n.addressed(node)
 	for _, jid := range expected {
 		if target := n.device(jid); target != d && sent[target] == nil {
-			return participantHash(expected)
+			return wire.ParticipantHash(expected)
 		}
 	}
 	if len(sent) > len(expected)-1 {
-		return participantHash(expected)
+		return wire.ParticipantHash(expected)
 	}
 	return ""
 }
 
 // form returns the form in which the others see the sender: the one that the sending phone wishes, else that of `to`.
 func (a *account) form(node *Node, mirrored string) string {
-	if form := a.wishes[text(node, "id")].form; form != "" {
+	if form := a.wishes[wire.Text(node, "id")].form; form != "" {
 		return form
 	}
 	if mirrored == types.HiddenUserServer {
@@ -144,45 +146,38 @@ func (a *account) form(node *Node, mirrored string) string {
 
 // directNode returns a message between two accounts as one device of either gets it.
 func (n *Network) directNode(d, target *Device, chat *account, form string, node *Node, enc Node) Node {
-	a := attrs{"from": d.jid(form), "id": text(node, "id"), "t": d.account.timeOf(node), "type": text(node, "type")}
-	set(a, "edit", text(node, "edit"))
-	set(a, "notify", d.account.name)
+	a := attrs{"from": d.jid(form), "id": wire.Text(node, "id"), "t": d.account.timeOf(node), "type": wire.Text(node, "type")}
+	wire.Set(a, "edit", wire.Text(node, "edit"))
+	wire.Set(a, "notify", d.account.name)
 	if target.account == d.account {
 		a["recipient"] = chat.jid(form, 0)
-		set(a, "peer_recipient_"+shortForm(otherForm(form)), chat.alternative(form))
-		set(a, "recipient_username", chat.username)
+		wire.Set(a, "peer_recipient_"+wire.ShortForm(wire.OtherForm(form)), chat.alternative(form))
+		wire.Set(a, "recipient_username", chat.username)
 	} else {
-		set(a, "sender_"+shortForm(otherForm(form)), d.account.alternative(form))
-		set(a, "username", d.account.username)
+		wire.Set(a, "sender_"+wire.ShortForm(wire.OtherForm(form)), d.account.alternative(form))
+		wire.Set(a, "username", d.account.username)
 	}
 	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, enc)}
 }
 
 // timeOf returns the time of a message: the one that its phone wishes, or now.
 func (a *account) timeOf(node *Node) string {
-	if at := a.wishes[text(node, "id")].at; !at.IsZero() {
+	if at := a.wishes[wire.Text(node, "id")].at; !at.IsZero() {
 		return strconv.FormatInt(at.Unix(), 10)
 	}
-	return unixNow()
-}
-
-func shortForm(form string) string {
-	if form == types.HiddenUserServer {
-		return "lid"
-	}
-	return "pn"
+	return wire.UnixNow()
 }
 
 // contentFor returns the parts of a message for a device: its ciphertexts, the sender's identity if a session begins, and the rest
 // that is not for the server.
 func (n *Network) contentFor(d, target *Device, node *Node, encs ...Node) []Node {
-	if hidden := d.account.wishes[text(node, "id")].hidden; hidden != "" && target.number != 0 {
+	if hidden := d.account.wishes[wire.Text(node, "id")].hidden; hidden != "" && target.number != 0 {
 		return []Node{{Tag: "unavailable", Attrs: attrs{"type": hidden}}}
 	}
 	content := append([]Node(nil), encs...)
 	begins := false
 	for _, enc := range encs {
-		begins = begins || text(&enc, "type") == "pkmsg"
+		begins = begins || wire.Text(&enc, "type") == "pkmsg"
 	}
 	for _, part := range node.GetChildren() {
 		switch part.Tag {
@@ -205,20 +200,20 @@ func (n *Network) contentFor(d, target *Device, node *Node, encs ...Node) []Node
 // routePeer delivers between the devices of one account: from a companion to the phone, and back.
 func (n *Network) routePeer(d *Device, node *Node, to types.JID) int {
 	target := n.device(to)
-	enc, ok := child(node, "enc")
+	enc, ok := wire.Child(node, "enc")
 	if target == nil || target.account != d.account || !ok {
 		return 404
 	}
 	form := types.DefaultUserServer
 	n.push(target, Node{Tag: "message", Attrs: attrs{
-		"from": d.jid(form), "id": text(node, "id"), "t": unixNow(), "type": text(node, "type"), "category": "peer",
+		"from": d.jid(form), "id": wire.Text(node, "id"), "t": wire.UnixNow(), "type": wire.Text(node, "type"), "category": "peer",
 	}, Content: n.contentFor(d, target, node, *enc)})
 	return 0
 }
 
 // routeResend delivers the answer to a retry receipt to the one device that asked.
 func (n *Network) routeResend(d *Device, node *Node, to types.JID) int {
-	enc, _ := child(node, "enc")
+	enc, _ := wire.Child(node, "enc")
 	if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
 		participant := resentTo(node)
 		target := n.device(participant)
@@ -233,7 +228,7 @@ func (n *Network) routeResend(d *Device, node *Node, to types.JID) int {
 		return 404
 	}
 	chat := target.account
-	if recipient := jidOf(node, "recipient"); !recipient.IsEmpty() {
+	if recipient := wire.JID(node, "recipient"); !recipient.IsEmpty() {
 		if named := n.account(recipient); named != nil {
 			chat = named
 		}
@@ -244,11 +239,11 @@ func (n *Network) routeResend(d *Device, node *Node, to types.JID) int {
 
 // resentTo returns the device that an answer to a retry receipt in a group names, as an attribute or as the only participant.
 func resentTo(node *Node) types.JID {
-	if named := jidOf(node, "participant"); !named.IsEmpty() {
+	if named := wire.JID(node, "participant"); !named.IsEmpty() {
 		return named
 	}
-	only, _ := child(node, "participants", "to")
-	return jidOf(only, "jid")
+	only, _ := wire.Child(node, "participants", "to")
+	return wire.JID(only, "jid")
 }
 
 // groupNode returns a group message as one device gets it.
@@ -256,13 +251,13 @@ func (n *Network) groupNode(d, target *Device, chat types.JID, form string, node
 	if g := n.groups[chat.User]; g != nil && chat.Server == types.GroupServer {
 		form = g.form()
 	}
-	a := attrs{"from": chat, "participant": d.jid(form), "id": text(node, "id"), "t": d.account.timeOf(node), "type": text(node, "type")}
-	set(a, "edit", text(node, "edit"))
-	set(a, "notify", d.account.name)
-	set(a, "participant_"+shortForm(otherForm(form)), d.account.alternative(form))
-	set(a, "participant_username", d.account.username)
+	a := attrs{"from": chat, "participant": d.jid(form), "id": wire.Text(node, "id"), "t": d.account.timeOf(node), "type": wire.Text(node, "type")}
+	wire.Set(a, "edit", wire.Text(node, "edit"))
+	wire.Set(a, "notify", d.account.name)
+	wire.Set(a, "participant_"+wire.ShortForm(wire.OtherForm(form)), d.account.alternative(form))
+	wire.Set(a, "participant_username", d.account.username)
 	if chat.Server == types.GroupServer {
-		a["addressing_mode"] = shortForm(form)
+		a["addressing_mode"] = wire.ShortForm(form)
 	}
 	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, encs...)}
 }
@@ -277,7 +272,7 @@ func (n *Network) routeGroup(d *Device, node *Node, to types.JID) (phash string,
 	if member == nil || g.parent || g.announce && !member.isAdmin() && !g.mayAnswer(node) {
 		return "", 403
 	}
-	if byLID := text(node, "addressing_mode") == "lid"; byLID != g.lidMode {
+	if byLID := wire.Text(node, "addressing_mode") == "lid"; byLID != g.lidMode {
 		return "", 421
 	}
 	common, ok := childOfType(node, "enc", "skmsg")
@@ -299,7 +294,7 @@ func (n *Network) routeGroup(d *Device, node *Node, to types.JID) (phash string,
 			n.push(target, n.groupNode(d, target, to, g.form(), node, own...))
 		}
 	}
-	if hash := participantHash(expected); hash != text(node, "phash") {
+	if hash := wire.ParticipantHash(expected); hash != wire.Text(node, "phash") {
 		return hash, 0
 	}
 	return "", 0
@@ -307,12 +302,12 @@ func (n *Network) routeGroup(d *Device, node *Node, to types.JID) (phash string,
 
 // mayAnswer reports whether a message is one that every member may send to the announcement group of a community: a reaction.
 func (g *group) mayAnswer(node *Node) bool {
-	return !g.community.IsEmpty() && text(node, "type") == "reaction"
+	return !g.community.IsEmpty() && wire.Text(node, "type") == "reaction"
 }
 
 func childOfType(node *Node, tag, kind string) (*Node, bool) {
 	for _, part := range node.GetChildren() {
-		if part.Tag == tag && text(&part, "type") == kind {
+		if part.Tag == tag && wire.Text(&part, "type") == kind {
 			return &part, true
 		}
 	}

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
+
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
@@ -68,10 +71,10 @@ type Network struct {
 	log      waLog.Logger
 	ctx      context.Context
 	cancel   context.CancelFunc
-	listener *gate
+	listener *wire.Gate
 	server   *http.Server
-	tls      *authority
-	noise    *noiseIdentity
+	tls      *wire.Authority
+	noise    *wire.Identity
 	cdn      *CDN
 	running  crew
 
@@ -84,7 +87,7 @@ type Network struct {
 	// pictureQueries is how often clients asked where a picture is.
 	pictureQueries int
 	// noAccount is how a pairing code is refused for a number without an account.
-	noAccount answer
+	noAccount wire.Answer
 	groups    map[string]*group
 	calls     map[string]*call // that are not over, by their ids
 	// dropsCreateKeys means that nobody is told the keys of new groups.
@@ -114,11 +117,11 @@ func New(ctx context.Context, opts Options) (*Network, error) {
 		return nil, err
 	}
 	silenceLibsignal()
-	identity, err := newNoiseIdentity()
+	identity, err := wire.NewIdentity()
 	if err != nil {
 		return nil, err
 	}
-	tls, err := newAuthority()
+	tls, err := wire.NewAuthority()
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +130,10 @@ func New(ctx context.Context, opts Options) (*Network, error) {
 		return nil, fmt.Errorf("listen for the simulated network: %w", err)
 	}
 	n := &Network{
-		opts: opts, log: opts.Log, listener: newGate(listener), tls: tls, noise: identity,
+		opts: opts, log: opts.Log, listener: wire.NewGate(listener), tls: tls, noise: identity,
 		byNumber: make(map[string]*account), byLID: make(map[string]*account), groups: make(map[string]*group), calls: make(map[string]*call),
 		conns: make(map[*conn]struct{}), pairings: make(map[string]*pairing), unknown: make(map[string]int),
-		changed: make(chan struct{}), dialled: make(map[string]*account), lookUps: make(map[string]int), noAccount: itemNotFound,
+		changed: make(chan struct{}), dialled: make(map[string]*account), lookUps: make(map[string]int), noAccount: wire.ItemNotFound,
 	}
 	n.ctx, n.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	n.cdn = newCDN(n)
@@ -163,7 +166,7 @@ func (n *Network) Close() {
 	}
 	n.mu.Unlock()
 	// No client reconnects, and nothing more is sent: a frame that arrives while whatsmeow hangs up leaves a goroutine behind.
-	n.listener.refuse()
+	n.listener.Refuse()
 	n.dropAll()
 	var stopping sync.WaitGroup
 	for i, p := range phones {
@@ -175,7 +178,7 @@ func (n *Network) Close() {
 	}
 	stopping.Wait()
 	n.cancel()
-	n.listener.shut()
+	n.listener.Shut()
 	_ = n.server.Close()
 	n.running.end()
 	for _, p := range phones {

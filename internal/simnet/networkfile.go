@@ -19,10 +19,10 @@ import (
 func (n *Network) WebsocketURL() string { return "wss://" + n.Addr() + "/ws/chat" }
 
 // CACertificate returns the certificate, in PEM, of the authority that signs for this network.
-func (n *Network) CACertificate() []byte { return n.tls.caPEM }
+func (n *Network) CACertificate() []byte { return n.tls.PEM }
 
 // RootKey returns the key that signs the Noise certificates of every network of this process.
-func (n *Network) RootKey() [32]byte { return n.noise.root }
+func (n *Network) RootKey() [32]byte { return n.noise.Root }
 
 // networkFile is the description of a network that points another process at it.
 type networkFile struct {

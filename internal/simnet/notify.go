@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // devicesChanged notifies everybody that a device was linked to its account or unlinked: the account's own ones get the list, all others the
@@ -47,8 +49,8 @@ func (n *Network) ownDevicesNode(a *account) Node {
 		list[i] = Node{Tag: "device", Attrs: attrs{"jid": jid}}
 	}
 	return Node{Tag: "notification", Attrs: attrs{
-		"from": a.pn(), "type": "account_sync", "id": n.nextID(), "t": unixNow(),
-	}, Content: []Node{{Tag: "devices", Attrs: attrs{"dhash": participantHash(devices)}, Content: list}}}
+		"from": a.pn(), "type": "account_sync", "id": n.nextID(), "t": wire.UnixNow(),
+	}, Content: []Node{{Tag: "devices", Attrs: attrs{"dhash": wire.ParticipantHash(devices)}, Content: list}}}
 }
 
 // deviceChangeNode tells that a device was added or removed, from the number, with the LID beside it.
@@ -61,16 +63,16 @@ func (n *Network) deviceChangeNode(changed *Device) Node {
 		device.Attrs["key-index"] = strconv.Itoa(int(changed.keyIndex))
 	}
 	return Node{Tag: "notification", Attrs: attrs{
-		"from": a.pn(), "lid": a.lid(), "type": "devices", "id": n.nextID(), "t": unixNow(),
+		"from": a.pn(), "lid": a.lid(), "type": "devices", "id": n.nextID(), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: tag, Attrs: attrs{
-		"device_hash": participantHash(a.jids(types.DefaultUserServer)), "device_lid_hash": participantHash(a.jids(types.HiddenUserServer)),
+		"device_hash": wire.ParticipantHash(a.jids(types.DefaultUserServer)), "device_lid_hash": wire.ParticipantHash(a.jids(types.HiddenUserServer)),
 	}, Content: []Node{device}}}}
 }
 
 func (n *Network) devicesUpdateNode(a *account, form string) Node {
 	return Node{Tag: "notification", Attrs: attrs{
-		"from": a.jid(form, 0), "type": "devices", "id": n.nextID(), "t": unixNow(),
-	}, Content: []Node{{Tag: "update", Attrs: attrs{"device_hash": participantHash(a.jids(form))}}}}
+		"from": a.jid(form, 0), "type": "devices", "id": n.nextID(), "t": wire.UnixNow(),
+	}, Content: []Node{{Tag: "update", Attrs: attrs{"device_hash": wire.ParticipantHash(a.jids(form))}}}}
 }
 
 // forget removes a companion from its account. The caller holds mu.
@@ -93,6 +95,6 @@ func (n *Network) unlink(d *Device) {
 	c := d.conn
 	n.forget(d)
 	if c != nil {
-		c.sendLast(streamError("401", "device_removed"))
+		c.SendLast(wire.StreamError("401", "device_removed"))
 	}
 }

@@ -1,11 +1,13 @@
 package simnet
 
+import "bridged/internal/simnet/wire"
+
 // alsoDialled enters other spellings of an account's number.
 func (n *Network) alsoDialled(a *account, spellings []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, spelling := range spellings {
-		n.dialled[digits(spelling)] = a
+		n.dialled[wire.Digits(spelling)] = a
 	}
 }
 
@@ -26,7 +28,7 @@ func (n *Network) lookUp(asking *Device, number string) *account {
 func (n *Network) LookUps(number string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.lookUps[digits(number)]
+	return n.lookUps[wire.Digits(number)]
 }
 
 // RefuseNumbers sets the error with which a pairing code is refused for a number that is no account's, by default 404. What the real
@@ -34,5 +36,5 @@ func (n *Network) LookUps(number string) int {
 func (n *Network) RefuseNumbers(code int, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.noAccount = refuse(code, text)
+	n.noAccount = wire.Refuse(code, text)
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // outbox holds the stanzas that a device has not acknowledged, in order. Network.mu guards it.
@@ -65,9 +67,9 @@ type Acknowledged struct {
 }
 
 func keyOf(node *Node) ackKey {
-	key := ackKey{class: node.Tag, id: text(node, "id"), from: jidOf(node, "from"), participant: jidOf(node, "participant")}
+	key := ackKey{class: node.Tag, id: wire.Text(node, "id"), from: wire.JID(node, "from"), participant: wire.JID(node, "participant")}
 	if node.Tag != "message" {
-		key.kind = text(node, "type")
+		key.kind = wire.Text(node, "type")
 	}
 	return key
 }
@@ -77,13 +79,13 @@ func (n *Network) push(d *Device, node Node) {
 	if d.removed || d.held.keep(node) {
 		return
 	}
-	chat := jidOf(&node, "recipient")
+	chat := wire.JID(&node, "recipient")
 	if chat.IsEmpty() {
-		chat = jidOf(&node, "from").ToNonAD()
+		chat = wire.JID(&node, "from").ToNonAD()
 	}
-	sender := jidOf(&node, "participant")
+	sender := wire.JID(&node, "participant")
 	if sender.IsEmpty() {
-		sender = jidOf(&node, "from")
+		sender = wire.JID(&node, "from")
 	}
 	d.queue.items = append(d.queue.items, &stanza{node: node, key: keyOf(&node), chat: chat, sender: sender, queued: time.Now()})
 	n.pump(d)
@@ -103,7 +105,7 @@ func (n *Network) pump(d *Device) {
 			continue
 		}
 		if s.endOfPast {
-			d.conn.send(Node{Tag: "ib", Content: []Node{{Tag: "offline", Attrs: attrs{"count": strconv.Itoa(s.pastCount)}}}})
+			d.conn.Send(Node{Tag: "ib", Content: []Node{{Tag: "offline", Attrs: attrs{"count": strconv.Itoa(s.pastCount)}}}})
 			s.acked = true
 			continue
 		}
@@ -123,9 +125,9 @@ func (n *Network) deliver(d *Device, s *stanza) {
 	}
 	d.queue.onWire[s.key] = append(d.queue.onWire[s.key], s)
 	node := d.faults.alter(s.node)
-	d.conn.send(node)
+	d.conn.Send(node)
 	if d.faults.duplicate(s.key.class) {
-		d.conn.send(node)
+		d.conn.Send(node)
 	}
 }
 
@@ -176,7 +178,7 @@ func (n *Network) acknowledge(d *Device, key ackKey, by string, code int) bool {
 	s.acked = true
 	d.counters.Acknowledged++
 	q.history = append(q.history, Acknowledged{
-		Class: key.class, ID: key.id, Chat: s.chat, Sender: s.sender, Type: key.kind, By: by, Peer: text(&s.node, "category") == "peer", Error: code,
+		Class: key.class, ID: key.id, Chat: s.chat, Sender: s.sender, Type: key.kind, By: by, Peer: wire.Text(&s.node, "category") == "peer", Error: code,
 		Deliveries: s.delivered, At: time.Now(),
 	})
 	n.pump(d)
@@ -203,10 +205,10 @@ func (n *Network) resume(d *Device) {
 	preview := map[string]int{}
 	for _, s := range q.items {
 		preview[s.key.class]++
-		s.node = with(s.node, "offline", strconv.Itoa(s.delivered))
+		s.node = wire.With(s.node, "offline", strconv.Itoa(s.delivered))
 	}
 	total := len(q.items)
-	d.conn.send(Node{Tag: "ib", Content: []Node{{Tag: "offline_preview", Attrs: attrs{
+	d.conn.Send(Node{Tag: "ib", Content: []Node{{Tag: "offline_preview", Attrs: attrs{
 		"count":        strconv.Itoa(total),
 		"appdata":      "0",
 		"message":      strconv.Itoa(preview["message"]),

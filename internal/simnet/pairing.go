@@ -5,12 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"strconv"
-	"time"
 
 	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/proto/waWa6"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
 )
 
 // pairing is a client that is not linked to any account yet. Network.mu guards it.
@@ -32,7 +33,7 @@ type pairing struct {
 }
 
 // gone reports whether the connection has ended.
-func (p *pairing) gone() bool { return p.conn.ctx.Err() != nil }
+func (p *pairing) gone() bool { return p.conn.Ended() }
 
 // codeRequest is what a client asked for that wants to be linked by a code.
 type codeRequest struct {
@@ -47,12 +48,12 @@ type codeRequest struct {
 // beginPairing greets a client that has no account: it may show a QR code, or ask for a pairing code.
 func (n *Network) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingRegistrationData) bool {
 	p := &pairing{
-		conn: c, noise: c.session.clientStatic, props: &waCompanionReg.DeviceProps{},
+		conn: c, noise: c.Key(), props: &waCompanionReg.DeviceProps{},
 		finished: make(chan []byte, 1), answered: make(chan error, 1),
 	}
 	if err := p.register(reg); err != nil {
 		n.log.Warnf("registration not understood: %v", err)
-		c.sendLast(failureNode(ConnectFailure{Reason: 400, Message: "bad registration"}))
+		c.SendLast(wire.FailureNode(wire.ConnectFailure{Reason: 400, Message: "bad registration"}))
 		return false
 	}
 	n.mu.Lock()
@@ -63,17 +64,17 @@ func (n *Network) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingRe
 	for range n.opts.QRRefs {
 		refs = append(refs, Node{Tag: "ref", Content: []byte(n.newRef(p))})
 	}
-	c.send(Node{Tag: "iq", Attrs: attrs{"from": types.ServerJID, "type": "set", "id": n.nextID(), "xmlns": "md"}, Content: []Node{
+	c.Send(Node{Tag: "iq", Attrs: attrs{"from": types.ServerJID, "type": "set", "id": n.nextID(), "xmlns": "md"}, Content: []Node{
 		{Tag: "pair-device", Content: refs},
 	}})
-	n.hangUpLater(c, n.opts.PairingTimeout)
+	n.later(c, n.opts.PairingTimeout, func(c *conn) { c.HangUp() })
 	n.notify()
 	return true
 }
 
 // newRef makes a reference by which a phone finds this client. It is as long as WhatsApp's, and so is the QR code. The caller holds mu.
 func (n *Network) newRef(p *pairing) string {
-	ref := "2@" + base64.StdEncoding.EncodeToString(randomBytes(74))
+	ref := "2@" + base64.StdEncoding.EncodeToString(wire.Random(74))
 	p.refs = append(p.refs, ref)
 	n.pairings[ref] = p
 	return ref
@@ -111,71 +112,59 @@ func (n *Network) endPairing(p *pairing) {
 	n.notify()
 }
 
-func (n *Network) hangUpLater(c *conn, delay time.Duration) {
-	n.running.start(func() {
-		timer := time.NewTimer(delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			c.hangUp()
-		case <-c.ctx.Done():
-		}
-	})
-}
-
 // answerUnpaired handles the queries that a client may make before it is linked.
 func (n *Network) answerUnpaired(c *conn, node *Node) {
 	p := c.pairing
 	switch {
-	case text(node, "xmlns") == "w:p":
-		c.reply(node, result())
+	case wire.Text(node, "xmlns") == "w:p":
+		c.reply(node, wire.Result())
 		return
-	case p == nil || text(node, "xmlns") != "md":
-		c.reply(node, refuse(401, "not-authorized"))
+	case p == nil || wire.Text(node, "xmlns") != "md":
+		c.reply(node, wire.Refuse(401, "not-authorized"))
 		return
 	}
 	children := node.GetChildren()
 	if len(children) == 0 {
-		c.reply(node, badRequest)
+		c.reply(node, wire.BadRequest)
 		return
 	}
 	switch request := &children[0]; request.Tag {
 	case "link_code_companion_reg":
 		c.reply(node, n.answerLinkCode(p, request))
 	case "ref":
-		c.reply(node, result(Node{Tag: "ref", Content: []byte(n.newRef(p))}))
+		c.reply(node, wire.Result(Node{Tag: "ref", Content: []byte(n.newRef(p))}))
 	default:
 		n.passkeyStep(c, node, request)
 	}
 }
 
 // answerLinkCode takes the two steps of a client that is linked by a code.
-func (n *Network) answerLinkCode(p *pairing, request *Node) answer {
-	switch text(request, "stage") {
+func (n *Network) answerLinkCode(p *pairing, request *Node) wire.Answer {
+	switch wire.Text(request, "stage") {
 	case "companion_hello":
 		return n.helloByCode(p, request)
 	case "companion_finish":
-		bundle, ok := child(request, "link_code_pairing_wrapped_key_bundle")
-		ref := childBytes(request, "link_code_pairing_ref")
+		bundle, ok := wire.Child(request, "link_code_pairing_wrapped_key_bundle")
+		ref := wire.ChildBytes(request, "link_code_pairing_ref")
 		if !ok || p.code == nil || string(ref) != string(p.code.ref) {
-			return badRequest
+			return wire.BadRequest
 		}
 		select {
-		case p.finished <- bytesOf(*bundle):
+		case p.finished <- wire.Bytes(*bundle):
 		default:
-			return refuse(409, "conflict")
+			return wire.Refuse(409, "conflict")
 		}
-		return result()
+		return wire.Result()
 	}
-	return badRequest
+	return wire.BadRequest
 }
 
-func (n *Network) helloByCode(p *pairing, request *Node) answer {
-	wrapped := childBytes(request, "link_code_pairing_wrapped_companion_ephemeral_pub")
-	display := string(childBytes(request, "companion_platform_display"))
-	number := jidOf(request, "jid").User
+func (n *Network) helloByCode(p *pairing, request *Node) wire.Answer {
+	wrapped := wire.ChildBytes(request, "link_code_pairing_wrapped_companion_ephemeral_pub")
+	display := string(wire.ChildBytes(request, "companion_platform_display"))
+	number := wire.JID(request, "jid").User
 	if len(wrapped) != 80 || !plausibleDisplay(display) {
-		return badRequest
+		return wire.BadRequest
 	}
 	if n.byNumber[number] == nil {
 		return n.noAccount
@@ -184,7 +173,7 @@ func (n *Network) helloByCode(p *pairing, request *Node) answer {
 	n.sequence++
 	p.code = &codeRequest{number: number, ref: []byte(n.newRef(p)), wrapped: wrapped, display: display, asked: n.sequence}
 	n.notify()
-	return result(Node{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "companion_hello"}, Content: []Node{
+	return wire.Result(Node{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "companion_hello"}, Content: []Node{
 		{Tag: "link_code_pairing_ref", Content: p.code.ref},
 	}})
 }
@@ -203,15 +192,15 @@ func plausibleDisplay(name string) bool {
 // pairingAnswered takes the client's answer to pair-success.
 func (n *Network) pairingAnswered(c *conn, node *Node) {
 	p := c.pairing
-	if p == nil || p.successID == "" || text(node, "id") != p.successID {
+	if p == nil || p.successID == "" || wire.Text(node, "id") != p.successID {
 		return
 	}
 	p.successID = ""
-	if text(node, "type") == "result" {
+	if wire.Text(node, "type") == "result" {
 		p.answered <- nil
 		return
 	}
-	fault, _ := child(node, "error")
-	code, _ := strconv.Atoi(text(fault, "code"))
-	p.answered <- &RefusedError{Code: code, Text: text(fault, "text")}
+	fault, _ := wire.Child(node, "error")
+	code, _ := strconv.Atoi(wire.Text(fault, "code"))
+	p.answered <- &RefusedError{Code: code, Text: wire.Text(fault, "text")}
 }

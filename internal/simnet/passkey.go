@@ -17,6 +17,8 @@ import (
 	"go.mau.fi/whatsmeow/util/hkdfutil"
 	"go.mau.fi/whatsmeow/util/keys"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
 )
 
 // ErrPasskeyRefused is returned by pairing when the client's passkey assertion or one of the later proofs is wrong.
@@ -31,20 +33,20 @@ type passkeyRequest struct {
 type passkeyStep struct {
 	tag     string
 	request *Node
-	reply   func(answer)
+	reply   func(wire.Answer)
 }
 
 // passkeyStep passes a client's step on to the phone, which answers when it has judged it.
 func (n *Network) passkeyStep(c *conn, node, request *Node) {
 	if c.pairing.passkey == nil {
-		c.reply(node, badRequest)
+		c.reply(node, wire.BadRequest)
 		return
 	}
-	step := passkeyStep{tag: request.Tag, request: request, reply: func(a answer) { c.reply(node, a) }}
+	step := passkeyStep{tag: request.Tag, request: request, reply: func(a wire.Answer) { c.reply(node, a) }}
 	select {
 	case c.pairing.passkey.steps <- step:
 	default:
-		c.reply(node, refuse(409, "conflict"))
+		c.reply(node, wire.Refuse(409, "conflict"))
 	}
 }
 
@@ -81,7 +83,7 @@ func (p *Phone) showConfirmation(code string) {
 func (p *Phone) demandPasskey(ctx context.Context, waiting *pairing, oldSecret []byte) ([]byte, error) {
 	defer p.showConfirmation("")
 	request := &passkeyRequest{steps: make(chan passkeyStep, 4)}
-	challenge := randomBytes(32)
+	challenge := wire.Random(32)
 	options, err := p.passkeyOptions(challenge)
 	if err != nil {
 		return nil, err
@@ -90,8 +92,8 @@ func (p *Phone) demandPasskey(ctx context.Context, waiting *pairing, oldSecret [
 	waiting.passkey = request
 	id := p.net.nextID()
 	p.net.mu.Unlock()
-	waiting.conn.send(Node{Tag: "notification", Attrs: attrs{
-		"from": types.ServerJID, "type": "passkey_prologue_request", "id": id, "t": unixNow(),
+	waiting.conn.Send(Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "passkey_prologue_request", "id": id, "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "passkey_request_options", Content: options}}})
 	dialogue := &passkeyDialogue{phone: p, waiting: waiting, request: request, oldSecret: oldSecret, challenge: challenge}
 	return dialogue.run(ctx)
@@ -132,7 +134,7 @@ func (g *passkeyDialogue) run(ctx context.Context) ([]byte, error) {
 	}
 	var secret []byte
 	err := g.step(ctx, "encrypted_pairing_request", func(request *Node) (err error) {
-		secret, err = g.unseal(bytesOf(*request))
+		secret, err = g.unseal(wire.Bytes(*request))
 		return err
 	})
 	return secret, err
@@ -146,29 +148,29 @@ func (g *passkeyDialogue) step(ctx context.Context, tag string, judge func(*Node
 			return err
 		}
 		if step.tag != tag {
-			step.reply(badRequest)
+			step.reply(wire.BadRequest)
 			continue
 		}
 		err = judge(step.request)
 		if err == nil {
-			step.reply(result())
+			step.reply(wire.Result())
 			return nil
 		}
-		step.reply(refuse(403, "forbidden"))
+		step.reply(wire.Refuse(403, "forbidden"))
 		return fmt.Errorf("%w: %w", ErrPasskeyRefused, err)
 	}
 }
 
 func (g *passkeyDialogue) prologue(request *Node) error {
-	payload := childBytes(request, "prologue_payload")
-	credential, assertion := childBytes(request, "credential_id"), childBytes(request, "webauthn_assertion")
+	payload := wire.ChildBytes(request, "prologue_payload")
+	credential, assertion := wire.ChildBytes(request, "credential_id"), wire.ChildBytes(request, "webauthn_assertion")
 	if err := g.phone.passkey.verify(g.challenge, credential, assertion); err != nil {
 		return err
 	}
-	if proof, ok := child(request, "pairing_handoff_proof"); ok {
+	if proof, ok := wire.Child(request, "pairing_handoff_proof"); ok {
 		mac := hmac.New(sha256.New, hkdfutil.SHA256(g.oldSecret, nil, []byte("shortcake-passkey-handoff-v1"), 32))
 		mac.Write(payload)
-		if !hmac.Equal(mac.Sum(nil), bytesOf(*proof)) {
+		if !hmac.Equal(mac.Sum(nil), wire.Bytes(*proof)) {
 			return errors.New("the handoff proof is wrong")
 		}
 	}
@@ -186,7 +188,7 @@ func (g *passkeyDialogue) prologue(request *Node) error {
 
 // introduce gives the client the phone's ephemeral key.
 func (g *passkeyDialogue) introduce() error {
-	g.own, g.nonce = keys.NewKeyPair(), randomBytes(32)
+	g.own, g.nonce = keys.NewKeyPair(), wire.Random(32)
 	identity, err := proto.Marshal(&waCompanionReg.PrimaryEphemeralIdentity{PublicKey: g.own.Pub[:], Nonce: g.nonce})
 	if err != nil {
 		return fmt.Errorf("marshal the phone's identity: %w", err)
@@ -194,15 +196,15 @@ func (g *passkeyDialogue) introduce() error {
 	g.phone.net.mu.Lock()
 	id := g.phone.net.nextID()
 	g.phone.net.mu.Unlock()
-	g.waiting.conn.send(Node{Tag: "notification", Attrs: attrs{
-		"from": types.ServerJID, "type": "crsc_continuation", "id": id, "t": unixNow(),
+	g.waiting.conn.Send(Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "crsc_continuation", "id": id, "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "primary_ephemeral_identity", Content: identity}}})
 	return nil
 }
 
 // reveal checks the nonce against the client's commitment and shows the code that both sides compute.
 func (g *passkeyDialogue) reveal(request *Node) error {
-	nonce := bytesOf(*request)
+	nonce := wire.Bytes(*request)
 	committed := sha256.Sum256(append(append([]byte(nil), g.payload.GetCompanionEphemeralIdentity()...), nonce...))
 	if !hmac.Equal(committed[:], g.payload.GetCommitment().GetHash()) {
 		return errors.New("the nonce is not the committed one")
@@ -223,7 +225,7 @@ func (g *passkeyDialogue) unseal(sealed []byte) ([]byte, error) {
 	if err := proto.Unmarshal(sealed, &wrapped); err != nil {
 		return nil, fmt.Errorf("parse the pairing request: %w", err)
 	}
-	shared, err := ecdh(*g.own.Priv, [32]byte(g.identity.GetPublicKey()))
+	shared, err := wire.ECDH(*g.own.Priv, [32]byte(g.identity.GetPublicKey()))
 	if err != nil {
 		return nil, fmt.Errorf("combine the ephemeral keys: %w", err)
 	}

@@ -16,6 +16,8 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/keys"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
 )
 
 // PhoneOptions describes a phone and its owner.
@@ -131,7 +133,7 @@ func (p *Phone) setUp() {
 	jid := p.account.pn()
 	device := &store.Device{
 		Log: p.net.opts.PhoneLog, NoiseKey: noise, IdentityKey: p.identity, SignedPreKey: signed,
-		RegistrationID: 4711, AdvSecretKey: randomBytes(32), ID: &jid, LID: p.account.lid(),
+		RegistrationID: 4711, AdvSecretKey: wire.Random(32), ID: &jid, LID: p.account.lid(),
 		Account: &waAdv.ADVSignedDeviceIdentity{}, Platform: "android", PushName: p.options.Name, Initialized: true,
 	}
 	device.SetAllStores(p.memory)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // picture is what an account or a group shows of itself: two files on the CDN, which are not encrypted.
@@ -66,31 +68,31 @@ func (n *Network) pictureNode(of, author types.JID, shown *picture) Node {
 	if shown != nil {
 		change.Tag, change.Attrs["id"] = "set", shown.id
 	}
-	return Node{Tag: "notification", Attrs: attrs{"from": of, "type": "picture", "id": n.nextID(), "t": unixNow()}, Content: []Node{change}}
+	return Node{Tag: "notification", Attrs: attrs{"from": of, "type": "picture", "id": n.nextID(), "t": wire.UnixNow()}, Content: []Node{change}}
 }
 
 // answerPicture says where the picture of an account or a group is.
-func (n *Network) answerPicture(d *Device, node *Node) answer {
-	request, ok := child(node, "picture")
-	if !ok || text(request, "query") != "url" {
-		return badRequest
+func (n *Network) answerPicture(d *Device, node *Node) wire.Answer {
+	request, ok := wire.Child(node, "picture")
+	if !ok || wire.Text(request, "query") != "url" {
+		return wire.BadRequest
 	}
 	n.pictureQueries++
-	shown, visible := n.pictureOf(d, jidOf(node, "target"))
+	shown, visible := n.pictureOf(d, wire.JID(node, "target"))
 	switch {
 	case !visible:
-		return notAuthorized
+		return wire.NotAuthorized
 	case shown == nil:
-		return itemNotFound
-	case text(request, "id") == shown.id:
-		return result(Node{Tag: "picture", Attrs: attrs{"status": "304"}})
+		return wire.ItemNotFound
+	case wire.Text(request, "id") == shown.id:
+		return wire.Result(Node{Tag: "picture", Attrs: attrs{"status": "304"}})
 	}
 	kind := "image"
-	if text(request, "type") == "preview" {
+	if wire.Text(request, "type") == "preview" {
 		kind = "preview"
 	}
 	direct := shown.paths[kind] + "?ccb=11-4&oh=simulated&oe=simulated&_nc_sid=5e03e0"
-	return result(Node{Tag: "picture", Attrs: attrs{
+	return wire.Result(Node{Tag: "picture", Attrs: attrs{
 		"id": shown.id, "type": kind, "url": "https://" + n.Addr() + direct, "direct_path": direct, "hash": shown.hashes[kind],
 	}})
 }
@@ -128,7 +130,7 @@ func (c *CDN) picture(full, preview []byte) *picture {
 	defer c.mu.Unlock()
 	for kind, data := range map[string][]byte{"image": full, "preview": preview} {
 		hash := sha256.Sum256(data)
-		path := "/v/t61.24694-24/" + hex.EncodeToString(randomBytes(16)) + "_n.jpg"
+		path := "/v/t61.24694-24/" + hex.EncodeToString(wire.Random(16)) + "_n.jpg"
 		c.blobs[path] = &blob{data: slices.Clone(data), hash: hash, at: time.Now()}
 		shown.paths[kind], shown.hashes[kind] = path, base64.StdEncoding.EncodeToString(hash[:])
 	}

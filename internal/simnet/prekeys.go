@@ -6,6 +6,8 @@ import (
 
 	"go.mau.fi/libsignal/ecc"
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // keyBundle is what the server keeps so that others can begin a session with a device that is away.
@@ -19,76 +21,76 @@ type keyBundle struct {
 const lowKeys = 5
 
 // answerKeys counts, stores, replaces, describes and hands out pre-keys.
-func (n *Network) answerKeys(d *Device, node *Node, setting bool) answer {
+func (n *Network) answerKeys(d *Device, node *Node, setting bool) wire.Answer {
 	if setting {
 		defer n.notify()
-		if rotation, ok := child(node, "rotate"); ok {
+		if rotation, ok := wire.Child(node, "rotate"); ok {
 			return rotateSignedKey(d, rotation)
 		}
 		return storeKeys(d, node)
 	}
-	if _, ok := child(node, "digest"); ok {
+	if _, ok := wire.Child(node, "digest"); ok {
 		return d.keys.digest(d.identity)
 	}
-	if wanted, ok := child(node, "key"); ok {
+	if wanted, ok := wire.Child(node, "key"); ok {
 		return n.handKeys(wanted)
 	}
-	if _, ok := child(node, "count"); ok {
-		return result(Node{Tag: "count", Attrs: attrs{"value": strconv.Itoa(len(d.keys.oneTime))}})
+	if _, ok := wire.Child(node, "count"); ok {
+		return wire.Result(Node{Tag: "count", Attrs: attrs{"value": strconv.Itoa(len(d.keys.oneTime))}})
 	}
-	return badRequest
+	return wire.BadRequest
 }
 
-func storeKeys(d *Device, node *Node) answer {
-	identity := childBytes(node, "identity")
-	signed, ok := child(node, "skey")
-	list, _ := child(node, "list")
+func storeKeys(d *Device, node *Node) wire.Answer {
+	identity := wire.ChildBytes(node, "identity")
+	signed, ok := wire.Child(node, "skey")
+	list, _ := wire.Child(node, "list")
 	if len(identity) != 32 || !ok {
-		return badRequest
+		return wire.BadRequest
 	}
 	// A device cannot change its identity by uploading keys: its account signed the one it was linked with.
 	if [32]byte(identity) != d.identity {
-		return refuse(409, "conflict")
+		return wire.Refuse(409, "conflict")
 	}
-	d.keys.registration = childBytes(node, "registration")
+	d.keys.registration = wire.ChildBytes(node, "registration")
 	d.keys.signed = plainKey(signed)
 	known := make(map[string]struct{}, len(d.keys.oneTime))
 	for i := range d.keys.oneTime {
-		known[string(childBytes(&d.keys.oneTime[i], "id"))] = struct{}{}
+		known[string(wire.ChildBytes(&d.keys.oneTime[i], "id"))] = struct{}{}
 	}
 	for _, key := range list.GetChildren() {
-		if _, twice := known[string(childBytes(&key, "id"))]; !twice {
+		if _, twice := known[string(wire.ChildBytes(&key, "id"))]; !twice {
 			d.keys.oneTime = append(d.keys.oneTime, plainKey(&key))
 		}
 	}
-	return result()
+	return wire.Result()
 }
 
 // rotateSignedKey replaces the signed key alone. Sessions that others begin from now on use the new one.
-func rotateSignedKey(d *Device, rotation *Node) answer {
-	signed, ok := child(rotation, "skey")
-	if !ok || len(childBytes(signed, "value")) != 32 || len(childBytes(signed, "signature")) != 64 {
-		return badRequest
+func rotateSignedKey(d *Device, rotation *Node) wire.Answer {
+	signed, ok := wire.Child(rotation, "skey")
+	if !ok || len(wire.ChildBytes(signed, "value")) != 32 || len(wire.ChildBytes(signed, "signature")) != 64 {
+		return wire.BadRequest
 	}
 	d.keys.signed = plainKey(signed)
-	return result()
+	return wire.Result()
 }
 
 // digest describes the stored keys, so that their device can see whether it has the same ones. What the hash covers is a guess.
-func (b *keyBundle) digest(identity [32]byte) answer {
+func (b *keyBundle) digest(identity [32]byte) wire.Answer {
 	if b.signed.Tag == "" {
-		return itemNotFound
+		return wire.ItemNotFound
 	}
 	hash := sha1.New()
 	hash.Write(identity[:])
-	hash.Write(childBytes(&b.signed, "value"))
-	hash.Write(childBytes(&b.signed, "signature"))
+	hash.Write(wire.ChildBytes(&b.signed, "value"))
+	hash.Write(wire.ChildBytes(&b.signed, "signature"))
 	ids := make([]Node, len(b.oneTime))
 	for i := range b.oneTime {
-		ids[i] = Node{Tag: "id", Content: childBytes(&b.oneTime[i], "id")}
-		hash.Write(childBytes(&b.oneTime[i], "value"))
+		ids[i] = Node{Tag: "id", Content: wire.ChildBytes(&b.oneTime[i], "id")}
+		hash.Write(wire.ChildBytes(&b.oneTime[i], "value"))
 	}
-	return result(Node{Tag: "digest", Content: []Node{
+	return wire.Result(Node{Tag: "digest", Content: []Node{
 		{Tag: "registration", Content: b.registration},
 		{Tag: "type", Content: []byte{ecc.DjbType}},
 		{Tag: "identity", Content: identity[:]},
@@ -103,17 +105,17 @@ func plainKey(key *Node) Node {
 	out := Node{Tag: key.Tag}
 	var parts []Node
 	for _, part := range key.GetChildren() {
-		parts = append(parts, Node{Tag: part.Tag, Content: bytesOf(part)})
+		parts = append(parts, Node{Tag: part.Tag, Content: wire.Bytes(part)})
 	}
 	out.Content = parts
 	return out
 }
 
 // handKeys gives every one-time key away only once.
-func (n *Network) handKeys(wanted *Node) answer {
+func (n *Network) handKeys(wanted *Node) wire.Answer {
 	var users []Node
 	for _, user := range wanted.GetChildren() {
-		jid := jidOf(&user, "jid")
+		jid := wire.JID(&user, "jid")
 		d := n.device(jid)
 		if d == nil || d.keys.signed.Tag == "" {
 			users = append(users, Node{Tag: "user", Attrs: attrs{"jid": jid}, Content: []Node{
@@ -123,7 +125,7 @@ func (n *Network) handKeys(wanted *Node) answer {
 		}
 		users = append(users, n.bundleNode(jid, d))
 	}
-	return result(Node{Tag: "list", Content: users})
+	return wire.Result(Node{Tag: "list", Content: users})
 }
 
 func (n *Network) bundleNode(asked types.JID, d *Device) Node {
@@ -141,11 +143,11 @@ func (n *Network) bundleNode(asked types.JID, d *Device) Node {
 			n.askForKeys(d)
 		}
 	}
-	return Node{Tag: "user", Attrs: attrs{"jid": asked, "t": unixNow()}, Content: content}
+	return Node{Tag: "user", Attrs: attrs{"jid": asked, "t": wire.UnixNow()}, Content: content}
 }
 
 func (n *Network) askForKeys(d *Device) {
 	n.push(d, Node{Tag: "notification", Attrs: attrs{
-		"from": types.ServerJID, "type": "encrypt", "id": n.nextID(), "t": unixNow(),
+		"from": types.ServerJID, "type": "encrypt", "id": n.nextID(), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "count", Attrs: attrs{"value": strconv.Itoa(len(d.keys.oneTime))}}}})
 }

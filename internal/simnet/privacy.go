@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // SetReadReceipts has others see what the account has read, or not. The account's other devices learn of the change.
@@ -23,7 +25,7 @@ func (n *Network) privacyChanged(d *Device, categories []Node) {
 			continue
 		}
 		n.push(other, Node{Tag: "notification", Attrs: attrs{
-			"from": d.account.pn(), "type": "account_sync", "id": n.nextID(), "t": unixNow(),
+			"from": d.account.pn(), "type": "account_sync", "id": n.nextID(), "t": wire.UnixNow(),
 		}, Content: []Node{{Tag: "privacy", Content: categories}}})
 	}
 }

@@ -1,19 +1,19 @@
 package simnet
 
 import (
-	"time"
-
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // handleReceipt takes what a device says about messages: that it has them, that a person read them, that they should come again.
 func (n *Network) handleReceipt(d *Device, node *Node) {
-	kind, to := text(node, "type"), jidOf(node, "to")
-	ack := Node{Tag: "ack", Attrs: attrs{"class": "receipt", "id": text(node, "id"), "from": to}}
-	set(ack.Attrs, "type", kind)
-	set(ack.Attrs, "participant", jidOf(node, "participant"))
+	kind, to := wire.Text(node, "type"), wire.JID(node, "to")
+	ack := Node{Tag: "ack", Attrs: attrs{"class": "receipt", "id": wire.Text(node, "id"), "from": to}}
+	wire.Set(ack.Attrs, "type", kind)
+	wire.Set(ack.Attrs, "participant", wire.JID(node, "participant"))
 	if d.conn != nil {
-		d.conn.send(ack)
+		d.conn.Send(ack)
 	}
 	switch types.ReceiptType(kind) {
 	case types.ReceiptTypeRead, types.ReceiptTypePlayed:
@@ -44,16 +44,16 @@ func (n *Network) acknowledgeMessages(d *Device, node *Node, to types.JID, kind 
 		by = "delivery"
 	}
 	for _, id := range receiptIDs(node) {
-		key := ackKey{class: "message", id: id, from: to, participant: jidOf(node, "participant")}
+		key := ackKey{class: "message", id: id, from: to, participant: wire.JID(node, "participant")}
 		n.acknowledge(d, key, by, 0)
 	}
 }
 
 func receiptIDs(node *Node) []string {
-	ids := []string{text(node, "id")}
-	if list, ok := child(node, "list"); ok {
+	ids := []string{wire.Text(node, "id")}
+	if list, ok := wire.Child(node, "list"); ok {
 		for _, item := range list.GetChildren() {
-			ids = append(ids, text(&item, "id"))
+			ids = append(ids, wire.Text(&item, "id"))
 		}
 	}
 	return ids
@@ -61,9 +61,9 @@ func receiptIDs(node *Node) []string {
 
 // receiptNode returns a receipt as another device gets it.
 func receiptNode(node *Node, from types.JID, content any) Node {
-	a := attrs{"from": from, "id": text(node, "id"), "t": unixNow()}
-	set(a, "type", text(node, "type"))
-	if t := text(node, "t"); t != "" {
+	a := attrs{"from": from, "id": wire.Text(node, "id"), "t": wire.UnixNow()}
+	wire.Set(a, "type", wire.Text(node, "type"))
+	if t := wire.Text(node, "t"); t != "" {
 		a["t"] = t
 	}
 	return Node{Tag: "receipt", Attrs: a, Content: content}
@@ -71,7 +71,7 @@ func receiptNode(node *Node, from types.JID, content any) Node {
 
 // listOf repeats the further ids of a receipt for many messages.
 func listOf(node *Node) any {
-	if list, ok := child(node, "list"); ok {
+	if list, ok := wire.Child(node, "list"); ok {
 		return []Node{*list}
 	}
 	return nil
@@ -81,14 +81,14 @@ func listOf(node *Node) any {
 func (n *Network) forwardReceipt(d *Device, node *Node, to types.JID) {
 	sender, inGroup := to, to.Server == types.GroupServer || to.Server == types.BroadcastServer
 	if inGroup {
-		sender = jidOf(node, "participant")
+		sender = wire.JID(node, "participant")
 	}
 	a := n.account(sender)
 	if a == nil || a == d.account {
 		return
 	}
 	reader := d.jid(sender.Server)
-	if kind := text(node, "type"); kind == "read" || kind == "played" {
+	if kind := wire.Text(node, "type"); kind == "read" || kind == "played" {
 		// Who read is a person, not a device.
 		reader = reader.ToNonAD()
 	}
@@ -126,10 +126,10 @@ func (n *Network) forwardToOwn(d *Device, node *Node, to types.JID) {
 // forwardRetry hands a request to send something again to the one device that sent it.
 func (n *Network) forwardRetry(d *Device, node *Node, to types.JID) {
 	if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
-		sender := jidOf(node, "participant")
+		sender := wire.JID(node, "participant")
 		if target := n.device(sender); target != nil {
 			forwarded := receiptNode(node, to, node.Content)
-			forwarded.Attrs["participant"], forwarded.Attrs["t"] = d.jid(sender.Server), unixNow()
+			forwarded.Attrs["participant"], forwarded.Attrs["t"] = d.jid(sender.Server), wire.UnixNow()
 			n.push(target, forwarded)
 		}
 		return
@@ -139,8 +139,8 @@ func (n *Network) forwardRetry(d *Device, node *Node, to types.JID) {
 		return
 	}
 	forwarded := receiptNode(node, d.jid(to.Server), node.Content)
-	set(forwarded.Attrs, "recipient", jidOf(node, "recipient"))
-	set(forwarded.Attrs, "category", text(node, "category"))
+	wire.Set(forwarded.Attrs, "recipient", wire.JID(node, "recipient"))
+	wire.Set(forwarded.Attrs, "category", wire.Text(node, "category"))
 	n.push(target, forwarded)
 }
 
@@ -153,7 +153,7 @@ func (n *Network) askPhoneForMedia(d *Device, node *Node) {
 
 // handleChatState forwards typing notices. They are not kept for devices that are offline.
 func (n *Network) handleChatState(d *Device, node *Node) {
-	to := jidOf(node, "to")
+	to := wire.JID(node, "to")
 	if to.Server == types.GroupServer {
 		g := n.groups[to.User]
 		if g == nil || g.members[d.account] == nil {
@@ -175,19 +175,19 @@ func (n *Network) handleChatState(d *Device, node *Node) {
 func (n *Network) pass(a *account, node Node) {
 	for _, d := range a.sorted() {
 		if d.conn != nil && d.active {
-			d.conn.send(node)
+			d.conn.Send(node)
 		}
 	}
 }
 
 // handlePresence forwards presence to subscribers, and handles subscriptions.
 func (n *Network) handlePresence(d *Device, node *Node) {
-	switch kind := text(node, "type"); kind {
+	switch kind := wire.Text(node, "type"); kind {
 	case "subscribe":
 		if d.watching == nil {
 			d.watching = make(map[types.JID]struct{})
 		}
-		d.watching[jidOf(node, "to").ToNonAD()] = struct{}{}
+		d.watching[wire.JID(node, "to").ToNonAD()] = struct{}{}
 	case "available", "unavailable":
 		d.available = kind == "available"
 		n.announcePresence(d.account)
@@ -207,10 +207,10 @@ func (n *Network) announcePresence(a *account) {
 		}
 		presence := Node{Tag: "presence", Attrs: attrs{"from": a.jid(form, 0)}}
 		if !available {
-			presence.Attrs["type"], presence.Attrs["last"] = "unavailable", unixNow()
+			presence.Attrs["type"], presence.Attrs["last"] = "unavailable", wire.UnixNow()
 		}
 		if watcher.conn != nil && watcher.active {
-			watcher.conn.send(presence)
+			watcher.conn.Send(presence)
 		}
 	}
 }
@@ -221,17 +221,4 @@ func (n *Network) goneUnavailable(d *Device) {
 		d.available = false
 		n.announcePresence(d.account)
 	}
-}
-
-// sendLater sends a stanza when some time has passed, if the connection is still there.
-func (n *Network) sendLater(c *conn, node Node, delay time.Duration) {
-	n.running.start(func() {
-		timer := time.NewTimer(delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			c.send(node)
-		case <-c.ctx.Done():
-		}
-	})
 }

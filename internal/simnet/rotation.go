@@ -10,6 +10,8 @@ import (
 
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/simnet/wire"
 )
 
 // ErrCheckConnection is what the phone says, "check your connection", of a QR code whose secret the network has voided.
@@ -50,15 +52,15 @@ func (n *Network) rotate(p *pairing) {
 		p.rotation.waiting = make(map[string]bool)
 	}
 	p.rotation.waiting[id] = true
-	p.conn.send(Node{Tag: "notification", Attrs: attrs{
-		"from": types.ServerJID, "type": "companion_reg_refresh", "id": id, "t": unixNow(),
+	p.conn.Send(Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "companion_reg_refresh", "id": id, "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: form}}})
 }
 
 // noteRotated handles what an unpaired client sends besides queries. The caller holds mu.
 func (n *Network) noteRotated(p *pairing, node *Node) {
-	if p != nil && node.Tag == "ack" && text(node, "class") == "notification" {
-		delete(p.rotation.waiting, text(node, "id"))
+	if p != nil && node.Tag == "ack" && wire.Text(node, "class") == "notification" {
+		delete(p.rotation.waiting, wire.Text(node, "id"))
 		n.notify()
 	}
 }

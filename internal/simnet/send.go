@@ -9,6 +9,8 @@ import (
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
 )
 
 // sentMessage is a phone's record of a message it sent, for retry receipts and requests by its companions.
@@ -126,7 +128,7 @@ type Card struct{ Name, VCard string }
 
 // NewCard makes a vCard for a person on the network.
 func NewCard(name, number string) Card {
-	number = digits(number)
+	number = wire.Digits(number)
 	return Card{Name: name, VCard: "BEGIN:VCARD\nVERSION:3.0\nN:;" + name + ";;;\nFN:" + name + "\nTEL;type=CELL;waid=" + number + ":+" + number + "\nEND:VCARD"}
 }
 

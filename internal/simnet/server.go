@@ -2,17 +2,18 @@ package simnet
 
 import (
 	"strconv"
-	"time"
 
 	"go.mau.fi/whatsmeow/proto/waWa6"
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // begin handles the login of a device, or the request of a client to be linked. It reports whether to go on.
 func (n *Network) begin(c *conn) bool {
-	payload := c.session.payload
+	payload := c.Payload()
 	if n.outdated(payload) {
-		c.sendLast(failureNode(ConnectFailure{Reason: 405}))
+		c.SendLast(wire.FailureNode(wire.ConnectFailure{Reason: 405}))
 		return false
 	}
 	if payload.DevicePairingData != nil {
@@ -28,21 +29,21 @@ func (n *Network) login(c *conn, payload *waWa6.ClientPayload) bool {
 	number := strconv.FormatUint(payload.GetUsername(), 10)
 	d := n.device(types.JID{User: number, Server: types.DefaultUserServer, Device: uint16(payload.GetDevice())})
 	// A device that is unknown, unlinked or has another key gets the same answer.
-	if d == nil || d.removed || d.noise != c.session.clientStatic {
-		c.sendLast(failureNode(ConnectFailure{Reason: 401}))
+	if d == nil || d.removed || d.noise != c.Key() {
+		c.SendLast(wire.FailureNode(wire.ConnectFailure{Reason: 401}))
 		return false
 	}
 	if failure, failing := d.faults.loginFailure(); failing {
-		c.sendLast(failureNode(failure))
+		c.SendLast(wire.FailureNode(failure))
 		return false
 	}
 	if old := d.conn; old != nil {
 		n.detach(old)
-		old.sendLast(streamError("", "replaced"))
+		old.SendLast(wire.StreamError("", "replaced"))
 	}
 	n.attach(c, d)
-	c.send(Node{Tag: "success", Attrs: attrs{
-		"t": unixNow(), "lid": d.LID(), "props": "30", "companion_enc_static": "simulated", "location": "lo",
+	c.Send(Node{Tag: "success", Attrs: attrs{
+		"t": wire.UnixNow(), "lid": d.LID(), "props": "30", "companion_enc_static": "simulated", "location": "lo",
 	}})
 	n.notify()
 	return true
@@ -51,9 +52,7 @@ func (n *Network) login(c *conn, payload *waWa6.ClientPayload) bool {
 func (n *Network) attach(c *conn, d *Device) {
 	c.device, d.conn, d.active = d, c, false
 	d.counters.Logins++
-	c.mu.Lock()
-	c.delay = d.faults.delay
-	c.mu.Unlock()
+	c.Delay(d.faults.delay)
 	d.queue.rewind()
 }
 
@@ -95,37 +94,6 @@ func (n *Network) activate(d *Device) {
 	n.notify()
 }
 
-// ConnectFailure is the server's answer to a login that it refuses.
-type ConnectFailure struct {
-	// Reason is 401, 403 or 406 for a device that is no longer welcome, 402 for a temporary ban, 405 for a client that is
-	// too old, 500 or 503 for a server that cannot serve.
-	Reason int
-	// Code and Expire are the reason and the length of a temporary ban.
-	Code   int
-	Expire time.Duration
-	// Message is a text that comes with the refusal.
-	Message string
-}
-
-func failureNode(f ConnectFailure) Node {
-	a := attrs{"reason": strconv.Itoa(f.Reason)}
-	if f.Reason == 402 {
-		a["code"] = strconv.Itoa(f.Code)
-		a["expire"] = strconv.Itoa(int(f.Expire / time.Second))
-	}
-	set(a, "message", f.Message)
-	return Node{Tag: "failure", Attrs: a}
-}
-
-func streamError(code, conflict string) Node {
-	node := Node{Tag: "stream:error", Attrs: attrs{}}
-	set(node.Attrs, "code", code)
-	if conflict != "" {
-		node.Content = []Node{{Tag: "conflict", Attrs: attrs{"type": conflict}}}
-	}
-	return node
-}
-
 // handle handles one stanza from a client.
 func (n *Network) handle(c *conn, node *Node) {
 	n.mu.Lock()
@@ -161,11 +129,11 @@ func (n *Network) handle(c *conn, node *Node) {
 
 // handleAck handles a device's acknowledgement of a stanza.
 func (n *Network) handleAck(d *Device, node *Node) {
-	key := ackKey{class: text(node, "class"), id: text(node, "id"), from: jidOf(node, "to"), participant: jidOf(node, "participant")}
+	key := ackKey{class: wire.Text(node, "class"), id: wire.Text(node, "id"), from: wire.JID(node, "to"), participant: wire.JID(node, "participant")}
 	if key.class != "message" {
-		key.kind = text(node, "type")
+		key.kind = wire.Text(node, "type")
 	}
-	code, _ := strconv.Atoi(text(node, "error"))
+	code, _ := strconv.Atoi(wire.Text(node, "error"))
 	if !n.acknowledge(d, key, "ack", code) {
 		n.log.Debugf("acknowledgement of %s %s, which is not on the wire", key.class, key.id)
 	}

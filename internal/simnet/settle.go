@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // settle waits until phones have acted on everything that the server has told them so far. whatsmeow acknowledges notifications
@@ -13,7 +15,7 @@ func (n *Network) settle(ctx context.Context, phones []*Phone) error {
 	var waiting []<-chan struct{}
 	n.mu.Lock()
 	for _, p := range phones {
-		if c := p.device.conn; c != nil && p.device.active && !c.isFrozen() {
+		if c := p.device.conn; c != nil && p.device.active && !c.Frozen() {
 			waiting = append(waiting, n.pushBarrier(p))
 		}
 	}
@@ -34,7 +36,7 @@ func (n *Network) pushBarrier(p *Phone) <-chan struct{} {
 	p.inbox.barriers[id] = passed
 	p.inbox.mu.Unlock()
 	n.push(p.device, Node{Tag: "notification", Attrs: attrs{
-		"from": types.ServerJID, "type": "status", "id": id, "t": unixNow(),
+		"from": types.ServerJID, "type": "status", "id": id, "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "set", Content: []byte(id)}}})
 	return passed
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // SlowGroups makes the network take its time where many devices are concerned, as the real one does: the answer to a query for keys
@@ -16,7 +18,7 @@ func (n *Network) SlowGroups(perDevice time.Duration) {
 
 // slowness returns how long the acknowledgement of a message takes. The caller holds mu.
 func (n *Network) slowness(node *Node) time.Duration {
-	to := jidOf(node, "to")
+	to := wire.JID(node, "to")
 	g := n.groups[to.User]
 	if n.perDevice == 0 || to.Server != types.GroupServer || g == nil {
 		return 0
@@ -29,11 +31,11 @@ func (n *Network) slowness(node *Node) time.Duration {
 }
 
 // replyAboutKeys answers a query for keys, slowly if SlowGroups asks for it. The caller holds mu.
-func (n *Network) replyAboutKeys(c *conn, node *Node, a answer) {
-	wanted, asked := child(node, "key")
+func (n *Network) replyAboutKeys(c *conn, node *Node, a wire.Answer) {
+	wanted, asked := wire.Child(node, "key")
 	if n.perDevice == 0 || !asked {
 		c.reply(node, a)
 		return
 	}
-	n.sendLater(c, answerNode(node, a), time.Duration(len(wanted.GetChildren()))*n.perDevice)
+	n.later(c, time.Duration(len(wanted.GetChildren()))*n.perDevice, func(c *conn) { c.Send(wire.AnswerNode(node, a)) })
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // LockReachout keeps the account from starting new chats until a moment, as the network does with accounts that many have reported:
@@ -34,7 +36,7 @@ func (n *Network) timelockNode(until time.Time) Node {
 		panic(err) // plain values
 	}
 	return Node{Tag: "notification", Attrs: attrs{
-		"from": types.ServerJID, "type": "mex", "id": n.nextID(), "t": unixNow(),
+		"from": types.ServerJID, "type": "mex", "id": n.nextID(), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "update", Attrs: attrs{"op_name": "NotificationAccountReachoutTimelockUpdate"}, Content: data}}}
 }
 

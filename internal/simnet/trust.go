@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
 )
 
 // issuedToken shows that an account trusts another one.
@@ -23,10 +25,10 @@ const codeReachout = 463
 func (n *Network) handTokens(d *Device, tokens *Node) {
 	for _, token := range tokens.GetChildren() {
 		at := time.Now()
-		if seconds, err := strconv.ParseInt(text(&token, "t"), 10, 64); err == nil {
+		if seconds, err := strconv.ParseInt(wire.Text(&token, "t"), 10, 64); err == nil {
 			at = time.Unix(seconds, 0)
 		}
-		n.handToken(d.account, jidOf(&token, "jid"), at)
+		n.handToken(d.account, wire.JID(&token, "jid"), at)
 	}
 }
 
@@ -36,12 +38,12 @@ func (n *Network) handToken(from *account, to types.JID, at time.Time) {
 	if target == nil {
 		return
 	}
-	given := issuedToken{token: randomBytes(16), at: at}
+	given := issuedToken{token: wire.Random(16), at: at}
 	from.issued[target] = given
 	node := Node{Tag: "token", Attrs: attrs{"type": "trusted_contact", "t": strconv.FormatInt(at.Unix(), 10)}, Content: given.token}
 	for _, other := range target.sorted() {
 		notification := Node{Tag: "notification", Attrs: attrs{
-			"from": from.jid(to.Server, 0), "type": "privacy_token", "id": n.nextID(), "t": unixNow(),
+			"from": from.jid(to.Server, 0), "type": "privacy_token", "id": n.nextID(), "t": wire.UnixNow(),
 		}, Content: []Node{{Tag: "tokens", Content: []Node{node}}}}
 		if !from.withheld {
 			notification.Attrs["sender_lid"] = from.lid()
@@ -67,10 +69,10 @@ func (p *Phone) RefuseStrangers(refuse bool) {
 
 // isTrusted reports whether a message carries what its recipient or the sender's own salt allows.
 func isTrusted(d *Device, to *account, node *Node) bool {
-	if token := childBytes(node, "tctoken"); len(token) > 0 {
+	if token := wire.ChildBytes(node, "tctoken"); len(token) > 0 {
 		return bytes.Equal(token, to.issued[d.account].token)
 	}
-	derived := childBytes(node, "cstoken")
+	derived := wire.ChildBytes(node, "cstoken")
 	if len(derived) == 0 || len(d.account.salt) == 0 {
 		return false
 	}

@@ -7,26 +7,28 @@ import (
 	"go.mau.fi/whatsmeow/proto/waVnameCert"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
 )
 
 // answerUsync handles queries about users: their devices, their LIDs, whether a number is on the network.
-func (n *Network) answerUsync(asking *Device, node *Node) answer {
-	request, ok := child(node, "usync")
+func (n *Network) answerUsync(asking *Device, node *Node) wire.Answer {
+	request, ok := wire.Child(node, "usync")
 	if !ok {
-		return badRequest
+		return wire.BadRequest
 	}
-	query, _ := child(request, "query")
-	list, _ := child(request, "list")
+	query, _ := wire.Child(request, "query")
+	list, _ := wire.Child(request, "list")
 	var users []Node
 	for _, user := range list.GetChildren() {
-		if contact, byNumber := child(&user, "contact"); byNumber {
-			users = append(users, n.contactNode(asking, query, string(bytesOf(*contact))))
+		if contact, byNumber := wire.Child(&user, "contact"); byNumber {
+			users = append(users, n.contactNode(asking, query, string(wire.Bytes(*contact))))
 			continue
 		}
-		jid := jidOf(&user, "jid")
+		jid := wire.JID(&user, "jid")
 		users = append(users, n.userNode(query, jid, n.account(jid)))
 	}
-	return result(Node{Tag: "usync", Attrs: attrs{"sid": text(request, "sid"), "mode": "query", "context": "interactive"}, Content: []Node{
+	return wire.Result(Node{Tag: "usync", Attrs: attrs{"sid": wire.Text(request, "sid"), "mode": "query", "context": "interactive"}, Content: []Node{
 		{Tag: "result"},
 		{Tag: "list", Content: users},
 	}})
@@ -65,18 +67,18 @@ func (n *Network) userNode(query *Node, asked types.JID, a *account) Node {
 // contactNode returns the answer whether a number is on the network. With addressing_mode "lid" it names the user by LID.
 func (n *Network) contactNode(asking *Device, query *Node, asked string) Node {
 	number, _, _ := strings.Cut(asked, "@")
-	a := n.lookUp(asking, digits(number))
+	a := n.lookUp(asking, wire.Digits(number))
 	out := Node{Tag: "user", Attrs: attrs{}}
 	answer := Node{Tag: "contact", Attrs: attrs{"type": "out"}, Content: []byte(asked)}
 	if a == nil {
-		out.Attrs["jid"] = types.NewJID(digits(number), types.DefaultUserServer)
+		out.Attrs["jid"] = types.NewJID(wire.Digits(number), types.DefaultUserServer)
 		out.Content = []Node{answer}
 		return out
 	}
 	answer.Attrs["type"] = "in"
 	out = n.userNode(query, a.pn(), a)
 	out.Content = append([]Node{answer}, out.GetChildren()...)
-	if mode, _ := child(query, "contact"); text(mode, "addressing_mode") == "lid" && !a.withheld {
+	if mode, _ := wire.Child(query, "contact"); wire.Text(mode, "addressing_mode") == "lid" && !a.withheld {
 		out.Attrs["jid"], out.Attrs["pn_jid"] = a.lid(), a.pn()
 	}
 	return out
@@ -96,11 +98,11 @@ func devicesNode(a *account) Node {
 
 // verifiedName returns the certificate that shows a business's name. Nobody checks its signature.
 func verifiedName(a *account) Node {
-	details := mustMarshal(&waVnameCert.VerifiedNameCertificate_Details{
+	details := wire.MustMarshal(&waVnameCert.VerifiedNameCertificate_Details{
 		Serial: proto.Uint64(1), Issuer: proto.String("smb:wa"), VerifiedName: proto.String(a.name),
 	})
-	certificate := mustMarshal(&waVnameCert.VerifiedNameCertificate{Details: details})
+	certificate := wire.MustMarshal(&waVnameCert.VerifiedNameCertificate{Details: details})
 	return Node{Tag: "verified_name", Attrs: attrs{
-		"v": "1", "verified_level": "unknown", "host_storage": "1", "actual_actors": "1", "privacy_mode_ts": unixNow(),
+		"v": "1", "verified_level": "unknown", "host_storage": "1", "actual_actors": "1", "privacy_mode_ts": wire.UnixNow(),
 	}, Content: certificate}
 }

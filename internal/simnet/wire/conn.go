@@ -1,4 +1,4 @@
-package simnet
+package wire
 
 import (
 	"context"
@@ -10,22 +10,19 @@ import (
 
 	"github.com/coder/websocket"
 	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/proto/waWa6"
 	"go.mau.fi/whatsmeow/socket"
+	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
-// conn serves one client's websocket, from its handshake to its end.
-type conn struct {
-	net     *Network
+// Conn is one client's websocket, from its handshake to its end.
+type Conn struct {
 	ws      *websocket.Conn
+	log     waLog.Logger
 	ctx     context.Context
 	cancel  context.CancelFunc
 	frames  frameReader
-	session *noiseSession
-
-	// device and pairing tell what the connection turned out to be. Network.mu guards them and mute.
-	device  *Device
-	pairing *pairing
-	mute    bool // while an answer is lost
+	session *session
 
 	// mu guards the frames to be written and the freeze.
 	mu      sync.Mutex
@@ -39,72 +36,47 @@ type conn struct {
 
 // outgoing is a stanza to be written, the order to hang up, or both.
 type outgoing struct {
-	node   waBinary.Node
+	node   Node
 	hangUp bool
 }
 
 // maxBatch is how many frames share one websocket message: whatsmeow reads any number of them, and every message costs a write.
 const maxBatch = 32
 
-// acceptSocket accepts a client's websocket and serves it until it ends.
-func (n *Network) acceptSocket(w http.ResponseWriter, r *http.Request) {
-	if n.refused(w) {
-		return
-	}
+// Accept accepts a client's websocket, which lasts no longer than ctx.
+func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, log waLog.Logger) (*Conn, error) {
 	// The origin does not matter here.
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
-		n.log.Debugf("websocket not accepted: %v", err)
-		return
+		return nil, err
 	}
 	ws.SetReadLimit(socket.FrameMaxSize + 16)
-	c := &conn{net: n, ws: ws, wake: make(chan struct{}, 1)}
-	c.ctx, c.cancel = context.WithCancel(n.ctx)
-	if !n.track(c) {
-		_ = ws.CloseNow()
-		return
-	}
-	defer n.untrack(c)
-	if err = c.serve(); err != nil {
-		n.log.Debugf("connection ended: %v", err)
-	}
+	c := &Conn{ws: ws, log: log, wake: make(chan struct{}, 1)}
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	return c, nil
 }
 
-func (n *Network) track(c *conn) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed || !n.running.join() {
-		return false
-	}
-	n.conns[c] = struct{}{}
-	return true
-}
+// Done is closed when the connection has ended.
+func (c *Conn) Done() <-chan struct{} { return c.ctx.Done() }
 
-func (n *Network) untrack(c *conn) {
-	c.hangUp()
-	n.mu.Lock()
-	delete(n.conns, c)
-	n.disconnected(c)
-	n.mu.Unlock()
-	n.running.leave()
-}
+// Ended reports whether the connection has ended.
+func (c *Conn) Ended() bool { return c.ctx.Err() != nil }
 
-// dropAll hangs up on every client.
-func (n *Network) dropAll() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for c := range n.conns {
-		c.hangUp()
-	}
-}
+// Payload returns what the client said of itself in the handshake.
+func (c *Conn) Payload() *waWa6.ClientPayload { return c.session.payload }
 
-// hangUp cuts the connection without a stream error, as a lost network does.
-func (c *conn) hangUp() {
+// Key returns the client's static key.
+func (c *Conn) Key() [32]byte { return c.session.clientStatic }
+
+// HangUp cuts the connection without a stream error, as a lost network does.
+func (c *Conn) HangUp() {
 	c.cancel()
 	_ = c.ws.CloseNow()
 }
 
-func (c *conn) serve() error {
+// Serve performs the handshake and then serves the client until its connection ends. begin admits it and reports whether to go on; handle gets
+// its stanzas, one after the other.
+func (c *Conn) Serve(id *Identity, begin func() bool, handle func(*Node)) error {
 	c.frames.read = c.readMessage
 	ctx, cancel := context.WithTimeout(c.ctx, 20*time.Second)
 	defer cancel()
@@ -115,7 +87,7 @@ func (c *conn) serve() error {
 	write := func(ctx context.Context, frame []byte) error {
 		return c.ws.Write(ctx, websocket.MessageBinary, appendFrame(nil, frame))
 	}
-	c.session, err = c.net.noise.handshake(ctx, prologue, c.frames.next, write)
+	c.session, err = id.handshake(ctx, prologue, c.frames.next, write)
 	if err != nil {
 		return fmt.Errorf("noise handshake: %w", err)
 	}
@@ -123,19 +95,19 @@ func (c *conn) serve() error {
 	writer.Add(1)
 	go func() {
 		defer writer.Done()
-		defer c.hangUp()
+		defer c.HangUp()
 		c.writeLoop()
 	}()
 	defer writer.Wait()
 	defer c.cancel()
-	if c.net.begin(c) {
-		return c.readLoop()
+	if begin() {
+		return c.readLoop(handle)
 	}
 	<-c.ctx.Done()
 	return nil
 }
 
-func (c *conn) readMessage(ctx context.Context) ([]byte, error) {
+func (c *Conn) readMessage(ctx context.Context) ([]byte, error) {
 	kind, data, err := c.ws.Read(ctx)
 	if err == nil && kind != websocket.MessageBinary {
 		err = errors.New("the client sent a text message")
@@ -143,7 +115,7 @@ func (c *conn) readMessage(ctx context.Context) ([]byte, error) {
 	return data, err
 }
 
-func (c *conn) readLoop() error {
+func (c *Conn) readLoop(handle func(*Node)) error {
 	for {
 		frame, err := c.frames.next(c.ctx)
 		if err != nil {
@@ -156,11 +128,11 @@ func (c *conn) readLoop() error {
 		if err != nil {
 			return err
 		}
-		c.net.handle(c, node)
+		handle(node)
 	}
 }
 
-func (c *conn) decode(frame []byte) (*waBinary.Node, error) {
+func (c *Conn) decode(frame []byte) (*Node, error) {
 	plain, err := c.session.open(frame)
 	if err != nil {
 		return nil, fmt.Errorf("decrypt a frame: %w", err)
@@ -178,20 +150,20 @@ func (c *conn) decode(frame []byte) (*waBinary.Node, error) {
 	return node, nil
 }
 
-// send queues a stanza for the client. It never blocks.
-func (c *conn) send(node waBinary.Node) { c.enqueue(outgoing{node: node}) }
+// Send queues a stanza for the client. It never blocks.
+func (c *Conn) Send(node Node) { c.enqueue(outgoing{node: node}) }
 
-// sendLast queues a stanza after which the server hangs up; an empty one only hangs up.
-func (c *conn) sendLast(node waBinary.Node) { c.enqueue(outgoing{node: node, hangUp: true}) }
+// SendLast queues a stanza after which the server hangs up; an empty one only hangs up.
+func (c *Conn) SendLast(node Node) { c.enqueue(outgoing{node: node, hangUp: true}) }
 
-func (c *conn) enqueue(o outgoing) {
+func (c *Conn) enqueue(o outgoing) {
 	c.mu.Lock()
 	c.queue = append(c.queue, o)
 	c.mu.Unlock()
 	c.signal()
 }
 
-func (c *conn) signal() {
+func (c *Conn) signal() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -199,7 +171,7 @@ func (c *conn) signal() {
 }
 
 // take removes the next frames to be written, none while the connection is frozen.
-func (c *conn) take() []outgoing {
+func (c *Conn) take() []outgoing {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.frozen || len(c.queue) == 0 {
@@ -214,7 +186,7 @@ func (c *conn) take() []outgoing {
 	return batch
 }
 
-func (c *conn) writeLoop() {
+func (c *Conn) writeLoop() {
 	var buffer []byte
 	for {
 		batch := c.take()
@@ -243,7 +215,7 @@ func (c *conn) writeLoop() {
 
 // linger gives the client time to read the last stanza: closing with something unread in the buffers would reset the
 // connection, and the client would lose it.
-func (c *conn) linger() {
+func (c *Conn) linger() {
 	timer := time.NewTimer(50 * time.Millisecond)
 	defer timer.Stop()
 	select {
@@ -253,14 +225,14 @@ func (c *conn) linger() {
 }
 
 // encode appends the frames of a batch to buffer, up to the one after which the server hangs up.
-func (c *conn) encode(buffer []byte, batch []outgoing) (frames []byte, last bool) {
+func (c *Conn) encode(buffer []byte, batch []outgoing) (frames []byte, last bool) {
 	for _, o := range batch {
 		if o.node.Tag == "" {
 			return buffer, true
 		}
 		payload, err := waBinary.Marshal(o.node)
 		if err != nil {
-			c.net.log.Errorf("stanza %s not encoded: %v", o.node.Tag, err)
+			c.log.Errorf("stanza %s not encoded: %v", o.node.Tag, err)
 			continue
 		}
 		start := len(buffer)

@@ -1,10 +1,9 @@
-package simnet
+package wire
 
 import (
 	"bytes"
 	"context"
 	"crypto/cipher"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -32,14 +31,15 @@ var rootKey = sync.OnceValue(func() *keys.KeyPair {
 	return pair
 })
 
-// noiseIdentity is the server's static key and the certificate chain from the root to it.
-type noiseIdentity struct {
-	root   [32]byte
+// Identity is the server's static key and the certificate chain from the root to it.
+type Identity struct {
+	Root   [32]byte
 	static *keys.KeyPair
 	chain  []byte
 }
 
-func newNoiseIdentity() (*noiseIdentity, error) {
+// NewIdentity makes a static key and has the root sign for it.
+func NewIdentity() (*Identity, error) {
 	root, intermediate, static := rootKey(), keys.NewKeyPair(), keys.NewKeyPair()
 	first, err := signNoiseCertificate(root, intermediate, 1, whatsmeow.WACertIssuerSerial)
 	if err != nil {
@@ -53,7 +53,7 @@ func newNoiseIdentity() (*noiseIdentity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("marshal the Noise certificates: %w", err)
 	}
-	return &noiseIdentity{root: *root.Pub, static: static, chain: chain}, nil
+	return &Identity{Root: *root.Pub, static: static, chain: chain}, nil
 }
 
 func signNoiseCertificate(issuer, subject *keys.KeyPair, serial, issuerSerial uint32) (*waCert.CertChain_NoiseCertificate, error) {
@@ -71,8 +71,8 @@ func signNoiseCertificate(issuer, subject *keys.KeyPair, serial, issuerSerial ui
 	return &waCert.CertChain_NoiseCertificate{Details: details, Signature: signature[:]}, nil
 }
 
-// noiseSession is what a finished handshake leaves: two ciphers with their counters, and who called.
-type noiseSession struct {
+// session is what a finished handshake leaves: two ciphers with their counters, and who called.
+type session struct {
 	send, receive       cipher.AEAD
 	sent, received      uint32
 	clientStatic        [32]byte
@@ -80,13 +80,13 @@ type noiseSession struct {
 	sendNonce, recvNone [12]byte
 }
 
-func (s *noiseSession) seal(dst, plaintext []byte) []byte {
+func (s *session) seal(dst, plaintext []byte) []byte {
 	binary.BigEndian.PutUint32(s.sendNonce[8:], s.sent)
 	s.sent++
 	return s.send.Seal(dst, s.sendNonce[:], plaintext, nil)
 }
 
-func (s *noiseSession) open(ciphertext []byte) ([]byte, error) {
+func (s *session) open(ciphertext []byte) ([]byte, error) {
 	binary.BigEndian.PutUint32(s.recvNone[8:], s.received)
 	s.received++
 	return s.receive.Open(ciphertext[:0], s.recvNone[:], ciphertext, nil)
@@ -100,7 +100,7 @@ type handshaker struct {
 }
 
 func (h *handshaker) mix(private, public [32]byte) error {
-	secret, err := ecdh(private, public)
+	secret, err := ECDH(private, public)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ type (
 )
 
 // handshake performs the server's side of a client's handshake; the prologue includes the header.
-func (id *noiseIdentity) handshake(ctx context.Context, prologue []byte, read frameSource, write frameSink) (*noiseSession, error) {
+func (id *Identity) handshake(ctx context.Context, prologue []byte, read frameSource, write frameSink) (*session, error) {
 	if !bytes.Equal(prologue, socket.WAConnHeader) {
 		return nil, fmt.Errorf("the client speaks another dictionary: header %x", prologue)
 	}
@@ -148,7 +148,7 @@ func (id *noiseIdentity) handshake(ctx context.Context, prologue []byte, read fr
 	return session, err
 }
 
-func (id *noiseIdentity) hello(ctx context.Context, h *handshaker, read frameSource, write frameSink) (own *keys.KeyPair, err error) {
+func (id *Identity) hello(ctx context.Context, h *handshaker, read frameSource, write frameSink) (own *keys.KeyPair, err error) {
 	var msg waWa6.HandshakeMessage
 	if err = readProto(ctx, read, &msg); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (id *noiseIdentity) hello(ctx context.Context, h *handshaker, read frameSou
 	}})
 }
 
-func finish(ctx context.Context, h *handshaker, ephemeral *keys.KeyPair, read frameSource) (*noiseSession, error) {
+func finish(ctx context.Context, h *handshaker, ephemeral *keys.KeyPair, read frameSource) (*session, error) {
 	var msg waWa6.HandshakeMessage
 	if err := readProto(ctx, read, &msg); err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func finish(ctx context.Context, h *handshaker, ephemeral *keys.KeyPair, read fr
 	} else if len(static) != 32 {
 		return nil, fmt.Errorf("the client's static key has %d bytes instead of 32", len(static))
 	}
-	session := &noiseSession{clientStatic: [32]byte(static), payload: &waWa6.ClientPayload{}}
+	session := &session{clientStatic: [32]byte(static), payload: &waWa6.ClientPayload{}}
 	if err = h.mix(*ephemeral.Priv, session.clientStatic); err != nil {
 		return nil, err
 	}
@@ -213,11 +213,4 @@ func writeProto(ctx context.Context, write frameSink, msg proto.Message) error {
 		return err
 	}
 	return write(ctx, frame)
-}
-
-// randomBytes never fails: crypto/rand ends the program rather than return an error.
-func randomBytes(n int) []byte {
-	out := make([]byte, n)
-	_, _ = rand.Read(out)
-	return out
 }

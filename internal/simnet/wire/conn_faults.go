@@ -1,9 +1,23 @@
-package simnet
+package wire
 
 import "time"
 
+// Delay delays everything that is written from now on, batch by batch.
+func (c *Conn) Delay(delay time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.delay = delay
+}
+
+// CorruptFrames damages the next frames.
+func (c *Conn) CorruptFrames(count int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.corrupt += count
+}
+
 // spoil reports whether to damage the next frame.
-func (c *conn) spoil() bool {
+func (c *Conn) spoil() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.corrupt == 0 {
@@ -14,7 +28,7 @@ func (c *conn) spoil() bool {
 }
 
 // pause waits for the device's delay before a batch.
-func (c *conn) pause() error {
+func (c *Conn) pause() error {
 	c.mu.Lock()
 	delay := c.delay
 	c.mu.Unlock()
@@ -31,8 +45,8 @@ func (c *conn) pause() error {
 	}
 }
 
-// freeze makes the connection half-open, or ends that: nothing is read from it and nothing written.
-func (c *conn) freeze(frozen bool) {
+// SetFrozen makes the connection half-open, or ends that: nothing is read from it and nothing written.
+func (c *Conn) SetFrozen(frozen bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.frozen == frozen {
@@ -47,13 +61,14 @@ func (c *conn) freeze(frozen bool) {
 	c.signal()
 }
 
-func (c *conn) isFrozen() bool {
+// Frozen reports whether the connection is half-open.
+func (c *Conn) Frozen() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.frozen
 }
 
-func (c *conn) untilThawed() error {
+func (c *Conn) untilThawed() error {
 	c.mu.Lock()
 	frozen, thawed := c.frozen, c.thawed
 	c.mu.Unlock()

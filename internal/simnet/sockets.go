@@ -1,0 +1,103 @@
+package simnet
+
+import (
+	"crypto/tls"
+	"io"
+
+	"bridged/internal/simnet/wire"
+
+	stdlog "log"
+	"net/http"
+	"time"
+)
+
+// conn is a client's connection, and what it turned out to be. Network.mu guards its fields.
+type conn struct {
+	*wire.Conn
+	device  *Device
+	pairing *pairing
+	mute    bool // while an answer is lost
+}
+
+// acceptSocket accepts a client's websocket and serves it until it ends.
+func (n *Network) acceptSocket(w http.ResponseWriter, r *http.Request) {
+	if n.refused(w) {
+		return
+	}
+	accepted, err := wire.Accept(n.ctx, w, r, n.log)
+	if err != nil {
+		n.log.Debugf("websocket not accepted: %v", err)
+		return
+	}
+	c := &conn{Conn: accepted}
+	if !n.track(c) {
+		c.HangUp()
+		return
+	}
+	defer n.untrack(c)
+	if err = c.Serve(n.noise, func() bool { return n.begin(c) }, func(node *Node) { n.handle(c, node) }); err != nil {
+		n.log.Debugf("connection ended: %v", err)
+	}
+}
+
+func (n *Network) track(c *conn) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed || !n.running.join() {
+		return false
+	}
+	n.conns[c] = struct{}{}
+	return true
+}
+
+func (n *Network) untrack(c *conn) {
+	c.HangUp()
+	n.mu.Lock()
+	delete(n.conns, c)
+	n.disconnected(c)
+	n.mu.Unlock()
+	n.running.leave()
+}
+
+// dropAll hangs up on every client.
+func (n *Network) dropAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for c := range n.conns {
+		c.HangUp()
+	}
+}
+
+// later calls act with a connection when some time has passed, if it is still there.
+func (n *Network) later(c *conn, delay time.Duration, act func(*conn)) {
+	n.running.start(func() {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			act(c)
+		case <-c.Done():
+		}
+	})
+}
+
+// serve starts the HTTPS server for both the sockets and the CDN.
+func (n *Network) serve() {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/ws/chat", n.acceptSocket)
+	mux.HandleFunc("/{$}", n.servePage)
+	mux.Handle("/", n.cdn)
+	n.server = &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 30 * time.Second,
+		ErrorLog:          stdlog.New(io.Discard, "", 0),
+		// No HTTP/2: a websocket needs a separate connection.
+		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
+	}
+	secure := tls.NewListener(n.listener, &tls.Config{
+		Certificates: []tls.Certificate{n.tls.Certificate},
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"http/1.1"},
+	})
+	n.running.start(func() { _ = n.server.Serve(secure) })
+}

@@ -19,6 +19,7 @@ import (
 	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/wa"
+	"bridged/internal/wa/convert"
 	"bridged/internal/webhook"
 )
 
@@ -116,7 +117,7 @@ func (a *app) openStore(ctx context.Context, c config) (err error) {
 	if a.dir, err = takeDataDir(ctx, c, a.log); err != nil {
 		return err
 	}
-	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: wa.MergeEdit, Open: wa.OpenSealed}); err != nil {
+	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, Open: convert.OpenEncrypted}); err != nil {
 		return err
 	}
 	return a.store.FailPending(ctx)

@@ -8,6 +8,7 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 
 	"bridged/internal/simnet"
+	"bridged/internal/wa/convert"
 )
 
 // TestQuirk_AnApprovalThatIsOffIsTakenForOn: that is why stanzas are mended before
@@ -46,7 +47,7 @@ func TestQuirk_AnApprovalThatIsOffIsTakenForOn(t *testing.T) {
 		}
 		change := waBinary.Node{Tag: "notification", Content: []waBinary.Node{mode(state)}}
 		amend(&change)
-		if marked := change.GetChildren()[0].Tag == tagApprovalOff; marked != (state == "off") {
+		if marked := change.GetChildren()[0].Tag == convert.TagApprovalOff; marked != (state == "off") {
 			t.Errorf("a change to %s: %+v", state, change)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"bridged/internal/wa/convert"
+
 	"go.mau.fi/libsignal/keys/prekey"
 	signalsession "go.mau.fi/libsignal/session"
 	"go.mau.fi/libsignal/signalerror"
@@ -71,7 +73,7 @@ func (l *link) people(ctx context.Context, to types.JID) ([]types.JID, error) {
 	if lid.Server != types.HiddenUserServer || own == "" {
 		return nil, nil
 	}
-	if self := toWA(own); self != lid {
+	if self := convert.WireJID(own); self != lid {
 		return []types.JID{lid, self}, nil
 	}
 	return []types.JID{lid}, nil
@@ -104,7 +106,7 @@ func (l *link) addresses(ctx context.Context, devices []types.JID) ([]recipient,
 
 func (l *link) isThisDevice(device types.JID) bool {
 	pn, lid := l.m.own()
-	jid := toBridge(device)
+	jid := convert.JID(device)
 	return jid != "" && (jid == pn || jid == lid) && device.Device == l.stores.number
 }
 
@@ -189,7 +191,7 @@ func (l *link) beginBatch(ctx context.Context, batch []recipient, bundles map[ty
 		}
 		switch err := l.beginSession(ctx, r, bundle); {
 		case errors.Is(err, signalerror.ErrInvalidSignature), errors.Is(err, signalerror.ErrNoSignedPreKey):
-			l.m.log.Warn().Str("device", toBridge(r.wire).Redacted()).Err(err).Msg("keys of a device not taken")
+			l.m.log.Warn().Str("device", convert.JID(r.wire).Redacted()).Err(err).Msg("keys of a device not taken")
 		case err != nil:
 			return err
 		}

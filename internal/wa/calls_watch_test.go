@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // missedCalls is a store that notes when calls are made missed ones.
@@ -33,7 +34,7 @@ func (s *missedCalls) looks(err error) []time.Duration {
 }
 
 func (s *missedCalls) Save(_ context.Context, facts ...bridge.Fact) error {
-	if facts[0] != (bridge.CallsMissed{Ringing: ringTime}) {
+	if facts[0] != (bridge.CallsMissed{Ringing: convert.RingTime}) {
 		return errors.New("something else is saved")
 	}
 	s.mu.Lock()
@@ -57,15 +58,15 @@ func TestWatchCalls_LooksWhileSomethingRings(t *testing.T) {
 			t.Errorf("nothing rings, and the store is asked at %v", at)
 		}
 		m.noteRinging([]bridge.Fact{bridge.Identity{}, bridge.Call{ID: "A"}, bridge.Call{ID: "B"}})
-		time.Sleep(ringTime / looksAtRinging)
+		time.Sleep(convert.RingTime / convert.LooksAtRinging)
 		synctest.Wait()
 		s.looks(nil)
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		missed := func(at time.Duration) bool {
-			return at >= 10*time.Minute+ringTime && at <= 10*time.Minute+ringTime+ringTime/2
+			return at >= 10*time.Minute+convert.RingTime && at <= 10*time.Minute+convert.RingTime+convert.RingTime/2
 		}
-		if at := s.looks(nil); len(at) != looksAtRinging+2 || !slices.ContainsFunc(at, missed) {
+		if at := s.looks(nil); len(at) != convert.LooksAtRinging+2 || !slices.ContainsFunc(at, missed) {
 			t.Errorf("the store is asked at %v", at)
 		}
 	})

@@ -1,7 +1,6 @@
 package wa
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // catchUpTimeout bounds what is done after a login.
@@ -58,7 +58,7 @@ func (l *link) catchUpPeople(ctx context.Context) {
 	for _, server := range []string{types.HiddenUserServer, types.DefaultUserServer} { // the number's names win
 		for jid, contact := range contacts {
 			if jid.Server == server {
-				facts = append(facts, contactOf(jid, contact))
+				facts = append(facts, convert.Contact(jid, contact))
 			}
 		}
 	}
@@ -84,18 +84,4 @@ func (l *link) saveAll(ctx context.Context, facts []bridge.Fact) {
 			return
 		}
 	}
-}
-
-func contactOf(jid types.JID, info types.ContactInfo) bridge.Contact {
-	contact := bridge.Contact{JID: toBridge(jid)}
-	if name := cmp.Or(info.FullName, info.FirstName); name != "" {
-		contact.Name = &name
-	}
-	if name := info.PushName; name != "" {
-		contact.PushName = &name
-	}
-	if name := info.BusinessName; name != "" {
-		contact.BusinessName = &name
-	}
-	return contact
 }

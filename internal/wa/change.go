@@ -9,6 +9,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // change is something that is sent about a stored message and has no row of its
@@ -127,10 +128,10 @@ func (l *link) reactionChange(ctx context.Context, to types.JID, chat bridge.JID
 func (l *link) revocationChange(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Revocation) (change, error) {
 	author := types.EmptyJID
 	if !r.Target.FromMe {
-		author = toWA(l.wireForm(ctx, chat, r.Target.SenderJID))
+		author = convert.WireJID(l.wireForm(ctx, chat, r.Target.SenderJID))
 	}
 	pn, _ := l.m.own()
-	return change{name: "deletion", target: r.Target.ID, msg: l.cli.BuildRevoke(to, author, onWire(&r.Target)), fact: func(taken bridge.Time) bridge.Fact {
+	return change{name: "deletion", target: r.Target.ID, msg: l.cli.BuildRevoke(to, author, convert.OnWire(&r.Target)), fact: func(taken bridge.Time) bridge.Fact {
 		return bridge.Deletion{Chat: chat, Target: r.Target.ID, By: pn, Timestamp: taken}
 	}}, nil
 }

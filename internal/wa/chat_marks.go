@@ -2,13 +2,11 @@ package wa
 
 import (
 	"context"
-	"time"
 
 	"go.mau.fi/whatsmeow/appstate"
-	"go.mau.fi/whatsmeow/types"
-	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // catchUpMarks takes over which chats the account's devices have marked as read or
@@ -24,19 +22,7 @@ func (l *link) catchUpMarks(ctx context.Context) {
 	}
 	var facts []bridge.Fact
 	for _, entry := range entries {
-		facts = append(facts, markOf(entry)...)
+		facts = append(facts, convert.MarkOf(entry)...)
 	}
 	l.saveAll(ctx, facts)
-}
-
-// markOf returns what an entry of the account's state marks as read or unread.
-func markOf(mutation appstate.Mutation) []bridge.Fact {
-	if len(mutation.Index) < 2 || mutation.Index[0] != appstate.IndexMarkChatAsRead {
-		return nil
-	}
-	chat, err := types.ParseJID(mutation.Index[1])
-	if err != nil {
-		return nil
-	}
-	return markFacts(&events.MarkChatAsRead{JID: chat, Timestamp: time.UnixMilli(mutation.Action.GetTimestamp()), Action: mutation.Action.GetMarkChatAsReadAction()})
 }

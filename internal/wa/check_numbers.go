@@ -9,6 +9,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // CheckNumbers returns whether the network knows some numbers, in E.164 digits and in
@@ -122,7 +123,7 @@ func (l *link) keepChecks(ctx context.Context, numbers []string, found map[strin
 		checks[i] = bridge.NumberCheck{Phone: number}
 		if answer, ok := found[number]; ok && answer.IsIn {
 			jid := jidOfNumber(answer)
-			checks[i].JID, checks[i].IsBusiness = toBridge(jid), answer.VerifiedName != nil
+			checks[i].JID, checks[i].IsBusiness = convert.JID(jid), answer.VerifiedName != nil
 			facts = append(facts, factsOfNumber(answer)...)
 		}
 		facts = append(facts, checks[i])
@@ -133,7 +134,7 @@ func (l *link) keepChecks(ctx context.Context, numbers []string, found map[strin
 	for i, number := range numbers {
 		jid := types.EmptyJID
 		if checks[i].JID != "" {
-			jid = toWA(checks[i].JID)
+			jid = convert.WireJID(checks[i].JID)
 		}
 		l.m.numbers.put(number, jid, time.Now())
 	}
@@ -142,12 +143,12 @@ func (l *link) keepChecks(ctx context.Context, numbers []string, found map[strin
 
 // factsOfNumber returns what the network tells of whoever has a number.
 func factsOfNumber(answer types.IsOnWhatsAppResponse) (facts []bridge.Fact) {
-	if identity, ok := identityOf(answer.JID, answer.PhoneNumber); ok {
+	if identity, ok := convert.Identity(answer.JID, answer.PhoneNumber); ok {
 		facts = append(facts, identity)
 	}
 	if verified := answer.VerifiedName; verified != nil && verified.Details.GetVerifiedName() != "" {
 		name := verified.Details.GetVerifiedName()
-		facts = append(facts, bridge.Contact{JID: toBridge(jidOfNumber(answer)), BusinessName: &name})
+		facts = append(facts, bridge.Contact{JID: convert.JID(jidOfNumber(answer)), BusinessName: &name})
 	}
 	return facts
 }

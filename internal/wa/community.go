@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // groupKind is what communities make of a group.
@@ -41,12 +42,12 @@ func (k groupKind) mayWrite() error {
 
 // reactionMessage makes a reaction in the form that the chat takes.
 func (l *link) reactionMessage(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Reaction) (*waE2E.Message, error) {
-	sender := toWA(l.wireForm(ctx, chat, r.Target.SenderJID))
-	msg := l.cli.BuildReaction(to, sender, onWire(&r.Target), r.Emoji)
+	sender := convert.WireJID(l.wireForm(ctx, chat, r.Target.SenderJID))
+	msg := l.cli.BuildReaction(to, sender, convert.OnWire(&r.Target), r.Emoji)
 	if kind, _ := l.members.Load(chat); kind != announcementGroup {
 		return msg, nil
 	}
-	about := &types.MessageInfo{ID: onWire(&r.Target), MessageSource: types.MessageSource{Chat: to, Sender: sender, IsFromMe: r.Target.FromMe, IsGroup: true}}
+	about := &types.MessageInfo{ID: convert.OnWire(&r.Target), MessageSource: types.MessageSource{Chat: to, Sender: sender, IsFromMe: r.Target.FromMe, IsGroup: true}}
 	sealed, err := l.sealReaction(ctx, about, r.Target.Raw, msg.GetReactionMessage())
 	if errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
 		return nil, bridge.Invalid("the key of that message is not known, and its group takes encrypted reactions alone").Because(err)
@@ -64,13 +65,9 @@ func (l *link) sealReaction(ctx context.Context, about *types.MessageInfo, raw [
 	if !errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
 		return sealed, err
 	}
-	original := new(waE2E.Message)
-	if unread := proto.Unmarshal(raw, original); unread != nil {
+	secret, unread := convert.Secret(raw)
+	if unread != nil || len(secret) == 0 {
 		return nil, errors.Join(err, unread)
-	}
-	secret := unwrap(original).msg.GetMessageContextInfo().GetMessageSecret()
-	if len(secret) == 0 {
-		return nil, err
 	}
 	if err := l.stores.secrets.PutMessageSecret(ctx, about.Chat, about.Sender, about.ID, secret); err != nil {
 		return nil, err

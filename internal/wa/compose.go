@@ -2,17 +2,13 @@ package wa
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // draft composes a message and makes the row that is stored of it. A panic in
@@ -23,7 +19,11 @@ func (l *link) draft(ctx context.Context, chat bridge.JID, out bridge.Outgoing) 
 	if msg, err = l.compose(ctx, chat, out); err != nil {
 		return nil, bridge.Message{}, err
 	}
-	return msg, l.m.ownMessage(msg, chat, l.cli.GenerateMessageID(), out), nil
+	pushName := ""
+	if user := l.m.Status().User; user != nil {
+		pushName = user.PushName
+	}
+	return msg, convert.OwnMessage(msg, l.ownPN(), pushName, chat, l.cli.GenerateMessageID(), out.Content), nil
 }
 
 // compose makes the protobuf of an outgoing message, in the form that the
@@ -35,30 +35,24 @@ func (l *link) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoing
 	}
 	var msg *waE2E.Message
 	switch content := out.Content.(type) {
-	case bridge.Text:
-		msg = textMessage(l.mentionText(ctx, chat, content.Text, out))
-	case bridge.Location:
-		msg = locationMessage(content)
-	case bridge.Poll:
-		msg = l.cli.BuildPollCreation(content.Name, content.Values, content.Selectable)
-	case bridge.Contacts:
-		msg = contactsMessage(content.Contacts)
 	case bridge.File:
-		msg, err = l.fileMessage(ctx, content)
+		var uploaded bridge.UploadedFile
+		if uploaded, err = l.m.opts.CDN.Upload(ctx, l.mediaConn, content); err == nil {
+			msg = convert.UploadedMessage(content, uploaded)
+		}
 	case bridge.Forward:
 		msg, err = l.forwardMessage(ctx, content.Source, &info)
+	case bridge.Text:
+		content.Text = l.mentionText(ctx, chat, content.Text, out)
+		msg, err = convert.Composed(content)
 	default:
-		return nil, fmt.Errorf("compose %T: not a message", out.Content)
+		msg, err = convert.Composed(content)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if info != nil {
-		setContext(msg, info)
-	}
-	if msg.MessageContextInfo == nil {
-		msg.MessageContextInfo = newSecret()
-	}
+	convert.SetContext(msg, info)
+	convert.SetSecret(msg)
 	return msg, nil
 }
 
@@ -77,9 +71,9 @@ func (l *link) contextFor(ctx context.Context, chat bridge.JID, out bridge.Outgo
 		}
 	}
 	if quoted := out.Quote; quoted != nil {
-		info.StanzaID = proto.String(onWire(quoted))
+		info.StanzaID = proto.String(convert.OnWire(quoted))
 		info.Participant = proto.String(string(l.wireForm(ctx, chat, quoted.SenderJID)))
-		info.QuotedMessage = quotedMessage(quoted)
+		info.QuotedMessage = convert.QuotedMessage(quoted)
 		if l.m.store.Canonical(quoted.Chat) != chat {
 			info.RemoteJID = proto.String(string(l.wireForm(ctx, chat, quoted.Chat)))
 		}
@@ -117,11 +111,11 @@ func (l *link) hidden(ctx context.Context, person bridge.JID) bridge.JID {
 	if person.Server() != bridge.ServerUser {
 		return person
 	}
-	lid, err := l.stores.lids.GetLIDForPN(ctx, toWA(person))
+	lid, err := l.stores.lids.GetLIDForPN(ctx, convert.WireJID(person))
 	if err != nil || lid.IsEmpty() {
 		return person
 	}
-	return toBridge(lid)
+	return convert.JID(lid)
 }
 
 // mentionText makes the text name each mentioned person in the form that is
@@ -138,7 +132,7 @@ func (l *link) mentionText(ctx context.Context, chat bridge.JID, text string, ou
 		written := false
 		for _, form := range forms {
 			var found bool
-			text, found = replaceName(text, form.User(), wire)
+			text, found = convert.ReplaceName(text, form.User(), wire)
 			written = written || found
 		}
 		if !written {
@@ -146,121 +140,4 @@ func (l *link) mentionText(ctx context.Context, chat bridge.JID, text string, ou
 		}
 	}
 	return text
-}
-
-// replaceName replaces one @user by another, and reports whether it was
-// there. The beginning of a longer number is not that user.
-func replaceName(text, user, by string) (replaced string, found bool) {
-	name := "@" + user
-	var out strings.Builder
-	for {
-		i := strings.Index(text, name)
-		if i < 0 {
-			break
-		}
-		out.WriteString(text[:i])
-		text = text[i+len(name):]
-		if len(text) > 0 && text[0] >= '0' && text[0] <= '9' {
-			out.WriteString(name)
-			continue
-		}
-		out.WriteString("@" + by)
-		found = true
-	}
-	out.WriteString(text)
-	return out.String(), found
-}
-
-// quotedMessage returns the quoted content, without what it quoted itself and
-// without thumbnails' companions: the phone shows it when it lacks the original.
-func quotedMessage(m *bridge.Message) *waE2E.Message {
-	msg := new(waE2E.Message)
-	if err := proto.Unmarshal(m.Raw, msg); err != nil || len(m.Raw) == 0 {
-		return &waE2E.Message{Conversation: proto.String(m.Content)}
-	}
-	quoted := contentAlone(msg)
-	if quoted == nil {
-		return &waE2E.Message{Conversation: proto.String(m.Content)}
-	}
-	clearContext(quoted)
-	return quoted
-}
-
-func textMessage(text string) *waE2E.Message {
-	return &waE2E.Message{Conversation: proto.String(text)}
-}
-
-func locationMessage(c bridge.Location) *waE2E.Message {
-	location := &waE2E.LocationMessage{DegreesLatitude: proto.Float64(c.Latitude), DegreesLongitude: proto.Float64(c.Longitude)}
-	if c.Name != "" {
-		location.Name = proto.String(c.Name)
-	}
-	if c.Address != "" {
-		location.Address = proto.String(c.Address)
-	}
-	return &waE2E.Message{LocationMessage: location}
-}
-
-func contactsMessage(cards []bridge.ContactCard) *waE2E.Message {
-	contacts := make([]*waE2E.ContactMessage, len(cards))
-	for i, card := range cards {
-		contacts[i] = &waE2E.ContactMessage{DisplayName: proto.String(card.DisplayName), Vcard: proto.String(vcardOf(card))}
-	}
-	if len(contacts) == 1 {
-		return &waE2E.Message{ContactMessage: contacts[0]}
-	}
-	return &waE2E.Message{ContactsArrayMessage: &waE2E.ContactsArrayMessage{
-		DisplayName: proto.String(fmt.Sprintf("%d contacts", len(contacts))), Contacts: contacts,
-	}}
-}
-
-// setContext puts the context where the content has a place for it. Plain
-// text has none and becomes extended text.
-func setContext(msg *waE2E.Message, info *waE2E.ContextInfo) {
-	if msg.Conversation != nil {
-		msg.ExtendedTextMessage = &waE2E.ExtendedTextMessage{Text: msg.Conversation}
-		msg.Conversation = nil
-	}
-	if content, field := contextField(unwrap(msg).msg); field != nil {
-		content.Set(field, protoreflect.ValueOfMessage(info.ProtoReflect()))
-	}
-}
-
-func clearContext(msg *waE2E.Message) {
-	if content, field := contextField(msg); field != nil {
-		content.Clear(field)
-	}
-}
-
-// contextField returns the content and its field for a context, or nil.
-func contextField(msg *waE2E.Message) (protoreflect.Message, protoreflect.FieldDescriptor) {
-	field := contentField(msg)
-	if field == nil || field.Message() == nil {
-		return nil, nil
-	}
-	content := msg.ProtoReflect().Mutable(field).Message()
-	return content, content.Descriptor().Fields().ByName("contextInfo")
-}
-
-// newSecret makes the message secret that votes and reporting tokens need.
-func newSecret() *waE2E.MessageContextInfo {
-	secret := make([]byte, 32)
-	_, _ = rand.Read(secret) // never fails (crypto/rand)
-	return &waE2E.MessageContextInfo{MessageSecret: secret}
-}
-
-// ownMessage returns the row of a message that is about to leave. Its content is
-// the text as the caller sent it, whatever the wire form makes of mentions.
-func (m *Manager) ownMessage(msg *waE2E.Message, chat bridge.JID, id string, out bridge.Outgoing) bridge.Message {
-	pn, _ := m.own()
-	row := describe(msg, source{sender: pn, fromMe: true}, chat, id, bridge.At(time.Now().Truncate(time.Second)))
-	pending := bridge.DeliveryPending
-	row.Status = &pending
-	if user := m.Status().User; user != nil {
-		row.PushName = user.PushName
-	}
-	if text, ok := out.Content.(bridge.Text); ok {
-		row.Content = text.Text
-	}
-	return row
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"bridged/internal/wa/convert"
+
 	"go.mau.fi/whatsmeow/proto/waE2E"
 )
 
@@ -41,9 +43,6 @@ func (m *Manager) Deliver(evt any) (acknowledged bool, err error) {
 	}
 	return l.handle(evt), nil
 }
-
-// Shows reports whether a message has content that belongs into a list.
-func Shows(raw *waE2E.Message) bool { return shows(unwrap(raw).msg) }
 
 // HurryHistory shortens how long the phone has to tell of its history, and the
 // pauses after failures, for the tests of the whole process.
@@ -106,3 +105,6 @@ func (m *Manager) HoldDecryption(ctx context.Context) (release func(), err error
 	m.mu.Unlock()
 	return lock.release, lock.acquire(ctx)
 }
+
+// Shows reports whether a message has content that belongs into a list.
+func Shows(raw *waE2E.Message) bool { return convert.Shows(raw) }

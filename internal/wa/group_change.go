@@ -10,6 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // groupStep is one request of a [bridge.GroupPatch].
@@ -29,7 +30,7 @@ func (m *Manager) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.
 	}
 	ctx, cancel := m.within(ctx, groupCallTime)
 	defer cancel()
-	info, err := l.cli.GetGroupInfo(ctx, toWA(jid))
+	info, err := l.cli.GetGroupInfo(ctx, convert.WireJID(jid))
 	if err != nil {
 		return nil, groupError(err)
 	}
@@ -50,13 +51,13 @@ func (m *Manager) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.
 // takeStep makes one change. A description that somebody else has changed since
 // it was read is changed over theirs, once.
 func (l *link) takeStep(ctx context.Context, jid bridge.JID, step groupStep) error {
-	_, err := l.changeGroups(ctx, toWA(jid), step.node)
+	_, err := l.changeGroups(ctx, convert.WireJID(jid), step.node)
 	if iqCode(err) == codeConflict && step.node.Tag == "description" {
-		info, asked := l.cli.GetGroupInfo(ctx, toWA(jid))
+		info, asked := l.cli.GetGroupInfo(ctx, convert.WireJID(jid))
 		if asked != nil {
 			return groupError(asked)
 		}
-		_, err = l.changeGroups(ctx, toWA(jid), l.topicNode(info.TopicID, *step.fact.Topic))
+		_, err = l.changeGroups(ctx, convert.WireJID(jid), l.topicNode(info.TopicID, *step.fact.Topic))
 	}
 	if err != nil {
 		if iqCode(err) == codeBlocked {

@@ -10,6 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // groupCallTime bounds a change of a group with all of its queries.
@@ -33,7 +34,7 @@ func (m *Manager) CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.Gr
 			return bridge.GroupCreated{}, err
 		}
 		if made != nil {
-			m.saveOwnChange(append(groupFacts(made), bridge.GroupMade{Key: g.Key, JID: toBridge(made.JID)})...)
+			m.saveOwnChange(append(convert.GroupFacts(made), bridge.GroupMade{Key: g.Key, JID: convert.JID(made.JID)})...)
 			return l.foundGroup(made, g), nil
 		}
 	}
@@ -67,9 +68,9 @@ func (l *link) createGroup(ctx context.Context, g bridge.NewGroup, people *group
 		return bridge.GroupCreated{}, fmt.Errorf("read the answer to a new group: %w", err)
 	}
 	people.read(node, bridge.ParticipantAdd, false)
-	l.m.saveOwnChange(append(groupFacts(info), bridge.GroupMade{Key: g.Key, JID: toBridge(info.JID)})...)
-	l.m.log.Info().Str("chat", toBridge(info.JID).Redacted()).Msg("group created")
-	return bridge.GroupCreated{JID: toBridge(info.JID), Name: info.Name, Participants: people.named(l.m.store)}, nil
+	l.m.saveOwnChange(append(convert.GroupFacts(info), bridge.GroupMade{Key: g.Key, JID: convert.JID(info.JID)})...)
+	l.m.log.Info().Str("chat", convert.JID(info.JID).Redacted()).Msg("group created")
+	return bridge.GroupCreated{JID: convert.JID(info.JID), Name: info.Name, Participants: people.named(l.m.store)}, nil
 }
 
 // createNode returns the query for a new group, as the apps put it. Its key
@@ -105,7 +106,7 @@ func (l *link) createRefusal(err error) error {
 // account made since, and which no other call did. It is nil where there is none.
 func (l *link) findCreated(ctx context.Context, g bridge.NewGroup) (*types.GroupInfo, error) {
 	if g.Made != "" {
-		info, err := l.cli.GetGroupInfo(ctx, toWA(g.Made))
+		info, err := l.cli.GetGroupInfo(ctx, convert.WireJID(g.Made))
 		if err != nil {
 			return nil, groupError(err)
 		}
@@ -118,10 +119,10 @@ func (l *link) findCreated(ctx context.Context, g bridge.NewGroup) (*types.Group
 	pn, lid := l.m.own()
 	for _, info := range groups {
 		isOwn := slices.ContainsFunc([]types.JID{info.OwnerJID, info.OwnerPN}, func(owner types.JID) bool {
-			by := toBridge(owner)
+			by := convert.JID(owner)
 			return by != "" && (by == pn || by == lid)
 		})
-		if isOwn && info.Name == g.Name && !slices.Contains(g.Known, toBridge(info.JID)) {
+		if isOwn && info.Name == g.Name && !slices.Contains(g.Known, convert.JID(info.JID)) {
 			return info, nil
 		}
 	}
@@ -132,10 +133,10 @@ func (l *link) findCreated(ctx context.Context, g bridge.NewGroup) (*types.Group
 // added.
 func (l *link) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.GroupCreated {
 	members := make(map[bridge.JID]bridge.Participant)
-	for _, p := range participantsOf(info.Participants) {
+	for _, p := range convert.Participants(info.Participants) {
 		members[l.m.store.Canonical(p.JID)] = p
 	}
-	made := bridge.GroupCreated{JID: toBridge(info.JID), Name: info.Name, Participants: []bridge.ParticipantResult{}}
+	made := bridge.GroupCreated{JID: convert.JID(info.JID), Name: info.Name, Participants: []bridge.ParticipantResult{}}
 	for _, asked := range g.Participants {
 		person := l.m.store.Canonical(asked)
 		member, isIn := members[person]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // groupFetcher asks the network for the account's groups, and for those that are
@@ -178,9 +179,9 @@ func (f *groupFetcher) fetch(ctx context.Context, jid bridge.JID) error {
 	if jid == "" {
 		return l.readGroups(ctx)
 	}
-	info, err := l.cli.GetGroupInfo(ctx, toWA(jid))
+	info, err := l.cli.GetGroupInfo(ctx, convert.WireJID(jid))
 	if err != nil {
 		return err
 	}
-	return f.m.store.Save(ctx, groupFacts(info)...)
+	return f.m.store.Save(ctx, convert.GroupFacts(info)...)
 }

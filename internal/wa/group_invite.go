@@ -9,6 +9,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // GroupLink returns the link by which a group may be joined. Only admins may see it.
@@ -19,7 +20,7 @@ func (m *Manager) GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLi
 	}
 	ctx, cancel := m.within(ctx, groupTimeout)
 	defer cancel()
-	link, err := l.cli.GetGroupInviteLink(ctx, toWA(jid), false)
+	link, err := l.cli.GetGroupInviteLink(ctx, convert.WireJID(jid), false)
 	switch {
 	case iqCode(err) != 0:
 		return bridge.GroupLink{}, l.groupRefusal(ctx, jid, err)
@@ -47,7 +48,7 @@ func (m *Manager) RevokeGroupLink(ctx context.Context, jid bridge.JID, before st
 	}
 	ctx, cancel := m.within(ctx, groupTimeout)
 	defer cancel()
-	answer, err := l.changeGroups(ctx, toWA(jid), waBinary.Node{Tag: "invite"})
+	answer, err := l.changeGroups(ctx, convert.WireJID(jid), waBinary.Node{Tag: "invite"})
 	if err != nil {
 		return bridge.GroupLink{}, l.groupRefusal(ctx, jid, err)
 	}
@@ -77,7 +78,7 @@ func (m *Manager) JoinGroup(ctx context.Context, code string, again bool) (bridg
 	}
 	if request, pending := answer.GetOptionalChildByTag("membership_approval_request"); pending {
 		jid, _ := request.Attrs["jid"].(types.JID)
-		return bridge.GroupJoin{JID: toBridge(jid), Status: bridge.GroupPending}, nil
+		return bridge.GroupJoin{JID: convert.JID(jid), Status: bridge.GroupPending}, nil
 	}
 	group, _ := answer.GetOptionalChildByTag("group")
 	jid, ok := group.Attrs["jid"].(types.JID)
@@ -85,7 +86,7 @@ func (m *Manager) JoinGroup(ctx context.Context, code string, again bool) (bridg
 		return bridge.GroupJoin{}, unansweredChange(errors.New("the answer to joining a group names none"))
 	}
 	l.joined(ctx, jid)
-	return bridge.GroupJoin{JID: toBridge(jid), Status: bridge.GroupJoined}, nil
+	return bridge.GroupJoin{JID: convert.JID(jid), Status: bridge.GroupJoined}, nil
 }
 
 // joinedBefore returns the group that the account is in already.
@@ -98,13 +99,13 @@ func (l *link) joinedBefore(ctx context.Context, code string) (bridge.GroupJoin,
 		return bridge.GroupJoin{}, groupError(err)
 	}
 	l.joined(ctx, info.JID)
-	return bridge.GroupJoin{JID: toBridge(info.JID), Status: bridge.GroupJoined}, nil
+	return bridge.GroupJoin{JID: convert.JID(info.JID), Status: bridge.GroupJoined}, nil
 }
 
 // joined stores a group that the account is in from now on. If the network does
 // not describe it now, it is asked again in the background.
 func (l *link) joined(ctx context.Context, jid types.JID) {
-	group := toBridge(jid)
+	group := convert.JID(jid)
 	l.members.Delete(group)
 	l.modes.Delete(group)
 	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
@@ -116,7 +117,7 @@ func (l *link) joined(ctx context.Context, jid types.JID) {
 		l.m.groups.wantAll(group)
 		return
 	}
-	l.m.saveOwnChange(groupFacts(info)...)
+	l.m.saveOwnChange(convert.GroupFacts(info)...)
 }
 
 // joinRefusal names the reason why a group was not joined.

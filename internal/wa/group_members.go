@@ -11,6 +11,7 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // ChangeParticipants adds, removes, promotes or demotes members, or lets in or
@@ -42,7 +43,7 @@ func (m *Manager) ChangeParticipants(ctx context.Context, change bridge.Particip
 	if change.Action.IsDecision() {
 		node, path = waBinary.Node{Tag: tagDecision, Content: []waBinary.Node{node}}, append([]string{tagDecision}, path...)
 	}
-	answer, err := l.changeGroups(ctx, toWA(change.Group), node)
+	answer, err := l.changeGroups(ctx, convert.WireJID(change.Group), node)
 	if err != nil {
 		return nil, l.groupRefusal(ctx, change.Group, err)
 	}
@@ -69,7 +70,7 @@ func (l *link) membersChanged(change bridge.ParticipantsChange, people *groupPeo
 		return
 	}
 	fact := bridge.GroupChange{JID: change.Group}
-	told := &events.GroupInfo{JID: toWA(change.Group)}
+	told := &events.GroupInfo{JID: convert.WireJID(change.Group)}
 	switch change.Action {
 	case bridge.ParticipantAdd, bridge.ParticipantApprove:
 		fact.Joined, told.Join = members, wire
@@ -126,7 +127,7 @@ func (l *link) leaveGroup(ctx context.Context, jid bridge.JID) error {
 		}
 	}
 	_, err := l.changeGroups(ctx, types.GroupServerJID, waBinary.Node{
-		Tag: "leave", Content: []waBinary.Node{{Tag: "group", Attrs: waBinary.Attrs{"id": toWA(jid)}}},
+		Tag: "leave", Content: []waBinary.Node{{Tag: "group", Attrs: waBinary.Attrs{"id": convert.WireJID(jid)}}},
 	})
 	if err != nil {
 		return l.groupRefusal(ctx, jid, err)

@@ -9,6 +9,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // groupPeople are the people whom a change of a group names.
@@ -37,9 +38,9 @@ func (l *link) groupPeople(ctx context.Context, byLID bool, people []bridge.JID)
 		}
 		person := asked
 		if !pn.IsEmpty() {
-			person = toBridge(pn)
+			person = convert.JID(pn)
 		}
-		out.results[i] = bridge.ParticipantResult{JID: l.m.store.Canonical(person), LID: toBridge(lid)}
+		out.results[i] = bridge.ParticipantResult{JID: l.m.store.Canonical(person), LID: convert.JID(lid)}
 		if out.wire[i].IsEmpty() {
 			out.fail(i, bridge.ParticipantNotOnNetwork, "is not on WhatsApp: check the number (E.164 digits with country code)")
 		}
@@ -52,11 +53,11 @@ func (l *link) groupPeople(ctx context.Context, byLID bool, people []bridge.JID)
 func (l *link) identities(ctx context.Context, person bridge.JID) (pn, lid types.JID, err error) {
 	person = l.m.store.Canonical(person)
 	if person.IsLID() {
-		lid = toWA(person)
+		lid = convert.WireJID(person)
 		pn, err = l.stores.lids.GetPNForLID(ctx, lid)
 		return pn.ToNonAD(), lid, err
 	}
-	pn, err = l.numberExists(ctx, toWA(person))
+	pn, err = l.numberExists(ctx, convert.WireJID(person))
 	if bridge.CodeOf(err) == bridge.CodeNotOnNetwork {
 		return types.EmptyJID, types.EmptyJID, nil
 	}
@@ -79,7 +80,7 @@ func (l *link) lookUpAll(ctx context.Context, people []bridge.JID) error {
 		if person.Server() != bridge.ServerUser {
 			continue
 		}
-		lid, err := l.stores.lids.GetLIDForPN(ctx, toWA(person))
+		lid, err := l.stores.lids.GetLIDForPN(ctx, convert.WireJID(person))
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func (l *link) lookUpAll(ctx context.Context, people []bridge.JID) error {
 		for _, check := range checks {
 			known := types.EmptyJID
 			if check.JID != "" {
-				known = toWA(check.JID)
+				known = convert.WireJID(check.JID)
 			}
 			l.m.numbers.put(check.Phone, known, time.Now())
 		}

@@ -8,6 +8,7 @@ import (
 	"go.mau.fi/whatsmeow"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // The codes with which the network refuses changes of groups, beside those of
@@ -39,7 +40,7 @@ func (l *link) groupRefusal(ctx context.Context, jid bridge.JID, err error) erro
 		return unansweredChange(err)
 	case codeUnauthorized, codeForbidden:
 		// The network has one answer for strangers and for plain members.
-		if _, asked := l.cli.GetGroupInfo(ctx, toWA(jid)); asked != nil && bridge.CodeOf(groupError(asked)) == bridge.CodeNotInGroup {
+		if _, asked := l.cli.GetGroupInfo(ctx, convert.WireJID(jid)); asked != nil && bridge.CodeOf(groupError(asked)) == bridge.CodeNotInGroup {
 			l.members.Delete(jid)
 			return groupError(asked)
 		}

@@ -7,6 +7,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // read takes over what the network says became of each person. With again, the
@@ -31,7 +32,7 @@ func (g *groupPeople) read(answer waBinary.Node, action bridge.ParticipantAction
 func entriesOf(answer waBinary.Node) map[types.JID]*waBinary.Node {
 	entries := make(map[types.JID]*waBinary.Node)
 	for _, entry := range answer.GetChildrenByTag("participant") {
-		for _, form := range personForms {
+		for _, form := range convert.PersonForms {
 			if jid, ok := entry.Attrs[form].(types.JID); ok {
 				entries[jid.ToNonAD()] = &entry
 			}
@@ -40,13 +41,10 @@ func entriesOf(answer waBinary.Node) map[types.JID]*waBinary.Node {
 	return entries
 }
 
-// personForms are the attributes that name a person of an answer.
-var personForms = []string{"jid", "phone_number", "lid"}
-
 // entry returns what the network says of a person, which may be under another
 // name than the person was given to it.
 func (g *groupPeople) entry(i int, entries map[types.JID]*waBinary.Node) *waBinary.Node {
-	for _, name := range []types.JID{g.wire[i], toWA(g.results[i].JID), toWA(g.results[i].LID)} {
+	for _, name := range []types.JID{g.wire[i], convert.WireJID(g.results[i].JID), convert.WireJID(g.results[i].LID)} {
 		if entry := entries[name]; entry != nil {
 			return entry
 		}
@@ -56,9 +54,9 @@ func (g *groupPeople) entry(i int, entries map[types.JID]*waBinary.Node) *waBina
 
 // learn takes over a person's number and LID.
 func (g *groupPeople) learn(i int, entry *waBinary.Node) {
-	for _, form := range personForms {
+	for _, form := range convert.PersonForms {
 		jid, _ := entry.Attrs[form].(types.JID)
-		switch known := toBridge(jid); {
+		switch known := convert.JID(jid); {
 		case known.Server() == bridge.ServerUser && g.results[i].JID.IsLID():
 			g.results[i].JID = known
 		case known.IsLID() && g.results[i].LID == "":

@@ -15,6 +15,7 @@ import (
 	"bridged/internal/store"
 	"bridged/internal/store/storetest"
 	"bridged/internal/wa"
+	"bridged/internal/wa/convert"
 )
 
 // account is a bridge's manager with its store on a simulated network, and
@@ -114,7 +115,7 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 		t.Fatal(err)
 	}
 	fault, path := new(storetest.Fault), filepath.Join(dir, "bridged.db")
-	s, err := store.Open(ctx, store.Options{Path: path, Log: log, MergeEdit: wa.MergeEdit, Open: wa.OpenSealed, BeforeCommit: fault.BeforeCommit})
+	s, err := store.Open(ctx, store.Options{Path: path, Log: log, MergeEdit: convert.MergeEdit, Open: convert.OpenEncrypted, BeforeCommit: fault.BeforeCommit})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
-	"go.mau.fi/whatsmeow/types/events"
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
@@ -63,20 +62,6 @@ func (w *historyWorker) want(facts []bridge.Fact) {
 			w.wake()
 		}
 	}
-}
-
-// historyPartOf returns the part of the history that a message tells of. Only
-// the account's phone has any.
-func historyPartOf(e *events.Message) (bridge.HistoryPart, bool) {
-	notification := e.Message.GetProtocolMessage().GetHistorySyncNotification()
-	if notification == nil || !e.Info.IsFromMe || e.Info.Sender.Device != 0 {
-		return bridge.HistoryPart{}, false
-	}
-	encoded, err := proto.Marshal(notification)
-	if err != nil {
-		return bridge.HistoryPart{}, false // cannot happen: it was decoded a moment ago
-	}
-	return bridge.HistoryPart{ID: idOf(e.Info.ID), Kind: notification.GetSyncType().String(), Chunk: int(notification.GetChunkOrder()), Notification: encoded}, true
 }
 
 func (w *historyWorker) run(ctx context.Context) {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 const (
@@ -119,7 +120,7 @@ func (m *Manager) AskHistory(ctx context.Context, oldest bridge.Message, count i
 	ctx, cancel := m.within(ctx, historyAskTimeout)
 	defer cancel()
 	info := &types.MessageInfo{ID: m.wireID(ctx, oldest.Chat, oldest.ID), Timestamp: oldest.Timestamp.Time,
-		MessageSource: types.MessageSource{Chat: toWA(l.hidden(ctx, oldest.Chat)), IsFromMe: oldest.FromMe}}
+		MessageSource: types.MessageSource{Chat: convert.WireJID(l.hidden(ctx, oldest.Chat)), IsFromMe: oldest.FromMe}}
 	sent, err := l.cli.SendPeerMessage(ctx, l.cli.BuildHistorySyncRequest(info, count))
 	if err != nil {
 		return "", bridge.NotConnected("the phone could not be asked for older messages: try again in a moment").Because(err)

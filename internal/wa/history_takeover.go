@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
-	"unicode"
 
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"go.mau.fi/whatsmeow/store"
@@ -14,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // historyBatch is how many facts of the history are saved in one transaction:
@@ -78,29 +77,30 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 		return err
 	}
 	for _, name := range history.GetPushnames() {
-		if err := t.add(ctx, pushNameFacts(name)...); err != nil {
+		if err := t.add(ctx, convert.PushNameFacts(name)...); err != nil {
 			return err
 		}
 	}
 	for _, contact := range history.GetInlineContacts() {
-		if err := t.add(ctx, inlineContactFacts(contact)...); err != nil {
+		if err := t.add(ctx, convert.InlineContactFacts(contact)...); err != nil {
 			return err
 		}
 	}
 	for _, account := range history.GetAccounts() {
-		if err := t.add(ctx, accountFacts(account)...); err != nil {
+		if err := t.add(ctx, convert.AccountFacts(account)...); err != nil {
 			return err
 		}
 	}
+	pn, lid := t.l.m.own()
 	for _, chat := range history.GetConversations() {
 		t.chats++
 		if err := t.messages(ctx, chat); err != nil {
 			return err
 		}
-		if err := t.add(ctx, chatFacts(chat, time.Now())...); err != nil { // a group is named once it is there
+		if err := t.add(ctx, convert.ChatFacts(chat, time.Now())...); err != nil { // a group is named once it is there
 			return err
 		}
-		if err := t.add(ctx, t.l.historicLabels(chat)...); err != nil {
+		if err := t.add(ctx, convert.HistoricLabels(chat, pn, lid)...); err != nil {
 			return err
 		}
 	}
@@ -137,8 +137,8 @@ func (l *link) storeIdentities(ctx context.Context, history *waHistorySync.Histo
 	add := func(a, b string) {
 		first, _ := types.ParseJID(a)
 		second, _ := types.ParseJID(b)
-		if identity, ok := identityOf(first, second); ok {
-			mappings = append(mappings, store.LIDMapping{LID: toWA(identity.LID), PN: toWA(identity.PN)})
+		if identity, ok := convert.Identity(first, second); ok {
+			mappings = append(mappings, store.LIDMapping{LID: convert.WireJID(identity.LID), PN: convert.WireJID(identity.PN)})
 		}
 	}
 	for _, chat := range history.GetConversations() {
@@ -155,81 +155,4 @@ func (l *link) storeIdentities(ctx context.Context, history *waHistorySync.Histo
 		return fmt.Errorf("%w: identities: %w", errNotStored, err)
 	}
 	return nil
-}
-
-func pushNameFacts(name *waHistorySync.Pushname) []bridge.Fact {
-	jid, push := parseToBridge(name.GetID()), name.GetPushname()
-	if jid == "" || push == "" || push == "-" {
-		return nil
-	}
-	return []bridge.Fact{bridge.Contact{JID: jid, PushName: &push}}
-}
-
-func inlineContactFacts(contact *waHistorySync.InlineContact) []bridge.Fact {
-	jid := parseToBridge(contact.GetPnJID())
-	if jid == "" {
-		jid = parseToBridge(contact.GetLidJID())
-	}
-	name := contact.GetFullName()
-	if name == "" {
-		name = contact.GetFirstName()
-	}
-	return append(nameFacts(jid, name), usernameFacts(jid, contact.GetUsername())...)
-}
-
-// accountFacts returns the username of a person whom the phone knows by LID.
-func accountFacts(account *waHistorySync.Account) []bridge.Fact {
-	user, _, _ := strings.Cut(account.GetLid(), "@") // phones write it with or without the server
-	jid := parseToBridge(user + "@" + types.HiddenUserServer)
-	if gone := ""; jid != "" && account.GetIsUsernameDeleted() {
-		return []bridge.Fact{bridge.Contact{JID: jid, Username: &gone}}
-	}
-	return usernameFacts(jid, account.GetUsername())
-}
-
-func usernameFacts(jid bridge.JID, username string) []bridge.Fact {
-	if !jid.IsPerson() || username == "" {
-		return nil
-	}
-	return []bridge.Fact{bridge.Contact{JID: jid, Username: &username}}
-}
-
-func nameFacts(jid bridge.JID, name string) []bridge.Fact {
-	if jid == "" || !isName(name) {
-		return nil
-	}
-	return []bridge.Fact{bridge.ChatName{JID: jid, Name: name}}
-}
-
-// isName reports whether what a phone shows for a chat is more than a number.
-func isName(name string) bool {
-	return strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsDigit(r) && !strings.ContainsRune("+-() .\u00a0\u202a\u202c~", r) })
-}
-
-// chatFacts returns the name and the timer of a chat. A group's timer is told
-// by the network.
-func chatFacts(chat *waHistorySync.Conversation, now time.Time) []bridge.Fact {
-	jid := parseToBridge(chat.GetID())
-	if !jid.IsPerson() && !jid.IsGroup() {
-		return nil
-	}
-	name := chat.GetName()
-	if name == "" {
-		name = chat.GetDisplayName()
-	}
-	facts := append(nameFacts(jid, name), usernameFacts(jid, chat.GetUsername())...)
-	set := settingTime(chat.GetEphemeralSettingTimestamp(), now)
-	if jid.IsPerson() && (chat.GetEphemeralExpiration() > 0 || !set.IsZero()) {
-		facts = append(facts, bridge.ChatTimer{Chat: jid, Seconds: chat.GetEphemeralExpiration(), SetAt: set, FromHistory: true})
-	}
-	return facts
-}
-
-// settingTime returns when a chat's timer was set, zero where that is not said or
-// is in the future.
-func settingTime(seconds int64, now time.Time) bridge.Time {
-	if at := time.Unix(seconds, 0); seconds > 0 && at.Before(now.Add(maxAhead)) {
-		return bridge.At(at)
-	}
-	return bridge.Time{}
 }

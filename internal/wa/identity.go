@@ -7,6 +7,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // lidTap notifies the store of every mapping that whatsmeow learns, wherever it
@@ -22,7 +23,7 @@ func (t *lidTap) PutLIDMapping(ctx context.Context, lid, pn types.JID) error {
 	known, _ := t.LIDStore.GetPNForLID(ctx, lid.ToNonAD())
 	err := t.LIDStore.PutLIDMapping(ctx, lid, pn)
 	if err == nil && known.User != pn.User {
-		if identity, ok := identityOf(lid, pn); ok {
+		if identity, ok := convert.Identity(lid, pn); ok {
 			t.learned([]bridge.Identity{identity})
 		}
 	}
@@ -37,7 +38,7 @@ func (t *lidTap) PutManyLIDMappings(ctx context.Context, mappings []store.LIDMap
 			continue
 		}
 		known, _ := t.LIDStore.GetPNForLID(ctx, mapping.LID.ToNonAD())
-		if identity, ok := identityOf(mapping.LID, mapping.PN); ok && known.User != mapping.PN.User {
+		if identity, ok := convert.Identity(mapping.LID, mapping.PN); ok && known.User != mapping.PN.User {
 			fresh = append(fresh, identity)
 		}
 	}

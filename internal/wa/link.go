@@ -14,6 +14,7 @@ import (
 	waLog "go.mau.fi/whatsmeow/util/log"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // link is one whatsmeow client and its life. A logged-out client can never
@@ -299,7 +300,7 @@ func (l *link) loggedIn() bool { return l.cli.IsConnected() && l.cli.IsLoggedIn(
 // connected notifies the supervisor of a login that is still good. The LID is
 // read here, in the goroutine that wrote it.
 func (l *link) connected() {
-	l.m.setLID(toBridge(l.cli.Store.LID))
+	l.m.setLID(convert.JID(l.cli.Store.LID))
 	if !l.loggedIn() {
 		return // events.Connected may come after the socket is gone
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"bridged/internal/wa/convert"
 )
 
 // What is asked of the network at a login is counted there: an account whose
@@ -50,7 +52,7 @@ func (l *link) readGroups(ctx context.Context) error {
 		return err
 	}
 	for _, info := range joined {
-		facts := groupFacts(info)
+		facts := convert.GroupFacts(info)
 		if len(facts) == 0 {
 			continue
 		}
@@ -58,8 +60,8 @@ func (l *link) readGroups(ctx context.Context) error {
 			return err
 		}
 		l.m.groups.want(facts)
-		l.members.Store(toBridge(info.JID), kindOf(info))
-		l.modes.Store(toBridge(info.JID), info.AddressingMode)
+		l.members.Store(convert.JID(info.JID), kindOf(info))
+		l.modes.Store(convert.JID(info.JID), info.AddressingMode)
 	}
 	if err := l.groupsRead(ctx); err != nil {
 		return err

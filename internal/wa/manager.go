@@ -14,6 +14,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
+	"bridged/internal/wa/convert"
 )
 
 // Store is where received facts go, and what sending needs to know of them.
@@ -188,7 +189,7 @@ func userOf(device *store.Device) *bridge.User {
 		return nil
 	}
 	return &bridge.User{
-		JID: toBridge(*device.ID), LID: toBridge(device.LID), Phone: device.ID.User,
+		JID: convert.JID(*device.ID), LID: convert.JID(device.LID), Phone: device.ID.User,
 		PushName: device.PushName, Platform: device.Platform,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // mayBegin refuses a first message beyond the limit before the network is asked about
@@ -39,7 +40,7 @@ func (l *link) withNewChat(ctx context.Context, chat bridge.JID, facts ...bridge
 // isTrusted reports whether a person's device has given this account its token: they
 // have been in touch, perhaps before the account was paired.
 func (l *link) isTrusted(ctx context.Context, person bridge.JID) bool {
-	token, err := l.stores.tokens.GetPrivacyToken(ctx, toWA(l.m.store.Canonical(person)))
+	token, err := l.stores.tokens.GetPrivacyToken(ctx, convert.WireJID(l.m.store.Canonical(person)))
 	if err != nil {
 		l.m.log.Warn().Err(err).Msg("a contact's token was not read")
 	}

@@ -11,6 +11,7 @@ import (
 	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 const (
@@ -210,7 +211,7 @@ func (p *pairing) onCodeRefused() {
 }
 
 func (p *pairing) onPaired(e *events.PairSuccess) {
-	owner := bridge.Owner{PN: toBridge(e.ID), LID: toBridge(e.LID)}
+	owner := bridge.Owner{PN: convert.JID(e.ID), LID: convert.JID(e.LID)}
 	if err := p.m.store.Save(p.m.background, owner, bridge.Identity(owner)); err != nil {
 		p.m.log.Error().Err(err).Msg("owner not stored; trying again at the login")
 	}
@@ -262,11 +263,11 @@ func (m *Manager) sameAccount(ctx context.Context, account bridge.Owner, phone s
 
 // lidOf returns the LID of a number where the session database knows it.
 func (m *Manager) lidOf(ctx context.Context, pn bridge.JID) bridge.JID {
-	lid, err := m.container.LIDMap.GetLIDForPN(ctx, toWA(pn))
+	lid, err := m.container.LIDMap.GetLIDForPN(ctx, convert.WireJID(pn))
 	if err != nil {
 		m.log.Warn().Err(err).Msg("LID of a number not read")
 	}
-	return toBridge(lid)
+	return convert.JID(lid)
 }
 
 func (m *Manager) pairErrorSentence(e *events.PairError) string {

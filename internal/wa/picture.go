@@ -8,6 +8,7 @@ import (
 	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // Picture asks the network where it has the picture of a person or a group.
@@ -16,7 +17,7 @@ func (m *Manager) Picture(ctx context.Context, of bridge.JID, size bridge.Pictur
 	if err != nil {
 		return bridge.Picture{}, err
 	}
-	info, err := l.cli.GetProfilePictureInfo(ctx, toWA(m.store.Canonical(of)), &whatsmeow.GetProfilePictureParams{Preview: size == bridge.PicturePreview})
+	info, err := l.cli.GetProfilePictureInfo(ctx, convert.WireJID(m.store.Canonical(of)), &whatsmeow.GetProfilePictureParams{Preview: size == bridge.PicturePreview})
 	switch {
 	case errors.Is(err, whatsmeow.ErrProfilePictureNotSet), err == nil && info == nil:
 		return bridge.Picture{}, bridge.Fail(bridge.CodeNoPicture, "there is no picture").Because(err)
@@ -30,7 +31,7 @@ func (m *Manager) Picture(ctx context.Context, of bridge.JID, size bridge.Pictur
 
 // pictureChanged tells whoever keeps pictures that one has changed.
 func (m *Manager) pictureChanged(e *events.Picture) {
-	if of := toBridge(e.JID); of != "" && m.opts.PictureChanged != nil {
+	if of := convert.JID(e.JID); of != "" && m.opts.PictureChanged != nil {
 		m.opts.PictureChanged(of)
 	}
 }

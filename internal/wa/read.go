@@ -12,6 +12,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 const (
@@ -114,11 +115,11 @@ func (l *link) sendReceipts(ctx context.Context, chat bridge.JID, messages []bri
 	if _, err := l.cli.TryFetchPrivacySettings(ctx, false); err != nil {
 		return bridge.NotConnected("the account's privacy settings cannot be read, without which nobody is told: try again in a moment").Because(err)
 	}
-	to := toWA(l.wireForm(ctx, chat, chat))
+	to := convert.WireJID(l.wireForm(ctx, chat, chat))
 	var answers []<-chan *waBinary.Node
 	for _, r := range receiptsOf(messages) {
 		answers = append(answers, l.awaitResponse(r.ids[0]))
-		if err := l.cli.MarkRead(ctx, r.ids, time.Now(), to, toWA(l.wireForm(ctx, chat, r.author))); err != nil {
+		if err := l.cli.MarkRead(ctx, r.ids, time.Now(), to, convert.WireJID(l.wireForm(ctx, chat, r.author))); err != nil {
 			return err
 		}
 	}
@@ -175,12 +176,25 @@ func (m *Manager) markChat(ctx context.Context, chat bridge.Chat) {
 }
 
 func (l *link) markAsRead(ctx context.Context, chat bridge.Chat) appstate.PatchInfo {
-	target := toWA(l.wireForm(ctx, chat.JID, chat.JID))
+	target := convert.WireJID(l.wireForm(ctx, chat.JID, chat.JID))
 	var at time.Time
 	var key *waCommon.MessageKey
 	if last := chat.LastMessage; last != nil {
 		at = last.Timestamp.Time
-		key = l.cli.BuildMessageKey(target, toWA(l.wireForm(ctx, chat.JID, last.SenderJID)), l.m.wireID(ctx, chat.JID, last.ID))
+		key = l.cli.BuildMessageKey(target, convert.WireJID(l.wireForm(ctx, chat.JID, last.SenderJID)), l.m.wireID(ctx, chat.JID, last.ID))
 	}
 	return appstate.BuildMarkChatAsRead(target, true, at, key)
+}
+
+// wireID returns the id by which the network knows a stored message of which only the
+// shown id is at hand.
+func (m *Manager) wireID(ctx context.Context, chat bridge.JID, id string) string {
+	if !convert.IsMadeUpID(id) {
+		return id
+	}
+	stored, err := m.store.Message(ctx, chat, id)
+	if err != nil {
+		return id
+	}
+	return convert.OnWire(&stored)
 }

@@ -10,6 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // saveTimeout bounds one transaction of the store.
@@ -47,45 +48,45 @@ func (l *link) handle(evt any) (stored bool) {
 	switch e := evt.(type) {
 	// Facts: stored, then acknowledged.
 	case *events.Message:
-		return l.keep(l.read(evt, func() []bridge.Fact { return l.messageFacts(e) }, func() []bridge.Fact { return l.unreadable(e) }))
+		return l.keep(l.read(evt, func() []bridge.Fact { return l.messageFacts(e) }, func() []bridge.Fact { return convert.UnreadableFacts(e, l.ownPN()) }))
 	case *events.UndecryptableMessage:
-		return l.keep(l.read(evt, func() []bridge.Fact { return l.placeholderFacts(e) }, nil))
+		return l.keep(l.read(evt, func() []bridge.Fact { return convert.PlaceholderFacts(e, l.ownPN()) }, nil))
 	case notDecrypted:
-		facts := l.read(evt, func() []bridge.Fact { return l.placeholderFacts(e.UndecryptableMessage) }, nil)
+		facts := l.read(evt, func() []bridge.Fact { return convert.PlaceholderFacts(e.UndecryptableMessage, l.ownPN()) }, nil)
 		if e.last {
 			return l.keep(facts)
 		}
 		return l.save(facts) // whatsmeow tells of it once more
 	case *events.Receipt:
-		stored := l.keep(l.read(evt, func() []bridge.Fact { return receiptFacts(e) }, nil))
+		stored := l.keep(l.read(evt, func() []bridge.Fact { return convert.ReceiptFacts(e) }, nil))
 		if stored {
 			m.receipts.tell(e.MessageIDs)
 		}
 		return stored
 	case *events.JoinedGroup:
-		return l.keep(l.read(evt, func() []bridge.Fact { return joinedFacts(e) }, nil))
+		return l.keep(l.read(evt, func() []bridge.Fact { return convert.JoinedFacts(e) }, nil))
 	case *events.GroupInfo:
 		return l.keep(l.read(evt, func() []bridge.Fact { return l.groupChangeFacts(e) }, nil))
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
 		return l.keep(l.read(evt, func() []bridge.Fact { return l.callFacts(evt) }, nil))
 	case *events.PushName:
-		return l.keep([]bridge.Fact{bridge.Contact{JID: toBridge(e.JID), PushName: &e.NewPushName}})
+		return l.keep([]bridge.Fact{bridge.Contact{JID: convert.JID(e.JID), PushName: &e.NewPushName}})
 	case *events.BusinessName:
-		return l.keep([]bridge.Fact{bridge.Contact{JID: toBridge(e.JID), BusinessName: &e.NewBusinessName}})
+		return l.keep([]bridge.Fact{bridge.Contact{JID: convert.JID(e.JID), BusinessName: &e.NewBusinessName}})
 	case *events.Contact:
-		return l.keep(contactFacts(e))
+		return l.keep(convert.ContactFacts(e))
 	case *events.AppState:
-		return l.keep(lidContactFacts(e.Index, e.SyncActionValue))
+		return l.keep(convert.LIDContactFacts(e.Index, e.SyncActionValue))
 	case *events.MarkChatAsRead:
-		return l.keep(markFacts(e))
+		return l.keep(convert.MarkFacts(e))
 	case *events.Archive, *events.Pin, *events.Mute:
-		return l.keepSettings(settingsOf(evt))
+		return l.keepSettings(convert.ChatSettingFacts(evt))
 	case *events.DeleteForMe:
-		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: toBridge(e.ChatJID)}})
+		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.ChatJID)}})
 	case *events.DeleteChat:
-		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: toBridge(e.JID)}})
+		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.JID)}})
 	case *events.ClearChat:
-		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: toBridge(e.JID)}})
+		return l.keep([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.JID)}})
 
 	// The connection.
 	case *events.Connected:

@@ -6,13 +6,14 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // destination checks that there is somebody to send to, before anything is
 // stored, and returns the library's form of the chat.
 func (l *link) destination(ctx context.Context, jid bridge.JID) (types.JID, error) {
 	jid = l.m.store.Canonical(jid)
-	to := toWA(jid)
+	to := convert.WireJID(jid)
 	switch {
 	case jid.IsGroup():
 		return to, l.inGroup(ctx, jid)
@@ -28,12 +29,12 @@ func (l *link) inGroup(ctx context.Context, jid bridge.JID) error {
 	if known, ok := l.members.Load(jid); ok {
 		return known.(groupKind).mayWrite()
 	}
-	info, err := l.cli.GetGroupInfo(ctx, toWA(jid))
+	info, err := l.cli.GetGroupInfo(ctx, convert.WireJID(jid))
 	if err != nil {
 		return groupError(err)
 	}
 	l.members.Store(jid, kindOf(info))
-	if err := l.m.store.Save(ctx, groupFacts(info)...); err != nil {
+	if err := l.m.store.Save(ctx, convert.GroupFacts(info)...); err != nil {
 		l.m.log.Warn().Err(err).Msg("group not stored")
 	}
 	return kindOf(info).mayWrite()
@@ -49,7 +50,7 @@ func (l *link) numberExists(ctx context.Context, to types.JID) (types.JID, error
 	known, err := l.lookUp(ctx, to.User)
 	switch {
 	case err != nil:
-		return to, l.m.refusalOf(err, toBridge(to))
+		return to, l.m.refusalOf(err, convert.JID(to))
 	case known.IsEmpty():
 		return to, notOnNetwork()
 	}
@@ -64,7 +65,7 @@ func (l *link) lidExists(ctx context.Context, to types.JID) error {
 	}
 	devices, err := l.cli.GetUserDevices(ctx, []types.JID{to})
 	if err != nil {
-		return l.m.refusalOf(err, toBridge(to))
+		return l.m.refusalOf(err, convert.JID(to))
 	}
 	if len(devices) == 0 {
 		return notOnNetwork()

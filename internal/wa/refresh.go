@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"bridged/internal/wa/convert"
+
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
 )
@@ -28,9 +30,9 @@ func (l *link) refreshRecipients(ctx context.Context, to types.JID) error {
 		if err != nil {
 			return fmt.Errorf("ask for the group: %w", err)
 		}
-		l.members.Store(toBridge(to), kindOf(info))
-		l.modes.Store(toBridge(to), info.AddressingMode)
-		if err := l.m.store.Save(ctx, groupFacts(info)...); err != nil {
+		l.members.Store(convert.JID(to), kindOf(info))
+		l.modes.Store(convert.JID(to), info.AddressingMode)
+		if err := l.m.store.Save(ctx, convert.GroupFacts(info)...); err != nil {
 			return fmt.Errorf("store the group: %w", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // messageForRetry returns an own message that a device could not decrypt. It
@@ -15,7 +16,7 @@ import (
 func (m *Manager) messageForRetry(_, to types.JID, id types.MessageID) *waE2E.Message {
 	ctx, cancel := context.WithTimeout(m.background, saveTimeout)
 	defer cancel()
-	row, err := m.store.Message(ctx, toBridge(to), idOf(id))
+	row, err := m.store.Message(ctx, convert.JID(to), convert.ID(id))
 	if err != nil || !row.FromMe || len(row.Raw) == 0 {
 		if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
 			m.log.Error().Err(err).Str("msg_id", id).Msg("message for a retry not read")

@@ -3,17 +3,15 @@ package wa
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
-	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/proto/waMmsRetry"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // reuploads are the requests to the phone under way, one per message however
@@ -45,7 +43,7 @@ const reuploadWait = 30 * time.Second
 // [bridge.CodeMediaGone] when the phone has lost the file too or stays silent.
 func (m *Manager) Reupload(ctx context.Context, row bridge.Message) (string, error) {
 	if row.Media == nil || len(row.Media.Ref.MediaKey) == 0 {
-		return "", mediaGone(errors.New("no media key"))
+		return "", convert.MediaGone(errors.New("no media key"))
 	}
 	l, err := m.open()
 	if err != nil {
@@ -92,12 +90,12 @@ func (u *reuploads) end(id, path string, err error) {
 // notified, so that nobody asks for it again.
 func (m *Manager) reuploaded(e *events.MediaRetry) {
 	m.reupload.mu.Lock()
-	r := m.reupload.waiting[idOf(e.MessageID)]
+	r := m.reupload.waiting[convert.ID(e.MessageID)]
 	m.reupload.mu.Unlock()
 	if r == nil {
 		return
 	}
-	path, err := newPlace(e, r.row.Media.Ref.MediaKey)
+	path, err := convert.NewPlace(e, r.row.Media.Ref.MediaKey)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(m.background, saveTimeout)
 		defer cancel()
@@ -109,24 +107,6 @@ func (m *Manager) reuploaded(e *events.MediaRetry) {
 	case r.answers <- phoneAnswer{path, err}:
 	default:
 	}
-}
-
-// newPlace reads where the phone has put the file. A path that could lead to
-// another host is neither stored nor passed on.
-func newPlace(e *events.MediaRetry, key []byte) (string, error) {
-	notice, err := opened(func() (*waMmsRetry.MediaRetryNotification, error) {
-		return whatsmeow.DecryptMediaRetryNotification(e, key)
-	})
-	if err != nil {
-		return "", mediaGone(err)
-	}
-	if notice.GetResult() != waMmsRetry.MediaRetryNotification_SUCCESS || notice.GetDirectPath() == "" {
-		return "", mediaGone(fmt.Errorf("the phone answered %s", notice.GetResult()))
-	}
-	if !bridge.IsDirectPath(notice.GetDirectPath()) {
-		return "", bridge.Fail(bridge.CodeMediaInvalid, "the phone uploaded the file again, but did not say properly where it is")
-	}
-	return notice.GetDirectPath(), nil
 }
 
 // askPhone asks for a file and waits for the end.
@@ -141,7 +121,7 @@ func (l *link) askPhone(row bridge.Message, r *reupload) {
 // when the phone has not found the message, or not answered for its part of the time.
 func (l *link) askInEachForm(ctx context.Context, row bridge.Message, answers <-chan phoneAnswer) (string, error) {
 	forms := l.requestForms(ctx, row)
-	failure := mediaGone(errors.New("the phone did not answer"))
+	failure := convert.MediaGone(errors.New("the phone did not answer"))
 	next := time.NewTimer(0)
 	defer next.Stop()
 	for asked, failed := 0, 0; ; {
@@ -189,12 +169,8 @@ func (l *link) requestForms(ctx context.Context, row bridge.Message) []types.Mes
 		if !row.Chat.IsGroup() {
 			chat, sender = name, row.SenderJID
 		}
-		forms = append(forms, types.MessageInfo{ID: onWire(&row), MessageSource: types.MessageSource{
-			Chat: toWA(chat), Sender: toWA(sender), IsFromMe: row.FromMe, IsGroup: row.Chat.IsGroup()}})
+		forms = append(forms, types.MessageInfo{ID: convert.OnWire(&row), MessageSource: types.MessageSource{
+			Chat: convert.WireJID(chat), Sender: convert.WireJID(sender), IsFromMe: row.FromMe, IsGroup: row.Chat.IsGroup()}})
 	}
 	return forms
-}
-
-func mediaGone(cause error) error {
-	return bridge.Fail(bridge.CodeMediaGone, "the network no longer has the file, and the phone could not upload it again: it cannot be recovered").Because(cause)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 
+	"bridged/internal/wa/convert"
+
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -50,15 +52,15 @@ func TestQuirk_SecretsSealAsOpenSecretOpens(t *testing.T) {
 		"added option":       {SecretEncryptedMessage: sealed[whatsmeow.EncSecretPollAddOption]},
 		"answer to an event": {EncEventResponseMessage: &waE2E.EncEventResponseMessage{EventCreationMessageKey: response.TargetMessageKey, EncPayload: response.EncPayload, EncIV: response.EncIV}},
 	} {
-		part, ok := sealedOf(msg)
+		part, ok := convert.Encrypted(msg)
 		if !ok {
 			t.Errorf("%s: not sealed", name)
 			continue
 		}
-		if plain, err := openSecret(part, part.use, secret, c.Store.GetLID(), about.Sender); err != nil || len(plain) == 0 {
+		if plain, err := convert.OpenSecret(part, part.Use, secret, c.Store.GetLID(), about.Sender); err != nil || len(plain) == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := openSecret(part, part.use, secret, c.friend.LID(), about.Sender); err == nil {
+		if _, err := convert.OpenSecret(part, part.Use, secret, c.friend.LID(), about.Sender); err == nil {
 			t.Errorf("%s: opened as somebody else's", name)
 		}
 	}

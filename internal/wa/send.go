@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // uploadBudget is how long the file of a send may take beside it.
@@ -49,7 +50,7 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	chat := m.store.Canonical(toBridge(to))
+	chat := m.store.Canonical(convert.JID(to))
 	if isChange(out.Content) {
 		return m.change(ctx, l, to, chat, out)
 	}

@@ -10,6 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // presenceTimeout bounds how long a stanza about presence may take to be written.
@@ -214,7 +215,7 @@ func (m *Manager) Type(ctx context.Context, chat bridge.JID, state bridge.Typing
 
 // typingTo returns a chat in the one form in which the typist knows it.
 func (l *link) typingTo(ctx context.Context, to types.JID) types.JID {
-	return toWA(l.hidden(ctx, l.m.store.Canonical(toBridge(to))))
+	return convert.WireJID(l.hidden(ctx, l.m.store.Canonical(convert.JID(to))))
 }
 
 // stopTyping ends the account's typing in a chat, where a message has just gone out.
@@ -225,7 +226,7 @@ func (m *Manager) stopTyping(chat bridge.JID) {
 	}
 	ctx, cancel := context.WithTimeout(m.background, presenceTimeout)
 	defer cancel()
-	if _, err := m.typist.ask(ctx, typistRequest{on: l, to: l.typingTo(ctx, toWA(chat)), state: bridge.TypingPaused}); err != nil {
+	if _, err := m.typist.ask(ctx, typistRequest{on: l, to: l.typingTo(ctx, convert.WireJID(chat)), state: bridge.TypingPaused}); err != nil {
 		m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("end of typing not sent")
 	}
 }

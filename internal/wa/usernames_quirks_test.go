@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // usernamesLogged returns the usernames in the stanzas that were logged so far.
@@ -37,7 +38,7 @@ func TestQuirk_StanzasAreLoggedBeforeTheyAreHandled(t *testing.T) {
 		return true
 	})
 	c.say(t, "hello")
-	friend := toBridge(c.friend.PN())
+	friend := convert.JID(c.friend.PN())
 	if got := await(t, inHandler)[friend]; got != "sam.s" {
 		t.Errorf("when the message is handled the username is %q", got)
 	}
@@ -45,7 +46,7 @@ func TestQuirk_StanzasAreLoggedBeforeTheyAreHandled(t *testing.T) {
 	if _, err := c.IsOnWhatsApp(plainContext(t), []string{"+" + c.friend.Number()}); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.log.usernamesLogged()[toBridge(c.friend.LID())]; got != "sam.s" {
+	if got := c.log.usernamesLogged()[convert.JID(c.friend.LID())]; got != "sam.s" {
 		t.Errorf("when the answer is there the username is %q", got)
 	}
 }
@@ -82,9 +83,9 @@ func TestQuirk_TheAddressBookOfLIDsIsInEventsAndCanBeReadWhole(t *testing.T) {
 	var facts []bridge.Fact
 	for len(facts) == 0 {
 		e := await(t, changes)
-		facts = lidContactFacts(e.Index, e.SyncActionValue)
+		facts = convert.LIDContactFacts(e.Index, e.SyncActionValue)
 	}
-	if contact := facts[0].(bridge.Contact); contact.JID != toBridge(lid) || *contact.Name != "Dora Dee" || *contact.Username != "dora.d" {
+	if contact := facts[0].(bridge.Contact); contact.JID != convert.JID(lid) || *contact.Name != "Dora Dee" || *contact.Username != "dora.d" {
 		t.Errorf("the change says %+v", contact)
 	}
 	whole, err := (&link{cli: c.Client, stores: storesOf(c.Store)}).addressBook(ctx)
@@ -106,23 +107,23 @@ func TestUsernamesIn_WhateverShapeTheStanzaHas(t *testing.T) {
 		stanza node
 		want   map[bridge.JID]string
 	}{
-		"a private message":    {node{Tag: "message", Attrs: attrs{"from": anna, "username": "anna"}}, map[bridge.JID]string{toBridge(anna): "anna"}},
-		"of a device":          {node{Tag: "message", Attrs: attrs{"from": dora, "username": "dora"}}, map[bridge.JID]string{toBridge(dora): "dora"}},
-		"in a group":           {node{Tag: "message", Attrs: attrs{"from": club, "participant": anna, "participant_username": "anna", "username": "club"}}, map[bridge.JID]string{toBridge(anna): "anna"}},
-		"an own message":       {node{Tag: "message", Attrs: attrs{"from": dora, "recipient": anna, "recipient_username": "anna"}}, map[bridge.JID]string{toBridge(anna): "anna"}},
-		"an own one's peer":    {node{Tag: "message", Attrs: attrs{"from": dora, "recipient": anna, "peer_recipient_username": "anna"}}, map[bridge.JID]string{toBridge(anna): "anna"}},
+		"a private message":    {node{Tag: "message", Attrs: attrs{"from": anna, "username": "anna"}}, map[bridge.JID]string{convert.JID(anna): "anna"}},
+		"of a device":          {node{Tag: "message", Attrs: attrs{"from": dora, "username": "dora"}}, map[bridge.JID]string{convert.JID(dora): "dora"}},
+		"in a group":           {node{Tag: "message", Attrs: attrs{"from": club, "participant": anna, "participant_username": "anna", "username": "club"}}, map[bridge.JID]string{convert.JID(anna): "anna"}},
+		"an own message":       {node{Tag: "message", Attrs: attrs{"from": dora, "recipient": anna, "recipient_username": "anna"}}, map[bridge.JID]string{convert.JID(anna): "anna"}},
+		"an own one's peer":    {node{Tag: "message", Attrs: attrs{"from": dora, "recipient": anna, "peer_recipient_username": "anna"}}, map[bridge.JID]string{convert.JID(anna): "anna"}},
 		"nothing is told":      {node{Tag: "message", Attrs: attrs{"from": anna}}, nil},
-		"given up":             {node{Tag: "iq", Content: []node{{Tag: "user", Attrs: attrs{"jid": anna}, Content: []node{{Tag: "username"}}}}}, map[bridge.JID]string{toBridge(anna): ""}},
-		"as text":              {node{Tag: "iq", Content: []node{{Tag: "user", Attrs: attrs{"jid": anna}, Content: []node{{Tag: "username", Content: "12345"}}}}}, map[bridge.JID]string{toBridge(anna): "12345"}},
+		"given up":             {node{Tag: "iq", Content: []node{{Tag: "user", Attrs: attrs{"jid": anna}, Content: []node{{Tag: "username"}}}}}, map[bridge.JID]string{convert.JID(anna): ""}},
+		"as text":              {node{Tag: "iq", Content: []node{{Tag: "user", Attrs: attrs{"jid": anna}, Content: []node{{Tag: "username", Content: "12345"}}}}}, map[bridge.JID]string{convert.JID(anna): "12345"}},
 		"of nobody":            {node{Tag: "iq", Content: []node{{Tag: "user", Content: []node{{Tag: "username", Content: []byte("x")}}}}}, nil},
-		"members":              {node{Tag: "notification", Content: []node{{Tag: "add", Content: []node{{Tag: "participant", Attrs: attrs{"jid": anna, "username": "anna"}}, {Tag: "participant", Attrs: attrs{"jid": dora, "participant_username": "dora"}}}}}}, map[bridge.JID]string{toBridge(anna): "anna", toBridge(dora): "dora"}},
-		"a group's founder":    {node{Tag: "iq", Content: []node{{Tag: "group", Attrs: attrs{"creator": anna, "creator_username": "anna", "s_o": dora, "s_o_username": "dora"}}}}, map[bridge.JID]string{toBridge(anna): "anna", toBridge(dora): "dora"}},
+		"members":              {node{Tag: "notification", Content: []node{{Tag: "add", Content: []node{{Tag: "participant", Attrs: attrs{"jid": anna, "username": "anna"}}, {Tag: "participant", Attrs: attrs{"jid": dora, "participant_username": "dora"}}}}}}, map[bridge.JID]string{convert.JID(anna): "anna", convert.JID(dora): "dora"}},
+		"a group's founder":    {node{Tag: "iq", Content: []node{{Tag: "group", Attrs: attrs{"creator": anna, "creator_username": "anna", "s_o": dora, "s_o_username": "dora"}}}}, map[bridge.JID]string{convert.JID(anna): "anna", convert.JID(dora): "dora"}},
 		"no text":              {node{Tag: "message", Attrs: attrs{"from": anna, "username": 5}}, nil},
 		"a JID for a name":     {node{Tag: "message", Attrs: attrs{"from": anna, "username": dora}}, nil},
 		"a text for a JID":     {node{Tag: "message", Attrs: attrs{"from": anna.String(), "username": "anna"}}, nil},
 		"another kind":         {node{Tag: "receipt", Attrs: attrs{"from": anna, "username": "anna"}}, nil},
 		"content of no kind":   {node{Tag: "iq", Content: 7}, nil},
-		"a username of a kind": {node{Tag: "iq", Content: []node{{Tag: "user", Attrs: attrs{"jid": anna}, Content: []node{{Tag: "username", Content: []node{{Tag: "x"}}}}}}}, map[bridge.JID]string{toBridge(anna): ""}},
+		"a username of a kind": {node{Tag: "iq", Content: []node{{Tag: "user", Attrs: attrs{"jid": anna}, Content: []node{{Tag: "username", Content: []node{{Tag: "x"}}}}}}}, map[bridge.JID]string{convert.JID(anna): ""}},
 	} {
 		if got := usernamesIn(&test.stanza); !maps.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
@@ -148,11 +149,11 @@ func TestUsernames_WaitWithinBounds(t *testing.T) {
 func TestLIDContactFacts_OfHostileIndexes(t *testing.T) {
 	action := &waSyncAction.SyncActionValue{LidContactAction: &waSyncAction.LidContactAction{FullName: proto.String("Dora")}}
 	for _, index := range [][]string{nil, {"lid_contact"}, {"lid_contact", ""}, {"lid_contact", "nonsense"}, {"lid_contact", "4915100000301@s.whatsapp.net"}, {"contact", "100000000000001@lid"}} {
-		if facts := lidContactFacts(index, action); facts != nil {
+		if facts := convert.LIDContactFacts(index, action); facts != nil {
 			t.Errorf("%q: %+v", index, facts)
 		}
 	}
-	if facts := lidContactFacts([]string{"lid_contact", "100000000000001@lid"}, nil); facts != nil {
+	if facts := convert.LIDContactFacts([]string{"lid_contact", "100000000000001@lid"}, nil); facts != nil {
 		t.Errorf("without a value: %+v", facts)
 	}
 }

@@ -3,12 +3,10 @@ package wa
 import (
 	"slices"
 
+	"bridged/internal/wa/convert"
+
 	waBinary "go.mau.fi/whatsmeow/binary"
 )
-
-// tagApprovalOff is what a change of a group is named that whatsmeow would misread:
-// it then is among those that it does not know.
-const tagApprovalOff = "membership_approval_mode off"
 
 // amend changes a stanza that whatsmeow would misread: it takes the approval of those
 // who come by the link for on whatever its state is (group.go). Where it is off, it is
@@ -26,7 +24,7 @@ func amend(stanza *waBinary.Node) {
 			amend(child)
 		case "membership_approval_mode":
 			if isApprovalOff(*child) {
-				child.Tag = tagApprovalOff
+				child.Tag = convert.TagApprovalOff
 			}
 		}
 	}

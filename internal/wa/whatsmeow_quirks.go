@@ -19,10 +19,9 @@ import (
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
-	"go.mau.fi/whatsmeow/util/gcmutil"
-	"go.mau.fi/whatsmeow/util/hkdfutil"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // This file holds everything that leans on what whatsmeow does but does not
@@ -125,33 +124,6 @@ func serverCode(err error) int {
 	return code
 }
 
-// openSecret decrypts a part that a sender encrypted with the secret of a message
-// by an author, each in one of their forms. whatsmeow's own methods try the forms
-// of the author alone, and ask its store for the secret.
-func openSecret(p sealedPart, use whatsmeow.MsgSecretType, secret []byte, sender, author types.JID) ([]byte, error) {
-	id, by := p.key.GetID(), sender.ToNonAD().String()
-	info := id + author.ToNonAD().String() + by + string(use)
-	var additional []byte
-	switch use {
-	case whatsmeow.EncSecretPollVote, whatsmeow.EncSecretEventResponse:
-		additional = fmt.Appendf(nil, "%s\x00%s", id, by)
-	}
-	return opened(func() ([]byte, error) {
-		return gcmutil.Decrypt(hkdfutil.SHA256(secret, nil, []byte(info), 32), p.iv, p.payload, additional)
-	})
-}
-
-// opened runs one of whatsmeow's decryptions of what a sender encrypted. They panic at a nonce of another length and at fields that
-// are missing; here that is an error like any other.
-func opened[T any](decrypt func() (T, error)) (content T, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("malformed: %v", r)
-		}
-	}()
-	return decrypt()
-}
-
 // sendKeepAlive asks the network for an answer of any kind, for which whatsmeow
 // has no exported method. It returns false where there is none within
 // [whatsmeow.KeepAliveResponseDeadline].
@@ -231,7 +203,7 @@ func (l *link) fetchKeys(ctx context.Context, devices []types.JID) (map[types.JI
 	}
 	bundles, refused := keyBundles(answer)
 	for device, reason := range refused {
-		l.m.log.Warn().Str("device", toBridge(device).Redacted()).Err(reason).Msg("no keys of a device")
+		l.m.log.Warn().Str("device", convert.JID(device).Redacted()).Err(reason).Msg("no keys of a device")
 	}
 	return bundles, nil
 }

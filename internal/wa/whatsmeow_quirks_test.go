@@ -24,6 +24,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/simnet"
+	"bridged/internal/wa/convert"
 )
 
 func text(s string) *waE2E.Message { return &waE2E.Message{Conversation: proto.String(s)} }
@@ -183,7 +184,7 @@ func TestQuirk_MalformedContentPanics(t *testing.T) {
 			return nil, err
 		},
 	} {
-		if _, err := opened(decrypt); err == nil || !strings.HasPrefix(err.Error(), "malformed") {
+		if _, err := convert.Opened(decrypt); err == nil || !strings.HasPrefix(err.Error(), "malformed") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // keptTables outlast a session: the version of the schema, and which numbers
@@ -174,11 +175,11 @@ func (k *sessionDB) chatSettings(ctx context.Context) ([]bridge.Fact, error) {
 		if err := rows.Scan(&jid, &muted, &pinned, &archived); err != nil {
 			return facts, err
 		}
-		chat := parseToBridge(jid)
+		chat := convert.ParseJID(jid)
 		if chat == "" {
 			continue
 		}
-		until := mutedUntil(muted != 0, muted)
+		until := convert.MutedUntil(muted != 0, muted)
 		facts = append(facts, bridge.ChatSettings{Chat: chat, Archived: &archived, Pinned: &pinned, MutedUntil: &until})
 	}
 	return facts, rows.Err()

@@ -5,10 +5,10 @@ import (
 
 	"go.mau.fi/whatsmeow/appstate"
 	waBinary "go.mau.fi/whatsmeow/binary"
-	"go.mau.fi/whatsmeow/proto/waSyncAction"
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 // whatsmeow asks for usernames and reads none of them. It gives each stanza to the
@@ -39,11 +39,11 @@ func usernamesIn(stanza *waBinary.Node) map[bridge.JID]string {
 
 func addUsernames(found map[bridge.JID]string, node *waBinary.Node) map[bridge.JID]string {
 	add := func(person any, name string) {
-		if jid, _ := person.(types.JID); isPerson(jid) {
+		if jid, _ := person.(types.JID); convert.IsPerson(jid) {
 			if found == nil {
 				found = make(map[bridge.JID]string)
 			}
-			found[toBridge(jid)] = name
+			found[convert.JID(jid)] = name
 		}
 	}
 	for person, attributes := range usernameAttrs {
@@ -80,23 +80,6 @@ func contentText(node *waBinary.Node) string {
 	return ""
 }
 
-// lidContactFacts returns what the account's address book says of a person without
-// a number, of which whatsmeow makes no event of its own.
-func lidContactFacts(index []string, value *waSyncAction.SyncActionValue) []bridge.Fact {
-	action := value.GetLidContactAction()
-	if len(index) < 2 || index[0] != appstate.IndexLIDContact || action == nil {
-		return nil
-	}
-	jid, name, username := parseToBridge(index[1]), action.GetFullName(), action.GetUsername()
-	if !jid.IsLID() {
-		return nil
-	}
-	if name == "" {
-		name = action.GetFirstName()
-	}
-	return []bridge.Fact{bridge.Contact{JID: jid, Name: &name, Username: &username}}
-}
-
 // addressBook reads the account's address book whole, beside whatsmeow, which makes
 // no events of a whole sync and keeps no usernames.
 func (l *link) addressBook(ctx context.Context) (facts []bridge.Fact, err error) {
@@ -105,7 +88,7 @@ func (l *link) addressBook(ctx context.Context) (facts []bridge.Fact, err error)
 		return nil, err
 	}
 	for _, entry := range entries {
-		facts = append(facts, lidContactFacts(entry.Index, entry.Action)...)
+		facts = append(facts, convert.LIDContactFacts(entry.Index, entry.Action)...)
 	}
 	return facts, nil
 }

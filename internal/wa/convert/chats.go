@@ -1,0 +1,88 @@
+package convert
+
+import (
+	"time"
+
+	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/bridge"
+)
+
+// readFacts returns what the account has read on another own device.
+func readFacts(e *events.Receipt) []bridge.Fact {
+	chat := JID(e.Chat)
+	if chat == "" || e.Type != types.ReceiptTypeRead && e.Type != types.ReceiptTypeReadSelf {
+		return nil
+	}
+	read := bridge.ChatRead{Chat: chat}
+	for _, id := range e.MessageIDs {
+		read.IDs = append(read.IDs, ID(id))
+	}
+	return []bridge.Fact{read}
+}
+
+// MarkFacts returns what somebody marked as read or unread in the list of chats.
+func MarkFacts(e *events.MarkChatAsRead) []bridge.Fact {
+	chat := JID(e.JID)
+	if chat == "" {
+		return nil
+	}
+	if !e.Action.GetRead() {
+		return []bridge.Fact{bridge.ChatMarkedUnread{Chat: chat}}
+	}
+	until := e.Timestamp
+	if seconds := e.Action.GetMessageRange().GetLastMessageTimestamp(); seconds > 0 {
+		until = time.Unix(seconds+1, 0).Add(-time.Millisecond) // to the end of that second
+	}
+	return []bridge.Fact{bridge.ChatRead{Chat: chat, Until: bridge.At(until)}}
+}
+
+// ChatSettingFacts returns how a chat is kept after one change of the account's state.
+func ChatSettingFacts(evt any) []bridge.Fact {
+	settings := bridge.ChatSettings{}
+	switch e := evt.(type) {
+	case *events.Archive:
+		archived := e.Action.GetArchived()
+		settings.Chat, settings.Archived = JID(e.JID), &archived
+	case *events.Pin:
+		pinned := e.Action.GetPinned()
+		settings.Chat, settings.Pinned = JID(e.JID), &pinned
+	case *events.Mute:
+		end := e.Action.GetMuteEndTimestamp()
+		if end > 0 {
+			end /= 1000 // session.db has it in seconds, too
+		}
+		until := MutedUntil(e.Action.GetMuted(), end)
+		settings.Chat, settings.MutedUntil = JID(e.JID), &until
+	}
+	if settings.Chat == "" {
+		return nil
+	}
+	return []bridge.Fact{settings}
+}
+
+// MutedUntil returns until when a chat is muted: the zero time where it is not.
+// The end is in seconds; a negative one is none.
+func MutedUntil(muted bool, end int64) bridge.Time {
+	switch {
+	case !muted:
+		return bridge.Time{}
+	case end < 0:
+		return bridge.MutedForever()
+	}
+	return bridge.At(time.Unix(end, 0))
+}
+
+// MarkOf returns what an entry of the account's state marks as read or unread.
+func MarkOf(mutation appstate.Mutation) []bridge.Fact {
+	if len(mutation.Index) < 2 || mutation.Index[0] != appstate.IndexMarkChatAsRead {
+		return nil
+	}
+	chat, err := types.ParseJID(mutation.Index[1])
+	if err != nil {
+		return nil
+	}
+	return MarkFacts(&events.MarkChatAsRead{JID: chat, Timestamp: time.UnixMilli(mutation.Action.GetTimestamp()), Action: mutation.Action.GetMarkChatAsReadAction()})
+}

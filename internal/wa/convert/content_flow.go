@@ -1,0 +1,157 @@
+package convert
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// flowParams are the parameters of a native flow's button, as far as phones
+// show them. Every kind of button has some of them.
+type flowParams struct {
+	DisplayText string        `json:"display_text"`
+	Title       string        `json:"title"`
+	ID          flowText      `json:"id"`
+	URL         string        `json:"url"`
+	PhoneNumber flowText      `json:"phone_number"`
+	CopyCode    flowText      `json:"copy_code"`
+	FlowCTA     string        `json:"flow_cta"`
+	Link        flowLink      `json:"link"`
+	Sections    []flowSection `json:"sections"`
+
+	Currency    string     `json:"currency"`
+	Total       *flowMoney `json:"total_amount"`
+	ReferenceID flowText   `json:"reference_id"`
+	Order       *flowOrder `json:"order"`
+}
+
+type flowLink struct {
+	URL string `json:"url"`
+}
+
+type flowSection struct {
+	Title string    `json:"title"`
+	Rows  []flowRow `json:"rows"`
+}
+
+type flowRow struct {
+	ID          flowText `json:"id"`
+	Header      string   `json:"header"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+}
+
+type flowMoney struct {
+	Value  int64 `json:"value"`
+	Offset int64 `json:"offset"`
+}
+
+type flowOrder struct {
+	Status      string     `json:"status"`
+	Description string     `json:"description"`
+	Items       []flowItem `json:"items"`
+}
+
+type flowItem struct {
+	Name     string     `json:"name"`
+	Amount   *flowMoney `json:"amount"`
+	Quantity int        `json:"quantity"`
+}
+
+// flowText is a text that some senders write as a number.
+type flowText string
+
+// UnmarshalJSON takes texts and numbers, and leaves out what is neither.
+func (t *flowText) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*t = flowText(text)
+		return nil
+	}
+	var number json.Number
+	if json.Unmarshal(data, &number) == nil {
+		*t = flowText(number)
+	}
+	return nil
+}
+
+// parseFlow reads parameters. A stranger wrote them: what is not as it should
+// be is left out, and the rest is kept.
+func parseFlow(params string) (p flowParams) {
+	if err := json.Unmarshal([]byte(params), &p); err != nil {
+		return p // with what could be read
+	}
+	return p
+}
+
+// flow adds what a native flow's button shows.
+func (c *choices) flow(name, params string) {
+	p := parseFlow(params)
+	c.flowOrder(p)
+	if name == "single_select" || len(p.Sections) > 0 {
+		if c.Kind == bridge.InteractiveFlow {
+			c.Kind = bridge.InteractiveList
+		}
+		c.below = append(c.below, cmp.Or(p.DisplayText, p.Title))
+		c.flowRows(p.Sections)
+		return
+	}
+	b := bridge.Button{ID: string(p.ID), Text: cmp.Or(p.DisplayText, p.FlowCTA, p.Title), URL: cmp.Or(p.URL, p.Link.URL), Phone: string(p.PhoneNumber)}
+	switch {
+	case p.CopyCode != "":
+		c.Buttons = append(c.Buttons, b)
+		c.below = append(c.below, labelled(b.Text, string(p.CopyCode)))
+	case b != bridge.Button{}:
+		c.button(b)
+	}
+}
+
+func (c *choices) flowRows(sections []flowSection) {
+	for _, section := range first(sections) {
+		c.below = append(c.below, section.Title)
+		for _, row := range first(section.Rows) {
+			c.row(string(row.ID), cmp.Or(row.Title, row.Header), row.Description)
+		}
+	}
+}
+
+// flowOrder reads the order that is to be paid or that has changed.
+func (c *choices) flowOrder(p flowParams) {
+	if p.Order == nil && p.Total == nil {
+		return
+	}
+	order := &bridge.ShopOrder{ID: string(p.ReferenceID), Total: p.Total.decimal(), Currency: p.Currency}
+	if p.Order != nil {
+		order.Status = p.Order.Status
+		c.below = append(c.below, p.Order.Description)
+		var names []string
+		for _, item := range first(p.Order.Items) {
+			names = append(names, item.Name)
+			order.ItemCount += max(0, min(item.Quantity, math.MaxInt16))
+			c.below = append(c.below, labelled(quantity(item), price(item.Amount.decimal(), p.Currency)))
+		}
+		order.Title = strings.Join(names, ", ")
+	}
+	c.below = append(c.below, price(order.Total, order.Currency))
+	c.order = order
+}
+
+func quantity(item flowItem) string {
+	if item.Quantity > 1 {
+		return strconv.Itoa(item.Quantity) + " × " + item.Name
+	}
+	return item.Name
+}
+
+// decimal returns the amount as a number with at least two decimals, and
+// nothing without one.
+func (m *flowMoney) decimal() string {
+	if m == nil {
+		return ""
+	}
+	return decimal(m.Value, m.Offset)
+}

@@ -1,0 +1,48 @@
+package convert
+
+import (
+	"cmp"
+	"math"
+	"strconv"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+
+	"bridged/internal/bridge"
+)
+
+func readPoll(msg *waE2E.Message) shown {
+	creation := pollCreation(msg)
+	poll := &bridge.PollTally{Name: creation.GetName(), Options: []bridge.PollOption{}, SelectableCount: int(creation.GetSelectableOptionsCount()),
+		Extensible: creation.GetAllowAddOption()}
+	for _, option := range creation.GetOptions() {
+		poll.Options = append(poll.Options, bridge.PollOption{Name: option.GetOptionName(), Voters: []bridge.JID{}})
+	}
+	return shown{text: creation.GetName(), poll: poll}
+}
+
+// pollCreation returns the poll in any of the fields that phones use for it.
+func pollCreation(msg *waE2E.Message) *waE2E.PollCreationMessage {
+	for _, poll := range []*waE2E.PollCreationMessage{
+		msg.GetPollCreationMessage(), msg.GetPollCreationMessageV2(), msg.GetPollCreationMessageV3(),
+		msg.GetPollCreationMessageV5(), msg.GetPollCreationMessageV6(),
+	} {
+		if poll != nil {
+			return poll
+		}
+	}
+	return nil
+}
+
+// readPollResult reads the result of a poll that was held elsewhere: it counts,
+// but names nobody.
+func readPollResult(msg *waE2E.Message) shown {
+	result := cmp.Or(msg.GetPollResultSnapshotMessage(), msg.GetPollResultSnapshotMessageV3())
+	poll := &bridge.PollTally{Name: result.GetName(), Options: []bridge.PollOption{}}
+	text := []string{result.GetName()}
+	for _, vote := range first(result.GetPollVotes()) {
+		votes := max(0, min(vote.GetOptionVoteCount(), math.MaxInt32))
+		poll.Options = append(poll.Options, bridge.PollOption{Name: vote.GetOptionName(), Votes: int(votes), Voters: []bridge.JID{}})
+		text = append(text, labelled(vote.GetOptionName(), strconv.FormatInt(votes, 10)))
+	}
+	return shown{text: lines(text...), poll: poll}
+}

@@ -1,0 +1,83 @@
+package convert
+
+import (
+	"cmp"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+
+	"bridged/internal/bridge"
+)
+
+// readProduct reads an article of a catalog, or a catalog.
+func readProduct(msg *waE2E.Message) shown {
+	m := msg.GetProductMessage()
+	article, catalog := m.GetProduct(), m.GetCatalog()
+	p := &bridge.Product{
+		Title: cmp.Or(article.GetTitle(), catalog.GetTitle()), Description: cmp.Or(article.GetDescription(), catalog.GetDescription()),
+		ID: article.GetProductID(), RetailerID: article.GetRetailerID(), URL: article.GetURL(), Currency: article.GetCurrencyCode(),
+		SellerJID: personIn(m.GetBusinessOwnerJID()),
+	}
+	if article.GetPriceAmount1000() > 0 {
+		p.Price = decimal(article.GetPriceAmount1000(), 1000)
+	}
+	if article.GetSalePriceAmount1000() > 0 {
+		p.SalePrice = decimal(article.GetSalePriceAmount1000(), 1000)
+	}
+	return shown{
+		text: lines(p.Title, p.Description, price(cmp.Or(p.SalePrice, p.Price), p.Currency), p.URL, m.GetBody(), m.GetFooter()),
+		file: headerFile(cmp.Or(article.GetProductImage(), catalog.GetCatalogImage()), nil, nil), parts: bridge.Parts{Product: p},
+	}
+}
+
+// readOrder reads a cart that was sent to a business.
+func readOrder(msg *waE2E.Message) shown {
+	m := msg.GetOrderMessage()
+	order := &bridge.ShopOrder{Title: m.GetOrderTitle(), ID: m.GetOrderID(), SellerJID: personIn(m.GetSellerJID()),
+		ItemCount: int(m.GetItemCount()), Currency: m.GetTotalCurrencyCode()}
+	if m.Status != nil {
+		order.Status = strings.ToLower(m.GetStatus().String())
+	}
+	if m.TotalAmount1000 != nil {
+		order.Total = decimal(m.GetTotalAmount1000(), 1000)
+	}
+	return shown{text: lines(order.Title, items(order.ItemCount), m.GetMessage(), price(order.Total, order.Currency)), parts: bridge.Parts{Order: order}}
+}
+
+func items(count int) string {
+	switch {
+	case count <= 0:
+		return ""
+	case count == 1:
+		return "1 item"
+	}
+	return strconv.Itoa(count) + " items"
+}
+
+// personIn returns the person whom a sender names; nobody where it names a
+// group, or nothing.
+func personIn(jid string) bridge.JID {
+	if person := ParseJID(jid); person.IsPerson() {
+		return person
+	}
+	return ""
+}
+
+// price returns an amount with its currency; nothing without an amount.
+func price(amount, currency string) string {
+	if amount == "" {
+		return ""
+	}
+	return strings.TrimSpace(amount + " " + currency)
+}
+
+// decimal returns value/offset with two decimals, or with three where it has
+// them.
+func decimal(value, offset int64) string {
+	if offset <= 0 {
+		offset = 1
+	}
+	return strings.TrimSuffix(big.NewRat(value, offset).FloatString(3), "0")
+}

@@ -1,0 +1,107 @@
+package convert
+
+import (
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+)
+
+// forwardForm is what forwarding makes of a kind of message.
+type forwardForm string
+
+const (
+	notForwarded forwardForm = "no"
+	asIs         forwardForm = "as it is"
+	asPlace      forwardForm = "as a place that stands still"
+	asPoll       forwardForm = "as a new poll without votes"
+	// asWords is for what the apps show only from businesses, or only in the
+	// chat that it was made for.
+	asWords forwardForm = "as its text, under its file"
+)
+
+// maxForwardingScore is the score of what was "forwarded many times". The apps
+// count no further.
+const maxForwardingScore = 127
+
+// Forwarded copies a stored message, without its wrappers and without the original's
+// quotes, mentions and secrets. score is what marks it as forwarded; 0 for an own
+// message on its first way, which is not marked.
+func Forwarded(src bridge.Message) (msg *waE2E.Message, score uint32, err error) {
+	if err := src.Forwardable(); err != nil {
+		return nil, 0, err
+	}
+	original := new(waE2E.Message)
+	if err := proto.Unmarshal(src.Raw, original); err != nil {
+		return nil, 0, err
+	}
+	if msg = contentAlone(original); msg == nil {
+		return nil, 0, bridge.Invalid("the message has no content and cannot be forwarded")
+	}
+	before := contextInfo(msg).GetForwardingScore()
+	if msg, err = forwardedContent(msg); err != nil {
+		return nil, 0, err
+	}
+	clearContext(msg)
+	if msg.GetDocumentMessage().GetCaption() != "" {
+		msg = captioned(msg)
+	}
+	if !src.FromMe || before > 0 {
+		score = min(before, maxForwardingScore-1) + 1
+	}
+	return msg, score, nil
+}
+
+// forwardedContent returns what is sent of a message's content.
+func forwardedContent(msg *waE2E.Message) (*waE2E.Message, error) {
+	form := asIs
+	if k := kindNamed(typeName(msg)); k != nil {
+		form = k.forward
+	}
+	switch form {
+	case asPlace:
+		return standStill(msg.GetLiveLocationMessage()), nil
+	case asPoll:
+		return askAgain(pollCreation(msg)), nil
+	case asWords:
+		return inWords(read(msg))
+	}
+	if msg.Conversation != nil { // plain text has no place for a context
+		return &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: msg.Conversation}}, nil
+	}
+	return msg, nil
+}
+
+func standStill(live *waE2E.LiveLocationMessage) *waE2E.Message {
+	return &waE2E.Message{LocationMessage: &waE2E.LocationMessage{DegreesLatitude: live.DegreesLatitude,
+		DegreesLongitude: live.DegreesLongitude, Name: live.Caption, JPEGThumbnail: live.JPEGThumbnail}}
+}
+
+func askAgain(poll *waE2E.PollCreationMessage) *waE2E.Message {
+	options := make([]string, len(poll.GetOptions()))
+	for i, option := range poll.GetOptions() {
+		options[i] = option.GetOptionName()
+	}
+	return pollMessage(poll.GetName(), options, int(poll.GetSelectableOptionsCount()))
+}
+
+// inWords returns the message's file with its text as the caption, or the text
+// alone.
+func inWords(s shown) (*waE2E.Message, error) {
+	forwarded := new(waE2E.Message)
+	switch file := s.file.(type) {
+	case *waE2E.ImageMessage:
+		forwarded.ImageMessage = proto.Clone(file).(*waE2E.ImageMessage)
+	case *waE2E.VideoMessage:
+		forwarded.VideoMessage = proto.Clone(file).(*waE2E.VideoMessage)
+	case *waE2E.DocumentMessage:
+		forwarded.DocumentMessage = proto.Clone(file).(*waE2E.DocumentMessage)
+	}
+	if s.text == "" && contentField(forwarded) == nil {
+		return nil, bridge.Invalid("the message shows neither text nor a file and cannot be forwarded")
+	}
+	if s.text == "" || setCaption(forwarded, s.text) {
+		return forwarded, nil
+	}
+	return &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: &s.text}}, nil
+}

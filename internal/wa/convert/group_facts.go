@@ -1,0 +1,206 @@
+package convert
+
+import (
+	"slices"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/bridge"
+)
+
+// TagApprovalOff is what a change of a group is named that whatsmeow would misread:
+// it then is among those that it does not know.
+const TagApprovalOff = "membership_approval_mode off"
+
+// What the library does not read of a group's notifications.
+const (
+	tagAsked     = "created_membership_requests"
+	tagAskNoMore = "revoked_membership_requests"
+)
+
+// PersonForms are the attributes that name a person.
+var PersonForms = []string{"jid", "phone_number", "lid"}
+
+// Group converts the library's group.
+func Group(info *types.GroupInfo) bridge.Group {
+	g := bridge.Group{
+		JID: JID(info.JID), Name: info.Name, Topic: info.Topic, OwnerJID: ownerOf(info),
+		IsAnnounce: info.IsAnnounce, IsLocked: info.IsLocked, JoinApproval: info.IsJoinApprovalRequired, Participants: Participants(info.Participants),
+	}
+	if !info.GroupCreated.IsZero() {
+		created := bridge.At(info.GroupCreated)
+		g.CreatedAt = &created
+	}
+	if info.IsEphemeral {
+		g.Expiration = info.DisappearingTimer
+	}
+	return g
+}
+
+func ownerOf(info *types.GroupInfo) bridge.JID {
+	if pn := JID(info.OwnerPN); pn != "" {
+		return pn
+	}
+	return JID(info.OwnerJID)
+}
+
+func Participants(list []types.GroupParticipant) []bridge.Participant {
+	participants := make([]bridge.Participant, 0, len(list))
+	for _, p := range list {
+		if p.Error != 0 { // a new group's answer names whoever was not added
+			continue
+		}
+		participant := bridge.Participant{JID: JID(p.PhoneNumber), LID: JID(p.LID), DisplayName: p.DisplayName,
+			IsAdmin: p.IsAdmin || p.IsSuperAdmin, IsSuperAdmin: p.IsSuperAdmin}
+		switch own := JID(p.JID); {
+		case own.IsLID() && participant.LID == "":
+			participant.LID = own
+		case own.Server() == bridge.ServerUser && participant.JID == "":
+			participant.JID = own
+		}
+		if participant.JID == "" {
+			participant.JID = participant.LID
+		}
+		participants = append(participants, participant)
+	}
+	return participants
+}
+
+// GroupFacts returns a whole group: who is who in it, then the group.
+func GroupFacts(info *types.GroupInfo) []bridge.Fact {
+	g := Group(info)
+	if g.JID == "" {
+		return nil
+	}
+	var facts []bridge.Fact
+	if identity, ok := Identity(info.OwnerPN, info.OwnerJID); ok {
+		facts = append(facts, identity)
+	}
+	for _, p := range g.Participants {
+		if p.LID != "" && p.JID != p.LID {
+			facts = append(facts, bridge.Identity{PN: p.JID, LID: p.LID})
+		}
+	}
+	return append(facts, g)
+}
+
+// JoinedFacts returns a group that is new to the account, and the key of the
+// call that made it, if one did.
+func JoinedFacts(e *events.JoinedGroup) []bridge.Fact {
+	facts := GroupFacts(&e.GroupInfo)
+	if jid := JID(e.JID); e.CreateKey != "" && jid != "" {
+		facts = append(facts, bridge.GroupMade{Key: e.CreateKey, JID: jid})
+	}
+	return facts
+}
+
+// GroupChangeFacts returns a notification's change of a group; own are the account's
+// names.
+func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
+	jid := JID(e.JID)
+	if jid == "" {
+		return nil
+	}
+	change := bridge.GroupChange{JID: jid, Timestamp: bridge.At(e.Timestamp), Left: jids(e.Leave), Promoted: jids(e.Promote), Demoted: jids(e.Demote)}
+	for _, joined := range jids(e.Join) {
+		change.Joined = append(change.Joined, bridge.Participant{JID: joined})
+	}
+	if e.Name != nil {
+		change.Name = &e.Name.Name
+	}
+	if e.Topic != nil {
+		change.Topic = &e.Topic.Topic
+	}
+	if e.Locked != nil {
+		change.IsLocked = &e.Locked.IsLocked
+	}
+	if e.Announce != nil {
+		change.IsAnnounce = &e.Announce.IsAnnounce
+	}
+	if e.MembershipApprovalMode != nil {
+		change.JoinApproval = &e.MembershipApprovalMode.IsJoinApprovalRequired
+	}
+	if e.Ephemeral != nil {
+		seconds := e.Ephemeral.DisappearingTimer
+		change.Expiration = &seconds
+	}
+	if e.Delete != nil { // for everybody; all that is left is that the account is no member
+		change.Left = append(change.Left, slices.DeleteFunc(own, func(j bridge.JID) bool { return j == "" })...)
+	}
+	readUnknownChanges(e, &change)
+	var facts []bridge.Fact
+	if e.Sender != nil && e.SenderPN != nil {
+		if identity, ok := Identity(*e.Sender, *e.SenderPN); ok {
+			facts = append(facts, identity)
+		}
+	}
+	return append(facts, change)
+}
+
+func jids(list []types.JID) []bridge.JID {
+	var out []bridge.JID
+	for _, j := range list {
+		if jid := JID(j); jid != "" {
+			out = append(out, jid)
+		}
+	}
+	return out
+}
+
+// readUnknownChanges reads what the library leaves unread of a notification.
+func readUnknownChanges(e *events.GroupInfo, change *bridge.GroupChange) {
+	for _, unknown := range e.UnknownChanges {
+		switch unknown.Tag {
+		case TagApprovalOff:
+			off := false
+			change.JoinApproval = &off
+		case tagAsked:
+			change.Asked = append(change.Asked, askingIn(e, unknown)...)
+		case tagAskNoMore:
+			change.AskNoMore = append(change.AskNoMore, askingIn(e, unknown)...)
+		}
+	}
+}
+
+// askingIn returns whom a change of requests names: the apps name them as requested
+// users, others as participants. Who comes by the link alone may be named as the
+// sender only.
+func askingIn(e *events.GroupInfo, change *waBinary.Node) (people []bridge.Participant) {
+	for _, child := range change.GetChildren() {
+		if child.Tag == "requested_user" || child.Tag == "participant" {
+			people = appendAsking(people, child.Attrs, PersonForms...)
+		}
+	}
+	method, _ := change.Attrs["request_method"].(string)
+	if len(people) == 0 && e.Sender != nil && (method == "" || method == "invite_link") {
+		named := waBinary.Attrs{"jid": *e.Sender}
+		if e.SenderPN != nil {
+			named["phone_number"] = *e.SenderPN
+		}
+		people = appendAsking(people, named, PersonForms...)
+	}
+	return people
+}
+
+// appendAsking appends the person whom some attributes name, in one form or both.
+func appendAsking(people []bridge.Participant, named waBinary.Attrs, forms ...string) []bridge.Participant {
+	var p bridge.Participant
+	for _, form := range forms {
+		jid, _ := named[form].(types.JID)
+		switch known := JID(jid); {
+		case known.IsLID():
+			p.LID = known
+		case known.IsPerson():
+			p.JID = known
+		}
+	}
+	if p.JID == "" {
+		p.JID = p.LID
+	}
+	if p.JID == "" {
+		return people
+	}
+	return append(people, p)
+}

@@ -1,0 +1,74 @@
+package convert
+
+import (
+	"cmp"
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+
+	"bridged/internal/bridge"
+)
+
+// adEntry begins the entry points that are ads ("click to WhatsApp"). Others, such
+// as a search or a link, are no referral by themselves.
+const adEntry = "ctwa"
+
+// referralOf returns how a person came to the chat; nil where that was not by an ad
+// or another app. Nothing that it names is fetched.
+func referralOf(c *waE2E.ContextInfo) *bridge.Referral {
+	ad := c.GetExternalAdReply()
+	entry := cmp.Or(c.GetEntryPointConversionSource(), c.GetEntryPointConversionExternalSource())
+	payload := opaquePart(c)
+	if ad == nil && payload == "" && c.GetConversionSource() == "" && !strings.HasPrefix(entry, adEntry) {
+		return nil
+	}
+	return &bridge.Referral{
+		SourceType: ad.GetSourceType(), SourceID: ad.GetSourceID(), SourceURL: ad.GetSourceURL(),
+		Headline: ad.GetTitle(), Body: ad.GetBody(), MediaType: adMedia(ad), Thumbnail: thumbnailOf(ad.GetThumbnail()),
+		CTWAClid: ad.GetCtwaClid(), EntryPoint: entry, Payload: payload, ConversionSource: c.GetConversionSource(),
+	}
+}
+
+// opaquePart returns what only the apps understand, in base64: the newer of the forms
+// that they send it in.
+func opaquePart(c *waE2E.ContextInfo) string {
+	for _, data := range [][]byte{c.GetCtwaPayload(), c.GetConversionData(), []byte(c.GetCtwaSignals())} {
+		if len(data) > 0 {
+			return base64.StdEncoding.EncodeToString(data)
+		}
+	}
+	return ""
+}
+
+func adMedia(ad *waE2E.ContextInfo_ExternalAdReplyInfo) string {
+	switch ad.GetMediaType() {
+	case waE2E.ContextInfo_ExternalAdReplyInfo_IMAGE:
+		return "image"
+	case waE2E.ContextInfo_ExternalAdReplyInfo_VIDEO:
+		return "video"
+	}
+	return ""
+}
+
+// thumbnailOf returns a picture as a data URL; nil for what is none, or too large.
+func thumbnailOf(data []byte) *string {
+	switch kind := http.DetectContentType(data); kind {
+	case "image/jpeg", "image/png", "image/webp":
+		url := "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
+		if len(url) <= bridge.MaxThumbnail {
+			return &url
+		}
+	}
+	return nil
+}
+
+// withHeadline returns what a message shows that has nothing but an ad: its headline.
+func withHeadline(s shown, ad *bridge.Referral) shown {
+	if ad != nil && s.text == "" && s.file == nil && s.poll == nil && s.parts.IsZero() {
+		s.text = cmp.Or(ad.Headline, ad.Body)
+	}
+	s.parts.Referral = ad
+	return s
+}

@@ -1,0 +1,89 @@
+package wa
+
+import (
+	"slices"
+
+	"go.mau.fi/whatsmeow/proto/waCommon"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+)
+
+// messageFacts interprets a decrypted message.
+func (l *link) messageFacts(e *events.Message) []bridge.Fact {
+	return convert.MessageFacts(e, l.ownPN(), func(sealed bridge.Sealed, part convert.EncryptedPart) ([]bridge.Fact, bool) {
+		facts, ok := l.openWithKnownSecret(e, sealed, part)
+		if !ok {
+			l.m.log.Debug().Str("msg_id", sealed.ID).Str("use", string(part.Use)).Msg("the secret is not known yet")
+		}
+		return facts, ok
+	})
+}
+
+// ownPN returns the account's number; the empty JID before it is known.
+func (l *link) ownPN() bridge.JID {
+	pn, _ := l.m.own()
+	return pn
+}
+
+// openWithKnownSecret tries the secrets that whatsmeow keeps, of whoever may have
+// written the message: the key names its author from the sender's point of view,
+// by number or by LID.
+func (l *link) openWithKnownSecret(e *events.Message, sealed bridge.Sealed, part convert.EncryptedPart) ([]bridge.Fact, bool) {
+	senders := l.bothForms(e.Info.Sender, e.Info.SenderAlt)
+	var tried []types.JID
+	for _, author := range l.possibleAuthors(e.Info.MessageSource, part.Key) {
+		if slices.Contains(tried, author) {
+			continue
+		}
+		forms := l.bothForms(author)
+		tried = append(tried, forms...)
+		secret, as, err := l.stores.secrets.GetMessageSecret(l.ctx, e.Info.Chat, author, part.Key.GetID())
+		if err != nil {
+			l.m.log.Warn().Str("msg_id", sealed.ID).Str("error", bridge.Redact(err.Error())).Msg("message secret not read")
+		}
+		if facts, ok := part.Open(sealed, secret, senders, append(forms, as)); ok {
+			return facts, true
+		}
+	}
+	return nil, false
+}
+
+// possibleAuthors returns who may have written the message of a key: whom the key
+// names, the sender, and in a private chat either side.
+func (l *link) possibleAuthors(s types.MessageSource, key *waCommon.MessageKey) (authors []types.JID) {
+	pn, _ := l.m.own()
+	named := []types.JID{s.Sender}
+	for _, text := range []string{key.GetParticipant(), key.GetRemoteJID()} {
+		if jid, err := types.ParseJID(text); err == nil && !key.GetFromMe() {
+			named = append([]types.JID{jid}, named...)
+		}
+	}
+	for _, jid := range append(named, s.Chat, convert.WireJID(pn)) {
+		if convert.IsPerson(jid) {
+			authors = append(authors, jid.ToNonAD())
+		}
+	}
+	return authors
+}
+
+// bothForms returns people's numbers and LIDs as far as they are known.
+func (l *link) bothForms(people ...types.JID) (forms []types.JID) {
+	for _, jid := range people {
+		if !convert.IsPerson(jid) {
+			continue
+		}
+		jid = jid.ToNonAD()
+		counterpart := l.stores.lids.GetLIDForPN
+		if jid.Server == types.HiddenUserServer {
+			counterpart = l.stores.lids.GetPNForLID
+		}
+		forms = append(forms, jid)
+		if other, err := counterpart(l.ctx, jid); err == nil && !other.IsEmpty() {
+			forms = append(forms, other.ToNonAD())
+		}
+	}
+	return forms
+}

@@ -56,7 +56,6 @@ type commands struct {
 	Backup      backupCommand      `cmd:"" group:"keep" help:"Copy chats, messages and settings into a new file, also while the bridge runs."`
 	Reindex     reindexCommand     `cmd:"" group:"keep" help:"Rebuild the search index; the bridge must be stopped."`
 	Healthcheck healthcheckCommand `cmd:"" group:"keep" help:"Ask the running bridge whether it is alive (for containers)."`
-	Bench       benchCommand       `cmd:"" group:"keep" help:"Measure the bridge on this machine, with made-up messages and a simulated network."`
 	Version     versionCommand     `cmd:"" group:"keep" help:"Print the versions of bridged, Go and whatsmeow."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the versions of bridged, Go and whatsmeow."`

@@ -42,7 +42,7 @@ func TestArchitecture(t *testing.T) {
 			}
 		})
 	}
-	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/wa/convert", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/doctor", "internal/demo", "internal/bench", "internal/console", "internal/mcp", "internal/shell", "internal/fleet", "internal/webhook", "internal/hooks", "internal/intake", "internal/dbfile", "interop/network", "migrations", "internal/e2e", "cmd/bridged"} {
+	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/wa/convert", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/doctor", "internal/demo", "bench", "internal/console", "internal/mcp", "internal/shell", "internal/fleet", "internal/webhook", "internal/hooks", "internal/intake", "internal/dbfile", "interop/network", "migrations", "internal/e2e", "cmd/bridged"} {
 		if !slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+needed }) {
 			t.Errorf("there is no package %s", needed)
 		}
@@ -79,7 +79,7 @@ var ours = map[string][]string{
 	"internal/demo":            {"internal/bridge", "internal/client", "internal/simnet"},
 	"internal/e2e":             {},
 	"internal/e2e/powercut":    {},
-	"internal/bench":           {"internal/bridge", "internal/client", "internal/simnet", "internal/store"},
+	"bench":                    {"internal/bridge", "internal/client", "internal/simnet", "internal/store"},
 	"interop/network":          {"internal/demo", "internal/simnet"},
 
 	"internal/fleet/fleettest/servers": {"internal/fleet/fleettest"},
@@ -95,7 +95,7 @@ func allowed(name, imported string) bool {
 	case isPartOf(imported, fuse):
 		return name == "internal/e2e/powercut"
 	case isPartOf(imported, natsClient):
-		return name == "internal/fleet" || name == "internal/bench"
+		return name == "internal/fleet"
 	case strings.HasPrefix(imported, natsServer):
 		return name == "internal/fleet/fleettest"
 	case isPartOf(imported, module+"internal/e2e"):

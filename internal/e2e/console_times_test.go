@@ -19,7 +19,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-var filledStores = flag.String("stores", "", "measure the console's pages with the stores that bridged bench --dir has filled here")
+var filledStores = flag.String("stores", "", "measure the console's pages with the stores that go run ./bench --dir has filled here")
 
 // TestConsole_PageTimes measures how long the pages of large stores take: at the
 // server, from the request to the last byte, and in a browser, from opening the page to

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"fmt"
@@ -38,6 +38,8 @@ type corpusChat struct {
 const (
 	// ownerNumber is the account's number, from a range reserved for fiction.
 	ownerNumber = "15550100900"
+	// otherNumber is that of the other build's account.
+	otherNumber = "15550100902"
 	// skew makes the largest of 2,000 chats hold 4.2 % of all messages.
 	skew = 3.8
 	span = 2 * 365 * 24 * time.Hour

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func (b *bench) measureBridges(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := wait(ctx, b.command.Period/2); err != nil {
+	if err := wait(ctx, b.options.period/2); err != nil {
 		return err
 	}
 	return b.recordMemory("bridges", neighbours)
@@ -51,16 +51,16 @@ func (b *bench) measureBridges(ctx context.Context) (err error) {
 // neighbours starts them, one after the other, for a part. The variables are
 // added to each bridge's.
 func (b *bench) neighbours(ctx context.Context, network *simnet.Network, part string, variables ...string) (list []*neighbour, err error) {
-	filled, err := b.filled(ctx, min(b.command.Messages, storedInEach), b.command.Chats)
+	filled, err := b.filled(ctx, min(b.options.messages, storedInEach), b.options.chats)
 	if err != nil {
 		return nil, err
 	}
 	var starts []time.Duration
-	for i := range b.command.Bridges {
+	for i := range b.options.bridges {
 		n := &neighbour{dir: filepath.Join(b.temp, fmt.Sprint("bridge-", i))}
 		list = append(list, n)
 		if err := b.startNeighbour(ctx, network, filled, n, numberAfter(15554000000, i), variables); err != nil {
-			return list, fmt.Errorf("bridge %d of %d: %w", i+1, b.command.Bridges, err)
+			return list, fmt.Errorf("bridge %d of %d: %w", i+1, b.options.bridges, err)
 		}
 		starts = append(starts, n.child.started)
 	}
@@ -86,11 +86,7 @@ func (b *bench) startNeighbour(ctx context.Context, network *simnet.Network, fil
 	if n.phone, err = network.NewPhone(ctx, simnet.PhoneOptions{Number: number, Name: "Owner"}); err != nil {
 		return err
 	}
-	code, err := n.child.client.Pair(ctx, "")
-	if err != nil {
-		return err
-	}
-	if n.device, err = n.phone.EnterPairingCode(ctx, code.Code); err != nil {
+	if n.device, err = n.child.pair(ctx, n.phone); err != nil {
 		return err
 	}
 	return n.device.WaitSynced(ctx)

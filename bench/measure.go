@@ -1,9 +1,10 @@
-package bench
+package main
 
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -16,18 +17,19 @@ import (
 
 const token = "bench-0123456789abcdef"
 
-// server is a running bridge over a filled store, and the plain way to
-// read the same file.
+// server is a running bridge over a filled store, and the plain way to read the
+// same file.
 type server struct {
 	*filledStore
+	child   *child
 	api     *client.Client
 	plain   *yardstick
 	network *simnet.Network
-	bridge  Bridge
+	other   *child // the other build over a store of its own; nil for none
 }
 
-// serve runs the bridge in this process, on a network to which it is not paired,
-// with further variables.
+// serve runs the bridge on a network to which it is not paired, with further
+// variables, and the other build beside it where there is one.
 func (b *bench) serve(ctx context.Context, s *filledStore, variables ...string) (_ *server, err error) {
 	server := &server{filledStore: s}
 	defer func() {
@@ -42,15 +44,37 @@ func (b *bench) serve(ctx context.Context, s *filledStore, variables ...string) 
 	if err != nil {
 		return nil, err
 	}
-	// The log is written as in production, and discarded.
-	running, err := b.start(ctx, slices.Concat(environ, variables, []string{"LISTEN_ADDR=127.0.0.1:0"}), io.Discard)
+	// The log is written as in production.
+	environ = slices.Concat(environ, []string{"LOG_LEVEL=info"}, variables)
+	if server.child, err = startChild(ctx, b.program, environ); err != nil {
+		return nil, err
+	}
+	server.api = server.child.client
+	if b.options.against != "" {
+		if server.other, err = b.serveOther(ctx, s, environ); err != nil {
+			return nil, fmt.Errorf("%s: %w", b.options.against, err)
+		}
+	}
+	server.plain, err = openYardstick(ctx, s.file())
+	return server, err
+}
+
+// serveOther runs the other build over a copy of the store that it has filled
+// itself, or, without --against-dir, of the first one's: a build that is older
+// cannot read what a newer one has written.
+func (b *bench) serveOther(ctx context.Context, s *filledStore, environ []string) (*child, error) {
+	from := s.dir
+	if b.options.againstDir != "" {
+		from = filepath.Join(b.options.againstDir, filepath.Base(s.dir))
+	}
+	dir, err := os.MkdirTemp(b.temp, "other-*")
 	if err != nil {
 		return nil, err
 	}
-	server.bridge = running
-	server.api = server.bridge.Client()
-	server.plain, err = openYardstick(ctx, s.file())
-	return server, err
+	if err := copyFile(filepath.Join(dir, "bridged.db"), filepath.Join(from, "bridged.db")); err != nil {
+		return nil, err
+	}
+	return startChild(ctx, b.options.against, slices.Concat(environ, []string{"DATA_DIR=" + dir, "PHONE_NUMBER=" + otherNumber}))
 }
 
 // environ returns the environment of a bridge over a data directory.
@@ -69,8 +93,10 @@ func (s *server) stop() error {
 	if s.plain != nil {
 		errs = append(errs, s.plain.Close())
 	}
-	if s.bridge != nil {
-		errs = append(errs, s.bridge.Stop())
+	for _, child := range []*child{s.child, s.other} {
+		if child != nil {
+			errs = append(errs, child.end())
+		}
 	}
 	if s.network != nil {
 		s.network.Close()
@@ -94,32 +120,57 @@ type task struct {
 	plain      []plainWay // beside paths; may be empty
 }
 
+// besideOf returns what a task is compared with, beside its paths: the other
+// build, else the plain way.
+func (s *server) besideOf(t task) []plainWay {
+	if s.other == nil {
+		return t.plain
+	}
+	ways := make([]plainWay, len(t.paths))
+	for i, path := range t.paths {
+		ways[i] = func(ctx context.Context) ([]string, error) {
+			_, err := read(ctx, s.other.client, path)
+			return nil, err
+		}
+	}
+	return ways
+}
+
 // measure times a task: first every request once, so that the caches are warm,
-// then ours and the plain way in turn, so that both see the same machine.
+// then ours and the other way in turn, so that both see the same machine.
 func (b *bench) measure(ctx context.Context, s *server, t task) error {
-	for _, path := range t.paths {
+	beside := s.besideOf(t)
+	every := max(1, b.options.requests/max(1, b.options.scans))
+	if s.other != nil {
+		every = 1
+	}
+	for i, path := range t.paths {
 		if _, err := s.read(ctx, path); err != nil {
 			return err
 		}
+		if s.other != nil {
+			if _, err := beside[i](ctx); err != nil {
+				return fmt.Errorf("the other build: %w", err)
+			}
+		}
 	}
-	var ours, plain []time.Duration
-	every := max(1, b.command.Requests/max(1, b.command.Scans))
-	for i := range b.command.Requests {
+	var ours, others []time.Duration
+	for i := range b.options.requests {
 		began := time.Now()
 		if _, err := s.read(ctx, t.paths[i%len(t.paths)]); err != nil {
 			return err
 		}
 		ours = append(ours, time.Since(began))
-		if len(t.plain) == 0 || i%every != 0 {
+		if len(beside) == 0 || i%every != 0 {
 			continue
 		}
 		began = time.Now()
-		if _, err := t.plain[i/every%len(t.plain)](ctx); err != nil {
+		if _, err := beside[i/every%len(beside)](ctx); err != nil {
 			return err
 		}
-		plain = append(plain, time.Since(began))
+		others = append(others, time.Since(began))
 	}
-	b.report.add(t, s.corpus.messages, ours, plain)
+	b.report.add(t, s.corpus.messages, ours, others)
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func (b *bench) measureSends(ctx context.Context) (err error) {
 	if err := s.toOne(ctx); err != nil {
 		return fmt.Errorf("to one person: %w", err)
 	}
-	for _, members := range s.command.Members {
+	for _, members := range s.options.members {
 		if err := s.toGroups(ctx, members); err != nil {
 			return fmt.Errorf("to %d members: %w", members, err)
 		}
@@ -101,7 +101,7 @@ func (s *sends) record(name string, goal Goal, times sendTimes) {
 }
 
 func (s *sends) toOne(ctx context.Context) error {
-	crowd, err := s.crowd(max(1, s.command.Requests/5))
+	crowd, err := s.crowd(max(1, s.options.requests/5))
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *sends) toOne(ctx context.Context) error {
 		}
 	}
 	people := crowd.PNs()
-	for n := range s.command.Requests {
+	for n := range s.options.requests {
 		person := people[n%len(people)]
 		if err := s.time(ctx, &later, person, person); err != nil {
 			return err
@@ -174,7 +174,7 @@ func (s *sends) throughput(ctx context.Context) error {
 	}
 	var rates []float64
 	for _, send := range []func(context.Context, simnet.JID, string) error{s.plain.SendText, s.overBridge} {
-		rate, err := callAtOnce(sendCallers, s.command.Period/3, func(caller int) error {
+		rate, err := callAtOnce(sendCallers, s.options.period/3, func(caller int) error {
 			return send(ctx, crowd.PNs()[caller], s.text(0))
 		})
 		if err != nil {
@@ -199,7 +199,7 @@ func (s *sends) throughput(ctx context.Context) error {
 // these holds the bridge's lock before Signal while it encrypts for all members.
 // whatsmeow alone has no such lock.
 func (s *sends) receiveMeanwhile(ctx context.Context) error {
-	most := slices.Max(s.command.Members)
+	most := slices.Max(s.options.members)
 	toBridges, toBares, err := s.newGroups(ctx, most)
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func (s *sends) receiveFor(ctx context.Context, side *side, sendOne func(context
 		stop()
 		err = errors.Join(err, <-sent)
 	}()
-	for began := time.Now(); time.Since(began) < s.command.Period/2; {
+	for began := time.Now(); time.Since(began) < s.options.period/2; {
 		written := time.Now()
 		id, err := s.contacts[0].SendText(ctx, side.phone.PN(), s.text(1))
 		if err != nil {

@@ -1,7 +1,6 @@
-package bench
+package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,23 +24,27 @@ const giveUp = 30 * time.Second
 type child struct {
 	client  *client.Client
 	cmd     *exec.Cmd
-	log     bytes.Buffer
+	log     *os.File      // removed at the end
 	started time.Duration // until it answered
 }
 
 // startChild starts a bridge with an environment, in which the address is still
-// to be chosen, and waits until it answers.
+// to be chosen, and waits until it answers. It logs errors alone where the
+// environment does not say otherwise.
 func startChild(ctx context.Context, program string, environ []string) (*child, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
 	c := &child{client: client.New("http://"+address, token), cmd: exec.Command(program, "serve")}
-	c.cmd.Env = append(environ, "LISTEN_ADDR="+address, "LOG_LEVEL=error")
-	c.cmd.Stderr = &c.log
+	c.cmd.Env = append([]string{"LISTEN_ADDR=" + address, "LOG_LEVEL=error"}, environ...)
+	if c.log, err = os.CreateTemp("", "bridged-bench-*.log"); err != nil {
+		return nil, err
+	}
+	c.cmd.Stderr = c.log
 	began := time.Now()
 	if err := c.cmd.Start(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, c.removeLog())
 	}
 	ctx, cancel := context.WithTimeout(ctx, giveUp)
 	defer cancel()
@@ -76,11 +79,19 @@ func (c *child) awaitHealth(ctx context.Context) error {
 // end stops the process.
 func (c *child) end() error {
 	c.client.Close()
-	signalled := c.cmd.Process.Signal(syscall.SIGTERM)
+	errs := []error{c.cmd.Process.Signal(syscall.SIGTERM)}
 	if err := c.cmd.Wait(); err != nil {
-		return errors.Join(signalled, fmt.Errorf("the bridge ended badly: %w\n%s", err, c.log.Bytes()))
+		log, _ := os.ReadFile(c.log.Name()) // what there is of it
+		errs = append(errs, fmt.Errorf("the bridge ended badly: %w\n%s", err, log[max(0, len(log)-shownLog):]))
 	}
-	return signalled
+	return errors.Join(append(errs, c.removeLog())...)
+}
+
+// shownLog is how many bytes of a log are shown, from its end.
+const shownLog = 4 << 10
+
+func (c *child) removeLog() error {
+	return errors.Join(c.log.Close(), os.Remove(c.log.Name()))
 }
 
 // proc returns a file of the process below /proc.

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // measurePages reads histories of a chat that has all the messages, then lists
 // of many chats.
 func (b *bench) measurePages(ctx context.Context) error {
-	one, err := b.filled(ctx, b.command.Messages, 1)
+	one, err := b.filled(ctx, b.options.messages, 1)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ const pageCallers = 4
 
 // pageRate returns how many pages a second several callers get.
 func (b *bench) pageRate(ctx context.Context, s *server) error {
-	rate, err := s.rate(ctx, client.HistoryPath(s.corpus.chats[0].jid)+"?limit=100", pageCallers, b.command.Period/3)
+	rate, err := s.rate(ctx, client.HistoryPath(s.corpus.chats[0].jid)+"?limit=100", pageCallers, b.options.period/3)
 	b.report.value(Value{
 		Part: "one chat", Name: fmt.Sprintf("newest 100, %d callers at once", pageCallers), Messages: s.corpus.messages,
 		Value: rate, Unit: "requests/s", Goal: "≥ 3,500", Met: rate >= 3500,

@@ -1,9 +1,6 @@
-package bench
+package main
 
 import (
-	"context"
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -11,38 +8,6 @@ import (
 
 	"bridged/internal/bridge"
 )
-
-// unreached fails the test if a bridge is started.
-func unreached(t *testing.T) Start {
-	return func(context.Context, []string, io.Writer) (Bridge, error) {
-		t.Error("a bridge was started")
-		return nil, errors.New("started")
-	}
-}
-
-func TestRun_RefusesWhatItDoesNotKnow(t *testing.T) {
-	t.Parallel()
-	valid := Options{Messages: 1000, Chats: 1, Requests: 1, FileSize: 1, Members: []int{1}, Bridges: 1}
-	few, unknown := valid, valid
-	few.Messages, unknown.Only = 10, []string{"everything"}
-	for _, options := range []Options{few, unknown} {
-		err := Run(t.Context(), options, unreached(t), Streams{Stdout: io.Discard, Stderr: io.Discard})
-		if err == nil || !strings.Contains(err.Error(), "bench: --") {
-			t.Errorf("%+v: %v", options, err)
-		}
-	}
-}
-
-func TestRun_EndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	options := Options{Messages: 1000, Chats: 1, Requests: 1, FileSize: 1, Members: []int{1}, Bridges: 1, Only: []string{"search"}}
-	err := Run(ctx, options, unreached(t), Streams{Stdout: io.Discard, Stderr: io.Discard})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
-}
 
 // A message depends on the seed and its number alone, so that a store whose
 // filling was interrupted can be completed.
@@ -85,21 +50,6 @@ func TestCorpus_IsLikeAnAccount(t *testing.T) {
 	for _, letters := range []string{"Straße", "İ", "ς", "й", "ال", "ש", "क", "ท", "の", "谢", "안녕", "😂"} {
 		if !strings.Contains(text.String(), letters) {
 			t.Errorf("no message has %q", letters)
-		}
-	}
-}
-
-func TestPlotGrowth_LabelsDoNotOverlap(t *testing.T) {
-	t.Parallel()
-	var curves []curve
-	for i := range 10 {
-		curves = append(curves, curve{Growth: Growth{Sizes: []int{10, 1000}, Values: []float64{1, 2 + float64(i)/100}}})
-	}
-	_, y := plotAxes(curves)
-	placeLabels(curves, y)
-	for i, c := range curves {
-		if c.label > plotBottom || c.label < plotTop || i > 0 && c.label-curves[i-1].label < plotLine-0.001 {
-			t.Errorf("label %d stands at %v", i, c.label)
 		}
 	}
 }

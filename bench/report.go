@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"fmt"
@@ -53,35 +53,23 @@ type Report struct {
 	Seconds float64   `json:"seconds"`
 	System  string    `json:"system"`
 	CPUs    int       `json:"cpus"`
-	Load    [2]string `json:"load"` // at the beginning and the end
+	Load    [2]string `json:"load"`              // at the beginning and the end
+	Against string    `json:"against,omitempty"` // the other build, whose figures stand in the columns of the plain way
 	Seed    uint64    `json:"seed"`
-	Quiet   []Quiet   `json:"quiet"`
 	Filled  []Filling `json:"filled"`
 	Timings []Timing  `json:"timings"`
 	Values  []Value   `json:"values"`
-	Growth  []Growth  `json:"growth,omitempty"`
 	Media   string    `json:"media,omitempty"` // as text
 }
 
-func (r *Report) begin(c Options) {
-	r.Began, r.Seed = time.Now().UTC(), c.Seed
+func (r *Report) begin(o options) {
+	r.Began, r.Seed = time.Now().UTC(), o.seed
 	r.System, r.CPUs = runtime.GOOS+"/"+runtime.GOARCH+" "+runtime.Version(), runtime.NumCPU()
-	r.Load[0] = loadAverage()
+	r.Load[0], r.Against = loadAverage(), o.against
 }
 
 func (r *Report) end() {
 	r.Load[1], r.Seconds = loadAverage(), time.Since(r.Began).Seconds()
-}
-
-// clone returns a copy that further figures do not change.
-func (r *Report) clone() Report {
-	c := *r
-	c.Filled, c.Timings, c.Values = slices.Clone(r.Filled), slices.Clone(r.Timings), slices.Clone(r.Values)
-	c.Growth = slices.Clone(r.Growth)
-	for i, g := range c.Growth {
-		c.Growth[i].Sizes, c.Growth[i].Values = slices.Clone(g.Sizes), slices.Clone(g.Values)
-	}
-	return c
 }
 
 // loadAverage returns how busy the machine is, if the system tells.
@@ -170,13 +158,6 @@ func mark(goal string, met bool) string {
 func (r *Report) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s on %d processors, %s UTC, seed %d, load %s at first, %s at last, %s in all\n", r.System, r.CPUs,
 		r.Began.Format("2006-01-02 15:04"), r.Seed, r.Load[0], r.Load[1], (time.Duration(r.Seconds) * time.Second).String())
-	for _, q := range r.Quiet {
-		fmt.Fprintf(w, "%s: other programs took %.0f %% of the machine", q.Part, 100*q.Others)
-		if !q.Valid {
-			fmt.Fprintf(w, " in the last of %d tries: NOT VALID", q.Tries)
-		}
-		fmt.Fprintln(w)
-	}
 	for _, f := range r.Filled {
 		fmt.Fprintf(w, "store of %s messages in %s chats: %s MB, %s bytes a message", number(float64(f.Messages)), number(float64(f.Chats)),
 			number(float64(f.Bytes)/1e6), number(float64(f.Bytes)/float64(f.Messages)))
@@ -188,7 +169,6 @@ func (r *Report) Print(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	r.printTimings(table)
 	r.printValues(table)
-	r.printGrowth(table)
 	err := table.Flush()
 	if r.Media != "" {
 		fmt.Fprintf(w, "\nmedia: %s", r.Media)
@@ -198,7 +178,11 @@ func (r *Report) Print(w io.Writer) error {
 
 func (r *Report) printTimings(w io.Writer) {
 	if len(r.Timings) > 0 {
-		fmt.Fprint(w, "\n\tmessages\tp50 ms\tp90 ms\tp99 ms\tworst\tplain p50\tplain p99\ttimes\tgoal\t\n")
+		beside := "plain"
+		if r.Against != "" {
+			beside = "other"
+		}
+		fmt.Fprintf(w, "\n\tmessages\tp50 ms\tp90 ms\tp99 ms\tworst\t%[1]s p50\t%[1]s p99\ttimes\tgoal\t\n", beside)
 	}
 	for _, t := range r.Timings {
 		plain := "\t\t"

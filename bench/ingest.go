@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -42,13 +42,17 @@ func (b *bench) measureIngest(ctx context.Context) (err error) {
 			}
 		}
 	}
-	i.compare("as they are written", i.bare.live, i.bridge.live)
-	i.compare("from the network's queue", i.bare.queued, i.bridge.queued)
+	other := i.other
+	if other == nil {
+		other = &side{}
+	}
+	i.compare("as they are written", i.bare.live, i.bridge.live, other.live)
+	i.compare("from the network's queue", i.bare.queued, i.bridge.queued, other.queued)
 	return i.readsMeanwhile(ctx)
 }
 
 // batch returns how many messages come in at once.
-func (i ingest) batch() int { return min(2000, i.command.Messages/20) }
+func (i ingest) batch() int { return min(2000, i.options.messages/20) }
 
 // storeAlone saves messages as they come from the network: a durable
 // transaction each.
@@ -62,12 +66,12 @@ func (b *bench) storeAlone(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	c := newCorpus(b.command.Seed, b.command.Messages, b.command.Chats)
+	c := newCorpus(b.options.seed, b.options.messages, b.options.chats)
 	if err := saveAll(ctx, s, c.people()); err != nil {
 		return err
 	}
 	var times []time.Duration
-	count := min(10_000, b.command.Messages)
+	count := min(10_000, b.options.messages)
 	began := time.Now()
 	for n := range count {
 		facts := c.facts(n)
@@ -135,8 +139,8 @@ func (i ingest) drain(ctx context.Context, side *side, ids []string) (float64, e
 	return float64(len(ids)) / time.Since(began).Seconds(), err
 }
 
-// compare enters the medians of both sides, and the median of their ratios.
-func (i ingest) compare(how string, bare, bridge []float64) {
+// compare enters the medians of all sides, and the medians of their ratios.
+func (i ingest) compare(how string, bare, bridge, other []float64) {
 	ratios := make([]float64, len(bare))
 	for n := range ratios {
 		ratios[n] = 100 * bridge[n] / bare[n]
@@ -147,12 +151,20 @@ func (i ingest) compare(how string, bare, bridge []float64) {
 	enter("whatsmeow alone", median(bare), "messages/s", "")
 	enter("the whole bridge", median(bridge), "messages/s", "")
 	enter("the bridge's share", median(ratios), "%", "≥ 90")
+	if len(other) == 0 {
+		return
+	}
+	for n := range ratios {
+		ratios[n] = 100 * bridge[n] / other[n]
+	}
+	enter("the other build", median(other), "messages/s", "")
+	enter("of the other build's rate", median(ratios), "%", "")
 }
 
 // readsMeanwhile compares how long reads take when nothing happens and while
 // messages come in from the queue.
 func (i ingest) readsMeanwhile(ctx context.Context) error {
-	quiet, err := i.readFor(ctx, func() error { return wait(ctx, i.command.Period/2) })
+	quiet, err := i.readFor(ctx, func() error { return wait(ctx, i.options.period/2) })
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -42,11 +42,11 @@ func (b *bench) filled(ctx context.Context, messages, chats int) (*filledStore, 
 }
 
 func (b *bench) filledIn(ctx context.Context, dir string, messages, chats int) (*filledStore, error) {
-	dir = filepath.Join(dir, fmt.Sprintf("messages-%d-chats-%d-seed-%d", messages, chats, b.command.Seed))
+	dir = filepath.Join(dir, fmt.Sprintf("messages-%d-chats-%d-seed-%d", messages, chats, b.options.seed))
 	if known := b.stores[dir]; known != nil {
 		return known, nil
 	}
-	s := &filledStore{corpus: newCorpus(b.command.Seed, messages, chats), dir: dir}
+	s := &filledStore{corpus: newCorpus(b.options.seed, messages, chats), dir: dir}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (b *bench) fillFrom(ctx context.Context, into *store.Store, c *corpus, firs
 			}
 		}
 	}()
-	bar := newProgress(b.streams.Progress, "filling", c.messages)
+	bar := newProgress(b.progress, "filling", c.messages)
 	defer bar.end()
 	for facts := range batches {
 		if err := into.Save(ctx, facts...); err != nil {
@@ -172,7 +172,7 @@ func (b *bench) awaitIndex(ctx context.Context, of *store.Store) error {
 			return err
 		}
 		if bar == nil {
-			bar = newProgress(b.streams.Progress, "indexing", total)
+			bar = newProgress(b.progress, "indexing", total)
 			defer bar.end()
 		}
 		bar.show(done)

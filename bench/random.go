@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func (b *bench) samples(c *corpus) []sample {
 	}
 	r := rand.New(rand.NewPCG(c.seed, 77))
 	for i := range samples {
-		samples[i].texts = c.sampleTexts(r, samples[i].chat, b.command.Requests)
+		samples[i].texts = c.sampleTexts(r, samples[i].chat, b.options.requests)
 	}
 	return samples
 }

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type footprint struct {
 // measureFootprint runs the program as a separate process, paired, over the
 // store of many chats.
 func (b *bench) measureFootprint(ctx context.Context) error {
-	s, err := b.filled(ctx, b.command.Messages, b.command.Chats)
+	s, err := b.filled(ctx, b.options.messages, b.options.chats)
 	if err != nil {
 		return err
 	}
@@ -83,13 +83,13 @@ func (b *bench) footprintOf(ctx context.Context, s *filledStore) (f footprint, e
 		return f, err
 	}
 	// After a while it gives back the memory that starting took.
-	if err := wait(ctx, b.command.Period/2); err != nil {
+	if err := wait(ctx, b.options.period/2); err != nil {
 		return f, err
 	}
 	if f.idle, err = megabytes(child.memory("VmRSS")); err != nil {
 		return f, err
 	}
-	if err := child.readMuch(ctx, b.command.Period); err != nil {
+	if err := child.readMuch(ctx, b.options.period); err != nil {
 		return f, err
 	}
 	f.busy, err = megabytes(child.memory("VmHWM"))

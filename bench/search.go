@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func (b *bench) measureSearch(ctx context.Context) error {
 
 // serveMany runs a bridge over the store of many chats.
 func (b *bench) serveMany(ctx context.Context) (*server, error) {
-	filled, err := b.filled(ctx, b.command.Messages, b.command.Chats)
+	filled, err := b.filled(ctx, b.options.messages, b.options.chats)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -21,8 +21,8 @@ const (
 	onePerGroup = 10
 )
 
-// stage is a network with two accounts that know the same people: a bridge and
-// a plain client with the same rules, which handles nothing.
+// stage is a network with accounts that know the same people: a bridge, a plain
+// client with the same rules, which handles nothing, and the other build.
 type stage struct {
 	*bench
 	network  *simnet.Network
@@ -33,9 +33,10 @@ type stage struct {
 	written  int // by the contacts, so far
 	bare     side
 	bridge   side
+	other    *side // the other build; nil for none
 }
 
-// side is one of the two.
+// side is one of them.
 type side struct {
 	phone  *simnet.Phone
 	device *simnet.Device
@@ -46,16 +47,21 @@ type side struct {
 	reconnect func(context.Context) error
 }
 
-// sides returns both, the plain client first.
-func (s *stage) sides() []*side { return []*side{&s.bare, &s.bridge} }
+// sides returns all of them, the plain client first.
+func (s *stage) sides() []*side {
+	if s.other == nil {
+		return []*side{&s.bare, &s.bridge}
+	}
+	return []*side{&s.bare, &s.bridge, s.other}
+}
 
 // rounds returns how often everything is measured.
-func (s *stage) rounds() int { return max(1, s.command.Requests/60) }
+func (s *stage) rounds() int { return max(1, s.options.requests/60) }
 
 // newStage fills a store of its own, since what comes in would change one that
 // is kept, and pairs both sides. The variables are added to the bridge's.
 func (b *bench) newStage(ctx context.Context, variables ...string) (*stage, error) {
-	filled, err := b.filledIn(ctx, filepath.Join(b.temp, "stage"), min(b.command.Messages, storedAtMost), b.command.Chats)
+	filled, err := b.filledIn(ctx, filepath.Join(b.temp, "stage"), min(b.options.messages, storedAtMost), b.options.chats)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +105,17 @@ func (s *stage) setUp(ctx context.Context) error {
 	}
 	s.plain, s.bare.device, s.bare.reconnect = bare, bare.Device, bare.Reconnect
 	s.bridge.reconnect = s.server.api.Reconnect
-	if s.bridge.device, err = s.server.pair(ctx, s.bridge.phone); err != nil {
+	if s.bridge.device, err = s.server.child.pair(ctx, s.bridge.phone); err != nil {
 		return err
+	}
+	if other := s.server.other; other != nil {
+		s.other = &side{reconnect: other.client.Reconnect}
+		if err := s.account(ctx, s.other, otherNumber); err != nil {
+			return err
+		}
+		if s.other.device, err = other.pair(ctx, s.other.phone); err != nil {
+			return err
+		}
 	}
 	for _, side := range s.sides() {
 		if err := s.begin(ctx, side); err != nil {
@@ -137,8 +152,8 @@ func (s *stage) account(ctx context.Context, side *side, number string) (err err
 func numberAfter(first int64, n int) string { return strconv.FormatInt(first+int64(n), 10) }
 
 // pair pairs the bridge through its API.
-func (s *server) pair(ctx context.Context, owner *simnet.Phone) (*simnet.Device, error) {
-	code, err := s.api.Pair(ctx, "")
+func (c *child) pair(ctx context.Context, owner *simnet.Phone) (*simnet.Device, error) {
+	code, err := c.client.Pair(ctx, "")
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,220 @@
+// Command bench measures a bridge on this machine, with made-up messages and a
+// simulated network, and compares it with the plain way to do the same, or with
+// another build.
+//
+// The bridge is a process of its own: the program that --program names, or one
+// that is built of this tree. Network, phones and callers are in this process.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+)
+
+// options holds the flags.
+type options struct {
+	messages   int
+	chats      int
+	seed       uint64
+	dir        string
+	only       []string
+	requests   int
+	scans      int
+	period     time.Duration
+	fileSize   int64
+	members    []int
+	bridges    int
+	program    string
+	against    string
+	againstDir string
+	json       bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o, err := readOptions(os.Args[1:])
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return
+	case err == nil:
+		err = run(ctx, o, os.Stdout, os.Stderr)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func readOptions(args []string) (o options, err error) {
+	flags := pflag.NewFlagSet("bench", pflag.ContinueOnError)
+	flags.SortFlags = false
+	flags.IntVar(&o.messages, "messages", 1_000_000, "how many messages the store is filled with")
+	flags.IntVar(&o.chats, "chats", 2000, "how many chats they are in; the largest of 2,000 holds 4.2 percent")
+	flags.Uint64Var(&o.seed, "seed", 1, "another seed makes other messages")
+	flags.StringVar(&o.dir, "dir", "", "keep the filled stores here, and use those that are there already; without it they are removed")
+	flags.StringSliceVar(&o.only, "only", nil, "measure only these parts: "+strings.Join(partNames(), ", "))
+	flags.IntVar(&o.requests, "requests", 300, "how many requests of each kind are measured")
+	flags.IntVar(&o.scans, "scans", 12, "how many plain scans are measured beside them; in large stores each takes seconds")
+	flags.DurationVar(&o.period, "period", 10*time.Second, "how long load is kept up")
+	flags.Int64Var(&o.fileSize, "file-size", 100<<20, "how many bytes the files of media have")
+	flags.IntSliceVar(&o.members, "members", []int{10, 250, 1000}, "how many members the groups have that are sent to")
+	flags.IntVar(&o.bridges, "bridges", 100, "how many bridges run beside each other")
+	flags.StringVar(&o.program, "program", "", "the executable to measure; without it, it is built of this tree")
+	flags.StringVar(&o.against, "against", "", "another executable, which answers the same requests and takes the same messages in turn with the first: search, pages and ingest")
+	flags.StringVar(&o.againstDir, "against-dir", "", "the filled stores of the other executable, as its own --dir has kept them; without it, it gets copies")
+	flags.BoolVar(&o.json, "json", false, "print JSON instead of tables")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	return o, o.check()
+}
+
+func (o options) check() error {
+	if o.messages < 1000 || o.chats < 1 || o.requests < 1 || o.fileSize < 1 {
+		return errors.New("--messages must be at least 1000, --chats, --requests and --file-size at least 1")
+	}
+	if len(o.members) == 0 || slices.Min(o.members) < 1 || o.bridges < 1 {
+		return errors.New("--members and --bridges must be at least 1")
+	}
+	for _, name := range o.only {
+		if !slices.Contains(partNames(), name) {
+			return fmt.Errorf("--only knows no part %q: there are %s", name, strings.Join(partNames(), ", "))
+		}
+	}
+	return nil
+}
+
+// part is one part of the benchmark.
+type part struct {
+	name     string
+	about    string
+	measure  func(*bench, context.Context) error
+	asked    bool // only measured when it is asked for
+	compares bool // another build, too
+}
+
+// allParts lists all parts, in the order in which they are measured.
+var allParts = []part{
+	{name: "search", about: "texts in all chats and inside one", measure: (*bench).measureSearch, compares: true},
+	{name: "pages", about: "histories, chats, media information", measure: (*bench).measurePages, compares: true},
+	{name: "ingest", about: "messages from the network", measure: (*bench).measureIngest, compares: true},
+	{name: "send", about: "messages to the network", measure: (*bench).measureSends},
+	{name: "media", about: "large files", measure: (*bench).measureMedia},
+	{name: "footprint", about: "memory, start, binary", measure: (*bench).measureFootprint},
+	{name: "bridges", about: "many bridges beside each other", measure: (*bench).measureBridges, asked: true},
+}
+
+func partNames() (names []string) {
+	for _, p := range allParts {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// parts returns the parts to measure.
+func (o options) parts() (parts []part) {
+	for _, p := range allParts {
+		isUsual := len(o.only) == 0 && !p.asked
+		if (isUsual || slices.Contains(o.only, p.name)) && (p.compares || o.against == "") {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// bench is one run.
+type bench struct {
+	options  options
+	dir      string // of the filled stores
+	temp     string // of everything else; removed at the end
+	program  string // the executable that is measured
+	stderr   io.Writer
+	progress io.Writer // bars, drawn again and again; nil for none
+	stores   map[string]*filledStore
+	report   Report
+}
+
+// run measures what the options ask for, and prints the report: also what was
+// measured before a failure.
+func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
+	b := &bench{options: o, stderr: stderr, stores: map[string]*filledStore{}}
+	if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		b.progress = stderr
+	}
+	return errors.Join(b.run(ctx), b.print(stdout))
+}
+
+func (b *bench) print(w io.Writer) error {
+	if !b.options.json {
+		return b.report.Print(w)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(b.report)
+}
+
+func (b *bench) run(ctx context.Context) (err error) {
+	if b.temp, err = os.MkdirTemp("", "bridged-bench-*"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.temp)) }()
+	if b.dir = b.options.dir; b.dir == "" {
+		b.dir = b.temp
+	}
+	if b.program = b.options.program; b.program == "" {
+		if err := b.build(ctx); err != nil {
+			return err
+		}
+	}
+	b.report.begin(b.options)
+	defer b.report.end()
+	for _, part := range b.options.parts() {
+		fmt.Fprintf(b.stderr, "%s: %s …\n", part.name, part.about)
+		if err := part.measure(b, ctx); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return nil
+}
+
+// build builds the program of this tree as it is released.
+func (b *bench) build(ctx context.Context) error {
+	b.program = filepath.Join(b.temp, "bridged")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.program, "bridged/cmd/bridged")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// filesAtOnce is how many files go at the same time.
+const filesAtOnce = 8
+
+// measureMedia sends and downloads large files.
+func (b *bench) measureMedia(ctx context.Context) error {
+	var text strings.Builder
+	files := mediaBench{program: b.program, size: b.options.fileSize, rounds: max(1, b.options.requests/60), atOnce: filesAtOnce}
+	err := measureFiles(ctx, &text, files)
+	b.report.Media = text.String()
+	return err
+}

@@ -28,7 +28,7 @@ func foldPlain(s string) string { return norm.NFC.String(cases.Fold().String(nor
 func (y *yardstick) everything(ctx context.Context) (all everything, err error) {
 	rows, err := y.db.QueryContext(ctx, `
 		SELECT m.id, c.jid, c.is_group, m.content FROM messages m JOIN chats c ON c.id = m.chat
-		WHERE m.content != '' ORDER BY m.timestamp DESC, m.arrival DESC`)
+		WHERE m.content != '' ORDER BY m.timestamp DESC, m.seq DESC`)
 	if err != nil {
 		return nil, err
 	}

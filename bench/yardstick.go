@@ -34,7 +34,7 @@ func openYardstick(ctx context.Context, path string) (_ *yardstick, err error) {
 	y := &yardstick{db: db}
 	for into, text := range map[**sql.Stmt]string{
 		&y.search: "SELECT " + plainColumns + ` FROM messages m
-			WHERE m.content LIKE '%' || ? || '%' ORDER BY m.arrival DESC LIMIT ?`,
+			WHERE m.content LIKE '%' || ? || '%' ORDER BY m.seq DESC LIMIT ?`,
 		&y.searchIn: "SELECT " + plainColumns + ` FROM messages m
 			WHERE m.chat = (SELECT id FROM chats WHERE jid = ?) AND m.content LIKE '%' || ? || '%'
 			ORDER BY m.timestamp DESC LIMIT ?`,

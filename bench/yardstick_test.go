@@ -47,7 +47,7 @@ func TestYardstick_FindsWhatTheStoreFinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		slices.Sort(found) // the scan's order is that of arrival
+		slices.Sort(found) // the scan's order is that of seq
 		slices.Sort(plain)
 		if text != "zqxj" && len(plain) == 0 {
 			t.Errorf("no message has %q", text)

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // partialPrefix begins the names of downloads under way, and of files that are not
@@ -22,14 +23,10 @@ const partialPrefix = "partial-"
 const namePrefix = "file-"
 
 // ownName matches what a kept file is called on the disk: its name and the hash of
-// its contents. formerName matches what earlier versions called it: such files are
-// removed, as nothing names them any more. Others are left alone.
-var (
-	ownName    = regexp.MustCompile("^(" + namePrefix + "[0-9a-f]{64})-([0-9a-f]{64})$")
-	formerName = regexp.MustCompile("^(" + namePrefix + ")?[0-9a-f]{64}$")
-)
+// its contents. Files with other names are left alone.
+var ownName = regexp.MustCompile("^(" + namePrefix + "[0-9a-f]{64})-([0-9a-f]{64})$")
 
-// lru keeps track of the files in the cache's directory, in the order of use. The
+// lru keeps track of the files in a cache's directory, in the order of use. The
 // time of use is the files' modification time, so it survives restarts. It is
 // guarded by the cache's mu, except path and createPartial, which need no state.
 type lru struct {
@@ -46,9 +43,10 @@ type lru struct {
 type entry struct {
 	name string
 	content
-	holders  int  // readers that have it open or are about to
-	verified bool // by this process; a file found at the start may be damaged
-	gone     bool // no longer kept
+	holders  int       // readers that have it open or are about to
+	verified bool      // by this process; a file found at the start may be damaged
+	at       time.Time // of the last use before the start; of pictures, when they were fetched
+	gone     bool      // no longer kept
 }
 
 func newLRU(dir string, limit int64) (*lru, error) {
@@ -78,7 +76,7 @@ func (l *lru) scan() error {
 		case !info.Mode().IsRegular():
 		case ownName.MatchString(info.Name()):
 			found = append(found, info)
-		case strings.HasPrefix(info.Name(), partialPrefix), formerName.MatchString(info.Name()):
+		case strings.HasPrefix(info.Name(), partialPrefix):
 			if err := os.Remove(filepath.Join(l.dir, info.Name())); err != nil {
 				return err
 			}
@@ -91,7 +89,8 @@ func (l *lru) scan() error {
 		if err != nil {
 			return err
 		}
-		l.put(parts[1], content{sha256: sum, size: info.Size()}).verified = false
+		b := l.put(parts[1], content{sha256: sum, size: info.Size()})
+		b.verified, b.at = false, info.ModTime()
 	}
 	return nil
 }

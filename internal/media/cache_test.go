@@ -502,13 +502,3 @@ func TestCache_NamesFilesByWhatIsChecked(t *testing.T) {
 		t.Error("two files have one name")
 	}
 }
-
-// Files with the names of an earlier version could never be forgotten.
-func TestCache_RemovesFilesThatNothingNames(t *testing.T) {
-	c, cdn := newTestCache(t, 1<<30)
-	c.Close()
-	write(t, filepath.Join(c.lru.dir, strings.Repeat("a", 64)), []byte("decrypted"))
-	write(t, filepath.Join(c.lru.dir, namePrefix+strings.Repeat("a", 64)), []byte("decrypted"))
-	openTestCache(t, c.lru.dir, 1<<30, cdn)
-	wantOnly(t, c.lru.dir, 0)
-}

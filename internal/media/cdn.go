@@ -134,8 +134,14 @@ func (t *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.Transport.RoundTrip(r)
 }
 
-// fileURL returns the address of a file on a host, as the network's clients build it.
+// fileURL returns the address of a message's file on a host.
 func (c *CDN) fileURL(host, directPath string, m *bridge.Media) (string, error) {
+	return c.placeURL(host, directPath, m.Ref.FileEncSHA256, families[m.Type].mms)
+}
+
+// placeURL returns the address of a place on a host, as the network's clients build
+// it. A picture has neither a hash nor a kind.
+func (c *CDN) placeURL(host, directPath string, hash []byte, mms string) (string, error) {
 	if !bridge.IsDirectPath(directPath) {
 		return "", errors.New("the file's path is not a path on a media server")
 	}
@@ -143,8 +149,7 @@ func (c *CDN) fileURL(host, directPath string, m *bridge.Media) (string, error) 
 	if !strings.Contains(directPath, "?") {
 		separator = "?"
 	}
-	return c.address(host, directPath+separator+
-		"hash="+base64.URLEncoding.EncodeToString(m.Ref.FileEncSHA256)+"&mms-type="+families[m.Type].mms+"&__wa-mms=")
+	return c.address(host, directPath+separator+"hash="+base64.URLEncoding.EncodeToString(hash)+"&mms-type="+mms+"&__wa-mms=")
 }
 
 // uploadURL returns the address of an upload on a host, as the network's clients

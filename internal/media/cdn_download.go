@@ -138,11 +138,11 @@ func (d *downloader) try(ctx context.Context, address string, m *bridge.Media) (
 	}()
 	watch := watchIdle(ctx, d.cdn.downloadIdle)
 	defer watch.stop()
-	body, err := d.request(watch.ctx, address, m)
+	limit, tooLong := d.limit(m)
+	body, err := d.cdn.fetch(watch, address, limit, tooLong)
 	if err == nil {
 		defer func() { _ = body.Close() }()
-		limit, tooLong := d.limit(m)
-		got.content, err = decrypt(d.room.writer(file), &incomingBody{r: body, left: limit, tooLong: tooLong, watch: watch}, m)
+		got.content, err = decrypt(d.room.writer(file), body, m)
 	}
 	got.path = file.Name()
 	return got, watch.explain(err)
@@ -156,42 +156,36 @@ func (d *downloader) limit(m *bridge.Media) (int64, error) {
 	return encryptedSize(d.maxFile), errOverLimit
 }
 
-func (d *downloader) request(ctx context.Context, address string, m *bridge.Media) (io.ReadCloser, error) {
-	resp, err := d.cdn.do(ctx, http.MethodGet, address, nil, nil)
-	if err != nil {
-		return nil, err
+// fetch returns the body of a file, which ends with tooLong beyond a limit.
+func (c *CDN) fetch(watch *idleWatch, address string, limit int64, tooLong error) (io.ReadCloser, error) {
+	resp, err := c.do(watch.ctx, http.MethodGet, address, nil, nil)
+	switch {
+	case err != nil:
+		return nil, watch.explain(err)
+	case isGone(resp.StatusCode):
+		err = fmt.Errorf("%w (%d)", errGone, resp.StatusCode)
+	case resp.StatusCode != http.StatusOK:
+		err = newStatusError(resp)
+	case resp.ContentLength > limit:
+		err = tooLong
 	}
-	if err := d.judge(resp, m); err != nil {
+	if err != nil {
 		_ = resp.Body.Close()
 		return nil, err
 	}
-	return resp.Body, nil
-}
-
-// judge returns an error for an answer that cannot be the file, by its head.
-func (d *downloader) judge(resp *http.Response, m *bridge.Media) error {
-	switch {
-	case resp.StatusCode == http.StatusOK:
-		if limit, tooLong := d.limit(m); resp.ContentLength > limit {
-			return tooLong
-		}
-		return nil
-	case isGone(resp.StatusCode):
-		return fmt.Errorf("%w (%d)", errGone, resp.StatusCode)
-	}
-	return newStatusError(resp)
+	return &incomingBody{ReadCloser: resp.Body, left: limit, tooLong: tooLong, watch: watch}, nil
 }
 
 // incomingBody reads a body that may neither stall nor exceed a limit.
 type incomingBody struct {
-	r       io.Reader
+	io.ReadCloser
 	left    int64
 	tooLong error
 	watch   *idleWatch
 }
 
 func (b *incomingBody) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
+	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)
 	if b.left < 0 {
 		return n, b.tooLong

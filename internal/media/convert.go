@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
 	"image/jpeg"
 	"io"
 	"os"
@@ -46,7 +47,9 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 	}
 	size := picture.Bounds().Size()
 	f.Width, f.Height = size.X, size.Y
-	if f.Size, err = p.overwrite(file, picture); err != nil {
+	if f.Size, err = p.overwrite(file, func(w io.Writer) error {
+		return jpeg.Encode(w, picture, &jpeg.Options{Quality: jpegQuality})
+	}); err != nil {
 		return storageFailed(err)
 	}
 	if f.Size > p.maxBytes {
@@ -70,9 +73,8 @@ func decodeBounded(r io.ReadSeeker) (image.Image, error) {
 	return decodeInTime(r)
 }
 
-// overwrite writes a picture as JPEG into a file, in place of what was there, and
-// returns the file's size.
-func (p *Preparer) overwrite(file *os.File, picture image.Image) (int64, error) {
+// overwrite writes into a file, in place of what was there, and returns its size.
+func (p *Preparer) overwrite(file *os.File, write func(io.Writer) error) (int64, error) {
 	if err := file.Truncate(0); err != nil {
 		return 0, err
 	}
@@ -80,10 +82,7 @@ func (p *Preparer) overwrite(file *os.File, picture image.Image) (int64, error) 
 		return 0, err
 	}
 	w := bufio.NewWriterSize(p.room.writer(file), 64<<10)
-	if err := jpeg.Encode(w, picture, &jpeg.Options{Quality: jpegQuality}); err != nil {
-		return 0, err
-	}
-	if err := w.Flush(); err != nil {
+	if err := errors.Join(write(w), w.Flush()); err != nil {
 		return 0, err
 	}
 	return file.Seek(0, io.SeekCurrent)
@@ -103,4 +102,58 @@ func notConvertible(sniffed string, cause error) error {
 			large.size.X, large.size.Y, sniffed).Because(cause)
 	}
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s that cannot be decoded, so it cannot be shown as an image: check it, or send it as a document", sniffed).Because(cause)
+}
+
+// onWhite returns a picture without transparency, as it looks on white. Where it can,
+// it changes the picture itself, because a copy would take as much memory again.
+func onWhite(picture image.Image) image.Image {
+	switch m := picture.(type) {
+	case *image.NRGBA:
+		return flatten(m)
+	case *image.Paletted:
+		return &image.Paletted{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect, Palette: flattenPalette(m.Palette)}
+	case interface{ Opaque() bool }:
+		if m.Opaque() {
+			return picture
+		}
+	}
+	return whitened{picture}
+}
+
+// flatten puts a picture on white in place. Without transparency its pixels are those
+// of an [image.RGBA], which is encoded fastest.
+func flatten(m *image.NRGBA) *image.RGBA {
+	for i := 0; i+3 < len(m.Pix); i += 4 {
+		pixel := m.Pix[i : i+4 : i+4]
+		alpha := uint32(pixel[3])
+		if alpha == 0xFF {
+			continue
+		}
+		for c := range 3 {
+			pixel[c] = uint8((uint32(pixel[c])*alpha + 0xFF*(0xFF-alpha) + 0x7F) / 0xFF)
+		}
+		pixel[3] = 0xFF
+	}
+	return &image.RGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
+}
+
+func flattenPalette(palette color.Palette) color.Palette {
+	flat := make(color.Palette, len(palette))
+	for i, c := range palette {
+		flat[i] = white(c)
+	}
+	return flat
+}
+
+// whitened shows any picture on white.
+type whitened struct{ image.Image }
+
+// At returns the colour of a pixel.
+func (w whitened) At(x, y int) color.Color { return white(w.Image.At(x, y)) }
+
+// white returns a colour as it looks on white.
+func white(c color.Color) color.Color {
+	r, g, b, a := c.RGBA() // multiplied by a already
+	rest := 0xFFFF - a
+	return color.RGBA{R: uint8((r + rest) >> 8), G: uint8((g + rest) >> 8), B: uint8((b + rest) >> 8), A: 0xFF}
 }

@@ -45,7 +45,7 @@ func readPictureHead(r io.ReadSeeker) (head pictureHead, err error) {
 			head.interlaced = true
 		}
 	case "webp":
-		if err := guarded(r, func(r io.ReadSeeker) (err error) { head.webp, err = readWholeWebP(r); return err }); err != nil {
+		if err := guarded(r, func(r io.ReadSeeker) (err error) { head.webp, err = readWebP(r); return err }); err != nil {
 			head.webp = webp{lossless: true, alpha: true}
 		}
 	}
@@ -58,18 +58,6 @@ func isInterlacedPNG(r io.Reader) (bool, error) {
 	var head [29]byte
 	_, err := io.ReadFull(r, head[:])
 	return head[28] != 0, err
-}
-
-// readWholeWebP reads a WebP file of whatever size.
-func readWholeWebP(r io.ReadSeeker) (webp, error) {
-	size, err := r.Seek(0, io.SeekEnd)
-	if err != nil {
-		return webp{}, err
-	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return webp{}, err
-	}
-	return readWebP(r, size)
 }
 
 // cost returns the memory that decoding the picture allocates at most, in bytes. It is

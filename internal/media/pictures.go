@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
+	"os"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/gabriel-vasile/mimetype"
@@ -59,15 +60,27 @@ type PicturesOptions struct {
 }
 
 // Pictures opens the pictures of people and groups. What the network said and sent
-// is kept for a day, also that there is none, or until it tells of a change. It is
+// is kept for a day, also that there is none, or until it announces a change. It is
 // safe for concurrent use.
 type Pictures struct {
 	cdn     *CDN
 	account PictureAccount
-	kept    *pictureFiles
+	now     func() time.Time
 	asking  singleflight.Group
 	turns   chan struct{}
 	log     zerolog.Logger
+
+	mu      sync.Mutex
+	kept    *lru   // guarded by mu
+	changes uint64 // how often something was forgotten; guarded by mu
+}
+
+// PictureFile is the picture of a person or a group, open for reading.
+type PictureFile struct {
+	io.ReadSeekCloser
+	MimeType string
+	SHA256   []byte
+	At       time.Time // when the network sent it
 }
 
 // NewPictures opens the pictures in a directory, with those that an earlier one left.
@@ -75,24 +88,25 @@ func NewPictures(o PicturesOptions) (*Pictures, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	kept, err := openPictureFiles(o.Dir, o.MaxBytes, o.Now)
+	kept, err := newLRU(o.Dir, o.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("open the pictures: %w", err)
 	}
-	return &Pictures{cdn: o.CDN, account: o.Account, kept: kept, turns: make(chan struct{}, picturesAtOnce), log: o.Log}, nil
+	p := &Pictures{cdn: o.CDN, account: o.Account, now: o.Now, kept: kept, turns: make(chan struct{}, picturesAtOnce), log: o.Log}
+	return p, p.evict()
 }
 
-// Open opens the picture of a person or a group. Whoever wants the same one waits for
-// one answer of the network, which is kept also when nobody waits any more.
+// Open opens the picture of a person or a group. Callers that want the same one share
+// one answer of the network, which is kept even if all of them go away.
 //
 // Its errors are [bridge.CodeNoPicture], [bridge.CodePictureHidden],
-// [bridge.CodeMediaInvalid], [bridge.CodeMediaUnavailable],
-// [bridge.CodeStorageUnavailable] and those of the account.
+// [bridge.CodeMediaInvalid], [bridge.CodeMediaUnavailable] and those of the account.
 func (p *Pictures) Open(ctx context.Context, of bridge.JID, size bridge.PictureSize) (*PictureFile, error) {
-	if file, err := p.kept.open(of, size); file != nil || err != nil {
+	name := nameOfPicture(of, size)
+	if file, err := p.open(name); file != nil || err != nil {
 		return file, err
 	}
-	answered := p.asking.DoChan(string(of)+" "+string(size), func() (any, error) {
+	answered := p.asking.DoChan(name, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pictureTime)
 		defer cancel()
 		return p.ask(ctx, of, size)
@@ -102,70 +116,178 @@ func (p *Pictures) Open(ctx context.Context, of bridge.JID, size bridge.PictureS
 		if answer.Err != nil {
 			return nil, answer.Err
 		}
-		return answer.Val.(keptPicture).file()
+		data := answer.Val.([]byte)
+		sum := sha256.Sum256(data)
+		return pictureIn(inMemory{bytes.NewReader(data)}, sum[:], p.now())
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
+// inMemory is a picture that was just fetched.
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }
+
+// nameOfPicture returns the cache's name for a picture, which does not show the JID:
+// that is a phone number.
+func nameOfPicture(of bridge.JID, size bridge.PictureSize) string {
+	sum := sha256.Sum256([]byte(string(of) + " " + string(size)))
+	return namePrefix + hex.EncodeToString(sum[:])
+}
+
+// open returns a picture that is kept, nil if nothing is known of it, or the error of
+// one that is known not to exist.
+func (p *Pictures) open(name string) (*PictureFile, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept := p.kept.find(name)
+	if kept == nil || p.isOld(kept) {
+		return nil, nil
+	}
+	file, err := openSized(p.kept.path(name, kept.sha256), kept.size)
+	if err != nil {
+		p.kept.discard(kept) // taken away, or not readable: the network is asked again
+		return nil, nil
+	}
+	picture, err := pictureIn(file, kept.sha256, kept.at)
+	if err != nil && bridge.CodeOf(err) == bridge.CodeInternal || !kept.verified && !p.verify(kept) {
+		_ = file.Close()
+		p.kept.discard(kept)
+		return nil, nil
+	}
+	return picture, err
+}
+
+// verify reports whether a file that an earlier process left is what it was.
+func (p *Pictures) verify(kept *entry) bool {
+	got, err := hashFile(p.kept.path(kept.name, kept.sha256))
+	kept.verified = err == nil && bytes.Equal(got.sha256, kept.sha256)
+	return kept.verified
+}
+
+// pictureIn returns the picture in a file. The file of one that does not exist holds
+// the code of the reason, and is closed.
+func pictureIn(file io.ReadSeekCloser, sum []byte, at time.Time) (*PictureFile, error) {
+	mimeType, err := mimetype.DetectReader(file)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	if slices.Contains(pictureTypes, mimeType.String()) {
+		return &PictureFile{ReadSeekCloser: file, MimeType: mimeType.String(), SHA256: sum, At: at}, nil
+	}
+	reason, err := io.ReadAll(io.LimitReader(file, 64))
+	switch err := errors.Join(err, file.Close()); {
+	case err != nil:
+		return nil, err
+	case bridge.Code(reason) == bridge.CodePictureHidden:
+		return nil, bridge.Fail(bridge.CodePictureHidden, "the picture is not shown to this account")
+	case bridge.Code(reason) == bridge.CodeNoPicture:
+		return nil, bridge.Fail(bridge.CodeNoPicture, "there is no picture")
+	}
+	return nil, errors.New("the file is neither a picture nor the reason why there is none")
+}
+
 // Forget drops what is kept of the pictures of somebody, by all of their names.
 func (p *Pictures) Forget(names ...bridge.JID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, of := range names {
-		if err := p.kept.forget(of); err != nil {
+		p.changes++
+		err := errors.Join(p.kept.forget(nameOfPicture(of, bridge.PicturePreview)), p.kept.forget(nameOfPicture(of, bridge.PictureFull)))
+		if err != nil {
 			p.log.Error().Err(err).Msg("a picture that has changed was not removed")
 		}
 	}
 }
 
-// ask has the network tell of a picture, and keeps what it says and sends.
-func (p *Pictures) ask(ctx context.Context, of bridge.JID, size bridge.PictureSize) (keptPicture, error) {
+// ask asks the network for a picture, and keeps what it says and sends.
+func (p *Pictures) ask(ctx context.Context, of bridge.JID, size bridge.PictureSize) ([]byte, error) {
 	select {
 	case p.turns <- struct{}{}:
 	case <-ctx.Done():
-		return keptPicture{}, bridge.Fail(bridge.CodeMediaUnavailable, "too many other pictures are being asked for: try again later")
+		return nil, bridge.Fail(bridge.CodeMediaUnavailable, "too many other pictures are being asked for: try again later")
 	}
 	defer func() { <-p.turns }()
-	began := p.kept.generation()
-	picture, err := p.fetch(ctx, of, size)
+	p.mu.Lock()
+	before := p.changes
+	p.mu.Unlock()
+	data, err := p.fetch(ctx, of, size)
 	if err != nil {
-		return picture, err
+		return nil, err
 	}
-	if err := p.kept.keep(of, size, began, picture); err != nil {
+	if err := p.keep(nameOfPicture(of, size), before, data); err != nil {
 		p.log.Warn().Err(err).Msg("a picture was not kept")
 	}
-	return picture, nil
+	return data, nil
 }
 
-// fetch returns what the network says and sends.
-func (p *Pictures) fetch(ctx context.Context, of bridge.JID, size bridge.PictureSize) (keptPicture, error) {
+// fetch returns what the network sends, or the code of the reason why there is nothing.
+func (p *Pictures) fetch(ctx context.Context, of bridge.JID, size bridge.PictureSize) ([]byte, error) {
 	place, err := p.account.Picture(ctx, of, size)
 	if code := bridge.CodeOf(err); err != nil && (code == bridge.CodeNoPicture || code == bridge.CodePictureHidden) {
-		return keptPicture{Missing: code, at: p.kept.now()}, nil
+		return []byte(code), nil
 	}
 	if err != nil {
-		return keptPicture{}, err
+		return nil, err
 	}
 	data, err := p.cdn.picture(ctx, p.account.MediaConn, place)
 	if errors.Is(err, errGone) { // it has changed since the network was asked
-		return keptPicture{}, bridge.Fail(bridge.CodeMediaUnavailable, "the network's media server does not have the picture: try again later").Because(err)
+		return nil, bridge.Fail(bridge.CodeMediaUnavailable, "the network's media server does not have the picture: try again later").Because(err)
 	}
 	if err != nil {
-		return keptPicture{}, explain(ctx, err)
+		return nil, explain(ctx, err)
 	}
-	mimeType := mimetype.Detect(data).String()
-	if !slices.Contains(pictureTypes, mimeType) {
-		return keptPicture{}, bridge.Fail(bridge.CodeMediaInvalid, "what the network sent is not a picture").Because(fmt.Errorf("it is %s", mimeType))
+	if mimeType := mimetype.Detect(data).String(); !slices.Contains(pictureTypes, mimeType) {
+		return nil, bridge.Fail(bridge.CodeMediaInvalid, "what the network sent is not a picture").Because(fmt.Errorf("it is %s", mimeType))
 	}
-	sum := sha256.Sum256(data)
-	return keptPicture{MimeType: mimeType, SHA256: sum[:], Size: int64(len(data)), at: p.kept.now(), data: data}, nil
+	return data, nil
 }
 
-// file returns a picture that was just fetched.
-func (k keptPicture) file() (*PictureFile, error) {
-	if k.Missing != "" {
-		return nil, missingPicture(k.Missing)
+// keep keeps a picture, unless one has changed since the count of changes was taken.
+func (p *Pictures) keep(name string, changes uint64, data []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.changes != changes {
+		return nil
 	}
-	return &PictureFile{ReadSeeker: bytes.NewReader(k.data), MimeType: k.MimeType, SHA256: k.SHA256, At: k.at, close: func() error { return nil }}, nil
+	if err := p.kept.forget(name); err != nil {
+		return err
+	}
+	file, err := p.kept.createPartial()
+	if err != nil {
+		return err
+	}
+	sum, at := sha256.Sum256(data), p.now()
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Close(), os.Chtimes(file.Name(), at, at))
+	if err == nil {
+		err = os.Rename(file.Name(), p.kept.path(name, sum[:]))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	p.kept.put(name, content{sha256: sum[:], size: int64(len(data))}).at = at
+	return p.evict()
+}
+
+func (p *Pictures) isOld(kept *entry) bool { return p.now().Sub(kept.at) >= pictureLife }
+
+// evict removes the pictures that are too old, and the least recently used of too
+// many. The caller holds mu.
+func (p *Pictures) evict() (err error) {
+	for element := p.kept.order.Back(); element != nil; {
+		kept := element.Value.(*entry)
+		element = element.Prev()
+		if p.isOld(kept) || p.kept.order.Len() > maxPictures {
+			err = errors.Join(err, p.kept.forget(kept.name))
+		}
+	}
+	p.kept.evict()
+	return err
 }
 
 // picture downloads a picture from the network's media servers.
@@ -175,45 +297,19 @@ func (c *CDN) picture(ctx context.Context, conns bridge.MediaConns, picture brid
 		return nil, err
 	}
 	err = c.onHosts(ctx, conn.Hosts, func(host string) error {
-		address, err := c.pictureURL(host, picture)
+		address, err := c.placeURL(host, picture.DirectPath, nil, "")
 		if err != nil {
 			return bridge.Fail(bridge.CodeMediaInvalid, "the network does not say properly where the picture is").Because(err)
 		}
-		data, err = c.fetchPicture(ctx, address)
-		return err
+		watch := watchIdle(ctx, c.downloadIdle)
+		defer watch.stop()
+		body, err := c.fetch(watch, address, maxPicture, errOverLimit)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = body.Close() }()
+		data, err = io.ReadAll(body)
+		return watch.explain(err)
 	})
 	return data, err
-}
-
-// pictureURL returns the address of a picture on a host, as the network's clients
-// build it: like a file's, without a hash and a kind.
-func (c *CDN) pictureURL(host string, picture bridge.Picture) (string, error) {
-	if !bridge.IsDirectPath(picture.DirectPath) {
-		return "", errors.New("the picture's path is not a path on a media server")
-	}
-	separator := "&"
-	if !strings.Contains(picture.DirectPath, "?") {
-		separator = "?"
-	}
-	return c.address(host, picture.DirectPath+separator+"hash=&mms-type=&__wa-mms=")
-}
-
-func (c *CDN) fetchPicture(ctx context.Context, address string) ([]byte, error) {
-	watch := watchIdle(ctx, c.downloadIdle)
-	defer watch.stop()
-	resp, err := c.do(watch.ctx, http.MethodGet, address, nil, nil)
-	if err != nil {
-		return nil, watch.explain(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	switch {
-	case isGone(resp.StatusCode):
-		return nil, fmt.Errorf("%w (%d)", errGone, resp.StatusCode)
-	case resp.StatusCode != http.StatusOK:
-		return nil, newStatusError(resp)
-	case resp.ContentLength > maxPicture:
-		return nil, errOverLimit
-	}
-	data, err := io.ReadAll(&incomingBody{r: resp.Body, left: maxPicture, tooLong: errOverLimit, watch: watch})
-	return data, watch.explain(err)
 }

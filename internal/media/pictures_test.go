@@ -3,6 +3,7 @@ package media
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"net/http"
@@ -195,7 +196,8 @@ func TestPictures_ThatAreDamagedAreFetchedAgain(t *testing.T) {
 		func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("x"), 4000), 0o600) },
 		os.Remove,
 	} {
-		if err := damage(filepath.Join(p.dir, nameOfPicture(ada, bridge.PicturePreview))); err != nil {
+		sum := sha256.Sum256(want)
+		if err := damage(p.kept.path(nameOfPicture(ada, bridge.PicturePreview), sum[:])); err != nil {
 			t.Fatal(err)
 		}
 		lookUps++
@@ -241,7 +243,7 @@ func TestPictures_OnlyFromTheNetworksHosts(t *testing.T) {
 	t.Parallel()
 	cdn := newCDN(t).servers()
 	for _, path := range []string{"", "x", "@evil.example/x", "/x#y", "/\\evil.example"} {
-		if address, err := cdn.pictureURL("mmg.whatsapp.net", bridge.Picture{DirectPath: path}); err == nil {
+		if address, err := cdn.placeURL("mmg.whatsapp.net", path, nil, ""); err == nil {
 			t.Errorf("%q leads to %s", path, address)
 		}
 	}

@@ -1,11 +1,31 @@
+// Package media handles the files that messages carry, in both directions.
+//
+// Outgoing: a [Preparer] fetches a URL through the guard into a temporary file,
+// recognises its format, measures it and returns a [bridge.File]. A measurement
+// that fails leaves its field empty and never fails the send. [CDN.Upload]
+// encrypts the file and uploads it.
+//
+// Incoming: a [Cache] opens the file of a [bridge.Message] as a seekable reader.
+// It downloads from the network's CDN, decrypts in one pass over the bytes, and
+// shows a file only once it is verified whole. What it holds is served without
+// the network.
+//
+// A [CDN] makes every request to the network's media servers and decides where the
+// program connects to reach them.
+//
+// The package knows neither chats nor JSON nor the database. From the account it
+// takes only what nobody else knows: see [Account]. Memory does not grow with the
+// size of the files.
 package media
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,12 +111,8 @@ func NewPreparer(o PreparerOptions) (*Preparer, error) {
 // Check refuses, without using the network, a request that [Preparer.Prepare] would
 // refuse regardless of what the URL leads to. Its errors are those of Prepare.
 func (p *Preparer) Check(req Request) error {
-	given, err := givenType(req)
-	if err != nil {
+	if err := p.CheckReceived(req); err != nil {
 		return err
-	}
-	if req.PTT && given != "" && !isVoice(given) {
-		return notVoice(base(given))
 	}
 	if err := p.guard.Check(req.URL); err != nil {
 		return fetchFailed(context.Background(), err)
@@ -112,15 +128,10 @@ func (p *Preparer) Check(req Request) error {
 // starts "fetch failed:", [bridge.CodeUnsupportedMedia],
 // [bridge.CodeStorageUnavailable], or that of ctx.
 func (p *Preparer) Prepare(ctx context.Context, req Request) (_ bridge.File, cleanup func(), err error) {
-	file, err := p.room.create(p.create)
+	file, cleanup, err := p.temporary()
 	if err != nil {
-		return bridge.File{}, func() {}, storageFailed(err)
+		return bridge.File{}, func() {}, err
 	}
-	cleanup = sync.OnceFunc(func() {
-		if err := os.Remove(file.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
-			p.log.Error().Err(err).Msg("fetched file not removed")
-		}
-	})
 	defer func() {
 		if closeErr := file.Close(); err == nil && closeErr != nil {
 			err = storageFailed(closeErr)
@@ -129,16 +140,25 @@ func (p *Preparer) Prepare(ctx context.Context, req Request) (_ bridge.File, cle
 			cleanup()
 		}
 	}()
-	prepared, err := p.prepare(ctx, req, file)
+	result, err := p.fetch(ctx, req.URL, file)
+	if err != nil {
+		return bridge.File{}, cleanup, err
+	}
+	prepared, err := p.describe(ctx, req, result, file)
 	return prepared, cleanup, err
 }
 
-func (p *Preparer) prepare(ctx context.Context, req Request, file *os.File) (bridge.File, error) {
-	result, err := p.fetch(ctx, req.URL, file)
-	if err != nil {
-		return bridge.File{}, err
+// temporary creates a file that exists until remove is called, which may be called
+// more than once.
+func (p *Preparer) temporary() (file *os.File, remove func(), err error) {
+	if file, err = p.room.create(p.create); err != nil {
+		return nil, nil, storageFailed(err)
 	}
-	return p.describe(ctx, req, result, file)
+	return file, sync.OnceFunc(func() {
+		if err := os.Remove(file.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
+			p.log.Error().Err(err).Msg("temporary file not removed")
+		}
+	}), nil
 }
 
 // describe returns a file as it is sent, which may be another format than the
@@ -196,4 +216,70 @@ func fetchFailed(ctx context.Context, err error) error {
 
 func storageFailed(err error) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be stored: the disk may be full").Because(err)
+}
+
+// measure fills in dimensions, duration, thumbnail and waveform, as far as they can
+// be determined.
+func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, kind kind) {
+	switch f.Type {
+	case bridge.MediaImage:
+		p.attempt(ctx, "image", file, func(r io.ReadSeeker) error { return p.measureImage(f, r) })
+	case bridge.MediaVideo:
+		if kind.movie != nil {
+			f.Width, f.Height, f.Seconds = kind.movie.width, kind.movie.height, wholeSeconds(kind.movie.seconds)
+		}
+	case bridge.MediaAudio:
+		p.attempt(ctx, "audio", file, func(r io.ReadSeeker) error { return measureAudio(f, r, kind) })
+	}
+}
+
+// attempt runs a measurement from the beginning of the file. Its failure does not
+// stop the send, not even the panic of a decoder over a strange file.
+func (p *Preparer) attempt(ctx context.Context, what string, file io.ReadSeeker, probe func(io.ReadSeeker) error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if err := guarded(file, probe); err != nil {
+		p.log.Debug().Err(err).Str("probe", what).Msg("media not measured")
+	}
+}
+
+// guarded runs a probe from the beginning of the file, and turns a panic into an
+// error.
+func guarded(file io.ReadSeeker, probe func(io.ReadSeeker) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("probe panicked: %v", r)
+		}
+	}()
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return probe(file)
+}
+
+func measureAudio(f *bridge.File, r io.ReadSeeker, kind kind) (err error) {
+	var seconds float64
+	switch {
+	case kind.movie != nil:
+		seconds = kind.movie.seconds
+	case kind.ogg != nil:
+		seconds = kind.ogg.seconds()
+		if f.PTT {
+			f.Waveform, err = waveform(r, kind.ogg)
+		}
+	case strings.HasPrefix(kind.sniffed, "audio/mpeg"), kind.mime == "audio/mpeg":
+		seconds, err = mp3Seconds(r)
+	}
+	f.Seconds = wholeSeconds(seconds)
+	return err
+}
+
+// wholeSeconds rounds a duration as the apps show it: to one second at least.
+func wholeSeconds(seconds float64) int {
+	const longest = 100 * 24 * 3600       // a longer one is a wrong header
+	if seconds > 0 && seconds < longest { // neither is true of NaN
+		return max(1, int(seconds+0.5))
+	}
+	return 0
 }

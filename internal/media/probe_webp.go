@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+
+	"golang.org/x/image/riff"
 )
 
 // webp is what the chunks of a WebP file say of it.
@@ -21,57 +23,36 @@ const maxWebPChunks = 10_000
 
 // readWebP walks the chunks of a WebP file (RFC 9649), and checks that they fill it. It
 // decodes no pictures: of an animation it reads where the frames lie.
-func readWebP(r io.ReadSeeker, size int64) (w webp, err error) {
-	var head [12]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return w, err
-	}
-	length := int64(binary.LittleEndian.Uint32(head[4:]))
-	if string(head[:4]) != "RIFF" || string(head[8:]) != "WEBP" || length+8 > size || length%2 != 0 {
-		return w, errNoWebP
+func readWebP(r io.Reader) (w webp, err error) {
+	form, chunks, err := riff.NewReader(r)
+	if err != nil || form != (riff.FourCC{'W', 'E', 'B', 'P'}) {
+		return w, errors.Join(errNoWebP, err)
 	}
 	pictures := 0
-	chunk := 0
-	for at := int64(12); at < length+8; chunk++ {
-		name, payload, next, err := readChunk(r, at, length+8)
-		if err != nil {
+	for n := 0; ; n++ {
+		name, length, data, err := chunks.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil || n == maxWebPChunks {
+			return w, errors.Join(errNoWebP, err)
+		}
+		payload := make([]byte, min(length, 24))
+		if _, err := io.ReadFull(data, payload); err != nil {
 			return w, err
 		}
-		if chunk >= maxWebPChunks {
-			return w, errNoWebP
-		}
-		shows, err := w.take(name, payload, chunk)
+		shows, err := w.take(string(name[:]), payload, n)
 		if err != nil {
 			return w, err
 		}
 		if shows {
 			pictures++
 		}
-		at = next
 	}
 	if pictures == 0 || w.width < 1 || w.height < 1 {
 		return w, errNoWebP
 	}
 	return w, nil
-}
-
-// readChunk reads the head of a chunk and the beginning of its payload.
-func readChunk(r io.ReadSeeker, at, end int64) (name string, payload []byte, next int64, err error) {
-	if _, err := r.Seek(at, io.SeekStart); err != nil {
-		return "", nil, 0, err
-	}
-	var head [8]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return "", nil, 0, err
-	}
-	length := int64(binary.LittleEndian.Uint32(head[4:]))
-	next = at + 8 + length + length%2
-	if next > end {
-		return "", nil, 0, errNoWebP
-	}
-	payload = make([]byte, min(length, 24))
-	_, err = io.ReadFull(r, payload)
-	return string(head[:4]), payload, next, err
 }
 
 // take reads one chunk, and reports whether it shows something.

@@ -54,15 +54,15 @@ type Incoming struct {
 func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) {
 	room := p.files.Begin(in.Family, in.Cut)
 	room.Announce(in.Announced)
-	file, err := p.room.create(p.create)
+	file, remove, err := p.temporary()
 	if err != nil {
-		return nil, storageFailed(err)
+		room.Close()
+		return nil, err
 	}
 	f := &Received{file: file, cleanup: sync.OnceFunc(func() {
-		defer room.Close()
-		if err := errors.Join(file.Close(), os.Remove(file.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
-			p.log.Error().Err(err).Msg("received file not removed")
-		}
+		_ = file.Close() // it was read from since, or is of no use
+		remove()
+		room.Close()
 	})}
 	if err := f.fill(p, room.Reader(ctx, in.From)); err != nil {
 		f.Close()

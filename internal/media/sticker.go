@@ -68,7 +68,7 @@ func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k
 		return noSticker(k, err)
 	}
 	f.Width, f.Height = side, side
-	if f.Size, err = p.replace(file, webp); err != nil {
+	if f.Size, err = p.overwrite(file, func(w io.Writer) error { _, err := w.Write(webp); return err }); err != nil {
 		return storageFailed(err)
 	}
 	return nil
@@ -87,7 +87,7 @@ func noSticker(k kind, cause error) error {
 // sticker.
 func (p *Preparer) checkSticker(f *bridge.File, file *os.File) error {
 	var w webp
-	err := guarded(file, func(r io.ReadSeeker) (err error) { w, err = readWebP(r, f.Size); return err })
+	err := guarded(file, func(r io.ReadSeeker) (err error) { w, err = readWebP(r); return err })
 	if err != nil {
 		return notWhole(err)
 	}
@@ -167,16 +167,4 @@ func inSquare(picture image.Image, orientation, side int) image.Image {
 	to := image.Rect(0, 0, width, height).Add(image.Pt((side-width)/2, (side-height)/2))
 	draw.CatmullRom.Scale(square, to, picture, from, draw.Src, nil)
 	return upright(square, orientation)
-}
-
-// replace writes bytes into a file, in place of what was there.
-func (p *Preparer) replace(file *os.File, data []byte) (int64, error) {
-	if err := file.Truncate(0); err != nil {
-		return 0, err
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return 0, err
-	}
-	n, err := p.room.writer(file).Write(data)
-	return int64(n), err
 }

@@ -70,7 +70,7 @@ func chunkOf(name string, payload []byte) []byte {
 	return out
 }
 
-func riff(chunks ...[]byte) []byte {
+func riffOf(chunks ...[]byte) []byte {
 	all := bytes.Join(chunks, nil)
 	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(all)+4)), append([]byte("WEBP"), all...)...)
 }
@@ -89,7 +89,7 @@ func moving(t testing.TB, canvas, frame, frames int, ballast int) []byte {
 	if ballast > 0 {
 		chunks = append(chunks, chunkOf("XMP ", make([]byte, ballast)))
 	}
-	return riff(chunks...)
+	return riffOf(chunks...)
 }
 
 func newStickers(t *testing.T) *Preparer {
@@ -202,7 +202,7 @@ func TestStickers_ThatTheAppsDoNotShow(t *testing.T) {
 	}{
 		"too many pixels": {webpOf(t, drawing(513, 100)), "513 by 100"}, "too many bytes": {webpOf(t, busy()), "100 KiB"},
 		"too many moving bytes": {moving(t, 512, 64, 2, 600<<10), "500 KiB"}, "cut off": {cut, "WebP"}, "a wrong length": {lying, "WebP"},
-		"scrambled": {scrambled, "WebP"}, "frames outside": {outside, "WebP"}, "no frames": {moving(t, 100, 50, 0, 0), "WebP"}, "no picture": {riff(chunkOf("XMP ", nil)), "WebP"},
+		"scrambled": {scrambled, "WebP"}, "frames outside": {outside, "WebP"}, "no frames": {moving(t, 100, 50, 0, 0), "WebP"}, "no picture": {riffOf(chunkOf("XMP ", nil)), "WebP"},
 		"gif": {moves.Bytes(), "not a sticker"}, "text": {[]byte("hello"), "not a sticker"}, "a broken png": {[]byte("\x89PNG\r\n\x1a\n broken"), "cannot be made a sticker"},
 		"only the head": {still[:20], "WebP"},
 	} {
@@ -242,7 +242,7 @@ func FuzzReadWebP(f *testing.F) {
 	f.Add(moving(f, 16, 8, 2, 3))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		fuzzbudget.Usual.Check(t, len(content), func() {
-			w, err := readWebP(bytes.NewReader(content), int64(len(content)))
+			w, err := readWebP(bytes.NewReader(content))
 			if err == nil && (w.width < 1 || w.height < 1) {
 				t.Errorf("%+v", w)
 			}

@@ -182,7 +182,7 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 	want := []map[string]any{
 		{
 			"msgId": "V", "fromMe": false, "senderJid": string(alan), "senderLid": nil, "senderUsername": nil, "pushName": "~447700900123", "messageType": "audioMessage",
-			"content": "", "contextInfo": nil, "timestamp": "2026-11-21T12:11:00.000Z", "poll": nil, "reactions": []any{},
+			"content": "", "contextInfo": nil, "quoted": nil, "timestamp": "2026-11-21T12:11:00.000Z", "poll": nil, "reactions": []any{},
 			"media": map[string]any{"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": 1234.0, "durationSec": 3.0, "ptt": true,
 				"downloadUrl": bridge.DownloadPath(club, "V")},
 			"editedAt": nil, "deletedAt": nil, "status": nil, "imported": false,
@@ -190,6 +190,8 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 		{
 			"msgId": "P", "fromMe": true, "senderJid": string(me), "senderLid": nil, "senderUsername": nil, "pushName": "~15551234567", "messageType": "pollCreationMessage",
 			"content": "When?", "timestamp": "2026-11-21T12:10:00.000Z", "media": nil,
+			"quoted": map[string]any{"fromMe": false, "senderJid": string(grace), "pushName": "~15557654321", "messageType": "conversation",
+				"content": "Straße", "timestamp": "2026-11-21T12:00:00.000Z", "deletedAt": nil},
 			"contextInfo": map[string]any{"quotedMsgId": "A", "quotedSenderJid": string(grace), "mentionedJid": []any{string(grace), string(alan)}, "mentionsAll": false, "mentions": []any{
 				map[string]any{"jid": string(grace), "lid": string(graceLID), "name": "~15557654321", "token": nil},
 				map[string]any{"jid": string(alan), "lid": nil, "name": "~447700900123", "token": nil}}},

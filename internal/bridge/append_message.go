@@ -14,6 +14,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst = appendStringField(dst, "messageType", m.MessageType)
 	dst = appendStringField(dst, "content", m.Content)
 	dst = appendContext(dst, m.ContextInfo)
+	dst, errQuoted := appendOptional(dst, "quoted", m.Quoted)
 	dst = appendTimeField(dst, "timestamp", &m.Timestamp)
 	dst = appendMediaField(dst, m.Media)
 	dst, errPoll := appendOptional(dst, "poll", m.Poll)
@@ -27,7 +28,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst = appendTimeField(dst, "expiresAt", m.ExpiresAt)
 	dst = appendTimeField(dst, "pinnedUntil", m.PinnedUntil)
 	dst = appendBoolField(dst, "kept", m.Kept)
-	return append(dst, '}'), errors.Join(errPoll, errReactions, errParts)
+	return append(dst, '}'), errors.Join(errQuoted, errPoll, errReactions, errParts)
 }
 
 func appendContext(dst []byte, c *ContextInfo) []byte {

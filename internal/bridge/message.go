@@ -37,6 +37,7 @@ type Message struct {
 	MessageType    string            `json:"messageType"`
 	Content        string            `json:"content"`
 	ContextInfo    *ContextInfo      `json:"contextInfo"`
+	Quoted         *Quoted           `json:"quoted"` // filled by the store when reading
 	Timestamp      Time              `json:"timestamp"`
 	Media          *Media            `json:"media"`
 	Poll           *PollTally        `json:"poll"`
@@ -75,6 +76,22 @@ type ContextInfo struct {
 	MentionedJID    []JID     `json:"mentionedJid"`
 	Mentions        []Mention `json:"mentions"`
 	MentionsAll     bool      `json:"mentionsAll"`
+}
+
+// Quoted is the message that another one answers, if it is stored in the same chat.
+type Quoted struct {
+	FromMe      bool   `json:"fromMe"`
+	SenderJID   JID    `json:"senderJid"`
+	PushName    string `json:"pushName"`
+	MessageType string `json:"messageType"`
+	Content     string `json:"content"` // of at most [MaxPreview] characters
+	Timestamp   Time   `json:"timestamp"`
+	DeletedAt   *Time  `json:"deletedAt"`
+}
+
+// Bound keeps what q shows within the limits.
+func (q *Quoted) Bound() {
+	q.PushName, q.MessageType, q.Content = cut(q.PushName, maxName), cut(q.MessageType, maxName), cut(q.Content, MaxPreview)
 }
 
 // Mention is one person whom a message mentions. Token is the word of the

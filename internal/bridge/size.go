@@ -14,6 +14,7 @@ const (
 	memberFrame   = 250
 	mediaFrame    = 500
 	mentionFrame  = 200
+	quotedFrame   = 3500 // with its texts, which are short
 	reactionFrame = 150
 	optionFrame   = 120
 	voterSize     = 48
@@ -62,7 +63,7 @@ func (m *Message) Size() int {
 func (c *ContextInfo) size() int {
 	n := 0
 	if c.QuotedMsgID != nil {
-		n = TextSize(*c.QuotedMsgID)
+		n = TextSize(*c.QuotedMsgID) + quotedFrame
 	}
 	for i := range c.Mentions {
 		n += mentionFrame + TextSize(c.Mentions[i].Name)

@@ -139,11 +139,20 @@ func with(original object, changes ...object) object {
 func message(id simnet.MessageID, by *simnet.Phone, kind, content string, changes ...object) object {
 	return with(object{
 		"msgId": id, "fromMe": false, "senderJid": by.PN().String(), "senderLid": by.LID().String(), "senderUsername": nil, "pushName": by.Name(),
-		"messageType": kind, "content": content, "contextInfo": nil, "timestamp": recent, "media": nil, "poll": nil,
+		"messageType": kind, "content": content, "contextInfo": nil, "quoted": nil, "timestamp": recent, "media": nil, "poll": nil,
 		"reactions": []any{}, "editedAt": nil, "deletedAt": nil, "status": nil, "location": nil, "contacts": nil, "interactive": nil, "event": nil,
 		"groupInvite": nil, "order": nil, "product": nil, "linkPreview": nil, "referral": nil, "album": nil, "albumId": nil,
 		"isForwarded": false, "expiresAt": nil, "pinnedUntil": nil, "kept": false, "imported": false,
 	}, changes...)
+}
+
+// quoted returns what an answer shows of a message.
+func quoted(m object) object {
+	shown := object{}
+	for _, name := range []string{"fromMe", "senderJid", "pushName", "messageType", "content", "timestamp", "deletedAt"} {
+		shown[name] = m[name]
+	}
+	return object{"quoted": shown}
 }
 
 // ownMessage returns a message of the account itself.

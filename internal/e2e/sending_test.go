@@ -35,15 +35,15 @@ func sentID(t testing.TB, resp apitest.Response) simnet.MessageID {
 func answersEach(t *testing.T, c *cast, conversations ...*conversation) {
 	t.Helper()
 	for _, chat := range conversations {
-		quoted := chat.shown[0]
+		asked := chat.shown[0]
 		text := "Danke! @" + chat.by.Number() + " kommt mit"
 		id := c.bridge.sends(t, object{
-			"jid": chat.in.String(), "text": text, "quotedMsgId": quoted["msgId"], "mentions": []string{chat.by.PN().String(), chat.me.LID().String()},
+			"jid": chat.in.String(), "text": text, "quotedMsgId": asked["msgId"], "mentions": []string{chat.by.PN().String(), chat.me.LID().String()},
 		})
 		chat.shows(ownMessage(id, chat.me, "extendedTextMessage", text, bridge.DeliveryDelivered, object{
-			"contextInfo": refersTo(quoted["msgId"], chat.by.PN().String(), mention(chat.by, "@"+chat.by.Number()), mention(chat.me, nil)),
-		}, chat.timer()))
-		isAnswer(t, chat, id, quoted)
+			"contextInfo": refersTo(asked["msgId"], chat.by.PN().String(), mention(chat.by, "@"+chat.by.Number()), mention(chat.me, nil)),
+		}, quoted(asked), chat.timer()))
+		isAnswer(t, chat, id, asked)
 		c.bridge.answers(chat.list(), history(chat.in, reversed(chat.shown)))
 	}
 }

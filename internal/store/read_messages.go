@@ -70,6 +70,9 @@ func (r *readTx) messagesOf(ctx context.Context, chat bridge.JID, most int, room
 	if err := r.conceal(ctx, messages, positions); err != nil {
 		return nil, nil, err
 	}
+	if err := r.addQuoted(ctx, messages, positions); err != nil {
+		return nil, nil, err
+	}
 	return messages, positions, r.addAnswersAndReactions(ctx, messages, positions, reacted)
 }
 

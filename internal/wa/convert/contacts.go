@@ -17,19 +17,12 @@ import (
 
 // ContactFacts returns a change in the account's address book.
 func ContactFacts(e *events.Contact) []bridge.Fact {
-	name := e.Action.GetFullName()
-	if name == "" {
-		name = e.Action.GetFirstName()
-	}
+	name := cmp.Or(e.Action.GetFullName(), e.Action.GetFirstName())
 	var facts []bridge.Fact
 	if other := ParseJID(e.Action.GetLidJID()); other.IsLID() && JID(e.JID).Server() == bridge.ServerUser {
 		facts = append(facts, bridge.Identity{PN: JID(e.JID), LID: other})
 	}
-	contact := bridge.Contact{JID: JID(e.JID), Name: &name}
-	if username := e.Action.GetUsername(); username != "" {
-		contact.Username = &username
-	}
-	return append(facts, contact)
+	return append(facts, bridge.Contact{JID: JID(e.JID), Name: &name, Username: optional(e.Action.GetUsername())})
 }
 
 // LIDContactFacts returns what the account's address book says of a person without
@@ -39,30 +32,20 @@ func LIDContactFacts(index []string, value *waSyncAction.SyncActionValue) []brid
 	if len(index) < 2 || index[0] != appstate.IndexLIDContact || action == nil {
 		return nil
 	}
-	jid, name, username := ParseJID(index[1]), action.GetFullName(), action.GetUsername()
+	jid, name, username := ParseJID(index[1]), cmp.Or(action.GetFullName(), action.GetFirstName()), action.GetUsername()
 	if !jid.IsLID() {
 		return nil
-	}
-	if name == "" {
-		name = action.GetFirstName()
 	}
 	return []bridge.Fact{bridge.Contact{JID: jid, Name: &name, Username: &username}}
 }
 
+// Contact returns what the session knows of a person.
 func Contact(jid types.JID, info types.ContactInfo) bridge.Contact {
-	contact := bridge.Contact{JID: JID(jid)}
-	if name := cmp.Or(info.FullName, info.FirstName); name != "" {
-		contact.Name = &name
-	}
-	if name := info.PushName; name != "" {
-		contact.PushName = &name
-	}
-	if name := info.BusinessName; name != "" {
-		contact.BusinessName = &name
-	}
-	return contact
+	return bridge.Contact{JID: JID(jid), Name: optional(cmp.Or(info.FullName, info.FirstName)), PushName: optional(info.PushName),
+		BusinessName: optional(info.BusinessName)}
 }
 
+// PushNameFacts returns the name that a person has given themselves.
 func PushNameFacts(name *waHistorySync.Pushname) []bridge.Fact {
 	jid, push := ParseJID(name.GetID()), name.GetPushname()
 	if jid == "" || push == "" || push == "-" {
@@ -71,16 +54,10 @@ func PushNameFacts(name *waHistorySync.Pushname) []bridge.Fact {
 	return []bridge.Fact{bridge.Contact{JID: jid, PushName: &push}}
 }
 
+// InlineContactFacts returns the name and the username of a person in the history.
 func InlineContactFacts(contact *waHistorySync.InlineContact) []bridge.Fact {
-	jid := ParseJID(contact.GetPnJID())
-	if jid == "" {
-		jid = ParseJID(contact.GetLidJID())
-	}
-	name := contact.GetFullName()
-	if name == "" {
-		name = contact.GetFirstName()
-	}
-	return append(nameFacts(jid, name), usernameFacts(jid, contact.GetUsername())...)
+	jid := cmp.Or(ParseJID(contact.GetPnJID()), ParseJID(contact.GetLidJID()))
+	return append(nameFacts(jid, cmp.Or(contact.GetFullName(), contact.GetFirstName())), usernameFacts(jid, contact.GetUsername())...)
 }
 
 // AccountFacts returns the username of a person whom the phone knows by LID.
@@ -119,11 +96,7 @@ func ChatFacts(chat *waHistorySync.Conversation, now time.Time) []bridge.Fact {
 	if !jid.IsPerson() && !jid.IsGroup() {
 		return nil
 	}
-	name := chat.GetName()
-	if name == "" {
-		name = chat.GetDisplayName()
-	}
-	facts := append(nameFacts(jid, name), usernameFacts(jid, chat.GetUsername())...)
+	facts := append(nameFacts(jid, cmp.Or(chat.GetName(), chat.GetDisplayName())), usernameFacts(jid, chat.GetUsername())...)
 	set := settingTime(chat.GetEphemeralSettingTimestamp(), now)
 	if jid.IsPerson() && (chat.GetEphemeralExpiration() > 0 || !set.IsZero()) {
 		facts = append(facts, bridge.ChatTimer{Chat: jid, Seconds: chat.GetEphemeralExpiration(), SetAt: set, FromHistory: true})

@@ -2,9 +2,14 @@ package convert
 
 import (
 	"cmp"
+	"fmt"
+	"io"
+	"mime/quotedprintable"
 	"strings"
+	"unicode"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
 )
@@ -54,4 +59,147 @@ func (p vcardProperty) phone() bridge.SharedPhone {
 		shared.JID = bridge.PhoneJID(number)
 	}
 	return shared
+}
+
+// vcardProperty is one line of a vCard. Names and parameters are in capitals.
+type vcardProperty struct {
+	name   string
+	params map[string]string
+	value  string // as it is written
+}
+
+// vcardProperties returns the lines of a card that the apps show, of versions
+// 2.1 to 4.0. What is no property is left out.
+func vcardProperties(card string) (properties []vcardProperty) {
+	for _, line := range first(vcardLines(card)) {
+		if p, ok := parseProperty(line); ok {
+			properties = append(properties, p)
+		}
+	}
+	return properties
+}
+
+// vcardLines returns a card's lines, with those put together again that were
+// folded: by a space at the next one's beginning, or in quoted-printable by a
+// = at their end.
+func vcardLines(card string) (unfolded []string) {
+	card = strings.NewReplacer("\r\n ", "", "\r\n\t", "", "\n ", "", "\n\t", "", "\r\n", "\n").Replace(card)
+	var folded strings.Builder
+	for line := range strings.SplitSeq(card, "\n") {
+		if (folded.Len() > 0 || isQuotedPrintable(line)) && strings.HasSuffix(line, "=") {
+			folded.WriteString(line[:len(line)-1])
+			continue
+		}
+		folded.WriteString(line)
+		unfolded = append(unfolded, folded.String())
+		folded.Reset()
+	}
+	return append(unfolded, folded.String())
+}
+
+func isQuotedPrintable(line string) bool {
+	head, _, _ := strings.Cut(line, ":")
+	return strings.Contains(strings.ToUpper(head), "QUOTED-PRINTABLE")
+}
+
+// parseProperty reads "group.NAME;PARAM=value:value".
+func parseProperty(line string) (vcardProperty, bool) {
+	head, value, found := strings.Cut(line, ":")
+	if !found {
+		return vcardProperty{}, false
+	}
+	parts := strings.Split(head, ";")
+	name := strings.ToUpper(strings.TrimSpace(parts[0]))
+	p := vcardProperty{name: name[strings.LastIndexByte(name, '.')+1:], params: make(map[string]string), value: value}
+	for _, param := range first(parts[1:]) {
+		key, value, _ := strings.Cut(param, "=")
+		p.params[strings.ToUpper(key)] = value
+	}
+	if isQuotedPrintable(line) {
+		if decoded, err := io.ReadAll(quotedprintable.NewReader(strings.NewReader(value))); err == nil {
+			p.value = string(decoded)
+		}
+	}
+	return p, true
+}
+
+// vcardUnescaper takes back what vcardEscaper does.
+var vcardUnescaper = strings.NewReplacer(`\\`, `\`, `\;`, ";", `\,`, ",", `\n`, "\n", `\N`, "\n")
+
+func (p vcardProperty) text() string { return strings.TrimSpace(vcardUnescaper.Replace(p.value)) }
+
+// components returns the parts of a value that are not empty.
+func (p vcardProperty) components() (components []string) {
+	const escaped = "\x00" // stands for a semicolon that separates nothing
+	for part := range strings.SplitSeq(strings.ReplaceAll(p.value, `\;`, escaped), ";") {
+		part = strings.TrimSpace(vcardUnescaper.Replace(strings.ReplaceAll(part, escaped, ";")))
+		if part != "" {
+			components = append(components, part)
+		}
+	}
+	return components
+}
+
+// vcardEscaper escapes what has a meaning in a text value of a vCard 3.0
+// (RFC 2426, section 5), and every line end that some reader may know.
+var vcardEscaper = strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`,
+	"\u0085", `\n`, "\u2028", `\n`, "\u2029", `\n`)
+
+// vcardText escapes a text value: no input can end its line or begin a property of
+// its own. Other control characters, some of which end lines too, are spaces.
+func vcardText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, vcardEscaper.Replace(s))
+}
+
+// vcardOf returns the contact's card: the caller's own, or one in the form that
+// the apps write, whose waid makes the number linkable to a chat.
+func vcardOf(c bridge.ContactCard) string {
+	if c.VCard != "" {
+		return c.VCard
+	}
+	esc := vcardText
+	lines := []string{"BEGIN:VCARD", "VERSION:3.0"}
+	first, last := c.FirstName, c.LastName
+	if first == "" && last == "" {
+		first = c.DisplayName
+	}
+	lines = append(lines, "N:"+esc(last)+";"+esc(first)+";;;", "FN:"+esc(c.DisplayName))
+	if c.Organization != "" {
+		lines = append(lines, "ORG:"+esc(c.Organization))
+	}
+	if c.Title != "" {
+		lines = append(lines, "TITLE:"+esc(c.Title))
+	}
+	shown := c.PhoneDisplay
+	if shown == "" && c.Phone != "" {
+		shown = "+" + c.Phone
+	}
+	switch {
+	case c.Phone != "":
+		lines = append(lines, "TEL;type=CELL;type=VOICE;waid="+c.Phone+":"+esc(shown))
+	case shown != "":
+		lines = append(lines, "TEL;type=CELL;type=VOICE:"+esc(shown))
+	}
+	if c.Email != "" {
+		lines = append(lines, "EMAIL;type=INTERNET:"+esc(c.Email))
+	}
+	return strings.Join(append(lines, "END:VCARD"), "\n")
+}
+
+func contactsMessage(cards []bridge.ContactCard) *waE2E.Message {
+	contacts := make([]*waE2E.ContactMessage, len(cards))
+	for i, card := range cards {
+		contacts[i] = &waE2E.ContactMessage{DisplayName: proto.String(card.DisplayName), Vcard: proto.String(vcardOf(card))}
+	}
+	if len(contacts) == 1 {
+		return &waE2E.Message{ContactMessage: contacts[0]}
+	}
+	return &waE2E.Message{ContactsArrayMessage: &waE2E.ContactsArrayMessage{
+		DisplayName: proto.String(fmt.Sprintf("%d contacts", len(contacts))), Contacts: contacts,
+	}}
 }

@@ -3,33 +3,25 @@ package convert
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waMmsRetry"
 	"go.mau.fi/whatsmeow/types/events"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"bridged/internal/bridge"
 )
 
 // readFile reads messages that are a file.
 func readFile(msg *waE2E.Message) shown {
-	switch {
-	case msg.ImageMessage != nil:
-		return shown{text: msg.GetImageMessage().GetCaption(), file: msg.ImageMessage}
-	case msg.VideoMessage != nil:
-		return shown{text: msg.GetVideoMessage().GetCaption(), file: msg.VideoMessage}
-	case msg.PtvMessage != nil:
-		return shown{text: msg.GetPtvMessage().GetCaption(), file: msg.PtvMessage}
-	case msg.AudioMessage != nil:
-		return shown{file: msg.AudioMessage}
-	case msg.DocumentMessage != nil:
-		return shown{text: msg.GetDocumentMessage().GetCaption(), file: msg.DocumentMessage}
-	case msg.StickerMessage != nil:
-		return shown{file: msg.StickerMessage}
+	s := shown{file: msg.ProtoReflect().Get(contentField(msg)).Message().Interface()}
+	if file, is := s.file.(interface{ GetCaption() string }); is {
+		s.text = file.GetCaption()
 	}
-	return shown{}
+	return s
 }
 
 // headerFile returns the first of some parts of a header that is a file, nil
@@ -50,54 +42,49 @@ func headerFile(image *waE2E.ImageMessage, video *waE2E.VideoMessage, document *
 // has none.
 func MediaOf(msg *waE2E.Message) *bridge.Media { return descriptor(read(innermost(msg)).file) }
 
+// descriptor describes a file; nil for nil.
 func descriptor(file proto.Message) *bridge.Media {
+	f, is := file.(encryptedFile)
+	if !is {
+		return nil
+	}
+	media := &bridge.Media{MimeType: f.GetMimetype(), Size: int64(f.GetFileLength()), Ref: bridge.MediaRef{
+		DirectPath: f.GetDirectPath(), MediaKey: f.GetMediaKey(), FileSHA256: f.GetFileSHA256(), FileEncSHA256: f.GetFileEncSHA256()}}
 	switch m := file.(type) {
 	case *waE2E.ImageMessage:
-		return &bridge.Media{Type: bridge.MediaImage, MimeType: m.GetMimetype(), Size: int64(m.GetFileLength()), Caption: m.GetCaption(),
-			Width: int(m.GetWidth()), Height: int(m.GetHeight()), Ref: refOf(m)}
+		media.Type, media.Caption, media.Width, media.Height = bridge.MediaImage, m.GetCaption(), int(m.GetWidth()), int(m.GetHeight())
 	case *waE2E.VideoMessage:
-		return &bridge.Media{Type: bridge.MediaVideo, MimeType: m.GetMimetype(), Size: int64(m.GetFileLength()), Caption: m.GetCaption(),
-			DurationSec: int(m.GetSeconds()), Width: int(m.GetWidth()), Height: int(m.GetHeight()), Ref: refOf(m)}
+		media.Type, media.Caption, media.Width, media.Height = bridge.MediaVideo, m.GetCaption(), int(m.GetWidth()), int(m.GetHeight())
+		media.DurationSec = int(m.GetSeconds())
 	case *waE2E.AudioMessage:
-		return &bridge.Media{Type: bridge.MediaAudio, MimeType: m.GetMimetype(), Size: int64(m.GetFileLength()),
-			DurationSec: int(m.GetSeconds()), PTT: m.GetPTT(), Ref: refOf(m)}
+		media.Type, media.DurationSec, media.PTT = bridge.MediaAudio, int(m.GetSeconds()), m.GetPTT()
 	case *waE2E.DocumentMessage:
-		return &bridge.Media{Type: bridge.MediaDocument, MimeType: m.GetMimetype(), Size: int64(m.GetFileLength()), Caption: m.GetCaption(),
-			FileName: cmp.Or(m.GetFileName(), m.GetTitle()), Pages: int(m.GetPageCount()), Ref: refOf(m)}
+		media.Type, media.Caption, media.FileName, media.Pages = bridge.MediaDocument, m.GetCaption(), cmp.Or(m.GetFileName(), m.GetTitle()), int(m.GetPageCount())
 	case *waE2E.StickerMessage:
-		return &bridge.Media{Type: bridge.MediaSticker, MimeType: m.GetMimetype(), Size: int64(m.GetFileLength()),
-			Width: int(m.GetWidth()), Height: int(m.GetHeight()), IsAnimated: m.GetIsAnimated() || m.GetIsLottie(), Ref: refOf(m)}
+		media.Type, media.Width, media.Height, media.IsAnimated = bridge.MediaSticker, int(m.GetWidth()), int(m.GetHeight()), m.GetIsAnimated() || m.GetIsLottie()
 	}
-	return nil
+	return media
 }
 
-// encryptedFile reads what every media message says of its file.
+// encryptedFile is what every message with a file says of it.
 type encryptedFile interface {
 	GetDirectPath() string
 	GetMediaKey() []byte
 	GetFileSHA256() []byte
 	GetFileEncSHA256() []byte
-}
-
-func refOf(m encryptedFile) bridge.MediaRef {
-	return bridge.MediaRef{DirectPath: m.GetDirectPath(), MediaKey: m.GetMediaKey(), FileSHA256: m.GetFileSHA256(), FileEncSHA256: m.GetFileEncSHA256()}
+	GetMimetype() string
+	GetFileLength() uint64
 }
 
 // SetDirectPath gives the message's file a new place, wherever in the message
 // it is. The URL is the old place's and goes.
 func SetDirectPath(msg *waE2E.Message, path string) {
-	switch file := read(innermost(msg)).file.(type) {
-	case *waE2E.ImageMessage:
-		file.DirectPath, file.URL = &path, nil
-	case *waE2E.VideoMessage:
-		file.DirectPath, file.URL = &path, nil
-	case *waE2E.AudioMessage:
-		file.DirectPath, file.URL = &path, nil
-	case *waE2E.DocumentMessage:
-		file.DirectPath, file.URL = &path, nil
-	case *waE2E.StickerMessage:
-		file.DirectPath, file.URL = &path, nil
+	file := read(innermost(msg)).file
+	if file == nil {
+		return
 	}
+	setFields(file, map[protoreflect.Name]any{"directPath": path})
+	file.ProtoReflect().Clear(file.ProtoReflect().Descriptor().Fields().ByName("URL"))
 }
 
 // NewPlace reads where the phone has put the file. A path that could lead to
@@ -120,4 +107,79 @@ func NewPlace(e *events.MediaRetry, key []byte) (string, error) {
 
 func MediaGone(cause error) error {
 	return bridge.Fail(bridge.CodeMediaGone, "the network no longer has the file, and the phone could not upload it again: it cannot be recovered").Because(cause)
+}
+
+// readAlbum reads the message that announces an album, whose pictures and videos
+// are messages of their own.
+func readAlbum(msg *waE2E.Message) shown {
+	album := msg.GetAlbumMessage()
+	return shown{parts: bridge.Parts{Album: &bridge.Album{Images: int(album.GetExpectedImageCount()), Videos: int(album.GetExpectedVideoCount())}}}
+}
+
+// albumOf returns the id of the album that a message is a part of; nil for none.
+func albumOf(msg *waE2E.Message) *string {
+	part := msg.GetMessageContextInfo().GetMessageAssociation()
+	if part.GetAssociationType() != waE2E.MessageAssociation_MEDIA_ALBUM {
+		return nil
+	}
+	if id := ID(part.GetParentMessageKey().GetID()); id != "" {
+		return &id
+	}
+	return nil
+}
+
+// UploadedMessage describes an uploaded file as the official clients do.
+func UploadedMessage(f bridge.File, up bridge.UploadedFile) *waE2E.Message {
+	caption, width, height := optional(f.Caption), optionalSize(f.Width), optionalSize(f.Height)
+	msg := new(waE2E.Message)
+	var file proto.Message
+	switch f.Type {
+	case bridge.MediaImage:
+		msg.ImageMessage = &waE2E.ImageMessage{Caption: caption, Width: width, Height: height, JPEGThumbnail: f.Thumbnail}
+		file = msg.ImageMessage
+	case bridge.MediaVideo:
+		msg.VideoMessage = &waE2E.VideoMessage{Caption: caption, Width: width, Height: height, JPEGThumbnail: f.Thumbnail, Seconds: optionalSize(f.Seconds)}
+		file = msg.VideoMessage
+	case bridge.MediaAudio:
+		msg.AudioMessage = &waE2E.AudioMessage{Seconds: optionalSize(f.Seconds), PTT: &f.PTT, Waveform: f.Waveform}
+		file = msg.AudioMessage
+	case bridge.MediaSticker:
+		msg.StickerMessage = &waE2E.StickerMessage{Width: width, Height: height, IsAnimated: &f.Animated}
+		file = msg.StickerMessage
+	default:
+		msg.DocumentMessage = &waE2E.DocumentMessage{FileName: optional(f.FileName), Title: optional(f.FileName), Caption: caption, JPEGThumbnail: f.Thumbnail}
+		file = msg.DocumentMessage
+	}
+	setFields(file, map[protoreflect.Name]any{
+		"URL": up.URL, "directPath": up.DirectPath, "mediaKey": up.MediaKey, "mediaKeyTimestamp": time.Now().Unix(), "mimetype": f.MimeType,
+		"fileSHA256": up.FileSHA256, "fileEncSHA256": up.FileEncSHA256, "fileLength": uint64(up.Size)})
+	if msg.DocumentMessage.GetCaption() != "" {
+		return captioned(msg)
+	}
+	return msg
+}
+
+// setFields sets fields that every kind of file has, by their names. Bytes that are
+// missing are not set.
+func setFields(file proto.Message, values map[protoreflect.Name]any) {
+	m := file.ProtoReflect()
+	for name, value := range values {
+		if bytes, is := value.([]byte); is && bytes == nil {
+			continue
+		}
+		m.Set(m.Descriptor().Fields().ByName(name), protoreflect.ValueOf(value))
+	}
+}
+
+func optionalSize(n int) *uint32 {
+	if n <= 0 {
+		return nil
+	}
+	return proto.Uint32(uint32(n))
+}
+
+// captioned wraps a document with a caption, without which the apps do not
+// show it.
+func captioned(document *waE2E.Message) *waE2E.Message {
+	return &waE2E.Message{DocumentWithCaptionMessage: &waE2E.FutureProofMessage{Message: document}}
 }

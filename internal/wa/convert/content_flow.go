@@ -13,47 +13,41 @@ import (
 // flowParams are the parameters of a native flow's button, as far as phones
 // show them. Every kind of button has some of them.
 type flowParams struct {
-	DisplayText string        `json:"display_text"`
-	Title       string        `json:"title"`
-	ID          flowText      `json:"id"`
-	URL         string        `json:"url"`
-	PhoneNumber flowText      `json:"phone_number"`
-	CopyCode    flowText      `json:"copy_code"`
-	FlowCTA     string        `json:"flow_cta"`
-	Link        flowLink      `json:"link"`
-	Sections    []flowSection `json:"sections"`
+	DisplayText string   `json:"display_text"`
+	Title       string   `json:"title"`
+	ID          flowText `json:"id"`
+	URL         string   `json:"url"`
+	PhoneNumber flowText `json:"phone_number"`
+	CopyCode    flowText `json:"copy_code"`
+	FlowCTA     string   `json:"flow_cta"`
+	Link        struct {
+		URL string `json:"url"`
+	} `json:"link"`
+	Sections []flowSection `json:"sections"`
 
 	Currency    string     `json:"currency"`
 	Total       *flowMoney `json:"total_amount"`
 	ReferenceID flowText   `json:"reference_id"`
-	Order       *flowOrder `json:"order"`
-}
-
-type flowLink struct {
-	URL string `json:"url"`
+	Order       *struct {
+		Status      string     `json:"status"`
+		Description string     `json:"description"`
+		Items       []flowItem `json:"items"`
+	} `json:"order"`
 }
 
 type flowSection struct {
-	Title string    `json:"title"`
-	Rows  []flowRow `json:"rows"`
-}
-
-type flowRow struct {
-	ID          flowText `json:"id"`
-	Header      string   `json:"header"`
-	Title       string   `json:"title"`
-	Description string   `json:"description"`
+	Title string `json:"title"`
+	Rows  []struct {
+		ID          flowText `json:"id"`
+		Header      string   `json:"header"`
+		Title       string   `json:"title"`
+		Description string   `json:"description"`
+	} `json:"rows"`
 }
 
 type flowMoney struct {
 	Value  int64 `json:"value"`
 	Offset int64 `json:"offset"`
-}
-
-type flowOrder struct {
-	Status      string     `json:"status"`
-	Description string     `json:"description"`
-	Items       []flowItem `json:"items"`
 }
 
 type flowItem struct {
@@ -67,13 +61,8 @@ type flowText string
 
 // UnmarshalJSON takes texts and numbers, and leaves out what is neither.
 func (t *flowText) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		*t = flowText(text)
-		return nil
-	}
 	var number json.Number
-	if json.Unmarshal(data, &number) == nil {
+	if json.Unmarshal(data, (*string)(t)) != nil && json.Unmarshal(data, &number) == nil {
 		*t = flowText(number)
 	}
 	return nil
@@ -82,9 +71,7 @@ func (t *flowText) UnmarshalJSON(data []byte) error {
 // parseFlow reads parameters. A stranger wrote them: what is not as it should
 // be is left out, and the rest is kept.
 func parseFlow(params string) (p flowParams) {
-	if err := json.Unmarshal([]byte(params), &p); err != nil {
-		return p // with what could be read
-	}
+	_ = json.Unmarshal([]byte(params), &p) // what could be read is kept
 	return p
 }
 

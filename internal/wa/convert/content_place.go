@@ -2,8 +2,10 @@ package convert
 
 import (
 	"strconv"
+	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
 )
@@ -45,4 +47,71 @@ func placeText(name, address string, latitude, longitude float64) string {
 		return name + address
 	}
 	return strconv.FormatFloat(latitude, 'f', -1, 64) + "," + strconv.FormatFloat(longitude, 'f', -1, 64)
+}
+
+// readEvent reads events and invitations to them.
+func readEvent(msg *waE2E.Message) shown {
+	if invite := msg.GetEventInviteMessage(); invite != nil {
+		return shown{text: lines(invite.GetEventTitle(), invite.GetCaption(), invite.GetCallLink()), parts: bridge.Parts{Event: &bridge.CalendarEvent{
+			Name: invite.GetEventTitle(), Description: invite.GetCaption(), StartAt: moment(invite.GetStartTime()), EndAt: moment(invite.GetEndTime()),
+			Cancelled: invite.GetIsCanceled()}}}
+	}
+	e := msg.GetEventMessage()
+	return shown{text: lines(e.GetName(), e.GetDescription(), placeWords(e.GetLocation()), e.GetJoinLink()), parts: bridge.Parts{Event: &bridge.CalendarEvent{
+		Name: e.GetName(), Description: e.GetDescription(), Location: placeOf(e.GetLocation()), StartAt: moment(e.GetStartTime()), EndAt: moment(e.GetEndTime()),
+		Cancelled: e.GetIsCanceled()}}}
+}
+
+// inMilliseconds is a number that no time in seconds reaches: the year 5138.
+const inMilliseconds = 100_000_000_000
+
+// moment reads a sender's time, which some write in seconds and some in
+// milliseconds; nil without one.
+func moment(n int64) *bridge.Time {
+	var at bridge.Time
+	switch {
+	case n <= 0:
+		return nil
+	case n < inMilliseconds:
+		at = bridge.At(time.Unix(n, 0))
+	default:
+		at = bridge.Millis(n)
+	}
+	return &at
+}
+
+// responseFact returns a person's answer to an event.
+func responseFact(r *waE2E.EventResponseMessage, chat bridge.JID, event string, by bridge.JID, at bridge.Time) bridge.EventResponse {
+	return bridge.EventResponse{Chat: chat, Target: event, Sender: by, Answer: bridge.EventAnswer(r.GetResponse()), Guests: int(r.GetExtraGuestCount()),
+		Timestamp: claimed(r.GetTimestampMS(), at)}
+}
+
+func readGroupInvite(msg *waE2E.Message) shown {
+	invite := msg.GetGroupInviteMessage()
+	group := ParseJID(invite.GetGroupJID())
+	if !group.IsGroup() {
+		group = ""
+	}
+	return shown{text: lines(invite.GetGroupName(), invite.GetCaption()), parts: bridge.Parts{GroupInvite: &bridge.GroupInvite{
+		JID: group, Name: invite.GetGroupName(), Code: invite.GetInviteCode(), ExpiresAt: moment(invite.GetInviteExpiration())}}}
+}
+
+// readChannelInvite reads the invitation to follow a channel, or to lead it.
+func readChannelInvite(msg *waE2E.Message) shown {
+	if invite := msg.GetNewsletterAdminInviteMessage(); invite != nil {
+		return shown{text: lines(invite.GetNewsletterName(), invite.GetCaption())}
+	}
+	invite := msg.GetNewsletterFollowerInviteMessageV2()
+	return shown{text: lines(invite.GetNewsletterName(), invite.GetCaption())}
+}
+
+func locationMessage(c bridge.Location) *waE2E.Message {
+	location := &waE2E.LocationMessage{DegreesLatitude: proto.Float64(c.Latitude), DegreesLongitude: proto.Float64(c.Longitude)}
+	if c.Name != "" {
+		location.Name = proto.String(c.Name)
+	}
+	if c.Address != "" {
+		location.Address = proto.String(c.Address)
+	}
+	return &waE2E.Message{LocationMessage: location}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
 )
@@ -45,4 +46,18 @@ func readPollResult(msg *waE2E.Message) shown {
 		text = append(text, labelled(vote.GetOptionName(), strconv.FormatInt(votes, 10)))
 	}
 	return shown{text: lines(text...), poll: poll}
+}
+
+// pollMessage makes a poll. Voters choose as many options as they like where
+// selectable is none of the numbers that they could.
+func pollMessage(name string, values []string, selectable int) *waE2E.Message {
+	if selectable < 0 || selectable > len(values) {
+		selectable = 0
+	}
+	options := make([]*waE2E.PollCreationMessage_Option, len(values))
+	for i, value := range values {
+		options[i] = &waE2E.PollCreationMessage_Option{OptionName: proto.String(value)}
+	}
+	return &waE2E.Message{MessageContextInfo: newSecret(), PollCreationMessage: &waE2E.PollCreationMessage{
+		Name: proto.String(name), Options: options, SelectableOptionsCount: proto.Uint32(uint32(selectable))}}
 }

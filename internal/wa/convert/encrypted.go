@@ -26,31 +26,36 @@ type EncryptedPart struct {
 	sentAt      int64 // by the sender's clock, in milliseconds; 0 if it is not told
 }
 
-// Encrypted returns the sealed part of an unwrapped message; not ok if it has none.
+// Encrypted returns the encrypted part of an unwrapped message; not ok if it has none.
 func Encrypted(msg *waE2E.Message) (part EncryptedPart, ok bool) {
+	reaction, comment, poll := msg.GetEncReactionMessage(), msg.GetEncCommentMessage(), msg.GetPollUpdateMessage()
+	answer, edit := msg.GetEncEventResponseMessage(), msg.GetSecretEncryptedMessage()
 	switch {
-	case msg.GetEncReactionMessage() != nil:
-		r := msg.GetEncReactionMessage()
-		return EncryptedPart{Use: whatsmeow.EncSecretReaction, Key: r.GetTargetMessageKey(), iv: r.GetEncIV(), payload: r.GetEncPayload()}, true
-	case msg.GetEncCommentMessage() != nil:
-		c := msg.GetEncCommentMessage()
-		return EncryptedPart{Use: whatsmeow.EncSecretComment, Key: c.GetTargetMessageKey(), iv: c.GetEncIV(), payload: c.GetEncPayload()}, true
-	case msg.GetPollUpdateMessage() != nil:
-		u := msg.GetPollUpdateMessage()
-		return EncryptedPart{Use: whatsmeow.EncSecretPollVote, Key: u.GetPollCreationMessageKey(), iv: u.GetVote().GetEncIV(),
-			payload: u.GetVote().GetEncPayload(), sentAt: u.GetSenderTimestampMS()}, true
-	case msg.GetEncEventResponseMessage() != nil:
-		r := msg.GetEncEventResponseMessage()
-		return EncryptedPart{Use: whatsmeow.EncSecretEventResponse, Key: r.GetEventCreationMessageKey(), iv: r.GetEncIV(), payload: r.GetEncPayload()}, true
-	case msg.GetSecretEncryptedMessage() != nil:
-		e := msg.GetSecretEncryptedMessage()
-		part := EncryptedPart{Use: editUses[e.GetSecretEncType()], Key: e.GetTargetMessageKey(), iv: e.GetEncIV(), payload: e.GetEncPayload()}
+	case reaction != nil:
+		part = encryptedPart(whatsmeow.EncSecretReaction, reaction.GetTargetMessageKey(), reaction)
+	case comment != nil:
+		part = encryptedPart(whatsmeow.EncSecretComment, comment.GetTargetMessageKey(), comment)
+	case poll != nil:
+		part = encryptedPart(whatsmeow.EncSecretPollVote, poll.GetPollCreationMessageKey(), poll.GetVote())
+		part.sentAt = poll.GetSenderTimestampMS()
+	case answer != nil:
+		part = encryptedPart(whatsmeow.EncSecretEventResponse, answer.GetEventCreationMessageKey(), answer)
+	case edit != nil:
+		part = encryptedPart(editUses[edit.GetSecretEncType()], edit.GetTargetMessageKey(), edit)
 		if part.Use == whatsmeow.EncSecretPollAddOption {
 			part.alternative = whatsmeow.EncSecretPollEdit // as whatsmeow has it
 		}
-		return part, true
+	default:
+		return EncryptedPart{}, false
 	}
-	return EncryptedPart{}, false
+	return part, true
+}
+
+func encryptedPart(use whatsmeow.MsgSecretType, key *waCommon.MessageKey, encrypted interface {
+	GetEncIV() []byte
+	GetEncPayload() []byte
+}) EncryptedPart {
+	return EncryptedPart{Use: use, Key: key, iv: encrypted.GetEncIV(), payload: encrypted.GetEncPayload()}
 }
 
 // editUses are the kinds of encrypted edits that are understood.
@@ -63,34 +68,34 @@ var editUses = map[waE2E.SecretEncryptedMessage_SecretEncType]whatsmeow.MsgSecre
 
 // opener decrypts a part with the secrets that the account has of the message that
 // it is about; not ok where none of them fits.
-type opener func(sealed bridge.Sealed, part EncryptedPart) (facts []bridge.Fact, ok bool)
+type opener func(pending bridge.Sealed, part EncryptedPart) (facts []bridge.Fact, ok bool)
 
-// sealedFacts opens what is sealed with the secret of a message. Where that is not
+// encryptedFacts opens what is encrypted with the secret of a message. Where that is not
 // known yet, it waits in the store for the message; a comment shows that there
 // is one.
-func sealedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Message, part EncryptedPart, open opener) []bridge.Fact {
-	sealed := bridge.Sealed{Chat: chat, Target: ID(part.Key.GetID()), ID: ID(e.Info.ID), Sender: s.sender, FromMe: s.fromMe,
+func encryptedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Message, part EncryptedPart, open opener) []bridge.Fact {
+	pending := bridge.Sealed{Chat: chat, Target: ID(part.Key.GetID()), ID: ID(e.Info.ID), Sender: s.sender, FromMe: s.fromMe,
 		PushName: e.Info.PushName, Timestamp: bridge.At(e.Info.Timestamp)}
-	if facts, ok := open(sealed, part); ok {
+	if facts, ok := open(pending, part); ok {
 		return facts
 	}
 	encoded, err := proto.Marshal(msg)
 	if err != nil {
 		return nil // cannot happen: it was decoded a moment ago
 	}
-	sealed.Payload = encoded
+	pending.Payload = encoded
 	if part.Use != whatsmeow.EncSecretComment {
-		return []bridge.Fact{sealed}
+		return []bridge.Fact{pending}
 	}
-	comment := bridge.Message{Chat: chat, ID: sealed.ID, FromMe: s.fromMe, SenderJID: s.sender, PushName: sealed.PushName,
-		MessageType: bridge.TypeUndecryptable, Timestamp: sealed.Timestamp, ContextInfo: commentContext(nil, part.Key)}
-	return []bridge.Fact{comment, sealed}
+	comment := bridge.Message{Chat: chat, ID: pending.ID, FromMe: s.fromMe, SenderJID: s.sender, PushName: pending.PushName,
+		MessageType: bridge.TypeUndecryptable, Timestamp: pending.Timestamp, ContextInfo: commentContext(nil, part.Key)}
+	return []bridge.Fact{comment, pending}
 }
 
-// OpenSealed opens what has waited in the store for the message whose secret it
-// is sealed with. It returns nothing where the secret does not fit. What cannot be
+// OpenEncrypted opens what has waited in the store for the message whose secret it
+// is encrypted with. It returns nothing where the secret does not fit. What cannot be
 // read is nothing, too: the message that it waits for must not be refused.
-func OpenEncrypted(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) (facts []bridge.Fact) {
+func OpenEncrypted(pending bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) (facts []bridge.Fact) {
 	defer func() {
 		if recover() != nil {
 			facts = nil
@@ -98,14 +103,14 @@ func OpenEncrypted(sealed bridge.Sealed, original bridge.Message, senders, autho
 	}()
 	msg := new(waE2E.Message)
 	secret, err := Secret(original.Raw)
-	if err != nil || proto.Unmarshal(sealed.Payload, msg) != nil {
+	if err != nil || proto.Unmarshal(pending.Payload, msg) != nil {
 		return nil
 	}
 	part, ok := Encrypted(msg)
 	if !ok {
 		return nil
 	}
-	facts, _ = part.Open(sealed, secret, inWA(senders), inWA(authors))
+	facts, _ = part.Open(pending, secret, inWA(senders), inWA(authors))
 	return facts
 }
 
@@ -128,7 +133,7 @@ func inWA(people []bridge.JID) (forms []types.JID) {
 // Open decrypts the part and returns what it says; not ok where the secret is none
 // or does not fit. Which of their two forms the sender and the author had when
 // it was encrypted does not show: all are tried.
-func (p EncryptedPart) Open(sealed bridge.Sealed, secret []byte, senders, authors []types.JID) (facts []bridge.Fact, ok bool) {
+func (p EncryptedPart) Open(pending bridge.Sealed, secret []byte, senders, authors []types.JID) (facts []bridge.Fact, ok bool) {
 	if len(secret) == 0 || p.Use == "" {
 		return nil, false
 	}
@@ -139,7 +144,7 @@ func (p EncryptedPart) Open(sealed bridge.Sealed, secret []byte, senders, author
 					continue
 				}
 				if plain, err := OpenSecret(p, use, secret, sender, author); err == nil {
-					return p.facts(sealed, plain), true
+					return p.facts(pending, plain), true
 				}
 			}
 		}
@@ -147,61 +152,61 @@ func (p EncryptedPart) Open(sealed bridge.Sealed, secret []byte, senders, author
 	return nil, false
 }
 
-// facts reads what was sealed. What cannot be read says nothing.
-func (p EncryptedPart) facts(sealed bridge.Sealed, plain []byte) []bridge.Fact {
-	s := source{sender: sealed.Sender, fromMe: sealed.FromMe}
+// facts reads what was encrypted. What cannot be read says nothing.
+func (p EncryptedPart) facts(pending bridge.Sealed, plain []byte) []bridge.Fact {
+	s := source{sender: pending.Sender, fromMe: pending.FromMe}
 	switch p.Use {
 	case whatsmeow.EncSecretPollVote:
 		vote := new(waE2E.PollVoteMessage)
 		if proto.Unmarshal(plain, vote) != nil {
 			return nil
 		}
-		return []bridge.Fact{bridge.PollVote{Chat: sealed.Chat, Target: sealed.Target, Voter: sealed.Sender,
-			Hashes: vote.GetSelectedOptions(), Timestamp: claimed(p.sentAt, sealed.Timestamp)}}
+		return []bridge.Fact{bridge.PollVote{Chat: pending.Chat, Target: pending.Target, Voter: pending.Sender,
+			Hashes: vote.GetSelectedOptions(), Timestamp: claimed(p.sentAt, pending.Timestamp)}}
 	case whatsmeow.EncSecretEventResponse:
 		response := new(waE2E.EventResponseMessage)
 		if proto.Unmarshal(plain, response) != nil {
 			return nil
 		}
-		return []bridge.Fact{responseFact(response, sealed.Chat, sealed.Target, sealed.Sender, sealed.Timestamp)}
+		return []bridge.Fact{responseFact(response, pending.Chat, pending.Target, pending.Sender, pending.Timestamp)}
 	case whatsmeow.EncSecretReaction:
 		reaction := new(waE2E.ReactionMessage)
 		if proto.Unmarshal(plain, reaction) != nil {
 			return nil
 		}
 		reaction.Key = p.Key
-		return reactionFacts(reaction, s, sealed.Chat, sealed.Timestamp)
+		return reactionFacts(reaction, s, pending.Chat, pending.Timestamp)
 	}
 	msg := new(waE2E.Message)
 	if proto.Unmarshal(plain, msg) != nil {
 		return nil
 	}
 	if p.Use == whatsmeow.EncSecretComment {
-		return commentFacts(msg, p.Key, s, sealed)
+		return commentFacts(msg, p.Key, s, pending)
 	}
 	if add := unwrap(msg).msg.GetPollAddOptionMessage(); add != nil {
-		return optionFacts(add, s, sealed.Chat, p.Key.GetID(), sealed.Timestamp)
+		return optionFacts(add, s, pending.Chat, p.Key.GetID(), pending.Timestamp)
 	}
 	if p.Use == whatsmeow.EncSecretPollAddOption {
-		return addedOptions(pollCreation(unwrap(msg).msg), s, sealed.Chat, p.Key.GetID(), sealed.Timestamp)
+		return addedOptions(pollCreation(unwrap(msg).msg), s, pending.Chat, p.Key.GetID(), pending.Timestamp)
 	}
 	if protocol := unwrap(msg).msg.GetProtocolMessage(); protocol != nil {
-		return protocolFacts(protocol, s, sealed.Chat, sealed.Timestamp)
+		return protocolFacts(protocol, s, pending.Chat, pending.Timestamp)
 	}
-	return editFacts(msg, s, sealed.Chat, p.Key.GetID(), sealed.Timestamp)
+	return editFacts(msg, s, pending.Chat, p.Key.GetID(), pending.Timestamp)
 }
 
 // commentFacts returns a comment on a message as a message that quotes it: the apps
 // show it below the one it is about.
-func commentFacts(msg *waE2E.Message, on *waCommon.MessageKey, s source, sealed bridge.Sealed) []bridge.Fact {
+func commentFacts(msg *waE2E.Message, on *waCommon.MessageKey, s source, pending bridge.Sealed) []bridge.Fact {
 	if comment := unwrap(msg).msg.GetCommentMessage(); comment != nil {
 		msg = comment.GetMessage()
 	}
 	if msg == nil || !Shows(msg) {
 		return nil
 	}
-	message := describe(msg, s, sealed.Chat, sealed.ID, sealed.Timestamp)
-	message.PushName, message.ContextInfo = sealed.PushName, commentContext(message.ContextInfo, on)
+	message := describe(msg, s, pending.Chat, pending.ID, pending.Timestamp)
+	message.PushName, message.ContextInfo = pending.PushName, commentContext(message.ContextInfo, on)
 	return []bridge.Fact{message}
 }
 

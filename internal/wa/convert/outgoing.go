@@ -70,44 +70,6 @@ func textMessage(text string) *waE2E.Message {
 	return &waE2E.Message{Conversation: proto.String(text)}
 }
 
-func locationMessage(c bridge.Location) *waE2E.Message {
-	location := &waE2E.LocationMessage{DegreesLatitude: proto.Float64(c.Latitude), DegreesLongitude: proto.Float64(c.Longitude)}
-	if c.Name != "" {
-		location.Name = proto.String(c.Name)
-	}
-	if c.Address != "" {
-		location.Address = proto.String(c.Address)
-	}
-	return &waE2E.Message{LocationMessage: location}
-}
-
-// pollMessage makes a poll. Voters choose as many options as they like where
-// selectable is none of the numbers that they could.
-func pollMessage(name string, values []string, selectable int) *waE2E.Message {
-	if selectable < 0 || selectable > len(values) {
-		selectable = 0
-	}
-	options := make([]*waE2E.PollCreationMessage_Option, len(values))
-	for i, value := range values {
-		options[i] = &waE2E.PollCreationMessage_Option{OptionName: proto.String(value)}
-	}
-	return &waE2E.Message{MessageContextInfo: newSecret(), PollCreationMessage: &waE2E.PollCreationMessage{
-		Name: proto.String(name), Options: options, SelectableOptionsCount: proto.Uint32(uint32(selectable))}}
-}
-
-func contactsMessage(cards []bridge.ContactCard) *waE2E.Message {
-	contacts := make([]*waE2E.ContactMessage, len(cards))
-	for i, card := range cards {
-		contacts[i] = &waE2E.ContactMessage{DisplayName: proto.String(card.DisplayName), Vcard: proto.String(vcardOf(card))}
-	}
-	if len(contacts) == 1 {
-		return &waE2E.Message{ContactMessage: contacts[0]}
-	}
-	return &waE2E.Message{ContactsArrayMessage: &waE2E.ContactsArrayMessage{
-		DisplayName: proto.String(fmt.Sprintf("%d contacts", len(contacts))), Contacts: contacts,
-	}}
-}
-
 // SetContext puts a context, if there is one, where the content has a place for it.
 // Plain text has none and becomes extended text.
 func SetContext(msg *waE2E.Message, info *waE2E.ContextInfo) {
@@ -163,65 +125,4 @@ func OwnMessage(msg *waE2E.Message, pn bridge.JID, pushName string, chat bridge.
 		row.Content = text.Text
 	}
 	return row
-}
-
-// captioned wraps a document with a caption, without which the apps do not
-// show it.
-func captioned(document *waE2E.Message) *waE2E.Message {
-	return &waE2E.Message{DocumentWithCaptionMessage: &waE2E.FutureProofMessage{Message: document}}
-}
-
-// UploadedMessage describes an uploaded file as the official clients do.
-func UploadedMessage(f bridge.File, up bridge.UploadedFile) *waE2E.Message {
-	length, now := proto.Uint64(uint64(up.Size)), proto.Int64(time.Now().Unix())
-	switch f.Type {
-	case bridge.MediaImage:
-		return &waE2E.Message{ImageMessage: &waE2E.ImageMessage{
-			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, MediaKeyTimestamp: now,
-			FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256, FileLength: length,
-			Mimetype: &f.MimeType, Caption: optional(f.Caption), Width: optionalSize(f.Width), Height: optionalSize(f.Height), JPEGThumbnail: f.Thumbnail,
-		}}
-	case bridge.MediaVideo:
-		return &waE2E.Message{VideoMessage: &waE2E.VideoMessage{
-			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, MediaKeyTimestamp: now,
-			FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256, FileLength: length,
-			Mimetype: &f.MimeType, Caption: optional(f.Caption), Width: optionalSize(f.Width), Height: optionalSize(f.Height), JPEGThumbnail: f.Thumbnail,
-			Seconds: optionalSize(f.Seconds),
-		}}
-	case bridge.MediaAudio:
-		return &waE2E.Message{AudioMessage: &waE2E.AudioMessage{
-			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, MediaKeyTimestamp: now,
-			FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256, FileLength: length,
-			Mimetype: &f.MimeType, Seconds: optionalSize(f.Seconds), PTT: &f.PTT, Waveform: f.Waveform,
-		}}
-	case bridge.MediaSticker:
-		return &waE2E.Message{StickerMessage: &waE2E.StickerMessage{
-			URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, MediaKeyTimestamp: now,
-			FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256, FileLength: length,
-			Mimetype: &f.MimeType, Width: optionalSize(f.Width), Height: optionalSize(f.Height), IsAnimated: &f.Animated,
-		}}
-	}
-	msg := &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{
-		URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, MediaKeyTimestamp: now,
-		FileSHA256: up.FileSHA256, FileEncSHA256: up.FileEncSHA256, FileLength: length,
-		Mimetype: &f.MimeType, FileName: optional(f.FileName), Title: optional(f.FileName), Caption: optional(f.Caption), JPEGThumbnail: f.Thumbnail,
-	}}
-	if f.Caption != "" {
-		return captioned(msg)
-	}
-	return msg
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func optionalSize(n int) *uint32 {
-	if n <= 0 {
-		return nil
-	}
-	return proto.Uint32(uint32(n))
 }

@@ -86,8 +86,8 @@ func contentFacts(e *events.Message, s source, chat bridge.JID, raw *waE2E.Messa
 		return commentFacts(msg, comment.GetTargetMessageKey(), s,
 			bridge.Sealed{Chat: chat, ID: ID(e.Info.ID), PushName: e.Info.PushName, Timestamp: at})
 	}
-	if part, sealed := Encrypted(msg); sealed {
-		return sealedFacts(e, s, chat, msg, part, open)
+	if part, is := Encrypted(msg); is {
+		return encryptedFacts(e, s, chat, msg, part, open)
 	}
 	if part := partOf(msg); part != nil {
 		return partFacts(part, describe(raw, s, chat, ID(e.Info.ID), at), e.Info.PushName)
@@ -125,13 +125,18 @@ func UnreadableFacts(e *events.Message, own bridge.JID) []bridge.Fact {
 	if err != nil {
 		raw = nil
 	}
-	s := sourceOf(e.Info, own)
-	var facts []bridge.Fact
-	for _, chat := range s.chats {
-		facts = append(facts, bridge.Message{Chat: chat, ID: ID(e.Info.ID), FromMe: s.fromMe, SenderJID: s.sender, PushName: e.Info.PushName,
-			MessageType: kind, Timestamp: bridge.At(e.Info.Timestamp), Raw: raw, WireID: wireIDOf(e.Info.ID)})
+	return sourceOf(e.Info, own).bare(e.Info, bridge.Message{MessageType: kind, Raw: raw})
+}
+
+// PlaceholderFacts keep the place of a message that cannot be decrypted,
+// unless its sender says that nothing shows when it is missing.
+func PlaceholderFacts(e *events.UndecryptableMessage, own bridge.JID) []bridge.Fact {
+	if ignoredChat(e.Info.MessageSource) || e.DecryptFailMode == events.DecryptFailHide || e.Info.Category == "peer" {
+		return nil
 	}
-	return facts
+	s := sourceOf(e.Info, own)
+	return append(s.people(e.Info), s.bare(e.Info, bridge.Message{
+		MessageType: bridge.TypeUndecryptable, ViewOnce: e.UnavailableType == events.UnavailableTypeViewOnce})...)
 }
 
 // source is who wrote, and in which chats it shows.
@@ -191,15 +196,25 @@ func (s source) people(info types.MessageInfo) []bridge.Fact {
 		return facts
 	}
 	contact := bridge.Contact{JID: s.sender}
-	if info.PushName != "" && info.PushName != "-" {
-		contact.PushName = &info.PushName
+	if info.PushName != "-" {
+		contact.PushName = optional(info.PushName)
 	}
-	if verified := info.VerifiedName; verified != nil && verified.Details.GetVerifiedName() != "" {
-		name := verified.Details.GetVerifiedName()
-		contact.BusinessName = &name
+	if verified := info.VerifiedName; verified != nil {
+		contact.BusinessName = optional(verified.Details.GetVerifiedName())
 	}
 	if contact.PushName != nil || contact.BusinessName != nil {
 		facts = append(facts, contact)
+	}
+	return facts
+}
+
+// bare returns a message in each chat of which nothing but its stanza was read.
+func (s source) bare(info types.MessageInfo, m bridge.Message) (facts []bridge.Fact) {
+	m.ID, m.WireID, m.FromMe, m.SenderJID = ID(info.ID), wireIDOf(info.ID), s.fromMe, s.sender
+	m.PushName, m.Timestamp = info.PushName, bridge.At(info.Timestamp)
+	for _, chat := range s.chats {
+		m.Chat = chat
+		facts = append(facts, m)
 	}
 	return facts
 }
@@ -286,24 +301,6 @@ func setAt(seconds int64, at bridge.Time) bridge.Time {
 		return set
 	}
 	return at
-}
-
-// PlaceholderFacts keep the place of a message that cannot be decrypted,
-// unless its sender says that nothing shows when it is missing.
-func PlaceholderFacts(e *events.UndecryptableMessage, own bridge.JID) []bridge.Fact {
-	if ignoredChat(e.Info.MessageSource) || e.DecryptFailMode == events.DecryptFailHide || e.Info.Category == "peer" {
-		return nil
-	}
-	s := sourceOf(e.Info, own)
-	facts := s.people(e.Info)
-	for _, chat := range s.chats {
-		facts = append(facts, bridge.Message{
-			Chat: chat, ID: ID(e.Info.ID), FromMe: s.fromMe, SenderJID: s.sender, PushName: e.Info.PushName,
-			MessageType: bridge.TypeUndecryptable, Timestamp: bridge.At(e.Info.Timestamp),
-			ViewOnce: e.UnavailableType == events.UnavailableTypeViewOnce, WireID: wireIDOf(e.Info.ID),
-		})
-	}
-	return facts
 }
 
 // ReceiptFacts move own messages forward. Receipts of own devices say nothing

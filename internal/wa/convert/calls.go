@@ -14,7 +14,7 @@ import (
 // then was missed.
 const RingTime = 2 * time.Minute
 
-// LooksAtRinging is how often what rings is looked at in [ringTime].
+// LooksAtRinging is how often what rings is looked at in [RingTime].
 const LooksAtRinging = 4
 
 // staleOffer is beyond how long a call may have rung before it is known here: the

@@ -1,0 +1,234 @@
+package convert
+
+import (
+	"cmp"
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waCommon"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/proto/waWeb"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"bridged/internal/bridge"
+)
+
+// editFacts returns an edit of the message with an id. An edit without content, or
+// into what is no message, would only empty it: that is left out.
+func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at bridge.Time) []bridge.Fact {
+	if edited == nil {
+		return nil
+	}
+	field := contentField(unwrap(edited).msg)
+	if field == nil || isWrapper(field) || housekeeping[string(field.Name())] {
+		return nil
+	}
+	target := ID(id)
+	return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at, New: describe(edited, s, chat, target, at)}}
+}
+
+// MergeEdit returns a stored message with the caption and the mentions of an
+// edit that came without the file. It is not ok where the message takes no
+// caption.
+func MergeEdit(original, edit []byte) (merged []byte, ok bool) {
+	defer func() {
+		if recover() != nil { // what cannot be read must not refuse a message
+			merged, ok = nil, false
+		}
+	}()
+	msg, changed := new(waE2E.Message), new(waE2E.Message)
+	if proto.Unmarshal(original, msg) != nil || proto.Unmarshal(edit, changed) != nil {
+		return nil, false
+	}
+	content, by := innermost(msg), unwrap(changed).msg
+	if !setCaption(content, read(by).text) {
+		return nil, false
+	}
+	mergeMentions(content, contextInfo(by))
+	merged, err := proto.Marshal(msg)
+	return merged, err == nil
+}
+
+// setCaption reports whether the message is of a kind that has a caption.
+func setCaption(msg *waE2E.Message, caption string) bool {
+	switch {
+	case msg.ImageMessage != nil:
+		msg.ImageMessage.Caption = &caption
+	case msg.VideoMessage != nil:
+		msg.VideoMessage.Caption = &caption
+	case msg.PtvMessage != nil:
+		msg.PtvMessage.Caption = &caption
+	case msg.DocumentMessage != nil:
+		msg.DocumentMessage.Caption = &caption
+	default:
+		return false
+	}
+	return true
+}
+
+// mergeMentions replaces who is mentioned. The message's quote stays.
+func mergeMentions(msg *waE2E.Message, by *waE2E.ContextInfo) {
+	context := contextInfo(msg)
+	if context == nil {
+		if len(by.GetMentionedJID()) == 0 && by.GetNonJIDMentions() == 0 {
+			return
+		}
+		content, field := contextField(msg)
+		if field == nil {
+			return
+		}
+		context = new(waE2E.ContextInfo)
+		content.Set(field, protoreflect.ValueOfMessage(context.ProtoReflect()))
+	}
+	context.MentionedJID, context.NonJIDMentions = by.GetMentionedJID(), nil
+	if n := by.GetNonJIDMentions(); n > 0 {
+		context.NonJIDMentions = proto.Uint32(n)
+	}
+}
+
+// innermost returns the message within the wrappers, in its place.
+func innermost(msg *waE2E.Message) *waE2E.Message {
+	for range maxWrappers {
+		inner := wrapped(msg)
+		if inner == nil {
+			break
+		}
+		msg = inner
+	}
+	return msg
+}
+
+// EditedContent returns the new content of an own message. An edited caption goes
+// without the file, which stays.
+func EditedContent(target bridge.Message, text string) *waE2E.Message {
+	caption := proto.String(text)
+	switch target.MessageType {
+	case "imageMessage":
+		return &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Caption: caption}}
+	case "videoMessage":
+		return &waE2E.Message{VideoMessage: &waE2E.VideoMessage{Caption: caption}}
+	case "documentMessage":
+		return &waE2E.Message{DocumentWithCaptionMessage: &waE2E.FutureProofMessage{
+			Message: &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{Caption: caption}}}}
+	}
+	return textMessage(text)
+}
+
+// OwnEdit returns what is stored of an own edit. The content is the text as the
+// caller sent it, as that of a message.
+func OwnEdit(pn, chat bridge.JID, e bridge.TextEdit, edited *waE2E.Message, at bridge.Time) bridge.Fact {
+	s := source{sender: pn, fromMe: true}
+	content := describe(edited, s, chat, e.Target.ID, at)
+	content.Content = e.Text
+	return bridge.Edit{Chat: chat, Target: e.Target.ID, Editor: pn, Timestamp: at, New: content}
+}
+
+// partOf returns how an unwrapped message is a part of another one; nil where it
+// is a message of its own, as the pictures of an album are.
+func partOf(msg *waE2E.Message) *waE2E.MessageAssociation {
+	part := msg.GetMessageContextInfo().GetMessageAssociation()
+	switch part.GetAssociationType() {
+	case waE2E.MessageAssociation_HD_IMAGE_DUAL_UPLOAD, waE2E.MessageAssociation_HD_VIDEO_DUAL_UPLOAD,
+		waE2E.MessageAssociation_HEVC_VIDEO_DUAL_UPLOAD, waE2E.MessageAssociation_MOTION_PHOTO:
+		return part
+	}
+	return nil
+}
+
+// partFacts returns what a part changes. Phones send a small picture or film first
+// and its HD upload behind it, which replaces it. The film of a motion photo, and
+// a copy in a coding that fewer programs play, change nothing.
+func partFacts(part *waE2E.MessageAssociation, message bridge.Message, pushName string) []bridge.Fact {
+	target := ID(part.GetParentMessageKey().GetID())
+	switch part.GetAssociationType() {
+	case waE2E.MessageAssociation_HEVC_VIDEO_DUAL_UPLOAD, waE2E.MessageAssociation_MOTION_PHOTO:
+		return nil
+	}
+	message.PushName = pushName
+	if target == "" {
+		return []bridge.Fact{message}
+	}
+	hd := message
+	hd.ID = target
+	return []bridge.Fact{bridge.Edit{Chat: message.Chat, Target: target, Editor: message.SenderJID, Timestamp: message.Timestamp, New: hd, Upload: &message}}
+}
+
+const (
+	// longestPin is the longest that the apps offer; one that is claimed to be
+	// longer ends then.
+	longestPin = 30 * 24 * time.Hour
+	// usualPin is what the apps propose, for a pin that does not say.
+	usualPin = 7 * 24 * time.Hour
+)
+
+// pinFacts read that a message is put at the top of the chat, or taken from there.
+func pinFacts(msg *waE2E.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
+	p := msg.GetPinInChatMessage()
+	pin := bridge.Pin{Chat: chat, Target: ID(p.GetKey().GetID()), By: s.sender, Timestamp: withinSecond(p.GetSenderTimestampMS(), at)}
+	switch p.GetType() {
+	case waE2E.PinInChatMessage_PIN_FOR_ALL:
+		pin.Until = pinEnd(msg.GetMessageContextInfo().GetMessageAddOnDurationInSecs(), at)
+	case waE2E.PinInChatMessage_UNPIN_FOR_ALL:
+	default:
+		return nil
+	}
+	return []bridge.Fact{pin}
+}
+
+func pinEnd(seconds uint32, at bridge.Time) bridge.Time {
+	lasts := time.Duration(seconds) * time.Second
+	if seconds == 0 {
+		lasts = usualPin
+	}
+	return bridge.At(at.Add(min(lasts, longestPin)))
+}
+
+// keepFacts read that a disappearing message is kept, or let go.
+func keepFacts(k *waE2E.KeepInChatMessage, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
+	keep := bridge.Keep{Chat: chat, Target: ID(k.GetKey().GetID()), By: s.sender, Timestamp: withinSecond(k.GetTimestampMS(), at)}
+	switch k.GetKeepType() {
+	case waE2E.KeepType_KEEP_FOR_ALL:
+		keep.Kept = true
+	case waE2E.KeepType_UNDO_KEEP_FOR_ALL:
+	default:
+		return nil
+	}
+	return []bridge.Fact{keep}
+}
+
+// withinSecond returns the network's time of a change that anybody may undo, which
+// is in whole seconds, with the sender's milliseconds: a clock that is wrong, or
+// lies, must not outlast what others do a second later.
+func withinSecond(ms int64, at bridge.Time) bridge.Time {
+	from := at.Truncate(time.Second)
+	ahead := bridge.Millis(ms).Sub(from)
+	return bridge.At(from.Add(max(0, min(ahead, 999*time.Millisecond))))
+}
+
+// optionFacts read an option that is added to a poll.
+func optionFacts(add *waE2E.PollAddOptionMessage, s source, chat bridge.JID, poll string, at bridge.Time) []bridge.Fact {
+	return []bridge.Fact{bridge.PollOptionAdded{Chat: chat, Target: ID(poll), By: s.sender, Name: add.GetAddOption().GetOptionName(), Timestamp: at}}
+}
+
+// addedOptions read a whole poll as what is added to it: the store leaves out what
+// the poll has.
+func addedOptions(poll *waE2E.PollCreationMessage, s source, chat bridge.JID, id string, at bridge.Time) (facts []bridge.Fact) {
+	for _, option := range poll.GetOptions()[:min(len(poll.GetOptions()), bridge.MaxPollOptions)] {
+		facts = append(facts, optionFacts(&waE2E.PollAddOptionMessage{AddOption: option}, s, chat, id, at)...)
+	}
+	return facts
+}
+
+// marksOf returns whether a message of the history is pinned or kept. Who did it is
+// who is named, which the network has checked.
+func marksOf(info *waWeb.WebMessageInfo, m *bridge.Message, by func(*waCommon.MessageKey) bridge.JID) (facts []bridge.Fact) {
+	if p := info.GetPinInChat(); p.GetType() == waWeb.PinInChat_PIN_FOR_ALL {
+		at := changedAt(p.GetServerTimestampMS(), m)
+		facts = append(facts, bridge.Pin{Chat: m.Chat, Target: cmp.Or(ID(p.GetKey().GetID()), m.ID), By: by(info.GetKey()),
+			Until: pinEnd(p.GetMessageAddOnContextInfo().GetMessageAddOnDurationInSecs(), at), Timestamp: at})
+	}
+	if k := info.GetKeepInChat(); k.GetKeepType() == waE2E.KeepType_KEEP_FOR_ALL {
+		facts = append(facts, bridge.Keep{Chat: m.Chat, Target: m.ID, By: by(info.GetKey()), Kept: true, Timestamp: changedAt(k.GetServerTimestampMS(), m)})
+	}
+	return facts
+}

@@ -1,0 +1,118 @@
+package convert
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode/utf8"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+)
+
+// JID returns j without its device, under the servers that package bridge knows.
+// What it does not know (channels, say) becomes the empty JID.
+func JID(j types.JID) bridge.JID {
+	server := ""
+	switch j.Server {
+	case types.DefaultUserServer, types.LegacyUserServer, types.HostedServer:
+		server = bridge.ServerUser
+	case types.HiddenUserServer, types.HostedLIDServer:
+		server = bridge.ServerLID
+	case types.GroupServer:
+		server = bridge.ServerGroup
+	case types.BroadcastServer:
+		server = bridge.ServerBroadcast
+	case types.BotServer:
+		server = bridge.ServerBot
+	}
+	jid, err := bridge.ParseJID(j.User + "@" + server)
+	if err != nil {
+		return ""
+	}
+	return jid
+}
+
+// ParseJID reads a JID from a protobuf's text; the empty JID if it is none.
+func ParseJID(s string) bridge.JID {
+	if s == "" {
+		return ""
+	}
+	j, err := types.ParseJID(s)
+	if err != nil {
+		return ""
+	}
+	return JID(j)
+}
+
+// WireJID returns the library's form of j.
+func WireJID(j bridge.JID) types.JID { return types.NewJID(j.User(), j.Server()) }
+
+// IsPerson reports whether a JID is a number or a LID.
+func IsPerson(jid types.JID) bool {
+	return jid.User != "" && (jid.Server == types.DefaultUserServer || jid.Server == types.HiddenUserServer)
+}
+
+// Identity joins two forms of a person, if they are a number and a LID.
+func Identity(a, b types.JID) (bridge.Identity, bool) {
+	first, second := JID(a), JID(b)
+	switch {
+	case first.Server() == bridge.ServerUser && second.IsLID():
+		return bridge.Identity{PN: first, LID: second}, true
+	case first.IsLID() && second.Server() == bridge.ServerUser:
+		return bridge.Identity{PN: second, LID: first}, true
+	}
+	return bridge.Identity{}, false
+}
+
+// maxIDLength bounds the ids that are kept as they came; the apps' own have 32
+// characters at most.
+const maxIDLength = 128
+
+// ID returns the id by which a message is stored and shown. It is the
+// sender's own, unless that cannot stand in a path, in JSON or in a line of the
+// log: then it is made of its hash, always the same one, so that whatever names
+// the message later finds it.
+func ID(given string) string {
+	if given == "" || isPlainID(given) {
+		return given
+	}
+	sum := sha256.Sum256([]byte(given))
+	return madeUpID + hex.EncodeToString(sum[:16])
+}
+
+// madeUpID begins the ids that ID makes up.
+const madeUpID = "x-"
+
+// IsMadeUpID reports whether ID has made an id up.
+func IsMadeUpID(id string) bool { return strings.HasPrefix(id, madeUpID) }
+
+// maxWireID bounds, in bytes, the ids of the wire that are kept for what leaves about
+// a message or a call; those of the apps have 32.
+const maxWireID = 1024
+
+// wireIDOf returns the id of the wire that is stored beside one that ID makes up for
+// it; empty where it makes up none, and where nothing that leaves could name it: one
+// that is no text, or too long.
+func wireIDOf(given string) string {
+	if ID(given) == given || len(given) > maxWireID || !utf8.ValidString(given) {
+		return ""
+	}
+	return given
+}
+
+// OnWire returns the id by which the network knows a message.
+func OnWire(m *bridge.Message) string { return cmp.Or(m.WireID, m.ID) }
+
+// isPlainID reports whether an id has visible ASCII characters alone, and leads
+// nowhere else in a path that is decoded or normalised on its way.
+func isPlainID(id string) bool {
+	for i := range len(id) {
+		if c := id[i]; c <= ' ' || c > '~' || c == '/' || c == '\\' || c == '%' {
+			return false
+		}
+	}
+	return len(id) <= maxIDLength && id != "." && id != ".."
+}

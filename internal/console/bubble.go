@@ -168,7 +168,11 @@ func newBubble(m bridge.Message, n names, c clock) bubble {
 		b.Text = spansOf(m.Content, mentionsOf(m, n))
 		b.IsJumbo = isJumbo(m.Content)
 	}
-	b.Tick, b.Marks, b.Votes, b.Answers = tickOf(m.Status), marksOf(m.Reactions, n), votesOf(m.Poll, n), responsesOf(m.Event, n)
+	if m.Status != nil {
+		tick := ticks[*m.Status]
+		b.Tick = &tick
+	}
+	b.Marks, b.Votes, b.Answers = marksOf(m.Reactions, n), votesOf(m.Poll, n), responsesOf(m.Event, n)
 	return b
 }
 
@@ -199,23 +203,14 @@ func (v *visit) quoteOf(ctx context.Context, chat bridge.JID, m bridge.Message, 
 	return q
 }
 
-func tickOf(status *bridge.Delivery) *tick {
-	if status == nil {
-		return nil
-	}
-	switch *status {
-	case bridge.DeliveryPending:
-		return &tick{"clock", "not sent yet", ""}
-	case bridge.DeliverySent:
-		return &tick{"check", "sent", ""}
-	case bridge.DeliveryDelivered:
-		return &tick{"checks", "delivered", ""}
-	case bridge.DeliveryRead:
-		return &tick{"checks", "read", "read"}
-	case bridge.DeliveryPlayed:
-		return &tick{"checks", "played", "read"}
-	}
-	return &tick{"warning", "not sent", "failed"}
+// ticks show how far own messages got.
+var ticks = map[bridge.Delivery]tick{
+	bridge.DeliveryPending:   {"clock", "not sent yet", ""},
+	bridge.DeliverySent:      {"check", "sent", ""},
+	bridge.DeliveryDelivered: {"checks", "delivered", ""},
+	bridge.DeliveryRead:      {"checks", "read", "read"},
+	bridge.DeliveryPlayed:    {"checks", "played", "read"},
+	bridge.DeliveryFailed:    {"warning", "not sent", "failed"},
 }
 
 // marksOf counts reactions by emoji, in the order in which they were given.

@@ -13,10 +13,9 @@ const pageOfCalls = 50
 
 // callsPage is a part of the list of calls.
 type callsPage struct {
-	Calls  []callRow
-	More   string // the address of the next part; empty for none
-	Cursor string // of the log of events, when the page was made
-	Curl   string
+	Calls []callRow
+	More  string // the address of the next part; empty for none
+	Curl  string
 }
 
 // callRow is a call in a list.
@@ -42,9 +41,6 @@ var callWords = map[bridge.CallState]callWord{
 func (c *Console) showCalls(v *visit) (err error) {
 	ctx := v.r.Context()
 	page := callsPage{Curl: curlGet("/api/calls")}
-	if page.Cursor, err = v.api.LastEvent(ctx); err != nil {
-		return err
-	}
 	var next *string
 	if page.Calls, next, err = v.calls(ctx, bridge.CallQuery{Limit: pageOfCalls, Cursor: v.r.URL.Query().Get("cursor")}); err != nil {
 		return err
@@ -99,8 +95,5 @@ func (c *Console) rejectCall(v *visit) error {
 	if err != nil {
 		return errUnknown
 	}
-	if err := v.api.RejectCall(v.r.Context(), id, newKey()); err != nil {
-		return err
-	}
-	return v.done("The call was rejected.", root+"/calls")
+	return v.after(v.api.RejectCall(v.r.Context(), id, newKey()), "The call was rejected.", root+"/calls")
 }

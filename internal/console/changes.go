@@ -37,10 +37,8 @@ func (c *Console) edit(v *visit) error {
 		return err
 	}
 	text := strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n")
-	if _, err := v.api.Edit(v.r.Context(), chat, id, text, nil, v.key()); err != nil {
-		return err
-	}
-	return v.done("", chatPath(chat))
+	_, err = v.api.Edit(v.r.Context(), chat, id, text, nil, v.key())
+	return v.after(err, "", chatPath(chat))
 }
 
 // deleteMessage deletes an own message for everybody.
@@ -49,10 +47,8 @@ func (c *Console) deleteMessage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if _, err := v.api.Delete(v.r.Context(), chat, id, v.key()); err != nil {
-		return err
-	}
-	return v.done("The message was deleted for everybody.", chatPath(chat))
+	_, err = v.api.Delete(v.r.Context(), chat, id, v.key())
+	return v.after(err, "The message was deleted for everybody.", chatPath(chat))
 }
 
 // markRead marks a chat as read up to the newest message that its page showed.
@@ -61,8 +57,5 @@ func (c *Console) markRead(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := v.api.MarkRead(v.r.Context(), chat, v.r.PostForm.Get("upto"), ""); err != nil {
-		return err
-	}
-	return v.done("", chatPath(chat))
+	return v.after(v.api.MarkRead(v.r.Context(), chat, v.r.PostForm.Get("upto"), ""), "", chatPath(chat))
 }

@@ -26,7 +26,6 @@ type chatPage struct {
 	Older    string // the address of the messages before; empty for none
 	Newer    string // of those that follow
 	At       string // the message that was asked for
-	Cursor   string // of the log of events, when the page was made
 	Composer composer
 	Curl     string
 }
@@ -40,9 +39,6 @@ func (c *Console) showChat(v *visit) (err error) {
 		return err
 	}
 	page := chatPage{At: query.Get("at")}
-	if page.Cursor, err = v.api.LastEvent(ctx); err != nil {
-		return err
-	}
 	if page.Chat, err = v.api.Chat(ctx, jid); err != nil {
 		return err
 	}

@@ -48,17 +48,13 @@ func chatTypeOf(query url.Values) bridge.ChatType {
 
 // chatsPage is the list of chats alone.
 type chatsPage struct {
-	List   chatList
-	Cursor string
-	Curl   string
+	List chatList
+	Curl string
 }
 
 // showChats answers the list of chats.
 func (c *Console) showChats(v *visit) (err error) {
 	page := chatsPage{Curl: curlGet("/api/chats")}
-	if page.Cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
-		return err
-	}
 	if page.List, err = v.listChats(v.r.Context(), v.r.URL.Query(), ""); err != nil {
 		return err
 	}

@@ -15,15 +15,16 @@ type clock struct {
 	now  time.Time
 }
 
-func (v *visit) clock() clock { return clock{v.session.location(), v.c.now()} }
+func (v *visit) clock() clock { return clock{v.session.zone.Load(), v.c.now()} }
 
 // timeOfDay returns the time of the day.
-func (c clock) timeOfDay(t bridge.Time) template.HTML { return c.element(t, t.In(c.Zone).Format("15:04")) }
+func (c clock) timeOfDay(t bridge.Time) template.HTML { return c.formatted(t, "15:04") }
 
 // exact returns the time of the day with seconds.
-func (c clock) exact(t bridge.Time) template.HTML {
-	return c.element(t, t.In(c.Zone).Format("15:04:05"))
-}
+func (c clock) exact(t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") }
+
+// on returns day and time.
+func (c clock) on(t bridge.Time) template.HTML { return c.formatted(t, "2 Jan 2006, 15:04:05") }
 
 // when returns a time as a list shows it: the time of today, the day before
 // that.
@@ -37,14 +38,9 @@ func (c clock) when(t *bridge.Time) template.HTML {
 	case days == 1:
 		return c.element(*t, "Yesterday")
 	case days < 7:
-		return c.element(*t, t.In(c.Zone).Format("Monday"))
+		return c.formatted(*t, "Monday")
 	}
-	return c.element(*t, t.In(c.Zone).Format("2 Jan 2006"))
-}
-
-// on returns day and time.
-func (c clock) on(t bridge.Time) template.HTML {
-	return c.element(t, t.In(c.Zone).Format("2 Jan 2006, 15:04:05"))
+	return c.formatted(*t, "2 Jan 2006")
 }
 
 // ago returns how long ago something was.
@@ -77,6 +73,10 @@ func (c clock) daysAgo(t time.Time) int {
 	return int(midnight(c.now).Sub(midnight(t)).Hours() / 24)
 }
 
+func (c clock) formatted(t bridge.Time, layout string) template.HTML {
+	return c.element(t, t.In(c.Zone).Format(layout))
+}
+
 // element returns a time with the exact one for machines and pointers.
 func (c clock) element(t bridge.Time, text string) template.HTML {
 	exact := t.In(c.Zone).Format("Monday, 2 January 2006, 15:04:05 MST")
@@ -101,9 +101,4 @@ func ago(d time.Duration) string {
 		return fmt.Sprintf("%d hours ago", int(d.Hours()))
 	}
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
-}
-
-// parseDay reads a day as forms write it.
-func parseDay(text string, zone *time.Location) (time.Time, error) {
-	return time.ParseInLocation(time.DateOnly, text, zone)
 }

@@ -23,8 +23,7 @@ type eventsPage struct {
 	Chat   string
 	Events []eventRow
 	Blank  eventRow // what the script fills in
-	Cursor string
-	Query  string // for the stream
+	Query  string   // for the stream
 	Curl   string
 }
 
@@ -59,11 +58,7 @@ func (c *Console) showEvents(v *visit) error {
 	query := client.EventQuery{Types: types, Chat: bridge.JID(page.Chat)}
 	page.Query = query.Encode()
 	page.Curl = curlGet("/api/events?after=0") + " -N -H 'Accept: text/event-stream'"
-	var err error
-	if page.Cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
-		return err
-	}
-	events, err := v.lastEvents(v.r.Context(), query, page.Cursor)
+	events, err := v.lastEvents(v.r.Context(), query, v.cursor)
 	if err != nil {
 		return err
 	}

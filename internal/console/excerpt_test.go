@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"bridged/internal/bridge"
 )
 
 func TestExcerpt_MarksWhatWasFound(t *testing.T) {
@@ -44,17 +46,24 @@ func TestExcerpt_IsLinear(t *testing.T) {
 	}
 }
 
+// leaving is the context of a visitor who leaves after a first look.
+type leaving struct {
+	context.Context
+	looks int
+}
+
+func (l *leaving) Err() error {
+	if l.looks++; l.looks > 1 {
+		return context.Canceled
+	}
+	return nil
+}
+
 // A visitor who leaves ends the work on the page.
 func TestSearch_EndsWithItsVisitor(t *testing.T) {
-	ctx, leave := context.WithCancel(t.Context())
-	shown := 0
-	hits, err := hitsOf(ctx, []int{1, 2, 3}, func(int) hit {
-		if shown++; shown == 2 {
-			leave()
-		}
-		return hit{}
-	})
-	if !errors.Is(err, context.Canceled) || hits != nil || shown != 2 {
-		t.Errorf("%d shown of %v, %v", shown, hits, err)
+	visitor := &leaving{Context: t.Context()}
+	hits, err := hitsOf(visitor, make([]bridge.Match, 3), "q")
+	if !errors.Is(err, context.Canceled) || hits != nil || visitor.looks != 2 {
+		t.Errorf("%d looks, %v, %v", visitor.looks, hits, err)
 	}
 }

@@ -2,8 +2,8 @@ package console
 
 import (
 	"fmt"
-	"hash/fnv"
 	template "github.com/DataDog/datadog-agent/pkg/template/html"
+	"hash/fnv"
 	"strings"
 	"unicode"
 

@@ -119,19 +119,20 @@ func (c *Console) changeHook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	ctx, on, off := v.r.Context(), true, false
+	update := func(text string, change client.HookChange) error {
+		_, err := v.api.UpdateHook(v.r.Context(), hook.ID, change)
+		return v.after(err, text, hookPath(hook.ID))
+	}
+	on, off := true, false
 	switch v.r.PostForm.Get("do") {
 	case "save":
-		_, err = v.api.UpdateHook(ctx, hook.ID, v.hookForm())
-		return v.afterHook(err, "Saved.", hook.ID)
+		return update("Saved.", v.hookForm())
 	case "on":
-		_, err = v.api.UpdateHook(ctx, hook.ID, client.HookChange{Enabled: &on})
-		return v.afterHook(err, "Switched on.", hook.ID)
+		return update("Switched on.", client.HookChange{Enabled: &on})
 	case "off":
-		_, err = v.api.UpdateHook(ctx, hook.ID, client.HookChange{Enabled: &off})
-		return v.afterHook(err, "Switched off: what is posted is refused until it is on again.", hook.ID)
+		return update("Switched off: what is posted is refused until it is on again.", client.HookChange{Enabled: &off})
 	case "rotate":
-		made, err := v.api.UpdateHook(ctx, hook.ID, client.HookChange{RotateKey: true})
+		made, err := v.api.UpdateHook(v.r.Context(), hook.ID, client.HookChange{RotateKey: true})
 		if err != nil {
 			return err
 		}
@@ -140,20 +141,9 @@ func (c *Console) changeHook(v *visit) error {
 	case "preview":
 		return v.previewHook(hook)
 	case "delete":
-		if err := v.api.DeleteHook(ctx, hook.ID); err != nil {
-			return err
-		}
-		return v.done("The hook is removed.", root+"/hooks")
+		return v.after(v.api.DeleteHook(v.r.Context(), hook.ID), "The hook is removed.", root+"/hooks")
 	}
 	return errOutdated
-}
-
-// afterHook shows a hook again once something was done, or why it was not.
-func (v *visit) afterHook(err error, text string, id int64) error {
-	if err != nil {
-		return err
-	}
-	return v.done(text, hookPath(id))
 }
 
 // previewHook shows what a payload would become. What is not JSON is text.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/rs/zerolog/hlog"
 )
@@ -33,22 +32,22 @@ func (c *Console) streamEvents(v *visit) error {
 	}
 	defer stream.Body.Close()
 	v.w.Header().Set("Content-Type", "text/event-stream")
-	err = copyLive(v.w, stream.Body)
+	err = copyTimed(v.w, stream.Body)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		hlog.FromRequest(v.r).Debug().Err(err).Msg("stream not read")
 	}
 	return nil
 }
 
-// copyLive passes on what comes, at once. Each piece has its own time: the
-// reader may wait for long, but must read what is there.
-func copyLive(w http.ResponseWriter, from io.Reader) error {
+// copyTimed passes on what comes, at once. Each piece has its own time: the sender may
+// be silent for long, but the reader must take what is there.
+func copyTimed(w http.ResponseWriter, from io.Reader) error {
 	control := http.NewResponseController(w)
 	piece := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(piece)
 		if n > 0 {
-			_ = control.SetWriteDeadline(time.Now().Add(answerTime)) // without a connection there is no time
+			answerNow(w)
 			if _, err := w.Write(piece[:n]); err != nil {
 				return err
 			}
@@ -56,7 +55,7 @@ func copyLive(w http.ResponseWriter, from io.Reader) error {
 				return err
 			}
 		}
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {

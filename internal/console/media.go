@@ -2,13 +2,11 @@ package console
 
 import (
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog/hlog"
 
@@ -62,7 +60,7 @@ func (c *Console) showMedia(v *visit) error {
 	defer answer.Body.Close()
 	describeFile(v.w.Header(), answer.Header, save)
 	v.w.WriteHeader(answer.StatusCode)
-	if err := copyFile(v.w, answer.Body); err != nil {
+	if err := copyTimed(v.w, answer.Body); err != nil {
 		hlog.FromRequest(v.r).Debug().Err(err).Msg("file not read")
 	}
 	return nil
@@ -88,21 +86,4 @@ func describeFile(to, from http.Header, save bool) {
 	to.Set("Content-Disposition", disposition)
 	to.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	to.Set("Cache-Control", "private, no-cache")
-}
-
-// copyFile sends a file. Each piece has its own time: the reader may be slow,
-// but must go on.
-func copyFile(w http.ResponseWriter, from io.Reader) error {
-	control := http.NewResponseController(w)
-	const piece = 256 << 10
-	for {
-		_ = control.SetWriteDeadline(time.Now().Add(answerTime)) // without a connection there is no time
-		n, err := io.CopyN(w, from, piece)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil || n == 0 {
-			return err
-		}
-	}
 }

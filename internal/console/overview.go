@@ -16,7 +16,6 @@ type overviewPage struct {
 	Webhooks webhookSums
 	Latest   []bridge.Chat
 	Calls    []callRow
-	Cursor   string
 }
 
 // webhookSums adds up what waits for receivers.
@@ -30,9 +29,6 @@ func (c *Console) showOverview(v *visit) (err error) {
 	}
 	ctx := v.r.Context()
 	page := overviewPage{}
-	if page.Cursor, err = v.api.LastEvent(ctx); err != nil {
-		return err
-	}
 	if page.Account, err = v.api.Status(ctx); err != nil {
 		return err
 	}
@@ -71,7 +67,7 @@ func (v *visit) sends() bool {
 
 // midnight returns the beginning of the visitor's day.
 func (v *visit) midnight() bridge.Time {
-	now := v.c.now().In(v.session.location())
+	now := v.c.now().In(v.session.zone.Load())
 	return bridge.At(time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location()))
 }
 
@@ -97,23 +93,21 @@ type state struct {
 	Dial   bool   // whether to offer connecting again
 }
 
+// states are the account's states in words.
+var states = map[bridge.State]state{
+	bridge.StateOpen:       {Tone: "good", Word: "Connected", Text: "Messages come in and are kept as they arrive."},
+	bridge.StateConnecting: {Tone: "busy", Word: "Connecting", Text: "The bridge is reaching WhatsApp. What arrives meanwhile waits there and comes in order."},
+	bridge.StateNeedsPair:  {Tone: "bad", Word: "Not linked", Text: "No account is linked to this bridge.", Advice: "Link it with the phone: that takes a minute.", Pair: true},
+	bridge.StateClosed:     {Tone: "bad", Word: "Disconnected", Text: "There is no connection to WhatsApp.", Advice: "If it does not come back by itself, connect again here.", Dial: true},
+	bridge.StateIdle:       {Tone: "busy", Word: "Starting or stopping", Text: "The account is not in use at the moment."},
+}
+
 // describe puts a status into words. What the account says of itself comes
 // before what can be said in general.
 func describe(status bridge.Status) state {
-	s := state{Tone: "busy"}
-	switch status.Status {
-	case bridge.StateOpen:
-		s = state{Tone: "good", Word: "Connected", Text: "Messages come in and are kept as they arrive."}
-	case bridge.StateConnecting:
-		s.Word, s.Text = "Connecting", "The bridge is reaching WhatsApp. What arrives meanwhile waits there and comes in order."
-	case bridge.StateNeedsPair:
-		s = state{Tone: "bad", Word: "Not linked", Text: "No account is linked to this bridge.", Advice: "Link it with the phone: that takes a minute.", Pair: true}
-	case bridge.StateClosed:
-		s = state{Tone: "bad", Word: "Disconnected", Text: "There is no connection to WhatsApp.", Advice: "If it does not come back by itself, connect again here.", Dial: true}
-	case bridge.StateIdle:
-		s.Word, s.Text = "Starting or stopping", "The account is not in use at the moment."
-	default:
-		s.Word = string(status.Status)
+	s, known := states[status.Status]
+	if !known {
+		s = state{Tone: "busy", Word: string(status.Status)}
 	}
 	if status.LastError != nil {
 		s.Text = sentence(*status.LastError)

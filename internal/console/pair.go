@@ -21,16 +21,12 @@ type pairPage struct {
 	Phone   string // the only number that may pair; empty for any
 	Asked   string // the number that was typed
 	Passkey string // what the network asks an authenticator for
-	Cursor  string
 	Curl    string
 }
 
 // showPair answers the page that links the account.
 func (c *Console) showPair(v *visit) (err error) {
 	page := pairPage{Phone: c.options.PhoneNumber, Asked: v.r.URL.Query().Get("phone"), Curl: curlPost("/api/auth/pair", map[string]string{"phone": "15551234567"})}
-	if page.Cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
-		return err
-	}
 	if page.Account, err = v.api.Status(v.r.Context()); err != nil {
 		return err
 	}
@@ -61,10 +57,8 @@ func (c *Console) pair(v *visit) error {
 		}
 		phone = digits
 	}
-	if _, err := v.api.Pair(v.r.Context(), phone); err != nil {
-		return err
-	}
-	return v.done("", root+"/pair")
+	_, err := v.api.Pair(v.r.Context(), phone)
+	return v.after(err, "", root+"/pair")
 }
 
 // answerPasskey hands in what an authenticator made, or confirms the codes.
@@ -80,10 +74,8 @@ func (c *Console) answerPasskey(v *visit) error {
 	if !json.Valid([]byte(credential)) {
 		return problem{http.StatusBadRequest, "This is not the credential", "Paste the whole JSON that the authenticator's page printed.", ""}
 	}
-	if _, err := v.api.SubmitPasskey(v.r.Context(), json.RawMessage(credential)); err != nil {
-		return err
-	}
-	return v.done("", root+"/pair")
+	_, err := v.api.SubmitPasskey(v.r.Context(), json.RawMessage(credential))
+	return v.after(err, "", root+"/pair")
 }
 
 // quiet is the light zone around a QR code, in modules.

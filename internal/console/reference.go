@@ -1,9 +1,9 @@
 package console
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -69,9 +69,9 @@ func (r *reference) get(v *visit) (*referencePage, error) {
 	if r.page != nil {
 		return r.page, nil
 	}
-	doc, err := readDocument(v.r.Context(), v)
-	if err != nil {
-		return nil, err
+	var doc document
+	if err := v.api.Call(v.r.Context(), http.MethodGet, "/openapi.json", nil, &doc); err != nil {
+		return nil, fmt.Errorf("read the API's document: %w", err)
 	}
 	r.page = doc.page()
 	return r.page, nil
@@ -88,7 +88,6 @@ type document struct {
 		Parameters map[string]parameter
 		Responses  map[string]response
 	}
-	order []string // of the paths, as they are written
 }
 
 type schema struct {
@@ -130,19 +129,6 @@ type documented struct {
 	Responses            map[string]response
 }
 
-// readDocument asks the API for its document.
-func readDocument(ctx context.Context, v *visit) (*document, error) {
-	var doc document
-	if err := v.api.Call(ctx, http.MethodGet, "/openapi.json", nil, &doc); err != nil {
-		return nil, fmt.Errorf("read the API's document: %w", err)
-	}
-	for path := range doc.Paths {
-		doc.order = append(doc.order, path)
-	}
-	slices.Sort(doc.order)
-	return &doc, nil
-}
-
 // methods are those of HTTP, in the order in which they are shown.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
@@ -151,7 +137,7 @@ func (d *document) page() *referencePage {
 	page := &referencePage{About: blocks(d.Info.Description)}
 	for _, tag := range d.Tags {
 		group := operationGroup{Name: tag.Name, About: tag.Description}
-		for _, path := range d.order {
+		for _, path := range sortedKeys(d.Paths) {
 			group.Operations = append(group.Operations, d.operationsOf(path, tag.Name)...)
 		}
 		if len(group.Operations) > 0 {
@@ -205,7 +191,8 @@ func (d *document) operation(method, path string, op documented, shared []parame
 }
 
 // fields returns the properties of a body, the required ones first.
-func (d *document) fields(s schema) (fields []field) {
+func (d *document) fields(s schema) []field {
+	var required, optional []field
 	s = resolve(s, s.Ref, d.Components.Schemas)
 	for _, name := range sortedKeys(s.Properties) {
 		property := s.Properties[name]
@@ -213,29 +200,21 @@ func (d *document) fields(s schema) (fields []field) {
 		if about == "" {
 			about = resolve(property, property.Ref, d.Components.Schemas).Description
 		}
-		fields = append(fields, field{Name: name, Type: d.typeOf(property), Required: slices.Contains(s.Required, name), About: runs(about)})
-	}
-	slices.SortStableFunc(fields, func(a, b field) int {
-		switch {
-		case a.Required == b.Required:
-			return 0
-		case a.Required:
-			return -1
+		shown := field{Name: name, Type: d.typeOf(property), Required: slices.Contains(s.Required, name), About: runs(about)}
+		if shown.Required {
+			required = append(required, shown)
+		} else {
+			optional = append(optional, shown)
 		}
-		return 1
-	})
-	return fields
+	}
+	return append(required, optional...)
 }
 
 // typeOf returns the type of a value in words.
 func (d *document) typeOf(s schema) string {
 	s = resolve(s, s.Ref, d.Components.Schemas)
 	if len(s.Enum) > 0 {
-		words := make([]string, len(s.Enum))
-		for i, value := range s.Enum {
-			words[i] = fmt.Sprint(value)
-		}
-		return strings.Join(words, " | ")
+		return oneOf(s.Enum)
 	}
 	switch kind := s.Type.(type) {
 	case string:
@@ -244,16 +223,20 @@ func (d *document) typeOf(s schema) string {
 		}
 		return kind
 	case []any:
-		words := make([]string, len(kind))
-		for i, one := range kind {
-			words[i] = fmt.Sprint(one)
-		}
-		return strings.Join(words, " | ")
+		return oneOf(kind)
 	}
 	if len(s.OneOf) > 0 {
 		return d.typeOf(s.OneOf[0])
 	}
 	return "any"
+}
+
+func oneOf(values []any) string {
+	words := make([]string, len(values))
+	for i, value := range values {
+		words[i] = fmt.Sprint(value)
+	}
+	return strings.Join(words, " | ")
 }
 
 // resolve returns what a reference names, or the value itself.
@@ -264,11 +247,4 @@ func resolve[T any](value T, ref string, among map[string]T) T {
 	return among[ref[strings.LastIndexByte(ref, '/')+1:]]
 }
 
-func sortedKeys[T any](m map[string]T) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

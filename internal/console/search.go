@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"bridged/internal/bridge"
 )
@@ -77,63 +78,51 @@ func (p *searchPage) find(ctx context.Context, v *visit, query url.Values) error
 	if err != nil {
 		return err
 	}
-	var next *string
+	var found bridge.Page[bridge.Match]
+	path := "/api/messages/search"
 	if p.Chat != "" {
-		next, err = p.findIn(ctx, v, bridge.MessageQuery{Chat: p.Chat, Q: p.Q, Since: since, Until: until, Limit: pageOfHits, Cursor: query.Get("cursor")})
+		path = historyPath(p.Chat)
+		found, err = p.findIn(ctx, v, bridge.MessageQuery{Chat: p.Chat, Q: p.Q, Since: since, Until: until, Limit: pageOfHits, Cursor: query.Get("cursor")})
 	} else {
-		next, err = p.findAnywhere(ctx, v, bridge.SearchQuery{Q: p.Q, Since: since, Until: until, ChatType: p.Type, Limit: pageOfHits, Cursor: query.Get("cursor")})
+		found, err = v.api.Search(ctx, bridge.SearchQuery{Q: p.Q, Since: since, Until: until, ChatType: p.Type, Limit: pageOfHits, Cursor: query.Get("cursor")})
 	}
-	if next != nil {
-		query.Set("cursor", *next)
+	p.Curl = curlGet(path + "?" + url.Values{"q": {p.Q}}.Encode())
+	if err != nil {
+		return err
+	}
+	if p.Hits, err = hitsOf(ctx, found.Items, p.Q); err != nil {
+		return err
+	}
+	if found.NextCursor != nil {
+		query.Set("cursor", *found.NextCursor)
 		p.More = root + "/search?" + query.Encode()
 	}
-	return err
+	return nil
 }
 
 // findIn searches one chat.
-func (p *searchPage) findIn(ctx context.Context, v *visit, q bridge.MessageQuery) (*string, error) {
-	p.Curl = curlGet(historyPath(p.Chat) + "?" + url.Values{"q": {p.Q}}.Encode())
-	found, err := v.api.Messages(ctx, q)
-	if err != nil {
-		return nil, err
+func (p *searchPage) findIn(ctx context.Context, v *visit, q bridge.MessageQuery) (found bridge.Page[bridge.Match], err error) {
+	page, err := v.api.Messages(ctx, q)
+	for _, m := range page.Items {
+		found.Items = append(found.Items, bridge.Match{
+			ChatJID: p.Chat, ChatName: p.Name, IsGroup: p.Chat.IsGroup(), MsgID: m.ID,
+			PushName: m.PushName, SenderJID: m.SenderJID, FromMe: m.FromMe, Timestamp: m.Timestamp, Content: m.Content,
+		})
 	}
-	p.Hits, err = hitsOf(ctx, found.Items, func(m bridge.Message) hit {
-		return hit{
-			Chat: p.Chat, Name: p.Name, Group: p.Chat.IsGroup(), Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp,
-			Parts: excerpt(m.Content, p.Q), Path: jump(p.Chat, m.ID),
-		}
-	})
-	return found.NextCursor, err
-}
-
-// findAnywhere searches all chats.
-func (p *searchPage) findAnywhere(ctx context.Context, v *visit, q bridge.SearchQuery) (*string, error) {
-	p.Curl = curlGet("/api/messages/search?" + url.Values{"q": {p.Q}}.Encode())
-	found, err := v.api.Search(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	p.Hits, err = hitsOf(ctx, found.Items, func(m bridge.Match) hit {
-		name := m.ChatName
-		if strings.TrimSpace(name) == "" {
-			name = phoneOf(m.ChatJID)
-		}
-		return hit{
-			Chat: m.ChatJID, Name: name, Group: m.IsGroup, Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp,
-			Parts: excerpt(m.Content, p.Q), Path: jump(m.ChatJID, m.MsgID),
-		}
-	})
-	return found.NextCursor, err
+	found.NextCursor = page.NextCursor
+	return found, err
 }
 
 // hitsOf shows what was found, unless the visitor leaves meanwhile.
-func hitsOf[T any](ctx context.Context, found []T, show func(T) hit) ([]hit, error) {
-	hits := make([]hit, 0, len(found))
+func hitsOf(ctx context.Context, found []bridge.Match, q string) (hits []hit, err error) {
 	for _, m := range found {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		hits = append(hits, show(m))
+		hits = append(hits, hit{
+			Chat: m.ChatJID, Name: nameOf(bridge.Chat{JID: m.ChatJID, Name: m.ChatName}), Group: m.IsGroup,
+			Sender: senderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Parts: excerpt(m.Content, q), Path: jump(m.ChatJID, m.MsgID),
+		})
 	}
 	return hits, nil
 }
@@ -143,7 +132,7 @@ func (v *visit) day(text string, last bool) (*bridge.Time, error) {
 	if text == "" {
 		return nil, nil
 	}
-	day, err := parseDay(text, v.session.location())
+	day, err := time.ParseInLocation(time.DateOnly, text, v.session.zone.Load())
 	if err != nil {
 		return nil, problem{http.StatusBadRequest, "This is not a day", "Write a day as 2026-11-21.", ""}
 	}

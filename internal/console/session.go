@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"bridged/internal/bridge"
@@ -41,9 +42,8 @@ type session struct {
 	token  bridge.Token   // what that may do
 	family int64          // whose share that takes
 
-	mu     sync.Mutex // guards all below
-	zone   *time.Location
-	notice *notice
+	zone   atomic.Pointer[time.Location] // of the visitor
+	notice atomic.Pointer[notice]        // for the next page that is shown
 }
 
 // notice is a sentence for the next page that is shown.
@@ -52,48 +52,14 @@ type notice struct {
 	Failed bool
 }
 
-// tell keeps a sentence for the next page.
-func (s *session) tell(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.notice = &notice{Text: text}
-}
-
-// warn keeps a sentence about something that failed.
-func (s *session) warn(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.notice = &notice{Text: text, Failed: true}
-}
-
-// told returns the sentence that was kept, once.
-func (s *session) told() *notice {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := s.notice
-	s.notice = nil
-	return n
-}
-
-// location returns the time zone of the visitor.
-func (s *session) location() *time.Location {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.zone
-}
-
 // setZone notes the visitor's time zone by its name, if there is such a zone.
 func (s *session) setZone(name string) {
 	if name == "" || len(name) > 64 || name == "Local" {
 		return
 	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return
+	if zone, err := time.LoadLocation(name); err == nil {
+		s.zone.Store(zone)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.zone = zone
 }
 
 // sessions are the browsers that have logged in, and the links that do so once.
@@ -115,7 +81,8 @@ func newSessions(now func() time.Time) *sessions {
 func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (id string, opened *session) {
 	id = secret()
 	ctx, end := context.WithCancel(context.Background())
-	opened = &session{ctx: ctx, end: end, csrf: secret(), ends: s.now().Add(sessionTime), zone: time.UTC, api: api, token: token, family: family}
+	opened = &session{ctx: ctx, end: end, csrf: secret(), ends: s.now().Add(sessionTime), api: api, token: token, family: family}
+	opened.zone.Store(time.UTC)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prune()

@@ -36,10 +36,7 @@ func (c *Console) showSettings(v *visit) (err error) {
 
 // reconnect dials at once.
 func (c *Console) reconnect(v *visit) error {
-	if err := v.api.Reconnect(v.r.Context()); err != nil {
-		return err
-	}
-	return v.done("Connecting.", root+"/")
+	return v.after(v.api.Reconnect(v.r.Context()), "Connecting.", root+"/")
 }
 
 // unlink wipes the session of the account, once its number was typed. Where the

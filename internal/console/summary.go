@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -56,24 +57,16 @@ func kindOf(m bridge.Message) string {
 	return kindOfType(m.MessageType)
 }
 
+// kindsOfFiles are words for files; others are documents.
+var kindsOfFiles = map[bridge.MediaType]string{
+	bridge.MediaImage: "Picture", bridge.MediaVideo: "Video", bridge.MediaAudio: "Sound", bridge.MediaSticker: "Sticker",
+}
+
 func kindOfFile(file bridge.Media) string {
-	switch file.Type {
-	case bridge.MediaImage:
-		return "Picture"
-	case bridge.MediaVideo:
-		return "Video"
-	case bridge.MediaAudio:
-		if file.PTT {
-			return "Voice note"
-		}
-		return "Sound"
-	case bridge.MediaSticker:
-		return "Sticker"
+	if file.PTT {
+		return "Voice note"
 	}
-	if file.FileName != "" {
-		return file.FileName
-	}
-	return "Document"
+	return cmp.Or(kindsOfFiles[file.Type], file.FileName, "Document")
 }
 
 // kindOfType returns words for a type that has nothing to show of its own.
@@ -92,21 +85,12 @@ func lastLine(m bridge.LastMessage) string {
 	if text := strings.Join(strings.Fields(m.Content), " "); text != "" {
 		return text
 	}
-	switch m.MessageType {
-	case "imageMessage":
-		return "Picture"
-	case "videoMessage", "ptvMessage":
-		return "Video"
-	case "audioMessage":
-		return "Voice note or sound"
-	case "documentMessage":
-		return "Document"
-	case "stickerMessage":
-		return "Sticker"
-	case "albumMessage":
-		return "Album"
-	case bridge.TypeUndecryptable:
-		return "Waiting for this message"
-	}
-	return kindOfType(m.MessageType)
+	return cmp.Or(kindsOfLast[m.MessageType], kindOfType(m.MessageType))
+}
+
+// kindsOfLast are words for the newest message of a chat, of which only the type is
+// known.
+var kindsOfLast = map[string]string{
+	"imageMessage": "Picture", "videoMessage": "Video", "ptvMessage": "Video", "audioMessage": "Voice note or sound",
+	"documentMessage": "Document", "stickerMessage": "Sticker", "albumMessage": "Album", bridge.TypeUndecryptable: "Waiting for this message",
 }

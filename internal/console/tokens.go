@@ -41,7 +41,7 @@ func (c *Console) createToken(v *visit) error {
 		wanted.Chats = append(wanted.Chats, bridge.JID(jid))
 	}
 	if day := form.Get("expires"); day != "" {
-		at, err := time.ParseInLocation(time.DateOnly, day, v.session.location())
+		at, err := time.ParseInLocation(time.DateOnly, day, v.session.zone.Load())
 		if err != nil {
 			return bridge.Invalid("the end must be a date, such as 2027-01-31")
 		}
@@ -61,8 +61,5 @@ func (c *Console) revokeToken(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := v.api.RevokeToken(v.r.Context(), id); err != nil {
-		return err
-	}
-	return v.done("The token is revoked.", root+"/tokens")
+	return v.after(v.api.RevokeToken(v.r.Context(), id), "The token is revoked.", root+"/tokens")
 }

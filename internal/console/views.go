@@ -125,6 +125,7 @@ type view struct {
 	// send: pages about the whole account are shown then.
 	Administers bool
 	Version     string
+	Cursor      string // of the log of events, when the page was made
 	Page        any
 	Clock       clock
 }
@@ -132,8 +133,8 @@ type view struct {
 // show answers a page of the console in its frame.
 func (v *visit) show(status int, name, title string, page any) {
 	frame := view{
-		Title: title, Name: name, CSRF: v.session.csrf, Notice: v.session.told(), Send: v.sends(), Administers: v.administers(),
-		Version: v.c.options.Version, Page: page, Clock: v.clock(),
+		Title: title, Name: name, CSRF: v.session.csrf, Notice: v.session.notice.Swap(nil), Send: v.sends(), Administers: v.administers(),
+		Version: v.c.options.Version, Cursor: v.cursor, Page: page, Clock: v.clock(),
 	}
 	if state, err := v.api.Status(v.r.Context()); err == nil {
 		frame.Status = &state

@@ -28,6 +28,7 @@ type visit struct {
 	r       *http.Request
 	api     *client.Client
 	session *session
+	cursor  string // of the log of events before the page was made; see [Console.live]
 }
 
 // handler answers a visit, or returns an error that is shown instead.
@@ -45,6 +46,17 @@ func (c *Console) page(h handler) http.HandlerFunc {
 		if err := h(v); err != nil {
 			v.fail(err)
 		}
+	}
+}
+
+// live lets h make a page whose script follows the log of events, from before the
+// page is made.
+func (c *Console) live(h handler) handler {
+	return func(v *visit) (err error) {
+		if v.cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
+			return err
+		}
+		return h(v)
 	}
 }
 
@@ -173,6 +185,14 @@ func answerNow(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // without a connection there is no time
 }
 
+// after answers as [visit.done] does once something was done, or why it was not.
+func (v *visit) after(err error, text, path string) error {
+	if err != nil {
+		return err
+	}
+	return v.done(text, path)
+}
+
 // done tells the visitor what was done and shows a page again. The script, which
 // stays on its page, gets an empty answer.
 func (v *visit) done(text, path string) error {
@@ -183,7 +203,7 @@ func (v *visit) done(text, path string) error {
 		return nil
 	}
 	if text != "" {
-		v.session.tell(text)
+		v.session.notice.Store(&notice{Text: text})
 	}
 	http.Redirect(v.w, v.r, path, http.StatusSeeOther)
 	return nil

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,20 +13,16 @@ import (
 
 // webhooksPage lists all webhooks, with a form for another one.
 type webhooksPage struct {
-	Hooks  []bridge.Webhook
-	Types  []eventType
-	None   bridge.EventFilter // of a new one
-	Cursor string
-	Curl   string
+	Hooks []bridge.Webhook
+	Types []eventType
+	None  bridge.EventFilter // of a new one
+	Curl  string
 }
 
 // showWebhooks answers the list of webhooks.
 func (c *Console) showWebhooks(v *visit) (err error) {
 	page := webhooksPage{Types: typesOf(nil), Curl: curlPost("/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}})}
 	if page.Hooks, err = v.api.Webhooks(v.r.Context()); err != nil {
-		return err
-	}
-	if page.Cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
 		return err
 	}
 	v.show(http.StatusOK, "webhooks", "Webhooks", page)
@@ -35,11 +32,7 @@ func (c *Console) showWebhooks(v *visit) (err error) {
 // typesOf returns all types of events, with those that are chosen.
 func typesOf(chosen []bridge.EventType) (types []eventType) {
 	for _, name := range bridge.EventTypes() {
-		on := false
-		for _, one := range chosen {
-			on = on || one == name
-		}
-		types = append(types, eventType{string(name), on})
+		types = append(types, eventType{string(name), slices.Contains(chosen, name)})
 	}
 	return types
 }
@@ -106,7 +99,6 @@ type webhookPage struct {
 	Deliveries []bridge.WebhookDelivery
 	More       string
 	Types      []eventType
-	Cursor     string
 	Curl       string
 }
 
@@ -129,9 +121,6 @@ func (v *visit) showWebhookWith(hook bridge.Webhook, secret string) (err error) 
 	switch status := bridge.DeliveryState(asked.Get("status")); status {
 	case bridge.WebhookPending, bridge.WebhookDelivered, bridge.WebhookDead:
 		page.Status = status
-	}
-	if page.Cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
-		return err
 	}
 	deliveries, err := v.api.Deliveries(v.r.Context(), bridge.DeliveryQuery{Webhook: hook.ID, Status: page.Status, Limit: 50, Cursor: asked.Get("cursor")})
 	if err != nil {
@@ -163,19 +152,20 @@ func (c *Console) changeWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	ctx, on, off := v.r.Context(), true, false
+	update := func(text string, change client.WebhookChange) error {
+		_, err := v.api.UpdateWebhook(v.r.Context(), id, change)
+		return v.after(err, text, webhookPath(id))
+	}
+	on, off := true, false
 	switch v.r.PostForm.Get("do") {
 	case "save":
-		_, err = v.api.UpdateWebhook(ctx, id, v.webhookForm())
-		return v.after(err, "Saved.", id)
+		return update("Saved.", v.webhookForm())
 	case "on":
-		_, err = v.api.UpdateWebhook(ctx, id, client.WebhookChange{Enabled: &on})
-		return v.after(err, "Switched on: what is pending is posted now.", id)
+		return update("Switched on: what is pending is posted now.", client.WebhookChange{Enabled: &on})
 	case "off":
-		_, err = v.api.UpdateWebhook(ctx, id, client.WebhookChange{Enabled: &off})
-		return v.after(err, "Switched off: events wait until it is on again.", id)
+		return update("Switched off: events wait until it is on again.", client.WebhookChange{Enabled: &off})
 	case "rotate":
-		hook, err := v.api.UpdateWebhook(ctx, id, client.WebhookChange{RotateSecret: true})
+		hook, err := v.api.UpdateWebhook(v.r.Context(), id, client.WebhookChange{RotateSecret: true})
 		if err != nil {
 			return err
 		}
@@ -183,20 +173,9 @@ func (c *Console) changeWebhook(v *visit) error {
 	case "test":
 		return c.testWebhook(v, id)
 	case "delete":
-		if err := v.api.DeleteWebhook(ctx, id); err != nil {
-			return err
-		}
-		return v.done("The webhook is removed.", root+"/webhooks")
+		return v.after(v.api.DeleteWebhook(v.r.Context(), id), "The webhook is removed.", root+"/webhooks")
 	}
 	return errOutdated
-}
-
-// after shows a webhook again once something was done, or why it was not.
-func (v *visit) after(err error, text string, id int64) error {
-	if err != nil {
-		return err
-	}
-	return v.done(text, webhookPath(id))
 }
 
 // testWebhook posts a test and tells what the receiver made of it.
@@ -216,7 +195,7 @@ func (c *Console) testWebhook(v *visit, id int64) error {
 	if wantsJSON(v.r) {
 		return problem{http.StatusBadGateway, "The test failed", why, ""}
 	}
-	v.session.warn(why)
+	v.session.notice.Store(&notice{Text: why, Failed: true})
 	return v.done("", webhookPath(id))
 }
 
@@ -231,5 +210,5 @@ func (c *Console) redeliver(v *visit) error {
 		return err
 	}
 	_, err = v.api.Redeliver(v.r.Context(), id, delivery)
-	return v.after(err, "It is posted again.", id)
+	return v.after(err, "It is posted again.", webhookPath(id))
 }

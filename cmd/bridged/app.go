@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/console"
@@ -92,7 +93,7 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error
 	if a.webhooks, err = openWebhooks(ctx, c, a.store, log); err != nil {
 		return nil, err
 	}
-	connections := api.NewConnections(c.MaxConnections)
+	connections := front.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
 	if a.fleet != nil {
 		a.fleet.TakeRequests(router)
@@ -104,7 +105,7 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error
 	if err != nil {
 		return nil, err
 	}
-	a.server = api.NewServer(a.lifetime, a.withAgents(c, router, withConsole(router, a.console)), connections, log)
+	a.server = front.NewServer(a.lifetime, a.withAgents(c, router, withConsole(router, a.console)), connections, log)
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
 	greet(log, c, listener.Addr())
 	a.run(ctx, connections.Listen(listener), c)
@@ -150,7 +151,7 @@ func (a *app) forgetPicture(of bridge.JID) {
 }
 
 // handler returns the router of the API.
-func (a *app) handler(c config, connections *api.Connections) *api.Handler {
+func (a *app) handler(c config, connections *front.Connections) *api.Handler {
 	return api.New(api.Options{
 		Connections: connections, Sessions: a.tokenOfSession,
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,

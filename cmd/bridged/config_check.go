@@ -13,7 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"bridged/internal/api"
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/wa"
 )
@@ -99,8 +99,8 @@ func (c *config) checkConnections(faults *configFaults) {
 	if c.MaxConnections == 0 {
 		c.MaxConnections = min(usualConnections, most)
 	}
-	if c.MaxConnections < api.MinConnections || c.MaxConnections > most {
-		faults.add("MAX_CONNECTIONS must be %d to %d: this process may open %d files (ulimit -n)", api.MinConnections, most, files)
+	if c.MaxConnections < front.MinConnections || c.MaxConnections > most {
+		faults.add("MAX_CONNECTIONS must be %d to %d: this process may open %d files (ulimit -n)", front.MinConnections, most, files)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"bridged/internal/api"
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/mcp"
@@ -59,7 +60,7 @@ func (a *app) withAgents(c config, router *api.Handler, next http.Handler) http.
 	if c.MCP == mcpOff {
 		return next
 	}
-	door := c.agents(client.InProcess(router, ""), a, router.Family).Handler(mcp.HTTP{Stopping: a.streams, Unwanted: api.Unwanted, Admit: api.Admit, Body: router.NewBodies().Read})
+	door := c.agents(client.InProcess(router, ""), a, router.Family).Handler(mcp.HTTP{Stopping: a.streams, Unwanted: front.RefuseBody, Admit: front.Admit, Body: router.NewBodies().Read})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == mcp.Path {
 			door.ServeHTTP(w, r)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"bridged/internal/api"
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/fleet"
 	"bridged/internal/intake"
@@ -66,9 +66,9 @@ func takeDataDir(ctx context.Context, c config, log zerolog.Logger) (*dataDir, e
 // serve answers behind the same door as the bridge, with its limits on heads,
 // connections and times, until stop.
 func (s *standby) serve(ctx context.Context, listener net.Listener, maxConnections int) (stop func() error) {
-	connections := api.NewConnections(maxConnections)
+	connections := front.NewConnections(maxConnections)
 	connections.Identify(func(r *http.Request) (family int64, known bool) { return intake.Operator, s.isOperator(r) })
-	server := api.NewServer(ctx, s, connections, s.log)
+	server := front.NewServer(ctx, s, connections, s.log)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(connections.Listen(listener)) }()
 	return func() error {
@@ -149,7 +149,7 @@ func (s *standby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	if r.ContentLength != 0 { // no route of these reads a body
 		w.Header().Set("Connection", "close")
-		api.Unwanted(w, r)
+		front.RefuseBody(w, r)
 	}
 	switch {
 	case r.URL.Path == "/healthz":

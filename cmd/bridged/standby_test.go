@@ -16,7 +16,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"bridged/internal/api"
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
 
@@ -106,7 +106,7 @@ func TestStandby_HasTheBridgesDoor(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newStandby(config{Token: testToken}, zerolog.Nop())
-	stop := s.serve(t.Context(), listener, api.MinConnections)
+	stop := s.serve(t.Context(), listener, front.MinConnections)
 	defer func() {
 		if err := stop(); err != nil {
 			t.Error(err)
@@ -159,7 +159,7 @@ func TestStandby_HasTheBridgesDoor(t *testing.T) {
 		t.Fatalf("the status: %d", status)
 	}
 	first := dial(get)
-	for range api.MinConnections {
+	for range front.MinConnections {
 		dial(get)
 	}
 	if rest, err := io.ReadAll(first); len(rest) > 0 || err != nil && !errors.Is(err, syscall.ECONNRESET) {

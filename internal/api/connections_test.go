@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
 
@@ -22,7 +23,7 @@ const healthz = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 // places serves on pipes with 16 places, 4 of them for strangers. Calls of
 // /api/auth/pair wait until they are released.
-func places(t *testing.T, test func(t *testing.T, connections *api.Connections, dial func() net.Conn, release chan struct{})) {
+func places(t *testing.T, test func(t *testing.T, connections *front.Connections, dial func() net.Conn, release chan struct{})) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		acc := newAccount(nil)
@@ -34,7 +35,7 @@ func places(t *testing.T, test func(t *testing.T, connections *api.Connections, 
 			}
 			return accept(ctx, phone)
 		}
-		connections := api.NewConnections(16)
+		connections := front.NewConnections(16)
 		handler := api.New(api.Options{Account: acc, Token: token, PhoneNumber: me.User(), Connections: connections, Log: zerolog.Nop()})
 		serveConnectionsOnPipes(t, t.Context(), handler, connections, func(dial func() net.Conn) {
 			test(t, connections, dial, release)
@@ -70,7 +71,7 @@ func isClosed(conn net.Conn) bool {
 // Who has waited longest makes room: heads that do not come to their end, and
 // connections between two requests.
 func TestConnections_WaitingStrangersMakeRoom(t *testing.T) {
-	places(t, func(t *testing.T, _ *api.Connections, dial func() net.Conn, _ chan struct{}) {
+	places(t, func(t *testing.T, _ *front.Connections, dial func() net.Conn, _ chan struct{}) {
 		var slow []net.Conn
 		for i := range 4 {
 			slow = append(slow, dial())
@@ -98,7 +99,7 @@ func TestConnections_WaitingStrangersMakeRoom(t *testing.T) {
 // However many strangers come, what carries the token stays; and however much
 // carries the token, /healthz answers.
 func TestConnections_PartsDoNotTakeEachOthersPlaces(t *testing.T) {
-	places(t, func(t *testing.T, _ *api.Connections, dial func() net.Conn, release chan struct{}) {
+	places(t, func(t *testing.T, _ *front.Connections, dial func() net.Conn, release chan struct{}) {
 		var known []net.Conn
 		for range 12 {
 			known = append(known, dial())
@@ -150,7 +151,7 @@ func TestConnections_PartsDoNotTakeEachOthersPlaces(t *testing.T) {
 func TestConnections_BusyStrangers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan struct{})
-		connections := api.NewConnections(16)
+		connections := front.NewConnections(16)
 		api.New(api.Options{Token: token, Connections: connections})
 		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/slow" {
@@ -191,7 +192,7 @@ func TestConnections_BusyStrangers(t *testing.T) {
 // A refusal waits a moment for the body, not as long as a caller may take whose
 // body is wanted.
 func TestConnections_StrangersBodiesAreNotWaitedFor(t *testing.T) {
-	places(t, func(t *testing.T, _ *api.Connections, dial func() net.Conn, _ chan struct{}) {
+	places(t, func(t *testing.T, _ *front.Connections, dial func() net.Conn, _ chan struct{}) {
 		conn := dial()
 		write(t, conn, "POST /api/messages/send HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
 		got, after := waitForEnd(conn)
@@ -204,7 +205,7 @@ func TestConnections_StrangersBodiesAreNotWaitedFor(t *testing.T) {
 // Bodies that nobody reads hold no place: the answer is made, and the rest may
 // come or not.
 func TestConnections_UnreadBodiesMakeRoom(t *testing.T) {
-	places(t, func(t *testing.T, _ *api.Connections, dial func() net.Conn, _ chan struct{}) {
+	places(t, func(t *testing.T, _ *front.Connections, dial func() net.Conn, _ chan struct{}) {
 		for range 8 {
 			write(t, dial(), "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{")
 			synctest.Wait()
@@ -216,7 +217,7 @@ func TestConnections_UnreadBodiesMakeRoom(t *testing.T) {
 }
 
 func TestConnections_AreShown(t *testing.T) {
-	places(t, func(t *testing.T, _ *api.Connections, dial func() net.Conn, _ chan struct{}) {
+	places(t, func(t *testing.T, _ *front.Connections, dial func() net.Conn, _ chan struct{}) {
 		for range 6 {
 			write(t, dial(), "G")
 			synctest.Wait()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/intake"
 )
@@ -64,7 +65,7 @@ func (d decoder) bytes(w http.ResponseWriter, r *http.Request) (body []byte, don
 
 // bytesOf reads a body that a family sends.
 func (d decoder) bytesOf(w http.ResponseWriter, r *http.Request, family int64) (body []byte, done func(), err error) {
-	body, done, err = d.bodies.ReadRequest(w, r, family, intake.MaxBody, bodyTime)
+	body, done, err = d.bodies.ReadRequest(w, r, family, intake.MaxBody, front.BodyTime)
 	if err != nil {
 		w.Header().Set("Connection", "close") // the rest is not read
 		return nil, nil, bodyFault(r.Context(), err)
@@ -80,7 +81,7 @@ func bodyFault(ctx context.Context, err error) error {
 	case errors.Is(err, intake.ErrCut): // which ends the context too
 		return errBodyCut()
 	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
-		return bridge.Invalid("the body did not arrive in time: send it within %.0f seconds", bodyTime.Seconds()).Because(err)
+		return bridge.Invalid("the body did not arrive in time: send it within %.0f seconds", front.BodyTime.Seconds()).Because(err)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	default:

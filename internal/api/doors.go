@@ -22,7 +22,3 @@ func (b *Bodies) Read(w http.ResponseWriter, r *http.Request) (body []byte, done
 	}
 	return b.decoder.bytesOf(w, r, family)
 }
-
-// Unwanted leaves little time to the body of a request that is not read, as
-// long as it is not known who asks. [Bodies.Read] gives it the usual time.
-func Unwanted(w http.ResponseWriter, r *http.Request) { refuseBody(w, r) }

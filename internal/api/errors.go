@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
 
@@ -183,7 +184,7 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any
 	body = append(body, '\n')
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	answerNow(w)
+	front.AnswerNow(w)
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil {
 		hlog.FromRequest(r).Debug().Err(err).Msg("answer not read")

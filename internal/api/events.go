@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/store"
 )
@@ -61,7 +62,7 @@ func acceptsStream(r *http.Request) bool {
 // as the caller wants.
 func (s *server) eventPage(w http.ResponseWriter, r *http.Request, q eventQuery, wait time.Duration) error {
 	if wait > 0 {
-		if err := keep(r); err != nil {
+		if err := front.Keep(r); err != nil {
 			return err
 		}
 	}

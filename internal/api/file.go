@@ -14,6 +14,7 @@ import (
 
 	"github.com/gabriel-vasile/mimetype"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/media"
 )
@@ -67,7 +68,7 @@ type fileWriter struct {
 	refused int // the status of a refusal
 }
 
-// filePiece is how much a caller must read within answerTime.
+// filePiece is how much a caller must read within front.AnswerTime.
 const filePiece = 256 << 10
 
 func (w *fileWriter) WriteHeader(status int) {
@@ -78,7 +79,7 @@ func (w *fileWriter) WriteHeader(status int) {
 		w.refused = status
 		return
 	}
-	answerNow(w.ResponseWriter)
+	front.AnswerNow(w.ResponseWriter)
 	w.ResponseWriter.WriteHeader(status)
 }
 
@@ -86,7 +87,7 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 	if w.refused != 0 {
 		return len(p), nil
 	}
-	answerNow(w.ResponseWriter)
+	front.AnswerNow(w.ResponseWriter)
 	return w.ResponseWriter.Write(p)
 }
 
@@ -99,7 +100,7 @@ func (w *fileWriter) ReadFrom(r io.Reader) (sent int64, err error) {
 		return io.Copy(struct{ io.Writer }{w}, r)
 	}
 	for whole.N > 0 {
-		answerNow(w.ResponseWriter)
+		front.AnswerNow(w.ResponseWriter)
 		piece := &io.LimitedReader{R: whole.R, N: min(whole.N, filePiece)}
 		n, err := to.ReadFrom(piece)
 		sent += n

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/intake"
 	"bridged/internal/media"
@@ -64,7 +65,7 @@ func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, er
 		w.Header().Set("Connection", "close") // the rest is not read
 		return nil, formFault(r.Context(), err)
 	}
-	bodyRead(w)
+	front.BodyRead(w)
 	return form, nil
 }
 
@@ -163,7 +164,7 @@ func formFault(ctx context.Context, err error) error {
 	case errors.Is(err, intake.ErrPartHead):
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the head of a part of the form is larger than 32 KiB")
 	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
-		return bridge.Invalid("the body did not arrive in time: no piece of it may take longer than %.0f seconds", bodyTime.Seconds()).Because(err)
+		return bridge.Invalid("the body did not arrive in time: no piece of it may take longer than %.0f seconds", front.BodyTime.Seconds()).Because(err)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
@@ -180,7 +181,7 @@ type pieces struct {
 
 func (p *pieces) Read(b []byte) (int, error) {
 	if now := time.Now(); now.After(p.until) {
-		setDeadline(http.NewResponseController(p.w).SetReadDeadline, bodyTime+time.Second)
+		front.SetDeadline(http.NewResponseController(p.w).SetReadDeadline, front.BodyTime+time.Second)
 		p.until = now.Add(time.Second)
 	}
 	return p.ReadCloser.Read(b)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/fuzzbudget"
+	"bridged/internal/intake"
 )
 
 // mustBeRefusal fails where a caller's input ended in anything but a refusal
@@ -239,4 +241,44 @@ func compact(raw json.RawMessage) json.RawMessage {
 		panic(err)
 	}
 	return out
+}
+
+// A form's fields are bounded, whatever its parts are.
+func FuzzForm(f *testing.F) {
+	part := func(head, body string) string {
+		return "--x\r\nContent-Disposition: form-data; " + head + "\r\n\r\n" + body + "\r\n"
+	}
+	for _, parts := range []string{
+		part(`name="jid"`, "1@g.us") + part(`name="caption"`, "a\xff"), part(`name="ptt"`, "true") + part(`name="ptt"`, "true"), part(`name*=utf-8''jid`, "x"),
+		part(`name="nothing"`, ""), part(`name="jid"; filename="../a"`, "x"), strings.Repeat(part(`name=""`, ""), 20), part(`name="file"`, "hello"),
+	} {
+		f.Add([]byte(parts + "--x--\r\n"))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		fuzzbudget.Usual.Check(t, len(body), func() {
+			form, s := &fileForm{given: make(map[string]bool)}, &server{bodies: newDecoder()}
+			defer form.Close()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body))
+			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+			parts, err := intake.NewParts(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for {
+				part, err := parts.Next()
+				if err != nil || part.FormName() == "file" {
+					break
+				}
+				if err := form.take(t.Context(), s, part); err != nil {
+					if code := bridge.CodeOf(err); code == bridge.CodeInvalid || code == bridge.CodePayloadTooLarge {
+						mustBeRefusal(t, err, code)
+					}
+					break
+				}
+			}
+			if len(form.given) > maxFields || len(form.Caption) > maxField {
+				t.Errorf("%d fields, a caption of %d bytes", len(form.given), len(form.Caption))
+			}
+		})
+	})
 }

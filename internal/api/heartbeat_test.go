@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
+	"bridged/internal/api/front"
 	"bridged/internal/store"
 )
 
@@ -62,7 +63,7 @@ func inBubble(t *testing.T) (pipe, *store.Store) {
 	}
 	p := pipe{make(chan net.Conn)}
 	lifetime, end := context.WithCancel(context.Background())
-	server := api.NewServer(lifetime, api.New(api.Options{Store: st, Account: newAccount(st), Token: token, Streams: lifetime, Log: zerolog.Nop()}), api.NewConnections(64), zerolog.Nop())
+	server := front.NewServer(lifetime, api.New(api.Options{Store: st, Account: newAccount(st), Token: token, Streams: lifetime, Log: zerolog.Nop()}), front.NewConnections(64), zerolog.Nop())
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/hooks"
 )
@@ -46,7 +47,7 @@ func (s *server) admitHook(w http.ResponseWriter, r *http.Request) (*bearer, err
 	if maker == nil {
 		if r.ContentLength != 0 {
 			w.Header().Set("Connection", "close")
-			refuseBody(w, r)
+			front.RefuseBody(w, r)
 		}
 		return nil, unknownRoute(w, r)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/media"
 )
@@ -54,11 +55,11 @@ func onPipes(t *testing.T, test func(t *testing.T, acc *account, dial func() net
 func serveOnPipes(t *testing.T, handler http.Handler, test func(dial func() net.Conn)) {
 	lifetime, end := context.WithCancel(t.Context())
 	defer end()
-	serveConnectionsOnPipes(t, lifetime, handler, api.NewConnections(64), test)
+	serveConnectionsOnPipes(t, lifetime, handler, front.NewConnections(64), test)
 }
 
-func serveConnectionsOnPipes(t *testing.T, lifetime context.Context, handler http.Handler, connections *api.Connections, test func(dial func() net.Conn)) {
-	server := api.NewServer(lifetime, handler, connections, zerolog.Nop())
+func serveConnectionsOnPipes(t *testing.T, lifetime context.Context, handler http.Handler, connections *front.Connections, test func(dial func() net.Conn)) {
+	server := front.NewServer(lifetime, handler, connections, zerolog.Nop())
 	network := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	served := make(chan error)
 	go func() { served <- server.Serve(connections.Listen(network)) }()

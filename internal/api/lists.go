@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
 
@@ -157,6 +158,6 @@ func (l *listWriter) begin(length int) {
 	if length >= 0 {
 		l.w.Header().Set("Content-Length", strconv.Itoa(length))
 	}
-	answerNow(l.w)
+	front.AnswerNow(l.w)
 	l.w.WriteHeader(http.StatusOK)
 }

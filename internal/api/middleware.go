@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
 
@@ -125,7 +126,7 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (*bearer, error) 
 	switch {
 	case !known && r.ContentLength != 0:
 		w.Header().Set("Connection", "close")
-		refuseBody(w, r)
+		front.RefuseBody(w, r)
 	case r.ContentLength < 0:
 		w.Header().Set("Connection", "close") // see conn.Read
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/oasdiff/yaml"
 	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/api/front"
 )
 
 // Document is the OpenAPI description of everything that [New] serves. Tests
@@ -43,7 +45,7 @@ func (s *server) getDocumentAsJSON(w http.ResponseWriter, r *http.Request) error
 func serveDocument(w http.ResponseWriter, r *http.Request, contentType string, document []byte) error {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(document)))
-	answerNow(w)
+	front.AnswerNow(w)
 	if _, err := w.Write(document); err != nil {
 		hlog.FromRequest(r).Debug().Err(err).Msg("answer not read")
 	}

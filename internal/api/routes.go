@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
 
@@ -14,7 +15,7 @@ import (
 func (s *server) routes() chi.Router {
 	r := chi.NewRouter()
 	r.Use(s.observe()...)
-	r.Use(secureHeaders, limitBody, s.authenticate, middleware.GetHead)
+	r.Use(secure, s.authenticate, middleware.GetHead)
 	r.NotFound(s.handle(unknownRoute))
 	r.MethodNotAllowed(s.handle(wrongMethod(r)))
 
@@ -131,16 +132,12 @@ func protected(path string) bool {
 	return path == "/readyz" || path == "/metrics" || path == "/api" || strings.HasPrefix(path, "/api/")
 }
 
-// secureHeaders sets the headers of all answers: browsers must not guess types,
-// and caches must not keep what is private.
-func secureHeaders(next http.Handler) http.Handler {
+// secure sets the headers of all answers, and starts the time in which a body must
+// arrive.
+func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		secureHeader(w.Header())
+		front.SecureHeader(w.Header())
+		front.StartBody(w, r)
 		next.ServeHTTP(w, r)
 	})
-}
-
-func secureHeader(header http.Header) {
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Cache-Control", "no-store")
 }

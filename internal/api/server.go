@@ -22,6 +22,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/media"
 	"bridged/internal/store"
@@ -123,7 +124,7 @@ type Options struct {
 	Metrics []prometheus.Collector
 
 	// Connections are shown in /metrics, and learn whose a request is; nil for none.
-	Connections *Connections
+	Connections *front.Connections
 	// Sessions returns the token of the session that a request's cookie names,
 	// empty for none; nil where there are no sessions.
 	Sessions func(*http.Request) string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/store"
 )
@@ -38,7 +39,7 @@ type eventStream struct {
 
 // stream answers the log as server-sent events until one side ends it.
 func (s *server) stream(w http.ResponseWriter, r *http.Request, q eventQuery) error {
-	if err := keep(r); err != nil {
+	if err := front.Keep(r); err != nil {
 		return err
 	}
 	q.Limit, q.Bytes = streamPage, streamBytes
@@ -147,7 +148,7 @@ func (e *eventStream) frame(id int64, kind string, data []byte) []byte {
 
 // write sends a piece in its time.
 func (e *eventStream) write(piece []byte) error {
-	setDeadline(e.flush.SetWriteDeadline, writeTime)
+	front.SetDeadline(e.flush.SetWriteDeadline, writeTime)
 	if _, err := e.out.Write(piece); err != nil {
 		return errors.Join(errNotRead, err)
 	}

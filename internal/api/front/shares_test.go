@@ -1,4 +1,4 @@
-package api
+package front
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"testing"
+
+	"bridged/internal/bridge"
 )
 
 // crowd is a number of connections whose requests say in a header whose they are.
@@ -26,7 +28,7 @@ func newCrowd(t *testing.T, limit int) crowd {
 
 // call opens a connection and makes a request, of a stranger where family is
 // negative, that goes on.
-func (c crowd) call(family int64) (*conn, *http.Request, error) {
+func (c crowd) call(family int64) (*conn, *http.Request, *bridge.Error) {
 	here, there := net.Pipe()
 	c.t.Cleanup(func() { here.Close(); there.Close() })
 	conn := c.connections.admit(there)
@@ -54,7 +56,7 @@ func (c crowd) calls(count int, family int64) (taken []*conn) {
 // streams opens many streams, and returns those that were taken.
 func (c crowd) streams(count int, family int64) (taken []*conn) {
 	for range count {
-		if conn, r, err := c.call(family); err == nil && keep(r) == nil {
+		if conn, r, err := c.call(family); err == nil && Keep(r) == nil {
 			taken = append(taken, conn)
 		} else {
 			c.connections.state(conn, http.StateClosed)

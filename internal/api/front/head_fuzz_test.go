@@ -1,16 +1,13 @@
-package api
+package front
 
 import (
 	"bufio"
 	"bytes"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"bridged/internal/bridge"
 	"bridged/internal/fuzzbudget"
-	"bridged/internal/intake"
 )
 
 // A head that passes is bounded, and means to net/http the body that it means
@@ -45,46 +42,6 @@ func FuzzHead(f *testing.F) {
 			r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(data[:used])))
 			if err == nil && r.ContentLength >= 0 && (r.ContentLength != h.body || h.encodings > 0) || err == nil && r.ContentLength < 0 && h.encodings != 1 {
 				t.Errorf("%q has %d bytes behind it, and here %d (%d encodings)", data[:used], r.ContentLength, h.body, h.encodings)
-			}
-		})
-	})
-}
-
-// A form's fields are bounded, whatever its parts are.
-func FuzzForm(f *testing.F) {
-	part := func(head, body string) string {
-		return "--x\r\nContent-Disposition: form-data; " + head + "\r\n\r\n" + body + "\r\n"
-	}
-	for _, parts := range []string{
-		part(`name="jid"`, "1@g.us") + part(`name="caption"`, "a\xff"), part(`name="ptt"`, "true") + part(`name="ptt"`, "true"), part(`name*=utf-8''jid`, "x"),
-		part(`name="nothing"`, ""), part(`name="jid"; filename="../a"`, "x"), strings.Repeat(part(`name=""`, ""), 20), part(`name="file"`, "hello"),
-	} {
-		f.Add([]byte(parts + "--x--\r\n"))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		fuzzbudget.Usual.Check(t, len(body), func() {
-			form, s := &fileForm{given: make(map[string]bool)}, &server{bodies: newDecoder()}
-			defer form.Close()
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body))
-			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
-			parts, err := intake.NewParts(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for {
-				part, err := parts.Next()
-				if err != nil || part.FormName() == "file" {
-					break
-				}
-				if err := form.take(t.Context(), s, part); err != nil {
-					if code := bridge.CodeOf(err); code == bridge.CodeInvalid || code == bridge.CodePayloadTooLarge {
-						mustBeRefusal(t, err, code)
-					}
-					break
-				}
-			}
-			if len(form.given) > maxFields || len(form.Caption) > maxField {
-				t.Errorf("%d fields, a caption of %d bytes", len(form.given), len(form.Caption))
 			}
 		})
 	})

@@ -1,4 +1,4 @@
-package api
+package front
 
 import (
 	queue "container/list"
@@ -21,7 +21,7 @@ var errNoRoom = &bridge.Error{
 
 // place gives the connection of a request a place among those whose it is, or
 // refuses it. It reports whether the connection is still open.
-func (c *Connections) place(conn *conn, r *http.Request) (isOpen bool, err error) {
+func (c *Connections) place(conn *conn, r *http.Request) (isOpen bool, err *bridge.Error) {
 	family, known := int64(0), false
 	if c.callers != nil {
 		family, known = c.callers(r)
@@ -39,7 +39,7 @@ func (c *Connections) place(conn *conn, r *http.Request) (isOpen bool, err error
 
 // placeKnown counts a connection for a family. While it is answered, it is in no
 // list. The caller holds mu, as that of all below.
-func (c *Connections) placeKnown(conn *conn, family int64) error {
+func (c *Connections) placeKnown(conn *conn, family int64) *bridge.Error {
 	if conn.group != &c.strangers.group && conn.group.family == family {
 		conn.leaveList()
 		return nil
@@ -65,7 +65,7 @@ func (c *Connections) familyGroup(family int64) *group {
 
 // placeStranger notes that a stranger's request is answered. One with a body
 // goes on waiting, for the body.
-func (c *Connections) placeStranger(conn *conn, hasBody bool) error {
+func (c *Connections) placeStranger(conn *conn, hasBody bool) *bridge.Error {
 	strangers := &c.strangers
 	if conn.group != &strangers.group {
 		c.take(conn)
@@ -162,10 +162,10 @@ func first(list *queue.List) *conn {
 	return nil
 }
 
-// keep notes that the connection of a request now carries a stream of events, or
+// Keep notes that the connection of a request now carries a stream of events, or
 // waits for one, for as long as the request lasts, and makes room in need. A
 // quarter of a family's places is for calls.
-func keep(r *http.Request) error {
+func Keep(r *http.Request) error {
 	conn := connOf(r)
 	if conn == nil {
 		return nil

@@ -1,4 +1,11 @@
-package api
+// Package front is what stands before the routes of the API: the listener and how
+// many connections it takes, whose each is, the heads and bodies of requests, and the
+// time that callers have.
+//
+// [NewServer] serves a handler within these limits, on the connections that
+// [Connections.Listen] accepts. The package knows no routes: what a token is worth it
+// asks of the function that [Connections.Identify] is given.
+package front
 
 import (
 	"context"
@@ -16,11 +23,13 @@ import (
 // for an answer does not count.
 const (
 	headerTime = 10 * time.Second // to send a request's head
-	bodyTime   = 30 * time.Second // to send its body
-	answerTime = 30 * time.Second // to read an answer
 	refuseTime = time.Second      // to send the body of a request that is refused without it
 	idleTime   = 2 * time.Minute  // between two requests
 
+	// BodyTime is how long a caller may take to send a body, or a piece of a form.
+	BodyTime = 30 * time.Second
+	// AnswerTime is how long a caller may take to read an answer, or a piece of it.
+	AnswerTime = 30 * time.Second
 	// longestAnswer is for routes that set no time of their own.
 	longestAnswer = 10 * time.Minute
 )
@@ -55,44 +64,43 @@ func (l connectionLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// limitBody bounds the time of a body. net/http's own limit for whole requests
-// would end a handler's context while it works.
-func limitBody(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		startBody(w, r)
-		next.ServeHTTP(w, r)
-	})
+// SecureHeader sets the headers of all answers: browsers must not guess types, and
+// caches must not keep what is private.
+func SecureHeader(header http.Header) {
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
 }
 
-// startBody starts the time in which a body must arrive.
-func startBody(w http.ResponseWriter, r *http.Request) {
+// StartBody starts the time in which a body must arrive. net/http's own limit for
+// whole requests would end a handler's context while it works.
+func StartBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
-		setDeadline(http.NewResponseController(w).SetReadDeadline, bodyTime)
+		SetDeadline(http.NewResponseController(w).SetReadDeadline, BodyTime)
 	}
 }
 
-// refuseBody leaves little time to a body that is not wanted, because net/http
+// RefuseBody leaves little time to a body that is not wanted, because net/http
 // reads it before it sends the answer.
-func refuseBody(w http.ResponseWriter, r *http.Request) {
+func RefuseBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
-		setDeadline(http.NewResponseController(w).SetReadDeadline, refuseTime)
+		SetDeadline(http.NewResponseController(w).SetReadDeadline, refuseTime)
 	}
 }
 
-// bodyRead ends the time of a body that has arrived, which would otherwise run
+// BodyRead ends the time of a body that has arrived, which would otherwise run
 // out while the handler works and look like a caller that hung up. A body that
 // is not read keeps it: net/http reads a part of it after the answer.
-func bodyRead(w http.ResponseWriter) { setDeadline(http.NewResponseController(w).SetReadDeadline, 0) }
+func BodyRead(w http.ResponseWriter) { SetDeadline(http.NewResponseController(w).SetReadDeadline, 0) }
 
-// answerNow starts the time in which the caller must read the answer.
-func answerNow(w http.ResponseWriter) {
-	setDeadline(http.NewResponseController(w).SetWriteDeadline, answerTime)
+// AnswerNow starts the time in which the caller must read the answer.
+func AnswerNow(w http.ResponseWriter) {
+	SetDeadline(http.NewResponseController(w).SetWriteDeadline, AnswerTime)
 }
 
-// setDeadline sets a connection's deadline, or removes it if after is 0. Writers
+// SetDeadline sets a connection's deadline, or removes it if after is 0. Writers
 // without a connection (tests, callers in the process) have none, and a broken
 // connection shows at the next read or write.
-func setDeadline(set func(time.Time) error, after time.Duration) {
+func SetDeadline(set func(time.Time) error, after time.Duration) {
 	var at time.Time
 	if after > 0 {
 		at = time.Now().Add(after)

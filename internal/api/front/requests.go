@@ -1,9 +1,10 @@
-package api
+package front
 
 import (
 	"context"
 	"net"
 	"net/http"
+	"strconv"
 
 	"bridged/internal/bridge"
 )
@@ -50,19 +51,18 @@ func placed(next http.Handler) http.Handler {
 }
 
 // refuse answers a request for whose connection there is no place.
-func refuse(w http.ResponseWriter, r *http.Request, err error) {
-	e, status := public(err)
-	secureHeader(w.Header())
-	w.Header().Set("Connection", "close")
-	w.Header().Set("Retry-After", retryAfter(e.RetryAfter))
-	refuseBody(w, r)
-	body, err := bridge.EncodeJSON(errorBody{Error: e.Msg, Code: e.Code})
-	if err != nil {
-		panic("a refusal cannot be encoded: " + err.Error())
+func refuse(w http.ResponseWriter, r *http.Request, err *bridge.Error) {
+	RefuseBody(w, r)
+	body, encodeErr := bridge.EncodeJSON(map[string]string{"error": err.Msg, "code": string(err.Code)})
+	if encodeErr != nil {
+		panic("a refusal cannot be encoded: " + encodeErr.Error())
 	}
+	SecureHeader(w.Header())
+	w.Header().Set("Connection", "close")
+	w.Header().Set("Retry-After", strconv.Itoa(int(err.RetryAfter.Seconds())))
 	w.Header().Set("Content-Type", "application/json")
-	answerNow(w)
-	w.WriteHeader(status)
+	AnswerNow(w)
+	w.WriteHeader(http.StatusServiceUnavailable)
 	_, _ = w.Write(append(body, '\n')) // whoever does not read it has gone
 }
 
@@ -72,7 +72,7 @@ func Admit(r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return nil
 	}
-	return keep(r)
+	return Keep(r)
 }
 
 // handled notes that the handler of a stranger's request has returned: what is

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/session"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -29,7 +30,7 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	if !l.loggedIn() { // the status may be behind: do not encrypt for nothing
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
 	}
-	l.forgetStaleDevices(ctx)
+	l.cli.ForgetStaleDevices(ctx)
 	without, err := l.prepare(ctx, d)
 	if err != nil {
 		return whatsmeow.SendResponse{}, err
@@ -37,7 +38,7 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	sending, cancel := context.WithDeadline(ctx, d.deadline(m.waits))
 	defer cancel()
 	d.answer = nil
-	holding, end := l.signal.lock.forSend(sending, without, d.overtaken)
+	holding, end := l.cli.HoldForSend(sending, without, d.overtaken)
 	defer end()
 	defer m.receipts.await(d.id, func() {
 		if d.isOut() {
@@ -52,22 +53,22 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	limit := m.waits.answerTime(d.devices)
 	alone := min(limit, m.waits.alone)
 	resp, err = l.cli.SendMessage(holding, d.to, proto.Clone(d.msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: d.id, Timeout: alone})
-	chat, others := resp.Chat, holdOf(holding).otherDevices()
+	chat, others := resp.Chat, session.OtherDevices(holding)
 	if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
-		d.answer = l.awaitResponse(d.id)
-		resp, others, err = l.lateAnswer(sending, d.answer, limit-alone)
-		if others == devicesHash(d.known) {
+		d.answer = l.cli.AwaitResponse(d.id)
+		resp, others, err = l.cli.LateAnswer(sending, d.answer, limit-alone)
+		if others == session.DevicesHash(d.known) {
 			others = ""
 		}
 	}
 	switch {
 	case err == nil:
 		d.others = others
-		l.signal.storeRest(holding)
+		l.cli.StoreRest(holding)
 		err = reached(holding, chat)
-	case errors.Is(context.Cause(holding), errHeldTooLong):
-		err = errHeldTooLong
-	case !mayHaveLeft(holding):
+	case errors.Is(context.Cause(holding), session.ErrHeldTooLong):
+		err = session.ErrHeldTooLong
+	case !session.MayHaveLeft(holding):
 		err = fmt.Errorf("%w: %w", errNothingLeft, err)
 	}
 	return resp, err
@@ -105,7 +106,7 @@ var errNoKeys = errors.New("the message was not encrypted for the recipient's ph
 // and says so in its log alone. In groups such devices ask for the message by
 // themselves.
 func reached(holding context.Context, chat types.JID) error {
-	if chat.Server == types.HiddenUserServer && !holdOf(holding).has(chat.SignalAddress().String()) {
+	if chat.Server == types.HiddenUserServer && !session.EncryptedFor(holding, chat) {
 		return errNoKeys
 	}
 	return nil
@@ -117,7 +118,7 @@ func uncertain(err error) (again, ambiguous bool) {
 	var disconnected *whatsmeow.DisconnectedError
 	left := !errors.Is(err, errNothingLeft)
 	switch {
-	case errors.Is(err, errHeldTooLong):
+	case errors.Is(err, session.ErrHeldTooLong):
 		return false, false
 	case errors.Is(err, whatsmeow.ErrNotConnected):
 		return true, false
@@ -156,5 +157,5 @@ func (m *Manager) waitOpen(ctx context.Context, d *delivery) error {
 func isSocketError(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, socket.ErrSocketClosed) || errors.Is(err, net.ErrClosed) || errors.As(err, &op) ||
-		isNodeNotWritten(err)
+		session.IsNodeNotWritten(err)
 }

@@ -9,6 +9,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
+	"bridged/internal/wa/session"
 )
 
 // callFacts returns what an event tells of a call.
@@ -47,18 +48,18 @@ func (l *link) rejectCall(ctx context.Context, call bridge.Call) error {
 		caller = convert.WireJID(call.FromLID)
 	}
 	id := l.cli.GenerateMessageID()
-	answered := l.awaitResponse(id)
-	err := l.sendNode(ctx, waBinary.Node{
-		Tag: "call", Attrs: waBinary.Attrs{"id": id, "from": l.device.ToNonAD(), "to": caller},
+	answered := l.cli.AwaitResponse(id)
+	err := l.cli.SendNode(ctx, waBinary.Node{
+		Tag: "call", Attrs: waBinary.Attrs{"id": id, "from": l.cli.Device.ToNonAD(), "to": caller},
 		Content: []waBinary.Node{{Tag: "reject", Attrs: waBinary.Attrs{"call-id": call.WireID, "call-creator": caller, "count": "0"}}},
 	})
 	if err != nil {
 		return bridge.NotConnected("the connection was lost before anything left: try again").Because(err)
 	}
-	if _, _, err = l.lateAnswer(ctx, answered, l.m.waits.answer); err == nil {
+	if _, _, err = l.cli.LateAnswer(ctx, answered, l.m.waits.answer); err == nil {
 		return nil
 	}
-	if code := serverCode(err); code != 0 {
+	if code := session.ServerCode(err); code != 0 {
 		return bridge.Fail(bridge.CodeSendRefused, "the network refused to reject the call (code %d)", code).Because(err)
 	}
 	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm in time that the call was rejected").Because(err)

@@ -45,12 +45,12 @@ func (l *link) catchUp(away time.Duration) {
 // catchUpPeople passes on identities and address book as the session has
 // them: what was learned while the store failed is not lost.
 func (l *link) catchUpPeople(ctx context.Context) {
-	facts, err := l.m.db.identities(ctx)
+	facts, err := l.m.db.Identities(ctx)
 	if err != nil {
 		l.m.behind.Store(true)
 		l.m.log.Warn().Err(err).Msg("identities not read")
 	}
-	contacts, err := l.stores.contacts.GetAllContacts(ctx)
+	contacts, err := l.cli.Contacts(ctx)
 	if err != nil {
 		l.m.behind.Store(true)
 		l.m.log.Warn().Err(err).Msg("contacts not read")
@@ -62,7 +62,7 @@ func (l *link) catchUpPeople(ctx context.Context) {
 			}
 		}
 	}
-	others, err := l.addressBook(ctx)
+	others, err := l.cli.AddressBook(ctx)
 	if err != nil {
 		l.m.behind.Store(true)
 		level := zerolog.WarnLevel

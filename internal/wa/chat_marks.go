@@ -13,7 +13,7 @@ import (
 // unread, after a whole sync: whatsmeow keeps these marks nowhere, and tells of single
 // changes alone.
 func (l *link) catchUpMarks(ctx context.Context) {
-	entries, err := l.readCollection(ctx, appstate.WAPatchRegularLow)
+	entries, err := l.cli.ReadCollection(ctx, appstate.WAPatchRegularLow)
 	if err != nil {
 		if l.ctx.Err() == nil {
 			l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("which chats are marked as read was not read")

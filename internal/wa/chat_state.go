@@ -21,7 +21,7 @@ func (l *link) keepSettings(facts []bridge.Fact) bool {
 func (l *link) catchUpSettings(ctx context.Context) {
 	l.settings.Lock()
 	defer l.settings.Unlock()
-	facts, err := l.m.db.chatSettings(ctx)
+	facts, err := l.m.db.ChatSettings(ctx)
 	if err != nil {
 		l.m.behind.Store(true)
 		l.m.log.Warn().Err(err).Msg("settings of chats not read")

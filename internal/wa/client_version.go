@@ -7,39 +7,38 @@ import (
 
 	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/proto/waWa6"
-	"go.mau.fi/whatsmeow/store"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/wa/session"
 )
 
 // clientPayload returns what the client says of itself when it logs in or pairs.
 // The device's name and the version go in here and not through whatsmeow's package
 // variables, which every client of the process would share.
-func (l *link) clientPayload(device *store.Device) func() *waWa6.ClientPayload {
-	return func() *waWa6.ClientPayload {
-		payload, version := device.GetClientPayload(), l.m.clientVersion()
-		payload.UserAgent.AppVersion = version.ProtoAppVersion()
-		registration := payload.GetDevicePairingData()
-		if registration == nil {
-			return payload
-		}
-		hash := version.Hash()
-		registration.BuildHash = hash[:]
-		var props waCompanionReg.DeviceProps
-		if err := proto.Unmarshal(registration.DeviceProps, &props); err != nil {
-			l.m.log.Error().Err(err).Msg("device properties unreadable")
-			return payload
-		}
-		props.Os = proto.String(l.m.opts.DeviceName)
-		props.PlatformType = waCompanionReg.DeviceProps_CHROME.Enum()
-		askForHistory(&props, l.m.opts.HistoryImport)
-		encoded, err := proto.Marshal(&props)
-		if err != nil {
-			l.m.log.Error().Err(err).Msg("device properties not encoded")
-			return payload
-		}
-		registration.DeviceProps = encoded
+func (l *link) clientPayload() *waWa6.ClientPayload {
+	payload, version := l.cli.Store.GetClientPayload(), l.m.clientVersion()
+	payload.UserAgent.AppVersion = version.ProtoAppVersion()
+	registration := payload.GetDevicePairingData()
+	if registration == nil {
 		return payload
 	}
+	hash := version.Hash()
+	registration.BuildHash = hash[:]
+	var props waCompanionReg.DeviceProps
+	if err := proto.Unmarshal(registration.DeviceProps, &props); err != nil {
+		l.m.log.Error().Err(err).Msg("device properties unreadable")
+		return payload
+	}
+	props.Os = proto.String(l.m.opts.DeviceName)
+	props.PlatformType = waCompanionReg.DeviceProps_CHROME.Enum()
+	askForHistory(&props, l.m.opts.HistoryImport)
+	encoded, err := proto.Marshal(&props)
+	if err != nil {
+		l.m.log.Error().Err(err).Msg("device properties not encoded")
+		return payload
+	}
+	registration.DeviceProps = encoded
+	return payload
 }
 
 // settingVersion keeps the last client version that was looked up.
@@ -61,7 +60,7 @@ func (m *Manager) prepareVersion(ctx context.Context) {
 
 // adoptVersion takes a remembered version, unless the library's own is newer.
 func (m *Manager) adoptVersion(known string) {
-	version, err := store.ParseVersion(known)
+	version, err := session.ParseVersion(known)
 	if err != nil {
 		m.log.Warn().Err(err).Msg("remembered client version unreadable")
 		return
@@ -72,11 +71,11 @@ func (m *Manager) adoptVersion(known string) {
 }
 
 // clientVersion returns the version that the account's client says it is.
-func (m *Manager) clientVersion() store.WAVersionContainer {
+func (m *Manager) clientVersion() session.Version {
 	if version := m.version.Load(); version != nil {
 		return *version
 	}
-	return store.GetWAVersion()
+	return session.BuiltInVersion()
 }
 
 // lookUpVersion asks the network's web page for the present client version,

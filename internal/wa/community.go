@@ -69,7 +69,7 @@ func (l *link) sealReaction(ctx context.Context, about *types.MessageInfo, raw [
 	if unread != nil || len(secret) == 0 {
 		return nil, errors.Join(err, unread)
 	}
-	if err := l.stores.secrets.PutMessageSecret(ctx, about.Chat, about.Sender, about.ID, secret); err != nil {
+	if err := l.cli.PutMessageSecret(ctx, about.Chat, about.Sender, about.ID, secret); err != nil {
 		return nil, err
 	}
 	return l.cli.EncryptReaction(ctx, about, reaction)

@@ -37,7 +37,7 @@ func (l *link) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoing
 	switch content := out.Content.(type) {
 	case bridge.File:
 		var uploaded bridge.UploadedFile
-		if uploaded, err = l.m.opts.CDN.Upload(ctx, l.mediaConn, content); err == nil {
+		if uploaded, err = l.m.opts.CDN.Upload(ctx, l.cli.MediaConn, content); err == nil {
 			msg = convert.UploadedMessage(content, uploaded)
 		}
 	case bridge.Forward:
@@ -111,7 +111,7 @@ func (l *link) hidden(ctx context.Context, person bridge.JID) bridge.JID {
 	if person.Server() != bridge.ServerUser {
 		return person
 	}
-	lid, err := l.stores.lids.GetLIDForPN(ctx, convert.WireJID(person))
+	lid, err := l.cli.LIDOf(ctx, convert.WireJID(person))
 	if err != nil || lid.IsEmpty() {
 		return person
 	}

@@ -12,6 +12,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/session"
 )
 
 // waits are how long a send waits. A message to many devices takes the network
@@ -91,7 +92,7 @@ func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err e
 			}
 			return resp.Timestamp, nil
 		}
-		if errors.Is(err, errOvertaken) {
+		if errors.Is(err, session.ErrOvertaken) {
 			d.overtaken = true
 			continue
 		}
@@ -159,15 +160,15 @@ func (u *unanswered) Unwrap() error { return u.cause }
 func (l *link) prepare(ctx context.Context, d *delivery) (without map[string]bool, err error) {
 	asking, cancel := context.WithDeadline(ctx, d.deadline(l.m.waits))
 	defer cancel()
-	var recipients []recipient
-	if d.known, err = l.devicesOf(asking, d.to); err == nil {
-		recipients, err = l.addresses(asking, d.known)
+	var recipients []session.Recipient
+	if d.known, err = l.cli.DevicesOf(asking, d.to); err == nil {
+		recipients, err = l.cli.Recipients(asking, d.known)
 	}
 	if err == nil {
 		d.devices = max(d.devices, len(recipients))
 		beginning, cancel := context.WithDeadline(ctx, d.deadline(l.m.waits))
 		defer cancel()
-		without, err = l.beginSessions(beginning, recipients)
+		without, err = l.cli.BeginSessions(beginning, recipients)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNothingLeft, err)

@@ -1,6 +1,7 @@
 package wa
 
 import (
+	"bridged/internal/wa/session"
 	"context"
 	"errors"
 	"time"
@@ -16,7 +17,7 @@ func SetPatience(d time.Duration) { patience = d }
 
 // SetPreKeyBatch bounds how many one-time keys an upload has, for the tests of
 // the whole process.
-func SetPreKeyBatch(largest uint32) { largestBatch = largest }
+func SetPreKeyBatch(largest uint32) { session.LargestBatch = largest }
 
 // BeforeTry has every hand-over of a message to whatsmeow begin with f. It must
 // be set while nothing is being sent.
@@ -59,16 +60,16 @@ const PairingRounds = pairingRounds
 // DeleteSecrets deletes the secrets of all messages from session.db, as if they were
 // old, and returns how many.
 func (m *Manager) DeleteSecrets(ctx context.Context) (int64, error) {
-	_, newest, err := m.db.newestSecret(ctx)
+	_, newest, err := m.db.NewestSecret(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return m.db.deleteSecrets(ctx, newest)
+	return m.db.DeleteSecrets(ctx, newest)
 }
 
 // NewestSecret returns whose message secrets session.db has, and the last row.
 func (m *Manager) NewestSecret(ctx context.Context) (device string, row int64, err error) {
-	return m.db.newestSecret(ctx)
+	return m.db.NewestSecret(ctx)
 }
 
 // SetPingPatience shortens how long the phone has to answer, for the tests of the whole
@@ -101,9 +102,11 @@ func (m *Manager) RenewPairing(ctx context.Context) error {
 // HoldDecryption holds up every decryption until release is called.
 func (m *Manager) HoldDecryption(ctx context.Context) (release func(), err error) {
 	m.mu.Lock()
-	lock := m.link.signal.lock
+	cli := m.link.cli
 	m.mu.Unlock()
-	return lock.release, lock.acquire(ctx)
+	holding, end := cli.HoldForSend(ctx, nil, false)
+	_, err = cli.Store.Sessions.GetManySessions(holding, nil)
+	return end, err
 }
 
 // Shows reports whether a message has content that belongs into a list.

@@ -39,7 +39,7 @@ func (l *link) keepMedia(ctx context.Context, src bridge.Message, msg *waE2E.Mes
 		convert.SetDirectPath(msg, place)
 	}
 	media.Ref.DirectPath = place
-	there, err := l.m.opts.CDN.Exists(ctx, l.mediaConn, media)
+	there, err := l.m.opts.CDN.Exists(ctx, l.cli.MediaConn, media)
 	if err != nil || there {
 		return err
 	}

@@ -63,7 +63,7 @@ func (l *link) createGroup(ctx context.Context, g bridge.NewGroup, people *group
 	if !ok {
 		return bridge.GroupCreated{}, unansweredChange(fmt.Errorf("the answer to a new group has no group"))
 	}
-	info, err := l.parseGroup(node)
+	info, err := l.cli.ParseGroup(node)
 	if err != nil {
 		return bridge.GroupCreated{}, fmt.Errorf("read the answer to a new group: %w", err)
 	}

@@ -83,7 +83,7 @@ func (l *link) membersChanged(change bridge.ParticipantsChange, people *groupPeo
 	case bridge.ParticipantDemote:
 		fact.Demoted = jidsOf(members)
 	}
-	l.noteMembers(told)
+	l.cli.NoteMembers(told)
 	l.m.saveOwnChange(fact)
 }
 

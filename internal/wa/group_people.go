@@ -54,7 +54,7 @@ func (l *link) identities(ctx context.Context, person bridge.JID) (pn, lid types
 	person = l.m.store.Canonical(person)
 	if person.IsLID() {
 		lid = convert.WireJID(person)
-		pn, err = l.stores.lids.GetPNForLID(ctx, lid)
+		pn, err = l.cli.NumberOf(ctx, lid)
 		return pn.ToNonAD(), lid, err
 	}
 	pn, err = l.numberExists(ctx, convert.WireJID(person))
@@ -64,7 +64,7 @@ func (l *link) identities(ctx context.Context, person bridge.JID) (pn, lid types
 	if err != nil || pn.Server == types.HiddenUserServer {
 		return types.EmptyJID, pn, err
 	}
-	lid, err = l.stores.lids.GetLIDForPN(ctx, pn)
+	lid, err = l.cli.LIDOf(ctx, pn)
 	return pn, lid.ToNonAD(), err
 }
 
@@ -80,7 +80,7 @@ func (l *link) lookUpAll(ctx context.Context, people []bridge.JID) error {
 		if person.Server() != bridge.ServerUser {
 			continue
 		}
-		lid, err := l.stores.lids.GetLIDForPN(ctx, convert.WireJID(person))
+		lid, err := l.cli.LIDOf(ctx, convert.WireJID(person))
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (l *link) participantNodes(ctx context.Context, people *groupPeople, adding
 
 func (l *link) introduce(ctx context.Context, jid types.JID, node *waBinary.Node) error {
 	if jid.Server == types.HiddenUserServer {
-		pn, err := l.stores.lids.GetPNForLID(ctx, jid)
+		pn, err := l.cli.NumberOf(ctx, jid)
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (l *link) introduce(ctx context.Context, jid types.JID, node *waBinary.Node
 			node.Attrs["phone_number"] = pn.ToNonAD()
 		}
 	}
-	token, err := l.trustToken(ctx, jid)
+	token, err := l.cli.TrustToken(ctx, jid)
 	if err == nil && len(token) > 0 {
 		node.Content = []waBinary.Node{{Tag: "privacy", Content: token}}
 	}

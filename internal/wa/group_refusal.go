@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"go.mau.fi/whatsmeow"
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
@@ -86,4 +88,9 @@ func unansweredChange(err error) error {
 		return fmt.Errorf("change a group: %w", err)
 	}
 	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the change in time; it may have been made all the same").Because(err)
+}
+
+// changeGroups asks the network once for a change of groups.
+func (l *link) changeGroups(ctx context.Context, to types.JID, change waBinary.Node) (*waBinary.Node, error) {
+	return l.cli.ChangeGroups(ctx, to, change, l.m.waits.answer)
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/session"
 )
 
 // After pairing the phone uploads what it has of the past in parts, and tells
@@ -128,11 +129,8 @@ func (w *historyWorker) handle(ctx context.Context, l *link, part bridge.History
 
 // isOfStorage reports whether a failure has nothing to do with the part.
 func isOfStorage(err error) bool {
-	return errors.Is(err, errNotStored) || bridge.CodeOf(err) == bridge.CodeStorageUnavailable
+	return errors.Is(err, session.ErrNotStored) || bridge.CodeOf(err) == bridge.CodeStorageUnavailable
 }
-
-// errNotStored says that what a part holds could not be stored.
-var errNotStored = errors.New("not stored")
 
 // failed plans the next try of a part, or gives it up.
 func (w *historyWorker) failed(ctx context.Context, l *link, part bridge.HistoryPart, cause error) error {

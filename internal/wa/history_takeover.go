@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
-	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
+	"bridged/internal/wa/session"
 )
 
 // historyBatch is how many facts of the history are saved in one transaction:
@@ -73,7 +73,7 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 	if err := t.l.storeIdentities(ctx, history); err != nil {
 		return err
 	}
-	if err := t.l.storeHistory(ctx, encoded); err != nil {
+	if err := t.l.cli.StoreHistory(ctx, encoded); err != nil {
 		return err
 	}
 	for _, name := range history.GetPushnames() {
@@ -133,12 +133,12 @@ func (t *takeover) flush(ctx context.Context) error {
 // storeIdentities stores which numbers and LIDs belong together by what is said of
 // single chats; whatsmeow reads only the list.
 func (l *link) storeIdentities(ctx context.Context, history *waHistorySync.HistorySync) error {
-	var mappings []store.LIDMapping
+	var found []bridge.Identity
 	add := func(a, b string) {
 		first, _ := types.ParseJID(a)
 		second, _ := types.ParseJID(b)
 		if identity, ok := convert.Identity(first, second); ok {
-			mappings = append(mappings, store.LIDMapping{LID: convert.WireJID(identity.LID), PN: convert.WireJID(identity.PN)})
+			found = append(found, identity)
 		}
 	}
 	for _, chat := range history.GetConversations() {
@@ -148,11 +148,11 @@ func (l *link) storeIdentities(ctx context.Context, history *waHistorySync.Histo
 	for _, contact := range history.GetInlineContacts() {
 		add(contact.GetPnJID(), contact.GetLidJID())
 	}
-	if len(mappings) == 0 {
+	if len(found) == 0 {
 		return nil
 	}
-	if err := l.stores.lids.PutManyLIDMappings(ctx, mappings); err != nil {
-		return fmt.Errorf("%w: identities: %w", errNotStored, err)
+	if err := l.cli.PutIdentities(ctx, found); err != nil {
+		return fmt.Errorf("%w: identities: %w", session.ErrNotStored, err)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (l *link) openWithKnownSecret(e *events.Message, sealed bridge.Sealed, part
 		}
 		forms := l.bothForms(author)
 		tried = append(tried, forms...)
-		secret, as, err := l.stores.secrets.GetMessageSecret(l.ctx, e.Info.Chat, author, part.Key.GetID())
+		secret, as, err := l.cli.MessageSecret(l.ctx, e.Info.Chat, author, part.Key.GetID())
 		if err != nil {
 			l.m.log.Warn().Str("msg_id", sealed.ID).Str("error", bridge.Redact(err.Error())).Msg("message secret not read")
 		}
@@ -76,9 +76,9 @@ func (l *link) bothForms(people ...types.JID) (forms []types.JID) {
 			continue
 		}
 		jid = jid.ToNonAD()
-		counterpart := l.stores.lids.GetLIDForPN
+		counterpart := l.cli.LIDOf
 		if jid.Server == types.HiddenUserServer {
-			counterpart = l.stores.lids.GetPNForLID
+			counterpart = l.cli.NumberOf
 		}
 		forms = append(forms, jid)
 		if other, err := counterpart(l.ctx, jid); err == nil && !other.IsEmpty() {

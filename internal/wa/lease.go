@@ -1,14 +1,11 @@
 package wa
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"time"
 
-	"go.mau.fi/whatsmeow/store"
-
 	"bridged/internal/bridge"
+	"bridged/internal/wa/session"
 )
 
 // Lease is the right to run the account's session, where other processes may want to
@@ -35,18 +32,12 @@ type LeasedSession struct {
 // ErrLeaseSought is what [Lease.Refusal] returns while it asks.
 var ErrLeaseSought = errors.New("whether another process runs this account is being asked")
 
-// leased names the session of a device.
-func leased(device *store.Device) LeasedSession {
-	key := sha256.Sum256(device.IdentityKey.Pub[:])
-	return LeasedSession{Account: device.ID.User, ID: hex.EncodeToString(key[:8])}
-}
-
 // seekLease seeks the right to run a link's session, and returns how to give it back.
-func (m *Manager) seekLease(l *link, device *store.Device) (release func()) {
+func (m *Manager) seekLease(l *link, device *session.Device) (release func()) {
 	if m.opts.Lease == nil {
 		return func() {}
 	}
-	return m.opts.Lease.Seek(leased(device), func() { l.notify(notice{kind: noticeLease}) })
+	return m.opts.Lease.Seek(LeasedSession{Account: device.User().Phone, ID: device.Fingerprint()}, func() { l.notify(notice{kind: noticeLease}) })
 }
 
 // refused returns why the session may not run now; nil if it may.
@@ -66,7 +57,7 @@ func (l *link) leave() bool {
 }
 
 // onLease does what the lease says now.
-func (s *session) onLease() {
+func (s *connection) onLease() {
 	err := s.m.refused()
 	switch {
 	case s.phase == phaseEnding:
@@ -81,7 +72,7 @@ func (s *session) onLease() {
 }
 
 // yield closes the connection at once, and waits until the session may run.
-func (s *session) yield(why error) {
+func (s *connection) yield(why error) {
 	s.l.cut()
 	if errors.Is(why, ErrLeaseSought) {
 		s.endDial()

@@ -13,6 +13,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/session"
 )
 
 // leftOut sends messages once more that did not go to all devices of their
@@ -71,7 +72,7 @@ func (o *leftOut) await(d *delivery) {
 		if err != nil {
 			return
 		}
-		answer = l.awaitResponse(d.id)
+		answer = l.cli.AwaitResponse(d.id)
 	}
 	o.add(sentMessage{d, answer})
 }
@@ -118,8 +119,8 @@ func (o *leftOut) otherDevices(ctx context.Context, s sentMessage) string {
 		if !ok {
 			return ""
 		}
-		_, hash, err := acknowledgement(node)
-		if err != nil || hash == devicesHash(s.known) {
+		_, hash, err := session.Acknowledgement(node)
+		if err != nil || hash == session.DevicesHash(s.known) {
 			return ""
 		}
 		return hash
@@ -155,7 +156,7 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 			m.traffic.sentAgain.Add(1)
 			log.Info().Int("devices", missed).Msg("message sent again to devices that were left out")
 			return
-		case errors.Is(err, errOvertaken):
+		case errors.Is(err, session.ErrOvertaken):
 			d.overtaken = true
 		case !again || m.waitOpen(ctx, d) != nil:
 			if ctx.Err() == nil {
@@ -201,7 +202,7 @@ func (o *leftOut) missed(ctx context.Context, d *delivery, known []types.JID) (i
 	if err := l.refreshRecipients(ctx, d.to); err != nil {
 		return 0, errors.Join(errNothingLeft, err)
 	}
-	devices, err := l.devicesOf(ctx, d.to)
+	devices, err := l.cli.DevicesOf(ctx, d.to)
 	if err != nil {
 		return 0, errors.Join(errNothingLeft, err)
 	}

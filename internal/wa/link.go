@@ -8,41 +8,31 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow"
-	waBinary "go.mau.fi/whatsmeow/binary"
-	"go.mau.fi/whatsmeow/store"
-	"go.mau.fi/whatsmeow/types"
-	waLog "go.mau.fi/whatsmeow/util/log"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
+	"bridged/internal/wa/session"
 )
 
 // link is one whatsmeow client and its life. A logged-out client can never
 // connect again, so a link is replaced, not reused.
 type link struct {
-	m       *Manager
-	cli     *whatsmeow.Client
-	signal  *lockedStore // nil while unpaired
-	secrets *advSecrets  // nil when paired
-	stores  deviceStores
-	ctx     context.Context
-	cancel  context.CancelFunc
+	m      *Manager
+	cli    *session.Client
+	ctx    context.Context
+	cancel context.CancelFunc
 
 	notices chan notice
 
 	// refusing is set after a stanza was refused: what follows it on the same
 	// connection is refused too, so that redelivery keeps the order.
 	refusing       atomic.Bool
-	beginning      chan struct{} // has a token while sessions are begun
-	members        sync.Map      // kinds (groupKind) of the groups (bridge.JID) that the account is known to be in
-	modes          sync.Map      // addressing modes (types.AddressingMode) by group
-	stale          staleDevices
+	members        sync.Map   // kinds (groupKind) of the groups (bridge.JID) that the account is known to be in
+	modes          sync.Map   // addressing modes (types.AddressingMode) by group
 	told           usernames  // in messages and notifications
 	answered       usernames  // in answers to queries
 	savingAnswered sync.Mutex // held while those are stored
-	inHand         inHand
 
-	device   types.JID   // copied, for whatsmeow empties its own; zero while unpaired
 	asking   atomic.Bool // a second keepalive is under way
 	settings sync.Mutex  // held while what is known of how chats are kept is passed on
 
@@ -79,37 +69,20 @@ const (
 	noticeLease                          // whether the session may run here has changed
 )
 
-func (m *Manager) newLink(ctx context.Context, device *store.Device) *link {
-	l := &link{m: m, notices: make(chan notice, 1024), dialling: make(chan struct{}, 1), beginning: make(chan struct{}, 1)}
+func (m *Manager) newLink(ctx context.Context, device *session.Device) *link {
+	l := &link{m: m, notices: make(chan notice, 1024), dialling: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(m.background)
 	l.latest = newDial(l.ctx)
 	l.socket = l.latest
-	if device.ID != nil {
-		l.device = *device.ID
-		device.PreKeys = newPreKeyBatches(device.PreKeys, device.EventBuffer)
-		stores := signalStores{device.Sessions, device.EventBuffer, device.Identities, device.SenderKeys,
-			secretTap{device.MsgSecrets, device.EventBuffer}}
-		l.signal = newLockedStore(stores, func(err error) { l.refuse(err) }, m.log)
-		l.signal.known, l.signal.isOver = m.db.knownIdentities(l.device), l.isOver
-		device.Sessions, device.EventBuffer, device.Identities = l.signal, l.signal, l.signal
-		device.SenderKeys, device.MsgSecrets = l.signal, l.signal
-		device.LIDs = &lidTap{LIDStore: device.LIDs, learned: m.learnIdentities}
-		device.PrivacyTokens, device.NCTSalt = tokenTap{device.PrivacyTokens}, saltTap{device.NCTSalt}
-	}
-	if device.ID == nil {
-		l.secrets = &advSecrets{device: device}
-	}
-	l.stores = storesOf(device)
-	l.cli = l.newClient(device)
+	l.cli = session.NewClient(m.db, device, l.observer(), m.log)
+	l.configure()
 	return l
 }
 
-// newClient makes a client with the rules that keep messages from being lost:
-// acknowledge after storing, keep what was decrypted until it is stored, and
-// never reconnect by itself.
-func (l *link) newClient(device *store.Device) *whatsmeow.Client {
-	m := l.m
-	cli := whatsmeow.NewClient(device, l.newLogger())
+// configure sets the rules that keep messages from being lost: acknowledge after
+// storing, keep what was decrypted until it is stored, and never reconnect by itself.
+func (l *link) configure() {
+	m, cli := l.m, l.cli
 	cli.SynchronousAck = true
 	cli.EnableDecryptedEventBuffer = true
 	cli.ManualHistorySyncDownload = true
@@ -121,7 +94,7 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	cli.BackgroundEventCtx = l.ctx
 	cli.GetMessageForRetry = m.messageForRetry
 	cli.PrePairCallback = m.mayPair
-	cli.GetClientPayload = l.clientPayload(device)
+	cli.GetClientPayload = l.clientPayload
 	cli.QRClientType = whatsmeow.PairClientChrome
 	cli.SetMaxParallelRetryReceiptHandling(1) // whatsmeow changes the one cached message in each
 	socket := m.opts.Network.socketClient()
@@ -129,49 +102,24 @@ func (l *link) newClient(device *store.Device) *whatsmeow.Client {
 	cli.SetPreLoginHTTPClient(socket)
 	cli.SetMediaHTTPClient(bounded(m.opts.CDN.HTTPClient(), maxPart+(64<<10)))
 	cli.AddEventHandlerWithSuccessStatus(l.handle)
-	return cli
 }
 
-// newLogger returns the log of a client, which the link reads.
-func (l *link) newLogger() waLog.Logger {
-	log := newWALogger(l.m.log, l.onLog)
-	log.onStanza = l.onStanza
-	if l.secrets != nil {
-		log.onStanza = l.secrets.onStanza
-	}
-	return log
-}
-
-// onStanza reads what the network sends, before whatsmeow handles it.
-func (l *link) onStanza(node *waBinary.Node) {
-	amend(node)
-	l.inHand.add(node)
-	l.learnUsernames(node)
-}
-
-// onLog reads whatsmeow's log.
-func (l *link) onLog(format string, args []any) {
-	if failure, ok := failedDecryption(format, args); ok {
-		l.onUndecrypted(failure)
-		return
-	}
-	number, changed := changedDevices(format, args)
-	switch {
-	case changed:
-		l.stale.add(number)
-	case format == logOtherDevices && l.signal != nil:
-		l.signal.lock.noteOthers(otherDevicesIn(args))
-	case format == logFrameLost:
-		l.notify(notice{kind: noticeSilent, sentence: "a frame from the network was damaged; reconnecting"})
-	case codeRefused(format, args):
-		if p := l.m.presentPairing(l); p != nil {
-			p.onCodeRefused()
-		}
-	case missesSyncKey(args):
-		l.m.sync.missKey()
-	case handledTheEnd(format):
-		_, socket := l.dials()
-		socket.finish()
+// observer returns what is done about what whatsmeow logs and stores.
+func (l *link) observer() session.Observer {
+	m := l.m
+	return session.Observer{
+		Own: m.own, IsOver: l.isOver, Failed: func(err error) { l.refuse(err) },
+		Learned: m.learnIdentities, Usernames: l.learnUsernames, Undecrypted: l.onUndecrypted,
+		FrameLost: func() {
+			l.notify(notice{kind: noticeSilent, sentence: "a frame from the network was damaged; reconnecting"})
+		},
+		CodeRefused: func() {
+			if p := m.presentPairing(l); p != nil {
+				p.onCodeRefused()
+			}
+		},
+		SyncKeyMissing: m.sync.missKey,
+		Ended:          l.disconnected,
 	}
 }
 
@@ -242,8 +190,8 @@ func (l *link) cut() {
 // politeClose is how long the end of a connection may take.
 const politeClose = 2 * time.Second
 
-// disconnected notes that whatsmeow has closed the socket by itself, which it
-// does not tell.
+// disconnected notes that whatsmeow has handled the end of the socket, or has closed
+// it by itself.
 func (l *link) disconnected() {
 	_, socket := l.dials()
 	socket.finish()
@@ -255,7 +203,7 @@ func (l *link) disconnected() {
 func (l *link) disconnect() {
 	_, socket := l.dials()
 	if socket.isUp() {
-		expectEnd(l.cli)
+		l.cli.ExpectEnd()
 		socket.hangUp()
 		socket.close()
 	}
@@ -273,9 +221,7 @@ func (l *link) disconnect() {
 // another it is left alone.
 func (l *link) end() {
 	defer l.cancel()
-	if l.signal != nil {
-		defer l.signal.clearings.end()
-	}
+	defer l.cli.Close()
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
@@ -300,7 +246,7 @@ func (l *link) loggedIn() bool { return l.cli.IsConnected() && l.cli.IsLoggedIn(
 // connected notifies the supervisor of a login that is still good. The LID is
 // read here, in the goroutine that wrote it.
 func (l *link) connected() {
-	l.m.setLID(convert.JID(l.cli.Store.LID))
+	l.m.setLID(convert.JID(l.cli.OwnLID()))
 	if !l.loggedIn() {
 		return // events.Connected may come after the socket is gone
 	}

@@ -33,7 +33,7 @@ func (l *link) groupsDue(ctx context.Context, away time.Duration) bool {
 	}
 	device, when, _ := strings.Cut(value, " ")
 	at, err := time.Parse(time.RFC3339, when)
-	if err != nil || device != l.device.String() {
+	if err != nil || device != l.cli.Device.String() {
 		return true
 	}
 	since := l.m.opts.Clock.Now().Sub(at)
@@ -42,7 +42,7 @@ func (l *link) groupsDue(ctx context.Context, away time.Duration) bool {
 
 // groupsRead notes that the list of groups was read.
 func (l *link) groupsRead(ctx context.Context) error {
-	return l.m.store.SetSetting(ctx, settingGroupsRead, l.device.String()+" "+l.m.opts.Clock.Now().UTC().Format(time.RFC3339))
+	return l.m.store.SetSetting(ctx, settingGroupsRead, l.cli.Device.String()+" "+l.m.opts.Clock.Now().UTC().Format(time.RFC3339))
 }
 
 // readGroups reads all joined groups with one query.

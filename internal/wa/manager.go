@@ -3,18 +3,15 @@ package wa
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
-	"go.mau.fi/whatsmeow/store"
-	"go.mau.fi/whatsmeow/store/sqlstore"
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
-	"bridged/internal/wa/convert"
+	"bridged/internal/wa/session"
 )
 
 // Store is where received facts go, and what sending needs to know of them.
@@ -81,11 +78,10 @@ type Options struct {
 
 // Manager is the socket manager of the one account.
 type Manager struct {
-	opts      Options
-	log       zerolog.Logger
-	store     Store
-	db        *sessionDB
-	container *sqlstore.Container
+	opts  Options
+	log   zerolog.Logger
+	store Store
+	db    *session.DB
 
 	background context.Context // of everything that must not die with a request
 	stop       context.CancelFunc
@@ -113,9 +109,9 @@ type Manager struct {
 	ban      ban
 	receipts receipts
 	waits    waits
-	refusals atomic.Int32                             // in a row
-	version  atomic.Pointer[store.WAVersionContainer] // that was looked up, or nil
-	behind   atomic.Bool                              // the session may know of people and chats what the store does not
+	refusals atomic.Int32                    // in a row
+	version  atomic.Pointer[session.Version] // that was looked up, or nil
+	behind   atomic.Bool                     // the session may know of people and chats what the store does not
 
 	mu           sync.Mutex    // guards the fields below
 	versionPause time.Duration // how long a refused version is left alone
@@ -127,20 +123,16 @@ type Manager struct {
 
 // Open opens the session database. Nothing is dialled before [Manager.Run].
 func Open(ctx context.Context, opts Options) (*Manager, error) {
-	db, err := openSessionDB(ctx, opts.SessionPath)
+	db, err := session.Open(ctx, opts.SessionPath, opts.Log)
 	if err != nil {
 		return nil, err
 	}
-	container := sqlstore.NewWithDB(db.DB, "sqlite", newWALogger(opts.Log, nil))
-	if err := container.Upgrade(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", opts.SessionPath, sessionFile.Explain(err)), db.Close())
-	}
-	if opts.Watch, err = db.watch(opts.Watch); err != nil {
+	if opts.Watch, err = db.Watch(opts.Watch); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	m := &Manager{
-		opts: opts, log: opts.Log, store: opts.Store, db: db, container: container,
+		opts: opts, log: opts.Log, store: opts.Store, db: db,
 		background: background, stop: stop,
 		commands: make(chan command),
 		checking: make(chan struct{}, 1),
@@ -165,41 +157,31 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 
 // ReleaseMemory gives back the pages of the session database that are kept. It
 // waits for what is using the database.
-func (m *Manager) ReleaseMemory(ctx context.Context) error { return m.db.releaseMemory(ctx) }
+func (m *Manager) ReleaseMemory(ctx context.Context) error { return m.db.ReleaseMemory(ctx) }
 
 // loadUser reads whose session there is, so that the status is right before
 // the first dial.
 func (m *Manager) loadUser(ctx context.Context) error {
-	device, err := m.container.GetFirstDevice(ctx)
+	device, err := m.db.Device(ctx)
 	if err != nil {
-		return fmt.Errorf("read the session: %w", sessionFile.Explain(err))
+		return err
 	}
-	m.setUser(userOf(device))
-	if device.ID == nil {
+	m.setUser(device.User())
+	if !device.IsLinked() {
 		// The program may have been killed while it wiped a session.
-		if err := errors.Join(m.db.erase(ctx), m.forgetHistory(ctx)); err != nil {
+		if err := errors.Join(m.db.Erase(ctx), m.forgetHistory(ctx)); err != nil {
 			return err
 		}
 	}
 	return errors.Join(m.loadPhoneSeen(ctx), m.loadRestrictions(ctx))
 }
 
-func userOf(device *store.Device) *bridge.User {
-	if device.ID == nil {
-		return nil
-	}
-	return &bridge.User{
-		JID: convert.JID(*device.ID), LID: convert.JID(device.LID), Phone: device.ID.User,
-		PushName: device.PushName, Platform: device.Platform,
-	}
-}
-
 // Run keeps the account connected until ctx ends, then disconnects. It
 // returns an error only when the session database cannot be used.
 func (m *Manager) Run(ctx context.Context) error {
 	defer m.stop()
-	if err := m.container.LIDMap.FillCache(ctx); err != nil {
-		return fmt.Errorf("read the session: %w", err)
+	if err := m.db.LoadIdentities(ctx); err != nil {
+		return err
 	}
 	if !m.opts.Network.IsSimulated() {
 		m.prepareVersion(ctx)
@@ -214,14 +196,21 @@ func (m *Manager) Run(ctx context.Context) error {
 		m.rang <- struct{}{}
 	}
 	m.workers.Go(func() { m.watchCalls(m.background) })
-	m.workers.Go(func() { m.db.keepShort(m.background, m.store.TextErased(), m.log) })
-	m.workers.Go(func() { m.keepSessionClean(m.background) })
+	m.workers.Go(func() { m.db.KeepLogShort(m.background, m.store.TextErased(), m.log) })
+	cleaner := session.Cleaner{DB: m.db, OpenSince: m.openSince, Setting: m.store.Setting, SetSetting: m.store.SetSetting, Clock: m.opts.Clock, Log: m.log}
+	m.workers.Go(func() { cleaner.Run(m.background) })
 	err := m.supervise(ctx)
 	m.handlers.shut() // they may still begin work
 	m.setState(bridge.StateIdle, "")
 	m.stop()
 	m.workers.Wait()
 	return err
+}
+
+// openSince returns since when the account is open; not ok while it is not.
+func (m *Manager) openSince() (since time.Time, ok bool) {
+	status := m.Status()
+	return status.Since.Time, status.Status == bridge.StateOpen
 }
 
 // Close closes the session database, after Run has returned.

@@ -23,5 +23,5 @@ func (m *Manager) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn
 	if err != nil {
 		return bridge.MediaConn{}, err
 	}
-	return l.mediaConn(ctx, refresh)
+	return l.cli.MediaConn(ctx, refresh)
 }

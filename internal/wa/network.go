@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow"
+
+	"bridged/internal/wa/session"
 )
 
 // Network says how the WhatsApp network is reached. The zero value is the
@@ -73,7 +75,7 @@ func ReadNetworkFile(path string) (Network, error) {
 	if err != nil || len(key) != len(whatsmeow.WACertPubKey) {
 		return Network{}, fmt.Errorf("noiseRootKey must be 32 bytes in base64")
 	}
-	setNoiseRoot([32]byte(key))
+	session.SetNoiseRoot([32]byte(key))
 	return Network{simulated: &simulatedNetwork{address: address.Host, roots: roots}}, nil
 }
 

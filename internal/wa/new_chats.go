@@ -40,9 +40,9 @@ func (l *link) withNewChat(ctx context.Context, chat bridge.JID, facts ...bridge
 // isTrusted reports whether a person's device has given this account its token: they
 // have been in touch, perhaps before the account was paired.
 func (l *link) isTrusted(ctx context.Context, person bridge.JID) bool {
-	token, err := l.stores.tokens.GetPrivacyToken(ctx, convert.WireJID(l.m.store.Canonical(person)))
+	trusted, err := l.cli.HasToken(ctx, convert.WireJID(l.m.store.Canonical(person)))
 	if err != nil {
 		l.m.log.Warn().Err(err).Msg("a contact's token was not read")
 	}
-	return token != nil && len(token.Token) > 0
+	return trusted
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
+	"bridged/internal/wa/session"
 )
 
 const (
@@ -35,9 +35,9 @@ type pairing struct {
 	confirm   chan events.PairPasskeyConfirmation
 }
 
-func (m *Manager) runPairing(ctx context.Context, device *store.Device) {
+func (m *Manager) runPairing(ctx context.Context, device *session.Device) {
 	l := m.newLink(ctx, device)
-	p := &pairing{supervisor: newSupervisor(m, l), offer: offer{secrets: l.secrets}, confirm: make(chan events.PairPasskeyConfirmation, 1)}
+	p := &pairing{supervisor: newSupervisor(m, l), offer: offer{secrets: l.cli.PairingSecrets()}, confirm: make(chan events.PairPasskeyConfirmation, 1)}
 	m.setPairing(p)
 	defer m.setPairing(nil)
 	m.setState(bridge.StateNeedsPair, "")
@@ -263,11 +263,11 @@ func (m *Manager) sameAccount(ctx context.Context, account bridge.Owner, phone s
 
 // lidOf returns the LID of a number where the session database knows it.
 func (m *Manager) lidOf(ctx context.Context, pn bridge.JID) bridge.JID {
-	lid, err := m.container.LIDMap.GetLIDForPN(ctx, convert.WireJID(pn))
+	lid, err := m.db.LIDOf(ctx, pn)
 	if err != nil {
 		m.log.Warn().Err(err).Msg("LID of a number not read")
 	}
-	return convert.JID(lid)
+	return lid
 }
 
 func (m *Manager) pairErrorSentence(e *events.PairError) string {

@@ -7,11 +7,12 @@ import (
 	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/session"
 )
 
 // offer holds what an unpaired link has for somebody who wants to pair.
 type offer struct {
-	secrets *advSecrets
+	secrets *session.PairingSecrets
 
 	mu          sync.Mutex // guards the fields below
 	codes       []string   // QR codes of the present socket, which take turns
@@ -45,7 +46,7 @@ func (o *offer) qr(now time.Time) *string {
 	if o.paired || o.passkey != nil || !o.takeTurns(now) {
 		return nil
 	}
-	code := o.secrets.inQR(o.codes[o.turn])
+	code := o.secrets.InQR(o.codes[o.turn])
 	return &code
 }
 
@@ -67,7 +68,7 @@ func (o *offer) rotate(e *events.RotateADVSecret, now time.Time) error {
 	if o.takeTurns(now) && o.turnEnds.Before(now.Add(nextQRLife)) {
 		o.turnEnds = now.Add(nextQRLife)
 	}
-	return o.secrets.onRotation(e)
+	return o.secrets.OnRotation(e)
 }
 
 // reset forgets what an old socket offered.
@@ -82,7 +83,7 @@ func (o *offer) setCodes(codes []string) {
 	defer o.mu.Unlock()
 	o.codes, o.codesAt, o.turn = codes, time.Now(), 0
 	o.turnEnds = o.codesAt.Add(firstQRLife)
-	o.secrets.onCodes()
+	o.secrets.OnCodes()
 }
 
 // age returns how old the socket's QR codes are, the sign that the network

@@ -5,7 +5,8 @@ import (
 	"net/http"
 
 	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/store"
+
+	"bridged/internal/wa/session"
 )
 
 // Client returns a client that reaches the network as the account does. In a
@@ -14,7 +15,7 @@ func (n *Network) Client() *http.Client { return n.socketClient() }
 
 // ClientVersion returns the version that the account's client says it is,
 // unless a newer one was looked up.
-func ClientVersion() string { return store.GetWAVersion().String() }
+func ClientVersion() string { return session.BuiltInVersion().String() }
 
 // LatestClientVersion asks the network for the version of its own web client.
 func LatestClientVersion(ctx context.Context, network *Network) (string, error) {
@@ -25,7 +26,7 @@ func LatestClientVersion(ctx context.Context, network *Network) (string, error) 
 	return latest.String(), nil
 }
 
-func latestVersion(ctx context.Context, network *Network) (*store.WAVersionContainer, error) {
+func latestVersion(ctx context.Context, network *Network) (*session.Version, error) {
 	client := network.Client()
 	client.Timeout = versionTimeout
 	defer client.CloseIdleConnections()

@@ -13,6 +13,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
+	"bridged/internal/wa/session"
 )
 
 const (
@@ -118,19 +119,19 @@ func (l *link) sendReceipts(ctx context.Context, chat bridge.JID, messages []bri
 	to := convert.WireJID(l.wireForm(ctx, chat, chat))
 	var answers []<-chan *waBinary.Node
 	for _, r := range receiptsOf(messages) {
-		answers = append(answers, l.awaitResponse(r.ids[0]))
+		answers = append(answers, l.cli.AwaitResponse(r.ids[0]))
 		if err := l.cli.MarkRead(ctx, r.ids, time.Now(), to, convert.WireJID(l.wireForm(ctx, chat, r.author))); err != nil {
 			return err
 		}
 	}
 	if !l.cli.IsConnected() { // the end was told before
-		return errLostAnswer(nil)
+		return session.LostAnswer(nil)
 	}
 	for _, answer := range answers {
 		select {
 		case node, ok := <-answer:
 			if !ok || node.Tag != "ack" {
-				return errLostAnswer(node)
+				return session.LostAnswer(node)
 			}
 		case <-ctx.Done():
 			return ctx.Err()

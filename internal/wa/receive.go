@@ -11,6 +11,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
+	"bridged/internal/wa/session"
 )
 
 // saveTimeout bounds one transaction of the store.
@@ -24,7 +25,7 @@ const saveTimeout = 30 * time.Second
 // time.
 func (l *link) handle(evt any) (stored bool) {
 	defer func() {
-		if !stored && isAcknowledgedAnyway(evt) {
+		if !stored && session.IsAcknowledgedAnyway(evt) {
 			l.cut()
 		}
 	}()
@@ -40,7 +41,7 @@ func (l *link) handle(evt any) (stored bool) {
 		}
 	}()
 	m := l.m
-	l.inHand.reached(evt)
+	l.cli.Reached(evt)
 	m.opts.Clock.Confirm(networkTime(evt))
 	if at := fromPhone(evt); !at.IsZero() {
 		m.sawPhone(at)
@@ -209,7 +210,7 @@ func (l *link) refuse(cause error) bool {
 	wait := pause(int(m.refusals.Add(1)), 0)
 	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("not stored, not acknowledged")
 	l.notify(notice{kind: noticeRefused, after: wait,
-		sentence: "a message could not be stored and was left with the network: " + reasonOf(sessionFile.Explain(cause))})
+		sentence: "a message could not be stored and was left with the network: " + reasonOf(session.Explain(cause))})
 	return false
 }
 
@@ -230,7 +231,7 @@ func loggedOutSentence(e *events.LoggedOut, now time.Time) string {
 func (l *link) synced(e *events.AppStateSyncComplete) {
 	switch e.Name {
 	case appstate.WAPatchCriticalBlock:
-		if name := l.cli.Store.PushName; name != "" {
+		if name := l.cli.PushName(); name != "" {
 			l.m.setPushName(name)
 		}
 		l.m.workers.Go(l.stayUnavailable)
@@ -260,5 +261,33 @@ func (l *link) stayUnavailable() {
 	}
 	if _, err := l.m.typist.ask(l.ctx, typistRequest{on: l}); err != nil && l.loggedIn() {
 		l.m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("presence not sent")
+	}
+}
+
+// notDecrypted is a message of which whatsmeow has just logged that it could not be
+// decrypted. Nothing was answered yet.
+type notDecrypted struct {
+	*events.UndecryptableMessage
+	last bool // whatsmeow makes no event of it
+}
+
+// onUndecrypted stores the placeholder of a message that whatsmeow is about to
+// acknowledge.
+func (l *link) onUndecrypted(e *events.UndecryptableMessage, last bool) {
+	if l.ctx.Err() == nil && !l.handle(notDecrypted{e, last}) { // else whatsmeow leaves it with the network
+		l.cut()
+	}
+}
+
+// learnIdentities saves mappings outside a stanza's transaction. What cannot
+// be saved now is caught up with at the next login (see catchUp).
+func (m *Manager) learnIdentities(found []bridge.Identity) {
+	facts := make([]bridge.Fact, len(found))
+	for i, identity := range found {
+		facts[i] = identity
+	}
+	if err := m.store.Save(m.background, facts...); err != nil {
+		m.behind.Store(true)
+		m.log.Warn().Err(err).Int("mappings", len(found)).Msg("identities not stored")
 	}
 }

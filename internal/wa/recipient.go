@@ -42,7 +42,7 @@ func (l *link) inGroup(ctx context.Context, jid bridge.JID) error {
 
 // numberExists returns the number that the network knows the person by.
 func (l *link) numberExists(ctx context.Context, to types.JID) (types.JID, error) {
-	if lid, err := l.stores.lids.GetLIDForPN(ctx, to); err != nil {
+	if lid, err := l.cli.LIDOf(ctx, to); err != nil {
 		return to, err
 	} else if !lid.IsEmpty() {
 		return to, nil
@@ -58,7 +58,7 @@ func (l *link) numberExists(ctx context.Context, to types.JID) (types.JID, error
 }
 
 func (l *link) lidExists(ctx context.Context, to types.JID) error {
-	if pn, err := l.stores.lids.GetPNForLID(ctx, to); err != nil {
+	if pn, err := l.cli.NumberOf(ctx, to); err != nil {
 		return err
 	} else if !pn.IsEmpty() {
 		return nil

@@ -9,6 +9,8 @@ import (
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/wa/session"
 )
 
 // isStale reports whether the network refused a message because what is known
@@ -18,7 +20,7 @@ func isStale(err error) bool {
 	if !errors.Is(err, whatsmeow.ErrServerReturnedError) {
 		return false
 	}
-	code := serverCode(err)
+	code := session.ServerCode(err)
 	return code == codeWrongMode || code == codeStale
 }
 
@@ -36,12 +38,12 @@ func (l *link) refreshRecipients(ctx context.Context, to types.JID) error {
 			return fmt.Errorf("store the group: %w", err)
 		}
 	}
-	people, err := l.people(ctx, to)
+	people, err := l.cli.PeopleOf(ctx, to)
 	if err != nil {
 		return err
 	}
 	for _, person := range people {
-		l.forgetDevices(ctx, person)
+		l.cli.ForgetDevices(ctx, person)
 	}
 	return nil
 }

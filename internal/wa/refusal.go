@@ -8,6 +8,7 @@ import (
 	"go.mau.fi/whatsmeow"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/session"
 )
 
 // The codes with which the network refuses a message (seen in the field;
@@ -33,13 +34,13 @@ func (m *Manager) refusalOf(err error, chat bridge.JID) error {
 		return m.serverRefusal(err, chat)
 	case errors.Is(err, whatsmeow.ErrNotInGroup), errors.Is(err, whatsmeow.ErrGroupNotFound):
 		return bridge.Fail(bridge.CodeNotInGroup, "the account is not in that group").Because(err)
-	case isNumberUnknown(err):
+	case session.IsNumberUnknown(err):
 		return bridge.Fail(bridge.CodeNotOnNetwork, "the recipient is not on WhatsApp: check the number (E.164 digits with country code)").Because(err)
 	case errors.As(err, &iq) && iq.Code == codeRateLimited:
 		return rateLimited(err)
 	case errors.As(err, &iq) && iq.Code >= 400 && iq.Code < 500:
 		return bridge.Fail(bridge.CodeSendRefused, "the network refused a query for this recipient (code %d)", iq.Code).Because(err)
-	case errors.As(err, &iq), errors.Is(err, whatsmeow.ErrIQTimedOut), errors.Is(err, errHeldTooLong):
+	case errors.As(err, &iq), errors.Is(err, whatsmeow.ErrIQTimedOut), errors.Is(err, session.ErrHeldTooLong):
 		return bridge.NotConnected("the network did not answer: try again in a moment").Because(err)
 	}
 	if again, _ := uncertain(err); again {
@@ -49,7 +50,7 @@ func (m *Manager) refusalOf(err error, chat bridge.JID) error {
 }
 
 func (m *Manager) serverRefusal(err error, chat bridge.JID) error {
-	code := serverCode(err)
+	code := session.ServerCode(err)
 	switch code {
 	case codeReachout:
 		return reachoutRestricted(m.timelock.left()).Because(err)

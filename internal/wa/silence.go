@@ -26,6 +26,6 @@ func (l *link) silent() {
 
 // ping reports whether the network answers a keepalive.
 func (l *link) ping(ctx context.Context) bool {
-	answered, _ := l.sendKeepAlive(ctx)
+	answered, _ := l.cli.SendKeepAlive(ctx)
 	return answered
 }

@@ -2,7 +2,6 @@ package wa
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -23,23 +22,23 @@ const (
 // a link of its own, and both are supervised alike.
 func (m *Manager) supervise(ctx context.Context) error {
 	for ctx.Err() == nil {
-		device, err := m.container.GetFirstDevice(ctx)
+		device, err := m.db.Device(ctx)
 		if ctx.Err() != nil {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("read the session: %w", err)
+			return err
 		}
-		m.setUser(userOf(device))
-		if device.ID == nil {
+		m.setUser(device.User())
+		if !device.IsLinked() {
 			m.runPairing(ctx, device)
 		} else {
-			m.runSession(ctx, device)
+			m.runConnected(ctx, device)
 		}
 	}
 	return nil
 }
 
-// supervised decides what happens to a link: a [session] or a [pairing]. The
+// supervised decides what happens to a link: a [connection] or a [pairing]. The
 // methods are called by one goroutine; those with a result return true when
 // the link has served its purpose.
 type supervised interface {

@@ -4,13 +4,11 @@ import (
 	"context"
 	"sync"
 
-	waBinary "go.mau.fi/whatsmeow/binary"
-
 	"bridged/internal/bridge"
 )
 
 // usernames are those that the network has told and that are not stored yet, by
-// number or LID. whatsmeow passes none of them on (see [usernamesIn]).
+// number or LID. whatsmeow passes none of them on (see [session.Observer]).
 type usernames struct {
 	mu   sync.Mutex
 	told map[bridge.JID]string // guarded by mu
@@ -62,21 +60,18 @@ func (u *usernames) putBack(facts []bridge.Fact) {
 	}
 }
 
-// learnUsernames reads the usernames in a stanza before whatsmeow handles it. Those of
-// messages and notifications are stored with what they tell, those of answers
+// learnUsernames notes the usernames in a stanza before whatsmeow handles it. Those of
+// messages and notifications are stored with the rest of them, those of answers
 // by themselves.
-func (l *link) learnUsernames(node *waBinary.Node) {
-	found := usernamesIn(node)
-	switch {
-	case len(found) == 0:
-	case node.Tag == "iq":
-		if l.m.handlers.enter() {
-			defer l.m.handlers.leave()
-			l.answered.add(found)
-			l.m.workers.Go(func() { l.saveAnswered(l.ctx) })
-		}
-	default:
+func (l *link) learnUsernames(found map[bridge.JID]string, isAnswer bool) {
+	if !isAnswer {
 		l.told.add(found)
+		return
+	}
+	if l.m.handlers.enter() {
+		defer l.m.handlers.leave()
+		l.answered.add(found)
+		l.m.workers.Go(func() { l.saveAnswered(l.ctx) })
 	}
 }
 

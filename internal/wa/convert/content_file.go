@@ -90,7 +90,7 @@ func SetDirectPath(msg *waE2E.Message, path string) {
 // NewPlace reads where the phone has put the file. A path that could lead to
 // another host is neither stored nor passed on.
 func NewPlace(e *events.MediaRetry, key []byte) (string, error) {
-	notice, err := Opened(func() (*waMmsRetry.MediaRetryNotification, error) {
+	notice, err := opened(func() (*waMmsRetry.MediaRetryNotification, error) {
 		return whatsmeow.DecryptMediaRetryNotification(e, key)
 	})
 	if err != nil {

@@ -143,7 +143,7 @@ func (p EncryptedPart) Open(pending bridge.Sealed, secret []byte, senders, autho
 				if use == "" {
 					continue
 				}
-				if plain, err := OpenSecret(p, use, secret, sender, author); err == nil {
+				if plain, err := openSecret(p, use, secret, sender, author); err == nil {
 					return p.facts(pending, plain), true
 				}
 			}
@@ -222,10 +222,10 @@ func commentContext(context *bridge.ContextInfo, on *waCommon.MessageKey) *bridg
 	return &quoted
 }
 
-// OpenSecret decrypts a part that a sender encrypted with the secret of a message
+// openSecret decrypts a part that a sender encrypted with the secret of a message
 // by an author, each in one of their forms. whatsmeow's own methods try the forms
 // of the author alone, and ask its store for the secret.
-func OpenSecret(p EncryptedPart, use whatsmeow.MsgSecretType, secret []byte, sender, author types.JID) ([]byte, error) {
+func openSecret(p EncryptedPart, use whatsmeow.MsgSecretType, secret []byte, sender, author types.JID) ([]byte, error) {
 	id, by := p.Key.GetID(), sender.ToNonAD().String()
 	info := id + author.ToNonAD().String() + by + string(use)
 	var additional []byte
@@ -233,14 +233,14 @@ func OpenSecret(p EncryptedPart, use whatsmeow.MsgSecretType, secret []byte, sen
 	case whatsmeow.EncSecretPollVote, whatsmeow.EncSecretEventResponse:
 		additional = fmt.Appendf(nil, "%s\x00%s", id, by)
 	}
-	return Opened(func() ([]byte, error) {
+	return opened(func() ([]byte, error) {
 		return gcmutil.Decrypt(hkdfutil.SHA256(secret, nil, []byte(info), 32), p.iv, p.payload, additional)
 	})
 }
 
-// Opened runs one of whatsmeow's decryptions of what a sender encrypted. They panic at a nonce of another length and at fields that
+// opened runs one of whatsmeow's decryptions of what a sender encrypted. They panic at a nonce of another length and at fields that
 // are missing; here that is an error like any other.
-func Opened[T any](decrypt func() (T, error)) (content T, err error) {
+func opened[T any](decrypt func() (T, error)) (content T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("malformed: %v", r)

@@ -1,0 +1,355 @@
+package wa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/session"
+)
+
+// patience is how long a lost connection counts as connecting. It is a
+// variable for the tests alone.
+var patience = 30 * time.Second
+
+const (
+	// loginTimeout is how long a login may take once the socket is open.
+	loginTimeout = 60 * time.Second
+	// steady is how long a connection has to last after its login, which both
+	// sides have answered, to count as one that works.
+	steady = 10 * time.Second
+	// storageCheck is how often an idle connection looks whether its files are
+	// still there.
+	storageCheck = 2 * time.Second
+)
+
+// connection keeps one paired link connected.
+type connection struct {
+	supervisor
+	lostAt       time.Time // when the account was last open, or the session began
+	openAt       time.Time // when it became open
+	phoneChecked time.Time // when the phone's absence was last looked at
+	ending       string    // why the session is over, while its keys could not be wiped
+}
+
+func (m *Manager) runConnected(ctx context.Context, device *session.Device) {
+	l := m.newLink(ctx, device)
+	m.use(l)
+	defer m.use(nil)
+	defer m.seekLease(l, device)() // given back after the link has ended
+	s := &connection{supervisor: newSupervisor(m, l), lostAt: time.Now()}
+	if wait, sentence := m.ban.present(); wait > 0 {
+		s.halt(sentence)
+		s.schedule(wait)
+	} else {
+		m.setState(bridge.StateConnecting, "")
+	}
+	s.run(ctx, s)
+}
+
+func (s *connection) onTimer() bool {
+	switch s.phase {
+	case phaseWaiting:
+		s.tryConnect()
+	case phaseDialling, phaseLogin:
+		s.m.log.Warn().Msg("the network does not answer a dial or login; cutting the connection")
+		s.l.cut()
+		s.retry("the network did not answer the login; trying again")
+	case phaseEnding:
+		return s.finish(s.ending)
+	}
+	return false
+}
+
+// tryConnect begins a dial, if that is allowed. What cannot be read is no
+// permission: it is asked again after a while.
+func (s *connection) tryConnect() {
+	if err := s.m.opts.Watch.Check(); err != nil {
+		s.suspend(err, reasonOf(err))
+		return
+	}
+	sentence, err := s.foreign(s.l.ctx)
+	refused := s.m.refused()
+	switch {
+	case refused != nil:
+		s.yield(refused)
+	case err != nil:
+		s.suspend(err, "not connected, because the stored messages cannot be read: "+reasonOf(err))
+	case sentence != "":
+		s.halt(sentence)
+	default:
+		// Not at the login: what was refused comes again before that is told.
+		s.l.refusing.Store(false)
+		s.connect(dialLimit)
+	}
+}
+
+func (s *connection) onLapse() {
+	if s.phase != phaseOpen {
+		s.m.setState(bridge.StateClosed, "")
+	}
+}
+
+func (s *connection) onCheck() {
+	s.checkStorage()
+	if s.phase != phaseOpen {
+		return
+	}
+	s.m.showTimelock()
+	if time.Since(s.phoneChecked) >= phoneCheck {
+		s.checkPhone()
+	}
+}
+
+func (s *connection) checkPhone() {
+	s.phoneChecked = time.Now()
+	s.l.checkPhone()
+}
+
+// checkStorage ends a connection whose messages could not be kept: the data
+// directory may be gone without a write that would tell.
+func (s *connection) checkStorage() {
+	if s.phase != phaseLogin && s.phase != phaseOpen {
+		return
+	}
+	if err := s.m.opts.Watch.Check(); err != nil {
+		s.l.refusing.Store(true)
+		s.l.cut()
+		s.suspend(err, reasonOf(err))
+		return
+	}
+	if err := s.m.store.Damage(); err != nil && s.phase == phaseOpen {
+		s.m.setState(bridge.StateOpen, reasonOf(err)) // what is not damaged goes on
+	}
+}
+
+// suspend stays unconnected because of the storage, and tries again soon.
+func (s *connection) suspend(cause error, sentence string) {
+	s.m.log.Error().Err(cause).Dur("retry_in", storageCheck).Msg("not connected because of the storage")
+	s.lost()
+	s.m.setState(stateWhileAway(time.Since(s.lostAt)), sentence)
+	s.schedule(storageCheck)
+}
+
+// foreign returns why this session must not be used; empty when it may. A
+// store keeps one account's messages, whatever session lies beside it.
+func (s *connection) foreign(ctx context.Context) (string, error) {
+	owner, known, err := s.m.store.OwnerOf(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read the owner of the store: %w", err)
+	}
+	pn, lid := s.m.own()
+	if !known || owner.SameAccount(bridge.Owner{PN: pn, LID: lid}) {
+		return "", nil
+	}
+	return "the session is of another account than the stored messages: restore the session that belongs to them, or log out and pair that account", nil
+}
+
+func (s *connection) onDialled(err error) {
+	switch {
+	case s.phase == phaseHalted, s.phase == phaseYielding:
+		s.l.disconnect() // halted while the dial was under way
+	case s.phase != phaseDialling:
+	case err != nil:
+		s.m.log.Warn().Str("error", bridge.Redact(err.Error())).Int("tries", s.tries).Msg("connection failed")
+		s.retry(unreachable)
+	case !s.l.cli.IsConnected():
+		s.retry("the connection was lost; reconnecting")
+	default: // a login that came before this has ended the phase already
+		s.enter(phaseLogin, loginTimeout)
+	}
+}
+
+// retry plans the next try after a failed or lost connection.
+func (s *connection) retry(sentence string) {
+	s.lost()
+	s.m.setState(stateWhileAway(time.Since(s.lostAt)), sentence)
+	s.schedule(s.again())
+}
+
+// again returns how long to wait before the next try, and counts it.
+func (s *connection) again() time.Duration {
+	wait := pause(s.tries, time.Since(s.lostAt))
+	s.tries++
+	return wait
+}
+
+// lost notes that the account is not open any more. Behind a connection that
+// worked the next try is made at once; one that did not last counts as a failed
+// try, so that one that flaps is dialled with pauses.
+func (s *connection) lost() {
+	if s.phase != phaseOpen {
+		return
+	}
+	s.lostAt = time.Now()
+	if s.lostAt.Sub(s.openAt) >= steady {
+		s.tries = 0
+	}
+	s.lapse.Reset(patience)
+}
+
+func (s *connection) onNotice(n notice) bool {
+	if n.kind == noticeLoggedOut {
+		return s.finish(n.sentence)
+	}
+	if n.kind == noticeLease {
+		s.onLease()
+		return false
+	}
+	if n.kind == noticeHalted && s.phase == phaseWaiting {
+		s.halt(n.sentence) // whatsmeow tells why a connection ended after its end
+		return false
+	}
+	if s.phase == phaseWaiting || s.phase == phaseHalted || s.phase == phaseEnding || s.phase == phaseYielding {
+		return false // told of a connection that was given up already
+	}
+	switch n.kind {
+	case noticeConnected:
+		s.opened()
+	case noticeDisconnected:
+		// While dialling it is an old socket's; the dial tells of its own.
+		if s.phase != phaseDialling && !s.l.cli.IsConnected() {
+			s.retry("the connection was lost; reconnecting")
+		}
+	case noticeSilent, noticeRelogin:
+		s.l.cut()
+		s.retry(n.sentence)
+	case noticePinged:
+		if s.phase == phaseOpen {
+			s.checkPhone()
+		}
+	case noticeRefused:
+		s.l.cut()
+		s.lost()
+		s.m.setState(bridge.StateConnecting, n.sentence)
+		s.schedule(n.after)
+	case noticeHalted:
+		s.halt(n.sentence)
+	case noticeRefusedLogin:
+		s.halt(n.sentence)
+		s.schedule(n.after)
+	case noticeOutdated:
+		s.outdated()
+	}
+	return false
+}
+
+// finish ends a session that the network has ended, and reports whether it
+// could. whatsmeow tells of the end before it has deleted the keys, so that is
+// done here; while it fails the session stays closed, and it is tried again.
+func (s *connection) finish(sentence string) bool {
+	if err := s.wipe(s.l.ctx); err != nil {
+		s.m.log.Error().Err(err).Dur("retry_in", longPause).Msg("session not wiped after the network ended it")
+		s.halt(sentence)
+		s.ending = sentence
+		s.enter(phaseEnding, longPause)
+		return false
+	}
+	s.m.setUser(nil)
+	s.m.setState(bridge.StateNeedsPair, sentence)
+	return true
+}
+
+func (s *connection) opened() {
+	if s.phase == phaseOpen || !s.l.loggedIn() {
+		return
+	}
+	s.enter(phaseOpen, 0)
+	s.openAt = time.Now()
+	away := s.openAt.Sub(s.lostAt)
+	s.lapse.Stop()
+	s.m.setState(bridge.StateOpen, "")
+	s.m.showTimelock()
+	s.checkPhone()
+	s.m.workers.Go(func() { s.l.catchUp(away) })
+	s.m.history.wake()
+	s.m.sync.wake()
+}
+
+// halt closes without planning another try.
+func (s *connection) halt(sentence string) {
+	s.lost()
+	s.lapse.Stop()
+	s.endDial()
+	s.enter(phaseHalted, 0)
+	s.l.disconnect()
+	s.m.setState(bridge.StateClosed, sentence)
+}
+
+// outdated looks up the client's version and tries at once with a new one,
+// else hourly.
+func (s *connection) outdated() {
+	s.halt(s.m.outdatedSentence())
+	wait, sentence := s.m.renewVersion(s.l.ctx)
+	s.m.setState(bridge.StateClosed, sentence)
+	s.schedule(wait)
+}
+
+func (s *connection) onCommand(c command) bool {
+	switch c.kind {
+	case commandReconnect:
+		if sentence, err := s.foreign(c.ctx); err != nil || sentence != "" {
+			if err == nil {
+				err = bridge.Fail(bridge.CodeOtherAccount, "%s", sentence)
+			}
+			c.done <- commandResult{err: err}
+			return false
+		}
+		if err := s.m.refused(); err != nil {
+			c.done <- commandResult{err: bridge.NotConnected("%v", err)}
+			return false
+		}
+		if s.phase == phaseWaiting || s.phase == phaseHalted {
+			s.tries, s.lostAt = 0, time.Now()
+			s.lapse.Reset(patience)
+			s.m.setState(bridge.StateConnecting, "")
+			s.schedule(0)
+		}
+		c.done <- commandResult{}
+	case commandLogout:
+		result := s.logout(c.ctx)
+		c.done <- result
+		return result.err == nil
+	default:
+		c.done <- commandResult{err: bridge.Fail(bridge.CodeAlreadyPaired, "the account is paired already: log out first to pair anew")}
+	}
+	return false
+}
+
+// logout unlinks at the network when open, and wipes the session in any case.
+func (s *connection) logout(ctx context.Context) commandResult {
+	unlinked := false
+	if s.phase == phaseOpen {
+		ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
+		err := s.l.cli.Unlink(ctx)
+		cancel()
+		if unlinked = err == nil; !unlinked {
+			s.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("unlinking at the network failed; wiping the session all the same")
+		}
+	}
+	s.endDial()
+	s.l.disconnect()
+	if err := s.wipe(context.WithoutCancel(ctx)); err != nil {
+		s.halt("the session could not be wiped: is the disk full, or the data directory not writable? Log out again")
+		return commandResult{unlinked: unlinked, err: err}
+	}
+	s.m.setUser(nil)
+	s.m.clearError()
+	s.m.setState(bridge.StateNeedsPair, "")
+	return commandResult{unlinked: unlinked}
+}
+
+// wipe deletes the session's keys, whether or not whatsmeow has done so, and
+// what the file still has of them.
+func (s *connection) wipe(ctx context.Context) error {
+	if err := s.m.db.DeleteDevice(ctx, s.l.cli.Device); err != nil {
+		return err
+	}
+	s.m.endBan()
+	return errors.Join(s.m.db.Erase(ctx), s.m.forgetHistory(ctx))
+}
+
+// logoutTimeout bounds the network's part of a logout.
+const logoutTimeout = 10 * time.Second

@@ -1,0 +1,24 @@
+package session
+
+import (
+	"slices"
+	"testing"
+
+	"bridged/internal/simnet"
+)
+
+// TestQuirk_CallsAreAcknowledgedWhateverTheHandlerSays: only a connection that is
+// cut before the handler returns keeps whatsmeow from it.
+func TestQuirk_CallsAreAcknowledgedWhateverTheHandlerSays(t *testing.T) {
+	t.Parallel()
+	c := newPlainClient(t)
+	c.handleWith(func(string) bool { return false })
+	call, err := c.friend.Call(plainContext(t), c.phone, simnet.CallOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.waitReceived(t, call.ID())
+	waitFor(t, "the acknowledgement of a call that was refused", func() bool {
+		return slices.ContainsFunc(c.device.Acknowledged(), func(a simnet.Acknowledged) bool { return a.Class == "call" })
+	})
+}

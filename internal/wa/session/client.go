@@ -1,0 +1,270 @@
+// Package session is everything that touches the inside of whatsmeow: session.db
+// with its keys, the stores that whatsmeow writes to, the lock that keeps Signal
+// sessions whole, what whatsmeow says in its log alone, and the methods that it
+// calls dangerous.
+//
+// [Open] opens session.db, and [NewClient] makes the client of the device whose keys
+// it has. The rest of the program knows these two types, and whatsmeow's promised
+// methods, which [Client] has too.
+//
+// All that leans on what whatsmeow does but does not promise is here, and each such
+// assumption has a test whose name begins with TestQuirk: "make quirks
+// WHATSMEOW=<version>" runs the tests of this package against another version.
+package session
+
+import (
+	"context"
+
+	"github.com/rs/zerolog"
+	signallog "go.mau.fi/libsignal/logger"
+	"go.mau.fi/whatsmeow"
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+)
+
+// Client is whatsmeow's client of one device, with what it does not offer.
+type Client struct {
+	*whatsmeow.Client
+	// Device is the linked device; zero while there is none. It is a copy, because
+	// whatsmeow empties its own when the network logs the device out.
+	Device types.JID
+
+	db       *DB
+	log      zerolog.Logger
+	observer Observer
+	store    *lockedStore    // nil while unpaired
+	secrets  *PairingSecrets // nil when paired
+	stores   deviceStores
+	stale    staleDevices
+	pending  pendingMessages
+	starting chan struct{} // holds a token while sessions are begun
+}
+
+// Observer is told what whatsmeow logs and stores and makes no event of. A function
+// may be nil where the client has no device. They are called in whatsmeow's
+// goroutines.
+type Observer struct {
+	// Own returns the account's number and LID, as far as they are known.
+	Own func() (pn, lid bridge.JID)
+	// IsOver reports whether the connection of a context has been followed by another.
+	IsOver func(ctx context.Context) bool
+	// Failed is called when session.db fails; the stanza is left unacknowledged.
+	Failed func(err error)
+	// Learned is called with numbers and LIDs that were not known to belong together.
+	Learned func(found []bridge.Identity)
+	// Usernames is called with the usernames in a stanza, before it is handled.
+	Usernames func(found map[bridge.JID]string, isAnswer bool)
+	// Undecrypted is called before whatsmeow acknowledges a message that it could not
+	// decrypt. With last, whatsmeow makes no event of it.
+	Undecrypted func(e *events.UndecryptableMessage, last bool)
+	// FrameLost is called when a frame of the connection could not be read.
+	FrameLost func()
+	// CodeRefused is called when the network has refused a pairing code that was
+	// entered on the phone.
+	CodeRefused func()
+	// SyncKeyMissing is called when a key of the account's state is missing.
+	SyncKeyMissing func()
+	// Ended is called once whatsmeow has handled the end of a connection.
+	Ended func()
+}
+
+// NewClient returns a client of a device, which logs to log. Another one of the same
+// device must not be in use.
+func NewClient(db *DB, d *Device, observer Observer, log zerolog.Logger) *Client {
+	c := &Client{db: db, log: log, observer: observer, starting: make(chan struct{}, 1)}
+	device := d.device
+	if device.ID != nil {
+		c.Device = *device.ID
+		c.guard(device)
+	} else {
+		c.secrets = &PairingSecrets{device: device}
+	}
+	c.stores = storesOf(device)
+	c.Client = whatsmeow.NewClient(device, c.newLogger())
+	return c
+}
+
+// guard puts what bridged adds before the stores of a device.
+func (c *Client) guard(device *store.Device) {
+	device.PreKeys = newPreKeyBatches(device.PreKeys, device.EventBuffer)
+	stores := signalStores{device.Sessions, device.EventBuffer, device.Identities, device.SenderKeys,
+		secretTap{device.MsgSecrets, device.EventBuffer}}
+	c.store = newLockedStore(stores, c.observer.Failed, c.log)
+	c.store.known, c.store.isOver = c.db.knownIdentities(c.Device), c.observer.IsOver
+	device.Sessions, device.EventBuffer, device.Identities = c.store, c.store, c.store
+	device.SenderKeys, device.MsgSecrets = c.store, c.store
+	device.LIDs = &lidTap{LIDStore: device.LIDs, learned: c.observer.Learned}
+	device.PrivacyTokens, device.NCTSalt = tokenTap{device.PrivacyTokens}, saltTap{device.NCTSalt}
+}
+
+// Close stores what waits to be stored, once the connection has ended.
+func (c *Client) Close() {
+	if c.store != nil {
+		c.store.cleared.end()
+	}
+}
+
+// PairingSecrets returns the secrets of the pairing; nil when the device is paired.
+func (c *Client) PairingSecrets() *PairingSecrets { return c.secrets }
+
+// OwnLID returns the account's LID. It must be called in the goroutine of an event
+// that whatsmeow makes after it has written it.
+func (c *Client) OwnLID() types.JID { return c.Store.LID }
+
+// PushName returns the account's own push name, under the condition of [Client.OwnLID].
+func (c *Client) PushName() string { return c.Store.PushName }
+
+// newLogger returns the log of the client, which the client reads.
+func (c *Client) newLogger() *logger {
+	log := newLogger(c.log, c.onLog)
+	log.onStanza = c.onStanza
+	if c.secrets != nil {
+		log.onStanza = c.secrets.onStanza
+	}
+	return log
+}
+
+// onStanza reads what the network sends, before whatsmeow handles it.
+func (c *Client) onStanza(node *waBinary.Node) {
+	amend(node)
+	c.pending.add(node)
+	if found := usernamesIn(node); len(found) > 0 {
+		c.observer.Usernames(found, node.Tag == "iq")
+	}
+}
+
+// onLog reads whatsmeow's log.
+func (c *Client) onLog(format string, args []any) {
+	if failure, ok := failedDecryption(format, args); ok {
+		c.onUndecrypted(failure)
+		return
+	}
+	number, changed := changedDevices(format, args)
+	switch {
+	case changed:
+		c.stale.add(number)
+	case format == logOtherDevices && c.store != nil:
+		c.store.lock.noteOthers(otherDevicesIn(args))
+	case format == logFrameLost:
+		c.observer.FrameLost()
+	case codeRefused(format, args):
+		c.observer.CodeRefused()
+	case missesSyncKey(args):
+		c.observer.SyncKeyMissing()
+	case handledTheEnd(format):
+		c.observer.Ended()
+	}
+}
+
+// deviceStores are the stores of a device that are read beside whatsmeow, which
+// replaces those in its device, without a lock, when the network has logged it
+// out.
+type deviceStores struct {
+	contacts store.ContactStore
+	sessions store.SessionStore
+	lids     store.LIDStore
+	tokens   store.PrivacyTokenStore
+	secrets  store.MsgSecretStore
+	syncKeys store.AppStateSyncKeyStore
+	// signal has what beginning a session needs, and number is the device's own.
+	signal *store.Device
+	number uint16
+}
+
+// storesOf returns the device's stores; it must be called before the device's client connects.
+func storesOf(device *store.Device) deviceStores {
+	stores := deviceStores{contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens,
+		secrets: device.MsgSecrets, syncKeys: device.AppStateKeys}
+	stores.signal = &store.Device{
+		IdentityKey: device.IdentityKey, RegistrationID: device.RegistrationID, Sessions: device.Sessions, Identities: device.Identities,
+	}
+	if device.ID != nil {
+		stores.number = device.ID.Device
+	}
+	return stores
+}
+
+// Contacts returns the account's address book.
+func (c *Client) Contacts(ctx context.Context) (map[types.JID]types.ContactInfo, error) {
+	return c.stores.contacts.GetAllContacts(ctx)
+}
+
+// LIDOf returns the LID of a number; empty where it is not known.
+func (c *Client) LIDOf(ctx context.Context, pn types.JID) (types.JID, error) {
+	return c.stores.lids.GetLIDForPN(ctx, pn)
+}
+
+// NumberOf returns the number of a LID; empty where it is not known.
+func (c *Client) NumberOf(ctx context.Context, lid types.JID) (types.JID, error) {
+	return c.stores.lids.GetPNForLID(ctx, lid)
+}
+
+// PutIdentities stores numbers and LIDs that belong together.
+func (c *Client) PutIdentities(ctx context.Context, found []bridge.Identity) error {
+	mappings := make([]store.LIDMapping, len(found))
+	for i, identity := range found {
+		mappings[i] = store.LIDMapping{LID: convert.WireJID(identity.LID), PN: convert.WireJID(identity.PN)}
+	}
+	return c.stores.lids.PutManyLIDMappings(ctx, mappings)
+}
+
+// HasToken reports whether a person's device has given this account its token: they
+// have been in touch, perhaps before the account was paired.
+func (c *Client) HasToken(ctx context.Context, person types.JID) (bool, error) {
+	token, err := c.stores.tokens.GetPrivacyToken(ctx, person)
+	return token != nil && len(token.Token) > 0, err
+}
+
+// MessageSecret returns the secret of a message by an author, and the form of the
+// author under which it is kept.
+func (c *Client) MessageSecret(ctx context.Context, chat, author types.JID, id types.MessageID) (secret []byte, as types.JID, err error) {
+	return c.stores.secrets.GetMessageSecret(ctx, chat, author, id)
+}
+
+// PutMessageSecret stores the secret of a message.
+func (c *Client) PutMessageSecret(ctx context.Context, chat, author types.JID, id types.MessageID, secret []byte) error {
+	return c.stores.secrets.PutMessageSecret(ctx, chat, author, id, secret)
+}
+
+// libsignal prints to standard output whatever the client's logger is, and its
+// debug output is key material; what matters comes back as errors. Its logger
+// is one for the process and read without a lock by everything that encrypts,
+// so it is set before anything else runs.
+func init() {
+	var quiet signallog.Loggable = quietSignal{}
+	signallog.Setup(&quiet)
+}
+
+// quietSignal drops libsignal's log.
+type quietSignal struct{}
+
+func (quietSignal) Debug(string, string)   {}
+func (quietSignal) Info(string, string)    {}
+func (quietSignal) Warning(string, string) {}
+func (quietSignal) Error(string, string)   {}
+func (quietSignal) Configure(string)       {}
+
+// SetNoiseRoot sets the key that signs the network's certificates. It is one
+// for the process and read without a lock: it must be set before any client
+// exists, and is only written if it changes.
+func SetNoiseRoot(key [32]byte) {
+	if key != whatsmeow.WACertPubKey {
+		whatsmeow.WACertPubKey = key
+	}
+}
+
+// IsAcknowledgedAnyway reports whether whatsmeow acknowledges an event's stanza
+// whatever its handlers say (call.go): only a connection that is cut keeps it from
+// that.
+func IsAcknowledgedAnyway(evt any) bool {
+	switch evt.(type) {
+	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
+		return true
+	}
+	return false
+}

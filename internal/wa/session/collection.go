@@ -1,0 +1,95 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/proto/waServerSync"
+	"go.mau.fi/whatsmeow/store"
+	waLog "go.mau.fi/whatsmeow/util/log"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+)
+
+// AddressBook reads the account's address book whole, beside whatsmeow, which makes
+// no events of a whole sync and keeps no usernames.
+func (c *Client) AddressBook(ctx context.Context) (facts []bridge.Fact, err error) {
+	entries, err := c.ReadCollection(ctx, appstate.WAPatchCriticalUnblockLow)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		facts = append(facts, convert.LIDContactFacts(entry.Index, entry.Action)...)
+	}
+	return facts, nil
+}
+
+// ReadCollection returns the entries of one collection of the account's state, the
+// ones set last at the end. It reads them once more beside whatsmeow, which keeps
+// only some kinds of entries and makes no events of a whole sync, and changes nothing
+// of what whatsmeow knows of the collection.
+func (c *Client) ReadCollection(ctx context.Context, name appstate.WAPatchName) ([]appstate.Mutation, error) {
+	scratch := &scratchState{values: make(map[string][]byte)}
+	reader := appstate.NewProcessor(&store.Device{AppState: scratch, AppStateKeys: c.stores.syncKeys}, waLog.Noop)
+	var (
+		state   appstate.HashState
+		entries []appstate.Mutation
+	)
+	for more := true; more; {
+		patches, err := c.dangerous().FetchAppStatePatches(ctx, name, state.Version, state.Version == 0)
+		if err != nil {
+			return nil, fmt.Errorf("ask for the collection %s: %w", name, err)
+		}
+		before := state.Version
+		var mutations []appstate.Mutation
+		if mutations, state, err = reader.DecodePatches(ctx, patches, state, true); err != nil {
+			return nil, fmt.Errorf("read the collection %s: %w", name, err)
+		}
+		entries = append(entries, mutations...)
+		more = patches.HasMorePatches && state.Version > before
+	}
+	last := make(map[string]int, len(entries)) // by index
+	for i := range entries {
+		last[string(entries[i].IndexMAC)] = i
+	}
+	kept := entries[:0]
+	for i := range entries {
+		if last[string(entries[i].IndexMAC)] == i && entries[i].Operation == waServerSync.SyncdMutation_SET {
+			kept = append(kept, entries[i])
+		}
+	}
+	return kept, nil
+}
+
+// scratchState is the state of one reading of a collection.
+type scratchState struct{ values map[string][]byte }
+
+func (*scratchState) PutAppStateVersion(context.Context, string, uint64, [128]byte) error { return nil }
+
+func (*scratchState) GetAppStateVersion(context.Context, string) (version uint64, hash [128]byte, err error) {
+	return version, hash, nil
+}
+
+func (*scratchState) DeleteAppStateVersion(context.Context, string) error { return nil }
+
+// PutAppStateMutationMACs keeps what later patches refer to.
+func (s *scratchState) PutAppStateMutationMACs(_ context.Context, _ string, _ uint64, mutations []store.AppStateMutationMAC) error {
+	for _, mutation := range mutations {
+		s.values[string(mutation.IndexMAC)] = slices.Clone(mutation.ValueMAC)
+	}
+	return nil
+}
+
+func (s *scratchState) DeleteAppStateMutationMACs(_ context.Context, _ string, indexMACs [][]byte) error {
+	for _, index := range indexMACs {
+		delete(s.values, string(index))
+	}
+	return nil
+}
+
+func (s *scratchState) GetAppStateMutationMAC(_ context.Context, _ string, indexMAC []byte) ([]byte, error) {
+	return s.values[string(indexMAC)], nil
+}

@@ -1,0 +1,329 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/store/sqlstore"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+	"bridged/internal/dbfile"
+	"bridged/internal/wa/convert"
+)
+
+// file is session.db as error messages name it.
+var file = dbfile.Database{
+	Name:   "session.db",
+	Repair: "stop bridged, delete session.db, session.db-wal and session.db-shm, start again and pair the account; messages are kept elsewhere",
+}
+
+// Explain adds a remedy to an error of session.db that has one.
+func Explain(err error) error { return file.Explain(err) }
+
+// DB is session.db: the keys of the linked device, whatsmeow's. It has one
+// connection, so that a decryption's transaction cannot be interleaved with a
+// send's reads and writes. Its transactions wait for the disk, but for those of
+// decryptions (see [lagging]).
+type DB struct {
+	sql       *sql.DB
+	container *sqlstore.Container // whatsmeow's stores over sql
+	path      string
+	// keeper only holds the file open. A connection whose statement is
+	// interrupted is closed; were it the last one, SQLite would remove the
+	// write-ahead log, and the watch take that for damage.
+	keeper *sql.DB
+}
+
+// Open opens session.db with whatsmeow's present tables, and makes a new one only
+// where there is none.
+func Open(ctx context.Context, path string, log zerolog.Logger) (_ *DB, err error) {
+	db, err := openFile(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	db.container = sqlstore.NewWithDB(db.sql, "sqlite", newLogger(log, nil))
+	if err := db.container.Upgrade(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, Explain(err)), db.Close())
+	}
+	return db, nil
+}
+
+// openFile opens the database, whatever its tables are.
+func openFile(ctx context.Context, path string) (_ *DB, err error) {
+	if err := prepareFile(ctx, path); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, fmt.Errorf("keep %s private: %w", path, err)
+	}
+	db := &DB{path: path}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	connector, err := newConnector(dsn(path, "rw"))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	db.keeper, db.sql = sql.OpenDB(connector), sql.OpenDB(connector)
+	db.keeper.SetMaxOpenConns(1)
+	db.sql.SetMaxOpenConns(1)
+	for _, pool := range []*sql.DB{db.sql, db.keeper} {
+		if err := checkPages(ctx, pool, path); err != nil {
+			return nil, err
+		}
+	}
+	return db, nil
+}
+
+// dsn names the file for the driver. What is deleted is overwritten, and
+// temporary files, which would hold keys, are in memory.
+func dsn(path, mode string) string {
+	query := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)", "temp_store(MEMORY)",
+	}}
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + query.Encode()
+}
+
+// sqliteHeader begins every SQLite database (sqlite.org/fileformat.html, 1.3).
+const sqliteHeader = "SQLite format 3\x00"
+
+// prepareFile refuses a file that is no whole database, and makes a new one
+// where there is none. SQLite itself would take an emptied one for a new one,
+// and the session would be gone silently.
+func prepareFile(ctx context.Context, path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return createFile(ctx, path)
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	header := make([]byte, len(sqliteHeader))
+	if _, err := io.ReadFull(f, header); err != nil || string(header) != sqliteHeader {
+		return fmt.Errorf("open %s: %w", path, file.Damaged(errors.New("emptied or overwritten")))
+	}
+	return nil
+}
+
+// createFile makes a database and moves it to its place when it is whole: from
+// then on it is only ever opened, so that no connection puts an empty one where
+// the file was taken away.
+func createFile(ctx context.Context, path string) error {
+	if _, err := os.Stat(path + "-wal"); err == nil {
+		return fmt.Errorf("%s is missing, but %s-wal is there: put session.db back beside it, "+
+			"or delete %s-wal and pair the account again", path, path, path)
+	}
+	draft := path + ".new"
+	for _, left := range []string{draft, draft + "-wal", draft + "-shm", draft + "-journal"} {
+		if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("clear an unfinished session: %w", err)
+		}
+	}
+	db, err := sql.Open("sqlite", dsn(draft, "rwc"))
+	if err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	_, err = db.ExecContext(ctx, "VACUUM") // writes the first page
+	if err := errors.Join(err, db.Close()); err != nil {
+		return fmt.Errorf("create %s: %w", path, Explain(err))
+	}
+	if err := os.Rename(draft, path); err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	return nil
+}
+
+// checkPages looks for damage inside the session database, which is small.
+func checkPages(ctx context.Context, db *sql.DB, path string) error {
+	var verdict string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+		if dbfile.IsDamage(err) {
+			err = file.Damaged(err)
+		}
+		return fmt.Errorf("open %s: %w", path, Explain(err))
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("open %s: %w", path, file.Damaged(errors.New(verdict)))
+	}
+	return nil
+}
+
+// Watch adds the files to a watch, or to a new one.
+func (db *DB) Watch(w *dbfile.Watch) (_ *dbfile.Watch, err error) {
+	if w == nil {
+		if w, err = dbfile.NewWatch(filepath.Dir(db.path)); err != nil {
+			return nil, err
+		}
+	}
+	return w, w.AddDatabase(db.path)
+}
+
+// ReleaseMemory gives back the pages that the connections keep. It waits for what is
+// using the database.
+func (db *DB) ReleaseMemory(ctx context.Context) error {
+	for _, pool := range []*sql.DB{db.sql, db.keeper} {
+		conn, err := pool.Conn(ctx)
+		if err == nil {
+			err = errors.Join(conn.Raw(func(c any) error { return c.(*connection).releaseMemory(ctx) }), conn.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("release memory: %w", Explain(err))
+		}
+	}
+	return nil
+}
+
+// Erase leaves nothing of a session that was deleted. What whatsmeow does not
+// delete with it (tokens, messages that it had decrypted or may have to send
+// again) goes too. Then the pages that are in use are written anew, the others
+// are cut off, and so is the log, which has copies of both.
+func (db *DB) Erase(ctx context.Context) error {
+	if err := db.empty(ctx); err != nil {
+		return fmt.Errorf("clear the session's tables: %w", Explain(err))
+	}
+	if _, err := db.sql.ExecContext(ctx, "VACUUM"); err != nil {
+		return fmt.Errorf("clear the session's file: %w", Explain(err))
+	}
+	return db.truncateLog(ctx)
+}
+
+// truncateLog cuts off the write-ahead log, which still has what was deleted
+// since it was last cut off: keys that were used up, and the text of messages,
+// which whatsmeow keeps in the file until they are stored.
+func (db *DB) truncateLog(ctx context.Context) error {
+	var busy, frames, copied int
+	err := db.sql.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &copied)
+	if err == nil && busy != 0 {
+		err = errors.New("it is being read")
+	}
+	if err != nil {
+		return fmt.Errorf("clear the session's log: %w", Explain(err))
+	}
+	return nil
+}
+
+const (
+	// truncateGather is how long deletions are gathered before the log is cut
+	// off, and truncatePause how often that is done without one.
+	truncateGather = time.Second
+	truncatePause  = time.Hour
+)
+
+// KeepLogShort cuts the log off at once, for a run that was killed leaves its log
+// behind, then after deletions of texts and hourly, until ctx ends.
+func (db *DB) KeepLogShort(ctx context.Context, deletions <-chan struct{}, log zerolog.Logger) {
+	ticker := time.NewTicker(truncatePause)
+	defer ticker.Stop()
+	for {
+		if err := db.truncateLog(ctx); err != nil && ctx.Err() == nil {
+			log.Warn().Err(err).Msg("session.db-wal not cut off; trying again within an hour")
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		case <-deletions:
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(truncateGather):
+			}
+		}
+	}
+}
+
+// empty deletes the rows of all tables but keptTables.
+func (db *DB) empty(ctx context.Context) (err error) {
+	tx, err := db.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Rollback())
+		}
+	}()
+	tables, err := tablesOf(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if slices.Contains(keptTables, table) {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM "`+table+`"`); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// Close closes the file.
+func (db *DB) Close() error {
+	var errs []error
+	for _, pool := range []*sql.DB{db.keeper, db.sql} {
+		if pool != nil {
+			errs = append(errs, pool.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Device is the linked device whose keys session.db has, or one that is to be
+// linked.
+type Device struct{ device *store.Device }
+
+// Device returns the linked device, or a new one.
+func (db *DB) Device(ctx context.Context) (*Device, error) {
+	device, err := db.container.GetFirstDevice(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the session: %w", Explain(err))
+	}
+	return &Device{device}, nil
+}
+
+// DeleteDevice deletes a device's keys; [DB.Erase] leaves nothing of them.
+func (db *DB) DeleteDevice(ctx context.Context, device types.JID) error {
+	if err := db.container.DeleteDevice(ctx, &store.Device{ID: &device}); err != nil {
+		return fmt.Errorf("wipe the session: %w", Explain(err))
+	}
+	return nil
+}
+
+// IsLinked reports whether the device is linked to an account.
+func (d *Device) IsLinked() bool { return d.device.ID != nil }
+
+// User returns whose device it is; nil if it is not linked.
+func (d *Device) User() *bridge.User {
+	device := d.device
+	if device.ID == nil {
+		return nil
+	}
+	return &bridge.User{
+		JID: convert.JID(*device.ID), LID: convert.JID(device.LID), Phone: device.ID.User,
+		PushName: device.PushName, Platform: device.Platform,
+	}
+}
+
+// Fingerprint returns what is the same for all copies of the device's keys, and for
+// no other ones.
+func (d *Device) Fingerprint() string {
+	key := sha256.Sum256(d.device.IdentityKey.Pub[:])
+	return hex.EncodeToString(key[:8])
+}

@@ -1,0 +1,229 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// signalLock lets one encryption or decryption at a time change Signal
+// sessions.
+//
+// whatsmeow loads a Signal session, changes it and stores it without a lock:
+// when one goroutine encrypts for a contact while another decrypts from them,
+// one of the two changes is lost, a message key is used twice, and the contact
+// drops a message as "old counter". The lock is held
+//
+//   - over each decryption transaction,
+//   - over each send, from the loading of its sessions to their storing
+//     (see [Client.HoldForSend]); one to many devices gives it back in between
+//     (see [unlockedSend]),
+//   - over each batch of sessions that are begun for a send beforehand (see
+//     [Client.BeginSessions]), and
+//   - over each single encryption outside a send (answers to retry receipts,
+//     requests to the phone), from loading the session to storing it.
+//
+// Where whatsmeow's calls begin and end a hold, [lockedStore] knows.
+type signalLock struct {
+	free     chan struct{} // has one token while nobody holds the lock
+	unlocked unlockedSend  // the send that encrypts without it
+
+	sending atomic.Pointer[hold] // the send that has loaded its sessions and waits for its answer
+
+	mu     sync.Mutex
+	single *singleHold // guarded by mu
+}
+
+// hold is one context's hold of the lock. The fields below limit are those of a
+// send.
+type hold struct {
+	mu      sync.Mutex
+	held    bool
+	limit   *time.Timer     // ends a send that holds the lock and does nothing; nil in a transaction
+	open    bool            // it has given the lock back while it encrypts (see [unlockedSend])
+	again   bool            // it was overtaken before, and keeps the lock
+	stored  bool            // its sessions are stored: the message may leave
+	others  string          // the hash of the devices that the network names, where the message went to others
+	without map[string]bool // addresses that it is not encrypted for: the network has no keys of them
+	sendWrites
+}
+
+// singleHold is the hold of a single encryption. whatsmeow does not say when
+// one fails halfway, so it ends by itself after singleLimit.
+type singleHold struct{ limit *time.Timer }
+
+const (
+	// idleLimit is how long a send may hold up decryption without getting on.
+	// Its sessions were begun before, but where a device appeared since then,
+	// whatsmeow asks the network for its keys while the lock is held.
+	idleLimit = 5 * time.Second
+	// singleLimit is far beyond what lies between loading and storing one
+	// session: an encryption and no round trip.
+	singleLimit = 2 * time.Second
+)
+
+// ErrHeldTooLong ends a send that did nothing for idleLimit: nothing has left
+// yet.
+var ErrHeldTooLong = errors.New("the network did not answer about the recipient's keys")
+
+func newSignalLock() *signalLock {
+	l := &signalLock{free: make(chan struct{}, 1)}
+	l.free <- struct{}{}
+	return l
+}
+
+func (l *signalLock) acquire(ctx context.Context) error {
+	select {
+	case <-l.free:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *signalLock) release() { l.free <- struct{}{} }
+
+type holdKey struct{}
+
+// holdOf returns the hold that a context carries, or nil.
+func holdOf(ctx context.Context) *hold {
+	h, _ := ctx.Value(holdKey{}).(*hold)
+	return h
+}
+
+// HoldForSend returns a context for one send, which may take the lock, and what
+// ends its hold. Nothing is encrypted for the addresses in without; again is
+// whether the send was overtaken before. The context
+// is cancelled because of [ErrHeldTooLong] when the send holds the lock and does
+// nothing for too long.
+func (c *Client) HoldForSend(ctx context.Context, without map[string]bool, again bool) (holding context.Context, end func()) {
+	return c.store.lock.forSend(ctx, without, again)
+}
+
+func (l *signalLock) forSend(ctx context.Context, without map[string]bool, again bool) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	h := &hold{without: without, again: again}
+	h.limit = time.AfterFunc(idleLimit, func() { cancel(ErrHeldTooLong) })
+	h.limit.Stop() // until it holds
+	return context.WithValue(ctx, holdKey{}, h), func() {
+		l.end(h)
+		l.sending.CompareAndSwap(h, nil)
+		cancel(nil)
+	}
+}
+
+// begin takes the lock for a send.
+func (l *signalLock) begin(ctx context.Context, h *hold) error {
+	if err := l.acquire(ctx); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.held, h.open = true, false
+	h.limit.Reset(idleLimit)
+	l.sending.Store(h) // whatsmeow sends one message at a time, until its answer
+	return nil
+}
+
+// noteOthers notes that the network has named other devices for the message that is
+// being sent, by their hash.
+func (l *signalLock) noteOthers(hash string) {
+	h := l.sending.Load()
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.others = hash
+}
+
+// OtherDevices returns the hash of the devices that the network has named for the
+// message of a send's context; empty where it went to these.
+func OtherDevices(ctx context.Context) string {
+	h := holdOf(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.others
+}
+
+// end gives back what a send holds.
+func (l *signalLock) end(h *hold) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.held {
+		h.held = false
+		h.limit.Stop()
+		l.release()
+	}
+	if h.open {
+		h.open = false
+		l.unlocked.end(h)
+	}
+}
+
+// holds reports whether h holds the lock now, or has what it needs without it; a
+// nil h never does.
+func (h *hold) holds() bool {
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.held || h.open
+}
+
+// setStored notes that the sessions of a send are stored, and whose they are.
+func (h *hold) setStored(sessions map[string][]byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stored, h.reached = true, sessions
+}
+
+// ofSend reports whether h is the hold of a send, not that of a transaction.
+func (h *hold) ofSend() bool { return h != nil && h.limit != nil }
+
+// progressed notes that the send does something.
+func (h *hold) progressed() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.held {
+		h.limit.Reset(idleLimit)
+	}
+}
+
+// MayHaveLeft reports whether the send of a context came so far that its
+// message may have left.
+func MayHaveLeft(ctx context.Context) bool {
+	h := holdOf(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.stored
+}
+
+// beginSingle takes the lock for a single encryption.
+func (l *signalLock) beginSingle(ctx context.Context) error {
+	if err := l.acquire(ctx); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := new(singleHold)
+	h.limit = time.AfterFunc(singleLimit, func() { l.endSingle(h) })
+	l.single = h
+	return nil
+}
+
+// endSingle gives back what h holds, or, if h is nil, the present single
+// encryption.
+func (l *signalLock) endSingle(h *singleHold) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.single == nil || (h != nil && l.single != h) {
+		return
+	}
+	l.single.limit.Stop()
+	l.single = nil
+	l.release()
+}

@@ -1,0 +1,100 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rs/zerolog"
+	"go.mau.fi/whatsmeow"
+	waBinary "go.mau.fi/whatsmeow/binary"
+	waLog "go.mau.fi/whatsmeow/util/log"
+
+	"bridged/internal/bridge"
+)
+
+// logger passes whatsmeow's log on. Debug output of the socket is whole
+// stanzas, keys and pairing secrets among them: it goes nowhere.
+type logger struct {
+	log    zerolog.Logger
+	module string
+	silent bool                            // no debug output
+	onLog  func(format string, args []any) // called with warnings and debug output; may be nil
+	// onStanza is given what the network sends, before it is handled; may be nil.
+	onStanza func(node *waBinary.Node)
+}
+
+func newLogger(log zerolog.Logger, onLog func(format string, args []any)) *logger {
+	return &logger{log: log, module: "whatsmeow", onLog: onLog}
+}
+
+func (l *logger) write(level zerolog.Level, msg string, args []any) {
+	if event := l.log.WithLevel(level); event.Enabled() {
+		event.Str("module", l.module).Msg(bridge.Redact(fmt.Sprintf(msg, withoutStanzas(args)...)))
+	}
+}
+
+// withoutStanzas puts the tags of stanzas in their places: the rest of one is keys,
+// ciphertexts and who writes to whom.
+func withoutStanzas(args []any) []any {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		switch v := arg.(type) {
+		case *waBinary.Node:
+			out[i] = "<" + v.Tag + ">"
+		case waBinary.Node:
+			out[i] = "<" + v.Tag + ">"
+		case error:
+			var refusal *whatsmeow.IQError
+			if errors.As(v, &refusal) && refusal.Code == 0 { // its text is the answer
+				out[i] = "an answer of another form than is known"
+			}
+		}
+	}
+	return out
+}
+
+func (l *logger) Errorf(msg string, args ...any) {
+	level := zerolog.ErrorLevel
+	if msg == logConnectionEnded || msg == logOutdated {
+		level = zerolog.DebugLevel
+	}
+	l.write(level, msg, args)
+	l.pass(msg, args)
+}
+
+func (l *logger) Warnf(msg string, args ...any) {
+	if msg == logHandlerFailed {
+		return
+	}
+	level := zerolog.WarnLevel
+	if msg == logOtherDevices {
+		level = zerolog.DebugLevel
+	}
+	l.write(level, msg, args)
+	l.pass(msg, args)
+}
+
+func (l *logger) pass(format string, args []any) {
+	if l.onLog != nil {
+		l.onLog(format, args)
+	}
+}
+
+// Infof logs at debug level: whatsmeow logs every login there.
+func (l *logger) Infof(msg string, args ...any) { l.write(zerolog.DebugLevel, msg, args) }
+
+func (l *logger) Debugf(msg string, args ...any) {
+	if node, ok := received(l.module, args); ok && l.onStanza != nil {
+		l.onStanza(node)
+	}
+	if !l.silent {
+		l.write(zerolog.TraceLevel, msg, args)
+		l.pass(msg, args)
+	}
+}
+
+func (l *logger) Sub(module string) waLog.Logger {
+	silent := l.silent || logsStanzas(module)
+	return &logger{log: l.log, module: l.module + "/" + module, silent: silent, onLog: l.onLog, onStanza: l.onStanza}
+}

@@ -1,0 +1,135 @@
+package session
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/bridge"
+)
+
+// dangerous returns whatsmeow's methods that it does not promise to keep. They are
+// the only way to what the methods below do, and the library's version is pinned.
+func (c *Client) dangerous() *whatsmeow.DangerousInternalClient {
+	//lint:ignore SA1019 see above
+	return c.DangerousInternals()
+}
+
+// ExpectEnd keeps whatsmeow from making an event of the next end of its connection.
+func (c *Client) ExpectEnd() { c.dangerous().ExpectDisconnect() }
+
+// SendKeepAlive asks the network for an answer of any kind. It returns false where
+// there is none within [whatsmeow.KeepAliveResponseDeadline].
+func (c *Client) SendKeepAlive(ctx context.Context) (answered, connected bool) {
+	return c.dangerous().SendKeepAlive(ctx)
+}
+
+// SendNode writes a stanza.
+func (c *Client) SendNode(ctx context.Context, node waBinary.Node) error {
+	return c.dangerous().SendNode(ctx, node)
+}
+
+// Unlink asks the network to remove this device from the account (client.go,
+// Logout). whatsmeow's own method then deletes the keys by taking the stores from
+// under whatever still uses them, a data race: the caller wipes them, once the
+// connection is closed.
+func (c *Client) Unlink(ctx context.Context) error {
+	_, err := c.dangerous().SendIQ(ctx, whatsmeow.DangerousInfoQuery{
+		Namespace: "md", Type: "set", To: types.ServerJID,
+		Content: []waBinary.Node{{Tag: "remove-companion-device", Attrs: waBinary.Attrs{"jid": c.Device, "reason": "user_initiated"}}},
+	})
+	if err != nil {
+		return fmt.Errorf("ask to be unlinked: %w", err)
+	}
+	return nil
+}
+
+// MediaConn asks for the network's media hosts.
+func (c *Client) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error) {
+	named, err := c.dangerous().RefreshMediaConn(ctx, refresh)
+	if err == nil && len(named.Hosts) == 0 {
+		err = errors.New("the network named no media hosts")
+	}
+	if err != nil {
+		return bridge.MediaConn{}, bridge.NotConnected("the network did not name its media hosts: try again in a moment").Because(err)
+	}
+	conn := bridge.MediaConn{Auth: named.Auth}
+	for _, host := range named.Hosts {
+		conn.Hosts = append(conn.Hosts, host.Hostname)
+	}
+	return conn, nil
+}
+
+// GroupMembers returns a group's members as whatsmeow will address them. Only the
+// first time costs a query.
+func (c *Client) GroupMembers(ctx context.Context, group types.JID) ([]types.JID, error) {
+	known, err := c.dangerous().GetCachedGroupData(ctx, group)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the group's members: %w", err)
+	}
+	return known.Members, nil
+}
+
+// ChangeGroups asks the network once for a change of groups, and waits at most limit
+// for the answer. whatsmeow's own methods ask a second time, by themselves, when the
+// connection is lost before the answer: a group would be made twice. A change without
+// an answer may have been made.
+func (c *Client) ChangeGroups(ctx context.Context, to types.JID, change waBinary.Node, limit time.Duration) (*waBinary.Node, error) {
+	return c.dangerous().SendIQ(ctx, whatsmeow.DangerousInfoQuery{
+		Namespace: "w:g2", Type: "set", To: to, Content: []waBinary.Node{change}, NoRetry: true, Timeout: limit,
+	})
+}
+
+// ParseGroup reads the description of a group.
+func (c *Client) ParseGroup(group waBinary.Node) (*types.GroupInfo, error) {
+	return c.dangerous().ParseGroupNode(&group)
+}
+
+// NoteMembers has whatsmeow send to those who joined, and no more to those who
+// left, before the network announces them.
+func (c *Client) NoteMembers(change *events.GroupInfo) {
+	c.dangerous().UpdateGroupParticipantCache(change)
+}
+
+// TrustToken returns the token by which a person lets the account add them to
+// groups; nil without one.
+func (c *Client) TrustToken(ctx context.Context, person types.JID) ([]byte, error) {
+	return c.dangerous().EnsureTCToken(ctx, person)
+}
+
+// ErrNotStored says that what a part of the history holds could not be stored.
+var ErrNotStored = errors.New("not stored")
+
+// StoreHistory has whatsmeow store what it keeps of a piece of the phone's history:
+// tokens, the salt, identities, push names, settings. whatsmeow takes a piece
+// that was downloaded already where a notification carries it inline. It only
+// logs what it could not store, so the stores note it.
+func (c *Client) StoreHistory(ctx context.Context, piece []byte) error {
+	var inline bytes.Buffer
+	writer, err := zlib.NewWriterLevel(&inline, zlib.NoCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := writer.Write(piece); err != nil {
+		return err
+	}
+	if err := writer.Close(); err != nil {
+		return err
+	}
+	failures := new(failures)
+	_, err = c.DownloadHistorySync(context.WithValue(ctx, failuresKey{}, failures),
+		&waE2E.HistorySyncNotification{InitialHistBootstrapInlinePayload: inline.Bytes()}, true)
+	if err == nil && failures.first != nil {
+		err = fmt.Errorf("%w: %w", ErrNotStored, failures.first)
+	}
+	return err
+}

@@ -1,0 +1,174 @@
+package session
+
+import (
+	"context"
+	"maps"
+
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+)
+
+// sendWrites is what whatsmeow stores while it encrypts one message. It would
+// commit the message's secret, the group's sender key and the identity of each
+// device by themselves, before the sessions. All of it is kept until the sessions
+// are stored, and stored with them, in one durable commit; nothing has left
+// before. What a send that fails has kept is dropped: it is made anew.
+//
+// It is guarded by the mutex of its hold.
+type sendWrites struct {
+	known      map[string][32]byte // identities that are stored, by address
+	changed    map[string][32]byte // identities to be stored
+	senderKeys map[senderKey][]byte
+	secrets    []store.MessageSecretInsert
+	reached    map[string][]byte // the sessions that were stored
+}
+
+// senderKey names the key by which one sender encrypts for a group.
+type senderKey struct{ group, sender string }
+
+// setKnown notes which identities are stored.
+func (h *hold) setKnown(identities map[string][32]byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.known = identities
+}
+
+// setIdentity keeps an identity that differs from the stored one.
+func (h *hold) setIdentity(address string, key [32]byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if stored, known := h.known[address]; known && stored == key {
+		delete(h.changed, address)
+		return
+	}
+	if h.changed == nil {
+		h.changed = make(map[string][32]byte)
+	}
+	h.changed[address] = key
+}
+
+// identity returns the identity of an address, as far as the hold knows it.
+func (h *hold) identity(address string) (key [32]byte, known bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if key, known = h.changed[address]; !known {
+		key, known = h.known[address]
+	}
+	return key, known
+}
+
+// dropIdentity forgets the identity of an address.
+func (h *hold) dropIdentity(address string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.changed, address)
+	delete(h.known, address)
+}
+
+// EncryptedFor reports whether the message of a send's context was encrypted for the
+// phone of a person: a session with it was stored.
+func EncryptedFor(ctx context.Context, person types.JID) bool {
+	h := holdOf(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.reached[person.SignalAddress().String()] != nil
+}
+
+// isSending reports whether h is the hold of a send that has stored nothing yet.
+func (h *hold) isSending() bool {
+	if !h.ofSend() {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.stored
+}
+
+// PutSenderKey keeps a send's key of its group until the sessions are stored.
+func (s *lockedStore) PutSenderKey(ctx context.Context, group, sender string, key []byte) error {
+	h := holdOf(ctx)
+	if !h.isSending() {
+		return s.SenderKeyStore.PutSenderKey(ctx, group, sender, key)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.senderKeys == nil {
+		h.senderKeys = make(map[senderKey][]byte)
+	}
+	h.senderKeys[senderKey{group, sender}] = key
+	return nil
+}
+
+// GetSenderKey knows what PutSenderKey keeps.
+func (s *lockedStore) GetSenderKey(ctx context.Context, group, sender string) ([]byte, error) {
+	if h := holdOf(ctx); h.isSending() {
+		h.mu.Lock()
+		key, kept := h.senderKeys[senderKey{group, sender}]
+		h.mu.Unlock()
+		if kept {
+			return key, nil
+		}
+	}
+	return s.SenderKeyStore.GetSenderKey(ctx, group, sender)
+}
+
+// PutMessageSecret keeps the secret of a message that is sent until the sessions
+// are stored.
+func (s *lockedStore) PutMessageSecret(ctx context.Context, chat, sender types.JID, id types.MessageID, secret []byte) error {
+	h := holdOf(ctx)
+	if !h.isSending() {
+		return s.MsgSecretStore.PutMessageSecret(ctx, chat, sender, id, secret)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.secrets = append(h.secrets, store.MessageSecretInsert{Chat: chat, Sender: sender, ID: id, Secret: secret})
+	return nil
+}
+
+// takeWrites returns what a send has kept; it keeps no more of it.
+func (h *hold) takeWrites() sendWrites {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	kept := sendWrites{changed: maps.Clone(h.changed), senderKeys: maps.Clone(h.senderKeys), secrets: h.secrets}
+	clear(h.changed)
+	clear(h.senderKeys)
+	h.secrets = nil
+	return kept
+}
+
+// storeSend stores what a send has kept, and its sessions, in one transaction.
+func (s *lockedStore) storeSend(ctx context.Context, kept sendWrites, sessions map[string][]byte) error {
+	return s.EventBuffer.DoDecryptionTxn(ctx, func(ctx context.Context) error {
+		for address, key := range kept.changed {
+			if err := s.IdentityStore.PutIdentity(ctx, address, key); err != nil {
+				return err
+			}
+		}
+		for name, key := range kept.senderKeys {
+			if err := s.SenderKeyStore.PutSenderKey(ctx, name.group, name.sender, key); err != nil {
+				return err
+			}
+		}
+		if len(kept.secrets) > 0 {
+			if err := s.MsgSecretStore.PutMessageSecrets(ctx, kept.secrets); err != nil {
+				return err
+			}
+		}
+		return s.SessionStore.PutManySessions(ctx, sessions)
+	})
+}
+
+// StoreRest stores what the send of a context has kept whose message went to no
+// device, so that it had no sessions to store. The message is out: a store that fails
+// now changes nothing.
+func (c *Client) StoreRest(ctx context.Context) { c.store.storeRest(ctx) }
+
+func (s *lockedStore) storeRest(ctx context.Context) {
+	kept := holdOf(ctx).takeWrites()
+	if len(kept.senderKeys)+len(kept.secrets) == 0 {
+		return
+	}
+	if err := s.storeSend(ctx, kept, nil); err != nil {
+		s.log.Warn().Err(err).Msg("keys of a message to nobody were not stored")
+	}
+}

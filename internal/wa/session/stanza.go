@@ -1,0 +1,112 @@
+package session
+
+import (
+	"slices"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+)
+
+// amend changes a stanza that whatsmeow would misread: it takes the approval of those
+// who come by the link for on whatever its state is (group.go). Where it is off, it is
+// taken out of a group's description, and marked in a notification.
+func amend(stanza *waBinary.Node) {
+	children := stanza.GetChildren()
+	for i := range children {
+		child := &children[i]
+		switch child.Tag {
+		case "group":
+			if parts := child.GetChildren(); slices.ContainsFunc(parts, isApprovalOff) {
+				child.Content = slices.DeleteFunc(parts, isApprovalOff)
+			}
+		case "groups", "create":
+			amend(child)
+		case "membership_approval_mode":
+			if isApprovalOff(*child) {
+				child.Tag = convert.TagApprovalOff
+			}
+		}
+	}
+}
+
+// isApprovalOff reports whether a part of a group says that nobody has to let in those
+// who come by the link.
+func isApprovalOff(part waBinary.Node) bool {
+	if part.Tag != "membership_approval_mode" {
+		return false
+	}
+	mode, found := part.GetOptionalChildByTag("group_join")
+	return found && mode.AttrGetter().OptionalString("state") == "off"
+}
+
+// whatsmeow asks for usernames and reads none of them. It gives each stanza to the
+// logger of what it receives, before it handles the stanza, and in the order in
+// which they came: there they are read.
+
+// usernameAttrs are the attributes that name a person, with those that tell the
+// person's username.
+var usernameAttrs = map[string][]string{
+	"from":        {"username"},
+	"participant": {"participant_username"},
+	"recipient":   {"peer_recipient_username", "recipient_username"},
+	"jid":         {"participant_username", "username"},
+	"creator":     {"creator_username"},
+	"s_o":         {"s_o_username"},
+}
+
+// usernamesIn returns the usernames that a stanza tells, by the form in which it
+// names the person; empty for somebody who has none. A person of whom it says
+// nothing is not among them.
+func usernamesIn(stanza *waBinary.Node) map[bridge.JID]string {
+	switch stanza.Tag {
+	case "message", "notification", "iq":
+		return addUsernames(nil, stanza)
+	}
+	return nil
+}
+
+func addUsernames(found map[bridge.JID]string, node *waBinary.Node) map[bridge.JID]string {
+	add := func(person any, name string) {
+		if jid, _ := person.(types.JID); convert.IsPerson(jid) {
+			if found == nil {
+				found = make(map[bridge.JID]string)
+			}
+			found[convert.JID(jid)] = name
+		}
+	}
+	for person, attributes := range usernameAttrs {
+		jid, names := node.Attrs[person]
+		if !names {
+			continue
+		}
+		for _, attribute := range attributes {
+			if name, told := node.Attrs[attribute].(string); told {
+				add(jid, name)
+				break
+			}
+		}
+	}
+	for _, child := range node.GetChildren() {
+		if child.Tag == "username" && node.Tag == "user" {
+			add(node.Attrs["jid"], contentText(&child))
+			continue
+		}
+		found = addUsernames(found, &child)
+	}
+	return found
+}
+
+// contentText returns a node's text, which the codec decodes as a string where it
+// looks like a token or a number.
+func contentText(node *waBinary.Node) string {
+	switch content := node.Content.(type) {
+	case []byte:
+		return string(content)
+	case string:
+		return content
+	}
+	return ""
+}

@@ -1,0 +1,218 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.mau.fi/libsignal/signalerror"
+	"go.mau.fi/whatsmeow/store"
+	"modernc.org/sqlite"
+)
+
+// lockedStore stands between whatsmeow and its store, and takes and releases
+// the Signal lock by the calls that whatsmeow makes: GetManySessions and
+// PutManySessions around the encryptions of a send, DoDecryptionTxn around a
+// decryption, GetSession and PutSession around any other encryption.
+//
+// What whatsmeow stores beside a send's sessions is kept until these are stored,
+// in the same transaction (see [sendWrites]).
+type lockedStore struct {
+	signalStores
+	lock    *signalLock
+	moved   sync.Map // the users (string) whose sessions were moved from a number to a LID
+	cleared *clearedContent
+	durable time.Time // when a transaction was last waited for; guarded by lock
+	log     zerolog.Logger
+	failed  func(error) // called when the store fails; the stanza is left unacknowledged
+	// isOver reports whether the connection of a context has been followed by another;
+	// nil in tests.
+	isOver func(ctx context.Context) bool
+	// known returns the identities that are stored of addresses; nil in tests.
+	known func(ctx context.Context, addresses []string) (map[string][32]byte, error)
+}
+
+// signalStores are the stores that a lockedStore stands before.
+type signalStores struct {
+	store.SessionStore
+	store.EventBuffer
+	store.IdentityStore
+	store.SenderKeyStore
+	store.MsgSecretStore
+}
+
+// newLockedStore returns one before the stores of a device. It calls failed when
+// they fail a stanza, and logs when they fail something that can wait.
+func newLockedStore(stores signalStores, failed func(error), log zerolog.Logger) *lockedStore {
+	s := &lockedStore{signalStores: stores, lock: newSignalLock(), failed: failed, log: log}
+	s.cleared = &clearedContent{flush: s.flush}
+	return s
+}
+
+// DoDecryptionTxn holds the lock over one decryption. A failing store must not
+// look like an undecryptable message, which whatsmeow would acknowledge: as a
+// cancelled context it leaves the message unacknowledged, and the network
+// sends it again. A message whose sender used a key for the second time must
+// look like one: whatsmeow would acknowledge it and drop it.
+//
+// A handler may still run when the next connection has begun (client.go,
+// handlerQueueLoop), which brings its stanza once more. The two would decrypt one
+// message twice, so the former is given up. This is decided within the transaction:
+// the other handler looks for what was decrypted over the database's one connection,
+// so either behind this or before it began.
+func (s *lockedStore) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
+	err := s.unacknowledged(s.transact(lagging(ctx), func(txn context.Context) error {
+		if s.isOver != nil && s.isOver(ctx) {
+			return fmt.Errorf("%w: the network sends the message again", context.Canceled)
+		}
+		return fn(txn)
+	}))
+	if errors.Is(err, signalerror.ErrOldCounter) {
+		return fmt.Errorf("its key was used before: %v", err) // no longer an ErrOldCounter
+	}
+	return err
+}
+
+// transact holds the lock over one transaction. whatsmeow's transaction of a
+// decryption is one like any other.
+func (s *lockedStore) transact(ctx context.Context, fn func(context.Context) error) error {
+	if err := s.lock.acquire(ctx); err != nil {
+		return err
+	}
+	defer s.lock.release()
+	if isLagging(ctx) && time.Since(s.durable) >= lagLimit {
+		ctx = durable(ctx)
+	}
+	err := s.transactClearing(context.WithValue(ctx, holdKey{}, &hold{held: true}), fn)
+	if err == nil && !isLagging(ctx) {
+		s.durable = time.Now()
+	}
+	return err
+}
+
+// GetBufferedEvent treats a failing store as [lockedStore.DoDecryptionTxn] does.
+func (s *lockedStore) GetBufferedEvent(ctx context.Context, hash [32]byte) (*store.BufferedEvent, error) {
+	event, err := s.EventBuffer.GetBufferedEvent(ctx, hash)
+	return event, s.unacknowledged(err)
+}
+
+func (s *lockedStore) unacknowledged(err error) error {
+	var failure *sqlite.Error
+	if !errors.As(err, &failure) {
+		return err
+	}
+	s.failed(fmt.Errorf("the session database failed: %w", err))
+	return fmt.Errorf("%w: %w", context.Canceled, err)
+}
+
+// GetManySessions begins a send's hold: whatsmeow loads all sessions that the
+// send needs at once. It asks the network for the keys of those that are
+// returned as nil, and leaves out those that are not returned.
+func (s *lockedStore) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
+	h := holdOf(ctx)
+	open := false
+	if h != nil && !h.holds() {
+		if err := s.lock.begin(ctx, h); err != nil {
+			return nil, err
+		}
+		if open = !h.again && len(addresses) > fewSessions; open {
+			s.lock.unlocked.begin(h, addresses)
+		}
+		if err := s.readIdentities(ctx, h, addresses); err != nil {
+			return nil, err
+		}
+	}
+	sessions, err := s.SessionStore.GetManySessions(ctx, addresses)
+	if open {
+		s.lock.lend(h)
+	}
+	if h.ofSend() {
+		maps.DeleteFunc(sessions, func(address string, session []byte) bool { return session == nil && h.without[address] })
+	}
+	return sessions, err
+}
+
+// readIdentities reads the identities of those that a send goes to, which whatsmeow
+// asks for one by one.
+func (s *lockedStore) readIdentities(ctx context.Context, h *hold, addresses []string) error {
+	if s.known == nil {
+		return nil
+	}
+	identities, err := s.known(ctx, addresses)
+	h.setKnown(identities)
+	return err
+}
+
+// PutManySessions ends a send's hold: its sessions are stored, and all that was
+// kept of it with them.
+func (s *lockedStore) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
+	h := holdOf(ctx)
+	if !h.ofSend() {
+		return s.SessionStore.PutManySessions(ctx, sessions)
+	}
+	defer s.lock.end(h)
+	err := s.lock.takeBack(ctx, h)
+	if err == nil {
+		err = s.storeSend(ctx, h.takeWrites(), sessions)
+	}
+	if err == nil {
+		h.setStored(sessions)
+	}
+	return err
+}
+
+// PutIdentity keeps the identity of a send's recipient, if it has changed, until
+// its session is stored.
+func (s *lockedStore) PutIdentity(ctx context.Context, address string, key [32]byte) error {
+	h := holdOf(ctx)
+	if !h.ofSend() {
+		return s.IdentityStore.PutIdentity(ctx, address, key)
+	}
+	h.progressed()
+	h.setIdentity(address, key)
+	return ctx.Err()
+}
+
+// IsTrustedIdentity knows what PutIdentity keeps, and what readIdentities has read.
+func (s *lockedStore) IsTrustedIdentity(ctx context.Context, address string, key [32]byte) (bool, error) {
+	if h := holdOf(ctx); h.ofSend() {
+		h.progressed()
+		if kept, ok := h.identity(address); ok {
+			return kept == key, nil
+		}
+	}
+	return s.IdentityStore.IsTrustedIdentity(ctx, address, key)
+}
+
+// DeleteIdentity drops what is kept, too.
+func (s *lockedStore) DeleteIdentity(ctx context.Context, address string) error {
+	if h := holdOf(ctx); h.ofSend() {
+		h.dropIdentity(address)
+	}
+	return s.IdentityStore.DeleteIdentity(ctx, address)
+}
+
+// GetSession begins the hold of a single encryption, unless the context holds
+// the lock already.
+func (s *lockedStore) GetSession(ctx context.Context, address string) ([]byte, error) {
+	if !holdOf(ctx).holds() {
+		if err := s.lock.beginSingle(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.SessionStore.GetSession(ctx, address)
+}
+
+// PutSession ends the hold of a single encryption.
+func (s *lockedStore) PutSession(ctx context.Context, address string, session []byte) error {
+	s.lock.unlocked.changed(sessionUser(address))
+	err := s.SessionStore.PutSession(ctx, address, session)
+	if !holdOf(ctx).holds() {
+		s.lock.endSingle(nil)
+	}
+	return err
+}

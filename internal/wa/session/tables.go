@@ -1,0 +1,189 @@
+package session
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+)
+
+// keptTables outlast a session: the version of the schema, and which numbers
+// and LIDs belong together.
+var keptTables = []string{"whatsmeow_version", "whatsmeow_lid_map"}
+
+// tablesOf lists whatsmeow's tables.
+func tablesOf(ctx context.Context, tx *sql.Tx) (tables []string, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'whatsmeow\_%' ESCAPE '\'`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table string
+		if err := rows.Scan(&table); err != nil {
+			return nil, err
+		}
+		tables = append(tables, table)
+	}
+	return tables, rows.Err()
+}
+
+// secretsAtOnce is how many secrets one statement deletes: the database has one
+// connection, and messages wait for it.
+const secretsAtOnce = 2000
+
+// NewestSecret returns the session whose message secrets there are, and the last row.
+// whatsmeow never deletes a row, and SQLite numbers them in the order of their coming.
+func (db *DB) NewestSecret(ctx context.Context) (device string, row int64, err error) {
+	err = db.sql.QueryRowContext(ctx, `SELECT our_jid, rowid FROM whatsmeow_message_secrets ORDER BY rowid DESC LIMIT 1`).Scan(&device, &row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", 0, nil
+	}
+	return device, row, err
+}
+
+// DeleteSecrets deletes the message secrets up to a row, and returns how many.
+func (db *DB) DeleteSecrets(ctx context.Context, last int64) (total int64, err error) {
+	for {
+		result, err := db.sql.ExecContext(ctx, `
+			DELETE FROM whatsmeow_message_secrets WHERE rowid IN
+				(SELECT rowid FROM whatsmeow_message_secrets WHERE rowid <= ? ORDER BY rowid LIMIT ?)`, last, secretsAtOnce)
+		if err != nil {
+			return total, Explain(err)
+		}
+		n, err := result.RowsAffected()
+		if total += n; err != nil || n < secretsAtOnce {
+			return total, err
+		}
+	}
+}
+
+// clearContent clears the decrypted content of stanzas that came before a
+// moment, and returns how many had any.
+func (db *DB) clearContent(ctx context.Context, before time.Time) (int64, error) {
+	result, err := db.sql.ExecContext(ctx, `
+		UPDATE whatsmeow_event_buffer SET plaintext = NULL
+		WHERE plaintext IS NOT NULL AND insert_timestamp < ?`, before.UnixMilli())
+	if err != nil {
+		return 0, Explain(err)
+	}
+	return result.RowsAffected()
+}
+
+// LoadIdentities has whatsmeow keep in memory which numbers and LIDs belong together.
+func (db *DB) LoadIdentities(ctx context.Context) error {
+	if err := db.container.LIDMap.FillCache(ctx); err != nil {
+		return fmt.Errorf("read the session: %w", err)
+	}
+	return nil
+}
+
+// LIDOf returns the LID of a number; empty where it is not known.
+func (db *DB) LIDOf(ctx context.Context, pn bridge.JID) (bridge.JID, error) {
+	lid, err := db.container.LIDMap.GetLIDForPN(ctx, convert.WireJID(pn))
+	return convert.JID(lid), err
+}
+
+// Identities reads which numbers and LIDs belong together. whatsmeow's own
+// methods look up one at a time.
+func (db *DB) Identities(ctx context.Context) ([]bridge.Fact, error) {
+	rows, err := db.sql.QueryContext(ctx, `SELECT lid, pn FROM whatsmeow_lid_map`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var facts []bridge.Fact
+	for rows.Next() {
+		var lid, pn string
+		if err := rows.Scan(&lid, &pn); err != nil {
+			return facts, err
+		}
+		facts = append(facts, bridge.Identity{PN: bridge.PhoneJID(pn), LID: bridge.JID(lid + "@" + bridge.ServerLID)})
+	}
+	return facts, rows.Err()
+}
+
+// knownIdentities returns a function that reads the identities which are stored of
+// addresses. whatsmeow's own method reads one at a time.
+func (db *DB) knownIdentities(device types.JID) func(context.Context, []string) (map[string][32]byte, error) {
+	return func(ctx context.Context, addresses []string) (map[string][32]byte, error) {
+		identities := make(map[string][32]byte, len(addresses))
+		var address string
+		var key []byte
+		err := db.ofAddresses(ctx, `
+			SELECT their_id, identity FROM whatsmeow_identity_keys
+			WHERE our_jid = ? AND their_id IN (SELECT value FROM json_each(?))`, device, addresses, func() error {
+			if len(key) == 32 {
+				identities[address] = [32]byte(key)
+			}
+			return nil
+		}, &address, &key)
+		return identities, err
+	}
+}
+
+// withoutSession returns those addresses with which there is no session.
+// whatsmeow's own method reads all sessions.
+func (db *DB) withoutSession(ctx context.Context, device types.JID, addresses []string) (map[string]bool, error) {
+	missing := make(map[string]bool)
+	var address string
+	err := db.ofAddresses(ctx, `
+		SELECT value FROM json_each(?2) WHERE NOT EXISTS
+			(SELECT 1 FROM whatsmeow_sessions WHERE our_jid = ?1 AND their_id = value)`, device, addresses, func() error {
+		missing[address] = true
+		return nil
+	}, &address)
+	return missing, err
+}
+
+// ofAddresses calls f for each row of a query about addresses of a device's.
+func (db *DB) ofAddresses(ctx context.Context, query string, device types.JID, addresses []string, f func() error, into ...any) error {
+	list, err := json.Marshal(addresses)
+	if err != nil {
+		return err
+	}
+	rows, err := db.sql.QueryContext(ctx, query, device.String(), string(list))
+	if err != nil {
+		return Explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := errors.Join(rows.Scan(into...), f()); err != nil {
+			return err
+		}
+	}
+	return Explain(rows.Err())
+}
+
+// ChatSettings reads how the account's devices keep their chats. whatsmeow's own
+// method looks up one at a time; a negative end of muting is none.
+func (db *DB) ChatSettings(ctx context.Context) ([]bridge.Fact, error) {
+	rows, err := db.sql.QueryContext(ctx, `SELECT chat_jid, muted_until, pinned, archived FROM whatsmeow_chat_settings`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var facts []bridge.Fact
+	for rows.Next() {
+		var jid string
+		var muted int64 // seconds
+		var pinned, archived bool
+		if err := rows.Scan(&jid, &muted, &pinned, &archived); err != nil {
+			return facts, err
+		}
+		chat := convert.ParseJID(jid)
+		if chat == "" {
+			continue
+		}
+		until := convert.MutedUntil(muted != 0, muted)
+		facts = append(facts, bridge.ChatSettings{Chat: chat, Archived: &archived, Pinned: &pinned, MutedUntil: &until})
+	}
+	return facts, rows.Err()
+}

@@ -1,0 +1,103 @@
+package session
+
+import (
+	"sync"
+
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+)
+
+// whatsmeow acknowledges a message that it cannot decrypt, and asks for it again,
+// before it tells of it. Where the store fails just then, or the program dies, nobody
+// would ever learn that there was one. So its placeholder is stored when whatsmeow
+// logs the failure, which it does first of all; where that fails, the connection is
+// cut, so that nothing leaves.
+
+// onUndecrypted passes on a message that whatsmeow is about to acknowledge, and of
+// which nothing was answered yet.
+func (c *Client) onUndecrypted(failure decryptionFailure) {
+	node := c.pending.find(failure.id)
+	if node == nil {
+		return
+	}
+	info, err := c.dangerous().ParseMessageInfo(node)
+	if err != nil {
+		return // whatsmeow has read it
+	}
+	e := &events.UndecryptableMessage{Info: *info}
+	for _, part := range node.GetChildren() {
+		attrs := part.AttrGetter()
+		switch part.Tag {
+		case "unavailable":
+			e.IsUnavailable, e.UnavailableType = true, events.UnavailableType(attrs.OptionalString("type"))
+		case "enc":
+			if mode := events.DecryptFailMode(attrs.OptionalString("decrypt-fail")); mode != events.DecryptFailShow {
+				e.DecryptFailMode = mode
+			}
+		}
+	}
+	c.observer.Undecrypted(e, failure.panicked)
+}
+
+// pendingMessages are the messages that came and were not handled yet, in their
+// order: whatsmeow handles one at a time.
+type pendingMessages struct {
+	mu    sync.Mutex
+	nodes []*waBinary.Node // without what is encrypted; guarded by mu
+}
+
+// maxPending bounds how many messages are pending; whatsmeow's queue is shorter.
+const maxPending = 4096
+
+// messageParts are the parts of a message that say what it is.
+var messageParts = map[string]bool{"enc": true, "unavailable": true, "participants": true, "meta": true, "bot": true, "multicast": true}
+
+// add notes a stanza, if it is a message.
+func (p *pendingMessages) add(node *waBinary.Node) {
+	if node.Tag != "message" && node.Tag != "appdata" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.nodes) == maxPending {
+		p.nodes = p.nodes[1:]
+	}
+	p.nodes = append(p.nodes, outline(node))
+}
+
+// outline copies a message without what is encrypted in it.
+func outline(node *waBinary.Node) *waBinary.Node {
+	var parts []waBinary.Node
+	for _, part := range node.GetChildren() {
+		if !messageParts[part.Tag] {
+			continue
+		}
+		if part.Tag != "participants" {
+			part.Content = nil
+		}
+		parts = append(parts, part)
+	}
+	return &waBinary.Node{Tag: node.Tag, Attrs: node.Attrs, Content: parts}
+}
+
+// Reached drops the pending messages before the one of an event.
+func (c *Client) Reached(evt any) {
+	if e, ok := evt.(*events.Message); ok {
+		c.pending.find(e.Info.ID)
+	}
+}
+
+// find returns a message and drops those before it, which were handled.
+func (p *pendingMessages) find(id types.MessageID) *waBinary.Node {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, node := range p.nodes {
+		if node.Attrs["id"] == id {
+			p.nodes = p.nodes[i:]
+			return node
+		}
+	}
+	return nil
+}

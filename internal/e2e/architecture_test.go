@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +23,7 @@ type goPackage struct {
 const (
 	module    = "bridged/"
 	whatsmeow = "go.mau.fi/whatsmeow"
+	libsignal = "go.mau.fi/libsignal"
 	protobuf  = "google.golang.org/protobuf"
 	sqlDriver = "modernc.org/sqlite"
 
@@ -42,10 +47,32 @@ func TestArchitecture(t *testing.T) {
 			}
 		})
 	}
-	for _, needed := range []string{"internal/bridge", "internal/wa", "internal/wa/convert", "internal/store", "internal/api", "internal/simnet", "internal/urlguard", "internal/media", "internal/client", "internal/doctor", "internal/demo", "bench", "internal/console", "internal/mcp", "internal/shell", "internal/fleet", "internal/webhook", "internal/hooks", "internal/intake", "internal/dbfile", "interop/network", "migrations", "internal/e2e", "cmd/bridged"} {
+	for needed := range ours {
 		if !slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+needed }) {
 			t.Errorf("there is no package %s", needed)
 		}
+	}
+}
+
+// TestArchitecture_OneRoomReachesIntoWhatsmeow: its dangerous methods, its device and
+// stores, its tables in session.db and the formats of its log.
+func TestArchitecture_OneRoomReachesIntoWhatsmeow(t *testing.T) {
+	t.Parallel()
+	reached := regexp.MustCompile("DangerousInternals|database/sql|whatsmeow_[a-z]|\\b(cli|Client)\\.Store\\.[A-Z]|waLog\\.")
+	err := filepath.WalkDir("../wa", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Dir(path) == filepath.Join("..", "wa", "session") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for n, line := range strings.Split(string(source), "\n") {
+			if found := reached.FindString(line); found != "" {
+				t.Errorf("%s:%d has %s, which belongs into internal/wa/session", path, n+1, found)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -55,8 +82,9 @@ var ours = map[string][]string{
 	"migrations":               {},
 	"internal/bridge":          {},
 	"internal/dbfile":          {"internal/bridge"},
-	"internal/wa":              {"internal/bridge", "internal/dbfile", "internal/wa/convert"},
+	"internal/wa":              {"internal/bridge", "internal/dbfile", "internal/wa/convert", "internal/wa/session"},
 	"internal/wa/convert":      {"internal/bridge"},
+	"internal/wa/session":      {"internal/bridge", "internal/dbfile", "internal/wa/convert"},
 	"internal/store":           {"internal/bridge", "internal/dbfile", "migrations"},
 	"internal/store/storetest": {},
 	"internal/urlguard":        {},
@@ -89,10 +117,12 @@ var ours = map[string][]string{
 // allowed reports whether a package of ours may import another package.
 func allowed(name, imported string) bool {
 	switch {
+	case isPartOf(imported, whatsmeow+"/store"), isPartOf(imported, whatsmeow+"/util/log"), isPartOf(imported, libsignal):
+		return name == "internal/wa/session" || isPartOf(name, "internal/simnet")
 	case isPartOf(imported, whatsmeow), isPartOf(imported, protobuf):
 		return isPartOf(name, "internal/wa") || isPartOf(name, "internal/simnet")
 	case isPartOf(imported, sqlDriver):
-		return name == "internal/wa" || name == "internal/store" || name == "internal/dbfile"
+		return name == "internal/wa/session" || name == "internal/store" || name == "internal/dbfile"
 	case isPartOf(imported, fuse):
 		return name == "internal/e2e/powercut"
 	case isPartOf(imported, natsClient):

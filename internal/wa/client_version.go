@@ -16,7 +16,7 @@ import (
 // The device's name and the version go in here and not through whatsmeow's package
 // variables, which every client of the process would share.
 func (l *link) clientPayload() *waWa6.ClientPayload {
-	payload, version := l.cli.Store.GetClientPayload(), l.m.clientVersion()
+	payload, version := l.cli.BasePayload(), l.m.clientVersion()
 	payload.UserAgent.AppVersion = version.ProtoAppVersion()
 	registration := payload.GetDevicePairingData()
 	if registration == nil {

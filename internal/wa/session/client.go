@@ -19,6 +19,7 @@ import (
 	signallog "go.mau.fi/libsignal/logger"
 	"go.mau.fi/whatsmeow"
 	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/proto/waWa6"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
@@ -118,6 +119,9 @@ func (c *Client) OwnLID() types.JID { return c.Store.LID }
 
 // PushName returns the account's own push name, under the condition of [Client.OwnLID].
 func (c *Client) PushName() string { return c.Store.PushName }
+
+// BasePayload returns what whatsmeow's client says of itself when it logs in or pairs.
+func (c *Client) BasePayload() *waWa6.ClientPayload { return c.Store.GetClientPayload() }
 
 // newLogger returns the log of the client, which the client reads.
 func (c *Client) newLogger() *logger {

@@ -17,7 +17,7 @@ import (
 // from 2.12 on): no message of it can be missing, doubled or out of place,
 // whatever is lost on the way. A server holds few batches at a time (50 of a
 // stream), so that they are for those who have fallen behind: what comes one by
-// one is published one by one. See D20.4.
+// one is published one by one.
 const (
 	minBatch      = 8
 	maxBatch      = 256

@@ -59,8 +59,7 @@ var ErrSought = errors.New("NATS is being asked whether another process runs the
 // nothing of it may be used any more.
 var ErrLost = errors.New("NATS could not be reached in time, and another machine may have taken the account over: everything is closed, and the account is asked for anew")
 
-// owner decides whether this process may run the account's session. See D21.5 ff.
-// of docs/decisions.md for the rules.
+// owner decides whether this process may run the account's session:
 //
 //   - The key of the account says who runs it; without it nothing is begun.
 //   - The last run of a session says from which directory, and how far it came. It

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -94,9 +93,9 @@ func (n names) learn(jid bridge.JID, name string) {
 
 // names collects what people are called: by the account's contacts, which name
 // their chats, else by themselves.
-func (v *visit) names(ctx context.Context, chats []bridge.Chat, messages []bridge.Message) (names, error) {
+func (v *visit) names(chats []bridge.Chat, messages []bridge.Message) (names, error) {
 	n := names{known: make(map[bridge.JID]string)}
-	status, err := v.api.Status(ctx)
+	status, err := v.status()
 	if err != nil && bridge.CodeOf(err) != bridge.CodeForbidden { // a token for some chats is not told of the account
 		return n, err
 	}
@@ -120,14 +119,10 @@ func (v *visit) names(ctx context.Context, chats []bridge.Chat, messages []bridg
 }
 
 // bubbles returns messages as a chat shows them, the oldest first.
-func (v *visit) bubbles(ctx context.Context, chat bridge.Chat, chats []bridge.Chat, messages []bridge.Message) ([]bubble, error) {
-	n, err := v.names(ctx, append(slices.Clone(chats), chat), messages)
+func (v *visit) bubbles(chat bridge.Chat, chats []bridge.Chat, messages []bridge.Message) ([]bubble, error) {
+	n, err := v.names(append(slices.Clone(chats), chat), messages)
 	if err != nil {
 		return nil, err
-	}
-	stored := make(map[string]bridge.Message, len(messages))
-	for _, m := range messages {
-		stored[m.ID] = m
 	}
 	messages, parts := gather(messages)
 	shown, clock := make([]bubble, len(messages)), v.clock()
@@ -136,7 +131,7 @@ func (v *visit) bubbles(ctx context.Context, chat bridge.Chat, chats []bridge.Ch
 		for _, part := range parts[m.ID] {
 			b.Pictures = append(b.Pictures, v.actionable(newBubble(part, n, clock), chat.JID))
 		}
-		b.Quote = v.quoteOf(ctx, chat.JID, m, stored, n)
+		b.Quote = quoteOf(chat.JID, m, n)
 		b.First = true
 		if i > 0 {
 			before := messages[i-1]
@@ -183,24 +178,15 @@ func showsContent(m bridge.Message) bool {
 }
 
 // quoteOf returns what a message answers; nil for nothing.
-func (v *visit) quoteOf(ctx context.Context, chat bridge.JID, m bridge.Message, stored map[string]bridge.Message, n names) *quote {
+func quoteOf(chat bridge.JID, m bridge.Message, n names) *quote {
 	if m.ContextInfo == nil || m.ContextInfo.QuotedMsgID == nil || m.DeletedAt != nil {
 		return nil
 	}
-	id := *m.ContextInfo.QuotedMsgID
-	q := &quote{JID: m.ContextInfo.QuotedSenderJID, Sender: n.of(m.ContextInfo.QuotedSenderJID), Text: "A message that is not stored here"}
-	quoted, known := stored[id]
-	if !known {
-		var err error
-		if quoted, err = v.api.Message(ctx, chat, id); err != nil {
-			return q // it may be of another chat, or older than this bridge
-		}
-		stored[id] = quoted
+	if m.Quoted == nil { // it may be of another chat, or older than this bridge
+		return &quote{JID: m.ContextInfo.QuotedSenderJID, Sender: n.of(m.ContextInfo.QuotedSenderJID), Text: "A message that is not stored here"}
 	}
-	n.learn(quoted.SenderJID, quoted.PushName)
-	q.JID, q.Sender = quoted.SenderJID, n.of(quoted.SenderJID)
-	q.Text, q.Path = summary(quoted), chatPath(chat)+"?at="+escapeQuery(id)+"#m-"+bridge.PathID(id)
-	return q
+	n.learn(m.Quoted.SenderJID, m.Quoted.PushName)
+	return &quote{JID: m.Quoted.SenderJID, Sender: n.of(m.Quoted.SenderJID), Text: quotedLine(*m.Quoted), Path: jump(chat, *m.ContextInfo.QuotedMsgID)}
 }
 
 // ticks show how far own messages got.

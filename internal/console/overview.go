@@ -29,7 +29,7 @@ func (c *Console) showOverview(v *visit) (err error) {
 	}
 	ctx := v.r.Context()
 	page := overviewPage{}
-	if page.Account, err = v.api.Status(ctx); err != nil {
+	if page.Account, err = v.status(); err != nil {
 		return err
 	}
 	page.State = describe(page.Account)

@@ -27,7 +27,7 @@ type pairPage struct {
 // showPair answers the page that links the account.
 func (c *Console) showPair(v *visit) (err error) {
 	page := pairPage{Phone: c.options.PhoneNumber, Asked: v.r.URL.Query().Get("phone"), Curl: curlPost("/api/auth/pair", map[string]string{"phone": "15551234567"})}
-	if page.Account, err = v.api.Status(v.r.Context()); err != nil {
+	if page.Account, err = v.status(); err != nil {
 		return err
 	}
 	page.State = describe(page.Account)

@@ -1,13 +1,18 @@
 package console
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
 // referencePage is the reference of the API, from its own document.
@@ -248,3 +253,126 @@ func resolve[T any](value T, ref string, among map[string]T) T {
 }
 
 func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+
+// block is a paragraph, or a list, of the document's descriptions.
+type block struct {
+	Runs  []run
+	Items [][]run
+}
+
+// run is a piece of a sentence.
+type run struct {
+	Text       string
+	Code, Bold bool
+}
+
+// blocks reads the little Markdown that the document uses: paragraphs, lists,
+// code and bold.
+func blocks(text string) (list []block) {
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		if strings.TrimSpace(paragraph) == "" {
+			continue
+		}
+		if strings.HasPrefix(strings.TrimSpace(paragraph), "- ") {
+			var items [][]run
+			for _, item := range strings.Split("\n"+strings.TrimSpace(paragraph), "\n- ")[1:] {
+				items = append(items, runs(strings.Join(strings.Fields(item), " ")))
+			}
+			list = append(list, block{Items: items})
+			continue
+		}
+		list = append(list, block{Runs: runs(strings.Join(strings.Fields(paragraph), " "))})
+	}
+	return list
+}
+
+// runs divides a sentence by its marks.
+func runs(text string) (list []run) {
+	for i, piece := range strings.Split(text, "`") {
+		if i%2 == 1 {
+			list = append(list, run{Text: piece, Code: true})
+			continue
+		}
+		for j, part := range strings.Split(piece, "**") {
+			if part != "" {
+				list = append(list, run{Text: part, Bold: j%2 == 1})
+			}
+		}
+	}
+	return list
+}
+
+// indented returns an example for people; a text as it is.
+func indented(example json.RawMessage) string {
+	var text string
+	if json.Unmarshal(example, &text) == nil {
+		return text
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, example, "", "  ") != nil {
+		return ""
+	}
+	return out.String()
+}
+
+// exampleCurl returns a line that calls an operation.
+func exampleCurl(method, path string, body json.RawMessage, isForm bool) string {
+	line := curlHead
+	switch {
+	case isForm:
+		var parts map[string]string
+		if json.Unmarshal(body, &parts) == nil {
+			for _, name := range sortedKeys(parts) {
+				value := name + "=" + parts[name]
+				if name == "file" {
+					value = "file=@engine.pdf"
+				}
+				line += " \\\n  -F " + shellQuoted(value)
+			}
+		}
+	case len(body) > 0:
+		if method != "POST" {
+			line += " -X " + method
+		}
+		var compact bytes.Buffer
+		if json.Compact(&compact, body) == nil {
+			line += " \\\n  -H 'Content-Type: application/json' -d " + shellQuoted(compact.String())
+		}
+	case method != "GET":
+		line += " -X " + method
+	}
+	return line + ` "$BRIDGE` + path + `"`
+}
+
+// The lines show what a page does as a call of the API. They take address and
+// token from the environment, so that neither a secret nor a machine's name is
+// copied along.
+const curlHead = `curl -sS -H "Authorization: Bearer $BRIDGE_TOKEN"`
+
+// curlGet returns a line that reads a path.
+func curlGet(path string) string { return curlHead + ` "$BRIDGE` + path + `"` }
+
+// curlPost returns a line that posts a body.
+func curlPost(path string, body any, headers ...string) string {
+	line := curlHead
+	for _, header := range headers {
+		line += " \\\n  -H " + shellQuoted(header)
+	}
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return ""
+		}
+		line += " \\\n  -H 'Content-Type: application/json' -d " + shellQuoted(string(encoded))
+	} else {
+		line += " -X POST"
+	}
+	return line + ` "$BRIDGE` + path + `"`
+}
+
+// shellQuoted returns a text as one word of a shell.
+func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+func escapeQuery(text string) string { return url.QueryEscape(text) }
+
+func historyPath(jid bridge.JID) string { return client.HistoryPath(jid) }

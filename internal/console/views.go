@@ -136,7 +136,7 @@ func (v *visit) show(status int, name, title string, page any) {
 		Title: title, Name: name, CSRF: v.session.csrf, Notice: v.session.notice.Swap(nil), Send: v.sends(), Administers: v.administers(),
 		Version: v.c.options.Version, Cursor: v.cursor, Page: page, Clock: v.clock(),
 	}
-	if state, err := v.api.Status(v.r.Context()); err == nil {
+	if state, err := v.status(); err == nil {
 		frame.Status = &state
 	}
 	v.c.views.render(v.w, v.r, status, name, "frame", frame)

@@ -2,8 +2,10 @@ package console
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +30,8 @@ type visit struct {
 	r       *http.Request
 	api     *client.Client
 	session *session
-	cursor  string // of the log of events before the page was made; see [Console.live]
+	account *bridge.Status // once it was asked for
+	cursor  string         // of the log of events before the page was made; see [Console.live]
 }
 
 // handler answers a visit, or returns an error that is shown instead.
@@ -47,6 +50,18 @@ func (c *Console) page(h handler) http.HandlerFunc {
 			v.fail(err)
 		}
 	}
+}
+
+// status returns the account's status, which is asked for once.
+func (v *visit) status() (bridge.Status, error) {
+	if v.account == nil {
+		status, err := v.api.Status(v.r.Context())
+		if err != nil {
+			return status, err
+		}
+		v.account = &status
+	}
+	return *v.account, nil
 }
 
 // live lets h make a page whose script follows the log of events, from before the
@@ -207,4 +222,46 @@ func (v *visit) done(text, path string) error {
 	}
 	http.Redirect(v.w, v.r, path, http.StatusSeeOther)
 	return nil
+}
+
+// observe gives a request its id and logger, writes the access log and turns a
+// panic into an answer, as the API does for its routes.
+func (c *Console) observe(next http.Handler) http.Handler {
+	chain := hlog.AccessHandler(logAccess)(c.recoverPanic(next))
+	return hlog.NewHandler(c.options.Log)(hlog.RequestIDHandler("request_id", "X-Request-Id")(chain))
+}
+
+// logAccess leaves out the query, which may hold what people search for. Pages
+// that the script asks for again and again are not worth a line.
+func logAccess(r *http.Request, status, size int, took time.Duration) {
+	event := hlog.FromRequest(r).Debug()
+	if r.Method != http.MethodGet || status >= http.StatusBadRequest {
+		event = hlog.FromRequest(r).Info()
+	}
+	path := r.URL.Path
+	if len(path) > 256 {
+		path = strings.ToValidUTF8(path[:256], "") + "…"
+	}
+	event.Str("method", bridge.Redact(r.Method[:min(len(r.Method), 16)])).Str("path", bridge.Redact(path)).
+		Int("status", status).Int("size", size).Dur("took_ms", took).Msg("console")
+}
+
+// recoverPanic answers 500 if a page panics. A deliberate abort passes on to
+// net/http.
+func (c *Console) recoverPanic(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			cause := recover()
+			if cause == nil {
+				return
+			}
+			if cause == http.ErrAbortHandler {
+				panic(cause)
+			}
+			// Of the value, which may hold what people wrote, the log gets the type.
+			hlog.FromRequest(r).Error().Str("error", fmt.Sprintf("panic of type %T\n%s", cause, debug.Stack())).Msg("console page failed")
+			http.Error(w, "Something went wrong inside the service; its log says what.", http.StatusInternalServerError)
+		}()
+		next.ServeHTTP(w, r)
+	})
 }

@@ -15,10 +15,12 @@ import (
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/config"
 	"bridged/internal/console"
 	"bridged/internal/fleet"
 	"bridged/internal/media"
 	"bridged/internal/store"
+	"bridged/internal/upkeep"
 	"bridged/internal/wa"
 	"bridged/internal/wa/convert"
 	"bridged/internal/webhook"
@@ -59,11 +61,11 @@ type app struct {
 
 // launch brings a bridge up with the configuration in environ.
 func launch(ctx context.Context, environ []string, log io.Writer) (*app, error) {
-	c, err := readConfig(environ)
+	c, err := config.Read(environ)
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, c, newLog(log, c.level, c.LogFormat))
+	return start(ctx, c, newLog(log, c.Level, c.LogFormat))
 }
 
 // Client returns a client of the bridge's API, over the wire.
@@ -71,7 +73,7 @@ func (a *app) Client() *client.Client { return a.client }
 
 // start brings a bridge up: store, account, HTTP, in this order, so that
 // /healthz answers before the socket is up. The caller must call Stop.
-func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error) {
+func start(ctx context.Context, c config.Config, log zerolog.Logger) (_ *app, err error) {
 	a := &app{log: log, failed: make(chan error, 4), running: make(chan struct{})}
 	a.lifetime, a.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	a.streams, a.endStreams = context.WithCancel(a.lifetime)
@@ -114,7 +116,7 @@ func start(ctx context.Context, c config, log zerolog.Logger) (_ *app, err error
 
 // openStore takes the data directory and opens the store in it. What an
 // earlier run left pending has failed.
-func (a *app) openStore(ctx context.Context, c config) (err error) {
+func (a *app) openStore(ctx context.Context, c config.Config) (err error) {
 	if a.dir, err = takeDataDir(ctx, c, a.log); err != nil {
 		return err
 	}
@@ -126,13 +128,13 @@ func (a *app) openStore(ctx context.Context, c config) (err error) {
 
 // openAccount opens the account's session and the way of its files. Nothing is
 // dialled until the account runs.
-func (a *app) openAccount(ctx context.Context, c config) (err error) {
+func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	cdn := newCDN(c, a.dir, a.log)
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		NewChats:      bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
-		Network:       c.network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
+		Network:       c.Network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
 		PictureChanged: a.forgetPicture, Lease: a.lease(),
 	})
 	if err != nil {
@@ -145,34 +147,41 @@ func (a *app) openAccount(ctx context.Context, c config) (err error) {
 	return err
 }
 
+// releaseMemory gives back the pages of the databases.
+func (a *app) releaseMemory(ctx context.Context) error {
+	return errors.Join(a.store.ReleaseMemory(ctx), a.account.ReleaseMemory(ctx))
+}
+
 // forgetPicture drops the picture of somebody who has changed it, by both names.
 func (a *app) forgetPicture(of bridge.JID) {
 	a.pictures.Forget(of, a.store.Canonical(of), a.store.LIDOf(of))
 }
 
 // handler returns the router of the API.
-func (a *app) handler(c config, connections *front.Connections) *api.Handler {
+func (a *app) handler(c config.Config, connections *front.Connections) *api.Handler {
 	return api.New(api.Options{
 		Connections: connections, Sessions: a.tokenOfSession,
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, FetchTimeout: c.FetchTimeout,
-		PublicURL: c.publicURL(),
+		PublicURL: publicURL(c),
 		Webhooks:  a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: a.metrics(),
 	})
 }
 
 // run starts the parts that run until the app stops.
-func (a *app) run(ctx context.Context, listener net.Listener, c config) {
+func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
 	a.disconnect = disconnect
 	posting, endPosting := context.WithCancel(context.WithoutCancel(ctx))
 	a.endPosting = endPosting
-	a.background.Go(func() { keepHouse(a.lifetime, chores(c, a.store, a.webhooks), a.log) })
-	a.background.Go(func() { newEventLimits(c, a.store, a.log).keep(a.lifetime) })
-	a.background.Go(func() { a.idleMemory().watch(a.lifetime) })
-	a.background.Go(func() { removeErased(a.lifetime, a.store, a.files, a.log) })
+	a.background.Go(func() {
+		upkeep.Run(a.lifetime, upkeep.Options{
+			RetentionDays: int(c.RetentionDays), EventsMaxAge: c.EventsMaxAge, EventsMaxCount: c.EventsMaxCount,
+			Store: a.store, Files: a.files, Webhooks: a.webhooks, ReleaseMemory: a.releaseMemory, Log: a.log,
+		})
+	})
 	a.background.Go(func() {
 		if err := a.webhooks.Run(posting); err != nil {
 			a.failed <- err

@@ -16,6 +16,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/oasdiff/yaml"
+
+	"bridged/internal/config"
 )
 
 // manifest is one file of deploy/, as far as the tests look at it.
@@ -241,15 +243,15 @@ const testToken = "a-token-of-the-tests-0123456789"
 // checkEnviron checks that a bridge starts with an environment, and reads all of it.
 func checkEnviron(t *testing.T, environ []string, others ...string) {
 	t.Helper()
-	known := append(variables(), "TMPDIR")
+	known := append(config.Variables(), "TMPDIR")
 	for _, setting := range environ {
 		if name, _, _ := strings.Cut(setting, "="); !slices.Contains(append(known, others...), name) {
 			t.Errorf("%s is no variable of bridged", name)
 		}
 	}
-	c, err := readConfig(environ)
+	c, err := config.Read(environ)
 	if err != nil || c.NATSURL == "" || c.NATSReplicas != 3 {
-		t.Errorf("%v: %+v", err, c.fleetOptions())
+		t.Errorf("%v: %+v", err, fleetOptions(c))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"bridged/internal/config"
 	"bridged/internal/fleet"
 	"bridged/internal/store"
 	"bridged/internal/wa"
@@ -19,7 +20,7 @@ const settingFleet = "fleet.position"
 
 // newFleet returns the bridge's place in its fleet, nil where there is none.
 // Nothing is dialled until it runs.
-func newFleet(c config, dir *dataDir, s *store.Store, state func() string, log zerolog.Logger) (*fleet.Fleet, error) {
+func newFleet(c config.Config, dir *dataDir, s *store.Store, state func() string, log zerolog.Logger) (*fleet.Fleet, error) {
 	if c.NATSURL == "" {
 		return nil, nil
 	}
@@ -31,7 +32,7 @@ func newFleet(c config, dir *dataDir, s *store.Store, state func() string, log z
 	if err != nil {
 		host = "a machine without a name"
 	}
-	options := c.fleetOptions()
+	options := fleetOptions(c)
 	options.Log, options.Logger = fleetLog{s}, log
 	options.Owner = fleet.OwnerOptions{Place: place, TTL: c.NATSOwnerTTL, Host: host, State: state}
 	return fleet.New(options), nil
@@ -91,4 +92,15 @@ func (l fleetLog) SavePosition(ctx context.Context, p fleet.Position) error {
 		return err
 	}
 	return l.SetSetting(ctx, settingFleet, string(value))
+}
+
+// fleetOptions returns what a fleet is configured to be.
+func fleetOptions(c config.Config) fleet.Options {
+	return fleet.Options{
+		Server: fleet.Server{URL: c.NATSURL, CredsFile: c.NATSCredsFile, CAFile: c.NATSCAFile},
+		Prefix: c.NATSPrefix, Name: "bridged/" + version, Version: version,
+		Stream: fleet.Limits{
+			Replicas: c.NATSReplicas, MaxAge: c.NATSEventsMaxAge, MaxBytes: int64(c.NATSEventsMaxBytes), Duplicates: c.NATSDuplicateWindow,
+		},
+	}
 }

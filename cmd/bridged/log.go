@@ -11,6 +11,8 @@ import (
 
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
+
+	"bridged/internal/shell"
 )
 
 // newLog returns the program's log on w: JSON, or lines for people if w is a
@@ -30,7 +32,7 @@ func makePrintable(event map[string]any) error {
 	for _, name := range slices.Collect(maps.Keys(event)) {
 		value := printableValue(event[name])
 		delete(event, name)
-		event[printable(name)] = value
+		event[shell.Printable(name)] = value
 	}
 	return nil
 }
@@ -38,7 +40,7 @@ func makePrintable(event map[string]any) error {
 func printableValue(value any) any {
 	switch value := value.(type) {
 	case string:
-		return printable(value)
+		return shell.Printable(value)
 	case []any:
 		for i := range value {
 			value[i] = printableValue(value[i])
@@ -57,12 +59,12 @@ type asciiControls struct{ out io.Writer }
 // Write writes a line of the log.
 func (a asciiControls) Write(line []byte) (int, error) {
 	body, end := bytes.CutSuffix(line, []byte("\n"))
-	if !bytes.ContainsFunc(body, isUnsafe) {
+	if !bytes.ContainsFunc(body, shell.IsUnsafe) {
 		return a.out.Write(line)
 	}
 	var escaped bytes.Buffer
 	for _, r := range string(body) {
-		if isUnsafe(r) {
+		if shell.IsUnsafe(r) {
 			fmt.Fprintf(&escaped, "\\u%04x", r) // all of them lie in the basic plane
 		} else {
 			escaped.WriteRune(r)

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
+
+	"bridged/internal/shell"
 )
 
 // hostile are ids, names and texts as strangers may choose them, by the bytes
@@ -43,7 +45,7 @@ func TestLog_ConsoleCannotBeForged(t *testing.T) {
 				withoutColour = strings.ReplaceAll(withoutColour, colour, "")
 			}
 			body, ended := strings.CutSuffix(withoutColour, "\n")
-			if !ended || !utf8.ValidString(body) || strings.ContainsFunc(body, isUnsafe) {
+			if !ended || !utf8.ValidString(body) || strings.ContainsFunc(body, shell.IsUnsafe) {
 				t.Errorf("%q", withoutColour)
 			}
 		})
@@ -55,7 +57,7 @@ func TestLog_JSONIsHarmlessOnATerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			line := logLine("json", text)
 			body, ended := strings.CutSuffix(line, "\n")
-			if !ended || strings.ContainsFunc(body, isUnsafe) {
+			if !ended || strings.ContainsFunc(body, shell.IsUnsafe) {
 				t.Errorf("%q", line)
 			}
 			var event struct{ ID string }
@@ -71,11 +73,11 @@ func TestLog_JSONIsHarmlessOnATerminal(t *testing.T) {
 
 func TestPrintable_LeavesScriptsAlone(t *testing.T) {
 	for _, text := range []string{"", "3EB0A1B2", "Grüße, Łukasz", "नमस्ते", "שלום", "👩‍👩‍👧‍👦", "日本語"} {
-		if got := printable(text); got != text {
+		if got := shell.Printable(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
-	if got := printable("a\x1b[2J\n\u202eb\xff"); got != `a\x1b[2J\n\u202eb`+"\ufffd" {
+	if got := shell.Printable("a\x1b[2J\n\u202eb\xff"); got != `a\x1b[2J\n\u202eb`+"\ufffd" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -14,19 +17,27 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/config"
 	"bridged/internal/shell"
 )
 
 // shellFlags are what the commands for people have in common.
 type shellFlags struct {
-	Address   string `placeholder:"URL" help:"The bridge's address, such as https://bridge.example.com; BRIDGE_URL and LISTEN_ADDR name it otherwise."`
-	TokenFile string `placeholder:"FILE" help:"A file with the token; BRIDGE_TOKEN and BRIDGE_TOKEN_FILE hold it otherwise."`
-	JSON      bool   `name:"json" help:"Print JSON, one object a line."`
+	address, tokenFile string
+	json               bool
+}
+
+func addShellFlags(c *command) *shellFlags {
+	f := new(shellFlags)
+	c.flags.StringVar(&f.address, "address", "", "`URL` The bridge's address, such as https://bridge.example.com; BRIDGE_URL and LISTEN_ADDR name it otherwise.")
+	c.flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` A file with the token; BRIDGE_TOKEN and BRIDGE_TOKEN_FILE hold it otherwise.")
+	c.flags.BoolVar(&f.json, "json", false, "Print JSON, one object a line.")
+	return f
 }
 
 // run does a command in a shell. An output that is closed ends it where it
 // prints: "| head" is no failure.
-func (f shellFlags) run(e *environment, do func(context.Context, *shell.Shell) error) error {
+func (f *shellFlags) run(e *environment, do func(context.Context, *shell.Shell) error) error {
 	api, err := f.client(e.environ)
 	if err != nil {
 		return err
@@ -35,7 +46,7 @@ func (f shellFlags) run(e *environment, do func(context.Context, *shell.Shell) e
 	signal.Ignore(syscall.SIGPIPE) // which would end the program where writing fails
 	columns := terminalColumns(e)
 	s := &shell.Shell{
-		API: api, Out: e.stdout, Notes: e.stderr, Width: columns, JSON: f.JSON, Now: time.Now,
+		API: api, Out: e.stdout, Notes: e.stderr, Width: columns, JSON: f.json, Now: time.Now,
 		Color: columns > 0 && env.ToMap(e.environ)["NO_COLOR"] == "" && env.ToMap(e.environ)["TERM"] != "dumb",
 	}
 	err = do(e.ctx, s)
@@ -46,26 +57,21 @@ func (f shellFlags) run(e *environment, do func(context.Context, *shell.Shell) e
 }
 
 // client returns a client of the bridge that the flags or the environment name.
-func (f shellFlags) client(environ []string) (*client.Client, error) {
-	c, _ := parseConfig(environ)
-	var faults configFaults
-	if f.TokenFile != "" {
-		c.Token, c.TokenFile = "", f.TokenFile
+func (f *shellFlags) client(environ []string) (*client.Client, error) {
+	if f.tokenFile != "" {
+		environ = append(slices.Clone(environ), "BRIDGE_TOKEN=", "BRIDGE_TOKEN_FILE="+f.tokenFile)
 	}
-	c.checkToken(&faults)
-	base := f.Address
+	base := cmp.Or(f.address, env.ToMap(environ)["BRIDGE_URL"])
 	if base == "" {
-		base = env.ToMap(environ)["BRIDGE_URL"]
+		return newClient(environ)
 	}
-	if base == "" {
-		if c.checkListenAddr(&faults); len(faults) == 0 {
-			base = "http://" + dialable(c.ListenAddr)
+	c, err := config.Part(environ, (*config.Config).CheckToken, func(_ *config.Config, faults *config.Faults) {
+		if !isWebAddress(base) {
+			*faults = append(*faults, "BRIDGE_URL, or --address, must be an http:// or https:// address, such as https://bridge.example.com")
 		}
-	} else if !isWebAddress(base) {
-		faults.add("BRIDGE_URL, or --address, must be an http:// or https:// address, such as https://bridge.example.com")
-	}
-	if len(faults) > 0 {
-		return nil, faults
+	})
+	if err != nil {
+		return nil, err
 	}
 	return client.New(base, c.Token), nil
 }
@@ -87,114 +93,119 @@ func terminalColumns(e *environment) int {
 	return max(columns, 40)
 }
 
+const chatHelp = "The chat: a JID, a phone number, its exact name, or an @username."
+
 // chatsCommand lists chats.
-type chatsCommand struct {
-	shellFlags
-	Q      string `arg:"" optional:"" name:"text" help:"A part of the name, or of the JID."`
-	Type   string `enum:"all,group,individual" default:"all" help:"Only groups, or only chats with people: group, individual."`
-	Unread bool   `help:"Only chats with something unread."`
-	Limit  int    `short:"n" default:"50" help:"How many at most; 0 is all."`
+func chatsCommand() *command {
+	c := newCommand("chats", "List chats.", argument{"text", "A part of the name, or of the JID.", true})
+	f := addShellFlags(c)
+	var q shell.Chats
+	kind := chatType(c, "Only groups, or only chats with people: group, individual.")
+	c.flags.BoolVar(&q.Unread, "unread", false, "Only chats with something unread.")
+	c.flags.IntVarP(&q.Limit, "limit", "n", 50, "How many at most; 0 is all.")
+	c.run = func(e *environment, args []string) error {
+		q.Q, q.Type = strings.Join(args, ""), bridge.ChatType(kind.value)
+		return f.run(e, func(ctx context.Context, s *shell.Shell) error { return s.Chats(ctx, q) })
+	}
+	return c
 }
 
-// Run prints them.
-func (k chatsCommand) Run(e *environment) error {
-	return k.run(e, func(ctx context.Context, s *shell.Shell) error {
-		return s.Chats(ctx, shell.Chats{Q: k.Q, Type: bridge.ChatType(k.Type), Unread: k.Unread, Limit: k.Limit})
-	})
+// chatType adds the flag for kinds of chats.
+func chatType(c *command, help string) *choiceFlag {
+	kind := &choiceFlag{"all", []string{"all", "group", "individual"}}
+	c.flags.Var(kind, "type", help)
+	return kind
 }
 
-// pastFlags choose messages by time and number.
-type pastFlags struct {
-	Since  string `placeholder:"TIME" help:"From then on: how long ago (90m, 3d), or a moment (2026-11-21, '2026-11-21 08:15')."`
-	Before string `placeholder:"TIME" help:"Before then."`
-	IDs    bool   `name:"ids" help:"With the ids of messages, and JIDs."`
+// addPastFlags adds what chooses messages by time and number.
+func addPastFlags(c *command, since, before *string, ids *bool) {
+	c.flags.StringVar(since, "since", "", "`TIME` From then on: how long ago (90m, 3d), or a moment (2026-11-21, '2026-11-21 08:15').")
+	c.flags.StringVar(before, "before", "", "`TIME` Before then.")
+	c.flags.BoolVar(ids, "ids", false, "With the ids of messages, and JIDs.")
 }
 
-// messagesCommand lists messages of a chat.
-type messagesCommand struct {
-	shellFlags
-	pastFlags
-	Chat  string `arg:"" help:"The chat: a JID, a phone number, its exact name, or an @username."`
-	Limit int    `short:"n" default:"20" help:"How many at most, the newest ones; 0 is all."`
-}
-
-// Run prints them.
-func (k messagesCommand) Run(e *environment) error {
-	return k.run(e, func(ctx context.Context, s *shell.Shell) error {
-		return s.Messages(ctx, shell.Messages{Chat: k.Chat, Since: k.Since, Before: k.Before, Limit: k.Limit, IDs: k.IDs})
-	})
+// messagesCommand lists messages.
+func messagesCommand() *command {
+	c := newCommand("messages", "List the newest messages of a chat.", argument{name: "chat", help: chatHelp})
+	f := addShellFlags(c)
+	var q shell.Messages
+	addPastFlags(c, &q.Since, &q.Before, &q.IDs)
+	c.flags.IntVarP(&q.Limit, "limit", "n", 20, "How many at most, the newest ones; 0 is all.")
+	c.run = func(e *environment, args []string) error {
+		q.Chat = args[0]
+		return f.run(e, func(ctx context.Context, s *shell.Shell) error { return s.Messages(ctx, q) })
+	}
+	return c
 }
 
 // searchCommand searches for messages.
-type searchCommand struct {
-	shellFlags
-	pastFlags
-	Q     string `arg:"" name:"text" help:"What to search for."`
-	Chat  string `help:"Only in this chat: a JID, a phone number, its exact name, or an @username."`
-	Type  string `enum:"all,group,individual" default:"all" help:"Only in groups, or only in chats with people: group, individual."`
-	Limit int    `short:"n" default:"20" help:"How many at most; 0 is all."`
-}
-
-// Run prints what is found.
-func (k searchCommand) Run(e *environment) error {
-	return k.run(e, func(ctx context.Context, s *shell.Shell) error {
-		return s.Search(ctx, shell.Search{Q: k.Q, Chat: k.Chat, Type: bridge.ChatType(k.Type), Since: k.Since, Before: k.Before, Limit: k.Limit, IDs: k.IDs})
-	})
+func searchCommand() *command {
+	c := newCommand("search", "Search for messages.", argument{name: "text", help: "What to search for."})
+	f := addShellFlags(c)
+	var q shell.Search
+	addPastFlags(c, &q.Since, &q.Before, &q.IDs)
+	c.flags.StringVar(&q.Chat, "chat", "", "Only in this chat: a JID, a phone number, its exact name, or an @username.")
+	kind := chatType(c, "Only in groups, or only in chats with people: group, individual.")
+	c.flags.IntVarP(&q.Limit, "limit", "n", 20, "How many at most; 0 is all.")
+	c.run = func(e *environment, args []string) error {
+		q.Q, q.Type = args[0], bridge.ChatType(kind.value)
+		return f.run(e, func(ctx context.Context, s *shell.Shell) error { return s.Search(ctx, q) })
+	}
+	return c
 }
 
 // sendCommand sends a message.
-type sendCommand struct {
-	shellFlags
-	To      string        `arg:"" help:"Where to: a JID, a phone number, a chat's exact name, or an @username."`
-	Text    *string       `arg:"" optional:"" help:"The text, or the file's caption; - or nothing reads it from standard input."`
-	File    string        `short:"f" placeholder:"FILE" help:"A file to send."`
-	ReplyTo string        `placeholder:"ID" help:"The id of the message of that chat to answer."`
-	Key     string        `placeholder:"KEY" help:"The Idempotency-Key: the same command with the same key sends once. One is made up by default."`
-	Wait    time.Duration `placeholder:"DURATION" help:"Wait so long for a phone to take it, as in 30s, and fail if none does."`
+func sendCommand() *command {
+	c := newCommand("send", "Send a text or a file, once.",
+		argument{name: "to", help: "Where to: a JID, a phone number, a chat's exact name, or an @username."},
+		argument{"text", "The text, or the file's caption; - or nothing reads it from standard input.", true})
+	f := addShellFlags(c)
+	var q shell.Send
+	c.flags.StringVarP(&q.File, "file", "f", "", "`FILE` A file to send.")
+	c.flags.StringVar(&q.ReplyTo, "reply-to", "", "`ID` The id of the message of that chat to answer.")
+	c.flags.StringVar(&q.Key, "key", "", "`KEY` The Idempotency-Key: the same command with the same key sends once. One is made up by default.")
+	c.flags.DurationVar(&q.Wait, "wait", 0, "`DURATION` Wait so long for a phone to take it, as in 30s, and fail if none does.")
+	c.run = func(e *environment, args []string) (err error) {
+		q.To = args[0]
+		switch {
+		case len(args) == 2 && args[1] != "-":
+			q.Text = args[1]
+		case len(args) == 1 && q.File != "":
+		case isTerminal(os.Stdin):
+			return shell.Usage("there is no text to send: give it behind the chat, or pipe it in")
+		default:
+			if q.Text, err = shell.ReadText(os.Stdin); err != nil {
+				return err
+			}
+		}
+		return f.run(e, func(ctx context.Context, s *shell.Shell) error { return s.Send(ctx, q) })
+	}
+	return c
 }
 
-// Run sends it.
-func (k sendCommand) Run(e *environment) error {
-	text := ""
-	switch {
-	case k.Text != nil && *k.Text != "-":
-		text = *k.Text
-	case k.Text == nil && k.File != "":
-	case isTerminal(os.Stdin):
-		return shell.Usage("there is no text to send: give it behind the chat, or pipe it in")
-	default:
-		var err error
-		if text, err = shell.ReadText(os.Stdin); err != nil {
+// tailCommand follows the log of events, until it is interrupted, or until its
+// output is read no more.
+func tailCommand() *command {
+	c := newCommand("tail", "Print messages and other events as they come.")
+	f := addShellFlags(c)
+	var q shell.Tail
+	c.flags.StringVar(&q.Chat, "chat", "", "Only of this chat: a JID, a phone number, its exact name, or an @username.")
+	c.flags.StringSliceVar(&q.Types, "types", []string{"message.created"}, "`TYPE,…` Types of events; message.created by default, all for every type.")
+	c.flags.StringVar(&q.Since, "since", "", "`TIME` From then on: how long ago (90m, 3d), a moment, or behind an event's number; 0 is all that is kept. Now by default.")
+	c.run = func(e *environment, _ []string) error {
+		if len(q.Types) == 1 && q.Types[0] == "all" {
+			q.Types = nil
+		}
+		return f.run(e, func(ctx context.Context, s *shell.Shell) error {
+			read, unread := context.WithCancel(ctx)
+			defer unread()
+			defer watchOutput(read, e.stdout, unread)()
+			err := s.Tail(read, q)
+			if read.Err() != nil && ctx.Err() == nil {
+				return nil
+			}
 			return err
-		}
+		})
 	}
-	return k.run(e, func(ctx context.Context, s *shell.Shell) error {
-		return s.Send(ctx, shell.Send{To: k.To, Text: text, File: k.File, ReplyTo: k.ReplyTo, Key: k.Key, Wait: k.Wait})
-	})
-}
-
-// tailCommand follows the log of events.
-type tailCommand struct {
-	shellFlags
-	Chat  string   `help:"Only of this chat: a JID, a phone number, its exact name, or an @username."`
-	Types []string `placeholder:"TYPE,…" default:"message.created" help:"Types of events; message.created by default, all for every type."`
-	Since string   `placeholder:"TIME" help:"From then on: how long ago (90m, 3d), a moment, or behind an event's number; 0 is all that is kept. Now by default."`
-}
-
-// Run prints events until it is interrupted, or nobody reads its output any more.
-func (k tailCommand) Run(e *environment) error {
-	types := k.Types
-	if len(types) == 1 && types[0] == "all" {
-		types = nil
-	}
-	return k.run(e, func(ctx context.Context, s *shell.Shell) error {
-		read, unread := context.WithCancel(ctx)
-		defer unread()
-		defer watchOutput(read, e.stdout, unread)()
-		err := s.Tail(read, shell.Tail{Chat: k.Chat, Types: types, Since: k.Since})
-		if read.Err() != nil && ctx.Err() == nil {
-			return nil
-		}
-		return err
-	})
+	return c
 }

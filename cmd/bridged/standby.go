@@ -16,6 +16,7 @@ import (
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
+	"bridged/internal/config"
 	"bridged/internal/fleet"
 	"bridged/internal/intake"
 )
@@ -39,7 +40,7 @@ type standby struct {
 
 // takeDataDir takes the data directory. Within a fleet, one on a network volume is
 // waited for; everywhere else one that is in use is an error.
-func takeDataDir(ctx context.Context, c config, log zerolog.Logger) (*dataDir, error) {
+func takeDataDir(ctx context.Context, c config.Config, log zerolog.Logger) (*dataDir, error) {
 	if c.NATSURL == "" {
 		return openDataDir(c.DataDir)
 	}
@@ -80,7 +81,7 @@ func (s *standby) serve(ctx context.Context, listener net.Listener, maxConnectio
 	}
 }
 
-func newStandby(c config, log zerolog.Logger) *standby {
+func newStandby(c config.Config, log zerolog.Logger) *standby {
 	return &standby{
 		token: sha256.Sum256([]byte(c.Token)), since: bridge.At(time.Now()), pause: standbyPause, log: log,
 		open: func() (*dataDir, error) { return lockDataDir(c.DataDir) },
@@ -89,7 +90,7 @@ func newStandby(c config, log zerolog.Logger) *standby {
 			if err != nil {
 				return err
 			}
-			return fleet.InUse(ctx, c.fleetOptions(), place)
+			return fleet.InUse(ctx, fleetOptions(c), place)
 		},
 	}
 }

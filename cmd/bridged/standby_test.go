@@ -18,6 +18,7 @@ import (
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
+	"bridged/internal/config"
 )
 
 // A process whose directory another machine uses says so, opens nothing in it, and
@@ -30,7 +31,7 @@ func TestStandby_TakesTheDirectoryOnceItIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := make(chan error)
-	s := newStandby(config{DataDir: path, Token: testToken}, zerolog.Nop())
+	s := newStandby(config.Config{DataDir: path, Token: testToken}, zerolog.Nop())
 	s.pause = time.Millisecond
 	s.inUse = func(context.Context, *dataDir) error { return <-keys }
 	if _, err := s.try(t.Context()); !isInUse(err) {
@@ -105,7 +106,7 @@ func TestStandby_HasTheBridgesDoor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStandby(config{Token: testToken}, zerolog.Nop())
+	s := newStandby(config.Config{Token: testToken}, zerolog.Nop())
 	stop := s.serve(t.Context(), listener, front.MinConnections)
 	defer func() {
 		if err := stop(); err != nil {

@@ -2,55 +2,102 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/shell"
 )
 
 // tokenCommand manages tokens through a running bridge's own API.
-type tokenCommand struct {
-	Create createTokenCommand `cmd:"" help:"Make a token and print its secret, which is shown once."`
-	List   listTokensCommand  `cmd:"" help:"List the tokens."`
-	Revoke revokeTokenCommand `cmd:"" help:"Revoke a token, with all that was made with it."`
+func tokenCommand() *command {
+	c := newCommand("token", "Manage tokens with less power than BRIDGE_TOKEN, through the running bridge.")
+	c.commands = []*command{createTokenCommand(), listTokensCommand(), revokeTokenCommand()}
+	return c
 }
 
-type createTokenCommand struct {
-	Name    string        `arg:"" help:"What the token is for."`
-	Scopes  []string      `required:"" placeholder:"SCOPE,…" help:"What it may do: read, send, manage."`
-	Chats   []string      `placeholder:"JID,…" help:"The chats that exist for it; all by default."`
-	Expires time.Duration `placeholder:"DURATION" help:"When it ends, from now on, as in 720h; never by default."`
+// createTokenCommand prints the secret alone, so that a script can take it; the
+// rest goes to standard error.
+func createTokenCommand() *command {
+	c := newCommand("create", "Make a token and print its secret, which is shown once.", argument{name: "name", help: "What the token is for."})
+	c.required = []string{"scopes"}
+	scopes := c.flags.StringSlice("scopes", nil, "`SCOPE,…` What it may do: read, send, manage.")
+	chats := c.flags.StringSlice("chats", nil, "`JID,…` The chats that exist for it; all by default.")
+	expires := c.flags.Duration("expires", 0, "`DURATION` When it ends, from now on, as in 720h; never by default.")
+	c.run = func(e *environment, args []string) error {
+		wanted := client.NewToken{Name: args[0]}
+		for _, scope := range *scopes {
+			wanted.Scopes = append(wanted.Scopes, bridge.Scope(scope))
+		}
+		for _, chat := range *chats {
+			wanted.Chats = append(wanted.Chats, bridge.JID(chat))
+		}
+		if *expires != 0 {
+			at := bridge.At(time.Now().Add(*expires))
+			wanted.ExpiresAt = &at
+		}
+		return withClient(e, func(c *client.Client) error {
+			made, err := c.CreateToken(e.ctx, wanted)
+			if err != nil {
+				return err
+			}
+			if err := shell.Printf(e.stderr, "Token %d, %s. Its secret is not shown again:\n", made.ID, describe(made.Token)); err != nil {
+				return err
+			}
+			return shell.Printf(e.stdout, "%s\n", made.Secret)
+		})
+	}
+	return c
 }
 
-// Run prints the secret alone, so that a script can take it; the rest goes to
-// standard error.
-func (k createTokenCommand) Run(e *environment) error {
-	c, err := newClient(e.environ)
-	if err != nil {
-		return err
+func listTokensCommand() *command {
+	c := newCommand("list", "List the tokens.")
+	c.run = func(e *environment, _ []string) error {
+		return withClient(e, func(c *client.Client) error {
+			tokens, err := c.Tokens(e.ctx)
+			if err != nil {
+				return err
+			}
+			return printTokens(e.stdout, tokens)
+		})
 	}
-	defer c.Close()
-	wanted := client.NewToken{Name: k.Name}
-	for _, scope := range k.Scopes {
-		wanted.Scopes = append(wanted.Scopes, bridge.Scope(scope))
+	return c
+}
+
+func revokeTokenCommand() *command {
+	c := newCommand("revoke", "Revoke a token, with all that was made with it.", argument{name: "id", help: "The token's number, from the list."})
+	c.run = func(e *environment, args []string) error {
+		id, err := strconv.ParseInt(args[0], 10, 64)
+		if err != nil {
+			return misused("<id>: expected a valid 64 bit int but got %q", args[0])
+		}
+		return withClient(e, func(c *client.Client) error {
+			if err := c.RevokeToken(e.ctx, id); err != nil {
+				return err
+			}
+			return shell.Printf(e.stdout, "Token %d is revoked.\n", id)
+		})
 	}
-	for _, chat := range k.Chats {
-		wanted.Chats = append(wanted.Chats, bridge.JID(chat))
+	return c
+}
+
+func printTokens(w io.Writer, tokens []bridge.Token) error {
+	if len(tokens) == 0 {
+		return shell.Printf(w, "There are no tokens. BRIDGE_TOKEN may do everything; make one that may do less with: bridged token create\n")
 	}
-	if k.Expires != 0 {
-		at := bridge.At(time.Now().Add(k.Expires))
-		wanted.ExpiresAt = &at
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(table, "ID\tNAME\tMAY\tEXPIRES\tLAST USED\n")
+	for _, token := range tokens {
+		err := shell.Printf(table, "%v\t%s\t%s\t%s\t%s\n", token.ID, token.Name, describe(token), momentOr(token.ExpiresAt, "never"), momentOr(token.LastUsedAt, "never"))
+		if err != nil {
+			return err
+		}
 	}
-	made, err := c.CreateToken(e.ctx, wanted)
-	if err != nil {
-		return err
-	}
-	if err := printf(e.stderr, "Token %d, %s. Its secret is not shown again:\n", made.ID, describe(made.Token)); err != nil {
-		return err
-	}
-	return printf(e.stdout, "%s\n", made.Secret)
+	return table.Flush()
 }
 
 // describe returns what a token may do, in words.
@@ -59,45 +106,14 @@ func describe(token bridge.Token) string {
 	for i, scope := range token.Scopes {
 		scopes[i] = string(scope)
 	}
-	return strings.Join(scopes, ", ") + " in " + chatsOf(token)
-}
-
-func chatsOf(token bridge.Token) string {
+	chats := fmt.Sprintf("%d chats", len(token.Chats))
 	switch len(token.Chats) {
 	case 0:
-		return "all chats"
+		chats = "all chats"
 	case 1:
-		return "one chat"
+		chats = "one chat"
 	}
-	return fmt.Sprintf("%d chats", len(token.Chats))
-}
-
-type listTokensCommand struct{}
-
-// Run prints a table.
-func (listTokensCommand) Run(e *environment) error {
-	c, err := newClient(e.environ)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	tokens, err := c.Tokens(e.ctx)
-	if err != nil {
-		return err
-	}
-	if len(tokens) == 0 {
-		return printf(e.stdout, "There are no tokens. BRIDGE_TOKEN may do everything; make one that may do less with: bridged token create\n")
-	}
-	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	if err := printf(table, "ID\tNAME\tMAY\tEXPIRES\tLAST USED\n"); err != nil {
-		return err
-	}
-	for _, token := range tokens {
-		if err := printf(table, "%d\t%s\t%s\t%s\t%s\n", token.ID, printable(token.Name), describe(token), momentOr(token.ExpiresAt, "never"), momentOr(token.LastUsedAt, "never")); err != nil {
-			return err
-		}
-	}
-	return table.Flush()
+	return strings.Join(scopes, ", ") + " in " + chats
 }
 
 // momentOr returns a moment to the minute, in local time.
@@ -106,21 +122,4 @@ func momentOr(at *bridge.Time, none string) string {
 		return none
 	}
 	return at.Local().Format("2006-01-02 15:04")
-}
-
-type revokeTokenCommand struct {
-	ID int64 `arg:"" help:"The token's number, from the list."`
-}
-
-// Run revokes the token.
-func (k revokeTokenCommand) Run(e *environment) error {
-	c, err := newClient(e.environ)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if err := c.RevokeToken(e.ctx, k.ID); err != nil {
-		return err
-	}
-	return printf(e.stdout, "Token %d is revoked.\n", k.ID)
 }

@@ -10,12 +10,13 @@ import (
 var version = "dev"
 
 // versionCommand prints which program this is, for reports of faults.
-type versionCommand struct{}
-
-// Run prints it.
-func (versionCommand) Run(e *environment) error {
-	_, err := fmt.Fprintln(e.stdout, versionLine())
-	return err
+func versionCommand() *command {
+	c := newCommand("version", versionHelp)
+	c.run = func(e *environment, _ []string) error {
+		_, err := fmt.Fprintln(e.stdout, versionLine())
+		return err
+	}
+	return c
 }
 
 // versionLine returns what a report of a fault should name.

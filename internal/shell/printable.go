@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -41,3 +43,27 @@ func IsUnsafe(r rune) bool {
 
 // oneLine returns a text on one line, every stretch of space as one.
 func oneLine(s string) string { return Printable(strings.Join(strings.Fields(s), " ")) }
+
+// Printf prints to a terminal; every argument is made printable.
+func Printf(w io.Writer, format string, args ...any) error {
+	for i, arg := range args {
+		args[i] = Printable(fmt.Sprint(arg))
+	}
+	_, err := fmt.Fprintf(w, format, args...)
+	return err
+}
+
+// Wrap breaks a text into lines of at most width characters, between words.
+func Wrap(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

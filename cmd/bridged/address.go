@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"syscall"
+
+	"bridged/internal/client"
+	"bridged/internal/config"
+)
+
+// listen opens the address of the API. Its error says what to do.
+func listen(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	var hint string
+	switch {
+	case err == nil:
+		return listener, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		hint = "another program listens there: stop it, or set LISTEN_ADDR to another port, such as 127.0.0.1:8081"
+	case errors.Is(err, syscall.EACCES):
+		hint = "ports below 1024 are reserved: set LISTEN_ADDR to another port, such as 127.0.0.1:8080"
+	default:
+		hint = "set LISTEN_ADDR to an address of this machine, such as 127.0.0.1:8080"
+	}
+	return nil, fmt.Errorf("LISTEN_ADDR %s cannot be used: %w (%s)", address, err, hint)
+}
+
+// newClient returns a client of the bridge that runs with this environment on
+// this machine.
+func newClient(environ []string) (*client.Client, error) {
+	c, err := config.Part(environ, (*config.Config).CheckToken, (*config.Config).CheckListenAddr)
+	if err != nil {
+		return nil, err
+	}
+	return client.New("http://"+dialable(c.ListenAddr), c.Token), nil
+}
+
+// withClient calls the bridge that runs with this environment.
+func withClient(e *environment, do func(*client.Client) error) error {
+	c, err := newClient(e.environ)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return do(c)
+}
+
+// dialable returns the address at which a listener on listenAddr is reached
+// from this machine.
+func dialable(listenAddr string) string {
+	host, port, _ := net.SplitHostPort(listenAddr) // checked when it was read
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// isWebAddress reports whether a bridge can be called at an address.
+func isWebAddress(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+}

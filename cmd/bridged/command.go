@@ -1,0 +1,262 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/pflag"
+
+	"bridged/internal/config"
+	"bridged/internal/shell"
+)
+
+// command is one of the program's: its flags, its arguments and what it does, or
+// commands of its own. Flags are pflag's: a library that looks methods up by name
+// would keep all methods of all packages in the executable.
+type command struct {
+	name, help string
+	arguments  []argument
+	required   []string // flags
+	flags      *pflag.FlagSet
+	run        func(e *environment, args []string) error
+	commands   []*command
+}
+
+// argument is one that a command takes by its place.
+type argument struct {
+	name, help string
+	optional   bool
+}
+
+func (a argument) String() string {
+	if a.optional {
+		return "[<" + a.name + ">]"
+	}
+	return "<" + a.name + ">"
+}
+
+// group is a heading of the help, with its commands.
+type group struct {
+	title    string
+	commands []*command
+}
+
+const (
+	about       = "One WhatsApp account as an HTTP/JSON interface. Configuration is read from the environment; see docs/operations.md."
+	versionHelp = "Print the versions of bridged, Go and whatsmeow."
+	helpColumns = 80
+)
+
+// newCommand returns a command without flags of its own.
+func newCommand(name, help string, arguments ...argument) *command {
+	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	flags.SortFlags = false
+	flags.Usage = func() {} // errors go to the caller
+	flags.SetOutput(io.Discard)
+	flags.BoolP("help", "h", false, "Show context-sensitive help.")
+	flags.Bool("version", false, versionHelp)
+	return &command{name: name, help: help, arguments: arguments, flags: flags}
+}
+
+// commandLineError is about what was typed.
+type commandLineError string
+
+func (e commandLineError) Error() string { return string(e) }
+
+func misused(format string, args ...any) error { return commandLineError(fmt.Sprintf(format, args...)) }
+
+// dispatch finds the command that args begin with, reads its flags and runs it.
+// Without one the bridge is run. "help pair" is "pair --help".
+func (e *environment) dispatch(args []string) error {
+	groups := commands()
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
+	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		root := newCommand("bridged", about)
+		root.run = serveCommand().run
+		if args[0] == "--help" || args[0] == "-h" {
+			return e.printUsage("bridged <command> [flags]", root, groups)
+		}
+		return e.execute("bridged", root, args)
+	}
+	top := &command{run: serveCommand().run}
+	for _, g := range groups {
+		top.commands = append(top.commands, g.commands...)
+	}
+	path, c := "bridged", top
+	for len(args) > 0 && len(c.commands) > 0 && !strings.HasPrefix(args[0], "-") {
+		next := slices.IndexFunc(c.commands, func(of *command) bool { return of.name == args[0] })
+		if next < 0 {
+			return misused("unexpected argument %s%s", args[0], didYouMean(args[0], c.names()...))
+		}
+		path, c, args = path+" "+args[0], c.commands[next], args[1:]
+	}
+	if c == top {
+		return c.run(e, nil)
+	}
+	return e.execute(path, c, args)
+}
+
+func (c *command) names() (names []string) {
+	for _, of := range c.commands {
+		names = append(names, of.name)
+	}
+	return names
+}
+
+func didYouMean(typed string, known ...string) string {
+	if meant := config.Nearest(typed, known...); meant != "" {
+		return fmt.Sprintf(", did you mean %q?", meant)
+	}
+	return ""
+}
+
+// execute reads the flags and arguments of a command, and runs it.
+func (e *environment) execute(path string, c *command, args []string) error {
+	err := c.flags.Parse(args)
+	switch {
+	case c.flags.Changed("help"):
+		return e.printUsage(c.usageLine(path), c, nil)
+	case c.flags.Changed("version"):
+		_, err := fmt.Fprintln(e.stdout, versionLine())
+		return err
+	case err != nil:
+		return c.explain(err)
+	case len(c.commands) > 0:
+		return misused(`expected one of "%s"`, strings.Join(c.names(), `", "`))
+	}
+	given := c.flags.Args()
+	if len(given) > len(c.arguments) {
+		return misused("unexpected argument %s", given[len(c.arguments)])
+	}
+	for _, argument := range c.arguments[len(given):] {
+		if !argument.optional {
+			return misused("expected %q", argument.String())
+		}
+	}
+	for _, name := range c.required {
+		if !c.flags.Changed(name) {
+			return misused("missing flags: --%s", c.flagWithValue(c.flags.Lookup(name)))
+		}
+	}
+	return c.run(e, given)
+}
+
+// explain returns the sentence for what pflag could not read.
+func (c *command) explain(err error) error {
+	var unknown *pflag.NotExistError
+	var bare *pflag.ValueRequiredError
+	var wrong *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		name := "--" + unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			name = "-" + unknown.GetSpecifiedName()
+		}
+		var known []string
+		c.flags.VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		return misused("unknown flag %s%s", name, didYouMean(name, known...))
+	case errors.As(err, &bare):
+		return misused("--%s: expected a value", bare.GetFlag().Name)
+	case errors.As(err, &wrong):
+		name, kind := wrong.GetFlag().Name, wrong.GetFlag().Value.Type()
+		if choice, ok := wrong.GetFlag().Value.(*choiceFlag); ok {
+			return misused("--%s must be one of \"%s\" but got %q", name, strings.Join(choice.of, `","`), wrong.GetValue())
+		}
+		return misused("--%s: expected %s but got %q", name, kind, wrong.GetValue())
+	}
+	return misused("%v", err)
+}
+
+// choiceFlag is a flag with one of a few values; the first is the default.
+type choiceFlag struct {
+	value string
+	of    []string
+}
+
+// String is part of [pflag.Value].
+func (c *choiceFlag) String() string { return c.value }
+
+// Type is part of [pflag.Value].
+func (c *choiceFlag) Type() string { return "string" }
+
+// Set is part of [pflag.Value].
+func (c *choiceFlag) Set(value string) error {
+	if !slices.Contains(c.of, value) {
+		return errors.New("not one of them")
+	}
+	c.value = value
+	return nil
+}
+
+func (c *command) usageLine(path string) string {
+	if len(c.commands) > 0 {
+		return path + " <command> [flags]"
+	}
+	for _, name := range c.required {
+		path += " --" + c.flagWithValue(c.flags.Lookup(name))
+	}
+	for _, a := range c.arguments {
+		path += " " + a.String()
+	}
+	return path + " [flags]"
+}
+
+// flagWithValue returns a flag with the name of its value, as in limit=50.
+func (c *command) flagWithValue(f *pflag.Flag) string {
+	value, _ := pflag.UnquoteUsage(f) // the name in backquotes, which the help begins with
+	switch {
+	case value == "":
+		return f.Name
+	case f.Name == "limit" || f.Name == "type":
+		return f.Name + "=" + f.DefValue
+	}
+	return f.Name + "=" + value
+}
+
+// printUsage prints the help of a command, or of the program.
+func (e *environment) printUsage(line string, c *command, groups []group) error {
+	table := tabwriter.NewWriter(e.stdout, 0, 0, 4, ' ', 0)
+	row := func(name, help string) {
+		for i, text := range shell.Wrap(help, helpColumns-32) {
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(table, "  %s\t%s\n", name, text)
+		}
+	}
+	fmt.Fprintf(table, "Usage: %s\n\n%s\n", line, strings.Join(shell.Wrap(c.help, helpColumns), "\n"))
+	if len(c.arguments) > 0 {
+		fmt.Fprint(table, "\nArguments:\n")
+	}
+	for _, a := range c.arguments {
+		row(a.String(), a.help)
+	}
+	fmt.Fprint(table, "\nFlags:\n")
+	c.flags.VisitAll(func(f *pflag.Flag) {
+		name := "    --" + c.flagWithValue(f)
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", --" + c.flagWithValue(f)
+		}
+		value, help := pflag.UnquoteUsage(f)
+		row(name, strings.TrimPrefix(help, value+" "))
+	})
+	if len(c.commands) > 0 {
+		groups = []group{{"Commands:", c.commands}}
+	}
+	for _, g := range groups {
+		fmt.Fprintf(table, "\n%s\n", g.title)
+		for _, of := range g.commands {
+			row(of.name, of.help)
+		}
+	}
+	if len(groups) > 0 {
+		fmt.Fprintf(table, "\nRun \"%s --help\" for more information on a command.\n", strings.TrimSuffix(line, " [flags]"))
+	}
+	return table.Flush()
+}

@@ -1,0 +1,264 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/api/front"
+	"bridged/internal/bridge"
+	"bridged/internal/wa"
+)
+
+func (c *Config) check(faults *Faults) {
+	c.CheckToken(faults)
+	c.checkPhoneNumber(faults)
+	c.CheckListenAddr(faults)
+	c.CheckDataDir(faults)
+	nameLength := utf8.RuneCountInString(c.DeviceName)
+	for _, bound := range []struct {
+		holds bool
+		fault string
+	}{
+		{nameLength >= 1 && nameLength <= 50, "DEVICE_NAME must have 1 to 50 characters: the phone shows it under linked devices"},
+		{c.MediaMaxBytes > 0, "MEDIA_MAX_BYTES must be greater than 0"},
+		{c.MediaCacheBytes >= 0, "MEDIA_CACHE_BYTES must not be negative; 0 switches the cache off"},
+		{c.RetentionDays >= 0, "RETENTION_DAYS must not be negative; 0 keeps them all"},
+		{c.FetchTimeout > 0, "FETCH_TIMEOUT must be longer than 0, such as 60s"},
+		{c.NewChatsPerDay >= 0, "NEW_CHATS_PER_DAY must not be negative; 0 is any number"},
+		{c.NewChatsMinGap >= 0 && c.NewChatsMinGap <= 24*time.Hour, "NEW_CHATS_MIN_GAP must be 0 to 24h, such as 90s; 0 is no gap"},
+		{c.EventsMaxAge >= 0, "EVENTS_MAX_AGE must not be negative; 0 is no limit"},
+		{c.EventsMaxCount >= 0, "EVENTS_MAX_COUNT must not be negative; 0 is no limit"},
+	} {
+		if !bound.holds {
+			faults.add("%s", bound.fault)
+		}
+	}
+	c.checkConnections(faults)
+	c.CheckLog(faults)
+	c.checkNetwork(faults)
+	c.checkFetchAllow(faults)
+	c.checkWebhooks(faults)
+	c.checkPublicURL(faults)
+	c.CheckMCP(faults)
+	c.checkNATS(faults)
+}
+
+// items returns the items of a list with commas between, without empty ones.
+func items(list string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for item := range strings.SplitSeq(list, ",") {
+			if item = strings.TrimSpace(item); item != "" && !yield(item) {
+				return
+			}
+		}
+	}
+}
+
+// secret returns what a variable holds, or the file that another variable names.
+func secret(name, value, file string, faults *Faults) string {
+	if file == "" {
+		return value
+	}
+	if value != "" {
+		faults.add("set %[1]s or %[1]s_FILE, not both", name)
+		return value
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		faults.add("%s_FILE cannot be read: %v", name, err)
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// minTokenLength bounds bearer tokens from below.
+const minTokenLength = 16
+
+// CheckToken reads the token, or its file.
+func (c *Config) CheckToken(faults *Faults) {
+	before := len(*faults)
+	c.Token = secret("BRIDGE_TOKEN", c.Token, c.TokenFile, faults)
+	switch {
+	case len(*faults) > before:
+	case c.Token == "":
+		faults.add("BRIDGE_TOKEN is not set: choose a secret of at least %d characters, for example with: openssl rand -hex 24%s", minTokenLength, unreadFile())
+	case len(c.Token) < minTokenLength:
+		faults.add("BRIDGE_TOKEN is too short: it must have at least %d characters, for example from: openssl rand -hex 24", minTokenLength)
+	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		faults.add("BRIDGE_TOKEN must be visible ASCII characters without spaces: it travels in a header")
+	}
+}
+
+// unreadFile explains why what is in .env does not count, where there is one.
+func unreadFile() string {
+	if _, err := os.Stat(".env"); err != nil {
+		return ""
+	}
+	return "; docker compose reads the file .env, bridged does not: load it with: set -a; . ./.env; set +a"
+}
+
+func (c *Config) checkPhoneNumber(faults *Faults) {
+	if c.PhoneNumber = strings.TrimSpace(c.PhoneNumber); c.PhoneNumber == "" {
+		return
+	}
+	phone, err := bridge.ParsePhone(c.PhoneNumber)
+	if err != nil {
+		faults.add("PHONE_NUMBER %v", err)
+	}
+	c.PhoneNumber = phone
+}
+
+// CheckListenAddr checks the address of the API.
+func (c *Config) CheckListenAddr(faults *Faults) {
+	_, port, err := net.SplitHostPort(c.ListenAddr)
+	if err == nil && port != "" {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err == nil && port != "" {
+		return
+	}
+	meant := ""
+	if number, err := strconv.ParseUint(strings.TrimPrefix(c.ListenAddr, ":"), 10, 16); err == nil {
+		meant = fmt.Sprintf("127.0.0.1:%d", number)
+	} else if c.ListenAddr != "" && !strings.ContainsAny(c.ListenAddr, ":/ ") {
+		meant = c.ListenAddr + ":8080"
+	}
+	faults.add("%v", orMeant("LISTEN_ADDR must be host:port, such as 127.0.0.1:8080", meant))
+}
+
+// CheckDataDir checks that there is a name. Whether the directory can be used
+// shows when it is opened.
+func (c *Config) CheckDataDir(faults *Faults) {
+	if c.DataDir == "" {
+		faults.add("DATA_DIR must name a directory")
+	}
+}
+
+const (
+	// usualConnections is enough for 2,000 streams of one account and all else.
+	usualConnections = 4096
+	// otherFiles are the descriptors that are not connections of callers: the
+	// databases, WhatsApp, fetches, webhooks, files that are read.
+	otherFiles = 256
+)
+
+// checkConnections fills in as many connections as are usual, where this
+// process may open so many files. Go raises its limit to the highest allowed.
+func (c *Config) checkConnections(faults *Faults) {
+	files := fileLimit()
+	most := files - min(otherFiles, files/2)
+	c.MaxConnections = cmp.Or(c.MaxConnections, min(usualConnections, most))
+	if c.MaxConnections < front.MinConnections || c.MaxConnections > most {
+		faults.add("MAX_CONNECTIONS must be %d to %d: this process may open %d files (ulimit -n)", front.MinConnections, most, files)
+	}
+}
+
+// CheckLog reads the level of the log.
+func (c *Config) CheckLog(faults *Faults) {
+	level, err := zerolog.ParseLevel(strings.ToLower(c.LogLevel))
+	if err != nil || level == zerolog.NoLevel {
+		meant := Nearest(strings.ToLower(c.LogLevel), "trace", "debug", "info", "warn", "error")
+		faults.add("%v", orMeant("LOG_LEVEL must be trace, debug, info, warn or error", meant))
+	}
+	c.Level = level
+	if !slices.Contains([]string{"", "json", "console"}, c.LogFormat) {
+		faults.add("LOG_FORMAT must be json or console")
+	}
+}
+
+func (c *Config) checkNetwork(faults *Faults) {
+	if c.NetworkFile != "" {
+		network, err := wa.ReadNetworkFile(c.NetworkFile)
+		if err != nil {
+			faults.add("WA_NETWORK_FILE cannot be used: %v", err)
+		}
+		c.Network = network
+	}
+	if c.ProxyURL == "" {
+		return
+	}
+	proxy, err := url.Parse(c.ProxyURL)
+	if err != nil || proxy.Host == "" || !slices.Contains([]string{"http", "https", "socks5"}, proxy.Scheme) {
+		faults.add("PROXY_URL must be an http://, https:// or socks5:// address")
+		return
+	}
+	c.Network.Proxy = proxy
+}
+
+// checkFetchAllow reads the addresses that count as public on a simulated
+// network, whose files lie on this machine. On the real one there are none: no
+// variable weakens the guard.
+func (c *Config) checkFetchAllow(faults *Faults) {
+	if c.SimulatedFetchAllow != "" && c.NetworkFile == "" {
+		faults.add("SIMULATED_FETCH_ALLOW is for simulated networks only: unset it, or set WA_NETWORK_FILE")
+		return
+	}
+	for item := range items(c.SimulatedFetchAllow) {
+		prefix, err := netip.ParsePrefix(item)
+		if err != nil {
+			faults.add("SIMULATED_FETCH_ALLOW must be address prefixes with commas between, such as 127.0.0.0/8")
+			return
+		}
+		c.FetchAllow = append(c.FetchAllow, prefix)
+	}
+}
+
+// checkPublicURL reads the addresses at which a reverse proxy shows the console.
+func (c *Config) checkPublicURL(faults *Faults) {
+	for item := range items(c.PublicURL) {
+		at, err := url.Parse(item)
+		if err != nil || at.Hostname() == "" || at.Scheme != "http" && at.Scheme != "https" || strings.Trim(at.Path, "/") != "" || at.RawQuery != "" || at.User != nil {
+			faults.add("PUBLIC_URL must be the address of the console as browsers open it, such as https://bridge.example.com; several with commas between")
+			return
+		}
+		c.PublicURLs = append(c.PublicURLs, at)
+	}
+}
+
+// The values of MCP.
+const (
+	MCPOff  = "off"
+	MCPRead = "read"
+	MCPSend = "send"
+)
+
+// CheckMCP reads what agents may do.
+func (c *Config) CheckMCP(faults *Faults) {
+	c.MCP = strings.ToLower(strings.TrimSpace(c.MCP))
+	if !slices.Contains([]string{MCPOff, MCPRead, MCPSend}, c.MCP) {
+		faults.add("MCP must be off, read or send")
+	}
+	if c.MCPSendsPerMinute < 1 || c.MCPSendsPerMinute > 1000 {
+		faults.add("MCP_SENDS_PER_MINUTE must be 1 to 1000")
+	}
+	chats, ok := chatsOf(c.MCPSendChats)
+	if !ok {
+		faults.add("MCP_SEND_CHATS must list JIDs of people and groups with commas between, such as 15551234567@s.whatsapp.net")
+	}
+	c.SendChats = chats
+}
+
+// chatsOf reads a list of chats, each once.
+func chatsOf(list string) (chats []bridge.JID, ok bool) {
+	for item := range items(list) {
+		jid, err := bridge.ParseJID(item)
+		if err != nil || !jid.IsPerson() && !jid.IsGroup() {
+			return nil, false
+		}
+		if !slices.Contains(chats, jid) {
+			chats = append(chats, jid)
+		}
+	}
+	return chats, true
+}

@@ -1,0 +1,175 @@
+// Package config reads the environment, the only configuration there is: every
+// variable once, with its default, its check and the sentence that says what to
+// change. Sentences are for the operator, so that all faults are reported at once,
+// each with its remedy, and a misspelt variable is named.
+//
+// [Read] is for a bridge that starts, [Examine] for its doctor, and [Part] for a
+// command that needs a few variables.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa"
+	"bridged/internal/webhook"
+)
+
+// Config holds the environment, checked.
+type Config struct {
+	Token           string               `env:"BRIDGE_TOKEN"`
+	TokenFile       string               `env:"BRIDGE_TOKEN_FILE"`
+	EnableSend      bool                 `env:"ENABLE_SEND" envDefault:"false"`
+	PhoneNumber     string               `env:"PHONE_NUMBER"`
+	ListenAddr      string               `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080"`
+	MaxConnections  int                  `env:"MAX_CONNECTIONS"`
+	DataDir         string               `env:"DATA_DIR" envDefault:"./data"`
+	DeviceName      string               `env:"DEVICE_NAME" envDefault:"bridged"`
+	MediaMaxBytes   Size                 `env:"MEDIA_MAX_BYTES" envDefault:"100MiB"`
+	MediaCacheBytes Size                 `env:"MEDIA_CACHE_BYTES" envDefault:"1GiB"`
+	FetchTimeout    time.Duration        `env:"FETCH_TIMEOUT" envDefault:"60s"`
+	RetentionDays   Days                 `env:"RETENTION_DAYS" envDefault:"0"`
+	NewChatsPerDay  int                  `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
+	NewChatsMinGap  time.Duration        `env:"NEW_CHATS_MIN_GAP" envDefault:"0"`
+	HistoryImport   bridge.HistoryImport `env:"HISTORY_IMPORT" envDefault:"off"`
+	LogLevel        string               `env:"LOG_LEVEL" envDefault:"info"`
+	LogFormat       string               `env:"LOG_FORMAT"`
+	NetworkFile     string               `env:"WA_NETWORK_FILE"`
+	ProxyURL        string               `env:"PROXY_URL"`
+	Console         bool                 `env:"CONSOLE" envDefault:"true"`
+	PublicURL       string               `env:"PUBLIC_URL"`
+
+	// What agents may do.
+	MCP               string `env:"MCP" envDefault:"off"`
+	MCPSendChats      string `env:"MCP_SEND_CHATS"`
+	MCPConfirm        bool   `env:"MCP_CONFIRM" envDefault:"false"`
+	MCPSendsPerMinute int    `env:"MCP_SENDS_PER_MINUTE" envDefault:"10"`
+
+	// The log of events, and where it is posted to.
+	EventsMaxAge      time.Duration `env:"EVENTS_MAX_AGE" envDefault:"30d"`
+	EventsMaxCount    int           `env:"EVENTS_MAX_COUNT" envDefault:"1000000"`
+	WebhookURL        string        `env:"WEBHOOK_URL"`
+	WebhookSecret     string        `env:"WEBHOOK_SECRET"`
+	WebhookSecretFile string        `env:"WEBHOOK_SECRET_FILE"`
+	WebhookEvents     string        `env:"WEBHOOK_EVENTS"`
+	WebhookChats      string        `env:"WEBHOOK_CHATS"`
+	WebhookExclude    string        `env:"WEBHOOK_EXCLUDE_CHATS"`
+	WebhookChatType   string        `env:"WEBHOOK_CHAT_TYPE" envDefault:"all"`
+	WebhookFromMe     string        `env:"WEBHOOK_FROM_ME" envDefault:"any"`
+	WebhookPrivate    string        `env:"WEBHOOK_ALLOW_PRIVATE"`
+
+	// The fleet on NATS, off without NATSURL.
+	NATSURL             string        `env:"NATS_URL"`
+	NATSCredsFile       string        `env:"NATS_CREDS_FILE"`
+	NATSCAFile          string        `env:"NATS_CA_FILE"`
+	NATSPrefix          string        `env:"NATS_PREFIX" envDefault:"bridged"`
+	NATSReplicas        int           `env:"NATS_REPLICAS" envDefault:"1"`
+	NATSEventsMaxAge    time.Duration `env:"NATS_EVENTS_MAX_AGE" envDefault:"30d"`
+	NATSEventsMaxBytes  Size          `env:"NATS_EVENTS_MAX_BYTES" envDefault:"0"`
+	NATSOwnerTTL        time.Duration `env:"NATS_OWNER_TTL" envDefault:"60s"`
+	NATSDuplicateWindow time.Duration `env:"NATS_DUPLICATE_WINDOW" envDefault:"2m"`
+
+	// SimulatedFetchAllow makes exceptions of send-media's guard, where
+	// NetworkFile says that nothing is real.
+	SimulatedFetchAllow string `env:"SIMULATED_FETCH_ALLOW"`
+
+	// What the checks read out of the variables.
+
+	Network      wa.Network
+	FetchAllow   []netip.Prefix
+	Webhooks     []webhook.Configured
+	PrivateHooks []netip.Prefix // addresses of webhooks that are made over the API
+	Level        zerolog.Level
+	PublicURLs   []*url.URL
+	SendChats    []bridge.JID  // of agents; nil for none
+	Misspelt     []Misspelling // variables that look like one of bridged's
+}
+
+// Faults lists all the faults of a configuration, each with its remedy.
+type Faults []string
+
+// Error returns all of them on one line.
+func (f Faults) Error() string { return strings.Join(f, "; ") }
+
+// add notes a fault, which begins with its variable. Of a variable the first one
+// counts: a value that could not be read is not out of range as well.
+func (f *Faults) add(format string, args ...any) {
+	fault := fmt.Sprintf(format, args...)
+	variable, _, _ := strings.Cut(fault, " ")
+	isSame := func(earlier string) bool { return strings.HasPrefix(earlier, variable+" ") }
+	if !slices.ContainsFunc(*f, isSame) {
+		*f = append(*f, fault)
+	}
+}
+
+// Read reads and checks the whole environment, and reports every fault at once.
+func Read(environ []string) (Config, error) {
+	c, faults := Examine(environ)
+	if len(faults) == 0 {
+		return c, nil
+	}
+	for _, m := range c.Misspelt {
+		faults.add("%v", m)
+	}
+	return Config{}, faults
+}
+
+// Examine returns what could be read of the environment, and its faults.
+func Examine(environ []string) (Config, Faults) {
+	c, faults := parse(environ)
+	c.check(&faults)
+	c.Misspelt = misspellings(environ)
+	return c, faults
+}
+
+// Part reads what one command needs of the environment, and checks only that.
+func Part(environ []string, checks ...func(*Config, *Faults)) (Config, error) {
+	c, _ := parse(environ)
+	var faults Faults
+	for _, check := range checks {
+		check(&c, &faults)
+	}
+	if len(faults) > 0 {
+		return Config{}, faults
+	}
+	return c, nil
+}
+
+// parse reads the environment and fills in the defaults.
+func parse(environ []string) (c Config, faults Faults) {
+	err := env.ParseWithOptions(&c, env.Options{Environment: env.ToMap(environ), FuncMap: valueParsers()})
+	var all env.AggregateError
+	if err != nil && !errors.As(err, &all) {
+		faults.add("%v", err)
+	}
+	for _, fault := range all.Errors {
+		var unread env.ParseError
+		if !errors.As(fault, &unread) {
+			faults.add("%v", fault)
+			continue
+		}
+		field, _ := reflect.TypeFor[Config]().FieldByName(unread.Name)
+		faults.add("%s is not understood: it must be %v", field.Tag.Get("env"), unread.Err)
+	}
+	return c, faults
+}
+
+// Variables returns the names of all variables that bridged reads.
+func Variables() (names []string) {
+	for field := range reflect.TypeFor[Config]().Fields() {
+		if name := field.Tag.Get("env"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// Misspelling is a variable of the environment that bridged does not read, with
+// the one that was probably meant.
+type Misspelling struct{ Name, Meant string }
+
+// String returns the sentence for the operator.
+func (m Misspelling) String() string {
+	return m.Name + " is set, but not a variable of bridged: did you mean " + m.Meant + "?"
+}
+
+// misspellings returns the variables whose names are nearly one that bridged
+// reads, in the order of the alphabet.
+func misspellings(environ []string) (found []Misspelling) {
+	known := Variables()
+	for _, setting := range environ {
+		name, _, _ := strings.Cut(setting, "=")
+		if slices.Contains(known, name) {
+			continue
+		}
+		if meant := meantVariable(name, known); meant != "" {
+			found = append(found, Misspelling{name, meant})
+		}
+	}
+	slices.SortFunc(found, func(a, b Misspelling) int { return strings.Compare(a.Name, b.Name) })
+	return found
+}
+
+// meantVariable returns the known variable that differs from name in its case,
+// in a letter or two, or in how its last word ends ("ENABLE_SENDING").
+func meantVariable(name string, known []string) string {
+	plain := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	for _, variable := range known {
+		ending, longer := strings.CutPrefix(plain, variable)
+		if longer && len(ending) <= len("ING") && !strings.Contains(ending, "_") {
+			return variable
+		}
+	}
+	// A third of a short name is another word.
+	if len(plain) < len("CONSOLE") {
+		return ""
+	}
+	return Nearest(plain, known...)
+}
+
+// Nearest returns the candidate that s was probably meant to be: the one with
+// the fewest letters changed, added or left out. It returns "" if that is more
+// than two, or more than a third of s.
+func Nearest[T ~string](s T, candidates ...T) string {
+	best, fewest := "", min(2, len(s)/3)+1
+	for _, candidate := range candidates {
+		if changes := editDistance(string(s), string(candidate)); changes < fewest {
+			best, fewest = string(candidate), changes
+		}
+	}
+	return best
+}
+
+// editDistance returns how many letters have to be changed, added or removed to
+// make b of a. Two that have changed places count once.
+func editDistance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row = last, row, before
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			changed := 1
+			if a[i-1] == b[j-1] {
+				changed = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+changed)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

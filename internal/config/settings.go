@@ -1,0 +1,69 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// Setting is a variable as it is in force.
+type Setting struct {
+	Name      string
+	Value     string
+	IsDefault bool
+}
+
+// Settings lists the variables as they are in force. A secret shows only whether
+// it is set, an address neither user nor password.
+func (c Config) Settings() (list []Setting) {
+	defaults, _ := parse(nil) // faults of missing variables do not matter here
+	values, usual := reflect.ValueOf(c), reflect.ValueOf(defaults)
+	for field := range reflect.TypeFor[Config]().Fields() {
+		if name := field.Tag.Get("env"); name != "" {
+			value := settingText(values.FieldByIndex(field.Index))
+			list = append(list, Setting{Name: name, Value: shownSetting(name, value), IsDefault: value == settingText(usual.FieldByIndex(field.Index))})
+		}
+	}
+	return list
+}
+
+// settingText returns a value as one would write it into the environment.
+func settingText(value reflect.Value) string {
+	if d, ok := value.Interface().(time.Duration); ok {
+		return durationText(d)
+	}
+	return fmt.Sprint(value.Interface())
+}
+
+// shownSetting returns what everybody may see of a value.
+func shownSetting(name, text string) string {
+	switch {
+	case text == "":
+		return ""
+	case strings.HasSuffix(name, "_TOKEN") || strings.HasSuffix(name, "_SECRET"):
+		return "set"
+	case strings.HasSuffix(name, "_URL"):
+		return withoutSecrets(text)
+	}
+	return text
+}
+
+// withoutSecrets returns addresses without what may be a secret in them: of a
+// webhook, that is the path, too.
+func withoutSecrets(list string) string {
+	addresses := strings.Split(list, ",")
+	for i, address := range addresses {
+		at, err := url.Parse(strings.TrimSpace(address))
+		if err != nil {
+			addresses[i] = "set"
+			continue
+		}
+		addresses[i] = at.Scheme + "://" + at.Host
+		if strings.Trim(at.Path, "/") != "" || at.RawQuery != "" {
+			addresses[i] += "/…"
+		}
+	}
+	return strings.Join(addresses, ", ")
+}

@@ -1,0 +1,227 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+
+	"bridged/internal/bridge"
+)
+
+// Size is a number of bytes, which may be written with a unit.
+type Size int64
+
+// Days is a number of days, which may be written as a duration.
+type Days int
+
+// valueParsers read the types of variables that people write in many ways.
+// Their errors go on after "it must be".
+func valueParsers() map[reflect.Type]env.ParserFunc {
+	return map[reflect.Type]env.ParserFunc{
+		reflect.TypeFor[bool]():                 func(s string) (any, error) { return parseSwitch(s) },
+		reflect.TypeFor[int]():                  func(s string) (any, error) { return parseCount(s) },
+		reflect.TypeFor[time.Duration]():        func(s string) (any, error) { return parseDuration(s) },
+		reflect.TypeFor[Size]():                 func(s string) (any, error) { return parseSize(s) },
+		reflect.TypeFor[Days]():                 func(s string) (any, error) { return parseDays(s) },
+		reflect.TypeFor[bridge.HistoryImport](): func(s string) (any, error) { return parseHistory(s) },
+	}
+}
+
+// orMeant returns an error of what a value must be, and of what was probably
+// meant, if that is known.
+func orMeant(must, meant string) error {
+	if meant != "" {
+		return fmt.Errorf("%s: did you mean %s?", must, meant)
+	}
+	return errors.New(must)
+}
+
+func parseSwitch(s string) (bool, error) {
+	switch value := strings.ToLower(strings.TrimSpace(s)); value {
+	case "true", "yes", "on", "1", "t", "y":
+		return true, nil
+	case "false", "no", "off", "0", "f", "n":
+		return false, nil
+	default:
+		return false, orMeant("true or false", Nearest(value, "true", "false"))
+	}
+}
+
+// separators may stand between the digits of large numbers.
+var separators = strings.NewReplacer(",", "", "_", "", " ", "", "'", "")
+
+func parseCount(s string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err == nil {
+		return n, nil
+	}
+	return 0, orMeant("a number", plainNumber(s))
+}
+
+// plainNumber returns the number that s is without separators, or "".
+func plainNumber(s string) string {
+	n, err := strconv.Atoi(separators.Replace(s))
+	if err != nil {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// A day has 24 hours, whatever the clocks are set to, a month 30 days and a year
+// 365.
+const (
+	day   = 24 * time.Hour
+	week  = 7 * day
+	month = 30 * day
+	year  = 365 * day
+)
+
+// longPart finds the years, months, weeks and days that a duration may begin with.
+var longPart = regexp.MustCompile(`^(?:([0-9]{1,5})y)?(?:([0-9]{1,5})mo)?(?:([0-9]{1,5})w)?(?:([0-9]{1,5})d)?`)
+
+// parseDuration reads a duration of the time package, with years, months, weeks
+// and days before it: 60s, 1h30m, 30d, 2w, 6mo, 1y.
+func parseDuration(s string) (time.Duration, error) {
+	if d, ok := readDuration(strings.TrimSpace(s)); ok {
+		return d, nil
+	}
+	const must = "a duration such as 60s, 5m, 12h or 30d"
+	if n := plainNumber(s); n != "" {
+		return 0, orMeant(must, n+"s or "+n+"d")
+	}
+	return 0, orMeant(must, shortDuration(s))
+}
+
+func readDuration(s string) (time.Duration, bool) {
+	part := longPart.FindStringSubmatch(s)
+	var long time.Duration // in days
+	for i, unit := range []time.Duration{year, month, week, day} {
+		count, _ := strconv.Atoi(part[i+1]) // digits, or nothing
+		long += time.Duration(count) * (unit / day)
+	}
+	rest := s[len(part[0]):]
+	if rest == "" {
+		return long * day, part[0] != "" && long <= math.MaxInt64/day
+	}
+	short, err := time.ParseDuration(rest)
+	if err != nil || part[0] != "" && (short < 0 || rest[0] == '+') || long > (math.MaxInt64-max(short, 0))/day {
+		return 0, false
+	}
+	return long*day + short, true
+}
+
+// unitNames finds the units of durations as people write them out.
+var unitNames = regexp.MustCompile(`^(sec(?:onds?)?|min(?:utes?)?|h(?:ou)?rs?|days?|weeks?|months?|years?)$`)
+
+// shortDuration returns "30d" for "30 days" and the like, or "".
+func shortDuration(s string) string {
+	s = strings.ToLower(strings.ReplaceAll(s, " ", ""))
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
+	unit := s[len(digits):]
+	if _, err := strconv.Atoi(digits); err != nil || !unitNames.MatchString(unit) {
+		if _, ok := readDuration(s); ok {
+			return s // with capitals or spaces
+		}
+		return ""
+	}
+	if strings.HasPrefix(unit, "mo") {
+		return digits + "mo"
+	}
+	return digits + unit[:1]
+}
+
+// parseDays reads a number of days, also written as 30d, 4w or 720h.
+func parseDays(s string) (Days, error) {
+	s = strings.TrimSpace(s)
+	if n, err := strconv.Atoi(s); err == nil {
+		return Days(n), nil
+	}
+	const must = "a number of days, such as 30 or 30d"
+	d, ok := readDuration(s)
+	if !ok {
+		return 0, orMeant(must, shortDuration(s))
+	}
+	if d%day != 0 {
+		return 0, errors.New("a whole " + must[2:])
+	}
+	return Days(d / day), nil
+}
+
+// parseHistory reads how much of the phone's messages is imported: a choice, or a
+// span such as 1y, 6mo or 90d.
+func parseHistory(s string) (bridge.HistoryImport, error) {
+	s = strings.TrimSpace(s)
+	choice := bridge.HistoryImport(strings.ToLower(s))
+	switch choice {
+	case bridge.HistoryOff, bridge.HistoryRecent, bridge.HistoryFull:
+		return choice, nil
+	}
+	const must = "off, recent, full, or how far back, such as 1y, 6mo or 90d"
+	span, ok := readDuration(s)
+	switch {
+	case !ok && plainNumber(s) != "":
+		return "", orMeant(must, plainNumber(s)+"d")
+	case !ok:
+		return "", orMeant(must, cmp.Or(shortDuration(s), Nearest(string(choice), "off", "recent", "full")))
+	case span < day || span%day != 0 || span > bridge.MaxHistoryDays*day:
+		return "", fmt.Errorf("%s: whole days, at most %d", must, bridge.MaxHistoryDays)
+	}
+	return bridge.HistoryOfDays(int(span / day)), nil
+}
+
+// sizeUnits holds the bytes of a unit. MB is a million, MiB and M are 1024 × 1024,
+// as in GNU's tools.
+var sizeUnits = map[string]float64{
+	"": 1, "b": 1,
+	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12,
+	"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40,
+	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+}
+
+// parseSize reads a number of bytes: 104857600, 100MB, 1.5GB, 512MiB.
+func parseSize(s string) (Size, error) {
+	value := strings.ToLower(strings.TrimSpace(s))
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return Size(n), nil
+	}
+	digits := strings.TrimRight(value, "abcdefghijklmnopqrstuvwxyz")
+	number, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	unit, known := sizeUnits[value[len(digits):]]
+	if size := number * unit; err == nil && known && math.Abs(size) < math.MaxInt64 { // which no NaN is
+		return Size(size), nil
+	}
+	return 0, orMeant("a number of bytes, such as 104857600, or a size such as 100MB, 1GB or 512MiB", plainNumber(s))
+}
+
+// String returns the size with the largest unit that it is a multiple of.
+func (b Size) String() string {
+	for _, unit := range []string{"GiB", "MiB", "KiB"} {
+		if size := Size(sizeUnits[strings.ToLower(unit)]); b != 0 && b%size == 0 {
+			return strconv.FormatInt(int64(b/size), 10) + unit
+		}
+	}
+	return strconv.FormatInt(int64(b), 10)
+}
+
+// durationText returns a duration as people write it: 30d, 60s.
+func durationText(d time.Duration) string {
+	if d != 0 && d%day == 0 {
+		return strconv.Itoa(int(d/day)) + "d"
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/webhook"
+)
+
+// checkWebhooks reads the webhooks of the environment, and the private addresses
+// that those made over the API may have.
+func (c *Config) checkWebhooks(faults *Faults) {
+	for item := range items(c.WebhookPrivate) {
+		prefix, err := netip.ParsePrefix(item)
+		if err != nil || prefix != prefix.Masked() {
+			faults.add("WEBHOOK_ALLOW_PRIVATE must be address prefixes with commas between, such as 10.0.0.0/8, fd00::/8")
+			break
+		}
+		c.PrivateHooks = append(c.PrivateHooks, prefix)
+	}
+	c.checkWebhookSecret(faults)
+	filter := bridge.EventFilter{
+		Types:        c.webhookTypes(faults),
+		Chats:        webhookChats(faults, "WEBHOOK_CHATS", c.WebhookChats),
+		ExcludeChats: webhookChats(faults, "WEBHOOK_EXCLUDE_CHATS", c.WebhookExclude),
+		ChatType:     c.webhookChatType(faults),
+		FromMe:       c.webhookFromMe(faults),
+	}
+	for url := range items(c.WebhookURL) {
+		if slices.ContainsFunc(c.Webhooks, func(e webhook.Configured) bool { return e.URL == url }) {
+			continue
+		}
+		if err := webhook.CheckURL(url); err != nil {
+			faults.add("WEBHOOK_URL: %v; several are written with commas between", err)
+			return
+		}
+		// The operator who sets the environment owns the network. Addresses that
+		// are never reached are refused when they are dialled.
+		c.Webhooks = append(c.Webhooks, webhook.Configured{URL: url, Secret: c.WebhookSecret, Filter: filter, AllowPrivate: true})
+	}
+}
+
+func (c *Config) checkWebhookSecret(faults *Faults) {
+	before := len(*faults)
+	c.WebhookSecret = secret("WEBHOOK_SECRET", c.WebhookSecret, c.WebhookSecretFile, faults)
+	if len(*faults) > before || c.WebhookSecret == "" && strings.TrimSpace(c.WebhookURL) == "" {
+		return
+	}
+	if err := webhook.CheckSecret(c.WebhookSecret); err != nil {
+		faults.add("WEBHOOK_SECRET signs what is posted to WEBHOOK_URL: %v", err)
+	}
+}
+
+// maxWebhookChats bounds a list of chats, as the API does.
+const maxWebhookChats = 1000
+
+func webhookChats(faults *Faults, variable, list string) []bridge.JID {
+	chats, ok := chatsOf(list)
+	if !ok || len(chats) > maxWebhookChats {
+		faults.add("%s must list at most %d JIDs of people and groups with commas between, such as 15551234567@s.whatsapp.net", variable, maxWebhookChats)
+	}
+	return chats
+}
+
+func (c *Config) webhookChatType(faults *Faults) bridge.ChatType {
+	kind := bridge.ChatType(strings.ToLower(strings.TrimSpace(c.WebhookChatType)))
+	kinds := []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual}
+	if !slices.Contains(kinds, kind) {
+		faults.add("%v", orMeant("WEBHOOK_CHAT_TYPE must be all, group or individual", Nearest(kind, kinds...)))
+	}
+	return kind
+}
+
+// webhookFromMe returns whose messages are posted, nil for everybody's.
+func (c *Config) webhookFromMe(faults *Faults) *bool {
+	if strings.EqualFold(strings.TrimSpace(c.WebhookFromMe), "any") {
+		return nil
+	}
+	fromMe, err := parseSwitch(c.WebhookFromMe)
+	if err != nil {
+		faults.add("WEBHOOK_FROM_ME must be true for own messages, false for those of others, or any")
+	}
+	return &fromMe
+}
+
+func (c *Config) webhookTypes(faults *Faults) (types []bridge.EventType) {
+	for item := range items(c.WebhookEvents) {
+		kind := bridge.EventType(item)
+		if !slices.Contains(bridge.EventTypes(), kind) {
+			must := "WEBHOOK_EVENTS must be of message.created, message.updated, message.status, chat.updated, group.updated, call.created, call.updated and account.status, with commas between"
+			faults.add("%v", orMeant(must, Nearest(kind, bridge.EventTypes()...)))
+			return nil
+		}
+		if !slices.Contains(types, kind) {
+			types = append(types, kind)
+		}
+	}
+	return types
+}

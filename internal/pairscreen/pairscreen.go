@@ -1,0 +1,129 @@
+// Package pairscreen shows a person in a terminal how to link the account: pairing
+// code, QR code and countdown, in place and in as little room as there is, or line
+// by line where the output is no terminal.
+package pairscreen
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"rsc.io/qr"
+
+	"bridged/internal/bridge"
+	"bridged/internal/shell"
+)
+
+// Display shows how to link the account, as that changes.
+type Display interface {
+	// Show shows a status of the account that is not linked yet.
+	Show(status bridge.Status) error
+	// Close gives the terminal back.
+	Close() error
+}
+
+// New takes over the terminal, or prints line by line if w is none. code is nil
+// without a phone number.
+func New(w io.Writer, code *bridge.PairingCode) (Display, error) {
+	if s, ok := openScreen(w); ok {
+		return &pairScreen{screen: s, asked: code, now: time.Now}, nil
+	}
+	p := &pairLines{out: w}
+	if code == nil {
+		return p, shell.Printf(w, "%s\n\n", noNumber)
+	}
+	return p, shell.Printf(w, "Pairing code: %s\n%s\nIt is valid until %s. Or scan the QR code:\n\n",
+		code.Code, code.Hint, code.ExpiresAt.Local().Format(time.TimeOnly))
+}
+
+const noNumber = "No phone number is configured, so there is no code: scan the QR code, or call again with --phone."
+
+// pairLines prints each QR code and each note once, one after the other.
+type pairLines struct {
+	out      io.Writer
+	qr, note string // printed last
+}
+
+// Show prints what is new.
+func (p *pairLines) Show(status bridge.Status) error {
+	if status.QR != nil && *status.QR != p.qr {
+		replaced := p.qr != ""
+		p.qr = *status.QR
+		code, err := qr.Encode(p.qr, qr.L)
+		if err != nil {
+			return fmt.Errorf("draw the QR code: %w", err)
+		}
+		if replaced {
+			if _, err := fmt.Fprintln(p.out, "The QR code above is void. Scan this one:"); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintf(p.out, "%s\n\n", strings.Join(inverted(code, 2), "\n")); err != nil {
+			return err
+		}
+	}
+	if status.LastError != nil && *status.LastError != p.note {
+		p.note = *status.LastError
+		return shell.Printf(p.out, "Note: %s\n", p.note)
+	}
+	return nil
+}
+
+// Close does nothing: what was printed stays.
+func (p *pairLines) Close() error { return nil }
+
+// pairScreen draws code, QR code and countdown in place.
+type pairScreen struct {
+	*screen
+	asked *bridge.PairingCode
+	now   func() time.Time
+}
+
+// Show draws the status over the one before.
+func (p *pairScreen) Show(status bridge.Status) error {
+	columns, lines, err := p.size()
+	if err != nil {
+		return err
+	}
+	var code *qr.Code
+	if status.QR != nil {
+		if code, err = qr.Encode(*status.QR, qr.L); err != nil {
+			return fmt.Errorf("draw the QR code: %w", err)
+		}
+	}
+	return p.draw(layOut(code, p.text(status), columns, lines))
+}
+
+// text returns what is said beside the QR code, in paragraphs.
+func (p *pairScreen) text(status bridge.Status) []string {
+	var said []string
+	switch {
+	case p.asked == nil:
+		said = append(said, noNumber)
+	case status.PairingCode == nil && status.QR == nil:
+	case status.PairingCode == nil:
+		said = append(said, "The pairing code has expired. For a new one press Ctrl-C and run bridged pair again.")
+	default:
+		said = append(said, bold+"Pairing code: "+shell.Printable(*status.PairingCode)+plain, shell.Printable(p.asked.Hint))
+		if expires := status.PairingCodeExpiresAt; expires != nil {
+			left := max(expires.Sub(p.now()), 0)
+			said = append(said, "Valid for "+countdown(int(left.Seconds()))+".")
+		}
+	}
+	switch {
+	case status.Passkey != nil:
+		said = append(said, "WhatsApp asks for the account's passkey. Send it to POST /api/auth/passkey, as the documentation tells.")
+	case status.QR != nil:
+		said = append(said, "To scan the QR code: WhatsApp > Linked devices > Link a device.")
+	default:
+		said = append(said, "Waiting for WhatsApp ...")
+	}
+	if status.LastError != nil {
+		said = append(said, "Note: "+shell.Printable(*status.LastError))
+	}
+	return append(said, "Ctrl-C stops waiting.")
+}
+
+// countdown returns how long is left as minutes and seconds.
+func countdown(seconds int) string { return fmt.Sprintf("%d:%02d", seconds/60, seconds%60) }

@@ -1,0 +1,140 @@
+// Package upkeep does what a running bridge does beside serving: it removes
+// messages, events, deliveries, tokens and files that are too old or were deleted,
+// and gives memory back once the bridge is idle.
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"bridged/internal/media"
+	"bridged/internal/store"
+	"bridged/internal/webhook"
+)
+
+const (
+	// choresPause is the time between two rounds of chores.
+	choresPause = time.Hour
+	// erasedBatch is how many files are removed between two looks at the store,
+	// and erasedRetry when one is tried again that could not be.
+	erasedBatch = 100
+	erasedRetry = time.Minute
+)
+
+// Options are what is looked after, and its limits; 0 is no limit.
+type Options struct {
+	RetentionDays  int
+	EventsMaxAge   time.Duration
+	EventsMaxCount int
+
+	Store    *store.Store
+	Files    *media.Cache
+	Webhooks *webhook.Dispatcher
+	// ReleaseMemory gives back what is kept for speed.
+	ReleaseMemory func(context.Context) error
+	Log           zerolog.Logger
+}
+
+// Run keeps all of it within its limits until ctx ends.
+func Run(ctx context.Context, o Options) {
+	var all sync.WaitGroup
+	all.Go(func() { doHourly(ctx, o.chores(), o.Log) })
+	all.Go(func() { newEventLimits(o).keep(ctx) })
+	all.Go(func() { idleMemory{allocatedBytes, o.ReleaseMemory, o.Log}.watch(ctx) })
+	all.Go(func() { o.removeErased(ctx) })
+	all.Wait()
+}
+
+// chore removes what is old, and returns how much that was.
+type chore struct {
+	what string // is removed
+	do   func(ctx context.Context) (int, error)
+}
+
+func (o Options) chores() []chore {
+	s := o.Store
+	list := []chore{
+		{"old deliveries", func(ctx context.Context) (int, error) { return 0, s.PruneDeliveries(ctx) }},
+		{"changes whose messages have not come", s.ForgetPending},
+		{"expired tokens", func(ctx context.Context) (int, error) {
+			removed, err := s.RemoveExpiredTokens(ctx)
+			o.Webhooks.Forget(removed.Webhooks)
+			return len(removed.Tokens), err
+		}},
+	}
+	if o.RetentionDays > 0 {
+		list = append(list, chore{"old messages", func(ctx context.Context) (int, error) {
+			return s.Retain(ctx, s.Clock().Now().AddDate(0, 0, -o.RetentionDays))
+		}})
+	}
+	return list
+}
+
+// doHourly does the chores now and hourly, until ctx ends. One that fails
+// holds up no other and is done again in an hour.
+func doHourly(ctx context.Context, chores []chore, log zerolog.Logger) {
+	ticker := time.NewTicker(choresPause)
+	defer ticker.Stop()
+	for {
+		for _, c := range chores {
+			c.run(ctx, log)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (c chore) run(ctx context.Context, log zerolog.Logger) {
+	removed, err := c.do(ctx)
+	switch {
+	case errors.Is(err, context.Canceled):
+	case err != nil:
+		log.Error().Err(err).Msg(c.what + " not removed; trying again in an hour")
+	case removed > 0:
+		log.Info().Int("count", removed).Msg(c.what + " removed")
+	}
+}
+
+// removeErased removes the files of deleted messages from the cache until ctx
+// ends, also those that an earlier run has left. The store remembers each until
+// it is gone.
+func (o Options) removeErased(ctx context.Context) {
+	for {
+		var again <-chan time.Time
+		if err := o.removeNoted(ctx); err != nil && ctx.Err() == nil {
+			o.Log.Error().Err(err).Msg("files of deleted messages not removed; trying again in a minute")
+			again = time.After(erasedRetry)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-again:
+		case <-o.Store.FilesErased():
+		}
+	}
+}
+
+func (o Options) removeNoted(ctx context.Context) error {
+	for {
+		erased, err := o.Store.ErasedFiles(ctx, erasedBatch)
+		if err != nil || len(erased) == 0 {
+			return err
+		}
+		for _, file := range erased {
+			if err := o.Files.Forget(&file.Media); err != nil {
+				return fmt.Errorf("remove a cached file: %w", err)
+			}
+			if err := o.Store.FileRemoved(ctx, file.ID); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -125,16 +125,10 @@ func (c *checker) command(cmd *parse.CommandNode, piped bool, in scope) {
 // call checks the name of a function and how many arguments it is given.
 func (c *checker) call(name *parse.IdentifierNode, given int) {
 	least, most := 1, given // of and, or
-	switch name.Ident {
-	case "and", "or":
-	case "not":
+	if name.Ident == "not" {
 		most = 1
-	default:
-		function := reflect.TypeOf(new(run).functions()[name.Ident])
-		if function == nil || strings.HasPrefix(name.Ident, "_") {
-			c.refuse(name, "there is no function %s in hooks", name.Ident)
-			return
-		}
+	}
+	if function := c.known(name); function != nil {
 		if least = function.NumIn(); function.IsVariadic() {
 			least--
 		} else {
@@ -144,6 +138,21 @@ func (c *checker) call(name *parse.IdentifierNode, given int) {
 	if given < least || given > most {
 		c.refuse(name, "%s takes %d arguments, not %d", name.Ident, least, given)
 	}
+}
+
+// known returns one of our functions, nil for one of text/template's, and refuses the
+// name of any other.
+func (c *checker) known(name *parse.IdentifierNode) reflect.Type {
+	switch name.Ident {
+	case "and", "or", "not":
+		return nil
+	}
+	function := reflect.TypeOf(new(run).functions()[name.Ident])
+	if function == nil || strings.HasPrefix(name.Ident, "_") {
+		c.refuse(name, "there is no function %s in hooks", name.Ident)
+		return nil
+	}
+	return function
 }
 
 func (c *checker) argument(arg parse.Node, in scope) {
@@ -164,18 +173,6 @@ func (c *checker) argument(arg parse.Node, in scope) {
 		if arg.Ident != "" {
 			c.known(arg)
 		}
-	}
-}
-
-// known refuses the name of a function that there is not, where it is an
-// argument.
-func (c *checker) known(name *parse.IdentifierNode) {
-	switch name.Ident {
-	case "and", "or", "not":
-		return
-	}
-	if _, found := new(run).functions()[name.Ident]; !found || strings.HasPrefix(name.Ident, "_") {
-		c.refuse(name, "there is no function %s in hooks", name.Ident)
 	}
 }
 

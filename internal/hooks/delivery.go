@@ -1,11 +1,19 @@
 package hooks
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/hex"
+	"mime"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"strconv"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
 )
 
 // canonical returns the name of a header as it is kept.
@@ -88,4 +96,103 @@ func isTest(push map[string]any) bool {
 func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
+}
+
+// signatureHeaders are those that carry the SHA-256 HMAC of a body, in hex; some
+// after "sha256=".
+var signatureHeaders = []string{
+	"X-Hub-Signature-256", "X-Forgejo-Signature", "X-Gitea-Signature", "X-Gogs-Signature", "X-Grafana-Alerting-Signature",
+}
+
+// timestampHeader is where Grafana puts the time that it signs before the body,
+// if it is told to use this name.
+const timestampHeader = "X-Grafana-Alerting-Timestamp"
+
+// maxSkew is how far a signed time may be from the clock.
+const maxSkew = 5 * time.Minute
+
+// Verify refuses a delivery that was not made by somebody who knows the secret:
+// with [bridge.CodeSignatureInvalid]. Services that cannot sign send the secret
+// itself, as a bearer or a password. Each way that a delivery tries must be
+// right, and a time that is signed must be now.
+//
+// It returns what the signatures cover beside such a time: the body, or the
+// payload in its form; nil where there are none. It is a copy.
+func Verify(secret string, header http.Header, body []byte, now time.Time) (signed []byte, err error) {
+	tried := 0
+	for _, name := range signatureHeaders {
+		for _, signature := range header.Values(name) {
+			tried++
+			if signed = signedPart(secret, signature, header, body); signed == nil {
+				return nil, bridge.Fail(bridge.CodeSignatureInvalid, "the signature in %s is not that of this body under this hook's secret", name)
+			}
+		}
+	}
+	if given, is := authorized(header); is && tried == 0 {
+		if tried++; !equal(given, secret) {
+			return nil, bridge.Fail(bridge.CodeSignatureInvalid, "the bearer or password in Authorization is not this hook's secret")
+		}
+	}
+	if tried == 0 {
+		return nil, bridge.Fail(bridge.CodeSignatureInvalid,
+			"this hook has a secret: sign the body (%s), or send the secret as Authorization: Bearer", strings.Join(signatureHeaders, ", "))
+	}
+	if at := header.Get(timestampHeader); at != "" && signed != nil && !isNow(at, now) {
+		return nil, bridge.Fail(bridge.CodeSignatureInvalid, "the time in %s is not within 5 minutes of the clock of bridged", timestampHeader)
+	}
+	return signed, nil
+}
+
+// isNow reports whether a time in seconds since 1970 is that of the clock.
+func isNow(at string, now time.Time) bool {
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	return err == nil && seconds >= now.Add(-maxSkew).Unix() && seconds <= now.Add(maxSkew).Unix()
+}
+
+// signedPart returns what a signature of a delivery covers: its body, or the payload
+// in its form, which Gitea signs where GitHub signs the form. It is nil where the
+// signature is wrong.
+func signedPart(secret, signature string, header http.Header, body []byte) []byte {
+	given, err := hex.DecodeString(strings.TrimPrefix(signature, "sha256="))
+	if err != nil {
+		return nil
+	}
+	covered := body
+	if at := header.Get(timestampHeader); at != "" {
+		covered = append([]byte(at+":"), body...)
+	}
+	if hmac.Equal(given, Sign(secret, covered)) {
+		return append([]byte{}, body...)
+	}
+	if kind, _, err := mime.ParseMediaType(header.Get("Content-Type")); err == nil && kind == "application/x-www-form-urlencoded" {
+		if form, err := url.ParseQuery(string(body)); err == nil && form.Has("payload") && len(form) == 1 && len(form["payload"]) == 1 {
+			if payload := []byte(form.Get("payload")); hmac.Equal(given, Sign(secret, payload)) {
+				return payload
+			}
+		}
+	}
+	return nil
+}
+
+// Sign returns the SHA-256 HMAC of a body.
+func Sign(secret string, body []byte) []byte {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	return mac.Sum(nil)
+}
+
+// authorized returns the bearer, or the password, that a delivery carries.
+func authorized(header http.Header) (given string, is bool) {
+	r := http.Request{Header: header}
+	if _, password, isBasic := r.BasicAuth(); isBasic {
+		return password, true
+	}
+	scheme, given, _ := strings.Cut(header.Get("Authorization"), " ")
+	return strings.TrimSpace(given), strings.EqualFold(scheme, "Bearer")
+}
+
+// equal compares in a time that shows neither length nor the first wrong byte.
+func equal(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }

@@ -1,13 +1,30 @@
+// Package hooks turns what other services post into texts for a chat: it reads
+// payloads, checks signatures, finds out which delivery it is, and renders
+// templates.
+//
+// [Parse] reads a template, one of the names that are shipped or a text/template
+// of the caller's, and refuses what could run long. [Template.Render] runs it
+// within a second and 64 KiB. What a payload says is shown as text: only the
+// template's own words mark up.
+//
+// The package knows neither the store nor the account, and sends nothing: the
+// API's route of hooks does, as the hook that was called.
 package hooks
 
 import (
 	"bytes"
+	"embed"
 	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
+	"path"
 	"regexp"
 	"strings"
-	template "github.com/DataDog/datadog-agent/pkg/template/text"
+	"sync"
 	"time"
+
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 
 	"bridged/internal/bridge"
 )
@@ -180,4 +197,55 @@ func failed(err error) error {
 		problem = said
 	}
 	return bridge.Fail(bridge.CodeTemplateFailed, "the hook's template failed: %s", placed(err.Error(), problem))
+}
+
+// textName is the template that sends bodies as they are.
+const textName = "text"
+
+//go:embed templates
+var templateFiles embed.FS
+
+// Names returns the names of the templates that are shipped.
+func Names() []string {
+	return []string{"alertmanager", "gitea", "github", "grafana", "json", textName, "uptime-kuma"}
+}
+
+// shipped returns the templates that are shipped, by their names. Of code hosts
+// there is a file for each event, in a directory.
+var shipped = sync.OnceValue(func() map[string]*Template {
+	templates := make(map[string]*Template)
+	for _, name := range Names() {
+		templates[name] = &Template{name: name}
+	}
+	files, err := fs.Glob(templateFiles, "templates/*.tmpl")
+	events, errEvents := fs.Glob(templateFiles, "templates/*/*.tmpl")
+	if err := errors.Join(err, errEvents); err != nil {
+		panic(err)
+	}
+	for _, file := range files {
+		templates[baseName(file)].always = mustCompile(file)
+	}
+	for _, file := range events {
+		of := templates[path.Base(path.Dir(file))]
+		if of.byEvent == nil {
+			of.byEvent = make(map[string]*program)
+		}
+		of.byEvent[baseName(file)] = mustCompile(file)
+	}
+	return templates
+})
+
+func baseName(file string) string { return strings.TrimSuffix(path.Base(file), ".tmpl") }
+
+// mustCompile reads a file under the rules of everybody's templates.
+func mustCompile(file string) *program {
+	source, err := templateFiles.ReadFile(file)
+	if err != nil {
+		panic(err)
+	}
+	compiled, err := compile(string(source))
+	if err != nil {
+		panic(fmt.Sprintf("hooks: %s: %v", file, err))
+	}
+	return compiled
 }

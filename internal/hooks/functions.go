@@ -1,0 +1,259 @@
+package hooks
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The functions take their value last, so that it can be piped to them.
+
+func (r *run) orDefault(other, value any) (any, error) {
+	if v := reflect.ValueOf(value); !v.IsValid() || v.IsZero() {
+		return other, r.step(1)
+	}
+	if list, isList := value.([]any); isList && len(list) == 0 {
+		return other, r.step(1)
+	}
+	return value, r.step(1)
+}
+
+// truncate cuts a text to n characters, the last of which is an ellipsis then.
+func (r *run) truncate(n, value any) (string, error) {
+	most, text, err := r.cutting(n, value)
+	if err != nil || utf8.RuneCountInString(text) <= most {
+		return text, err
+	}
+	return strings.TrimRightFunc(prefix(text, most-1), unicode.IsSpace) + "…", nil
+}
+
+// cutting returns a number of characters and the text that is cut to them.
+func (r *run) cutting(n, value any) (int, string, error) {
+	most, isNumber := number(n)
+	if !isNumber || most < 1 || most > maxOutput {
+		return 0, "", fmt.Errorf("a number of characters must be 1 to %d", maxOutput)
+	}
+	text, err := r.text(value)
+	return int(most), text, err
+}
+
+// prefix returns the first n characters of a text.
+func prefix(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}
+
+// ofText returns a function that makes a text of another.
+func (r *run) ofText(make func(string) string) func(value any) (string, error) {
+	return func(value any) (string, error) {
+		text, err := r.text(value)
+		return make(text), err
+	}
+}
+
+// firstLine returns the first line of a text.
+func firstLine(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(text)
+}
+
+// shortHash returns how the hash of a commit is written in short.
+func shortHash(text string) string { return prefix(text, 7) }
+
+// titled makes a sentence's beginning of a name as services write it.
+func titled(text string) string {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "_", " "))
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return text
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// trimmedBy returns a function that takes a part away from a text.
+func (r *run) trimmedBy(trim func(text, part string) string) func(part, value any) (string, error) {
+	return func(part, value any) (string, error) {
+		texts, err := r.texts(part, value)
+		if err != nil {
+			return "", err
+		}
+		return trim(texts[1], texts[0]), nil
+	}
+}
+
+func (r *run) replace(old, new, value any) (string, error) {
+	texts, err := r.texts(old, new, value)
+	if err != nil {
+		return "", err
+	}
+	if err := r.charge(strings.Count(texts[2], texts[0]) * len(texts[1])); err != nil {
+		return "", err
+	}
+	return strings.ReplaceAll(texts[2], texts[0], texts[1]), nil
+}
+
+// asks returns a function that looks for a part of a text.
+func (r *run) asks(has func(text, part string) bool) func(part, value any) (bool, error) {
+	return func(part, value any) (bool, error) {
+		texts, err := r.texts(part, value)
+		return err == nil && has(texts[1], texts[0]), err
+	}
+}
+
+// print returns values one behind the other.
+func (r *run) print(values ...any) (string, error) {
+	texts, err := r.texts(values...)
+	return strings.Join(texts, ""), err
+}
+
+// badFormat finds what makes a format long: widths beyond 99, those from
+// arguments, and arguments named again.
+var badFormat = regexp.MustCompile(`%[^a-zA-Z%]*([*\[]|[0-9]{3})`)
+
+// printf is fmt's, with numbers as numbers and everything else as text.
+func (r *run) printf(format any, values ...any) (string, error) {
+	text, err := r.text(format)
+	if err != nil {
+		return "", err
+	}
+	if badFormat.MatchString(text) {
+		return "", errBadFormat
+	}
+	if err := r.charge(256 * strings.Count(text, "%")); err != nil {
+		return "", err
+	}
+	args := make([]any, len(values))
+	for i, value := range values {
+		if _, isNumber := number(value); isNumber {
+			args[i] = value
+		} else if args[i], err = r.text(value); err != nil {
+			return "", err
+		}
+	}
+	made := fmt.Sprintf(text, args...)
+	return made, r.charge(len(made))
+}
+
+// date formats a moment: RFC 3339, or seconds since 1970, which are shown in UTC.
+// What is no moment is shown as it is.
+func (r *run) date(layout, value any) (string, error) {
+	texts, err := r.texts(layout, value)
+	if err != nil {
+		return "", err
+	}
+	if err := r.charge(16 * len(texts[0])); err != nil {
+		return "", err
+	}
+	if seconds, isNumber := number(value); isNumber && seconds > 0 && seconds < 1e11 {
+		return time.Unix(int64(seconds), 0).UTC().Format(texts[0]), nil
+	}
+	for _, form := range []string{time.RFC3339Nano, time.DateTime, "2006-01-02 15:04:05 -0700"} {
+		if at, err := time.Parse(form, texts[1]); err == nil {
+			return at.Format(texts[0]), nil
+		}
+	}
+	return texts[1], nil
+}
+
+// headerOf returns a header of the delivery by its name, in any case.
+func (r *run) headerOf(name any) (string, error) {
+	text, err := r.text(name)
+	value, _ := headersOf(r.header)[canonical(text)].(string)
+	return value, err
+}
+
+// split divides a text at a separator.
+func (r *run) split(separator, value any) ([]any, error) {
+	texts, err := r.texts(separator, value)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.charge(32 * (strings.Count(texts[1], texts[0]) + 1)); err != nil {
+		return nil, err
+	}
+	parts := []any{}
+	for _, part := range strings.Split(texts[1], texts[0]) {
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+// join returns the elements of a list with a separator between.
+func (r *run) join(separator, value any) (string, error) {
+	list, isList := value.([]any)
+	if !isList {
+		return r.text(value)
+	}
+	texts, err := r.texts(list...)
+	if err != nil {
+		return "", err
+	}
+	between, err := r.text(separator)
+	if err != nil {
+		return "", err
+	}
+	if err := r.charge(len(between) * len(texts)); err != nil {
+		return "", err
+	}
+	return strings.Join(texts, between), nil
+}
+
+// first returns the first n elements of a list.
+func (r *run) first(n, value any) ([]any, error) {
+	list, _ := value.([]any)
+	most, isNumber := number(n)
+	if !isNumber || most < 0 {
+		return nil, fmt.Errorf("first takes a number of elements")
+	}
+	return list[:int(min(most, float64(len(list))))], r.step(1)
+}
+
+// slice returns a part of a list, or of a text, from one position to another.
+func (r *run) slice(value any, bounds ...any) (any, error) {
+	list, isList := value.([]any)
+	var text []rune
+	if !isList {
+		shown, err := r.text(value)
+		if err != nil {
+			return nil, err
+		}
+		text = []rune(shown)
+	}
+	length := max(len(list), len(text))
+	at := []int{0, length}
+	for i, bound := range bounds {
+		n, isNumber := number(bound)
+		if !isNumber || n < 0 || i > 1 {
+			return nil, fmt.Errorf("slice takes a list or text, and one or two positions")
+		}
+		at[i] = int(min(n, float64(length)))
+	}
+	from, to := min(at[0], at[1]), at[1]
+	if isList {
+		return list[from:to], r.step(1)
+	}
+	return string(text[from:to]), r.step(1)
+}
+
+func (r *run) add(a, b any) (any, error) { return r.sum(a, b, 1) }
+func (r *run) sub(a, b any) (any, error) { return r.sum(a, b, -1) }
+
+// sum adds, or subtracts. What is no number counts as 0.
+func (r *run) sum(a, b any, sign float64) (any, error) {
+	x, _ := number(a)
+	y, _ := number(b)
+	total := x + sign*y
+	if whole := int64(total); float64(whole) == total {
+		return whole, r.step(1)
+	}
+	return total, r.step(1)
+}

@@ -12,12 +12,13 @@ import (
 
 	"go.mau.fi/whatsmeow/types"
 
+	"bridged/internal/simnet/media"
 	"bridged/internal/simnet/wire"
 )
 
-// account is one WhatsApp user: a phone number, its hidden identity and its devices. Network.mu guards it.
+// account is one WhatsApp user: a phone number, its hidden identity and its devices. Server.mu guards it.
 type account struct {
-	net        *Network
+	net        *Server
 	number     string
 	lidUser    string
 	name       string
@@ -25,8 +26,9 @@ type account struct {
 	gaveUp     bool // had a username
 	business   bool
 	about      string
-	picture    *picture
-	phone      *Phone
+	picture    *media.Picture
+	owner      Owner // nil for those of a crowd
+	lidChats   bool  // the account names itself by its LID
 	devices    map[uint16]*Device
 	nextDevice uint16
 	keyIndex   uint32
@@ -60,10 +62,18 @@ type wish struct {
 	hidden string
 }
 
+// Owner is whose phone an account is used with.
+type Owner interface {
+	// Welcome gives a new companion what it needs. The caller holds Server.mu.
+	Welcome(d *Device)
+	// AskForMedia handles a companion's request to upload a file again. The caller holds Server.mu.
+	AskForMedia(d *Device, node *Node)
+}
+
 // ErrNumberTaken is returned for a number that has an account already.
 var ErrNumberTaken = errors.New("the number has an account already")
 
-func (n *Network) newAccount(number string) (*account, error) {
+func (n *Server) newAccount(number string) (*account, error) {
 	number = wire.Digits(number)
 	if len(number) < 7 || number[0] == '0' {
 		return nil, fmt.Errorf("a phone number is given as international digits, not as %d digits from %q", len(number), number[:min(1, len(number))])
@@ -86,7 +96,7 @@ func (n *Network) newAccount(number string) (*account, error) {
 }
 
 // freeLID draws a hidden identity of 15 digits. The caller holds mu.
-func (n *Network) freeLID() string {
+func (n *Server) freeLID() string {
 	for {
 		drawn, err := rand.Int(rand.Reader, big.NewInt(900_000_000_000_000))
 		if err != nil {
@@ -110,8 +120,11 @@ func (a *account) jid(form string, device uint16) types.JID {
 	return types.JID{User: user, Device: device, Server: form}
 }
 
-func (a *account) pn() types.JID  { return a.jid(types.DefaultUserServer, 0) }
-func (a *account) lid() types.JID { return a.jid(types.HiddenUserServer, 0) }
+// PN returns the account's address under its phone number.
+func (a *account) PN() types.JID { return a.jid(types.DefaultUserServer, 0) }
+
+// LID returns the account's address under its hidden identity.
+func (a *account) LID() types.JID { return a.jid(types.HiddenUserServer, 0) }
 
 // alternative returns the account's JID in the other form, empty while the mapping is withheld.
 func (a *account) alternative(form string) types.JID {

@@ -3,6 +3,7 @@ package simnet
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.mau.fi/libsignal/protocol"
 	"go.mau.fi/libsignal/session"
@@ -20,10 +21,12 @@ func (n *Network) acquaint(ctx context.Context, members []*account) error {
 	}
 	for i, a := range members {
 		for _, b := range members[i+1:] {
-			if a.phone == nil || b.phone == nil {
+			one, hasPhone := a.owner.(*Phone)
+			other, hasPhoneToo := b.owner.(*Phone)
+			if !hasPhone || !hasPhoneToo {
 				continue // they are of a crowd
 			}
-			if err := a.phone.meet(ctx, b.phone); err != nil {
+			if err := one.meet(ctx, other); err != nil {
 				return fmt.Errorf("begin a session between two phones: %w", err)
 			}
 		}
@@ -86,7 +89,14 @@ func (p *Phone) sessionWith(other *Phone) *session.Cipher {
 
 // withSessions calls change, which may change the phone's sessions, while nothing else does.
 func (p *Phone) withSessions(ctx context.Context, change func(context.Context) error) error {
-	held, release := p.memory.crypto.hold(ctx)
+	held, release := p.memory.Hold(ctx)
 	defer release()
 	return change(held)
+}
+
+// Trust gives another account a token of this one, as having written to it does.
+func (p *Phone) Trust(other *Phone) {
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
+	p.net.handToken(p.account, other.account.PN(), time.Now())
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // answerAppState takes new patches of an account's collections and hands out those that a device does not have.
-func (n *Network) answerAppState(d *Device, node *Node) wire.Answer {
+func (n *Server) answerAppState(d *Device, node *Node) wire.Answer {
 	request, ok := wire.Child(node, "sync")
 	if !ok {
 		return wire.BadRequest
@@ -23,7 +23,7 @@ func (n *Network) answerAppState(d *Device, node *Node) wire.Answer {
 	return wire.Result(Node{Tag: "sync", Content: collections})
 }
 
-func (n *Network) syncCollection(d *Device, asked *Node) Node {
+func (n *Server) syncCollection(d *Device, asked *Node) Node {
 	name := wire.Text(asked, "name")
 	if d.fetched == nil {
 		d.fetched = make(map[string]struct{})
@@ -70,7 +70,7 @@ func (a *account) addPatch(name string, raw []byte) error {
 	return nil
 }
 
-func (n *Network) collectionNode(a *account, name string, known int) Node {
+func (n *Server) collectionNode(a *account, name string, known int) Node {
 	all := a.appState[name]
 	out := Node{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(all))}}
 	var patches []Node
@@ -82,7 +82,7 @@ func (n *Network) collectionNode(a *account, name string, known int) Node {
 }
 
 // announceAppState notifies the account's other devices that a collection has changed.
-func (n *Network) announceAppState(d *Device, name string) {
+func (n *Server) announceAppState(d *Device, name string) {
 	for _, other := range d.account.sorted() {
 		if other == d || other.number != 0 && !other.introduced {
 			continue

@@ -17,49 +17,8 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
-	"bridged/internal/simnet/wire"
+	"bridged/internal/simnet/signal"
 )
-
-// spoiledPatch is a patch that companions get with a wrong hash of the collection.
-type spoiledPatch struct{ version, left int }
-
-// SpoilAppState has companions get the next change of a collection with a wrong hash, so many times, or always for a negative
-// number.
-func (p *Phone) SpoilAppState(name appstate.WAPatchName, times int) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	if p.account.spoiled == nil {
-		p.account.spoiled = make(map[string]*spoiledPatch)
-	}
-	p.account.spoiled[string(name)] = &spoiledPatch{version: len(p.account.appState[string(name)]) + 1, left: times}
-}
-
-// spoiled returns a collection with the patch that is spoiled, where it has it. The caller holds mu.
-func (n *Network) spoiled(d *Device, name string, collection Node) Node {
-	spoiled := d.account.spoiled[name]
-	patches, ok := wire.Child(&collection, "patches")
-	if d.number == 0 || spoiled == nil || spoiled.left == 0 || !ok {
-		return collection
-	}
-	list := slices.Clone(patches.GetChildren())
-	for i, node := range list {
-		var patch waServerSync.SyncdPatch
-		if err := proto.Unmarshal(wire.Bytes(node), &patch); err != nil || int(patch.GetVersion().GetVersion()) != spoiled.version {
-			continue
-		}
-		patch.SnapshotMAC = slices.Clone(patch.GetSnapshotMAC())
-		patch.SnapshotMAC[0] ^= 1
-		raw, err := proto.Marshal(&patch)
-		if err != nil {
-			n.log.Warnf("spoil a patch: %v", err)
-			return collection
-		}
-		list[i] = Node{Tag: "patch", Content: raw}
-		spoiled.left--
-	}
-	collection.Content = []Node{{Tag: "patches", Content: list}}
-	return collection
-}
 
 // ChangeSyncKey encrypts the account's state with a new key from now on, of which companions know nothing until they ask.
 func (p *Phone) ChangeSyncKey(ctx context.Context) error {
@@ -142,7 +101,7 @@ func (p *Phone) collection(ctx context.Context, name string) ([]byte, error) {
 
 // readCollection decrypts all patches of a collection anew, beside the phone's own state, and returns what they leave.
 func (p *Phone) readCollection(ctx context.Context, name string) ([]appstate.Mutation, appstate.HashState, error) {
-	scratch := newMemory()
+	scratch := signal.NewStore()
 	p.appState.Lock()
 	keys := slices.Clone(p.syncKeys)
 	p.appState.Unlock()
@@ -163,7 +122,7 @@ func (p *Phone) readCollection(ctx context.Context, name string) ([]appstate.Mut
 		list.Patches = append(list.Patches, patch)
 	}
 	device := &store.Device{AppState: scratch, AppStateKeys: scratch}
-	mutations, state, err := appstate.NewProcessor(device, p.net.opts.PhoneLog).DecodePatches(ctx, list, appstate.HashState{}, true)
+	mutations, state, err := appstate.NewProcessor(device, p.net.phoneLog).DecodePatches(ctx, list, appstate.HashState{}, true)
 	return remaining(mutations), state, err
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/content"
 )
 
 // editsHeeded is how long after a message the apps heed an edit of it.
@@ -48,8 +50,8 @@ func (p *Phone) bubbleOf(id types.MessageID, messages []*Received) (b Bubble, ok
 	by, ok := written{}, false
 	p.mu.Lock()
 	if own, sent := p.sent[id]; sent {
-		by, ok = written{chat: own.chat, sender: p.account.pn(), at: own.at}, true
-		b.Text = textOf(own.msg)
+		by, ok = written{chat: own.chat, sender: p.account.PN(), at: own.at}, true
+		b.Text = content.TextOf(own.msg)
 	}
 	p.mu.Unlock()
 	for _, r := range messages {
@@ -61,7 +63,7 @@ func (p *Phone) bubbleOf(id types.MessageID, messages []*Received) (b Bubble, ok
 		case !ok || change.GetKey().GetID() != id:
 		case change.GetType() == waE2E.ProtocolMessage_MESSAGE_EDIT:
 			if !b.Deleted && p.sameAccount(r.Info.Sender, by.sender) && r.Info.Timestamp.Sub(by.at) <= editsHeeded {
-				b.Text, b.Edited = textOf(withoutWrapper(change.GetEditedMessage())), true
+				b.Text, b.Edited = content.TextOf(content.WithoutWrapper(change.GetEditedMessage())), true
 			}
 		case change.GetType() == waE2E.ProtocolMessage_REVOKE:
 			if p.mayRevoke(r, change, by) {
@@ -70,14 +72,6 @@ func (p *Phone) bubbleOf(id types.MessageID, messages []*Received) (b Bubble, ok
 		}
 	}
 	return b, ok
-}
-
-// withoutWrapper returns the captioned document within a message, or the message.
-func withoutWrapper(msg *waE2E.Message) *waE2E.Message {
-	if inner := msg.GetDocumentWithCaptionMessage().GetMessage(); inner != nil {
-		return inner
-	}
-	return msg
 }
 
 // mayRevoke reports whether the apps heed a deletion: the author's with the key of an own message, an admin's with one that names the author.

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// call is a telephone call as the server knows it, until it is over. Network.mu guards it.
+// call is a telephone call as the server knows it, until it is over. Server.mu guards it.
 type call struct {
 	id      string
 	caller  *Device
@@ -20,7 +20,7 @@ type call struct {
 }
 
 // handleCall handles what a device says about a call, and acknowledges it.
-func (n *Network) handleCall(d *Device, node *Node) {
+func (n *Server) handleCall(d *Device, node *Node) {
 	children, code := node.GetChildren(), "400"
 	if len(children) == 1 {
 		code = n.passCallOn(d, wire.JID(node, "to"), &children[0])
@@ -41,7 +41,7 @@ func (d *Device) IgnoreCalls(ignore bool) {
 }
 
 // passCallOn does what a device says about a call, and returns the code with which it is refused. The real server's codes are not known.
-func (n *Network) passCallOn(d *Device, to types.JID, said *Node) (code string) {
+func (n *Server) passCallOn(d *Device, to types.JID, said *Node) (code string) {
 	id := wire.Text(said, "call-id")
 	switch c := n.calls[id]; {
 	case said.Tag == "offer" && c == nil:
@@ -60,7 +60,7 @@ func (n *Network) passCallOn(d *Device, to types.JID, said *Node) (code string) 
 
 // ring begins a call: to a person, or to the members of a group. The phones of a group get the offer; the devices that are linked to them
 // get a notice, which does not say which group it is. (A stanza that was captured: whatsapp-rust, pull request 599.)
-func (n *Network) ring(d *Device, to types.JID, id string, offer *Node) string {
+func (n *Server) ring(d *Device, to types.JID, id string, offer *Node) string {
 	_, video := wire.Child(offer, "video")
 	c := &call{id: id, caller: d, video: video, taken: make(map[*account]bool)}
 	if g := n.groups[to.User]; to.Server == types.GroupServer && g != nil && g.members[d.account] != nil {
@@ -104,19 +104,19 @@ func (c *call) said(target *Device, offer Node) Node {
 		a["group-jid"] = c.group
 		return Node{Tag: "offer", Attrs: a, Content: offer.Content}
 	}
-	a["media"] = either(c.video, "video", "audio")
+	a["media"] = wire.Either(c.video, "video", "audio")
 	return Node{Tag: "offer_notice", Attrs: a}
 }
 
 // stanza returns what devices of those who are called are told by the caller's.
-func (c *call) stanza(n *Network, said Node) Node {
+func (c *call) stanza(n *Server, said Node) Node {
 	return Node{Tag: "call", Attrs: attrs{
 		"from": c.caller.jid(types.HiddenUserServer), "id": n.nextID(), "t": wire.UnixNow(), "platform": "android", "version": "2.26.38",
 	}, Content: []Node{said}}
 }
 
 // endCall ends a call, for a reason that its caller names.
-func (n *Network) endCall(c *call, reason string) {
+func (n *Server) endCall(c *call, reason string) {
 	delete(n.calls, c.id)
 	for _, target := range c.devices() {
 		n.push(target, c.stanza(n, c.terminate(reason)))
@@ -124,13 +124,13 @@ func (n *Network) endCall(c *call, reason string) {
 }
 
 func (c *call) terminate(reason string) Node {
-	out := Node{Tag: "terminate", Attrs: attrs{"call-id": c.id, "call-creator": c.caller.account.lid()}}
+	out := Node{Tag: "terminate", Attrs: attrs{"call-id": c.id, "call-creator": c.caller.account.LID()}}
 	wire.Set(out.Attrs, "reason", reason)
 	return out
 }
 
 // answerCall passes an answer on to the caller, and tells the other devices of who answered.
-func (n *Network) answerCall(c *call, by *Device, said *Node) {
+func (n *Server) answerCall(c *call, by *Device, said *Node) {
 	n.push(c.caller, Node{Tag: "call", Attrs: attrs{"from": by.jid(types.HiddenUserServer), "id": n.nextID(), "t": wire.UnixNow()}, Content: []Node{*said}})
 	for _, other := range by.account.sorted() {
 		if other != by {

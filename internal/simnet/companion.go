@@ -35,8 +35,8 @@ func (p *Phone) background(what string, f func(context.Context) error) {
 	})
 }
 
-// welcome gives a new companion what it needs: the key of the app state, and the history. The caller holds Network.mu.
-func (p *Phone) welcome(d *Device) {
+// Welcome gives a new companion what it needs: the key of the app state, and the history. The caller holds Server.mu.
+func (p *Phone) Welcome(d *Device) {
 	p.background("welcome a companion", func(ctx context.Context) error {
 		if _, err := p.beginAppState(ctx); err != nil {
 			return err
@@ -122,7 +122,7 @@ func (p *Phone) sendPeerAs(ctx context.Context, d *Device, id types.MessageID, m
 	if err := p.beginSession(ctx, d); err != nil {
 		return err
 	}
-	sending, done := p.memory.crypto.forSend(ctx)
+	sending, done := p.memory.ForSend(ctx)
 	defer done()
 	_, err := p.client.SendMessage(sending, d.JID(), &waE2E.Message{ProtocolMessage: msg}, whatsmeow.SendRequestExtra{ID: id, Peer: true})
 	if err != nil {
@@ -191,7 +191,7 @@ func (p *Phone) SetContact(ctx context.Context, number, fullName, firstName stri
 	}
 	p.net.mu.Lock()
 	if a := p.net.byNumber[number]; a != nil && !a.withheld {
-		action.LidJID = proto.String(a.lid().String())
+		action.LidJID = proto.String(a.LID().String())
 	}
 	p.net.mu.Unlock()
 	err := p.client.SendAppState(ctx, appstate.PatchInfo{

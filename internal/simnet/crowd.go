@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/keys"
-	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/simnet/wire"
 )
@@ -23,7 +21,7 @@ type CrowdOptions struct {
 // Crowd is people whose devices are known to the network and switched off, without the cost of a client each: the members of large
 // groups. Messages for them wait at the server.
 type Crowd struct {
-	net      *Network
+	net      *Server
 	accounts []*account
 }
 
@@ -31,7 +29,7 @@ type Crowd struct {
 const crowdPreKeys = 3
 
 // NewCrowd registers a crowd.
-func (n *Network) NewCrowd(opts CrowdOptions) (*Crowd, error) {
+func (n *Server) NewCrowd(opts CrowdOptions) (*Crowd, error) {
 	first, err := strconv.ParseUint(wire.Digits(opts.FirstNumber), 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("the first number of a crowd: %w", err)
@@ -51,18 +49,11 @@ func (n *Network) NewCrowd(opts CrowdOptions) (*Crowd, error) {
 // addSilent enters a device that is never switched on at the server, with its keys.
 func (a *account) addSilent(number uint16) {
 	identity := keys.NewKeyPair()
-	d := &Device{
-		net: a.net, account: a, number: number, identity: *identity.Pub, noise: *keys.NewKeyPair().Pub, keyIndex: uint32(number),
-		props: &waCompanionReg.DeviceProps{Os: proto.String("Android")},
+	stock := make([]*keys.PreKey, crowdPreKeys)
+	for i := range stock {
+		stock[i] = keys.NewPreKey(uint32(i + 1))
 	}
-	signed := identity.CreateSignedPreKey(1)
-	d.keys.registration = registrationBytes(4713)
-	d.keys.signed = signedKeyNode(keyID(signed.KeyID), signed.Pub[:], signed.Signature[:])
-	for id := range crowdPreKeys {
-		d.keys.oneTime = append(d.keys.oneTime, Node{Tag: "key", Content: []Node{
-			{Tag: "id", Content: keyID(uint32(id + 1))}, {Tag: "value", Content: keys.NewKeyPair().Pub[:]},
-		}})
-	}
+	d := a.newDevice(number, *keys.NewKeyPair().Pub, *identity.Pub, 4713, identity.CreateSignedPreKey(1), stock)
 	a.net.mu.Lock()
 	defer a.net.mu.Unlock()
 	a.devices[number] = d
@@ -84,7 +75,7 @@ func (c *Crowd) Devices() []*Device {
 func (c *Crowd) PNs() []types.JID {
 	out := make([]types.JID, len(c.accounts))
 	for i, a := range c.accounts {
-		out[i] = a.pn()
+		out[i] = a.PN()
 	}
 	return out
 }

@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waCompanionReg"
+	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"go.mau.fi/whatsmeow/types"
 )
 
 // Device is one device of an account as the server knows it: its keys, its connection and its queue. Device 0 is the phone.
 type Device struct {
-	net     *Network
+	net     *Server
 	account *account
 	number  uint16
 	props   *waCompanionReg.DeviceProps
 	display string
 
-	// All of the rest is guarded by Network.mu.
+	// All of the rest is guarded by Server.mu.
 	noise         [32]byte
 	identity      [32]byte
 	keys          keyBundle
@@ -84,6 +85,12 @@ func (d *Device) Online() bool {
 	return d.conn != nil && d.active
 }
 
+// hasConn reports whether the device has a connection. The caller holds Server.mu.
+func (d *Device) hasConn() bool { return d.conn != nil }
+
+// listens reports whether what the server sends now reaches the device at once. The caller holds Server.mu.
+func (d *Device) listens() bool { return d.conn != nil && d.active && !d.conn.Frozen() }
+
 // Connected reports whether the device has a connection and is logged in.
 func (d *Device) Connected() bool {
 	d.net.mu.Lock()
@@ -120,12 +127,12 @@ func (d *Device) PreKeys() int {
 }
 
 // watchers returns the devices that subscribed to an account's presence. The caller holds mu.
-func (n *Network) watchers(a *account) []*Device {
+func (n *Server) watchers(a *account) []*Device {
 	var out []*Device
 	for _, number := range slices.Sorted(maps.Keys(n.byNumber)) {
 		for _, d := range n.byNumber[number].sorted() {
-			_, byNumber := d.watching[a.pn()]
-			_, byLID := d.watching[a.lid()]
+			_, byNumber := d.watching[a.PN()]
+			_, byLID := d.watching[a.LID()]
 			if byNumber || byLID {
 				out = append(out, d)
 			}
@@ -140,4 +147,10 @@ func (d *Device) countQuery(namespace string) {
 		d.queries = make(map[string]int)
 	}
 	d.queries[namespace]++
+}
+
+// historyBlob is a part of the history as a companion was told of it.
+type historyBlob struct {
+	part *waHistorySync.HistorySync
+	path string
 }

@@ -52,7 +52,7 @@ type iqFault struct {
 	left   int
 }
 
-// deviceFaults are the faults that a device is about to meet. Network.mu guards them.
+// deviceFaults are the faults that a device is about to meet. Server.mu guards them.
 type deviceFaults struct {
 	delay         time.Duration
 	corruptBodies int
@@ -133,7 +133,7 @@ func (f *deviceFaults) alter(node Node) Node {
 type refusal struct{ status int }
 
 // refused turns a client away before the websocket begins, if RefuseSockets asks for it. It reports whether it did.
-func (n *Network) refused(w http.ResponseWriter) bool {
+func (n *Server) refused(w http.ResponseWriter) bool {
 	n.mu.Lock()
 	r := n.refusal
 	n.mu.Unlock()
@@ -151,7 +151,7 @@ func (n *Network) refused(w http.ResponseWriter) bool {
 }
 
 // iqFault returns the fault that a query meets, nil if there is none. The caller holds mu.
-func (n *Network) iqFault(d *Device, node *Node) *IQFault {
+func (n *Server) iqFault(d *Device, node *Node) *IQFault {
 	for i, fault := range n.iqFaults {
 		if fault.device != nil && fault.device != d || !fault.matches(node) {
 			continue
@@ -179,34 +179,34 @@ func (f *IQFault) matches(node *Node) bool {
 }
 
 // FailQueries makes queries of all devices fail.
-func (n *Network) FailQueries(fault IQFault) {
+func (n *Server) FailQueries(fault IQFault) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.iqFaults = append(n.iqFaults, &iqFault{IQFault: fault, left: fault.Times})
 }
 
 // RefuseSockets refuses new sockets with an HTTP status, or by hanging up if it is 0. The CDN goes on.
-func (n *Network) RefuseSockets(status int) {
+func (n *Server) RefuseSockets(status int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.refusal = &refusal{status: status}
 }
 
 // AcceptSockets ends RefuseSockets.
-func (n *Network) AcceptSockets() {
+func (n *Server) AcceptSockets() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.refusal = nil
 }
 
 // Down takes the whole network down, sockets and CDN, until Up.
-func (n *Network) Down() {
+func (n *Server) Down() {
 	n.listener.SetDown(true)
 	n.dropAll()
 }
 
 // Up brings the network back.
-func (n *Network) Up() { n.listener.SetDown(false) }
+func (n *Server) Up() { n.listener.SetDown(false) }
 
 // Drop cuts the device's connection without a stream error.
 func (d *Device) Drop() {
@@ -332,14 +332,6 @@ func (d *Device) AskToReconnect() {
 // Replace ends the device's connection as if another client of its session had connected.
 func (d *Device) Replace() {
 	d.withConn(func(c *conn) { c.SendLast(wire.StreamError("", "replaced")) })
-}
-
-// WithholdMapping hides which LID belongs to the account's number, or shows it again: while hidden, messages, groups and queries
-// then show only one of the two. Clients that know it already are not affected.
-func (p *Phone) WithholdMapping(withheld bool) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	p.account.withheld = withheld
 }
 
 // Push puts any stanza into the device's queue, as if the server had sent it. Attributes that whatsmeow reads as JIDs must be types.JID.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/simnet/wire"
@@ -179,12 +180,12 @@ func (g *Group) SetTopic(ctx context.Context, by *Phone, topic string) error {
 
 // SetAnnounce sets whether only admins may write.
 func (g *Group) SetAnnounce(ctx context.Context, by *Phone, announce bool) error {
-	return g.change(ctx, by, Node{Tag: either(announce, "announcement", "not_announcement")})
+	return g.change(ctx, by, Node{Tag: wire.Either(announce, "announcement", "not_announcement")})
 }
 
 // SetLocked sets whether only admins may change the group's name and description.
 func (g *Group) SetLocked(ctx context.Context, by *Phone, locked bool) error {
-	return g.change(ctx, by, Node{Tag: either(locked, "locked", "unlocked")})
+	return g.change(ctx, by, Node{Tag: wire.Either(locked, "locked", "unlocked")})
 }
 
 // SetAddressing changes whether the group knows its members by their numbers or by their LIDs. Nobody is told: who sends in the old
@@ -203,13 +204,6 @@ func (g *Group) SetEphemeral(ctx context.Context, by *Phone, seconds uint32) err
 	return g.change(ctx, by, Node{Tag: "ephemeral", Attrs: attrs{"expiration": fmt.Sprint(seconds)}})
 }
 
-func either(condition bool, yes, no string) string {
-	if condition {
-		return yes
-	}
-	return no
-}
-
 func (g *Group) change(ctx context.Context, by *Phone, request Node) error {
 	g.net.mu.Lock()
 	state := g.net.groups[g.jid.User]
@@ -223,4 +217,63 @@ func (g *Group) change(ctx context.Context, by *Phone, request Node) error {
 		return fmt.Errorf("%w: %d %s", ErrNotAllowed, refused.Code, refused.Text)
 	}
 	return g.settle(ctx)
+}
+
+// Withdraw takes back that somebody wants to be let in.
+func (g *Group) Withdraw(ctx context.Context, who *Phone) error {
+	g.net.mu.Lock()
+	g.net.withdraw(g.net.groups[g.jid.User], who.account, who.account)
+	g.net.mu.Unlock()
+	return g.settle(ctx)
+}
+
+// SetApproval sets whether an admin has to let in who comes by the link.
+func (g *Group) SetApproval(ctx context.Context, by *Phone, on bool) error {
+	return g.change(ctx, by, approvalNode(on))
+}
+
+// Approve lets somebody in who came by the link.
+func (g *Group) Approve(ctx context.Context, by, who *Phone) error {
+	_, err := by.client.UpdateGroupRequestParticipants(ctx, g.jid, []types.JID{who.LID()}, whatsmeow.ParticipantChangeApprove)
+	if err != nil {
+		return err
+	}
+	return g.settle(ctx)
+}
+
+// Requests returns who waits to be let in.
+func (g *Group) Requests() []types.JID {
+	g.net.mu.Lock()
+	defer g.net.mu.Unlock()
+	var out []types.JID
+	for _, r := range g.net.groups[g.jid.User].requests {
+		out = append(out, r.who.LID())
+	}
+	return out
+}
+
+// Link returns the link by which the group may be joined, as an admin's app shows it.
+func (g *Group) Link(ctx context.Context, by *Phone) (string, error) {
+	return by.client.GetGroupInviteLink(ctx, g.jid, false)
+}
+
+// Limit sets how many members the group may have.
+func (g *Group) Limit(members int) {
+	g.net.mu.Lock()
+	defer g.net.mu.Unlock()
+	g.net.groups[g.jid.User].limit = members
+}
+
+// SetPicture gives the group a picture, in both sizes, and tells its members. Without any bytes it takes the picture away.
+func (g *Group) SetPicture(by *Phone, full, preview []byte) {
+	shown := g.net.CDN().Picture(full, preview)
+	g.net.mu.Lock()
+	defer g.net.mu.Unlock()
+	inside := g.net.groups[g.JID().User]
+	inside.picture = shown
+	for _, a := range inside.sorted() {
+		for _, d := range a.sorted() {
+			g.net.push(d, g.net.pictureNode(inside.jid(), by.account.jid(inside.form(), 0), shown))
+		}
+	}
 }

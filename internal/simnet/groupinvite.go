@@ -1,20 +1,16 @@
 package simnet
 
 import (
-	"context"
 	"encoding/hex"
 	"slices"
 	"strconv"
 	"time"
 
-	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/types"
-
 	"bridged/internal/simnet/wire"
 )
 
 // answerInvite gives an admin the code of the group's link, a new one if he takes the old one back.
-func (n *Network) answerInvite(g *group, by *account, revoke bool) wire.Answer {
+func (n *Server) answerInvite(g *group, by *account, revoke bool) wire.Answer {
 	if !g.members[by].isAdmin() {
 		return wire.NotAuthorized
 	}
@@ -32,7 +28,7 @@ func (n *Network) answerInvite(g *group, by *account, revoke bool) wire.Answer {
 }
 
 // answerLink tells of the group that a link leads to, or lets the account in.
-func (n *Network) answerLink(who *account, code string, join bool) wire.Answer {
+func (n *Server) answerLink(who *account, code string, join bool) wire.Answer {
 	for _, g := range n.groups {
 		switch {
 		case g.revoked[code]:
@@ -47,7 +43,7 @@ func (n *Network) answerLink(who *account, code string, join bool) wire.Answer {
 	return wire.NotAcceptable
 }
 
-func (n *Network) joinByLink(g *group, who *account) wire.Answer {
+func (n *Server) joinByLink(g *group, who *account) wire.Answer {
 	switch {
 	case g.members[who] != nil:
 		return wire.Conflict
@@ -75,7 +71,7 @@ func (g *group) requestOf(who *account) int {
 
 // requestEntry notes that somebody wants to be let in, and tells the admins. They are told of a requested user, not of a participant.
 // (whatsapp-rust, wacore, notifications of groups.)
-func (n *Network) requestEntry(g *group, who *account) wire.Answer {
+func (n *Server) requestEntry(g *group, who *account) wire.Answer {
 	if g.requestOf(who) < 0 {
 		g.requests = append(g.requests, joinRequest{who, time.Now()})
 		asking := g.participantNode(who)
@@ -86,7 +82,7 @@ func (n *Network) requestEntry(g *group, who *account) wire.Answer {
 }
 
 // tellAdmins tells the admins of a group of a change.
-func (n *Network) tellAdmins(g *group, by *account, change Node) {
+func (n *Server) tellAdmins(g *group, by *account, change Node) {
 	for _, a := range g.sorted() {
 		if g.members[a].isAdmin() {
 			n.pushChange(g, by, a, change)
@@ -95,7 +91,7 @@ func (n *Network) tellAdmins(g *group, by *account, change Node) {
 }
 
 // withdraw takes somebody off those who wait, by themselves or by an admin.
-func (n *Network) withdraw(g *group, by, who *account) {
+func (n *Server) withdraw(g *group, by, who *account) {
 	if i := g.requestOf(who); i >= 0 {
 		g.requests = slices.Delete(g.requests, i, i+1)
 		n.tellAdmins(g, by, Node{Tag: "revoked_membership_requests", Content: g.participantNodes([]*account{who})})
@@ -103,7 +99,7 @@ func (n *Network) withdraw(g *group, by, who *account) {
 }
 
 // answerRequests lists those who want to be let in, or decides about some.
-func (n *Network) answerRequests(g *group, by *account, request *Node) wire.Answer {
+func (n *Server) answerRequests(g *group, by *account, request *Node) wire.Answer {
 	if request.Tag == "membership_approval_requests" {
 		var waiting []Node
 		for _, r := range g.requests {
@@ -129,7 +125,7 @@ func (n *Network) answerRequests(g *group, by *account, request *Node) wire.Answ
 }
 
 // decide lets somebody in who waits, or sends them away, and returns why that is not done.
-func (n *Network) decide(g *group, by, who *account, let bool) int {
+func (n *Server) decide(g *group, by, who *account, let bool) int {
 	i := g.requestOf(who)
 	switch {
 	case i < 0:
@@ -145,53 +141,8 @@ func (n *Network) decide(g *group, by, who *account, let bool) int {
 	return 0
 }
 
-// Withdraw takes back that somebody wants to be let in.
-func (g *Group) Withdraw(ctx context.Context, who *Phone) error {
-	g.net.mu.Lock()
-	g.net.withdraw(g.net.groups[g.jid.User], who.account, who.account)
-	g.net.mu.Unlock()
-	return g.settle(ctx)
-}
-
 func (g *group) setApproval(on bool) { g.approval, g.approvalSet = on, g.approvalSet || on }
 
 func approvalNode(on bool) Node {
-	return Node{Tag: "membership_approval_mode", Content: []Node{{Tag: "group_join", Attrs: attrs{"state": either(on, "on", "off")}}}}
-}
-
-// SetApproval sets whether an admin has to let in who comes by the link.
-func (g *Group) SetApproval(ctx context.Context, by *Phone, on bool) error {
-	return g.change(ctx, by, approvalNode(on))
-}
-
-// Approve lets somebody in who came by the link.
-func (g *Group) Approve(ctx context.Context, by, who *Phone) error {
-	_, err := by.client.UpdateGroupRequestParticipants(ctx, g.jid, []types.JID{who.LID()}, whatsmeow.ParticipantChangeApprove)
-	if err != nil {
-		return err
-	}
-	return g.settle(ctx)
-}
-
-// Requests returns who waits to be let in.
-func (g *Group) Requests() []types.JID {
-	g.net.mu.Lock()
-	defer g.net.mu.Unlock()
-	var out []types.JID
-	for _, r := range g.net.groups[g.jid.User].requests {
-		out = append(out, r.who.lid())
-	}
-	return out
-}
-
-// Link returns the link by which the group may be joined, as an admin's app shows it.
-func (g *Group) Link(ctx context.Context, by *Phone) (string, error) {
-	return by.client.GetGroupInviteLink(ctx, g.jid, false)
-}
-
-// Limit sets how many members the group may have.
-func (g *Group) Limit(members int) {
-	g.net.mu.Lock()
-	defer g.net.mu.Unlock()
-	g.net.groups[g.jid.User].limit = members
+	return Node{Tag: "membership_approval_mode", Content: []Node{{Tag: "group_join", Attrs: attrs{"state": wire.Either(on, "on", "off")}}}}
 }

@@ -28,13 +28,6 @@ type offer struct {
 // offerTime is how long an invitation counts.
 const offerTime = 72 * time.Hour
 
-// AllowAdding sets who may put the account into groups: "all", "contacts" or "none".
-func (p *Phone) AllowAdding(who string) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	p.account.privacy["groupadd"] = who
-}
-
 // letsAdd reports whether somebody may put the account into groups.
 func (a *account) letsAdd(by *account) bool {
 	switch a.privacy["groupadd"] {
@@ -63,7 +56,7 @@ func (g *group) refuseAdd(by, who *account) int {
 }
 
 // mayBeAdded returns those of the named who may be added, and entries for the others, with the reason.
-func (n *Network) mayBeAdded(g *group, by *account, named []Node) (accounts []*account, refused []Node) {
+func (n *Server) mayBeAdded(g *group, by *account, named []Node) (accounts []*account, refused []Node) {
 	room := g.limit - len(g.members)
 	for _, participant := range named {
 		jid := wire.JID(&participant, "jid")
@@ -95,7 +88,7 @@ func (g *group) offerTo(by, to *account) Node {
 }
 
 // acceptOffer lets somebody in who was invited in a message.
-func (n *Network) acceptOffer(g *group, who *account, request *Node) wire.Answer {
+func (n *Server) acceptOffer(g *group, who *account, request *Node) wire.Answer {
 	o, ok := g.offers[wire.Text(request, "code")]
 	switch {
 	case !ok || o.to != who || n.account(wire.JID(request, "admin")) != o.by || !g.members[o.by].isAdmin():
@@ -111,7 +104,7 @@ func (n *Network) acceptOffer(g *group, who *account, request *Node) wire.Answer
 }
 
 // changeMembers applies a change of members. Its answer has the request's tag, and one entry for each member named.
-func (n *Network) changeMembers(g *group, by *account, request *Node) wire.Answer {
+func (n *Server) changeMembers(g *group, by *account, request *Node) wire.Answer {
 	if g.parent {
 		return wire.NotAllowed // a community's members are those of its groups
 	}
@@ -128,7 +121,7 @@ func (n *Network) changeMembers(g *group, by *account, request *Node) wire.Answe
 }
 
 // mayBeChanged returns those of the named who may be removed, promoted or demoted, and entries for the others.
-func (n *Network) mayBeChanged(g *group, by *account, request *Node) (accounts []*account, refused []Node) {
+func (n *Server) mayBeChanged(g *group, by *account, request *Node) (accounts []*account, refused []Node) {
 	for _, participant := range request.GetChildrenByTag("participant") {
 		jid, code := wire.JID(&participant, "jid"), 0
 		a := n.account(jid)
@@ -146,7 +139,7 @@ func (n *Network) mayBeChanged(g *group, by *account, request *Node) (accounts [
 	return accounts, refused
 }
 
-func (n *Network) applyMembers(g *group, by *account, change string, named []*account) {
+func (n *Server) applyMembers(g *group, by *account, change string, named []*account) {
 	switch change {
 	case "add":
 		n.addMembers(g, by, named, "")
@@ -158,7 +151,7 @@ func (n *Network) applyMembers(g *group, by *account, change string, named []*ac
 }
 
 // addMembers adds members. It announces them to the old ones, and the whole group to them.
-func (n *Network) addMembers(g *group, by *account, named []*account, reason string) {
+func (n *Server) addMembers(g *group, by *account, named []*account, reason string) {
 	var fresh []*account
 	old := g.sorted()
 	for _, a := range named {
@@ -187,7 +180,7 @@ func (g *group) participantNodes(accounts []*account) []Node {
 	return out
 }
 
-func (n *Network) removeMembers(g *group, by *account, named []*account) {
+func (n *Server) removeMembers(g *group, by *account, named []*account) {
 	var gone []*account
 	for _, a := range named {
 		if g.members[a] != nil {
@@ -211,7 +204,7 @@ func (n *Network) removeMembers(g *group, by *account, named []*account) {
 }
 
 // leaveGroups takes an account out of groups. The first of the others becomes an admin where none is left.
-func (n *Network) leaveGroups(who *account, request *Node) wire.Answer {
+func (n *Server) leaveGroups(who *account, request *Node) wire.Answer {
 	for _, left := range request.GetChildren() {
 		g := n.groups[wire.JID(&left, "id").User]
 		switch {
@@ -229,7 +222,7 @@ func (n *Network) leaveGroups(who *account, request *Node) wire.Answer {
 	return wire.Result(Node{Tag: "leave", Content: request.Content})
 }
 
-func (n *Network) promoteMembers(g *group, by *account, change string, named []*account) {
+func (n *Server) promoteMembers(g *group, by *account, change string, named []*account) {
 	var changed []*account
 	for _, a := range named {
 		m := g.members[a]

@@ -11,7 +11,7 @@ import (
 )
 
 // answerGroups handles a w:g2 query to one group, or to the group server.
-func (n *Network) answerGroups(c *conn, d *Device, node *Node) {
+func (n *Server) answerGroups(c *conn, d *Device, node *Node) {
 	to := wire.JID(node, "to")
 	children := node.GetChildren()
 	if len(children) == 0 {
@@ -41,7 +41,7 @@ func (n *Network) answerGroups(c *conn, d *Device, node *Node) {
 }
 
 // answerGroupServer handles the queries that do not concern a group of the account's.
-func (n *Network) answerGroupServer(d *Device, request *Node, setting bool) wire.Answer {
+func (n *Server) answerGroupServer(d *Device, request *Node, setting bool) wire.Answer {
 	switch request.Tag {
 	case "participating":
 		var groups []Node
@@ -60,7 +60,7 @@ func (n *Network) answerGroupServer(d *Device, request *Node, setting bool) wire
 }
 
 // createGroup makes a group. Who may not be added is named with the reason, and is no member.
-func (n *Network) createGroup(creator *account, request *Node) wire.Answer {
+func (n *Server) createGroup(creator *account, request *Node) wire.Answer {
 	subject := wire.Text(request, "subject")
 	if !subjectFits(subject) {
 		return wire.NotAcceptable
@@ -87,7 +87,7 @@ func (n *Network) createGroup(creator *account, request *Node) wire.Answer {
 }
 
 // createKey returns the key that the creator gave a new group, by which his devices know it again.
-func (n *Network) createKey(request *Node) string {
+func (n *Server) createKey(request *Node) string {
 	if n.dropsCreateKeys {
 		return ""
 	}
@@ -95,7 +95,7 @@ func (n *Network) createKey(request *Node) string {
 }
 
 // DropCreateKeys makes the server forget the keys that creators give new groups.
-func (n *Network) DropCreateKeys() {
+func (n *Server) DropCreateKeys() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.dropsCreateKeys = true
@@ -113,7 +113,7 @@ func parseSeconds(s string) uint32 {
 }
 
 // changeGroup makes a change that a member asks for, if the member may.
-func (n *Network) changeGroup(g *group, by *account, request *Node) wire.Answer {
+func (n *Server) changeGroup(g *group, by *account, request *Node) wire.Answer {
 	mayManage := g.members[by].isAdmin()
 	mayEdit := mayManage || !g.locked
 	switch request.Tag {

@@ -8,10 +8,11 @@ import (
 
 	"go.mau.fi/whatsmeow/types"
 
+	"bridged/internal/simnet/media"
 	"bridged/internal/simnet/wire"
 )
 
-// group is a group as the server knows it. Network.mu guards it.
+// group is a group as the server knows it. Server.mu guards it.
 type group struct {
 	id          string
 	lidMode     bool
@@ -28,7 +29,7 @@ type group struct {
 	locked      bool
 	parent      bool      // a community, in which nobody writes
 	community   types.JID // that it is the announcement group of; empty for others
-	picture     *picture
+	picture     *media.Picture
 	ephemeral   uint32
 	approval    bool // who comes by the link has to be let in by an admin
 	approvalSet bool // that was on once: the description has its state from then on
@@ -147,7 +148,7 @@ func (g *group) settings() []Node {
 	if g.approvalSet {
 		out = append(out, approvalNode(g.approval))
 	}
-	out = append(out, Node{Tag: "member_add_mode", Content: []byte(either(g.addByAll, "all_member_add", "admin_add"))})
+	out = append(out, Node{Tag: "member_add_mode", Content: []byte(wire.Either(g.addByAll, "all_member_add", "admin_add"))})
 	if g.parent {
 		out = append(out, Node{Tag: "parent", Attrs: attrs{"default_membership_approval_mode": "request_required"}})
 	}
@@ -175,13 +176,13 @@ func (g *group) bump() attrs {
 }
 
 // announceChange notifies all devices of all members, and of alsoTo, of a change.
-func (n *Network) announceChange(g *group, by *account, change Node, alsoTo ...*account) {
+func (n *Server) announceChange(g *group, by *account, change Node, alsoTo ...*account) {
 	for _, who := range slices.Concat(g.sorted(), alsoTo) {
 		n.pushChange(g, by, who, change)
 	}
 }
 
-func (n *Network) pushChange(g *group, by, to *account, change Node) {
+func (n *Server) pushChange(g *group, by, to *account, change Node) {
 	for _, d := range to.sorted() {
 		node := Node{Tag: "notification", Attrs: attrs{
 			"from": g.jid(), "type": "w:gp2", "id": n.nextID(), "t": wire.UnixNow(), "addressing_mode": wire.ShortForm(g.form()),
@@ -199,7 +200,7 @@ func (n *Network) pushChange(g *group, by, to *account, change Node) {
 }
 
 // announceBirth notifies members of a group that is new to them.
-func (n *Network) announceBirth(g *group, by *account, key string, to ...*account) {
+func (n *Server) announceBirth(g *group, by *account, key string, to ...*account) {
 	create := Node{Tag: "create", Attrs: attrs{"type": "new"}, Content: []Node{g.node()}}
 	wire.Set(create.Attrs, "key", key)
 	for _, who := range to {
@@ -208,7 +209,7 @@ func (n *Network) announceBirth(g *group, by *account, key string, to ...*accoun
 }
 
 // newGroup registers a group; an empty id means a generated one. The caller holds mu.
-func (n *Network) newGroup(creator *account, id, subject string, lidMode bool, members []*account) *group {
+func (n *Server) newGroup(creator *account, id, subject string, lidMode bool, members []*account) *group {
 	now := time.Now()
 	if id == "" {
 		n.sequence++
@@ -230,7 +231,7 @@ func (n *Network) newGroup(creator *account, id, subject string, lidMode bool, m
 }
 
 // groupsOf returns the groups that an account is in, oldest first.
-func (n *Network) groupsOf(a *account) []*group {
+func (n *Server) groupsOf(a *account) []*group {
 	var out []*group
 	for _, id := range slices.Sorted(maps.Keys(n.groups)) {
 		if g := n.groups[id]; g.members[a] != nil {

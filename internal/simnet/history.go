@@ -14,13 +14,10 @@ import (
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
-)
 
-// historyBlob is a part of the history as a companion was told of it.
-type historyBlob struct {
-	part *waHistorySync.HistorySync
-	path string
-}
+	"bridged/internal/simnet/content"
+	"bridged/internal/simnet/media"
+)
 
 // shareHistory sends what the phone has of the past: who of the people it knows is who, its chats, people's names, and the messages.
 func (p *Phone) shareHistory(ctx context.Context, d *Device) error {
@@ -35,18 +32,18 @@ func (p *Phone) shareHistory(ctx context.Context, d *Device) error {
 // history returns the parts of the history in the order in which phones send them.
 func (p *Phone) history(d *Device) []*waHistorySync.HistorySync {
 	parts := []*waHistorySync.HistorySync{p.bootstrap(), p.pushNames()}
-	if recent := p.pastMessages(func(past Past) []*PastInfo { return past.Recent }); len(recent) > 0 {
-		parts = append(parts, historyPart(waHistorySync.HistorySync_RECENT, recent...))
+	if recent := p.pastMessages(func(past Past) []*content.PastInfo { return past.Recent }); len(recent) > 0 {
+		parts = append(parts, content.HistoryPart(waHistorySync.HistorySync_RECENT, recent...))
 	}
 	if !d.props.GetRequireFullSync() {
 		return parts
 	}
 	since := time.Now().AddDate(0, 0, -fullHistoryDays(d.props))
-	older := p.pastMessages(func(past Past) []*PastInfo {
-		return slices.DeleteFunc(slices.Clone(past.Older), func(m *PastInfo) bool { return int64(m.GetMessageTimestamp()) < since.Unix() })
+	older := p.pastMessages(func(past Past) []*content.PastInfo {
+		return slices.DeleteFunc(slices.Clone(past.Older), func(m *content.PastInfo) bool { return int64(m.GetMessageTimestamp()) < since.Unix() })
 	})
 	if len(older) > 0 {
-		parts = append(parts, historyPart(waHistorySync.HistorySync_FULL, older...))
+		parts = append(parts, content.HistoryPart(waHistorySync.HistorySync_FULL, older...))
 	}
 	return parts
 }
@@ -71,13 +68,9 @@ func fullHistoryDays(props *waCompanionReg.DeviceProps) int {
 	}
 }
 
-func historyPart(kind waHistorySync.HistorySync_HistorySyncType, chats ...*waHistorySync.Conversation) *waHistorySync.HistorySync {
-	return &waHistorySync.HistorySync{SyncType: kind.Enum(), ChunkOrder: proto.Uint32(1), Progress: proto.Uint32(100), Conversations: chats}
-}
-
 // bootstrap returns the first part: the chats without their messages, and the identities.
 func (p *Phone) bootstrap() *waHistorySync.HistorySync {
-	part := historyPart(waHistorySync.HistorySync_INITIAL_BOOTSTRAP)
+	part := content.HistoryPart(waHistorySync.HistorySync_INITIAL_BOOTSTRAP)
 	for _, person := range p.acquaintances() {
 		if person.account != nil {
 			part.Accounts = append(part.Accounts, person.account)
@@ -108,12 +101,12 @@ func (p *Phone) pushNames() *waHistorySync.HistorySync {
 }
 
 // pastMessages returns the chats that have messages of a kind.
-func (p *Phone) pastMessages(of func(Past) []*PastInfo) (chats []*waHistorySync.Conversation) {
+func (p *Phone) pastMessages(of func(Past) []*content.PastInfo) (chats []*waHistorySync.Conversation) {
 	p.net.mu.Lock()
 	defer p.net.mu.Unlock()
 	for _, past := range p.pasts() {
 		if messages := of(past); len(messages) > 0 {
-			chats = append(chats, withMessages(p.conversation(past).GetID(), messages))
+			chats = append(chats, content.WithMessages(p.conversation(past).GetID(), messages))
 		}
 	}
 	return chats
@@ -161,12 +154,12 @@ func (p *Phone) acquaintances() []acquaintance {
 	}
 	var out []acquaintance
 	for a := range known {
-		person := acquaintance{pn: a.pn(), lid: a.alternative(types.DefaultUserServer), name: a.name}
+		person := acquaintance{pn: a.PN(), lid: a.alternative(types.DefaultUserServer), name: a.name}
 		if a.numberless {
-			person.pn = a.lid()
+			person.pn = a.LID()
 		}
 		if a.username != "" || a.gaveUp {
-			person.account = &waHistorySync.Account{Lid: proto.String(a.lid().String()), Username: proto.String(a.username), IsUsernameDeleted: proto.Bool(a.gaveUp)}
+			person.account = &waHistorySync.Account{Lid: proto.String(a.LID().String()), Username: proto.String(a.username), IsUsernameDeleted: proto.Bool(a.gaveUp)}
 		}
 		out = append(out, person)
 	}
@@ -212,26 +205,11 @@ func (p *Phone) SendHistory(ctx context.Context, d *Device, kind waHistorySync.H
 		if d.history == nil {
 			d.history = make(map[types.MessageID]historyBlob)
 		}
-		d.history[id] = historyBlob{part: part, path: plainPath(uploaded.DirectPath)}
+		d.history[id] = historyBlob{part: part, path: media.PlainPath(uploaded.DirectPath)}
 	}
 	p.net.mu.Unlock()
 	return p.sendPeerAs(ctx, d, id, &waE2E.ProtocolMessage{
 		Type:                    waE2E.ProtocolMessage_HISTORY_SYNC_NOTIFICATION.Enum(),
 		HistorySyncNotification: notification,
-	})
-}
-
-// WaitHistory waits until the device has taken the history over that it was told of, and has had it removed from the CDN.
-func (d *Device) WaitHistory(ctx context.Context) error {
-	return d.wait(ctx, "take over the history", func() bool {
-		if !d.welcomed {
-			return false
-		}
-		for _, blob := range d.history {
-			if d.net.cdn.has(blob.path) {
-				return false
-			}
-		}
-		return true
 	})
 }

@@ -7,12 +7,10 @@ import (
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
-	"go.mau.fi/whatsmeow/proto/waWeb"
 	"go.mau.fi/whatsmeow/types"
-)
 
-// PastInfo is a message as phones keep it.
-type PastInfo = waWeb.WebMessageInfo
+	"bridged/internal/simnet/content"
+)
 
 // HistoryRequest is a companion's request for history.
 type HistoryRequest struct {
@@ -78,7 +76,7 @@ func (p *Phone) WaitHistoryRequests(ctx context.Context, count int) error {
 
 // olderMessages returns the messages of a chat from before one of them, or before a time where the phone does not have that one.
 func (p *Phone) olderMessages(chat types.JID, id types.MessageID, at time.Time, count int) *waHistorySync.HistorySync {
-	part := historyPart(waHistorySync.HistorySync_ON_DEMAND)
+	part := content.HistoryPart(waHistorySync.HistorySync_ON_DEMAND)
 	p.net.mu.Lock()
 	defer p.net.mu.Unlock()
 	for _, past := range p.pasts() {
@@ -86,21 +84,21 @@ func (p *Phone) olderMessages(chat types.JID, id types.MessageID, at time.Time, 
 			continue
 		}
 		messages := slices.Concat(past.Older, past.Recent)
-		end := slices.IndexFunc(messages, func(m *PastInfo) bool { return m.GetKey().GetID() == id })
+		end := slices.IndexFunc(messages, func(m *content.PastInfo) bool { return m.GetKey().GetID() == id })
 		if end < 0 {
-			end = slices.IndexFunc(messages, func(m *PastInfo) bool { return int64(m.GetMessageTimestamp()) >= at.Unix() })
+			end = slices.IndexFunc(messages, func(m *content.PastInfo) bool { return int64(m.GetMessageTimestamp()) >= at.Unix() })
 		}
 		if end < 0 {
 			end = len(messages)
 		}
-		c := withMessages(p.conversation(past).GetID(), messages[max(0, end-count):end])
+		c := content.WithMessages(p.conversation(past).GetID(), messages[max(0, end-count):end])
 		c.EndOfHistoryTransferType = waHistorySync.Conversation_COMPLETE_ON_DEMAND_SYNC_BUT_MORE_MSG_REMAIN_ON_PRIMARY.Enum()
 		part.Conversations = append(part.Conversations, c)
 	}
 	return part
 }
 
-// sendHistoryAgain uploads a part again that a companion could not get. The caller holds Network.mu.
+// sendHistoryAgain uploads a part again that a companion could not get. The caller holds Server.mu.
 func (p *Phone) sendHistoryAgain(d *Device, id types.MessageID) {
 	blob, known := d.history[id]
 	if !known {

@@ -6,7 +6,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// held are the messages that wait outside a device's queue. Network.mu guards it.
+// held are the messages that wait outside a device's queue. Server.mu guards it.
 type held struct {
 	ids      map[types.MessageID]bool
 	messages []Node

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"sync"
 
-	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/simnet/content"
 )
 
 // inbox holds everything that a phone's client has reported, and wakes those who wait for more.
@@ -41,29 +42,13 @@ type Received struct {
 }
 
 // Text returns the text or the caption of the message, or "".
-func (r *Received) Text() string { return textOf(r.Message.Message) }
-
-func textOf(msg *waE2E.Message) string {
-	switch {
-	case msg.GetConversation() != "":
-		return msg.GetConversation()
-	case msg.GetExtendedTextMessage() != nil:
-		return msg.GetExtendedTextMessage().GetText()
-	case msg.GetImageMessage() != nil:
-		return msg.GetImageMessage().GetCaption()
-	case msg.GetVideoMessage() != nil:
-		return msg.GetVideoMessage().GetCaption()
-	case msg.GetDocumentMessage() != nil:
-		return msg.GetDocumentMessage().GetCaption()
-	}
-	return ""
-}
+func (r *Received) Text() string { return content.TextOf(r.Message.Message) }
 
 // handle handles the events of the phone's client. It never refuses one.
 func (p *Phone) handle(event any) {
 	p.showPerson(event)
 	if message, ok := event.(*events.Message); ok {
-		if onlyKeys(message.Message) {
+		if content.OnlyKeys(message.Message) {
 			return
 		}
 		if message.Info.Category == "peer" {
@@ -87,31 +72,6 @@ func (p *Phone) handle(event any) {
 	defer p.inbox.mu.Unlock()
 	p.inbox.others = append(p.inbox.others, event)
 	p.inbox.wake()
-}
-
-// onlyKeys reports whether a message carries only the key of a group, which whatsmeow reports as a separate message.
-func onlyKeys(msg *waE2E.Message) bool {
-	if msg.GetSenderKeyDistributionMessage() == nil {
-		return false
-	}
-	found := 0
-	for _, field := range messageFields(msg) {
-		if field != "senderKeyDistributionMessage" && field != "messageContextInfo" {
-			found++
-		}
-	}
-	return found == 0
-}
-
-func messageFields(msg *waE2E.Message) (names []string) {
-	reflected := msg.ProtoReflect()
-	fields := reflected.Descriptor().Fields()
-	for i := range fields.Len() {
-		if field := fields.Get(i); reflected.Has(field) {
-			names = append(names, string(field.Name()))
-		}
-	}
-	return names
 }
 
 func (p *Phone) receive(r *Received) {
@@ -191,7 +151,7 @@ func awaitIn[T any](ctx context.Context, p *Phone, list func(*inbox) []T, match 
 		}
 		changed := i.changed
 		i.mu.Unlock()
-		err = waitFor(ctx, p.net.ctx, changed)
+		err = p.net.await(ctx, changed)
 		i.mu.Lock()
 		if err != nil {
 			return found, err

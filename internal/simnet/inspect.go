@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"go.mau.fi/whatsmeow/appstate"
@@ -88,7 +87,7 @@ func (d *Device) WaitQuiet(ctx context.Context) error {
 }
 
 // WaitQuiet waits until every device that is online has acknowledged everything.
-func (n *Network) WaitQuiet(ctx context.Context) error {
+func (n *Server) WaitQuiet(ctx context.Context) error {
 	return n.wait(ctx, func() bool {
 		for _, a := range n.byNumber {
 			for _, d := range a.devices {
@@ -102,7 +101,7 @@ func (n *Network) WaitQuiet(ctx context.Context) error {
 }
 
 // UnpairedSockets returns how many sockets without an account there have been. Nothing official opens them without end.
-func (n *Network) UnpairedSockets() int {
+func (n *Server) UnpairedSockets() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.unpaired
@@ -157,30 +156,22 @@ func (d *Device) wait(ctx context.Context, what string, done func() bool) error 
 	return nil
 }
 
-// Burst makes phones send texts to one chat as fast as they can, each its share in order. It returns the ids by index of the text.
-func Burst(ctx context.Context, phones []*Phone, to types.JID, count int, text func(i int) string, opts ...SendOption) ([]types.MessageID, error) {
-	ids := make([]types.MessageID, count)
-	errs := make([]error, len(phones))
-	var all sync.WaitGroup
-	for share, p := range phones {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			for i := share; i < count && errs[share] == nil; i += len(phones) {
-				ids[i], errs[share] = p.SendText(ctx, to, text(i), opts...)
-			}
-		}()
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return ids, err
-		}
-	}
-	return ids, nil
-}
-
 // WaitPreKeys waits until the server has at least count one-time keys of the device.
 func (d *Device) WaitPreKeys(ctx context.Context, count int) error {
 	return d.wait(ctx, "upload keys", func() bool { return len(d.keys.oneTime) >= count })
+}
+
+// WaitHistory waits until the device has taken the history over that it was told of, and has had it removed from the CDN.
+func (d *Device) WaitHistory(ctx context.Context) error {
+	return d.wait(ctx, "take over the history", func() bool {
+		if !d.welcomed {
+			return false
+		}
+		for _, blob := range d.history {
+			if d.net.cdn.Has(blob.path) {
+				return false
+			}
+		}
+		return true
+	})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // handleIQ handles a query. The caller holds mu.
-func (n *Network) handleIQ(c *conn, node *Node) {
+func (n *Server) handleIQ(c *conn, node *Node) {
 	kind := wire.Text(node, "type")
 	if kind == "result" || kind == "error" {
 		n.pairingAnswered(c, node)
@@ -49,7 +49,7 @@ func (n *Network) handleIQ(c *conn, node *Node) {
 }
 
 // answerPaired handles the queries that a linked device may make.
-func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
+func (n *Server) answerPaired(c *conn, d *Device, node *Node) {
 	set := wire.Text(node, "type") == "set"
 	switch wire.Text(node, "xmlns") {
 	case "w:p", "urn:xmpp:whatsapp:push", "urn:xmpp:whatsapp:dirty", "disappearing_mode":
@@ -67,7 +67,7 @@ func (n *Network) answerPaired(c *conn, d *Device, node *Node) {
 	case "usync":
 		c.reply(node, n.answerUsync(d, node))
 	case "w:m":
-		c.reply(node, wire.Result(n.cdn.connectionNode()))
+		c.reply(node, wire.Result(n.cdn.ConnectionNode()))
 	case "w:g2":
 		n.answerGroups(c, d, node)
 	case "w:sync:app:state":
@@ -97,14 +97,14 @@ func (c *conn) reply(query *Node, a wire.Answer) {
 }
 
 // Unknown counts what clients asked and the server did not understand, by kind of stanza or query.
-func (n *Network) Unknown() map[string]int {
+func (n *Server) Unknown() map[string]int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return maps.Clone(n.unknown)
 }
 
 // answerCompanion handles a linked device's queries about the linking of devices.
-func (n *Network) answerCompanion(c *conn, d *Device, node *Node) {
+func (n *Server) answerCompanion(c *conn, d *Device, node *Node) {
 	remove, ok := wire.Child(node, "remove-companion-device")
 	if !ok {
 		c.reply(node, wire.Refuse(501, "feature-not-implemented"))
@@ -132,7 +132,7 @@ func defaultPrivacy() map[string]string {
 	}
 }
 
-func (n *Network) answerPrivacy(d *Device, node *Node, setting bool) wire.Answer {
+func (n *Server) answerPrivacy(d *Device, node *Node, setting bool) wire.Answer {
 	if tokens, ok := wire.Child(node, "tokens"); ok && setting {
 		n.handTokens(d, tokens)
 		return wire.Result()
@@ -151,7 +151,7 @@ func (n *Network) answerPrivacy(d *Device, node *Node, setting bool) wire.Answer
 	return wire.Result(Node{Tag: "privacy", Content: categories})
 }
 
-func (n *Network) answerStatus(d *Device, node *Node, setting bool) wire.Answer {
+func (n *Server) answerStatus(d *Device, node *Node, setting bool) wire.Answer {
 	if setting {
 		d.account.about = string(wire.ChildBytes(node, "status"))
 		return wire.Result()
@@ -159,7 +159,7 @@ func (n *Network) answerStatus(d *Device, node *Node, setting bool) wire.Answer 
 	return wire.Result(Node{Tag: "privacy", Content: []Node{{Tag: "list", Attrs: attrs{"type": "contacts", "default": "true"}}}})
 }
 
-func (n *Network) answerBlocklist(d *Device, node *Node, setting bool) wire.Answer {
+func (n *Server) answerBlocklist(d *Device, node *Node, setting bool) wire.Answer {
 	if item, ok := wire.Child(node, "item"); ok && setting {
 		if wire.Text(item, "action") == "block" {
 			d.account.blocked[wire.JID(item, "jid")] = struct{}{}

@@ -9,7 +9,7 @@ type queryLimit struct {
 }
 
 // LimitQueries refuses queries of a namespace with 429 while a device has made so many of them within a time; 0 ends it.
-func (n *Network) LimitQueries(namespace string, most int, per time.Duration) {
+func (n *Server) LimitQueries(namespace string, most int, per time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.limits == nil {
@@ -19,7 +19,7 @@ func (n *Network) LimitQueries(namespace string, most int, per time.Duration) {
 }
 
 // limited reports whether to refuse a device's query, and notes it. The caller holds mu.
-func (n *Network) limited(d *Device, namespace string) bool {
+func (n *Server) limited(d *Device, namespace string) bool {
 	limit := n.limits[namespace]
 	if limit.most == 0 {
 		return false

@@ -37,7 +37,7 @@ func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, err
 		return nil, err
 	}
 	p.net.rotateIf(waiting, BeforeHello)
-	waiting.conn.Send(Node{Tag: "notification", Attrs: attrs{
+	waiting.send(Node{Tag: "notification", Attrs: attrs{
 		"from": types.ServerJID, "type": "link_code_companion_reg", "id": string(request.ref[:12]), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "primary_hello"}, Content: []Node{
 		{Tag: "link_code_pairing_ref", Content: request.ref},
@@ -77,7 +77,7 @@ func (p *Phone) WaitCodeRequest(ctx context.Context) error {
 	return nil
 }
 
-// codePairing returns the client that asked for a code for this number last, nil if there is none. The caller holds Network.mu.
+// codePairing returns the client that asked for a code for this number last, nil if there is none. The caller holds Server.mu.
 func (p *Phone) codePairing() (latest *pairing) {
 	for _, candidate := range p.net.pairings {
 		if candidate.code == nil || candidate.code.number != p.account.number || candidate.gone() {

@@ -2,16 +2,15 @@ package simnet
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waMmsRetry"
 	"go.mau.fi/whatsmeow/types"
-	"go.mau.fi/whatsmeow/util/gcmutil"
 	"go.mau.fi/whatsmeow/util/hkdfutil"
 	"google.golang.org/protobuf/proto"
 
+	"bridged/internal/simnet/content"
+	"bridged/internal/simnet/media"
 	"bridged/internal/simnet/wire"
 )
 
@@ -30,7 +29,7 @@ func (k keptMedia) isNamed(rmr *Node) bool {
 }
 
 func (p *Phone) keepMedia(r *Received) {
-	if mediaOf(r.Message.Message) == nil {
+	if content.FileOf(r.Message.Message) == nil {
 		return
 	}
 	p.mu.Lock()
@@ -72,8 +71,8 @@ func (p *Phone) ReuploadTo(directPath string) {
 	p.mediaPath = directPath
 }
 
-// mediaRequested handles a companion's request for a file. The caller holds Network.mu.
-func (p *Phone) mediaRequested(d *Device, node *Node) {
+// AskForMedia handles a companion's request for a file. The caller holds Server.mu.
+func (p *Phone) AskForMedia(d *Device, node *Node) {
 	request := *node
 	rmr, ok := wire.Child(node, "rmr")
 	if !ok {
@@ -89,7 +88,7 @@ func (p *Phone) mediaRequested(d *Device, node *Node) {
 		p.net.mu.Lock()
 		defer p.net.mu.Unlock()
 		p.net.push(d, Node{Tag: "notification", Attrs: attrs{
-			"from": p.account.pn(), "type": "mediaretry", "id": wire.Text(&request, "id"), "t": wire.UnixNow(),
+			"from": p.account.PN(), "type": "mediaretry", "id": wire.Text(&request, "id"), "t": wire.UnixNow(),
 		}, Content: []Node{*rmr, answer}})
 		return nil
 	})
@@ -110,9 +109,9 @@ func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 	case how == MediaGone || !ok, how == MediaByForm && !kept.isNamed(rmr):
 		return gone, nil
 	}
-	media := mediaOf(kept.message)
-	key := hkdfutil.SHA256(media.GetMediaKey(), nil, []byte("WhatsApp Media Retry Notification"), 32)
-	if err := checkMediaRequest(request, id, key); err != nil {
+	file := content.FileOf(kept.message)
+	key := hkdfutil.SHA256(file.GetMediaKey(), nil, []byte("WhatsApp Media Retry Notification"), 32)
+	if err := media.CheckRequest(request, id, key); err != nil {
 		return Node{}, err
 	}
 	notification := &waMmsRetry.MediaRetryNotification{StanzaID: proto.String(id)}
@@ -122,7 +121,7 @@ func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 	case MediaGeneralError:
 		notification.Result = waMmsRetry.MediaRetryNotification_GENERAL_ERROR.Enum()
 	default:
-		path, stored := p.net.cdn.reupload(media.GetDirectPath())
+		path, stored := p.net.CDN().Reupload(file.GetDirectPath())
 		if !stored {
 			return gone, nil
 		}
@@ -131,41 +130,5 @@ func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 		}
 		notification.Result, notification.DirectPath = waMmsRetry.MediaRetryNotification_SUCCESS.Enum(), proto.String(path)
 	}
-	return sealMediaAnswer(notification, id, key)
-}
-
-// checkMediaRequest makes sure that who asks knows the file's key.
-func checkMediaRequest(request *Node, id string, key []byte) error {
-	sealed, iv := wire.ChildBytes(request, "encrypt", "enc_p"), wire.ChildBytes(request, "encrypt", "enc_iv")
-	if len(iv) != 12 {
-		return errors.New("a media request without nonce")
-	}
-	if _, err := gcmutil.Decrypt(key, iv, sealed, []byte(id)); err != nil {
-		return fmt.Errorf("open a media request: %w", err)
-	}
-	return nil
-}
-
-func sealMediaAnswer(notification *waMmsRetry.MediaRetryNotification, id string, key []byte) (Node, error) {
-	plain, err := proto.Marshal(notification)
-	if err != nil {
-		return Node{}, fmt.Errorf("marshal a media answer: %w", err)
-	}
-	iv := wire.Random(12)
-	sealed, err := gcmutil.Encrypt(key, iv, plain, []byte(id))
-	if err != nil {
-		return Node{}, fmt.Errorf("seal a media answer: %w", err)
-	}
-	return Node{Tag: "encrypt", Content: []Node{{Tag: "enc_p", Content: sealed}, {Tag: "enc_iv", Content: iv}}}, nil
-}
-
-// reupload gives a stored file a new path. The same key makes the same ciphertext, so nothing has to be encrypted again.
-func (c *CDN) reupload(directPath string) (path string, ok bool) {
-	c.mu.Lock()
-	b := c.blobs[plainPath(directPath)]
-	c.mu.Unlock()
-	if b == nil {
-		return "", false
-	}
-	return c.keep(b) + "?ccb=11-4&oh=simulated&oe=simulated", true
+	return media.EncryptAnswer(notification, id, key)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // handleMessage routes one message of a device to the devices that it is for, and acknowledges it. The caller holds mu.
-func (n *Network) handleMessage(d *Device, node *Node) {
+func (n *Server) handleMessage(d *Device, node *Node) {
 	d.counters.Sent++
 	fault := d.faults.nextSend()
 	if fault.Code != 0 {
@@ -31,7 +31,7 @@ func (n *Network) handleMessage(d *Device, node *Node) {
 
 // route delivers a message. It returns the hash of the devices that should have been addressed if others were, and an error
 // code for a message that is not delivered.
-func (n *Network) route(d *Device, node *Node) (phash string, code int) {
+func (n *Server) route(d *Device, node *Node) (phash string, code int) {
 	to := wire.JID(node, "to")
 	switch {
 	case wire.Text(node, "category") == "peer":
@@ -47,7 +47,7 @@ func (n *Network) route(d *Device, node *Node) (phash string, code int) {
 }
 
 // ackMessage acknowledges a message to its sender, at once, later or never, as the fault asks.
-func (n *Network) ackMessage(d *Device, node *Node, phash string, fault SendFault) {
+func (n *Server) ackMessage(d *Device, node *Node, phash string, fault SendFault) {
 	if fault.LoseAck || d.conn == nil || wire.Text(node, "device_fanout") == "false" {
 		return
 	}
@@ -75,7 +75,7 @@ func isResend(node *Node) bool {
 }
 
 // addressed returns the ciphertexts of a fan-out by device. A note to oneself lists its devices twice: the first entry counts.
-func (n *Network) addressed(node *Node) map[*Device]*Node {
+func (n *Server) addressed(node *Node) map[*Device]*Node {
 	participants, ok := wire.Child(node, "participants")
 	if !ok {
 		return nil
@@ -93,7 +93,7 @@ func (n *Network) addressed(node *Node) map[*Device]*Node {
 }
 
 // routeDirect delivers to the devices of one contact, and to the sender's own other ones.
-func (n *Network) routeDirect(d *Device, node *Node, to types.JID) (phash string, code int) {
+func (n *Server) routeDirect(d *Device, node *Node, to types.JID) (phash string, code int) {
 	chat := n.account(to)
 	if chat == nil {
 		// A guess: the real server's codes for rejected messages are not known here.
@@ -116,7 +116,7 @@ func (n *Network) routeDirect(d *Device, node *Node, to types.JID) (phash string
 }
 
 // directHash returns the hash of the devices that a message should have gone to, if it went to others.
-func (n *Network) directHash(d *Device, chat *account, node *Node, to types.JID) string {
+func (n *Server) directHash(d *Device, chat *account, node *Node, to types.JID) string {
 	if chat == d.account {
 		return ""
 	}
@@ -145,7 +145,7 @@ func (a *account) form(node *Node, mirrored string) string {
 }
 
 // directNode returns a message between two accounts as one device of either gets it.
-func (n *Network) directNode(d, target *Device, chat *account, form string, node *Node, enc Node) Node {
+func (n *Server) directNode(d, target *Device, chat *account, form string, node *Node, enc Node) Node {
 	a := attrs{"from": d.jid(form), "id": wire.Text(node, "id"), "t": d.account.timeOf(node), "type": wire.Text(node, "type")}
 	wire.Set(a, "edit", wire.Text(node, "edit"))
 	wire.Set(a, "notify", d.account.name)
@@ -170,7 +170,7 @@ func (a *account) timeOf(node *Node) string {
 
 // contentFor returns the parts of a message for a device: its ciphertexts, the sender's identity if a session begins, and the rest
 // that is not for the server.
-func (n *Network) contentFor(d, target *Device, node *Node, encs ...Node) []Node {
+func (n *Server) contentFor(d, target *Device, node *Node, encs ...Node) []Node {
 	if hidden := d.account.wishes[wire.Text(node, "id")].hidden; hidden != "" && target.number != 0 {
 		return []Node{{Tag: "unavailable", Attrs: attrs{"type": hidden}}}
 	}
@@ -198,7 +198,7 @@ func (n *Network) contentFor(d, target *Device, node *Node, encs ...Node) []Node
 }
 
 // routePeer delivers between the devices of one account: from a companion to the phone, and back.
-func (n *Network) routePeer(d *Device, node *Node, to types.JID) int {
+func (n *Server) routePeer(d *Device, node *Node, to types.JID) int {
 	target := n.device(to)
 	enc, ok := wire.Child(node, "enc")
 	if target == nil || target.account != d.account || !ok {
@@ -212,7 +212,7 @@ func (n *Network) routePeer(d *Device, node *Node, to types.JID) int {
 }
 
 // routeResend delivers the answer to a retry receipt to the one device that asked.
-func (n *Network) routeResend(d *Device, node *Node, to types.JID) int {
+func (n *Server) routeResend(d *Device, node *Node, to types.JID) int {
 	enc, _ := wire.Child(node, "enc")
 	if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
 		participant := resentTo(node)
@@ -247,7 +247,7 @@ func resentTo(node *Node) types.JID {
 }
 
 // groupNode returns a group message as one device gets it.
-func (n *Network) groupNode(d, target *Device, chat types.JID, form string, node *Node, encs ...Node) Node {
+func (n *Server) groupNode(d, target *Device, chat types.JID, form string, node *Node, encs ...Node) Node {
 	if g := n.groups[chat.User]; g != nil && chat.Server == types.GroupServer {
 		form = g.form()
 	}
@@ -263,7 +263,7 @@ func (n *Network) groupNode(d, target *Device, chat types.JID, form string, node
 }
 
 // routeGroup delivers to all devices of all members. A device without a ciphertext for itself gets the group's, and will ask again.
-func (n *Network) routeGroup(d *Device, node *Node, to types.JID) (phash string, code int) {
+func (n *Server) routeGroup(d *Device, node *Node, to types.JID) (phash string, code int) {
 	g := n.groups[to.User]
 	if g == nil {
 		return "", 404
@@ -315,7 +315,7 @@ func childOfType(node *Node, tag, kind string) (*Node, bool) {
 }
 
 // routeStatus delivers a status update to the devices that the sender encrypted it for.
-func (n *Network) routeStatus(d *Device, node *Node) int {
+func (n *Server) routeStatus(d *Device, node *Node) int {
 	common, ok := childOfType(node, "enc", "skmsg")
 	if !ok {
 		return 400

@@ -11,6 +11,7 @@ import (
 
 	"go.mau.fi/whatsmeow/types"
 
+	"bridged/internal/simnet/media"
 	"bridged/internal/simnet/wire"
 
 	waLog "go.mau.fi/whatsmeow/util/log"
@@ -45,9 +46,6 @@ func (o *Options) fill() {
 	if o.Log == nil {
 		o.Log = waLog.Noop
 	}
-	if o.PhoneLog == nil {
-		o.PhoneLog = waLog.Noop
-	}
 	if o.Window <= 0 {
 		o.Window = 256
 	}
@@ -65,8 +63,8 @@ func (o *Options) fill() {
 	}
 }
 
-// Network is one simulated WhatsApp network: a server with its accounts, groups and media CDN.
-type Network struct {
+// Server is the network without its phones: accounts with their devices and queues, groups, calls and pairings.
+type Server struct {
 	opts     Options
 	log      waLog.Logger
 	ctx      context.Context
@@ -75,7 +73,7 @@ type Network struct {
 	server   *http.Server
 	tls      *wire.Authority
 	noise    *wire.Identity
-	cdn      *CDN
+	cdn      *media.CDN
 	running  crew
 
 	// mu guards the accounts, devices, queues, groups and pairings, and everything below.
@@ -94,7 +92,6 @@ type Network struct {
 	dropsCreateKeys bool
 	conns           map[*conn]struct{}
 	pairings        map[string]*pairing
-	phones          []*Phone
 	refusal         *refusal
 	iqFaults        []*iqFault
 	limits          map[string]queryLimit // by namespace
@@ -110,13 +107,12 @@ type Network struct {
 	waiters   int
 }
 
-// New starts a network on the loopback interface. It runs until Close, also if ctx ends before.
-func New(ctx context.Context, opts Options) (*Network, error) {
+// newServer starts a server on the loopback interface. It runs until Close, also if ctx ends before.
+func newServer(ctx context.Context, opts Options) (*Server, error) {
 	opts.fill()
 	if err := requireLoopback(opts.ListenAddr); err != nil {
 		return nil, err
 	}
-	silenceLibsignal()
 	identity, err := wire.NewIdentity()
 	if err != nil {
 		return nil, err
@@ -129,14 +125,18 @@ func New(ctx context.Context, opts Options) (*Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the simulated network: %w", err)
 	}
-	n := &Network{
+	n := &Server{
 		opts: opts, log: opts.Log, listener: wire.NewGate(listener), tls: tls, noise: identity,
 		byNumber: make(map[string]*account), byLID: make(map[string]*account), groups: make(map[string]*group), calls: make(map[string]*call),
 		conns: make(map[*conn]struct{}), pairings: make(map[string]*pairing), unknown: make(map[string]int),
 		changed: make(chan struct{}), dialled: make(map[string]*account), lookUps: make(map[string]int), noAccount: wire.ItemNotFound,
 	}
 	n.ctx, n.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	n.cdn = newCDN(n)
+	n.cdn = media.New(n.Addr, n.ctx.Done(), func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.notify()
+	})
 	n.serve()
 	return n, nil
 }
@@ -152,51 +152,38 @@ func requireLoopback(addr string) error {
 	return nil
 }
 
-// Close disconnects all phones and clients and stops the server. It may be called more than once.
-func (n *Network) Close() {
+// Close hangs up on all clients and stops the server, once. It calls phones under mu before it hangs up, and what that returns afterwards: what
+// the server's owner has to end in between.
+func (n *Server) Close(phones func() (end func())) {
 	n.mu.Lock()
 	if n.closed {
 		n.mu.Unlock()
 		return
 	}
 	n.closed = true
-	phones, cut := n.phones, make([]bool, len(n.phones))
-	for i, p := range phones {
-		cut[i] = p.expectCut()
-	}
+	end := phones()
 	n.mu.Unlock()
 	// No client reconnects, and nothing more is sent: a frame that arrives while whatsmeow hangs up leaves a goroutine behind.
 	n.listener.Refuse()
 	n.dropAll()
-	var stopping sync.WaitGroup
-	for i, p := range phones {
-		stopping.Add(1)
-		go func() {
-			defer stopping.Done()
-			p.stop(cut[i])
-		}()
-	}
-	stopping.Wait()
+	end()
 	n.cancel()
 	n.listener.Shut()
 	_ = n.server.Close()
 	n.running.end()
-	for _, p := range phones {
-		p.running.end()
-	}
 }
 
 // CDN returns the network's media server.
-func (n *Network) CDN() *CDN { return n.cdn }
+func (n *Server) CDN() *media.CDN { return n.cdn }
 
 // Addr returns the host and port that the network listens on.
-func (n *Network) Addr() string { return n.listener.Addr().String() }
+func (n *Server) Addr() string { return n.listener.Addr().String() }
 
 // errClosed is the error of everything that waits while the network closes.
 var errClosed = errors.New("the simulated network was closed")
 
 // notify wakes everybody who waits for a change of the network's state. The caller holds mu.
-func (n *Network) notify() {
+func (n *Server) notify() {
 	if n.waiters == 0 {
 		return
 	}
@@ -205,7 +192,7 @@ func (n *Network) notify() {
 }
 
 // wait waits until done returns true. It calls done under mu, after every change.
-func (n *Network) wait(ctx context.Context, done func() bool) error {
+func (n *Server) wait(ctx context.Context, done func() bool) error {
 	n.mu.Lock()
 	n.waiters++
 	defer func() {
@@ -215,7 +202,7 @@ func (n *Network) wait(ctx context.Context, done func() bool) error {
 	for !done() {
 		changed := n.changed
 		n.mu.Unlock()
-		err := waitFor(ctx, n.ctx, changed)
+		err := n.await(ctx, changed)
 		n.mu.Lock()
 		if err != nil {
 			return err
@@ -224,19 +211,20 @@ func (n *Network) wait(ctx context.Context, done func() bool) error {
 	return nil
 }
 
-func waitFor(ctx, network context.Context, changed <-chan struct{}) error {
+// await waits until a channel is closed.
+func (n *Server) await(ctx context.Context, changed <-chan struct{}) error {
 	select {
 	case <-changed:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-network.Done():
+	case <-n.ctx.Done():
 		return errClosed
 	}
 }
 
 // account returns the account that a JID of any form belongs to, or nil. The caller holds mu.
-func (n *Network) account(jid types.JID) *account {
+func (n *Server) account(jid types.JID) *account {
 	switch jid.Server {
 	case types.DefaultUserServer, types.LegacyUserServer:
 		return n.byNumber[jid.User]
@@ -247,7 +235,7 @@ func (n *Network) account(jid types.JID) *account {
 }
 
 // device returns the device that a JID of either form names, or nil. The caller holds mu.
-func (n *Network) device(jid types.JID) *Device {
+func (n *Server) device(jid types.JID) *Device {
 	if a := n.account(jid); a != nil {
 		return a.devices[jid.Device]
 	}
@@ -255,7 +243,7 @@ func (n *Network) device(jid types.JID) *Device {
 }
 
 // Device returns a device by either form of its JID.
-func (n *Network) Device(jid types.JID) (*Device, bool) {
+func (n *Server) Device(jid types.JID) (*Device, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	d := n.device(jid)
@@ -263,7 +251,7 @@ func (n *Network) Device(jid types.JID) (*Device, bool) {
 }
 
 // nextID returns a new id for a stanza of the server. The caller holds mu.
-func (n *Network) nextID() string {
+func (n *Server) nextID() string {
 	n.sequence++
 	return fmt.Sprintf("%d.%d", time.Now().Unix(), n.sequence)
 }

@@ -16,13 +16,13 @@ import (
 )
 
 // WebsocketURL returns the URL that clients connect to, with the network's address instead of web.whatsapp.com.
-func (n *Network) WebsocketURL() string { return "wss://" + n.Addr() + "/ws/chat" }
+func (n *Server) WebsocketURL() string { return "wss://" + n.Addr() + "/ws/chat" }
 
 // CACertificate returns the certificate, in PEM, of the authority that signs for this network.
-func (n *Network) CACertificate() []byte { return n.tls.PEM }
+func (n *Server) CACertificate() []byte { return n.tls.PEM }
 
 // RootKey returns the key that signs the Noise certificates of every network of this process.
-func (n *Network) RootKey() [32]byte { return n.noise.Root }
+func (n *Server) RootKey() [32]byte { return n.noise.Root }
 
 // networkFile is the description of a network that points another process at it.
 type networkFile struct {
@@ -32,7 +32,7 @@ type networkFile struct {
 }
 
 // NetworkFile returns what another process needs to reach the network: address, certificate and root key, as JSON.
-func (n *Network) NetworkFile() []byte {
+func (n *Server) NetworkFile() []byte {
 	root := n.RootKey()
 	out, err := json.MarshalIndent(networkFile{
 		WebsocketURL:  n.WebsocketURL(),
@@ -46,7 +46,7 @@ func (n *Network) NetworkFile() []byte {
 }
 
 // WriteNetworkFile writes NetworkFile to path.
-func (n *Network) WriteNetworkFile(path string) error {
+func (n *Server) WriteNetworkFile(path string) error {
 	if err := os.WriteFile(path, n.NetworkFile(), 0o600); err != nil {
 		return fmt.Errorf("write the network file: %w", err)
 	}
@@ -54,7 +54,7 @@ func (n *Network) WriteNetworkFile(path string) error {
 }
 
 // HTTPClient returns a client that reaches only this network: every dial goes to its address, and only its certificate is trusted.
-func (n *Network) HTTPClient() *http.Client {
+func (n *Server) HTTPClient() *http.Client {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(n.CACertificate())
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
@@ -70,7 +70,7 @@ func (n *Network) HTTPClient() *http.Client {
 }
 
 // Configure makes a whatsmeow client use this network. Call it before the client connects.
-func (n *Network) Configure(cli *whatsmeow.Client) *http.Client {
+func (n *Server) Configure(cli *whatsmeow.Client) *http.Client {
 	client := n.HTTPClient()
 	cli.SetWebsocketHTTPClient(client)
 	cli.SetPreLoginHTTPClient(client)

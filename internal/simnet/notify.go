@@ -12,7 +12,7 @@ import (
 
 // devicesChanged notifies everybody that a device was linked to its account or unlinked: the account's own ones get the list, all others the
 // change. The real server tells contacts and members of common groups; who that is makes no difference here.
-func (n *Network) devicesChanged(changed *Device) {
+func (n *Server) devicesChanged(changed *Device) {
 	a := changed.account
 	for _, number := range slices.Sorted(maps.Keys(n.byNumber)) {
 		other := n.byNumber[number]
@@ -42,19 +42,19 @@ func (d *Device) MissDeviceChanges(miss bool) {
 	d.missesDevices = miss
 }
 
-func (n *Network) ownDevicesNode(a *account) Node {
+func (n *Server) ownDevicesNode(a *account) Node {
 	devices := a.jids(types.DefaultUserServer)
 	list := make([]Node, len(devices))
 	for i, jid := range devices {
 		list[i] = Node{Tag: "device", Attrs: attrs{"jid": jid}}
 	}
 	return Node{Tag: "notification", Attrs: attrs{
-		"from": a.pn(), "type": "account_sync", "id": n.nextID(), "t": wire.UnixNow(),
+		"from": a.PN(), "type": "account_sync", "id": n.nextID(), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "devices", Attrs: attrs{"dhash": wire.ParticipantHash(devices)}, Content: list}}}
 }
 
 // deviceChangeNode tells that a device was added or removed, from the number, with the LID beside it.
-func (n *Network) deviceChangeNode(changed *Device) Node {
+func (n *Server) deviceChangeNode(changed *Device) Node {
 	a := changed.account
 	device := Node{Tag: "device", Attrs: attrs{"jid": changed.JID(), "lid": changed.LID()}}
 	tag := "remove"
@@ -63,20 +63,20 @@ func (n *Network) deviceChangeNode(changed *Device) Node {
 		device.Attrs["key-index"] = strconv.Itoa(int(changed.keyIndex))
 	}
 	return Node{Tag: "notification", Attrs: attrs{
-		"from": a.pn(), "lid": a.lid(), "type": "devices", "id": n.nextID(), "t": wire.UnixNow(),
+		"from": a.PN(), "lid": a.LID(), "type": "devices", "id": n.nextID(), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: tag, Attrs: attrs{
 		"device_hash": wire.ParticipantHash(a.jids(types.DefaultUserServer)), "device_lid_hash": wire.ParticipantHash(a.jids(types.HiddenUserServer)),
 	}, Content: []Node{device}}}}
 }
 
-func (n *Network) devicesUpdateNode(a *account, form string) Node {
+func (n *Server) devicesUpdateNode(a *account, form string) Node {
 	return Node{Tag: "notification", Attrs: attrs{
 		"from": a.jid(form, 0), "type": "devices", "id": n.nextID(), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "update", Attrs: attrs{"device_hash": wire.ParticipantHash(a.jids(form))}}}}
 }
 
 // forget removes a companion from its account. The caller holds mu.
-func (n *Network) forget(d *Device) {
+func (n *Server) forget(d *Device) {
 	if d.removed {
 		return
 	}
@@ -91,7 +91,7 @@ func (n *Network) forget(d *Device) {
 }
 
 // unlink removes a companion from its account and tells it so. The caller holds mu.
-func (n *Network) unlink(d *Device) {
+func (n *Server) unlink(d *Device) {
 	c := d.conn
 	n.forget(d)
 	if c != nil {

@@ -3,7 +3,7 @@ package simnet
 import "bridged/internal/simnet/wire"
 
 // alsoDialled enters other spellings of an account's number.
-func (n *Network) alsoDialled(a *account, spellings []string) {
+func (n *Server) alsoDialled(a *account, spellings []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, spelling := range spellings {
@@ -13,7 +13,7 @@ func (n *Network) alsoDialled(a *account, spellings []string) {
 
 // lookUp returns the account that is reached by dialling a number, nil if there is none, and counts the query of a companion. The
 // caller holds mu.
-func (n *Network) lookUp(asking *Device, number string) *account {
+func (n *Server) lookUp(asking *Device, number string) *account {
 	if asking.number != 0 {
 		n.lookUps[number]++
 	}
@@ -25,7 +25,7 @@ func (n *Network) lookUp(asking *Device, number string) *account {
 
 // LookUps returns how often companions have asked whether a number is on the network. Asking about many is what accounts are
 // banned for.
-func (n *Network) LookUps(number string) int {
+func (n *Server) LookUps(number string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.lookUps[wire.Digits(number)]
@@ -33,7 +33,7 @@ func (n *Network) LookUps(number string) int {
 
 // RefuseNumbers sets the error with which a pairing code is refused for a number that is no account's, by default 404. What the real
 // server answers is not known here; 400 and 404 are reported.
-func (n *Network) RefuseNumbers(code int, text string) {
+func (n *Server) RefuseNumbers(code int, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.noAccount = wire.Refuse(code, text)

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// outbox holds the stanzas that a device has not acknowledged, in order. Network.mu guards it.
+// outbox holds the stanzas that a device has not acknowledged, in order. Server.mu guards it.
 type outbox struct {
 	// items are the stanzas from the oldest unacknowledged one on; acknowledged ones between them are marked and skipped.
 	items []*stanza
@@ -75,7 +75,7 @@ func keyOf(node *Node) ackKey {
 }
 
 // push queues a stanza for a device and delivers it if the device is there. The caller holds mu.
-func (n *Network) push(d *Device, node Node) {
+func (n *Server) push(d *Device, node Node) {
 	if d.removed || d.held.keep(node) {
 		return
 	}
@@ -93,7 +93,7 @@ func (n *Network) push(d *Device, node Node) {
 }
 
 // pump puts on the wire what the window allows. The caller holds mu.
-func (n *Network) pump(d *Device) {
+func (n *Server) pump(d *Device) {
 	q := &d.queue
 	if d.conn == nil || !d.active {
 		return
@@ -114,7 +114,7 @@ func (n *Network) pump(d *Device) {
 	q.trim()
 }
 
-func (n *Network) deliver(d *Device, s *stanza) {
+func (n *Server) deliver(d *Device, s *stanza) {
 	s.delivered++
 	d.counters.Delivered++
 	if s.delivered > 1 {
@@ -146,7 +146,7 @@ func (q *outbox) trim() {
 }
 
 // acknowledge takes a stanza off the wire, and reports whether there was one. The caller holds mu.
-func (n *Network) acknowledge(d *Device, key ackKey, by string, code int) bool {
+func (n *Server) acknowledge(d *Device, key ackKey, by string, code int) bool {
 	q := &d.queue
 	if by == "ack" && q.swallow[key] > 0 {
 		if q.swallow[key]--; q.swallow[key] == 0 {
@@ -200,7 +200,7 @@ func (q *outbox) rewind() {
 }
 
 // resume delivers the stanzas that waited for a device which has just become active, between a preview and an end mark. The caller holds mu.
-func (n *Network) resume(d *Device) {
+func (n *Server) resume(d *Device) {
 	q := &d.queue
 	preview := map[string]int{}
 	for _, s := range q.items {

@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strconv"
+	"time"
 
 	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/proto/waWa6"
@@ -14,7 +16,10 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// pairing is a client that is not linked to any account yet. Network.mu guards it.
+// ErrTooManyDevices is returned when the account has as many companions as it may have.
+var ErrTooManyDevices = errors.New("the account has too many linked devices")
+
+// pairing is a client that is not linked to any account yet. Server.mu guards it.
 type pairing struct {
 	conn     *conn
 	refs     []string
@@ -32,6 +37,12 @@ type pairing struct {
 	successID string
 }
 
+// send queues a stanza for the client.
+func (p *pairing) send(node Node) { p.conn.Send(node) }
+
+// done is closed when the client has hung up.
+func (p *pairing) done() <-chan struct{} { return p.conn.Done() }
+
 // gone reports whether the connection has ended.
 func (p *pairing) gone() bool { return p.conn.Ended() }
 
@@ -46,7 +57,7 @@ type codeRequest struct {
 }
 
 // beginPairing greets a client that has no account: it may show a QR code, or ask for a pairing code.
-func (n *Network) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingRegistrationData) bool {
+func (n *Server) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingRegistrationData) bool {
 	p := &pairing{
 		conn: c, noise: c.Key(), props: &waCompanionReg.DeviceProps{},
 		finished: make(chan []byte, 1), answered: make(chan error, 1),
@@ -73,7 +84,7 @@ func (n *Network) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingRe
 }
 
 // newRef makes a reference by which a phone finds this client. It is as long as WhatsApp's, and so is the QR code. The caller holds mu.
-func (n *Network) newRef(p *pairing) string {
+func (n *Server) newRef(p *pairing) string {
 	ref := "2@" + base64.StdEncoding.EncodeToString(wire.Random(74))
 	p.refs = append(p.refs, ref)
 	n.pairings[ref] = p
@@ -105,7 +116,7 @@ func keyID(id uint32) []byte {
 }
 
 // endPairing forgets a client that went away. The caller holds mu.
-func (n *Network) endPairing(p *pairing) {
+func (n *Server) endPairing(p *pairing) {
 	for _, ref := range p.refs {
 		delete(n.pairings, ref)
 	}
@@ -113,7 +124,7 @@ func (n *Network) endPairing(p *pairing) {
 }
 
 // answerUnpaired handles the queries that a client may make before it is linked.
-func (n *Network) answerUnpaired(c *conn, node *Node) {
+func (n *Server) answerUnpaired(c *conn, node *Node) {
 	p := c.pairing
 	switch {
 	case wire.Text(node, "xmlns") == "w:p":
@@ -139,7 +150,7 @@ func (n *Network) answerUnpaired(c *conn, node *Node) {
 }
 
 // answerLinkCode takes the two steps of a client that is linked by a code.
-func (n *Network) answerLinkCode(p *pairing, request *Node) wire.Answer {
+func (n *Server) answerLinkCode(p *pairing, request *Node) wire.Answer {
 	switch wire.Text(request, "stage") {
 	case "companion_hello":
 		return n.helloByCode(p, request)
@@ -159,7 +170,7 @@ func (n *Network) answerLinkCode(p *pairing, request *Node) wire.Answer {
 	return wire.BadRequest
 }
 
-func (n *Network) helloByCode(p *pairing, request *Node) wire.Answer {
+func (n *Server) helloByCode(p *pairing, request *Node) wire.Answer {
 	wrapped := wire.ChildBytes(request, "link_code_pairing_wrapped_companion_ephemeral_pub")
 	display := string(wire.ChildBytes(request, "companion_platform_display"))
 	number := wire.JID(request, "jid").User
@@ -190,7 +201,7 @@ func plausibleDisplay(name string) bool {
 }
 
 // pairingAnswered takes the client's answer to pair-success.
-func (n *Network) pairingAnswered(c *conn, node *Node) {
+func (n *Server) pairingAnswered(c *conn, node *Node) {
 	p := c.pairing
 	if p == nil || p.successID == "" || wire.Text(node, "id") != p.successID {
 		return
@@ -203,4 +214,84 @@ func (n *Network) pairingAnswered(c *conn, node *Node) {
 	fault, _ := wire.Child(node, "error")
 	code, _ := strconv.Atoi(wire.Text(fault, "code"))
 	p.answered <- &RefusedError{Code: code, Text: wire.Text(fault, "text")}
+}
+
+// RefusedError means that the client refused to be linked, with the code it gave: its own check failed, or it wants another account.
+type RefusedError struct {
+	Code int
+	Text string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the client refused to be linked: %d %s", e.Code, e.Text)
+}
+
+func (n *Server) sendPairSuccess(waiting *pairing, d *Device, identity []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	waiting.successID = n.nextID()
+	content := []Node{
+		{Tag: "device-identity", Content: identity},
+		{Tag: "device", Attrs: attrs{"jid": d.JID(), "lid": d.LID()}},
+		{Tag: "platform", Attrs: attrs{"name": "android"}},
+	}
+	if d.account.business {
+		content = append(content, Node{Tag: "biz", Attrs: attrs{"name": d.account.name}})
+	}
+	waiting.send(Node{Tag: "iq", Attrs: attrs{
+		"from": types.ServerJID, "type": "set", "id": waiting.successID, "t": wire.UnixNow(), "xmlns": "md",
+	}, Content: []Node{{Tag: "pair-success", Content: content}}})
+}
+
+// passkeyRequest is a demand for a passkey that a client has not fulfilled yet. Its channels carry the client's steps, which the
+// phone judges.
+type passkeyRequest struct {
+	steps chan passkeyStep
+}
+
+type passkeyStep struct {
+	tag     string
+	request *Node
+	reply   func(wire.Answer)
+}
+
+// passkeyStep passes a client's step on to the phone, which answers when it has judged it.
+func (n *Server) passkeyStep(c *conn, node, request *Node) {
+	if c.pairing.passkey == nil {
+		c.reply(node, wire.BadRequest)
+		return
+	}
+	step := passkeyStep{tag: request.Tag, request: request, reply: func(a wire.Answer) { c.reply(node, a) }}
+	select {
+	case c.pairing.passkey.steps <- step:
+	default:
+		c.reply(node, wire.Refuse(409, "conflict"))
+	}
+}
+
+// reserve gives a client that is being linked a device number of the account.
+func (a *account) reserve(waiting *pairing, display string) (*Device, error) {
+	a.net.mu.Lock()
+	defer a.net.mu.Unlock()
+	if len(a.devices) > a.net.opts.MaxLinkedDevices {
+		return nil, ErrTooManyDevices
+	}
+	a.keyIndex++
+	return &Device{
+		net: a.net, account: a, number: a.freeDevice(), props: waiting.props, display: display,
+		noise: waiting.noise, identity: waiting.identity, keys: waiting.keys, keyIndex: a.keyIndex,
+	}, nil
+}
+
+// adopt adds the device to its account and makes the client log in.
+func (n *Server) adopt(waiting *pairing, d *Device) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	d.account.devices[d.number] = d
+	n.endPairing(waiting)
+	n.devicesChanged(d)
+	n.notify()
+	waiting.send(wire.StreamError("515", ""))
+	// whatsmeow hangs up by itself. The server does for a client that does not.
+	n.later(waiting.conn, time.Second, func(c *conn) { c.HangUp() })
 }

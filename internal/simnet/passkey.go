@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,32 +22,6 @@ import (
 
 // ErrPasskeyRefused is returned by pairing when the client's passkey assertion or one of the later proofs is wrong.
 var ErrPasskeyRefused = errors.New("the passkey was refused")
-
-// passkeyRequest is a demand for a passkey that a client has not fulfilled yet. Its channels carry the client's steps, which the
-// phone judges.
-type passkeyRequest struct {
-	steps chan passkeyStep
-}
-
-type passkeyStep struct {
-	tag     string
-	request *Node
-	reply   func(wire.Answer)
-}
-
-// passkeyStep passes a client's step on to the phone, which answers when it has judged it.
-func (n *Network) passkeyStep(c *conn, node, request *Node) {
-	if c.pairing.passkey == nil {
-		c.reply(node, wire.BadRequest)
-		return
-	}
-	step := passkeyStep{tag: request.Tag, request: request, reply: func(a wire.Answer) { c.reply(node, a) }}
-	select {
-	case c.pairing.passkey.steps <- step:
-	default:
-		c.reply(node, wire.Refuse(409, "conflict"))
-	}
-}
 
 // Passkey returns the account's authenticator.
 func (p *Phone) Passkey() *Authenticator { return p.passkey }
@@ -92,7 +65,7 @@ func (p *Phone) demandPasskey(ctx context.Context, waiting *pairing, oldSecret [
 	waiting.passkey = request
 	id := p.net.nextID()
 	p.net.mu.Unlock()
-	waiting.conn.Send(Node{Tag: "notification", Attrs: attrs{
+	waiting.send(Node{Tag: "notification", Attrs: attrs{
 		"from": types.ServerJID, "type": "passkey_prologue_request", "id": id, "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "passkey_request_options", Content: options}}})
 	dialogue := &passkeyDialogue{phone: p, waiting: waiting, request: request, oldSecret: oldSecret, challenge: challenge}
@@ -196,7 +169,7 @@ func (g *passkeyDialogue) introduce() error {
 	g.phone.net.mu.Lock()
 	id := g.phone.net.nextID()
 	g.phone.net.mu.Unlock()
-	g.waiting.conn.Send(Node{Tag: "notification", Attrs: attrs{
+	g.waiting.send(Node{Tag: "notification", Attrs: attrs{
 		"from": types.ServerJID, "type": "crsc_continuation", "id": id, "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "primary_ephemeral_identity", Content: identity}}})
 	return nil
@@ -243,9 +216,4 @@ func (g *passkeyDialogue) unseal(sealed []byte) ([]byte, error) {
 		return nil, errors.New("the pairing request is for another client")
 	}
 	return request.GetAdvSecret(), nil
-}
-
-// registrationBytes encodes a registration id as on the wire.
-func registrationBytes(id uint32) []byte {
-	return binary.BigEndian.AppendUint32(nil, id)
 }

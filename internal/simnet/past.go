@@ -3,12 +3,11 @@ package simnet
 import (
 	"time"
 
-	"go.mau.fi/whatsmeow/proto/waCommon"
-	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
-	"go.mau.fi/whatsmeow/proto/waWeb"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/content"
 )
 
 // Past is what a phone has of a chat from before a companion was linked.
@@ -27,7 +26,7 @@ type Past struct {
 	// Recent are the messages of the last months, Older those before them, each from the oldest on. Older ones go only to companions that
 	// require the full history, or ask for them; years of them only to a companion that calls itself a desktop and says how many days and
 	// megabytes it takes.
-	Recent, Older []*PastInfo
+	Recent, Older []*content.PastInfo
 }
 
 // SetPast gives the phone a past, which replaces an earlier one. Companions are told of it when they are linked.
@@ -37,35 +36,7 @@ func (p *Phone) SetPast(chats ...Past) {
 	p.past = chats
 }
 
-// SetSalt sets the secret from which the account's companions derive tokens for people who have given it none.
-func (p *Phone) SetSalt(salt []byte) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	p.account.salt = salt
-}
-
-// PastMessage returns a message as a phone keeps it. The sender is empty for the phone's own messages; in a chat between two it is the other
-// one.
-func PastMessage(chat, sender types.JID, id types.MessageID, at time.Time, msg *waE2E.Message) *PastInfo {
-	info := &waWeb.WebMessageInfo{
-		Key:     &waCommon.MessageKey{RemoteJID: proto.String(chat.String()), FromMe: proto.Bool(sender.IsEmpty()), ID: proto.String(id)},
-		Message: msg, MessageTimestamp: proto.Uint64(uint64(at.Unix())),
-	}
-	if sender.IsEmpty() {
-		info.Status = waWeb.WebMessageInfo_READ.Enum()
-	} else if chat.Server == types.GroupServer {
-		info.Participant = proto.String(sender.String())
-		info.Key.Participant = info.Participant
-	}
-	return info
-}
-
-// PastText returns a text as a phone keeps it.
-func PastText(chat, sender types.JID, id types.MessageID, at time.Time, text string) *PastInfo {
-	return PastMessage(chat, sender, id, at, &waE2E.Message{Conversation: proto.String(text)})
-}
-
-// conversation returns what the phone tells of a chat beside its messages. The caller holds Network.mu.
+// conversation returns what the phone tells of a chat beside its messages. The caller holds Server.mu.
 func (p *Phone) conversation(past Past) *waHistorySync.Conversation {
 	c := &waHistorySync.Conversation{ID: proto.String(past.With.String())}
 	if past.Name != "" {
@@ -75,7 +46,7 @@ func (p *Phone) conversation(past Past) *waHistorySync.Conversation {
 		c.EphemeralExpiration, c.EphemeralSettingTimestamp = proto.Uint32(past.Timer), proto.Int64(past.TimerSetAt.Unix())
 	}
 	if g := p.net.groups[past.With.User]; past.With.Server == types.GroupServer && g != nil {
-		c.Participant = labelled(past.Labels, g.jids())
+		c.Participant = content.Labelled(past.Labels, g.jids())
 	}
 	other := p.net.account(past.With)
 	if other == nil {
@@ -85,24 +56,15 @@ func (p *Phone) conversation(past Past) *waHistorySync.Conversation {
 		c.Username = proto.String(other.username)
 	}
 	if past.ByLID || other.numberless {
-		c.ID = proto.String(other.lid().String())
+		c.ID = proto.String(other.LID().String())
 		if !other.numberless {
-			c.PnJID = proto.String(other.pn().String())
+			c.PnJID = proto.String(other.PN().String())
 		}
 	} else if !other.withheld {
-		c.LidJID = proto.String(other.lid().String())
+		c.LidJID = proto.String(other.LID().String())
 	}
 	if given := other.issued[p.account]; given.token != nil {
 		c.TcToken, c.TcTokenTimestamp = given.token, proto.Uint64(uint64(given.at.Unix()))
-	}
-	return c
-}
-
-// withMessages returns a conversation that only carries messages.
-func withMessages(id string, messages []*PastInfo) *waHistorySync.Conversation {
-	c := &waHistorySync.Conversation{ID: proto.String(id)}
-	for i, info := range messages {
-		c.Messages = append(c.Messages, &waHistorySync.HistorySyncMsg{Message: info, MsgOrderID: proto.Uint64(uint64(i))})
 	}
 	return c
 }

@@ -11,12 +11,11 @@ import (
 	"go.mau.fi/libsignal/logger"
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waAdv"
-	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/keys"
-	"google.golang.org/protobuf/proto"
 
+	"bridged/internal/simnet/signal"
 	"bridged/internal/simnet/wire"
 )
 
@@ -44,12 +43,12 @@ type PhoneOptions struct {
 
 // Phone is a person's phone: device 0 of an account, a real whatsmeow client in this process.
 type Phone struct {
+	*account // the account, as its server has it
 	net      *Network
-	account  *account
 	device   *Device
 	client   *whatsmeow.Client
 	http     *http.Client
-	memory   *memory
+	memory   *signal.Store
 	identity *keys.KeyPair
 	passkey  *Authenticator
 	inbox    *inbox
@@ -112,7 +111,7 @@ func (n *Network) NewPhone(ctx context.Context, opts PhoneOptions) (*Phone, erro
 	}
 	n.alsoDialled(a, opts.Dialled)
 	p := &Phone{
-		net: n, account: a, memory: newMemory(), identity: keys.NewKeyPair(), passkey: passkey, inbox: newInbox(),
+		account: a, net: n, memory: signal.NewStore(), identity: keys.NewKeyPair(), passkey: passkey, inbox: newInbox(),
 		options: opts, needPasskey: opts.PasskeyRequired, cut: make(chan struct{}, 1),
 		kept: make(map[types.MessageID]keptMedia), sent: make(map[types.MessageID]sentMessage), book: make(map[string]string),
 	}
@@ -130,16 +129,15 @@ func (n *Network) NewPhone(ctx context.Context, opts PhoneOptions) (*Phone, erro
 // setUp makes the phone's device, enters it at the server and makes its client.
 func (p *Phone) setUp() {
 	noise, signed := keys.NewKeyPair(), p.identity.CreateSignedPreKey(1)
-	jid := p.account.pn()
+	jid := p.account.PN()
 	device := &store.Device{
-		Log: p.net.opts.PhoneLog, NoiseKey: noise, IdentityKey: p.identity, SignedPreKey: signed,
-		RegistrationID: 4711, AdvSecretKey: wire.Random(32), ID: &jid, LID: p.account.lid(),
-		Account: &waAdv.ADVSignedDeviceIdentity{}, Platform: "android", PushName: p.options.Name, Initialized: true,
+		Log: p.net.phoneLog, NoiseKey: noise, IdentityKey: p.identity, SignedPreKey: signed,
+		RegistrationID: 4711, AdvSecretKey: wire.Random(32), ID: &jid, LID: p.account.LID(),
+		Account: &waAdv.ADVSignedDeviceIdentity{}, Platform: "android", PushName: p.options.Name,
 	}
-	device.SetAllStores(p.memory)
-	device.LIDs, device.Container = p.memory, p.memory
+	p.memory.Serve(device)
 	p.register(device)
-	p.client = whatsmeow.NewClient(device, p.net.opts.PhoneLog)
+	p.client = whatsmeow.NewClient(device, p.net.phoneLog)
 	p.http = p.net.Configure(p.client)
 	p.client.EnableDecryptedEventBuffer = true
 	p.client.BackgroundEventCtx = p.ctx
@@ -165,25 +163,13 @@ func (p *Phone) reconnectSoon(error) bool {
 
 // register enters the phone at the server with a stock of keys, as registering by SMS does.
 func (p *Phone) register(device *store.Device) {
+	d := p.newDevice(0, *device.NoiseKey.Pub, *p.identity.Pub, device.RegistrationID, device.SignedPreKey, p.memory.Stock(phonePreKeys))
 	n := p.net
-	d := &Device{
-		net: n, account: p.account, props: &waCompanionReg.DeviceProps{Os: proto.String("Android")},
-		noise: *device.NoiseKey.Pub, identity: *p.identity.Pub,
-	}
-	d.keys.registration = registrationBytes(device.RegistrationID)
-	signed := device.SignedPreKey
-	d.keys.signed = signedKeyNode(keyID(signed.KeyID), signed.Pub[:], signed.Signature[:])
-	for range phonePreKeys {
-		key := p.memory.newPreKey()
-		d.keys.oneTime = append(d.keys.oneTime, Node{Tag: "key", Content: []Node{
-			{Tag: "id", Content: keyID(key.KeyID)}, {Tag: "value", Content: key.Pub[:]},
-		}})
-		p.memory.uploaded[key.KeyID] = struct{}{}
-	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	p.account.name, p.account.business, p.account.phone = p.options.Name, p.options.Business, p
+	p.account.name, p.account.business, p.account.owner = p.options.Name, p.options.Business, p
 	p.account.username, p.account.numberless, p.account.withheld = p.options.Username, p.options.Numberless, p.options.Numberless
+	p.account.lidChats = p.options.LIDChats
 	p.account.devices[0] = d
 	p.device = d
 	n.phones = append(n.phones, p)
@@ -193,13 +179,13 @@ func (p *Phone) waitConnected(ctx context.Context) error {
 	return p.net.wait(ctx, func() bool { return p.device.active })
 }
 
-// expectCut forgets earlier losses of the connection, and reports whether there is a connection to lose. The caller holds Network.mu.
+// expectCut forgets earlier losses of the connection, and reports whether there is a connection to lose. The caller holds Server.mu.
 func (p *Phone) expectCut() bool {
 	select {
 	case <-p.cut:
 	default:
 	}
-	return p.device.conn != nil
+	return p.device.hasConn()
 }
 
 // stop ends the phone's client. If the server has hung up, it waits until the client has noticed: doing both at once is a race
@@ -216,22 +202,6 @@ func (p *Phone) stop(cut bool) {
 	p.client.Disconnect()
 	p.cancel()
 	p.http.CloseIdleConnections()
-}
-
-// PN returns the account's address under its phone number.
-func (p *Phone) PN() types.JID { return p.account.pn() }
-
-// LID returns the account's address under its hidden identity.
-func (p *Phone) LID() types.JID { return p.account.lid() }
-
-// Number returns the phone number, digits only.
-func (p *Phone) Number() string { return p.account.number }
-
-// Name returns the push name.
-func (p *Phone) Name() string {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	return p.account.name
 }
 
 // Device returns the phone itself as a device of its account.

@@ -2,10 +2,14 @@ package simnet
 
 import (
 	"crypto/sha1"
+	"encoding/binary"
 	"strconv"
 
 	"go.mau.fi/libsignal/ecc"
+	"go.mau.fi/whatsmeow/proto/waCompanionReg"
 	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/util/keys"
+	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/simnet/wire"
 )
@@ -17,11 +21,27 @@ type keyBundle struct {
 	oneTime      []Node
 }
 
+// newDevice describes a device of the account that runs the app of phones, with what it has uploaded.
+func (a *account) newDevice(number uint16, noise, identity [32]byte, registration uint32, signed *keys.PreKey, stock []*keys.PreKey) *Device {
+	d := &Device{
+		net: a.net, account: a, number: number, keyIndex: uint32(number), noise: noise, identity: identity,
+		props: &waCompanionReg.DeviceProps{Os: proto.String("Android")},
+	}
+	d.keys.registration = binary.BigEndian.AppendUint32(nil, registration)
+	d.keys.signed = signedKeyNode(keyID(signed.KeyID), signed.Pub[:], signed.Signature[:])
+	for _, key := range stock {
+		d.keys.oneTime = append(d.keys.oneTime, Node{Tag: "key", Content: []Node{
+			{Tag: "id", Content: keyID(key.KeyID)}, {Tag: "value", Content: key.Pub[:]},
+		}})
+	}
+	return d
+}
+
 // lowKeys is the number of one-time keys below which the server asks for more, as whatsmeow expects.
 const lowKeys = 5
 
 // answerKeys counts, stores, replaces, describes and hands out pre-keys.
-func (n *Network) answerKeys(d *Device, node *Node, setting bool) wire.Answer {
+func (n *Server) answerKeys(d *Device, node *Node, setting bool) wire.Answer {
 	if setting {
 		defer n.notify()
 		if rotation, ok := wire.Child(node, "rotate"); ok {
@@ -112,7 +132,7 @@ func plainKey(key *Node) Node {
 }
 
 // handKeys gives every one-time key away only once.
-func (n *Network) handKeys(wanted *Node) wire.Answer {
+func (n *Server) handKeys(wanted *Node) wire.Answer {
 	var users []Node
 	for _, user := range wanted.GetChildren() {
 		jid := wire.JID(&user, "jid")
@@ -128,7 +148,7 @@ func (n *Network) handKeys(wanted *Node) wire.Answer {
 	return wire.Result(Node{Tag: "list", Content: users})
 }
 
-func (n *Network) bundleNode(asked types.JID, d *Device) Node {
+func (n *Server) bundleNode(asked types.JID, d *Device) Node {
 	content := []Node{
 		{Tag: "registration", Content: d.keys.registration},
 		{Tag: "type", Content: []byte{ecc.DjbType}},
@@ -146,7 +166,7 @@ func (n *Network) bundleNode(asked types.JID, d *Device) Node {
 	return Node{Tag: "user", Attrs: attrs{"jid": asked, "t": wire.UnixNow()}, Content: content}
 }
 
-func (n *Network) askForKeys(d *Device) {
+func (n *Server) askForKeys(d *Device) {
 	n.push(d, Node{Tag: "notification", Attrs: attrs{
 		"from": types.ServerJID, "type": "encrypt", "id": n.nextID(), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "count", Attrs: attrs{"value": strconv.Itoa(len(d.keys.oneTime))}}}})

@@ -45,3 +45,13 @@ func (p *Phone) SetPresence(ctx context.Context, available bool) error {
 	}
 	return p.client.SendPresence(ctx, presence)
 }
+
+// SetReadReceipts has others see what the account has read, or not. The account's other devices learn of the change.
+func (p *Phone) SetReadReceipts(ctx context.Context, shown bool) error {
+	value := types.PrivacySettingNone
+	if shown {
+		value = types.PrivacySettingAll
+	}
+	_, err := p.client.SetPrivacySetting(ctx, types.PrivacySettingTypeReadReceipts, value)
+	return err
+}

@@ -7,7 +7,7 @@ import (
 )
 
 // handleReceipt takes what a device says about messages: that it has them, that a person read them, that they should come again.
-func (n *Network) handleReceipt(d *Device, node *Node) {
+func (n *Server) handleReceipt(d *Device, node *Node) {
 	kind, to := wire.Text(node, "type"), wire.JID(node, "to")
 	ack := Node{Tag: "ack", Attrs: attrs{"class": "receipt", "id": wire.Text(node, "id"), "from": to}}
 	wire.Set(ack.Attrs, "type", kind)
@@ -38,7 +38,7 @@ func (n *Network) handleReceipt(d *Device, node *Node) {
 }
 
 // acknowledgeMessages counts a receipt of any kind of delivery as the device's acknowledgement.
-func (n *Network) acknowledgeMessages(d *Device, node *Node, to types.JID, kind string) {
+func (n *Server) acknowledgeMessages(d *Device, node *Node, to types.JID, kind string) {
 	by := kind
 	if by == "" {
 		by = "delivery"
@@ -78,7 +78,7 @@ func listOf(node *Node) any {
 }
 
 // forwardReceipt passes a receipt to the sender's devices. In a group the participant is the sender, between two it is the chat.
-func (n *Network) forwardReceipt(d *Device, node *Node, to types.JID) {
+func (n *Server) forwardReceipt(d *Device, node *Node, to types.JID) {
 	sender, inGroup := to, to.Server == types.GroupServer || to.Server == types.BroadcastServer
 	if inGroup {
 		sender = wire.JID(node, "participant")
@@ -102,7 +102,7 @@ func (n *Network) forwardReceipt(d *Device, node *Node, to types.JID) {
 }
 
 // forwardToOwn passes a read receipt to the reader's other devices.
-func (n *Network) forwardToOwn(d *Device, node *Node, to types.JID) {
+func (n *Server) forwardToOwn(d *Device, node *Node, to types.JID) {
 	for _, target := range d.account.sorted() {
 		if target == d {
 			continue
@@ -124,7 +124,7 @@ func (n *Network) forwardToOwn(d *Device, node *Node, to types.JID) {
 }
 
 // forwardRetry hands a request to send something again to the one device that sent it.
-func (n *Network) forwardRetry(d *Device, node *Node, to types.JID) {
+func (n *Server) forwardRetry(d *Device, node *Node, to types.JID) {
 	if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
 		sender := wire.JID(node, "participant")
 		if target := n.device(sender); target != nil {
@@ -145,14 +145,14 @@ func (n *Network) forwardRetry(d *Device, node *Node, to types.JID) {
 }
 
 // askPhoneForMedia passes a request for media that the CDN has lost to the account's phone, which answers it.
-func (n *Network) askPhoneForMedia(d *Device, node *Node) {
-	if phone := d.account.phone; phone != nil && d.number != 0 {
-		phone.mediaRequested(d, node)
+func (n *Server) askPhoneForMedia(d *Device, node *Node) {
+	if owner := d.account.owner; owner != nil && d.number != 0 {
+		owner.AskForMedia(d, node)
 	}
 }
 
 // handleChatState forwards typing notices. They are not kept for devices that are offline.
-func (n *Network) handleChatState(d *Device, node *Node) {
+func (n *Server) handleChatState(d *Device, node *Node) {
 	to := wire.JID(node, "to")
 	if to.Server == types.GroupServer {
 		g := n.groups[to.User]
@@ -172,7 +172,7 @@ func (n *Network) handleChatState(d *Device, node *Node) {
 }
 
 // pass gives a passing remark to those devices of an account that are there.
-func (n *Network) pass(a *account, node Node) {
+func (n *Server) pass(a *account, node Node) {
 	for _, d := range a.sorted() {
 		if d.conn != nil && d.active {
 			d.conn.Send(node)
@@ -181,7 +181,7 @@ func (n *Network) pass(a *account, node Node) {
 }
 
 // handlePresence forwards presence to subscribers, and handles subscriptions.
-func (n *Network) handlePresence(d *Device, node *Node) {
+func (n *Server) handlePresence(d *Device, node *Node) {
 	switch kind := wire.Text(node, "type"); kind {
 	case "subscribe":
 		if d.watching == nil {
@@ -195,14 +195,14 @@ func (n *Network) handlePresence(d *Device, node *Node) {
 }
 
 // announcePresence tells those who watch an account whether one of its devices is available.
-func (n *Network) announcePresence(a *account) {
+func (n *Server) announcePresence(a *account) {
 	available := false
 	for _, d := range a.sorted() {
 		available = available || d.available
 	}
 	for _, watcher := range n.watchers(a) {
 		form := types.DefaultUserServer
-		if _, byLID := watcher.watching[a.lid()]; byLID {
+		if _, byLID := watcher.watching[a.LID()]; byLID {
 			form = types.HiddenUserServer
 		}
 		presence := Node{Tag: "presence", Attrs: attrs{"from": a.jid(form, 0)}}
@@ -216,7 +216,7 @@ func (n *Network) announcePresence(a *account) {
 }
 
 // goneUnavailable notes that a device's connection is over, with which it is no longer available. The caller holds mu.
-func (n *Network) goneUnavailable(d *Device) {
+func (n *Server) goneUnavailable(d *Device) {
 	if d.available {
 		d.available = false
 		n.announcePresence(d.account)

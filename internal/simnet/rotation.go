@@ -2,22 +2,14 @@ package simnet
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-	"sync"
-	"time"
 
 	"go.mau.fi/whatsmeow/types"
-	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/simnet/wire"
 )
 
-// ErrCheckConnection is what the phone says, "check your connection", of a QR code whose secret the network has voided.
-var ErrCheckConnection = errors.New("check your connection: the secret of the QR code is void")
-
-// rotation is what the network has voided of what a client shows. Network.mu guards it.
+// rotation is what the network has voided of what a client shows. Server.mu guards it.
 type rotation struct {
 	void    map[string]bool // secrets of QR codes, as they are written in them
 	waiting map[string]bool // ids of the notifications that the client has not acknowledged
@@ -26,7 +18,7 @@ type rotation struct {
 
 // voids reports whether the secret of a scanned QR code is void. The network voids it now, and has the client make another, where it has
 // not done so often enough.
-func (n *Network) voids(p *pairing, secret string) bool {
+func (n *Server) voids(p *pairing, secret string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if p.rotation.void[secret] {
@@ -44,7 +36,7 @@ func (n *Network) voids(p *pairing, secret string) bool {
 }
 
 // rotate sends an unpaired client the order to make a new secret for its QR codes, in the two forms by turns. The caller holds mu.
-func (n *Network) rotate(p *pairing) {
+func (n *Server) rotate(p *pairing) {
 	form := []string{"companion_reg_refresh", "pair-device-rotate-qr"}[p.rotation.sent%2]
 	p.rotation.sent++
 	id := n.nextID()
@@ -58,7 +50,7 @@ func (n *Network) rotate(p *pairing) {
 }
 
 // noteRotated handles what an unpaired client sends besides queries. The caller holds mu.
-func (n *Network) noteRotated(p *pairing, node *Node) {
+func (n *Server) noteRotated(p *pairing, node *Node) {
 	if p != nil && node.Tag == "ack" && wire.Text(node, "class") == "notification" {
 		delete(p.rotation.waiting, wire.Text(node, "id"))
 		n.notify()
@@ -66,7 +58,7 @@ func (n *Network) noteRotated(p *pairing, node *Node) {
 }
 
 // awaitRotated waits until the client has acknowledged all rotations: before that it is not linked.
-func (n *Network) awaitRotated(ctx context.Context, p *pairing) error {
+func (n *Server) awaitRotated(ctx context.Context, p *pairing) error {
 	err := n.wait(ctx, func() bool { return len(p.rotation.waiting) == 0 || p.gone() })
 	if err != nil {
 		return fmt.Errorf("wait until the client acknowledges the rotation of its secret: %w", err)
@@ -75,7 +67,7 @@ func (n *Network) awaitRotated(ctx context.Context, p *pairing) error {
 }
 
 // RotateSecrets has every unpaired client make a new secret for its QR codes.
-func (n *Network) RotateSecrets() {
+func (n *Server) RotateSecrets() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for c := range n.conns {
@@ -86,7 +78,7 @@ func (n *Network) RotateSecrets() {
 }
 
 // WaitRotated waits until all unpaired clients have acknowledged the rotations of their secrets.
-func (n *Network) WaitRotated(ctx context.Context) error {
+func (n *Server) WaitRotated(ctx context.Context) error {
 	return n.wait(ctx, func() bool {
 		for c := range n.conns {
 			if c.pairing != nil && len(c.pairing.rotation.waiting) > 0 {
@@ -108,62 +100,16 @@ const (
 )
 
 // RotateByCode has clients that are linked by a code make a new secret for their QR codes at a step of that.
-func (n *Network) RotateByCode(at CodeStep) {
+func (n *Server) RotateByCode(at CodeStep) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.rotateAt = at
 }
 
-func (n *Network) rotateIf(p *pairing, at CodeStep) {
+func (n *Server) rotateIf(p *pairing, at CodeStep) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.rotateAt == at {
 		n.rotate(p)
 	}
-}
-
-// HoldTo holds the phone to a screen that shows the QR code of a client, as a person does, until the client is linked: a code that is void,
-// or of a connection that has ended, is followed by another. screen returns the code that is shown.
-func (p *Phone) HoldTo(ctx context.Context, screen func() string) (*Device, error) {
-	ticker := time.NewTicker(5 * time.Millisecond)
-	defer ticker.Stop()
-	for scanned := ""; ; {
-		if shown := screen(); shown != "" && shown != scanned {
-			d, err := p.ScanQR(ctx, shown)
-			if !errors.Is(err, ErrCheckConnection) && !errors.Is(err, ErrNoPairing) {
-				return d, err
-			}
-			scanned = shown
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("hold the phone to the screen: %w", ctx.Err())
-		}
-	}
-}
-
-// Screen is the screen of a plain client, which shows its first QR code.
-type Screen struct {
-	mu   sync.Mutex
-	code string // guarded by mu
-}
-
-// Handle draws what an event of the client's brings.
-func (s *Screen) Handle(event any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch e := event.(type) {
-	case *events.QR:
-		s.code = e.Codes[0]
-	case *events.RotateADVSecret:
-		s.code = strings.Replace(s.code, e.OldSecret, e.NewSecret, 1)
-	}
-}
-
-// Shown returns the code on the screen, or "".
-func (s *Screen) Shown() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.code
 }

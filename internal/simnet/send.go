@@ -10,6 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
+	"bridged/internal/simnet/content"
 	"bridged/internal/simnet/wire"
 )
 
@@ -42,7 +43,7 @@ func (p *Phone) SendMessage(ctx context.Context, to types.JID, msg *waE2E.Messag
 		o.id = p.client.GenerateMessageID()
 	}
 	p.remember(o.id, to, msg, o)
-	sending, done := p.memory.crypto.forSend(ctx)
+	sending, done := p.memory.ForSend(ctx)
 	defer done()
 	resp, err := p.client.SendMessage(sending, to, msg, whatsmeow.SendRequestExtra{ID: o.id, Timeout: o.timeout})
 	if err != nil {
@@ -56,7 +57,7 @@ func (p *Phone) SendMessage(ctx context.Context, to types.JID, msg *waE2E.Messag
 func (p *Phone) remember(id types.MessageID, to types.JID, msg *waE2E.Message, o *sendOptions) {
 	p.mu.Lock()
 	p.sent[id] = sentMessage{chat: to, msg: msg, at: time.Now()}
-	if media := mediaOf(msg); media != nil {
+	if media := content.FileOf(msg); media != nil {
 		p.kept[id] = keptMedia{message: msg}
 	}
 	lidChats := p.options.LIDChats || p.options.Numberless
@@ -167,7 +168,7 @@ func (p *Phone) SetDisappearing(ctx context.Context, chat types.JID, seconds uin
 
 // SetDisappearingAt says that the timer was set at some time.
 func (p *Phone) SetDisappearingAt(ctx context.Context, chat types.JID, seconds uint32, at time.Time) error {
-	sending, done := p.memory.crypto.forSend(ctx)
+	sending, done := p.memory.ForSend(ctx)
 	defer done()
 	if err := p.client.SetDisappearingTimer(sending, chat, time.Duration(seconds)*time.Second, at); err != nil {
 		return fmt.Errorf("set the timer: %w", err)

@@ -7,6 +7,8 @@ import (
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/content"
 )
 
 // SendOption changes how a message is sent.
@@ -118,7 +120,7 @@ func sendOptionsOf(opts []SendOption) *sendOptions {
 // apply puts into a message what the options say about its content.
 func (o *sendOptions) apply(msg *waE2E.Message) *waE2E.Message {
 	if o.context != nil {
-		setContextInfo(msg, o.context)
+		content.SetContextInfo(msg, o.context)
 	}
 	if o.album != nil {
 		msg.MessageContextInfo = &waE2E.MessageContextInfo{MessageAssociation: &waE2E.MessageAssociation{
@@ -129,49 +131,11 @@ func (o *sendOptions) apply(msg *waE2E.Message) *waE2E.Message {
 		msg = &waE2E.Message{AssociatedChildMessage: &waE2E.FutureProofMessage{Message: msg}}
 	}
 	if o.viewOnce {
-		markViewOnce(msg)
+		content.MarkViewOnce(msg)
 		msg = &waE2E.Message{ViewOnceMessageV2: &waE2E.FutureProofMessage{Message: msg}}
 	}
 	if o.ephemeral > 0 {
 		msg = &waE2E.Message{EphemeralMessage: &waE2E.FutureProofMessage{Message: msg}}
 	}
 	return msg
-}
-
-// setContextInfo merges an info into whichever part of a message has a place for one.
-func setContextInfo(msg *waE2E.Message, info *waE2E.ContextInfo) {
-	if text := msg.Conversation; text != nil {
-		msg.Conversation = nil
-		msg.ExtendedTextMessage = &waE2E.ExtendedTextMessage{Text: text}
-	}
-	if inner := msg.GetDocumentWithCaptionMessage().GetMessage(); inner != nil {
-		msg = inner
-	}
-	reflected := msg.ProtoReflect()
-	fields := reflected.Descriptor().Fields()
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		if field.Message() == nil || field.IsList() || !reflected.Has(field) || field.Name() == "messageContextInfo" {
-			continue
-		}
-		part := reflected.Mutable(field).Message()
-		place := part.Descriptor().Fields().ByName("contextInfo")
-		if place == nil {
-			continue
-		}
-		if existing, ok := part.Mutable(place).Message().Interface().(*waE2E.ContextInfo); ok {
-			proto.Merge(existing, info)
-		}
-	}
-}
-
-func markViewOnce(msg *waE2E.Message) {
-	switch {
-	case msg.GetImageMessage() != nil:
-		msg.ImageMessage.ViewOnce = proto.Bool(true)
-	case msg.GetVideoMessage() != nil:
-		msg.VideoMessage.ViewOnce = proto.Bool(true)
-	case msg.GetAudioMessage() != nil:
-		msg.AudioMessage.ViewOnce = proto.Bool(true)
-	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // begin handles the login of a device, or the request of a client to be linked. It reports whether to go on.
-func (n *Network) begin(c *conn) bool {
+func (n *Server) begin(c *conn) bool {
 	payload := c.Payload()
 	if n.outdated(payload) {
 		c.SendLast(wire.FailureNode(wire.ConnectFailure{Reason: 405}))
@@ -23,7 +23,7 @@ func (n *Network) begin(c *conn) bool {
 }
 
 // login admits a known device, or tells it why not.
-func (n *Network) login(c *conn, payload *waWa6.ClientPayload) bool {
+func (n *Server) login(c *conn, payload *waWa6.ClientPayload) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	number := strconv.FormatUint(payload.GetUsername(), 10)
@@ -49,7 +49,7 @@ func (n *Network) login(c *conn, payload *waWa6.ClientPayload) bool {
 	return true
 }
 
-func (n *Network) attach(c *conn, d *Device) {
+func (n *Server) attach(c *conn, d *Device) {
 	c.device, d.conn, d.active = d, c, false
 	d.counters.Logins++
 	c.Delay(d.faults.delay)
@@ -57,7 +57,7 @@ func (n *Network) attach(c *conn, d *Device) {
 }
 
 // detach separates a device from its connection, and puts what is not acknowledged back in the queue. The caller holds mu.
-func (n *Network) detach(c *conn) {
+func (n *Server) detach(c *conn) {
 	d := c.device
 	if d == nil {
 		return
@@ -73,7 +73,7 @@ func (n *Network) detach(c *conn) {
 }
 
 // disconnected clears up after a connection. The caller holds mu.
-func (n *Network) disconnected(c *conn) {
+func (n *Server) disconnected(c *conn) {
 	n.detach(c)
 	if c.pairing != nil {
 		n.endPairing(c.pairing)
@@ -81,7 +81,7 @@ func (n *Network) disconnected(c *conn) {
 }
 
 // activate begins delivery to a client that has said it is ready. The caller holds mu.
-func (n *Network) activate(d *Device) {
+func (n *Server) activate(d *Device) {
 	if d.conn == nil || d.active {
 		return
 	}
@@ -89,13 +89,13 @@ func (n *Network) activate(d *Device) {
 	n.resume(d)
 	if !d.introduced && d.number != 0 {
 		d.introduced = true
-		d.account.phone.welcome(d)
+		d.account.owner.Welcome(d)
 	}
 	n.notify()
 }
 
 // handle handles one stanza from a client.
-func (n *Network) handle(c *conn, node *Node) {
+func (n *Server) handle(c *conn, node *Node) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if node.Tag == "iq" {
@@ -128,7 +128,7 @@ func (n *Network) handle(c *conn, node *Node) {
 }
 
 // handleAck handles a device's acknowledgement of a stanza.
-func (n *Network) handleAck(d *Device, node *Node) {
+func (n *Server) handleAck(d *Device, node *Node) {
 	key := ackKey{class: wire.Text(node, "class"), id: wire.Text(node, "id"), from: wire.JID(node, "to"), participant: wire.JID(node, "participant")}
 	if key.class != "message" {
 		key.kind = wire.Text(node, "type")

@@ -15,13 +15,13 @@ func (n *Network) settle(ctx context.Context, phones []*Phone) error {
 	var waiting []<-chan struct{}
 	n.mu.Lock()
 	for _, p := range phones {
-		if c := p.device.conn; c != nil && p.device.active && !c.Frozen() {
+		if p.device.listens() {
 			waiting = append(waiting, n.pushBarrier(p))
 		}
 	}
 	n.mu.Unlock()
 	for _, passed := range waiting {
-		if err := waitFor(ctx, n.ctx, passed); err != nil {
+		if err := n.await(ctx, passed); err != nil {
 			return err
 		}
 	}

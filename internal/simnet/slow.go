@@ -10,14 +10,14 @@ import (
 
 // SlowGroups makes the network take its time where many devices are concerned, as the real one does: the answer to a query for keys
 // and the acknowledgement of a message to a group come so much later for every device. 0 ends it.
-func (n *Network) SlowGroups(perDevice time.Duration) {
+func (n *Server) SlowGroups(perDevice time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.perDevice = perDevice
 }
 
 // slowness returns how long the acknowledgement of a message takes. The caller holds mu.
-func (n *Network) slowness(node *Node) time.Duration {
+func (n *Server) slowness(node *Node) time.Duration {
 	to := wire.JID(node, "to")
 	g := n.groups[to.User]
 	if n.perDevice == 0 || to.Server != types.GroupServer || g == nil {
@@ -31,7 +31,7 @@ func (n *Network) slowness(node *Node) time.Duration {
 }
 
 // replyAboutKeys answers a query for keys, slowly if SlowGroups asks for it. The caller holds mu.
-func (n *Network) replyAboutKeys(c *conn, node *Node, a wire.Answer) {
+func (n *Server) replyAboutKeys(c *conn, node *Node, a wire.Answer) {
 	wanted, asked := wire.Child(node, "key")
 	if n.perDevice == 0 || !asked {
 		c.reply(node, a)

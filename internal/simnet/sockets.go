@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// conn is a client's connection, and what it turned out to be. Network.mu guards its fields.
+// conn is a client's connection, and what it turned out to be. Server.mu guards its fields.
 type conn struct {
 	*wire.Conn
 	device  *Device
@@ -20,7 +20,7 @@ type conn struct {
 }
 
 // acceptSocket accepts a client's websocket and serves it until it ends.
-func (n *Network) acceptSocket(w http.ResponseWriter, r *http.Request) {
+func (n *Server) acceptSocket(w http.ResponseWriter, r *http.Request) {
 	if n.refused(w) {
 		return
 	}
@@ -40,7 +40,7 @@ func (n *Network) acceptSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (n *Network) track(c *conn) bool {
+func (n *Server) track(c *conn) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed || !n.running.join() {
@@ -50,7 +50,7 @@ func (n *Network) track(c *conn) bool {
 	return true
 }
 
-func (n *Network) untrack(c *conn) {
+func (n *Server) untrack(c *conn) {
 	c.HangUp()
 	n.mu.Lock()
 	delete(n.conns, c)
@@ -60,7 +60,7 @@ func (n *Network) untrack(c *conn) {
 }
 
 // dropAll hangs up on every client.
-func (n *Network) dropAll() {
+func (n *Server) dropAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for c := range n.conns {
@@ -69,7 +69,7 @@ func (n *Network) dropAll() {
 }
 
 // later calls act with a connection when some time has passed, if it is still there.
-func (n *Network) later(c *conn, delay time.Duration, act func(*conn)) {
+func (n *Server) later(c *conn, delay time.Duration, act func(*conn)) {
 	n.running.start(func() {
 		timer := time.NewTimer(delay)
 		defer timer.Stop()
@@ -82,7 +82,7 @@ func (n *Network) later(c *conn, delay time.Duration, act func(*conn)) {
 }
 
 // serve starts the HTTPS server for both the sockets and the CDN.
-func (n *Network) serve() {
+func (n *Server) serve() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/ws/chat", n.acceptSocket)
 	mux.HandleFunc("/{$}", n.servePage)

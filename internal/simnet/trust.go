@@ -22,7 +22,7 @@ type issuedToken struct {
 const codeReachout = 463
 
 // handTokens gives contacts the tokens that show that the account trusts them.
-func (n *Network) handTokens(d *Device, tokens *Node) {
+func (n *Server) handTokens(d *Device, tokens *Node) {
 	for _, token := range tokens.GetChildren() {
 		at := time.Now()
 		if seconds, err := strconv.ParseInt(wire.Text(&token, "t"), 10, 64); err == nil {
@@ -33,7 +33,7 @@ func (n *Network) handTokens(d *Device, tokens *Node) {
 }
 
 // handToken gives one contact a token of an account. The caller holds mu.
-func (n *Network) handToken(from *account, to types.JID, at time.Time) {
+func (n *Server) handToken(from *account, to types.JID, at time.Time) {
 	target := n.account(to)
 	if target == nil {
 		return
@@ -46,25 +46,10 @@ func (n *Network) handToken(from *account, to types.JID, at time.Time) {
 			"from": from.jid(to.Server, 0), "type": "privacy_token", "id": n.nextID(), "t": wire.UnixNow(),
 		}, Content: []Node{{Tag: "tokens", Content: []Node{node}}}}
 		if !from.withheld {
-			notification.Attrs["sender_lid"] = from.lid()
+			notification.Attrs["sender_lid"] = from.LID()
 		}
 		n.push(other, notification)
 	}
-}
-
-// Trust gives another account a token of this one, as having written to it does.
-func (p *Phone) Trust(other *Phone) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	p.net.handToken(p.account, other.account.pn(), time.Now())
-}
-
-// RefuseStrangers makes the server answer 463 to messages for this account that carry no token of it, nor one derived from the
-// sender's salt, as it does for accounts that may not start new chats.
-func (p *Phone) RefuseStrangers(refuse bool) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	p.account.refusing = refuse
 }
 
 // isTrusted reports whether a message carries what its recipient or the sender's own salt allows.
@@ -77,6 +62,6 @@ func isTrusted(d *Device, to *account, node *Node) bool {
 		return false
 	}
 	mac := hmac.New(sha256.New, d.account.salt)
-	mac.Write([]byte(to.lid().String()))
+	mac.Write([]byte(to.LID().String()))
 	return hmac.Equal(derived, mac.Sum(nil))
 }

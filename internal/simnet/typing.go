@@ -52,7 +52,7 @@ func (i *inbox) await(ctx context.Context, p *Phone, holds func(*inbox) bool) er
 	for !holds(i) {
 		changed := i.changed
 		i.mu.Unlock()
-		err := waitFor(ctx, p.net.ctx, changed)
+		err := p.net.await(ctx, changed)
 		i.mu.Lock()
 		if err != nil {
 			return err

@@ -10,19 +10,6 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// SetUsername gives the account a username, which it takes from whoever had it; an empty one gives it up. Nobody is told before the account's
-// next stanza, or before they ask.
-func (p *Phone) SetUsername(name string) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	for _, other := range p.net.byNumber {
-		if name != "" && other.username == name {
-			other.username, other.gaveUp = "", true
-		}
-	}
-	p.account.username, p.account.gaveUp = name, name == "" && p.account.username != ""
-}
-
 // SetLIDContact enters a person without a number into the account's address book, which the companions share. An empty username is what the
 // phone knows of somebody who has given theirs up.
 func (p *Phone) SetLIDContact(ctx context.Context, person types.JID, fullName, username string) error {

@@ -12,7 +12,7 @@ import (
 )
 
 // answerUsync handles queries about users: their devices, their LIDs, whether a number is on the network.
-func (n *Network) answerUsync(asking *Device, node *Node) wire.Answer {
+func (n *Server) answerUsync(asking *Device, node *Node) wire.Answer {
 	request, ok := wire.Child(node, "usync")
 	if !ok {
 		return wire.BadRequest
@@ -35,7 +35,7 @@ func (n *Network) answerUsync(asking *Device, node *Node) wire.Answer {
 }
 
 // userNode returns the answers about one user, named in the form of the query.
-func (n *Network) userNode(query *Node, asked types.JID, a *account) Node {
+func (n *Server) userNode(query *Node, asked types.JID, a *account) Node {
 	out := Node{Tag: "user", Attrs: attrs{"jid": asked}}
 	if a == nil {
 		return out
@@ -48,7 +48,7 @@ func (n *Network) userNode(query *Node, asked types.JID, a *account) Node {
 		case "lid":
 			// Whoever is named by LID is known by it.
 			if !a.withheld && asked.Server != types.HiddenUserServer {
-				facts = append(facts, Node{Tag: "lid", Attrs: attrs{"val": a.lid()}})
+				facts = append(facts, Node{Tag: "lid", Attrs: attrs{"val": a.LID()}})
 			}
 		case "status":
 			facts = append(facts, Node{Tag: "status", Content: []byte(a.about)})
@@ -65,7 +65,7 @@ func (n *Network) userNode(query *Node, asked types.JID, a *account) Node {
 }
 
 // contactNode returns the answer whether a number is on the network. With addressing_mode "lid" it names the user by LID.
-func (n *Network) contactNode(asking *Device, query *Node, asked string) Node {
+func (n *Server) contactNode(asking *Device, query *Node, asked string) Node {
 	number, _, _ := strings.Cut(asked, "@")
 	a := n.lookUp(asking, wire.Digits(number))
 	out := Node{Tag: "user", Attrs: attrs{}}
@@ -76,10 +76,10 @@ func (n *Network) contactNode(asking *Device, query *Node, asked string) Node {
 		return out
 	}
 	answer.Attrs["type"] = "in"
-	out = n.userNode(query, a.pn(), a)
+	out = n.userNode(query, a.PN(), a)
 	out.Content = append([]Node{answer}, out.GetChildren()...)
 	if mode, _ := wire.Child(query, "contact"); wire.Text(mode, "addressing_mode") == "lid" && !a.withheld {
-		out.Attrs["jid"], out.Attrs["pn_jid"] = a.lid(), a.pn()
+		out.Attrs["jid"], out.Attrs["pn_jid"] = a.LID(), a.PN()
 	}
 	return out
 }

@@ -8,7 +8,7 @@ import (
 	"go.mau.fi/whatsmeow/store"
 )
 
-// versions are those of clients. Network.mu guards them.
+// versions are those of clients. Server.mu guards them.
 type versions struct {
 	oldest store.WAVersionContainer // that is let in
 	newest store.WAVersionContainer // that the web page names; zero where it cannot be reached
@@ -16,21 +16,21 @@ type versions struct {
 
 // CutOff refuses clients of older versions from now on, at the login and where they want to be linked, as the real network does without
 // notice.
-func (n *Network) CutOff(oldest store.WAVersionContainer) {
+func (n *Server) CutOff(oldest store.WAVersionContainer) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.versions.oldest = oldest
 }
 
 // PublishVersion has the web page name a version as the newest one. Until then the page cannot be reached.
-func (n *Network) PublishVersion(newest store.WAVersionContainer) {
+func (n *Server) PublishVersion(newest store.WAVersionContainer) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.versions.newest = newest
 }
 
 // outdated reports whether a client is of a version that was cut off. Phones never are.
-func (n *Network) outdated(payload *waWa6.ClientPayload) bool {
+func (n *Server) outdated(payload *waWa6.ClientPayload) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	version := payload.GetUserAgent().GetAppVersion()
@@ -40,7 +40,7 @@ func (n *Network) outdated(payload *waWa6.ClientPayload) bool {
 }
 
 // servePage answers for the page of the web client.
-func (n *Network) servePage(w http.ResponseWriter, _ *http.Request) {
+func (n *Server) servePage(w http.ResponseWriter, _ *http.Request) {
 	n.mu.Lock()
 	newest := n.versions.newest
 	n.mu.Unlock()

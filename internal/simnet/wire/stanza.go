@@ -146,3 +146,11 @@ func Random(n int) []byte {
 	_, _ = rand.Read(out)
 	return out
 }
+
+// Either returns one of two texts.
+func Either(condition bool, yes, no string) string {
+	if condition {
+		return yes
+	}
+	return no
+}

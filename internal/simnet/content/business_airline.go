@@ -1,4 +1,4 @@
-package simnet
+package content
 
 import (
 	"go.mau.fi/whatsmeow/proto/waE2E"

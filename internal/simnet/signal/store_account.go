@@ -1,4 +1,4 @@
-package simnet
+package signal
 
 import (
 	"context"
@@ -9,11 +9,11 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-func (m *memory) PutAppStateSyncKey(_ context.Context, id []byte, key store.AppStateSyncKey) error {
+func (m *Store) PutAppStateSyncKey(_ context.Context, id []byte, key store.AppStateSyncKey) error {
 	return m.do(func() { m.syncKeys[string(id)] = key })
 }
 
-func (m *memory) GetAppStateSyncKey(_ context.Context, id []byte) (*store.AppStateSyncKey, error) {
+func (m *Store) GetAppStateSyncKey(_ context.Context, id []byte) (*store.AppStateSyncKey, error) {
 	return locked(m, func() *store.AppStateSyncKey {
 		if key, ok := m.syncKeys[string(id)]; ok {
 			return &key
@@ -22,7 +22,7 @@ func (m *memory) GetAppStateSyncKey(_ context.Context, id []byte) (*store.AppSta
 	}), nil
 }
 
-func (m *memory) GetLatestAppStateSyncKeyID(context.Context) ([]byte, error) {
+func (m *Store) GetLatestAppStateSyncKeyID(context.Context) ([]byte, error) {
 	return locked(m, func() (latest []byte) {
 		newest := int64(-1)
 		for id, key := range m.syncKeys {
@@ -34,7 +34,7 @@ func (m *memory) GetLatestAppStateSyncKeyID(context.Context) ([]byte, error) {
 	}), nil
 }
 
-func (m *memory) GetAllAppStateSyncKeys(context.Context) ([]*store.AppStateSyncKey, error) {
+func (m *Store) GetAllAppStateSyncKeys(context.Context) ([]*store.AppStateSyncKey, error) {
 	return locked(m, func() (out []*store.AppStateSyncKey) {
 		for _, key := range m.syncKeys {
 			out = append(out, &key)
@@ -43,20 +43,20 @@ func (m *memory) GetAllAppStateSyncKeys(context.Context) ([]*store.AppStateSyncK
 	}), nil
 }
 
-func (m *memory) PutAppStateVersion(_ context.Context, name string, version uint64, hash [128]byte) error {
+func (m *Store) PutAppStateVersion(_ context.Context, name string, version uint64, hash [128]byte) error {
 	return m.do(func() { m.versions[name] = appStateVersion{version, hash} })
 }
 
-func (m *memory) GetAppStateVersion(_ context.Context, name string) (uint64, [128]byte, error) {
+func (m *Store) GetAppStateVersion(_ context.Context, name string) (uint64, [128]byte, error) {
 	v := locked(m, func() appStateVersion { return m.versions[name] })
 	return v.version, v.hash, nil
 }
 
-func (m *memory) DeleteAppStateVersion(_ context.Context, name string) error {
+func (m *Store) DeleteAppStateVersion(_ context.Context, name string) error {
 	return m.do(func() { delete(m.versions, name) })
 }
 
-func (m *memory) PutAppStateMutationMACs(_ context.Context, name string, _ uint64, mutations []store.AppStateMutationMAC) error {
+func (m *Store) PutAppStateMutationMACs(_ context.Context, name string, _ uint64, mutations []store.AppStateMutationMAC) error {
 	return m.do(func() {
 		for _, mutation := range mutations {
 			m.macs[[2]string{name, string(mutation.IndexMAC)}] = mutation.ValueMAC
@@ -64,7 +64,7 @@ func (m *memory) PutAppStateMutationMACs(_ context.Context, name string, _ uint6
 	})
 }
 
-func (m *memory) DeleteAppStateMutationMACs(_ context.Context, name string, indexMACs [][]byte) error {
+func (m *Store) DeleteAppStateMutationMACs(_ context.Context, name string, indexMACs [][]byte) error {
 	return m.do(func() {
 		for _, index := range indexMACs {
 			delete(m.macs, [2]string{name, string(index)})
@@ -72,12 +72,12 @@ func (m *memory) DeleteAppStateMutationMACs(_ context.Context, name string, inde
 	})
 }
 
-func (m *memory) GetAppStateMutationMAC(_ context.Context, name string, indexMAC []byte) ([]byte, error) {
+func (m *Store) GetAppStateMutationMAC(_ context.Context, name string, indexMAC []byte) ([]byte, error) {
 	return locked(m, func() []byte { return m.macs[[2]string{name, string(indexMAC)}] }), nil
 }
 
 // changeContact changes one entry and returns what it was.
-func (m *memory) changeContact(user types.JID, change func(*types.ContactInfo)) (before types.ContactInfo) {
+func (m *Store) changeContact(user types.JID, change func(*types.ContactInfo)) (before types.ContactInfo) {
 	return locked(m, func() types.ContactInfo {
 		before := m.contacts[user]
 		after := before
@@ -88,22 +88,22 @@ func (m *memory) changeContact(user types.JID, change func(*types.ContactInfo)) 
 	})
 }
 
-func (m *memory) PutPushName(_ context.Context, user types.JID, name string) (bool, string, error) {
+func (m *Store) PutPushName(_ context.Context, user types.JID, name string) (bool, string, error) {
 	before := m.changeContact(user, func(c *types.ContactInfo) { c.PushName = name })
 	return before.PushName != name, before.PushName, nil
 }
 
-func (m *memory) PutBusinessName(_ context.Context, user types.JID, name string) (bool, string, error) {
+func (m *Store) PutBusinessName(_ context.Context, user types.JID, name string) (bool, string, error) {
 	before := m.changeContact(user, func(c *types.ContactInfo) { c.BusinessName = name })
 	return before.BusinessName != name, before.BusinessName, nil
 }
 
-func (m *memory) PutContactName(_ context.Context, user types.JID, fullName, firstName string) error {
+func (m *Store) PutContactName(_ context.Context, user types.JID, fullName, firstName string) error {
 	m.changeContact(user, func(c *types.ContactInfo) { c.FullName, c.FirstName = fullName, firstName })
 	return nil
 }
 
-func (m *memory) PutAllContactNames(ctx context.Context, contacts []store.ContactEntry) error {
+func (m *Store) PutAllContactNames(ctx context.Context, contacts []store.ContactEntry) error {
 	for _, c := range contacts {
 		if err := m.PutContactName(ctx, c.JID, c.FullName, c.FirstName); err != nil {
 			return err
@@ -112,22 +112,22 @@ func (m *memory) PutAllContactNames(ctx context.Context, contacts []store.Contac
 	return nil
 }
 
-func (m *memory) PutManyRedactedPhones(_ context.Context, entries []store.RedactedPhoneEntry) error {
+func (m *Store) PutManyRedactedPhones(_ context.Context, entries []store.RedactedPhoneEntry) error {
 	for _, e := range entries {
 		m.changeContact(e.JID, func(c *types.ContactInfo) { c.RedactedPhone = e.RedactedPhone })
 	}
 	return nil
 }
 
-func (m *memory) GetContact(_ context.Context, user types.JID) (types.ContactInfo, error) {
+func (m *Store) GetContact(_ context.Context, user types.JID) (types.ContactInfo, error) {
 	return locked(m, func() types.ContactInfo { return m.contacts[user] }), nil
 }
 
-func (m *memory) GetAllContacts(context.Context) (map[types.JID]types.ContactInfo, error) {
+func (m *Store) GetAllContacts(context.Context) (map[types.JID]types.ContactInfo, error) {
 	return locked(m, func() map[types.JID]types.ContactInfo { return maps.Clone(m.contacts) }), nil
 }
 
-func (m *memory) changeSettings(chat types.JID, change func(*types.LocalChatSettings)) error {
+func (m *Store) changeSettings(chat types.JID, change func(*types.LocalChatSettings)) error {
 	return m.do(func() {
 		settings := m.settings[chat]
 		settings.Found = true
@@ -136,23 +136,23 @@ func (m *memory) changeSettings(chat types.JID, change func(*types.LocalChatSett
 	})
 }
 
-func (m *memory) PutMutedUntil(_ context.Context, chat types.JID, until time.Time) error {
+func (m *Store) PutMutedUntil(_ context.Context, chat types.JID, until time.Time) error {
 	return m.changeSettings(chat, func(s *types.LocalChatSettings) { s.MutedUntil = until })
 }
 
-func (m *memory) PutPinned(_ context.Context, chat types.JID, pinned bool) error {
+func (m *Store) PutPinned(_ context.Context, chat types.JID, pinned bool) error {
 	return m.changeSettings(chat, func(s *types.LocalChatSettings) { s.Pinned = pinned })
 }
 
-func (m *memory) PutArchived(_ context.Context, chat types.JID, archived bool) error {
+func (m *Store) PutArchived(_ context.Context, chat types.JID, archived bool) error {
 	return m.changeSettings(chat, func(s *types.LocalChatSettings) { s.Archived = archived })
 }
 
-func (m *memory) GetChatSettings(_ context.Context, chat types.JID) (types.LocalChatSettings, error) {
+func (m *Store) GetChatSettings(_ context.Context, chat types.JID) (types.LocalChatSettings, error) {
 	return locked(m, func() types.LocalChatSettings { return m.settings[chat] }), nil
 }
 
-func (m *memory) PutMessageSecrets(ctx context.Context, inserts []store.MessageSecretInsert) error {
+func (m *Store) PutMessageSecrets(ctx context.Context, inserts []store.MessageSecretInsert) error {
 	for _, in := range inserts {
 		if err := m.PutMessageSecret(ctx, in.Chat, in.Sender, in.ID, in.Secret); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (m *memory) PutMessageSecrets(ctx context.Context, inserts []store.MessageS
 	return nil
 }
 
-func (m *memory) PutMessageSecret(_ context.Context, chat, sender types.JID, id types.MessageID, secret []byte) error {
+func (m *Store) PutMessageSecret(_ context.Context, chat, sender types.JID, id types.MessageID, secret []byte) error {
 	return m.do(func() {
 		key := secretKey{m.canonical(chat), id}
 		if _, known := m.secrets[key]; !known {
@@ -171,13 +171,13 @@ func (m *memory) PutMessageSecret(_ context.Context, chat, sender types.JID, id 
 }
 
 // GetMessageSecret returns a secret, in whichever form of the chat it was stored.
-func (m *memory) GetMessageSecret(_ context.Context, chat, _ types.JID, id types.MessageID) ([]byte, types.JID, error) {
+func (m *Store) GetMessageSecret(_ context.Context, chat, _ types.JID, id types.MessageID) ([]byte, types.JID, error) {
 	found := locked(m, func() storedSecret { return m.secrets[secretKey{m.canonical(chat), id}] })
 	return found.secret, found.sender, nil
 }
 
 // canonical returns a chat's LID if it is known, else the chat itself. The caller holds mu.
-func (m *memory) canonical(chat types.JID) types.JID {
+func (m *Store) canonical(chat types.JID) types.JID {
 	chat = chat.ToNonAD()
 	if lid := m.pnToLID[chat.User]; chat.Server == types.DefaultUserServer && lid != "" {
 		return types.NewJID(lid, types.HiddenUserServer)
@@ -185,7 +185,7 @@ func (m *memory) canonical(chat types.JID) types.JID {
 	return chat
 }
 
-func (m *memory) PutPrivacyTokens(_ context.Context, tokens ...store.PrivacyToken) error {
+func (m *Store) PutPrivacyTokens(_ context.Context, tokens ...store.PrivacyToken) error {
 	return m.do(func() {
 		for _, token := range tokens {
 			m.tokens[token.User] = token
@@ -193,7 +193,7 @@ func (m *memory) PutPrivacyTokens(_ context.Context, tokens ...store.PrivacyToke
 	})
 }
 
-func (m *memory) GetPrivacyToken(_ context.Context, user types.JID) (*store.PrivacyToken, error) {
+func (m *Store) GetPrivacyToken(_ context.Context, user types.JID) (*store.PrivacyToken, error) {
 	return locked(m, func() *store.PrivacyToken {
 		if token, ok := m.tokens[user]; ok {
 			return &token
@@ -202,19 +202,19 @@ func (m *memory) GetPrivacyToken(_ context.Context, user types.JID) (*store.Priv
 	}), nil
 }
 
-func (m *memory) DeleteExpiredPrivacyTokens(context.Context, time.Time) (int64, error) { return 0, nil }
+func (m *Store) DeleteExpiredPrivacyTokens(context.Context, time.Time) (int64, error) { return 0, nil }
 
-func (m *memory) PutNCTSalt(_ context.Context, salt []byte) error {
+func (m *Store) PutNCTSalt(_ context.Context, salt []byte) error {
 	return m.do(func() { m.salt = salt })
 }
 
-func (m *memory) GetNCTSalt(context.Context) ([]byte, error) {
+func (m *Store) GetNCTSalt(context.Context) ([]byte, error) {
 	return locked(m, func() []byte { return m.salt }), nil
 }
 
-func (m *memory) DeleteNCTSalt(ctx context.Context) error { return m.PutNCTSalt(ctx, nil) }
+func (m *Store) DeleteNCTSalt(ctx context.Context) error { return m.PutNCTSalt(ctx, nil) }
 
-func (m *memory) PutManyLIDMappings(ctx context.Context, mappings []store.LIDMapping) error {
+func (m *Store) PutManyLIDMappings(ctx context.Context, mappings []store.LIDMapping) error {
 	for _, mapping := range mappings {
 		if mapping.LID.Server != types.HiddenUserServer || mapping.PN.Server != types.DefaultUserServer {
 			continue
@@ -226,15 +226,15 @@ func (m *memory) PutManyLIDMappings(ctx context.Context, mappings []store.LIDMap
 	return nil
 }
 
-func (m *memory) PutLIDMapping(_ context.Context, lid, pn types.JID) error {
+func (m *Store) PutLIDMapping(_ context.Context, lid, pn types.JID) error {
 	return m.do(func() { m.lidToPN[lid.User], m.pnToLID[pn.User] = pn.User, lid.User })
 }
 
-func (m *memory) GetPNForLID(_ context.Context, lid types.JID) (types.JID, error) {
+func (m *Store) GetPNForLID(_ context.Context, lid types.JID) (types.JID, error) {
 	return locked(m, func() types.JID { return mapped(m.lidToPN, lid, types.DefaultUserServer) }), nil
 }
 
-func (m *memory) GetLIDForPN(_ context.Context, pn types.JID) (types.JID, error) {
+func (m *Store) GetLIDForPN(_ context.Context, pn types.JID) (types.JID, error) {
 	return locked(m, func() types.JID { return mapped(m.pnToLID, pn, types.HiddenUserServer) }), nil
 }
 
@@ -245,7 +245,7 @@ func mapped(users map[string]string, from types.JID, server string) types.JID {
 	return types.EmptyJID
 }
 
-func (m *memory) GetManyLIDsForPNs(_ context.Context, pns []types.JID) (map[types.JID]types.JID, error) {
+func (m *Store) GetManyLIDsForPNs(_ context.Context, pns []types.JID) (map[types.JID]types.JID, error) {
 	return locked(m, func() map[types.JID]types.JID {
 		out := make(map[types.JID]types.JID, len(pns))
 		for _, pn := range pns {

@@ -1,4 +1,4 @@
-package simnet
+package signal
 
 import (
 	"context"
@@ -17,10 +17,9 @@ import (
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
-// memory is a whatsmeow store that lives as long as its phone does. One memory belongs to one device.
-type memory struct {
-	// crypto keeps encryption and decryption apart: see lease.
-	crypto *leases
+// Store is a whatsmeow store that lives as long as its phone does. It belongs to one device.
+type Store struct {
+	*leases // keep encryption and decryption apart
 
 	// mu guards all of the maps.
 	mu         sync.Mutex
@@ -64,13 +63,14 @@ type (
 )
 
 var (
-	_ store.AllStores       = (*memory)(nil)
-	_ store.DeviceContainer = (*memory)(nil)
+	_ store.AllStores       = (*Store)(nil)
+	_ store.DeviceContainer = (*Store)(nil)
 )
 
-func newMemory() *memory {
-	return &memory{
-		crypto:     newLeases(),
+// NewStore makes an empty store.
+func NewStore() *Store {
+	return &Store{
+		leases:     newLeases(),
 		identities: make(map[string][32]byte), sessions: make(map[string][]byte), preKeys: make(map[uint32]*keys.PreKey),
 		uploaded: make(map[uint32]struct{}), senderKeys: make(map[[2]string][]byte), syncKeys: make(map[string]store.AppStateSyncKey),
 		versions: make(map[string]appStateVersion), macs: make(map[[2]string][]byte), contacts: make(map[types.JID]types.ContactInfo),
@@ -80,31 +80,56 @@ func newMemory() *memory {
 	}
 }
 
-// NewDevice makes an unpaired whatsmeow device whose store is in memory: for clients that need no session file. It starts with a few
-// keys, so that whatsmeow uploads 50 at the first login and not 812.
-func NewDevice(log waLog.Logger) *store.Device {
-	m := newMemory()
-	for range lowKeys {
-		m.uploaded[m.newPreKey().KeyID] = struct{}{}
-	}
+// NewDevice makes an unpaired whatsmeow device whose store is in memory: for clients that need no session file. It starts with so many keys that
+// count as uploaded.
+func NewDevice(log waLog.Logger, uploaded int) *store.Device {
+	m := NewStore()
+	m.Stock(uploaded)
 	identity := keys.NewKeyPair()
 	device := &store.Device{
 		Log: log, NoiseKey: keys.NewKeyPair(), IdentityKey: identity, SignedPreKey: identity.CreateSignedPreKey(1),
-		RegistrationID: 4712, AdvSecretKey: wire.Random(32), Initialized: true,
+		RegistrationID: 4712, AdvSecretKey: wire.Random(32),
 	}
-	device.SetAllStores(m)
-	device.LIDs, device.Container = m, m
+	m.Serve(device)
 	return device
 }
 
+// Serve makes a device use the store.
+func (m *Store) Serve(device *store.Device) {
+	device.SetAllStores(m)
+	device.LIDs, device.Container, device.Initialized = m, m, true
+}
+
+// Stock makes one-time keys that count as uploaded.
+func (m *Store) Stock(count int) []*keys.PreKey {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	stock := make([]*keys.PreKey, count)
+	for i := range stock {
+		stock[i] = m.newPreKey()
+		m.uploaded[stock[i].KeyID] = struct{}{}
+	}
+	return stock
+}
+
+// Rewind calls act, and then forgets what it changed in sessions and group keys.
+func (m *Store) Rewind(act func() error) error {
+	sessions := locked(m, func() map[string][]byte { return maps.Clone(m.sessions) })
+	senderKeys := locked(m, func() map[[2]string][]byte { return maps.Clone(m.senderKeys) })
+	if err := act(); err != nil {
+		return err
+	}
+	return m.do(func() { m.sessions, m.senderKeys = sessions, senderKeys })
+}
+
 // locked runs f under the lock and returns what it does.
-func locked[T any](m *memory, f func() T) T {
+func locked[T any](m *Store, f func() T) T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return f()
 }
 
-func (m *memory) do(f func()) error {
+func (m *Store) do(f func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f()
@@ -112,24 +137,24 @@ func (m *memory) do(f func()) error {
 }
 
 // PutDevice does nothing: the phone holds its device.
-func (m *memory) PutDevice(context.Context, *store.Device) error { return nil }
+func (m *Store) PutDevice(context.Context, *store.Device) error { return nil }
 
 // DeleteDevice waits until nobody is in the store: whatsmeow then takes it away from the device with no lock around.
-func (m *memory) DeleteDevice(context.Context, *store.Device) error { return m.do(func() {}) }
+func (m *Store) DeleteDevice(context.Context, *store.Device) error { return m.do(func() {}) }
 
-func (m *memory) PutIdentity(_ context.Context, address string, key [32]byte) error {
+func (m *Store) PutIdentity(_ context.Context, address string, key [32]byte) error {
 	return m.do(func() { m.identities[address] = key })
 }
 
-func (m *memory) DeleteAllIdentities(_ context.Context, phone string) error {
+func (m *Store) DeleteAllIdentities(_ context.Context, phone string) error {
 	return m.do(func() { deletePrefixed(m.identities, phone+":") })
 }
 
-func (m *memory) DeleteIdentity(_ context.Context, address string) error {
+func (m *Store) DeleteIdentity(_ context.Context, address string) error {
 	return m.do(func() { delete(m.identities, address) })
 }
 
-func (m *memory) IsTrustedIdentity(_ context.Context, address string, key [32]byte) (bool, error) {
+func (m *Store) IsTrustedIdentity(_ context.Context, address string, key [32]byte) (bool, error) {
 	return locked(m, func() bool {
 		known, ok := m.identities[address]
 		return !ok || known == key
@@ -140,17 +165,17 @@ func deletePrefixed[V any](of map[string]V, prefix string) {
 	maps.DeleteFunc(of, func(key string, _ V) bool { return strings.HasPrefix(key, prefix) })
 }
 
-func (m *memory) GetSession(ctx context.Context, address string) ([]byte, error) {
-	m.crypto.load(ctx)
+func (m *Store) GetSession(ctx context.Context, address string) ([]byte, error) {
+	m.load(ctx)
 	return locked(m, func() []byte { return m.sessions[address] }), nil
 }
 
-func (m *memory) HasSession(_ context.Context, address string) (bool, error) {
+func (m *Store) HasSession(_ context.Context, address string) (bool, error) {
 	return locked(m, func() bool { return m.sessions[address] != nil }), nil
 }
 
-func (m *memory) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
-	m.crypto.load(ctx)
+func (m *Store) GetManySessions(ctx context.Context, addresses []string) (map[string][]byte, error) {
+	m.load(ctx)
 	return locked(m, func() map[string][]byte {
 		out := make(map[string][]byte, len(addresses))
 		for _, address := range addresses {
@@ -160,27 +185,27 @@ func (m *memory) GetManySessions(ctx context.Context, addresses []string) (map[s
 	}), nil
 }
 
-func (m *memory) PutSession(ctx context.Context, address string, session []byte) error {
-	defer m.crypto.stored(ctx)
+func (m *Store) PutSession(ctx context.Context, address string, session []byte) error {
+	defer m.stored(ctx)
 	return m.do(func() { m.sessions[address] = session })
 }
 
-func (m *memory) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
-	defer m.crypto.stored(ctx)
+func (m *Store) PutManySessions(ctx context.Context, sessions map[string][]byte) error {
+	defer m.stored(ctx)
 	return m.do(func() { maps.Copy(m.sessions, sessions) })
 }
 
-func (m *memory) DeleteAllSessions(_ context.Context, phone string) error {
+func (m *Store) DeleteAllSessions(_ context.Context, phone string) error {
 	return m.do(func() { deletePrefixed(m.sessions, phone+":") })
 }
 
-func (m *memory) DeleteSession(ctx context.Context, address string) error {
-	defer m.crypto.stored(ctx)
+func (m *Store) DeleteSession(ctx context.Context, address string) error {
+	defer m.stored(ctx)
 	return m.do(func() { delete(m.sessions, address) })
 }
 
 // MigratePNToLID moves what was known under a number to the LID that has become known for it.
-func (m *memory) MigratePNToLID(_ context.Context, pn, lid types.JID) error {
+func (m *Store) MigratePNToLID(_ context.Context, pn, lid types.JID) error {
 	from, to := pn.SignalAddressUser()+":", lid.SignalAddressUser()+":"
 	return m.do(func() {
 		renamePrefix(m.sessions, from, to)
@@ -203,7 +228,7 @@ func renamePrefix[V any](of map[string]V, from, to string) {
 	}
 }
 
-func (m *memory) GetOrGenPreKeys(_ context.Context, count uint32) ([]*keys.PreKey, error) {
+func (m *Store) GetOrGenPreKeys(_ context.Context, count uint32) ([]*keys.PreKey, error) {
 	return locked(m, func() []*keys.PreKey {
 		var out []*keys.PreKey
 		for _, id := range slices.Sorted(maps.Keys(m.preKeys)) {
@@ -218,14 +243,14 @@ func (m *memory) GetOrGenPreKeys(_ context.Context, count uint32) ([]*keys.PreKe
 	}), nil
 }
 
-func (m *memory) newPreKey() *keys.PreKey {
+func (m *Store) newPreKey() *keys.PreKey {
 	m.lastPreKey++
 	key := keys.NewPreKey(m.lastPreKey)
 	m.preKeys[key.KeyID] = key
 	return key
 }
 
-func (m *memory) GenOnePreKey(context.Context) (*keys.PreKey, error) {
+func (m *Store) GenOnePreKey(context.Context) (*keys.PreKey, error) {
 	return locked(m, func() *keys.PreKey {
 		key := m.newPreKey()
 		m.uploaded[key.KeyID] = struct{}{}
@@ -233,18 +258,18 @@ func (m *memory) GenOnePreKey(context.Context) (*keys.PreKey, error) {
 	}), nil
 }
 
-func (m *memory) GetPreKey(_ context.Context, id uint32) (*keys.PreKey, error) {
+func (m *Store) GetPreKey(_ context.Context, id uint32) (*keys.PreKey, error) {
 	return locked(m, func() *keys.PreKey { return m.preKeys[id] }), nil
 }
 
-func (m *memory) RemovePreKey(_ context.Context, id uint32) error {
+func (m *Store) RemovePreKey(_ context.Context, id uint32) error {
 	return m.do(func() {
 		delete(m.preKeys, id)
 		delete(m.uploaded, id)
 	})
 }
 
-func (m *memory) MarkPreKeysAsUploaded(_ context.Context, upToID uint32) error {
+func (m *Store) MarkPreKeysAsUploaded(_ context.Context, upToID uint32) error {
 	return m.do(func() {
 		for id := range m.preKeys {
 			if id <= upToID {
@@ -254,36 +279,36 @@ func (m *memory) MarkPreKeysAsUploaded(_ context.Context, upToID uint32) error {
 	})
 }
 
-func (m *memory) UploadedPreKeyCount(context.Context) (int, error) {
+func (m *Store) UploadedPreKeyCount(context.Context) (int, error) {
 	return locked(m, func() int { return len(m.uploaded) }), nil
 }
 
-func (m *memory) PutSenderKey(_ context.Context, group, user string, session []byte) error {
+func (m *Store) PutSenderKey(_ context.Context, group, user string, session []byte) error {
 	return m.do(func() { m.senderKeys[[2]string{group, user}] = session })
 }
 
-func (m *memory) GetSenderKey(_ context.Context, group, user string) ([]byte, error) {
+func (m *Store) GetSenderKey(_ context.Context, group, user string) ([]byte, error) {
 	return locked(m, func() []byte { return m.senderKeys[[2]string{group, user}] }), nil
 }
 
-func (m *memory) GetBufferedEvent(_ context.Context, hash [32]byte) (*store.BufferedEvent, error) {
+func (m *Store) GetBufferedEvent(_ context.Context, hash [32]byte) (*store.BufferedEvent, error) {
 	return locked(m, func() *store.BufferedEvent { return m.buffered[hash] }), nil
 }
 
-func (m *memory) PutBufferedEvent(_ context.Context, hash [32]byte, plaintext []byte, at time.Time) error {
+func (m *Store) PutBufferedEvent(_ context.Context, hash [32]byte, plaintext []byte, at time.Time) error {
 	return m.do(func() {
 		m.buffered[hash] = &store.BufferedEvent{Plaintext: plaintext, InsertTime: time.Now(), ServerTime: at}
 	})
 }
 
 // DoDecryptionTxn decrypts one message while nothing is encrypted.
-func (m *memory) DoDecryptionTxn(ctx context.Context, decrypt func(context.Context) error) error {
-	held, release := m.crypto.hold(ctx)
+func (m *Store) DoDecryptionTxn(ctx context.Context, decrypt func(context.Context) error) error {
+	held, release := m.Hold(ctx)
 	defer release()
 	return decrypt(held)
 }
 
-func (m *memory) ClearBufferedEventPlaintext(_ context.Context, hash [32]byte) error {
+func (m *Store) ClearBufferedEventPlaintext(_ context.Context, hash [32]byte) error {
 	return m.do(func() {
 		if event := m.buffered[hash]; event != nil {
 			m.buffered[hash] = &store.BufferedEvent{InsertTime: event.InsertTime, ServerTime: event.ServerTime}
@@ -291,9 +316,9 @@ func (m *memory) ClearBufferedEventPlaintext(_ context.Context, hash [32]byte) e
 	})
 }
 
-func (m *memory) DeleteOldBufferedHashes(context.Context) error { return nil }
+func (m *Store) DeleteOldBufferedHashes(context.Context) error { return nil }
 
-func (m *memory) GetOutgoingEvent(_ context.Context, chat, alt types.JID, id types.MessageID) (string, []byte, error) {
+func (m *Store) GetOutgoingEvent(_ context.Context, chat, alt types.JID, id types.MessageID) (string, []byte, error) {
 	event := locked(m, func() outgoingEvent {
 		if event, ok := m.outgoing[secretKey{chat, id}]; ok {
 			return event
@@ -303,8 +328,8 @@ func (m *memory) GetOutgoingEvent(_ context.Context, chat, alt types.JID, id typ
 	return event.format, event.plaintext, nil
 }
 
-func (m *memory) AddOutgoingEvent(_ context.Context, chat types.JID, id types.MessageID, format string, plaintext []byte) error {
+func (m *Store) AddOutgoingEvent(_ context.Context, chat types.JID, id types.MessageID, format string, plaintext []byte) error {
 	return m.do(func() { m.outgoing[secretKey{chat, id}] = outgoingEvent{format, plaintext} })
 }
 
-func (m *memory) DeleteOldOutgoingEvents(context.Context) error { return nil }
+func (m *Store) DeleteOldOutgoingEvents(context.Context) error { return nil }

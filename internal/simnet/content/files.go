@@ -1,54 +1,9 @@
-package simnet
+package content
 
 import (
-	"context"
-
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 )
-
-// BusinessMessage is a message as banks, airlines and shops send it, or a customer's answer to one.
-type BusinessMessage struct {
-	Name    string
-	Message *waE2E.Message
-}
-
-// BusinessFiles are the files in the headers of these messages. A nil one is a file without keys.
-type BusinessFiles struct {
-	Image    *waE2E.ImageMessage
-	Video    *waE2E.VideoMessage
-	Document *waE2E.DocumentMessage
-}
-
-// UploadBusinessFiles uploads a picture, a video and a document for [BusinessMessages].
-func (p *Phone) UploadBusinessFiles(ctx context.Context) (f BusinessFiles, err error) {
-	if f.Image, err = p.UploadImage(ctx, Media{Data: []byte("the bytes of a boarding pass"), Mimetype: "image/png", Width: 640, Height: 480}); err != nil {
-		return f, err
-	}
-	if f.Video, err = p.UploadVideo(ctx, Media{Data: []byte("the bytes of a film about shoes"), Seconds: 7, Width: 320, Height: 240}); err != nil {
-		return f, err
-	}
-	f.Document, err = p.UploadDocument(ctx, Media{Data: []byte("the bytes of a statement"), FileName: "statement.pdf", Pages: 2})
-	return f, err
-}
-
-// BusinessMessages returns one message of every kind that businesses send.
-func BusinessMessages(f BusinessFiles) []BusinessMessage {
-	if f.Image == nil {
-		f.Image = &waE2E.ImageMessage{}
-	}
-	if f.Video == nil {
-		f.Video = &waE2E.VideoMessage{}
-	}
-	if f.Document == nil {
-		f.Document = &waE2E.DocumentMessage{}
-	}
-	var all []BusinessMessage
-	for _, sender := range []func(BusinessFiles) []BusinessMessage{bankMessages, paymentMessages, airlineMessages, shopMessages, catalogMessages, otherMessages, customerMessages} {
-		all = append(all, sender(f)...)
-	}
-	return all
-}
 
 // headerOf returns the file in a message of a business, nil if it has none.
 func headerOf(msg *waE2E.Message) whatsmeow.DownloadableMessage {
@@ -98,4 +53,39 @@ func interactiveFile(header *waE2E.InteractiveMessage_Header) whatsmeow.Download
 		return header.GetProductMessage().GetProduct().GetProductImage()
 	}
 	return nil
+}
+
+// DirectPath returns the CDN path of the media in a message, "" if it has none.
+func DirectPath(msg *waE2E.Message) string {
+	if media := FileOf(msg); media != nil {
+		return media.GetDirectPath()
+	}
+	return ""
+}
+
+// FileOf returns the file in a message, under any wrappers, nil if it has none.
+func FileOf(msg *waE2E.Message) whatsmeow.DownloadableMessage {
+	for _, wrapper := range []*waE2E.FutureProofMessage{
+		msg.GetEphemeralMessage(), msg.GetViewOnceMessage(), msg.GetViewOnceMessageV2(), msg.GetViewOnceMessageV2Extension(),
+		msg.GetDocumentWithCaptionMessage(), msg.GetEditedMessage(), msg.GetLottieStickerMessage(),
+	} {
+		if wrapper != nil {
+			return FileOf(wrapper.GetMessage())
+		}
+	}
+	switch {
+	case msg.GetDeviceSentMessage() != nil:
+		return FileOf(msg.GetDeviceSentMessage().GetMessage())
+	case msg.GetImageMessage() != nil:
+		return msg.GetImageMessage()
+	case msg.GetVideoMessage() != nil:
+		return msg.GetVideoMessage()
+	case msg.GetAudioMessage() != nil:
+		return msg.GetAudioMessage()
+	case msg.GetDocumentMessage() != nil:
+		return msg.GetDocumentMessage()
+	case msg.GetStickerMessage() != nil:
+		return msg.GetStickerMessage()
+	}
+	return headerOf(msg)
 }

@@ -1,4 +1,4 @@
-package simnet
+package signal
 
 import (
 	"context"
@@ -42,8 +42,8 @@ func leaseOf(ctx context.Context) *lease {
 	return l
 }
 
-// hold takes the lease until release is called.
-func (s *leases) hold(ctx context.Context) (held context.Context, release func()) {
+// Hold takes the lease until release is called.
+func (s *leases) Hold(ctx context.Context) (held context.Context, release func()) {
 	if own := leaseOf(ctx); own != nil && own.whole {
 		return ctx, func() {}
 	}
@@ -52,8 +52,8 @@ func (s *leases) hold(ctx context.Context) (held context.Context, release func()
 	return context.WithValue(ctx, leaseKey{}, l), l.giveBack
 }
 
-// forSend prepares a context for one send, whose lease is taken when whatsmeow loads the sessions.
-func (s *leases) forSend(ctx context.Context) (sending context.Context, done func()) {
+// ForSend prepares a context for one send, whose lease is taken when whatsmeow loads the sessions.
+func (s *leases) ForSend(ctx context.Context) (sending context.Context, done func()) {
 	l := &lease{of: s}
 	return context.WithValue(ctx, leaseKey{}, l), l.giveBack
 }

@@ -1,4 +1,4 @@
-package simnet
+package media
 
 import (
 	"fmt"
@@ -55,7 +55,7 @@ func (c *CDN) suffer(w http.ResponseWriter, r *http.Request, fault CDNFault) boo
 		case <-time.After(fault.Delay):
 		case <-r.Context().Done():
 			return false
-		case <-c.net.ctx.Done():
+		case <-c.ended:
 			return false
 		}
 	}
@@ -80,7 +80,7 @@ func (c *CDN) suffer(w http.ResponseWriter, r *http.Request, fault CDNFault) boo
 func (c *CDN) stall(r *http.Request) {
 	select {
 	case <-r.Context().Done():
-	case <-c.net.ctx.Done():
+	case <-c.ended:
 	}
 	panic(http.ErrAbortHandler)
 }
@@ -111,19 +111,19 @@ func (c *CDN) Expire(directPath string) { c.ExpireWith(directPath, http.StatusGo
 func (c *CDN) ExpireWith(directPath string, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.expired[plainPath(directPath)] = status
+	c.expired[PlainPath(directPath)] = status
 }
 
 // Restore ends Expire for a path.
 func (c *CDN) Restore(directPath string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.expired, plainPath(directPath))
+	delete(c.expired, PlainPath(directPath))
 }
 
 // Fail adds a fault. Of several that match a request, the oldest applies.
 func (c *CDN) Fail(fault CDNFault) {
-	fault.Path = plainPath(fault.Path)
+	fault.Path = PlainPath(fault.Path)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faults = append(c.faults, &fault)

@@ -1,4 +1,4 @@
-package simnet
+package media
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,7 +23,10 @@ import (
 
 // CDN is the network's media server. It stores what clients upload, encrypted, and serves it to everybody who knows the path.
 type CDN struct {
-	net *Network
+	// addr is where the network listens; ended is closed when that ends; removed is called when a client has deleted a file.
+	addr    func() string
+	ended   <-chan struct{}
+	removed func()
 	// mu guards everything below.
 	mu       sync.Mutex
 	dir      string
@@ -57,8 +61,9 @@ type CDNRequest struct {
 	At time.Time
 }
 
-func newCDN(n *Network) *CDN {
-	return &CDN{net: n, blobs: make(map[string]*blob), expired: make(map[string]int)}
+// New makes the media server of a network that listens on addr until ended is closed. It calls removed when a client has deleted a file.
+func New(addr func() string, ended <-chan struct{}, removed func()) *CDN {
+	return &CDN{addr: addr, ended: ended, removed: removed, blobs: make(map[string]*blob), expired: make(map[string]int)}
 }
 
 // KeepIn makes the CDN store later uploads as files in a directory, which the caller removes.
@@ -75,19 +80,19 @@ func (c *CDN) NameHosts(hosts ...string) {
 	c.hosts = hosts
 }
 
-// connectionNode returns the media_conn that tells a client where the CDN is: at the network's address, unless NameHosts was called.
-func (c *CDN) connectionNode() Node {
+// ConnectionNode returns the media_conn that tells a client where the CDN is: at the network's address, unless NameHosts was called.
+func (c *CDN) ConnectionNode() wire.Node {
 	c.mu.Lock()
 	named := c.hosts
 	c.mu.Unlock()
 	if len(named) == 0 {
-		named = []string{c.net.Addr()}
+		named = []string{c.addr()}
 	}
-	var hosts []Node
+	var hosts []wire.Node
 	for _, host := range named {
-		hosts = append(hosts, Node{Tag: "host", Attrs: attrs{"hostname": host}})
+		hosts = append(hosts, wire.Node{Tag: "host", Attrs: wire.Attrs{"hostname": host}})
 	}
-	return Node{Tag: "media_conn", Attrs: attrs{
+	return wire.Node{Tag: "media_conn", Attrs: wire.Attrs{
 		"auth": "simulated", "ttl": "3600", "auth_ttl": "3600", "max_buckets": "12",
 	}, Content: hosts}
 }
@@ -149,7 +154,7 @@ func (c *CDN) upload(w http.ResponseWriter, r *http.Request) int64 {
 	direct := path + "?ccb=11-4&oh=simulated&oe=simulated&_nc_sid=5e03e0"
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]string{
-		"url": "https://" + c.net.Addr() + direct, "direct_path": direct, "handle": hex.EncodeToString(wire.Random(8)),
+		"url": "https://" + c.addr() + direct, "direct_path": direct, "handle": hex.EncodeToString(wire.Random(8)),
 	})
 	return size
 }
@@ -197,13 +202,11 @@ func (c *CDN) remove(r *http.Request) {
 	c.mu.Lock()
 	delete(c.blobs, string(path))
 	c.mu.Unlock()
-	c.net.mu.Lock()
-	defer c.net.mu.Unlock()
-	c.net.notify()
+	c.removed()
 }
 
-// has reports whether a file is there, expired or not.
-func (c *CDN) has(path string) bool {
+// Has reports whether a file is there, expired or not.
+func (c *CDN) Has(path string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.blobs[path] != nil
@@ -294,7 +297,7 @@ func (c *CDN) Requests() []CDNRequest {
 
 // Downloads returns the number of downloads of a path so far, or of all if it is empty.
 func (c *CDN) Downloads(directPath string) int {
-	return c.count(plainPath(directPath), http.MethodGet)
+	return c.count(PlainPath(directPath), http.MethodGet)
 }
 
 // Uploads returns the number of uploads so far.
@@ -309,7 +312,43 @@ func (c *CDN) count(path, method string) (found int) {
 	return found
 }
 
-func plainPath(directPath string) string {
+// PlainPath returns a path without its query.
+func PlainPath(directPath string) string {
 	path, _, _ := strings.Cut(directPath, "?")
 	return path
+}
+
+// Reupload gives a stored file a new path. The same key makes the same ciphertext, so nothing has to be encrypted again.
+func (c *CDN) Reupload(directPath string) (path string, ok bool) {
+	c.mu.Lock()
+	b := c.blobs[PlainPath(directPath)]
+	c.mu.Unlock()
+	if b == nil {
+		return "", false
+	}
+	return c.keep(b) + "?ccb=11-4&oh=simulated&oe=simulated", true
+}
+
+// Picture is what an account or a group shows of itself: two files on the CDN, which are not encrypted.
+type Picture struct {
+	ID string
+	// Paths and hashes are those of the files, by the type that clients ask for: preview or image.
+	Paths, Hashes map[string]string
+}
+
+// Picture puts the files of a picture on the CDN; nil where there are none.
+func (c *CDN) Picture(full, preview []byte) *Picture {
+	if len(full) == 0 {
+		return nil
+	}
+	shown := &Picture{ID: strconv.FormatInt(time.Now().UnixNano(), 10), Paths: map[string]string{}, Hashes: map[string]string{}}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for kind, data := range map[string][]byte{"image": full, "preview": preview} {
+		hash := sha256.Sum256(data)
+		path := "/v/t61.24694-24/" + hex.EncodeToString(wire.Random(16)) + "_n.jpg"
+		c.blobs[path] = &blob{data: slices.Clone(data), hash: hash, at: time.Now()}
+		shown.Paths[kind], shown.Hashes[kind] = path, base64.StdEncoding.EncodeToString(hash[:])
+	}
+	return shown
 }

@@ -13,7 +13,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestReceiverExample_WithAWebhookOfTheAPI runs docs/examples/receiver.py as its
+// TestReceiverExample_WithAWebhookOfTheAPI runs examples/receiver.py as its
 // page tells: it answers "ping", once, and nothing that only contains it.
 func TestReceiverExample_WithAWebhookOfTheAPI(t *testing.T) {
 	t.Parallel()
@@ -73,7 +73,7 @@ func freePort(t *testing.T) string {
 func runScript(t *testing.T, python, script string, settings ...string) *processLog {
 	t.Helper()
 	printed := newProcessLog()
-	cmd := exec.Command(python, "../../docs/"+script)
+	cmd := exec.Command(python, "../../"+script)
 	cmd.Env = append(cmd.Environ(), settings...)
 	cmd.Stdout, cmd.Stderr = printed, printed
 	if err := cmd.Start(); err != nil {

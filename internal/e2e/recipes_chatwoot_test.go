@@ -128,7 +128,7 @@ func TestRecipes_Chatwoot(t *testing.T) {
 	c.bridge.Post("/api/webhooks", object{"url": "http://127.0.0.1:" + port + "/bridged", "types": []string{"message.created"}, "fromMe": false,
 		"chatType": "individual", "allowPrivate": true}).Want(http.StatusCreated).Decode(&webhook)
 	state := filepath.Join(t.TempDir(), "state.json")
-	runScript(t, python, "recipes/chatwoot.py", "BRIDGE=http://"+c.bridge.address, "BRIDGE_TOKEN="+testToken, "WEBHOOK_SECRET="+webhook.Secret, "CHATWOOT="+inbox.URL,
+	runScript(t, python, "examples/chatwoot.py", "BRIDGE=http://"+c.bridge.address, "BRIDGE_TOKEN="+testToken, "WEBHOOK_SECRET="+webhook.Secret, "CHATWOOT="+inbox.URL,
 		"INBOX=the-inbox", "CALLBACK_KEY=nobody-guesses-it", "STATE="+state, "PORT="+port)
 
 	say(t, c.ben, c.owner.PN(), "is anybody there?")

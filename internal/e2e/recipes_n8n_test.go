@@ -51,7 +51,7 @@ var flowTypes = map[string]struct {
 
 func readFlow(t *testing.T) (flow, string) {
 	t.Helper()
-	text := must(os.ReadFile("../../docs/recipes/n8n.json"))(t)
+	text := must(os.ReadFile("../../examples/n8n.json"))(t)
 	var f flow
 	if err := json.Unmarshal(text, &f); err != nil {
 		t.Fatal(err)

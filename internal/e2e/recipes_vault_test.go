@@ -57,7 +57,7 @@ func newVault(t *testing.T) *vault {
 func (v *vault) run(t *testing.T, settings ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs strings.Builder
-	cmd := exec.CommandContext(within(t), "../../docs/recipes/with-vault.sh", "sh", "-c", `printf 'started %s|%s|%s' "$BRIDGE_TOKEN" "$WEBHOOK_SECRET" "$1"`, "sh", "an argument")
+	cmd := exec.CommandContext(within(t), "../../examples/with-vault.sh", "sh", "-c", `printf 'started %s|%s|%s' "$BRIDGE_TOKEN" "$WEBHOOK_SECRET" "$1"`, "sh", "an argument")
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "VAULT_URL=" + v.URL, "http_proxy=http://127.0.0.1:1"}, settings...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
@@ -110,10 +110,10 @@ func TestRecipes_SecretsOfAVault(t *testing.T) {
 // The page shows the script as it is.
 func TestRecipes_ShowTheScript(t *testing.T) {
 	t.Parallel()
-	script := string(must(os.ReadFile("../../docs/recipes/with-vault.sh"))(t))
+	script := string(must(os.ReadFile("../../examples/with-vault.sh"))(t))
 	page := string(must(os.ReadFile("../../docs/recipes.md"))(t))
 	if !strings.Contains(page, "```console\n"+script+"```\n") {
-		t.Error("docs/recipes.md does not show docs/recipes/with-vault.sh as it is")
+		t.Error("docs/recipes.md does not show examples/with-vault.sh as it is")
 	}
 	if lines := strings.Count(script, "\n"); lines != 4 {
 		t.Errorf("the script has %d lines", lines)

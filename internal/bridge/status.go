@@ -5,7 +5,7 @@ import "encoding/json"
 // State is one of the five states of the account (the document's section 3).
 type State string
 
-// The states; the transitions are drawn in docs/architecture.md.
+// The states; docs/architecture.md has the transitions.
 const (
 	StateIdle       State = "idle"
 	StateConnecting State = "connecting"

@@ -35,11 +35,7 @@ func (l *link) catchUp(away time.Duration) {
 		l.catchUpPeople(ctx)
 		l.catchUpSettings(ctx)
 	}
-	if l.groupsDue(ctx, away) {
-		l.m.groups.wantList()
-	} else if err := l.m.wantMissingGroups(ctx); err != nil {
-		l.m.log.Warn().Err(err).Msg("groups without metadata not read")
-	}
+	l.m.Groups.CatchUp(ctx, away)
 }
 
 // catchUpPeople passes on identities and address book as the session has

@@ -11,6 +11,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
+	"bridged/internal/wa/groups"
 	"bridged/internal/wa/session"
 )
 
@@ -78,6 +79,7 @@ type Options struct {
 
 // Manager is the socket manager of the one account.
 type Manager struct {
+	*groups.Groups
 	opts  Options
 	log   zerolog.Logger
 	store Store
@@ -92,7 +94,6 @@ type Manager struct {
 	beforeTry func() // set by tests alone, before anything is sent
 
 	commands chan command
-	groups   *groupFetcher
 	history  *historyWorker
 	sync     *syncRepair
 	typist   *typist
@@ -145,7 +146,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	}
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.behind.Store(true)
-	m.groups = newGroupFetcher(m)
+	m.Groups = m.newGroups()
 	m.history = newHistoryWorker(m)
 	m.sync = newSyncRepair(m)
 	m.leftOut = newLeftOut(m)
@@ -187,7 +188,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		m.prepareVersion(ctx)
 	}
 	m.compareHistory(ctx)
-	m.workers.Go(func() { m.groups.run(m.background) })
+	m.workers.Go(func() { m.Groups.Run(m.background) })
 	m.workers.Go(func() { m.history.run(m.background) })
 	m.workers.Go(func() { m.sync.run(m.background) })
 	m.workers.Go(func() { m.typist.run(m.background) })

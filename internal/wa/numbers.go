@@ -2,6 +2,7 @@ package wa
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
 )
 
 const (
@@ -117,4 +119,40 @@ func (l *link) askNumbers(ctx context.Context, numbers ...string) (types.JID, er
 		}
 	}
 	return types.EmptyJID, nil
+}
+
+// numbersAtOnce is how many numbers one query asks for.
+const numbersAtOnce = 50
+
+// lookUpAll asks for the numbers that are not known yet, many with one query and
+// within the limit of such look-ups.
+func (l *link) lookUpAll(ctx context.Context, people []bridge.JID) error {
+	var unknown []string
+	for _, person := range people {
+		person = l.m.store.Canonical(person)
+		if person.Server() != bridge.ServerUser {
+			continue
+		}
+		lid, err := l.cli.LIDOf(ctx, convert.WireJID(person))
+		if err != nil {
+			return err
+		}
+		if _, known := l.m.numbers.get(person.User(), time.Now()); lid.IsEmpty() && !known {
+			unknown = append(unknown, person.User())
+		}
+	}
+	for some := range slices.Chunk(unknown, numbersAtOnce) {
+		checks, err := l.m.CheckNumbers(ctx, some)
+		if err != nil {
+			return err
+		}
+		for _, check := range checks {
+			known := types.EmptyJID
+			if check.JID != "" {
+				known = convert.WireJID(check.JID)
+			}
+			l.m.numbers.put(check.Phone, known, time.Now())
+		}
+	}
+	return nil
 }

@@ -162,7 +162,7 @@ func (l *link) keep(facts []bridge.Fact) bool {
 		return false
 	}
 	l.m.traffic.stored(facts)
-	l.m.groups.want(facts)
+	l.m.Want(facts)
 	l.m.noteRinging(facts)
 	l.m.history.want(facts)
 	return true

@@ -32,8 +32,7 @@ func (l *link) refreshRecipients(ctx context.Context, to types.JID) error {
 		if err != nil {
 			return fmt.Errorf("ask for the group: %w", err)
 		}
-		l.members.Store(convert.JID(to), kindOf(info))
-		l.modes.Store(convert.JID(to), info.AddressingMode)
+		l.noteGroup(info)
 		if err := l.m.store.Save(ctx, convert.GroupFacts(info)...); err != nil {
 			return fmt.Errorf("store the group: %w", err)
 		}

@@ -49,6 +49,20 @@ func (m *Manager) refusalOf(err error, chat bridge.JID) error {
 	return fmt.Errorf("send: %w", err)
 }
 
+// accountRefusal names a refusal of a query that is about the account itself; nil for
+// others.
+func (m *Manager) accountRefusal(err error) error {
+	var iq *whatsmeow.IQError
+	switch {
+	case !errors.As(err, &iq):
+	case iq.Code == codeReachout:
+		return reachoutRestricted(m.timelock.left()).Because(err)
+	case iq.Code == codeRateLimited:
+		return rateLimited(err)
+	}
+	return nil
+}
+
 func (m *Manager) serverRefusal(err error, chat bridge.JID) error {
 	code := session.ServerCode(err)
 	switch code {

@@ -1,4 +1,4 @@
-package wa
+package groups
 
 import (
 	"strconv"

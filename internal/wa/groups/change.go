@@ -1,4 +1,4 @@
-package wa
+package groups
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// groupStep is one request of a [bridge.GroupPatch].
-type groupStep struct {
+// step is one request of a [bridge.GroupPatch].
+type step struct {
 	field string
 	node  waBinary.Node
 	fact  bridge.GroupChange
@@ -23,24 +23,23 @@ type groupStep struct {
 // ChangeGroup changes what differs from the group as it is, field by field: name,
 // topic, isAnnounce, isLocked, joinApproval, disappearingSeconds. It returns what it changed. An
 // error says in Changed what had been changed before it.
-func (m *Manager) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) ([]string, error) {
-	l, err := m.open()
+func (gs *Groups) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) ([]string, error) {
+	ctx, c, end, err := gs.begin(ctx, callTime)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := m.within(ctx, groupCallTime)
-	defer cancel()
-	info, err := l.cli.GetGroupInfo(ctx, convert.WireJID(jid))
+	defer end()
+	info, err := c.GetGroupInfo(ctx, convert.WireJID(jid))
 	if err != nil {
-		return nil, groupError(err)
+		return nil, QueryError(err)
 	}
-	steps := l.groupSteps(info, patch)
+	steps := c.steps(info, patch)
 	if err := mayChange(info, steps); err != nil {
 		return nil, err
 	}
 	changed := []string{}
 	for _, step := range steps {
-		if err := l.takeStep(ctx, jid, step); err != nil {
+		if err := c.takeStep(ctx, jid, step); err != nil {
 			return nil, after(changed, step.field, err)
 		}
 		changed = append(changed, step.field)
@@ -50,23 +49,23 @@ func (m *Manager) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.
 
 // takeStep makes one change. A description that somebody else has changed since
 // it was read is changed over theirs, once.
-func (l *link) takeStep(ctx context.Context, jid bridge.JID, step groupStep) error {
-	_, err := l.changeGroups(ctx, convert.WireJID(jid), step.node)
+func (c *conn) takeStep(ctx context.Context, jid bridge.JID, step step) error {
+	_, err := c.changeGroups(ctx, convert.WireJID(jid), step.node)
 	if iqCode(err) == codeConflict && step.node.Tag == "description" {
-		info, asked := l.cli.GetGroupInfo(ctx, convert.WireJID(jid))
+		info, asked := c.GetGroupInfo(ctx, convert.WireJID(jid))
 		if asked != nil {
-			return groupError(asked)
+			return QueryError(asked)
 		}
-		_, err = l.changeGroups(ctx, convert.WireJID(jid), l.topicNode(info.TopicID, *step.fact.Topic))
+		_, err = c.changeGroups(ctx, convert.WireJID(jid), c.topicNode(info.TopicID, *step.fact.Topic))
 	}
 	if err != nil {
 		if iqCode(err) == codeBlocked {
 			return bridge.Fail(bridge.CodeSendRefused, "the network does not accept this %s (code 406): change or shorten it", step.field).Because(err)
 		}
-		return l.groupRefusal(ctx, jid, err)
+		return c.refusal(ctx, jid, err)
 	}
 	step.fact.JID = jid
-	l.m.saveOwnChange(step.fact)
+	c.gs.saveOwnChange(step.fact)
 	return nil
 }
 
@@ -83,24 +82,24 @@ func after(changed []string, field string, err error) error {
 }
 
 // mayChange refuses what makes no sense in a community, which is no chat.
-func mayChange(info *types.GroupInfo, steps []groupStep) error {
+func mayChange(info *types.GroupInfo, steps []step) error {
 	ofChats := []string{"isAnnounce", "isLocked", "joinApproval", "disappearingSeconds"}
-	if !info.IsParent || !slices.ContainsFunc(steps, func(s groupStep) bool { return slices.Contains(ofChats, s.field) }) {
+	if !info.IsParent || !slices.ContainsFunc(steps, func(s step) bool { return slices.Contains(ofChats, s.field) }) {
 		return nil
 	}
 	return bridge.Fail(bridge.CodeNotAChat, "a community is no chat and has only a name and a topic: change its announcement group, or another of its groups")
 }
 
-// groupSteps returns the requests for what differs.
-func (l *link) groupSteps(info *types.GroupInfo, patch bridge.GroupPatch) (steps []groupStep) {
+// steps returns the requests for what differs.
+func (c *conn) steps(info *types.GroupInfo, patch bridge.GroupPatch) (steps []step) {
 	add := func(field string, node waBinary.Node, fact bridge.GroupChange) {
-		steps = append(steps, groupStep{field, node, fact})
+		steps = append(steps, step{field, node, fact})
 	}
 	if p := patch.Name; p != nil && *p != info.Name {
 		add("name", waBinary.Node{Tag: "subject", Content: []byte(*p)}, bridge.GroupChange{Name: p})
 	}
 	if p := patch.Topic; p != nil && *p != info.Topic {
-		add("topic", l.topicNode(info.TopicID, *p), bridge.GroupChange{Topic: p})
+		add("topic", c.topicNode(info.TopicID, *p), bridge.GroupChange{Topic: p})
 	}
 	if p := patch.IsAnnounce; p != nil && *p != info.IsAnnounce {
 		add("isAnnounce", onOff(*p, "announcement", "not_announcement"), bridge.GroupChange{IsAnnounce: p})
@@ -133,8 +132,8 @@ func onOff(on bool, yes, no string) waBinary.Node {
 
 // topicNode returns the request for a description, which names the one that it
 // replaces; "" removes it.
-func (l *link) topicNode(previous, topic string) waBinary.Node {
-	node := waBinary.Node{Tag: "description", Attrs: waBinary.Attrs{"id": l.cli.GenerateMessageID()}}
+func (c *conn) topicNode(previous, topic string) waBinary.Node {
+	node := waBinary.Node{Tag: "description", Attrs: waBinary.Attrs{"id": c.GenerateMessageID()}}
 	if previous != "" {
 		node.Attrs["prev"] = previous
 	}

@@ -1,4 +1,4 @@
-package wa
+package groups
 
 import (
 	"context"
@@ -13,11 +13,13 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// The codes with which the network refuses changes of groups, beside those of
-// messages.
+// The codes with which the network refuses changes of groups.
 const (
 	codeUnauthorized = 401
+	codeForbidden    = 403
 	codeNotFound     = 404
+	codeNotAllowed   = 405
+	codeBlocked      = 406
 	codeLeft         = 408
 	codeConflict     = 409
 	codeGone         = 410
@@ -34,30 +36,28 @@ func iqCode(err error) int {
 	return 0
 }
 
-// groupRefusal names the reason why a group was not changed, or that nobody
+// refusal names the reason why a group was not changed, or that nobody
 // knows whether it was.
-func (l *link) groupRefusal(ctx context.Context, jid bridge.JID, err error) error {
+func (c *conn) refusal(ctx context.Context, jid bridge.JID, err error) error {
 	switch iqCode(err) {
 	case 0:
-		return unansweredChange(err)
+		return c.gs.unanswered(err)
 	case codeUnauthorized, codeForbidden:
 		// The network has one answer for strangers and for plain members.
-		if _, asked := l.cli.GetGroupInfo(ctx, convert.WireJID(jid)); asked != nil && bridge.CodeOf(groupError(asked)) == bridge.CodeNotInGroup {
-			l.members.Delete(jid)
-			return groupError(asked)
+		if _, asked := c.GetGroupInfo(ctx, convert.WireJID(jid)); asked != nil && bridge.CodeOf(QueryError(asked)) == bridge.CodeNotInGroup {
+			c.ForgetGroup(jid)
+			return QueryError(asked)
 		}
 		return bridge.Fail(bridge.CodeNotAdmin, "only an admin of the group may do that, and the account is none").Because(err)
 	case codeNotFound:
-		l.members.Delete(jid)
+		c.ForgetGroup(jid)
 		return bridge.Fail(bridge.CodeNotInGroup, "the account is not in that group").Because(err)
 	case codeConflict:
 		return bridge.Fail(bridge.CodeGroupChanged, "somebody else changed the group at the same moment: look at it, then try again").Because(err)
 	case codeFull:
 		return groupFull(err)
-	case codeRateLimited:
-		return rateLimited(err)
 	}
-	return l.refusedChange(err)
+	return c.refusedChange(err)
 }
 
 func groupFull(err error) error {
@@ -65,10 +65,11 @@ func groupFull(err error) error {
 }
 
 // refusedChange is a refusal without a name.
-func (l *link) refusedChange(err error) error {
+func (c *conn) refusedChange(err error) error {
+	if named := c.gs.o.Refusal(err); named != nil {
+		return named
+	}
 	switch code := iqCode(err); {
-	case code == codeReachout:
-		return reachoutRestricted(l.m.timelock.left()).Because(err)
 	case code >= 500:
 		return bridge.NotConnected("the network could not do it (code %d): try again in a moment", code).Because(err)
 	default:
@@ -76,21 +77,21 @@ func (l *link) refusedChange(err error) error {
 	}
 }
 
-// unansweredChange is the end of a change that the network has not answered.
-func unansweredChange(err error) error {
+// unanswered is the end of a change that the network has not answered.
+func (gs *Groups) unanswered(err error) error {
 	switch {
 	case errors.Is(err, whatsmeow.ErrNotConnected):
 		return bridge.NotConnected("the connection was lost before anything left: try again").Because(err)
 	case errors.Is(err, context.Canceled):
 		return err
 	}
-	if again, _ := uncertain(err); !again && !errors.Is(err, whatsmeow.ErrIQTimedOut) {
+	if !gs.o.IsLost(err) && !errors.Is(err, whatsmeow.ErrIQTimedOut) {
 		return fmt.Errorf("change a group: %w", err)
 	}
 	return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the change in time; it may have been made all the same").Because(err)
 }
 
 // changeGroups asks the network once for a change of groups.
-func (l *link) changeGroups(ctx context.Context, to types.JID, change waBinary.Node) (*waBinary.Node, error) {
-	return l.cli.ChangeGroups(ctx, to, change, l.m.waits.answer)
+func (c *conn) changeGroups(ctx context.Context, to types.JID, change waBinary.Node) (*waBinary.Node, error) {
+	return c.ChangeGroups(ctx, to, change, c.gs.o.Answer())
 }

@@ -1,4 +1,4 @@
-package wa
+package groups
 
 import (
 	"context"
@@ -11,19 +11,18 @@ import (
 const tagDecision = "membership_requests_action"
 
 // JoinRequests returns who asks to be let into a group. Only admins may see it.
-func (m *Manager) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
-	l, err := m.open()
+func (gs *Groups) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
+	ctx, c, end, err := gs.begin(ctx, queryTimeout)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := m.within(ctx, groupTimeout)
-	defer cancel()
-	asking, err := l.cli.GetGroupRequestParticipants(ctx, convert.WireJID(jid))
+	defer end()
+	asking, err := c.GetGroupRequestParticipants(ctx, convert.WireJID(jid))
 	switch {
 	case iqCode(err) != 0:
-		return nil, l.groupRefusal(ctx, jid, err)
+		return nil, c.refusal(ctx, jid, err)
 	case err != nil:
-		return nil, groupError(err)
+		return nil, QueryError(err)
 	}
 	requests := make([]bridge.JoinRequest, 0, len(asking))
 	for _, one := range asking {
@@ -31,7 +30,7 @@ func (m *Manager) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.Jo
 		if person == "" {
 			continue
 		}
-		request := m.store.Asking(person, nil)
+		request := gs.o.Store.Asking(person, nil)
 		if !one.RequestedAt.IsZero() {
 			at := bridge.At(one.RequestedAt)
 			request.RequestedAt = &at

@@ -1,4 +1,4 @@
-package wa
+package groups
 
 import (
 	"context"
@@ -16,26 +16,25 @@ import (
 
 // ChangeParticipants adds, removes, promotes or demotes members, or lets in or
 // rejects those who ask to be, and returns what became of each.
-func (m *Manager) ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error) {
-	l, err := m.open()
+func (gs *Groups) ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error) {
+	ctx, c, end, err := gs.begin(ctx, callTime)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := m.within(ctx, groupCallTime)
-	defer cancel()
-	pn, lid := m.own()
+	defer end()
+	pn, lid := gs.o.Own()
 	if change.Action == bridge.ParticipantRemove && slices.ContainsFunc(change.Participants, func(jid bridge.JID) bool { return jid == pn || jid == lid }) {
 		return nil, bridge.Invalid("participants must not hold the account itself: leave the group with POST /api/groups/{jid}/leave")
 	}
-	if err := l.inGroup(ctx, change.Group); err != nil {
+	if err := c.InGroup(ctx, change.Group); err != nil {
 		return nil, err
 	}
-	people, err := l.groupPeople(ctx, l.addressedByLID(ctx, change.Group), change.Participants)
+	people, err := c.groupPeople(ctx, c.AddressedByLID(ctx, change.Group), change.Participants)
 	if err != nil || !people.found() {
 		return resultsOf(people), err
 	}
 	adding := change.Action == bridge.ParticipantAdd
-	named, err := l.participantNodes(ctx, people, adding)
+	named, err := c.participantNodes(ctx, people, adding)
 	if err != nil {
 		return nil, err
 	}
@@ -43,17 +42,17 @@ func (m *Manager) ChangeParticipants(ctx context.Context, change bridge.Particip
 	if change.Action.IsDecision() {
 		node, path = waBinary.Node{Tag: tagDecision, Content: []waBinary.Node{node}}, append([]string{tagDecision}, path...)
 	}
-	answer, err := l.changeGroups(ctx, convert.WireJID(change.Group), node)
+	answer, err := c.changeGroups(ctx, convert.WireJID(change.Group), node)
 	if err != nil {
-		return nil, l.groupRefusal(ctx, change.Group, err)
+		return nil, c.refusal(ctx, change.Group, err)
 	}
 	entries, ok := answer.GetOptionalChildByTag(path...)
 	if !ok {
-		return nil, unansweredChange(fmt.Errorf("the answer to a change of members names nobody"))
+		return nil, c.gs.unanswered(fmt.Errorf("the answer to a change of members names nobody"))
 	}
 	people.read(entries, change.Action, change.Again)
-	l.membersChanged(change, people)
-	return people.named(m.store), nil
+	c.membersChanged(change, people)
+	return people.named(gs.o.Store), nil
 }
 
 func resultsOf(people *groupPeople) []bridge.ParticipantResult {
@@ -64,7 +63,7 @@ func resultsOf(people *groupPeople) []bridge.ParticipantResult {
 }
 
 // membersChanged takes over a change of members, before the network tells of it.
-func (l *link) membersChanged(change bridge.ParticipantsChange, people *groupPeople) {
+func (c *conn) membersChanged(change bridge.ParticipantsChange, people *groupPeople) {
 	members, wire := people.done()
 	if len(members) == 0 {
 		return
@@ -83,8 +82,8 @@ func (l *link) membersChanged(change bridge.ParticipantsChange, people *groupPeo
 	case bridge.ParticipantDemote:
 		fact.Demoted = jidsOf(members)
 	}
-	l.cli.NoteMembers(told)
-	l.m.saveOwnChange(fact)
+	c.NoteMembers(told)
+	c.gs.saveOwnChange(fact)
 }
 
 func jidsOf(members []bridge.Participant) []bridge.JID {
@@ -96,29 +95,27 @@ func jidsOf(members []bridge.Participant) []bridge.JID {
 }
 
 // LeaveGroup leaves a group. With again, an earlier try may have left it.
-func (m *Manager) LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error {
-	l, err := m.open()
+func (gs *Groups) LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error {
+	ctx, c, end, err := gs.begin(ctx, callTime)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := m.within(ctx, groupCallTime)
-	defer cancel()
-	err = l.leaveGroup(ctx, jid)
+	defer end()
+	err = c.leaveGroup(ctx, jid)
 	if again && bridge.CodeOf(err) == bridge.CodeNotInGroup {
 		err = nil
 	}
 	if err != nil {
 		return err
 	}
-	l.members.Delete(jid)
-	l.modes.Delete(jid)
-	own, _ := m.own()
-	m.saveOwnChange(bridge.GroupChange{JID: jid, Left: []bridge.JID{own}})
+	c.ForgetGroup(jid)
+	own, _ := gs.o.Own()
+	gs.saveOwnChange(bridge.GroupChange{JID: jid, Left: []bridge.JID{own}})
 	return nil
 }
 
-func (l *link) leaveGroup(ctx context.Context, jid bridge.JID) error {
-	switch err := l.inGroup(ctx, jid); bridge.CodeOf(err) {
+func (c *conn) leaveGroup(ctx context.Context, jid bridge.JID) error {
+	switch err := c.InGroup(ctx, jid); bridge.CodeOf(err) {
 	case bridge.CodeNotAChat:
 		return bridge.Fail(bridge.CodeNotAChat, "a community is left on the phone: leaving it leaves all of its groups")
 	default:
@@ -126,11 +123,11 @@ func (l *link) leaveGroup(ctx context.Context, jid bridge.JID) error {
 			return err
 		}
 	}
-	_, err := l.changeGroups(ctx, types.GroupServerJID, waBinary.Node{
+	_, err := c.changeGroups(ctx, types.GroupServerJID, waBinary.Node{
 		Tag: "leave", Content: []waBinary.Node{{Tag: "group", Attrs: waBinary.Attrs{"id": convert.WireJID(jid)}}},
 	})
 	if err != nil {
-		return l.groupRefusal(ctx, jid, err)
+		return c.refusal(ctx, jid, err)
 	}
 	return nil
 }

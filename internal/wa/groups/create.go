@@ -1,4 +1,4 @@
-package wa
+package groups
 
 import (
 	"context"
@@ -13,64 +13,66 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// groupCallTime bounds a change of a group with all of its queries.
-const groupCallTime = 3 * time.Minute
+// storeTimeout bounds one transaction of the store.
+const storeTimeout = 30 * time.Second
+
+// callTime bounds a change of a group with all of its queries.
+const callTime = 3 * time.Minute
 
 // CreateGroup makes a group, or finds the one that an earlier try made.
 //
 // Errors: [bridge.CodeNotConnected] where nothing left, [bridge.CodeSendTimeout]
 // where nobody knows, [bridge.CodeNotOnNetwork], [bridge.CodeRateLimited],
 // [bridge.CodeSendRefused].
-func (m *Manager) CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error) {
-	l, err := m.open()
+func (gs *Groups) CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error) {
+	ctx, c, end, err := gs.begin(ctx, callTime)
 	if err != nil {
 		return bridge.GroupCreated{}, err
 	}
-	ctx, cancel := m.within(ctx, groupCallTime)
-	defer cancel()
+	defer end()
 	if g.Again {
-		made, err := l.findCreated(ctx, g)
+		made, err := c.findCreated(ctx, g)
 		if err != nil {
 			return bridge.GroupCreated{}, err
 		}
 		if made != nil {
-			m.saveOwnChange(append(convert.GroupFacts(made), bridge.GroupMade{Key: g.Key, JID: convert.JID(made.JID)})...)
-			return l.foundGroup(made, g), nil
+			gs.saveOwnChange(append(convert.GroupFacts(made), bridge.GroupMade{Key: g.Key, JID: convert.JID(made.JID)})...)
+			return c.foundGroup(made, g), nil
 		}
 	}
-	pn, lid := m.own()
-	people, err := l.groupPeople(ctx, true, slices.DeleteFunc(slices.Clone(g.Participants), func(jid bridge.JID) bool { return jid == pn || jid == lid }))
+	pn, lid := gs.o.Own()
+	people, err := c.groupPeople(ctx, true, slices.DeleteFunc(slices.Clone(g.Participants), func(jid bridge.JID) bool { return jid == pn || jid == lid }))
 	if err != nil {
 		return bridge.GroupCreated{}, err
 	}
 	if !people.found() {
 		return bridge.GroupCreated{}, bridge.Fail(bridge.CodeNotOnNetwork, "participants: nobody else of them is on WhatsApp; check the numbers (E.164 digits with country code)")
 	}
-	return l.createGroup(ctx, g, people)
+	return c.createGroup(ctx, g, people)
 }
 
 // createGroup asks the network for a new group.
-func (l *link) createGroup(ctx context.Context, g bridge.NewGroup, people *groupPeople) (bridge.GroupCreated, error) {
-	members, err := l.participantNodes(ctx, people, true)
+func (c *conn) createGroup(ctx context.Context, g bridge.NewGroup, people *groupPeople) (bridge.GroupCreated, error) {
+	members, err := c.participantNodes(ctx, people, true)
 	if err != nil {
 		return bridge.GroupCreated{}, err
 	}
-	answer, err := l.changeGroups(ctx, types.GroupServerJID, createNode(g, members))
+	answer, err := c.changeGroups(ctx, types.GroupServerJID, createNode(g, members))
 	if err != nil {
-		return bridge.GroupCreated{}, l.createRefusal(err)
+		return bridge.GroupCreated{}, c.createRefusal(err)
 	}
 	node, ok := answer.GetOptionalChildByTag("group")
 	if !ok {
-		return bridge.GroupCreated{}, unansweredChange(fmt.Errorf("the answer to a new group has no group"))
+		return bridge.GroupCreated{}, c.gs.unanswered(fmt.Errorf("the answer to a new group has no group"))
 	}
-	info, err := l.cli.ParseGroup(node)
+	info, err := c.ParseGroup(node)
 	if err != nil {
 		return bridge.GroupCreated{}, fmt.Errorf("read the answer to a new group: %w", err)
 	}
 	people.read(node, bridge.ParticipantAdd, false)
-	l.m.saveOwnChange(append(convert.GroupFacts(info), bridge.GroupMade{Key: g.Key, JID: convert.JID(info.JID)})...)
-	l.m.log.Info().Str("chat", convert.JID(info.JID).Redacted()).Msg("group created")
-	return bridge.GroupCreated{JID: convert.JID(info.JID), Name: info.Name, Participants: people.named(l.m.store)}, nil
+	c.gs.saveOwnChange(append(convert.GroupFacts(info), bridge.GroupMade{Key: g.Key, JID: convert.JID(info.JID)})...)
+	c.gs.o.Log.Info().Str("chat", convert.JID(info.JID).Redacted()).Msg("group created")
+	return bridge.GroupCreated{JID: convert.JID(info.JID), Name: info.Name, Participants: people.named(c.gs.o.Store)}, nil
 }
 
 // createNode returns the query for a new group, as the apps put it. Its key
@@ -87,36 +89,34 @@ func createNode(g bridge.NewGroup, members []waBinary.Node) waBinary.Node {
 }
 
 // createRefusal names the reason why a group was not made.
-func (l *link) createRefusal(err error) error {
+func (c *conn) createRefusal(err error) error {
 	switch iqCode(err) {
 	case 0:
-		return unansweredChange(err)
-	case codeRateLimited:
-		return rateLimited(err)
+		return c.gs.unanswered(err)
 	case codeBlocked:
 		return bridge.Fail(bridge.CodeSendRefused, "the network does not accept this name for a group (code 406): shorten it").Because(err)
 	case codeFull:
 		return groupFull(err)
 	}
-	return l.refusedChange(err)
+	return c.refusedChange(err)
 }
 
 // findCreated returns the group that an earlier try made: the one whose
 // notification came with the try's key, or else the one of that name which the
 // account made since, and which no other call did. It is nil where there is none.
-func (l *link) findCreated(ctx context.Context, g bridge.NewGroup) (*types.GroupInfo, error) {
+func (c *conn) findCreated(ctx context.Context, g bridge.NewGroup) (*types.GroupInfo, error) {
 	if g.Made != "" {
-		info, err := l.cli.GetGroupInfo(ctx, convert.WireJID(g.Made))
+		info, err := c.GetGroupInfo(ctx, convert.WireJID(g.Made))
 		if err != nil {
-			return nil, groupError(err)
+			return nil, QueryError(err)
 		}
 		return info, nil
 	}
-	groups, err := l.cli.GetJoinedGroups(ctx)
+	groups, err := c.GetJoinedGroups(ctx)
 	if err != nil {
-		return nil, groupError(err)
+		return nil, QueryError(err)
 	}
-	pn, lid := l.m.own()
+	pn, lid := c.gs.o.Own()
 	for _, info := range groups {
 		isOwn := slices.ContainsFunc([]types.JID{info.OwnerJID, info.OwnerPN}, func(owner types.JID) bool {
 			by := convert.JID(owner)
@@ -131,14 +131,14 @@ func (l *link) findCreated(ctx context.Context, g bridge.NewGroup) (*types.Group
 
 // foundGroup returns the answer for a group that was found: who is in it was
 // added.
-func (l *link) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.GroupCreated {
+func (c *conn) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.GroupCreated {
 	members := make(map[bridge.JID]bridge.Participant)
 	for _, p := range convert.Participants(info.Participants) {
-		members[l.m.store.Canonical(p.JID)] = p
+		members[c.gs.o.Store.Canonical(p.JID)] = p
 	}
 	made := bridge.GroupCreated{JID: convert.JID(info.JID), Name: info.Name, Participants: []bridge.ParticipantResult{}}
 	for _, asked := range g.Participants {
-		person := l.m.store.Canonical(asked)
+		person := c.gs.o.Store.Canonical(asked)
 		member, isIn := members[person]
 		result := bridge.ParticipantResult{JID: person, LID: member.LID, Status: bridge.ParticipantDone}
 		if !isIn {
@@ -152,12 +152,12 @@ func (l *link) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.Group
 
 // saveOwnChange stores at once what the account has changed. The network will
 // tell of it too: a store that fails now does not make the change fail.
-func (m *Manager) saveOwnChange(facts ...bridge.Fact) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
+func (gs *Groups) saveOwnChange(facts ...bridge.Fact) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(gs.o.Background), storeTimeout)
 	defer cancel()
-	if err := m.store.Save(ctx, facts...); err != nil {
-		m.log.Error().Err(err).Msg("a change of a group was made, but not stored")
+	if err := gs.o.Store.Save(ctx, facts...); err != nil {
+		gs.o.Log.Error().Err(err).Msg("a change of a group was made, but not stored")
 		return
 	}
-	m.groups.want(facts)
+	gs.fetcher.want(facts)
 }

@@ -1,9 +1,8 @@
-package wa
+package groups
 
 import (
 	"context"
 	"slices"
-	"time"
 
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
@@ -20,13 +19,13 @@ type groupPeople struct {
 
 // groupPeople finds out how the network knows people: by their LIDs or by their
 // numbers, as the group does.
-func (l *link) groupPeople(ctx context.Context, byLID bool, people []bridge.JID) (*groupPeople, error) {
-	if err := l.lookUpAll(ctx, people); err != nil {
+func (c *conn) groupPeople(ctx context.Context, byLID bool, people []bridge.JID) (*groupPeople, error) {
+	if err := c.LookUpAll(ctx, people); err != nil {
 		return nil, err
 	}
 	out := &groupPeople{results: make([]bridge.ParticipantResult, len(people)), wire: make([]types.JID, len(people))}
 	for i, asked := range people {
-		pn, lid, err := l.identities(ctx, asked)
+		pn, lid, err := c.identities(ctx, asked)
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +39,7 @@ func (l *link) groupPeople(ctx context.Context, byLID bool, people []bridge.JID)
 		if !pn.IsEmpty() {
 			person = convert.JID(pn)
 		}
-		out.results[i] = bridge.ParticipantResult{JID: l.m.store.Canonical(person), LID: convert.JID(lid)}
+		out.results[i] = bridge.ParticipantResult{JID: c.gs.o.Store.Canonical(person), LID: convert.JID(lid)}
 		if out.wire[i].IsEmpty() {
 			out.fail(i, bridge.ParticipantNotOnNetwork, "is not on WhatsApp: check the number (E.164 digits with country code)")
 		}
@@ -50,58 +49,22 @@ func (l *link) groupPeople(ctx context.Context, byLID bool, people []bridge.JID)
 
 // identities returns a person's number and LID as far as they are known. Both
 // are empty where nobody on the network has the number.
-func (l *link) identities(ctx context.Context, person bridge.JID) (pn, lid types.JID, err error) {
-	person = l.m.store.Canonical(person)
+func (c *conn) identities(ctx context.Context, person bridge.JID) (pn, lid types.JID, err error) {
+	person = c.gs.o.Store.Canonical(person)
 	if person.IsLID() {
 		lid = convert.WireJID(person)
-		pn, err = l.cli.NumberOf(ctx, lid)
+		pn, err = c.NumberOf(ctx, lid)
 		return pn.ToNonAD(), lid, err
 	}
-	pn, err = l.numberExists(ctx, convert.WireJID(person))
+	pn, err = c.NumberExists(ctx, convert.WireJID(person))
 	if bridge.CodeOf(err) == bridge.CodeNotOnNetwork {
 		return types.EmptyJID, types.EmptyJID, nil
 	}
 	if err != nil || pn.Server == types.HiddenUserServer {
 		return types.EmptyJID, pn, err
 	}
-	lid, err = l.cli.LIDOf(ctx, pn)
+	lid, err = c.LIDOf(ctx, pn)
 	return pn, lid.ToNonAD(), err
-}
-
-// numbersAtOnce is how many numbers one query asks for.
-const numbersAtOnce = 50
-
-// lookUpAll asks for the numbers that are not known yet, many with one query and
-// within the limit of such look-ups.
-func (l *link) lookUpAll(ctx context.Context, people []bridge.JID) error {
-	var unknown []string
-	for _, person := range people {
-		person = l.m.store.Canonical(person)
-		if person.Server() != bridge.ServerUser {
-			continue
-		}
-		lid, err := l.cli.LIDOf(ctx, convert.WireJID(person))
-		if err != nil {
-			return err
-		}
-		if _, known := l.m.numbers.get(person.User(), time.Now()); lid.IsEmpty() && !known {
-			unknown = append(unknown, person.User())
-		}
-	}
-	for some := range slices.Chunk(unknown, numbersAtOnce) {
-		checks, err := l.m.CheckNumbers(ctx, some)
-		if err != nil {
-			return err
-		}
-		for _, check := range checks {
-			known := types.EmptyJID
-			if check.JID != "" {
-				known = convert.WireJID(check.JID)
-			}
-			l.m.numbers.put(check.Phone, known, time.Now())
-		}
-	}
-	return nil
 }
 
 // fail notes why the change was not made for a person.
@@ -116,7 +79,7 @@ func (g *groupPeople) found() bool {
 
 // nodes returns the people as a query names them. Who is added is shown the token
 // by which they know the account.
-func (l *link) participantNodes(ctx context.Context, people *groupPeople, adding bool) ([]waBinary.Node, error) {
+func (c *conn) participantNodes(ctx context.Context, people *groupPeople, adding bool) ([]waBinary.Node, error) {
 	var nodes []waBinary.Node
 	for _, jid := range people.wire {
 		if jid.IsEmpty() {
@@ -124,7 +87,7 @@ func (l *link) participantNodes(ctx context.Context, people *groupPeople, adding
 		}
 		node := waBinary.Node{Tag: "participant", Attrs: waBinary.Attrs{"jid": jid}}
 		if adding {
-			if err := l.introduce(ctx, jid, &node); err != nil {
+			if err := c.introduce(ctx, jid, &node); err != nil {
 				return nil, err
 			}
 		}
@@ -133,9 +96,9 @@ func (l *link) participantNodes(ctx context.Context, people *groupPeople, adding
 	return nodes, nil
 }
 
-func (l *link) introduce(ctx context.Context, jid types.JID, node *waBinary.Node) error {
+func (c *conn) introduce(ctx context.Context, jid types.JID, node *waBinary.Node) error {
 	if jid.Server == types.HiddenUserServer {
-		pn, err := l.cli.NumberOf(ctx, jid)
+		pn, err := c.NumberOf(ctx, jid)
 		if err != nil {
 			return err
 		}
@@ -143,7 +106,7 @@ func (l *link) introduce(ctx context.Context, jid types.JID, node *waBinary.Node
 			node.Attrs["phone_number"] = pn.ToNonAD()
 		}
 	}
-	token, err := l.cli.TrustToken(ctx, jid)
+	token, err := c.TrustToken(ctx, jid)
 	if err == nil && len(token) > 0 {
 		node.Content = []waBinary.Node{{Tag: "privacy", Content: token}}
 	}

@@ -1,0 +1,141 @@
+// Package groups reads and changes the account's groups, asks the network for those
+// that are known by their JID alone, and handles links, requests to be let in, and
+// what the network refuses.
+//
+// A change is asked for once: no id makes a repeat of it harmless. Where a call is
+// repeated, what an earlier try did is found out first.
+package groups
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+	"bridged/internal/wa/session"
+)
+
+// Store is where groups and what is known of their members are kept.
+type Store interface {
+	Save(ctx context.Context, facts ...bridge.Fact) error
+	Canonical(jid bridge.JID) bridge.JID
+	// Asking returns somebody who asks to be let into a group since a moment, by all
+	// that is known of them.
+	Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest
+	GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error)
+	Setting(ctx context.Context, name string) (string, error)
+	SetSetting(ctx context.Context, name, value string) error
+}
+
+// Recipients is what a connection knows of people and of the groups that it sends to.
+type Recipients interface {
+	// InGroup returns nil if the account is in a group and may write there.
+	InGroup(ctx context.Context, jid bridge.JID) error
+	// AddressedByLID reports whether a group's members know each other by LID.
+	AddressedByLID(ctx context.Context, jid bridge.JID) bool
+	// NoteGroup keeps what InGroup and AddressedByLID ask for, and ForgetGroup drops it.
+	NoteGroup(info *types.GroupInfo)
+	ForgetGroup(jid bridge.JID)
+	// LookUpAll asks for the numbers that are not known yet.
+	LookUpAll(ctx context.Context, people []bridge.JID) error
+	// NumberExists returns the number that the network knows a person by.
+	NumberExists(ctx context.Context, to types.JID) (types.JID, error)
+	// SaveAnswered stores the usernames of the answers so far.
+	SaveAnswered(ctx context.Context)
+}
+
+// Conn is an open connection of the account.
+type Conn struct {
+	*session.Client
+	Recipients
+}
+
+// Options of [Groups].
+type Options struct {
+	// Open returns the open connection, or why there is none.
+	Open func() (Conn, error)
+	// Own returns the account's number and LID.
+	Own func() (pn, lid bridge.JID)
+	// Within bounds a context by a time and by the end of the program.
+	Within func(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc)
+	// Answer returns how long the network has to answer a change.
+	Answer func() time.Duration
+	// Refusal names a refusal that has nothing to do with groups; nil if it has.
+	Refusal func(err error) error
+	// IsLost reports whether a connection was lost with an error.
+	IsLost     func(err error) bool
+	Background context.Context // ends with the program
+	Store      Store
+	Clock      *bridge.Clock
+	Log        zerolog.Logger
+}
+
+// Groups are the account's.
+type Groups struct {
+	o       Options
+	fetcher *fetcher
+}
+
+// New returns the account's groups. Nothing is asked before [Groups.Run].
+func New(o Options) *Groups {
+	gs := &Groups{o: o}
+	gs.fetcher = newFetcher(gs)
+	return gs
+}
+
+// conn is an open connection in use.
+type conn struct {
+	Conn
+	gs *Groups
+}
+
+func (gs *Groups) open() (*conn, error) {
+	c, err := gs.o.Open()
+	return &conn{c, gs}, err
+}
+
+// begin returns the open connection, and a context of at most limit.
+func (gs *Groups) begin(ctx context.Context, limit time.Duration) (_ context.Context, c *conn, end func(), err error) {
+	if c, err = gs.open(); err != nil {
+		return nil, nil, nil, err
+	}
+	ctx, end = gs.o.Within(ctx, limit)
+	return ctx, c, end, nil
+}
+
+// LiveGroup asks the network for a group's metadata.
+func (gs *Groups) LiveGroup(ctx context.Context, jid bridge.JID) (*bridge.Group, error) {
+	c, err := gs.open()
+	if err != nil {
+		return nil, err
+	}
+	info, err := c.GetGroupInfo(ctx, convert.WireJID(jid))
+	if err != nil {
+		return nil, QueryError(err)
+	}
+	c.SaveAnswered(ctx)
+	g := convert.Group(info)
+	for i := range g.Participants {
+		g.Participants[i].JID = gs.o.Store.Canonical(g.Participants[i].JID)
+	}
+	g.OwnerJID = gs.o.Store.Canonical(g.OwnerJID)
+	return &g, nil
+}
+
+// QueryError names the reason why a group's metadata cannot be read.
+func QueryError(err error) error {
+	var iq *whatsmeow.IQError
+	switch {
+	case errors.Is(err, whatsmeow.ErrNotInGroup), errors.Is(err, whatsmeow.ErrGroupNotFound),
+		errors.As(err, &iq) && (iq.Code == 403 || iq.Code == 404):
+		return bridge.Fail(bridge.CodeNotInGroup, "the account is not in that group").Because(err)
+	case errors.As(err, &iq) && iq.Code == 429:
+		return &bridge.Error{Code: bridge.CodeRateLimited, Msg: "the network limits queries about groups for now", Err: err, RetryAfter: time.Minute}
+	}
+	return bridge.NotConnected("the network did not answer about the group: try again in a moment").Because(err)
+}

@@ -8,6 +8,8 @@ import (
 	"go.mau.fi/libsignal/protocol"
 	"go.mau.fi/libsignal/session"
 	"go.mau.fi/whatsmeow/store"
+
+	"bridged/internal/simnet/server"
 )
 
 // maxAcquainted is the size up to which the members of a new group get to know each other at once: it costs a millisecond per pair.
@@ -15,14 +17,14 @@ const maxAcquainted = 32
 
 // acquaint gives every two phones of a group a Signal session, as between people who know each other. When many begin their sessions at
 // the same time from both sides, as strangers do in a new group, whatsmeow needs two retries for each of the first messages.
-func (n *Network) acquaint(ctx context.Context, members []*account) error {
+func (n *Network) acquaint(ctx context.Context, members []*server.Account) error {
 	if len(members) > maxAcquainted {
 		return nil
 	}
 	for i, a := range members {
 		for _, b := range members[i+1:] {
-			one, hasPhone := a.owner.(*Phone)
-			other, hasPhoneToo := b.owner.(*Phone)
+			one, hasPhone := a.Owner.(*Phone)
+			other, hasPhoneToo := b.Owner.(*Phone)
 			if !hasPhone || !hasPhoneToo {
 				continue // they are of a crowd
 			}
@@ -96,7 +98,7 @@ func (p *Phone) withSessions(ctx context.Context, change func(context.Context) e
 
 // Trust gives another account a token of this one, as having written to it does.
 func (p *Phone) Trust(other *Phone) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	p.net.handToken(p.account, other.account.PN(), time.Now())
+	p.net.Mu.Lock()
+	defer p.net.Mu.Unlock()
+	p.net.HandToken(p.Account, other.Account.PN(), time.Now())
 }

@@ -17,6 +17,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
+	"bridged/internal/simnet/server"
 	"bridged/internal/simnet/signal"
 )
 
@@ -39,7 +40,7 @@ func (p *Phone) Recoveries() []string {
 }
 
 // recoveryRequested answers a companion that cannot read a collection, and reports whether it was asked to.
-func (p *Phone) recoveryRequested(d *Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) bool {
+func (p *Phone) recoveryRequested(d *server.Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) bool {
 	const kind = waE2E.PeerDataOperationRequestType_COMPANION_SYNCD_SNAPSHOT_FATAL_RECOVERY
 	if request == nil || request.GetPeerDataOperationRequestType() != kind {
 		return false
@@ -111,9 +112,9 @@ func (p *Phone) readCollection(ctx context.Context, name string) ([]appstate.Mut
 		}
 	}
 	list := &appstate.PatchList{Name: appstate.WAPatchName(name)}
-	p.net.mu.Lock()
-	raw := slices.Clone(p.account.appState[name])
-	p.net.mu.Unlock()
+	p.net.Mu.Lock()
+	raw := slices.Clone(p.Account.AppState[name])
+	p.net.Mu.Unlock()
 	for _, data := range raw {
 		patch := new(waServerSync.SyncdPatch)
 		if err := proto.Unmarshal(data, patch); err != nil {

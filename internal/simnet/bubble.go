@@ -50,7 +50,7 @@ func (p *Phone) bubbleOf(id types.MessageID, messages []*Received) (b Bubble, ok
 	by, ok := written{}, false
 	p.mu.Lock()
 	if own, sent := p.sent[id]; sent {
-		by, ok = written{chat: own.chat, sender: p.account.PN(), at: own.at}, true
+		by, ok = written{chat: own.chat, sender: p.Account.PN(), at: own.at}, true
 		b.Text = content.TextOf(own.msg)
 	}
 	p.mu.Unlock()
@@ -83,20 +83,20 @@ func (p *Phone) mayRevoke(r *Received, change *waE2E.ProtocolMessage, by written
 	if err != nil || !p.sameAccount(author, by.sender) {
 		return false
 	}
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	g := p.net.groups[r.Info.Chat.User]
+	p.net.Mu.Lock()
+	defer p.net.Mu.Unlock()
+	g := p.net.Groups[r.Info.Chat.User]
 	if g == nil || r.Info.Chat.Server != types.GroupServer {
 		return false
 	}
-	member := g.members[p.net.account(r.Info.Sender)]
-	return member != nil && member.isAdmin()
+	member := g.Members[p.net.AccountOf(r.Info.Sender)]
+	return member != nil && member.IsAdmin()
 }
 
 // sameAccount reports whether two addresses are of one account.
 func (p *Phone) sameAccount(a, b types.JID) bool {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	one := p.net.account(a)
-	return one != nil && one == p.net.account(b)
+	p.net.Mu.Lock()
+	defer p.net.Mu.Unlock()
+	one := p.net.AccountOf(a)
+	return one != nil && one == p.net.AccountOf(b)
 }

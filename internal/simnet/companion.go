@@ -15,6 +15,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
+	"bridged/internal/simnet/server"
 	"bridged/internal/simnet/wire"
 )
 
@@ -28,15 +29,15 @@ type syncKey struct {
 
 // background runs something on behalf of the phone until it ends or the network does.
 func (p *Phone) background(what string, f func(context.Context) error) {
-	p.running.start(func() {
+	p.running.Start(func() {
 		if err := f(p.ctx); err != nil && p.ctx.Err() == nil {
-			p.net.log.Warnf("%s: %v", what, err)
+			p.net.Log.Warnf("%s: %v", what, err)
 		}
 	})
 }
 
 // Welcome gives a new companion what it needs: the key of the app state, and the history. The caller holds Server.mu.
-func (p *Phone) Welcome(d *Device) {
+func (p *Phone) Welcome(d *server.Device) {
 	p.background("welcome a companion", func(ctx context.Context) error {
 		if _, err := p.beginAppState(ctx); err != nil {
 			return err
@@ -48,10 +49,10 @@ func (p *Phone) Welcome(d *Device) {
 		if err = p.shareHistory(ctx, d); err != nil {
 			return err
 		}
-		p.net.mu.Lock()
-		defer p.net.mu.Unlock()
-		d.welcomed = true
-		p.net.notify()
+		p.net.Mu.Lock()
+		defer p.net.Mu.Unlock()
+		d.Welcomed = true
+		p.net.Notify()
 		return nil
 	})
 }
@@ -94,7 +95,7 @@ func (p *Phone) newSyncKey(ctx context.Context) (*syncKey, error) {
 }
 
 // shareKeys gives a companion all keys of the account's state.
-func (p *Phone) shareKeys(ctx context.Context, d *Device) error {
+func (p *Phone) shareKeys(ctx context.Context, d *server.Device) error {
 	share := new(waE2E.AppStateSyncKeyShare)
 	p.appState.Lock()
 	for _, key := range p.syncKeys {
@@ -112,13 +113,13 @@ func (p *Phone) shareKeys(ctx context.Context, d *Device) error {
 }
 
 // sendPeer sends to one companion.
-func (p *Phone) sendPeer(ctx context.Context, d *Device, msg *waE2E.ProtocolMessage) error {
+func (p *Phone) sendPeer(ctx context.Context, d *server.Device, msg *waE2E.ProtocolMessage) error {
 	return p.sendPeerAs(ctx, d, "", msg)
 }
 
 // sendPeerAs sends to one companion under an id, or under a new one if it is empty. whatsmeow sends such messages only if there is a
 // session already.
-func (p *Phone) sendPeerAs(ctx context.Context, d *Device, id types.MessageID, msg *waE2E.ProtocolMessage) error {
+func (p *Phone) sendPeerAs(ctx context.Context, d *server.Device, id types.MessageID, msg *waE2E.ProtocolMessage) error {
 	if err := p.beginSession(ctx, d); err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (p *Phone) sendPeerAs(ctx context.Context, d *Device, id types.MessageID, m
 	return nil
 }
 
-func (p *Phone) beginSession(ctx context.Context, d *Device) error {
+func (p *Phone) beginSession(ctx context.Context, d *server.Device) error {
 	address := d.LID().SignalAddress()
 	known, err := p.memory.HasSession(ctx, address.String())
 	if err != nil || known {
@@ -142,7 +143,7 @@ func (p *Phone) beginSession(ctx context.Context, d *Device) error {
 	}
 	bundle := p.bundleOf(ctx, d.LID())
 	if bundle == nil {
-		return fmt.Errorf("no keys of companion %d", d.number)
+		return fmt.Errorf("no keys of companion %d", d.Number)
 	}
 	builder := session.NewBuilderFromSignal(p.client.Store, address, store.SignalProtobufSerializer)
 	err = p.withSessions(ctx, func(ctx context.Context) error { return builder.ProcessBundle(ctx, bundle) })
@@ -160,9 +161,9 @@ func (p *Phone) bundleOf(ctx context.Context, device types.JID) *prekey.Bundle {
 
 // SetPushName changes the name that others see, and tells the companions.
 func (p *Phone) SetPushName(ctx context.Context, name string) error {
-	p.net.mu.Lock()
-	p.account.name = name
-	p.net.mu.Unlock()
+	p.net.Mu.Lock()
+	p.Account.PushName = name
+	p.net.Mu.Unlock()
 	p.mu.Lock()
 	p.options.Name = name
 	p.mu.Unlock()
@@ -189,11 +190,11 @@ func (p *Phone) SetContact(ctx context.Context, number, fullName, firstName stri
 		FullName: proto.String(fullName), FirstName: proto.String(firstName), PnJID: proto.String(pn.String()),
 		SaveOnPrimaryAddressbook: proto.Bool(true),
 	}
-	p.net.mu.Lock()
-	if a := p.net.byNumber[number]; a != nil && !a.withheld {
+	p.net.Mu.Lock()
+	if a := p.net.ByNumber[number]; a != nil && !a.Withheld {
 		action.LidJID = proto.String(a.LID().String())
 	}
-	p.net.mu.Unlock()
+	p.net.Mu.Unlock()
 	err := p.client.SendAppState(ctx, appstate.PatchInfo{
 		Type: appstate.WAPatchCriticalUnblockLow,
 		Mutations: []appstate.MutationInfo{{

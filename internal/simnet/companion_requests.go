@@ -11,6 +11,8 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/server"
 )
 
 // answerPeer handles a request of a companion to the phone.
@@ -19,10 +21,10 @@ func (p *Phone) answerPeer(message *events.Message) {
 	p.mu.Lock()
 	deaf := p.deaf
 	p.mu.Unlock()
-	p.net.mu.Lock()
-	d := p.net.device(message.Info.Sender)
-	p.net.mu.Unlock()
-	if asked == nil || deaf || d == nil || d.account != p.account || d.number == 0 {
+	p.net.Mu.Lock()
+	d := p.net.DeviceOf(message.Info.Sender)
+	p.net.Mu.Unlock()
+	if asked == nil || deaf || d == nil || d.Account != p.Account || d.Number == 0 {
 		return
 	}
 	if asked.GetAppStateSyncKeyRequest() != nil {
@@ -53,7 +55,7 @@ func (p *Phone) IgnoreRequests(deaf bool) {
 }
 
 // resendToCompanion sends messages that a companion could not decrypt, as the phone has them.
-func (p *Phone) resendToCompanion(ctx context.Context, d *Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) error {
+func (p *Phone) resendToCompanion(ctx context.Context, d *server.Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) error {
 	response := &waE2E.PeerDataOperationRequestResponseMessage{
 		PeerDataOperationRequestType: request.PeerDataOperationRequestType, StanzaID: proto.String(id),
 	}

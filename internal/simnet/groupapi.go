@@ -8,6 +8,7 @@ import (
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
 
+	"bridged/internal/simnet/server"
 	"bridged/internal/simnet/wire"
 )
 
@@ -16,7 +17,7 @@ type GroupOptions struct {
 	Subject string
 	Members []*Phone
 	// Crowd are further members, whose phones are switched off.
-	Crowd *Crowd
+	Crowd *server.Crowd
 	// ByNumber makes a group in which members are known by their numbers; in others, they are known by their LIDs.
 	ByNumber bool
 	// ID is the part of the JID before the @, "4915112345678-1600000000" for one as old groups have. Empty: one is made.
@@ -47,51 +48,51 @@ var (
 // CreateGroup makes a group of which the phone's account is the owner, and waits until all phones in it know it.
 func (p *Phone) CreateGroup(ctx context.Context, opts GroupOptions) (*Group, error) {
 	n := p.net
-	n.mu.Lock()
-	if n.groups[opts.ID] != nil {
-		n.mu.Unlock()
+	n.Mu.Lock()
+	if n.Groups[opts.ID] != nil {
+		n.Mu.Unlock()
 		return nil, ErrGroupExists
 	}
-	g := n.newGroup(p.account, opts.ID, opts.Subject, !opts.ByNumber, opts.members())
+	g := n.NewGroup(p.Account, opts.ID, opts.Subject, !opts.ByNumber, opts.members())
 	if opts.Topic != "" {
-		g.describe(p.account, &Node{Tag: "description", Content: []Node{{Tag: "body", Content: []byte(opts.Topic)}}})
+		g.Describe(p.Account, &Node{Tag: "description", Content: []Node{{Tag: "body", Content: []byte(opts.Topic)}}})
 	}
-	g.announce, g.locked, g.ephemeral = opts.Announce, opts.Locked, opts.Ephemeral
-	g.parent = opts.Community
+	g.Announce, g.Locked, g.Ephemeral = opts.Announce, opts.Locked, opts.Ephemeral
+	g.Parent = opts.Community
 	if opts.AnnouncementsOf != nil {
-		g.announce, g.community = true, opts.AnnouncementsOf.jid
+		g.Announce, g.Community = true, opts.AnnouncementsOf.jid
 	}
-	n.announceBirth(g, p.account, "", g.sorted()...)
-	handle := &Group{net: n, jid: g.jid()}
-	members := g.sorted()
-	n.mu.Unlock()
+	n.AnnounceBirth(g, p.Account, "", g.Sorted()...)
+	handle := &Group{net: n, jid: g.JID()}
+	members := g.Sorted()
+	n.Mu.Unlock()
 	if err := n.acquaint(ctx, members); err != nil {
 		return nil, err
 	}
 	return handle, handle.settle(ctx)
 }
 
-func (o GroupOptions) members() []*account {
+func (o GroupOptions) members() []*server.Account {
 	members := accountsOf(o.Members)
 	if o.Crowd != nil {
-		members = append(members, o.Crowd.accounts...)
+		members = append(members, o.Crowd.Accounts...)
 	}
 	return members
 }
 
-func accountsOf(phones []*Phone) []*account {
-	out := make([]*account, len(phones))
+func accountsOf(phones []*Phone) []*server.Account {
+	out := make([]*server.Account, len(phones))
 	for i, p := range phones {
-		out[i] = p.account
+		out[i] = p.Account
 	}
 	return out
 }
 
 // Group returns a group by its JID, for example one that a client has created.
 func (n *Network) Group(jid types.JID) (*Group, bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	_, ok := n.groups[jid.User]
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	_, ok := n.Groups[jid.User]
 	return &Group{net: n, jid: jid.ToNonAD()}, ok
 }
 
@@ -100,16 +101,16 @@ func (g *Group) JID() types.JID { return g.jid }
 
 // Members returns the members in the group's own form, in the order in which they came.
 func (g *Group) Members() []types.JID {
-	g.net.mu.Lock()
-	defer g.net.mu.Unlock()
-	return g.net.groups[g.jid.User].jids()
+	g.net.Mu.Lock()
+	defer g.net.Mu.Unlock()
+	return g.net.Groups[g.jid.User].JIDs()
 }
 
 // Name returns the group's present subject.
 func (g *Group) Name() string {
-	g.net.mu.Lock()
-	defer g.net.mu.Unlock()
-	return g.net.groups[g.jid.User].subject
+	g.net.Mu.Lock()
+	defer g.net.Mu.Unlock()
+	return g.net.Groups[g.jid.User].Subject
 }
 
 // settle waits until all phones of the network have heard of the last change.
@@ -141,15 +142,15 @@ func (g *Group) Demote(ctx context.Context, by *Phone, who ...*Phone) error {
 }
 
 func (g *Group) changeMembers(ctx context.Context, by *Phone, change string, who []*Phone) error {
-	g.net.mu.Lock()
-	state := g.net.groups[g.jid.User]
-	if m := state.members[by.account]; m == nil || !m.isAdmin() {
-		g.net.mu.Unlock()
+	g.net.Mu.Lock()
+	state := g.net.Groups[g.jid.User]
+	if m := state.Members[by.Account]; m == nil || !m.IsAdmin() {
+		g.net.Mu.Unlock()
 		return ErrNotAllowed
 	}
-	g.net.applyMembers(state, by.account, change, accountsOf(who))
-	members := state.sorted()
-	g.net.mu.Unlock()
+	g.net.ApplyMembers(state, by.Account, change, accountsOf(who))
+	members := state.Sorted()
+	g.net.Mu.Unlock()
 	if err := g.net.acquaint(ctx, members); err != nil {
 		return err
 	}
@@ -158,9 +159,9 @@ func (g *Group) changeMembers(ctx context.Context, by *Phone, change string, who
 
 // Leave takes a member out by himself.
 func (g *Group) Leave(ctx context.Context, who *Phone) error {
-	g.net.mu.Lock()
-	g.net.removeMembers(g.net.groups[g.jid.User], who.account, []*account{who.account})
-	g.net.mu.Unlock()
+	g.net.Mu.Lock()
+	g.net.RemoveMembers(g.net.Groups[g.jid.User], who.Account, []*server.Account{who.Account})
+	g.net.Mu.Unlock()
 	return g.settle(ctx)
 }
 
@@ -172,9 +173,9 @@ func (g *Group) SetSubject(ctx context.Context, by *Phone, subject string) error
 // SetTopic changes the group's description; "" removes it.
 func (g *Group) SetTopic(ctx context.Context, by *Phone, topic string) error {
 	request := Node{Tag: "description", Attrs: attrs{}, Content: []Node{{Tag: "body", Content: []byte(topic)}}}
-	g.net.mu.Lock()
-	wire.Set(request.Attrs, "prev", g.net.groups[g.jid.User].topicID)
-	g.net.mu.Unlock()
+	g.net.Mu.Lock()
+	wire.Set(request.Attrs, "prev", g.net.Groups[g.jid.User].TopicID)
+	g.net.Mu.Unlock()
 	return g.change(ctx, by, request)
 }
 
@@ -191,9 +192,9 @@ func (g *Group) SetLocked(ctx context.Context, by *Phone, locked bool) error {
 // SetAddressing changes whether the group knows its members by their numbers or by their LIDs. Nobody is told: who sends in the old
 // form is refused with 421, and learns of it by asking for the group.
 func (g *Group) SetAddressing(byNumber bool) {
-	g.net.mu.Lock()
-	defer g.net.mu.Unlock()
-	g.net.groups[g.jid.User].lidMode = !byNumber
+	g.net.Mu.Lock()
+	defer g.net.Mu.Unlock()
+	g.net.Groups[g.jid.User].LidMode = !byNumber
 }
 
 // SetEphemeral sets after how many seconds messages disappear, 0 for never.
@@ -205,14 +206,14 @@ func (g *Group) SetEphemeral(ctx context.Context, by *Phone, seconds uint32) err
 }
 
 func (g *Group) change(ctx context.Context, by *Phone, request Node) error {
-	g.net.mu.Lock()
-	state := g.net.groups[g.jid.User]
-	if state.members[by.account] == nil {
-		g.net.mu.Unlock()
+	g.net.Mu.Lock()
+	state := g.net.Groups[g.jid.User]
+	if state.Members[by.Account] == nil {
+		g.net.Mu.Unlock()
 		return ErrNotAllowed
 	}
-	refused := g.net.changeGroup(state, by.account, &request)
-	g.net.mu.Unlock()
+	refused := g.net.ChangeGroup(state, by.Account, &request)
+	g.net.Mu.Unlock()
 	if refused.Code != 0 {
 		return fmt.Errorf("%w: %d %s", ErrNotAllowed, refused.Code, refused.Text)
 	}
@@ -221,15 +222,15 @@ func (g *Group) change(ctx context.Context, by *Phone, request Node) error {
 
 // Withdraw takes back that somebody wants to be let in.
 func (g *Group) Withdraw(ctx context.Context, who *Phone) error {
-	g.net.mu.Lock()
-	g.net.withdraw(g.net.groups[g.jid.User], who.account, who.account)
-	g.net.mu.Unlock()
+	g.net.Mu.Lock()
+	g.net.Withdraw(g.net.Groups[g.jid.User], who.Account, who.Account)
+	g.net.Mu.Unlock()
 	return g.settle(ctx)
 }
 
 // SetApproval sets whether an admin has to let in who comes by the link.
 func (g *Group) SetApproval(ctx context.Context, by *Phone, on bool) error {
-	return g.change(ctx, by, approvalNode(on))
+	return g.change(ctx, by, server.ApprovalNode(on))
 }
 
 // Approve lets somebody in who came by the link.
@@ -243,11 +244,11 @@ func (g *Group) Approve(ctx context.Context, by, who *Phone) error {
 
 // Requests returns who waits to be let in.
 func (g *Group) Requests() []types.JID {
-	g.net.mu.Lock()
-	defer g.net.mu.Unlock()
+	g.net.Mu.Lock()
+	defer g.net.Mu.Unlock()
 	var out []types.JID
-	for _, r := range g.net.groups[g.jid.User].requests {
-		out = append(out, r.who.LID())
+	for _, r := range g.net.Groups[g.jid.User].Requests {
+		out = append(out, r.Who.LID())
 	}
 	return out
 }
@@ -259,21 +260,21 @@ func (g *Group) Link(ctx context.Context, by *Phone) (string, error) {
 
 // Limit sets how many members the group may have.
 func (g *Group) Limit(members int) {
-	g.net.mu.Lock()
-	defer g.net.mu.Unlock()
-	g.net.groups[g.jid.User].limit = members
+	g.net.Mu.Lock()
+	defer g.net.Mu.Unlock()
+	g.net.Groups[g.jid.User].Limit = members
 }
 
 // SetPicture gives the group a picture, in both sizes, and tells its members. Without any bytes it takes the picture away.
 func (g *Group) SetPicture(by *Phone, full, preview []byte) {
 	shown := g.net.CDN().Picture(full, preview)
-	g.net.mu.Lock()
-	defer g.net.mu.Unlock()
-	inside := g.net.groups[g.JID().User]
-	inside.picture = shown
-	for _, a := range inside.sorted() {
-		for _, d := range a.sorted() {
-			g.net.push(d, g.net.pictureNode(inside.jid(), by.account.jid(inside.form(), 0), shown))
+	g.net.Mu.Lock()
+	defer g.net.Mu.Unlock()
+	inside := g.net.Groups[g.JID().User]
+	inside.Picture = shown
+	for _, a := range inside.Sorted() {
+		for _, d := range a.Sorted() {
+			g.net.Push(d, g.net.PictureNode(inside.JID(), by.Account.Address(inside.Form(), 0), shown))
 		}
 	}
 }

@@ -17,10 +17,11 @@ import (
 
 	"bridged/internal/simnet/content"
 	"bridged/internal/simnet/media"
+	"bridged/internal/simnet/server"
 )
 
 // shareHistory sends what the phone has of the past: who of the people it knows is who, its chats, people's names, and the messages.
-func (p *Phone) shareHistory(ctx context.Context, d *Device) error {
+func (p *Phone) shareHistory(ctx context.Context, d *server.Device) error {
 	for _, part := range p.history(d) {
 		if err := p.sendHistory(ctx, d, part); err != nil {
 			return err
@@ -30,15 +31,15 @@ func (p *Phone) shareHistory(ctx context.Context, d *Device) error {
 }
 
 // history returns the parts of the history in the order in which phones send them.
-func (p *Phone) history(d *Device) []*waHistorySync.HistorySync {
+func (p *Phone) history(d *server.Device) []*waHistorySync.HistorySync {
 	parts := []*waHistorySync.HistorySync{p.bootstrap(), p.pushNames()}
 	if recent := p.pastMessages(func(past Past) []*content.PastInfo { return past.Recent }); len(recent) > 0 {
 		parts = append(parts, content.HistoryPart(waHistorySync.HistorySync_RECENT, recent...))
 	}
-	if !d.props.GetRequireFullSync() {
+	if !d.Props.GetRequireFullSync() {
 		return parts
 	}
-	since := time.Now().AddDate(0, 0, -fullHistoryDays(d.props))
+	since := time.Now().AddDate(0, 0, -fullHistoryDays(d.Props))
 	older := p.pastMessages(func(past Past) []*content.PastInfo {
 		return slices.DeleteFunc(slices.Clone(past.Older), func(m *content.PastInfo) bool { return int64(m.GetMessageTimestamp()) < since.Unix() })
 	})
@@ -81,9 +82,9 @@ func (p *Phone) bootstrap() *waHistorySync.HistorySync {
 			})
 		}
 	}
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	part.NctSalt = p.account.salt
+	p.net.Mu.Lock()
+	defer p.net.Mu.Unlock()
+	part.NctSalt = p.Account.Salt
 	for _, past := range p.pasts() {
 		part.Conversations = append(part.Conversations, p.conversation(past))
 	}
@@ -102,8 +103,8 @@ func (p *Phone) pushNames() *waHistorySync.HistorySync {
 
 // pastMessages returns the chats that have messages of a kind.
 func (p *Phone) pastMessages(of func(Past) []*content.PastInfo) (chats []*waHistorySync.Conversation) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
+	p.net.Mu.Lock()
+	defer p.net.Mu.Unlock()
 	for _, past := range p.pasts() {
 		if messages := of(past); len(messages) > 0 {
 			chats = append(chats, content.WithMessages(p.conversation(past).GetID(), messages))
@@ -134,32 +135,32 @@ func (p *Phone) acquaintances() []acquaintance {
 	past := p.past
 	p.mu.Unlock()
 	n := p.net
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	known := map[*account]struct{}{p.account: {}}
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	known := map[*server.Account]struct{}{p.Account: {}}
 	for _, number := range numbers {
-		if a := n.byNumber[number]; a != nil {
+		if a := n.ByNumber[number]; a != nil {
 			known[a] = struct{}{}
 		}
 	}
 	for _, chat := range past {
-		if a := n.account(chat.With); a != nil {
+		if a := n.AccountOf(chat.With); a != nil {
 			known[a] = struct{}{}
 		}
 	}
-	for _, g := range n.groupsOf(p.account) {
-		for a := range g.members {
+	for _, g := range n.GroupsOf(p.Account) {
+		for a := range g.Members {
 			known[a] = struct{}{}
 		}
 	}
 	var out []acquaintance
 	for a := range known {
-		person := acquaintance{pn: a.PN(), lid: a.alternative(types.DefaultUserServer), name: a.name}
-		if a.numberless {
+		person := acquaintance{pn: a.PN(), lid: a.Alternative(types.DefaultUserServer), name: a.PushName}
+		if a.Numberless {
 			person.pn = a.LID()
 		}
-		if a.username != "" || a.gaveUp {
-			person.account = &waHistorySync.Account{Lid: proto.String(a.LID().String()), Username: proto.String(a.username), IsUsernameDeleted: proto.Bool(a.gaveUp)}
+		if a.Username != "" || a.GaveUp {
+			person.account = &waHistorySync.Account{Lid: proto.String(a.LID().String()), Username: proto.String(a.Username), IsUsernameDeleted: proto.Bool(a.GaveUp)}
 		}
 		out = append(out, person)
 	}
@@ -167,7 +168,7 @@ func (p *Phone) acquaintances() []acquaintance {
 }
 
 // sendHistory compresses and uploads one part of the history, and sends the companion its place.
-func (p *Phone) sendHistory(ctx context.Context, d *Device, part *waHistorySync.HistorySync) error {
+func (p *Phone) sendHistory(ctx context.Context, d *server.Device, part *waHistorySync.HistorySync) error {
 	raw, err := proto.Marshal(part)
 	if err != nil {
 		return fmt.Errorf("marshal the history: %w", err)
@@ -177,7 +178,7 @@ func (p *Phone) sendHistory(ctx context.Context, d *Device, part *waHistorySync.
 
 // SendHistory sends a companion one part of the history as it is given, protobuf or not. change, if there is one, may alter what the
 // companion is told of it.
-func (p *Phone) SendHistory(ctx context.Context, d *Device, kind waHistorySync.HistorySync_HistorySyncType, raw []byte, change func(*waE2E.HistorySyncNotification)) error {
+func (p *Phone) SendHistory(ctx context.Context, d *server.Device, kind waHistorySync.HistorySync_HistorySyncType, raw []byte, change func(*waE2E.HistorySyncNotification)) error {
 	var compressed bytes.Buffer
 	writer := zlib.NewWriter(&compressed)
 	_, err := writer.Write(raw)
@@ -200,14 +201,14 @@ func (p *Phone) SendHistory(ctx context.Context, d *Device, kind waHistorySync.H
 		change(notification)
 	}
 	id := p.client.GenerateMessageID()
-	p.net.mu.Lock()
+	p.net.Mu.Lock()
 	if part := new(waHistorySync.HistorySync); proto.Unmarshal(raw, part) == nil { // what is none is not sent again
-		if d.history == nil {
-			d.history = make(map[types.MessageID]historyBlob)
+		if d.History == nil {
+			d.History = make(map[types.MessageID]server.HistoryBlob)
 		}
-		d.history[id] = historyBlob{part: part, path: media.PlainPath(uploaded.DirectPath)}
+		d.History[id] = server.HistoryBlob{Part: part, Path: media.PlainPath(uploaded.DirectPath)}
 	}
-	p.net.mu.Unlock()
+	p.net.Mu.Unlock()
 	return p.sendPeerAs(ctx, d, id, &waE2E.ProtocolMessage{
 		Type:                    waE2E.ProtocolMessage_HISTORY_SYNC_NOTIFICATION.Enum(),
 		HistorySyncNotification: notification,

@@ -10,6 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/simnet/content"
+	"bridged/internal/simnet/server"
 )
 
 // HistoryRequest is a companion's request for history.
@@ -30,7 +31,7 @@ func (p *Phone) HistoryRequests() []HistoryRequest {
 }
 
 // historyRequested answers a companion's request for history, and reports whether it was one.
-func (p *Phone) historyRequested(d *Device, request *waE2E.PeerDataOperationRequestMessage) bool {
+func (p *Phone) historyRequested(d *server.Device, request *waE2E.PeerDataOperationRequestMessage) bool {
 	switch request.GetPeerDataOperationRequestType() {
 	case waE2E.PeerDataOperationRequestType_HISTORY_SYNC_ON_DEMAND:
 		wanted := request.GetHistorySyncOnDemandRequest()
@@ -64,23 +65,23 @@ func (p *Phone) noteRequest(r HistoryRequest) {
 	p.mu.Lock()
 	p.asked = append(p.asked, r)
 	p.mu.Unlock()
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	p.net.notify()
+	p.net.Mu.Lock()
+	defer p.net.Mu.Unlock()
+	p.net.Notify()
 }
 
 // WaitHistoryRequests waits until companions have asked for history so often.
 func (p *Phone) WaitHistoryRequests(ctx context.Context, count int) error {
-	return p.net.wait(ctx, func() bool { return len(p.HistoryRequests()) >= count })
+	return p.net.Wait(ctx, func() bool { return len(p.HistoryRequests()) >= count })
 }
 
 // olderMessages returns the messages of a chat from before one of them, or before a time where the phone does not have that one.
 func (p *Phone) olderMessages(chat types.JID, id types.MessageID, at time.Time, count int) *waHistorySync.HistorySync {
 	part := content.HistoryPart(waHistorySync.HistorySync_ON_DEMAND)
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
+	p.net.Mu.Lock()
+	defer p.net.Mu.Unlock()
 	for _, past := range p.pasts() {
-		if past.With != chat && (p.net.account(chat) == nil || p.net.account(past.With) != p.net.account(chat)) {
+		if past.With != chat && (p.net.AccountOf(chat) == nil || p.net.AccountOf(past.With) != p.net.AccountOf(chat)) {
 			continue
 		}
 		messages := slices.Concat(past.Older, past.Recent)
@@ -99,11 +100,11 @@ func (p *Phone) olderMessages(chat types.JID, id types.MessageID, at time.Time, 
 }
 
 // sendHistoryAgain uploads a part again that a companion could not get. The caller holds Server.mu.
-func (p *Phone) sendHistoryAgain(d *Device, id types.MessageID) {
-	blob, known := d.history[id]
+func (p *Phone) sendHistoryAgain(d *server.Device, id types.MessageID) {
+	blob, known := d.History[id]
 	if !known {
 		return
 	}
-	delete(d.history, id)
-	p.background("upload history again", func(ctx context.Context) error { return p.sendHistory(ctx, d, blob.part) })
+	delete(d.History, id)
+	p.background("upload history again", func(ctx context.Context) error { return p.sendHistory(ctx, d, blob.Part) })
 }

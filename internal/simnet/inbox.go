@@ -9,6 +9,7 @@ import (
 	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/simnet/content"
+	"bridged/internal/simnet/server"
 )
 
 // inbox holds everything that a phone's client has reported, and wakes those who wait for more.
@@ -25,12 +26,12 @@ type inbox struct {
 	serving  bool
 
 	typing    map[person]string // what people do, as far as it was told
-	available map[*account]bool
+	available map[*server.Account]bool
 }
 
 func newInbox() *inbox {
 	return &inbox{changed: make(chan struct{}), barriers: make(map[string]chan struct{}),
-		typing: make(map[person]string), available: make(map[*account]bool)}
+		typing: make(map[person]string), available: make(map[*server.Account]bool)}
 }
 
 // Received is a message that a phone got and decrypted.
@@ -87,7 +88,7 @@ func (p *Phone) receive(r *Received) {
 	i.pending = append(i.pending, r)
 	if !i.serving {
 		i.serving = true
-		p.running.start(p.serveHandlers)
+		p.running.Start(p.serveHandlers)
 	}
 }
 
@@ -151,7 +152,7 @@ func awaitIn[T any](ctx context.Context, p *Phone, list func(*inbox) []T, match 
 		}
 		changed := i.changed
 		i.mu.Unlock()
-		err = p.net.await(ctx, changed)
+		err = p.net.Await(ctx, changed)
 		i.mu.Lock()
 		if err != nil {
 			return found, err

@@ -12,6 +12,8 @@ import (
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waAdv"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/server"
 )
 
 var (
@@ -26,11 +28,11 @@ var (
 )
 
 // await waits for something from a client that is being linked.
-func await[T any](ctx context.Context, waiting *pairing, from <-chan T) (value T, err error) {
+func await[T any](ctx context.Context, waiting *server.Pairing, from <-chan T) (value T, err error) {
 	select {
 	case value = <-from:
 		return value, nil
-	case <-waiting.done():
+	case <-waiting.Done():
 		return value, ErrClientGone
 	case <-ctx.Done():
 		return value, ctx.Err()
@@ -38,7 +40,7 @@ func await[T any](ctx context.Context, waiting *pairing, from <-chan T) (value T
 }
 
 // link makes a client a device of the account, once both sides have the same secret.
-func (p *Phone) link(ctx context.Context, waiting *pairing, secret []byte, display string) (*Device, error) {
+func (p *Phone) link(ctx context.Context, waiting *server.Pairing, secret []byte, display string) (*server.Device, error) {
 	// A companion finds the account's app state there; one that comes later would be announced to it before it has the key.
 	if _, err := p.beginAppState(ctx); err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func (p *Phone) link(ctx context.Context, waiting *pairing, secret []byte, displ
 			return nil, err
 		}
 	}
-	d, err := p.account.reserve(waiting, display)
+	d, err := p.Account.Reserve(waiting, display)
 	if err != nil {
 		return nil, err
 	}
@@ -57,33 +59,33 @@ func (p *Phone) link(ctx context.Context, waiting *pairing, secret []byte, displ
 	if err != nil {
 		return nil, err
 	}
-	if err := p.net.awaitRotated(ctx, waiting); err != nil {
+	if err := p.net.AwaitRotated(ctx, waiting); err != nil {
 		return nil, err
 	}
-	p.net.sendPairSuccess(waiting, d, identity)
-	refused, err := await(ctx, waiting, waiting.answered)
+	p.net.SendPairSuccess(waiting, d, identity)
+	refused, err := await(ctx, waiting, waiting.Answered)
 	if err == nil {
 		err = refused
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.net.adopt(waiting, d)
+	p.net.Adopt(waiting, d)
 	// Everybody who writes from now on must know the new device.
 	return d, p.net.settle(ctx, p.net.allPhones())
 }
 
 // signIdentity signs a device's identity with the account's key.
-func (p *Phone) signIdentity(d *Device, secret []byte) ([]byte, error) {
+func (p *Phone) signIdentity(d *server.Device, secret []byte) ([]byte, error) {
 	details, err := proto.Marshal(&waAdv.ADVDeviceIdentity{
-		RawID:     proto.Uint32(uint32(d.number) + 1000),
+		RawID:     proto.Uint32(uint32(d.Number) + 1000),
 		Timestamp: proto.Uint64(uint64(time.Now().Unix())),
-		KeyIndex:  proto.Uint32(d.keyIndex),
+		KeyIndex:  proto.Uint32(d.KeyIndex),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("marshal the device identity: %w", err)
 	}
-	message := append(append(append([]byte(nil), whatsmeow.AdvAccountSignaturePrefix...), details...), d.identity[:]...)
+	message := append(append(append([]byte(nil), whatsmeow.AdvAccountSignaturePrefix...), details...), d.Identity[:]...)
 	signature := ecc.CalculateSignature(ecc.NewDjbECPrivateKey(*p.identity.Priv), message)
 	signed, err := proto.Marshal(&waAdv.ADVSignedDeviceIdentity{
 		Details: details, AccountSignatureKey: p.identity.Pub[:], AccountSignature: signature[:],

@@ -15,19 +15,20 @@ import (
 	"go.mau.fi/whatsmeow/util/hkdfutil"
 	"go.mau.fi/whatsmeow/util/keys"
 
+	"bridged/internal/simnet/server"
 	"bridged/internal/simnet/wire"
 )
 
 // EnterPairingCode enters the code that a client shows on the phone and returns the new device once it is linked.
 // The device is not synced then: see WaitSynced.
-func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, error) {
+func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*server.Device, error) {
 	code = strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(code), "-", ""))
 	waiting, err := p.waitingForCode()
 	if err != nil {
 		return nil, err
 	}
-	request := waiting.code
-	ephemeral, err := unwrapPublic(code, request.wrapped)
+	request := waiting.Code
+	ephemeral, err := unwrapPublic(code, request.Wrapped)
 	if err != nil {
 		return nil, err
 	}
@@ -36,11 +37,11 @@ func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, err
 	if err != nil {
 		return nil, err
 	}
-	p.net.rotateIf(waiting, BeforeHello)
-	waiting.send(Node{Tag: "notification", Attrs: attrs{
-		"from": types.ServerJID, "type": "link_code_companion_reg", "id": string(request.ref[:12]), "t": wire.UnixNow(),
+	p.net.RotateIf(waiting, server.BeforeHello)
+	waiting.Send(Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "link_code_companion_reg", "id": string(request.Ref[:12]), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "primary_hello"}, Content: []Node{
-		{Tag: "link_code_pairing_ref", Content: request.ref},
+		{Tag: "link_code_pairing_ref", Content: request.Ref},
 		{Tag: "link_code_pairing_wrapped_primary_ephemeral_pub", Content: wrapped},
 		{Tag: "primary_identity_pub", Content: p.identity.Pub[:]},
 	}}}})
@@ -48,21 +49,21 @@ func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, err
 	if err != nil {
 		return nil, err
 	}
-	p.net.rotateIf(waiting, BeforeSuccess)
-	return p.link(ctx, waiting, secret, request.display)
+	p.net.RotateIf(waiting, server.BeforeSuccess)
+	return p.link(ctx, waiting, secret, request.Display)
 }
 
 // waitingForCode returns the client that asked for a code for this number last.
-func (p *Phone) waitingForCode() (*pairing, error) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
+func (p *Phone) waitingForCode() (*server.Pairing, error) {
+	p.net.Mu.Lock()
+	defer p.net.Mu.Unlock()
 	latest := p.codePairing()
 	if latest == nil {
 		return nil, ErrNoPairing
 	}
 	// What a client sent for an earlier try that was given up is worthless.
 	select {
-	case <-latest.finished:
+	case <-latest.Finished:
 	default:
 	}
 	return latest, nil
@@ -71,19 +72,19 @@ func (p *Phone) waitingForCode() (*pairing, error) {
 // WaitCodeRequest waits until a client has asked for a code for this number. Clients that make the code themselves may show it before
 // the network has it.
 func (p *Phone) WaitCodeRequest(ctx context.Context) error {
-	if err := p.net.wait(ctx, func() bool { return p.codePairing() != nil }); err != nil {
+	if err := p.net.Wait(ctx, func() bool { return p.codePairing() != nil }); err != nil {
 		return fmt.Errorf("wait until a client asks for a code: %w", err)
 	}
 	return nil
 }
 
 // codePairing returns the client that asked for a code for this number last, nil if there is none. The caller holds Server.mu.
-func (p *Phone) codePairing() (latest *pairing) {
-	for _, candidate := range p.net.pairings {
-		if candidate.code == nil || candidate.code.number != p.account.number || candidate.gone() {
+func (p *Phone) codePairing() (latest *server.Pairing) {
+	for _, candidate := range p.net.Pairings {
+		if candidate.Code == nil || candidate.Code.Number != p.Account.PhoneNumber || candidate.Gone() {
 			continue
 		}
-		if latest == nil || candidate.code.asked > latest.code.asked {
+		if latest == nil || candidate.Code.Asked > latest.Code.Asked {
 			latest = candidate
 		}
 	}
@@ -91,8 +92,8 @@ func (p *Phone) codePairing() (latest *pairing) {
 }
 
 // finishByCode waits for the client's key bundle and derives the secret from it. A wrong code is noticed only here.
-func (p *Phone) finishByCode(ctx context.Context, waiting *pairing, own *keys.KeyPair, ephemeral [32]byte) ([]byte, error) {
-	bundle, err := await(ctx, waiting, waiting.finished)
+func (p *Phone) finishByCode(ctx context.Context, waiting *server.Pairing, own *keys.KeyPair, ephemeral [32]byte) ([]byte, error) {
+	bundle, err := await(ctx, waiting, waiting.Finished)
 	if err != nil {
 		return nil, err
 	}
@@ -108,10 +109,10 @@ func (p *Phone) finishByCode(ctx context.Context, waiting *pairing, own *keys.Ke
 	if err != nil || len(plain) != 96 {
 		return nil, ErrWrongCode
 	}
-	if [32]byte(plain[:32]) != waiting.identity || [32]byte(plain[32:64]) != *p.identity.Pub {
+	if [32]byte(plain[:32]) != waiting.Identity || [32]byte(plain[32:64]) != *p.identity.Pub {
 		return nil, errors.New("the key bundle names other identities")
 	}
-	identities, err := wire.ECDH(*p.identity.Priv, waiting.identity)
+	identities, err := wire.ECDH(*p.identity.Priv, waiting.Identity)
 	if err != nil {
 		return nil, fmt.Errorf("combine the identities: %w", err)
 	}

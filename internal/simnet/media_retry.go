@@ -11,6 +11,7 @@ import (
 
 	"bridged/internal/simnet/content"
 	"bridged/internal/simnet/media"
+	"bridged/internal/simnet/server"
 	"bridged/internal/simnet/wire"
 )
 
@@ -72,7 +73,7 @@ func (p *Phone) ReuploadTo(directPath string) {
 }
 
 // AskForMedia handles a companion's request for a file. The caller holds Server.mu.
-func (p *Phone) AskForMedia(d *Device, node *Node) {
+func (p *Phone) AskForMedia(d *server.Device, node *Node) {
 	request := *node
 	rmr, ok := wire.Child(node, "rmr")
 	if !ok {
@@ -85,10 +86,10 @@ func (p *Phone) AskForMedia(d *Device, node *Node) {
 		if err != nil || answer.Tag == "" {
 			return err
 		}
-		p.net.mu.Lock()
-		defer p.net.mu.Unlock()
-		p.net.push(d, Node{Tag: "notification", Attrs: attrs{
-			"from": p.account.PN(), "type": "mediaretry", "id": wire.Text(&request, "id"), "t": wire.UnixNow(),
+		p.net.Mu.Lock()
+		defer p.net.Mu.Unlock()
+		p.net.Push(d, Node{Tag: "notification", Attrs: attrs{
+			"from": p.Account.PN(), "type": "mediaretry", "id": wire.Text(&request, "id"), "t": wire.UnixNow(),
 		}, Content: []Node{*rmr, answer}})
 		return nil
 	})

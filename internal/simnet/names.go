@@ -5,6 +5,7 @@ import (
 
 	"bridged/internal/simnet/content"
 	"bridged/internal/simnet/media"
+	"bridged/internal/simnet/server"
 	"bridged/internal/simnet/wire"
 )
 
@@ -16,6 +17,28 @@ type (
 	MessageID = types.MessageID
 	// Node is a stanza or a part of one.
 	Node = wire.Node
+	// Options configures a network.
+	Options = server.Options
+	// Device is one device of an account as the server knows it.
+	Device = server.Device
+	// Counters count what passed between the server and a device.
+	Counters = server.Counters
+	// Acknowledged is one stanza that a device has acknowledged.
+	Acknowledged = server.Acknowledged
+	// Waiting is one stanza that a device has not acknowledged.
+	Waiting = server.Waiting
+	// SendFault makes one message that a device sends fail.
+	SendFault = server.SendFault
+	// IQFault makes queries fail.
+	IQFault = server.IQFault
+	// Crowd is people whose devices are switched off.
+	Crowd = server.Crowd
+	// CrowdOptions describes a crowd.
+	CrowdOptions = server.CrowdOptions
+	// RefusedError means that a client refused to be linked.
+	RefusedError = server.RefusedError
+	// CodeStep is a step of linking a client by a pairing code.
+	CodeStep = server.CodeStep
 	// CDN is the network's media server.
 	CDN = media.CDN
 	// CDNFault makes requests to the CDN fail.
@@ -30,6 +53,17 @@ type (
 	PastInfo = content.PastInfo
 	// ConnectFailure is the server's answer to a login that it refuses.
 	ConnectFailure = wire.ConnectFailure
+)
+
+// The steps of linking by a pairing code at which the network can void a client's secret, and what the server refuses.
+const (
+	BeforeHello   = server.BeforeHello
+	BeforeSuccess = server.BeforeSuccess
+)
+
+var (
+	ErrNumberTaken    = server.ErrNumberTaken
+	ErrTooManyDevices = server.ErrTooManyDevices
 )
 
 // What people write and phones keep: see package content.

@@ -17,6 +17,7 @@ import (
 	"go.mau.fi/whatsmeow/util/keys"
 	"google.golang.org/protobuf/proto"
 
+	"bridged/internal/simnet/server"
 	"bridged/internal/simnet/wire"
 )
 
@@ -53,19 +54,19 @@ func (p *Phone) showConfirmation(code string) {
 }
 
 // demandPasskey asks the client for a passkey and takes it through the steps that follow. It returns the client's new secret.
-func (p *Phone) demandPasskey(ctx context.Context, waiting *pairing, oldSecret []byte) ([]byte, error) {
+func (p *Phone) demandPasskey(ctx context.Context, waiting *server.Pairing, oldSecret []byte) ([]byte, error) {
 	defer p.showConfirmation("")
-	request := &passkeyRequest{steps: make(chan passkeyStep, 4)}
+	request := &server.PasskeyRequest{Steps: make(chan server.PasskeyStep, 4)}
 	challenge := wire.Random(32)
 	options, err := p.passkeyOptions(challenge)
 	if err != nil {
 		return nil, err
 	}
-	p.net.mu.Lock()
-	waiting.passkey = request
-	id := p.net.nextID()
-	p.net.mu.Unlock()
-	waiting.send(Node{Tag: "notification", Attrs: attrs{
+	p.net.Mu.Lock()
+	waiting.Passkey = request
+	id := p.net.NextID()
+	p.net.Mu.Unlock()
+	waiting.Send(Node{Tag: "notification", Attrs: attrs{
 		"from": types.ServerJID, "type": "passkey_prologue_request", "id": id, "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "passkey_request_options", Content: options}}})
 	dialogue := &passkeyDialogue{phone: p, waiting: waiting, request: request, oldSecret: oldSecret, challenge: challenge}
@@ -84,8 +85,8 @@ func (p *Phone) passkeyOptions(challenge []byte) ([]byte, error) {
 // passkeyDialogue is the phone's side of linking with a passkey.
 type passkeyDialogue struct {
 	phone     *Phone
-	waiting   *pairing
-	request   *passkeyRequest
+	waiting   *server.Pairing
+	request   *server.PasskeyRequest
 	oldSecret []byte
 	challenge []byte
 
@@ -116,20 +117,20 @@ func (g *passkeyDialogue) run(ctx context.Context) ([]byte, error) {
 // step waits for one request of the client's, judges it and has the server answer. A wrong one can be tried again.
 func (g *passkeyDialogue) step(ctx context.Context, tag string, judge func(*Node) error) error {
 	for {
-		step, err := await(ctx, g.waiting, g.request.steps)
+		step, err := await(ctx, g.waiting, g.request.Steps)
 		if err != nil {
 			return err
 		}
-		if step.tag != tag {
-			step.reply(wire.BadRequest)
+		if step.Tag != tag {
+			step.Reply(wire.BadRequest)
 			continue
 		}
-		err = judge(step.request)
+		err = judge(step.Request)
 		if err == nil {
-			step.reply(wire.Result())
+			step.Reply(wire.Result())
 			return nil
 		}
-		step.reply(wire.Refuse(403, "forbidden"))
+		step.Reply(wire.Refuse(403, "forbidden"))
 		return fmt.Errorf("%w: %w", ErrPasskeyRefused, err)
 	}
 }
@@ -166,10 +167,10 @@ func (g *passkeyDialogue) introduce() error {
 	if err != nil {
 		return fmt.Errorf("marshal the phone's identity: %w", err)
 	}
-	g.phone.net.mu.Lock()
-	id := g.phone.net.nextID()
-	g.phone.net.mu.Unlock()
-	g.waiting.send(Node{Tag: "notification", Attrs: attrs{
+	g.phone.net.Mu.Lock()
+	id := g.phone.net.NextID()
+	g.phone.net.Mu.Unlock()
+	g.waiting.Send(Node{Tag: "notification", Attrs: attrs{
 		"from": types.ServerJID, "type": "crsc_continuation", "id": id, "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "primary_ephemeral_identity", Content: identity}}})
 	return nil
@@ -212,7 +213,7 @@ func (g *passkeyDialogue) unseal(sealed []byte) ([]byte, error) {
 	if err = proto.Unmarshal(plain, &request); err != nil {
 		return nil, fmt.Errorf("parse the pairing request: %w", err)
 	}
-	if string(request.GetCompanionIdentityKey()) != string(g.waiting.identity[:]) || string(request.GetCompanionPublicKey()) != string(g.waiting.noise[:]) {
+	if string(request.GetCompanionIdentityKey()) != string(g.waiting.Identity[:]) || string(request.GetCompanionPublicKey()) != string(g.waiting.Noise[:]) {
 		return nil, errors.New("the pairing request is for another client")
 	}
 	return request.GetAdvSecret(), nil

@@ -45,26 +45,26 @@ func (p *Phone) conversation(past Past) *waHistorySync.Conversation {
 	if past.Timer > 0 || !past.TimerSetAt.IsZero() {
 		c.EphemeralExpiration, c.EphemeralSettingTimestamp = proto.Uint32(past.Timer), proto.Int64(past.TimerSetAt.Unix())
 	}
-	if g := p.net.groups[past.With.User]; past.With.Server == types.GroupServer && g != nil {
-		c.Participant = content.Labelled(past.Labels, g.jids())
+	if g := p.net.Groups[past.With.User]; past.With.Server == types.GroupServer && g != nil {
+		c.Participant = content.Labelled(past.Labels, g.JIDs())
 	}
-	other := p.net.account(past.With)
+	other := p.net.AccountOf(past.With)
 	if other == nil {
 		return c
 	}
-	if other.username != "" {
-		c.Username = proto.String(other.username)
+	if other.Username != "" {
+		c.Username = proto.String(other.Username)
 	}
-	if past.ByLID || other.numberless {
+	if past.ByLID || other.Numberless {
 		c.ID = proto.String(other.LID().String())
-		if !other.numberless {
+		if !other.Numberless {
 			c.PnJID = proto.String(other.PN().String())
 		}
-	} else if !other.withheld {
+	} else if !other.Withheld {
 		c.LidJID = proto.String(other.LID().String())
 	}
-	if given := other.issued[p.account]; given.token != nil {
-		c.TcToken, c.TcTokenTimestamp = given.token, proto.Uint64(uint64(given.at.Unix()))
+	if given := other.Issued[p.Account]; given.Token != nil {
+		c.TcToken, c.TcTokenTimestamp = given.Token, proto.Uint64(uint64(given.At.Unix()))
 	}
 	return c
 }

@@ -15,6 +15,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/keys"
 
+	"bridged/internal/simnet/server"
 	"bridged/internal/simnet/signal"
 	"bridged/internal/simnet/wire"
 )
@@ -43,18 +44,18 @@ type PhoneOptions struct {
 
 // Phone is a person's phone: device 0 of an account, a real whatsmeow client in this process.
 type Phone struct {
-	*account // the account, as its server has it
-	net      *Network
-	device   *Device
-	client   *whatsmeow.Client
-	http     *http.Client
-	memory   *signal.Store
-	identity *keys.KeyPair
-	passkey  *Authenticator
-	inbox    *inbox
-	running  crew
-	ctx      context.Context
-	cancel   context.CancelFunc
+	*server.Account // the account, as its server has it
+	net             *Network
+	device          *server.Device
+	client          *whatsmeow.Client
+	http            *http.Client
+	memory          *signal.Store
+	identity        *keys.KeyPair
+	passkey         *Authenticator
+	inbox           *inbox
+	running         server.Crew
+	ctx             context.Context
+	cancel          context.CancelFunc
 
 	// cut is told when the client notices that its connection is gone.
 	cut chan struct{}
@@ -105,17 +106,17 @@ func (n *Network) NewPhone(ctx context.Context, opts PhoneOptions) (*Phone, erro
 	if err != nil {
 		return nil, err
 	}
-	a, err := n.newAccount(opts.Number)
+	a, err := n.NewAccount(opts.Number)
 	if err != nil {
 		return nil, err
 	}
-	n.alsoDialled(a, opts.Dialled)
+	n.AlsoDialled(a, opts.Dialled)
 	p := &Phone{
-		account: a, net: n, memory: signal.NewStore(), identity: keys.NewKeyPair(), passkey: passkey, inbox: newInbox(),
+		Account: a, net: n, memory: signal.NewStore(), identity: keys.NewKeyPair(), passkey: passkey, inbox: newInbox(),
 		options: opts, needPasskey: opts.PasskeyRequired, cut: make(chan struct{}, 1),
 		kept: make(map[types.MessageID]keptMedia), sent: make(map[types.MessageID]sentMessage), book: make(map[string]string),
 	}
-	p.ctx, p.cancel = context.WithCancel(n.ctx)
+	p.ctx, p.cancel = context.WithCancel(n.Life)
 	p.setUp()
 	if err = p.client.ConnectContext(p.ctx); err != nil {
 		return nil, fmt.Errorf("connect the phone: %w", err)
@@ -129,10 +130,10 @@ func (n *Network) NewPhone(ctx context.Context, opts PhoneOptions) (*Phone, erro
 // setUp makes the phone's device, enters it at the server and makes its client.
 func (p *Phone) setUp() {
 	noise, signed := keys.NewKeyPair(), p.identity.CreateSignedPreKey(1)
-	jid := p.account.PN()
+	jid := p.Account.PN()
 	device := &store.Device{
 		Log: p.net.phoneLog, NoiseKey: noise, IdentityKey: p.identity, SignedPreKey: signed,
-		RegistrationID: 4711, AdvSecretKey: wire.Random(32), ID: &jid, LID: p.account.LID(),
+		RegistrationID: 4711, AdvSecretKey: wire.Random(32), ID: &jid, LID: p.Account.LID(),
 		Account: &waAdv.ADVSignedDeviceIdentity{}, Platform: "android", PushName: p.options.Name,
 	}
 	p.memory.Serve(device)
@@ -163,20 +164,20 @@ func (p *Phone) reconnectSoon(error) bool {
 
 // register enters the phone at the server with a stock of keys, as registering by SMS does.
 func (p *Phone) register(device *store.Device) {
-	d := p.newDevice(0, *device.NoiseKey.Pub, *p.identity.Pub, device.RegistrationID, device.SignedPreKey, p.memory.Stock(phonePreKeys))
+	d := p.NewDevice(0, *device.NoiseKey.Pub, *p.identity.Pub, device.RegistrationID, device.SignedPreKey, p.memory.Stock(phonePreKeys))
 	n := p.net
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	p.account.name, p.account.business, p.account.owner = p.options.Name, p.options.Business, p
-	p.account.username, p.account.numberless, p.account.withheld = p.options.Username, p.options.Numberless, p.options.Numberless
-	p.account.lidChats = p.options.LIDChats
-	p.account.devices[0] = d
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	p.Account.PushName, p.Account.Business, p.Account.Owner = p.options.Name, p.options.Business, p
+	p.Account.Username, p.Account.Numberless, p.Account.Withheld = p.options.Username, p.options.Numberless, p.options.Numberless
+	p.Account.LidChats = p.options.LIDChats
+	p.Account.Devices[0] = d
 	p.device = d
 	n.phones = append(n.phones, p)
 }
 
 func (p *Phone) waitConnected(ctx context.Context) error {
-	return p.net.wait(ctx, func() bool { return p.device.active })
+	return p.net.Wait(ctx, func() bool { return p.device.Active })
 }
 
 // expectCut forgets earlier losses of the connection, and reports whether there is a connection to lose. The caller holds Server.mu.
@@ -185,7 +186,7 @@ func (p *Phone) expectCut() bool {
 	case <-p.cut:
 	default:
 	}
-	return p.device.hasConn()
+	return p.device.HasConn()
 }
 
 // stop ends the phone's client. If the server has hung up, it waits until the client has noticed: doing both at once is a race
@@ -205,7 +206,7 @@ func (p *Phone) stop(cut bool) {
 }
 
 // Device returns the phone itself as a device of its account.
-func (p *Phone) Device() *Device { return p.device }
+func (p *Phone) Device() *server.Device { return p.device }
 
 // Client returns the phone's whatsmeow client, for uses that this package has no method for. Sending through it bypasses the phone's
 // record of what it sent.

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/simnet/server"
 )
 
 // ScanQR scans a client's QR code with the phone and returns the new device once it is linked. It fails with [ErrCheckConnection] where the
 // network has voided the code's secret, which it does to the first that is scanned: see [Options] and [Phone.HoldTo].
-func (p *Phone) ScanQR(ctx context.Context, qr string) (*Device, error) {
+func (p *Phone) ScanQR(ctx context.Context, qr string) (*server.Device, error) {
 	_, fields, found := strings.Cut(qr, "#")
 	if !found {
 		// Older clients show the fields without the address before them.
@@ -28,16 +30,16 @@ func (p *Phone) ScanQR(ctx context.Context, qr string) (*Device, error) {
 	if err != nil {
 		return nil, ErrBadQR
 	}
-	p.net.mu.Lock()
-	waiting := p.net.pairings[parts[0]]
-	p.net.mu.Unlock()
-	if waiting == nil || waiting.gone() {
+	p.net.Mu.Lock()
+	waiting := p.net.Pairings[parts[0]]
+	p.net.Mu.Unlock()
+	if waiting == nil || waiting.Gone() {
 		return nil, ErrNoPairing
 	}
-	if identity, err := base64.StdEncoding.DecodeString(parts[2]); err != nil || len(identity) != 32 || [32]byte(identity) != waiting.identity {
+	if identity, err := base64.StdEncoding.DecodeString(parts[2]); err != nil || len(identity) != 32 || [32]byte(identity) != waiting.Identity {
 		return nil, ErrBadQR
 	}
-	if p.net.voids(waiting, parts[3]) {
+	if p.net.Voids(waiting, parts[3]) {
 		return nil, ErrCheckConnection
 	}
 	return p.link(ctx, waiting, secret, "")
@@ -48,7 +50,7 @@ var ErrCheckConnection = errors.New("check your connection: the secret of the QR
 
 // HoldTo holds the phone to a screen that shows the QR code of a client, as a person does, until the client is linked: a code that is void,
 // or of a connection that has ended, is followed by another. screen returns the code that is shown.
-func (p *Phone) HoldTo(ctx context.Context, screen func() string) (*Device, error) {
+func (p *Phone) HoldTo(ctx context.Context, screen func() string) (*server.Device, error) {
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
 	for scanned := ""; ; {

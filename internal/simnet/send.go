@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/simnet/content"
+	"bridged/internal/simnet/server"
 	"bridged/internal/simnet/wire"
 )
 
@@ -64,18 +65,18 @@ func (p *Phone) remember(id types.MessageID, to types.JID, msg *waE2E.Message, o
 	p.mu.Unlock()
 	wanted := o.wish
 	switch {
-	case wanted.form != "":
+	case wanted.Form != "":
 	case lidChats || to.Server == types.HiddenUserServer:
-		wanted.form = types.HiddenUserServer
+		wanted.Form = types.HiddenUserServer
 	case to.Server == types.DefaultUserServer:
-		wanted.form = types.DefaultUserServer
+		wanted.Form = types.DefaultUserServer
 	}
-	if wanted == (wish{}) {
+	if wanted == (server.Wish{}) {
 		return
 	}
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	p.account.wishes[id] = wanted
+	p.net.Mu.Lock()
+	defer p.net.Mu.Unlock()
+	p.Account.Wishes[id] = wanted
 }
 
 func (p *Phone) messageForRetry(_, _ types.JID, id types.MessageID) *waE2E.Message {

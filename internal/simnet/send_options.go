@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/simnet/content"
+	"bridged/internal/simnet/server"
 )
 
 // SendOption changes how a message is sent.
@@ -16,7 +17,7 @@ type SendOption func(*sendOptions)
 
 type sendOptions struct {
 	id        types.MessageID
-	wish      wish
+	wish      server.Wish
 	context   *waE2E.ContextInfo
 	viewOnce  bool
 	ephemeral uint32
@@ -30,10 +31,10 @@ type sendOptions struct {
 func WithID(id types.MessageID) SendOption { return func(o *sendOptions) { o.id = id } }
 
 // AsNumber shows the sender to the others under the phone number, in whichever form the recipient is named.
-func AsNumber() SendOption { return func(o *sendOptions) { o.wish.form = types.DefaultUserServer } }
+func AsNumber() SendOption { return func(o *sendOptions) { o.wish.Form = types.DefaultUserServer } }
 
 // AsLID shows the sender to the others under his LID.
-func AsLID() SendOption { return func(o *sendOptions) { o.wish.form = types.HiddenUserServer } }
+func AsLID() SendOption { return func(o *sendOptions) { o.wish.Form = types.HiddenUserServer } }
 
 // Quoting quotes a received message in full, as official apps do.
 func Quoting(r *Received) SendOption {
@@ -88,11 +89,11 @@ func ViewOnce() SendOption { return func(o *sendOptions) { o.viewOnce = true } }
 // HiddenViewOnce sends view-once media as the real network does to linked devices: they learn that there is such a message and get nothing
 // of it.
 func HiddenViewOnce() SendOption {
-	return func(o *sendOptions) { o.viewOnce, o.wish.hidden = true, "view_once" }
+	return func(o *sendOptions) { o.viewOnce, o.wish.Hidden = true, "view_once" }
 }
 
 // At gives the message another time than now, for conversations of the past.
-func At(when time.Time) SendOption { return func(o *sendOptions) { o.wish.at = when } }
+func At(when time.Time) SendOption { return func(o *sendOptions) { o.wish.At = when } }
 
 // Ephemeral makes the message disappear after a number of seconds.
 func Ephemeral(seconds uint32) SendOption {

@@ -13,15 +13,15 @@ import (
 // before it acts on them, so a mark is sent through its queue: a server's "about" text, which comes out as an event.
 func (n *Network) settle(ctx context.Context, phones []*Phone) error {
 	var waiting []<-chan struct{}
-	n.mu.Lock()
+	n.Mu.Lock()
 	for _, p := range phones {
-		if p.device.listens() {
+		if p.device.Listens() {
 			waiting = append(waiting, n.pushBarrier(p))
 		}
 	}
-	n.mu.Unlock()
+	n.Mu.Unlock()
 	for _, passed := range waiting {
-		if err := n.await(ctx, passed); err != nil {
+		if err := n.Await(ctx, passed); err != nil {
 			return err
 		}
 	}
@@ -30,12 +30,12 @@ func (n *Network) settle(ctx context.Context, phones []*Phone) error {
 
 // pushBarrier queues a mark. The caller holds mu.
 func (n *Network) pushBarrier(p *Phone) <-chan struct{} {
-	id := n.nextID()
+	id := n.NextID()
 	passed := make(chan struct{})
 	p.inbox.mu.Lock()
 	p.inbox.barriers[id] = passed
 	p.inbox.mu.Unlock()
-	n.push(p.device, Node{Tag: "notification", Attrs: attrs{
+	n.Push(p.device, Node{Tag: "notification", Attrs: attrs{
 		"from": types.ServerJID, "type": "status", "id": id, "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "set", Content: []byte(id)}}})
 	return passed
@@ -51,8 +51,8 @@ func (i *inbox) passBarrier(id string) {
 }
 
 func (n *Network) allPhones() []*Phone {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
 	return slices.Clone(n.phones)
 }
 

@@ -5,20 +5,22 @@ import (
 	"slices"
 	"sync"
 
+	"bridged/internal/simnet/server"
+
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
 // Network is one simulated WhatsApp network: a server, and the phones of its people.
 type Network struct {
-	*Server
+	*server.Server
 	phoneLog waLog.Logger
 	phones   []*Phone // guarded by Server.mu
 }
 
 // New starts a network on the loopback interface. It runs until Close, also if ctx ends before.
-func New(ctx context.Context, opts Options) (*Network, error) {
+func New(ctx context.Context, opts server.Options) (*Network, error) {
 	silenceLibsignal()
-	s, err := newServer(ctx, opts)
+	s, err := server.New(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +35,7 @@ func New(ctx context.Context, opts Options) (*Network, error) {
 func (n *Network) Close() {
 	n.Server.Close(n.endPhones)
 	for _, p := range n.allPhones() {
-		p.running.end()
+		p.running.End()
 	}
 }
 

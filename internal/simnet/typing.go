@@ -5,6 +5,8 @@ import (
 
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/simnet/server"
 )
 
 // What a person does in a chat, as phones show it.
@@ -16,7 +18,7 @@ const (
 // person is somebody in a chat: a group, or the chat with the person, where chat is empty.
 type person struct {
 	chat string
-	who  *account
+	who  *server.Account
 }
 
 // Watch has the server tell the phone when a person is available, from now on.
@@ -31,7 +33,7 @@ func (p *Phone) Watch(ctx context.Context, who *Phone) error {
 // WaitTyping waits until the phone shows what a person does in a chat: Typing, Recording or nothing, "". What a person does ends with the
 // next message of theirs, and when they are no longer available. That phones stop showing it by themselves after a while is not simulated.
 func (p *Phone) WaitTyping(ctx context.Context, chat types.JID, who *Phone, want string) error {
-	at := person{who: who.account}
+	at := person{who: who.Account}
 	if chat.Server == types.GroupServer {
 		at.chat = chat.User
 	}
@@ -40,7 +42,7 @@ func (p *Phone) WaitTyping(ctx context.Context, chat types.JID, who *Phone, want
 
 // WaitAvailable waits until the phone shows a person whom it watches as available, or as unavailable.
 func (p *Phone) WaitAvailable(ctx context.Context, who *Phone, want bool) error {
-	return p.inbox.await(ctx, p, func(i *inbox) bool { return i.available[who.account] == want })
+	return p.inbox.await(ctx, p, func(i *inbox) bool { return i.available[who.Account] == want })
 }
 
 // await waits until something holds of what the phone shows.
@@ -52,7 +54,7 @@ func (i *inbox) await(ctx context.Context, p *Phone, holds func(*inbox) bool) er
 	for !holds(i) {
 		changed := i.changed
 		i.mu.Unlock()
-		err := p.net.await(ctx, changed)
+		err := p.net.Await(ctx, changed)
 		i.mu.Lock()
 		if err != nil {
 			return err
@@ -100,8 +102,8 @@ func (p *Phone) showTyping(source types.MessageSource, state string) {
 	p.inbox.typing[at] = state
 }
 
-func (p *Phone) accountOf(jid types.JID) *account {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	return p.net.account(jid)
+func (p *Phone) accountOf(jid types.JID) *server.Account {
+	p.net.Mu.Lock()
+	defer p.net.Mu.Unlock()
+	return p.net.AccountOf(jid)
 }

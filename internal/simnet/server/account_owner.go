@@ -1,0 +1,137 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"go.mau.fi/whatsmeow/appstate"
+)
+
+// WithholdMapping hides which LID belongs to the account's number, or shows it again: while hidden, messages, groups and queries
+// then show only one of the two. Clients that know it already are not affected.
+func (a *Account) WithholdMapping(withheld bool) {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	a.Withheld = withheld
+}
+
+// AllowAdding sets who may put the account into groups: "all", "contacts" or "none".
+func (a *Account) AllowAdding(who string) {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	a.privacy["groupadd"] = who
+}
+
+// LinkedDevices returns the account's companions, as the phone lists them.
+func (a *Account) LinkedDevices() []*Device {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	var out []*Device
+	for _, d := range a.Sorted() {
+		if d.Number != 0 {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Unlink removes a companion from the account. It is told so now, or when it connects next.
+func (a *Account) Unlink(d *Device) {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	if d.Account == a && d.Number != 0 {
+		a.net.unlink(d)
+	}
+}
+
+// SetSalt sets the secret from which the account's companions derive tokens for people who have given it none.
+func (a *Account) SetSalt(salt []byte) {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	a.Salt = salt
+}
+
+// Number returns the phone number, digits only.
+func (a *Account) Number() string { return a.PhoneNumber }
+
+// Name returns the push name.
+func (a *Account) Name() string {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	return a.PushName
+}
+
+// HidePicture makes the account show its picture to nobody, or to everybody again.
+func (a *Account) HidePicture(hidden bool) {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	a.privacy["profile"] = "all"
+	if hidden {
+		a.privacy["profile"] = "none"
+	}
+}
+
+// RefuseStrangers makes the server answer 463 to messages for this account that carry no token of it, nor one derived from the
+// sender's salt, as it does for accounts that may not start new chats.
+func (a *Account) RefuseStrangers(refuse bool) {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	a.refusing = refuse
+}
+
+// SetUsername gives the account a username, which it takes from whoever had it; an empty one gives it up. Nobody is told before the account's
+// next stanza, or before they ask.
+func (a *Account) SetUsername(name string) {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	for _, other := range a.net.ByNumber {
+		if name != "" && other.Username == name {
+			other.Username, other.GaveUp = "", true
+		}
+	}
+	a.Username, a.GaveUp = name, name == "" && a.Username != ""
+}
+
+// SetPicture gives the account a picture, in both sizes, and tells everybody. Without any bytes it takes the picture away.
+func (a *Account) SetPicture(full, preview []byte) {
+	shown := a.net.cdn.Picture(full, preview)
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	a.picture = shown
+	name := a.PN()
+	if a.LidChats {
+		name = a.LID()
+	}
+	for _, number := range slices.Sorted(maps.Keys(a.net.ByNumber)) {
+		for _, d := range a.net.ByNumber[number].Sorted() {
+			a.net.Push(d, a.net.PictureNode(name, name, shown))
+		}
+	}
+}
+
+// SpoilAppState has companions get the next change of a collection with a wrong hash, so many times, or always for a negative
+// number.
+func (a *Account) SpoilAppState(name appstate.WAPatchName, times int) {
+	a.net.Mu.Lock()
+	defer a.net.Mu.Unlock()
+	if a.spoiled == nil {
+		a.spoiled = make(map[string]*spoiledPatch)
+	}
+	a.spoiled[string(name)] = &spoiledPatch{version: len(a.AppState[string(name)]) + 1, left: times}
+}
+
+// LockReachout keeps the account from starting new chats until a moment, as the network does with accounts that many have reported:
+// its devices are told, and its messages to people who do not trust it are refused with 463. The zero time ends it.
+func (a *Account) LockReachout(until time.Time) {
+	n := a.net
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	if !until.IsZero() {
+		until = time.Unix(until.Unix(), 0) // what devices are told
+	}
+	a.lockedUntil = until
+	for _, d := range a.Sorted() {
+		n.Push(d, n.timelockNode(until))
+	}
+}

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"strconv"
+
+	"go.mau.fi/whatsmeow/proto/waServerSync"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
+)
+
+// answerAppState takes new patches of an account's collections and hands out those that a device does not have.
+func (n *Server) answerAppState(d *Device, node *Node) wire.Answer {
+	request, ok := wire.Child(node, "sync")
+	if !ok {
+		return wire.BadRequest
+	}
+	var collections []Node
+	for _, asked := range request.GetChildren() {
+		collections = append(collections, n.syncCollection(d, &asked))
+	}
+	return wire.Result(Node{Tag: "sync", Content: collections})
+}
+
+func (n *Server) syncCollection(d *Device, asked *Node) Node {
+	name := wire.Text(asked, "name")
+	if d.fetched == nil {
+		d.fetched = make(map[string]struct{})
+	}
+	d.fetched[name] = struct{}{}
+	n.Notify()
+	known, _ := strconv.Atoi(wire.Text(asked, "version"))
+	if wire.Text(asked, "return_snapshot") == "true" {
+		// All patches from the first one on do as well as a snapshot.
+		known = 0
+	}
+	patch, sending := wire.Child(asked, "patch")
+	if !sending {
+		return n.spoiled(d, name, n.collectionNode(d.Account, name, known))
+	}
+	if known != len(d.Account.AppState[name]) {
+		conflict := n.collectionNode(d.Account, name, known)
+		conflict.Attrs["type"] = "error"
+		conflict.Content = append([]Node{{Tag: "error", Attrs: attrs{"code": "409", "text": "conflict"}}}, conflict.GetChildren()...)
+		return conflict
+	}
+	if err := d.Account.addPatch(name, wire.Bytes(*patch)); err != nil {
+		n.Log.Warnf("app state patch not understood: %v", err)
+		return Node{Tag: "collection", Attrs: attrs{"name": name, "type": "error"}, Content: []Node{
+			{Tag: "error", Attrs: attrs{"code": "400", "text": "bad-request"}},
+		}}
+	}
+	n.announceAppState(d, name)
+	return Node{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(d.Account.AppState[name]))}}
+}
+
+// addPatch keeps a patch with the version that the sender left to the server to write.
+func (a *Account) addPatch(name string, raw []byte) error {
+	var patch waServerSync.SyncdPatch
+	if err := proto.Unmarshal(raw, &patch); err != nil {
+		return err
+	}
+	patch.Version = &waServerSync.SyncdVersion{Version: proto.Uint64(uint64(len(a.AppState[name]) + 1))}
+	numbered, err := proto.Marshal(&patch)
+	if err != nil {
+		return err
+	}
+	a.AppState[name] = append(a.AppState[name], numbered)
+	return nil
+}
+
+func (n *Server) collectionNode(a *Account, name string, known int) Node {
+	all := a.AppState[name]
+	out := Node{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(all))}}
+	var patches []Node
+	for _, patch := range all[min(max(known, 0), len(all)):] {
+		patches = append(patches, Node{Tag: "patch", Content: patch})
+	}
+	out.Content = []Node{{Tag: "patches", Content: patches}}
+	return out
+}
+
+// announceAppState notifies the account's other devices that a collection has changed.
+func (n *Server) announceAppState(d *Device, name string) {
+	for _, other := range d.Account.Sorted() {
+		if other == d || other.Number != 0 && !other.introduced {
+			continue
+		}
+		n.Push(other, Node{Tag: "notification", Attrs: attrs{
+			"from": types.ServerJID, "type": "server_sync", "id": n.NextID(), "t": wire.UnixNow(),
+		}, Content: []Node{{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(d.Account.AppState[name]))}}}})
+	}
+}

@@ -1,0 +1,147 @@
+package server
+
+import (
+	"maps"
+	"slices"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
+)
+
+// call is a telephone call as the server knows it, until it is over. Server.mu guards it.
+type call struct {
+	id      string
+	caller  *Device
+	group   types.JID // empty between two
+	video   bool
+	callees []*Account        // but those who have rejected it
+	taken   map[*Account]bool // by those who have accepted it
+}
+
+// handleCall handles what a device says about a call, and acknowledges it.
+func (n *Server) handleCall(d *Device, node *Node) {
+	children, code := node.GetChildren(), "400"
+	if len(children) == 1 {
+		code = n.passCallOn(d, wire.JID(node, "to"), &children[0])
+	}
+	if d.conn == nil || d.faults.silentCalls {
+		return
+	}
+	ack := Node{Tag: "ack", Attrs: attrs{"class": "call", "id": wire.Text(node, "id"), "from": wire.JID(node, "to"), "t": wire.UnixNow()}}
+	wire.Set(ack.Attrs, "error", code)
+	d.conn.Send(ack)
+}
+
+// IgnoreCalls makes the server do what the device says about calls, and answer nothing; or answer again.
+func (d *Device) IgnoreCalls(ignore bool) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.faults.silentCalls = ignore
+}
+
+// passCallOn does what a device says about a call, and returns the code with which it is refused. The real server's codes are not known.
+func (n *Server) passCallOn(d *Device, to types.JID, said *Node) (code string) {
+	id := wire.Text(said, "call-id")
+	switch c := n.calls[id]; {
+	case said.Tag == "offer" && c == nil:
+		return n.ring(d, to, id, said)
+	case c == nil:
+		return "404"
+	case said.Tag == "terminate" && c.caller.Account == d.Account:
+		n.endCall(c, wire.Text(said, "reason"))
+	case !slices.Contains(c.callees, d.Account) || c.taken[d.Account]:
+		return "404"
+	case said.Tag == "accept", said.Tag == "reject":
+		n.answerCall(c, d, said)
+	}
+	return ""
+}
+
+// ring begins a call: to a person, or to the members of a group. The phones of a group get the offer; the devices that are linked to them
+// get a notice, which does not say which group it is. (A stanza that was captured: whatsapp-rust, pull request 599.)
+func (n *Server) ring(d *Device, to types.JID, id string, offer *Node) string {
+	_, video := wire.Child(offer, "video")
+	c := &call{id: id, caller: d, video: video, taken: make(map[*Account]bool)}
+	if g := n.Groups[to.User]; to.Server == types.GroupServer && g != nil && g.Members[d.Account] != nil {
+		c.group, c.callees = to, slices.Clone(g.Sorted())
+	} else if callee := n.AccountOf(to); callee != nil {
+		c.callees = []*Account{callee}
+	}
+	c.leave(d.Account)
+	if len(c.callees) == 0 {
+		return "404"
+	}
+	n.calls[id] = c
+	for _, target := range c.devices() {
+		n.Push(target, c.stanza(n, c.said(target, *offer)))
+	}
+	return ""
+}
+
+// leave takes somebody out of a call.
+func (c *call) leave(who *Account) {
+	c.callees = slices.DeleteFunc(c.callees, func(a *Account) bool { return a == who })
+}
+
+// devices returns those of everybody who is called.
+func (c *call) devices() (all []*Device) {
+	for _, callee := range c.callees {
+		all = append(all, callee.Sorted()...)
+	}
+	return all
+}
+
+// said returns the offer as one device gets it.
+func (c *call) said(target *Device, offer Node) Node {
+	a := maps.Clone(offer.Attrs)
+	wire.Set(a, "caller_pn", c.caller.Account.Alternative(types.HiddenUserServer))
+	if c.group.IsEmpty() {
+		return Node{Tag: "offer", Attrs: a, Content: offer.Content}
+	}
+	a["type"] = "group"
+	if target.Number == 0 {
+		a["group-jid"] = c.group
+		return Node{Tag: "offer", Attrs: a, Content: offer.Content}
+	}
+	a["media"] = wire.Either(c.video, "video", "audio")
+	return Node{Tag: "offer_notice", Attrs: a}
+}
+
+// stanza returns what devices of those who are called are told by the caller's.
+func (c *call) stanza(n *Server, said Node) Node {
+	return Node{Tag: "call", Attrs: attrs{
+		"from": c.caller.jid(types.HiddenUserServer), "id": n.NextID(), "t": wire.UnixNow(), "platform": "android", "version": "2.26.38",
+	}, Content: []Node{said}}
+}
+
+// endCall ends a call, for a reason that its caller names.
+func (n *Server) endCall(c *call, reason string) {
+	delete(n.calls, c.id)
+	for _, target := range c.devices() {
+		n.Push(target, c.stanza(n, c.terminate(reason)))
+	}
+}
+
+func (c *call) terminate(reason string) Node {
+	out := Node{Tag: "terminate", Attrs: attrs{"call-id": c.id, "call-creator": c.caller.Account.LID()}}
+	wire.Set(out.Attrs, "reason", reason)
+	return out
+}
+
+// answerCall passes an answer on to the caller, and tells the other devices of who answered.
+func (n *Server) answerCall(c *call, by *Device, said *Node) {
+	n.Push(c.caller, Node{Tag: "call", Attrs: attrs{"from": by.jid(types.HiddenUserServer), "id": n.NextID(), "t": wire.UnixNow()}, Content: []Node{*said}})
+	for _, other := range by.Account.Sorted() {
+		if other != by {
+			n.Push(other, c.stanza(n, c.terminate(said.Tag+"ed_elsewhere")))
+		}
+	}
+	if said.Tag == "accept" {
+		c.taken[by.Account] = true
+		return
+	}
+	if c.leave(by.Account); len(c.callees) == 0 {
+		delete(n.calls, c.id)
+	}
+}

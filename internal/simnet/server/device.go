@@ -1,0 +1,156 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waCompanionReg"
+	"go.mau.fi/whatsmeow/proto/waHistorySync"
+	"go.mau.fi/whatsmeow/types"
+)
+
+// Device is one device of an account as the server knows it: its keys, its connection and its queue. Device 0 is the phone.
+type Device struct {
+	net     *Server
+	Account *Account
+	Number  uint16
+	Props   *waCompanionReg.DeviceProps
+	display string
+
+	// All of the rest is guarded by Server.mu.
+	noise         [32]byte
+	Identity      [32]byte
+	keys          keyBundle
+	KeyIndex      uint32
+	conn          *conn
+	Active        bool
+	introduced    bool
+	Welcomed      bool
+	fetched       map[string]struct{}
+	History       map[types.MessageID]HistoryBlob // what the phone told of, by the id of the notification
+	removed       bool
+	queue         outbox
+	held          held
+	missesDevices bool
+	faults        deviceFaults
+	counters      Counters
+	watching      map[types.JID]struct{}
+	available     bool // as it says itself
+	queries       map[string]int
+	lately        map[string][]time.Time // queries under a limit, by namespace
+}
+
+// Counters count what passed between the server and a device since it was linked.
+type Counters struct {
+	// Logins is how often the device connected and was let in.
+	Logins int
+	// Delivered counts stanzas put on the wire, repetitions included; Redelivered only the repetitions.
+	Delivered, Redelivered int
+	// Acknowledged counts stanzas that the device acknowledged; IgnoredAcks what was lost of that by IgnoreAcks.
+	Acknowledged, IgnoredAcks int
+	// Sent counts messages that the device sent; Rejected those that were answered with an error.
+	Sent, Rejected int
+	// KeysTaken counts the device's one-time keys that others were given to begin a session with it.
+	KeysTaken int
+	// RetryReceipts counts what the device could not decrypt and asked to be sent again.
+	RetryReceipts int
+	// Limited counts queries that were refused because there were too many.
+	Limited int
+}
+
+func (d *Device) jid(form string) types.JID { return d.Account.Address(form, d.Number) }
+
+// JID returns the device's address under its phone number.
+func (d *Device) JID() types.JID { return d.jid(types.DefaultUserServer) }
+
+// LID returns the device's address under its hidden identity.
+func (d *Device) LID() types.JID { return d.jid(types.HiddenUserServer) }
+
+// Platform returns the operating system or program that the device claims to run on, as phones show it in the list of linked devices.
+func (d *Device) Platform() string { return d.Props.GetOs() }
+
+// PlatformType returns the kind of client that the device claims to be.
+func (d *Device) PlatformType() waCompanionReg.DeviceProps_PlatformType {
+	return d.Props.GetPlatformType()
+}
+
+// DisplayName returns the name given with a pairing code, "Browser (OS)", or "" for a device linked by QR code.
+func (d *Device) DisplayName() string { return d.display }
+
+// Online reports whether the device is connected and has asked for the stanzas that wait for it.
+func (d *Device) Online() bool {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	return d.conn != nil && d.Active
+}
+
+// HasConn reports whether the device has a connection. The caller holds Server.mu.
+func (d *Device) HasConn() bool { return d.conn != nil }
+
+// Listens reports whether what the server sends now reaches the device at once. The caller holds Server.mu.
+func (d *Device) Listens() bool { return d.conn != nil && d.Active && !d.conn.Frozen() }
+
+// Connected reports whether the device has a connection and is logged in.
+func (d *Device) Connected() bool {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	return d.conn != nil
+}
+
+// Removed reports whether the device has been unlinked, by itself or by its phone.
+func (d *Device) Removed() bool {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	return d.removed
+}
+
+// Counters returns the device's counters.
+func (d *Device) Counters() Counters {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	return d.counters
+}
+
+// Queries returns how many queries of a namespace, "usync" say, the device has made since it was linked.
+func (d *Device) Queries(namespace string) int {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	return d.queries[namespace]
+}
+
+// PreKeys returns how many of the device's one-time keys the server still has.
+func (d *Device) PreKeys() int {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	return len(d.keys.oneTime)
+}
+
+// watchers returns the devices that subscribed to an account's presence. The caller holds mu.
+func (n *Server) watchers(a *Account) []*Device {
+	var out []*Device
+	for _, number := range slices.Sorted(maps.Keys(n.ByNumber)) {
+		for _, d := range n.ByNumber[number].Sorted() {
+			_, byNumber := d.watching[a.PN()]
+			_, byLID := d.watching[a.LID()]
+			if byNumber || byLID {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// countQuery notes a query. The caller holds mu.
+func (d *Device) countQuery(namespace string) {
+	if d.queries == nil {
+		d.queries = make(map[string]int)
+	}
+	d.queries[namespace]++
+}
+
+// HistoryBlob is a part of the history as a companion was told of it.
+type HistoryBlob struct {
+	Part *waHistorySync.HistorySync
+	Path string
+}

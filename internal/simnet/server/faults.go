@@ -1,0 +1,345 @@
+package server
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
+)
+
+// SendFault makes one message that a device sends fail.
+type SendFault struct {
+	// Code refuses the message with an error code; nobody receives it.
+	Code int
+	// LoseAck delivers the message and never acknowledges it: an ambiguous time-out.
+	LoseAck bool
+	// AckDelay delivers the message and acknowledges it later.
+	AckDelay time.Duration
+	// Phash is the hash of devices that the answer names, whoever the message went to.
+	Phash string
+	// Skip lets this many messages pass before the fault.
+	Skip int
+}
+
+// IQFault makes queries fail. The zero values of the conditions match every query.
+type IQFault struct {
+	// Namespace is the query's xmlns, "w:g2" for groups or "usync" for users, say.
+	Namespace string
+	// Tag is the query's first child, "query" say.
+	Tag string
+	// Code and Text are the error of the answer, 429 and "rate-overlimit" say.
+	Code int
+	Text string
+	// Silent leaves the query unanswered.
+	Silent bool
+	// LoseAnswer does what the query asks and loses the answer.
+	LoseAnswer bool
+	// HangUp cuts the connection in place of an answer.
+	HangUp bool
+	// Skip lets this many queries pass before the fault.
+	Skip int
+	// Times is how often the fault happens; 0 means always, for a device until ClearFaults.
+	Times int
+}
+
+type iqFault struct {
+	IQFault
+	device *Device
+	left   int
+}
+
+// deviceFaults are the faults that a device is about to meet. Server.mu guards them.
+type deviceFaults struct {
+	delay         time.Duration
+	corruptBodies int
+	stateless     int
+	duplicates    int
+	ignoredAcks   int
+	silentCalls   bool // what the device says about calls is not answered
+	sends         []SendFault
+	login         wire.ConnectFailure
+	logins        int
+}
+
+// nextSend returns the fault that the next message meets, and uses it up.
+func (f *deviceFaults) nextSend() SendFault {
+	if len(f.sends) == 0 {
+		return SendFault{}
+	}
+	if f.sends[0].Skip > 0 {
+		f.sends[0].Skip--
+		return SendFault{}
+	}
+	next := f.sends[0]
+	f.sends = f.sends[1:]
+	return next
+}
+
+func (f *deviceFaults) loginFailure() (wire.ConnectFailure, bool) {
+	if f.logins == 0 {
+		return wire.ConnectFailure{}, false
+	}
+	if f.logins > 0 {
+		f.logins--
+	}
+	return f.login, true
+}
+
+func (f *deviceFaults) duplicate(class string) bool {
+	if class != "message" || f.duplicates == 0 {
+		return false
+	}
+	f.duplicates--
+	return true
+}
+
+func (f *deviceFaults) ignoreAck(class string) bool {
+	if class != "message" || f.ignoredAcks == 0 {
+		return false
+	}
+	f.ignoredAcks--
+	return true
+}
+
+// alter changes a message as CorruptMessages and StatelessKeys ask for.
+func (f *deviceFaults) alter(node Node) Node {
+	switch {
+	case node.Tag != "message":
+		return node
+	case f.stateless > 0:
+		f.stateless--
+		return withoutState(node)
+	case f.corruptBodies == 0:
+		return node
+	}
+	f.corruptBodies--
+	parts := slices.Clone(node.GetChildren())
+	for i, part := range parts {
+		if body := wire.Bytes(part); part.Tag == "enc" && len(body) > 0 {
+			damaged := slices.Clone(body)
+			damaged[len(damaged)-1] ^= 0xff
+			parts[i].Content = damaged
+		}
+	}
+	node.Content = parts
+	return node
+}
+
+// refusal describes how sockets are refused: with a status, or by hanging up if that is 0.
+type refusal struct{ status int }
+
+// refused turns a client away before the websocket begins, if RefuseSockets asks for it. It reports whether it did.
+func (n *Server) refused(w http.ResponseWriter) bool {
+	n.Mu.Lock()
+	r := n.refusal
+	n.Mu.Unlock()
+	if r == nil {
+		return false
+	}
+	if r.status != 0 {
+		w.WriteHeader(r.status)
+		return true
+	}
+	if raw, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		_ = raw.Close()
+	}
+	return true
+}
+
+// iqFault returns the fault that a query meets, nil if there is none. The caller holds mu.
+func (n *Server) iqFault(d *Device, node *Node) *IQFault {
+	for i, fault := range n.iqFaults {
+		if fault.device != nil && fault.device != d || !fault.matches(node) {
+			continue
+		}
+		if fault.Skip > 0 {
+			fault.Skip--
+			continue
+		}
+		if fault.Times > 0 {
+			if fault.left--; fault.left == 0 {
+				n.iqFaults = slices.Delete(n.iqFaults, i, i+1)
+			}
+		}
+		return &fault.IQFault
+	}
+	return nil
+}
+
+func (f *IQFault) matches(node *Node) bool {
+	if f.Namespace != "" && f.Namespace != wire.Text(node, "xmlns") {
+		return false
+	}
+	children := node.GetChildren()
+	return f.Tag == "" || len(children) > 0 && children[0].Tag == f.Tag
+}
+
+// FailQueries makes queries of all devices fail.
+func (n *Server) FailQueries(fault IQFault) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	n.iqFaults = append(n.iqFaults, &iqFault{IQFault: fault, left: fault.Times})
+}
+
+// RefuseSockets refuses new sockets with an HTTP status, or by hanging up if it is 0. The CDN goes on.
+func (n *Server) RefuseSockets(status int) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	n.refusal = &refusal{status: status}
+}
+
+// AcceptSockets ends RefuseSockets.
+func (n *Server) AcceptSockets() {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	n.refusal = nil
+}
+
+// Down takes the whole network down, sockets and CDN, until Up.
+func (n *Server) Down() {
+	n.listener.SetDown(true)
+	n.dropAll()
+}
+
+// Up brings the network back.
+func (n *Server) Up() { n.listener.SetDown(false) }
+
+// Drop cuts the device's connection without a stream error.
+func (d *Device) Drop() {
+	d.withConn(func(c *conn) { c.HangUp() })
+}
+
+// Freeze makes the connection half-open: the network neither reads nor writes. It ends with Thaw or Drop.
+func (d *Device) Freeze() {
+	d.withConn(func(c *conn) { c.SetFrozen(true) })
+}
+
+// Thaw ends Freeze.
+func (d *Device) Thaw() {
+	d.withConn(func(c *conn) { c.SetFrozen(false) })
+}
+
+// withConn calls act with the device's connection, if it has one.
+func (d *Device) withConn(act func(*conn)) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	if d.conn != nil {
+		act(d.conn)
+	}
+}
+
+// Delay delays everything written to the device, batch by batch, also after reconnections; 0 ends it.
+func (d *Device) Delay(delay time.Duration) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.faults.delay = delay
+	if d.conn != nil {
+		d.conn.Delay(delay)
+	}
+}
+
+// CorruptFrames damages the next frames to the device; their stanzas are delivered again on the next connection.
+func (d *Device) CorruptFrames(count int) {
+	d.withConn(func(c *conn) { c.CorruptFrames(count) })
+}
+
+// CorruptMessages damages the ciphertexts of the next messages for the device, which then has to ask for them again.
+func (d *Device) CorruptMessages(count int) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.faults.corruptBodies += count
+}
+
+// StatelessKeys marks the messages that begin a session, among the next ones for the device, as such that leave its session alone.
+func (d *Device) StatelessKeys(count int) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.faults.stateless += count
+}
+
+// withoutState marks the ciphertexts of a message that begin a session.
+func withoutState(node Node) Node {
+	parts := slices.Clone(node.GetChildren())
+	for i, part := range parts {
+		if part.Tag == "enc" && wire.Text(&part, "type") == "pkmsg" {
+			parts[i].Attrs = maps.Clone(part.Attrs)
+			parts[i].Attrs["state"] = "false"
+		}
+	}
+	node.Content = parts
+	return node
+}
+
+// Duplicate delivers the next messages for the device twice.
+func (d *Device) Duplicate(count int) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.faults.duplicates += count
+}
+
+// IgnoreAcks ignores the device's next acknowledgements of messages, which are then delivered again on its next connection.
+func (d *Device) IgnoreAcks(count int) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.faults.ignoredAcks += count
+}
+
+// FailSends makes the next messages that the device sends fail, one fault each, in order.
+func (d *Device) FailSends(faults ...SendFault) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.faults.sends = append(d.faults.sends, faults...)
+}
+
+// FailQueries makes queries of this device fail.
+func (d *Device) FailQueries(fault IQFault) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.net.iqFaults = append(d.net.iqFaults, &iqFault{IQFault: fault, device: d, left: fault.Times})
+}
+
+// FailLogins refuses the device's next logins, times of them; a negative number means until ClearFaults.
+func (d *Device) FailLogins(failure wire.ConnectFailure, times int) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.faults.login, d.faults.logins = failure, times
+}
+
+// ClearFaults removes all faults of the device except a freeze.
+func (d *Device) ClearFaults() {
+	d.Delay(0)
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.faults = deviceFaults{}
+	d.net.iqFaults = slices.DeleteFunc(d.net.iqFaults, func(f *iqFault) bool { return f.device == d })
+}
+
+// StreamError sends a stream error with a code, 515 or 503 say, and hangs up.
+func (d *Device) StreamError(code string) {
+	d.withConn(func(c *conn) { c.SendLast(wire.StreamError(code, "")) })
+}
+
+// AskToReconnect sends the stream error 515, by which the server wants the device to log in again, and leaves it to the device to hang
+// up.
+func (d *Device) AskToReconnect() {
+	d.withConn(func(c *conn) { c.Send(wire.StreamError("515", "")) })
+}
+
+// Replace ends the device's connection as if another client of its session had connected.
+func (d *Device) Replace() {
+	d.withConn(func(c *conn) { c.SendLast(wire.StreamError("", "replaced")) })
+}
+
+// Push puts any stanza into the device's queue, as if the server had sent it. Attributes that whatsmeow reads as JIDs must be types.JID.
+func (d *Device) Push(node Node) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	if _, ok := node.Attrs["from"].(types.JID); !ok && node.Attrs != nil {
+		node.Attrs["from"] = types.ServerJID
+	}
+	d.net.Push(d, node)
+}

@@ -1,0 +1,149 @@
+package server
+
+import (
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"time"
+
+	"bridged/internal/simnet/wire"
+)
+
+// answerInvite gives an admin the code of the group's link, a new one if he takes the old one back.
+func (n *Server) answerInvite(g *Group, by *Account, revoke bool) wire.Answer {
+	if !g.Members[by].IsAdmin() {
+		return wire.NotAuthorized
+	}
+	if revoke && g.invite != "" {
+		g.revoked[g.invite], g.invite = true, ""
+	}
+	if g.invite == "" {
+		g.invite = hex.EncodeToString(wire.Random(11))
+	}
+	invite := Node{Tag: "invite", Attrs: attrs{"code": g.invite}}
+	if revoke {
+		n.announceChange(g, by, invite)
+	}
+	return wire.Result(invite)
+}
+
+// answerLink tells of the group that a link leads to, or lets the account in.
+func (n *Server) answerLink(who *Account, code string, join bool) wire.Answer {
+	for _, g := range n.Groups {
+		switch {
+		case g.revoked[code]:
+			return wire.Gone
+		case g.invite == "" || g.invite != code:
+			continue
+		case join:
+			return n.joinByLink(g, who)
+		}
+		return wire.Result(g.node())
+	}
+	return wire.NotAcceptable
+}
+
+func (n *Server) joinByLink(g *Group, who *Account) wire.Answer {
+	switch {
+	case g.Members[who] != nil:
+		return wire.Conflict
+	case g.barred[who]:
+		return wire.NotAuthorized
+	case len(g.Members) >= g.Limit:
+		return wire.Refuse(419, "resource-limit")
+	case g.approval:
+		return n.requestEntry(g, who)
+	}
+	n.addMembers(g, who, []*Account{who}, "invite")
+	return wire.Result(Node{Tag: "group", Attrs: attrs{"jid": g.JID()}})
+}
+
+// JoinRequest is somebody who wants to be let in.
+type JoinRequest struct {
+	Who *Account
+	at  time.Time
+}
+
+// requestOf returns where somebody stands among those who wait; -1 for nowhere.
+func (g *Group) requestOf(who *Account) int {
+	return slices.IndexFunc(g.Requests, func(r JoinRequest) bool { return r.Who == who })
+}
+
+// requestEntry notes that somebody wants to be let in, and tells the admins. They are told of a requested user, not of a participant.
+// (whatsapp-rust, wacore, notifications of groups.)
+func (n *Server) requestEntry(g *Group, who *Account) wire.Answer {
+	if g.requestOf(who) < 0 {
+		g.Requests = append(g.Requests, JoinRequest{who, time.Now()})
+		asking := g.participantNode(who)
+		asking.Tag = "requested_user"
+		n.tellAdmins(g, who, Node{Tag: "created_membership_requests", Attrs: attrs{"request_method": "invite_link"}, Content: []Node{asking}})
+	}
+	return wire.Result(Node{Tag: "membership_approval_request", Attrs: attrs{"jid": g.JID()}})
+}
+
+// tellAdmins tells the admins of a group of a change.
+func (n *Server) tellAdmins(g *Group, by *Account, change Node) {
+	for _, a := range g.Sorted() {
+		if g.Members[a].IsAdmin() {
+			n.pushChange(g, by, a, change)
+		}
+	}
+}
+
+// Withdraw takes somebody off those who wait, by themselves or by an admin.
+func (n *Server) Withdraw(g *Group, by, who *Account) {
+	if i := g.requestOf(who); i >= 0 {
+		g.Requests = slices.Delete(g.Requests, i, i+1)
+		n.tellAdmins(g, by, Node{Tag: "revoked_membership_requests", Content: g.participantNodes([]*Account{who})})
+	}
+}
+
+// answerRequests lists those who want to be let in, or decides about some.
+func (n *Server) answerRequests(g *Group, by *Account, request *Node) wire.Answer {
+	if request.Tag == "membership_approval_requests" {
+		var waiting []Node
+		for _, r := range g.Requests {
+			waiting = append(waiting, Node{Tag: "membership_approval_request", Attrs: attrs{
+				"jid": r.Who.Address(g.Form(), 0), "request_time": strconv.FormatInt(r.at.Unix(), 10), "request_method": "invite_link",
+			}})
+		}
+		return wire.Result(Node{Tag: request.Tag, Content: waiting})
+	}
+	decisions := request.GetChildren()
+	if len(decisions) != 1 {
+		return wire.BadRequest
+	}
+	var entries []Node
+	for _, participant := range decisions[0].GetChildrenByTag("participant") {
+		entry := Node{Tag: "participant", Attrs: attrs{"jid": wire.JID(&participant, "jid")}}
+		if code := n.decide(g, by, n.AccountOf(wire.JID(&participant, "jid")), decisions[0].Tag == "approve"); code != 0 {
+			entry.Attrs["error"] = strconv.Itoa(code)
+		}
+		entries = append(entries, entry)
+	}
+	return wire.Result(Node{Tag: request.Tag, Content: []Node{{Tag: decisions[0].Tag, Content: entries}}})
+}
+
+// decide lets somebody in who waits, or sends them away, and returns why that is not done.
+func (n *Server) decide(g *Group, by, who *Account, let bool) int {
+	i := g.requestOf(who)
+	switch {
+	case i < 0:
+		return codeUnknown
+	case !let:
+		n.Withdraw(g, by, who)
+	case len(g.Members) >= g.Limit:
+		return codeFull
+	default:
+		g.Requests = slices.Delete(g.Requests, i, i+1)
+		n.addMembers(g, by, []*Account{who}, "invite")
+	}
+	return 0
+}
+
+func (g *Group) setApproval(on bool) { g.approval, g.approvalSet = on, g.approvalSet || on }
+
+// ApprovalNode says whether an admin has to let people in.
+func ApprovalNode(on bool) Node {
+	return Node{Tag: "membership_approval_mode", Content: []Node{{Tag: "group_join", Attrs: attrs{"state": wire.Either(on, "on", "off")}}}}
+}

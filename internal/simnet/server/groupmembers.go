@@ -1,0 +1,242 @@
+package server
+
+import (
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"time"
+
+	"bridged/internal/simnet/wire"
+)
+
+// The reasons for which somebody is not added, promoted or removed.
+const (
+	codePrivate   = 403 // by what they chose in their privacy settings; they may be invited
+	codeUnknown   = 404 // nobody, or no member
+	codeUntouched = 405 // the founder, whom nobody removes or demotes
+	codeLeft      = 408 // left a short while ago
+	codeMember    = 409
+	codeFull      = 419
+)
+
+// offer is an invitation to one person, who could not be added.
+type offer struct {
+	to, by *Account
+	until  time.Time
+}
+
+// offerTime is how long an invitation counts.
+const offerTime = 72 * time.Hour
+
+// letsAdd reports whether somebody may put the account into groups.
+func (a *Account) letsAdd(by *Account) bool {
+	switch a.privacy["groupadd"] {
+	case "none":
+		return false
+	case "contacts":
+		_, trusted := a.Issued[by]
+		return trusted
+	}
+	return true
+}
+
+// refuseAdd returns why somebody is not added, 0 if they are.
+func (g *Group) refuseAdd(by, who *Account) int {
+	switch {
+	case g.Members[who] != nil:
+		return codeMember
+	case !who.letsAdd(by):
+		return codePrivate
+	case g.left[who]:
+		return codeLeft
+	case len(g.Members) >= g.Limit:
+		return codeFull
+	}
+	return 0
+}
+
+// mayBeAdded returns those of the named who may be added, and entries for the others, with the reason.
+func (n *Server) mayBeAdded(g *Group, by *Account, named []Node) (accounts []*Account, refused []Node) {
+	room := g.Limit - len(g.Members)
+	for _, participant := range named {
+		jid := wire.JID(&participant, "jid")
+		a, code := n.AccountOf(jid), codeUnknown
+		if a != nil {
+			code = g.refuseAdd(by, a)
+		}
+		if code == 0 && len(accounts) == room {
+			code = codeFull
+		}
+		if code == 0 {
+			accounts = append(accounts, a)
+			continue
+		}
+		entry := Node{Tag: "participant", Attrs: attrs{"jid": jid, "error": strconv.Itoa(code)}}
+		if code == codePrivate {
+			entry.Content = []Node{g.offerTo(by, a)}
+		}
+		refused = append(refused, entry)
+	}
+	return accounts, refused
+}
+
+// offerTo returns an invitation for somebody who cannot be added, to be sent to them.
+func (g *Group) offerTo(by, to *Account) Node {
+	code, until := hex.EncodeToString(wire.Random(8)), time.Now().Add(offerTime)
+	g.offers[code] = offer{to: to, by: by, until: until}
+	return Node{Tag: "add_request", Attrs: attrs{"code": code, "expiration": strconv.FormatInt(until.Unix(), 10)}}
+}
+
+// acceptOffer lets somebody in who was invited in a message.
+func (n *Server) acceptOffer(g *Group, who *Account, request *Node) wire.Answer {
+	o, ok := g.offers[wire.Text(request, "code")]
+	switch {
+	case !ok || o.to != who || n.AccountOf(wire.JID(request, "admin")) != o.by || !g.Members[o.by].IsAdmin():
+		return wire.Refuse(401, "not-authorized")
+	case time.Now().After(o.until):
+		return wire.Gone
+	case g.Members[who] != nil:
+		return wire.Conflict
+	}
+	delete(g.offers, wire.Text(request, "code"))
+	n.addMembers(g, o.by, []*Account{who}, "invite")
+	return wire.Result()
+}
+
+// changeMembers applies a change of members. Its answer has the request's tag, and one entry for each member named.
+func (n *Server) changeMembers(g *Group, by *Account, request *Node) wire.Answer {
+	if g.Parent {
+		return wire.NotAllowed // a community's members are those of its groups
+	}
+	var named []*Account
+	var entries []Node
+	if request.Tag == "add" {
+		named, entries = n.mayBeAdded(g, by, request.GetChildrenByTag("participant"))
+	} else {
+		named, entries = n.mayBeChanged(g, by, request)
+	}
+	n.ApplyMembers(g, by, request.Tag, named)
+	entries = append(entries, g.participantNodes(named)...)
+	return wire.Result(Node{Tag: request.Tag, Content: entries})
+}
+
+// mayBeChanged returns those of the named who may be removed, promoted or demoted, and entries for the others.
+func (n *Server) mayBeChanged(g *Group, by *Account, request *Node) (accounts []*Account, refused []Node) {
+	for _, participant := range request.GetChildrenByTag("participant") {
+		jid, code := wire.JID(&participant, "jid"), 0
+		a := n.AccountOf(jid)
+		switch {
+		case a == nil || g.Members[a] == nil:
+			code = codeUnknown
+		case request.Tag != "promote" && g.Members[a].superAdmin && a != by:
+			code = codeUntouched
+		default:
+			accounts = append(accounts, a)
+			continue
+		}
+		refused = append(refused, Node{Tag: "participant", Attrs: attrs{"jid": jid, "error": strconv.Itoa(code)}})
+	}
+	return accounts, refused
+}
+
+// ApplyMembers makes a change of members that is allowed. The caller holds Mu.
+func (n *Server) ApplyMembers(g *Group, by *Account, change string, named []*Account) {
+	switch change {
+	case "add":
+		n.addMembers(g, by, named, "")
+	case "remove":
+		n.RemoveMembers(g, by, named)
+	case "promote", "demote":
+		n.promoteMembers(g, by, change, named)
+	}
+}
+
+// addMembers adds members. It announces them to the old ones, and the whole group to them.
+func (n *Server) addMembers(g *Group, by *Account, named []*Account, reason string) {
+	var fresh []*Account
+	old := g.Sorted()
+	for _, a := range named {
+		if g.Members[a] == nil {
+			g.add(a, &Member{})
+			fresh = append(fresh, a)
+		}
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	change := Node{Tag: "add", Attrs: g.bump(), Content: g.participantNodes(fresh)}
+	wire.Set(change.Attrs, "reason", reason)
+	for _, who := range old {
+		n.pushChange(g, by, who, change)
+	}
+	n.AnnounceBirth(g, by, "", fresh...)
+	n.Notify()
+}
+
+func (g *Group) participantNodes(accounts []*Account) []Node {
+	var out []Node
+	for _, a := range accounts {
+		out = append(out, g.participantNode(a))
+	}
+	return out
+}
+
+// RemoveMembers takes members out of a group. The caller holds Mu.
+func (n *Server) RemoveMembers(g *Group, by *Account, named []*Account) {
+	var gone []*Account
+	for _, a := range named {
+		if g.Members[a] != nil {
+			gone = append(gone, a)
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	change := Node{Tag: "remove", Attrs: g.bump(), Content: g.participantNodes(gone)}
+	for _, a := range gone {
+		g.remove(a)
+		if a == by {
+			g.left[a] = true
+		} else {
+			g.barred[a] = true
+		}
+	}
+	n.announceChange(g, by, change, gone...)
+	n.Notify()
+}
+
+// leaveGroups takes an account out of groups. The first of the others becomes an admin where none is left.
+func (n *Server) leaveGroups(who *Account, request *Node) wire.Answer {
+	for _, left := range request.GetChildren() {
+		g := n.Groups[wire.JID(&left, "id").User]
+		switch {
+		case g == nil || g.Members[who] == nil:
+			return wire.ItemNotFound
+		case g.Parent:
+			return wire.NotAllowed
+		}
+		n.RemoveMembers(g, who, []*Account{who})
+		isAdmin := func(a *Account) bool { return g.Members[a].IsAdmin() }
+		if rest := g.Sorted(); len(rest) > 0 && !slices.ContainsFunc(rest, isAdmin) {
+			n.promoteMembers(g, nil, "promote", rest[:1])
+		}
+	}
+	return wire.Result(Node{Tag: "leave", Content: request.Content})
+}
+
+func (n *Server) promoteMembers(g *Group, by *Account, change string, named []*Account) {
+	var changed []*Account
+	for _, a := range named {
+		m := g.Members[a]
+		if m == nil || m.superAdmin || m.admin == (change == "promote") {
+			continue
+		}
+		m.admin = change == "promote"
+		changed = append(changed, a)
+	}
+	if len(changed) == 0 {
+		return
+	}
+	n.announceChange(g, by, Node{Tag: change, Attrs: g.bump(), Content: g.participantNodes(changed)})
+	n.Notify()
+}

@@ -1,0 +1,245 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/media"
+	"bridged/internal/simnet/wire"
+)
+
+// Group is a group as the server knows it. Server.mu guards it.
+type Group struct {
+	id          string
+	LidMode     bool
+	Subject     string
+	subjectAt   time.Time
+	subjectBy   *Account
+	creator     *Account
+	created     time.Time
+	topic       string
+	TopicID     string
+	topicAt     time.Time
+	topicBy     *Account
+	Announce    bool
+	Locked      bool
+	Parent      bool      // a community, in which nobody writes
+	Community   types.JID // that it is the announcement group of; empty for others
+	Picture     *media.Picture
+	Ephemeral   uint32
+	approval    bool // who comes by the link has to be let in by an admin
+	approvalSet bool // that was on once: the description has its state from then on
+	addByAll    bool // every member may add others
+	Limit       int  // how many members it may have
+	version     int
+	invite      string
+	revoked     map[string]bool // earlier links
+	offers      map[string]offer
+	Requests    []JoinRequest     // who waits to be let in
+	left        map[*Account]bool // who left of their own accord
+	barred      map[*Account]bool // whom an admin removed
+	Members     map[*Account]*Member
+	memberOrder []*Account
+}
+
+// groupLimit is how many members groups may have.
+const groupLimit = 1024
+
+// Member is an account in a group.
+type Member struct{ admin, superAdmin bool }
+
+// IsAdmin reports whether the member may change the group.
+func (m *Member) IsAdmin() bool { return m.admin || m.superAdmin }
+
+func (m *Member) kind() string {
+	switch {
+	case m.superAdmin:
+		return "superadmin"
+	case m.admin:
+		return "admin"
+	}
+	return ""
+}
+
+// JID returns the address of the group.
+func (g *Group) JID() types.JID { return types.NewJID(g.id, types.GroupServer) }
+
+// Form returns the server name of the JIDs by which the group knows its members.
+func (g *Group) Form() string {
+	if g.LidMode {
+		return types.HiddenUserServer
+	}
+	return types.DefaultUserServer
+}
+
+// Sorted returns the members in the order in which they came.
+func (g *Group) Sorted() []*Account { return g.memberOrder }
+
+func (g *Group) add(a *Account, m *Member) {
+	if g.Members[a] == nil {
+		g.memberOrder = append(slices.Clone(g.memberOrder), a)
+	}
+	g.Members[a] = m
+	delete(g.left, a)
+	delete(g.barred, a)
+}
+
+func (g *Group) remove(a *Account) {
+	delete(g.Members, a)
+	g.memberOrder = slices.DeleteFunc(slices.Clone(g.memberOrder), func(other *Account) bool { return other == a })
+}
+
+func (g *Group) participantNode(a *Account) Node {
+	out := Node{Tag: "participant", Attrs: attrs{"jid": a.Address(g.Form(), 0)}}
+	if m := g.Members[a]; m != nil {
+		wire.Set(out.Attrs, "type", m.kind())
+	}
+	if g.LidMode {
+		wire.Set(out.Attrs, "phone_number", a.Alternative(g.Form()))
+	} else {
+		wire.Set(out.Attrs, "lid", a.Alternative(g.Form()))
+	}
+	wire.Set(out.Attrs, "username", a.Username)
+	return out
+}
+
+// node returns the description of the whole group.
+func (g *Group) node() Node {
+	a := attrs{
+		// A string without the server: whatsmeow adds that itself.
+		"id": g.id, "subject": g.Subject, "s_t": strconv.FormatInt(g.subjectAt.Unix(), 10),
+		"creation": strconv.FormatInt(g.created.Unix(), 10), "size": strconv.Itoa(len(g.Members)),
+		"addressing_mode": wire.ShortForm(g.Form()), "p_v_id": strconv.Itoa(g.version), "a_v_id": strconv.Itoa(g.version),
+	}
+	if g.subjectBy != nil {
+		a["s_o"] = g.subjectBy.Address(g.Form(), 0)
+	}
+	if g.creator != nil {
+		a["creator"] = g.creator.Address(g.Form(), 0)
+		if g.LidMode {
+			wire.Set(a, "creator_pn", g.creator.Alternative(g.Form()))
+		}
+	}
+	var content []Node
+	for _, who := range g.Sorted() {
+		content = append(content, g.participantNode(who))
+	}
+	return Node{Tag: "group", Attrs: a, Content: append(content, g.settings()...)}
+}
+
+func (g *Group) settings() []Node {
+	var out []Node
+	if g.topic != "" {
+		description := Node{Tag: "description", Attrs: attrs{"id": g.TopicID, "t": strconv.FormatInt(g.topicAt.Unix(), 10)}, Content: []Node{
+			{Tag: "body", Content: []byte(g.topic)},
+		}}
+		if g.topicBy != nil {
+			description.Attrs["participant"] = g.topicBy.Address(g.Form(), 0)
+		}
+		out = append(out, description)
+	}
+	if g.Announce {
+		out = append(out, Node{Tag: "announcement"})
+	}
+	if g.Locked {
+		out = append(out, Node{Tag: "locked"})
+	}
+	if g.approvalSet {
+		out = append(out, ApprovalNode(g.approval))
+	}
+	out = append(out, Node{Tag: "member_add_mode", Content: []byte(wire.Either(g.addByAll, "all_member_add", "admin_add"))})
+	if g.Parent {
+		out = append(out, Node{Tag: "parent", Attrs: attrs{"default_membership_approval_mode": "request_required"}})
+	}
+	if !g.Community.IsEmpty() {
+		out = append(out, Node{Tag: "linked_parent", Attrs: attrs{"jid": g.Community}}, Node{Tag: "default_sub_group"})
+	}
+	if g.Ephemeral > 0 {
+		out = append(out, Node{Tag: "ephemeral", Attrs: attrs{"expiration": strconv.Itoa(int(g.Ephemeral))}})
+	}
+	return out
+}
+
+// JIDs returns the members in the group's own form.
+func (g *Group) JIDs() (all []types.JID) {
+	for _, a := range g.Sorted() {
+		all = append(all, a.Address(g.Form(), 0))
+	}
+	return all
+}
+
+// bump starts a new version of the group and returns the attributes for both.
+func (g *Group) bump() attrs {
+	g.version++
+	return attrs{"v_id": strconv.Itoa(g.version), "prev_v_id": strconv.Itoa(g.version - 1)}
+}
+
+// announceChange notifies all devices of all members, and of alsoTo, of a change.
+func (n *Server) announceChange(g *Group, by *Account, change Node, alsoTo ...*Account) {
+	for _, who := range slices.Concat(g.Sorted(), alsoTo) {
+		n.pushChange(g, by, who, change)
+	}
+}
+
+func (n *Server) pushChange(g *Group, by, to *Account, change Node) {
+	for _, d := range to.Sorted() {
+		node := Node{Tag: "notification", Attrs: attrs{
+			"from": g.JID(), "type": "w:gp2", "id": n.NextID(), "t": wire.UnixNow(), "addressing_mode": wire.ShortForm(g.Form()),
+		}, Content: []Node{change}}
+		if by != nil {
+			node.Attrs["participant"] = by.Address(g.Form(), 0)
+			wire.Set(node.Attrs, "notify", by.PushName)
+			wire.Set(node.Attrs, "participant_username", by.Username)
+			if g.LidMode {
+				wire.Set(node.Attrs, "participant_pn", by.Alternative(g.Form()))
+			}
+		}
+		n.Push(d, node)
+	}
+}
+
+// AnnounceBirth notifies members of a group that is new to them.
+func (n *Server) AnnounceBirth(g *Group, by *Account, key string, to ...*Account) {
+	create := Node{Tag: "create", Attrs: attrs{"type": "new"}, Content: []Node{g.node()}}
+	wire.Set(create.Attrs, "key", key)
+	for _, who := range to {
+		n.pushChange(g, by, who, create)
+	}
+}
+
+// NewGroup registers a group; an empty id means a generated one. The caller holds mu.
+func (n *Server) NewGroup(creator *Account, id, subject string, lidMode bool, members []*Account) *Group {
+	now := time.Now()
+	if id == "" {
+		n.sequence++
+		id = "1203630" + strconv.FormatInt(now.Unix(), 10)[2:] + strconv.Itoa(1000+n.sequence)
+	}
+	g := &Group{
+		id: id, LidMode: lidMode, Subject: subject, subjectAt: now, subjectBy: creator, creator: creator, created: now,
+		Members: make(map[*Account]*Member), version: 1, Limit: groupLimit, revoked: make(map[string]bool), offers: make(map[string]offer),
+		left: make(map[*Account]bool), barred: make(map[*Account]bool),
+	}
+	g.add(creator, &Member{superAdmin: true})
+	for _, a := range members {
+		if g.Members[a] == nil {
+			g.add(a, &Member{})
+		}
+	}
+	n.Groups[id] = g
+	return g
+}
+
+// GroupsOf returns the groups that an account is in, oldest first.
+func (n *Server) GroupsOf(a *Account) []*Group {
+	var out []*Group
+	for _, id := range slices.Sorted(maps.Keys(n.Groups)) {
+		if g := n.Groups[id]; g.Members[a] != nil {
+			out = append(out, g)
+		}
+	}
+	return out
+}

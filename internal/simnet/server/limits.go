@@ -1,0 +1,41 @@
+package server
+
+import "time"
+
+// queryLimit is how many queries of a namespace a device may make.
+type queryLimit struct {
+	most int
+	per  time.Duration
+}
+
+// LimitQueries refuses queries of a namespace with 429 while a device has made so many of them within a time; 0 ends it.
+func (n *Server) LimitQueries(namespace string, most int, per time.Duration) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	if n.limits == nil {
+		n.limits = make(map[string]queryLimit)
+	}
+	n.limits[namespace] = queryLimit{most: most, per: per}
+}
+
+// limited reports whether to refuse a device's query, and notes it. The caller holds mu.
+func (n *Server) limited(d *Device, namespace string) bool {
+	limit := n.limits[namespace]
+	if limit.most == 0 {
+		return false
+	}
+	if d.lately == nil {
+		d.lately = make(map[string][]time.Time)
+	}
+	now := time.Now()
+	lately := d.lately[namespace]
+	for len(lately) > 0 && now.Sub(lately[0]) >= limit.per {
+		lately = lately[1:]
+	}
+	d.lately[namespace] = append(lately, now)
+	if len(lately) < limit.most {
+		return false
+	}
+	d.counters.Limited++
+	return true
+}

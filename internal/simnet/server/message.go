@@ -1,0 +1,330 @@
+package server
+
+import (
+	"strconv"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
+)
+
+// handleMessage routes one message of a device to the devices that it is for, and acknowledges it. The caller holds mu.
+func (n *Server) handleMessage(d *Device, node *Node) {
+	d.counters.Sent++
+	fault := d.faults.nextSend()
+	if fault.Code != 0 {
+		d.counters.Rejected++
+		n.ackMessage(d, node, "", fault)
+		return
+	}
+	phash, code := n.route(d, node)
+	if fault.Phash != "" {
+		phash = fault.Phash
+	}
+	if code != 0 {
+		d.counters.Rejected++
+		fault = SendFault{Code: code}
+	}
+	n.ackMessage(d, node, phash, fault)
+	n.Notify()
+}
+
+// route delivers a message. It returns the hash of the devices that should have been addressed if others were, and an error
+// code for a message that is not delivered.
+func (n *Server) route(d *Device, node *Node) (phash string, code int) {
+	to := wire.JID(node, "to")
+	switch {
+	case wire.Text(node, "category") == "peer":
+		return "", n.routePeer(d, node, to)
+	case isResend(node):
+		return "", n.routeResend(d, node, to)
+	case to.Server == types.GroupServer:
+		return n.routeGroup(d, node, to)
+	case to == types.StatusBroadcastJID:
+		return "", n.routeStatus(d, node)
+	}
+	return n.routeDirect(d, node, to)
+}
+
+// ackMessage acknowledges a message to its sender, at once, later or never, as the fault asks.
+func (n *Server) ackMessage(d *Device, node *Node, phash string, fault SendFault) {
+	if fault.LoseAck || d.conn == nil || wire.Text(node, "device_fanout") == "false" {
+		return
+	}
+	ack := Node{Tag: "ack", Attrs: attrs{"class": "message", "id": wire.Text(node, "id"), "from": wire.JID(node, "to"), "t": d.Account.timeOf(node)}}
+	wire.Set(ack.Attrs, "phash", phash)
+	if fault.Code != 0 {
+		ack.Attrs["error"] = strconv.Itoa(fault.Code)
+	}
+	if delay := fault.AckDelay + n.slowness(node); delay > 0 {
+		n.later(d.conn, delay, func(c *conn) { c.Send(ack) })
+		return
+	}
+	d.conn.Send(ack)
+}
+
+// isResend reports whether a message answers a retry receipt: it has one ciphertext for one device, beside which a group's may list
+// that device as a participant.
+func isResend(node *Node) bool {
+	participants, fanout := wire.Child(node, "participants")
+	enc, direct := wire.Child(node, "enc")
+	if fanout && (wire.Text(enc, "count") == "" || len(participants.GetChildren()) != 1) {
+		return false
+	}
+	return direct && wire.Text(enc, "type") != "skmsg"
+}
+
+// addressed returns the ciphertexts of a fan-out by device. A note to oneself lists its devices twice: the first entry counts.
+func (n *Server) addressed(node *Node) map[*Device]*Node {
+	participants, ok := wire.Child(node, "participants")
+	if !ok {
+		return nil
+	}
+	out := make(map[*Device]*Node)
+	for _, to := range participants.GetChildren() {
+		target := n.DeviceOf(wire.JID(&to, "jid"))
+		enc, encrypted := wire.Child(&to, "enc")
+		if target == nil || !encrypted || out[target] != nil {
+			continue
+		}
+		out[target] = enc
+	}
+	return out
+}
+
+// routeDirect delivers to the devices of one contact, and to the sender's own other ones.
+func (n *Server) routeDirect(d *Device, node *Node, to types.JID) (phash string, code int) {
+	chat := n.AccountOf(to)
+	if chat == nil {
+		// A guess: the real server's codes for rejected messages are not known here.
+		return "", 404
+	}
+	if !n.mayReach(d, chat, node) {
+		return "", codeReachout
+	}
+	form := d.Account.form(node, to.Server)
+	encs := n.addressed(node)
+	for _, target := range append(chat.Sorted(), d.Account.Sorted()...) {
+		enc := encs[target]
+		if enc == nil || target == d {
+			continue
+		}
+		delete(encs, target)
+		n.Push(target, n.directNode(d, target, chat, form, node, *enc))
+	}
+	return n.directHash(d, chat, node, to), 0
+}
+
+// directHash returns the hash of the devices that a message should have gone to, if it went to others.
+func (n *Server) directHash(d *Device, chat *Account, node *Node, to types.JID) string {
+	if chat == d.Account {
+		return ""
+	}
+	expected := append(chat.jids(to.Server), d.Account.jids(to.Server)...)
+	sent := n.addressed(node)
+	for _, jid := range expected {
+		if target := n.DeviceOf(jid); target != d && sent[target] == nil {
+			return wire.ParticipantHash(expected)
+		}
+	}
+	if len(sent) > len(expected)-1 {
+		return wire.ParticipantHash(expected)
+	}
+	return ""
+}
+
+// form returns the form in which the others see the sender: the one that the sending phone wishes, else that of `to`.
+func (a *Account) form(node *Node, mirrored string) string {
+	if form := a.Wishes[wire.Text(node, "id")].Form; form != "" {
+		return form
+	}
+	if mirrored == types.HiddenUserServer {
+		return types.HiddenUserServer
+	}
+	return types.DefaultUserServer
+}
+
+// directNode returns a message between two accounts as one device of either gets it.
+func (n *Server) directNode(d, target *Device, chat *Account, form string, node *Node, enc Node) Node {
+	a := attrs{"from": d.jid(form), "id": wire.Text(node, "id"), "t": d.Account.timeOf(node), "type": wire.Text(node, "type")}
+	wire.Set(a, "edit", wire.Text(node, "edit"))
+	wire.Set(a, "notify", d.Account.PushName)
+	if target.Account == d.Account {
+		a["recipient"] = chat.Address(form, 0)
+		wire.Set(a, "peer_recipient_"+wire.ShortForm(wire.OtherForm(form)), chat.Alternative(form))
+		wire.Set(a, "recipient_username", chat.Username)
+	} else {
+		wire.Set(a, "sender_"+wire.ShortForm(wire.OtherForm(form)), d.Account.Alternative(form))
+		wire.Set(a, "username", d.Account.Username)
+	}
+	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, enc)}
+}
+
+// timeOf returns the time of a message: the one that its phone wishes, or now.
+func (a *Account) timeOf(node *Node) string {
+	if at := a.Wishes[wire.Text(node, "id")].At; !at.IsZero() {
+		return strconv.FormatInt(at.Unix(), 10)
+	}
+	return wire.UnixNow()
+}
+
+// contentFor returns the parts of a message for a device: its ciphertexts, the sender's identity if a session begins, and the rest
+// that is not for the server.
+func (n *Server) contentFor(d, target *Device, node *Node, encs ...Node) []Node {
+	if hidden := d.Account.Wishes[wire.Text(node, "id")].Hidden; hidden != "" && target.Number != 0 {
+		return []Node{{Tag: "unavailable", Attrs: attrs{"type": hidden}}}
+	}
+	content := append([]Node(nil), encs...)
+	begins := false
+	for _, enc := range encs {
+		begins = begins || wire.Text(&enc, "type") == "pkmsg"
+	}
+	for _, part := range node.GetChildren() {
+		switch part.Tag {
+		case "participants", "enc", "tctoken", "cstoken":
+		case "device-identity":
+			// A phone has none: its identity is the account's own.
+			if begins && d.Number != 0 {
+				content = append(content, part)
+			}
+		default:
+			content = append(content, part)
+		}
+	}
+	if d.Account.Business {
+		content = append(content, verifiedName(d.Account))
+	}
+	return content
+}
+
+// routePeer delivers between the devices of one account: from a companion to the phone, and back.
+func (n *Server) routePeer(d *Device, node *Node, to types.JID) int {
+	target := n.DeviceOf(to)
+	enc, ok := wire.Child(node, "enc")
+	if target == nil || target.Account != d.Account || !ok {
+		return 404
+	}
+	form := types.DefaultUserServer
+	n.Push(target, Node{Tag: "message", Attrs: attrs{
+		"from": d.jid(form), "id": wire.Text(node, "id"), "t": wire.UnixNow(), "type": wire.Text(node, "type"), "category": "peer",
+	}, Content: n.contentFor(d, target, node, *enc)})
+	return 0
+}
+
+// routeResend delivers the answer to a retry receipt to the one device that asked.
+func (n *Server) routeResend(d *Device, node *Node, to types.JID) int {
+	enc, _ := wire.Child(node, "enc")
+	if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
+		participant := resentTo(node)
+		target := n.DeviceOf(participant)
+		if target == nil {
+			return 404
+		}
+		n.Push(target, n.groupNode(d, target, to, participant.Server, node, *enc))
+		return 0
+	}
+	target := n.DeviceOf(to)
+	if target == nil {
+		return 404
+	}
+	chat := target.Account
+	if recipient := wire.JID(node, "recipient"); !recipient.IsEmpty() {
+		if named := n.AccountOf(recipient); named != nil {
+			chat = named
+		}
+	}
+	n.Push(target, n.directNode(d, target, chat, d.Account.form(node, to.Server), node, *enc))
+	return 0
+}
+
+// resentTo returns the device that an answer to a retry receipt in a group names, as an attribute or as the only participant.
+func resentTo(node *Node) types.JID {
+	if named := wire.JID(node, "participant"); !named.IsEmpty() {
+		return named
+	}
+	only, _ := wire.Child(node, "participants", "to")
+	return wire.JID(only, "jid")
+}
+
+// groupNode returns a group message as one device gets it.
+func (n *Server) groupNode(d, target *Device, chat types.JID, form string, node *Node, encs ...Node) Node {
+	if g := n.Groups[chat.User]; g != nil && chat.Server == types.GroupServer {
+		form = g.Form()
+	}
+	a := attrs{"from": chat, "participant": d.jid(form), "id": wire.Text(node, "id"), "t": d.Account.timeOf(node), "type": wire.Text(node, "type")}
+	wire.Set(a, "edit", wire.Text(node, "edit"))
+	wire.Set(a, "notify", d.Account.PushName)
+	wire.Set(a, "participant_"+wire.ShortForm(wire.OtherForm(form)), d.Account.Alternative(form))
+	wire.Set(a, "participant_username", d.Account.Username)
+	if chat.Server == types.GroupServer {
+		a["addressing_mode"] = wire.ShortForm(form)
+	}
+	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, encs...)}
+}
+
+// routeGroup delivers to all devices of all members. A device without a ciphertext for itself gets the group's, and will ask again.
+func (n *Server) routeGroup(d *Device, node *Node, to types.JID) (phash string, code int) {
+	g := n.Groups[to.User]
+	if g == nil {
+		return "", 404
+	}
+	member := g.Members[d.Account]
+	if member == nil || g.Parent || g.Announce && !member.IsAdmin() && !g.mayAnswer(node) {
+		return "", 403
+	}
+	if byLID := wire.Text(node, "addressing_mode") == "lid"; byLID != g.LidMode {
+		return "", 421
+	}
+	common, ok := childOfType(node, "enc", "skmsg")
+	if !ok {
+		return "", 400
+	}
+	encs := n.addressed(node)
+	var expected []types.JID
+	for _, a := range g.Sorted() {
+		expected = append(expected, a.jids(g.Form())...)
+		for _, target := range a.Sorted() {
+			if target == d {
+				continue
+			}
+			own := []Node{*common}
+			if enc := encs[target]; enc != nil {
+				own = []Node{*enc, *common}
+			}
+			n.Push(target, n.groupNode(d, target, to, g.Form(), node, own...))
+		}
+	}
+	if hash := wire.ParticipantHash(expected); hash != wire.Text(node, "phash") {
+		return hash, 0
+	}
+	return "", 0
+}
+
+// mayAnswer reports whether a message is one that every member may send to the announcement group of a community: a reaction.
+func (g *Group) mayAnswer(node *Node) bool {
+	return !g.Community.IsEmpty() && wire.Text(node, "type") == "reaction"
+}
+
+func childOfType(node *Node, tag, kind string) (*Node, bool) {
+	for _, part := range node.GetChildren() {
+		if part.Tag == tag && wire.Text(&part, "type") == kind {
+			return &part, true
+		}
+	}
+	return nil, false
+}
+
+// routeStatus delivers a status update to the devices that the sender encrypted it for.
+func (n *Server) routeStatus(d *Device, node *Node) int {
+	common, ok := childOfType(node, "enc", "skmsg")
+	if !ok {
+		return 400
+	}
+	for target, enc := range n.addressed(node) {
+		if target == d {
+			continue
+		}
+		n.Push(target, n.groupNode(d, target, types.StatusBroadcastJID, types.DefaultUserServer, node, *enc, *common))
+	}
+	return 0
+}

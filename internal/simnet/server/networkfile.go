@@ -1,0 +1,79 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+)
+
+// WebsocketURL returns the URL that clients connect to, with the network's address instead of web.whatsapp.com.
+func (n *Server) WebsocketURL() string { return "wss://" + n.Addr() + "/ws/chat" }
+
+// CACertificate returns the certificate, in PEM, of the authority that signs for this network.
+func (n *Server) CACertificate() []byte { return n.tls.PEM }
+
+// RootKey returns the key that signs the Noise certificates of every network of this process.
+func (n *Server) RootKey() [32]byte { return n.noise.Root }
+
+// networkFile is the description of a network that points another process at it.
+type networkFile struct {
+	WebsocketURL  string `json:"websocketUrl"`
+	CACertificate string `json:"caCertificate"`
+	NoiseRootKey  string `json:"noiseRootKey"`
+}
+
+// NetworkFile returns what another process needs to reach the network: address, certificate and root key, as JSON.
+func (n *Server) NetworkFile() []byte {
+	root := n.RootKey()
+	out, err := json.MarshalIndent(networkFile{
+		WebsocketURL:  n.WebsocketURL(),
+		CACertificate: string(n.CACertificate()),
+		NoiseRootKey:  base64.StdEncoding.EncodeToString(root[:]),
+	}, "", "  ")
+	if err != nil {
+		panic(fmt.Errorf("three strings did not marshal: %w", err))
+	}
+	return append(out, '\n')
+}
+
+// WriteNetworkFile writes NetworkFile to path.
+func (n *Server) WriteNetworkFile(path string) error {
+	if err := os.WriteFile(path, n.NetworkFile(), 0o600); err != nil {
+		return fmt.Errorf("write the network file: %w", err)
+	}
+	return nil
+}
+
+// HTTPClient returns a client that reaches only this network: every dial goes to its address, and only its certificate is trusted.
+func (n *Server) HTTPClient() *http.Client {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(n.CACertificate())
+	dialer := &net.Dialer{Timeout: 10 * time.Second}
+	return &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, n.Addr())
+		},
+		TLSClientConfig:     &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: 10 * time.Second,
+		IdleConnTimeout:     30 * time.Second,
+		MaxIdleConnsPerHost: 16,
+	}}
+}
+
+// Configure makes a whatsmeow client use this network. Call it before the client connects.
+func (n *Server) Configure(cli *whatsmeow.Client) *http.Client {
+	client := n.HTTPClient()
+	cli.SetWebsocketHTTPClient(client)
+	cli.SetPreLoginHTTPClient(client)
+	cli.SetMediaHTTPClient(client)
+	return client
+}

@@ -1,0 +1,100 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
+)
+
+// devicesChanged notifies everybody that a device was linked to its account or unlinked: the account's own ones get the list, all others the
+// change. The real server tells contacts and members of common groups; who that is makes no difference here.
+func (n *Server) devicesChanged(changed *Device) {
+	a := changed.Account
+	for _, number := range slices.Sorted(maps.Keys(n.ByNumber)) {
+		other := n.ByNumber[number]
+		for _, d := range other.Sorted() {
+			if d.missesDevices {
+				continue
+			}
+			if other == a && d.Number != 0 {
+				n.Push(d, n.ownDevicesNode(a))
+				continue
+			}
+			if d.Number != 0 && !a.Withheld {
+				n.Push(d, n.deviceChangeNode(changed))
+				continue
+			}
+			// Phones are whatsmeow here, which heeds the change only if it has cached the number's list: they are told to forget both.
+			n.Push(d, n.devicesUpdateNode(a, types.DefaultUserServer))
+			n.Push(d, n.devicesUpdateNode(a, types.HiddenUserServer))
+		}
+	}
+}
+
+// MissDeviceChanges has the device no longer be told, or told again, when devices are linked or unlinked, as where the notification is lost.
+func (d *Device) MissDeviceChanges(miss bool) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.missesDevices = miss
+}
+
+func (n *Server) ownDevicesNode(a *Account) Node {
+	devices := a.jids(types.DefaultUserServer)
+	list := make([]Node, len(devices))
+	for i, jid := range devices {
+		list[i] = Node{Tag: "device", Attrs: attrs{"jid": jid}}
+	}
+	return Node{Tag: "notification", Attrs: attrs{
+		"from": a.PN(), "type": "account_sync", "id": n.NextID(), "t": wire.UnixNow(),
+	}, Content: []Node{{Tag: "devices", Attrs: attrs{"dhash": wire.ParticipantHash(devices)}, Content: list}}}
+}
+
+// deviceChangeNode tells that a device was added or removed, from the number, with the LID beside it.
+func (n *Server) deviceChangeNode(changed *Device) Node {
+	a := changed.Account
+	device := Node{Tag: "device", Attrs: attrs{"jid": changed.JID(), "lid": changed.LID()}}
+	tag := "remove"
+	if !changed.removed {
+		tag = "add"
+		device.Attrs["key-index"] = strconv.Itoa(int(changed.KeyIndex))
+	}
+	return Node{Tag: "notification", Attrs: attrs{
+		"from": a.PN(), "lid": a.LID(), "type": "devices", "id": n.NextID(), "t": wire.UnixNow(),
+	}, Content: []Node{{Tag: tag, Attrs: attrs{
+		"device_hash": wire.ParticipantHash(a.jids(types.DefaultUserServer)), "device_lid_hash": wire.ParticipantHash(a.jids(types.HiddenUserServer)),
+	}, Content: []Node{device}}}}
+}
+
+func (n *Server) devicesUpdateNode(a *Account, form string) Node {
+	return Node{Tag: "notification", Attrs: attrs{
+		"from": a.Address(form, 0), "type": "devices", "id": n.NextID(), "t": wire.UnixNow(),
+	}, Content: []Node{{Tag: "update", Attrs: attrs{"device_hash": wire.ParticipantHash(a.jids(form))}}}}
+}
+
+// forget removes a companion from its account. The caller holds mu.
+func (n *Server) forget(d *Device) {
+	if d.removed {
+		return
+	}
+	d.removed = true
+	delete(d.Account.Devices, d.Number)
+	if d.conn != nil {
+		n.detach(d.conn)
+	}
+	d.queue = outbox{history: d.queue.history}
+	n.devicesChanged(d)
+	n.Notify()
+}
+
+// unlink removes a companion from its account and tells it so. The caller holds mu.
+func (n *Server) unlink(d *Device) {
+	c := d.conn
+	n.forget(d)
+	if c != nil {
+		c.SendLast(wire.StreamError("401", "device_removed"))
+	}
+}

@@ -1,0 +1,235 @@
+package server
+
+import (
+	"strconv"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
+)
+
+// outbox holds the stanzas that a device has not acknowledged, in order. Server.mu guards it.
+type outbox struct {
+	// items are the stanzas from the oldest unacknowledged one on; acknowledged ones between them are marked and skipped.
+	items []*stanza
+	// next is the first of items that is not on the wire.
+	next int
+	// onWire holds the stanzas that are on the wire, by what an acknowledgement names.
+	onWire map[ackKey][]*stanza
+	// swallow counts acks that will follow a retry receipt which acknowledged the message already.
+	swallow map[ackKey]int
+	// history holds everything acknowledged so far, in the order of the acknowledgements.
+	history []Acknowledged
+}
+
+// stanza is something a device has to acknowledge, or the mark that the offline backlog ends here.
+type stanza struct {
+	node      Node
+	key       ackKey
+	chat      types.JID
+	sender    types.JID
+	queued    time.Time
+	delivered int
+	acked     bool
+	endOfPast bool
+	pastCount int
+}
+
+// ackKey is what an acknowledgement repeats of the stanza it is for.
+type ackKey struct {
+	class, id, kind   string
+	from, participant types.JID
+}
+
+// Acknowledged is one stanza that a device has acknowledged.
+type Acknowledged struct {
+	// Class is "message", "receipt", "notification" or "call".
+	Class string
+	// ID is the stanza's id.
+	ID string
+	// Chat is the chat of a message as the device saw it, without device.
+	Chat types.JID
+	// Sender is the sender as the device saw it.
+	Sender types.JID
+	// Type is the stanza's type, for receipts and notifications.
+	Type string
+	// Peer means that it was a message between the devices of the account.
+	Peer bool
+	// By is "ack", or the type of the receipt that acknowledged a message ("delivery" for one without a type).
+	By string
+	// Error is the code of a negative acknowledgement.
+	Error int
+	// Deliveries counts how often it was put on the wire.
+	Deliveries int
+	// At is the time of the acknowledgement.
+	At time.Time
+}
+
+func keyOf(node *Node) ackKey {
+	key := ackKey{class: node.Tag, id: wire.Text(node, "id"), from: wire.JID(node, "from"), participant: wire.JID(node, "participant")}
+	if node.Tag != "message" {
+		key.kind = wire.Text(node, "type")
+	}
+	return key
+}
+
+// Push queues a stanza for a device and delivers it if the device is there. The caller holds mu.
+func (n *Server) Push(d *Device, node Node) {
+	if d.removed || d.held.keep(node) {
+		return
+	}
+	chat := wire.JID(&node, "recipient")
+	if chat.IsEmpty() {
+		chat = wire.JID(&node, "from").ToNonAD()
+	}
+	sender := wire.JID(&node, "participant")
+	if sender.IsEmpty() {
+		sender = wire.JID(&node, "from")
+	}
+	d.queue.items = append(d.queue.items, &stanza{node: node, key: keyOf(&node), chat: chat, sender: sender, queued: time.Now()})
+	n.pump(d)
+	n.Notify()
+}
+
+// pump puts on the wire what the window allows. The caller holds mu.
+func (n *Server) pump(d *Device) {
+	q := &d.queue
+	if d.conn == nil || !d.Active {
+		return
+	}
+	for q.next < len(q.items) && len(q.onWire) < n.opts.Window {
+		s := q.items[q.next]
+		q.next++
+		if s.acked {
+			continue
+		}
+		if s.endOfPast {
+			d.conn.Send(Node{Tag: "ib", Content: []Node{{Tag: "offline", Attrs: attrs{"count": strconv.Itoa(s.pastCount)}}}})
+			s.acked = true
+			continue
+		}
+		n.deliver(d, s)
+	}
+	q.trim()
+}
+
+func (n *Server) deliver(d *Device, s *stanza) {
+	s.delivered++
+	d.counters.Delivered++
+	if s.delivered > 1 {
+		d.counters.Redelivered++
+	}
+	if d.queue.onWire == nil {
+		d.queue.onWire = make(map[ackKey][]*stanza)
+	}
+	d.queue.onWire[s.key] = append(d.queue.onWire[s.key], s)
+	node := d.faults.alter(s.node)
+	d.conn.Send(node)
+	if d.faults.duplicate(s.key.class) {
+		d.conn.Send(node)
+	}
+}
+
+// trim drops the acknowledged stanzas at the head of the queue.
+func (q *outbox) trim() {
+	head := 0
+	for head < q.next && q.items[head].acked {
+		q.items[head] = nil
+		head++
+	}
+	q.items = q.items[head:]
+	q.next -= head
+	if len(q.items) == 0 {
+		q.items = nil
+	}
+}
+
+// acknowledge takes a stanza off the wire, and reports whether there was one. The caller holds mu.
+func (n *Server) acknowledge(d *Device, key ackKey, by string, code int) bool {
+	q := &d.queue
+	if by == "ack" && q.swallow[key] > 0 {
+		if q.swallow[key]--; q.swallow[key] == 0 {
+			delete(q.swallow, key)
+		}
+		return true
+	}
+	waiting := q.onWire[key]
+	if len(waiting) == 0 {
+		return false
+	}
+	if d.faults.ignoreAck(key.class) {
+		d.counters.IgnoredAcks++
+		n.Notify()
+		return true
+	}
+	s := waiting[0]
+	if len(waiting) == 1 {
+		delete(q.onWire, key)
+	} else {
+		q.onWire[key] = waiting[1:]
+	}
+	if by == "retry" {
+		if q.swallow == nil {
+			q.swallow = make(map[ackKey]int)
+		}
+		q.swallow[key]++
+	}
+	s.acked = true
+	d.counters.Acknowledged++
+	q.history = append(q.history, Acknowledged{
+		Class: key.class, ID: key.id, Chat: s.chat, Sender: s.sender, Type: key.kind, By: by, Peer: wire.Text(&s.node, "category") == "peer", Error: code,
+		Deliveries: s.delivered, At: time.Now(),
+	})
+	n.pump(d)
+	n.Notify()
+	return true
+}
+
+// rewind puts the stanzas that were on the wire when the connection ended back in the queue, in order. The caller holds mu.
+func (q *outbox) rewind() {
+	kept := q.items[:0]
+	for _, s := range q.items {
+		if !s.acked && !s.endOfPast {
+			kept = append(kept, s)
+		}
+	}
+	clear(q.items[len(kept):])
+	q.items, q.next = kept, 0
+	q.onWire, q.swallow = nil, nil
+}
+
+// resume delivers the stanzas that waited for a device which has just become active, between a preview and an end mark. The caller holds mu.
+func (n *Server) resume(d *Device) {
+	q := &d.queue
+	preview := map[string]int{}
+	for _, s := range q.items {
+		preview[s.key.class]++
+		s.node = wire.With(s.node, "offline", strconv.Itoa(s.delivered))
+	}
+	total := len(q.items)
+	d.conn.Send(Node{Tag: "ib", Content: []Node{{Tag: "offline_preview", Attrs: attrs{
+		"count":        strconv.Itoa(total),
+		"appdata":      "0",
+		"message":      strconv.Itoa(preview["message"]),
+		"notification": strconv.Itoa(preview["notification"]),
+		"receipt":      strconv.Itoa(preview["receipt"]),
+		"call":         strconv.Itoa(preview["call"]),
+	}}}})
+	q.items = append(q.items, &stanza{endOfPast: true, pastCount: total})
+	n.pump(d)
+}
+
+// depth returns how many stanzas are not acknowledged, and how many of them are on the wire.
+func (q *outbox) depth() (waiting, onWire int) {
+	for i, s := range q.items {
+		if s.acked || s.endOfPast {
+			continue
+		}
+		waiting++
+		if i < q.next {
+			onWire++
+		}
+	}
+	return waiting, onWire
+}

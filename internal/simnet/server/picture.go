@@ -1,0 +1,66 @@
+package server
+
+import (
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/media"
+	"bridged/internal/simnet/wire"
+)
+
+// PictureNode tells that a picture has changed.
+func (n *Server) PictureNode(of, author types.JID, shown *media.Picture) Node {
+	change := Node{Tag: "delete", Attrs: attrs{"jid": of, "author": author}}
+	if shown != nil {
+		change.Tag, change.Attrs["id"] = "set", shown.ID
+	}
+	return Node{Tag: "notification", Attrs: attrs{"from": of, "type": "picture", "id": n.NextID(), "t": wire.UnixNow()}, Content: []Node{change}}
+}
+
+// answerPicture says where the picture of an account or a group is.
+func (n *Server) answerPicture(d *Device, node *Node) wire.Answer {
+	request, ok := wire.Child(node, "picture")
+	if !ok || wire.Text(request, "query") != "url" {
+		return wire.BadRequest
+	}
+	n.pictureQueries++
+	shown, visible := n.pictureOf(d, wire.JID(node, "target"))
+	switch {
+	case !visible:
+		return wire.NotAuthorized
+	case shown == nil:
+		return wire.ItemNotFound
+	case wire.Text(request, "id") == shown.ID:
+		return wire.Result(Node{Tag: "picture", Attrs: attrs{"status": "304"}})
+	}
+	kind := "image"
+	if wire.Text(request, "type") == "preview" {
+		kind = "preview"
+	}
+	direct := shown.Paths[kind] + "?ccb=11-4&oh=simulated&oe=simulated&_nc_sid=5e03e0"
+	return wire.Result(Node{Tag: "picture", Attrs: attrs{
+		"id": shown.ID, "type": kind, "url": "https://" + n.Addr() + direct, "direct_path": direct, "hash": shown.Hashes[kind],
+	}})
+}
+
+// pictureOf returns a picture, and whether a device may see it.
+func (n *Server) pictureOf(d *Device, jid types.JID) (shown *media.Picture, visible bool) {
+	if jid.Server == types.GroupServer {
+		g := n.Groups[jid.User]
+		if g == nil {
+			return nil, true
+		}
+		return g.Picture, g.Members[d.Account] != nil
+	}
+	a := n.AccountOf(jid)
+	if a == nil {
+		return nil, true
+	}
+	return a.picture, a == d.Account || a.privacy["profile"] != "none"
+}
+
+// PictureQueries returns how often clients have asked where a picture is.
+func (n *Server) PictureQueries() int {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	return n.pictureQueries
+}

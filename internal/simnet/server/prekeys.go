@@ -1,0 +1,173 @@
+package server
+
+import (
+	"crypto/sha1"
+	"encoding/binary"
+	"strconv"
+
+	"go.mau.fi/libsignal/ecc"
+	"go.mau.fi/whatsmeow/proto/waCompanionReg"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/util/keys"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/wire"
+)
+
+// keyBundle is what the server keeps so that others can begin a session with a device that is away.
+type keyBundle struct {
+	registration []byte
+	signed       Node
+	oneTime      []Node
+}
+
+// NewDevice describes a device of the account that runs the app of phones, with what it has uploaded.
+func (a *Account) NewDevice(number uint16, noise, identity [32]byte, registration uint32, signed *keys.PreKey, stock []*keys.PreKey) *Device {
+	d := &Device{
+		net: a.net, Account: a, Number: number, KeyIndex: uint32(number), noise: noise, Identity: identity,
+		Props: &waCompanionReg.DeviceProps{Os: proto.String("Android")},
+	}
+	d.keys.registration = binary.BigEndian.AppendUint32(nil, registration)
+	d.keys.signed = signedKeyNode(keyID(signed.KeyID), signed.Pub[:], signed.Signature[:])
+	for _, key := range stock {
+		d.keys.oneTime = append(d.keys.oneTime, Node{Tag: "key", Content: []Node{
+			{Tag: "id", Content: keyID(key.KeyID)}, {Tag: "value", Content: key.Pub[:]},
+		}})
+	}
+	return d
+}
+
+// LowKeys is the number of one-time keys below which the server asks for more, as whatsmeow expects.
+const LowKeys = 5
+
+// answerKeys counts, stores, replaces, describes and hands out pre-keys.
+func (n *Server) answerKeys(d *Device, node *Node, setting bool) wire.Answer {
+	if setting {
+		defer n.Notify()
+		if rotation, ok := wire.Child(node, "rotate"); ok {
+			return rotateSignedKey(d, rotation)
+		}
+		return storeKeys(d, node)
+	}
+	if _, ok := wire.Child(node, "digest"); ok {
+		return d.keys.digest(d.Identity)
+	}
+	if wanted, ok := wire.Child(node, "key"); ok {
+		return n.handKeys(wanted)
+	}
+	if _, ok := wire.Child(node, "count"); ok {
+		return wire.Result(Node{Tag: "count", Attrs: attrs{"value": strconv.Itoa(len(d.keys.oneTime))}})
+	}
+	return wire.BadRequest
+}
+
+func storeKeys(d *Device, node *Node) wire.Answer {
+	identity := wire.ChildBytes(node, "identity")
+	signed, ok := wire.Child(node, "skey")
+	list, _ := wire.Child(node, "list")
+	if len(identity) != 32 || !ok {
+		return wire.BadRequest
+	}
+	// A device cannot change its identity by uploading keys: its account signed the one it was linked with.
+	if [32]byte(identity) != d.Identity {
+		return wire.Refuse(409, "conflict")
+	}
+	d.keys.registration = wire.ChildBytes(node, "registration")
+	d.keys.signed = plainKey(signed)
+	known := make(map[string]struct{}, len(d.keys.oneTime))
+	for i := range d.keys.oneTime {
+		known[string(wire.ChildBytes(&d.keys.oneTime[i], "id"))] = struct{}{}
+	}
+	for _, key := range list.GetChildren() {
+		if _, twice := known[string(wire.ChildBytes(&key, "id"))]; !twice {
+			d.keys.oneTime = append(d.keys.oneTime, plainKey(&key))
+		}
+	}
+	return wire.Result()
+}
+
+// rotateSignedKey replaces the signed key alone. Sessions that others begin from now on use the new one.
+func rotateSignedKey(d *Device, rotation *Node) wire.Answer {
+	signed, ok := wire.Child(rotation, "skey")
+	if !ok || len(wire.ChildBytes(signed, "value")) != 32 || len(wire.ChildBytes(signed, "signature")) != 64 {
+		return wire.BadRequest
+	}
+	d.keys.signed = plainKey(signed)
+	return wire.Result()
+}
+
+// digest describes the stored keys, so that their device can see whether it has the same ones. What the hash covers is a guess.
+func (b *keyBundle) digest(identity [32]byte) wire.Answer {
+	if b.signed.Tag == "" {
+		return wire.ItemNotFound
+	}
+	hash := sha1.New()
+	hash.Write(identity[:])
+	hash.Write(wire.ChildBytes(&b.signed, "value"))
+	hash.Write(wire.ChildBytes(&b.signed, "signature"))
+	ids := make([]Node, len(b.oneTime))
+	for i := range b.oneTime {
+		ids[i] = Node{Tag: "id", Content: wire.ChildBytes(&b.oneTime[i], "id")}
+		hash.Write(wire.ChildBytes(&b.oneTime[i], "value"))
+	}
+	return wire.Result(Node{Tag: "digest", Content: []Node{
+		{Tag: "registration", Content: b.registration},
+		{Tag: "type", Content: []byte{ecc.DjbType}},
+		{Tag: "identity", Content: identity[:]},
+		b.signed,
+		{Tag: "list", Content: ids},
+		{Tag: "hash", Content: hash.Sum(nil)},
+	}})
+}
+
+// plainKey copies a key with all of its parts as bytes: parts may have been decoded as tokens.
+func plainKey(key *Node) Node {
+	out := Node{Tag: key.Tag}
+	var parts []Node
+	for _, part := range key.GetChildren() {
+		parts = append(parts, Node{Tag: part.Tag, Content: wire.Bytes(part)})
+	}
+	out.Content = parts
+	return out
+}
+
+// handKeys gives every one-time key away only once.
+func (n *Server) handKeys(wanted *Node) wire.Answer {
+	var users []Node
+	for _, user := range wanted.GetChildren() {
+		jid := wire.JID(&user, "jid")
+		d := n.DeviceOf(jid)
+		if d == nil || d.keys.signed.Tag == "" {
+			users = append(users, Node{Tag: "user", Attrs: attrs{"jid": jid}, Content: []Node{
+				{Tag: "error", Attrs: attrs{"code": "404", "text": "item-not-found"}},
+			}})
+			continue
+		}
+		users = append(users, n.bundleNode(jid, d))
+	}
+	return wire.Result(Node{Tag: "list", Content: users})
+}
+
+func (n *Server) bundleNode(asked types.JID, d *Device) Node {
+	content := []Node{
+		{Tag: "registration", Content: d.keys.registration},
+		{Tag: "type", Content: []byte{ecc.DjbType}},
+		{Tag: "identity", Content: append([]byte(nil), d.Identity[:]...)},
+		d.keys.signed,
+	}
+	if len(d.keys.oneTime) > 0 {
+		content = append(content, d.keys.oneTime[0])
+		d.keys.oneTime = d.keys.oneTime[1:]
+		d.counters.KeysTaken++
+		if len(d.keys.oneTime) < LowKeys {
+			n.askForKeys(d)
+		}
+	}
+	return Node{Tag: "user", Attrs: attrs{"jid": asked, "t": wire.UnixNow()}, Content: content}
+}
+
+func (n *Server) askForKeys(d *Device) {
+	n.Push(d, Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "encrypt", "id": n.NextID(), "t": wire.UnixNow(),
+	}, Content: []Node{{Tag: "count", Attrs: attrs{"value": strconv.Itoa(len(d.keys.oneTime))}}}})
+}

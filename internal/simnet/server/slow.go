@@ -1,0 +1,41 @@
+package server
+
+import (
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/wire"
+)
+
+// SlowGroups makes the network take its time where many devices are concerned, as the real one does: the answer to a query for keys
+// and the acknowledgement of a message to a group come so much later for every device. 0 ends it.
+func (n *Server) SlowGroups(perDevice time.Duration) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	n.perDevice = perDevice
+}
+
+// slowness returns how long the acknowledgement of a message takes. The caller holds mu.
+func (n *Server) slowness(node *Node) time.Duration {
+	to := wire.JID(node, "to")
+	g := n.Groups[to.User]
+	if n.perDevice == 0 || to.Server != types.GroupServer || g == nil {
+		return 0
+	}
+	devices := 0
+	for _, a := range g.Sorted() {
+		devices += len(a.Devices)
+	}
+	return time.Duration(devices) * n.perDevice
+}
+
+// replyAboutKeys answers a query for keys, slowly if SlowGroups asks for it. The caller holds mu.
+func (n *Server) replyAboutKeys(c *conn, node *Node, a wire.Answer) {
+	wanted, asked := wire.Child(node, "key")
+	if n.perDevice == 0 || !asked {
+		c.reply(node, a)
+		return
+	}
+	n.later(c, time.Duration(len(wanted.GetChildren()))*n.perDevice, func(c *conn) { c.Send(wire.AnswerNode(node, a)) })
+}

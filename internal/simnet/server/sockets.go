@@ -1,0 +1,103 @@
+package server
+
+import (
+	"crypto/tls"
+	"io"
+
+	"bridged/internal/simnet/wire"
+
+	stdlog "log"
+	"net/http"
+	"time"
+)
+
+// conn is a client's connection, and what it turned out to be. Server.mu guards its fields.
+type conn struct {
+	*wire.Conn
+	device  *Device
+	pairing *Pairing
+	mute    bool // while an answer is lost
+}
+
+// acceptSocket accepts a client's websocket and serves it until it ends.
+func (n *Server) acceptSocket(w http.ResponseWriter, r *http.Request) {
+	if n.refused(w) {
+		return
+	}
+	accepted, err := wire.Accept(n.Life, w, r, n.Log)
+	if err != nil {
+		n.Log.Debugf("websocket not accepted: %v", err)
+		return
+	}
+	c := &conn{Conn: accepted}
+	if !n.track(c) {
+		c.HangUp()
+		return
+	}
+	defer n.untrack(c)
+	if err = c.Serve(n.noise, func() bool { return n.begin(c) }, func(node *Node) { n.handle(c, node) }); err != nil {
+		n.Log.Debugf("connection ended: %v", err)
+	}
+}
+
+func (n *Server) track(c *conn) bool {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	if n.closed || !n.running.join() {
+		return false
+	}
+	n.conns[c] = struct{}{}
+	return true
+}
+
+func (n *Server) untrack(c *conn) {
+	c.HangUp()
+	n.Mu.Lock()
+	delete(n.conns, c)
+	n.disconnected(c)
+	n.Mu.Unlock()
+	n.running.leave()
+}
+
+// dropAll hangs up on every client.
+func (n *Server) dropAll() {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	for c := range n.conns {
+		c.HangUp()
+	}
+}
+
+// later calls act with a connection when some time has passed, if it is still there.
+func (n *Server) later(c *conn, delay time.Duration, act func(*conn)) {
+	n.running.Start(func() {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			act(c)
+		case <-c.Done():
+		}
+	})
+}
+
+// serve starts the HTTPS server for both the sockets and the CDN.
+func (n *Server) serve() {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/ws/chat", n.acceptSocket)
+	mux.HandleFunc("/{$}", n.servePage)
+	mux.Handle("/", n.cdn)
+	n.server = &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 30 * time.Second,
+		ErrorLog:          stdlog.New(io.Discard, "", 0),
+		// No HTTP/2: a websocket needs a separate connection.
+		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
+	}
+	secure := tls.NewListener(n.listener, &tls.Config{
+		Certificates: []tls.Certificate{n.tls.Certificate},
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"http/1.1"},
+	})
+	n.running.Start(func() { _ = n.server.Serve(secure) })
+}

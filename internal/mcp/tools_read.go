@@ -13,12 +13,25 @@ import (
 
 type nothing struct{}
 
-func (d door) addStatus() {
-	add(d, tool{name: "status", title: "Status", description: "Says how the account is, and what this token may do."},
-		func(ctx context.Context, c call, _ nothing) (bridge.JID, *sdk.CallToolResult, any, error) {
-			shown, err := c.status(ctx)
-			return "", nil, shown, err
+// addRead registers a tool that only reads. about returns the chat that a call names,
+// nil for tools of which none names one.
+func addRead[In any](d door, name, title, description string, about func(In) string, read func(*caller, context.Context, In) (answer, error)) {
+	add(d, tool{name: name, title: title, description: description},
+		func(ctx context.Context, c call, in In) (chat bridge.JID, _ *sdk.CallToolResult, _ any, err error) {
+			if about != nil {
+				chat = bridge.JID(about(in))
+				if err := checkJID(chat); err != nil {
+					return chat, nil, nil, err
+				}
+			}
+			shown, err := read(c.caller, ctx, in)
+			return chat, nil, shown, err
 		})
+}
+
+func (d door) addStatus() {
+	addRead(d, "status", "Status", "Says how the account is, and what this token may do.", nil,
+		func(c *caller, ctx context.Context, _ nothing) (answer, error) { return c.status(ctx) })
 }
 
 // status returns what the token may do, and the account's status where it may
@@ -68,27 +81,42 @@ type findContact struct {
 	Q string `json:"q" jsonschema:"a part of the person's name, username or number"`
 }
 
+// person is what is shown of a contact.
+type person struct {
+	JID      bridge.JID `json:"jid"`
+	ChatJID  bridge.JID `json:"chatJid,omitempty"` // of the chat with them
+	Name     string     `json:"name"`
+	PushName string     `json:"pushName,omitempty"`
+	Username string     `json:"username,omitempty"`
+}
+
 func (d door) addChats() {
-	add(d, tool{name: "list_chats", title: "List chats", description: "Lists chats, the latest message first."},
-		func(ctx context.Context, c call, in listChats) (bridge.JID, *sdk.CallToolResult, any, error) {
-			page, err := c.client.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatType(in.Type), Q: in.Q, Limit: pageOf(in.Limit), Cursor: in.Cursor})
-			return "", nil, answer{"untrusted": answer{"chats": chatsOf(page.Items)}}.with(page.NextCursor), err
+	addRead(d, "list_chats", "List chats", "Lists chats, the latest message first.", nil, (*caller).chats)
+	addRead(d, "get_chat", "Get a chat", "Shows one chat and its latest messages.", func(in named) string { return in.JID },
+		func(c *caller, ctx context.Context, in named) (answer, error) { return c.chat(ctx, bridge.JID(in.JID)) })
+	addRead(d, "get_group", "Get a group", "Shows a group's topic and members.", func(in named) string { return in.JID },
+		func(c *caller, ctx context.Context, in named) (answer, error) {
+			return c.group(ctx, bridge.JID(in.JID))
 		})
-	add(d, tool{name: "get_chat", title: "Get a chat", description: "Shows one chat and its latest messages."},
-		func(ctx context.Context, c call, in named) (bridge.JID, *sdk.CallToolResult, any, error) {
-			shown, err := c.chat(ctx, bridge.JID(in.JID))
-			return bridge.JID(in.JID), nil, shown, err
-		})
-	add(d, tool{name: "get_group", title: "Get a group", description: "Shows a group's topic and members."},
-		func(ctx context.Context, c call, in named) (bridge.JID, *sdk.CallToolResult, any, error) {
-			shown, err := c.group(ctx, bridge.JID(in.JID))
-			return bridge.JID(in.JID), nil, shown, err
-		})
-	add(d, tool{name: "find_contact", title: "Find a person", description: "Finds people whom the account has a chat with, by a part of their name, username or number."},
-		func(ctx context.Context, c call, in findContact) (bridge.JID, *sdk.CallToolResult, any, error) {
-			page, err := c.client.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatsIndividual, Q: in.Q, Limit: maxPage})
-			return "", nil, answer{"untrusted": answer{"people": chatsOf(page.Items)}}, err
-		})
+	addRead(d, "find_contact", "Find a person", "Finds people of the address book, and whoever the account has met, by a part of their name, username or number.", nil, (*caller).contacts)
+}
+
+func (c *caller) chats(ctx context.Context, in listChats) (answer, error) {
+	page, err := c.client.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatType(in.Type), Q: in.Q, Limit: pageOf(in.Limit), Cursor: in.Cursor})
+	return answer{"untrusted": answer{"chats": each(page.Items, chatOf)}}.with(page.NextCursor), err
+}
+
+func (c *caller) contacts(ctx context.Context, in findContact) (answer, error) {
+	page, err := c.client.Contacts(ctx, bridge.ContactQuery{Q: in.Q, Limit: maxPage})
+	return answer{"untrusted": answer{"people": each(page.Items, personOf)}}, err
+}
+
+func personOf(p bridge.KnownContact) person {
+	shown := person{JID: p.JID, ChatJID: p.ChatJID, Name: capped(p.Name, maxName), PushName: capped(p.PushName, maxName)}
+	if p.Username != nil {
+		shown.Username = capped(*p.Username, maxName)
+	}
+	return shown
 }
 
 // pageOf bounds a page.
@@ -135,18 +163,14 @@ type member struct {
 const maxMembers = 200
 
 func (c *caller) group(ctx context.Context, jid bridge.JID) (answer, error) {
-	if err := checkJID(jid); err != nil {
-		return nil, err
-	}
 	found, err := c.client.Group(ctx, jid)
 	if err != nil {
 		return nil, err
 	}
 	people := found.Stored.Participants
-	shown := make([]member, 0, min(len(people), maxMembers))
-	for _, p := range people[:min(len(people), maxMembers)] {
-		shown = append(shown, member{p.JID, capped(p.DisplayName, maxName), p.IsAdmin || p.IsSuperAdmin})
-	}
+	shown := each(people[:min(len(people), maxMembers)], func(p bridge.Participant) member {
+		return member{p.JID, capped(p.DisplayName, maxName), p.IsAdmin || p.IsSuperAdmin}
+	})
 	return answer{"chatJid": found.JID, "memberCount": len(people), "untrusted": answer{
 		"name": capped(found.Stored.Name, maxName), "topic": capped(found.Stored.Topic, maxShort), "members": shown,
 	}}, nil
@@ -185,26 +209,11 @@ type waitForMessages struct {
 }
 
 func (d door) addMessages() {
-	add(d, tool{name: "list_messages", title: "List messages", description: "Lists the messages of one chat."},
-		func(ctx context.Context, c call, in listMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
-			shown, err := c.messages(ctx, in)
-			return bridge.JID(in.JID), nil, shown, err
-		})
-	add(d, tool{name: "search_messages", title: "Search messages", description: "Searches the text of the messages of all chats, newest first."},
-		func(ctx context.Context, c call, in searchMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
-			shown, err := c.search(ctx, in)
-			return "", nil, shown, err
-		})
-	add(d, tool{name: "get_message_context", title: "Get a message in its context", description: "Shows one message with those before and after it."},
-		func(ctx context.Context, c call, in messageContext) (bridge.JID, *sdk.CallToolResult, any, error) {
-			shown, err := c.context(ctx, in)
-			return bridge.JID(in.JID), nil, shown, err
-		})
-	add(d, tool{name: "wait_for_messages", title: "Wait for messages", description: "Waits for new messages of any chat. Call it again with nextCursor to miss none."},
-		func(ctx context.Context, c call, in waitForMessages) (bridge.JID, *sdk.CallToolResult, any, error) {
-			shown, err := c.wait(ctx, in)
-			return "", nil, shown, err
-		})
+	addRead(d, "list_messages", "List messages", "Lists the messages of one chat.", func(in listMessages) string { return in.JID }, (*caller).messages)
+	addRead(d, "search_messages", "Search messages", "Searches the text of the messages of all chats, newest first.", nil, (*caller).search)
+	addRead(d, "get_message_context", "Get a message in its context", "Shows one message with those before and after it.",
+		func(in messageContext) string { return in.JID }, (*caller).context)
+	addRead(d, "wait_for_messages", "Wait for messages", "Waits for new messages of any chat. Call it again with nextCursor to miss none.", nil, (*caller).wait)
 }
 
 // span reads since and until.
@@ -233,9 +242,6 @@ func moment(name, value string, more time.Duration) (*bridge.Time, error) {
 }
 
 func (c *caller) messages(ctx context.Context, in listMessages) (answer, error) {
-	if err := checkJID(bridge.JID(in.JID)); err != nil {
-		return nil, err
-	}
 	since, until, err := span(in.Since, in.Until)
 	if err != nil {
 		return nil, err
@@ -262,10 +268,9 @@ func (c *caller) search(ctx context.Context, in searchMessages) (answer, error) 
 		return nil, err
 	}
 	page, err := c.client.Search(ctx, bridge.SearchQuery{Q: in.Q, Since: since, Until: until, ChatType: bridge.ChatType(in.ChatType), Limit: pageOf(in.Limit), Cursor: in.Cursor})
-	shown := make([]match, len(page.Items))
-	for i, m := range page.Items {
-		shown[i] = match{m.ChatJID, capped(m.MsgID, maxName), m.SenderJID, capped(m.PushName, maxName), m.Timestamp, capped(m.Content, maxShort)}
-	}
+	shown := each(page.Items, func(m bridge.Match) match {
+		return match{m.ChatJID, capped(m.MsgID, maxName), m.SenderJID, capped(m.PushName, maxName), m.Timestamp, capped(m.Content, maxShort)}
+	})
 	return answer{"untrusted": answer{"matches": shown}}.with(page.NextCursor), err
 }
 
@@ -278,11 +283,7 @@ const (
 
 // context returns a message with its neighbours, the oldest first.
 func (c *caller) context(ctx context.Context, in messageContext) (answer, error) {
-	jid := bridge.JID(in.JID)
-	if err := checkJID(jid); err != nil {
-		return nil, err
-	}
-	middle, err := c.client.Message(ctx, jid, in.MsgID)
+	middle, err := c.client.Message(ctx, bridge.JID(in.JID), in.MsgID)
 	if err != nil {
 		return nil, err
 	}
@@ -301,11 +302,8 @@ func (c *caller) context(ctx context.Context, in messageContext) (answer, error)
 	if err != nil {
 		return nil, err
 	}
-	var shown []message
-	for i := range before {
-		shown = append(shown, messageOf(before[len(before)-1-i], maxShort))
-	}
-	shown = append(shown, messageOf(middle, maxLong))
+	slices.Reverse(before)
+	shown := append(messagesOf(before), messageOf(middle, maxLong))
 	return answer{"chatJid": middle.Chat, "untrusted": answer{"messages": append(shown, messagesOf(after)...)}}, nil
 }
 
@@ -328,8 +326,8 @@ func (c *caller) behind(ctx context.Context, id string, count int, q bridge.Mess
 	return list, nil
 }
 
-// arrival is a message with its chat.
-type arrival struct {
+// received is a message with its chat.
+type received struct {
 	ChatJID bridge.JID `json:"chatJid"`
 	message
 }
@@ -347,10 +345,10 @@ func (c *caller) wait(ctx context.Context, in waitForMessages) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := []arrival{}
+	shown := []received{}
 	for _, e := range page.Events {
 		if e.Message != nil {
-			shown = append(shown, arrival{e.ChatJID, messageOf(*e.Message, maxShort)})
+			shown = append(shown, received{e.ChatJID, messageOf(*e.Message, maxShort)})
 		}
 	}
 	return answer{"missedSome": page.Reset, "untrusted": answer{"messages": shown}}.with(&page.NextCursor), nil

@@ -111,24 +111,24 @@ func messageOf(m bridge.Message, most int) message {
 	if m.Media != nil {
 		shown.File = &file{string(m.Media.Type), capped(m.Media.MimeType, maxName), capped(m.Media.FileName, maxName), m.Media.Size}
 	}
-	for _, r := range m.Reactions[:min(len(m.Reactions), maxReactions)] {
-		shown.Reactions = append(shown.Reactions, reaction{r.SenderJID, capped(r.Emoji, maxName)})
-	}
+	shown.Reactions = each(m.Reactions[:min(len(m.Reactions), maxReactions)], func(r bridge.MessageReaction) reaction { return reaction{r.SenderJID, capped(r.Emoji, maxName)} })
 	if m.Poll != nil {
-		shown.Poll = &poll{Name: capped(m.Poll.Name, maxName)}
-		for _, option := range m.Poll.Options {
-			shown.Poll.Options = append(shown.Poll.Options, pollOption{capped(option.Name, maxName), option.Votes})
-		}
+		shown.Poll = &poll{capped(m.Poll.Name, maxName), each(m.Poll.Options, func(o bridge.PollOption) pollOption { return pollOption{capped(o.Name, maxName), o.Votes} })}
+	}
+	return shown
+}
+
+// each returns what is shown of each element of a list.
+func each[T, S any](list []T, show func(T) S) []S {
+	shown := make([]S, len(list))
+	for i, one := range list {
+		shown[i] = show(one)
 	}
 	return shown
 }
 
 func messagesOf(list []bridge.Message) []message {
-	shown := make([]message, len(list))
-	for i, m := range list {
-		shown[i] = messageOf(m, maxShort)
-	}
-	return shown
+	return each(list, func(m bridge.Message) message { return messageOf(m, maxShort) })
 }
 
 // chat is what is shown of a chat.
@@ -144,14 +144,6 @@ func chatOf(c bridge.Chat) chat {
 	shown := chat{JID: c.JID, IsGroup: c.IsGroup, Name: capped(c.Name, maxName), LastMessageAt: c.LastMessageAt}
 	if c.Username != nil {
 		shown.Username = capped(*c.Username, maxName)
-	}
-	return shown
-}
-
-func chatsOf(list []bridge.Chat) []chat {
-	shown := make([]chat, len(list))
-	for i, c := range list {
-		shown[i] = chatOf(c)
 	}
 	return shown
 }

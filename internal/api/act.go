@@ -2,13 +2,13 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"bridged/internal/bridge"
 )
 
 // act is something that others see of a chat beside its messages: it is read, the
-// account types. It has no row, but its key is kept as that of a send.
+// account types. It has no row; its key is kept once it is done, and until then a
+// repeated call does it again, which others see once.
 type act struct {
 	chat   bridge.JID                                     // empty where looking up finds it
 	lookUp func(ctx context.Context) error                // finds what the call names
@@ -16,90 +16,61 @@ type act struct {
 	answer func(bridge.Sent) any
 }
 
-// actOnce does something, unless its key says that an earlier call did. The order of
-// refusals is that of sends. The key is kept once it is done: until then a
-// repeated call does it again, which others see once.
-func (s *server) actOnce(w http.ResponseWriter, r *http.Request, body []byte, a act) error {
-	key, err := s.sendKey(r, body)
-	if err != nil {
-		return err
+// actOnce runs an act.
+func (s *server) actOnce(in *input, body []byte, a act) (any, error) {
+	key := s.sendKey(in, body)
+	if in.err != nil {
+		return nil, in.err
 	}
-	if a.chat != "" {
-		if err := s.see(r.Context(), a.chat); err != nil {
-			return err
-		}
-	}
-	if key != nil {
-		if err := s.keys.claim(*key); err != nil {
-			return err
-		}
-		defer s.keys.release(*key)
-		earlier, found, err := s.earlier(r.Context(), *key)
-		if err != nil {
-			return err
-		}
-		if found {
-			w.Header().Set("Idempotency-Replayed", "true")
-			return s.answer(w, r, a.answer(bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.TakenAt}))
-		}
-	}
-	if err := a.lookUp(r.Context()); err != nil {
-		return err
-	}
-	if err := s.account.Ready(); err != nil {
-		return err
-	}
-	done, err := s.run(r, "repeat the call: nobody is told twice", func(ctx context.Context) (bridge.Sent, error) {
-		done, err := a.do(ctx)
-		if err == nil && key != nil {
-			key.Chat, key.MsgID, key.TakenAt = done.Chat, done.ID, done.Timestamp
-			err = s.store.Save(ctx, *key)
-		}
-		return done, err
+	return s.once(in, key, action{
+		chat: a.chat, lookUp: a.lookUp,
+		noun: "message", doubt: "may still arrive", remedy: "repeat the call: nobody is told twice",
+		replay: func(_ context.Context, earlier bridge.SendKey) (any, error) {
+			return a.answer(bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.TakenAt}), nil
+		},
+		do: func(ctx context.Context, key *bridge.SendKey) (any, error) {
+			done, err := a.do(ctx)
+			if err == nil && key != nil {
+				key.Chat, key.MsgID, key.TakenAt = done.Chat, done.ID, done.Timestamp
+				err = s.store.Save(ctx, *key)
+			}
+			return a.answer(done), err
+		},
 	})
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, a.answer(done))
 }
 
 // markRead marks a chat as read up to a message, or all of it, which those who wrote
 // in it are shown.
-func (s *server) markRead(w http.ResponseWriter, r *http.Request) error {
-	jid, err := pathChat(r, "jid")
-	if err != nil {
-		return err
-	}
-	req := struct {
+func (s *server) markRead(in *input) (any, error) {
+	jid := in.pathChat("jid")
+	var req struct {
 		MsgID *string `json:"msgId"`
-	}{}
-	body, err := s.bodies.decodeStrictOptional(w, r, &req)
-	if err != nil {
-		return err
+	}
+	body := in.body(&req, optional)
+	if req.MsgID != nil && *req.MsgID == "" {
+		// Ticks cannot be taken back: a script whose variable is empty means one message.
+		in.refuse("msgId is empty: give the id of a message, or leave it out to read the whole chat")
+	}
+	if in.err != nil {
+		return nil, in.err
 	}
 	var chat bridge.Chat
 	upTo, last := "", ""
-	if req.MsgID != nil {
-		// Ticks cannot be taken back: a script whose variable is empty means one message.
-		if upTo = *req.MsgID; upTo == "" {
-			return bridge.Invalid("msgId is empty: give the id of a message, or leave it out to read the whole chat")
-		}
-	}
-	return s.actOnce(w, r, body, act{
+	return s.actOnce(in, body, act{
 		chat: jid,
 		lookUp: func(ctx context.Context) (err error) {
 			if chat, err = s.chat(ctx, jid); err != nil {
 				return err
 			}
-			if upTo == "" {
-				if chat.LastMessage != nil {
-					last = chat.LastMessage.ID
-				}
-				return nil
+			if req.MsgID != nil {
+				m, err := s.message(ctx, jid, *req.MsgID)
+				upTo, last = m.ID, m.ID
+				return err
 			}
-			m, err := s.message(ctx, jid, upTo)
-			upTo, last = m.ID, m.ID
-			return err
+			if chat.LastMessage != nil {
+				last = chat.LastMessage.ID
+			}
+			return nil
 		},
 		do: func(ctx context.Context) (bridge.Sent, error) {
 			return bridge.Sent{ID: last, Chat: chat.JID, Timestamp: bridge.At(s.now())}, s.account.MarkRead(ctx, chat, upTo)
@@ -123,25 +94,22 @@ func orNull(text string) *string {
 }
 
 // showTyping shows the account as typing in a chat, for a while.
-func (s *server) showTyping(w http.ResponseWriter, r *http.Request) error {
-	jid, err := pathChat(r, "jid")
-	if err != nil {
-		return err
-	}
-	req := struct {
+func (s *server) showTyping(in *input) (any, error) {
+	jid := in.pathChat("jid")
+	var req struct {
 		State bridge.TypingState `json:"state"`
-	}{}
-	body, err := s.bodies.decodeStrict(w, r, &req)
-	if err != nil {
-		return err
 	}
+	body := in.body(&req, strict)
 	switch req.State {
 	case bridge.TypingText, bridge.TypingVoice, bridge.TypingPaused:
 	default:
-		return bridge.Invalid("state must be %s, %s or %s", bridge.TypingText, bridge.TypingVoice, bridge.TypingPaused)
+		in.refuse("state must be %s, %s or %s", bridge.TypingText, bridge.TypingVoice, bridge.TypingPaused)
+	}
+	if in.err != nil {
+		return nil, in.err
 	}
 	var chat bridge.Chat
-	return s.actOnce(w, r, body, act{
+	return s.actOnce(in, body, act{
 		chat: jid,
 		lookUp: func(ctx context.Context) (err error) {
 			chat, err = s.chat(ctx, jid)
@@ -164,4 +132,54 @@ func (s *server) showTyping(w http.ResponseWriter, r *http.Request) error {
 			}{true, s.canonical(done.Chat), req.State, until}
 		},
 	})
+}
+
+// listCalls answers a page of the calls to the account.
+func (s *server) listCalls(in *input) (any, error) {
+	calls := bridge.CallQuery{Chat: in.chat("chat"), Since: in.since(), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats}
+	if in.err == nil && calls.Chat != "" {
+		in.err = s.see(in.ctx(), calls.Chat)
+	}
+	if in.err != nil {
+		return nil, in.err
+	}
+	page, err := s.store.Calls(in.ctx(), calls)
+	return answerPage(in, "calls", page, err)
+}
+
+// rejectCall has a call ring no more.
+func (s *server) rejectCall(in *input) (any, error) {
+	id := in.pathID("id")
+	body := in.body(&struct{}{}, optional)
+	if in.err != nil {
+		return nil, in.err
+	}
+	var call bridge.Call
+	return s.actOnce(in, body, act{
+		lookUp: func(ctx context.Context) (err error) {
+			if call, err = s.call(ctx, id); err == nil && call.State != bridge.CallRinging {
+				err = bridge.NotRinging(call.State)
+			}
+			return err
+		},
+		do: func(ctx context.Context) (bridge.Sent, error) {
+			return bridge.Sent{ID: call.ID, Chat: call.ChatJID, Timestamp: bridge.At(s.now())}, s.account.RejectCall(ctx, call)
+		},
+		answer: func(done bridge.Sent) any {
+			return struct {
+				OK      bool       `json:"ok"`
+				ID      string     `json:"id"`
+				ChatJID bridge.JID `json:"chatJid"`
+			}{true, done.ID, s.canonical(done.Chat)}
+		},
+	})
+}
+
+// call returns a stored call whose chat the token may see.
+func (s *server) call(ctx context.Context, id string) (bridge.Call, error) {
+	call, err := s.store.Call(ctx, id)
+	if err == nil && s.see(ctx, call.ChatJID) != nil {
+		return bridge.Call{}, bridge.NoCall(id)
+	}
+	return call, err
 }

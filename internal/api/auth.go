@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"strings"
 	"time"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
 
@@ -14,30 +14,24 @@ import (
 // must not be left half wiped.
 const logoutTimeout = time.Minute
 
-func (s *server) getStatus(w http.ResponseWriter, r *http.Request) error {
+func (s *server) getStatus(*input) (any, error) {
 	status := s.account.Status()
 	s.account.WakePairing()
-	return s.answer(w, r, status)
+	return status, nil
 }
 
 // requestPairingCode answers a pairing code. The document gives the route no
 // body, so the number is configuration; where it is not set, a body names it.
-func (s *server) requestPairingCode(w http.ResponseWriter, r *http.Request) error {
+func (s *server) requestPairingCode(in *input) (any, error) {
 	var req struct {
 		Phone string `json:"phone"`
 	}
-	if err := s.bodies.decodeOptional(w, r, &req); err != nil {
-		return err
-	}
+	in.body(&req, front.JSON{Optional: true})
 	phone, err := s.phoneToPair(req.Phone)
-	if err != nil {
-		return err
+	if keep(in, phone, err); in.err != nil {
+		return nil, in.err
 	}
-	code, err := s.account.Pair(r.Context(), phone)
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, code)
+	return s.account.Pair(in.ctx(), phone)
 }
 
 // phoneToPair returns the number to pair: the configured one, or the one asked
@@ -62,54 +56,39 @@ func (s *server) phoneToPair(asked string) (string, error) {
 
 // answerPasskey takes the two steps of pairing with a passkey: the credential,
 // and the confirmation that a person has compared the two codes.
-func (s *server) answerPasskey(w http.ResponseWriter, r *http.Request) error {
+func (s *server) answerPasskey(in *input) (any, error) {
 	var req struct {
 		Confirm  *bool           `json:"confirm"`
 		ID       string          `json:"id"`
 		Response json.RawMessage `json:"response"`
 	}
-	body, err := s.bodies.decode(w, r, &req)
-	if err != nil {
-		return err
-	}
-	var result bridge.PasskeyResult
+	body := in.body(&req, lenient)
 	switch {
+	case in.err != nil:
+		return nil, in.err
 	case req.Confirm != nil && !*req.Confirm:
-		return bridge.Invalid("confirm must be true; to stop pairing, call POST /api/auth/logout")
+		return nil, bridge.Invalid("confirm must be true; to stop pairing, call POST /api/auth/logout")
 	case req.Confirm != nil:
-		result, err = s.account.ConfirmPasskey(r.Context())
+		return s.account.ConfirmPasskey(in.ctx())
 	case req.ID == "" || len(req.Response) == 0 || req.Response[0] != '{':
-		return bridge.Invalid("the body must be a PublicKeyCredential (with id and response) or {\"confirm\": true}")
-	default:
-		result, err = s.account.SubmitPasskey(r.Context(), body)
+		return nil, bridge.Invalid("the body must be a PublicKeyCredential (with id and response) or {\"confirm\": true}")
 	}
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, result)
+	return s.account.SubmitPasskey(in.ctx(), body)
 }
 
-func (s *server) reconnect(w http.ResponseWriter, r *http.Request) error {
-	if err := s.account.Reconnect(r.Context()); err != nil {
-		return err
-	}
-	return s.answer(w, r, struct {
-		OK bool `json:"ok"`
-	}{true})
+func (s *server) reconnect(in *input) (any, error) {
+	return done{true}, s.account.Reconnect(in.ctx())
 }
 
-func (s *server) logout(w http.ResponseWriter, r *http.Request) error {
-	if r.Header.Get("X-Confirm-Wipe") != "yes" {
-		return bridge.Invalid("logout wipes the session; confirm it with the header X-Confirm-Wipe: yes")
+func (s *server) logout(in *input) (any, error) {
+	if in.r.Header.Get("X-Confirm-Wipe") != "yes" {
+		return nil, bridge.Invalid("logout wipes the session; confirm it with the header X-Confirm-Wipe: yes")
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), logoutTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), logoutTimeout)
 	defer cancel()
 	unlinked, err := s.account.Logout(ctx)
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, struct {
+	return struct {
 		OK       bool `json:"ok"`
 		Unlinked bool `json:"unlinked"`
-	}{true, unlinked})
+	}{true, unlinked}, err
 }

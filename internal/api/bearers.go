@@ -14,7 +14,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
-	"bridged/internal/intake"
 	"bridged/internal/store"
 )
 
@@ -135,8 +134,7 @@ func (b *bearers) add(ctx context.Context, token bridge.Token) (bridge.Token, er
 
 // mayAdd refuses one token too many. The caller holds mu.
 func (b *bearers) mayAdd(token bridge.Token) error {
-	made, own, shares := int64(0), 0, intake.Divide(maxTokens)
-	family := b.familyOf(token)
+	own, made, family := 0, 0, b.familyOf(token)
 	for _, known := range b.tokens {
 		if known.Parent != 0 {
 			made++
@@ -145,17 +143,7 @@ func (b *bearers) mayAdd(token bridge.Token) error {
 			own++
 		}
 	}
-	switch {
-	case int64(len(b.tokens)) >= shares.All:
-		return bridge.Invalid("there are %d tokens already, which is the most: revoke some", maxTokens)
-	case token.Parent == 0:
-		return nil
-	case own >= maxOwnTokens:
-		return bridge.Invalid("%d tokens are the most that one token makes, with all that those make: revoke some", maxOwnTokens)
-	case made >= shares.Others:
-		return bridge.Invalid("%d tokens are the most that tokens make together: revoke some", shares.Others)
-	}
-	return nil
+	return tokenQuota.admits(bridge.Token{ID: token.Parent}, len(b.tokens), own, made)
 }
 
 // familyOf returns the family of a token, whose parent is known already. The

@@ -55,7 +55,7 @@ func endOfToken(r *http.Request) error {
 
 // needs refuses callers without a scope.
 func (s *server) needs(scope bridge.Scope) func(http.Handler) http.Handler {
-	return s.onlyFor(func(caller bridge.Token) error {
+	return s.gate(func(caller bridge.Token) error {
 		if !caller.Allows(scope) {
 			return bridge.Fail(bridge.CodeForbidden, "this token lacks the scope %s", scope)
 		}
@@ -63,18 +63,16 @@ func (s *server) needs(scope bridge.Scope) func(http.Handler) http.Handler {
 	})
 }
 
-// needsAllChats refuses callers who may see some chats only: what is told or
-// changed is the account's.
-func (s *server) needsAllChats(next http.Handler) http.Handler {
-	return s.onlyFor(func(caller bridge.Token) error {
-		if caller.Chats != nil {
-			return bridge.Fail(bridge.CodeForbidden, "this token is limited to some chats, and this route concerns the whole account")
-		}
-		return nil
-	})(next)
+// allChats refuses callers who may see some chats only: the route is about the account.
+func allChats(caller bridge.Token) error {
+	if caller.Chats != nil {
+		return bridge.Fail(bridge.CodeForbidden, "this token is limited to some chats, and this route concerns the whole account")
+	}
+	return nil
 }
 
-func (s *server) onlyFor(admit func(caller bridge.Token) error) func(http.Handler) http.Handler {
+// gate lets those requests through whose caller admit does not refuse.
+func (s *server) gate(admit func(caller bridge.Token) error) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if err := admit(callerOf(r.Context())); err != nil {
@@ -86,10 +84,33 @@ func (s *server) onlyFor(admit func(caller bridge.Token) error) func(http.Handle
 	}
 }
 
-// mayMakeMore refuses one thing too many, by those who made what there is: of the
-// caller's family, so that a limit does not grow with the tokens that a token
-// makes, and of all tokens together.
-func (s *server) mayMakeMore(ctx context.Context, what string, makers []int64, maxOwn, maxMade int) error {
+// quota bounds how many there are of a thing that tokens make: of one family, so that a
+// limit does not grow with the tokens that a token makes, and of all tokens together,
+// so that BRIDGE_TOKEN has some left.
+type quota struct {
+	things         string
+	all, own, made int
+	remedy         string
+}
+
+// admits refuses one thing too many of a caller: total are there, made by tokens and own
+// by the caller's family. BRIDGE_TOKEN is bounded by the total alone.
+func (q quota) admits(caller bridge.Token, total, own, made int) error {
+	switch {
+	case total >= q.all:
+		return bridge.Invalid("there are %d %s already, which is the most: %s", q.all, q.things, q.remedy)
+	case caller.ID == 0:
+		return nil
+	case own >= q.own:
+		return bridge.Invalid("%d %s are the most that one token makes, with the tokens that it made: %s", q.own, q.things, q.remedy)
+	case made >= q.made:
+		return bridge.Invalid("%d %s are the most that tokens make together: %s", q.made, q.things, q.remedy)
+	}
+	return nil
+}
+
+// mayAdd refuses one thing too many, by the tokens that made those that there are.
+func (s *server) mayAdd(ctx context.Context, q quota, makers []int64) error {
 	family, err := s.bearers.family(ctx)
 	if err != nil {
 		return err
@@ -103,13 +124,19 @@ func (s *server) mayMakeMore(ctx context.Context, what string, makers []int64, m
 			own++
 		}
 	}
-	switch {
-	case own >= maxOwn:
-		return bridge.Invalid("%d %s are the most that one token makes, with the tokens that it made: remove some", maxOwn, what)
-	case made >= maxMade:
-		return bridge.Invalid("%d %s are the most that tokens make together: remove some", maxMade, what)
+	return q.admits(callerOf(ctx), len(makers), own, made)
+}
+
+// owns returns what tells the makers of things that the caller may see: all for
+// BRIDGE_TOKEN, itself and the tokens of its making for a token.
+func (s *server) owns(ctx context.Context) (func(maker int64) bool, error) {
+	if callerOf(ctx).ID == 0 {
+		return func(int64) bool { return true }, nil
 	}
-	return nil
+	tokens, err := s.ownTokens(ctx)
+	return func(maker int64) bool {
+		return slices.ContainsFunc(tokens, func(token bridge.Token) bool { return token.ID == maker })
+	}, err
 }
 
 // see refuses a chat that the caller may not see, in the words of one that is

@@ -2,11 +2,9 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"bridged/internal/bridge"
 )
@@ -32,39 +30,19 @@ func (c *changed) answer(sent bridge.Sent) bridge.Sent {
 	return sent
 }
 
-// pathMessage returns the chat and the message that the path names.
-func pathMessage(r *http.Request) (reference, error) {
-	chat, err := pathChat(r, "jid")
-	if err != nil {
-		return reference{}, err
-	}
-	id, err := pathMessageID(r)
-	return reference{chat, id}, err
-}
-
 // editMessage replaces the text or the caption of an own message.
-func (s *server) editMessage(w http.ResponseWriter, r *http.Request) error {
-	at, err := pathMessage(r)
-	if err != nil {
-		return err
-	}
-	req := struct {
+func (s *server) editMessage(in *input) (any, error) {
+	at := in.pathMessage("jid")
+	var req struct {
 		Text     string    `json:"text"`
-		Mentions *[]string `json:"mentions" max:"1024"`
-	}{}
-	body, err := s.bodies.decodeStrict(w, r, &req)
-	if err != nil {
-		return err
+		Mentions *[]string `json:"mentions"`
 	}
-	if n := utf8.RuneCountInString(req.Text); n < 1 || n > maxText {
-		return bridge.Invalid("text must have 1 to %d characters", maxText)
-	}
+	body := in.body(&req, strict)
+	in.checkText(req.Text)
 	d := draft{about: &changed{msgID: at.id}}
 	d.To = at.chat
 	if req.Mentions != nil {
-		if d.Mentions, d.Strangers, err = s.parsePeople(r.Context(), "mentions", *req.Mentions); err != nil {
-			return err
-		}
+		d.Mentions, d.Strangers = in.people("mentions", *req.Mentions)
 	}
 	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
 		m, err := s.message(ctx, at.chat, at.id)
@@ -81,7 +59,7 @@ func (s *server) editMessage(w http.ResponseWriter, r *http.Request) error {
 		}
 		return edit, err
 	}
-	return s.sendOnce(w, r, body, d)
+	return s.sendOnce(in, body, d)
 }
 
 // editTime returns until when after a message its edit is sent.
@@ -122,15 +100,9 @@ func hasWord(text, word string) bool {
 
 // deleteMessage deletes a message for everybody: an own one, or as an admin of the
 // group somebody else's.
-func (s *server) deleteMessage(w http.ResponseWriter, r *http.Request) error {
-	at, err := pathMessage(r)
-	if err != nil {
-		return err
-	}
-	body, err := s.bodies.decodeStrictOptional(w, r, &struct{}{})
-	if err != nil {
-		return err
-	}
+func (s *server) deleteMessage(in *input) (any, error) {
+	at := in.pathMessage("jid")
+	body := in.body(&struct{}{}, optional)
 	d := draft{about: &changed{msgID: at.id}}
 	d.To = at.chat
 	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
@@ -146,7 +118,7 @@ func (s *server) deleteMessage(w http.ResponseWriter, r *http.Request) error {
 		}
 		return bridge.Revocation{Target: m}, m.Deletable(s.now(), asAdmin)
 	}
-	return s.sendOnce(w, r, body, d)
+	return s.sendOnce(in, body, d)
 }
 
 // administers reports whether the account is an admin of a group. Where its members

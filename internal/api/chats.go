@@ -14,53 +14,51 @@ import (
 // stored half is still worth having.
 const liveGroupTimeout = 10 * time.Second
 
-// maxChats bounds a page of chats, and of matches.
-const maxChats = 500
-
-func (s *server) listChats(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
+// listChats answers a page of the chats.
+func (s *server) listChats(in *input) (any, error) {
 	chats := bridge.ChatQuery{
-		Type:   q.chatType("type"),
-		Q:      q.text("q"),
-		Limit:  q.limit(maxChats),
-		Offset: q.offset(),
-		Cursor: q.text("cursor"),
+		Type: in.chatType("type"), Q: in.text("q"), Limit: in.limit(maxPage), Offset: in.offset(), Cursor: in.text("cursor"), Only: in.caller().Chats,
 	}
-	if q.err != nil {
-		return q.err
+	if in.err != nil {
+		return nil, in.err
 	}
-	chats.Only = callerOf(r.Context()).Chats
-	page, err := s.store.Chats(r.Context(), chats)
-	if err != nil {
-		return err
-	}
-	return answerList(s, w, r, plainList("chats", page))
+	page, err := s.store.Chats(in.ctx(), chats)
+	return answerPage(in, "chats", page, err)
 }
 
-func (q *query) chatType(name string) bridge.ChatType {
+func (q *input) chatType(name string) bridge.ChatType {
 	return bridge.ChatType(q.oneOf(name, string(bridge.ChatsAll),
 		string(bridge.ChatsGroup), string(bridge.ChatsIndividual), string(bridge.ChatsAll)))
 }
 
+// getChat answers one chat, as the list shows it.
+func (s *server) getChat(in *input) (any, error) {
+	jid := in.pathChat("jid")
+	if in.err != nil {
+		return nil, in.err
+	}
+	return s.chat(in.ctx(), jid)
+}
+
 // getGroup answers what is stored of a group and what the network says now.
-func (s *server) getGroup(w http.ResponseWriter, r *http.Request) error {
-	jid, err := pathGroup(r)
-	if err != nil {
-		return err
+func (s *server) getGroup(in *input) (any, error) {
+	jid := in.pathGroup()
+	if in.err == nil {
+		in.err = s.see(in.ctx(), jid)
 	}
-	if err := s.see(r.Context(), jid); err != nil {
-		return err
+	if in.err != nil {
+		return nil, in.err
 	}
-	stored, err := s.store.Group(r.Context(), jid)
+	stored, err := s.store.Group(in.ctx(), jid)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	stored.Participants = notNull(stored.Participants)
-	return s.answer(w, r, struct {
+	return struct {
 		JID    bridge.JID         `json:"jid"`
 		Stored bridge.StoredGroup `json:"stored"`
 		Live   *bridge.Group      `json:"live"`
-	}{stored.JID, stored, s.liveGroup(r, stored)})
+	}{stored.JID, stored, s.liveGroup(in.r, stored)}, nil
 }
 
 // liveGroup returns what the network says of a group; nil where it cannot be

@@ -74,15 +74,32 @@ const statusClientGone = 499
 // somebody makes room.
 const storeRetry = 10 * time.Second
 
-// handler tells a request's story. The error that it returns is answered by fail.
-type handler func(http.ResponseWriter, *http.Request) error
+// handler tells a request's story, and returns the answer: nil where it has written one
+// itself. handle answers it, or the error.
+type handler func(*input) (any, error)
+
+// created is the answer of a route that has made something.
+type created struct{ made any }
 
 func (s *server) handle(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if err := h(w, r); err != nil {
+		answer, err := h(&input{s: s, w: w, r: r})
+		status := http.StatusOK
+		if c, isNew := answer.(created); isNew {
+			answer, status = c.made, http.StatusCreated
+		}
+		if err == nil && answer != nil {
+			err = s.write(w, r, status, answer)
+		}
+		if err != nil {
 			s.fail(w, r, err)
 		}
 	}
+}
+
+// done is the answer of what needs no other.
+type done struct {
+	OK bool `json:"ok"`
 }
 
 // errorBody is what callers get of every error.
@@ -167,11 +184,6 @@ func begun(w http.ResponseWriter) bool {
 // back too early.
 func retryAfter(wait time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(wait.Seconds())))
-}
-
-// answer writes v as a 200 answer.
-func (s *server) answer(w http.ResponseWriter, r *http.Request, v any) error {
-	return s.write(w, r, http.StatusOK, v)
 }
 
 // write writes v as an answer. It encodes first, so that an encoding error can

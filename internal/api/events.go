@@ -27,24 +27,34 @@ type eventQuery struct {
 
 // listEvents answers the log of events, as a stream to callers that accept one,
 // else in pages.
-func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	if acceptsStream(r) {
-		from := q.events(r.Header.Get("Last-Event-ID"))
-		from.Only = callerOf(r.Context()).Chats
-		if q.err != nil {
-			return q.err
+func (s *server) listEvents(in *input) (any, error) {
+	if acceptsStream(in.r) {
+		from := in.events(in.r.Header.Get("Last-Event-ID"))
+		if in.err != nil {
+			return nil, in.err
 		}
-		return s.stream(w, r, from)
+		return nil, s.stream(in.w, in.r, from)
 	}
-	from := q.events("")
-	from.Only = callerOf(r.Context()).Chats
-	from.Limit = q.limit(maxEvents)
-	wait := q.wait()
-	if q.err != nil {
-		return q.err
+	from := in.events("")
+	from.Limit = in.limit(maxEvents)
+	wait := in.wait()
+	if wait > 0 && in.err == nil {
+		in.err = front.Keep(in.r)
 	}
-	return s.eventPage(w, r, from, wait)
+	if in.err == nil {
+		in.err = s.beginEvents(in.ctx(), &from)
+	}
+	if in.err != nil {
+		return nil, in.err
+	}
+	page, err := s.waitForEvents(in.ctx(), from, wait)
+	if err != nil {
+		return nil, err
+	}
+	return answerList(in, list[bridge.Event]{
+		countHead{len(page.Events)}, "events", page.Events, appendAny[bridge.Event],
+		eventTail{formatCursor(page.Next), page.More, page.Reset},
+	})
 }
 
 // acceptsStream reports whether the caller asks for a stream of events by name.
@@ -56,24 +66,6 @@ func acceptsStream(r *http.Request) bool {
 		}
 	}
 	return false
-}
-
-// eventPage answers a part of the log. While there is nothing it waits, as long
-// as the caller wants.
-func (s *server) eventPage(w http.ResponseWriter, r *http.Request, q eventQuery, wait time.Duration) error {
-	if wait > 0 {
-		if err := front.Keep(r); err != nil {
-			return err
-		}
-	}
-	if err := s.beginEvents(r.Context(), &q); err != nil {
-		return err
-	}
-	page, err := s.waitForEvents(r.Context(), q, wait)
-	if err != nil {
-		return err
-	}
-	return s.answerEvents(w, r, page)
 }
 
 // waitForEvents returns the first page that tells something, or an empty one
@@ -94,13 +86,6 @@ func (s *server) waitForEvents(ctx context.Context, q eventQuery, wait time.Dura
 	return page, nil
 }
 
-func (s *server) answerEvents(w http.ResponseWriter, r *http.Request, page store.EventPage) error {
-	return answerList(s, w, r, list[bridge.Event]{
-		countHead{len(page.Events)}, "events", page.Events, appendAny[bridge.Event],
-		eventTail{formatCursor(page.Next), page.More, page.Reset},
-	})
-}
-
 // eventTail ends a page of the log, which can always be continued.
 type eventTail struct {
 	NextCursor string `json:"nextCursor"`
@@ -118,7 +103,7 @@ func (s *server) beginEvents(ctx context.Context, q *eventQuery) (err error) {
 
 // events reads what the stream and the pages share. A Last-Event-ID is newer
 // than the address, which a reconnecting EventSource never changes.
-func (q *query) events(lastEventID string) eventQuery {
+func (q *input) events(lastEventID string) eventQuery {
 	after, given := q.one("after")
 	cursor, alsoGiven := q.one("cursor") // what other lists call it
 	switch {
@@ -132,6 +117,7 @@ func (q *query) events(lastEventID string) eventQuery {
 		name, after, given = "Last-Event-ID", lastEventID, true
 	}
 	events := eventQuery{EventQuery: store.EventQuery{EventFilter: bridge.EventFilter{Types: q.eventTypes("types")}}}
+	events.Only = q.caller().Chats
 	if chat := q.chat("chat"); chat != "" {
 		events.Chats = []bridge.JID{chat}
 	}
@@ -146,7 +132,7 @@ func (q *query) events(lastEventID string) eventQuery {
 	return events
 }
 
-func (q *query) eventCursor(name, value string) int64 {
+func (q *input) eventCursor(name, value string) int64 {
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || n < 0 {
 		q.refuse("%s must be a nextCursor, the id of an event, 0 or now", name)
@@ -157,16 +143,13 @@ func (q *query) eventCursor(name, value string) int64 {
 func formatCursor(n int64) string { return strconv.FormatInt(n, 10) }
 
 // eventTypes returns a list separated by commas; blank is all.
-func (q *query) eventTypes(name string) []bridge.EventType {
+func (q *input) eventTypes(name string) []bridge.EventType {
 	value := q.text(name)
 	if value == "" {
 		return nil
 	}
 	types, err := parseEventTypes(name, strings.Split(value, ","))
-	if err != nil && q.err == nil {
-		q.err = err
-	}
-	return types
+	return keep(q, types, err)
 }
 
 // parseEventTypes reads names of types and returns each once.
@@ -193,20 +176,17 @@ func joined(types []bridge.EventType) string {
 }
 
 // chat returns a JID that must name a chat.
-func (q *query) chat(name string) bridge.JID {
+func (q *input) chat(name string) bridge.JID {
 	value := q.text(name)
 	if value == "" {
 		return ""
 	}
 	jid, err := parseChat(name, value)
-	if err != nil && q.err == nil {
-		q.err = err
-	}
-	return jid
+	return keep(q, jid, err)
 }
 
 // wait returns how long to wait for the first event: a duration, or seconds.
-func (q *query) wait() time.Duration {
+func (q *input) wait() time.Duration {
 	value := q.text("wait")
 	if value == "" {
 		return 0

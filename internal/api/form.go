@@ -110,7 +110,7 @@ func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (e
 // given back before the next one is read: forms that kept it while they waited for
 // more would wait for each other without end. Their fields are small together.
 func (f *fileForm) set(ctx context.Context, s *server, name string, part io.Reader) error {
-	value, done, err := s.bodies.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: f.family, Cut: f.cut})
+	value, done, err := s.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: f.family, Cut: f.cut})
 	defer done()
 	f.text += len(value)
 	switch {
@@ -159,14 +159,12 @@ func formFault(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &known):
 		return err
-	case errors.Is(err, intake.ErrCut): // which ends the context too
-		return errBodyCut()
 	case errors.Is(err, intake.ErrPartHead):
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the head of a part of the form is larger than 32 KiB")
 	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
 		return bridge.Invalid("the body did not arrive in time: no piece of it may take longer than %.0f seconds", front.BodyTime.Seconds()).Because(err)
-	case ctx.Err() != nil:
-		return ctx.Err()
+	case errors.Is(err, intake.ErrCut), ctx.Err() != nil:
+		return front.BodyFault(ctx, err)
 	}
 	return bridge.Invalid("the form is damaged or broke off; send all of it").Because(err)
 }

@@ -3,29 +3,67 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
+	"slices"
 	"strings"
 
 	"bridged/internal/bridge"
 )
 
+// askGroup returns the group that the path names, of which the network is asked.
+func (s *server) askGroup(in *input) (bridge.JID, error) {
+	jid := in.pathGroup()
+	if in.err != nil {
+		return "", in.err
+	}
+	if _, err := s.chat(in.ctx(), jid); err != nil {
+		return "", err
+	}
+	return jid, s.account.Ready()
+}
+
+// listJoinRequests answers who asks to be let into a group, as the network has it now.
+func (s *server) listJoinRequests(in *input) (any, error) {
+	jid, err := s.askGroup(in)
+	if err != nil {
+		return nil, err
+	}
+	requests, err := s.account.JoinRequests(in.ctx(), jid)
+	if err == nil {
+		err = s.concealAsking(in.ctx(), requests)
+	}
+	return struct {
+		JID      bridge.JID           `json:"jid"`
+		Count    int                  `json:"count"`
+		Requests []bridge.JoinRequest `json:"requests"`
+	}{jid, len(requests), notNull(requests)}, err
+}
+
+// concealAsking leaves of those of whom the caller may know nothing how the network
+// named them.
+func (s *server) concealAsking(ctx context.Context, requests []bridge.JoinRequest) error {
+	named := make([]bridge.JID, len(requests))
+	for i := range requests {
+		named[i] = requests[i].Named
+	}
+	outside, err := s.outsiders(ctx, named...)
+	if err != nil {
+		return err
+	}
+	for i, request := range requests {
+		if slices.Contains(outside, request.Named) {
+			requests[i] = request.AsNamed()
+		}
+	}
+	return nil
+}
+
 // getInvite answers the link by which a group may be joined.
-func (s *server) getInvite(w http.ResponseWriter, r *http.Request) error {
-	jid, err := pathGroup(r)
+func (s *server) getInvite(in *input) (any, error) {
+	jid, err := s.askGroup(in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := s.chat(r.Context(), jid); err != nil {
-		return err
-	}
-	if err := s.account.Ready(); err != nil {
-		return err
-	}
-	link, err := s.account.GroupLink(r.Context(), jid)
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, link)
+	return s.account.GroupLink(in.ctx(), jid)
 }
 
 // linkBefore is the plan of a revocation.
@@ -34,12 +72,9 @@ type linkBefore struct {
 }
 
 // revokeInvite takes a group's link back and answers the new one.
-func (s *server) revokeInvite(w http.ResponseWriter, r *http.Request) error {
-	jid, err := pathGroup(r)
-	if err != nil {
-		return err
-	}
-	return s.requestOnce(w, r, nil, keyedRequest{
+func (s *server) revokeInvite(in *input) (any, error) {
+	jid := in.pathGroup()
+	return s.requestOnce(in, nil, keyedRequest{
 		chat: jid,
 		plan: func(ctx context.Context) (any, error) {
 			link, err := s.account.GroupLink(ctx, jid)
@@ -61,21 +96,14 @@ func (s *server) revokeInvite(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-type joinRequest struct {
-	Link string `json:"link"`
-}
-
-func (s *server) joinGroup(w http.ResponseWriter, r *http.Request) error {
-	var req joinRequest
-	body, err := s.bodies.decodeStrict(w, r, &req)
-	if err != nil {
-		return err
+func (s *server) joinGroup(in *input) (any, error) {
+	var req struct {
+		Link string `json:"link"`
 	}
+	body := in.body(&req, strict)
 	code, err := parseLink(req.Link)
-	if err != nil {
-		return err
-	}
-	return s.requestOnce(w, r, body, keyedRequest{act: func(ctx context.Context, c attempt) (any, error) {
+	keep(in, code, err)
+	return s.requestOnce(in, body, keyedRequest{act: func(ctx context.Context, c attempt) (any, error) {
 		join, err := s.account.JoinGroup(ctx, code, c.again)
 		return struct {
 			OK bool `json:"ok"`
@@ -101,16 +129,10 @@ func parseLink(link string) (code string, err error) {
 	return code, nil
 }
 
-func (s *server) leaveGroup(w http.ResponseWriter, r *http.Request) error {
-	jid, err := pathGroup(r)
-	if err != nil {
-		return err
-	}
-	var none struct{}
-	if _, err := s.bodies.decodeStrictOptional(w, r, &none); err != nil {
-		return err
-	}
-	return s.requestOnce(w, r, nil, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
+func (s *server) leaveGroup(in *input) (any, error) {
+	jid := in.pathGroup()
+	in.body(&struct{}{}, optional)
+	return s.requestOnce(in, nil, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
 		return struct {
 			OK  bool       `json:"ok"`
 			JID bridge.JID `json:"jid"`

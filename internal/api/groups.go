@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -47,23 +46,17 @@ type GroupAdmin interface {
 
 type newGroupRequest struct {
 	Name         string   `json:"name"`
-	Participants []string `json:"participants" max:"1023"`
+	Participants []string `json:"participants"`
 }
 
-func (s *server) createGroup(w http.ResponseWriter, r *http.Request) error {
+func (s *server) createGroup(in *input) (any, error) {
 	var req newGroupRequest
-	body, err := s.bodies.decodeStrict(w, r, &req)
-	if err != nil {
-		return err
+	body := in.body(&req, strict)
+	if in.err == nil {
+		in.err = checkGroupName(req.Name)
 	}
-	if err := checkGroupName(req.Name); err != nil {
-		return err
-	}
-	people, _, err := s.parseParticipants(r.Context(), req.Participants) // the caller may see all
-	if err != nil {
-		return err
-	}
-	return s.requestOnce(w, r, body, keyedRequest{
+	people, _ := in.participants(req.Participants) // the caller may see all
+	return s.requestOnce(in, body, keyedRequest{
 		plan: func(ctx context.Context) (any, error) { return s.store.GroupsNamed(ctx, req.Name) },
 		act: func(ctx context.Context, c attempt) (any, error) {
 			group := bridge.NewGroup{Name: req.Name, Participants: people, Key: c.ID, Again: c.again, Made: c.Chat}
@@ -100,13 +93,13 @@ func checkGroupName(name string) error {
 	return nil
 }
 
-// parseParticipants reads people as [server.parsePeople] does; there must be some.
-func (s *server) parseParticipants(ctx context.Context, values []string) (people, strangers []bridge.JID, err error) {
-	people, strangers, err = s.parsePeople(ctx, "participants", values)
-	if err == nil && len(people) == 0 {
-		err = bridge.Invalid("participants must hold 1 to %d people", maxParticipants)
+// participants reads people as [input.people] does; there must be some.
+func (q *input) participants(values []string) (people, strangers []bridge.JID) {
+	people, strangers = q.people("participants", values)
+	if len(people) == 0 || len(values) > maxParticipants {
+		q.refuse("participants must hold 1 to %d people", maxParticipants)
 	}
-	return people, strangers, err
+	return people, strangers
 }
 
 // groupRequest is the body that changes a group. A field that is left out or
@@ -143,21 +136,13 @@ func (req groupRequest) patch() (bridge.GroupPatch, error) {
 	return patch, nil
 }
 
-func (s *server) updateGroup(w http.ResponseWriter, r *http.Request) error {
-	jid, err := pathGroup(r)
-	if err != nil {
-		return err
-	}
+func (s *server) updateGroup(in *input) (any, error) {
+	jid := in.pathGroup()
 	var req groupRequest
-	body, err := s.bodies.decodeStrict(w, r, &req)
-	if err != nil {
-		return err
-	}
+	body := in.body(&req, strict)
 	patch, err := req.patch()
-	if err != nil {
-		return err
-	}
-	return s.requestOnce(w, r, body, keyedRequest{chat: jid, act: func(ctx context.Context, _ attempt) (any, error) {
+	keep(in, patch, err)
+	return s.requestOnce(in, body, keyedRequest{chat: jid, act: func(ctx context.Context, _ attempt) (any, error) {
 		changed, err := s.account.ChangeGroup(ctx, jid, patch)
 		return struct {
 			OK      bool       `json:"ok"`
@@ -169,32 +154,29 @@ func (s *server) updateGroup(w http.ResponseWriter, r *http.Request) error {
 
 type participantsRequest struct {
 	Action       bridge.ParticipantAction `json:"action"`
-	Participants []string                 `json:"participants" max:"1023"`
+	Participants []string                 `json:"participants"`
 }
 
-func (s *server) changeParticipants(w http.ResponseWriter, r *http.Request) error {
-	return s.changePeople(w, r, bridge.ParticipantActions(), "action must be add, remove, promote or demote")
+// changeParticipants adds, removes, promotes or demotes members of a group.
+func (s *server) changeParticipants(in *input) (any, error) {
+	return s.changePeople(in, bridge.ParticipantActions(), "action must be add, remove, promote or demote")
+}
+
+// decideJoinRequests lets people in who ask for it, or rejects them.
+func (s *server) decideJoinRequests(in *input) (any, error) {
+	return s.changePeople(in, bridge.RequestActions(), "action must be approve or reject")
 }
 
 // changePeople does one of some actions with people of a group, or who want to be.
-func (s *server) changePeople(w http.ResponseWriter, r *http.Request, actions []bridge.ParticipantAction, otherwise string) error {
-	jid, err := pathGroup(r)
-	if err != nil {
-		return err
-	}
+func (s *server) changePeople(in *input, actions []bridge.ParticipantAction, otherwise string) (any, error) {
+	jid := in.pathGroup()
 	var req participantsRequest
-	body, err := s.bodies.decodeStrict(w, r, &req)
-	if err != nil {
-		return err
-	}
+	body := in.body(&req, strict)
 	if !slices.Contains(actions, req.Action) {
-		return bridge.Invalid("%s", otherwise)
+		in.refuse("%s", otherwise)
 	}
-	people, strangers, err := s.parseParticipants(r.Context(), req.Participants)
-	if err != nil {
-		return err
-	}
-	return s.requestOnce(w, r, body, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
+	people, strangers := in.participants(req.Participants)
+	return s.requestOnce(in, body, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
 		results, err := s.account.ChangeParticipants(ctx, bridge.ParticipantsChange{
 			Group: jid, Action: req.Action, Participants: people, Again: c.again,
 		})

@@ -168,7 +168,7 @@ func TestGroups_BadInput(t *testing.T) {
 		{create, `{"name":"x","participants":[1]}`, "participants[0] must be a string"},
 		{create, `{"name":"x","participants":["15557654321"]}`, "did you mean"},
 		{create, `{"name":"x","participants":["` + string(club) + `"]}`, "participants must name a person"},
-		{create, `{"name":"x","participants":[` + many + `]}`, "participants must hold at most 1023"},
+		{create, `{"name":"x","participants":[` + many + `]}`, "participants must hold 1 to 1023 people"},
 		{create, `{"name":"x","participants":["` + string(grace) + `"],"topic":"y"}`, "topic is not a field"},
 		{create, `{"name":"x","name":"y","participants":["` + string(grace) + `"]}`, "name is given twice"},
 		{patch, `{}`, "give at least one of"},

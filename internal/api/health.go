@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"bridged/internal/bridge"
@@ -13,29 +12,74 @@ const readyTimeout = 2 * time.Second
 
 // getHealth answers 200 as long as the process runs, also while the account is
 // not open, so that no supervisor restarts a bridge that is waiting.
-func (s *server) getHealth(w http.ResponseWriter, r *http.Request) error {
-	return s.answer(w, r, struct {
+func (s *server) getHealth(*input) (any, error) {
+	return struct {
 		OK bool        `json:"ok"`
 		TS bridge.Time `json:"ts"`
-	}{true, bridge.At(s.now())})
+	}{true, bridge.At(s.now())}, nil
 }
 
 // getReadiness answers 200 if reading and sending would work now.
-func (s *server) getReadiness(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+func (s *server) getReadiness(in *input) (any, error) {
+	ctx, cancel := context.WithTimeout(in.ctx(), readyTimeout)
 	defer cancel()
 	if _, err := s.store.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatsAll, Limit: 1}); err != nil {
-		if r.Context().Err() != nil {
-			return err
+		if in.ctx().Err() != nil {
+			return nil, err
 		}
-		return bridge.Fail(bridge.CodeStorageUnavailable, "the store does not answer").Because(err)
+		return nil, bridge.Fail(bridge.CodeStorageUnavailable, "the store does not answer").Because(err)
 	}
-	if err := s.account.Ready(); err != nil {
-		return err
-	}
-	return s.answer(w, r, struct {
+	return struct {
 		OK     bool         `json:"ok"`
 		TS     bridge.Time  `json:"ts"`
 		Status bridge.State `json:"status"`
-	}{true, bridge.At(s.now()), s.account.Status().Status})
+	}{true, bridge.At(s.now()), s.account.Status().Status}, s.account.Ready()
+}
+
+// stats is what a person wants to know of a bridge at a glance. What monitoring
+// needs is in the metrics.
+type stats struct {
+	Version     string      `json:"version"`
+	Library     string      `json:"library"`
+	StartedAt   bridge.Time `json:"startedAt"`
+	SendEnabled bool        `json:"sendEnabled"`
+	// HistoryPaired is null where it is not known.
+	HistoryImport bridge.HistoryImport  `json:"historyImport"`
+	HistoryPaired *bridge.HistoryImport `json:"historyPaired"`
+	Since         bridge.Time           `json:"since"`
+	Received      int                   `json:"received"`
+	Sent          int                   `json:"sent"`
+	StoreBytes    int64                 `json:"storeBytes"`
+	MediaBytes    int64                 `json:"mediaBytes"`
+}
+
+// getStats answers the messages since a moment, by default the last midnight in
+// UTC, and what the bridge takes up.
+func (s *server) getStats(in *input) (any, error) {
+	since := in.since()
+	if in.err != nil {
+		return nil, in.err
+	}
+	if since == nil {
+		midnight := bridge.At(s.now().UTC().Truncate(24 * time.Hour))
+		since = &midnight
+	}
+	counts, err := s.store.Count(in.ctx(), *since)
+	if err != nil {
+		return nil, err
+	}
+	size, err := s.store.FileSize()
+	if err != nil {
+		return nil, err
+	}
+	choice, err := s.account.PairedHistory(in.ctx())
+	var paired *bridge.HistoryImport
+	if choice != "" {
+		paired = &choice
+	}
+	return stats{
+		Version: s.build.Version, Library: s.build.Library, StartedAt: s.started, SendEnabled: s.enableSend,
+		HistoryImport: s.history, HistoryPaired: paired,
+		Since: *since, Received: counts.Received, Sent: counts.Sent, StoreBytes: size, MediaBytes: s.files.Size(),
+	}, err
 }

@@ -49,7 +49,7 @@ func (s *server) admitHook(w http.ResponseWriter, r *http.Request) (*bearer, err
 			w.Header().Set("Connection", "close")
 			front.RefuseBody(w, r)
 		}
-		return nil, unknownRoute(w, r)
+		return nil, errNoRoute()
 	}
 	if r.ContentLength < 0 {
 		w.Header().Set("Connection", "close") // see conn.Read
@@ -83,25 +83,24 @@ func familyOfHook(id int64, maker *bearer) int64 {
 }
 
 // receiveHook answers a delivery, and notes what became of it.
-func (s *server) receiveHook(w http.ResponseWriter, r *http.Request) error {
-	hook := hookOf(r.Context())
+func (s *server) receiveHook(in *input) (any, error) {
+	hook := hookOf(in.ctx())
 	if hook == nil {
-		return unknownRoute(w, r)
+		return nil, errNoRoute()
 	}
-	err := s.deliverHook(w, r, *hook)
-	if wentAway(r, err) {
-		return err // what became of it shows when it comes again
+	answer, err := s.deliverHook(in, *hook)
+	if wentAway(in.r, err) {
+		return nil, err // what became of it shows when it comes again
 	}
 	problem := ""
 	if err != nil {
 		e, _ := public(err)
 		problem = e.Msg
 	}
-	ctx := context.WithoutCancel(r.Context())
-	if noteErr := s.hookKeys.note(ctx, hook.ID, problem); noteErr != nil {
-		hlog.FromRequest(r).Warn().Err(noteErr).Msg("delivery of a hook not noted")
+	if noteErr := s.hookKeys.note(context.WithoutCancel(in.ctx()), hook.ID, problem); noteErr != nil {
+		hlog.FromRequest(in.r).Warn().Err(noteErr).Msg("delivery of a hook not noted")
 	}
-	return forSenders(err)
+	return answer, forSenders(err)
 }
 
 // forSenders returns an error as the sender may see it: services show answers to
@@ -120,45 +119,44 @@ func forSenders(err error) error {
 
 // deliverHook sends what a delivery says, once. The order is that of all
 // refusals: who sends it, the gate, what it says, and then as every send.
-func (s *server) deliverHook(w http.ResponseWriter, r *http.Request, hook bridge.Hook) error {
+func (s *server) deliverHook(in *input, hook bridge.Hook) (any, error) {
 	if err := s.hookKeys.take(hook.ID); err != nil {
-		return err
+		return nil, err
 	}
-	body, done, err := s.bodies.bytes(w, r)
+	body, done, err := s.bodies.ReadBody(in.w, in.r, in.caller().Family)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer done()
 	var signed []byte
 	if hook.Secret != "" {
-		if signed, err = hooks.Verify(hook.Secret, r.Header, body, s.now()); err != nil {
-			return err
+		if signed, err = hooks.Verify(hook.Secret, in.r.Header, body, s.now()); err != nil {
+			return nil, err
 		}
 	}
-	if err := s.gate(); err != nil {
-		return err
+	if err := s.sendGate(); err != nil {
+		return nil, err
 	}
-	if hooks.IsPing(r.Header) {
-		return s.answerHook(w, r, hookAnswer{}, "a ping is only answered")
+	if hooks.IsPing(in.r.Header) {
+		return notSent(hookAnswer{}, "a ping is only answered"), nil
 	}
-	text, identity, err := s.read(r.Context(), hook, r.Header, body, signed)
+	text, identity, err := s.read(in.ctx(), hook, in.r.Header, body, signed)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if text == "" {
-		return s.answerHook(w, r, hookAnswer{}, "the hook's template has nothing to say of this")
+		return notSent(hookAnswer{}, "the hook's template has nothing to say of this"), nil
 	}
 	hash := sha256.Sum256(body)
 	if identity.IsSigned {
 		hash = sha256.Sum256(signed)
 	}
 	done() // sending takes its time
-	d := draft{Outgoing: bridge.Outgoing{To: hook.Chat, Content: bridge.Text{Text: text}}}
-	key, err := s.hookKey(r.Context(), identity, hash[:])
+	key, err := s.hookKey(in.ctx(), identity, hash[:])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.sendUnder(w, r, key, d)
+	return s.sendUnder(in, key, draft{Outgoing: bridge.Outgoing{To: hook.Chat, Content: bridge.Text{Text: text}}})
 }
 
 // read returns what a delivery says, and which one it is. signed is what its
@@ -212,11 +210,8 @@ type hookAnswer struct {
 	Reason    *string `json:"reason"`
 }
 
-// answerHook answers a delivery; reason says why nothing was sent.
-func (s *server) answerHook(w http.ResponseWriter, r *http.Request, answer hookAnswer, reason string) error {
-	answer.OK = true
-	if !answer.Sent {
-		answer.Reason = &reason
-	}
-	return s.answer(w, r, answer)
+// notSent returns the answer to a delivery that became no message, and says why.
+func notSent(answer hookAnswer, reason string) hookAnswer {
+	answer.OK, answer.Reason = true, &reason
+	return answer
 }

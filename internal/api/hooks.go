@@ -2,20 +2,16 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 
 	"bridged/internal/bridge"
+	"bridged/internal/hooks"
 )
 
-const (
-	maxHooks    = 500
-	maxOwnHooks = 50 // of a token that BRIDGE_TOKEN made with all that was made with it
-	// maxMadeHooks bounds those of all tokens together, so that BRIDGE_TOKEN has
-	// some left.
-	maxMadeHooks = maxHooks - maxHooks/4
-)
+var hookQuota = quota{"hooks", 500, 50, 375, "remove some"}
 
 // withAddress is a hook with its address, which is shown once.
 type withAddress struct {
@@ -24,37 +20,31 @@ type withAddress struct {
 	Path string `json:"path"`
 }
 
-func (s *server) listHooks(w http.ResponseWriter, r *http.Request) error {
-	all, err := s.ownHooks(r.Context())
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, struct {
+func (s *server) listHooks(in *input) (any, error) {
+	all, err := s.ownHooks(in.ctx())
+	return struct {
 		Count int           `json:"count"`
 		Hooks []bridge.Hook `json:"hooks"`
-	}{len(all), all})
+	}{len(all), all}, err
 }
 
-// ownHooks returns the hooks that the caller may see: all for BRIDGE_TOKEN, those
-// that it or a token of its making made for a token.
+// ownHooks returns the hooks that the caller may see.
 func (s *server) ownHooks(ctx context.Context) ([]bridge.Hook, error) {
 	all, err := s.store.Hooks(ctx)
-	if err != nil || callerOf(ctx).ID == 0 {
-		return all, err
+	if err != nil {
+		return nil, err
 	}
-	tokens, err := s.ownTokens(ctx)
-	return slices.DeleteFunc(all, func(hook bridge.Hook) bool {
-		return !slices.ContainsFunc(tokens, func(token bridge.Token) bool { return token.ID == hook.Token })
-	}), err
+	owns, err := s.owns(ctx)
+	return slices.DeleteFunc(all, func(hook bridge.Hook) bool { return !owns(hook.Token) }), err
 }
 
 // pathHook returns the hook that the path names, if the caller may see it.
-func (s *server) pathHook(r *http.Request) (bridge.Hook, error) {
-	id, err := pathNumber(r, "id")
-	if err != nil {
-		return bridge.Hook{}, bridge.NotFound("no hook has this id")
+func (s *server) pathHook(in *input) (bridge.Hook, error) {
+	id := in.pathNumber("id", "no hook has this id")
+	if in.err != nil {
+		return bridge.Hook{}, in.err
 	}
-	own, err := s.ownHooks(r.Context())
+	own, err := s.ownHooks(in.ctx())
 	if err != nil {
 		return bridge.Hook{}, err
 	}
@@ -66,62 +56,48 @@ func (s *server) pathHook(r *http.Request) (bridge.Hook, error) {
 	return bridge.Hook{}, bridge.NotFound("there is no hook %d", id)
 }
 
-func (s *server) createHook(w http.ResponseWriter, r *http.Request) error {
+func (s *server) createHook(in *input) (any, error) {
 	var req hookRequest
-	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
-		return err
-	}
+	in.body(&req, strict)
 	if req.RotateKey {
-		return bridge.Invalid("rotateKey is for existing hooks only; a new one gets a new key anyway")
+		in.refuse("rotateKey is for existing hooks only; a new one gets a new key anyway")
 	}
-	caller := callerOf(r.Context())
-	hook := bridge.Hook{Enabled: true, Token: caller.ID}
-	if err := req.apply(&hook); err != nil {
-		return err
+	hook := bridge.Hook{Enabled: true, Token: in.caller().ID}
+	if in.err == nil {
+		in.err = req.apply(&hook)
 	}
-	if err := s.see(r.Context(), hook.Chat); err != nil {
-		return err
+	if in.err == nil {
+		in.err = s.see(in.ctx(), hook.Chat)
+	}
+	if in.err != nil {
+		return nil, in.err
 	}
 	key, hash := newHookKey()
 	hook.KeyHash = hash
-	hook, err := s.addHook(r.Context(), hook)
-	if err != nil {
-		return err
-	}
-	return s.write(w, r, http.StatusCreated, s.withAddress(r, hook, key))
+	hook, err := s.addHook(in.ctx(), hook)
+	return created{s.withAddress(in.r, hook, key)}, err
 }
 
 // addHook keeps a new hook, unless there are too many.
 func (s *server) addHook(ctx context.Context, hook bridge.Hook) (bridge.Hook, error) {
 	s.hookKeys.changes.Lock()
 	defer s.hookKeys.changes.Unlock()
-	if err := s.mayAddHook(ctx); err != nil {
-		return hook, err
-	}
-	hook, err := s.store.AddHook(ctx, hook)
-	if err == nil {
-		s.hookKeys.put(hook)
-	}
-	return hook, err
-}
-
-// mayAddHook refuses one hook too many.
-func (s *server) mayAddHook(ctx context.Context) error {
 	all, err := s.store.Hooks(ctx)
 	if err != nil {
-		return err
-	}
-	if len(all) >= maxHooks {
-		return bridge.Invalid("there are %d hooks already, which is the most: remove some", maxHooks)
-	}
-	if callerOf(ctx).ID == 0 {
-		return nil
+		return hook, err
 	}
 	makers := make([]int64, len(all))
 	for i, hook := range all {
 		makers[i] = hook.Token
 	}
-	return s.mayMakeMore(ctx, "hooks", makers, maxOwnHooks, maxMadeHooks)
+	if err := s.mayAdd(ctx, hookQuota, makers); err != nil {
+		return hook, err
+	}
+	hook, err = s.store.AddHook(ctx, hook)
+	if err == nil {
+		s.hookKeys.put(hook)
+	}
+	return hook, err
 }
 
 // withAddress returns a hook with its address: as PUBLIC_URL names the bridge, or
@@ -135,29 +111,23 @@ func (s *server) withAddress(r *http.Request, hook bridge.Hook, key string) with
 	return withAddress{hook, strings.TrimSuffix(base, "/") + path, path}
 }
 
-func (s *server) getHook(w http.ResponseWriter, r *http.Request) error {
-	hook, err := s.pathHook(r)
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, hook)
-}
+func (s *server) getHook(in *input) (any, error) { return s.pathHook(in) }
 
-func (s *server) updateHook(w http.ResponseWriter, r *http.Request) error {
-	hook, err := s.pathHook(r)
+func (s *server) updateHook(in *input) (any, error) {
+	hook, err := s.pathHook(in)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var req hookRequest
-	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
-		return err
+	if in.body(&req, strict); in.err != nil {
+		return nil, in.err
 	}
 	key, hash := newHookKey()
-	may, err := s.chatsOf(r.Context(), hook.Token)
+	may, err := s.chatsOf(in.ctx(), hook.Token)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	hook, err = s.changeHook(r.Context(), hook.ID, func(hook *bridge.Hook) error {
+	hook, err = s.changeHook(in.ctx(), hook.ID, func(hook *bridge.Hook) error {
 		if req.RotateKey {
 			hook.KeyHash = hash
 		}
@@ -169,13 +139,10 @@ func (s *server) updateHook(w http.ResponseWriter, r *http.Request) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
 	if req.RotateKey {
-		return s.answer(w, r, s.withAddress(r, hook, key))
+		return s.withAddress(in.r, hook, key), err
 	}
-	return s.answer(w, r, hook)
+	return hook, err
 }
 
 // changeHook changes what change does to a hook.
@@ -204,17 +171,12 @@ func (s *server) chatsOf(ctx context.Context, token int64) ([]bridge.JID, error)
 	return nil, nil
 }
 
-func (s *server) deleteHook(w http.ResponseWriter, r *http.Request) error {
-	hook, err := s.pathHook(r)
+func (s *server) deleteHook(in *input) (any, error) {
+	hook, err := s.pathHook(in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.removeHook(r.Context(), hook.ID); err != nil {
-		return err
-	}
-	return s.answer(w, r, struct {
-		OK bool `json:"ok"`
-	}{true})
+	return done{true}, s.removeHook(in.ctx(), hook.ID)
 }
 
 func (s *server) removeHook(ctx context.Context, id int64) error {
@@ -225,4 +187,45 @@ func (s *server) removeHook(ctx context.Context, id int64) error {
 		s.hookKeys.forget(id)
 	}
 	return err
+}
+
+// previewHook renders a payload without sending anything.
+func (s *server) previewHook(in *input) (any, error) {
+	hook, err := s.pathHook(in)
+	if err != nil {
+		return nil, err
+	}
+	var req struct {
+		Payload json.RawMessage   `json:"payload"`
+		Headers map[string]string `json:"headers"`
+	}
+	in.body(&req, strict)
+	if req.Payload == nil {
+		in.refuse("payload is required: what the service posts, as JSON")
+	}
+	if in.err != nil {
+		return nil, in.err
+	}
+	template, err := hooks.Parse(hook.Template)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := hooks.JSONPayload(req.Payload)
+	if err != nil {
+		return nil, err
+	}
+	header := make(http.Header, len(req.Headers))
+	for name, value := range req.Headers {
+		header.Set(name, value)
+	}
+	if err := template.Needs(header); err != nil {
+		return nil, err
+	}
+	if err := s.templates.preview(in.caller().Family); err != nil {
+		return nil, err
+	}
+	text, err := s.templates.render(in.ctx(), template, payload, header)
+	return struct {
+		Text string `json:"text"`
+	}{text}, err
 }

@@ -37,9 +37,15 @@ type countHead struct {
 	Count int `json:"count"`
 }
 
-// plainList is a page whose items encoding/json writes.
-func plainList[T any](name string, page bridge.Page[T]) list[T] {
-	return list[T]{countHead{len(page.Items)}, name, page.Items, appendAny[T], tailOf(page)}
+// maxPage is the size of the largest page of most lists.
+const maxPage = 500
+
+// answerPage answers a page whose items encoding/json writes, or the error of reading it.
+func answerPage[T any](in *input, name string, page bridge.Page[T], err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return answerList(in, list[T]{countHead{len(page.Items)}, name, page.Items, appendAny[T], tailOf(page)})
 }
 
 func appendAny[T any](dst []byte, item *T) ([]byte, error) {
@@ -49,19 +55,17 @@ func appendAny[T any](dst []byte, item *T) ([]byte, error) {
 
 // answerList writes a page as it is encoded, a piece at a time. One that cannot be
 // encoded to its end is answered with an error, or broken off where it has begun.
-func answerList[T any](s *server, w http.ResponseWriter, r *http.Request, l list[T]) error {
-	out := newListWriter(w, r)
+func answerList[T any](in *input, l list[T]) (any, error) {
+	out := newListWriter(in.w, in.r)
 	defer out.release()
-	if err := out.list(l.head, l.name, l.tail, len(l.items), func(dst []byte, i int) ([]byte, error) {
+	err := out.list(l.head, l.name, l.tail, len(l.items), func(dst []byte, i int) ([]byte, error) {
 		return l.item(dst, &l.items[i])
-	}); err != nil {
-		if begun(w) {
-			s.fail(w, r, err) // which only logs it by now
-			panic(http.ErrAbortHandler)
-		}
-		return err
+	})
+	if err != nil && begun(in.w) {
+		in.s.fail(in.w, in.r, err) // which only logs it by now
+		panic(http.ErrAbortHandler)
 	}
-	return nil
+	return nil, err
 }
 
 // listPiece is how many bytes of a list are gathered before they are written.

@@ -9,61 +9,50 @@ import (
 )
 
 // getMedia answers the description of a message's file.
-func (s *server) getMedia(w http.ResponseWriter, r *http.Request) error {
-	m, err := s.messageWithFile(r)
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, struct {
+func (s *server) getMedia(in *input) (any, error) {
+	m, err := s.messageWithFile(in)
+	return struct {
 		ChatJID bridge.JID    `json:"chatJid"`
 		MsgID   string        `json:"msgId"`
 		Media   *bridge.Media `json:"media"`
-	}{m.Chat, m.ID, m.Media})
+	}{m.Chat, m.ID, m.Media}, err
 }
 
 // downloadMedia answers the file of a message, decrypted. It comes from the
 // cache or the network's CDN, and is verified before its first byte is sent.
-func (s *server) downloadMedia(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	disposition := q.oneOf("disposition", inline, inline, attachment)
-	if q.err != nil {
-		return q.err
-	}
-	m, err := s.messageWithFile(r)
+func (s *server) downloadMedia(in *input) (any, error) {
+	disposition := in.oneOf("disposition", inline, inline, attachment)
+	m, err := s.messageWithFile(in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if alreadyHas(r, m.Media) {
-		describeCopy(w.Header(), m, m.Media.Ref.FileSHA256)
-		w.WriteHeader(http.StatusNotModified)
-		return nil
+	if alreadyHas(in.r, m.Media) {
+		describeCopy(in.w.Header(), m, m.Media.Ref.FileSHA256)
+		in.w.WriteHeader(http.StatusNotModified)
+		return nil, nil
 	}
-	file, err := s.files.Open(r.Context(), m)
+	file, err := s.files.Open(in.ctx(), m)
 	switch {
 	case err != nil && s.lifetime.Err() != nil:
-		return bridge.NotConnected("the service is stopping; ask again when it is back")
+		return nil, bridge.NotConnected("the service is stopping; ask again when it is back")
 	case err != nil:
-		return err
+		return nil, err
 	}
 	defer func() {
 		if err := file.Close(); err != nil {
-			hlog.FromRequest(r).Warn().Err(err).Str("msg_id", m.ID).Msg("media file not closed")
+			hlog.FromRequest(in.r).Warn().Err(err).Str("msg_id", m.ID).Msg("media file not closed")
 		}
 	}()
-	return serveFile(w, r, file, m, disposition)
+	return nil, serveFile(in.w, in.r, file, m, disposition)
 }
 
 // messageWithFile returns the message that the path names.
-func (s *server) messageWithFile(r *http.Request) (bridge.Message, error) {
-	chat, err := pathChat(r, "chatJid")
-	if err != nil {
-		return bridge.Message{}, err
+func (s *server) messageWithFile(in *input) (bridge.Message, error) {
+	at := in.pathMessage("chatJid")
+	if in.err != nil {
+		return bridge.Message{}, in.err
 	}
-	id, err := pathMessageID(r)
-	if err != nil {
-		return bridge.Message{}, err
-	}
-	m, err := s.message(r.Context(), chat, id)
+	m, err := s.message(in.ctx(), at.chat, at.id)
 	if err == nil && m.Media == nil {
 		err = bridge.NotFound("the message has no media")
 	}

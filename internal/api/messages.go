@@ -1,7 +1,7 @@
 package api
 
 import (
-	"net/http"
+	"context"
 
 	"bridged/internal/bridge"
 )
@@ -31,28 +31,31 @@ type filters struct {
 	Offset int          `json:"offset"`
 }
 
-func (s *server) listGroupMessages(w http.ResponseWriter, r *http.Request) error {
-	jid, err := pathGroup(r)
-	if err != nil {
-		return err
+// getMessage answers one message, as the histories show it.
+func (s *server) getMessage(in *input) (any, error) {
+	at := in.pathMessage("jid")
+	if in.err != nil {
+		return nil, in.err
 	}
-	q := readQuery(r)
-	history := q.history(jid)
-	history.Sender = q.person("sender")
-	return s.listHistory(w, r, history, q.err)
+	m, err := s.message(in.ctx(), at.chat, at.id)
+	return struct {
+		ChatJID bridge.JID     `json:"chatJid"`
+		Message bridge.Message `json:"message"`
+	}{m.Chat, m}, err
 }
 
-func (s *server) listIndividualMessages(w http.ResponseWriter, r *http.Request) error {
-	jid, err := pathPerson(r)
-	if err != nil {
-		return err
-	}
-	q := readQuery(r)
-	return s.listHistory(w, r, q.history(jid), q.err)
+func (s *server) listGroupMessages(in *input) (any, error) {
+	history := in.history(in.pathGroup())
+	history.Sender = in.person("sender")
+	return s.listHistory(in, history)
+}
+
+func (s *server) listIndividualMessages(in *input) (any, error) {
+	return s.listHistory(in, in.history(in.pathPerson()))
 }
 
 // history reads the parameters of both histories.
-func (q *query) history(chat bridge.JID) bridge.MessageQuery {
+func (q *input) history(chat bridge.JID) bridge.MessageQuery {
 	return bridge.MessageQuery{
 		Chat:   chat,
 		Since:  q.since(),
@@ -65,29 +68,28 @@ func (q *query) history(chat bridge.JID) bridge.MessageQuery {
 	}
 }
 
-// listHistory answers a page of one chat's messages, or the fault that was found
-// in the parameters.
-func (s *server) listHistory(w http.ResponseWriter, r *http.Request, query bridge.MessageQuery, invalid error) error {
-	if invalid != nil {
-		return invalid
+// listHistory answers a page of one chat's messages.
+func (s *server) listHistory(in *input, query bridge.MessageQuery) (any, error) {
+	if in.err == nil {
+		in.err = s.see(in.ctx(), query.Chat)
 	}
-	if err := s.see(r.Context(), query.Chat); err != nil {
-		return err
+	if in.err != nil {
+		return nil, in.err
 	}
-	query.Chat, query.Only = s.store.Canonical(query.Chat), callerOf(r.Context()).Chats
-	outside, err := s.outsiders(r.Context(), query.Sender)
+	query.Chat, query.Only = s.store.Canonical(query.Chat), in.caller().Chats
+	outside, err := s.outsiders(in.ctx(), query.Sender)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(outside) == 0 {
 		query.Sender = s.canonical(query.Sender)
 	}
-	page, err := s.store.Messages(r.Context(), query)
+	page, err := s.store.Messages(in.ctx(), query)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	head := historyHead{query.Chat, len(page.Items), filtersOf(query)}
-	return answerList(s, w, r, list[bridge.Message]{head, "messages", page.Items, bridge.AppendMessage, tailOf(page)})
+	return answerList(in, list[bridge.Message]{head, "messages", page.Items, bridge.AppendMessage, tailOf(page)})
 }
 
 func filtersOf(query bridge.MessageQuery) filters {
@@ -101,27 +103,84 @@ func filtersOf(query bridge.MessageQuery) filters {
 	return f
 }
 
-func (s *server) searchMessages(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
+// searchMessages answers a page of the messages of all chats that have some words.
+func (s *server) searchMessages(in *input) (any, error) {
 	search := bridge.SearchQuery{
-		Q:        q.text("q"),
-		Since:    q.since(),
-		Until:    q.until(),
-		ChatType: q.chatType("chatType"),
-		Limit:    q.limit(maxChats),
-		Cursor:   q.text("cursor"),
+		Q: in.text("q"), Since: in.since(), Until: in.until(), ChatType: in.chatType("chatType"), Limit: in.limit(maxPage), Cursor: in.text("cursor"),
+		Only: in.caller().Chats,
 	}
 	if search.Q == "" {
-		q.refuse("q is required: at least one character that is not blank")
+		in.refuse("q is required: at least one character that is not blank")
 	}
-	if q.err != nil {
-		return q.err
+	if in.err != nil {
+		return nil, in.err
 	}
-	search.Only = callerOf(r.Context()).Chats
-	page, err := s.store.Search(r.Context(), search)
+	page, err := s.store.Search(in.ctx(), search)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	head := searchHead{search.Q, len(page.Items)}
-	return answerList(s, w, r, list[bridge.Match]{head, "matches", page.Items, bridge.AppendMatch, tailOf(page)})
+	return answerList(in, list[bridge.Match]{head, "matches", page.Items, bridge.AppendMatch, tailOf(page)})
+}
+
+const (
+	// usualHistory is how many messages the apps ask the phone for at a time.
+	usualHistory = 50
+	maxHistory   = 500
+)
+
+// requestHistory asks the phone for messages of a chat from before the oldest one
+// that is stored. The answer says what was asked; the phone's comes later.
+func (s *server) requestHistory(in *input) (any, error) {
+	jid := in.pathChat("jid")
+	var req struct {
+		Count *int `json:"count"`
+	}
+	in.body(&req, optional)
+	count := usualHistory
+	if req.Count != nil {
+		count = *req.Count
+	}
+	if count < 1 || count > maxHistory {
+		in.refuse("count must be 1 to %d", maxHistory)
+	}
+	if in.err != nil {
+		return nil, in.err
+	}
+	oldest, err := s.oldestMessage(in.ctx(), jid)
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.account.AskHistory(in.ctx(), oldest, count)
+	return struct {
+		RequestID string        `json:"requestId"`
+		ChatJID   bridge.JID    `json:"chatJid"`
+		Count     int           `json:"count"`
+		Before    historyAnchor `json:"before"`
+	}{id, oldest.Chat, count, historyAnchor{oldest.ID, oldest.Timestamp}}, err
+}
+
+// historyAnchor is the message from before which messages are asked for.
+type historyAnchor struct {
+	MsgID     string      `json:"msgId"`
+	Timestamp bridge.Time `json:"timestamp"`
+}
+
+// oldestMessage returns the oldest stored message of a chat, from before which the
+// phone can be asked.
+func (s *server) oldestMessage(ctx context.Context, jid bridge.JID) (bridge.Message, error) {
+	chat, err := s.chat(ctx, jid)
+	if err != nil {
+		return bridge.Message{}, err
+	}
+	page, err := s.store.Messages(ctx, bridge.MessageQuery{Chat: chat.JID, Order: bridge.OrderAsc, Limit: 1})
+	if err != nil {
+		return bridge.Message{}, err
+	}
+	if len(page.Items) == 0 {
+		return bridge.Message{}, bridge.Invalid("the chat has no stored message, from before which the phone could be asked: wait for one, or send one")
+	}
+	oldest := page.Items[0]
+	oldest.Chat = chat.JID
+	return oldest, nil
 }

@@ -150,19 +150,8 @@ func errNoBearer() error {
 	return bridge.Fail(bridge.CodeUnauthorized, "the header Authorization: Bearer <BRIDGE_TOKEN> is missing or its token is wrong")
 }
 
-// sendGate refuses all sending routes while ENABLE_SEND is false.
-func (s *server) sendGate(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := s.gate(); err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// gate refuses to send while ENABLE_SEND is false.
-func (s *server) gate() error {
+// sendGate refuses to send while ENABLE_SEND is false.
+func (s *server) sendGate() error {
 	if s.enableSend {
 		return nil
 	}
@@ -170,31 +159,30 @@ func (s *server) gate() error {
 }
 
 // historyGate refuses to ask for history while HISTORY_IMPORT is off.
-func (s *server) historyGate(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.history.IsOn() {
-			s.fail(w, r, bridge.Fail(bridge.CodeHistoryDisabled,
-				"importing history is switched off; start the service with HISTORY_IMPORT=recent, HISTORY_IMPORT=full or a span such as HISTORY_IMPORT=1y"))
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+func (s *server) historyGate() error {
+	if s.history.IsOn() {
+		return nil
+	}
+	return bridge.Fail(bridge.CodeHistoryDisabled,
+		"importing history is switched off; start the service with HISTORY_IMPORT=recent, HISTORY_IMPORT=full or a span such as HISTORY_IMPORT=1y")
 }
 
-func unknownRoute(http.ResponseWriter, *http.Request) error {
-	return bridge.NotFound("there is no such route; see /openapi.yaml")
+func unknownRoute(*input) (any, error) {
+	return nil, errNoRoute()
 }
+
+func errNoRoute() error { return bridge.NotFound("there is no such route; see /openapi.yaml") }
 
 // wrongMethod answers 405 with the methods that the path has. chi calls it also
 // for unknown methods on paths that do not exist.
 func wrongMethod(routes chi.Routes) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		allowed := methodsOf(routes, r)
+	return func(in *input) (any, error) {
+		allowed := methodsOf(routes, in.r)
 		if len(allowed) == 0 {
-			return unknownRoute(w, r)
+			return nil, errNoRoute()
 		}
-		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		return bridge.Fail(bridge.CodeMethodNotAllowed, "this route allows %s", strings.Join(allowed, ", "))
+		in.w.Header().Set("Allow", strings.Join(allowed, ", "))
+		return nil, bridge.Fail(bridge.CodeMethodNotAllowed, "this route allows %s", strings.Join(allowed, ", "))
 	}
 }
 

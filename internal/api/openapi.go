@@ -29,17 +29,17 @@ var documentAsJSON = sync.OnceValues(func() ([]byte, error) {
 })
 
 // getDocument answers the document. It needs no token because it holds no data.
-func (s *server) getDocument(w http.ResponseWriter, r *http.Request) error {
-	return serveDocument(w, r, "application/yaml", Document)
+func (s *server) getDocument(in *input) (any, error) {
+	return nil, serveDocument(in.w, in.r, "application/yaml", Document)
 }
 
 // getDocumentAsJSON answers the document for tools that read no YAML.
-func (s *server) getDocumentAsJSON(w http.ResponseWriter, r *http.Request) error {
+func (s *server) getDocumentAsJSON(in *input) (any, error) {
 	document, err := documentAsJSON()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return serveDocument(w, r, "application/json", document)
+	return nil, serveDocument(in.w, in.r, "application/json", document)
 }
 
 func serveDocument(w http.ResponseWriter, r *http.Request, contentType string, document []byte) error {

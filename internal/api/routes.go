@@ -20,11 +20,13 @@ func (s *server) routes() chi.Router {
 	r.MethodNotAllowed(s.handle(wrongMethod(r)))
 
 	read := r.With(s.needs(bridge.ScopeRead))
-	send := r.With(s.needs(bridge.ScopeSend), s.sendGate)
+	allChats, sendGate := s.gate(allChats), s.gate(func(bridge.Token) error { return s.sendGate() })
+	send := r.With(s.needs(bridge.ScopeSend), sendGate)
 	manage := r.With(s.needs(bridge.ScopeManage))
-	account := read.With(s.needsAllChats)                                        // tells of the whole account
-	administer := manage.With(s.needsAllChats)                                   // changes the account
-	everywhere := r.With(s.needs(bridge.ScopeSend), s.needsAllChats, s.sendGate) // sends, and not to one chat
+	account := read.With(allChats)                                      // shows the whole account
+	administer := manage.With(allChats)                                 // changes the account
+	everywhere := r.With(s.needs(bridge.ScopeSend), allChats, sendGate) // sends, and not to one chat
+	history := manage.With(s.needs(bridge.ScopeRead), s.gate(func(bridge.Token) error { return s.historyGate() }))
 
 	// Diagnostics
 	r.Get("/healthz", s.handle(s.getHealth))
@@ -60,7 +62,7 @@ func (s *server) routes() chi.Router {
 	read.Get("/api/groups/{jid}/picture", s.handle(s.getGroupPicture))
 	read.Post("/api/contacts/check", s.handle(s.checkNumbers))
 
-	manage.With(s.needs(bridge.ScopeRead), s.historyGate).Post("/api/chats/{jid}/history", s.handle(s.requestHistory))
+	history.Post("/api/chats/{jid}/history", s.handle(s.requestHistory))
 
 	// Events
 	read.Get("/api/events", s.handle(s.listEvents))

@@ -2,12 +2,13 @@ package api
 
 import (
 	"context"
-	"net/http"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media"
 )
 
 const (
@@ -15,6 +16,177 @@ const (
 	minOptions = 2     // of a poll
 	maxOptions = 12
 )
+
+// draft is a message as a request describes it: checked, but with nothing
+// looked up yet.
+type draft struct {
+	bridge.Outgoing
+
+	quote  reference                                     // the stored message to quote; zero for none
+	lookUp func(context.Context) (bridge.Content, error) // returns content that refers to a stored message
+	file   *media.Request                                // content to fetch, once the account is open
+	about  *changed                                      // set where it changes a stored message
+	again  *bridge.Message                               // that an earlier call stored, and that may not have left
+}
+
+// reference names a stored message.
+type reference struct {
+	chat bridge.JID
+	id   string
+}
+
+// addressee is the body of a sending route.
+type addressee interface {
+	// address returns the chat to send to and the message to quote, if any.
+	address() (to bridge.JID, quote reference, err error)
+}
+
+// send decodes the body of a sending route, lets content check it and complete
+// the draft, and sends the draft once.
+func send[T addressee](in *input, content func(req T, d *draft)) (any, error) {
+	var req T
+	var d draft
+	body := in.body(&req, lenient)
+	if in.err == nil {
+		d.To, d.quote, in.err = req.address()
+	}
+	if in.err == nil {
+		content(req, &d)
+	}
+	return in.s.sendOnce(in, body, d)
+}
+
+// sendOnce sends a draft, unless its Idempotency-Key says that an earlier call did, or
+// answers the fault that was found in the request.
+func (s *server) sendOnce(in *input, body []byte, d draft) (any, error) {
+	if in.err != nil {
+		return nil, in.err
+	}
+	key := s.sendKey(in, body)
+	if in.err != nil {
+		return nil, in.err
+	}
+	return s.sendUnder(in, key, d)
+}
+
+// sendUnder sends a draft under a key that is found already; nil is none. The account
+// stores the message's id and the key before anything leaves, so that a repeated call
+// finds them.
+func (s *server) sendUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
+	return s.once(in, key, action{
+		chat: d.To,
+		noun: "message", doubt: "may still arrive", remedy: remedyFor(in, d.about),
+		replay: func(ctx context.Context, earlier bridge.SendKey) (any, error) { return s.replay(ctx, &d, key, earlier) },
+		lookUp: func(ctx context.Context) error { return s.compose(ctx, &d) },
+		do: func(ctx context.Context, key *bridge.SendKey) (any, error) {
+			d.Key = key
+			sent, err := s.deliver(ctx, in, d)
+			return s.answerSent(ctx, d.about.answer(sent), false), err
+		},
+	})
+}
+
+// replay returns the answer to a call whose key an earlier one bound to a message. If
+// that message may not have left, the draft is that it goes once more, under the same
+// id; the apps show it once, however often it arrives.
+func (s *server) replay(ctx context.Context, d *draft, key *bridge.SendKey, earlier bridge.SendKey) (any, error) {
+	if d.about != nil && earlier.TakenAt.IsZero() {
+		d.about.again(key, earlier)
+		return nil, nil
+	}
+	if d.about != nil {
+		return s.answerSent(ctx, d.about.answer(bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.TakenAt}), true), nil
+	}
+	m, err := s.store.Message(ctx, earlier.Chat, earlier.MsgID)
+	if bridge.CodeOf(err) == bridge.CodeNotFound {
+		// Key and message are stored together: this is our fault, not the
+		// caller's 404.
+		return nil, fmt.Errorf("the message of an idempotency key is gone: %v", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.DeletedAt == nil && m.Status != nil && (*m.Status == bridge.DeliveryPending || *m.Status == bridge.DeliveryFailed) {
+		d.again = &m
+		return nil, nil
+	}
+	return s.answerSent(ctx, bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp}, true), nil
+}
+
+// compose looks up the stored messages that a draft refers to.
+func (s *server) compose(ctx context.Context, d *draft) (err error) {
+	if d.again != nil {
+		return nil
+	}
+	if d.lookUp != nil {
+		if d.Content, err = d.lookUp(ctx); err != nil {
+			return err
+		}
+	}
+	if d.quote == (reference{}) {
+		return nil
+	}
+	quoted, err := s.message(ctx, d.quote.chat, d.quote.id)
+	if err != nil {
+		return err
+	}
+	if quoted.DeletedAt != nil {
+		return bridge.Invalid("the quoted message was deleted and cannot be quoted")
+	}
+	d.Quote = &quoted
+	return nil
+}
+
+// deliver fetches the file of a draft, if it has one, and sends it.
+func (s *server) deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
+	if d.again != nil {
+		return s.account.Resend(ctx, *d.again)
+	}
+	if d.file != nil {
+		file, cleanup, err := s.preparer.Prepare(ctx, *d.file)
+		defer cleanup()
+		if err != nil {
+			return bridge.Sent{}, err
+		}
+		if err := endOfToken(in.r); err != nil { // the fetch took its time
+			return bridge.Sent{}, err
+		}
+		d.Content = file
+	}
+	return s.account.Send(ctx, d.Outgoing)
+}
+
+// remedyFor returns what to do where nobody knows whether a message arrived, or
+// the change of one.
+func remedyFor(in *input, about *changed) string {
+	switch {
+	case about != nil:
+		return "repeat the call: what is about a message that is there cannot be doubled"
+	case hookOf(in.ctx()) != nil:
+		return "have it delivered again: a delivery that has an id is sent once"
+	case in.r.Header.Get("Idempotency-Key") != "":
+		return "repeat the call with the same Idempotency-Key"
+	}
+	return "look in the chat whether it arrived before you send it again, and send with an Idempotency-Key next time, " +
+		"which makes repeating a call safe"
+}
+
+// answerSent returns the answer of a sending route, or of a hook's delivery. replayed
+// says that an earlier call had sent it.
+func (s *server) answerSent(ctx context.Context, sent bridge.Sent, replayed bool) any {
+	switch isHook := hookOf(ctx) != nil; {
+	case isHook && replayed:
+		return notSent(hookAnswer{Duplicate: true, MsgID: &sent.ID}, "an earlier delivery of the same was sent")
+	case isHook:
+		return hookAnswer{OK: true, Sent: true, MsgID: &sent.ID}
+	}
+	return struct {
+		OK        bool        `json:"ok"`
+		MsgID     string      `json:"msgId"`
+		Timestamp bridge.Time `json:"timestamp"`
+		ChatJID   bridge.JID  `json:"chatJid"`
+	}{true, sent.ID, sent.Timestamp, s.canonical(sent.Chat)}
+}
 
 // addressed holds the fields of all routes that send something new: the chat,
 // and the message that is answered. Empty strings are fields left out: tools
@@ -54,41 +226,47 @@ func parseDestination(field, value string) (bridge.JID, error) {
 type textRequest struct {
 	addressed
 	Text     string   `json:"text"`
-	Mentions []string `json:"mentions" max:"1024"` // people in the largest group
+	Mentions []string `json:"mentions"` // people in the largest group
 }
 
-func (s *server) sendText(w http.ResponseWriter, r *http.Request) error {
-	return send(s, w, r, func(req textRequest, d *draft) (err error) {
-		if n := utf8.RuneCountInString(req.Text); n < 1 || n > maxText {
-			return bridge.Invalid("text must have 1 to %d characters", maxText)
-		}
+func (s *server) sendText(in *input) (any, error) {
+	return send(in, func(req textRequest, d *draft) {
+		in.checkText(req.Text)
 		d.Content = bridge.Text{Text: req.Text}
-		d.Mentions, d.Strangers, err = s.parsePeople(r.Context(), "mentions", req.Mentions)
-		return err
+		d.Mentions, d.Strangers = in.people("mentions", req.Mentions)
 	})
 }
 
-// parsePeople reads the people whom a field names, each once. The strangers among
-// them, of whom the caller may know nothing, are as they are given.
-func (s *server) parsePeople(ctx context.Context, field string, values []string) (people, strangers []bridge.JID, err error) {
+// checkText refuses a text that no message has.
+func (q *input) checkText(text string) {
+	if n := utf8.RuneCountInString(text); n < 1 || n > maxText {
+		q.refuse("text must have 1 to %d characters", maxText)
+	}
+}
+
+// people reads the people whom a field names, each once. The strangers among them, of
+// whom the caller may know nothing, are as they are given.
+func (q *input) people(field string, values []string) (people, strangers []bridge.JID) {
 	named := make([]bridge.JID, len(values))
 	for i, value := range values {
-		if named[i], err = parsePerson(field, value); err != nil {
-			return nil, nil, err
-		}
+		jid, err := parsePerson(field, value)
+		named[i] = keep(q, jid, err)
 	}
-	if strangers, err = s.outsiders(ctx, named...); err != nil {
-		return nil, nil, err
+	if q.err == nil {
+		strangers, q.err = q.s.outsiders(q.ctx(), named...)
+	}
+	if q.err != nil {
+		return nil, nil
 	}
 	for _, jid := range named {
 		if !slices.Contains(strangers, jid) {
-			jid = s.canonical(jid)
+			jid = q.s.canonical(jid)
 		}
 		if !slices.Contains(people, jid) {
 			people = append(people, jid)
 		}
 	}
-	return people, strangers, nil
+	return people, strangers
 }
 
 type forwardRequest struct {
@@ -102,14 +280,12 @@ func (f forwardRequest) address() (to bridge.JID, quote reference, err error) {
 	return to, reference{}, err
 }
 
-func (s *server) forwardMessage(w http.ResponseWriter, r *http.Request) error {
-	return send(s, w, r, func(req forwardRequest, d *draft) error {
+func (s *server) forwardMessage(in *input) (any, error) {
+	return send(in, func(req forwardRequest, d *draft) {
 		chat, err := parseDestination("sourceChatJid", req.SourceChatJID)
-		if err != nil {
-			return err
-		}
+		keep(in, chat, err)
 		if req.SourceMsgID == "" {
-			return bridge.Invalid("sourceMsgId is required")
+			in.refuse("sourceMsgId is required")
 		}
 		d.lookUp = func(ctx context.Context) (bridge.Content, error) {
 			source, err := s.message(ctx, chat, req.SourceMsgID)
@@ -118,7 +294,6 @@ func (s *server) forwardMessage(w http.ResponseWriter, r *http.Request) error {
 			}
 			return bridge.Forward{Source: source}, err
 		}
-		return nil
 	})
 }
 
@@ -133,15 +308,15 @@ func (r reactionRequest) address() (to bridge.JID, quote reference, err error) {
 	return to, reference{}, err
 }
 
-func (s *server) sendReaction(w http.ResponseWriter, r *http.Request) error {
-	return send(s, w, r, func(req reactionRequest, d *draft) error {
+func (s *server) sendReaction(in *input) (any, error) {
+	return send(in, func(req reactionRequest, d *draft) {
 		switch {
 		case req.MsgID == "":
-			return bridge.Invalid("msgId is required")
+			in.refuse("msgId is required")
 		case req.Emoji == nil:
-			return bridge.Invalid("emoji is required; an empty string removes the reaction")
+			in.refuse("emoji is required; an empty string removes the reaction")
 		case !isEmoji(*req.Emoji):
-			return bridge.Invalid("emoji must be one emoji, or empty to remove the reaction")
+			in.refuse("emoji must be one emoji, or empty to remove the reaction")
 		}
 		d.about = new(changed)
 		d.lookUp = func(ctx context.Context) (bridge.Content, error) {
@@ -151,7 +326,6 @@ func (s *server) sendReaction(w http.ResponseWriter, r *http.Request) error {
 			}
 			return bridge.Reaction{Target: target, Emoji: *req.Emoji}, err
 		}
-		return nil
 	})
 }
 
@@ -163,35 +337,36 @@ type locationRequest struct {
 	Address   string   `json:"address"`
 }
 
-func (s *server) sendLocation(w http.ResponseWriter, r *http.Request) error {
-	return send(s, w, r, func(req locationRequest, d *draft) error {
+func (s *server) sendLocation(in *input) (any, error) {
+	return send(in, func(req locationRequest, d *draft) {
 		// JSON has no infinities and no NaN: within the range means finite.
 		if req.Latitude == nil || *req.Latitude < -90 || *req.Latitude > 90 {
-			return bridge.Invalid("latitude is required: a number between -90 and 90")
+			in.refuse("latitude is required: a number between -90 and 90")
+			return
 		}
 		if req.Longitude == nil || *req.Longitude < -180 || *req.Longitude > 180 {
-			return bridge.Invalid("longitude is required: a number between -180 and 180")
+			in.refuse("longitude is required: a number between -180 and 180")
+			return
 		}
 		d.Content = bridge.Location{Latitude: *req.Latitude, Longitude: *req.Longitude, Name: req.Name, Address: req.Address}
-		return nil
 	})
 }
 
 type pollRequest struct {
 	addressed
 	Name            string   `json:"name"`
-	Values          []string `json:"values" max:"12"`
+	Values          []string `json:"values"`
 	SelectableCount *int     `json:"selectableCount"`
 }
 
-func (s *server) sendPoll(w http.ResponseWriter, r *http.Request) error {
-	return send(s, w, r, func(req pollRequest, d *draft) error {
+func (s *server) sendPoll(in *input) (any, error) {
+	return send(in, func(req pollRequest, d *draft) {
 		poll := bridge.Poll{Name: req.Name, Values: req.Values, Selectable: 1}
 		if req.SelectableCount != nil {
 			poll.Selectable = *req.SelectableCount
 		}
 		d.Content = poll
-		return checkPoll(poll)
+		in.err = checkPoll(poll)
 	})
 }
 
@@ -223,12 +398,12 @@ func checkPoll(poll bridge.Poll) error {
 
 type contactRequest struct {
 	addressed
-	Contacts []bridge.ContactCard `json:"contacts" max:"20"`
+	Contacts []bridge.ContactCard `json:"contacts"`
 }
 
-func (s *server) sendContact(w http.ResponseWriter, r *http.Request) error {
-	return send(s, w, r, func(req contactRequest, d *draft) error {
+func (s *server) sendContact(in *input) (any, error) {
+	return send(in, func(req contactRequest, d *draft) {
 		d.Content = bridge.Contacts{Contacts: req.Contacts}
-		return checkContacts(req.Contacts)
+		in.err = checkContacts(req.Contacts)
 	})
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
@@ -23,32 +22,30 @@ type fileRequest struct {
 // sendFile sends a file that comes with the request. It is stored while it
 // arrives, and removed whatever becomes of it. What can be refused without the
 // file is refused before it is read, if its field came before.
-func (s *server) sendFile(w http.ResponseWriter, r *http.Request) error {
-	form, err := s.readForm(w, r)
+func (s *server) sendFile(in *input) (any, error) {
+	form, err := s.readForm(in.w, in.r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer form.Close()
 	if err := form.complete(s); err != nil {
-		return err
+		return nil, err
 	}
 	var d draft
 	if d.To, d.quote, err = form.address(); err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.see(r.Context(), d.To); err != nil {
-		return err
+	if err := s.see(in.ctx(), d.To); err != nil {
+		return nil, err
 	}
 	identity, err := bridge.EncodeJSON(form.fileRequest)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	file, err := s.preparer.PrepareReceived(r.Context(), form.request(), form.file, form.name, form.contentType)
-	if err != nil {
-		return err
+	if d.Content, err = s.preparer.PrepareReceived(in.ctx(), form.request(), form.file, form.name, form.contentType); err != nil {
+		return nil, err
 	}
-	d.Content = file
-	return s.sendOnce(w, r, identity, d)
+	return s.sendOnce(in, identity, d)
 }
 
 // complete checks the whole form, and finds out what the file is sent as.

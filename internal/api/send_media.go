@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -25,18 +24,18 @@ type mediaRequest struct {
 
 // sendMedia sends a file from a URL. What can be refused without fetching is
 // refused first, and nothing is fetched that cannot be sent.
-func (s *server) sendMedia(w http.ResponseWriter, r *http.Request) error {
-	return send(s, w, r, func(req mediaRequest, d *draft) error {
+func (s *server) sendMedia(in *input) (any, error) {
+	return send(in, func(req mediaRequest, d *draft) {
 		d.file = &media.Request{
 			URL: req.URL, Type: req.Type, MimeType: req.MimeType, FileName: req.FileName, Caption: req.Caption, PTT: req.PTT,
 		}
-		if err := checkFile(*d.file, bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument); err != nil {
-			return err
-		}
+		in.err = checkFile(*d.file, bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument)
 		if req.URL == "" {
-			return bridge.Invalid("url is required: a public http or https URL")
+			in.refuse("url is required: a public http or https URL")
 		}
-		return s.preparer.Check(*d.file)
+		if in.err == nil {
+			in.err = s.preparer.Check(*d.file)
+		}
 	})
 }
 

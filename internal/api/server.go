@@ -163,7 +163,7 @@ type server struct {
 	// there may be.
 	webhookAdds sync.Mutex
 
-	bodies  decoder
+	bodies  front.Bodies
 	keys    keysInUse
 	metrics *metrics
 
@@ -221,7 +221,7 @@ func New(o Options) *Handler {
 		templates: newRenderer(o.Now),
 		publicURL: o.PublicURL,
 
-		bodies:  newDecoder(),
+		bodies:  front.NewBodies(),
 		metrics: newMetrics(o),
 		log:     o.Log,
 		now:     o.Now,

@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	maxTokens     = 1000
-	maxOwnTokens  = 50   // of one that BRIDGE_TOKEN made with all that was made with it
 	maxTokenName  = 100  // characters
 	maxTokenChats = 1000 // of one token
 )
+
+// tokenQuota bounds the tokens. Those that one token makes count with all that these make.
+var tokenQuota = quota{"tokens", 1000, 50, 750, "revoke some"}
 
 // withTokenSecret is a token with its secret, which is shown once.
 type withTokenSecret struct {
@@ -30,34 +31,30 @@ type withTokenSecret struct {
 // tokenRequest is the body that makes a token.
 type tokenRequest struct {
 	Name      string    `json:"name"`
-	Scopes    []string  `json:"scopes" max:"3"`
-	Chats     *[]string `json:"chats" max:"1000"`
+	Scopes    []string  `json:"scopes"`
+	Chats     *[]string `json:"chats"`
 	ExpiresAt *string   `json:"expiresAt"`
 }
 
-func (s *server) createToken(w http.ResponseWriter, r *http.Request) error {
+func (s *server) createToken(in *input) (any, error) {
 	var req tokenRequest
-	if _, err := s.bodies.decodeStrict(w, r, &req); err != nil {
-		return err
-	}
+	in.body(&req, strict)
 	token, err := s.tokenOf(req)
-	if err != nil {
-		return err
+	if keep(in, token, err); in.err != nil {
+		return nil, in.err
 	}
-	caller := callerOf(r.Context())
+	caller := in.caller()
 	if token.Parent = caller.ID; token.ExpiresAt == nil {
 		token.ExpiresAt = caller.ExpiresAt // what it made ends with it
 	}
 	if err := s.mayMake(caller, token); err != nil {
-		return err
+		return nil, err
 	}
 	secret := bridge.TokenPrefix + rand.Text()
 	hash := sha256.Sum256([]byte(secret))
 	token.Hash = hash[:]
-	if token, err = s.bearers.add(r.Context(), token); err != nil {
-		return err
-	}
-	return s.write(w, r, http.StatusCreated, withTokenSecret{token, secret})
+	token, err = s.bearers.add(in.ctx(), token)
+	return created{withTokenSecret{token, secret}}, err
 }
 
 // tokenOf reads what a request describes.
@@ -82,6 +79,9 @@ func (s *server) tokenOf(req tokenRequest) (bridge.Token, error) {
 // parseScopes reads names of scopes and returns each once, in the order of
 // [bridge.Scopes].
 func parseScopes(names []string) ([]bridge.Scope, error) {
+	if most := len(bridge.Scopes()); len(names) > most {
+		return nil, bridge.Invalid("scopes must hold at most %d elements", most)
+	}
 	for _, name := range names {
 		if !slices.Contains(bridge.Scopes(), bridge.Scope(name)) {
 			return nil, bridge.Invalid("scopes must be among read, send, manage")
@@ -140,15 +140,12 @@ func (s *server) mayMake(caller, token bridge.Token) error {
 	return nil
 }
 
-func (s *server) listTokens(w http.ResponseWriter, r *http.Request) error {
-	tokens, err := s.ownTokens(r.Context())
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, struct {
+func (s *server) listTokens(in *input) (any, error) {
+	tokens, err := s.ownTokens(in.ctx())
+	return struct {
 		Count  int            `json:"count"`
 		Tokens []bridge.Token `json:"tokens"`
-	}{len(tokens), notNull(tokens)})
+	}{len(tokens), notNull(tokens)}, err
 }
 
 // ownTokens returns the tokens that the caller may see: all for BRIDGE_TOKEN,
@@ -165,21 +162,15 @@ func (s *server) ownTokens(ctx context.Context) ([]bridge.Token, error) {
 	}), nil
 }
 
-func (s *server) getToken(w http.ResponseWriter, r *http.Request) error {
-	token, err := s.pathToken(r)
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, token)
-}
+func (s *server) getToken(in *input) (any, error) { return s.pathToken(in) }
 
 // pathToken returns the token that the path names, if the caller may see it.
-func (s *server) pathToken(r *http.Request) (bridge.Token, error) {
-	id, err := pathNumber(r, "id")
-	if err != nil {
-		return bridge.Token{}, bridge.NotFound("no token has this id")
+func (s *server) pathToken(in *input) (bridge.Token, error) {
+	id := in.pathNumber("id", "no token has this id")
+	if in.err != nil {
+		return bridge.Token{}, in.err
 	}
-	tokens, err := s.ownTokens(r.Context())
+	tokens, err := s.ownTokens(in.ctx())
 	if err != nil {
 		return bridge.Token{}, err
 	}
@@ -192,33 +183,29 @@ func (s *server) pathToken(r *http.Request) (bridge.Token, error) {
 }
 
 // getOwnToken answers what the caller may do.
-func (s *server) getOwnToken(w http.ResponseWriter, r *http.Request) error {
-	caller := callerOf(r.Context())
-	return s.answer(w, r, struct {
+func (s *server) getOwnToken(in *input) (any, error) {
+	caller := in.caller()
+	return struct {
 		Name      string         `json:"name"`
 		Scopes    []bridge.Scope `json:"scopes"`
 		Chats     []bridge.JID   `json:"chats"`
 		ExpiresAt *bridge.Time   `json:"expiresAt"`
-	}{caller.Name, caller.Scopes, caller.Chats, caller.ExpiresAt})
+	}{caller.Name, caller.Scopes, caller.Chats, caller.ExpiresAt}, nil
 }
 
 // deleteToken revokes a token, with all that was made with it. Its requests and
 // streams end.
-func (s *server) deleteToken(w http.ResponseWriter, r *http.Request) error {
-	token, err := s.pathToken(r)
+func (s *server) deleteToken(in *input) (any, error) {
+	token, err := s.pathToken(in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	removed, err := s.store.RemoveToken(r.Context(), token.ID)
+	removed, err := s.store.RemoveToken(in.ctx(), token.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.webhooks.Forget(removed.Webhooks)
-	if err := s.answer(w, r, struct {
-		OK bool `json:"ok"`
-	}{true}); err != nil {
-		return err
-	}
-	s.bearers.remove(removed.Tokens) // perhaps the caller's own
-	return nil
+	err = s.write(in.w, in.r, http.StatusOK, done{true})
+	s.bearers.remove(removed.Tokens) // perhaps the caller's own, hence behind the answer
+	return nil, err
 }

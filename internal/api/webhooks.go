@@ -2,16 +2,13 @@ package api
 
 import (
 	"context"
-	"net/http"
-	"slices"
-	"strconv"
 
 	"bridged/internal/bridge"
 	"bridged/internal/webhook"
 )
 
-// maxDeliveries bounds a page of deliveries.
-const maxDeliveries = 500
+// webhookQuota bounds the webhooks, which all callers share.
+var webhookQuota = quota{"webhooks", webhook.Most, 10, webhook.Most - webhook.Most/4, "remove some"}
 
 // shownWebhook is a webhook as it is answered. Chat is what chats was when there
 // could be one only: the chat, if it is one.
@@ -34,224 +31,145 @@ type withSecret struct {
 	Secret string `json:"secret"`
 }
 
-func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
-	webhooks, err := s.webhooks.List(r.Context())
+func (s *server) listWebhooks(in *input) (any, error) {
+	webhooks, err := s.webhooks.List(in.ctx())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	own, err := s.ownsWebhook(r.Context())
-	if err != nil {
-		return err
-	}
+	owns, err := s.owns(in.ctx())
 	shown := []shownWebhook{}
 	for _, hook := range webhooks {
-		if own(hook) {
+		if err == nil && owns(hook.Token) {
 			shown = append(shown, showWebhook(hook))
 		}
 	}
-	return s.answer(w, r, struct {
+	return struct {
 		Count    int            `json:"count"`
 		Webhooks []shownWebhook `json:"webhooks"`
-	}{len(shown), shown})
+	}{len(shown), shown}, err
 }
 
-func (s *server) createWebhook(w http.ResponseWriter, r *http.Request) error {
-	req, change, err := s.decodeWebhook(w, r)
-	if err != nil {
-		return err
-	}
+func (s *server) createWebhook(in *input) (any, error) {
+	req, change := s.decodeWebhook(in)
 	if req.NewSecret {
-		return bridge.Invalid("rotateSecret is for existing webhooks only; a new one gets a new secret anyway")
+		in.refuse("rotateSecret is for existing webhooks only; a new one gets a new secret anyway")
 	}
-	after, err := req.after()
-	if err != nil {
-		return err
+	after := req.after(in)
+	if in.err != nil {
+		return nil, in.err
 	}
-	hook := bridge.Webhook{Enabled: true, Cursor: after, Token: callerOf(r.Context()).ID}
+	hook := bridge.Webhook{Enabled: true, Cursor: after, Token: in.caller().ID}
 	change.Apply(&hook)
-	if hook, err = s.addWebhook(r.Context(), hook); err != nil {
-		return err
-	}
-	return s.write(w, r, http.StatusCreated, withSecret{showWebhook(hook), hook.Secret})
+	hook, err := s.addWebhook(in.ctx(), hook)
+	return created{withSecret{showWebhook(hook), hook.Secret}}, err
 }
 
-func (s *server) getWebhook(w http.ResponseWriter, r *http.Request) error {
-	hook, err := s.pathWebhook(r)
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, showWebhook(hook))
+func (s *server) getWebhook(in *input) (any, error) {
+	hook, err := s.pathWebhook(in)
+	return showWebhook(hook), err
 }
 
-func (s *server) updateWebhook(w http.ResponseWriter, r *http.Request) error {
-	id, err := s.pathWebhookID(r)
-	if err != nil {
-		return err
-	}
-	req, change, err := s.decodeWebhook(w, r)
-	if err != nil {
-		return err
-	}
+func (s *server) updateWebhook(in *input) (any, error) {
+	id := s.pathWebhookID(in)
+	req, change := s.decodeWebhook(in)
 	if req.After != nil {
-		return bridge.Invalid("after is for new webhooks only; this one keeps its place")
+		in.refuse("after is for new webhooks only; this one keeps its place")
 	}
-	hook, err := s.webhooks.Update(r.Context(), id, change)
-	if err != nil {
-		return err
+	if in.err != nil {
+		return nil, in.err
 	}
+	hook, err := s.webhooks.Update(in.ctx(), id, change)
 	if change.Secret != nil || change.NewSecret {
-		return s.answer(w, r, withSecret{showWebhook(hook), hook.Secret})
+		return withSecret{showWebhook(hook), hook.Secret}, err
 	}
-	return s.answer(w, r, showWebhook(hook))
+	return showWebhook(hook), err
 }
 
-func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
-	id, err := s.pathWebhookID(r)
-	if err != nil {
-		return err
+func (s *server) deleteWebhook(in *input) (any, error) {
+	id := s.pathWebhookID(in)
+	if in.err != nil {
+		return nil, in.err
 	}
-	if err := s.webhooks.Delete(r.Context(), id); err != nil {
-		return err
-	}
-	return s.answer(w, r, struct {
-		OK bool `json:"ok"`
-	}{true})
+	return done{true}, s.webhooks.Delete(in.ctx(), id)
 }
 
 // testWebhook posts a test. It answers 200 also where the receiver refused it:
 // ok in the body reports whether it was accepted.
-func (s *server) testWebhook(w http.ResponseWriter, r *http.Request) error {
-	id, err := s.pathWebhookID(r)
-	if err != nil {
-		return err
+func (s *server) testWebhook(in *input) (any, error) {
+	id := s.pathWebhookID(in)
+	if in.err != nil {
+		return nil, in.err
 	}
-	tried, err := s.webhooks.Test(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, tried)
+	return s.webhooks.Test(in.ctx(), id)
 }
 
-func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
-	id, err := s.pathWebhookID(r)
-	if err != nil {
-		return err
-	}
-	q := readQuery(r)
+func (s *server) listDeliveries(in *input) (any, error) {
+	query := bridge.DeliveryQuery{Webhook: s.pathWebhookID(in)}
 	const any = "any"
-	status := q.oneOf("status", any, any,
+	status := in.oneOf("status", any, any,
 		string(bridge.WebhookPending), string(bridge.WebhookDelivered), string(bridge.WebhookDead))
-	query := bridge.DeliveryQuery{Webhook: id, Limit: q.limit(maxDeliveries), Cursor: q.text("cursor")}
+	query.Limit, query.Cursor = in.limit(maxPage), in.text("cursor")
 	if status != any {
 		query.Status = bridge.DeliveryState(status)
 	}
-	if q.err != nil {
-		return q.err
+	if in.err != nil {
+		return nil, in.err
 	}
-	page, err := s.webhooks.Deliveries(r.Context(), query)
-	if err != nil {
-		return err
-	}
-	return answerList(s, w, r, plainList("deliveries", page))
+	page, err := s.webhooks.Deliveries(in.ctx(), query)
+	return answerPage(in, "deliveries", page, err)
 }
 
-func (s *server) redeliver(w http.ResponseWriter, r *http.Request) error {
-	id, err := s.pathWebhookID(r)
-	if err != nil {
-		return err
+func (s *server) redeliver(in *input) (any, error) {
+	id, delivery := s.pathWebhookID(in), in.pathNumber("deliveryId", noWebhook)
+	if in.err != nil {
+		return nil, in.err
 	}
-	delivery, err := pathNumber(r, "deliveryId")
-	if err != nil {
-		return err
-	}
-	again, err := s.webhooks.Redeliver(r.Context(), id, delivery)
-	if err != nil {
-		return err
-	}
-	return s.answer(w, r, again)
+	return s.webhooks.Redeliver(in.ctx(), id, delivery)
 }
-
-const (
-	// maxOwnWebhooks bounds the webhooks of a token that BRIDGE_TOKEN made, with
-	// those of all that was made with it: all callers share a number of them.
-	maxOwnWebhooks = 10
-	// maxMadeWebhooks bounds those of all tokens together, so that BRIDGE_TOKEN has
-	// some left.
-	maxMadeWebhooks = webhook.Most - webhook.Most/4
-)
 
 // addWebhook keeps a new webhook, unless its maker has as many as it may.
 func (s *server) addWebhook(ctx context.Context, hook bridge.Webhook) (bridge.Webhook, error) {
 	s.webhookAdds.Lock()
 	defer s.webhookAdds.Unlock()
-	if err := s.mayAddWebhook(ctx); err != nil {
-		return hook, err
-	}
-	return s.webhooks.Create(ctx, hook)
-}
-
-// mayAddWebhook refuses a token that has as many webhooks as it may.
-func (s *server) mayAddWebhook(ctx context.Context) error {
-	if callerOf(ctx).ID == 0 {
-		return nil
-	}
 	all, err := s.webhooks.List(ctx)
 	if err != nil {
-		return err
+		return hook, err
 	}
 	makers := make([]int64, len(all))
 	for i, hook := range all {
 		makers[i] = hook.Token
 	}
-	return s.mayMakeMore(ctx, "webhooks", makers, maxOwnWebhooks, maxMadeWebhooks)
+	if err := s.mayAdd(ctx, webhookQuota, makers); err != nil {
+		return hook, err
+	}
+	return s.webhooks.Create(ctx, hook)
 }
 
+const noWebhook = "no webhook or delivery has this id"
+
 // pathWebhook returns the webhook that the path names, if it is the caller's.
-func (s *server) pathWebhook(r *http.Request) (bridge.Webhook, error) {
-	id, err := pathNumber(r, "id")
+func (s *server) pathWebhook(in *input) (bridge.Webhook, error) {
+	id := in.pathNumber("id", noWebhook)
+	if in.err != nil {
+		return bridge.Webhook{}, in.err
+	}
+	hook, err := s.webhooks.Get(in.ctx(), id)
 	if err != nil {
 		return bridge.Webhook{}, err
 	}
-	hook, err := s.webhooks.Get(r.Context(), id)
-	if err != nil {
-		return bridge.Webhook{}, err
-	}
-	own, err := s.ownsWebhook(r.Context())
-	if err == nil && !own(hook) {
+	owns, err := s.owns(in.ctx())
+	if err == nil && !owns(hook.Token) {
 		err = bridge.NotFound("there is no webhook %d", id)
 	}
 	return hook, err
 }
 
-func (s *server) pathWebhookID(r *http.Request) (int64, error) {
-	if callerOf(r.Context()).ID == 0 {
-		return pathNumber(r, "id")
+// pathWebhookID returns the id of the webhook that the path names, if it is the
+// caller's.
+func (s *server) pathWebhookID(in *input) int64 {
+	if in.caller().ID == 0 {
+		return in.pathNumber("id", noWebhook)
 	}
-	hook, err := s.pathWebhook(r)
-	return hook.ID, err
-}
-
-// ownsWebhook returns what tells the webhooks that the caller may see: all for
-// BRIDGE_TOKEN, those that it or a token of its making made for a token.
-func (s *server) ownsWebhook(ctx context.Context) (func(bridge.Webhook) bool, error) {
-	if callerOf(ctx).ID == 0 {
-		return func(bridge.Webhook) bool { return true }, nil
-	}
-	tokens, err := s.ownTokens(ctx)
-	return func(hook bridge.Webhook) bool {
-		return slices.ContainsFunc(tokens, func(token bridge.Token) bool { return token.ID == hook.Token })
-	}, err
-}
-
-// pathNumber returns a number that the path names; anything else names nothing.
-func pathNumber(r *http.Request, name string) (int64, error) {
-	value, err := pathParam(r, name)
-	if err != nil {
-		return 0, err
-	}
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || n < 1 {
-		return 0, bridge.NotFound("no webhook or delivery has this id")
-	}
-	return n, nil
+	hook, err := s.pathWebhook(in)
+	return keep(in, hook.ID, err)
 }

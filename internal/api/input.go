@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,25 +13,53 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
 
-// query reads the parameters of a request. It keeps the first fault in err, to be
-// checked once all are read.
-type query struct {
-	values url.Values
-	err    error
+// input is a request, read piece by piece: what its path names, its parameters and its
+// body. It keeps the first fault in err, to be checked once all is read: what is read
+// behind a fault is the zero value.
+type input struct {
+	s   *server
+	w   http.ResponseWriter
+	r   *http.Request
+	err error
+
+	values url.Values // the parameters; nil until one is read
 }
 
-func readQuery(r *http.Request) *query {
-	values, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return &query{err: bridge.Invalid("the query string is malformed; encode its values").Because(err)}
+func (q *input) ctx() context.Context { return q.r.Context() }
+
+// caller returns the token that the request came with.
+func (q *input) caller() bridge.Token { return callerOf(q.r.Context()) }
+
+// body reads the body, a JSON object, into v, and returns its bytes, to which an
+// Idempotency-Key is bound.
+func (q *input) body(v any, form front.JSON) (body []byte) {
+	if q.err == nil {
+		body, q.err = q.s.bodies.Decode(q.w, q.r, q.caller().Family, v, form)
 	}
-	return &query{values: values}
+	return body
 }
 
-func (q *query) refuse(format string, args ...any) {
+// The ways in which bodies are read. The document's first routes ignore names that
+// they do not know; the others refuse them, lest a misspelt one be taken for none.
+var (
+	lenient  = front.JSON{}
+	strict   = front.JSON{Strict: true}
+	optional = front.JSON{Strict: true, Optional: true}
+)
+
+// keep keeps a fault, unless there is one, and returns what was read.
+func keep[T any](q *input, value T, err error) T {
+	if q.err == nil {
+		q.err = err
+	}
+	return value
+}
+
+func (q *input) refuse(format string, args ...any) {
 	if q.err == nil {
 		q.err = bridge.Invalid(format, args...)
 	}
@@ -37,7 +67,14 @@ func (q *query) refuse(format string, args ...any) {
 
 // one returns the value of a parameter that may be given once. Unknown
 // parameters are ignored.
-func (q *query) one(name string) (value string, given bool) {
+func (q *input) one(name string) (value string, given bool) {
+	if q.values == nil {
+		values, err := url.ParseQuery(q.r.URL.RawQuery)
+		if err != nil {
+			q.err = cmp.Or[error](q.err, bridge.Invalid("the query string is malformed; encode its values").Because(err))
+		}
+		q.values = values
+	}
 	all, given := q.values[name]
 	if !given {
 		return "", false
@@ -52,7 +89,7 @@ func (q *query) one(name string) (value string, given bool) {
 }
 
 // text returns a parameter whose blank value means none.
-func (q *query) text(name string) string {
+func (q *input) text(name string) string {
 	value, _ := q.one(name)
 	if strings.TrimSpace(value) == "" {
 		return ""
@@ -60,7 +97,7 @@ func (q *query) text(name string) string {
 	return value
 }
 
-func (q *query) oneOf(name, fallback string, allowed ...string) string {
+func (q *input) oneOf(name, fallback string, allowed ...string) string {
 	value, given := q.one(name)
 	if !given {
 		return fallback
@@ -72,7 +109,7 @@ func (q *query) oneOf(name, fallback string, allowed ...string) string {
 }
 
 // limit returns the size of a page, 1 to most.
-func (q *query) limit(most int) int {
+func (q *input) limit(most int) int {
 	const usual = 100
 	value, given := q.one("limit")
 	if !given {
@@ -85,7 +122,7 @@ func (q *query) limit(most int) int {
 	return n
 }
 
-func (q *query) offset() int {
+func (q *input) offset() int {
 	value, given := q.one("offset")
 	if !given {
 		return 0
@@ -98,20 +135,17 @@ func (q *query) offset() int {
 }
 
 // person returns a JID that must name a person.
-func (q *query) person(name string) bridge.JID {
+func (q *input) person(name string) bridge.JID {
 	value, given := q.one(name)
 	if !given {
 		return ""
 	}
 	jid, err := parsePerson(name, value)
-	if err != nil && q.err == nil {
-		q.err = err
-	}
-	return jid
+	return keep(q, jid, err)
 }
 
 // since returns the earliest time stamp wanted.
-func (q *query) since() *bridge.Time {
+func (q *input) since() *bridge.Time {
 	value, given := q.one("since")
 	if !given {
 		return nil
@@ -125,7 +159,7 @@ func (q *query) since() *bridge.Time {
 }
 
 // until returns the latest time stamp wanted; a date alone means its end.
-func (q *query) until() *bridge.Time {
+func (q *input) until() *bridge.Time {
 	value, given := q.one("until")
 	if !given {
 		return nil
@@ -140,7 +174,7 @@ func (q *query) until() *bridge.Time {
 
 // moment reads RFC 3339 or a date alone. A plus sign that was not encoded arrives
 // as a space, which can mean nothing else before a zone.
-func (q *query) moment(name, value string) (t time.Time, dateAlone bool) {
+func (q *input) moment(name, value string) (t time.Time, dateAlone bool) {
 	if t, err := time.Parse(time.DateOnly, value); err == nil {
 		return t, true
 	}
@@ -151,52 +185,59 @@ func (q *query) moment(name, value string) (t time.Time, dateAlone bool) {
 	return t, false
 }
 
-// pathParam returns a decoded part of the path. chi leaves parameters encoded
-// where it routes by the path as it was sent.
-func pathParam(r *http.Request, name string) (string, error) {
-	value := chi.URLParam(r, name)
-	if r.URL.RawPath == "" {
-		return value, nil
+// path returns a decoded part of the path. chi leaves parameters encoded where it
+// routes by the path as it was sent.
+func (q *input) path(name string) string {
+	value := chi.URLParam(q.r, name)
+	if q.r.URL.RawPath == "" {
+		return value
 	}
 	decoded, err := url.PathUnescape(value)
 	if err != nil {
-		return "", bridge.Invalid("the path is malformed").Because(err)
+		q.refuse("the path is malformed")
 	}
-	return decoded, nil
+	return decoded
 }
 
-// pathMessageID returns the message id that the path names.
-func pathMessageID(r *http.Request) (string, error) { return pathID(r, "msgId") }
-
 // pathID returns an id that its sender chose, as the path names it.
-func pathID(r *http.Request, name string) (string, error) {
-	segment, err := pathParam(r, name)
+func (q *input) pathID(name string) string {
+	id, err := bridge.ParsePathID(q.path(name))
 	if err != nil {
-		return "", err
+		q.refuse("the path: %v", err)
 	}
-	id, err := bridge.ParsePathID(segment)
-	if err != nil {
-		return "", bridge.Invalid("the path: %v", err)
-	}
-	return id, nil
+	return id
+}
+
+// pathChat returns the chat that the path names.
+func (q *input) pathChat(name string) bridge.JID {
+	jid, err := parseChat("the path", q.path(name))
+	return keep(q, jid, err)
+}
+
+// pathMessage returns the chat and the message that the path names.
+func (q *input) pathMessage(chat string) reference {
+	return reference{q.pathChat(chat), q.pathID("msgId")}
 }
 
 // pathPerson returns the individual chat that the path names.
-func pathPerson(r *http.Request) (bridge.JID, error) {
-	value, err := pathParam(r, "jid")
-	if err != nil {
-		return "", err
-	}
-	return parsePerson("the path", value)
+func (q *input) pathPerson() bridge.JID {
+	jid, err := parsePerson("the path", q.path("jid"))
+	return keep(q, jid, err)
 }
 
 // pathGroup returns the group that the path names.
-func pathGroup(r *http.Request) (bridge.JID, error) {
-	value, err := pathParam(r, "jid")
-	if err != nil {
-		return "", err
+func (q *input) pathGroup() bridge.JID {
+	jid, err := parseKind("the path", q.path("jid"), bridge.JID.IsGroup, "a group, as in 120363025246125486@g.us")
+	return keep(q, jid, err)
+}
+
+// pathNumber returns a number that the path names; anything else names nothing.
+func (q *input) pathNumber(name, nothing string) int64 {
+	n, err := strconv.ParseInt(q.path(name), 10, 64)
+	if (err != nil || n < 1) && q.err == nil {
+		q.err = bridge.NotFound("%s", nothing)
 	}
-	return parseKind("the path", value, bridge.JID.IsGroup, "a group, as in 120363025246125486@g.us")
+	return n
 }
 
 // parsePerson reads a JID that must name a person, by number or by LID.

@@ -1,0 +1,93 @@
+package front
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/intake"
+)
+
+// Bodies reads the bodies of requests, within the memory that all of them share.
+type Bodies struct{ *intake.Bodies }
+
+// NewBodies returns a reader with a quota of its own.
+func NewBodies() Bodies { return Bodies{intake.NewBodies()} }
+
+// ReadBody reads a body of any type and of at most 1 MiB that a family sends. It takes
+// the memory until done, which may be called more than once.
+func (b Bodies) ReadBody(w http.ResponseWriter, r *http.Request, family int64) (body []byte, done func(), err error) {
+	body, done, err = b.ReadRequest(w, r, family, intake.MaxBody, BodyTime)
+	if err != nil {
+		w.Header().Set("Connection", "close") // the rest is not read
+		return nil, nil, BodyFault(r.Context(), err)
+	}
+	return body, done, nil
+}
+
+// JSON is how strictly a body in JSON is read.
+type JSON struct {
+	Strict   bool // refuses names that are not known
+	Optional bool // there may be no body
+}
+
+// Decode reads a body, a JSON object, into v, and returns its bytes.
+func (b Bodies) Decode(w http.ResponseWriter, r *http.Request, family int64, v any, form JSON) ([]byte, error) {
+	if err := checkContentType(r); err != nil {
+		return nil, err
+	}
+	body, done, err := b.ReadBody(w, r, family)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	switch isEmpty := len(bytes.TrimLeft(body, " \t\r\n")) == 0; {
+	case isEmpty && form.Optional:
+		return body, nil
+	case isEmpty:
+		return nil, bridge.Invalid("the body is empty; it must be a JSON object")
+	}
+	return body, decodeJSON(body, v, form.Strict)
+}
+
+// BodyFault explains a body that could not be read to its end.
+func BodyFault(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, intake.ErrBodyTooLarge):
+		return bridge.Fail(bridge.CodePayloadTooLarge, "the body is larger than 1 MiB")
+	case errors.Is(err, intake.ErrCut): // which ends the context too
+		return &bridge.Error{
+			Code: bridge.CodeTooManyConnections, RetryAfter: time.Second,
+			Msg: "the body came too slowly while others waited: send it again, in one piece",
+		}
+	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
+		return bridge.Invalid("the body did not arrive in time: send it within %.0f seconds", BodyTime.Seconds()).Because(err)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return bridge.Invalid("the body broke off; send all of it").Because(err)
+}
+
+// checkContentType refuses types other than JSON. A missing one passes, as users of
+// curl forget it.
+func checkContentType(r *http.Request) error {
+	header := r.Header.Get("Content-Type")
+	if header == "" {
+		return nil
+	}
+	mediaType, params, err := mime.ParseMediaType(header)
+	isJSON := mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
+	if err != nil || !isJSON {
+		return bridge.Invalid("Content-Type must be application/json")
+	}
+	if charset, given := params["charset"]; given && !strings.EqualFold(charset, "utf-8") {
+		return bridge.Invalid("Content-Type: the charset must be utf-8")
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package front
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"bridged/internal/bridge"
+)
+
+// The bounds of a body in JSON, which hold before it takes memory.
+const (
+	maxDepth    = 32   // of objects and arrays in each other
+	maxMembers  = 1000 // of one object
+	maxElements = 1024 // of one array
+)
+
+// decodeJSON reads one JSON object into the struct that v points to, more strictly
+// than encoding/json does: names match exactly, and none stands twice in an object,
+// ignored ones included. strict refuses names that v does not have.
+func decodeJSON(body []byte, v any, strict bool) error {
+	err := checkBounds(body)
+	if err == nil {
+		err = json.Unmarshal(body, v, json.RejectUnknownMembers(strict), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	}
+	var semantic *json.SemanticError
+	var syntactic *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
+		return bridge.Invalid("%s is not a field of this request", pathOf(semantic.JSONPointer))
+	case errors.As(err, &semantic):
+		return bridge.Invalid("%s must be %s", pathOf(semantic.JSONPointer), kindName(semantic.GoType))
+	case errors.As(err, &syntactic) && errors.Is(err, jsontext.ErrDuplicateName):
+		return bridge.Invalid("%s is given twice", pathOf(syntactic.JSONPointer))
+	case errors.As(err, &syntactic) && !utf8.Valid(body):
+		return bridge.Invalid("%s is not valid UTF-8", pathOf(syntactic.JSONPointer))
+	case errors.As(err, &syntactic):
+		return bridge.Invalid("the body is not valid JSON: %v at byte %d", syntactic.Err, syntactic.ByteOffset)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return bridge.Invalid("the body is not valid JSON: it ends too early")
+	}
+	return err
+}
+
+// checkBounds reads the body token by token, and refuses what is not one JSON object
+// within the bounds.
+func checkBounds(body []byte) error {
+	// Half a surrogate pair is no fault: texts are cut so. Bytes that are not UTF-8 are.
+	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowInvalidUTF8(utf8.Valid(body)))
+	if kind := d.PeekKind(); kind != 0 && kind != '{' {
+		return bridge.Invalid("the body must be a JSON object")
+	}
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		depth := d.StackDepth()
+		kind, length := d.StackIndex(depth)
+		switch {
+		case depth == 0:
+			if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+				return bridge.Invalid("the body must be one JSON object, with nothing after it")
+			}
+			return nil
+		case depth > maxDepth:
+			return bridge.Invalid("the body nests deeper than %d levels", maxDepth)
+		case kind == '{' && length > 2*maxMembers: // with their names
+			return bridge.Invalid("%s has more than %d members", pathOf(d.StackPointer().Parent()), maxMembers)
+		case kind == '[' && length > maxElements:
+			return bridge.Invalid("%s must hold at most %d elements", pathOf(d.StackPointer().Parent()), maxElements)
+		}
+	}
+}
+
+func kindName(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64, reflect.Uint32:
+		return "an integer"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "an array"
+	}
+	return "an object"
+}
+
+// pathOf names a place in a body, such as contacts[1].phone. It shortens names that
+// callers chose, and quotes those that are no plain words.
+func pathOf(pointer jsontext.Pointer) string {
+	const most = 64
+	path := ""
+	for name := range pointer.Tokens() {
+		if len(path) > 4*most {
+			path = "…"
+		}
+		if _, err := strconv.Atoi(name); err == nil && path != "" {
+			path += "[" + name + "]"
+			continue
+		}
+		if len(name) > most {
+			name = strings.ToValidUTF8(name[:most], "") + "…"
+		}
+		isUnusual := func(r rune) bool {
+			return !strings.ContainsRune("…_-", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}
+		if name == "" || strings.ContainsFunc(name, isUnusual) {
+			name = strconv.Quote(name)
+		}
+		if path != "" {
+			path += "."
+		}
+		path += name
+	}
+	if path == "" {
+		return "the body"
+	}
+	return path
+}

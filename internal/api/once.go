@@ -1,0 +1,211 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"bridged/internal/bridge"
+)
+
+const (
+	// deliveryTime is how long a send may take besides the fetch of a file: three
+	// minutes, and fifteen for the upload. The account's own limits are shorter and
+	// say better what happened.
+	deliveryTime = 18 * time.Minute
+	// maxKey is the length of the longest Idempotency-Key.
+	maxKey = 255
+)
+
+// action is what a call has leave the machine: a message, a change of one, of a group,
+// or what others see of a chat.
+type action struct {
+	chat bridge.JID // that the caller must see; "" for none
+	// replay returns the answer of an earlier call with the same key: nil where it had
+	// none, and do is to go on where it stopped.
+	replay func(ctx context.Context, earlier bridge.SendKey) (answer any, err error)
+	lookUp func(ctx context.Context) error // finds what the call names; nil for nothing
+	do     func(ctx context.Context, key *bridge.SendKey) (answer any, err error)
+
+	noun   string // what the network is to confirm
+	doubt  string // what may have happened where it does not
+	remedy string // what to do then
+}
+
+// once runs an action, unless its key says that an earlier call did; a nil key is none.
+// The order is that of all refusals: the key and its replay, which need no socket; what
+// the call names; the socket; the action.
+func (s *server) once(in *input, key *bridge.SendKey, a action) (any, error) {
+	if a.chat != "" {
+		if err := s.see(in.ctx(), a.chat); err != nil {
+			return nil, err
+		}
+	}
+	if key != nil {
+		if err := s.keys.claim(*key); err != nil {
+			return nil, err
+		}
+		defer s.keys.release(*key)
+		answer, err := s.earlier(in.ctx(), *key, a.replay)
+		if answer != nil && err == nil {
+			in.w.Header().Set("Idempotency-Replayed", "true")
+		}
+		if answer != nil || err != nil {
+			return answer, err
+		}
+	}
+	if a.lookUp != nil {
+		if err := a.lookUp(in.ctx()); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.account.Ready(); err != nil {
+		return nil, err
+	}
+	return s.run(in, key, a)
+}
+
+// earlier replays what a key was bound to by an earlier call of the same request.
+func (s *server) earlier(ctx context.Context, key bridge.SendKey, replay func(context.Context, bridge.SendKey) (any, error)) (any, error) {
+	earlier, found, err := s.store.SendKey(ctx, key.Key)
+	if err != nil || !found {
+		return nil, err
+	}
+	if err := sameRequest(key, earlier); err != nil {
+		return nil, err
+	}
+	return replay(ctx, earlier)
+}
+
+// errStopping is the cause of the end of actions at the program's end.
+var errStopping = errors.New("the service is stopping")
+
+// run runs an action in a context of its own, which ends with its time or the program.
+// It outlives the caller, because what has begun to leave cannot be called back.
+func (s *server) run(in *input, key *bridge.SendKey, a action) (any, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), s.sendTime)
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(s.lifetime, func() { stop(errStopping) })()
+	answer, err := a.do(ctx, key)
+	switch {
+	case err == nil:
+		return answer, nil
+	case errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errStopping):
+		// The cause without its identity: the request's context has ended too,
+		// and the answer would be that of a caller who hung up.
+		return nil, bridge.NotConnected("the service is stopping and the %s was not confirmed; when it is back, %s", a.noun, a.remedy).
+			Because(errors.New(err.Error()))
+	case bridge.CodeOf(err) == bridge.CodeSendTimeout, ctx.Err() != nil && bridge.CodeOf(err) == bridge.CodeInternal:
+		timeout := bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the %s in time, and it %s; %s", a.noun, a.doubt, a.remedy).
+			Because(err)
+		var e *bridge.Error
+		if errors.As(err, &e) {
+			timeout.Changed = e.Changed
+		}
+		return nil, timeout
+	}
+	return nil, err
+}
+
+// sendKey returns the Idempotency-Key of a request; nil without one. It is bound to
+// the body, and to what the path names.
+func (s *server) sendKey(in *input, body []byte) *bridge.SendKey {
+	values := in.r.Header.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return nil
+	}
+	if len(values) > 1 || !isKey(values[0]) {
+		in.refuse("Idempotency-Key must be given once, with 1 to %d visible ASCII characters", maxKey)
+		return nil
+	}
+	at := chi.RouteContext(in.ctx())
+	route := in.r.Method + " " + at.RoutePattern()
+	hash := sha256.New()
+	hash.Write([]byte(route + "\n"))
+	for i, name := range at.URLParams.Keys {
+		if name != "*" {
+			// A part of a path has several escaped forms for one name.
+			value := at.URLParams.Values[i]
+			plain, _ := url.PathUnescape(value)
+			fmt.Fprintf(hash, "%s=%q\n", name, cmp.Or(plain, value))
+		}
+	}
+	hash.Write(body)
+	return &bridge.SendKey{Key: ownKey(in.ctx(), values[0]), Route: route, BodyHash: hash.Sum(nil), At: bridge.At(s.now())}
+}
+
+// ownKey returns the key of one caller: the keys of two have nothing to do with
+// each other. No key from outside has a space.
+func ownKey(ctx context.Context, key string) string {
+	if id := callerOf(ctx).ID; id != 0 {
+		return fmt.Sprintf("token %d %s", id, key)
+	}
+	return key
+}
+
+func isKey(s string) bool {
+	if len(s) < 1 || len(s) > maxKey {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// sameRequest refuses a key that was used for another request.
+func sameRequest(key, earlier bridge.SendKey) error {
+	switch {
+	case key.Route != earlier.Route:
+		return bridge.Fail(bridge.CodeIdempotencyMismatch, "this Idempotency-Key was used on another route; take a new key")
+	case !bytes.Equal(key.BodyHash, earlier.BodyHash):
+		return bridge.Fail(bridge.CodeIdempotencyMismatch, "this Idempotency-Key was used with another body; take a new key")
+	}
+	return nil
+}
+
+// keysInUse holds the keys of calls that are not answered yet. mu guards them.
+type keysInUse struct {
+	mu   sync.Mutex
+	keys map[string]bridge.SendKey
+}
+
+// claim takes a key for one call. While another call has it, the refusal says
+// whether repeating could ever succeed.
+func (k *keysInUse) claim(key bridge.SendKey) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if other, taken := k.keys[key.Key]; taken {
+		if err := sameRequest(key, other); err != nil {
+			return err
+		}
+		return &bridge.Error{
+			Code:       bridge.CodeRequestInProgress,
+			Msg:        "a call with this Idempotency-Key is still in progress; repeat it for its answer",
+			RetryAfter: time.Second,
+		}
+	}
+	if k.keys == nil {
+		k.keys = make(map[string]bridge.SendKey)
+	}
+	k.keys[key.Key] = key
+	return nil
+}
+
+func (k *keysInUse) release(key bridge.SendKey) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.keys, key.Key)
+}

@@ -1,0 +1,148 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/bridge"
+	"bridged/internal/media"
+)
+
+const (
+	maxChecked    = 50
+	maxPhoneInput = 64 // characters of a number as people write it
+)
+
+// listContacts answers a page of the people whom the store knows.
+func (s *server) listContacts(in *input) (any, error) {
+	contacts := bridge.ContactQuery{Q: in.text("q"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats}
+	if in.err != nil {
+		return nil, in.err
+	}
+	page, err := s.store.Contacts(in.ctx(), contacts)
+	return answerPage(in, "contacts", page, err)
+}
+
+// getContact answers the stored person whom the path names, if the caller may see the
+// chat with them.
+func (s *server) getContact(in *input) (any, error) { return s.pathContact(in) }
+
+func (s *server) pathContact(in *input) (bridge.KnownContact, error) {
+	jid := in.pathPerson()
+	if in.err != nil {
+		return bridge.KnownContact{}, in.err
+	}
+	if chats := in.caller().Chats; chats != nil && !s.isAmong(jid, chats) {
+		return bridge.KnownContact{}, bridge.NoContact(jid)
+	}
+	return s.store.Contact(in.ctx(), jid)
+}
+
+// checkNumbers answers whether the network knows phone numbers, in their order.
+func (s *server) checkNumbers(in *input) (any, error) {
+	var req struct {
+		Phones []string `json:"phones"`
+	}
+	in.body(&req, strict)
+	if len(req.Phones) < 1 || len(req.Phones) > maxChecked {
+		in.refuse("phones must hold 1 to %d numbers", maxChecked)
+	}
+	if in.err != nil {
+		return nil, in.err
+	}
+	caller := in.caller()
+	phones := make([]string, len(req.Phones))
+	for i, written := range req.Phones {
+		phone, err := parsePhone(fmt.Sprintf("phones[%d]", i), written)
+		if err != nil {
+			return nil, err
+		}
+		if caller.Chats != nil && !s.reaches(caller, phone) {
+			return nil, bridge.NoContact(bridge.PhoneJID(phone))
+		}
+		phones[i] = phone
+	}
+	results, err := s.account.CheckNumbers(in.ctx(), phones)
+	return struct {
+		Results []bridge.NumberCheck `json:"results"`
+	}{notNull(results)}, err
+}
+
+// parsePhone reads a number as people write it. Its errors name the field.
+func parsePhone(field, value string) (string, error) {
+	if len(value) > maxPhoneInput {
+		return "", bridge.Invalid("%s must have at most %d characters", field, maxPhoneInput)
+	}
+	phone, err := bridge.ParsePhone(value)
+	if err != nil {
+		return "", bridge.Invalid("%s %v", field, err)
+	}
+	return phone, nil
+}
+
+// reaches reports whether a number, in any of its spellings, is that of a chat
+// that a token is limited to.
+func (s *server) reaches(caller bridge.Token, phone string) bool {
+	for _, spelling := range append([]string{phone}, bridge.PhoneAliases(phone)...) {
+		if s.isAmong(bridge.PhoneJID(spelling), caller.Chats) {
+			return true
+		}
+	}
+	return false
+}
+
+// getContactPicture answers the picture of a person.
+func (s *server) getContactPicture(in *input) (any, error) {
+	contact, err := s.pathContact(in)
+	if err != nil {
+		return nil, err
+	}
+	return s.answerPicture(in, contact.JID)
+}
+
+// getGroupPicture answers the picture of a group.
+func (s *server) getGroupPicture(in *input) (any, error) {
+	jid := in.pathGroup()
+	if in.err != nil {
+		return nil, in.err
+	}
+	group, err := s.chat(in.ctx(), jid)
+	if err != nil {
+		return nil, err
+	}
+	return s.answerPicture(in, group.JID)
+}
+
+func (s *server) answerPicture(in *input, of bridge.JID) (any, error) {
+	size := bridge.PictureSize(in.oneOf("size", string(bridge.PicturePreview), string(bridge.PicturePreview), string(bridge.PictureFull)))
+	if in.err != nil {
+		return nil, in.err
+	}
+	file, err := s.pictures.Open(in.ctx(), of, size)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err := file.Close(); err != nil {
+			hlog.FromRequest(in.r).Warn().Err(err).Msg("picture not closed")
+		}
+	}()
+	describePicture(in.w.Header(), file, size)
+	in.r.Header.Del("Range") // pictures are small: they come whole
+	out := &fileWriter{ResponseWriter: in.w}
+	http.ServeContent(out, in.r, "", file.At, file)
+	return nil, out.refusal(0)
+}
+
+// describePicture sets the headers of a picture. Callers keep a copy for themselves
+// and ask before they use it, because pictures change.
+func describePicture(header http.Header, file *media.PictureFile, size bridge.PictureSize) {
+	header.Set("Cache-Control", "private, no-cache")
+	header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	header.Set("ETag", etag(file.SHA256))
+	header.Set("Content-Type", file.MimeType)
+	header.Set("Content-Disposition", contentDisposition(inline, string(size)+"."+strings.TrimPrefix(file.MimeType, "image/")))
+}

@@ -26,6 +26,7 @@ const (
 	libsignal = "go.mau.fi/libsignal"
 	protobuf  = "google.golang.org/protobuf"
 	sqlDriver = "modernc.org/sqlite"
+	sqlite    = "zombiezen.com/go/sqlite"
 
 	fuse       = "github.com/hanwen/go-fuse/v2"
 	natsClient = "github.com/nats-io/nats.go"
@@ -86,7 +87,9 @@ var ours = map[string][]string{
 	"internal/wa/convert":      {"internal/bridge"},
 	"internal/wa/session":      {"internal/bridge", "internal/dbfile", "internal/wa/convert"},
 	"internal/wa/groups":       {"internal/bridge", "internal/wa/convert", "internal/wa/session"},
-	"internal/store":           {"internal/bridge", "internal/dbfile", "migrations"},
+	"internal/store":           {"internal/bridge", "internal/dbfile", "internal/search", "internal/store/db", "migrations"},
+	"internal/store/db":        {"internal/bridge"},
+	"internal/search":          {"internal/bridge", "internal/store/db"},
 	"internal/store/storetest": {},
 	"internal/urlguard":        {},
 	"internal/media":           {"internal/bridge", "internal/intake", "internal/urlguard"},
@@ -130,7 +133,9 @@ func allowed(name, imported string) bool {
 	case isPartOf(imported, whatsmeow), isPartOf(imported, protobuf):
 		return isPartOf(name, "internal/wa") || isPartOf(name, "internal/simnet")
 	case isPartOf(imported, sqlDriver):
-		return name == "internal/wa/session" || name == "internal/store" || name == "internal/dbfile"
+		return name == "internal/wa/session" || name == "internal/dbfile"
+	case isPartOf(imported, sqlite):
+		return name == "internal/store/db"
 	case isPartOf(imported, fuse):
 		return name == "internal/e2e/powercut"
 	case isPartOf(imported, natsClient):

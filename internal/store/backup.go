@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"bridged/internal/store/db"
 )
 
 // Backup writes a consistent copy of the store to a new file, while the store
@@ -44,7 +46,7 @@ func backup(ctx context.Context, from, path string, secrets bool) error {
 	part := path + ".part"
 	err := copyTo(ctx, from, part)
 	if err == nil && !secrets {
-		err = eraseSecrets(ctx, part)
+		err = eraseSecrets(part)
 	}
 	if err == nil {
 		err = syncFile(part)
@@ -83,12 +85,12 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 	if err := reserve(path); err != nil {
 		return err
 	}
-	c, err := openConn(from, []string{"busy_timeout(5000)"})
+	c, err := db.Open(from, []string{"busy_timeout(5000)"})
 	if err != nil {
 		return explain(err)
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
-	return explain(c.run(ctx, "VACUUM INTO ?", path))
+	defer func() { err = errors.Join(err, c.Close()) }()
+	return explain(c.Use(ctx, func() { c.Run("VACUUM INTO ?", path) }))
 }
 
 // secretTables hold what lets somebody in, or signs, and what names it.
@@ -97,14 +99,14 @@ var secretTables = []string{"deliveries", "webhooks", "hooks", "tokens"}
 // eraseSecrets removes what secretTables hold from a copy that nobody else uses,
 // and overwrites where it stood. There is no journal, which would keep it; a copy
 // that is not finished is removed.
-func eraseSecrets(ctx context.Context, path string) (err error) {
-	c, err := openConn(path, []string{"journal_mode(off)", "secure_delete(on)"})
+func eraseSecrets(path string) (err error) {
+	c, err := db.Open(path, []string{"journal_mode(off)", "secure_delete(on)"})
 	if err != nil {
 		return explain(err)
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() { err = errors.Join(err, c.Close()) }()
 	for _, table := range secretTables {
-		if err := c.run(ctx, "DELETE FROM "+table); err != nil {
+		if err := c.Script("DELETE FROM " + table); err != nil {
 			return explain(err)
 		}
 	}

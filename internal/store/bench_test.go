@@ -47,14 +47,14 @@ func BenchmarkPages(b *testing.B) {
 	c := bigStore(b)
 	big := c.chats[0]
 	count := 0
-	err := c.s.read(context.Background(), func(r *readTx) error {
-		return r.scan(context.Background(), "SELECT message_count FROM chats WHERE jid = ?", []any{string(big)}, &count)
+	err := c.s.read(context.Background(), func(r *readTx) {
+		r.Find("SELECT message_count FROM chats WHERE jid = ?", []any{string(big)}, &count)
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	sender := messages(b, c.s, bridge.MessageQuery{Chat: big, Limit: 1})[0].SenderJID
-	deep := position{1_732_000_000_000 + 30*24*time.Hour.Milliseconds(), 0}.cursor()
+	deep := cursorOf(position{Timestamp: 1_732_000_000_000 + 30*24*time.Hour.Milliseconds()})
 	b.Logf("largest chat: %d messages", count)
 	for name, q := range map[string]bridge.MessageQuery{
 		"newest100":    {Limit: 100},
@@ -105,7 +105,7 @@ func BenchmarkSearch(b *testing.B) {
 		queries := c.benchQueries(kind)
 		b.Run(kind+"/indexed", func(b *testing.B) {
 			hits := 0
-			timed(b, func(i int) { hits += len(search(b, c.s, bridge.SearchQuery{Q: queries[i%len(queries)]})) })
+			timed(b, func(i int) { hits += len(matchesOf(b, c.s, bridge.SearchQuery{Q: queries[i%len(queries)]})) })
 			b.ReportMetric(float64(hits)/float64(b.N), "hits")
 		})
 		b.Run(kind+"/like", func(b *testing.B) {
@@ -116,11 +116,11 @@ func BenchmarkSearch(b *testing.B) {
 	for _, kind := range []string{"middling", "common"} {
 		queries := c.benchQueries(kind)
 		b.Run(kind+"/range", func(b *testing.B) {
-			timed(b, func(i int) { search(b, c.s, bridge.SearchQuery{Q: queries[i%len(queries)], Since: from, Until: to}) })
+			timed(b, func(i int) { matchesOf(b, c.s, bridge.SearchQuery{Q: queries[i%len(queries)], Since: from, Until: to}) })
 		})
 		b.Run(kind+"/groups", func(b *testing.B) {
 			timed(b, func(i int) {
-				search(b, c.s, bridge.SearchQuery{Q: queries[i%len(queries)], ChatType: bridge.ChatsGroup})
+				matchesOf(b, c.s, bridge.SearchQuery{Q: queries[i%len(queries)], ChatType: bridge.ChatsGroup})
 			})
 		})
 	}
@@ -146,10 +146,12 @@ func BenchmarkSearchInChat(b *testing.B) {
 // like is the usual way: a scan over the same rows.
 func (c *corpus) like(b *testing.B, q string) {
 	b.Helper()
-	err := c.s.read(context.Background(), func(r *readTx) error {
-		return r.each(context.Background(), `
+	err := c.s.read(context.Background(), func(r *readTx) {
+		for rows := range r.Rows(`
 			SELECT seq FROM messages WHERE content LIKE '%' || ? || '%'
-			ORDER BY seq DESC LIMIT 100`, []any{q}, func(rows *resultSet) error { return rows.Scan(new(int64)) })
+			ORDER BY seq DESC LIMIT 100`, q) {
+			rows.Scan(new(int64))
+		}
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"bridged/internal/dbfile"
+	"bridged/internal/search"
+	"bridged/internal/store/db"
 )
 
 // Damage returns the damage that was found since the store was opened, as a
@@ -70,19 +71,19 @@ func (s *Store) check(ctx context.Context, tables func(context.Context) (map[str
 
 // checkTables returns what is wrong with the tables that are damaged.
 func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err error) {
-	c, err := openConn(s.path, readerPragmas)
+	c, err := db.Open(s.path, readerPragmas)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
-	tables, err := c.realTables(ctx)
+	defer func() { err = errors.Join(err, c.Close()) }()
+	tables, err := realTables(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	damaged = make(map[string]string)
 	for _, table := range tables {
 		began := time.Now()
-		verdict, err := c.checkTable(ctx, table)
+		verdict, err := checkTable(ctx, c, table)
 		if err != nil {
 			return damaged, err
 		}
@@ -97,8 +98,8 @@ func (s *Store) checkTables(ctx context.Context) (damaged map[string]string, err
 }
 
 // checkTable checks a table and its indexes. Damage is a verdict, not an error.
-func (c *conn) checkTable(ctx context.Context, table string) (verdict string, err error) {
-	err = c.scan(ctx, `PRAGMA quick_check("`+table+`")`, nil, &verdict)
+func checkTable(ctx context.Context, c *db.Conn, table string) (verdict string, err error) {
+	err = c.Use(ctx, func() { c.Find(`PRAGMA quick_check("`+table+`")`, nil, &verdict) })
 	if dbfile.IsDamage(err) {
 		return err.Error(), nil
 	}
@@ -107,20 +108,11 @@ func (c *conn) checkTable(ctx context.Context, table string) (verdict string, er
 
 // realTables returns those that have pages of their own, the schema with the list
 // of free pages first.
-func (c *conn) realTables(ctx context.Context) ([]string, error) {
-	names := []string{"sqlite_schema"}
-	err := c.each(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name", nil, func(rows *resultSet) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
-		return err
+func realTables(ctx context.Context, c *db.Conn) (names []string, err error) {
+	err = c.Use(ctx, func() {
+		names = db.List[string](c, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
 	})
-	return names, err
-}
-
-// isOfIndex reports whether a table can be rebuilt from the messages.
-func isOfIndex(table string) bool {
-	return table == "blocks" || table == "packs" || strings.HasPrefix(table, "grams_")
+	return append([]string{"sqlite_schema"}, names...), err
 }
 
 // noteDamagedTables rebuilds the search index if only that is damaged.
@@ -128,7 +120,7 @@ func (s *Store) noteDamagedTables(damaged map[string]string) {
 	var causes []error
 	for table, verdict := range damaged {
 		s.log.Error().Str("table", table).Str("verdict", verdict).Msg("the store is damaged")
-		if !isOfIndex(table) {
+		if !search.IsTable(table) {
 			causes = append(causes, fmt.Errorf("table %s: %s", table, verdict))
 		}
 	}
@@ -136,7 +128,7 @@ func (s *Store) noteDamagedTables(damaged map[string]string) {
 		s.noteDamage(database.Damaged(errors.Join(causes...)))
 		return
 	}
-	if s.index.setBroken() {
+	if s.index.SetBroken() {
 		s.log.Warn().Msg("search index is damaged; searches scan until it is rebuilt")
 	}
 }

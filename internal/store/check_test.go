@@ -127,7 +127,7 @@ func TestDamage_OfTheIndexAloneIsRepaired(t *testing.T) {
 	if err := s.Damage(); err != nil {
 		t.Errorf("damage of the index alone: %v", err)
 	}
-	if got := len(search(t, s, bridge.SearchQuery{Q: "message 77", Limit: 100})); got != 11 {
+	if got := len(matchesOf(t, s, bridge.SearchQuery{Q: "message 77", Limit: 100})); got != 11 {
 		t.Errorf("%d matches, want 11", got)
 	}
 }

@@ -93,7 +93,7 @@ func (c *corpus) fill(b *testing.B) {
 		b.Fatal(err)
 	}
 	c.s = s
-	if _, total, err := s.index.coverage(context.Background()); err != nil || total >= c.n {
+	if _, total, err := s.Indexed(context.Background()); err != nil || total >= c.n {
 		return
 	}
 	start := time.Now()

@@ -6,19 +6,62 @@ import (
 	"strings"
 
 	"bridged/internal/bridge"
+	"bridged/internal/search"
+	"bridged/internal/store/db"
 )
+
+// defaultLimit applies where a query names none.
+const defaultLimit = 100
+
+func limitOf(limit int) int {
+	if limit <= 0 {
+		return defaultLimit
+	}
+	return limit
+}
+
+// filter gathers the conditions of a query.
+type filter struct {
+	conditions []string
+	args       []any
+}
+
+func (f *filter) add(condition string, args ...any) {
+	f.conditions, f.args = append(f.conditions, condition), append(f.args, args...)
+}
+
+// where returns all of them, which are true of everything where there is none.
+func (f *filter) where() string {
+	if len(f.conditions) == 0 {
+		return "1"
+	}
+	return strings.Join(f.conditions, " AND ")
+}
+
+// pageOf reads a query that asks for one more than the limit, which shows whether
+// there is another page. scan returns an element and the cursor behind it.
+func pageOf[T any](r *readTx, limit int, query string, args []any, scan func(*db.Row) (T, func() string)) bridge.Page[T] {
+	page := bridge.Page[T]{Items: []T{}}
+	var behind func() string
+	for row := range r.Rows(query, args...) {
+		if len(page.Items) == limit {
+			cursor := behind()
+			page.NextCursor = &cursor
+			break
+		}
+		var item T
+		item, behind = scan(row)
+		page.Items = append(page.Items, item)
+	}
+	return page
+}
 
 // Cursors name the last element of a page, so that the next page begins right
 // behind it whatever has been added meanwhile. They are opaque to callers.
 
 // position is where a message stands in every list of messages, and a call among
 // the calls.
-type position struct{ timestamp, seq int64 }
-
-// before reports whether p comes before q in ascending order.
-func (p position) before(q position) bool {
-	return p.timestamp < q.timestamp || p.timestamp == q.timestamp && p.seq < q.seq
-}
+type position = search.Position
 
 // The lists in which positions stand.
 const (
@@ -26,16 +69,24 @@ const (
 	listCalls    = "t"
 )
 
-func (p position) cursor() string { return p.in(listMessages) }
+// cursorOf returns the cursor of a message, cursorIn that of a place in a list.
+func cursorOf(p position) string { return cursorIn(listMessages, p) }
 
-// in returns the cursor of p in a list.
-func (p position) in(list string) string {
-	return packCursor(list, strconv.FormatInt(p.timestamp, 36), strconv.FormatInt(p.seq, 36))
+func cursorIn(list string, p position) string {
+	return packCursor(list, strconv.FormatInt(p.Timestamp, 36), strconv.FormatInt(p.Seq, 36))
 }
 
-func parsePosition(cursor string) (position, error) { return parsePositionIn(listMessages, cursor) }
+// positionAt returns what the cursor of a message names; nil for none.
+func (r *readTx) positionAt(cursor string) *position {
+	if cursor == "" {
+		return nil
+	}
+	at, err := parsePosition(listMessages, cursor)
+	r.Fail(err)
+	return &at
+}
 
-func parsePositionIn(list, cursor string) (position, error) {
+func parsePosition(list, cursor string) (position, error) {
 	parts, err := unpackCursor(cursor, list)
 	if err != nil {
 		return position{}, err
@@ -45,29 +96,7 @@ func parsePositionIn(list, cursor string) (position, error) {
 	if err1 != nil || err2 != nil {
 		return position{}, badCursor()
 	}
-	return position{timestamp, seq}, nil
-}
-
-// chatPosition is where a chat stands in the list of chats.
-type chatPosition struct {
-	recency int64
-	jid     bridge.JID
-}
-
-func (p chatPosition) cursor() string {
-	return packCursor("c", strconv.FormatInt(p.recency, 36), string(p.jid))
-}
-
-func parseChatPosition(cursor string) (chatPosition, error) {
-	parts, err := unpackCursor(cursor, "c")
-	if err != nil {
-		return chatPosition{}, err
-	}
-	recency, err := strconv.ParseInt(parts[0], 36, 64)
-	if err != nil || parts[1] == "" {
-		return chatPosition{}, badCursor()
-	}
-	return chatPosition{recency, bridge.JID(parts[1])}, nil
+	return position{Timestamp: timestamp, Seq: seq}, nil
 }
 
 func packCursor(list, a, b string) string {

@@ -2,12 +2,12 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strconv"
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/db"
 )
 
 // The states of deliveries as they are numbered in the column status. The
@@ -41,47 +41,66 @@ const keptDeliveries = 200
 const deliveryColumns = `d.id, d.webhook, d.event, d.event_at, d.type, d.chat, d.status, d.attempts,
 	d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms`
 
-func (s *Store) scanDelivery(scan func(...any) error) (bridge.WebhookDelivery, error) {
-	var d bridge.WebhookDelivery
-	var eventAt, tried int64
-	var status int
-	var first, last, next, response sql.NullInt64
-	var lastError sql.NullString
-	err := scan(&d.ID, &d.WebhookID, &d.EventID, &eventAt, &d.EventType, &d.ChatJID, &status, &d.Attempts,
-		&first, &last, &next, &response, &lastError, &d.Queue, &tried)
-	if err != nil {
-		return d, err
-	}
-	d.EventAt, d.ChatJID, d.Status = bridge.Millis(eventAt), s.Canonical(d.ChatJID), deliveryStates[status]
-	d.Tried = time.Duration(tried) * time.Millisecond
-	d.FirstAttemptAt, d.LastAttemptAt, d.NextAttemptAt = timeOf(first), timeOf(last), timeOf(next)
-	if response.Valid {
-		answered := int(response.Int64)
-		d.ResponseStatus = &answered
-	}
-	if lastError.Valid {
-		d.LastError = &lastError.String
-	}
-	return d, nil
-}
-
-func (s *Store) listDeliveries(ctx context.Context, query string, args ...any) ([]bridge.WebhookDelivery, error) {
+// deliveries reads a query of deliveryColumns.
+func (r *readTx) deliveries(query string, args ...any) []bridge.WebhookDelivery {
 	list := []bridge.WebhookDelivery{}
-	err := s.read(ctx, func(r *readTx) (err error) {
-		list, err = r.deliveries(ctx, query, args...)
-		return err
-	})
-	return list, err
-}
-
-func (r *readTx) deliveries(ctx context.Context, query string, args ...any) ([]bridge.WebhookDelivery, error) {
-	list := []bridge.WebhookDelivery{}
-	err := r.each(ctx, query, args, func(rows *resultSet) error {
-		d, err := r.s.scanDelivery(rows.Scan)
+	for row := range r.Rows(query, args...) {
+		var d bridge.WebhookDelivery
+		var status int
+		var tried int64
+		row.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventAt, &d.EventType, &d.ChatJID, &status, &d.Attempts,
+			&d.FirstAttemptAt, &d.LastAttemptAt, &d.NextAttemptAt, &d.ResponseStatus, &d.LastError, &d.Queue, &tried)
+		d.ChatJID, d.Status, d.Tried = r.s.Canonical(d.ChatJID), deliveryStates[status], time.Duration(tried)*time.Millisecond
 		list = append(list, d)
-		return err
+	}
+	return list
+}
+
+// Delivery returns one delivery of a webhook: [bridge.CodeNotFound] when it is not
+// kept.
+func (s *Store) Delivery(ctx context.Context, webhook, id int64) (bridge.WebhookDelivery, error) {
+	return readAs(ctx, s, "read a delivery", func(r *readTx) (d bridge.WebhookDelivery) {
+		found := r.deliveries("SELECT "+deliveryColumns+" FROM deliveries d WHERE d.webhook = ? AND d.id = ?", webhook, id)
+		if len(found) == 0 {
+			r.Fail(bridge.NotFound("there is no delivery %d of webhook %d; only the last %d that went well are kept", id, webhook, keptDeliveries))
+			return d
+		}
+		return found[0]
 	})
-	return list, err
+}
+
+// Deliveries lists a webhook's deliveries, the newest first:
+// [bridge.CodeNotFound] when there is no such webhook.
+func (s *Store) Deliveries(ctx context.Context, q bridge.DeliveryQuery) (bridge.Page[bridge.WebhookDelivery], error) {
+	return readAs(ctx, s, "list deliveries", func(r *readTx) (page bridge.Page[bridge.WebhookDelivery]) {
+		r.webhook(q.Webhook)
+		query, args, err := deliveriesQuery(q)
+		r.Fail(err)
+		page.Items = r.deliveries(query, args...)
+		if limit := limitOf(q.Limit); len(page.Items) > limit {
+			page.Items = page.Items[:limit]
+			cursor := packCursor("d", strconv.FormatInt(page.Items[limit-1].ID, 36), "")
+			page.NextCursor = &cursor
+		}
+		return page
+	})
+}
+
+func deliveriesQuery(q bridge.DeliveryQuery) (string, []any, error) {
+	where, args := "d.webhook = ?", []any{q.Webhook}
+	if q.Status != "" {
+		where, args = where+" AND d.status = ?", append(args, stateNumber(q.Status))
+	}
+	if q.Cursor != "" {
+		parts, err := unpackCursor(q.Cursor, "d")
+		before, wrong := strconv.ParseInt(parts[0], 36, 64)
+		if err != nil || wrong != nil {
+			return "", nil, badCursor()
+		}
+		where, args = where+" AND d.id < ?", append(args, before)
+	}
+	return "SELECT " + deliveryColumns + " FROM deliveries d WHERE " + where + " ORDER BY d.id DESC" + db.Limited,
+		append(args, limitOf(q.Limit)+1), nil
 }
 
 // DeliveryProgress is how far a webhook has come: all events up to Cursor were
@@ -96,39 +115,29 @@ type DeliveryProgress struct {
 // SaveDeliveries keeps the progress of a webhook in one transaction. It fails
 // with [bridge.CodeNotFound] when the webhook is gone.
 func (s *Store) SaveDeliveries(ctx context.Context, webhook int64, p DeliveryProgress) error {
-	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		changed, err := t.change(ctx, "UPDATE webhooks SET cursor = iif(?1 < 0, cursor, ?1) WHERE id = ?2", p.Cursor, webhook)
-		if err != nil {
-			return err
-		}
-		if changed == 0 {
-			return bridge.NotFound("there is no webhook %d", webhook)
+	return s.writeAs(ctx, "save deliveries", func(t *writeTx) {
+		if t.Change("UPDATE webhooks SET cursor = iif(?1 < 0, cursor, ?1) WHERE id = ?2", p.Cursor, webhook) == 0 {
+			t.Fail(noWebhook(webhook))
 		}
 		for _, d := range p.Deliveries {
-			if err := t.saveDelivery(ctx, webhook, d); err != nil {
-				return err
-			}
+			t.saveDelivery(webhook, d)
 		}
 		for _, event := range p.Dropped {
-			if err := t.run(ctx, "DELETE FROM deliveries WHERE webhook = ? AND event = ?", webhook, event); err != nil {
-				return err
-			}
+			t.Run("DELETE FROM deliveries WHERE webhook = ? AND event = ?", webhook, event)
 		}
-		if err := t.showTries(ctx, webhook, p.Deliveries); err != nil {
-			return err
-		}
-		return t.forgetDelivered(ctx, webhook)
+		t.showTries(webhook, p.Deliveries)
+		t.Run(forgetDeliveredQuery, webhook, keptDeliveries)
 	})
-	if err != nil {
-		return fmt.Errorf("save deliveries: %w", err)
-	}
-	return nil
 }
+
+var forgetDeliveredQuery = fmt.Sprintf(`
+	DELETE FROM deliveries WHERE webhook = ?1 AND status = %[1]d AND id <=
+		(SELECT id FROM deliveries WHERE webhook = ?1 AND status = %[1]d ORDER BY id DESC LIMIT 1 OFFSET ?2)`, webhookDelivered)
 
 // saveDelivery adds or changes a delivery. Its chat is looked up here, in the
 // transaction: two chats may have become one since the event was read.
-func (t *writeTx) saveDelivery(ctx context.Context, webhook int64, d bridge.WebhookDelivery) error {
-	return t.run(ctx, `
+func (t *writeTx) saveDelivery(webhook int64, d bridge.WebhookDelivery) {
+	t.Run(`
 		INSERT INTO deliveries (webhook, event, event_at, type, chat, chat_id, status, attempts, first_at, last_at, next_at, response, error, tried_ms)
 		SELECT ?1, ?2, ?3, ?4, ifnull(c.jid, ''), iif(?4 = ?15, ?13, ifnull(c.id, ?14)), ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12
 		FROM (SELECT 1)
@@ -139,13 +148,12 @@ func (t *writeTx) saveDelivery(ctx context.Context, webhook int64, d bridge.Webh
 		ON CONFLICT (webhook, event) DO UPDATE SET status = excluded.status, attempts = excluded.attempts,
 			first_at = excluded.first_at, last_at = excluded.last_at, next_at = excluded.next_at,
 			response = excluded.response, error = excluded.error, tried_ms = excluded.tried_ms`,
-		webhook, d.EventID, d.EventAt.UnixMilli(), string(d.EventType), stateNumber(d.Status), d.Attempts,
-		millisColumn(d.FirstAttemptAt), millisColumn(d.LastAttemptAt), millisColumn(d.NextAttemptAt),
-		column(d.ResponseStatus), column(d.LastError), d.Tried.Milliseconds(), bridge.QueueReset, bridge.QueueAccount, string(bridge.EventReset))
+		webhook, d.EventID, d.EventAt.UnixMilli(), d.EventType, stateNumber(d.Status), d.Attempts, d.FirstAttemptAt, d.LastAttemptAt, d.NextAttemptAt,
+		d.ResponseStatus, d.LastError, d.Tried.Milliseconds(), bridge.QueueReset, bridge.QueueAccount, bridge.EventReset)
 }
 
 // showTries enters the last success and the last failure into the webhook.
-func (t *writeTx) showTries(ctx context.Context, webhook int64, deliveries []bridge.WebhookDelivery) error {
+func (t *writeTx) showTries(webhook int64, deliveries []bridge.WebhookDelivery) {
 	var delivered, failed *bridge.WebhookDelivery
 	for i := range deliveries {
 		d := &deliveries[i]
@@ -158,53 +166,25 @@ func (t *writeTx) showTries(ctx context.Context, webhook int64, deliveries []bri
 		}
 	}
 	if failed != nil {
-		err := t.run(ctx, "UPDATE webhooks SET last_failed_at = ?, last_error = ? WHERE id = ?",
-			failed.LastAttemptAt.UnixMilli(), column(failed.LastError), webhook)
-		if err != nil {
-			return err
-		}
+		t.Run("UPDATE webhooks SET last_failed_at = ?, last_error = ? WHERE id = ?", failed.LastAttemptAt, failed.LastError, webhook)
 	}
-	if delivered == nil {
-		return nil
+	if delivered != nil {
+		isLast := failed == nil || !delivered.LastAttemptAt.Before(failed.LastAttemptAt.Time)
+		t.Run("UPDATE webhooks SET last_delivered_at = ?, last_error = iif(?, NULL, last_error) WHERE id = ?", delivered.LastAttemptAt, isLast, webhook)
 	}
-	isLast := failed == nil || !delivered.LastAttemptAt.Before(failed.LastAttemptAt.Time)
-	return t.run(ctx, "UPDATE webhooks SET last_delivered_at = ?, last_error = iif(?, NULL, last_error) WHERE id = ?",
-		delivered.LastAttemptAt.UnixMilli(), isLast, webhook)
-}
-
-var forgetDeliveredQuery = fmt.Sprintf(`
-	DELETE FROM deliveries WHERE webhook = ?1 AND status = %[1]d AND id <=
-		(SELECT id FROM deliveries WHERE webhook = ?1 AND status = %[1]d ORDER BY id DESC LIMIT 1 OFFSET ?2)`, webhookDelivered)
-
-func (t *writeTx) forgetDelivered(ctx context.Context, webhook int64) error {
-	return t.run(ctx, forgetDeliveredQuery, webhook, keptDeliveries)
 }
 
 // moveDeliveries gives what is pending for one chat to another, which has
-// become one with it, and tells those who have read the queues before.
-func (t *writeTx) moveDeliveries(ctx context.Context, from, into int64) error {
-	merges, err := readNumber(ctx, t.conn, settingMerges)
-	if err != nil {
-		return err
-	}
-	if err := t.setSetting(ctx, settingMerges, strconv.FormatInt(merges+1, 10)); err != nil {
-		return err
-	}
-	return t.run(ctx, fmt.Sprintf("UPDATE deliveries SET chat_id = ? WHERE chat_id = ? AND status = %d", webhookPending), into, from)
+// become one with it, and counts that for those who have read the queues before.
+func (t *writeTx) moveDeliveries(from, into int64) {
+	t.setSetting(settingMerges, strconv.FormatInt(readNumber(t.Conn, settingMerges)+1, 10))
+	t.Run(fmt.Sprintf("UPDATE deliveries SET chat_id = ? WHERE chat_id = ? AND status = %d", webhookPending), into, from)
 }
 
 // PruneDeliveries forgets deliveries of events that are not in the log any
 // more, but for those that are pending.
 func (s *Store) PruneDeliveries(ctx context.Context) error {
-	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		pruned, err := readNumber(ctx, t.conn, settingPruned)
-		if err != nil {
-			return err
-		}
-		return t.run(ctx, "DELETE FROM deliveries WHERE status != ? AND event <= ?", webhookPending, pruned)
+	return s.writeAs(ctx, "forget old deliveries", func(t *writeTx) {
+		t.Run("DELETE FROM deliveries WHERE status != ? AND event <= ?", webhookPending, readNumber(t.Conn, settingPruned))
 	})
-	if err != nil {
-		return fmt.Errorf("forget old deliveries: %w", err)
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"crypto/sha256"
-	"database/sql"
 	"encoding/json"
 	"slices"
 	"time"
@@ -90,16 +89,20 @@ type addedOption struct {
 	At   int64      `json:"t"`
 }
 
-// packDetails returns the column for a message, nil when it has none of them.
-func packDetails(m bridge.Message) (any, error) { return detailsOf(m).pack() }
-
 // pack returns the column, nil where there is nothing in it.
-func (d details) pack() (any, error) {
+func (t *writeTx) pack(d details) any {
 	if d == (details{}) {
-		return nil, nil
+		return nil
 	}
-	data, err := json.Marshal(d)
-	return string(data), err
+	return t.Encode(d)
+}
+
+// packRef returns the column that says where a message's file lies.
+func (t *writeTx) packRef(m bridge.Message) any {
+	if m.Media == nil {
+		return nil
+	}
+	return t.Encode(m.Media.Ref)
 }
 
 func detailsOf(m bridge.Message) details {
@@ -144,7 +147,8 @@ func (s *Store) unpack(column []byte, m *bridge.Message) error {
 		m.ExpiresAt = expiry(*m, d.Expiration)
 	}
 	if d.Pin != nil && d.Pin.Until > s.now() {
-		m.PinnedUntil = timeOf(sql.NullInt64{Int64: d.Pin.Until, Valid: true})
+		until := bridge.Millis(d.Pin.Until)
+		m.PinnedUntil = &until
 	}
 	if d.Parts != nil {
 		m.Parts = bridge.Parts(*d.Parts)
@@ -203,18 +207,6 @@ func (f *mediaDetails) shown(chat bridge.JID, id string) *bridge.Media {
 	}
 }
 
-// mediaIn returns the media that the column of a message holds; nil for none.
-func mediaIn(column []byte, chat bridge.JID, id string) (*bridge.Media, error) {
-	var d details
-	if len(column) == 0 {
-		return nil, nil
-	}
-	if err := json.Unmarshal(column, &d); err != nil || d.Media == nil {
-		return nil, err
-	}
-	return d.Media.shown(chat, id), nil
-}
-
 // tally counts one person's vote: hashes are the SHA-256 of the names chosen.
 func tally(p *bridge.PollTally, voter bridge.JID, hashes []byte) {
 	chosen := make(map[[sha256.Size]byte]bool)
@@ -228,13 +220,4 @@ func tally(p *bridge.PollTally, voter bridge.JID, hashes []byte) {
 			option.Voters = append(option.Voters, voter)
 		}
 	}
-}
-
-// packRef returns the column that says where a message's file lies.
-func packRef(m bridge.Message) (any, error) {
-	if m.Media == nil {
-		return nil, nil
-	}
-	data, err := json.Marshal(m.Media.Ref)
-	return string(data), err
 }

@@ -2,8 +2,14 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store/db"
 )
 
 // What is deleted is to be gone from the disk. SQLite overwrites what it
@@ -21,9 +27,6 @@ const (
 	eraseRetryMax = 5 * time.Second
 	// readsHeld is how long reads are held up at most, once in eraseRetryMax.
 	readsHeld = time.Second
-	// mergePages is how many pages of the index are merged in one transaction:
-	// it holds up an acknowledgement for as long as that takes.
-	mergePages = 64
 	// mergeShare is the part of the time that merging may take: a large index is
 	// not merged again for every deletion.
 	mergeShare = 0.02
@@ -35,7 +38,7 @@ const settingErasing = "store.erasing"
 // eraser overwrites in the background what transactions have deleted.
 type eraser struct {
 	s  *Store
-	db *conn // cuts off the write-ahead log
+	db *db.Conn // cuts off the write-ahead log
 
 	work      chan struct{} // a token after each deletion
 	texts     chan struct{} // a token for whoever keeps copies of texts
@@ -52,7 +55,7 @@ func newEraser(s *Store) *eraser {
 // open opens the connection that cuts off the log. It waits for readers only
 // briefly, because writers wait for it.
 func (e *eraser) open() (err error) {
-	e.db, err = openConn(e.s.path, []string{"busy_timeout(100)", "synchronous(FULL)"})
+	e.db, err = db.Open(e.s.path, []string{"busy_timeout(100)", "synchronous(FULL)"})
 	return explain(err)
 }
 
@@ -73,9 +76,9 @@ func (e *eraser) committed(t *writeTx) {
 func (s *Store) TextErased() <-chan struct{} { return s.eraser.texts }
 
 // markErased notes that a transaction deletes text.
-func (t *writeTx) markErased(ctx context.Context) error {
+func (t *writeTx) markErased() {
 	t.erased = true
-	return t.setSetting(ctx, settingErasing, "1")
+	t.setSetting(settingErasing, "1")
 }
 
 // run works until ctx ends; the first time on what an earlier run has left.
@@ -139,7 +142,7 @@ func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
 		return wait, nil
 	}
 	began, deletions := time.Now(), e.deletions.Load()
-	if err := e.s.index.forget(ctx); err != nil {
+	if err := e.s.index.Forget(ctx); err != nil {
 		return 0, err
 	}
 	took := time.Since(began)
@@ -158,11 +161,148 @@ func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
 // reports whether these were all. It compares in the transaction: a deletion
 // that comes in between would never be worked off.
 func (e *eraser) finish(ctx context.Context, deletions int64) (done bool, err error) {
-	err = e.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err = e.s.write(ctx, func(t *writeTx) {
 		if done = e.deletions.Load() == deletions; !done {
-			return nil
+			return
 		}
-		return t.setSetting(ctx, settingErasing, "")
+		t.setSetting(settingErasing, "")
 	})
 	return done, err
 }
+
+// errBusyLog is for a log that somebody still reads from.
+var errBusyLog = errors.New("the write-ahead log is being read")
+
+// truncateLog copies the write-ahead log into the database and cuts it off. It
+// tries until nobody reads from the log: a slow search, or a backup. Slow reads
+// of which each begins before the last one ends are held up in the end.
+func (e *eraser) truncateLog(ctx context.Context) error {
+	for pause := eraseRetry; ; pause = min(2*pause, e.retryMax) {
+		err := e.truncateOnce(ctx)
+		if errors.Is(err, errBusyLog) && pause >= e.retryMax {
+			err = e.truncateAlone(ctx)
+		}
+		if !errors.Is(err, errBusyLog) {
+			return err
+		}
+		if !sleep(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+}
+
+func (e *eraser) truncateOnce(ctx context.Context) error {
+	// Most of the copying without anybody waiting for it.
+	if err := e.checkpoint(ctx, "PASSIVE"); err != nil && !errors.Is(err, errBusyLog) {
+		return err
+	}
+	e.s.writing.Lock()
+	defer e.s.writing.Unlock()
+	if err := e.s.mayWrite(ctx); err != nil {
+		return err
+	}
+	if err := e.s.watch.Check(); err != nil {
+		return err
+	}
+	return e.checkpoint(ctx, "TRUNCATE")
+}
+
+// truncateAlone cuts the log off while no read begins. Reads under way have
+// readsHeld to end.
+func (e *eraser) truncateAlone(ctx context.Context) error {
+	var held []*db.Conn
+	defer func() {
+		for _, r := range held {
+			e.s.readers <- r
+		}
+	}()
+	late := time.NewTimer(readsHeld)
+	defer late.Stop()
+	for range e.s.opened {
+		select {
+		case r := <-e.s.readers:
+			held = append(held, r)
+		case <-late.C:
+			return errBusyLog
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return e.truncateOnce(ctx)
+}
+
+func (e *eraser) checkpoint(ctx context.Context, mode string) error {
+	var busy, frames, copied *int64
+	err := e.db.Use(ctx, func() { e.db.Find("PRAGMA wal_checkpoint("+mode+")", nil, &busy, &frames, &copied) })
+	if err != nil {
+		return fmt.Errorf("cut off the write-ahead log: %w", explain(err))
+	}
+	if busy != nil && *busy != 0 {
+		return errBusyLog
+	}
+	return nil
+}
+
+// recordErasedFile notes the file of a message that is about to be deleted.
+func (t *writeTx) recordErasedFile(seq int64) {
+	noted := t.Change(`
+		INSERT INTO erased_files (type, ref)
+		SELECT m.details ->> '$.m.t', r.media_ref FROM messages m JOIN message_raw r ON r.seq = m.seq
+		WHERE m.seq = ? AND r.media_ref IS NOT NULL AND m.details ->> '$.m.t' IS NOT NULL`, seq)
+	if noted > 0 {
+		t.erasedFile = true
+	}
+}
+
+// recordReplacedFile notes the file of a message that is about to get another one.
+// A new path of the same file leaves it what it is.
+func (t *writeTx) recordReplacedFile(seq int64, before *mediaDetails, edited *bridge.Media) {
+	if before == nil || edited == nil {
+		return
+	}
+	noted := t.Change(`
+		INSERT INTO erased_files (type, ref)
+		SELECT ?1, media_ref FROM message_raw
+		WHERE seq = ?2 AND json_remove(media_ref, '$.directPath') != json_remove(?3, '$.directPath')`,
+		before.Type, seq, t.Encode(edited.Ref))
+	if noted > 0 {
+		t.erasedFile = true
+	}
+}
+
+// ErasedFile is the file of a message that was deleted, or that got another file.
+type ErasedFile struct {
+	ID    int64
+	Media bridge.Media // its type and where it lies
+}
+
+// ErasedFiles returns the files of deleted messages, and those that edits replaced,
+// that nobody has removed yet, the oldest first.
+func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error) {
+	var files []ErasedFile
+	err := s.read(ctx, func(r *readTx) {
+		for rows := range r.Rows("SELECT id, type, ref FROM erased_files ORDER BY id"+db.Limited, limit) {
+			var f ErasedFile
+			var ref string
+			rows.Scan(&f.ID, &f.Media.Type, &ref)
+			files = append(files, f)
+			r.Fail(json.Unmarshal([]byte(ref), &files[len(files)-1].Media.Ref))
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the files of deleted messages: %w", err)
+	}
+	return files, nil
+}
+
+// FileRemoved notes that the file of a deleted message is gone.
+func (s *Store) FileRemoved(ctx context.Context, id int64) error {
+	return s.write(ctx, func(t *writeTx) {
+		t.erased = true
+		t.Run("DELETE FROM erased_files WHERE id = ?", id)
+	})
+}
+
+// FilesErased gives a token after a deletion that left a file; for a single
+// listener.
+func (s *Store) FilesErased() <-chan struct{} { return s.eraser.files }

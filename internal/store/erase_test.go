@@ -89,7 +89,7 @@ func TestDeletion_LeavesNothingOnTheDisk(t *testing.T) {
 	erased(t, s)
 	gone(t, s, words...)
 	checkSound(t, s)
-	sameList(t, "what is left is found", matchIDs(search(t, s, bridge.SearchQuery{Q: "something else", Limit: 3})), []string{"B99", "B98", "B97"})
+	sameList(t, "what is left is found", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "something else", Limit: 3})), []string{"B99", "B98", "B97"})
 }
 
 // TestEdit_LeavesNothingOnTheDisk of what was edited away: it may have been a
@@ -110,7 +110,7 @@ func TestEdit_LeavesNothingOnTheDisk(t *testing.T) {
 	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(200), New: says(alice, alice, "A1", 200, "harmless")})
 	erased(t, s)
 	gone(t, s, words...)
-	sameList(t, "found", matchIDs(search(t, s, bridge.SearchQuery{Q: "harmless"})), []string{"A1"})
+	sameList(t, "found", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "harmless"})), []string{"A1"})
 }
 
 func TestRetain_LeavesNothingOnTheDisk(t *testing.T) {
@@ -172,12 +172,11 @@ func TestDeletion_WhileSomebodyReads(t *testing.T) {
 	reading, done := make(chan struct{}), make(chan struct{})
 	finished := make(chan error, 1)
 	go func() {
-		finished <- s.read(context.Background(), func(r *readTx) error {
+		finished <- s.read(context.Background(), func(r *readTx) {
 			var n int
-			err := r.scan(context.Background(), "SELECT count(*) FROM messages", nil, &n)
+			r.Find("SELECT count(*) FROM messages", nil, &n)
 			close(reading)
 			<-done
-			return err
 		})
 	}()
 	<-reading
@@ -209,10 +208,10 @@ func TestDeletion_WhileReadsOverlap(t *testing.T) {
 		work.Go(func() {
 			time.Sleep(time.Duration(i) * slow / 3)
 			for ctx.Err() == nil {
-				err := s.read(t.Context(), func(r *readTx) error {
+				err := s.read(t.Context(), func(r *readTx) {
 					var n int
 					defer time.Sleep(slow)
-					return r.scan(t.Context(), "SELECT count(*) FROM messages", nil, &n)
+					r.Find("SELECT count(*) FROM messages", nil, &n)
 				})
 				if err != nil {
 					t.Error(err)
@@ -234,7 +233,11 @@ func TestDeletion_WhileReadsOverlap(t *testing.T) {
 	limited, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	e := newEraser(s)
-	e.db, e.retryMax = s.eraser.db, eraseRetry
+	e.retryMax = eraseRetry
+	if err := e.open(); err != nil {
+		t.Fatal(err)
+	}
+	defer e.db.Close()
 	if err := e.truncateLog(limited); err != nil {
 		t.Fatalf("the log is not cut off: %v", err)
 	}
@@ -250,7 +253,8 @@ func TestDeletion_IsFinishedAfterAKill(t *testing.T) {
 	live := newStore(t)
 	m, words := secretMessage("A1", 1)
 	save(t, live, m)
-	live.index.building.Lock() // the background finishes nothing
+	live.stop() // the background finishes nothing
+	live.done.Wait()
 	save(t, live, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(2)})
 	crashed := live.path + ".crashed"
 	live.writing.Lock()
@@ -262,7 +266,6 @@ func TestDeletion_IsFinishedAfterAKill(t *testing.T) {
 		write(t, crashed+suffix, string(data))
 	}
 	live.writing.Unlock()
-	live.index.building.Unlock()
 	s := openStore(t, crashed)
 	erased(t, s)
 	gone(t, s, words...)
@@ -282,7 +285,8 @@ func TestDeletion_IsFinishedAfterAKill(t *testing.T) {
 // finished.
 func TestEraser_ForgetsNoDeletion(t *testing.T) {
 	s := newStore(t)
-	s.index.building.Lock() // the background finishes nothing
+	s.stop() // the background finishes nothing
+	s.done.Wait()
 	save(t, s, says(alice, alice, "A1", 1, "one"), says(alice, alice, "A2", 2, "two"))
 	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(3)})
 	finished := s.eraser.deletions.Load()
@@ -291,6 +295,8 @@ func TestEraser_ForgetsNoDeletion(t *testing.T) {
 	if pending, _ := s.Setting(t.Context(), settingErasing); done || err != nil || pending == "" {
 		t.Errorf("the second deletion is forgotten: done %v, pending %q, %v", done, pending, err)
 	}
-	s.index.building.Unlock()
-	erased(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	erased(t, openStore(t, s.path))
 }

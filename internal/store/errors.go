@@ -2,11 +2,8 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
-
-	"zombiezen.com/go/sqlite"
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
@@ -32,14 +29,14 @@ func explain(err error) error {
 	return database.Explain(err)
 }
 
-// explainRead explains an error of reading, where everything that a caller, the
-// end of ctx or a missing row does not account for is the store's: a row that
+// explainRead explains an error of reading, where everything that a caller or
+// the end of ctx does not account for is the store's: a row that
 // cannot be decoded is damage that SQLite has not noticed.
 func explainRead(ctx context.Context, err error) error {
 	err = explain(err)
 	var known *bridge.Error
 	switch {
-	case err == nil, errors.As(err, &known), errors.Is(err, sql.ErrNoRows):
+	case err == nil, errors.As(err, &known):
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -51,19 +48,4 @@ func explainRead(ctx context.Context, err error) error {
 
 func errClosed() error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the store is closed: the program is ending")
-}
-
-// sqliteError is an error of SQLite, with the code by which dbfile knows it.
-type sqliteError struct{ error }
-
-func (e sqliteError) Unwrap() error { return e.error }
-
-func (e sqliteError) Code() int { return int(sqlite.ErrCode(e.error)) }
-
-// failure gives an error of the sqlite package its code; nil stays nil.
-func failure(err error) error {
-	if err == nil {
-		return nil
-	}
-	return sqliteError{err}
 }

@@ -137,7 +137,7 @@ func chats(t testing.TB, s *Store, q bridge.ChatQuery) []bridge.Chat {
 	return page.Items
 }
 
-func search(t testing.TB, s *Store, q bridge.SearchQuery) []bridge.Match {
+func matchesOf(t testing.TB, s *Store, q bridge.SearchQuery) []bridge.Match {
 	t.Helper()
 	page, err := s.Search(context.Background(), q)
 	if err != nil {
@@ -149,15 +149,10 @@ func search(t testing.TB, s *Store, q bridge.SearchQuery) []bridge.Match {
 // settle indexes all that can be indexed.
 func settle(t testing.TB, s *Store) {
 	t.Helper()
-	for _, step := range []func(context.Context) (bool, error){s.index.indexNext, s.index.reindexStale} {
-		for {
-			more, err := step(context.Background())
-			if err != nil {
-				t.Fatalf("index: %v", err)
-			}
-			if !more {
-				break
-			}
+	for more := true; more; {
+		var err error
+		if more, err = s.index.IndexSome(context.Background()); err != nil {
+			t.Fatalf("index: %v", err)
 		}
 	}
 }
@@ -192,23 +187,15 @@ func wantCode(t *testing.T, err error, want bridge.Code) {
 func logged(t testing.TB, s *Store) []string {
 	t.Helper()
 	lines := []string{}
-	err := s.read(context.Background(), func(r *readTx) error {
-		rows, err := r.query(context.Background(), `
+	err := s.read(context.Background(), func(r *readTx) {
+		for row := range r.Rows(`
 			SELECT e.id, e.type, coalesce(m.id, c.jid, '') FROM events e
-			LEFT JOIN messages m ON m.seq = e.message LEFT JOIN chats c ON c.id = e.chat ORDER BY e.id`)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+			LEFT JOIN messages m ON m.seq = e.message LEFT JOIN chats c ON c.id = e.chat ORDER BY e.id`) {
 			var id, kind int
 			var about string
-			if err := rows.Scan(&id, &kind, &about); err != nil {
-				return err
-			}
+			row.Scan(&id, &kind, &about)
 			lines = append(lines, fmt.Sprintf("%s %s", eventTypes[kind], about))
 		}
-		return rows.Err()
 	})
 	if err != nil {
 		t.Fatalf("read the log: %v", err)
@@ -227,8 +214,8 @@ func sameList[T comparable](t testing.TB, what string, got, want []T) {
 func checkSound(t testing.TB, s *Store) {
 	t.Helper()
 	var verdict string
-	err := s.read(t.Context(), func(r *readTx) error {
-		return r.scan(t.Context(), "PRAGMA quick_check(1)", nil, &verdict)
+	err := s.read(t.Context(), func(r *readTx) {
+		r.Find("PRAGMA quick_check(1)", nil, &verdict)
 	})
 	if err != nil || verdict != "ok" {
 		t.Errorf("the store is damaged: %q, %v", verdict, err)
@@ -241,7 +228,7 @@ func onWriter(t *testing.T, s *Store, query string) {
 	t.Helper()
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if err := s.writer.once(query); err != nil {
+	if err := s.writer.Script(query); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -57,8 +57,8 @@ func TestHistoryParts_WaitUntilTheyAreOver(t *testing.T) {
 		t.Errorf("kinds %v, %v", kinds, err)
 	}
 	var left int
-	err := s.read(context.Background(), func(r *readTx) error {
-		return r.scan(context.Background(), "SELECT count(*) FROM history_parts WHERE notification IS NOT NULL", nil, &left)
+	err := s.read(context.Background(), func(r *readTx) {
+		r.Find("SELECT count(*) FROM history_parts WHERE notification IS NOT NULL", nil, &left)
 	})
 	if err != nil || left != 0 {
 		t.Errorf("%d notifications left, %v", left, err)

@@ -2,142 +2,88 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/db"
 )
 
-const hookColumns = `id, name, chat, template, ifnull(secret, ''), key_hash, enabled, created_at, updated_at,
-	last_delivery_at, last_failed_at, last_error, ifnull(token, 0)`
+const selectHooks = `SELECT id, name, chat, template, ifnull(secret, ''), key_hash, enabled, created_at, updated_at,
+	last_delivery_at, last_failed_at, last_error, ifnull(token, 0) FROM hooks`
 
 // Hooks returns all hooks, the oldest first.
 func (s *Store) Hooks(ctx context.Context) ([]bridge.Hook, error) {
-	hooks := []bridge.Hook{}
-	err := s.read(ctx, func(r *readTx) error {
-		return r.each(ctx, "SELECT "+hookColumns+" FROM hooks ORDER BY id", nil, func(rows *resultSet) error {
-			h, err := s.scanHook(rows.Scan)
-			hooks = append(hooks, h)
-			return err
-		})
+	return readAs(ctx, s, "list hooks", func(r *readTx) []bridge.Hook {
+		hooks := []bridge.Hook{}
+		for row := range r.Rows(selectHooks + " ORDER BY id") {
+			hooks = append(hooks, s.scanHook(row))
+		}
+		return hooks
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list hooks: %w", err)
-	}
-	return hooks, nil
 }
 
 // Hook returns one hook: [bridge.CodeNotFound] when there is none.
 func (s *Store) Hook(ctx context.Context, id int64) (bridge.Hook, error) {
-	var h bridge.Hook
-	err := s.read(ctx, func(r *readTx) (err error) {
-		h, err = s.readHook(ctx, r.conn, id)
-		return err
-	})
-	if err != nil {
-		return bridge.Hook{}, fmt.Errorf("read a hook: %w", err)
-	}
-	return h, nil
+	return readAs(ctx, s, "read a hook", func(r *readTx) bridge.Hook { return s.readHook(r.Conn, id) })
 }
 
-func (s *Store) readHook(ctx context.Context, q *conn, id int64) (bridge.Hook, error) {
-	h, err := s.scanHook(func(into ...any) error {
-		return q.scan(ctx, "SELECT "+hookColumns+" FROM hooks WHERE id = ?", []any{id}, into...)
-	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return h, bridge.NotFound("there is no hook %d", id)
+func (s *Store) readHook(c *db.Conn, id int64) (h bridge.Hook) {
+	for row := range c.Rows(selectHooks+" WHERE id = ?", id) {
+		return s.scanHook(row)
 	}
-	return h, err
+	c.Fail(bridge.NotFound("there is no hook %d", id))
+	return h
 }
 
-// scanHook reads hookColumns.
-func (s *Store) scanHook(scan func(...any) error) (bridge.Hook, error) {
-	var h bridge.Hook
-	var created, updated int64
-	var delivered, failed sql.NullInt64
-	var lastError sql.NullString
-	err := scan(&h.ID, &h.Name, &h.Chat, &h.Template, &h.Secret, &h.KeyHash, &h.Enabled, &created, &updated,
-		&delivered, &failed, &lastError, &h.Token)
-	if err != nil {
-		return h, err
-	}
+// scanHook reads a row of selectHooks.
+func (s *Store) scanHook(row *db.Row) (h bridge.Hook) {
+	row.Scan(&h.ID, &h.Name, &h.Chat, &h.Template, &h.Secret, &h.KeyHash, &h.Enabled, &h.CreatedAt, &h.UpdatedAt,
+		&h.LastDeliveryAt, &h.LastFailedAt, &h.LastError, &h.Token)
 	h.Chat, h.HasSecret = s.Canonical(h.Chat), h.Secret != ""
-	h.CreatedAt, h.UpdatedAt = bridge.Millis(created), bridge.Millis(updated)
-	h.LastDeliveryAt, h.LastFailedAt = timeOf(delivered), timeOf(failed)
-	if lastError.Valid {
-		h.LastError = &lastError.String
-	}
-	return h, nil
+	return h
 }
 
 // AddHook keeps a new hook and returns it with its id.
 func (s *Store) AddHook(ctx context.Context, h bridge.Hook) (bridge.Hook, error) {
-	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		id, err := t.insert(ctx, `
+	err := s.writeAs(ctx, "keep a hook", func(t *writeTx) {
+		id := t.Insert(`
 			INSERT INTO hooks (name, chat, template, secret, key_hash, enabled, created_at, updated_at, token)
 			VALUES (?1, ?2, ?3, nullif(?4, ''), ?5, ?6, ?7, ?7, nullif(?8, 0))`,
-			h.Name, string(h.Chat), h.Template, h.Secret, h.KeyHash, h.Enabled, t.at, h.Token)
-		if err != nil {
-			return err
-		}
-		h, err = s.readHook(ctx, t.conn, id)
-		return err
+			h.Name, h.Chat, h.Template, h.Secret, h.KeyHash, h.Enabled, t.at, h.Token)
+		h = s.readHook(t.Conn, id)
 	})
-	if err != nil {
-		return bridge.Hook{}, fmt.Errorf("keep a hook: %w", err)
-	}
-	return h, nil
+	return h, err
 }
 
 // ChangeHook changes what change does to a hook's settings:
 // [bridge.CodeNotFound] when there is none. An error of change changes nothing.
-func (s *Store) ChangeHook(ctx context.Context, id int64, change func(*bridge.Hook) error) (bridge.Hook, error) {
-	var h bridge.Hook
-	err := s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
-		if h, err = s.readHook(ctx, t.conn, id); err != nil {
-			return err
+func (s *Store) ChangeHook(ctx context.Context, id int64, change func(*bridge.Hook) error) (h bridge.Hook, err error) {
+	err = s.writeAs(ctx, "change a hook", func(t *writeTx) {
+		h = s.readHook(t.Conn, id)
+		if t.Err() != nil {
+			return
 		}
-		if err := change(&h); err != nil {
-			return err
-		}
-		err = t.run(ctx, `
+		t.Fail(change(&h))
+		t.Run(`
 			UPDATE hooks SET name = ?, chat = ?, template = ?, secret = nullif(?, ''), key_hash = ?, enabled = ?, updated_at = ? WHERE id = ?`,
-			h.Name, string(h.Chat), h.Template, h.Secret, h.KeyHash, h.Enabled, t.at, id)
-		if err != nil {
-			return err
-		}
-		h, err = s.readHook(ctx, t.conn, id)
-		return err
+			h.Name, h.Chat, h.Template, h.Secret, h.KeyHash, h.Enabled, t.at, id)
+		h = s.readHook(t.Conn, id)
 	})
-	if err != nil {
-		return bridge.Hook{}, fmt.Errorf("change a hook: %w", err)
-	}
-	return h, nil
+	return h, err
 }
 
 // RemoveHook removes a hook.
 func (s *Store) RemoveHook(ctx context.Context, id int64) error {
-	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		return t.run(ctx, "DELETE FROM hooks WHERE id = ?", id)
-	})
-	if err != nil {
-		return fmt.Errorf("remove a hook: %w", err)
-	}
-	return nil
+	return s.writeAs(ctx, "remove a hook", func(t *writeTx) { t.Run("DELETE FROM hooks WHERE id = ?", id) })
 }
 
 // NoteDelivery notes when a hook's last delivery came, and why it was refused;
 // an empty problem is none.
 func (s *Store) NoteDelivery(ctx context.Context, id int64, at bridge.Time, problem string) error {
-	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	return s.writeAs(ctx, "note a hook's delivery", func(t *writeTx) {
 		if problem == "" {
-			return t.run(ctx, "UPDATE hooks SET last_delivery_at = ?, last_error = NULL WHERE id = ?", at.UnixMilli(), id)
+			t.Run("UPDATE hooks SET last_delivery_at = ?, last_error = NULL WHERE id = ?", at, id)
+			return
 		}
-		return t.run(ctx, "UPDATE hooks SET last_failed_at = ?, last_error = ? WHERE id = ?", at.UnixMilli(), problem, id)
+		t.Run("UPDATE hooks SET last_failed_at = ?, last_error = ? WHERE id = ?", at, problem, id)
 	})
-	if err != nil {
-		return fmt.Errorf("note a hook's delivery: %w", err)
-	}
-	return nil
 }

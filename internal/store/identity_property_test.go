@@ -111,7 +111,7 @@ func dump(t *testing.T, s *Store) map[string]any {
 	g := group(t, s, club)
 	g.UpdatedAt = nil
 	all["group"] = g
-	all["search"] = search(t, s, bridge.SearchQuery{Q: "t", Limit: 500})
+	all["search"] = matchesOf(t, s, bridge.SearchQuery{Q: "t", Limit: 500})
 	for i := range crowdSize {
 		all["search "+string(crowdPN(i))] = messages(t, s, bridge.MessageQuery{Chat: club, Sender: crowdPN(i), Limit: 1000})
 	}

@@ -228,7 +228,7 @@ func TestOwner_IsTheSameByLIDOrSpelling(t *testing.T) {
 // checkCounts compares what is kept on chats with the messages themselves.
 func checkCounts(t *testing.T, s *Store) {
 	t.Helper()
-	err := s.read(context.Background(), func(r *readTx) error {
+	err := s.read(context.Background(), func(r *readTx) {
 		for what, query := range map[string]string{
 			"counts": `SELECT count(*) FROM chats c WHERE message_count != (SELECT count(*) FROM messages WHERE chat = c.id)`,
 			"last messages": `SELECT count(*) FROM chats c
@@ -240,14 +240,12 @@ func checkCounts(t *testing.T, s *Store) {
 			"bodies": `SELECT count(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM message_raw WHERE seq = m.seq)`,
 		} {
 			var wrong int
-			if err := r.scan(context.Background(), query, nil, &wrong); err != nil {
-				return err
-			}
+			r.Find(query, nil, &wrong)
 			if wrong != 0 {
 				t.Errorf("%d rows have wrong %s", wrong, what)
 			}
 		}
-		return r.scan(context.Background(), "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM pragma_foreign_key_check)", nil, new(int))
+		r.Find("SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM pragma_foreign_key_check)", nil, new(int))
 	})
 	if err != nil {
 		t.Errorf("check the store: %v", err)

@@ -1,9 +1,6 @@
 package store
 
 import (
-	"context"
-	"encoding/json"
-
 	"bridged/internal/bridge"
 )
 
@@ -17,11 +14,11 @@ type askingData struct {
 // changeRequests notes who asks to be let into a group since a moment, and who does
 // so no more, and returns the data of an event that tells what of it is new; empty
 // for nothing. Whoever is in asks no more.
-func (t *writeTx) changeRequests(ctx context.Context, chat int64, f bridge.GroupChange, at int64) (string, error) {
+func (t *writeTx) changeRequests(chat int64, f bridge.GroupChange, at int64) string {
 	var data askingData
 	for _, step := range []struct {
 		people []bridge.Participant
-		told   *[]bridge.JID
+		news   *[]bridge.JID
 		query  string
 	}{
 		{f.Asked, &data.Created, `
@@ -31,62 +28,39 @@ func (t *writeTx) changeRequests(ctx context.Context, chat int64, f bridge.Group
 		{f.Joined, nil, "DELETE FROM join_requests WHERE chat = ?1 AND person = ?2 AND at <= ?3"},
 	} {
 		for _, asking := range step.people {
-			p, known, err := t.ensureParticipant(ctx, asking)
-			if err != nil {
-				return "", err
-			}
+			p, known := t.ensureParticipant(asking)
 			if !known {
 				continue
 			}
-			changed, err := t.change(ctx, step.query, chat, p.id, at)
-			if err != nil {
-				return "", err
-			}
-			if changed > 0 && step.told != nil {
-				*step.told = append(*step.told, asking.JID)
+			if t.Change(step.query, chat, p.id, at) > 0 && step.news != nil {
+				*step.news = append(*step.news, asking.JID)
 			}
 		}
 	}
 	if data.Created == nil && data.Revoked == nil {
-		return "", nil
+		return ""
 	}
-	encoded, err := json.Marshal(data)
-	return string(encoded), err
+	return t.Encode(data)
 }
 
 // joinRequests returns who an event's data names, as far as the reader may know
 // them.
-func (r *readTx) joinRequests(ctx context.Context, data string, at bridge.Time) (*bridge.JoinRequestChange, error) {
+func (r *readTx) joinRequests(data string, at bridge.Time) *bridge.JoinRequestChange {
 	var named askingData
-	if err := json.Unmarshal([]byte(data), &named); err != nil {
-		return nil, err
-	}
-	created, err := r.asking(ctx, named.Created, &at)
-	if err != nil {
-		return nil, err
-	}
-	revoked, err := r.asking(ctx, named.Revoked, nil)
-	return &bridge.JoinRequestChange{Created: created, Revoked: revoked}, err
+	r.Decode([]byte(data), &named)
+	return &bridge.JoinRequestChange{Created: r.asking(named.Created, &at), Revoked: r.asking(named.Revoked, nil)}
 }
 
 // asking returns [Store.Asking] of some people, as far as the reader may know them.
-func (r *readTx) asking(ctx context.Context, people []bridge.JID, at *bridge.Time) ([]bridge.JoinRequest, error) {
+func (r *readTx) asking(people []bridge.JID, at *bridge.Time) []bridge.JoinRequest {
 	requests := make([]bridge.JoinRequest, len(people))
 	for i, jid := range people {
 		requests[i] = r.s.Asking(jid, at)
-		p, known := r.s.people.find(jid)
-		if !known {
-			continue
-		}
-		inside, err := r.knows(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if !inside {
+		if p, known := r.s.people.find(jid); known && !r.knows(p) {
 			requests[i] = requests[i].AsNamed()
 		}
 	}
-	return requests, nil
+	return requests
 }
 
 // Asking returns the request of a person to be let into a group, with all that is
@@ -100,9 +74,7 @@ func (s *Store) Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest {
 }
 
 // mergeRequests makes what one person asked for another's.
-func (t *writeTx) mergeRequests(ctx context.Context, from, into int64) error {
-	if err := t.run(ctx, "UPDATE OR IGNORE join_requests SET person = ? WHERE person = ?", into, from); err != nil {
-		return err
-	}
-	return t.run(ctx, "DELETE FROM join_requests WHERE person = ?", from)
+func (t *writeTx) mergeRequests(from, into int64) {
+	t.Run("UPDATE OR IGNORE join_requests SET person = ? WHERE person = ?", into, from)
+	t.Run("DELETE FROM join_requests WHERE person = ?", from)
 }

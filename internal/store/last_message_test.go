@@ -78,7 +78,7 @@ func TestSearch_MatchesNameTheirChatAndFile(t *testing.T) {
 	picture := says(club, alice, "P1", 2, "needle in a picture")
 	picture.MessageType, picture.Media = "imageMessage", &bridge.Media{Type: bridge.MediaImage, MimeType: "image/jpeg", Width: 3, Caption: picture.Content}
 	save(t, s, owner(), bridge.Group{JID: club, Name: "Club"}, picture, iSay(bob, "M1", 1, "my needle"))
-	got := search(t, s, bridge.SearchQuery{Q: "needle"})
+	got := matchesOf(t, s, bridge.SearchQuery{Q: "needle"})
 	if len(got) != 2 || got[0].ChatName != "Club" || got[0].FromMe || got[0].MessageType != "imageMessage" ||
 		got[0].Media == nil || got[0].Media.Width != 3 || got[0].Media.DownloadURL != bridge.DownloadPath(club, "P1") {
 		t.Errorf("got %+v", got)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"bridged/internal/dbfile"
+	"bridged/internal/store/db"
 	"bridged/migrations"
 )
 
@@ -111,13 +112,12 @@ func damaged(path string, why error) error {
 // upgrade brings the schema up to date, each step in a transaction of its own.
 // The number of the last one is the file's user_version.
 func upgrade(path string, pragmas []string) (err error) {
-	c, err := openConn(path, pragmas)
+	c, err := db.Open(path, pragmas)
 	if err != nil {
 		return damaged(path, err)
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
-	ctx := context.Background()
-	if err := c.readable(ctx); err != nil {
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if err := readable(c); err != nil {
 		return damaged(path, err)
 	}
 	steps, err := fs.Glob(migrations.FS, "*.sql")
@@ -125,7 +125,7 @@ func upgrade(path string, pragmas []string) (err error) {
 		return err
 	}
 	var current int
-	if err := c.scan(ctx, "PRAGMA user_version", nil, &current); err != nil {
+	if err := c.Use(context.Background(), func() { c.Find("PRAGMA user_version", nil, &current) }); err != nil {
 		return damaged(path, err)
 	}
 	if current > len(steps) {
@@ -137,7 +137,7 @@ func upgrade(path string, pragmas []string) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := c.once(fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", script, current+i+1)); err != nil {
+		if err := c.Script(fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", script, current+i+1)); err != nil {
 			return fmt.Errorf("upgrade %s with %s: %w", path, name, explain(err))
 		}
 	}
@@ -147,13 +147,13 @@ func upgrade(path string, pragmas []string) (err error) {
 // readable reads the schema and the top of every table. It finds what stops a
 // store from working at all; reading every page would take seconds at a
 // million messages (see checkInBackground).
-func (c *conn) readable(ctx context.Context) error {
-	tables, err := c.realTables(ctx)
+func readable(c *db.Conn) error {
+	tables, err := realTables(context.Background(), c)
 	if err != nil {
 		return err
 	}
 	for _, table := range tables {
-		if err := c.once(`SELECT 1 FROM "` + table + `" LIMIT 1`); err != nil {
+		if err := c.Script(`SELECT 1 FROM "` + table + `" LIMIT 1`); err != nil {
 			return err
 		}
 	}

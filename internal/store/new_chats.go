@@ -2,13 +2,11 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/db"
 )
 
 // newChatLife is how long the beginning of a chat counts.
@@ -16,122 +14,85 @@ const newChatLife = 24 * time.Hour
 
 // saveNewChat counts the first message of a chat, or refuses it. A try counts, also one
 // that fails: the network has seen it. Another try in the same chat does not count again.
-func (t *writeTx) saveNewChat(ctx context.Context, f bridge.NewChat) error {
+func (t *writeTx) saveNewChat(f bridge.NewChat) {
 	if !f.Limit.IsLimited() || !f.Chat.IsPerson() {
-		return nil
+		return
 	}
-	c, err := t.ensureChat(ctx, f.Chat)
-	if err != nil {
-		return err
+	c := t.ensureChat(f.Chat)
+	if c.person == t.people.owner || !isNewChat(t.Conn, t.people.canonical(f.Chat)) {
+		return
 	}
-	if isNew, err := t.isNewChat(ctx, t.people.canonical(f.Chat)); err != nil || !isNew || c.person == t.people.owner {
-		return err
-	}
-	if err := t.run(ctx, "DELETE FROM new_chats WHERE at <= ?", t.at-newChatLife.Milliseconds()); err != nil {
-		return err
-	}
-	if err := t.mayBegin(ctx, f.Limit, t.at); err != nil {
-		return err
-	}
-	return t.run(ctx, "INSERT INTO new_chats (chat, at) VALUES (?, ?)", c.id, t.at)
+	t.Run("DELETE FROM new_chats WHERE at <= ?", t.at-newChatLife.Milliseconds())
+	mayBegin(t.Conn, f.Limit, t.at)
+	t.Run("INSERT INTO new_chats (chat, at) VALUES (?, ?)", c.id, t.at)
 }
 
 // MayBegin fails with [bridge.CodeNewChatsLimited] if a first message may not be sent
 // now. Any of the names may be the chat's: if one of them is not new, none is.
 func (s *Store) MayBegin(ctx context.Context, limit bridge.NewChats, names ...bridge.JID) error {
-	return s.read(ctx, func(r *readTx) error {
-		isNew, err := s.areNew(ctx, r, names)
-		if err != nil || !isNew {
-			return err
+	return s.read(ctx, func(r *readTx) {
+		if s.areNew(r, names) {
+			mayBegin(r.Conn, limit, s.now())
 		}
-		return r.mayBegin(ctx, limit, s.now())
 	})
 }
 
 // IsNewChat reports whether nothing was ever sent or received in a chat that has any of
 // the names. The chat with oneself is never new.
 func (s *Store) IsNewChat(ctx context.Context, names ...bridge.JID) (isNew bool, err error) {
-	err = s.read(ctx, func(r *readTx) (err error) {
-		isNew, err = s.areNew(ctx, r, names)
-		return err
-	})
+	err = s.read(ctx, func(r *readTx) { isNew = s.areNew(r, names) })
 	return isNew, err
 }
 
 // areNew reports whether none of the names is that of a chat in use.
-func (s *Store) areNew(ctx context.Context, r *readTx, names []bridge.JID) (bool, error) {
+func (s *Store) areNew(r *readTx, names []bridge.JID) bool {
 	for _, name := range names {
-		isNew, err := r.isNewChat(ctx, s.Canonical(name))
-		if err != nil || !isNew || s.isOwner(name) {
-			return false, err
+		if p, known := s.people.find(name); known && p.id == s.people.ownerID() || !isNewChat(r.Conn, s.Canonical(name)) {
+			return false
 		}
 	}
-	return true, nil
-}
-
-// isOwner reports whether a JID is the account's own.
-func (s *Store) isOwner(jid bridge.JID) bool {
-	p, known := s.people.find(jid)
-	s.people.mu.RLock()
-	defer s.people.mu.RUnlock()
-	return known && p.id == s.people.owner
+	return true
 }
 
 // isNewChat reports whether nothing was ever sent or received in a chat. An own message
 // that failed was not sent.
-func (c *conn) isNewChat(ctx context.Context, canonical bridge.JID) (bool, error) {
+func isNewChat(c *db.Conn, canonical bridge.JID) bool {
 	var used bool
-	err := c.scan(ctx, `
+	c.Find(`
 		SELECT used OR EXISTS (SELECT 1 FROM new_chats WHERE chat = chats.id)
 			OR EXISTS (SELECT 1 FROM messages WHERE chat = chats.id AND ifnull(status, -1) != ?)
 		FROM chats WHERE jid = ?`, []any{statusFailed, string(canonical)}, &used)
-	if errors.Is(err, sql.ErrNoRows) {
-		return true, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("look whether a chat is new: %w", err)
-	}
-	return !used, nil
+	return !used
 }
 
 // markUsed keeps a chat from being new again without the message.
-func (t *writeTx) markUsed(ctx context.Context, seq int64) error {
-	return t.run(ctx, `
+func (t *writeTx) markUsed(seq int64) {
+	t.Run(`
 		UPDATE chats SET used = 1 WHERE used = 0 AND id =
 			(SELECT chat FROM messages WHERE seq = ? AND ifnull(status, -1) != ?)`, seq, statusFailed)
 }
 
 // mayBegin refuses a new chat beyond the limit, and says when there may be one.
-func (c *conn) mayBegin(ctx context.Context, limit bridge.NewChats, now int64) error {
+func mayBegin(c *db.Conn, limit bridge.NewChats, now int64) {
 	if limit.PerDay > 0 {
-		wait, err := c.sinceNewChat(ctx, limit.PerDay-1, newChatLife, now)
-		if err != nil {
-			return err
-		}
-		if wait > 0 {
-			return newChatsLimited(wait, "the new chats of a day are used up (NEW_CHATS_PER_DAY=%d)", limit.PerDay)
+		if wait := sinceNewChat(c, limit.PerDay-1, newChatLife, now); wait > 0 {
+			c.Fail(newChatsLimited(wait, "the new chats of a day are used up (NEW_CHATS_PER_DAY=%d)", limit.PerDay))
 		}
 	}
-	wait, err := c.sinceNewChat(ctx, 0, limit.MinGap, now)
-	if err != nil || wait <= 0 {
-		return err
+	if wait := sinceNewChat(c, 0, limit.MinGap, now); wait > 0 {
+		c.Fail(newChatsLimited(wait, "two new chats are at least %s apart (NEW_CHATS_MIN_GAP)", inWords(limit.MinGap)))
 	}
-	return newChatsLimited(wait, "two new chats are at least %s apart (NEW_CHATS_MIN_GAP)", inWords(limit.MinGap))
 }
 
 // sinceNewChat returns how much is missing from the time that must have passed since
 // the last new chat but a few.
-func (c *conn) sinceNewChat(ctx context.Context, but int, must time.Duration, now int64) (time.Duration, error) {
+func sinceNewChat(c *db.Conn, but int, must time.Duration, now int64) time.Duration {
 	var at int64
-	err := c.scan(ctx, "SELECT min(at, ?1) FROM new_chats WHERE at > ?2 ORDER BY at DESC LIMIT 1 OFFSET ?3",
-		[]any{now, now - must.Milliseconds(), but}, &at)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
+	if !c.Find("SELECT min(at, ?1) FROM new_chats WHERE at > ?2 ORDER BY at DESC LIMIT 1 OFFSET ?3",
+		[]any{now, now - must.Milliseconds(), but}, &at) {
+		return 0
 	}
-	if err != nil {
-		return 0, fmt.Errorf("look for new chats: %w", err)
-	}
-	return must - time.Duration(now-at)*time.Millisecond, nil
+	return must - time.Duration(now-at)*time.Millisecond
 }
 
 func newChatsLimited(wait time.Duration, because string, args ...any) error {

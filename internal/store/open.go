@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
+	"bridged/internal/search"
+	"bridged/internal/store/db"
 )
 
 // minReaders lets a slow search not hold up short reads on small machines.
@@ -48,13 +49,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		closed:       make(chan struct{}),
 
 		eventCache: eventCache{pages: make(map[string]*cachedEvents)},
-		tuning:     tuning{small: 768, ofSender: 256, page: bridge.PageBytes},
+		tuning:     tuning{small: 768, page: bridge.PageBytes},
 
 		checked:  make(chan struct{}),
 		nreaders: o.Readers,
 	}
-	s.index, s.eraser = newSearchIndex(s), newEraser(s)
-	s.index.blockBits, s.index.packSize = cmp.Or(o.blockBits, blockBits), cmp.Or(o.packSize, packSize)
+	s.index = search.New(indexed{s}, search.Options{Log: o.Log, BlockBits: o.blockBits, PackSize: o.packSize})
+	s.eraser = newEraser(s)
 	if s.nreaders <= 0 {
 		s.nreaders = max(minReaders, runtime.GOMAXPROCS(0))
 	}
@@ -65,12 +66,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) (err error) {
-	if s.writer, err = openConn(s.path, writerPragmas); err != nil {
+	if s.writer, err = db.Open(s.path, writerPragmas); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, explain(err))
 	}
-	s.readers = make(chan *conn, s.nreaders)
+	s.readers = make(chan *db.Conn, s.nreaders)
 	for range s.nreaders {
-		r, err := openConn(s.path, readerPragmas)
+		r, err := db.Open(s.path, readerPragmas)
 		if err != nil {
 			return fmt.Errorf("open %s for reading: %w", s.path, explain(err))
 		}
@@ -86,7 +87,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.startClock(ctx); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, err)
 	}
-	if err := s.index.prepare(ctx); err != nil {
+	if err := s.index.Prepare(ctx); err != nil {
 		return err
 	}
 	if err := s.eraser.open(); err != nil {
@@ -95,10 +96,10 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.startWatch(); err != nil {
 		return err
 	}
-	notify(s.index.work)
+	s.index.Wake()
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	s.done.Go(func() { s.index.run(background) })
+	s.done.Go(func() { s.index.Run(background) })
 	s.done.Go(func() { s.eraser.run(background) })
 	s.done.Go(func() { s.checkInBackground(background) })
 	return nil
@@ -137,8 +138,8 @@ func (s *Store) startClock(ctx context.Context) error {
 		return nil
 	}
 	var last int64
-	err := s.read(ctx, func(r *readTx) error {
-		return r.scan(ctx, "SELECT ifnull((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0)", nil, &last)
+	err := s.read(ctx, func(r *readTx) {
+		r.Find("SELECT ifnull((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0)", nil, &last)
 	})
 	var at time.Time
 	if last > 0 {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/db"
 	"bridged/migrations"
 )
 
@@ -132,12 +132,11 @@ func overwrite(t *testing.T, path string) {
 
 func run(t *testing.T, path, query string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path)
+	c, err := db.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = db.Exec(query)
-	if err := errors.Join(err, db.Close()); err != nil {
+	if err := errors.Join(c.Script(query), c.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -184,7 +183,7 @@ func TestSave_AnswersWhyTheDiskRefuses(t *testing.T) {
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "before"))
 	var pages int
-	if err := s.writer.scan(context.Background(), "PRAGMA page_count", nil, &pages); err != nil {
+	if err := s.writer.Use(t.Context(), func() { s.writer.Find("PRAGMA page_count", nil, &pages) }); err != nil {
 		t.Fatal(err)
 	}
 	limit := func(n int) {

@@ -27,23 +27,21 @@ const (
 
 // limitPending removes what is too much: of a sender with each change, in all with
 // every pendingCheck-th.
-func (t *writeTx) limitPending(ctx context.Context, id int64, sender string) error {
-	if err := t.trimPending(ctx, "sender = ?", sender, maxPendingOfSender, maxPendingSizeOfSender); err != nil {
-		return err
-	}
+func (t *writeTx) limitPending(id int64, sender string) {
+	t.trimPending("sender = ?", sender, maxPendingOfSender, maxPendingSizeOfSender)
 	if id%pendingCheck != 0 {
-		return nil
+		return
 	}
-	return t.trimPending(ctx, "? != ''", sender, maxPending, maxPendingSizeInAll)
+	t.trimPending("? != ''", sender, maxPending, maxPendingSizeInAll)
 }
 
-func (t *writeTx) trimPending(ctx context.Context, where, sender string, most, mostSize int64) error {
+func (t *writeTx) trimPending(where, sender string, most, mostSize int64) {
 	var count, size int64
-	_, err := t.find(ctx, "SELECT count(*), ifnull(sum(size), 0) FROM pending_changes WHERE "+where, []any{sender}, &count, &size)
-	if err != nil || count <= most && size <= mostSize {
-		return err
+	t.Find("SELECT count(*), ifnull(sum(size), 0) FROM pending_changes WHERE "+where, []any{sender}, &count, &size)
+	if count <= most && size <= mostSize {
+		return
 	}
-	return t.dropPending(ctx, `id IN (
+	t.dropPending(`id IN (
 		SELECT id FROM (
 			SELECT id, row_number() OVER last AS place, sum(size) OVER last AS size FROM pending_changes WHERE `+where+`
 			WINDOW last AS (ORDER BY kind = ? DESC, id DESC)
@@ -58,11 +56,11 @@ func (s *Store) ForgetPending(ctx context.Context) (int, error) {
 
 func (s *Store) forgetPendingBefore(ctx context.Context, before time.Time) (int, error) {
 	removed := int64(0)
-	err := s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
-		if removed, err = t.change(ctx, "DELETE FROM pending_changes WHERE at < ?", before.UnixMilli()); err != nil || removed == 0 {
-			return err
+	err := s.write(ctx, func(t *writeTx) {
+		if removed = t.Change("DELETE FROM pending_changes WHERE at < ?", before.UnixMilli()); removed == 0 {
+			return
 		}
-		return t.markErased(ctx)
+		t.markErased()
 	})
 	if err != nil {
 		return 0, fmt.Errorf("remove changes whose messages have not come: %w", err)

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -33,8 +32,8 @@ func TestPending_StrangersFillNothing(t *testing.T) {
 	huge.New.Raw = make([]byte, maxPendingSize+1)
 	save(t, s, huge)
 	var size int
-	err := s.read(t.Context(), func(r *readTx) error {
-		return r.scan(t.Context(), "SELECT sum(size) FROM pending_changes WHERE sender = ?", []any{string(carol)}, &size)
+	err := s.read(t.Context(), func(r *readTx) {
+		r.Find("SELECT sum(size) FROM pending_changes WHERE sender = ?", []any{string(carol)}, &size)
 	})
 	if err != nil || size > maxPendingSizeOfSender || size < maxPendingSizeOfSender/3 {
 		t.Errorf("a stranger's changes take %d bytes, %v", size, err)
@@ -68,8 +67,8 @@ func TestPending_IsForgottenAfterAWhile(t *testing.T) {
 	s := newStore(t)
 	at := func(age time.Duration) {
 		save(t, s, bridge.ReactionChange{Chat: club, Target: fmt.Sprint("R", age), Sender: alice, Emoji: "👍", Timestamp: bridge.At(now)})
-		if err := s.write(t.Context(), func(ctx context.Context, w *writeTx) error {
-			return w.run(ctx, "UPDATE pending_changes SET at = ? WHERE target = ?", s.clock.Now().Add(-age).UnixMilli(), fmt.Sprint("R", age))
+		if err := s.write(t.Context(), func(w *writeTx) {
+			w.Run("UPDATE pending_changes SET at = ? WHERE target = ?", s.clock.Now().Add(-age).UnixMilli(), fmt.Sprint("R", age))
 		}); err != nil {
 			t.Fatal(err)
 		}

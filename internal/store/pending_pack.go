@@ -27,7 +27,7 @@ type pendingFact struct {
 // size returns what a row counts for the limits.
 func (r pendingChange) size() int { return len(r.target) + len(r.stanza) + len(r.fact) + len(r.raw) }
 
-func packPending(fact bridge.Fact) (row pendingChange, err error) {
+func (t *writeTx) packPending(fact bridge.Fact) (row pendingChange) {
 	var p pendingFact
 	switch f := fact.(type) {
 	case bridge.Deletion:
@@ -36,9 +36,7 @@ func packPending(fact bridge.Fact) (row pendingChange, err error) {
 	case bridge.Edit:
 		row = pendingChange{kind: pendingEdit, chat: f.Chat, target: f.Target, sender: f.Editor, raw: f.New.Raw}
 		p = pendingFact{Timestamp: f.Timestamp.UnixMilli(), Type: f.New.MessageType, Content: f.New.Content, ViewOnce: f.New.ViewOnce}
-		if p.Details, err = packedJSON(packDetails(f.New)); err == nil {
-			p.Ref, err = packedJSON(packRef(f.New))
-		}
+		p.Details, p.Ref = packedJSON(t.pack(detailsOf(f.New))), packedJSON(t.packRef(f.New))
 	case bridge.ReactionChange:
 		row = pendingChange{kind: pendingReaction, chat: f.Chat, target: f.Target, sender: f.Sender}
 		p = pendingFact{Timestamp: f.Timestamp.UnixMilli(), Emoji: f.Emoji}
@@ -67,71 +65,52 @@ func packPending(fact bridge.Fact) (row pendingChange, err error) {
 		row = pendingChange{kind: pendingKeep, chat: f.Chat, target: f.Target, sender: f.By}
 		p = pendingFact{Timestamp: f.Timestamp.UnixMilli(), Kept: f.Kept}
 	default:
-		err = fmt.Errorf("%T cannot be pending", fact)
+		t.Fail(fmt.Errorf("%T cannot be pending", fact))
 	}
-	if err != nil {
-		return row, err
-	}
-	data, err := json.Marshal(p)
-	row.fact = string(data)
-	return row, err
+	row.fact = t.Encode(p)
+	return row
 }
 
 // packedJSON turns a column of JSON, which may be null, into a field.
-func packedJSON(column any, err error) (json.RawMessage, error) {
-	if text, ok := column.(string); ok {
-		return json.RawMessage(text), err
-	}
-	return nil, err
+func packedJSON(column any) json.RawMessage {
+	text, _ := column.(string)
+	return json.RawMessage(text)
 }
 
-func (s *Store) unpackPending(row pendingChange) (bridge.Fact, error) {
+func (t *writeTx) unpackPending(row pendingChange) bridge.Fact {
 	var p pendingFact
-	if err := json.Unmarshal([]byte(row.fact), &p); err != nil {
-		return nil, fmt.Errorf("read a pending change: %w", err)
-	}
+	t.Decode([]byte(row.fact), &p)
 	at := bridge.Millis(p.Timestamp)
 	switch row.kind {
 	case pendingDeletion:
-		return bridge.Deletion{Chat: row.chat, Target: row.target, By: row.sender, Timestamp: at}, nil
+		return bridge.Deletion{Chat: row.chat, Target: row.target, By: row.sender, Timestamp: at}
 	case pendingReaction:
-		return bridge.ReactionChange{Chat: row.chat, Target: row.target, Sender: row.sender, Emoji: p.Emoji, Timestamp: at}, nil
+		return bridge.ReactionChange{Chat: row.chat, Target: row.target, Sender: row.sender, Emoji: p.Emoji, Timestamp: at}
 	case pendingVote:
-		return bridge.PollVote{Chat: row.chat, Target: row.target, Voter: row.sender, Hashes: [][]byte{row.raw}, Timestamp: at}, nil
+		return bridge.PollVote{Chat: row.chat, Target: row.target, Voter: row.sender, Hashes: [][]byte{row.raw}, Timestamp: at}
 	case pendingEncrypted:
 		return bridge.Sealed{Chat: row.chat, Target: row.target, ID: row.stanza, Sender: row.sender, FromMe: p.FromMe,
-			PushName: p.PushName, Timestamp: at, Payload: row.raw}, nil
+			PushName: p.PushName, Timestamp: at, Payload: row.raw}
 	case pendingResponse:
-		return bridge.EventResponse{Chat: row.chat, Target: row.target, Sender: row.sender, Answer: bridge.EventAnswer(p.Answer), Guests: p.Guests, Timestamp: at}, nil
+		return bridge.EventResponse{Chat: row.chat, Target: row.target, Sender: row.sender, Answer: bridge.EventAnswer(p.Answer), Guests: p.Guests, Timestamp: at}
 	case pendingOption:
-		return bridge.PollOptionAdded{Chat: row.chat, Target: row.target, By: row.sender, Name: row.stanza, Timestamp: at}, nil
+		return bridge.PollOptionAdded{Chat: row.chat, Target: row.target, By: row.sender, Name: row.stanza, Timestamp: at}
 	case pendingPin:
 		pin := bridge.Pin{Chat: row.chat, Target: row.target, By: row.sender, Timestamp: at}
 		if p.Until != 0 {
 			pin.Until = bridge.Millis(p.Until)
 		}
-		return pin, nil
+		return pin
 	case pendingKeep:
-		return bridge.Keep{Chat: row.chat, Target: row.target, By: row.sender, Kept: p.Kept, Timestamp: at}, nil
+		return bridge.Keep{Chat: row.chat, Target: row.target, By: row.sender, Kept: p.Kept, Timestamp: at}
 	case pendingEdit:
-		edited, err := s.unpackPendingEdit(p, row.raw)
-		return bridge.Edit{Chat: row.chat, Target: row.target, Editor: row.sender, Timestamp: at, New: edited}, err
-	}
-	return nil, fmt.Errorf("a pending change of the unknown kind %d", row.kind)
-}
-
-func (s *Store) unpackPendingEdit(p pendingFact, raw []byte) (bridge.Message, error) {
-	edited := bridge.Message{MessageType: p.Type, Content: p.Content, ViewOnce: p.ViewOnce, Raw: raw}
-	if len(p.Details) > 0 {
-		if err := s.unpack(p.Details, &edited); err != nil {
-			return edited, fmt.Errorf("read a pending edit: %w", err)
+		edited := bridge.Message{MessageType: p.Type, Content: p.Content, ViewOnce: p.ViewOnce, Raw: row.raw}
+		t.Fail(t.s.unpack(p.Details, &edited))
+		if edited.Media != nil {
+			t.Decode(p.Ref, &edited.Media.Ref)
 		}
+		return bridge.Edit{Chat: row.chat, Target: row.target, Editor: row.sender, Timestamp: at, New: edited}
 	}
-	if edited.Media == nil || len(p.Ref) == 0 {
-		return edited, nil
-	}
-	if err := json.Unmarshal(p.Ref, &edited.Media.Ref); err != nil {
-		return edited, fmt.Errorf("read a pending edit: %w", err)
-	}
-	return edited, nil
+	t.Fail(fmt.Errorf("a pending change of the unknown kind %d", row.kind))
+	return nil
 }

@@ -26,8 +26,8 @@ func rewritten(chat, editor bridge.JID, id string, seconds int, text string) bri
 // pendingCount returns how many changes wait.
 func pendingCount(t *testing.T, s *Store) (count int) {
 	t.Helper()
-	err := s.read(t.Context(), func(r *readTx) error {
-		return r.scan(t.Context(), "SELECT count(*) FROM pending_changes", nil, &count)
+	err := s.read(t.Context(), func(r *readTx) {
+		r.Find("SELECT count(*) FROM pending_changes", nil, &count)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestPending_ADeletedTextIsNeverReadable(t *testing.T) {
 			t.Errorf("%q is shown: %s", word, shown)
 		}
 	}
-	sameList(t, "search", matchIDs(search(t, s, bridge.SearchQuery{Q: "ꙮ"})), []string{})
+	sameList(t, "search", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "ꙮ"})), []string{})
 	erased(t, s)
 	gone(t, s, append(words, "ꙮ")...)
 	if files, err := s.ErasedFiles(t.Context(), 10); err != nil || len(files) != 1 {

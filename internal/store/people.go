@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"sync"
 
@@ -69,47 +68,29 @@ func newPeople() *people {
 }
 
 func (s *Store) loadPeople(ctx context.Context) error {
-	return s.read(ctx, func(r *readTx) error {
+	return s.read(ctx, func(r *readTx) {
 		p := s.people
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if err := r.each(ctx, "SELECT id, ifnull(pn, ''), ifnull(lid, ''), name, push_name, business_name, username FROM people", nil, p.loadPerson); err != nil {
-			return fmt.Errorf("load people: %w", err)
+		for row := range r.Rows("SELECT id, ifnull(pn, ''), ifnull(lid, ''), name, push_name, business_name, username FROM people") {
+			var q person
+			row.Scan(&q.id, &q.pn, &q.lid, &q.name, &q.push, &q.business, &q.username)
+			p.byID[q.id] = q
+			if q.pn != "" {
+				p.byJID[q.pn] = q.id
+			}
 		}
-		if err := r.each(ctx, "SELECT lid, person FROM identities", nil, p.loadIdentity); err != nil {
-			return fmt.Errorf("load identities: %w", err)
+		for row := range r.Rows("SELECT lid, person FROM identities") {
+			var lid bridge.JID
+			var id int64
+			row.Scan(&lid, &id)
+			p.byJID[lid] = id
 		}
-		owner, known, err := readOwner(ctx, r.conn)
-		if err != nil {
-			return err
-		}
+		owner, known := readOwner(r.Conn)
 		if known {
 			p.owner = p.byJID[cmp.Or(owner.PN, owner.LID)]
 		}
-		return nil
 	})
-}
-
-func (p *people) loadPerson(rows *resultSet) error {
-	var q person
-	if err := rows.Scan(&q.id, &q.pn, &q.lid, &q.name, &q.push, &q.business, &q.username); err != nil {
-		return err
-	}
-	p.byID[q.id] = q
-	if q.pn != "" {
-		p.byJID[q.pn] = q.id
-	}
-	return nil
-}
-
-func (p *people) loadIdentity(rows *resultSet) error {
-	var lid bridge.JID
-	var id int64
-	if err := rows.Scan(&lid, &id); err != nil {
-		return err
-	}
-	p.byJID[lid] = id
-	return nil
 }
 
 // find returns the person of a JID in either form.

@@ -95,7 +95,7 @@ func ruin(t *testing.T, s *Store) {
 	for range s.nreaders {
 		r := <-s.readers
 		for _, pragma := range []string{"PRAGMA cache_size = 0", "PRAGMA shrink_memory"} {
-			if err := r.once(pragma); err != nil {
+			if err := r.Script(pragma); err != nil {
 				t.Error(err)
 			}
 		}
@@ -116,7 +116,7 @@ func TestRead_RowsThatCannotBeDecodedAreDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
 			save(t, s, says(alice, alice, "A1", 1, "hi"))
-			if err := s.write(t.Context(), func(ctx context.Context, tx *writeTx) error { return tx.run(ctx, spoil) }); err != nil {
+			if err := s.write(t.Context(), func(tx *writeTx) { tx.Run(spoil) }); err != nil {
 				t.Fatal(err)
 			}
 			_, err := s.Message(t.Context(), alice, "A1")

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -126,9 +125,9 @@ func TestEvents_PassOverWhatIsNotAskedFor(t *testing.T) {
 	s := newStore(t)
 	save(t, s, says(bob, bob, "B1", 1, "x"))
 	const crowd = 2*eventWindow + eventWindow/2
-	err := s.write(t.Context(), func(ctx context.Context, t *writeTx) error {
+	err := s.write(t.Context(), func(t *writeTx) {
 		t.numbers.event += crowd
-		return t.run(ctx, `
+		t.Run(`
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 			INSERT INTO events (id, type, message, chat, at) SELECT (SELECT max(id) FROM events) + i, ?2, 1, NULL, 0 FROM n`,
 			crowd, eventMessageUpdated)
@@ -173,9 +172,8 @@ func TestPlans_OfTheLogAreCheap(t *testing.T) {
 		}
 		var query string
 		var args []any
-		err := s.read(t.Context(), func(r *readTx) (err error) {
-			query, args, err = r.entriesQuery(t.Context(), q, 1, 100)
-			return err
+		err := s.read(t.Context(), func(r *readTx) {
+			query, args = r.entriesQuery(q, 1, 100)
 		})
 		if err != nil {
 			t.Fatal(err)

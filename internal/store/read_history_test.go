@@ -217,7 +217,7 @@ func TestMessages_RefusesABadCursor(t *testing.T) {
 		_, err = s.Search(context.Background(), bridge.SearchQuery{Q: "x", Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 	}
-	for _, cursor := range []string{"x", position{1, 1}.cursor(), packCursor("c", "1", "")} {
+	for _, cursor := range []string{"x", cursorOf(position{Timestamp: 1, Seq: 1}), packCursor("c", "1", "")} {
 		_, err := s.Chats(context.Background(), bridge.ChatQuery{Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 	}

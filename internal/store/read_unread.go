@@ -27,13 +27,9 @@ var unreadQuery = fmt.Sprintf(`
 // told that the account has read them, up to the message with an id; an empty id
 // is up to the last that came. What cannot be read yet is left out.
 func (s *Store) Unread(ctx context.Context, chat bridge.JID, upTo string) (page bridge.UnreadPage, err error) {
-	err = s.read(ctx, func(r *readTx) error {
-		id, err := r.findChat(ctx, chat)
-		if err != nil {
-			return err
-		}
-		page, err = r.unread(ctx, id, upTo)
-		return err
+	err = s.read(ctx, func(r *readTx) {
+		id := r.findChat(chat)
+		page = r.unread(id, upTo)
 	})
 	if err != nil {
 		return bridge.UnreadPage{}, fmt.Errorf("read what is unread: %w", err)
@@ -41,33 +37,26 @@ func (s *Store) Unread(ctx context.Context, chat bridge.JID, upTo string) (page 
 	return page, nil
 }
 
-func (r *readTx) unread(ctx context.Context, chat int64, upTo string) (page bridge.UnreadPage, err error) {
+func (r *readTx) unread(chat int64, upTo string) (page bridge.UnreadPage) {
 	var told, since int64
 	if upTo == "" {
-		err = r.scan(ctx, "SELECT ifnull(max(seq), 0) FROM messages", nil, &page.UpTo)
+		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &page.UpTo)
 	} else {
-		err = r.scan(ctx, "SELECT seq FROM messages WHERE chat = ? AND id = ?", []any{chat, upTo}, &page.UpTo)
+		r.Find("SELECT seq FROM messages WHERE chat = ? AND id = ?", []any{chat, upTo}, &page.UpTo)
 	}
-	if err != nil {
-		return page, err
-	}
-	err = r.scan(ctx, `
+	r.Find(`
 		SELECT receipt_seq, ifnull((SELECT timestamp FROM messages WHERE seq <= receipt_seq ORDER BY seq DESC LIMIT 1), 0)
 		FROM chats WHERE id = ?`, []any{chat}, &told, &since)
-	if err != nil {
-		return page, err
-	}
-	err = r.each(ctx, unreadQuery, []any{chat, told, page.UpTo, since - latest.Milliseconds()}, func(rows *resultSet) error {
+	for rows := range r.Rows(unreadQuery, chat, told, page.UpTo, since-latest.Milliseconds()) {
 		var m bridge.UnreadMessage
 		var sender int64
 		var wire []byte
-		err := rows.Scan(&m.Arrival, &m.ID, &sender, &wire)
+		rows.Scan(&m.Arrival, &m.ID, &sender, &wire)
 		m.WireID, m.SenderJID = string(wire), r.s.people.get(sender).jid()
 		page.Messages = append(page.Messages, m)
-		return err
-	})
+	}
 	if page.More = len(page.Messages) == unreadPage; page.More {
 		page.UpTo = page.Messages[unreadPage-1].Arrival
 	}
-	return page, err
+	return page
 }

@@ -1,10 +1,11 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"testing"
+
+	"bridged/internal/store/db"
 )
 
 // TestReleaseMemory_GivesPagesBack: what a connection keeps of the database it
@@ -16,13 +17,13 @@ func TestReleaseMemory_GivesPagesBack(t *testing.T) {
 	<-s.checked
 	// All readers are held meanwhile, so that the background reads with none.
 	failures := func() (n int) {
-		var held []*conn
+		var held []*db.Conn
 		for range s.nreaders {
 			held = append(held, <-s.readers)
 		}
 		for _, r := range held {
 			var text string
-			if err := r.scan(t.Context(), "SELECT content FROM messages", nil, &text); err != nil {
+			if err := r.Use(t.Context(), func() { r.Find("SELECT content FROM messages", nil, &text) }); err != nil {
 				n++
 			}
 			s.readers <- r
@@ -54,9 +55,9 @@ func TestConnections_KeepFewPages(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "bridged.db"))
 	var reader, writer int
 	err := errors.Join(
-		s.read(t.Context(), func(r *readTx) error { return r.scan(t.Context(), "PRAGMA cache_size", nil, &reader) }),
-		s.write(t.Context(), func(ctx context.Context, w *writeTx) error {
-			return w.scan(ctx, "PRAGMA cache_size", nil, &writer)
+		s.read(t.Context(), func(r *readTx) { r.Find("PRAGMA cache_size", nil, &reader) }),
+		s.write(t.Context(), func(w *writeTx) {
+			w.Find("PRAGMA cache_size", nil, &writer)
 		}),
 	)
 	if err != nil || reader != -1024 || writer != -4096 {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
+
+	"bridged/internal/store/db"
 )
 
 // retainBatch is how many messages are looked at, and at most removed, in one
@@ -17,7 +20,7 @@ const retainBatch = 256
 // that have waited since then for their message. Their chats stay. The log of events
 // is left as it is: see [Store.PruneEvents].
 //
-// It goes by arrival, not by chat, so that whole blocks of the search index
+// It goes by seq, not by chat, so that whole blocks of the search index
 // become empty instead of many being indexed again.
 func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 	before := olderThan.UnixMilli()
@@ -27,8 +30,8 @@ func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 	if err := s.removeCallsBefore(ctx, before); err != nil {
 		return 0, fmt.Errorf("remove old calls: %w", err)
 	}
-	last, tail, err := s.rangesBefore(ctx, before)
-	if err != nil {
+	last, tail := int64(0), int64(0)
+	if err := s.read(ctx, func(r *readTx) { last, tail = s.index.Before(r.Conn, before) }); err != nil {
 		return 0, fmt.Errorf("look for old messages: %w", err)
 	}
 	total := 0
@@ -39,125 +42,49 @@ func (s *Store) Retain(ctx context.Context, olderThan time.Time) (int, error) {
 			return total, fmt.Errorf("remove old messages: %w", err)
 		}
 	}
-	notify(s.index.work) // packs that have lost only some of their messages
+	s.index.Wake() // packs that have lost only some of their messages
 	return total, nil
 }
 
-// rangesBefore returns where messages from before a moment may be: up to one
-// arrival among those that are indexed, and from another on among those that
-// are not.
-func (s *Store) rangesBefore(ctx context.Context, before int64) (last, tail int64, err error) {
-	err = s.read(ctx, func(r *readTx) error {
-		var indexed int64
-		if err := r.scan(ctx, indexedQuery, nil, &indexed); err != nil {
-			return err
+// retainRange removes the old ones of some messages and returns how many.
+func (s *Store) retainRange(ctx context.Context, from, to, before int64) (total int, err error) {
+	for seen := retainBatch; seen == retainBatch; {
+		var old []int64
+		seen = 0
+		err := s.read(ctx, func(r *readTx) {
+			for row := range r.Rows("SELECT seq, timestamp FROM messages WHERE seq BETWEEN ? AND ? ORDER BY seq"+db.Limited, from, to, retainBatch) {
+				var p position
+				row.Scan(&p.Seq, &p.Timestamp)
+				if p.Timestamp < before {
+					old = append(old, p.Seq)
+				}
+				seen, from = seen+1, p.Seq+1
+			}
+		})
+		if err == nil && len(old) > 0 {
+			err = s.write(ctx, func(t *writeTx) { total += t.removeOld(old, before) })
 		}
-		edge, err := r.blockAt(ctx, lastDowntoQuery, before, noneIndexed)
-		last, tail = s.index.firstSeq(edge+1)-1, s.index.firstSeq(indexed+1)
-		return err
-	})
-	return last, tail, err
-}
-
-func (s *Store) retainRange(ctx context.Context, from, to, before int64) (int, error) {
-	total := 0
-	for {
-		old, next, err := s.oldMessages(ctx, from, to, before)
 		if err != nil {
 			return total, err
 		}
-		if len(old) > 0 {
-			n := 0
-			err := s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
-				n, err = t.removeOld(ctx, old, before)
-				return err
-			})
-			if err != nil {
-				return total, err
-			}
-			total += n
-		}
-		if next == 0 {
-			return total, nil
-		}
-		from = next
 	}
+	return total, nil
 }
 
-// oldMessages looks at the next batch of arrivals and returns which of the
-// messages are old, and where to look next, 0 for nowhere.
-func (s *Store) oldMessages(ctx context.Context, from, to, before int64) (old []int64, next int64, err error) {
-	err = s.read(ctx, func(r *readTx) error {
-		seen := 0
-		err := r.each(ctx, `
-			SELECT seq, timestamp FROM messages WHERE seq BETWEEN ? AND ? ORDER BY seq`+limited,
-			[]any{from, to, retainBatch}, func(rows *resultSet) error {
-				var p position
-				err := rows.Scan(&p.seq, &p.timestamp)
-				if p.timestamp < before {
-					old = append(old, p.seq)
-				}
-				seen, next = seen+1, p.seq+1
-				return err
-			})
-		if seen < retainBatch {
-			next = 0
-		}
-		return err
-	})
-	return old, next, err
-}
-
-// removeOld removes messages, and from the index what only they contained.
-func (t *writeTx) removeOld(ctx context.Context, seqs []int64, before int64) (int, error) {
-	var old []int64
-	blocks := make(map[int64]bool)
-	for _, seq := range seqs {
+// removeOld removes messages, and from the index what only they contained. It
+// returns how many: some may have got another time since they were looked at.
+func (t *writeTx) removeOld(seqs []int64, before int64) int {
+	old := slices.DeleteFunc(seqs, func(seq int64) bool {
 		var timestamp int64
-		found, err := t.find(ctx, "SELECT timestamp FROM messages WHERE seq = ?", []any{seq}, &timestamp)
-		if err != nil {
-			return 0, err
-		}
-		if found && timestamp < before {
-			old = append(old, seq)
-			blocks[t.s.index.blockOf(seq)] = true
-		}
-	}
-	if err := t.markStale(ctx, old...); err != nil {
-		return 0, err
-	}
+		return !t.Find("SELECT timestamp FROM messages WHERE seq = ? AND timestamp < ?", []any{seq, before}, &timestamp)
+	})
+	t.s.index.MarkRemoved(t.Conn, old)
 	for _, seq := range old {
-		if err := t.markUsed(ctx, seq); err != nil {
-			return 0, err
-		}
-		if err := t.removeUnpacked(ctx, seq); err != nil {
-			return 0, err
-		}
+		t.markUsed(seq)
+		t.removeUnpacked(seq)
 	}
-	for id := range blocks {
-		if err := t.dropIfEmpty(ctx, id); err != nil {
-			return 0, err
-		}
-	}
-	t.staleMarked = false // most blocks are empty soon, and need not be indexed again
-	return len(old), nil
-}
-
-// dropIfEmpty removes a block from the index if none of its messages is left. One
-// that is not indexed yet may be about to be.
-func (t *writeTx) dropIfEmpty(ctx context.Context, block int64) error {
-	var left int64
-	x := t.s.index
-	some, err := t.find(ctx, "SELECT seq FROM messages WHERE seq BETWEEN ? AND ? LIMIT 1",
-		[]any{x.firstSeq(block), x.firstSeq(block+1) - 1}, &left)
-	if err != nil || some {
-		return err
-	}
-	indexed, err := t.lastIndexed(ctx)
-	if err != nil || block > indexed {
-		return err
-	}
-	return t.dropBlock(ctx, block)
+	t.s.index.DropEmpty(t.Conn, old)
+	return len(old)
 }
 
 // pruneBatch is how many events are removed in one transaction.
@@ -182,32 +109,27 @@ func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (in
 
 func (s *Store) pruneSome(ctx context.Context, before int64, keep int) (int, error) {
 	var removed int64
-	err := s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		last, err := t.lastToPrune(ctx, before, keep)
-		if err != nil || last == 0 {
-			return err
+	err := s.write(ctx, func(t *writeTx) {
+		last := t.lastToPrune(before, keep)
+		if last == 0 {
+			return
 		}
-		if err := t.setSetting(ctx, settingPruned, strconv.FormatInt(last, 10)); err != nil {
-			return err
-		}
-		removed, err = t.change(ctx, "DELETE FROM events WHERE id <= ?", last)
-		return err
+		t.setSetting(settingPruned, strconv.FormatInt(last, 10))
+		removed = t.Change("DELETE FROM events WHERE id <= ?", last)
 	})
 	return int(removed), err
 }
 
 // lastToPrune returns the last event of the next batch to remove, 0 when there is
 // none.
-func (t *writeTx) lastToPrune(ctx context.Context, before int64, keep int) (int64, error) {
+func (t *writeTx) lastToPrune(before int64, keep int) int64 {
 	surplus := int64(0)
 	if keep > 0 {
-		if _, err := t.find(ctx, "SELECT ifnull(max(id), 0) - ? FROM events", []any{keep}, &surplus); err != nil {
-			return 0, err
-		}
+		t.Find("SELECT ifnull(max(id), 0) - ? FROM events", []any{keep}, &surplus)
 	}
 	var last int64
-	_, err := t.find(ctx, `
+	t.Find(`
 		SELECT ifnull(max(id), 0) FROM (SELECT id, at FROM events ORDER BY id LIMIT ?) WHERE at < ? OR id <= ?`,
 		[]any{pruneBatch, before, surplus}, &last)
-	return last, err
+	return last
 }

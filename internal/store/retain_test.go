@@ -38,8 +38,8 @@ func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
 		settle(t, w.s)
 	}
 	var left int
-	err = w.s.read(context.Background(), func(r *readTx) error {
-		return r.scan(context.Background(), `SELECT (SELECT count(*) FROM blocks b WHERE NOT EXISTS
+	err = w.s.read(context.Background(), func(r *readTx) {
+		r.Find(`SELECT (SELECT count(*) FROM blocks b WHERE NOT EXISTS
 			(SELECT 1 FROM messages WHERE seq BETWEEN b.id * 32 AND b.id * 32 + 31))
 			+ (SELECT count(*) FROM packs WHERE id >> 12 NOT IN (SELECT id FROM blocks))
 			+ (SELECT count(*) FROM grams WHERE rowid NOT IN (SELECT id FROM packs))`, nil, &left)
@@ -93,7 +93,7 @@ func TestBackup_IsCompleteWhileMessagesComeIn(t *testing.T) {
 	checkCounts(t, restored)
 	q := bridge.MessageQuery{Chat: club, Limit: 1000}
 	sameList(t, "history", ids(messages(t, restored, q)), ids(messages(t, s, q)))
-	sameList(t, "search", matchIDs(search(t, restored, bridge.SearchQuery{Q: "message 29"})), matchIDs(search(t, s, bridge.SearchQuery{Q: "message 29"})))
+	sameList(t, "search", matchIDs(matchesOf(t, restored, bridge.SearchQuery{Q: "message 29"})), matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "message 29"})))
 }
 
 func TestBackup_NeverOverwrites(t *testing.T) {
@@ -148,7 +148,7 @@ func TestNumbers_AreNeverGivenTwice(t *testing.T) {
 	}
 	save(t, s, says(alice, alice, "A3", 3, "new"))
 	var seq int64
-	err = s.read(ctx, func(r *readTx) error { return r.scan(ctx, "SELECT seq FROM messages", nil, &seq) })
+	err = s.read(ctx, func(r *readTx) { r.Find("SELECT seq FROM messages", nil, &seq) })
 	if err != nil || seq != 3 {
 		t.Errorf("seq %d, want 3: %v", seq, err)
 	}

@@ -14,98 +14,135 @@ import (
 // it. What strangers chose is kept within [bridge.Bounded]. What the disk
 // refuses is [bridge.CodeStorageUnavailable].
 func (s *Store) Save(ctx context.Context, facts ...bridge.Fact) error {
-	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	return s.write(ctx, func(t *writeTx) {
 		for _, fact := range facts {
-			if err := t.save(ctx, bridge.Bounded(fact)); err != nil {
-				return fmt.Errorf("save %T: %w", fact, err)
-			}
+			t.save(bridge.Bounded(fact))
 		}
-		return nil
 	})
 }
 
-func (t *writeTx) save(ctx context.Context, fact bridge.Fact) error {
+func (t *writeTx) save(fact bridge.Fact) {
 	switch f := fact.(type) {
 	case bridge.Message:
-		return t.saveMessage(ctx, f)
+		t.saveMessage(f)
+		return
 	case bridge.Group:
-		return t.saveGroup(ctx, f)
+		t.saveGroup(f)
+		return
 	case bridge.Identity:
-		return t.saveIdentity(ctx, f)
+		t.saveIdentity(f)
+		return
 	case bridge.Contact:
-		return t.saveContact(ctx, f)
+		t.saveContact(f)
+		return
 	case bridge.ReactionChange:
-		return t.saveReaction(ctx, f)
+		t.saveReaction(f)
+		return
 	case bridge.Edit:
-		return t.saveEdit(ctx, f)
+		t.saveEdit(f)
+		return
 	case bridge.Deletion:
-		return t.saveDeletion(ctx, f)
+		t.saveDeletion(f)
+		return
 	case bridge.NoMessage:
-		return t.saveNoMessage(ctx, f)
+		t.saveNoMessage(f)
+		return
 	case bridge.RemovedElsewhere:
-		return t.saveRemovedElsewhere(ctx, f)
+		t.saveRemovedElsewhere(f)
+		return
 	case bridge.PollVote:
-		return t.saveVote(ctx, f)
+		t.saveVote(f)
+		return
 	case bridge.EventResponse:
-		return t.saveEventResponse(ctx, f)
+		t.saveEventResponse(f)
+		return
 	case bridge.PollOptionAdded:
-		return t.savePollOption(ctx, f)
+		t.savePollOption(f)
+		return
 	case bridge.Pin:
-		return t.savePin(ctx, f)
+		t.savePin(f)
+		return
 	case bridge.Keep:
-		return t.saveKeep(ctx, f)
+		t.saveKeep(f)
+		return
 	case bridge.Sealed:
-		return t.saveEncrypted(ctx, f)
+		t.saveEncrypted(f)
+		return
 	case bridge.Receipt:
-		return t.saveReceipt(ctx, f)
+		t.saveReceipt(f)
+		return
 	case bridge.SendResult:
-		return t.saveSendResult(ctx, f)
+		t.saveSendResult(f)
+		return
 	case bridge.GroupChange:
-		return t.saveGroupChange(ctx, f)
+		t.saveGroupChange(f)
+		return
 	case bridge.MemberLabel:
-		return t.saveMemberLabel(ctx, f)
+		t.saveMemberLabel(f)
+		return
 	case bridge.ChatTimer:
-		return t.saveTimer(ctx, f)
+		t.saveTimer(f)
+		return
 	case bridge.Owner:
-		return t.saveOwner(ctx, f)
+		t.saveOwner(f)
+		return
 	case bridge.MediaMoved:
-		return t.saveMediaMoved(ctx, f)
+		t.saveMediaMoved(f)
+		return
 	case bridge.GroupWithheld:
-		return t.saveWithheld(ctx, f)
+		t.saveWithheld(f)
+		return
 	case bridge.ChatRead:
-		return t.saveChatRead(ctx, f)
+		t.saveChatRead(f)
+		return
 	case bridge.ChatMarkedUnread:
-		return t.saveMarkedUnread(ctx, f)
+		t.saveMarkedUnread(f)
+		return
 	case bridge.ChatSettings:
-		return t.saveSettings(ctx, f)
+		t.saveSettings(f)
+		return
 	case bridge.SendKey:
-		return t.saveSendKey(ctx, f)
+		t.saveSendKey(f)
+		return
 	case bridge.NumberCheck:
-		return t.saveNumberCheck(ctx, f)
+		t.saveNumberCheck(f)
+		return
 	case bridge.KeyedRequest:
-		return t.saveKeyedRequest(ctx, f)
+		t.saveKeyedRequest(f)
+		return
 	case bridge.GroupMade:
-		return t.saveGroupMade(ctx, f)
+		t.saveGroupMade(f)
+		return
 	case bridge.Call:
-		return t.saveCall(ctx, f)
+		t.saveCall(f)
+		return
 	case bridge.CallChange:
-		return t.saveCallChange(ctx, f)
+		t.saveCallChange(f)
+		return
 	case bridge.CallsMissed:
-		return t.saveCallsMissed(ctx, f)
+		t.saveCallsMissed(f)
+		return
 	case bridge.NewChat:
-		return t.saveNewChat(ctx, f)
+		t.saveNewChat(f)
+		return
 	case bridge.HistoryPart:
-		return t.saveHistoryPart(ctx, f)
+		t.saveHistoryPart(f)
+		return
 	case bridge.HistoryStep:
-		return t.saveHistoryStep(ctx, f)
+		t.saveHistoryStep(f)
+		return
 	case bridge.HistoryForgotten:
-		return t.forgetHistory(ctx)
+		t.forgetHistory()
+		return
 	case bridge.ChatName:
-		return t.saveChatName(ctx, f)
+		t.saveChatName(f)
+		return
 	case bridge.Imported:
-		return t.saveImported(ctx, f)
+		t.saveImported(f)
+		return
 	case bridge.Status:
-		return t.saveStatus(ctx, f)
+		t.saveStatus(f)
+		return
 	}
-	return fmt.Errorf("the store does not know this kind of fact")
+	t.Fail(fmt.Errorf("the store does not know this kind of fact"))
 }

@@ -98,10 +98,8 @@ func TestSave_SurvivesAPanicInTheMiddle(t *testing.T) {
 	s := newStore(t)
 	func() {
 		defer func() { _ = recover() }()
-		_ = s.write(context.Background(), func(ctx context.Context, tx *writeTx) error {
-			if err := tx.saveMessage(ctx, says(alice, alice, "A1", 1, "half")); err != nil {
-				return err
-			}
+		_ = s.write(context.Background(), func(tx *writeTx) {
+			tx.saveMessage(says(alice, alice, "A1", 1, "half"))
 			panic("the drill")
 		})
 	}()
@@ -172,8 +170,8 @@ func TestStatus_IsLoggedWithoutWhatPairingNeeds(t *testing.T) {
 	save(t, s, status)
 	sameList(t, "events", logged(t, s), []string{"account.status "})
 	var data string
-	err := s.read(context.Background(), func(r *readTx) error {
-		return r.scan(context.Background(), "SELECT data FROM events", nil, &data)
+	err := s.read(context.Background(), func(r *readTx) {
+		r.Find("SELECT data FROM events", nil, &data)
 	})
 	if err != nil {
 		t.Fatal(err)

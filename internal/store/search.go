@@ -3,13 +3,41 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
+	"bridged/internal/search"
+	"bridged/internal/store/db"
 )
+
+// indexed is the store as its search index sees it.
+type indexed struct{ *Store }
+
+// View runs f on one snapshot.
+func (s indexed) View(ctx context.Context, f func(*db.Conn)) error {
+	return s.read(ctx, func(r *readTx) { f(r.Conn) })
+}
+
+// Update runs f in one transaction.
+func (s indexed) Update(ctx context.Context, f func(*db.Conn)) error {
+	return s.write(ctx, func(t *writeTx) { f(t.Conn) })
+}
+
+// Reindex rebuilds the search index and reports how many messages of how many
+// are indexed. Searches go on meanwhile; they are exact, but slow.
+func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) error {
+	return s.index.Rebuild(ctx, progress)
+}
+
+// Indexed returns how many messages the search index covers, of how many.
+func (s *Store) Indexed(ctx context.Context) (done, total int, err error) {
+	return s.index.Indexed(ctx)
+}
+
+// fold and blank are those of the search.
+func fold(text string) string { return search.Fold(text) }
+func blank(q string) bool     { return search.IsBlank(q) }
 
 // Search finds the messages of all chats whose text contains q.Q, newest
 // first.
@@ -18,22 +46,12 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 	if blank(q.Q) {
 		return page, bridge.Invalid("q must not be blank")
 	}
-	w, err := newSearch(q)
-	if err != nil {
-		return page, err
-	}
-	err = s.searching(ctx, func(r *readTx) error {
-		if q.Only != nil {
-			if w.only, err = r.chatSet(ctx, q.Only); err != nil {
-				return err
-			}
-		}
-		positions, err := r.search(ctx, &w)
-		if err != nil {
-			return err
-		}
-		page, err = r.matches(ctx, positions, w.limit-1)
-		return err
+	limit := limitOf(q.Limit)
+	err := s.searching(ctx, func(r *readTx) {
+		page = r.matches(r.search(search.Query{
+			Needle: fold(q.Q), Desc: true, Limit: limit + 1, Kind: q.ChatType, Only: r.chatSet(q.Only),
+			Since: firstMillis(q.Since), Until: lastMillis(q.Until), After: r.positionAt(q.Cursor),
+		}), limit)
 	})
 	if err != nil {
 		return bridge.Page[bridge.Match]{}, fmt.Errorf("search: %w", err)
@@ -41,102 +59,85 @@ func (s *Store) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[b
 	return page, nil
 }
 
-// newSearch asks for one more than the page, which shows whether there is
-// another one.
-func newSearch(q bridge.SearchQuery) (searchPlan, error) {
-	w := searchPlan{needle: fold(q.Q), desc: true, limit: limitOf(q.Limit) + 1, kind: q.ChatType}
-	var since, until *int64
-	if q.Since != nil {
-		since = ceilMillis(*q.Since)
+// search finds what q asks for. Few messages are simply looked at: they are spread
+// over as many packs of the index.
+func (r *readTx) search(q search.Query) []position {
+	var small bool
+	switch {
+	case r.Err() != nil || q.Only != nil && len(q.Only) == 0:
+		return nil
+	case q.Chat != 0:
+		r.Find("SELECT message_count <= ? FROM chats WHERE id = ?", []any{r.s.tuning.small, q.Chat}, &small)
 	}
-	if q.Until != nil {
-		ms := q.Until.UnixMilli()
-		until = &ms
+	if small || r.withoutIndex || r.s.index.IsBroken() {
+		return q.Scan(r.Conn)
 	}
-	w.since, w.until = ends(since, until)
-	if q.Cursor != "" {
-		after, err := parsePosition(q.Cursor)
-		if err != nil {
-			return w, err
-		}
-		w.after = &after
-	}
-	return w, nil
+	return r.s.index.Find(r.Conn, q)
 }
 
 // searching reads with the index, and where that meets damage once more
 // without it. Where the messages themselves can be read, the damage is the
 // index's.
-func (s *Store) searching(ctx context.Context, f func(*readTx) error) error {
+func (s *Store) searching(ctx context.Context, f func(*readTx)) error {
 	err := s.read(ctx, f)
-	if !dbfile.IsDamage(err) || s.index.broken.Load() {
+	if !dbfile.IsDamage(err) || s.index.IsBroken() {
 		return err
 	}
-	scanned := s.read(ctx, func(r *readTx) error {
+	scanned := s.read(ctx, func(r *readTx) {
 		r.withoutIndex = true
-		return f(r)
+		f(r)
 	})
-	if scanned == nil && s.index.setBroken() {
+	if scanned == nil && s.index.SetBroken() {
 		s.log.Error().Err(err).Msg("search index is damaged; searches scan until it is rebuilt")
 	}
 	return scanned
 }
 
 const matchColumns = `m.seq, c.jid, c.name, c.is_group, m.id, m.from_me, m.sender, m.push_name, m.type, m.content,
-	ifnull(m.details, ''), m.timestamp`
+	m.details, m.timestamp`
 
 // matches reads what is shown of the messages at positions, in their order: up to
 // limit, and as many as there is room for on a page.
-func (r *readTx) matches(ctx context.Context, positions []position, limit int) (bridge.Page[bridge.Match], error) {
+func (r *readTx) matches(positions []position, limit int) bridge.Page[bridge.Match] {
 	page := bridge.Page[bridge.Match]{Items: make([]bridge.Match, 0, min(len(positions), limit))}
 	room, last := newPageRoom(r.s.tuning.page), position{}
 	if len(positions) > limit {
 		last = positions[limit-1] // also where it is gone
 	}
-	err := r.eachOf(ctx, `
+	for row := range r.rowsOf(`
 		SELECT `+matchColumns+` FROM json_each(?) wanted
-		CROSS JOIN messages m ON m.seq = wanted.value CROSS JOIN chats c ON c.id = m.chat`,
-		seqs(positions[:min(len(positions), limit)]), func(rows *resultSet) error {
-			match, at, err := r.scanMatch(rows)
-			if err != nil {
-				return err
-			}
-			if !room.takes(match.Size()) {
-				return errPageFull
-			}
-			page.Items, last = append(page.Items, match), at
-			return nil
-		})
-	if err != nil && !errors.Is(err, errPageFull) {
-		return page, err
+		CROSS JOIN messages m ON m.seq = wanted.value CROSS JOIN chats c ON c.id = m.chat`, seqs(positions[:min(len(positions), limit)])) {
+		match, at := r.scanMatch(row)
+		if !room.takes(match.Size()) {
+			break
+		}
+		page.Items, last = append(page.Items, match), at
 	}
 	if len(positions) > limit || room.full {
-		cursor := last.cursor()
+		cursor := cursorOf(last)
 		page.NextCursor = &cursor
 	}
-	return page, nil
+	return page
 }
 
 func seqs(positions []position) []int64 {
 	list := make([]int64, len(positions))
 	for i, p := range positions {
-		list[i] = p.seq
+		list[i] = p.Seq
 	}
 	return list
 }
 
-func (r *readTx) scanMatch(rows *resultSet) (match bridge.Match, at position, err error) {
+func (r *readTx) scanMatch(row *db.Row) (match bridge.Match, at position) {
 	var sender int64
-	var column sql.RawBytes
-	err = rows.Scan(&at.seq, &match.ChatJID, &match.ChatName, &match.IsGroup, &match.MsgID, &match.FromMe, &sender, &match.PushName,
-		&match.MessageType, &match.Content, &column, &at.timestamp)
-	if err != nil {
-		return match, at, err
-	}
+	var column db.Raw
+	row.Scan(&at.Seq, &match.ChatJID, &match.ChatName, &match.IsGroup, &match.MsgID, &match.FromMe, &sender, &match.PushName,
+		&match.MessageType, &match.Content, &column, &match.Timestamp)
 	p := r.s.people.get(sender)
-	match.ChatJID = r.s.Canonical(match.ChatJID)
+	at.Timestamp, match.ChatJID = match.Timestamp.UnixMilli(), r.s.Canonical(match.ChatJID)
 	match.SenderJID, match.SenderLID, match.SenderUsername, match.PushName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(match.PushName, p.pushName())
-	match.Timestamp = bridge.Millis(at.timestamp)
-	match.Media, err = mediaIn(column, match.ChatJID, match.MsgID)
-	return match, at, err
+	var d details
+	r.Decode(column, &d)
+	match.Media = d.Media.shown(match.ChatJID, match.MsgID)
+	return match, at
 }

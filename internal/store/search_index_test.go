@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"bridged/internal/bridge"
 )
@@ -26,15 +27,17 @@ func TestIndex_IsBuiltInTheBackground(t *testing.T) {
 func awaitIndexed(t *testing.T, s *Store, want int) {
 	t.Helper()
 	for t.Context().Err() == nil {
-		done, _, err := s.index.coverage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if done >= want {
+		if indexedMessages(t, s) >= want {
 			return
 		}
-		sleep(t.Context(), quiet)
+		sleep(t.Context(), 20*time.Millisecond)
 	}
+}
+
+// indexedMessages returns how many messages are in blocks that are indexed.
+func indexedMessages(t *testing.T, s *Store) int {
+	t.Helper()
+	return countOf(t, s, "SELECT ifnull(max(id), -1) + 1 FROM blocks") * testBlock
 }
 
 func TestReindex_ReportsItsProgress(t *testing.T) {
@@ -67,56 +70,37 @@ func TestIndex_OfAnotherVersionIsMadeAnew(t *testing.T) {
 	}
 	save(t, s, facts...)
 	settle(t, s)
-	if err := s.SetSetting(t.Context(), settingIndex, "0"); err != nil {
+	if err := s.SetSetting(t.Context(), "store.search_index", "0"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = openStore(t, path)
-	sameList(t, "search", matchIDs(search(t, s, bridge.SearchQuery{Q: "text 77"})), []string{"A77"})
+	sameList(t, "search", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "text 77"})), []string{"A77"})
 	awaitIndexed(t, s, 256)
-	sameList(t, "search", matchIDs(search(t, s, bridge.SearchQuery{Q: "text 77"})), []string{"A77"})
+	sameList(t, "search", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "text 77"})), []string{"A77"})
 }
 
 func TestIndex_ThatIsDamagedIsScannedAroundAndMadeAnew(t *testing.T) {
 	s := longHistory(t, 300)
 	settle(t, s)
-	err := s.write(context.Background(), func(ctx context.Context, tx *writeTx) error {
-		return tx.run(ctx, "UPDATE grams_data SET block = substr(block, 1, 7) WHERE id > 10")
+	err := s.write(context.Background(), func(tx *writeTx) {
+		tx.Run("UPDATE grams_data SET block = substr(block, 1, 7) WHERE id > 10")
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	q := bridge.SearchQuery{Q: "message 29"}
-	if got := len(search(t, s, q)); got != 11 {
+	if got := len(matchesOf(t, s, q)); got != 11 {
 		t.Errorf("%d matches while it is damaged", got)
 	}
-	for s.index.broken.Load() {
-		sleep(t.Context(), quiet)
+	for s.index.IsBroken() {
+		sleep(t.Context(), 20*time.Millisecond)
 	}
 	settle(t, s)
-	if got := len(search(t, s, q)); got != 11 {
+	if got := len(matchesOf(t, s, q)); got != 11 {
 		t.Errorf("%d matches after that", got)
-	}
-}
-
-func TestIndex_FindsDeletedTextsNoMore(t *testing.T) {
-	s := newStore(t)
-	facts := []bridge.Fact{}
-	for i := range 64 {
-		facts = append(facts, says(alice, alice, fmt.Sprintf("A%d", i), i, fmt.Sprintf("secret%d", i)))
-	}
-	save(t, s, facts...)
-	settle(t, s)
-	save(t, s, bridge.Deletion{Chat: alice, Target: "A5", By: alice, Timestamp: at(99)})
-	settle(t, s)
-	var packs int
-	err := s.read(context.Background(), func(r *readTx) error {
-		return r.scan(context.Background(), "SELECT count(*) FROM grams WHERE grams MATCH ?", []any{gramQuery("t5", nil, nil, 0)}, &packs)
-	})
-	if err != nil || packs != 3 { // those of secret50 to secret59
-		t.Errorf("%d packs contain the text, %v", packs, err)
 	}
 }
 
@@ -135,17 +119,5 @@ func TestReindex_FailingLeavesTheIndexAsItWas(t *testing.T) {
 	fault.Set(nil)
 	edited := says(alice, alice, "A1", 1, "another")
 	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(1000), New: edited})
-	sameList(t, "found", matchIDs(search(t, s, bridge.SearchQuery{Q: "another"})), []string{"A1"})
-}
-
-// TestIndex_MergesItsSegments while it grows: every search looks into all of them.
-func TestIndex_MergesItsSegments(t *testing.T) {
-	s := newStore(t)
-	s.index.building.Lock() // until all is saved
-	fullBlocks(t, s, alice, 10)
-	s.index.building.Unlock()
-	settle(t, s)
-	if n := countOf(t, s, "SELECT count(DISTINCT segid) FROM grams_idx"); n > 6 {
-		t.Errorf("the index is in %d segments", n)
-	}
+	sameList(t, "found", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "another"})), []string{"A1"})
 }

@@ -35,7 +35,7 @@ func TestSearch_MatchesInEveryScript(t *testing.T) {
 				want = append(want, fmt.Sprintf("A%02d", i))
 			}
 		}
-		sameList(t, fmt.Sprintf("search %q", q), matchIDs(search(t, s, bridge.SearchQuery{Q: q})), want)
+		sameList(t, fmt.Sprintf("search %q", q), matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: q})), want)
 		sameList(t, fmt.Sprintf("filter %q", q), ids(messages(t, s, bridge.MessageQuery{Chat: alice, Q: q})), want)
 	}
 }
@@ -63,7 +63,7 @@ func TestSearch_ShowsWhereAMatchIs(t *testing.T) {
 	m := says(club, aliceLID, "A1", 1, "hello")
 	m.PushName = "Ali"
 	save(t, s, m, bridge.Identity{PN: alice, LID: aliceLID})
-	got := search(t, s, bridge.SearchQuery{Q: "HELL"})
+	got := matchesOf(t, s, bridge.SearchQuery{Q: "HELL"})
 	want := bridge.Match{ChatJID: club, ChatName: club.User(), MsgID: "A1", SenderJID: alice, SenderLID: aliceLID, PushName: "Ali", IsGroup: true,
 		MessageType: "conversation", Content: "hello", Timestamp: at(1)}
 	if len(got) != 1 || got[0] != want {
@@ -104,7 +104,7 @@ var worldChats = []bridge.JID{alice, bob, carol, club, "120363000000000002@g.us"
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, s: newStore(t), r: rand.New(rand.NewPCG(seed, 1))}
-	w.s.tuning = tuning{small: 30, ofSender: 2, page: bridge.PageBytes}
+	w.s.tuning, w.s.index.OfSender = tuning{small: 30, page: bridge.PageBytes}, 2
 	return w
 }
 
@@ -334,7 +334,7 @@ func TestSearch_IsExactWhileMessagesComeIn(t *testing.T) {
 			t.Fatalf("%d hits in the chat of %d", got, before)
 		}
 		before = int(saved.Load())
-		if got := len(search(t, s, bridge.SearchQuery{Q: "NADEL", Limit: 1000})); got < before {
+		if got := len(matchesOf(t, s, bridge.SearchQuery{Q: "NADEL", Limit: 1000})); got < before {
 			t.Fatalf("%d hits of %d", got, before)
 		}
 		settle(t, s)

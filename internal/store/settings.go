@@ -3,13 +3,10 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/db"
 )
 
 // The names of the settings that the store keeps for itself.
@@ -19,105 +16,66 @@ const (
 	settingStatus   = "store.status"
 	settingLastSeq  = "store.last_seq" // when it was removed
 	settingPruned   = "store.events_pruned"
-	settingIndex    = "store.search_index"
 	settingMerges   = "store.chat_merges" // how many there were
 )
 
 // Setting returns a small value, empty when it was never set.
 func (s *Store) Setting(ctx context.Context, name string) (string, error) {
-	var value string
-	err := s.read(ctx, func(r *readTx) (err error) {
-		value, err = readSetting(ctx, r.conn, name)
-		return err
-	})
-	return value, err
+	return readAs(ctx, s, "read the setting "+name, func(r *readTx) string { return readSetting(r.Conn, name) })
 }
 
 // SetSetting keeps a small value.
 func (s *Store) SetSetting(ctx context.Context, name, value string) error {
-	return s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.setSetting(ctx, name, value) })
+	return s.write(ctx, func(t *writeTx) { t.setSetting(name, value) })
 }
 
-func readSetting(ctx context.Context, q *conn, name string) (string, error) {
-	var value string
-	err := q.scan(ctx, "SELECT value FROM settings WHERE name = ?", []any{name}, &value)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("read the setting %s: %w", name, err)
+func readSetting(c *db.Conn, name string) (value string) {
+	c.Find("SELECT value FROM settings WHERE name = ?", []any{name}, &value)
+	return value
+}
+
+// readNumber returns the setting as a number, 0 when it was never set.
+func readNumber(c *db.Conn, name string) int64 {
+	value := readSetting(c, name)
+	if value == "" {
+		return 0
 	}
-	return value, nil
+	number, err := strconv.ParseInt(value, 10, 64)
+	c.Fail(err)
+	return number
 }
 
-func (t *writeTx) setting(ctx context.Context, name string) (string, error) {
-	return readSetting(ctx, t.conn, name)
-}
-
-func (t *writeTx) setSetting(ctx context.Context, name, value string) error {
-	return t.run(ctx, `
+func (t *writeTx) setSetting(name, value string) {
+	t.Run(`
 		INSERT INTO settings (name, value) VALUES (?, ?)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value`, name, value)
 }
 
 // OwnerOf returns whose account the store holds, and reports whether that is known yet.
-func (s *Store) OwnerOf(ctx context.Context) (bridge.Owner, bool, error) {
-	var owner bridge.Owner
-	var known bool
-	err := s.read(ctx, func(r *readTx) (err error) {
-		owner, known, err = readOwner(ctx, r.conn)
-		return err
-	})
+func (s *Store) OwnerOf(ctx context.Context) (owner bridge.Owner, known bool, err error) {
+	err = s.read(ctx, func(r *readTx) { owner, known = readOwner(r.Conn) })
 	return owner, known, err
 }
 
-func readOwner(ctx context.Context, q *conn) (bridge.Owner, bool, error) {
-	pn, err := readSetting(ctx, q, settingOwnerPN)
-	if err != nil {
-		return bridge.Owner{}, false, err
-	}
-	lid, err := readSetting(ctx, q, settingOwnerLID)
-	return bridge.Owner{PN: bridge.JID(pn), LID: bridge.JID(lid)}, pn != "" || lid != "", err
+func readOwner(c *db.Conn) (bridge.Owner, bool) {
+	owner := bridge.Owner{PN: bridge.JID(readSetting(c, settingOwnerPN)), LID: bridge.JID(readSetting(c, settingOwnerLID))}
+	return owner, owner != bridge.Owner{}
 }
 
 // saveOwner binds the store to its account for good. The LID may be learned
 // later, and may change.
-func (t *writeTx) saveOwner(ctx context.Context, f bridge.Owner) error {
-	stored, known, err := readOwner(ctx, t.conn)
-	if err != nil {
-		return err
-	}
+func (t *writeTx) saveOwner(f bridge.Owner) {
+	stored, known := readOwner(t.Conn)
 	if known && !stored.SameAccount(f) {
-		return bridge.Fail(bridge.CodeOtherAccount,
+		t.Fail(bridge.Fail(bridge.CodeOtherAccount,
 			"this store holds the messages of another account (%s): pair that account again, "+
-				"or choose another data directory", stored.PN.Redacted())
+				"or choose another data directory", stored.PN.Redacted()))
+		return
 	}
-	if err := t.saveOwnerSetting(ctx, settingOwnerPN, f.PN); err != nil {
-		return err
-	}
-	if err := t.saveOwnerSetting(ctx, settingOwnerLID, f.LID); err != nil {
-		return err
-	}
-	if err := t.saveIdentity(ctx, bridge.Identity(f)); err != nil {
-		return err
-	}
-	me, err := t.ensurePerson(ctx, cmp.Or(f.PN, f.LID))
-	if err != nil {
-		return err
-	}
+	t.setSetting(settingOwnerPN, string(cmp.Or(f.PN, stored.PN)))
+	t.setSetting(settingOwnerLID, string(cmp.Or(f.LID, stored.LID)))
+	t.saveIdentity(bridge.Identity(f))
+	me := t.ensurePerson(cmp.Or(f.PN, f.LID))
 	t.people.owner = me.id
-	return t.updatePrivateChat(ctx, me)
-}
-
-func (t *writeTx) saveOwnerSetting(ctx context.Context, name string, jid bridge.JID) error {
-	if jid == "" {
-		return nil
-	}
-	return t.setSetting(ctx, name, string(jid))
-}
-
-// readNumber returns the setting as a number, 0 when it was never set.
-func readNumber(ctx context.Context, q *conn, name string) (int64, error) {
-	value, err := readSetting(ctx, q, name)
-	if err != nil || value == "" {
-		return 0, err
-	}
-	return strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+	t.updatePrivateChat(me)
 }

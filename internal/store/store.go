@@ -25,6 +25,8 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
+	"bridged/internal/search"
+	"bridged/internal/store/db"
 )
 
 // Options says how a store is opened.
@@ -64,13 +66,13 @@ type Store struct {
 	mergeEdit func(original, edit []byte) (merged []byte, ok bool)
 	decrypt   func(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
 
-	// writing guards writer, numbers, chats and index.claimed, and the order in which
+	// writing guards writer, numbers and chats, and the order in which
 	// commits are published.
 	writing      sync.Mutex
-	writer       *conn
+	writer       *db.Conn
 	numbers      numbers
 	chats        map[bridge.JID]chatRow // found before; emptied when one may have changed
-	readers      chan *conn
+	readers      chan *db.Conn
 	nreaders     int
 	opened       int // of them
 	beforeCommit func() error
@@ -82,7 +84,7 @@ type Store struct {
 	waking  sync.Mutex
 	changed chan struct{}
 
-	index  *searchIndex
+	index  *search.Index
 	eraser *eraser
 
 	damage atomic.Pointer[error] // the first that was found
@@ -105,10 +107,6 @@ type tuning struct {
 	// small is how many messages a chat has at most that is searched without the
 	// index: they are spread over as many packs.
 	small int
-	// ofSender is how many of a sender's messages are looked at for one pack. More
-	// lie between its messages only where a chat did not come in in its order; then
-	// its messages are looked at one by one.
-	ofSender int
 }
 
 // Close ends the store. It waits for writes and reads that are under way; later
@@ -122,15 +120,15 @@ func (s *Store) Close() error {
 		}
 		s.done.Wait()
 		for range s.opened {
-			errs = append(errs, (<-s.readers).close())
+			errs = append(errs, (<-s.readers).Close())
 		}
 		s.writing.Lock()
 		defer s.writing.Unlock()
 		if s.writer != nil {
-			errs = append(errs, s.writer.close())
+			errs = append(errs, s.writer.Close())
 		}
 		if s.eraser.db != nil {
-			errs = append(errs, s.eraser.db.close())
+			errs = append(errs, s.eraser.db.Close())
 		}
 	})
 	return errors.Join(errs...)
@@ -165,3 +163,13 @@ func (s *Store) Clock() *bridge.Clock { return s.clock }
 
 // now returns the moment that goes into the log of events.
 func (s *Store) now() int64 { return s.clock.Now().UnixMilli() }
+
+// sleep waits for d and reports whether it did: false when ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

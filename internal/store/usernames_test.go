@@ -28,7 +28,7 @@ func TestUsernames_AreShownAndFound(t *testing.T) {
 	if m := message(t, s, aliceLID, "M1"); m.SenderUsername == nil || *m.SenderUsername != "Alice.42" || m.PushName != "Alice.42" {
 		t.Errorf("the message is by %v, %q", m.SenderUsername, m.PushName)
 	}
-	if got := search(t, s, bridge.SearchQuery{Q: "hi"}); len(got) != 1 || got[0].SenderUsername == nil || *got[0].SenderUsername != "Alice.42" {
+	if got := matchesOf(t, s, bridge.SearchQuery{Q: "hi"}); len(got) != 1 || got[0].SenderUsername == nil || *got[0].SenderUsername != "Alice.42" {
 		t.Errorf("found %+v", got)
 	}
 	save(t, s, bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{{LID: aliceLID}, {JID: bob}}})

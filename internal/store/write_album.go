@@ -1,41 +1,33 @@
 package store
 
-import "context"
+import "bridged/internal/store/db"
 
 // joinAlbum notes that a message is a part of an album, and tells of the album
 // where it is stored.
-func (t *writeTx) joinAlbum(ctx context.Context, seq int64, album *string) error {
+func (t *writeTx) joinAlbum(seq int64, album *string) {
 	if album == nil {
-		return nil
+		return
 	}
-	added, err := t.change(ctx, "INSERT INTO album_parts (album, message) VALUES (?, ?) ON CONFLICT DO NOTHING", *album, seq)
-	if err != nil || added == 0 {
-		return err
+	added := t.Change("INSERT INTO album_parts (album, message) VALUES (?, ?) ON CONFLICT DO NOTHING", *album, seq)
+	if added == 0 {
+		return
 	}
-	return t.tellAlbum(ctx, seq)
+	t.tellAlbum(seq)
 }
 
 // leaveAlbum takes a message that was deleted out of its album.
-func (t *writeTx) leaveAlbum(ctx context.Context, seq int64) error {
-	if err := t.tellAlbum(ctx, seq); err != nil {
-		return err
-	}
-	return t.run(ctx, "DELETE FROM album_parts WHERE message = ?", seq)
+func (t *writeTx) leaveAlbum(seq int64) {
+	t.tellAlbum(seq)
+	t.Run("DELETE FROM album_parts WHERE message = ?", seq)
 }
 
 // tellAlbum tells that the album of a part has more or fewer of them.
-func (t *writeTx) tellAlbum(ctx context.Context, part int64) error {
-	albums, err := t.ids(ctx, `
+func (t *writeTx) tellAlbum(part int64) {
+	albums := db.List[int64](t.Conn, `
 		SELECT album.seq FROM album_parts p JOIN messages m ON m.seq = p.message
 		JOIN messages album ON album.chat = m.chat AND album.id = p.album AND album.sender = m.sender
 		WHERE p.message = ?`, part)
-	if err != nil {
-		return err
-	}
 	for _, album := range albums {
-		if err := t.appendEvent(ctx, eventMessageUpdated, album, 0); err != nil {
-			return err
-		}
+		t.appendEvent(eventMessageUpdated, album, 0)
 	}
-	return nil
 }

@@ -30,10 +30,10 @@ func TestAlbum_CountsItsParts(t *testing.T) {
 		}
 	}
 	arrived("an early part", 1)
-	before := lastEvent(t, s)
+	before := lastNumber(t, s)
 	save(t, s, albumPart(club, bobLID, "NEXT", "ALBUM", 3))
 	sameList(t, "a part is told", toldSince(t, s, before), []bridge.EventType{bridge.EventMessageCreated, bridge.EventMessageUpdated})
-	before = lastEvent(t, s)
+	before = lastNumber(t, s)
 	save(t, s, albumPart(club, bobLID, "NEXT", "ALBUM", 3))
 	sameList(t, "the same part again", toldSince(t, s, before), nil)
 	save(t, s, albumPart(club, bobLID, "LATE", "ALBUM", 4), albumPart(club, carol, "FORGED", "ALBUM", 5), albumPart(alice, alice, "ELSEWHERE", "ALBUM", 5),
@@ -41,7 +41,7 @@ func TestAlbum_CountsItsParts(t *testing.T) {
 	arrived("three of the author's", 3)
 	save(t, s, bridge.Identity{PN: bob, LID: bobLID}, album(club, bob, "ANOTHER", 6))
 	arrived("by another name", 3)
-	before = lastEvent(t, s)
+	before = lastNumber(t, s)
 	save(t, s, bridge.Deletion{Chat: club, Target: "NEXT", By: bob, Timestamp: at(9)})
 	sameList(t, "a deletion is told", toldSince(t, s, before), []bridge.EventType{bridge.EventMessageUpdated, bridge.EventMessageUpdated})
 	arrived("one deleted", 2)

@@ -72,8 +72,8 @@ func TestEdit_IsForTheAuthorAlone(t *testing.T) {
 	if m.Content != "second" || *m.EditedAt != at(5) || m.Timestamp != at(1) {
 		t.Errorf("message: %+v", m)
 	}
-	sameList(t, "search for the old text", matchIDs(search(t, s, bridge.SearchQuery{Q: "original"})), []string{})
-	sameList(t, "search for the new text", matchIDs(search(t, s, bridge.SearchQuery{Q: "SECOND"})), []string{"B1"})
+	sameList(t, "search for the old text", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "original"})), []string{})
+	sameList(t, "search for the new text", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "SECOND"})), []string{"B1"})
 }
 
 func TestEdit_InAPrivateChatIsForTheSideThatWrote(t *testing.T) {
@@ -140,7 +140,7 @@ func TestDeletion_LeavesNothingOfTheMessage(t *testing.T) {
 	if diff := cmp.Diff(want, message(t, s, alice, "A1")); diff != "" {
 		t.Error(diff)
 	}
-	sameList(t, "search", matchIDs(search(t, s, bridge.SearchQuery{Q: "secret"})), []string{})
+	sameList(t, "search", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "secret"})), []string{})
 	save(t, s, m) // told again
 	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(4), New: m},
 		bridge.ReactionChange{Chat: alice, Target: "A1", Sender: alice, Emoji: "👍", Timestamp: at(4)})

@@ -1,39 +1,34 @@
 package store
 
 import (
-	"context"
 	"encoding/json"
 
 	"bridged/internal/bridge"
+	"bridged/internal/search"
 )
 
 // saveEdit replaces the content of a message, for its author alone. An older edit
 // that is told after a newer one does not win.
-func (t *writeTx) saveEdit(ctx context.Context, f bridge.Edit) error {
-	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
+func (t *writeTx) saveEdit(f bridge.Edit) {
+	m, found := t.findMessage(f.Chat, f.Target)
 	switch {
-	case err != nil:
-		return err
 	case f.Upload != nil:
-		return t.saveUpload(ctx, f, m, found)
+		t.saveUpload(f, m, found)
+		return
 	case !found, m.isAlias && !t.isAuthor(m, f.Editor):
-		return t.postpone(ctx, f)
+		t.postpone(f)
+		return
 	case !t.isAuthor(m, f.Editor), m.deleted != 0, f.Timestamp.UnixMilli() < m.edited:
-		return nil
+		return
 	}
-	waits, err := t.awaitsOriginal(ctx, m, f.Chat, f.Target)
-	if err != nil {
-		return err
-	}
+	waits := t.awaitsOriginal(m, f.Chat, f.Target)
 	if waits {
-		if err := t.postpone(ctx, f); err != nil {
-			return err
-		}
+		t.postpone(f)
 	}
 	if m.isPlaceholder() && !isWhole(f.New) {
 		f.New = bridge.Message{MessageType: m.kind, Content: f.New.Content}
 	}
-	return t.applyEdit(ctx, m, f)
+	t.applyEdit(m, f)
 }
 
 // isWhole reports whether the content of an edit needs nothing of the message
@@ -42,15 +37,12 @@ func isWhole(edited bridge.Message) bool {
 	return edited.Media == nil || len(edited.Media.Ref.MediaKey) > 0
 }
 
-func (t *writeTx) applyEdit(ctx context.Context, m target, f bridge.Edit) error {
-	before, err := detailsIn(m.details)
-	if err != nil {
-		return err
-	}
+func (t *writeTx) applyEdit(m target, f bridge.Edit) {
+	before := t.detailsIn(m.details)
 	if before.Media != nil && (f.New.Media == nil || !isWhole(f.New)) {
-		merged, err := t.recaption(ctx, m, before.Media, f.New)
-		if err != nil || !merged.ok {
-			return err
+		merged := t.recaption(m, before.Media, f.New)
+		if !merged.ok {
+			return
 		}
 		f.New = merged.message
 	}
@@ -63,28 +55,19 @@ func (t *writeTx) applyEdit(ctx context.Context, m target, f bridge.Edit) error 
 	}
 	d := detailsOf(f.New)
 	d.keepMarks(before)
-	column, err := d.pack()
-	if err != nil {
-		return err
-	}
-	changed, err := t.change(ctx, `
+	column := t.pack(d)
+	changed := t.Change(`
 		UPDATE messages SET type = ?1, content = ?2, folded = ?3, details = ?4, edited_at = nullif(?5, 0)
 		WHERE seq = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, nullif(?5, 0))`,
-		f.New.MessageType, f.New.Content, folded(f.New.Content), column, edited, m.seq)
-	if err != nil || changed == 0 {
-		return err
+		f.New.MessageType, f.New.Content, search.Folded(f.New.Content), column, edited, m.seq)
+	if changed == 0 {
+		return
 	}
-	if err := t.recordReplacedFile(ctx, m.seq, before.Media, f.New.Media); err != nil {
-		return err
-	}
-	if err := t.editRaw(ctx, f.New, m.seq); err != nil {
-		return err
-	}
+	t.recordReplacedFile(m.seq, before.Media, f.New.Media)
+	t.editRaw(f.New, m.seq)
 	// What was edited away may have been a secret.
-	if err := t.markErased(ctx); err != nil {
-		return err
-	}
-	return t.contentChanged(ctx, m.seq)
+	t.markErased()
+	t.contentChanged(m.seq)
 }
 
 // merged is a message with a new caption; not ok where it takes none.
@@ -95,14 +78,11 @@ type merged struct {
 
 // recaption applies the edit of a caption, which may come without the file: the
 // message then keeps its file, and its protobuf gets the caption.
-func (t *writeTx) recaption(ctx context.Context, m target, f *mediaDetails, edited bridge.Message) (merged, error) {
-	stored, err := t.rawOf(ctx, m.seq)
-	if err != nil {
-		return merged{}, err
-	}
+func (t *writeTx) recaption(m target, f *mediaDetails, edited bridge.Message) merged {
+	stored := t.rawOf(m.seq)
 	raw, ok := t.s.mergeEdit(stored.Raw, edited.Raw)
 	if !ok {
-		return merged{}, nil
+		return merged{}
 	}
 	edited.MessageType, edited.Raw, edited.ViewOnce = m.kind, raw, stored.ViewOnce
 	edited.Media = &bridge.Media{
@@ -110,18 +90,19 @@ func (t *writeTx) recaption(ctx context.Context, m target, f *mediaDetails, edit
 		DurationSec: f.Seconds, PTT: f.PTT, Width: f.Width, Height: f.Height, Pages: f.Pages, IsAnimated: f.IsAnimated,
 		Ref: stored.Media.Ref,
 	}
-	return merged{message: edited, ok: true}, nil
+	return merged{message: edited, ok: true}
 }
 
 // rawOf reads what the store has of a message's protobuf and file.
-func (t *writeTx) rawOf(ctx context.Context, seq int64) (bridge.Message, error) {
+func (t *writeTx) rawOf(seq int64) bridge.Message {
 	m := bridge.Message{Media: new(bridge.Media)}
 	var ref string
-	_, err := t.find(ctx, "SELECT raw, ifnull(media_ref, ''), view_once FROM message_raw WHERE seq = ?", []any{seq}, &m.Raw, &ref, &m.ViewOnce)
-	if err != nil || ref == "" {
-		return m, err
+	t.Find("SELECT raw, ifnull(media_ref, ''), view_once FROM message_raw WHERE seq = ?", []any{seq}, &m.Raw, &ref, &m.ViewOnce)
+	if ref == "" {
+		return m
 	}
-	return m, json.Unmarshal([]byte(ref), &m.Media.Ref)
+	t.Fail(json.Unmarshal([]byte(ref), &m.Media.Ref))
+	return m
 }
 
 // keepQuote lets an edit that says nothing of a quote keep the message's: what
@@ -138,20 +119,17 @@ func keepQuote(before *contextDetails, edited *bridge.Message) {
 	edited.ContextInfo = &context
 }
 
-func (t *writeTx) editRaw(ctx context.Context, edited bridge.Message, seq int64) error {
-	ref, err := packRef(edited)
-	if err != nil {
-		return err
-	}
-	return t.run(ctx, "UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",
+func (t *writeTx) editRaw(edited bridge.Message, seq int64) {
+	ref := t.packRef(edited)
+	t.Run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",
 		edited.Raw, ref, edited.ViewOnce, seq)
 }
 
 // awaitsOriginal reports whether the real message of m, which chat and id name,
 // may still come: m is a placeholder, or was one when it was edited.
-func (t *writeTx) awaitsOriginal(ctx context.Context, m target, chat bridge.JID, id string) (bool, error) {
+func (t *writeTx) awaitsOriginal(m target, chat bridge.JID, id string) bool {
 	if m.isPlaceholder() || m.edited == 0 {
-		return m.isPlaceholder(), nil
+		return m.isPlaceholder()
 	}
-	return t.hasPendingEdit(ctx, chat, id)
+	return t.hasPendingEdit(chat, id)
 }

@@ -1,63 +1,54 @@
 package store
 
 import (
-	"context"
-
 	"bridged/internal/bridge"
 )
 
 // saveImported stores a message of the phone's history with what became of it,
 // or changes of one that was stored so. What came over the connection stays as
 // it is, but for placeholders: the real message fills them in, and that is told.
-func (t *writeTx) saveImported(ctx context.Context, f bridge.Imported) error {
+func (t *writeTx) saveImported(f bridge.Imported) {
 	if f.Message != nil {
-		if err := t.saveImportedMessage(ctx, *f.Message); err != nil {
-			return err
-		}
+		t.saveImportedMessage(*f.Message)
 	}
-	return t.silently(func() error {
+	t.silently(func() {
 		for _, change := range f.Changes {
-			if err := t.saveImportedChange(ctx, bridge.Bounded(change)); err != nil {
-				return err
-			}
+			t.saveImportedChange(bridge.Bounded(change))
 		}
-		return nil
 	})
 }
 
-func (t *writeTx) saveImportedMessage(ctx context.Context, m bridge.Message) error {
-	stored, found, err := t.findMessage(ctx, m.Chat, m.ID)
+func (t *writeTx) saveImportedMessage(m bridge.Message) {
+	stored, found := t.findMessage(m.Chat, m.ID)
 	switch {
-	case err != nil:
-		return err
-	case found && stored.isPlaceholder() && !stored.imported:
-		return t.saveMessage(ctx, m)
-	case found:
-		return nil
+	case !found:
+		m.Imported = true
+		t.silently(func() { t.saveMessage(m) })
+	case stored.isPlaceholder() && !stored.imported:
+		t.saveMessage(m)
 	}
-	m.Imported = true
-	return t.silently(func() error { return t.saveMessage(ctx, m) })
 }
 
 // silently runs f without telling of what it changes.
-func (t *writeTx) silently(f func() error) error {
+func (t *writeTx) silently(f func()) {
 	t.silent = true
 	defer func() { t.silent = false }()
-	return f()
+	f()
 }
 
 // saveImportedChange applies a change of the phone's history to a message that
 // came with the history.
-func (t *writeTx) saveImportedChange(ctx context.Context, change bridge.Fact) error {
+func (t *writeTx) saveImportedChange(change bridge.Fact) {
 	chat, target := targetOf(change)
-	stored, found, err := t.findMessage(ctx, chat, target)
-	if edit, is := change.(bridge.Edit); err == nil && !found && is && edit.Upload != nil {
-		return t.saveImportedMessage(ctx, *edit.Upload)
+	stored, found := t.findMessage(chat, target)
+	if edit, is := change.(bridge.Edit); !found && is && edit.Upload != nil {
+		t.saveImportedMessage(*edit.Upload)
+		return
 	}
-	if err != nil || !found || !stored.imported {
-		return err
+	if !found || !stored.imported {
+		return
 	}
-	return t.save(ctx, change)
+	t.save(change)
 }
 
 // targetOf returns the message that a change is of; empty for a fact that is
@@ -88,36 +79,37 @@ func targetOf(change bridge.Fact) (bridge.JID, string) {
 
 // saveChatName gives a person or a group the name that the phone shows, where
 // nothing better is known.
-func (t *writeTx) saveChatName(ctx context.Context, f bridge.ChatName) error {
+func (t *writeTx) saveChatName(f bridge.ChatName) {
 	if f.Name == "" {
-		return nil
+		return
 	}
 	if f.JID.IsGroup() {
-		return t.nameUnknownGroup(ctx, f)
+		t.nameUnknownGroup(f)
+		return
 	}
 	if !f.JID.IsPerson() {
-		return nil
+		return
 	}
-	p, err := t.ensurePerson(ctx, f.JID)
-	if err != nil || p.name != "" {
-		return err
+	p := t.ensurePerson(f.JID)
+	if p.name != "" {
+		return
 	}
 	p.name = f.Name
-	return t.saveNames(ctx, p)
+	t.saveNames(p)
 }
 
-func (t *writeTx) nameUnknownGroup(ctx context.Context, f bridge.ChatName) error {
-	c, found, err := t.findChat(ctx, f.JID)
-	if err != nil || !found {
-		return err
+func (t *writeTx) nameUnknownGroup(f bridge.ChatName) {
+	c, found := t.findChat(f.JID)
+	if !found {
+		return
 	}
 	var unknown bool
-	if _, err := t.find(ctx, "SELECT known = 0 FROM groups WHERE chat = ?", []any{c.id}, &unknown); err != nil || !unknown {
-		return err
+	if t.Find("SELECT known = 0 FROM groups WHERE chat = ?", []any{c.id}, &unknown); !unknown {
+		return
 	}
-	renamed, err := t.renameGroup(ctx, c.id, f.Name)
-	if err != nil || !renamed {
-		return err
+	renamed := t.renameGroup(c.id, f.Name)
+	if !renamed {
+		return
 	}
-	return t.appendEvent(ctx, eventChatUpdated, 0, c.id)
+	t.appendEvent(eventChatUpdated, 0, c.id)
 }

@@ -2,8 +2,6 @@ package store
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
 	"slices"
 
 	"bridged/internal/bridge"
@@ -11,35 +9,35 @@ import (
 
 // savePin puts a message at the top of its chat, or takes it from there. The last
 // one counts, whoever it is by.
-func (t *writeTx) savePin(ctx context.Context, f bridge.Pin) error {
-	m, d, err := t.marked(ctx, f, f.Chat, f.Target, f.By)
-	if err != nil || m.seq == 0 {
-		return err
+func (t *writeTx) savePin(f bridge.Pin) {
+	m, d := t.marked(f, f.Chat, f.Target, f.By)
+	if m.seq == 0 {
+		return
 	}
 	pin := pinDetails{At: f.Timestamp.UnixMilli()}
 	if !f.Until.IsZero() {
 		pin.Until = f.Until.UnixMilli()
 	}
 	if d.Pin != nil && (*d.Pin == pin || d.Pin.At > pin.At) {
-		return nil
+		return
 	}
 	d.Pin = &pin
-	return t.changeDetails(ctx, m.seq, d)
+	t.changeDetails(m.seq, d)
 }
 
 // saveKeep keeps a disappearing message, or lets it go. What its author lets go
 // stays so, whichever of two comes first.
-func (t *writeTx) saveKeep(ctx context.Context, f bridge.Keep) error {
-	m, d, err := t.marked(ctx, f, f.Chat, f.Target, f.By)
-	if err != nil || m.seq == 0 {
-		return err
+func (t *writeTx) saveKeep(f bridge.Keep) {
+	m, d := t.marked(f, f.Chat, f.Target, f.By)
+	if m.seq == 0 {
+		return
 	}
 	keep := keepDetails{Kept: f.Kept, ByAuthor: t.isAuthor(m, f.By), At: f.Timestamp.UnixMilli()}
 	if !keep.replaces(d.Keep) {
-		return nil
+		return
 	}
 	d.Keep = &keep
-	return t.changeDetails(ctx, m.seq, d)
+	t.changeDetails(m.seq, d)
 }
 
 // replaces reports whether one decision about a message counts instead of an
@@ -62,65 +60,65 @@ func (k keepDetails) isFinal() bool { return k.ByAuthor && !k.Kept }
 // marked returns the message that somebody wants to mark for everybody, without a
 // number where it is not to be marked: it is not stored, was deleted, or they may
 // not. Where its message or the group is not known yet, the fact waits.
-func (t *writeTx) marked(ctx context.Context, fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, details, error) {
-	m, found, err := t.findMessage(ctx, chat, id)
-	if err == nil && !found {
-		return target{}, details{}, t.postpone(ctx, fact)
+func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, details) {
+	m, found := t.findMessage(chat, id)
+	if !found {
+		t.postpone(fact)
+		return target{}, details{}
 	}
-	if err != nil || m.deleted != 0 || !by.IsPerson() {
-		return target{}, details{}, err
+	if m.deleted != 0 || !by.IsPerson() {
+		return target{}, details{}
 	}
 	_, isKeep := fact.(bridge.Keep)
-	allowed, known, err := t.mayMark(ctx, m, by)
+	allowed, known := t.mayMark(m, by)
 	switch {
-	case err == nil && t.silent: // the phone's history, which the phone has checked
-	case err != nil:
-		return target{}, details{}, err
+	case t.silent: // the phone's history, which the phone has checked
 	case !known:
-		return target{}, details{}, t.postpone(ctx, fact)
+		t.postpone(fact)
+		return target{}, details{}
 	case !allowed && !(isKeep && t.isAuthor(m, by)):
-		return target{}, details{}, nil
+		return target{}, details{}
 	}
-	d, err := detailsIn(m.details)
-	return m, d, err
+	return m, t.detailsIn(m.details)
 }
 
 // mayMark reports whether somebody may mark messages of the chat for everybody: in
 // a group that only admins may change, only they. It is not known of a group that
 // the network has not told of.
-func (t *writeTx) mayMark(ctx context.Context, m target, by bridge.JID) (allowed, known bool, err error) {
+func (t *writeTx) mayMark(m target, by bridge.JID) (allowed, known bool) {
 	if m.isPrivate {
-		return true, true, nil
+		return true, true
 	}
 	var isLocked, isAdmin bool
 	person := int64(0)
 	if p, found := t.people.find(by); found {
 		person = p.id
 	}
-	_, err = t.find(ctx, `
+	t.Find(`
 		SELECT g.known, g.is_locked, ifnull(p.is_admin OR p.is_super_admin, 0)
 		FROM groups g LEFT JOIN members p ON p.chat = g.chat AND p.person = ? WHERE g.chat = ?`,
 		[]any{person, m.chat}, &known, &isLocked, &isAdmin)
-	return !isLocked || isAdmin, known, err
+	return !isLocked || isAdmin, known
 }
 
 // savePollOption adds an option to a poll. A placeholder may be one.
-func (t *writeTx) savePollOption(ctx context.Context, f bridge.PollOptionAdded) error {
-	m, found, err := t.findMessage(ctx, f.Chat, f.Target)
-	if err == nil && (!found || m.isPlaceholder() && m.deleted == 0) {
-		return t.postpone(ctx, f)
+func (t *writeTx) savePollOption(f bridge.PollOptionAdded) {
+	m, found := t.findMessage(f.Chat, f.Target)
+	if !found || m.isPlaceholder() && m.deleted == 0 {
+		t.postpone(f)
+		return
 	}
-	if err != nil || m.deleted != 0 || !f.By.IsPerson() || f.Name == "" {
-		return err
+	if m.deleted != 0 || !f.By.IsPerson() || f.Name == "" {
+		return
 	}
-	d, err := detailsIn(m.details)
-	if err != nil || d.Poll == nil || !d.Poll.Extensible && !t.isAuthor(m, f.By) {
-		return err
+	d := t.detailsIn(m.details)
+	if d.Poll == nil || !d.Poll.Extensible && !t.isAuthor(m, f.By) {
+		return
 	}
-	if _, err := t.ensurePerson(ctx, f.By); err != nil || !d.Poll.add(addedOption{Name: f.Name, By: f.By, At: f.Timestamp.UnixMilli()}) {
-		return err
+	if t.ensurePerson(f.By); !d.Poll.add(addedOption{Name: f.Name, By: f.By, At: f.Timestamp.UnixMilli()}) {
+		return
 	}
-	return t.changeDetails(ctx, m.seq, d)
+	t.changeDetails(m.seq, d)
 }
 
 // add reports whether the poll has an option now that it had not. Options that were
@@ -136,43 +134,30 @@ func (p *pollDetails) add(option addedOption) bool {
 }
 
 // detailsIn reads the column of a message.
-func detailsIn(column string) (d details, err error) {
-	if column != "" {
-		err = json.Unmarshal([]byte(column), &d)
-	}
-	return d, err
+func (t *writeTx) detailsIn(column string) (d details) {
+	t.Decode([]byte(column), &d)
+	return d
 }
 
 // changeDetails changes what a message shows beside its content, and tells.
-func (t *writeTx) changeDetails(ctx context.Context, seq int64, d details) error {
-	column, err := d.pack()
-	if err != nil {
-		return err
-	}
-	if err := t.run(ctx, "UPDATE messages SET details = ? WHERE seq = ?", column, seq); err != nil {
-		return err
-	}
-	return t.appendEvent(ctx, eventMessageUpdated, seq, 0)
+func (t *writeTx) changeDetails(seq int64, d details) {
+	column := t.pack(d)
+	t.Run("UPDATE messages SET details = ? WHERE seq = ?", column, seq)
+	t.appendEvent(eventMessageUpdated, seq, 0)
 }
 
 // mergeMarks has what was made of either of two rows of one message count for the
 // one that is kept.
-func (t *writeTx) mergeMarks(ctx context.Context, kept, dropped int64) error {
+func (t *writeTx) mergeMarks(kept, dropped int64) {
 	var columns [2]string
 	for i, seq := range []int64{kept, dropped} {
-		found, err := t.find(ctx, "SELECT ifnull(details, '') FROM messages WHERE seq = ? AND deleted_at IS NULL", []any{seq}, &columns[i])
-		if err != nil || !found || columns[i] == "" && i == 1 {
-			return err
+		found := t.Find("SELECT ifnull(details, '') FROM messages WHERE seq = ? AND deleted_at IS NULL", []any{seq}, &columns[i])
+		if !found || columns[i] == "" && i == 1 {
+			return
 		}
 	}
-	d, err := detailsIn(columns[0])
-	if err != nil {
-		return err
-	}
-	other, err := detailsIn(columns[1])
-	if err != nil {
-		return err
-	}
+	d := t.detailsIn(columns[0])
+	other := t.detailsIn(columns[1])
 	if d.Pin != nil && (other.Pin == nil || other.Pin.At < d.Pin.At) {
 		other.Pin = d.Pin
 	}
@@ -180,11 +165,8 @@ func (t *writeTx) mergeMarks(ctx context.Context, kept, dropped int64) error {
 		other.Keep = d.Keep
 	}
 	d.keepMarks(other)
-	column, err := d.pack()
-	if err != nil {
-		return err
-	}
-	return t.run(ctx, "UPDATE messages SET details = ? WHERE seq = ?", column, kept)
+	column := t.pack(d)
+	t.Run("UPDATE messages SET details = ? WHERE seq = ?", column, kept)
 }
 
 // keepMarks keeps of a message what an edit, or the real one for a placeholder,

@@ -1,103 +1,81 @@
 package store
 
 import (
-	"context"
 	"strconv"
 
 	"bridged/internal/bridge"
+	"bridged/internal/search"
 )
 
 // saveMessage stores a message received or about to be sent.
-func (t *writeTx) saveMessage(ctx context.Context, m bridge.Message) error {
+func (t *writeTx) saveMessage(m bridge.Message) {
 	if !isChat(m.Chat) || m.ID == "" {
-		return nil
+		return
 	}
-	c, err := t.ensureChat(ctx, m.Chat)
-	if err != nil {
-		return err
-	}
-	sender, err := t.ensureSender(ctx, m, c)
-	if err != nil {
-		return err
-	}
+	c := t.ensureChat(m.Chat)
+	sender := t.ensureSender(m, c)
 	if !m.Imported || sender.push == "" { // history knows old names
-		if err := t.savePushName(ctx, sender, m.PushName); err != nil {
-			return err
-		}
+		t.savePushName(sender, m.PushName)
 	}
-	isAlias, isAwaited, err := t.isNamed(ctx, m.Chat, m.ID)
-	if err != nil {
-		return err
-	}
+	isAlias, isAwaited := t.isNamed(m.Chat, m.ID)
 	if isAlias {
-		stored, err := t.isStoredAs(ctx, m, c, sender)
-		if err != nil {
-			return err
-		}
+		stored := t.isStoredAs(m, c, sender)
 		if stored != 0 {
-			return t.joinAlbumLate(ctx, m, stored)
+			t.joinAlbumLate(m, stored)
+			return
 		}
 	}
-	seq, err := t.insertMessage(ctx, m, c, sender)
-	if err != nil {
-		return err
-	}
+	seq := t.insertMessage(m, c, sender)
 	if seq == 0 {
-		return t.onDuplicate(ctx, m, c, sender)
+		t.onDuplicate(m, c, sender)
+		return
 	}
-	if err := t.insertRaw(ctx, m, seq); err != nil {
-		return err
+	t.insertRaw(m, seq)
+	t.countNew(m, c, seq)
+	t.appendEvent(eventMessageCreated, seq, 0)
+	if t.joinAlbum(seq, m.AlbumID); !isAwaited {
+		return
 	}
-	if err := t.countNew(ctx, m, c, seq); err != nil {
-		return err
-	}
-	if err := t.appendEvent(ctx, eventMessageCreated, seq, 0); err != nil {
-		return err
-	}
-	if err := t.joinAlbum(ctx, seq, m.AlbumID); err != nil || !isAwaited {
-		return err
-	}
-	return t.applyPending(ctx, m.Chat, m.ID)
+	t.applyPending(m.Chat, m.ID)
 }
 
 // isNamed reports whether an id is a further one of some message, and whether
 // changes wait for it. Few are either, and every message is asked about.
-func (t *writeTx) isNamed(ctx context.Context, chat bridge.JID, id string) (isAlias, isAwaited bool, err error) {
-	_, err = t.find(ctx, "SELECT EXISTS (SELECT 1 FROM aliases WHERE id = ?1), EXISTS (SELECT 1 FROM pending_changes WHERE chat = ?2 AND target = ?1)",
+func (t *writeTx) isNamed(chat bridge.JID, id string) (isAlias, isAwaited bool) {
+	t.Find("SELECT EXISTS (SELECT 1 FROM aliases WHERE id = ?1), EXISTS (SELECT 1 FROM pending_changes WHERE chat = ?2 AND target = ?1)",
 		[]any{id, t.pendingChat(chat)}, &isAlias, &isAwaited)
-	return isAlias, isAwaited, err
+	return isAlias, isAwaited
 }
 
 // countNew enters a new message into its chat. Whoever writes in a chat has read
 // what came before; a message that is still to be sent is not written yet, and
 // what was taken over from the phone is not new.
-func (t *writeTx) countNew(ctx context.Context, m bridge.Message, c chatRow, seq int64) error {
+func (t *writeTx) countNew(m bridge.Message, c chatRow, seq int64) {
 	unread := int64(0)
 	if !m.FromMe && !m.Imported {
 		unread = 1
 	}
-	err := t.countMessage(ctx, c.id, m.Timestamp.UnixMilli(), unread)
-	if err != nil || !m.FromMe || m.Imported || statusColumn(m) == int64(statusPending) {
-		return err
+	t.countMessage(c.id, m.Timestamp.UnixMilli(), unread)
+	if !m.FromMe || m.Imported || statusColumn(m) == int64(statusPending) {
+		return
 	}
-	_, err = t.readUpTo(ctx, c.id, seq)
-	return err
+	t.readUpTo(c.id, seq)
 }
 
 // ensureSender returns the person who wrote m. Where the fact does not say, it is the
 // account itself or the other side of the chat.
-func (t *writeTx) ensureSender(ctx context.Context, m bridge.Message, c chatRow) (person, error) {
+func (t *writeTx) ensureSender(m bridge.Message, c chatRow) person {
 	switch {
 	case m.SenderJID.IsPerson():
-		return t.ensurePerson(ctx, m.SenderJID)
+		return t.ensurePerson(m.SenderJID)
 	case m.FromMe && t.people.owner != 0:
 		me, _ := t.people.get(t.people.owner)
-		return me, nil
+		return me
 	case c.person != 0:
 		other, _ := t.people.get(c.person)
-		return other, nil
+		return other
 	}
-	return t.ensurePerson(ctx, unknownSender)
+	return t.ensurePerson(unknownSender)
 }
 
 // unknownSender stands for whoever wrote a message whose stanza does not say:
@@ -105,31 +83,25 @@ func (t *writeTx) ensureSender(ctx context.Context, m bridge.Message, c chatRow)
 const unknownSender bridge.JID = "0@" + bridge.ServerUser
 
 // insertMessage returns 0 where the message is stored already.
-func (t *writeTx) insertMessage(ctx context.Context, m bridge.Message, c chatRow, sender person) (int64, error) {
-	column, err := packDetails(m)
-	if err != nil {
-		return 0, err
-	}
+func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender person) int64 {
+	column := t.pack(detailsOf(m))
 	seq := t.numbers.seq + 1
-	added, err := t.change(ctx, `
+	added := t.Change(`
 		INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, details, status, imported)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chat, id) DO NOTHING`,
 		seq, c.id, m.ID, sender.id, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
-		m.Content, folded(m.Content), column, statusColumn(m), m.Imported)
-	if err != nil || added == 0 {
-		return 0, err
+		m.Content, search.Folded(m.Content), column, statusColumn(m), m.Imported)
+	if added == 0 {
+		return 0
 	}
 	t.numbers.seq = seq
-	return seq, nil
+	return seq
 }
 
-func (t *writeTx) insertRaw(ctx context.Context, m bridge.Message, seq int64) error {
-	ref, err := packRef(m)
-	if err != nil {
-		return err
-	}
-	return t.run(ctx, `
+func (t *writeTx) insertRaw(m bridge.Message, seq int64) {
+	ref := t.packRef(m)
+	t.Run(`
 		INSERT INTO message_raw (seq, raw, media_ref, wire_id, view_once, expiration) VALUES (?, ?, ?, nullif(?, x''), ?, ?)
 		ON CONFLICT (seq) DO UPDATE SET raw = excluded.raw, media_ref = excluded.media_ref,
 			wire_id = ifnull(excluded.wire_id, wire_id), view_once = excluded.view_once, expiration = excluded.expiration`,
@@ -161,75 +133,58 @@ const targetQuery = `
 
 // findMessage looks a message up by its chat, in either form, and its id, or one
 // of its further ids.
-func (t *writeTx) findMessage(ctx context.Context, chat bridge.JID, id string) (m target, found bool, err error) {
+func (t *writeTx) findMessage(chat bridge.JID, id string) (m target, found bool) {
 	for i, named := range []string{" AND m.id = ?", " AND m.seq IN (SELECT message FROM aliases WHERE id = ?)"} {
 		m.isAlias = i > 0
-		found, err = t.find(ctx, targetQuery+named, []any{string(t.people.canonical(chat)), id},
+		found = t.Find(targetQuery+named, []any{string(t.people.canonical(chat)), id},
 			&m.seq, &m.chat, &m.sender, &m.fromMe, &m.kind, &m.timestamp, &m.content, &m.details,
 			&m.edited, &m.deleted, &m.status, &m.isGroup, &m.imported)
-		if found || err != nil {
+		if found {
 			break
 		}
 	}
 	m.isPrivate = !m.isGroup
-	return m, found, err
+	return m, found
 }
 
 // onDuplicate handles a message that is stored already: usually told twice, sometimes the
 // real one for a placeholder, or an own message that got further.
-func (t *writeTx) onDuplicate(ctx context.Context, m bridge.Message, c chatRow, sender person) error {
-	stored, found, err := t.findMessage(ctx, m.Chat, m.ID)
-	if err != nil || !found {
-		return err
+func (t *writeTx) onDuplicate(m bridge.Message, c chatRow, sender person) {
+	stored, found := t.findMessage(m.Chat, m.ID)
+	if !found {
+		return
 	}
-	waits, err := t.awaitsOriginal(ctx, stored, m.Chat, m.ID)
-	if err != nil {
-		return err
-	}
+	waits := t.awaitsOriginal(stored, m.Chat, m.ID)
 	if waits && m.MessageType != bridge.TypeUndecryptable {
-		return t.replacePlaceholder(ctx, m, stored, sender)
+		t.replacePlaceholder(m, stored, sender)
+		return
 	}
 	if m.FromMe && stored.fromMe && m.Status != nil {
-		return t.advanceMessage(ctx, stored, *m.Status)
+		t.advanceMessage(stored, *m.Status)
+		return
 	}
-	return nil
 }
 
 // replacePlaceholder puts a real message over its placeholder. It keeps the
 // placeholder's place in the order and is told as message.updated: that there
 // is a message was told before. A deletion that came meanwhile stays, and so
 // does an edit.
-func (t *writeTx) replacePlaceholder(ctx context.Context, m bridge.Message, stored target, sender person) error {
+func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender person) {
 	if stored.deleted != 0 || stored.fromMe != m.FromMe || !t.couldBeOne(stored.sender, sender) {
-		return nil
+		return
 	}
-	before, err := detailsIn(stored.details)
-	if err != nil {
-		return err
-	}
+	before := t.detailsIn(stored.details)
 	d := detailsOf(m)
 	d.keepMarks(before)
-	column, err := d.pack()
-	if err != nil {
-		return err
-	}
-	err = t.run(ctx, `
+	column := t.pack(d)
+	t.Run(`
 		UPDATE messages SET sender = ?, type = ?, push_name = ?, content = ?, folded = ?, details = ?, status = ?, edited_at = NULL
 		WHERE seq = ?`,
-		sender.id, m.MessageType, m.PushName, m.Content, folded(m.Content), column, statusColumn(m), stored.seq)
-	if err != nil {
-		return err
-	}
-	if err := t.insertRaw(ctx, m, stored.seq); err != nil {
-		return err
-	}
-	if err := t.joinAlbum(ctx, stored.seq, m.AlbumID); err != nil {
-		return err
-	}
-	if err := t.contentChanged(ctx, stored.seq); err != nil {
-		return err
-	}
-	return t.applyPending(ctx, m.Chat, m.ID)
+		sender.id, m.MessageType, m.PushName, m.Content, search.Folded(m.Content), column, statusColumn(m), stored.seq)
+	t.insertRaw(m, stored.seq)
+	t.joinAlbum(stored.seq, m.AlbumID)
+	t.contentChanged(stored.seq)
+	t.applyPending(m.Chat, m.ID)
 }
 
 // couldBeOne reports whether two people may be one: it is false only where they are known to be different: a
@@ -243,45 +198,33 @@ func (t *writeTx) couldBeOne(stored int64, p person) bool {
 }
 
 // contentChanged tells that a message reads differently now.
-func (t *writeTx) contentChanged(ctx context.Context, seq int64) error {
-	if err := t.markStale(ctx, seq); err != nil {
-		return err
-	}
-	return t.appendEvent(ctx, eventMessageUpdated, seq, 0)
+func (t *writeTx) contentChanged(seq int64) {
+	t.s.index.MarkStale(t.Conn, seq)
+	t.appendEvent(eventMessageUpdated, seq, 0)
 }
 
 // removeMessage takes a message out altogether.
-func (t *writeTx) removeMessage(ctx context.Context, seq int64) error {
-	if err := t.markStale(ctx, seq); err != nil {
-		return err
-	}
-	return t.removeUnpacked(ctx, seq)
+func (t *writeTx) removeMessage(seq int64) {
+	t.s.index.MarkStale(t.Conn, seq)
+	t.removeUnpacked(seq)
 }
 
 // removeUnpacked removes a message that is in no pack of the search index any more.
-func (t *writeTx) removeUnpacked(ctx context.Context, seq int64) error {
-	if err := t.recordErasedFile(ctx, seq); err != nil {
-		return err
-	}
-	if err := t.markErased(ctx); err != nil {
-		return err
-	}
+func (t *writeTx) removeUnpacked(seq int64) {
+	t.recordErasedFile(seq)
+	t.markErased()
 	var chat int64
 	var counted bool // as unread, if it was not read since
-	found, err := t.find(ctx, "DELETE FROM messages WHERE seq = ? RETURNING chat, NOT (from_me OR imported)",
+	found := t.Find("DELETE FROM messages WHERE seq = ? RETURNING chat, NOT (from_me OR imported)",
 		[]any{seq}, &chat, &counted)
-	if err != nil || !found {
-		return err
+	if !found {
+		return
 	}
 	if counted {
-		if err := t.uncountUnread(ctx, chat, seq); err != nil {
-			return err
-		}
+		t.uncountUnread(chat, seq)
 	}
 	if seq == t.numbers.seq {
-		if err := t.setSetting(ctx, settingLastSeq, strconv.FormatInt(seq, 10)); err != nil {
-			return err
-		}
+		t.setSetting(settingLastSeq, strconv.FormatInt(seq, 10))
 	}
-	return t.uncountMessage(ctx, chat)
+	t.uncountMessage(chat)
 }

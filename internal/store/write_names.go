@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,12 +43,9 @@ func (p person) foldedChat() string {
 	return folded
 }
 
-func (t *writeTx) saveNames(ctx context.Context, p person) error {
+func (t *writeTx) saveNames(p person) {
 	t.people.set(p)
-	err := t.run(ctx, "UPDATE people SET name = ?, push_name = ?, business_name = ?, username = ?, sort_name = ?, folded_names = ? WHERE id = ?",
+	t.Run("UPDATE people SET name = ?, push_name = ?, business_name = ?, username = ?, sort_name = ?, folded_names = ? WHERE id = ?",
 		p.name, p.push, p.business, p.username, p.sortName(), p.foldedNames(), p.id)
-	if err != nil {
-		return err
-	}
-	return t.updatePrivateChat(ctx, p)
+	t.updatePrivateChat(p)
 }

@@ -1,50 +1,46 @@
 package store
 
 import (
-	"context"
-
 	"bridged/internal/bridge"
+	"bridged/internal/store/db"
 )
 
 // ensurePerson finds whoever jid names, or makes them known.
-func (t *writeTx) ensurePerson(ctx context.Context, jid bridge.JID) (person, error) {
+func (t *writeTx) ensurePerson(jid bridge.JID) person {
 	if p, ok := t.people.find(jid); ok {
-		return p, nil
+		return p
 	}
 	if jid.IsLID() {
-		return t.addPerson(ctx, "", jid)
+		return t.addPerson("", jid)
 	}
-	return t.addPerson(ctx, jid, "")
+	return t.addPerson(jid, "")
 }
 
-func (t *writeTx) addPerson(ctx context.Context, pn, lid bridge.JID) (person, error) {
-	id, err := t.insert(ctx, "INSERT INTO people (pn, lid) VALUES (nullif(?, ''), nullif(?, ''))", string(pn), string(lid))
-	if err != nil {
-		return person{}, err
-	}
+func (t *writeTx) addPerson(pn, lid bridge.JID) person {
+	id := t.Insert("INSERT INTO people (pn, lid) VALUES (nullif(?, ''), nullif(?, ''))", string(pn), string(lid))
 	p := person{id: id, pn: pn, lid: lid}
 	t.people.set(p)
 	if pn != "" {
 		t.people.point(pn, id)
 	}
 	if lid != "" {
-		err = t.assignLID(ctx, lid, id)
+		t.assignLID(lid, id)
 	}
-	return p, err
+	return p
 }
 
 // assignLID says that a LID means a person from now on.
-func (t *writeTx) assignLID(ctx context.Context, lid bridge.JID, id int64) error {
+func (t *writeTx) assignLID(lid bridge.JID, id int64) {
 	t.people.point(lid, id)
-	return t.run(ctx, `
+	t.Run(`
 		INSERT INTO identities (lid, person) VALUES (?, ?)
 		ON CONFLICT (lid) DO UPDATE SET person = excluded.person`, string(lid), id)
 }
 
 // saveNumbersOf writes the identities of p.
-func (t *writeTx) saveNumbersOf(ctx context.Context, p person) error {
+func (t *writeTx) saveNumbersOf(p person) {
 	t.people.set(p)
-	return t.run(ctx, "UPDATE people SET pn = nullif(?, ''), lid = nullif(?, '') WHERE id = ?",
+	t.Run("UPDATE people SET pn = nullif(?, ''), lid = nullif(?, '') WHERE id = ?",
 		string(p.pn), string(p.lid), p.id)
 }
 
@@ -55,120 +51,96 @@ func (t *writeTx) saveNumbersOf(ctx context.Context, p person) error {
 // a phone number names a person for good, so nothing that was said under the
 // old number is ever attributed to the new one. A number that gets a new LID
 // stays the person it was, and its old LID goes on meaning that person.
-func (t *writeTx) saveIdentity(ctx context.Context, f bridge.Identity) error {
+func (t *writeTx) saveIdentity(f bridge.Identity) {
 	if f.PN.Kind() != bridge.KindIndividual || !f.LID.IsLID() {
-		return nil
+		return
 	}
 	owner, hasPN := t.people.find(f.PN)
 	holder, hasLID := t.people.find(f.LID)
 	switch {
 	case hasPN && hasLID && owner.id == holder.id && owner.lid == f.LID:
-		return nil
+		return
 	case !hasPN && !hasLID:
-		_, err := t.addPerson(ctx, f.PN, f.LID)
-		return err
+		t.addPerson(f.PN, f.LID)
+		return
 	case !hasPN && holder.pn == "":
-		return t.nameByPhone(ctx, holder, f.PN)
+		t.nameByPhone(holder, f.PN)
+		return
 	case !hasPN:
-		var err error
-		if owner, err = t.addPerson(ctx, f.PN, ""); err != nil {
-			return err
-		}
+		owner = t.addPerson(f.PN, "")
 	}
-	return t.giveLID(ctx, owner, holder, f.LID)
+	t.giveLID(owner, holder, f.LID)
 }
 
 // nameByPhone gives a person known by a LID alone their phone number.
-func (t *writeTx) nameByPhone(ctx context.Context, p person, pn bridge.JID) error {
-	if err := t.renamePending(ctx, p.lid, pn); err != nil {
-		return err
-	}
+func (t *writeTx) nameByPhone(p person, pn bridge.JID) {
+	t.renamePending(p.lid, pn)
 	p.pn = pn
 	t.people.point(pn, p.id)
-	if err := t.saveNumbersOf(ctx, p); err != nil {
-		return err
-	}
-	return t.updatePrivateChat(ctx, p)
+	t.saveNumbersOf(p)
+	t.updatePrivateChat(p)
 }
 
 // giveLID makes lid the LID of p. The present holder, if there is one, loses
 // it, or becomes p where the LID is all that was known of them.
-func (t *writeTx) giveLID(ctx context.Context, p, holder person, lid bridge.JID) error {
+func (t *writeTx) giveLID(p, holder person, lid bridge.JID) {
 	if holder.id != 0 && holder.id != p.id {
-		if err := t.takeLID(ctx, &p, holder, lid); err != nil {
-			return err
-		}
+		t.takeLID(&p, holder, lid)
 	}
 	p.lid = lid
-	if err := t.saveNumbersOf(ctx, p); err != nil {
-		return err
-	}
-	if err := t.assignLID(ctx, lid, p.id); err != nil {
-		return err
-	}
-	return t.updatePrivateChat(ctx, p)
+	t.saveNumbersOf(p)
+	t.assignLID(lid, p.id)
+	t.updatePrivateChat(p)
 }
 
-func (t *writeTx) takeLID(ctx context.Context, p *person, holder person, lid bridge.JID) error {
+func (t *writeTx) takeLID(p *person, holder person, lid bridge.JID) {
 	if holder.pn == "" {
-		return t.mergePeople(ctx, holder, p)
+		t.mergePeople(holder, p)
+		return
 	}
 	if holder.lid != lid {
-		return nil // one of its former LIDs
+		return // one of its former LIDs
 	}
 	holder.lid = ""
-	if err := t.saveNumbersOf(ctx, holder); err != nil {
-		return err
-	}
-	return t.updatePrivateChat(ctx, holder)
+	t.saveNumbersOf(holder)
+	t.updatePrivateChat(holder)
 }
 
 // saveContact learns a person's names.
-func (t *writeTx) saveContact(ctx context.Context, f bridge.Contact) error {
+func (t *writeTx) saveContact(f bridge.Contact) {
 	if !f.JID.IsPerson() {
-		return nil
+		return
 	}
-	p, err := t.ensurePerson(ctx, f.JID)
-	if err != nil {
-		return err
-	}
+	p := t.ensurePerson(f.JID)
 	before := p
 	set(&p.name, f.Name)
 	set(&p.push, f.PushName)
 	set(&p.business, f.BusinessName)
 	set(&p.username, f.Username)
 	if p == before {
-		return nil
+		return
 	}
 	if p.username != before.username {
-		if err := t.takeUsername(ctx, p); err != nil {
-			return err
-		}
+		t.takeUsername(p)
 	}
-	return t.saveNames(ctx, p)
+	t.saveNames(p)
 }
 
 // takeUsername takes the username of p from those who had it before: it is one
 // person's at a time.
-func (t *writeTx) takeUsername(ctx context.Context, p person) error {
+func (t *writeTx) takeUsername(p person) {
 	if p.username == "" {
-		return nil
+		return
 	}
-	former, err := t.ids(ctx, "SELECT id FROM people WHERE username = ? AND username != '' AND id != ?", p.username, p.id)
-	if err != nil {
-		return err
-	}
+	former := db.List[int64](t.Conn, "SELECT id FROM people WHERE username = ? AND username != '' AND id != ?", p.username, p.id)
 	for _, id := range former {
 		holder, known := t.people.get(id)
 		if !known {
 			continue
 		}
 		holder.username = ""
-		if err := t.saveNames(ctx, holder); err != nil {
-			return err
-		}
+		t.saveNames(holder)
 	}
-	return nil
 }
 
 func set[T any](field *T, value *T) {
@@ -178,10 +150,10 @@ func set[T any](field *T, value *T) {
 }
 
 // savePushName learns a name that came with a message.
-func (t *writeTx) savePushName(ctx context.Context, p person, name string) error {
+func (t *writeTx) savePushName(p person, name string) {
 	if name == "" || name == p.push {
-		return nil
+		return
 	}
 	p.push = name
-	return t.saveNames(ctx, p)
+	t.saveNames(p)
 }

@@ -1,33 +1,28 @@
 package store
 
 import (
-	"context"
-	"database/sql"
-
 	"bridged/internal/bridge"
 )
 
 // saveSettings keeps how the account's devices show a chat. Those of a chat
 // that is not stored wait for it: the account's state alone makes no chat.
-func (t *writeTx) saveSettings(ctx context.Context, f bridge.ChatSettings) error {
+func (t *writeTx) saveSettings(f bridge.ChatSettings) {
 	if !isChat(f.Chat) {
-		return nil
+		return
 	}
-	c, found, err := t.findChat(ctx, f.Chat)
-	if err != nil {
-		return err
-	}
+	c, found := t.findChat(f.Chat)
 	if !found {
-		return t.postponeSettings(ctx, f)
+		t.postponeSettings(f)
+		return
 	}
-	changed, err := t.change(ctx, `
+	changed := t.Change(`
 		UPDATE chats SET archived = ifnull(?1, archived), pinned = ifnull(?2, pinned), muted_until = iif(?3, ?4, muted_until)
 		WHERE id = ?5 AND (archived, pinned, muted_until) IS NOT (ifnull(?1, archived), ifnull(?2, pinned), iif(?3, ?4, muted_until))`,
 		f.Archived, f.Pinned, f.MutedUntil != nil, mutedColumn(f.MutedUntil), c.id)
-	if err != nil || changed == 0 {
-		return err
+	if changed == 0 {
+		return
 	}
-	return t.appendEvent(ctx, eventChatUpdated, 0, c.id)
+	t.appendEvent(eventChatUpdated, 0, c.id)
 }
 
 // mutedColumn returns null for a chat that is not muted.
@@ -40,48 +35,38 @@ func mutedColumn(until *bridge.Time) any {
 
 // postponeSettings keeps the settings of a chat that is not stored yet, unless they
 // are those of any chat.
-func (t *writeTx) postponeSettings(ctx context.Context, f bridge.ChatSettings) error {
+func (t *writeTx) postponeSettings(f bridge.ChatSettings) {
 	jid := string(t.people.canonical(f.Chat))
-	err := t.run(ctx, `
+	t.Run(`
 		INSERT INTO pending_settings (jid, archived, pinned, muted_until) VALUES (?1, ifnull(?2, 0), ifnull(?3, 0), ?5)
 		ON CONFLICT (jid) DO UPDATE SET archived = ifnull(?2, archived), pinned = ifnull(?3, pinned),
 			muted_until = iif(?4, ?5, muted_until)`,
 		jid, f.Archived, f.Pinned, f.MutedUntil != nil, mutedColumn(f.MutedUntil))
-	if err != nil {
-		return err
-	}
-	return t.run(ctx, "DELETE FROM pending_settings WHERE jid = ? AND NOT archived AND NOT pinned AND muted_until IS NULL", jid)
+	t.Run("DELETE FROM pending_settings WHERE jid = ? AND NOT archived AND NOT pinned AND muted_until IS NULL", jid)
 }
 
 // takeSettingsOf gives the chat with p, if there is one, the settings that were
 // told under a JID that is only now known to be theirs.
-func (t *writeTx) takeSettingsOf(ctx context.Context, p person) error {
+func (t *writeTx) takeSettingsOf(p person) {
 	var chat int64
-	found, err := t.find(ctx, "SELECT id FROM chats WHERE person = ?", []any{p.id}, &chat)
-	if err != nil || !found {
-		return err
+	found := t.Find("SELECT id FROM chats WHERE person = ?", []any{p.id}, &chat)
+	if !found {
+		return
 	}
-	return t.takeSettings(ctx, chat, p.jid(), p.lid)
+	t.takeSettings(chat, p.jid(), p.lid)
 }
 
 // takeSettings gives a new chat the settings that waited for it, under either
 // form of its JID.
-func (t *writeTx) takeSettings(ctx context.Context, chat int64, jid, lid bridge.JID) error {
+func (t *writeTx) takeSettings(chat int64, jid, lid bridge.JID) {
 	for _, name := range []bridge.JID{lid, jid} {
 		var archived, pinned bool
-		var muted sql.NullInt64
-		found, err := t.find(ctx, "DELETE FROM pending_settings WHERE jid = ? RETURNING archived, pinned, muted_until",
+		var muted *int64
+		found := t.Find("DELETE FROM pending_settings WHERE jid = ? RETURNING archived, pinned, muted_until",
 			[]any{string(name)}, &archived, &pinned, &muted)
-		if err != nil {
-			return err
-		}
 		if !found {
 			continue
 		}
-		err = t.run(ctx, "UPDATE chats SET archived = ?, pinned = ?, muted_until = ? WHERE id = ?", archived, pinned, muted, chat)
-		if err != nil {
-			return err
-		}
+		t.Run("UPDATE chats SET archived = ?, pinned = ?, muted_until = ? WHERE id = ?", archived, pinned, muted, chat)
 	}
-	return nil
 }

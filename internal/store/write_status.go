@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/db"
 )
 
 // The delivery statuses as they are numbered in the column status.
@@ -55,90 +56,71 @@ func statusColumn(m bridge.Message) any {
 // advanceStatus moves the status of an own message forward, never back. failed comes
 // from pending alone; a receipt after that proves that the message did go out,
 // and counts.
-func (t *writeTx) advanceStatus(ctx context.Context, seq int64, to bridge.Delivery) error {
+func (t *writeTx) advanceStatus(seq int64, to bridge.Delivery) {
 	status := statusOf(to)
 	if status <= statusPending {
-		return nil
+		return
 	}
 	condition := "status < ?1 OR status = ?3"
 	from := statusFailed
 	if status == statusFailed {
 		condition, from = "status = ?3", statusPending
 	}
-	changed, err := t.change(ctx, "UPDATE messages SET status = ?1 WHERE seq = ?2 AND ("+condition+")", status, seq, from)
-	if err != nil || changed == 0 {
-		return err
+	changed := t.Change("UPDATE messages SET status = ?1 WHERE seq = ?2 AND ("+condition+")", status, seq, from)
+	if changed == 0 {
+		return
 	}
-	return t.appendEvent(ctx, eventMessageStatus, seq, 0)
+	t.appendEvent(eventMessageStatus, seq, 0)
 }
 
 // advanceMessage moves the status of an own message forward. One that turns out
 // to have left proves that the account has read what came before it.
-func (t *writeTx) advanceMessage(ctx context.Context, m target, to bridge.Delivery) error {
-	if err := t.advanceStatus(ctx, m.seq, to); err != nil {
-		return err
-	}
+func (t *writeTx) advanceMessage(m target, to bridge.Delivery) {
+	t.advanceStatus(m.seq, to)
 	hadLeft := m.status != statusPending && m.status != statusFailed
 	if hadLeft || to == bridge.DeliveryPending || to == bridge.DeliveryFailed {
-		return nil
+		return
 	}
-	_, err := t.readUpTo(ctx, m.chat, m.seq)
-	return err
+	t.readUpTo(m.chat, m.seq)
 }
 
 // saveReceipt moves the status of the own messages that it names. In a group the
 // first member's receipt counts. The account's own other devices are nobody
 // that a message is delivered to, but in the chat with oneself.
-func (t *writeTx) saveReceipt(ctx context.Context, f bridge.Receipt) error {
+func (t *writeTx) saveReceipt(f bridge.Receipt) {
 	p, known := t.people.find(f.From)
 	ownDevice := known && p.id == t.people.owner && t.people.canonical(f.Chat) != p.jid()
 	if ownDevice {
-		return nil
+		return
 	}
 	for _, id := range f.IDs {
-		m, found, err := t.findMessage(ctx, f.Chat, id)
-		if err != nil {
-			return err
-		}
+		m, found := t.findMessage(f.Chat, id)
 		if !found || !m.fromMe {
 			continue
 		}
-		if err := t.advanceMessage(ctx, m, f.Status); err != nil {
-			return err
-		}
+		t.advanceMessage(m, f.Status)
 	}
-	return nil
 }
 
 // saveSendResult ends a try to send. The network's timestamp is what other
 // people's apps order the message by, so it becomes ours.
-func (t *writeTx) saveSendResult(ctx context.Context, f bridge.SendResult) error {
-	m, found, err := t.findMessage(ctx, f.Chat, f.ID)
-	if err != nil || !found || !m.fromMe {
-		return err
+func (t *writeTx) saveSendResult(f bridge.SendResult) {
+	m, found := t.findMessage(f.Chat, f.ID)
+	if !found || !m.fromMe {
+		return
 	}
 	if !f.Timestamp.IsZero() && f.Timestamp.UnixMilli() != m.timestamp {
-		if err := t.changeTimestamp(ctx, m, f.Timestamp.UnixMilli()); err != nil {
-			return err
-		}
+		t.changeTimestamp(m, f.Timestamp.UnixMilli())
 	}
-	return t.advanceMessage(ctx, m, f.Status)
+	t.advanceMessage(m, f.Status)
 }
 
-func (t *writeTx) changeTimestamp(ctx context.Context, m target, timestamp int64) error {
-	if err := t.run(ctx, "UPDATE messages SET timestamp = ? WHERE seq = ?", timestamp, m.seq); err != nil {
-		return err
-	}
-	if err := t.uncountMessage(ctx, m.chat); err != nil {
-		return err
-	}
-	if err := t.countMessage(ctx, m.chat, timestamp, 0); err != nil {
-		return err
-	}
-	if err := t.markStale(ctx, m.seq); err != nil {
-		return err
-	}
-	return t.appendEvent(ctx, eventMessageStatus, m.seq, 0)
+func (t *writeTx) changeTimestamp(m target, timestamp int64) {
+	t.Run("UPDATE messages SET timestamp = ? WHERE seq = ?", timestamp, m.seq)
+	t.uncountMessage(m.chat)
+	t.countMessage(m.chat, timestamp, 0)
+	t.s.index.MarkStale(t.Conn, m.seq)
+	t.appendEvent(eventMessageStatus, m.seq, 0)
 }
 
 // unfinishedQuery selects own messages that no live key may still send. Only
@@ -151,17 +133,11 @@ var unfinishedQuery = fmt.Sprintf(`
 // sent when it ended are failed, unless a live Idempotency-Key may still send
 // them.
 func (s *Store) FailPending(ctx context.Context) error {
-	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		left, err := t.ids(ctx, unfinishedQuery,
+	return s.write(ctx, func(t *writeTx) {
+		left := db.List[int64](t.Conn, unfinishedQuery,
 			t.at-keyLife.Milliseconds())
-		if err != nil {
-			return fmt.Errorf("find unfinished sends: %w", err)
-		}
 		for _, seq := range left {
-			if err := t.advanceStatus(ctx, seq, bridge.DeliveryFailed); err != nil {
-				return fmt.Errorf("fail an unfinished send: %w", err)
-			}
+			t.advanceStatus(seq, bridge.DeliveryFailed)
 		}
-		return nil
 	})
 }

@@ -1,0 +1,294 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store/db"
+	"bridged/migrations"
+)
+
+// The tests make small blocks and packs, so that small stores have many.
+const (
+	testBlockBits = 5
+	testBlock     = 1 << testBlockBits
+	testPackSize  = 7
+)
+
+// tables is a database with the tables of the store. Its one connection also reads.
+type tables struct {
+	mu     sync.Mutex
+	conn   *db.Conn
+	failAt int // fails the transaction with this number, counted down
+}
+
+func (s *tables) View(ctx context.Context, f func(*db.Conn)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conn.View(ctx, func() { f(s.conn) })
+}
+
+func (s *tables) Update(_ context.Context, f func(*db.Conn)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failAt--
+	return s.conn.Update(func() {
+		f(s.conn)
+		if s.failAt == 0 {
+			s.conn.Fail(errors.New("the drill"))
+		}
+	})
+}
+
+// newIndex returns a prepared index of so many messages of one chat, and a store that
+// says "number 7." in message 7.
+func newIndex(t *testing.T, messages int) (*Index, *tables) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bridged.db")
+	ok(t, os.WriteFile(path, nil, 0o600))
+	conn, err := db.Open(path, nil)
+	ok(t, err)
+	t.Cleanup(func() { ok(t, conn.Close()) })
+	schema, err := migrations.FS.ReadFile("0001_schema.sql")
+	ok(t, err)
+	ok(t, conn.Script(string(schema)))
+	s := &tables{conn: conn}
+	x := New(s, Options{BlockBits: testBlockBits, PackSize: testPackSize})
+	ok(t, x.Prepare(t.Context()))
+	ok(t, s.Update(t.Context(), func(c *db.Conn) {
+		c.Run("INSERT INTO chats (id, jid, is_group, name, folded_name, participants) VALUES (1, 'a', 0, 'a', 'a', 2)")
+		for i := range messages {
+			c.Run("INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content) VALUES (?1, 1, ?1, 1, 0, ?1, '', '', ?2)",
+				i+1, fmt.Sprintf("number %d.", i+1))
+		}
+	}))
+	x.Committed(int64(messages), true)
+	return x, s
+}
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// say changes what a message says.
+func say(t *testing.T, x *Index, s *tables, seq int64, text string) {
+	t.Helper()
+	ok(t, s.Update(t.Context(), func(c *db.Conn) {
+		x.MarkStale(c, seq)
+		c.Run("UPDATE messages SET content = ? WHERE seq = ?", text, seq)
+	}))
+}
+
+// find counts the messages that contain a text.
+func find(t *testing.T, x *Index, s *tables, text string) (n int) {
+	t.Helper()
+	ok(t, s.View(t.Context(), func(c *db.Conn) { n = len(x.Find(c, Query{Needle: text, Desc: true, Limit: 500})) }))
+	return n
+}
+
+func countOf(t *testing.T, s *tables, query string) (n int) {
+	t.Helper()
+	ok(t, s.View(t.Context(), func(c *db.Conn) { c.Find(query, nil, &n) }))
+	return n
+}
+
+// settle indexes all that can be indexed.
+func settle(t *testing.T, x *Index) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		more, err = x.IndexSome(t.Context())
+		ok(t, err)
+	}
+}
+
+// TestIndex_OfMessagesThatChangeMeanwhile: between reading a block and writing its
+// packs, messages are changed and removed.
+func TestIndex_OfMessagesThatChangeMeanwhile(t *testing.T) {
+	x, s := newIndex(t, testBlock)
+	id, found, err := x.claim(t.Context())
+	ok(t, err)
+	var b block
+	ok(t, s.View(t.Context(), func(c *db.Conn) { b = x.planBlock(c, id) }))
+	if !found || len(b.packs) < 4 {
+		t.Fatalf("claimed %v, plan: %+v", found, b)
+	}
+	made, err := x.readPacks(t.Context(), b.packs)
+	ok(t, err)
+	ok(t, x.writePacks(t.Context(), b, b.packs[:2], made[:2], false))
+	say(t, x, s, 3, "after its pack was written")
+	say(t, x, s, 20, "before its pack is written")
+	say(t, x, s, 21, "")
+	ok(t, x.writePacks(t.Context(), b, b.packs[2:], made[2:], true))
+	for _, when := range []string{"at once", "later"} {
+		for text, want := range map[string]int{"number 3.": 0, "number 20.": 0, "number 21.": 0, "its pack": 2, "number 22.": 1, "number": testBlock - 3} {
+			if got := find(t, x, s, text); got != want {
+				t.Errorf("%s, %q is found %d times, want %d", when, text, got, want)
+			}
+		}
+		settle(t, x)
+	}
+	if n := countOf(t, s, "SELECT count(*) FROM packs WHERE texts IS NULL OR texts LIKE '%number 3.%'"); n != 0 {
+		t.Errorf("%d packs are stale, or have what was changed", n)
+	}
+}
+
+// TestIndex_ThatWasInterruptedBeginsTheBlockAgain, in the same process and in the
+// next one.
+func TestIndex_ThatWasInterruptedBeginsTheBlockAgain(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		t.Run(fmt.Sprintf("restart %v", restart), func(t *testing.T) {
+			x, s := newIndex(t, 2*testBlock)
+			s.failAt = 4 // after the claim, the first packs and their merging
+			if _, err := x.indexNext(t.Context()); err == nil {
+				t.Fatal("indexed in spite of the drill")
+			}
+			if countOf(t, s, "SELECT count(*) FROM packs") == 0 {
+				t.Fatal("the test interrupts nothing")
+			}
+			if restart {
+				x = New(s, Options{BlockBits: testBlockBits, PackSize: testPackSize})
+				ok(t, x.Prepare(t.Context()))
+				if n := countOf(t, s, "SELECT count(*) FROM packs"); n != 0 {
+					t.Errorf("%d packs are left at the start", n)
+				}
+			}
+			say(t, x, s, 1, "")
+			for range 2 {
+				if got := find(t, x, s, "number"); got != 2*testBlock-1 {
+					t.Errorf("%d found, want %d", got, 2*testBlock-1)
+				}
+				settle(t, x)
+			}
+			if n := countOf(t, s, "SELECT count(*) FROM packs WHERE texts LIKE '%number 1.%'"); n != 0 {
+				t.Errorf("%d packs have what was changed", n)
+			}
+		})
+	}
+}
+
+// TestIndex_FindsChangedTextsNoMore also in the table of grams.
+func TestIndex_FindsChangedTextsNoMore(t *testing.T) {
+	x, s := newIndex(t, 2*testBlock)
+	settle(t, x)
+	say(t, x, s, 15, "")
+	settle(t, x)
+	var packs int
+	ok(t, s.View(t.Context(), func(c *db.Conn) {
+		c.Find("SELECT count(*) FROM grams WHERE grams MATCH ?", []any{gramQuery("15.", nil, nil, 0)}, &packs)
+	}))
+	if packs != 0 {
+		t.Errorf("%d packs contain the text", packs)
+	}
+}
+
+// TestIndex_MergesItsSegments while it grows: every search looks into all of them.
+func TestIndex_MergesItsSegments(t *testing.T) {
+	x, s := newIndex(t, 10*testBlock)
+	settle(t, x)
+	if n := countOf(t, s, "SELECT count(DISTINCT segid) FROM grams_idx"); n > 6 {
+		t.Errorf("the index is in %d segments", n)
+	}
+}
+
+// TestSample_CountsWhatIsCommon in the packs.
+func TestSample_CountsWhatIsCommon(t *testing.T) {
+	x, _ := newIndex(t, 8*testBlock)
+	settle(t, x)
+	ok(t, x.sample(t.Context()))
+	rare := x.rarity.Load()
+	if common, other := rare.share([]byte("numb")), rare.share([]byte("qqqq")); common < 0.99 || other > 0.05 {
+		t.Errorf("shares: %v and %v", common, other)
+	}
+}
+
+// TestSample_TakesLittleMemory: hundreds of packs are counted at every start.
+func TestSample_TakesLittleMemory(t *testing.T) {
+	texts := bytes.Repeat([]byte("some words of a message "), 500)
+	rare, s := new(rarity), new(sampling)
+	if allocations := testing.AllocsPerRun(10, func() { rare.add(texts, s) }); allocations > 0 {
+		t.Errorf("%v allocations a pack", allocations)
+	}
+}
+
+// plan returns SQLite's plan for a query, one step a line.
+func plan(t *testing.T, s *tables, query string, args []any) string {
+	t.Helper()
+	var steps []string
+	ok(t, s.View(t.Context(), func(c *db.Conn) {
+		for row := range c.Rows("EXPLAIN QUERY PLAN "+query, args...) {
+			var id, parent, unused int
+			var detail string
+			row.Scan(&id, &parent, &unused, &detail)
+			steps = append(steps, detail)
+		}
+	}))
+	return strings.Join(steps, "\n")
+}
+
+func TestPlans_OfSearchesLookMessagesUp(t *testing.T) {
+	x, s := newIndex(t, 1)
+	moment := int64(1)
+	for bits := range 1 << 6 {
+		q := &Query{Needle: "text", Limit: 10, Desc: bits&1 == 1}
+		for i, set := range []func(){
+			func() { q.Since = &moment }, func() { q.Until = &moment }, func() { q.After = &Position{1, 1} },
+			func() { q.Chat = 1 }, func() { q.Sender = 1 },
+		} {
+			if bits>>(i+1)&1 == 1 {
+				set()
+			}
+		}
+		if q.Chat == 0 {
+			q.Sender, q.Kind = 0, bridge.ChatsGroup
+		}
+		query, args := x.lookUpQuery(q, 0, 100)
+		p := plan(t, s, query, args)
+		// The full-text table is the only one that is walked.
+		steps := strings.Split(p, "\n")
+		if !strings.HasPrefix(steps[0], "SCAN g VIRTUAL TABLE") || strings.Contains(p, "TEMP B-TREE") || strings.Count(p, "SCAN ") != 1 {
+			t.Errorf("%06b is planned as\n%s", bits, p)
+		}
+		for many, index := range map[bool]string{false: "INTEGER PRIMARY KEY (rowid>?)", true: "INDEX messages_by_"} {
+			query, args := q.scanQuery(s.conn, 1<<20, many && q.Chat != 0)
+			if q.Chat == 0 {
+				index = "INTEGER PRIMARY KEY (rowid>?)"
+			}
+			if p := plan(t, s, query, args); !strings.Contains(p, "SEARCH m USING "+index) || strings.Contains(p, "TEMP B-TREE") {
+				t.Errorf("the tail of %06b is planned as\n%s", bits, p)
+			}
+		}
+	}
+}
+
+func TestPlans_OfLookUpsAreCheap(t *testing.T) {
+	_, s := newIndex(t, 1)
+	for query, args := range map[string][]any{
+		firstUptoQuery:    {1},
+		lastDowntoQuery:   {1},
+		indexedQuery:      nil,
+		staleQuery:        {1 << 40, noLimit},
+		packsOfBlockQuery: {1, 2},
+		uptoQuery:         {1},
+		downtoQuery:       {1},
+		extendUpto:        {1, 1},
+		extendDownto:      {1, 1},
+		packToSample:      {1, math.MaxInt32},
+	} {
+		if p := plan(t, s, query, args); strings.Contains(p, "TEMP B-TREE") || strings.Contains(p, "SCAN blocks\n") || strings.HasPrefix(p, "SCAN packs") {
+			t.Errorf("%s\nis planned as\n%s", query, p)
+		}
+	}
+}

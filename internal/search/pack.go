@@ -1,0 +1,188 @@
+package search
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"iter"
+	"slices"
+
+	"bridged/internal/store/db"
+)
+
+// A block is some 2,000 consecutive seqs. Its messages are sorted by chat,
+// those of individual chats first, and cut into packs of a few dozen, whose
+// folded texts stand one behind the other: a search compares them without
+// looking a message up, and most of what a pack holds is of one chat.
+
+const (
+	// packBits bounds how many packs a block has: a pack's number is its block's,
+	// one bit for groups and its place among those.
+	packBits = 12
+	// groupBit tells packs of groups from those of individual chats.
+	groupBit = 1 << (packBits - 1)
+	// packSize is how many messages a pack has at most. Fewer make a larger index,
+	// and more a larger text to compare for every pack that the index names.
+	packSize = 64
+	// packBytes is the length of texts from which on a pack takes no more messages.
+	packBytes = 4096
+	// textEnd stands behind each text. UTF-8 has no such byte, so that nothing is
+	// found across two texts.
+	textEnd = 0xFF
+)
+
+// firstPack returns the lowest number that a pack of a block may have.
+func firstPack(block int64) int64 { return block << packBits }
+
+// packed is a message in a pack.
+type packed struct {
+	seq, chat, timestamp int64
+	length               int // of its text
+}
+
+func (m packed) position() Position { return Position{m.timestamp, m.seq} }
+
+// pack is a pack as it is stored. Without texts it is stale: what its messages
+// say has changed since.
+type pack struct {
+	id       int64
+	messages []byte // what differs from the one before, in the order of packed's fields
+	texts    []byte
+	last     packed // only while it is made
+}
+
+// enter adds a message behind the others.
+func (p *pack) enter(m packed, text []byte) {
+	m.length = len(text)
+	for _, n := range []int64{m.seq - p.last.seq, m.chat - p.last.chat, m.timestamp - p.last.timestamp, int64(m.length)} {
+		p.messages = binary.AppendVarint(p.messages, n)
+	}
+	p.texts = append(append(p.texts, text...), textEnd)
+	p.last = m
+}
+
+// errPack is about a pack that cannot be read: the index is damaged.
+var errPack = errors.New("a pack of the search index is not as it was written")
+
+// all returns the messages of a pack in order.
+func (p pack) all() iter.Seq2[packed, error] {
+	return func(yield func(packed, error) bool) {
+		var m packed
+		for rest := p.messages; len(rest) > 0; {
+			var fields [4]int64
+			for i := range fields {
+				var size int
+				if fields[i], size = binary.Varint(rest); size <= 0 {
+					yield(m, errPack)
+					return
+				}
+				rest = rest[size:]
+			}
+			m = packed{m.seq + fields[0], m.chat + fields[1], m.timestamp + fields[2], int(fields[3])}
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
+// matching returns the messages whose text contains the needle.
+func (p pack) matching(needle []byte) iter.Seq2[packed, error] {
+	return func(yield func(packed, error) bool) {
+		at := bytes.Index(p.texts, needle)
+		if at < 0 {
+			return
+		}
+		end := 0
+		for m, err := range p.all() {
+			end += m.length + 1
+			if err == nil && (m.length < 0 || end > len(p.texts)) {
+				err = errPack
+			}
+			if err != nil {
+				yield(m, err)
+				return
+			}
+			if at >= end {
+				continue
+			}
+			if !yield(m, nil) {
+				return
+			}
+			next := bytes.Index(p.texts[end:], needle)
+			if next < 0 {
+				return
+			}
+			at = end + next
+		}
+	}
+}
+
+// packPlan is which messages a pack is to have.
+type packPlan struct {
+	id   int64
+	seqs []int64
+}
+
+func (p packPlan) hasAny(seqs map[int64]bool) bool {
+	return slices.ContainsFunc(p.seqs, func(seq int64) bool { return seqs[seq] })
+}
+
+// madePack is a pack with what the index is to know of it.
+type madePack struct {
+	pack
+	oldest, newest int64
+	grams          string
+}
+
+// readPack reads the messages that a pack is to have, and takes their grams.
+func readPack(c *db.Conn, plan packPlan) madePack {
+	p, grams := madePack{pack: pack{id: plan.id}}, newGramSet()
+	for row := range c.Rows(`
+		SELECT m.seq, m.chat, m.timestamp, ifnull(m.folded, m.content)
+		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value`, c.Encode(plan.seqs)) {
+		var m packed
+		var text db.Raw
+		row.Scan(&m.seq, &m.chat, &m.timestamp, &text)
+		if len(p.messages) == 0 {
+			p.oldest, p.newest = m.timestamp, m.timestamp
+		}
+		p.oldest, p.newest = min(p.oldest, m.timestamp), max(p.newest, m.timestamp)
+		p.enter(m, text)
+		grams.add(text)
+		grams.enter([]byte(chatWord(m.chat)))
+	}
+	p.grams = grams.text.String()
+	return p
+}
+
+// emptyPack returns the pack of a plan as one that is stale from the beginning.
+func emptyPack(plan packPlan) (p madePack) {
+	p.id = plan.id
+	for _, seq := range plan.seqs {
+		p.enter(packed{seq: seq}, nil)
+	}
+	p.texts = nil
+	return p
+}
+
+// savePack enters a pack into the index.
+func savePack(c *db.Conn, p madePack) {
+	if p.texts != nil {
+		c.Run("INSERT INTO grams (rowid, words) VALUES (?, ?)", p.id, p.grams)
+	}
+	c.Run("INSERT INTO packs (id, messages, texts) VALUES (?, ?, ?)", p.id, p.messages, p.texts)
+}
+
+// dropPack removes a pack from the index.
+func dropPack(c *db.Conn, id int64) {
+	c.Run("DELETE FROM grams WHERE rowid = ?", id)
+	c.Run("DELETE FROM packs WHERE id = ?", id)
+}
+
+// dropPacks removes the packs from one number up to another.
+func dropPacks(c *db.Conn, from, to int64) {
+	for _, id := range db.List[int64](c, "SELECT id FROM packs WHERE id >= ? AND id < ?", from, to) {
+		dropPack(c, id)
+	}
+}

@@ -1,0 +1,185 @@
+package search
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store/db"
+)
+
+// Query asks for the first messages, by timestamp and seq in either direction,
+// whose text contains a needle.
+type Query struct {
+	Needle       string // folded; empty for any text
+	Desc         bool
+	Limit        int   // how many are wanted
+	Chat, Sender int64 // 0 is all
+	Kind         bridge.ChatType
+	Only         map[int64]bool // chats, nil for all
+	Since, Until *int64         // milliseconds; nil for no bound
+	After        *Position      // only what comes after it, in the query's order
+}
+
+// narrow makes the time range no wider than After allows.
+func (q *Query) narrow() {
+	if q.After == nil {
+		return
+	}
+	at := q.After.Timestamp
+	if q.Desc && (q.Until == nil || *q.Until > at) {
+		q.Until = &at
+	}
+	if !q.Desc && (q.Since == nil || *q.Since < at) {
+		q.Since = &at
+	}
+}
+
+// Where returns the condition on a message m, with its text last: that is the
+// most expensive to look at.
+func (q *Query) Where(c *db.Conn) (string, []any) {
+	var where []string
+	var args []any
+	add := func(condition string, values ...any) {
+		where, args = append(where, condition), append(args, values...)
+	}
+	if q.Chat != 0 {
+		add("m.chat = ?", q.Chat)
+	}
+	if q.Only != nil {
+		add("m.chat IN (SELECT value FROM json_each(?))", c.Encode(slices.Sorted(maps.Keys(q.Only))))
+	}
+	if q.Sender != 0 {
+		add("m.sender = ?", q.Sender)
+	}
+	if q.Since != nil {
+		add("m.timestamp >= ?", *q.Since)
+	}
+	if q.Until != nil {
+		add("m.timestamp <= ?", *q.Until)
+	}
+	if q.After != nil {
+		add("(m.timestamp, m.seq) "+behind(q.Desc)+" (?, ?)", q.After.Timestamp, q.After.Seq)
+	}
+	if q.Needle != "" {
+		add("instr(ifnull(m.folded, m.content), ?) > 0", q.Needle)
+	}
+	if group, one := q.group(); one {
+		add("EXISTS (SELECT 1 FROM chats c WHERE c.id = m.chat AND c.is_group = ?)", group)
+	}
+	return strings.Join(where, " AND "), args
+}
+
+// group reports whether only one kind of chat is searched, and whether that is
+// groups.
+func (q *Query) group() (group, one bool) {
+	return q.Kind == bridge.ChatsGroup, q.Kind == bridge.ChatsGroup || q.Kind == bridge.ChatsIndividual
+}
+
+// wants is [Query.Where] of a message in a pack, but for its kind, its
+// sender and its text.
+func (q *Query) wants(m packed) bool {
+	if q.Chat != 0 && m.chat != q.Chat || q.Only != nil && !q.Only[m.chat] ||
+		q.Since != nil && m.timestamp < *q.Since || q.Until != nil && m.timestamp > *q.Until {
+		return false
+	}
+	switch {
+	case q.After == nil:
+		return true
+	case q.Desc:
+		return m.position().Before(*q.After)
+	}
+	return q.After.Before(m.position())
+}
+
+// behind returns the comparison that is true of what comes later in an order.
+func behind(desc bool) string {
+	if desc {
+		return "<"
+	}
+	return ">"
+}
+
+// direction returns the order as it stands behind a column.
+func direction(desc bool) string {
+	if desc {
+		return " DESC"
+	}
+	return " ASC"
+}
+
+// Order returns the order of messages m.
+func (q *Query) Order() string {
+	return " ORDER BY m.timestamp" + direction(q.Desc) + ", m.seq" + direction(q.Desc)
+}
+
+// Scan finds what a query asks for without the index: it looks at all messages.
+func (q Query) Scan(c *db.Conn) []Position {
+	found := &topK{desc: q.Desc, limit: q.Limit}
+	q.scanFrom(c, 0, q.Chat != 0, found)
+	return found.sorted()
+}
+
+// Find finds what a query asks for: it scans what the index does not know, the tail
+// of messages that are not indexed and stale packs, and looks into the packs that
+// the index names.
+func (x *Index) Find(c *db.Conn, q Query) []Position {
+	q.narrow()
+	found := &topK{desc: q.Desc, limit: q.Limit}
+	indexed, newest := int64(0), int64(0)
+	c.Find("SELECT ("+indexedQuery+"), ifnull(max(seq), 0) FROM messages", nil, &indexed, &newest)
+	tail := x.firstSeq(indexed + 1)
+	q.scanFrom(c, tail, q.Chat != 0 && newest-tail > maxTail, found)
+	q.scanStale(c, found)
+	x.lookUp(c, &q, indexed, found)
+	return found.sorted()
+}
+
+// scanFrom looks at every message from a seq on.
+func (q *Query) scanFrom(c *db.Conn, seq int64, byChat bool, found *topK) {
+	query, args := q.scanQuery(c, seq, byChat)
+	found.collect(c, query, args)
+}
+
+// scanQuery goes by seq, or through one chat in the order of the search: that
+// is better where many messages are not indexed.
+func (q *Query) scanQuery(c *db.Conn, seq int64, byChat bool) (string, []any) {
+	where, args := q.Where(c)
+	args = append([]any{seq}, args...)
+	index, order := "NOT INDEXED", ""
+	if byChat {
+		index = "INDEXED BY messages_by_time"
+		if q.Sender != 0 {
+			index = "INDEXED BY messages_by_sender"
+		}
+		order = q.Order() + db.Limited
+		args = append(args, q.Limit)
+	}
+	return "SELECT m.seq, m.timestamp FROM messages m " + index + " WHERE m.seq >= ? AND " + where + order, args
+}
+
+// collect adds the messages of a query.
+func (b *topK) collect(c *db.Conn, query string, args []any) {
+	for row := range c.Rows(query, args...) {
+		var p Position
+		if row.Scan(&p.Seq, &p.Timestamp) {
+			b.add(p)
+		}
+	}
+}
+
+// scanStale looks at every message of the packs that have changed since they were
+// indexed.
+func (q *Query) scanStale(c *db.Conn, found *topK) {
+	stale := stalePlans(c, noLimit)
+	if len(stale) == 0 {
+		return
+	}
+	where, args := q.Where(c)
+	for _, pack := range stale {
+		found.collect(c, `
+			SELECT m.seq, m.timestamp FROM json_each(?) wanted CROSS JOIN messages m NOT INDEXED ON m.seq = wanted.value
+			WHERE `+where, append([]any{c.Encode(pack.seqs)}, args...))
+	}
+}

@@ -1,0 +1,221 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"strconv"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store/db"
+)
+
+// Calls lists calls, the newest first.
+func (s *Store) Calls(ctx context.Context, q bridge.CallQuery) (bridge.Page[bridge.Call], error) {
+	return readAs(ctx, s, "list calls", func(r *readTx) bridge.Page[bridge.Call] {
+		query, args := r.callsQuery(q)
+		return pageOf(r, limitOf(q.Limit), query, args, func(row *db.Row) (bridge.Call, func() string) {
+			call, seq := r.scanCall(row)
+			return call, func() string { return cursorIn(listCalls, position{Timestamp: call.StartedAt.UnixMilli(), Seq: seq}) }
+		})
+	})
+}
+
+const selectCalls = `
+	SELECT k.seq, k.id, k.wire_id, k.caller, ifnull(c.jid, ''), k.is_group, k.is_video, k.state, k.started_at, k.ended_at
+	FROM calls k LEFT JOIN chats c ON c.id = k.chat WHERE `
+
+// callsQuery asks for one more than the page, which shows whether there is
+// another one.
+func (r *readTx) callsQuery(q bridge.CallQuery) (string, []any) {
+	var f filter
+	if q.Only != nil {
+		f.add("k.chat IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
+	}
+	if q.Chat != "" {
+		f.add("k.chat = ?", r.findChat(q.Chat))
+	}
+	if q.Since != nil {
+		f.add("k.started_at >= ?", q.Since)
+	}
+	if q.Cursor != "" {
+		after, err := parsePosition(listCalls, q.Cursor)
+		r.Fail(err)
+		f.add("(k.started_at, k.seq) < (?, ?)", after.Timestamp, after.Seq)
+	}
+	return selectCalls + f.where() + " ORDER BY k.started_at DESC, k.seq DESC" + db.Limited, append(f.args, limitOf(q.Limit)+1)
+}
+
+// scanCall reads a row of selectCalls.
+func (r *readTx) scanCall(row *db.Row) (call bridge.Call, seq int64) {
+	var caller int64
+	row.Scan(&seq, &call.ID, &call.WireID, &caller, &call.ChatJID, &call.IsGroup, &call.IsVideo, &call.State, &call.StartedAt, &call.EndedAt)
+	p := r.s.people.get(caller)
+	call.FromJID, call.FromLID = p.jid(), p.lid
+	return call, seq
+}
+
+// Call returns one call: [bridge.CodeNotFound] when it is not stored.
+func (s *Store) Call(ctx context.Context, id string) (bridge.Call, error) {
+	return readAs(ctx, s, "read a call", func(r *readTx) bridge.Call {
+		call, found := r.call("k.id = ?", id)
+		if !found {
+			r.Fail(bridge.NoCall(id))
+		}
+		return call
+	})
+}
+
+func (r *readTx) call(where string, arg any) (call bridge.Call, found bool) {
+	for row := range r.Rows(selectCalls+where, arg) {
+		call, _ = r.scanCall(row)
+		return call, true
+	}
+	return call, false
+}
+
+// maxCallsOfOne is how many calls of one caller are kept: the newest.
+const maxCallsOfOne = 1000
+
+// saveCall notes a call that begins to ring, or was missed. A group that is not stored is not
+// made known by a call: anybody may name one.
+func (t *writeTx) saveCall(f bridge.Call) {
+	if f.ID == "" || !f.FromJID.IsPerson() {
+		return
+	}
+	caller := t.ensurePerson(f.FromJID)
+	if caller.id == t.people.owner {
+		return
+	}
+	chat := t.callChat(f)
+	var seq int64
+	if !t.Find(`
+		INSERT INTO calls (id, wire_id, caller, chat, is_group, is_video, state, started_at, noted_at)
+		VALUES (?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING seq`,
+		[]any{f.ID, f.WireID, caller.id, chat, f.IsGroup, f.IsVideo, cmp.Or(f.State, bridge.CallRinging), f.StartedAt.UnixMilli(), t.at}, &seq) {
+		return
+	}
+	t.appendCallEvent(eventCallCreated, seq, chat)
+	t.Run(`
+		DELETE FROM calls WHERE caller = ?1
+			AND seq <= (SELECT seq FROM calls WHERE caller = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, caller.id, maxCallsOfOne)
+}
+
+// callChat returns the chat of a call; 0 where it has none.
+func (t *writeTx) callChat(f bridge.Call) int64 {
+	if f.ChatJID.IsGroup() {
+		c, _ := t.findChat(f.ChatJID)
+		return c.id
+	}
+	if f.IsGroup {
+		return 0
+	}
+	c := t.ensureChat(f.FromJID)
+	return c.id
+}
+
+// callRow is what changing a call needs to know of it.
+type callRow struct {
+	seq, caller, chat int64
+	isGroup           bool
+	state             bridge.CallState
+}
+
+// saveCallChange takes over what became of a call.
+func (t *writeTx) saveCallChange(f bridge.CallChange) {
+	var c callRow
+	found := t.Find("SELECT seq, caller, ifnull(chat, 0), is_group, state FROM calls WHERE id = ?", []any{f.ID},
+		&c.seq, &c.caller, &c.chat, &c.isGroup, &c.state)
+	if !found || !t.mayTell(f, c) {
+		return
+	}
+	next, changes := c.after(f.State)
+	if !changes {
+		return
+	}
+	var endedAt any
+	if next != bridge.CallAnsweredElsewhere {
+		endedAt = f.At.UnixMilli()
+	}
+	t.Run("UPDATE calls SET state = ?, ended_at = ? WHERE seq = ?", string(next), endedAt, c.seq)
+	t.appendCallEvent(eventCallUpdated, c.seq, c.chat)
+}
+
+// mayTell reports whether somebody may tell what became of a call: its caller and
+// the account's own devices, and of the call of a group whoever knows it.
+func (t *writeTx) mayTell(f bridge.CallChange, c callRow) bool {
+	caller, ok := t.people.find(f.Caller)
+	if !ok || caller.id != c.caller {
+		return false
+	}
+	by, ok := t.people.find(f.By)
+	return c.isGroup || ok && (by.id == c.caller || by.id == t.people.owner)
+}
+
+// after returns the state of a call that is told to have come to another one. One
+// that counts as missed may turn out to have been taken elsewhere: the bridge was
+// away meanwhile.
+func (c callRow) after(told bridge.CallState) (next bridge.CallState, changes bool) {
+	switch c.state {
+	case bridge.CallRinging:
+		if told == bridge.CallEnded {
+			told = bridge.CallMissed
+		}
+		return told, true
+	case bridge.CallMissed:
+		return told, told == bridge.CallAnsweredElsewhere || told == bridge.CallRejected
+	case bridge.CallAnsweredElsewhere:
+		return bridge.CallEnded, told == bridge.CallEnded
+	}
+	return c.state, false
+}
+
+// saveCallsMissed makes missed calls of those that have been ringing for so long.
+func (t *writeTx) saveCallsMissed(f bridge.CallsMissed) {
+	var ringing []callRow
+	before := t.at - f.Ringing.Milliseconds()
+	if f.Ringing == 0 {
+		before = math.MaxInt64 // the clock may have been set back
+	}
+	for rows := range t.Rows("SELECT seq, ifnull(chat, 0) FROM calls WHERE state = 'ringing' AND noted_at <= ? ORDER BY noted_at, seq", before) {
+		var c callRow
+		rows.Scan(&c.seq, &c.chat)
+		ringing = append(ringing, c)
+	}
+	for _, c := range ringing {
+		t.Run("UPDATE calls SET state = 'missed' WHERE seq = ?", c.seq)
+		t.appendCallEvent(eventCallUpdated, c.seq, c.chat)
+	}
+}
+
+func (t *writeTx) appendCallEvent(event int, call, chat int64) {
+	t.appendEntry(entryKey{event: event, chat: chat, data: strconv.FormatInt(call, 10)})
+}
+
+// mergeCalls moves the calls of one chat to another, and their events with them.
+func (t *writeTx) mergeCalls(from, into int64) {
+	moved := t.Change("UPDATE calls SET chat = ? WHERE chat = ?", into, from)
+	if moved == 0 {
+		return
+	}
+	t.Run("UPDATE events SET chat = ? WHERE chat = ? AND type IN (?, ?)", into, from, eventCallCreated, eventCallUpdated)
+}
+
+// mergeCallers makes calls by one person those of another.
+func (t *writeTx) mergeCallers(from, into int64) {
+	t.Run("UPDATE calls SET caller = ? WHERE caller = ?", into, from)
+}
+
+// removeCallsBefore removes the calls from before a moment, some at a time.
+func (s *Store) removeCallsBefore(ctx context.Context, before int64) error {
+	for {
+		var removed int64
+		err := s.write(ctx, func(t *writeTx) {
+			removed = t.Change("DELETE FROM calls WHERE seq IN (SELECT seq FROM calls WHERE started_at < ? ORDER BY started_at"+db.Limited+")",
+				before, retainBatch)
+		})
+		if err != nil || removed < retainBatch {
+			return err
+		}
+	}
+}

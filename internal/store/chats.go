@@ -1,0 +1,208 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store/db"
+)
+
+// Chats lists chats, the latest message first; chats without messages come
+// last, by JID.
+func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bridge.Chat], error) {
+	return readAs(ctx, s, "list chats", func(r *readTx) bridge.Page[bridge.Chat] {
+		query, args, err := chatsQuery(q, r.chatIDs(q.Only))
+		r.Fail(err)
+		var ids []int64
+		page := pageOf(r, limitOf(q.Limit), query, args, func(row *db.Row) (bridge.Chat, func() string) {
+			chat, id, recency := r.scanChat(row)
+			ids = append(ids, id)
+			return chat, chatPosition{recency, chat.JID}.cursor
+		})
+		r.addLastMessages(page.Items, ids)
+		return page
+	})
+}
+
+// selectChats reads what lists show of a chat. One that is marked as unread has
+// an unread message at least.
+const selectChats = `SELECT c.id, c.jid, ifnull(c.person, 0), c.is_group, c.name, c.last_message_at, c.participants,
+	max(c.unread, c.marked_unread), c.archived, c.pinned, c.muted_until, c.recency FROM chats c WHERE `
+
+// chatsQuery asks for one more than the page, which shows whether there is
+// another one. only are the ids of the chats that q.Only names.
+func chatsQuery(q bridge.ChatQuery, only string) (string, []any, error) {
+	var f filter
+	switch q.Type {
+	case bridge.ChatsGroup:
+		f.add("c.is_group = 1")
+	case bridge.ChatsIndividual:
+		f.add("c.is_group = 0")
+	}
+	if q.Only != nil {
+		f.add("c.id IN (SELECT value FROM json_each(?))", only)
+	}
+	if q.Cursor != "" {
+		after, err := parseChatPosition(q.Cursor)
+		if err != nil {
+			return "", nil, err
+		}
+		f.add("(c.recency, c.jid) > (?, ?)", after.recency, after.jid)
+	}
+	if !blank(q.Q) {
+		needle := fold(q.Q)
+		f.add("(instr(c.folded_name, ?) > 0 OR instr(c.jid, ?) > 0)", needle, needle)
+	}
+	return selectChats + f.where() + " ORDER BY c.recency, c.jid" + db.Limited + " OFFSET ?", append(f.args, limitOf(q.Limit)+1, max(q.Offset, 0)), nil
+}
+
+// scanChat reads a row of selectChats. The last message is read separately.
+func (r *readTx) scanChat(row *db.Row) (chat bridge.Chat, id, recency int64) {
+	var person int64
+	row.Scan(&id, &chat.JID, &person, &chat.IsGroup, &chat.Name, &chat.LastMessageAt, &chat.Participants,
+		&chat.UnreadCount, &chat.Archived, &chat.Pinned, &chat.MutedUntil, &recency)
+	if person != 0 {
+		p := r.s.people.get(person)
+		chat.LID, chat.Username = p.lid, p.usernameOrNil()
+	}
+	if chat.MutedUntil != nil && chat.MutedUntil.UnixMilli() <= r.s.now() {
+		chat.MutedUntil = nil
+	}
+	return chat, id, recency
+}
+
+// lastMessagesQuery looks the newest message of each chat up in the index that
+// histories are read by, so that there is nothing to keep up to date. Of a long
+// text it reads as much as is shown, and what tells where to cut it.
+var lastMessagesQuery = fmt.Sprintf(`
+	SELECT m.chat, m.id, m.from_me, m.sender, m.push_name, m.type, substr(m.content, 1, %d), m.timestamp
+	FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = (
+		SELECT seq FROM messages WHERE chat = wanted.value ORDER BY timestamp DESC, seq DESC LIMIT 1)`,
+	bridge.MaxPreview+32)
+
+// addLastMessages fills the last message of chats, whose ids are in the same
+// order.
+func (r *readTx) addLastMessages(chats []bridge.Chat, ids []int64) {
+	byID := make(map[int64]*bridge.Chat, len(chats))
+	wanted := make([]int64, 0, len(chats))
+	for i := range chats {
+		if chats[i].LastMessageAt != nil {
+			byID[ids[i]] = &chats[i]
+			wanted = append(wanted, ids[i])
+		}
+	}
+	for row := range r.rowsOf(lastMessagesQuery, wanted) {
+		var m bridge.LastMessage
+		var chat, sender int64
+		row.Scan(&chat, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &m.Timestamp)
+		p := r.s.people.get(sender)
+		m.SenderJID, m.PushName = p.jid(), cmp.Or(m.PushName, p.pushName())
+		m.Bound()
+		if c := byID[chat]; c != nil {
+			c.LastMessage = &m
+		}
+	}
+}
+
+// Chat returns one chat: [bridge.CodeNotFound] when it is not stored.
+func (s *Store) Chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) {
+	return readAs(ctx, s, "read a chat", func(r *readTx) bridge.Chat {
+		chat, found := r.chat(r.findChat(jid))
+		if !found {
+			r.Fail(bridge.NoChat(jid))
+		}
+		return chat
+	})
+}
+
+// chat returns the chat with an id, and reports whether there is one.
+func (r *readTx) chat(id int64) (bridge.Chat, bool) {
+	chats := make([]bridge.Chat, 0, 1)
+	for row := range r.Rows(selectChats+"c.id = ?", id) {
+		chat, _, _ := r.scanChat(row)
+		chats = append(chats, chat)
+	}
+	if len(chats) == 0 {
+		return bridge.Chat{}, false
+	}
+	r.addLastMessages(chats, []int64{id})
+	return chats[0], true
+}
+
+// findChat returns the id of the chat of a JID in either form. What memory knows of
+// identities may be newer than the snapshot, so all of a person's names are
+// looked for.
+func (r *readTx) findChat(jid bridge.JID) (id int64) {
+	canonical := r.s.Canonical(jid)
+	if !r.Find("SELECT id FROM chats WHERE jid IN (?, ?, ?) ORDER BY jid = ? DESC LIMIT 1",
+		[]any{canonical, jid, r.s.LIDOf(jid), canonical}, &id) {
+		r.Fail(bridge.NoChat(jid))
+	}
+	return id
+}
+
+// chatSetQuery looks names up where this snapshot has them: what the program
+// knows of people may be a transaction ahead, or behind.
+const chatSetQuery = `
+	SELECT c.id FROM json_each(?1) named CROSS JOIN chats c ON c.jid = named.value
+	UNION ALL
+	SELECT c.id FROM json_each(?1) named CROSS JOIN people p ON p.pn = named.value CROSS JOIN chats c ON c.person = p.id
+	UNION ALL
+	SELECT c.id FROM json_each(?1) named CROSS JOIN identities i ON i.lid = named.value CROSS JOIN chats c ON c.person = i.person`
+
+// chatSet returns the ids of those chats that are stored, by any of their names;
+// nil for nil.
+func (r *readTx) chatSet(jids []bridge.JID) map[int64]bool {
+	if jids == nil {
+		return nil
+	}
+	ids := make(map[int64]bool, len(jids))
+	for _, id := range db.List[int64](r.Conn, chatSetQuery, r.Encode(jids)) {
+		ids[id] = true
+	}
+	return ids
+}
+
+// chatIDs returns the same as an argument of json_each.
+func (r *readTx) chatIDs(jids []bridge.JID) string { return r.Encode(keysOf(r.chatSet(jids))) }
+
+// ChatTimer returns a chat's timer for disappearing messages, which need not be
+// stored itself: 0 seconds when it is off or not known.
+func (s *Store) ChatTimer(ctx context.Context, jid bridge.JID) (bridge.ChatTimer, error) {
+	return readAs(ctx, s, "read a chat's timer", func(r *readTx) bridge.ChatTimer {
+		timer := bridge.ChatTimer{Chat: jid}
+		if jid.IsGroup() {
+			r.Find("SELECT timer FROM chats WHERE jid = ?", []any{jid}, &timer.Seconds)
+		} else if p, known := s.people.find(jid); known {
+			var setAt *bridge.Time
+			r.Find("SELECT timer, nullif(timer_set_at, 0) FROM people WHERE id = ?", []any{p.id}, &timer.Seconds, &setAt)
+			set(&timer.SetAt, setAt)
+		}
+		return timer
+	})
+}
+
+// chatPosition is where a chat stands in the list of chats.
+type chatPosition struct {
+	recency int64
+	jid     bridge.JID
+}
+
+func (p chatPosition) cursor() string {
+	return packCursor("c", strconv.FormatInt(p.recency, 36), string(p.jid))
+}
+
+func parseChatPosition(cursor string) (chatPosition, error) {
+	parts, err := unpackCursor(cursor, "c")
+	if err != nil {
+		return chatPosition{}, err
+	}
+	recency, err := strconv.ParseInt(parts[0], 36, 64)
+	if err != nil || parts[1] == "" {
+		return chatPosition{}, badCursor()
+	}
+	return chatPosition{recency, bridge.JID(parts[1])}, nil
+}

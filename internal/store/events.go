@@ -1,0 +1,254 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store/db"
+)
+
+// EventQuery is a part of the log of events: what came after a number and passes
+// a filter. Only, unless it is nil, names the chats that may be told of, and
+// nothing else is.
+type EventQuery struct {
+	bridge.EventFilter
+	Only  []bridge.JID
+	After int64
+	Limit int // 0 is 100
+	Bytes int // of JSON that a page may take, if it has more than one event; 0 is bridge.PageBytes
+}
+
+// EventPage is what was found. Next is the number to ask after next time; it
+// moves on also over events that were not asked for, so that Events may be
+// empty although More follow.
+type EventPage struct {
+	Events []bridge.Event
+	Next   int64
+	More   bool
+	// Reset says that events after the number asked for are not in the log any
+	// more, or that the number is of another log (a backup was restored). The
+	// reader has missed something and should read the chats anew. 0 is the
+	// beginning of the log, wherever that is.
+	Reset bool
+
+	size int // of the events, in bytes of JSON
+}
+
+// eventWindow is how many events are looked at for one page when most are not
+// asked for: a read should not last long.
+const eventWindow = 10_000
+
+// Events reads the log, rendered in today's shape. What an event is about may
+// be gone, or have moved on since: the event then is left out, or shows it as
+// it is now. Ask for [Store.Changed] before reading. Other readers may be given
+// the same events: they must not be changed.
+func (s *Store) Events(ctx context.Context, q EventQuery) (EventPage, error) {
+	page, err := s.eventCache.get(ctx, q, func() (page EventPage, err error) {
+		err = s.read(ctx, func(r *readTx) {
+			r.limitTo(q.Only)
+			page = r.events(q)
+		})
+		return page, err
+	})
+	if err != nil {
+		return EventPage{}, fmt.Errorf("read events: %w", err)
+	}
+	return page, nil
+}
+
+// LastEvent returns the number of the newest event: to ask after for what comes
+// from now on.
+func (s *Store) LastEvent(ctx context.Context) (int64, error) {
+	return readAs(ctx, s, "read the log", func(r *readTx) int64 {
+		last, _ := lastEvent(r.Conn)
+		return last
+	})
+}
+
+// lastEvent returns the highest number ever given, also when the log is empty, and
+// the highest that was removed.
+func lastEvent(c *db.Conn) (last, pruned int64) {
+	pruned = readNumber(c, settingPruned)
+	c.Find("SELECT ifnull(max(id), 0) FROM events", nil, &last)
+	return max(last, pruned), pruned
+}
+
+func (r *readTx) events(q EventQuery) EventPage {
+	last, pruned := lastEvent(r.Conn)
+	page := EventPage{Events: []bridge.Event{}, Next: max(q.After, pruned), Reset: q.After > 0 && q.After < pruned}
+	if q.After > last {
+		page.Next, page.Reset = last, true
+		return page
+	}
+	entries, next := r.entries(q, page.Next, last)
+	page.Next, page.More = next, next < last
+	room := newPageRoom(cmp.Or(q.Bytes, r.s.tuning.page))
+	events, rendered := r.render(entries, room)
+	if room.full {
+		page.Next, page.More = entries[rendered-1].id, true
+	}
+	page.Events, page.size = events, room.used
+	return page
+}
+
+// entry is a row of the log.
+type entry struct {
+	id, message, chat int64
+	kind              int
+	data              string
+	at                int64
+}
+
+// entries reads what q asks for of the log after a number, until the page is
+// full, and up to which number that was. last is the end of the log.
+func (r *readTx) entries(q EventQuery, after, last int64) ([]entry, int64) {
+	upTo := min(after+eventWindow, last)
+	query, args := r.entriesQuery(q, after, upTo)
+	var list []entry
+	for rows := range r.Rows(query, args...) {
+		var e entry
+		rows.Scan(&e.id, &e.kind, &e.message, &e.chat, &e.data, &e.at)
+		list = append(list, e)
+	}
+	if n := len(list); n == limitOf(q.Limit) {
+		upTo = list[n-1].id
+	}
+	return list, upTo
+}
+
+func typeOf(kind int) bridge.EventType {
+	if kind <= 0 || kind >= len(eventTypes) {
+		return ""
+	}
+	return eventTypes[kind]
+}
+
+// renderedAtOnce is of how many entries the messages are read in one query. More
+// than a page has room for may be read in vain.
+const renderedAtOnce = 32
+
+// render joins entries with what they are about, as far as there is room, and
+// returns how many of them it has gone through.
+func (r *readTx) render(entries []entry, room *pageRoom) (events []bridge.Event, rendered int) {
+	events = make([]bridge.Event, 0, len(entries))
+	for some := range slices.Chunk(entries, renderedAtOnce) {
+		messages := r.eventMessages(some)
+		for _, e := range some {
+			event := bridge.Event{ID: e.id, Type: typeOf(e.kind), At: bridge.Millis(e.at)}
+			switch {
+			case !r.addContent(&event, e, messages): // what it was about is gone
+			case !room.takes(event.Size()):
+				return events, rendered
+			default:
+				events = append(events, event)
+			}
+			rendered++
+		}
+	}
+	return events, rendered
+}
+
+// eventMessages reads the messages of some entries at once.
+func (r *readTx) eventMessages(entries []entry) map[int64]*bridge.Message {
+	var wanted []int64
+	for _, e := range entries {
+		if e.message != 0 {
+			wanted = append(wanted, e.message)
+		}
+	}
+	slices.Sort(wanted)
+	messages, positions := r.messagesAt(slices.Compact(wanted), nil)
+	bySeq := make(map[int64]*bridge.Message, len(messages))
+	for i, p := range positions {
+		bySeq[p.Seq] = &messages[i]
+	}
+	return bySeq
+}
+
+// addContent adds what an event is about, and reports whether it is there.
+func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*bridge.Message) (found bool) {
+	switch e.kind {
+	case eventMessageCreated, eventMessageUpdated, eventMessageStatus:
+		m := messages[e.message]
+		if m == nil {
+			m = r.removedMessage(e)
+		}
+		if m != nil {
+			event.Message, event.ChatJID = m, m.Chat
+		}
+		return m != nil
+	case eventChatUpdated:
+		chat, found := r.chat(e.chat)
+		event.Chat, event.ChatJID = &chat, chat.JID
+		return found
+	case eventGroupUpdated:
+		group, found := r.group(e.chat)
+		event.Group, event.ChatJID = &group, group.JID
+		if e.data != "" {
+			event.JoinRequests = r.joinRequests(e.data, event.At)
+		}
+		return found
+	case eventCallCreated, eventCallUpdated:
+		call, found := r.call("k.seq = CAST(? AS INTEGER)", e.data)
+		event.Call, event.ChatJID = &call, call.ChatJID
+		return found
+	case eventAccountStatus:
+		event.Status = new(bridge.Status)
+		r.Decode([]byte(e.data), event.Status)
+		return true
+	}
+	return false
+}
+
+// entriesQuery returns the rows of the log after a number and up to another
+// that q asks for, as many as its page has. SQLite judges them: rows that are
+// not asked for never come up to the program. What the row itself tells is
+// judged before its message is looked up. A list of chats of which none is stored
+// yet matches nothing.
+func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
+	var f filter
+	f.add("e.id > ? AND e.id <= ?", after, upTo)
+	if len(q.Types) > 0 {
+		f.add("e.type IN (" + typeNumbers(q.Types) + ")")
+	}
+	if q.FromMe != nil {
+		f.add("CASE WHEN e.message IS NOT NULL THEN m.from_me = ? WHEN e.type = ? THEN e.data ->> 'fromMe' = ? ELSE TRUE END", *q.FromMe, eventMessageUpdated, *q.FromMe)
+	}
+	switch q.ChatType {
+	case bridge.ChatsGroup:
+		f.add("EXISTS (SELECT 1 FROM chats c WHERE c.id = ifnull(m.chat, e.chat) AND c.is_group)")
+	case bridge.ChatsIndividual:
+		f.add("EXISTS (SELECT 1 FROM chats c WHERE c.id = ifnull(m.chat, e.chat) AND NOT c.is_group)")
+	}
+	const chat = "ifnull(m.chat, ifnull(e.chat, 0))"
+	if q.Only != nil {
+		f.add(chat+" IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
+	}
+	if len(q.Chats) > 0 {
+		f.add(chat+" IN (SELECT value FROM json_each(?))", r.chatIDs(q.Chats))
+	}
+	if len(q.ExcludeChats) > 0 {
+		f.add(chat+" NOT IN (SELECT value FROM json_each(?))", r.chatIDs(q.ExcludeChats))
+	}
+	return "SELECT e.id, e.type, ifnull(e.message, 0), " + chat + `, ifnull(e.data, ''), e.at
+		FROM events e LEFT JOIN messages m ON m.seq = e.message
+		WHERE ` + f.where() + " ORDER BY e.id" + db.Limited, append(f.args, limitOf(q.Limit))
+}
+
+// typeNumbers returns the numbers of types as they stand in a query.
+func typeNumbers(types []bridge.EventType) string {
+	numbers := make([]string, 0, len(types))
+	for number, name := range eventTypes {
+		for _, asked := range types {
+			if name == asked && number > 0 {
+				numbers = append(numbers, strconv.Itoa(number))
+			}
+		}
+	}
+	return strings.Join(numbers, ", ")
+}

@@ -1,0 +1,208 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"bridged/internal/bridge"
+)
+
+// A reader who may see some chats only knows the people of these chats: whoever is
+// one of them, is a member of one, founded one, or wrote, reacted, voted or answered
+// an event in one.
+// Others are named to them as the messages name them, as if nothing else were
+// known of them.
+
+// limitTo has the reader see some chats only; nil is all of them.
+func (r *readTx) limitTo(only []bridge.JID) {
+	if only == nil {
+		return
+	}
+	ids := r.chatIDs(only)
+	r.limit = &limit{chats: ids, known: make(map[int64]bool)}
+}
+
+// limit is what a limited reader may see.
+type limit struct {
+	chats string         // their ids, as an argument of json_each
+	known map[int64]bool // the people who were looked for, by id
+}
+
+// insideQuery reports whether a person is one of some chats' people.
+const insideQuery = `
+	SELECT EXISTS (SELECT 1 FROM json_each(?1) o CROSS JOIN chats c ON c.id = o.value WHERE c.person = ?2)
+	OR EXISTS (SELECT 1 FROM json_each(?1) o CROSS JOIN members m ON m.chat = o.value AND m.person = ?2)
+	OR EXISTS (SELECT 1 FROM json_each(?1) o CROSS JOIN groups g ON g.chat = o.value WHERE g.owner = ?2)
+	OR EXISTS (SELECT 1 FROM json_each(?1) o CROSS JOIN messages m INDEXED BY messages_by_sender ON m.chat = o.value AND m.sender = ?2)
+	OR EXISTS (SELECT 1 FROM reactions r CROSS JOIN messages m ON m.seq = r.message
+		WHERE r.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))
+	OR EXISTS (SELECT 1 FROM votes v CROSS JOIN messages m ON m.seq = v.message
+		WHERE v.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))
+	OR EXISTS (SELECT 1 FROM event_responses a CROSS JOIN messages m ON m.seq = a.message
+		WHERE a.person = ?2 AND m.chat IN (SELECT value FROM json_each(?1)))`
+
+// knows reports whether the reader may know a person.
+func (r *readTx) knows(p person) bool {
+	if r.limit == nil || p.id == r.s.people.ownerID() {
+		return true
+	}
+	if inside, looked := r.limit.known[p.id]; looked {
+		return inside
+	}
+	var inside bool
+	r.Find(insideQuery, []any{r.limit.chats, p.id}, &inside)
+	r.limit.known[p.id] = inside
+	return inside
+}
+
+// finder finds a person by a JID in either form.
+type finder func(jid bridge.JID) (person, bool)
+
+func (f finder) canonical(jid bridge.JID) bridge.JID {
+	if p, known := f(jid); known {
+		return p.jid()
+	}
+	return jid
+}
+
+func (f finder) lid(jid bridge.JID) bridge.JID {
+	if p, known := f(jid); known {
+		return p.lid
+	}
+	if jid.IsLID() {
+		return jid
+	}
+	return ""
+}
+
+// conceal names the people in messages to whom they refer as a limited reader may
+// know them.
+func (r *readTx) conceal(messages []bridge.Message, positions []position) {
+	if r.limit == nil {
+		return
+	}
+	bySeq := make(map[int64]*bridge.Message)
+	for i := range messages {
+		if messages[i].ContextInfo != nil {
+			bySeq[positions[i].Seq] = &messages[i]
+		}
+	}
+	for row := range r.rowsOf("SELECT m.seq, m.details FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value", keysOf(bySeq)) {
+		var seq int64
+		var column []byte
+		row.Scan(&seq, &column)
+		var d details
+		r.Decode(column, &d)
+		r.concealOne(bySeq[seq], d.Context)
+	}
+}
+
+func (r *readTx) concealOne(m *bridge.Message, named *contextDetails) {
+	if named == nil {
+		return
+	}
+	find := finder(func(jid bridge.JID) (person, bool) {
+		p, known := r.s.people.find(jid)
+		if !known || !r.knows(p) {
+			return person{}, false
+		}
+		return p, true
+	})
+	m.ContextInfo.QuotedSenderJID = find.canonical(named.QuotedSender)
+	m.ContextInfo.Mentions = mentions(find, named.Mentioned, m.Content)
+	m.ContextInfo.MentionedJID = mentionedJIDs(m.ContextInfo.Mentions)
+}
+
+func keysOf[V any](m map[int64]V) []int64 {
+	keys := make([]int64, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Outsiders returns those of some people whom a caller who may see some chats only
+// does not know: people of no such chat, and people of whom nothing is known. Only
+// nil is a caller who may see all, and knows everybody.
+func (s *Store) Outsiders(ctx context.Context, only, people []bridge.JID) ([]bridge.JID, error) {
+	if only == nil || len(people) == 0 {
+		return nil, nil
+	}
+	return readAs(ctx, s, "look for people outside", func(r *readTx) (outside []bridge.JID) {
+		r.limitTo(only)
+		for _, jid := range people {
+			if p, known := s.people.find(jid); !known || !r.knows(p) {
+				outside = append(outside, jid)
+			}
+		}
+		return outside
+	})
+}
+
+// mentions returns the people that a message mentions, each once by whatever
+// identity, with the word of the text that names them.
+func mentions(find finder, mentioned []bridge.JID, text string) []bridge.Mention {
+	list := make([]bridge.Mention, 0, len(mentioned))
+	index := make(map[bridge.JID]int, len(mentioned))
+	for _, jid := range mentioned {
+		m := bridge.Mention{JID: jid, LID: find.lid(jid)}
+		if p, known := find(jid); known {
+			m.JID, m.Name = p.jid(), p.displayName()
+		}
+		if _, seen := index[m.JID]; !seen {
+			index[m.JID] = len(list)
+			list = append(list, m)
+		}
+	}
+	if len(list) > 0 {
+		findTokens(find, list, index, text)
+	}
+	return list
+}
+
+// maxTokens bounds how many words with an @ are looked at in one text.
+const maxTokens = 4096
+
+// findTokens gives each of the people the first word of the text that is one
+// of their identities behind an @.
+func findTokens(find finder, list []bridge.Mention, index map[bridge.JID]int, text string) {
+	for range maxTokens {
+		at := strings.IndexByte(text, '@')
+		if at < 0 {
+			return
+		}
+		text = text[at:]
+		token := text[:1+digitsIn(text[1:])]
+		text = text[len(token):]
+		if len(token) == 1 {
+			continue
+		}
+		for _, server := range []string{bridge.ServerUser, bridge.ServerLID, bridge.ServerBot, bridge.ServerGroup} {
+			jid := find.canonical(bridge.JID(token[1:] + "@" + server))
+			if i, found := index[jid]; found && list[i].Token == nil {
+				list[i].Token = &token
+				break
+			}
+		}
+	}
+}
+
+// digitsIn counts the digits that a text begins with.
+func digitsIn(text string) int {
+	n := 0
+	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// mentionedJIDs returns the people of mentions.
+func mentionedJIDs(mentions []bridge.Mention) []bridge.JID {
+	jids := make([]bridge.JID, len(mentions))
+	for i, m := range mentions {
+		jids[i] = m.JID
+	}
+	return jids
+}

@@ -1,0 +1,297 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"bridged/internal/bridge"
+	"bridged/internal/store/db"
+)
+
+// Messages returns a page of a chat's history: [bridge.CodeNotFound] when the chat
+// is not stored. Raw is not read.
+func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
+	var page bridge.Page[bridge.Message]
+	read := s.read
+	if !blank(q.Q) {
+		read = s.searching
+	}
+	err := read(ctx, func(r *readTx) {
+		r.limitTo(q.Only)
+		page = r.history(q)
+	})
+	if err != nil {
+		return bridge.Page[bridge.Message]{}, fmt.Errorf("read a history: %w", err)
+	}
+	return page, nil
+}
+
+// messageColumns are what a list shows of a message.
+const messageColumns = `m.seq, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, m.details,
+	m.timestamp, m.reactions, m.edited_at, m.deleted_at, m.status, m.imported`
+
+// messagesOf reads a query of messageColumns, and of the chat's JID unless all are
+// of one chat, reactions and answers included. Most is how many there may be; it
+// reads no further than there is room.
+func (r *readTx) messagesOf(chat bridge.JID, most int, room *pageRoom, query string, args ...any) ([]bridge.Message, []position) {
+	first := min(most, rowsExpected)
+	messages, positions := make([]bridge.Message, 0, first), make([]position, 0, first)
+	var reacted []int64
+	row := messageRow{chat: r.s.Canonical(chat)}
+	for rows := range r.Rows(query, args...) {
+		if len(messages) == cap(messages) { // once: a page is rarely half full
+			messages = slices.Grow(messages, max(0, most-len(messages))+1)
+		}
+		messages = append(messages, bridge.Message{})
+		m := &messages[len(messages)-1]
+		r.scanMessage(rows, &row, m)
+		if r.Err() != nil || !r.fits(room, m, row) {
+			messages = messages[:len(messages)-1]
+			break
+		}
+		positions = append(positions, row.at)
+		if row.reactions > 0 {
+			reacted = append(reacted, row.at.Seq)
+		}
+	}
+	r.conceal(messages, positions)
+	r.addQuoted(messages, positions)
+	r.addAnswersAndReactions(messages, positions, reacted)
+	return messages, positions
+}
+
+// messagesAt reads the messages with certain arrivals, in that order. Those that are
+// gone are left out, and those for which there is no room.
+func (r *readTx) messagesAt(seqs []int64, room *pageRoom) ([]bridge.Message, []position) {
+	if len(seqs) == 0 {
+		return []bridge.Message{}, nil
+	}
+	return r.messagesOf("", len(seqs), room, `
+		SELECT `+messageColumns+`, c.jid FROM json_each(?) wanted
+		CROSS JOIN messages m ON m.seq = wanted.value CROSS JOIN chats c ON c.id = m.chat`, r.Encode(seqs))
+}
+
+// messageRow is what messageColumns say beside what a message shows as it is.
+type messageRow struct {
+	chat      bridge.JID // of all, where that is known
+	at        position
+	sender    int64
+	details   db.Raw
+	reactions int // how many there are; they are in a table of their own
+	status    *int64
+}
+
+// scanMessage reads messageColumns, and the chat's JID unless it is known, into m,
+// where it stands in its list: messages are large. Reactions is left an empty
+// list, not nil.
+func (r *readTx) scanMessage(rows *db.Row, row *messageRow, m *bridge.Message) {
+	into := [...]any{&row.at.Seq, &m.ID, &m.FromMe, &row.sender, &m.PushName, &m.MessageType, &m.Content, &row.details,
+		&m.Timestamp, &row.reactions, &m.EditedAt, &m.DeletedAt, &row.status, &m.Imported, &m.Chat}
+	columns := len(into)
+	if row.chat != "" {
+		columns--
+	}
+	rows.Scan(into[:columns]...)
+	if row.chat == "" {
+		m.Chat = r.s.Canonical(m.Chat)
+	} else {
+		m.Chat = row.chat
+	}
+	p := r.s.people.get(row.sender)
+	m.SenderJID, m.SenderLID, m.SenderUsername, m.PushName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(m.PushName, p.pushName())
+	row.at.Timestamp = m.Timestamp.UnixMilli()
+	m.Reactions = make([]bridge.MessageReaction, 0, row.reactions)
+	if row.status != nil {
+		d, err := delivery(*row.status)
+		r.Fail(err)
+		m.Status = &d
+	}
+	r.Fail(r.s.unpack(row.details, m))
+}
+
+// addAnswersAndReactions reads what others made of messages: the reactions to those
+// that have some, the answers to polls and events, and the parts of albums.
+func (r *readTx) addAnswersAndReactions(messages []bridge.Message, positions []position, reacted []int64) {
+	bySeq := make(map[int64]*bridge.Message)
+	var polls, events, albums []int64
+	for i := range messages {
+		m, seq := &messages[i], positions[i].Seq
+		bySeq[seq] = m
+		if m.Poll != nil {
+			polls = append(polls, seq)
+		}
+		if m.Event != nil {
+			events = append(events, seq)
+		}
+		if m.Album != nil {
+			albums = append(albums, seq)
+		}
+	}
+	r.addReactions(reacted, bySeq)
+	for _, seq := range reacted {
+		sortReactions(bySeq[seq].Reactions)
+	}
+	r.addVotes(polls, bySeq)
+	r.addEventResponses(events, bySeq)
+	r.countArrived(albums, bySeq)
+}
+
+func (r *readTx) addReactions(seqs []int64, messages map[int64]*bridge.Message) {
+	for row := range r.rowsOf(`
+		SELECT r.message, r.person, r.emoji, r.timestamp
+		FROM json_each(?) wanted CROSS JOIN reactions r ON r.message = wanted.value
+		WHERE r.emoji != ''`, seqs) {
+		var seq, person int64
+		var reaction bridge.MessageReaction
+		if !row.Scan(&seq, &person, &reaction.Emoji, &reaction.Timestamp) {
+			break
+		}
+		reaction.SenderJID = r.s.people.get(person).jid()
+		m := messages[seq]
+		m.Reactions = append(m.Reactions, reaction)
+	}
+}
+
+// sortReactions puts the oldest first.
+func sortReactions(reactions []bridge.MessageReaction) {
+	slices.SortFunc(reactions, func(a, b bridge.MessageReaction) int {
+		return cmp.Or(a.Timestamp.Compare(b.Timestamp.Time), cmp.Compare(a.SenderJID, b.SenderJID))
+	})
+}
+
+func (r *readTx) addVotes(seqs []int64, messages map[int64]*bridge.Message) {
+	for row := range r.rowsOf(`
+		SELECT v.message, v.person, v.hashes
+		FROM json_each(?) wanted CROSS JOIN votes v ON v.message = wanted.value`, seqs) {
+		var seq, person int64
+		var hashes []byte
+		if !row.Scan(&seq, &person, &hashes) {
+			break
+		}
+		tally(messages[seq].Poll, r.s.people.get(person).jid(), hashes)
+	}
+}
+
+// addEventResponses reads the answers to events, in the order in which they were
+// given.
+func (r *readTx) addEventResponses(seqs []int64, messages map[int64]*bridge.Message) {
+	for _, seq := range seqs {
+		messages[seq].Event.Responses = &bridge.EventResponses{Going: []bridge.JID{}, Maybe: []bridge.JID{}, NotGoing: []bridge.JID{}}
+	}
+	for row := range r.rowsOf(`
+		SELECT e.message, e.person, e.answer, e.guests
+		FROM json_each(?) wanted CROSS JOIN event_responses e ON e.message = wanted.value
+		CROSS JOIN people p ON p.id = e.person
+		ORDER BY e.timestamp, ifnull(p.pn, p.lid)`, seqs) {
+		var seq, person int64
+		var answer, guests int
+		if !row.Scan(&seq, &person, &answer, &guests) {
+			break
+		}
+		jid, responses := r.s.people.get(person).jid(), messages[seq].Event.Responses
+		switch bridge.EventAnswer(answer) {
+		case bridge.EventGoing:
+			responses.Going = append(responses.Going, jid)
+			responses.Guests += guests
+		case bridge.EventMaybe:
+			responses.Maybe = append(responses.Maybe, jid)
+		case bridge.EventNotGoing:
+			responses.NotGoing = append(responses.NotGoing, jid)
+		}
+	}
+}
+
+// addQuoted reads the messages that others answer, of the same chat, as far as lists
+// show them. A message that is not stored leaves Quoted nil.
+func (r *readTx) addQuoted(messages []bridge.Message, positions []position) {
+	type answer struct {
+		Index int    `json:"i"`
+		Seq   int64  `json:"s"`
+		ID    string `json:"q"`
+	}
+	var answers []answer
+	for i := range messages {
+		if c := messages[i].ContextInfo; c != nil && c.QuotedMsgID != nil && messages[i].DeletedAt == nil {
+			answers = append(answers, answer{i, positions[i].Seq, *c.QuotedMsgID})
+		}
+	}
+	if len(answers) == 0 {
+		return
+	}
+	for row := range r.Rows(`
+		SELECT wanted.value ->> 'i', q.from_me, q.sender, q.push_name, q.type, substr(q.content, 1, ?), q.timestamp, q.deleted_at
+		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value ->> 's'
+		CROSS JOIN messages q ON q.chat = m.chat AND q.id = wanted.value ->> 'q'`, bridge.MaxPreview+1, r.Encode(answers)) {
+		var i, sender int64
+		var quoted bridge.Quoted
+		if !row.Scan(&i, &quoted.FromMe, &sender, &quoted.PushName, &quoted.MessageType, &quoted.Content, &quoted.Timestamp, &quoted.DeletedAt) {
+			break
+		}
+		p := r.s.people.get(sender)
+		quoted.SenderJID, quoted.PushName = p.jid(), cmp.Or(quoted.PushName, p.pushName())
+		quoted.Bound()
+		messages[i].Quoted = &quoted
+	}
+}
+
+// mostParts bounds how many parts of an album are counted: anybody can name one.
+const mostParts = 2000
+
+// arrivedQuery counts the parts of albums that are stored: those by its author.
+var arrivedQuery = fmt.Sprintf(`
+	SELECT parent.seq, (
+		SELECT count(*) FROM (SELECT message FROM album_parts WHERE album = parent.id LIMIT %d) p
+		CROSS JOIN messages m ON m.seq = p.message WHERE m.chat = parent.chat AND m.sender = parent.sender)
+	FROM json_each(?) wanted CROSS JOIN messages parent ON parent.seq = wanted.value`, mostParts)
+
+func (r *readTx) countArrived(seqs []int64, messages map[int64]*bridge.Message) {
+	for row := range r.rowsOf(arrivedQuery, seqs) {
+		var seq int64
+		var arrived int
+		if !row.Scan(&seq, &arrived) {
+			break
+		}
+		messages[seq].Album.Arrived = arrived
+	}
+}
+
+// rowsOf runs a query over a list of ids, which is its one argument.
+func (r *readTx) rowsOf(query string, ids []int64) iter.Seq[*db.Row] {
+	if len(ids) == 0 {
+		return func(func(*db.Row) bool) {}
+	}
+	return r.Rows(query, r.Encode(ids))
+}
+
+// Message returns one message with all that the store has of it, Raw and the place
+// of its file included: [bridge.CodeNotFound] when it is not stored.
+func (s *Store) Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error) {
+	return s.MessageFor(ctx, nil, chat, id)
+}
+
+// MessageFor is [Store.Message] for a caller who may see some chats only; nil is
+// all of them.
+func (s *Store) MessageFor(ctx context.Context, only []bridge.JID, chat bridge.JID, id string) (bridge.Message, error) {
+	return readAs(ctx, s, "read a message", func(r *readTx) (m bridge.Message) {
+		r.limitTo(only)
+		messages, positions := r.messagesOf("", 1, nil, `
+			SELECT `+messageColumns+`, c.jid FROM messages m JOIN chats c ON c.id = m.chat
+			WHERE m.chat = ? AND m.id = ?`, r.findChat(chat), id)
+		if len(messages) == 0 {
+			r.Fail(bridge.NotFound("there is no message %s in the chat %s in the store", id, chat))
+			return m
+		}
+		m = messages[0]
+		var ref, wire []byte
+		r.Find("SELECT raw, media_ref, wire_id, view_once, expiration FROM message_raw WHERE seq = ?",
+			[]any{positions[0].Seq}, &m.Raw, &ref, &wire, &m.ViewOnce, &m.Expiration)
+		m.WireID = string(wire)
+		if m.Media != nil {
+			r.Decode(ref, &m.Media.Ref)
+		}
+		return m
+	})
+}

@@ -1,0 +1,150 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"bridged/internal/store/db"
+)
+
+// The code of transactions follows [db.Conn]: what fails is kept, and what comes
+// after it does nothing.
+
+// readTx is one consistent view of the store, for reading.
+type readTx struct {
+	*db.Conn
+	s *Store
+
+	withoutIndex bool   // searches scan
+	limit        *limit // what the reader may see; nil is all
+}
+
+// read runs f on one snapshot. Its errors are those of explainRead.
+func (s *Store) read(ctx context.Context, f func(*readTx)) error {
+	var r *db.Conn
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.closed:
+		return errClosed()
+	case r = <-s.readers:
+	}
+	defer func() { s.readers <- r }()
+	return explainRead(ctx, r.View(ctx, func() { f(&readTx{Conn: r, s: s}) }))
+}
+
+// readAs returns what f reads on one snapshot; what says what was tried.
+func readAs[T any](ctx context.Context, s *Store, what string, f func(*readTx) T) (T, error) {
+	var value T
+	if err := s.read(ctx, func(r *readTx) { value = f(r) }); err != nil {
+		var none T
+		return none, fmt.Errorf("%s: %w", what, err)
+	}
+	return value, nil
+}
+
+// writeTx is one write transaction. What it learns of people is published to
+// readers as it commits.
+type writeTx struct {
+	*db.Conn
+	s        *Store
+	people   *peopleChange
+	at       int64
+	appended map[entryKey]bool
+
+	numbers    numbers
+	erased     bool // something was deleted that must not stay on the disk
+	erasedFile bool // and it had a file
+	silent     bool // changes append no events
+}
+
+// numbers are the last ones that were given to messages and to events. None is
+// ever given twice, also when what bore it is gone.
+type numbers struct{ seq, event int64 }
+
+// loadNumbers goes on where the store ended: behind what is there, and behind
+// what was removed.
+func (s *Store) loadNumbers(ctx context.Context) error {
+	return s.read(ctx, func(r *readTx) {
+		r.Find("SELECT ifnull(max(seq), 0) FROM messages", nil, &s.numbers.seq)
+		s.numbers.seq = max(s.numbers.seq, readNumber(r.Conn, settingLastSeq))
+		s.numbers.event, _ = lastEvent(r.Conn)
+	})
+}
+
+// entryKey is an event that the transaction has appended: content is joined when
+// it is read, so one of a kind is enough.
+type entryKey struct {
+	event         int
+	message, chat int64
+	data          string
+}
+
+// write runs f in one immediate transaction, which does not end with ctx once it
+// has begun: a commit that was asked for is either made or failed, never unknown.
+func (s *Store) write(ctx context.Context, f func(*writeTx)) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.mayWrite(ctx); err != nil {
+		return err
+	}
+	t := &writeTx{Conn: s.writer, s: s, people: s.people.change(), at: s.now(), numbers: s.numbers}
+	if err := s.commit(t, f); err != nil {
+		return explain(err)
+	}
+	s.publish(t)
+	return nil
+}
+
+// writeAs does what write does; what says what was tried.
+func (s *Store) writeAs(ctx context.Context, what string, f func(*writeTx)) error {
+	if err := s.write(ctx, f); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+func (s *Store) mayWrite(ctx context.Context) error {
+	select {
+	case <-s.closed:
+		return errClosed()
+	default:
+		return ctx.Err()
+	}
+}
+
+// commit runs f and commits what it has done. People are published first, and
+// taken back where the commit fails: whoever sees a message finds its sender.
+func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
+	unlearn, committed := func() {}, false
+	defer func() { // also behind a panic of f
+		if !committed {
+			clear(s.chats)
+			unlearn()
+			s.eventCache.empty() // a page that was read meanwhile may name them
+		}
+	}()
+	err := t.Update(func() {
+		f(t)
+		// One look at the files, as late as a commit can still be undone: into files
+		// that were taken away nothing is written, shown or acknowledged.
+		t.Fail(s.watch.Check())
+		if t.Err() == nil {
+			unlearn = s.people.publish(t.people)
+			t.Fail(s.beforeCommit())
+		}
+	})
+	committed = err == nil
+	return err
+}
+
+// publish shows readers what a committed transaction has changed.
+func (s *Store) publish(t *writeTx) {
+	s.numbers = t.numbers
+	s.eventCache.empty()
+	if len(t.appended) > 0 {
+		s.notifyChanged()
+	}
+	s.index.Committed(t.numbers.seq, len(t.appended) > 0)
+	s.eraser.committed(t)
+}

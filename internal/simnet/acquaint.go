@@ -9,7 +9,7 @@ import (
 	"go.mau.fi/libsignal/session"
 	"go.mau.fi/whatsmeow/store"
 
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 )
 
 // maxAcquainted is the size up to which the members of a new group get to know each other at once: it costs a millisecond per pair.
@@ -17,7 +17,7 @@ const maxAcquainted = 32
 
 // acquaint gives every two phones of a group a Signal session, as between people who know each other. When many begin their sessions at
 // the same time from both sides, as strangers do in a new group, whatsmeow needs two retries for each of the first messages.
-func (n *Network) acquaint(ctx context.Context, members []*server.Account) error {
+func (n *Network) acquaint(ctx context.Context, members []*people.Account) error {
 	if len(members) > maxAcquainted {
 		return nil
 	}

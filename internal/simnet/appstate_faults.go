@@ -17,7 +17,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/signal"
 )
 
@@ -40,7 +40,7 @@ func (p *Phone) Recoveries() []string {
 }
 
 // recoveryRequested answers a companion that cannot read a collection, and reports whether it was asked to.
-func (p *Phone) recoveryRequested(d *server.Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) bool {
+func (p *Phone) recoveryRequested(d *people.Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) bool {
 	const kind = waE2E.PeerDataOperationRequestType_COMPANION_SYNCD_SNAPSHOT_FATAL_RECOVERY
 	if request == nil || request.GetPeerDataOperationRequestType() != kind {
 		return false

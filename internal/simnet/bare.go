@@ -11,17 +11,16 @@ import (
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/store/sqlstore"
 	"go.mau.fi/whatsmeow/types"
-
-	"bridged/internal/simnet/server"
-
 	waLog "go.mau.fi/whatsmeow/util/log"
 	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/simnet/people"
 )
 
 // Bare is a companion that decrypts, acknowledges and forgets, and sends texts: whatsmeow alone, to compare a bridge with. It follows the rules by which
 // nothing is lost, acknowledgement after handling and a buffer of what was decrypted, and its session is in a file with one connection.
 type Bare struct {
-	*server.Device
+	*people.Device
 	client *whatsmeow.Client
 	db     *sql.DB
 }

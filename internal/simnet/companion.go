@@ -15,7 +15,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
@@ -37,7 +37,7 @@ func (p *Phone) background(what string, f func(context.Context) error) {
 }
 
 // Welcome gives a new companion what it needs: the key of the app state, and the history. The caller holds Server.mu.
-func (p *Phone) Welcome(d *server.Device) {
+func (p *Phone) Welcome(d *people.Device) {
 	p.background("welcome a companion", func(ctx context.Context) error {
 		if _, err := p.beginAppState(ctx); err != nil {
 			return err
@@ -95,7 +95,7 @@ func (p *Phone) newSyncKey(ctx context.Context) (*syncKey, error) {
 }
 
 // shareKeys gives a companion all keys of the account's state.
-func (p *Phone) shareKeys(ctx context.Context, d *server.Device) error {
+func (p *Phone) shareKeys(ctx context.Context, d *people.Device) error {
 	share := new(waE2E.AppStateSyncKeyShare)
 	p.appState.Lock()
 	for _, key := range p.syncKeys {
@@ -113,13 +113,13 @@ func (p *Phone) shareKeys(ctx context.Context, d *server.Device) error {
 }
 
 // sendPeer sends to one companion.
-func (p *Phone) sendPeer(ctx context.Context, d *server.Device, msg *waE2E.ProtocolMessage) error {
+func (p *Phone) sendPeer(ctx context.Context, d *people.Device, msg *waE2E.ProtocolMessage) error {
 	return p.sendPeerAs(ctx, d, "", msg)
 }
 
 // sendPeerAs sends to one companion under an id, or under a new one if it is empty. whatsmeow sends such messages only if there is a
 // session already.
-func (p *Phone) sendPeerAs(ctx context.Context, d *server.Device, id types.MessageID, msg *waE2E.ProtocolMessage) error {
+func (p *Phone) sendPeerAs(ctx context.Context, d *people.Device, id types.MessageID, msg *waE2E.ProtocolMessage) error {
 	if err := p.beginSession(ctx, d); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (p *Phone) sendPeerAs(ctx context.Context, d *server.Device, id types.Messa
 	return nil
 }
 
-func (p *Phone) beginSession(ctx context.Context, d *server.Device) error {
+func (p *Phone) beginSession(ctx context.Context, d *people.Device) error {
 	address := d.LID().SignalAddress()
 	known, err := p.memory.HasSession(ctx, address.String())
 	if err != nil || known {

@@ -12,7 +12,7 @@ import (
 	"go.mau.fi/whatsmeow/types/events"
 	"google.golang.org/protobuf/proto"
 
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 )
 
 // answerPeer handles a request of a companion to the phone.
@@ -55,7 +55,7 @@ func (p *Phone) IgnoreRequests(deaf bool) {
 }
 
 // resendToCompanion sends messages that a companion could not decrypt, as the phone has them.
-func (p *Phone) resendToCompanion(ctx context.Context, d *server.Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) error {
+func (p *Phone) resendToCompanion(ctx context.Context, d *people.Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) error {
 	response := &waE2E.PeerDataOperationRequestResponseMessage{
 		PeerDataOperationRequestType: request.PeerDataOperationRequestType, StanzaID: proto.String(id),
 	}

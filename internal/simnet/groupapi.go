@@ -8,7 +8,8 @@ import (
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
 
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/groups"
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
@@ -17,7 +18,7 @@ type GroupOptions struct {
 	Subject string
 	Members []*Phone
 	// Crowd are further members, whose phones are switched off.
-	Crowd *server.Crowd
+	Crowd *people.Crowd
 	// ByNumber makes a group in which members are known by their numbers; in others, they are known by their LIDs.
 	ByNumber bool
 	// ID is the part of the JID before the @, "4915112345678-1600000000" for one as old groups have. Empty: one is made.
@@ -72,7 +73,7 @@ func (p *Phone) CreateGroup(ctx context.Context, opts GroupOptions) (*Group, err
 	return handle, handle.settle(ctx)
 }
 
-func (o GroupOptions) members() []*server.Account {
+func (o GroupOptions) members() []*people.Account {
 	members := accountsOf(o.Members)
 	if o.Crowd != nil {
 		members = append(members, o.Crowd.Accounts...)
@@ -80,8 +81,8 @@ func (o GroupOptions) members() []*server.Account {
 	return members
 }
 
-func accountsOf(phones []*Phone) []*server.Account {
-	out := make([]*server.Account, len(phones))
+func accountsOf(phones []*Phone) []*people.Account {
+	out := make([]*people.Account, len(phones))
 	for i, p := range phones {
 		out[i] = p.Account
 	}
@@ -160,7 +161,7 @@ func (g *Group) changeMembers(ctx context.Context, by *Phone, change string, who
 // Leave takes a member out by himself.
 func (g *Group) Leave(ctx context.Context, who *Phone) error {
 	g.net.Mu.Lock()
-	g.net.RemoveMembers(g.net.Groups[g.jid.User], who.Account, []*server.Account{who.Account})
+	g.net.RemoveMembers(g.net.Groups[g.jid.User], who.Account, []*people.Account{who.Account})
 	g.net.Mu.Unlock()
 	return g.settle(ctx)
 }
@@ -230,7 +231,7 @@ func (g *Group) Withdraw(ctx context.Context, who *Phone) error {
 
 // SetApproval sets whether an admin has to let in who comes by the link.
 func (g *Group) SetApproval(ctx context.Context, by *Phone, on bool) error {
-	return g.change(ctx, by, server.ApprovalNode(on))
+	return g.change(ctx, by, groups.ApprovalNode(on))
 }
 
 // Approve lets somebody in who came by the link.

@@ -17,11 +17,11 @@ import (
 
 	"bridged/internal/simnet/content"
 	"bridged/internal/simnet/media"
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 )
 
 // shareHistory sends what the phone has of the past: who of the people it knows is who, its chats, people's names, and the messages.
-func (p *Phone) shareHistory(ctx context.Context, d *server.Device) error {
+func (p *Phone) shareHistory(ctx context.Context, d *people.Device) error {
 	for _, part := range p.history(d) {
 		if err := p.sendHistory(ctx, d, part); err != nil {
 			return err
@@ -31,7 +31,7 @@ func (p *Phone) shareHistory(ctx context.Context, d *server.Device) error {
 }
 
 // history returns the parts of the history in the order in which phones send them.
-func (p *Phone) history(d *server.Device) []*waHistorySync.HistorySync {
+func (p *Phone) history(d *people.Device) []*waHistorySync.HistorySync {
 	parts := []*waHistorySync.HistorySync{p.bootstrap(), p.pushNames()}
 	if recent := p.pastMessages(func(past Past) []*content.PastInfo { return past.Recent }); len(recent) > 0 {
 		parts = append(parts, content.HistoryPart(waHistorySync.HistorySync_RECENT, recent...))
@@ -137,7 +137,7 @@ func (p *Phone) acquaintances() []acquaintance {
 	n := p.net
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
-	known := map[*server.Account]struct{}{p.Account: {}}
+	known := map[*people.Account]struct{}{p.Account: {}}
 	for _, number := range numbers {
 		if a := n.ByNumber[number]; a != nil {
 			known[a] = struct{}{}
@@ -168,7 +168,7 @@ func (p *Phone) acquaintances() []acquaintance {
 }
 
 // sendHistory compresses and uploads one part of the history, and sends the companion its place.
-func (p *Phone) sendHistory(ctx context.Context, d *server.Device, part *waHistorySync.HistorySync) error {
+func (p *Phone) sendHistory(ctx context.Context, d *people.Device, part *waHistorySync.HistorySync) error {
 	raw, err := proto.Marshal(part)
 	if err != nil {
 		return fmt.Errorf("marshal the history: %w", err)
@@ -178,7 +178,7 @@ func (p *Phone) sendHistory(ctx context.Context, d *server.Device, part *waHisto
 
 // SendHistory sends a companion one part of the history as it is given, protobuf or not. change, if there is one, may alter what the
 // companion is told of it.
-func (p *Phone) SendHistory(ctx context.Context, d *server.Device, kind waHistorySync.HistorySync_HistorySyncType, raw []byte, change func(*waE2E.HistorySyncNotification)) error {
+func (p *Phone) SendHistory(ctx context.Context, d *people.Device, kind waHistorySync.HistorySync_HistorySyncType, raw []byte, change func(*waE2E.HistorySyncNotification)) error {
 	var compressed bytes.Buffer
 	writer := zlib.NewWriter(&compressed)
 	_, err := writer.Write(raw)
@@ -204,9 +204,9 @@ func (p *Phone) SendHistory(ctx context.Context, d *server.Device, kind waHistor
 	p.net.Mu.Lock()
 	if part := new(waHistorySync.HistorySync); proto.Unmarshal(raw, part) == nil { // what is none is not sent again
 		if d.History == nil {
-			d.History = make(map[types.MessageID]server.HistoryBlob)
+			d.History = make(map[types.MessageID]people.HistoryBlob)
 		}
-		d.History[id] = server.HistoryBlob{Part: part, Path: media.PlainPath(uploaded.DirectPath)}
+		d.History[id] = people.HistoryBlob{Part: part, Path: media.PlainPath(uploaded.DirectPath)}
 	}
 	p.net.Mu.Unlock()
 	return p.sendPeerAs(ctx, d, id, &waE2E.ProtocolMessage{

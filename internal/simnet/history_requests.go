@@ -10,7 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/simnet/content"
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 )
 
 // HistoryRequest is a companion's request for history.
@@ -31,7 +31,7 @@ func (p *Phone) HistoryRequests() []HistoryRequest {
 }
 
 // historyRequested answers a companion's request for history, and reports whether it was one.
-func (p *Phone) historyRequested(d *server.Device, request *waE2E.PeerDataOperationRequestMessage) bool {
+func (p *Phone) historyRequested(d *people.Device, request *waE2E.PeerDataOperationRequestMessage) bool {
 	switch request.GetPeerDataOperationRequestType() {
 	case waE2E.PeerDataOperationRequestType_HISTORY_SYNC_ON_DEMAND:
 		wanted := request.GetHistorySyncOnDemandRequest()
@@ -100,7 +100,7 @@ func (p *Phone) olderMessages(chat types.JID, id types.MessageID, at time.Time, 
 }
 
 // sendHistoryAgain uploads a part again that a companion could not get. The caller holds Server.mu.
-func (p *Phone) sendHistoryAgain(d *server.Device, id types.MessageID) {
+func (p *Phone) sendHistoryAgain(d *people.Device, id types.MessageID) {
 	blob, known := d.History[id]
 	if !known {
 		return

@@ -9,7 +9,7 @@ import (
 	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/simnet/content"
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 )
 
 // inbox holds everything that a phone's client has reported, and wakes those who wait for more.
@@ -26,12 +26,12 @@ type inbox struct {
 	serving  bool
 
 	typing    map[person]string // what people do, as far as it was told
-	available map[*server.Account]bool
+	available map[*people.Account]bool
 }
 
 func newInbox() *inbox {
 	return &inbox{changed: make(chan struct{}), barriers: make(map[string]chan struct{}),
-		typing: make(map[person]string), available: make(map[*server.Account]bool)}
+		typing: make(map[person]string), available: make(map[*people.Account]bool)}
 }
 
 // Received is a message that a phone got and decrypted.

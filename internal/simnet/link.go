@@ -13,7 +13,8 @@ import (
 	"go.mau.fi/whatsmeow/proto/waAdv"
 	"google.golang.org/protobuf/proto"
 
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/pairing"
+	"bridged/internal/simnet/people"
 )
 
 var (
@@ -28,7 +29,7 @@ var (
 )
 
 // await waits for something from a client that is being linked.
-func await[T any](ctx context.Context, waiting *server.Pairing, from <-chan T) (value T, err error) {
+func await[T any](ctx context.Context, waiting *pairing.Pairing, from <-chan T) (value T, err error) {
 	select {
 	case value = <-from:
 		return value, nil
@@ -40,7 +41,7 @@ func await[T any](ctx context.Context, waiting *server.Pairing, from <-chan T) (
 }
 
 // link makes a client a device of the account, once both sides have the same secret.
-func (p *Phone) link(ctx context.Context, waiting *server.Pairing, secret []byte, display string) (*server.Device, error) {
+func (p *Phone) link(ctx context.Context, waiting *pairing.Pairing, secret []byte, display string) (*people.Device, error) {
 	// A companion finds the account's app state there; one that comes later would be announced to it before it has the key.
 	if _, err := p.beginAppState(ctx); err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func (p *Phone) link(ctx context.Context, waiting *server.Pairing, secret []byte
 			return nil, err
 		}
 	}
-	d, err := p.Account.Reserve(waiting, display)
+	d, err := p.net.Reserve(p.Account, waiting, display)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (p *Phone) link(ctx context.Context, waiting *server.Pairing, secret []byte
 }
 
 // signIdentity signs a device's identity with the account's key.
-func (p *Phone) signIdentity(d *server.Device, secret []byte) ([]byte, error) {
+func (p *Phone) signIdentity(d *people.Device, secret []byte) ([]byte, error) {
 	details, err := proto.Marshal(&waAdv.ADVDeviceIdentity{
 		RawID:     proto.Uint32(uint32(d.Number) + 1000),
 		Timestamp: proto.Uint64(uint64(time.Now().Unix())),

@@ -15,13 +15,14 @@ import (
 	"go.mau.fi/whatsmeow/util/hkdfutil"
 	"go.mau.fi/whatsmeow/util/keys"
 
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/pairing"
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
 // EnterPairingCode enters the code that a client shows on the phone and returns the new device once it is linked.
 // The device is not synced then: see WaitSynced.
-func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*server.Device, error) {
+func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*people.Device, error) {
 	code = strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(code), "-", ""))
 	waiting, err := p.waitingForCode()
 	if err != nil {
@@ -37,7 +38,7 @@ func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*server.Devi
 	if err != nil {
 		return nil, err
 	}
-	p.net.RotateIf(waiting, server.BeforeHello)
+	p.net.RotateIf(waiting, pairing.BeforeHello)
 	waiting.Send(Node{Tag: "notification", Attrs: attrs{
 		"from": types.ServerJID, "type": "link_code_companion_reg", "id": string(request.Ref[:12]), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "primary_hello"}, Content: []Node{
@@ -49,12 +50,12 @@ func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*server.Devi
 	if err != nil {
 		return nil, err
 	}
-	p.net.RotateIf(waiting, server.BeforeSuccess)
+	p.net.RotateIf(waiting, pairing.BeforeSuccess)
 	return p.link(ctx, waiting, secret, request.Display)
 }
 
 // waitingForCode returns the client that asked for a code for this number last.
-func (p *Phone) waitingForCode() (*server.Pairing, error) {
+func (p *Phone) waitingForCode() (*pairing.Pairing, error) {
 	p.net.Mu.Lock()
 	defer p.net.Mu.Unlock()
 	latest := p.codePairing()
@@ -79,7 +80,7 @@ func (p *Phone) WaitCodeRequest(ctx context.Context) error {
 }
 
 // codePairing returns the client that asked for a code for this number last, nil if there is none. The caller holds Server.mu.
-func (p *Phone) codePairing() (latest *server.Pairing) {
+func (p *Phone) codePairing() (latest *pairing.Pairing) {
 	for _, candidate := range p.net.Pairings {
 		if candidate.Code == nil || candidate.Code.Number != p.Account.PhoneNumber || candidate.Gone() {
 			continue
@@ -92,7 +93,7 @@ func (p *Phone) codePairing() (latest *server.Pairing) {
 }
 
 // finishByCode waits for the client's key bundle and derives the secret from it. A wrong code is noticed only here.
-func (p *Phone) finishByCode(ctx context.Context, waiting *server.Pairing, own *keys.KeyPair, ephemeral [32]byte) ([]byte, error) {
+func (p *Phone) finishByCode(ctx context.Context, waiting *pairing.Pairing, own *keys.KeyPair, ephemeral [32]byte) ([]byte, error) {
 	bundle, err := await(ctx, waiting, waiting.Finished)
 	if err != nil {
 		return nil, err

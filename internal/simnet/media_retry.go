@@ -11,7 +11,7 @@ import (
 
 	"bridged/internal/simnet/content"
 	"bridged/internal/simnet/media"
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
@@ -73,7 +73,7 @@ func (p *Phone) ReuploadTo(directPath string) {
 }
 
 // AskForMedia handles a companion's request for a file. The caller holds Server.mu.
-func (p *Phone) AskForMedia(d *server.Device, node *Node) {
+func (p *Phone) AskForMedia(d *people.Device, node *Node) {
 	request := *node
 	rmr, ok := wire.Child(node, "rmr")
 	if !ok {

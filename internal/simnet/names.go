@@ -5,6 +5,8 @@ import (
 
 	"bridged/internal/simnet/content"
 	"bridged/internal/simnet/media"
+	"bridged/internal/simnet/pairing"
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/server"
 	"bridged/internal/simnet/wire"
 )
@@ -20,25 +22,25 @@ type (
 	// Options configures a network.
 	Options = server.Options
 	// Device is one device of an account as the server knows it.
-	Device = server.Device
+	Device = people.Device
 	// Counters count what passed between the server and a device.
-	Counters = server.Counters
+	Counters = people.Counters
 	// Acknowledged is one stanza that a device has acknowledged.
-	Acknowledged = server.Acknowledged
+	Acknowledged = people.Acknowledged
 	// Waiting is one stanza that a device has not acknowledged.
-	Waiting = server.Waiting
+	Waiting = people.Waiting
 	// SendFault makes one message that a device sends fail.
-	SendFault = server.SendFault
+	SendFault = people.SendFault
 	// IQFault makes queries fail.
-	IQFault = server.IQFault
+	IQFault = people.IQFault
 	// Crowd is people whose devices are switched off.
-	Crowd = server.Crowd
+	Crowd = people.Crowd
 	// CrowdOptions describes a crowd.
-	CrowdOptions = server.CrowdOptions
+	CrowdOptions = people.CrowdOptions
 	// RefusedError means that a client refused to be linked.
-	RefusedError = server.RefusedError
+	RefusedError = pairing.RefusedError
 	// CodeStep is a step of linking a client by a pairing code.
-	CodeStep = server.CodeStep
+	CodeStep = pairing.CodeStep
 	// CDN is the network's media server.
 	CDN = media.CDN
 	// CDNFault makes requests to the CDN fail.
@@ -57,13 +59,13 @@ type (
 
 // The steps of linking by a pairing code at which the network can void a client's secret, and what the server refuses.
 const (
-	BeforeHello   = server.BeforeHello
-	BeforeSuccess = server.BeforeSuccess
+	BeforeHello   = pairing.BeforeHello
+	BeforeSuccess = pairing.BeforeSuccess
 )
 
 var (
-	ErrNumberTaken    = server.ErrNumberTaken
-	ErrTooManyDevices = server.ErrTooManyDevices
+	ErrNumberTaken    = people.ErrNumberTaken
+	ErrTooManyDevices = pairing.ErrTooManyDevices
 )
 
 // What people write and phones keep: see package content.

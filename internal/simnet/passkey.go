@@ -17,7 +17,7 @@ import (
 	"go.mau.fi/whatsmeow/util/keys"
 	"google.golang.org/protobuf/proto"
 
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/pairing"
 	"bridged/internal/simnet/wire"
 )
 
@@ -54,9 +54,9 @@ func (p *Phone) showConfirmation(code string) {
 }
 
 // demandPasskey asks the client for a passkey and takes it through the steps that follow. It returns the client's new secret.
-func (p *Phone) demandPasskey(ctx context.Context, waiting *server.Pairing, oldSecret []byte) ([]byte, error) {
+func (p *Phone) demandPasskey(ctx context.Context, waiting *pairing.Pairing, oldSecret []byte) ([]byte, error) {
 	defer p.showConfirmation("")
-	request := &server.PasskeyRequest{Steps: make(chan server.PasskeyStep, 4)}
+	request := &pairing.PasskeyRequest{Steps: make(chan pairing.PasskeyStep, 4)}
 	challenge := wire.Random(32)
 	options, err := p.passkeyOptions(challenge)
 	if err != nil {
@@ -85,8 +85,8 @@ func (p *Phone) passkeyOptions(challenge []byte) ([]byte, error) {
 // passkeyDialogue is the phone's side of linking with a passkey.
 type passkeyDialogue struct {
 	phone     *Phone
-	waiting   *server.Pairing
-	request   *server.PasskeyRequest
+	waiting   *pairing.Pairing
+	request   *pairing.PasskeyRequest
 	oldSecret []byte
 	challenge []byte
 

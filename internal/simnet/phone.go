@@ -15,7 +15,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/keys"
 
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/signal"
 	"bridged/internal/simnet/wire"
 )
@@ -44,16 +44,16 @@ type PhoneOptions struct {
 
 // Phone is a person's phone: device 0 of an account, a real whatsmeow client in this process.
 type Phone struct {
-	*server.Account // the account, as its server has it
+	*people.Account // the account, as its server has it
 	net             *Network
-	device          *server.Device
+	device          *people.Device
 	client          *whatsmeow.Client
 	http            *http.Client
 	memory          *signal.Store
 	identity        *keys.KeyPair
 	passkey         *Authenticator
 	inbox           *inbox
-	running         server.Crew
+	running         people.Crew
 	ctx             context.Context
 	cancel          context.CancelFunc
 
@@ -206,7 +206,7 @@ func (p *Phone) stop(cut bool) {
 }
 
 // Device returns the phone itself as a device of its account.
-func (p *Phone) Device() *server.Device { return p.device }
+func (p *Phone) Device() *people.Device { return p.device }
 
 // Client returns the phone's whatsmeow client, for uses that this package has no method for. Sending through it bypasses the phone's
 // record of what it sent.

@@ -11,12 +11,12 @@ import (
 
 	"go.mau.fi/whatsmeow/types/events"
 
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 )
 
 // ScanQR scans a client's QR code with the phone and returns the new device once it is linked. It fails with [ErrCheckConnection] where the
 // network has voided the code's secret, which it does to the first that is scanned: see [Options] and [Phone.HoldTo].
-func (p *Phone) ScanQR(ctx context.Context, qr string) (*server.Device, error) {
+func (p *Phone) ScanQR(ctx context.Context, qr string) (*people.Device, error) {
 	_, fields, found := strings.Cut(qr, "#")
 	if !found {
 		// Older clients show the fields without the address before them.
@@ -50,7 +50,7 @@ var ErrCheckConnection = errors.New("check your connection: the secret of the QR
 
 // HoldTo holds the phone to a screen that shows the QR code of a client, as a person does, until the client is linked: a code that is void,
 // or of a connection that has ended, is followed by another. screen returns the code that is shown.
-func (p *Phone) HoldTo(ctx context.Context, screen func() string) (*server.Device, error) {
+func (p *Phone) HoldTo(ctx context.Context, screen func() string) (*people.Device, error) {
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
 	for scanned := ""; ; {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/simnet/content"
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
@@ -71,7 +71,7 @@ func (p *Phone) remember(id types.MessageID, to types.JID, msg *waE2E.Message, o
 	case to.Server == types.DefaultUserServer:
 		wanted.Form = types.DefaultUserServer
 	}
-	if wanted == (server.Wish{}) {
+	if wanted == (people.Wish{}) {
 		return
 	}
 	p.net.Mu.Lock()

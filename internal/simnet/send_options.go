@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/simnet/content"
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 )
 
 // SendOption changes how a message is sent.
@@ -17,7 +17,7 @@ type SendOption func(*sendOptions)
 
 type sendOptions struct {
 	id        types.MessageID
-	wish      server.Wish
+	wish      people.Wish
 	context   *waE2E.ContextInfo
 	viewOnce  bool
 	ephemeral uint32

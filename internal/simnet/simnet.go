@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"bridged/internal/simnet/server"
-
 	waLog "go.mau.fi/whatsmeow/util/log"
+
+	"bridged/internal/simnet/server"
 )
 
 // Network is one simulated WhatsApp network: a server, and the phones of its people.

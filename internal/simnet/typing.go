@@ -6,7 +6,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 
-	"bridged/internal/simnet/server"
+	"bridged/internal/simnet/people"
 )
 
 // What a person does in a chat, as phones show it.
@@ -18,7 +18,7 @@ const (
 // person is somebody in a chat: a group, or the chat with the person, where chat is empty.
 type person struct {
 	chat string
-	who  *server.Account
+	who  *people.Account
 }
 
 // Watch has the server tell the phone when a person is available, from now on.
@@ -102,7 +102,7 @@ func (p *Phone) showTyping(source types.MessageSource, state string) {
 	p.inbox.typing[at] = state
 }
 
-func (p *Phone) accountOf(jid types.JID) *server.Account {
+func (p *Phone) accountOf(jid types.JID) *people.Account {
 	p.net.Mu.Lock()
 	defer p.net.Mu.Unlock()
 	return p.net.AccountOf(jid)

@@ -6,42 +6,36 @@ import (
 
 	"go.mau.fi/whatsmeow/types"
 
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
-// call is a telephone call as the server knows it, until it is over. Server.mu guards it.
+// call is a telephone call as the server knows it, until it is over. Directory.Mu guards it.
 type call struct {
 	id      string
-	caller  *Device
+	caller  *people.Device
 	group   types.JID // empty between two
 	video   bool
-	callees []*Account        // but those who have rejected it
-	taken   map[*Account]bool // by those who have accepted it
+	callees []*people.Account        // but those who have rejected it
+	taken   map[*people.Account]bool // by those who have accepted it
 }
 
 // handleCall handles what a device says about a call, and acknowledges it.
-func (n *Server) handleCall(d *Device, node *Node) {
+func (n *Server) handleCall(d *people.Device, node *Node) {
 	children, code := node.GetChildren(), "400"
 	if len(children) == 1 {
 		code = n.passCallOn(d, wire.JID(node, "to"), &children[0])
 	}
-	if d.conn == nil || d.faults.silentCalls {
+	if d.Conn == nil || d.Faults.SilentCalls {
 		return
 	}
 	ack := Node{Tag: "ack", Attrs: attrs{"class": "call", "id": wire.Text(node, "id"), "from": wire.JID(node, "to"), "t": wire.UnixNow()}}
 	wire.Set(ack.Attrs, "error", code)
-	d.conn.Send(ack)
-}
-
-// IgnoreCalls makes the server do what the device says about calls, and answer nothing; or answer again.
-func (d *Device) IgnoreCalls(ignore bool) {
-	d.net.Mu.Lock()
-	defer d.net.Mu.Unlock()
-	d.faults.silentCalls = ignore
+	d.Conn.Send(ack)
 }
 
 // passCallOn does what a device says about a call, and returns the code with which it is refused. The real server's codes are not known.
-func (n *Server) passCallOn(d *Device, to types.JID, said *Node) (code string) {
+func (n *Server) passCallOn(d *people.Device, to types.JID, said *Node) (code string) {
 	id := wire.Text(said, "call-id")
 	switch c := n.calls[id]; {
 	case said.Tag == "offer" && c == nil:
@@ -60,13 +54,13 @@ func (n *Server) passCallOn(d *Device, to types.JID, said *Node) (code string) {
 
 // ring begins a call: to a person, or to the members of a group. The phones of a group get the offer; the devices that are linked to them
 // get a notice, which does not say which group it is. (A stanza that was captured: whatsapp-rust, pull request 599.)
-func (n *Server) ring(d *Device, to types.JID, id string, offer *Node) string {
+func (n *Server) ring(d *people.Device, to types.JID, id string, offer *Node) string {
 	_, video := wire.Child(offer, "video")
-	c := &call{id: id, caller: d, video: video, taken: make(map[*Account]bool)}
+	c := &call{id: id, caller: d, video: video, taken: make(map[*people.Account]bool)}
 	if g := n.Groups[to.User]; to.Server == types.GroupServer && g != nil && g.Members[d.Account] != nil {
 		c.group, c.callees = to, slices.Clone(g.Sorted())
 	} else if callee := n.AccountOf(to); callee != nil {
-		c.callees = []*Account{callee}
+		c.callees = []*people.Account{callee}
 	}
 	c.leave(d.Account)
 	if len(c.callees) == 0 {
@@ -80,12 +74,12 @@ func (n *Server) ring(d *Device, to types.JID, id string, offer *Node) string {
 }
 
 // leave takes somebody out of a call.
-func (c *call) leave(who *Account) {
-	c.callees = slices.DeleteFunc(c.callees, func(a *Account) bool { return a == who })
+func (c *call) leave(who *people.Account) {
+	c.callees = slices.DeleteFunc(c.callees, func(a *people.Account) bool { return a == who })
 }
 
 // devices returns those of everybody who is called.
-func (c *call) devices() (all []*Device) {
+func (c *call) devices() (all []*people.Device) {
 	for _, callee := range c.callees {
 		all = append(all, callee.Sorted()...)
 	}
@@ -93,7 +87,7 @@ func (c *call) devices() (all []*Device) {
 }
 
 // said returns the offer as one device gets it.
-func (c *call) said(target *Device, offer Node) Node {
+func (c *call) said(target *people.Device, offer Node) Node {
 	a := maps.Clone(offer.Attrs)
 	wire.Set(a, "caller_pn", c.caller.Account.Alternative(types.HiddenUserServer))
 	if c.group.IsEmpty() {
@@ -111,7 +105,7 @@ func (c *call) said(target *Device, offer Node) Node {
 // stanza returns what devices of those who are called are told by the caller's.
 func (c *call) stanza(n *Server, said Node) Node {
 	return Node{Tag: "call", Attrs: attrs{
-		"from": c.caller.jid(types.HiddenUserServer), "id": n.NextID(), "t": wire.UnixNow(), "platform": "android", "version": "2.26.38",
+		"from": c.caller.Address(types.HiddenUserServer), "id": n.NextID(), "t": wire.UnixNow(), "platform": "android", "version": "2.26.38",
 	}, Content: []Node{said}}
 }
 
@@ -130,8 +124,8 @@ func (c *call) terminate(reason string) Node {
 }
 
 // answerCall passes an answer on to the caller, and tells the other devices of who answered.
-func (n *Server) answerCall(c *call, by *Device, said *Node) {
-	n.Push(c.caller, Node{Tag: "call", Attrs: attrs{"from": by.jid(types.HiddenUserServer), "id": n.NextID(), "t": wire.UnixNow()}, Content: []Node{*said}})
+func (n *Server) answerCall(c *call, by *people.Device, said *Node) {
+	n.Push(c.caller, Node{Tag: "call", Attrs: attrs{"from": by.Address(types.HiddenUserServer), "id": n.NextID(), "t": wire.UnixNow()}, Content: []Node{*said}})
 	for _, other := range by.Account.Sorted() {
 		if other != by {
 			n.Push(other, c.stanza(n, c.terminate(said.Tag+"ed_elsewhere")))

@@ -5,15 +5,16 @@ import (
 
 	"go.mau.fi/whatsmeow/types"
 
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
 // handleMessage routes one message of a device to the devices that it is for, and acknowledges it. The caller holds mu.
-func (n *Server) handleMessage(d *Device, node *Node) {
-	d.counters.Sent++
-	fault := d.faults.nextSend()
+func (n *Server) handleMessage(d *people.Device, node *Node) {
+	d.Count.Sent++
+	fault := d.Faults.NextSend()
 	if fault.Code != 0 {
-		d.counters.Rejected++
+		d.Count.Rejected++
 		n.ackMessage(d, node, "", fault)
 		return
 	}
@@ -22,8 +23,8 @@ func (n *Server) handleMessage(d *Device, node *Node) {
 		phash = fault.Phash
 	}
 	if code != 0 {
-		d.counters.Rejected++
-		fault = SendFault{Code: code}
+		d.Count.Rejected++
+		fault = people.SendFault{Code: code}
 	}
 	n.ackMessage(d, node, phash, fault)
 	n.Notify()
@@ -31,7 +32,7 @@ func (n *Server) handleMessage(d *Device, node *Node) {
 
 // route delivers a message. It returns the hash of the devices that should have been addressed if others were, and an error
 // code for a message that is not delivered.
-func (n *Server) route(d *Device, node *Node) (phash string, code int) {
+func (n *Server) route(d *people.Device, node *Node) (phash string, code int) {
 	to := wire.JID(node, "to")
 	switch {
 	case wire.Text(node, "category") == "peer":
@@ -47,20 +48,20 @@ func (n *Server) route(d *Device, node *Node) (phash string, code int) {
 }
 
 // ackMessage acknowledges a message to its sender, at once, later or never, as the fault asks.
-func (n *Server) ackMessage(d *Device, node *Node, phash string, fault SendFault) {
-	if fault.LoseAck || d.conn == nil || wire.Text(node, "device_fanout") == "false" {
+func (n *Server) ackMessage(d *people.Device, node *Node, phash string, fault people.SendFault) {
+	if fault.LoseAck || d.Conn == nil || wire.Text(node, "device_fanout") == "false" {
 		return
 	}
-	ack := Node{Tag: "ack", Attrs: attrs{"class": "message", "id": wire.Text(node, "id"), "from": wire.JID(node, "to"), "t": d.Account.timeOf(node)}}
+	ack := Node{Tag: "ack", Attrs: attrs{"class": "message", "id": wire.Text(node, "id"), "from": wire.JID(node, "to"), "t": d.Account.TimeOf(node)}}
 	wire.Set(ack.Attrs, "phash", phash)
 	if fault.Code != 0 {
 		ack.Attrs["error"] = strconv.Itoa(fault.Code)
 	}
 	if delay := fault.AckDelay + n.slowness(node); delay > 0 {
-		n.later(d.conn, delay, func(c *conn) { c.Send(ack) })
+		n.Later(d.Conn, delay, func(c *people.Client) { c.Send(ack) })
 		return
 	}
-	d.conn.Send(ack)
+	d.Conn.Send(ack)
 }
 
 // isResend reports whether a message answers a retry receipt: it has one ciphertext for one device, beside which a group's may list
@@ -75,12 +76,12 @@ func isResend(node *Node) bool {
 }
 
 // addressed returns the ciphertexts of a fan-out by device. A note to oneself lists its devices twice: the first entry counts.
-func (n *Server) addressed(node *Node) map[*Device]*Node {
+func (n *Server) addressed(node *Node) map[*people.Device]*Node {
 	participants, ok := wire.Child(node, "participants")
 	if !ok {
 		return nil
 	}
-	out := make(map[*Device]*Node)
+	out := make(map[*people.Device]*Node)
 	for _, to := range participants.GetChildren() {
 		target := n.DeviceOf(wire.JID(&to, "jid"))
 		enc, encrypted := wire.Child(&to, "enc")
@@ -93,16 +94,16 @@ func (n *Server) addressed(node *Node) map[*Device]*Node {
 }
 
 // routeDirect delivers to the devices of one contact, and to the sender's own other ones.
-func (n *Server) routeDirect(d *Device, node *Node, to types.JID) (phash string, code int) {
+func (n *Server) routeDirect(d *people.Device, node *Node, to types.JID) (phash string, code int) {
 	chat := n.AccountOf(to)
 	if chat == nil {
 		// A guess: the real server's codes for rejected messages are not known here.
 		return "", 404
 	}
-	if !n.mayReach(d, chat, node) {
-		return "", codeReachout
+	if !n.MayReach(d, chat, node) {
+		return "", people.CodeReachout
 	}
-	form := d.Account.form(node, to.Server)
+	form := d.Account.FormFor(node, to.Server)
 	encs := n.addressed(node)
 	for _, target := range append(chat.Sorted(), d.Account.Sorted()...) {
 		enc := encs[target]
@@ -116,11 +117,11 @@ func (n *Server) routeDirect(d *Device, node *Node, to types.JID) (phash string,
 }
 
 // directHash returns the hash of the devices that a message should have gone to, if it went to others.
-func (n *Server) directHash(d *Device, chat *Account, node *Node, to types.JID) string {
+func (n *Server) directHash(d *people.Device, chat *people.Account, node *Node, to types.JID) string {
 	if chat == d.Account {
 		return ""
 	}
-	expected := append(chat.jids(to.Server), d.Account.jids(to.Server)...)
+	expected := append(chat.Addresses(to.Server), d.Account.Addresses(to.Server)...)
 	sent := n.addressed(node)
 	for _, jid := range expected {
 		if target := n.DeviceOf(jid); target != d && sent[target] == nil {
@@ -133,20 +134,9 @@ func (n *Server) directHash(d *Device, chat *Account, node *Node, to types.JID) 
 	return ""
 }
 
-// form returns the form in which the others see the sender: the one that the sending phone wishes, else that of `to`.
-func (a *Account) form(node *Node, mirrored string) string {
-	if form := a.Wishes[wire.Text(node, "id")].Form; form != "" {
-		return form
-	}
-	if mirrored == types.HiddenUserServer {
-		return types.HiddenUserServer
-	}
-	return types.DefaultUserServer
-}
-
 // directNode returns a message between two accounts as one device of either gets it.
-func (n *Server) directNode(d, target *Device, chat *Account, form string, node *Node, enc Node) Node {
-	a := attrs{"from": d.jid(form), "id": wire.Text(node, "id"), "t": d.Account.timeOf(node), "type": wire.Text(node, "type")}
+func (n *Server) directNode(d, target *people.Device, chat *people.Account, form string, node *Node, enc Node) Node {
+	a := attrs{"from": d.Address(form), "id": wire.Text(node, "id"), "t": d.Account.TimeOf(node), "type": wire.Text(node, "type")}
 	wire.Set(a, "edit", wire.Text(node, "edit"))
 	wire.Set(a, "notify", d.Account.PushName)
 	if target.Account == d.Account {
@@ -160,17 +150,9 @@ func (n *Server) directNode(d, target *Device, chat *Account, form string, node 
 	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, enc)}
 }
 
-// timeOf returns the time of a message: the one that its phone wishes, or now.
-func (a *Account) timeOf(node *Node) string {
-	if at := a.Wishes[wire.Text(node, "id")].At; !at.IsZero() {
-		return strconv.FormatInt(at.Unix(), 10)
-	}
-	return wire.UnixNow()
-}
-
 // contentFor returns the parts of a message for a device: its ciphertexts, the sender's identity if a session begins, and the rest
 // that is not for the server.
-func (n *Server) contentFor(d, target *Device, node *Node, encs ...Node) []Node {
+func (n *Server) contentFor(d, target *people.Device, node *Node, encs ...Node) []Node {
 	if hidden := d.Account.Wishes[wire.Text(node, "id")].Hidden; hidden != "" && target.Number != 0 {
 		return []Node{{Tag: "unavailable", Attrs: attrs{"type": hidden}}}
 	}
@@ -198,7 +180,7 @@ func (n *Server) contentFor(d, target *Device, node *Node, encs ...Node) []Node 
 }
 
 // routePeer delivers between the devices of one account: from a companion to the phone, and back.
-func (n *Server) routePeer(d *Device, node *Node, to types.JID) int {
+func (n *Server) routePeer(d *people.Device, node *Node, to types.JID) int {
 	target := n.DeviceOf(to)
 	enc, ok := wire.Child(node, "enc")
 	if target == nil || target.Account != d.Account || !ok {
@@ -206,13 +188,13 @@ func (n *Server) routePeer(d *Device, node *Node, to types.JID) int {
 	}
 	form := types.DefaultUserServer
 	n.Push(target, Node{Tag: "message", Attrs: attrs{
-		"from": d.jid(form), "id": wire.Text(node, "id"), "t": wire.UnixNow(), "type": wire.Text(node, "type"), "category": "peer",
+		"from": d.Address(form), "id": wire.Text(node, "id"), "t": wire.UnixNow(), "type": wire.Text(node, "type"), "category": "peer",
 	}, Content: n.contentFor(d, target, node, *enc)})
 	return 0
 }
 
 // routeResend delivers the answer to a retry receipt to the one device that asked.
-func (n *Server) routeResend(d *Device, node *Node, to types.JID) int {
+func (n *Server) routeResend(d *people.Device, node *Node, to types.JID) int {
 	enc, _ := wire.Child(node, "enc")
 	if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
 		participant := resentTo(node)
@@ -233,7 +215,7 @@ func (n *Server) routeResend(d *Device, node *Node, to types.JID) int {
 			chat = named
 		}
 	}
-	n.Push(target, n.directNode(d, target, chat, d.Account.form(node, to.Server), node, *enc))
+	n.Push(target, n.directNode(d, target, chat, d.Account.FormFor(node, to.Server), node, *enc))
 	return 0
 }
 
@@ -247,11 +229,11 @@ func resentTo(node *Node) types.JID {
 }
 
 // groupNode returns a group message as one device gets it.
-func (n *Server) groupNode(d, target *Device, chat types.JID, form string, node *Node, encs ...Node) Node {
+func (n *Server) groupNode(d, target *people.Device, chat types.JID, form string, node *Node, encs ...Node) Node {
 	if g := n.Groups[chat.User]; g != nil && chat.Server == types.GroupServer {
 		form = g.Form()
 	}
-	a := attrs{"from": chat, "participant": d.jid(form), "id": wire.Text(node, "id"), "t": d.Account.timeOf(node), "type": wire.Text(node, "type")}
+	a := attrs{"from": chat, "participant": d.Address(form), "id": wire.Text(node, "id"), "t": d.Account.TimeOf(node), "type": wire.Text(node, "type")}
 	wire.Set(a, "edit", wire.Text(node, "edit"))
 	wire.Set(a, "notify", d.Account.PushName)
 	wire.Set(a, "participant_"+wire.ShortForm(wire.OtherForm(form)), d.Account.Alternative(form))
@@ -263,13 +245,13 @@ func (n *Server) groupNode(d, target *Device, chat types.JID, form string, node 
 }
 
 // routeGroup delivers to all devices of all members. A device without a ciphertext for itself gets the group's, and will ask again.
-func (n *Server) routeGroup(d *Device, node *Node, to types.JID) (phash string, code int) {
+func (n *Server) routeGroup(d *people.Device, node *Node, to types.JID) (phash string, code int) {
 	g := n.Groups[to.User]
 	if g == nil {
 		return "", 404
 	}
 	member := g.Members[d.Account]
-	if member == nil || g.Parent || g.Announce && !member.IsAdmin() && !g.mayAnswer(node) {
+	if member == nil || g.Parent || g.Announce && !member.IsAdmin() && !g.MayAnswer(node) {
 		return "", 403
 	}
 	if byLID := wire.Text(node, "addressing_mode") == "lid"; byLID != g.LidMode {
@@ -282,7 +264,7 @@ func (n *Server) routeGroup(d *Device, node *Node, to types.JID) (phash string, 
 	encs := n.addressed(node)
 	var expected []types.JID
 	for _, a := range g.Sorted() {
-		expected = append(expected, a.jids(g.Form())...)
+		expected = append(expected, a.Addresses(g.Form())...)
 		for _, target := range a.Sorted() {
 			if target == d {
 				continue
@@ -300,11 +282,6 @@ func (n *Server) routeGroup(d *Device, node *Node, to types.JID) (phash string, 
 	return "", 0
 }
 
-// mayAnswer reports whether a message is one that every member may send to the announcement group of a community: a reaction.
-func (g *Group) mayAnswer(node *Node) bool {
-	return !g.Community.IsEmpty() && wire.Text(node, "type") == "reaction"
-}
-
 func childOfType(node *Node, tag, kind string) (*Node, bool) {
 	for _, part := range node.GetChildren() {
 		if part.Tag == tag && wire.Text(&part, "type") == kind {
@@ -315,7 +292,7 @@ func childOfType(node *Node, tag, kind string) (*Node, bool) {
 }
 
 // routeStatus delivers a status update to the devices that the sender encrypted it for.
-func (n *Server) routeStatus(d *Device, node *Node) int {
+func (n *Server) routeStatus(d *people.Device, node *Node) int {
 	common, ok := childOfType(node, "enc", "skmsg")
 	if !ok {
 		return 400

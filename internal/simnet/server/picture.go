@@ -4,20 +4,12 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/simnet/media"
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
-// PictureNode tells that a picture has changed.
-func (n *Server) PictureNode(of, author types.JID, shown *media.Picture) Node {
-	change := Node{Tag: "delete", Attrs: attrs{"jid": of, "author": author}}
-	if shown != nil {
-		change.Tag, change.Attrs["id"] = "set", shown.ID
-	}
-	return Node{Tag: "notification", Attrs: attrs{"from": of, "type": "picture", "id": n.NextID(), "t": wire.UnixNow()}, Content: []Node{change}}
-}
-
 // answerPicture says where the picture of an account or a group is.
-func (n *Server) answerPicture(d *Device, node *Node) wire.Answer {
+func (n *Server) answerPicture(d *people.Device, node *Node) wire.Answer {
 	request, ok := wire.Child(node, "picture")
 	if !ok || wire.Text(request, "query") != "url" {
 		return wire.BadRequest
@@ -43,7 +35,7 @@ func (n *Server) answerPicture(d *Device, node *Node) wire.Answer {
 }
 
 // pictureOf returns a picture, and whether a device may see it.
-func (n *Server) pictureOf(d *Device, jid types.JID) (shown *media.Picture, visible bool) {
+func (n *Server) pictureOf(d *people.Device, jid types.JID) (shown *media.Picture, visible bool) {
 	if jid.Server == types.GroupServer {
 		g := n.Groups[jid.User]
 		if g == nil {
@@ -55,7 +47,7 @@ func (n *Server) pictureOf(d *Device, jid types.JID) (shown *media.Picture, visi
 	if a == nil {
 		return nil, true
 	}
-	return a.picture, a == d.Account || a.privacy["profile"] != "none"
+	return a.Picture, a == d.Account || a.Privacy["profile"] != "none"
 }
 
 // PictureQueries returns how often clients have asked where a picture is.

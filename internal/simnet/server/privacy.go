@@ -1,11 +1,12 @@
 package server
 
 import (
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
 // privacyChanged tells the account's other devices of changed privacy settings. The caller holds mu.
-func (n *Server) privacyChanged(d *Device, categories []Node) {
+func (n *Server) privacyChanged(d *people.Device, categories []Node) {
 	for _, other := range d.Account.Sorted() {
 		if other == d {
 			continue

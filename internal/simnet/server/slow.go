@@ -5,6 +5,7 @@ import (
 
 	"go.mau.fi/whatsmeow/types"
 
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
@@ -31,11 +32,11 @@ func (n *Server) slowness(node *Node) time.Duration {
 }
 
 // replyAboutKeys answers a query for keys, slowly if SlowGroups asks for it. The caller holds mu.
-func (n *Server) replyAboutKeys(c *conn, node *Node, a wire.Answer) {
+func (n *Server) replyAboutKeys(c *people.Client, node *Node, a wire.Answer) {
 	wanted, asked := wire.Child(node, "key")
 	if n.perDevice == 0 || !asked {
-		c.reply(node, a)
+		c.Reply(node, a)
 		return
 	}
-	n.later(c, time.Duration(len(wanted.GetChildren()))*n.perDevice, func(c *conn) { c.Send(wire.AnswerNode(node, a)) })
+	n.Later(c, time.Duration(len(wanted.GetChildren()))*n.perDevice, func(c *people.Client) { c.Send(wire.AnswerNode(node, a)) })
 }

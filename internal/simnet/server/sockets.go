@@ -3,21 +3,13 @@ package server
 import (
 	"crypto/tls"
 	"io"
-
-	"bridged/internal/simnet/wire"
-
 	stdlog "log"
 	"net/http"
 	"time"
-)
 
-// conn is a client's connection, and what it turned out to be. Server.mu guards its fields.
-type conn struct {
-	*wire.Conn
-	device  *Device
-	pairing *Pairing
-	mute    bool // while an answer is lost
-}
+	"bridged/internal/simnet/people"
+	"bridged/internal/simnet/wire"
+)
 
 // acceptSocket accepts a client's websocket and serves it until it ends.
 func (n *Server) acceptSocket(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +21,7 @@ func (n *Server) acceptSocket(w http.ResponseWriter, r *http.Request) {
 		n.Log.Debugf("websocket not accepted: %v", err)
 		return
 	}
-	c := &conn{Conn: accepted}
+	c := &people.Client{Conn: accepted}
 	if !n.track(c) {
 		c.HangUp()
 		return
@@ -40,23 +32,23 @@ func (n *Server) acceptSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (n *Server) track(c *conn) bool {
+func (n *Server) track(c *people.Client) bool {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
-	if n.closed || !n.running.join() {
+	if n.Closed || !n.Running.Join() {
 		return false
 	}
 	n.conns[c] = struct{}{}
 	return true
 }
 
-func (n *Server) untrack(c *conn) {
+func (n *Server) untrack(c *people.Client) {
 	c.HangUp()
 	n.Mu.Lock()
 	delete(n.conns, c)
 	n.disconnected(c)
 	n.Mu.Unlock()
-	n.running.leave()
+	n.Running.Leave()
 }
 
 // dropAll hangs up on every client.
@@ -68,25 +60,12 @@ func (n *Server) dropAll() {
 	}
 }
 
-// later calls act with a connection when some time has passed, if it is still there.
-func (n *Server) later(c *conn, delay time.Duration, act func(*conn)) {
-	n.running.Start(func() {
-		timer := time.NewTimer(delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			act(c)
-		case <-c.Done():
-		}
-	})
-}
-
 // serve starts the HTTPS server for both the sockets and the CDN.
 func (n *Server) serve() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/ws/chat", n.acceptSocket)
 	mux.HandleFunc("/{$}", n.servePage)
-	mux.Handle("/", n.cdn)
+	mux.Handle("/", n.CDN())
 	n.server = &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 30 * time.Second,
@@ -99,5 +78,5 @@ func (n *Server) serve() {
 		MinVersion:   tls.VersionTLS12,
 		NextProtos:   []string{"http/1.1"},
 	})
-	n.running.Start(func() { _ = n.server.Serve(secure) })
+	n.Running.Start(func() { _ = n.server.Serve(secure) })
 }

@@ -8,11 +8,12 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
 // answerUsync handles queries about users: their devices, their LIDs, whether a number is on the network.
-func (n *Server) answerUsync(asking *Device, node *Node) wire.Answer {
+func (n *Server) answerUsync(asking *people.Device, node *Node) wire.Answer {
 	request, ok := wire.Child(node, "usync")
 	if !ok {
 		return wire.BadRequest
@@ -35,7 +36,7 @@ func (n *Server) answerUsync(asking *Device, node *Node) wire.Answer {
 }
 
 // userNode returns the answers about one user, named in the form of the query.
-func (n *Server) userNode(query *Node, asked types.JID, a *Account) Node {
+func (n *Server) userNode(query *Node, asked types.JID, a *people.Account) Node {
 	out := Node{Tag: "user", Attrs: attrs{"jid": asked}}
 	if a == nil {
 		return out
@@ -51,7 +52,7 @@ func (n *Server) userNode(query *Node, asked types.JID, a *Account) Node {
 				facts = append(facts, Node{Tag: "lid", Attrs: attrs{"val": a.LID()}})
 			}
 		case "status":
-			facts = append(facts, Node{Tag: "status", Content: []byte(a.about)})
+			facts = append(facts, Node{Tag: "status", Content: []byte(a.About)})
 		case "username":
 			facts = append(facts, Node{Tag: "username", Content: []byte(a.Username)})
 		case "business":
@@ -65,9 +66,9 @@ func (n *Server) userNode(query *Node, asked types.JID, a *Account) Node {
 }
 
 // contactNode returns the answer whether a number is on the network. With addressing_mode "lid" it names the user by LID.
-func (n *Server) contactNode(asking *Device, query *Node, asked string) Node {
+func (n *Server) contactNode(asking *people.Device, query *Node, asked string) Node {
 	number, _, _ := strings.Cut(asked, "@")
-	a := n.lookUp(asking, wire.Digits(number))
+	a := n.LookUp(asking, wire.Digits(number))
 	out := Node{Tag: "user", Attrs: attrs{}}
 	answer := Node{Tag: "contact", Attrs: attrs{"type": "out"}, Content: []byte(asked)}
 	if a == nil {
@@ -84,7 +85,7 @@ func (n *Server) contactNode(asking *Device, query *Node, asked string) Node {
 	return out
 }
 
-func devicesNode(a *Account) Node {
+func devicesNode(a *people.Account) Node {
 	var list []Node
 	for _, d := range a.Sorted() {
 		entry := Node{Tag: "device", Attrs: attrs{"id": strconv.Itoa(int(d.Number))}}
@@ -97,7 +98,7 @@ func devicesNode(a *Account) Node {
 }
 
 // verifiedName returns the certificate that shows a business's name. Nobody checks its signature.
-func verifiedName(a *Account) Node {
+func verifiedName(a *people.Account) Node {
 	details := wire.MustMarshal(&waVnameCert.VerifiedNameCertificate_Details{
 		Serial: proto.Uint64(1), Issuer: proto.String("smb:wa"), VerifiedName: proto.String(a.PushName),
 	})

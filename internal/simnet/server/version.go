@@ -8,7 +8,7 @@ import (
 	"go.mau.fi/whatsmeow/store"
 )
 
-// versions are those of clients. Server.mu guards them.
+// versions are those of clients. Directory.Mu guards them.
 type versions struct {
 	oldest store.WAVersionContainer // that is let in
 	newest store.WAVersionContainer // that the web page names; zero where it cannot be reached

@@ -11,10 +11,9 @@ import (
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/keys"
+	waLog "go.mau.fi/whatsmeow/util/log"
 
 	"bridged/internal/simnet/wire"
-
-	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
 // Store is a whatsmeow store that lives as long as its phone does. It belongs to one device.

@@ -1,4 +1,4 @@
-package server
+package groups
 
 import (
 	"maps"
@@ -9,22 +9,36 @@ import (
 	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/simnet/media"
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
-// Group is a group as the server knows it. Server.mu guards it.
+// Registry is the groups of a network. Directory.Mu guards it.
+type Registry struct {
+	*people.Directory
+	Groups map[string]*Group
+	// dropsCreateKeys means that nobody is told the keys of new groups.
+	dropsCreateKeys bool
+}
+
+// NewRegistry returns a registry without groups, for the people of a directory.
+func NewRegistry(directory *people.Directory) *Registry {
+	return &Registry{Directory: directory, Groups: make(map[string]*Group)}
+}
+
+// Group is a group as the server knows it. Directory.Mu guards it.
 type Group struct {
 	id          string
 	LidMode     bool
 	Subject     string
 	subjectAt   time.Time
-	subjectBy   *Account
-	creator     *Account
+	subjectBy   *people.Account
+	creator     *people.Account
 	created     time.Time
 	topic       string
 	TopicID     string
 	topicAt     time.Time
-	topicBy     *Account
+	topicBy     *people.Account
 	Announce    bool
 	Locked      bool
 	Parent      bool      // a community, in which nobody writes
@@ -39,11 +53,11 @@ type Group struct {
 	invite      string
 	revoked     map[string]bool // earlier links
 	offers      map[string]offer
-	Requests    []JoinRequest     // who waits to be let in
-	left        map[*Account]bool // who left of their own accord
-	barred      map[*Account]bool // whom an admin removed
-	Members     map[*Account]*Member
-	memberOrder []*Account
+	Requests    []JoinRequest            // who waits to be let in
+	left        map[*people.Account]bool // who left of their own accord
+	barred      map[*people.Account]bool // whom an admin removed
+	Members     map[*people.Account]*Member
+	memberOrder []*people.Account
 }
 
 // groupLimit is how many members groups may have.
@@ -77,9 +91,9 @@ func (g *Group) Form() string {
 }
 
 // Sorted returns the members in the order in which they came.
-func (g *Group) Sorted() []*Account { return g.memberOrder }
+func (g *Group) Sorted() []*people.Account { return g.memberOrder }
 
-func (g *Group) add(a *Account, m *Member) {
+func (g *Group) add(a *people.Account, m *Member) {
 	if g.Members[a] == nil {
 		g.memberOrder = append(slices.Clone(g.memberOrder), a)
 	}
@@ -88,12 +102,12 @@ func (g *Group) add(a *Account, m *Member) {
 	delete(g.barred, a)
 }
 
-func (g *Group) remove(a *Account) {
+func (g *Group) remove(a *people.Account) {
 	delete(g.Members, a)
-	g.memberOrder = slices.DeleteFunc(slices.Clone(g.memberOrder), func(other *Account) bool { return other == a })
+	g.memberOrder = slices.DeleteFunc(slices.Clone(g.memberOrder), func(other *people.Account) bool { return other == a })
 }
 
-func (g *Group) participantNode(a *Account) Node {
+func (g *Group) participantNode(a *people.Account) Node {
 	out := Node{Tag: "participant", Attrs: attrs{"jid": a.Address(g.Form(), 0)}}
 	if m := g.Members[a]; m != nil {
 		wire.Set(out.Attrs, "type", m.kind())
@@ -179,13 +193,13 @@ func (g *Group) bump() attrs {
 }
 
 // announceChange notifies all devices of all members, and of alsoTo, of a change.
-func (n *Server) announceChange(g *Group, by *Account, change Node, alsoTo ...*Account) {
+func (n *Registry) announceChange(g *Group, by *people.Account, change Node, alsoTo ...*people.Account) {
 	for _, who := range slices.Concat(g.Sorted(), alsoTo) {
 		n.pushChange(g, by, who, change)
 	}
 }
 
-func (n *Server) pushChange(g *Group, by, to *Account, change Node) {
+func (n *Registry) pushChange(g *Group, by, to *people.Account, change Node) {
 	for _, d := range to.Sorted() {
 		node := Node{Tag: "notification", Attrs: attrs{
 			"from": g.JID(), "type": "w:gp2", "id": n.NextID(), "t": wire.UnixNow(), "addressing_mode": wire.ShortForm(g.Form()),
@@ -203,7 +217,7 @@ func (n *Server) pushChange(g *Group, by, to *Account, change Node) {
 }
 
 // AnnounceBirth notifies members of a group that is new to them.
-func (n *Server) AnnounceBirth(g *Group, by *Account, key string, to ...*Account) {
+func (n *Registry) AnnounceBirth(g *Group, by *people.Account, key string, to ...*people.Account) {
 	create := Node{Tag: "create", Attrs: attrs{"type": "new"}, Content: []Node{g.node()}}
 	wire.Set(create.Attrs, "key", key)
 	for _, who := range to {
@@ -212,16 +226,15 @@ func (n *Server) AnnounceBirth(g *Group, by *Account, key string, to ...*Account
 }
 
 // NewGroup registers a group; an empty id means a generated one. The caller holds mu.
-func (n *Server) NewGroup(creator *Account, id, subject string, lidMode bool, members []*Account) *Group {
+func (n *Registry) NewGroup(creator *people.Account, id, subject string, lidMode bool, members []*people.Account) *Group {
 	now := time.Now()
 	if id == "" {
-		n.sequence++
-		id = "1203630" + strconv.FormatInt(now.Unix(), 10)[2:] + strconv.Itoa(1000+n.sequence)
+		id = "1203630" + strconv.FormatInt(now.Unix(), 10)[2:] + strconv.Itoa(1000+n.NextNumber())
 	}
 	g := &Group{
 		id: id, LidMode: lidMode, Subject: subject, subjectAt: now, subjectBy: creator, creator: creator, created: now,
-		Members: make(map[*Account]*Member), version: 1, Limit: groupLimit, revoked: make(map[string]bool), offers: make(map[string]offer),
-		left: make(map[*Account]bool), barred: make(map[*Account]bool),
+		Members: make(map[*people.Account]*Member), version: 1, Limit: groupLimit, revoked: make(map[string]bool), offers: make(map[string]offer),
+		left: make(map[*people.Account]bool), barred: make(map[*people.Account]bool),
 	}
 	g.add(creator, &Member{superAdmin: true})
 	for _, a := range members {
@@ -234,7 +247,7 @@ func (n *Server) NewGroup(creator *Account, id, subject string, lidMode bool, me
 }
 
 // GroupsOf returns the groups that an account is in, oldest first.
-func (n *Server) GroupsOf(a *Account) []*Group {
+func (n *Registry) GroupsOf(a *people.Account) []*Group {
 	var out []*Group
 	for _, id := range slices.Sorted(maps.Keys(n.Groups)) {
 		if g := n.Groups[id]; g.Members[a] != nil {
@@ -242,4 +255,9 @@ func (n *Server) GroupsOf(a *Account) []*Group {
 		}
 	}
 	return out
+}
+
+// MayAnswer reports whether a message is one that every member may send to the announcement group of a community: a reaction.
+func (g *Group) MayAnswer(node *Node) bool {
+	return !g.Community.IsEmpty() && wire.Text(node, "type") == "reaction"
 }

@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"maps"
@@ -20,7 +20,7 @@ func (a *Account) WithholdMapping(withheld bool) {
 func (a *Account) AllowAdding(who string) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
-	a.privacy["groupadd"] = who
+	a.Privacy["groupadd"] = who
 }
 
 // LinkedDevices returns the account's companions, as the phone lists them.
@@ -41,7 +41,7 @@ func (a *Account) Unlink(d *Device) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
 	if d.Account == a && d.Number != 0 {
-		a.net.unlink(d)
+		a.net.Unlink(d)
 	}
 }
 
@@ -66,9 +66,9 @@ func (a *Account) Name() string {
 func (a *Account) HidePicture(hidden bool) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
-	a.privacy["profile"] = "all"
+	a.Privacy["profile"] = "all"
 	if hidden {
-		a.privacy["profile"] = "none"
+		a.Privacy["profile"] = "none"
 	}
 }
 
@@ -98,7 +98,7 @@ func (a *Account) SetPicture(full, preview []byte) {
 	shown := a.net.cdn.Picture(full, preview)
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
-	a.picture = shown
+	a.Picture = shown
 	name := a.PN()
 	if a.LidChats {
 		name = a.LID()

@@ -1,4 +1,4 @@
-package server
+package groups
 
 import (
 	"encoding/hex"
@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"time"
 
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
 // answerInvite gives an admin the code of the group's link, a new one if he takes the old one back.
-func (n *Server) answerInvite(g *Group, by *Account, revoke bool) wire.Answer {
+func (n *Registry) answerInvite(g *Group, by *people.Account, revoke bool) wire.Answer {
 	if !g.Members[by].IsAdmin() {
 		return wire.NotAuthorized
 	}
@@ -28,7 +29,7 @@ func (n *Server) answerInvite(g *Group, by *Account, revoke bool) wire.Answer {
 }
 
 // answerLink tells of the group that a link leads to, or lets the account in.
-func (n *Server) answerLink(who *Account, code string, join bool) wire.Answer {
+func (n *Registry) answerLink(who *people.Account, code string, join bool) wire.Answer {
 	for _, g := range n.Groups {
 		switch {
 		case g.revoked[code]:
@@ -43,7 +44,7 @@ func (n *Server) answerLink(who *Account, code string, join bool) wire.Answer {
 	return wire.NotAcceptable
 }
 
-func (n *Server) joinByLink(g *Group, who *Account) wire.Answer {
+func (n *Registry) joinByLink(g *Group, who *people.Account) wire.Answer {
 	switch {
 	case g.Members[who] != nil:
 		return wire.Conflict
@@ -54,24 +55,24 @@ func (n *Server) joinByLink(g *Group, who *Account) wire.Answer {
 	case g.approval:
 		return n.requestEntry(g, who)
 	}
-	n.addMembers(g, who, []*Account{who}, "invite")
+	n.addMembers(g, who, []*people.Account{who}, "invite")
 	return wire.Result(Node{Tag: "group", Attrs: attrs{"jid": g.JID()}})
 }
 
 // JoinRequest is somebody who wants to be let in.
 type JoinRequest struct {
-	Who *Account
+	Who *people.Account
 	at  time.Time
 }
 
 // requestOf returns where somebody stands among those who wait; -1 for nowhere.
-func (g *Group) requestOf(who *Account) int {
+func (g *Group) requestOf(who *people.Account) int {
 	return slices.IndexFunc(g.Requests, func(r JoinRequest) bool { return r.Who == who })
 }
 
 // requestEntry notes that somebody wants to be let in, and tells the admins. They are told of a requested user, not of a participant.
 // (whatsapp-rust, wacore, notifications of groups.)
-func (n *Server) requestEntry(g *Group, who *Account) wire.Answer {
+func (n *Registry) requestEntry(g *Group, who *people.Account) wire.Answer {
 	if g.requestOf(who) < 0 {
 		g.Requests = append(g.Requests, JoinRequest{who, time.Now()})
 		asking := g.participantNode(who)
@@ -82,7 +83,7 @@ func (n *Server) requestEntry(g *Group, who *Account) wire.Answer {
 }
 
 // tellAdmins tells the admins of a group of a change.
-func (n *Server) tellAdmins(g *Group, by *Account, change Node) {
+func (n *Registry) tellAdmins(g *Group, by *people.Account, change Node) {
 	for _, a := range g.Sorted() {
 		if g.Members[a].IsAdmin() {
 			n.pushChange(g, by, a, change)
@@ -91,15 +92,15 @@ func (n *Server) tellAdmins(g *Group, by *Account, change Node) {
 }
 
 // Withdraw takes somebody off those who wait, by themselves or by an admin.
-func (n *Server) Withdraw(g *Group, by, who *Account) {
+func (n *Registry) Withdraw(g *Group, by, who *people.Account) {
 	if i := g.requestOf(who); i >= 0 {
 		g.Requests = slices.Delete(g.Requests, i, i+1)
-		n.tellAdmins(g, by, Node{Tag: "revoked_membership_requests", Content: g.participantNodes([]*Account{who})})
+		n.tellAdmins(g, by, Node{Tag: "revoked_membership_requests", Content: g.participantNodes([]*people.Account{who})})
 	}
 }
 
 // answerRequests lists those who want to be let in, or decides about some.
-func (n *Server) answerRequests(g *Group, by *Account, request *Node) wire.Answer {
+func (n *Registry) answerRequests(g *Group, by *people.Account, request *Node) wire.Answer {
 	if request.Tag == "membership_approval_requests" {
 		var waiting []Node
 		for _, r := range g.Requests {
@@ -125,7 +126,7 @@ func (n *Server) answerRequests(g *Group, by *Account, request *Node) wire.Answe
 }
 
 // decide lets somebody in who waits, or sends them away, and returns why that is not done.
-func (n *Server) decide(g *Group, by, who *Account, let bool) int {
+func (n *Registry) decide(g *Group, by, who *people.Account, let bool) int {
 	i := g.requestOf(who)
 	switch {
 	case i < 0:
@@ -136,7 +137,7 @@ func (n *Server) decide(g *Group, by, who *Account, let bool) int {
 		return codeFull
 	default:
 		g.Requests = slices.Delete(g.Requests, i, i+1)
-		n.addMembers(g, by, []*Account{who}, "invite")
+		n.addMembers(g, by, []*people.Account{who}, "invite")
 	}
 	return 0
 }

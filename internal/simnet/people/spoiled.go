@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 type spoiledPatch struct{ version, left int }
 
 // spoiled returns a collection with the patch that is spoiled, where it has it. The caller holds mu.
-func (n *Server) spoiled(d *Device, name string, collection Node) Node {
+func (n *Directory) spoiled(d *Device, name string, collection Node) Node {
 	spoiled := d.Account.spoiled[name]
 	patches, ok := wire.Child(&collection, "patches")
 	if d.Number == 0 || spoiled == nil || spoiled.left == 0 || !ok {

@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 )
 
 // timelockNode returns the notification of a timelock. The caller holds mu.
-func (n *Server) timelockNode(until time.Time) Node {
+func (n *Directory) timelockNode(until time.Time) Node {
 	lock := map[string]any{"is_active": !until.IsZero(), "enforcement_type": "DEFAULT"}
 	if !until.IsZero() {
 		lock["time_enforcement_ends"] = strconv.FormatInt(until.Unix(), 10)
@@ -25,8 +25,8 @@ func (n *Server) timelockNode(until time.Time) Node {
 	}, Content: []Node{{Tag: "update", Attrs: attrs{"op_name": "NotificationAccountReachoutTimelockUpdate"}, Content: data}}}
 }
 
-// mayReach reports whether a message may go to another account. The caller holds mu.
-func (n *Server) mayReach(d *Device, to *Account, node *Node) bool {
+// MayReach reports whether a message may go to another account. The caller holds mu.
+func (n *Directory) MayReach(d *Device, to *Account, node *Node) bool {
 	if to == d.Account || !to.refusing && !time.Now().Before(d.Account.lockedUntil) {
 		return true
 	}

@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"maps"
@@ -12,7 +12,7 @@ import (
 
 // devicesChanged notifies everybody that a device was linked to its account or unlinked: the account's own ones get the list, all others the
 // change. The real server tells contacts and members of common groups; who that is makes no difference here.
-func (n *Server) devicesChanged(changed *Device) {
+func (n *Directory) devicesChanged(changed *Device) {
 	a := changed.Account
 	for _, number := range slices.Sorted(maps.Keys(n.ByNumber)) {
 		other := n.ByNumber[number]
@@ -42,8 +42,8 @@ func (d *Device) MissDeviceChanges(miss bool) {
 	d.missesDevices = miss
 }
 
-func (n *Server) ownDevicesNode(a *Account) Node {
-	devices := a.jids(types.DefaultUserServer)
+func (n *Directory) ownDevicesNode(a *Account) Node {
+	devices := a.Addresses(types.DefaultUserServer)
 	list := make([]Node, len(devices))
 	for i, jid := range devices {
 		list[i] = Node{Tag: "device", Attrs: attrs{"jid": jid}}
@@ -54,46 +54,53 @@ func (n *Server) ownDevicesNode(a *Account) Node {
 }
 
 // deviceChangeNode tells that a device was added or removed, from the number, with the LID beside it.
-func (n *Server) deviceChangeNode(changed *Device) Node {
+func (n *Directory) deviceChangeNode(changed *Device) Node {
 	a := changed.Account
 	device := Node{Tag: "device", Attrs: attrs{"jid": changed.JID(), "lid": changed.LID()}}
 	tag := "remove"
-	if !changed.removed {
+	if !changed.Gone {
 		tag = "add"
 		device.Attrs["key-index"] = strconv.Itoa(int(changed.KeyIndex))
 	}
 	return Node{Tag: "notification", Attrs: attrs{
 		"from": a.PN(), "lid": a.LID(), "type": "devices", "id": n.NextID(), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: tag, Attrs: attrs{
-		"device_hash": wire.ParticipantHash(a.jids(types.DefaultUserServer)), "device_lid_hash": wire.ParticipantHash(a.jids(types.HiddenUserServer)),
+		"device_hash": wire.ParticipantHash(a.Addresses(types.DefaultUserServer)), "device_lid_hash": wire.ParticipantHash(a.Addresses(types.HiddenUserServer)),
 	}, Content: []Node{device}}}}
 }
 
-func (n *Server) devicesUpdateNode(a *Account, form string) Node {
+func (n *Directory) devicesUpdateNode(a *Account, form string) Node {
 	return Node{Tag: "notification", Attrs: attrs{
 		"from": a.Address(form, 0), "type": "devices", "id": n.NextID(), "t": wire.UnixNow(),
-	}, Content: []Node{{Tag: "update", Attrs: attrs{"device_hash": wire.ParticipantHash(a.jids(form))}}}}
+	}, Content: []Node{{Tag: "update", Attrs: attrs{"device_hash": wire.ParticipantHash(a.Addresses(form))}}}}
 }
 
-// forget removes a companion from its account. The caller holds mu.
-func (n *Server) forget(d *Device) {
-	if d.removed {
+// Admit adds a device to its account, and tells everybody. The caller holds mu.
+func (n *Directory) Admit(d *Device) {
+	d.Account.Devices[d.Number] = d
+	n.devicesChanged(d)
+	n.Notify()
+}
+
+// Forget removes a companion from its account. The caller holds mu.
+func (n *Directory) Forget(d *Device) {
+	if d.Gone {
 		return
 	}
-	d.removed = true
+	d.Gone = true
 	delete(d.Account.Devices, d.Number)
-	if d.conn != nil {
-		n.detach(d.conn)
+	if d.Conn != nil {
+		n.Detach(d.Conn)
 	}
 	d.queue = outbox{history: d.queue.history}
 	n.devicesChanged(d)
 	n.Notify()
 }
 
-// unlink removes a companion from its account and tells it so. The caller holds mu.
-func (n *Server) unlink(d *Device) {
-	c := d.conn
-	n.forget(d)
+// Unlink removes a companion from its account and tells it so. The caller holds mu.
+func (n *Directory) Unlink(d *Device) {
+	c := d.Conn
+	n.Forget(d)
 	if c != nil {
 		c.SendLast(wire.StreamError("401", "device_removed"))
 	}

@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"strconv"
@@ -9,16 +9,16 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// outbox holds the stanzas that a device has not acknowledged, in order. Server.mu guards it.
+// outbox holds the stanzas that a device has not acknowledged, in order. Directory.Mu guards it.
 type outbox struct {
 	// items are the stanzas from the oldest unacknowledged one on; acknowledged ones between them are marked and skipped.
 	items []*stanza
 	// next is the first of items that is not on the wire.
 	next int
 	// onWire holds the stanzas that are on the wire, by what an acknowledgement names.
-	onWire map[ackKey][]*stanza
+	onWire map[AckKey][]*stanza
 	// swallow counts acks that will follow a retry receipt which acknowledged the message already.
-	swallow map[ackKey]int
+	swallow map[AckKey]int
 	// history holds everything acknowledged so far, in the order of the acknowledgements.
 	history []Acknowledged
 }
@@ -26,7 +26,7 @@ type outbox struct {
 // stanza is something a device has to acknowledge, or the mark that the offline backlog ends here.
 type stanza struct {
 	node      Node
-	key       ackKey
+	key       AckKey
 	chat      types.JID
 	sender    types.JID
 	queued    time.Time
@@ -36,10 +36,10 @@ type stanza struct {
 	pastCount int
 }
 
-// ackKey is what an acknowledgement repeats of the stanza it is for.
-type ackKey struct {
-	class, id, kind   string
-	from, participant types.JID
+// AckKey is what an acknowledgement repeats of the stanza it is for.
+type AckKey struct {
+	Class, ID, Kind   string
+	From, Participant types.JID
 }
 
 // Acknowledged is one stanza that a device has acknowledged.
@@ -66,17 +66,17 @@ type Acknowledged struct {
 	At time.Time
 }
 
-func keyOf(node *Node) ackKey {
-	key := ackKey{class: node.Tag, id: wire.Text(node, "id"), from: wire.JID(node, "from"), participant: wire.JID(node, "participant")}
+func keyOf(node *Node) AckKey {
+	key := AckKey{Class: node.Tag, ID: wire.Text(node, "id"), From: wire.JID(node, "from"), Participant: wire.JID(node, "participant")}
 	if node.Tag != "message" {
-		key.kind = wire.Text(node, "type")
+		key.Kind = wire.Text(node, "type")
 	}
 	return key
 }
 
 // Push queues a stanza for a device and delivers it if the device is there. The caller holds mu.
-func (n *Server) Push(d *Device, node Node) {
-	if d.removed || d.held.keep(node) {
+func (n *Directory) Push(d *Device, node Node) {
+	if d.Gone || d.held.keep(node) {
 		return
 	}
 	chat := wire.JID(&node, "recipient")
@@ -93,19 +93,19 @@ func (n *Server) Push(d *Device, node Node) {
 }
 
 // pump puts on the wire what the window allows. The caller holds mu.
-func (n *Server) pump(d *Device) {
+func (n *Directory) pump(d *Device) {
 	q := &d.queue
-	if d.conn == nil || !d.Active {
+	if d.Conn == nil || !d.Active {
 		return
 	}
-	for q.next < len(q.items) && len(q.onWire) < n.opts.Window {
+	for q.next < len(q.items) && len(q.onWire) < n.window {
 		s := q.items[q.next]
 		q.next++
 		if s.acked {
 			continue
 		}
 		if s.endOfPast {
-			d.conn.Send(Node{Tag: "ib", Content: []Node{{Tag: "offline", Attrs: attrs{"count": strconv.Itoa(s.pastCount)}}}})
+			d.Conn.Send(Node{Tag: "ib", Content: []Node{{Tag: "offline", Attrs: attrs{"count": strconv.Itoa(s.pastCount)}}}})
 			s.acked = true
 			continue
 		}
@@ -114,20 +114,20 @@ func (n *Server) pump(d *Device) {
 	q.trim()
 }
 
-func (n *Server) deliver(d *Device, s *stanza) {
+func (n *Directory) deliver(d *Device, s *stanza) {
 	s.delivered++
-	d.counters.Delivered++
+	d.Count.Delivered++
 	if s.delivered > 1 {
-		d.counters.Redelivered++
+		d.Count.Redelivered++
 	}
 	if d.queue.onWire == nil {
-		d.queue.onWire = make(map[ackKey][]*stanza)
+		d.queue.onWire = make(map[AckKey][]*stanza)
 	}
 	d.queue.onWire[s.key] = append(d.queue.onWire[s.key], s)
-	node := d.faults.alter(s.node)
-	d.conn.Send(node)
-	if d.faults.duplicate(s.key.class) {
-		d.conn.Send(node)
+	node := d.Faults.alter(s.node)
+	d.Conn.Send(node)
+	if d.Faults.duplicate(s.key.Class) {
+		d.Conn.Send(node)
 	}
 }
 
@@ -145,8 +145,8 @@ func (q *outbox) trim() {
 	}
 }
 
-// acknowledge takes a stanza off the wire, and reports whether there was one. The caller holds mu.
-func (n *Server) acknowledge(d *Device, key ackKey, by string, code int) bool {
+// Acknowledge takes a stanza off the wire, and reports whether there was one. The caller holds mu.
+func (n *Directory) Acknowledge(d *Device, key AckKey, by string, code int) bool {
 	q := &d.queue
 	if by == "ack" && q.swallow[key] > 0 {
 		if q.swallow[key]--; q.swallow[key] == 0 {
@@ -158,8 +158,8 @@ func (n *Server) acknowledge(d *Device, key ackKey, by string, code int) bool {
 	if len(waiting) == 0 {
 		return false
 	}
-	if d.faults.ignoreAck(key.class) {
-		d.counters.IgnoredAcks++
+	if d.Faults.ignoreAck(key.Class) {
+		d.Count.IgnoredAcks++
 		n.Notify()
 		return true
 	}
@@ -171,14 +171,14 @@ func (n *Server) acknowledge(d *Device, key ackKey, by string, code int) bool {
 	}
 	if by == "retry" {
 		if q.swallow == nil {
-			q.swallow = make(map[ackKey]int)
+			q.swallow = make(map[AckKey]int)
 		}
 		q.swallow[key]++
 	}
 	s.acked = true
-	d.counters.Acknowledged++
+	d.Count.Acknowledged++
 	q.history = append(q.history, Acknowledged{
-		Class: key.class, ID: key.id, Chat: s.chat, Sender: s.sender, Type: key.kind, By: by, Peer: wire.Text(&s.node, "category") == "peer", Error: code,
+		Class: key.Class, ID: key.ID, Chat: s.chat, Sender: s.sender, Type: key.Kind, By: by, Peer: wire.Text(&s.node, "category") == "peer", Error: code,
 		Deliveries: s.delivered, At: time.Now(),
 	})
 	n.pump(d)
@@ -199,16 +199,16 @@ func (q *outbox) rewind() {
 	q.onWire, q.swallow = nil, nil
 }
 
-// resume delivers the stanzas that waited for a device which has just become active, between a preview and an end mark. The caller holds mu.
-func (n *Server) resume(d *Device) {
+// Resume delivers the stanzas that waited for a device which has just become active, between a preview and an end mark. The caller holds mu.
+func (n *Directory) Resume(d *Device) {
 	q := &d.queue
 	preview := map[string]int{}
 	for _, s := range q.items {
-		preview[s.key.class]++
+		preview[s.key.Class]++
 		s.node = wire.With(s.node, "offline", strconv.Itoa(s.delivered))
 	}
 	total := len(q.items)
-	d.conn.Send(Node{Tag: "ib", Content: []Node{{Tag: "offline_preview", Attrs: attrs{
+	d.Conn.Send(Node{Tag: "ib", Content: []Node{{Tag: "offline_preview", Attrs: attrs{
 		"count":        strconv.Itoa(total),
 		"appdata":      "0",
 		"message":      strconv.Itoa(preview["message"]),

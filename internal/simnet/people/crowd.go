@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ type CrowdOptions struct {
 // Crowd is people whose devices are known to the network and switched off, without the cost of a client each: the members of large
 // groups. Messages for them wait at the server.
 type Crowd struct {
-	net      *Server
+	net      *Directory
 	Accounts []*Account
 }
 
@@ -29,7 +29,7 @@ type Crowd struct {
 const crowdPreKeys = 3
 
 // NewCrowd registers a crowd.
-func (n *Server) NewCrowd(opts CrowdOptions) (*Crowd, error) {
+func (n *Directory) NewCrowd(opts CrowdOptions) (*Crowd, error) {
 	first, err := strconv.ParseUint(wire.Digits(opts.FirstNumber), 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("the first number of a crowd: %w", err)

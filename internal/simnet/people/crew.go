@@ -1,4 +1,4 @@
-package server
+package people
 
 import "sync"
 
@@ -10,8 +10,8 @@ type Crew struct {
 	group sync.WaitGroup
 }
 
-// join counts the caller in, unless the end has begun, and reports whether it did. Every caller that joined must call leave.
-func (c *Crew) join() bool {
+// Join counts the caller in, unless the end has begun, and reports whether it did. Every caller that joined must call leave.
+func (c *Crew) Join() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ended {
@@ -20,15 +20,16 @@ func (c *Crew) join() bool {
 	return !c.ended
 }
 
-func (c *Crew) leave() { c.group.Done() }
+// Leave ends what Join began.
+func (c *Crew) Leave() { c.group.Done() }
 
 // Start runs f on a goroutine of the crew, unless the end has begun.
 func (c *Crew) Start(f func()) {
-	if !c.join() {
+	if !c.Join() {
 		return
 	}
 	go func() {
-		defer c.leave()
+		defer c.Leave()
 		f()
 	}()
 }

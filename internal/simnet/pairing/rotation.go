@@ -1,4 +1,4 @@
-package server
+package pairing
 
 import (
 	"context"
@@ -6,10 +6,11 @@ import (
 
 	"go.mau.fi/whatsmeow/types"
 
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
-// rotation is what the network has voided of what a client shows. Server.mu guards it.
+// rotation is what the network has voided of what a client shows. Directory.Mu guards it.
 type rotation struct {
 	void    map[string]bool // secrets of QR codes, as they are written in them
 	waiting map[string]bool // ids of the notifications that the client has not acknowledged
@@ -18,13 +19,13 @@ type rotation struct {
 
 // Voids reports whether the secret of a scanned QR code is void. The network voids it now, and has the client make another, where it has
 // not done so often enough.
-func (n *Server) Voids(p *Pairing, secret string) bool {
+func (n *Desk) Voids(p *Pairing, secret string) bool {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	if p.rotation.void[secret] {
 		return true
 	}
-	if len(p.rotation.void) >= n.opts.Rotations {
+	if len(p.rotation.void) >= n.Rotations {
 		return false
 	}
 	if p.rotation.void == nil {
@@ -36,7 +37,7 @@ func (n *Server) Voids(p *Pairing, secret string) bool {
 }
 
 // rotate sends an unpaired client the order to make a new secret for its QR codes, in the two forms by turns. The caller holds mu.
-func (n *Server) rotate(p *Pairing) {
+func (n *Desk) rotate(p *Pairing) {
 	form := []string{"companion_reg_refresh", "pair-device-rotate-qr"}[p.rotation.sent%2]
 	p.rotation.sent++
 	id := n.NextID()
@@ -49,16 +50,16 @@ func (n *Server) rotate(p *Pairing) {
 	}, Content: []Node{{Tag: form}}})
 }
 
-// noteRotated handles what an unpaired client sends besides queries. The caller holds mu.
-func (n *Server) noteRotated(p *Pairing, node *Node) {
-	if p != nil && node.Tag == "ack" && wire.Text(node, "class") == "notification" {
+// NoteRotated handles what an unpaired client sends besides queries. The caller holds mu.
+func (n *Desk) NoteRotated(c *people.Client, node *Node) {
+	if p := n.waiting[c]; p != nil && node.Tag == "ack" && wire.Text(node, "class") == "notification" {
 		delete(p.rotation.waiting, wire.Text(node, "id"))
 		n.Notify()
 	}
 }
 
 // AwaitRotated waits until the client has acknowledged all rotations: before that it is not linked.
-func (n *Server) AwaitRotated(ctx context.Context, p *Pairing) error {
+func (n *Desk) AwaitRotated(ctx context.Context, p *Pairing) error {
 	err := n.Wait(ctx, func() bool { return len(p.rotation.waiting) == 0 || p.Gone() })
 	if err != nil {
 		return fmt.Errorf("wait until the client acknowledges the rotation of its secret: %w", err)
@@ -67,21 +68,19 @@ func (n *Server) AwaitRotated(ctx context.Context, p *Pairing) error {
 }
 
 // RotateSecrets has every unpaired client make a new secret for its QR codes.
-func (n *Server) RotateSecrets() {
+func (n *Desk) RotateSecrets() {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
-	for c := range n.conns {
-		if c.pairing != nil {
-			n.rotate(c.pairing)
-		}
+	for _, p := range n.waiting {
+		n.rotate(p)
 	}
 }
 
 // WaitRotated waits until all unpaired clients have acknowledged the rotations of their secrets.
-func (n *Server) WaitRotated(ctx context.Context) error {
+func (n *Desk) WaitRotated(ctx context.Context) error {
 	return n.Wait(ctx, func() bool {
-		for c := range n.conns {
-			if c.pairing != nil && len(c.pairing.rotation.waiting) > 0 {
+		for _, p := range n.waiting {
+			if len(p.rotation.waiting) > 0 {
 				return false
 			}
 		}
@@ -100,14 +99,14 @@ const (
 )
 
 // RotateByCode has clients that are linked by a code make a new secret for their QR codes at a step of that.
-func (n *Server) RotateByCode(at CodeStep) {
+func (n *Desk) RotateByCode(at CodeStep) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	n.rotateAt = at
 }
 
 // RotateIf voids the client's secret if RotateByCode wants that at a step.
-func (n *Server) RotateIf(p *Pairing, at CodeStep) {
+func (n *Desk) RotateIf(p *Pairing, at CodeStep) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	if n.rotateAt == at {

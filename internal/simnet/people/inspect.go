@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func (d *Device) Waiting() []Waiting {
 			continue
 		}
 		out = append(out, Waiting{
-			Class: s.key.class, ID: s.key.id, Type: s.key.kind, Chat: s.chat, Sender: s.sender,
+			Class: s.key.Class, ID: s.key.ID, Type: s.key.Kind, Chat: s.chat, Sender: s.sender,
 			OnWire: i < d.queue.next, Deliveries: s.delivered, Since: s.queued,
 		})
 	}
@@ -87,7 +87,7 @@ func (d *Device) WaitQuiet(ctx context.Context) error {
 }
 
 // WaitQuiet waits until every device that is online has acknowledged everything.
-func (n *Server) WaitQuiet(ctx context.Context) error {
+func (n *Directory) WaitQuiet(ctx context.Context) error {
 	return n.Wait(ctx, func() bool {
 		for _, a := range n.ByNumber {
 			for _, d := range a.Devices {
@@ -100,13 +100,6 @@ func (n *Server) WaitQuiet(ctx context.Context) error {
 	})
 }
 
-// UnpairedSockets returns how many sockets without an account there have been. Nothing official opens them without end.
-func (n *Server) UnpairedSockets() int {
-	n.Mu.Lock()
-	defer n.Mu.Unlock()
-	return n.unpaired
-}
-
 // WaitOnline waits until the device is connected and asks for what is waiting.
 func (d *Device) WaitOnline(ctx context.Context) error {
 	return d.wait(ctx, "come online", func() bool { return d.Active })
@@ -114,22 +107,22 @@ func (d *Device) WaitOnline(ctx context.Context) error {
 
 // WaitLogins waits until the device has logged in count times.
 func (d *Device) WaitLogins(ctx context.Context, count int) error {
-	return d.wait(ctx, "log in", func() bool { return d.counters.Logins >= count })
+	return d.wait(ctx, "log in", func() bool { return d.Count.Logins >= count })
 }
 
 // WaitCounters waits until wanted returns true for the device's counters.
 func (d *Device) WaitCounters(ctx context.Context, wanted func(Counters) bool) error {
-	return d.wait(ctx, "reach some counters", func() bool { return wanted(d.counters) })
+	return d.wait(ctx, "reach some counters", func() bool { return wanted(d.Count) })
 }
 
 // WaitOffline waits until the device has no connection.
 func (d *Device) WaitOffline(ctx context.Context) error {
-	return d.wait(ctx, "go offline", func() bool { return d.conn == nil })
+	return d.wait(ctx, "go offline", func() bool { return d.Conn == nil })
 }
 
 // WaitRemoved waits until the device is unlinked.
 func (d *Device) WaitRemoved(ctx context.Context) error {
-	return d.wait(ctx, "be unlinked", func() bool { return d.removed })
+	return d.wait(ctx, "be unlinked", func() bool { return d.Gone })
 }
 
 // WaitSynced waits until a new companion has acknowledged its phone's welcome, key share and history, and has asked for

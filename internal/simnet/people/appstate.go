@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"strconv"
@@ -10,8 +10,8 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// answerAppState takes new patches of an account's collections and hands out those that a device does not have.
-func (n *Server) answerAppState(d *Device, node *Node) wire.Answer {
+// AnswerAppState takes new patches of an account's collections and hands out those that a device does not have.
+func (n *Directory) AnswerAppState(d *Device, node *Node) wire.Answer {
 	request, ok := wire.Child(node, "sync")
 	if !ok {
 		return wire.BadRequest
@@ -23,7 +23,7 @@ func (n *Server) answerAppState(d *Device, node *Node) wire.Answer {
 	return wire.Result(Node{Tag: "sync", Content: collections})
 }
 
-func (n *Server) syncCollection(d *Device, asked *Node) Node {
+func (n *Directory) syncCollection(d *Device, asked *Node) Node {
 	name := wire.Text(asked, "name")
 	if d.fetched == nil {
 		d.fetched = make(map[string]struct{})
@@ -70,7 +70,7 @@ func (a *Account) addPatch(name string, raw []byte) error {
 	return nil
 }
 
-func (n *Server) collectionNode(a *Account, name string, known int) Node {
+func (n *Directory) collectionNode(a *Account, name string, known int) Node {
 	all := a.AppState[name]
 	out := Node{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(all))}}
 	var patches []Node
@@ -82,9 +82,9 @@ func (n *Server) collectionNode(a *Account, name string, known int) Node {
 }
 
 // announceAppState notifies the account's other devices that a collection has changed.
-func (n *Server) announceAppState(d *Device, name string) {
+func (n *Directory) announceAppState(d *Device, name string) {
 	for _, other := range d.Account.Sorted() {
-		if other == d || other.Number != 0 && !other.introduced {
+		if other == d || other.Number != 0 && !other.Introduced {
 			continue
 		}
 		n.Push(other, Node{Tag: "notification", Attrs: attrs{

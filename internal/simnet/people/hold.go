@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"go.mau.fi/whatsmeow/types"
@@ -6,7 +6,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// held are the messages that wait outside a device's queue. Server.mu guards it.
+// held are the messages that wait outside a device's queue. Directory.Mu guards it.
 type held struct {
 	ids      map[types.MessageID]bool
 	messages []Node

@@ -1,8 +1,6 @@
-package server
+package people
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waCompanionReg"
@@ -12,29 +10,29 @@ import (
 
 // Device is one device of an account as the server knows it: its keys, its connection and its queue. Device 0 is the phone.
 type Device struct {
-	net     *Server
+	net     *Directory
 	Account *Account
 	Number  uint16
 	Props   *waCompanionReg.DeviceProps
 	display string
 
-	// All of the rest is guarded by Server.mu.
-	noise         [32]byte
+	// All of the rest is guarded by Directory.Mu.
+	Noise         [32]byte
 	Identity      [32]byte
-	keys          keyBundle
+	keys          KeyBundle
 	KeyIndex      uint32
-	conn          *conn
+	Conn          *Client
 	Active        bool
-	introduced    bool
+	Introduced    bool
 	Welcomed      bool
 	fetched       map[string]struct{}
 	History       map[types.MessageID]HistoryBlob // what the phone told of, by the id of the notification
-	removed       bool
+	Gone          bool
 	queue         outbox
 	held          held
 	missesDevices bool
-	faults        deviceFaults
-	counters      Counters
+	Faults        deviceFaults
+	Count         Counters
 	watching      map[types.JID]struct{}
 	available     bool // as it says itself
 	queries       map[string]int
@@ -59,13 +57,14 @@ type Counters struct {
 	Limited int
 }
 
-func (d *Device) jid(form string) types.JID { return d.Account.Address(form, d.Number) }
+// Address returns the device's address in a form given by its server name.
+func (d *Device) Address(form string) types.JID { return d.Account.Address(form, d.Number) }
 
 // JID returns the device's address under its phone number.
-func (d *Device) JID() types.JID { return d.jid(types.DefaultUserServer) }
+func (d *Device) JID() types.JID { return d.Address(types.DefaultUserServer) }
 
 // LID returns the device's address under its hidden identity.
-func (d *Device) LID() types.JID { return d.jid(types.HiddenUserServer) }
+func (d *Device) LID() types.JID { return d.Address(types.HiddenUserServer) }
 
 // Platform returns the operating system or program that the device claims to run on, as phones show it in the list of linked devices.
 func (d *Device) Platform() string { return d.Props.GetOs() }
@@ -82,34 +81,34 @@ func (d *Device) DisplayName() string { return d.display }
 func (d *Device) Online() bool {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	return d.conn != nil && d.Active
+	return d.Conn != nil && d.Active
 }
 
-// HasConn reports whether the device has a connection. The caller holds Server.mu.
-func (d *Device) HasConn() bool { return d.conn != nil }
+// HasConn reports whether the device has a connection. The caller holds Directory.Mu.
+func (d *Device) HasConn() bool { return d.Conn != nil }
 
-// Listens reports whether what the server sends now reaches the device at once. The caller holds Server.mu.
-func (d *Device) Listens() bool { return d.conn != nil && d.Active && !d.conn.Frozen() }
+// Listens reports whether what the server sends now reaches the device at once. The caller holds Directory.Mu.
+func (d *Device) Listens() bool { return d.Conn != nil && d.Active && !d.Conn.Frozen() }
 
 // Connected reports whether the device has a connection and is logged in.
 func (d *Device) Connected() bool {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	return d.conn != nil
+	return d.Conn != nil
 }
 
 // Removed reports whether the device has been unlinked, by itself or by its phone.
 func (d *Device) Removed() bool {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	return d.removed
+	return d.Gone
 }
 
 // Counters returns the device's counters.
 func (d *Device) Counters() Counters {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	return d.counters
+	return d.Count
 }
 
 // Queries returns how many queries of a namespace, "usync" say, the device has made since it was linked.
@@ -126,23 +125,8 @@ func (d *Device) PreKeys() int {
 	return len(d.keys.oneTime)
 }
 
-// watchers returns the devices that subscribed to an account's presence. The caller holds mu.
-func (n *Server) watchers(a *Account) []*Device {
-	var out []*Device
-	for _, number := range slices.Sorted(maps.Keys(n.ByNumber)) {
-		for _, d := range n.ByNumber[number].Sorted() {
-			_, byNumber := d.watching[a.PN()]
-			_, byLID := d.watching[a.LID()]
-			if byNumber || byLID {
-				out = append(out, d)
-			}
-		}
-	}
-	return out
-}
-
-// countQuery notes a query. The caller holds mu.
-func (d *Device) countQuery(namespace string) {
+// CountQuery notes a query. The caller holds mu.
+func (d *Device) CountQuery(namespace string) {
 	if d.queries == nil {
 		d.queries = make(map[string]int)
 	}

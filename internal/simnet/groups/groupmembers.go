@@ -1,4 +1,4 @@
-package server
+package groups
 
 import (
 	"encoding/hex"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
@@ -21,31 +22,19 @@ const (
 
 // offer is an invitation to one person, who could not be added.
 type offer struct {
-	to, by *Account
+	to, by *people.Account
 	until  time.Time
 }
 
 // offerTime is how long an invitation counts.
 const offerTime = 72 * time.Hour
 
-// letsAdd reports whether somebody may put the account into groups.
-func (a *Account) letsAdd(by *Account) bool {
-	switch a.privacy["groupadd"] {
-	case "none":
-		return false
-	case "contacts":
-		_, trusted := a.Issued[by]
-		return trusted
-	}
-	return true
-}
-
 // refuseAdd returns why somebody is not added, 0 if they are.
-func (g *Group) refuseAdd(by, who *Account) int {
+func (g *Group) refuseAdd(by, who *people.Account) int {
 	switch {
 	case g.Members[who] != nil:
 		return codeMember
-	case !who.letsAdd(by):
+	case !who.LetsAdd(by):
 		return codePrivate
 	case g.left[who]:
 		return codeLeft
@@ -56,7 +45,7 @@ func (g *Group) refuseAdd(by, who *Account) int {
 }
 
 // mayBeAdded returns those of the named who may be added, and entries for the others, with the reason.
-func (n *Server) mayBeAdded(g *Group, by *Account, named []Node) (accounts []*Account, refused []Node) {
+func (n *Registry) mayBeAdded(g *Group, by *people.Account, named []Node) (accounts []*people.Account, refused []Node) {
 	room := g.Limit - len(g.Members)
 	for _, participant := range named {
 		jid := wire.JID(&participant, "jid")
@@ -81,14 +70,14 @@ func (n *Server) mayBeAdded(g *Group, by *Account, named []Node) (accounts []*Ac
 }
 
 // offerTo returns an invitation for somebody who cannot be added, to be sent to them.
-func (g *Group) offerTo(by, to *Account) Node {
+func (g *Group) offerTo(by, to *people.Account) Node {
 	code, until := hex.EncodeToString(wire.Random(8)), time.Now().Add(offerTime)
 	g.offers[code] = offer{to: to, by: by, until: until}
 	return Node{Tag: "add_request", Attrs: attrs{"code": code, "expiration": strconv.FormatInt(until.Unix(), 10)}}
 }
 
 // acceptOffer lets somebody in who was invited in a message.
-func (n *Server) acceptOffer(g *Group, who *Account, request *Node) wire.Answer {
+func (n *Registry) acceptOffer(g *Group, who *people.Account, request *Node) wire.Answer {
 	o, ok := g.offers[wire.Text(request, "code")]
 	switch {
 	case !ok || o.to != who || n.AccountOf(wire.JID(request, "admin")) != o.by || !g.Members[o.by].IsAdmin():
@@ -99,16 +88,16 @@ func (n *Server) acceptOffer(g *Group, who *Account, request *Node) wire.Answer 
 		return wire.Conflict
 	}
 	delete(g.offers, wire.Text(request, "code"))
-	n.addMembers(g, o.by, []*Account{who}, "invite")
+	n.addMembers(g, o.by, []*people.Account{who}, "invite")
 	return wire.Result()
 }
 
 // changeMembers applies a change of members. Its answer has the request's tag, and one entry for each member named.
-func (n *Server) changeMembers(g *Group, by *Account, request *Node) wire.Answer {
+func (n *Registry) changeMembers(g *Group, by *people.Account, request *Node) wire.Answer {
 	if g.Parent {
 		return wire.NotAllowed // a community's members are those of its groups
 	}
-	var named []*Account
+	var named []*people.Account
 	var entries []Node
 	if request.Tag == "add" {
 		named, entries = n.mayBeAdded(g, by, request.GetChildrenByTag("participant"))
@@ -121,7 +110,7 @@ func (n *Server) changeMembers(g *Group, by *Account, request *Node) wire.Answer
 }
 
 // mayBeChanged returns those of the named who may be removed, promoted or demoted, and entries for the others.
-func (n *Server) mayBeChanged(g *Group, by *Account, request *Node) (accounts []*Account, refused []Node) {
+func (n *Registry) mayBeChanged(g *Group, by *people.Account, request *Node) (accounts []*people.Account, refused []Node) {
 	for _, participant := range request.GetChildrenByTag("participant") {
 		jid, code := wire.JID(&participant, "jid"), 0
 		a := n.AccountOf(jid)
@@ -140,7 +129,7 @@ func (n *Server) mayBeChanged(g *Group, by *Account, request *Node) (accounts []
 }
 
 // ApplyMembers makes a change of members that is allowed. The caller holds Mu.
-func (n *Server) ApplyMembers(g *Group, by *Account, change string, named []*Account) {
+func (n *Registry) ApplyMembers(g *Group, by *people.Account, change string, named []*people.Account) {
 	switch change {
 	case "add":
 		n.addMembers(g, by, named, "")
@@ -152,8 +141,8 @@ func (n *Server) ApplyMembers(g *Group, by *Account, change string, named []*Acc
 }
 
 // addMembers adds members. It announces them to the old ones, and the whole group to them.
-func (n *Server) addMembers(g *Group, by *Account, named []*Account, reason string) {
-	var fresh []*Account
+func (n *Registry) addMembers(g *Group, by *people.Account, named []*people.Account, reason string) {
+	var fresh []*people.Account
 	old := g.Sorted()
 	for _, a := range named {
 		if g.Members[a] == nil {
@@ -173,7 +162,7 @@ func (n *Server) addMembers(g *Group, by *Account, named []*Account, reason stri
 	n.Notify()
 }
 
-func (g *Group) participantNodes(accounts []*Account) []Node {
+func (g *Group) participantNodes(accounts []*people.Account) []Node {
 	var out []Node
 	for _, a := range accounts {
 		out = append(out, g.participantNode(a))
@@ -182,8 +171,8 @@ func (g *Group) participantNodes(accounts []*Account) []Node {
 }
 
 // RemoveMembers takes members out of a group. The caller holds Mu.
-func (n *Server) RemoveMembers(g *Group, by *Account, named []*Account) {
-	var gone []*Account
+func (n *Registry) RemoveMembers(g *Group, by *people.Account, named []*people.Account) {
+	var gone []*people.Account
 	for _, a := range named {
 		if g.Members[a] != nil {
 			gone = append(gone, a)
@@ -206,7 +195,7 @@ func (n *Server) RemoveMembers(g *Group, by *Account, named []*Account) {
 }
 
 // leaveGroups takes an account out of groups. The first of the others becomes an admin where none is left.
-func (n *Server) leaveGroups(who *Account, request *Node) wire.Answer {
+func (n *Registry) leaveGroups(who *people.Account, request *Node) wire.Answer {
 	for _, left := range request.GetChildren() {
 		g := n.Groups[wire.JID(&left, "id").User]
 		switch {
@@ -215,8 +204,8 @@ func (n *Server) leaveGroups(who *Account, request *Node) wire.Answer {
 		case g.Parent:
 			return wire.NotAllowed
 		}
-		n.RemoveMembers(g, who, []*Account{who})
-		isAdmin := func(a *Account) bool { return g.Members[a].IsAdmin() }
+		n.RemoveMembers(g, who, []*people.Account{who})
+		isAdmin := func(a *people.Account) bool { return g.Members[a].IsAdmin() }
 		if rest := g.Sorted(); len(rest) > 0 && !slices.ContainsFunc(rest, isAdmin) {
 			n.promoteMembers(g, nil, "promote", rest[:1])
 		}
@@ -224,8 +213,8 @@ func (n *Server) leaveGroups(who *Account, request *Node) wire.Answer {
 	return wire.Result(Node{Tag: "leave", Content: request.Content})
 }
 
-func (n *Server) promoteMembers(g *Group, by *Account, change string, named []*Account) {
-	var changed []*Account
+func (n *Registry) promoteMembers(g *Group, by *people.Account, change string, named []*people.Account) {
+	var changed []*people.Account
 	for _, a := range named {
 		m := g.Members[a]
 		if m == nil || m.superAdmin || m.admin == (change == "promote") {

@@ -1,4 +1,4 @@
-package server
+package people
 
 import "time"
 
@@ -9,7 +9,7 @@ type queryLimit struct {
 }
 
 // LimitQueries refuses queries of a namespace with 429 while a device has made so many of them within a time; 0 ends it.
-func (n *Server) LimitQueries(namespace string, most int, per time.Duration) {
+func (n *Directory) LimitQueries(namespace string, most int, per time.Duration) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	if n.limits == nil {
@@ -18,8 +18,8 @@ func (n *Server) LimitQueries(namespace string, most int, per time.Duration) {
 	n.limits[namespace] = queryLimit{most: most, per: per}
 }
 
-// limited reports whether to refuse a device's query, and notes it. The caller holds mu.
-func (n *Server) limited(d *Device, namespace string) bool {
+// Limited reports whether to refuse a device's query, and notes it. The caller holds mu.
+func (n *Directory) Limited(d *Device, namespace string) bool {
 	limit := n.limits[namespace]
 	if limit.most == 0 {
 		return false
@@ -36,6 +36,6 @@ func (n *Server) limited(d *Device, namespace string) bool {
 	if len(lately) < limit.most {
 		return false
 	}
-	d.counters.Limited++
+	d.Count.Limited++
 	return true
 }

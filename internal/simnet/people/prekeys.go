@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"crypto/sha1"
@@ -14,8 +14,8 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// keyBundle is what the server keeps so that others can begin a session with a device that is away.
-type keyBundle struct {
+// KeyBundle is what the server keeps so that others can begin a session with a device that is away.
+type KeyBundle struct {
 	registration []byte
 	signed       Node
 	oneTime      []Node
@@ -24,11 +24,10 @@ type keyBundle struct {
 // NewDevice describes a device of the account that runs the app of phones, with what it has uploaded.
 func (a *Account) NewDevice(number uint16, noise, identity [32]byte, registration uint32, signed *keys.PreKey, stock []*keys.PreKey) *Device {
 	d := &Device{
-		net: a.net, Account: a, Number: number, KeyIndex: uint32(number), noise: noise, Identity: identity,
+		net: a.net, Account: a, Number: number, KeyIndex: uint32(number), Noise: noise, Identity: identity,
 		Props: &waCompanionReg.DeviceProps{Os: proto.String("Android")},
 	}
-	d.keys.registration = binary.BigEndian.AppendUint32(nil, registration)
-	d.keys.signed = signedKeyNode(keyID(signed.KeyID), signed.Pub[:], signed.Signature[:])
+	d.keys = NewKeyBundle(binary.BigEndian.AppendUint32(nil, registration), keyID(signed.KeyID), signed.Pub[:], signed.Signature[:])
 	for _, key := range stock {
 		d.keys.oneTime = append(d.keys.oneTime, Node{Tag: "key", Content: []Node{
 			{Tag: "id", Content: keyID(key.KeyID)}, {Tag: "value", Content: key.Pub[:]},
@@ -37,11 +36,20 @@ func (a *Account) NewDevice(number uint16, noise, identity [32]byte, registratio
 	return d
 }
 
+// NewCompanion returns a device of the account that is being linked, under a new number. The caller holds Directory.Mu.
+func (a *Account) NewCompanion(noise, identity [32]byte, keys KeyBundle, props *waCompanionReg.DeviceProps, display string) *Device {
+	a.keyIndex++
+	return &Device{
+		net: a.net, Account: a, Number: a.freeDevice(), Props: props, display: display,
+		Noise: noise, Identity: identity, keys: keys, KeyIndex: a.keyIndex,
+	}
+}
+
 // LowKeys is the number of one-time keys below which the server asks for more, as whatsmeow expects.
 const LowKeys = 5
 
-// answerKeys counts, stores, replaces, describes and hands out pre-keys.
-func (n *Server) answerKeys(d *Device, node *Node, setting bool) wire.Answer {
+// AnswerKeys counts, stores, replaces, describes and hands out pre-keys.
+func (n *Directory) AnswerKeys(d *Device, node *Node, setting bool) wire.Answer {
 	if setting {
 		defer n.Notify()
 		if rotation, ok := wire.Child(node, "rotate"); ok {
@@ -97,7 +105,7 @@ func rotateSignedKey(d *Device, rotation *Node) wire.Answer {
 }
 
 // digest describes the stored keys, so that their device can see whether it has the same ones. What the hash covers is a guess.
-func (b *keyBundle) digest(identity [32]byte) wire.Answer {
+func (b *KeyBundle) digest(identity [32]byte) wire.Answer {
 	if b.signed.Tag == "" {
 		return wire.ItemNotFound
 	}
@@ -132,7 +140,7 @@ func plainKey(key *Node) Node {
 }
 
 // handKeys gives every one-time key away only once.
-func (n *Server) handKeys(wanted *Node) wire.Answer {
+func (n *Directory) handKeys(wanted *Node) wire.Answer {
 	var users []Node
 	for _, user := range wanted.GetChildren() {
 		jid := wire.JID(&user, "jid")
@@ -148,7 +156,7 @@ func (n *Server) handKeys(wanted *Node) wire.Answer {
 	return wire.Result(Node{Tag: "list", Content: users})
 }
 
-func (n *Server) bundleNode(asked types.JID, d *Device) Node {
+func (n *Directory) bundleNode(asked types.JID, d *Device) Node {
 	content := []Node{
 		{Tag: "registration", Content: d.keys.registration},
 		{Tag: "type", Content: []byte{ecc.DjbType}},
@@ -158,7 +166,7 @@ func (n *Server) bundleNode(asked types.JID, d *Device) Node {
 	if len(d.keys.oneTime) > 0 {
 		content = append(content, d.keys.oneTime[0])
 		d.keys.oneTime = d.keys.oneTime[1:]
-		d.counters.KeysTaken++
+		d.Count.KeysTaken++
 		if len(d.keys.oneTime) < LowKeys {
 			n.askForKeys(d)
 		}
@@ -166,8 +174,22 @@ func (n *Server) bundleNode(asked types.JID, d *Device) Node {
 	return Node{Tag: "user", Attrs: attrs{"jid": asked, "t": wire.UnixNow()}, Content: content}
 }
 
-func (n *Server) askForKeys(d *Device) {
+func (n *Directory) askForKeys(d *Device) {
 	n.Push(d, Node{Tag: "notification", Attrs: attrs{
 		"from": types.ServerJID, "type": "encrypt", "id": n.NextID(), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "count", Attrs: attrs{"value": strconv.Itoa(len(d.keys.oneTime))}}}})
+}
+
+// NewKeyBundle returns a bundle without one-time keys.
+func NewKeyBundle(registration, id, value, signature []byte) KeyBundle {
+	return KeyBundle{registration: registration, signed: Node{Tag: "skey", Content: []Node{
+		{Tag: "id", Content: id}, {Tag: "value", Content: value}, {Tag: "signature", Content: signature},
+	}}}
+}
+
+// keyID encodes a key's number in three bytes, as on the wire.
+func keyID(id uint32) []byte {
+	var four [4]byte
+	binary.BigEndian.PutUint32(four[:], id)
+	return four[1:]
 }

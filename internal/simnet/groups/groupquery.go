@@ -1,4 +1,4 @@
-package server
+package groups
 
 import (
 	"encoding/hex"
@@ -7,41 +7,39 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
-// answerGroups handles a w:g2 query to one group, or to the group server.
-func (n *Server) answerGroups(c *conn, d *Device, node *Node) {
+// AnswerGroups handles a w:g2 query to one group, or to the group server.
+func (n *Registry) AnswerGroups(d *people.Device, node *Node) wire.Answer {
 	to := wire.JID(node, "to")
 	children := node.GetChildren()
 	if len(children) == 0 {
-		c.reply(node, wire.BadRequest)
-		return
+		return wire.BadRequest
 	}
 	request, setting := &children[0], wire.Text(node, "type") == "set"
 	if to.User == "" {
-		c.reply(node, n.answerGroupServer(d, request, setting))
-		return
+		return n.answerGroupServer(d, request, setting)
 	}
 	g := n.Groups[to.User]
 	switch {
 	case g == nil:
-		c.reply(node, wire.ItemNotFound)
+		return wire.ItemNotFound
 	case request.Tag == "accept":
-		c.reply(node, n.acceptOffer(g, d.Account, request))
+		return n.acceptOffer(g, d.Account, request)
 	case g.Members[d.Account] == nil:
-		c.reply(node, wire.Forbidden)
+		return wire.Forbidden
 	case request.Tag == "query":
-		c.reply(node, wire.Result(g.node()))
+		return wire.Result(g.node())
 	case request.Tag == "invite":
-		c.reply(node, n.answerInvite(g, d.Account, setting))
-	default:
-		c.reply(node, n.ChangeGroup(g, d.Account, request))
+		return n.answerInvite(g, d.Account, setting)
 	}
+	return n.ChangeGroup(g, d.Account, request)
 }
 
 // answerGroupServer handles the queries that do not concern a group of the account's.
-func (n *Server) answerGroupServer(d *Device, request *Node, setting bool) wire.Answer {
+func (n *Registry) answerGroupServer(d *people.Device, request *Node, setting bool) wire.Answer {
 	switch request.Tag {
 	case "participating":
 		var groups []Node
@@ -60,7 +58,7 @@ func (n *Server) answerGroupServer(d *Device, request *Node, setting bool) wire.
 }
 
 // createGroup makes a group. Who may not be added is named with the reason, and is no member.
-func (n *Server) createGroup(creator *Account, request *Node) wire.Answer {
+func (n *Registry) createGroup(creator *people.Account, request *Node) wire.Answer {
 	subject := wire.Text(request, "subject")
 	if !subjectFits(subject) {
 		return wire.NotAcceptable
@@ -87,7 +85,7 @@ func (n *Server) createGroup(creator *Account, request *Node) wire.Answer {
 }
 
 // createKey returns the key that the creator gave a new group, by which his devices know it again.
-func (n *Server) createKey(request *Node) string {
+func (n *Registry) createKey(request *Node) string {
 	if n.dropsCreateKeys {
 		return ""
 	}
@@ -95,7 +93,7 @@ func (n *Server) createKey(request *Node) string {
 }
 
 // DropCreateKeys makes the server forget the keys that creators give new groups.
-func (n *Server) DropCreateKeys() {
+func (n *Registry) DropCreateKeys() {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	n.dropsCreateKeys = true
@@ -113,7 +111,7 @@ func parseSeconds(s string) uint32 {
 }
 
 // ChangeGroup makes a change that a member asks for, if the member may.
-func (n *Server) ChangeGroup(g *Group, by *Account, request *Node) wire.Answer {
+func (n *Registry) ChangeGroup(g *Group, by *people.Account, request *Node) wire.Answer {
 	mayManage := g.Members[by].IsAdmin()
 	mayEdit := mayManage || !g.Locked
 	switch request.Tag {
@@ -148,7 +146,7 @@ func (n *Server) ChangeGroup(g *Group, by *Account, request *Node) wire.Answer {
 }
 
 // apply changes a setting and returns the change to announce.
-func (g *Group) apply(by *Account, request *Node) (change Node, refused wire.Answer) {
+func (g *Group) apply(by *people.Account, request *Node) (change Node, refused wire.Answer) {
 	change = Node{Tag: request.Tag, Attrs: attrs{}}
 	switch request.Tag {
 	case "subject":
@@ -182,7 +180,7 @@ func (g *Group) apply(by *Account, request *Node) (change Node, refused wire.Ans
 }
 
 // Describe changes the description, unless another member has changed it since: who changes it names the one that he knows.
-func (g *Group) Describe(by *Account, request *Node) (change Node, refused wire.Answer) {
+func (g *Group) Describe(by *people.Account, request *Node) (change Node, refused wire.Answer) {
 	topic := string(wire.ChildBytes(request, "body"))
 	switch {
 	case wire.Text(request, "prev") != g.TopicID:

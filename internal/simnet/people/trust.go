@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"bytes"
@@ -18,11 +18,11 @@ type IssuedToken struct {
 	At    time.Time
 }
 
-// codeReachout is how the server refuses a message to somebody who does not know its sender.
-const codeReachout = 463
+// CodeReachout is how the server refuses a message to somebody who does not know its sender.
+const CodeReachout = 463
 
-// handTokens gives contacts the tokens that show that the account trusts them.
-func (n *Server) handTokens(d *Device, tokens *Node) {
+// HandTokens gives contacts the tokens that show that the account trusts them.
+func (n *Directory) HandTokens(d *Device, tokens *Node) {
 	for _, token := range tokens.GetChildren() {
 		at := time.Now()
 		if seconds, err := strconv.ParseInt(wire.Text(&token, "t"), 10, 64); err == nil {
@@ -33,7 +33,7 @@ func (n *Server) handTokens(d *Device, tokens *Node) {
 }
 
 // HandToken gives one contact a token of an account. The caller holds mu.
-func (n *Server) HandToken(from *Account, to types.JID, at time.Time) {
+func (n *Directory) HandToken(from *Account, to types.JID, at time.Time) {
 	target := n.AccountOf(to)
 	if target == nil {
 		return

@@ -1,8 +1,7 @@
-package server
+package pairing
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,19 +12,40 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 
+	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
 // ErrTooManyDevices is returned when the account has as many companions as it may have.
 var ErrTooManyDevices = errors.New("the account has too many linked devices")
 
-// Pairing is a client that is not linked to any account yet. Server.mu guards it.
+// Desk is where clients come that are not linked yet. Directory.Mu guards it.
+type Desk struct {
+	*people.Directory
+	// PairingTimeout is how long a connection may stay unpaired; QRRefs how many QR codes it can show until then; Rotations how often the secret
+	// of one is voided; MaxLinkedDevices how many companions an account may have.
+	PairingTimeout                      time.Duration
+	QRRefs, Rotations, MaxLinkedDevices int
+
+	Pairings  map[string]*Pairing // by the references in their codes
+	waiting   map[*people.Client]*Pairing
+	noAccount wire.Answer // how a pairing code is refused for a number without an account
+	rotateAt  CodeStep
+	unpaired  int // sockets without an account so far
+}
+
+// NewDesk returns a desk for the accounts of a directory.
+func NewDesk(directory *people.Directory) *Desk {
+	return &Desk{Directory: directory, Pairings: make(map[string]*Pairing), waiting: make(map[*people.Client]*Pairing), noAccount: wire.ItemNotFound}
+}
+
+// Pairing is a client that is not linked to any account yet. Directory.Mu guards it.
 type Pairing struct {
-	conn     *conn
+	conn     *people.Client
 	refs     []string
 	Noise    [32]byte
 	Identity [32]byte
-	keys     keyBundle
+	keys     people.KeyBundle
 	props    *waCompanionReg.DeviceProps
 	Code     *CodeRequest
 	Passkey  *PasskeyRequest
@@ -56,8 +76,8 @@ type CodeRequest struct {
 	Asked int
 }
 
-// beginPairing greets a client that has no account: it may show a QR code, or ask for a pairing code.
-func (n *Server) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingRegistrationData) bool {
+// BeginPairing greets a client that has no account: it may show a QR code, or ask for a pairing code.
+func (n *Desk) BeginPairing(c *people.Client, reg *waWa6.ClientPayload_DevicePairingRegistrationData) bool {
 	p := &Pairing{
 		conn: c, Noise: c.Key(), props: &waCompanionReg.DeviceProps{},
 		Finished: make(chan []byte, 1), Answered: make(chan error, 1),
@@ -69,22 +89,22 @@ func (n *Server) beginPairing(c *conn, reg *waWa6.ClientPayload_DevicePairingReg
 	}
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
-	c.pairing = p
+	n.waiting[c] = p
 	n.unpaired++
 	var refs []Node
-	for range n.opts.QRRefs {
+	for range n.QRRefs {
 		refs = append(refs, Node{Tag: "ref", Content: []byte(n.newRef(p))})
 	}
 	c.Send(Node{Tag: "iq", Attrs: attrs{"from": types.ServerJID, "type": "set", "id": n.NextID(), "xmlns": "md"}, Content: []Node{
 		{Tag: "pair-device", Content: refs},
 	}})
-	n.later(c, n.opts.PairingTimeout, func(c *conn) { c.HangUp() })
+	n.Later(c, n.PairingTimeout, func(c *people.Client) { c.HangUp() })
 	n.Notify()
 	return true
 }
 
 // newRef makes a reference by which a phone finds this client. It is as long as WhatsApp's, and so is the QR code. The caller holds mu.
-func (n *Server) newRef(p *Pairing) string {
+func (n *Desk) newRef(p *Pairing) string {
 	ref := "2@" + base64.StdEncoding.EncodeToString(wire.Random(74))
 	p.refs = append(p.refs, ref)
 	n.Pairings[ref] = p
@@ -97,60 +117,54 @@ func (p *Pairing) register(reg *waWa6.ClientPayload_DevicePairingRegistrationDat
 		return errors.New("keys of unexpected lengths")
 	}
 	p.Identity = [32]byte(reg.GetEIdent())
-	p.keys.registration = reg.GetERegid()
-	p.keys.signed = signedKeyNode(reg.GetESkeyID(), reg.GetESkeyVal(), reg.GetESkeySig())
+	p.keys = people.NewKeyBundle(reg.GetERegid(), reg.GetESkeyID(), reg.GetESkeyVal(), reg.GetESkeySig())
 	return proto.Unmarshal(reg.GetDeviceProps(), p.props)
 }
 
-func signedKeyNode(id, value, signature []byte) Node {
-	return Node{Tag: "skey", Content: []Node{
-		{Tag: "id", Content: id}, {Tag: "value", Content: value}, {Tag: "signature", Content: signature},
-	}}
-}
-
-// keyID encodes a key's number in three bytes, as on the wire.
-func keyID(id uint32) []byte {
-	var four [4]byte
-	binary.BigEndian.PutUint32(four[:], id)
-	return four[1:]
-}
-
-// endPairing forgets a client that went away. The caller holds mu.
-func (n *Server) endPairing(p *Pairing) {
+// endPairing forgets a client that went away or was linked. The caller holds mu.
+func (n *Desk) endPairing(p *Pairing) {
 	for _, ref := range p.refs {
 		delete(n.Pairings, ref)
 	}
 	n.Notify()
 }
 
-// answerUnpaired handles the queries that a client may make before it is linked.
-func (n *Server) answerUnpaired(c *conn, node *Node) {
-	p := c.pairing
+// Leave forgets a client whose connection has ended. The caller holds mu.
+func (n *Desk) Leave(c *people.Client) {
+	if p := n.waiting[c]; p != nil {
+		delete(n.waiting, c)
+		n.endPairing(p)
+	}
+}
+
+// AnswerUnpaired handles the queries that a client may make before it is linked.
+func (n *Desk) AnswerUnpaired(c *people.Client, node *Node) {
+	p := n.waiting[c]
 	switch {
 	case wire.Text(node, "xmlns") == "w:p":
-		c.reply(node, wire.Result())
+		c.Reply(node, wire.Result())
 		return
 	case p == nil || wire.Text(node, "xmlns") != "md":
-		c.reply(node, wire.Refuse(401, "not-authorized"))
+		c.Reply(node, wire.Refuse(401, "not-authorized"))
 		return
 	}
 	children := node.GetChildren()
 	if len(children) == 0 {
-		c.reply(node, wire.BadRequest)
+		c.Reply(node, wire.BadRequest)
 		return
 	}
 	switch request := &children[0]; request.Tag {
 	case "link_code_companion_reg":
-		c.reply(node, n.answerLinkCode(p, request))
+		c.Reply(node, n.answerLinkCode(p, request))
 	case "ref":
-		c.reply(node, wire.Result(Node{Tag: "ref", Content: []byte(n.newRef(p))}))
+		c.Reply(node, wire.Result(Node{Tag: "ref", Content: []byte(n.newRef(p))}))
 	default:
-		n.passkeyStep(c, node, request)
+		n.passkeyStep(c, p, node, request)
 	}
 }
 
 // answerLinkCode takes the two steps of a client that is linked by a code.
-func (n *Server) answerLinkCode(p *Pairing, request *Node) wire.Answer {
+func (n *Desk) answerLinkCode(p *Pairing, request *Node) wire.Answer {
 	switch wire.Text(request, "stage") {
 	case "companion_hello":
 		return n.helloByCode(p, request)
@@ -170,7 +184,7 @@ func (n *Server) answerLinkCode(p *Pairing, request *Node) wire.Answer {
 	return wire.BadRequest
 }
 
-func (n *Server) helloByCode(p *Pairing, request *Node) wire.Answer {
+func (n *Desk) helloByCode(p *Pairing, request *Node) wire.Answer {
 	wrapped := wire.ChildBytes(request, "link_code_pairing_wrapped_companion_ephemeral_pub")
 	display := string(wire.ChildBytes(request, "companion_platform_display"))
 	number := wire.JID(request, "jid").User
@@ -181,8 +195,7 @@ func (n *Server) helloByCode(p *Pairing, request *Node) wire.Answer {
 		return n.noAccount
 	}
 	// A second request on the same connection makes the first code worthless.
-	n.sequence++
-	p.Code = &CodeRequest{Number: number, Ref: []byte(n.newRef(p)), Wrapped: wrapped, Display: display, Asked: n.sequence}
+	p.Code = &CodeRequest{Number: number, Ref: []byte(n.newRef(p)), Wrapped: wrapped, Display: display, Asked: n.NextNumber()}
 	n.Notify()
 	return wire.Result(Node{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "companion_hello"}, Content: []Node{
 		{Tag: "link_code_pairing_ref", Content: p.Code.Ref},
@@ -200,9 +213,9 @@ func plausibleDisplay(name string) bool {
 	return open > 1 && name[open-1] == ' ' && name[len(name)-1] == ')' && len(name)-open > 2
 }
 
-// pairingAnswered takes the client's answer to pair-success.
-func (n *Server) pairingAnswered(c *conn, node *Node) {
-	p := c.pairing
+// PairingAnswered takes the client's answer to pair-success.
+func (n *Desk) PairingAnswered(c *people.Client, node *Node) {
+	p := n.waiting[c]
 	if p == nil || p.successID == "" || wire.Text(node, "id") != p.successID {
 		return
 	}
@@ -227,7 +240,7 @@ func (e *RefusedError) Error() string {
 }
 
 // SendPairSuccess gives a client its signed identity.
-func (n *Server) SendPairSuccess(waiting *Pairing, d *Device, identity []byte) {
+func (n *Desk) SendPairSuccess(waiting *Pairing, d *people.Device, identity []byte) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	waiting.successID = n.NextID()
@@ -258,42 +271,52 @@ type PasskeyStep struct {
 }
 
 // passkeyStep passes a client's step on to the phone, which answers when it has judged it.
-func (n *Server) passkeyStep(c *conn, node, request *Node) {
-	if c.pairing.Passkey == nil {
-		c.reply(node, wire.BadRequest)
+func (n *Desk) passkeyStep(c *people.Client, p *Pairing, node, request *Node) {
+	if p.Passkey == nil {
+		c.Reply(node, wire.BadRequest)
 		return
 	}
-	step := PasskeyStep{Tag: request.Tag, Request: request, Reply: func(a wire.Answer) { c.reply(node, a) }}
+	step := PasskeyStep{Tag: request.Tag, Request: request, Reply: func(a wire.Answer) { c.Reply(node, a) }}
 	select {
-	case c.pairing.Passkey.Steps <- step:
+	case p.Passkey.Steps <- step:
 	default:
-		c.reply(node, wire.Refuse(409, "conflict"))
+		c.Reply(node, wire.Refuse(409, "conflict"))
 	}
 }
 
-// Reserve gives a client that is being linked a device number of the account.
-func (a *Account) Reserve(waiting *Pairing, display string) (*Device, error) {
-	a.net.Mu.Lock()
-	defer a.net.Mu.Unlock()
-	if len(a.Devices) > a.net.opts.MaxLinkedDevices {
+// Reserve gives a client that is being linked a device number of an account.
+func (n *Desk) Reserve(a *people.Account, waiting *Pairing, display string) (*people.Device, error) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	if len(a.Devices) > n.MaxLinkedDevices {
 		return nil, ErrTooManyDevices
 	}
-	a.keyIndex++
-	return &Device{
-		net: a.net, Account: a, Number: a.freeDevice(), Props: waiting.props, display: display,
-		noise: waiting.Noise, Identity: waiting.Identity, keys: waiting.keys, KeyIndex: a.keyIndex,
-	}, nil
+	return a.NewCompanion(waiting.Noise, waiting.Identity, waiting.keys, waiting.props, display), nil
 }
 
 // Adopt adds the device to its account and makes the client log in.
-func (n *Server) Adopt(waiting *Pairing, d *Device) {
+func (n *Desk) Adopt(waiting *Pairing, d *people.Device) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
-	d.Account.Devices[d.Number] = d
 	n.endPairing(waiting)
-	n.devicesChanged(d)
+	n.Admit(d)
 	n.Notify()
 	waiting.Send(wire.StreamError("515", ""))
 	// whatsmeow hangs up by itself. The server does for a client that does not.
-	n.later(waiting.conn, time.Second, func(c *conn) { c.HangUp() })
+	n.Later(waiting.conn, time.Second, func(c *people.Client) { c.HangUp() })
+}
+
+// UnpairedSockets returns how many sockets without an account there have been. Nothing official opens them without end.
+func (n *Desk) UnpairedSockets() int {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	return n.unpaired
+}
+
+// RefuseNumbers sets the error with which a pairing code is refused for a number that is no account's, by default 404. What the real
+// server answers is not known here; 400 and 404 are reported.
+func (n *Desk) RefuseNumbers(code int, text string) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	n.noAccount = wire.Refuse(code, text)
 }

@@ -1,4 +1,4 @@
-package server
+package people
 
 import (
 	"crypto/rand"
@@ -16,17 +16,17 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// Account is one WhatsApp user: a phone number, its hidden identity and its devices. Server.mu guards it.
+// Account is one WhatsApp user: a phone number, its hidden identity and its devices. Directory.Mu guards it.
 type Account struct {
-	net         *Server
+	net         *Directory
 	PhoneNumber string
 	lidUser     string
 	PushName    string
 	Username    string
 	GaveUp      bool // had a username
 	Business    bool
-	about       string
-	picture     *media.Picture
+	About       string
+	Picture     *media.Picture
 	Owner       Owner // nil for those of a crowd
 	LidChats    bool  // the account names itself by its LID
 	Devices     map[uint16]*Device
@@ -34,8 +34,8 @@ type Account struct {
 	keyIndex    uint32
 	AppState    map[string][][]byte
 	spoiled     map[string]*spoiledPatch // by collection
-	blocked     map[types.JID]struct{}
-	privacy     map[string]string
+	Blocked     map[types.JID]struct{}
+	Privacy     map[string]string
 	// Issued are the tokens that show whom the account trusts.
 	Issued map[*Account]IssuedToken
 	// refusing means that only those whom the account trusts may write to it.
@@ -64,9 +64,9 @@ type Wish struct {
 
 // Owner is whose phone an account is used with.
 type Owner interface {
-	// Welcome gives a new companion what it needs. The caller holds Server.mu.
+	// Welcome gives a new companion what it needs. The caller holds Directory.Mu.
 	Welcome(d *Device)
-	// AskForMedia handles a companion's request to upload a file again. The caller holds Server.mu.
+	// AskForMedia handles a companion's request to upload a file again. The caller holds Directory.Mu.
 	AskForMedia(d *Device, node *Node)
 }
 
@@ -74,22 +74,22 @@ type Owner interface {
 var ErrNumberTaken = errors.New("the number has an account already")
 
 // NewAccount gives a number an account without any device.
-func (n *Server) NewAccount(number string) (*Account, error) {
+func (n *Directory) NewAccount(number string) (*Account, error) {
 	number = wire.Digits(number)
 	if len(number) < 7 || number[0] == '0' {
 		return nil, fmt.Errorf("a phone number is given as international digits, not as %d digits from %q", len(number), number[:min(1, len(number))])
 	}
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
-	if n.closed {
-		return nil, errClosed
+	if n.Closed {
+		return nil, ErrClosed
 	}
 	if n.ByNumber[number] != nil {
 		return nil, ErrNumberTaken
 	}
 	a := &Account{
 		net: n, PhoneNumber: number, lidUser: n.freeLID(), Devices: make(map[uint16]*Device), nextDevice: 1,
-		AppState: make(map[string][][]byte), blocked: make(map[types.JID]struct{}), privacy: defaultPrivacy(),
+		AppState: make(map[string][][]byte), Blocked: make(map[types.JID]struct{}), Privacy: defaultPrivacy(),
 		Wishes: make(map[string]Wish), Issued: make(map[*Account]IssuedToken),
 	}
 	n.ByNumber[number], n.byLID[a.lidUser] = a, a
@@ -97,7 +97,7 @@ func (n *Server) NewAccount(number string) (*Account, error) {
 }
 
 // freeLID draws a hidden identity of 15 digits. The caller holds mu.
-func (n *Server) freeLID() string {
+func (n *Directory) freeLID() string {
 	for {
 		drawn, err := rand.Int(rand.Reader, big.NewInt(900_000_000_000_000))
 		if err != nil {
@@ -140,11 +140,11 @@ func (a *Account) Sorted() []*Device {
 	return slices.SortedFunc(maps.Values(a.Devices), func(x, y *Device) int { return int(x.Number) - int(y.Number) })
 }
 
-// jids returns the JIDs of all devices in one form.
-func (a *Account) jids(form string) []types.JID {
+// Addresses returns the JIDs of all devices in one form.
+func (a *Account) Addresses(form string) []types.JID {
 	out := make([]types.JID, 0, len(a.Devices))
 	for _, d := range a.Sorted() {
-		out = append(out, d.jid(form))
+		out = append(out, d.Address(form))
 	}
 	return out
 }
@@ -158,4 +158,42 @@ func (a *Account) freeDevice() uint16 {
 			return id
 		}
 	}
+}
+
+// LetsAdd reports whether somebody may put the account into groups.
+func (a *Account) LetsAdd(by *Account) bool {
+	switch a.Privacy["groupadd"] {
+	case "none":
+		return false
+	case "contacts":
+		_, trusted := a.Issued[by]
+		return trusted
+	}
+	return true
+}
+
+func defaultPrivacy() map[string]string {
+	return map[string]string{
+		"readreceipts": "all", "last": "all", "online": "all", "profile": "all", "status": "all",
+		"groupadd": "all", "calladd": "all", "messages": "all", "defense": "off", "stickers": "contacts",
+	}
+}
+
+// FormFor returns the form in which the others see the sender: the one that the sending phone wishes, else that of `to`.
+func (a *Account) FormFor(node *Node, mirrored string) string {
+	if form := a.Wishes[wire.Text(node, "id")].Form; form != "" {
+		return form
+	}
+	if mirrored == types.HiddenUserServer {
+		return types.HiddenUserServer
+	}
+	return types.DefaultUserServer
+}
+
+// TimeOf returns the time of a message: the one that its phone wishes, or now.
+func (a *Account) TimeOf(node *Node) string {
+	if at := a.Wishes[wire.Text(node, "id")].At; !at.IsZero() {
+		return strconv.FormatInt(at.Unix(), 10)
+	}
+	return wire.UnixNow()
 }

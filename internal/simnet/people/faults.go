@@ -1,8 +1,7 @@
-package server
+package people
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 
@@ -52,21 +51,21 @@ type iqFault struct {
 	left   int
 }
 
-// deviceFaults are the faults that a device is about to meet. Server.mu guards them.
+// deviceFaults are the faults that a device is about to meet. Directory.Mu guards them.
 type deviceFaults struct {
 	delay         time.Duration
 	corruptBodies int
 	stateless     int
 	duplicates    int
 	ignoredAcks   int
-	silentCalls   bool // what the device says about calls is not answered
+	SilentCalls   bool // what the device says about calls is not answered
 	sends         []SendFault
 	login         wire.ConnectFailure
 	logins        int
 }
 
-// nextSend returns the fault that the next message meets, and uses it up.
-func (f *deviceFaults) nextSend() SendFault {
+// NextSend returns the fault that the next message meets, and uses it up.
+func (f *deviceFaults) NextSend() SendFault {
 	if len(f.sends) == 0 {
 		return SendFault{}
 	}
@@ -79,7 +78,7 @@ func (f *deviceFaults) nextSend() SendFault {
 	return next
 }
 
-func (f *deviceFaults) loginFailure() (wire.ConnectFailure, bool) {
+func (f *deviceFaults) LoginFailure() (wire.ConnectFailure, bool) {
 	if f.logins == 0 {
 		return wire.ConnectFailure{}, false
 	}
@@ -129,29 +128,8 @@ func (f *deviceFaults) alter(node Node) Node {
 	return node
 }
 
-// refusal describes how sockets are refused: with a status, or by hanging up if that is 0.
-type refusal struct{ status int }
-
-// refused turns a client away before the websocket begins, if RefuseSockets asks for it. It reports whether it did.
-func (n *Server) refused(w http.ResponseWriter) bool {
-	n.Mu.Lock()
-	r := n.refusal
-	n.Mu.Unlock()
-	if r == nil {
-		return false
-	}
-	if r.status != 0 {
-		w.WriteHeader(r.status)
-		return true
-	}
-	if raw, _, err := http.NewResponseController(w).Hijack(); err == nil {
-		_ = raw.Close()
-	}
-	return true
-}
-
-// iqFault returns the fault that a query meets, nil if there is none. The caller holds mu.
-func (n *Server) iqFault(d *Device, node *Node) *IQFault {
+// FaultFor returns the fault that a query meets, nil if there is none. The caller holds mu.
+func (n *Directory) FaultFor(d *Device, node *Node) *IQFault {
 	for i, fault := range n.iqFaults {
 		if fault.device != nil && fault.device != d || !fault.matches(node) {
 			continue
@@ -179,56 +157,33 @@ func (f *IQFault) matches(node *Node) bool {
 }
 
 // FailQueries makes queries of all devices fail.
-func (n *Server) FailQueries(fault IQFault) {
+func (n *Directory) FailQueries(fault IQFault) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	n.iqFaults = append(n.iqFaults, &iqFault{IQFault: fault, left: fault.Times})
 }
 
-// RefuseSockets refuses new sockets with an HTTP status, or by hanging up if it is 0. The CDN goes on.
-func (n *Server) RefuseSockets(status int) {
-	n.Mu.Lock()
-	defer n.Mu.Unlock()
-	n.refusal = &refusal{status: status}
-}
-
-// AcceptSockets ends RefuseSockets.
-func (n *Server) AcceptSockets() {
-	n.Mu.Lock()
-	defer n.Mu.Unlock()
-	n.refusal = nil
-}
-
-// Down takes the whole network down, sockets and CDN, until Up.
-func (n *Server) Down() {
-	n.listener.SetDown(true)
-	n.dropAll()
-}
-
-// Up brings the network back.
-func (n *Server) Up() { n.listener.SetDown(false) }
-
 // Drop cuts the device's connection without a stream error.
 func (d *Device) Drop() {
-	d.withConn(func(c *conn) { c.HangUp() })
+	d.withConn(func(c *Client) { c.HangUp() })
 }
 
 // Freeze makes the connection half-open: the network neither reads nor writes. It ends with Thaw or Drop.
 func (d *Device) Freeze() {
-	d.withConn(func(c *conn) { c.SetFrozen(true) })
+	d.withConn(func(c *Client) { c.SetFrozen(true) })
 }
 
 // Thaw ends Freeze.
 func (d *Device) Thaw() {
-	d.withConn(func(c *conn) { c.SetFrozen(false) })
+	d.withConn(func(c *Client) { c.SetFrozen(false) })
 }
 
 // withConn calls act with the device's connection, if it has one.
-func (d *Device) withConn(act func(*conn)) {
+func (d *Device) withConn(act func(*Client)) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	if d.conn != nil {
-		act(d.conn)
+	if d.Conn != nil {
+		act(d.Conn)
 	}
 }
 
@@ -236,29 +191,29 @@ func (d *Device) withConn(act func(*conn)) {
 func (d *Device) Delay(delay time.Duration) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	d.faults.delay = delay
-	if d.conn != nil {
-		d.conn.Delay(delay)
+	d.Faults.delay = delay
+	if d.Conn != nil {
+		d.Conn.Delay(delay)
 	}
 }
 
 // CorruptFrames damages the next frames to the device; their stanzas are delivered again on the next connection.
 func (d *Device) CorruptFrames(count int) {
-	d.withConn(func(c *conn) { c.CorruptFrames(count) })
+	d.withConn(func(c *Client) { c.CorruptFrames(count) })
 }
 
 // CorruptMessages damages the ciphertexts of the next messages for the device, which then has to ask for them again.
 func (d *Device) CorruptMessages(count int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	d.faults.corruptBodies += count
+	d.Faults.corruptBodies += count
 }
 
 // StatelessKeys marks the messages that begin a session, among the next ones for the device, as such that leave its session alone.
 func (d *Device) StatelessKeys(count int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	d.faults.stateless += count
+	d.Faults.stateless += count
 }
 
 // withoutState marks the ciphertexts of a message that begin a session.
@@ -278,21 +233,21 @@ func withoutState(node Node) Node {
 func (d *Device) Duplicate(count int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	d.faults.duplicates += count
+	d.Faults.duplicates += count
 }
 
 // IgnoreAcks ignores the device's next acknowledgements of messages, which are then delivered again on its next connection.
 func (d *Device) IgnoreAcks(count int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	d.faults.ignoredAcks += count
+	d.Faults.ignoredAcks += count
 }
 
 // FailSends makes the next messages that the device sends fail, one fault each, in order.
 func (d *Device) FailSends(faults ...SendFault) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	d.faults.sends = append(d.faults.sends, faults...)
+	d.Faults.sends = append(d.Faults.sends, faults...)
 }
 
 // FailQueries makes queries of this device fail.
@@ -306,7 +261,7 @@ func (d *Device) FailQueries(fault IQFault) {
 func (d *Device) FailLogins(failure wire.ConnectFailure, times int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	d.faults.login, d.faults.logins = failure, times
+	d.Faults.login, d.Faults.logins = failure, times
 }
 
 // ClearFaults removes all faults of the device except a freeze.
@@ -314,24 +269,24 @@ func (d *Device) ClearFaults() {
 	d.Delay(0)
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
-	d.faults = deviceFaults{}
+	d.Faults = deviceFaults{}
 	d.net.iqFaults = slices.DeleteFunc(d.net.iqFaults, func(f *iqFault) bool { return f.device == d })
 }
 
 // StreamError sends a stream error with a code, 515 or 503 say, and hangs up.
 func (d *Device) StreamError(code string) {
-	d.withConn(func(c *conn) { c.SendLast(wire.StreamError(code, "")) })
+	d.withConn(func(c *Client) { c.SendLast(wire.StreamError(code, "")) })
 }
 
 // AskToReconnect sends the stream error 515, by which the server wants the device to log in again, and leaves it to the device to hang
 // up.
 func (d *Device) AskToReconnect() {
-	d.withConn(func(c *conn) { c.Send(wire.StreamError("515", "")) })
+	d.withConn(func(c *Client) { c.Send(wire.StreamError("515", "")) })
 }
 
 // Replace ends the device's connection as if another client of its session had connected.
 func (d *Device) Replace() {
-	d.withConn(func(c *conn) { c.SendLast(wire.StreamError("", "replaced")) })
+	d.withConn(func(c *Client) { c.SendLast(wire.StreamError("", "replaced")) })
 }
 
 // Push puts any stanza into the device's queue, as if the server had sent it. Attributes that whatsmeow reads as JIDs must be types.JID.
@@ -342,4 +297,11 @@ func (d *Device) Push(node Node) {
 		node.Attrs["from"] = types.ServerJID
 	}
 	d.net.Push(d, node)
+}
+
+// IgnoreCalls makes the server do what the device says about calls, and answer nothing; or answer again.
+func (d *Device) IgnoreCalls(ignore bool) {
+	d.net.Mu.Lock()
+	defer d.net.Mu.Unlock()
+	d.Faults.SilentCalls = ignore
 }

@@ -1,0 +1,41 @@
+package people
+
+import "bridged/internal/simnet/wire"
+
+// Reply sends a client the answer to a query.
+func (c *Client) Reply(query *Node, a wire.Answer) {
+	if !c.Mute {
+		c.Send(wire.AnswerNode(query, a))
+	}
+}
+
+// Attach makes a connection that of a device. The caller holds Mu.
+func (n *Directory) Attach(c *Client, d *Device) {
+	c.Device, d.Conn, d.Active = d, c, false
+	d.Count.Logins++
+	c.Delay(d.Faults.delay)
+	d.queue.rewind()
+}
+
+// Detach separates a device from its connection, and puts what is not acknowledged back in the queue. The caller holds mu.
+func (n *Directory) Detach(c *Client) {
+	d := c.Device
+	if d == nil {
+		return
+	}
+	c.Device = nil
+	if d.Conn != c {
+		return
+	}
+	d.Conn, d.Active = nil, false
+	n.goneUnavailable(d)
+	d.queue.rewind()
+	n.Notify()
+}
+
+// Client is a client's connection, and the device that it turned out to be. Directory.Mu guards its fields.
+type Client struct {
+	*wire.Conn
+	Device *Device
+	Mute   bool // while an answer is lost
+}

@@ -1,0 +1,152 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+	waLog "go.mau.fi/whatsmeow/util/log"
+
+	"bridged/internal/simnet/media"
+)
+
+// ErrClosed is the error of everything that waits while the network closes.
+var ErrClosed = errors.New("the simulated network was closed")
+
+// Notify wakes everybody who waits for a change of the network's state. The caller holds mu.
+func (n *Directory) Notify() {
+	if n.waiters == 0 {
+		return
+	}
+	close(n.changed)
+	n.changed = make(chan struct{})
+}
+
+// Wait waits until done returns true. It calls done under mu, after every change.
+func (n *Directory) Wait(ctx context.Context, done func() bool) error {
+	n.Mu.Lock()
+	n.waiters++
+	defer func() {
+		n.waiters--
+		n.Mu.Unlock()
+	}()
+	for !done() {
+		changed := n.changed
+		n.Mu.Unlock()
+		err := n.Await(ctx, changed)
+		n.Mu.Lock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Await waits until a channel is closed.
+func (n *Directory) Await(ctx context.Context, changed <-chan struct{}) error {
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-n.Life.Done():
+		return ErrClosed
+	}
+}
+
+// AccountOf returns the account that a JID of any form belongs to, or nil. The caller holds mu.
+func (n *Directory) AccountOf(jid types.JID) *Account {
+	switch jid.Server {
+	case types.DefaultUserServer, types.LegacyUserServer:
+		return n.ByNumber[jid.User]
+	case types.HiddenUserServer:
+		return n.byLID[jid.User]
+	}
+	return nil
+}
+
+// DeviceOf returns the device that a JID of either form names, or nil. The caller holds mu.
+func (n *Directory) DeviceOf(jid types.JID) *Device {
+	if a := n.AccountOf(jid); a != nil {
+		return a.Devices[jid.Device]
+	}
+	return nil
+}
+
+// Device returns a device by either form of its JID.
+func (n *Directory) Device(jid types.JID) (*Device, bool) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	d := n.DeviceOf(jid)
+	return d, d != nil
+}
+
+// NextID returns a new id for a stanza of the server. The caller holds mu.
+func (n *Directory) NextID() string {
+	return fmt.Sprintf("%d.%d", time.Now().Unix(), n.NextNumber())
+}
+
+// Later calls act with a connection when some time has passed, if it is still there.
+func (n *Directory) Later(c *Client, delay time.Duration, act func(*Client)) {
+	n.Running.Start(func() {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			act(c)
+		case <-c.Done():
+		}
+	})
+}
+
+// Directory is who is on the network, and what waits for them.
+type Directory struct {
+	Log     waLog.Logger
+	Life    context.Context // ends with the network
+	Running Crew
+	window  int
+	addr    string
+	cdn     *media.CDN
+
+	// Mu guards the accounts, devices and queues, what other rooms say that it guards, and everything below.
+	Mu       sync.Mutex
+	ByNumber map[string]*Account
+	byLID    map[string]*Account
+	dialled  map[string]*Account // by other spellings of their numbers
+	lookUps  map[string]int      // by number
+	iqFaults []*iqFault
+	limits   map[string]queryLimit // by namespace
+	sequence int
+	Closed   bool
+	changed  chan struct{}
+	waiters  int
+}
+
+// NewDirectory returns an empty directory of a network that listens on addr until life ends. So many stanzas may be on the wire to one device.
+func NewDirectory(life context.Context, log waLog.Logger, window int, addr string) *Directory {
+	n := &Directory{
+		Log: log, Life: life, window: window, addr: addr, changed: make(chan struct{}),
+		ByNumber: make(map[string]*Account), byLID: make(map[string]*Account), dialled: make(map[string]*Account), lookUps: make(map[string]int),
+	}
+	n.cdn = media.New(n.Addr, life.Done(), func() {
+		n.Mu.Lock()
+		defer n.Mu.Unlock()
+		n.Notify()
+	})
+	return n
+}
+
+// CDN returns the network's media server.
+func (n *Directory) CDN() *media.CDN { return n.cdn }
+
+// Addr returns the host and port that the network listens on.
+func (n *Directory) Addr() string { return n.addr }
+
+// NextNumber returns a number that has not been given before. The caller holds Mu.
+func (n *Directory) NextNumber() int {
+	n.sequence++
+	return n.sequence
+}

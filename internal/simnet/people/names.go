@@ -1,0 +1,9 @@
+package people
+
+import "bridged/internal/simnet/wire"
+
+type (
+	// Node is a stanza or a part of one.
+	Node  = wire.Node
+	attrs = wire.Attrs
+)

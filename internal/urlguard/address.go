@@ -3,7 +3,6 @@ package urlguard
 import (
 	"net/netip"
 	"slices"
-	"syscall"
 
 	"code.dny.dev/ssrf"
 )
@@ -14,67 +13,44 @@ const azureHost = "168.63.129.16/32"
 
 // newGuardian knows the IANA registries: IPv4 but for the special ranges, IPv6
 // in 2000::/3 but for the special ranges. It leaves to us: mapped addresses
-// (permits unmaps them first), what is inside a translated address (permits looks,
+// (permits unmaps them first), what is inside a translated address (allows looks,
 // which is why the NAT64 prefix may be allowed here: it is how an IPv6-only
 // machine reaches IPv4), and zones. It would permit ports 80 and 443 only.
-func newGuardian(exceptions []netip.Prefix) *ssrf.Guardian {
-	v6 := []netip.Prefix{ssrf.IPv6NAT64Prefix}
-	var v4 []netip.Prefix
-	for _, p := range exceptions {
-		if p.Addr().Is4() {
-			v4 = append(v4, p)
-		} else {
-			v6 = append(v6, p)
-		}
-	}
+func newGuardian() *ssrf.Guardian {
 	return ssrf.New(
 		ssrf.WithAnyPort(),
-		ssrf.WithAllowedV4Prefixes(v4...),
-		ssrf.WithAllowedV6Prefixes(v6...),
+		ssrf.WithAllowedV6Prefixes(ssrf.IPv6NAT64Prefix),
 		ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix(azureHost)),
 	)
 }
 
-// permits reports whether an address is public, or an exception.
-func (g *Guard) permits(addr netip.Addr) bool {
-	if !addr.IsValid() || addr.Zone() != "" {
-		return false
-	}
-	addr = addr.Unmap() // ::ffff:a.b.c.d is a.b.c.d
-	if slices.ContainsFunc(g.allowed, func(p netip.Prefix) bool { return p.Contains(addr) }) {
-		return true
-	}
-	if inner, ok := embedded(addr); ok && g.special.SafeAddr(inner) != nil {
-		return false
-	}
-	return g.special.SafeAddr(addr) == nil
+// allows reports whether an address is public, or an exception.
+func (g *Guard) allows(addr netip.Addr) bool {
+	isPrivate := func(addr netip.Addr) bool { return !isWithin(addr, g.exceptions) && g.special.SafeAddr(addr) != nil }
+	return isWithin(addr, g.exceptions) || !isPrivate(addr) && !slices.ContainsFunc(translated(addr), isPrivate)
 }
 
-// embedded finds the IPv4 address that an IPv6 address of a permitted range
-// stands for: NAT64's last 32 bits (RFC 6052) and ISATAP's (RFC 5214, either
-// setting of the universal bit). 6to4, Teredo, the IPv4-compatible and the
-// IPv4-translated form need no look inside: none of their ranges is permitted.
-func embedded(addr netip.Addr) (netip.Addr, bool) {
+func isWithin(addr netip.Addr, prefixes []netip.Prefix) bool {
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// translated returns the IPv4 addresses that an IPv6 address may stand for.
+func translated(addr netip.Addr) (inner []netip.Addr) {
 	if !addr.Is6() {
-		return netip.Addr{}, false
+		return nil
 	}
 	b := addr.As16()
-	isatap := b[8]&^0x02 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
-	if !isatap && !ssrf.IPv6NAT64Prefix.Contains(addr) {
-		return netip.Addr{}, false
+	has := func(prefix string) bool { return netip.MustParsePrefix(prefix).Contains(addr) }
+	isISATAP := b[8]&^0x02 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe // RFC 5214, either setting of the universal bit
+	isLocalNAT64 := has("64:ff9b:1::/48")                                      // RFC 6052, section 2.2: behind a /96 or behind the /48 itself
+	if isISATAP || isLocalNAT64 || has("64:ff9b::/96") || has("::/96") || has("::ffff:0:0:0/96") {
+		inner = append(inner, netip.AddrFrom4([4]byte(b[12:])))
 	}
-	return netip.AddrFrom4([4]byte(b[12:])), true
-}
-
-// control judges an address for the last time: the dialer calls it with the one it
-// is about to connect to.
-func (g *Guard) control(network, address string, conn syscall.RawConn) error {
-	target, err := netip.ParseAddrPort(address)
-	if err != nil || target.Port() == 0 || !g.permits(target.Addr()) {
-		return errNotPublic()
+	if isLocalNAT64 {
+		inner = append(inner, netip.AddrFrom4([4]byte{b[6], b[7], b[9], b[10]}))
 	}
-	if g.special.Safe(network, address, conn) != nil {
-		return errNotPublic() // the library's words would name the address
+	if has("2002::/16") { // 6to4
+		inner = append(inner, netip.AddrFrom4([4]byte(b[2:6])))
 	}
-	return nil
+	return inner
 }

@@ -39,13 +39,13 @@ func receive(w io.Writer, resp *http.Response, req Request) (int64, error) {
 // receiveGzip bounds what comes in as well as what comes out: empty gzip blocks
 // can go on forever without yielding a byte.
 func receiveGzip(w io.Writer, body io.Reader, req Request) (int64, error) {
-	capped := &cappedReader{r: body, left: compressedLimit(req.MaxBytes), limit: req.MaxBytes}
+	capped := http.MaxBytesReader(nil, io.NopCloser(body), compressedLimit(req.MaxBytes))
 	unzipped, err := gzip.NewReader(capped)
 	if errors.Is(err, io.EOF) {
-		return 0, nil // nothing, compressed by nobody
+		return 0, nil // an empty body, which was not compressed
 	}
 	if err != nil {
-		return 0, readError(err)
+		return 0, readError(err, req.MaxBytes)
 	}
 	return copyLimited(w, unzipped, req, -1)
 }
@@ -82,37 +82,20 @@ func copyLimited(w io.Writer, r io.Reader, req Request, total int64) (int64, err
 			return done, nil
 		}
 		if err != nil {
-			return done, readError(err)
+			return done, readError(err, req.MaxBytes)
 		}
 	}
 }
 
-func readError(err error) error {
-	if isRefusal(err) {
-		return err
-	}
+// readError explains why a body of a file that has a limit could not be read.
+func readError(err error, limit int64) error {
+	var tooLarge *http.MaxBytesError
 	var corrupt flate.CorruptInputError
-	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) {
+	switch {
+	case errors.As(err, &tooLarge):
+		return errTooLarge(limit)
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
 		return broke(err, "the compressed file is damaged")
 	}
 	return broke(err, "the file broke off before its end")
-}
-
-// cappedReader fails after a number of bytes.
-type cappedReader struct {
-	r     io.Reader
-	left  int64
-	limit int64 // of the file, for the error's sentence
-}
-
-func (c *cappedReader) Read(p []byte) (int, error) {
-	if c.left <= 0 {
-		return 0, errTooLarge(c.limit)
-	}
-	if int64(len(p)) > c.left {
-		p = p[:c.left]
-	}
-	n, err := c.r.Read(p)
-	c.left -= int64(n)
-	return n, err
 }

@@ -2,73 +2,111 @@ package urlguard
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
+	"net/http"
 	"net/netip"
-	"strconv"
+	"syscall"
 	"time"
 )
 
-// nextAddressAfter is how long one address may keep a connection waiting while
-// the name has another.
-const nextAddressAfter = 5 * time.Second
+const (
+	// nextAddressAfter is how long one address may keep a connection waiting while
+	// the name has another.
+	nextAddressAfter = 5 * time.Second
+	// idleTime is how long a connection is kept for the next request.
+	idleTime         = 90 * time.Second
+	handshakeTimeout = 10 * time.Second
+	maxHeaderBytes   = 64 << 10
+)
+
+// policy decides what a dialer may connect to. [Guard] and [Reach] are the two.
+type policy interface {
+	// vetTarget returns the address that a URL's host stands for, or else the name
+	// to look up.
+	vetTarget(host string) (name string, addr netip.Addr, err error)
+	// allows judges an address that has no zone and is not a mapped one.
+	allows(addr netip.Addr) bool
+	// refusal returns the error for an address that is not allowed.
+	refusal() error
+}
+
+// dialer connects to the addresses that its policy permits.
+type dialer struct {
+	policy    policy
+	resolver  Resolver
+	tlsConfig *tls.Config // nil but in tests, which bring an authority of their own
+}
+
+func newDialer(p policy, resolver Resolver) dialer {
+	if resolver == nil {
+		resolver = net.DefaultResolver
+	}
+	return dialer{policy: p, resolver: resolver}
+}
+
+// Transport makes requests of any kind to permitted addresses only, and follows
+// no redirects. It keeps connections for later requests to the same host: every
+// one of them was judged when it was made. What a request may cost is for its
+// context to bound. Ask Check first for the refusals that need no connection.
+func (d *dialer) Transport() *http.Transport {
+	return &http.Transport{
+		Proxy:                  nil, // never, whatever the environment says
+		DialContext:            func(ctx context.Context, _, hostport string) (net.Conn, error) { return d.dial(ctx, hostport) },
+		TLSClientConfig:        d.tlsConfig,
+		TLSHandshakeTimeout:    handshakeTimeout,
+		IdleConnTimeout:        idleTime,
+		MaxIdleConnsPerHost:    4,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+	}
+}
 
 // dial connects to a host and port that the transport took from a URL. It trusts
-// nothing that was checked before: the transport maps names in its own way.
-func (g *Guard) dial(ctx context.Context, hostport string) (net.Conn, error) {
+// no earlier check: the transport maps names in its own way.
+func (d *dialer) dial(ctx context.Context, hostport string) (net.Conn, error) {
 	host, service, err := net.SplitHostPort(hostport)
 	if err != nil {
 		return nil, refuse("the URL names no host")
 	}
-	if err := checkPort(service); err != nil {
-		return nil, err
-	}
-	port, err := strconv.ParseUint(service, 10, 16)
-	if err != nil {
-		return nil, refuse("the port must be between 1 and 65535")
-	}
-	addrs, err := g.resolve(ctx, host)
+	port, err := parsePort(service)
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, g.dialer, addrs, uint16(port))
+	addrs, err := d.resolve(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	return d.connect(ctx, addrs, port)
 }
 
 // resolve returns a host's addresses, in the resolver's order, if all of them may
 // be dialled.
-func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
-	addrs, err := g.addresses(ctx, host)
+func (d *dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	name, addr, err := d.policy.vetTarget(host)
 	if err != nil {
 		return nil, err
 	}
-	public := make([]netip.Addr, 0, len(addrs))
-	for _, addr := range addrs {
-		if !g.permits(addr) {
-			return nil, errNotPublic()
+	found := []netip.Addr{addr}
+	if !addr.IsValid() {
+		if found, err = d.lookUp(ctx, name); err != nil {
+			return nil, err
 		}
-		public = append(public, addr.Unmap())
 	}
-	return public, nil
+	addrs := make([]netip.Addr, len(found))
+	for i, addr := range found {
+		if !d.permits(addr) {
+			return nil, d.policy.refusal()
+		}
+		addrs[i] = addr.Unmap()
+	}
+	return addrs, nil
 }
 
-func (g *Guard) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
-	if addr, err := netip.ParseAddr(host); err == nil && addr.Is6() {
-		return []netip.Addr{addr}, nil
-	}
-	name, addr, err := g.vetName(host)
-	if err != nil {
-		return nil, err
-	}
-	if addr.IsValid() {
-		return []netip.Addr{addr}, nil
-	}
-	return g.lookUp(ctx, name)
-}
-
-// lookUp asks for the name as an absolute one: with search domains, a public name
-// could end up as one of the local network.
-func (g *Guard) lookUp(ctx context.Context, name string) ([]netip.Addr, error) {
-	addrs, err := g.resolver.LookupNetIP(ctx, "ip", name+".")
+func (d *dialer) lookUp(ctx context.Context, name string) ([]netip.Addr, error) {
+	addrs, err := d.resolver.LookupNetIP(ctx, "ip", name)
 	var missing *net.DNSError
 	switch {
 	case errors.As(err, &missing) && missing.IsNotFound:
@@ -81,12 +119,31 @@ func (g *Guard) lookUp(ctx context.Context, name string) ([]netip.Addr, error) {
 	return addrs, nil
 }
 
+// permits reports whether an address may be dialled. ::ffff:a.b.c.d is a.b.c.d.
+func (d *dialer) permits(addr netip.Addr) bool {
+	return addr.IsValid() && addr.Zone() == "" && d.policy.allows(addr.Unmap())
+}
+
+// control judges an address for the last time: [net.Dialer] calls it with the one
+// that it is about to connect to.
+func (d *dialer) control(network, address string, _ syscall.RawConn) error {
+	target, err := netip.ParseAddrPort(address)
+	isTCP := network == "tcp4" || network == "tcp6"
+	if !isTCP || err != nil || target.Port() == 0 || !d.permits(target.Addr()) {
+		return d.policy.refusal()
+	}
+	return nil
+}
+
 // connect tries the addresses in turn.
-func connect(ctx context.Context, dialer *net.Dialer, addrs []netip.Addr, port uint16) (net.Conn, error) {
+func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	var failures []error
 	for i, addr := range addrs {
-		last := i == len(addrs)-1
-		conn, err := connectOne(ctx, dialer, netip.AddrPortFrom(addr, port), last)
+		dialer := net.Dialer{Control: d.control}
+		if i < len(addrs)-1 {
+			dialer.Timeout = nextAddressAfter
+		}
+		conn, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(addr, port).String())
 		if err == nil {
 			return conn, nil
 		}
@@ -96,15 +153,4 @@ func connect(ctx context.Context, dialer *net.Dialer, addrs []netip.Addr, port u
 		failures = append(failures, err)
 	}
 	return nil, broke(errors.Join(failures...), "the server could not be reached")
-}
-
-// connectOne connects to one address. It gives up early only if there is another
-// to try.
-func connectOne(ctx context.Context, dialer *net.Dialer, target netip.AddrPort, last bool) (net.Conn, error) {
-	if !last {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, nextAddressAfter)
-		defer cancel()
-	}
-	return dialer.DialContext(ctx, "tcp", target.String())
 }

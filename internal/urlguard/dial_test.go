@@ -206,7 +206,7 @@ func TestControl_IsTheLastLine(t *testing.T) {
 	for _, ip := range []string{canaryIP, "::1"} {
 		c := newCanary(t, ip)
 		target := netip.MustParseAddrPort(c.addr())
-		_, err := connect(t.Context(), newGuard(Options{}).dialer, []netip.Addr{target.Addr()}, target.Port())
+		_, err := newGuard(Options{}).connect(t.Context(), []netip.Addr{target.Addr()}, target.Port())
 		wantRefusal(t, transportError(err), saysNotPublic)
 		c.mustBeUntouched()
 	}

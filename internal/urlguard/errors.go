@@ -29,7 +29,7 @@ func broke(cause error, format string, args ...any) error {
 	return &Error{Reason: fmt.Sprintf(format, args...), cause: cause}
 }
 
-func errNotPublic() error { return refuse("the URL does not lead to a public address") }
+func (g *Guard) refusal() error { return refuse("the URL does not lead to a public address") }
 
 func errTooLarge(limit int64) error { return refuse("larger than %s", size(limit)) }
 

@@ -9,14 +9,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 )
 
-const (
-	maxRedirects     = 5
-	maxHeaderBytes   = 64 << 10
-	handshakeTimeout = 10 * time.Second
-)
+const maxRedirects = 5
 
 // Request describes a fetch.
 type Request struct {
@@ -24,7 +22,7 @@ type Request struct {
 	// MaxBytes is the largest file that is accepted, counted after decompression.
 	MaxBytes int64
 	// Progress, if set, is called after every piece with the bytes so far and the
-	// total, -1 if the server does not tell. It must return quickly.
+	// total, -1 if the server does not send it. It must return quickly.
 	Progress func(done, total int64)
 }
 
@@ -69,12 +67,10 @@ func (g *Guard) Fetch(ctx context.Context, req Request, w io.Writer) (Result, er
 
 // admit waits for one of the slots.
 func (g *Guard) admit(ctx context.Context) (release func(), err error) {
-	patience := time.NewTimer(g.timeout)
-	defer patience.Stop()
 	select {
 	case g.slots <- struct{}{}:
 		return func() { <-g.slots }, nil
-	case <-patience.C:
+	case <-time.After(g.timeout):
 		return nil, refuse("too many other files are being fetched; try again later")
 	case <-ctx.Done():
 		return nil, stopped(ctx)
@@ -82,7 +78,7 @@ func (g *Guard) admit(ctx context.Context) (release func(), err error) {
 }
 
 func (g *Guard) fetch(ctx context.Context, target *url.URL, req Request, w io.Writer) (Result, error) {
-	resp, from, err := g.request(ctx, g.transport(ctx), target)
+	resp, from, err := g.request(ctx, g.fetchTransport(ctx), target)
 	if err != nil {
 		return Result{}, err
 	}
@@ -97,28 +93,22 @@ func (g *Guard) fetch(ctx context.Context, target *url.URL, req Request, w io.Wr
 	return Result{ContentType: contentType(resp.Header), FileName: fileName(resp.Header, from), Size: n}, nil
 }
 
-// transport makes connections for one fetch, and they end with its context. Left
+// fetchTransport makes connections for one fetch, and they end with its context. Left
 // to itself, a transport lets a dial or a handshake run on after its request was
 // given up, in the hope of using the connection later: beyond the time-out, and
 // beyond the number at once. So the dial listens to the fetch and not to it.
-func (g *Guard) transport(ctx context.Context) *http.Transport {
-	return &http.Transport{
-		Proxy: nil, // never, whatever the environment says
-		DialContext: func(_ context.Context, _, hostport string) (net.Conn, error) {
-			conn, err := g.dial(ctx, hostport)
-			if err != nil {
-				return nil, err
-			}
-			context.AfterFunc(ctx, func() { conn.Close() })
-			return conn, nil
-		},
-		TLSClientConfig:        g.tlsConfig,
-		TLSHandshakeTimeout:    handshakeTimeout,
-		ForceAttemptHTTP2:      true,
-		DisableKeepAlives:      true, // every request dials, so every request is judged
-		DisableCompression:     true, // receive decompresses, and counts on both sides
-		MaxResponseHeaderBytes: maxHeaderBytes,
+func (g *Guard) fetchTransport(ctx context.Context) *http.Transport {
+	transport := g.Transport()
+	transport.DisableKeepAlives = true // every request dials, so every request is judged
+	transport.DialContext = func(_ context.Context, _, hostport string) (net.Conn, error) {
+		conn, err := g.dial(ctx, hostport)
+		if err != nil {
+			return nil, err
+		}
+		context.AfterFunc(ctx, func() { conn.Close() })
+		return conn, nil
 	}
+	return transport
 }
 
 // request asks for a URL and for what it redirects to. It speaks to the transport
@@ -162,12 +152,8 @@ func (g *Guard) get(ctx context.Context, transport http.RoundTripper, target *ur
 }
 
 func isRedirect(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
+	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, status)
 }
 
 // checkStatus accepts 2xx, but not a part of a file: none was asked for.
@@ -175,10 +161,7 @@ func checkStatus(status int) error {
 	if status >= 200 && status <= 299 && status != http.StatusPartialContent {
 		return nil
 	}
-	if text := http.StatusText(status); text != "" {
-		return refuse("the server answered %d %s", status, text)
-	}
-	return refuse("the server answered %d", status)
+	return refuse("the server answered %s", strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status))))
 }
 
 func transportError(err error) error {
@@ -193,7 +176,7 @@ func transportError(err error) error {
 	return broke(err, "the server gave no proper answer")
 }
 
-// explain decides whose fault an error is. The guard's refusals stand; what broke
+// explain attributes an error to the URL, to the caller or to the time that is up. The guard's refusals stand; what broke
 // after an end was ordered broke because of it.
 func (g *Guard) explain(caller, fetch context.Context, err error) error {
 	var output *writeError

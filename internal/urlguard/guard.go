@@ -10,7 +10,7 @@
 //  2. Names are resolved here, once per dial. Every address of a name must be
 //     public, or none of them is used; what was checked is what is dialled, so
 //     there is no second look-up for a name server to answer differently.
-//  3. The dialer's Control hook judges the address once more, after all look-ups
+//  3. The dialer's Control function judges the address once more, after all look-ups
 //     and before the first packet.
 //
 // Every request dials for itself (there are no kept connections), so every
@@ -29,10 +29,10 @@
 package urlguard
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
-	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"code.dny.dev/ssrf"
@@ -43,8 +43,8 @@ const (
 	defaultMaxConcurrent = 4
 )
 
-// Resolver looks up all addresses of a name. A *net.Resolver is one.
-// The name ends in a dot: it is absolute, and search domains do not apply.
+// Resolver looks up all addresses of a name. A *net.Resolver is one. The names of
+// a Guard end in a dot: they are absolute, and search domains do not apply.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error)
 }
@@ -70,36 +70,24 @@ type Options struct {
 
 // Guard fetches from public addresses only. It is safe for concurrent use.
 type Guard struct {
-	resolver  Resolver
-	timeout   time.Duration
-	userAgent string
-	allowed   []netip.Prefix
-	special   *ssrf.Guardian // the IANA registries
-	dialer    *net.Dialer
-	tlsConfig *tls.Config   // nil but in tests, which bring an authority of their own
-	slots     chan struct{} // one element for each running fetch
+	dialer
+	timeout    time.Duration
+	userAgent  string
+	exceptions []netip.Prefix
+	special    *ssrf.Guardian // the IANA registries
+	slots      chan struct{}  // one element for each running fetch
 }
 
 // New returns a Guard with these options.
 func New(o Options) *Guard {
-	if o.Resolver == nil {
-		o.Resolver = net.DefaultResolver
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.MaxConcurrent <= 0 {
-		o.MaxConcurrent = defaultMaxConcurrent
-	}
 	g := &Guard{
-		resolver:  o.Resolver,
-		timeout:   o.Timeout,
-		userAgent: o.UserAgent,
-		allowed:   append([]netip.Prefix(nil), o.AllowPrefixes...),
-		special:   newGuardian(o.AllowPrefixes),
-		slots:     make(chan struct{}, o.MaxConcurrent),
+		timeout:    cmp.Or(o.Timeout, defaultTimeout),
+		userAgent:  o.UserAgent,
+		exceptions: slices.Clone(o.AllowPrefixes),
+		special:    newGuardian(),
+		slots:      make(chan struct{}, cmp.Or(o.MaxConcurrent, defaultMaxConcurrent)),
 	}
-	g.dialer = &net.Dialer{Control: g.control}
+	g.dialer = newDialer(g, o.Resolver)
 	return g
 }
 

@@ -18,10 +18,7 @@ const maxNameBytes = 255
 // that cannot be parsed does not take the type with it.
 func contentType(h http.Header) string {
 	mediaType, params, err := mime.ParseMediaType(h.Get("Content-Type"))
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
-		return ""
-	}
-	if !strings.Contains(mediaType, "/") {
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !strings.Contains(mediaType, "/") {
 		return ""
 	}
 	if full := mime.FormatMediaType(mediaType, params); full != "" {
@@ -33,20 +30,16 @@ func contentType(h http.Header) string {
 // fileName returns the server's name for the file, else that in the URL.
 func fileName(h http.Header, from *url.URL) string {
 	if _, params, err := mime.ParseMediaType(h.Get("Content-Disposition")); err == nil {
-		if name := cleanName(decodeWords(params["filename"])); name != "" {
+		name := params["filename"]
+		// RFC 2047 does not belong in HTTP, but occurs there.
+		if decoded, err := new(mime.WordDecoder).DecodeHeader(name); err == nil {
+			name = decoded
+		}
+		if name = cleanName(name); name != "" {
 			return name
 		}
 	}
 	return cleanName(path.Base("/" + from.Path))
-}
-
-// decodeWords decodes RFC 2047, which does not belong in HTTP but occurs there.
-func decodeWords(name string) string {
-	decoded, err := new(mime.WordDecoder).DecodeHeader(name)
-	if err != nil {
-		return name
-	}
-	return decoded
 }
 
 // cleanName removes directories, with either kind of slash, and everything that

@@ -15,12 +15,6 @@ import (
 
 const maxURLBytes = 8192
 
-// notPublicNames never belong to the public, nor do the names below them.
-// localdomain is what many hosts files append to localhost.
-func notPublicNames() []string {
-	return []string{"localhost", "localdomain", "local", "internal", "home.arpa"}
-}
-
 // parse returns a URL that may be requested, its host in ASCII, or an error that says
 // why it may not.
 func (g *Guard) parse(raw string) (*url.URL, error) {
@@ -52,7 +46,7 @@ func (g *Guard) follow(base *url.URL, location string) (*url.URL, error) {
 }
 
 // vet checks a parsed URL together with the text it was parsed from: parsing
-// undoes percent-encoding in hosts, which nobody honest uses.
+// undoes percent-encoding in hosts, which honest URLs do not have.
 func (g *Guard) vet(raw string, u *url.URL) (*url.URL, error) {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -64,8 +58,10 @@ func (g *Guard) vet(raw string, u *url.URL) (*url.URL, error) {
 	case strings.ContainsAny(authority(raw), `%\@`):
 		return nil, refuse("the host must be written plainly, without escapes or zones")
 	}
-	if err := checkPort(u.Port()); err != nil {
-		return nil, err
+	if u.Port() != "" {
+		if _, err := parsePort(u.Port()); err != nil {
+			return nil, err
+		}
 	}
 	host, err := g.vetHost(u)
 	if err != nil {
@@ -94,16 +90,14 @@ func authority(raw string) string {
 	return rest
 }
 
-// checkPort permits every port but 0: files are served from all of them, and the
+// parsePort permits every port but 0: files are served from all of them, and the
 // address is what the promise is about.
-func checkPort(port string) error {
-	if port == "" {
-		return nil
+func parsePort(port string) (uint16, error) {
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
+		return 0, refuse("the port must be between 1 and 65535")
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return refuse("the port must be between 1 and 65535")
-	}
-	return nil
+	return uint16(n), nil
 }
 
 // vetHost returns the URL's host as it may be written into a request.
@@ -118,32 +112,40 @@ func (g *Guard) vetHost(u *url.URL) (string, error) {
 		return "", refuse("the URL is malformed") // newer versions of url say so themselves
 	}
 	if !g.permits(addr) {
-		return "", errNotPublic()
+		return "", g.refusal()
 	}
 	return "[" + addr.String() + "]", nil
+}
+
+// vetTarget returns names as absolute ones: with search domains, a public name
+// could end up as one of the local network.
+func (g *Guard) vetTarget(host string) (name string, addr netip.Addr, err error) {
+	if addr, err := netip.ParseAddr(host); err == nil && addr.Is6() {
+		return "", addr, nil
+	}
+	name, addr, err = g.vetName(host)
+	return name + ".", addr, err
 }
 
 // vetName judges a host that is not in brackets. It returns the name in ASCII,
 // lower case and without the final dot; if the name is a dotted quad, the
 // address is valid.
-func (g *Guard) vetName(name string) (string, netip.Addr, error) {
-	var none netip.Addr
-	ascii, err := toASCII(name)
-	if err != nil {
-		return "", none, err
+func (g *Guard) vetName(name string) (ascii string, addr netip.Addr, err error) {
+	if ascii, err = toASCII(name); err != nil {
+		return "", addr, err
 	}
 	name = strings.TrimSuffix(ascii, ".")
 	labels := strings.Split(name, ".")
 	if len(name) > 253 || slices.ContainsFunc(labels, badLabel) {
-		return "", none, refuse("the host is not a valid name")
+		return "", addr, refuse("the host is not a valid name")
 	}
 	if isNumber(labels[len(labels)-1]) {
 		return g.vetQuad(ascii)
 	}
 	if isNotPublicName(name) || len(labels) == 1 {
-		return "", none, errNotPublic()
+		return "", addr, g.refusal()
 	}
-	return name, none, nil
+	return name, addr, nil
 }
 
 // vetQuad judges what ends in a number: four plain decimal numbers, or nothing.
@@ -155,7 +157,7 @@ func (g *Guard) vetQuad(name string) (string, netip.Addr, error) {
 		return "", addr, refuse("an IPv4 address must be written as four plain decimal numbers")
 	}
 	if !g.permits(addr) {
-		return "", addr, errNotPublic()
+		return "", addr, g.refusal()
 	}
 	return name, addr, nil
 }
@@ -212,7 +214,7 @@ func endsInDigits(name string) bool {
 	return last != "" && !strings.ContainsFunc(last, func(r rune) bool { return !unicode.IsNumber(r) })
 }
 
-// badLabel reports what cannot be a part of a name. Underscores and hyphens
+// badLabel reports whether a label cannot be a part of a name. Underscores and hyphens
 // anywhere are no fault: real names have them. An xn-- label must stand for what
 // it claims: some are ASCII in disguise.
 func badLabel(label string) bool {
@@ -232,8 +234,10 @@ func badLabel(label string) bool {
 // domain begins with a digit.
 func isNumber(label string) bool { return label[0] >= '0' && label[0] <= '9' }
 
+// isNotPublicName reports whether a name is reserved for private use, or is below
+// one that is. localdomain is what many hosts files append to localhost.
 func isNotPublicName(name string) bool {
-	return slices.ContainsFunc(notPublicNames(), func(reserved string) bool {
+	return slices.ContainsFunc([]string{"localhost", "localdomain", "local", "internal", "home.arpa"}, func(reserved string) bool {
 		return name == reserved || strings.HasSuffix(name, "."+reserved)
 	})
 }

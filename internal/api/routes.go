@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
@@ -15,7 +14,7 @@ import (
 func (s *server) routes() chi.Router {
 	r := chi.NewRouter()
 	r.Use(s.observe()...)
-	r.Use(secure, s.authenticate, middleware.GetHead)
+	r.Use(secure, s.authenticate, headAsGet)
 	r.NotFound(s.handle(unknownRoute))
 	r.MethodNotAllowed(s.handle(wrongMethod(r)))
 
@@ -140,6 +139,17 @@ func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		front.SecureHeader(w.Header())
 		front.StartBody(w, r)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// headAsGet has HEAD answered by the routes of GET. The router's own middleware for it
+// would bring net/http/pprof into the program.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
+		}
 		next.ServeHTTP(w, r)
 	})
 }

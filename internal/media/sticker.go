@@ -145,7 +145,8 @@ func encodeSticker(picture image.Image, orientation int) (webp []byte, side int,
 }
 
 // coarse returns a picture that is not much larger than a sticker: scaling it down well
-// takes memory for all of its lines.
+// takes memory for all of its lines. It picks single pixels: what is four times as large
+// is scaled down well behind it.
 func coarse(picture image.Image) image.Image {
 	const most = 4 * stickerSide
 	from := picture.Bounds()
@@ -154,7 +155,11 @@ func coarse(picture image.Image) image.Image {
 		return picture
 	}
 	small := image.NewRGBA(image.Rect(0, 0, max(1, from.Dx()*most/longer), max(1, from.Dy()*most/longer)))
-	draw.ApproxBiLinear.Scale(small, small.Bounds(), picture, from, draw.Src, nil)
+	for y := range small.Rect.Dy() {
+		for x := range small.Rect.Dx() {
+			small.Set(x, y, picture.At(from.Min.X+x*from.Dx()/small.Rect.Dx(), from.Min.Y+y*from.Dy()/small.Rect.Dy()))
+		}
+	}
 	return small
 }
 

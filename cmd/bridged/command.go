@@ -110,7 +110,7 @@ func (c *command) names() (names []string) {
 }
 
 func didYouMean(typed string, known ...string) string {
-	if meant := config.Nearest(typed, known...); meant != "" {
+	if meant := config.NearestWithin(2, typed, known...); meant != "" {
 		return fmt.Sprintf(", did you mean %q?", meant)
 	}
 	return ""

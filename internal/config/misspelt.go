@@ -52,7 +52,13 @@ func meantVariable(name string, known []string) string {
 // the fewest letters changed, added or left out. It returns "" if that is more
 // than two, or more than a third of s.
 func Nearest[T ~string](s T, candidates ...T) string {
-	best, fewest := "", min(2, len(s)/3)+1
+	return NearestWithin(min(2, len(s)/3), s, candidates...)
+}
+
+// NearestWithin returns the candidate with the fewest letters changed, added or left
+// out, "" where that is more than most.
+func NearestWithin[T ~string](most int, s T, candidates ...T) string {
+	best, fewest := "", most+1
 	for _, candidate := range candidates {
 		if changes := editDistance(string(s), string(candidate)); changes < fewest {
 			best, fewest = string(candidate), changes

@@ -117,7 +117,7 @@ func start(ctx context.Context, c config.Config, log zerolog.Logger) (_ *app, er
 // openStore takes the data directory and opens the store in it. What an
 // earlier run left pending has failed.
 func (a *app) openStore(ctx context.Context, c config.Config) (err error) {
-	if a.dir, err = takeDataDir(ctx, c, a.log); err != nil {
+	if a.dir, err = openDataDir(c.DataDir); err != nil {
 		return err
 	}
 	if a.store, err = store.Open(ctx, store.Options{Path: a.dir.file("bridged.db"), Watch: a.dir.watch, Log: a.log, MergeEdit: convert.MergeEdit, Open: convert.OpenEncrypted}); err != nil {

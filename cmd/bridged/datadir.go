@@ -18,24 +18,9 @@ type dataDir struct {
 	watch *dbfile.Watch
 }
 
-// errDirInUse begins the error of a directory whose lock another process has.
-var errDirInUse = errors.New("another bridged is using DATA_DIR")
-
 // openDataDir makes the directory, takes its lock and clears what an earlier
 // run left in tmp/.
 func openDataDir(path string) (*dataDir, error) {
-	d, err := lockDataDir(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.makeRooms(); err != nil {
-		return nil, errors.Join(notWritable(err), d.close())
-	}
-	return d, nil
-}
-
-// lockDataDir makes the directory and takes its lock. Nothing in it is changed.
-func lockDataDir(path string) (*dataDir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("DATA_DIR cannot be made: %w (choose a directory that the user of this process may write)", err)
 	}
@@ -48,7 +33,7 @@ func lockDataDir(path string) (*dataDir, error) {
 		return nil, notWritable(err)
 	}
 	if err := lockFile(lock); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w %s: stop it first, or give this one a directory of its own (%w)", errDirInUse, path, err), lock.Close())
+		return nil, errors.Join(fmt.Errorf("another bridged is using DATA_DIR %s: stop it first, or give this one a directory of its own (%w)", path, err), lock.Close())
 	}
 	d.lock = lock
 	if d.watch, err = dbfile.NewWatch(path); err != nil {
@@ -57,11 +42,14 @@ func lockDataDir(path string) (*dataDir, error) {
 	if err := d.watch.Add(d.file("bridged.lock")); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
+	if err := d.prepare(); err != nil {
+		return nil, errors.Join(notWritable(err), d.close())
+	}
 	return d, nil
 }
 
-// makeRooms makes the directories within, of which tmp is empty.
-func (d *dataDir) makeRooms() error {
+// prepare makes the directories within, of which tmp is empty.
+func (d *dataDir) prepare() error {
 	if err := os.RemoveAll(d.file("tmp")); err != nil {
 		return err
 	}

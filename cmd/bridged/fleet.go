@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
@@ -24,9 +25,13 @@ func newFleet(c config.Config, dir *dataDir, s *store.Store, state func() string
 	if c.NATSURL == "" {
 		return nil, nil
 	}
-	place, err := dir.place()
+	number, err := inode(dir.lock)
 	if err != nil {
 		return nil, err
+	}
+	place, err := fleet.OpenPlace(dir.file("fleet.json"), number)
+	if err != nil {
+		return nil, notWritable(err)
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -103,4 +108,20 @@ func fleetOptions(c config.Config) fleet.Options {
 			Replicas: c.NATSReplicas, MaxAge: c.NATSEventsMaxAge, MaxBytes: int64(c.NATSEventsMaxBytes), Duplicates: c.NATSDuplicateWindow,
 		},
 	}
+}
+
+// fleetLease is the right to run the account, as the account asks for it.
+type fleetLease struct{ *fleet.Fleet }
+
+// Seek implements [wa.Lease].
+func (l fleetLease) Seek(s wa.LeasedSession, changed func()) (release func()) {
+	return l.Fleet.Seek(s.ID, changed)
+}
+
+// Refusal implements [wa.Lease].
+func (l fleetLease) Refusal() error {
+	if err := l.Fleet.Refusal(); !errors.Is(err, fleet.ErrSought) {
+		return err
+	}
+	return wa.ErrLeaseSought
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -59,21 +58,11 @@ type asciiControls struct{ out io.Writer }
 // Write writes a line of the log.
 func (a asciiControls) Write(line []byte) (int, error) {
 	body, end := bytes.CutSuffix(line, []byte("\n"))
-	if !bytes.ContainsFunc(body, shell.IsUnsafe) {
-		return a.out.Write(line)
-	}
-	var escaped bytes.Buffer
-	for _, r := range string(body) {
-		if shell.IsUnsafe(r) {
-			fmt.Fprintf(&escaped, "\\u%04x", r) // all of them lie in the basic plane
-		} else {
-			escaped.WriteRune(r)
-		}
-	}
+	escaped := []byte(shell.EscapeUnsafe(string(body)))
 	if end {
-		escaped.WriteByte('\n')
+		escaped = append(escaped, '\n')
 	}
-	if _, err := a.out.Write(escaped.Bytes()); err != nil {
+	if _, err := a.out.Write(escaped); err != nil {
 		return 0, err
 	}
 	return len(line), nil

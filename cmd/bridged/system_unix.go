@@ -59,3 +59,10 @@ func watchOutput(ctx context.Context, w io.Writer, closed func()) (end func()) {
 		<-ended
 	}
 }
+
+// inode returns the number of a file within its file system.
+func inode(f *os.File) (uint64, error) {
+	var about syscall.Stat_t
+	err := syscall.Fstat(int(f.Fd()), &about)
+	return uint64(about.Ino), err
+}

@@ -89,7 +89,7 @@ func (f *Fleet) Seek(session string, onChange func()) (release func()) {
 func (f *Fleet) Refusal() error { return f.owner.Refusal() }
 
 // Run serves until ctx ends. It fails where NATS could never be reached with these
-// options, and with ErrLost.
+// options.
 func (f *Fleet) Run(ctx context.Context) error {
 	nc, err := f.link.dial(f.options.Server, f.options.Name, f.log)
 	if err != nil {
@@ -114,13 +114,11 @@ func (f *Fleet) serve(ctx context.Context, nc *nats.Conn, js jetstream.JetStream
 		serve(ctx)
 		return nil
 	}
-	ctx, end := context.WithCancel(ctx)
 	var serving sync.WaitGroup
 	serving.Go(func() { f.owner.during(ctx, serve) })
-	err = f.owner.run(ctx, newRegistry(nc, js, f.options, account))
-	end()
+	f.owner.run(ctx, newRegistry(nc, js, f.options, account))
 	serving.Wait()
-	return err
+	return nil
 }
 
 // serveAccount publishes and takes requests until ctx ends.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -12,25 +13,9 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Place is the data directory of a process, as others can tell it from theirs.
-type Place struct {
-	// Mark is the same for all that use this directory, on whatever machine, and
-	// another one for copies of it.
-	Mark string
-	// Lock is the file whose lock this process holds, named so that only processes
-	// of this machine, since it was started, have the same; empty where the system
-	// does not tell. Whoever held it before has ended.
-	Lock string
-	// IsShared says that other machines may have the directory, too, so that its
-	// lock may not keep them out.
-	IsShared bool
-	// Note is the path of a file in the directory.
-	Note string
-}
-
 // OwnerOptions are what one process is to the others.
 type OwnerOptions struct {
-	Place Place
+	Place *Place
 	TTL   time.Duration // of the key, where the bucket is made
 	Host  string        // by which people know the machine
 	State func() string // of the account
@@ -47,27 +32,19 @@ const (
 	shortestOfWait = 20 * time.Millisecond
 )
 
-// endsAfter is when a session on a shared directory ends that could not renew its
-// key: with a quarter of the key's time left, for closing, and for clocks of the
-// servers that differ.
-func endsAfter(ttl time.Duration) time.Duration { return ttl * 3 / 4 }
-
 // ErrSought is the refusal as long as it is not known whether the session may run.
 var ErrSought = errors.New("NATS is being asked whether another process runs the account")
 
-// ErrLost is the end of a fleet whose data directory may be another machine's now:
-// nothing of it may be used any more.
-var ErrLost = errors.New("NATS could not be reached in time, and another machine may have taken the account over: everything is closed, and the account is asked for anew")
-
-// owner decides whether this process may run the account's session:
+// owner decides whether this process may run the account's session.
 //
-//   - The key of the account says who runs it; without it nothing is begun.
-//   - The last run of a session says from which directory, and how far it came. It
-//     is begun again only from there, or where it was given back, and never behind
-//     what it had.
-//   - Who holds the key and cannot renew it goes on if the directory is this
-//     machine's alone: by the second rule nobody else can have the session. On a
-//     shared directory it ends before the key can.
+//   - The account's key, taken and renewed by compare-and-set, says which process runs
+//     it. It is a lease: the key of a process that has died runs out.
+//   - The last run of a session says from which directory, and how far its log came. It
+//     is begun again only from there, or where it was given back, and never by a log
+//     that is behind what was run or published.
+//   - A process that cannot ask NATS goes on with the session that its directory has
+//     run last: nobody else may have that, by the second rule, and a second process on
+//     the same directory does not get its lock.
 type owner struct {
 	options  OwnerOptions
 	registry registry // nil until it runs; guarded by turn
@@ -78,25 +55,21 @@ type owner struct {
 	began    time.Time
 
 	wake chan struct{} // has a token when there is something to do
-	lost chan struct{} // closed when everything must end
 
-	turn sync.Mutex // held while the registry is asked for a change
+	turn     sync.Mutex  // held while the registry is asked for a change
+	revision uint64      // of the key, 0 where it has to be read; guarded by turn
+	since    bridge.Time // guarded by turn
+	runs     uint64      // the revision of the session's last run; guarded by turn
+	silent   bool        // NATS did not answer the last time; guarded by turn
 
 	mu       sync.Mutex
-	session  string                  // that is sought; guarded by mu
-	onChange func()                  // of the session; guarded by mu
-	standing standing                // guarded by mu
-	refusal  error                   // guarded by mu
-	revision uint64                  // of the key, 0 where it has to be read; guarded by turn
-	renewed  time.Time               // when the last renewal that succeeded was begun; guarded by mu
-	ttl      time.Duration           // guarded by mu
-	since    bridge.Time             // guarded by turn
-	runs     uint64                  // the revision of the session's last run; guarded by turn
-	silent   bool                    // NATS did not answer the last time; guarded by turn
-	limit    *time.Timer             // of a shared directory; guarded by mu
-	changed  chan struct{}           // closed at each change; guarded by mu
-	serves   bool                    // whether the account is served here; guarded by mu
-	cancel   context.CancelCauseFunc // of the present step; guarded by mu
+	session  string             // that is sought; guarded by mu
+	onChange func()             // of the session; guarded by mu
+	standing standing           // guarded by mu
+	refusal  error              // guarded by mu
+	ttl      time.Duration      // guarded by mu
+	changed  chan struct{}      // closed at each change; guarded by mu
+	cancel   context.CancelFunc // of the present step; guarded by mu
 }
 
 // standing is what is known.
@@ -104,7 +77,7 @@ type standing int
 
 const (
 	sought  standing = iota // nothing yet
-	vacant                  // there is no session here, and nobody else runs the account
+	vacant                  // there is no session here, and no other process runs the account
 	held                    // this process may run the session
 	refused                 // refusal says why not
 )
@@ -112,7 +85,7 @@ const (
 func newOwner(o Options, log zerolog.Logger) *owner {
 	return &owner{
 		options: o.Owner, journal: o.Log, log: log, process: rand.Text(), version: o.Version, began: time.Now(),
-		wake: make(chan struct{}, 1), lost: make(chan struct{}), changed: make(chan struct{}), ttl: o.Owner.TTL,
+		wake: make(chan struct{}, 1), changed: make(chan struct{}), ttl: o.Owner.TTL,
 	}
 }
 
@@ -120,9 +93,10 @@ func newOwner(o Options, log zerolog.Logger) *owner {
 // changed. release gives the right back.
 func (o *owner) Seek(session string, onChange func()) (release func()) {
 	o.mu.Lock()
-	o.session, o.onChange, o.standing, o.refusal = session, onChange, sought, nil
+	o.session, o.onChange = session, onChange
+	o.standing, o.refusal = sought, nil
 	o.mu.Unlock()
-	o.poke()
+	o.stepNow()
 	return o.release
 }
 
@@ -130,24 +104,105 @@ func (o *owner) Seek(session string, onChange func()) (release func()) {
 func (o *owner) Refusal() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch {
-	case o.standing == refused:
+	switch o.standing {
+	case held:
+		return nil
+	case refused:
 		return o.refusal
-	case o.standing != held:
-		return ErrSought
-	case o.hasRunOut():
-		o.lose()
-		return ErrLost
 	}
-	return nil
+	return ErrSought
 }
 
-// hasRunOut reports whether the key may be another's, though nobody said so. Time
-// in which the machine slept counts: one of the two clocks has it. mu is held.
-func (o *owner) hasRunOut() bool {
-	if !o.options.Place.IsShared {
-		return false
+// become changes the standing of a session, unless it is not the present one any more.
+func (o *owner) become(session string, next standing, why error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.session != session || o.standing == next && fmt.Sprint(o.refusal) == fmt.Sprint(why) {
+		return
 	}
-	now := time.Now()
-	return max(now.Sub(o.renewed), now.Round(0).Sub(o.renewed.Round(0))) >= endsAfter(o.ttl)
+	if next == refused {
+		o.log.Warn().Str("reason", why.Error()).Msg("the account is not run here")
+	}
+	o.standing, o.refusal = next, why
+	close(o.changed)
+	o.changed = make(chan struct{})
+	if o.onChange != nil {
+		o.onChange()
+	}
+}
+
+// during calls serve while the account is served here: while this process has the
+// session, or there is none and no other process runs the account. It returns when ctx
+// has ended.
+func (o *owner) during(ctx context.Context, serve func(ctx context.Context)) {
+	isServed := func(now standing) bool { return now == held || now == vacant }
+	for o.await(ctx, isServed) {
+		serving, stop := context.WithCancel(ctx)
+		var done sync.WaitGroup
+		done.Go(func() { serve(serving) })
+		o.await(ctx, func(now standing) bool { return now == refused })
+		stop()
+		done.Wait()
+	}
+}
+
+// await waits for a standing, and reports whether ctx still lives.
+func (o *owner) await(ctx context.Context, is func(standing) bool) bool {
+	for {
+		o.mu.Lock()
+		isSo, changed := is(o.standing), o.changed
+		o.mu.Unlock()
+		if isSo && ctx.Err() == nil {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// release gives the session back, whose connection has ended. Where NATS does not
+// answer it is left as it is: this directory may begin it again.
+func (o *owner) release() {
+	o.mu.Lock()
+	session, wasHeld := o.session, o.standing == held
+	o.session, o.onChange, o.standing, o.refusal = "", nil, sought, nil
+	if o.cancel != nil {
+		o.cancel()
+	}
+	o.mu.Unlock()
+	defer o.stepNow()
+	o.turn.Lock()
+	defer o.turn.Unlock()
+	if !wasHeld || o.registry == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
+	defer cancel()
+	err := o.save(ctx, session, true)
+	if err == nil {
+		err = o.remove(ctx)
+	}
+	o.revision = 0
+	if err != nil {
+		o.log.Warn().Err(err).Msg("the account was not given back to the fleet: only this data directory can go on with it")
+	}
+}
+
+// remove removes the key, also behind a renewal whose answer has not come. The node
+// that is asked may be behind.
+func (o *owner) remove(ctx context.Context) error {
+	h, revision, err := o.registry.holder(ctx)
+	if err != nil {
+		return err
+	}
+	if h == nil || h.Process != o.process {
+		revision = 0
+	}
+	if revision = max(revision, o.revision); revision == 0 {
+		return nil
+	}
+	return o.registry.remove(ctx, revision)
 }

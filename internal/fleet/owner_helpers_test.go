@@ -67,8 +67,6 @@ func (s *seat) enter(ctx context.Context) (func(), error) {
 	return s.meeting.mu.Unlock, nil
 }
 
-func (s *seat) name() string { return ada }
-
 func (s *seat) ttl(context.Context) (time.Duration, error) { return s.life, nil }
 
 func (s *seat) holder(ctx context.Context) (*holder, uint64, error) {
@@ -160,13 +158,13 @@ type candidate struct {
 
 // directory is a data directory with its log.
 type directory struct {
-	place  Place
+	place  *Place
 	events *memoryLog
 }
 
 // newDirectory makes a directory of this machine with a log of so many events.
-func newDirectory(t *testing.T, mark, lock string, events int64) directory {
-	d := directory{place: Place{Mark: mark, Lock: lock, Note: filepath.Join(t.TempDir(), "fleet.json")}, events: newMemoryLog(ada)}
+func newDirectory(t *testing.T, name string, events int64) directory {
+	d := directory{place: &Place{Directory: name, path: filepath.Join(t.TempDir(), "fleet.json")}, events: newMemoryLog(ada)}
 	d.events.position.LogID = "log"
 	for range events {
 		d.happens()
@@ -184,17 +182,18 @@ func (d directory) happens() {
 }
 
 // copyTo returns what a copy of the directory is, as it is now.
-func (d directory) copyTo(t *testing.T, mark, lock string) directory {
-	c := newDirectory(t, mark, lock, 0)
+func (d directory) copyTo(t *testing.T, name string) directory {
+	c := newDirectory(t, name, 0)
 	d.events.mu.Lock()
 	defer d.events.mu.Unlock()
 	c.events.events, c.events.last = append(c.events.events, d.events.events...), d.events.last
 	return c
 }
 
-// shared is the directory on a network volume.
-func (d directory) shared(lock string) directory {
-	d.place.IsShared, d.place.Lock = true, lock
+// again is the directory for a process of another machine.
+func (d directory) again() directory {
+	place := *d.place
+	d.place = &place
 	return d
 }
 
@@ -214,7 +213,7 @@ func (m *meeting) start(t *testing.T, host string, d directory) *candidate {
 	c.owner = newOwner(options, zerolog.Nop())
 	ctx, cancel := context.WithCancel(context.Background())
 	c.kill = func() { cancel(); <-c.done }
-	go func() { defer close(c.done); _ = c.run(ctx, s) }()
+	go func() { defer close(c.done); c.run(ctx, s) }()
 	t.Cleanup(c.kill)
 	return c
 }

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/rs/zerolog"
 
 	"bridged/internal/fleet/fleettest"
 )
@@ -39,11 +37,11 @@ func (f running) holds(t *testing.T, within time.Duration) {
 func TestOwner_OnRealServers(t *testing.T) {
 	t.Parallel()
 	const ttl = 2 * time.Second
-	cluster, volume := sharedCluster(t), newDirectory(t, "volume", "", 3)
-	a := onServers(t, cluster, "owners", "node-a", volume.shared("a"), ttl)
+	cluster, volume := sharedCluster(t), newDirectory(t, "volume", 3)
+	a := onServers(t, cluster, "owners", "node-a", volume.again(), ttl)
 	a.Seek("s", func() {})
 	a.holds(t, 10*time.Second)
-	b := onServers(t, cluster, "owners", "node-b", volume.shared("b"), ttl)
+	b := onServers(t, cluster, "owners", "node-b", volume.again(), ttl)
 	b.Seek("s", func() {})
 	eventually(t, "the refusal", func() bool { return isRefusal(b.Refusal()) })
 
@@ -65,11 +63,6 @@ func TestOwner_OnRealServers(t *testing.T) {
 	}
 	if entry, err := keys.Get(t.Context(), ada); err != nil {
 		t.Errorf("the key: %s, %v", entry.Value(), err)
-	}
-	o := Options{Server: Server{URL: cluster.URL()}, Prefix: "owners", Logger: zerolog.Nop(), Owner: OwnerOptions{TTL: ttl}}
-	inUse := func(d directory) error { return InUse(t.Context(), o, d.place) }
-	if err := inUse(volume.shared("b")); !isRefusal(err) || inUse(volume.shared("a")) != nil || inUse(newDirectory(t, "new", "", 0)) != nil {
-		t.Errorf("in use: %v by another machine, %v by this one", err, inUse(volume.shared("a")))
 	}
 	a.stop() // without giving the session back, as a process that dies
 	b.holds(t, ttl+time.Second)
@@ -104,42 +97,12 @@ func askEndlessly(t *testing.T, c *caller) *atomic.Int64 {
 	return answered
 }
 
-// A fleet on a shared directory that is cut off from NATS fails, so that the program
-// ends and leaves the directory to others.
-func TestOwner_ThatMayHaveLostItsAccountEndsTheFleet(t *testing.T) {
-	t.Parallel()
-	cluster, err := fleettest.Start(t.TempDir(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cluster.Stop()
-	d := newDirectory(t, "volume", "", 3).shared("a")
-	f := New(Options{
-		Server: Server{URL: cluster.URL()}, Prefix: "lost", Log: d.events, Name: "test", Logger: zerolog.Nop(), Stream: Limits{Replicas: 1, Duplicates: time.Minute},
-		Owner: OwnerOptions{Place: d.place, TTL: 2 * time.Second, Host: "node-a", State: func() string { return "open" }},
-	})
-	ended := make(chan error, 1)
-	go func() { ended <- f.Run(t.Context()) }()
-	f.Seek("s", func() {})
-	eventually(t, "the session", func() bool { return f.Refusal() == nil })
-	cluster.StopNode(0)
-	select {
-	case err := <-ended:
-		if !errors.Is(err, ErrLost) || !errors.Is(f.Refusal(), ErrLost) {
-			t.Errorf("ended with %v, refused with %v", err, f.Refusal())
-		}
-	case <-time.After(20 * time.Second):
-		t.Fatalf("still running; %v", f.Refusal())
-	}
-}
-
-// An election of the bucket's leader takes the account from nobody, not even on a
-// shared directory.
+// An election of the bucket's leader takes the account from nobody.
 func TestOwner_KeepsItsAccountOverElections(t *testing.T) {
 	t.Parallel()
 	const ttl = 12 * time.Second
 	cluster := ownCluster(t)
-	f := onServers(t, cluster, "elections", "node-a", newDirectory(t, "volume", "", 3).shared("a"), ttl)
+	f := onServers(t, cluster, "elections", "node-a", newDirectory(t, "volume", 3), ttl)
 	f.Seek("s", func() {})
 	f.holds(t, 10*time.Second)
 	leader, err := cluster.StreamLeader("KV_ELECTIONS_ACCOUNTS")
@@ -149,19 +112,34 @@ func TestOwner_KeepsItsAccountOverElections(t *testing.T) {
 	c := connect(t, cluster.URL(), "elections")
 	answered := askEndlessly(t, c)
 	eventually(t, "the load", func() bool { return answered.Load() > 100 })
+	entry, err := keyOf(t, c)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cluster.StopNode(leader)
-	f.owner.mu.Lock()
-	before := f.owner.renewed
-	f.owner.mu.Unlock()
-	f.owner.poke() // it would be due in two seconds
+	f.owner.stepNow() // it would be due in two seconds
 	eventually(t, "a renewal", func() bool {
 		if err := f.Refusal(); err != nil {
 			t.Fatalf("during the election: %v", err)
 		}
-		f.owner.mu.Lock()
-		defer f.owner.mu.Unlock()
-		return f.owner.renewed.After(before)
+		renewed, err := keyOf(t, c)
+		return err == nil && renewed > entry
 	})
+}
+
+// keyOf returns the revision of the account's key.
+func keyOf(t *testing.T, c *caller) (uint64, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	keys, err := c.js.KeyValue(ctx, streamName(c.prefix, "ACCOUNTS"))
+	if err != nil {
+		return 0, err
+	}
+	entry, err := keys.Get(ctx, ada)
+	if err != nil {
+		return 0, err
+	}
+	return entry.Revision(), nil
 }
 
 // A backup of the messages, with a session that was paired anew, goes on as soon as its
@@ -170,11 +148,11 @@ func TestOwner_KeepsItsAccountOverElections(t *testing.T) {
 func TestOwner_PairedAnewOnARestoredBackup(t *testing.T) {
 	t.Parallel()
 	cluster, prefix := sharedCluster(t), fresh("restored")
-	d, c := newDirectory(t, "home", "lock-home", 0), newConsumer(t, cluster, prefix)
+	d, c := newDirectory(t, "home", 0), newConsumer(t, cluster, prefix)
 	d.events.write(5)
 	f := onServers(t, cluster, prefix, "node-a", d, time.Minute)
 	c.waitFor(ada, 5)
-	backup := d.copyTo(t, "restored", "lock-restored")
+	backup := d.copyTo(t, "restored")
 	backup.events.position, _ = d.events.Position(t.Context())
 	d.events.write(5)
 	c.waitFor(ada, 10)

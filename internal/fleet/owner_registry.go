@@ -16,8 +16,6 @@ import (
 
 // registry is where an account's processes meet.
 type registry interface {
-	// name returns the account's.
-	name() string
 	// ttl returns how long the key lives after it was put.
 	ttl(ctx context.Context) (time.Duration, error)
 	// holder returns who has the key, nil for nobody, and the revision to put it at.
@@ -42,7 +40,6 @@ type holder struct {
 	State     string      `json:"state"`
 	Since     bridge.Time `json:"since"`
 	Directory string      `json:"directory"`
-	Lock      string      `json:"lock,omitempty"`
 }
 
 var errTaken = errors.New("another process was faster")
@@ -123,8 +120,6 @@ func (r *natsRegistry) forget(err error) error {
 	}
 	return err
 }
-
-func (r *natsRegistry) name() string { return r.account }
 
 func (r *natsRegistry) ttl(ctx context.Context) (time.Duration, error) {
 	_, _, err := r.open(ctx)

@@ -8,32 +8,24 @@ import (
 	"bridged/internal/bridge"
 )
 
-// run asks the registry until ctx ends. It fails with ErrLost.
-func (o *owner) run(ctx context.Context, r registry) error {
+// run asks the registry until ctx ends.
+func (o *owner) run(ctx context.Context, r registry) {
 	o.turn.Lock()
 	o.registry = r
 	o.turn.Unlock()
-	for {
+	for ctx.Err() == nil {
 		timer := time.NewTimer(max(o.step(ctx), shortestOfWait))
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
 		case <-o.wake:
-		case <-o.lost:
 		}
 		timer.Stop()
-		select {
-		case <-o.lost:
-			return ErrLost
-		case <-ctx.Done():
-			return nil
-		default:
-		}
 	}
 }
 
-// poke has the next step begin now.
-func (o *owner) poke() {
+// stepNow has the next step begin now.
+func (o *owner) stepNow() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
@@ -44,29 +36,37 @@ func (o *owner) poke() {
 func (o *owner) step(ctx context.Context) time.Duration {
 	o.turn.Lock()
 	defer o.turn.Unlock()
-	if o.end() {
-		return 0
-	}
-	o.mu.Lock()
-	ctx, o.cancel = context.WithCancelCause(ctx)
-	session, isHeld := o.session, o.standing == held
-	o.mu.Unlock()
-	defer o.cancel(nil)
 	ctx, cancel := context.WithTimeout(ctx, min(longestCall, o.part(2)))
 	defer cancel()
+	o.mu.Lock()
+	o.cancel = cancel
+	session, isHeld := o.session, o.standing == held
+	o.mu.Unlock()
 	if ttl, err := o.registry.ttl(ctx); err == nil {
 		o.mu.Lock()
 		o.ttl = ttl
 		o.mu.Unlock()
 	}
-	switch {
-	case session == "":
+	if session == "" {
 		return o.watch(ctx)
-	case isHeld:
-		return o.renew(ctx, session)
-	default:
-		return o.take(ctx, session)
 	}
+	err := o.takeOrRenew(ctx, session, isHeld)
+	switch {
+	case err == nil:
+		o.silent = false
+		o.become(session, held, nil)
+		return o.part(renewalsInTTL)
+	case errors.Is(err, errTaken):
+		o.revision = 0
+		return 0
+	case isRefusal(err):
+		o.become(session, refused, err)
+		return o.part(renewalsInTTL)
+	case isHeld:
+		o.warn(err, "the account's key was not renewed; trying again")
+		return o.part(retriesInTTL)
+	}
+	return o.without(session, err)
 }
 
 // part returns a part of the key's time to live.
@@ -83,121 +83,76 @@ func (o *owner) watch(ctx context.Context) time.Duration {
 	case err != nil:
 		return o.part(retriesInTTL)
 	case h != nil && !o.isGone(h):
-		o.refuse("", heldBy(h))
+		o.become("", refused, heldBy(h))
 	default:
 		o.become("", vacant, nil)
 	}
 	return o.part(renewalsInTTL)
 }
 
-// take takes the key, if that is allowed.
-func (o *owner) take(ctx context.Context, session string) time.Duration {
-	revision, err := o.mayTake(ctx, session)
-	if err == nil {
+// takeOrRenew writes the key: as it was written last, or, where this process does not
+// have it, if nobody else has and the session may run here.
+func (o *owner) takeOrRenew(ctx context.Context, session string, isHeld bool) error {
+	isNew := !isHeld || o.revision == 0
+	if isNew {
+		h, revision, err := o.registry.holder(ctx)
+		if err != nil {
+			return err
+		}
+		if h != nil && !o.isGone(h) {
+			return heldBy(h)
+		}
+		if err := o.mayRun(ctx, session); err != nil {
+			return err
+		}
+		o.revision = revision
+	}
+	if !isHeld {
 		o.since = bridge.At(time.Now())
-		err = o.put(ctx, session, revision, true)
 	}
-	switch {
-	case err == nil:
-		o.silent = false
-		return o.part(renewalsInTTL)
-	case errors.Is(err, errTaken):
-		return 0
-	case isRefusal(err):
-		o.refuse(session, err)
-		return o.part(renewalsInTTL)
-	}
-	return o.without(session, err)
-}
-
-// mayTake returns the revision of the key to take, or a refusal.
-func (o *owner) mayTake(ctx context.Context, session string) (uint64, error) {
-	h, revision, err := o.registry.holder(ctx)
+	written, err := o.registry.put(ctx, holder{
+		Process: o.process, Host: o.options.Host, Version: o.version, State: o.options.State(), Since: o.since, Directory: o.options.Place.Directory,
+	}, o.revision)
 	if err != nil {
-		return 0, err
-	}
-	if h != nil && !o.isGone(h) {
-		return 0, heldBy(h)
-	}
-	return revision, o.mayRun(ctx, session)
-}
-
-// isGone reports whether a holder has ended for certain: it is this process, or
-// held the very lock that this process holds now.
-func (o *owner) isGone(h *holder) bool {
-	return h.Process == o.process || h.Lock != "" && h.Lock == o.options.Place.Lock
-}
-
-// put writes the key, and where it is taken anew, the run that begins.
-func (o *owner) put(ctx context.Context, session string, revision uint64, isNew bool) error {
-	began := time.Now()
-	written, err := o.registry.put(ctx, o.self(), revision)
-	if err != nil {
+		if isNew {
+			o.revision = 0
+		}
 		return err
 	}
-	o.revision = written
 	if isNew {
 		if err := o.save(ctx, session, false); err != nil {
+			o.revision = 0
 			return err
 		}
 	}
-	o.hold(session, began)
+	o.revision = written
 	return nil
 }
 
-// self returns what the key says of this process.
-func (o *owner) self() holder {
-	return holder{
-		Process: o.process, Host: o.options.Host, Version: o.version, State: o.options.State(), Since: o.since,
-		Directory: o.options.Place.Mark, Lock: o.options.Place.Lock,
-	}
+// isGone reports whether a holder has ended for certain: it is this process, or it had
+// the lock of this directory on this machine, which this process has now.
+func (o *owner) isGone(h *holder) bool {
+	return h.Process == o.process || h.Directory == o.options.Place.Directory && h.Host == o.options.Host
 }
 
-// renew writes the key again. Whoever finds it gone, or another's, looks anew.
-func (o *owner) renew(ctx context.Context, session string) time.Duration {
-	isNew, err := false, error(nil)
-	if o.revision == 0 {
-		isNew = true
-		o.revision, err = o.mayTake(ctx, session)
-	}
-	if err == nil {
-		err = o.put(ctx, session, o.revision, isNew)
-	}
-	switch {
-	case err == nil:
-		o.silent = false
-		return o.part(renewalsInTTL)
-	case isRefusal(err):
-		o.refuse(session, err)
-		return o.part(renewalsInTTL)
-	case errors.Is(err, errTaken):
-		o.revision = 0
-		return 0
-	}
-	o.warn(err, "the account's key was not renewed; trying again")
-	if isNew {
-		o.revision = 0
-	}
-	return o.part(retriesInTTL)
-}
-
-// without goes on where NATS cannot be asked: with the session that this process's
-// directory has run last and not given back, if nobody else can have it.
+// without goes on where NATS cannot be asked: with the session that this directory has
+// run last and not given back.
 func (o *owner) without(session string, cause error) time.Duration {
 	o.mu.Lock()
 	patient := o.standing == sought && time.Since(o.began) < startPatience
 	o.mu.Unlock()
-	if patient {
+	place := o.options.Place
+	switch {
+	case patient:
 		return startPatience / 25
-	}
-	if o.mayGoOn(session) {
-		o.warn(cause, "NATS cannot be asked: the account goes on, because nobody else can have its session")
+	case place.Session == session && !place.Returned:
+		o.warn(cause, "NATS cannot be asked: the account goes on, because only this data directory can have its session")
 		o.revision, o.since = 0, bridge.At(time.Now())
-		o.hold(session, time.Now())
-		return o.part(retriesInTTL)
+		o.become(session, held, nil)
+	default:
+		o.warn(cause, "NATS cannot be asked who runs the account; trying again")
+		o.become(session, refused, bridge.NotConnected("NATS cannot be asked whether another process runs this account: look at NATS_URL and the servers; trying again"))
 	}
-	o.warn(cause, "NATS cannot be asked who runs the account; trying again")
-	o.refuse(session, bridge.NotConnected("NATS cannot be asked whether another process runs this account: look at NATS_URL and the servers; trying again"))
 	return o.part(retriesInTTL)
 }
 

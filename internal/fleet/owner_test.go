@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,15 +8,15 @@ import (
 
 const moment = time.Second
 
-// On a network volume a second process waits, says who runs the account, and takes
+// A second machine on the same directory waits, says who runs the account, and takes
 // it over within the key's life once that one has died.
 func TestOwner_TakesOverOnASharedDirectory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m, volume := newMeeting(), newDirectory(t, "volume", "", 5)
-		a := m.start(t, "node-a", volume.shared("a")).seek("s")
+		m, volume := newMeeting(), newDirectory(t, "volume", 5)
+		a := m.start(t, "node-a", volume.again()).seek("s")
 		a.takes(moment)
-		b := m.start(t, "node-b", volume.shared("b")).seek("s")
+		b := m.start(t, "node-b", volume.again()).seek("s")
 		b.never(10*ownerTTL, "another process runs this account (on node-a")
 		a.kill()
 		if took := b.takes(ownerTTL + ownerTTL/renewalsInTTL); took < ownerTTL/2 {
@@ -26,79 +25,15 @@ func TestOwner_TakesOverOnASharedDirectory(t *testing.T) {
 	})
 }
 
-// A holder on a network volume that is cut off from NATS ends well before another
-// can begin, and everything of it.
-func TestOwner_CutOffOnASharedDirectoryEndsInTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		m, volume := newMeeting(), newDirectory(t, "volume", "", 5)
-		a := m.start(t, "node-a", volume.shared("a")).seek("s")
-		a.takes(moment)
-		b := m.start(t, "node-b", volume.shared("b")).seek("s")
-		time.Sleep(ownerTTL * 7 / 3)
-		a.seat.cut(true)
-		var ended, began time.Time
-		for began.IsZero() {
-			time.Sleep(10 * time.Millisecond)
-			if ended.IsZero() && !a.holds() {
-				ended = time.Now()
-			}
-			if b.holds() {
-				began = time.Now()
-			}
-		}
-		if ended.IsZero() || began.Sub(ended) < ownerTTL/5 {
-			t.Errorf("one ended at %v, the other began at %v", ended, began)
-		}
-		if !errors.Is(a.Refusal(), ErrLost) {
-			t.Errorf("refused with %v", a.Refusal())
-		}
-		<-a.done
-		a.seat.cut(false)
-		time.Sleep(ownerTTL)
-		if a.holds() || !b.holds() {
-			t.Error("two sessions")
-		}
-	})
-}
-
-// A holder on a network volume whose machine slept, or stood still, ends for good as soon
-// as it looks at a clock, whether it is asked first or renews its key first: another may
-// have used the directory meanwhile.
-func TestOwner_ThatSleptOnASharedDirectoryEnds(t *testing.T) {
-	t.Parallel()
-	for _, isAsked := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			a := newMeeting().start(t, "node-a", newDirectory(t, "volume", "", 5).shared("a")).seek("s")
-			a.takes(moment)
-			a.owner.mu.Lock()
-			a.renewed = a.renewed.Round(0).Add(-ownerTTL) // by the wall clock alone
-			a.owner.mu.Unlock()
-			if isAsked && a.holds() {
-				t.Error("it may run")
-			}
-			time.Sleep(ownerTTL / 4) // a renewal succeeds
-			if !errors.Is(a.Refusal(), ErrLost) {
-				t.Errorf("refused with %v", a.Refusal())
-			}
-			select {
-			case <-a.done:
-			default:
-				t.Error("it goes on")
-			}
-		})
-	}
-}
-
 // A holder on a directory of its own machine goes on without NATS, for days; no copy
 // takes over although the key has run out, and the key is the holder's again after.
 func TestOwner_GoesOnForDaysWithoutNATS(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		m, home := newMeeting(), newDirectory(t, "home", 5)
 		a := m.start(t, "node-a", home).seek("s")
 		a.takes(moment)
-		b := m.start(t, "node-b", home.copyTo(t, "copy", "lock-copy")).seek("s")
+		b := m.start(t, "node-b", home.copyTo(t, "copy")).seek("s")
 		a.seat.cut(true)
 		for range 3 * 24 {
 			time.Sleep(time.Hour)
@@ -122,7 +57,7 @@ func TestOwner_GoesOnForDaysWithoutNATS(t *testing.T) {
 func TestOwner_RestartsAtOnceOnItsLock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		m, home := newMeeting(), newDirectory(t, "home", 5)
 		a := m.start(t, "node-a", home).seek("s")
 		a.takes(moment)
 		a.kill()
@@ -135,10 +70,10 @@ func TestOwner_RestartsAtOnceOnItsLock(t *testing.T) {
 func TestOwner_ACopyNeverTakesOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		m, home := newMeeting(), newDirectory(t, "home", 5)
 		a := m.start(t, "node-a", home).seek("s")
 		a.takes(moment)
-		b := m.start(t, "node-b", home.copyTo(t, "copy", "lock-copy")).seek("s")
+		b := m.start(t, "node-b", home.copyTo(t, "copy")).seek("s")
 		a.kill()
 		b.never(5*ownerTTL, "this data directory is a copy: the session was last run from another one (on node-a)")
 	})
@@ -151,8 +86,8 @@ func TestOwner_AnOldDirectoryNeverTakesOver(t *testing.T) {
 	t.Parallel()
 	for _, own := range []int{0, 7} {
 		synctest.Test(t, func(t *testing.T) {
-			m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
-			snapshot := home.copyTo(t, "home", "lock-other")
+			m, home := newMeeting(), newDirectory(t, "home", 5)
+			snapshot := home.copyTo(t, "home")
 			for range own {
 				snapshot.happens()
 			}
@@ -175,15 +110,15 @@ func TestOwner_AnOldDirectoryNeverTakesOver(t *testing.T) {
 func TestOwner_ADirectoryMoves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		m, home := newMeeting(), newDirectory(t, "home", 5)
 		a := m.start(t, "node-a", home).seek("s")
 		a.takes(moment)
 		home.happens()
-		early := home.copyTo(t, "early", "lock-early")
+		early := home.copyTo(t, "early")
 		home.happens()
 		a.release()
 		m.start(t, "node-c", early).seek("s").never(moment, "this data directory is old")
-		moved := home.copyTo(t, "new", "lock-new")
+		moved := home.copyTo(t, "new")
 		b := m.start(t, "node-b", moved).seek("s")
 		b.takes(moment)
 		moved.happens()
@@ -199,36 +134,32 @@ func TestOwner_PairedAnewElsewhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMeeting()
-		a := m.start(t, "node-a", newDirectory(t, "home", "lock-home", 5)).seek("s")
+		a := m.start(t, "node-a", newDirectory(t, "home", 5)).seek("s")
 		a.takes(moment)
-		b := m.start(t, "node-b", newDirectory(t, "fresh", "lock-fresh", 1)).seek("another")
+		b := m.start(t, "node-b", newDirectory(t, "fresh", 1)).seek("another")
 		b.never(ownerTTL, "another process runs this account")
 		a.kill()
 		b.takes(2 * ownerTTL)
 	})
 }
 
-// Without NATS a process begins only what its directory ran last on this machine and
-// has not given back.
+// Without NATS a process begins only what its directory ran last and has not given
+// back.
 func TestOwner_StartsWithoutNATS(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		m, home := newMeeting(), newDirectory(t, "home", 5)
 		a := m.start(t, "node-a", home).seek("s")
 		a.takes(moment)
 		a.kill()
 		without := func(d directory, session string) *candidate {
-			c := m.start(t, "node", d)
+			c := m.start(t, "node-a", d)
 			c.seat.cut(true)
 			return c.seek(session)
 		}
 		const says = "NATS cannot be asked"
-		rebooted, other := home, home.shared("lock-home")
-		rebooted.place.Lock = "lock-home of another boot"
-		without(rebooted, "s").never(ownerTTL, says)
-		without(other, "s").never(ownerTTL, says)
 		without(home, "another").never(ownerTTL, says)
-		without(newDirectory(t, "new", "lock-new", 0), "s").never(ownerTTL, says)
+		without(newDirectory(t, "new", 0), "s").never(ownerTTL, says)
 		again := without(home, "s")
 		again.takes(2 * startPatience)
 		began := time.Now()
@@ -254,8 +185,8 @@ func TestOwner_StartsWithoutNATS(t *testing.T) {
 func TestOwner_RenewsBehindAnAnswerThatWasLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m, volume := newMeeting(), newDirectory(t, "volume", "", 5)
-		a := m.start(t, "node-a", volume.shared("a")).seek("s")
+		m, volume := newMeeting(), newDirectory(t, "volume", 5)
+		a := m.start(t, "node-a", volume.again()).seek("s")
 		a.takes(moment)
 		for range 5 {
 			a.seat.mu.Lock()
@@ -275,7 +206,7 @@ func TestOwner_RenewsBehindAnAnswerThatWasLost(t *testing.T) {
 func TestOwner_GivesBackBehindAnAnswerThatWasLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m, home := newMeeting(), newDirectory(t, "home", "lock-home", 5)
+		m, home := newMeeting(), newDirectory(t, "home", 5)
 		a := m.start(t, "node-a", home).seek("s")
 		a.takes(moment)
 		a.seat.mu.Lock()
@@ -283,6 +214,6 @@ func TestOwner_GivesBackBehindAnAnswerThatWasLost(t *testing.T) {
 		a.seat.mu.Unlock()
 		time.Sleep(ownerTTL/renewalsInTTL + moment) // and before it is tried again
 		a.release()
-		m.start(t, "node-b", home.copyTo(t, "new", "lock-new")).seek("s").takes(moment)
+		m.start(t, "node-b", home.copyTo(t, "new")).seek("s").takes(moment)
 	})
 }

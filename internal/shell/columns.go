@@ -60,9 +60,9 @@ func fitting(s string, most int) (end, columns int) {
 	return len(s), columns
 }
 
-// wrap returns a printable text in lines of at most so many columns, broken at
+// Wrap returns a printable text in lines of at most so many columns, broken at
 // spaces where there are some.
-func wrap(s string, most int) (lines []string) {
+func Wrap(s string, most int) (lines []string) {
 	for line := range strings.SplitSeq(s, "\n") {
 		for columnsOf(line) > most {
 			end, _ := fitting(line, most)

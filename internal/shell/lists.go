@@ -21,28 +21,16 @@ type Chats struct {
 
 // Chats prints chats, the one that was written in last first.
 func (s *Shell) Chats(ctx context.Context, q Chats) error {
-	var rows [][]string
-	for chat, err := range s.API.AllChats(ctx, bridge.ChatQuery{Q: q.Q, Type: q.Type, Limit: pageOf(q.Limit)}) {
-		if err != nil {
-			return err
-		}
-		if q.Unread && chat.UnreadCount == 0 {
-			continue
-		}
-		if s.JSON {
-			if err := s.printJSON(chat); err != nil {
-				return err
+	chats := func(yield func(bridge.Chat, error) bool) {
+		for chat, err := range s.API.AllChats(ctx, bridge.ChatQuery{Q: q.Q, Type: q.Type, Limit: pageOf(q.Limit)}) {
+			if (err != nil || !q.Unread || chat.UnreadCount > 0) && !yield(chat, err) {
+				return
 			}
-			rows = append(rows, nil)
-		} else {
-			rows = append(rows, s.chatRow(chat))
-		}
-		if len(rows) == q.Limit {
-			break
 		}
 	}
-	if s.JSON {
-		return nil
+	rows, err := list(s, chats, q.Limit, s.chatRow)
+	if err != nil || s.JSON {
+		return err
 	}
 	if len(rows) == 0 {
 		return s.note("There are no such chats: those are listed in which something was written while the account was linked.")

@@ -31,22 +31,9 @@ func (s *Shell) Search(ctx context.Context, q Search) error {
 	if query.Since, query.Until, err = s.between(q.Since, q.Before); err != nil {
 		return err
 	}
-	var rows [][]string
-	for match, err := range s.API.AllMatches(ctx, query) {
-		if err != nil {
-			return err
-		}
-		if s.JSON {
-			if err := s.printJSON(match); err != nil {
-				return err
-			}
-		}
-		if rows = append(rows, s.matchRow(match, q)); len(rows) == q.Limit {
-			break
-		}
-	}
-	if s.JSON {
-		return nil
+	rows, err := list(s, s.API.AllMatches(ctx, query), q.Limit, func(m bridge.Match) []string { return s.matchRow(m, q) })
+	if err != nil || s.JSON {
+		return err
 	}
 	if len(rows) == 0 {
 		return s.note("Nothing was found.")

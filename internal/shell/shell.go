@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"time"
 
@@ -30,16 +31,15 @@ func (s *Shell) printJSON(value any) error {
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	line := strings.TrimSuffix(b.String(), "\n")
-	if strings.ContainsFunc(line, IsUnsafe) {
-		line = escapeUnsafe(line)
-	}
-	return s.print("%s\n", line)
+	return s.print("%s\n", EscapeUnsafe(strings.TrimSuffix(b.String(), "\n")))
 }
 
-// escapeUnsafe escapes what is unsafe in the strings of a JSON text. All of it
+// EscapeUnsafe escapes what is unsafe in the strings of a JSON text. All of it
 // lies in the basic plane.
-func escapeUnsafe(text string) string {
+func EscapeUnsafe(text string) string {
+	if !strings.ContainsFunc(text, IsUnsafe) {
+		return text
+	}
 	var b strings.Builder
 	for _, r := range text {
 		if IsUnsafe(r) {
@@ -53,9 +53,26 @@ func escapeUnsafe(text string) string {
 
 // note says something beside the output.
 func (s *Shell) note(format string, args ...any) error {
-	for i, arg := range args {
-		args[i] = Printable(fmt.Sprint(arg))
+	return Printf(s.Notes, format+"\n", args...)
+}
+
+// list prints items as JSON, one a line, or returns their rows for a table: limit of
+// them at most, 0 for all.
+func list[T any](s *Shell, items iter.Seq2[T, error], limit int, row func(T) []string) (rows [][]string, err error) {
+	printed := 0
+	for item, err := range items {
+		if err == nil && s.JSON {
+			err = s.printJSON(item)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !s.JSON {
+			rows = append(rows, row(item))
+		}
+		if printed++; printed == limit {
+			break
+		}
 	}
-	_, err := fmt.Fprintf(s.Notes, format+"\n", args...)
-	return err
+	return rows, nil
 }

@@ -65,7 +65,7 @@ func TestWrap(t *testing.T) {
 		"too narrow":    {"漢字", 1, []string{"漢字"}},
 		"empty":         {"", 5, []string{""}},
 	} {
-		if diff := cmp.Diff(c.want, wrap(c.text, c.most)); diff != "" {
+		if diff := cmp.Diff(c.want, Wrap(c.text, c.most)); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
 	}

@@ -84,7 +84,7 @@ func (s *Shell) printRow(columns []column, widths []int, cells []string) error {
 	last := len(cells) - 1
 	lines := []string{cells[last]}
 	if columns[last].wraps && s.Width > 0 {
-		lines = wrap(cells[last], widths[last])
+		lines = Wrap(cells[last], widths[last])
 	}
 	shown := make([]string, len(cells))
 	copy(shown, cells[:last])

@@ -118,7 +118,7 @@ func (q *Query) Order() string {
 func (q Query) Scan(c *db.Conn) []Position {
 	found := &topK{desc: q.Desc, limit: q.Limit}
 	q.scanFrom(c, 0, q.Chat != 0, found)
-	return found.sorted()
+	return found.positions
 }
 
 // Find finds what a query asks for: it scans what the index does not know, the tail
@@ -133,7 +133,7 @@ func (x *Index) Find(c *db.Conn, q Query) []Position {
 	q.scanFrom(c, tail, q.Chat != 0 && newest-tail > maxTail, found)
 	q.scanStale(c, found)
 	x.lookUp(c, &q, indexed, found)
-	return found.sorted()
+	return found.positions
 }
 
 // scanFrom looks at every message from a seq on.

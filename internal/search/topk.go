@@ -1,7 +1,7 @@
 package search
 
 import (
-	"container/heap"
+	"cmp"
 	"slices"
 )
 
@@ -17,56 +17,37 @@ func (p Position) Before(q Position) bool {
 type topK struct {
 	desc      bool
 	limit     int
-	positions []Position // a heap with the last of the kept ones on top
+	positions []Position // in order
 }
 
-func (b *topK) Len() int           { return len(b.positions) }
-func (b *topK) Less(i, j int) bool { return b.first(b.positions[j], b.positions[i]) }
-func (b *topK) Swap(i, j int)      { b.positions[i], b.positions[j] = b.positions[j], b.positions[i] }
-func (b *topK) Push(x any)         { b.positions = append(b.positions, x.(Position)) }
-func (b *topK) Pop() any {
-	last := b.positions[len(b.positions)-1]
-	b.positions = b.positions[:len(b.positions)-1]
-	return last
-}
-
-// first reports whether p comes before q in b's order.
-func (b *topK) first(p, q Position) bool {
+// compare is less than 0 if p comes before q in b's order.
+func (b *topK) compare(p, q Position) int {
+	c := cmp.Or(cmp.Compare(p.Timestamp, q.Timestamp), cmp.Compare(p.Seq, q.Seq))
 	if b.desc {
-		return q.Before(p)
+		return -c
 	}
-	return p.Before(q)
+	return c
 }
 
 func (b *topK) add(p Position) {
-	switch {
-	case len(b.positions) < b.limit:
-		heap.Push(b, p)
-	case b.limit > 0 && b.first(p, b.positions[0]):
-		b.positions[0] = p
-		heap.Fix(b, 0)
+	if b.settled(p) {
+		return
+	}
+	at, found := slices.BinarySearchFunc(b.positions, p, b.compare)
+	if found {
+		return
+	}
+	b.positions = slices.Insert(b.positions, at, p)
+	if len(b.positions) > b.limit {
+		b.positions = b.positions[:b.limit]
 	}
 }
 
 // full reports whether there are as many as are wanted.
-func (b *topK) full() bool { return len(b.positions) == b.limit }
+func (b *topK) full() bool { return len(b.positions) >= b.limit }
 
 // settled reports whether nothing that comes at p or after p can be among the
 // kept ones any more.
 func (b *topK) settled(p Position) bool {
-	return b.full() && (b.limit == 0 || b.first(b.positions[0], p))
-}
-
-// sorted ends the gathering.
-func (b *topK) sorted() []Position {
-	slices.SortFunc(b.positions, func(p, q Position) int {
-		switch {
-		case b.first(p, q):
-			return -1
-		case b.first(q, p):
-			return 1
-		}
-		return 0
-	})
-	return b.positions
+	return b.full() && (b.limit == 0 || b.compare(b.positions[b.limit-1], p) < 0)
 }

@@ -126,7 +126,7 @@ func (t *writeTx) saveCallChange(f bridge.CallChange) {
 	var c callRow
 	found := t.Find("SELECT seq, caller, ifnull(chat, 0), is_group, state FROM calls WHERE id = ?", []any{f.ID},
 		&c.seq, &c.caller, &c.chat, &c.isGroup, &c.state)
-	if !found || !t.mayTell(f, c) {
+	if !found || !t.mayChange(f, c) {
 		return
 	}
 	next, changes := c.after(f.State)
@@ -141,9 +141,9 @@ func (t *writeTx) saveCallChange(f bridge.CallChange) {
 	t.appendCallEvent(eventCallUpdated, c.seq, c.chat)
 }
 
-// mayTell reports whether somebody may tell what became of a call: its caller and
-// the account's own devices, and of the call of a group whoever knows it.
-func (t *writeTx) mayTell(f bridge.CallChange, c callRow) bool {
+// mayChange reports whether a change of a call counts: it comes from the caller or
+// the account's own devices, or the call is a group's.
+func (t *writeTx) mayChange(f bridge.CallChange, c callRow) bool {
 	caller, ok := t.people.find(f.Caller)
 	if !ok || caller.id != c.caller {
 		return false
@@ -152,20 +152,20 @@ func (t *writeTx) mayTell(f bridge.CallChange, c callRow) bool {
 	return c.isGroup || ok && (by.id == c.caller || by.id == t.people.owner)
 }
 
-// after returns the state of a call that is told to have come to another one. One
+// after returns the state of a call after a notification of another one. One
 // that counts as missed may turn out to have been taken elsewhere: the bridge was
 // away meanwhile.
-func (c callRow) after(told bridge.CallState) (next bridge.CallState, changes bool) {
+func (c callRow) after(to bridge.CallState) (next bridge.CallState, changes bool) {
 	switch c.state {
 	case bridge.CallRinging:
-		if told == bridge.CallEnded {
-			told = bridge.CallMissed
+		if to == bridge.CallEnded {
+			to = bridge.CallMissed
 		}
-		return told, true
+		return to, true
 	case bridge.CallMissed:
-		return told, told == bridge.CallAnsweredElsewhere || told == bridge.CallRejected
+		return to, to == bridge.CallAnsweredElsewhere || to == bridge.CallRejected
 	case bridge.CallAnsweredElsewhere:
-		return bridge.CallEnded, told == bridge.CallEnded
+		return bridge.CallEnded, to == bridge.CallEnded
 	}
 	return c.state, false
 }
@@ -194,11 +194,9 @@ func (t *writeTx) appendCallEvent(event int, call, chat int64) {
 
 // mergeCalls moves the calls of one chat to another, and their events with them.
 func (t *writeTx) mergeCalls(from, into int64) {
-	moved := t.Change("UPDATE calls SET chat = ? WHERE chat = ?", into, from)
-	if moved == 0 {
-		return
+	if t.Change("UPDATE calls SET chat = ? WHERE chat = ?", into, from) > 0 {
+		t.Run("UPDATE events SET chat = ? WHERE chat = ? AND type IN (?, ?)", into, from, eventCallCreated, eventCallUpdated)
 	}
-	t.Run("UPDATE events SET chat = ? WHERE chat = ? AND type IN (?, ?)", into, from, eventCallCreated, eventCallUpdated)
 }
 
 // mergeCallers makes calls by one person those of another.

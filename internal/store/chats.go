@@ -76,7 +76,7 @@ func (r *readTx) scanChat(row *db.Row) (chat bridge.Chat, id, recency int64) {
 
 // lastMessagesQuery looks the newest message of each chat up in the index that
 // histories are read by, so that there is nothing to keep up to date. Of a long
-// text it reads as much as is shown, and what tells where to cut it.
+// text it reads as much as is shown, and what is needed to cut it.
 var lastMessagesQuery = fmt.Sprintf(`
 	SELECT m.chat, m.id, m.from_me, m.sender, m.push_name, m.type, substr(m.content, 1, %d), m.timestamp
 	FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = (

@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
+	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 	"bridged/internal/search"
 	"bridged/internal/store/db"
@@ -30,7 +32,7 @@ const (
 )
 
 // checkInBackground reads every table once after the start: damage must not
-// wait until somebody asks for what it has hit. It goes table by table, each in
+// wait until what it has hit is read. It goes table by table, each in
 // a snapshot of its own, so that the write-ahead log can be cut off in between,
 // and rests as long as it works.
 func (s *Store) checkInBackground(ctx context.Context) {
@@ -44,7 +46,7 @@ func (s *Store) checkInBackground(ctx context.Context) {
 
 // check checks the tables and reports whether that came to an end. What is
 // damaged counts, also where the rest could not be read; an error that may pass
-// is told as damage only until the next check succeeds.
+// counts as damage only until the next check succeeds.
 func (s *Store) check(ctx context.Context, tables func(context.Context) (map[string]string, error)) (done bool) {
 	began := time.Now()
 	damaged, err := tables(ctx)
@@ -138,4 +140,45 @@ func (s *Store) noteDamage(err error) {
 	if s.damage.CompareAndSwap(nil, &err) {
 		s.log.Error().Err(err).Msg("the store is damaged")
 	}
+}
+
+// database names the store's file in error messages.
+var database = dbfile.Database{
+	Name: "bridged.db",
+	Repair: "stop bridged, put a copy made with `bridged backup` in its place (delete bridged.db-wal and bridged.db-shm) and start again; " +
+		"without a copy, move it away to begin with an empty store",
+}
+
+// explain turns what SQLite refuses, and stored JSON that cannot be read, into
+// an error of [bridge.CodeStorageUnavailable], for which nothing may be
+// acknowledged. Other errors stay as they are.
+func explain(err error) error {
+	var known *bridge.Error
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &known) && (errors.As(err, &syntax) || errors.As(err, &kind)) {
+		return database.Damaged(err)
+	}
+	return database.Explain(err)
+}
+
+// explainRead explains an error of reading, where everything that a caller or
+// the end of ctx does not account for is the store's: a row that
+// cannot be decoded is damage that SQLite has not noticed.
+func explainRead(ctx context.Context, err error) error {
+	err = explain(err)
+	var known *bridge.Error
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return database.Damaged(err)
+}
+
+func errClosed() error {
+	return bridge.Fail(bridge.CodeStorageUnavailable, "the store is closed: the program is ending")
 }

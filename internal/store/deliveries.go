@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,14 +26,7 @@ var deliveryStates = [...]bridge.DeliveryState{
 	webhookDead:      bridge.WebhookDead,
 }
 
-func stateNumber(state bridge.DeliveryState) int {
-	for i, known := range deliveryStates {
-		if state == known {
-			return i
-		}
-	}
-	return -1
-}
+func stateNumber(state bridge.DeliveryState) int { return slices.Index(deliveryStates[:], state) }
 
 // keptDeliveries is how many of the events that were delivered a webhook
 // remembers.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -21,8 +20,7 @@ import (
 const (
 	// eraseGather is how long deletions are gathered before they are worked off.
 	eraseGather = time.Second
-	// eraseRetry is how soon the log is tried again while somebody reads from
-	// it; the pauses double up to eraseRetryMax.
+	// eraseRetry is how soon the log is tried again while it is being read; the pauses double up to eraseRetryMax.
 	eraseRetry    = 100 * time.Millisecond
 	eraseRetryMax = 5 * time.Second
 	// readsHeld is how long reads are held up at most, once in eraseRetryMax.
@@ -41,8 +39,8 @@ type eraser struct {
 	db *db.Conn // cuts off the write-ahead log
 
 	work      chan struct{} // a token after each deletion
-	texts     chan struct{} // a token for whoever keeps copies of texts
-	files     chan struct{} // a token for whoever removes files
+	texts     chan struct{} // a token for the keeper of copies of texts
+	files     chan struct{} // a token for the remover of files
 	deletions atomic.Int64  // how many transactions have deleted something
 	mergeAt   time.Time     // when the index may be merged again; only the background's
 	retryMax  time.Duration // eraseRetryMax but in tests
@@ -170,11 +168,11 @@ func (e *eraser) finish(ctx context.Context, deletions int64) (done bool, err er
 	return done, err
 }
 
-// errBusyLog is for a log that somebody still reads from.
+// errBusyLog means that the log is still being read.
 var errBusyLog = errors.New("the write-ahead log is being read")
 
 // truncateLog copies the write-ahead log into the database and cuts it off. It
-// tries until nobody reads from the log: a slow search, or a backup. Slow reads
+// tries until the log is not being read any more, by a slow search, or a backup. Slow reads
 // of which each begins before the last one ends are held up in the end.
 func (e *eraser) truncateLog(ctx context.Context) error {
 	for pause := eraseRetry; ; pause = min(2*pause, e.retryMax) {
@@ -277,22 +275,18 @@ type ErasedFile struct {
 }
 
 // ErasedFiles returns the files of deleted messages, and those that edits replaced,
-// that nobody has removed yet, the oldest first.
+// that are not removed yet, the oldest first.
 func (s *Store) ErasedFiles(ctx context.Context, limit int) ([]ErasedFile, error) {
-	var files []ErasedFile
-	err := s.read(ctx, func(r *readTx) {
-		for rows := range r.Rows("SELECT id, type, ref FROM erased_files ORDER BY id"+db.Limited, limit) {
+	return readAs(ctx, s, "read the files of deleted messages", func(r *readTx) (files []ErasedFile) {
+		for row := range r.Rows("SELECT id, type, ref FROM erased_files ORDER BY id"+db.Limited, limit) {
 			var f ErasedFile
-			var ref string
-			rows.Scan(&f.ID, &f.Media.Type, &ref)
+			var ref []byte
+			row.Scan(&f.ID, &f.Media.Type, &ref)
+			r.Decode(ref, &f.Media.Ref)
 			files = append(files, f)
-			r.Fail(json.Unmarshal([]byte(ref), &files[len(files)-1].Media.Ref))
 		}
+		return files
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read the files of deleted messages: %w", err)
-	}
-	return files, nil
 }
 
 // FileRemoved notes that the file of a deleted message is gone.

@@ -72,7 +72,7 @@ type noMessage struct {
 	RemovedAt int64  `json:"removedAt"`
 }
 
-// saveNoMessage removes the placeholder of what proves to be no message, and tells of
+// saveNoMessage removes the placeholder of what proves to be no message, and logs
 // it as deleted.
 func (t *writeTx) saveNoMessage(f bridge.NoMessage) {
 	m, found := t.findMessage(f.Chat, f.ID)

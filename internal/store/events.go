@@ -13,8 +13,8 @@ import (
 )
 
 // EventQuery is a part of the log of events: what came after a number and passes
-// a filter. Only, unless it is nil, names the chats that may be told of, and
-// nothing else is.
+// a filter. Only, unless it is nil, names the chats whose events are read, and
+// no others are.
 type EventQuery struct {
 	bridge.EventFilter
 	Only  []bridge.JID
@@ -207,7 +207,7 @@ func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*br
 
 // entriesQuery returns the rows of the log after a number and up to another
 // that q asks for, as many as its page has. SQLite judges them: rows that are
-// not asked for never come up to the program. What the row itself tells is
+// not asked for never come up to the program. What the row itself says is
 // judged before its message is looked up. A list of chats of which none is stored
 // yet matches nothing.
 func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
@@ -242,12 +242,10 @@ func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
 
 // typeNumbers returns the numbers of types as they stand in a query.
 func typeNumbers(types []bridge.EventType) string {
-	numbers := make([]string, 0, len(types))
-	for number, name := range eventTypes {
-		for _, asked := range types {
-			if name == asked && number > 0 {
-				numbers = append(numbers, strconv.Itoa(number))
-			}
+	var numbers []string
+	for _, name := range types {
+		if number := slices.Index(eventTypes[:], name); number > 0 {
+			numbers = append(numbers, strconv.Itoa(number))
 		}
 	}
 	return strings.Join(numbers, ", ")

@@ -19,7 +19,7 @@ type eventCache struct {
 	size  int // of all pages, in bytes of JSON
 }
 
-// cachedEvents is a page that somebody reads, or has read.
+// cachedEvents is a page that is being read, or was read.
 type cachedEvents struct {
 	read chan struct{} // closed when page and err are set
 	page EventPage

@@ -6,8 +6,8 @@ import (
 	"bridged/internal/store/db"
 )
 
-// nobody is no person's id.
-const nobody = -1
+// unknownPerson is no person's id.
+const unknownPerson = -1
 
 // historyQuery returns a query of one chat, looked up and checked. Its limit is one
 // more than the page, which shows whether there is another one.
@@ -20,7 +20,7 @@ func (r *readTx) historyQuery(chat int64, q bridge.MessageQuery) search.Query {
 		h.Needle = fold(q.Q)
 	}
 	if q.Sender != "" {
-		h.Sender = nobody
+		h.Sender = unknownPerson
 		if p, known := r.s.people.find(q.Sender); known {
 			h.Sender = p.id
 		}

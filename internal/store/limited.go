@@ -2,17 +2,17 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
 	"bridged/internal/bridge"
 )
 
-// A reader who may see some chats only knows the people of these chats: whoever is
-// one of them, is a member of one, founded one, or wrote, reacted, voted or answered
-// an event in one.
-// Others are named to them as the messages name them, as if nothing else were
-// known of them.
+// A reader who may see some chats only knows the people of these chats: those who
+// are one of them, are a member of one, founded one, or wrote, reacted, voted or
+// answered an event in one. Others bear the names that the messages give them, as if
+// nothing else were known of them.
 
 // limitTo has the reader see some chats only; nil is all of them.
 func (r *readTx) limitTo(only []bridge.JID) {
@@ -114,14 +114,7 @@ func (r *readTx) concealOne(m *bridge.Message, named *contextDetails) {
 	m.ContextInfo.MentionedJID = mentionedJIDs(m.ContextInfo.Mentions)
 }
 
-func keysOf[V any](m map[int64]V) []int64 {
-	keys := make([]int64, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func keysOf[V any](m map[int64]V) []int64 { return notNil(slices.Sorted(maps.Keys(m))) }
 
 // Outsiders returns those of some people whom a caller who may see some chats only
 // does not know: people of no such chat, and people of whom nothing is known. Only

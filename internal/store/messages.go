@@ -31,7 +31,7 @@ func (s *Store) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pag
 
 // messageColumns are what a list shows of a message.
 const messageColumns = `m.seq, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, m.details,
-	m.timestamp, m.reactions, m.edited_at, m.deleted_at, m.status, m.imported`
+	m.timestamp, m.reactions, m.edited_at, m.deleted_at, ifnull(m.status, -1), m.imported`
 
 // messagesOf reads a query of messageColumns, and of the chat's JID unless all are
 // of one chat, reactions and answers included. Most is how many there may be; it
@@ -63,7 +63,7 @@ func (r *readTx) messagesOf(chat bridge.JID, most int, room *pageRoom, query str
 	return messages, positions
 }
 
-// messagesAt reads the messages with certain arrivals, in that order. Those that are
+// messagesAt reads the messages with certain seqs, in that order. Those that are
 // gone are left out, and those for which there is no room.
 func (r *readTx) messagesAt(seqs []int64, room *pageRoom) ([]bridge.Message, []position) {
 	if len(seqs) == 0 {
@@ -80,8 +80,8 @@ type messageRow struct {
 	at        position
 	sender    int64
 	details   db.Raw
-	reactions int // how many there are; they are in a table of their own
-	status    *int64
+	reactions int   // how many there are; they are in a table of their own
+	status    int64 // -1 for other people's messages
 }
 
 // scanMessage reads messageColumns, and the chat's JID unless it is known, into m,
@@ -104,8 +104,8 @@ func (r *readTx) scanMessage(rows *db.Row, row *messageRow, m *bridge.Message) {
 	m.SenderJID, m.SenderLID, m.SenderUsername, m.PushName = p.jid(), p.lid, p.usernameOrNil(), cmp.Or(m.PushName, p.pushName())
 	row.at.Timestamp = m.Timestamp.UnixMilli()
 	m.Reactions = make([]bridge.MessageReaction, 0, row.reactions)
-	if row.status != nil {
-		d, err := delivery(*row.status)
+	if row.status != -1 {
+		d, err := delivery(row.status)
 		r.Fail(err)
 		m.Status = &d
 	}

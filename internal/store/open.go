@@ -118,7 +118,7 @@ func (s *Store) startWatch() (err error) {
 // Files are opened, never made (see create): a connection that is opened anew
 // must not put an empty database where the store was taken away.
 //
-// The order of pragmas counts: whoever opens first waits, not fails, while
+// The order of pragmas counts: the first to open waits, and does not fail, while
 // another process finishes. synchronous(FULL), because an acknowledged message
 // must survive a power cut; secure_delete, because a deleted one must not. A longer write-ahead log than usual lets pages that
 // every message writes be copied into the database once for many messages.

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"strconv"
+	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/db"
@@ -139,11 +141,102 @@ func (t *writeTx) dropPendingOf(chat bridge.JID, seq int64) {
 		SELECT id FROM messages WHERE seq = ?2 UNION SELECT id FROM aliases WHERE message = ?2)`, t.pendingChat(chat), seq)
 }
 
-// dropPending removes pending change, whose texts must not stay on the disk.
-func (t *writeTx) dropPending(where string, args ...any) {
+// dropPending removes pending changes, whose texts must not stay on the disk, and
+// returns how many.
+func (t *writeTx) dropPending(where string, args ...any) int64 {
 	removed := t.Change("DELETE FROM pending_changes WHERE "+where, args...)
-	if removed == 0 {
+	if removed > 0 {
+		t.markErased()
+	}
+	return removed
+}
+
+// What waits for its message is bounded in age, in size and in number, for each
+// sender and in all, so that no stranger fills the disk or drives out what others
+// have postponed. Deletions go last.
+const (
+	// pendingLife is as long as the network keeps stanzas for a device, and as long
+	// as a phone may be away before its devices are unlinked: what has not come by
+	// then will not come.
+	pendingLife = 14 * 24 * time.Hour
+
+	maxPendingSize         = 1 << 20 // of one change, in bytes
+	maxPendingOfSender     = 1000
+	maxPendingSizeOfSender = 2 << 20
+	maxPending             = 20_000
+	maxPendingSizeInAll    = 64 << 20
+
+	// pendingCheck is after how many changes the whole table is looked at.
+	pendingCheck = 64
+)
+
+// limitPending removes what is too much: of a sender with each change, in all with
+// every pendingCheck-th.
+func (t *writeTx) limitPending(id int64, sender string) {
+	t.trimPending("sender = ?", sender, maxPendingOfSender, maxPendingSizeOfSender)
+	if id%pendingCheck != 0 {
 		return
 	}
-	t.markErased()
+	t.trimPending("? != ''", sender, maxPending, maxPendingSizeInAll)
+}
+
+func (t *writeTx) trimPending(where, sender string, most, mostSize int64) {
+	var count, size int64
+	t.Find("SELECT count(*), ifnull(sum(size), 0) FROM pending_changes WHERE "+where, []any{sender}, &count, &size)
+	if count <= most && size <= mostSize {
+		return
+	}
+	t.dropPending(`id IN (
+		SELECT id FROM (
+			SELECT id, row_number() OVER last AS place, sum(size) OVER last AS size FROM pending_changes WHERE `+where+`
+			WINDOW last AS (ORDER BY kind = ? DESC, id DESC)
+		) WHERE place > ? OR size > ?)`, sender, pendingDeletion, most, mostSize)
+}
+
+// ForgetPending removes the changes that have waited too long for their message,
+// and returns how many.
+func (s *Store) ForgetPending(ctx context.Context) (int, error) {
+	return s.forgetPendingBefore(ctx, s.clock.Now().Add(-pendingLife))
+}
+
+func (s *Store) forgetPendingBefore(ctx context.Context, before time.Time) (int, error) {
+	removed := int64(0)
+	err := s.writeAs(ctx, "remove changes whose messages have not come", func(t *writeTx) {
+		removed = t.dropPending("at < ?", before.UnixMilli())
+	})
+	return int(removed), err
+}
+
+// mergePending moves what waits in the chat with one person to another's, and
+// has what the first has sent bear the other's name.
+func (t *writeTx) mergePending(from, into int64) {
+	t.movePending("chat", pendingPerson(from), pendingPerson(into))
+	one, _ := t.people.get(from)
+	other, _ := t.people.get(into)
+	t.renamePending(one.jid(), other.jid())
+}
+
+// renamePending has what waits bear the present name of its sender: a deletion takes
+// back what was postponed under that name.
+func (t *writeTx) renamePending(from, into bridge.JID) {
+	t.movePending("sender", string(from), string(into))
+}
+
+// movePending changes the chat or the sender of pending change. As where they are
+// pending under one name, the last of a kind counts, and a deletion takes the
+// others of its sender.
+func (t *writeTx) movePending(column, from, into string) {
+	same := map[string]string{"chat": "sender", "sender": "chat"}[column]
+	t.dropPending(`id IN (
+		SELECT iif(a.fact ->> '$.t' > b.fact ->> '$.t', b.id, a.id)
+		FROM pending_changes a JOIN pending_changes b USING (target, kind, stanza, `+same+`)
+		WHERE a.`+column+` = ? AND b.`+column+` = ?)`, from, into)
+	moved := t.Change("UPDATE pending_changes SET "+column+" = ? WHERE "+column+" = ?", into, from)
+	if moved == 0 {
+		return
+	}
+	t.dropPending(column+` = ?1 AND kind != ?2 AND EXISTS (
+		SELECT 1 FROM pending_changes d
+		WHERE d.chat = pending_changes.chat AND d.target = pending_changes.target AND d.sender = pending_changes.sender AND d.kind = ?2)`,
+		into, pendingDeletion)
 }

@@ -152,7 +152,10 @@ type peopleChange struct {
 func (p *people) change() *peopleChange {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return &peopleChange{base: p, owner: p.owner}
+	return &peopleChange{
+		base: p, owner: p.owner,
+		byJID: make(map[bridge.JID]int64), byID: make(map[int64]person), merged: make(map[int64]int64),
+	}
 }
 
 func (c *peopleChange) find(jid bridge.JID) (person, bool) {
@@ -183,24 +186,11 @@ func (c *peopleChange) canonical(jid bridge.JID) bridge.JID {
 	return jid
 }
 
-func (c *peopleChange) set(p person) {
-	if c.byID == nil {
-		c.byID = make(map[int64]person)
-	}
-	c.byID[p.id] = p
-}
+func (c *peopleChange) set(p person) { c.byID[p.id] = p }
 
-func (c *peopleChange) point(jid bridge.JID, id int64) {
-	if c.byJID == nil {
-		c.byJID = make(map[bridge.JID]int64)
-	}
-	c.byJID[jid] = id
-}
+func (c *peopleChange) point(jid bridge.JID, id int64) { c.byJID[jid] = id }
 
 func (c *peopleChange) merge(from, into int64) {
-	if c.merged == nil {
-		c.merged = make(map[int64]int64)
-	}
 	c.merged[from] = into
 	delete(c.byID, from)
 	if c.owner == from {
@@ -209,7 +199,7 @@ func (c *peopleChange) merge(from, into int64) {
 }
 
 // publish shows readers what a transaction has learned that is about to commit:
-// whoever sees its messages must know who wrote them. It returns how to take that
+// readers who see its messages must know who wrote them. It returns how to take that
 // back where the commit fails.
 func (p *people) publish(c *peopleChange) (undo func()) {
 	p.mu.Lock()

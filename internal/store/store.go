@@ -5,7 +5,7 @@
 // is safe to repeat; a nil answer is the only licence to acknowledge. Reading
 // methods answer [bridge] values as the API shows them, each from one
 // consistent snapshot. Every fact that changes something appends to the event
-// log in its own transaction; [Store.Changed] wakes whoever waits for more.
+// log in its own transaction; [Store.Changed] wakes readers who wait for more.
 //
 // One person is one chat. The store owns the mapping between phone numbers and
 // LIDs: whatever form a JID is given in, it means the same person, and every
@@ -142,8 +142,8 @@ func (s *Store) Changed() <-chan struct{} {
 	return s.changed
 }
 
-// notify puts a token into a channel with room for one: whoever receives from
-// it is awake, or will be.
+// notify puts a token into a channel with room for one: the receiver
+// is awake, or will be.
 func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

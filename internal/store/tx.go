@@ -114,7 +114,7 @@ func (s *Store) mayWrite(ctx context.Context) error {
 }
 
 // commit runs f and commits what it has done. People are published first, and
-// taken back where the commit fails: whoever sees a message finds its sender.
+// taken back where the commit fails: readers who see a message find its sender.
 func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 	unlearn, committed := func() {}, false
 	defer func() { // also behind a panic of f

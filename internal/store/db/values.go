@@ -123,7 +123,7 @@ func scanColumn(s *sqlite.Stmt, col int, dest any) error {
 		err := scanInt(s, col, kind, &ms)
 		*dest = bridge.Millis(ms)
 		return err
-	case **bridge.Time: // the most frequent pointer
+	case **bridge.Time:
 		*dest = new(bridge.Time)
 		return scanColumn(s, col, *dest)
 	default:
@@ -157,6 +157,10 @@ var errNull = errors.New("NULL is not a value for this column")
 
 // scanNull makes dest what stands for NULL.
 func scanNull(dest any) error {
+	if moment, ok := dest.(**bridge.Time); ok { // the most frequent
+		*moment = nil
+		return nil
+	}
 	v := reflect.ValueOf(dest).Elem()
 	if v.Kind() != reflect.Pointer && !isBytes(v) {
 		return errNull

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/db"
@@ -32,14 +33,7 @@ func delivery(status int64) (bridge.Delivery, error) {
 }
 
 // statusOf returns the number of a delivery, -1 for none that we know.
-func statusOf(d bridge.Delivery) int64 {
-	for i, known := range deliveries {
-		if d == known {
-			return int64(i)
-		}
-	}
-	return -1
-}
+func statusOf(d bridge.Delivery) int64 { return int64(slices.Index(deliveries[:], d)) }
 
 // statusColumn returns null for other people's messages. An own message of which
 // nothing is said was typed on the phone, which has sent it.
@@ -66,11 +60,9 @@ func (t *writeTx) advanceStatus(seq int64, to bridge.Delivery) {
 	if status == statusFailed {
 		condition, from = "status = ?3", statusPending
 	}
-	changed := t.Change("UPDATE messages SET status = ?1 WHERE seq = ?2 AND ("+condition+")", status, seq, from)
-	if changed == 0 {
-		return
+	if t.Change("UPDATE messages SET status = ?1 WHERE seq = ?2 AND ("+condition+")", status, seq, from) > 0 {
+		t.appendEvent(eventMessageStatus, seq, 0)
 	}
-	t.appendEvent(eventMessageStatus, seq, 0)
 }
 
 // advanceMessage moves the status of an own message forward. One that turns out
@@ -85,8 +77,8 @@ func (t *writeTx) advanceMessage(m target, to bridge.Delivery) {
 }
 
 // saveReceipt moves the status of the own messages that it names. In a group the
-// first member's receipt counts. The account's own other devices are nobody
-// that a message is delivered to, but in the chat with oneself.
+// first member's receipt counts. The account's own other devices do
+// not count as recipients, but in the chat with oneself.
 func (t *writeTx) saveReceipt(f bridge.Receipt) {
 	p, known := t.people.find(f.From)
 	ownDevice := known && p.id == t.people.owner && t.people.canonical(f.Chat) != p.jid()

@@ -5,6 +5,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/search"
+	"bridged/internal/store/db"
 )
 
 // saveMessage stores a message received or about to be sent.
@@ -78,7 +79,7 @@ func (t *writeTx) ensureSender(m bridge.Message, c chatRow) person {
 	return t.ensurePerson(unknownSender)
 }
 
-// unknownSender stands for whoever wrote a message whose stanza does not say:
+// unknownSender stands for the author a message whose stanza does not say:
 // WhatsApp's own number for its announcements.
 const unknownSender bridge.JID = "0@" + bridge.ServerUser
 
@@ -147,7 +148,7 @@ func (t *writeTx) findMessage(chat bridge.JID, id string) (m target, found bool)
 	return m, found
 }
 
-// onDuplicate handles a message that is stored already: usually told twice, sometimes the
+// onDuplicate handles a message that is stored already: usually one that came twice, sometimes the
 // real one for a placeholder, or an own message that got further.
 func (t *writeTx) onDuplicate(m bridge.Message, c chatRow, sender person) {
 	stored, found := t.findMessage(m.Chat, m.ID)
@@ -166,8 +167,8 @@ func (t *writeTx) onDuplicate(m bridge.Message, c chatRow, sender person) {
 }
 
 // replacePlaceholder puts a real message over its placeholder. It keeps the
-// placeholder's place in the order and is told as message.updated: that there
-// is a message was told before. A deletion that came meanwhile stays, and so
+// placeholder's place in the order and is logged as message.updated: that there
+// is a message was logged before. A deletion that came meanwhile stays, and so
 // does an edit.
 func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender person) {
 	if stored.deleted != 0 || stored.fromMe != m.FromMe || !t.couldBeOne(stored.sender, sender) {
@@ -197,7 +198,7 @@ func (t *writeTx) couldBeOne(stored int64, p person) bool {
 	return (other.pn == "" || p.pn == "") && (other.lid == "" || p.lid == "")
 }
 
-// contentChanged tells that a message reads differently now.
+// contentChanged logs that a message reads differently now.
 func (t *writeTx) contentChanged(seq int64) {
 	t.s.index.MarkStale(t.Conn, seq)
 	t.appendEvent(eventMessageUpdated, seq, 0)
@@ -227,4 +228,32 @@ func (t *writeTx) removeUnpacked(seq int64) {
 		t.setSetting(settingLastSeq, strconv.FormatInt(seq, 10))
 	}
 	t.uncountMessage(chat)
+}
+
+// joinAlbum notes that a message is a part of an album, and logs the album
+// where it is stored.
+func (t *writeTx) joinAlbum(seq int64, album *string) {
+	if album == nil {
+		return
+	}
+	if t.Change("INSERT INTO album_parts (album, message) VALUES (?, ?) ON CONFLICT DO NOTHING", *album, seq) > 0 {
+		t.albumChanged(seq)
+	}
+}
+
+// leaveAlbum takes a message that was deleted out of its album.
+func (t *writeTx) leaveAlbum(seq int64) {
+	t.albumChanged(seq)
+	t.Run("DELETE FROM album_parts WHERE message = ?", seq)
+}
+
+// albumChanged logs that the album of a part has more or fewer of them.
+func (t *writeTx) albumChanged(part int64) {
+	albums := db.List[int64](t.Conn, `
+		SELECT album.seq FROM album_parts p JOIN messages m ON m.seq = p.message
+		JOIN messages album ON album.chat = m.chat AND album.id = p.album AND album.sender = m.sender
+		WHERE p.message = ?`, part)
+	for _, album := range albums {
+		t.appendEvent(eventMessageUpdated, album, 0)
+	}
 }

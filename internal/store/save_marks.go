@@ -8,7 +8,7 @@ import (
 )
 
 // savePin puts a message at the top of its chat, or takes it from there. The last
-// one counts, whoever it is by.
+// one counts, from any member.
 func (t *writeTx) savePin(f bridge.Pin) {
 	m, d := t.marked(f, f.Chat, f.Target, f.By)
 	if m.seq == 0 {
@@ -54,10 +54,10 @@ func (k keepDetails) replaces(before *keepDetails) bool {
 	return k.At >= before.At
 }
 
-// isFinal reports whether nobody but the author can change it.
+// isFinal reports whether only the author can change it.
 func (k keepDetails) isFinal() bool { return k.ByAuthor && !k.Kept }
 
-// marked returns the message that somebody wants to mark for everybody, without a
+// marked returns the message that a person wants to mark for everybody, without a
 // number where it is not to be marked: it is not stored, was deleted, or they may
 // not. Where its message or the group is not known yet, the fact waits.
 func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, details) {
@@ -82,9 +82,9 @@ func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge
 	return m, t.detailsIn(m.details)
 }
 
-// mayMark reports whether somebody may mark messages of the chat for everybody: in
+// mayMark reports whether a person may mark messages of the chat for everybody: in
 // a group that only admins may change, only they. It is not known of a group that
-// the network has not told of.
+// the network has not described.
 func (t *writeTx) mayMark(m target, by bridge.JID) (allowed, known bool) {
 	if m.isPrivate {
 		return true, true
@@ -139,7 +139,7 @@ func (t *writeTx) detailsIn(column string) (d details) {
 	return d
 }
 
-// changeDetails changes what a message shows beside its content, and tells.
+// changeDetails changes what a message shows beside its content, and logs that.
 func (t *writeTx) changeDetails(seq int64, d details) {
 	column := t.pack(d)
 	t.Run("UPDATE messages SET details = ? WHERE seq = ?", column, seq)

@@ -7,6 +7,89 @@ import (
 	"bridged/internal/store/db"
 )
 
+// saveImported stores a message of the phone's history with what became of it,
+// or changes of one that was stored so. What came over the connection stays as
+// it is, but for placeholders: the real message fills them in, and that is logged.
+func (t *writeTx) saveImported(f bridge.Imported) {
+	if f.Message != nil {
+		t.saveImportedMessage(*f.Message)
+	}
+	t.silently(func() {
+		for _, change := range f.Changes {
+			t.saveImportedChange(bridge.Bounded(change))
+		}
+	})
+}
+
+func (t *writeTx) saveImportedMessage(m bridge.Message) {
+	stored, found := t.findMessage(m.Chat, m.ID)
+	switch {
+	case !found:
+		m.Imported = true
+		t.silently(func() { t.saveMessage(m) })
+	case stored.isPlaceholder() && !stored.imported:
+		t.saveMessage(m)
+	}
+}
+
+// silently runs f without events of what it changes.
+func (t *writeTx) silently(f func()) {
+	t.silent = true
+	defer func() { t.silent = false }()
+	f()
+}
+
+// saveImportedChange applies a change of the phone's history to a message that
+// came with the history.
+func (t *writeTx) saveImportedChange(change bridge.Fact) {
+	of := t.packPending(change)
+	stored, found := t.findMessage(of.chat, of.target)
+	if edit, is := change.(bridge.Edit); !found && is && edit.Upload != nil {
+		t.saveImportedMessage(*edit.Upload)
+		return
+	}
+	if found && stored.imported {
+		t.save(change)
+	}
+}
+
+// saveChatName gives a person or a group the name that the phone shows, where
+// nothing better is known.
+func (t *writeTx) saveChatName(f bridge.ChatName) {
+	if f.Name == "" {
+		return
+	}
+	if f.JID.IsGroup() {
+		t.nameUnknownGroup(f)
+		return
+	}
+	if !f.JID.IsPerson() {
+		return
+	}
+	p := t.ensurePerson(f.JID)
+	if p.name != "" {
+		return
+	}
+	p.name = f.Name
+	t.saveNames(p)
+}
+
+func (t *writeTx) nameUnknownGroup(f bridge.ChatName) {
+	c, found := t.findChat(f.JID)
+	if !found {
+		return
+	}
+	var unknown bool
+	if t.Find("SELECT known = 0 FROM groups WHERE chat = ?", []any{c.id}, &unknown); !unknown {
+		return
+	}
+	renamed := t.renameGroup(c.id, f.Name)
+	if !renamed {
+		return
+	}
+	t.appendEvent(eventChatUpdated, 0, c.id)
+}
+
 // saveHistoryPart writes a part of the phone's history down. One of the same
 // kind and number that could not be had is replaced by it.
 func (t *writeTx) saveHistoryPart(f bridge.HistoryPart) {
@@ -36,11 +119,9 @@ func (t *writeTx) saveHistoryStep(f bridge.HistoryStep) {
 }
 
 func (t *writeTx) forgetHistory() {
-	removed := t.Change("DELETE FROM history_parts")
-	if removed == 0 {
-		return
+	if t.Change("DELETE FROM history_parts") > 0 {
+		t.markErased()
 	}
-	t.markErased()
 }
 
 // NextHistoryPart returns the part of the phone's history that is to be taken

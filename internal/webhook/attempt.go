@@ -34,7 +34,7 @@ func (a *attempt) isOutdated(now bridge.Webhook) bool {
 	return w.URL != now.URL || w.Secret != now.Secret || w.AllowPrivate != now.AllowPrivate || !isWanted
 }
 
-// result is what a try has come to.
+// result holds how a try ended.
 type result struct {
 	attempt  *attempt
 	state    store.LogState // as the try has found it
@@ -45,7 +45,7 @@ type result struct {
 
 // mayStart reports whether another post may begin.
 func (w *worker) mayStart() bool {
-	return w.hook.Enabled && !w.isStale && !w.saver.isFailing() && w.saver.noted < maxDirty &&
+	return w.settings.Enabled && !w.isStale && !w.saver.isFailing() && w.saver.noted < maxDirty &&
 		len(w.underWay) < maxUnderWay && !(w.outage.isDown() && w.outage.probing)
 }
 
@@ -56,7 +56,7 @@ func (w *worker) next() (*queue, time.Time) {
 	if reset := w.queues[bridge.QueueReset]; reset != nil && w.refused < resetTries {
 		q = reset
 	}
-	if q == nil || q.in == nil {
+	if q == nil || !q.isReady() {
 		return nil, time.Time{}
 	}
 	at := q.due
@@ -73,15 +73,31 @@ func (w *worker) next() (*queue, time.Time) {
 // While the receiver is down it is the newest, or in turn the one that failed
 // the longest ago.
 func (w *worker) choose() *queue {
-	fresh, failed := w.fresh.first(), w.failed.first()
-	if w.failedFlying() >= parallelFailed {
+	var fresh, newest, failed *queue
+	for _, q := range w.queues {
+		switch {
+		case !q.isReady():
+		case q.hasFailed():
+			if failed == nil || q.isBefore(failed) {
+				failed = q
+			}
+		default:
+			if fresh == nil || q.isBefore(fresh) {
+				fresh = q
+			}
+			if newest == nil || newest.isBefore(q) {
+				newest = q
+			}
+		}
+	}
+	if w.failedUnderWay() >= parallelFailed {
 		failed = nil
 	}
 	switch {
 	case fresh == nil:
 		return failed
 	case w.outage.isDown() && (failed == nil || w.outage.triesNew()):
-		return w.fresh.newest()
+		return newest
 	case failed != nil && (w.outage.isDown() || failed.due.Before(fresh.due)):
 		return failed
 	}
@@ -95,26 +111,22 @@ func (w *worker) start(ctx context.Context) error {
 		if now := time.Now(); q == nil || at.After(now) || w.roomAt(now).After(now) {
 			return nil
 		}
-		q.leave()
-		if len(q.items) == 0 && q.more {
-			if wait, err := w.refill(ctx, q); wait {
-				w.waiting = append(w.waiting, q)
-			} else {
-				w.requeue(q) // it may have failed before
-				if err != nil {
-					return err
-				}
-			}
+		if len(q.items) > 0 {
+			w.begin(q)
 			continue
 		}
-		w.fly(q)
+		var err error
+		if q.isWaiting, err = w.refill(ctx, q); err != nil {
+			return err
+		}
+		w.forgetEmpty(q)
 	}
 	return nil
 }
 
-// failedFlying returns how many posts under way are for chats of which something
+// failedUnderWay returns how many posts under way are for chats of which something
 // has failed.
-func (w *worker) failedFlying() int {
+func (w *worker) failedUnderWay() int {
 	n := 0
 	for a := range w.underWay {
 		if a.hasFailed {
@@ -141,18 +153,8 @@ func (w *worker) roomAt(now time.Time) time.Time {
 	return oldest.Add(slowAfter)
 }
 
-// schedule enters a queue in which nothing is under way.
-func (w *worker) schedule(q *queue) {
-	q.leave()
-	if q.hasFailed() {
-		w.failed.put(q)
-	} else {
-		w.fresh.put(q)
-	}
-}
-
-// fly posts the first delivery of a queue.
-func (w *worker) fly(q *queue) {
+// begin posts the first delivery of a queue.
+func (w *worker) begin(q *queue) {
 	ctx, cancel := context.WithCancel(w.posting)
 	it := q.items[0]
 	a := &attempt{item: it, queue: q, state: w.state, began: time.Now(), cancel: cancel, hasFailed: it.Attempts > 0, isProbe: w.outage.isDown()}
@@ -168,22 +170,18 @@ func (w *worker) fly(q *queue) {
 
 // try reads the payload of a delivery and posts it.
 func (d *Dispatcher) try(ctx context.Context, a *attempt, of bridge.WebhookDelivery) result {
-	isReset, event := of.EventType == bridge.EventReset, of.EventID
-	if isReset {
-		event = 0
-	}
-	p, err := d.store.Post(ctx, of.WebhookID, event)
+	p, err := d.read(ctx, of)
 	r := result{attempt: a, state: p.Log, err: err}
 	// What was read in another state of the log may not be what is next.
-	if ctx.Err() == nil && err == nil && p.Log == a.state && (p.Shown || isReset) {
+	if ctx.Err() == nil && err == nil && p.Log == a.state && p.Shown {
 		a.posts.Store(&p)
-		r.isPosted, r.outcome = true, d.post(ctx, p.Webhook, idOf(of), payloadOf(of, p.Event))
+		r.isPosted, r.outcome = true, d.deliver(ctx, p, of)
 	}
 	r.isBrokenOff = ctx.Err() != nil && (!r.isPosted || r.failure != "")
 	return r
 }
 
-// settle takes what a try has come to.
+// settle applies the result of a try.
 func (w *worker) settle(r result) {
 	a := r.attempt
 	delete(w.underWay, a)
@@ -192,14 +190,15 @@ func (w *worker) settle(r result) {
 	}
 	q, it := a.queue, a.item
 	if q == nil {
-		return // its event has left the log: the receiver is told of that
+		return // its event has left the log: the receiver gets a reset instead
 	}
 	q.trying--
 	switch {
 	case r.isBrokenOff:
 		q.due = time.Now()
+	case bridge.CodeOf(r.err) == bridge.CodeNotFound:
+		w.saver.gone = true
 	case r.err != nil:
-		w.saver.gone = w.saver.gone || bridge.CodeOf(r.err) == bridge.CodeNotFound
 		w.log.Error().Err(r.err).Msg("event to post not read; trying again")
 		w.hold(time.Now().Add(storeRetry))
 	case !r.isPosted && r.state != a.state:
@@ -210,7 +209,7 @@ func (w *worker) settle(r result) {
 	default:
 		w.note(q, it, a, r.outcome)
 	}
-	w.requeue(q)
+	w.forgetEmpty(q)
 }
 
 // hold starts no post until a moment, also while the receiver is down.
@@ -220,20 +219,16 @@ func (w *worker) hold(until time.Time) {
 	}
 }
 
-// requeue schedules a queue for its next delivery, or forgets it.
-func (w *worker) requeue(q *queue) {
-	switch {
-	case q.trying > 0:
-	case q.isEmpty():
-		q.leave()
-		delete(w.queues, q.chat)
-		w.isStale = w.isStale || w.isFull && len(w.queues) < maxQueues/2
-	default:
-		w.schedule(q)
+// forgetEmpty forgets a queue in which nothing is pending any more.
+func (w *worker) forgetEmpty(q *queue) {
+	if q.trying > 0 || len(q.items) > 0 || q.more {
+		return
 	}
+	delete(w.queues, q.chat)
+	w.isStale = w.isStale || w.isFull && len(w.queues) < maxQueues/2
 }
 
-// note takes how a post went.
+// note records how a post went.
 func (w *worker) note(q *queue, it *item, a *attempt, got outcome) {
 	now := time.Now()
 	w.enterTry(it, got, now)
@@ -256,7 +251,7 @@ func (w *worker) note(q *queue, it *item, a *attempt, got outcome) {
 	w.judge(q, a, got)
 }
 
-// judge notes what a post says of the receiver as a whole.
+// judge applies what a post shows about the receiver as a whole.
 func (w *worker) judge(q *queue, a *attempt, got outcome) {
 	if got.about == aboutReceiver {
 		if w.outage.fail(q.chat, a.began, a.isProbe, got.status == http.StatusGone) {
@@ -275,7 +270,7 @@ func (w *worker) judge(q *queue, a *attempt, got outcome) {
 func (w *worker) change(q *queue, it *item) {
 	w.saver.tried(it)
 	if !q.holds(it) { // two chats have become one, and it is further back
-		q.spill(it)
+		q.leaveToStore(it)
 	}
 }
 
@@ -285,6 +280,6 @@ func (w *worker) leave(q *queue, it *item) {
 	if q.remove(it.EventID) {
 		w.held--
 	} else {
-		q.spill(it)
+		q.leaveToStore(it)
 	}
 }

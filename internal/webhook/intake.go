@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 // mayTakeIn reports whether the log may be read: not while the queues must be
 // read again, and not far ahead of what is posted and saved.
 func (w *worker) mayTakeIn() bool {
-	return w.hook.Enabled && !w.isStale && !w.isFull && len(w.queues) < maxQueues && w.saver.size() < maxDirty
+	return w.settings.Enabled && !w.isStale && !w.isFull && len(w.queues) < maxQueues && w.saver.size() < maxDirty
 }
 
 // takeIn enters what is new in the log into the queues.
@@ -27,7 +26,7 @@ func (w *worker) takeIn(ctx context.Context, changed <-chan struct{}) error {
 	if w.compare(page.Log) {
 		return nil // and read again when the queues are right
 	}
-	if w.adopt(page.Webhook); !w.hook.Enabled { // as it was set when the log was read
+	if w.adopt(page.Webhook); !w.settings.Enabled { // as it was set when the log was read
 		return nil
 	}
 	now := time.Now()
@@ -60,20 +59,17 @@ func (w *worker) enter(ref store.EventRef, now time.Time) {
 	w.saver.mark(it)
 	if q.more || len(q.items) >= maxOfQueue || w.held >= maxHeld && len(q.items) > 0 {
 		q.more = true
-		q.spill(it)
+		q.leaveToStore(it)
 		return
 	}
 	w.held++
 	q.push(it)
-	if len(q.items) == 1 && q.trying == 0 && q.in == nil {
-		w.schedule(q)
-	}
 }
 
 // refill reads on in the store where a queue has come to the end of what it
 // holds. It reports whether that must wait for a save.
 func (w *worker) refill(ctx context.Context, q *queue) (wait bool, err error) {
-	if q.spilled > 0 {
+	if q.unsaved > 0 {
 		w.saver.soon = true
 		return true, nil
 	}
@@ -111,77 +107,55 @@ func (w *worker) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	isFirst := w.hook.ID == 0
+	isFirst := w.settings.ID == 0
 	w.adopt(p.Webhook)
-	due := w.dues(p.Heads, isFirst)
 	w.state, w.isFull, w.isStale = p.Log, p.More, false
 	w.saver.reset(p.Webhook.Cursor)
 	w.read, w.seen, w.behind = p.Webhook.Cursor, nil, true
-	w.queues, w.fresh, w.failed, w.waiting, w.held = make(map[int64]*queue), schedule{}, schedule{}, nil, 0
-	items := w.flyingItems(p.InFlight)
-	for i, head := range p.Heads {
-		q := newQueue(head.Queue, due[i])
+	known := w.queues
+	w.queues, w.held = make(map[int64]*queue), len(p.Heads)
+	for _, head := range p.Heads {
+		q := newQueue(head.Queue, w.dueOf(head, known[head.Queue], isFirst))
 		q.more = true // perhaps
-		q.push(cmp.Or(items[head.EventID], &item{WebhookDelivery: head}))
-		w.held++
+		q.push(&item{WebhookDelivery: head})
 		w.queues[head.Queue] = q
 	}
-	w.seat(p.InFlight)
-	for _, q := range w.queues {
-		w.requeue(q)
+	for a := range w.underWay {
+		w.attach(a, p.InFlight)
 	}
 	return nil
 }
 
-// flyingItems returns the items of the posts under way that the store still has.
-func (w *worker) flyingItems(queues map[int64]int64) map[int64]*item {
-	items := make(map[int64]*item)
-	for a := range w.underWay {
-		if a.isIn(queues) {
-			items[a.item.EventID] = a.item
-		}
+// dueOf returns when to try a queue: as before where it was known, at once after a
+// start, and never later than the longest pause, whatever the clock has done since.
+func (w *worker) dueOf(head bridge.WebhookDelivery, known *queue, isFirst bool) time.Time {
+	switch {
+	case known != nil:
+		return known.due
+	case isFirst || head.NextAttemptAt == nil:
+		return time.Now()
 	}
-	return items
+	return time.Now().Add(min(max(head.NextAttemptAt.Sub(w.d.wall()), 0), longestPause))
 }
 
-// dues returns the times at which to try the queues: as before where they
-// were known, at once after a start, and never later than the longest pause,
-// whatever the clock has done since.
-func (w *worker) dues(heads []bridge.WebhookDelivery, isFirst bool) []time.Time {
-	now, wall := time.Now(), w.d.wall()
-	due := make([]time.Time, len(heads))
-	for i, head := range heads {
-		due[i] = now
-		if known := w.queues[head.Queue]; known != nil {
-			due[i] = known.due
-		} else if !isFirst && head.NextAttemptAt != nil {
-			due[i] = now.Add(min(max(head.NextAttemptAt.Sub(wall), 0), longestPause))
-		}
-	}
-	return due
-}
-
-// seat counts the posts under way in the queues that they are in now. A post
+// attach counts a post under way in the queue that its delivery is in now. A post
 // whose delivery the store does not have any more is in none.
-func (w *worker) seat(queues map[int64]int64) {
-	for a := range w.underWay {
-		a.queue = nil
-		if !a.isIn(queues) {
-			continue
-		}
-		chat := queues[a.item.EventID]
-		if a.queue = w.queues[chat]; a.queue == nil {
-			a.queue = newQueue(chat, time.Now())
-			a.queue.more = true
-			w.queues[chat] = a.queue
-		}
-		a.queue.trying++
-	}
-}
-
-// isIn reports whether the delivery is in one of the queues of the store. A
-// reset may have the number of an event that it stands for.
-func (a *attempt) isIn(queues map[int64]int64) bool {
+func (w *worker) attach(a *attempt, queues map[int64]int64) {
+	a.queue = nil
 	chat, ok := queues[a.item.EventID]
-	return ok && (chat == bridge.QueueReset) == (a.item.EventType == bridge.EventReset)
+	isReset := a.item.EventType == bridge.EventReset // which may have the number of an event that it stands for
+	if !ok || (chat == bridge.QueueReset) != isReset {
+		return
+	}
+	q := w.queues[chat]
+	if q == nil {
+		q = newQueue(chat, time.Now())
+		q.more = true
+		w.queues[chat] = q
+	}
+	if len(q.items) > 0 && q.items[0].EventID == a.item.EventID {
+		q.items[0] = a.item
+	}
+	a.queue = q
+	q.trying++
 }

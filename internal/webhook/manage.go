@@ -8,10 +8,8 @@ import (
 	"bridged/internal/store"
 )
 
-const (
-	// Most limits the number of webhooks: each has its own loop.
-	Most = 50
-)
+// Most limits the number of webhooks: each has its own loop.
+const Most = 50
 
 // List returns all webhooks.
 func (d *Dispatcher) List(ctx context.Context) ([]bridge.Webhook, error) {
@@ -44,7 +42,7 @@ func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webho
 	if w, err = d.store.AddWebhook(ctx, w); err != nil {
 		return bridge.Webhook{}, err
 	}
-	d.notify(w.ID)
+	d.notify(w.ID, false)
 	w.Secret = secret
 	return w, nil
 }
@@ -102,7 +100,7 @@ func (d *Dispatcher) Update(ctx context.Context, id int64, c Change) (bridge.Web
 	if err != nil {
 		return bridge.Webhook{}, err
 	}
-	d.notify(id)
+	d.notify(id, false)
 	return w, nil
 }
 
@@ -140,7 +138,7 @@ func (d *Dispatcher) Delete(ctx context.Context, id int64) error {
 		return nil
 	})
 	if err == nil {
-		d.notify(id)
+		d.notify(id, false)
 	}
 	return err
 }
@@ -148,7 +146,7 @@ func (d *Dispatcher) Delete(ctx context.Context, id int64) error {
 // Forget ends the workers of webhooks that are gone.
 func (d *Dispatcher) Forget(ids []int64) {
 	for _, id := range ids {
-		d.notify(id)
+		d.notify(id, false)
 	}
 }
 
@@ -163,7 +161,7 @@ type Tried struct {
 // eventTest is the type of what Test posts.
 const eventTest bridge.EventType = "webhook.test"
 
-// Test posts something that is no event, once, and tells how that went.
+// Test posts something that is no event, once, and returns how that went.
 func (d *Dispatcher) Test(ctx context.Context, id int64) (Tried, error) {
 	w, err := d.store.Webhook(ctx, id)
 	if err != nil {
@@ -199,11 +197,18 @@ func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (br
 		return bridge.WebhookDelivery{}, err
 	}
 	if kept.Status == bridge.WebhookPending {
-		d.retry(webhook)
+		d.notify(webhook, true)
 		return kept, nil
 	}
-	got, err := d.postAgain(ctx, kept)
+	p, err := d.read(ctx, kept)
 	if err != nil {
+		return bridge.WebhookDelivery{}, err
+	}
+	if !p.Shown {
+		return bridge.WebhookDelivery{}, bridge.NotFound("event %d is not shown any more, or not wanted by this webhook", kept.EventID)
+	}
+	got := d.deliver(ctx, p, kept)
+	if err := ctx.Err(); err != nil {
 		return bridge.WebhookDelivery{}, err
 	}
 	enter(&kept, got, d.wall())
@@ -212,21 +217,4 @@ func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (br
 	}
 	progress := store.DeliveryProgress{Cursor: -1, Deliveries: []bridge.WebhookDelivery{kept}}
 	return kept, d.store.SaveDeliveries(context.WithoutCancel(ctx), webhook, progress)
-}
-
-// postAgain posts what was delivered or given up, as it is shown now.
-func (d *Dispatcher) postAgain(ctx context.Context, kept bridge.WebhookDelivery) (outcome, error) {
-	event := kept.EventID
-	if kept.EventType == bridge.EventReset {
-		event = 0
-	}
-	p, err := d.store.Post(ctx, kept.WebhookID, event)
-	if err != nil {
-		return outcome{}, err
-	}
-	if !p.Shown && event != 0 {
-		return outcome{}, bridge.NotFound("event %d is not shown any more, or not wanted by this webhook", event)
-	}
-	got := d.post(ctx, p.Webhook, idOf(kept), payloadOf(kept, p.Event))
-	return got, ctx.Err()
 }

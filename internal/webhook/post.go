@@ -17,6 +17,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store"
 	"bridged/internal/urlguard"
 )
 
@@ -31,19 +32,27 @@ const (
 	answerTime  = 100 * time.Millisecond
 )
 
-// payloadOf returns what is posted.
-func payloadOf(d bridge.WebhookDelivery, event bridge.Event) bridge.EventPayload {
-	if d.EventType == bridge.EventReset {
-		return bridge.ResetPayload(d.EventID, d.EventAt)
+// read returns what is posted for a delivery, as the read routes show it now.
+func (d *Dispatcher) read(ctx context.Context, of bridge.WebhookDelivery) (store.Post, error) {
+	if of.EventType != bridge.EventReset {
+		return d.store.Post(ctx, of.WebhookID, of.EventID)
 	}
-	return event.Payload()
+	p, err := d.store.Post(ctx, of.WebhookID, 0)
+	p.Shown = true // it is about no message or chat
+	return p, err
 }
 
-// idOf returns an id that is the same for every try of an event, and for no other
-// event ever.
-func idOf(d bridge.WebhookDelivery) string { return bridge.EventName(d.EventID, d.EventAt) }
+// deliver posts what was read for a delivery. Its id is the same for every try of
+// an event, and for no other event ever.
+func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.WebhookDelivery) outcome {
+	id := bridge.EventName(of.EventID, of.EventAt)
+	if of.EventType == bridge.EventReset {
+		return d.post(ctx, p.Webhook, id, bridge.ResetPayload(of.EventID, of.EventAt))
+	}
+	return d.post(ctx, p.Webhook, id, p.Event.Payload())
+}
 
-// about is what a post says something of.
+// about says whether a failure is due to the event or to the receiver.
 type about int
 
 const (
@@ -104,7 +113,7 @@ func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, id string, p br
 		return outcome{}, err
 	}
 	// The transport itself, and not a client: redirects are not followed.
-	resp, err := d.way(w).RoundTrip(req)
+	resp, err := d.transport(w).RoundTrip(req)
 	if err != nil {
 		if ctx.Err() != nil { // why it was broken off
 			err = errors.Join(ctx.Err(), err)
@@ -119,19 +128,19 @@ func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, id string, p br
 	return got, nil
 }
 
-// way returns the transport to a webhook's receiver.
-func (d *Dispatcher) way(w bridge.Webhook) http.RoundTripper {
+// transport returns the transport to a webhook's receiver.
+func (d *Dispatcher) transport(w bridge.Webhook) http.RoundTripper {
 	switch {
 	case w.Source == bridge.WebhookFromEnvironment && w.AllowPrivate:
-		return d.ways.environment
+		return d.transports[toAll]
 	case w.AllowPrivate:
-		return d.ways.private
+		return d.transports[toPrivate]
 	}
-	return d.ways.public
+	return d.transports[toPublic]
 }
 
 // drain reads what is left of an answer, if it is little and comes at once, and
-// closes it. What a receiver says after its status does not matter.
+// closes it.
 func drain(body io.ReadCloser) {
 	late := time.AfterFunc(answerTime, func() { _ = body.Close() })
 	_, _ = io.CopyN(io.Discard, body, answerLimit)

@@ -1,7 +1,7 @@
 package webhook
 
 import (
-	"container/heap"
+	"cmp"
 	"slices"
 	"time"
 
@@ -22,12 +22,12 @@ type queue struct {
 	chat    int64
 	items   []*item // the first ones, in order
 	more    bool    // there are others behind them, in the store alone
-	spilled int     // of these, how many the store does not have yet
+	unsaved int     // of these, how many the store does not have yet
 	last    int64   // the last event that was held
 	trying  int     // posts under way
 	due     time.Time
-	in      *schedule // nil where it is in none
-	place   int
+
+	isWaiting bool // for a save, before others are read from the store
 }
 
 func newQueue(chat int64, due time.Time) *queue { return &queue{chat: chat, due: due} }
@@ -38,12 +38,12 @@ func (q *queue) push(it *item) {
 	q.last = it.EventID
 }
 
-// spill leaves an item to the store, from where it may be read again when it is
-// saved.
-func (q *queue) spill(it *item) {
+// leaveToStore keeps an item in the store alone, from where it may be read again
+// when it is saved.
+func (q *queue) leaveToStore(it *item) {
 	if it.queue == nil {
 		it.queue = q
-		q.spilled++
+		q.unsaved++
 	}
 }
 
@@ -53,16 +53,9 @@ func (q *queue) remove(event int64) bool {
 	if i < 0 {
 		return false
 	}
-	if i == 0 {
-		q.items[0] = nil
-		q.items = q.items[1:]
-		return true
-	}
 	q.items = slices.Delete(q.items, i, i+1)
 	return true
 }
-
-func (q *queue) isEmpty() bool { return len(q.items) == 0 && !q.more }
 
 // holds reports whether the queue holds an item itself, not the store alone.
 func (q *queue) holds(it *item) bool { return slices.Contains(q.items, it) }
@@ -70,61 +63,11 @@ func (q *queue) holds(it *item) bool { return slices.Contains(q.items, it) }
 // hasFailed reports whether the delivery that is next was tried before.
 func (q *queue) hasFailed() bool { return len(q.items) > 0 && q.items[0].Attempts > 0 }
 
-// leave takes the queue out of its schedule.
-func (q *queue) leave() {
-	if q.in != nil {
-		heap.Remove(q.in, q.place)
-	}
-}
+// isReady reports whether another delivery of the queue may be tried, once it is
+// due.
+func (q *queue) isReady() bool { return q.trying == 0 && !q.isWaiting }
 
-// schedule is a heap of queues, the one that is due first at the top.
-type schedule struct{ queues []*queue }
-
-func (s *schedule) put(q *queue) { heap.Push(s, q) }
-
-// first returns the queue that is due first, nil if there is none.
-func (s *schedule) first() *queue {
-	if len(s.queues) == 0 {
-		return nil
-	}
-	return s.queues[0]
-}
-
-// newest returns the queue that is due last, nil if there is none.
-func (s *schedule) newest() *queue {
-	var newest *queue
-	for _, q := range s.queues {
-		if newest == nil || q.due.After(newest.due) {
-			newest = q
-		}
-	}
-	return newest
-}
-
-// Len implements heap.Interface.
-func (s *schedule) Len() int { return len(s.queues) }
-
-// Less implements heap.Interface.
-func (s *schedule) Less(i, j int) bool { return s.queues[i].due.Before(s.queues[j].due) }
-
-// Swap implements heap.Interface.
-func (s *schedule) Swap(i, j int) {
-	s.queues[i], s.queues[j] = s.queues[j], s.queues[i]
-	s.queues[i].place, s.queues[j].place = i, j
-}
-
-// Push implements heap.Interface.
-func (s *schedule) Push(x any) {
-	q := x.(*queue)
-	q.in, q.place = s, len(s.queues)
-	s.queues = append(s.queues, q)
-}
-
-// Pop implements heap.Interface.
-func (s *schedule) Pop() any {
-	last := len(s.queues) - 1
-	q := s.queues[last]
-	s.queues[last] = nil
-	s.queues, q.in = s.queues[:last], nil
-	return q
+// isBefore reports whether the queue is due before another one.
+func (q *queue) isBefore(other *queue) bool {
+	return cmp.Or(q.due.Compare(other.due), cmp.Compare(q.chat, other.chat)) < 0
 }

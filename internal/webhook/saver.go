@@ -8,7 +8,7 @@ import (
 	"bridged/internal/store"
 )
 
-// saver is what the store does not know yet.
+// saver holds what the store does not know yet.
 type saver struct {
 	done   chan error // of the save under way
 	saving []*item    // in it; nil where there is none
@@ -20,7 +20,7 @@ type saver struct {
 	cursor int64 // as it is in the store
 	since  time.Time
 	again  time.Time // after a failure, when it is tried again
-	soon   bool      // somebody waits for it
+	soon   bool      // the worker waits for it
 	gone   bool      // the webhook was removed
 }
 
@@ -138,14 +138,11 @@ func (w *worker) saved(err error) {
 	}
 	for _, it := range w.saver.end(err) {
 		if it.queue != nil && !it.isDirty {
-			it.queue.spilled--
+			it.queue.unsaved--
 			it.queue = nil
 		}
 	}
-	for _, q := range w.waiting {
-		if w.queues[q.chat] == q {
-			w.requeue(q)
-		}
+	for _, q := range w.queues {
+		q.isWaiting = false
 	}
-	w.waiting = nil
 }

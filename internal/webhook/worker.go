@@ -44,23 +44,20 @@ type worker struct {
 	id       int64
 	log      zerolog.Logger
 	notified chan struct{} // holds a token where the settings may have changed
-	asked    atomic.Bool   // somebody wants what is pending to be tried at once
+	asked    atomic.Bool   // what is pending is to be tried at once
 	results  chan result   // of posts
 
-	posting context.Context // of posts: it outlives run's own a little
-	hook    bridge.Webhook  // its settings
-	state   store.LogState  // in which the queues were read
-	isStale bool            // they must be read again
-	isFull  bool            // there are more of them in the store
+	posting  context.Context // of posts: it outlives run's own a little
+	settings bridge.Webhook
+	state    store.LogState // in which the queues were read
+	isStale  bool           // they must be read again
+	isFull   bool           // there are more of them in the store
 
 	read   int64           // the event up to which the log was taken in
 	seen   <-chan struct{} // closed when the log has grown since
 	behind bool            // there is more to take in
 
 	queues   map[int64]*queue
-	fresh    schedule // of queues in which nothing is under way
-	failed   schedule // of those whose next delivery has failed before
-	waiting  []*queue // in none until a save ends
 	underWay map[*attempt]bool
 	held     int // items in queues
 
@@ -88,13 +85,12 @@ func (w *worker) run(ctx, posting context.Context) {
 	posting, giveUp := context.WithCancel(posting)
 	defer giveUp()
 	w.posting = posting
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !w.saver.gone {
 		changed := w.d.store.Changed()
 		wait, err := w.step(ctx, changed)
 		if bridge.CodeOf(err) == bridge.CodeNotFound {
-			giveUp()
-			w.drain()
-			return
+			w.saver.gone = true
+			break
 		}
 		if err != nil && ctx.Err() == nil {
 			w.log.Error().Err(err).Msg("webhook not served")
@@ -103,14 +99,14 @@ func (w *worker) run(ctx, posting context.Context) {
 		}
 		w.sleep(ctx, changed, wait)
 	}
+	if w.saver.gone {
+		giveUp()
+	}
 	w.finish()
 }
 
 // step does what is due and returns how long until something else is.
 func (w *worker) step(ctx context.Context, changed <-chan struct{}) (time.Duration, error) {
-	if w.saver.gone {
-		return 0, bridge.NotFound("the webhook is gone")
-	}
 	if w.isStale && w.saver.isClean() {
 		if err := w.reload(ctx); err != nil {
 			return 0, err
@@ -131,12 +127,10 @@ func (w *worker) sleep(ctx context.Context, changed <-chan struct{}, wait time.D
 	if !w.mayTakeIn() {
 		changed = nil
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-changed:
-	case <-timer.C:
+	case <-time.After(wait):
 	case <-w.notified:
 		if err := w.configure(ctx); err != nil && ctx.Err() == nil {
 			w.log.Error().Err(err).Msg("webhook's settings not read")
@@ -144,21 +138,11 @@ func (w *worker) sleep(ctx context.Context, changed <-chan struct{}, wait time.D
 		}
 	case r := <-w.results:
 		w.settle(r)
-		w.settleMore()
+		for len(w.results) > 0 { // many tries are one save
+			w.settle(<-w.results)
+		}
 	case err := <-w.saver.done:
 		w.saved(err)
-	}
-}
-
-// settleMore notes what else has ended: many tries are one save.
-func (w *worker) settleMore() {
-	for {
-		select {
-		case r := <-w.results:
-			w.settle(r)
-		default:
-			return
-		}
 	}
 }
 
@@ -201,18 +185,18 @@ func (w *worker) configure(ctx context.Context) error {
 }
 
 // adopt takes settings over, and ends the posts that use others. Where what
-// failed before may get through now, or somebody has asked, everything is tried
+// failed before may get through now, or a caller has asked, everything is tried
 // at once.
-func (w *worker) adopt(hook bridge.Webhook) {
+func (w *worker) adopt(settings bridge.Webhook) {
 	isAsked := w.asked.Swap(false)
-	if isAsked || reachesAnew(w.hook, hook) {
+	if isAsked || reachesAnew(w.settings, settings) {
 		w.outage.end()
 		w.pause, w.refused = time.Time{}, 0
 		w.dueNow()
 	}
-	w.hook = hook
+	w.settings = settings
 	for a := range w.underWay {
-		if a.isOutdated(hook) {
+		if a.isOutdated(settings) {
 			a.cancel()
 		}
 	}
@@ -225,32 +209,18 @@ func reachesAnew(old, now bridge.Webhook) bool {
 		now.Enabled && !old.Enabled
 }
 
-// dueNow makes every queue due: what made it wait says nothing any more.
+// dueNow makes every queue due: the reason for its pause has gone.
 func (w *worker) dueNow() {
 	now := time.Now()
 	for _, q := range w.queues {
 		if q.due.After(now) {
 			q.due = now
 		}
-		if q.trying == 0 && q.in != nil {
-			w.schedule(q)
-		}
-	}
-}
-
-// drain waits for the posts that were ended and the save that is under way.
-func (w *worker) drain() {
-	for len(w.underWay) > 0 {
-		r := <-w.results
-		delete(w.underWay, r.attempt)
-	}
-	if w.saver.isSaving() {
-		w.saved(<-w.saver.done)
 	}
 }
 
 // finish lets posts end that are under way, for as long as posting lasts, and
-// saves how they went.
+// saves how they went, if the webhook is still there.
 func (w *worker) finish() {
 	for len(w.underWay) > 0 {
 		w.settle(<-w.results)

@@ -36,7 +36,7 @@ func (p *Phone) background(what string, f func(context.Context) error) {
 	})
 }
 
-// Welcome gives a new companion what it needs: the key of the app state, and the history. The caller holds Server.mu.
+// Welcome gives a new companion what it needs: the key of the app state, and the history. The caller holds Directory.Mu.
 func (p *Phone) Welcome(d *people.Device) {
 	p.background("welcome a companion", func(ctx context.Context) error {
 		if _, err := p.beginAppState(ctx); err != nil {

@@ -99,7 +99,7 @@ func (p *Phone) olderMessages(chat types.JID, id types.MessageID, at time.Time, 
 	return part
 }
 
-// sendHistoryAgain uploads a part again that a companion could not get. The caller holds Server.mu.
+// sendHistoryAgain uploads a part again that a companion could not get. The caller holds Directory.Mu.
 func (p *Phone) sendHistoryAgain(d *people.Device, id types.MessageID) {
 	blob, known := d.History[id]
 	if !known {

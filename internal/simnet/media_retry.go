@@ -72,7 +72,7 @@ func (p *Phone) ReuploadTo(directPath string) {
 	p.mediaPath = directPath
 }
 
-// AskForMedia handles a companion's request for a file. The caller holds Server.mu.
+// AskForMedia handles a companion's request for a file. The caller holds Directory.Mu.
 func (p *Phone) AskForMedia(d *people.Device, node *Node) {
 	request := *node
 	rmr, ok := wire.Child(node, "rmr")

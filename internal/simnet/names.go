@@ -39,6 +39,8 @@ type (
 	CrowdOptions = people.CrowdOptions
 	// RefusedError means that a client refused to be linked.
 	RefusedError = pairing.RefusedError
+	// Authenticator is the passkey of an account.
+	Authenticator = pairing.Authenticator
 	// CodeStep is a step of linking a client by a pairing code.
 	CodeStep = pairing.CodeStep
 	// CDN is the network's media server.
@@ -66,6 +68,13 @@ const (
 var (
 	ErrNumberTaken    = people.ErrNumberTaken
 	ErrTooManyDevices = pairing.ErrTooManyDevices
+
+	ErrNoPairing       = pairing.ErrNoPairing
+	ErrWrongCode       = pairing.ErrWrongCode
+	ErrBadQR           = pairing.ErrBadQR
+	ErrClientGone      = pairing.ErrClientGone
+	ErrCheckConnection = pairing.ErrCheckConnection
+	ErrPasskeyRefused  = pairing.ErrPasskeyRefused
 )
 
 // What people write and phones keep: see package content.

@@ -36,7 +36,7 @@ func (p *Phone) SetPast(chats ...Past) {
 	p.past = chats
 }
 
-// conversation returns what the phone tells of a chat beside its messages. The caller holds Server.mu.
+// conversation returns what the phone tells of a chat beside its messages. The caller holds Directory.Mu.
 func (p *Phone) conversation(past Past) *waHistorySync.Conversation {
 	c := &waHistorySync.Conversation{ID: proto.String(past.With.String())}
 	if past.Name != "" {

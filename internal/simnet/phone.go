@@ -15,6 +15,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/util/keys"
 
+	"bridged/internal/simnet/pairing"
 	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/signal"
 	"bridged/internal/simnet/wire"
@@ -51,7 +52,7 @@ type Phone struct {
 	http            *http.Client
 	memory          *signal.Store
 	identity        *keys.KeyPair
-	passkey         *Authenticator
+	passkey         *pairing.Authenticator
 	inbox           *inbox
 	running         people.Crew
 	ctx             context.Context
@@ -102,7 +103,7 @@ func (silentLogger) Configure(string)       {}
 
 // NewPhone registers a number and returns its phone, connected.
 func (n *Network) NewPhone(ctx context.Context, opts PhoneOptions) (*Phone, error) {
-	passkey, err := newAuthenticator()
+	passkey, err := pairing.NewAuthenticator()
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +181,7 @@ func (p *Phone) waitConnected(ctx context.Context) error {
 	return p.net.Wait(ctx, func() bool { return p.device.Active })
 }
 
-// expectCut forgets earlier losses of the connection, and reports whether there is a connection to lose. The caller holds Server.mu.
+// expectCut forgets earlier losses of the connection, and reports whether there is a connection to lose. The caller holds Directory.Mu.
 func (p *Phone) expectCut() bool {
 	select {
 	case <-p.cut:

@@ -2,7 +2,6 @@ package simnet
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,36 +16,12 @@ import (
 // ScanQR scans a client's QR code with the phone and returns the new device once it is linked. It fails with [ErrCheckConnection] where the
 // network has voided the code's secret, which it does to the first that is scanned: see [Options] and [Phone.HoldTo].
 func (p *Phone) ScanQR(ctx context.Context, qr string) (*people.Device, error) {
-	_, fields, found := strings.Cut(qr, "#")
-	if !found {
-		// Older clients show the fields without the address before them.
-		fields = qr
-	}
-	parts := strings.Split(fields, ",")
-	if len(parts) < 4 {
-		return nil, ErrBadQR
-	}
-	secret, err := base64.StdEncoding.DecodeString(parts[3])
+	waiting, secret, err := p.net.Scan(qr)
 	if err != nil {
-		return nil, ErrBadQR
+		return nil, err
 	}
-	p.net.Mu.Lock()
-	waiting := p.net.Pairings[parts[0]]
-	p.net.Mu.Unlock()
-	if waiting == nil || waiting.Gone() {
-		return nil, ErrNoPairing
-	}
-	if identity, err := base64.StdEncoding.DecodeString(parts[2]); err != nil || len(identity) != 32 || [32]byte(identity) != waiting.Identity {
-		return nil, ErrBadQR
-	}
-	if p.net.Voids(waiting, parts[3]) {
-		return nil, ErrCheckConnection
-	}
-	return p.link(ctx, waiting, secret, "")
+	return p.link(ctx, waiting, secret)
 }
-
-// ErrCheckConnection is what the phone says, "check your connection", of a QR code whose secret the network has voided.
-var ErrCheckConnection = errors.New("check your connection: the secret of the QR code is void")
 
 // HoldTo holds the phone to a screen that shows the QR code of a client, as a person does, until the client is linked: a code that is void,
 // or of a connection that has ended, is followed by another. screen returns the code that is shown.
@@ -72,7 +47,7 @@ func (p *Phone) HoldTo(ctx context.Context, screen func() string) (*people.Devic
 // Screen is the screen of a plain client, which shows its first QR code.
 type Screen struct {
 	mu   sync.Mutex
-	code string // guarded by mu
+	code string // guarded by Directory.Mu
 }
 
 // Handle draws what an event of the client's brings.

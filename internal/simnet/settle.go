@@ -28,7 +28,7 @@ func (n *Network) settle(ctx context.Context, phones []*Phone) error {
 	return nil
 }
 
-// pushBarrier queues a mark. The caller holds mu.
+// pushBarrier queues a mark. The caller holds Directory.Mu.
 func (n *Network) pushBarrier(p *Phone) <-chan struct{} {
 	id := n.NextID()
 	passed := make(chan struct{})

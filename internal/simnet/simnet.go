@@ -14,7 +14,7 @@ import (
 type Network struct {
 	*server.Server
 	phoneLog waLog.Logger
-	phones   []*Phone // guarded by Server.mu
+	phones   []*Phone // guarded by Directory.Mu
 }
 
 // New starts a network on the loopback interface. It runs until Close, also if ctx ends before.
@@ -39,7 +39,7 @@ func (n *Network) Close() {
 	}
 }
 
-// endPhones returns what disconnects all phones after the server has hung up on them. The caller holds Server.mu.
+// endPhones returns what disconnects all phones after the server has hung up on them. The caller holds Directory.Mu.
 func (n *Network) endPhones() func() {
 	phones, cut := slices.Clone(n.phones), make([]bool, len(n.phones))
 	for i, p := range phones {

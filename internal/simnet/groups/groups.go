@@ -225,7 +225,7 @@ func (n *Registry) AnnounceBirth(g *Group, by *people.Account, key string, to ..
 	}
 }
 
-// NewGroup registers a group; an empty id means a generated one. The caller holds mu.
+// NewGroup registers a group; an empty id means a generated one. The caller holds Directory.Mu.
 func (n *Registry) NewGroup(creator *people.Account, id, subject string, lidMode bool, members []*people.Account) *Group {
 	now := time.Now()
 	if id == "" {

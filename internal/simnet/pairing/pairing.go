@@ -27,7 +27,7 @@ type Desk struct {
 	PairingTimeout                      time.Duration
 	QRRefs, Rotations, MaxLinkedDevices int
 
-	Pairings  map[string]*Pairing // by the references in their codes
+	pairings  map[string]*Pairing // by the references in their codes
 	waiting   map[*people.Client]*Pairing
 	noAccount wire.Answer // how a pairing code is refused for a number without an account
 	rotateAt  CodeStep
@@ -36,51 +36,49 @@ type Desk struct {
 
 // NewDesk returns a desk for the accounts of a directory.
 func NewDesk(directory *people.Directory) *Desk {
-	return &Desk{Directory: directory, Pairings: make(map[string]*Pairing), waiting: make(map[*people.Client]*Pairing), noAccount: wire.ItemNotFound}
+	return &Desk{Directory: directory, pairings: make(map[string]*Pairing), waiting: make(map[*people.Client]*Pairing), noAccount: wire.ItemNotFound}
 }
 
 // Pairing is a client that is not linked to any account yet. Directory.Mu guards it.
 type Pairing struct {
 	conn     *people.Client
 	refs     []string
-	Noise    [32]byte
-	Identity [32]byte
+	noise    [32]byte
+	identity [32]byte
 	keys     people.KeyBundle
 	props    *waCompanionReg.DeviceProps
-	Code     *CodeRequest
-	Passkey  *PasskeyRequest
+	code     *codeRequest
+	passkey  *passkeyRequest
+	display  string // the name that came with the pairing code, if that was entered
 	rotation rotation
-	// Finished receives the client's proof that it knows the code; answered what it says to pair-success.
-	Finished chan []byte
-	Answered chan error
+	// finished receives the client's proof that it knows the code; answered what it says to pair-success.
+	finished chan []byte
+	answered chan error
 	// successID is the id of the pair-success that waits for its answer.
 	successID string
 }
 
-// Send queues a stanza for the client.
-func (p *Pairing) Send(node Node) { p.conn.Send(node) }
+// send queues a stanza for the client.
+func (p *Pairing) send(node Node) { p.conn.Send(node) }
 
-// Done is closed when the client has hung up.
-func (p *Pairing) Done() <-chan struct{} { return p.conn.Done() }
+// gone reports whether the connection has ended.
+func (p *Pairing) gone() bool { return p.conn.Ended() }
 
-// Gone reports whether the connection has ended.
-func (p *Pairing) Gone() bool { return p.conn.Ended() }
-
-// CodeRequest is what a client asked for that wants to be linked by a code.
-type CodeRequest struct {
-	Number  string
-	Ref     []byte
-	Wrapped []byte
-	Display string
-	// Asked numbers the requests: of several clients, the phone's code is for the one that asked last.
-	Asked int
+// codeRequest is what a client asked for that wants to be linked by a code.
+type codeRequest struct {
+	number  string
+	ref     []byte
+	wrapped []byte
+	display string
+	// asked numbers the requests: of several clients, the phone's code is for the one that asked last.
+	asked int
 }
 
 // BeginPairing greets a client that has no account: it may show a QR code, or ask for a pairing code.
 func (n *Desk) BeginPairing(c *people.Client, reg *waWa6.ClientPayload_DevicePairingRegistrationData) bool {
 	p := &Pairing{
-		conn: c, Noise: c.Key(), props: &waCompanionReg.DeviceProps{},
-		Finished: make(chan []byte, 1), Answered: make(chan error, 1),
+		conn: c, noise: c.Key(), props: &waCompanionReg.DeviceProps{},
+		finished: make(chan []byte, 1), answered: make(chan error, 1),
 	}
 	if err := p.register(reg); err != nil {
 		n.Log.Warnf("registration not understood: %v", err)
@@ -103,11 +101,11 @@ func (n *Desk) BeginPairing(c *people.Client, reg *waWa6.ClientPayload_DevicePai
 	return true
 }
 
-// newRef makes a reference by which a phone finds this client. It is as long as WhatsApp's, and so is the QR code. The caller holds mu.
+// newRef makes a reference by which a phone finds this client. It is as long as WhatsApp's, and so is the QR code. The caller holds Directory.Mu.
 func (n *Desk) newRef(p *Pairing) string {
 	ref := "2@" + base64.StdEncoding.EncodeToString(wire.Random(74))
 	p.refs = append(p.refs, ref)
-	n.Pairings[ref] = p
+	n.pairings[ref] = p
 	return ref
 }
 
@@ -116,20 +114,20 @@ func (p *Pairing) register(reg *waWa6.ClientPayload_DevicePairingRegistrationDat
 	if len(reg.GetEIdent()) != 32 || len(reg.GetERegid()) != 4 || len(reg.GetESkeyID()) != 3 || len(reg.GetESkeyVal()) != 32 || len(reg.GetESkeySig()) != 64 {
 		return errors.New("keys of unexpected lengths")
 	}
-	p.Identity = [32]byte(reg.GetEIdent())
+	p.identity = [32]byte(reg.GetEIdent())
 	p.keys = people.NewKeyBundle(reg.GetERegid(), reg.GetESkeyID(), reg.GetESkeyVal(), reg.GetESkeySig())
 	return proto.Unmarshal(reg.GetDeviceProps(), p.props)
 }
 
-// endPairing forgets a client that went away or was linked. The caller holds mu.
+// endPairing forgets a client that went away or was linked. The caller holds Directory.Mu.
 func (n *Desk) endPairing(p *Pairing) {
 	for _, ref := range p.refs {
-		delete(n.Pairings, ref)
+		delete(n.pairings, ref)
 	}
 	n.Notify()
 }
 
-// Leave forgets a client whose connection has ended. The caller holds mu.
+// Leave forgets a client whose connection has ended. The caller holds Directory.Mu.
 func (n *Desk) Leave(c *people.Client) {
 	if p := n.waiting[c]; p != nil {
 		delete(n.waiting, c)
@@ -171,11 +169,11 @@ func (n *Desk) answerLinkCode(p *Pairing, request *Node) wire.Answer {
 	case "companion_finish":
 		bundle, ok := wire.Child(request, "link_code_pairing_wrapped_key_bundle")
 		ref := wire.ChildBytes(request, "link_code_pairing_ref")
-		if !ok || p.Code == nil || string(ref) != string(p.Code.Ref) {
+		if !ok || p.code == nil || string(ref) != string(p.code.ref) {
 			return wire.BadRequest
 		}
 		select {
-		case p.Finished <- wire.Bytes(*bundle):
+		case p.finished <- wire.Bytes(*bundle):
 		default:
 			return wire.Refuse(409, "conflict")
 		}
@@ -195,10 +193,10 @@ func (n *Desk) helloByCode(p *Pairing, request *Node) wire.Answer {
 		return n.noAccount
 	}
 	// A second request on the same connection makes the first code worthless.
-	p.Code = &CodeRequest{Number: number, Ref: []byte(n.newRef(p)), Wrapped: wrapped, Display: display, Asked: n.NextNumber()}
+	p.code = &codeRequest{number: number, ref: []byte(n.newRef(p)), wrapped: wrapped, display: display, asked: n.NextNumber()}
 	n.Notify()
 	return wire.Result(Node{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "companion_hello"}, Content: []Node{
-		{Tag: "link_code_pairing_ref", Content: p.Code.Ref},
+		{Tag: "link_code_pairing_ref", Content: p.code.ref},
 	}})
 }
 
@@ -221,12 +219,12 @@ func (n *Desk) PairingAnswered(c *people.Client, node *Node) {
 	}
 	p.successID = ""
 	if wire.Text(node, "type") == "result" {
-		p.Answered <- nil
+		p.answered <- nil
 		return
 	}
 	fault, _ := wire.Child(node, "error")
 	code, _ := strconv.Atoi(wire.Text(fault, "code"))
-	p.Answered <- &RefusedError{Code: code, Text: wire.Text(fault, "text")}
+	p.answered <- &RefusedError{Code: code, Text: wire.Text(fault, "text")}
 }
 
 // RefusedError means that the client refused to be linked, with the code it gave: its own check failed, or it wants another account.
@@ -239,71 +237,31 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the client refused to be linked: %d %s", e.Code, e.Text)
 }
 
-// SendPairSuccess gives a client its signed identity.
-func (n *Desk) SendPairSuccess(waiting *Pairing, d *people.Device, identity []byte) {
-	n.Mu.Lock()
-	defer n.Mu.Unlock()
-	waiting.successID = n.NextID()
-	content := []Node{
-		{Tag: "device-identity", Content: identity},
-		{Tag: "device", Attrs: attrs{"jid": d.JID(), "lid": d.LID()}},
-		{Tag: "platform", Attrs: attrs{"name": "android"}},
-	}
-	if d.Account.Business {
-		content = append(content, Node{Tag: "biz", Attrs: attrs{"name": d.Account.PushName}})
-	}
-	waiting.Send(Node{Tag: "iq", Attrs: attrs{
-		"from": types.ServerJID, "type": "set", "id": waiting.successID, "t": wire.UnixNow(), "xmlns": "md",
-	}, Content: []Node{{Tag: "pair-success", Content: content}}})
-}
-
-// PasskeyRequest is a demand for a passkey that a client has not fulfilled yet. Its channels carry the client's steps, which the
+// passkeyRequest is a demand for a passkey that a client has not fulfilled yet. Its channels carry the client's steps, which the
 // phone judges.
-type PasskeyRequest struct {
-	Steps chan PasskeyStep
+type passkeyRequest struct {
+	steps chan passkeyStep
 }
 
-// PasskeyStep is a request of a client that fulfils the demand for a passkey.
-type PasskeyStep struct {
-	Tag     string
-	Request *Node
-	Reply   func(wire.Answer)
+// passkeyStep is a request of a client that fulfils the demand for a passkey.
+type passkeyStep struct {
+	tag     string
+	request *Node
+	reply   func(wire.Answer)
 }
 
 // passkeyStep passes a client's step on to the phone, which answers when it has judged it.
 func (n *Desk) passkeyStep(c *people.Client, p *Pairing, node, request *Node) {
-	if p.Passkey == nil {
+	if p.passkey == nil {
 		c.Reply(node, wire.BadRequest)
 		return
 	}
-	step := PasskeyStep{Tag: request.Tag, Request: request, Reply: func(a wire.Answer) { c.Reply(node, a) }}
+	step := passkeyStep{tag: request.Tag, request: request, reply: func(a wire.Answer) { c.Reply(node, a) }}
 	select {
-	case p.Passkey.Steps <- step:
+	case p.passkey.steps <- step:
 	default:
 		c.Reply(node, wire.Refuse(409, "conflict"))
 	}
-}
-
-// Reserve gives a client that is being linked a device number of an account.
-func (n *Desk) Reserve(a *people.Account, waiting *Pairing, display string) (*people.Device, error) {
-	n.Mu.Lock()
-	defer n.Mu.Unlock()
-	if len(a.Devices) > n.MaxLinkedDevices {
-		return nil, ErrTooManyDevices
-	}
-	return a.NewCompanion(waiting.Noise, waiting.Identity, waiting.keys, waiting.props, display), nil
-}
-
-// Adopt adds the device to its account and makes the client log in.
-func (n *Desk) Adopt(waiting *Pairing, d *people.Device) {
-	n.Mu.Lock()
-	defer n.Mu.Unlock()
-	n.endPairing(waiting)
-	n.Admit(d)
-	n.Notify()
-	waiting.Send(wire.StreamError("515", ""))
-	// whatsmeow hangs up by itself. The server does for a client that does not.
-	n.Later(waiting.conn, time.Second, func(c *people.Client) { c.HangUp() })
 }
 
 // UnpairedSockets returns how many sockets without an account there have been. Nothing official opens them without end.

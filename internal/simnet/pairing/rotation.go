@@ -17,9 +17,9 @@ type rotation struct {
 	sent    int
 }
 
-// Voids reports whether the secret of a scanned QR code is void. The network voids it now, and has the client make another, where it has
+// voids reports whether the secret of a scanned QR code is void. The network voids it now, and has the client make another, where it has
 // not done so often enough.
-func (n *Desk) Voids(p *Pairing, secret string) bool {
+func (n *Desk) voids(p *Pairing, secret string) bool {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	if p.rotation.void[secret] {
@@ -36,7 +36,7 @@ func (n *Desk) Voids(p *Pairing, secret string) bool {
 	return true
 }
 
-// rotate sends an unpaired client the order to make a new secret for its QR codes, in the two forms by turns. The caller holds mu.
+// rotate sends an unpaired client the order to make a new secret for its QR codes, in the two forms by turns. The caller holds Directory.Mu.
 func (n *Desk) rotate(p *Pairing) {
 	form := []string{"companion_reg_refresh", "pair-device-rotate-qr"}[p.rotation.sent%2]
 	p.rotation.sent++
@@ -50,7 +50,7 @@ func (n *Desk) rotate(p *Pairing) {
 	}, Content: []Node{{Tag: form}}})
 }
 
-// NoteRotated handles what an unpaired client sends besides queries. The caller holds mu.
+// NoteRotated handles what an unpaired client sends besides queries. The caller holds Directory.Mu.
 func (n *Desk) NoteRotated(c *people.Client, node *Node) {
 	if p := n.waiting[c]; p != nil && node.Tag == "ack" && wire.Text(node, "class") == "notification" {
 		delete(p.rotation.waiting, wire.Text(node, "id"))
@@ -58,9 +58,9 @@ func (n *Desk) NoteRotated(c *people.Client, node *Node) {
 	}
 }
 
-// AwaitRotated waits until the client has acknowledged all rotations: before that it is not linked.
-func (n *Desk) AwaitRotated(ctx context.Context, p *Pairing) error {
-	err := n.Wait(ctx, func() bool { return len(p.rotation.waiting) == 0 || p.Gone() })
+// awaitRotated waits until the client has acknowledged all rotations: before that it is not linked.
+func (n *Desk) awaitRotated(ctx context.Context, p *Pairing) error {
+	err := n.Wait(ctx, func() bool { return len(p.rotation.waiting) == 0 || p.gone() })
 	if err != nil {
 		return fmt.Errorf("wait until the client acknowledges the rotation of its secret: %w", err)
 	}
@@ -105,8 +105,8 @@ func (n *Desk) RotateByCode(at CodeStep) {
 	n.rotateAt = at
 }
 
-// RotateIf voids the client's secret if RotateByCode wants that at a step.
-func (n *Desk) RotateIf(p *Pairing, at CodeStep) {
+// rotateIf voids the client's secret if RotateByCode wants that at a step.
+func (n *Desk) rotateIf(p *Pairing, at CodeStep) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	if n.rotateAt == at {

@@ -96,7 +96,7 @@ func (n *Directory) NewAccount(number string) (*Account, error) {
 	return a, nil
 }
 
-// freeLID draws a hidden identity of 15 digits. The caller holds mu.
+// freeLID draws a hidden identity of 15 digits. The caller holds Directory.Mu.
 func (n *Directory) freeLID() string {
 	for {
 		drawn, err := rand.Int(rand.Reader, big.NewInt(900_000_000_000_000))

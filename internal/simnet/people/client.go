@@ -17,7 +17,7 @@ func (n *Directory) Attach(c *Client, d *Device) {
 	d.queue.rewind()
 }
 
-// Detach separates a device from its connection, and puts what is not acknowledged back in the queue. The caller holds mu.
+// Detach separates a device from its connection, and puts what is not acknowledged back in the queue. The caller holds Directory.Mu.
 func (n *Directory) Detach(c *Client) {
 	d := c.Device
 	if d == nil {

@@ -125,7 +125,7 @@ func (d *Device) PreKeys() int {
 	return len(d.keys.oneTime)
 }
 
-// CountQuery notes a query. The caller holds mu.
+// CountQuery notes a query. The caller holds Directory.Mu.
 func (d *Device) CountQuery(namespace string) {
 	if d.queries == nil {
 		d.queries = make(map[string]int)

@@ -16,7 +16,7 @@ import (
 // ErrClosed is the error of everything that waits while the network closes.
 var ErrClosed = errors.New("the simulated network was closed")
 
-// Notify wakes everybody who waits for a change of the network's state. The caller holds mu.
+// Notify wakes everybody who waits for a change of the network's state. The caller holds Directory.Mu.
 func (n *Directory) Notify() {
 	if n.waiters == 0 {
 		return
@@ -25,7 +25,7 @@ func (n *Directory) Notify() {
 	n.changed = make(chan struct{})
 }
 
-// Wait waits until done returns true. It calls done under mu, after every change.
+// Wait waits until done returns true. It calls done under Mu, after every change.
 func (n *Directory) Wait(ctx context.Context, done func() bool) error {
 	n.Mu.Lock()
 	n.waiters++
@@ -57,7 +57,7 @@ func (n *Directory) Await(ctx context.Context, changed <-chan struct{}) error {
 	}
 }
 
-// AccountOf returns the account that a JID of any form belongs to, or nil. The caller holds mu.
+// AccountOf returns the account that a JID of any form belongs to, or nil. The caller holds Directory.Mu.
 func (n *Directory) AccountOf(jid types.JID) *Account {
 	switch jid.Server {
 	case types.DefaultUserServer, types.LegacyUserServer:
@@ -68,7 +68,7 @@ func (n *Directory) AccountOf(jid types.JID) *Account {
 	return nil
 }
 
-// DeviceOf returns the device that a JID of either form names, or nil. The caller holds mu.
+// DeviceOf returns the device that a JID of either form names, or nil. The caller holds Directory.Mu.
 func (n *Directory) DeviceOf(jid types.JID) *Device {
 	if a := n.AccountOf(jid); a != nil {
 		return a.Devices[jid.Device]
@@ -84,7 +84,7 @@ func (n *Directory) Device(jid types.JID) (*Device, bool) {
 	return d, d != nil
 }
 
-// NextID returns a new id for a stanza of the server. The caller holds mu.
+// NextID returns a new id for a stanza of the server. The caller holds Directory.Mu.
 func (n *Directory) NextID() string {
 	return fmt.Sprintf("%d.%d", time.Now().Unix(), n.NextNumber())
 }

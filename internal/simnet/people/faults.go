@@ -128,7 +128,7 @@ func (f *deviceFaults) alter(node Node) Node {
 	return node
 }
 
-// FaultFor returns the fault that a query meets, nil if there is none. The caller holds mu.
+// FaultFor returns the fault that a query meets, nil if there is none. The caller holds Directory.Mu.
 func (n *Directory) FaultFor(d *Device, node *Node) *IQFault {
 	for i, fault := range n.iqFaults {
 		if fault.device != nil && fault.device != d || !fault.matches(node) {

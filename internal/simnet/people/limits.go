@@ -18,7 +18,7 @@ func (n *Directory) LimitQueries(namespace string, most int, per time.Duration) 
 	n.limits[namespace] = queryLimit{most: most, per: per}
 }
 
-// Limited reports whether to refuse a device's query, and notes it. The caller holds mu.
+// Limited reports whether to refuse a device's query, and notes it. The caller holds Directory.Mu.
 func (n *Directory) Limited(d *Device, namespace string) bool {
 	limit := n.limits[namespace]
 	if limit.most == 0 {

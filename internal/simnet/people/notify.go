@@ -75,14 +75,14 @@ func (n *Directory) devicesUpdateNode(a *Account, form string) Node {
 	}, Content: []Node{{Tag: "update", Attrs: attrs{"device_hash": wire.ParticipantHash(a.Addresses(form))}}}}
 }
 
-// Admit adds a device to its account, and tells everybody. The caller holds mu.
+// Admit adds a device to its account, and tells everybody. The caller holds Directory.Mu.
 func (n *Directory) Admit(d *Device) {
 	d.Account.Devices[d.Number] = d
 	n.devicesChanged(d)
 	n.Notify()
 }
 
-// Forget removes a companion from its account. The caller holds mu.
+// Forget removes a companion from its account. The caller holds Directory.Mu.
 func (n *Directory) Forget(d *Device) {
 	if d.Gone {
 		return
@@ -97,7 +97,7 @@ func (n *Directory) Forget(d *Device) {
 	n.Notify()
 }
 
-// Unlink removes a companion from its account and tells it so. The caller holds mu.
+// Unlink removes a companion from its account and tells it so. The caller holds Directory.Mu.
 func (n *Directory) Unlink(d *Device) {
 	c := d.Conn
 	n.Forget(d)

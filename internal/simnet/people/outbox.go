@@ -74,7 +74,7 @@ func keyOf(node *Node) AckKey {
 	return key
 }
 
-// Push queues a stanza for a device and delivers it if the device is there. The caller holds mu.
+// Push queues a stanza for a device and delivers it if the device is there. The caller holds Directory.Mu.
 func (n *Directory) Push(d *Device, node Node) {
 	if d.Gone || d.held.keep(node) {
 		return
@@ -92,7 +92,7 @@ func (n *Directory) Push(d *Device, node Node) {
 	n.Notify()
 }
 
-// pump puts on the wire what the window allows. The caller holds mu.
+// pump puts on the wire what the window allows. The caller holds Directory.Mu.
 func (n *Directory) pump(d *Device) {
 	q := &d.queue
 	if d.Conn == nil || !d.Active {
@@ -145,7 +145,7 @@ func (q *outbox) trim() {
 	}
 }
 
-// Acknowledge takes a stanza off the wire, and reports whether there was one. The caller holds mu.
+// Acknowledge takes a stanza off the wire, and reports whether there was one. The caller holds Directory.Mu.
 func (n *Directory) Acknowledge(d *Device, key AckKey, by string, code int) bool {
 	q := &d.queue
 	if by == "ack" && q.swallow[key] > 0 {
@@ -186,7 +186,7 @@ func (n *Directory) Acknowledge(d *Device, key AckKey, by string, code int) bool
 	return true
 }
 
-// rewind puts the stanzas that were on the wire when the connection ended back in the queue, in order. The caller holds mu.
+// rewind puts the stanzas that were on the wire when the connection ended back in the queue, in order. The caller holds Directory.Mu.
 func (q *outbox) rewind() {
 	kept := q.items[:0]
 	for _, s := range q.items {
@@ -199,7 +199,7 @@ func (q *outbox) rewind() {
 	q.onWire, q.swallow = nil, nil
 }
 
-// Resume delivers the stanzas that waited for a device which has just become active, between a preview and an end mark. The caller holds mu.
+// Resume delivers the stanzas that waited for a device which has just become active, between a preview and an end mark. The caller holds Directory.Mu.
 func (n *Directory) Resume(d *Device) {
 	q := &d.queue
 	preview := map[string]int{}

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// watchers returns the devices that subscribed to an account's presence. The caller holds mu.
+// watchers returns the devices that subscribed to an account's presence. The caller holds Directory.Mu.
 func (n *Directory) watchers(a *Account) []*Device {
 	var out []*Device
 	for _, number := range slices.Sorted(maps.Keys(n.ByNumber)) {
@@ -59,7 +59,7 @@ func (n *Directory) announcePresence(a *Account) {
 	}
 }
 
-// goneUnavailable notes that a device's connection is over, with which it is no longer available. The caller holds mu.
+// goneUnavailable notes that a device's connection is over, with which it is no longer available. The caller holds Directory.Mu.
 func (n *Directory) goneUnavailable(d *Device) {
 	if d.available {
 		d.available = false

@@ -12,7 +12,7 @@ import (
 // spoiledPatch is a patch that companions get with a wrong hash of the collection.
 type spoiledPatch struct{ version, left int }
 
-// spoiled returns a collection with the patch that is spoiled, where it has it. The caller holds mu.
+// spoiled returns a collection with the patch that is spoiled, where it has it. The caller holds Directory.Mu.
 func (n *Directory) spoiled(d *Device, name string, collection Node) Node {
 	spoiled := d.Account.spoiled[name]
 	patches, ok := wire.Child(&collection, "patches")

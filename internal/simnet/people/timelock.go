@@ -10,7 +10,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// timelockNode returns the notification of a timelock. The caller holds mu.
+// timelockNode returns the notification of a timelock. The caller holds Directory.Mu.
 func (n *Directory) timelockNode(until time.Time) Node {
 	lock := map[string]any{"is_active": !until.IsZero(), "enforcement_type": "DEFAULT"}
 	if !until.IsZero() {
@@ -25,7 +25,7 @@ func (n *Directory) timelockNode(until time.Time) Node {
 	}, Content: []Node{{Tag: "update", Attrs: attrs{"op_name": "NotificationAccountReachoutTimelockUpdate"}, Content: data}}}
 }
 
-// MayReach reports whether a message may go to another account. The caller holds mu.
+// MayReach reports whether a message may go to another account. The caller holds Directory.Mu.
 func (n *Directory) MayReach(d *Device, to *Account, node *Node) bool {
 	if to == d.Account || !to.refusing && !time.Now().Before(d.Account.lockedUntil) {
 		return true

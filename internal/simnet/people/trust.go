@@ -32,7 +32,7 @@ func (n *Directory) HandTokens(d *Device, tokens *Node) {
 	}
 }
 
-// HandToken gives one contact a token of an account. The caller holds mu.
+// HandToken gives one contact a token of an account. The caller holds Directory.Mu.
 func (n *Directory) HandToken(from *Account, to types.JID, at time.Time) {
 	target := n.AccountOf(to)
 	if target == nil {

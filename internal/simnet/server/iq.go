@@ -9,7 +9,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// handleIQ handles a query. The caller holds mu.
+// handleIQ handles a query. The caller holds Directory.Mu.
 func (n *Server) handleIQ(c *people.Client, node *Node) {
 	kind := wire.Text(node, "type")
 	if kind == "result" || kind == "error" {

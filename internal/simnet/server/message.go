@@ -9,7 +9,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// handleMessage routes one message of a device to the devices that it is for, and acknowledges it. The caller holds mu.
+// handleMessage routes one message of a device to the devices that it is for, and acknowledges it. The caller holds Directory.Mu.
 func (n *Server) handleMessage(d *people.Device, node *Node) {
 	d.Count.Sent++
 	fault := d.Faults.NextSend()

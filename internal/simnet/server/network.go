@@ -125,7 +125,7 @@ func requireLoopback(addr string) error {
 	return nil
 }
 
-// Close hangs up on all clients and stops the server, once. It calls phones under mu before it hangs up, and what that returns afterwards: what
+// Close hangs up on all clients and stops the server, once. It calls phones under Directory.Mu before it hangs up, and what that returns afterwards: what
 // the server's owner has to end in between.
 func (n *Server) Close(phones func() (end func())) {
 	n.Mu.Lock()

@@ -5,7 +5,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// privacyChanged tells the account's other devices of changed privacy settings. The caller holds mu.
+// privacyChanged tells the account's other devices of changed privacy settings. The caller holds Directory.Mu.
 func (n *Server) privacyChanged(d *people.Device, categories []Node) {
 	for _, other := range d.Account.Sorted() {
 		if other == d {

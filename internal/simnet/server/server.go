@@ -50,13 +50,13 @@ func (n *Server) login(c *people.Client, payload *waWa6.ClientPayload) bool {
 	return true
 }
 
-// disconnected clears up after a connection. The caller holds mu.
+// disconnected clears up after a connection. The caller holds Directory.Mu.
 func (n *Server) disconnected(c *people.Client) {
 	n.Detach(c)
 	n.Leave(c)
 }
 
-// activate begins delivery to a client that has said it is ready. The caller holds mu.
+// activate begins delivery to a client that has said it is ready. The caller holds Directory.Mu.
 func (n *Server) activate(d *people.Device) {
 	if d.Conn == nil || d.Active {
 		return

@@ -17,7 +17,7 @@ func (n *Server) SlowGroups(perDevice time.Duration) {
 	n.perDevice = perDevice
 }
 
-// slowness returns how long the acknowledgement of a message takes. The caller holds mu.
+// slowness returns how long the acknowledgement of a message takes. The caller holds Directory.Mu.
 func (n *Server) slowness(node *Node) time.Duration {
 	to := wire.JID(node, "to")
 	g := n.Groups[to.User]
@@ -31,7 +31,7 @@ func (n *Server) slowness(node *Node) time.Duration {
 	return time.Duration(devices) * n.perDevice
 }
 
-// replyAboutKeys answers a query for keys, slowly if SlowGroups asks for it. The caller holds mu.
+// replyAboutKeys answers a query for keys, slowly if SlowGroups asks for it. The caller holds Directory.Mu.
 func (n *Server) replyAboutKeys(c *people.Client, node *Node, a wire.Answer) {
 	wanted, asked := wire.Child(node, "key")
 	if n.perDevice == 0 || !asked {

@@ -1,4 +1,4 @@
-package simnet
+package pairing
 
 import (
 	"context"
@@ -15,77 +15,76 @@ import (
 	"go.mau.fi/whatsmeow/util/hkdfutil"
 	"go.mau.fi/whatsmeow/util/keys"
 
-	"bridged/internal/simnet/pairing"
-	"bridged/internal/simnet/people"
 	"bridged/internal/simnet/wire"
 )
 
-// EnterPairingCode enters the code that a client shows on the phone and returns the new device once it is linked.
-// The device is not synced then: see WaitSynced.
-func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*people.Device, error) {
+// EnterCode enters the code of the client that asked for one for a number last, with the identity of the phone. It returns the secret that both sides
+// derive from it.
+func (n *Desk) EnterCode(ctx context.Context, number, code string, identity *keys.KeyPair) (waiting *Pairing, secret []byte, err error) {
 	code = strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(code), "-", ""))
-	waiting, err := p.waitingForCode()
+	waiting, err = n.waitingForCode(number)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	request := waiting.Code
-	ephemeral, err := unwrapPublic(code, request.Wrapped)
+	request := waiting.code
+	ephemeral, err := unwrapPublic(code, request.wrapped)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	own := keys.NewKeyPair()
 	wrapped, err := wrapPublic(code, *own.Pub)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	p.net.RotateIf(waiting, pairing.BeforeHello)
-	waiting.Send(Node{Tag: "notification", Attrs: attrs{
-		"from": types.ServerJID, "type": "link_code_companion_reg", "id": string(request.Ref[:12]), "t": wire.UnixNow(),
+	n.rotateIf(waiting, BeforeHello)
+	waiting.send(Node{Tag: "notification", Attrs: attrs{
+		"from": types.ServerJID, "type": "link_code_companion_reg", "id": string(request.ref[:12]), "t": wire.UnixNow(),
 	}, Content: []Node{{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "primary_hello"}, Content: []Node{
-		{Tag: "link_code_pairing_ref", Content: request.Ref},
+		{Tag: "link_code_pairing_ref", Content: request.ref},
 		{Tag: "link_code_pairing_wrapped_primary_ephemeral_pub", Content: wrapped},
-		{Tag: "primary_identity_pub", Content: p.identity.Pub[:]},
+		{Tag: "primary_identity_pub", Content: identity.Pub[:]},
 	}}}})
-	secret, err := p.finishByCode(ctx, waiting, own, ephemeral)
+	secret, err = waiting.finishByCode(ctx, identity, own, ephemeral)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	p.net.RotateIf(waiting, pairing.BeforeSuccess)
-	return p.link(ctx, waiting, secret, request.Display)
+	n.rotateIf(waiting, BeforeSuccess)
+	waiting.display = request.display
+	return waiting, secret, nil
 }
 
-// waitingForCode returns the client that asked for a code for this number last.
-func (p *Phone) waitingForCode() (*pairing.Pairing, error) {
-	p.net.Mu.Lock()
-	defer p.net.Mu.Unlock()
-	latest := p.codePairing()
+// waitingForCode returns the client that asked for a code for a number last.
+func (n *Desk) waitingForCode(number string) (*Pairing, error) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	latest := n.codePairing(number)
 	if latest == nil {
 		return nil, ErrNoPairing
 	}
 	// What a client sent for an earlier try that was given up is worthless.
 	select {
-	case <-latest.Finished:
+	case <-latest.finished:
 	default:
 	}
 	return latest, nil
 }
 
-// WaitCodeRequest waits until a client has asked for a code for this number. Clients that make the code themselves may show it before
+// WaitCode waits until a client has asked for a code for a number. Clients that make the code themselves may show it before
 // the network has it.
-func (p *Phone) WaitCodeRequest(ctx context.Context) error {
-	if err := p.net.Wait(ctx, func() bool { return p.codePairing() != nil }); err != nil {
+func (n *Desk) WaitCode(ctx context.Context, number string) error {
+	if err := n.Wait(ctx, func() bool { return n.codePairing(number) != nil }); err != nil {
 		return fmt.Errorf("wait until a client asks for a code: %w", err)
 	}
 	return nil
 }
 
-// codePairing returns the client that asked for a code for this number last, nil if there is none. The caller holds Server.mu.
-func (p *Phone) codePairing() (latest *pairing.Pairing) {
-	for _, candidate := range p.net.Pairings {
-		if candidate.Code == nil || candidate.Code.Number != p.Account.PhoneNumber || candidate.Gone() {
+// codePairing returns the client that asked for a code for a number last, nil if there is none. The caller holds Mu.
+func (n *Desk) codePairing(number string) (latest *Pairing) {
+	for _, candidate := range n.pairings {
+		if candidate.code == nil || candidate.code.number != number || candidate.gone() {
 			continue
 		}
-		if latest == nil || candidate.Code.Asked > latest.Code.Asked {
+		if latest == nil || candidate.code.asked > latest.code.asked {
 			latest = candidate
 		}
 	}
@@ -93,8 +92,8 @@ func (p *Phone) codePairing() (latest *pairing.Pairing) {
 }
 
 // finishByCode waits for the client's key bundle and derives the secret from it. A wrong code is noticed only here.
-func (p *Phone) finishByCode(ctx context.Context, waiting *pairing.Pairing, own *keys.KeyPair, ephemeral [32]byte) ([]byte, error) {
-	bundle, err := await(ctx, waiting, waiting.Finished)
+func (p *Pairing) finishByCode(ctx context.Context, identity, own *keys.KeyPair, ephemeral [32]byte) ([]byte, error) {
+	bundle, err := await(ctx, p, p.finished)
 	if err != nil {
 		return nil, err
 	}
@@ -110,10 +109,10 @@ func (p *Phone) finishByCode(ctx context.Context, waiting *pairing.Pairing, own 
 	if err != nil || len(plain) != 96 {
 		return nil, ErrWrongCode
 	}
-	if [32]byte(plain[:32]) != waiting.Identity || [32]byte(plain[32:64]) != *p.identity.Pub {
+	if [32]byte(plain[:32]) != p.identity || [32]byte(plain[32:64]) != *identity.Pub {
 		return nil, errors.New("the key bundle names other identities")
 	}
-	identities, err := wire.ECDH(*p.identity.Priv, waiting.Identity)
+	identities, err := wire.ECDH(*identity.Priv, p.identity)
 	if err != nil {
 		return nil, fmt.Errorf("combine the identities: %w", err)
 	}

@@ -1,4 +1,4 @@
-package simnet
+package pairing
 
 import (
 	"crypto/ecdsa"
@@ -25,7 +25,8 @@ type Authenticator struct {
 	key        *ecdsa.PrivateKey
 }
 
-func newAuthenticator() (*Authenticator, error) {
+// NewAuthenticator makes a passkey.
+func NewAuthenticator() (*Authenticator, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("make the passkey: %w", err)

@@ -106,7 +106,7 @@ var ours = map[string][]string{
 	"internal/fleet/fleettest": {},
 	"internal/fuzzbudget":      {},
 	"internal/simnet":          {"internal/simnet/content", "internal/simnet/groups", "internal/simnet/media", "internal/simnet/pairing", "internal/simnet/people", "internal/simnet/server", "internal/simnet/signal", "internal/simnet/wire"},
-	"internal/simnet/groups":   {"internal/simnet/people", "internal/simnet/wire"},
+	"internal/simnet/groups":   {"internal/simnet/media", "internal/simnet/people", "internal/simnet/wire"},
 	"internal/simnet/pairing":  {"internal/simnet/people", "internal/simnet/wire"},
 	"internal/simnet/people":   {"internal/simnet/media", "internal/simnet/wire"},
 	"internal/simnet/server":   {"internal/simnet/groups", "internal/simnet/media", "internal/simnet/pairing", "internal/simnet/people", "internal/simnet/wire"},

@@ -11,6 +11,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
+	"bridged/internal/wa/history"
 )
 
 // catchUpTimeout bounds what is done after a login.
@@ -80,4 +81,13 @@ func (l *link) saveAll(ctx context.Context, facts []bridge.Fact) {
 			return
 		}
 	}
+}
+
+// openHistory returns the open connection as the history needs it.
+func (m *Manager) openHistory() (history.Conn, error) {
+	l, err := m.open()
+	if err != nil {
+		return history.Conn{}, err
+	}
+	return history.Conn{Client: l.cli, Ctx: l.ctx, Facts: l.messageFacts, Hidden: l.hidden}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"go.mau.fi/whatsmeow/proto/waWa6"
 	"google.golang.org/protobuf/proto"
 
+	"bridged/internal/wa/history"
 	"bridged/internal/wa/session"
 )
 
@@ -31,7 +32,7 @@ func (l *link) clientPayload() *waWa6.ClientPayload {
 	}
 	props.Os = proto.String(l.m.opts.DeviceName)
 	props.PlatformType = waCompanionReg.DeviceProps_CHROME.Enum()
-	askForHistory(&props, l.m.opts.HistoryImport)
+	history.Request(&props, l.m.opts.HistoryImport)
 	encoded, err := proto.Marshal(&props)
 	if err != nil {
 		l.m.log.Error().Err(err).Msg("device properties not encoded")

@@ -264,7 +264,7 @@ func (s *connection) opened() {
 	s.m.showTimelock()
 	s.checkPhone()
 	s.m.workers.Go(func() { s.l.catchUp(away) })
-	s.m.history.wake()
+	s.m.History.Wake()
 	s.m.sync.wake()
 }
 
@@ -348,7 +348,7 @@ func (s *connection) wipe(ctx context.Context) error {
 		return err
 	}
 	s.m.endBan()
-	return errors.Join(s.m.db.Erase(ctx), s.m.forgetHistory(ctx))
+	return errors.Join(s.m.db.Erase(ctx), s.m.History.Forget(ctx))
 }
 
 // logoutTimeout bounds the network's part of a logout.

@@ -1,6 +1,7 @@
 package wa
 
 import (
+	"bridged/internal/wa/history"
 	"bridged/internal/wa/session"
 	"context"
 	"errors"
@@ -47,12 +48,7 @@ func (m *Manager) Deliver(evt any) (acknowledged bool, err error) {
 
 // HurryHistory shortens how long the phone has to tell of its history, and the
 // pauses after failures, for the tests of the whole process.
-func HurryHistory() {
-	historyPatience, historyPause = time.Second, 100*time.Millisecond
-	for i := range historyPauses {
-		historyPauses[i] = 100 * time.Millisecond
-	}
-}
+func HurryHistory() { history.Hurry(time.Second, 100*time.Millisecond) }
 
 // PairingRounds is how many sockets a pairing opens before it rests.
 const PairingRounds = pairingRounds

@@ -11,6 +11,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
+	"bridged/internal/wa/history"
 	"bridged/internal/wa/session"
 )
 
@@ -100,7 +101,7 @@ func (l *link) configure() {
 	socket := m.opts.Network.socketClient()
 	cli.SetWebsocketHTTPClient(socket)
 	cli.SetPreLoginHTTPClient(socket)
-	cli.SetMediaHTTPClient(bounded(m.opts.CDN.HTTPClient(), maxPart+(64<<10)))
+	cli.SetMediaHTTPClient(history.Bounded(m.opts.CDN.HTTPClient()))
 	cli.AddEventHandlerWithSuccessStatus(l.handle)
 }
 

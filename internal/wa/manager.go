@@ -12,6 +12,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/dbfile"
 	"bridged/internal/wa/groups"
+	"bridged/internal/wa/history"
 	"bridged/internal/wa/session"
 )
 
@@ -80,6 +81,7 @@ type Options struct {
 // Manager is the socket manager of the one account.
 type Manager struct {
 	*groups.Groups
+	*history.History
 	opts  Options
 	log   zerolog.Logger
 	store Store
@@ -94,7 +96,6 @@ type Manager struct {
 	beforeTry func() // set by tests alone, before anything is sent
 
 	commands chan command
-	history  *historyWorker
 	sync     *syncRepair
 	typist   *typist
 	rang     chan struct{} // has a token after a call
@@ -147,7 +148,10 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.behind.Store(true)
 	m.Groups = m.newGroups()
-	m.history = newHistoryWorker(m)
+	m.History = history.New(history.Options{
+		Open: m.openHistory, Own: m.own, Within: m.within, WireID: m.wireID, Import: opts.HistoryImport,
+		Background: background, Store: opts.Store, Clock: opts.Clock, Log: opts.Log,
+	})
 	m.sync = newSyncRepair(m)
 	m.leftOut = newLeftOut(m)
 	if err := m.loadUser(ctx); err != nil {
@@ -170,7 +174,7 @@ func (m *Manager) loadUser(ctx context.Context) error {
 	m.setUser(device.User())
 	if !device.IsLinked() {
 		// The program may have been killed while it wiped a session.
-		if err := errors.Join(m.db.Erase(ctx), m.forgetHistory(ctx)); err != nil {
+		if err := errors.Join(m.db.Erase(ctx), m.History.Forget(ctx)); err != nil {
 			return err
 		}
 	}
@@ -187,9 +191,9 @@ func (m *Manager) Run(ctx context.Context) error {
 	if !m.opts.Network.IsSimulated() {
 		m.prepareVersion(ctx)
 	}
-	m.compareHistory(ctx)
+	m.History.Compare(ctx)
 	m.workers.Go(func() { m.Groups.Run(m.background) })
-	m.workers.Go(func() { m.history.run(m.background) })
+	m.workers.Go(func() { m.History.Run(m.background) })
 	m.workers.Go(func() { m.sync.run(m.background) })
 	m.workers.Go(func() { m.typist.run(m.background) })
 	m.workers.Go(func() { m.leftOut.run(m.background) })

@@ -215,7 +215,7 @@ func (p *pairing) onPaired(e *events.PairSuccess) {
 	if err := p.m.store.Save(p.m.background, owner, bridge.Identity(owner)); err != nil {
 		p.m.log.Error().Err(err).Msg("owner not stored; trying again at the login")
 	}
-	p.m.notePairedHistory()
+	p.m.History.NotePaired()
 	p.m.clearError()
 	p.m.log.Info().Str("platform", e.Platform).Msg("paired")
 	p.offer.setPaired()

@@ -162,9 +162,9 @@ func (l *link) keep(facts []bridge.Fact) bool {
 		return false
 	}
 	l.m.traffic.stored(facts)
-	l.m.Want(facts)
+	l.m.Groups.Want(facts)
 	l.m.noteRinging(facts)
-	l.m.history.want(facts)
+	l.m.History.Want(facts)
 	return true
 }
 

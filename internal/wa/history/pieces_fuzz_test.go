@@ -1,4 +1,4 @@
-package wa
+package history
 
 import (
 	"bytes"

@@ -1,9 +1,8 @@
-package wa
+package history
 
 import (
 	"bytes"
 	"compress/zlib"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -93,8 +92,8 @@ func TestEachPiece_IsBounded(t *testing.T) {
 			t.Errorf("%s was read", name)
 		}
 	}
-	endless := &limitedReader{r: zeros{}, left: 1 << 20}
-	if _, err := io.Copy(io.Discard, endless); !errors.Is(err, errTooLarge) {
+	endless := http.MaxBytesReader(nil, io.NopCloser(zeros{}), 1<<20)
+	if _, err := io.Copy(io.Discard, endless); !isTooLarge(err) {
 		t.Errorf("an endless part: %v", err)
 	}
 }
@@ -121,9 +120,8 @@ func TestBounded_EndsLongAnswers(t *testing.T) {
 		}
 		_, err = io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if errors.Is(err, errTooLarge) != (limit < 1000) {
+		if isTooLarge(err) != (limit < 1000) {
 			t.Errorf("%s: %v", path, err)
 		}
-		client.CloseIdleConnections()
 	}
 }

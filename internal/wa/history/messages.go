@@ -1,4 +1,4 @@
-package wa
+package history
 
 import (
 	"cmp"
@@ -17,12 +17,12 @@ import (
 )
 
 // imports reports whether the operator wants the messages of a kind of part.
-func (m *Manager) imports(kind waHistorySync.HistorySync_HistorySyncType) bool {
+func (h *History) imports(kind waHistorySync.HistorySync_HistorySyncType) bool {
 	switch kind {
 	case waHistorySync.HistorySync_INITIAL_BOOTSTRAP, waHistorySync.HistorySync_RECENT, waHistorySync.HistorySync_ON_DEMAND:
-		return m.opts.HistoryImport.IsOn()
+		return h.o.Import.IsOn()
 	case waHistorySync.HistorySync_FULL:
-		return m.opts.HistoryImport.IsDeep()
+		return h.o.Import.IsDeep()
 	}
 	return false
 }
@@ -43,7 +43,7 @@ func (t *takeover) messages(ctx context.Context, chat *waHistorySync.Conversatio
 		if t.seen <= t.part.Position || t.isTooOld(message.GetMessage()) {
 			continue
 		}
-		if err := t.add(ctx, t.l.importedFacts(jid, message.GetMessage())...); err != nil {
+		if err := t.add(ctx, t.c.importedFacts(jid, message.GetMessage())...); err != nil {
 			return err
 		}
 	}
@@ -58,20 +58,21 @@ func (t *takeover) isTooOld(info *waWeb.WebMessageInfo) bool {
 
 // importedFacts interprets a message of the history as one that comes over the
 // connection. It never fails: what cannot be read is left out.
-func (l *link) importedFacts(chat types.JID, info *waWeb.WebMessageInfo) (facts []bridge.Fact) {
+func (c *conn) importedFacts(chat types.JID, info *waWeb.WebMessageInfo) (facts []bridge.Fact) {
 	defer func() {
 		if r := recover(); r != nil {
-			l.m.log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("message of the history not understood")
+			c.h.o.Log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("message of the history not understood")
 			facts = nil
 		}
 	}()
 	if info.GetMessage() == nil {
 		return nil // what the apps show between messages: calls, changes of a group
 	}
-	e, err := l.cli.ParseWebMessage(chat, info)
+	e, err := c.ParseWebMessage(chat, info)
 	if err != nil {
-		l.m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("message of the history not read")
+		c.h.o.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("message of the history not read")
 		return nil
 	}
-	return convert.ImportedFacts(l.messageFacts(e), e.Info, info, l.ownPN())
+	pn, _ := c.h.o.Own()
+	return convert.ImportedFacts(c.Facts(e), e.Info, info, pn)
 }

@@ -1,4 +1,4 @@
-package wa
+package history
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// historyBatch is how many facts of the history are saved in one transaction:
+// batchSize is how many facts of the history are saved in one transaction:
 // it holds up an acknowledgement for as long as that takes.
-const historyBatch = 100
+const batchSize = 100
 
 // takeOver downloads a part and takes over what is needed of it, and the messages
 // where the operator wants them. Doing it twice changes nothing.
-func (l *link) takeOver(ctx context.Context, part *bridge.HistoryPart) (err error) {
+func (c *conn) takeOver(ctx context.Context, part *bridge.HistoryPart) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			l.m.log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("taking history over panicked")
+			c.h.o.Log.Error().Str("panic", bridge.Redact(fmt.Sprint(r))).Bytes("stack", debug.Stack()).Msg("taking history over panicked")
 			err = fmt.Errorf("panic: %T", r)
 		}
 	}()
@@ -32,30 +32,30 @@ func (l *link) takeOver(ctx context.Context, part *bridge.HistoryPart) (err erro
 	if err != nil {
 		return err
 	}
-	compressed, err := l.download(ctx, notification)
+	compressed, err := c.download(ctx, notification)
 	if err != nil {
 		return err
 	}
 	kind := waHistorySync.HistorySync_HistorySyncType(notification.GetSyncType())
-	t := &takeover{l: l, part: part, imports: l.m.imports(kind)}
+	t := &takeover{c: c, part: part, imports: c.h.imports(kind)}
 	if kind != waHistorySync.HistorySync_ON_DEMAND { // somebody has asked for those, however old they are
-		t.since = l.m.historySince()
+		t.since = c.h.since()
 	}
 	if err := eachPiece(compressed, kind, t.imports, func(piece []byte) error { return t.piece(ctx, piece) }); err != nil {
 		return err
 	}
 	step := stepOf(*part)
 	step.State, step.Position, step.Tries, step.NextAt = bridge.HistoryTakenOver, t.seen, 0, bridge.At(time.Now())
-	if err := l.m.store.Save(ctx, step); err != nil {
+	if err := c.h.o.Store.Save(ctx, step); err != nil {
 		return err
 	}
-	l.m.log.Info().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("chats", t.chats).Int("names", t.names).Int("messages", t.seen).Msg("history taken over")
+	c.h.o.Log.Info().Str("kind", part.Kind).Int("chunk", part.Chunk).Int("chats", t.chats).Int("names", t.names).Int("messages", t.seen).Msg("history taken over")
 	return nil
 }
 
 // takeover is one part on its way into the stores.
 type takeover struct {
-	l            *link
+	c            *conn
 	part         *bridge.HistoryPart
 	imports      bool      // whether messages are wanted
 	since        time.Time // messages from before are not
@@ -70,10 +70,10 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 	if err := proto.Unmarshal(encoded, history); err != nil {
 		return fmt.Errorf("read: %w", err)
 	}
-	if err := t.l.storeIdentities(ctx, history); err != nil {
+	if err := t.c.storeIdentities(ctx, history); err != nil {
 		return err
 	}
-	if err := t.l.cli.StoreHistory(ctx, encoded); err != nil {
+	if err := t.c.StoreHistory(ctx, encoded); err != nil {
 		return err
 	}
 	for _, name := range history.GetPushnames() {
@@ -91,7 +91,7 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 			return err
 		}
 	}
-	pn, lid := t.l.m.own()
+	pn, lid := t.c.h.o.Own()
 	for _, chat := range history.GetConversations() {
 		t.chats++
 		if err := t.messages(ctx, chat); err != nil {
@@ -110,7 +110,7 @@ func (t *takeover) piece(ctx context.Context, encoded []byte) error {
 
 // add gathers facts, and saves them once they are many.
 func (t *takeover) add(ctx context.Context, facts ...bridge.Fact) error {
-	if t.batch = append(t.batch, facts...); len(t.batch) < historyBatch {
+	if t.batch = append(t.batch, facts...); len(t.batch) < batchSize {
 		return nil
 	}
 	return t.flush(ctx)
@@ -125,14 +125,14 @@ func (t *takeover) flush(ctx context.Context) error {
 		step.Position = t.seen
 		t.batch = append(t.batch, step)
 	}
-	err := t.l.m.store.Save(ctx, t.batch...)
+	err := t.c.h.o.Store.Save(ctx, t.batch...)
 	t.batch = nil
 	return err
 }
 
 // storeIdentities stores which numbers and LIDs belong together by what is said of
 // single chats; whatsmeow reads only the list.
-func (l *link) storeIdentities(ctx context.Context, history *waHistorySync.HistorySync) error {
+func (c *conn) storeIdentities(ctx context.Context, history *waHistorySync.HistorySync) error {
 	var found []bridge.Identity
 	add := func(a, b string) {
 		first, _ := types.ParseJID(a)
@@ -151,7 +151,7 @@ func (l *link) storeIdentities(ctx context.Context, history *waHistorySync.Histo
 	if len(found) == 0 {
 		return nil
 	}
-	if err := l.cli.PutIdentities(ctx, found); err != nil {
+	if err := c.PutIdentities(ctx, found); err != nil {
 		return fmt.Errorf("%w: identities: %w", session.ErrNotStored, err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package wa
+package history
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"net/http"
 
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -74,17 +75,31 @@ func (p *pieces) flush() error {
 
 // read decompresses the part and calls take with each of its fields that is a
 // record; others are left out.
-func (p *pieces) read(compressed []byte, take func(field protowire.Number, r *bufio.Reader, length int64) error) error {
+func (p *pieces) read(compressed []byte, take func(f field, r *bufio.Reader) error) error {
 	inflated, err := zlib.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		return fmt.Errorf("decompress: %w", err)
 	}
 	defer inflated.Close()
-	return eachField(bufio.NewReaderSize(&limitedReader{r: inflated, left: maxInflated}, 64<<10), take)
+	return eachField(bufio.NewReaderSize(http.MaxBytesReader(nil, inflated, maxInflated), 64<<10), func(f field, r *bufio.Reader) error {
+		if !f.isRecord {
+			return nil
+		}
+		return take(f, r)
+	})
 }
 
-// eachField reads a message in protobuf's wire format.
-func eachField(r *bufio.Reader, take func(field protowire.Number, r *bufio.Reader, length int64) error) error {
+// field is one field of a message in protobuf's wire format.
+type field struct {
+	number   protowire.Number
+	isRecord bool   // its content follows
+	length   int64  // of the content
+	raw      []byte // the whole field, or what is before a record's content
+}
+
+// eachField reads a message and calls take with each of its fields, which has to read
+// or skip the content of a record.
+func eachField(r *bufio.Reader, take func(f field, r *bufio.Reader) error) error {
 	for {
 		tag, err := binary.ReadUvarint(r)
 		if err == io.EOF {
@@ -93,57 +108,59 @@ func eachField(r *bufio.Reader, take func(field protowire.Number, r *bufio.Reade
 		if err != nil {
 			return fmt.Errorf("read a field: %w", err)
 		}
-		field, kind := protowire.DecodeTag(tag)
-		length := int64(0)
+		number, kind := protowire.DecodeTag(tag)
+		f := field{number: number, isRecord: kind == protowire.BytesType}
 		switch kind {
-		case protowire.VarintType:
-			_, err = binary.ReadUvarint(r)
-		case protowire.Fixed32Type:
-			length, err = 4, skip(r, 4)
-		case protowire.Fixed64Type:
-			length, err = 8, skip(r, 8)
-		case protowire.BytesType:
-			var n uint64
-			if n, err = binary.ReadUvarint(r); err == nil {
-				if n > maxRecord {
-					return fmt.Errorf("%w: a record of %d bytes", errTooLarge, n)
-				}
-				err = take(field, r, int64(n))
+		case protowire.VarintType, protowire.BytesType:
+			var value uint64
+			value, err = binary.ReadUvarint(r)
+			f.raw = protowire.AppendVarint(protowire.AppendTag(nil, number, kind), value)
+			if f.isRecord && value > maxRecord {
+				return fmt.Errorf("%w: a record of %d bytes", errTooLarge, value)
 			}
+			f.length = int64(value)
+		case protowire.Fixed32Type, protowire.Fixed64Type:
+			value := make([]byte, 4)
+			if kind == protowire.Fixed64Type {
+				value = make([]byte, 8)
+			}
+			_, err = io.ReadFull(r, value)
+			f.raw = append(protowire.AppendTag(nil, number, kind), value...)
 		default:
 			return fmt.Errorf("read a field: wire type %d", kind)
 		}
+		if err == nil {
+			err = take(f, r)
+		}
 		if err != nil {
-			return fmt.Errorf("read field %d of %d bytes: %w", field, length, err)
+			return fmt.Errorf("read field %d: %w", number, err)
 		}
 	}
 }
 
 // common gathers what is not of single chats and is of use.
-func (p *pieces) common(field protowire.Number, r *bufio.Reader, length int64) error {
-	switch field {
+func (p *pieces) common(f field, r *bufio.Reader) error {
+	switch f.number {
 	case fieldConversations, fieldStatuses, fieldStickers, fieldMembers, fieldCalls:
-		return skip(r, length)
+		return skip(r, f.length)
 	}
-	record, err := readRecord(r, length)
+	record, err := readRecord(r, f.length)
 	if err == nil {
-		p.append(field, record)
+		p.append(f.number, record)
 	}
 	return err
 }
 
 // conversation gathers chats.
-func (p *pieces) conversation(field protowire.Number, r *bufio.Reader, length int64) error {
-	if field != fieldConversations {
-		return skip(r, length)
+func (p *pieces) conversation(f field, r *bufio.Reader) error {
+	if f.number != fieldConversations {
+		return skip(r, f.length)
 	}
-	var record []byte
-	var err error
+	read := readWithoutMessages
 	if p.withMessages {
-		record, err = readRecord(r, length)
-	} else {
-		record, err = readWithoutMessages(r, length)
+		read = readRecord
 	}
+	record, err := read(r, f.length)
 	if err != nil {
 		return err
 	}
@@ -154,8 +171,8 @@ func (p *pieces) conversation(field protowire.Number, r *bufio.Reader, length in
 	return p.flush()
 }
 
-func (p *pieces) append(field protowire.Number, record []byte) {
-	p.piece = protowire.AppendBytes(protowire.AppendTag(p.piece, field, protowire.BytesType), record)
+func (p *pieces) append(number protowire.Number, record []byte) {
+	p.piece = protowire.AppendBytes(protowire.AppendTag(p.piece, number, protowire.BytesType), record)
 }
 
 func readRecord(r *bufio.Reader, length int64) ([]byte, error) {
@@ -167,74 +184,25 @@ func readRecord(r *bufio.Reader, length int64) ([]byte, error) {
 // readWithoutMessages reads a conversation and leaves its messages out.
 func readWithoutMessages(r *bufio.Reader, length int64) ([]byte, error) {
 	var kept bytes.Buffer
-	for length > 0 {
-		head, n, err := peekField(r, length)
-		if err != nil {
-			return nil, err
+	conversation := &io.LimitedReader{R: r, N: length}
+	err := eachField(bufio.NewReaderSize(conversation, int(min(length, 4<<10))), func(f field, r *bufio.Reader) error {
+		if f.isRecord && f.number == fieldMessages {
+			return skip(r, f.length)
 		}
-		if head.field == fieldMessages {
-			err = skip(r, n)
-		} else {
-			_, err = io.CopyN(&kept, r, n)
+		kept.Write(f.raw)
+		if !f.isRecord {
+			return nil
 		}
-		if err != nil {
-			return nil, err
-		}
-		length -= n
+		_, err := io.CopyN(&kept, r, f.length)
+		return err
+	})
+	if err == nil && conversation.N > 0 {
+		err = io.ErrUnexpectedEOF
 	}
-	return kept.Bytes(), nil
-}
-
-type fieldHead struct{ field protowire.Number }
-
-// peekField returns the next field and its whole length, head included, within
-// what is left of a record.
-func peekField(r *bufio.Reader, left int64) (fieldHead, int64, error) {
-	ahead, err := r.Peek(int(min(left, 2*binary.MaxVarintLen64)))
-	if err != nil {
-		return fieldHead{}, 0, err
-	}
-	field, kind, n := protowire.ConsumeTag(ahead)
-	if n < 0 {
-		return fieldHead{}, 0, protowire.ParseError(n)
-	}
-	length := int64(n)
-	switch kind {
-	case protowire.BytesType:
-		size, m := protowire.ConsumeVarint(ahead[n:])
-		if m < 0 || size > maxRecord {
-			return fieldHead{}, 0, fmt.Errorf("a record of %d bytes", size)
-		}
-		length += int64(m) + int64(size)
-	default:
-		m := protowire.ConsumeFieldValue(field, kind, ahead[n:])
-		if m < 0 {
-			return fieldHead{}, 0, protowire.ParseError(m)
-		}
-		length += int64(m)
-	}
-	if length > left {
-		return fieldHead{}, 0, io.ErrUnexpectedEOF
-	}
-	return fieldHead{field}, length, nil
+	return kept.Bytes(), err
 }
 
 func skip(r *bufio.Reader, n int64) error {
 	_, err := io.CopyN(io.Discard, r, n)
 	return err
-}
-
-// limitedReader ends with errTooLarge, where io.LimitedReader would end as if
-// that were all.
-type limitedReader struct {
-	r    io.Reader
-	left int64
-}
-
-func (l *limitedReader) Read(p []byte) (int, error) {
-	n, err := l.r.Read(p)
-	if l.left -= int64(n); l.left < 0 {
-		return n, errTooLarge
-	}
-	return n, err
 }

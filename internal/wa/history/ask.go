@@ -1,0 +1,134 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+)
+
+const (
+	// settingAsked keeps how often and when the phone was last asked for
+	// the history that it has not told of.
+	settingAsked = "history_asked"
+	// askPause is how long the phone has to answer, mostAsks how often
+	// it is asked.
+	askPause = 24 * time.Hour
+	mostAsks = 3
+)
+
+// patience is how long an open account waits for the phone to tell of its
+// history. It is a variable for the tests alone.
+var patience = 10 * time.Minute
+
+// needed are the parts that every phone sends, and every session needs.
+var needed = []waE2E.HistorySyncType{waE2E.HistorySyncType_INITIAL_BOOTSTRAP, waE2E.HistorySyncType_PUSH_NAME}
+
+// missing asks the phone for parts of its history that it has not told of, or
+// that a kill took between the network's forgetting and our writing down. It
+// returns after what time to look again.
+func (h *History) missing(ctx context.Context, c *conn) time.Duration {
+	kinds, err := h.o.Store.HistoryKinds(ctx)
+	if err != nil {
+		return pause
+	}
+	var missing []waE2E.HistorySyncType
+	for _, kind := range needed {
+		if !kinds[kind.String()] {
+			missing = append(missing, kind)
+		}
+	}
+	if len(missing) == 0 {
+		h.missingSince = time.Time{}
+		return idle
+	}
+	if h.missingSince.IsZero() || h.missingIn != c.Client {
+		h.missingSince, h.missingIn = time.Now(), c.Client
+	}
+	count, last := h.asked(ctx)
+	due := h.missingSince.Add(patience)
+	if next := last.Add(askPause); count > 0 && next.After(due) {
+		due = next
+	}
+	switch wait := time.Until(due); {
+	case count >= mostAsks:
+		return idle
+	case wait > 0:
+		return wait
+	}
+	if err := h.ask(ctx, c, missing, count+1); err != nil {
+		h.o.Log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the phone could not be asked for its history")
+		return pause
+	}
+	return idle
+}
+
+func (h *History) asked(ctx context.Context) (count int, last time.Time) {
+	text, err := h.o.Store.Setting(ctx, settingAsked)
+	if err != nil {
+		return mostAsks, time.Time{} // what cannot be noted is not asked
+	}
+	number, at, _ := strings.Cut(text, " ")
+	count, _ = strconv.Atoi(number) // 0 where nobody was asked
+	seconds, _ := strconv.ParseInt(at, 10, 64)
+	return count, time.Unix(seconds, 0)
+}
+
+// ask notes the request before it makes it.
+func (h *History) ask(ctx context.Context, c *conn, kinds []waE2E.HistorySyncType, count int) error {
+	if err := h.o.Store.SetSetting(ctx, settingAsked, fmt.Sprintf("%d %d", count, time.Now().Unix())); err != nil {
+		return err
+	}
+	for _, kind := range kinds {
+		h.o.Log.Info().Str("kind", kind.String()).Int("time", count).Msg("the phone has not told of its history: asking for it")
+		if _, err := c.SendPeerMessage(ctx, chunkRequest(kind)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunkRequest asks the phone to make a part of its history again.
+func chunkRequest(kind waE2E.HistorySyncType) *waE2E.Message {
+	return &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
+		Type: waE2E.ProtocolMessage_PEER_DATA_OPERATION_REQUEST_MESSAGE.Enum(),
+		PeerDataOperationRequestMessage: &waE2E.PeerDataOperationRequestMessage{
+			PeerDataOperationRequestType: waE2E.PeerDataOperationRequestType_HISTORY_SYNC_CHUNK_RETRY.Enum(),
+			HistorySyncChunkRetryRequest: &waE2E.PeerDataOperationRequestMessage_HistorySyncChunkRetryRequest{
+				SyncType: kind.Enum(), ChunkOrder: proto.Uint32(1), RegenerateChunk: proto.Bool(true),
+			},
+		},
+	}}
+}
+
+// AskHistory asks the phone for messages of a chat from before the oldest one that
+// is stored, and returns the request's id. What the phone sends is imported
+// later. It fails with [bridge.CodeNotConnected].
+func (h *History) AskHistory(ctx context.Context, oldest bridge.Message, count int) (string, error) {
+	c, err := h.open()
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := h.o.Within(ctx, askTimeout)
+	defer cancel()
+	info := &types.MessageInfo{ID: h.o.WireID(ctx, oldest.Chat, oldest.ID), Timestamp: oldest.Timestamp.Time,
+		MessageSource: types.MessageSource{Chat: convert.WireJID(c.Hidden(ctx, oldest.Chat)), IsFromMe: oldest.FromMe}}
+	sent, err := c.SendPeerMessage(ctx, c.BuildHistorySyncRequest(info, count))
+	if err != nil {
+		return "", bridge.NotConnected("the phone could not be asked for older messages: try again in a moment").Because(err)
+	}
+	h.o.Log.Info().Str("chat", oldest.Chat.Redacted()).Int("count", count).Msg("the phone was asked for older messages")
+	return sent.ID, nil
+}
+
+// askTimeout bounds how long the network may take to accept a request to
+// the phone.
+const askTimeout = 30 * time.Second

@@ -1,11 +1,10 @@
 package media
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/abema/go-mp4"
 )
 
 // movie describes an MP4 file by its head.
@@ -16,14 +15,12 @@ type movie struct {
 }
 
 const (
-	maxBoxes   = 100_000 // of a file; fragmented ones have many
-	maxBoxSize = 64 << 10
-	maxDepth   = 4 // moov, trak, mdia, and what is in it
+	maxBoxes = 100_000 // of a file; fragmented ones have many
+	maxDepth = 4       // moov, trak, mdia, and what is in it
 )
 
-// movieReader walks the boxes itself and uses the library for single ones: the
-// library's own walk and probe trust the sizes and counts in the file, so that a few
-// bytes can make them allocate gigabytes or loop.
+// movieReader walks the boxes of a file (ISO/IEC 14496-12), and reads the beginning of
+// those that describe it. It trusts neither the sizes nor the counts in the file.
 type movieReader struct {
 	r     io.ReadSeeker
 	boxes int
@@ -57,72 +54,97 @@ func readMovie(r io.ReadSeeker) (*movie, error) {
 
 // walk reads the boxes between two offsets in the file.
 func (m *movieReader) walk(at, end uint64, depth int) error {
-	for at+mp4.SmallHeaderSize <= end {
+	for at+8 <= end {
 		if m.boxes++; m.boxes > maxBoxes || depth > maxDepth {
 			return errors.New("too many boxes")
 		}
-		if _, err := m.r.Seek(int64(at), io.SeekStart); err != nil {
+		var head [16]byte
+		if err := m.readAt(head[:8], at); err != nil {
 			return err
 		}
-		box, err := mp4.ReadBoxInfo(m.r)
-		if err != nil {
+		size, payload := uint64(binary.BigEndian.Uint32(head[:])), at+8
+		switch size {
+		case 0: // up to the end
+			size = end - at
+		case 1: // a size of 64 bits follows
+			if err := m.readAt(head[8:], at+8); err != nil {
+				return err
+			}
+			size, payload = binary.BigEndian.Uint64(head[8:]), at+16
+		}
+		name := string(head[4:8])
+		if size > end-at || at+size < payload {
+			return fmt.Errorf("box %q of %d bytes does not fit", name, size)
+		}
+		if err := m.read(name, payload, at+size, depth); err != nil {
 			return err
 		}
-		if box.Size < box.HeaderSize || box.Size > end-at {
-			return fmt.Errorf("box %s of %d bytes does not fit", box.Type, box.Size)
-		}
-		if err := m.read(box, depth); err != nil {
-			return err
-		}
-		at += box.Size
+		at += size
 	}
 	return nil
 }
 
-func (m *movieReader) read(box *mp4.BoxInfo, depth int) error {
-	switch box.Type {
-	case mp4.BoxTypeMoov(), mp4.BoxTypeMdia(), mp4.BoxTypeMvex():
-		return m.children(box, depth)
-	case mp4.BoxTypeTrak():
+func (m *movieReader) readAt(b []byte, at uint64) error {
+	if _, err := m.r.Seek(int64(at), io.SeekStart); err != nil {
+		return err
+	}
+	_, err := io.ReadFull(m.r, b)
+	return err
+}
+
+// read reads a box whose payload lies between two offsets.
+func (m *movieReader) read(name string, at, end uint64, depth int) error {
+	switch name {
+	case "moov", "mdia", "mvex":
+		return m.walk(at, end, depth+1)
+	case "trak":
 		m.track = movie{}
-		err := m.children(box, depth)
+		err := m.walk(at, end, depth+1)
 		if m.track.hasVideo && !m.hasVideo {
 			m.hasVideo, m.width, m.height = true, m.track.width, m.track.height
 		}
 		return err
-	case mp4.BoxTypeMvhd(), mp4.BoxTypeMehd(), mp4.BoxTypeTkhd(), mp4.BoxTypeHdlr():
-		return m.header(box)
+	case "mvhd", "mehd", "tkhd", "hdlr":
+		payload := make([]byte, min(end-at, 96))
+		if err := m.readAt(payload, at); err != nil {
+			return err
+		}
+		return m.header(name, payload)
 	}
 	return nil
 }
 
-func (m *movieReader) children(box *mp4.BoxInfo, depth int) error {
-	return m.walk(box.Offset+box.HeaderSize, box.Offset+box.Size, depth+1)
-}
-
-func (m *movieReader) header(box *mp4.BoxInfo) error {
-	if box.Size > maxBoxSize {
-		return fmt.Errorf("box %s of %d bytes", box.Type, box.Size)
+// header reads a box that describes the file or a track. Those of version 1 have times
+// of 64 bits.
+func (m *movieReader) header(name string, b []byte) error {
+	isLong := len(b) > 0 && b[0] == 1
+	least := map[string][2]int{"mvhd": {20, 32}, "mehd": {8, 12}, "tkhd": {84, 96}, "hdlr": {12, 12}}[name]
+	if len(b) < least[0] || b[0] > 1 || isLong && len(b) < least[1] {
+		return fmt.Errorf("box %s of %d bytes in version %x", name, len(b), b[:min(len(b), 1)])
 	}
-	if _, err := box.SeekToPayload(m.r); err != nil {
-		return err
-	}
-	payload, _, err := mp4.UnmarshalAny(m.r, box.Type, box.Size-box.HeaderSize, mp4.Context{})
-	if err != nil {
-		return err
-	}
-	switch b := payload.(type) {
-	case *mp4.Mvhd:
-		m.found, m.timescale, m.duration = true, b.Timescale, b.GetDuration()
-	case *mp4.Mehd:
-		m.fragments = b.GetFragmentDuration()
-	case *mp4.Tkhd:
-		m.track.width, m.track.height = int(b.Width>>16), int(b.Height>>16)
-		if b.Matrix[0] == 0 && b.Matrix[1] != 0 { // turned by 90 or 270 degrees
+	order := binary.BigEndian
+	switch name {
+	case "mvhd":
+		m.found, m.timescale, m.duration = true, order.Uint32(b[12:]), uint64(order.Uint32(b[16:]))
+		if isLong {
+			m.timescale, m.duration = order.Uint32(b[20:]), order.Uint64(b[24:])
+		}
+	case "mehd":
+		m.fragments = uint64(order.Uint32(b[4:]))
+		if isLong {
+			m.fragments = order.Uint64(b[4:])
+		}
+	case "tkhd":
+		if isLong {
+			b = b[12:]
+		}
+		matrix := b[40:]
+		m.track.width, m.track.height = int(order.Uint16(b[76:])), int(order.Uint16(b[80:])) // of 16.16 bits
+		if order.Uint32(matrix) == 0 && order.Uint32(matrix[4:]) != 0 {                      // turned by 90 or 270 degrees
 			m.track.width, m.track.height = m.track.height, m.track.width
 		}
-	case *mp4.Hdlr:
-		m.track.hasVideo = m.track.hasVideo || string(b.HandlerType[:]) == "vide"
+	case "hdlr":
+		m.track.hasVideo = m.track.hasVideo || string(b[8:12]) == "vide"
 	}
 	return nil
 }

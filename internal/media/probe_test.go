@@ -174,14 +174,16 @@ func TestMovie_HostileBoxesEnd(t *testing.T) {
 		deep = box("moov", deep)
 	}
 	for name, file := range map[string][]byte{
-		"nothing":      nil,
-		"no header":    box("ftyp", []byte("isom")),
-		"size 1":       {0, 0, 0, 1, 'm', 'o', 'o', 'v', 0, 0, 0, 0, 0, 0, 0, 0, 0},
-		"size 4":       {0, 0, 0, 4, 'm', 'o', 'o', 'v'},
-		"too long":     {0xFF, 0xFF, 0xFF, 0xFF, 'm', 'o', 'o', 'v'},
-		"deep":         deep,
-		"many":         bytes.Repeat(box("free"), maxBoxes+10),
-		"large header": box("moov", box("mvhd", make([]byte, maxBoxSize))),
+		"nothing":       nil,
+		"no header":     box("ftyp", []byte("isom")),
+		"size 1":        {0, 0, 0, 1, 'm', 'o', 'o', 'v', 0, 0, 0, 0, 0, 0, 0, 0, 0},
+		"size 4":        {0, 0, 0, 4, 'm', 'o', 'o', 'v'},
+		"too long":      {0xFF, 0xFF, 0xFF, 0xFF, 'm', 'o', 'o', 'v'},
+		"deep":          deep,
+		"many":          bytes.Repeat(box("free"), maxBoxes+10),
+		"short header":  box("moov", box("mvhd", make([]byte, 10))),
+		"other version": box("moov", box("mvhd", append([]byte{2}, make([]byte, 100)...))),
+		"cut header":    box("moov", box("mvhd", make([]byte, 30)))[:30],
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := readMovie(bytes.NewReader(file)); err == nil {

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -46,13 +45,6 @@ func (l *limits) take(share string) error {
 func identify(secret string) string {
 	hash := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(hash[:])
-}
-
-// newKey returns a key that lasts as long as the process.
-func newKey() []byte {
-	key := make([]byte, sha256.Size)
-	rand.Read(key)
-	return key
 }
 
 // sign binds a confirmation to what was shown.

@@ -1,7 +1,7 @@
 // Package mcp is the door for agents: the Model Context Protocol over HTTP and
 // over standard input and output, with the official SDK.
 //
-// It is a client of the API with the token of whoever asks, and nothing else:
+// It is a client of the API with the token of its caller, and nothing else:
 // what that token may not do, no tool can. What people wrote reaches a model
 // only below a key named "untrusted", with control and bidirectional characters
 // shown instead of acting. A tool that sends takes the exact JID of a chat that
@@ -10,6 +10,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"sync"
@@ -47,7 +48,7 @@ type Server struct {
 	limits  limits
 
 	sessions sessions
-	key      []byte // signs what is to be confirmed
+	key      []byte // signs what is to be confirmed, as long as the process lasts
 
 	mu     sync.Mutex
 	shared map[rights]*sdk.Server // of callers over HTTP; guarded by mu
@@ -55,11 +56,10 @@ type Server struct {
 
 // New returns a server.
 func New(o Options) *Server {
-	return &Server{options: o, limits: limits{perMinute: o.SendsPerMinute}, shared: make(map[rights]*sdk.Server), key: newKey()}
+	return &Server{options: o, limits: limits{perMinute: o.SendsPerMinute}, shared: make(map[rights]*sdk.Server), key: []byte(rand.Text())}
 }
 
-// caller is who calls: a client of the API with their token, and what that may
-// do.
+// caller calls the API with its token, and knows what that may do.
 type caller struct {
 	s      *Server
 	client *client.Client

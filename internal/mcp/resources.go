@@ -36,7 +36,7 @@ func (c *caller) resource(ctx context.Context, uri string) (*sdk.ReadResourceRes
 	if len(parts) > 1 {
 		chat = bridge.JID(parts[1])
 	}
-	shown, err := c.reads(ctx, "resource "+kind, chat, func(ctx context.Context) (answer, error) { return c.named(ctx, parts) })
+	shown, err := c.reads("resource "+kind, chat, func() (answer, error) { return c.named(ctx, parts) })
 	switch {
 	case bridge.CodeOf(err) == bridge.CodeNotFound:
 		return nil, sdk.ResourceNotFoundError(uri)
@@ -63,7 +63,7 @@ func partsOf(uri string) ([]string, error) {
 func (c *caller) named(ctx context.Context, parts []string) (answer, error) {
 	switch {
 	case len(parts) == 1 && parts[0] == "status":
-		return c.status(ctx)
+		return c.status(ctx, nothing{})
 	case len(parts) == 2 && parts[0] == "chats":
 		return c.chat(ctx, bridge.JID(parts[1]))
 	case len(parts) == 3 && parts[0] == "messages":
@@ -92,7 +92,7 @@ func (d door) addPrompts() {
 func (d door) prompt(ask string) sdk.PromptHandler {
 	return func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		c, jid := d.of(req.Extra), bridge.JID(req.Params.Arguments["jid"])
-		shown, err := c.reads(ctx, "prompt", jid, func(ctx context.Context) (answer, error) { return c.chat(ctx, jid) })
+		shown, err := c.reads("prompt", jid, func() (answer, error) { return c.chat(ctx, jid) })
 		if err != nil {
 			return nil, bridge.Fail(bridge.CodeOf(err), "%s", sentence(err))
 		}

@@ -27,12 +27,15 @@ type call struct {
 	req *sdk.CallToolRequest
 }
 
-// handler does the work of a tool. It returns the chat that it is about, for the
-// audit, and its answer.
-type handler[In any] func(ctx context.Context, c call, in In) (chat bridge.JID, result *sdk.CallToolResult, answer any, err error)
+// handler does the work of a tool. It returns its answer, and a result where that
+// holds more than the answer.
+type handler[In any] func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error)
 
-// add registers a tool. Each call leaves a line in the log, without what anybody
-// wrote.
+// aboutChat is implemented by the arguments that name a chat.
+type aboutChat interface{ chat() bridge.JID }
+
+// add registers a tool. Each call leaves a line in the log, without anything that
+// people wrote.
 func add[In any](d door, t tool, handle handler[In]) {
 	no, yes, schema := false, true, schemaOf[In]()
 	d.AddTool(&sdk.Tool{
@@ -40,13 +43,23 @@ func add[In any](d door, t tool, handle handler[In]) {
 		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, DestructiveHint: &t.writes, OpenWorldHint: &yes, IdempotentHint: no},
 	}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c, began := call{d.of(req.Extra), req}, time.Now()
-		in, err := decodeArguments[In](req.Params.Arguments, schema)
 		var chat bridge.JID
 		var result *sdk.CallToolResult
-		var shown any
-		if err == nil {
-			chat, result, shown, err = recovered(ctx, c, in, handle)
-		}
+		var shown answer
+		err := recovered(func() error {
+			in, err := decodeArguments[In](req.Params.Arguments, schema)
+			if err != nil {
+				return err
+			}
+			if named, is := any(in).(aboutChat); is {
+				chat = named.chat()
+				if err := checkJID(chat); err != nil {
+					return err
+				}
+			}
+			result, shown, err = handle(c, ctx, in)
+			return err
+		})
 		c.audit(t.name, chat, result, err, time.Since(began))
 		return answered(result, shown, err)
 	})
@@ -54,7 +67,7 @@ func add[In any](d door, t tool, handle handler[In]) {
 
 // answered returns what a client gets of a tool's answer: the same JSON as a
 // structure and as text. An error is an answer, too, which the model reads.
-func answered(result *sdk.CallToolResult, shown any, err error) (*sdk.CallToolResult, error) {
+func answered(result *sdk.CallToolResult, shown answer, err error) (*sdk.CallToolResult, error) {
 	if result == nil {
 		result = new(sdk.CallToolResult)
 	}
@@ -65,26 +78,23 @@ func answered(result *sdk.CallToolResult, shown any, err error) (*sdk.CallToolRe
 	case shown == nil:
 		return result, nil
 	}
-	encoded, err := json.Marshal(shown)
-	if err != nil {
-		return nil, err
-	}
-	result.StructuredContent = json.RawMessage(encoded)
+	text, err := shown.text()
+	result.StructuredContent = json.RawMessage(text)
 	if result.Content == nil {
-		result.Content = []sdk.Content{&sdk.TextContent{Text: string(encoded)}}
+		result.Content = []sdk.Content{&sdk.TextContent{Text: text}}
 	}
-	return result, nil
+	return result, err
 }
 
-// recovered calls a handler. The SDK runs it in a goroutine of its own, in which
+// recovered runs a handler. The SDK calls it in a goroutine of its own, in which
 // a panic would end the whole program.
-func recovered[In any](ctx context.Context, c call, in In, handle handler[In]) (chat bridge.JID, result *sdk.CallToolResult, answer any, err error) {
+func recovered(handle func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("panic of type %T\n%s", cause, debug.Stack()) // its value may hold what people wrote
 		}
 	}()
-	return handle(ctx, c, in)
+	return handle()
 }
 
 func (c *caller) audit(name string, chat bridge.JID, result *sdk.CallToolResult, err error, took time.Duration) {
@@ -118,20 +128,17 @@ func redacted(chat bridge.JID) string {
 
 // reads answers what is read beside the tools, a resource or a prompt, with the
 // same recovery and a line in the log.
-func (c *caller) reads(ctx context.Context, what string, chat bridge.JID, read func(context.Context) (answer, error)) (answer, error) {
+func (c *caller) reads(what string, chat bridge.JID, read func() (answer, error)) (shown answer, err error) {
 	began := time.Now()
-	_, _, shown, err := recovered(ctx, call{caller: c}, nothing{}, func(ctx context.Context, _ call, _ nothing) (bridge.JID, *sdk.CallToolResult, any, error) {
-		shown, err := read(ctx)
-		return chat, nil, shown, err
+	err = recovered(func() error {
+		shown, err = read()
+		return err
 	})
 	c.audit(what, chat, nil, err, time.Since(began))
-	if err != nil {
-		return nil, err
-	}
-	return shown.(answer), nil
+	return shown, err
 }
 
-// sentence returns what a model may know of an error.
+// sentence returns the part of an error that a model may know.
 func sentence(err error) string {
 	var known *bridge.Error
 	if errors.As(err, &known) && known.Code != bridge.CodeInternal {

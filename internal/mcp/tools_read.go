@@ -13,30 +13,22 @@ import (
 
 type nothing struct{}
 
-// addRead registers a tool that only reads. about returns the chat that a call names,
-// nil for tools of which none names one.
-func addRead[In any](d door, name, title, description string, about func(In) string, read func(*caller, context.Context, In) (answer, error)) {
+// addRead registers a tool that only reads.
+func addRead[In any](d door, name, title, description string, read func(*caller, context.Context, In) (answer, error)) {
 	add(d, tool{name: name, title: title, description: description},
-		func(ctx context.Context, c call, in In) (chat bridge.JID, _ *sdk.CallToolResult, _ any, err error) {
-			if about != nil {
-				chat = bridge.JID(about(in))
-				if err := checkJID(chat); err != nil {
-					return chat, nil, nil, err
-				}
-			}
+		func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error) {
 			shown, err := read(c.caller, ctx, in)
-			return chat, nil, shown, err
+			return nil, shown, err
 		})
 }
 
 func (d door) addStatus() {
-	addRead(d, "status", "Status", "Says how the account is, and what this token may do.", nil,
-		func(c *caller, ctx context.Context, _ nothing) (answer, error) { return c.status(ctx) })
+	addRead(d, "status", "Status", "Says how the account is, and what this token may do.", (*caller).status)
 }
 
 // status returns what the token may do, and the account's status where it may
 // be told.
-func (c *caller) status(ctx context.Context) (answer, error) {
+func (c *caller) status(ctx context.Context, _ nothing) (answer, error) {
 	may := answer{"scopes": c.token.Scopes, "chats": c.token.Chats, "expiresAt": c.token.ExpiresAt, "toolsThatSend": c.maySend()}
 	if c.maySend() {
 		may["sendsTo"] = c.destinations()
@@ -74,8 +66,17 @@ type listChats struct {
 }
 
 type named struct {
-	JID string `json:"jid" jsonschema:"the chat's JID, such as 15551234567@s.whatsapp.net or 120363025246125486@g.us"`
+	JID bridge.JID `json:"jid" jsonschema:"the chat's JID, such as 15551234567@s.whatsapp.net or 120363025246125486@g.us"`
 }
+
+func (in named) chat() bridge.JID          { return in.JID }
+func (in listMessages) chat() bridge.JID   { return in.JID }
+func (in messageContext) chat() bridge.JID { return in.JID }
+func (in getMedia) chat() bridge.JID       { return in.JID }
+func (in sendText) chat() bridge.JID       { return in.JID }
+func (in reply) chat() bridge.JID          { return in.JID }
+func (in react) chat() bridge.JID          { return in.JID }
+func (in sendFile) chat() bridge.JID       { return in.JID }
 
 type findContact struct {
 	Q string `json:"q" jsonschema:"a part of the person's name, username or number"`
@@ -91,14 +92,11 @@ type person struct {
 }
 
 func (d door) addChats() {
-	addRead(d, "list_chats", "List chats", "Lists chats, the latest message first.", nil, (*caller).chats)
-	addRead(d, "get_chat", "Get a chat", "Shows one chat and its latest messages.", func(in named) string { return in.JID },
-		func(c *caller, ctx context.Context, in named) (answer, error) { return c.chat(ctx, bridge.JID(in.JID)) })
-	addRead(d, "get_group", "Get a group", "Shows a group's topic and members.", func(in named) string { return in.JID },
-		func(c *caller, ctx context.Context, in named) (answer, error) {
-			return c.group(ctx, bridge.JID(in.JID))
-		})
-	addRead(d, "find_contact", "Find a person", "Finds people of the address book, and whoever the account has met, by a part of their name, username or number.", nil, (*caller).contacts)
+	addRead(d, "list_chats", "List chats", "Lists chats, the latest message first.", (*caller).chats)
+	addRead(d, "get_chat", "Get a chat", "Shows one chat and its latest messages.",
+		func(c *caller, ctx context.Context, in named) (answer, error) { return c.chat(ctx, in.JID) })
+	addRead(d, "get_group", "Get a group", "Shows a group's topic and members.", (*caller).group)
+	addRead(d, "find_contact", "Find a person", "Finds people of the address book, and whoever the account has met, by a part of their name, username or number.", (*caller).contacts)
 }
 
 func (c *caller) chats(ctx context.Context, in listChats) (answer, error) {
@@ -162,8 +160,8 @@ type member struct {
 // maxMembers bounds the members that are shown of one group.
 const maxMembers = 200
 
-func (c *caller) group(ctx context.Context, jid bridge.JID) (answer, error) {
-	found, err := c.client.Group(ctx, jid)
+func (c *caller) group(ctx context.Context, in named) (answer, error) {
+	found, err := c.client.Group(ctx, in.JID)
 	if err != nil {
 		return nil, err
 	}
@@ -177,14 +175,14 @@ func (c *caller) group(ctx context.Context, jid bridge.JID) (answer, error) {
 }
 
 type listMessages struct {
-	JID    string `json:"jid" jsonschema:"the chat's JID"`
-	Since  string `json:"since,omitempty" jsonschema:"RFC 3339 or a date"`
-	Until  string `json:"until,omitempty" jsonschema:"RFC 3339 or a date"`
-	Q      string `json:"q,omitempty" jsonschema:"a part of the text"`
-	Sender string `json:"sender,omitempty" jsonschema:"the JID of one person, in groups"`
-	Order  string `json:"order,omitempty" jsonschema:"desc (the newest first, the default) or asc"`
-	Limit  whole  `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
-	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
+	JID    bridge.JID `json:"jid" jsonschema:"the chat's JID"`
+	Since  string     `json:"since,omitempty" jsonschema:"RFC 3339 or a date"`
+	Until  string     `json:"until,omitempty" jsonschema:"RFC 3339 or a date"`
+	Q      string     `json:"q,omitempty" jsonschema:"a part of the text"`
+	Sender string     `json:"sender,omitempty" jsonschema:"the JID of one person, in groups"`
+	Order  string     `json:"order,omitempty" jsonschema:"desc (the newest first, the default) or asc"`
+	Limit  whole      `json:"limit,omitempty" jsonschema:"1 to 50, by default 20"`
+	Cursor string     `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
 type searchMessages struct {
@@ -197,10 +195,10 @@ type searchMessages struct {
 }
 
 type messageContext struct {
-	JID    string `json:"jid" jsonschema:"the chat's JID"`
-	MsgID  string `json:"msgId" jsonschema:"the message in the middle"`
-	Before whole  `json:"before,omitempty" jsonschema:"how many messages before it, at most 25, by default 5"`
-	After  whole  `json:"after,omitempty" jsonschema:"how many messages after it, at most 25, by default 5"`
+	JID    bridge.JID `json:"jid" jsonschema:"the chat's JID"`
+	MsgID  string     `json:"msgId" jsonschema:"the message in the middle"`
+	Before whole      `json:"before,omitempty" jsonschema:"how many messages before it, at most 25, by default 5"`
+	After  whole      `json:"after,omitempty" jsonschema:"how many messages after it, at most 25, by default 5"`
 }
 
 type waitForMessages struct {
@@ -209,11 +207,10 @@ type waitForMessages struct {
 }
 
 func (d door) addMessages() {
-	addRead(d, "list_messages", "List messages", "Lists the messages of one chat.", func(in listMessages) string { return in.JID }, (*caller).messages)
-	addRead(d, "search_messages", "Search messages", "Searches the text of the messages of all chats, newest first.", nil, (*caller).search)
-	addRead(d, "get_message_context", "Get a message in its context", "Shows one message with those before and after it.",
-		func(in messageContext) string { return in.JID }, (*caller).context)
-	addRead(d, "wait_for_messages", "Wait for messages", "Waits for new messages of any chat. Call it again with nextCursor to miss none.", nil, (*caller).wait)
+	addRead(d, "list_messages", "List messages", "Lists the messages of one chat.", (*caller).messages)
+	addRead(d, "search_messages", "Search messages", "Searches the text of the messages of all chats, newest first.", (*caller).search)
+	addRead(d, "get_message_context", "Get a message in its context", "Shows one message with those before and after it.", (*caller).context)
+	addRead(d, "wait_for_messages", "Wait for messages", "Waits for new messages of any chat. Call it again with nextCursor to miss none.", (*caller).wait)
 }
 
 // span reads since and until.
@@ -247,7 +244,7 @@ func (c *caller) messages(ctx context.Context, in listMessages) (answer, error) 
 		return nil, err
 	}
 	page, err := c.client.Messages(ctx, bridge.MessageQuery{
-		Chat: bridge.JID(in.JID), Since: since, Until: until, Q: in.Q, Sender: bridge.JID(in.Sender), Order: bridge.Order(in.Order), Limit: pageOf(in.Limit), Cursor: in.Cursor,
+		Chat: in.JID, Since: since, Until: until, Q: in.Q, Sender: bridge.JID(in.Sender), Order: bridge.Order(in.Order), Limit: pageOf(in.Limit), Cursor: in.Cursor,
 	})
 	return answer{"chatJid": in.JID, "untrusted": answer{"messages": messagesOf(page.Items)}}.with(page.NextCursor), err
 }
@@ -283,7 +280,7 @@ const (
 
 // context returns a message with its neighbours, the oldest first.
 func (c *caller) context(ctx context.Context, in messageContext) (answer, error) {
-	middle, err := c.client.Message(ctx, bridge.JID(in.JID), in.MsgID)
+	middle, err := c.client.Message(ctx, in.JID, in.MsgID)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -18,78 +19,82 @@ import (
 )
 
 type sendText struct {
-	JID  string `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
-	Text string `json:"text"`
-	Key  string `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
+	JID  bridge.JID `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
+	Text string     `json:"text"`
+	Key  string     `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
 }
 
 type reply struct {
-	JID   string `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
-	MsgID string `json:"msgId" jsonschema:"the message of that chat to answer"`
-	Text  string `json:"text"`
-	Key   string `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
+	JID   bridge.JID `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
+	MsgID string     `json:"msgId" jsonschema:"the message of that chat to answer"`
+	Text  string     `json:"text"`
+	Key   string     `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
 }
 
 type react struct {
-	JID   string `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
-	MsgID string `json:"msgId" jsonschema:"the message of that chat to react to"`
-	Emoji string `json:"emoji" jsonschema:"one emoji; empty removes the reaction"`
+	JID   bridge.JID `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
+	MsgID string     `json:"msgId" jsonschema:"the message of that chat to react to"`
+	Emoji string     `json:"emoji" jsonschema:"one emoji; empty removes the reaction"`
 }
 
 type sendFile struct {
-	JID      string `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
-	URL      string `json:"url,omitempty" jsonschema:"a public http or https address to fetch the file from; or give data"`
-	Data     string `json:"data,omitempty" jsonschema:"the file in base64, at most 700 KiB; or give url"`
-	Type     string `json:"type" jsonschema:"image, video, audio or document"`
-	FileName string `json:"fileName,omitempty"`
-	Caption  string `json:"caption,omitempty"`
-	Key      string `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
+	JID      bridge.JID `json:"jid" jsonschema:"the exact JID of a chat that may be written to"`
+	URL      string     `json:"url,omitempty" jsonschema:"a public http or https address to fetch the file from; or give data"`
+	Data     string     `json:"data,omitempty" jsonschema:"the file in base64, at most 700 KiB; or give url"`
+	Type     string     `json:"type" jsonschema:"image, video, audio or document"`
+	FileName string     `json:"fileName,omitempty"`
+	Caption  string     `json:"caption,omitempty"`
+	Key      string     `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
+}
+
+// addSend registers a tool that sends what compose makes of its arguments.
+func addSend[In aboutChat](d door, name, title, description string, compose func(In) (outgoing, error)) {
+	add(d, tool{name: name, title: title, description: description, writes: true},
+		func(c call, ctx context.Context, in In) (*sdk.CallToolResult, answer, error) {
+			out, err := compose(in)
+			if err != nil {
+				return nil, nil, err
+			}
+			out.chat = in.chat()
+			return c.send(ctx, out)
+		})
 }
 
 func (d door) addSends() {
-	add(d, tool{name: "send_text", title: "Send a text", description: "Sends a text to a chat.", writes: true},
-		func(ctx context.Context, c call, in sendText) (bridge.JID, *sdk.CallToolResult, any, error) {
-			return c.send(ctx, outgoing{chat: bridge.JID(in.JID), key: in.Key, shown: in.Text,
-				message: client.Text{To: bridge.JID(in.JID), Text: in.Text}})
-		})
-	add(d, tool{name: "reply", title: "Reply", description: "Answers a message with a text that quotes it.", writes: true},
-		func(ctx context.Context, c call, in reply) (bridge.JID, *sdk.CallToolResult, any, error) {
-			return c.send(ctx, outgoing{chat: bridge.JID(in.JID), key: in.Key, shown: fmt.Sprintf("in answer to %q:\n%s", in.MsgID, in.Text),
-				message: client.Text{To: bridge.JID(in.JID), Text: in.Text, Quote: client.Quote{QuotedMsgID: in.MsgID}}})
-		})
-	add(d, tool{name: "react", title: "React", description: "Reacts to a message with an emoji.", writes: true},
-		func(ctx context.Context, c call, in react) (bridge.JID, *sdk.CallToolResult, any, error) {
-			return c.send(ctx, outgoing{chat: bridge.JID(in.JID), shown: "the reaction " + in.Emoji,
-				message: client.Reaction{Chat: bridge.JID(in.JID), MsgID: in.MsgID, Emoji: in.Emoji}})
-		})
-	add(d, tool{name: "send_file", title: "Send a file", description: "Sends a file to a chat.", writes: true},
-		func(ctx context.Context, c call, in sendFile) (bridge.JID, *sdk.CallToolResult, any, error) {
-			return c.sendFile(ctx, in)
-		})
+	addSend(d, "send_text", "Send a text", "Sends a text to a chat.", func(in sendText) (outgoing, error) {
+		return outgoing{key: in.Key, shown: in.Text, message: client.Text{To: in.JID, Text: in.Text}}, nil
+	})
+	addSend(d, "reply", "Reply", "Answers a message with a text that quotes it.", func(in reply) (outgoing, error) {
+		return outgoing{key: in.Key, shown: fmt.Sprintf("in answer to %q:\n%s", in.MsgID, in.Text),
+			message: client.Text{To: in.JID, Text: in.Text, Quote: client.Quote{QuotedMsgID: in.MsgID}}}, nil
+	})
+	addSend(d, "react", "React", "Reacts to a message with an emoji.", func(in react) (outgoing, error) {
+		return outgoing{shown: "the reaction " + in.Emoji, message: client.Reaction{Chat: in.JID, MsgID: in.MsgID, Emoji: in.Emoji}}, nil
+	})
+	addSend(d, "send_file", "Send a file", "Sends a file to a chat.", composeFile)
 }
 
 // maxFile is the size of the largest file that a call may hold, in bytes: in
 // base64 it fits into a body.
 const maxFile = 700 << 10
 
-func (c call) sendFile(ctx context.Context, in sendFile) (bridge.JID, *sdk.CallToolResult, any, error) {
-	jid := bridge.JID(in.JID)
+func composeFile(in sendFile) (outgoing, error) {
 	data, err := base64.StdEncoding.DecodeString(in.Data)
 	if err != nil {
-		return jid, nil, nil, bridge.Invalid("data must be base64, with its padding")
+		return outgoing{}, bridge.Invalid("data must be base64, with its padding")
 	}
-	out := outgoing{chat: jid, key: in.Key, shown: fmt.Sprintf("a file (%s), named %q, from %q, with the caption:\n%s", in.Type, in.FileName, in.URL, in.Caption)}
+	out := outgoing{key: in.Key, shown: fmt.Sprintf("a file (%s), named %q, from %q, with the caption:\n%s", in.Type, in.FileName, in.URL, in.Caption)}
 	switch {
 	case (in.URL == "") == (len(data) == 0):
-		return jid, nil, nil, bridge.Invalid("give the file as url or as data, one of them")
+		return outgoing{}, bridge.Invalid("give the file as url or as data, one of them")
 	case len(data) > maxFile:
-		return jid, nil, nil, bridge.Invalid("data holds more than %d KiB: give a url", maxFile>>10)
+		return outgoing{}, bridge.Invalid("data holds more than %d KiB: give a url", maxFile>>10)
 	case in.URL != "":
-		out.message = client.File{To: jid, URL: in.URL, Type: bridge.MediaType(in.Type), FileName: in.FileName, Caption: in.Caption}
+		out.message = client.File{To: in.JID, URL: in.URL, Type: bridge.MediaType(in.Type), FileName: in.FileName, Caption: in.Caption}
 	default:
-		out.upload = &upload{client.Upload{To: jid, FileName: in.FileName, Type: bridge.MediaType(in.Type), Caption: in.Caption}, data}
+		out.upload = &upload{client.Upload{To: in.JID, FileName: in.FileName, Type: bridge.MediaType(in.Type), Caption: in.Caption}, data}
 	}
-	return c.send(ctx, out)
+	return out, nil
 }
 
 // outgoing is a send that a tool asks for: of a message, or of a file.
@@ -108,34 +113,28 @@ type upload struct {
 
 // send sends a message once the chat is allowed, the limit is kept and, where
 // that is wanted, a person has confirmed it.
-func (c call) send(ctx context.Context, out outgoing) (bridge.JID, *sdk.CallToolResult, any, error) {
-	if err := checkJID(out.chat); err != nil {
-		return out.chat, nil, nil, err
-	}
+func (c call) send(ctx context.Context, out outgoing) (*sdk.CallToolResult, answer, error) {
 	if err := c.allows(out.chat); err != nil {
-		return out.chat, nil, nil, err
+		return nil, nil, err
 	}
 	if ask, err := c.confirm(out); ask != nil || err != nil {
-		return out.chat, ask, nil, err
+		return ask, nil, err
 	}
 	if err := c.s.limits.take(c.share); err != nil {
-		return out.chat, nil, nil, err
+		return nil, nil, err
 	}
-	if out.key == "" {
-		out.key = rand.Text()
-	}
-	sent, err := c.deliver(ctx, out)
-	if err != nil {
-		return out.chat, nil, nil, err
-	}
-	return out.chat, nil, answer{"chatJid": sent.Chat, "msgId": sent.ID, "timestamp": sent.Timestamp, "idempotencyKey": out.key}, nil
-}
-
-func (c *caller) deliver(ctx context.Context, out outgoing) (client.Sent, error) {
+	out.key = cmp.Or(out.key, rand.Text())
+	var sent client.Sent
+	var err error
 	if out.upload != nil {
-		return c.client.SendFile(ctx, out.upload.Upload, bytes.NewReader(out.upload.Data), out.key)
+		sent, err = c.client.SendFile(ctx, out.upload.Upload, bytes.NewReader(out.upload.Data), out.key)
+	} else {
+		sent, err = c.client.Send(ctx, out.message, out.key)
 	}
-	return c.client.Send(ctx, out.message, out.key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return nil, answer{"chatJid": sent.Chat, "msgId": sent.ID, "timestamp": sent.Timestamp, "idempotencyKey": out.key}, nil
 }
 
 // confirmation is the name of the question in what a client is asked for.
@@ -182,33 +181,26 @@ const maxInline = 1 << 20
 var inlineTypes = []string{"image/jpeg", "image/png", "image/webp", "image/gif"}
 
 type getMedia struct {
-	JID   string `json:"jid" jsonschema:"the chat's JID"`
-	MsgID string `json:"msgId" jsonschema:"the message with the file"`
+	JID   bridge.JID `json:"jid" jsonschema:"the chat's JID"`
+	MsgID string     `json:"msgId" jsonschema:"the message with the file"`
 }
 
 func (d door) addMedia() {
-	add(d, tool{name: "get_media", title: "Get a file", description: "Shows a small picture, or where any other file can be downloaded with the same token."},
-		func(ctx context.Context, c call, in getMedia) (bridge.JID, *sdk.CallToolResult, any, error) {
-			result, shown, err := c.media(ctx, bridge.JID(in.JID), in.MsgID)
-			return bridge.JID(in.JID), result, shown, err
-		})
+	add(d, tool{name: "get_media", title: "Get a file", description: "Shows a small picture, or where any other file can be downloaded with the same token."}, call.media)
 }
 
-func (c *caller) media(ctx context.Context, jid bridge.JID, msgID string) (*sdk.CallToolResult, answer, error) {
-	if err := checkJID(jid); err != nil {
-		return nil, nil, err
-	}
-	info, err := c.client.MediaInfo(ctx, jid, msgID)
+func (c call) media(ctx context.Context, in getMedia) (*sdk.CallToolResult, answer, error) {
+	info, err := c.client.MediaInfo(ctx, in.JID, in.MsgID)
 	if err != nil {
 		return nil, nil, err
 	}
-	shown := answer{"chatJid": jid, "downloadUrl": info.DownloadURL, "untrusted": answer{
+	shown := answer{"chatJid": in.JID, "downloadUrl": info.DownloadURL, "untrusted": answer{
 		"file": file{string(info.Type), capped(info.MimeType, maxName), capped(info.FileName, maxName), info.Size}, "caption": capped(info.Caption, maxShort),
 	}}
 	if info.Size > maxInline || !slices.Contains(inlineTypes, info.MimeType) {
 		return nil, shown, nil
 	}
-	data, err := c.download(ctx, jid, msgID)
+	data, err := c.download(ctx, in.JID, in.MsgID)
 	if err != nil || len(data) > maxInline {
 		return nil, shown, err
 	}

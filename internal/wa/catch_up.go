@@ -91,3 +91,44 @@ func (m *Manager) openHistory() (history.Conn, error) {
 	}
 	return history.Conn{Client: l.cli, Ctx: l.ctx, Facts: l.messageFacts, Hidden: l.hidden}, nil
 }
+
+// catchUpMarks takes over which chats the account's devices have marked as read or
+// unread, after a whole sync: whatsmeow keeps these marks nowhere, and tells of single
+// changes alone.
+func (l *link) catchUpMarks(ctx context.Context) {
+	entries, err := l.cli.ReadCollection(ctx, appstate.WAPatchRegularLow)
+	if err != nil {
+		if l.ctx.Err() == nil {
+			l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("which chats are marked as read was not read")
+		}
+		return
+	}
+	var facts []bridge.Fact
+	for _, entry := range entries {
+		facts = append(facts, convert.MarkOf(entry)...)
+	}
+	l.saveAll(ctx, facts)
+}
+
+// keepSettings saves one change of how a chat is kept. whatsmeow has entered it
+// into session.db before.
+func (l *link) keepSettings(facts []bridge.Fact) bool {
+	l.settings.Lock()
+	defer l.settings.Unlock()
+	return l.keep(facts)
+}
+
+// catchUpSettings passes on how chats are kept as the session has it: what a
+// whole sync brought, of which whatsmeow tells nothing, and what was learned
+// while the store failed. A change that comes meanwhile waits, so that what was
+// read before it does not overwrite it.
+func (l *link) catchUpSettings(ctx context.Context) {
+	l.settings.Lock()
+	defer l.settings.Unlock()
+	facts, err := l.m.db.ChatSettings(ctx)
+	if err != nil {
+		l.m.behind.Store(true)
+		l.m.log.Warn().Err(err).Msg("settings of chats not read")
+	}
+	l.saveAll(ctx, facts)
+}

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
-
-	waBinary "go.mau.fi/whatsmeow/binary"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"

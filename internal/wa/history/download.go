@@ -8,7 +8,6 @@ import (
 	"net/url"
 
 	"go.mau.fi/whatsmeow"
-
 	"go.mau.fi/whatsmeow/proto/waE2E"
 
 	"bridged/internal/bridge"

@@ -3,9 +3,8 @@ package session
 import (
 	"testing"
 
-	"go.mau.fi/whatsmeow/types/events"
-
 	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types/events"
 
 	"bridged/internal/simnet"
 	"bridged/internal/wa/convert"

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"bridged/internal/wa/convert"
-
 	"go.mau.fi/libsignal/keys/prekey"
 	signalsession "go.mau.fi/libsignal/session"
 	"go.mau.fi/libsignal/signalerror"
@@ -15,6 +13,8 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/wa/convert"
 )
 
 // A message is encrypted for every device of its recipients, in a Signal session

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bridged/internal/wa/convert"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -12,6 +11,8 @@ import (
 
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/wa/convert"
 )
 
 // staleDevices are the people of whom the network has told that their devices

@@ -3,10 +3,9 @@ package session
 import (
 	"sync"
 
+	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
-
-	waBinary "go.mau.fi/whatsmeow/binary"
 )
 
 // whatsmeow acknowledges a message that it cannot decrypt, and asks for it again,

@@ -56,16 +56,7 @@ const PairingRounds = pairingRounds
 // DeleteSecrets deletes the secrets of all messages from session.db, as if they were
 // old, and returns how many.
 func (m *Manager) DeleteSecrets(ctx context.Context) (int64, error) {
-	_, newest, err := m.db.NewestSecret(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return m.db.DeleteSecrets(ctx, newest)
-}
-
-// NewestSecret returns whose message secrets session.db has, and the last row.
-func (m *Manager) NewestSecret(ctx context.Context) (device string, row int64, err error) {
-	return m.db.NewestSecret(ctx)
+	return m.db.DeleteSecrets(ctx, 0)
 }
 
 // SetPingPatience shortens how long the phone has to answer, for the tests of the whole

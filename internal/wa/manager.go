@@ -202,7 +202,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	m.workers.Go(func() { m.watchCalls(m.background) })
 	m.workers.Go(func() { m.db.KeepLogShort(m.background, m.store.TextErased(), m.log) })
-	cleaner := session.Cleaner{DB: m.db, OpenSince: m.openSince, Setting: m.store.Setting, SetSetting: m.store.SetSetting, Clock: m.opts.Clock, Log: m.log}
+	cleaner := session.Cleaner{DB: m.db, OpenSince: m.openSince, Log: m.log}
 	m.workers.Go(func() { cleaner.Run(m.background) })
 	err := m.supervise(ctx)
 	m.handlers.shut() // they may still begin work

@@ -11,57 +11,6 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// TestSecrets_AreDeletedByAge: after ninety days what was there on the first goes, and
-// what came later stays as long.
-func TestSecrets_AreDeletedByAge(t *testing.T) {
-	t.Parallel()
-	var marks secretMarks
-	began := time.Unix(1_700_000_000, 0)
-	deleted := int64(0)
-	for hour := range 200 * 24 {
-		now := began.Add(time.Duration(hour) * time.Hour)
-		row := int64(hour + 1) // one secret an hour
-		if old := marks.advance("device", row, now); old != 0 {
-			deleted = old
-		}
-		if age := time.Duration(row-deleted) * time.Hour; age > secretLife+2*secretPause {
-			t.Fatalf("after %d hours a secret of %v is kept", hour, age)
-		}
-		if kept := time.Duration(row-deleted) * time.Hour; deleted > 0 && kept < secretLife {
-			t.Fatalf("after %d hours a secret younger than %v is deleted", hour, kept)
-		}
-	}
-	if deleted == 0 || len(marks.Marks) > 92 {
-		t.Errorf("deleted up to %d, %d marks", deleted, len(marks.Marks))
-	}
-}
-
-// TestSecrets_OfAnotherSessionAreNotOld: a new session numbers its rows from one, and
-// the marks of the former would make them look old.
-func TestSecrets_OfAnotherSessionAreNotOld(t *testing.T) {
-	t.Parallel()
-	began := time.Unix(1_700_000_000, 0)
-	later := began.Add(secretLife)
-	for name, c := range map[string]struct {
-		device string
-		newest int64
-	}{
-		"another device":     {"other", 5000},
-		"a table begun anew": {"device", 10},
-	} {
-		marks := secretMarks{}
-		marks.advance("device", 1000, began)
-		if old := marks.advance(c.device, c.newest, later); old != 0 {
-			t.Errorf("%s: rows up to %d are old", name, old)
-		}
-	}
-	marks := secretMarks{}
-	marks.advance("device", 1000, began)
-	if old := marks.advance("device", 5000, later); old != 1000 {
-		t.Errorf("of one session: rows up to %d are old, want 1000", old)
-	}
-}
-
 // savedDevice returns the session of an account, as it is after pairing.
 func savedDevice(t *testing.T, container *sqlstore.Container) *store.Device {
 	t.Helper()
@@ -113,42 +62,29 @@ func TestQuirk_ContentThatAKillLeftIsCleared(t *testing.T) {
 	}
 }
 
-// TestQuirk_SecretsOfMessagesAreRowsInTheirOrder: they have no time, so their age is
-// told by their numbers.
+// TestQuirk_SecretsOfMessagesAreRowsInTheirOrder: the oldest secrets are those with
+// the lowest numbers.
 func TestQuirk_SecretsOfMessagesAreRowsInTheirOrder(t *testing.T) {
 	t.Parallel()
 	ctx := plainContext(t)
 	db, container := newSessionDB(t)
-	if device, row, err := db.NewestSecret(ctx); device != "" || row != 0 || err != nil {
-		t.Errorf("of an empty table: %s, %d, %v", device, row, err)
+	if n, err := db.DeleteSecrets(ctx, 0); n != 0 || err != nil {
+		t.Errorf("of an empty table: %d, %v", n, err)
 	}
 	device := savedDevice(t, container)
 	chat := types.NewJID("15550100302", types.DefaultUserServer)
-	put := func(id string) {
-		t.Helper()
+	for _, id := range []string{"A", "B", "C", "D", "A"} { // A again: it stays where it was
 		if err := device.MsgSecrets.PutMessageSecret(ctx, chat, chat, id, []byte("secret of "+id)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put("A")
-	put("B")
-	whose, row, err := db.NewestSecret(ctx)
-	if whose != device.ID.String() || err != nil {
-		t.Errorf("the secrets are those of %s, %v", whose, err)
+	if n, err := db.DeleteSecrets(ctx, 2); n != 2 || err != nil {
+		t.Errorf("deleted %d, %v; want 2", n, err)
 	}
-	put("C")
-	put("A") // again: its age is that of the first time
-	if n, err := db.DeleteSecrets(ctx, row); n != 2 || err != nil {
-		t.Errorf("deleted %d, %v", n, err)
-	}
-	for id, kept := range map[string]bool{"A": false, "B": false, "C": true} {
+	for id, kept := range map[string]bool{"A": false, "B": false, "C": true, "D": true} {
 		secret, _, err := device.MsgSecrets.GetMessageSecret(ctx, chat, chat, id)
 		if err != nil || (len(secret) > 0) != kept {
 			t.Errorf("%s: %q, %v", id, secret, err)
 		}
-	}
-	put("D")
-	if _, newer, err := db.NewestSecret(ctx); newer <= row || err != nil {
-		t.Errorf("row %d comes after row %d: %v", newer, row, err)
 	}
 }

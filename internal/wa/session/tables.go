@@ -39,22 +39,15 @@ func tablesOf(ctx context.Context, tx *sql.Tx) (tables []string, err error) {
 // connection, and messages wait for it.
 const secretsAtOnce = 2000
 
-// NewestSecret returns the session whose message secrets there are, and the last row.
-// whatsmeow never deletes a row, and SQLite numbers them in the order of their coming.
-func (db *DB) NewestSecret(ctx context.Context) (device string, row int64, err error) {
-	err = db.sql.QueryRowContext(ctx, `SELECT our_jid, rowid FROM whatsmeow_message_secrets ORDER BY rowid DESC LIMIT 1`).Scan(&device, &row)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", 0, nil
-	}
-	return device, row, err
-}
-
-// DeleteSecrets deletes the message secrets up to a row, and returns how many.
-func (db *DB) DeleteSecrets(ctx context.Context, last int64) (total int64, err error) {
+// DeleteSecrets deletes all message secrets but the newest kept ones, and returns how
+// many. whatsmeow deletes none, and SQLite numbers the rows in the order in which they
+// were inserted.
+func (db *DB) DeleteSecrets(ctx context.Context, kept int64) (total int64, err error) {
 	for {
 		result, err := db.sql.ExecContext(ctx, `
 			DELETE FROM whatsmeow_message_secrets WHERE rowid IN
-				(SELECT rowid FROM whatsmeow_message_secrets WHERE rowid <= ? ORDER BY rowid LIMIT ?)`, last, secretsAtOnce)
+				(SELECT rowid FROM whatsmeow_message_secrets
+				WHERE rowid <= (SELECT max(rowid) FROM whatsmeow_message_secrets) - ? ORDER BY rowid LIMIT ?)`, kept, secretsAtOnce)
 		if err != nil {
 			return total, Explain(err)
 		}

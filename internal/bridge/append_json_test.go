@@ -1,7 +1,6 @@
 package bridge_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -105,19 +104,8 @@ func TestAppend_EscapesWhatJSONMust(t *testing.T) {
 func TestAppend_RefusesWhatJSONCannotSay(t *testing.T) {
 	t.Parallel()
 	message := bridge.Message{Parts: bridge.Parts{Location: &bridge.Place{Latitude: math.NaN()}}}
-	if list, err := bridge.AppendList(nil, []bridge.Message{{}, message}, bridge.AppendMessage); err == nil {
-		t.Errorf("appended %s", list)
-	}
-}
-
-func TestAppendList_IsAnArray(t *testing.T) {
-	t.Parallel()
-	for _, list := range [][]bridge.Match{nil, {}, {{MsgID: "A"}}, {{MsgID: "A"}, {MsgID: "B"}}} {
-		got, err := bridge.AppendList([]byte("x"), list, bridge.AppendMatch)
-		var back []bridge.Match
-		if err != nil || json.Unmarshal(got[1:], &back) != nil || back == nil || len(back) != len(list) {
-			t.Errorf("%d: %s, %v", len(list), got, err)
-		}
+	if text, err := bridge.AppendMessage(nil, &message); err == nil {
+		t.Errorf("appended %s", text)
 	}
 }
 

@@ -24,7 +24,7 @@ type Participant struct {
 	JID          JID     `json:"jid"`
 	LID          JID     `json:"lid"`
 	Username     *string `json:"username"` // filled by the store when reading
-	DisplayName  string  `json:"displayName"`
+	DisplayName  string  `json:"displayName" bound:"name"`
 	IsAdmin      bool    `json:"isAdmin"`
 	IsSuperAdmin bool    `json:"isSuperAdmin"`
 	Label        string  `json:"label"` // how they describe themselves in the group
@@ -34,14 +34,14 @@ type Participant struct {
 // [Fact] it replaces everything that was stored of the group.
 type Group struct {
 	JID          JID           `json:"jid"`
-	Name         string        `json:"name"`
-	Topic        string        `json:"topic"`
+	Name         string        `json:"name" bound:"name"`
+	Topic        string        `json:"topic" bound:"topic"`
 	OwnerJID     JID           `json:"ownerJid"`
 	CreatedAt    *Time         `json:"createdAt"`
 	IsAnnounce   bool          `json:"isAnnounce"`
 	IsLocked     bool          `json:"isLocked"`
 	JoinApproval bool          `json:"joinApproval"` // an admin lets in whoever comes by the link
-	Participants []Participant `json:"participants"`
+	Participants []Participant `json:"participants" bound:"members"`
 
 	// Expiration is the disappearing-messages timer in seconds, 0 when off.
 	Expiration uint32 `json:"disappearingSeconds"`

@@ -5,21 +5,14 @@ type LastMessage struct {
 	ID          string `json:"msgId"`
 	FromMe      bool   `json:"fromMe"`
 	SenderJID   JID    `json:"senderJid"`
-	PushName    string `json:"pushName"`
-	MessageType string `json:"messageType"`
-	Content     string `json:"content"`
+	PushName    string `json:"pushName" bound:"name"`
+	MessageType string `json:"messageType" bound:"name"`
+	Content     string `json:"content" bound:"preview"`
 	Timestamp   Time   `json:"timestamp"`
 }
 
 // MaxPreview is how many characters of its content a last message has.
 const MaxPreview = 200
-
-// Bound keeps what m shows within the limits.
-func (m *LastMessage) Bound() {
-	m.PushName = cut(m.PushName, maxName)
-	m.MessageType = cut(m.MessageType, maxName)
-	m.Content = cut(m.Content, MaxPreview)
-}
 
 // ChatRead tells that the account has read a chat on one of its devices: up to
 // the last of the messages IDs, up to an Arrival (of an [UnreadPage]), or, without

@@ -16,9 +16,9 @@ type Identity struct{ PN, LID JID }
 // Contact is what is known of a person's names; nil fields stay as they are.
 type Contact struct {
 	JID          JID
-	Name         *string // from the account's address book; "" when removed from it
-	PushName     *string // chosen by the person
-	BusinessName *string // verified by the network
+	Name         *string `bound:"name"` // from the account's address book; "" when removed from it
+	PushName     *string `bound:"name"` // chosen by the person
+	BusinessName *string `bound:"name"` // verified by the network
 	Username     *string // "" when it was given up
 }
 
@@ -27,7 +27,7 @@ type ReactionChange struct {
 	Chat      JID
 	Target    string // id of the message
 	Sender    JID
-	Emoji     string
+	Emoji     string `bound:"emoji"`
 	Timestamp Time
 }
 
@@ -91,7 +91,7 @@ type Sealed struct {
 	ID        string // of the stanza
 	Sender    JID
 	FromMe    bool
-	PushName  string
+	PushName  string `bound:"name"`
 	Timestamp Time
 	Payload   []byte // the marshalled waE2E.Message
 }
@@ -120,20 +120,20 @@ type SendResult struct {
 // under its JID.
 type GroupChange struct {
 	JID          JID
-	Name         *string
-	Topic        *string
+	Name         *string `bound:"name"`
+	Topic        *string `bound:"topic"`
 	IsAnnounce   *bool
 	IsLocked     *bool
 	JoinApproval *bool // see [Group]
 	Expiration   *uint32
-	Joined       []Participant
+	Joined       []Participant `bound:"members"`
 	Left         []JID
 	Promoted     []JID
 	Demoted      []JID
 	// Asked are people who want to be let in; AskNoMore have taken that back, or
 	// were rejected.
-	Asked     []Participant
-	AskNoMore []Participant
+	Asked     []Participant `bound:"asking"`
+	AskNoMore []Participant `bound:"asking"`
 	Timestamp Time
 }
 
@@ -142,7 +142,7 @@ type GroupChange struct {
 type MemberLabel struct {
 	Chat   JID
 	Member JID
-	Label  string
+	Label  string `bound:"label"`
 	SetAt  Time
 }
 
@@ -173,7 +173,7 @@ func (o Owner) SameAccount(other Owner) bool {
 type MediaMoved struct {
 	Chat       JID
 	ID         string
-	DirectPath string
+	DirectPath string `bound:"path"`
 }
 
 // SendKey binds an Idempotency-Key to the message that it sends. It is saved

@@ -115,7 +115,7 @@ type HistoryForgotten struct{}
 // ChatName is what the phone calls a chat. It counts where no name is known.
 type ChatName struct {
 	JID  JID
-	Name string
+	Name string `bound:"name"`
 }
 
 // Imported is a message from the phone's history with what became of it, or

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"math"
 	"net/url"
+	"reflect"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -17,21 +19,25 @@ const (
 	maxName       = 255 // of people, groups and files
 	maxUsername   = 64
 	maxTopic      = 4096
-	maxLabel      = 100  // of a member of a group; the apps have 30
-	maxAsking     = 1024 // who asks to be let into a group, in one notification
-	maxMIMEType   = 255
+	maxOption     = 1024
+	maxID         = 1024 // of buttons, products and orders
+	maxNumber     = 64   // characters of a number that is shown
 	maxEmoji      = 64
 	maxMentions   = 1024
 	maxOptions    = MaxPollOptions // and of a vote
-	maxOption     = 1024
-	maxGuests     = 1000 // of one person at an event; the apps offer one
-	maxFileSize   = 2 << 30
-	maxSeconds    = 30 * 24 * 60 * 60
-	maxPixels     = 1 << 16
-	maxPages      = 1_000_000
+	maxButtons    = 200            // the apps allow 10, and 10 rows
+	maxContacts   = 300            // the apps allow 257
+	maxPhones     = 50             // and addresses of one contact
+	maxVCards     = 512 << 10      // bytes of all cards of a message
+	maxMIMEType   = 255
 	maxKey        = 64 // bytes; real ones have 32
 	maxDirectPath = 4096
+	maxURL        = 4096
+	maxPayload    = 32 << 10 // bytes of base64
 )
+
+// MaxThumbnail is how long the data URL of an ad's picture may be, in bytes.
+const MaxThumbnail = 64 << 10
 
 // MaxPollOptions is how many options a poll has at most, those included that were
 // added to it.
@@ -41,150 +47,188 @@ const MaxPollOptions = 100
 // could stand in a header.
 const UnknownMIMEType = "application/octet-stream"
 
+// The limits that the tag bound of a field names. What it has no limit for it leaves
+// alone: identities, moments, and what the store fills.
+var (
+	textLimits = map[string]func(string) string{
+		"content": cutTo(maxContent), "name": cutTo(maxName), "topic": cutTo(maxTopic), "option": cutTo(maxOption), "id": cutTo(maxID),
+		"number": cutTo(maxNumber), "emoji": cutTo(maxEmoji), "preview": cutTo(MaxPreview), "emails": cutTo(maxName),
+		"label": cutTo(100), // the apps have 30
+		// A part of these would lead elsewhere, or mean nothing.
+		"url": wholeOrNone(maxURL), "path": wholeOrNone(maxDirectPath), "payload": wholeOrNone(maxPayload),
+		"mimeType": boundMIMEType, "fileName": boundFileName,
+	}
+	countLimits = map[string]int64{
+		"size": 2 << 30, "seconds": 30 * 24 * 60 * 60, "pixels": 1 << 16, "pages": 1_000_000, "votes": math.MaxInt32, "items": 1_000_000,
+		"album":  1000, // the apps allow 100
+		"guests": 1000, // of one person at an event; the apps offer one
+	}
+	listLimits = map[string]int{
+		"mentions": maxMentions, "options": maxOptions, "buttons": maxButtons, "contacts": maxContacts, "phones": maxPhones, "emails": maxPhones,
+		"members": math.MaxInt,
+		"asking":  1024, // in one notification
+	}
+	neverNull = map[string]bool{"options": true, "buttons": true, "phones": true, "emails": true, "members": true}
+)
+
+func cutTo(most int) func(string) string { return func(s string) string { return cut(s, most) } }
+
+// wholeOrNone returns a limit that leaves no text of one that is longer, or not UTF-8.
+func wholeOrNone(most int) func(string) string {
+	return func(s string) string {
+		if len(s) > most || !utf8.ValidString(s) {
+			return ""
+		}
+		return s
+	}
+}
+
 // Bounded returns a fact within the limits of what is stored. Doing it twice
 // changes nothing.
 func Bounded(fact Fact) Fact {
-	switch f := fact.(type) {
-	case Message:
-		f.Bound()
-		return f
-	case Edit:
-		f.New.Bound()
-		if f.Upload != nil {
-			upload := Bounded(*f.Upload).(Message)
-			f.Upload = &upload
-		}
-		return f
-	case Contact:
-		f.Name, f.PushName, f.BusinessName = cutName(f.Name), cutName(f.PushName), cutName(f.BusinessName)
-		f.Username = boundUsername(f.Username)
-		return f
-	case Group:
-		f.Name, f.Topic = cut(f.Name, maxName), cut(f.Topic, maxTopic)
-		f.Participants = boundParticipants(f.Participants)
-		return f
-	case GroupChange:
-		f.Name = cutName(f.Name)
-		if f.Topic != nil {
-			topic := cut(*f.Topic, maxTopic)
-			f.Topic = &topic
-		}
-		f.Joined = boundParticipants(f.Joined)
-		f.Asked, f.AskNoMore = f.Asked[:min(len(f.Asked), maxAsking)], f.AskNoMore[:min(len(f.AskNoMore), maxAsking)]
-		return f
-	case MemberLabel:
-		f.Label = cut(f.Label, maxLabel)
-		return f
-	case ReactionChange:
-		f.Emoji = cut(f.Emoji, maxEmoji)
-		return f
-	case PollVote:
-		f.Hashes = boundHashes(f.Hashes)
-		return f
-	case EventResponse:
-		f.Guests = within(f.Guests, maxGuests)
-		return f
-	case PollOptionAdded:
-		f.Name = cut(f.Name, maxOption)
-		return f
-	case Sealed:
-		f.PushName = cut(f.PushName, maxName)
-		return f
-	case ChatName:
-		f.Name = cut(f.Name, maxName)
-		return f
-	case Imported:
-		if f.Message != nil {
-			message := Bounded(*f.Message).(Message)
-			f.Message = &message
-		}
-		return f
-	case MediaMoved:
-		f.DirectPath = boundPath(f.DirectPath)
-		return f
-	}
-	return fact
+	bounded := reflect.New(reflect.TypeOf(fact)).Elem()
+	bounded.Set(reflect.ValueOf(fact))
+	bound(bounded)
+	return bounded.Interface().(Fact)
 }
 
 // Bound keeps what m shows within the limits.
-func (m *Message) Bound() {
-	m.PushName = cut(m.PushName, maxName)
-	m.MessageType = cut(m.MessageType, maxName)
-	m.Content = cut(m.Content, maxContent)
-	if m.Media != nil {
-		media := *m.Media
-		media.bound()
-		m.Media = &media
+func (m *Message) Bound() { bound(reflect.ValueOf(m).Elem()) }
+
+// Bound keeps what m shows within the limits.
+func (m *LastMessage) Bound() { bound(reflect.ValueOf(m).Elem()) }
+
+// Bound keeps what q shows within the limits.
+func (q *Quoted) Bound() { bound(reflect.ValueOf(q).Elem()) }
+
+// bound keeps a struct within the limits of its fields. What it points to is copied
+// first: a fact may be in other hands too.
+func bound(v reflect.Value) {
+	for _, f := range boundedFields(v.Type()) {
+		field := v.Field(f.index)
+		if field.Kind() == reflect.Pointer {
+			if field.IsNil() {
+				continue
+			}
+			copied := reflect.New(field.Type().Elem())
+			copied.Elem().Set(field.Elem())
+			field.Set(copied)
+			field = copied.Elem()
+		}
+		boundField(field, f.limit)
 	}
-	if m.Poll != nil {
-		poll := *m.Poll
-		poll.bound()
-		m.Poll = &poll
+	if rest, has := v.Addr().Interface().(interface{ boundRest() }); has {
+		rest.boundRest()
 	}
-	if m.ContextInfo != nil {
-		context := *m.ContextInfo
-		context.bound()
-		m.ContextInfo = &context
-	}
-	m.Parts.bound()
 }
 
-func (c *ContextInfo) bound() {
-	c.MentionedJID = c.MentionedJID[:min(len(c.MentionedJID), maxMentions)]
-	c.Mentions = c.Mentions[:min(len(c.Mentions), maxMentions)]
-}
-
-func (p *PollTally) bound() {
-	p.Name = cut(p.Name, maxContent)
-	options := make([]PollOption, min(len(p.Options), maxOptions))
-	copy(options, p.Options)
-	for i := range options {
-		options[i].Name, options[i].Votes = cut(options[i].Name, maxOption), within(options[i].Votes, math.MaxInt32)
+func boundField(field reflect.Value, limit string) {
+	switch field.Kind() {
+	case reflect.Struct:
+		bound(field)
+	case reflect.String:
+		field.SetString(textLimits[limit](field.String()))
+	case reflect.Int, reflect.Int64:
+		if n := field.Int(); n < 0 || n > countLimits[limit] {
+			field.SetInt(0)
+		}
+	case reflect.Slice:
+		boundList(field, limit)
 	}
-	p.Options = options
-	p.SelectableCount = within(p.SelectableCount, len(options))
 }
 
-func (m *Media) bound() {
-	m.MimeType = boundMIMEType(m.MimeType)
-	m.FileName = boundFileName(m.FileName)
-	m.Caption = cut(m.Caption, maxContent)
-	m.Size = within(m.Size, maxFileSize)
-	m.DurationSec = within(m.DurationSec, maxSeconds)
-	m.Width, m.Height = within(m.Width, maxPixels), within(m.Height, maxPixels)
-	m.Pages = within(m.Pages, maxPages)
-	m.Ref.DirectPath = boundPath(m.Ref.DirectPath)
-	for _, key := range []*[]byte{&m.Ref.MediaKey, &m.Ref.FileSHA256, &m.Ref.FileEncSHA256} {
-		if len(*key) > maxKey {
-			*key = nil
+func boundList(field reflect.Value, limit string) {
+	switch {
+	case limit == "key" && field.Len() > maxKey:
+		field.SetZero()
+	case limit == "key" || field.IsNil() && !neverNull[limit]:
+	default:
+		list := reflect.MakeSlice(field.Type(), min(field.Len(), listLimits[limit]), min(field.Len(), listLimits[limit]))
+		reflect.Copy(list, field)
+		for i := range list.Len() {
+			if kind := list.Index(i).Kind(); kind == reflect.Struct || textLimits[limit] != nil {
+				boundField(list.Index(i), limit)
+			}
+		}
+		field.Set(list)
+	}
+}
+
+// boundedField is a field that has a limit, or holds some that have.
+type boundedField struct {
+	index int
+	limit string
+}
+
+// plans holds the bounded fields of types.
+var plans sync.Map // of []boundedField, by reflect.Type
+
+func boundedFields(t reflect.Type) []boundedField {
+	if known, found := plans.Load(t); found {
+		return known.([]boundedField)
+	}
+	var fields []boundedField
+	for i := range t.NumField() {
+		field := t.Field(i)
+		inner := field.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		limit := field.Tag.Get("bound")
+		if limit != "" || field.IsExported() && inner.Kind() == reflect.Struct && len(boundedFields(inner)) > 0 {
+			fields = append(fields, boundedField{i, limit})
+		}
+	}
+	plans.Store(t, fields)
+	return fields
+}
+
+// boundRest drops a place that is none on earth, which JSON may have no form for, and
+// the cards of contacts beyond maxVCards in all.
+func (p *Parts) boundRest() {
+	p.Location = p.Location.onEarth()
+	cards := 0
+	for i := range p.Contacts {
+		if cards += len(p.Contacts[i].VCard); cards > maxVCards {
+			p.Contacts[i].VCard = ""
 		}
 	}
 }
 
-// within returns n, or 0 where it is no sensible count.
-func within[N int | int64](n, most N) N {
-	if n < 0 || n > most {
-		return 0
+func (e *CalendarEvent) boundRest() { e.Location = e.Location.onEarth() }
+
+// onEarth returns a place, and nil for what is none.
+func (p *Place) onEarth() *Place {
+	if p == nil || !(math.Abs(p.Latitude) <= 90) || !(math.Abs(p.Longitude) <= 180) {
+		return nil
 	}
-	return n
+	return p
 }
+
+func (r *Referral) boundRest() {
+	if r.Thumbnail != nil && len(*r.Thumbnail) > MaxThumbnail {
+		r.Thumbnail = nil
+	}
+}
+
+func (p *PollTally) boundRest() {
+	if p.SelectableCount < 0 || p.SelectableCount > len(p.Options) {
+		p.SelectableCount = 0
+	}
+}
+
+func (c *Contact) boundRest() { c.Username = boundUsername(c.Username) }
+
+func (v *PollVote) boundRest() { v.Hashes = boundHashes(v.Hashes) }
 
 // IsDirectPath reports whether a path may be that of a file on the network's media
 // servers: one that leads to no other host, whatever host it is put behind.
 func IsDirectPath(path string) bool {
-	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "#\\") || boundPath(path) == "" {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "#\\") || textLimits["path"](path) == "" {
 		return false
 	}
 	u, err := url.Parse("https://host" + path)
 	return err == nil && u.Host == "host"
-}
-
-// boundPath returns no path for one that no host of the network could have.
-func boundPath(path string) string {
-	if len(path) > maxDirectPath || !utf8.ValidString(path) {
-		return ""
-	}
-	return path
 }
 
 // boundHashes keeps what can be the hash of an option's name.
@@ -196,23 +240,6 @@ func boundHashes(hashes [][]byte) [][]byte {
 		}
 	}
 	return kept
-}
-
-func boundParticipants(people []Participant) []Participant {
-	bounded := make([]Participant, len(people))
-	for i, p := range people {
-		p.DisplayName = cut(p.DisplayName, maxName)
-		bounded[i] = p
-	}
-	return bounded
-}
-
-func cutName(name *string) *string {
-	if name == nil {
-		return nil
-	}
-	short := cut(*name, maxName)
-	return &short
 }
 
 // boundUsername returns a username as it is, and nil for what cannot be one. A

@@ -18,15 +18,15 @@ const (
 // Which fields its JSON has depends on Type, as the document lists them.
 type Media struct {
 	Type        MediaType
-	MimeType    string
-	Size        int64 // bytes
-	FileName    string
-	Caption     string
-	DurationSec int
-	PTT         bool // a voice note
-	Width       int
-	Height      int
-	Pages       int
+	MimeType    string `bound:"mimeType"`
+	Size        int64  `bound:"size"` // bytes
+	FileName    string `bound:"fileName"`
+	Caption     string `bound:"content"`
+	DurationSec int    `bound:"seconds"`
+	PTT         bool   // a voice note
+	Width       int    `bound:"pixels"`
+	Height      int    `bound:"pixels"`
+	Pages       int    `bound:"pages"`
 	IsAnimated  bool
 	DownloadURL string
 
@@ -36,10 +36,10 @@ type Media struct {
 
 // MediaRef is where the encrypted file lies and how it is opened.
 type MediaRef struct {
-	DirectPath    string `json:"directPath"`
-	MediaKey      []byte `json:"mediaKey"`      // 32 bytes, from which IV, cipher and MAC keys are derived
-	FileSHA256    []byte `json:"fileSha256"`    // of the plaintext
-	FileEncSHA256 []byte `json:"fileEncSha256"` // of the ciphertext with its MAC
+	DirectPath    string `json:"directPath" bound:"path"`
+	MediaKey      []byte `json:"mediaKey" bound:"key"`      // 32 bytes, from which IV, cipher and MAC keys are derived
+	FileSHA256    []byte `json:"fileSha256" bound:"key"`    // of the plaintext
+	FileEncSHA256 []byte `json:"fileEncSha256" bound:"key"` // of the ciphertext with its MAC
 }
 
 // EncryptedFile is what a message has to say of a file that was encrypted for the CDN.

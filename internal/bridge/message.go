@@ -33,9 +33,9 @@ type Message struct {
 	SenderJID      JID               `json:"senderJid"`
 	SenderLID      JID               `json:"senderLid"`
 	SenderUsername *string           `json:"senderUsername"` // nil where none is known
-	PushName       string            `json:"pushName"`
-	MessageType    string            `json:"messageType"`
-	Content        string            `json:"content"`
+	PushName       string            `json:"pushName" bound:"name"`
+	MessageType    string            `json:"messageType" bound:"name"`
+	Content        string            `json:"content" bound:"content"`
 	ContextInfo    *ContextInfo      `json:"contextInfo"`
 	Quoted         *Quoted           `json:"quoted"` // filled by the store when reading
 	Timestamp      Time              `json:"timestamp"`
@@ -73,8 +73,8 @@ type Message struct {
 type ContextInfo struct {
 	QuotedMsgID     *string   `json:"quotedMsgId"`
 	QuotedSenderJID JID       `json:"quotedSenderJid"`
-	MentionedJID    []JID     `json:"mentionedJid"`
-	Mentions        []Mention `json:"mentions"`
+	MentionedJID    []JID     `json:"mentionedJid" bound:"mentions"`
+	Mentions        []Mention `json:"mentions" bound:"mentions"`
 	MentionsAll     bool      `json:"mentionsAll"`
 }
 
@@ -82,16 +82,11 @@ type ContextInfo struct {
 type Quoted struct {
 	FromMe      bool   `json:"fromMe"`
 	SenderJID   JID    `json:"senderJid"`
-	PushName    string `json:"pushName"`
-	MessageType string `json:"messageType"`
-	Content     string `json:"content"` // of at most [MaxPreview] characters
+	PushName    string `json:"pushName" bound:"name"`
+	MessageType string `json:"messageType" bound:"name"`
+	Content     string `json:"content" bound:"preview"` // of at most [MaxPreview] characters
 	Timestamp   Time   `json:"timestamp"`
 	DeletedAt   *Time  `json:"deletedAt"`
-}
-
-// Bound keeps what q shows within the limits.
-func (q *Quoted) Bound() {
-	q.PushName, q.MessageType, q.Content = cut(q.PushName, maxName), cut(q.MessageType, maxName), cut(q.Content, MaxPreview)
 }
 
 // Mention is one person whom a message mentions. Token is the word of the
@@ -112,8 +107,8 @@ type MessageReaction struct {
 
 // PollTally is a poll with its votes.
 type PollTally struct {
-	Name            string       `json:"name"`
-	Options         []PollOption `json:"options"`
+	Name            string       `json:"name" bound:"content"`
+	Options         []PollOption `json:"options" bound:"options"`
 	SelectableCount int          `json:"selectableCount"`
 	// Extensible says that anybody in the chat may add options.
 	Extensible bool `json:"-"`
@@ -122,8 +117,8 @@ type PollTally struct {
 // PollOption is one choice of a poll and who chose it. AddedBy is who added it
 // later; empty for one that the poll was made with.
 type PollOption struct {
-	Name    string `json:"name"`
-	Votes   int    `json:"votes"`
+	Name    string `json:"name" bound:"option"`
+	Votes   int    `json:"votes" bound:"votes"`
 	Voters  []JID  `json:"voters"`
 	AddedBy JID    `json:"addedBy"`
 }

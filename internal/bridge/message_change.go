@@ -17,7 +17,7 @@ type EventResponse struct {
 	Target    string // id of the event's message
 	Sender    JID
 	Answer    EventAnswer
-	Guests    int // how many more people come along
+	Guests    int `bound:"guests"` // how many more people come along
 	Timestamp Time
 }
 
@@ -28,7 +28,7 @@ type PollOptionAdded struct {
 	Chat      JID
 	Target    string // id of the poll's message
 	By        JID
-	Name      string
+	Name      string `bound:"option"`
 	Timestamp Time
 }
 

@@ -4,7 +4,7 @@ package bridge
 // Texts are empty where the sender gave none.
 type Parts struct {
 	Location    *Place          `json:"location"`
-	Contacts    []SharedContact `json:"contacts"`
+	Contacts    []SharedContact `json:"contacts" bound:"contacts"`
 	Interactive *Interactive    `json:"interactive"`
 	Event       *CalendarEvent  `json:"event"`
 	GroupInvite *GroupInvite    `json:"groupInvite"`
@@ -27,26 +27,26 @@ func (p *Parts) IsZero() bool {
 type Place struct {
 	Latitude  float64 `json:"latitude"`
 	Longitude float64 `json:"longitude"`
-	Name      string  `json:"name"`
-	Address   string  `json:"address"`
-	URL       string  `json:"url"`
+	Name      string  `json:"name" bound:"option"`
+	Address   string  `json:"address" bound:"topic"`
+	URL       string  `json:"url" bound:"url"`
 	IsLive    bool    `json:"isLive"`
 }
 
 // SharedContact is a contact in a message, read from its vCard.
 type SharedContact struct {
-	DisplayName  string        `json:"displayName"`
-	Phones       []SharedPhone `json:"phones"`
-	Emails       []string      `json:"emails"`
-	Organization string        `json:"organization"`
-	Title        string        `json:"title"`
-	VCard        string        `json:"vcard"`
+	DisplayName  string        `json:"displayName" bound:"name"`
+	Phones       []SharedPhone `json:"phones" bound:"phones"`
+	Emails       []string      `json:"emails" bound:"emails"`
+	Organization string        `json:"organization" bound:"name"`
+	Title        string        `json:"title" bound:"name"`
+	VCard        string        `json:"vcard" bound:"content"`
 }
 
 // SharedPhone is a number as the card writes it. JID is set where the card
 // names the number's account.
 type SharedPhone struct {
-	Number string `json:"number"`
+	Number string `json:"number" bound:"number"`
 	JID    JID    `json:"jid"`
 }
 
@@ -67,32 +67,32 @@ const (
 // Interactive is a message with choices, or, with Selected, the answer to one.
 type Interactive struct {
 	Kind     InteractiveKind `json:"kind"`
-	Title    string          `json:"title"`
-	Body     string          `json:"body"`
-	Footer   string          `json:"footer"`
-	Buttons  []Button        `json:"buttons"`
+	Title    string          `json:"title" bound:"content"`
+	Body     string          `json:"body" bound:"content"`
+	Footer   string          `json:"footer" bound:"content"`
+	Buttons  []Button        `json:"buttons" bound:"buttons"`
 	Selected *Choice         `json:"selected"`
 }
 
 // Button is one choice: a reply by its ID, an address to open or a number to
 // call.
 type Button struct {
-	ID    string `json:"id"`
-	Text  string `json:"text"`
-	URL   string `json:"url"`
-	Phone string `json:"phone"`
+	ID    string `json:"id" bound:"id"`
+	Text  string `json:"text" bound:"option"`
+	URL   string `json:"url" bound:"url"`
+	Phone string `json:"phone" bound:"number"`
 }
 
 // Choice is what somebody chose.
 type Choice struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
+	ID   string `json:"id" bound:"id"`
+	Text string `json:"text" bound:"content"`
 }
 
 // CalendarEvent is an event that members of a chat can attend.
 type CalendarEvent struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
+	Name        string `json:"name" bound:"content"`
+	Description string `json:"description" bound:"content"`
 	Location    *Place `json:"location"`
 	StartAt     *Time  `json:"startAt"`
 	EndAt       *Time  `json:"endAt"`
@@ -114,65 +114,65 @@ type EventResponses struct {
 // not say.
 type GroupInvite struct {
 	JID       JID    `json:"jid"`
-	Name      string `json:"name"`
-	Code      string `json:"code"`
+	Name      string `json:"name" bound:"name"`
+	Code      string `json:"code" bound:"name"`
 	ExpiresAt *Time  `json:"expiresAt"`
 }
 
 // ShopOrder is an order placed with a business, or its request for payment.
 // Total is a decimal number, such as "12.50".
 type ShopOrder struct {
-	Title     string `json:"title"`
-	ID        string `json:"id"`
+	Title     string `json:"title" bound:"option"`
+	ID        string `json:"id" bound:"id"`
 	SellerJID JID    `json:"sellerJid"`
-	ItemCount int    `json:"itemCount"`
-	Total     string `json:"total"`
-	Currency  string `json:"currency"`
-	Status    string `json:"status"`
+	ItemCount int    `json:"itemCount" bound:"items"`
+	Total     string `json:"total" bound:"number"`
+	Currency  string `json:"currency" bound:"number"`
+	Status    string `json:"status" bound:"number"`
 }
 
 // Product is an article of a business's catalog, or the catalog. Prices are
 // decimal numbers, such as "12.50".
 type Product struct {
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	ID          string `json:"id"`
-	RetailerID  string `json:"retailerId"`
-	URL         string `json:"url"`
-	Price       string `json:"price"`
-	SalePrice   string `json:"salePrice"`
-	Currency    string `json:"currency"`
+	Title       string `json:"title" bound:"option"`
+	Description string `json:"description" bound:"content"`
+	ID          string `json:"id" bound:"id"`
+	RetailerID  string `json:"retailerId" bound:"id"`
+	URL         string `json:"url" bound:"url"`
+	Price       string `json:"price" bound:"number"`
+	SalePrice   string `json:"salePrice" bound:"number"`
+	Currency    string `json:"currency" bound:"number"`
 	SellerJID   JID    `json:"sellerJid"`
 }
 
 // LinkPreview is what a message shows of an address in its text.
 type LinkPreview struct {
-	URL         string `json:"url"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
+	URL         string `json:"url" bound:"url"`
+	Title       string `json:"title" bound:"option"`
+	Description string `json:"description" bound:"topic"`
 }
 
 // Referral is the ad, or the entry point of another app, that a person came to the
 // chat by. The first message after an ad often has Payload alone.
 type Referral struct {
-	SourceType       string  `json:"sourceType"` // as the network says, such as "ad" or "post"
-	SourceID         string  `json:"sourceId"`
-	SourceURL        string  `json:"sourceUrl"`
-	Headline         string  `json:"headline"`
-	Body             string  `json:"body"`
-	MediaType        string  `json:"mediaType"` // "image", "video" or empty
-	Thumbnail        *string `json:"thumbnail"` // a data URL of at most [MaxThumbnail] bytes
-	CTWAClid         string  `json:"ctwaClid"`  // the click's id, for Meta's conversions API
-	EntryPoint       string  `json:"entryPoint"`
-	Payload          string  `json:"payload"` // base64 of what only the apps understand
-	ConversionSource string  `json:"conversionSource"`
+	SourceType       string  `json:"sourceType" bound:"name"` // as the network says, such as "ad" or "post"
+	SourceID         string  `json:"sourceId" bound:"id"`
+	SourceURL        string  `json:"sourceUrl" bound:"url"`
+	Headline         string  `json:"headline" bound:"option"`
+	Body             string  `json:"body" bound:"topic"`
+	MediaType        string  `json:"mediaType" bound:"number"` // "image", "video" or empty
+	Thumbnail        *string `json:"thumbnail"`                // a data URL of at most [MaxThumbnail] bytes
+	CTWAClid         string  `json:"ctwaClid" bound:"id"`      // the click's id, for Meta's conversions API
+	EntryPoint       string  `json:"entryPoint" bound:"name"`
+	Payload          string  `json:"payload" bound:"payload"` // base64 of what only the apps understand
+	ConversionSource string  `json:"conversionSource" bound:"name"`
 }
 
 // Album is several pictures and videos that are shown as one. Images and Videos
 // are how many its sender announced; Arrived is how many of its parts are stored,
 // filled by the store when reading.
 type Album struct {
-	Images  int `json:"images"`
-	Videos  int `json:"videos"`
+	Images  int `json:"images" bound:"album"`
+	Videos  int `json:"videos" bound:"album"`
 	Arrived int `json:"arrived"`
 }

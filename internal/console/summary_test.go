@@ -32,7 +32,8 @@ func TestChat_ShowsWhatOthersMadeOfMessages(t *testing.T) {
 	poll.Poll = &bridge.PollTally{Name: "When?", Options: []bridge.PollOption{{Name: "now", Voters: []bridge.JID{}}, {Name: "later", Voters: []bridge.JID{}, AddedBy: grace}}}
 	pinned.Content, pinned.PinnedUntil, pinned.Kept = "remember", &until, true
 	list := []bridge.Message{pinned, poll, party, alien, two, one, whole, evil, ad} // the newest first
-	body, err := bridge.AppendList([]byte(`{"jid":"`+grace+`","count":9,"nextCursor":null,"hasMore":false,"messages":`), list, bridge.AppendMessage)
+	items, err := bridge.EncodeJSON(list)
+	body := append([]byte(`{"jid":"`+grace+`","count":9,"nextCursor":null,"hasMore":false,"messages":`), items...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,8 @@ import (
 func TestChat_ShowsTheUsername(t *testing.T) {
 	const fay = "236395184570399@lid"
 	m := bridge.Message{Chat: fay, ID: "M1", SenderJID: fay, SenderLID: fay, MessageType: "conversation", Content: "hello", Reactions: []bridge.MessageReaction{}}
-	body, err := bridge.AppendList([]byte(`{"jid":"`+fay+`","count":1,"nextCursor":null,"hasMore":false,"messages":`), []bridge.Message{m}, bridge.AppendMessage)
+	items, err := bridge.EncodeJSON([]bridge.Message{m})
+	body := append([]byte(`{"jid":"`+fay+`","count":1,"nextCursor":null,"hasMore":false,"messages":`), items...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func (p *Phone) SendEvent(ctx context.Context, to types.JID, name string, start 
 
 // AnswerEvent answers an event that was received, with so many guests.
 func (p *Phone) AnswerEvent(ctx context.Context, event *Received, answer waE2E.EventResponseMessage_EventResponseType, guests int32, opts ...SendOption) (types.MessageID, error) {
-	payload, iv, err := p.seal(ctx, event, whatsmeow.EncSecretEventResponse, &waE2E.EventResponseMessage{
+	payload, iv, err := p.encrypt(ctx, event, whatsmeow.EncSecretEventResponse, &waE2E.EventResponseMessage{
 		Response: answer.Enum(), TimestampMS: proto.Int64(time.Now().UnixMilli()), ExtraGuestCount: &guests})
 	if err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func (p *Phone) ExtensiblePoll(question string, options []string) *waE2E.Message
 	return poll
 }
 
-// SealedAsEdit seals what is added to a poll as whatsmeow opens it, for the use "Poll Edit"; the apps name "Poll Add Option".
+// SealedAsEdit encrypts what is added to a poll as whatsmeow decrypts it, for the use "Poll Edit"; the apps name "Poll Add Option".
 func SealedAsEdit() SendOption { return func(o *sendOptions) { o.asEdit = true } }
 
 // AddOption adds an option to a poll that was received.
@@ -87,7 +87,7 @@ func (p *Phone) AddOption(ctx context.Context, poll *Received, name string, opts
 	if sendOptionsOf(opts).asEdit {
 		use = whatsmeow.EncSecretPollEdit
 	}
-	payload, iv, err := p.seal(ctx, poll, use, &waE2E.Message{PollAddOptionMessage: &waE2E.PollAddOptionMessage{
+	payload, iv, err := p.encrypt(ctx, poll, use, &waE2E.Message{PollAddOptionMessage: &waE2E.PollAddOptionMessage{
 		PollCreationMessageKey: receivedKey(poll), AddOption: &waE2E.PollCreationMessage_Option{OptionName: &name}}})
 	if err != nil {
 		return "", err
@@ -96,11 +96,11 @@ func (p *Phone) AddOption(ctx context.Context, poll *Received, name string, opts
 		TargetMessageKey: receivedKey(poll), EncPayload: payload, EncIV: iv, SecretEncType: waE2E.SecretEncryptedMessage_POLL_ADD_OPTION.Enum()}}, opts...)
 }
 
-// seal encrypts with the secret of a message that was received.
-func (p *Phone) seal(ctx context.Context, about *Received, use whatsmeow.MsgSecretType, content proto.Message) (payload, iv []byte, err error) {
+// encrypt encrypts with the secret of a message that was received.
+func (p *Phone) encrypt(ctx context.Context, about *Received, use whatsmeow.MsgSecretType, content proto.Message) (payload, iv []byte, err error) {
 	plain, err := proto.Marshal(content)
 	if err != nil {
-		return nil, nil, fmt.Errorf("encode what is sealed: %w", err)
+		return nil, nil, fmt.Errorf("encode an answer: %w", err)
 	}
 	own := p.LID()
 	if about.Info.Sender.Server == types.DefaultUserServer {
@@ -109,7 +109,7 @@ func (p *Phone) seal(ctx context.Context, about *Received, use whatsmeow.MsgSecr
 	//lint:ignore SA1019 nothing else encrypts answers to events, and the library's version is pinned
 	payload, iv, err = p.client.DangerousInternals().EncryptMsgSecret(ctx, own, about.Info.Chat, about.Info.Sender, about.Info.ID, use, plain)
 	if err != nil {
-		return nil, nil, fmt.Errorf("seal with a message's secret: %w", err)
+		return nil, nil, fmt.Errorf("encrypt with a message's secret: %w", err)
 	}
 	return payload, iv, nil
 }
@@ -121,4 +121,32 @@ func receivedKey(r *Received) *waCommon.MessageKey {
 		key.Participant = proto.String(r.Info.Sender.ToNonAD().String())
 	}
 	return key
+}
+
+// ReactSealed reacts as apps do in the announcement group of a community: encrypted with the secret of the message. "" takes the emoji off.
+func (p *Phone) ReactSealed(ctx context.Context, r *Received, emoji string, opts ...SendOption) (types.MessageID, error) {
+	plain := p.client.BuildReaction(r.Info.Chat, r.Info.Sender, r.Info.ID, emoji).GetReactionMessage()
+	encrypted, err := p.client.EncryptReaction(ctx, &r.Info, plain)
+	if err != nil {
+		return "", fmt.Errorf("encrypt a reaction: %w", err)
+	}
+	return p.Send(ctx, r.Info.Chat, &waE2E.Message{EncReactionMessage: encrypted}, opts...)
+}
+
+// Comment writes a comment on a message, encrypted with its secret.
+func (p *Phone) Comment(ctx context.Context, r *Received, text string, opts ...SendOption) (types.MessageID, error) {
+	encrypted, err := p.client.EncryptComment(ctx, &r.Info, &waE2E.Message{Conversation: proto.String(text)})
+	if err != nil {
+		return "", fmt.Errorf("encrypt a comment: %w", err)
+	}
+	return p.Send(ctx, r.Info.Chat, encrypted, opts...)
+}
+
+// OpenReaction decrypts a received reaction that is encrypted with the secret of the message it names.
+func (p *Phone) OpenReaction(ctx context.Context, r *Received) (*waE2E.ReactionMessage, error) {
+	reaction, err := p.client.DecryptReaction(ctx, r.Message)
+	if err != nil {
+		return nil, fmt.Errorf("decrypt a reaction: %w", err)
+	}
+	return reaction, nil
 }

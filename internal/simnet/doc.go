@@ -1,10 +1,22 @@
 // Package simnet simulates the other side of the wire: a network like WhatsApp's within one process, without a phone or the internet.
 //
-// A Network is a server that an unmodified whatsmeow client pairs with and talks to: TLS, websocket, Noise and the binary codec,
-// accounts and their devices, pre-keys, groups, app state, queues of unacknowledged stanzas, and a media CDN. It routes stanzas
-// and never looks into a message. A Phone is a person: device 0 of an account, a real whatsmeow client in this process, so that all
-// of the cryptography and every message's format are the real ones. Tests, the demo and the benchmark write to the bridge through
-// phones and make things go wrong through faults.
+// A Network is a server that an unmodified whatsmeow client pairs with and talks to. It routes stanzas and never looks into a message. A Phone is a
+// person: device 0 of an account, a real whatsmeow client in this process, so that all of the cryptography and every message's format are the real
+// ones. Tests, the demo and the benchmark write to the bridge through phones and make things go wrong through faults.
+//
+// This package has the phones, and the face of the rest, which is in rooms of its own, each above those that it needs:
+//
+//	wire      sockets: TLS, Noise, frames and the codec; reading and writing stanzas
+//	media     the media server
+//	people    accounts, devices with their queues and faults; the one lock
+//	groups    groups, above people
+//	pairing   how clients become devices of an account, above people
+//	server    logins, queries, messages, receipts and calls, above all of these
+//	signal    a phone's keys and sessions
+//	content   what is said in messages, as protobuf
+//
+// names.go gives the names of the rooms that users need. A phone is its account (people.Account, whose methods are what its owner can do at the
+// server) with a client; a new thing that people do is a method of Phone, beside those of its subject.
 //
 // Where to begin:
 //

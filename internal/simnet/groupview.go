@@ -3,9 +3,13 @@ package simnet
 import (
 	"context"
 	"slices"
+	"time"
 
+	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
+
+	"bridged/internal/simnet/content"
 )
 
 // GroupView is a group as a phone shows it: what it was told, without asking.
@@ -98,4 +102,17 @@ func (v *GroupView) change(e *events.GroupInfo) {
 	}
 	v.Members = append(slices.DeleteFunc(v.Members, among(slices.Concat(e.Leave, e.Join))), e.Join...)
 	v.Admins = append(slices.DeleteFunc(v.Admins, among(slices.Concat(e.Leave, e.Demote, e.Promote))), e.Promote...)
+}
+
+// SetLabel says how the person describes themselves in a group; "" for no more. The others learn of it from a message of its own.
+func (p *Phone) SetLabel(ctx context.Context, g *Group, label string) error {
+	_, err := p.Send(ctx, g.jid, &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
+		Type: waE2E.ProtocolMessage_GROUP_MEMBER_LABEL_CHANGE.Enum(), MemberLabel: content.LabelAt(label, time.Now()),
+	}})
+	return err
+}
+
+// Labelled sends the message with the label that the sender has in the group, as the apps do.
+func Labelled(label string, since time.Time) SendOption {
+	return func(o *sendOptions) { o.info().MemberLabel = content.LabelAt(label, since) }
 }

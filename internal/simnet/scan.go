@@ -47,7 +47,7 @@ func (p *Phone) HoldTo(ctx context.Context, screen func() string) (*people.Devic
 // Screen is the screen of a plain client, which shows its first QR code.
 type Screen struct {
 	mu   sync.Mutex
-	code string // guarded by Directory.Mu
+	code string // guarded by mu
 }
 
 // Handle draws what an event of the client's brings.

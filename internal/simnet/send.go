@@ -3,6 +3,7 @@ package simnet
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -175,4 +176,27 @@ func (p *Phone) SetDisappearingAt(ctx context.Context, chat types.JID, seconds u
 		return fmt.Errorf("set the timer: %w", err)
 	}
 	return nil
+}
+
+// Burst makes phones send texts to one chat as fast as they can, each its share in order. It returns the ids by index of the text.
+func Burst(ctx context.Context, phones []*Phone, to types.JID, count int, text func(i int) string, opts ...SendOption) ([]types.MessageID, error) {
+	ids := make([]types.MessageID, count)
+	errs := make([]error, len(phones))
+	var all sync.WaitGroup
+	for share, p := range phones {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for i := share; i < count && errs[share] == nil; i += len(phones) {
+				ids[i], errs[share] = p.SendText(ctx, to, text(i), opts...)
+			}
+		}()
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return ids, err
+		}
+	}
+	return ids, nil
 }

@@ -13,12 +13,12 @@ import (
 
 // CheckRequest makes sure that who asks knows the file's key.
 func CheckRequest(request *wire.Node, id string, key []byte) error {
-	sealed, iv := wire.ChildBytes(request, "encrypt", "enc_p"), wire.ChildBytes(request, "encrypt", "enc_iv")
+	encrypted, iv := wire.ChildBytes(request, "encrypt", "enc_p"), wire.ChildBytes(request, "encrypt", "enc_iv")
 	if len(iv) != 12 {
 		return errors.New("a media request without nonce")
 	}
-	if _, err := gcmutil.Decrypt(key, iv, sealed, []byte(id)); err != nil {
-		return fmt.Errorf("open a media request: %w", err)
+	if _, err := gcmutil.Decrypt(key, iv, encrypted, []byte(id)); err != nil {
+		return fmt.Errorf("decrypt a media request: %w", err)
 	}
 	return nil
 }
@@ -30,9 +30,9 @@ func EncryptAnswer(notification *waMmsRetry.MediaRetryNotification, id string, k
 		return wire.Node{}, fmt.Errorf("marshal a media answer: %w", err)
 	}
 	iv := wire.Random(12)
-	sealed, err := gcmutil.Encrypt(key, iv, plain, []byte(id))
+	encrypted, err := gcmutil.Encrypt(key, iv, plain, []byte(id))
 	if err != nil {
-		return wire.Node{}, fmt.Errorf("seal a media answer: %w", err)
+		return wire.Node{}, fmt.Errorf("encrypt a media answer: %w", err)
 	}
-	return wire.Node{Tag: "encrypt", Content: []wire.Node{{Tag: "enc_p", Content: sealed}, {Tag: "enc_iv", Content: iv}}}, nil
+	return wire.Node{Tag: "encrypt", Content: []wire.Node{{Tag: "enc_p", Content: encrypted}, {Tag: "enc_iv", Content: iv}}}, nil
 }

@@ -81,7 +81,7 @@ func (g *passkeyDialogue) run(ctx context.Context) ([]byte, error) {
 	}
 	var secret []byte
 	err := g.step(ctx, "encrypted_pairing_request", func(request *Node) (err error) {
-		secret, err = g.unseal(wire.Bytes(*request))
+		secret, err = g.decrypt(wire.Bytes(*request))
 		return err
 	})
 	return secret, err
@@ -166,10 +166,10 @@ func (g *passkeyDialogue) reveal(request *Node) error {
 	return nil
 }
 
-// unseal opens the client's pairing request and returns its new secret.
-func (g *passkeyDialogue) unseal(sealed []byte) ([]byte, error) {
+// decrypt decrypts the client's pairing request and returns its new secret.
+func (g *passkeyDialogue) decrypt(encrypted []byte) ([]byte, error) {
 	var wrapped waCompanionReg.EncryptedPairingRequest
-	if err := proto.Unmarshal(sealed, &wrapped); err != nil {
+	if err := proto.Unmarshal(encrypted, &wrapped); err != nil {
 		return nil, fmt.Errorf("parse the pairing request: %w", err)
 	}
 	shared, err := wire.ECDH(*g.own.Priv, [32]byte(g.identity.GetPublicKey()))

@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/simnet/media"
+	"bridged/internal/simnet/wire"
 )
 
 // WithholdMapping hides which LID belongs to the account's number, or shows it again: while hidden, messages, groups and queries
@@ -134,4 +138,13 @@ func (a *Account) LockReachout(until time.Time) {
 	for _, d := range a.Sorted() {
 		n.Push(d, n.timelockNode(until))
 	}
+}
+
+// PictureNode tells that a picture has changed.
+func (n *Directory) PictureNode(of, author types.JID, shown *media.Picture) Node {
+	change := Node{Tag: "delete", Attrs: attrs{"jid": of, "author": author}}
+	if shown != nil {
+		change.Tag, change.Attrs["id"] = "set", shown.ID
+	}
+	return Node{Tag: "notification", Attrs: attrs{"from": of, "type": "picture", "id": n.NextID(), "t": wire.UnixNow()}, Content: []Node{change}}
 }

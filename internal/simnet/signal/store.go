@@ -18,7 +18,8 @@ import (
 
 // Store is a whatsmeow store that lives as long as its phone does. It belongs to one device.
 type Store struct {
-	*leases // keep encryption and decryption apart
+	store.NoopStore // for what phones need not keep: settings of chats, redacted numbers, the device itself
+	*leases         // keep encryption and decryption apart
 
 	// mu guards all of the maps.
 	mu         sync.Mutex
@@ -32,7 +33,6 @@ type Store struct {
 	versions   map[string]appStateVersion
 	macs       map[[2]string][]byte
 	contacts   map[types.JID]types.ContactInfo
-	settings   map[types.JID]types.LocalChatSettings
 	secrets    map[secretKey]storedSecret
 	tokens     map[types.JID]store.PrivacyToken
 	salt       []byte
@@ -73,8 +73,8 @@ func NewStore() *Store {
 		identities: make(map[string][32]byte), sessions: make(map[string][]byte), preKeys: make(map[uint32]*keys.PreKey),
 		uploaded: make(map[uint32]struct{}), senderKeys: make(map[[2]string][]byte), syncKeys: make(map[string]store.AppStateSyncKey),
 		versions: make(map[string]appStateVersion), macs: make(map[[2]string][]byte), contacts: make(map[types.JID]types.ContactInfo),
-		settings: make(map[types.JID]types.LocalChatSettings), secrets: make(map[secretKey]storedSecret),
-		tokens: make(map[types.JID]store.PrivacyToken), buffered: make(map[[32]byte]*store.BufferedEvent),
+		secrets: make(map[secretKey]storedSecret),
+		tokens:  make(map[types.JID]store.PrivacyToken), buffered: make(map[[32]byte]*store.BufferedEvent),
 		outgoing: make(map[secretKey]outgoingEvent), lidToPN: make(map[string]string), pnToLID: make(map[string]string),
 	}
 }
@@ -134,9 +134,6 @@ func (m *Store) do(f func()) error {
 	f()
 	return nil
 }
-
-// PutDevice does nothing: the phone holds its device.
-func (m *Store) PutDevice(context.Context, *store.Device) error { return nil }
 
 // DeleteDevice waits until nobody is in the store: whatsmeow then takes it away from the device with no lock around.
 func (m *Store) DeleteDevice(context.Context, *store.Device) error { return m.do(func() {}) }
@@ -315,8 +312,6 @@ func (m *Store) ClearBufferedEventPlaintext(_ context.Context, hash [32]byte) er
 	})
 }
 
-func (m *Store) DeleteOldBufferedHashes(context.Context) error { return nil }
-
 func (m *Store) GetOutgoingEvent(_ context.Context, chat, alt types.JID, id types.MessageID) (string, []byte, error) {
 	event := locked(m, func() outgoingEvent {
 		if event, ok := m.outgoing[secretKey{chat, id}]; ok {
@@ -330,5 +325,3 @@ func (m *Store) GetOutgoingEvent(_ context.Context, chat, alt types.JID, id type
 func (m *Store) AddOutgoingEvent(_ context.Context, chat types.JID, id types.MessageID, format string, plaintext []byte) error {
 	return m.do(func() { m.outgoing[secretKey{chat, id}] = outgoingEvent{format, plaintext} })
 }
-
-func (m *Store) DeleteOldOutgoingEvents(context.Context) error { return nil }

@@ -3,7 +3,6 @@ package signal
 import (
 	"context"
 	"maps"
-	"time"
 
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
@@ -112,44 +111,12 @@ func (m *Store) PutAllContactNames(ctx context.Context, contacts []store.Contact
 	return nil
 }
 
-func (m *Store) PutManyRedactedPhones(_ context.Context, entries []store.RedactedPhoneEntry) error {
-	for _, e := range entries {
-		m.changeContact(e.JID, func(c *types.ContactInfo) { c.RedactedPhone = e.RedactedPhone })
-	}
-	return nil
-}
-
 func (m *Store) GetContact(_ context.Context, user types.JID) (types.ContactInfo, error) {
 	return locked(m, func() types.ContactInfo { return m.contacts[user] }), nil
 }
 
 func (m *Store) GetAllContacts(context.Context) (map[types.JID]types.ContactInfo, error) {
 	return locked(m, func() map[types.JID]types.ContactInfo { return maps.Clone(m.contacts) }), nil
-}
-
-func (m *Store) changeSettings(chat types.JID, change func(*types.LocalChatSettings)) error {
-	return m.do(func() {
-		settings := m.settings[chat]
-		settings.Found = true
-		change(&settings)
-		m.settings[chat] = settings
-	})
-}
-
-func (m *Store) PutMutedUntil(_ context.Context, chat types.JID, until time.Time) error {
-	return m.changeSettings(chat, func(s *types.LocalChatSettings) { s.MutedUntil = until })
-}
-
-func (m *Store) PutPinned(_ context.Context, chat types.JID, pinned bool) error {
-	return m.changeSettings(chat, func(s *types.LocalChatSettings) { s.Pinned = pinned })
-}
-
-func (m *Store) PutArchived(_ context.Context, chat types.JID, archived bool) error {
-	return m.changeSettings(chat, func(s *types.LocalChatSettings) { s.Archived = archived })
-}
-
-func (m *Store) GetChatSettings(_ context.Context, chat types.JID) (types.LocalChatSettings, error) {
-	return locked(m, func() types.LocalChatSettings { return m.settings[chat] }), nil
 }
 
 func (m *Store) PutMessageSecrets(ctx context.Context, inserts []store.MessageSecretInsert) error {
@@ -201,8 +168,6 @@ func (m *Store) GetPrivacyToken(_ context.Context, user types.JID) (*store.Priva
 		return nil
 	}), nil
 }
-
-func (m *Store) DeleteExpiredPrivacyTokens(context.Context, time.Time) (int64, error) { return 0, nil }
 
 func (m *Store) PutNCTSalt(_ context.Context, salt []byte) error {
 	return m.do(func() { m.salt = salt })

@@ -11,6 +11,7 @@ import (
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/proto/waHistorySync"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 	"go.uber.org/goleak"
@@ -64,12 +65,21 @@ func TestHistory_TellsWhoIsWho(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newCompanion(t, n)
-	c.cli.ManualHistorySyncDownload = false
 	c.pair(own)
-	await[*events.HistorySync](c, nil)
-	history := await[*events.HistorySync](c, nil)
-	if len(history.Data.GetPushnames()) != 2 {
-		t.Errorf("push names %v", history.Data.GetPushnames())
+	var names []*waHistorySync.Pushname
+	for range 2 {
+		told := await(c, func(m *events.Message) bool {
+			return m.Message.GetProtocolMessage().GetHistorySyncNotification() != nil
+		})
+		// By itself, the client would store the part after it has reported it.
+		part, err := c.cli.DownloadHistorySync(within(t), told.Message.GetProtocolMessage().GetHistorySyncNotification(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, part.GetPushnames()...)
+	}
+	if len(names) != 2 {
+		t.Errorf("push names %v", names)
 	}
 	lid, err := c.cli.Store.LIDs.GetLIDForPN(within(t), anna.PN())
 	if err != nil || lid != anna.LID() {

@@ -159,7 +159,7 @@ func (p *Phone) bundleOf(ctx context.Context, device types.JID) *prekey.Bundle {
 	return p.client.DangerousInternals().FetchPreKeysNoError(ctx, []types.JID{device})[device]
 }
 
-// SetPushName changes the name that others see, and tells the companions.
+// SetPushName changes the name that others see, on the companions too.
 func (p *Phone) SetPushName(ctx context.Context, name string) error {
 	p.net.Mu.Lock()
 	p.Account.PushName = name

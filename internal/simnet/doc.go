@@ -38,7 +38,7 @@
 //
 // Faults are methods of what they happen to: a Device (Drop, Freeze, Delay, Duplicate, CorruptMessages, IgnoreAcks, FailSends, FailLogins,
 // StreamError, AskToReconnect ..), the Network (Down, RefuseSockets, FailQueries, SlowGroups ..), the CDN (Expire, Fail), a Phone (AnswerMedia, IgnoreRequests,
-// WithholdMapping, LockReachout, Disconnect). A Device tells what it was sent and what it has acknowledged.
+// WithholdMapping, LockReachout, Disconnect). A Device knows what it was sent and what it has acknowledged.
 //
 // Not simulated: channels, and what is said in a call. Where the real server's behaviour is
 // unknown, a comment says that the code guesses.

@@ -190,7 +190,7 @@ func (g *Group) SetLocked(ctx context.Context, by *Phone, locked bool) error {
 	return g.change(ctx, by, Node{Tag: wire.Either(locked, "locked", "unlocked")})
 }
 
-// SetAddressing changes whether the group knows its members by their numbers or by their LIDs. Nobody is told: who sends in the old
+// SetAddressing changes whether the group knows its members by their numbers or by their LIDs. The members are not notified: who sends in the old
 // form is refused with 421, and learns of it by asking for the group.
 func (g *Group) SetAddressing(byNumber bool) {
 	g.net.Mu.Lock()
@@ -266,7 +266,7 @@ func (g *Group) Limit(members int) {
 	g.net.Groups[g.jid.User].Limit = members
 }
 
-// SetPicture gives the group a picture, in both sizes, and tells its members. Without any bytes it takes the picture away.
+// SetPicture gives the group a picture, in both sizes, and notifies its members. Without any bytes it takes the picture away.
 func (g *Group) SetPicture(by *Phone, full, preview []byte) {
 	shown := g.net.CDN().Picture(full, preview)
 	g.net.Mu.Lock()

@@ -12,13 +12,13 @@ import (
 	"bridged/internal/simnet/content"
 )
 
-// GroupView is a group as a phone shows it: what it was told, without asking.
+// GroupView is a group as a phone shows it: by its notifications, without asking.
 type GroupView struct {
 	Name, Topic      string
 	Announce, Locked bool
 	Ephemeral        uint32
 	Members, Admins  []types.JID // in the group's own form
-	Link             string      // as far as the phone was told of a new one
+	Link             string      // if the phone was notified of a new one
 }
 
 // Group returns how the phone shows a group; Forget makes it forget that, too.

@@ -25,7 +25,7 @@ type inbox struct {
 	pending  []*Received
 	serving  bool
 
-	typing    map[person]string // what people do, as far as it was told
+	typing    map[person]string // what people do, by the presence that came
 	available map[*people.Account]bool
 }
 

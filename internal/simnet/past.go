@@ -29,14 +29,14 @@ type Past struct {
 	Recent, Older []*content.PastInfo
 }
 
-// SetPast gives the phone a past, which replaces an earlier one. Companions are told of it when they are linked.
+// SetPast gives the phone a past, which replaces an earlier one. Companions get it when they are linked.
 func (p *Phone) SetPast(chats ...Past) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.past = chats
 }
 
-// conversation returns what the phone tells of a chat beside its messages. The caller holds Directory.Mu.
+// conversation returns a chat without its messages, as the phone describes it. The caller holds Directory.Mu.
 func (p *Phone) conversation(past Past) *waHistorySync.Conversation {
 	c := &waHistorySync.Conversation{ID: proto.String(past.With.String())}
 	if past.Name != "" {

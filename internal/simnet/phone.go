@@ -58,7 +58,7 @@ type Phone struct {
 	ctx             context.Context
 	cancel          context.CancelFunc
 
-	// cut is told when the client notices that its connection is gone.
+	// cut receives a value when the client notices that its connection is gone.
 	cut chan struct{}
 
 	// appState guards whether the phone's app state was begun.

@@ -54,7 +54,7 @@ func (p *Phone) SendMessage(ctx context.Context, to types.JID, msg *waE2E.Messag
 	return resp, nil
 }
 
-// remember records a message before it is sent, and tells the server how to deliver it: whatsmeow sends everything to LIDs, but
+// remember records a message before it is sent, and how the server is to deliver it: whatsmeow sends everything to LIDs, but
 // phones with other software do not.
 func (p *Phone) remember(id types.MessageID, to types.JID, msg *waE2E.Message, o *sendOptions) {
 	p.mu.Lock()

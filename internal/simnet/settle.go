@@ -9,7 +9,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// settle waits until phones have acted on everything that the server has told them so far. whatsmeow acknowledges notifications
+// settle waits until phones have acted on everything that the server has sent them so far. whatsmeow acknowledges notifications
 // before it acts on them, so a mark is sent through its queue: a server's "about" text, which comes out as an event.
 func (n *Network) settle(ctx context.Context, phones []*Phone) error {
 	var waiting []<-chan struct{}
@@ -56,6 +56,6 @@ func (n *Network) allPhones() []*Phone {
 	return slices.Clone(n.phones)
 }
 
-// Settle waits until all phones that are connected, and not frozen, have acted on what the server has told them so far: new devices, changes of
+// Settle waits until all phones that are connected, and not frozen, have acted on what the server has sent them so far: new devices, changes of
 // groups. The methods that make such changes do so themselves.
 func (n *Network) Settle(ctx context.Context) error { return n.settle(ctx, n.allPhones()) }

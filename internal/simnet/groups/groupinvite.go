@@ -28,7 +28,7 @@ func (n *Registry) answerInvite(g *Group, by *people.Account, revoke bool) wire.
 	return wire.Result(invite)
 }
 
-// answerLink tells of the group that a link leads to, or lets the account in.
+// answerLink describes the group that a link leads to, or lets the account in.
 func (n *Registry) answerLink(who *people.Account, code string, join bool) wire.Answer {
 	for _, g := range n.Groups {
 		switch {
@@ -70,20 +70,20 @@ func (g *Group) requestOf(who *people.Account) int {
 	return slices.IndexFunc(g.Requests, func(r JoinRequest) bool { return r.Who == who })
 }
 
-// requestEntry notes that somebody wants to be let in, and tells the admins. They are told of a requested user, not of a participant.
+// requestEntry notes that an account wants to be let in, and notifies the admins. Their notification has a requested user, not of a participant.
 // (whatsapp-rust, wacore, notifications of groups.)
 func (n *Registry) requestEntry(g *Group, who *people.Account) wire.Answer {
 	if g.requestOf(who) < 0 {
 		g.Requests = append(g.Requests, JoinRequest{who, time.Now()})
 		asking := g.participantNode(who)
 		asking.Tag = "requested_user"
-		n.tellAdmins(g, who, Node{Tag: "created_membership_requests", Attrs: attrs{"request_method": "invite_link"}, Content: []Node{asking}})
+		n.notifyAdmins(g, who, Node{Tag: "created_membership_requests", Attrs: attrs{"request_method": "invite_link"}, Content: []Node{asking}})
 	}
 	return wire.Result(Node{Tag: "membership_approval_request", Attrs: attrs{"jid": g.JID()}})
 }
 
-// tellAdmins tells the admins of a group of a change.
-func (n *Registry) tellAdmins(g *Group, by *people.Account, change Node) {
+// notifyAdmins notifies the admins of a group of a change.
+func (n *Registry) notifyAdmins(g *Group, by *people.Account, change Node) {
 	for _, a := range g.Sorted() {
 		if g.Members[a].IsAdmin() {
 			n.pushChange(g, by, a, change)
@@ -95,7 +95,7 @@ func (n *Registry) tellAdmins(g *Group, by *people.Account, change Node) {
 func (n *Registry) Withdraw(g *Group, by, who *people.Account) {
 	if i := g.requestOf(who); i >= 0 {
 		g.Requests = slices.Delete(g.Requests, i, i+1)
-		n.tellAdmins(g, by, Node{Tag: "revoked_membership_requests", Content: g.participantNodes([]*people.Account{who})})
+		n.notifyAdmins(g, by, Node{Tag: "revoked_membership_requests", Content: g.participantNodes([]*people.Account{who})})
 	}
 }
 

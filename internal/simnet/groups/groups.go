@@ -17,7 +17,7 @@ import (
 type Registry struct {
 	*people.Directory
 	Groups map[string]*Group
-	// dropsCreateKeys means that nobody is told the keys of new groups.
+	// dropsCreateKeys means that notifications leave out the keys of new groups.
 	dropsCreateKeys bool
 }
 
@@ -53,7 +53,7 @@ type Group struct {
 	invite      string
 	revoked     map[string]bool // earlier links
 	offers      map[string]offer
-	Requests    []JoinRequest            // who waits to be let in
+	Requests    []JoinRequest            // those who wait to be let in
 	left        map[*people.Account]bool // who left of their own accord
 	barred      map[*people.Account]bool // whom an admin removed
 	Members     map[*people.Account]*Member

@@ -80,7 +80,7 @@ func (c *CDN) NameHosts(hosts ...string) {
 	c.hosts = hosts
 }
 
-// ConnectionNode returns the media_conn that tells a client where the CDN is: at the network's address, unless NameHosts was called.
+// ConnectionNode returns the media_conn that names the CDN to a client: at the network's address, unless NameHosts was called.
 func (c *CDN) ConnectionNode() wire.Node {
 	c.mu.Lock()
 	named := c.hosts

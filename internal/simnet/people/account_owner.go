@@ -40,7 +40,7 @@ func (a *Account) LinkedDevices() []*Device {
 	return out
 }
 
-// Unlink removes a companion from the account. It is told so now, or when it connects next.
+// Unlink removes a companion from the account. It learns of it now, or when it connects next.
 func (a *Account) Unlink(d *Device) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
@@ -97,7 +97,7 @@ func (a *Account) SetUsername(name string) {
 	a.Username, a.GaveUp = name, name == "" && a.Username != ""
 }
 
-// SetPicture gives the account a picture, in both sizes, and tells everybody. Without any bytes it takes the picture away.
+// SetPicture gives the account a picture, in both sizes, and notifies all devices. Without any bytes it takes the picture away.
 func (a *Account) SetPicture(full, preview []byte) {
 	shown := a.net.cdn.Picture(full, preview)
 	a.net.Mu.Lock()
@@ -132,7 +132,7 @@ func (a *Account) LockReachout(until time.Time) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	if !until.IsZero() {
-		until = time.Unix(until.Unix(), 0) // what devices are told
+		until = time.Unix(until.Unix(), 0) // what the notification can say
 	}
 	a.lockedUntil = until
 	for _, d := range a.Sorted() {
@@ -140,7 +140,7 @@ func (a *Account) LockReachout(until time.Time) {
 	}
 }
 
-// PictureNode tells that a picture has changed.
+// PictureNode returns the notification that a picture has changed.
 func (n *Directory) PictureNode(of, author types.JID, shown *media.Picture) Node {
 	change := Node{Tag: "delete", Attrs: attrs{"jid": of, "author": author}}
 	if shown != nil {

@@ -26,7 +26,7 @@ type Device struct {
 	Introduced    bool
 	Welcomed      bool
 	fetched       map[string]struct{}
-	History       map[types.MessageID]HistoryBlob // what the phone told of, by the id of the notification
+	History       map[types.MessageID]HistoryBlob // what the phone announced, by the id of the notification
 	Gone          bool
 	queue         outbox
 	held          held
@@ -133,7 +133,7 @@ func (d *Device) CountQuery(namespace string) {
 	d.queries[namespace]++
 }
 
-// HistoryBlob is a part of the history as a companion was told of it.
+// HistoryBlob is a part of the history as it was announced to a companion.
 type HistoryBlob struct {
 	Part *waHistorySync.HistorySync
 	Path string

@@ -16,7 +16,7 @@ import (
 // ErrClosed is the error of everything that waits while the network closes.
 var ErrClosed = errors.New("the simulated network was closed")
 
-// Notify wakes everybody who waits for a change of the network's state. The caller holds Directory.Mu.
+// Notify wakes all who wait for a change of the network's state. The caller holds Directory.Mu.
 func (n *Directory) Notify() {
 	if n.waiters == 0 {
 		return

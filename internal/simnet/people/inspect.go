@@ -154,7 +154,7 @@ func (d *Device) WaitPreKeys(ctx context.Context, count int) error {
 	return d.wait(ctx, "upload keys", func() bool { return len(d.keys.oneTime) >= count })
 }
 
-// WaitHistory waits until the device has taken the history over that it was told of, and has had it removed from the CDN.
+// WaitHistory waits until the device has taken over the history that was announced to it, and has had it removed from the CDN.
 func (d *Device) WaitHistory(ctx context.Context) error {
 	return d.wait(ctx, "take over the history", func() bool {
 		if !d.Welcomed {

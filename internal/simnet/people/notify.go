@@ -11,7 +11,7 @@ import (
 )
 
 // devicesChanged notifies everybody that a device was linked to its account or unlinked: the account's own ones get the list, all others the
-// change. The real server tells contacts and members of common groups; who that is makes no difference here.
+// change. The real server notifies contacts and members of common groups; here, all are notified.
 func (n *Directory) devicesChanged(changed *Device) {
 	a := changed.Account
 	for _, number := range slices.Sorted(maps.Keys(n.ByNumber)) {
@@ -28,14 +28,14 @@ func (n *Directory) devicesChanged(changed *Device) {
 				n.Push(d, n.deviceChangeNode(changed))
 				continue
 			}
-			// Phones are whatsmeow here, which heeds the change only if it has cached the number's list: they are told to forget both.
+			// Phones are whatsmeow here, which heeds the change only if it has cached the number's list: their notifications make them forget both.
 			n.Push(d, n.devicesUpdateNode(a, types.DefaultUserServer))
 			n.Push(d, n.devicesUpdateNode(a, types.HiddenUserServer))
 		}
 	}
 }
 
-// MissDeviceChanges has the device no longer be told, or told again, when devices are linked or unlinked, as where the notification is lost.
+// MissDeviceChanges stops, or resumes, notifying the device when others are linked or unlinked, as where the notification is lost.
 func (d *Device) MissDeviceChanges(miss bool) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
@@ -53,7 +53,7 @@ func (n *Directory) ownDevicesNode(a *Account) Node {
 	}, Content: []Node{{Tag: "devices", Attrs: attrs{"dhash": wire.ParticipantHash(devices)}, Content: list}}}
 }
 
-// deviceChangeNode tells that a device was added or removed, from the number, with the LID beside it.
+// deviceChangeNode returns the notification that a device was added or removed, from the number, with the LID beside it.
 func (n *Directory) deviceChangeNode(changed *Device) Node {
 	a := changed.Account
 	device := Node{Tag: "device", Attrs: attrs{"jid": changed.JID(), "lid": changed.LID()}}
@@ -75,7 +75,7 @@ func (n *Directory) devicesUpdateNode(a *Account, form string) Node {
 	}, Content: []Node{{Tag: "update", Attrs: attrs{"device_hash": wire.ParticipantHash(a.Addresses(form))}}}}
 }
 
-// Admit adds a device to its account, and tells everybody. The caller holds Directory.Mu.
+// Admit adds a device to its account, and notifies all others. The caller holds Directory.Mu.
 func (n *Directory) Admit(d *Device) {
 	d.Account.Devices[d.Number] = d
 	n.devicesChanged(d)
@@ -97,7 +97,7 @@ func (n *Directory) Forget(d *Device) {
 	n.Notify()
 }
 
-// Unlink removes a companion from its account and tells it so. The caller holds Directory.Mu.
+// Unlink removes a companion from its account and hangs up on it with the reason. The caller holds Directory.Mu.
 func (n *Directory) Unlink(d *Device) {
 	c := d.Conn
 	n.Forget(d)

@@ -38,7 +38,7 @@ func (n *Directory) HandlePresence(d *Device, node *Node) {
 	}
 }
 
-// announcePresence tells those who watch an account whether one of its devices is available.
+// announcePresence sends those who watch an account whether one of its devices is available.
 func (n *Directory) announcePresence(a *Account) {
 	available := false
 	for _, d := range a.Sorted() {

@@ -102,7 +102,7 @@ func (c *call) said(target *people.Device, offer Node) Node {
 	return Node{Tag: "offer_notice", Attrs: a}
 }
 
-// stanza returns what devices of those who are called are told by the caller's.
+// stanza returns what the caller's device says to those of the people who are called.
 func (c *call) stanza(n *Server, said Node) Node {
 	return Node{Tag: "call", Attrs: attrs{
 		"from": c.caller.Address(types.HiddenUserServer), "id": n.NextID(), "t": wire.UnixNow(), "platform": "android", "version": "2.26.38",
@@ -123,7 +123,7 @@ func (c *call) terminate(reason string) Node {
 	return out
 }
 
-// answerCall passes an answer on to the caller, and tells the other devices of who answered.
+// answerCall passes an answer on to the caller, and ends the ringing on the other devices of the account that answered.
 func (n *Server) answerCall(c *call, by *people.Device, said *Node) {
 	n.Push(c.caller, Node{Tag: "call", Attrs: attrs{"from": by.Address(types.HiddenUserServer), "id": n.NextID(), "t": wire.UnixNow()}, Content: []Node{*said}})
 	for _, other := range by.Account.Sorted() {

@@ -163,7 +163,7 @@ func (n *Server) answerBlocklist(d *people.Device, node *Node, setting bool) wir
 	return wire.Result(list)
 }
 
-// privacyChanged tells the account's other devices of changed privacy settings. The caller holds Directory.Mu.
+// privacyChanged notifies the account's other devices of changed privacy settings. The caller holds Directory.Mu.
 func (n *Server) privacyChanged(d *people.Device, categories []Node) {
 	for _, other := range d.Account.Sorted() {
 		if other == d {

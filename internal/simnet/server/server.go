@@ -23,7 +23,7 @@ func (n *Server) begin(c *people.Client) bool {
 	return n.login(c, payload)
 }
 
-// login admits a known device, or tells it why not.
+// login admits a known device, or answers why not.
 func (n *Server) login(c *people.Client, payload *waWa6.ClientPayload) bool {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()

@@ -3,7 +3,6 @@ package search
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/db"
@@ -39,36 +38,32 @@ func (q *Query) narrow() {
 // Where returns the condition on a message m, with its text last: that is the
 // most expensive to look at.
 func (q *Query) Where(c *db.Conn) (string, []any) {
-	var where []string
-	var args []any
-	add := func(condition string, values ...any) {
-		where, args = append(where, condition), append(args, values...)
-	}
+	var f db.Filter
 	if q.Chat != 0 {
-		add("m.chat = ?", q.Chat)
+		f.Add("m.chat = ?", q.Chat)
 	}
 	if q.Only != nil {
-		add("m.chat IN (SELECT value FROM json_each(?))", c.Encode(slices.Sorted(maps.Keys(q.Only))))
+		f.Add("m.chat IN (SELECT value FROM json_each(?))", c.Encode(slices.Sorted(maps.Keys(q.Only))))
 	}
 	if q.Sender != 0 {
-		add("m.sender = ?", q.Sender)
+		f.Add("m.sender = ?", q.Sender)
 	}
 	if q.Since != nil {
-		add("m.timestamp >= ?", *q.Since)
+		f.Add("m.timestamp >= ?", *q.Since)
 	}
 	if q.Until != nil {
-		add("m.timestamp <= ?", *q.Until)
+		f.Add("m.timestamp <= ?", *q.Until)
 	}
 	if q.After != nil {
-		add("(m.timestamp, m.seq) "+behind(q.Desc)+" (?, ?)", q.After.Timestamp, q.After.Seq)
+		f.Add("(m.timestamp, m.seq) "+behind(q.Desc)+" (?, ?)", q.After.Timestamp, q.After.Seq)
 	}
 	if q.Needle != "" {
-		add("instr(ifnull(m.folded, m.content), ?) > 0", q.Needle)
+		f.Add("instr(ifnull(m.folded, m.content), ?) > 0", q.Needle)
 	}
 	if group, one := q.group(); one {
-		add("EXISTS (SELECT 1 FROM chats c WHERE c.id = m.chat AND c.is_group = ?)", group)
+		f.Add("EXISTS (SELECT 1 FROM chats c WHERE c.id = m.chat AND c.is_group = ?)", group)
 	}
-	return strings.Join(where, " AND "), args
+	return f.Where(), f.Args
 }
 
 // group reports whether only one kind of chat is searched, and whether that is

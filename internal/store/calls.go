@@ -28,22 +28,22 @@ const selectCalls = `
 // callsQuery asks for one more than the page, which shows whether there is
 // another one.
 func (r *readTx) callsQuery(q bridge.CallQuery) (string, []any) {
-	var f filter
+	var f db.Filter
 	if q.Only != nil {
-		f.add("k.chat IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
+		f.Add("k.chat IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
 	}
 	if q.Chat != "" {
-		f.add("k.chat = ?", r.findChat(q.Chat))
+		f.Add("k.chat = ?", r.findChat(q.Chat))
 	}
 	if q.Since != nil {
-		f.add("k.started_at >= ?", q.Since)
+		f.Add("k.started_at >= ?", q.Since)
 	}
 	if q.Cursor != "" {
 		after, err := parsePosition(listCalls, q.Cursor)
 		r.Fail(err)
-		f.add("(k.started_at, k.seq) < (?, ?)", after.Timestamp, after.Seq)
+		f.Add("(k.started_at, k.seq) < (?, ?)", after.Timestamp, after.Seq)
 	}
-	return selectCalls + f.where() + " ORDER BY k.started_at DESC, k.seq DESC" + db.Limited, append(f.args, limitOf(q.Limit)+1)
+	return selectCalls + f.Where() + " ORDER BY k.started_at DESC, k.seq DESC" + db.Limited, append(f.Args, limitOf(q.Limit)+1)
 }
 
 // scanCall reads a row of selectCalls.
@@ -197,11 +197,6 @@ func (t *writeTx) mergeCalls(from, into int64) {
 	if t.Change("UPDATE calls SET chat = ? WHERE chat = ?", into, from) > 0 {
 		t.Run("UPDATE events SET chat = ? WHERE chat = ? AND type IN (?, ?)", into, from, eventCallCreated, eventCallUpdated)
 	}
-}
-
-// mergeCallers makes calls by one person those of another.
-func (t *writeTx) mergeCallers(from, into int64) {
-	t.Run("UPDATE calls SET caller = ? WHERE caller = ?", into, from)
 }
 
 // removeCallsBefore removes the calls from before a moment, some at a time.

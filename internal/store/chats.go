@@ -35,28 +35,28 @@ const selectChats = `SELECT c.id, c.jid, ifnull(c.person, 0), c.is_group, c.name
 // chatsQuery asks for one more than the page, which shows whether there is
 // another one. only are the ids of the chats that q.Only names.
 func chatsQuery(q bridge.ChatQuery, only string) (string, []any, error) {
-	var f filter
+	var f db.Filter
 	switch q.Type {
 	case bridge.ChatsGroup:
-		f.add("c.is_group = 1")
+		f.Add("c.is_group = 1")
 	case bridge.ChatsIndividual:
-		f.add("c.is_group = 0")
+		f.Add("c.is_group = 0")
 	}
 	if q.Only != nil {
-		f.add("c.id IN (SELECT value FROM json_each(?))", only)
+		f.Add("c.id IN (SELECT value FROM json_each(?))", only)
 	}
 	if q.Cursor != "" {
 		after, err := parseChatPosition(q.Cursor)
 		if err != nil {
 			return "", nil, err
 		}
-		f.add("(c.recency, c.jid) > (?, ?)", after.recency, after.jid)
+		f.Add("(c.recency, c.jid) > (?, ?)", after.recency, after.jid)
 	}
 	if !blank(q.Q) {
 		needle := fold(q.Q)
-		f.add("(instr(c.folded_name, ?) > 0 OR instr(c.jid, ?) > 0)", needle, needle)
+		f.Add("(instr(c.folded_name, ?) > 0 OR instr(c.jid, ?) > 0)", needle, needle)
 	}
-	return selectChats + f.where() + " ORDER BY c.recency, c.jid" + db.Limited + " OFFSET ?", append(f.args, limitOf(q.Limit)+1, max(q.Offset, 0)), nil
+	return selectChats + f.Where() + " ORDER BY c.recency, c.jid" + db.Limited + " OFFSET ?", append(f.Args, limitOf(q.Limit)+1, max(q.Offset, 0)), nil
 }
 
 // scanChat reads a row of selectChats. The last message is read separately.

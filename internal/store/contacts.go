@@ -50,29 +50,29 @@ const onlyPeople = `p.id IN (
 // contactsQuery asks for one more than the page, which shows whether there is
 // another one.
 func contactsQuery(q bridge.ContactQuery) (string, []any, error) {
-	var f filter
+	var f db.Filter
 	if q.Only != nil {
 		only, err := json.Marshal(q.Only)
 		if err != nil {
 			return "", nil, err
 		}
-		f.add(onlyPeople, string(only), string(only))
+		f.Add(onlyPeople, string(only), string(only))
 	}
 	if q.Cursor != "" {
 		after, err := parseContactPosition(q.Cursor)
 		if err != nil {
 			return "", nil, err
 		}
-		f.add("(p.nameless, p.sort_key, p.id) > (?, ?, ?)", after.nameless, after.sortKey, after.id)
+		f.Add("(p.nameless, p.sort_key, p.id) > (?, ?, ?)", after.nameless, after.sortKey, after.id)
 	}
 	if needle := fold(strings.TrimSpace(q.Q)); needle != "" {
 		if number := bridge.PhoneDigits(q.Q); number != "" {
-			f.add("(instr(p.folded_names, ?) > 0 OR instr(p.pn, ?) > 0)", needle, number)
+			f.Add("(instr(p.folded_names, ?) > 0 OR instr(p.pn, ?) > 0)", needle, number)
 		} else {
-			f.add("instr(p.folded_names, ?) > 0", needle)
+			f.Add("instr(p.folded_names, ?) > 0", needle)
 		}
 	}
-	return selectContacts + f.where() + " ORDER BY p.nameless, p.sort_key, p.id" + db.Limited, append(f.args, limitOf(q.Limit)+1), nil
+	return selectContacts + f.Where() + " ORDER BY p.nameless, p.sort_key, p.id" + db.Limited, append(f.Args, limitOf(q.Limit)+1), nil
 }
 
 // scanContact reads a row of selectContacts.

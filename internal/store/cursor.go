@@ -20,24 +20,6 @@ func limitOf(limit int) int {
 	return limit
 }
 
-// filter gathers the conditions of a query.
-type filter struct {
-	conditions []string
-	args       []any
-}
-
-func (f *filter) add(condition string, args ...any) {
-	f.conditions, f.args = append(f.conditions, condition), append(f.args, args...)
-}
-
-// where returns all of them, which are true of everything where there is none.
-func (f *filter) where() string {
-	if len(f.conditions) == 0 {
-		return "1"
-	}
-	return strings.Join(f.conditions, " AND ")
-}
-
 // pageOf reads a query that asks for one more than the limit, which shows whether
 // there is another page. scan returns an element and the cursor behind it.
 func pageOf[T any](r *readTx, limit int, query string, args []any, scan func(*db.Row) (T, func() string)) bridge.Page[T] {

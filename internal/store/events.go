@@ -211,33 +211,33 @@ func (r *readTx) addContent(event *bridge.Event, e entry, messages map[int64]*br
 // judged before its message is looked up. A list of chats of which none is stored
 // yet matches nothing.
 func (r *readTx) entriesQuery(q EventQuery, after, upTo int64) (string, []any) {
-	var f filter
-	f.add("e.id > ? AND e.id <= ?", after, upTo)
+	var f db.Filter
+	f.Add("e.id > ? AND e.id <= ?", after, upTo)
 	if len(q.Types) > 0 {
-		f.add("e.type IN (" + typeNumbers(q.Types) + ")")
+		f.Add("e.type IN (" + typeNumbers(q.Types) + ")")
 	}
 	if q.FromMe != nil {
-		f.add("CASE WHEN e.message IS NOT NULL THEN m.from_me = ? WHEN e.type = ? THEN e.data ->> 'fromMe' = ? ELSE TRUE END", *q.FromMe, eventMessageUpdated, *q.FromMe)
+		f.Add("CASE WHEN e.message IS NOT NULL THEN m.from_me = ? WHEN e.type = ? THEN e.data ->> 'fromMe' = ? ELSE TRUE END", *q.FromMe, eventMessageUpdated, *q.FromMe)
 	}
 	switch q.ChatType {
 	case bridge.ChatsGroup:
-		f.add("EXISTS (SELECT 1 FROM chats c WHERE c.id = ifnull(m.chat, e.chat) AND c.is_group)")
+		f.Add("EXISTS (SELECT 1 FROM chats c WHERE c.id = ifnull(m.chat, e.chat) AND c.is_group)")
 	case bridge.ChatsIndividual:
-		f.add("EXISTS (SELECT 1 FROM chats c WHERE c.id = ifnull(m.chat, e.chat) AND NOT c.is_group)")
+		f.Add("EXISTS (SELECT 1 FROM chats c WHERE c.id = ifnull(m.chat, e.chat) AND NOT c.is_group)")
 	}
 	const chat = "ifnull(m.chat, ifnull(e.chat, 0))"
 	if q.Only != nil {
-		f.add(chat+" IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
+		f.Add(chat+" IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
 	}
 	if len(q.Chats) > 0 {
-		f.add(chat+" IN (SELECT value FROM json_each(?))", r.chatIDs(q.Chats))
+		f.Add(chat+" IN (SELECT value FROM json_each(?))", r.chatIDs(q.Chats))
 	}
 	if len(q.ExcludeChats) > 0 {
-		f.add(chat+" NOT IN (SELECT value FROM json_each(?))", r.chatIDs(q.ExcludeChats))
+		f.Add(chat+" NOT IN (SELECT value FROM json_each(?))", r.chatIDs(q.ExcludeChats))
 	}
 	return "SELECT e.id, e.type, ifnull(e.message, 0), " + chat + `, ifnull(e.data, ''), e.at
 		FROM events e LEFT JOIN messages m ON m.seq = e.message
-		WHERE ` + f.where() + " ORDER BY e.id" + db.Limited, append(f.args, limitOf(q.Limit))
+		WHERE ` + f.Where() + " ORDER BY e.id" + db.Limited, append(f.Args, limitOf(q.Limit))
 }
 
 // typeNumbers returns the numbers of types as they stand in a query.

@@ -138,9 +138,3 @@ func (s *Store) Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest {
 	}
 	return request
 }
-
-// mergeRequests makes what one person asked for another's.
-func (t *writeTx) mergeRequests(from, into int64) {
-	t.Run("UPDATE OR IGNORE join_requests SET person = ? WHERE person = ?", into, from)
-	t.Run("DELETE FROM join_requests WHERE person = ?", from)
-}

@@ -75,19 +75,12 @@ func (t *writeTx) saveChatName(f bridge.ChatName) {
 }
 
 func (t *writeTx) nameUnknownGroup(f bridge.ChatName) {
-	c, found := t.findChat(f.JID)
-	if !found {
-		return
+	c, _ := t.findChat(f.JID)
+	unknown := false
+	t.Find("SELECT known = 0 FROM groups WHERE chat = ?", []any{c.id}, &unknown)
+	if unknown && t.renameGroup(c.id, f.Name) {
+		t.appendEvent(eventChatUpdated, 0, c.id)
 	}
-	var unknown bool
-	if t.Find("SELECT known = 0 FROM groups WHERE chat = ?", []any{c.id}, &unknown); !unknown {
-		return
-	}
-	renamed := t.renameGroup(c.id, f.Name)
-	if !renamed {
-		return
-	}
-	t.appendEvent(eventChatUpdated, 0, c.id)
 }
 
 // saveHistoryPart writes a part of the phone's history down. One of the same

@@ -167,7 +167,7 @@ func findTokens(find finder, list []bridge.Mention, index map[bridge.JID]int, te
 			return
 		}
 		text = text[at:]
-		token := text[:1+digitsIn(text[1:])]
+		token := text[:len(text)-len(strings.TrimLeft(text[1:], "0123456789"))]
 		text = text[len(token):]
 		if len(token) == 1 {
 			continue
@@ -180,15 +180,6 @@ func findTokens(find finder, list []bridge.Mention, index map[bridge.JID]int, te
 			}
 		}
 	}
-}
-
-// digitsIn counts the digits that a text begins with.
-func digitsIn(text string) int {
-	n := 0
-	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
-		n++
-	}
-	return n
 }
 
 // mentionedJIDs returns the people of mentions.

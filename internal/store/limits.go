@@ -160,7 +160,8 @@ func (s *Store) ReserveLookUps(ctx context.Context, count, room int) error {
 			t.Fail(refusal)
 			return
 		}
-		t.forgetLookUps()
+		t.Run("DELETE FROM number_look_ups WHERE at <= ?", t.at-time.Hour.Milliseconds())
+		t.Run("DELETE FROM number_checks WHERE at <= ?", t.at-numberCheckLife.Milliseconds())
 		t.Run("INSERT INTO number_look_ups (at, count) VALUES (?, ?)", t.at, count)
 	})
 }
@@ -177,10 +178,4 @@ func (t *writeTx) untilLookUps(count int) (wait time.Duration) {
 		}
 	}
 	return wait
-}
-
-// forgetLookUps removes what counts no more.
-func (t *writeTx) forgetLookUps() {
-	t.Run("DELETE FROM number_look_ups WHERE at <= ?", t.at-time.Hour.Milliseconds())
-	t.Run("DELETE FROM number_checks WHERE at <= ?", t.at-numberCheckLife.Milliseconds())
 }

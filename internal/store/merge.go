@@ -12,7 +12,7 @@ import (
 func (t *writeTx) mergePeople(from person, into *person) {
 	clear(t.s.chats)
 	for _, step := range []func(from, into int64){
-		t.mergeSenders, t.mergeMembers, t.mergeRequests, t.mergeReactions, t.mergeAnswers, t.mergeTimers, t.mergeCallers, t.mergePrivateChats, t.mergePending,
+		t.mergeRows, t.mergeMembers, t.mergeReactions, t.mergeAnswers, t.mergePrivateChats, t.mergePending,
 	} {
 		step(from.id, into.id)
 	}
@@ -30,14 +30,27 @@ func (t *writeTx) dropPerson(from, into int64) {
 	for _, lid := range db.List[bridge.JID](t.Conn, "SELECT lid FROM identities WHERE person = ?", from) {
 		t.assignLID(lid, into)
 	}
-	t.Run("UPDATE groups SET owner = ? WHERE owner = ?", into, from)
 	t.Run("DELETE FROM people WHERE id = ?", from)
 }
 
-// mergeSenders goes chat by chat, because that is how messages are indexed.
-func (t *writeTx) mergeSenders(from, into int64) {
-	chats := db.List[int64](t.Conn, "SELECT id FROM chats")
-	for _, chat := range chats {
+// mergePerson moves what needs no further look from one person (?1) to another.
+// The timer that was set last stays.
+var mergePerson = []string{
+	`UPDATE people SET timer = old.timer, timer_set_at = old.timer_set_at
+	FROM (SELECT timer, timer_set_at FROM people WHERE id = ?1) AS old
+	WHERE people.id = ?2 AND (old.timer_set_at > people.timer_set_at OR people.timer = 0 AND people.timer_set_at = 0)`,
+	"UPDATE OR IGNORE join_requests SET person = ?2 WHERE person = ?1",
+	"DELETE FROM join_requests WHERE person = ?1 AND person != ?2",
+	"UPDATE calls SET caller = ?2 WHERE caller = ?1",
+	"UPDATE groups SET owner = ?2 WHERE owner = ?1",
+}
+
+func (t *writeTx) mergeRows(from, into int64) {
+	for _, statement := range mergePerson {
+		t.Run(statement, from, into)
+	}
+	// Messages are indexed chat by chat.
+	for _, chat := range db.List[int64](t.Conn, "SELECT id FROM chats") {
 		t.Run("UPDATE messages SET sender = ? WHERE chat = ? AND sender = ?", into, chat, from)
 	}
 }
@@ -58,14 +71,14 @@ func (t *writeTx) mergeMembers(from, into int64) {
 }
 
 func (t *writeTx) mergeReactions(from, into int64) {
-	staleMarked := db.List[int64](t.Conn, "SELECT message FROM reactions WHERE person = ?", from)
+	reacted := db.List[int64](t.Conn, "SELECT message FROM reactions WHERE person = ?", from)
 	t.Run(`
 		INSERT INTO reactions (message, person, emoji, timestamp)
 		SELECT message, ?, emoji, timestamp FROM reactions WHERE person = ?
 		ON CONFLICT (message, person) DO UPDATE SET emoji = excluded.emoji, timestamp = excluded.timestamp
 		WHERE excluded.timestamp > reactions.timestamp`, into, from)
 	t.Run("DELETE FROM reactions WHERE person = ?", from)
-	for _, message := range staleMarked {
+	for _, message := range reacted {
 		t.countReactions(message)
 	}
 }

@@ -90,17 +90,11 @@ func (t *writeTx) updatePrivateChat(p person) {
 		return
 	}
 	clear(t.s.chats)
-	t.takeSettingsOf(p)
-	t.appendChatUpdated(p)
-}
-
-// appendChatUpdated logs that the chat with p, if there is one, looks different.
-func (t *writeTx) appendChatUpdated(p person) {
-	var id int64
-	if !t.Find("SELECT id FROM chats WHERE person = ?", []any{p.id}, &id) {
-		return
+	var chat int64
+	if t.Find("SELECT id FROM chats WHERE person = ?", []any{p.id}, &chat) {
+		t.takeSettings(chat, p.jid(), p.lid) // those of a JID that is only now known to be theirs
+		t.appendEvent(eventChatUpdated, 0, chat)
 	}
-	t.appendEvent(eventChatUpdated, 0, id)
 }
 
 // countMessage enters a message into what its chat keeps of its messages; unread
@@ -161,28 +155,15 @@ func (t *writeTx) postponeSettings(f bridge.ChatSettings) {
 	t.Run("DELETE FROM pending_settings WHERE jid = ? AND NOT archived AND NOT pinned AND muted_until IS NULL", jid)
 }
 
-// takeSettingsOf gives the chat with p, if there is one, the settings that were
-// stored under a JID that is only now known to be theirs.
-func (t *writeTx) takeSettingsOf(p person) {
-	var chat int64
-	if !t.Find("SELECT id FROM chats WHERE person = ?", []any{p.id}, &chat) {
-		return
-	}
-	t.takeSettings(chat, p.jid(), p.lid)
-}
-
 // takeSettings gives a new chat the settings that waited for it, under either
 // form of its JID.
 func (t *writeTx) takeSettings(chat int64, jid, lid bridge.JID) {
 	for _, name := range []bridge.JID{lid, jid} {
 		var archived, pinned bool
 		var muted *int64
-		found := t.Find("DELETE FROM pending_settings WHERE jid = ? RETURNING archived, pinned, muted_until",
-			[]any{string(name)}, &archived, &pinned, &muted)
-		if !found {
-			continue
+		if t.Find("DELETE FROM pending_settings WHERE jid = ? RETURNING archived, pinned, muted_until", []any{name}, &archived, &pinned, &muted) {
+			t.Run("UPDATE chats SET archived = ?, pinned = ?, muted_until = ? WHERE id = ?", archived, pinned, muted, chat)
 		}
-		t.Run("UPDATE chats SET archived = ?, pinned = ?, muted_until = ? WHERE id = ?", archived, pinned, muted, chat)
 	}
 }
 
@@ -206,12 +187,4 @@ func (t *writeTx) saveTimer(f bridge.ChatTimer) {
 		set = f.SetAt.UnixMilli()
 	}
 	t.Run("UPDATE people SET timer = ?1, timer_set_at = ?2 WHERE id = ?3 AND timer_set_at <= ?2", f.Seconds, set, p.id)
-}
-
-// mergeTimers keeps the timer of two people who are one that was set last.
-func (t *writeTx) mergeTimers(from, into int64) {
-	t.Run(`
-		UPDATE people SET timer = old.timer, timer_set_at = old.timer_set_at
-		FROM (SELECT timer, timer_set_at FROM people WHERE id = ?1) AS old
-		WHERE people.id = ?2 AND (old.timer_set_at > people.timer_set_at OR people.timer = 0 AND people.timer_set_at = 0)`, from, into)
 }

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"encoding/json"
-
 	"bridged/internal/bridge"
 	"bridged/internal/search"
 )
@@ -40,11 +38,10 @@ func isWhole(edited bridge.Message) bool {
 func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	before := t.detailsIn(m.details)
 	if before.Media != nil && (f.New.Media == nil || !isWhole(f.New)) {
-		merged := t.recaption(m, before.Media, f.New)
-		if !merged.ok {
+		var ok bool
+		if f.New, ok = t.recaption(m, before.Media, f.New); !ok {
 			return
 		}
-		f.New = merged.message
 	}
 	keepQuote(before.Context, &f.New)
 	// An edit starts no new time, and what was forwarded stays so.
@@ -55,53 +52,38 @@ func (t *writeTx) applyEdit(m target, f bridge.Edit) {
 	}
 	d := detailsOf(f.New)
 	d.keepMarks(before)
-	column := t.pack(d)
 	changed := t.Change(`
 		UPDATE messages SET type = ?1, content = ?2, folded = ?3, details = ?4, edited_at = nullif(?5, 0)
 		WHERE seq = ?6 AND (type, content, details, edited_at) IS NOT (?1, ?2, ?4, nullif(?5, 0))`,
-		f.New.MessageType, f.New.Content, search.Folded(f.New.Content), column, edited, m.seq)
+		f.New.MessageType, f.New.Content, search.Folded(f.New.Content), t.pack(d), edited, m.seq)
 	if changed == 0 {
 		return
 	}
 	t.recordReplacedFile(m.seq, before.Media, f.New.Media)
-	t.editRaw(f.New, m.seq)
+	t.Run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",
+		f.New.Raw, t.packRef(f.New), f.New.ViewOnce, m.seq)
 	// What was edited away may have been a secret.
 	t.markErased()
 	t.contentChanged(m.seq)
 }
 
-// merged is a message with a new caption; not ok where it takes none.
-type merged struct {
-	message bridge.Message
-	ok      bool
-}
-
 // recaption applies the edit of a caption, which may come without the file: the
-// message then keeps its file, and its protobuf gets the caption.
-func (t *writeTx) recaption(m target, f *mediaDetails, edited bridge.Message) merged {
+// message then keeps its file, and its protobuf gets the caption. It is not ok where
+// the message takes no caption.
+func (t *writeTx) recaption(m target, f *mediaDetails, edited bridge.Message) (_ bridge.Message, ok bool) {
 	stored := t.rawOf(m.seq)
-	raw, ok := t.s.mergeEdit(stored.Raw, edited.Raw)
-	if !ok {
-		return merged{}
-	}
-	edited.MessageType, edited.Raw, edited.ViewOnce = m.kind, raw, stored.ViewOnce
-	edited.Media = &bridge.Media{
-		Type: f.Type, MimeType: f.MimeType, Size: f.Size, FileName: f.FileName, Caption: edited.Content,
-		DurationSec: f.Seconds, PTT: f.PTT, Width: f.Width, Height: f.Height, Pages: f.Pages, IsAnimated: f.IsAnimated,
-		Ref: stored.Media.Ref,
-	}
-	return merged{message: edited, ok: true}
+	edited.Raw, ok = t.s.mergeEdit(stored.Raw, edited.Raw)
+	edited.MessageType, edited.ViewOnce, edited.Media = m.kind, stored.ViewOnce, f.shown("", "")
+	edited.Media.Caption, edited.Media.Ref = edited.Content, stored.Media.Ref
+	return edited, ok
 }
 
 // rawOf reads what the store has of a message's protobuf and file.
 func (t *writeTx) rawOf(seq int64) bridge.Message {
 	m := bridge.Message{Media: new(bridge.Media)}
-	var ref string
-	t.Find("SELECT raw, ifnull(media_ref, ''), view_once FROM message_raw WHERE seq = ?", []any{seq}, &m.Raw, &ref, &m.ViewOnce)
-	if ref == "" {
-		return m
-	}
-	t.Fail(json.Unmarshal([]byte(ref), &m.Media.Ref))
+	var ref []byte
+	t.Find("SELECT raw, media_ref, view_once FROM message_raw WHERE seq = ?", []any{seq}, &m.Raw, &ref, &m.ViewOnce)
+	t.Decode(ref, &m.Media.Ref)
 	return m
 }
 
@@ -117,12 +99,6 @@ func keepQuote(before *contextDetails, edited *bridge.Message) {
 	}
 	context.QuotedMsgID, context.QuotedSenderJID = before.QuotedID, before.QuotedSender
 	edited.ContextInfo = &context
-}
-
-func (t *writeTx) editRaw(edited bridge.Message, seq int64) {
-	ref := t.packRef(edited)
-	t.Run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",
-		edited.Raw, ref, edited.ViewOnce, seq)
 }
 
 // awaitsOriginal reports whether the real message of m, which chat and id name,
@@ -143,14 +119,13 @@ func (t *writeTx) saveUpload(f bridge.Edit, m target, found bool) {
 		t.replaceFile(f)
 		return
 	}
-	if t.saveMessage(bridge.Bounded(*f.Upload).(bridge.Message)); found {
+	t.saveMessage(bridge.Bounded(*f.Upload).(bridge.Message))
+	if found {
 		return
 	}
-	upload, stored := t.findMessage(f.Chat, f.Upload.ID)
-	if !stored || !t.isAuthor(upload, f.Editor) {
-		return
+	if upload, stored := t.findMessage(f.Chat, f.Upload.ID); stored && t.isAuthor(upload, f.Editor) {
+		t.addAlias(f.Chat, f.Target, upload.seq)
 	}
-	t.addAlias(f.Chat, f.Target, upload.seq)
 }
 
 // replaceFile puts the file of an upload into the message. A caption that was

@@ -115,10 +115,10 @@ func (t *writeTx) savePollOption(f bridge.PollOptionAdded) {
 	if d.Poll == nil || !d.Poll.Extensible && !t.isAuthor(m, f.By) {
 		return
 	}
-	if t.ensurePerson(f.By); !d.Poll.add(addedOption{Name: f.Name, By: f.By, At: f.Timestamp.UnixMilli()}) {
-		return
+	t.ensurePerson(f.By)
+	if d.Poll.add(addedOption{Name: f.Name, By: f.By, At: f.Timestamp.UnixMilli()}) {
+		t.changeDetails(m.seq, d)
 	}
-	t.changeDetails(m.seq, d)
 }
 
 // add reports whether the poll has an option now that it had not. Options that were

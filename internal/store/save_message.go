@@ -20,8 +20,7 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	}
 	isAlias, isAwaited := t.isNamed(m.Chat, m.ID)
 	if isAlias {
-		stored := t.isStoredAs(m, c, sender)
-		if stored != 0 {
+		if stored := t.isStoredAs(m, c, sender); stored != 0 {
 			t.joinAlbumLate(m, stored)
 			return
 		}
@@ -34,10 +33,10 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	t.insertRaw(m, seq)
 	t.countNew(m, c, seq)
 	t.appendEvent(eventMessageCreated, seq, 0)
-	if t.joinAlbum(seq, m.AlbumID); !isAwaited {
-		return
+	t.joinAlbum(seq, m.AlbumID)
+	if isAwaited {
+		t.applyPending(m.Chat, m.ID)
 	}
-	t.applyPending(m.Chat, m.ID)
 }
 
 // isNamed reports whether an id is a further one of some message, and whether
@@ -57,10 +56,9 @@ func (t *writeTx) countNew(m bridge.Message, c chatRow, seq int64) {
 		unread = 1
 	}
 	t.countMessage(c.id, m.Timestamp.UnixMilli(), unread)
-	if !m.FromMe || m.Imported || statusColumn(m) == int64(statusPending) {
-		return
+	if m.FromMe && !m.Imported && statusColumn(m) != int64(statusPending) {
+		t.readUpTo(c.id, seq)
 	}
-	t.readUpTo(c.id, seq)
 }
 
 // ensureSender returns the person who wrote m. Where the fact does not say, it is the
@@ -216,9 +214,7 @@ func (t *writeTx) removeUnpacked(seq int64) {
 	t.markErased()
 	var chat int64
 	var counted bool // as unread, if it was not read since
-	found := t.Find("DELETE FROM messages WHERE seq = ? RETURNING chat, NOT (from_me OR imported)",
-		[]any{seq}, &chat, &counted)
-	if !found {
+	if !t.Find("DELETE FROM messages WHERE seq = ? RETURNING chat, NOT (from_me OR imported)", []any{seq}, &chat, &counted) {
 		return
 	}
 	if counted {

@@ -282,6 +282,25 @@ func (c *Conn) Decode(text []byte, into any) {
 	}
 }
 
+// Filter gathers the conditions of a query.
+type Filter struct {
+	conditions []string
+	Args       []any
+}
+
+// Add adds a condition with its arguments.
+func (f *Filter) Add(condition string, args ...any) {
+	f.conditions, f.Args = append(f.conditions, condition), append(f.Args, args...)
+}
+
+// Where returns all conditions, and one that is true where there is none.
+func (f *Filter) Where() string {
+	if len(f.conditions) == 0 {
+		return "1"
+	}
+	return strings.Join(f.conditions, " AND ")
+}
+
 // codedError is an error of SQLite, with the code by which dbfile knows it.
 type codedError struct{ error }
 

@@ -65,17 +65,15 @@ func (c *Client) Get(path string, headers ...string) Response {
 // Post sends body: nil is none, a string goes as it is, anything else as JSON.
 func (c *Client) Post(path string, body any, headers ...string) Response {
 	c.t.Helper()
-	switch body := body.(type) {
-	case nil:
-		return c.Do(http.MethodPost, path, "", headers...)
-	case string:
-		return c.Do(http.MethodPost, path, body, headers...)
+	text, isText := body.(string)
+	if body != nil && !isText {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			c.t.Fatalf("encode the body for %s: %v", path, err)
+		}
+		text = string(encoded)
 	}
-	encoded, err := json.Marshal(body)
-	if err != nil {
-		c.t.Fatalf("encode the body for %s: %v", path, err)
-	}
-	return c.Do(http.MethodPost, path, string(encoded), headers...)
+	return c.Do(http.MethodPost, path, text, headers...)
 }
 
 // Do makes any call. A body gets the JSON content type unless a header says
@@ -97,21 +95,16 @@ func (c *Client) Do(method, path, body string, headers ...string) Response {
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	return c.send(req)
-}
-
-func (c *Client) send(req *http.Request) Response {
-	c.t.Helper()
 	resp, err := c.http.Do(req)
 	if err != nil {
-		c.t.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
+		c.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
-		c.t.Fatalf("%s %s: read the answer: %v", req.Method, req.URL.Path, err)
+		c.t.Fatalf("%s %s: read the answer: %v", method, path, err)
 	}
-	return Response{t: c.t, Status: resp.StatusCode, Header: resp.Header, Body: body}
+	return Response{t: c.t, Status: resp.StatusCode, Header: resp.Header, Body: answer}
 }
 
 // Want fails the test where the status is another, and gives back r.

@@ -3,9 +3,11 @@ package apitest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -77,22 +79,13 @@ func keepBody(body *io.ReadCloser) ([]byte, error) {
 		return nil, nil
 	}
 	data, err := io.ReadAll(*body)
-	if err != nil {
-		return nil, err
-	}
-	if err := (*body).Close(); err != nil {
-		return nil, err
-	}
+	err = errors.Join(err, (*body).Close())
 	*body = io.NopCloser(bytes.NewReader(data))
-	return data, nil
+	return data, err
 }
 
-// seen counts the documented answers and webhooks that were checked. mu guards
-// it.
-var seen = struct {
-	mu      sync.Mutex
-	answers map[string]int
-}{answers: make(map[string]int)}
+// seen holds the documented answers and webhooks that were checked.
+var seen sync.Map
 
 // Unseen lists the documented answers ("GET /api/chats 200") and webhooks
 // ("message.created") that no checked exchange of this process had.
@@ -101,32 +94,19 @@ func Unseen() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen.mu.Lock()
-	defer seen.mu.Unlock()
-	var unseen []string
+	documented := slices.Collect(maps.Keys(doc.Webhooks))
 	for path, item := range doc.Paths.Map() {
 		for method, operation := range item.Operations() {
 			for status := range operation.Responses.Map() {
-				answer := method + " " + path + " " + status
-				if seen.answers[answer] == 0 {
-					unseen = append(unseen, answer)
-				}
+				documented = append(documented, method+" "+path+" "+status)
 			}
 		}
 	}
-	for kind := range doc.Webhooks {
-		if seen.answers[kind] == 0 {
-			unseen = append(unseen, kind)
-		}
-	}
-	slices.Sort(unseen)
-	return unseen, nil
-}
-
-func see(what string) {
-	seen.mu.Lock()
-	defer seen.mu.Unlock()
-	seen.answers[what]++
+	slices.Sort(documented)
+	return slices.DeleteFunc(documented, func(what string) bool {
+		_, isSeen := seen.Load(what)
+		return isSeen
+	}), nil
 }
 
 func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, received []byte) error {
@@ -134,15 +114,9 @@ func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, rec
 	if !found {
 		return c.checkUndocumented(resp, received)
 	}
-	see(fmt.Sprint(input.Route.Method, " ", input.Route.Path, " ", resp.StatusCode))
+	seen.Store(fmt.Sprint(input.Route.Method, " ", input.Route.Path, " ", resp.StatusCode), true)
 	input.Request = req.Clone(context.Background())
 	input.Request.Body = io.NopCloser(bytes.NewReader(sent))
-	input.Options = &openapi3filter.Options{
-		IncludeResponseStatus: true,
-		ExcludeResponseBody:   true, // checkJSON does it
-		SkipSettingDefaults:   true,
-		AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
-	}
 	answer := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: input,
 		Status:                 resp.StatusCode,
@@ -157,11 +131,8 @@ func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, rec
 			return err
 		}
 	}
-	if err := checkCode(input.Route.Operation, resp.StatusCode, received); err != nil {
-		return err
-	}
 	if resp.StatusCode >= http.StatusMultipleChoices {
-		return nil
+		return checkCode(input.Route.Operation, resp.StatusCode, received)
 	}
 	if err := checkAccepted(input, req.Header.Get("Content-Type"), sent); err != nil {
 		return fmt.Errorf("the server accepted what the document does not: %w", err)
@@ -213,15 +184,24 @@ func (c *checker) route(req *http.Request) (*openapi3filter.RequestValidationInp
 	for template, item := range c.doc.Paths.Map() {
 		params, ok := match(template, req.URL.EscapedPath())
 		if operation := item.GetOperation(method); ok && operation != nil {
-			return &openapi3filter.RequestValidationInput{
-				PathParams: params,
-				Route: &routers.Route{
-					Spec: c.doc, Path: template, PathItem: item, Method: method, Operation: operation,
-				},
-			}, true
+			return inputOf(c.doc, template, item, method, params), true
 		}
 	}
 	return nil, false
+}
+
+// inputOf returns what the validators need to know of a documented operation.
+func inputOf(doc *openapi3.T, path string, item *openapi3.PathItem, method string, params map[string]string) *openapi3filter.RequestValidationInput {
+	return &openapi3filter.RequestValidationInput{
+		PathParams: params,
+		Route:      &routers.Route{Spec: doc, Path: path, PathItem: item, Method: method, Operation: item.GetOperation(method)},
+		Options: &openapi3filter.Options{
+			IncludeResponseStatus: true,
+			ExcludeResponseBody:   true, // checkJSON checks it
+			SkipSettingDefaults:   true,
+			AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
+		},
+	}
 }
 
 // match holds an encoded path against a template with {names}.
@@ -232,17 +212,41 @@ func match(template, path string) (map[string]string, bool) {
 	}
 	params := make(map[string]string)
 	for i, part := range want {
-		if !strings.HasPrefix(part, "{") {
-			if part != have[i] {
-				return nil, false
-			}
-			continue
-		}
 		value, err := url.PathUnescape(have[i])
-		if err != nil {
+		isParam := strings.HasPrefix(part, "{")
+		if err != nil || !isParam && part != have[i] {
 			return nil, false
 		}
-		params[strings.Trim(part, "{}")] = value
+		if isParam {
+			params[strings.Trim(part, "{}")] = value
+		}
 	}
 	return params, true
+}
+
+// CheckPosted compares what a webhook's receiver was posted with the webhooks
+// of the document: the payload's type, its schema and the headers.
+func CheckPosted(req *http.Request, body []byte) error {
+	doc, err := Document()
+	if err != nil {
+		return err
+	}
+	var posted struct{ Type string }
+	if err := json.Unmarshal(body, &posted); err != nil {
+		return err
+	}
+	item := doc.Webhooks[posted.Type]
+	if item == nil || item.GetOperation(req.Method) == nil {
+		return fmt.Errorf("the document has no webhook for %s of type %q", req.Method, posted.Type)
+	}
+	if got, _, _ := strings.Cut(req.Header.Get("Content-Type"), ";"); got != "application/json" {
+		return fmt.Errorf("the Content-Type is %q", got)
+	}
+	seen.Store(posted.Type, true)
+	if err := checkJSON(item.GetOperation(req.Method).RequestBody.Value.Content, "application/json", body); err != nil {
+		return err
+	}
+	input := inputOf(doc, posted.Type, item, req.Method, nil)
+	input.Request, input.Options.ExcludeRequestBody = req, true
+	return openapi3filter.ValidateRequest(context.Background(), input)
 }

@@ -75,11 +75,8 @@ func checkCode(operation *openapi3.Operation, status int, body []byte) error {
 		return nil
 	}
 	codes, err := Codes(operation.Responses.Status(status).Value)
-	if err != nil {
-		return err
-	}
 	var failure struct{ Code string }
-	if err := json.Unmarshal(body, &failure); err != nil {
+	if err := errors.Join(err, json.Unmarshal(body, &failure)); err != nil {
 		return err
 	}
 	if !slices.Contains(codes, failure.Code) {

@@ -11,6 +11,7 @@ package powercut
 import (
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -34,8 +35,8 @@ type Disk struct {
 
 // entry is a file or a folder.
 type entry interface {
-	number() uint64
 	about() *attributes
+	sync() // brings it onto the disk
 }
 
 // attributes are what both kinds have.
@@ -45,7 +46,6 @@ type attributes struct {
 	changed time.Time
 }
 
-func (a *attributes) number() uint64     { return a.ino }
 func (a *attributes) about() *attributes { return a }
 
 // file is a regular file.
@@ -106,7 +106,7 @@ func (d *Disk) Cut(kill func()) {
 	close(d.over)
 }
 
-// read copies bytes of a file from a place on.
+// read copies bytes of a file from a position on.
 func (f *file) read(into []byte, at int64) int {
 	if at >= int64(len(f.live)) {
 		return 0
@@ -116,11 +116,12 @@ func (f *file) read(into []byte, at int64) int {
 
 // write writes bytes at a place.
 func (f *file) write(data []byte, at int64) {
-	if end := at + int64(len(data)); end > int64(len(f.live)) {
+	end := at + int64(len(data))
+	if end > int64(len(f.live)) {
 		f.resize(end)
 	}
 	copy(f.live[at:], data)
-	f.touch(at, at+int64(len(data)))
+	f.touch(at, end)
 }
 
 // resize cuts a file off, or fills it up with zeros.
@@ -158,9 +159,7 @@ func (f *file) keep(page int64) {
 	if from >= to {
 		return
 	}
-	if len(f.disk) < to {
-		f.disk = resized(f.disk, to)
-	}
+	f.disk = resized(f.disk, max(to, len(f.disk)))
 	copy(f.disk[from:to], f.live[from:to])
 }
 
@@ -198,7 +197,7 @@ func (d *Disk) copyFolder(f *folder, names func(*folder) map[string]entry, survi
 	left := &folder{attributes: f.attributes, live: make(map[string]entry), disk: nil}
 	known[f.ino] = left
 	for name, e := range names(f) {
-		found, ok := known[e.number()]
+		found, ok := known[e.about().ino]
 		if !ok {
 			switch e := e.(type) {
 			case *folder:
@@ -216,13 +215,13 @@ func (d *Disk) copyFolder(f *folder, names func(*folder) map[string]entry, survi
 
 // left returns what a cut leaves of a file.
 func (f *file) left(survives func() bool) *file {
-	rest := &file{attributes: f.attributes, disk: append([]byte(nil), f.disk...), live: f.live, dirty: make(map[int64]bool)}
+	rest := &file{attributes: f.attributes, disk: slices.Clone(f.disk), live: f.live, dirty: make(map[int64]bool)}
 	for page := range f.dirty {
 		if survives() {
 			rest.keep(page)
 		}
 	}
-	rest.live = append([]byte(nil), rest.disk...)
+	rest.live = slices.Clone(rest.disk)
 	return rest
 }
 

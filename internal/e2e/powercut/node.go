@@ -59,30 +59,22 @@ func describe(e entry, out *fuse.Attr) {
 // child returns an entry as the kernel is to know it.
 func (n *node) child(ctx context.Context, e entry, out *fuse.EntryOut) *fs.Inode {
 	describe(e, &out.Attr)
-	return n.NewInode(ctx, &node{disk: n.disk, entry: e}, fs.StableAttr{Mode: typeOf(e), Ino: e.number()})
+	return n.NewInode(ctx, &node{disk: n.disk, entry: e}, fs.StableAttr{Mode: typeOf(e), Ino: e.about().ino})
 }
 
-// in runs f on the folder that n is.
-func (n *node) in(f func(*folder) syscall.Errno) syscall.Errno {
+// as runs f on the file or the folder that n is, and fails where n is the other.
+func as[E entry](n *node, otherwise syscall.Errno, f func(E) syscall.Errno) syscall.Errno {
 	return n.disk.do(func() syscall.Errno {
-		dir, is := n.entry.(*folder)
+		e, is := n.entry.(E)
 		if !is {
-			return syscall.ENOTDIR
+			return otherwise
 		}
-		return f(dir)
+		return f(e)
 	})
 }
 
-// on runs f on the file that n is.
-func (n *node) on(f func(*file) syscall.Errno) syscall.Errno {
-	return n.disk.do(func() syscall.Errno {
-		regular, is := n.entry.(*file)
-		if !is {
-			return syscall.EISDIR
-		}
-		return f(regular)
-	})
-}
+func (n *node) in(f func(*folder) syscall.Errno) syscall.Errno { return as(n, syscall.ENOTDIR, f) }
+func (n *node) on(f func(*file) syscall.Errno) syscall.Errno   { return as(n, syscall.EISDIR, f) }
 
 // Lookup finds an entry.
 func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (found *fs.Inode, errno syscall.Errno) {
@@ -102,50 +94,41 @@ func (n *node) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 	var list []fuse.DirEntry
 	errno := n.in(func(dir *folder) syscall.Errno {
 		for name, e := range dir.live {
-			list = append(list, fuse.DirEntry{Name: name, Mode: typeOf(e), Ino: e.number()})
+			list = append(list, fuse.DirEntry{Name: name, Mode: typeOf(e), Ino: e.about().ino})
 		}
 		return 0
 	})
 	return fs.NewListDirStream(list), errno
 }
 
-// Create makes a file.
-func (n *node) Create(ctx context.Context, name string, _, mode uint32, out *fuse.EntryOut) (made *fs.Inode, handle fs.FileHandle, flags uint32, errno syscall.Errno) {
+// add makes an entry of a folder.
+func (n *node) add(ctx context.Context, name string, out *fuse.EntryOut, made func() entry) (inode *fs.Inode, errno syscall.Errno) {
 	errno = n.in(func(dir *folder) syscall.Errno {
 		if _, is := dir.live[name]; is {
 			return syscall.EEXIST
 		}
-		f := n.disk.newFile(mode)
-		dir.live[name] = f
-		made = n.child(ctx, f, out)
+		dir.live[name] = made()
+		inode = n.child(ctx, dir.live[name], out)
 		return 0
 	})
+	return inode, errno
+}
+
+// Create makes a file.
+func (n *node) Create(ctx context.Context, name string, _, mode uint32, out *fuse.EntryOut) (made *fs.Inode, handle fs.FileHandle, flags uint32, errno syscall.Errno) {
+	made, errno = n.add(ctx, name, out, func() entry { return n.disk.newFile(mode) })
 	return made, nil, fuse.FOPEN_KEEP_CACHE, errno
 }
 
 // Mkdir makes a folder.
-func (n *node) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (made *fs.Inode, errno syscall.Errno) {
-	errno = n.in(func(dir *folder) syscall.Errno {
-		if _, is := dir.live[name]; is {
-			return syscall.EEXIST
-		}
-		sub := n.disk.newFolder(mode)
-		dir.live[name] = sub
-		made = n.child(ctx, sub, out)
-		return 0
-	})
-	return made, errno
+func (n *node) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	return n.add(ctx, name, out, func() entry { return n.disk.newFolder(mode) })
 }
 
 // Unlink removes a file.
-func (n *node) Unlink(_ context.Context, name string) syscall.Errno {
-	return n.in(func(dir *folder) syscall.Errno {
-		delete(dir.live, name)
-		return 0
-	})
-}
+func (n *node) Unlink(ctx context.Context, name string) syscall.Errno { return n.Rmdir(ctx, name) }
 
-// Rmdir removes an empty folder.
+// Rmdir removes an empty folder, or a file.
 func (n *node) Rmdir(_ context.Context, name string) syscall.Errno {
 	return n.in(func(dir *folder) syscall.Errno {
 		if sub, is := dir.live[name].(*folder); is && len(sub.live) > 0 {
@@ -180,16 +163,8 @@ func (n *node) Rename(_ context.Context, name string, newParent fs.InodeEmbedder
 const renameNoReplace = 1
 
 // Link gives a file one more name.
-func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (linked *fs.Inode, errno syscall.Errno) {
-	errno = n.in(func(dir *folder) syscall.Errno {
-		if _, is := dir.live[name]; is {
-			return syscall.EEXIST
-		}
-		dir.live[name] = target.(*node).entry
-		linked = n.child(ctx, dir.live[name], out)
-		return 0
-	})
-	return linked, errno
+func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	return n.add(ctx, name, out, func() entry { return target.(*node).entry })
 }
 
 // Getattr answers stat.
@@ -259,12 +234,7 @@ func (n *node) Write(_ context.Context, _ fs.FileHandle, data []byte, at int64) 
 // Fsync brings a file or a folder onto the disk.
 func (n *node) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	return n.disk.do(func() syscall.Errno {
-		switch e := n.entry.(type) {
-		case *file:
-			e.sync()
-		case *folder:
-			e.sync()
-		}
+		n.entry.sync()
 		return 0
 	})
 }

@@ -8,25 +8,20 @@ import (
 // String returns the report for people.
 func (r Report) String() string {
 	width := 0
+	verdicts := map[Verdict]int{}
 	for _, f := range r.Findings {
 		width = max(width, len(f.Check))
+		verdicts[f.Verdict]++
 	}
 	var b strings.Builder
-	warnings, failures := 0, 0
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "%-4s  %-*s  %s\n", f.Verdict, width, f.Check, f.Message)
-		switch f.Verdict {
-		case Warn:
-			warnings++
-		case Fail:
-			failures++
-		}
 		if f.Remedy != "" {
 			fmt.Fprintf(&b, "%*s→ %s\n", len("warn")+2+width+2, "", f.Remedy)
 		}
 	}
 	fmt.Fprintf(&b, "\n%s, %s. To report a fault, copy all of this: it holds no token, no message and no whole phone number.\n",
-		count(failures, "failure"), count(warnings, "warning"))
+		count(verdicts[Fail], "failure"), count(verdicts[Warn], "warning"))
 	return b.String()
 }
 

@@ -40,7 +40,7 @@ type outgoing struct {
 }
 
 // messages returns the messages of events, in their order.
-func (s *session) messages(events []bridge.Event) (list []outgoing, err error) {
+func (s *publication) messages(events []bridge.Event) (list []outgoing, err error) {
 	for _, e := range events {
 		m, err := newMessage(s.subjects, s.at.LogID, e, s.stream.limit())
 		if err != nil {
@@ -52,7 +52,7 @@ func (s *session) messages(events []bridge.Event) (list []outgoing, err error) {
 }
 
 // publishAll publishes messages in their order, as many at a time as may be.
-func (s *session) publishAll(ctx context.Context, list []outgoing) error {
+func (s *publication) publishAll(ctx context.Context, list []outgoing) error {
 	for len(list) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -70,7 +70,7 @@ func (s *session) publishAll(ctx context.Context, list []outgoing) error {
 }
 
 // together returns how many messages go together now.
-func (s *session) together(list []outgoing) int {
+func (s *publication) together(list []outgoing) int {
 	n, size := 0, 0
 	for n < min(len(list), s.window) && size+len(list[n].Data) <= maxBatchBytes {
 		size += len(list[n].Data)
@@ -84,7 +84,7 @@ func (s *session) together(list []outgoing) int {
 
 // publish publishes messages behind the account's last one, all of them or none.
 // After an error nobody knows which: so a stop lets it end.
-func (s *session) publish(list []outgoing) error {
+func (s *publication) publish(list []outgoing) error {
 	ctx, cancel := context.WithTimeout(s.publishing, storeTime)
 	defer cancel()
 	first, final := list[0], list[len(list)-1]
@@ -121,7 +121,7 @@ func markBatch(list []outgoing) {
 }
 
 // stored notes what the stream has acknowledged.
-func (s *session) stored(sequence uint64, event int64, count int) {
+func (s *publication) stored(sequence uint64, event int64, count int) {
 	s.last, s.hasPublished, s.failures = sequence, true, 0
 	s.at.Event, s.at.Sequence, s.at.Stream = event, sequence, s.stream.info.Created
 	s.counts.published.Add(uint64(count))

@@ -10,12 +10,12 @@ import (
 	"bridged/internal/fleet/fleettest"
 )
 
-// openSession returns a publisher's session on a cluster, as it is before it has
+// openPublication returns a publisher's session on a cluster, as it is before it has
 // read anything.
-func openSession(t testing.TB, cluster *fleettest.Cluster, prefix, logID string) *session {
+func openPublication(t testing.TB, cluster *fleettest.Cluster, prefix, logID string) *publication {
 	t.Helper()
 	nc, js := dial(t, cluster.URL())
-	s := &session{logger: zerolog.Nop(), counts: &counts{}, subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, now: time.Now, window: maxBatch, publishing: t.Context()}
+	s := &publication{logger: zerolog.Nop(), counts: &counts{}, subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, now: time.Now, window: maxBatch, publishing: t.Context()}
 	var err error
 	if s.stream, err = openStream(t.Context(), nc, js, Limits{Replicas: 3, Duplicates: time.Minute}.config(prefix)); err != nil {
 		t.Fatal(err)
@@ -30,8 +30,8 @@ func TestPublish_BehindAnotherMessageIsRefused(t *testing.T) {
 	prefix := fresh("refused")
 	log := newMemoryLog(ada)
 	log.write(20)
-	first, late := openSession(t, sharedCluster(t), prefix, "one"), openSession(t, sharedCluster(t), prefix, "another")
-	events := func(s *session, from, to int) []outgoing {
+	first, late := openPublication(t, sharedCluster(t), prefix, "one"), openPublication(t, sharedCluster(t), prefix, "another")
+	events := func(s *publication, from, to int) []outgoing {
 		list, err := s.messages(log.events[from:to])
 		if err != nil {
 			t.Fatal(err)
@@ -91,9 +91,9 @@ func TestPublish_AResetWhoseAcknowledgementIsLost(t *testing.T) {
 	prefix := fresh("reset")
 	log := newMemoryLog(ada)
 	log.write(5)
-	s := openSession(t, sharedCluster(t), prefix, "another")
+	s := openPublication(t, sharedCluster(t), prefix, "another")
 	s.log, s.isLoaded, s.isReset, s.at.Event = log, true, true, 5
-	if err := s.tellReset(5); err != nil {
+	if err := s.publishReset(5); err != nil {
 		t.Fatal(err)
 	}
 	s.last, s.isReset = 0, true // it has not heard

@@ -31,10 +31,10 @@ func benchmarkPublish(b *testing.B, accounts, together int) {
 		b.Fatal(err)
 	}
 	defer cluster.Stop()
-	var sessions []*session
+	var sessions []*publication
 	var all sync.WaitGroup
 	for i := range min(accounts, publishers) {
-		s := openSession(b, cluster, "bench", fmt.Sprint("log", i))
+		s := openPublication(b, cluster, "bench", fmt.Sprint("log", i))
 		s.subjects = subjectsOf("bench", fmt.Sprint(i))
 		sessions = append(sessions, s)
 		all.Go(func() { // the accounts that are quiet now
@@ -61,7 +61,7 @@ func benchmarkPublish(b *testing.B, accounts, together int) {
 }
 
 // publishSome publishes new events, so many at a time.
-func publishSome(b *testing.B, s *session, events, together int) {
+func publishSome(b *testing.B, s *publication, events, together int) {
 	log := newMemoryLog(ada)
 	log.last = s.at.Event
 	log.write(events)

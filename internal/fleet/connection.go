@@ -75,7 +75,7 @@ func (l *link) dial(s Server, name string, log zerolog.Logger) (*nats.Conn, erro
 		nats.ReconnectWait(redialPause), nats.ReconnectJitter(redialJitter, redialJitter), nats.ReconnectBufSize(-1),
 		nats.PingInterval(pingPause), nats.MaxPingsOutstanding(pingsLost),
 		nats.ConnectHandler(l.up(log)), nats.ReconnectHandler(l.up(log)), nats.DisconnectErrHandler(l.down(log)),
-		nats.ReconnectErrHandler(l.failed(log)), nats.ErrorHandler(l.told(log)),
+		nats.ReconnectErrHandler(l.failed(log)), nats.ErrorHandler(l.refused(log)),
 	}
 	if s.CredsFile != "" {
 		options = append(options, nats.UserCredentials(s.CredsFile))
@@ -111,8 +111,8 @@ func (l *link) failed(log zerolog.Logger) nats.ConnErrHandler {
 	return func(_ *nats.Conn, err error) { log.Debug().Err(err).Msg("NATS cannot be reached; trying again") }
 }
 
-// told logs what the server says of the connection, such as that a subject is
+// refused logs what the server says of the connection, such as that a subject is
 // not permitted.
-func (l *link) told(log zerolog.Logger) nats.ErrHandler {
+func (l *link) refused(log zerolog.Logger) nats.ErrHandler {
 	return func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn().Err(err).Msg("NATS refused something") }
 }

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"io"
 	"sync"
 	"time"
@@ -42,13 +41,9 @@ func (f *files) open(ctx context.Context) (jetstream.ObjectStore, error) {
 	if f.bucket != nil {
 		return f.bucket, nil
 	}
-	bucket, err := f.js.ObjectStore(ctx, f.config.Bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		bucket, err = f.js.CreateObjectStore(ctx, f.config)
-	}
-	if errors.Is(err, jetstream.ErrBucketExists) { // made by another bridge meanwhile
-		bucket, err = f.js.ObjectStore(ctx, f.config.Bucket)
-	}
+	bucket, err := openOrMake(jetstream.ErrBucketNotFound, jetstream.ErrBucketExists,
+		func() (jetstream.ObjectStore, error) { return f.js.ObjectStore(ctx, f.config.Bucket) },
+		func() (jetstream.ObjectStore, error) { return f.js.CreateObjectStore(ctx, f.config) })
 	if err == nil {
 		f.bucket = bucket
 	}

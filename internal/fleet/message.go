@@ -16,7 +16,7 @@ import (
 // of it without reading the body. The names are matched with their case.
 const (
 	headerContentType = "Content-Type"
-	headerWebhookID   = "Webhook-Id"        // as a webhook's receiver is told it
+	headerWebhookID   = "Webhook-Id"        // as webhooks name it
 	headerLog         = "Bridged-Log"       // the log that the number is of
 	headerEvent       = "Bridged-Event"     // its number in the log
 	headerChat        = "Bridged-Chat"      // the chat's JID, where it is of one

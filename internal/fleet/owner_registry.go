@@ -101,14 +101,22 @@ func (r *natsRegistry) open(ctx context.Context) (keys, runs jetstream.KeyValue,
 
 func (r *natsRegistry) bucket(ctx context.Context, name, what string, ttl time.Duration) (jetstream.KeyValue, error) {
 	config := jetstream.KeyValueConfig{Bucket: streamName(r.prefix, name), Description: what, TTL: ttl, Replicas: r.replicas, Storage: jetstream.FileStorage}
-	bucket, err := r.js.KeyValue(ctx, config.Bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		bucket, err = r.js.CreateKeyValue(ctx, config)
+	return openOrMake(jetstream.ErrBucketNotFound, jetstream.ErrBucketExists,
+		func() (jetstream.KeyValue, error) { return r.js.KeyValue(ctx, config.Bucket) },
+		func() (jetstream.KeyValue, error) { return r.js.CreateKeyValue(ctx, config) })
+}
+
+// openOrMake opens what there may be at the servers, or makes it: another process may
+// do so at the same time.
+func openOrMake[T any](missing, exists error, open, create func() (T, error)) (T, error) {
+	found, err := open()
+	if errors.Is(err, missing) {
+		found, err = create()
 	}
-	if errors.Is(err, jetstream.ErrBucketExists) { // made by another process meanwhile
-		bucket, err = r.js.KeyValue(ctx, config.Bucket)
+	if errors.Is(err, exists) {
+		found, err = open()
 	}
-	return bucket, err
+	return found, err
 }
 
 // forget has the buckets opened anew where one of them seems to be gone.
@@ -129,20 +137,49 @@ func (r *natsRegistry) ttl(ctx context.Context) (time.Duration, error) {
 }
 
 func (r *natsRegistry) holder(ctx context.Context) (*holder, uint64, error) {
-	keys, _, err := r.open(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
 	h := new(holder)
-	revision, err := r.get(ctx, keys, r.account, h)
-	if err != nil || revision == 0 || h.Process == "" {
-		return nil, revision, err
+	keys, _, err := r.open(ctx)
+	revision, err := r.get(ctx, keys, r.account, h, err)
+	if revision == 0 || h.Process == "" {
+		h = nil
 	}
-	return h, revision, nil
+	return h, revision, err
 }
 
-// get reads a value, and returns its revision; 0 where there is none.
-func (r *natsRegistry) get(ctx context.Context, bucket jetstream.KeyValue, key string, into any) (uint64, error) {
+func (r *natsRegistry) put(ctx context.Context, h holder, revision uint64) (uint64, error) {
+	keys, _, err := r.open(ctx)
+	return r.write(ctx, keys, r.account, h, revision, err)
+}
+
+func (r *natsRegistry) remove(ctx context.Context, revision uint64) error {
+	keys, _, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	return keys.Purge(ctx, r.account, jetstream.LastRevision(revision))
+}
+
+func (r *natsRegistry) lastRun(ctx context.Context, session string) (*sessionRun, uint64, error) {
+	run := new(sessionRun)
+	_, runs, err := r.open(ctx)
+	revision, err := r.get(ctx, runs, r.account+"."+session, run, err)
+	if revision == 0 {
+		run = nil
+	}
+	return run, revision, err
+}
+
+func (r *natsRegistry) saveRun(ctx context.Context, session string, run sessionRun, revision uint64) (uint64, error) {
+	_, runs, err := r.open(ctx)
+	return r.write(ctx, runs, r.account+"."+session, run, revision, err)
+}
+
+// get reads a value of a bucket that was opened with err, and returns its revision;
+// 0 where there is none.
+func (r *natsRegistry) get(ctx context.Context, bucket jetstream.KeyValue, key string, into any, err error) (uint64, error) {
+	if err != nil {
+		return 0, err
+	}
 	entry, err := bucket.Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return 0, nil
@@ -156,8 +193,12 @@ func (r *natsRegistry) get(ctx context.Context, bucket jetstream.KeyValue, key s
 	return entry.Revision(), nil
 }
 
-// write writes a value if its revision is still this one.
-func (r *natsRegistry) write(ctx context.Context, bucket jetstream.KeyValue, key string, value any, revision uint64) (written uint64, err error) {
+// write writes a value into a bucket that was opened with err, if its revision is
+// still this one.
+func (r *natsRegistry) write(ctx context.Context, bucket jetstream.KeyValue, key string, value any, revision uint64, err error) (written uint64, _ error) {
+	if err != nil {
+		return 0, err
+	}
 	data, err := json.Marshal(value)
 	if err != nil {
 		return 0, err
@@ -171,43 +212,6 @@ func (r *natsRegistry) write(ctx context.Context, bucket jetstream.KeyValue, key
 		return 0, errTaken
 	}
 	return written, r.forget(err)
-}
-
-func (r *natsRegistry) put(ctx context.Context, h holder, revision uint64) (uint64, error) {
-	keys, _, err := r.open(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return r.write(ctx, keys, r.account, h, revision)
-}
-
-func (r *natsRegistry) remove(ctx context.Context, revision uint64) error {
-	keys, _, err := r.open(ctx)
-	if err != nil {
-		return err
-	}
-	return keys.Purge(ctx, r.account, jetstream.LastRevision(revision))
-}
-
-func (r *natsRegistry) lastRun(ctx context.Context, session string) (*sessionRun, uint64, error) {
-	_, runs, err := r.open(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	run := new(sessionRun)
-	revision, err := r.get(ctx, runs, r.account+"."+session, run)
-	if err != nil || revision == 0 {
-		return nil, 0, err
-	}
-	return run, revision, nil
-}
-
-func (r *natsRegistry) saveRun(ctx context.Context, session string, run sessionRun, revision uint64) (uint64, error) {
-	_, runs, err := r.open(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return r.write(ctx, runs, r.account+"."+session, run, revision)
 }
 
 func (r *natsRegistry) published(ctx context.Context) (logID string, event int64, at bridge.Time, err error) {

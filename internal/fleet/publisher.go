@@ -48,9 +48,9 @@ func newPublisher(o Options, link *link, logger zerolog.Logger) *publisher {
 	return &publisher{prefix: o.Prefix, limits: o.Stream, source: o.Log, logger: logger, link: link}
 }
 
-// session is one run of the publisher. All of it belongs to the goroutine that
+// publication is one run of the publisher. All of it belongs to the goroutine that
 // runs.
-type session struct {
+type publication struct {
 	log      Log
 	logger   zerolog.Logger
 	counts   *counts
@@ -64,18 +64,18 @@ type session struct {
 	saved        Position // what the cursor says
 	savedAt      time.Time
 	isLoaded     bool
-	isReset      bool // consumers must be told before anything else
+	isReset      bool // a reset is published before anything else
 	isForeign    bool // another bridge publishes for the account
 	hasPublished bool
 	window       int    // how many messages may go at a time
 	failures     int    // since something was stored
 	warned       string // why the stream is unfit
-	told         string // why nothing is published
+	reason       string // why nothing is published
 }
 
 // run publishes until ctx ends.
 func (p *publisher) run(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
-	s := &session{log: p.source, logger: p.logger, counts: &p.counts, subjects: subjectsOf(p.prefix, account), now: time.Now}
+	s := &publication{log: p.source, logger: p.logger, counts: &p.counts, subjects: subjectsOf(p.prefix, account), now: time.Now}
 	defer s.finish(ctx)
 	lasting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
@@ -86,7 +86,7 @@ func (p *publisher) run(ctx context.Context, nc *nats.Conn, js jetstream.JetStre
 		if ctx.Err() != nil {
 			return
 		}
-		s.tell(err, nc.IsConnected())
+		s.warn(err, nc.IsConnected())
 		pause := s.pause()
 		timer := time.NewTimer(pause)
 		select {
@@ -100,7 +100,7 @@ func (p *publisher) run(ctx context.Context, nc *nats.Conn, js jetstream.JetStre
 
 // follow publishes what is in the log and what comes, until something is in
 // doubt.
-func (p *publisher) follow(ctx, lasting context.Context, s *session, nc *nats.Conn, js jetstream.JetStream, want jetstream.StreamConfig) (err error) {
+func (p *publisher) follow(ctx, lasting context.Context, s *publication, nc *nats.Conn, js jetstream.JetStream, want jetstream.StreamConfig) (err error) {
 	ctx, cancel := p.link.whileUp(ctx)
 	defer cancel()
 	publishing, end := p.link.whileUp(lasting)
@@ -127,7 +127,7 @@ func (p *publisher) follow(ctx, lasting context.Context, s *session, nc *nats.Co
 			return err
 		}
 		if !more {
-			s.failures, s.told = 0, ""
+			s.failures, s.reason = 0, ""
 			if err := s.wait(ctx, changed); err != nil {
 				return err
 			}
@@ -136,13 +136,13 @@ func (p *publisher) follow(ctx, lasting context.Context, s *session, nc *nats.Co
 }
 
 // step publishes a page of the log, and reports whether there is more.
-func (s *session) step(ctx context.Context) (more bool, err error) {
+func (s *publication) step(ctx context.Context) (more bool, err error) {
 	page, err := s.log.Events(ctx, s.at.Event, maxBatch)
 	if err != nil {
 		return false, err
 	}
 	if page.IsReset || s.isReset {
-		if err := s.tellReset(s.lost(page)); err != nil {
+		if err := s.publishReset(s.lost(page)); err != nil {
 			return false, err
 		}
 	}
@@ -159,7 +159,7 @@ func (s *session) step(ctx context.Context) (more bool, err error) {
 }
 
 // lost returns the number up to which consumers have missed something.
-func (s *session) lost(page Page) int64 {
+func (s *publication) lost(page Page) int64 {
 	switch {
 	case !page.IsReset:
 		return s.at.Event
@@ -170,7 +170,7 @@ func (s *session) lost(page Page) int64 {
 }
 
 // wait sleeps until the log grows, and saves the cursor meanwhile.
-func (s *session) wait(ctx context.Context, changed <-chan struct{}) error {
+func (s *publication) wait(ctx context.Context, changed <-chan struct{}) error {
 	var due <-chan time.Time
 	if s.at != s.saved {
 		timer := time.NewTimer(lazySave)
@@ -197,9 +197,9 @@ func (s *session) wait(ctx context.Context, changed <-chan struct{}) error {
 
 // pause returns how long to wait after a failure: the first one is looked into
 // at once.
-func (s *session) pause() time.Duration {
+func (s *publication) pause() time.Duration {
 	if s.isForeign {
-		s.isForeign, s.hasPublished = false, false // then it is told, and goes on
+		s.isForeign, s.hasPublished = false, false // afterwards consumers get a reset, and it goes on
 		return foreignPause
 	}
 	s.failures++
@@ -213,20 +213,20 @@ func (s *session) pause() time.Duration {
 	return pause/2 + rand.N(pause/2)
 }
 
-// tell logs why nothing is published, once for each reason.
-func (s *session) tell(err error, isConnected bool) {
+// warn logs why nothing is published, once for each reason.
+func (s *publication) warn(err error, isConnected bool) {
 	if s.failures == 0 && !s.isForeign || !isConnected {
-		s.logger.Debug().Err(err).Msg("events not published; trying again") // it may be over at once, or was told before
+		s.logger.Debug().Err(err).Msg("events not published; trying again") // it may be over at once, or was logged before
 		return
 	}
-	if why := err.Error(); why != s.told {
-		s.told = why
+	if why := err.Error(); why != s.reason {
+		s.reason = why
 		s.logger.Warn().Err(err).Msg("events not published; trying again")
 	}
 }
 
 // finish saves the cursor when the program stops.
-func (s *session) finish(ctx context.Context) {
+func (s *publication) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	if err := s.save(ctx); err != nil && !errors.Is(err, context.Canceled) {
@@ -235,7 +235,7 @@ func (s *session) finish(ctx context.Context) {
 }
 
 // saveLazily saves the cursor where it was not saved for a while.
-func (s *session) saveLazily(ctx context.Context) error {
+func (s *publication) saveLazily(ctx context.Context) error {
 	if s.now().Sub(s.savedAt) < lazySave {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (s *session) saveLazily(ctx context.Context) error {
 }
 
 // save saves the cursor.
-func (s *session) save(ctx context.Context) error {
+func (s *publication) save(ctx context.Context) error {
 	if s.at == s.saved {
 		return nil
 	}

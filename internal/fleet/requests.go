@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// mostRequests are worked on at once; others are told to come again.
+	// mostRequests are worked on at once; others are refused for a second.
 	mostRequests = 64
 	// answerMargin is what a message needs beside its data.
 	answerMargin = 4 << 10

@@ -23,15 +23,15 @@ import (
 //     anew gets all that the log keeps.
 //   - M is of this log, and this log has another event under that number, or has
 //     not come so far: the log goes on from an old copy. It gets another id, goes
-//     on behind the last event that both have, and consumers are told (reset).
-//   - M is of another log: consumers are told, and C counts.
+//     on behind the last event that both have, and consumers get a reset.
+//   - M is of another log: consumers get a reset, and C counts.
 //
 // Every message then names the one before it, and the stream refuses it if
 // another has become the last meanwhile. So whatever was read too early or
 // published too late does no harm.
 
 // resume finds out where to go on.
-func (s *session) resume(ctx context.Context) error {
+func (s *publication) resume(ctx context.Context) error {
 	if err := s.load(ctx); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *session) resume(ctx context.Context) error {
 
 // load reads the cursor. A log without an id gets one, before anything is
 // published under it.
-func (s *session) load(ctx context.Context) (err error) {
+func (s *publication) load(ctx context.Context) (err error) {
 	if s.isLoaded {
 		return nil
 	}
@@ -79,7 +79,7 @@ func newLogID() string {
 }
 
 // resumeBefore goes on where the stream has less than the cursor knows of.
-func (s *session) resumeBefore(ctx context.Context, last published) error {
+func (s *publication) resumeBefore(ctx context.Context, last published) error {
 	if last.sequence > 0 && last.sequence == s.at.Sequence && s.at.Stream.Equal(s.stream.info.Created) {
 		return nil // nothing is shown of the events between
 	}
@@ -96,7 +96,7 @@ func (s *session) resumeBefore(ctx context.Context, last published) error {
 
 // hasLostItsEnd reports whether the stream never had the message that the cursor
 // stands at, or had it and has stored another under its sequence.
-func (s *session) hasLostItsEnd(ctx context.Context) (bool, error) {
+func (s *publication) hasLostItsEnd(ctx context.Context) (bool, error) {
 	info := s.stream.info
 	switch {
 	case s.at.Sequence == 0:
@@ -112,7 +112,7 @@ func (s *session) hasLostItsEnd(ctx context.Context) (bool, error) {
 }
 
 // resumeBehind goes on behind a message of this log, if it is the log's own.
-func (s *session) resumeBehind(ctx context.Context, last published) error {
+func (s *publication) resumeBehind(ctx context.Context, last published) error {
 	isOwn, err := s.has(ctx, last)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *session) resumeBehind(ctx context.Context, last published) error {
 
 // has reports whether the log has the event that was published. One that is not
 // shown any more cannot be compared.
-func (s *session) has(ctx context.Context, p published) (bool, error) {
+func (s *publication) has(ctx context.Context, p published) (bool, error) {
 	newest, err := s.log.Last(ctx)
 	if err != nil || p.event > newest {
 		return false, err
@@ -140,7 +140,7 @@ func (s *session) has(ctx context.Context, p published) (bool, error) {
 }
 
 // resumeCopy goes on with a log that goes on from an old copy.
-func (s *session) resumeCopy(ctx context.Context) error {
+func (s *publication) resumeCopy(ctx context.Context) error {
 	common, err := s.lastCommon(ctx)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s *session) resumeCopy(ctx context.Context) error {
 
 // lastCommon returns the last event that was published and that the log has,
 // too. The copy was made behind its cursor, so that is where to begin.
-func (s *session) lastCommon(ctx context.Context) (int64, error) {
+func (s *publication) lastCommon(ctx context.Context) (int64, error) {
 	common, sequence := s.at.Event, s.at.Sequence
 	if !s.at.Stream.Equal(s.stream.info.Created) {
 		sequence = 0
@@ -180,7 +180,7 @@ func (s *session) lastCommon(ctx context.Context) (int64, error) {
 }
 
 // resumeForeign goes on behind what another log has published for the account.
-func (s *session) resumeForeign(ctx context.Context) error {
+func (s *publication) resumeForeign(ctx context.Context) error {
 	if s.hasPublished {
 		s.isForeign = true
 		return fmt.Errorf("another bridge publishes events of this account: %w", errForeign)
@@ -191,9 +191,9 @@ func (s *session) resumeForeign(ctx context.Context) error {
 
 var errForeign = errors.New("stop one of the two")
 
-// tellReset publishes that events are lost to consumers, or that the numbers of
+// publishReset publishes that events are lost to consumers, or that the numbers of
 // the log begin anew.
-func (s *session) tellReset(after int64) error {
+func (s *publication) publishReset(after int64) error {
 	m, err := newReset(s.subjects, s.at.LogID, after, bridge.At(s.now()))
 	if err != nil {
 		return err

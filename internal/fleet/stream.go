@@ -54,13 +54,9 @@ type stream struct {
 func openStream(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, want jetstream.StreamConfig) (*stream, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	found, err := js.Stream(ctx, want.Name)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		found, err = js.CreateStream(ctx, want)
-	}
-	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another bridge was quicker
-		found, err = js.Stream(ctx, want.Name)
-	}
+	found, err := openOrMake(jetstream.ErrStreamNotFound, jetstream.ErrStreamNameAlreadyInUse,
+		func() (jetstream.Stream, error) { return js.Stream(ctx, want.Name) },
+		func() (jetstream.Stream, error) { return js.CreateStream(ctx, want) })
 	if err != nil {
 		return nil, fmt.Errorf("open the stream %s: %w", want.Name, err)
 	}

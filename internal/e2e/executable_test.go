@@ -1,0 +1,35 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// maxExecutable is how large the program may be as it is released, in bytes. What
+// makes it jump is most often a dependency that looks methods up by name (reflect's
+// MethodByName): the linker then keeps every exported method of the whole program.
+// go build -ldflags=-dumpdep marks such functions with <ReflectMethod>.
+const maxExecutable = 33_000_000
+
+func TestExecutable_IsSmall(t *testing.T) {
+	t.Parallel()
+	if runtime.GOARCH != "amd64" || runtime.GOOS != "linux" {
+		t.Skip("the limit is that of linux/amd64")
+	}
+	path := filepath.Join(t.TempDir(), "bridged")
+	build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", path, "bridged/cmd/bridged")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > maxExecutable {
+		t.Errorf("the executable has %d bytes, at most %d are wanted", info.Size(), maxExecutable)
+	}
+}

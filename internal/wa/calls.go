@@ -25,7 +25,7 @@ func (m *Manager) RejectCall(ctx context.Context, call bridge.Call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := m.within(ctx, m.waits.answer)
+	ctx, cancel := m.Within(ctx, m.Waits.Answer)
 	defer cancel()
 	if err := l.rejectCall(ctx, call); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (l *link) rejectCall(ctx context.Context, call bridge.Call) error {
 	if err != nil {
 		return bridge.NotConnected("the connection was lost before anything left: try again").Because(err)
 	}
-	if _, _, err = l.cli.LateAnswer(ctx, answered, l.m.waits.answer); err == nil {
+	if _, _, err = l.cli.LateAnswer(ctx, answered, l.m.Waits.Answer); err == nil {
 		return nil
 	}
 	if code := session.ServerCode(err); code != 0 {

@@ -253,7 +253,7 @@ func (s *connection) finish(sentence string) bool {
 }
 
 func (s *connection) opened() {
-	if s.phase == phaseOpen || !s.l.loggedIn() {
+	if s.phase == phaseOpen || !s.l.cli.LoggedIn() {
 		return
 	}
 	s.enter(phaseOpen, 0)

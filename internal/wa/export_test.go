@@ -1,15 +1,16 @@
 package wa
 
 import (
-	"bridged/internal/wa/history"
-	"bridged/internal/wa/session"
 	"context"
 	"errors"
 	"time"
 
-	"bridged/internal/wa/convert"
-
 	"go.mau.fi/whatsmeow/proto/waE2E"
+
+	"bridged/internal/wa/convert"
+	"bridged/internal/wa/history"
+	"bridged/internal/wa/sending"
+	"bridged/internal/wa/session"
 )
 
 // SetPatience shortens how long a lost connection counts as connecting, for
@@ -22,17 +23,17 @@ func SetPreKeyBatch(largest uint32) { session.LargestBatch = largest }
 
 // BeforeTry has every hand-over of a message to whatsmeow begin with f. It must
 // be set while nothing is being sent.
-func (m *Manager) BeforeTry(f func()) { m.beforeTry = f }
+func (m *Manager) BeforeTry(f func()) { m.OnTry = f }
 
 // SetWaits shortens how long sends wait: for an acknowledgement, in all, and
 // longer for each device beyond the first hundred. It must be called while nothing
 // is being sent.
 func (m *Manager) SetWaits(answer, budget, perDevice time.Duration) {
-	m.waits = waits{answer: answer, budget: budget, perDevice: perDevice, longest: budget, alone: 200 * time.Millisecond}
+	m.Waits = sending.Waits{Answer: answer, Budget: budget, PerDevice: perDevice, Longest: budget, Alone: 200 * time.Millisecond}
 }
 
 // SetAlone sets how long an acknowledgement is waited for while nothing else is sent.
-func (m *Manager) SetAlone(d time.Duration) { m.waits.alone = d }
+func (m *Manager) SetAlone(d time.Duration) { m.Waits.Alone = d }
 
 // Deliver hands an event to the present link's handler, as whatsmeow does once
 // it has decrypted a stanza, and reports whether it would be acknowledged.

@@ -12,6 +12,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
 	"bridged/internal/wa/history"
+	"bridged/internal/wa/sending"
 	"bridged/internal/wa/session"
 )
 
@@ -19,7 +20,7 @@ import (
 // connect again, so a link is replaced, not reused.
 type link struct {
 	m      *Manager
-	cli    *session.Client
+	cli    *sending.Client
 	ctx    context.Context
 	cancel context.CancelFunc
 
@@ -28,8 +29,6 @@ type link struct {
 	// refusing is set after a stanza was refused: what follows it on the same
 	// connection is refused too, so that redelivery keeps the order.
 	refusing       atomic.Bool
-	members        sync.Map   // kinds (groupKind) of the groups (bridge.JID) that the account is known to be in
-	modes          sync.Map   // addressing modes (types.AddressingMode) by group
 	told           usernames  // in messages and notifications
 	answered       usernames  // in answers to queries
 	savingAnswered sync.Mutex // held while those are stored
@@ -75,7 +74,9 @@ func (m *Manager) newLink(ctx context.Context, device *session.Device) *link {
 	l.ctx, l.cancel = context.WithCancel(m.background)
 	l.latest = newDial(l.ctx)
 	l.socket = l.latest
-	l.cli = session.NewClient(m.db, device, l.observer(), m.log)
+	l.cli = m.NewClient(l.ctx, session.NewClient(m.db, device, l.observer(), m.log), sending.Link{
+		Socket: l.present, TakeUsernames: l.answered.take, SaveUsernames: l.saveAnswered,
+	})
 	l.configure()
 	return l
 }
@@ -93,7 +94,7 @@ func (l *link) configure() {
 	cli.EnableAutoReconnect = false  // the manager supervises
 	cli.DisableLoginAutoReconnect = true
 	cli.BackgroundEventCtx = l.ctx
-	cli.GetMessageForRetry = m.messageForRetry
+	cli.GetMessageForRetry = m.MessageForRetry
 	cli.PrePairCallback = m.mayPair
 	cli.GetClientPayload = l.clientPayload
 	cli.QRClientType = whatsmeow.PairClientChrome
@@ -140,6 +141,12 @@ func (l *link) dials() (latest, socket *dial) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.latest, l.socket
+}
+
+// present returns what identifies the present connection.
+func (l *link) present() any {
+	_, socket := l.dials()
+	return socket
 }
 
 // isOver reports whether the connection that a context belongs to has been followed
@@ -241,14 +248,11 @@ func (l *link) end() {
 	}
 }
 
-// loggedIn reports whether the client believes itself logged in on a socket.
-func (l *link) loggedIn() bool { return l.cli.IsConnected() && l.cli.IsLoggedIn() }
-
 // connected notifies the supervisor of a login that is still good. The LID is
 // read here, in the goroutine that wrote it.
 func (l *link) connected() {
 	l.m.setLID(convert.JID(l.cli.OwnLID()))
-	if !l.loggedIn() {
+	if !l.cli.LoggedIn() {
 		return // events.Connected may come after the socket is gone
 	}
 	l.notify(notice{kind: noticeConnected})

@@ -13,44 +13,27 @@ import (
 	"bridged/internal/dbfile"
 	"bridged/internal/wa/groups"
 	"bridged/internal/wa/history"
+	"bridged/internal/wa/sending"
 	"bridged/internal/wa/session"
 )
 
 // Store is where received facts go, and what sending needs to know of them.
 // Save keeps all its facts or none; its failure refuses the acknowledgement.
 type Store interface {
-	Save(ctx context.Context, facts ...bridge.Fact) error
-	Message(ctx context.Context, chat bridge.JID, id string) (bridge.Message, error)
-	Canonical(jid bridge.JID) bridge.JID
+	sending.Store
 	// Asking returns somebody who asks to be let into a group since a moment, by all
 	// that is known of them.
 	Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest
-	ChatTimer(ctx context.Context, chat bridge.JID) (bridge.ChatTimer, error)
 	// TextErased gives a token after the deletion of a text.
 	TextErased() <-chan struct{}
 	// Damage returns the damage that is known, with a sentence for people.
 	Damage() error
 	OwnerOf(ctx context.Context) (bridge.Owner, bool, error)
-	// IsNewChat reports whether nothing was ever sent or received in a chat, which
-	// may have any of the names.
-	IsNewChat(ctx context.Context, names ...bridge.JID) (bool, error)
 	GroupsWithoutInfo(ctx context.Context) ([]bridge.JID, error)
 	NextHistoryPart(ctx context.Context) (bridge.HistoryPart, bool, error)
 	HistoryKinds(ctx context.Context) (map[string]bool, error)
 	Setting(ctx context.Context, name string) (string, error)
 	SetSetting(ctx context.Context, name, value string) error
-	// Unread returns the next messages of a chat whose authors have not been told that
-	// the account has read them, up to a message; an empty id is up to the last.
-	Unread(ctx context.Context, chat bridge.JID, upTo string) (bridge.UnreadPage, error)
-	// MayBegin fails with [bridge.CodeNewChatsLimited] if a first message to
-	// whoever has one of the names may not be sent now.
-	MayBegin(ctx context.Context, limit bridge.NewChats, names ...bridge.JID) error
-	// NumberChecks returns what is known of some numbers.
-	NumberChecks(ctx context.Context, phones []string) (map[string]bridge.NumberCheck, error)
-	// ReserveLookUps counts look-ups of so many numbers, which may become as many as
-	// room, or refuses them with
-	// [bridge.CodeLookUpsLimited].
-	ReserveLookUps(ctx context.Context, count, room int) error
 }
 
 // Options of a [Manager].
@@ -64,7 +47,7 @@ type Options struct {
 	Network       Network
 	Store         Store
 	Log           zerolog.Logger
-	CDN           CDN
+	CDN           sending.CDN
 	// PictureChanged is told whose picture has changed; nil tells nobody.
 	PictureChanged func(of bridge.JID)
 	// Watch notices files that are taken away, those of others included; without
@@ -82,6 +65,7 @@ type Options struct {
 type Manager struct {
 	*groups.Groups
 	*history.History
+	*sending.Sender
 	opts  Options
 	log   zerolog.Logger
 	store Store
@@ -93,24 +77,14 @@ type Manager struct {
 	handlers   gate       // of the socket's events
 	turn       sync.Mutex // held while the facts of a stanza are stored
 
-	beforeTry func() // set by tests alone, before anything is sent
-
 	commands chan command
 	sync     *syncRepair
-	typist   *typist
 	rang     chan struct{} // has a token after a call
-	leftOut  *leftOut
-	pairMu   sync.Mutex // serialises requests for pairing codes
-	reupload reuploads
-	numbers  numbers
-	checking chan struct{} // holds one while numbers are looked up for a check
-	reading  chan struct{} // holds one while those who wrote are told of what is read
+	pairMu   sync.Mutex    // serialises requests for pairing codes
 	traffic  traffic
 	phone    phone
 	timelock timelock
 	ban      ban
-	receipts receipts
-	waits    waits
 	refusals atomic.Int32                    // in a row
 	version  atomic.Pointer[session.Version] // that was looked up, or nil
 	behind   atomic.Bool                     // the session may know of people and chats what the store does not
@@ -137,23 +111,22 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		opts: opts, log: opts.Log, store: opts.Store, db: db,
 		background: background, stop: stop,
 		commands: make(chan command),
-		checking: make(chan struct{}, 1),
-		reading:  make(chan struct{}, 1),
-		waits:    usualWaits,
-		typist:   newTypist(),
 		rang:     make(chan struct{}, 1),
 
 		versionPause: refusedPause,
 	}
 	m.status = bridge.Status{Status: bridge.StateIdle, Since: bridge.At(time.Now())}
 	m.behind.Store(true)
+	m.Sender = sending.New(sending.Options{
+		Store: opts.Store, CDN: opts.CDN, Log: opts.Log, Clock: opts.Clock, NewChats: opts.NewChats, Connection: m.openClient,
+		Own: m.own, PushName: m.pushName, Timelock: m.timelock.left, Background: background,
+	})
 	m.Groups = m.newGroups()
 	m.History = history.New(history.Options{
-		Open: m.openHistory, Own: m.own, Within: m.within, WireID: m.wireID, Import: opts.HistoryImport,
+		Open: m.openHistory, Own: m.own, Within: m.Within, WireID: m.WireID, Import: opts.HistoryImport,
 		Background: background, Store: opts.Store, Clock: opts.Clock, Log: opts.Log,
 	})
 	m.sync = newSyncRepair(m)
-	m.leftOut = newLeftOut(m)
 	if err := m.loadUser(ctx); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
@@ -195,8 +168,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	m.workers.Go(func() { m.Groups.Run(m.background) })
 	m.workers.Go(func() { m.History.Run(m.background) })
 	m.workers.Go(func() { m.sync.run(m.background) })
-	m.workers.Go(func() { m.typist.run(m.background) })
-	m.workers.Go(func() { m.leftOut.run(m.background) })
+	m.workers.Go(func() { m.Sender.Run(m.background) })
 	if !m.missCalls(ctx, 0) { // what rang when the process ended
 		m.rang <- struct{}{}
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	pairingTries  = 50               // for a socket that is being replaced, with retryPause between
+	pairingTries  = 50 // for a socket that is being replaced, with pairingPause between
+	pairingPause  = 100 * time.Millisecond
 	freshSocket   = 20 * time.Second // a socket older than this is renewed for a new code
 	pairingWait   = 15 * time.Second // for the unpaired socket to be ready
 	pairingClient = "Chrome (Linux)" // the network validates the form "Browser (OS)"
@@ -45,7 +46,7 @@ func (m *Manager) Pair(ctx context.Context, phone string) (bridge.PairingCode, e
 		select { // the socket is just being replaced
 		case <-ctx.Done():
 			return bridge.PairingCode{}, pairPhoneError(ctx.Err())
-		case <-time.After(retryPause):
+		case <-time.After(pairingPause):
 		}
 		p, code, err = m.askCode(ctx, phone)
 	}

@@ -24,7 +24,7 @@ func (m *Manager) Picture(ctx context.Context, of bridge.JID, size bridge.Pictur
 	case errors.Is(err, whatsmeow.ErrProfilePictureUnauthorized), errors.Is(err, whatsmeow.ErrIQForbidden):
 		return bridge.Picture{}, bridge.Fail(bridge.CodePictureHidden, "the picture is not shown to this account").Because(err)
 	case err != nil:
-		return bridge.Picture{}, m.refusalOf(err, of)
+		return bridge.Picture{}, m.RefusalOf(err, of)
 	}
 	return bridge.Picture{DirectPath: info.DirectPath}, nil
 }

@@ -61,7 +61,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.Receipt:
 		stored := l.keep(l.read(evt, func() []bridge.Fact { return convert.ReceiptFacts(e) }, nil))
 		if stored {
-			m.receipts.tell(e.MessageIDs)
+			m.ReceiptsStored(e.MessageIDs)
 		}
 		return stored
 	case *events.JoinedGroup:
@@ -131,7 +131,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.NotifyAccountReachoutTimelock:
 		m.noteTimelock(e)
 	case *events.MediaRetry:
-		m.reuploaded(e)
+		m.Reuploaded(e)
 	case *events.Picture:
 		m.pictureChanged(e)
 	}
@@ -259,7 +259,7 @@ func (l *link) stayUnavailable() {
 	if name := l.m.Status().User; name == nil || name.PushName == "" {
 		return
 	}
-	if _, err := l.m.typist.ask(l.ctx, typistRequest{on: l}); err != nil && l.loggedIn() {
+	if err := l.cli.RestPresence(l.ctx); err != nil && l.cli.LoggedIn() {
 		l.m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("presence not sent")
 	}
 }

@@ -55,7 +55,7 @@ func FuzzReceived(f *testing.F) {
 
 // The bits of a message's origin.
 const (
-	inGroup byte = 1 << iota
+	InGroup byte = 1 << iota
 	ownMessage
 	toList // a broadcast list
 )
@@ -139,7 +139,7 @@ func (l *lab) event(r received) *events.Message {
 		from = types.MessageSource{Chat: l.friend.LID(), RecipientAlt: l.friend.PN(), Sender: l.phone.LID(), SenderAlt: l.phone.PN(), IsFromMe: true}
 	}
 	switch {
-	case r.from&inGroup != 0:
+	case r.from&InGroup != 0:
 		from.Chat, from.IsGroup, from.AddressingMode = l.group.JID(), true, types.AddressingModeLID
 	case r.from&toList != 0:
 		from.Chat, from.IsGroup = types.NewJID("1700000000", types.BroadcastServer), true
@@ -153,7 +153,7 @@ func (l *lab) event(r received) *events.Message {
 
 // chat is where the message shows.
 func (l *lab) chat(r received) bridge.JID {
-	if r.from&inGroup != 0 {
+	if r.from&InGroup != 0 {
 		return bridge.JID(l.group.JID().String())
 	}
 	return jidOf(l.friend)

@@ -65,7 +65,7 @@ func (l *lab) sentByPhones(t testing.TB) (all []specimen) {
 			raw = m.Raw
 			return err == nil
 		})
-		all = append(all, specimen{raw, "PHONE" + id, "Sam", specimenTime, 0}, specimen{raw, "GROUP" + id, "Sam", specimenTime, inGroup})
+		all = append(all, specimen{raw, "PHONE" + id, "Sam", specimenTime, 0}, specimen{raw, "GROUP" + id, "Sam", specimenTime, InGroup})
 	}
 	l.phone.Forget()
 	return append(all, changes(text, poll)...)
@@ -106,7 +106,7 @@ func changes(text, poll simnet.MessageID) (all []specimen) {
 		{ProtocolMessage: &waE2E.ProtocolMessage{Type: waE2E.ProtocolMessage_EPHEMERAL_SETTING.Enum(), EphemeralExpiration: proto.Uint32(math.MaxUint32)}},
 		{ProtocolMessage: &waE2E.ProtocolMessage{Type: waE2E.ProtocolMessage_REVOKE.Enum(), Key: key(poll, true)}}, {ProtocolMessage: &waE2E.ProtocolMessage{}},
 	} {
-		for _, from := range []byte{0, ownMessage, inGroup} {
+		for _, from := range []byte{0, ownMessage, InGroup} {
 			all = append(all, specimen{encode(msg), fmt.Sprintf("CHANGE%d-%d", i, from), "Sam", specimenTime + 1, from})
 		}
 	}
@@ -134,10 +134,10 @@ func hostile() (all []specimen) {
 	hello := encode(&waE2E.Message{Conversation: proto.String("hello")})
 	picture := encode(image(&waE2E.ImageMessage{Caption: proto.String("see"), Mimetype: proto.String("image/png")}))
 	for _, id := range []string{".", "..", "...", "%2e", "a/b", "a/../b", "a\nb", "a\x00b", "\x1b[31m", "\xff\xfe", "ä", "\u202e", " ", "?x=1#y", "%", strings.Repeat("I", 200_000)} {
-		all = append(all, specimen{hello, id, "Mallory", specimenTime, 0}, specimen{picture, id + " ", "Mallory", specimenTime, inGroup}, specimen{picture, id, "Mallory", specimenTime, inGroup})
+		all = append(all, specimen{hello, id, "Mallory", specimenTime, 0}, specimen{picture, id + " ", "Mallory", specimenTime, InGroup}, specimen{picture, id, "Mallory", specimenTime, InGroup})
 	}
 	for i, name := range []string{"", "\xff", "a\nb\x00c", "\u202eevil", strings.Repeat("N", 100_000)} {
-		all = append(all, specimen{hello, fmt.Sprintf("NAME%d", i), name, specimenTime, byte(i) & inGroup})
+		all = append(all, specimen{hello, fmt.Sprintf("NAME%d", i), name, specimenTime, byte(i) & InGroup})
 	}
 	for i, at := range []int64{0, -1, 1, math.MinInt64, math.MaxInt64, -62135596800, 253402300800, 9_404_000_000_000} {
 		all = append(all, specimen{hello, fmt.Sprintf("TIME%d", i), "Mallory", at, 0})

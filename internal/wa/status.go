@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/wa/sending"
 )
 
 // unreachable tells the operator what to look at while nothing answers.
@@ -109,6 +110,15 @@ func (m *Manager) open() (*link, error) {
 	return m.link, nil
 }
 
+// openClient returns the client of [Manager.open].
+func (m *Manager) openClient() (*sending.Client, error) {
+	l, err := m.open()
+	if err != nil {
+		return nil, err
+	}
+	return l.cli, nil
+}
+
 // setUser makes known whose session there is; nil ends it.
 func (m *Manager) setUser(user *bridge.User) {
 	m.mu.Lock()
@@ -164,6 +174,16 @@ func (m *Manager) own() (pn, lid bridge.JID) {
 		return "", ""
 	}
 	return m.user.JID, m.user.LID
+}
+
+// pushName returns the account's own name; empty before it is known.
+func (m *Manager) pushName() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.user == nil {
+		return ""
+	}
+	return m.user.PushName
 }
 
 // forgetError forgets the last error if it is this one, and reports whether it

@@ -71,25 +71,6 @@ func (m *Manager) showTimelock() {
 	m.warn(sentence)
 }
 
-// refuseNewChat refuses a message to a person with whom the account was never in
-// touch, while the network would refuse it.
-func (l *link) refuseNewChat(ctx context.Context, to bridge.JID) error {
-	left := l.m.timelock.left()
-	if left == 0 || !to.IsPerson() || l.isTrusted(ctx, to) {
-		return nil
-	}
-	isNew, err := l.m.store.IsNewChat(ctx, l.namesOf(to)...)
-	if err != nil || !isNew {
-		return err
-	}
-	return reachoutRestricted(left)
-}
-
-func reachoutRestricted(left time.Duration) *bridge.Error {
-	return &bridge.Error{Code: bridge.CodeReachoutRestricted, RetryAfter: left,
-		Msg: "the network does not let this account start new chats for now (code 463): wait, or let the recipient write first"}
-}
-
 // keepMoment writes a moment down; the zero one is none.
 func (m *Manager) keepMoment(setting string, at time.Time) {
 	value := ""

@@ -10,7 +10,7 @@ import (
 // traffic counts the messages that went through the account since the program
 // started.
 type traffic struct {
-	received, undecryptable, sent, failed, sentAgain atomic.Uint64
+	received, undecryptable atomic.Uint64
 
 	lastReceived atomic.Int64 // in milliseconds; 0 before the first
 }
@@ -34,10 +34,8 @@ func (t *traffic) stored(facts []bridge.Fact) {
 // started.
 func (m *Manager) Traffic() bridge.Traffic {
 	t := &m.traffic
-	counted := bridge.Traffic{
-		Received: t.received.Load(), Undecryptable: t.undecryptable.Load(), Sent: t.sent.Load(), Failed: t.failed.Load(),
-		SentAgain: t.sentAgain.Load(),
-	}
+	counted := bridge.Traffic{Received: t.received.Load(), Undecryptable: t.undecryptable.Load()}
+	counted.Sent, counted.Failed, counted.SentAgain = m.Counts()
 	if at := t.lastReceived.Load(); at != 0 {
 		last := bridge.Millis(at)
 		counted.LastReceivedAt = &last

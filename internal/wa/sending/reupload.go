@@ -1,4 +1,4 @@
-package wa
+package sending
 
 import (
 	"context"
@@ -41,17 +41,17 @@ const reuploadWait = 30 * time.Second
 // Reupload asks the phone to upload a message's file again, once for all who
 // wait, and returns its new place, which is stored as well. It fails with
 // [bridge.CodeMediaGone] when the phone has lost the file too or stays silent.
-func (m *Manager) Reupload(ctx context.Context, row bridge.Message) (string, error) {
+func (s *Sender) Reupload(ctx context.Context, row bridge.Message) (string, error) {
 	if row.Media == nil || len(row.Media.Ref.MediaKey) == 0 {
 		return "", convert.MediaGone(errors.New("no media key"))
 	}
-	l, err := m.open()
+	c, err := s.Connection()
 	if err != nil {
 		return "", err
 	}
-	r, first := m.reupload.join(row)
+	r, first := s.reupload.join(row)
 	if first {
-		m.workers.Go(func() { l.askPhone(row, r) })
+		s.workers.Go(func() { c.askPhone(row, r) })
 	}
 	select {
 	case <-r.done:
@@ -86,21 +86,21 @@ func (u *reuploads) end(id, path string, err error) {
 	}
 }
 
-// reuploaded takes the phone's answer. The new place is stored before anybody is
+// Reuploaded takes the phone's answer. The new place is stored before anybody is
 // notified, so that nobody asks for it again.
-func (m *Manager) reuploaded(e *events.MediaRetry) {
-	m.reupload.mu.Lock()
-	r := m.reupload.waiting[convert.ID(e.MessageID)]
-	m.reupload.mu.Unlock()
+func (s *Sender) Reuploaded(e *events.MediaRetry) {
+	s.reupload.mu.Lock()
+	r := s.reupload.waiting[convert.ID(e.MessageID)]
+	s.reupload.mu.Unlock()
 	if r == nil {
 		return
 	}
 	path, err := convert.NewPlace(e, r.row.Media.Ref.MediaKey)
 	if err == nil {
-		ctx, cancel := context.WithTimeout(m.background, saveTimeout)
+		ctx, cancel := context.WithTimeout(s.Background, saveTimeout)
 		defer cancel()
-		if err := m.store.Save(ctx, bridge.MediaMoved{Chat: r.row.Chat, ID: r.row.ID, DirectPath: path}); err != nil {
-			m.log.Warn().Err(err).Str("msg_id", r.row.ID).Msg("new place of a file not stored")
+		if err := s.Store.Save(ctx, bridge.MediaMoved{Chat: r.row.Chat, ID: r.row.ID, DirectPath: path}); err != nil {
+			s.Log.Warn().Err(err).Str("msg_id", r.row.ID).Msg("new place of a file not stored")
 		}
 	}
 	select {
@@ -110,24 +110,24 @@ func (m *Manager) reuploaded(e *events.MediaRetry) {
 }
 
 // askPhone asks for a file and waits for the end.
-func (l *link) askPhone(row bridge.Message, r *reupload) {
-	ctx, cancel := context.WithTimeout(l.m.background, reuploadWait)
+func (c *Client) askPhone(row bridge.Message, r *reupload) {
+	ctx, cancel := context.WithTimeout(c.s.Background, reuploadWait)
 	defer cancel()
-	path, err := l.askInEachForm(ctx, row, r.answers)
-	l.m.reupload.end(row.ID, path, err)
+	path, err := c.askInEachForm(ctx, row, r.answers)
+	c.s.reupload.end(row.ID, path, err)
 }
 
 // askInEachForm sends the request in the form of the wire first, and in the other one
 // when the phone has not found the message, or not answered for its part of the time.
-func (l *link) askInEachForm(ctx context.Context, row bridge.Message, answers <-chan phoneAnswer) (string, error) {
-	forms := l.requestForms(ctx, row)
+func (c *Client) askInEachForm(ctx context.Context, row bridge.Message, answers <-chan phoneAnswer) (string, error) {
+	forms := c.requestForms(ctx, row)
 	failure := convert.MediaGone(errors.New("the phone did not answer"))
 	next := time.NewTimer(0)
 	defer next.Stop()
 	for asked, failed := 0, 0; ; {
 		select {
 		case <-next.C:
-			if err := l.cli.SendMediaRetryReceipt(ctx, &forms[asked], row.Media.Ref.MediaKey); err != nil {
+			if err := c.SendMediaRetryReceipt(ctx, &forms[asked], row.Media.Ref.MediaKey); err != nil {
 				return "", bridge.NotConnected("the phone could not be asked for the file: try again in a moment").Because(err)
 			}
 			if asked++; asked < len(forms) {
@@ -153,13 +153,13 @@ func (l *link) askInEachForm(ctx context.Context, row bridge.Message, answers <-
 // requestForms names a message as it came over the wire, and then as it would have
 // come otherwise: the phone looks for it by the name of its chat, and in groups of its
 // sender, and knows people by LID or by number.
-func (l *link) requestForms(ctx context.Context, row bridge.Message) []types.MessageInfo {
+func (c *Client) requestForms(ctx context.Context, row bridge.Message) []types.MessageInfo {
 	person := row.Chat
 	if row.Chat.IsGroup() {
 		person = row.SenderJID
 	}
-	known := l.m.store.Canonical(person)
-	names := []bridge.JID{l.wireForm(ctx, row.Chat, person), l.hidden(ctx, known), known}
+	known := c.s.Store.Canonical(person)
+	names := []bridge.JID{c.wireForm(ctx, row.Chat, person), c.Hidden(ctx, known), known}
 	var forms []types.MessageInfo
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {

@@ -1,4 +1,4 @@
-package wa
+package sending
 
 import (
 	"errors"
@@ -23,15 +23,15 @@ const (
 	codeBlocked     = 406
 )
 
-// refusalOf turns the library's error into a named one. Nothing here is worth
+// RefusalOf turns the library's error into a named one. Nothing here is worth
 // a blind retry.
-func (m *Manager) refusalOf(err error, chat bridge.JID) error {
+func (s *Sender) RefusalOf(err error, chat bridge.JID) error {
 	var iq *whatsmeow.IQError
 	switch {
 	case errors.Is(err, errNoKeys):
 		return bridge.NotConnected("the network did not give out the recipient's keys, so the message did not reach them: try again in a moment").Because(err)
 	case errors.Is(err, whatsmeow.ErrServerReturnedError):
-		return m.serverRefusal(err, chat)
+		return s.serverRefusal(err, chat)
 	case errors.Is(err, whatsmeow.ErrNotInGroup), errors.Is(err, whatsmeow.ErrGroupNotFound):
 		return bridge.Fail(bridge.CodeNotInGroup, "the account is not in that group").Because(err)
 	case session.IsNumberUnknown(err):
@@ -43,31 +43,31 @@ func (m *Manager) refusalOf(err error, chat bridge.JID) error {
 	case errors.As(err, &iq), errors.Is(err, whatsmeow.ErrIQTimedOut), errors.Is(err, session.ErrHeldTooLong):
 		return bridge.NotConnected("the network did not answer: try again in a moment").Because(err)
 	}
-	if again, _ := uncertain(err); again {
+	if again, _ := Uncertain(err); again {
 		return bridge.NotConnected("the connection was lost: try again in a moment").Because(err)
 	}
 	return fmt.Errorf("send: %w", err)
 }
 
-// accountRefusal names a refusal of a query that is about the account itself; nil for
+// AccountRefusal names a refusal of a query that is about the account itself; nil for
 // others.
-func (m *Manager) accountRefusal(err error) error {
+func (s *Sender) AccountRefusal(err error) error {
 	var iq *whatsmeow.IQError
 	switch {
 	case !errors.As(err, &iq):
 	case iq.Code == codeReachout:
-		return reachoutRestricted(m.timelock.left()).Because(err)
+		return reachoutRestricted(s.Timelock()).Because(err)
 	case iq.Code == codeRateLimited:
 		return rateLimited(err)
 	}
 	return nil
 }
 
-func (m *Manager) serverRefusal(err error, chat bridge.JID) error {
+func (s *Sender) serverRefusal(err error, chat bridge.JID) error {
 	code := session.ServerCode(err)
 	switch code {
 	case codeReachout:
-		return reachoutRestricted(m.timelock.left()).Because(err)
+		return reachoutRestricted(s.Timelock()).Because(err)
 	case codeRateLimited:
 		return rateLimited(err)
 	case codeForbidden, codeNotAllowed:

@@ -1,4 +1,4 @@
-package wa
+package sending
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 // Nobody waits for it, and it is not kept over a restart: until the next message
 // brings the list up to date, that device has a gap, as without it.
 type leftOut struct {
-	m     *Manager
+	s     *Sender
 	queue chan sentMessage
 	// vain has the hashes for which no device was found to be left out. Only run uses
 	// it.
@@ -56,8 +56,8 @@ type sentMessage struct {
 // leftOutQueue is how many messages may wait to be sent once more.
 const leftOutQueue = 256
 
-func newLeftOut(m *Manager) *leftOut {
-	return &leftOut{m: m, queue: make(chan sentMessage, leftOutQueue), vain: make(map[types.JID]vainHash)}
+func newLeftOut(s *Sender) *leftOut {
+	return &leftOut{s: s, queue: make(chan sentMessage, leftOutQueue), vain: make(map[types.JID]vainHash)}
 }
 
 // want has a message sent once more whose answer names other devices.
@@ -68,11 +68,11 @@ func (o *leftOut) want(d *delivery) { o.add(sentMessage{delivery: d}) }
 func (o *leftOut) await(d *delivery) {
 	answer := d.answer
 	if answer == nil {
-		l, err := o.m.open()
+		c, err := o.s.Connection()
 		if err != nil {
 			return
 		}
-		answer = l.cli.AwaitResponse(d.id)
+		answer = c.AwaitResponse(d.id)
 	}
 	o.add(sentMessage{d, answer})
 }
@@ -81,7 +81,7 @@ func (o *leftOut) add(s sentMessage) {
 	select {
 	case o.queue <- s:
 	default:
-		o.m.log.Warn().Str("msg_id", s.id).Msg("a message is not sent again to devices that were left out: too many wait for that")
+		o.s.Log.Warn().Str("msg_id", s.id).Msg("a message is not sent again to devices that were left out: too many wait for that")
 	}
 }
 
@@ -110,7 +110,7 @@ func (o *leftOut) run(ctx context.Context) {
 // otherDevices waits for the answer to a message, and returns the hash of the devices
 // that it names; empty where the message went to these.
 func (o *leftOut) otherDevices(ctx context.Context, s sentMessage) string {
-	ctx, cancel := context.WithTimeout(ctx, o.m.waits.answerTime(s.devices))
+	ctx, cancel := context.WithTimeout(ctx, o.s.Waits.answerTime(s.devices))
 	defer cancel()
 	select {
 	case <-ctx.Done():
@@ -134,12 +134,11 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 	if len(first.known) == 0 {
 		return // whatsmeow has asked for them a moment ago
 	}
-	m := o.m
 	if v := o.vain[first.to]; v.hash == first.others && time.Since(v.at) < vainFor {
 		return
 	}
 	d := &delivery{to: first.to, id: first.id, msg: first.msg, began: time.Now(), isOut: func() bool { return false }, gone: first.gone}
-	log := m.log.With().Str("msg_id", d.id).Logger()
+	log := o.s.Log.With().Str("msg_id", d.id).Logger()
 	for {
 		missed, err := o.once(ctx, d, first.known)
 		if err == nil && missed == 0 {
@@ -149,16 +148,16 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 		}
 		again, left := false, true
 		if err != nil {
-			again, left = uncertain(err)
+			again, left = Uncertain(err)
 		}
 		switch {
 		case left:
-			m.traffic.sentAgain.Add(1)
+			o.s.sentAgain.Add(1)
 			log.Info().Int("devices", missed).Msg("message sent again to devices that were left out")
 			return
 		case errors.Is(err, session.ErrOvertaken):
 			d.overtaken = true
-		case !again || m.waitOpen(ctx, d) != nil:
+		case !again || o.s.waitOpen(ctx, d) != nil:
 			if ctx.Err() == nil {
 				log.Warn().Str("error", bridge.Redact(err.Error())).Msg("message not sent again to devices that were left out")
 			}
@@ -186,23 +185,23 @@ func (o *leftOut) once(ctx context.Context, d *delivery, known []types.JID) (mis
 	if err != nil || missed == 0 || d.isGone() {
 		return 0, err
 	}
-	_, err = o.m.try(ctx, d)
+	_, err = o.s.try(ctx, d)
 	return missed, err
 }
 
 // missed asks for the devices of a chat anew, and returns how many of them are not
 // among those that are known.
 func (o *leftOut) missed(ctx context.Context, d *delivery, known []types.JID) (int, error) {
-	l, err := o.m.open()
+	c, err := o.s.Connection()
 	if err != nil {
 		return 0, whatsmeow.ErrNotConnected
 	}
-	ctx, cancel := context.WithDeadline(ctx, d.deadline(o.m.waits))
+	ctx, cancel := context.WithDeadline(ctx, d.deadline(o.s.Waits))
 	defer cancel()
-	if err := l.refreshRecipients(ctx, d.to); err != nil {
+	if err := c.refreshRecipients(ctx, d.to); err != nil {
 		return 0, errors.Join(errNothingLeft, err)
 	}
-	devices, err := l.cli.DevicesOf(ctx, d.to)
+	devices, err := c.DevicesOf(ctx, d.to)
 	if err != nil {
 		return 0, errors.Join(errNothingLeft, err)
 	}

@@ -1,4 +1,4 @@
-package wa
+package sending
 
 import (
 	"cmp"
@@ -33,14 +33,14 @@ const (
 // account has read it up to the message with an id; an empty one is up to the
 // last. Nobody is told twice. It fails with [bridge.CodeNotConnected] and
 // [bridge.CodeSendTimeout]; what was told until then is stored.
-func (m *Manager) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error {
-	ctx, cancel := m.within(ctx, readTimeout)
+func (s *Sender) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error {
+	ctx, cancel := s.Within(ctx, readTimeout)
 	defer cancel()
-	if err := m.tellUnread(ctx, chat.JID, upTo); err != nil {
+	if err := s.tellUnread(ctx, chat.JID, upTo); err != nil {
 		return err
 	}
 	if last := chat.LastMessage; chat.UnreadCount > 0 && (upTo == "" || last != nil && last.ID == upTo) {
-		m.markChat(ctx, chat)
+		s.markChat(ctx, chat)
 	}
 	return nil
 }
@@ -48,47 +48,47 @@ func (m *Manager) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) e
 // tellUnread tells of what is unread, page by page, and stores what was told. One
 // call at a time does: two would send the same receipts, and take each other's
 // confirmations, which are known by the first message's id.
-func (m *Manager) tellUnread(ctx context.Context, chat bridge.JID, upTo string) error {
+func (s *Sender) tellUnread(ctx context.Context, chat bridge.JID, upTo string) error {
 	select {
-	case m.reading <- struct{}{}:
+	case s.reading <- struct{}{}:
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return ctx.Err()
 		}
 		return bridge.NotConnected("the network was too slow to confirm what other calls have read: try again in a moment").Because(ctx.Err())
 	}
-	defer func() { <-m.reading }()
+	defer func() { <-s.reading }()
 	for {
-		page, err := m.store.Unread(ctx, chat, upTo)
+		page, err := s.Store.Unread(ctx, chat, upTo)
 		if err != nil {
 			return err
 		}
-		if err := m.tellRead(ctx, chat, page.Messages); err != nil {
+		if err := s.tellRead(ctx, chat, page.Messages); err != nil {
 			return err
 		}
-		if err := m.store.Save(ctx, bridge.ChatRead{Chat: chat, Arrival: page.UpTo}); err != nil || !page.More {
+		if err := s.Store.Save(ctx, bridge.ChatRead{Chat: chat, Arrival: page.UpTo}); err != nil || !page.More {
 			return err
 		}
 	}
 }
 
 // tellRead sends the receipts of messages and waits until the network has them all.
-func (m *Manager) tellRead(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) (err error) {
+func (s *Sender) tellRead(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) (err error) {
 	if len(messages) == 0 {
-		_, err := m.open()
+		_, err := s.Connection()
 		return err
 	}
 	d := &delivery{began: time.Now()}
 	for range receiptTries {
-		var l *link
-		if l, err = m.open(); err == nil {
-			err = l.sendReceipts(ctx, chat, messages)
+		var c *Client
+		if c, err = s.Connection(); err == nil {
+			err = c.sendReceipts(ctx, chat, messages)
 		}
 		if err == nil || !isUnconfirmed(err) {
 			return err
 		}
-		m.log.Warn().Str("chat", chat.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("read receipts not confirmed")
-		if m.waitOpen(ctx, d) != nil {
+		s.Log.Warn().Str("chat", chat.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("read receipts not confirmed")
+		if s.waitOpen(ctx, d) != nil {
 			break
 		}
 	}
@@ -103,28 +103,28 @@ func (m *Manager) tellRead(ctx context.Context, chat bridge.JID, messages []brid
 
 // isUnconfirmed reports whether receipts may have been lost with the connection.
 func isUnconfirmed(err error) bool {
-	again, _ := uncertain(err)
+	again, _ := Uncertain(err)
 	return again || bridge.CodeOf(err) == bridge.CodeNotConnected
 }
 
 // sendReceipts sends the receipts of messages, each for several of one author, and
 // waits for the network's answers. Whether others see them is the account's choice:
 // while that is not known none are sent.
-func (l *link) sendReceipts(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) error {
+func (c *Client) sendReceipts(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, receiptTimeout)
 	defer cancel()
-	if _, err := l.cli.TryFetchPrivacySettings(ctx, false); err != nil {
+	if _, err := c.TryFetchPrivacySettings(ctx, false); err != nil {
 		return bridge.NotConnected("the account's privacy settings cannot be read, without which nobody is told: try again in a moment").Because(err)
 	}
-	to := convert.WireJID(l.wireForm(ctx, chat, chat))
+	to := convert.WireJID(c.wireForm(ctx, chat, chat))
 	var answers []<-chan *waBinary.Node
 	for _, r := range receiptsOf(messages) {
-		answers = append(answers, l.cli.AwaitResponse(r.ids[0]))
-		if err := l.cli.MarkRead(ctx, r.ids, time.Now(), to, convert.WireJID(l.wireForm(ctx, chat, r.author))); err != nil {
+		answers = append(answers, c.AwaitResponse(r.ids[0]))
+		if err := c.MarkRead(ctx, r.ids, time.Now(), to, convert.WireJID(c.wireForm(ctx, chat, r.author))); err != nil {
 			return err
 		}
 	}
-	if !l.cli.IsConnected() { // the end was told before
+	if !c.IsConnected() { // the end was told before
 		return session.LostAnswer(nil)
 	}
 	for _, answer := range answers {
@@ -164,36 +164,36 @@ func receiptsOf(messages []bridge.UnreadMessage) (receipts []*readReceipt) {
 // phone goes by the receipts, some devices by this alone, and nothing else takes
 // back that somebody marked the chat as unread. It is no reason to fail: those
 // who wrote have been told.
-func (m *Manager) markChat(ctx context.Context, chat bridge.Chat) {
-	l, err := m.open()
+func (s *Sender) markChat(ctx context.Context, chat bridge.Chat) {
+	c, err := s.Connection()
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, markTimeout)
 		defer cancel()
-		err = l.cli.SendAppState(ctx, l.markAsRead(ctx, chat))
+		err = c.SendAppState(ctx, c.markAsRead(ctx, chat))
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		m.log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("chat not marked as read on the other devices")
+		s.Log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("chat not marked as read on the other devices")
 	}
 }
 
-func (l *link) markAsRead(ctx context.Context, chat bridge.Chat) appstate.PatchInfo {
-	target := convert.WireJID(l.wireForm(ctx, chat.JID, chat.JID))
+func (c *Client) markAsRead(ctx context.Context, chat bridge.Chat) appstate.PatchInfo {
+	target := convert.WireJID(c.wireForm(ctx, chat.JID, chat.JID))
 	var at time.Time
 	var key *waCommon.MessageKey
 	if last := chat.LastMessage; last != nil {
 		at = last.Timestamp.Time
-		key = l.cli.BuildMessageKey(target, convert.WireJID(l.wireForm(ctx, chat.JID, last.SenderJID)), l.m.wireID(ctx, chat.JID, last.ID))
+		key = c.BuildMessageKey(target, convert.WireJID(c.wireForm(ctx, chat.JID, last.SenderJID)), c.s.WireID(ctx, chat.JID, last.ID))
 	}
 	return appstate.BuildMarkChatAsRead(target, true, at, key)
 }
 
-// wireID returns the id by which the network knows a stored message of which only the
+// WireID returns the id by which the network knows a stored message of which only the
 // shown id is at hand.
-func (m *Manager) wireID(ctx context.Context, chat bridge.JID, id string) string {
+func (s *Sender) WireID(ctx context.Context, chat bridge.JID, id string) string {
 	if !convert.IsMadeUpID(id) {
 		return id
 	}
-	stored, err := m.store.Message(ctx, chat, id)
+	stored, err := s.Store.Message(ctx, chat, id)
 	if err != nil {
 		return id
 	}

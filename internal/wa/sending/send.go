@@ -1,4 +1,4 @@
-package wa
+package sending
 
 import (
 	"context"
@@ -27,8 +27,8 @@ const uploadBudget = 15 * time.Minute
 //
 // A caller that goes away must not end ctx, because a message that has begun
 // to leave cannot be called back. Its end is the end of the program.
-func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
-	l, err := m.open()
+func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
+	c, err := s.Connection()
 	if err != nil {
 		return bridge.Sent{}, err
 	}
@@ -36,42 +36,42 @@ func (m *Manager) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	if _, isFile := out.Content.(bridge.File); isFile {
 		upload = uploadBudget
 	}
-	ctx, cancel := m.within(ctx, upload+m.waits.most())
+	ctx, cancel := s.Within(ctx, upload+s.Waits.most())
 	defer cancel()
-	composing, cancel := context.WithTimeout(ctx, upload+m.waits.budget)
+	composing, cancel := context.WithTimeout(ctx, upload+s.Waits.Budget)
 	defer cancel()
-	if err := l.refuseNewChat(composing, out.To); err != nil {
+	if err := c.refuseNewChat(composing, out.To); err != nil {
 		return bridge.Sent{}, err
 	}
-	if err := l.mayBegin(composing, out.To); err != nil {
+	if err := c.mayBegin(composing, out.To); err != nil {
 		return bridge.Sent{}, err
 	}
-	to, err := l.destination(composing, out.To)
+	to, err := c.destination(composing, out.To)
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	chat := m.store.Canonical(convert.JID(to))
+	chat := s.Store.Canonical(convert.JID(to))
 	if isChange(out.Content) {
-		return m.change(ctx, l, to, chat, out)
+		return s.change(ctx, c, to, chat, out)
 	}
-	msg, row, err := l.draft(composing, chat, out)
+	msg, row, err := c.draft(composing, chat, out)
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	facts := l.withNewChat(composing, chat, withKey(out.Key, bridge.Sent{ID: row.ID, Chat: chat}, row)...)
-	if err := m.store.Save(composing, facts...); err != nil {
+	facts := c.withNewChat(composing, chat, withKey(out.Key, bridge.Sent{ID: row.ID, Chat: chat}, row)...)
+	if err := s.Store.Save(composing, facts...); err != nil {
 		return bridge.Sent{}, err
 	}
 	if upload > 0 { // what it did not need is not for waiting
 		began = time.Now()
 	}
-	return m.transmit(ctx, m.newDelivery(ctx, to, row, msg, began), row, out.Key != nil)
+	return s.transmit(ctx, s.newDelivery(ctx, to, row, msg, began), row, out.Key != nil)
 }
 
 // Resend hands a stored own message to the network once more, with the same
 // id, which the apps show once.
-func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, error) {
-	l, err := m.open()
+func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, error) {
+	c, err := s.Connection()
 	if err != nil {
 		return bridge.Sent{}, err
 	}
@@ -83,21 +83,21 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 		return bridge.Sent{}, err
 	}
 	began := time.Now()
-	ctx, cancel := m.within(ctx, m.waits.most())
+	ctx, cancel := s.Within(ctx, s.Waits.most())
 	defer cancel()
-	asking, cancel := context.WithTimeout(ctx, m.waits.budget)
+	asking, cancel := context.WithTimeout(ctx, s.Waits.Budget)
 	defer cancel()
-	if err := l.refuseNewChat(asking, row.Chat); err != nil {
+	if err := c.refuseNewChat(asking, row.Chat); err != nil {
 		return bridge.Sent{}, err
 	}
-	if err := m.store.Save(asking, l.withNewChat(asking, row.Chat)...); err != nil {
+	if err := s.Store.Save(asking, c.withNewChat(asking, row.Chat)...); err != nil {
 		return bridge.Sent{}, err
 	}
-	to, err := l.destination(asking, row.Chat)
+	to, err := c.destination(asking, row.Chat)
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	sent, err := m.transmit(ctx, m.newDelivery(ctx, to, row, msg, began), row, true)
+	sent, err := s.transmit(ctx, s.newDelivery(ctx, to, row, msg, began), row, true)
 	if errors.Is(err, errPanicked) {
 		// It failed so the first time, and the same call would fail so always.
 		return sent, bridge.Invalid("the message cannot be put into the network's form and did not leave: " +
@@ -107,16 +107,16 @@ func (m *Manager) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, 
 }
 
 // newDelivery returns the delivery of a stored message.
-func (m *Manager) newDelivery(ctx context.Context, to types.JID, row bridge.Message, msg *waE2E.Message, began time.Time) *delivery {
+func (s *Sender) newDelivery(ctx context.Context, to types.JID, row bridge.Message, msg *waE2E.Message, began time.Time) *delivery {
 	return &delivery{to: to, id: row.ID, msg: msg, began: began,
-		isOut: func() bool { return m.isOut(ctx, row) }, gone: func() bool { return m.isDeleted(row) }}
+		isOut: func() bool { return s.isOut(ctx, row) }, gone: func() bool { return s.isDeleted(row) }}
 }
 
-// within returns the context of one send, which ends after the longest time
+// Within returns the context of one send, which ends after the longest time
 // that it may take or with the manager.
-func (m *Manager) within(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
+func (s *Sender) Within(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
-	stop := context.AfterFunc(m.background, cancel)
+	stop := context.AfterFunc(s.Background, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
@@ -133,71 +133,71 @@ func withKey(key *bridge.SendKey, sent bridge.Sent, facts ...bridge.Fact) []brid
 }
 
 // transmit delivers a stored message and stores what became of it.
-func (m *Manager) transmit(ctx context.Context, d *delivery, row bridge.Message, hasKey bool) (bridge.Sent, error) {
-	at, err := m.deliver(ctx, d)
+func (s *Sender) transmit(ctx context.Context, d *delivery, row bridge.Message, hasKey bool) (bridge.Sent, error) {
+	at, err := s.deliver(ctx, d)
 	var lost *unanswered
 	switch {
 	case err == nil:
-		return m.sent(row, at), nil
+		return s.acknowledged(row, at), nil
 	case errors.Is(err, errOut):
-		m.traffic.sent.Add(1)
-		m.stopTyping(row.Chat)
+		s.sent.Add(1)
+		s.stopTyping(row.Chat)
 		return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: row.Timestamp}, nil
 	case errors.As(err, &lost):
-		return bridge.Sent{}, m.abandoned(ctx, row, lost, hasKey)
+		return bridge.Sent{}, s.abandoned(ctx, row, lost, hasKey)
 	}
-	refusal := m.refusalOf(err, row.Chat)
-	m.fail(row)
+	refusal := s.RefusalOf(err, row.Chat)
+	s.fail(row)
 	return bridge.Sent{}, refusal
 }
 
 // isOut reports whether a recipient's receipt has come for a message.
-func (m *Manager) isOut(ctx context.Context, row bridge.Message) bool {
-	now, err := m.store.Message(context.WithoutCancel(ctx), row.Chat, row.ID)
+func (s *Sender) isOut(ctx context.Context, row bridge.Message) bool {
+	now, err := s.Store.Message(context.WithoutCancel(ctx), row.Chat, row.ID)
 	return err == nil && now.Status != nil && *now.Status != bridge.DeliveryPending && *now.Status != bridge.DeliveryFailed
 }
 
 // isDeleted reports whether a message was deleted since it was composed.
-func (m *Manager) isDeleted(row bridge.Message) bool {
-	now, err := m.store.Message(m.background, row.Chat, row.ID)
+func (s *Sender) isDeleted(row bridge.Message) bool {
+	now, err := s.Store.Message(s.Background, row.Chat, row.ID)
 	return err != nil || now.DeletedAt != nil
 }
 
-// sent notes the network's acknowledgement. The message is out: a store that
+// acknowledged notes the network's acknowledgement. The message is out: a store that
 // fails now does not make the send fail.
-func (m *Manager) sent(row bridge.Message, acknowledged time.Time) bridge.Sent {
-	m.traffic.sent.Add(1)
+func (s *Sender) acknowledged(row bridge.Message, taken time.Time) bridge.Sent {
+	s.sent.Add(1)
 	at := row.Timestamp
-	if !acknowledged.IsZero() {
-		at = bridge.At(acknowledged)
+	if !taken.IsZero() {
+		at = bridge.At(taken)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Background), saveTimeout)
 	defer cancel()
 	result := bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliverySent, Timestamp: at}
-	if err := m.store.Save(ctx, result); err != nil {
-		m.log.Error().Err(err).Str("msg_id", row.ID).Msg("message sent, but its status was not stored")
+	if err := s.Store.Save(ctx, result); err != nil {
+		s.Log.Error().Err(err).Str("msg_id", row.ID).Msg("message sent, but its status was not stored")
 	}
-	m.log.Info().Str("chat", row.Chat.Redacted()).Str("msg_id", row.ID).Str("type", row.MessageType).Msg("message sent")
-	m.stopTyping(row.Chat)
+	s.Log.Info().Str("chat", row.Chat.Redacted()).Str("msg_id", row.ID).Str("type", row.MessageType).Msg("message sent")
+	s.stopTyping(row.Chat)
 	return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: at}
 }
 
 // fail stores that a message did not leave.
-func (m *Manager) fail(row bridge.Message) {
-	m.traffic.failed.Add(1)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.background), saveTimeout)
+func (s *Sender) fail(row bridge.Message) {
+	s.failed.Add(1)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Background), saveTimeout)
 	defer cancel()
-	if err := m.store.Save(ctx, bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliveryFailed}); err != nil {
-		m.log.Error().Err(err).Str("msg_id", row.ID).Msg("status of a send not stored")
+	if err := s.Store.Save(ctx, bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliveryFailed}); err != nil {
+		s.Log.Error().Err(err).Str("msg_id", row.ID).Msg("status of a send not stored")
 	}
 }
 
 // abandoned ends a send without an answer of the network. What never left is
 // failed. What may have left stays pending: its key, or a receipt, will tell.
-func (m *Manager) abandoned(ctx context.Context, row bridge.Message, lost *unanswered, hasKey bool) error {
+func (s *Sender) abandoned(ctx context.Context, row bridge.Message, lost *unanswered, hasKey bool) error {
 	stopping := isStopping(ctx)
 	if !lost.left || stopping && !hasKey {
-		m.fail(row)
+		s.fail(row)
 	}
 	switch {
 	case stopping:
@@ -211,4 +211,34 @@ func (m *Manager) abandoned(ctx context.Context, row bridge.Message, lost *unans
 
 func shuttingDown(cause error) error {
 	return bridge.NotConnected("bridged is shutting down; the message was not confirmed").Because(cause)
+}
+
+// MediaConn returns the hosts and the right that the network names now, or, with
+// refresh, names anew. It needs the socket.
+func (s *Sender) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error) {
+	c, err := s.Connection()
+	if err != nil {
+		return bridge.MediaConn{}, err
+	}
+	return c.MediaConn(ctx, refresh)
+}
+
+// MessageForRetry returns an own message that a device could not decrypt. It
+// is the store's, so it is there after a restart too.
+func (s *Sender) MessageForRetry(_, to types.JID, id types.MessageID) *waE2E.Message {
+	ctx, cancel := context.WithTimeout(s.Background, saveTimeout)
+	defer cancel()
+	row, err := s.Store.Message(ctx, convert.JID(to), convert.ID(id))
+	if err != nil || !row.FromMe || len(row.Raw) == 0 {
+		if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
+			s.Log.Error().Err(err).Str("msg_id", id).Msg("message for a retry not read")
+		}
+		return nil
+	}
+	msg := new(waE2E.Message)
+	if err := proto.Unmarshal(row.Raw, msg); err != nil {
+		s.Log.Error().Err(err).Str("msg_id", id).Msg("stored message unreadable")
+		return nil
+	}
+	return msg
 }

@@ -1,4 +1,4 @@
-package wa
+package sending
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 // stage is a connection that keeps what it is to show. mu guards it.
 type stage struct {
 	mu     sync.Mutex
-	socket *dial
+	socket any
 	shown  []string
 }
 
 // newStage returns a connection that is there.
-func newStage() *stage { return &stage{socket: new(dial)} }
+func newStage() *stage { return &stage{socket: new(int)} }
 
-func (s *stage) connection() (*dial, bool) {
+func (s *stage) connection() (any, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.socket, s.socket != nil
@@ -33,7 +33,7 @@ func (s *stage) connection() (*dial, bool) {
 func (s *stage) reconnect() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.socket = new(dial)
+	s.socket = new(int)
 }
 
 // take returns what was shown since it was last asked for.
@@ -60,9 +60,9 @@ func (s *stage) showChatState(_ context.Context, to types.JID, state bridge.Typi
 	return s.show(string(state) + " " + to.User)
 }
 
-// TestTypist_ShowsForAWhile: each chat for 25 seconds after it was last asked for, and the
+// TestPresence_ShowsForAWhile: each chat for 25 seconds after it was last asked for, and the
 // account as available only while there is one.
-func TestTypist_ShowsForAWhile(t *testing.T) {
+func TestPresence_ShowsForAWhile(t *testing.T) {
 	one, two := types.NewJID("1", types.HiddenUserServer), types.NewJID("2", types.HiddenUserServer)
 	type step struct {
 		after time.Duration
@@ -108,15 +108,15 @@ func TestTypist_ShowsForAWhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
-				s, typist := newStage(), newTypist()
-				go typist.run(ctx)
+				s, shown := newStage(), newPresence()
+				go shown.run(ctx)
 				for i, step := range steps {
 					if step.lose {
 						s.reconnect()
 					}
 					time.Sleep(step.after)
 					if step.state != "" {
-						until, err := typist.ask(ctx, typistRequest{on: s, to: step.to, state: step.state})
+						until, err := shown.ask(ctx, presenceRequest{on: s, to: step.to, state: step.state})
 						if err != nil || until.IsZero() != (step.state == bridge.TypingPaused) {
 							t.Fatal(until, err)
 						}
@@ -132,23 +132,23 @@ func TestTypist_ShowsForAWhile(t *testing.T) {
 	}
 }
 
-// TestTypist_RestsUnlessItTypes: a login makes the account unavailable, but must not end
+// TestPresence_RestsUnlessItTypes: a login makes the account unavailable, but must not end
 // what was asked for a moment before.
-func TestTypist_RestsUnlessItTypes(t *testing.T) {
+func TestPresence_RestsUnlessItTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		s, typist := newStage(), newTypist()
-		go typist.run(ctx)
-		for _, r := range []typistRequest{{on: s}, {on: s, to: types.NewJID("1", types.HiddenUserServer), state: bridge.TypingText}, {on: s}} {
-			if _, err := typist.ask(ctx, r); err != nil {
+		s, shown := newStage(), newPresence()
+		go shown.run(ctx)
+		for _, r := range []presenceRequest{{on: s}, {on: s, to: types.NewJID("1", types.HiddenUserServer), state: bridge.TypingText}, {on: s}} {
+			if _, err := shown.ask(ctx, r); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if want := []string{"unavailable", "available", "typing 1"}; !slices.Equal(s.shown, want) {
 			t.Errorf("shows %v, want %v", s.shown, want)
 		}
-		if _, err := typist.ask(ctx, typistRequest{on: new(stage)}); err == nil {
+		if _, err := shown.ask(ctx, presenceRequest{on: new(stage)}); err == nil {
 			t.Error("nothing is shown without a connection")
 		}
 	})

@@ -1,4 +1,4 @@
-package wa
+package sending
 
 import (
 	"context"
@@ -16,43 +16,43 @@ import (
 // presenceTimeout bounds how long a stanza about presence may take to be written.
 const presenceTimeout = 5 * time.Second
 
-// typist shows the account as typing. One goroutine, run, owns what is shown: the
+// presence shows the account as typing. One goroutine, run, owns what is shown: the
 // account is available while it types somewhere, and unavailable otherwise, so
 // that the phone goes on ringing.
-type typist struct {
-	requests chan typistRequest
+type presence struct {
+	requests chan presenceRequest
 	active   atomic.Int32 // chats in which the account types
 }
 
-// presenter is a connection as the typist needs it.
+// presenter is a connection as presence needs it.
 type presenter interface {
 	// connection identifies the socket; not ok while there is none that is logged in.
-	connection() (socket *dial, ok bool)
+	connection() (socket any, ok bool)
 	showPresence(ctx context.Context, presence types.Presence) error
 	showChatState(ctx context.Context, to types.JID, state bridge.TypingState) error
 }
 
-// typistRequest asks for a state in a chat. Without a state it asks for the account
+// presenceRequest asks for a state in a chat. Without a state it asks for the account
 // to be unavailable, unless it types.
-type typistRequest struct {
+type presenceRequest struct {
 	on      presenter
 	to      types.JID
 	state   bridge.TypingState
-	answers chan typistAnswer
+	answers chan presenceAnswer
 }
 
-type typistAnswer struct {
+type presenceAnswer struct {
 	until time.Time // zero where the account does not type
 	err   error
 }
 
-func newTypist() *typist { return &typist{requests: make(chan typistRequest)} }
+func newPresence() *presence { return &presence{requests: make(chan presenceRequest)} }
 
-// ask hands a request to the typist.
-func (t *typist) ask(ctx context.Context, r typistRequest) (time.Time, error) {
-	r.answers = make(chan typistAnswer, 1)
+// ask hands a request to run.
+func (p *presence) ask(ctx context.Context, r presenceRequest) (time.Time, error) {
+	r.answers = make(chan presenceAnswer, 1)
 	select {
-	case t.requests <- r:
+	case p.requests <- r:
 	case <-ctx.Done():
 		return time.Time{}, ctx.Err()
 	}
@@ -67,12 +67,12 @@ func (t *typist) ask(ctx context.Context, r typistRequest) (time.Time, error) {
 // typing is what is shown on one connection, which takes it along when it ends.
 type typing struct {
 	on     presenter
-	socket *dial
+	socket any
 	until  map[types.JID]time.Time
 }
 
 // run shows and ends what it is asked for, until ctx ends: then the connection does.
-func (t *typist) run(ctx context.Context) {
+func (p *presence) run(ctx context.Context) {
 	var now typing
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -86,11 +86,11 @@ func (t *typist) run(ctx context.Context) {
 			return
 		case <-timer.C:
 			now.expire(ctx, time.Now())
-		case r := <-t.requests:
+		case r := <-p.requests:
 			until, err := now.take(ctx, r)
-			r.answers <- typistAnswer{until, err}
+			r.answers <- presenceAnswer{until, err}
 		}
-		t.active.Store(int32(len(now.until)))
+		p.active.Store(int32(len(now.until)))
 	}
 }
 
@@ -105,7 +105,7 @@ func (s *typing) next() (first time.Time, ok bool) {
 }
 
 // take does what a request asks for, and returns until when the account types.
-func (s *typing) take(ctx context.Context, r typistRequest) (time.Time, error) {
+func (s *typing) take(ctx context.Context, r presenceRequest) (time.Time, error) {
 	socket, ok := r.on.connection()
 	if !ok {
 		return time.Time{}, whatsmeow.ErrNotConnected
@@ -124,7 +124,7 @@ func (s *typing) take(ctx context.Context, r typistRequest) (time.Time, error) {
 	return time.Time{}, s.rest(ctx)
 }
 
-func (s *typing) begin(ctx context.Context, r typistRequest) (time.Time, error) {
+func (s *typing) begin(ctx context.Context, r presenceRequest) (time.Time, error) {
 	if len(s.until) == 0 {
 		if err := s.on.showPresence(ctx, types.PresenceAvailable); err != nil {
 			return time.Time{}, err
@@ -167,16 +167,15 @@ func (s *typing) expire(ctx context.Context, now time.Time) {
 	}
 }
 
-func (l *link) connection() (*dial, bool) {
-	_, socket := l.dials()
-	return socket, l.loggedIn()
+func (c *Client) connection() (any, bool) {
+	return c.link.Socket(), c.LoggedIn()
 }
 
-func (l *link) showPresence(ctx context.Context, presence types.Presence) error {
-	return l.cli.SendPresence(ctx, presence)
+func (c *Client) showPresence(ctx context.Context, presence types.Presence) error {
+	return c.SendPresence(ctx, presence)
 }
 
-func (l *link) showChatState(ctx context.Context, to types.JID, state bridge.TypingState) error {
+func (c *Client) showChatState(ctx context.Context, to types.JID, state bridge.TypingState) error {
 	shown, media := types.ChatPresenceComposing, types.ChatPresenceMediaText
 	switch state {
 	case bridge.TypingVoice:
@@ -184,24 +183,24 @@ func (l *link) showChatState(ctx context.Context, to types.JID, state bridge.Typ
 	case bridge.TypingPaused:
 		shown = types.ChatPresencePaused
 	}
-	return l.cli.SendChatPresence(ctx, to, shown, media)
+	return c.SendChatPresence(ctx, to, shown, media)
 }
 
 // Type shows the account as typing or recording in a chat, or no longer, and returns
 // until when: the zero time where it does not. It fails with
 // [bridge.CodeNotConnected] and as destinations do.
-func (m *Manager) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error) {
-	l, err := m.open()
+func (s *Sender) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error) {
+	c, err := s.Connection()
 	if err != nil {
 		return bridge.Time{}, err
 	}
-	ctx, cancel := m.within(ctx, m.waits.budget)
+	ctx, cancel := s.Within(ctx, s.Waits.Budget)
 	defer cancel()
-	to, err := l.destination(ctx, chat)
+	to, err := c.destination(ctx, chat)
 	if err != nil {
 		return bridge.Time{}, err
 	}
-	until, err := m.typist.ask(ctx, typistRequest{on: l, to: l.typingTo(ctx, to), state: state})
+	until, err := s.presence.ask(ctx, presenceRequest{on: c, to: c.typingTo(ctx, to), state: state})
 	switch {
 	case errors.Is(err, whatsmeow.ErrNoPushName):
 		return bridge.Time{}, bridge.NotConnected("the account's name is not known yet, without which it cannot be shown: try again in a moment").Because(err)
@@ -213,20 +212,27 @@ func (m *Manager) Type(ctx context.Context, chat bridge.JID, state bridge.Typing
 	return bridge.At(until), nil
 }
 
-// typingTo returns a chat in the one form in which the typist knows it.
-func (l *link) typingTo(ctx context.Context, to types.JID) types.JID {
-	return convert.WireJID(l.hidden(ctx, l.m.store.Canonical(convert.JID(to))))
+// typingTo returns a chat in the one form in which presence knows it.
+func (c *Client) typingTo(ctx context.Context, to types.JID) types.JID {
+	return convert.WireJID(c.Hidden(ctx, c.s.Store.Canonical(convert.JID(to))))
 }
 
 // stopTyping ends the account's typing in a chat, where a message has just gone out.
-func (m *Manager) stopTyping(chat bridge.JID) {
-	l, err := m.open()
-	if err != nil || m.typist.active.Load() == 0 {
+func (s *Sender) stopTyping(chat bridge.JID) {
+	c, err := s.Connection()
+	if err != nil || s.presence.active.Load() == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(m.background, presenceTimeout)
+	ctx, cancel := context.WithTimeout(s.Background, presenceTimeout)
 	defer cancel()
-	if _, err := m.typist.ask(ctx, typistRequest{on: l, to: l.typingTo(ctx, convert.WireJID(chat)), state: bridge.TypingPaused}); err != nil {
-		m.log.Debug().Str("error", bridge.Redact(err.Error())).Msg("end of typing not sent")
+	if _, err := s.presence.ask(ctx, presenceRequest{on: c, to: c.typingTo(ctx, convert.WireJID(chat)), state: bridge.TypingPaused}); err != nil {
+		s.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("end of typing not sent")
 	}
+}
+
+// RestPresence makes the account unavailable, unless it types: then the phone goes on
+// ringing.
+func (c *Client) RestPresence(ctx context.Context) error {
+	_, err := c.s.presence.ask(ctx, presenceRequest{on: c})
+	return err
 }

@@ -1,4 +1,4 @@
-package wa
+package sending
 
 import (
 	"testing"
@@ -8,9 +8,9 @@ import (
 
 // TestRecovered_ValuesStayOutOfTheError: a panic may carry content.
 func TestRecovered_ValuesStayOutOfTheError(t *testing.T) {
-	m := new(Manager)
+	s := new(Sender)
 	run := func(f func()) (err error) {
-		defer m.recovered("testing", &err)
+		defer s.recovered("testing", &err)
 		f()
 		return nil
 	}

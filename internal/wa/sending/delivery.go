@@ -1,9 +1,10 @@
-package wa
+package sending
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -15,18 +16,18 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// waits are how long a send waits. A message to many devices takes the network
+// Waits are how long a send waits. A message to many devices takes the network
 // long: what is added for them is the same for each try.
-type waits struct {
-	answer    time.Duration // for the acknowledgement of one try
-	budget    time.Duration // for one send in all, reconnections included
-	perDevice time.Duration // longer for each device beyond fewDevices
-	longest   time.Duration // at most so much longer
-	alone     time.Duration // for an acknowledgement, while nothing else is sent
+type Waits struct {
+	Answer    time.Duration // for the acknowledgement of one try
+	Budget    time.Duration // for one send in all, reconnections included
+	PerDevice time.Duration // longer for each device beyond fewDevices
+	Longest   time.Duration // at most so much longer
+	Alone     time.Duration // for an acknowledgement, while nothing else is sent
 }
 
-var usualWaits = waits{answer: 30 * time.Second, budget: 60 * time.Second, perDevice: 30 * time.Millisecond, longest: 45 * time.Second,
-	alone: 3 * time.Second}
+var usualWaits = Waits{Answer: 30 * time.Second, Budget: 60 * time.Second, PerDevice: 30 * time.Millisecond, Longest: 45 * time.Second,
+	Alone: 3 * time.Second}
 
 const (
 	// fewDevices get no more time than one.
@@ -37,20 +38,20 @@ const (
 	silentTries = 2
 )
 
-func (w waits) extra(devices int) time.Duration {
-	return min(w.longest, w.perDevice*time.Duration(max(0, devices-fewDevices)))
+func (w Waits) extra(devices int) time.Duration {
+	return min(w.Longest, w.PerDevice*time.Duration(max(0, devices-fewDevices)))
 }
 
 // answerTime returns how long the acknowledgement of one try is waited for.
-func (w waits) answerTime(devices int) time.Duration { return w.answer + w.extra(devices) }
+func (w Waits) answerTime(devices int) time.Duration { return w.Answer + w.extra(devices) }
 
 // budgetFor returns how long a send may take in all.
-func (w waits) budgetFor(devices int) time.Duration {
-	return w.budget + silentTries*w.extra(devices)
+func (w Waits) budgetFor(devices int) time.Duration {
+	return w.Budget + silentTries*w.extra(devices)
 }
 
 // most returns how long any send may take.
-func (w waits) most() time.Duration { return w.budget + silentTries*w.longest }
+func (w Waits) most() time.Duration { return w.Budget + silentTries*w.Longest }
 
 // delivery is one message on its way to the network, always with the same id.
 type delivery struct {
@@ -76,19 +77,19 @@ type delivery struct {
 func (d *delivery) isGone() bool { return d.gone != nil && d.gone() }
 
 // deadline returns when the delivery is given up.
-func (d *delivery) deadline(w waits) time.Time { return d.began.Add(w.budgetFor(d.devices)) }
+func (d *delivery) deadline(w Waits) time.Time { return d.began.Add(w.budgetFor(d.devices)) }
 
 // deliver tries until the network answers or the time is over. A try whose fate
 // is unknown is not repeated once a recipient has the message; the error is
 // errOut then. It is an [unanswered] when the time or ctx ends, or nobody
 // answered twice, and else the refusal.
-func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err error) {
+func (s *Sender) deliver(ctx context.Context, d *delivery) (at time.Time, err error) {
 	for {
-		resp, err := m.try(ctx, d)
+		resp, err := s.try(ctx, d)
 		if err == nil {
-			m.opts.Clock.Confirm(resp.Timestamp)
+			s.Clock.Confirm(resp.Timestamp)
 			if d.others != "" {
-				m.leftOut.want(d)
+				s.leftOut.want(d)
 			}
 			return resp.Timestamp, nil
 		}
@@ -96,24 +97,24 @@ func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err e
 			d.overtaken = true
 			continue
 		}
-		if isStale(err) && m.refresh(ctx, d) {
+		if isStale(err) && s.refresh(ctx, d) {
 			continue
 		}
-		again, ambiguous := uncertain(err)
+		again, ambiguous := Uncertain(err)
 		d.left = d.left || ambiguous
 		if !again {
 			return time.Time{}, err
 		}
 		if d.left && d.isOut() {
-			m.leftOut.await(d)
+			s.leftOut.await(d)
 			return time.Time{}, errOut
 		}
-		m.log.Info().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted; trying again with the same id")
+		s.Log.Info().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted; trying again with the same id")
 		if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
 			d.silent++
 		}
-		if d.silent == silentTries || m.waitOpen(ctx, d) != nil {
-			m.log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send not answered")
+		if d.silent == silentTries || s.waitOpen(ctx, d) != nil {
+			s.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send not answered")
 			return time.Time{}, &unanswered{left: d.left, cause: err}
 		}
 	}
@@ -122,22 +123,22 @@ func (m *Manager) deliver(ctx context.Context, d *delivery) (at time.Time, err e
 // refresh asks anew who gets a message that the network refused because what is
 // known of its recipients is out of date, and reports whether to try again. It
 // does so once for each message.
-func (m *Manager) refresh(ctx context.Context, d *delivery) bool {
+func (s *Sender) refresh(ctx context.Context, d *delivery) bool {
 	if d.refreshed {
 		return false
 	}
 	d.refreshed = true
-	l, err := m.open()
+	c, err := s.Connection()
 	if err == nil {
-		ctx, cancel := context.WithDeadline(ctx, d.deadline(m.waits))
+		ctx, cancel := context.WithDeadline(ctx, d.deadline(s.Waits))
 		defer cancel()
-		err = l.refreshRecipients(ctx, d.to)
+		err = c.refreshRecipients(ctx, d.to)
 	}
 	if err != nil {
-		m.log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("recipients of a refused message not asked for anew")
+		s.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("recipients of a refused message not asked for anew")
 		return false
 	}
-	m.log.Info().Str("msg_id", d.id).Msg("recipients of a refused message asked for anew")
+	s.Log.Info().Str("msg_id", d.id).Msg("recipients of a refused message asked for anew")
 	return true
 }
 
@@ -157,21 +158,56 @@ func (u *unanswered) Unwrap() error { return u.cause }
 
 // prepare begins the sessions that a delivery needs, and returns the addresses
 // that are left out. Nothing leaves.
-func (l *link) prepare(ctx context.Context, d *delivery) (without map[string]bool, err error) {
-	asking, cancel := context.WithDeadline(ctx, d.deadline(l.m.waits))
+func (c *Client) prepare(ctx context.Context, d *delivery) (without map[string]bool, err error) {
+	asking, cancel := context.WithDeadline(ctx, d.deadline(c.s.Waits))
 	defer cancel()
 	var recipients []session.Recipient
-	if d.known, err = l.cli.DevicesOf(asking, d.to); err == nil {
-		recipients, err = l.cli.Recipients(asking, d.known)
+	if d.known, err = c.DevicesOf(asking, d.to); err == nil {
+		recipients, err = c.Recipients(asking, d.known)
 	}
 	if err == nil {
 		d.devices = max(d.devices, len(recipients))
-		beginning, cancel := context.WithDeadline(ctx, d.deadline(l.m.waits))
+		beginning, cancel := context.WithDeadline(ctx, d.deadline(c.s.Waits))
 		defer cancel()
-		without, err = l.cli.BeginSessions(beginning, recipients)
+		without, err = c.BeginSessions(beginning, recipients)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNothingLeft, err)
 	}
 	return without, nil
+}
+
+// receipts tells sends of the receipts that come for their messages: one of a
+// recipient proves that a message is out whose acknowledgement has not come.
+type receipts struct {
+	mu      sync.Mutex
+	waiting map[string]func() // what to call, by the message's id; guarded by mu
+}
+
+// await has came called with each receipt for a message, until done is called.
+func (r *receipts) await(id string, came func()) (done func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting == nil {
+		r.waiting = make(map[string]func())
+	}
+	r.waiting[id] = came
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.waiting, id)
+	}
+}
+
+// ReceiptsStored calls what waits for receipts of these messages.
+func (s *Sender) ReceiptsStored(ids []string) {
+	r := &s.receipts
+	for _, id := range ids {
+		r.mu.Lock()
+		came := r.waiting[id]
+		r.mu.Unlock()
+		if came != nil {
+			came()
+		}
+	}
 }

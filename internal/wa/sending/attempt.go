@@ -1,4 +1,4 @@
-package wa
+package sending
 
 import (
 	"context"
@@ -21,42 +21,42 @@ import (
 
 // try begins the sessions that a delivery needs and calls whatsmeow's
 // SendMessage once, under the Signal lock.
-func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResponse, err error) {
-	defer m.recovered("sending", &err)
-	l, err := m.open()
+func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResponse, err error) {
+	defer s.recovered("sending", &err)
+	c, err := s.Connection()
 	if err != nil {
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
 	}
-	if !l.loggedIn() { // the status may be behind: do not encrypt for nothing
+	if !c.LoggedIn() { // the status may be behind: do not encrypt for nothing
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
 	}
-	l.cli.ForgetStaleDevices(ctx)
-	without, err := l.prepare(ctx, d)
+	c.ForgetStaleDevices(ctx)
+	without, err := c.prepare(ctx, d)
 	if err != nil {
 		return whatsmeow.SendResponse{}, err
 	}
-	sending, cancel := context.WithDeadline(ctx, d.deadline(m.waits))
+	sending, cancel := context.WithDeadline(ctx, d.deadline(s.Waits))
 	defer cancel()
 	d.answer = nil
-	holding, end := l.cli.HoldForSend(sending, without, d.overtaken)
+	holding, end := c.HoldForSend(sending, without, d.overtaken)
 	defer end()
-	defer m.receipts.await(d.id, func() {
+	defer s.receipts.await(d.id, func() {
 		if d.isOut() {
 			cancel() // nothing is left to wait for
 		}
 	})()
-	if m.beforeTry != nil {
-		m.beforeTry()
+	if s.OnTry != nil {
+		s.OnTry()
 	}
 	// whatsmeow sends one message at a time, until its acknowledgement: what takes
 	// longer is waited for without it.
-	limit := m.waits.answerTime(d.devices)
-	alone := min(limit, m.waits.alone)
-	resp, err = l.cli.SendMessage(holding, d.to, proto.Clone(d.msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: d.id, Timeout: alone})
+	limit := s.Waits.answerTime(d.devices)
+	alone := min(limit, s.Waits.Alone)
+	resp, err = c.SendMessage(holding, d.to, proto.Clone(d.msg).(*waE2E.Message), whatsmeow.SendRequestExtra{ID: d.id, Timeout: alone})
 	chat, others := resp.Chat, session.OtherDevices(holding)
 	if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
-		d.answer = l.cli.AwaitResponse(d.id)
-		resp, others, err = l.cli.LateAnswer(sending, d.answer, limit-alone)
+		d.answer = c.AwaitResponse(d.id)
+		resp, others, err = c.LateAnswer(sending, d.answer, limit-alone)
 		if others == session.DevicesHash(d.known) {
 			others = ""
 		}
@@ -64,7 +64,7 @@ func (m *Manager) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResp
 	switch {
 	case err == nil:
 		d.others = others
-		l.cli.StoreRest(holding)
+		c.StoreRest(holding)
 		err = reached(holding, chat)
 	case errors.Is(context.Cause(holding), session.ErrHeldTooLong):
 		err = session.ErrHeldTooLong
@@ -81,7 +81,7 @@ var errPanicked = errors.New("the send panicked")
 // recovered turns a panic of the caller into an error, and logs its place. The
 // panic's value stays out of the log unless the runtime made it: it may hold
 // content.
-func (m *Manager) recovered(doing string, err *error) {
+func (s *Sender) recovered(doing string, err *error) {
 	r := recover()
 	if r == nil {
 		return
@@ -90,7 +90,7 @@ func (m *Manager) recovered(doing string, err *error) {
 	if fault, ok := r.(runtime.Error); ok {
 		cause = fault.Error()
 	}
-	m.log.Error().Str("panic", bridge.Redact(cause)).Bytes("stack", debug.Stack()).Msg(doing + " a message panicked")
+	s.Log.Error().Str("panic", bridge.Redact(cause)).Bytes("stack", debug.Stack()).Msg(doing + " a message panicked")
 	*err = fmt.Errorf("%w: %s", errPanicked, cause)
 }
 
@@ -112,9 +112,9 @@ func reached(holding context.Context, chat types.JID) error {
 	return nil
 }
 
-// uncertain reports whether a try may be repeated with the same id, and whether
+// Uncertain reports whether a try may be repeated with the same id, and whether
 // the message may have left.
-func uncertain(err error) (again, ambiguous bool) {
+func Uncertain(err error) (again, ambiguous bool) {
 	var disconnected *whatsmeow.DisconnectedError
 	left := !errors.Is(err, errNothingLeft)
 	switch {
@@ -135,8 +135,8 @@ const retryPause = 100 * time.Millisecond
 // waitOpen waits a moment, and then until the socket is open, or fails when
 // ctx or the delivery's time ends. The status alone does not tell: it may be
 // behind the socket.
-func (m *Manager) waitOpen(ctx context.Context, d *delivery) error {
-	ctx, cancel := context.WithDeadline(ctx, d.deadline(m.waits))
+func (s *Sender) waitOpen(ctx context.Context, d *delivery) error {
+	ctx, cancel := context.WithDeadline(ctx, d.deadline(s.Waits))
 	defer cancel()
 	ticker := time.NewTicker(retryPause)
 	defer ticker.Stop()
@@ -146,7 +146,7 @@ func (m *Manager) waitOpen(ctx context.Context, d *delivery) error {
 			return ctx.Err()
 		case <-ticker.C:
 		}
-		if l, err := m.open(); err == nil && l.loggedIn() {
+		if c, err := s.Connection(); err == nil && c.LoggedIn() {
 			return ctx.Err()
 		}
 	}

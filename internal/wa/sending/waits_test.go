@@ -1,4 +1,4 @@
-package wa
+package sending
 
 import (
 	"testing"

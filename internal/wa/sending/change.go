@@ -1,0 +1,201 @@
+package sending
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+)
+
+// change is something that is sent about a stored message and has no row of its
+// own: a reaction, an edit, a deletion. What is stored is the change of the
+// message, after the network accepted it.
+type change struct {
+	name   string // what it is called
+	target string // id of the message
+	id     string // of the stanza
+	msg    *waE2E.Message
+	fact   func(taken bridge.Time) bridge.Fact
+}
+
+// isChange reports whether content is a change of a stored message.
+func isChange(content bridge.Content) bool {
+	switch content.(type) {
+	case bridge.Reaction, bridge.TextEdit, bridge.Revocation:
+		return true
+	}
+	return false
+}
+
+// change sends a change. An edit or a deletion binds its key before it leaves, so
+// that a repeated call is the same stanza again; a reaction can be repeated
+// as a new one.
+func (s *Sender) change(ctx context.Context, c *Client, to types.JID, chat bridge.JID, out bridge.Outgoing) (bridge.Sent, error) {
+	began := time.Now()
+	made, err := c.composeChange(ctx, to, chat, out)
+	if err != nil {
+		return bridge.Sent{}, err
+	}
+	if key := out.Key; key != nil {
+		if key.MsgID != "" { // a repeated call
+			made.id = key.MsgID
+		}
+		key.MsgID = made.id
+	}
+	if _, again := out.Content.(bridge.Reaction); !again && out.Key != nil {
+		if err := s.Store.Save(ctx, keyOf(*out.Key, chat, bridge.Time{})); err != nil {
+			return bridge.Sent{}, err
+		}
+	}
+	// Nobody acknowledges a change.
+	at, err := s.deliver(ctx, &delivery{to: to, id: made.id, msg: made.msg, began: began, isOut: func() bool { return false }})
+	if err != nil {
+		return bridge.Sent{}, s.changeFailed(ctx, made, chat, err)
+	}
+	s.sent.Add(1)
+	s.Log.Info().Str("chat", chat.Redacted()).Str("msg_id", made.target).Msg(made.name + " sent")
+	return bridge.Sent{ID: made.id, Chat: chat, Timestamp: bridge.At(at)}, s.changed(made, chat, bridge.At(at), out.Key)
+}
+
+// changed stores a change that the network accepted, with the key that a
+// repeated call is answered from.
+func (s *Sender) changed(made change, chat bridge.JID, at bridge.Time, key *bridge.SendKey) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Background), saveTimeout)
+	defer cancel()
+	facts := []bridge.Fact{made.fact(at)}
+	if key != nil {
+		facts = append(facts, keyOf(*key, chat, at))
+	}
+	err := s.Store.Save(ctx, facts...)
+	if err == nil {
+		return nil
+	}
+	s.Log.Error().Err(err).Str("msg_id", made.target).Msg(made.name + " sent, but not stored")
+	return bridge.Fail(bridge.CodeStorageUnavailable, "the network took the %s, but it could not be stored: repeat the request, it cannot be doubled", made.name).Because(err)
+}
+
+// keyOf returns the key of a change as it is stored.
+func keyOf(key bridge.SendKey, chat bridge.JID, taken bridge.Time) bridge.SendKey {
+	key.Chat, key.TakenAt, key.At = chat, taken, bridge.Time{}
+	return key
+}
+
+func (s *Sender) changeFailed(ctx context.Context, made change, chat bridge.JID, err error) error {
+	var lost *unanswered
+	switch {
+	case errors.As(err, &lost) && isStopping(ctx):
+		return shuttingDown(err)
+	case errors.As(err, &lost) && !lost.left:
+		return bridge.NotConnected("the connection was lost before the %s left: try again", made.name).Because(err)
+	case errors.As(err, &lost):
+		return bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the %s in time: repeat the request, it cannot be doubled", made.name).Because(err)
+	}
+	s.failed.Add(1)
+	return s.RefusalOf(err, chat)
+}
+
+// composeChange makes a change in the form that the official clients use.
+func (c *Client) composeChange(ctx context.Context, to types.JID, chat bridge.JID, out bridge.Outgoing) (made change, err error) {
+	defer c.s.recovered("composing", &err)
+	switch content := out.Content.(type) {
+	case bridge.Reaction:
+		made, err = c.reactionChange(ctx, to, chat, content)
+	case bridge.TextEdit:
+		made, err = c.editChange(ctx, to, chat, content, out)
+	case bridge.Revocation:
+		made, err = c.revocationChange(ctx, to, chat, content)
+	}
+	made.id = c.GenerateMessageID()
+	return made, err
+}
+
+// reactionChange sets or takes off the account's reaction.
+func (c *Client) reactionChange(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Reaction) (change, error) {
+	msg, err := c.reactionMessage(ctx, to, chat, r)
+	pn, _ := c.s.Own()
+	return change{name: "reaction", target: r.Target.ID, msg: msg, fact: func(bridge.Time) bridge.Fact {
+		return bridge.ReactionChange{Chat: chat, Target: r.Target.ID, Sender: pn, Emoji: r.Emoji, Timestamp: bridge.At(time.Now())}
+	}}, err
+}
+
+// revocationChange deletes a message for everybody. The key of somebody else's
+// names its author.
+func (c *Client) revocationChange(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Revocation) (change, error) {
+	author := types.EmptyJID
+	if !r.Target.FromMe {
+		author = convert.WireJID(c.wireForm(ctx, chat, r.Target.SenderJID))
+	}
+	pn, _ := c.s.Own()
+	return change{name: "deletion", target: r.Target.ID, msg: c.BuildRevoke(to, author, convert.OnWire(&r.Target)), fact: func(taken bridge.Time) bridge.Fact {
+		return bridge.Deletion{Chat: chat, Target: r.Target.ID, By: pn, Timestamp: taken}
+	}}, nil
+}
+
+// groupKind is what communities make of a group.
+type groupKind int
+
+const (
+	plainGroup        groupKind = iota
+	community                   // holds groups together: nobody can write there
+	announcementGroup           // of a community; takes encrypted reactions alone
+)
+
+func kindOf(info *types.GroupInfo) groupKind {
+	switch {
+	case info.IsParent:
+		return community
+	case info.IsDefaultSubGroup:
+		return announcementGroup
+	}
+	return plainGroup
+}
+
+// mayWrite returns why nobody can write to a group of this kind, or nil.
+func (k groupKind) mayWrite() error {
+	if k == community {
+		return bridge.Fail(bridge.CodeNotAChat, "a community is no chat: write to its announcement group, or to another of its groups")
+	}
+	return nil
+}
+
+// reactionMessage makes a reaction in the form that the chat takes.
+func (c *Client) reactionMessage(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Reaction) (*waE2E.Message, error) {
+	sender := convert.WireJID(c.wireForm(ctx, chat, r.Target.SenderJID))
+	msg := c.BuildReaction(to, sender, convert.OnWire(&r.Target), r.Emoji)
+	if kind, _ := c.members.Load(chat); kind != announcementGroup {
+		return msg, nil
+	}
+	about := &types.MessageInfo{ID: convert.OnWire(&r.Target), MessageSource: types.MessageSource{Chat: to, Sender: sender, IsFromMe: r.Target.FromMe, IsGroup: true}}
+	sealed, err := c.sealReaction(ctx, about, r.Target.Raw, msg.GetReactionMessage())
+	if errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
+		return nil, bridge.Invalid("the key of that message is not known, and its group takes encrypted reactions alone").Because(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &waE2E.Message{EncReactionMessage: sealed}, nil
+}
+
+// sealReaction encrypts a reaction with the secret of the message that it is
+// about. whatsmeow forgets secrets earlier than the store forgets messages.
+func (c *Client) sealReaction(ctx context.Context, about *types.MessageInfo, raw []byte, reaction *waE2E.ReactionMessage) (*waE2E.EncReactionMessage, error) {
+	sealed, err := c.EncryptReaction(ctx, about, proto.Clone(reaction).(*waE2E.ReactionMessage))
+	if !errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
+		return sealed, err
+	}
+	secret, unread := convert.Secret(raw)
+	if unread != nil || len(secret) == 0 {
+		return nil, errors.Join(err, unread)
+	}
+	if err := c.PutMessageSecret(ctx, about.Chat, about.Sender, about.ID, secret); err != nil {
+		return nil, err
+	}
+	return c.EncryptReaction(ctx, about, reaction)
+}

@@ -1,0 +1,213 @@
+package sending
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+)
+
+// draft composes a message and makes the row that is stored of it. A panic in
+// between, whatever a stranger's message did to cause it, is an error: nothing
+// is stored then, and an Idempotency-Key stays free.
+func (c *Client) draft(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (msg *waE2E.Message, row bridge.Message, err error) {
+	defer c.s.recovered("composing", &err)
+	if msg, err = c.compose(ctx, chat, out); err != nil {
+		return nil, bridge.Message{}, err
+	}
+	return msg, convert.OwnMessage(msg, c.s.ownPN(), c.s.PushName(), chat, c.GenerateMessageID(), out.Content), nil
+}
+
+// compose makes the protobuf of an outgoing message, in the form that the
+// official clients use.
+func (c *Client) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (*waE2E.Message, error) {
+	info, err := c.contextFor(ctx, chat, out)
+	if err != nil {
+		return nil, err
+	}
+	var msg *waE2E.Message
+	switch content := out.Content.(type) {
+	case bridge.File:
+		var uploaded bridge.UploadedFile
+		if uploaded, err = c.s.CDN.Upload(ctx, c.MediaConn, content); err == nil {
+			msg = convert.UploadedMessage(content, uploaded)
+		}
+	case bridge.Forward:
+		msg, err = c.forwardMessage(ctx, content.Source, &info)
+	case bridge.Text:
+		content.Text = c.mentionText(ctx, chat, content.Text, out)
+		msg, err = convert.Composed(content)
+	default:
+		msg, err = convert.Composed(content)
+	}
+	if err != nil {
+		return nil, err
+	}
+	convert.SetContext(msg, info)
+	convert.SetSecret(msg)
+	return msg, nil
+}
+
+// contextFor returns what the message refers to and the chat's timer, or nil
+// if there is neither.
+func (c *Client) contextFor(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (*waE2E.ContextInfo, error) {
+	info := new(waE2E.ContextInfo)
+	timer, err := c.s.Store.ChatTimer(ctx, chat)
+	if err != nil {
+		return nil, err
+	}
+	if timer.Seconds > 0 {
+		info.Expiration = proto.Uint32(timer.Seconds)
+		if !timer.SetAt.IsZero() {
+			info.EphemeralSettingTimestamp = proto.Int64(timer.SetAt.Unix())
+		}
+	}
+	if quoted := out.Quote; quoted != nil {
+		info.StanzaID = proto.String(convert.OnWire(quoted))
+		info.Participant = proto.String(string(c.wireForm(ctx, chat, quoted.SenderJID)))
+		info.QuotedMessage = convert.QuotedMessage(quoted)
+		if c.s.Store.Canonical(quoted.Chat) != chat {
+			info.RemoteJID = proto.String(string(c.wireForm(ctx, chat, quoted.Chat)))
+		}
+	}
+	for _, mentioned := range out.Mentions {
+		info.MentionedJID = append(info.MentionedJID, string(c.mentionForm(ctx, chat, mentioned, out)))
+	}
+	if proto.Size(info) == 0 {
+		return nil, nil
+	}
+	return info, nil
+}
+
+// wireForm returns a person's identity as the chat's members know it: the LID in
+// 1:1 chats, which all go to the LID, and in groups addressed by LID; the
+// number elsewhere. Groups, and people with one known identity, stay as they
+// are.
+func (c *Client) wireForm(ctx context.Context, chat, person bridge.JID) bridge.JID {
+	if !person.IsPerson() || chat.IsGroup() && !c.AddressedByLID(ctx, chat) {
+		return c.s.Store.Canonical(person)
+	}
+	return c.Hidden(ctx, c.s.Store.Canonical(person))
+}
+
+// mentionForm returns how a mention names a person.
+func (c *Client) mentionForm(ctx context.Context, chat, person bridge.JID, out bridge.Outgoing) bridge.JID {
+	if slices.Contains(out.Strangers, person) {
+		return person
+	}
+	return c.wireForm(ctx, chat, person)
+}
+
+// Hidden returns a person's LID if it is known, else the person as given.
+func (c *Client) Hidden(ctx context.Context, person bridge.JID) bridge.JID {
+	if person.Server() != bridge.ServerUser {
+		return person
+	}
+	lid, err := c.LIDOf(ctx, convert.WireJID(person))
+	if err != nil || lid.IsEmpty() {
+		return person
+	}
+	return convert.JID(lid)
+}
+
+// mentionText makes the text name each mentioned person in the form that is
+// sent, or no app highlights it: the other form is replaced, a missing one
+// appended.
+func (c *Client) mentionText(ctx context.Context, chat bridge.JID, text string, out bridge.Outgoing) string {
+	for _, mentioned := range out.Mentions {
+		wire := c.mentionForm(ctx, chat, mentioned, out).User()
+		forms := []bridge.JID{mentioned}
+		if !slices.Contains(out.Strangers, mentioned) {
+			canonical := c.s.Store.Canonical(mentioned)
+			forms = []bridge.JID{canonical, c.Hidden(ctx, canonical)}
+		}
+		written := false
+		for _, form := range forms {
+			var found bool
+			text, found = convert.ReplaceName(text, form.User(), wire)
+			written = written || found
+		}
+		if !written {
+			text += " @" + wire
+		}
+	}
+	return text
+}
+
+// forwardMessage copies a stored message, and marks it in info as forwarded.
+func (c *Client) forwardMessage(ctx context.Context, src bridge.Message, info **waE2E.ContextInfo) (*waE2E.Message, error) {
+	msg, score, err := convert.Forwarded(src)
+	if err != nil {
+		return nil, err
+	}
+	if score > 0 {
+		if *info == nil {
+			*info = new(waE2E.ContextInfo)
+		}
+		(*info).IsForwarded, (*info).ForwardingScore = proto.Bool(true), &score
+	}
+	return msg, c.keepMedia(ctx, src, msg)
+}
+
+// keepMedia makes sure that the file of a forwarded message is still on the
+// CDN: where it is lost, the phone is asked to upload it again. The stored
+// protobuf names the file's first place, the row its latest.
+func (c *Client) keepMedia(ctx context.Context, src bridge.Message, msg *waE2E.Message) error {
+	media := convert.MediaOf(msg)
+	if media == nil || media.Ref.DirectPath == "" {
+		return nil
+	}
+	place := media.Ref.DirectPath
+	if src.Media != nil && src.Media.Ref.DirectPath != "" && src.Media.Ref.DirectPath != place {
+		place = src.Media.Ref.DirectPath
+		convert.SetDirectPath(msg, place)
+	}
+	media.Ref.DirectPath = place
+	there, err := c.s.CDN.Exists(ctx, c.MediaConn, media)
+	if err != nil || there {
+		return err
+	}
+	path, err := c.s.Reupload(ctx, src)
+	if err != nil {
+		return err
+	}
+	convert.SetDirectPath(msg, path)
+	return nil
+}
+
+// editChange replaces the text of an own message. What is stored is what an edit
+// on the phone would store.
+func (c *Client) editChange(ctx context.Context, to types.JID, chat bridge.JID, e bridge.TextEdit, out bridge.Outgoing) (change, error) {
+	named := bridge.Outgoing{Mentions: e.Mentions, Strangers: e.Strangers}
+	info, err := c.contextFor(ctx, chat, named)
+	if err != nil {
+		return change{}, err
+	}
+	edited := convert.EditedContent(e.Target, c.mentionText(ctx, chat, e.Text, named))
+	convert.SetContext(edited, info)
+	at := claimedTime(out.Key)
+	msg := c.BuildEdit(to, convert.OnWire(&e.Target), edited)
+	msg.EditedMessage.Message.ProtocolMessage.TimestampMS = proto.Int64(at.UnixMilli())
+	return change{name: "edit", target: e.Target.ID, msg: msg, fact: func(bridge.Time) bridge.Fact {
+		return convert.OwnEdit(c.s.ownPN(), chat, e, edited, at)
+	}}, nil
+}
+
+// claimedTime returns the time that an edit claims. The phones heed the latest, so
+// that a repeated edit has to claim what it claimed at first.
+func claimedTime(key *bridge.SendKey) bridge.Time {
+	now := bridge.At(time.Now())
+	if key == nil {
+		return now
+	}
+	if key.ChangedAt.IsZero() {
+		key.ChangedAt = now
+	}
+	return key.ChangedAt
+}

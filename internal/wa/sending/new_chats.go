@@ -1,0 +1,68 @@
+package sending
+
+import (
+	"context"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+)
+
+// mayBegin refuses a first message beyond the limit before the network is asked about
+// the recipient: look-ups of strangers are limited with it.
+func (c *Client) mayBegin(ctx context.Context, to bridge.JID) error {
+	if !c.s.NewChats.IsLimited() || !to.IsPerson() || c.isTrusted(ctx, to) {
+		return nil
+	}
+	return c.s.Store.MayBegin(ctx, c.s.NewChats, c.namesOf(to)...)
+}
+
+// namesOf returns the names that the chat with a person may have: a number has other
+// spellings in some countries.
+func (c *Client) namesOf(to bridge.JID) []bridge.JID {
+	names := []bridge.JID{to}
+	if canonical := c.s.Store.Canonical(to); canonical.Server() == bridge.ServerUser {
+		for _, alias := range bridge.PhoneAliases(canonical.User()) {
+			names = append(names, bridge.PhoneJID(alias))
+		}
+	}
+	return names
+}
+
+// withNewChat puts what counts a first message, or refuses it, before the facts of the
+// message.
+func (c *Client) withNewChat(ctx context.Context, chat bridge.JID, facts ...bridge.Fact) []bridge.Fact {
+	if !c.s.NewChats.IsLimited() || !chat.IsPerson() || c.isTrusted(ctx, chat) {
+		return facts
+	}
+	return append([]bridge.Fact{bridge.NewChat{Chat: chat, Limit: c.s.NewChats}}, facts...)
+}
+
+// isTrusted reports whether a person's device has given this account its token: they
+// have been in touch, perhaps before the account was paired.
+func (c *Client) isTrusted(ctx context.Context, person bridge.JID) bool {
+	trusted, err := c.HasToken(ctx, convert.WireJID(c.s.Store.Canonical(person)))
+	if err != nil {
+		c.s.Log.Warn().Err(err).Msg("a contact's token was not read")
+	}
+	return trusted
+}
+
+// refuseNewChat refuses a message to a person with whom the account was never in
+// touch, while the network would refuse it.
+func (c *Client) refuseNewChat(ctx context.Context, to bridge.JID) error {
+	left := c.s.Timelock()
+	if left == 0 || !to.IsPerson() || c.isTrusted(ctx, to) {
+		return nil
+	}
+	isNew, err := c.s.Store.IsNewChat(ctx, c.namesOf(to)...)
+	if err != nil || !isNew {
+		return err
+	}
+	return reachoutRestricted(left)
+}
+
+func reachoutRestricted(left time.Duration) *bridge.Error {
+	return &bridge.Error{Code: bridge.CodeReachoutRestricted, RetryAfter: left,
+		Msg: "the network does not let this account start new chats for now (code 463): wait, or let the recipient write first"}
+}

@@ -1,0 +1,329 @@
+package sending
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+	"golang.org/x/sync/singleflight"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+)
+
+const (
+	// numberLife is how long the network's answer about a number is kept. Asking about
+	// many numbers is what accounts are banned for.
+	numberLife = 24 * time.Hour
+	maxNumbers = 10_000
+)
+
+// numbers keeps what the network has said about numbers, so that it is asked about each
+// once a day. Those of people with a LID need it no more: the session keeps them.
+type numbers struct {
+	asking  singleflight.Group
+	mu      sync.Mutex
+	answers map[string]numberAnswer // guarded by mu
+}
+
+// numberAnswer is one answer of the network.
+type numberAnswer struct {
+	jid types.JID // empty where nobody on the network has the number
+	at  time.Time
+}
+
+// get returns the answer about a number, if it is not too old.
+func (n *numbers) get(number string, now time.Time) (jid types.JID, known bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	answer, known := n.answers[number]
+	if !known || now.Sub(answer.at) >= numberLife {
+		return types.EmptyJID, false
+	}
+	return answer.jid, true
+}
+
+// put keeps an answer. It makes room by forgetting those that are too old, or else any.
+func (n *numbers) put(number string, jid types.JID, now time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.answers == nil {
+		n.answers = map[string]numberAnswer{}
+	}
+	if _, known := n.answers[number]; !known && len(n.answers) >= maxNumbers {
+		n.makeRoom(now)
+	}
+	n.answers[number] = numberAnswer{jid, now}
+}
+
+// makeRoom forgets answers. The caller holds mu.
+func (n *numbers) makeRoom(now time.Time) {
+	for number, answer := range n.answers {
+		if now.Sub(answer.at) >= numberLife {
+			delete(n.answers, number)
+		}
+	}
+	for number := range n.answers {
+		if len(n.answers) < maxNumbers {
+			break
+		}
+		delete(n.answers, number)
+	}
+}
+
+// lookUp returns the JID of whoever has a number, empty if nobody on the network has.
+// However many wait for the answer, it is asked for once.
+func (c *Client) lookUp(ctx context.Context, number string) (types.JID, error) {
+	if jid, known := c.s.numbers.get(number, time.Now()); known {
+		return jid, nil
+	}
+	answered := c.s.numbers.asking.DoChan(number, func() (any, error) {
+		ctx, cancel := context.WithTimeout(c.ctx, c.s.Waits.Budget)
+		defer cancel()
+		jid, err := c.findNumber(ctx, number)
+		if err == nil {
+			c.s.numbers.put(number, jid, time.Now())
+		}
+		return jid, err
+	})
+	select {
+	case answer := <-answered:
+		jid, _ := answer.Val.(types.JID)
+		return jid, answer.Err
+	case <-ctx.Done():
+		return types.EmptyJID, ctx.Err()
+	}
+}
+
+// findNumber asks the network for a number as it is dialled, and only if nobody has it
+// for its other spellings: they might be another's in a numbering plan of tomorrow.
+func (c *Client) findNumber(ctx context.Context, number string) (types.JID, error) {
+	jid, err := c.askNumbers(ctx, number)
+	if aliases := bridge.PhoneAliases(number); err == nil && jid.IsEmpty() && len(aliases) > 0 {
+		return c.askNumbers(ctx, aliases...)
+	}
+	return jid, err
+}
+
+// askNumbers returns the JID of the first who has one of the numbers.
+func (c *Client) askNumbers(ctx context.Context, numbers ...string) (types.JID, error) {
+	found, err := c.queryNumbers(ctx, numbers)
+	if err != nil {
+		return types.EmptyJID, err
+	}
+	for _, number := range numbers {
+		if answer, ok := found[number]; ok && answer.IsIn {
+			return jidOfNumber(answer), nil
+		}
+	}
+	return types.EmptyJID, nil
+}
+
+// numbersAtOnce is how many numbers one query asks for.
+const numbersAtOnce = 50
+
+// LookUpAll asks for the numbers that are not known yet, many with one query and
+// within the limit of such look-ups.
+func (c *Client) LookUpAll(ctx context.Context, people []bridge.JID) error {
+	var unknown []string
+	for _, person := range people {
+		person = c.s.Store.Canonical(person)
+		if person.Server() != bridge.ServerUser {
+			continue
+		}
+		lid, err := c.LIDOf(ctx, convert.WireJID(person))
+		if err != nil {
+			return err
+		}
+		if _, known := c.s.numbers.get(person.User(), time.Now()); lid.IsEmpty() && !known {
+			unknown = append(unknown, person.User())
+		}
+	}
+	for some := range slices.Chunk(unknown, numbersAtOnce) {
+		checks, err := c.s.CheckNumbers(ctx, some)
+		if err != nil {
+			return err
+		}
+		for _, check := range checks {
+			known := types.EmptyJID
+			if check.JID != "" {
+				known = convert.WireJID(check.JID)
+			}
+			c.s.numbers.put(check.Phone, known, time.Now())
+		}
+	}
+	return nil
+}
+
+// CheckNumbers returns whether the network knows some numbers, in E.164 digits and in
+// their order. What it said in the last day is not asked for again; new look-ups are
+// limited, and one that is refused asks nothing.
+func (s *Sender) CheckNumbers(ctx context.Context, phones []string) ([]bridge.NumberCheck, error) {
+	known, err := s.Store.NumberChecks(ctx, phones)
+	if err != nil {
+		return nil, err
+	}
+	if len(unknownOf(phones, known)) > 0 {
+		if known, err = s.checkUnknown(ctx, phones); err != nil {
+			return nil, err
+		}
+	}
+	checks := make([]bridge.NumberCheck, len(phones))
+	for i, phone := range phones {
+		checks[i] = known[phone]
+	}
+	return checks, nil
+}
+
+// unknownOf returns the numbers that nothing is known of, each once.
+func unknownOf(phones []string, known map[string]bridge.NumberCheck) (unknown []string) {
+	for _, phone := range phones {
+		if _, ok := known[phone]; !ok && !slices.Contains(unknown, phone) {
+			unknown = append(unknown, phone)
+		}
+	}
+	return unknown
+}
+
+// checkUnknown asks the network about the numbers that nothing is known of. One request
+// at a time does, so that none is asked about twice.
+func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]bridge.NumberCheck, error) {
+	select {
+	case s.checking <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-s.checking }()
+	known, err := s.Store.NumberChecks(ctx, phones)
+	if err != nil {
+		return nil, err
+	}
+	unknown := unknownOf(phones, known)
+	if len(unknown) == 0 {
+		return known, nil
+	}
+	c, err := s.Connection()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Store.ReserveLookUps(ctx, len(unknown), len(unknown)+len(aliasesOf(unknown))); err != nil {
+		return nil, err
+	}
+	// Whoever asked may be gone: the answers are kept all the same.
+	asking, cancel := context.WithTimeout(c.ctx, s.Waits.Budget)
+	defer cancel()
+	checks, err := c.checkNumbers(asking, unknown)
+	if err != nil {
+		return nil, s.RefusalOf(err, "")
+	}
+	for _, check := range checks {
+		check.JID = s.Store.Canonical(check.JID)
+		known[check.Phone] = check
+	}
+	return known, nil
+}
+
+// checkNumbers asks about numbers as they are written, and about their other spellings
+// where nobody has them; it keeps what the network says.
+func (c *Client) checkNumbers(ctx context.Context, numbers []string) ([]bridge.NumberCheck, error) {
+	found, err := c.queryNumbers(ctx, numbers)
+	if err != nil {
+		return nil, err
+	}
+	aliases := aliasesOf(slices.DeleteFunc(slices.Clone(numbers), func(number string) bool { return found[number].IsIn }))
+	if len(aliases) > 0 {
+		if err := c.s.Store.ReserveLookUps(ctx, len(aliases), len(aliases)); err != nil {
+			return nil, err
+		}
+		others, err := c.queryNumbers(ctx, aliases)
+		if err != nil {
+			return nil, err
+		}
+		for _, number := range numbers {
+			for _, alias := range bridge.PhoneAliases(number) {
+				if !found[number].IsIn && others[alias].IsIn {
+					found[number] = others[alias]
+				}
+			}
+		}
+	}
+	return c.keepChecks(ctx, numbers, found)
+}
+
+// aliasesOf returns the other spellings of numbers.
+func aliasesOf(numbers []string) (aliases []string) {
+	for _, number := range numbers {
+		aliases = append(aliases, bridge.PhoneAliases(number)...)
+	}
+	return aliases
+}
+
+// keepChecks saves what the network says about numbers and of whom it knows by them.
+func (c *Client) keepChecks(ctx context.Context, numbers []string, found map[string]types.IsOnWhatsAppResponse) ([]bridge.NumberCheck, error) {
+	checks := make([]bridge.NumberCheck, len(numbers))
+	facts := c.link.TakeUsernames()
+	for i, number := range numbers {
+		checks[i] = bridge.NumberCheck{Phone: number}
+		if answer, ok := found[number]; ok && answer.IsIn {
+			jid := jidOfNumber(answer)
+			checks[i].JID, checks[i].IsBusiness = convert.JID(jid), answer.VerifiedName != nil
+			facts = append(facts, factsOfNumber(answer)...)
+		}
+		facts = append(facts, checks[i])
+	}
+	if err := c.s.Store.Save(ctx, facts...); err != nil {
+		return nil, err
+	}
+	for i, number := range numbers {
+		jid := types.EmptyJID
+		if checks[i].JID != "" {
+			jid = convert.WireJID(checks[i].JID)
+		}
+		c.s.numbers.put(number, jid, time.Now())
+	}
+	return checks, nil
+}
+
+// factsOfNumber returns what the network tells of whoever has a number.
+func factsOfNumber(answer types.IsOnWhatsAppResponse) (facts []bridge.Fact) {
+	if identity, ok := convert.Identity(answer.JID, answer.PhoneNumber); ok {
+		facts = append(facts, identity)
+	}
+	if verified := answer.VerifiedName; verified != nil && verified.Details.GetVerifiedName() != "" {
+		name := verified.Details.GetVerifiedName()
+		facts = append(facts, bridge.Contact{JID: convert.JID(jidOfNumber(answer)), BusinessName: &name})
+	}
+	return facts
+}
+
+// jidOfNumber returns the JID by which the network knows whoever has a number, and to
+// which the chat belongs: in some countries its number differs from the one that people
+// dial.
+func jidOfNumber(answer types.IsOnWhatsAppResponse) types.JID {
+	if answer.PhoneNumber.Server == types.DefaultUserServer {
+		return answer.PhoneNumber.ToNonAD()
+	}
+	return answer.JID.ToNonAD()
+}
+
+// queryNumbers asks the network about numbers, and returns its answers by number.
+func (c *Client) queryNumbers(ctx context.Context, numbers []string) (map[string]types.IsOnWhatsAppResponse, error) {
+	asked := make([]string, len(numbers))
+	for i, number := range numbers {
+		asked[i] = "+" + number
+	}
+	answers, err := c.IsOnWhatsApp(ctx, asked)
+	if err != nil {
+		return nil, fmt.Errorf("look numbers up: %w", err)
+	}
+	found := make(map[string]types.IsOnWhatsAppResponse, len(answers))
+	for _, answer := range answers {
+		if number, err := bridge.ParsePhone(answer.Query); err == nil {
+			found[number] = answer
+		}
+	}
+	return found, nil
+}

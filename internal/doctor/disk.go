@@ -11,14 +11,15 @@ import (
 	"bridged/internal/dbfile"
 )
 
-// The room on the disk below which a bridge runs into trouble.
+// A bridge with less room on its disk than roomWarns may run into trouble soon,
+// with less than roomFails at once.
 const (
 	roomWarns = 1 << 30
 	roomFails = 50 << 20
 )
 
-// DataDir looks at the data directory: its room, and whether it may be written
-// to; and at the databases in it, if no bridge runs, which checks them itself.
+// DataDir checks the data directory: its room, and whether it may be written to;
+// and the databases in it, if no bridge runs, which checks them itself.
 func DataDir(path string, runs func(context.Context) bool) Check {
 	return Check{Name: "disk", Look: func(ctx context.Context) []Finding {
 		info, err := os.Stat(path)
@@ -61,7 +62,7 @@ func room(path string) Finding {
 	}
 }
 
-// database looks at a database that nobody uses.
+// database checks a database that no bridge uses.
 func database(ctx context.Context, dir, name string, beingUsed bool) Finding {
 	path := filepath.Join(dir, name)
 	info, err := os.Stat(path)

@@ -1,13 +1,15 @@
-// Package doctor looks whether a bridge, and what it needs, is in order: for
-// the operator, and for reports of faults.
+// Package doctor checks a bridge and what it needs: for the operator, and for
+// reports of faults.
 //
-// A check changes nothing, and ends in time. What a report says holds no token,
-// no text of a message and no whole phone number.
+// A check changes nothing, and ends in time. A report holds no token, no text of a
+// message and no whole phone number.
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,9 +85,7 @@ func (c *Check) take(ctx context.Context, limit time.Duration) []Finding {
 	}
 	for i := range findings {
 		f := &findings[i]
-		if f.Check == "" {
-			f.Check = c.Name
-		}
+		f.Check = cmp.Or(f.Check, c.Name)
 		if !c.Public {
 			f.Message, f.Remedy = bridge.Redact(f.Message), bridge.Redact(f.Remedy)
 		}
@@ -94,11 +94,9 @@ func (c *Check) take(ctx context.Context, limit time.Duration) []Finding {
 }
 
 func ok(message string) Finding { return Finding{Verdict: OK, Message: message} }
-
 func warn(message, remedy string) Finding {
 	return Finding{Verdict: Warn, Message: message, Remedy: remedy}
 }
-
 func fail(message, remedy string) Finding {
 	return Finding{Verdict: Fail, Message: message, Remedy: remedy}
 }
@@ -107,4 +105,34 @@ func fail(message, remedy string) Finding {
 func (f Finding) about(subject string) Finding {
 	f.Check = subject
 	return f
+}
+
+// String returns the report for people.
+func (r Report) String() string {
+	width := 0
+	for _, f := range r.Findings {
+		width = max(width, len(f.Check))
+	}
+	var b strings.Builder
+	counts := make(map[Verdict]int)
+	for _, f := range r.Findings {
+		counts[f.Verdict]++
+		fmt.Fprintf(&b, "%-4s  %-*s  %s\n", f.Verdict, width, f.Check, f.Message)
+		if f.Remedy != "" {
+			fmt.Fprintf(&b, "%*s→ %s\n", len("warn")+2+width+2, "", f.Remedy)
+		}
+	}
+	fmt.Fprintf(&b, "\n%s, %s. To report a fault, copy all of this: it holds no token, no message and no whole phone number.\n",
+		count(counts[Fail], "failure"), count(counts[Warn], "warning"))
+	return b.String()
+}
+
+func count(n int, what string) string {
+	switch n {
+	case 0:
+		return "no " + what + "s"
+	case 1:
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Way is how the account reaches the network.
+// Way describes how the account reaches the network.
 type Way struct {
 	// HTTP connects as the account does: through its proxy, and to its network.
 	HTTP *http.Client
-	// Simulated and Proxied tell what stands between this machine and the real
+	// Simulated and Proxied say what stands between this machine and the real
 	// servers.
 	Simulated, Proxied bool
 }
@@ -58,11 +58,11 @@ func reach(ctx context.Context, way Way, host, name string) Finding {
 	case way.Proxied:
 		return fail(fmt.Sprintf("%s is not reached%s: %v", name, through, err), "check the proxy, and that it lets "+host+" on port 443 pass")
 	}
-	return fail(fmt.Sprintf("%s is not reached, %s: %v", name, stage.told, err), fmt.Sprintf(stage.remedy, host))
+	return fail(fmt.Sprintf("%s is not reached, %s: %v", name, stage.message, err), fmt.Sprintf(stage.remedy, host))
 }
 
 // stage is how far a connection came.
-type stage struct{ told, remedy string }
+type stage struct{ message, remedy string }
 
 var (
 	resolving  = stage{"its name has no address", "check the DNS of this machine, or of the container, for %s"}
@@ -71,8 +71,7 @@ var (
 	answering  = stage{"it does not answer", "try again; if it stays, something on the way to %s holds requests back"}
 )
 
-// head requests a page's head, and returns how far that came. Any answer is
-// one: what it says does not matter.
+// head requests a page's head, and returns how far that came. Any answer counts.
 func head(ctx context.Context, way Way, host string) (date string, reached stage, err error) {
 	var at atomic.Pointer[stage]
 	at.Store(&resolving)
@@ -95,7 +94,7 @@ func head(ctx context.Context, way Way, host string) (date string, reached stage
 	resp, err := client.Do(req)
 	var failed *url.Error
 	if errors.As(err, &failed) {
-		err = failed.Err // the address is told beside it
+		err = failed.Err // the address stands beside it
 	}
 	if err != nil {
 		return "", *at.Load(), err
@@ -120,14 +119,14 @@ func Clock(way Way) Check {
 		}
 		theirs, err := http.ParseTime(date)
 		if err != nil {
-			return []Finding{warn("not compared: the network tells no time", "compare it with a clock that is right")}
+			return []Finding{warn("not compared: the network sends no time", "compare it with a clock that is right")}
 		}
 		return []Finding{compare(theirs, began, time.Now())}
 	}}
 }
 
 // compare judges the clock by a time of the network, which has whole seconds,
-// and was told between two moments.
+// and was sent between two moments.
 func compare(theirs, before, after time.Time) Finding {
 	off := max(before.Sub(theirs.Add(time.Second)), theirs.Sub(after), 0)
 	switch message := fmt.Sprintf("off by %v", off.Round(time.Second)); {

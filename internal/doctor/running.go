@@ -11,8 +11,8 @@ import (
 	"bridged/internal/client"
 )
 
-// Bridge asks the running bridge, if there is one, how it and its account are.
-// version is that of this program.
+// Bridge asks the running bridge, if there is one, for its state and that of its
+// account. version is that of this program.
 func Bridge(c *client.Client, version string) Check {
 	return Check{Name: "bridge", Look: func(ctx context.Context) []Finding {
 		status, err := c.Status(ctx)
@@ -21,14 +21,14 @@ func Bridge(c *client.Client, version string) Check {
 		}
 		stats, err := c.Stats(ctx, bridge.At(time.Now().Add(-24*time.Hour)))
 		findings := []Finding{running(c, stats, err, version), account(status), stored(ctx, c), webhooks(ctx, c)}
-		if err == nil && status.HasSession && stats.HistoryImport != "" { // an older bridge does not tell
+		if err == nil && status.HasSession && stats.HistoryImport != "" { // an older bridge does not return it
 			findings = append(findings, history(stats))
 		}
 		return findings
 	}}
 }
 
-// unanswered explains why the bridge did not tell its status.
+// unanswered explains why the bridge did not return its status.
 func unanswered(c *client.Client, err error) Finding {
 	var refused *client.Error
 	switch {
@@ -42,7 +42,7 @@ func unanswered(c *client.Client, err error) Finding {
 	return warn(fmt.Sprintf("no bridge answers at %s", c.BaseURL()), "start it, then run bridged doctor again with the same variables")
 }
 
-// running tells which program runs there.
+// running names the program that answers.
 func running(c *client.Client, stats client.Stats, err error, version string) Finding {
 	if err != nil {
 		return fail(fmt.Sprintf("the bridge at %s tells no numbers: %v", c.BaseURL(), err), "restart it if this program is a newer version; its log has the cause")
@@ -100,7 +100,7 @@ func history(s client.Stats) Finding {
 	return warn(message, "pair again: the phone sends its history only then. Or ask for older messages of a chat with POST /api/chats/{jid}/history").about("history")
 }
 
-// webhooks looks whether receivers take what is posted to them.
+// webhooks checks whether receivers take what is posted to them.
 func webhooks(ctx context.Context, c *client.Client) Finding {
 	const look = "GET /api/webhooks names the receivers and their last errors; dead deliveries can be posted again"
 	hooks, err := c.Webhooks(ctx)

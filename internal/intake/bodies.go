@@ -23,7 +23,7 @@ const (
 // steps are the sizes up to which a body has room, and what all bodies of that
 // size have together. A body takes the next step once it has filled the one
 // before, so that it has at most eight times the room of what has come; and as
-// it only ever waits for the step above, nobody waits in a circle.
+// it only ever waits for the step above, no two wait for each other.
 var steps = [...]struct{ size, all int64 }{{16 << 10, 2 << 20}, {128 << 10, 2 << 20}, {MaxBody, 8 << 20}}
 
 // Errors of [Bodies.Read].

@@ -91,7 +91,7 @@ func (f *File) Came(ctx context.Context, n int) error {
 
 // take moves the file into the room of a quota.
 func (f *File) take(ctx context.Context, quota *Quota, size int64) error {
-	f.grant.Whole() // it is not its sender who is slow now
+	f.grant.Whole() // its sender is not the one who is slow now
 	waiting, cancel := context.WithTimeoutCause(ctx, turnPatience, ErrBusy)
 	defer cancel()
 	grant, err := quota.Take(waiting, f.family, size, f.cut)

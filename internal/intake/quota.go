@@ -1,8 +1,8 @@
-// Package intake bounds what callers have under way at once: the bytes of
-// bodies that are being read, the files that are being received.
+// Package intake bounds what callers send at the same time: the bytes of bodies
+// that are being read, the files that are being received.
 //
-// A [Quota] is divided by shares, so that no caller keeps the others out, and
-// room is given for what has come, never for what was announced. [Bodies] reads
+// A [Quota] is divided by shares, so that no caller keeps the others out. It
+// gives room for bytes that have come, never for those that were announced. [Bodies] reads
 // the bodies of requests within such quotas.
 package intake
 
@@ -20,7 +20,7 @@ const Operator int64 = 0
 
 // Shares divides a number of places, or bytes, among families.
 type Shares struct {
-	All    int64 // of everybody together
+	All    int64 // of all families together
 	Others int64 // of all families but the operator's: the rest is its reserve
 	Each   int64 // of one family but the operator's
 }
@@ -44,8 +44,8 @@ type Quota struct {
 	waiting []*Grant
 }
 
-// NewQuota returns a quota. While somebody waits, a grant whose owner sends less
-// than pace bytes within patience is cut off.
+// NewQuota returns a quota. While a grant waits, another one whose sender sends
+// less than pace bytes within patience is cut off.
 func NewQuota(shares Shares, patience time.Duration, pace int64) *Quota {
 	return &Quota{shares: shares, patience: patience, pace: pace, of: make(map[int64]int64), grants: make(map[*Grant]bool)}
 }
@@ -177,47 +177,37 @@ func (q *Quota) cutSlow(waits *Grant) {
 	}
 }
 
-// Came notes that n bytes have come. As the other methods, it does nothing on nil.
-func (g *Grant) Came(n int) {
+// locked runs f with the quota's lock held; it does nothing on nil, and so do the
+// methods that use it.
+func (g *Grant) locked(f func()) {
 	if g == nil {
 		return
 	}
 	g.quota.mu.Lock()
 	defer g.quota.mu.Unlock()
-	if g.came += int64(n); g.came >= g.quota.pace {
-		g.came, g.since = 0, time.Now()
-	}
+	f()
+}
+
+// Came notes that n bytes have come.
+func (g *Grant) Came(n int) {
+	g.locked(func() {
+		if g.came += int64(n); g.came >= g.quota.pace {
+			g.came, g.since = 0, time.Now()
+		}
+	})
 }
 
 // Whole notes that everything has come: the grant is not cut off any more.
-func (g *Grant) Whole() {
-	if g == nil {
-		return
-	}
-	g.quota.mu.Lock()
-	defer g.quota.mu.Unlock()
-	delete(g.quota.grants, g)
-}
+func (g *Grant) Whole() { g.locked(func() { delete(g.quota.grants, g) }) }
 
 // WasCut reports whether the grant was cut off to make room.
-func (g *Grant) WasCut() bool {
-	if g == nil {
-		return false
-	}
-	g.quota.mu.Lock()
-	defer g.quota.mu.Unlock()
-	return g.isCut
+func (g *Grant) WasCut() (isCut bool) {
+	g.locked(func() { isCut = g.isCut })
+	return isCut
 }
 
 // Release gives back what was taken. It may be called more than once.
-func (g *Grant) Release() {
-	if g == nil {
-		return
-	}
-	g.quota.mu.Lock()
-	defer g.quota.mu.Unlock()
-	g.release()
-}
+func (g *Grant) Release() { g.locked(g.release) }
 
 // release gives back what was taken, once. The caller holds mu.
 func (g *Grant) release() {

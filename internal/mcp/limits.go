@@ -27,9 +27,6 @@ type limits struct {
 func (l *limits) take(share string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.of == nil {
-		l.of = make(map[string]*rate.Limiter)
-	}
 	limiter := l.of[share]
 	if limiter == nil {
 		limiter = rate.NewLimiter(rate.Every(time.Minute/time.Duration(l.perMinute)), l.perMinute)
@@ -41,7 +38,7 @@ func (l *limits) take(share string) error {
 	return nil
 }
 
-// identify returns a name for a token that does not tell it.
+// identify returns a name for a token that does not disclose it.
 func identify(secret string) string {
 	hash := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(hash[:])
@@ -57,7 +54,7 @@ func (s *Server) sign(token, what string) string {
 // maxSessions bounds the sessions of one token with those that it made.
 const maxSessions = 16
 
-// sessions are those that were begun, by the share that they take.
+// sessions holds the sessions that were begun, by the share that they take.
 type sessions struct {
 	mu sync.Mutex
 	of map[string][]*sdk.ServerSession // the oldest first; guarded by mu
@@ -67,9 +64,6 @@ type sessions struct {
 func (s *sessions) enter(token string, session *sdk.ServerSession) (old *sdk.ServerSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.of == nil {
-		s.of = make(map[string][]*sdk.ServerSession)
-	}
 	list := append(s.of[token], session)
 	if len(list) > maxSessions {
 		old, list = list[0], list[1:]

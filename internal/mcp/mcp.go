@@ -17,6 +17,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
@@ -56,7 +57,11 @@ type Server struct {
 
 // New returns a server.
 func New(o Options) *Server {
-	return &Server{options: o, limits: limits{perMinute: o.SendsPerMinute}, shared: make(map[rights]*sdk.Server), key: []byte(rand.Text())}
+	return &Server{
+		options: o, key: []byte(rand.Text()), shared: make(map[rights]*sdk.Server),
+		limits:   limits{perMinute: o.SendsPerMinute, of: make(map[string]*rate.Limiter)},
+		sessions: sessions{of: make(map[string][]*sdk.ServerSession)},
+	}
 }
 
 // caller calls the API with its token, and knows what that may do.

@@ -145,10 +145,7 @@ func (g *Guard) get(ctx context.Context, transport http.RoundTripper, target *ur
 		r.Header.Set("User-Agent", g.userAgent)
 	}
 	resp, err := transport.RoundTrip(r)
-	if err != nil {
-		return nil, transportError(err)
-	}
-	return resp, nil
+	return resp, transportError(err)
 }
 
 func isRedirect(status int) bool {
@@ -161,13 +158,15 @@ func checkStatus(status int) error {
 	if status >= 200 && status <= 299 && status != http.StatusPartialContent {
 		return nil
 	}
-	return refuse("the server answered %s", strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status))))
+	return refuse("the server answered %s", strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))))
 }
 
 func transportError(err error) error {
 	var known *Error
 	var certificate *tls.CertificateVerificationError
 	switch {
+	case err == nil:
+		return nil
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &certificate):

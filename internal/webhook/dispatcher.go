@@ -157,17 +157,13 @@ func (d *Dispatcher) startWorkers(ctx, posting context.Context, workers *sync.Wa
 		w := newWorker(d, one.ID)
 		d.workers[one.ID] = w
 		workers.Go(func() {
-			defer d.ended(w)
 			w.run(ctx, posting)
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			delete(d.workers, w.id)
 		})
 	}
 	return nil
-}
-
-func (d *Dispatcher) ended(w *worker) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.workers, w.id)
 }
 
 // notify makes the worker of a webhook look at its settings, and with isRetry try at

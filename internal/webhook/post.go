@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -95,10 +96,7 @@ func (d *Dispatcher) post(ctx context.Context, w bridge.Webhook, id string, p br
 
 // refusal returns a sentence about a status.
 func refusal(status int) string {
-	sentence := fmt.Sprintf("the receiver answered %d", status)
-	if text := http.StatusText(status); text != "" {
-		sentence += " " + text
-	}
+	sentence := strings.TrimSpace(fmt.Sprintf("the receiver answered %d %s", status, http.StatusText(status)))
 	if status >= 300 && status <= 399 {
 		sentence += "; redirects are not followed"
 	}

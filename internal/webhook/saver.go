@@ -13,7 +13,7 @@ type saver struct {
 	done   chan error // of the save under way
 	saving []*item    // in it; nil where there is none
 	target int64      // its cursor
-	busy   bool
+	busy   bool       // a save is under way
 
 	dirty  []*item
 	noted  int   // of these, how many were tried
@@ -25,8 +25,6 @@ type saver struct {
 }
 
 func newSaver() saver { return saver{done: make(chan error, 1)} }
-
-func (s *saver) isSaving() bool { return s.busy }
 
 // isClean reports whether the store knows all deliveries.
 func (s *saver) isClean() bool { return !s.busy && len(s.dirty) == 0 }

@@ -152,22 +152,14 @@ func (w *worker) idle() time.Duration {
 	if w.behind && w.mayTakeIn() || w.isStale && w.saver.isClean() {
 		return 0
 	}
-	until := now.Add(time.Hour)
-	earlier := func(t time.Time) {
-		if t.Before(until) {
-			until = t
-		}
-	}
+	wait := time.Hour
 	if q, at := w.next(); q != nil && w.mayStart() {
-		if room := w.roomAt(now); at.Before(room) {
-			at = room
-		}
-		earlier(at)
+		wait = min(wait, max(at.Sub(now), w.roomAt(now).Sub(now)))
 	}
 	if at := w.saver.at(w.read); !at.IsZero() {
-		earlier(at)
+		wait = min(wait, at.Sub(now))
 	}
-	return max(until.Sub(now), 0)
+	return max(wait, 0)
 }
 
 // configure takes over the settings as they are now.
@@ -225,7 +217,7 @@ func (w *worker) finish() {
 	for len(w.underWay) > 0 {
 		w.settle(<-w.results)
 	}
-	if w.saver.isSaving() {
+	if w.saver.busy {
 		w.saved(<-w.saver.done)
 	}
 	if w.saver.isClean() && w.saver.cursor == w.read || w.saver.gone {

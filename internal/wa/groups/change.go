@@ -75,10 +75,10 @@ func after(changed []string, field string, err error) error {
 	if len(changed) == 0 || !named {
 		return err
 	}
-	told := *e
-	told.Changed = changed
-	told.Msg = "changed " + strings.Join(changed, ", ") + "; then " + field + " was not: " + e.Msg
-	return &told
+	failed := *e
+	failed.Changed = changed
+	failed.Msg = "changed " + strings.Join(changed, ", ") + "; then " + field + " was not: " + e.Msg
+	return &failed
 }
 
 // mayChange refuses what makes no sense in a community, which is no chat.

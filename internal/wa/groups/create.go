@@ -151,7 +151,7 @@ func (c *conn) foundGroup(info *types.GroupInfo, g bridge.NewGroup) bridge.Group
 }
 
 // saveOwnChange stores at once what the account has changed. The network will
-// tell of it too: a store that fails now does not make the change fail.
+// announce it too: a store that fails now does not make the change fail.
 func (gs *Groups) saveOwnChange(facts ...bridge.Fact) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(gs.o.Background), storeTimeout)
 	defer cancel()

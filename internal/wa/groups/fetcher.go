@@ -189,7 +189,7 @@ func (f *fetcher) fetch(ctx context.Context, jid bridge.JID) error {
 
 // What is asked of the network at a login is counted there: an account whose
 // line is bad would soon be limited, and then sends that need a group's members
-// fail. In between the network tells of changes, also of those during an outage.
+// fail. In between the network announces changes, also those during an outage.
 const (
 	// listEvery is how long the list of groups counts as read.
 	listEvery = 24 * time.Hour

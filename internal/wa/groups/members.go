@@ -61,27 +61,27 @@ func resultsOf(people *groupPeople) []bridge.ParticipantResult {
 	return people.results
 }
 
-// membersChanged takes over a change of members, before the network tells of it.
+// membersChanged takes over a change of members, before the network announces it.
 func (c *conn) membersChanged(change bridge.ParticipantsChange, people *groupPeople) {
 	members, wire := people.done()
 	if len(members) == 0 {
 		return
 	}
 	fact := bridge.GroupChange{JID: change.Group}
-	told := &events.GroupInfo{JID: convert.WireJID(change.Group)}
+	noted := &events.GroupInfo{JID: convert.WireJID(change.Group)}
 	switch change.Action {
 	case bridge.ParticipantAdd, bridge.ParticipantApprove:
-		fact.Joined, told.Join = members, wire
+		fact.Joined, noted.Join = members, wire
 	case bridge.ParticipantReject:
 		fact.AskNoMore = members
 	case bridge.ParticipantRemove:
-		fact.Left, told.Leave = jidsOf(members), wire
+		fact.Left, noted.Leave = jidsOf(members), wire
 	case bridge.ParticipantPromote:
 		fact.Promoted = jidsOf(members)
 	case bridge.ParticipantDemote:
 		fact.Demoted = jidsOf(members)
 	}
-	c.NoteMembers(told)
+	c.NoteMembers(noted)
 	c.gs.saveOwnChange(fact)
 }
 

@@ -14,7 +14,7 @@ import (
 // groupPeople are the people whom a change of a group names.
 type groupPeople struct {
 	results []bridge.ParticipantResult
-	wire    []types.JID // how the network is told of each; empty for those on no network
+	wire    []types.JID // how the network is to know each; empty for those who are not on it
 }
 
 // groupPeople finds out how the network knows people: by their LIDs or by their

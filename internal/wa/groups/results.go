@@ -130,7 +130,7 @@ func refusedPerson(code int, action bridge.ParticipantAction) (bridge.Participan
 }
 
 // named returns what became of each, under the JID that the store knows the
-// person by now: the network may have told a number.
+// person by now: the network may have named a number.
 func (g *groupPeople) named(store Store) []bridge.ParticipantResult {
 	for i := range g.results {
 		g.results[i].JID = store.Canonical(g.results[i].JID)

@@ -17,7 +17,7 @@ import (
 
 const (
 	// settingAsked keeps how often and when the phone was last asked for
-	// the history that it has not told of.
+	// the history that it has not announced.
 	settingAsked = "history_asked"
 	// askPause is how long the phone has to answer, mostAsks how often
 	// it is asked.
@@ -25,14 +25,14 @@ const (
 	mostAsks = 3
 )
 
-// patience is how long an open account waits for the phone to tell of its
+// patience is how long an open account waits for the phone to announce its
 // history. It is a variable for the tests alone.
 var patience = 10 * time.Minute
 
 // needed are the parts that every phone sends, and every session needs.
 var needed = []waE2E.HistorySyncType{waE2E.HistorySyncType_INITIAL_BOOTSTRAP, waE2E.HistorySyncType_PUSH_NAME}
 
-// missing asks the phone for parts of its history that it has not told of, or
+// missing asks the phone for parts of its history that it has not announced, or
 // that a kill took between the network's forgetting and our writing down. It
 // returns after what time to look again.
 func (h *History) missing(ctx context.Context, c *conn) time.Duration {
@@ -77,7 +77,7 @@ func (h *History) asked(ctx context.Context) (count int, last time.Time) {
 		return mostAsks, time.Time{} // what cannot be noted is not asked
 	}
 	number, at, _ := strings.Cut(text, " ")
-	count, _ = strconv.Atoi(number) // 0 where nobody was asked
+	count, _ = strconv.Atoi(number) // 0 where the phone was not asked
 	seconds, _ := strconv.ParseInt(at, 10, 64)
 	return count, time.Unix(seconds, 0)
 }

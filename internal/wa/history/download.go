@@ -53,7 +53,7 @@ func isGone(err error) bool {
 }
 
 // askForPart asks the phone to upload a part again that the network has lost.
-// The phone tells of it with another message.
+// The phone announces it with another message.
 func (c *conn) askForPart(ctx context.Context, part bridge.HistoryPart) {
 	notification, err := readNotification(part)
 	if err == nil {

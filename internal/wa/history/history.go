@@ -24,7 +24,7 @@ import (
 const (
 	// takeoverTimeout bounds one try to take a part over.
 	takeoverTimeout = 10 * time.Minute
-	// idle is how long nobody need look, unless something happens.
+	// idle is after how long Run looks again if nothing wakes it.
 	idle = time.Hour
 )
 
@@ -213,7 +213,7 @@ func stepOf(part bridge.HistoryPart) bridge.HistoryStep {
 	return bridge.HistoryStep{ID: part.ID, State: part.State, Position: part.Position, Tries: part.Tries, NextAt: part.NextAt}
 }
 
-// readNotification decodes what the phone has told of a part.
+// readNotification decodes the phone's announcement of a part.
 func readNotification(part bridge.HistoryPart) (*waE2E.HistorySyncNotification, error) {
 	notification := new(waE2E.HistorySyncNotification)
 	return notification, proto.Unmarshal(part.Notification, notification)

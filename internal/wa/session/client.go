@@ -46,7 +46,7 @@ type Client struct {
 	starting chan struct{} // holds a token while sessions are begun
 }
 
-// Observer is told what whatsmeow logs and stores and makes no event of. A function
+// Observer receives what whatsmeow logs and stores but makes no event of. A function
 // may be nil where the client has no device. They are called in whatsmeow's
 // goroutines.
 type Observer struct {

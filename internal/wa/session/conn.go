@@ -114,7 +114,7 @@ func (c *connection) Close() error {
 func (c *connection) ResetSession(ctx context.Context) error { return c.conn.ResetSession(ctx) }
 
 // IsValid reports whether the connection can be used again. One that could not be
-// told to wait for the disk again is closed.
+// set to wait for the disk again is closed.
 func (c *connection) IsValid() bool { return c.conn.IsValid() && !c.lags }
 
 // Begin begins a transaction.

@@ -15,8 +15,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// staleDevices are the people of whom the network has told that their devices
-// have changed. whatsmeow keeps the devices of a number and of a LID apart, and
+// staleDevices are the people whose devices have changed, as the network has said. whatsmeow keeps the devices of a number and of a LID apart, and
 // heeds a change of the LID's, to which all messages go, only in some cases: the
 // first message after somebody links a device would not reach that device.
 type staleDevices struct {

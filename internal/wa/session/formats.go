@@ -44,7 +44,7 @@ const (
 // could not decrypt it.
 type decryptionFailure struct {
 	id       types.MessageID
-	panicked bool // it is not told of again
+	panicked bool // no event follows
 }
 
 // failedDecryption returns the message that a line of whatsmeow's log says not to be

@@ -27,7 +27,7 @@ import (
 //
 // Where whatsmeow's calls begin and end a hold, [lockedStore] knows.
 type signalLock struct {
-	free     chan struct{} // has one token while nobody holds the lock
+	free     chan struct{} // has one token while the lock is free
 	unlocked unlockedSend  // the send that encrypts without it
 
 	sending atomic.Pointer[hold] // the send that has loaded its sessions and waits for its answer

@@ -101,7 +101,7 @@ func (s *PairingSecrets) InQR(code string) string {
 	defer s.mu.Unlock()
 	secret := s.qr
 	if !s.apart {
-		secret = s.present() // whatsmeow tells nobody of one that a mistyped code made
+		secret = s.present() // whatsmeow makes no event of one that a mistyped code made
 	}
 	parts[3] = base64.StdEncoding.EncodeToString(secret[:])
 	return head + "#" + strings.Join(parts, ",")

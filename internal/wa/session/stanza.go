@@ -32,7 +32,7 @@ func amend(stanza *waBinary.Node) {
 	}
 }
 
-// isApprovalOff reports whether a part of a group says that nobody has to let in those
+// isApprovalOff reports whether a part of a group says that admins need not let in those
 // who come by the link.
 func isApprovalOff(part waBinary.Node) bool {
 	if part.Tag != "membership_approval_mode" {
@@ -46,7 +46,7 @@ func isApprovalOff(part waBinary.Node) bool {
 // logger of what it receives, before it handles the stanza, and in the order in
 // which they came: there they are read.
 
-// usernameAttrs are the attributes that name a person, with those that tell the
+// usernameAttrs are the attributes that name a person, with those that hold the
 // person's username.
 var usernameAttrs = map[string][]string{
 	"from":        {"username"},
@@ -57,7 +57,7 @@ var usernameAttrs = map[string][]string{
 	"s_o":         {"s_o_username"},
 }
 
-// usernamesIn returns the usernames that a stanza tells, by the form in which it
+// usernamesIn returns the usernames in a stanza, by the form in which it
 // names the person; empty for somebody who has none. A person of whom it says
 // nothing is not among them.
 func usernamesIn(stanza *waBinary.Node) map[bridge.JID]string {
@@ -83,7 +83,7 @@ func addUsernames(found map[bridge.JID]string, node *waBinary.Node) map[bridge.J
 			continue
 		}
 		for _, attribute := range attributes {
-			if name, told := node.Attrs[attribute].(string); told {
+			if name, has := node.Attrs[attribute].(string); has {
 				add(jid, name)
 				break
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // whatsmeow acknowledges a message that it cannot decrypt, and asks for it again,
-// before it tells of it. Where the store fails just then, or the program dies, nobody
+// before it makes an event of it. Where the store fails just then, or the program dies, nobody
 // would ever learn that there was one. So its placeholder is stored when whatsmeow
 // logs the failure, which it does first of all; where that fails, the connection is
 // cut, so that nothing leaves.

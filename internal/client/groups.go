@@ -46,9 +46,7 @@ func (c *Client) changePeople(ctx context.Context, path string, action bridge.Pa
 
 // JoinRequests returns who asks to be let into a group.
 func (c *Client) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
-	var answer struct{ Requests []bridge.JoinRequest }
-	err := c.Call(ctx, http.MethodGet, "/api/groups/"+jid.Escaped()+"/requests", nil, &answer)
-	return answer.Requests, err
+	return listOf[bridge.JoinRequest](ctx, c, "/api/groups/"+jid.Escaped()+"/requests", "requests")
 }
 
 // DecideJoinRequests approves or rejects people who ask to be let into a group, and

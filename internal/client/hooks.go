@@ -31,9 +31,7 @@ func hookPath(id int64) string { return "/api/hooks/" + strconv.FormatInt(id, 10
 
 // Hooks returns the hooks that the caller may see.
 func (c *Client) Hooks(ctx context.Context) ([]bridge.Hook, error) {
-	var answer struct{ Hooks []bridge.Hook }
-	err := c.Call(ctx, http.MethodGet, "/api/hooks", nil, &answer)
-	return answer.Hooks, err
+	return listOf[bridge.Hook](ctx, c, "/api/hooks", "hooks")
 }
 
 // Hook returns one hook.

@@ -58,6 +58,15 @@ func pageOf[T any](answer map[string]json.RawMessage, name string) (page bridge.
 	return page, err
 }
 
+// listOf requests a list without pages, whose items stand under a name.
+func listOf[T any](ctx context.Context, c *Client, path, name string) (items []T, err error) {
+	answer, err := c.list(ctx, path)
+	if err == nil {
+		err = json.Unmarshal(answer[name], &items)
+	}
+	return items, err
+}
+
 // getPage requests one page of a list, whose items stand under a name.
 func getPage[T any](ctx context.Context, c *Client, path, name string) (bridge.Page[T], error) {
 	answer, err := c.list(ctx, path)

@@ -24,9 +24,7 @@ type MadeToken struct {
 
 // Tokens returns the tokens that the caller may see.
 func (c *Client) Tokens(ctx context.Context) ([]bridge.Token, error) {
-	var answer struct{ Tokens []bridge.Token }
-	err := c.Call(ctx, http.MethodGet, "/api/tokens", nil, &answer)
-	return answer.Tokens, err
+	return listOf[bridge.Token](ctx, c, "/api/tokens", "tokens")
 }
 
 // CreateToken makes a token and returns it with its secret.

@@ -42,9 +42,7 @@ func webhookPath(id int64) string { return "/api/webhooks/" + strconv.FormatInt(
 
 // Webhooks returns all webhooks.
 func (c *Client) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {
-	var answer struct{ Webhooks []bridge.Webhook }
-	err := c.Call(ctx, http.MethodGet, "/api/webhooks", nil, &answer)
-	return answer.Webhooks, err
+	return listOf[bridge.Webhook](ctx, c, "/api/webhooks", "webhooks")
 }
 
 // Webhook returns one webhook.

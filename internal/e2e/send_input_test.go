@@ -143,7 +143,7 @@ var badPolls = []badInput{
 	{name: "blank question", fields: object{"name": " \t"}, says: "name is required"},
 	{name: "no options", fields: object{"values": nil}, says: "values must hold 2 to 12"},
 	{name: "one option", fields: object{"values": []string{"a"}}, says: "values must hold 2 to 12"},
-	{name: "thirteen options", fields: object{"values": strings.Split("abcdefghijklm", "")}, says: "values must hold at most 12"},
+	{name: "thirteen options", fields: object{"values": strings.Split("abcdefghijklm", "")}, says: "values must hold 2 to 12"},
 	{name: "an empty option", fields: object{"values": []string{"a", ""}}, says: "empty option"},
 	{name: "the same option twice", fields: object{"values": []string{"a", "b", "a"}}, says: "twice"},
 	{name: "options that look the same", fields: object{"values": []string{"a", "a "}}, says: "twice"},
@@ -157,7 +157,7 @@ var badPolls = []badInput{
 var badContacts = []badInput{
 	{name: "no contacts", fields: object{"contacts": nil}, says: "contacts must hold 1 to 20"},
 	{name: "an empty list", fields: object{"contacts": []object{}}, says: "contacts must hold 1 to 20"},
-	{name: "21 contacts", fields: object{"contacts": repeated(21, object{"displayName": "A"})}, says: "contacts must hold at most 20"},
+	{name: "21 contacts", fields: object{"contacts": repeated(21, object{"displayName": "A"})}, says: "contacts must hold 1 to 20"},
 	{name: "no list", fields: object{"contacts": object{"displayName": "A"}}, says: "contacts must be an array"},
 	{name: "nameless", fields: object{"contacts": []object{{"displayName": "A"}, {"phone": "491510000003"}}}, says: "contacts[1].displayName is required"},
 	{name: "blank name", fields: object{"contacts": []object{{"displayName": " "}}}, says: "contacts[0].displayName is required"},

@@ -2,10 +2,10 @@ package hooks
 
 import (
 	"fmt"
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"reflect"
 	"slices"
 	"strings"
-	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"text/template/parse"
 
 	"bridged/internal/bridge"

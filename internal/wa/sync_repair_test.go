@@ -10,6 +10,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
+	"bridged/internal/store"
 )
 
 const contacts = appstate.WAPatchCriticalUnblockLow
@@ -106,12 +107,13 @@ func TestSyncRepair_AsksThePhone(t *testing.T) {
 		t.Errorf("within two days the phone was asked for %v", asked)
 	}
 	third := *b
-	third.account = startAccount(t, b.network, b.dir)
+	third.account = startAccount(t, b.network, b.dir, func(s *store.Store) {
+		long := strconv.FormatInt(time.Now().Add(-49*time.Hour).Unix(), 10)
+		if err := s.SetSetting(ctx, noted, long); err != nil {
+			t.Fatal(err)
+		}
+	})
 	third.phone = b.phone
-	long := strconv.FormatInt(time.Now().Add(-49*time.Hour).Unix(), 10)
-	if err := third.store.SetSetting(ctx, noted, long); err != nil {
-		t.Fatal(err)
-	}
 	third.named("Sam Four")
 	if asked := b.phone.Recoveries(); len(asked) != 2 {
 		t.Errorf("after two days the phone was asked for %v", asked)

@@ -148,7 +148,7 @@ func alreadyHas(r *http.Request, m *bridge.Media) bool {
 // describeFile sets the headers that say what a file is and what to do with it.
 func describeFile(header http.Header, m bridge.Message, disposition string) {
 	mimeType := contentType(m.Media.MimeType)
-	if isActive(mimeType) { // D6.10: whatever was asked
+	if isActive(mimeType) { // whatever was asked
 		disposition = attachment
 		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}

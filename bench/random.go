@@ -31,7 +31,8 @@ func (b *bench) samples(c *corpus) []sample {
 	const name = "any text of 1 to 20 characters"
 	across, inside := Goal{P50: 3, P99: 20}, Goal{P50: 2, P90: 6, Worst: 20}
 	samples := []sample{
-		{name: name, goal: across}, {name: name + ", groups", goal: across, kind: bridge.ChatsGroup},
+		{name: name, goal: across},
+		{name: name + ", groups", goal: across, kind: bridge.ChatsGroup},
 		{name: name + ", individuals", goal: across, kind: bridge.ChatsIndividual},
 	}
 	for i, which := range []string{"largest", "second largest", "third largest"} {

@@ -2,11 +2,10 @@
 package main
 
 import (
+	"client/bridged"
 	"context"
 	"fmt"
 	"net/http"
-
-	"client/bridged"
 )
 
 func main() {

@@ -59,14 +59,20 @@ func TestChats_ShowEveryField(t *testing.T) {
 	want := map[string]any{
 		"count": 3.0, "nextCursor": nil, "hasMore": false,
 		"chats": []any{
-			map[string]any{"jid": string(grace), "lid": string(graceLID), "username": nil, "isGroup": false, "name": "Grace Hopper", "participants": 2.0,
+			map[string]any{
+				"jid": string(grace), "lid": string(graceLID), "username": nil, "isGroup": false, "name": "Grace Hopper", "participants": 2.0,
 				"lastMessageAt": "2026-11-21T12:01:00.000Z", "lastMessage": lastBy(grace, "M1", "to one", "2026-11-21T12:01:00.000Z"),
-				"unreadCount": 1.0, "archived": true, "pinned": false, "mutedUntil": nil},
-			map[string]any{"jid": string(club), "lid": nil, "username": nil, "isGroup": true, "name": "Readers", "participants": 3.0,
+				"unreadCount": 1.0, "archived": true, "pinned": false, "mutedUntil": nil,
+			},
+			map[string]any{
+				"jid": string(club), "lid": nil, "username": nil, "isGroup": true, "name": "Readers", "participants": 3.0,
 				"lastMessageAt": "2026-11-21T12:00:00.000Z", "lastMessage": lastBy(grace, "G1", "to all", "2026-11-21T12:00:00.000Z"),
-				"unreadCount": 0.0, "archived": false, "pinned": true, "mutedUntil": "9999-12-31T23:59:59.999Z"},
-			map[string]any{"jid": string(olden), "lid": nil, "username": nil, "isGroup": true, "name": "Quiet", "lastMessageAt": nil, "lastMessage": nil,
-				"participants": 2.0, "unreadCount": 0.0, "archived": false, "pinned": false, "mutedUntil": nil},
+				"unreadCount": 0.0, "archived": false, "pinned": true, "mutedUntil": "9999-12-31T23:59:59.999Z",
+			},
+			map[string]any{
+				"jid": string(olden), "lid": nil, "username": nil, "isGroup": true, "name": "Quiet", "lastMessageAt": nil, "lastMessage": nil,
+				"participants": 2.0, "unreadCount": 0.0, "archived": false, "pinned": false, "mutedUntil": nil,
+			},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -76,8 +82,10 @@ func TestChats_ShowEveryField(t *testing.T) {
 
 // lastBy is the last message of a chat, as it leaves.
 func lastBy(sender bridge.JID, id, content, timestamp string) map[string]any {
-	return map[string]any{"msgId": id, "fromMe": false, "senderJid": string(sender), "pushName": "~" + sender.User(),
-		"messageType": "conversation", "content": content, "timestamp": timestamp}
+	return map[string]any{
+		"msgId": id, "fromMe": false, "senderJid": string(sender), "pushName": "~" + sender.User(),
+		"messageType": "conversation", "content": content, "timestamp": timestamp,
+	}
 }
 
 func TestChats_Filters(t *testing.T) {
@@ -159,8 +167,10 @@ func TestGroup_ShowsStoredAndLive(t *testing.T) {
 	s.know(bridge.Identity{PN: grace, LID: graceLID}, bridge.Contact{JID: grace, Name: &name}, group, say(club, grace, "G1", "to all", 0),
 		bridge.MemberLabel{Chat: club, Member: grace, Label: "Founder", SetAt: bridge.At(noon)})
 	s.account.liveGroup = func(context.Context, bridge.JID) (*bridge.Group, error) {
-		return &bridge.Group{JID: club, Name: "Readers!", OwnerJID: graceLID, IsLocked: true, JoinApproval: true,
-			Participants: []bridge.Participant{{JID: graceLID, IsAdmin: true}, {JID: alan, DisplayName: "Alan"}}}, nil
+		return &bridge.Group{
+			JID: club, Name: "Readers!", OwnerJID: graceLID, IsLocked: true, JoinApproval: true,
+			Participants: []bridge.Participant{{JID: graceLID, IsAdmin: true}, {JID: alan, DisplayName: "Alan"}},
+		}, nil
 	}
 	var got struct {
 		JID    string

@@ -24,8 +24,10 @@ func TestContacts_AreListedFoundAndShown(t *testing.T) {
 		Contacts   []map[string]any
 		NextCursor *string
 	}
-	shown := object{"jid": string(grace), "lid": string(graceLID), "phone": grace.User(), "username": nil, "name": "Грейс Hopper", "pushName": "~" + grace.User(),
-		"businessName": "", "isSaved": true, "chatJid": string(grace)}
+	shown := object{
+		"jid": string(grace), "lid": string(graceLID), "phone": grace.User(), "username": nil, "name": "Грейс Hopper", "pushName": "~" + grace.User(),
+		"businessName": "", "isSaved": true, "chatJid": string(grace),
+	}
 	for q, want := range map[string]bridge.JID{"ГРЕЙС": grace, "LTD": alan, "+1 (555) 765-4321": grace, "~1555": grace} {
 		s.Get("/api/contacts?q=" + url.QueryEscape(q)).Want(http.StatusOK).Decode(&page)
 		if page.Count != 1 || page.Contacts[0]["jid"] != string(want) {

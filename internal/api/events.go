@@ -52,7 +52,8 @@ func (s *server) listEvents(in *input) (any, error) {
 		return nil, err
 	}
 	return answerList(in, list[bridge.Event]{
-		countHead{len(page.Events)}, "events", page.Events, appendAny[bridge.Event],
+		countHead{len(page.Events)},
+		"events", page.Events, appendAny[bridge.Event],
 		eventTail{formatCursor(page.Next), page.More, page.Reset},
 	})
 }

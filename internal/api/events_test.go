@@ -67,37 +67,71 @@ func TestEvents_TellEveryKindOfChange(t *testing.T) {
 		facts  []bridge.Fact
 		want   []string
 	}{
-		{"a group is joined", []bridge.Fact{members(club, "Readers", grace, alan)},
-			[]string{"chat.updated " + string(club), "group.updated " + string(club)}},
+		{
+			"a group is joined",
+			[]bridge.Fact{members(club, "Readers", grace, alan)},
+			[]string{"chat.updated " + string(club), "group.updated " + string(club)},
+		},
 		{"a message comes", []bridge.Fact{say(club, grace, "A1", "hello", 1)}, []string{"message.created A1"}},
 		{"it comes again", []bridge.Fact{say(club, grace, "A1", "hello", 1)}, []string{}},
-		{"somebody reacts", []bridge.Fact{bridge.ReactionChange{Chat: club, Target: "A1", Sender: alan, Emoji: "👍", Timestamp: bridge.At(noon)}},
-			[]string{"message.updated A1"}},
-		{"it is edited", []bridge.Fact{bridge.Edit{Chat: club, Target: "A1", Editor: grace, Timestamp: bridge.At(noon.Add(time.Minute)),
-			New: bridge.Message{MessageType: "conversation", Content: "hello all"}}}, []string{"message.updated A1"}},
-		{"somebody else edits it", []bridge.Fact{bridge.Edit{Chat: club, Target: "A1", Editor: alan, Timestamp: bridge.At(noon.Add(time.Hour)),
-			New: bridge.Message{MessageType: "conversation", Content: "no"}}}, []string{}},
-		{"it is deleted", []bridge.Fact{bridge.Deletion{Chat: club, Target: "A1", By: grace, Timestamp: bridge.At(noon.Add(2 * time.Minute))}},
-			[]string{"message.updated A1"}},
+		{
+			"somebody reacts",
+			[]bridge.Fact{bridge.ReactionChange{Chat: club, Target: "A1", Sender: alan, Emoji: "👍", Timestamp: bridge.At(noon)}},
+			[]string{"message.updated A1"},
+		},
+		{"it is edited", []bridge.Fact{bridge.Edit{
+			Chat: club, Target: "A1", Editor: grace, Timestamp: bridge.At(noon.Add(time.Minute)),
+			New: bridge.Message{MessageType: "conversation", Content: "hello all"},
+		}}, []string{"message.updated A1"}},
+		{"somebody else edits it", []bridge.Fact{bridge.Edit{
+			Chat: club, Target: "A1", Editor: alan, Timestamp: bridge.At(noon.Add(time.Hour)),
+			New: bridge.Message{MessageType: "conversation", Content: "no"},
+		}}, []string{}},
+		{
+			"it is deleted",
+			[]bridge.Fact{bridge.Deletion{Chat: club, Target: "A1", By: grace, Timestamp: bridge.At(noon.Add(2 * time.Minute))}},
+			[]string{"message.updated A1"},
+		},
 		{"a poll comes", []bridge.Fact{poll("P1")}, []string{"message.created P1"}},
-		{"somebody votes", []bridge.Fact{bridge.PollVote{Chat: club, Target: "P1", Voter: alan, Hashes: votes("Monday"), Timestamp: bridge.At(noon)}},
-			[]string{"message.updated P1"}},
-		{"a message is sent", []bridge.Fact{mine(club, "M1"), bridge.SendResult{Chat: club, ID: "M1", Status: bridge.DeliverySent}},
-			[]string{"message.created M1", "message.status M1"}},
-		{"it is read", []bridge.Fact{bridge.Receipt{Chat: club, IDs: []string{"M1"}, From: alan, Status: bridge.DeliveryRead, Timestamp: bridge.At(noon)}},
-			[]string{"message.status M1"}},
+		{
+			"somebody votes",
+			[]bridge.Fact{bridge.PollVote{Chat: club, Target: "P1", Voter: alan, Hashes: votes("Monday"), Timestamp: bridge.At(noon)}},
+			[]string{"message.updated P1"},
+		},
+		{
+			"a message is sent",
+			[]bridge.Fact{mine(club, "M1"), bridge.SendResult{Chat: club, ID: "M1", Status: bridge.DeliverySent}},
+			[]string{"message.created M1", "message.status M1"},
+		},
+		{
+			"it is read",
+			[]bridge.Fact{bridge.Receipt{Chat: club, IDs: []string{"M1"}, From: alan, Status: bridge.DeliveryRead, Timestamp: bridge.At(noon)}},
+			[]string{"message.status M1"},
+		},
 		{"what could not be read", []bridge.Fact{unreadable("U1")}, []string{"message.created U1"}},
 		{"comes after all", []bridge.Fact{say(club, alan, "U1", "here", 4)}, []string{"message.updated U1"}},
 		{"a name is learned", []bridge.Fact{bridge.Contact{JID: grace, Name: new("Grace")}}, []string{}},
-		{"a private message comes", []bridge.Fact{say(grace, grace, "B1", "psst", 5)},
-			[]string{"chat.updated " + string(grace), "message.created B1"}},
+		{
+			"a private message comes",
+			[]bridge.Fact{say(grace, grace, "B1", "psst", 5)},
+			[]string{"chat.updated " + string(grace), "message.created B1"},
+		},
 		{"its chat gets another name", []bridge.Fact{bridge.Contact{JID: grace, Name: new("Grace H.")}}, []string{"chat.updated " + string(grace)}},
-		{"the group is renamed", []bridge.Fact{bridge.GroupChange{JID: club, Name: new("Writers"), Timestamp: bridge.At(noon)}},
-			[]string{"chat.updated " + string(club), "group.updated " + string(club)}},
-		{"somebody leaves", []bridge.Fact{bridge.GroupChange{JID: club, Left: []bridge.JID{alan}, Timestamp: bridge.At(noon)}},
-			[]string{"chat.updated " + string(club), "group.updated " + string(club)}},
-		{"the account opens", []bridge.Fact{bridge.Status{Status: bridge.StateOpen, HasSession: true, Since: bridge.At(noon)}},
-			[]string{"account.status open"}},
+		{
+			"the group is renamed",
+			[]bridge.Fact{bridge.GroupChange{JID: club, Name: new("Writers"), Timestamp: bridge.At(noon)}},
+			[]string{"chat.updated " + string(club), "group.updated " + string(club)},
+		},
+		{
+			"somebody leaves",
+			[]bridge.Fact{bridge.GroupChange{JID: club, Left: []bridge.JID{alan}, Timestamp: bridge.At(noon)}},
+			[]string{"chat.updated " + string(club), "group.updated " + string(club)},
+		},
+		{
+			"the account opens",
+			[]bridge.Fact{bridge.Status{Status: bridge.StateOpen, HasSession: true, Since: bridge.At(noon)}},
+			[]string{"account.status open"},
+		},
 	}
 	cursor := s.eventPage("?after=now").NextCursor
 	for _, c := range changes {
@@ -201,7 +235,8 @@ func TestEvents_Filter(t *testing.T) {
 		"?types=message.updated":                      {"message.updated B0"},
 		"?types=message.created&chat=" + string(club): {"message.created A0", "message.created A1", "message.created A2"},
 		"?types=message.created,message.updated&chat=" + string(grace): {
-			"message.created B0", "message.created B1", "message.created B2", "message.updated B0"},
+			"message.created B0", "message.created B1", "message.created B2", "message.updated B0",
+		},
 		"?types=message.created&chat=" + string(graceLID):     {"message.created B0", "message.created B1", "message.created B2"},
 		"?types=message.created&chat=" + string(alan):         {},
 		"?types=account.status":                               {},

@@ -124,14 +124,20 @@ func TestGroups_WhatIsAskedFor(t *testing.T) {
 		method, path, body string
 		want               any
 	}{
-		{"PATCH", "/api/groups/" + string(club), `{"name":"Name","topic":"","isAnnounce":true,"isLocked":null,"disappearingSeconds":604800}`,
-			patchCall{club, bridge.GroupPatch{Name: &name, Topic: &topic, IsAnnounce: &on, Disappearing: &week}}},
-		{"POST", "/api/groups/" + string(club) + "/participants", `{"action":"promote","participants":["` + string(graceLID) + `","` + string(alan) + `","` + string(grace) + `"]}`,
-			bridge.ParticipantsChange{Group: club, Action: bridge.ParticipantPromote, Participants: []bridge.JID{grace, alan}}},
+		{
+			"PATCH", "/api/groups/" + string(club), `{"name":"Name","topic":"","isAnnounce":true,"isLocked":null,"disappearingSeconds":604800}`,
+			patchCall{club, bridge.GroupPatch{Name: &name, Topic: &topic, IsAnnounce: &on, Disappearing: &week}},
+		},
+		{
+			"POST", "/api/groups/" + string(club) + "/participants", `{"action":"promote","participants":["` + string(graceLID) + `","` + string(alan) + `","` + string(grace) + `"]}`,
+			bridge.ParticipantsChange{Group: club, Action: bridge.ParticipantPromote, Participants: []bridge.JID{grace, alan}},
+		},
 		{"PATCH", "/api/groups/" + string(club), `{"joinApproval":true}`, patchCall{club, bridge.GroupPatch{JoinApproval: &on}}},
 		{"GET", "/api/groups/" + string(club) + "/requests", "", requestsCall{club}},
-		{"POST", "/api/groups/" + string(club) + "/requests", `{"action":"reject","participants":["` + string(alan) + `"]}`,
-			bridge.ParticipantsChange{Group: club, Action: bridge.ParticipantReject, Participants: []bridge.JID{alan}}},
+		{
+			"POST", "/api/groups/" + string(club) + "/requests", `{"action":"reject","participants":["` + string(alan) + `"]}`,
+			bridge.ParticipantsChange{Group: club, Action: bridge.ParticipantReject, Participants: []bridge.JID{alan}},
+		},
 		{"GET", "/api/groups/" + string(club) + "/invite", "", linkCall{club}},
 		{"DELETE", "/api/groups/" + string(club) + "/invite", "", revokeCall{club, ""}},
 		{"POST", "/api/groups/join", `{"link":"chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv?mode=ac_t"}`, joinCall{"AbCdEfGhIjKlMnOpQrStUv", false}},

@@ -269,9 +269,13 @@ func TestHooks_UnreadableStoreIsUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ method, path, body string }{
-		{"GET", "/api/hooks", ""}, {"POST", "/api/hooks", `{"name":"x","chatJid":"` + string(grace) + `","template":"json"}`},
-		{"GET", hookRoute(made), ""}, {"PATCH", hookRoute(made), `{"name":"x"}`}, {"DELETE", hookRoute(made), ""},
-		{"POST", hookRoute(made) + "/preview", `{"payload":1}`}, {"POST", made.Path, `{"text":"x"}`},
+		{"GET", "/api/hooks", ""},
+		{"POST", "/api/hooks", `{"name":"x","chatJid":"` + string(grace) + `","template":"json"}`},
+		{"GET", hookRoute(made), ""},
+		{"PATCH", hookRoute(made), `{"name":"x"}`},
+		{"DELETE", hookRoute(made), ""},
+		{"POST", hookRoute(made) + "/preview", `{"payload":1}`},
+		{"POST", made.Path, `{"text":"x"}`},
 	} {
 		if got := s.Do(c.method, c.path, c.body).Want(http.StatusServiceUnavailable); got.Code() != "storage_unavailable" || got.Header.Get("Retry-After") == "" {
 			t.Errorf("%s %s: %s", c.method, c.path, got.Body)
@@ -279,9 +283,13 @@ func TestHooks_UnreadableStoreIsUnavailable(t *testing.T) {
 	}
 	broken := newServer(t, func(o *api.Options) { o.Store = nil })
 	for _, c := range []struct{ method, path, body string }{
-		{"GET", "/api/hooks", ""}, {"POST", "/api/hooks", `{"name":"x","chatJid":"` + string(grace) + `","template":"json"}`},
-		{"GET", "/api/hooks/1", ""}, {"PATCH", "/api/hooks/1", `{"name":"x"}`}, {"DELETE", "/api/hooks/1", ""},
-		{"POST", "/api/hooks/1/preview", `{"payload":1}`}, {"POST", "/hooks/1.x", `{"text":"x"}`},
+		{"GET", "/api/hooks", ""},
+		{"POST", "/api/hooks", `{"name":"x","chatJid":"` + string(grace) + `","template":"json"}`},
+		{"GET", "/api/hooks/1", ""},
+		{"PATCH", "/api/hooks/1", `{"name":"x"}`},
+		{"DELETE", "/api/hooks/1", ""},
+		{"POST", "/api/hooks/1/preview", `{"payload":1}`},
+		{"POST", "/hooks/1.x", `{"text":"x"}`},
 	} {
 		broken.Do(c.method, c.path, c.body).Want(http.StatusInternalServerError)
 	}

@@ -35,8 +35,10 @@ func tagOf(content string) string {
 // headersOf are the headers that say what a file is.
 func headersOf(got apitest.Response) map[string]string {
 	headers := map[string]string{}
-	for _, name := range []string{"Content-Type", "Content-Length", "Content-Disposition", "X-Messenger-Media-Type", "Content-Security-Policy",
-		"ETag", "Last-Modified", "Accept-Ranges", "Content-Range", "X-Content-Type-Options", "Cache-Control"} {
+	for _, name := range []string{
+		"Content-Type", "Content-Length", "Content-Disposition", "X-Messenger-Media-Type", "Content-Security-Policy",
+		"ETag", "Last-Modified", "Accept-Ranges", "Content-Range", "X-Content-Type-Options", "Cache-Control",
+	} {
 		if value := got.Header.Get(name); value != "" {
 			headers[name] = value
 		}
@@ -118,16 +120,27 @@ func TestMedia_ActiveTypesAreAttachmentsInASandbox(t *testing.T) {
 		mimeType, served string
 		active           bool
 	}{
-		{"text/html", "text/html", true}, {"TEXT/HTML; charset=utf-8", "TEXT/HTML; charset=utf-8", true},
-		{"image/svg+xml", "image/svg+xml", true}, {"text/xml", "text/xml", true}, {"application/xml", "application/xml", true},
-		{"application/xhtml+xml", "application/xhtml+xml", true}, {"application/atom+xml", "application/atom+xml", true},
-		{"text/javascript", "text/javascript", true}, {"application/javascript", "application/javascript", true},
-		{"application/wasm", "application/wasm", true}, {"multipart/x-mixed-replace; boundary=x", "multipart/x-mixed-replace; boundary=x", true},
-		{"message/rfc822", "message/rfc822", true}, {"multipart/related", "multipart/related", true},
-		{"text/plain", "text/plain", false}, {"application/pdf", "application/pdf", false}, {"image/png", "image/png", false},
+		{"text/html", "text/html", true},
+		{"TEXT/HTML; charset=utf-8", "TEXT/HTML; charset=utf-8", true},
+		{"image/svg+xml", "image/svg+xml", true},
+		{"text/xml", "text/xml", true},
+		{"application/xml", "application/xml", true},
+		{"application/xhtml+xml", "application/xhtml+xml", true},
+		{"application/atom+xml", "application/atom+xml", true},
+		{"text/javascript", "text/javascript", true},
+		{"application/javascript", "application/javascript", true},
+		{"application/wasm", "application/wasm", true},
+		{"multipart/x-mixed-replace; boundary=x", "multipart/x-mixed-replace; boundary=x", true},
+		{"message/rfc822", "message/rfc822", true},
+		{"multipart/related", "multipart/related", true},
+		{"text/plain", "text/plain", false},
+		{"application/pdf", "application/pdf", false},
+		{"image/png", "image/png", false},
 		{"application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", false},
-		{"", "application/octet-stream", false}, {"nonsense", "application/octet-stream", false},
-		{"image/png\r\nX-Evil: 1", "application/octet-stream", false}, {"text/html;;;", "application/octet-stream", false},
+		{"", "application/octet-stream", false},
+		{"nonsense", "application/octet-stream", false},
+		{"image/png\r\nX-Evil: 1", "application/octet-stream", false},
+		{"text/html;;;", "application/octet-stream", false},
 	} {
 		id := fmt.Sprint("T", i)
 		s.cdn.send(s, id, bridge.Media{Type: bridge.MediaDocument, MimeType: c.mimeType, FileName: "f"}, "x")
@@ -223,16 +236,29 @@ func TestMedia_Conditions(t *testing.T) {
 		headers []string
 		want    int
 	}{
-		{[]string{"If-None-Match", mine}, 304}, {[]string{"If-None-Match", "W/" + mine}, 304}, {[]string{"If-None-Match", "*"}, 304},
-		{[]string{"If-None-Match", other + ", " + mine}, 304}, {[]string{"If-None-Match", other}, 200}, {[]string{"If-None-Match", "garbage"}, 200},
-		{[]string{"If-Modified-Since", at}, 304}, {[]string{"If-Modified-Since", after}, 304}, {[]string{"If-Modified-Since", before}, 200},
+		{[]string{"If-None-Match", mine}, 304},
+		{[]string{"If-None-Match", "W/" + mine}, 304},
+		{[]string{"If-None-Match", "*"}, 304},
+		{[]string{"If-None-Match", other + ", " + mine}, 304},
+		{[]string{"If-None-Match", other}, 200},
+		{[]string{"If-None-Match", "garbage"}, 200},
+		{[]string{"If-Modified-Since", at}, 304},
+		{[]string{"If-Modified-Since", after}, 304},
+		{[]string{"If-Modified-Since", before}, 200},
 		{[]string{"If-None-Match", other, "If-Modified-Since", after}, 200},
-		{[]string{"If-Match", mine}, 200}, {[]string{"If-Match", "*"}, 200}, {[]string{"If-Match", other}, 412}, {[]string{"If-Match", mine, "If-None-Match", mine}, 304},
-		{[]string{"If-Unmodified-Since", at}, 200}, {[]string{"If-Unmodified-Since", before}, 412},
-		{[]string{"Range", "bytes=0-1", "If-Range", mine}, 206}, {[]string{"Range", "bytes=0-1", "If-Range", other}, 200},
-		{[]string{"Range", "bytes=0-1", "If-Range", "W/" + mine}, 200}, {[]string{"Range", "bytes=0-1", "If-Range", at}, 206},
+		{[]string{"If-Match", mine}, 200},
+		{[]string{"If-Match", "*"}, 200},
+		{[]string{"If-Match", other}, 412},
+		{[]string{"If-Match", mine, "If-None-Match", mine}, 304},
+		{[]string{"If-Unmodified-Since", at}, 200},
+		{[]string{"If-Unmodified-Since", before}, 412},
+		{[]string{"Range", "bytes=0-1", "If-Range", mine}, 206},
+		{[]string{"Range", "bytes=0-1", "If-Range", other}, 200},
+		{[]string{"Range", "bytes=0-1", "If-Range", "W/" + mine}, 200},
+		{[]string{"Range", "bytes=0-1", "If-Range", at}, 206},
 		{[]string{"Range", "bytes=0-1", "If-Range", before}, 200},
-		{[]string{"Range", "bytes=0-1", "If-None-Match", mine}, 304}, {[]string{"Range", "bytes=99-", "If-Match", other}, 412},
+		{[]string{"Range", "bytes=0-1", "If-None-Match", mine}, 304},
+		{[]string{"Range", "bytes=99-", "If-Match", other}, 412},
 	} {
 		got := s.Get(fileOf("F"), c.headers...)
 		if got.Status != c.want {

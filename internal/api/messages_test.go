@@ -183,20 +183,26 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 		{
 			"msgId": "V", "fromMe": false, "senderJid": string(alan), "senderLid": nil, "senderUsername": nil, "pushName": "~447700900123", "messageType": "audioMessage",
 			"content": "", "contextInfo": nil, "quoted": nil, "timestamp": "2026-11-21T12:11:00.000Z", "poll": nil, "reactions": []any{},
-			"media": map[string]any{"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": 1234.0, "durationSec": 3.0, "ptt": true,
-				"downloadUrl": bridge.DownloadPath(club, "V")},
+			"media": map[string]any{
+				"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": 1234.0, "durationSec": 3.0, "ptt": true,
+				"downloadUrl": bridge.DownloadPath(club, "V"),
+			},
 			"editedAt": nil, "deletedAt": nil, "status": nil, "imported": false,
 		},
 		{
 			"msgId": "P", "fromMe": true, "senderJid": string(me), "senderLid": nil, "senderUsername": nil, "pushName": "~15551234567", "messageType": "pollCreationMessage",
 			"content": "When?", "timestamp": "2026-11-21T12:10:00.000Z", "media": nil,
-			"quoted": map[string]any{"fromMe": false, "senderJid": string(grace), "pushName": "~15557654321", "messageType": "conversation",
-				"content": "Straße", "timestamp": "2026-11-21T12:00:00.000Z", "deletedAt": nil},
+			"quoted": map[string]any{
+				"fromMe": false, "senderJid": string(grace), "pushName": "~15557654321", "messageType": "conversation",
+				"content": "Straße", "timestamp": "2026-11-21T12:00:00.000Z", "deletedAt": nil,
+			},
 			"contextInfo": map[string]any{"quotedMsgId": "A", "quotedSenderJid": string(grace), "mentionedJid": []any{string(grace), string(alan)}, "mentionsAll": false, "mentions": []any{
 				map[string]any{"jid": string(grace), "lid": string(graceLID), "name": "~15557654321", "token": nil},
-				map[string]any{"jid": string(alan), "lid": nil, "name": "~447700900123", "token": nil}}},
+				map[string]any{"jid": string(alan), "lid": nil, "name": "~447700900123", "token": nil},
+			}},
 			"poll": map[string]any{"name": "When?", "selectableCount": 1.0, "options": []any{
-				map[string]any{"name": "now", "votes": 0.0, "voters": []any{}, "addedBy": nil}, map[string]any{"name": "then", "votes": 0.0, "voters": []any{}, "addedBy": nil}}},
+				map[string]any{"name": "now", "votes": 0.0, "voters": []any{}, "addedBy": nil}, map[string]any{"name": "then", "votes": 0.0, "voters": []any{}, "addedBy": nil},
+			}},
 			"reactions": []any{map[string]any{"senderJid": string(grace), "emoji": "👍", "timestamp": "2026-11-21T12:00:00.000Z"}},
 			"editedAt":  nil, "deletedAt": nil, "status": "sent", "imported": false,
 		},
@@ -222,18 +228,26 @@ func TestHistory_ShowsEveryPart(t *testing.T) {
 	shop.IsForwarded, shop.Expiration = true, 3600
 	shop.Parts = bridge.Parts{
 		Location: &place,
-		Contacts: []bridge.SharedContact{{DisplayName: "Eve", Phones: []bridge.SharedPhone{{Number: "+44 7700 900123", JID: alan}, {Number: "112"}},
-			Emails: []string{"eve@example.com"}, Organization: "Shop", Title: "Owner", VCard: "BEGIN:VCARD"}},
-		Interactive: &bridge.Interactive{Kind: bridge.InteractiveButtons, Title: "T", Body: "B", Footer: "F",
-			Buttons: []bridge.Button{{ID: "1", Text: "yes", URL: "https://example.com", Phone: "112"}}, Selected: &bridge.Choice{ID: "1", Text: "yes"}},
+		Contacts: []bridge.SharedContact{{
+			DisplayName: "Eve", Phones: []bridge.SharedPhone{{Number: "+44 7700 900123", JID: alan}, {Number: "112"}},
+			Emails: []string{"eve@example.com"}, Organization: "Shop", Title: "Owner", VCard: "BEGIN:VCARD",
+		}},
+		Interactive: &bridge.Interactive{
+			Kind: bridge.InteractiveButtons, Title: "T", Body: "B", Footer: "F",
+			Buttons: []bridge.Button{{ID: "1", Text: "yes", URL: "https://example.com", Phone: "112"}}, Selected: &bridge.Choice{ID: "1", Text: "yes"},
+		},
 		Event:       &bridge.CalendarEvent{Name: "Fair", Description: "all day", Location: &place, StartAt: &at, Cancelled: true},
 		GroupInvite: &bridge.GroupInvite{JID: club, Name: "Club", Code: "abc", ExpiresAt: &at},
 		Order:       &bridge.ShopOrder{Title: "Shoes", ID: "7", SellerJID: alan, ItemCount: 2, Total: "12.50", Currency: "EUR", Status: "accepted"},
-		Product: &bridge.Product{Title: "Shoe", Description: "left", ID: "8", RetailerID: "sku", URL: "https://example.com/8",
-			Price: "6.25", SalePrice: "5.00", Currency: "EUR", SellerJID: alan},
+		Product: &bridge.Product{
+			Title: "Shoe", Description: "left", ID: "8", RetailerID: "sku", URL: "https://example.com/8",
+			Price: "6.25", SalePrice: "5.00", Currency: "EUR", SellerJID: alan,
+		},
 		LinkPreview: &bridge.LinkPreview{URL: "https://example.com", Title: "Example", Description: "of a page"},
-		Referral: &bridge.Referral{SourceType: "ad", SourceID: "120", SourceURL: "https://fb.me/1", Headline: "Shoes", Body: "half price", MediaType: "image",
-			Thumbnail: &thumbnail, CTWAClid: "click", EntryPoint: "ctwa_ad", Payload: "AAEC", ConversionSource: "FB_Ads"},
+		Referral: &bridge.Referral{
+			SourceType: "ad", SourceID: "120", SourceURL: "https://fb.me/1", Headline: "Shoes", Body: "half price", MediaType: "image",
+			Thumbnail: &thumbnail, CTWAClid: "click", EntryPoint: "ctwa_ad", Payload: "AAEC", ConversionSource: "FB_Ads",
+		},
 		Album: &bridge.Album{Images: 2, Videos: 1}, AlbumID: &album,
 	}
 	s.know(shop, bridge.Pin{Chat: club, Target: "S", By: alan, Until: bridge.At(tomorrow), Timestamp: at}, bridge.Keep{Chat: club, Target: "S", By: alan, Kept: true, Timestamp: at},
@@ -244,19 +258,29 @@ func TestHistory_ShowsEveryPart(t *testing.T) {
 	wantPlace := map[string]any{"latitude": 52.5, "longitude": 13.4, "name": "Gate", "address": "Platz 1", "url": "https://example.com/gate", "isLive": true}
 	for field, want := range map[string]any{
 		"location": wantPlace,
-		"contacts": []any{map[string]any{"displayName": "Eve", "emails": []any{"eve@example.com"}, "organization": "Shop", "title": "Owner", "vcard": "BEGIN:VCARD",
-			"phones": []any{map[string]any{"number": "+44 7700 900123", "jid": string(alan)}, map[string]any{"number": "112", "jid": nil}}}},
-		"interactive": map[string]any{"kind": "buttons", "title": "T", "body": "B", "footer": "F", "selected": map[string]any{"id": "1", "text": "yes"},
-			"buttons": []any{map[string]any{"id": "1", "text": "yes", "url": "https://example.com", "phone": "112"}}},
-		"event": map[string]any{"name": "Fair", "description": "all day", "location": wantPlace, "startAt": "2026-11-21T12:00:00.000Z", "endAt": nil, "cancelled": true,
-			"responses": map[string]any{"going": []any{string(alan)}, "maybe": []any{string(grace)}, "notGoing": []any{}, "guests": 2.0}},
+		"contacts": []any{map[string]any{
+			"displayName": "Eve", "emails": []any{"eve@example.com"}, "organization": "Shop", "title": "Owner", "vcard": "BEGIN:VCARD",
+			"phones": []any{map[string]any{"number": "+44 7700 900123", "jid": string(alan)}, map[string]any{"number": "112", "jid": nil}},
+		}},
+		"interactive": map[string]any{
+			"kind": "buttons", "title": "T", "body": "B", "footer": "F", "selected": map[string]any{"id": "1", "text": "yes"},
+			"buttons": []any{map[string]any{"id": "1", "text": "yes", "url": "https://example.com", "phone": "112"}},
+		},
+		"event": map[string]any{
+			"name": "Fair", "description": "all day", "location": wantPlace, "startAt": "2026-11-21T12:00:00.000Z", "endAt": nil, "cancelled": true,
+			"responses": map[string]any{"going": []any{string(alan)}, "maybe": []any{string(grace)}, "notGoing": []any{}, "guests": 2.0},
+		},
 		"groupInvite": map[string]any{"jid": string(club), "name": "Club", "code": "abc", "expiresAt": "2026-11-21T12:00:00.000Z"},
 		"order":       map[string]any{"title": "Shoes", "id": "7", "sellerJid": string(alan), "itemCount": 2.0, "total": "12.50", "currency": "EUR", "status": "accepted"},
-		"product": map[string]any{"title": "Shoe", "description": "left", "id": "8", "retailerId": "sku", "url": "https://example.com/8",
-			"price": "6.25", "salePrice": "5.00", "currency": "EUR", "sellerJid": string(alan)},
+		"product": map[string]any{
+			"title": "Shoe", "description": "left", "id": "8", "retailerId": "sku", "url": "https://example.com/8",
+			"price": "6.25", "salePrice": "5.00", "currency": "EUR", "sellerJid": string(alan),
+		},
 		"linkPreview": map[string]any{"url": "https://example.com", "title": "Example", "description": "of a page"},
-		"referral": map[string]any{"sourceType": "ad", "sourceId": "120", "sourceUrl": "https://fb.me/1", "headline": "Shoes", "body": "half price", "mediaType": "image",
-			"thumbnail": thumbnail, "ctwaClid": "click", "entryPoint": "ctwa_ad", "payload": "AAEC", "conversionSource": "FB_Ads"},
+		"referral": map[string]any{
+			"sourceType": "ad", "sourceId": "120", "sourceUrl": "https://fb.me/1", "headline": "Shoes", "body": "half price", "mediaType": "image",
+			"thumbnail": thumbnail, "ctwaClid": "click", "entryPoint": "ctwa_ad", "payload": "AAEC", "conversionSource": "FB_Ads",
+		},
 		"album":       map[string]any{"images": 2.0, "videos": 1.0, "arrived": 0.0},
 		"albumId":     album,
 		"isForwarded": true,
@@ -322,8 +346,10 @@ func TestSearch_ShowsEveryFieldAndPages(t *testing.T) {
 	if first != "M" || result.Query != " a " || result.NextCursor != nil {
 		t.Errorf("%s %+v", first, result)
 	}
-	want := bridge.Match{ChatJID: grace, ChatName: "~15557654321", MsgID: "M", SenderJID: grace, SenderLID: graceLID, PushName: "~15557654321",
-		MessageType: "conversation", Content: "what a Strasse", Timestamp: say(grace, grace, "M", "", 5).Timestamp}
+	want := bridge.Match{
+		ChatJID: grace, ChatName: "~15557654321", MsgID: "M", SenderJID: grace, SenderLID: graceLID, PushName: "~15557654321",
+		MessageType: "conversation", Content: "what a Strasse", Timestamp: say(grace, grace, "M", "", 5).Timestamp,
+	}
 	if diff := cmp.Diff(want, result.Matches[0]); diff != "" {
 		t.Error(diff)
 	}

@@ -55,8 +55,13 @@ func TestProtocol_OtherMethods(t *testing.T) {
 			status       int
 			allow        string
 		}{
-			{"HEAD", "/healthz", 200, ""}, {"HEAD", "/api/auth/status", 200, ""}, {"OPTIONS", "/healthz", 405, "GET, HEAD"},
-			{"OPTIONS", "/api/auth/pair", 405, "POST"}, {"TRACE", "/healthz", 405, "GET, HEAD"}, {"CONNECT", "/healthz", 405, "GET, HEAD"}, {"GET", "/healthz", 200, ""},
+			{"HEAD", "/healthz", 200, ""},
+			{"HEAD", "/api/auth/status", 200, ""},
+			{"OPTIONS", "/healthz", 405, "GET, HEAD"},
+			{"OPTIONS", "/api/auth/pair", 405, "POST"},
+			{"TRACE", "/healthz", 405, "GET, HEAD"},
+			{"CONNECT", "/healthz", 405, "GET, HEAD"},
+			{"GET", "/healthz", 200, ""},
 		} {
 			write(t, conn, c.method+" "+c.path+posting+"\r\n")
 			resp, err := http.ReadResponse(answers, &http.Request{Method: c.method})

@@ -59,30 +59,66 @@ func TestSend_ReachesTheAccount(t *testing.T) {
 		{"text", "send", in(text("", "hi")), bridge.Text{Text: "hi"}, nil, nil},
 		{"a blank is a character", "send", in(text("", " ")), bridge.Text{Text: " "}, nil, nil},
 		{"text of 65536 characters", "send", in(text("", strings.Repeat("é", 65536))), bridge.Text{Text: strings.Repeat("é", 65536)}, nil, nil},
-		{"mentions, once each", "send", with(in(text("", "hi")), "mentions", []bridge.JID{grace, alan, grace}),
-			bridge.Text{Text: "hi"}, nil, []bridge.JID{grace, alan}},
+		{
+			"mentions, once each", "send", with(in(text("", "hi")), "mentions", []bridge.JID{grace, alan, grace}),
+			bridge.Text{Text: "hi"},
+			nil,
+			[]bridge.JID{grace, alan},
+		},
 		{"quote from the destination", "send", with(in(text("", "hi")), "quotedMsgId", "G1"), bridge.Text{Text: "hi"}, &stamp{club, "G1"}, nil},
-		{"quote from another chat", "send", with(with(in(text("", "hi")), "quotedMsgId", "M1"), "quotedChatJid", grace),
-			bridge.Text{Text: "hi"}, &stamp{grace, "M1"}, nil},
-		{"empty and null optional fields", "send", with(with(with(in(text("", "hi")), "quotedMsgId", ""), "quotedChatJid", ""), "mentions", nil),
-			bridge.Text{Text: "hi"}, nil, nil},
+		{
+			"quote from another chat", "send", with(with(in(text("", "hi")), "quotedMsgId", "M1"), "quotedChatJid", grace),
+			bridge.Text{Text: "hi"},
+			&stamp{grace, "M1"}, nil,
+		},
+		{
+			"empty and null optional fields", "send", with(with(with(in(text("", "hi")), "quotedMsgId", ""), "quotedChatJid", ""), "mentions", nil),
+			bridge.Text{Text: "hi"},
+			nil, nil,
+		},
 		{"unknown fields", "send", with(in(text("", "hi")), "linkPreview", true), bridge.Text{Text: "hi"}, nil, nil},
-		{"location", "send-location", map[string]any{"jid": club, "latitude": -90, "longitude": 180, "name": "Pole", "address": "South"},
-			bridge.Location{Latitude: -90, Longitude: 180, Name: "Pole", Address: "South"}, nil, nil},
-		{"location at zero, quoting", "send-location", map[string]any{"jid": club, "latitude": 0, "longitude": 0, "quotedMsgId": "G1"},
-			bridge.Location{}, &stamp{club, "G1"}, nil},
-		{"poll", "send-poll", map[string]any{"jid": club, "name": "When?", "values": []string{"a", "b"}},
-			bridge.Poll{Name: "When?", Values: []string{"a", "b"}, Selectable: 1}, nil, nil},
-		{"poll of any number, quoting", "send-poll", map[string]any{"jid": club, "name": "When?", "values": []string{"a", "b"}, "selectableCount": 0, "quotedMsgId": "G1"},
-			bridge.Poll{Name: "When?", Values: []string{"a", "b"}, Selectable: 0}, &stamp{club, "G1"}, nil},
-		{"poll of twelve", "send-poll", map[string]any{"jid": club, "name": "When?", "values": options(12), "selectableCount": 12},
-			bridge.Poll{Name: "When?", Values: options(12), Selectable: 12}, nil, nil},
-		{"contact", "send-contact", map[string]any{"jid": club, "contacts": []any{map[string]any{
-			"displayName": "Alan", "firstName": "Alan", "lastName": "Turing", "phone": "447700900123", "phoneDisplay": "07700",
-			"email": "a@b", "organization": "NPL", "title": "Dr", "vcard": card}}, "quotedMsgId": "G1"},
+		{
+			"location", "send-location",
+			map[string]any{"jid": club, "latitude": -90, "longitude": 180, "name": "Pole", "address": "South"},
+			bridge.Location{Latitude: -90, Longitude: 180, Name: "Pole", Address: "South"},
+			nil, nil,
+		},
+		{
+			"location at zero, quoting", "send-location",
+			map[string]any{"jid": club, "latitude": 0, "longitude": 0, "quotedMsgId": "G1"},
+			bridge.Location{},
+			&stamp{club, "G1"}, nil,
+		},
+		{
+			"poll", "send-poll",
+			map[string]any{"jid": club, "name": "When?", "values": []string{"a", "b"}},
+			bridge.Poll{Name: "When?", Values: []string{"a", "b"}, Selectable: 1},
+			nil, nil,
+		},
+		{
+			"poll of any number, quoting", "send-poll",
+			map[string]any{"jid": club, "name": "When?", "values": []string{"a", "b"}, "selectableCount": 0, "quotedMsgId": "G1"},
+			bridge.Poll{Name: "When?", Values: []string{"a", "b"}, Selectable: 0},
+			&stamp{club, "G1"}, nil,
+		},
+		{
+			"poll of twelve", "send-poll",
+			map[string]any{"jid": club, "name": "When?", "values": options(12), "selectableCount": 12},
+			bridge.Poll{Name: "When?", Values: options(12), Selectable: 12},
+			nil, nil,
+		},
+		{
+			"contact", "send-contact",
+			map[string]any{"jid": club, "contacts": []any{map[string]any{
+				"displayName": "Alan", "firstName": "Alan", "lastName": "Turing", "phone": "447700900123", "phoneDisplay": "07700",
+				"email": "a@b", "organization": "NPL", "title": "Dr", "vcard": card,
+			}}, "quotedMsgId": "G1"},
 			bridge.Contacts{Contacts: []bridge.ContactCard{{
 				DisplayName: "Alan", FirstName: "Alan", LastName: "Turing", Phone: "447700900123", PhoneDisplay: "07700",
-				Email: "a@b", Organization: "NPL", Title: "Dr", VCard: card}}}, &stamp{club, "G1"}, nil},
+				Email: "a@b", Organization: "NPL", Title: "Dr", VCard: card,
+			}}},
+			&stamp{club, "G1"}, nil,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -125,8 +161,10 @@ func TestSend_ToEveryKindOfDestination(t *testing.T) {
 	for _, to := range []bridge.JID{grace, alan, hidden, club, olden} {
 		s.Post("/api/messages/send", text(to, "hi")).Want(http.StatusOK)
 	}
-	for _, to := range []string{"status@broadcast", "123@broadcast", "120363@newsletter", "15557654321", "15557654321:3@s.whatsapp.net",
-		"@s.whatsapp.net", "x@s.whatsapp.net", "15557654321@c.us", "1-2-3@g.us", "15557654321@s.whatsapp.net ", ""} {
+	for _, to := range []string{
+		"status@broadcast", "123@broadcast", "120363@newsletter", "15557654321", "15557654321:3@s.whatsapp.net",
+		"@s.whatsapp.net", "x@s.whatsapp.net", "15557654321@c.us", "1-2-3@g.us", "15557654321@s.whatsapp.net ", "",
+	} {
 		if got := s.Post("/api/messages/send", text(bridge.JID(to), "hi")).Want(http.StatusBadRequest); !strings.Contains(got.Error(), "jid") {
 			t.Errorf("%q: the sentence does not name the field: %s", to, got.Error())
 		}
@@ -167,8 +205,10 @@ func TestForward_RefusesWhatCannotBeForwarded(t *testing.T) {
 	party.MessageType, empty.MessageType, bare.Raw = "eventMessage", "ephemeralMessage", nil
 	s.know(once, lost, party, empty, bare, say(club, grace, "GONE", "oops", 5),
 		bridge.Deletion{Chat: club, Target: "GONE", By: grace, Timestamp: bridge.At(noon)})
-	for id, why := range map[string]string{"ONCE": "view-once", "LOST": "decrypted", "GONE": "deleted",
-		"PARTY": "calendar event", "EMPTY": "no content", "BARE": "nothing of the message"} {
+	for id, why := range map[string]string{
+		"ONCE": "view-once", "LOST": "decrypted", "GONE": "deleted",
+		"PARTY": "calendar event", "EMPTY": "no content", "BARE": "nothing of the message",
+	} {
 		got := s.Post("/api/messages/forward", map[string]any{"sourceChatJid": club, "sourceMsgId": id, "destJid": alan}).Want(http.StatusBadRequest)
 		if !strings.Contains(got.Error(), why) {
 			t.Errorf("%s: %s", id, got.Error())

@@ -198,9 +198,11 @@ func (a *account) Status() bridge.Status { return a.status() }
 func (a *account) Pair(ctx context.Context, phone string) (bridge.PairingCode, error) {
 	return a.pair(ctx, phone)
 }
+
 func (a *account) SubmitPasskey(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error) {
 	return a.submitPasskey(ctx, response)
 }
+
 func (a *account) ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, error) {
 	return a.confirmPasskey(ctx)
 }
@@ -214,12 +216,14 @@ func (a *account) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	a.mu.Unlock()
 	return a.send(ctx, out)
 }
+
 func (a *account) Resend(ctx context.Context, m bridge.Message) (bridge.Sent, error) {
 	a.mu.Lock()
 	a.resent = append(a.resent, m)
 	a.mu.Unlock()
 	return a.resend(ctx, m)
 }
+
 func (a *account) MarkRead(ctx context.Context, chat bridge.Chat, upTo string) error {
 	return a.do(ctx, "read "+string(chat.JID)+" "+upTo)
 }

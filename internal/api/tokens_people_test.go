@@ -126,8 +126,10 @@ func TestTokens_PeopleOutsideAreNotThere(t *testing.T) {
 			call{"POST", "/api/tokens", fmt.Sprintf(`{"name":"x","scopes":["read"],"chats":[%q]}`, jid)},
 		)
 		for _, action := range bridge.ParticipantActions() {
-			calls = append(calls, call{"POST", "/api/groups/" + string(olden) + "/participants",
-				fmt.Sprintf(`{"action":%q,"participants":[%q,%q]}`, action, jid, graceLID)})
+			calls = append(calls, call{
+				"POST", "/api/groups/" + string(olden) + "/participants",
+				fmt.Sprintf(`{"action":%q,"participants":[%q,%q]}`, action, jid, graceLID),
+			})
 		}
 	}
 	calls = append(calls,

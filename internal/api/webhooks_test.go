@@ -116,7 +116,8 @@ func (h hooked) deliveries(id int64, query string) (page struct {
 	Count      int
 	Deliveries []bridge.WebhookDelivery
 	NextCursor *string
-}) {
+},
+) {
 	h.t.Helper()
 	h.Get(fmt.Sprint("/api/webhooks/", id, "/deliveries", query)).Want(http.StatusOK).Decode(&page)
 	return page

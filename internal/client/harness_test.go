@@ -156,7 +156,8 @@ func (a *account) Reconnect(context.Context) error {
 func (a *account) Logout(context.Context) (bool, error) { return true, nil }
 func (a *account) Ready() error                         { return nil }
 
-func (a *account) PairedHistory(context.Context) (bridge.HistoryImport, error)     { return "", nil }
+func (a *account) PairedHistory(context.Context) (bridge.HistoryImport, error) { return "", nil }
+
 func (a *account) AskHistory(context.Context, bridge.Message, int) (string, error) { return "", nil }
 
 func (a *account) LiveGroup(context.Context, bridge.JID) (*bridge.Group, error) {

@@ -121,8 +121,13 @@ func TestMisspellings(t *testing.T) {
 		"BRIDGE_TOKEN=x", "BRIDGE_TOKEN_FILE=x", "PATH=x", "HOME=x", "HTTP_PROXY=x", "TERM=x", "LOGNAME=x", "XDG_DATA_DIRS=x", "TZ=x", "LANG=x", "DATA_SOURCE=x", "WEBHOOK_URL_NOTE=x",
 	}
 	want := []Misspelling{
-		{"BRIDGE_TOKENS", "BRIDGE_TOKEN"}, {"DATADIR", "DATA_DIR"}, {"ENABLE_SENDING", "ENABLE_SEND"}, {"PHONE-NUMBER", "PHONE_NUMBER"},
-		{"RETENTION_DAY", "RETENTION_DAYS"}, {"WEBOHOK_URL", "WEBHOOK_URL"}, {"enable_send", "ENABLE_SEND"},
+		{"BRIDGE_TOKENS", "BRIDGE_TOKEN"},
+		{"DATADIR", "DATA_DIR"},
+		{"ENABLE_SENDING", "ENABLE_SEND"},
+		{"PHONE-NUMBER", "PHONE_NUMBER"},
+		{"RETENTION_DAY", "RETENTION_DAYS"},
+		{"WEBOHOK_URL", "WEBHOOK_URL"},
+		{"enable_send", "ENABLE_SEND"},
 	}
 	got := misspellings(environ)
 	if len(got) != len(want) {

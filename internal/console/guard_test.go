@@ -55,8 +55,13 @@ func TestGuard_PostsOfOtherSitesAreRefused(t *testing.T) {
 	s := newSite(t)
 	form := url.Values{"csrf": {s.logIn().csrf()}, "zone": {"Asia/Tokyo"}}
 	for _, sent := range []http.Header{
-		{}, {"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Sec-Fetch-Site": {"none"}}, {"Origin": {"null"}},
-		{"Origin": {"http://evil.example"}}, {"Sec-Fetch-Site": {"cross-site"}, "Origin": {s.server.URL}},
+		{},
+		{"Sec-Fetch-Site": {"cross-site"}},
+		{"Sec-Fetch-Site": {"same-site"}},
+		{"Sec-Fetch-Site": {"none"}},
+		{"Origin": {"null"}},
+		{"Origin": {"http://evil.example"}},
+		{"Sec-Fetch-Site": {"cross-site"}, "Origin": {s.server.URL}},
 	} {
 		s.header = sent
 		s.do(http.MethodPost, "/console/zone", form).want(t, http.StatusForbidden, "")

@@ -15,8 +15,13 @@ import (
 type hookTemplate struct{ Name, For string }
 
 var hookTemplates = []hookTemplate{
-	{"gitea", "Gitea and Forgejo"}, {"github", "GitHub"}, {"alertmanager", "Alertmanager"}, {"grafana", "Grafana"},
-	{"uptime-kuma", "Uptime Kuma"}, {"json", "JSON: its text, or all its fields"}, {"text", "Text, as it is posted"},
+	{"gitea", "Gitea and Forgejo"},
+	{"github", "GitHub"},
+	{"alertmanager", "Alertmanager"},
+	{"grafana", "Grafana"},
+	{"uptime-kuma", "Uptime Kuma"},
+	{"json", "JSON: its text, or all its fields"},
+	{"text", "Text, as it is posted"},
 }
 
 // hooksPage lists all hooks, with a form for another one.

@@ -372,8 +372,10 @@ func TestWebhooks_AreManaged(t *testing.T) {
 		form.Set("csrf", csrf)
 		return s.do(http.MethodPost, path, form)
 	}
-	made := post("/console/webhooks", url.Values{"url": {"https://hooks.example.com/x"}, "type": {"message.created"},
-		"chats": {grace + "\r\n 120363025246125486@g.us, "}, "chatType": {"group"}, "fromMe": {"true"}})
+	made := post("/console/webhooks", url.Values{
+		"url": {"https://hooks.example.com/x"}, "type": {"message.created"},
+		"chats": {grace + "\r\n 120363025246125486@g.us, "}, "chatType": {"group"}, "fromMe": {"true"},
+	})
 	made.want(t, http.StatusOK, "")
 	if !strings.Contains(made.body, "whsec_SHOWNONCE") {
 		t.Error("the secret is not shown")

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	template "github.com/DataDog/datadog-agent/pkg/template/html"
 	"net/http"
 	"strings"
+
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 
 	"rsc.io/qr"
 

@@ -13,8 +13,14 @@ import (
 func TestExcerpt_MarksWhatWasFound(t *testing.T) {
 	for _, c := range []struct{ content, q, want string }{
 		{"Treffpunkt ist die Hauptstraße 12", "STRASSE", "Treffpunkt ist die Haupt[straße] 12"},
-		{"one two", "ONE TWO", "[one two]"}, {"ΣΊΣΥΦΟΣ", "σίσυφος", "[ΣΊΣΥΦΟΣ]"}, {"100 \u212a", "k", "100 [\u212a]"},
-		{"daß es", "das", "[daß] es"}, {"Maße", "ßE", "Ma[ße]"}, {"MASSE", "maße", "[MASSE]"}, {"nothing of it", "xyz", "nothing of it"}, {"", "x", ""},
+		{"one two", "ONE TWO", "[one two]"},
+		{"ΣΊΣΥΦΟΣ", "σίσυφος", "[ΣΊΣΥΦΟΣ]"},
+		{"100 \u212a", "k", "100 [\u212a]"},
+		{"daß es", "das", "[daß] es"},
+		{"Maße", "ßE", "Ma[ße]"},
+		{"MASSE", "maße", "[MASSE]"},
+		{"nothing of it", "xyz", "nothing of it"},
+		{"", "x", ""},
 		{strings.Repeat("a", 100) + "needle" + strings.Repeat("b", 300), "needle", "…" + strings.Repeat("a", 60) + "[needle]" + strings.Repeat("b", 160) + "…"},
 	} {
 		var got strings.Builder

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"encoding/base64"
 	"fmt"
-	template "github.com/DataDog/datadog-agent/pkg/template/html"
 	"io"
 	"io/fs"
 	"net/http"
@@ -14,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 
 	"github.com/rs/zerolog/hlog"
 

@@ -1,8 +1,9 @@
 package console
 
 import (
-	template "github.com/DataDog/datadog-agent/pkg/template/html"
 	"testing"
+
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 )
 
 // TestViews_Parse: a page is parsed when it is visited for the first time, so

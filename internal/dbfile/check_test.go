@@ -39,8 +39,10 @@ func TestCheck_FindsDamageAndChangesNothing(t *testing.T) {
 			_, err = f.WriteAt(make([]byte, 4096), 3*4096)
 			ok(t, errors.Join(err, f.Close()))
 		}, func(err error) bool { return err != nil }},
-		"not closed": {func(t *testing.T, path string) { ok(t, os.WriteFile(path+"-wal", []byte("changes"), 0o600)) },
-			func(err error) bool { return errors.Is(err, ErrUnfinished) }},
+		"not closed": {
+			func(t *testing.T, path string) { ok(t, os.WriteFile(path+"-wal", []byte("changes"), 0o600)) },
+			func(err error) bool { return errors.Is(err, ErrUnfinished) },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := newDatabase(t)

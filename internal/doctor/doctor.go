@@ -97,6 +97,7 @@ func ok(message string) Finding { return Finding{Verdict: OK, Message: message} 
 func warn(message, remedy string) Finding {
 	return Finding{Verdict: Warn, Message: message, Remedy: remedy}
 }
+
 func fail(message, remedy string) Finding {
 	return Finding{Verdict: Fail, Message: message, Remedy: remedy}
 }

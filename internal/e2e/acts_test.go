@@ -53,8 +53,10 @@ func TestActs_AreSeenByPhones(t *testing.T) {
 		bytes.NewReader(paper), ""))(t)
 	path := "/api/messages/media/" + chat.Escaped() + "/" + file.ID
 	p.Get(path).Want(http.StatusOK)
-	secrets := map[string][]byte{"the first text": []byte("the-first-text"), "the second text": []byte("the-second-text"), "the file": []byte("the-deleted-paper"),
-		"the caption": []byte("the-deleted-caption"), "the file name": []byte("the-deleted-name")}
+	secrets := map[string][]byte{
+		"the first text": []byte("the-first-text"), "the second text": []byte("the-second-text"), "the file": []byte("the-deleted-paper"),
+		"the caption": []byte("the-deleted-caption"), "the file name": []byte("the-deleted-name"),
+	}
 	for _, id := range []string{sent.ID, file.ID} {
 		must(p.api.Delete(within(t), chat, id, ""))(t)
 		p.shows(friend, id, simnet.Bubble{Deleted: true})

@@ -194,8 +194,10 @@ func chats(listed ...object) object {
 
 // chat returns a chat with messages that is kept like most.
 func chat(fields object) object {
-	return with(fields, object{"lastMessageAt": recent, "lastMessage": newest, "unreadCount": unanswered,
-		"archived": false, "pinned": false, "mutedUntil": nil})
+	return with(fields, object{
+		"lastMessageAt": recent, "lastMessage": newest, "unreadCount": unanswered,
+		"archived": false, "pinned": false, "mutedUntil": nil,
+	})
 }
 
 // privateChat returns a chat with a person in the list of chats.

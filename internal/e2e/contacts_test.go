@@ -12,8 +12,10 @@ import (
 
 // contact returns one entry of the list of contacts.
 func contact(person *simnet.Phone, changes ...object) object {
-	all := object{"jid": person.PN().String(), "lid": person.LID().String(), "phone": person.Number(), "username": nil, "name": "", "pushName": "",
-		"businessName": "", "isSaved": false, "chatJid": nil}
+	all := object{
+		"jid": person.PN().String(), "lid": person.LID().String(), "phone": person.Number(), "username": nil, "name": "", "pushName": "",
+		"businessName": "", "isSaved": false, "chatJid": nil,
+	}
 	for _, change := range changes {
 		for field, value := range change {
 			all[field] = value

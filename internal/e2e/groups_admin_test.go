@@ -115,8 +115,11 @@ func TestGroupAdmin_AsAnAdmin(t *testing.T) {
 		t.Errorf("live after leaving: %+v", detail.Live)
 	}
 	for _, call := range []struct{ method, suffix, body string }{
-		{"PATCH", "", `{"name":"x"}`}, {"POST", "/participants", `{"action":"remove","participants":["` + string(numberOf(c.anna)) + `"]}`},
-		{"POST", "/leave", ``}, {"GET", "/invite", ``}, {"DELETE", "/invite", ``},
+		{"PATCH", "", `{"name":"x"}`},
+		{"POST", "/participants", `{"action":"remove","participants":["` + string(numberOf(c.anna)) + `"]}`},
+		{"POST", "/leave", ``},
+		{"GET", "/invite", ``},
+		{"DELETE", "/invite", ``},
 	} {
 		refused(t, c.bridge.Do(call.method, g.path(call.suffix), call.body), http.StatusBadRequest, bridge.CodeNotInGroup, "not in that group")
 	}
@@ -226,10 +229,12 @@ func TestGroupAdmin_AsAMember(t *testing.T) {
 	eventually(t, func() error { _, err := c.bridge.api.Group(within(t), g.jid); return err })
 	name, topic, yes := "Chor", "Mondays", true
 	for _, call := range []struct{ method, suffix, body string }{
-		{"PATCH", "", `{"isAnnounce":true}`}, {"PATCH", "", `{"isLocked":true}`},
+		{"PATCH", "", `{"isAnnounce":true}`},
+		{"PATCH", "", `{"isLocked":true}`},
 		{"POST", "/participants", `{"action":"add","participants":["` + string(numberOf(c.carla)) + `"]}`},
 		{"POST", "/participants", `{"action":"promote","participants":["` + string(numberOf(c.owner)) + `"]}`},
-		{"GET", "/invite", ``}, {"DELETE", "/invite", ``},
+		{"GET", "/invite", ``},
+		{"DELETE", "/invite", ``},
 	} {
 		refused(t, c.bridge.Do(call.method, g.path(call.suffix), call.body), http.StatusBadRequest, bridge.CodeNotAdmin, "only an admin")
 	}
@@ -257,7 +262,8 @@ func TestGroupAdmin_AsAMember(t *testing.T) {
 	town := administered{TB: t, c: c, jid: bridge.JID(community.JID().String()), in: community.JID()}
 	eventually(t, func() error { _, err := c.bridge.api.Group(within(t), town.jid); return err })
 	for _, call := range []struct{ method, suffix, body string }{
-		{"PATCH", "", `{"name":"City","isAnnounce":true}`}, {"POST", "/leave", ``},
+		{"PATCH", "", `{"name":"City","isAnnounce":true}`},
+		{"POST", "/leave", ``},
 		{"POST", "/participants", `{"action":"add","participants":["` + string(numberOf(c.carla)) + `"]}`},
 	} {
 		refused(t, c.bridge.Do(call.method, town.path(call.suffix), call.body), http.StatusBadRequest, bridge.CodeNotAChat, "community")

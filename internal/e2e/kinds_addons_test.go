@@ -13,18 +13,24 @@ import (
 // part alone that they keep to themselves.
 func (c *conversation) ads() {
 	id := must(c.by.SendText(within(c), c.toMe, "", simnet.ByAd(&waE2E.ContextInfo{
-		ExternalAdReply: &waE2E.ContextInfo_ExternalAdReplyInfo{Title: proto.String("Boots at half price"), Body: proto.String("Only today"),
+		ExternalAdReply: &waE2E.ContextInfo_ExternalAdReplyInfo{
+			Title: proto.String("Boots at half price"), Body: proto.String("Only today"),
 			MediaType: waE2E.ContextInfo_ExternalAdReplyInfo_IMAGE.Enum(), SourceType: proto.String("ad"), SourceID: proto.String("120208"),
-			SourceURL: proto.String("https://fb.me/abc"), CtwaClid: proto.String("ARAkLk")},
+			SourceURL: proto.String("https://fb.me/abc"), CtwaClid: proto.String("ARAkLk"),
+		},
 		EntryPointConversionSource: proto.String("ctwa_ad"),
 	})))(c)
-	ad := object{"sourceType": "ad", "sourceId": "120208", "sourceUrl": "https://fb.me/abc", "headline": "Boots at half price", "body": "Only today", "mediaType": "image",
-		"thumbnail": nil, "ctwaClid": "ARAkLk", "entryPoint": "ctwa_ad", "payload": "", "conversionSource": ""}
+	ad := object{
+		"sourceType": "ad", "sourceId": "120208", "sourceUrl": "https://fb.me/abc", "headline": "Boots at half price", "body": "Only today", "mediaType": "image",
+		"thumbnail": nil, "ctwaClid": "ARAkLk", "entryPoint": "ctwa_ad", "payload": "", "conversionSource": "",
+	}
 	c.wrote(id, "extendedTextMessage", "Boots at half price", object{"referral": ad})
 
 	id = must(c.by.SendText(within(c), c.toMe, "Hello!", simnet.ByAd(&waE2E.ContextInfo{ConversionSource: proto.String("FB_Ads"), ConversionData: []byte{0, 1, 2}})))(c)
-	c.wrote(id, "extendedTextMessage", "Hello!", object{"referral": object{"sourceType": "", "sourceId": "", "sourceUrl": "", "headline": "", "body": "", "mediaType": "",
-		"thumbnail": nil, "ctwaClid": "", "entryPoint": "", "payload": "AAEC", "conversionSource": "FB_Ads"}})
+	c.wrote(id, "extendedTextMessage", "Hello!", object{"referral": object{
+		"sourceType": "", "sourceId": "", "sourceUrl": "", "headline": "", "body": "", "mediaType": "",
+		"thumbnail": nil, "ctwaClid": "", "entryPoint": "", "payload": "AAEC", "conversionSource": "FB_Ads",
+	}})
 }
 
 // albums has two pictures in one of three.
@@ -34,7 +40,8 @@ func (c *conversation) albums() {
 	for _, data := range []string{"the bytes of the first", "the bytes of the other"} {
 		id := must(c.by.SendImage(within(c), c.toMe, simnet.Media{Data: []byte(data), Mimetype: "image/png", Width: 4, Height: 3}, simnet.InAlbum(album)))(c)
 		c.wrote(id, "imageMessage", "", object{"albumId": album}, c.media(id, object{
-			"type": "image", "mimetype": "image/png", "size": len(data), "caption": "", "width": 4, "height": 3}))
+			"type": "image", "mimetype": "image/png", "size": len(data), "caption": "", "width": 4, "height": 3,
+		}))
 	}
 }
 
@@ -50,9 +57,11 @@ func (c *conversation) events() {
 		must(c.witness.AnswerEvent(within(c), theirs, waE2E.EventResponseMessage_MAYBE, 0))(c)
 		maybe = append(maybe, c.witness.PN().String())
 	}
-	c.wrote(id, "eventMessage", "Party", object{"event": object{"name": "Party", "description": "", "location": nil,
+	c.wrote(id, "eventMessage", "Party", object{"event": object{
+		"name": "Party", "description": "", "location": nil,
 		"startAt": "2030-01-02T03:04:00.000Z", "endAt": nil, "cancelled": false,
-		"responses": object{"going": []string{c.me.PN().String()}, "maybe": maybe, "notGoing": []string{}, "guests": 2}}})
+		"responses": object{"going": []string{c.me.PN().String()}, "maybe": maybe, "notGoing": []string{}, "guests": 2},
+	}})
 }
 
 // extensiblePolls has an option that was added, and voted for.

@@ -176,8 +176,10 @@ func contacts(cards ...simnet.Card) object {
 	shown := []object{}
 	for i, card := range cards {
 		number := fmt.Sprintf("4915100000%d", 77+i)
-		shown = append(shown, object{"displayName": card.Name, "phones": []object{{"number": "+" + number, "jid": number + "@s.whatsapp.net"}}, "emails": []any{},
-			"organization": "", "title": "", "vcard": card.VCard})
+		shown = append(shown, object{
+			"displayName": card.Name, "phones": []object{{"number": "+" + number, "jid": number + "@s.whatsapp.net"}}, "emails": []any{},
+			"organization": "", "title": "", "vcard": card.VCard,
+		})
 	}
 	return object{"contacts": shown}
 }

@@ -63,30 +63,54 @@ func TestMediaSend_EveryKindArrives(t *testing.T) {
 		want  *waE2E.Message
 		shown object
 	}{
-		"picture": {picture, object{"type": "image", "caption": "Grüße 🏔️"},
+		"picture": {
+			picture,
+			object{"type": "image", "caption": "Grüße 🏔️"},
 			&waE2E.Message{ImageMessage: &waE2E.ImageMessage{Mimetype: proto.String("image/jpeg"), Caption: proto.String("Grüße 🏔️"), Width: proto.Uint32(640), Height: proto.Uint32(400), FileLength: length(picture)}},
-			object{"type": "image", "mimetype": "image/jpeg", "caption": "Grüße 🏔️", "width": 640, "height": 400}},
-		"picture without caption": {picture, object{"type": "image"},
+			object{"type": "image", "mimetype": "image/jpeg", "caption": "Grüße 🏔️", "width": 640, "height": 400},
+		},
+		"picture without caption": {
+			picture,
+			object{"type": "image"},
 			&waE2E.Message{ImageMessage: &waE2E.ImageMessage{Mimetype: proto.String("image/jpeg"), Width: proto.Uint32(640), Height: proto.Uint32(400), FileLength: length(picture)}},
-			object{"type": "image", "mimetype": "image/jpeg", "caption": "", "width": 640, "height": 400}},
-		"video": {movie, object{"type": "video", "caption": "waves"},
+			object{"type": "image", "mimetype": "image/jpeg", "caption": "", "width": 640, "height": 400},
+		},
+		"video": {
+			movie,
+			object{"type": "video", "caption": "waves"},
 			&waE2E.Message{VideoMessage: &waE2E.VideoMessage{Mimetype: proto.String("video/mp4"), Caption: proto.String("waves"), Width: proto.Uint32(320), Height: proto.Uint32(240), Seconds: proto.Uint32(7), FileLength: length(movie)}},
-			object{"type": "video", "mimetype": "video/mp4", "caption": "waves", "width": 320, "height": 240, "durationSec": 7}},
-		"sound": {sound, object{"type": "audio", "ptt": false},
+			object{"type": "video", "mimetype": "video/mp4", "caption": "waves", "width": 320, "height": 240, "durationSec": 7},
+		},
+		"sound": {
+			sound,
+			object{"type": "audio", "ptt": false},
 			&waE2E.Message{AudioMessage: &waE2E.AudioMessage{Mimetype: proto.String("audio/mpeg"), Seconds: proto.Uint32(3), PTT: proto.Bool(false), FileLength: length(sound)}},
-			object{"type": "audio", "mimetype": "audio/mpeg", "durationSec": 3, "ptt": false}},
-		"voice note": {voice, object{"type": "audio", "ptt": true},
+			object{"type": "audio", "mimetype": "audio/mpeg", "durationSec": 3, "ptt": false},
+		},
+		"voice note": {
+			voice,
+			object{"type": "audio", "ptt": true},
 			&waE2E.Message{AudioMessage: &waE2E.AudioMessage{Mimetype: proto.String("audio/ogg; codecs=opus"), Seconds: proto.Uint32(3), PTT: proto.Bool(true), FileLength: length(voice)}},
-			object{"type": "audio", "mimetype": "audio/ogg; codecs=opus", "durationSec": 3, "ptt": true}},
-		"document with caption": {paper, object{"type": "document", "caption": "the plan", "fileName": "Übersicht.pdf"},
+			object{"type": "audio", "mimetype": "audio/ogg; codecs=opus", "durationSec": 3, "ptt": true},
+		},
+		"document with caption": {
+			paper,
+			object{"type": "document", "caption": "the plan", "fileName": "Übersicht.pdf"},
 			document(paper, "application/pdf", "Übersicht.pdf", "the plan"),
-			object{"type": "document", "mimetype": "application/pdf", "caption": "the plan", "fileName": "Übersicht.pdf", "pages": 0}},
-		"document named by its URL": {paper, object{"type": "document"},
+			object{"type": "document", "mimetype": "application/pdf", "caption": "the plan", "fileName": "Übersicht.pdf", "pages": 0},
+		},
+		"document named by its URL": {
+			paper,
+			object{"type": "document"},
 			document(paper, "application/pdf", "document-named-by-its-URL.pdf", ""),
-			object{"type": "document", "mimetype": "application/pdf", "caption": "", "fileName": "document-named-by-its-URL.pdf", "pages": 0}},
-		"document of a named type": {odd, object{"type": "document", "mimetype": "application/x-engine", "fileName": "engine.bin"},
+			object{"type": "document", "mimetype": "application/pdf", "caption": "", "fileName": "document-named-by-its-URL.pdf", "pages": 0},
+		},
+		"document of a named type": {
+			odd,
+			object{"type": "document", "mimetype": "application/x-engine", "fileName": "engine.bin"},
 			document(odd, "application/x-engine", "engine.bin", ""),
-			object{"type": "document", "mimetype": "application/x-engine", "caption": "", "fileName": "engine.bin", "pages": 0}},
+			object{"type": "document", "mimetype": "application/x-engine", "caption": "", "fileName": "engine.bin", "pages": 0},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

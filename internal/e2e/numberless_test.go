@@ -123,7 +123,8 @@ func TestNumberless_EverythingWorks(t *testing.T) {
 	hasMember(t, b, group, with(member(fay, "Fay"), hidden(fay, "fay")))
 	inGroup := say(t, fay, group.JID(), "in the group")
 	b.answers(path("/api/groups/%s/messages?sender=%s", group.JID(), lid), history(group.JID(), []object{
-		message(inGroup, fay, "conversation", "in the group", object{"senderJid": lid.String(), "senderUsername": "fay"})}, object{"sender": lid.String()}))
+		message(inGroup, fay, "conversation", "in the group", object{"senderJid": lid.String(), "senderUsername": "fay"}),
+	}, object{"sender": lid.String()}))
 	b.Post(path("/api/groups/%s/participants", group.JID()), object{"action": "remove", "participants": []string{lid.String()}}).Want(http.StatusOK).Decode(&made)
 	if len(made.Participants) != 1 || made.Participants[0].Status != bridge.ParticipantDone || made.Participants[0].JID != bridge.JID(lid.String()) {
 		t.Errorf("removed: %+v", made.Participants)

@@ -125,8 +125,10 @@ func TestRecipes_Chatwoot(t *testing.T) {
 	c := pairedCast(t, "WEBHOOK_ALLOW_PRIVATE=127.0.0.0/8")
 	inbox, port := newChatwoot(t), freePort(t)
 	var webhook struct{ Secret string }
-	c.bridge.Post("/api/webhooks", object{"url": "http://127.0.0.1:" + port + "/bridged", "types": []string{"message.created"}, "fromMe": false,
-		"chatType": "individual", "allowPrivate": true}).Want(http.StatusCreated).Decode(&webhook)
+	c.bridge.Post("/api/webhooks", object{
+		"url": "http://127.0.0.1:" + port + "/bridged", "types": []string{"message.created"}, "fromMe": false,
+		"chatType": "individual", "allowPrivate": true,
+	}).Want(http.StatusCreated).Decode(&webhook)
 	state := filepath.Join(t.TempDir(), "state.json")
 	runScript(t, python, "examples/chatwoot.py", "BRIDGE=http://"+c.bridge.address, "BRIDGE_TOKEN="+testToken, "WEBHOOK_SECRET="+webhook.Secret, "CHATWOOT="+inbox.URL,
 		"INBOX=the-inbox", "CALLBACK_KEY=nobody-guesses-it", "STATE="+state, "PORT="+port)

@@ -87,8 +87,10 @@ func serveAPI(t *testing.T, prefix string, api http.HandlerFunc) *caller {
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(object{"method": r.Method, "uri": r.RequestURI, "key": r.Header.Get("Idempotency-Key"), "bearer": r.Header.Get("Authorization"),
-		"type": r.Header.Get("Content-Type"), "from": r.RemoteAddr, "body": string(body)})
+	_ = json.NewEncoder(w).Encode(object{
+		"method": r.Method, "uri": r.RequestURI, "key": r.Header.Get("Idempotency-Key"), "bearer": r.Header.Get("Authorization"),
+		"type": r.Header.Get("Content-Type"), "from": r.RemoteAddr, "body": string(body),
+	})
 }
 
 // A request comes to the router as its caller wrote it, through any node.

@@ -2,11 +2,12 @@ package hooks
 
 import (
 	"fmt"
-	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"reflect"
 	"slices"
 	"strings"
 	"text/template/parse"
+
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 
 	"bridged/internal/bridge"
 )

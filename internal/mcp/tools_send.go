@@ -65,8 +65,10 @@ func (d door) addSends() {
 		return outgoing{key: in.Key, shown: in.Text, message: client.Text{To: in.JID, Text: in.Text}}, nil
 	})
 	addSend(d, "reply", "Reply", "Answers a message with a text that quotes it.", func(in reply) (outgoing, error) {
-		return outgoing{key: in.Key, shown: fmt.Sprintf("in answer to %q:\n%s", in.MsgID, in.Text),
-			message: client.Text{To: in.JID, Text: in.Text, Quote: client.Quote{QuotedMsgID: in.MsgID}}}, nil
+		return outgoing{
+			key: in.Key, shown: fmt.Sprintf("in answer to %q:\n%s", in.MsgID, in.Text),
+			message: client.Text{To: in.JID, Text: in.Text, Quote: client.Quote{QuotedMsgID: in.MsgID}},
+		}, nil
 	})
 	addSend(d, "react", "React", "Reacts to a message with an emoji.", func(in react) (outgoing, error) {
 		return outgoing{shown: "the reaction " + in.Emoji, message: client.Reaction{Chat: in.JID, MsgID: in.MsgID, Emoji: in.Emoji}}, nil

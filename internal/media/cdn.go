@@ -69,8 +69,10 @@ type CDN struct {
 
 // NewCDN returns a client of a network's media servers. It does not connect yet.
 func NewCDN(o CDNOptions) *CDN {
-	c := &CDN{simulated: o.Authority != nil, tempDir: o.TempDir, log: o.Log,
-		downloadIdle: downloadIdle, uploadIdle: uploadIdle, pause: defaultPause}
+	c := &CDN{
+		simulated: o.Authority != nil, tempDir: o.TempDir, log: o.Log,
+		downloadIdle: downloadIdle, uploadIdle: uploadIdle, pause: defaultPause,
+	}
 	guarded := urlguard.Options{Resolver: o.Resolver}
 	if c.simulated {
 		guarded.AllowPrefixes = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}

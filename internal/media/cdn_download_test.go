@@ -56,8 +56,10 @@ func TestDownload_OnlyFromTheNetworksHosts(t *testing.T) {
 	canary := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another host was asked") }))
 	defer canary.Close()
 	other := canary.Listener.Addr().String()
-	for _, path := range []string{"v/x.enc", "@" + other + "/x", ":1@" + other + "/x", "https://" + other + "/x", ".evil.example/x",
-		"/x#y", "/x\\y", "/x\x00y", "/x\r\ny", "/%zz"} {
+	for _, path := range []string{
+		"v/x.enc", "@" + other + "/x", ":1@" + other + "/x", "https://" + other + "/x", ".evil.example/x",
+		"/x#y", "/x\\y", "/x\x00y", "/x\r\ny", "/%zz",
+	} {
 		t.Run(path, func(t *testing.T) {
 			c, cdn := newTestCache(t, 1<<30)
 			m := cdn.send(bridge.MediaImage, []byte("hello"))

@@ -67,8 +67,10 @@ func (n named) Reupload(context.Context, bridge.Message) (string, error) {
 // everyWay uses each way to reach the CDN, and returns the errors.
 func everyWay(t *testing.T, cdn *CDN, account Account, m bridge.Message) (failed map[string]error) {
 	t.Helper()
-	d := downloader{cdn: cdn, account: account, maxFile: 1 << 20, log: zerolog.Nop(),
-		create: func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "x") }}
+	d := downloader{
+		cdn: cdn, account: account, maxFile: 1 << 20, log: zerolog.Nop(),
+		create: func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "x") },
+	}
 	failed = map[string]error{}
 	_, failed["download"] = d.download(t.Context(), m)
 	if there, err := cdn.Exists(t.Context(), account.MediaConn, m.Media); err != nil || !there {
@@ -87,9 +89,11 @@ func TestCDN_RefusesHostsByTheirForm(t *testing.T) {
 	m, _ := encryptedMedia(t, bridge.MediaImage, []byte("hello"))
 	m.Ref.DirectPath = "/v/x"
 	cdn := NewCDN(CDNOptions{TempDir: t.TempDir(), Log: zerolog.Nop(), Resolver: nobody{t}})
-	for _, host := range []string{"", bird, "127.0.0.1:1", "127.0.0.1", "8.8.8.8", "[::1]", "::1", "[2001:4860:4860::8888]", "localhost", "LOCALHOST", "db.internal",
+	for _, host := range []string{
+		"", bird, "127.0.0.1:1", "127.0.0.1", "8.8.8.8", "[::1]", "::1", "[2001:4860:4860::8888]", "localhost", "LOCALHOST", "db.internal",
 		"user@" + bird, "user@evil.example", "user:pass@evil.example", "evil.example/path", "evil.example#", "evil.example?", "evil.example\\x", "evil.example:443",
-		"evil.example ", " evil.example", "evil.example\r\nX: y", "evil%2eexample", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "１２７.0.0.1", "evil。example", "-", ".", "..", "a"} {
+		"evil.example ", " evil.example", "evil.example\r\nX: y", "evil%2eexample", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "１２７.0.0.1", "evil。example", "-", ".", "..", "a",
+	} {
 		t.Run(host, func(t *testing.T) {
 			for way, err := range everyWay(t, cdn, named{host}, bridge.Message{ID: "3EB0", Media: m}) {
 				if err == nil || way != "probe" && bridge.CodeOf(err) != bridge.CodeNotConnected {

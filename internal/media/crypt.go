@@ -106,8 +106,10 @@ func Encrypt(dst io.Writer, src io.Reader, t bridge.MediaType) (bridge.Encrypted
 	if _, err := dst.Write(tag); err != nil {
 		return bridge.EncryptedFile{}, &writeError{err}
 	}
-	return bridge.EncryptedFile{MediaKey: key, FileSHA256: plainHash.Sum(nil), FileEncSHA256: encryptedHash.Sum(nil),
-		Size: e.size, EncryptedSize: encryptedSize(e.size)}, nil
+	return bridge.EncryptedFile{
+		MediaKey: key, FileSHA256: plainHash.Sum(nil), FileEncSHA256: encryptedHash.Sum(nil),
+		Size: e.size, EncryptedSize: encryptedSize(e.size),
+	}, nil
 }
 
 type encrypter struct {

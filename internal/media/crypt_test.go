@@ -19,8 +19,10 @@ import (
 )
 
 // testSizes are around all the boundaries at which streams are cut.
-var testSizes = []int{0, 1, 15, 16, 17, 5000, chunkSize - trailerSize, chunkSize - 17, chunkSize - 16, chunkSize - 10, chunkSize - 1, chunkSize,
-	chunkSize + 1, chunkSize + 16, 2*chunkSize - 1, 2 * chunkSize, 9*chunkSize + 12345}
+var testSizes = []int{
+	0, 1, 15, 16, 17, 5000, chunkSize - trailerSize, chunkSize - 17, chunkSize - 16, chunkSize - 10, chunkSize - 1, chunkSize,
+	chunkSize + 1, chunkSize + 16, 2*chunkSize - 1, 2 * chunkSize, 9*chunkSize + 12345,
+}
 
 func randomBytes(n int) []byte {
 	b := make([]byte, n)
@@ -61,8 +63,10 @@ func encryptedMedia(t testing.TB, kind bridge.MediaType, plain []byte) (*bridge.
 	key := sha256.Sum256(append([]byte(kind), plain...))
 	encrypted := plainEncrypt(t, plain, infos[kind], key[:])
 	plainHash, encryptedHash := sha256.Sum256(plain), sha256.Sum256(encrypted)
-	return &bridge.Media{Type: kind, Size: int64(len(plain)),
-		Ref: bridge.MediaRef{MediaKey: key[:], FileSHA256: plainHash[:], FileEncSHA256: encryptedHash[:]}}, encrypted
+	return &bridge.Media{
+		Type: kind, Size: int64(len(plain)),
+		Ref: bridge.MediaRef{MediaKey: key[:], FileSHA256: plainHash[:], FileEncSHA256: encryptedHash[:]},
+	}, encrypted
 }
 
 func TestEncrypt_IsWhatTheNetworksClientsOpen(t *testing.T) {

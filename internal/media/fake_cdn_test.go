@@ -49,7 +49,8 @@ type wroteWriter struct {
 	wrote bool
 }
 
-func (w *wroteWriter) WriteHeader(status int)      { w.wrote = true; w.ResponseWriter.WriteHeader(status) }
+func (w *wroteWriter) WriteHeader(status int) { w.wrote = true; w.ResponseWriter.WriteHeader(status) }
+
 func (w *wroteWriter) Write(b []byte) (int, error) { w.wrote = true; return w.ResponseWriter.Write(b) }
 func (w *wroteWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
@@ -117,8 +118,10 @@ func (c *fakeCDN) send(kind bridge.MediaType, plain []byte) bridge.Message {
 	path := "/v/" + hex.EncodeToString(hash[:8]) + ".enc"
 	c.keep(path, encrypted)
 	m.Ref.DirectPath = path + "?ccb=11-4&oh=01"
-	return bridge.Message{Chat: "15551234567@s.whatsapp.net", ID: "3EB0" + hex.EncodeToString(hash[:4]), Media: m,
-		Timestamp: bridge.At(time.Date(2026, 11, 21, 8, 15, 30, 0, time.UTC))}
+	return bridge.Message{
+		Chat: "15551234567@s.whatsapp.net", ID: "3EB0" + hex.EncodeToString(hash[:4]), Media: m,
+		Timestamp: bridge.At(time.Date(2026, 11, 21, 8, 15, 30, 0, time.UTC)),
+	}
 }
 
 func plainPath(directPath string) string {

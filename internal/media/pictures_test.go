@@ -72,8 +72,10 @@ func newPictures(t *testing.T, most int64) *pictures {
 func (p *pictures) reopen(most int64) {
 	p.t.Helper()
 	began := time.Now()
-	opened, err := NewPictures(PicturesOptions{Dir: p.dir, MaxBytes: most, CDN: p.servers(), Account: p.gallery, Log: zerolog.Nop(),
-		Now: func() time.Time { return began.Add(p.past) }})
+	opened, err := NewPictures(PicturesOptions{
+		Dir: p.dir, MaxBytes: most, CDN: p.servers(), Account: p.gallery, Log: zerolog.Nop(),
+		Now: func() time.Time { return began.Add(p.past) },
+	})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -95,8 +95,10 @@ func upright(src *image.RGBA, orientation int) *image.RGBA {
 	dst := image.NewRGBA(size)
 	for y := range size.Dy() {
 		for x := range size.Dx() {
-			from := [...]image.Point{2: {w - 1 - x, y}, 3: {w - 1 - x, h - 1 - y}, 4: {x, h - 1 - y},
-				5: {y, x}, 6: {y, h - 1 - x}, 7: {w - 1 - y, h - 1 - x}, 8: {w - 1 - y, x}}[orientation]
+			from := [...]image.Point{
+				2: {w - 1 - x, y}, 3: {w - 1 - x, h - 1 - y}, 4: {x, h - 1 - y},
+				5: {y, x}, 6: {y, h - 1 - x}, 7: {w - 1 - y, h - 1 - x}, 8: {w - 1 - y, x},
+			}[orientation]
 			dst.SetRGBA(x, y, src.RGBAAt(from.X, from.Y))
 		}
 	}

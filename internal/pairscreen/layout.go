@@ -19,8 +19,13 @@ type layout struct {
 
 // layouts are tried in this order: half blocks need no new font.
 var layouts = []layout{
-	{halfBlocks, 4, beside, true}, {halfBlocks, 4, below, false}, {halfBlocks, 2, beside, true}, {halfBlocks, 2, below, false},
-	{sextants, 4, beside, true}, {sextants, 2, beside, true}, {sextants, 2, below, false},
+	{halfBlocks, 4, beside, true},
+	{halfBlocks, 4, below, false},
+	{halfBlocks, 2, beside, true},
+	{halfBlocks, 2, below, false},
+	{sextants, 4, beside, true},
+	{sextants, 2, beside, true},
+	{sextants, 2, below, false},
 }
 
 // textWidth is the least width of a text beside a QR code.

@@ -41,7 +41,8 @@ func TestPrintEvent(t *testing.T) {
 		`{"type":"reset"}` + "\n": {Type: bridge.EventReset},
 		`{"id":7,"type":"account.status","timestamp":"2026-11-21T09:00:00.000Z","chatJid":null,"status":{"status":"open","hasSession":true,"user":null,"pairingCode":null,` +
 			`"pairingCodeExpiresAt":null,"lastError":null,"since":"2026-11-21T09:00:00.000Z","qr":null,"passkey":null}}` + "\n": {
-			ID: 7, Type: bridge.EventAccountStatus, At: at, Status: &bridge.Status{Status: bridge.StateOpen, HasSession: true, Since: at}},
+			ID: 7, Type: bridge.EventAccountStatus, At: at, Status: &bridge.Status{Status: bridge.StateOpen, HasSession: true, Since: at},
+		},
 	} {
 		s, out := onTerminal(60)
 		s.JSON = true

@@ -35,10 +35,14 @@ func (p *Phone) Pin(ctx context.Context, chat, sender types.JID, id types.Messag
 		pin = waE2E.PinInChatMessage_UNPIN_FOR_ALL
 	}
 	return p.Send(ctx, chat, &waE2E.Message{
-		PinInChatMessage: &waE2E.PinInChatMessage{Key: p.client.BuildMessageKey(chat, sender, id), Type: pin.Enum(),
-			SenderTimestampMS: proto.Int64(time.Now().UnixMilli())},
-		MessageContextInfo: &waE2E.MessageContextInfo{MessageAddOnDurationInSecs: &seconds,
-			MessageAddOnExpiryType: waE2E.MessageContextInfo_STATIC.Enum()},
+		PinInChatMessage: &waE2E.PinInChatMessage{
+			Key: p.client.BuildMessageKey(chat, sender, id), Type: pin.Enum(),
+			SenderTimestampMS: proto.Int64(time.Now().UnixMilli()),
+		},
+		MessageContextInfo: &waE2E.MessageContextInfo{
+			MessageAddOnDurationInSecs: &seconds,
+			MessageAddOnExpiryType:     waE2E.MessageContextInfo_STATIC.Enum(),
+		},
 	}, opts...)
 }
 
@@ -49,7 +53,8 @@ func (p *Phone) Keep(ctx context.Context, chat, sender types.JID, id types.Messa
 		kind = waE2E.KeepType_UNDO_KEEP_FOR_ALL
 	}
 	return p.Send(ctx, chat, &waE2E.Message{KeepInChatMessage: &waE2E.KeepInChatMessage{
-		Key: p.client.BuildMessageKey(chat, sender, id), KeepType: kind.Enum(), TimestampMS: proto.Int64(time.Now().UnixMilli())}}, opts...)
+		Key: p.client.BuildMessageKey(chat, sender, id), KeepType: kind.Enum(), TimestampMS: proto.Int64(time.Now().UnixMilli()),
+	}}, opts...)
 }
 
 // SendEvent sends a calendar event, which members of the chat can answer.
@@ -63,12 +68,14 @@ func (p *Phone) SendEvent(ctx context.Context, to types.JID, name string, start 
 // AnswerEvent answers an event that was received, with so many guests.
 func (p *Phone) AnswerEvent(ctx context.Context, event *Received, answer waE2E.EventResponseMessage_EventResponseType, guests int32, opts ...SendOption) (types.MessageID, error) {
 	payload, iv, err := p.encrypt(ctx, event, whatsmeow.EncSecretEventResponse, &waE2E.EventResponseMessage{
-		Response: answer.Enum(), TimestampMS: proto.Int64(time.Now().UnixMilli()), ExtraGuestCount: &guests})
+		Response: answer.Enum(), TimestampMS: proto.Int64(time.Now().UnixMilli()), ExtraGuestCount: &guests,
+	})
 	if err != nil {
 		return "", err
 	}
 	return p.Send(ctx, event.Info.Chat, &waE2E.Message{EncEventResponseMessage: &waE2E.EncEventResponseMessage{
-		EventCreationMessageKey: receivedKey(event), EncPayload: payload, EncIV: iv}}, opts...)
+		EventCreationMessageKey: receivedKey(event), EncPayload: payload, EncIV: iv,
+	}}, opts...)
 }
 
 // ExtensiblePoll returns a poll to which everybody may add options.
@@ -88,12 +95,14 @@ func (p *Phone) AddOption(ctx context.Context, poll *Received, name string, opts
 		use = whatsmeow.EncSecretPollEdit
 	}
 	payload, iv, err := p.encrypt(ctx, poll, use, &waE2E.Message{PollAddOptionMessage: &waE2E.PollAddOptionMessage{
-		PollCreationMessageKey: receivedKey(poll), AddOption: &waE2E.PollCreationMessage_Option{OptionName: &name}}})
+		PollCreationMessageKey: receivedKey(poll), AddOption: &waE2E.PollCreationMessage_Option{OptionName: &name},
+	}})
 	if err != nil {
 		return "", err
 	}
 	return p.Send(ctx, poll.Info.Chat, &waE2E.Message{SecretEncryptedMessage: &waE2E.SecretEncryptedMessage{
-		TargetMessageKey: receivedKey(poll), EncPayload: payload, EncIV: iv, SecretEncType: waE2E.SecretEncryptedMessage_POLL_ADD_OPTION.Enum()}}, opts...)
+		TargetMessageKey: receivedKey(poll), EncPayload: payload, EncIV: iv, SecretEncType: waE2E.SecretEncryptedMessage_POLL_ADD_OPTION.Enum(),
+	}}, opts...)
 }
 
 // encrypt encrypts with the secret of a message that was received.

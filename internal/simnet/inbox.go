@@ -30,8 +30,10 @@ type inbox struct {
 }
 
 func newInbox() *inbox {
-	return &inbox{changed: make(chan struct{}), barriers: make(map[string]chan struct{}),
-		typing: make(map[person]string), available: make(map[*people.Account]bool)}
+	return &inbox{
+		changed: make(chan struct{}), barriers: make(map[string]chan struct{}),
+		typing: make(map[person]string), available: make(map[*people.Account]bool),
+	}
 }
 
 // Received is a message that a phone got and decrypted.

@@ -125,7 +125,8 @@ func (o *sendOptions) apply(msg *waE2E.Message) *waE2E.Message {
 	}
 	if o.album != nil {
 		msg.MessageContextInfo = &waE2E.MessageContextInfo{MessageAssociation: &waE2E.MessageAssociation{
-			AssociationType: waE2E.MessageAssociation_MEDIA_ALBUM.Enum(), ParentMessageKey: &waCommon.MessageKey{ID: o.album, FromMe: proto.Bool(true)}}}
+			AssociationType: waE2E.MessageAssociation_MEDIA_ALBUM.Enum(), ParentMessageKey: &waCommon.MessageKey{ID: o.album, FromMe: proto.Bool(true)},
+		}}
 	}
 	if o.part != nil {
 		msg.MessageContextInfo = &waE2E.MessageContextInfo{MessageAssociation: o.part}

@@ -115,8 +115,10 @@ func detailsOf(m bridge.Message) details {
 		d.Context = &contextDetails{QuotedID: c.QuotedMsgID, QuotedSender: c.QuotedSenderJID, Mentioned: c.MentionedJID, MentionsAll: c.MentionsAll}
 	}
 	if f := m.Media; f != nil {
-		d.Media = &mediaDetails{f.Type, f.MimeType, f.Size, f.FileName, f.Caption,
-			f.DurationSec, f.PTT, f.Width, f.Height, f.Pages, f.IsAnimated}
+		d.Media = &mediaDetails{
+			f.Type, f.MimeType, f.Size, f.FileName, f.Caption,
+			f.DurationSec, f.PTT, f.Width, f.Height, f.Pages, f.IsAnimated,
+		}
 	}
 	if p := m.Poll; p != nil {
 		d.Poll = &pollDetails{Name: p.Name, Selectable: p.SelectableCount, Extensible: p.Extensible}
@@ -172,8 +174,10 @@ func (s *Store) unpack(column []byte, m *bridge.Message) error {
 
 // pollOf returns a poll without the votes that the store has.
 func (s *Store) pollOf(p pollDetails) *bridge.PollTally {
-	poll := &bridge.PollTally{Name: p.Name, SelectableCount: p.Selectable, Extensible: p.Extensible,
-		Options: make([]bridge.PollOption, len(p.Options), len(p.Options)+len(p.Added))}
+	poll := &bridge.PollTally{
+		Name: p.Name, SelectableCount: p.Selectable, Extensible: p.Extensible,
+		Options: make([]bridge.PollOption, len(p.Options), len(p.Options)+len(p.Added)),
+	}
 	for i, name := range p.Options {
 		poll.Options[i] = bridge.PollOption{Name: name, Voters: []bridge.JID{}}
 		if i < len(p.Votes) {

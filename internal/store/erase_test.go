@@ -68,8 +68,10 @@ func secretMessage(id string, seconds int) (m bridge.Message, words []string) {
 	m = says(alice, alice, id, seconds, "ꙮꙮꙮ content-of-"+id+strings.Repeat(" and more", 700))
 	m.Raw = []byte("protobuf-of-" + id + strings.Repeat(" and more", 1000))
 	m.MessageType = "documentMessage"
-	m.Media = &bridge.Media{Type: bridge.MediaDocument, FileName: "name-of-" + id, Caption: "caption-of-" + id,
-		Ref: bridge.MediaRef{DirectPath: "/path-of-" + id, MediaKey: []byte("key")}}
+	m.Media = &bridge.Media{
+		Type: bridge.MediaDocument, FileName: "name-of-" + id, Caption: "caption-of-" + id,
+		Ref: bridge.MediaRef{DirectPath: "/path-of-" + id, MediaKey: []byte("key")},
+	}
 	return m, []string{"content-of-" + id, "protobuf-of-" + id, "name-of-" + id, "caption-of-" + id}
 }
 

@@ -52,7 +52,8 @@ func TestEvents_ShowEveryKindOfChangeAsItIsNow(t *testing.T) {
 	sameList(t, "events", lines(page.Events), []string{
 		"1 account.status open", "2 chat.updated Club", "3 message.created A1 edited",
 		"4 chat.updated Club", "5 group.updated Club", "6 message.updated A1 edited",
-		"7 message.created M1 mine", "8 message.status M1 mine", "9 message.updated M1 mine"})
+		"7 message.created M1 mine", "8 message.status M1 mine", "9 message.updated M1 mine",
+	})
 	if page.Next != 9 || page.More || page.Reset {
 		t.Errorf("page: %+v", page)
 	}
@@ -179,7 +180,8 @@ func TestEvents_OfWhatIsGoneAreLeftOut(t *testing.T) {
 	page := events(t, s, EventQuery{})
 	got := lines(page.Events)
 	sameList(t, "events", got, []string{
-		"1 chat.updated 491700000002", "2 message.created A1 by number", "5 message.created A2 by LID", "6 chat.updated 491700000002"})
+		"1 chat.updated 491700000002", "2 message.created A1 by number", "5 message.created A2 by LID", "6 chat.updated 491700000002",
+	})
 }
 
 func TestEvents_AreReadOnceForManyReaders(t *testing.T) {

@@ -44,8 +44,10 @@ func (c *crowd) fact() bridge.Fact {
 		return bridge.ReactionChange{Chat: m.Chat, Target: m.ID, Sender: c.either(), Emoji: []string{"👍", "🎉", ""}[c.r.IntN(3)], Timestamp: at(c.n)}
 	case roll < 15:
 		m := c.pick()
-		return bridge.Edit{Chat: m.Chat, Target: m.ID, Editor: m.SenderJID, Timestamp: at(c.n),
-			New: bridge.Message{MessageType: "conversation", Content: fmt.Sprintf("edit %d", c.n)}}
+		return bridge.Edit{
+			Chat: m.Chat, Target: m.ID, Editor: m.SenderJID, Timestamp: at(c.n),
+			New: bridge.Message{MessageType: "conversation", Content: fmt.Sprintf("edit %d", c.n)},
+		}
 	case roll < 16:
 		m := c.pick()
 		return bridge.Deletion{Chat: m.Chat, Target: m.ID, By: m.SenderJID, Timestamp: at(c.n)}

@@ -45,8 +45,10 @@ func twoChats(t *testing.T, s *Store) {
 	t.Helper()
 	vote := bridge.PollVote{Chat: club, Target: "P1", Voter: aliceLID, Timestamp: at(9)}
 	poll := says(club, bob, "P1", 3, "Lunch?")
-	poll.MessageType, poll.Poll = "pollCreationMessage", &bridge.PollTally{Name: "Lunch?", SelectableCount: 1,
-		Options: []bridge.PollOption{{Name: "yes"}, {Name: "no"}}}
+	poll.MessageType, poll.Poll = "pollCreationMessage", &bridge.PollTally{
+		Name: "Lunch?", SelectableCount: 1,
+		Options: []bridge.PollOption{{Name: "yes"}, {Name: "no"}},
+	}
 	vote.Hashes = [][]byte{sha("yes")}
 	mention := says(club, bob, "G2", 4, "@alice")
 	mention.ContextInfo = &bridge.ContextInfo{QuotedMsgID: ptr("G1"), QuotedSenderJID: aliceLID, MentionedJID: []bridge.JID{aliceLID}}
@@ -54,7 +56,8 @@ func twoChats(t *testing.T, s *Store) {
 		bridge.Contact{JID: aliceLID, PushName: ptr("Ali")},
 		bridge.Contact{JID: alice, Name: ptr("Alice A.")},
 		bridge.Group{JID: club, Name: "Club", OwnerJID: aliceLID, Participants: []bridge.Participant{
-			{JID: alice}, {JID: aliceLID, IsAdmin: true}, {JID: bob}}},
+			{JID: alice}, {JID: aliceLID, IsAdmin: true}, {JID: bob},
+		}},
 		says(alice, alice, "A1", 1, "by number"),
 		says(aliceLID, aliceLID, "A2", 2, "by LID"),
 		says(aliceLID, aliceLID, "A1", 1, "by number"), // delivered under both

@@ -32,8 +32,10 @@ func TestMentions_NameEachPersonOnceWithTheirWord(t *testing.T) {
 		"former LID":                   {[]bridge.Fact{both, hails(byLID, aliceLID), bridge.Identity{PN: alice, LID: "99@lid"}}, []bridge.Mention{{JID: alice, LID: "99@lid", Token: &byLID}}},
 		"not in the text":              {[]bridge.Fact{both, hails("hi", alice)}, []bridge.Mention{{JID: alice, LID: aliceLID}}},
 		"beginning of a longer number": {[]bridge.Fact{hails(byNumber+"0", alice)}, []bridge.Mention{{JID: alice}}},
-		"two people": {[]bridge.Fact{hails("@@ "+byNumber+"@"+bob.User()+" a@b", bob, alice)},
-			[]bridge.Mention{{JID: bob, Token: ptr("@" + bob.User())}, {JID: alice, Token: &byNumber}}},
+		"two people": {
+			[]bridge.Fact{hails("@@ "+byNumber+"@"+bob.User()+" a@b", bob, alice)},
+			[]bridge.Mention{{JID: bob, Token: ptr("@" + bob.User())}, {JID: alice, Token: &byNumber}},
+		},
 		"nobody": {[]bridge.Fact{func() bridge.Message {
 			m := hails("@everybody")
 			m.ContextInfo.QuotedMsgID = ptr("Q")

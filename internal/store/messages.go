@@ -88,8 +88,10 @@ type messageRow struct {
 // where it stands in its list: messages are large. Reactions is left an empty
 // list, not nil.
 func (r *readTx) scanMessage(rows *db.Row, row *messageRow, m *bridge.Message) {
-	into := [...]any{&row.at.Seq, &m.ID, &m.FromMe, &row.sender, &m.PushName, &m.MessageType, &m.Content, &row.details,
-		&m.Timestamp, &row.reactions, &m.EditedAt, &m.DeletedAt, &row.status, &m.Imported, &m.Chat}
+	into := [...]any{
+		&row.at.Seq, &m.ID, &m.FromMe, &row.sender, &m.PushName, &m.MessageType, &m.Content, &row.details,
+		&m.Timestamp, &row.reactions, &m.EditedAt, &m.DeletedAt, &row.status, &m.Imported, &m.Chat,
+	}
 	columns := len(into)
 	if row.chat != "" {
 		columns--

@@ -16,20 +16,30 @@ func partsOf(word string) bridge.Parts {
 	place := bridge.Place{Latitude: 52.5, Longitude: -13.4, Name: "place-" + word, Address: "street-" + word, URL: "https://example.com/map-" + word, IsLive: true}
 	return bridge.Parts{
 		Location: &place,
-		Contacts: []bridge.SharedContact{{DisplayName: "contact-" + word, Phones: []bridge.SharedPhone{{Number: "+49 170 0000002", JID: alice}, {Number: "112"}},
-			Emails: []string{"mail-" + word + "@example.com"}, Organization: "org-" + word, Title: "title-" + word, VCard: "vcard-" + word}},
-		Interactive: &bridge.Interactive{Kind: bridge.InteractiveList, Title: "head-" + word, Body: "body-" + word, Footer: "footer-" + word,
+		Contacts: []bridge.SharedContact{{
+			DisplayName: "contact-" + word, Phones: []bridge.SharedPhone{{Number: "+49 170 0000002", JID: alice}, {Number: "112"}},
+			Emails: []string{"mail-" + word + "@example.com"}, Organization: "org-" + word, Title: "title-" + word, VCard: "vcard-" + word,
+		}},
+		Interactive: &bridge.Interactive{
+			Kind: bridge.InteractiveList, Title: "head-" + word, Body: "body-" + word, Footer: "footer-" + word,
 			Buttons:  []bridge.Button{{ID: "button-" + word, Text: "label-" + word, URL: "https://example.com/open-" + word, Phone: "112"}},
-			Selected: &bridge.Choice{ID: "chosen-" + word, Text: "choice-" + word}},
-		Event: &bridge.CalendarEvent{Name: "event-" + word, Description: "about-" + word, Location: &place, StartAt: &start, Cancelled: true,
-			Responses: &bridge.EventResponses{Going: []bridge.JID{}, Maybe: []bridge.JID{}, NotGoing: []bridge.JID{}}},
+			Selected: &bridge.Choice{ID: "chosen-" + word, Text: "choice-" + word},
+		},
+		Event: &bridge.CalendarEvent{
+			Name: "event-" + word, Description: "about-" + word, Location: &place, StartAt: &start, Cancelled: true,
+			Responses: &bridge.EventResponses{Going: []bridge.JID{}, Maybe: []bridge.JID{}, NotGoing: []bridge.JID{}},
+		},
 		GroupInvite: &bridge.GroupInvite{JID: club, Name: "group-" + word, Code: "code-" + word, ExpiresAt: &start},
 		Order:       &bridge.ShopOrder{Title: "order-" + word, ID: "7", SellerJID: bob, ItemCount: 2, Total: "12.50", Currency: "EUR", Status: "accepted"},
-		Product: &bridge.Product{Title: "product-" + word, Description: "details-" + word, ID: "8", RetailerID: "sku-" + word, URL: "https://example.com/p-" + word,
-			Price: "9.99", SalePrice: "8.99", Currency: "EUR", SellerJID: bob},
+		Product: &bridge.Product{
+			Title: "product-" + word, Description: "details-" + word, ID: "8", RetailerID: "sku-" + word, URL: "https://example.com/p-" + word,
+			Price: "9.99", SalePrice: "8.99", Currency: "EUR", SellerJID: bob,
+		},
 		LinkPreview: &bridge.LinkPreview{URL: "https://example.com/link-" + word, Title: "page-" + word, Description: "summary-" + word},
-		Referral: &bridge.Referral{SourceType: "ad", SourceID: "120-" + word, SourceURL: "https://example.com/ad-" + word, Headline: "headline-" + word, Body: "copy-" + word,
-			MediaType: "image", Thumbnail: ptr("data:image/jpeg;base64,thumb-" + word), CTWAClid: "click-" + word, EntryPoint: "ctwa_ad", Payload: "opaque-" + word, ConversionSource: "FB_Ads"},
+		Referral: &bridge.Referral{
+			SourceType: "ad", SourceID: "120-" + word, SourceURL: "https://example.com/ad-" + word, Headline: "headline-" + word, Body: "copy-" + word,
+			MediaType: "image", Thumbnail: ptr("data:image/jpeg;base64,thumb-" + word), CTWAClid: "click-" + word, EntryPoint: "ctwa_ad", Payload: "opaque-" + word, ConversionSource: "FB_Ads",
+		},
 		Album:   &bridge.Album{Images: 2, Videos: 1},
 		AlbumID: ptr("album-" + word),
 	}
@@ -37,8 +47,10 @@ func partsOf(word string) bridge.Parts {
 
 // wordsOf are the words of partsOf that stand nowhere else.
 func wordsOf(word string) (words []string) {
-	for _, part := range []string{"place", "street", "map", "contact", "mail", "org", "title", "vcard", "head", "body", "footer", "button", "label", "open",
-		"chosen", "choice", "event", "about", "group", "code", "order", "product", "details", "sku", "p", "link", "page", "summary"} {
+	for _, part := range []string{
+		"place", "street", "map", "contact", "mail", "org", "title", "vcard", "head", "body", "footer", "button", "label", "open",
+		"chosen", "choice", "event", "about", "group", "code", "order", "product", "details", "sku", "p", "link", "page", "summary",
+	} {
 		words = append(words, part+"-"+word)
 	}
 	return words

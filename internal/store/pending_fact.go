@@ -87,8 +87,10 @@ func (t *writeTx) unpackPending(row pendingChange) bridge.Fact {
 	case pendingVote:
 		return bridge.PollVote{Chat: row.chat, Target: row.target, Voter: row.sender, Hashes: [][]byte{row.raw}, Timestamp: at}
 	case pendingEncrypted:
-		return bridge.Sealed{Chat: row.chat, Target: row.target, ID: row.stanza, Sender: row.sender, FromMe: p.FromMe,
-			PushName: p.PushName, Timestamp: at, Payload: row.raw}
+		return bridge.Sealed{
+			Chat: row.chat, Target: row.target, ID: row.stanza, Sender: row.sender, FromMe: p.FromMe,
+			PushName: p.PushName, Timestamp: at, Payload: row.raw,
+		}
 	case pendingResponse:
 		return bridge.EventResponse{Chat: row.chat, Target: row.target, Sender: row.sender, Answer: bridge.EventAnswer(p.Answer), Guests: p.Guests, Timestamp: at}
 	case pendingOption:

@@ -52,8 +52,10 @@ func TestPending_ManyStrangersFillNothing(t *testing.T) {
 	save(t, s, owner())
 	var flood []bridge.Fact
 	for i := range maxPending + 2*pendingCheck {
-		flood = append(flood, bridge.ReactionChange{Chat: club, Target: fmt.Sprintf("R%d", i), Emoji: "👍", Timestamp: at(2),
-			Sender: bridge.PhoneJID(fmt.Sprintf("49171%06d", i/500))})
+		flood = append(flood, bridge.ReactionChange{
+			Chat: club, Target: fmt.Sprintf("R%d", i), Emoji: "👍", Timestamp: at(2),
+			Sender: bridge.PhoneJID(fmt.Sprintf("49171%06d", i/500)),
+		})
 	}
 	save(t, s, flood...)
 	if n := pendingCount(t, s); n > maxPending+pendingCheck || n < maxPending-pendingCheck {

@@ -58,12 +58,20 @@ func TestPending_IsMadeWhenTheMessageComes(t *testing.T) {
 		"a deletion by an admin":     {bridge.Deletion{Chat: club, Target: "B1", By: alice, Timestamp: at(2)}},
 		"a deletion by a member":     {bridge.Deletion{Chat: club, Target: "B1", By: carol, Timestamp: at(2)}},
 		"a deletion by a stranger":   {bridge.Deletion{Chat: club, Target: "B1", By: "4917099@s.whatsapp.net", Timestamp: at(2)}},
-		"all of them": {bridge.ReactionChange{Chat: club, Target: "B1", Sender: carol, Emoji: "👍", Timestamp: at(2)}, rewritten(club, bob, "B1", 3, "edited"),
-			bridge.PollVote{Chat: club, Target: "B1", Voter: alice, Hashes: [][]byte{sha("yes")}, Timestamp: at(4)}, bridge.Deletion{Chat: club, Target: "B1", By: bob, Timestamp: at(5)}},
+		"all of them": {
+			bridge.ReactionChange{Chat: club, Target: "B1", Sender: carol, Emoji: "👍", Timestamp: at(2)},
+			rewritten(club, bob, "B1", 3, "edited"),
+			bridge.PollVote{Chat: club, Target: "B1", Voter: alice, Hashes: [][]byte{sha("yes")}, Timestamp: at(4)},
+			bridge.Deletion{Chat: club, Target: "B1", By: bob, Timestamp: at(5)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			group := []bridge.Fact{owner(), bridge.Identity{PN: alice, LID: aliceLID}, bridge.Identity{PN: bob, LID: bobLID},
-				bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol}, {JID: me}}}}
+			group := []bridge.Fact{
+				owner(),
+				bridge.Identity{PN: alice, LID: aliceLID},
+				bridge.Identity{PN: bob, LID: bobLID},
+				bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol}, {JID: me}}},
+			}
 			after, path := newStore(t), filepath.Join(t.TempDir(), "bridged.db")
 			before := openStore(t, path)
 			save(t, after, append(group, message)...)
@@ -221,7 +229,8 @@ func TestPending_AnAdminsDeletionWaitsForTheMembers(t *testing.T) {
 		bridge.Deletion{Chat: club, Target: "B4", By: alice, Timestamp: at(4)})
 	sameList(t, "before the members are known", ids(shownIn(t, s, club)), []string{"B1", "B2", "B3"})
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID}, bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{
-		{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol}, {JID: me}}})
+		{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol}, {JID: me},
+	}})
 	save(t, s, says(club, bob, "B4", 5, "by the admin, before it came"))
 	sameList(t, "afterwards", ids(shownIn(t, s, club)), []string{"B2", "B3"})
 	if n := pendingCount(t, s); n != 0 {
@@ -295,8 +304,10 @@ func TestPending_TextTakenBackUnderAnotherNameIsGone(t *testing.T) {
 		"by a later edit":               {[]bridge.Fact{rewritten(alice, alice, "A1", 3, "harmless"), rewritten(aliceLID, aliceLID, "A1", 2, secret), identity}, 1},
 		"by a later edit under the LID": {[]bridge.Fact{rewritten(alice, alice, "A1", 2, secret), rewritten(aliceLID, aliceLID, "A1", 3, "harmless"), identity}, 1},
 		"by an own later edit":          {[]bridge.Fact{rewritten(alice, me, "A1", 3, "harmless"), rewritten(aliceLID, me, "A1", 2, secret), identity}, 1},
-		"by another id": {[]bridge.Fact{placeholder(alice, alice, "SD", 1), rewritten(alice, alice, "SD", 2, secret),
-			upload(alice, alice, "SD", "HD", 3, "look"), takenBack(alice, alice, "HD")}, 0},
+		"by another id": {[]bridge.Fact{
+			placeholder(alice, alice, "SD", 1), rewritten(alice, alice, "SD", 2, secret),
+			upload(alice, alice, "SD", "HD", 3, "look"), takenBack(alice, alice, "HD"),
+		}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := storeOfEdits(t)

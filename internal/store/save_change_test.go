@@ -20,7 +20,8 @@ func clubNight(t *testing.T) *Store {
 	s := newStore(t)
 	save(t, s, owner(), bridge.Identity{PN: alice, LID: aliceLID}, bridge.Identity{PN: bob, LID: bobLID},
 		bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{
-			{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol}, {JID: me}}},
+			{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol}, {JID: me},
+		}},
 		says(club, bob, "B1", 1, "original"))
 	return s
 }
@@ -94,8 +95,10 @@ func TestEdit_OfACaptionKeepsTheFile(t *testing.T) {
 	s := newStore(t)
 	picture := says(alice, alice, "A1", 1, "caption")
 	picture.MessageType = "imageMessage"
-	picture.Media = &bridge.Media{Type: bridge.MediaImage, MimeType: "image/png", Caption: "caption", Width: 9,
-		Ref: bridge.MediaRef{DirectPath: "/v/1", MediaKey: []byte("key")}}
+	picture.Media = &bridge.Media{
+		Type: bridge.MediaImage, MimeType: "image/png", Caption: "caption", Width: 9,
+		Ref: bridge.MediaRef{DirectPath: "/v/1", MediaKey: []byte("key")},
+	}
 	save(t, s, picture)
 	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(2), New: says(alice, alice, "A1", 2, "better")})
 	m := message(t, s, alice, "A1")
@@ -135,8 +138,10 @@ func TestDeletion_LeavesNothingOfTheMessage(t *testing.T) {
 	m.ContextInfo = &bridge.ContextInfo{QuotedMsgID: ptr("Q1")}
 	save(t, s, m, bridge.ReactionChange{Chat: alice, Target: "A1", Sender: alice, Emoji: "👍", Timestamp: at(2)},
 		bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(3)})
-	want := bridge.Message{Chat: alice, ID: "A1", SenderJID: alice, MessageType: "conversation", Timestamp: at(1),
-		DeletedAt: ptr(at(3)), Reactions: []bridge.MessageReaction{}}
+	want := bridge.Message{
+		Chat: alice, ID: "A1", SenderJID: alice, MessageType: "conversation", Timestamp: at(1),
+		DeletedAt: ptr(at(3)), Reactions: []bridge.MessageReaction{},
+	}
 	if diff := cmp.Diff(want, message(t, s, alice, "A1")); diff != "" {
 		t.Error(diff)
 	}
@@ -171,7 +176,8 @@ func TestVote_IsCountedByPerson(t *testing.T) {
 	want := &bridge.PollTally{Name: "Lunch?", SelectableCount: 2, Options: []bridge.PollOption{
 		{Name: "Suppe", Voters: []bridge.JID{}},
 		{Name: "Reis", Votes: 1, Voters: []bridge.JID{bob}},
-		{Name: "🍕", Votes: 2, Voters: []bridge.JID{alice, bob}}}}
+		{Name: "🍕", Votes: 2, Voters: []bridge.JID{alice, bob}},
+	}}
 	if diff := cmp.Diff(want, historyOf(t, s, club)[1].Poll); diff != "" {
 		t.Error(diff)
 	}

@@ -13,8 +13,10 @@ import (
 func photo(id string, seconds int, caption string) bridge.Message {
 	m := says(alice, alice, id, seconds, caption)
 	m.MessageType = "imageMessage"
-	m.Media = &bridge.Media{Type: bridge.MediaImage, MimeType: "image/png", Caption: caption, Width: 9,
-		Ref: bridge.MediaRef{DirectPath: "/v/1", MediaKey: []byte("key")}}
+	m.Media = &bridge.Media{
+		Type: bridge.MediaImage, MimeType: "image/png", Caption: caption, Width: 9,
+		Ref: bridge.MediaRef{DirectPath: "/v/1", MediaKey: []byte("key")},
+	}
 	return m
 }
 
@@ -59,8 +61,10 @@ func TestEdit_OfACaptionMeetsItsPicture(t *testing.T) {
 		"edit first":        {lost, recaptioned("A1", 3, "second"), photo("A1", 1, "first")},
 		"older edit later":  {lost, recaptioned("A1", 3, "second"), recaptioned("A1", 2, "late"), photo("A1", 1, "first")},
 		"all of them twice": {lost, lost, recaptioned("A1", 3, "second"), recaptioned("A1", 3, "second"), photo("A1", 1, "first"), photo("A1", 1, "first")},
-		"somebody else's": {lost, recaptioned("A1", 3, "second"), photo("A1", 1, "first"),
-			bridge.Edit{Chat: alice, Target: "A1", Editor: me, Timestamp: at(9), New: says(alice, me, "A1", 9, "forged")}},
+		"somebody else's": {
+			lost, recaptioned("A1", 3, "second"), photo("A1", 1, "first"),
+			bridge.Edit{Chat: alice, Target: "A1", Editor: me, Timestamp: at(9), New: says(alice, me, "A1", 9, "forged")},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := storeOfEdits(t)

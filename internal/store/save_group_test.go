@@ -20,12 +20,15 @@ func group(t *testing.T, s *Store, jid bridge.JID) bridge.StoredGroup {
 
 func TestGroup_ShowsWhatTheNetworkSaid(t *testing.T) {
 	s := newStore(t)
-	fact := bridge.Group{JID: club, Name: "Club", Topic: "Thursdays", OwnerJID: aliceLID, CreatedAt: ptr(at(-100)),
+	fact := bridge.Group{
+		JID: club, Name: "Club", Topic: "Thursdays", OwnerJID: aliceLID, CreatedAt: ptr(at(-100)),
 		IsAnnounce: true, IsLocked: true, Expiration: 604800,
 		Participants: []bridge.Participant{
 			{JID: bobLID, DisplayName: "+49 ∙∙∙ 03"},
 			{JID: alice, LID: aliceLID, IsAdmin: true, IsSuperAdmin: true},
-			{JID: carol, IsAdmin: true}}}
+			{JID: carol, IsAdmin: true},
+		},
+	}
 	save(t, s, bridge.Contact{JID: alice, Name: ptr("Alice A.")}, fact, says(club, carol, "C1", 5, "hi"))
 	got := group(t, s, club)
 	if got.UpdatedAt == nil {
@@ -36,7 +39,8 @@ func TestGroup_ShowsWhatTheNetworkSaid(t *testing.T) {
 	want.Participants = []bridge.Participant{
 		{JID: alice, LID: aliceLID, DisplayName: "Alice A.", IsAdmin: true, IsSuperAdmin: true},
 		{JID: carol, IsAdmin: true},
-		{JID: bobLID, LID: bobLID, DisplayName: "+49 ∙∙∙ 03"}}
+		{JID: bobLID, LID: bobLID, DisplayName: "+49 ∙∙∙ 03"},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -88,14 +92,19 @@ func TestGroup_IsKnownByItsJIDUntilTheNetworkTells(t *testing.T) {
 func TestGroupChange_ChangesOnlyWhatItNames(t *testing.T) {
 	s := newStore(t)
 	save(t, s, bridge.Group{JID: club, Name: "Club", Topic: "old", IsLocked: true, Participants: []bridge.Participant{
-		{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol, IsAdmin: true}}})
-	change := bridge.GroupChange{JID: club, Topic: ptr(""), IsAnnounce: ptr(true), Expiration: ptr(uint32(90)),
+		{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol, IsAdmin: true},
+	}})
+	change := bridge.GroupChange{
+		JID: club, Topic: ptr(""), IsAnnounce: ptr(true), Expiration: ptr(uint32(90)),
 		Joined: []bridge.Participant{{JID: me}}, Left: []bridge.JID{alice}, Promoted: []bridge.JID{bob},
-		Demoted: []bridge.JID{carol}, Timestamp: at(9)}
+		Demoted: []bridge.JID{carol}, Timestamp: at(9),
+	}
 	save(t, s, change)
 	got := group(t, s, club)
-	want := bridge.Group{JID: club, Name: "Club", IsAnnounce: true, IsLocked: true, Expiration: 90,
-		Participants: []bridge.Participant{{JID: bob, IsAdmin: true}, {JID: me}, {JID: carol}}}
+	want := bridge.Group{
+		JID: club, Name: "Club", IsAnnounce: true, IsLocked: true, Expiration: 90,
+		Participants: []bridge.Participant{{JID: bob, IsAdmin: true}, {JID: me}, {JID: carol}},
+	}
 	if diff := cmp.Diff(want, got.Group); diff != "" {
 		t.Error(diff)
 	}

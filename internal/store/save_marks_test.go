@@ -217,8 +217,12 @@ func TestPollOption_IsAddedAndVotedFor(t *testing.T) {
 		option(club, bob, "CLOSED", "maybe", 3), option(club, alice, "CLOSED", "perhaps", 3))
 	save(t, s, bridge.Identity{PN: bob, LID: bobLID})
 	none := []bridge.JID{}
-	want := []bridge.PollOption{{Name: "yes", Voters: none}, {Name: "no", Voters: none}, {Name: "never", Voters: none, AddedBy: me},
-		{Name: "maybe", Votes: 1, Voters: []bridge.JID{carol}, AddedBy: bob}}
+	want := []bridge.PollOption{
+		{Name: "yes", Voters: none},
+		{Name: "no", Voters: none},
+		{Name: "never", Voters: none, AddedBy: me},
+		{Name: "maybe", Votes: 1, Voters: []bridge.JID{carol}, AddedBy: bob},
+	}
 	if diff := cmp.Diff(want, optionsOf(t, s, club, "P")); diff != "" {
 		t.Error(diff)
 	}

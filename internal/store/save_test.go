@@ -15,8 +15,10 @@ func TestMessage_ShowsEveryFieldThatWasSaved(t *testing.T) {
 	s := newStore(t)
 	m := bridge.Message{
 		Chat: club, ID: "A1", SenderJID: alice, PushName: "Alice", MessageType: "imageMessage", Content: "Look",
-		ContextInfo: &bridge.ContextInfo{QuotedMsgID: ptr("Q1"), QuotedSenderJID: bob, MentionedJID: []bridge.JID{carol},
-			Mentions: []bridge.Mention{{JID: carol}}},
+		ContextInfo: &bridge.ContextInfo{
+			QuotedMsgID: ptr("Q1"), QuotedSenderJID: bob, MentionedJID: []bridge.JID{carol},
+			Mentions: []bridge.Mention{{JID: carol}},
+		},
 		Timestamp: at(1),
 		Media: &bridge.Media{
 			Type: bridge.MediaImage, MimeType: "image/jpeg", Size: 123, Caption: "Look", Width: 4, Height: 3,
@@ -134,7 +136,8 @@ func TestFill_PutsTheRealMessageInThePlaceholdersPlace(t *testing.T) {
 		t.Errorf("raw: %q", raw)
 	}
 	sameList(t, "events", logged(t, s), []string{
-		"chat.updated " + string(alice), "message.created A1", "message.created A2", "message.updated A1"})
+		"chat.updated " + string(alice), "message.created A1", "message.created A2", "message.updated A1",
+	})
 }
 
 func TestFill_LeavesADeletionInPlace(t *testing.T) {
@@ -163,8 +166,10 @@ func TestFill_IsForTheSenderAlone(t *testing.T) {
 
 func TestStatus_IsLoggedWithoutWhatPairingNeeds(t *testing.T) {
 	s := newStore(t)
-	status := bridge.Status{Status: bridge.StateNeedsPair, PairingCode: ptr("ABCD-EFGH"), QR: ptr("2@secret"), Since: at(1),
-		Passkey: &bridge.Passkey{PublicKey: json.RawMessage(`{"challenge":"secret"}`)}}
+	status := bridge.Status{
+		Status: bridge.StateNeedsPair, PairingCode: ptr("ABCD-EFGH"), QR: ptr("2@secret"), Since: at(1),
+		Passkey: &bridge.Passkey{PublicKey: json.RawMessage(`{"challenge":"secret"}`)},
+	}
 	save(t, s, status)
 	status.QR = ptr("2@another")
 	save(t, s, status)

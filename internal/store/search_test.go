@@ -64,8 +64,10 @@ func TestSearch_ShowsWhereAMatchIs(t *testing.T) {
 	m.PushName = "Ali"
 	save(t, s, m, bridge.Identity{PN: alice, LID: aliceLID})
 	got := matchesOf(t, s, bridge.SearchQuery{Q: "HELL"})
-	want := bridge.Match{ChatJID: club, ChatName: club.User(), MsgID: "A1", SenderJID: alice, SenderLID: aliceLID, PushName: "Ali", IsGroup: true,
-		MessageType: "conversation", Content: "hello", Timestamp: at(1)}
+	want := bridge.Match{
+		ChatJID: club, ChatName: club.User(), MsgID: "A1", SenderJID: alice, SenderLID: aliceLID, PushName: "Ali", IsGroup: true,
+		MessageType: "conversation", Content: "hello", Timestamp: at(1),
+	}
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("matches: %+v", got)
 	}
@@ -73,8 +75,10 @@ func TestSearch_ShowsWhereAMatchIs(t *testing.T) {
 
 // alphabet has the traps of folding and of LIKE, and few enough letters for
 // chance hits.
-var alphabet = []string{"a", "A", "b", "ß", "SS", "s", "İ", "i", "ı", "I", "\u0307", "ς", "Σ", "σ", "é", "e\u0301", "\u0301", "к", "К",
-	"語", "ह", "ि", "ع", "👩", "\u200d", "👧", "👍🏽", "%", "_", "\\", "'", "\"", " ", "\n", "*", "0", "ﬁ", "f", "\x00", "\xff"}
+var alphabet = []string{
+	"a", "A", "b", "ß", "SS", "s", "İ", "i", "ı", "I", "\u0307", "ς", "Σ", "σ", "é", "e\u0301", "\u0301", "к", "К",
+	"語", "ह", "ि", "ع", "👩", "\u200d", "👧", "👍🏽", "%", "_", "\\", "'", "\"", " ", "\n", "*", "0", "ﬁ", "f", "\x00", "\xff",
+}
 
 func randomText(r *rand.Rand, n int) string {
 	var b strings.Builder
@@ -113,8 +117,10 @@ func (w *world) write(n int) {
 	var facts []bridge.Fact
 	for range n {
 		i := len(w.list)
-		m := posted{chat: worldChats[w.r.IntN(len(worldChats))], id: fmt.Sprintf("W%05d", i), seq: i,
-			text: randomText(w.r, w.r.IntN(25)), ts: at(pace * (i/3 + w.r.IntN(40)))}
+		m := posted{
+			chat: worldChats[w.r.IntN(len(worldChats))], id: fmt.Sprintf("W%05d", i), seq: i,
+			text: randomText(w.r, w.r.IntN(25)), ts: at(pace * (i/3 + w.r.IntN(40))),
+		}
 		if w.r.IntN(50) == 0 {
 			m.ts = at(pace * w.r.IntN(2*i/3+1))
 		}
@@ -144,8 +150,10 @@ func (w *world) change(n int) {
 			continue
 		}
 		m.text = randomText(w.r, 1+w.r.IntN(25))
-		save(w.t, w.s, bridge.Edit{Chat: m.chat, Target: m.id, Editor: m.sender, Timestamp: at(99999),
-			New: bridge.Message{MessageType: "conversation", Content: m.text}})
+		save(w.t, w.s, bridge.Edit{
+			Chat: m.chat, Target: m.id, Editor: m.sender, Timestamp: at(99999),
+			New: bridge.Message{MessageType: "conversation", Content: m.text},
+		})
 	}
 }
 
@@ -190,10 +198,14 @@ func (w *world) found(keep func(posted) bool) []string {
 
 // ask compares one random search and one random history with the naive scan.
 func (w *world) ask() {
-	q := bridge.SearchQuery{Q: w.randomQuery(), Limit: []int{1, 3, 10, 500}[w.r.IntN(4)],
-		ChatType: []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual, ""}[w.r.IntN(4)]}
-	h := bridge.MessageQuery{Chat: worldChats[w.r.IntN(len(worldChats))], Q: q.Q, Limit: q.Limit, Offset: []int{0, 0, 1, 7}[w.r.IntN(4)],
-		Order: []bridge.Order{bridge.OrderAsc, bridge.OrderDesc}[w.r.IntN(2)]}
+	q := bridge.SearchQuery{
+		Q: w.randomQuery(), Limit: []int{1, 3, 10, 500}[w.r.IntN(4)],
+		ChatType: []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual, ""}[w.r.IntN(4)],
+	}
+	h := bridge.MessageQuery{
+		Chat: worldChats[w.r.IntN(len(worldChats))], Q: q.Q, Limit: q.Limit, Offset: []int{0, 0, 1, 7}[w.r.IntN(4)],
+		Order: []bridge.Order{bridge.OrderAsc, bridge.OrderDesc}[w.r.IntN(2)],
+	}
 	if w.r.IntN(3) == 0 {
 		q.Since = ptr(at(pace * w.r.IntN(len(w.list)/2)))
 		h.Since = q.Since
@@ -268,8 +280,10 @@ func (w *world) historyAll(q bridge.MessageQuery) []string {
 
 // askPlain compares a page by offset, without a text, with the naive way.
 func (w *world) askPlain() {
-	h := bridge.MessageQuery{Chat: worldChats[w.r.IntN(len(worldChats))], Limit: 5, Offset: w.r.IntN(80),
-		Order: []bridge.Order{bridge.OrderAsc, bridge.OrderDesc}[w.r.IntN(2)]}
+	h := bridge.MessageQuery{
+		Chat: worldChats[w.r.IntN(len(worldChats))], Limit: 5, Offset: w.r.IntN(80),
+		Order: []bridge.Order{bridge.OrderAsc, bridge.OrderDesc}[w.r.IntN(2)],
+	}
 	if w.r.IntN(2) == 0 {
 		h.Since = ptr(at(pace * w.r.IntN(len(w.list)/2)))
 	}

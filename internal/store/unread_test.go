@@ -61,8 +61,11 @@ func TestUnread_EndsWithWhatTheAccountWrites(t *testing.T) {
 	for name, facts := range map[string][]bridge.Fact{
 		"typed on the phone": {typed},
 		"accepted":           {iSay(alice, "M1", 2, "hi"), bridge.SendResult{Chat: alice, ID: "M1", Status: bridge.DeliverySent, Timestamp: at(3)}},
-		"proven by a receipt": {iSay(alice, "M1", 2, "hi"), bridge.SendResult{Chat: alice, ID: "M1", Status: bridge.DeliveryFailed},
-			bridge.Receipt{Chat: alice, IDs: []string{"M1"}, From: alice, Status: bridge.DeliveryRead, Timestamp: at(4)}},
+		"proven by a receipt": {
+			iSay(alice, "M1", 2, "hi"),
+			bridge.SendResult{Chat: alice, ID: "M1", Status: bridge.DeliveryFailed},
+			bridge.Receipt{Chat: alice, IDs: []string{"M1"}, From: alice, Status: bridge.DeliveryRead, Timestamp: at(4)},
+		},
 	} {
 		s := newStore(t)
 		save(t, s, owner(), says(alice, alice, "A1", 1, "hello?"), says(alice, alice, "A2", 2, "hello??"))

@@ -67,7 +67,8 @@ func TestUsernames_AreOnePersonsAtATime(t *testing.T) {
 		t.Errorf("alice has %v, bob has %v", s.UsernameOf(aliceLID), s.UsernameOf(bob))
 	}
 	sameList(t, "told", lines(events(t, s, EventQuery{After: before}).Events), []string{
-		fmt.Sprintf("%d chat.updated %s", before+1, aliceLID.User()), fmt.Sprintf("%d chat.updated flower", before+2)})
+		fmt.Sprintf("%d chat.updated %s", before+1, aliceLID.User()), fmt.Sprintf("%d chat.updated flower", before+2),
+	})
 	sameList(t, "chats", found(t, s, "flower"), []bridge.JID{bob})
 	save(t, s, bridge.Contact{JID: bob, Username: ptr("")})
 	sameList(t, "chats", found(t, s, "flower"), nil)

@@ -67,8 +67,10 @@ func (r *readTx) liveWebhook(id int64) bridge.Webhook {
 // scanWebhook reads webhookSettings, or webhookColumns whole.
 func scanWebhook(c *db.Conn, row *db.Row, whole bool) (w bridge.Webhook) {
 	var types, chats, exclude, only []byte
-	into := []any{&w.ID, &w.URL, &w.Secret, &types, &chats, &exclude, &w.ChatType, &w.FromMe,
-		&w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor, &w.Token, &only, &w.EndsAt}
+	into := []any{
+		&w.ID, &w.URL, &w.Secret, &types, &chats, &exclude, &w.ChatType, &w.FromMe,
+		&w.AllowPrivate, &w.Enabled, &w.Source, &w.Cursor, &w.Token, &only, &w.EndsAt,
+	}
 	if whole {
 		into = append(into, &w.CreatedAt, &w.UpdatedAt, &w.LastDeliveredAt, &w.LastFailedAt, &w.LastError, &w.Pending, &w.Dead)
 	}

@@ -149,8 +149,10 @@ func (g *Guard) get(ctx context.Context, transport http.RoundTripper, target *ur
 }
 
 func isRedirect(status int) bool {
-	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, status)
+	return slices.Contains([]int{
+		http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
+	}, status)
 }
 
 // checkStatus accepts 2xx, but not a part of a file: none was asked for.

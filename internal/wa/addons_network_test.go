@@ -22,9 +22,11 @@ var tinyPicture = []byte{0xff, 0xd8, 0xff, 0xe0, 0, 16, 'J', 'F', 'I', 'F', 0}
 // anAd is what the apps put beside the first message after a tap on an ad.
 func anAd() *waE2E.ContextInfo {
 	return &waE2E.ContextInfo{
-		ExternalAdReply: &waE2E.ContextInfo_ExternalAdReplyInfo{Title: proto.String("Boots at half price"), Body: proto.String("Only today"),
+		ExternalAdReply: &waE2E.ContextInfo_ExternalAdReplyInfo{
+			Title: proto.String("Boots at half price"), Body: proto.String("Only today"),
 			MediaType: waE2E.ContextInfo_ExternalAdReplyInfo_VIDEO.Enum(), Thumbnail: tinyPicture, SourceType: proto.String("ad"), SourceID: proto.String("120208"),
-			SourceURL: proto.String("https://fb.me/abc"), CtwaClid: proto.String("ARAkLk"), ShowAdAttribution: proto.Bool(true)},
+			SourceURL: proto.String("https://fb.me/abc"), CtwaClid: proto.String("ARAkLk"), ShowAdAttribution: proto.Bool(true),
+		},
 		ConversionSource: proto.String("FB_Ads"), ConversionData: []byte("older"), CtwaPayload: []byte{0, 1, 2}, CtwaSignals: proto.String("oldest"),
 		EntryPointConversionSource: proto.String("ctwa_ad"), EntryPointConversionApp: proto.String("instagram"),
 	}
@@ -39,8 +41,10 @@ func TestReferral_OfAds(t *testing.T) {
 	opaque := &waE2E.ContextInfo{ConversionSource: proto.String("FB_Ads"), ConversionData: []byte("secret of the apps")}
 	large := anAd()
 	large.ExternalAdReply.Thumbnail = append(slices.Clone(tinyPicture), make([]byte, 49<<10)...)
-	for id, info := range map[string]*waE2E.ContextInfo{"AD": anAd(), "LARGE": large, "OPAQUE": opaque, "LINK": {EntryPointConversionSource: proto.String("click_to_chat_link")},
-		"ENTRY": {EntryPointConversionSource: proto.String("ctwa_ad")}, "HTML": {ExternalAdReply: &waE2E.ContextInfo_ExternalAdReplyInfo{Thumbnail: []byte("<html><script>")}}} {
+	for id, info := range map[string]*waE2E.ContextInfo{
+		"AD": anAd(), "LARGE": large, "OPAQUE": opaque, "LINK": {EntryPointConversionSource: proto.String("click_to_chat_link")},
+		"ENTRY": {EntryPointConversionSource: proto.String("ctwa_ad")}, "HTML": {ExternalAdReply: &waE2E.ContextInfo_ExternalAdReplyInfo{Thumbnail: []byte("<html><script>")}},
+	} {
 		if _, err := friend.SendText(ctx, a.phone.PN(), "hello", simnet.ByAd(info), simnet.WithID(id)); err != nil {
 			t.Fatal(err)
 		}
@@ -52,12 +56,16 @@ func TestReferral_OfAds(t *testing.T) {
 	}
 	eventually(t, "the messages", func() bool { return len(a.messages(jidOf(friend))) == 8 })
 	thumbnail := "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(tinyPicture)
-	ad := bridge.Referral{SourceType: "ad", SourceID: "120208", SourceURL: "https://fb.me/abc", Headline: "Boots at half price", Body: "Only today", MediaType: "video",
-		Thumbnail: &thumbnail, CTWAClid: "ARAkLk", EntryPoint: "ctwa_ad", Payload: "AAEC", ConversionSource: "FB_Ads"}
+	ad := bridge.Referral{
+		SourceType: "ad", SourceID: "120208", SourceURL: "https://fb.me/abc", Headline: "Boots at half price", Body: "Only today", MediaType: "video",
+		Thumbnail: &thumbnail, CTWAClid: "ARAkLk", EntryPoint: "ctwa_ad", Payload: "AAEC", ConversionSource: "FB_Ads",
+	}
 	tooLarge := ad
 	tooLarge.Thumbnail = nil
-	for id, want := range map[string]*bridge.Referral{"AD": &ad, "LARGE": &tooLarge, "LINK": nil, "ENTRY": {EntryPoint: "ctwa_ad"}, "HTML": {},
-		"OPAQUE": {ConversionSource: "FB_Ads", Payload: base64.StdEncoding.EncodeToString([]byte("secret of the apps"))}} {
+	for id, want := range map[string]*bridge.Referral{
+		"AD": &ad, "LARGE": &tooLarge, "LINK": nil, "ENTRY": {EntryPoint: "ctwa_ad"}, "HTML": {},
+		"OPAQUE": {ConversionSource: "FB_Ads", Payload: base64.StdEncoding.EncodeToString([]byte("secret of the apps"))},
+	} {
 		m := a.message(jidOf(friend), id)
 		if diff := cmp.Diff(want, m.Referral); diff != "" || m.Content != "hello" {
 			t.Errorf("%s %q: %s", id, m.Content, diff)

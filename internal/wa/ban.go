@@ -94,6 +94,8 @@ func banNotice(e *events.TemporaryBan) notice {
 	} else {
 		wait = refusedPause
 	}
-	return notice{kind: noticeRefusedLogin, after: wait,
-		sentence: fmt.Sprintf("the account is banned %s (%s): trying again at the end", until, e.Code)}
+	return notice{
+		kind: noticeRefusedLogin, after: wait,
+		sentence: fmt.Sprintf("the account is banned %s (%s): trying again at the end", until, e.Code),
+	}
 }

@@ -38,8 +38,11 @@ func TestCheckNumbers_TellsWhoHasThem(t *testing.T) {
 	own := phone(simnet.PhoneOptions{Number: "5215512345678", Name: "Xochitl"})
 	const nobody, dialled = "15550100299", "525512345678"
 	want := []bridge.NumberCheck{
-		{Phone: anna.Number(), JID: jidOf(anna)}, {Phone: nobody}, {Phone: shop.Number(), JID: jidOf(shop), IsBusiness: true},
-		{Phone: dialled, JID: jidOf(own)}, {Phone: anna.Number(), JID: jidOf(anna)},
+		{Phone: anna.Number(), JID: jidOf(anna)},
+		{Phone: nobody},
+		{Phone: shop.Number(), JID: jidOf(shop), IsBusiness: true},
+		{Phone: dialled, JID: jidOf(own)},
+		{Phone: anna.Number(), JID: jidOf(anna)},
 	}
 	var requests sync.WaitGroup
 	for range 4 {

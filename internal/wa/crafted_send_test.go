@@ -61,8 +61,10 @@ func TestResend_OfARowThatPanics(t *testing.T) {
 		t.Fatal(err)
 	}
 	pending := bridge.DeliveryPending
-	row := bridge.Message{Chat: jidOf(friend), ID: "STUCK", FromMe: true, MessageType: "viewOnceMessage", Raw: raw,
-		Timestamp: bridge.At(time.Now()), Status: &pending}
+	row := bridge.Message{
+		Chat: jidOf(friend), ID: "STUCK", FromMe: true, MessageType: "viewOnceMessage", Raw: raw,
+		Timestamp: bridge.At(time.Now()), Status: &pending,
+	}
 	if err := a.store.Save(ctx, row); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ func TestEdit_OfACaptionIsForwardedAndQuoted(t *testing.T) {
 	}
 	_, err = friend.Send(ctx, a.phone.PN(), &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
 		Type: waE2E.ProtocolMessage_MESSAGE_EDIT.Enum(), Key: &waCommon.MessageKey{ID: &id, FromMe: proto.Bool(true)},
-		EditedMessage: &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Caption: proto.String("after")}}}})
+		EditedMessage: &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Caption: proto.String("after")}},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,10 +28,12 @@ func TestRemovedElsewhere_KeepsEverythingAndTells(t *testing.T) {
 	chat := friend.PN().String()
 	forMe := appstate.PatchInfo{Type: appstate.WAPatchRegularHigh, Mutations: []appstate.MutationInfo{{
 		Index: []string{appstate.IndexDeleteMessageForMe, chat, id, "0", "0"}, Version: 3,
-		Value: &waSyncAction.SyncActionValue{DeleteMessageForMeAction: &waSyncAction.DeleteMessageForMeAction{DeleteMedia: proto.Bool(true)}}}}}
+		Value: &waSyncAction.SyncActionValue{DeleteMessageForMeAction: &waSyncAction.DeleteMessageForMeAction{DeleteMedia: proto.Bool(true)}},
+	}}}
 	cleared := appstate.PatchInfo{Type: appstate.WAPatchRegularHigh, Mutations: []appstate.MutationInfo{{
 		Index: []string{appstate.IndexClearChat, chat, "1", "0"}, Version: 6,
-		Value: &waSyncAction.SyncActionValue{ClearChatAction: &waSyncAction.ClearChatAction{}}}}}
+		Value: &waSyncAction.SyncActionValue{ClearChatAction: &waSyncAction.ClearChatAction{}},
+	}}}
 	for name, patch := range map[string]appstate.PatchInfo{
 		"delete for me": forMe, "clear chat": cleared, "delete chat": appstate.BuildDeleteChat(friend.PN(), time.Time{}, nil, true),
 	} {

@@ -120,8 +120,10 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 		t.Fatal(err)
 	}
 	cdn := media.NewCDN(media.CDNOptions{Authority: net.Authority(), TempDir: dir, Log: log})
-	options := wa.Options{SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
-		Network: net, Store: wrap(s), Clock: s.Clock(), Log: log, CDN: cdn}
+	options := wa.Options{
+		SessionPath: filepath.Join(dir, "session.db"), DeviceName: "bridged",
+		Network: net, Store: wrap(s), Clock: s.Clock(), Log: log, CDN: cdn,
+	}
 	for _, f := range change {
 		f(&options)
 	}

@@ -36,11 +36,14 @@ func TestImport_AsDeepAsThePhoneGives(t *testing.T) {
 			t.Parallel()
 			ctx := testContext(t)
 			a, anna := importing(t, mode, plainly)
-			a.phone.SetPast(simnet.Past{With: anna.PN(), Older: []*simnet.PastInfo{pastYears(anna, "FIVE", 5), pastYears(anna, "TWO", 2)},
-				Recent: []*simnet.PastInfo{pastText(anna, "RECENT", 1, "one swallow")}})
+			a.phone.SetPast(simnet.Past{
+				With: anna.PN(), Older: []*simnet.PastInfo{pastYears(anna, "FIVE", 5), pastYears(anna, "TWO", 2)},
+				Recent: []*simnet.PastInfo{pastText(anna, "RECENT", 1, "one swallow")},
+			})
 			a.pair()
 			part, err := proto.Marshal(&waHistorySync.HistorySync{SyncType: waHistorySync.HistorySync_FULL.Enum(), Conversations: []*waHistorySync.Conversation{{
-				ID: proto.String(anna.PN().String()), Messages: []*waHistorySync.HistorySyncMsg{{Message: pastYears(anna, "UNASKED", 6)}}}}})
+				ID: proto.String(anna.PN().String()), Messages: []*waHistorySync.HistorySyncMsg{{Message: pastYears(anna, "UNASKED", 6)}},
+			}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -51,8 +51,10 @@ func TestImport_AsMuchAsTheOperatorWants(t *testing.T) {
 			t.Parallel()
 			ctx := testContext(t)
 			a, anna := importing(t, mode, plainly)
-			a.phone.SetPast(simnet.Past{With: anna.PN(), ByLID: true, Older: []*simnet.PastInfo{pastText(anna, "OLD", 0, "the oldest of all")},
-				Recent: []*simnet.PastInfo{pastText(anna, "RECENT2", 2, "two swallows"), pastText(anna, "RECENT1", 1, "one swallow")}})
+			a.phone.SetPast(simnet.Past{
+				With: anna.PN(), ByLID: true, Older: []*simnet.PastInfo{pastText(anna, "OLD", 0, "the oldest of all")},
+				Recent: []*simnet.PastInfo{pastText(anna, "RECENT2", 2, "two swallows"), pastText(anna, "RECENT1", 1, "one swallow")},
+			})
 			before, err := a.store.LastEvent(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -90,24 +92,30 @@ func TestImport_WhatBecameOfAMessage(t *testing.T) {
 	a, anna := importing(t, bridge.HistoryRecent, plainly)
 	chat := anna.PN()
 	reacted := pastText(anna, "REACTED", 0, "look")
-	reacted.Reactions = []*waWeb.Reaction{{Key: &waCommon.MessageKey{FromMe: proto.Bool(true)}, Text: proto.String("👍"), SenderTimestampMS: proto.Int64(longAgo.UnixMilli())},
-		{Key: &waCommon.MessageKey{FromMe: proto.Bool(false)}, Text: proto.String("🙂")}}
+	reacted.Reactions = []*waWeb.Reaction{
+		{Key: &waCommon.MessageKey{FromMe: proto.Bool(true)}, Text: proto.String("👍"), SenderTimestampMS: proto.Int64(longAgo.UnixMilli())},
+		{Key: &waCommon.MessageKey{FromMe: proto.Bool(false)}, Text: proto.String("🙂")},
+	}
 	own := simnet.PastText(chat, simnet.JID{}, "OWN", longAgo.Add(time.Minute), "mine")
 	edit := func(text string) *waE2E.Message {
 		return &waE2E.Message{EditedMessage: &waE2E.FutureProofMessage{Message: &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
 			Type: waE2E.ProtocolMessage_MESSAGE_EDIT.Enum(), Key: &waCommon.MessageKey{ID: proto.String("EDITED")},
-			TimestampMS: proto.Int64(longAgo.Add(time.Hour).UnixMilli()), EditedMessage: &waE2E.Message{Conversation: &text}}}}}
+			TimestampMS: proto.Int64(longAgo.Add(time.Hour).UnixMilli()), EditedMessage: &waE2E.Message{Conversation: &text},
+		}}}}
 	}
 	edited := simnet.PastMessage(chat, chat, "EDITED", longAgo.Add(2*time.Minute), edit("as it is now"))
 	deleted := pastText(anna, "DELETED", 3, "not for your eyes")
 	deletion := simnet.PastMessage(chat, chat, "DELETION", longAgo.Add(4*time.Minute), &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
-		Type: waE2E.ProtocolMessage_REVOKE.Enum(), Key: &waCommon.MessageKey{ID: proto.String("DELETED")}}})
+		Type: waE2E.ProtocolMessage_REVOKE.Enum(), Key: &waCommon.MessageKey{ID: proto.String("DELETED")},
+	}})
 	yes := sha256.Sum256([]byte("yes"))
 	poll := simnet.PastMessage(chat, chat, "POLL", longAgo.Add(5*time.Minute), &waE2E.Message{PollCreationMessage: &waE2E.PollCreationMessage{
-		Name: proto.String("Shall we?"), Options: []*waE2E.PollCreationMessage_Option{{OptionName: proto.String("yes")}, {OptionName: proto.String("no")}}}})
+		Name: proto.String("Shall we?"), Options: []*waE2E.PollCreationMessage_Option{{OptionName: proto.String("yes")}, {OptionName: proto.String("no")}},
+	}})
 	poll.PollUpdates = []*waWeb.PollUpdate{{PollUpdateMessageKey: &waCommon.MessageKey{FromMe: proto.Bool(true)}, Vote: &waE2E.PollVoteMessage{SelectedOptions: [][]byte{yes[:]}}}}
 	picture := simnet.PastMessage(chat, chat, "PICTURE", longAgo.Add(6*time.Minute), &waE2E.Message{ImageMessage: &waE2E.ImageMessage{
-		Caption: proto.String("us"), Mimetype: proto.String("image/jpeg"), DirectPath: proto.String("/v/x?y=z"), MediaKey: make([]byte, 32), FileEncSHA256: make([]byte, 32)}})
+		Caption: proto.String("us"), Mimetype: proto.String("image/jpeg"), DirectPath: proto.String("/v/x?y=z"), MediaKey: make([]byte, 32), FileEncSHA256: make([]byte, 32),
+	}})
 	nothing := simnet.PastMessage(chat, chat, "CALL", longAgo.Add(7*time.Minute), nil)
 	nothing.MessageStubType = waWeb.WebMessageInfo_CALL_MISSED_VOICE.Enum()
 	a.phone.SetPast(simnet.Past{With: chat, Recent: []*simnet.PastInfo{reacted, own, edited, deleted, deletion, poll, picture, nothing}})
@@ -155,7 +163,8 @@ func TestImport_WhatWasReceivedStays(t *testing.T) {
 	other := pastText(anna, id, 0, "as the phone has it")
 	other.Reactions = []*waWeb.Reaction{{Key: &waCommon.MessageKey{FromMe: proto.Bool(true)}, Text: proto.String("👍")}}
 	part, err := proto.Marshal(&waHistorySync.HistorySync{SyncType: waHistorySync.HistorySync_RECENT.Enum(), Conversations: []*waHistorySync.Conversation{{
-		ID: proto.String(anna.PN().String()), Messages: []*waHistorySync.HistorySyncMsg{{Message: other}, {Message: pastText(anna, "NEW", 1, "only there")}}}}})
+		ID: proto.String(anna.PN().String()), Messages: []*waHistorySync.HistorySyncMsg{{Message: other}, {Message: pastText(anna, "NEW", 1, "only there")}},
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}

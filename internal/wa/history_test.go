@@ -119,7 +119,8 @@ func TestHistory_TheFirstAnswerDisappears(t *testing.T) {
 	tell := func(seconds uint32, at time.Time) {
 		t.Helper()
 		part, err := proto.Marshal(&waHistorySync.HistorySync{SyncType: waHistorySync.HistorySync_RECENT.Enum(), Conversations: []*waHistorySync.Conversation{{
-			ID: proto.String(ben.PN().String()), EphemeralExpiration: proto.Uint32(seconds), EphemeralSettingTimestamp: proto.Int64(at.Unix())}}})
+			ID: proto.String(ben.PN().String()), EphemeralExpiration: proto.Uint32(seconds), EphemeralSettingTimestamp: proto.Int64(at.Unix()),
+		}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,8 +291,10 @@ func TestHistory_BadPartsBlockNothing(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	names, err := proto.Marshal(&waHistorySync.HistorySync{SyncType: waHistorySync.HistorySync_PUSH_NAME.Enum(),
-		Pushnames: []*waHistorySync.Pushname{{ID: proto.String(anna.PN().String()), Pushname: proto.String("Anna!")}}})
+	names, err := proto.Marshal(&waHistorySync.HistorySync{
+		SyncType:  waHistorySync.HistorySync_PUSH_NAME.Enum(),
+		Pushnames: []*waHistorySync.Pushname{{ID: proto.String(anna.PN().String()), Pushname: proto.String("Anna!")}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

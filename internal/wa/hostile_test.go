@@ -63,7 +63,8 @@ func TestReaction_FromTheFutureDoesNotOutlastTheNext(t *testing.T) {
 	react := func(emoji string, ms int64) {
 		t.Helper()
 		_, err := friend.Send(ctx, a.phone.PN(), &waE2E.Message{ReactionMessage: &waE2E.ReactionMessage{
-			Key: &waCommon.MessageKey{ID: &id, FromMe: proto.Bool(true)}, Text: &emoji, SenderTimestampMS: &ms}})
+			Key: &waCommon.MessageKey{ID: &id, FromMe: proto.Bool(true)}, Text: &emoji, SenderTimestampMS: &ms,
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +114,9 @@ func TestLargePicture_WithoutItsSmallOneIsAMessage(t *testing.T) {
 		ImageMessage: &waE2E.ImageMessage{Caption: proto.String("large"), Mimetype: proto.String("image/jpeg")},
 		MessageContextInfo: &waE2E.MessageContextInfo{MessageAssociation: &waE2E.MessageAssociation{
 			AssociationType:  waE2E.MessageAssociation_HD_IMAGE_DUAL_UPLOAD.Enum(),
-			ParentMessageKey: &waCommon.MessageKey{ID: proto.String("GONE"), FromMe: proto.Bool(true)}}}})
+			ParentMessageKey: &waCommon.MessageKey{ID: proto.String("GONE"), FromMe: proto.Bool(true)},
+		}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,8 +154,10 @@ func TestJoinRequests_AreReadInEveryForm(t *testing.T) {
 			people = append(people, waBinary.Node{Tag: "participant", Attrs: waBinary.Attrs{"jid": p.LID(), "phone_number": p.PN()}})
 		}
 		change.Content = people
-		a.device().Push(waBinary.Node{Tag: "notification", Attrs: waBinary.Attrs{"type": "w:gp2", "id": id, "t": at, "from": group.JID(),
-			"participant": sender.LID(), "participant_pn": sender.PN()}, Content: []waBinary.Node{change}})
+		a.device().Push(waBinary.Node{Tag: "notification", Attrs: waBinary.Attrs{
+			"type": "w:gp2", "id": id, "t": at, "from": group.JID(),
+			"participant": sender.LID(), "participant_pn": sender.PN(),
+		}, Content: []waBinary.Node{change}})
 	}
 	const asked, revoked = "created_membership_requests", "revoked_membership_requests"
 	push("1", "1790000001", anna, "invite_link", asked)

@@ -36,7 +36,8 @@ func TestUndecrypted_ThatProvesToBeNoMessage(t *testing.T) {
 		}},
 		"an edit": {2, func(first string) *waE2E.Message {
 			return &waE2E.Message{EditedMessage: &waE2E.FutureProofMessage{Message: &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
-				Type: waE2E.ProtocolMessage_MESSAGE_EDIT.Enum(), Key: key(first), EditedMessage: &waE2E.Message{Conversation: proto.String("edited")}}}}}
+				Type: waE2E.ProtocolMessage_MESSAGE_EDIT.Enum(), Key: key(first), EditedMessage: &waE2E.Message{Conversation: proto.String("edited")},
+			}}}}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 func recaption(id, caption string) *waE2E.Message {
 	return &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
 		Type: waE2E.ProtocolMessage_MESSAGE_EDIT.Enum(), Key: &waCommon.MessageKey{ID: &id, FromMe: proto.Bool(true)},
-		EditedMessage: &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Caption: &caption}}}}
+		EditedMessage: &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Caption: &caption}},
+	}}
 }
 
 // TestPart_AnHDUploadReplacesItsPicture without a trace, whichever comes first,

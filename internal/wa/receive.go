@@ -106,8 +106,10 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.LoggedOut:
 		l.notify(notice{kind: noticeLoggedOut, sentence: loggedOutSentence(e, time.Now())})
 	case *events.ConnectFailure:
-		l.notify(notice{kind: noticeRefusedLogin, after: refusedPause,
-			sentence: fmt.Sprintf("the network refused the login (code %d): trying again in an hour", e.Reason)})
+		l.notify(notice{
+			kind: noticeRefusedLogin, after: refusedPause,
+			sentence: fmt.Sprintf("the network refused the login (code %d): trying again in an hour", e.Reason),
+		})
 	case *events.StreamError:
 		l.notify(notice{kind: noticeSilent, sentence: fmt.Sprintf("the network ended the connection (code %s); reconnecting", e.Code)})
 
@@ -209,8 +211,10 @@ func (l *link) refuse(cause error) bool {
 	m.behind.Store(true)
 	wait := pause(int(m.refusals.Add(1)), 0)
 	m.log.Error().Err(cause).Dur("retry_in", wait).Msg("not stored, not acknowledged")
-	l.notify(notice{kind: noticeRefused, after: wait,
-		sentence: "a message could not be stored and was left with the network: " + reasonOf(session.Explain(cause))})
+	l.notify(notice{
+		kind: noticeRefused, after: wait,
+		sentence: "a message could not be stored and was left with the network: " + reasonOf(session.Explain(cause)),
+	})
 	return false
 }
 

@@ -188,7 +188,8 @@ func (e *examination) forward() {
 	e.t.Helper()
 	to := jidOf(e.sink)
 	r := e.Post("/api/messages/forward", map[string]string{
-		"sourceChatJid": string(e.chat), "sourceMsgId": e.shown.ID, "destJid": string(to)})
+		"sourceChatJid": string(e.chat), "sourceMsgId": e.shown.ID, "destJid": string(to),
+	})
 	e.wantAnswer("forward", r)
 	if r.Status == http.StatusOK {
 		var sent struct{ MsgID string }

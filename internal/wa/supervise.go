@@ -86,8 +86,10 @@ type dialResult struct {
 
 // newSupervisor returns a supervisor that dials at once.
 func newSupervisor(m *Manager, l *link) supervisor {
-	return supervisor{m: m, l: l, dialled: make(chan dialResult, 16),
-		timer: time.NewTimer(0), lapse: time.NewTimer(patience)}
+	return supervisor{
+		m: m, l: l, dialled: make(chan dialResult, 16),
+		timer: time.NewTimer(0), lapse: time.NewTimer(patience),
+	}
 }
 
 // run reports everything that happens until ctx ends or the link has served

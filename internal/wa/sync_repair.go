@@ -40,8 +40,10 @@ type syncRepair struct {
 }
 
 func newSyncRepair(m *Manager) *syncRepair {
-	return &syncRepair{m: m, notify: make(chan struct{}, 1),
-		whole: map[appstate.WAPatchName]time.Time{}, failed: map[appstate.WAPatchName]bool{}}
+	return &syncRepair{
+		m: m, notify: make(chan struct{}, 1),
+		whole: map[appstate.WAPatchName]time.Time{}, failed: map[appstate.WAPatchName]bool{},
+	}
 }
 
 // fail notes a collection that could not be read, in part or whole.

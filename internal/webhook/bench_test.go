@@ -45,7 +45,8 @@ func newMeasured(b *testing.B, delay time.Duration) *measured {
 	receiver := httptest.NewServer(http.HandlerFunc(m.receive))
 	m.d = New(Options{Store: st, Guard: urlguard.New(urlguard.Options{}), AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: zerolog.Nop()})
 	m.hook, err = m.d.Create(b.Context(), bridge.Webhook{
-		URL: receiver.URL, AllowPrivate: true, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}}, Cursor: -1})
+		URL: receiver.URL, AllowPrivate: true, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}}, Cursor: -1,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

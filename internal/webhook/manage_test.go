@@ -257,7 +257,8 @@ func TestDispatcher_OverRealConnections(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
 	w, err := d.Create(t.Context(), bridge.Webhook{
-		URL: listener.URL, Secret: r.secret, AllowPrivate: true, Enabled: true, Cursor: -1, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}}})
+		URL: listener.URL, Secret: r.secret, AllowPrivate: true, Enabled: true, Cursor: -1, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -503,7 +504,8 @@ func TestCreate_PrivateReceiversAreTheOperatorsToPermit(t *testing.T) {
 func TestUpdate_OfWhatIsNoLongerPermitted(t *testing.T) {
 	b := newBench(t)
 	w, err := b.store.AddWebhook(t.Context(), bridge.Webhook{
-		URL: "http://127.0.0.1:9/", Secret: newSecret(), AllowPrivate: true, Source: bridge.WebhookFromAPI, Cursor: -1})
+		URL: "http://127.0.0.1:9/", Secret: newSecret(), AllowPrivate: true, Source: bridge.WebhookFromAPI, Cursor: -1,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

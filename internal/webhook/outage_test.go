@@ -269,8 +269,10 @@ func TestDispatcher_AnUnreadableStoreIsAskedNowAndThen(t *testing.T) {
 		b.stop()
 		ctx, cancel := context.WithCancel(context.Background())
 		log := &countLines{most: 500, full: cancel}
-		d := New(Options{Store: b.store, Guard: urlguard.New(urlguard.Options{}), AllowPrivate: urlguard.Everywhere(),
-			Resolver: lan{}, Transport: b.hosts, Log: zerolog.New(log).Level(zerolog.ErrorLevel)})
+		d := New(Options{
+			Store: b.store, Guard: urlguard.New(urlguard.Options{}), AllowPrivate: urlguard.Everywhere(),
+			Resolver: lan{}, Transport: b.hosts, Log: zerolog.New(log).Level(zerolog.ErrorLevel),
+		})
 		ended := make(chan error, 1)
 		go func() { ended <- d.Run(ctx) }()
 		b.Dispatcher, b.stop = d, func() {}

@@ -22,7 +22,8 @@ func airlineMessages(f BusinessFiles) []BusinessMessage {
 			Title:               &waE2E.TemplateMessage_HydratedFourRowTemplate_ImageMessage{ImageMessage: f.Image},
 			HydratedContentText: str("Your boarding pass for XY 123"), HydratedFooterText: str("Have a good flight"),
 			HydratedButtons: []*waE2E.HydratedTemplateButton{{HydratedButton: &waE2E.HydratedTemplateButton_UrlButton{
-				UrlButton: &waE2E.HydratedTemplateButton_HydratedURLButton{DisplayText: str("Manage booking"), URL: str("https://air.example/b/ABC123")}}}},
+				UrlButton: &waE2E.HydratedTemplateButton_HydratedURLButton{DisplayText: str("Manage booking"), URL: str("https://air.example/b/ABC123")},
+			}}},
 		}}}},
 		{"gate", &waE2E.Message{TemplateMessage: &waE2E.TemplateMessage{HydratedTemplate: &waE2E.TemplateMessage_HydratedFourRowTemplate{
 			Title:               &waE2E.TemplateMessage_HydratedFourRowTemplate_LocationMessage{LocationMessage: gate},
@@ -42,10 +43,14 @@ func airlineMessages(f BusinessFiles) []BusinessMessage {
 			Body:               &waE2E.InteractiveMessage_Body{Text: str("More legroom for 20.00 EUR")},
 			InteractiveMessage: nativeFlow(flowButton("quick_reply", `{"display_text":"Take it","id":7}`)),
 		}}}}},
-		{"check-in", &waE2E.Message{EventMessage: &waE2E.EventMessage{Name: str("Check-in"), Description: str("online or at the desk"), Location: gate,
-			JoinLink: str("https://call.whatsapp.com/video/abc"), StartTime: proto.Int64(1_790_000_000), EndTime: proto.Int64(1_790_003_600)}}},
+		{"check-in", &waE2E.Message{EventMessage: &waE2E.EventMessage{
+			Name: str("Check-in"), Description: str("online or at the desk"), Location: gate,
+			JoinLink: str("https://call.whatsapp.com/video/abc"), StartTime: proto.Int64(1_790_000_000), EndTime: proto.Int64(1_790_003_600),
+		}}},
 		{"cancelled event", &waE2E.Message{EventMessage: &waE2E.EventMessage{Name: str("Lounge party"), IsCanceled: proto.Bool(true)}}},
-		{"event invite", &waE2E.Message{EventInviteMessage: &waE2E.EventInviteMessage{EventID: str("e"), EventTitle: str("Members' day"), Caption: str("come"),
-			StartTime: proto.Int64(1_790_000_000_000)}}},
+		{"event invite", &waE2E.Message{EventInviteMessage: &waE2E.EventInviteMessage{
+			EventID: str("e"), EventTitle: str("Members' day"), Caption: str("come"),
+			StartTime: proto.Int64(1_790_000_000_000),
+		}}},
 	}
 }

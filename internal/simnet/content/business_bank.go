@@ -12,10 +12,12 @@ func str(s string) *string { return &s }
 func bankMessages(f BusinessFiles) []BusinessMessage {
 	quickReply := func(id, text string) *waE2E.HydratedTemplateButton {
 		return &waE2E.HydratedTemplateButton{HydratedButton: &waE2E.HydratedTemplateButton_QuickReplyButton{
-			QuickReplyButton: &waE2E.HydratedTemplateButton_HydratedQuickReplyButton{ID: str(id), DisplayText: str(text)}}}
+			QuickReplyButton: &waE2E.HydratedTemplateButton_HydratedQuickReplyButton{ID: str(id), DisplayText: str(text)},
+		}}
 	}
 	call := &waE2E.HydratedTemplateButton{HydratedButton: &waE2E.HydratedTemplateButton_CallButton{
-		CallButton: &waE2E.HydratedTemplateButton_HydratedCallButton{DisplayText: str("Call us"), PhoneNumber: str("+49301234567")}}}
+		CallButton: &waE2E.HydratedTemplateButton_HydratedCallButton{DisplayText: str("Call us"), PhoneNumber: str("+49301234567")},
+	}}
 	structured := func(params ...string) *waE2E.HighlyStructuredMessage {
 		return &waE2E.HighlyStructuredMessage{Namespace: str("bank"), ElementName: str("element"), Params: params}
 	}
@@ -30,7 +32,8 @@ func bankMessages(f BusinessFiles) []BusinessMessage {
 				Title:               &waE2E.TemplateMessage_HydratedFourRowTemplate_HydratedTitleText{HydratedTitleText: "Card payment"},
 				HydratedContentText: str("Did you pay 80.00 EUR at Kiosk 24?"),
 				HydratedButtons:     []*waE2E.HydratedTemplateButton{quickReply("yes-7", "Yes, it was me"), quickReply("no-7", "No, block my card")},
-			}}}}},
+			},
+		}}}},
 		{"four rows", &waE2E.Message{TemplateMessage: &waE2E.TemplateMessage{Format: &waE2E.TemplateMessage_FourRowTemplate_{
 			FourRowTemplate: &waE2E.TemplateMessage_FourRowTemplate{
 				Title:   &waE2E.TemplateMessage_FourRowTemplate_HighlyStructuredMessage{HighlyStructuredMessage: structured("Nordbank")},
@@ -40,7 +43,8 @@ func bankMessages(f BusinessFiles) []BusinessMessage {
 					{Button: &waE2E.TemplateButton_CallButton_{CallButton: &waE2E.TemplateButton_CallButton{DisplayText: structured("Call"), PhoneNumber: structured("+49301234567")}}},
 					{Button: &waE2E.TemplateButton_QuickReplyButton_{QuickReplyButton: &waE2E.TemplateButton_QuickReplyButton{DisplayText: structured("Thanks"), ID: str("thanks")}}},
 				},
-			}}}}},
+			},
+		}}}},
 		{"structured", &waE2E.Message{HighlyStructuredMessage: &waE2E.HighlyStructuredMessage{ElementName: str("transfer"), LocalizableParams: []*waE2E.HighlyStructuredMessage_HSMLocalizableParameter{
 			{Default: str("250.00 EUR")}, {Default: str("21 November")},
 		}}}},
@@ -56,21 +60,31 @@ func paymentMessages(f BusinessFiles) []BusinessMessage {
 	note := &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: str("for the pizza")}}
 	return []BusinessMessage{
 		{"payment", &waE2E.Message{SendPaymentMessage: &waE2E.SendPaymentMessage{NoteMessage: note}}},
-		{"payment request", &waE2E.Message{RequestPaymentMessage: &waE2E.RequestPaymentMessage{NoteMessage: note, CurrencyCodeIso4217: str("BRL"), Amount1000: proto.Uint64(12500),
-			Amount: &waE2E.Money{Value: proto.Int64(1250), Offset: proto.Uint32(100), CurrencyCode: str("BRL")}}}},
+		{"payment request", &waE2E.Message{RequestPaymentMessage: &waE2E.RequestPaymentMessage{
+			NoteMessage: note, CurrencyCodeIso4217: str("BRL"), Amount1000: proto.Uint64(12500),
+			Amount: &waE2E.Money{Value: proto.Int64(1250), Offset: proto.Uint32(100), CurrencyCode: str("BRL")},
+		}}},
 		{"older payment request", &waE2E.Message{RequestPaymentMessage: &waE2E.RequestPaymentMessage{CurrencyCodeIso4217: str("INR"), Amount1000: proto.Uint64(99000)}}},
 		{"declined request", &waE2E.Message{DeclinePaymentRequestMessage: &waE2E.DeclinePaymentRequestMessage{Key: key}}},
 		{"cancelled request", &waE2E.Message{CancelPaymentRequestMessage: &waE2E.CancelPaymentRequestMessage{Key: key}}},
 		{"payment invite", &waE2E.Message{PaymentInviteMessage: &waE2E.PaymentInviteMessage{ServiceType: waE2E.PaymentInviteMessage_UPI.Enum()}}},
-		{"payment reminder", &waE2E.Message{PaymentReminderMessage: &waE2E.PaymentReminderMessage{Description: str("rent"),
-			Amount: &waE2E.Money{Value: proto.Int64(90000), Offset: proto.Uint32(100), CurrencyCode: str("EUR")}}}},
-		{"split payment", &waE2E.Message{SplitPaymentMessage: &waE2E.SplitPaymentMessage{Description: str("dinner"),
-			TotalAmount: &waE2E.Money{Value: proto.Int64(6000), Offset: proto.Uint32(100), CurrencyCode: str("EUR")}}}},
-		{"invoice", &waE2E.Message{InvoiceMessage: &waE2E.InvoiceMessage{Note: str("invoice 4711"), AttachmentType: waE2E.InvoiceMessage_PDF.Enum(),
+		{"payment reminder", &waE2E.Message{PaymentReminderMessage: &waE2E.PaymentReminderMessage{
+			Description: str("rent"),
+			Amount:      &waE2E.Money{Value: proto.Int64(90000), Offset: proto.Uint32(100), CurrencyCode: str("EUR")},
+		}}},
+		{"split payment", &waE2E.Message{SplitPaymentMessage: &waE2E.SplitPaymentMessage{
+			Description: str("dinner"),
+			TotalAmount: &waE2E.Money{Value: proto.Int64(6000), Offset: proto.Uint32(100), CurrencyCode: str("EUR")},
+		}}},
+		{"invoice", &waE2E.Message{InvoiceMessage: &waE2E.InvoiceMessage{
+			Note: str("invoice 4711"), AttachmentType: waE2E.InvoiceMessage_PDF.Enum(),
 			AttachmentMimetype: f.Document.Mimetype, AttachmentMediaKey: f.Document.MediaKey, AttachmentFileSHA256: f.Document.FileSHA256,
-			AttachmentFileEncSHA256: f.Document.FileEncSHA256, AttachmentDirectPath: f.Document.DirectPath}}},
-		{"invoice as a picture", &waE2E.Message{InvoiceMessage: &waE2E.InvoiceMessage{Note: str("receipt"), AttachmentType: waE2E.InvoiceMessage_IMAGE.Enum(),
+			AttachmentFileEncSHA256: f.Document.FileEncSHA256, AttachmentDirectPath: f.Document.DirectPath,
+		}}},
+		{"invoice as a picture", &waE2E.Message{InvoiceMessage: &waE2E.InvoiceMessage{
+			Note: str("receipt"), AttachmentType: waE2E.InvoiceMessage_IMAGE.Enum(),
 			AttachmentMimetype: f.Image.Mimetype, AttachmentMediaKey: f.Image.MediaKey, AttachmentFileSHA256: f.Image.FileSHA256,
-			AttachmentFileEncSHA256: f.Image.FileEncSHA256, AttachmentDirectPath: f.Image.DirectPath}}},
+			AttachmentFileEncSHA256: f.Image.FileEncSHA256, AttachmentDirectPath: f.Image.DirectPath,
+		}}},
 	}
 }

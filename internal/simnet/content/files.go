@@ -17,8 +17,10 @@ func headerOf(msg *waE2E.Message) whatsmeow.DownloadableMessage {
 		interactive = msg.GetTemplateMessage().GetInteractiveMessageTemplate()
 	}
 	cards := append([]*waE2E.InteractiveMessage{interactive}, interactive.GetCarouselMessage().GetCards()...)
-	for _, image := range []*waE2E.ImageMessage{template.GetImageMessage(), rows.GetImageMessage(), buttons.GetImageMessage(),
-		msg.GetProductMessage().GetProduct().GetProductImage(), msg.GetProductMessage().GetCatalog().GetCatalogImage()} {
+	for _, image := range []*waE2E.ImageMessage{
+		template.GetImageMessage(), rows.GetImageMessage(), buttons.GetImageMessage(),
+		msg.GetProductMessage().GetProduct().GetProductImage(), msg.GetProductMessage().GetCatalog().GetCatalogImage(),
+	} {
 		if image != nil {
 			return image
 		}

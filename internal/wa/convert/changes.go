@@ -109,7 +109,8 @@ func EditedContent(target bridge.Message, text string) *waE2E.Message {
 		return &waE2E.Message{VideoMessage: &waE2E.VideoMessage{Caption: caption}}
 	case "documentMessage":
 		return &waE2E.Message{DocumentWithCaptionMessage: &waE2E.FutureProofMessage{
-			Message: &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{Caption: caption}}}}
+			Message: &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{Caption: caption}},
+		}}
 	}
 	return textMessage(text)
 }
@@ -224,8 +225,10 @@ func addedOptions(poll *waE2E.PollCreationMessage, s source, chat bridge.JID, id
 func marksOf(info *waWeb.WebMessageInfo, m *bridge.Message, by func(*waCommon.MessageKey) bridge.JID) (facts []bridge.Fact) {
 	if p := info.GetPinInChat(); p.GetType() == waWeb.PinInChat_PIN_FOR_ALL {
 		at := changedAt(p.GetServerTimestampMS(), m)
-		facts = append(facts, bridge.Pin{Chat: m.Chat, Target: cmp.Or(ID(p.GetKey().GetID()), m.ID), By: by(info.GetKey()),
-			Until: pinEnd(p.GetMessageAddOnContextInfo().GetMessageAddOnDurationInSecs(), at), Timestamp: at})
+		facts = append(facts, bridge.Pin{
+			Chat: m.Chat, Target: cmp.Or(ID(p.GetKey().GetID()), m.ID), By: by(info.GetKey()),
+			Until: pinEnd(p.GetMessageAddOnContextInfo().GetMessageAddOnDurationInSecs(), at), Timestamp: at,
+		})
 	}
 	if k := info.GetKeepInChat(); k.GetKeepType() == waE2E.KeepType_KEEP_FOR_ALL {
 		facts = append(facts, bridge.Keep{Chat: m.Chat, Target: m.ID, By: by(info.GetKey()), Kept: true, Timestamp: changedAt(k.GetServerTimestampMS(), m)})

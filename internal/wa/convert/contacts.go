@@ -41,8 +41,10 @@ func LIDContactFacts(index []string, value *waSyncAction.SyncActionValue) []brid
 
 // Contact returns what the session knows of a person.
 func Contact(jid types.JID, info types.ContactInfo) bridge.Contact {
-	return bridge.Contact{JID: JID(jid), Name: optional(cmp.Or(info.FullName, info.FirstName)), PushName: optional(info.PushName),
-		BusinessName: optional(info.BusinessName)}
+	return bridge.Contact{
+		JID: JID(jid), Name: optional(cmp.Or(info.FullName, info.FirstName)), PushName: optional(info.PushName),
+		BusinessName: optional(info.BusinessName),
+	}
 }
 
 // PushNameFacts returns the name that a person has given themselves.

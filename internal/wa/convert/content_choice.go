@@ -30,8 +30,10 @@ func (c *choices) shown() shown {
 	if c.Buttons == nil {
 		c.Buttons = []bridge.Button{}
 	}
-	return shown{text: lines(append(text, c.below...)...), file: c.file,
-		parts: bridge.Parts{Interactive: &c.Interactive, Location: placeOf(c.place), Product: c.product, Order: c.order}}
+	return shown{
+		text: lines(append(text, c.below...)...), file: c.file,
+		parts: bridge.Parts{Interactive: &c.Interactive, Location: placeOf(c.place), Product: c.product, Order: c.order},
+	}
 }
 
 // button adds a button.
@@ -101,8 +103,10 @@ func readAnswer(msg *waE2E.Message) shown {
 }
 
 func chosen(kind bridge.InteractiveKind, id, text, description string) shown {
-	return shown{text: lines(text, description), parts: bridge.Parts{Interactive: &bridge.Interactive{Kind: kind, Buttons: []bridge.Button{},
-		Selected: &bridge.Choice{ID: id, Text: text}}}}
+	return shown{text: lines(text, description), parts: bridge.Parts{Interactive: &bridge.Interactive{
+		Kind: kind, Buttons: []bridge.Button{},
+		Selected: &bridge.Choice{ID: id, Text: text},
+	}}}
 }
 
 func readInteractive(msg *waE2E.Message) shown {

@@ -49,7 +49,8 @@ func descriptor(file proto.Message) *bridge.Media {
 		return nil
 	}
 	media := &bridge.Media{MimeType: f.GetMimetype(), Size: int64(f.GetFileLength()), Ref: bridge.MediaRef{
-		DirectPath: f.GetDirectPath(), MediaKey: f.GetMediaKey(), FileSHA256: f.GetFileSHA256(), FileEncSHA256: f.GetFileEncSHA256()}}
+		DirectPath: f.GetDirectPath(), MediaKey: f.GetMediaKey(), FileSHA256: f.GetFileSHA256(), FileEncSHA256: f.GetFileEncSHA256(),
+	}}
 	switch m := file.(type) {
 	case *waE2E.ImageMessage:
 		media.Type, media.Caption, media.Width, media.Height = bridge.MediaImage, m.GetCaption(), int(m.GetWidth()), int(m.GetHeight())
@@ -152,7 +153,8 @@ func UploadedMessage(f bridge.File, up bridge.UploadedFile) *waE2E.Message {
 	}
 	setFields(file, map[protoreflect.Name]any{
 		"URL": up.URL, "directPath": up.DirectPath, "mediaKey": up.MediaKey, "mediaKeyTimestamp": time.Now().Unix(), "mimetype": f.MimeType,
-		"fileSHA256": up.FileSHA256, "fileEncSHA256": up.FileEncSHA256, "fileLength": uint64(up.Size)})
+		"fileSHA256": up.FileSHA256, "fileEncSHA256": up.FileEncSHA256, "fileLength": uint64(up.Size),
+	})
 	if msg.DocumentMessage.GetCaption() != "" {
 		return captioned(msg)
 	}

@@ -18,7 +18,8 @@ func readPlace(msg *waE2E.Message) shown {
 func readLivePlace(msg *waE2E.Message) shown {
 	l := msg.GetLiveLocationMessage()
 	return shown{text: placeText(l.GetCaption(), "", l.GetDegreesLatitude(), l.GetDegreesLongitude()), parts: bridge.Parts{Location: &bridge.Place{
-		Latitude: l.GetDegreesLatitude(), Longitude: l.GetDegreesLongitude(), Name: l.GetCaption(), IsLive: true}}}
+		Latitude: l.GetDegreesLatitude(), Longitude: l.GetDegreesLongitude(), Name: l.GetCaption(), IsLive: true,
+	}}}
 }
 
 // placeOf returns nil for nil.
@@ -26,8 +27,10 @@ func placeOf(l *waE2E.LocationMessage) *bridge.Place {
 	if l == nil {
 		return nil
 	}
-	return &bridge.Place{Latitude: l.GetDegreesLatitude(), Longitude: l.GetDegreesLongitude(), Name: l.GetName(), Address: l.GetAddress(),
-		URL: l.GetURL(), IsLive: l.GetIsLive()}
+	return &bridge.Place{
+		Latitude: l.GetDegreesLatitude(), Longitude: l.GetDegreesLongitude(), Name: l.GetName(), Address: l.GetAddress(),
+		URL: l.GetURL(), IsLive: l.GetIsLive(),
+	}
 }
 
 // placeWords returns what a location within another message shows; nothing of
@@ -54,12 +57,14 @@ func readEvent(msg *waE2E.Message) shown {
 	if invite := msg.GetEventInviteMessage(); invite != nil {
 		return shown{text: lines(invite.GetEventTitle(), invite.GetCaption(), invite.GetCallLink()), parts: bridge.Parts{Event: &bridge.CalendarEvent{
 			Name: invite.GetEventTitle(), Description: invite.GetCaption(), StartAt: moment(invite.GetStartTime()), EndAt: moment(invite.GetEndTime()),
-			Cancelled: invite.GetIsCanceled()}}}
+			Cancelled: invite.GetIsCanceled(),
+		}}}
 	}
 	e := msg.GetEventMessage()
 	return shown{text: lines(e.GetName(), e.GetDescription(), placeWords(e.GetLocation()), e.GetJoinLink()), parts: bridge.Parts{Event: &bridge.CalendarEvent{
 		Name: e.GetName(), Description: e.GetDescription(), Location: placeOf(e.GetLocation()), StartAt: moment(e.GetStartTime()), EndAt: moment(e.GetEndTime()),
-		Cancelled: e.GetIsCanceled()}}}
+		Cancelled: e.GetIsCanceled(),
+	}}}
 }
 
 // inMilliseconds is a number that no time in seconds reaches: the year 5138.
@@ -82,8 +87,10 @@ func moment(n int64) *bridge.Time {
 
 // responseFact returns a person's answer to an event.
 func responseFact(r *waE2E.EventResponseMessage, chat bridge.JID, event string, by bridge.JID, at bridge.Time) bridge.EventResponse {
-	return bridge.EventResponse{Chat: chat, Target: event, Sender: by, Answer: bridge.EventAnswer(r.GetResponse()), Guests: int(r.GetExtraGuestCount()),
-		Timestamp: claimed(r.GetTimestampMS(), at)}
+	return bridge.EventResponse{
+		Chat: chat, Target: event, Sender: by, Answer: bridge.EventAnswer(r.GetResponse()), Guests: int(r.GetExtraGuestCount()),
+		Timestamp: claimed(r.GetTimestampMS(), at),
+	}
 }
 
 func readGroupInvite(msg *waE2E.Message) shown {
@@ -93,7 +100,8 @@ func readGroupInvite(msg *waE2E.Message) shown {
 		group = ""
 	}
 	return shown{text: lines(invite.GetGroupName(), invite.GetCaption()), parts: bridge.Parts{GroupInvite: &bridge.GroupInvite{
-		JID: group, Name: invite.GetGroupName(), Code: invite.GetInviteCode(), ExpiresAt: moment(invite.GetInviteExpiration())}}}
+		JID: group, Name: invite.GetGroupName(), Code: invite.GetInviteCode(), ExpiresAt: moment(invite.GetInviteExpiration()),
+	}}}
 }
 
 // readChannelInvite reads the invitation to follow a channel, or to lead it.

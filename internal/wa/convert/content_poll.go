@@ -13,8 +13,10 @@ import (
 
 func readPoll(msg *waE2E.Message) shown {
 	creation := pollCreation(msg)
-	poll := &bridge.PollTally{Name: creation.GetName(), Options: []bridge.PollOption{}, SelectableCount: int(creation.GetSelectableOptionsCount()),
-		Extensible: creation.GetAllowAddOption()}
+	poll := &bridge.PollTally{
+		Name: creation.GetName(), Options: []bridge.PollOption{}, SelectableCount: int(creation.GetSelectableOptionsCount()),
+		Extensible: creation.GetAllowAddOption(),
+	}
 	for _, option := range creation.GetOptions() {
 		poll.Options = append(poll.Options, bridge.PollOption{Name: option.GetOptionName(), Voters: []bridge.JID{}})
 	}
@@ -59,5 +61,6 @@ func pollMessage(name string, values []string, selectable int) *waE2E.Message {
 		options[i] = &waE2E.PollCreationMessage_Option{OptionName: proto.String(value)}
 	}
 	return &waE2E.Message{MessageContextInfo: newSecret(), PollCreationMessage: &waE2E.PollCreationMessage{
-		Name: proto.String(name), Options: options, SelectableOptionsCount: proto.Uint32(uint32(selectable))}}
+		Name: proto.String(name), Options: options, SelectableOptionsCount: proto.Uint32(uint32(selectable)),
+	}}
 }

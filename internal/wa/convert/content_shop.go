@@ -36,8 +36,10 @@ func readProduct(msg *waE2E.Message) shown {
 // readOrder reads a cart that was sent to a business.
 func readOrder(msg *waE2E.Message) shown {
 	m := msg.GetOrderMessage()
-	order := &bridge.ShopOrder{Title: m.GetOrderTitle(), ID: m.GetOrderID(), SellerJID: personIn(m.GetSellerJID()),
-		ItemCount: int(m.GetItemCount()), Currency: m.GetTotalCurrencyCode()}
+	order := &bridge.ShopOrder{
+		Title: m.GetOrderTitle(), ID: m.GetOrderID(), SellerJID: personIn(m.GetSellerJID()),
+		ItemCount: int(m.GetItemCount()), Currency: m.GetTotalCurrencyCode(),
+	}
 	if m.Status != nil {
 		order.Status = strings.ToLower(m.GetStatus().String())
 	}
@@ -131,6 +133,7 @@ func readInvoice(msg *waE2E.Message) shown {
 	}
 	setFields(s.file, map[protoreflect.Name]any{
 		"directPath": m.GetAttachmentDirectPath(), "mediaKey": m.GetAttachmentMediaKey(), "fileSHA256": m.GetAttachmentFileSHA256(),
-		"fileEncSHA256": m.GetAttachmentFileEncSHA256(), "mimetype": cmp.Or(m.GetAttachmentMimetype(), usual), "JPEGThumbnail": m.GetAttachmentJPEGThumbnail()})
+		"fileEncSHA256": m.GetAttachmentFileEncSHA256(), "mimetype": cmp.Or(m.GetAttachmentMimetype(), usual), "JPEGThumbnail": m.GetAttachmentJPEGThumbnail(),
+	})
 	return s
 }

@@ -54,7 +54,8 @@ func Encrypted(msg *waE2E.Message) (part EncryptedPart, ok bool) {
 func encryptedPart(use whatsmeow.MsgSecretType, key *waCommon.MessageKey, encrypted interface {
 	GetEncIV() []byte
 	GetEncPayload() []byte
-}) EncryptedPart {
+},
+) EncryptedPart {
 	return EncryptedPart{Use: use, Key: key, iv: encrypted.GetEncIV(), payload: encrypted.GetEncPayload()}
 }
 
@@ -74,8 +75,10 @@ type opener func(pending bridge.Sealed, part EncryptedPart) (facts []bridge.Fact
 // known yet, it waits in the store for the message; a comment shows that there
 // is one.
 func encryptedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Message, part EncryptedPart, open opener) []bridge.Fact {
-	pending := bridge.Sealed{Chat: chat, Target: ID(part.Key.GetID()), ID: ID(e.Info.ID), Sender: s.sender, FromMe: s.fromMe,
-		PushName: e.Info.PushName, Timestamp: bridge.At(e.Info.Timestamp)}
+	pending := bridge.Sealed{
+		Chat: chat, Target: ID(part.Key.GetID()), ID: ID(e.Info.ID), Sender: s.sender, FromMe: s.fromMe,
+		PushName: e.Info.PushName, Timestamp: bridge.At(e.Info.Timestamp),
+	}
 	if facts, ok := open(pending, part); ok {
 		return facts
 	}
@@ -87,8 +90,10 @@ func encryptedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Mes
 	if part.Use != whatsmeow.EncSecretComment {
 		return []bridge.Fact{pending}
 	}
-	comment := bridge.Message{Chat: chat, ID: pending.ID, FromMe: s.fromMe, SenderJID: s.sender, PushName: pending.PushName,
-		MessageType: bridge.TypeUndecryptable, Timestamp: pending.Timestamp, ContextInfo: commentContext(nil, part.Key)}
+	comment := bridge.Message{
+		Chat: chat, ID: pending.ID, FromMe: s.fromMe, SenderJID: s.sender, PushName: pending.PushName,
+		MessageType: bridge.TypeUndecryptable, Timestamp: pending.Timestamp, ContextInfo: commentContext(nil, part.Key),
+	}
 	return []bridge.Fact{comment, pending}
 }
 
@@ -161,8 +166,10 @@ func (p EncryptedPart) facts(pending bridge.Sealed, plain []byte) []bridge.Fact 
 		if proto.Unmarshal(plain, vote) != nil {
 			return nil
 		}
-		return []bridge.Fact{bridge.PollVote{Chat: pending.Chat, Target: pending.Target, Voter: pending.Sender,
-			Hashes: vote.GetSelectedOptions(), Timestamp: claimed(p.sentAt, pending.Timestamp)}}
+		return []bridge.Fact{bridge.PollVote{
+			Chat: pending.Chat, Target: pending.Target, Voter: pending.Sender,
+			Hashes: vote.GetSelectedOptions(), Timestamp: claimed(p.sentAt, pending.Timestamp),
+		}}
 	case whatsmeow.EncSecretEventResponse:
 		response := new(waE2E.EventResponseMessage)
 		if proto.Unmarshal(plain, response) != nil {

@@ -1,10 +1,11 @@
 package convert
 
 import (
-	"bridged/internal/simnet"
 	"bytes"
 	"strings"
 	"testing"
+
+	"bridged/internal/simnet"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waCommon"
@@ -66,8 +67,10 @@ func TestQuirk_SecretsSealAsOpenSecretOpens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sealed[use] = &waE2E.SecretEncryptedMessage{TargetMessageKey: &waCommon.MessageKey{ID: &about.ID}, EncPayload: payload, EncIV: iv,
-			SecretEncType: waE2E.SecretEncryptedMessage_POLL_ADD_OPTION.Enum()}
+		sealed[use] = &waE2E.SecretEncryptedMessage{
+			TargetMessageKey: &waCommon.MessageKey{ID: &about.ID}, EncPayload: payload, EncIV: iv,
+			SecretEncType: waE2E.SecretEncryptedMessage_POLL_ADD_OPTION.Enum(),
+		}
 	}
 	response := sealed[whatsmeow.EncSecretEventResponse]
 	for name, msg := range map[string]*waE2E.Message{

@@ -73,8 +73,10 @@ func forwardedContent(msg *waE2E.Message) (*waE2E.Message, error) {
 }
 
 func standStill(live *waE2E.LiveLocationMessage) *waE2E.Message {
-	return &waE2E.Message{LocationMessage: &waE2E.LocationMessage{DegreesLatitude: live.DegreesLatitude,
-		DegreesLongitude: live.DegreesLongitude, Name: live.Caption, JPEGThumbnail: live.JPEGThumbnail}}
+	return &waE2E.Message{LocationMessage: &waE2E.LocationMessage{
+		DegreesLatitude:  live.DegreesLatitude,
+		DegreesLongitude: live.DegreesLongitude, Name: live.Caption, JPEGThumbnail: live.JPEGThumbnail,
+	}}
 }
 
 func askAgain(poll *waE2E.PollCreationMessage) *waE2E.Message {

@@ -52,8 +52,10 @@ func Participants(list []types.GroupParticipant) []bridge.Participant {
 		if p.Error != 0 { // a new group's answer names whoever was not added
 			continue
 		}
-		participant := bridge.Participant{JID: JID(p.PhoneNumber), LID: JID(p.LID), DisplayName: p.DisplayName,
-			IsAdmin: p.IsAdmin || p.IsSuperAdmin, IsSuperAdmin: p.IsSuperAdmin}
+		participant := bridge.Participant{
+			JID: JID(p.PhoneNumber), LID: JID(p.LID), DisplayName: p.DisplayName,
+			IsAdmin: p.IsAdmin || p.IsSuperAdmin, IsSuperAdmin: p.IsSuperAdmin,
+		}
 		switch own := JID(p.JID); {
 		case own.IsLID() && participant.LID == "":
 			participant.LID = own

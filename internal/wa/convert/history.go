@@ -81,12 +81,16 @@ func changesOf(info *waWeb.WebMessageInfo, m *bridge.Message, own bridge.JID) (f
 		return m.Chat
 	}
 	for _, r := range first(info.GetReactions()) {
-		facts = append(facts, bridge.ReactionChange{Chat: m.Chat, Target: m.ID, Sender: by(r.GetKey()), Emoji: r.GetText(),
-			Timestamp: changedAt(r.GetSenderTimestampMS(), m)})
+		facts = append(facts, bridge.ReactionChange{
+			Chat: m.Chat, Target: m.ID, Sender: by(r.GetKey()), Emoji: r.GetText(),
+			Timestamp: changedAt(r.GetSenderTimestampMS(), m),
+		})
 	}
 	for _, u := range first(info.GetPollUpdates()) {
-		facts = append(facts, bridge.PollVote{Chat: m.Chat, Target: m.ID, Voter: by(u.GetPollUpdateMessageKey()),
-			Hashes: u.GetVote().GetSelectedOptions(), Timestamp: changedAt(u.GetSenderTimestampMS(), m)})
+		facts = append(facts, bridge.PollVote{
+			Chat: m.Chat, Target: m.ID, Voter: by(u.GetPollUpdateMessageKey()),
+			Hashes: u.GetVote().GetSelectedOptions(), Timestamp: changedAt(u.GetSenderTimestampMS(), m),
+		})
 	}
 	for _, r := range first(info.GetEventResponses()) {
 		facts = append(facts, responseFact(r.GetEventResponseMessage(), m.Chat, m.ID, by(r.GetEventResponseMessageKey()), changedAt(r.GetTimestampMS(), m)))

@@ -38,65 +38,123 @@ type kind struct {
 // kinds are all kinds of messages that can be in a chat. What is not here is
 // housekeeping, a wrapper, or newer than the library.
 var kinds = []kind{
-	{fields: []string{"conversation", "extendedTextMessage"}, read: readText, forward: asIs,
-		content: "the text", parts: "`linkPreview`"},
-	{fields: []string{"imageMessage", "videoMessage", "ptvMessage"}, read: readFile, forward: asIs,
-		content: "the caption", parts: "`media`", file: "yes"},
-	{fields: []string{"audioMessage", "stickerMessage"}, read: readFile, forward: asIs,
-		content: "empty", parts: "`media`", file: "yes"},
-	{fields: []string{"documentMessage"}, read: readFile, forward: asIs,
-		content: "the caption", parts: "`media`", file: "yes"},
-	{fields: []string{"locationMessage"}, read: readPlace, forward: asIs,
-		content: "name, address; else latitude,longitude", parts: "`location`"},
-	{fields: []string{"liveLocationMessage"}, read: readLivePlace, forward: asPlace,
-		content: "the caption; else latitude,longitude", parts: "`location`"},
-	{fields: []string{"contactMessage", "contactsArrayMessage"}, read: readContacts, forward: asIs,
-		content: "the names", parts: "`contacts`"},
-	{fields: []string{"pollCreationMessage", "pollCreationMessageV2", "pollCreationMessageV3", "pollCreationMessageV5", "pollCreationMessageV6"},
-		read: readPoll, forward: asPoll, content: "the question", parts: "`poll`"},
-	{fields: []string{"pollResultSnapshotMessage", "pollResultSnapshotMessageV3"}, read: readPollResult, forward: asWords,
-		content: "the question and the result", parts: "`poll`"},
-	{fields: []string{"eventMessage", "eventInviteMessage"}, read: readEvent, forward: notForwarded,
-		content: "name, description, place, link", parts: "`event`"},
-	{fields: []string{"groupInviteMessage"}, read: readGroupInvite, forward: asIs,
-		content: "the group's name, the caption", parts: "`groupInvite`"},
-	{fields: []string{"newsletterAdminInviteMessage", "newsletterFollowerInviteMessageV2"}, read: readChannelInvite, forward: asIs,
-		content: "the channel's name, the caption"},
+	{
+		fields: []string{"conversation", "extendedTextMessage"}, read: readText, forward: asIs,
+		content: "the text", parts: "`linkPreview`",
+	},
+	{
+		fields: []string{"imageMessage", "videoMessage", "ptvMessage"}, read: readFile, forward: asIs,
+		content: "the caption", parts: "`media`", file: "yes",
+	},
+	{
+		fields: []string{"audioMessage", "stickerMessage"}, read: readFile, forward: asIs,
+		content: "empty", parts: "`media`", file: "yes",
+	},
+	{
+		fields: []string{"documentMessage"}, read: readFile, forward: asIs,
+		content: "the caption", parts: "`media`", file: "yes",
+	},
+	{
+		fields: []string{"locationMessage"}, read: readPlace, forward: asIs,
+		content: "name, address; else latitude,longitude", parts: "`location`",
+	},
+	{
+		fields: []string{"liveLocationMessage"}, read: readLivePlace, forward: asPlace,
+		content: "the caption; else latitude,longitude", parts: "`location`",
+	},
+	{
+		fields: []string{"contactMessage", "contactsArrayMessage"}, read: readContacts, forward: asIs,
+		content: "the names", parts: "`contacts`",
+	},
+	{
+		fields: []string{"pollCreationMessage", "pollCreationMessageV2", "pollCreationMessageV3", "pollCreationMessageV5", "pollCreationMessageV6"},
+		read:   readPoll, forward: asPoll, content: "the question", parts: "`poll`",
+	},
+	{
+		fields: []string{"pollResultSnapshotMessage", "pollResultSnapshotMessageV3"}, read: readPollResult, forward: asWords,
+		content: "the question and the result", parts: "`poll`",
+	},
+	{
+		fields: []string{"eventMessage", "eventInviteMessage"}, read: readEvent, forward: notForwarded,
+		content: "name, description, place, link", parts: "`event`",
+	},
+	{
+		fields: []string{"groupInviteMessage"}, read: readGroupInvite, forward: asIs,
+		content: "the group's name, the caption", parts: "`groupInvite`",
+	},
+	{
+		fields: []string{"newsletterAdminInviteMessage", "newsletterFollowerInviteMessageV2"}, read: readChannelInvite, forward: asIs,
+		content: "the channel's name, the caption",
+	},
 
-	{fields: []string{"templateMessage", "highlyStructuredMessage"}, read: readTemplate, forward: asWords,
-		content: "title, body, footer, buttons with their addresses", parts: "`interactive`, `media`, `location`", file: "the header's"},
-	{fields: []string{"buttonsMessage"}, read: readButtons, forward: asWords,
-		content: "title, body, footer, buttons", parts: "`interactive`, `media`, `location`", file: "the header's"},
-	{fields: []string{"listMessage"}, read: readList, forward: asWords,
-		content: "title, body, footer, sections with their rows", parts: "`interactive`"},
-	{fields: []string{"interactiveMessage"}, read: readInteractive, forward: asWords,
+	{
+		fields: []string{"templateMessage", "highlyStructuredMessage"}, read: readTemplate, forward: asWords,
+		content: "title, body, footer, buttons with their addresses", parts: "`interactive`, `media`, `location`", file: "the header's",
+	},
+	{
+		fields: []string{"buttonsMessage"}, read: readButtons, forward: asWords,
+		content: "title, body, footer, buttons", parts: "`interactive`, `media`, `location`", file: "the header's",
+	},
+	{
+		fields: []string{"listMessage"}, read: readList, forward: asWords,
+		content: "title, body, footer, sections with their rows", parts: "`interactive`",
+	},
+	{
+		fields: []string{"interactiveMessage"}, read: readInteractive, forward: asWords,
 		content: "title, body, footer, buttons with their addresses, cards", parts: "`interactive`, `media`, `location`, `product`, `order`",
-		file: "the header's, else the first card's"},
-	{fields: []string{"buttonsResponseMessage", "templateButtonReplyMessage", "listResponseMessage", "interactiveResponseMessage"},
-		read: readAnswer, forward: asWords, content: "the words that were chosen", parts: "`interactive.selected`"},
-	{fields: []string{"productMessage"}, read: readProduct, forward: asIs,
-		content: "title, description, price, address, body, footer", parts: "`product`, `media`", file: "the picture"},
-	{fields: []string{"orderMessage"}, read: readOrder, forward: asWords,
-		content: "title, message, number of items, total", parts: "`order`"},
-	{fields: []string{"invoiceMessage"}, read: readInvoice, forward: asWords,
-		content: "the note", parts: "`media`", file: "the invoice"},
-	{fields: []string{"sendPaymentMessage", "requestPaymentMessage", "declinePaymentRequestMessage", "cancelPaymentRequestMessage",
-		"paymentInviteMessage", "paymentReminderMessage", "splitPaymentMessage"}, read: readPayment, forward: asWords,
-		content: "what it is, the amount, the note"},
-	{fields: []string{"richResponseMessage"}, read: readRichResponse, forward: asWords,
-		content: "the answer of an AI: texts, tables, code, addresses of pictures"},
-	{fields: []string{"placeholderMessage"}, read: readPlaceholder, forward: notForwarded,
-		content: "that a one-time passcode is on the phone"},
+		file: "the header's, else the first card's",
+	},
+	{
+		fields: []string{"buttonsResponseMessage", "templateButtonReplyMessage", "listResponseMessage", "interactiveResponseMessage"},
+		read:   readAnswer, forward: asWords, content: "the words that were chosen", parts: "`interactive.selected`",
+	},
+	{
+		fields: []string{"productMessage"}, read: readProduct, forward: asIs,
+		content: "title, description, price, address, body, footer", parts: "`product`, `media`", file: "the picture",
+	},
+	{
+		fields: []string{"orderMessage"}, read: readOrder, forward: asWords,
+		content: "title, message, number of items, total", parts: "`order`",
+	},
+	{
+		fields: []string{"invoiceMessage"}, read: readInvoice, forward: asWords,
+		content: "the note", parts: "`media`", file: "the invoice",
+	},
+	{
+		fields: []string{
+			"sendPaymentMessage", "requestPaymentMessage", "declinePaymentRequestMessage", "cancelPaymentRequestMessage",
+			"paymentInviteMessage", "paymentReminderMessage", "splitPaymentMessage",
+		}, read: readPayment, forward: asWords,
+		content: "what it is, the amount, the note",
+	},
+	{
+		fields: []string{"richResponseMessage"}, read: readRichResponse, forward: asWords,
+		content: "the answer of an AI: texts, tables, code, addresses of pictures",
+	},
+	{
+		fields: []string{"placeholderMessage"}, read: readPlaceholder, forward: notForwarded,
+		content: "that a one-time passcode is on the phone",
+	},
 
-	{fields: []string{"scheduledCallCreationMessage", "musicMessage", "stickerPackMessage", "bcallMessage", "statusQuestionAnswerMessage",
-		"questionResponseMessage", "statusQuotedMessage"}, read: readTitled, forward: asIs,
-		content: "title, name or text"},
-	{fields: []string{"call", "chat", "callLogMesssage", "statusStickerInteractionMessage", "splitPaymentUpdateMessage"}, forward: asIs,
-		content: "empty"},
-	{fields: []string{"albumMessage"}, read: readAlbum, forward: notForwarded,
-		content: "empty", parts: "`album`"},
-	{fields: []string{"commentMessage", "encCommentMessage", "conditionalRevealMessage"}, forward: notForwarded,
-		content: "empty"},
+	{
+		fields: []string{
+			"scheduledCallCreationMessage", "musicMessage", "stickerPackMessage", "bcallMessage", "statusQuestionAnswerMessage",
+			"questionResponseMessage", "statusQuotedMessage",
+		}, read: readTitled, forward: asIs,
+		content: "title, name or text",
+	},
+	{
+		fields: []string{"call", "chat", "callLogMesssage", "statusStickerInteractionMessage", "splitPaymentUpdateMessage"}, forward: asIs,
+		content: "empty",
+	},
+	{
+		fields: []string{"albumMessage"}, read: readAlbum, forward: notForwarded,
+		content: "empty", parts: "`album`",
+	},
+	{
+		fields: []string{"commentMessage", "encCommentMessage", "conditionalRevealMessage"}, forward: notForwarded,
+		content: "empty",
+	},
 }
 
 // kindNamed returns the row of a protobuf field; nil where there is none.

@@ -136,7 +136,8 @@ func PlaceholderFacts(e *events.UndecryptableMessage, own bridge.JID) []bridge.F
 	}
 	s := sourceOf(e.Info, own)
 	return append(s.people(e.Info), s.bare(e.Info, bridge.Message{
-		MessageType: bridge.TypeUndecryptable, ViewOnce: e.UnavailableType == events.UnavailableTypeViewOnce})...)
+		MessageType: bridge.TypeUndecryptable, ViewOnce: e.UnavailableType == events.UnavailableTypeViewOnce,
+	})...)
 }
 
 // source is who wrote, and in which chats it shows.
@@ -268,8 +269,10 @@ func protocolFacts(p *waE2E.ProtocolMessage, s source, chat bridge.JID, at bridg
 }
 
 func reactionFacts(r *waE2E.ReactionMessage, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
-	return []bridge.Fact{bridge.ReactionChange{Chat: chat, Target: ID(r.GetKey().GetID()), Sender: s.sender, Emoji: r.GetText(),
-		Timestamp: claimed(r.GetSenderTimestampMS(), at)}}
+	return []bridge.Fact{bridge.ReactionChange{
+		Chat: chat, Target: ID(r.GetKey().GetID()), Sender: s.sender, Emoji: r.GetText(),
+		Timestamp: claimed(r.GetSenderTimestampMS(), at),
+	}}
 }
 
 // maxAhead is how far a sender's clock may be ahead of the network's.

@@ -23,12 +23,18 @@ func FuzzDescribe(f *testing.F) {
 		{ViewOnceMessageV2: &waE2E.FutureProofMessage{Message: &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Caption: proto.String("c")}}}},
 		{EphemeralMessage: &waE2E.FutureProofMessage{}},
 		{DocumentWithCaptionMessage: &waE2E.FutureProofMessage{Message: &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{FileName: proto.String("f")}}}},
-		{LocationMessage: &waE2E.LocationMessage{}}, {LiveLocationMessage: &waE2E.LiveLocationMessage{}},
+		{LocationMessage: &waE2E.LocationMessage{}},
+		{LiveLocationMessage: &waE2E.LiveLocationMessage{}},
 		{ContactsArrayMessage: &waE2E.ContactsArrayMessage{Contacts: []*waE2E.ContactMessage{{}}}},
 		{PollCreationMessageV3: &waE2E.PollCreationMessage{Options: []*waE2E.PollCreationMessage_Option{{}}}},
-		{StickerMessage: &waE2E.StickerMessage{}}, {AudioMessage: &waE2E.AudioMessage{}}, {PtvMessage: &waE2E.VideoMessage{}},
-		{TemplateMessage: &waE2E.TemplateMessage{}}, {InteractiveMessage: &waE2E.InteractiveMessage{}}, {HighlyStructuredMessage: &waE2E.HighlyStructuredMessage{}},
-		{ProtocolMessage: &waE2E.ProtocolMessage{}}, {},
+		{StickerMessage: &waE2E.StickerMessage{}},
+		{AudioMessage: &waE2E.AudioMessage{}},
+		{PtvMessage: &waE2E.VideoMessage{}},
+		{TemplateMessage: &waE2E.TemplateMessage{}},
+		{InteractiveMessage: &waE2E.InteractiveMessage{}},
+		{HighlyStructuredMessage: &waE2E.HighlyStructuredMessage{}},
+		{ProtocolMessage: &waE2E.ProtocolMessage{}},
+		{},
 	}
 	for _, business := range simnet.BusinessMessages(simnet.BusinessFiles{}) {
 		seeds = append(seeds, business.Message)

@@ -19,8 +19,10 @@ func TestVCard_IsReadInEveryVersion(t *testing.T) {
 		"as the apps write it": {
 			"BEGIN:VCARD\nVERSION:3.0\nN:Weber;Jonas;;;\nFN:Jonas Weber\nORG:Weber\\, Söhne;Sales\nTITLE:Chef\nitem1.TEL;waid=4915100100102:+49 1510 0100102\nitem1.X-ABLabel:Mobil\n" +
 				"TEL;type=WORK:030 123\nEMAIL;type=INTERNET:jonas@example.com\nEND:VCARD",
-			bridge.SharedContact{DisplayName: "Jonas Weber", Organization: "Weber, Söhne, Sales", Title: "Chef", Emails: []string{"jonas@example.com"},
-				Phones: []bridge.SharedPhone{{Number: "+49 1510 0100102", JID: "4915100100102@s.whatsapp.net"}, {Number: "030 123"}}},
+			bridge.SharedContact{
+				DisplayName: "Jonas Weber", Organization: "Weber, Söhne, Sales", Title: "Chef", Emails: []string{"jonas@example.com"},
+				Phones: []bridge.SharedPhone{{Number: "+49 1510 0100102", JID: "4915100100102@s.whatsapp.net"}, {Number: "030 123"}},
+			},
 		},
 		"2.1, quoted-printable": {
 			"BEGIN:VCARD\r\nVERSION:2.1\r\nFN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:=D0=9E=D0=BB=D1=8C=\r\n=D0=B3=D0=B0\r\nTEL;CELL:+7 900\r\nEND:VCARD\r\n",
@@ -46,12 +48,16 @@ func TestVCard_IsReadInEveryVersion(t *testing.T) {
 
 // TestVCard_WritesWhatItReads: what one bridge sends, another one understands.
 func TestVCard_WritesWhatItReads(t *testing.T) {
-	sent := bridge.ContactCard{DisplayName: "Dr. Dora; \\ Döring, jr.", Phone: "491510000077", PhoneDisplay: "+49 151 0000077", Email: "dora@example.org",
-		Organization: "Döring & Töchter; Söhne", Title: "Chefin\nund mehr"}
+	sent := bridge.ContactCard{
+		DisplayName: "Dr. Dora; \\ Döring, jr.", Phone: "491510000077", PhoneDisplay: "+49 151 0000077", Email: "dora@example.org",
+		Organization: "Döring & Töchter; Söhne", Title: "Chefin\nund mehr",
+	}
 	card := vcardOf(sent)
 	got := sharedContact(&waE2E.ContactMessage{Vcard: &card})
-	want := bridge.SharedContact{DisplayName: sent.DisplayName, Phones: []bridge.SharedPhone{{Number: sent.PhoneDisplay, JID: "491510000077@s.whatsapp.net"}}, Emails: []string{sent.Email},
-		Organization: sent.Organization, Title: sent.Title, VCard: card}
+	want := bridge.SharedContact{
+		DisplayName: sent.DisplayName, Phones: []bridge.SharedPhone{{Number: sent.PhoneDisplay, JID: "491510000077@s.whatsapp.net"}}, Emails: []string{sent.Email},
+		Organization: sent.Organization, Title: sent.Title, VCard: card,
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

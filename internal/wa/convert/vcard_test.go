@@ -16,19 +16,31 @@ func TestVCardOf(t *testing.T) {
 		want    []string // the lines between the version and the end
 	}{
 		"name alone": {bridge.ContactCard{DisplayName: "Ada"}, []string{"N:;Ada;;;", "FN:Ada"}},
-		"first and last name": {bridge.ContactCard{DisplayName: "Ada L.", FirstName: "Ada", LastName: "Lovelace"},
-			[]string{"N:Lovelace;Ada;;;", "FN:Ada L."}},
+		"first and last name": {
+			bridge.ContactCard{DisplayName: "Ada L.", FirstName: "Ada", LastName: "Lovelace"},
+			[]string{"N:Lovelace;Ada;;;", "FN:Ada L."},
+		},
 		"last name alone": {bridge.ContactCard{DisplayName: "Mrs. Lovelace", LastName: "Lovelace"}, []string{"N:Lovelace;;;;", "FN:Mrs. Lovelace"}},
-		"phone": {bridge.ContactCard{DisplayName: "Ada", Phone: "15551234567"},
-			[]string{"N:;Ada;;;", "FN:Ada", "TEL;type=CELL;type=VOICE;waid=15551234567:+15551234567"}},
-		"phone shown otherwise": {bridge.ContactCard{DisplayName: "Ada", Phone: "15551234567", PhoneDisplay: "(555) 123"},
-			[]string{"N:;Ada;;;", "FN:Ada", "TEL;type=CELL;type=VOICE;waid=15551234567:(555) 123"}},
-		"phone that is only shown": {bridge.ContactCard{DisplayName: "Ada", PhoneDisplay: "555-123"},
-			[]string{"N:;Ada;;;", "FN:Ada", "TEL;type=CELL;type=VOICE:555-123"}},
-		"work": {bridge.ContactCard{DisplayName: "Ada", Organization: "Engines; Ltd, UK", Title: `C\O`, Email: "ada@example.org"},
-			[]string{"N:;Ada;;;", "FN:Ada", `ORG:Engines\; Ltd\, UK`, `TITLE:C\\O`, "EMAIL;type=INTERNET:ada@example.org"}},
-		"lines": {bridge.ContactCard{DisplayName: "a\r\nb\nc\rd\u2028e\u2029f\u0085g\vh\fi\x00j\x1dk"},
-			[]string{`N:;a\nb\nc\nd\ne\nf\ng h i j k;;;`, `FN:a\nb\nc\nd\ne\nf\ng h i j k`}},
+		"phone": {
+			bridge.ContactCard{DisplayName: "Ada", Phone: "15551234567"},
+			[]string{"N:;Ada;;;", "FN:Ada", "TEL;type=CELL;type=VOICE;waid=15551234567:+15551234567"},
+		},
+		"phone shown otherwise": {
+			bridge.ContactCard{DisplayName: "Ada", Phone: "15551234567", PhoneDisplay: "(555) 123"},
+			[]string{"N:;Ada;;;", "FN:Ada", "TEL;type=CELL;type=VOICE;waid=15551234567:(555) 123"},
+		},
+		"phone that is only shown": {
+			bridge.ContactCard{DisplayName: "Ada", PhoneDisplay: "555-123"},
+			[]string{"N:;Ada;;;", "FN:Ada", "TEL;type=CELL;type=VOICE:555-123"},
+		},
+		"work": {
+			bridge.ContactCard{DisplayName: "Ada", Organization: "Engines; Ltd, UK", Title: `C\O`, Email: "ada@example.org"},
+			[]string{"N:;Ada;;;", "FN:Ada", `ORG:Engines\; Ltd\, UK`, `TITLE:C\\O`, "EMAIL;type=INTERNET:ada@example.org"},
+		},
+		"lines": {
+			bridge.ContactCard{DisplayName: "a\r\nb\nc\rd\u2028e\u2029f\u0085g\vh\fi\x00j\x1dk"},
+			[]string{`N:;a\nb\nc\nd\ne\nf\ng h i j k;;;`, `FN:a\nb\nc\nd\ne\nf\ng h i j k`},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := "BEGIN:VCARD\nVERSION:3.0\n" + strings.Join(test.want, "\n") + "\nEND:VCARD"

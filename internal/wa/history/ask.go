@@ -119,8 +119,10 @@ func (h *History) AskHistory(ctx context.Context, oldest bridge.Message, count i
 	}
 	ctx, cancel := h.o.Within(ctx, askTimeout)
 	defer cancel()
-	info := &types.MessageInfo{ID: h.o.WireID(ctx, oldest.Chat, oldest.ID), Timestamp: oldest.Timestamp.Time,
-		MessageSource: types.MessageSource{Chat: convert.WireJID(c.Hidden(ctx, oldest.Chat)), IsFromMe: oldest.FromMe}}
+	info := &types.MessageInfo{
+		ID: h.o.WireID(ctx, oldest.Chat, oldest.ID), Timestamp: oldest.Timestamp.Time,
+		MessageSource: types.MessageSource{Chat: convert.WireJID(c.Hidden(ctx, oldest.Chat)), IsFromMe: oldest.FromMe},
+	}
 	sent, err := c.SendPeerMessage(ctx, c.BuildHistorySyncRequest(info, count))
 	if err != nil {
 		return "", bridge.NotConnected("the phone could not be asked for older messages: try again in a moment").Because(err)

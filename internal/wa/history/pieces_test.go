@@ -31,13 +31,16 @@ func compressed(t *testing.T, raw []byte) []byte {
 // TestEachPiece_IsTheWholePart: the pieces together are the part, what is not of
 // single chats first, and without messages where nobody wants them.
 func TestEachPiece_IsTheWholePart(t *testing.T) {
-	whole := &waHistorySync.HistorySync{SyncType: waHistorySync.HistorySync_RECENT.Enum(), NctSalt: []byte("salt"), ChunkOrder: proto.Uint32(3),
-		Pushnames: []*waHistorySync.Pushname{{ID: proto.String("1@s.whatsapp.net"), Pushname: proto.String("One")}}}
+	whole := &waHistorySync.HistorySync{
+		SyncType: waHistorySync.HistorySync_RECENT.Enum(), NctSalt: []byte("salt"), ChunkOrder: proto.Uint32(3),
+		Pushnames: []*waHistorySync.Pushname{{ID: proto.String("1@s.whatsapp.net"), Pushname: proto.String("One")}},
+	}
 	for range 30 {
 		chat := &waHistorySync.Conversation{ID: proto.String("15550100301@s.whatsapp.net"), Name: proto.String("Anna"), EphemeralExpiration: proto.Uint32(60), TcToken: []byte("token")}
 		for range 10 {
 			chat.Messages = append(chat.Messages, &waHistorySync.HistorySyncMsg{Message: &waWeb.WebMessageInfo{
-				Key: nil, PushName: proto.String(strings.Repeat("long ", 2000))}})
+				Key: nil, PushName: proto.String(strings.Repeat("long ", 2000)),
+			}})
 		}
 		whole.Conversations = append(whole.Conversations, chat)
 	}

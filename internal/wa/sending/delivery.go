@@ -26,8 +26,10 @@ type Waits struct {
 	Alone     time.Duration // for an acknowledgement, while nothing else is sent
 }
 
-var usualWaits = Waits{Answer: 30 * time.Second, Budget: 60 * time.Second, PerDevice: 30 * time.Millisecond, Longest: 45 * time.Second,
-	Alone: 3 * time.Second}
+var usualWaits = Waits{
+	Answer: 30 * time.Second, Budget: 60 * time.Second, PerDevice: 30 * time.Millisecond, Longest: 45 * time.Second,
+	Alone: 3 * time.Second,
+}
 
 const (
 	// fewDevices get no more time than one.

@@ -63,6 +63,8 @@ func (c *Client) refuseNewChat(ctx context.Context, to bridge.JID) error {
 }
 
 func reachoutRestricted(left time.Duration) *bridge.Error {
-	return &bridge.Error{Code: bridge.CodeReachoutRestricted, RetryAfter: left,
-		Msg: "the network does not let this account start new chats for now (code 463): wait, or let the recipient write first"}
+	return &bridge.Error{
+		Code: bridge.CodeReachoutRestricted, RetryAfter: left,
+		Msg: "the network does not let this account start new chats for now (code 463): wait, or let the recipient write first",
+	}
 }

@@ -170,7 +170,8 @@ func (c *Client) requestForms(ctx context.Context, row bridge.Message) []types.M
 			chat, sender = name, row.SenderJID
 		}
 		forms = append(forms, types.MessageInfo{ID: convert.OnWire(&row), MessageSource: types.MessageSource{
-			Chat: convert.WireJID(chat), Sender: convert.WireJID(sender), IsFromMe: row.FromMe, IsGroup: row.Chat.IsGroup()}})
+			Chat: convert.WireJID(chat), Sender: convert.WireJID(sender), IsFromMe: row.FromMe, IsGroup: row.Chat.IsGroup(),
+		}})
 	}
 	return forms
 }

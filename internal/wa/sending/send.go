@@ -108,8 +108,10 @@ func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, e
 
 // newDelivery returns the delivery of a stored message.
 func (s *Sender) newDelivery(ctx context.Context, to types.JID, row bridge.Message, msg *waE2E.Message, began time.Time) *delivery {
-	return &delivery{to: to, id: row.ID, msg: msg, began: began,
-		isOut: func() bool { return s.isOut(ctx, row) }, gone: func() bool { return s.isDeleted(row) }}
+	return &delivery{
+		to: to, id: row.ID, msg: msg, began: began,
+		isOut: func() bool { return s.isOut(ctx, row) }, gone: func() bool { return s.isDeleted(row) },
+	}
 }
 
 // Within returns the context of one send, which ends after the longest time

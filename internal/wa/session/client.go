@@ -93,8 +93,10 @@ func NewClient(db *DB, d *Device, observer Observer, log zerolog.Logger) *Client
 // guard puts what bridged adds before the stores of a device.
 func (c *Client) guard(device *store.Device) {
 	device.PreKeys = newPreKeyBatches(device.PreKeys, device.EventBuffer)
-	stores := signalStores{device.Sessions, device.EventBuffer, device.Identities, device.SenderKeys,
-		secretTap{device.MsgSecrets, device.EventBuffer}}
+	stores := signalStores{
+		device.Sessions, device.EventBuffer, device.Identities, device.SenderKeys,
+		secretTap{device.MsgSecrets, device.EventBuffer},
+	}
 	c.store = newLockedStore(stores, c.observer.Failed, c.log)
 	c.store.known, c.store.isOver = c.db.knownIdentities(c.Device), c.observer.IsOver
 	device.Sessions, device.EventBuffer, device.Identities = c.store, c.store, c.store
@@ -182,8 +184,10 @@ type deviceStores struct {
 
 // storesOf returns the device's stores; it must be called before the device's client connects.
 func storesOf(device *store.Device) deviceStores {
-	stores := deviceStores{contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens,
-		secrets: device.MsgSecrets, syncKeys: device.AppStateKeys}
+	stores := deviceStores{
+		contacts: device.Contacts, sessions: device.Sessions, lids: device.LIDs, tokens: device.PrivacyTokens,
+		secrets: device.MsgSecrets, syncKeys: device.AppStateKeys,
+	}
 	stores.signal = &store.Device{
 		IdentityKey: device.IdentityKey, RegistrationID: device.RegistrationID, Sessions: device.Sessions, Identities: device.Identities,
 	}

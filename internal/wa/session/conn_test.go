@@ -123,7 +123,8 @@ func TestConnection_ReadsTheSameStatementTwiceAtOnce(t *testing.T) {
 // level returns which commits wait for the disk, as SQLite numbers it.
 func level(t *testing.T, q interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
-}) (level int) {
+},
+) (level int) {
 	t.Helper()
 	if err := q.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&level); err != nil {
 		t.Fatal(err)

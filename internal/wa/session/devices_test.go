@@ -29,9 +29,12 @@ func TestQuirk_ChangesOfDevicesAreToldInTheLogAlone(t *testing.T) {
 		c.log.forget()
 	}
 	change := func(kind string) {
-		c.device.Push(waBinary.Node{Tag: "notification", Attrs: waBinary.Attrs{"from": c.friend.PN(), "lid": c.friend.LID(), "type": "devices", "id": "CHANGE" + kind, "t": "1"},
+		c.device.Push(waBinary.Node{
+			Tag: "notification", Attrs: waBinary.Attrs{"from": c.friend.PN(), "lid": c.friend.LID(), "type": "devices", "id": "CHANGE" + kind, "t": "1"},
 			Content: []waBinary.Node{{Tag: kind, Attrs: waBinary.Attrs{"device_hash": "2:x", "device_lid_hash": "2:y"}, Content: []waBinary.Node{
-				{Tag: "device", Attrs: waBinary.Attrs{"jid": c.friend.PN(), "lid": c.friend.LID()}}}}}})
+				{Tag: "device", Attrs: waBinary.Attrs{"jid": c.friend.PN(), "lid": c.friend.LID()}},
+			}}},
+		})
 	}
 	for _, kind := range []string{"add", "remove", "update"} {
 		change(kind)

@@ -35,8 +35,10 @@ func TestQuirk_AGroupWhoseAnswerIsLostIsMadeTwice(t *testing.T) {
 		t.Errorf("whatsmeow made %d groups", got)
 	}
 	c.device.FailQueries(simnet.IQFault{Namespace: "w:g2", Tag: "create", LoseAnswer: true, HangUp: true, Times: 1})
-	node := waBinary.Node{Tag: "create", Attrs: waBinary.Attrs{"subject": "Once", "key": "K"},
-		Content: []waBinary.Node{{Tag: "participant", Attrs: waBinary.Attrs{"jid": c.friend.PN()}}}}
+	node := waBinary.Node{
+		Tag: "create", Attrs: waBinary.Attrs{"subject": "Once", "key": "K"},
+		Content: []waBinary.Node{{Tag: "participant", Attrs: waBinary.Attrs{"jid": c.friend.PN()}}},
+	}
 	_, err := clientOf(c).ChangeGroups(ctx, types.GroupServerJID, node, time.Minute)
 	var lost *whatsmeow.DisconnectedError
 	if !errors.As(err, &lost) {

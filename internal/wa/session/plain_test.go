@@ -239,8 +239,11 @@ type recordedModule struct {
 func (l *recordedModule) Errorf(format string, args ...any) {
 	l.log.add("error", l.module, format, args)
 }
+
 func (l *recordedModule) Warnf(format string, args ...any) { l.log.add("warn", l.module, format, args) }
+
 func (l *recordedModule) Infof(format string, args ...any) { l.log.add("info", l.module, format, args) }
+
 func (l *recordedModule) Debugf(format string, args ...any) {
 	l.log.add("debug", l.module, format, args)
 }

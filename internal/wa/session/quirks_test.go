@@ -221,8 +221,10 @@ func TestQuirk_APieceOfHistoryIsTakenInlineAndItsFailuresAreLoggedAlone(t *testi
 	c := whatsmeow.NewClient(device, waLog.Noop)
 	ctx := plainContext(t)
 	anna := types.NewJID("15550100399", types.DefaultUserServer)
-	piece, err := proto.Marshal(&waHistorySync.HistorySync{SyncType: waHistorySync.HistorySync_INITIAL_BOOTSTRAP.Enum(), NctSalt: []byte("salt"),
-		Conversations: []*waHistorySync.Conversation{{ID: proto.String(anna.String()), TcToken: []byte("token"), TcTokenTimestamp: proto.Uint64(1)}}})
+	piece, err := proto.Marshal(&waHistorySync.HistorySync{
+		SyncType: waHistorySync.HistorySync_INITIAL_BOOTSTRAP.Enum(), NctSalt: []byte("salt"),
+		Conversations: []*waHistorySync.Conversation{{ID: proto.String(anna.String()), TcToken: []byte("token"), TcTokenTimestamp: proto.Uint64(1)}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,10 @@
 # CGO stays off everywhere but under the race detector, which needs it.
+GOLANGCI_LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 WHATSMEOW ?=
 
-.PHONY: screenshots build test check race clients agents fleet interop quirks vuln demo image release
+.PHONY: screenshots build test check lint race clients agents fleet interop quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -14,6 +15,10 @@ test:
 # What a change has to pass.
 check:
 	bash .ci/run
+
+# The linters of .golangci.yml. The first run builds golangci-lint.
+lint:
+	go run $(GOLANGCI_LINT) run ./...
 
 # Needs a C compiler.
 race:

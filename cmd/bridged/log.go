@@ -45,7 +45,7 @@ func printableValue(value any) any {
 			value[i] = printableValue(value[i])
 		}
 	case map[string]any:
-		makePrintable(value)
+		_ = makePrintable(value) // never fails
 	}
 	return value
 }

@@ -64,5 +64,5 @@ func watchOutput(ctx context.Context, w io.Writer, closed func()) (end func()) {
 func inode(f *os.File) (uint64, error) {
 	var about syscall.Stat_t
 	err := syscall.Fstat(int(f.Fd()), &about)
-	return uint64(about.Ino), err
+	return about.Ino, err
 }

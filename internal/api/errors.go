@@ -137,7 +137,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if wait > 0 {
 		w.Header().Set("Retry-After", retryAfter(wait))
 	}
-	s.write(w, r, status, errorBody{Error: e.Msg, Code: e.Code, Changed: e.Changed})
+	_ = s.write(w, r, status, errorBody{Error: e.Msg, Code: e.Code, Changed: e.Changed}) // its texts can be encoded
 }
 
 // public returns what a caller may know of err, and its status.

@@ -98,8 +98,10 @@ func (c *Client) WaitStatus(ctx context.Context, done func(bridge.Status) (bool,
 	defer func() { cancel(); <-ended }()
 	go func() {
 		defer close(ended)
-		// An error ends the stream; the next question for the status shows it.
-		for range c.Events(ctx, EventQuery{After: after, Types: []bridge.EventType{bridge.EventAccountStatus}}) {
+		for _, err := range c.Events(ctx, EventQuery{After: after, Types: []bridge.EventType{bridge.EventAccountStatus}}) {
+			if err != nil {
+				return // the next question for the status shows it
+			}
 			select {
 			case changed <- struct{}{}:
 			default: // one is waiting

@@ -64,7 +64,7 @@ func TestNumberless_IsShownAndFound(t *testing.T) {
 		told := slices.ContainsFunc(page.Events, func(e bridge.Event) bool {
 			return e.Chat != nil && e.Type == bridge.EventChatUpdated && e.Chat.Username != nil && *e.Chat.Username == "fay.x"
 		}) && slices.ContainsFunc(page.Events, func(e bridge.Event) bool {
-			return e.Message != nil && e.Message.ID == string(hello) && e.Message.SenderUsername != nil && *e.Message.SenderUsername == "fay.x"
+			return e.Message != nil && e.Message.ID == hello && e.Message.SenderUsername != nil && *e.Message.SenderUsername == "fay.x"
 		})
 		if !told {
 			return errors.New("not yet")
@@ -147,7 +147,7 @@ func TestNumberless_MayBeTheChatOf(t *testing.T) {
 	desk := b.WithToken(token.Secret)
 	var found struct{ Matches []bridge.Match }
 	desk.Get("/api/messages/search?q=hello").Want(http.StatusOK).Decode(&found)
-	if len(found.Matches) != 1 || found.Matches[0].MsgID != string(hello) {
+	if len(found.Matches) != 1 || found.Matches[0].MsgID != hello {
 		t.Errorf("the token finds %+v", found.Matches)
 	}
 	answer := sentID(t, desk.Post("/api/messages/send", object{"jid": lid.String(), "text": "from the desk"}))

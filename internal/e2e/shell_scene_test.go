@@ -50,7 +50,7 @@ func (s *scene) says(ts *testscript.TestScript, _ bool, args []string) {
 	id, err := s.phone(ts, args[0]).SendText(within(s.t), s.cast.owner.PN(), text)
 	ts.Check(err)
 	ts.Check(s.cast.device.WaitAcknowledged(within(s.t), id))
-	ts.Setenv("MSGID", string(id))
+	ts.Setenv("MSGID", id)
 }
 
 // hears waits until somebody's phone shows a text, and holds that it shows it
@@ -62,7 +62,7 @@ func (s *scene) hears(ts *testscript.TestScript, _ bool, args []string) {
 	shown := map[string]bool{}
 	for _, r := range phone.Messages() {
 		if r.Text() == args[1] {
-			shown[string(r.Info.ID)] = true
+			shown[r.Info.ID] = true
 		}
 	}
 	if len(shown) != 1 {

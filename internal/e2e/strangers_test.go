@@ -102,7 +102,7 @@ func TestBodies_HoldLittleMemory(t *testing.T) {
 	network, owner := newOwner(t, simnet.PhoneOptions{})
 	p := startBridge(t, network, "LOG_LEVEL=info")
 	pair(t, p, owner)
-	body := `{"jid":"` + string(owner.PN().String()) + `","contacts":[{}` + strings.Repeat(`,{}`, 349_000) + `]}`
+	body := `{"jid":"` + owner.PN().String() + `","contacts":[{}` + strings.Repeat(`,{}`, 349_000) + `]}`
 	before := p.memory(t)
 	p.resetPeak(t)
 	var posting sync.WaitGroup

@@ -41,7 +41,7 @@ func (s *keptWrites) GetSenderKey(context.Context, string, string) ([]byte, erro
 
 func (s *keptWrites) PutMessageSecrets(ctx context.Context, secrets []store.MessageSecretInsert) error {
 	for _, secret := range secrets {
-		if err := s.note(ctx, "secret of "+string(secret.ID)); err != nil {
+		if err := s.note(ctx, "secret of "+secret.ID); err != nil {
 			return err
 		}
 	}

@@ -158,7 +158,9 @@ func TestOwner_StartsWithoutNATS(t *testing.T) {
 			return c.seek(session)
 		}
 		const says = "NATS cannot be asked"
-		without(home, "another").never(ownerTTL, says)
+		other := without(home, "another")
+		other.never(ownerTTL, says)
+		other.kill()
 		without(newDirectory(t, "new", 0), "s").never(ownerTTL, says)
 		again := without(home, "s")
 		again.takes(2 * startPatience)
@@ -172,11 +174,15 @@ func TestOwner_StartsWithoutNATS(t *testing.T) {
 		m.mu.Unlock()
 		again.seat.cut(true)
 		again.release() // which nobody hears
-		without(home, "s").takes(2 * startPatience)
+		again.kill()
+		next := without(home, "s")
+		next.takes(2 * startPatience)
+		next.kill()
 
 		again = m.start(t, "node-a", home).seek("s")
 		again.takes(moment)
 		again.release()
+		again.kill()
 		without(home, "s").never(ownerTTL, says)
 	})
 }

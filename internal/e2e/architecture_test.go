@@ -104,7 +104,7 @@ var ours = map[string][]string{
 	"internal/console":         {"internal/bridge", "internal/client", "internal/intake"},
 	"internal/mcp":             {"internal/bridge", "internal/client"},
 	"internal/shell":           {"internal/bridge", "internal/client"},
-	"internal/fleet":           {"internal/bridge", "internal/client"},
+	"internal/fleet":           {"internal/bridge", "internal/client", "internal/dbfile"},
 	"internal/fleet/fleettest": {},
 	"internal/fuzzbudget":      {},
 	"internal/simnet":          {"internal/simnet/content", "internal/simnet/groups", "internal/simnet/media", "internal/simnet/pairing", "internal/simnet/people", "internal/simnet/server", "internal/simnet/signal", "internal/simnet/wire"},

@@ -58,6 +58,7 @@ type owner struct {
 
 	turn     sync.Mutex  // held while the registry is asked for a change
 	revision uint64      // of the key, 0 where it has to be read; guarded by turn
+	taken    bool        // this process has had the key: a holder found later is no predecessor; guarded by turn
 	since    bridge.Time // guarded by turn
 	runs     uint64      // the revision of the session's last run; guarded by turn
 	silent   bool        // NATS did not answer the last time; guarded by turn
@@ -174,9 +175,12 @@ func (o *owner) release() {
 	}
 	o.mu.Unlock()
 	defer o.stepNow()
+	if !wasHeld {
+		return
+	}
 	o.turn.Lock()
 	defer o.turn.Unlock()
-	if !wasHeld || o.registry == nil {
+	if o.registry == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)

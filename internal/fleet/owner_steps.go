@@ -119,6 +119,7 @@ func (o *owner) takeOrRenew(ctx context.Context, session string, isHeld bool) er
 		}
 		return err
 	}
+	o.taken = true
 	if isNew {
 		if err := o.save(ctx, session, false); err != nil {
 			o.revision = 0
@@ -129,10 +130,11 @@ func (o *owner) takeOrRenew(ctx context.Context, session string, isHeld bool) er
 	return nil
 }
 
-// isGone reports whether a holder has ended for certain: it is this process, or it had
-// the lock of this directory on this machine, which this process has now.
+// isGone reports whether a holder has ended: it is this process, or it had the lock of
+// this directory on this machine, which this process has now. After this process had
+// the key, such a holder is alive on a clone of the machine.
 func (o *owner) isGone(h *holder) bool {
-	return h.Process == o.process || h.Directory == o.options.Place.Directory && h.Host == o.options.Host
+	return h.Process == o.process || !o.taken && h.Directory == o.options.Place.Directory && h.Host == o.options.Host
 }
 
 // without goes on where NATS cannot be asked: with the session that this directory has

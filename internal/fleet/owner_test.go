@@ -52,6 +52,26 @@ func TestOwner_GoesOnForDaysWithoutNATS(t *testing.T) {
 	})
 }
 
+// A clone of a running machine has its directory and its name, and cannot be told from
+// a restart: it takes the key once, and its original ends then instead of taking it back.
+func TestOwner_ACloneOfTheMachineRunsAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, home := newMeeting(), newDirectory(t, "home", 5)
+		a := m.start(t, "node-a", home).seek("s")
+		a.takes(moment)
+		b := m.start(t, "node-a", home.again()).seek("s")
+		b.takes(moment)
+		time.Sleep(ownerTTL)
+		for range 3 * renewalsInTTL {
+			if a.holds() || !b.holds() {
+				t.Fatalf("the original: %v; the clone: %v", a.Refusal(), b.Refusal())
+			}
+			time.Sleep(ownerTTL / renewalsInTTL)
+		}
+	})
+}
+
 // A crash and a restart on the same directory do not wait for the key to run out:
 // the directory's lock proves that its former holder has ended.
 func TestOwner_RestartsAtOnceOnItsLock(t *testing.T) {

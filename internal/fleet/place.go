@@ -6,6 +6,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+
+	"bridged/internal/dbfile"
 )
 
 // Place is a data directory as the processes of a fleet tell it from others: a random
@@ -54,5 +57,8 @@ func (p *Place) save(run Place) error {
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(p.path+".new", p.path)
+	if err := os.Rename(p.path+".new", p.path); err != nil {
+		return err
+	}
+	return dbfile.SyncDir(filepath.Dir(p.path))
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"bridged/internal/dbfile"
 	"bridged/internal/store/db"
 )
 
@@ -57,7 +58,7 @@ func backup(ctx context.Context, from, path string, secrets bool) error {
 	if err := os.Rename(part, path); err != nil {
 		return errors.Join(err, remove(part), remove(path))
 	}
-	return syncDir(filepath.Dir(path))
+	return dbfile.SyncDir(filepath.Dir(path))
 }
 
 // reserve makes an empty private file where there is none.
@@ -119,12 +120,4 @@ func syncFile(path string) error {
 		return err
 	}
 	return errors.Join(file.Sync(), file.Close())
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

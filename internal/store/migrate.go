@@ -81,7 +81,7 @@ func create(path string) error {
 	if err := os.Rename(draft, path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return dbfile.SyncDir(filepath.Dir(path))
 }
 
 // inspect refuses a file that is not a store, or not a whole one, without
@@ -92,7 +92,7 @@ func inspect(path string) error {
 	case errors.Is(err, dbfile.ErrEmpty):
 		return fmt.Errorf("%s is empty, and a store never is: restore a backup, "+
 			"or move the file away to begin with an empty store", path)
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+	case errors.As(err, new(*fs.PathError)): // it could not be opened, which says nothing about its content
 		return fmt.Errorf("open the store: %w", err)
 	case err != nil && head == (dbfile.Header{}):
 		return damaged(path, err)

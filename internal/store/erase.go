@@ -75,6 +75,9 @@ func (s *Store) TextErased() <-chan struct{} { return s.eraser.texts }
 
 // markErased notes that a transaction deletes text.
 func (t *writeTx) markErased() {
+	if t.erased {
+		return
+	}
 	t.erased = true
 	t.setSetting(settingErasing, "1")
 }

@@ -78,8 +78,8 @@ func (t *writeTx) nameUnknownGroup(f bridge.ChatName) {
 	c, _ := t.findChat(f.JID)
 	unknown := false
 	t.Find("SELECT known = 0 FROM groups WHERE chat = ?", []any{c.id}, &unknown)
-	if unknown && t.renameGroup(c.id, f.Name) {
-		t.appendEvent(eventChatUpdated, 0, c.id)
+	if unknown {
+		t.renameGroup(c.id, f.Name)
 	}
 }
 

@@ -204,7 +204,10 @@ func (s *Store) forgetPendingBefore(ctx context.Context, before time.Time) (int,
 	err := s.writeAs(ctx, "remove changes whose messages have not come", func(t *writeTx) {
 		removed = t.dropPending("at < ?", before.UnixMilli())
 	})
-	return int(removed), err
+	if err != nil {
+		return 0, err
+	}
+	return int(removed), nil
 }
 
 // mergePending moves what waits in the chat with one person to another's, and

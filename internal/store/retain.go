@@ -61,12 +61,14 @@ func (s *Store) retainRange(ctx context.Context, from, to, before int64) (total 
 				seen, from = seen+1, p.Seq+1
 			}
 		})
+		removed := 0
 		if err == nil && len(old) > 0 {
-			err = s.write(ctx, func(t *writeTx) { total += t.removeOld(old, before) })
+			err = s.write(ctx, func(t *writeTx) { removed = t.removeOld(old, before) })
 		}
 		if err != nil {
 			return total, err
 		}
+		total += removed
 	}
 	return total, nil
 }

@@ -27,7 +27,7 @@ func (t *writeTx) saveMessage(m bridge.Message) {
 	}
 	seq := t.insertMessage(m, c, sender)
 	if seq == 0 {
-		t.onDuplicate(m, c, sender)
+		t.onDuplicate(m, sender)
 		return
 	}
 	t.insertRaw(m, seq)
@@ -148,7 +148,7 @@ func (t *writeTx) findMessage(chat bridge.JID, id string) (m target, found bool)
 
 // onDuplicate handles a message that is stored already: usually one that came twice, sometimes the
 // real one for a placeholder, or an own message that got further.
-func (t *writeTx) onDuplicate(m bridge.Message, c chatRow, sender person) {
+func (t *writeTx) onDuplicate(m bridge.Message, sender person) {
 	stored, found := t.findMessage(m.Chat, m.ID)
 	if !found {
 		return
@@ -160,7 +160,6 @@ func (t *writeTx) onDuplicate(m bridge.Message, c chatRow, sender person) {
 	}
 	if m.FromMe && stored.fromMe && m.Status != nil {
 		t.advanceMessage(stored, *m.Status)
-		return
 	}
 }
 

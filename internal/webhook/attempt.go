@@ -107,8 +107,12 @@ func (w *worker) choose() *queue {
 // start begins the posts that are due.
 func (w *worker) start(ctx context.Context) error {
 	for w.mayStart() {
+		now := time.Now()
+		if w.roomAt(now).After(now) {
+			return nil
+		}
 		q, at := w.next()
-		if now := time.Now(); q == nil || at.After(now) || w.roomAt(now).After(now) {
+		if q == nil || at.After(now) {
 			return nil
 		}
 		if len(q.items) > 0 {

@@ -153,8 +153,10 @@ func (w *worker) idle() time.Duration {
 		return 0
 	}
 	wait := time.Hour
-	if q, at := w.next(); q != nil && w.mayStart() {
-		wait = min(wait, max(at.Sub(now), w.roomAt(now).Sub(now)))
+	if w.mayStart() {
+		if q, at := w.next(); q != nil {
+			wait = min(wait, max(at.Sub(now), w.roomAt(now).Sub(now)))
+		}
 	}
 	if at := w.saver.at(w.read); !at.IsZero() {
 		wait = min(wait, at.Sub(now))

@@ -87,7 +87,7 @@ func (c *child) end() error {
 	return errors.Join(append(errs, c.removeLog())...)
 }
 
-// shownLog is how many bytes of a log are shown, from its end.
+// shownLog limits how many bytes, from its end, an error shows of a log.
 const shownLog = 4 << 10
 
 func (c *child) removeLog() error {

@@ -2,8 +2,8 @@
 // simulated network, and compares it with the plain way to do the same, or with
 // another build.
 //
-// The bridge is a process of its own: the program that --program names, or one
-// that is built of this tree. Network, phones and callers are in this process.
+// The bridge runs as a process of its own, from the executable that --program names
+// or from one built from this tree. Network, phones and callers run in this process.
 package main
 
 import (
@@ -103,7 +103,7 @@ func (o options) check() error {
 	return nil
 }
 
-// part is one part of the benchmark.
+// part names a group of measurements that --only can choose.
 type part struct {
 	name     string
 	about    string
@@ -141,7 +141,7 @@ func (o options) parts() (parts []part) {
 	return parts
 }
 
-// bench is one run.
+// bench holds what the parts of one run share.
 type bench struct {
 	options  options
 	dir      string // of the filled stores
@@ -207,7 +207,7 @@ func (b *bench) build(ctx context.Context) error {
 	return nil
 }
 
-// filesAtOnce is how many files go at the same time.
+// filesAtOnce bounds the files that are sent or downloaded at the same time.
 const filesAtOnce = 8
 
 // measureMedia sends and downloads large files.

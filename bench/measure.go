@@ -17,8 +17,8 @@ import (
 
 const token = "bench-0123456789abcdef"
 
-// server is a running bridge over a filled store, and the plain way to read the
-// same file.
+// server runs a bridge over a filled store, beside a plain reader of the same file
+// to compare with.
 type server struct {
 	*filledStore
 	child   *child

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// program is the executable that the tests measure.
+// program names the executable that the tests measure.
 var program string
 
 func TestMain(m *testing.M) {

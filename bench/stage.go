@@ -21,8 +21,8 @@ const (
 	onePerGroup = 10
 )
 
-// stage is a network with accounts that know the same people: a bridge, a plain
-// client with the same rules, which handles nothing, and the other build.
+// stage connects accounts that know the same people to one network: a bridge, a plain
+// client that keeps the same rules and handles nothing, and the other build.
 type stage struct {
 	*bench
 	network  *simnet.Network
@@ -36,7 +36,7 @@ type stage struct {
 	other    *side // the other build; nil for none
 }
 
-// side is one of them.
+// side holds one of these accounts.
 type side struct {
 	phone  *simnet.Phone
 	device *simnet.Device

@@ -89,7 +89,7 @@ func (m *Manager) openHistory() (history.Conn, error) {
 	if err != nil {
 		return history.Conn{}, err
 	}
-	return history.Conn{Client: l.cli.Client, Ctx: l.ctx, Facts: l.messageFacts, Hidden: l.cli.Hidden}, nil
+	return history.Conn{Client: l.cli.Client, Ctx: l.ctx, Facts: l.messageFacts}, nil
 }
 
 // catchUpMarks takes over which chats the account's devices have marked as read or

@@ -26,8 +26,8 @@ type EncryptedPart struct {
 	sentAt      int64 // by the sender's clock, in milliseconds; 0 if it is not told
 }
 
-// Encrypted returns the encrypted part of an unwrapped message; not ok if it has none.
-func Encrypted(msg *waE2E.Message) (part EncryptedPart, ok bool) {
+// encryptedIn returns the encrypted part of an unwrapped message; not ok if it has none.
+func encryptedIn(msg *waE2E.Message) (part EncryptedPart, ok bool) {
 	reaction, comment, poll := msg.GetEncReactionMessage(), msg.GetEncCommentMessage(), msg.GetPollUpdateMessage()
 	answer, edit := msg.GetEncEventResponseMessage(), msg.GetSecretEncryptedMessage()
 	switch {
@@ -111,7 +111,7 @@ func OpenEncrypted(pending bridge.Sealed, original bridge.Message, senders, auth
 	if err != nil || proto.Unmarshal(pending.Payload, msg) != nil {
 		return nil
 	}
-	part, ok := Encrypted(msg)
+	part, ok := encryptedIn(msg)
 	if !ok {
 		return nil
 	}

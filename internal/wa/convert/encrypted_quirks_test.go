@@ -78,7 +78,7 @@ func TestQuirk_SecretsSealAsOpenSecretOpens(t *testing.T) {
 		"added option":       {SecretEncryptedMessage: sealed[whatsmeow.EncSecretPollAddOption]},
 		"answer to an event": {EncEventResponseMessage: &waE2E.EncEventResponseMessage{EventCreationMessageKey: response.TargetMessageKey, EncPayload: response.EncPayload, EncIV: response.EncIV}},
 	} {
-		part, ok := Encrypted(msg)
+		part, ok := encryptedIn(msg)
 		if !ok {
 			t.Errorf("%s: not sealed", name)
 			continue

@@ -86,7 +86,7 @@ func contentFacts(e *events.Message, s source, chat bridge.JID, raw *waE2E.Messa
 		return commentFacts(msg, comment.GetTargetMessageKey(), s,
 			bridge.Sealed{Chat: chat, ID: ID(e.Info.ID), PushName: e.Info.PushName, Timestamp: at})
 	}
-	if part, is := Encrypted(msg); is {
+	if part, is := encryptedIn(msg); is {
 		return encryptedFacts(e, s, chat, msg, part, open)
 	}
 	if part := partOf(msg); part != nil {

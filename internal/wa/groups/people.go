@@ -77,7 +77,7 @@ func (g *groupPeople) found() bool {
 	return slices.ContainsFunc(g.wire, func(jid types.JID) bool { return !jid.IsEmpty() })
 }
 
-// nodes returns the people as a query names them. Who is added is shown the token
+// participantNodes returns the people as a query names them. Who is added is shown the token
 // by which they know the account.
 func (c *conn) participantNodes(ctx context.Context, people *groupPeople, adding bool) ([]waBinary.Node, error) {
 	var nodes []waBinary.Node

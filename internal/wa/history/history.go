@@ -53,8 +53,6 @@ type Conn struct {
 	Ctx context.Context
 	// Facts interprets a message as one that comes over the connection.
 	Facts func(e *events.Message) []bridge.Fact
-	// Hidden returns a person's LID if it is known, else the person as given.
-	Hidden func(ctx context.Context, person bridge.JID) bridge.JID
 }
 
 // Options of [History].
@@ -98,8 +96,6 @@ func (h *History) open() (*conn, error) {
 	c, err := h.o.Open()
 	return &conn{c, h}, err
 }
-
-func (c *conn) isOpen() bool { return c.IsConnected() && c.IsLoggedIn() }
 
 // Wake has Run look for something to do.
 func (h *History) Wake() {
@@ -168,7 +164,7 @@ func (h *History) handle(ctx context.Context, c *conn, part bridge.HistoryPart) 
 	switch {
 	case err == nil:
 		return 0
-	case ctx.Err() != nil, c.Ctx.Err() != nil, !c.isOpen():
+	case ctx.Err() != nil, c.Ctx.Err() != nil, !c.LoggedIn():
 		return pause
 	case isOfStorage(err):
 		h.o.Log.Warn().Err(err).Str("kind", part.Kind).Msg("history not stored; trying again")

@@ -23,7 +23,7 @@ import (
 // SendMessage once, under the Signal lock.
 func (s *Sender) try(ctx context.Context, d *delivery) (resp whatsmeow.SendResponse, err error) {
 	defer s.recovered("sending", &err)
-	c, err := s.Connection()
+	c, err := s.o.Connection()
 	if err != nil {
 		return whatsmeow.SendResponse{}, whatsmeow.ErrNotConnected
 	}
@@ -90,7 +90,7 @@ func (s *Sender) recovered(doing string, err *error) {
 	if fault, ok := r.(runtime.Error); ok {
 		cause = fault.Error()
 	}
-	s.Log.Error().Str("panic", bridge.Redact(cause)).Bytes("stack", debug.Stack()).Msg(doing + " a message panicked")
+	s.o.Log.Error().Str("panic", bridge.Redact(cause)).Bytes("stack", debug.Stack()).Msg(doing + " a message panicked")
 	*err = fmt.Errorf("%w: %s", errPanicked, cause)
 }
 
@@ -146,7 +146,7 @@ func (s *Sender) waitOpen(ctx context.Context, d *delivery) error {
 			return ctx.Err()
 		case <-ticker.C:
 		}
-		if c, err := s.Connection(); err == nil && c.LoggedIn() {
+		if c, err := s.o.Connection(); err == nil && c.LoggedIn() {
 			return ctx.Err()
 		}
 	}

@@ -50,7 +50,7 @@ func (s *Sender) change(ctx context.Context, c *Client, to types.JID, chat bridg
 		key.MsgID = made.id
 	}
 	if _, again := out.Content.(bridge.Reaction); !again && out.Key != nil {
-		if err := s.Store.Save(ctx, keyOf(*out.Key, chat, bridge.Time{})); err != nil {
+		if err := s.o.Store.Save(ctx, keyOf(*out.Key, chat, bridge.Time{})); err != nil {
 			return bridge.Sent{}, err
 		}
 	}
@@ -60,24 +60,24 @@ func (s *Sender) change(ctx context.Context, c *Client, to types.JID, chat bridg
 		return bridge.Sent{}, s.changeFailed(ctx, made, chat, err)
 	}
 	s.sent.Add(1)
-	s.Log.Info().Str("chat", chat.Redacted()).Str("msg_id", made.target).Msg(made.name + " sent")
+	s.o.Log.Info().Str("chat", chat.Redacted()).Str("msg_id", made.target).Msg(made.name + " sent")
 	return bridge.Sent{ID: made.id, Chat: chat, Timestamp: bridge.At(at)}, s.changed(made, chat, bridge.At(at), out.Key)
 }
 
 // changed stores a change that the network accepted, with the key that a
 // repeated call is answered from.
 func (s *Sender) changed(made change, chat bridge.JID, at bridge.Time, key *bridge.SendKey) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Background), saveTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.o.Background), saveTimeout)
 	defer cancel()
 	facts := []bridge.Fact{made.fact(at)}
 	if key != nil {
 		facts = append(facts, keyOf(*key, chat, at))
 	}
-	err := s.Store.Save(ctx, facts...)
+	err := s.o.Store.Save(ctx, facts...)
 	if err == nil {
 		return nil
 	}
-	s.Log.Error().Err(err).Str("msg_id", made.target).Msg(made.name + " sent, but not stored")
+	s.o.Log.Error().Err(err).Str("msg_id", made.target).Msg(made.name + " sent, but not stored")
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the network took the %s, but it could not be stored: repeat the request, it cannot be doubled", made.name).Because(err)
 }
 
@@ -119,7 +119,7 @@ func (c *Client) composeChange(ctx context.Context, to types.JID, chat bridge.JI
 // reactionChange sets or takes off the account's reaction.
 func (c *Client) reactionChange(ctx context.Context, to types.JID, chat bridge.JID, r bridge.Reaction) (change, error) {
 	msg, err := c.reactionMessage(ctx, to, chat, r)
-	pn, _ := c.s.Own()
+	pn, _ := c.s.o.Own()
 	return change{name: "reaction", target: r.Target.ID, msg: msg, fact: func(bridge.Time) bridge.Fact {
 		return bridge.ReactionChange{Chat: chat, Target: r.Target.ID, Sender: pn, Emoji: r.Emoji, Timestamp: bridge.At(time.Now())}
 	}}, err
@@ -132,7 +132,7 @@ func (c *Client) revocationChange(ctx context.Context, to types.JID, chat bridge
 	if !r.Target.FromMe {
 		author = convert.WireJID(c.wireForm(ctx, chat, r.Target.SenderJID))
 	}
-	pn, _ := c.s.Own()
+	pn, _ := c.s.o.Own()
 	return change{name: "deletion", target: r.Target.ID, msg: c.BuildRevoke(to, author, convert.OnWire(&r.Target)), fact: func(taken bridge.Time) bridge.Fact {
 		return bridge.Deletion{Chat: chat, Target: r.Target.ID, By: pn, Timestamp: taken}
 	}}, nil
@@ -184,7 +184,8 @@ func (c *Client) reactionMessage(ctx context.Context, to types.JID, chat bridge.
 }
 
 // sealReaction encrypts a reaction with the secret of the message that it is
-// about. whatsmeow forgets secrets earlier than the store forgets messages.
+// about. session.db keeps the newest secrets only (see [session.Cleaner]), the store those
+// of all its messages.
 func (c *Client) sealReaction(ctx context.Context, about *types.MessageInfo, raw []byte, reaction *waE2E.ReactionMessage) (*waE2E.EncReactionMessage, error) {
 	sealed, err := c.EncryptReaction(ctx, about, proto.Clone(reaction).(*waE2E.ReactionMessage))
 	if !errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {

@@ -21,7 +21,7 @@ func (c *Client) draft(ctx context.Context, chat bridge.JID, out bridge.Outgoing
 	if msg, err = c.compose(ctx, chat, out); err != nil {
 		return nil, bridge.Message{}, err
 	}
-	return msg, convert.OwnMessage(msg, c.s.ownPN(), c.s.PushName(), chat, c.GenerateMessageID(), out.Content), nil
+	return msg, convert.OwnMessage(msg, c.s.ownPN(), c.s.o.PushName(), chat, c.GenerateMessageID(), out.Content), nil
 }
 
 // compose makes the protobuf of an outgoing message, in the form that the
@@ -35,7 +35,7 @@ func (c *Client) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoi
 	switch content := out.Content.(type) {
 	case bridge.File:
 		var uploaded bridge.UploadedFile
-		if uploaded, err = c.s.CDN.Upload(ctx, c.MediaConn, content); err == nil {
+		if uploaded, err = c.s.o.CDN.Upload(ctx, c.MediaConn, content); err == nil {
 			msg = convert.UploadedMessage(content, uploaded)
 		}
 	case bridge.Forward:
@@ -58,7 +58,7 @@ func (c *Client) compose(ctx context.Context, chat bridge.JID, out bridge.Outgoi
 // if there is neither.
 func (c *Client) contextFor(ctx context.Context, chat bridge.JID, out bridge.Outgoing) (*waE2E.ContextInfo, error) {
 	info := new(waE2E.ContextInfo)
-	timer, err := c.s.Store.ChatTimer(ctx, chat)
+	timer, err := c.s.o.Store.ChatTimer(ctx, chat)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (c *Client) contextFor(ctx context.Context, chat bridge.JID, out bridge.Out
 		info.StanzaID = proto.String(convert.OnWire(quoted))
 		info.Participant = proto.String(string(c.wireForm(ctx, chat, quoted.SenderJID)))
 		info.QuotedMessage = convert.QuotedMessage(quoted)
-		if c.s.Store.Canonical(quoted.Chat) != chat {
+		if c.s.o.Store.Canonical(quoted.Chat) != chat {
 			info.RemoteJID = proto.String(string(c.wireForm(ctx, chat, quoted.Chat)))
 		}
 	}
@@ -91,9 +91,9 @@ func (c *Client) contextFor(ctx context.Context, chat bridge.JID, out bridge.Out
 // are.
 func (c *Client) wireForm(ctx context.Context, chat, person bridge.JID) bridge.JID {
 	if !person.IsPerson() || chat.IsGroup() && !c.AddressedByLID(ctx, chat) {
-		return c.s.Store.Canonical(person)
+		return c.s.o.Store.Canonical(person)
 	}
-	return c.Hidden(ctx, c.s.Store.Canonical(person))
+	return c.Hidden(ctx, c.s.o.Store.Canonical(person))
 }
 
 // mentionForm returns how a mention names a person.
@@ -104,18 +104,6 @@ func (c *Client) mentionForm(ctx context.Context, chat, person bridge.JID, out b
 	return c.wireForm(ctx, chat, person)
 }
 
-// Hidden returns a person's LID if it is known, else the person as given.
-func (c *Client) Hidden(ctx context.Context, person bridge.JID) bridge.JID {
-	if person.Server() != bridge.ServerUser {
-		return person
-	}
-	lid, err := c.LIDOf(ctx, convert.WireJID(person))
-	if err != nil || lid.IsEmpty() {
-		return person
-	}
-	return convert.JID(lid)
-}
-
 // mentionText makes the text name each mentioned person in the form that is
 // sent, or no app highlights it: the other form is replaced, a missing one
 // appended.
@@ -124,7 +112,7 @@ func (c *Client) mentionText(ctx context.Context, chat bridge.JID, text string, 
 		wire := c.mentionForm(ctx, chat, mentioned, out).User()
 		forms := []bridge.JID{mentioned}
 		if !slices.Contains(out.Strangers, mentioned) {
-			canonical := c.s.Store.Canonical(mentioned)
+			canonical := c.s.o.Store.Canonical(mentioned)
 			forms = []bridge.JID{canonical, c.Hidden(ctx, canonical)}
 		}
 		written := false
@@ -169,7 +157,7 @@ func (c *Client) keepMedia(ctx context.Context, src bridge.Message, msg *waE2E.M
 		convert.SetDirectPath(msg, place)
 	}
 	media.Ref.DirectPath = place
-	there, err := c.s.CDN.Exists(ctx, c.MediaConn, media)
+	there, err := c.s.o.CDN.Exists(ctx, c.MediaConn, media)
 	if err != nil || there {
 		return err
 	}

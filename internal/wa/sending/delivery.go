@@ -89,7 +89,7 @@ func (s *Sender) deliver(ctx context.Context, d *delivery) (at time.Time, err er
 	for {
 		resp, err := s.try(ctx, d)
 		if err == nil {
-			s.Clock.Confirm(resp.Timestamp)
+			s.o.Clock.Confirm(resp.Timestamp)
 			if d.others != "" {
 				s.leftOut.want(d)
 			}
@@ -111,12 +111,12 @@ func (s *Sender) deliver(ctx context.Context, d *delivery) (at time.Time, err er
 			s.leftOut.await(d)
 			return time.Time{}, errOut
 		}
-		s.Log.Info().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted; trying again with the same id")
+		s.o.Log.Info().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send interrupted; trying again with the same id")
 		if errors.Is(err, whatsmeow.ErrMessageTimedOut) {
 			d.silent++
 		}
 		if d.silent == silentTries || s.waitOpen(ctx, d) != nil {
-			s.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send not answered")
+			s.o.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("send not answered")
 			return time.Time{}, &unanswered{left: d.left, cause: err}
 		}
 	}
@@ -130,17 +130,17 @@ func (s *Sender) refresh(ctx context.Context, d *delivery) bool {
 		return false
 	}
 	d.refreshed = true
-	c, err := s.Connection()
+	c, err := s.o.Connection()
 	if err == nil {
 		ctx, cancel := context.WithDeadline(ctx, d.deadline(s.Waits))
 		defer cancel()
 		err = c.refreshRecipients(ctx, d.to)
 	}
 	if err != nil {
-		s.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("recipients of a refused message not asked for anew")
+		s.o.Log.Warn().Str("msg_id", d.id).Str("error", bridge.Redact(err.Error())).Msg("recipients of a refused message not asked for anew")
 		return false
 	}
-	s.Log.Info().Str("msg_id", d.id).Msg("recipients of a refused message asked for anew")
+	s.o.Log.Info().Str("msg_id", d.id).Msg("recipients of a refused message asked for anew")
 	return true
 }
 

@@ -68,7 +68,7 @@ func (o *leftOut) want(d *delivery) { o.add(sentMessage{delivery: d}) }
 func (o *leftOut) await(d *delivery) {
 	answer := d.answer
 	if answer == nil {
-		c, err := o.s.Connection()
+		c, err := o.s.o.Connection()
 		if err != nil {
 			return
 		}
@@ -81,7 +81,7 @@ func (o *leftOut) add(s sentMessage) {
 	select {
 	case o.queue <- s:
 	default:
-		o.s.Log.Warn().Str("msg_id", s.id).Msg("a message is not sent again to devices that were left out: too many wait for that")
+		o.s.o.Log.Warn().Str("msg_id", s.id).Msg("a message is not sent again to devices that were left out: too many wait for that")
 	}
 }
 
@@ -138,7 +138,7 @@ func (o *leftOut) handle(ctx context.Context, first *delivery) {
 		return
 	}
 	d := &delivery{to: first.to, id: first.id, msg: first.msg, began: time.Now(), isOut: func() bool { return false }, gone: first.gone}
-	log := o.s.Log.With().Str("msg_id", d.id).Logger()
+	log := o.s.o.Log.With().Str("msg_id", d.id).Logger()
 	for {
 		missed, err := o.once(ctx, d, first.known)
 		if err == nil && missed == 0 {
@@ -192,7 +192,7 @@ func (o *leftOut) once(ctx context.Context, d *delivery, known []types.JID) (mis
 // missed asks for the devices of a chat anew, and returns how many of them are not
 // among those that are known.
 func (o *leftOut) missed(ctx context.Context, d *delivery, known []types.JID) (int, error) {
-	c, err := o.s.Connection()
+	c, err := o.s.o.Connection()
 	if err != nil {
 		return 0, whatsmeow.ErrNotConnected
 	}

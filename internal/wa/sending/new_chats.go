@@ -11,17 +11,17 @@ import (
 // mayBegin refuses a first message beyond the limit before the network is asked about
 // the recipient: look-ups of strangers are limited with it.
 func (c *Client) mayBegin(ctx context.Context, to bridge.JID) error {
-	if !c.s.NewChats.IsLimited() || !to.IsPerson() || c.isTrusted(ctx, to) {
+	if !c.s.o.NewChats.IsLimited() || !to.IsPerson() || c.isTrusted(ctx, to) {
 		return nil
 	}
-	return c.s.Store.MayBegin(ctx, c.s.NewChats, c.namesOf(to)...)
+	return c.s.o.Store.MayBegin(ctx, c.s.o.NewChats, c.namesOf(to)...)
 }
 
 // namesOf returns the names that the chat with a person may have: a number has other
 // spellings in some countries.
 func (c *Client) namesOf(to bridge.JID) []bridge.JID {
 	names := []bridge.JID{to}
-	if canonical := c.s.Store.Canonical(to); canonical.Server() == bridge.ServerUser {
+	if canonical := c.s.o.Store.Canonical(to); canonical.Server() == bridge.ServerUser {
 		for _, alias := range bridge.PhoneAliases(canonical.User()) {
 			names = append(names, bridge.PhoneJID(alias))
 		}
@@ -32,18 +32,18 @@ func (c *Client) namesOf(to bridge.JID) []bridge.JID {
 // withNewChat puts what counts a first message, or refuses it, before the facts of the
 // message.
 func (c *Client) withNewChat(ctx context.Context, chat bridge.JID, facts ...bridge.Fact) []bridge.Fact {
-	if !c.s.NewChats.IsLimited() || !chat.IsPerson() || c.isTrusted(ctx, chat) {
+	if !c.s.o.NewChats.IsLimited() || !chat.IsPerson() || c.isTrusted(ctx, chat) {
 		return facts
 	}
-	return append([]bridge.Fact{bridge.NewChat{Chat: chat, Limit: c.s.NewChats}}, facts...)
+	return append([]bridge.Fact{bridge.NewChat{Chat: chat, Limit: c.s.o.NewChats}}, facts...)
 }
 
 // isTrusted reports whether a person's device has given this account its token: they
 // have been in touch, perhaps before the account was paired.
 func (c *Client) isTrusted(ctx context.Context, person bridge.JID) bool {
-	trusted, err := c.HasToken(ctx, convert.WireJID(c.s.Store.Canonical(person)))
+	trusted, err := c.HasToken(ctx, convert.WireJID(c.s.o.Store.Canonical(person)))
 	if err != nil {
-		c.s.Log.Warn().Err(err).Msg("a contact's token was not read")
+		c.s.o.Log.Warn().Err(err).Msg("a contact's token was not read")
 	}
 	return trusted
 }
@@ -51,11 +51,11 @@ func (c *Client) isTrusted(ctx context.Context, person bridge.JID) bool {
 // refuseNewChat refuses a message to a person with whom the account was never in
 // touch, while the network would refuse it.
 func (c *Client) refuseNewChat(ctx context.Context, to bridge.JID) error {
-	left := c.s.Timelock()
+	left := c.s.o.Timelock()
 	if left == 0 || !to.IsPerson() || c.isTrusted(ctx, to) {
 		return nil
 	}
-	isNew, err := c.s.Store.IsNewChat(ctx, c.namesOf(to)...)
+	isNew, err := c.s.o.Store.IsNewChat(ctx, c.namesOf(to)...)
 	if err != nil || !isNew {
 		return err
 	}

@@ -130,7 +130,7 @@ const numbersAtOnce = 50
 func (c *Client) LookUpAll(ctx context.Context, people []bridge.JID) error {
 	var unknown []string
 	for _, person := range people {
-		person = c.s.Store.Canonical(person)
+		person = c.s.o.Store.Canonical(person)
 		if person.Server() != bridge.ServerUser {
 			continue
 		}
@@ -162,7 +162,7 @@ func (c *Client) LookUpAll(ctx context.Context, people []bridge.JID) error {
 // their order. What it said in the last day is not asked for again; new look-ups are
 // limited, and one that is refused asks nothing.
 func (s *Sender) CheckNumbers(ctx context.Context, phones []string) ([]bridge.NumberCheck, error) {
-	known, err := s.Store.NumberChecks(ctx, phones)
+	known, err := s.o.Store.NumberChecks(ctx, phones)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]
 		return nil, ctx.Err()
 	}
 	defer func() { <-s.checking }()
-	known, err := s.Store.NumberChecks(ctx, phones)
+	known, err := s.o.Store.NumberChecks(ctx, phones)
 	if err != nil {
 		return nil, err
 	}
@@ -205,11 +205,11 @@ func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]
 	if len(unknown) == 0 {
 		return known, nil
 	}
-	c, err := s.Connection()
+	c, err := s.o.Connection()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Store.ReserveLookUps(ctx, len(unknown), len(unknown)+len(aliasesOf(unknown))); err != nil {
+	if err := s.o.Store.ReserveLookUps(ctx, len(unknown), len(unknown)+len(aliasesOf(unknown))); err != nil {
 		return nil, err
 	}
 	// Whoever asked may be gone: the answers are kept all the same.
@@ -220,7 +220,7 @@ func (s *Sender) checkUnknown(ctx context.Context, phones []string) (map[string]
 		return nil, s.RefusalOf(err, "")
 	}
 	for _, check := range checks {
-		check.JID = s.Store.Canonical(check.JID)
+		check.JID = s.o.Store.Canonical(check.JID)
 		known[check.Phone] = check
 	}
 	return known, nil
@@ -235,7 +235,7 @@ func (c *Client) checkNumbers(ctx context.Context, numbers []string) ([]bridge.N
 	}
 	aliases := aliasesOf(slices.DeleteFunc(slices.Clone(numbers), func(number string) bool { return found[number].IsIn }))
 	if len(aliases) > 0 {
-		if err := c.s.Store.ReserveLookUps(ctx, len(aliases), len(aliases)); err != nil {
+		if err := c.s.o.Store.ReserveLookUps(ctx, len(aliases), len(aliases)); err != nil {
 			return nil, err
 		}
 		others, err := c.queryNumbers(ctx, aliases)
@@ -274,7 +274,7 @@ func (c *Client) keepChecks(ctx context.Context, numbers []string, found map[str
 		}
 		facts = append(facts, checks[i])
 	}
-	if err := c.s.Store.Save(ctx, facts...); err != nil {
+	if err := c.s.o.Store.Save(ctx, facts...); err != nil {
 		return nil, err
 	}
 	for i, number := range numbers {

@@ -190,7 +190,7 @@ func (c *Client) showChatState(ctx context.Context, to types.JID, state bridge.T
 // until when: the zero time where it does not. It fails with
 // [bridge.CodeNotConnected] and as destinations do.
 func (s *Sender) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error) {
-	c, err := s.Connection()
+	c, err := s.o.Connection()
 	if err != nil {
 		return bridge.Time{}, err
 	}
@@ -214,19 +214,19 @@ func (s *Sender) Type(ctx context.Context, chat bridge.JID, state bridge.TypingS
 
 // typingTo returns a chat in the one form in which presence knows it.
 func (c *Client) typingTo(ctx context.Context, to types.JID) types.JID {
-	return convert.WireJID(c.Hidden(ctx, c.s.Store.Canonical(convert.JID(to))))
+	return convert.WireJID(c.Hidden(ctx, c.s.o.Store.Canonical(convert.JID(to))))
 }
 
 // stopTyping ends the account's typing in a chat, where a message has just gone out.
 func (s *Sender) stopTyping(chat bridge.JID) {
-	c, err := s.Connection()
+	c, err := s.o.Connection()
 	if err != nil || s.presence.active.Load() == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.Background, presenceTimeout)
+	ctx, cancel := context.WithTimeout(s.o.Background, presenceTimeout)
 	defer cancel()
 	if _, err := s.presence.ask(ctx, presenceRequest{on: c, to: c.typingTo(ctx, convert.WireJID(chat)), state: bridge.TypingPaused}); err != nil {
-		s.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("end of typing not sent")
+		s.o.Log.Debug().Str("error", bridge.Redact(err.Error())).Msg("end of typing not sent")
 	}
 }
 

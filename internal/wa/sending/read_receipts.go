@@ -59,14 +59,14 @@ func (s *Sender) tellUnread(ctx context.Context, chat bridge.JID, upTo string) e
 	}
 	defer func() { <-s.reading }()
 	for {
-		page, err := s.Store.Unread(ctx, chat, upTo)
+		page, err := s.o.Store.Unread(ctx, chat, upTo)
 		if err != nil {
 			return err
 		}
 		if err := s.tellRead(ctx, chat, page.Messages); err != nil {
 			return err
 		}
-		if err := s.Store.Save(ctx, bridge.ChatRead{Chat: chat, Arrival: page.UpTo}); err != nil || !page.More {
+		if err := s.o.Store.Save(ctx, bridge.ChatRead{Chat: chat, Arrival: page.UpTo}); err != nil || !page.More {
 			return err
 		}
 	}
@@ -75,19 +75,19 @@ func (s *Sender) tellUnread(ctx context.Context, chat bridge.JID, upTo string) e
 // tellRead sends the receipts of messages and waits until the network has them all.
 func (s *Sender) tellRead(ctx context.Context, chat bridge.JID, messages []bridge.UnreadMessage) (err error) {
 	if len(messages) == 0 {
-		_, err := s.Connection()
+		_, err := s.o.Connection()
 		return err
 	}
 	d := &delivery{began: time.Now()}
 	for range receiptTries {
 		var c *Client
-		if c, err = s.Connection(); err == nil {
+		if c, err = s.o.Connection(); err == nil {
 			err = c.sendReceipts(ctx, chat, messages)
 		}
 		if err == nil || !isUnconfirmed(err) {
 			return err
 		}
-		s.Log.Warn().Str("chat", chat.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("read receipts not confirmed")
+		s.o.Log.Warn().Str("chat", chat.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("read receipts not confirmed")
 		if s.waitOpen(ctx, d) != nil {
 			break
 		}
@@ -165,14 +165,14 @@ func receiptsOf(messages []bridge.UnreadMessage) (receipts []*readReceipt) {
 // back that somebody marked the chat as unread. It is no reason to fail: those
 // who wrote have been told.
 func (s *Sender) markChat(ctx context.Context, chat bridge.Chat) {
-	c, err := s.Connection()
+	c, err := s.o.Connection()
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, markTimeout)
 		defer cancel()
 		err = c.SendAppState(ctx, c.markAsRead(ctx, chat))
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.Log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("chat not marked as read on the other devices")
+		s.o.Log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("chat not marked as read on the other devices")
 	}
 }
 
@@ -193,7 +193,7 @@ func (s *Sender) WireID(ctx context.Context, chat bridge.JID, id string) string 
 	if !convert.IsMadeUpID(id) {
 		return id
 	}
-	stored, err := s.Store.Message(ctx, chat, id)
+	stored, err := s.o.Store.Message(ctx, chat, id)
 	if err != nil {
 		return id
 	}

@@ -17,7 +17,7 @@ import (
 // destination checks that there is somebody to send to, before anything is
 // stored, and returns the library's form of the chat.
 func (c *Client) destination(ctx context.Context, jid bridge.JID) (types.JID, error) {
-	jid = c.s.Store.Canonical(jid)
+	jid = c.s.o.Store.Canonical(jid)
 	to := convert.WireJID(jid)
 	switch {
 	case jid.IsGroup():
@@ -39,8 +39,8 @@ func (c *Client) InGroup(ctx context.Context, jid bridge.JID) error {
 		return groups.QueryError(err)
 	}
 	c.NoteGroup(info)
-	if err := c.s.Store.Save(ctx, convert.GroupFacts(info)...); err != nil {
-		c.s.Log.Warn().Err(err).Msg("group not stored")
+	if err := c.s.o.Store.Save(ctx, convert.GroupFacts(info)...); err != nil {
+		c.s.o.Log.Warn().Err(err).Msg("group not stored")
 	}
 	return kindOf(info).mayWrite()
 }
@@ -78,7 +78,7 @@ func (c *Client) lidExists(ctx context.Context, to types.JID) error {
 	return nil
 }
 
-func notOnNetwork() error {
+func notOnNetwork() *bridge.Error {
 	return bridge.Fail(bridge.CodeNotOnNetwork, "the recipient is not on WhatsApp: check the number (E.164 digits with country code)")
 }
 
@@ -93,7 +93,7 @@ func (c *Client) AddressedByLID(ctx context.Context, jid bridge.JID) bool {
 	if err != nil {
 		return false
 	}
-	c.NoteGroup(info)
+	c.modes.Store(jid, info.AddressingMode)
 	return info.AddressingMode == types.AddressingModeLID
 }
 
@@ -117,7 +117,7 @@ func (c *Client) refreshRecipients(ctx context.Context, to types.JID) error {
 			return fmt.Errorf("ask for the group: %w", err)
 		}
 		c.NoteGroup(info)
-		if err := c.s.Store.Save(ctx, convert.GroupFacts(info)...); err != nil {
+		if err := c.s.o.Store.Save(ctx, convert.GroupFacts(info)...); err != nil {
 			return fmt.Errorf("store the group: %w", err)
 		}
 	}

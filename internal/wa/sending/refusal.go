@@ -35,7 +35,7 @@ func (s *Sender) RefusalOf(err error, chat bridge.JID) error {
 	case errors.Is(err, whatsmeow.ErrNotInGroup), errors.Is(err, whatsmeow.ErrGroupNotFound):
 		return bridge.Fail(bridge.CodeNotInGroup, "the account is not in that group").Because(err)
 	case session.IsNumberUnknown(err):
-		return bridge.Fail(bridge.CodeNotOnNetwork, "the recipient is not on WhatsApp: check the number (E.164 digits with country code)").Because(err)
+		return notOnNetwork().Because(err)
 	case errors.As(err, &iq) && iq.Code == codeRateLimited:
 		return rateLimited(err)
 	case errors.As(err, &iq) && iq.Code >= 400 && iq.Code < 500:
@@ -56,7 +56,7 @@ func (s *Sender) AccountRefusal(err error) error {
 	switch {
 	case !errors.As(err, &iq):
 	case iq.Code == codeReachout:
-		return reachoutRestricted(s.Timelock()).Because(err)
+		return reachoutRestricted(s.o.Timelock()).Because(err)
 	case iq.Code == codeRateLimited:
 		return rateLimited(err)
 	}
@@ -67,7 +67,7 @@ func (s *Sender) serverRefusal(err error, chat bridge.JID) error {
 	code := session.ServerCode(err)
 	switch code {
 	case codeReachout:
-		return reachoutRestricted(s.Timelock()).Because(err)
+		return reachoutRestricted(s.o.Timelock()).Because(err)
 	case codeRateLimited:
 		return rateLimited(err)
 	case codeForbidden, codeNotAllowed:

@@ -45,7 +45,7 @@ func (s *Sender) Reupload(ctx context.Context, row bridge.Message) (string, erro
 	if row.Media == nil || len(row.Media.Ref.MediaKey) == 0 {
 		return "", convert.MediaGone(errors.New("no media key"))
 	}
-	c, err := s.Connection()
+	c, err := s.o.Connection()
 	if err != nil {
 		return "", err
 	}
@@ -97,10 +97,10 @@ func (s *Sender) Reuploaded(e *events.MediaRetry) {
 	}
 	path, err := convert.NewPlace(e, r.row.Media.Ref.MediaKey)
 	if err == nil {
-		ctx, cancel := context.WithTimeout(s.Background, saveTimeout)
+		ctx, cancel := context.WithTimeout(s.o.Background, saveTimeout)
 		defer cancel()
-		if err := s.Store.Save(ctx, bridge.MediaMoved{Chat: r.row.Chat, ID: r.row.ID, DirectPath: path}); err != nil {
-			s.Log.Warn().Err(err).Str("msg_id", r.row.ID).Msg("new place of a file not stored")
+		if err := s.o.Store.Save(ctx, bridge.MediaMoved{Chat: r.row.Chat, ID: r.row.ID, DirectPath: path}); err != nil {
+			s.o.Log.Warn().Err(err).Str("msg_id", r.row.ID).Msg("new place of a file not stored")
 		}
 	}
 	select {
@@ -111,7 +111,7 @@ func (s *Sender) Reuploaded(e *events.MediaRetry) {
 
 // askPhone asks for a file and waits for the end.
 func (c *Client) askPhone(row bridge.Message, r *reupload) {
-	ctx, cancel := context.WithTimeout(c.s.Background, reuploadWait)
+	ctx, cancel := context.WithTimeout(c.s.o.Background, reuploadWait)
 	defer cancel()
 	path, err := c.askInEachForm(ctx, row, r.answers)
 	c.s.reupload.end(row.ID, path, err)
@@ -158,7 +158,7 @@ func (c *Client) requestForms(ctx context.Context, row bridge.Message) []types.M
 	if row.Chat.IsGroup() {
 		person = row.SenderJID
 	}
-	known := c.s.Store.Canonical(person)
+	known := c.s.o.Store.Canonical(person)
 	names := []bridge.JID{c.wireForm(ctx, row.Chat, person), c.Hidden(ctx, known), known}
 	var forms []types.MessageInfo
 	for i, name := range names {

@@ -28,7 +28,7 @@ const uploadBudget = 15 * time.Minute
 // A caller that goes away must not end ctx, because a message that has begun
 // to leave cannot be called back. Its end is the end of the program.
 func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
-	c, err := s.Connection()
+	c, err := s.o.Connection()
 	if err != nil {
 		return bridge.Sent{}, err
 	}
@@ -50,7 +50,7 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	chat := s.Store.Canonical(convert.JID(to))
+	chat := s.o.Store.Canonical(convert.JID(to))
 	if isChange(out.Content) {
 		return s.change(ctx, c, to, chat, out)
 	}
@@ -59,7 +59,7 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 		return bridge.Sent{}, err
 	}
 	facts := c.withNewChat(composing, chat, withKey(out.Key, bridge.Sent{ID: row.ID, Chat: chat}, row)...)
-	if err := s.Store.Save(composing, facts...); err != nil {
+	if err := s.o.Store.Save(composing, facts...); err != nil {
 		return bridge.Sent{}, err
 	}
 	if upload > 0 { // what it did not need is not for waiting
@@ -71,7 +71,7 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 // Resend hands a stored own message to the network once more, with the same
 // id, which the apps show once.
 func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, error) {
-	c, err := s.Connection()
+	c, err := s.o.Connection()
 	if err != nil {
 		return bridge.Sent{}, err
 	}
@@ -90,7 +90,7 @@ func (s *Sender) Resend(ctx context.Context, row bridge.Message) (bridge.Sent, e
 	if err := c.refuseNewChat(asking, row.Chat); err != nil {
 		return bridge.Sent{}, err
 	}
-	if err := s.Store.Save(asking, c.withNewChat(asking, row.Chat)...); err != nil {
+	if err := s.o.Store.Save(asking, c.withNewChat(asking, row.Chat)...); err != nil {
 		return bridge.Sent{}, err
 	}
 	to, err := c.destination(asking, row.Chat)
@@ -114,11 +114,10 @@ func (s *Sender) newDelivery(ctx context.Context, to types.JID, row bridge.Messa
 	}
 }
 
-// Within returns the context of one send, which ends after the longest time
-// that it may take or with the manager.
+// Within bounds a context by a time, and by the end of the program.
 func (s *Sender) Within(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
-	stop := context.AfterFunc(s.Background, cancel)
+	stop := context.AfterFunc(s.o.Background, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
@@ -155,13 +154,13 @@ func (s *Sender) transmit(ctx context.Context, d *delivery, row bridge.Message, 
 
 // isOut reports whether a recipient's receipt has come for a message.
 func (s *Sender) isOut(ctx context.Context, row bridge.Message) bool {
-	now, err := s.Store.Message(context.WithoutCancel(ctx), row.Chat, row.ID)
+	now, err := s.o.Store.Message(context.WithoutCancel(ctx), row.Chat, row.ID)
 	return err == nil && now.Status != nil && *now.Status != bridge.DeliveryPending && *now.Status != bridge.DeliveryFailed
 }
 
 // isDeleted reports whether a message was deleted since it was composed.
 func (s *Sender) isDeleted(row bridge.Message) bool {
-	now, err := s.Store.Message(s.Background, row.Chat, row.ID)
+	now, err := s.o.Store.Message(s.o.Background, row.Chat, row.ID)
 	return err != nil || now.DeletedAt != nil
 }
 
@@ -173,13 +172,13 @@ func (s *Sender) acknowledged(row bridge.Message, taken time.Time) bridge.Sent {
 	if !taken.IsZero() {
 		at = bridge.At(taken)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Background), saveTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.o.Background), saveTimeout)
 	defer cancel()
 	result := bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliverySent, Timestamp: at}
-	if err := s.Store.Save(ctx, result); err != nil {
-		s.Log.Error().Err(err).Str("msg_id", row.ID).Msg("message sent, but its status was not stored")
+	if err := s.o.Store.Save(ctx, result); err != nil {
+		s.o.Log.Error().Err(err).Str("msg_id", row.ID).Msg("message sent, but its status was not stored")
 	}
-	s.Log.Info().Str("chat", row.Chat.Redacted()).Str("msg_id", row.ID).Str("type", row.MessageType).Msg("message sent")
+	s.o.Log.Info().Str("chat", row.Chat.Redacted()).Str("msg_id", row.ID).Str("type", row.MessageType).Msg("message sent")
 	s.stopTyping(row.Chat)
 	return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: at}
 }
@@ -187,10 +186,10 @@ func (s *Sender) acknowledged(row bridge.Message, taken time.Time) bridge.Sent {
 // fail stores that a message did not leave.
 func (s *Sender) fail(row bridge.Message) {
 	s.failed.Add(1)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Background), saveTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.o.Background), saveTimeout)
 	defer cancel()
-	if err := s.Store.Save(ctx, bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliveryFailed}); err != nil {
-		s.Log.Error().Err(err).Str("msg_id", row.ID).Msg("status of a send not stored")
+	if err := s.o.Store.Save(ctx, bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliveryFailed}); err != nil {
+		s.o.Log.Error().Err(err).Str("msg_id", row.ID).Msg("status of a send not stored")
 	}
 }
 
@@ -218,7 +217,7 @@ func shuttingDown(cause error) error {
 // MediaConn returns the hosts and the right that the network names now, or, with
 // refresh, names anew. It needs the socket.
 func (s *Sender) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error) {
-	c, err := s.Connection()
+	c, err := s.o.Connection()
 	if err != nil {
 		return bridge.MediaConn{}, err
 	}
@@ -228,18 +227,18 @@ func (s *Sender) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn,
 // MessageForRetry returns an own message that a device could not decrypt. It
 // is the store's, so it is there after a restart too.
 func (s *Sender) MessageForRetry(_, to types.JID, id types.MessageID) *waE2E.Message {
-	ctx, cancel := context.WithTimeout(s.Background, saveTimeout)
+	ctx, cancel := context.WithTimeout(s.o.Background, saveTimeout)
 	defer cancel()
-	row, err := s.Store.Message(ctx, convert.JID(to), convert.ID(id))
+	row, err := s.o.Store.Message(ctx, convert.JID(to), convert.ID(id))
 	if err != nil || !row.FromMe || len(row.Raw) == 0 {
 		if err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
-			s.Log.Error().Err(err).Str("msg_id", id).Msg("message for a retry not read")
+			s.o.Log.Error().Err(err).Str("msg_id", id).Msg("message for a retry not read")
 		}
 		return nil
 	}
 	msg := new(waE2E.Message)
 	if err := proto.Unmarshal(row.Raw, msg); err != nil {
-		s.Log.Error().Err(err).Str("msg_id", id).Msg("stored message unreadable")
+		s.o.Log.Error().Err(err).Str("msg_id", id).Msg("stored message unreadable")
 		return nil
 	}
 	return msg

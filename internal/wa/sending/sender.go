@@ -77,7 +77,7 @@ type Options struct {
 // Sender sends for the one account. Everything may be called at any time from
 // anywhere.
 type Sender struct {
-	Options
+	o     Options
 	Waits Waits
 	OnTry func() // is called by tests before anything is sent
 
@@ -95,7 +95,7 @@ type Sender struct {
 
 // New returns a sender, which needs [Sender.Run] beside it.
 func New(opts Options) *Sender {
-	s := &Sender{Options: opts, Waits: usualWaits, presence: newPresence(), checking: make(chan struct{}, 1), reading: make(chan struct{}, 1)}
+	s := &Sender{o: opts, Waits: usualWaits, presence: newPresence(), checking: make(chan struct{}, 1), reading: make(chan struct{}, 1)}
 	s.leftOut = newLeftOut(s)
 	return s
 }
@@ -114,7 +114,7 @@ func (s *Sender) Counts() (sent, failed, again uint64) {
 }
 
 func (s *Sender) ownPN() bridge.JID {
-	pn, _ := s.Own()
+	pn, _ := s.o.Own()
 	return pn
 }
 
@@ -148,9 +148,6 @@ func (s *Sender) NewClient(ctx context.Context, c *session.Client, link Link) *C
 
 // SaveAnswered stores the usernames of the answers so far.
 func (c *Client) SaveAnswered(ctx context.Context) { c.link.SaveUsernames(ctx) }
-
-// LoggedIn reports whether the client believes itself logged in on a socket.
-func (c *Client) LoggedIn() bool { return c.IsConnected() && c.IsLoggedIn() }
 
 // NoteGroup notes a group that the account is in.
 func (c *Client) NoteGroup(info *types.GroupInfo) {

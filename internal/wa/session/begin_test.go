@@ -87,7 +87,7 @@ func TestQuirk_TheMembersThatASendGoesTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	members, err := clientOf(c).GroupMembers(ctx, group.JID())
+	members, err := clientOf(c).groupMembers(ctx, group.JID())
 	if err != nil || !slices.Equal(members, group.Members()) {
 		t.Errorf("got %v, %v, want %v", members, err, group.Members())
 	}

@@ -7,9 +7,10 @@
 // it has. The rest of the program knows these two types, and whatsmeow's promised
 // methods, which [Client] has too.
 //
-// All that leans on what whatsmeow does but does not promise is here, and each such
+// Nearly all that leans on what whatsmeow does but does not promise is here (how
+// secrets open is in wa/convert, how a connection ends in wa/dial.go). Each such
 // assumption has a test whose name begins with TestQuirk: "make quirks
-// WHATSMEOW=<version>" runs the tests of this package against another version.
+// WHATSMEOW=<version>" runs them, and all tests of this package, against another version.
 package session
 
 import (
@@ -275,4 +276,19 @@ func IsAcknowledgedAnyway(evt any) bool {
 		return true
 	}
 	return false
+}
+
+// LoggedIn reports whether the client believes itself logged in on a socket.
+func (c *Client) LoggedIn() bool { return c.IsConnected() && c.IsLoggedIn() }
+
+// Hidden returns a person's LID if it is known, else the person as given.
+func (c *Client) Hidden(ctx context.Context, person bridge.JID) bridge.JID {
+	if person.Server() != bridge.ServerUser {
+		return person
+	}
+	lid, err := c.LIDOf(ctx, convert.WireJID(person))
+	if err != nil || lid.IsEmpty() {
+		return person
+	}
+	return convert.JID(lid)
 }

@@ -99,7 +99,7 @@ func (c *Client) DevicesOf(ctx context.Context, to types.JID) ([]types.JID, erro
 // PeopleOf returns who gets a message to a chat, the account itself among them.
 func (c *Client) PeopleOf(ctx context.Context, to types.JID) ([]types.JID, error) {
 	if to.Server == types.GroupServer {
-		return c.GroupMembers(ctx, to)
+		return c.groupMembers(ctx, to)
 	}
 	lid := to
 	if to.Server == types.DefaultUserServer {

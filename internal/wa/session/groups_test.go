@@ -68,7 +68,7 @@ func TestQuirk_MembersThatAreNotedGetTheNextMessage(t *testing.T) {
 			change.JID = group.JID()
 			l.NoteMembers(&change.GroupInfo)
 		}
-		members, err := l.GroupMembers(ctx, group.JID())
+		members, err := l.groupMembers(ctx, group.JID())
 		if err != nil || len(members) != change.want {
 			t.Errorf("after %+v: %v, %v", change.GroupInfo, members, err)
 		}

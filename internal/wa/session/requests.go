@@ -69,9 +69,9 @@ func (c *Client) MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn,
 	return conn, nil
 }
 
-// GroupMembers returns a group's members as whatsmeow will address them. Only the
+// groupMembers returns a group's members as whatsmeow will address them. Only the
 // first time costs a query.
-func (c *Client) GroupMembers(ctx context.Context, group types.JID) ([]types.JID, error) {
+func (c *Client) groupMembers(ctx context.Context, group types.JID) ([]types.JID, error) {
 	known, err := c.dangerous().GetCachedGroupData(ctx, group)
 	if err != nil {
 		return nil, fmt.Errorf("ask for the group's members: %w", err)

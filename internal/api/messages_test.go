@@ -302,6 +302,20 @@ type searchResult struct {
 	NextCursor *string
 }
 
+func TestHistory_QuotedDocumentHasItsFileName(t *testing.T) {
+	s := chatty(t)
+	id := "DOC"
+	paper, answer := say(club, alan, id, "", 11), say(club, grace, "ANSWER", "thanks", 12)
+	paper.MessageType, paper.Media = "documentMessage", &bridge.Media{Type: bridge.MediaDocument, FileName: "plan.pdf"}
+	answer.ContextInfo = &bridge.ContextInfo{QuotedMsgID: &id}
+	s.know(paper, answer)
+	var got struct{ Messages []bridge.Message }
+	s.Get(clubHistory + "?limit=1").Want(http.StatusOK).Decode(&got)
+	if q := got.Messages[0].Quoted; q == nil || q.FileName != "plan.pdf" {
+		t.Errorf("quoted: %+v", q)
+	}
+}
+
 func (s *server) search(query string) (ids string, result searchResult) {
 	s.t.Helper()
 	s.Get("/api/messages/search" + query).Want(http.StatusOK).Decode(&result)

@@ -84,7 +84,8 @@ type Quoted struct {
 	SenderJID   JID    `json:"senderJid"`
 	PushName    string `json:"pushName" bound:"name"`
 	MessageType string `json:"messageType" bound:"name"`
-	Content     string `json:"content" bound:"preview"` // of at most [MaxPreview] characters
+	Content     string `json:"content" bound:"preview"`             // of at most [MaxPreview] characters
+	FileName    string `json:"fileName,omitempty" bound:"fileName"` // of documents
 	Timestamp   Time   `json:"timestamp"`
 	DeletedAt   *Time  `json:"deletedAt"`
 }

@@ -14,7 +14,7 @@ const (
 	memberFrame   = 250
 	mediaFrame    = 500
 	mentionFrame  = 200
-	quotedFrame   = 3500 // with its texts, which are short
+	quotedFrame   = 4500 // with its texts, which are short
 	reactionFrame = 150
 	optionFrame   = 120
 	voterSize     = 48

@@ -35,7 +35,7 @@ func quotedLine(q bridge.Quoted) string {
 	case q.DeletedAt != nil:
 		return "This message was deleted"
 	case text == "":
-		return cmp.Or(kind, kindOfType(q.MessageType))
+		return cmp.Or(q.FileName, kind, kindOfType(q.MessageType))
 	case kind != "":
 		return kind + ": " + text
 	}

@@ -73,3 +73,17 @@ func TestText_JumboEmoji(t *testing.T) {
 		}
 	}
 }
+
+func TestQuotedLine(t *testing.T) {
+	for want, quoted := range map[string]bridge.Quoted{
+		"plan.pdf":                 {MessageType: "documentMessage", FileName: "plan.pdf"},
+		"Document":                 {MessageType: "documentMessage"},
+		"Document: the plan":       {MessageType: "documentMessage", FileName: "plan.pdf", Content: "the\nplan"},
+		"This message was deleted": {MessageType: "documentMessage", DeletedAt: &bridge.Time{}},
+		"hello":                    {MessageType: "conversation", Content: "hello"},
+	} {
+		if got := quotedLine(quoted); got != want {
+			t.Errorf("%+v is shown as %q, want %q", quoted, got, want)
+		}
+	}
+}

@@ -224,12 +224,12 @@ func (r *readTx) addQuoted(messages []bridge.Message, positions []position) {
 		return
 	}
 	for row := range r.Rows(`
-		SELECT wanted.value ->> 'i', q.from_me, q.sender, q.push_name, q.type, substr(q.content, 1, ?), q.timestamp, q.deleted_at
+		SELECT wanted.value ->> 'i', q.from_me, q.sender, q.push_name, q.type, substr(q.content, 1, ?), ifnull(q.details ->> '$.m.f', ''), q.timestamp, q.deleted_at
 		FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value ->> 's'
 		CROSS JOIN messages q ON q.chat = m.chat AND q.id = wanted.value ->> 'q'`, bridge.MaxPreview+1, r.Encode(answers)) {
 		var i, sender int64
 		var quoted bridge.Quoted
-		if !row.Scan(&i, &quoted.FromMe, &sender, &quoted.PushName, &quoted.MessageType, &quoted.Content, &quoted.Timestamp, &quoted.DeletedAt) {
+		if !row.Scan(&i, &quoted.FromMe, &sender, &quoted.PushName, &quoted.MessageType, &quoted.Content, &quoted.FileName, &quoted.Timestamp, &quoted.DeletedAt) {
 			break
 		}
 		p := r.s.people.get(sender)

@@ -154,6 +154,21 @@ func TestDeletion_LeavesNothingOfTheMessage(t *testing.T) {
 	}
 }
 
+func TestQuoted_NamesTheFileOfADocument(t *testing.T) {
+	s := newStore(t)
+	plan, answer := says(alice, alice, "A1", 1, ""), says(alice, alice, "A2", 2, "thanks")
+	plan.MessageType, plan.Media = "documentMessage", &bridge.Media{Type: bridge.MediaDocument, FileName: "plan.pdf"}
+	answer.ContextInfo = &bridge.ContextInfo{QuotedMsgID: ptr("A1")}
+	save(t, s, plan, answer)
+	if q := message(t, s, alice, "A2").Quoted; q == nil || q.FileName != "plan.pdf" {
+		t.Errorf("quoted: %+v", q)
+	}
+	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(3)})
+	if q := message(t, s, alice, "A2").Quoted; q == nil || q.FileName != "" || q.DeletedAt == nil {
+		t.Errorf("quoted once it was deleted: %+v", q)
+	}
+}
+
 func TestVote_IsCountedByPerson(t *testing.T) {
 	s := clubNight(t)
 	poll := says(club, bob, "P1", 2, "Lunch?")

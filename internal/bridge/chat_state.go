@@ -14,27 +14,26 @@ type LastMessage struct {
 // MaxPreview is how many characters of its content a last message has.
 const MaxPreview = 200
 
-// ChatRead tells that the account has read a chat on one of its devices: up to
-// the last of the messages IDs, up to an Arrival (of an [UnreadPage]), or, without
-// both, all up to a moment. With IDs or an Arrival those who wrote have been told.
+// ChatRead reports that the account read a chat on one of its devices: up to the last
+// of the messages IDs, up to a Seq (of an [UnreadPage]), or, without both, up to a
+// moment. With IDs or a Seq the senders have been sent read receipts.
 type ChatRead struct {
-	Chat    JID
-	IDs     []string
-	Arrival int64
-	Until   Time
+	Chat  JID
+	IDs   []string
+	Seq   int64
+	Until Time
 }
 
-// UnreadMessage is a message of somebody else who has not been told that the account
-// has read it. Arrival is its place in the order in which messages came.
+// UnreadMessage is a message of another person, for which no read receipt was sent.
 type UnreadMessage struct {
 	ID        string
 	WireID    string // as in [Message]
 	SenderJID JID
-	Arrival   int64
+	Seq       int64 // the order in which messages were stored
 }
 
-// UnreadPage is some of the unread messages of a chat. With it the chat is read up to
-// the arrival UpTo; More tells that the page is full.
+// UnreadPage is some of the unread messages of a chat. Once it is handled, the chat is
+// read up to the seq UpTo; More reports that the page is full.
 type UnreadPage struct {
 	Messages []UnreadMessage
 	UpTo     int64

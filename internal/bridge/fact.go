@@ -6,7 +6,7 @@ package bridge
 // which belong together.
 //
 // The facts are [Message], [Group], [Status], those in this file and those of
-// the history. Whatever changes a message that is not stored yet, or is sealed with
+// the history. Whatever changes a message that is not stored yet, or is encrypted with
 // its secret, waits for it.
 type Fact interface{ fact() }
 
@@ -82,10 +82,10 @@ type PollVote struct {
 	Timestamp Time
 }
 
-// Sealed is a change of a message, or a comment on it, that is encrypted with
+// Encrypted is a change of a message, or a comment on it, that is encrypted with
 // that message's secret, which is not known yet. It is opened and applied when
 // the message comes.
-type Sealed struct {
+type Encrypted struct {
 	Chat      JID
 	Target    string // id of the message that has the secret
 	ID        string // of the stanza
@@ -203,7 +203,7 @@ func (Deletion) fact()         {}
 func (NoMessage) fact()        {}
 func (RemovedElsewhere) fact() {}
 func (PollVote) fact()         {}
-func (Sealed) fact()           {}
+func (Encrypted) fact()        {}
 func (Receipt) fact()          {}
 func (SendResult) fact()       {}
 func (GroupChange) fact()      {}

@@ -46,7 +46,7 @@ func (t *writeTx) packPending(fact bridge.Fact) (row pendingChange) {
 		for _, hash := range f.Hashes {
 			row.raw = append(row.raw, hash...)
 		}
-	case bridge.Sealed:
+	case bridge.Encrypted:
 		row = pendingChange{kind: pendingEncrypted, chat: f.Chat, target: f.Target, sender: f.Sender, stanza: f.ID, raw: f.Payload}
 		p = pendingFact{Timestamp: f.Timestamp.UnixMilli(), FromMe: f.FromMe, PushName: f.PushName}
 	case bridge.EventResponse:
@@ -87,7 +87,7 @@ func (t *writeTx) unpackPending(row pendingChange) bridge.Fact {
 	case pendingVote:
 		return bridge.PollVote{Chat: row.chat, Target: row.target, Voter: row.sender, Hashes: [][]byte{row.raw}, Timestamp: at}
 	case pendingEncrypted:
-		return bridge.Sealed{
+		return bridge.Encrypted{
 			Chat: row.chat, Target: row.target, ID: row.stanza, Sender: row.sender, FromMe: p.FromMe,
 			PushName: p.PushName, Timestamp: at, Payload: row.raw,
 		}

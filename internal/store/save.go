@@ -51,7 +51,7 @@ func (t *writeTx) save(fact bridge.Fact) {
 		t.savePin(f)
 	case bridge.Keep:
 		t.saveKeep(f)
-	case bridge.Sealed:
+	case bridge.Encrypted:
 		t.saveEncrypted(f)
 	case bridge.Receipt:
 		t.saveReceipt(f)

@@ -174,7 +174,7 @@ func (t *writeTx) saveEventResponse(f bridge.EventResponse) {
 
 // saveEncrypted opens what is encrypted with the secret of a message and saves what
 // it says. Until the message comes, it waits.
-func (t *writeTx) saveEncrypted(f bridge.Sealed) {
+func (t *writeTx) saveEncrypted(f bridge.Encrypted) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found || m.isPlaceholder() && m.deleted == 0 {
 		t.postpone(f)
@@ -187,8 +187,8 @@ func (t *writeTx) saveEncrypted(f bridge.Sealed) {
 	author, _ := t.people.get(m.sender)
 	original.Chat, original.ID, original.FromMe, original.SenderJID = f.Chat, f.Target, m.fromMe, author.jid()
 	for _, fact := range t.s.decrypt(f, original, t.formsOf(f.Sender), author.forms()) {
-		if _, again := fact.(bridge.Sealed); again {
-			t.Fail(fmt.Errorf("what is sealed opened as sealed"))
+		if _, again := fact.(bridge.Encrypted); again {
+			t.Fail(fmt.Errorf("what was decrypted is encrypted again"))
 			return
 		}
 		t.save(bridge.Bounded(fact))

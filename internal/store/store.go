@@ -43,10 +43,10 @@ type Options struct {
 	// came without the file; not ok where the message takes no caption. Without
 	// it the protobuf stays as it is.
 	MergeEdit func(original, edit []byte) (merged []byte, ok bool)
-	// Open opens what is sealed with the secret of a message; senders and authors
+	// Open opens what is encrypted with the secret of a message; senders and authors
 	// are the forms of who sent it and of who wrote the message. It returns nothing
 	// where it cannot. Without it nothing is opened.
-	Open func(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
+	Open func(pending bridge.Encrypted, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
 	// Clock is what things expire by; without one it is a new one that knows the
 	// time of the last event.
 	Clock *bridge.Clock
@@ -67,7 +67,7 @@ type Store struct {
 	began     time.Time // for durations, which no leap of the clock changes
 	people    *people
 	mergeEdit func(original, edit []byte) (merged []byte, ok bool)
-	decrypt   func(sealed bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
+	decrypt   func(pending bridge.Encrypted, original bridge.Message, senders, authors []bridge.JID) []bridge.Fact
 
 	// writing guards writer, numbers and chats, and the order in which
 	// commits are published.
@@ -192,7 +192,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		o.MergeEdit = func(original, _ []byte) ([]byte, bool) { return original, true }
 	}
 	if o.Open == nil {
-		o.Open = func(bridge.Sealed, bridge.Message, []bridge.JID, []bridge.JID) []bridge.Fact { return nil }
+		o.Open = func(bridge.Encrypted, bridge.Message, []bridge.JID, []bridge.JID) []bridge.Fact { return nil }
 	}
 	if o.BeforeCommit == nil {
 		o.BeforeCommit = func() error { return nil }

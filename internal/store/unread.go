@@ -46,12 +46,12 @@ func (r *readTx) unread(chat int64, upTo string) (page bridge.UnreadPage) {
 		var m bridge.UnreadMessage
 		var sender int64
 		var wire []byte
-		rows.Scan(&m.Arrival, &m.ID, &sender, &wire)
+		rows.Scan(&m.Seq, &m.ID, &sender, &wire)
 		m.WireID, m.SenderJID = string(wire), r.s.people.get(sender).jid()
 		page.Messages = append(page.Messages, m)
 	}
 	if page.More = len(page.Messages) == unreadPage; page.More {
-		page.UpTo = page.Messages[unreadPage-1].Arrival
+		page.UpTo = page.Messages[unreadPage-1].Seq
 	}
 	return page
 }
@@ -62,7 +62,7 @@ func (t *writeTx) saveChatRead(f bridge.ChatRead) {
 	if !found {
 		return
 	}
-	seq, receipt := f.Arrival, true
+	seq, receipt := f.Seq, true
 	switch {
 	case seq > 0:
 	case len(f.IDs) > 0:

@@ -43,7 +43,7 @@ func TestUnread_TellsEachOnce(t *testing.T) {
 	wantUnread(t, s, alice, 0, "the account has answered")
 	wantUntold(t, s, "", "A1", "A2")
 	page := wantUntold(t, s, "A1", "A1")
-	save(t, s, bridge.ChatRead{Chat: alice, Arrival: page.UpTo})
+	save(t, s, bridge.ChatRead{Chat: alice, Seq: page.UpTo})
 	wantUntold(t, s, "", "A2")
 	save(t, s, says(alice, alice, "A0", 0, "late"), bridge.ChatRead{Chat: alice, Until: at(9)})
 	wantUnread(t, s, alice, 0, "marked as read in the list")
@@ -51,7 +51,7 @@ func TestUnread_TellsEachOnce(t *testing.T) {
 	save(t, s, iRead(alice, "A2"))
 	wantUntold(t, s, "", "A0")
 	page = wantUntold(t, s, "M1")
-	save(t, s, bridge.ChatRead{Chat: alice, Arrival: page.UpTo})
+	save(t, s, bridge.ChatRead{Chat: alice, Seq: page.UpTo})
 	wantUntold(t, s, "", "A0")
 	if _, err := s.Unread(t.Context(), club, ""); bridge.CodeOf(err) != bridge.CodeNotFound {
 		t.Errorf("of no chat: %v", err)
@@ -70,7 +70,7 @@ func TestUnread_IsTakenInPages(t *testing.T) {
 	if len(page.Messages) != unreadPage || !page.More {
 		t.Fatalf("%d messages, more %v", len(page.Messages), page.More)
 	}
-	save(t, s, bridge.ChatRead{Chat: alice, Arrival: page.UpTo})
+	save(t, s, bridge.ChatRead{Chat: alice, Seq: page.UpTo})
 	wantUnread(t, s, alice, 5, "the first page")
 	ids, page := unreadOf(t, s, alice, "")
 	if len(ids) != 5 || ids[0] != fmt.Sprintf("A%04d", unreadPage) || page.More {

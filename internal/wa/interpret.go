@@ -13,10 +13,10 @@ import (
 
 // messageFacts interprets a decrypted message.
 func (l *link) messageFacts(e *events.Message) []bridge.Fact {
-	return convert.MessageFacts(e, l.ownPN(), func(sealed bridge.Sealed, part convert.EncryptedPart) ([]bridge.Fact, bool) {
-		facts, ok := l.openWithKnownSecret(e, sealed, part)
+	return convert.MessageFacts(e, l.ownPN(), func(pending bridge.Encrypted, part convert.EncryptedPart) ([]bridge.Fact, bool) {
+		facts, ok := l.openWithKnownSecret(e, pending, part)
 		if !ok {
-			l.m.log.Debug().Str("msg_id", sealed.ID).Str("use", string(part.Use)).Msg("the secret is not known yet")
+			l.m.log.Debug().Str("msg_id", pending.ID).Str("use", string(part.Use)).Msg("the secret is not known yet")
 		}
 		return facts, ok
 	})
@@ -31,7 +31,7 @@ func (l *link) ownPN() bridge.JID {
 // openWithKnownSecret tries the secrets that whatsmeow keeps, of whoever may have
 // written the message: the key names its author from the sender's point of view,
 // by number or by LID.
-func (l *link) openWithKnownSecret(e *events.Message, sealed bridge.Sealed, part convert.EncryptedPart) ([]bridge.Fact, bool) {
+func (l *link) openWithKnownSecret(e *events.Message, pending bridge.Encrypted, part convert.EncryptedPart) ([]bridge.Fact, bool) {
 	senders := l.bothForms(e.Info.Sender, e.Info.SenderAlt)
 	var tried []types.JID
 	for _, author := range l.possibleAuthors(e.Info.MessageSource, part.Key) {
@@ -42,9 +42,9 @@ func (l *link) openWithKnownSecret(e *events.Message, sealed bridge.Sealed, part
 		tried = append(tried, forms...)
 		secret, as, err := l.cli.MessageSecret(l.ctx, e.Info.Chat, author, part.Key.GetID())
 		if err != nil {
-			l.m.log.Warn().Str("msg_id", sealed.ID).Str("error", bridge.Redact(err.Error())).Msg("message secret not read")
+			l.m.log.Warn().Str("msg_id", pending.ID).Str("error", bridge.Redact(err.Error())).Msg("message secret not read")
 		}
-		if facts, ok := part.Open(sealed, secret, senders, append(forms, as)); ok {
+		if facts, ok := part.Open(pending, secret, senders, append(forms, as)); ok {
 			return facts, true
 		}
 	}

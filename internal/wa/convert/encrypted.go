@@ -69,13 +69,13 @@ var editUses = map[waE2E.SecretEncryptedMessage_SecretEncType]whatsmeow.MsgSecre
 
 // opener decrypts a part with the secrets that the account has of the message that
 // it is about; not ok where none of them fits.
-type opener func(pending bridge.Sealed, part EncryptedPart) (facts []bridge.Fact, ok bool)
+type opener func(pending bridge.Encrypted, part EncryptedPart) (facts []bridge.Fact, ok bool)
 
 // encryptedFacts opens what is encrypted with the secret of a message. Where that is not
 // known yet, it waits in the store for the message; a comment shows that there
 // is one.
 func encryptedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Message, part EncryptedPart, open opener) []bridge.Fact {
-	pending := bridge.Sealed{
+	pending := bridge.Encrypted{
 		Chat: chat, Target: ID(part.Key.GetID()), ID: ID(e.Info.ID), Sender: s.sender, FromMe: s.fromMe,
 		PushName: e.Info.PushName, Timestamp: bridge.At(e.Info.Timestamp),
 	}
@@ -100,7 +100,7 @@ func encryptedFacts(e *events.Message, s source, chat bridge.JID, msg *waE2E.Mes
 // OpenEncrypted opens what has waited in the store for the message whose secret it
 // is encrypted with. It returns nothing where the secret does not fit. What cannot be
 // read is nothing, too: the message that it waits for must not be refused.
-func OpenEncrypted(pending bridge.Sealed, original bridge.Message, senders, authors []bridge.JID) (facts []bridge.Fact) {
+func OpenEncrypted(pending bridge.Encrypted, original bridge.Message, senders, authors []bridge.JID) (facts []bridge.Fact) {
 	defer func() {
 		if recover() != nil {
 			facts = nil
@@ -138,7 +138,7 @@ func inWA(people []bridge.JID) (forms []types.JID) {
 // Open decrypts the part and returns what it says; not ok where the secret is none
 // or does not fit. Which of their two forms the sender and the author had when
 // it was encrypted does not show: all are tried.
-func (p EncryptedPart) Open(pending bridge.Sealed, secret []byte, senders, authors []types.JID) (facts []bridge.Fact, ok bool) {
+func (p EncryptedPart) Open(pending bridge.Encrypted, secret []byte, senders, authors []types.JID) (facts []bridge.Fact, ok bool) {
 	if len(secret) == 0 || p.Use == "" {
 		return nil, false
 	}
@@ -158,7 +158,7 @@ func (p EncryptedPart) Open(pending bridge.Sealed, secret []byte, senders, autho
 }
 
 // facts reads what was encrypted. What cannot be read says nothing.
-func (p EncryptedPart) facts(pending bridge.Sealed, plain []byte) []bridge.Fact {
+func (p EncryptedPart) facts(pending bridge.Encrypted, plain []byte) []bridge.Fact {
 	s := source{sender: pending.Sender, fromMe: pending.FromMe}
 	switch p.Use {
 	case whatsmeow.EncSecretPollVote:
@@ -205,7 +205,7 @@ func (p EncryptedPart) facts(pending bridge.Sealed, plain []byte) []bridge.Fact 
 
 // commentFacts returns a comment on a message as a message that quotes it: the apps
 // show it below the one it is about.
-func commentFacts(msg *waE2E.Message, on *waCommon.MessageKey, s source, pending bridge.Sealed) []bridge.Fact {
+func commentFacts(msg *waE2E.Message, on *waCommon.MessageKey, s source, pending bridge.Encrypted) []bridge.Fact {
 	if comment := unwrap(msg).msg.GetCommentMessage(); comment != nil {
 		msg = comment.GetMessage()
 	}

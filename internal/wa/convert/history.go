@@ -27,7 +27,7 @@ func ImportedFacts(read []bridge.Fact, about types.MessageInfo, info *waWeb.WebM
 				imported.Message = editedMessage(f, about)
 			}
 			imported.Changes = append(imported.Changes, f)
-		case bridge.Deletion, bridge.ReactionChange, bridge.PollVote, bridge.Sealed, bridge.EventResponse, bridge.PollOptionAdded, bridge.Pin, bridge.Keep:
+		case bridge.Deletion, bridge.ReactionChange, bridge.PollVote, bridge.Encrypted, bridge.EventResponse, bridge.PollOptionAdded, bridge.Pin, bridge.Keep:
 			imported.Changes = append(imported.Changes, f)
 		}
 	}

@@ -84,7 +84,7 @@ func contentFacts(e *events.Message, s source, chat bridge.JID, raw *waE2E.Messa
 	case msg.GetCommentMessage() != nil:
 		comment := msg.GetCommentMessage()
 		return commentFacts(msg, comment.GetTargetMessageKey(), s,
-			bridge.Sealed{Chat: chat, ID: ID(e.Info.ID), PushName: e.Info.PushName, Timestamp: at})
+			bridge.Encrypted{Chat: chat, ID: ID(e.Info.ID), PushName: e.Info.PushName, Timestamp: at})
 	}
 	if part, is := encryptedIn(msg); is {
 		return encryptedFacts(e, s, chat, msg, part, open)

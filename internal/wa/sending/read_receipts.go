@@ -66,7 +66,7 @@ func (s *Sender) tellUnread(ctx context.Context, chat bridge.JID, upTo string) e
 		if err := s.tellRead(ctx, chat, page.Messages); err != nil {
 			return err
 		}
-		if err := s.o.Store.Save(ctx, bridge.ChatRead{Chat: chat, Arrival: page.UpTo}); err != nil || !page.More {
+		if err := s.o.Store.Save(ctx, bridge.ChatRead{Chat: chat, Seq: page.UpTo}); err != nil || !page.More {
 			return err
 		}
 	}

@@ -1,10 +1,11 @@
 # CGO stays off everywhere but under the race detector, which needs it.
 GOLANGCI_LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+PLATFORMS = linux/arm darwin/arm64 windows/amd64
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION ?= dev
 WHATSMEOW ?=
 
-.PHONY: screenshots build test check lint race clients agents fleet interop quirks vuln demo image release
+.PHONY: screenshots build test check lint race platforms clients agents fleet interop quirks vuln demo image release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bridged ./cmd/bridged
@@ -20,9 +21,16 @@ check:
 lint:
 	go run $(GOLANGCI_LINT) run ./...
 
-# Needs a C compiler.
+# Needs a C compiler. .ci/races lists whatsmeow's own data races.
 race:
-	CGO_ENABLED=1 go test -race ./...
+	CGO_ENABLED=1 GORACE=suppressions=$(CURDIR)/.ci/races go test -race -timeout 60m ./...
+
+# Builds all packages for platforms that differ in word size and system.
+platforms:
+	for platform in $(PLATFORMS); do \
+		echo "== $$platform"; \
+		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build ./... || exit; \
+	done
 
 # Generates clients from openapi.yaml and compiles them. Needs the Go module
 # proxy; without npm the TypeScript client is skipped, without Java the Python

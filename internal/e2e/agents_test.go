@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -202,12 +201,7 @@ func TestAgents_ReadAndWriteTheirChatsAlone(t *testing.T) {
 // checkAudit looks for a line of each call, without what was written.
 func (s agentScene) checkAudit(t *testing.T) {
 	t.Helper()
-	eventually(t, func() error {
-		if !strings.Contains(s.log.String(), `"tool":"react"`) {
-			return errors.New("the audit has no reaction")
-		}
-		return nil
-	})
+	s.waitForLog(t, `"tool":"react"`)
 	log := s.log.String()
 	for _, want := range []string{`"tool":"send_text"`, `"outcome":"done"`, `"outcome":"not_found"`, `"token_name":"agent"`} {
 		if !strings.Contains(log, want) {
@@ -387,12 +381,7 @@ func TestAgents_TheAuditHoldsNothingThatWasWritten(t *testing.T) {
 	must(a.ReadResource(within(t), &sdk.ReadResourceParams{URI: "bridged://chats/" + s.sam.PN().String()}))(t)
 	must(a.GetPrompt(within(t), &sdk.GetPromptParams{Name: "draft_reply", Arguments: map[string]string{"jid": s.sam.PN().String()}}))(t)
 	for _, want := range []string{`"chat":"not a JID"`, `"tool":"resource chats"`, `"tool":"prompt"`} {
-		eventually(t, func() error {
-			if !strings.Contains(s.log.String(), want) {
-				return fmt.Errorf("the audit has no %s", want)
-			}
-			return nil
-		})
+		s.waitForLog(t, want)
 	}
 	if strings.Contains(s.log.String(), "the words of a message") {
 		t.Error("the log tells what was written")

@@ -67,7 +67,9 @@ func (r runner) run() (code int, err error) {
 	}
 	code = r.M.Run()
 	http.DefaultClient.CloseIdleConnections()
-	if err := goleak.Find(); err != nil && code == 0 {
+	// Where a socket ends while a frame has yet to be read, whatsmeow forgets the
+	// goroutine that holds the frame (socket/framesocket.go, frameComplete).
+	if err := goleak.Find(goleak.IgnoreAnyFunction("go.mau.fi/whatsmeow/socket.(*FrameSocket).frameComplete")); err != nil && code == 0 {
 		return 1, err
 	}
 	return code, nil
@@ -90,10 +92,7 @@ func buildProgram(dir string) error {
 const (
 	// testPatience is how long anything may take that the tests wait for.
 	testPatience = 60 * time.Second
-	// stopLimit is how long a stop may take (the promise to the operator).
-	stopLimit = 10 * time.Second
-
-	testToken = "a-token-of-the-tests-0123456789"
+	testToken    = "a-token-of-the-tests-0123456789"
 )
 
 // process is a running bridged with a client for its API. Every answer that
@@ -119,7 +118,7 @@ func startBridge(t testing.TB, network *simnet.Network, settings ...string) *pro
 	t.Helper()
 	dir := t.TempDir()
 	p := &process{t: t, began: time.Now(), env: map[string]string{
-		"PATH": os.Getenv("PATH"), "HOME": dir, "TMPDIR": dir,
+		"PATH": os.Getenv("PATH"), "HOME": dir, "TMPDIR": dir, "GORACE": os.Getenv("GORACE"),
 		"BRIDGE_TOKEN": testToken, "ENABLE_SEND": "true", "LISTEN_ADDR": "127.0.0.1:0",
 		"DATA_DIR": filepath.Join(dir, "data"), "LOG_LEVEL": "debug",
 		"WA_NETWORK_FILE": filepath.Join(dir, "network.json"),
@@ -293,6 +292,18 @@ func (l *processLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
+}
+
+// waitForLog waits until the log contains a text. A line can follow the answer
+// that it is about.
+func (p *process) waitForLog(t testing.TB, text string) {
+	t.Helper()
+	eventually(t, func() error {
+		if !strings.Contains(p.log.String(), text) {
+			return fmt.Errorf("the log has no %s", text)
+		}
+		return nil
+	})
 }
 
 // withoutRequests returns the log without the requests that succeeded.

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -94,7 +93,5 @@ func TestHistory_MoreThanAtThePairing(t *testing.T) {
 	c.bridge.start()
 	c.bridge.becomes(bridge.StateOpen)
 	c.bridge.doctor().expect(t, "history", "warn", "HISTORY_IMPORT is 365d, and was off at the pairing")
-	if log := c.bridge.log.String(); !strings.Contains(log, "pair again to get it") {
-		t.Errorf("the log does not say it:\n%s", log)
-	}
+	c.bridge.waitForLog(t, "pair again to get it")
 }

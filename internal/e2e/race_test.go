@@ -2,6 +2,12 @@
 
 package e2e
 
-// underRaceDetector: the tests and the program they run are several times
-// slower.
-const underRaceDetector = true
+import "time"
+
+// Under the race detector the tests and the program they run are several times
+// slower, and take several times the memory.
+const (
+	underRaceDetector = true
+	stopLimit         = time.Minute
+	largeFile         = 8 << 20
+)

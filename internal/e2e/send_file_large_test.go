@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	// largeFile is how much each caller uploads, and largeFiles how many do so at
-	// once.
-	largeFile, largeFiles = 100 << 20, 2
+	// largeFiles is how many files are uploaded at once.
+	largeFiles = 2
 	// memoryOfUploads is what all of them may take of the program's memory.
 	memoryOfUploads = 64 << 20
 )

@@ -51,10 +51,10 @@ func TestUploads_UnderWayAreBounded(t *testing.T) {
 	})
 	// What is received of others meanwhile is received whole.
 	head, tail := form(5 << 20)
-	status := p.sendAnew(t, begin(testToken, len(head)+len(tail))+head+tail)
-	if status != http.StatusServiceUnavailable || !strings.Contains(p.log.String(), "not_connected") {
+	if status := p.sendAnew(t, begin(testToken, len(head)+len(tail))+head+tail); status != http.StatusServiceUnavailable {
 		t.Errorf("a file of BRIDGE_TOKEN: %d, want 503 because the account is not paired", status)
 	}
+	p.waitForLog(t, "not_connected")
 	// One of the largest size, or one megabyte of the others: half of all.
 	most := int64(size + files<<20)
 	got := stored()

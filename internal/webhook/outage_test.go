@@ -152,9 +152,9 @@ func TestDispatcher_AResetComesFirst(t *testing.T) {
 		}
 		r := newReceiver(t)
 		b.hosts.put("once", r)
-		refusals := 1
+		var tries atomic.Int32
 		r.answers(func(p posted) int {
-			if refusals--; refusals >= 0 {
+			if tries.Add(1) == 1 {
 				return http.StatusBadRequest
 			}
 			return http.StatusOK

@@ -73,17 +73,12 @@ func openInMemory(b *testing.B, data []byte, m *bridge.Media) {
 		b.Fatal("wrong hash")
 	}
 	body, tag := data[:len(data)-macSize], data[len(data)-macSize:]
-	mac := hmac.New(sha256.New, keys.mac)
-	mac.Write(keys.iv)
+	mac := keys.newMAC()
 	mac.Write(body)
 	if !hmac.Equal(mac.Sum(nil)[:macSize], tag) {
 		b.Fatal("wrong MAC")
 	}
-	block, err := aes.NewCipher(keys.cipher)
-	if err != nil {
-		b.Fatal(err)
-	}
-	cipher.NewCBCDecrypter(block, keys.iv).CryptBlocks(body, body)
+	cipher.NewCBCDecrypter(keys.block, keys.iv).CryptBlocks(body, body)
 	if sha256.Sum256(body[:len(body)-int(body[len(body)-1])]) != [32]byte(m.Ref.FileSHA256) {
 		b.Fatal("wrong plain hash")
 	}

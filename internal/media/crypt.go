@@ -1,6 +1,7 @@
 package media
 
 import (
+	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -9,8 +10,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
-	"sync/atomic"
+	"sync"
 
 	"bridged/internal/bridge"
 )
@@ -19,6 +21,10 @@ const (
 	mediaKeySize = 32
 	macSize      = 10 // the network truncates the HMAC-SHA256 to this many bytes
 	blockSize    = aes.BlockSize
+	chunkSize    = 128 << 10 // bytes of a stream in memory, a multiple of the block size
+	// trailerSize is the most that can follow the whole blocks of a file: the padding
+	// when encrypting, the last block and the MAC when decrypting.
+	trailerSize = blockSize + macSize
 )
 
 // What can be wrong with an encrypted file.
@@ -55,7 +61,17 @@ var families = map[bridge.MediaType]family{
 }
 
 // fileKeys are the keys that one media key expands to.
-type fileKeys struct{ iv, cipher, mac []byte }
+type fileKeys struct {
+	iv, mac []byte
+	block   cipher.Block
+}
+
+// newMAC returns the MAC of a file, which begins with the initial vector.
+func (k fileKeys) newMAC() hash.Hash {
+	mac := hmac.New(sha256.New, k.mac)
+	mac.Write(k.iv)
+	return mac
+}
 
 // expand derives the keys of a file from its media key.
 func expand(mediaKey []byte, t bridge.MediaType) (fileKeys, error) {
@@ -71,7 +87,8 @@ func expand(mediaKey []byte, t bridge.MediaType) (fileKeys, error) {
 	if err != nil {
 		return fileKeys{}, fmt.Errorf("expand media key: %w", err)
 	}
-	return fileKeys{iv: b[:16], cipher: b[16:48], mac: b[48:80]}, nil
+	block, err := aes.NewCipher(b[16:48])
+	return fileKeys{iv: b[:16], mac: b[48:80], block: block}, err
 }
 
 // encryptedSize returns the size of a file of n bytes on the CDN: padded, with its
@@ -79,86 +96,56 @@ func expand(mediaKey []byte, t bridge.MediaType) (fileKeys, error) {
 func encryptedSize(n int64) int64 { return n - n%blockSize + trailerSize }
 
 // Encrypt encrypts src into dst under a new key, in one pass and in constant memory.
-func Encrypt(dst io.Writer, src io.Reader, t bridge.MediaType) (bridge.EncryptedFile, error) {
-	key := make([]byte, mediaKeySize)
-	rand.Read(key) // never fails
-	keys, err := expand(key, t)
+func Encrypt(dst io.Writer, src io.Reader, t bridge.MediaType) (f bridge.EncryptedFile, err error) {
+	f.MediaKey = make([]byte, mediaKeySize)
+	rand.Read(f.MediaKey) // never fails
+	keys, err := expand(f.MediaKey, t)
 	if err != nil {
-		return bridge.EncryptedFile{}, err
+		return f, err
 	}
-	block, err := aes.NewCipher(keys.cipher)
-	if err != nil {
-		return bridge.EncryptedFile{}, fmt.Errorf("encrypt file: %w", err)
-	}
-	e := encrypter{cbc: cipher.NewCBCEncrypter(block, keys.iv), dst: dst}
-	plainHash, encryptedHash, mac := sha256.New(), sha256.New(), hmac.New(sha256.New, keys.mac)
-	mac.Write(keys.iv)
-	e.plain = newPipeline(hashing(plainHash))
-	e.encrypted = newPipeline(hashing(encryptedHash), hashing(mac))
-	err = e.run(src)
-	e.plain.close()
-	e.encrypted.close()
-	if err != nil {
-		return bridge.EncryptedFile{}, err
+	cbc := cipher.NewCBCEncrypter(keys.block, keys.iv)
+	plainHash, encryptedHash, mac := sha256.New(), sha256.New(), keys.newMAC()
+	plain, encrypted := make([]byte, chunkSize+blockSize), make([]byte, chunkSize+blockSize)
+	for ended := false; !ended; {
+		n := 0
+		if n, ended, err = fill(plain[:chunkSize], src); err != nil {
+			return f, fmt.Errorf("read file to encrypt: %w", err)
+		}
+		f.Size += int64(n)
+		blocks := plain[:n]
+		if ended {
+			blocks = pad(blocks)
+		}
+		out := encrypted[:len(blocks)]
+		together(func() { cbc.CryptBlocks(out, blocks) }, func() { plainHash.Write(blocks[:n]) })
+		together(func() { _, err = dst.Write(out); encryptedHash.Write(out) }, func() { mac.Write(out) })
+		if err != nil {
+			return f, &writeError{err}
+		}
 	}
 	tag := mac.Sum(nil)[:macSize]
 	encryptedHash.Write(tag)
 	if _, err := dst.Write(tag); err != nil {
-		return bridge.EncryptedFile{}, &writeError{err}
+		return f, &writeError{err}
 	}
-	return bridge.EncryptedFile{
-		MediaKey: key, FileSHA256: plainHash.Sum(nil), FileEncSHA256: encryptedHash.Sum(nil),
-		Size: e.size, EncryptedSize: encryptedSize(e.size),
-	}, nil
+	f.FileSHA256, f.FileEncSHA256, f.EncryptedSize = plainHash.Sum(nil), encryptedHash.Sum(nil), encryptedSize(f.Size)
+	return f, nil
 }
 
-type encrypter struct {
-	cbc              cipher.BlockMode
-	dst              io.Writer
-	plain, encrypted *pipeline
-	size             int64
-}
-
-// run encrypts and writes all of src but the MAC.
-func (e *encrypter) run(src io.Reader) error {
-	for {
-		c := e.plain.next()
-		n, last, err := fill(c.buf[:chunkSize], src)
-		if err != nil {
-			return fmt.Errorf("read file to encrypt: %w", err)
-		}
-		e.size += int64(n)
-		c.data = c.buf[:n]
-		padded := c.data
-		if last {
-			padded = pad(c.data)
-		}
-		e.plain.pass(c) // hashes the data; the padding behind it is ours
-		if err := e.write(padded); err != nil || last {
-			return err
-		}
-	}
-}
-
-// write encrypts whole blocks and writes them.
-func (e *encrypter) write(plain []byte) error {
-	c := e.encrypted.next()
-	c.data = c.buf[:len(plain)]
-	e.cbc.CryptBlocks(c.data, plain)
-	if _, err := e.dst.Write(c.data); err != nil {
-		return &writeError{err}
-	}
-	e.encrypted.pass(c)
-	return nil
+// together runs several steps at the same time, and returns when all have ended. Each
+// hash of a stream costs more than its encryption: with two processors, BenchmarkDecrypt
+// takes two thirds of the time that one step after the other takes.
+func together(first, second func()) {
+	var other sync.WaitGroup
+	other.Go(second)
+	first()
+	other.Wait()
 }
 
 // pad appends PKCS #7 padding within the capacity of b.
 func pad(b []byte) []byte {
 	n := blockSize - len(b)%blockSize
-	for range n {
-		b = append(b, byte(n))
-	}
-	return b
+	return append(b, bytes.Repeat([]byte{byte(n)}, n)...)
 }
 
 // fill reads until b is full or src has ended. [io.ReadFull] would not do: it returns
@@ -194,114 +181,58 @@ func decrypt(dst io.Writer, src io.Reader, m *bridge.Media) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	block, err := aes.NewCipher(keys.cipher)
-	if err != nil {
-		return content{}, fmt.Errorf("decrypt file: %w", err)
+	cbc := cipher.NewCBCDecrypter(keys.block, keys.iv)
+	plainHash, encryptedHash, mac := sha256.New(), sha256.New(), keys.newMAC()
+	buf, plain := make([]byte, chunkSize+trailerSize), make([]byte, chunkSize+trailerSize)
+	var size int64
+	var padding, have int // have counts the bytes in buf
+	var invalid error
+	for ended := false; !ended; {
+		n := 0
+		if n, ended, err = fill(buf[have:], src); err != nil {
+			return content{}, fmt.Errorf("read encrypted file: %w", err)
+		}
+		have += n
+		body := buf[:chunkSize] // what follows may be the last block and the MAC
+		if ended {
+			if have < blockSize+macSize || (have-macSize)%blockSize != 0 {
+				invalid = errShort
+				break
+			}
+			body = buf[:have-macSize]
+		}
+		out := plain[:len(body)]
+		together(func() { encryptedHash.Write(body); mac.Write(body) }, func() {
+			cbc.CryptBlocks(out, body)
+			if ended {
+				// The padding's other bytes need no check: the MAC proves that they are the sender's.
+				if padding = int(out[len(out)-1]); padding >= 1 && padding <= blockSize {
+					out = out[:len(out)-padding]
+				}
+			}
+			_, err = dst.Write(out)
+			plainHash.Write(out)
+		})
+		if err != nil {
+			return content{}, &writeError{err}
+		}
+		size += int64(len(out))
+		have = copy(buf, buf[len(body):have])
 	}
-	d := decrypter{cbc: cipher.NewCBCDecrypter(block, keys.iv), dst: dst}
-	plainHash, encryptedHash, mac := sha256.New(), sha256.New(), hmac.New(sha256.New, keys.mac)
-	mac.Write(keys.iv)
-	d.plain = newPipeline(hashing(plainHash))
-	d.encrypted = newPipeline(hashing(encryptedHash), hashing(mac), d.decrypt)
-	tag, err := d.run(src)
-	d.encrypted.close()
-	d.plain.close()
-
+	tag := buf[:have]
 	encryptedHash.Write(tag)
 	switch {
-	case d.writeErr != nil:
-		return content{}, &writeError{d.writeErr}
-	case err != nil && !errors.Is(err, errShort):
-		return content{}, fmt.Errorf("read encrypted file: %w", err)
 	case hasEncryptedHash(m) && !hmac.Equal(encryptedHash.Sum(nil), m.Ref.FileEncSHA256):
 		return content{}, errAltered
-	case err != nil:
-		return content{}, err
+	case invalid != nil:
+		return content{}, invalid
 	case !hmac.Equal(mac.Sum(nil)[:macSize], tag):
 		return content{}, errForged
-	case d.badPadding:
+	case padding < 1 || padding > blockSize:
 		return content{}, errPadding
 	}
-	return content{sha256: plainHash.Sum(nil), size: d.size}, nil
+	return content{sha256: plainHash.Sum(nil), size: size}, nil
 }
 
 // hasEncryptedHash reports whether the message gives a hash of the encrypted file.
 func hasEncryptedHash(m *bridge.Media) bool { return len(m.Ref.FileEncSHA256) > 0 }
-
-// decrypter splits a stream into chunks. The fields below plain belong to the
-// decrypting worker until it has ended, except failed.
-type decrypter struct {
-	cbc              cipher.BlockMode
-	dst              io.Writer
-	encrypted, plain *pipeline
-	size             int64
-	badPadding       bool
-	writeErr         error
-	failed           atomic.Bool // the rest need not be read
-}
-
-// run passes the ciphertext on and returns the MAC that follows it. The end of a
-// stream is known only when it is reached, so the bytes that may be the last block
-// and the MAC are always carried over into the next chunk.
-func (d *decrypter) run(src io.Reader) (tag []byte, err error) {
-	var carried [trailerSize]byte
-	have := 0
-	for {
-		c := d.encrypted.next()
-		copy(c.buf[:], carried[:have])
-		n, ended, err := fill(c.buf[have:], src)
-		switch {
-		case err != nil:
-			return nil, err
-		case ended:
-			return d.end(c, have+n)
-		case d.failed.Load():
-			return nil, nil
-		}
-		have = copy(carried[:], c.buf[chunkSize:])
-		c.data = c.buf[:chunkSize]
-		d.encrypted.pass(c)
-	}
-}
-
-// end passes on the last chunk, of which n bytes are filled.
-func (d *decrypter) end(c *chunk, n int) (tag []byte, err error) {
-	body := n - macSize
-	if body < blockSize || body%blockSize != 0 {
-		return append(tag, c.buf[:n]...), errShort
-	}
-	tag = append(tag, c.buf[body:n]...)
-	c.data, c.last = c.buf[:body], true
-	d.encrypted.pass(c)
-	return tag, nil
-}
-
-// decrypt decrypts a chunk and writes it. It runs as a worker.
-func (d *decrypter) decrypt(c *chunk) {
-	if d.writeErr != nil {
-		return
-	}
-	out := d.plain.next()
-	out.data = out.buf[:len(c.data)]
-	d.cbc.CryptBlocks(out.data, c.data)
-	if c.last {
-		out.data = d.unpad(out.data)
-	}
-	d.size += int64(len(out.data))
-	if _, err := d.dst.Write(out.data); err != nil {
-		d.writeErr = err
-		d.failed.Store(true)
-	}
-	d.plain.pass(out) // only now: the hashing worker frees the chunk
-}
-
-// unpad removes PKCS #7 padding. Its bytes need no further check: the MAC proves
-// that they are the sender's.
-func (d *decrypter) unpad(b []byte) []byte {
-	n := int(b[len(b)-1])
-	if n == 0 || n > blockSize {
-		d.badPadding = true
-		return b
-	}
-	return b[:len(b)-n]
-}

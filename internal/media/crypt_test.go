@@ -225,14 +225,9 @@ func TestDecrypt_ReportsPadding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	block, err := aes.NewCipher(keys.cipher)
-	if err != nil {
-		t.Fatal(err)
-	}
 	encrypted := make([]byte, 16) // sixteen zeros are no padding
-	cipher.NewCBCEncrypter(block, keys.iv).CryptBlocks(encrypted, encrypted)
-	mac := hmac.New(sha256.New, keys.mac)
-	mac.Write(keys.iv)
+	cipher.NewCBCEncrypter(keys.block, keys.iv).CryptBlocks(encrypted, encrypted)
+	mac := keys.newMAC()
 	mac.Write(encrypted)
 	encrypted = append(encrypted, mac.Sum(nil)[:10]...)
 	hash := sha256.Sum256(encrypted)

@@ -61,6 +61,7 @@ func NewCache(o CacheOptions) (*Cache, error) {
 		return nil, fmt.Errorf("open media cache: %w", err)
 	}
 	c := &Cache{lru: kept, downloads: map[string]*download{}, hasFile: o.HasFile, admission: admission{patience: admissionPatience}}
+	c.changed = sync.NewCond(&c.mu)
 	if c.hasFile == nil {
 		c.hasFile = func(context.Context, bridge.Message) (bool, error) { return true, nil }
 	}
@@ -189,7 +190,7 @@ func (c *Cache) giveBack(b *entry, lost bool) {
 // mu.
 func (c *Cache) release(b *entry) {
 	c.lru.release(b)
-	c.admitNext()
+	c.changed.Broadcast()
 }
 
 // File is a verified, complete file, open for reading. The embedded [os.File] lets
@@ -248,44 +249,35 @@ func openSized(path string, size int64) (*os.File, error) {
 // verifyKept verifies a file that an earlier process left. It fails with errMissing
 // if there is none.
 func (c *Cache) verifyKept(name string) (received, error) {
-	kept, err := c.contentOf(name)
-	if err != nil {
-		return received{}, err
-	}
-	got, err := hashFile(c.lru.path(name, kept.sha256))
-	if err == nil && !bytes.Equal(got.sha256, kept.sha256) {
-		err = fmt.Errorf("%s is not what it was", name)
-	}
-	return received{content: got}, err
-}
-
-// contentOf returns what a kept file should hold.
-func (c *Cache) contentOf(name string) (content, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	b := c.lru.find(name)
 	if b == nil {
-		return content{}, errMissing
+		c.mu.Unlock()
+		return received{}, errMissing
 	}
-	return b.content, nil
+	kept := b.content
+	c.mu.Unlock()
+	return received{content: kept}, verify(c.lru.path(name, kept.sha256), kept.sha256)
 }
 
-// hashFile returns the hash and the size of a file.
-func hashFile(path string) (got content, err error) {
+// verify checks the hash of a file.
+func verify(path string, sum []byte) (err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return got, errMissing
+		return errMissing
 	}
 	if err != nil {
-		return got, err
+		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	h := sha256.New()
-	if got.size, err = io.Copy(h, file); err != nil {
-		return got, err
+	if _, err := io.Copy(h, file); err != nil {
+		return err
 	}
-	got.sha256 = h.Sum(nil)
-	return got, nil
+	if !bytes.Equal(h.Sum(nil), sum) {
+		return errors.New("the file is not what it was")
+	}
+	return nil
 }
 
 // errForgotten is the end of a download whose file was forgotten meanwhile.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"bridged/internal/bridge"
@@ -14,12 +15,12 @@ import (
 // download gets one file for all callers that wait for it. Its fields are guarded by
 // the cache's mu; entry and err are set before done is closed.
 type download struct {
-	waiters int
-	cancel  context.CancelFunc
-	done    chan struct{}
-	entry   *entry
-	err     error
-	begun   *ticket // its turn; nil before and after
+	waiters  int
+	cancel   context.CancelFunc
+	done     chan struct{}
+	entry    *entry
+	err      error
+	reserved int64 // bytes of the disk, while it has its turn
 }
 
 // join adds a waiter to the download of a file, and starts the download if there is
@@ -78,7 +79,7 @@ func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Mess
 		return received{}, bridge.Fail(bridge.CodeMediaTooLarge, "the file has %d bytes, but at most %d are downloaded", m.Media.Size, c.maxFile)
 	}
 	began := time.Now()
-	got, err := c.downloadAdmitted(ctx, f, m)
+	got, err := c.downloadOnTurn(ctx, f, m)
 	if err != nil {
 		return received{}, err
 	}
@@ -93,27 +94,25 @@ func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Mess
 	return got, nil
 }
 
-// downloadAdmitted downloads a file when its turn comes. If it turns out to be
-// larger than its message says, it waits for another turn, with the room of the
-// largest: the sender's figure may be wrong, and must not exceed the bound.
-func (c *Cache) downloadAdmitted(ctx context.Context, f *download, m bridge.Message) (received, error) {
-	got, err := c.downloadOnTurn(ctx, f, m)
-	if errors.Is(err, errTooLong) {
-		c.endTurn(f)
-		unsized := *m.Media
-		unsized.Size = 0
-		m.Media = &unsized
-		got, err = c.downloadOnTurn(ctx, f, m)
-	}
-	return got, err
-}
-
-// downloadOnTurn waits until the download may begin.
-func (c *Cache) downloadOnTurn(ctx context.Context, f *download, m bridge.Message) (_ received, err error) {
-	if f.begun, err = c.admit(ctx, c.expectedSize(m.Media)); err != nil {
+// downloadOnTurn downloads a file when its turn comes. If it turns out to be larger
+// than its message says, it waits for another turn, with the room of the largest: the
+// sender's figure may be wrong, and must not exceed the bound.
+func (c *Cache) downloadOnTurn(ctx context.Context, f *download, m bridge.Message) (received, error) {
+	size, _ := c.limit(m.Media)
+	if err := c.admit(ctx, f, size); err != nil {
 		return received{}, err
 	}
-	return c.downloadWhole(ctx, m)
+	got, err := c.downloadWhole(ctx, m)
+	if !errors.Is(err, errTooLong) {
+		return got, err
+	}
+	c.mu.Lock()
+	c.endTurn(f)
+	c.mu.Unlock()
+	unsized := *m.Media
+	unsized.Size = 0
+	m.Media = &unsized
+	return c.downloadOnTurn(ctx, f, m)
 }
 
 // warnOfClaims logs where the message's description of its file is wrong.
@@ -144,17 +143,20 @@ func (c *Cache) downloadWhole(ctx context.Context, m bridge.Message) (got receiv
 func (c *Cache) land(name string, f *download, got received, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer func() { c.ended(f.begun) }()
-	if c.downloads[name] != f {
-		if err == nil && got.path != "" {
+	defer c.endTurn(f)
+	switch {
+	case c.downloads[name] != f:
+		if got.path != "" {
 			_ = os.Remove(got.path) // a partial file that stays is removed at the next start
 		}
 		err = errForgotten
-	}
-	if err == nil && got.path != "" {
+	case got.path != "":
 		if err = os.Rename(got.path, c.lru.path(name, got.sha256)); err != nil {
 			err = explain(c.background, &writeError{errors.Join(err, os.Remove(got.path))})
 		}
+		fallthrough
+	default:
+		delete(c.downloads, name)
 	}
 	if c.background.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errStopping()
@@ -163,9 +165,6 @@ func (c *Cache) land(name string, f *download, got received, err error) {
 		f.entry = c.lru.put(name, got.content)
 		f.entry.holders += f.waiters
 		c.lru.evict()
-	}
-	if c.downloads[name] == f {
-		delete(c.downloads, name)
 	}
 	close(f.done)
 }
@@ -188,93 +187,56 @@ type admission struct {
 	patience time.Duration
 
 	running  int
-	reserved int64     // bytes of the running ones
-	waiting  []*ticket // the longest waiting first
-}
-
-// ticket is a download's place in the queue.
-type ticket struct {
-	size     int64
-	admitted chan struct{} // closed when it may begin
-}
-
-// room returns how many more bytes may be downloaded now. The caller holds mu.
-func (c *Cache) room() int64 {
-	return downloadsOfDisk*encryptedSize(c.maxFile) - c.lru.excess() - c.reserved
-}
-
-// expectedSize returns the disk space to reserve for a download.
-func (c *Cache) expectedSize(m *bridge.Media) int64 {
-	size, _ := c.limit(m)
-	return size
+	reserved int64       // bytes of the running ones
+	waiting  []*download // the longest waiting first
+	changed  *sync.Cond  // one may begin now
 }
 
 // admit waits until a download of that size may begin.
-func (c *Cache) admit(ctx context.Context, size int64) (*ticket, error) {
-	t := &ticket{size: size, admitted: make(chan struct{})}
-	c.mu.Lock()
-	c.waiting = append(c.waiting, t)
-	c.admitNext()
-	c.mu.Unlock()
-	patience := time.NewTimer(c.patience)
-	defer patience.Stop()
-	select {
-	case <-t.admitted:
-		return t, nil
-	case <-ctx.Done():
-		c.withdraw(t)
-		return nil, ctx.Err()
-	case <-patience.C:
-		c.withdraw(t)
-		e := bridge.Fail(bridge.CodeMediaUnavailable, "too many other files are being downloaded: try again later")
-		e.RetryAfter = busyRetry
-		return nil, e
-	}
-}
-
-// withdraw takes a download out of the queue, or gives up the turn that it was just
-// given.
-func (c *Cache) withdraw(t *ticket) {
+func (c *Cache) admit(ctx context.Context, f *download, size int64) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.patience, errBusy())
+	defer cancel()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if i := slices.Index(c.waiting, t); i >= 0 {
-		c.waiting = slices.Delete(c.waiting, i, i+1)
-		c.admitNext() // the next one may be smaller
-		return
+	stop := context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.changed.Broadcast()
+	})
+	defer stop()
+	c.waiting = append(c.waiting, f)
+	fits := func() bool {
+		return c.running < maxDownloads && size <= downloadsOfDisk*encryptedSize(c.maxFile)-c.lru.excess()-c.reserved
 	}
-	c.ended(t)
+	for ctx.Err() == nil && (c.waiting[0] != f || !fits()) {
+		c.changed.Wait()
+	}
+	c.waiting = slices.DeleteFunc(c.waiting, func(waiting *download) bool { return waiting == f })
+	c.changed.Broadcast() // the next one may be smaller
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	c.running++
+	c.reserved += size
+	f.reserved = size
+	return nil
 }
 
-// admitNext starts the waiting downloads that fit. The caller holds mu.
-func (c *Cache) admitNext() {
-	for len(c.waiting) > 0 {
-		next := c.waiting[0]
-		if c.running == maxDownloads || next.size > c.room() {
-			return
-		}
-		c.waiting = c.waiting[1:]
-		c.running++
-		c.reserved += next.size
-		close(next.admitted)
-	}
+func errBusy() error {
+	e := bridge.Fail(bridge.CodeMediaUnavailable, "too many other files are being downloaded: try again later")
+	e.RetryAfter = busyRetry
+	return e
 }
 
-// endTurn gives up a download's turn.
+// endTurn gives up the turn of a download, if it has one. The caller holds mu.
 func (c *Cache) endTurn(f *download) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ended(f.begun)
-	f.begun = nil
-}
-
-// ended passes the turn of a download to the next. The caller holds mu.
-func (c *Cache) ended(t *ticket) {
-	if t == nil {
+	if f.reserved == 0 {
 		return
 	}
 	c.running--
-	c.reserved -= t.size
-	c.admitNext()
+	c.reserved -= f.reserved
+	f.reserved = 0
+	c.changed.Broadcast()
 }
 
 // makeRoom removes cached files that nobody reads, the least recently used first,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gabriel-vasile/mimetype"
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"bridged/internal/bridge"
@@ -67,7 +68,7 @@ type Pictures struct {
 	account PictureAccount
 	now     func() time.Time
 	asking  singleflight.Group
-	turns   chan struct{}
+	turns   *semaphore.Weighted
 	log     zerolog.Logger
 
 	mu      sync.Mutex
@@ -92,7 +93,7 @@ func NewPictures(o PicturesOptions) (*Pictures, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the pictures: %w", err)
 	}
-	p := &Pictures{cdn: o.CDN, account: o.Account, now: o.Now, kept: kept, turns: make(chan struct{}, picturesAtOnce), log: o.Log}
+	p := &Pictures{cdn: o.CDN, account: o.Account, now: o.Now, kept: kept, turns: semaphore.NewWeighted(picturesAtOnce), log: o.Log}
 	return p, p.evict()
 }
 
@@ -145,30 +146,27 @@ func (p *Pictures) open(name string) (*PictureFile, error) {
 	if kept == nil || p.isOld(kept) {
 		return nil, nil
 	}
-	file, err := openSized(p.kept.path(name, kept.sha256), kept.size)
-	if err != nil {
-		p.kept.discard(kept) // taken away, or not readable: the network is asked again
-		return nil, nil
+	path := p.kept.path(name, kept.sha256)
+	if kept.verified = kept.verified || verify(path, kept.sha256) == nil; kept.verified {
+		if file, err := openSized(path, kept.size); err == nil {
+			picture, err := pictureIn(file, kept.sha256, kept.at)
+			if err == nil || bridge.CodeOf(err) != bridge.CodeInternal {
+				return picture, err
+			}
+		}
 	}
-	picture, err := pictureIn(file, kept.sha256, kept.at)
-	if err != nil && bridge.CodeOf(err) == bridge.CodeInternal || !kept.verified && !p.verify(kept) {
-		_ = file.Close()
-		p.kept.discard(kept)
-		return nil, nil
-	}
-	return picture, err
-}
-
-// verify reports whether a file that an earlier process left is what it was.
-func (p *Pictures) verify(kept *entry) bool {
-	got, err := hashFile(p.kept.path(kept.name, kept.sha256))
-	kept.verified = err == nil && bytes.Equal(got.sha256, kept.sha256)
-	return kept.verified
+	p.kept.discard(kept) // taken away, or not readable: the network is asked again
+	return nil, nil
 }
 
 // pictureIn returns the picture in a file. The file of one that does not exist holds
-// the code of the reason, and is closed.
-func pictureIn(file io.ReadSeekCloser, sum []byte, at time.Time) (*PictureFile, error) {
+// the code of the reason. It closes the file on every error.
+func pictureIn(file io.ReadSeekCloser, sum []byte, at time.Time) (_ *PictureFile, err error) {
+	defer func() {
+		if err != nil {
+			_ = file.Close()
+		}
+	}()
 	mimeType, err := mimetype.DetectReader(file)
 	if err != nil {
 		return nil, err
@@ -180,13 +178,14 @@ func pictureIn(file io.ReadSeekCloser, sum []byte, at time.Time) (*PictureFile, 
 		return &PictureFile{ReadSeekCloser: file, MimeType: mimeType.String(), SHA256: sum, At: at}, nil
 	}
 	reason, err := io.ReadAll(io.LimitReader(file, 64))
-	switch err := errors.Join(err, file.Close()); {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case bridge.Code(reason) == bridge.CodePictureHidden:
-		return nil, bridge.Fail(bridge.CodePictureHidden, "the picture is not shown to this account")
-	case bridge.Code(reason) == bridge.CodeNoPicture:
-		return nil, bridge.Fail(bridge.CodeNoPicture, "there is no picture")
+	}
+	switch code := bridge.Code(reason); code {
+	case bridge.CodePictureHidden:
+		return nil, bridge.Fail(code, "the picture is not shown to this account")
+	case bridge.CodeNoPicture:
+		return nil, bridge.Fail(code, "there is no picture")
 	}
 	return nil, errors.New("the file is neither a picture nor the reason why there is none")
 }
@@ -206,12 +205,10 @@ func (p *Pictures) Forget(names ...bridge.JID) {
 
 // ask asks the network for a picture, and keeps what it says and sends.
 func (p *Pictures) ask(ctx context.Context, of bridge.JID, size bridge.PictureSize) ([]byte, error) {
-	select {
-	case p.turns <- struct{}{}:
-	case <-ctx.Done():
+	if p.turns.Acquire(ctx, 1) != nil {
 		return nil, bridge.Fail(bridge.CodeMediaUnavailable, "too many other pictures are being asked for: try again later")
 	}
-	defer func() { <-p.turns }()
+	defer p.turns.Release(1)
 	p.mu.Lock()
 	before := p.changes
 	p.mu.Unlock()

@@ -36,12 +36,11 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var picture image.Image
-	if err := guarded(file, func(r io.ReadSeeker) (err error) { picture, err = decodeBounded(r); return err }); err != nil {
+	decoded, err := guarded(file, decodeBounded)
+	if err != nil {
 		return notConvertible(sniffed, err)
 	}
-	picture = onWhite(picture)
-	var err error
+	picture := onWhite(decoded.Image)
 	if f.Thumbnail, err = encodeThumbnail(picture, 1); err != nil {
 		return err
 	}
@@ -58,19 +57,27 @@ func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, s
 	return nil
 }
 
+// decodedPicture is a picture in memory, with its EXIF orientation.
+type decodedPicture struct {
+	image.Image
+	orientation int
+}
+
 // decodeBounded decodes a picture unless it is too large.
-func decodeBounded(r io.ReadSeeker) (image.Image, error) {
+func decodeBounded(r io.ReadSeeker) (p decodedPicture, err error) {
 	head, err := readPictureHead(r)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	if head.cost() > maxDecoded || max(head.Width, head.Height) > maxJPEGSide {
-		return nil, tooLarge{image.Pt(head.Width, head.Height)}
+		return p, tooLarge{image.Pt(head.Width, head.Height)}
 	}
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+		return p, err
 	}
-	return decodeInTime(r)
+	p.orientation = head.jpeg.orientation
+	p.Image, err = decodeInTime(r)
+	return p, err
 }
 
 // overwrite writes into a file, in place of what was there, and returns its size.

@@ -38,12 +38,6 @@ var (
 	errPadding = errors.New("the file's padding is wrong")
 )
 
-// writeError is a failure of the disk, as opposed to one of the network.
-type writeError struct{ err error }
-
-func (e *writeError) Error() string { return "write media file: " + e.err.Error() }
-func (e *writeError) Unwrap() error { return e.err }
-
 // family names a kind of media in the derivation of keys and in addresses.
 type family struct {
 	info string // in the key derivation
@@ -120,13 +114,13 @@ func Encrypt(dst io.Writer, src io.Reader, t bridge.MediaType) (f bridge.Encrypt
 		together(func() { cbc.CryptBlocks(out, blocks) }, func() { plainHash.Write(blocks[:n]) })
 		together(func() { _, err = dst.Write(out); encryptedHash.Write(out) }, func() { mac.Write(out) })
 		if err != nil {
-			return f, &writeError{err}
+			return f, err
 		}
 	}
 	tag := mac.Sum(nil)[:macSize]
 	encryptedHash.Write(tag)
 	if _, err := dst.Write(tag); err != nil {
-		return f, &writeError{err}
+		return f, err
 	}
 	f.FileSHA256, f.FileEncSHA256, f.EncryptedSize = plainHash.Sum(nil), encryptedHash.Sum(nil), encryptedSize(f.Size)
 	return f, nil
@@ -214,7 +208,7 @@ func decrypt(dst io.Writer, src io.Reader, m *bridge.Media) (content, error) {
 			plainHash.Write(out)
 		})
 		if err != nil {
-			return content{}, &writeError{err}
+			return content{}, err
 		}
 		size += int64(len(out))
 		have = copy(buf, buf[len(body):have])

@@ -240,7 +240,7 @@ func TestDecrypt_ReportsPadding(t *testing.T) {
 func TestDecrypt_TellsTheDiskFromTheNetwork(t *testing.T) {
 	m, encrypted := encryptedMedia(t, bridge.MediaImage, randomBytes(20*chunkSize))
 	full := errors.New("full")
-	_, err := decrypt(&failingWriter{left: chunkSize, err: full}, bytes.NewReader(encrypted), m)
+	_, err := decrypt(room(nil).writer(&failingWriter{left: chunkSize, err: full}), bytes.NewReader(encrypted), m)
 	if write := (*writeError)(nil); !errors.As(err, &write) || !errors.Is(err, full) {
 		t.Errorf("disk: got %v", err)
 	}

@@ -27,7 +27,7 @@ func (r room) create(create func() (*os.File, error)) (file *os.File, err error)
 }
 
 // writer returns a writer that makes room when the disk is full, and goes on
-// where it stopped.
+// where it stopped. Its errors are [writeError] values.
 func (r room) writer(w io.Writer) io.Writer { return &roomyWriter{w, r} }
 
 type roomyWriter struct {
@@ -39,10 +39,19 @@ func (w *roomyWriter) Write(p []byte) (n int, err error) {
 	err = w.room.retry(int64(len(p)), func() error {
 		written, err := w.dst.Write(p[n:])
 		n += written
-		return err
+		if err != nil {
+			return &writeError{err}
+		}
+		return nil
 	})
 	return n, err
 }
+
+// writeError is a failure of the disk, as opposed to one of the network.
+type writeError struct{ err error }
+
+func (e *writeError) Error() string { return "write media file: " + e.err.Error() }
+func (e *writeError) Unwrap() error { return e.err }
 
 // isDiskFull reports whether the disk, or this user's quota, is exhausted.
 func isDiskFull(err error) bool {

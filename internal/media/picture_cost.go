@@ -31,21 +31,20 @@ type pictureHead struct {
 // readPictureHead reads a picture's head. Where it cannot tell how the picture is
 // decoded, it assumes what takes the most memory.
 func readPictureHead(r io.ReadSeeker) (head pictureHead, err error) {
-	head.jpeg = jpegHead{orientation: 1}
+	head.jpeg.orientation = 1
 	if head.Config, head.format, err = image.DecodeConfig(r); err != nil {
 		return head, fmt.Errorf("read picture's head: %w", err)
 	}
 	switch head.format {
 	case "jpeg":
-		if err := guarded(r, func(r io.ReadSeeker) (err error) { head.jpeg, err = readJPEGHead(r); return err }); err != nil {
+		if head.jpeg, err = guarded(r, readJPEGHead); err != nil {
 			head.jpeg = jpegHead{orientation: 1, progressive: true}
 		}
 	case "png":
-		if err := guarded(r, func(r io.ReadSeeker) (err error) { head.interlaced, err = isInterlacedPNG(r); return err }); err != nil {
-			head.interlaced = true
-		}
+		head.interlaced, err = guarded(r, isInterlacedPNG)
+		head.interlaced = head.interlaced || err != nil
 	case "webp":
-		if err := guarded(r, func(r io.ReadSeeker) (err error) { head.webp, err = readWebP(r); return err }); err != nil {
+		if head.webp, err = guarded(r, readWebP); err != nil {
 			head.webp = webp{lossless: true, alpha: true}
 		}
 	}
@@ -54,7 +53,7 @@ func readPictureHead(r io.ReadSeeker) (head pictureHead, err error) {
 
 // isInterlacedPNG reads the interlace method, the last byte of the first chunk (PNG,
 // section 11.2.1).
-func isInterlacedPNG(r io.Reader) (bool, error) {
+func isInterlacedPNG(r io.ReadSeeker) (bool, error) {
 	var head [29]byte
 	_, err := io.ReadFull(r, head[:])
 	return head[28] != 0, err

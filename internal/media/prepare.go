@@ -179,7 +179,9 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 	if kind.isConverted(req.Type) {
 		return f, p.convert(ctx, &f, file, kind.sniffed)
 	}
-	p.measure(ctx, &f, file, kind)
+	if ctx.Err() == nil {
+		p.measure(&f, file, kind)
+	}
 	return f, ctx.Err()
 }
 
@@ -219,41 +221,37 @@ func storageFailed(err error) error {
 }
 
 // measure fills in dimensions, duration, thumbnail and waveform, as far as they can
-// be determined.
-func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, kind kind) {
-	switch f.Type {
-	case bridge.MediaImage:
-		p.attempt(ctx, "image", file, func(r io.ReadSeeker) error { return p.measureImage(f, r) })
-	case bridge.MediaVideo:
-		if kind.movie != nil {
-			f.Width, f.Height, f.Seconds = kind.movie.width, kind.movie.height, wholeSeconds(kind.movie.seconds)
+// be determined. Its failure does not stop the send, not even the panic of a decoder
+// over a strange file.
+func (p *Preparer) measure(f *bridge.File, file *os.File, kind kind) {
+	_, err := guarded(file, func(r io.ReadSeeker) (struct{}, error) {
+		switch f.Type {
+		case bridge.MediaImage:
+			return struct{}{}, p.measureImage(f, r)
+		case bridge.MediaVideo:
+			if kind.movie != nil {
+				f.Width, f.Height, f.Seconds = kind.movie.width, kind.movie.height, wholeSeconds(kind.movie.seconds)
+			}
+		case bridge.MediaAudio:
+			return struct{}{}, measureAudio(f, r, kind)
 		}
-	case bridge.MediaAudio:
-		p.attempt(ctx, "audio", file, func(r io.ReadSeeker) error { return measureAudio(f, r, kind) })
-	}
-}
-
-// attempt runs a measurement from the beginning of the file. Its failure does not
-// stop the send, not even the panic of a decoder over a strange file.
-func (p *Preparer) attempt(ctx context.Context, what string, file io.ReadSeeker, probe func(io.ReadSeeker) error) {
-	if ctx.Err() != nil {
-		return
-	}
-	if err := guarded(file, probe); err != nil {
-		p.log.Debug().Err(err).Str("probe", what).Msg("media not measured")
+		return struct{}{}, nil
+	})
+	if err != nil {
+		p.log.Debug().Err(err).Str("type", string(f.Type)).Msg("media not measured")
 	}
 }
 
 // guarded runs a probe from the beginning of the file, and turns a panic into an
 // error.
-func guarded(file io.ReadSeeker, probe func(io.ReadSeeker) error) (err error) {
+func guarded[T any](file io.ReadSeeker, probe func(io.ReadSeeker) (T, error)) (result T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("probe panicked: %v", r)
 		}
 	}()
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return err
+		return result, err
 	}
 	return probe(file)
 }

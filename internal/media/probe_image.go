@@ -117,7 +117,7 @@ type jpegHead struct {
 func (h jpegHead) isSideways() bool { return h.orientation > 4 }
 
 // readJPEGHead reads the segments up to the frame header.
-func readJPEGHead(src io.Reader) (jpegHead, error) {
+func readJPEGHead(src io.ReadSeeker) (jpegHead, error) {
 	head := jpegHead{orientation: 1}
 	r := bufio.NewReader(src)
 	if start, err := r.Peek(2); err != nil || start[0] != 0xFF || start[1] != 0xD8 {

@@ -6,21 +6,21 @@ import (
 	"io"
 )
 
-// maxRubbish limits the bytes that belong to no frame, before the first one and
-// between two, not counting the tags.
-const maxRubbish = 64 << 10
+// maxResync limits the bytes that are skipped in search of the next frame, not
+// counting the tag at the beginning.
+const maxResync = 64 << 10
 
 var errNoMP3 = errors.New("no MP3 frames")
 
 // mp3Seconds returns the duration of an MP3 file. It adds up all frames: the summary
 // that encoders write at the beginning is often missing or wrong, and reading 100 MB
 // takes no time.
-func mp3Seconds(src io.Reader) (float64, error) {
+func mp3Seconds(src io.ReadSeeker) (float64, error) {
 	r := bufio.NewReaderSize(src, 64<<10)
 	if err := skipID3(r); err != nil {
 		return 0, err
 	}
-	seconds, frames, rubbish := 0.0, 0, 0
+	seconds, frames, skipped := 0.0, 0, 0
 	for {
 		head, err := r.Peek(4)
 		if err != nil { // the end, or too short for a frame
@@ -31,7 +31,7 @@ func mp3Seconds(src io.Reader) (float64, error) {
 			ok = followed(r, f)
 		}
 		if !ok {
-			if rubbish++; rubbish > maxRubbish {
+			if skipped++; skipped > maxResync {
 				break
 			}
 			_, _ = r.Discard(1) // it was just peeked at
@@ -39,7 +39,7 @@ func mp3Seconds(src io.Reader) (float64, error) {
 		}
 		seconds += f.seconds
 		frames++
-		rubbish = 0
+		skipped = 0
 		if _, err := r.Discard(f.size); err != nil {
 			break
 		}

@@ -36,7 +36,7 @@ var (
 )
 
 // readOgg reads the first stream of an Ogg file, if it is Opus or Vorbis.
-func readOgg(r io.Reader) (*ogg, error) {
+func readOgg(r io.ReadSeeker) (*ogg, error) {
 	o := &ogg{}
 	n := 0
 	err := walkOgg(r, func(p *packet) error {

@@ -318,7 +318,7 @@ func TestWholeSeconds(t *testing.T) {
 }
 
 func TestGuarded_APanicIsAnError(t *testing.T) {
-	err := guarded(bytes.NewReader(nil), func(io.ReadSeeker) error { panic("decoder") })
+	_, err := guarded(bytes.NewReader(nil), func(io.ReadSeeker) (int, error) { panic("decoder") })
 	if err == nil {
 		t.Error("the panic was lost")
 	}

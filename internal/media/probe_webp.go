@@ -23,7 +23,7 @@ const maxWebPChunks = 10_000
 
 // readWebP walks the chunks of a WebP file (RFC 9649), and checks that they fill it. It
 // decodes no pictures: of an animation it reads where the frames lie.
-func readWebP(r io.Reader) (w webp, err error) {
+func readWebP(r io.ReadSeeker) (w webp, err error) {
 	form, chunks, err := riff.NewReader(r)
 	if err != nil || form != (riff.FourCC{'W', 'E', 'B', 'P'}) {
 		return w, errors.Join(errNoWebP, err)

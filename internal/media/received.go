@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"hash"
 	"io"
 	"os"
 	"sync"
@@ -90,11 +89,11 @@ func crowded(err error) error {
 // fill copies at most as many bytes as may be sent.
 func (f *Received) fill(p *Preparer, from io.Reader) error {
 	sum := sha256.New()
-	out := &storing{to: p.room.writer(f.file), sum: sum}
-	size, err := io.Copy(out, io.LimitReader(from, p.maxBytes+1))
+	size, err := io.Copy(io.MultiWriter(p.room.writer(f.file), sum), io.LimitReader(from, p.maxBytes+1))
+	var disk *writeError
 	switch {
-	case out.failed != nil:
-		return storageFailed(out.failed)
+	case errors.As(err, &disk):
+		return storageFailed(err)
 	case err != nil:
 		return err
 	case size > p.maxBytes:
@@ -115,21 +114,6 @@ func (p *Preparer) CheckSize(length, margin int64) error {
 		return p.tooLarge()
 	}
 	return nil
-}
-
-// storing tells errors of the disk from those of the sender.
-type storing struct {
-	to     io.Writer
-	sum    hash.Hash
-	failed error
-}
-
-func (s *storing) Write(data []byte) (n int, err error) {
-	if n, err = s.to.Write(data); err != nil {
-		s.failed = err
-	}
-	_, _ = s.sum.Write(data[:n]) // a hash takes everything
-	return n, err
 }
 
 // CheckReceived refuses a request, before its file is there, that

@@ -97,20 +97,18 @@ func sniff(file io.ReadSeeker) (kind, error) {
 	// A file that these probes cannot read is not refused for that.
 	switch {
 	case isContainer(k.sniffed):
-		_ = guarded(file, func(r io.ReadSeeker) (err error) { k.movie, err = readMovie(r); return err })
+		k.movie, _ = guarded(file, readMovie)
 	case strings.HasSuffix(k.sniffed, "/ogg"):
-		_ = guarded(file, func(r io.ReadSeeker) (err error) { k.ogg, err = readOgg(r); return err })
+		k.ogg, _ = guarded(file, readOgg)
 	}
 	return k, nil
 }
 
 // isContainer reports whether a type is MP4 or one of its relatives.
 func isContainer(sniffed string) bool {
-	switch sniffed {
-	case "video/mp4", "audio/mp4", "audio/x-m4a", "video/x-m4v", "video/quicktime", "video/3gpp", "video/3gpp2":
-		return true
-	}
-	return false
+	return slices.Contains([]string{
+		"video/mp4", "audio/mp4", "audio/x-m4a", "video/x-m4v", "video/quicktime", "video/3gpp", "video/3gpp2",
+	}, sniffed)
 }
 
 // family returns the MIME type of the bytes as a kind of media, empty if they are of
@@ -157,13 +155,11 @@ func unmarked(t bridge.MediaType, declared string, file io.ReadSeeker) string {
 	if t == bridge.MediaSticker || !belongs(declared, t) {
 		return ""
 	}
-	if declared == "audio/mpeg" { // MP3 after some rubbish
-		if guarded(file, func(r io.ReadSeeker) error { _, err := mp3Seconds(r); return err }) == nil {
-			return declared
+	if declared == "audio/mpeg" { // MP3 behind bytes that belong to no frame
+		if _, err := guarded(file, mp3Seconds); err != nil {
+			return ""
 		}
-		return ""
-	}
-	if mimetype.Lookup(declared) != nil {
+	} else if mimetype.Lookup(declared) != nil {
 		return ""
 	}
 	return declared

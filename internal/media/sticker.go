@@ -53,21 +53,17 @@ func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k
 	if k.sniffed == webpType {
 		return p.checkSticker(f, file)
 	}
-	var picture image.Image
-	err := guarded(file, func(r io.ReadSeeker) (err error) { picture, err = decodeBounded(r); return err })
+	webp, err := guarded(file, func(r io.ReadSeeker) (webp []byte, err error) {
+		picture, err := decodeBounded(r)
+		if err == nil {
+			webp, f.Width, err = encodeSticker(coarse(picture.Image), picture.orientation)
+		}
+		return webp, err
+	})
 	if err != nil {
 		return noSticker(k, err)
 	}
-	orientation := orientationOf(file, k)
-	var webp []byte
-	var side int
-	if err := guarded(file, func(io.ReadSeeker) (err error) {
-		webp, side, err = encodeSticker(coarse(picture), orientation)
-		return err
-	}); err != nil {
-		return noSticker(k, err)
-	}
-	f.Width, f.Height = side, side
+	f.Height = f.Width
 	if f.Size, err = p.overwrite(file, func(w io.Writer) error { _, err := w.Write(webp); return err }); err != nil {
 		return storageFailed(err)
 	}
@@ -86,8 +82,7 @@ func noSticker(k kind, cause error) error {
 // checkSticker measures a WebP file, and refuses one that the apps would not show as a
 // sticker.
 func (p *Preparer) checkSticker(f *bridge.File, file *os.File) error {
-	var w webp
-	err := guarded(file, func(r io.ReadSeeker) (err error) { w, err = readWebP(r); return err })
+	w, err := guarded(file, readWebP)
 	if err != nil {
 		return notWhole(err)
 	}
@@ -102,7 +97,7 @@ func (p *Preparer) checkSticker(f *bridge.File, file *os.File) error {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file has %d KiB, and the apps show %s of at most %d KiB: compress it more", (f.Size+1023)>>10, what, limit>>10)
 	}
 	if !w.animated {
-		if err := guarded(file, func(r io.ReadSeeker) error { _, err := decodeBounded(r); return err }); err != nil {
+		if _, err := guarded(file, decodeBounded); err != nil {
 			return notWhole(err)
 		}
 	}
@@ -112,17 +107,6 @@ func (p *Preparer) checkSticker(f *bridge.File, file *os.File) error {
 
 func notWhole(cause error) error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is no whole WebP picture, so it cannot be shown as a sticker: check it").Because(cause)
-}
-
-// orientationOf returns the EXIF orientation of a JPEG; 1 for others.
-func orientationOf(file *os.File, k kind) int {
-	head := jpegHead{orientation: 1}
-	if k.sniffed == jpegType {
-		if err := guarded(file, func(r io.ReadSeeker) (err error) { head, err = readJPEGHead(r); return err }); err != nil {
-			return 1
-		}
-	}
-	return head.orientation
 }
 
 // encodeSticker returns a picture as WebP, in the middle of a transparent square. The

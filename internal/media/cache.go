@@ -19,9 +19,8 @@ import (
 
 // CacheOptions configures a [Cache].
 type CacheOptions struct {
-	// Dir holds the files, decrypted. It is created if it does not exist, and again
-	// if it is wiped. Downloads in progress lie there too, so that a finished one
-	// appears in one step.
+	// Dir holds the files, decrypted, and the downloads in progress. It is created
+	// if it does not exist, and again if it is wiped.
 	Dir string
 	// MaxBytes limits what is kept on the disk beyond open files; 0 keeps nothing.
 	MaxBytes int64
@@ -29,16 +28,15 @@ type CacheOptions struct {
 	MaxFile int64
 	CDN     *CDN
 	Account Account
-	// HasFile reports whether a message still has its file, that is, was not deleted
-	// since the caller of Open read it. If nil, every message does.
+	// HasFile reports whether a message was not deleted since the caller of Open read
+	// it. If nil, every message still has its file.
 	HasFile func(ctx context.Context, m bridge.Message) (bool, error)
 	Log     zerolog.Logger
 }
 
-// Cache opens the files of messages. It shows a file only once it is verified
-// whole, and serves what it holds without the network. When it grows too large, the
-// least recently used files go first, but none that is open. It is safe for
-// concurrent use.
+// Cache opens the files of messages. It shows a file only once it is verified whole.
+// When it grows too large, it evicts the least recently used files, but none that is
+// open. It is safe for concurrent use.
 type Cache struct {
 	downloader
 	hasFile    func(ctx context.Context, m bridge.Message) (bool, error)
@@ -54,7 +52,7 @@ type Cache struct {
 }
 
 // NewCache opens the cache in a directory, with the files that an earlier one left
-// there. Where the disk is full, uploads to its CDN take their room from it too.
+// there. Where the disk is full, uploads to its CDN evict from it, too.
 func NewCache(o CacheOptions) (*Cache, error) {
 	kept, err := newLRU(o.Dir, o.MaxBytes)
 	if err != nil {
@@ -127,14 +125,13 @@ func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 	}
 }
 
-// nameOf returns the cache's name for a file. It derives from the hash of the
-// encrypted bytes, which is checked, and from the key that decrypts them. Files
-// whose senders merely claim the same contents have different names, and a message
-// with the wrong key finds nothing.
+// nameOf returns the cache's name for a file: the hash of its encrypted bytes, which is
+// checked, and of the key that decrypts them. Files whose senders merely claim the same
+// contents have different names, and a message with the wrong key finds nothing.
 //
-// A message without that hash has a file for itself, named by its place on the CDN.
-// As the place may change, Forget might not find that file again: it gets the name
-// of a partial file, and is removed as soon as nobody reads it.
+// Without that hash, the name comes from the file's place on the CDN. As the place may
+// change, Forget might not find the file again: it is named as a partial file, and
+// removed once it is closed.
 func nameOf(m *bridge.Media) (string, error) {
 	if _, err := expand(m.Ref.MediaKey, m.Type); err != nil {
 		return "", err
@@ -153,8 +150,8 @@ func nameOf(m *bridge.Media) (string, error) {
 	return prefix + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// take returns a kept file, held against eviction. If there is none, it downloads
-// the file first.
+// take returns a file that is held against eviction. It downloads the file unless the
+// cache has it.
 func (c *Cache) take(ctx context.Context, name string, m bridge.Message) (*entry, error) {
 	c.mu.Lock()
 	if b := c.lru.find(name); b != nil && b.verified {
@@ -176,7 +173,6 @@ func (c *Cache) take(ctx context.Context, name string, m bridge.Message) (*entry
 	}
 }
 
-// giveBack ends a hold, and discards a file that was lost.
 func (c *Cache) giveBack(b *entry, lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,11 +182,10 @@ func (c *Cache) giveBack(b *entry, lost bool) {
 	c.release(b)
 }
 
-// release ends a hold, which may make room for a waiting download. The caller holds
-// mu.
+// release ends a hold. The caller holds mu.
 func (c *Cache) release(b *entry) {
 	c.lru.release(b)
-	c.changed.Broadcast()
+	c.changed.Broadcast() // there may be room for a download
 }
 
 // File is a verified, complete file, open for reading. The embedded [os.File] lets
@@ -246,8 +241,7 @@ func openSized(path string, size int64) (*os.File, error) {
 	return file, nil
 }
 
-// verifyKept verifies a file that an earlier process left. It fails with errMissing
-// if there is none.
+// verifyKept verifies a file that an earlier process left; errMissing if there is none.
 func (c *Cache) verifyKept(name string) (received, error) {
 	c.mu.Lock()
 	b := c.lru.find(name)
@@ -294,15 +288,14 @@ func (c *Cache) stillHasFile(ctx context.Context, m bridge.Message) error {
 	return nil
 }
 
-// Forget removes the files of deleted messages from the disk at once. Readers that
-// have one open may finish; a download in progress is not kept. A message with the
-// same file that is not deleted (a forward) downloads it again when asked.
+// Forget removes the files of deleted messages from the disk at once; nil files are
+// permitted. Readers that have one open may finish; a download in progress is not kept.
+// A message with the same file that is not deleted (a forward) downloads it again.
 //
 // Call it before the deletion is committed, so that a crash leaves nothing behind,
 // and again afterwards, for downloads that began in between; HasFile catches those
-// that begin later. Files that the cache does not hold cost a hash and a map lookup;
-// nil files are permitted. An error means that a file could not be removed: the
-// cache never shows it again, and retries when it evicts.
+// that begin later. On an error a file could not be removed: the cache never shows it
+// again, and retries when it evicts.
 func (c *Cache) Forget(files ...*bridge.Media) error {
 	var failed []error
 	for _, file := range files {

@@ -46,8 +46,8 @@ func (c *Cache) join(name string, m bridge.Message) (*download, error) {
 
 func errStopping() error { return bridge.NotConnected("the service is stopping") }
 
-// leave removes a waiter whose caller went away. A download that nobody waits for is
-// cancelled, and nobody joins it any more.
+// leave removes a waiter whose caller went away. A download without waiters is
+// cancelled and takes no more of them.
 func (c *Cache) leave(name string, f *download) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,8 +67,8 @@ func (c *Cache) leave(name string, f *download) {
 	}
 }
 
-// get verifies the file that an earlier process left, or downloads it. An empty path
-// means that the file is already in its place.
+// get verifies the file that an earlier process left, or downloads it. The path is empty
+// if the file is already in its place.
 func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Message) (received, error) {
 	if got, err := c.verifyKept(name); err == nil {
 		return got, nil
@@ -138,8 +138,8 @@ func (c *Cache) downloadWhole(ctx context.Context, m bridge.Message) (got receiv
 	return received{}, explain(ctx, &writeError{err})
 }
 
-// land puts a file in the lru, held by all waiters, and wakes them. It keeps no file
-// that was forgotten meanwhile, or that nobody waits for.
+// land puts a file in the lru, held by all waiters, and wakes them. It removes a file
+// that was forgotten meanwhile, or that has no waiters.
 func (c *Cache) land(name string, f *download, got received, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,19 +170,16 @@ func (c *Cache) land(name string, f *download, got received, err error) {
 }
 
 const (
-	// maxDownloads limits the downloads at a time; the others wait.
-	maxDownloads = 8
+	maxDownloads = 8 // at a time; the others wait
 	// downloadsOfDisk limits the disk that is used beyond the cache, in files of the
 	// largest size: downloads in progress, and files being read.
-	downloadsOfDisk = 2
-	// admissionPatience limits how long a download waits for its turn.
-	admissionPatience = 2 * time.Minute
-	// busyRetry is the Retry-After for a caller whose download had no turn.
-	busyRetry = 10 * time.Second
+	downloadsOfDisk   = 2
+	admissionPatience = 2 * time.Minute  // how long a download waits for its turn
+	busyRetry         = 10 * time.Second // the Retry-After for one that had no turn
 )
 
-// admission decides which downloads may begin, first come, first served. It bounds
-// their number, and the bytes that they and open files take beyond the cache's limit.
+// admission admits downloads, first come, first served. It bounds their number, and the
+// bytes that they and open files take beyond the cache's limit.
 type admission struct {
 	patience time.Duration
 

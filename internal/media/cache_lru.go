@@ -14,21 +14,20 @@ import (
 	"time"
 )
 
-// partialPrefix begins the names of downloads under way, and of files that are not
-// kept once nobody reads them. Those of an earlier process are removed when the
-// directory is opened.
-const partialPrefix = "partial-"
+const (
+	namePrefix = "file-" // of files that are kept
+	// partialPrefix begins the names of downloads under way, and of files that are not
+	// kept once they are closed. Those of an earlier process are removed at the start.
+	partialPrefix = "partial-"
+)
 
-// namePrefix begins the names of files that are kept.
-const namePrefix = "file-"
-
-// ownName matches what a kept file is called on the disk: its name and the hash of
-// its contents. Files with other names are left alone.
+// ownName matches the names of kept files on the disk, with the hash of their contents.
+// Files with other names are left alone.
 var ownName = regexp.MustCompile("^(" + namePrefix + "[0-9a-f]{64})-([0-9a-f]{64})$")
 
-// lru keeps track of the files in a cache's directory, in the order of use. The
-// time of use is the files' modification time, so it survives restarts. It is
-// guarded by the cache's mu, except path and createPartial, which need no state.
+// lru keeps track of the files in a cache's directory, in the order of use. The time of
+// use is the files' modification time, so it survives restarts. Only path and
+// createPartial may be called without the cache's mu.
 type lru struct {
 	dir    string
 	max    int64
@@ -61,7 +60,7 @@ func newLRU(dir string, limit int64) (*lru, error) {
 	return l, nil
 }
 
-// scan puts the directory's files in the lru, and removes those that are of no use.
+// scan puts the directory's files in the lru, and removes partial ones.
 func (l *lru) scan() error {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {
@@ -95,12 +94,10 @@ func (l *lru) scan() error {
 	return nil
 }
 
-// path returns where a file with these contents lies.
 func (l *lru) path(name string, sum []byte) string {
 	return filepath.Join(l.dir, name+"-"+hex.EncodeToString(sum))
 }
 
-// createPartial creates a file for a download in progress.
 func (l *lru) createPartial() (*os.File, error) {
 	if err := makeAgain(l.dir); err != nil {
 		return nil, err
@@ -140,8 +137,8 @@ func (l *lru) put(name string, what content) *entry {
 	return b
 }
 
-// discard removes a file that is not what it was from the lru and the disk, unless
-// another has replaced it since.
+// discard removes a lost file from the lru and the disk, unless another has replaced it
+// since.
 func (l *lru) discard(b *entry) {
 	if !b.gone {
 		_ = os.Remove(l.path(b.name, b.sha256)) // most likely it is not there
@@ -149,8 +146,7 @@ func (l *lru) discard(b *entry) {
 	}
 }
 
-// forget removes a file from the disk, even if it is open, and fails as long as it is
-// there.
+// forget removes a file from the disk, even if it is open.
 func (l *lru) forget(name string) error {
 	path, known := l.unwanted[name]
 	if element := l.byName[name]; element != nil {
@@ -177,7 +173,6 @@ func (l *lru) drop(b *entry) {
 	l.total -= b.size
 }
 
-// release ends a hold.
 func (l *lru) release(b *entry) {
 	b.holders--
 	if b.holders == 0 && strings.HasPrefix(b.name, partialPrefix) {
@@ -199,9 +194,9 @@ func (l *lru) evict() {
 	l.shrink(l.max)
 }
 
-// shrink removes the least recently used files until at most limit bytes are kept,
-// but none that is held, and returns how many bytes it removed. A file that cannot
-// be removed stays in the lru, and is tried again the next time.
+// shrink removes the least recently used files until at most limit bytes are kept, but
+// none that is held, and returns how many bytes it removed. A file that cannot be
+// removed stays in the lru.
 func (l *lru) shrink(limit int64) (removed int64) {
 	for element := l.order.Back(); element != nil && l.total > limit; {
 		b := element.Value.(*entry)

@@ -22,40 +22,33 @@ import (
 )
 
 const (
-	// minTries is the least number of tries for a file. Every host is tried once,
-	// even if there are more.
-	minTries = 3
+	minTries = 3 // of a file; every host is tried once, even if there are more
 	// defaultPause, times the tries so far, is the pause before a host is asked again.
 	defaultPause = time.Second
-	// maxPause bounds what a Retry-After may ask for within one try.
-	maxPause = 5 * time.Second
-	// webOrigin is the origin that the CDN expects of its clients.
-	webOrigin = "https://web.whatsapp.com"
+	maxPause     = 5 * time.Second            // bounds what a Retry-After may ask for
+	webOrigin    = "https://web.whatsapp.com" // the CDN expects it of its clients
 
 	dialTimeout         = 10 * time.Second
-	handshakeTimeout    = 10 * time.Second
 	answerHeaderTimeout = 20 * time.Second
-	maxHeaderBytes      = 64 << 10
 )
 
 // CDNOptions configures a [CDN]. The zero value is for the real network.
 type CDNOptions struct {
-	// Proxy is an http, https or socks5 proxy. The proxy resolves the hosts, and has
-	// to refuse private addresses itself.
+	// Proxy is an http, https or socks5 proxy. It resolves the hosts, and has to refuse
+	// private addresses itself.
 	Proxy *url.URL
 	// Authority signs the certificates of a simulated network, whose hosts may be
 	// addresses of any kind. It is nil for the real network.
 	Authority *x509.CertPool
-	// Resolver looks up the hosts; nil means the system's.
-	Resolver urlguard.Resolver
-	TempDir  string // for encrypted uploads
-	Log      zerolog.Logger
+	Resolver  urlguard.Resolver // nil means the system's
+	TempDir   string            // for encrypted uploads
+	Log       zerolog.Logger
 }
 
-// CDN is a client of the network's media servers. It alone decides where the program
-// connects to reach them, not a sender or the network: every address is built and
-// checked in one place, redirects are not followed, and private addresses are
-// refused at the moment of connecting. It is safe for concurrent use.
+// CDN is a client of the network's media servers. Neither a sender nor the network
+// decides where it connects: every address is built and checked in one place, redirects
+// are not followed, and private addresses are refused at the moment of connecting. It is
+// safe for concurrent use.
 type CDN struct {
 	client    *http.Client
 	guard     *urlguard.Guard
@@ -85,20 +78,17 @@ func NewCDN(o CDNOptions) *CDN {
 	return c
 }
 
-// HTTPClient returns an HTTP client for the library's own requests to the media
-// servers, with the same restrictions. It has no total time-out: callers set a
-// deadline by context.
+// HTTPClient returns the client for the library's own requests to the media servers.
+// It has no total time-out: callers set a deadline by context.
 func (c *CDN) HTTPClient() *http.Client { return c.client }
 
 func (c *CDN) transport(o CDNOptions) *http.Transport {
-	t := &http.Transport{
-		DialContext:            withTimeout(c.guard.Transport().DialContext),
-		TLSHandshakeTimeout:    handshakeTimeout,
-		ResponseHeaderTimeout:  answerHeaderTimeout,
-		IdleConnTimeout:        90 * time.Second,
-		MaxIdleConnsPerHost:    8,
-		MaxResponseHeaderBytes: maxHeaderBytes,
-	}
+	t := c.guard.Transport()
+	t.DialContext = withTimeout(t.DialContext)
+	t.ResponseHeaderTimeout = answerHeaderTimeout
+	t.MaxIdleConnsPerHost = 8
+	t.ForceAttemptHTTP2 = false
+	t.DisableCompression = false
 	if o.Proxy != nil {
 		t.Proxy = http.ProxyURL(o.Proxy)
 		t.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext // to the proxy, which may well be private
@@ -136,13 +126,12 @@ func (t *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.Transport.RoundTrip(r)
 }
 
-// fileURL returns the address of a message's file on a host.
 func (c *CDN) fileURL(host, directPath string, m *bridge.Media) (string, error) {
 	return c.placeURL(host, directPath, m.Ref.FileEncSHA256, families[m.Type].mms)
 }
 
-// placeURL returns the address of a place on a host, as the network's clients build
-// it. A picture has neither a hash nor a kind.
+// placeURL returns the address of a file on a host, as the network's clients build it.
+// A picture has neither a hash nor a kind.
 func (c *CDN) placeURL(host, directPath string, hash []byte, mms string) (string, error) {
 	if !bridge.IsDirectPath(directPath) {
 		return "", errors.New("the file's path is not a path on a media server")
@@ -154,8 +143,6 @@ func (c *CDN) placeURL(host, directPath string, hash []byte, mms string) (string
 	return c.address(host, directPath+separator+"hash="+base64.URLEncoding.EncodeToString(hash)+"&mms-type="+mms+"&__wa-mms=")
 }
 
-// uploadURL returns the address of an upload on a host, as the network's clients
-// build it.
 func (c *CDN) uploadURL(host, auth string, t bridge.MediaType, hash []byte) (string, error) {
 	token := base64.URLEncoding.EncodeToString(hash)
 	return c.address(host, "/mms/"+families[t].mms+"/"+token+"?"+url.Values{"auth": {auth}, "token": {token}}.Encode())
@@ -175,7 +162,6 @@ func (c *CDN) address(host, path string) (string, error) {
 	return address, c.checkURL(u)
 }
 
-// checkURL refuses addresses that by their form cannot be a CDN host's.
 func (c *CDN) checkURL(u *url.URL) error {
 	if u.Scheme != "https" || u.User != nil {
 		return errors.New("the address of a media server must be plain https")
@@ -183,20 +169,18 @@ func (c *CDN) checkURL(u *url.URL) error {
 	return c.checkHost(u.Host)
 }
 
+const hostNameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
+
 // checkHost refuses anything but the name of a public host: the real network names
 // neither addresses nor ports. A simulated one names its own address.
 func (c *CDN) checkHost(host string) error {
 	if _, err := netip.ParseAddrPort(host); err == nil && c.simulated {
 		return nil
 	}
-	if _, err := netip.ParseAddr(host); err == nil || strings.ContainsFunc(host, isNotHostName) {
+	if _, err := netip.ParseAddr(host); err == nil || strings.Trim(host, hostNameChars) != "" {
 		return errors.New("the media server's host is not a name")
 	}
 	return c.guard.Check("https://" + host + "/")
-}
-
-func isNotHostName(r rune) bool {
-	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-", r)
 }
 
 // connect asks for the hosts and drops those that cannot be the CDN's.
@@ -235,10 +219,8 @@ func (c *CDN) do(ctx context.Context, method, address string, body io.Reader, pr
 	return resp, withoutURL(err)
 }
 
-// withoutURL removes the address from an error.
 func withoutURL(err error) error {
-	var e *url.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
 	}
 	return err

@@ -17,8 +17,8 @@ import (
 // downloadIdle is how long a server may send nothing before the next try.
 const downloadIdle = 15 * time.Second
 
-// Account provides what only the account knows of the network's media servers. Its
-// errors are [bridge.Error] values, passed to the caller as they are.
+// Account names the network's media servers. Its errors are [bridge.Error] values,
+// passed to the caller as they are.
 type Account interface {
 	// MediaConn implements [bridge.MediaConns].
 	MediaConn(ctx context.Context, refresh bool) (bridge.MediaConn, error)
@@ -29,15 +29,13 @@ type Account interface {
 
 // The failures of one try, besides those that [decrypt] finds.
 var (
-	errGone = errors.New("the media server no longer has the file")
-	// errTooLong concerns the size that the message announces, which may be wrong.
-	errTooLong = errors.New("the media server sent more than the message announces")
-	// errOverLimit concerns the largest size that is downloaded.
-	errOverLimit = errors.New("the media server sent more than the limit")
+	errGone      = errors.New("the media server no longer has the file")
+	errTooLong   = errors.New("the media server sent more than the message announces") // which may be wrong
+	errOverLimit = errors.New("the media server sent more than the limit")             // of any file
 )
 
 // Exists reports whether the CDN still has a file, by asking for its first byte. It
-// returns true if no server can tell: then the recipient may try.
+// returns true if no server can tell.
 func (c *CDN) Exists(ctx context.Context, conns bridge.MediaConns, m *bridge.Media) (bool, error) {
 	conn, err := c.connect(ctx, conns, false)
 	if err != nil {
@@ -76,10 +74,9 @@ type downloader struct {
 	cdn     *CDN
 	account Account
 	maxFile int64
-	// create creates the temporary file of a try.
-	create func() (*os.File, error)
-	room   room
-	log    zerolog.Logger
+	create  func() (*os.File, error) // the temporary file of a try
+	room    room
+	log     zerolog.Logger
 }
 
 // received is a verified file that was downloaded.
@@ -105,7 +102,6 @@ func (d *downloader) download(ctx context.Context, m bridge.Message) (got receiv
 	return got, explain(ctx, err)
 }
 
-// from tries one place on all hosts.
 func (d *downloader) from(ctx context.Context, m bridge.Message, place string) (got received, err error) {
 	conn, err := d.cdn.connect(ctx, d.account.MediaConn, false)
 	if err != nil {
@@ -198,16 +194,14 @@ func (b *incomingBody) Read(p []byte) (int, error) {
 
 // explain turns a failure into an error for the caller.
 func explain(ctx context.Context, err error) error {
-	var known *bridge.Error
-	var disk *writeError
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &known):
+	case is[*bridge.Error](err):
 		return err
-	case errors.As(err, &disk):
+	case is[*writeError](err):
 		return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be stored: the disk may be full").Because(err)
 	case errors.Is(err, errGone):
 		return bridge.Fail(bridge.CodeMediaGone, "the network no longer has the file: it cannot be recovered").Because(err)

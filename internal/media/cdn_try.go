@@ -11,8 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// onHosts calls try with the hosts in turn until it succeeds, or fails in a way that
-// no other host can improve on.
+// onHosts calls try with the hosts in turn until it succeeds or fails for good.
 func (c *CDN) onHosts(ctx context.Context, hosts []string, try func(host string) error) error {
 	var last error
 	for n := range max(minTries, len(hosts)) {
@@ -41,10 +40,8 @@ func (c *CDN) wait(ctx context.Context, try int, last error) error {
 	if after := retryAfter(last); after > 0 {
 		pause = min(after, maxPause)
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(pause):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -69,10 +66,8 @@ func watchIdle(ctx context.Context, idle time.Duration) *idleWatch {
 	return w
 }
 
-// moved restarts the timer.
 func (w *idleWatch) moved() { w.timer.Reset(w.idle) }
 
-// stop ends the watch and the request.
 func (w *idleWatch) stop() {
 	w.timer.Stop()
 	w.cancel(nil)
@@ -104,28 +99,30 @@ func newStatusError(resp *http.Response) *statusError {
 
 // retryAfter returns how long the server asked to wait, 0 if it did not.
 func retryAfter(err error) time.Duration {
-	var answer *statusError
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[*statusError](err); ok {
 		return answer.after
 	}
 	return 0
 }
 
-// isGone reports whether a status means that the file no longer exists.
 func isGone(status int) bool {
 	return status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusGone
 }
 
 // isFinal reports whether trying another host is pointless.
 func isFinal(err error) bool {
-	var disk *writeError
-	var decided *bridge.Error
 	for _, final := range []error{errGone, errOverLimit, errShort, errForged, errPadding} {
 		if errors.Is(err, final) {
 			return true
 		}
 	}
-	return errors.As(err, &disk) || errors.As(err, &decided)
+	return is[*writeError](err) || is[*bridge.Error](err)
+}
+
+// is reports whether an error of a type is in the tree of another.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // worthRepeating reports whether the same host may succeed later.

@@ -15,17 +15,12 @@ import (
 	"bridged/internal/bridge"
 )
 
-const (
-	// uploadIdle is how long a media server may take nothing before the next try.
-	uploadIdle = 30 * time.Second
-	// uploadProgress is how often a long upload is logged.
-	uploadProgress = 5 * time.Second
-)
+// uploadIdle is how long a media server may take nothing before the next try.
+const uploadIdle = 30 * time.Second
 
-// Upload encrypts a file and uploads it to the CDN. Unlike whatsmeow's Upload, it
-// tries every host, repeats what may pass, and reads the file once. The encrypted
-// file is written to the disk first, because the address of an upload contains the
-// hash of the whole.
+// Upload encrypts a file and uploads it to the CDN. Unlike whatsmeow's Upload, it tries
+// every host, repeats failures that may pass, and reads the file once. The encrypted
+// file is written to the disk first: the address of an upload contains its hash.
 //
 // Its errors are [bridge.CodeStorageUnavailable], [bridge.CodeSendRefused],
 // [bridge.CodeNotConnected], or that of ctx if it was cancelled.
@@ -94,15 +89,15 @@ func (c *CDN) offer(ctx context.Context, conns bridge.MediaConns, t bridge.Media
 
 // isForAuth reports whether the credentials may have expired.
 func isForAuth(err error) bool {
-	var answer *statusError
-	return errors.As(err, &answer) && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)
+	answer, ok := errors.AsType[*statusError](err)
+	return ok && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)
 }
 
 // refusal turns an answer that no further try would change into an error for the
 // caller.
 func refusal(err error) error {
-	var answer *statusError
-	if !errors.As(err, &answer) || answer.status < 400 || answer.status >= 500 ||
+	answer, ok := errors.AsType[*statusError](err)
+	if !ok || answer.status < 400 || answer.status >= 500 ||
 		answer.status == http.StatusRequestTimeout || answer.status == http.StatusTooManyRequests {
 		return err
 	}
@@ -111,9 +106,8 @@ func refusal(err error) error {
 
 // notUploaded turns a failure into an error for the caller.
 func notUploaded(ctx context.Context, err error) error {
-	var known *bridge.Error
 	switch {
-	case err == nil, errors.As(err, &known):
+	case err == nil, is[*bridge.Error](err):
 		return err
 	case errors.Is(ctx.Err(), context.Canceled): // the program ends
 		return ctx.Err()
@@ -121,7 +115,6 @@ func notUploaded(ctx context.Context, err error) error {
 	return bridge.NotConnected("the file could not be uploaded to the network: try again in a moment").Because(err)
 }
 
-// offerTo sends the file to one host.
 func (c *CDN) offerTo(ctx context.Context, host, auth string, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
 	address, err := c.uploadURL(host, auth, t, up.FileEncSHA256)
 	if err != nil {
@@ -130,7 +123,7 @@ func (c *CDN) offerTo(ctx context.Context, host, auth string, t bridge.MediaType
 	watch := watchIdle(ctx, c.uploadIdle)
 	defer watch.stop()
 	// A new reader for each try: after a failure the transport may still read from the last one.
-	body := &outgoingBody{Reader: io.NewSectionReader(encrypted, 0, up.EncryptedSize), watch: watch, told: time.Now(), total: up.EncryptedSize, log: c.log}
+	body := &outgoingBody{Reader: io.NewSectionReader(encrypted, 0, up.EncryptedSize), watch: watch, logged: time.Now(), total: up.EncryptedSize, log: c.log}
 	resp, err := c.do(watch.ctx, http.MethodPost, address, body, func(r *http.Request) { r.ContentLength = up.EncryptedSize })
 	if err != nil {
 		return watch.explain(err)
@@ -142,7 +135,7 @@ func (c *CDN) offerTo(ctx context.Context, host, auth string, t bridge.MediaType
 	return watch.explain(readPlace(resp.Body, up))
 }
 
-// readPlace reads from the answer where the media server has put the file.
+// readPlace reads the address of the file from the media server's answer.
 func readPlace(body io.Reader, up *bridge.UploadedFile) error {
 	var answer struct {
 		URL        string `json:"url"`
@@ -162,7 +155,7 @@ func readPlace(body io.Reader, up *bridge.UploadedFile) error {
 type outgoingBody struct {
 	io.Reader
 	watch       *idleWatch
-	told        time.Time
+	logged      time.Time
 	done, total int64
 	log         zerolog.Logger
 }
@@ -171,8 +164,8 @@ func (b *outgoingBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	b.watch.moved()
 	b.done += int64(n)
-	if now := time.Now(); now.Sub(b.told) >= uploadProgress {
-		b.told = now
+	if now := time.Now(); now.Sub(b.logged) >= progressEvery {
+		b.logged = now
 		b.log.Info().Int64("bytes", b.done).Int64("total", b.total).Msg("uploading file")
 	}
 	return n, err

@@ -17,16 +17,13 @@ import (
 )
 
 const (
-	jpegType = "image/jpeg"
-	// jpegQuality is that of converted pictures; the apps' own is lower.
-	jpegQuality = 90
-	// maxJPEGSide is the format's limit.
-	maxJPEGSide = 1<<16 - 1
+	jpegType    = "image/jpeg"
+	jpegQuality = 90        // of converted pictures; the apps' own is lower
+	maxJPEGSide = 1<<16 - 1 // the format's limit
 )
 
 // convert replaces a picture with the JPEG that is sent instead, in the same file, and
-// describes it. At most one picture is in memory at a time, of at most maxDecoded
-// bytes.
+// describes it. One picture is in memory at a time, of at most maxDecoded bytes.
 func (p *Preparer) convert(ctx context.Context, f *bridge.File, file *os.File, sniffed string) error {
 	if isAnimated(file, sniffed) {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is an animated picture, which does not move as an image: send it as a document, or as an MP4 video")
@@ -103,8 +100,7 @@ func (t tooLarge) Error() string {
 }
 
 func notConvertible(sniffed string, cause error) error {
-	var large tooLarge
-	if errors.As(cause, &large) {
+	if large, ok := errors.AsType[tooLarge](cause); ok {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the picture has %d by %d pixels, too many to convert %s to JPEG: scale it down, send a JPEG, or send it as a document",
 			large.size.X, large.size.Y, sniffed).Because(cause)
 	}
@@ -118,7 +114,10 @@ func onWhite(picture image.Image) image.Image {
 	case *image.NRGBA:
 		return flatten(m)
 	case *image.Paletted:
-		return &image.Paletted{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect, Palette: flattenPalette(m.Palette)}
+		for i, c := range m.Palette {
+			m.Palette[i] = white(c)
+		}
+		return m
 	case interface{ Opaque() bool }:
 		if m.Opaque() {
 			return picture
@@ -144,18 +143,10 @@ func flatten(m *image.NRGBA) *image.RGBA {
 	return &image.RGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
 }
 
-func flattenPalette(palette color.Palette) color.Palette {
-	flat := make(color.Palette, len(palette))
-	for i, c := range palette {
-		flat[i] = white(c)
-	}
-	return flat
-}
-
 // whitened shows any picture on white.
 type whitened struct{ image.Image }
 
-// At returns the colour of a pixel.
+// At implements [image.Image].
 func (w whitened) At(x, y int) color.Color { return white(w.Image.At(x, y)) }
 
 // white returns a colour as it looks on white.

@@ -27,11 +27,9 @@ const (
 	trailerSize = blockSize + macSize
 )
 
-// What can be wrong with an encrypted file.
+// The faults of an encrypted file.
 var (
-	// errAltered means that the bytes are not those that the message names: another
-	// host may have the right ones.
-	errAltered = errors.New("the hash of the encrypted file is not the message's")
+	errAltered = errors.New("the hash of the encrypted file is not the message's") // another host may have the right bytes
 	// The others are the sender's fault: the encrypted bytes are as announced.
 	errShort   = errors.New("the encrypted file is too short, or not a whole number of blocks")
 	errForged  = errors.New("the file's MAC is wrong")
@@ -126,9 +124,8 @@ func Encrypt(dst io.Writer, src io.Reader, t bridge.MediaType) (f bridge.Encrypt
 	return f, nil
 }
 
-// together runs several steps at the same time, and returns when all have ended. Each
-// hash of a stream costs more than its encryption: with two processors, BenchmarkDecrypt
-// takes two thirds of the time that one step after the other takes.
+// together runs two steps at the same time, and returns when both have ended. With two
+// processors, BenchmarkDownload takes two thirds of the time of one step after the other.
 func together(first, second func()) {
 	var other sync.WaitGroup
 	other.Go(second)

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// room frees that many bytes of a full disk, and reports whether it freed any. A nil
+// room frees so many bytes of a full disk, and reports whether it freed any. A nil
 // room frees none.
 type room func(bytes int64) bool
 
@@ -53,7 +53,6 @@ type writeError struct{ err error }
 func (e *writeError) Error() string { return "write media file: " + e.err.Error() }
 func (e *writeError) Unwrap() error { return e.err }
 
-// isDiskFull reports whether the disk, or this user's quota, is exhausted.
 func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

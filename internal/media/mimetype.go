@@ -26,8 +26,8 @@ func givenType(req Request) (string, error) {
 	return mime.FormatMediaType(base, params), nil
 }
 
-// serverType returns the type of a response if it is specific, empty otherwise:
-// servers give the unspecific ones to files that they do not know.
+// serverType returns the type of a response, empty if it is one that servers give to
+// files that they do not know.
 func serverType(contentType string) string {
 	base, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -37,10 +37,7 @@ func serverType(contentType string) string {
 	case unknownType, "binary/octet-stream", "application/x-download", "application/force-download", "application/download", "text/plain", htmlType:
 		return ""
 	}
-	if usual, ok := usualTypes[base]; ok {
-		base = usual
-	}
-	if base == "audio/ogg" && params["codecs"] != "" {
+	if base = usual(base); base == "audio/ogg" && params["codecs"] != "" {
 		return mime.FormatMediaType(base, map[string]string{"codecs": params["codecs"]})
 	}
 	return base
@@ -55,10 +52,7 @@ var usualTypes = map[string]string{
 }
 
 func usual(base string) string {
-	if u, ok := usualTypes[base]; ok {
-		return u
-	}
-	return base
+	return cmp.Or(usualTypes[base], base)
 }
 
 // isVoice reports whether a MIME type may be a voice note's.
@@ -99,9 +93,8 @@ var extensions = map[string]string{
 // scripts are the extensions of programs that generate a file, not of the file.
 var scripts = map[string]bool{".php": true, ".asp": true, ".aspx": true, ".jsp": true, ".cgi": true, ".do": true, ".ashx": true}
 
-// documentType returns the type of a document for which neither caller nor server
-// gave one: by its bytes, or by its name if the bytes are just text, an archive or
-// unknown.
+// documentType returns the type of a document by its bytes, or by its name if the bytes
+// are just text, an archive or unknown.
 func documentType(k kind, names ...string) string {
 	switch k.sniffed {
 	case unknownType, "text/plain", "application/zip", "application/x-ole-storage":

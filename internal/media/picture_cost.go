@@ -10,11 +10,10 @@ import (
 )
 
 const (
-	// maxDecoded limits the memory for decoding a picture, in bytes: small files can be
-	// enormous pictures.
+	// maxDecoded limits the memory for decoding a picture, in bytes.
 	maxDecoded = 150 << 20
-	// maxDecoding limits the time. A progressive JPEG passes over its picture as often as
-	// it likes to, at a few bytes each time.
+	// maxDecoding limits the time: a progressive JPEG may pass over its picture any number
+	// of times, at a few bytes each.
 	maxDecoding = 20 * time.Second
 )
 
@@ -23,9 +22,9 @@ type pictureHead struct {
 	image.Config
 	format string
 	jpeg   jpegHead
+	webp   webp
 	// interlaced marks a PNG that comes in seven passes.
 	interlaced bool
-	webp       webp
 }
 
 // readPictureHead reads a picture's head. Where it cannot tell how the picture is
@@ -123,10 +122,9 @@ func webpCost(w webp) float64 {
 	return perPixel
 }
 
-// errSlow is the error of a picture that takes too long to decode.
 var errSlow = errors.New("the picture takes too long to decode")
 
-// timed is the reader of a file until a moment. What decodes it ends with that.
+// timed reads until a moment, which ends the decoder that reads from it.
 type timed struct {
 	io.Reader
 	until time.Time

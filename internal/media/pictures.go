@@ -22,17 +22,11 @@ import (
 )
 
 const (
-	// pictureLife is how long a picture is kept, and that there is none.
-	pictureLife = 24 * time.Hour
-	// maxPicture bounds the file of a picture, in bytes. Real ones have some hundred
-	// kilobytes at most.
-	maxPicture = 1 << 20
-	// maxPictures bounds how many are kept: that there is none takes hardly any room.
-	maxPictures = 20_000
-	// pictureTime bounds the question to the network and the download.
-	pictureTime = 30 * time.Second
-	// picturesAtOnce bounds how many are asked for at a time.
-	picturesAtOnce = 4
+	pictureLife    = 24 * time.Hour   // how long an answer is kept
+	maxPicture     = 1 << 20          // bytes; real ones have some hundred kilobytes at most
+	maxPictures    = 20_000           // that are kept: the answer that there is none takes hardly any room
+	pictureTime    = 30 * time.Second // for the query to the network and the download
+	picturesAtOnce = 4                // queries at a time
 )
 
 // pictureTypes are what pictures of people and groups may be.
@@ -60,8 +54,8 @@ type PicturesOptions struct {
 	Now func() time.Time
 }
 
-// Pictures opens the pictures of people and groups. What the network said and sent
-// is kept for a day, also that there is none, or until it announces a change. It is
+// Pictures opens the pictures of people and groups. It keeps the network's answers for a
+// day or until the network announces a change, also those that there is no picture. It is
 // safe for concurrent use.
 type Pictures struct {
 	cdn     *CDN
@@ -98,7 +92,7 @@ func NewPictures(o PicturesOptions) (*Pictures, error) {
 }
 
 // Open opens the picture of a person or a group. Callers that want the same one share
-// one answer of the network, which is kept even if all of them go away.
+// one query to the network, whose answer is kept even if all of them go away.
 //
 // Its errors are [bridge.CodeNoPicture], [bridge.CodePictureHidden],
 // [bridge.CodeMediaInvalid], [bridge.CodeMediaUnavailable] and those of the account.
@@ -125,7 +119,6 @@ func (p *Pictures) Open(ctx context.Context, of bridge.JID, size bridge.PictureS
 	}
 }
 
-// inMemory is a picture that was just fetched.
 type inMemory struct{ *bytes.Reader }
 
 func (inMemory) Close() error { return nil }
@@ -137,8 +130,8 @@ func nameOfPicture(of bridge.JID, size bridge.PictureSize) string {
 	return namePrefix + hex.EncodeToString(sum[:])
 }
 
-// open returns a picture that is kept, nil if nothing is known of it, or the error of
-// one that is known not to exist.
+// open returns a picture that is kept, nil without one, or the error of one that is known
+// not to exist.
 func (p *Pictures) open(name string) (*PictureFile, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,8 +152,8 @@ func (p *Pictures) open(name string) (*PictureFile, error) {
 	return nil, nil
 }
 
-// pictureIn returns the picture in a file. The file of one that does not exist holds
-// the code of the reason. It closes the file on every error.
+// pictureIn returns the picture in a file, or the error whose code it holds instead. It
+// closes the file on every error.
 func pictureIn(file io.ReadSeekCloser, sum []byte, at time.Time) (_ *PictureFile, err error) {
 	defer func() {
 		if err != nil {
@@ -190,7 +183,7 @@ func pictureIn(file io.ReadSeekCloser, sum []byte, at time.Time) (_ *PictureFile
 	return nil, errors.New("the file is neither a picture nor the reason why there is none")
 }
 
-// Forget drops what is kept of the pictures of somebody, by all of their names.
+// Forget removes the kept answers for a person or a group, by all of their JIDs.
 func (p *Pictures) Forget(names ...bridge.JID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,7 +196,7 @@ func (p *Pictures) Forget(names ...bridge.JID) {
 	}
 }
 
-// ask asks the network for a picture, and keeps what it says and sends.
+// ask asks the network for a picture, and keeps the answer.
 func (p *Pictures) ask(ctx context.Context, of bridge.JID, size bridge.PictureSize) ([]byte, error) {
 	if p.turns.Acquire(ctx, 1) != nil {
 		return nil, bridge.Fail(bridge.CodeMediaUnavailable, "too many other pictures are being asked for: try again later")
@@ -222,7 +215,7 @@ func (p *Pictures) ask(ctx context.Context, of bridge.JID, size bridge.PictureSi
 	return data, nil
 }
 
-// fetch returns what the network sends, or the code of the reason why there is nothing.
+// fetch returns the picture, or the code of the reason why there is none.
 func (p *Pictures) fetch(ctx context.Context, of bridge.JID, size bridge.PictureSize) ([]byte, error) {
 	place, err := p.account.Picture(ctx, of, size)
 	if code := bridge.CodeOf(err); err != nil && (code == bridge.CodeNoPicture || code == bridge.CodePictureHidden) {

@@ -1,21 +1,14 @@
-// Package media handles the files that messages carry, in both directions.
+// Package media handles the files that messages carry, in both directions, in memory
+// that does not grow with their size.
 //
 // Outgoing: a [Preparer] fetches a URL through the guard into a temporary file,
-// recognises its format, measures it and returns a [bridge.File]. A measurement
-// that fails leaves its field empty and never fails the send. [CDN.Upload]
-// encrypts the file and uploads it.
+// recognises its format, measures it and returns a [bridge.File]. A measurement that
+// fails leaves its field empty. [CDN.Upload] encrypts the file and uploads it.
 //
-// Incoming: a [Cache] opens the file of a [bridge.Message] as a seekable reader.
-// It downloads from the network's CDN, decrypts in one pass over the bytes, and
-// shows a file only once it is verified whole. What it holds is served without
-// the network.
+// Incoming: a [Cache] opens the file of a [bridge.Message]. It downloads from the
+// network's CDN, decrypts in one pass, and shows a file only once it is verified whole.
 //
-// A [CDN] makes every request to the network's media servers and decides where the
-// program connects to reach them.
-//
-// The package knows neither chats nor JSON nor the database. From the account it
-// takes only what nobody else knows: see [Account]. Memory does not grow with the
-// size of the files.
+// A [CDN] makes every request to the network's media servers.
 package media
 
 import (
@@ -37,10 +30,10 @@ import (
 )
 
 const (
-	// fetchedPrefix begins the names of fetched files. Those of an earlier
-	// process are removed at the start.
+	// fetchedPrefix begins the names of temporary files. Those of an earlier process are
+	// removed at the start.
 	fetchedPrefix = "fetched-"
-	// progressEvery is how often a long fetch is logged.
+	// progressEvery is how often a long transfer is logged.
 	progressEvery = 5 * time.Second
 )
 
@@ -61,13 +54,10 @@ type Preparer struct {
 	// decoding admits one picture at a time: decoding is the only step whose memory
 	// depends on the file.
 	decoding sync.Mutex
-	// create creates the temporary file of a fetch.
-	create func() (*os.File, error)
-	room   room
-	// files bounds the files that callers send.
-	files *intake.Files
-	// every is how often a long fetch is logged.
-	every time.Duration
+	create   func() (*os.File, error) // a temporary file
+	room     room
+	files    *intake.Files // bounds the files that callers send
+	every    time.Duration // how often a long fetch is logged
 }
 
 // Request describes a file to send. FileName is used for documents only.
@@ -80,8 +70,8 @@ type Request struct {
 	PTT      bool // a voice note
 }
 
-// NewPreparer returns a preparer. It creates the temporary directory, or removes the
-// files that an earlier process left in it.
+// NewPreparer creates the temporary directory, or removes the files that an earlier
+// process left in it.
 func NewPreparer(o PreparerOptions) (*Preparer, error) {
 	if err := os.MkdirAll(o.TempDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make directory for fetched files: %w", err)
@@ -121,8 +111,8 @@ func (p *Preparer) Check(req Request) error {
 }
 
 // Prepare fetches a URL into a temporary file and describes it. The file exists until
-// cleanup is called, which is never nil and may be called more than once; after an
-// error there is no file.
+// cleanup is called, which is never nil and may be called again; after an error there is
+// no file.
 //
 // Its errors are [bridge.CodeInvalid], [bridge.CodeFetchFailed] with a sentence that
 // starts "fetch failed:", [bridge.CodeUnsupportedMedia],
@@ -148,8 +138,7 @@ func (p *Preparer) Prepare(ctx context.Context, req Request) (_ bridge.File, cle
 	return prepared, cleanup, err
 }
 
-// temporary creates a file that exists until remove is called, which may be called
-// more than once.
+// temporary creates a file that exists until remove is called.
 func (p *Preparer) temporary() (file *os.File, remove func(), err error) {
 	if file, err = p.room.create(p.create); err != nil {
 		return nil, nil, storageFailed(err)
@@ -161,8 +150,7 @@ func (p *Preparer) temporary() (file *os.File, remove func(), err error) {
 	}), nil
 }
 
-// describe returns a file as it is sent, which may be another format than the
-// one that lies there.
+// describe returns a file as it is sent; it may convert the file for that.
 func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Result, file *os.File) (bridge.File, error) {
 	f := bridge.File{Type: req.Type, Path: file.Name(), Size: result.Size, Caption: req.Caption, PTT: req.PTT}
 	kind, err := decideKind(req, result, file)
@@ -188,10 +176,10 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 // fetch downloads the URL into the file, and logs its progress.
 func (p *Preparer) fetch(ctx context.Context, url string, file *os.File) (urlguard.Result, error) {
 	began := time.Now()
-	told := began
+	logged := began
 	result, err := p.guard.Fetch(ctx, urlguard.Request{URL: url, MaxBytes: p.maxBytes, Progress: func(done, total int64) {
-		if now := time.Now(); now.Sub(told) >= p.every {
-			told = now
+		if now := time.Now(); now.Sub(logged) >= p.every {
+			logged = now
 			p.log.Info().Int64("bytes", done).Int64("total", total).Dur("took", now.Sub(began)).Msg("fetching media")
 		}
 	}}, p.room.writer(file))
@@ -206,9 +194,9 @@ func (p *Preparer) fetch(ctx context.Context, url string, file *os.File) (urlgua
 }
 
 func fetchFailed(ctx context.Context, err error) error {
-	var refused *urlguard.Error
+	refused, ok := errors.AsType[*urlguard.Error](err)
 	switch {
-	case errors.As(err, &refused):
+	case ok:
 		return bridge.Fail(bridge.CodeFetchFailed, "%s", refused.Error()).Because(refused.Unwrap())
 	case ctx.Err() != nil:
 		return err

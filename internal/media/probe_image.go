@@ -19,15 +19,12 @@ import (
 )
 
 const (
-	// thumbnailSide is the longer side of a thumbnail, which the apps show blurred
-	// until the picture is loaded.
-	thumbnailSide    = 100
+	thumbnailSide    = 100 // the longer one; the apps show it blurred until the picture is loaded
 	thumbnailQuality = 60
 )
 
-// measureImage determines a picture's dimensions and makes its thumbnail. The
-// dimensions come from the head of the file; the picture is decoded only if that is
-// affordable.
+// measureImage reads a picture's dimensions from its head, and makes its thumbnail if
+// decoding is affordable.
 func (p *Preparer) measureImage(f *bridge.File, r io.ReadSeeker) error {
 	head, err := readPictureHead(r)
 	if err != nil {
@@ -58,7 +55,6 @@ func (p *Preparer) thumbnail(r io.ReadSeeker, orientation int) ([]byte, error) {
 	return encodeThumbnail(picture, orientation)
 }
 
-// encodeThumbnail returns the thumbnail of a decoded picture.
 func encodeThumbnail(picture image.Image, orientation int) ([]byte, error) {
 	small := upright(shrink(picture), orientation)
 	var out bytes.Buffer
@@ -152,8 +148,7 @@ func readJPEGHead(src io.ReadSeeker) (jpegHead, error) {
 }
 
 // hasNoLength reports whether a marker is followed by no length: fill bytes, TEM, RST,
-// SOI and EOI (ITU T.81, table B.1). None has anything to do in a head, and decoders
-// differ in what they make of them.
+// SOI and EOI (ITU T.81, table B.1). Decoders differ in how they read them in a head.
 func hasNoLength(marker byte) bool {
 	return marker == 0xFF || marker <= 0x01 || marker >= 0xD0 && marker <= 0xD9
 }

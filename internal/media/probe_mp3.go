@@ -13,8 +13,7 @@ const maxResync = 64 << 10
 var errNoMP3 = errors.New("no MP3 frames")
 
 // mp3Seconds returns the duration of an MP3 file. It adds up all frames: the summary
-// that encoders write at the beginning is often missing or wrong, and reading 100 MB
-// takes no time.
+// that encoders write at the beginning is often missing or wrong.
 func mp3Seconds(src io.ReadSeeker) (float64, error) {
 	r := bufio.NewReaderSize(src, 64<<10)
 	if err := skipID3(r); err != nil {

@@ -19,8 +19,8 @@ const (
 	maxDepth = 4       // moov, trak, mdia, and what is in it
 )
 
-// movieReader walks the boxes of a file (ISO/IEC 14496-12), and reads the beginning of
-// those that describe it. It trusts neither the sizes nor the counts in the file.
+// movieReader walks the boxes of a file (ISO/IEC 14496-12). It trusts neither the sizes
+// nor the counts in them.
 type movieReader struct {
 	r     io.ReadSeeker
 	boxes int

@@ -27,7 +27,6 @@ type packet struct {
 	size int
 }
 
-// start returns the beginning of the packet, all of it if it is short.
 func (p *packet) start() []byte { return p.head[:min(p.size, len(p.head))] }
 
 var (
@@ -165,13 +164,11 @@ func opusSamples(head []byte) int64 {
 	return frame * int64(head[1]&0x3F)
 }
 
-// waveformBars is the number of bars that the apps draw for a voice note.
-const waveformBars = 64
+const waveformBars = 64 // that the apps draw for a voice note
 
-// waveform approximates the loudness of an Opus stream over time, without decoding
-// it. Voice notes are recorded with a variable bit rate, at which Opus spends many
-// bytes on speech and hardly any on silence, so the bytes over time follow the sound.
-// The quietest part is 0 and the loudest 100; a constant bit rate is drawn flat.
+// waveform approximates the loudness of an Opus stream over time, from 0 to 100, without
+// decoding it: at the variable bit rate of voice notes Opus spends many bytes on speech
+// and hardly any on silence. A constant bit rate is drawn flat.
 func waveform(r io.Reader, o *ogg) ([]byte, error) {
 	if !o.isOpus || o.samples <= 0 {
 		return nil, errors.New("no Opus packets to draw")

@@ -13,8 +13,7 @@ import (
 	"bridged/internal/urlguard"
 )
 
-// Received is a file that a caller has sent. It lies in the temporary directory
-// until it is closed.
+// Received is a file that a caller has sent. It exists until it is closed.
 type Received struct {
 	file    *os.File
 	size    int64
@@ -35,21 +34,17 @@ func (f *Received) Close() {
 // Incoming is a file that a caller sends.
 type Incoming struct {
 	From io.Reader
-	// Announced is its size, or a little more, as far as that is known; negative
-	// for unknown.
+	// Announced is its size, or a little more; negative if that is not known.
 	Announced int64
-	// Family is that of its sender; see [bridge.Token].
-	Family int64
-	// Cut ends the reading, from another goroutine, where it comes too slowly while
-	// others wait.
+	Family    int64 // of its sender; see [bridge.Token]
+	// Cut ends the reading, from another goroutine, if it is too slow while others wait.
 	Cut func()
 }
 
-// Receive stores what a caller sends as a file, of which a number may lie there
-// at a time; others wait for their turn. Its errors are
-// [bridge.CodePayloadTooLarge], [bridge.CodeStorageUnavailable],
-// [bridge.CodeTooManyConnections] where too many others are received, or those of
-// ctx and from. After an error there is no file.
+// Receive stores a file that a caller sends; beyond a number of files at a time callers
+// wait for their turn. Its errors are [bridge.CodePayloadTooLarge],
+// [bridge.CodeStorageUnavailable], [bridge.CodeTooManyConnections], or those of ctx and
+// from. After an error there is no file.
 func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) {
 	room := p.files.Begin(in.Family, in.Cut)
 	room.Announce(in.Announced)
@@ -72,7 +67,7 @@ func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) 
 
 // crowded explains that a file found no room, or lost it.
 func crowded(err error) error {
-	sentence := ""
+	var sentence string
 	switch {
 	case errors.Is(err, intake.ErrBusy):
 		sentence = "too many other files are being received: try again later"
@@ -90,9 +85,8 @@ func crowded(err error) error {
 func (f *Received) fill(p *Preparer, from io.Reader) error {
 	sum := sha256.New()
 	size, err := io.Copy(io.MultiWriter(p.room.writer(f.file), sum), io.LimitReader(from, p.maxBytes+1))
-	var disk *writeError
 	switch {
-	case errors.As(err, &disk):
+	case is[*writeError](err):
 		return storageFailed(err)
 	case err != nil:
 		return err
@@ -126,8 +120,8 @@ func (p *Preparer) CheckReceived(req Request) error {
 	return err
 }
 
-// TypeOf returns the kind of media as which a file is sent if its sender does
-// not say: what the apps show as such, else a document. A sticker has no caption.
+// TypeOf returns the kind of media as which a file is sent by default: one that the apps
+// show it as, else a document. A sticker has no caption.
 func (p *Preparer) TypeOf(f *Received, captioned bool) (bridge.MediaType, error) {
 	k, err := sniff(f.file)
 	if err != nil {
@@ -145,8 +139,7 @@ func (p *Preparer) TypeOf(f *Received, captioned bool) (bridge.MediaType, error)
 }
 
 // PrepareReceived describes a file that was received, and converts it as
-// [Preparer.Prepare] does. name and contentType are what its sender's device
-// says of it. The file exists until f is closed.
+// [Preparer.Prepare] does. name and contentType come from its sender's device.
 func (p *Preparer) PrepareReceived(ctx context.Context, req Request, f *Received, name, contentType string) (bridge.File, error) {
 	if f.size == 0 {
 		return bridge.File{}, bridge.Invalid("the file is empty")

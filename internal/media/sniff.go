@@ -18,8 +18,7 @@ import (
 const (
 	unknownType = "application/octet-stream"
 	htmlType    = "text/html"
-	// voiceType is the type of voice notes: some phones play no other.
-	voiceType = "audio/ogg; codecs=opus"
+	voiceType   = "audio/ogg; codecs=opus" // of voice notes: some phones play no other
 )
 
 // kind describes the format of a file.
@@ -34,9 +33,9 @@ type kind struct {
 // isUnknown reports whether the bytes look like no known format.
 func (k kind) isUnknown() bool { return k.sniffed == unknownType }
 
-// decideKind decides what a file is sent as: the caller's type, else the server's if
-// it is specific, else the type that the bytes look like. It refuses bytes that
-// contradict the kind of media: the recipient could not open them.
+// decideKind decides on the type that a file is sent as: the caller's, else the server's
+// if it is specific, else that of the bytes. It refuses bytes that contradict the kind of
+// media: the recipient could not open them.
 func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, error) {
 	given, err := givenType(req)
 	if err != nil {
@@ -46,19 +45,19 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 	if err != nil {
 		return kind{}, storageFailed(err)
 	}
-	told := serverType(result.ContentType)
+	served := serverType(result.ContentType)
 	if k.sniffed == htmlType && req.URL != "" && !htmlIsMeant(req, given, result) {
 		return k, bridge.Fail(bridge.CodeFetchFailed, "fetch failed: the server answered with an HTML page instead of the file")
 	}
 	if req.Type == bridge.MediaDocument {
-		k.mime = cmp.Or(given, told, documentType(k, req.FileName, result.FileName))
+		k.mime = cmp.Or(given, served, documentType(k, req.FileName, result.FileName))
 		return k, nil
 	}
 	actual := k.family(req.Type)
 	if actual == "" && k.isUnknown() {
 		// Some formats have no signature: then the declared type counts, unless it
 		// names a format that has one.
-		actual = unmarked(req.Type, cmp.Or(given, told), file)
+		actual = unmarked(req.Type, cmp.Or(given, served), file)
 	}
 	if actual == "" {
 		return k, contradiction(req.Type, k.sniffed)
@@ -75,12 +74,12 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 		return k, nil
 	}
 	switch {
-	case !belongs(told, req.Type):
-		told = ""
-	case told == "audio/ogg" && actual == voiceType: // the same, more precisely
-		told = actual
+	case !belongs(served, req.Type):
+		served = ""
+	case served == "audio/ogg" && actual == voiceType: // the same, more precisely
+		served = actual
 	}
-	k.mime = cmp.Or(given, told, actual)
+	k.mime = cmp.Or(given, served, actual)
 	return k, k.settleVoice(req, given)
 }
 
@@ -104,7 +103,6 @@ func sniff(file io.ReadSeeker) (kind, error) {
 	return k, nil
 }
 
-// isContainer reports whether a type is MP4 or one of its relatives.
 func isContainer(sniffed string) bool {
 	return slices.Contains([]string{
 		"video/mp4", "audio/mp4", "audio/x-m4a", "video/x-m4v", "video/quicktime", "video/3gpp", "video/3gpp2",
@@ -148,8 +146,8 @@ func (k kind) family(t bridge.MediaType) string {
 	return ""
 }
 
-// unmarked returns the declared type of bytes that look like no known format, empty
-// if that type would be recognised.
+// unmarked returns the declared type of bytes of no known format, empty if they would be
+// recognised as that type.
 func unmarked(t bridge.MediaType, declared string, file io.ReadSeeker) string {
 	declared = base(declared)
 	if t == bridge.MediaSticker || !belongs(declared, t) {
@@ -228,9 +226,8 @@ func (k kind) isConverted(t bridge.MediaType) bool {
 	return t == bridge.MediaImage && slices.Contains(convertible, k.sniffed)
 }
 
-// isShown reports whether the apps show a file as this kind of media, perhaps after
-// it was converted: an image that is JPEG, a video that is MP4. A video of no known
-// format may be one.
+// isShown reports whether the apps show a file as this kind of media, perhaps after it
+// was converted. A video of no known format may be MP4.
 func (k kind) isShown(t bridge.MediaType) bool {
 	switch t {
 	case bridge.MediaImage:

@@ -17,11 +17,9 @@ import (
 )
 
 const (
-	webpType = "image/webp"
-	// stickerSide is the longest side of a sticker, in pixels.
-	stickerSide = 512
-	// maxSticker and maxMovingSticker are the largest stickers that the apps show, in
-	// bytes: those that stand still, and animated ones.
+	webpType    = "image/webp"
+	stickerSide = 512 // pixels at most
+	// The largest stickers that the apps show, in bytes.
 	maxSticker       = 100 << 10
 	maxMovingSticker = 500 << 10
 )
@@ -71,8 +69,7 @@ func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k
 }
 
 func noSticker(k kind, cause error) error {
-	var large tooLarge
-	if errors.As(cause, &large) {
+	if large, ok := errors.AsType[tooLarge](cause); ok {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the picture has %d by %d pixels, too many to make a sticker of this %s: scale it to %d by %d",
 			large.size.X, large.size.Y, k.sniffed, stickerSide, stickerSide).Because(cause)
 	}
@@ -109,9 +106,9 @@ func notWhole(cause error) error {
 	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is no whole WebP picture, so it cannot be shown as a sticker: check it").Because(cause)
 }
 
-// encodeSticker returns a picture as WebP, in the middle of a transparent square. The
-// format is lossless, and the apps scale all stickers to one size: a picture that is too
-// rich for the largest square is put into a smaller one.
+// encodeSticker returns a picture as lossless WebP, in the middle of a transparent square.
+// As the apps scale all stickers to one size, a picture that is too rich for the largest
+// square is put into a smaller one.
 func encodeSticker(picture image.Image, orientation int) (webp []byte, side int, err error) {
 	const smallest = 96 // whose pixels fit as they are
 	for side = stickerSide; ; {
@@ -120,7 +117,7 @@ func encodeSticker(picture image.Image, orientation int) (webp []byte, side int,
 			return nil, 0, fmt.Errorf("encode a sticker: %w", err)
 		}
 		if out.Len() <= maxSticker || side <= smallest {
-			_, err := decodeBounded(bytes.NewReader(out.Bytes())) // what leaves is what others can read
+			_, err := decodeBounded(bytes.NewReader(out.Bytes())) // others have to read it
 			return out.Bytes(), side, err
 		}
 		smaller := float64(side) * math.Sqrt(float64(maxSticker)/float64(out.Len()))
@@ -128,9 +125,8 @@ func encodeSticker(picture image.Image, orientation int) (webp []byte, side int,
 	}
 }
 
-// coarse returns a picture that is not much larger than a sticker: scaling it down well
-// takes memory for all of its lines. It picks single pixels: what is four times as large
-// is scaled down well behind it.
+// coarse picks pixels of a picture until it is at most four times as large as a sticker:
+// scaling it down well takes memory for all of its lines.
 func coarse(picture image.Image) image.Image {
 	const most = 4 * stickerSide
 	from := picture.Bounds()

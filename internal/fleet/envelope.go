@@ -1,16 +1,21 @@
 package fleet
 
 import (
-	"encoding/base64"
-	"encoding/json"
+	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/net/http/httpguts"
+
+	"bridged/internal/bridge"
 )
 
 // The limits of a request's envelope.
@@ -19,176 +24,197 @@ const (
 	maxHeaders    = 32
 	maxHeader     = 8 << 10
 	maxFormFields = 16
-	maxObjectName = 256
+	maxFileField  = 256
 
 	usualTimeout = 2 * time.Minute
 	minTimeout   = time.Second
 	maxTimeout   = 5 * time.Minute
 )
 
-// envelope is a request as it comes over NATS. Of body, bodyBase64 and form
-// there is one at most.
+// envelope is a request as it comes over NATS. At most one of body, bodyBase64 and
+// form is given.
 type envelope struct {
-	method  string
-	path    string // as it was written
-	route   string // the path without its query and its escapes
-	query   url.Values
-	headers http.Header
+	Method     string            `json:"method"`
+	Path       string            `json:"path"` // with its query, escaped
+	Headers    map[string]string `json:"headers"`
+	Body       jsontext.Value    `json:"body"`
+	BodyBase64 []byte            `json:"bodyBase64"`
+	Form       map[string]string `json:"form"`
+	File       *fileIn           `json:"file"` // of a form
+	Timeout    string            `json:"timeout"`
+
+	// Read from the fields above.
+	url     *url.URL
+	header  http.Header
 	body    []byte // nil for none
-	form    map[string]string
-	file    *fileIn // of a form
 	timeout time.Duration
 }
 
 // fileIn names an object of the files' bucket, and how it is sent.
 type fileIn struct {
-	object      string
-	fileName    string
-	contentType string
+	Name        string `json:"name"`
+	FileName    string `json:"fileName"`
+	ContentType string `json:"contentType"`
 }
 
-// methods are those that routes have.
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+var (
+	methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// ofTheConnection are headers that mean something on an HTTP connection alone.
-var ofTheConnection = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "Expect", "Te", "Trailer", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection"}
+	// connectionHeaders mean something on an HTTP connection alone.
+	connectionHeaders = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "Expect", "Te", "Trailer", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection"}
+)
 
-// readEnvelope reads a request. Its errors have [CodeInvalidEnvelope] and name
-// the field.
+// readEnvelope reads a request. Its errors have [CodeInvalidEnvelope] and name the field.
 func readEnvelope(data []byte) (*envelope, error) {
-	e := &envelope{headers: make(http.Header), timeout: usualTimeout}
-	err := eachMember(data, "the envelope", map[string]func(json.RawMessage) error{
-		"method":     e.readMethod,
-		"path":       e.readPath,
-		"headers":    e.readHeaders,
-		"body":       e.readBody,
-		"bodyBase64": e.readBase64,
-		"form":       e.readForm,
-		"file":       e.readFile,
-		"timeout":    e.readTimeout,
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case e.method == "":
-		return nil, invalidEnvelope("method is required, such as GET")
-	case e.path == "":
-		return nil, invalidEnvelope("path is required, such as /api/chats?limit=10")
-	case e.body != nil && e.form != nil:
-		return nil, invalidEnvelope("body and form exclude each other")
-	case e.file != nil && e.form == nil:
-		return nil, invalidEnvelope(`file needs form, the other fields of the request, such as {"jid": "15551234567@s.whatsapp.net"}`)
+	if jsontext.Value(data).Kind() != '{' {
+		return nil, invalidEnvelope("the envelope must be a JSON object")
+	}
+	e := &envelope{}
+	if err := json.Unmarshal(data, e, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+		return nil, unreadable(err)
+	}
+	for _, read := range []func() error{e.readMethod, e.readPath, e.readHeaders, e.readBody, e.readForm, e.readTimeout} {
+		if err := read(); err != nil {
+			return nil, err
+		}
 	}
 	return e, nil
 }
 
-func (e *envelope) readMethod(value json.RawMessage) (err error) {
-	if e.method, err = text(value, "method", 16); err == nil && !slices.Contains(methods, e.method) {
-		return invalidEnvelope("method must be %s", strings.Join(methods, ", "))
-	}
-	return err
+func invalidEnvelope(format string, args ...any) *bridge.Error {
+	return bridge.Fail(CodeInvalidEnvelope, format, args...)
 }
 
-func (e *envelope) readPath(value json.RawMessage) error {
-	path, err := text(value, "path", maxPath)
-	if err != nil {
-		return err
+// unreadable returns the refusal of JSON that does not fit into an envelope.
+func unreadable(err error) error {
+	var semantic *json.SemanticError
+	var syntactic *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
+		return invalidEnvelope("the envelope has no field %s", shownPath(semantic.JSONPointer))
+	case errors.As(err, &semantic):
+		kind := map[reflect.Kind]string{reflect.String: "a string", reflect.Slice: "base64 with + and /, and padding"}[semantic.GoType.Kind()]
+		if kind == "" {
+			kind = "a JSON object"
+		}
+		return invalidEnvelope("%s must be %s", shownPath(semantic.JSONPointer), kind)
+	case errors.As(err, &syntactic) && errors.Is(err, jsontext.ErrDuplicateName):
+		return invalidEnvelope("%s is given twice", shownPath(syntactic.JSONPointer))
 	}
-	at, err := url.ParseRequestURI(path)
-	if err != nil || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.Contains(path, "#") || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return invalidEnvelope("path must be a path with its query, such as /api/chats?limit=10")
+	return invalidEnvelope("the envelope is not valid JSON").Because(err)
+}
+
+// shownPath names a field, such as "headers.Accept".
+func shownPath(pointer jsontext.Pointer) string {
+	return shown(strings.Join(slices.Collect(pointer.Tokens()), "."))
+}
+
+// shown quotes the beginning of a name that a caller chose.
+func shown(name string) string {
+	const most = 64
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
 	}
-	e.path, e.route, e.query = path, at.Path, at.Query()
+	return fmt.Sprintf("%q", name)
+}
+
+func (e *envelope) readMethod() error {
+	switch {
+	case e.Method == "":
+		return invalidEnvelope("method is required, such as GET")
+	case !slices.Contains(methods, e.Method):
+		return invalidEnvelope("method must be %s", strings.Join(methods, ", "))
+	}
 	return nil
 }
 
-func (e *envelope) readHeaders(value json.RawMessage) error {
-	return eachPair(value, "headers", maxHeaders, maxHeader, func(name, value string) error {
+func (e *envelope) readPath() (err error) {
+	switch {
+	case e.Path == "":
+		return invalidEnvelope("path is required, such as /api/chats?limit=10")
+	case len(e.Path) > maxPath:
+		return invalidEnvelope("path must not be longer than %d bytes", maxPath)
+	}
+	isBad := strings.ContainsFunc(e.Path, func(r rune) bool { return r <= ' ' || r > '~' || r == '#' })
+	if e.url, err = url.ParseRequestURI(e.Path); err != nil || isBad || !strings.HasPrefix(e.Path, "/") || strings.HasPrefix(e.Path, "//") {
+		return invalidEnvelope("path must be a path with its query, such as /api/chats?limit=10")
+	}
+	return nil
+}
+
+func (e *envelope) readHeaders() error {
+	if len(e.Headers) > maxHeaders {
+		return invalidEnvelope("headers must have at most %d members", maxHeaders)
+	}
+	e.header = make(http.Header, len(e.Headers)+1)
+	for name, value := range e.Headers {
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
 		case !httpguts.ValidHeaderFieldName(name):
 			return invalidEnvelope("headers has a name that is no header's")
-		case slices.Contains(ofTheConnection, canonical):
+		case slices.Contains(connectionHeaders, canonical):
 			return invalidEnvelope("headers.%s belongs to HTTP connections: leave it out", canonical)
-		case e.headers.Values(canonical) != nil:
+		case e.header[canonical] != nil:
 			return invalidEnvelope("headers.%s is given twice", canonical)
+		case len(value) > maxHeader:
+			return invalidEnvelope("headers.%s must not be longer than %d bytes", shown(canonical), maxHeader)
 		case !httpguts.ValidHeaderFieldValue(value):
 			return invalidEnvelope("headers.%s must not hold line breaks or other control characters", canonical)
 		}
-		e.headers.Set(canonical, value)
-		return nil
-	})
-}
-
-// readBody takes an object or a list as it is, and a string for what it says.
-func (e *envelope) readBody(value json.RawMessage) error {
-	if value[0] == '{' || value[0] == '[' {
-		return e.setBody(value)
+		e.header.Set(canonical, value)
 	}
-	var body string
-	if value[0] != '"' || json.Unmarshal(value, &body) != nil {
-		return invalidEnvelope("body must be an object, a list or a string; other bytes go into bodyBase64")
-	}
-	return e.setBody([]byte(body))
-}
-
-func (e *envelope) readBase64(value json.RawMessage) error {
-	encoded, err := text(value, "bodyBase64", len(value))
-	if err != nil {
-		return err
-	}
-	body, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return invalidEnvelope("bodyBase64 must be base64 with + and /, and padding")
-	}
-	return e.setBody(body)
-}
-
-func (e *envelope) setBody(body []byte) error {
-	if e.body != nil {
-		return invalidEnvelope("body and bodyBase64 exclude each other")
-	}
-	e.body = append([]byte{}, body...)
 	return nil
 }
 
-func (e *envelope) readForm(value json.RawMessage) error {
-	e.form = make(map[string]string)
-	return eachPair(value, "form", maxFormFields, len(value), func(name, value string) error {
-		if _, twice := e.form[name]; twice {
-			return invalidEnvelope("form.%s is given twice", shown(name))
+// readBody takes an object or a list as it is, and a string for what it says.
+func (e *envelope) readBody() error {
+	if e.Body != nil && e.BodyBase64 != nil {
+		return invalidEnvelope("body and bodyBase64 exclude each other")
+	}
+	switch e.Body.Kind() {
+	case '{', '[':
+		e.body = e.Body
+	case '"':
+		var text string
+		if err := json.Unmarshal(e.Body, &text, jsontext.AllowInvalidUTF8(true)); err != nil {
+			return unreadable(err)
 		}
-		e.form[name] = value
-		return nil
-	})
+		e.body = []byte(text)
+	default:
+		if e.Body != nil {
+			return invalidEnvelope("body must be an object, a list or a string; other bytes go into bodyBase64")
+		}
+		e.body = e.BodyBase64
+	}
+	return nil
 }
 
-func (e *envelope) readFile(value json.RawMessage) error {
-	e.file = new(fileIn)
-	into := func(field *string, name string) func(json.RawMessage) error {
-		return func(value json.RawMessage) (err error) {
-			*field, err = text(value, "file."+name, maxObjectName)
-			return err
-		}
-	}
-	err := eachMember(value, "file", map[string]func(json.RawMessage) error{
-		"name": into(&e.file.object, "name"), "fileName": into(&e.file.fileName, "fileName"), "contentType": into(&e.file.contentType, "contentType"),
-	})
-	if err == nil && e.file.object == "" {
+func (e *envelope) readForm() error {
+	switch {
+	case len(e.Form) > maxFormFields:
+		return invalidEnvelope("form must have at most %d members", maxFormFields)
+	case e.body != nil && e.Form != nil:
+		return invalidEnvelope("body and form exclude each other")
+	case e.File == nil:
+		return nil
+	case e.Form == nil:
+		return invalidEnvelope(`file needs form, the other fields of the request, such as {"jid": "15551234567@s.whatsapp.net"}`)
+	case e.File.Name == "":
 		return invalidEnvelope("file.name is required: the object's name in the bucket of files")
+	case max(len(e.File.Name), len(e.File.FileName), len(e.File.ContentType)) > maxFileField:
+		return invalidEnvelope("the fields of file must not be longer than %d bytes", maxFileField)
 	}
-	if _, _, bad := mime.ParseMediaType(e.file.contentType); err == nil && e.file.contentType != "" && bad != nil {
+	if _, _, err := mime.ParseMediaType(e.File.ContentType); err != nil && e.File.ContentType != "" {
 		return invalidEnvelope("file.contentType must be a media type, such as image/png")
 	}
-	return err
+	return nil
 }
 
-func (e *envelope) readTimeout(value json.RawMessage) error {
-	written, err := text(value, "timeout", 32)
-	if err != nil {
-		return err
+func (e *envelope) readTimeout() (err error) {
+	e.timeout = usualTimeout
+	if e.Timeout != "" {
+		e.timeout, err = time.ParseDuration(e.Timeout)
 	}
-	e.timeout, err = time.ParseDuration(written)
 	if err != nil || e.timeout < minTimeout || e.timeout > maxTimeout {
 		return invalidEnvelope("timeout must be %v to %v, such as 30s", minTimeout, maxTimeout)
 	}

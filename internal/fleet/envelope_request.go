@@ -20,13 +20,13 @@ const jsonType = "application/json"
 // refuse returns what to do instead of a request that makes no sense as one
 // question and one answer; nil for all others. events is the stream of events.
 func (e *envelope) refuse(events string) error {
-	if e.route != "/api/events" || e.method != http.MethodGet && e.method != http.MethodHead {
+	if e.url.Path != "/api/events" || e.Method != http.MethodGet && e.Method != http.MethodHead {
 		return nil
 	}
-	if strings.Contains(strings.ToLower(e.headers.Get("Accept")), "text/event-stream") {
+	if strings.Contains(strings.ToLower(e.header.Get("Accept")), "text/event-stream") {
 		return bridge.Fail(CodeNotOverNATS, "a stream of events has no end, so that it is no answer: read the stream %s instead", events)
 	}
-	if wait := e.query.Get("wait"); strings.Trim(wait, "0s") != "" {
+	if wait := e.url.Query().Get("wait"); strings.Trim(wait, "0s") != "" {
 		return bridge.Fail(CodeNotOverNATS, "wait would keep a place for a request that does nothing: read the stream %s instead, or ask for a page without wait", events)
 	}
 	return nil
@@ -37,17 +37,17 @@ func (e *envelope) refuse(events string) error {
 func (e *envelope) request(ctx context.Context, file io.Reader) (*http.Request, error) {
 	body, contentType := io.Reader(http.NoBody), ""
 	switch {
-	case e.form != nil:
+	case e.Form != nil:
 		body, contentType = e.multipart(file)
 	case e.body != nil:
 		body, contentType = bytes.NewReader(e.body), jsonType
 	}
-	req, err := http.NewRequestWithContext(ctx, e.method, "http://nats"+e.path, body)
+	req, err := http.NewRequestWithContext(ctx, e.Method, "http://nats"+e.Path, body)
 	if err != nil {
 		return nil, invalidEnvelope("path cannot be used").Because(err)
 	}
-	req.Header = e.headers.Clone()
-	if contentType != "" && (e.form != nil || req.Header.Get("Content-Type") == "") {
+	req.Header = e.header
+	if contentType != "" && (e.Form != nil || req.Header.Get("Content-Type") == "") {
 		req.Header.Set("Content-Type", contentType)
 	}
 	return req, nil
@@ -63,13 +63,13 @@ func (e *envelope) multipart(file io.Reader) (io.Reader, string) {
 }
 
 func (e *envelope) writeForm(form *multipart.Writer, file io.Reader) error {
-	for _, name := range slices.Sorted(maps.Keys(e.form)) {
-		if err := form.WriteField(name, e.form[name]); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(e.Form)) {
+		if err := form.WriteField(name, e.Form[name]); err != nil {
 			return err
 		}
 	}
 	if file != nil {
-		part, err := form.CreatePart(e.file.header())
+		part, err := form.CreatePart(e.File.header())
 		if err != nil {
 			return err
 		}
@@ -82,13 +82,13 @@ func (e *envelope) writeForm(form *multipart.Writer, file io.Reader) error {
 
 // header returns the head of a file's part.
 func (f *fileIn) header() textproto.MIMEHeader {
-	given := map[string]string{"name": "file", "filename": f.fileName}
-	if f.fileName == "" {
+	given := map[string]string{"name": "file", "filename": f.FileName}
+	if f.FileName == "" {
 		given["filename"] = "file"
 	}
 	head := textproto.MIMEHeader{"Content-Disposition": {mime.FormatMediaType("form-data", given)}}
-	if f.contentType != "" {
-		head.Set("Content-Type", f.contentType)
+	if f.ContentType != "" {
+		head.Set("Content-Type", f.ContentType)
 	}
 	return head
 }

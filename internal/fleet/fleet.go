@@ -123,20 +123,16 @@ func (f *Fleet) serve(ctx context.Context, nc *nats.Conn, js jetstream.JetStream
 
 // serveAccount publishes and takes requests until ctx ends.
 func (f *Fleet) serveAccount(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
-	var parts sync.WaitGroup
-	parts.Go(func() { f.events.run(ctx, nc, js, account) })
+	var serving sync.WaitGroup
+	serving.Go(func() { f.events.run(ctx, nc, js, account) })
 	if f.api != nil {
-		parts.Go(func() { f.serveRequests(ctx, nc, js, account) })
+		serving.Go(func() {
+			if err := newRequests(f.options, f.api, nc, js, f.log).serve(ctx, account); err != nil {
+				f.log.Error().Err(err).Msg("requests are not taken from NATS")
+			}
+		})
 	}
-	parts.Wait()
-}
-
-// serveRequests answers an account's requests until ctx ends.
-func (f *Fleet) serveRequests(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
-	subject := f.options.Prefix + "." + account + ".api"
-	if err := newRequests(f.options, f.api, js, f.log).serve(ctx, nc, subject, account); err != nil {
-		f.log.Error().Err(err).Msg("requests are not taken from NATS")
-	}
+	serving.Wait()
 }
 
 // streamName returns the name of a stream or bucket of the fleet.

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,112 +31,99 @@ const (
 	requestsMayEnd = 5 * time.Second
 )
 
-// requests takes requests from NATS through the API's router, and nothing past
-// it: the bearer of their headers decides what they may do.
+// requests passes requests from NATS to the API's router: the bearer in their headers
+// decides what they may do.
 type requests struct {
+	nc      *nats.Conn
 	door    http.RoundTripper
 	files   *files
-	events  string // the stream that has what no answer can
-	own     string // what all subjects of the fleet begin with
-	version string
+	options Options
 	log     zerolog.Logger
-	slots   chan struct{} // has a token for each request under way
-	stats   requestStats
+	slots   chan struct{} // holds a token for each request under way
 
-	mu       sync.Mutex
-	ended    bool // no request is begun any more; guarded by mu
-	underWay sync.WaitGroup
+	mu    sync.Mutex
+	stats requestStats  // guarded by mu
+	took  time.Duration // all answers together; guarded by mu
 }
 
-func newRequests(o Options, api http.Handler, js jetstream.JetStream, log zerolog.Logger) *requests {
+// requestStats are shown in the statistics of the endpoint: micro's own count a request
+// as done as soon as it is begun.
+type requestStats struct {
+	Answers   map[string]int64 `json:"answers"` // by class of status, such as 2xx
+	Refused   int64            `json:"refused"` // because too many were under way
+	AverageMS float64          `json:"averageMs"`
+}
+
+func newRequests(o Options, api http.Handler, nc *nats.Conn, js jetstream.JetStream, log zerolog.Logger) *requests {
 	return &requests{
-		door: client.Transport(api, "nats"), files: newFiles(js, o.Prefix, o.Stream.Replicas), events: streamName(o.Prefix, "EVENTS"),
-		own: o.Prefix + ".", version: o.Version, log: log, slots: make(chan struct{}, mostRequests),
+		nc: nc, door: client.Transport(api, "nats"), files: newFiles(js, o.Prefix, o.Stream.Replicas), options: o, log: log,
+		slots: make(chan struct{}, mostRequests), stats: requestStats{Answers: make(map[string]int64)},
 	}
 }
 
-// serve answers an account's requests until ctx ends. Those under way may end
-// then.
-func (r *requests) serve(ctx context.Context, nc *nats.Conn, subject, account string) error {
+// semanticVersion matches the versions that micro permits.
+var semanticVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
+
+// serve answers an account's requests until ctx ends. Those under way may end then.
+func (r *requests) serve(ctx context.Context, account string) error {
 	working, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
-	service, err := micro.AddService(nc, micro.Config{
-		Name: "bridged", Version: semantic(r.version), Description: "The HTTP API of one WhatsApp account",
-		Metadata:     map[string]string{"account": account, "version": r.version},
-		StatsHandler: func(*micro.Endpoint) any { return r.stats.read() },
+	version := strings.TrimPrefix(r.options.Version, "v")
+	if !semanticVersion.MatchString(version) {
+		version = "0.0.0"
+	}
+	service, err := micro.AddService(r.nc, micro.Config{
+		Name: "bridged", Version: version, Description: "The HTTP API of one WhatsApp account",
+		Metadata:     map[string]string{"account": account, "version": r.options.Version},
+		StatsHandler: func(*micro.Endpoint) any { return r.readStats() },
 	})
 	if err != nil {
 		return err
 	}
-	err = service.AddEndpoint("api", micro.HandlerFunc(func(req micro.Request) { r.take(working, nc, req) }), micro.WithEndpointSubject(subject))
-	if err != nil {
+	take := func(req micro.Request) { r.take(working, req.Data(), req.Reply()) }
+	if err := service.AddEndpoint("api", micro.HandlerFunc(take), micro.WithEndpointSubject(r.options.Prefix+"."+account+".api")); err != nil {
 		return errors.Join(err, service.Stop())
 	}
 	r.log.Info().Msg("requests are taken from NATS")
 	<-ctx.Done()
 	err = service.Stop()
-	r.end(giveUp)
+	defer time.AfterFunc(requestsMayEnd, giveUp).Stop()
+	for range mostRequests {
+		r.slots <- struct{}{} // no request is begun any more
+	}
 	return err
-}
-
-// end begins nothing any more, and waits for what is under way.
-func (r *requests) end(giveUp func()) {
-	r.mu.Lock()
-	r.ended = true
-	r.mu.Unlock()
-	timer := time.AfterFunc(requestsMayEnd, giveUp)
-	defer timer.Stop()
-	r.underWay.Wait()
-}
-
-// begin reports whether a request may be worked on, which done ends.
-func (r *requests) begin() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ended {
-		return bridge.Fail(CodeTooManyRequests, "this process has just stopped taking requests: try again in a second")
-	}
-	select {
-	case r.slots <- struct{}{}:
-		r.underWay.Add(1)
-		return nil
-	default:
-		return bridge.Fail(CodeTooManyRequests, "%d requests are under way: try again in a second", mostRequests)
-	}
-}
-
-func (r *requests) done() {
-	<-r.slots
-	r.underWay.Done()
 }
 
 // take begins to work on a request, if there is room. It does not wait: micro
 // hands over one request after the other.
-func (r *requests) take(ctx context.Context, nc *nats.Conn, req micro.Request) {
-	if !r.mayAnswer(req.Reply()) {
+func (r *requests) take(ctx context.Context, data []byte, reply string) {
+	if !r.mayAnswer(reply) {
 		return
 	}
-	if err := r.begin(); err != nil {
-		r.stats.busy.Add(1)
-		a := refusal(err)
+	select {
+	case r.slots <- struct{}{}:
+		go func() {
+			defer func() { <-r.slots }()
+			r.work(ctx, data, reply)
+		}()
+	default:
+		r.mu.Lock()
+		r.stats.Refused++
+		r.mu.Unlock()
+		a := refusal(bridge.Fail(CodeTooManyRequests, "%d requests are under way: try again in a second", mostRequests))
 		a.Headers["Retry-After"] = "1"
-		r.respond(nc, req.Reply(), a, nil)
-		return
+		r.respond(reply, a)
 	}
-	go func() {
-		defer r.done()
-		r.work(ctx, nc, req.Data(), req.Reply())
-	}()
 }
 
 // mayAnswer reports whether an answer may go to a subject. Its caller chooses it, and
-// this process is permitted more than callers are: whoever may only ask would have it
-// write events, keys and objects.
+// this process has more permissions than callers, who could make it write events, keys
+// and objects for them.
 func (r *requests) mayAnswer(to string) bool {
 	switch {
-	case to == "": // nobody would read it
+	case to == "":
 		return false
-	case strings.HasPrefix(to, "$"), strings.HasPrefix(to, r.own):
+	case strings.HasPrefix(to, "$"), strings.HasPrefix(to, r.options.Prefix+"."):
 		r.log.Warn().Str("reply", bridge.Redact(to)).Msg("a request from NATS wants its answer where no inbox is: it is not worked on")
 		return false
 	}
@@ -142,105 +131,107 @@ func (r *requests) mayAnswer(to string) bool {
 }
 
 // work answers one request.
-func (r *requests) work(ctx context.Context, nc *nats.Conn, data []byte, reply string) {
+func (r *requests) work(ctx context.Context, data []byte, reply string) {
 	began := time.Now()
-	a, message, err := r.answer(ctx, data, int(nc.MaxPayload())-answerMargin)
+	a, err := r.answer(ctx, data)
 	if err != nil {
-		r.logFailure(err)
-		a, message = refusal(err), nil
+		if code := bridge.CodeOf(err); code == bridge.CodeInternal || code == CodeFilesUnavailable {
+			r.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("a request from NATS failed")
+		}
+		a = refusal(err)
 	}
-	r.stats.note(a.Status, time.Since(began))
-	r.respond(nc, reply, a, message)
+	r.mu.Lock()
+	r.stats.Answers[strconv.Itoa(a.Status/100)+"xx"]++
+	r.took += time.Since(began)
+	r.mu.Unlock()
+	r.respond(reply, a)
 }
 
-// answer passes a request through the API's router, and returns its answer as
-// the message that fits.
-func (r *requests) answer(ctx context.Context, data []byte, limit int) (*answer, []byte, error) {
-	e, err := readEnvelope(data)
-	if err != nil {
-		return nil, nil, err
+func (r *requests) readStats() requestStats {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stats, answered := r.stats, int64(0)
+	stats.Answers = maps.Clone(stats.Answers)
+	for _, n := range stats.Answers {
+		answered += n
 	}
-	if err := e.refuse(r.events); err != nil {
-		return nil, nil, err
+	if answered > 0 {
+		stats.AverageMS = float64(r.took.Microseconds()) / 1000 / float64(answered)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout, errTimeout)
-	defer cancel()
-	a, message, err := r.call(ctx, e, limit)
-	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		return nil, nil, errTimeout
-	}
-	return a, message, err
+	return stats
 }
 
 var errTimeout = bridge.Fail(CodeRequestTimeout, "the request took longer than its timeout; what it sends may still go out: repeat it with the same Idempotency-Key")
 
-func (r *requests) call(ctx context.Context, e *envelope, limit int) (*answer, []byte, error) {
-	if e.file == nil {
-		return r.pass(ctx, e, nil, limit)
-	}
-	file, err := r.files.get(ctx, e.file.object)
+// answer passes a request through the API's router.
+func (r *requests) answer(ctx context.Context, data []byte) (*answer, error) {
+	e, err := readEnvelope(data)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	defer file.close()
-	a, message, err := r.pass(ctx, e, file, limit)
-	if failure := file.failure(); failure != nil {
-		return nil, nil, failure // and not the caller's fault, which the API takes it for
+	if err := e.refuse(streamName(r.options.Prefix, "EVENTS")); err != nil {
+		return nil, err
 	}
-	return a, message, err
+	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout, errTimeout)
+	defer cancel()
+	a, err := r.call(ctx, e)
+	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
+		return nil, errTimeout
+	}
+	return a, err
 }
 
-// pass passes a request to the router, with the file of a form; nil for none.
-func (r *requests) pass(ctx context.Context, e *envelope, file io.Reader, limit int) (*answer, []byte, error) {
+// call passes a request to the router, with the file of its form.
+func (r *requests) call(ctx context.Context, e *envelope) (*answer, error) {
+	if e.File == nil {
+		return r.pass(ctx, e, nil)
+	}
+	file, err := r.files.get(ctx, e.File.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.close()
+	a, err := r.pass(ctx, e, file)
+	if failure := file.failure(); failure != nil {
+		return nil, failure // which the API takes for the caller's fault
+	}
+	return a, err
+}
+
+// pass passes a request to the router, and packs its answer for one message. A body
+// that does not fit becomes an object.
+func (r *requests) pass(ctx context.Context, e *envelope, file io.Reader) (*answer, error) {
 	req, err := e.request(ctx, file)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	resp, err := r.door.RoundTrip(req)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer resp.Body.Close()
-	return r.pack(ctx, resp, limit)
-}
-
-// pack returns an answer as a message. A body that does not fit becomes an object.
-func (r *requests) pack(ctx context.Context, resp *http.Response, limit int) (*answer, []byte, error) {
 	a := answerOf(resp)
-	message, begun, err := a.within(limit, resp.Body)
-	if err != nil || message != nil {
-		return a, message, err
+	limit := int(r.nc.MaxPayload()) - answerMargin
+	begun, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	if err != nil || len(begun) <= limit && a.fits(begun, limit) {
+		return a, err
 	}
-	if a.File, err = r.files.put(ctx, io.MultiReader(bytes.NewReader(begun), resp.Body)); err != nil {
-		return nil, nil, err
-	}
-	message, err = bridge.EncodeJSON(a)
-	return a, message, err
+	a.File, err = r.files.put(ctx, io.MultiReader(bytes.NewReader(begun), resp.Body))
+	return a, err
 }
 
 // respond sends an answer. Refusals of this door carry the headers by which
 // micro's clients know errors.
-func (r *requests) respond(nc *nats.Conn, to string, a *answer, message []byte) {
+func (r *requests) respond(to string, a *answer) {
 	msg := nats.NewMsg(to)
-	if msg.Data = message; message == nil {
-		encoded, err := bridge.EncodeJSON(a)
-		if err != nil {
-			panic("fleet: an answer cannot be encoded: " + err.Error())
-		}
-		msg.Data = encoded
+	if msg.Data = a.message; msg.Data == nil {
+		msg.Data = encoded(a)
 	}
 	if a.code != "" {
 		msg.Header.Set(micro.ErrorCodeHeader, strconv.Itoa(a.Status))
 		msg.Header.Set(micro.ErrorHeader, string(a.code))
 	}
-	if err := nc.PublishMsg(msg); err != nil {
+	if err := r.nc.PublishMsg(msg); err != nil {
 		r.log.Warn().Err(err).Msg("an answer did not reach NATS")
-	}
-}
-
-// logFailure logs what is the service's fault, not the caller's.
-func (r *requests) logFailure(err error) {
-	if code := bridge.CodeOf(err); code == bridge.CodeInternal || code == CodeFilesUnavailable {
-		r.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("a request from NATS failed")
 	}
 }

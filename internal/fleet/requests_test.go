@@ -262,7 +262,7 @@ func TestRequests_AreDiscovered(t *testing.T) {
 	c.call(ada, object{"method": "GET", "path": "/"})
 	eventually(t, "the figures", func() bool {
 		for _, stats := range c.services() {
-			var data statsData
+			var data requestStats
 			if len(stats.Endpoints) == 1 && stats.Endpoints[0].Subject == "discovered."+ada+".api" && json.Unmarshal(stats.Endpoints[0].Data, &data) == nil {
 				return stats.Metadata["account"] == ada && stats.Version == "1.2.3" && data.Answers["2xx"] == 1
 			}

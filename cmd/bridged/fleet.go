@@ -56,7 +56,7 @@ func (a *app) metrics() []prometheus.Collector {
 	if a.fleet == nil {
 		return nil
 	}
-	return []prometheus.Collector{a.fleet}
+	return a.fleet.Metrics()
 }
 
 // fleetLog is the log of events and the cursor in it, for a fleet, which does

@@ -124,6 +124,6 @@ func markBatch(list []outgoing) {
 func (s *publication) stored(sequence uint64, event int64, count int) {
 	s.last, s.hasPublished, s.failures = sequence, true, 0
 	s.at.Event, s.at.Sequence, s.at.Stream = event, sequence, s.stream.info.Created
-	s.counts.published.Add(uint64(count))
-	s.counts.event.Store(event)
+	s.published.Add(uint64(count))
+	s.event.Store(event)
 }

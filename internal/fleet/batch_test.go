@@ -15,7 +15,7 @@ import (
 func openPublication(t testing.TB, cluster *fleettest.Cluster, prefix, logID string) *publication {
 	t.Helper()
 	nc, js := dial(t, cluster.URL())
-	s := &publication{logger: zerolog.Nop(), counts: &counts{}, subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, now: time.Now, window: maxBatch, publishing: t.Context()}
+	s := &publication{publisher: &publisher{log: zerolog.Nop()}, subjects: subjectsOf(prefix, ada), at: Position{LogID: logID}, window: maxBatch, publishing: t.Context()}
 	var err error
 	if s.stream, err = openStream(t.Context(), nc, js, Limits{Replicas: 3, Duplicates: time.Minute}.config(prefix)); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestMetrics_TellTheLag(t *testing.T) {
 	log.write(12)
 	f := run(t, optionsOf(t, fresh("metrics"), log))
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(f)
+	registry.MustRegister(f.Metrics()...)
 	shows := func(connected, published, lag float64) func() bool {
 		return func() bool {
 			values := map[string]float64{}
@@ -92,7 +92,7 @@ func TestPublish_AResetWhoseAcknowledgementIsLost(t *testing.T) {
 	log := newMemoryLog(ada)
 	log.write(5)
 	s := openPublication(t, sharedCluster(t), prefix, "another")
-	s.log, s.isLoaded, s.isReset, s.at.Event = log, true, true, 5
+	s.source, s.isLoaded, s.isReset, s.at.Event = log, true, true, 5
 	if err := s.publishReset(5); err != nil {
 		t.Fatal(err)
 	}

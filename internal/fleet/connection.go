@@ -28,54 +28,62 @@ type Server struct {
 	CAFile    string // of certificates to trust, PEM; the system's where it is empty
 }
 
-// link is the state of the connection. online holds a token after it was made.
+// link is the state of the connection.
 type link struct {
 	connected atomic.Bool
-	online    chan struct{}
+	online    chan struct{} // holds a token after the connection was made
 
 	mu   sync.Mutex
-	lost chan struct{} // guarded by mu; closed when the connection is lost
+	up   context.Context // ends when the connection is lost; guarded by mu
+	lose func()          // guarded by mu
 }
 
 func newLink() *link {
-	return &link{online: make(chan struct{}, 1), lost: make(chan struct{})}
+	l := &link{online: make(chan struct{}, 1)}
+	l.up, l.lose = context.WithCancel(context.Background())
+	return l
 }
 
 // whileUp returns a context that ends with the connection: the client library
-// lets whoever waits for an answer wait on for the next one.
+// lets those who wait for an answer wait for the next connection.
 func (l *link) whileUp(ctx context.Context) (context.Context, context.CancelFunc) {
 	l.mu.Lock()
-	lost := l.lost
-	l.mu.Unlock()
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		select {
-		case <-lost:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
-}
-
-// lose ends what waits for an answer over the connection.
-func (l *link) lose() {
-	l.mu.Lock()
 	defer l.mu.Unlock()
-	close(l.lost)
-	l.lost = make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(l.up, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
 // dial makes the connection, in the background and without end. What is
 // published while it is lost fails at once: whoever publishes must know.
 func (l *link) dial(s Server, name string, log zerolog.Logger) (*nats.Conn, error) {
+	made := func(nc *nats.Conn) {
+		l.connected.Store(true)
+		select {
+		case l.online <- struct{}{}:
+		default:
+		}
+		log.Info().Str("server", nc.ConnectedServerName()).Msg("connected to NATS")
+	}
+	lost := func(nc *nats.Conn, err error) {
+		l.connected.Store(false)
+		l.mu.Lock()
+		l.lose()
+		l.up, l.lose = context.WithCancel(context.Background())
+		l.mu.Unlock()
+		if !nc.IsClosed() {
+			log.Warn().Err(err).Msg("connection to NATS lost; reconnecting")
+		}
+	}
 	options := []nats.Option{
 		nats.Name(name), nats.Timeout(dialTime),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
 		nats.ReconnectWait(redialPause), nats.ReconnectJitter(redialJitter, redialJitter), nats.ReconnectBufSize(-1),
 		nats.PingInterval(pingPause), nats.MaxPingsOutstanding(pingsLost),
-		nats.ConnectHandler(l.up(log)), nats.ReconnectHandler(l.up(log)), nats.DisconnectErrHandler(l.down(log)),
-		nats.ReconnectErrHandler(l.failed(log)), nats.ErrorHandler(l.refused(log)),
+		nats.ConnectHandler(made), nats.ReconnectHandler(made), nats.DisconnectErrHandler(lost),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { log.Debug().Err(err).Msg("NATS cannot be reached; trying again") }),
+		// Such as a subject that is not permitted.
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn().Err(err).Msg("NATS refused something") }),
 	}
 	if s.CredsFile != "" {
 		options = append(options, nats.UserCredentials(s.CredsFile))
@@ -84,35 +92,4 @@ func (l *link) dial(s Server, name string, log zerolog.Logger) (*nats.Conn, erro
 		options = append(options, nats.RootCAs(s.CAFile))
 	}
 	return nats.Connect(s.URL, options...)
-}
-
-func (l *link) up(log zerolog.Logger) nats.ConnHandler {
-	return func(nc *nats.Conn) {
-		l.connected.Store(true)
-		select {
-		case l.online <- struct{}{}:
-		default:
-		}
-		log.Info().Str("server", nc.ConnectedServerName()).Msg("connected to NATS")
-	}
-}
-
-func (l *link) down(log zerolog.Logger) nats.ConnErrHandler {
-	return func(nc *nats.Conn, err error) {
-		l.connected.Store(false)
-		l.lose()
-		if !nc.IsClosed() {
-			log.Warn().Err(err).Msg("connection to NATS lost; reconnecting")
-		}
-	}
-}
-
-func (l *link) failed(log zerolog.Logger) nats.ConnErrHandler {
-	return func(_ *nats.Conn, err error) { log.Debug().Err(err).Msg("NATS cannot be reached; trying again") }
-}
-
-// refused logs what the server says of the connection, such as that a subject is
-// not permitted.
-func (l *link) refused(log zerolog.Logger) nats.ErrHandler {
-	return func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn().Err(err).Msg("NATS refused something") }
 }

@@ -1,15 +1,11 @@
 // Package fleet connects a bridge to NATS, where hundreds of bridges meet, each
 // with its own account.
 //
-// One account is one socket by WhatsApp's own rule, so that an account never
-// needs a second machine; an operator of many accounts needs one place where
-// all of them are heard. That place is the operator's NATS server or cluster,
-// with JetStream. A bridge without NATS_URL does not know of it: nothing of this
-// package runs.
+// It runs on the operator's NATS server or cluster, with JetStream. Without NATS_URL
+// nothing of this package runs.
 //
-//   - A [Fleet] owns one connection. It is made in the background, and made
-//     again without end: the bridge starts, receives, sends and posts webhooks
-//     whether NATS is there or not.
+//   - A [Fleet] owns one connection, which is made in the background and without
+//     end: the bridge works whether NATS is there or not.
 //   - The account is named by its phone's digits, which the bridge knows from
 //     its first pairing on. Until then the fleet waits.
 //   - Events out: the publisher is one more reader of the log of events. Each
@@ -28,12 +24,15 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 )
 
@@ -55,21 +54,16 @@ type Fleet struct {
 	options Options
 	log     zerolog.Logger
 	link    *link
-	account account
 	events  *publisher
-	owner   *owner       // nil where nobody asks who runs the account
+	owner   *owner
 	api     http.Handler // nil takes no requests
 }
 
 // New makes a fleet. Nothing is dialled until it runs.
 func New(o Options) *Fleet {
-	f := &Fleet{options: o, log: o.Logger.With().Str("part", "fleet").Logger()}
-	f.account = newAccount(o.Log)
-	f.link = newLink()
-	f.events = newPublisher(o, f.link, f.log)
-	if o.Owner.TTL > 0 {
-		f.owner = newOwner(o, f.log)
-	}
+	f := &Fleet{options: o, log: o.Logger.With().Str("part", "fleet").Logger(), link: newLink()}
+	f.events = &publisher{options: o, log: f.log, link: f.link}
+	f.owner = newOwner(o, f.log)
 	return f
 }
 
@@ -79,7 +73,7 @@ func (f *Fleet) TakeRequests(api http.Handler) { f.api = api }
 
 // Seek seeks the right to run a session, which is the same for all of its copies and
 // for no other one. onChange is called, from any goroutine, when Refusal has changed.
-// release gives the right back, behind the end of the session's connection.
+// release gives the right back, after the session's connection has ended.
 func (f *Fleet) Seek(session string, onChange func()) (release func()) {
 	return f.owner.Seek(session, onChange)
 }
@@ -100,29 +94,51 @@ func (f *Fleet) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("set up JetStream: %w", err)
 	}
-	return f.serve(ctx, nc, js)
-}
-
-// serve runs what is served over a connection, once it is known for whom.
-func (f *Fleet) serve(ctx context.Context, nc *nats.Conn, js jetstream.JetStream) error {
-	account, err := f.account.wait(ctx, f.log)
+	account, err := f.account(ctx)
 	if err != nil {
 		return nil // it was stopped before
 	}
-	serve := func(ctx context.Context) { f.serveAccount(ctx, nc, js, account) }
-	if f.owner == nil {
-		serve(ctx)
-		return nil
-	}
 	var serving sync.WaitGroup
-	serving.Go(func() { f.owner.during(ctx, serve) })
-	f.owner.run(ctx, newRegistry(nc, js, f.options, account))
-	serving.Wait()
+	defer serving.Wait()
+	serving.Go(func() {
+		f.owner.during(ctx, func(ctx context.Context) { f.serve(ctx, nc, js, account) })
+	})
+	f.owner.run(ctx, &natsRegistry{nc: nc, js: js, options: f.options, account: account})
 	return nil
 }
 
-// serveAccount publishes and takes requests until ctx ends.
-func (f *Fleet) serveAccount(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
+// accountRetry is when to ask again after the store did not answer.
+const accountRetry = 5 * time.Second
+
+// account returns the phone's digits as soon as they are known, or ctx's error. A store
+// belongs to one account for good.
+func (f *Fleet) account(ctx context.Context) (string, error) {
+	var isLogged bool
+	for {
+		changed := f.options.Log.Changed() // before asking
+		name, err := f.options.Log.Account(ctx)
+		if err == nil && name != "" {
+			return name, nil
+		}
+		var again <-chan time.Time
+		if err != nil && ctx.Err() == nil {
+			f.log.Error().Err(err).Msg("account not read; trying again")
+			again = time.After(accountRetry)
+		} else if !isLogged {
+			isLogged = true
+			f.log.Info().Msg("no account is paired yet: NATS hears of it once one is")
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-changed:
+		case <-again:
+		}
+	}
+}
+
+// serve publishes and takes requests until ctx ends.
+func (f *Fleet) serve(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
 	var serving sync.WaitGroup
 	serving.Go(func() { f.events.run(ctx, nc, js, account) })
 	if f.api != nil {
@@ -133,6 +149,34 @@ func (f *Fleet) serveAccount(ctx context.Context, nc *nats.Conn, js jetstream.Je
 		})
 	}
 	serving.Wait()
+}
+
+// scrapeTime bounds the query of a scrape.
+const scrapeTime = 5 * time.Second
+
+// Metrics returns what /metrics shows of the fleet.
+func (f *Fleet) Metrics() []prometheus.Collector {
+	connected := func() float64 {
+		if f.link.connected.Load() {
+			return 1
+		}
+		return 0
+	}
+	lag := func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+		defer cancel()
+		newest, err := f.options.Log.Last(ctx)
+		if err != nil {
+			return math.NaN()
+		}
+		return float64(max(newest-f.events.event.Load(), 0))
+	}
+	return []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bridged_nats_connected", Help: "1 while NATS is connected, else 0."}, connected),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "bridged_nats_events_published_total", Help: "Events that the stream has acknowledged."},
+			func() float64 { return float64(f.events.published.Load()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bridged_nats_events_lag", Help: "Events of the log that are not in the stream yet."}, lag),
+	}
 }
 
 // streamName returns the name of a stream or bucket of the fleet.

@@ -114,6 +114,9 @@ func run(t *testing.T, o Options) running {
 func runWith(t *testing.T, o Options, api http.HandlerFunc) running {
 	t.Helper()
 	o.Name, o.Logger = "test", zerolog.New(zerolog.NewTestWriter(t))
+	if o.Owner.TTL == 0 {
+		o.Owner = OwnerOptions{Place: &Place{}, TTL: time.Minute}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	f := New(o)
 	if api != nil {

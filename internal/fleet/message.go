@@ -93,8 +93,7 @@ type published struct {
 	sequence uint64
 	logID    string
 	event    int64
-	isReset  bool
-	at       bridge.Time
+	at       bridge.Time // zero for a reset, whose time is another
 }
 
 // readPublished reads whose message it is. What others have published under the
@@ -108,11 +107,9 @@ func readPublished(sequence uint64, header nats.Header, body []byte) published {
 	if err != nil || json.Unmarshal(body, &payload) != nil {
 		return p
 	}
-	p.logID, p.event, p.isReset, p.at = logID, event, isReset, payload.Timestamp
+	p.logID, p.event = logID, event
+	if !isReset {
+		p.at = payload.Timestamp
+	}
 	return p
-}
-
-// isOf reports whether the message is this event of this log.
-func (p published) isOf(logID string, e bridge.Event) bool {
-	return p.logID == logID && p.event == e.ID && (p.isReset || p.at.UnixMilli() == e.At.UnixMilli())
 }

@@ -28,7 +28,6 @@ const (
 	longestCall    = 5 * time.Second
 	releaseTime    = time.Second     // for giving it back, within a stop
 	startPatience  = 5 * time.Second // before a start says that there is no NATS
-	usualTTL       = time.Minute
 	shortestOfWait = 20 * time.Millisecond
 )
 
@@ -46,31 +45,33 @@ var ErrSought = errors.New("NATS is being asked whether another process runs the
 //     run last: nobody else may have that, by the second rule, and a second process on
 //     the same directory does not get its lock.
 type owner struct {
-	options  OwnerOptions
-	registry registry // nil until it runs; guarded by turn
-	journal  Log
-	log      zerolog.Logger
-	process  string
-	version  string
-	began    time.Time
+	options OwnerOptions
+	events  Log
+	log     zerolog.Logger
+	process string
+	version string
+	began   time.Time
 
 	wake chan struct{} // has a token when there is something to do
 
-	turn     sync.Mutex  // held while the registry is asked for a change
-	revision uint64      // of the key, 0 where it has to be read; guarded by turn
-	taken    bool        // this process has had the key: a holder found later is no predecessor; guarded by turn
-	since    bridge.Time // guarded by turn
-	runs     uint64      // the revision of the session's last run; guarded by turn
-	silent   bool        // NATS did not answer the last time; guarded by turn
+	// turn is held while the registry is used. It guards these.
+	turn     sync.Mutex
+	registry registry // nil until it runs
+	ttl      time.Duration
+	revision uint64 // of the key, 0 where it has to be read
+	taken    bool   // this process has had the key: a holder found later is no predecessor
+	since    bridge.Time
+	runs     uint64 // the revision of the session's last run
+	silent   bool   // NATS did not answer the last time
 
+	// mu guards these.
 	mu       sync.Mutex
-	session  string             // that is sought; guarded by mu
-	onChange func()             // of the session; guarded by mu
-	standing standing           // guarded by mu
-	refusal  error              // guarded by mu
-	ttl      time.Duration      // guarded by mu
-	changed  chan struct{}      // closed at each change; guarded by mu
-	cancel   context.CancelFunc // of the present step; guarded by mu
+	session  string // that is sought
+	onChange func() // of the session
+	standing standing
+	refusal  error
+	changed  chan struct{}      // closed at each change
+	cancel   context.CancelFunc // of the present step
 }
 
 // standing is what is known.
@@ -85,13 +86,14 @@ const (
 
 func newOwner(o Options, log zerolog.Logger) *owner {
 	return &owner{
-		options: o.Owner, journal: o.Log, log: log, process: rand.Text(), version: o.Version, began: time.Now(),
+		options: o.Owner, events: o.Log, log: log, process: rand.Text(), version: o.Version, began: time.Now(),
 		wake: make(chan struct{}, 1), changed: make(chan struct{}), ttl: o.Owner.TTL,
 	}
 }
 
-// Seek seeks the right to run a session. onChange is called when Refusal has
-// changed. release gives the right back.
+// Seek seeks the right to run a session, whose name is the same for all of its copies and
+// for no other one. onChange is called, from any goroutine, when Refusal has changed.
+// release gives the right back, after the session's connection has ended.
 func (o *owner) Seek(session string, onChange func()) (release func()) {
 	o.mu.Lock()
 	o.session, o.onChange = session, onChange
@@ -101,7 +103,8 @@ func (o *owner) Seek(session string, onChange func()) (release func()) {
 	return o.release
 }
 
-// Refusal returns why the session may not run now; nil if it may.
+// Refusal returns why the session may not run now, ErrSought until that is known, and
+// nil while it may.
 func (o *owner) Refusal() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -175,17 +178,17 @@ func (o *owner) release() {
 	}
 	o.mu.Unlock()
 	defer o.stepNow()
-	if !wasHeld {
-		return
-	}
 	o.turn.Lock()
 	defer o.turn.Unlock()
-	if o.registry == nil {
+	if !wasHeld || o.registry == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
 	defer cancel()
-	err := o.save(ctx, session, true)
+	_, err := o.registry.open(ctx)
+	if err == nil {
+		err = o.save(ctx, session, true)
+	}
 	if err == nil {
 		err = o.remove(ctx)
 	}
@@ -198,11 +201,12 @@ func (o *owner) release() {
 // remove removes the key, also behind a renewal whose answer has not come. The node
 // that is asked may be behind.
 func (o *owner) remove(ctx context.Context) error {
-	h, revision, err := o.registry.holder(ctx)
+	var h holder
+	revision, err := o.registry.read(ctx, "", &h)
 	if err != nil {
 		return err
 	}
-	if h == nil || h.Process != o.process {
+	if h.Process != o.process {
 		revision = 0
 	}
 	if revision = max(revision, o.revision); revision == 0 {

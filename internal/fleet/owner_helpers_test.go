@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -19,20 +20,23 @@ import (
 type meeting struct {
 	life time.Duration
 
-	mu       sync.Mutex // guards all below
-	key      *holder
+	mu      sync.Mutex // guards all below
+	values  map[string]value
+	written uint64 // the last revision
+	last    published
+}
+
+// value is one of a registry; the key's lives until a moment.
+type value struct {
+	data     []byte
 	revision uint64
 	until    time.Time
-	runs     map[string]sessionRun
-	runsAt   map[string]uint64
-	last     bridge.Event // published
-	logID    string
 }
 
 const ownerTTL = time.Minute
 
 func newMeeting() *meeting {
-	return &meeting{life: ownerTTL, runs: make(map[string]sessionRun), runsAt: make(map[string]uint64)}
+	return &meeting{life: ownerTTL, values: make(map[string]value)}
 }
 
 // seat is one process's way to the meeting.
@@ -61,40 +65,49 @@ func (s *seat) enter(ctx context.Context) (func(), error) {
 		return nil, errCut
 	}
 	s.meeting.mu.Lock()
-	if s.key != nil && !time.Now().Before(s.until) {
-		s.key, s.revision = nil, 0
+	if time.Now().After(s.values[""].until) {
+		delete(s.values, "")
 	}
 	return s.meeting.mu.Unlock, nil
 }
 
-func (s *seat) ttl(context.Context) (time.Duration, error) { return s.life, nil }
+func (s *seat) open(context.Context) (time.Duration, error) { return s.life, nil }
 
-func (s *seat) holder(ctx context.Context) (*holder, uint64, error) {
-	leave, err := s.enter(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer leave()
-	return s.key, s.revision, nil
-}
-
-func (s *seat) put(ctx context.Context, h holder, revision uint64) (uint64, error) {
+func (s *seat) read(ctx context.Context, session string, into any) (uint64, error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer leave()
-	if revision != s.revision {
+	v := s.values[session]
+	if v.revision == 0 {
+		return 0, nil
+	}
+	return v.revision, json.Unmarshal(v.data, into)
+}
+
+func (s *seat) write(ctx context.Context, session string, what any, revision uint64) (uint64, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	if revision != s.values[session].revision {
 		return 0, errTaken
 	}
-	s.key, s.revision, s.until = &h, uint64(time.Now().UnixNano()), time.Now().Add(s.life)
+	data, err := json.Marshal(what)
+	if err != nil {
+		return 0, err
+	}
+	s.written++
+	s.values[session] = value{data, s.written, time.Now().Add(s.life)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.swears > 0 {
+	if session == "" && s.swears > 0 {
 		s.swears--
 		return 0, errCut
 	}
-	return s.revision, nil
+	return s.values[session].revision, nil
 }
 
 func (s *seat) remove(ctx context.Context, revision uint64) error {
@@ -103,46 +116,20 @@ func (s *seat) remove(ctx context.Context, revision uint64) error {
 		return err
 	}
 	defer leave()
-	if revision != s.revision {
+	if revision != s.values[""].revision {
 		return errTaken
 	}
-	s.key, s.revision = nil, 0
+	delete(s.values, "")
 	return nil
 }
 
-func (s *seat) lastRun(ctx context.Context, session string) (*sessionRun, uint64, error) {
+func (s *seat) published(ctx context.Context) (published, error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
-		return nil, 0, err
+		return published{}, err
 	}
 	defer leave()
-	if s.runsAt[session] == 0 {
-		return nil, 0, nil
-	}
-	run := s.runs[session]
-	return &run, s.runsAt[session], nil
-}
-
-func (s *seat) saveRun(ctx context.Context, session string, run sessionRun, revision uint64) (uint64, error) {
-	leave, err := s.enter(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer leave()
-	if s.runsAt[session] != revision {
-		return 0, errTaken
-	}
-	s.runs[session], s.runsAt[session] = run, revision+1
-	return revision + 1, nil
-}
-
-func (s *seat) published(ctx context.Context) (string, int64, bridge.Time, error) {
-	leave, err := s.enter(ctx)
-	if err != nil {
-		return "", 0, bridge.Time{}, err
-	}
-	defer leave()
-	return s.logID, s.last.ID, s.last.At, nil
+	return s.last, nil
 }
 
 // candidate is a process that wants to run the account.
@@ -201,7 +188,8 @@ func (d directory) again() directory {
 func (d directory) publish(m *meeting) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.logID, m.last = "log", d.events.events[len(d.events.events)-1]
+	last := d.events.events[len(d.events.events)-1]
+	m.last = published{logID: "log", event: last.ID, at: last.At}
 }
 
 // start starts a process on a directory.

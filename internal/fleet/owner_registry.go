@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -14,23 +13,23 @@ import (
 	"bridged/internal/bridge"
 )
 
-// registry is where an account's processes meet.
+// registry is where an account's processes meet: the account's key, which runs out, and
+// the last runs of its sessions, which stay. A value is named by its session; the key
+// has no name. Only one goroutine uses it at a time.
 type registry interface {
-	// ttl returns how long the key lives after it was put.
-	ttl(ctx context.Context) (time.Duration, error)
-	// holder returns who has the key, nil for nobody, and the revision to put it at.
-	holder(ctx context.Context) (*holder, uint64, error)
-	// put writes the key if its revision is still this one, else it fails with errTaken.
-	put(ctx context.Context, h holder, revision uint64) (uint64, error)
+	// open makes what is missing, and returns how long the key lives after a write.
+	open(ctx context.Context) (ttl time.Duration, err error)
+	// read reads a value and returns its revision, 0 where there is none.
+	read(ctx context.Context, session string, into any) (revision uint64, err error)
+	// write writes a value if its revision is still this one, else it fails with errTaken.
+	write(ctx context.Context, session string, value any, revision uint64) (written uint64, err error)
+	// remove removes the key if its revision is still this one.
 	remove(ctx context.Context, revision uint64) error
-	// lastRun returns the last run of a session, nil for none, and its revision.
-	lastRun(ctx context.Context, session string) (*sessionRun, uint64, error)
-	// saveRun writes a run if the revision is still this one, else it fails with errTaken.
-	saveRun(ctx context.Context, session string, run sessionRun, revision uint64) (uint64, error)
-	// published returns the account's last event in the stream, 0 for none, and when it
-	// was; the zero time where a reset stands for it.
-	published(ctx context.Context) (logID string, event int64, at bridge.Time, err error)
+	// published returns the account's last message in the stream, the zero value for none.
+	published(ctx context.Context) (published, error)
 }
+
+var errTaken = errors.New("another process was faster")
 
 // holder is the key's value: who runs an account.
 type holder struct {
@@ -42,71 +41,61 @@ type holder struct {
 	Directory string      `json:"directory"`
 }
 
-var errTaken = errors.New("another process was faster")
-
-// heldBy is the refusal while another process has the key.
-func heldBy(h *holder) error {
-	return bridge.NotConnected("another process runs this account (on %s, since %s, last seen as %s): it can be run here once that one has ended", h.Host, h.Since, h.State)
+// sessionRun is the last run of a session, wherever it was.
+type sessionRun struct {
+	Directory string      `json:"directory"` // its name; see Place
+	Host      string      `json:"host"`
+	Event     int64       `json:"event"` // the newest of the log: at the beginning, and at the end where it was given back
+	EventAt   bridge.Time `json:"eventAt"`
+	Returned  bool        `json:"returned"` // it ended, and was given back
 }
 
-// isRefusal reports whether an error says that the session may not run, and not
-// that something could not be asked.
-func isRefusal(err error) bool { return bridge.CodeOf(err) == bridge.CodeNotConnected }
-
-// natsRegistry keeps two buckets: the keys, which run out, and the last runs of
-// sessions, which stay. Both are files at the servers: what NATS forgets when it is
-// restarted would be everybody's.
+// natsRegistry keeps two buckets as files: if a restart of the servers emptied them,
+// any copy could run the account.
 type natsRegistry struct {
-	nc       *nats.Conn
-	js       jetstream.JetStream
-	events   jetstream.StreamConfig // of the events, where they are made
-	prefix   string
-	account  string
-	replicas int
-	life     time.Duration // of keys, where the bucket is made
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	options Options
+	account string
 
-	mu   sync.Mutex
-	keys jetstream.KeyValue // nil until it is open; guarded by mu
-	runs jetstream.KeyValue // nil until it is open; guarded by mu
-	real time.Duration      // how long keys live; guarded by mu
+	keys, runs jetstream.KeyValue // nil until they are open
+	ttl        time.Duration
 }
 
-func newRegistry(nc *nats.Conn, js jetstream.JetStream, o Options, account string) *natsRegistry {
-	return &natsRegistry{nc: nc, js: js, events: o.Stream.config(o.Prefix), prefix: o.Prefix, account: account, replicas: o.Stream.Replicas, life: o.Owner.TTL}
-}
-
-// open returns the two buckets, which are made where they are missing.
-func (r *natsRegistry) open(ctx context.Context) (keys, runs jetstream.KeyValue, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.keys != nil {
-		return r.keys, r.runs, nil
+func (r *natsRegistry) open(ctx context.Context) (time.Duration, error) {
+	if r.runs != nil {
+		return r.ttl, nil
 	}
-	if keys, err = r.bucket(ctx, "ACCOUNTS", "Which process of bridged runs which account.", r.life); err != nil {
-		return nil, nil, err
+	keys, err := r.bucket(ctx, "ACCOUNTS", "Which process of bridged runs which account.", r.options.Owner.TTL)
+	if err != nil {
+		return 0, err
 	}
 	status, err := keys.Status(ctx)
 	if err != nil {
-		return nil, nil, err
+		return 0, err
 	}
-	if r.real = status.TTL(); r.real <= 0 {
-		return nil, nil, fmt.Errorf("the bucket %s has no time to live, so that nobody could take over: remove it, and it is made anew", status.Bucket())
+	if r.ttl = status.TTL(); r.ttl <= 0 {
+		return 0, fmt.Errorf("the bucket %s has no time to live, so that nobody could take over: remove it, and it is made anew", status.Bucket())
 	}
-	if runs, err = r.bucket(ctx, "SESSIONS", "From where bridged has run each session last.", 0); err != nil {
-		return nil, nil, err
+	runs, err := r.bucket(ctx, "SESSIONS", "From where bridged has run each session last.", 0)
+	if err != nil {
+		return 0, err
 	}
 	r.keys, r.runs = keys, runs
-	return keys, runs, nil
+	return r.ttl, nil
 }
 
 func (r *natsRegistry) bucket(ctx context.Context, name, what string, ttl time.Duration) (jetstream.KeyValue, error) {
-	config := jetstream.KeyValueConfig{Bucket: streamName(r.prefix, name), Description: what, TTL: ttl, Replicas: r.replicas, Storage: jetstream.FileStorage}
+	config := jetstream.KeyValueConfig{
+		Bucket: streamName(r.options.Prefix, name), Description: what, TTL: ttl,
+		Replicas: r.options.Stream.Replicas, Storage: jetstream.FileStorage,
+	}
 	return openOrMake(jetstream.ErrBucketNotFound, jetstream.ErrBucketExists,
 		func() (jetstream.KeyValue, error) { return r.js.KeyValue(ctx, config.Bucket) },
 		func() (jetstream.KeyValue, error) { return r.js.CreateKeyValue(ctx, config) })
 }
 
-// openOrMake opens what there may be at the servers, or makes it: another process may
+// openOrMake opens what may exist on the servers, or makes it: another process may
 // do so at the same time.
 func openOrMake[T any](missing, exists error, open, create func() (T, error)) (T, error) {
 	found, err := open()
@@ -119,73 +108,28 @@ func openOrMake[T any](missing, exists error, open, create func() (T, error)) (T
 	return found, err
 }
 
-// forget has the buckets opened anew where one of them seems to be gone.
-func (r *natsRegistry) forget(err error) error {
-	if errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) {
-		r.mu.Lock()
-		r.keys, r.runs = nil, nil
-		r.mu.Unlock()
+// at returns the bucket and the key of a value.
+func (r *natsRegistry) at(session string) (jetstream.KeyValue, string) {
+	if session == "" {
+		return r.keys, r.account
 	}
+	return r.runs, r.account + "." + session
+}
+
+// failed has the buckets opened anew after an error: they may be gone.
+func (r *natsRegistry) failed(err error) error {
+	r.keys, r.runs = nil, nil
 	return err
 }
 
-func (r *natsRegistry) ttl(ctx context.Context) (time.Duration, error) {
-	_, _, err := r.open(ctx)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.real, err
-}
-
-func (r *natsRegistry) holder(ctx context.Context) (*holder, uint64, error) {
-	h := new(holder)
-	keys, _, err := r.open(ctx)
-	revision, err := r.get(ctx, keys, r.account, h, err)
-	if revision == 0 || h.Process == "" {
-		h = nil
-	}
-	return h, revision, err
-}
-
-func (r *natsRegistry) put(ctx context.Context, h holder, revision uint64) (uint64, error) {
-	keys, _, err := r.open(ctx)
-	return r.write(ctx, keys, r.account, h, revision, err)
-}
-
-func (r *natsRegistry) remove(ctx context.Context, revision uint64) error {
-	keys, _, err := r.open(ctx)
-	if err != nil {
-		return err
-	}
-	return keys.Purge(ctx, r.account, jetstream.LastRevision(revision))
-}
-
-func (r *natsRegistry) lastRun(ctx context.Context, session string) (*sessionRun, uint64, error) {
-	run := new(sessionRun)
-	_, runs, err := r.open(ctx)
-	revision, err := r.get(ctx, runs, r.account+"."+session, run, err)
-	if revision == 0 {
-		run = nil
-	}
-	return run, revision, err
-}
-
-func (r *natsRegistry) saveRun(ctx context.Context, session string, run sessionRun, revision uint64) (uint64, error) {
-	_, runs, err := r.open(ctx)
-	return r.write(ctx, runs, r.account+"."+session, run, revision, err)
-}
-
-// get reads a value of a bucket that was opened with err, and returns its revision;
-// 0 where there is none.
-func (r *natsRegistry) get(ctx context.Context, bucket jetstream.KeyValue, key string, into any, err error) (uint64, error) {
-	if err != nil {
-		return 0, err
-	}
+func (r *natsRegistry) read(ctx context.Context, session string, into any) (uint64, error) {
+	bucket, key := r.at(session)
 	entry, err := bucket.Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, r.forget(err)
+		return 0, r.failed(err)
 	}
 	if err := json.Unmarshal(entry.Value(), into); err != nil {
 		return 0, fmt.Errorf("the key %s of the bucket %s is not what bridged has written: %w", key, bucket.Bucket(), err)
@@ -193,12 +137,8 @@ func (r *natsRegistry) get(ctx context.Context, bucket jetstream.KeyValue, key s
 	return entry.Revision(), nil
 }
 
-// write writes a value into a bucket that was opened with err, if its revision is
-// still this one.
-func (r *natsRegistry) write(ctx context.Context, bucket jetstream.KeyValue, key string, value any, revision uint64, err error) (written uint64, _ error) {
-	if err != nil {
-		return 0, err
-	}
+func (r *natsRegistry) write(ctx context.Context, session string, value any, revision uint64) (written uint64, _ error) {
+	bucket, key := r.at(session)
 	data, err := json.Marshal(value)
 	if err != nil {
 		return 0, err
@@ -208,23 +148,27 @@ func (r *natsRegistry) write(ctx context.Context, bucket jetstream.KeyValue, key
 	} else {
 		written, err = bucket.Update(ctx, key, data, revision)
 	}
-	if errors.Is(err, jetstream.ErrKeyExists) || errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+	switch {
+	case errors.Is(err, jetstream.ErrKeyExists), errors.Is(err, jetstream.ErrKeyRevisionMismatch):
 		return 0, errTaken
+	case err != nil:
+		return 0, r.failed(err)
 	}
-	return written, r.forget(err)
+	return written, nil
 }
 
-func (r *natsRegistry) published(ctx context.Context) (logID string, event int64, at bridge.Time, err error) {
-	events, err := openStream(ctx, r.nc, r.js, r.events)
+func (r *natsRegistry) remove(ctx context.Context, revision uint64) error {
+	return r.keys.Purge(ctx, r.account, jetstream.LastRevision(revision))
+}
+
+func (r *natsRegistry) published(ctx context.Context) (published, error) {
+	events, err := openStream(ctx, r.nc, r.js, r.options.Stream.config(r.options.Prefix))
 	if err != nil {
-		return "", 0, at, err
+		return published{}, err
 	}
-	p, err := events.published(ctx, wanted{LastFor: subjectsOf(r.prefix, r.account).all()})
+	p, err := events.published(ctx, wanted{LastFor: subjectsOf(r.options.Prefix, r.account).all()})
 	if errors.Is(err, errNoMessage) {
-		return "", 0, at, nil
+		err = nil
 	}
-	if p.isReset {
-		p.at = bridge.Time{} // that of the reset, not of the event
-	}
-	return p.logID, p.event, p.at, err
+	return p, err
 }

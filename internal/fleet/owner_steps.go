@@ -14,13 +14,11 @@ func (o *owner) run(ctx context.Context, r registry) {
 	o.registry = r
 	o.turn.Unlock()
 	for ctx.Err() == nil {
-		timer := time.NewTimer(max(o.step(ctx), shortestOfWait))
 		select {
 		case <-ctx.Done():
-		case <-timer.C:
+		case <-time.After(max(o.step(ctx), shortestOfWait)):
 		case <-o.wake:
 		}
-		timer.Stop()
 	}
 }
 
@@ -36,116 +34,112 @@ func (o *owner) stepNow() {
 func (o *owner) step(ctx context.Context) time.Duration {
 	o.turn.Lock()
 	defer o.turn.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, min(longestCall, o.part(2)))
+	ctx, cancel := context.WithTimeout(ctx, min(longestCall, o.ttl/2))
 	defer cancel()
 	o.mu.Lock()
 	o.cancel = cancel
 	session, isHeld := o.session, o.standing == held
 	o.mu.Unlock()
-	if ttl, err := o.registry.ttl(ctx); err == nil {
-		o.mu.Lock()
-		o.ttl = ttl
-		o.mu.Unlock()
-	}
-	if session == "" {
-		return o.watch(ctx)
-	}
-	err := o.takeOrRenew(ctx, session, isHeld)
+	err := o.ask(ctx, session, isHeld)
 	switch {
+	case err == nil && session == "":
+		o.become(session, vacant, nil)
 	case err == nil:
 		o.silent = false
 		o.become(session, held, nil)
-		return o.part(renewalsInTTL)
 	case errors.Is(err, errTaken):
 		o.revision = 0
 		return 0
 	case isRefusal(err):
 		o.become(session, refused, err)
-		return o.part(renewalsInTTL)
+	case session == "":
+		return o.ttl / retriesInTTL
 	case isHeld:
 		o.warn(err, "the account's key was not renewed; trying again")
-		return o.part(retriesInTTL)
-	}
-	return o.without(session, err)
-}
-
-// part returns a part of the key's time to live.
-func (o *owner) part(n time.Duration) time.Duration {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.ttl / n
-}
-
-// watch looks whether another process runs the account while there is no session.
-func (o *owner) watch(ctx context.Context) time.Duration {
-	h, _, err := o.registry.holder(ctx)
-	switch {
-	case err != nil:
-		return o.part(retriesInTTL)
-	case h != nil && !o.isGone(h):
-		o.become("", refused, heldBy(h))
+		return o.ttl / retriesInTTL
 	default:
-		o.become("", vacant, nil)
+		return o.without(session, err)
 	}
-	return o.part(renewalsInTTL)
+	return o.ttl / renewalsInTTL
 }
+
+// ask writes the key of a session; without one it looks whether another process runs
+// the account.
+func (o *owner) ask(ctx context.Context, session string, isHeld bool) error {
+	ttl, err := o.registry.open(ctx)
+	if err != nil {
+		return err
+	}
+	o.ttl = ttl
+	if session != "" {
+		return o.takeOrRenew(ctx, session, isHeld)
+	}
+	_, err = o.free(ctx)
+	return err
+}
+
+// free returns the revision of a key that nobody has, and refuses one that another
+// process has. A holder has ended that is this process, or had the lock of this directory
+// on this machine, which this process has now; after this process had the key, such a
+// holder is alive on a clone of the machine.
+func (o *owner) free(ctx context.Context) (revision uint64, err error) {
+	var h holder
+	if revision, err = o.registry.read(ctx, "", &h); err != nil || h.Process == "" || h.Process == o.process {
+		return revision, err
+	}
+	if !o.taken && h.Directory == o.options.Place.Directory && h.Host == o.options.Host {
+		return revision, nil
+	}
+	return 0, bridge.NotConnected("another process runs this account (on %s, since %s, last seen as %s): it can be run here once that one has ended", h.Host, h.Since, h.State)
+}
+
+// isRefusal reports whether an error says that the session may not run, and not
+// that something could not be asked.
+func isRefusal(err error) bool { return bridge.CodeOf(err) == bridge.CodeNotConnected }
 
 // takeOrRenew writes the key: as it was written last, or, where this process does not
 // have it, if nobody else has and the session may run here.
-func (o *owner) takeOrRenew(ctx context.Context, session string, isHeld bool) error {
+func (o *owner) takeOrRenew(ctx context.Context, session string, isHeld bool) (err error) {
 	isNew := !isHeld || o.revision == 0
 	if isNew {
-		h, revision, err := o.registry.holder(ctx)
+		if o.revision, err = o.free(ctx); err == nil {
+			err = o.mayRun(ctx, session)
+		}
 		if err != nil {
+			o.revision = 0
 			return err
 		}
-		if h != nil && !o.isGone(h) {
-			return heldBy(h)
-		}
-		if err := o.mayRun(ctx, session); err != nil {
-			return err
-		}
-		o.revision = revision
 	}
 	if !isHeld {
 		o.since = bridge.At(time.Now())
 	}
-	written, err := o.registry.put(ctx, holder{
+	written, err := o.registry.write(ctx, "", holder{
 		Process: o.process, Host: o.options.Host, Version: o.version, State: o.options.State(), Since: o.since, Directory: o.options.Place.Directory,
 	}, o.revision)
-	if err != nil {
+	if err == nil {
+		o.taken = true
 		if isNew {
-			o.revision = 0
-		}
-		return err
-	}
-	o.taken = true
-	if isNew {
-		if err := o.save(ctx, session, false); err != nil {
-			o.revision = 0
-			return err
+			err = o.save(ctx, session, false)
 		}
 	}
-	o.revision = written
-	return nil
-}
-
-// isGone reports whether a holder has ended: it is this process, or it had the lock of
-// this directory on this machine, which this process has now. After this process had
-// the key, such a holder is alive on a clone of the machine.
-func (o *owner) isGone(h *holder) bool {
-	return h.Process == o.process || !o.taken && h.Directory == o.options.Place.Directory && h.Host == o.options.Host
+	switch {
+	case err == nil:
+		o.revision = written
+	case isNew:
+		o.revision = 0
+	}
+	return err
 }
 
 // without goes on where NATS cannot be asked: with the session that this directory has
 // run last and not given back.
 func (o *owner) without(session string, cause error) time.Duration {
 	o.mu.Lock()
-	patient := o.standing == sought && time.Since(o.began) < startPatience
+	isPatient := o.standing == sought && time.Since(o.began) < startPatience
 	o.mu.Unlock()
 	place := o.options.Place
 	switch {
-	case patient:
+	case isPatient:
 		return startPatience / 25
 	case place.Session == session && !place.Returned:
 		o.warn(cause, "NATS cannot be asked: the account goes on, because only this data directory can have its session")
@@ -155,7 +149,7 @@ func (o *owner) without(session string, cause error) time.Duration {
 		o.warn(cause, "NATS cannot be asked who runs the account; trying again")
 		o.become(session, refused, bridge.NotConnected("NATS cannot be asked whether another process runs this account: look at NATS_URL and the servers; trying again"))
 	}
-	return o.part(retriesInTTL)
+	return o.ttl / retriesInTTL
 }
 
 // warn logs the first failure in a row.
@@ -164,4 +158,64 @@ func (o *owner) warn(cause error, what string) {
 		o.silent = true
 		o.log.Warn().Err(cause).Msg(what)
 	}
+}
+
+// mayRun refuses a session that an old copy of the directory holds, or that might.
+func (o *owner) mayRun(ctx context.Context, session string) (err error) {
+	var run sessionRun
+	if o.runs, err = o.registry.read(ctx, session, &run); err != nil {
+		return err
+	}
+	if o.runs > 0 && !run.Returned && run.Directory != o.options.Place.Directory {
+		return bridge.NotConnected("this data directory is a copy: the session was last run from another one (on %s), which has not given it back. Start that one; where it is lost, log out here and pair again", run.Host)
+	}
+	if err := o.hasCome(ctx, run.Event, run.EventAt); err != nil {
+		return err
+	}
+	last, err := o.registry.published(ctx)
+	if err != nil {
+		return err
+	}
+	position, err := o.events.Position(ctx)
+	if err != nil || position.LogID != last.logID {
+		return err // another log cannot be compared
+	}
+	return o.hasCome(ctx, last.event, last.at)
+}
+
+// hasCome refuses a log that does not have an event; 0 is none.
+func (o *owner) hasCome(ctx context.Context, event int64, at bridge.Time) error {
+	has, err := hasEvent(ctx, o.events, event, at)
+	if err != nil || has {
+		return err
+	}
+	return bridge.NotConnected("this data directory is old: the account has gone on elsewhere since, up to event %d. An old session must never be started: use the directory that ran it last, or log out here and pair again", event)
+}
+
+// save writes down a run, for all and for this directory, unless another process
+// has meanwhile.
+func (o *owner) save(ctx context.Context, session string, returned bool) error {
+	place := o.options.Place
+	run := sessionRun{Directory: place.Directory, Host: o.options.Host, Returned: returned}
+	last, err := o.events.Last(ctx)
+	if err != nil {
+		return err
+	}
+	page, err := o.events.Events(ctx, max(last-1, 0), 1)
+	if err != nil {
+		return err
+	}
+	if len(page.Events) > 0 {
+		run.Event, run.EventAt = page.Events[0].ID, page.Events[0].At
+	}
+	if returned { // first here: if a crash comes between, this directory does not go on without NATS
+		err = place.save(session, true)
+	}
+	if err == nil {
+		o.runs, err = o.registry.write(ctx, session, run, o.runs)
+	}
+	if !returned && err != nil || returned && err == nil {
+		return err
+	}
+	return errors.Join(err, place.save(session, false))
 }

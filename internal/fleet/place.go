@@ -38,13 +38,13 @@ func OpenPlace(path string, inode uint64) (*Place, error) {
 		return p, nil
 	}
 	*p = Place{path: path, Directory: rand.Text(), Inode: inode}
-	return p, p.save(Place{})
+	return p, p.save("", false)
 }
 
 // save replaces the file, whole or not at all, also where the power fails: a directory
 // that has forgotten its name counts as a copy.
-func (p *Place) save(run Place) error {
-	p.Session, p.Returned = run.Session, run.Returned
+func (p *Place) save(session string, returned bool) error {
+	p.Session, p.Returned = session, returned
 	data, err := json.Marshal(p)
 	if err != nil {
 		return err

@@ -30,34 +30,21 @@ const (
 // publisher brings the log of events into the stream. It may run again after it
 // has ended, but never twice at a time.
 type publisher struct {
-	prefix string
-	limits Limits
-	source Log
-	logger zerolog.Logger
-	link   *link
-	counts counts
-}
-
-// counts is what metrics show.
-type counts struct {
+	options   Options
+	log       zerolog.Logger
+	link      *link
 	published atomic.Uint64
 	event     atomic.Int64 // the last one published
-}
-
-func newPublisher(o Options, link *link, logger zerolog.Logger) *publisher {
-	return &publisher{prefix: o.Prefix, limits: o.Stream, source: o.Log, logger: logger, link: link}
 }
 
 // publication is one run of the publisher. All of it belongs to the goroutine that
 // runs.
 type publication struct {
-	log      Log
-	logger   zerolog.Logger
-	counts   *counts
-	subjects subjects
-	now      func() time.Time
+	*publisher
+	source     Log
+	subjects   subjects
+	publishing context.Context // of what is published: it outlives run's own a little
 
-	publishing   context.Context // of what is published: it outlives run's own a little
 	stream       *stream
 	last         uint64   // sequence of the account's last message, 0 for none
 	at           Position // what is published
@@ -75,53 +62,50 @@ type publication struct {
 
 // run publishes until ctx ends.
 func (p *publisher) run(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, account string) {
-	s := &publication{log: p.source, logger: p.logger, counts: &p.counts, subjects: subjectsOf(p.prefix, account), now: time.Now}
+	s := &publication{publisher: p, source: p.options.Log, subjects: subjectsOf(p.options.Prefix, account)}
 	defer s.finish(ctx)
 	lasting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, giveUp) })()
-	want := p.limits.config(p.prefix)
 	for {
-		err := p.follow(ctx, lasting, s, nc, js, want)
+		err := s.follow(ctx, lasting, nc, js)
 		if ctx.Err() != nil {
 			return
 		}
 		s.warn(err, nc.IsConnected())
-		pause := s.pause()
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-		case <-timer.C:
+		case <-time.After(s.pause()):
 		case <-p.link.online:
 		}
-		timer.Stop()
 	}
 }
 
 // follow publishes what is in the log and what comes, until something is in
 // doubt.
-func (p *publisher) follow(ctx, lasting context.Context, s *publication, nc *nats.Conn, js jetstream.JetStream, want jetstream.StreamConfig) (err error) {
-	ctx, cancel := p.link.whileUp(ctx)
+func (s *publication) follow(ctx, lasting context.Context, nc *nats.Conn, js jetstream.JetStream) (err error) {
+	ctx, cancel := s.link.whileUp(ctx)
 	defer cancel()
-	publishing, end := p.link.whileUp(lasting)
+	publishing, end := s.link.whileUp(lasting)
 	defer end()
 	s.publishing = publishing
+	want := s.options.Stream.config(s.options.Prefix)
 	if s.stream, err = openStream(ctx, nc, js, want); err != nil {
 		return err
 	}
 	if why := s.stream.unfit(want); why != s.warned {
 		s.warned = why
 		if why != "" {
-			s.logger.Warn().Str("stream", want.Name).Msg(why)
+			s.log.Warn().Str("stream", want.Name).Msg(why)
 		}
 	}
 	s.window = 1
 	if err := s.resume(ctx); err != nil {
 		return err
 	}
-	s.counts.event.Store(s.at.Event)
+	s.event.Store(s.at.Event)
 	for {
-		changed := s.log.Changed() // before reading
+		changed := s.source.Changed() // before reading
 		more, err := s.step(ctx)
 		if err != nil {
 			return err
@@ -137,7 +121,7 @@ func (p *publisher) follow(ctx, lasting context.Context, s *publication, nc *nat
 
 // step publishes a page of the log, and reports whether there is more.
 func (s *publication) step(ctx context.Context) (more bool, err error) {
-	page, err := s.log.Events(ctx, s.at.Event, maxBatch)
+	page, err := s.source.Events(ctx, s.at.Event, maxBatch)
 	if err != nil {
 		return false, err
 	}
@@ -154,8 +138,11 @@ func (s *publication) step(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	s.at.Event = page.Next // nothing is shown of what lies before it
-	s.counts.event.Store(page.Next)
-	return page.More, s.saveLazily(ctx)
+	s.event.Store(page.Next)
+	if time.Since(s.savedAt) >= lazySave {
+		err = s.save(ctx)
+	}
+	return page.More, err
 }
 
 // lost returns the number up to which consumers have missed something.
@@ -169,13 +156,11 @@ func (s *publication) lost(page Page) int64 {
 	return page.Next
 }
 
-// wait sleeps until the log grows, and saves the cursor meanwhile.
+// wait sleeps until the log grows or the cursor is to be saved, and saves it then.
 func (s *publication) wait(ctx context.Context, changed <-chan struct{}) error {
 	var due <-chan time.Time
 	if s.at != s.saved {
-		timer := time.NewTimer(lazySave)
-		defer timer.Stop()
-		due = timer.C
+		due = time.After(lazySave)
 	}
 	select {
 	case <-ctx.Done():
@@ -183,15 +168,7 @@ func (s *publication) wait(ctx context.Context, changed <-chan struct{}) error {
 	case <-changed:
 		return nil
 	case <-due:
-	}
-	if err := s.save(ctx); err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-changed:
-		return nil
+		return s.save(ctx)
 	}
 }
 
@@ -216,12 +193,12 @@ func (s *publication) pause() time.Duration {
 // warn logs why nothing is published, once for each reason.
 func (s *publication) warn(err error, isConnected bool) {
 	if s.failures == 0 && !s.isForeign || !isConnected {
-		s.logger.Debug().Err(err).Msg("events not published; trying again") // it may be over at once, or was logged before
+		s.log.Debug().Err(err).Msg("events not published; trying again") // it may be over at once, or was logged before
 		return
 	}
 	if why := err.Error(); why != s.reason {
 		s.reason = why
-		s.logger.Warn().Err(err).Msg("events not published; trying again")
+		s.log.Warn().Err(err).Msg("events not published; trying again")
 	}
 }
 
@@ -230,16 +207,8 @@ func (s *publication) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	if err := s.save(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		s.logger.Warn().Err(err).Msg("how far events were published is not saved; it is read from the stream")
+		s.log.Warn().Err(err).Msg("how far events were published is not saved; it is read from the stream")
 	}
-}
-
-// saveLazily saves the cursor where it was not saved for a while.
-func (s *publication) saveLazily(ctx context.Context) error {
-	if s.now().Sub(s.savedAt) < lazySave {
-		return nil
-	}
-	return s.save(ctx)
 }
 
 // save saves the cursor.
@@ -247,9 +216,9 @@ func (s *publication) save(ctx context.Context) error {
 	if s.at == s.saved {
 		return nil
 	}
-	if err := s.log.SavePosition(ctx, s.at); err != nil {
+	if err := s.source.SavePosition(ctx, s.at); err != nil {
 		return err
 	}
-	s.saved, s.savedAt = s.at, s.now()
+	s.saved, s.savedAt = s.at, time.Now()
 	return nil
 }

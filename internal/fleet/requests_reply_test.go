@@ -16,7 +16,7 @@ func TestRequests_AnswersGoToInboxesAlone(t *testing.T) {
 	const prefix = "deputy"
 	var asked atomic.Int64
 	c := serveAPI(t, prefix, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
-	keys, err := c.js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "DEPUTY_ACCOUNTS", Replicas: 3})
+	keys, err := c.js.KeyValue(t.Context(), "DEPUTY_ACCOUNTS")
 	if err != nil {
 		t.Fatal(err)
 	}

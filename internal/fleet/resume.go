@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"bridged/internal/bridge"
 )
@@ -58,12 +59,12 @@ func (s *publication) load(ctx context.Context) (err error) {
 	if s.isLoaded {
 		return nil
 	}
-	if s.at, err = s.log.Position(ctx); err != nil {
+	if s.at, err = s.source.Position(ctx); err != nil {
 		return err
 	}
 	if s.at.LogID == "" {
 		s.at = Position{LogID: newLogID()}
-		if err := s.log.SavePosition(ctx, s.at); err != nil {
+		if err := s.source.SavePosition(ctx, s.at); err != nil {
 			return err
 		}
 	}
@@ -88,7 +89,7 @@ func (s *publication) resumeBefore(ctx context.Context, last published) error {
 		return err
 	}
 	if s.at.Sequence > 0 {
-		s.logger.Warn().Int64("from", last.event).Int64("to", s.at.Event).Msg("the stream has lost events: they are published again")
+		s.log.Warn().Int64("from", last.event).Int64("to", s.at.Event).Msg("the stream has lost events: they are published again")
 	}
 	s.at.Event = last.event
 	return nil
@@ -113,7 +114,7 @@ func (s *publication) hasLostItsEnd(ctx context.Context) (bool, error) {
 
 // resumeBehind goes on behind a message of this log, if it is the log's own.
 func (s *publication) resumeBehind(ctx context.Context, last published) error {
-	isOwn, err := s.has(ctx, last)
+	isOwn, err := hasEvent(ctx, s.source, last.event, last.at)
 	if err != nil {
 		return err
 	}
@@ -125,18 +126,18 @@ func (s *publication) resumeBehind(ctx context.Context, last published) error {
 	return nil
 }
 
-// has reports whether the log has the event that was published. One that is not
-// shown any more cannot be compared.
-func (s *publication) has(ctx context.Context, p published) (bool, error) {
-	newest, err := s.log.Last(ctx)
-	if err != nil || p.event > newest {
-		return false, err
+// hasEvent reports whether a log has an event. One that is not shown any more, or
+// whose time is not known, cannot be compared.
+func hasEvent(ctx context.Context, log Log, event int64, at bridge.Time) (bool, error) {
+	newest, err := log.Last(ctx)
+	if err != nil || event == 0 || event > newest {
+		return event == 0, err
 	}
-	page, err := s.log.Events(ctx, p.event-1, 1)
-	if err != nil || len(page.Events) == 0 || page.Events[0].ID != p.event {
+	page, err := log.Events(ctx, event-1, 1)
+	if err != nil || len(page.Events) == 0 || page.Events[0].ID != event || at.IsZero() {
 		return err == nil, err
 	}
-	return p.isOf(s.at.LogID, page.Events[0]), nil
+	return page.Events[0].At.UnixMilli() == at.UnixMilli(), nil
 }
 
 // resumeCopy goes on with a log that goes on from an old copy.
@@ -145,7 +146,7 @@ func (s *publication) resumeCopy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.logger.Warn().Int64("event", common).Msg("the log goes on from an old copy: it is published as another one, and consumers are told")
+	s.log.Warn().Int64("event", common).Msg("the log goes on from an old copy: it is published as another one, and consumers are told")
 	s.at = Position{LogID: newLogID(), Event: common, Sequence: s.last, Stream: s.stream.info.Created}
 	s.isReset = true
 	return s.save(ctx)
@@ -170,7 +171,7 @@ func (s *publication) lastCommon(ctx context.Context) (int64, error) {
 		if p.logID != s.at.LogID || p.event <= common {
 			continue
 		}
-		isOwn, err := s.has(ctx, p)
+		isOwn, err := hasEvent(ctx, s.source, p.event, p.at)
 		if err != nil || !isOwn {
 			return common, err
 		}
@@ -194,7 +195,7 @@ var errForeign = errors.New("stop one of the two")
 // publishReset publishes that events are lost to consumers, or that the numbers of
 // the log begin anew.
 func (s *publication) publishReset(after int64) error {
-	m, err := newReset(s.subjects, s.at.LogID, after, bridge.At(s.now()))
+	m, err := newReset(s.subjects, s.at.LogID, after, bridge.At(time.Now()))
 	if err != nil {
 		return err
 	}

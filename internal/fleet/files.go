@@ -2,19 +2,30 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
 	"io"
-	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"bridged/internal/bridge"
 )
 
-// The bounds of the bucket of files, where it is made by a bridge.
 const (
+	// The bounds of the bucket of files, where it is made by a bridge.
 	filesLife  = time.Hour
 	filesBytes = 1 << 30
+
+	chunkBytes  = 128 << 10 // of an object in one message
+	chunksAhead = 4         // are on their way to a reader at once
 )
 
 // files is the bucket of what is too large for a message. It is made when it is
@@ -22,46 +33,201 @@ const (
 type files struct {
 	js     jetstream.JetStream
 	config jetstream.ObjectStoreConfig
-
-	mu     sync.Mutex
-	bucket jetstream.ObjectStore // nil until it is known; guarded by mu
 }
 
 func newFiles(js jetstream.JetStream, prefix string, replicas int) *files {
-	return &files{js: js, config: jetstream.ObjectStoreConfig{
+	return &files{js, jetstream.ObjectStoreConfig{
 		Bucket: streamName(prefix, "FILES"), Description: "Files and large answers of bridged; they go after an hour.",
 		TTL: filesLife, MaxBytes: filesBytes, Replicas: replicas,
 	}}
 }
 
-// open returns the bucket.
-func (f *files) open(ctx context.Context) (jetstream.ObjectStore, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.bucket != nil {
-		return f.bucket, nil
-	}
-	bucket, err := openOrMake(jetstream.ErrBucketNotFound, jetstream.ErrBucketExists,
-		func() (jetstream.ObjectStore, error) { return f.js.ObjectStore(ctx, f.config.Bucket) },
-		func() (jetstream.ObjectStore, error) { return f.js.CreateObjectStore(ctx, f.config) })
-	if err == nil {
-		f.bucket = bucket
-	}
-	return bucket, err
-}
-
-// put keeps a body under a name that nobody can guess.
-func (f *files) put(ctx context.Context, body io.Reader) (*fileOut, error) {
-	if _, err := f.open(ctx); err != nil {
+// open returns the bucket's stream.
+func (f *files) open(ctx context.Context) (jetstream.Stream, error) {
+	open := func() (jetstream.Stream, error) { return f.js.Stream(ctx, "OBJ_"+f.config.Bucket) }
+	found, err := openOrMake(jetstream.ErrStreamNotFound, jetstream.ErrBucketExists, open, func() (jetstream.Stream, error) {
+		if _, err := f.js.CreateObjectStore(ctx, f.config); err != nil {
+			return nil, err
+		}
+		return open()
+	})
+	if err != nil {
 		return nil, unavailable(err)
 	}
-	info, err := f.write(ctx, body)
+	return found, nil
+}
+
+// about returns the subject of what is known of an object.
+func (f *files) about(name string) string {
+	return "$O." + f.config.Bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
+}
+
+// chunks returns the subject of an object's content.
+func (f *files) chunks(nuid string) string { return "$O." + f.config.Bucket + ".C." + nuid }
+
+func (f *files) notFound(why string) error {
+	return bridge.Fail(CodeFileNotFound, "%s in the bucket %s: put it there first, for example with nats object put %s <file>", why, f.config.Bucket, f.config.Bucket)
+}
+
+func unavailable(cause error) *bridge.Error {
+	return bridge.Fail(CodeFilesUnavailable, "the bucket of files cannot be used (is it full, or JetStream not there?): ask for less at once, or try again in a while").Because(cause)
+}
+
+// put keeps a body under a name that nobody can guess. It writes the object as NATS lays
+// it down (ADR-20), one message after the other. The client's own Put has many under way
+// and repeats those to which nobody responded, which happens around an election; by then
+// its buffer holds what comes later, and the object is corrupt.
+func (f *files) put(ctx context.Context, body io.Reader) (*fileOut, error) {
+	bucket, err := f.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &fileOut{Bucket: f.config.Bucket, Name: info.Name, Size: info.Size, Digest: info.Digest}, nil
+	info := &jetstream.ObjectInfo{
+		ObjectMeta: jetstream.ObjectMeta{Name: rand.Text(), Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkBytes}},
+		Bucket:     f.config.Bucket, NUID: rand.Text(),
+	}
+	if err = f.writeChunks(ctx, body, info); err == nil {
+		err = f.writeInfo(ctx, info)
+	}
+	if err != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestCall)
+		defer cancel()
+		return nil, errors.Join(err, bucket.Purge(ctx, jetstream.WithPurgeSubject(f.chunks(info.NUID))))
+	}
+	return &fileOut{Bucket: info.Bucket, Name: info.Name, Size: info.Size, Digest: info.Digest}, nil
 }
 
-func unavailable(cause error) error {
-	return bridge.Fail(CodeFilesUnavailable, "the bucket of files cannot be used (is it full, or JetStream not there?): ask for less at once, or try again in a while").Because(cause)
+// writeChunks writes the body, and counts it.
+func (f *files) writeChunks(ctx context.Context, body io.Reader, info *jetstream.ObjectInfo) error {
+	subject, digest := f.chunks(info.NUID), sha256.New()
+	chunk := make([]byte, chunkBytes)
+	for {
+		n, err := io.ReadFull(body, chunk)
+		isLast := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !isLast {
+			return fmt.Errorf("read what goes into the bucket of files: %w", err)
+		}
+		if n > 0 {
+			if _, err := f.js.Publish(ctx, subject, chunk[:n]); err != nil {
+				return unavailable(err)
+			}
+			digest.Write(chunk[:n])
+			info.Size += uint64(n)
+			info.Chunks++
+		}
+		if isLast {
+			info.Digest = jetstream.GetObjectDigestValue(digest)
+			return nil
+		}
+	}
 }
+
+// writeInfo makes a written object known.
+func (f *files) writeInfo(ctx context.Context, info *jetstream.ObjectInfo) error {
+	data, err := json.Marshal(info)
+	if err != nil {
+		return err
+	}
+	m := nats.NewMsg(f.about(info.Name))
+	m.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
+	m.Data = data
+	if _, err := f.js.PublishMsg(ctx, m); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// objectReader reads an object of the bucket, for as many chunks as it has. The client's
+// own Get takes an object for whole as soon as the node that it asks has no more of it,
+// and a node may be behind.
+type objectReader struct {
+	ctx    context.Context
+	chunks jetstream.MessagesContext
+	info   jetstream.ObjectInfo
+	digest hash.Hash
+	read   uint32 // chunks
+	rest   []byte // of the present one
+
+	failure atomic.Pointer[bridge.Error] // why it could not be read
+}
+
+// get opens an object.
+func (f *files) get(ctx context.Context, name string) (*objectReader, error) {
+	bucket, err := f.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.info(ctx, &stream{nc: f.js.Conn(), js: f.js, info: bucket.CachedInfo()}, name)
+	if err != nil {
+		return nil, err
+	}
+	consumer, err := bucket.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{f.chunks(info.NUID)}})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	chunks, err := consumer.Messages(jetstream.PullMaxMessages(chunksAhead))
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return &objectReader{ctx: ctx, chunks: chunks, info: info, digest: sha256.New()}, nil
+}
+
+// info reads what is known of an object. A link is not followed: it may lead to what
+// its maker must not read.
+func (f *files) info(ctx context.Context, leader *stream, name string) (info jetstream.ObjectInfo, err error) {
+	m, err := leader.get(ctx, wanted{LastFor: f.about(name)})
+	if err == nil {
+		err = json.Unmarshal(m.Data, &info)
+	}
+	switch {
+	case errors.Is(err, errNoMessage):
+		return info, f.notFound("there is no such object")
+	case err != nil:
+		return info, unavailable(err)
+	case info.Deleted:
+		return info, f.notFound("this object was deleted")
+	case info.Opts != nil && info.Opts.Link != nil:
+		return info, f.notFound("this object is a link, and there is no file")
+	}
+	return info, nil
+}
+
+// Read implements [io.Reader].
+func (o *objectReader) Read(into []byte) (int, error) {
+	for len(o.rest) == 0 {
+		if err := o.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(into, o.rest)
+	o.rest = o.rest[n:]
+	return n, nil
+}
+
+// next reads the next chunk, and behind the last one compares the digest.
+func (o *objectReader) next() error {
+	if o.read == o.info.Chunks {
+		if jetstream.GetObjectDigestValue(o.digest) != o.info.Digest {
+			return o.fail(errors.New("the object does not have its digest"))
+		}
+		return io.EOF
+	}
+	ctx, cancel := context.WithTimeout(o.ctx, longestCall)
+	defer cancel()
+	m, err := o.chunks.Next(jetstream.NextContext(ctx))
+	if err != nil {
+		return o.fail(fmt.Errorf("read chunk %d of %d: %w", o.read+1, o.info.Chunks, err))
+	}
+	o.read++
+	o.rest = m.Data()
+	o.digest.Write(o.rest)
+	return nil
+}
+
+func (o *objectReader) fail(cause error) error {
+	failure := unavailable(cause)
+	o.failure.Store(failure)
+	return failure
+}
+
+func (o *objectReader) close() { o.chunks.Stop() }

@@ -87,13 +87,13 @@ func TestFiles_OfANodeThatIsBehind(t *testing.T) {
 	o, write := begin("late")
 	write(1)
 	write(2)
-	if rest, err := io.ReadAll(o); err != nil || !bytes.Equal(rest, content[chunkBytes:]) || o.failure() != nil {
+	if rest, err := io.ReadAll(o); err != nil || !bytes.Equal(rest, content[chunkBytes:]) || o.failure.Load() != nil {
 		t.Errorf("%d bytes, %v", len(rest), err)
 	}
 	o, write = begin("corrupt")
 	write(2)
 	write(1)
-	if _, err := io.ReadAll(o); bridge.CodeOf(err) != CodeFilesUnavailable || o.failure() == nil {
+	if _, err := io.ReadAll(o); bridge.CodeOf(err) != CodeFilesUnavailable || o.failure.Load() == nil {
 		t.Errorf("chunks out of place: %v", err)
 	}
 }

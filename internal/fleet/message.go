@@ -29,17 +29,15 @@ const (
 	resetMark  = ".reset"
 )
 
-// subjects are where an account's events are published.
-type subjects struct{ base string }
+// subjects is what the subjects of an account's events begin with.
+type subjects string
 
 func subjectsOf(prefix, account string) subjects {
-	return subjects{prefix + "." + account + ".events."}
+	return subjects(prefix + "." + account + ".events.")
 }
 
 // all returns the filter of all events of the account.
-func (s subjects) all() string { return s.base + ">" }
-
-func (s subjects) of(kind bridge.EventType) string { return s.base + string(kind) }
+func (s subjects) all() string { return string(s) + ">" }
 
 // streamSubject returns what the stream of all accounts takes.
 func streamSubject(prefix string) string { return prefix + ".*.events.>" }
@@ -47,44 +45,38 @@ func streamSubject(prefix string) string { return prefix + ".*.events.>" }
 // newMessage returns the message of an event. Where its body is larger than
 // limit, the content is left out: what it is about can be read over the API.
 func newMessage(s subjects, logID string, e bridge.Event, limit int) (*nats.Msg, error) {
-	body, err := bridge.EncodeJSON(e.Payload())
-	if err != nil {
-		return nil, fmt.Errorf("encode an event: %w", err)
-	}
-	m := &nats.Msg{Subject: s.of(e.Type), Data: body, Header: nats.Header{}}
-	if len(body) > limit-headerRoom {
+	m, err := encode(s, logID, e.ID, "", e.Payload())
+	if err == nil && len(m.Data) > limit-headerRoom {
 		e.Message, e.Chat, e.Group, e.Status = nil, nil, nil, nil
-		if m.Data, err = bridge.EncodeJSON(e.Payload()); err != nil {
-			return nil, fmt.Errorf("encode an event: %w", err)
+		if m, err = encode(s, logID, e.ID, "", e.Payload()); err == nil {
+			m.Header.Set(headerTruncated, "true")
 		}
-		m.Header.Set(headerTruncated, "true")
+	}
+	if err != nil {
+		return nil, err
 	}
 	m.Header.Set(headerWebhookID, bridge.EventName(e.ID, e.At))
 	if e.ChatJID != "" {
 		m.Header.Set(headerChat, string(e.ChatJID))
 	}
-	setIDs(m, logID, e.ID, "")
 	return m, nil
 }
 
 // newReset returns the message that stands for events up to a number.
 func newReset(s subjects, logID string, after int64, at bridge.Time) (*nats.Msg, error) {
-	body, err := bridge.EncodeJSON(bridge.ResetPayload(after, at))
-	if err != nil {
-		return nil, fmt.Errorf("encode a reset: %w", err)
-	}
-	m := &nats.Msg{Subject: s.of(bridge.EventReset), Data: body, Header: nats.Header{}}
-	setIDs(m, logID, after, resetMark)
-	return m, nil
+	return encode(s, logID, after, resetMark, bridge.ResetPayload(after, at))
 }
 
-// setIDs names a message for the server and for consumers.
-func setIDs(m *nats.Msg, logID string, event int64, mark string) {
+// encode returns a message that is named for the server and for consumers.
+func encode(s subjects, logID string, event int64, mark string, payload bridge.EventPayload) (*nats.Msg, error) {
+	body, err := bridge.EncodeJSON(payload)
+	if err != nil {
+		return nil, fmt.Errorf("encode an event: %w", err)
+	}
 	number := strconv.FormatInt(event, 10)
-	m.Header.Set(jetstream.MsgIDHeader, logID+"."+number+mark)
-	m.Header.Set(headerLog, logID)
-	m.Header.Set(headerEvent, number)
-	m.Header.Set(headerContentType, jsonType)
+	return &nats.Msg{Subject: string(s) + string(payload.Type), Data: body, Header: nats.Header{
+		jetstream.MsgIDHeader: {logID + "." + number + mark}, headerLog: {logID}, headerEvent: {number}, headerContentType: {jsonType},
+	}}, nil
 }
 
 // published is a message of the account in the stream: an event of a log, or

@@ -192,7 +192,7 @@ func (r *requests) call(ctx context.Context, e *envelope) (*answer, error) {
 	}
 	defer file.close()
 	a, err := r.pass(ctx, e, file)
-	if failure := file.failure(); failure != nil {
+	if failure := file.failure.Load(); failure != nil {
 		return nil, failure // which the API takes for the caller's fault
 	}
 	return a, err

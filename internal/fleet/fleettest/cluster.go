@@ -39,13 +39,7 @@ func Start(dir string, nodes int) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{dir: dir, clients: ports[:nodes], routes: ports[nodes:], nodes: make([]*server.Server, nodes)}
-	for i := range nodes {
-		if err := c.start(i); err != nil {
-			c.Stop()
-			return nil, err
-		}
-	}
-	if err := c.WaitReady(); err != nil {
+	if err := c.StartAll(); err != nil {
 		c.Stop()
 		return nil, err
 	}
@@ -89,15 +83,6 @@ func (c *Cluster) URL() string {
 	return strings.Join(urls, ",")
 }
 
-// Nodes returns how many nodes there are, down or not.
-func (c *Cluster) Nodes() int { return len(c.clients) }
-
-func (c *Cluster) node(i int) *server.Server {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.nodes[i]
-}
-
 func (c *Cluster) options(i int) *server.Options {
 	o := &server.Options{
 		ServerName: fmt.Sprintf("node-%d", i+1), Host: "127.0.0.1", Port: c.clients[i],
@@ -113,7 +98,8 @@ func (c *Cluster) options(i int) *server.Options {
 	return o
 }
 
-func (c *Cluster) start(i int) error {
+// StartNode starts a node.
+func (c *Cluster) StartNode(i int) error {
 	node, err := server.NewServer(c.options(i))
 	if err != nil {
 		return fmt.Errorf("node %d: %w", i+1, err)
@@ -127,9 +113,6 @@ func (c *Cluster) start(i int) error {
 	}
 	return nil
 }
-
-// StartNode starts a node again that was stopped.
-func (c *Cluster) StartNode(i int) error { return c.start(i) }
 
 // StopNode stops a node and waits for its end.
 func (c *Cluster) StopNode(i int) {
@@ -155,28 +138,37 @@ func (c *Cluster) Stop() {
 // StartAll starts the nodes that are down, and waits until the cluster takes
 // streams.
 func (c *Cluster) StartAll() error {
+	running := c.running()
 	for i := range c.clients {
-		if c.node(i) != nil {
-			continue
-		}
-		if err := c.start(i); err != nil {
-			return err
+		if running[i] == nil {
+			if err := c.StartNode(i); err != nil {
+				return err
+			}
 		}
 	}
-	return c.WaitReady()
+	return c.waitReady()
 }
 
-// WaitReady waits until all nodes that run know each other and have a leader.
-func (c *Cluster) WaitReady() error {
-	return waitFor("the cluster to have a leader", func() bool {
-		if len(c.clients) == 1 {
-			return c.node(0).JetStreamEnabled()
+// running returns the nodes that run, by their numbers.
+func (c *Cluster) running() map[int]*server.Server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	nodes := make(map[int]*server.Server)
+	for i, node := range c.nodes {
+		if node != nil {
+			nodes[i] = node
 		}
+	}
+	return nodes
+}
+
+// waitReady waits until all nodes that run know each other and have a leader.
+func (c *Cluster) waitReady() error {
+	return waitFor("the cluster to have a leader", func() bool {
 		leaders := 0
-		for i := range c.clients {
-			node := c.node(i)
-			if node == nil {
-				continue
+		for _, node := range c.running() {
+			if len(c.clients) == 1 {
+				return node.JetStreamEnabled()
 			}
 			if !node.JetStreamIsCurrent() {
 				return false
@@ -193,8 +185,8 @@ func (c *Cluster) WaitReady() error {
 // returns its node.
 func (c *Cluster) StreamLeader(stream string) (leader int, err error) {
 	err = waitFor("the stream "+stream+" to have a leader", func() bool {
-		for i := range c.clients {
-			if node := c.node(i); node != nil && node.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
+		for i, node := range c.running() {
+			if node.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
 				leader = i
 				return true
 			}
@@ -207,8 +199,8 @@ func (c *Cluster) StreamLeader(stream string) (leader int, err error) {
 // WaitInSync waits until all nodes that run have all of a stream.
 func (c *Cluster) WaitInSync(stream string) error {
 	return waitFor("the stream "+stream+" to be the same everywhere", func() bool {
-		for i := range c.clients {
-			if node := c.node(i); node != nil && !node.JetStreamIsStreamCurrent(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
+		for _, node := range c.running() {
+			if !node.JetStreamIsStreamCurrent(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
 				return false
 			}
 		}
@@ -216,27 +208,12 @@ func (c *Cluster) WaitInSync(stream string) error {
 	})
 }
 
-// waitFor looks again and again whether something has become true.
-func waitFor(what string, isTrue func() bool) error {
-	for late := time.Now().Add(patience); !isTrue(); {
-		if time.Now().After(late) {
-			return fmt.Errorf("waited for %s in vain", what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return nil
-}
-
 // WaitSame waits until all nodes that keep a stream of the standard account have
 // the same messages of it: one that follows removes them later than the leader.
 func (c *Cluster) WaitSame(stream string) error {
 	return waitFor("the nodes to have the same messages of "+stream, func() bool {
 		held := map[uint64]bool{}
-		for i := range c.clients {
-			node := c.node(i)
-			if node == nil {
-				continue
-			}
+		for _, node := range c.running() {
 			state, err := node.Jsz(&server.JSzOptions{Account: server.DEFAULT_GLOBAL_ACCOUNT, Streams: true})
 			if err != nil {
 				return false
@@ -251,4 +228,15 @@ func (c *Cluster) WaitSame(stream string) error {
 		}
 		return len(held) == 1
 	})
+}
+
+// waitFor waits until something has become true.
+func waitFor(what string, isTrue func() bool) error {
+	for late := time.Now().Add(patience); !isTrue(); {
+		if time.Now().After(late) {
+			return fmt.Errorf("waited for %s in vain", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
 const (
@@ -42,7 +43,7 @@ func (c *Console) showChat(v *visit) (err error) {
 	if page.Chat, err = v.api.Chat(ctx, jid); err != nil {
 		return err
 	}
-	page.Name, page.Curl = nameOf(page.Chat), curlGet(historyPath(page.Chat.JID)+"?limit=50")
+	page.Name, page.Curl = nameOf(page.Chat), curlGet(client.HistoryPath(page.Chat.JID)+"?limit=50")
 	if page.List, err = v.listChats(ctx, nil, page.Chat.JID); err != nil {
 		return err
 	}

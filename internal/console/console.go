@@ -58,15 +58,14 @@ type Setting struct {
 
 // Console serves the pages. It may be used by many goroutines.
 type Console struct {
-	options   Options
-	api       *client.Client
-	sessions  *sessions
-	bodies    *intake.Bodies // its own: the API has others for what a form makes it call
-	tries     *throttle
-	reference reference
-	views     *views
-	handler   http.Handler
-	now       func() time.Time
+	options  Options
+	api      *client.Client
+	sessions *sessions
+	bodies   *intake.Bodies // its own: the API has others for what a form makes it call
+	tries    *throttle
+	views    *views
+	handler  http.Handler
+	now      func() time.Time
 }
 
 // New returns the console. It fails where its own templates cannot be read.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
 // pageOfHits is how many hits a page shows.
@@ -83,7 +84,7 @@ func (p *searchPage) find(ctx context.Context, v *visit, query url.Values) error
 	var found bridge.Page[bridge.Match]
 	path := "/api/messages/search"
 	if p.Chat != "" {
-		path = historyPath(p.Chat)
+		path = client.HistoryPath(p.Chat)
 		found, err = p.findIn(ctx, v, bridge.MessageQuery{Chat: p.Chat, Q: p.Q, Since: since, Until: until, Limit: pageOfHits, Cursor: query.Get("cursor")})
 	} else {
 		found, err = v.api.Search(ctx, bridge.SearchQuery{Q: p.Q, Since: since, Until: until, ChatType: p.Type, Limit: pageOfHits, Cursor: query.Get("cursor")})
@@ -157,7 +158,7 @@ func senderOf(pushName string, jid bridge.JID, fromMe bool) string {
 
 // jump returns the page of a chat at a message.
 func jump(chat bridge.JID, id string) string {
-	return chatPath(chat) + "?at=" + escapeQuery(id) + "#m-" + bridge.PathID(id)
+	return chatPath(chat) + "?at=" + url.QueryEscape(id) + "#m-" + bridge.PathID(id)
 }
 
 // Characters that stand before and behind the words that were found.

@@ -43,7 +43,7 @@ var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 // which message is answered, or changed.
 func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values) (composer, error) {
 	c := composer{On: v.sends(), Chat: chat.JID, Key: newKey(), Emojis: quickEmojis}
-	c.Curl = curlPost("/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "Idempotency-Key: "+c.Key)
+	c.Curl = curlPost("/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+shellQuoted("Idempotency-Key: "+c.Key))
 	for name, field := range map[string]**target{"reply": &c.Reply, "react": &c.React, "edit": &c.Edit, "delete": &c.Delete} {
 		id := query.Get(name)
 		if id == "" {

@@ -18,6 +18,7 @@ func (v *views) functions() template.FuncMap {
 	return template.FuncMap{
 		"asset": v.assetPath, "icon": icon, "bytes": byteCount, "initial": initial, "hue": hue, "phone": phoneOf,
 		"chatPath": chatPath, "mediaPath": mediaPath, "number": number, "dict": dict, "percent": percent, "chatName": nameOf, "lastLine": lastLine, "jids": jids, "whose": whose, "adPicture": adPicture, "adLink": adLink, "announced": announced,
+		"blocks": blocks, "inline": inline,
 		"timeOfDay": clock.timeOfDay, "exact": clock.exact, "when": clock.when, "on": clock.on, "ago": clock.ago,
 	}
 }

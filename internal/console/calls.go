@@ -1,22 +1,10 @@
 package console
 
 import (
-	"context"
-	"net/http"
 	"net/url"
 
 	"bridged/internal/bridge"
 )
-
-// pageOfCalls is how many calls are shown at once.
-const pageOfCalls = 50
-
-// callsPage is a part of the list of calls.
-type callsPage struct {
-	Calls []callRow
-	More  string // the address of the next part; empty for none
-	Curl  string
-}
 
 // callRow is a call in a list.
 type callRow struct {
@@ -26,7 +14,7 @@ type callRow struct {
 	Reject string // where to reject it; empty where that cannot be done
 }
 
-// callWord is what became of a call, in words.
+// callWord is the state of a call in words.
 type callWord struct{ Text, Tone string }
 
 var callWords = map[bridge.CallState]callWord{
@@ -38,36 +26,39 @@ var callWords = map[bridge.CallState]callWord{
 }
 
 // showCalls answers a part of the list of calls.
-func (c *Console) showCalls(v *visit) (err error) {
-	ctx := v.r.Context()
-	page := callsPage{Curl: curlGet("/api/calls")}
-	var next *string
-	if page.Calls, next, err = v.calls(ctx, bridge.CallQuery{Limit: pageOfCalls, Cursor: v.r.URL.Query().Get("cursor")}); err != nil {
+func (c *Console) showCalls(v *visit) error {
+	calls, next, err := v.calls(bridge.CallQuery{Limit: 50, Cursor: v.r.URL.Query().Get("cursor")})
+	if err != nil {
 		return err
 	}
-	if next != nil {
-		page.More = root + "/calls?" + url.Values{"cursor": {*next}}.Encode()
-	}
-	v.show(http.StatusOK, "calls", "Calls", page)
-	return nil
+	return v.show("calls", "Calls", struct {
+		Calls []callRow
+		More  string // the address of the next part; empty for none
+		Curl  string
+	}{calls, more(root+"/calls", url.Values{}, "cursor", next), curlGet("/api/calls")})
 }
 
-// calls returns calls with their callers' names.
-func (v *visit) calls(ctx context.Context, q bridge.CallQuery) (rows []callRow, next *string, err error) {
+// calls returns calls with the names of their callers: those of the chats with them,
+// where there are any that the visitor may see.
+func (v *visit) calls(q bridge.CallQuery) (rows []callRow, next *string, err error) {
+	ctx := v.r.Context()
 	page, err := v.api.Calls(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}
 	names := make(map[bridge.JID]string)
 	for _, call := range page.Items {
-		name, known := names[call.FromJID]
-		if !known {
-			if name, err = v.callerName(ctx, call.FromJID); err != nil {
+		if names[call.FromJID] == "" {
+			chat, err := v.api.Chat(ctx, call.FromJID)
+			switch {
+			case bridge.CodeOf(err) == bridge.CodeNotFound:
+				chat.JID = call.FromJID
+			case err != nil:
 				return nil, nil, err
 			}
-			names[call.FromJID] = name
+			names[call.FromJID] = nameOf(chat)
 		}
-		row := callRow{Call: call, Name: name, Words: callWords[call.State]}
+		row := callRow{Call: call, Name: names[call.FromJID], Words: callWords[call.State]}
 		if call.State == bridge.CallRinging && v.sends() {
 			row.Reject = root + "/calls/" + bridge.PathID(call.ID) + "/reject"
 		}
@@ -76,24 +67,7 @@ func (v *visit) calls(ctx context.Context, q bridge.CallQuery) (rows []callRow, 
 	return rows, page.NextCursor, nil
 }
 
-// callerName returns the name of whoever calls: of the chat with them, if there is
-// one that the visitor may see.
-func (v *visit) callerName(ctx context.Context, jid bridge.JID) (string, error) {
-	chat, err := v.api.Chat(ctx, jid)
-	switch {
-	case bridge.CodeOf(err) == bridge.CodeNotFound:
-		return phoneOf(jid), nil
-	case err != nil:
-		return "", err
-	}
-	return nameOf(chat), nil
-}
-
 // rejectCall rejects a call that rings.
 func (c *Console) rejectCall(v *visit) error {
-	id, err := bridge.ParsePathID(v.r.PathValue("id"))
-	if err != nil {
-		return errUnknown
-	}
-	return v.after(v.api.RejectCall(v.r.Context(), id, newKey()), "The call was rejected.", root+"/calls")
+	return v.done(v.api.RejectCall(v.r.Context(), v.id, newKey()), "The call was rejected.", root+"/calls")
 }

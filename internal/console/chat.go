@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"slices"
 
@@ -11,36 +10,29 @@ import (
 )
 
 const (
-	// pageOfMessages is how many messages a chat shows at once.
-	pageOfMessages = 50
-	// around is how many messages stand on each side of the one that was asked
-	// for.
-	around = 25
+	pageOfChats    = 50 // chats of a list
+	pageOfMessages = 50 // messages of a chat
+	around         = 25 // messages on each side of the one that was asked for
 )
 
 // chatPage is one chat, with the list of chats beside it.
 type chatPage struct {
-	List     chatList
-	Chat     bridge.Chat
-	Name     string
-	Bubbles  []bubble
-	Older    string // the address of the messages before; empty for none
-	Newer    string // of those that follow
-	At       string // the message that was asked for
-	Composer composer
-	Curl     string
+	List         chatList
+	Chat         bridge.Chat
+	Name         string
+	Bubbles      []bubble
+	Older, Newer string // the addresses of the messages before and after; empty for none
+	At           string // the message that was asked for
+	Composer     composer
+	Curl         string
 }
 
 // showChat answers a part of a chat: its newest messages, those around one
 // (at), before a cursor (older) or behind one (newer).
 func (c *Console) showChat(v *visit) (err error) {
 	ctx, query := v.r.Context(), v.r.URL.Query()
-	jid, err := v.chat()
-	if err != nil {
-		return err
-	}
 	page := chatPage{At: query.Get("at")}
-	if page.Chat, err = v.api.Chat(ctx, jid); err != nil {
+	if page.Chat, err = v.api.Chat(ctx, v.chat); err != nil {
 		return err
 	}
 	page.Name, page.Curl = nameOf(page.Chat), curlGet(client.HistoryPath(page.Chat.JID)+"?limit=50")
@@ -57,97 +49,68 @@ func (c *Console) showChat(v *visit) (err error) {
 	if page.Composer, err = v.composer(ctx, page.Chat, query); err != nil {
 		return err
 	}
-	v.show(http.StatusOK, "chat", page.Name, page)
-	return nil
-}
-
-// chat returns the chat that the path names.
-func (v *visit) chat() (bridge.JID, error) {
-	jid, err := bridge.ParseJID(v.r.PathValue("jid"))
-	if err != nil {
-		return "", errUnknown
-	}
-	return jid, nil
+	return v.show("chat", page.Name, page)
 }
 
 // read returns the messages that a page is asked for, the oldest first, and
 // notes where those before and after them are.
-func (p *chatPage) read(ctx context.Context, v *visit, query url.Values) ([]bridge.Message, error) {
+func (p *chatPage) read(ctx context.Context, v *visit, query url.Values) (messages []bridge.Message, err error) {
+	older := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: pageOfMessages}
+	newer := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Cursor: query.Get("newer"), Limit: pageOfMessages}
 	switch {
 	case p.At != "":
-		return p.readAround(ctx, v)
-	case query.Get("newer") != "":
-		return p.readOn(ctx, v, bridge.MessageQuery{Order: bridge.OrderAsc, Cursor: query.Get("newer"), Limit: pageOfMessages})
+		m, err := v.api.Message(ctx, p.Chat.JID, p.At)
+		if err != nil {
+			return nil, err
+		}
+		older.Cursor, older.Until, older.Limit = "", &m.Timestamp, around
+		newer.Cursor, newer.Since, newer.Limit = "", &m.Timestamp, around
+	case newer.Cursor != "":
+		messages, p.Newer, err = v.part(ctx, newer)
+		return messages, err
 	}
-	return p.readBack(ctx, v, bridge.MessageQuery{Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: pageOfMessages})
-}
-
-// readBack reads towards the past.
-func (p *chatPage) readBack(ctx context.Context, v *visit, q bridge.MessageQuery) ([]bridge.Message, error) {
-	q.Chat = p.Chat.JID
-	page, err := v.api.Messages(ctx, q)
-	if err != nil {
-		return nil, err
+	if messages, p.Older, err = v.part(ctx, older); err != nil || p.At == "" {
+		return messages, err
 	}
-	slices.Reverse(page.Items)
-	p.Older = p.link("older", page.NextCursor)
-	return page.Items, nil
-}
-
-// readOn reads towards the present.
-func (p *chatPage) readOn(ctx context.Context, v *visit, q bridge.MessageQuery) ([]bridge.Message, error) {
-	q.Chat = p.Chat.JID
-	page, err := v.api.Messages(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	p.Newer = p.link("newer", page.NextCursor)
-	return page.Items, nil
-}
-
-// readAround reads on both sides of a message.
-func (p *chatPage) readAround(ctx context.Context, v *visit) ([]bridge.Message, error) {
-	m, err := v.api.Message(ctx, p.Chat.JID, p.At)
-	if err != nil {
-		return nil, err
-	}
-	before, err := p.readBack(ctx, v, bridge.MessageQuery{Order: bridge.OrderDesc, Until: &m.Timestamp, Limit: around})
-	if err != nil {
-		return nil, err
-	}
-	after, err := p.readOn(ctx, v, bridge.MessageQuery{Order: bridge.OrderAsc, Since: &m.Timestamp, Limit: around})
-	if err != nil {
-		return nil, err
-	}
-	known := make(map[string]bool, len(before))
-	for _, m := range before {
-		known[m.ID] = true
-	}
-	both := before
+	after, next, err := v.part(ctx, newer)
 	for _, m := range after {
-		if !known[m.ID] {
-			both = append(both, m)
+		if !slices.ContainsFunc(messages, func(known bridge.Message) bool { return known.ID == m.ID }) {
+			messages = append(messages, m)
 		}
 	}
-	return both, nil
+	p.Newer = next
+	return messages, err
 }
 
-// link returns the address of another part of the chat; empty for none.
-func (p *chatPage) link(name string, cursor *string) string {
+// part returns messages of a chat, the oldest first, and the address of those that
+// follow in the order of q.
+func (v *visit) part(ctx context.Context, q bridge.MessageQuery) (messages []bridge.Message, next string, err error) {
+	page, err := v.api.Messages(ctx, q)
+	if err != nil {
+		return nil, "", err
+	}
+	parameter := "newer"
+	if q.Order == bridge.OrderDesc {
+		parameter = "older"
+		slices.Reverse(page.Items)
+	}
+	return page.Items, more(chatPath(q.Chat), url.Values{}, parameter, page.NextCursor), nil
+}
+
+// more returns the address of the page at a cursor; empty for none.
+func more(path string, query url.Values, parameter string, cursor *string) string {
 	if cursor == nil {
 		return ""
 	}
-	return chatPath(p.Chat.JID) + "?" + url.Values{name: {*cursor}}.Encode()
+	query.Set(parameter, *cursor)
+	return path + "?" + query.Encode()
 }
 
-// pageOfChats is how many chats a list shows at once.
-const pageOfChats = 50
-
-// chatList is a page of chats beside or before what is read.
+// chatList is a page of the list of chats.
 type chatList struct {
 	Items []bridge.Chat
 	Type  bridge.ChatType
-	Open  bridge.JID // the chat that is read
+	Open  bridge.JID // the chat that is shown beside the list
 	More  string     // the address of the next page; empty for none
 }
 
@@ -159,13 +122,11 @@ func (v *visit) listChats(ctx context.Context, query url.Values, open bridge.JID
 		return list, err
 	}
 	list.Items = page.Items
-	if page.NextCursor != nil {
-		next := url.Values{"cursor": {*page.NextCursor}}
-		if list.Type != "" {
-			next.Set("type", string(list.Type))
-		}
-		list.More = root + "/chats?" + next.Encode()
+	next := url.Values{}
+	if list.Type != "" {
+		next.Set("type", string(list.Type))
 	}
+	list.More = more(root+"/chats", next, "cursor", page.NextCursor)
 	return list, nil
 }
 
@@ -178,23 +139,19 @@ func chatTypeOf(query url.Values) bridge.ChatType {
 	return ""
 }
 
-// chatsPage is the list of chats alone.
-type chatsPage struct {
-	List chatList
-	Curl string
-}
-
-// showChats answers the list of chats.
-func (c *Console) showChats(v *visit) (err error) {
-	page := chatsPage{Curl: curlGet("/api/chats")}
-	if page.List, err = v.listChats(v.r.Context(), v.r.URL.Query(), ""); err != nil {
+// showChats answers the list of chats alone.
+func (c *Console) showChats(v *visit) error {
+	list, err := v.listChats(v.r.Context(), v.r.URL.Query(), "")
+	if err != nil {
 		return err
 	}
-	v.show(http.StatusOK, "chats", "Chats", page)
-	return nil
+	return v.show("chats", "Chats", struct {
+		List chatList
+		Curl string
+	}{list, curlGet("/api/chats")})
 }
 
-// membersPage is who is in a group, and who asks to be let in.
+// membersPage shows the members of a group, and the requests to join it.
 type membersPage struct {
 	Chat     bridge.JID
 	Name     string
@@ -205,57 +162,38 @@ type membersPage struct {
 }
 
 // showMembers answers the members of a group, and where the account is one of its
-// admins, who asks to be let in.
+// admins, the requests to join it.
 func (c *Console) showMembers(v *visit) error {
-	ctx := v.r.Context()
-	jid, err := v.chat()
-	if err != nil {
-		return err
-	}
-	if !jid.IsGroup() {
+	if !v.chat.IsGroup() {
 		return errUnknown
 	}
-	detail, err := v.api.Group(ctx, jid)
+	detail, err := v.api.Group(v.r.Context(), v.chat)
 	if err != nil {
 		return err
 	}
 	page := membersPage{Chat: detail.JID, Name: detail.Stored.Name, Group: detail.Stored.Group, Decides: v.sends(), Curl: curlGet("/api/groups/" + detail.JID.Escaped())}
 	if detail.Live != nil {
 		page.Group = *detail.Live
-		if page.Requests, err = v.joinRequests(ctx, detail.JID); err != nil {
-			return err
+		page.Requests, err = v.api.JoinRequests(v.r.Context(), detail.JID)
+		switch bridge.CodeOf(err) {
+		case bridge.CodeNotAdmin, bridge.CodeNotInGroup, bridge.CodeNotConnected:
+			err = nil // the requests are for admins only
 		}
 	}
-	v.show(http.StatusOK, "members", page.Name, page)
-	return nil
-}
-
-// joinRequests returns who asks to be let into a group; none where only its admins
-// may know.
-func (v *visit) joinRequests(ctx context.Context, group bridge.JID) ([]bridge.JoinRequest, error) {
-	requests, err := v.api.JoinRequests(ctx, group)
-	switch bridge.CodeOf(err) {
-	case bridge.CodeNotAdmin, bridge.CodeNotInGroup, bridge.CodeNotConnected:
-		return nil, nil
-	}
-	return requests, err
-}
-
-// decideJoinRequest lets a person into a group, or does not.
-func (c *Console) decideJoinRequest(v *visit) error {
-	group, err := v.chat()
 	if err != nil {
 		return err
 	}
+	return v.show("members", page.Name, page)
+}
+
+// decideJoinRequest lets a person into a group, or rejects the request.
+func (c *Console) decideJoinRequest(v *visit) error {
 	person, err := bridge.ParseJID(v.r.PostForm.Get("person"))
 	if err != nil {
 		return err
 	}
 	action := bridge.ParticipantAction(v.r.PostForm.Get("action"))
-	results, err := v.api.DecideJoinRequests(v.r.Context(), group, action, []bridge.JID{person}, v.key())
-	if err != nil {
-		return err
-	}
+	results, err := v.api.DecideJoinRequests(v.r.Context(), v.chat, action, []bridge.JID{person}, v.key())
 	text := "They are in the group now."
 	if action == bridge.ParticipantReject {
 		text = "The request was rejected."
@@ -265,5 +203,5 @@ func (c *Console) decideJoinRequest(v *visit) error {
 			text = sentence(*result.Error)
 		}
 	}
-	return v.done(text, chatPath(group)+"/members")
+	return v.done(err, text, chatPath(v.chat)+"/members")
 }

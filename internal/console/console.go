@@ -12,6 +12,7 @@ package console
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -37,8 +38,6 @@ type Options struct {
 	PublicURLs []*url.URL
 	// Settings is what the settings page shows, without secrets.
 	Settings []Setting
-	// Version and Library are shown on the settings page.
-	Version, Library string
 	// Family returns whose share the holder of a token takes, see [bridge.Token];
 	// nil takes all for one.
 	Family func(ctx context.Context, secret string) (family int64, known bool)
@@ -85,9 +84,8 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, views: views,
-		sessions: newSessions(o.Now), bodies: intake.NewBodies(),
+		sessions: newSessions(o.Now), bodies: intake.NewBodies(), tries: &throttle{tried: make(map[netip.Prefix]tries)},
 	}
-	c.tries = newThrottle(o.Now, c.isPublic)
 	c.handler = c.observe(c.guard(c.routes()))
 	return c, nil
 }
@@ -126,8 +124,8 @@ const (
 func (c *Console) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /{$}", http.RedirectHandler(root+"/", http.StatusSeeOther))
-	mux.HandleFunc("GET /favicon.ico", c.getIcon)
-	mux.HandleFunc("GET "+root+"/assets/{name}", c.getAsset)
+	mux.HandleFunc("GET /favicon.ico", c.serveAsset)
+	mux.HandleFunc("GET "+root+"/assets/{name}", c.serveAsset)
 	mux.HandleFunc("GET "+loginPath, c.showLogin)
 	mux.HandleFunc("POST "+loginPath, c.logIn)
 	mux.Handle("GET "+root, http.RedirectHandler(root+"/", http.StatusSeeOther))
@@ -153,16 +151,16 @@ func (c *Console) routes() http.Handler {
 	live("/events", c.showEvents)
 	live("/webhooks", c.showWebhooks)
 	post("/webhooks", c.live(c.createWebhook))
-	live("/webhooks/{id}", c.showWebhook)
-	post("/webhooks/{id}", c.live(c.changeWebhook))
-	post("/webhooks/{id}/deliveries/{delivery}", c.redeliver)
+	live("/webhooks/{number}", c.showWebhook)
+	post("/webhooks/{number}", c.live(c.changeWebhook))
+	post("/webhooks/{number}/deliveries/{delivery}", c.redeliver)
 	page("/hooks", c.showHooks)
 	post("/hooks", c.createHook)
-	page("/hooks/{id}", c.showHook)
-	post("/hooks/{id}", c.changeHook)
+	page("/hooks/{number}", c.showHook)
+	post("/hooks/{number}", c.changeHook)
 	page("/tokens", c.showTokens)
 	post("/tokens", c.createToken)
-	post("/tokens/{id}", c.revokeToken)
+	post("/tokens/{number}", c.revokeToken)
 	live("/pair", c.showPair)
 	post("/pair", c.pair)
 	post("/pair/passkey", c.answerPasskey)

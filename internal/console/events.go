@@ -25,7 +25,7 @@ const pageOfEvents = 100
 // eventsPage is the end of the log of events.
 type eventsPage struct {
 	Types  []eventType
-	Chat   string
+	Chat   bridge.JID
 	Events []eventRow
 	Blank  eventRow // what the script fills in
 	Query  string   // for the stream
@@ -34,7 +34,7 @@ type eventsPage struct {
 
 // eventType is a kind of event that can be chosen.
 type eventType struct {
-	Name string
+	Name bridge.EventType
 	On   bool
 }
 
@@ -51,21 +51,19 @@ type eventRow struct {
 // showEvents answers the newest events of the log.
 func (c *Console) showEvents(v *visit) error {
 	asked := v.r.URL.Query()
-	page := eventsPage{Chat: asked.Get("chat")}
-	var types []bridge.EventType
+	query := client.EventQuery{Chat: bridge.JID(asked.Get("chat"))}
 	for _, name := range bridge.EventTypes() {
-		on := slices.Contains(asked["type"], string(name))
-		if on {
-			types = append(types, name)
+		if slices.Contains(asked["type"], string(name)) {
+			query.Types = append(query.Types, name)
 		}
-		page.Types = append(page.Types, eventType{string(name), on})
 	}
-	query := client.EventQuery{Types: types, Chat: bridge.JID(page.Chat)}
-	page.Query = query.Encode()
-	page.Curl = curlGet("/api/events?after=0") + " -N -H 'Accept: text/event-stream'"
-	events, err := v.lastEvents(v.r.Context(), query, v.cursor)
+	events, err := v.lastEvents(v.r.Context(), query)
 	if err != nil {
 		return err
+	}
+	page := eventsPage{
+		Types: typesOf(query.Types), Chat: query.Chat, Query: query.Encode(),
+		Curl: curlGet("/api/events?after=0") + " -N -H 'Accept: text/event-stream'",
 	}
 	for _, event := range events {
 		row, err := rowOf(event)
@@ -74,14 +72,13 @@ func (c *Console) showEvents(v *visit) error {
 		}
 		page.Events = append(page.Events, row)
 	}
-	v.show(http.StatusOK, "events", "Events", page)
-	return nil
+	return v.show("events", "Events", page)
 }
 
 // lastEvents returns the newest events, the newest first. The log is read
 // forwards, so that it looks further and further back until there are enough.
-func (v *visit) lastEvents(ctx context.Context, q client.EventQuery, cursor string) ([]bridge.Event, error) {
-	last, err := strconv.ParseInt(cursor, 10, 64)
+func (v *visit) lastEvents(ctx context.Context, q client.EventQuery) ([]bridge.Event, error) {
+	last, err := strconv.ParseInt(v.cursor, 10, 64)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +89,14 @@ func (v *visit) lastEvents(ctx context.Context, q client.EventQuery, cursor stri
 		if err != nil {
 			return nil, err
 		}
-		if len(events) >= pageOfEvents || start == 0 || back > 50_000 {
+		if len(events) == pageOfEvents || start == 0 || back > 50_000 {
 			slices.Reverse(events)
-			return events[:min(len(events), pageOfEvents)], nil
+			return events, nil
 		}
 	}
 }
 
-// readEvents reads on to the end of the log, and keeps the last.
+// readEvents reads up to an event of the log, and returns the last ones.
 func (v *visit) readEvents(ctx context.Context, q client.EventQuery, last int64) (events []bridge.Event, err error) {
 	for {
 		page, err := v.api.EventPage(ctx, q, 1000, 0)
@@ -129,7 +126,7 @@ func rowOf(event bridge.Event) (eventRow, error) {
 	return eventRow{ID: event.ID, Type: event.Type, Chat: event.ChatJID, Text: aboutEvent(event), JSON: indented.String(), At: event.At}, nil
 }
 
-// aboutEvent returns what an event tells, in a few words.
+// aboutEvent sums up an event in a few words.
 func aboutEvent(event bridge.Event) string {
 	switch {
 	case event.Message != nil && event.Type == bridge.EventMessageStatus && event.Message.Status != nil:
@@ -150,7 +147,7 @@ func aboutEvent(event bridge.Event) string {
 	return ""
 }
 
-// namesAsking returns who asks to be let into a group: the first, and how many others.
+// namesAsking names the first who asks to join a group, and counts the others.
 func namesAsking(requests []bridge.JoinRequest) string {
 	name := cmp.Or(requests[0].DisplayName, phoneOf(requests[0].JID))
 	if others := len(requests) - 1; others > 0 {
@@ -188,7 +185,7 @@ func (c *Console) streamEvents(v *visit) error {
 	return nil
 }
 
-// copyTimed passes on what comes, at once. Each piece has its own time: the sender may
+// copyTimed passes on each piece at once. Each piece has its own time: the sender may
 // be silent for long, but the reader must take what is there.
 func copyTimed(w http.ResponseWriter, from io.Reader) error {
 	control := http.NewResponseController(w)
@@ -213,8 +210,8 @@ func copyTimed(w http.ResponseWriter, from io.Reader) error {
 	}
 }
 
-// untilLoggedOut returns the context of something that lasts: it ends with the
-// request, the session, or the service.
+// untilLoggedOut returns a context for long answers, which ends with the request, the
+// session, or the service.
 func (v *visit) untilLoggedOut() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(v.r.Context(), v.session.ends.Sub(v.c.now()))
 	loggedOut := context.AfterFunc(v.session.ctx, cancel)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"net"
 	"net/http"
@@ -39,10 +40,10 @@ func (c *Console) guard(next http.Handler) http.Handler {
 		}
 		switch {
 		case !c.knowsHost(r.Host):
-			c.refuse(w, http.StatusMisdirectedRequest, "This console is not served under this name",
+			refuse(w, http.StatusMisdirectedRequest, "This console is not served under this name",
 				"Open it by its address or as localhost, or name it in PUBLIC_URL: other names may be another site's.")
 		case r.Method == http.MethodPost && !c.isOwn(r):
-			c.refuse(w, http.StatusForbidden, "This request came from another site",
+			refuse(w, http.StatusForbidden, "This request came from another site",
 				"It was not carried out. Go back to the console and try again there.")
 		default:
 			next.ServeHTTP(w, r)
@@ -57,7 +58,7 @@ func noBody(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Connection", "close")
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // without a connection there is no time
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // without a connection there is no deadline
 	r.Body = http.NoBody
 }
 
@@ -72,15 +73,13 @@ func (c *Console) knowsHost(host string) bool {
 	if strings.EqualFold(name, "localhost") || strings.HasSuffix(strings.ToLower(name), ".localhost") {
 		return true
 	}
-	return c.isPublicName(name)
+	return c.isPublic(host)
 }
 
-// isPublic reports whether a request was sent to a name of PUBLIC_URL, behind
-// which a reverse proxy is.
-func (c *Console) isPublic(r *http.Request) bool { return c.isPublicName(hostname(r.Host)) }
-
-func (c *Console) isPublicName(name string) bool {
-	return slices.ContainsFunc(c.options.PublicURLs, func(u *url.URL) bool { return strings.EqualFold(u.Hostname(), name) })
+// isPublic reports whether a host is one of PUBLIC_URL, behind which a reverse proxy
+// is.
+func (c *Console) isPublic(host string) bool {
+	return slices.ContainsFunc(c.options.PublicURLs, func(u *url.URL) bool { return strings.EqualFold(u.Hostname(), hostname(host)) })
 }
 
 // hostname returns a Host header without its port.
@@ -136,11 +135,7 @@ func (c *Console) checked(h handler) handler {
 		if err != nil {
 			return err
 		}
-		token := v.r.PostForm.Get("csrf")
-		if token == "" {
-			token = v.r.Header.Get("X-CSRF-Token")
-		}
-		if !v.session.owns(token) {
+		if !v.session.owns(cmp.Or(v.r.PostForm.Get("csrf"), v.r.Header.Get("X-CSRF-Token"))) {
 			return errOutdated
 		}
 		return h(v)
@@ -166,9 +161,6 @@ const (
 // many people may come from one address. Addresses of IPv6 count by their /64,
 // which is what one customer has.
 type throttle struct {
-	now     func() time.Time
-	proxied func(*http.Request) bool // whether a request came through the operator's proxy
-
 	mu    sync.Mutex // guards tried
 	tried map[netip.Prefix]tries
 }
@@ -179,16 +171,11 @@ type tries struct {
 	count int
 }
 
-func newThrottle(now func() time.Time, proxied func(*http.Request) bool) *throttle {
-	return &throttle{now: now, proxied: proxied, tried: make(map[netip.Prefix]tries)}
-}
-
-// failed counts a wrong token, and reports whether too many came from the
-// request's address.
-func (t *throttle) failed(r *http.Request) (tooMany bool) {
+// failed counts a wrong token from an address, and reports whether there were too
+// many.
+func (t *throttle) failed(address netip.Prefix, now time.Time) (tooMany bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now, address := t.now(), t.addressOf(r)
 	known := t.tried[address]
 	if now.Sub(known.since) >= tryTime {
 		known = tries{since: now}
@@ -217,13 +204,13 @@ func (t *throttle) forget(now time.Time) {
 // addressOf returns the network that a request comes from; the zero prefix
 // where that is not known. Of one that came through the operator's proxy, that is
 // what the proxy says last: all else in X-Forwarded-For is the visitor's word.
-func (t *throttle) addressOf(r *http.Request) netip.Prefix {
+func (c *Console) addressOf(r *http.Request) netip.Prefix {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Prefix{}
 	}
 	address, bits := at.Addr().Unmap(), 32
-	if (address.IsLoopback() || address.IsPrivate()) && t.proxied(r) {
+	if (address.IsLoopback() || address.IsPrivate()) && c.isPublic(r.Host) {
 		list := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 		if visitor, err := netip.ParseAddr(strings.TrimSpace(list[len(list)-1])); err == nil {
 			address = visitor.Unmap()

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"crypto/rand"
 	"crypto/subtle"
 	"math"
 	"net/http"
@@ -39,9 +40,9 @@ func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
 // loginForm shows the form. Its CSRF token is also in a cookie: nobody has a
 // session yet.
 func (c *Console) loginForm(w http.ResponseWriter, r *http.Request, status int, wrong string) {
-	token := secret()
+	token := rand.Text()
 	http.SetCookie(w, c.cookie(r, cookieName(r)+"-form", token, loginPath, time.Hour))
-	c.views.write(w, r, status, "login", loginPage{CSRF: token, Next: nextOf(r), Wrong: wrong})
+	c.showBare(w, r, status, "login", loginPage{CSRF: token, Next: nextOf(r), Wrong: wrong})
 }
 
 const (
@@ -63,7 +64,7 @@ func (c *Console) logIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(loginTime)) // without a connection there is no time
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(loginTime)) // without a connection there is no deadline
 	if err := r.ParseForm(); err != nil || !isFormOf(r) {
 		c.loginForm(w, r, http.StatusForbidden, "The form was out of date. Try again.")
 		return
@@ -74,7 +75,7 @@ func (c *Console) logIn(w http.ResponseWriter, r *http.Request) {
 
 // refuseToken answers a wrong token, slowly where too many came from its address.
 func (c *Console) refuseToken(w http.ResponseWriter, r *http.Request) {
-	if !c.tries.failed(r) {
+	if !c.tries.failed(c.addressOf(r), c.now()) {
 		c.loginForm(w, r, http.StatusForbidden, "This is not a token of this bridge. BRIDGE_TOKEN in the configuration of the service is one.")
 		return
 	}
@@ -158,5 +159,5 @@ func (c *Console) endSession(r *http.Request) {
 // setZone notes in which time zone the visitor is.
 func (c *Console) setZone(v *visit) error {
 	v.session.setZone(v.r.PostForm.Get("zone"))
-	return v.done("", root+"/")
+	return v.done(nil, "", root+"/")
 }

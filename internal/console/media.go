@@ -14,8 +14,8 @@ import (
 	"bridged/internal/client"
 )
 
-// shownTypes are the types that a page shows itself. Whatever else somebody
-// sent, pages and drawings with scripts among it, is only saved.
+// shownTypes are the types that a page shows itself. Anything else, such as pages and
+// drawings with scripts, is only saved.
 var shownTypes = []string{
 	"image/jpeg", "image/png", "image/webp", "image/gif",
 	"video/mp4", "video/webm", "video/3gpp", "video/quicktime",
@@ -27,16 +27,8 @@ var passedOn = []string{"Content-Length", "Content-Range", "Accept-Ranges", "Eta
 
 // showMedia answers the file of a message, or a part of it.
 func (c *Console) showMedia(v *visit) error {
-	jid, err := v.chat()
-	if err != nil {
-		return err
-	}
-	id, err := bridge.ParsePathID(v.r.PathValue("id"))
-	if err != nil {
-		return errUnknown
-	}
 	save := v.r.URL.Query().Has("save")
-	path := bridge.DownloadPath(jid, id)
+	path := bridge.DownloadPath(v.chat, v.id)
 	if save {
 		path += "?" + url.Values{"disposition": {"attachment"}}.Encode()
 	}
@@ -49,8 +41,7 @@ func (c *Console) showMedia(v *visit) error {
 	ctx, cancel := v.untilLoggedOut()
 	defer cancel()
 	answer, err := v.api.Do(ctx, http.MethodGet, path, nil, asked)
-	var refused *client.Error
-	if errors.As(err, &refused) && refused.Status == http.StatusNotModified {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusNotModified {
 		v.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"bridged/internal/client"
 )
 
-// overviewPage is what is so at the moment, at a glance.
+// overviewPage shows the account and the bridge at a glance.
 type overviewPage struct {
 	State    state
 	Account  bridge.Status
@@ -18,7 +18,7 @@ type overviewPage struct {
 	Calls    []callRow
 }
 
-// webhookSums adds up what waits for receivers.
+// webhookSums counts webhooks and their deliveries.
 type webhookSums struct{ All, Off, Pending, Dead int }
 
 // showOverview answers the first page.
@@ -46,11 +46,10 @@ func (c *Console) showOverview(v *visit) (err error) {
 		return err
 	}
 	page.Latest = latest.Items
-	if page.Calls, _, err = v.calls(ctx, bridge.CallQuery{Limit: 3}); err != nil {
+	if page.Calls, _, err = v.calls(bridge.CallQuery{Limit: 3}); err != nil {
 		return err
 	}
-	v.show(http.StatusOK, "overview", "Overview", page)
-	return nil
+	return v.show("overview", "Overview", page)
 }
 
 // administers reports whether the visitor's token may see and change the whole
@@ -87,8 +86,8 @@ func sum(hooks []bridge.Webhook) (sums webhookSums) {
 type state struct {
 	Tone   string // good, busy or bad: its colour
 	Word   string
-	Text   string // what that means
-	Advice string // what to do about it; empty for nothing
+	Text   string // its meaning
+	Advice string // the remedy; empty for none
 	Pair   bool   // whether to offer pairing
 	Dial   bool   // whether to offer connecting again
 }
@@ -102,8 +101,8 @@ var states = map[bridge.State]state{
 	bridge.StateIdle:       {Tone: "busy", Word: "Starting or stopping", Text: "The account is not in use at the moment."},
 }
 
-// describe puts a status into words. What the account says of itself comes
-// before what can be said in general.
+// describe puts a status into words. The account's own sentence replaces the general
+// one.
 func describe(status bridge.Status) state {
 	s, known := states[status.Status]
 	if !known {

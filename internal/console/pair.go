@@ -21,7 +21,7 @@ type pairPage struct {
 	QR      template.HTML
 	Phone   string // the only number that may pair; empty for any
 	Asked   string // the number that was typed
-	Passkey string // what the network asks an authenticator for
+	Passkey string // the network's request to an authenticator
 	Curl    string
 }
 
@@ -44,11 +44,10 @@ func (c *Console) showPair(v *visit) (err error) {
 		}
 		page.Passkey = indented.String()
 	}
-	v.show(http.StatusOK, "pair", "Link an account", page)
-	return nil
+	return v.show("pair", "Link an account", page)
 }
 
-// pair asks for a code.
+// pair requests a code.
 func (c *Console) pair(v *visit) error {
 	phone := strings.TrimSpace(v.r.PostForm.Get("phone"))
 	if phone != "" {
@@ -59,24 +58,21 @@ func (c *Console) pair(v *visit) error {
 		phone = digits
 	}
 	_, err := v.api.Pair(v.r.Context(), phone)
-	return v.after(err, "", root+"/pair")
+	return v.done(err, "", root+"/pair")
 }
 
-// answerPasskey hands in what an authenticator made, or confirms the codes.
+// answerPasskey hands in the answer of an authenticator, or confirms the codes.
 func (c *Console) answerPasskey(v *visit) error {
 	if v.r.PostForm.Get("confirm") != "" {
 		_, err := v.api.ConfirmPasskey(v.r.Context())
-		if err != nil {
-			return err
-		}
-		return v.done("", root+"/pair")
+		return v.done(err, "", root+"/pair")
 	}
 	credential := strings.TrimSpace(v.r.PostForm.Get("credential"))
 	if !json.Valid([]byte(credential)) {
 		return problem{http.StatusBadRequest, "This is not the credential", "Paste the whole JSON that the authenticator's page printed.", ""}
 	}
 	_, err := v.api.SubmitPasskey(v.r.Context(), json.RawMessage(credential))
-	return v.after(err, "", root+"/pair")
+	return v.done(err, "", root+"/pair")
 }
 
 // quiet is the light zone around a QR code, in modules.

@@ -105,8 +105,7 @@ func (c *Console) showReference(v *visit) error {
 	if err := v.api.Call(v.r.Context(), http.MethodGet, "/openapi.json", nil, &d); err != nil {
 		return fmt.Errorf("read the API's document: %w", err)
 	}
-	v.show(http.StatusOK, "reference", "API", d.page())
-	return nil
+	return v.show("reference", "API", d.page())
 }
 
 // page returns the reference by tags.

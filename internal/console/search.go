@@ -16,7 +16,7 @@ import (
 // pageOfHits is how many hits a page shows.
 const pageOfHits = 50
 
-// searchPage is what was looked for and what was found.
+// searchPage holds a search and its hits.
 type searchPage struct {
 	Q     string
 	Type  bridge.ChatType
@@ -30,7 +30,7 @@ type searchPage struct {
 	Curl  string
 }
 
-// hit is a message that was found, with what stands around the words.
+// hit is a message that was found, with an excerpt around the words.
 type hit struct {
 	Chat   bridge.JID
 	Name   string
@@ -67,8 +67,7 @@ func (c *Console) showSearch(v *visit) (err error) {
 			return err
 		}
 	}
-	v.show(http.StatusOK, "search", "Search", page)
-	return nil
+	return v.show("search", "Search", page)
 }
 
 // find searches, and shows the hits in their context.
@@ -96,10 +95,7 @@ func (p *searchPage) find(ctx context.Context, v *visit, query url.Values) error
 	if p.Hits, err = hitsOf(ctx, found.Items, p.Q); err != nil {
 		return err
 	}
-	if found.NextCursor != nil {
-		query.Set("cursor", *found.NextCursor)
-		p.More = root + "/search?" + query.Encode()
-	}
+	p.More = more(root+"/search", query, "cursor", found.NextCursor)
 	return nil
 }
 
@@ -142,8 +138,7 @@ func (v *visit) day(text string, last bool) (*bridge.Time, error) {
 	if last {
 		day = day.AddDate(0, 0, 1).Add(-1)
 	}
-	at := bridge.At(day)
-	return &at, nil
+	return new(bridge.At(day)), nil
 }
 
 func senderOf(pushName string, jid bridge.JID, fromMe bool) string {
@@ -207,8 +202,8 @@ func foundAt(text, words string) (start, end int) {
 	return start, len(text)
 }
 
-// folded returns a text in which all cases of a letter are one; as for the bridge, ß
-// is ss.
+// folded returns a text in which all cases of a letter are one. As in the bridge's
+// index, ß is ss.
 func folded(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -218,30 +213,13 @@ func folded(text string) string {
 	return b.String()
 }
 
-// foldedRune returns the first of a letter's cases (Unicode, simple case folding).
+// foldedRune returns the one case that stands for all cases of a letter.
 func foldedRune(r rune) string {
-	switch {
-	case r == 'ß' || r == 'ẞ':
-		return "SS"
-	case r < utf8.RuneSelf:
-		return asciiFolded[r : r+1]
+	if r == 'ß' || r == 'ẞ' {
+		return "ss"
 	}
-	first := r
-	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-		first = min(first, next)
-	}
-	return string(first)
+	return string(unicode.ToLower(unicode.ToUpper(r))) // the long s, the Kelvin sign and the like change with the first
 }
-
-// asciiFolded holds the characters up to 127, with capitals for small letters: they
-// are the first of their cases.
-var asciiFolded = func() string {
-	var all [utf8.RuneSelf]byte
-	for i := range all {
-		all[i] = byte(unicode.ToUpper(rune(i)))
-	}
-	return string(all[:])
-}()
 
 // firstCharacters returns the beginning of a text.
 func firstCharacters(text string, most int) string {

@@ -1,7 +1,9 @@
 package console
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -63,35 +65,29 @@ func (v *visit) composer(ctx context.Context, chat bridge.Chat, query url.Values
 }
 
 // newKey returns an Idempotency-Key.
-func newKey() string { return "console-" + secret() }
+func newKey() string { return "console-" + rand.Text() }
 
-// send sends what the form of a chat holds. With the form's key a repeated
-// click, or a repeated call of the script, is the same message.
+// key returns the Idempotency-Key of the form that was sent. With it a repeated click,
+// or a repeated call of the script, is the same message.
+func (v *visit) key() string { return cmp.Or(v.r.PostForm.Get("key"), newKey()) }
+
+// send sends the message in the form of a chat.
 func (c *Console) send(v *visit) error {
-	jid, err := v.chat()
-	if err != nil {
-		return err
-	}
-	message, err := messageOf(jid, v.r.PostForm)
+	message, err := messageOf(v.chat, v.r.PostForm)
 	if err != nil {
 		return err
 	}
 	sent, err := v.api.Send(v.r.Context(), message, v.key())
-	if err != nil {
-		return err
-	}
-	return v.sent(sent, jid)
+	return v.sent(sent, err)
 }
 
-// sent tells the script the id of what was sent, and others the chat.
-func (v *visit) sent(sent client.Sent, chat bridge.JID) error {
-	if wantsJSON(v.r) {
-		writeJSON(v.w, http.StatusOK, struct {
-			MsgID string `json:"msgId"`
-		}{sent.ID})
+// sent shows the chat again once a message was sent; the script gets its id.
+func (v *visit) sent(sent client.Sent, err error) error {
+	if err == nil && wantsJSON(v.r) {
+		writeJSON(v.w, http.StatusOK, map[string]string{"msgId": sent.ID})
 		return nil
 	}
-	return v.done("", chatPath(chat))
+	return v.done(err, "", chatPath(v.chat))
 }
 
 // messageOf returns the message that a form describes.
@@ -140,11 +136,10 @@ func pollOf(to bridge.JID, form url.Values, quote client.Quote) client.Message {
 			poll.Values = append(poll.Values, line)
 		}
 	}
-	choices := 1
+	poll.SelectableCount = new(1)
 	if form.Get("several") != "" {
-		choices = 0
+		poll.SelectableCount = new(0)
 	}
-	poll.SelectableCount = &choices
 	return poll
 }
 
@@ -153,138 +148,83 @@ func messagePath(chat bridge.JID, id string) string {
 	return chatPath(chat) + "/messages/" + bridge.PathID(id)
 }
 
-// message returns the message that the path names.
-func (v *visit) message() (chat bridge.JID, id string, err error) {
-	if chat, err = v.chat(); err != nil {
-		return "", "", err
-	}
-	if id, err = bridge.ParsePathID(v.r.PathValue("id")); err != nil {
-		return "", "", errUnknown
-	}
-	return chat, id, nil
-}
-
-// key returns the Idempotency-Key of the form that was sent.
-func (v *visit) key() string {
-	if key := v.r.PostForm.Get("key"); key != "" {
-		return key
-	}
-	return newKey()
-}
-
 // edit replaces the text of an own message, for everybody.
 func (c *Console) edit(v *visit) error {
-	chat, id, err := v.message()
-	if err != nil {
-		return err
-	}
 	text := strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n")
-	_, err = v.api.Edit(v.r.Context(), chat, id, text, nil, v.key())
-	return v.after(err, "", chatPath(chat))
+	_, err := v.api.Edit(v.r.Context(), v.chat, v.id, text, nil, v.key())
+	return v.done(err, "", chatPath(v.chat))
 }
 
 // deleteMessage deletes an own message for everybody.
 func (c *Console) deleteMessage(v *visit) error {
-	chat, id, err := v.message()
-	if err != nil {
-		return err
-	}
-	_, err = v.api.Delete(v.r.Context(), chat, id, v.key())
-	return v.after(err, "The message was deleted for everybody.", chatPath(chat))
+	_, err := v.api.Delete(v.r.Context(), v.chat, v.id, v.key())
+	return v.done(err, "The message was deleted for everybody.", chatPath(v.chat))
 }
 
 // markRead marks a chat as read up to the newest message that its page showed.
 func (c *Console) markRead(v *visit) error {
-	chat, err := v.chat()
-	if err != nil {
-		return err
-	}
-	return v.after(v.api.MarkRead(v.r.Context(), chat, v.r.PostForm.Get("upto"), ""), "", chatPath(chat))
+	return v.done(v.api.MarkRead(v.r.Context(), v.chat, v.r.PostForm.Get("upto"), ""), "", chatPath(v.chat))
 }
 
 const (
-	// maxField bounds the fields of a form with a file, in bytes, each and together.
-	maxField = 256 << 10
-	// pieceTime is how long a piece of a file may take to arrive.
-	pieceTime = 30 * time.Second
+	maxField  = 256 << 10        // bytes of the fields of a form with a file, each and together
+	maxFields = 16               // parts of a form before its file
+	pieceTime = 30 * time.Second // in which a piece of a file has to arrive
 )
 
-// maxFields bounds the parts of a form before its file.
-const maxFields = 16
+var errNoFile = problem{http.StatusBadRequest, "There is no file", "Choose a file, then send it.", ""}
 
-// sendFile passes a file on to the API while it arrives. The form's token and
-// its other fields come before it.
+// sendFile passes a file on to the API while it arrives.
 func (c *Console) sendFile(v *visit) error {
 	if !v.sends() {
 		return errUnknown
 	}
-	jid, err := v.chat()
+	control := http.NewResponseController(v.w)
+	_ = control.SetReadDeadline(time.Now().Add(formTime)) // without a connection there is no deadline
+	fields, file, err := v.fileForm()
 	if err != nil {
 		return err
 	}
-	control := http.NewResponseController(v.w)
-	_ = control.SetReadDeadline(time.Now().Add(formTime)) // without a connection there is no time
-	cut := intake.CutOff(v.w, v.r.Body)
-	parts, err := intake.NewParts(v.r)
-	if err != nil {
-		return errNoFile
-	}
-	fields := map[string]string{"jid": string(jid)}
-	var file *multipart.Part
-	text := 0 // bytes of the fields
-	for count := 0; file == nil; count++ {
-		part, err := parts.Next()
-		if err != nil || count == maxFields {
-			return errNoFile
-		}
-		switch part.FormName() {
-		case "file":
-			file = part
-			continue
-		case "csrf", "caption", "reply", "ptt", "as", "key":
-		default:
-			continue
-		}
-		value, done, err := v.c.bodies.Read(v.r.Context(), intake.Source{Reader: part, Announced: -1, Most: maxField, Family: v.session.family, Cut: cut})
-		text += len(value)
-		if err == nil {
-			fields[part.FormName()] = string(value)
-		}
-		done() // before the next one is read: forms must not wait for each other
-		if err != nil || text > maxField {
-			return errNoFile
-		}
-	}
-	token := v.r.Header.Get("X-CSRF-Token")
-	if token == "" {
-		token = fields["csrf"]
-	}
-	if !v.session.owns(token) {
+	if !v.session.owns(cmp.Or(v.r.Header.Get("X-CSRF-Token"), fields["csrf"])) {
 		return errOutdated
 	}
 	if file.FileName() == "" {
 		return errNoFile
 	}
-	return v.passOn(fields, file, control)
-}
-
-var errNoFile = problem{http.StatusBadRequest, "There is no file", "Choose a file, then send it.", ""}
-
-// passOn sends the file with the fields that the API knows.
-func (v *visit) passOn(fields map[string]string, file *multipart.Part, control *http.ResponseController) error {
-	upload := client.Upload{To: bridge.JID(fields["jid"]), FileName: file.FileName(), Caption: fields["caption"], QuotedMsgID: fields["reply"], PTT: fields["ptt"] != ""}
+	upload := client.Upload{To: v.chat, FileName: file.FileName(), Caption: fields["caption"], QuotedMsgID: fields["reply"], PTT: fields["ptt"] != ""}
 	if fields["as"] == "document" {
 		upload.Type = bridge.MediaDocument
 	}
-	key := fields["key"]
-	if key == "" {
-		key = newKey()
-	}
-	sent, err := v.api.SendFile(v.r.Context(), upload, steady{file, control}, key)
+	sent, err := v.api.SendFile(v.r.Context(), upload, steady{file, control}, cmp.Or(fields["key"], newKey()))
+	return v.sent(sent, err)
+}
+
+// fileForm reads the fields of a form up to its file.
+func (v *visit) fileForm() (fields map[string]string, file *multipart.Part, err error) {
+	cut := intake.CutOff(v.w, v.r.Body)
+	parts, err := intake.NewParts(v.r)
 	if err != nil {
-		return err
+		return nil, nil, errNoFile
 	}
-	return v.sent(sent, sent.Chat)
+	fields, size := make(map[string]string), 0
+	for range maxFields {
+		part, err := parts.Next()
+		if err != nil {
+			return nil, nil, errNoFile
+		}
+		switch part.FormName() {
+		case "file":
+			return fields, part, nil
+		case "csrf", "caption", "reply", "ptt", "as", "key":
+			value, done, err := v.c.bodies.Read(v.r.Context(), intake.Source{Reader: part, Announced: -1, Most: maxField, Family: v.session.family, Cut: cut})
+			fields[part.FormName()] = string(value)
+			done() // before the next one is read: forms must not wait for each other
+			if size += len(value); err != nil || size > maxField {
+				return nil, nil, errNoFile
+			}
+		}
+	}
+	return nil, nil, errNoFile
 }
 
 // steady reads a body of which each piece has its own time.
@@ -294,7 +234,7 @@ type steady struct {
 }
 
 func (s steady) Read(p []byte) (int, error) {
-	_ = s.control.SetReadDeadline(time.Now().Add(pieceTime)) // without a connection there is no time
+	_ = s.control.SetReadDeadline(time.Now().Add(pieceTime)) // without a connection there is no deadline
 	n, err := s.Reader.Read(p)
 	if errors.Is(err, io.EOF) {
 		_ = s.control.SetReadDeadline(time.Time{})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,13 +22,6 @@ const (
 	maxOfFamily = 16 // of one token with those that it made, so that it cannot end the sessions of others
 	maxLinks    = 16
 )
-
-// secret returns a random value that nobody guesses.
-func secret() string {
-	var b [24]byte
-	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
 
 // session is one browser that has logged in.
 type session struct {
@@ -79,9 +71,9 @@ func newSessions(now func() time.Time) *sessions {
 // open begins a session for the holder of a token and returns the value of its
 // cookie.
 func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (id string, opened *session) {
-	id = secret()
+	id = rand.Text()
 	ctx, end := context.WithCancel(context.Background())
-	opened = &session{ctx: ctx, end: end, csrf: secret(), ends: s.now().Add(sessionTime), api: api, token: token, family: family}
+	opened = &session{ctx: ctx, end: end, csrf: rand.Text(), ends: s.now().Add(sessionTime), api: api, token: token, family: family}
 	opened.zone.Store(time.UTC)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +147,7 @@ func (s *sessions) close(id string) {
 
 // newLink returns a value that [sessions.useLink] takes once.
 func (s *sessions) newLink() string {
-	link := secret()
+	link := rand.Text()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()

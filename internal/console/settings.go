@@ -3,13 +3,12 @@ package console
 import (
 	"net/http"
 	"strings"
-	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 )
 
-// settingsPage is what is in force, and what can be done with the account.
+// settingsPage shows the configuration, and actions on the account.
 type settingsPage struct {
 	Settings []Setting
 	Account  bridge.Status
@@ -31,13 +30,12 @@ func (c *Console) showSettings(v *visit) (err error) {
 	if page.Stats, err = v.api.Stats(v.r.Context(), v.midnight()); err != nil {
 		return err
 	}
-	v.show(http.StatusOK, "settings", "Settings", page)
-	return nil
+	return v.show("settings", "Settings", page)
 }
 
 // reconnect dials at once.
 func (c *Console) reconnect(v *visit) error {
-	return v.after(v.api.Reconnect(v.r.Context()), "Connecting.", root+"/")
+	return v.done(v.api.Reconnect(v.r.Context()), "Connecting.", root+"/")
 }
 
 // unlink wipes the session of the account, once its number was typed. Where the
@@ -51,14 +49,11 @@ func (c *Console) unlink(v *visit) error {
 		return problem{http.StatusBadRequest, "This is not the number", "Nothing was done. Type the number of the linked account, with its country code.", ""}
 	}
 	unlinked, err := v.api.Logout(v.r.Context())
-	if err != nil {
-		return err
-	}
 	text := "The account is unlinked. Its messages are still here."
 	if !unlinked {
-		text = "The keys are wiped. The network could not be told: remove the device on the phone, too."
+		text = "The keys are wiped. The network could not be reached: remove the device on the phone, too."
 	}
-	return v.done(text, root+"/")
+	return v.done(err, text, root+"/")
 }
 
 func onlyDigits(text string) string {
@@ -87,8 +82,7 @@ func (v *visit) showTokensWith(secret, name string) (err error) {
 	if page.Tokens, err = v.api.Tokens(v.r.Context()); err != nil {
 		return err
 	}
-	v.show(http.StatusOK, "tokens", "Tokens", page)
-	return nil
+	return v.show("tokens", "Tokens", page)
 }
 
 // createToken makes a token, and shows its secret once.
@@ -98,16 +92,12 @@ func (c *Console) createToken(v *visit) error {
 	for _, scope := range form["scope"] {
 		wanted.Scopes = append(wanted.Scopes, bridge.Scope(scope))
 	}
-	for _, jid := range strings.Fields(strings.ReplaceAll(form.Get("chats"), ",", " ")) {
+	for _, jid := range jidsIn(form.Get("chats")) {
 		wanted.Chats = append(wanted.Chats, bridge.JID(jid))
 	}
-	if day := form.Get("expires"); day != "" {
-		at, err := time.ParseInLocation(time.DateOnly, day, v.session.zone.Load())
-		if err != nil {
-			return bridge.Invalid("the end must be a date, such as 2027-01-31")
-		}
-		ends := bridge.At(at)
-		wanted.ExpiresAt = &ends
+	var err error
+	if wanted.ExpiresAt, err = v.day(form.Get("expires"), false); err != nil {
+		return err
 	}
 	made, err := v.api.CreateToken(v.r.Context(), wanted)
 	if err != nil {
@@ -118,9 +108,5 @@ func (c *Console) createToken(v *visit) error {
 
 // revokeToken ends a token.
 func (c *Console) revokeToken(v *visit) error {
-	id, err := v.number("id")
-	if err != nil {
-		return err
-	}
-	return v.after(v.api.RevokeToken(v.r.Context(), id), "The token is revoked.", root+"/tokens")
+	return v.done(v.api.RevokeToken(v.r.Context(), v.number), "The token is revoked.", root+"/tokens")
 }

@@ -2,15 +2,14 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -21,7 +20,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-//go:embed templates/*.html assets/*
+//go:embed templates/* assets/*
 var files embed.FS
 
 // views are the templates and the files that pages load.
@@ -61,27 +60,25 @@ func newViews() (*views, error) {
 	return v, nil
 }
 
-// contentTypes names the types of assets, whatever this machine knows of them.
+// contentTypes names the types of assets, whatever the machine's own table says.
 var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
 func (v *views) readAssets() error {
-	return fs.WalkDir(files, "assets", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
+	names, err := fs.Glob(files, "assets/*")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
 		content, err := files.ReadFile(name)
 		if err != nil {
 			return err
 		}
 		hash := sha256.Sum256(content)
-		v.assets[path.Base(name)] = asset{
-			content: content, contentType: contentTypes[path.Ext(name)],
-			version: base64.RawURLEncoding.EncodeToString(hash[:9]),
-		}
-		return nil
-	})
+		v.assets[path.Base(name)] = asset{content, contentTypes[path.Ext(name)], base64.RawURLEncoding.EncodeToString(hash[:9])}
+	}
+	return nil
 }
 
 // assetPath returns the address of a file that pages load.
@@ -89,92 +86,81 @@ func (v *views) assetPath(name string) string {
 	return root + "/assets/" + name + "?v=" + v.assets[name].version
 }
 
-// getAsset answers a file that pages load. It needs no session: the login has a
-// style, too.
-func (c *Console) getAsset(w http.ResponseWriter, r *http.Request) {
-	c.serveAsset(w, r, r.PathValue("name"))
-}
-
-// getIcon answers the icon where browsers look for it by themselves.
-func (c *Console) getIcon(w http.ResponseWriter, r *http.Request) { c.serveAsset(w, r, "icon.svg") }
-
-func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
-	file, known := c.views.assets[name]
+// serveAsset answers a file that pages load, and the icon where browsers look for it
+// by themselves. It needs no session: the login has a style, too.
+func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request) {
+	file, known := c.views.assets[cmp.Or(r.PathValue("name"), "icon.svg")]
 	if !known {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", file.contentType)
-	w.Header().Set("Content-Length", strconv.Itoa(len(file.content)))
 	w.Header().Set("Cache-Control", "no-cache")
 	if r.URL.Query().Get("v") == file.version {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	answerNow(w)
-	_, _ = w.Write(file.content) // whoever does not read it has gone
+	writeAnswer(w, http.StatusOK, file.contentType, file.content)
 }
 
-// view is what the templates of a page see.
+// view is the frame of a page, with the page in it.
 type view struct {
-	Title  string
-	Name   string // of the page's template
-	CSRF   string
-	Notice *notice
-	Status *bridge.Status // of the account; nil where it could not be asked
-	Send   bool
-	// Administers reports whether the visitor may see and change everything but
-	// send: pages about the whole account are shown then.
-	Administers bool
-	Version     string
-	Cursor      string // of the log of events, when the page was made
+	Title       string
+	Name        string // of the page's template
+	CSRF        string
+	Notice      *notice
+	Status      *bridge.Status // of the account; nil where it could not be requested
+	Administers bool           // whether pages about the whole account are offered
+	Cursor      string         // of the log of events, when the page was made
 	Page        any
 	Clock       clock
 }
 
 // show answers a page of the console in its frame.
-func (v *visit) show(status int, name, title string, page any) {
+func (v *visit) show(name, title string, page any) error {
+	return v.showAs(http.StatusOK, name, title, page)
+}
+
+func (v *visit) showAs(status int, name, title string, page any) error {
 	frame := view{
-		Title: title, Name: name, CSRF: v.session.csrf, Notice: v.session.notice.Swap(nil), Send: v.sends(), Administers: v.administers(),
-		Version: v.c.options.Version, Cursor: v.cursor, Page: page, Clock: v.clock(),
+		Title: title, Name: name, CSRF: v.session.csrf, Notice: v.session.notice.Swap(nil), Administers: v.administers(),
+		Cursor: v.cursor, Page: page, Clock: v.clock(),
 	}
 	if state, err := v.status(); err == nil {
 		frame.Status = &state
 	}
-	v.c.views.render(v.w, v.r, status, name, "frame", frame)
+	return v.c.views.render(v.w, status, name, "frame", frame)
 }
 
-// refuse answers somebody who has no session yet.
-func (c *Console) refuse(w http.ResponseWriter, status int, title, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, "%s.\n\n%s\n", title, text) // whoever does not read it has gone
-}
-
-// write answers a page that stands outside of the frame.
-func (v *views) write(w http.ResponseWriter, r *http.Request, status int, name string, page any) {
-	v.render(w, r, status, name, "page", page)
+// showBare answers a page that stands outside of the frame.
+func (c *Console) showBare(w http.ResponseWriter, r *http.Request, status int, name string, page any) {
+	if err := c.views.render(w, status, name, "page", page); err != nil {
+		broken(w, r, err.Error())
+	}
 }
 
 // render executes a part of a page's template before anything is sent, so that
 // its error can still be answered.
-func (v *views) render(w http.ResponseWriter, r *http.Request, status int, name, part string, data any) {
+func (v *views) render(w http.ResponseWriter, status int, name, part string, data any) error {
 	var body bytes.Buffer
-	if err := v.execute(&body, name, part, data); err != nil {
-		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Str("page", name).Msg("console page failed")
-		http.Error(w, "Something went wrong inside the service; its log says what.", http.StatusInternalServerError)
-		return
+	page, err := v.pages[name]()
+	if err == nil {
+		err = page.ExecuteTemplate(&body, part, data)
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
-	answerNow(w)
-	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes()) // whoever does not read it has gone
+	if err != nil {
+		return fmt.Errorf("page %s: %w", name, err)
+	}
+	writeAnswer(w, status, "text/html; charset=utf-8", body.Bytes())
+	return nil
 }
 
-func (v *views) execute(w io.Writer, name, part string, data any) error {
-	page, err := v.pages[name]()
-	if err != nil {
-		return err
-	}
-	return page.ExecuteTemplate(w, part, data)
+// broken answers where no page can be shown.
+func broken(w http.ResponseWriter, r *http.Request, fault string) {
+	hlog.FromRequest(r).Error().Str("error", bridge.Redact(fault)).Msg("console page failed")
+	http.Error(w, "Something went wrong inside the service; its log says what.", http.StatusInternalServerError)
+}
+
+// refuse answers a request before there is a session.
+func refuse(w http.ResponseWriter, status int, title, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, "%s.\n\n%s\n", title, text) // fails where the visitor has left
 }

@@ -23,21 +23,27 @@ const (
 	answerTime = 30 * time.Second // in which a page has to be read
 )
 
-// visit is one request of somebody who has logged in.
+// visit is one request of a visitor who has logged in.
 type visit struct {
 	c       *Console
 	w       http.ResponseWriter
 	r       *http.Request
 	api     *client.Client
 	session *session
-	account *bridge.Status // once it was asked for
+	account *bridge.Status // once it was requested
 	cursor  string         // of the log of events before the page was made; see [Console.live]
+
+	// These are named by the path, as far as its route has them.
+	chat     bridge.JID
+	id       string // of a message or a call
+	number   int64  // of a webhook, a hook or a token
+	delivery int64
 }
 
 // handler answers a visit, or returns an error that is shown instead.
 type handler func(v *visit) error
 
-// page lets h answer those who have logged in; others go to the login.
+// page calls h for visitors who have logged in; others are sent to the login.
 func (c *Console) page(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s := c.sessionOf(r)
@@ -46,13 +52,31 @@ func (c *Console) page(h handler) http.HandlerFunc {
 			return
 		}
 		v := &visit{c: c, w: w, r: r, api: s.api, session: s}
-		if err := h(v); err != nil {
+		err := v.readPath()
+		if err == nil {
+			err = h(v)
+		}
+		if err != nil {
 			v.fail(err)
 		}
 	}
 }
 
-// status returns the account's status, which is asked for once.
+// readPath reads the names in the path. One that is malformed leads nowhere.
+func (v *visit) readPath() (err error) {
+	read := func(name string, parse func(string) error) {
+		if text := v.r.PathValue(name); text != "" && parse(text) != nil {
+			err = errUnknown
+		}
+	}
+	read("jid", func(text string) (err error) { v.chat, err = bridge.ParseJID(text); return err })
+	read("id", func(text string) (err error) { v.id, err = bridge.ParsePathID(text); return err })
+	read("number", func(text string) (err error) { v.number, err = strconv.ParseInt(text, 10, 64); return err })
+	read("delivery", func(text string) (err error) { v.delivery, err = strconv.ParseInt(text, 10, 64); return err })
+	return err
+}
+
+// status returns the account's status, which is requested once.
 func (v *visit) status() (bridge.Status, error) {
 	if v.account == nil {
 		status, err := v.api.Status(v.r.Context())
@@ -64,8 +88,8 @@ func (v *visit) status() (bridge.Status, error) {
 	return *v.account, nil
 }
 
-// live lets h make a page whose script follows the log of events, from before the
-// page is made.
+// live notes the end of the log of events before h makes a page, whose script follows
+// the log from there.
 func (c *Console) live(h handler) handler {
 	return func(v *visit) (err error) {
 		if v.cursor, err = v.api.LastEvent(v.r.Context()); err != nil {
@@ -82,7 +106,7 @@ func (c *Console) sendToLogin(w http.ResponseWriter, r *http.Request) {
 	case wantsJSON(r) || r.Header.Get("Accept") == "text/event-stream":
 		writeJSON(w, http.StatusUnauthorized, problem{Text: "you are no longer logged in: load the page again"})
 	case r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") == "cross-site":
-		c.views.write(w, r, http.StatusOK, "again", r.URL.RequestURI())
+		c.showBare(w, r, http.StatusOK, "again", r.URL.RequestURI())
 	case r.Method == http.MethodGet && r.URL.Path != root+"/":
 		http.Redirect(w, r, loginPath+"?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 	default:
@@ -103,22 +127,19 @@ func (p problem) Error() string { return p.Text }
 
 var (
 	errOutdated = problem{http.StatusForbidden, "This form is out of date", "Load the page again, and repeat what you did.", ""}
-	errUnknown  = problem{http.StatusNotFound, "There is no such page", "The address may be mistyped, or what it showed is gone.", ""}
+	errUnknown  = problem{http.StatusNotFound, "There is no such page", "The address may be mistyped, or the page is gone.", ""}
 )
 
-// problemOf returns what a visitor is shown of an error. What is not meant for
-// callers goes to the log alone.
+// problemOf returns the problem that an error is shown as. The text of an error that
+// is not meant for callers only goes to the log.
 func problemOf(err error) problem {
-	var shown problem
-	if errors.As(err, &shown) {
+	if shown, ok := errors.AsType[problem](err); ok {
 		return shown
 	}
-	var refused *client.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*client.Error](err); ok {
 		return problem{refused.Status, titleOf(refused.Status), refused.Error(), string(refused.Code)}
 	}
-	var known *bridge.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*bridge.Error](err); ok {
 		return problem{http.StatusBadRequest, titleOf(http.StatusBadRequest), known.Msg, string(known.Code)}
 	}
 	return problem{http.StatusInternalServerError, titleOf(http.StatusInternalServerError), "The log of the service says what went wrong.", ""}
@@ -139,9 +160,9 @@ func titleOf(status int) string {
 // fail shows an error, as a page or to the script.
 func (v *visit) fail(err error) {
 	if v.r.Context().Err() != nil {
-		return // nobody is there any more
+		return // the visitor has left
 	}
-	if refused := new(client.Error); errors.As(err, &refused) && refused.Status == http.StatusUnauthorized {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusUnauthorized {
 		v.c.endSession(v.r) // the token has ended
 		v.c.sendToLogin(v.w, v.r)
 		return
@@ -154,13 +175,15 @@ func (v *visit) fail(err error) {
 		writeJSON(v.w, p.Status, p)
 		return
 	}
-	v.show(p.Status, "problem", p.Title, p)
+	if err := v.showAs(p.Status, "problem", p.Title, p); err != nil {
+		broken(v.w, v.r, err.Error())
+	}
 }
 
 // unknownPage answers an address that leads nowhere.
 func (c *Console) unknownPage(*visit) error { return errUnknown }
 
-// wantsJSON reports whether the page's script asks, not a person.
+// wantsJSON reports whether a request is the script's.
 func wantsJSON(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Accept"), "application/json")
 }
@@ -171,11 +194,21 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 		http.Error(w, "the answer could not be encoded", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
+	writeAnswer(w, status, "application/json", body)
+}
+
+// writeAnswer sends a whole answer, for whose reading the visitor has [answerTime].
+func writeAnswer(w http.ResponseWriter, status int, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	answerNow(w)
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // whoever does not read it has gone
+	_, _ = w.Write(body) // fails where the visitor has left
+}
+
+// answerNow starts the time in which the visitor must read the answer.
+func answerNow(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // without a connection there is no deadline
 }
 
 // parseForm reads a form without files. Its memory is counted until done.
@@ -186,7 +219,7 @@ func (v *visit) parseForm() (done func(), err error) {
 	}
 	switch {
 	case errors.Is(err, intake.ErrBodyTooLarge):
-		return done, problem{http.StatusRequestEntityTooLarge, "This is too long", "What you sent is longer than the bridge takes.", ""}
+		return done, problem{http.StatusRequestEntityTooLarge, "This is too long", "The form is longer than the bridge takes.", ""}
 	case errors.Is(err, intake.ErrCut):
 		return done, problem{http.StatusServiceUnavailable, titleOf(http.StatusServiceUnavailable), "The form came too slowly while others waited: send it again.", ""}
 	case err != nil:
@@ -195,26 +228,14 @@ func (v *visit) parseForm() (done func(), err error) {
 	return done, nil
 }
 
-// answerNow starts the time in which the visitor must read the answer.
-func answerNow(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // without a connection there is no time
-}
-
-// after answers as [visit.done] does once something was done, or why it was not.
-func (v *visit) after(err error, text, path string) error {
+// done ends an action: it returns its error, or shows a page again with a sentence
+// about it. The script, which stays on its page, gets the sentence alone.
+func (v *visit) done(err error, text, path string) error {
 	if err != nil {
 		return err
 	}
-	return v.done(text, path)
-}
-
-// done tells the visitor what was done and shows a page again. The script, which
-// stays on its page, gets an empty answer.
-func (v *visit) done(text, path string) error {
 	if wantsJSON(v.r) {
-		writeJSON(v.w, http.StatusOK, struct {
-			Text string `json:"text"`
-		}{text})
+		writeJSON(v.w, http.StatusOK, map[string]string{"text": text})
 		return nil
 	}
 	if text != "" {
@@ -231,8 +252,8 @@ func (c *Console) observe(next http.Handler) http.Handler {
 	return hlog.NewHandler(c.options.Log)(hlog.RequestIDHandler("request_id", "X-Request-Id")(chain))
 }
 
-// logAccess leaves out the query, which may hold what people search for. Pages
-// that the script asks for again and again are not worth a line.
+// logAccess leaves out the query, which may hold the words of a search. Successful
+// reads are for debugging only: the script repeats them.
 func logAccess(r *http.Request, status, size int, took time.Duration) {
 	event := hlog.FromRequest(r).Debug()
 	if r.Method != http.MethodGet || status >= http.StatusBadRequest {
@@ -258,9 +279,8 @@ func (c *Console) recoverPanic(next http.Handler) http.Handler {
 			if cause == http.ErrAbortHandler {
 				panic(cause)
 			}
-			// Of the value, which may hold what people wrote, the log gets the type.
-			hlog.FromRequest(r).Error().Str("error", fmt.Sprintf("panic of type %T\n%s", cause, debug.Stack())).Msg("console page failed")
-			http.Error(w, "Something went wrong inside the service; its log says what.", http.StatusInternalServerError)
+			// The value may hold messages: the log gets its type.
+			broken(w, r, fmt.Sprintf("panic of type %T\n%s", cause, debug.Stack()))
 		}()
 		next.ServeHTTP(w, r)
 	})

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,28 +12,27 @@ import (
 	"bridged/internal/client"
 )
 
-// webhooksPage lists all webhooks, with a form for another one.
-type webhooksPage struct {
-	Hooks []bridge.Webhook
-	Types []eventType
-	None  bridge.EventFilter // of a new one
-	Curl  string
-}
-
-// showWebhooks answers the list of webhooks.
-func (c *Console) showWebhooks(v *visit) (err error) {
-	page := webhooksPage{Types: typesOf(nil), Curl: curlPost("/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}})}
-	if page.Hooks, err = v.api.Webhooks(v.r.Context()); err != nil {
+// showWebhooks answers the list of webhooks, with a form for another one.
+func (c *Console) showWebhooks(v *visit) error {
+	hooks, err := v.api.Webhooks(v.r.Context())
+	if err != nil {
 		return err
 	}
-	v.show(http.StatusOK, "webhooks", "Webhooks", page)
-	return nil
+	return v.show("webhooks", "Webhooks", struct {
+		Hooks []bridge.Webhook
+		Types []eventType
+		None  bridge.EventFilter // of a new one
+		Curl  string
+	}{
+		Hooks: hooks, Types: typesOf(nil),
+		Curl: curlPost("/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}}),
+	})
 }
 
 // typesOf returns all types of events, with those that are chosen.
 func typesOf(chosen []bridge.EventType) (types []eventType) {
 	for _, name := range bridge.EventTypes() {
-		types = append(types, eventType{string(name), slices.Contains(chosen, name)})
+		types = append(types, eventType{name, slices.Contains(chosen, name)})
 	}
 	return types
 }
@@ -43,29 +43,27 @@ func (c *Console) createWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.showWebhookWith(hook.Webhook, hook.Secret)
+	return v.showWebhookWith(hook)
 }
 
 // webhookForm reads the form of a webhook.
 func (v *visit) webhookForm() client.WebhookChange {
 	form := v.r.PostForm
-	url, private, kind := strings.TrimSpace(form.Get("url")), form.Get("private") != "", bridge.ChatType(form.Get("chatType"))
 	types := make([]bridge.EventType, 0, len(form["type"]))
 	for _, name := range form["type"] {
 		types = append(types, bridge.EventType(name))
 	}
-	chats, exclude := jidsIn(form.Get("chats")), jidsIn(form.Get("excludeChats"))
 	var fromMe *bool
 	if own, err := strconv.ParseBool(form.Get("fromMe")); err == nil {
 		fromMe = &own
 	}
 	return client.WebhookChange{
-		URL: &url, Types: &types, Chats: &chats, ExcludeChats: &exclude, ChatType: &kind, FromMe: &fromMe, AllowPrivate: &private,
+		URL: new(strings.TrimSpace(form.Get("url"))), Types: &types, Chats: new(jidsIn(form.Get("chats"))), ExcludeChats: new(jidsIn(form.Get("excludeChats"))),
+		ChatType: new(bridge.ChatType(form.Get("chatType"))), FromMe: &fromMe, AllowPrivate: new(form.Get("private") != ""),
 	}
 }
 
-// jidsIn returns what people write into a field for several chats: one a line,
-// or with commas or spaces between.
+// jidsIn reads a field for several chats, with lines, commas or spaces between them.
 func jidsIn(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' || unicode.IsSpace(r) })
 }
@@ -79,7 +77,7 @@ func jids(chats []bridge.JID) string {
 	return strings.Join(lines, "\n")
 }
 
-// whose returns whose messages a filter wants, empty for everybody's.
+// whose returns the authors that a filter wants, "own" or "others"; empty for all.
 func whose(fromMe *bool) string {
 	switch {
 	case fromMe == nil:
@@ -104,20 +102,19 @@ type webhookPage struct {
 
 // showWebhook answers one webhook.
 func (c *Console) showWebhook(v *visit) error {
-	id, err := v.number("id")
+	hook, err := v.api.Webhook(v.r.Context(), v.number)
 	if err != nil {
 		return err
 	}
-	hook, err := v.api.Webhook(v.r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return v.showWebhookWith(hook, "")
+	return v.showWebhookWith(client.Webhook{Webhook: hook})
 }
 
-func (v *visit) showWebhookWith(hook bridge.Webhook, secret string) (err error) {
+func (v *visit) showWebhookWith(hook client.Webhook) error {
 	asked := v.r.URL.Query()
-	page := webhookPage{Hook: hook, Fixed: hook.Source == bridge.WebhookFromEnvironment, Secret: secret, Types: typesOf(hook.Types), Curl: curlGet("/api/webhooks/" + strconv.FormatInt(hook.ID, 10) + "/deliveries")}
+	page := webhookPage{
+		Hook: hook.Webhook, Fixed: hook.Source == bridge.WebhookFromEnvironment, Secret: hook.Secret, Types: typesOf(hook.Types),
+		Curl: curlGet(fmt.Sprintf("/api/webhooks/%d/deliveries", hook.ID)),
+	}
 	switch status := bridge.DeliveryState(asked.Get("status")); status {
 	case bridge.WebhookPending, bridge.WebhookDelivered, bridge.WebhookDead:
 		page.Status = status
@@ -126,69 +123,50 @@ func (v *visit) showWebhookWith(hook bridge.Webhook, secret string) (err error) 
 	if err != nil {
 		return err
 	}
-	page.Deliveries = deliveries.Items
-	if deliveries.NextCursor != nil {
-		asked.Set("cursor", *deliveries.NextCursor)
-		page.More = webhookPath(hook.ID) + "?" + asked.Encode()
-	}
-	v.show(http.StatusOK, "webhook", "Webhook", page)
-	return nil
+	page.Deliveries, page.More = deliveries.Items, more(webhookPath(hook.ID), asked, "cursor", deliveries.NextCursor)
+	return v.show("webhook", "Webhook", page)
 }
 
-func webhookPath(id int64) string { return root + "/webhooks/" + strconv.FormatInt(id, 10) }
+func webhookPath(id int64) string { return fmt.Sprintf("%s/webhooks/%d", root, id) }
 
-// number returns a number that the path names.
-func (v *visit) number(name string) (int64, error) {
-	n, err := strconv.ParseInt(v.r.PathValue(name), 10, 64)
-	if err != nil {
-		return 0, errUnknown
-	}
-	return n, nil
-}
-
-// changeWebhook does what a button of a webhook's page says.
+// changeWebhook carries out the button of a webhook's page.
 func (c *Console) changeWebhook(v *visit) error {
-	id, err := v.number("id")
-	if err != nil {
-		return err
-	}
+	ctx := v.r.Context()
 	update := func(text string, change client.WebhookChange) error {
-		_, err := v.api.UpdateWebhook(v.r.Context(), id, change)
-		return v.after(err, text, webhookPath(id))
+		_, err := v.api.UpdateWebhook(ctx, v.number, change)
+		return v.done(err, text, webhookPath(v.number))
 	}
-	on, off := true, false
 	switch v.r.PostForm.Get("do") {
 	case "save":
 		return update("Saved.", v.webhookForm())
 	case "on":
-		return update("Switched on: what is pending is posted now.", client.WebhookChange{Enabled: &on})
+		return update("Switched on: pending events are posted now.", client.WebhookChange{Enabled: new(true)})
 	case "off":
-		return update("Switched off: events wait until it is on again.", client.WebhookChange{Enabled: &off})
+		return update("Switched off: events wait until it is on again.", client.WebhookChange{Enabled: new(false)})
 	case "rotate":
-		hook, err := v.api.UpdateWebhook(v.r.Context(), id, client.WebhookChange{RotateSecret: true})
+		hook, err := v.api.UpdateWebhook(ctx, v.number, client.WebhookChange{RotateSecret: true})
 		if err != nil {
 			return err
 		}
-		return v.showWebhookWith(hook.Webhook, hook.Secret)
+		return v.showWebhookWith(hook)
 	case "test":
-		return c.testWebhook(v, id)
+		return v.testWebhook()
 	case "delete":
-		return v.after(v.api.DeleteWebhook(v.r.Context(), id), "The webhook is removed.", root+"/webhooks")
+		return v.done(v.api.DeleteWebhook(ctx, v.number), "The webhook is removed.", root+"/webhooks")
 	}
 	return errOutdated
 }
 
-// testWebhook posts a test and tells what the receiver made of it.
-func (c *Console) testWebhook(v *visit, id int64) error {
-	tried, err := v.api.TestWebhook(v.r.Context(), id)
+// testWebhook posts a test, and shows the receiver's answer.
+func (v *visit) testWebhook() error {
+	tried, err := v.api.TestWebhook(v.r.Context(), v.number)
 	if err != nil {
 		return err
 	}
-	took := " after " + strconv.FormatInt(tried.DurationMS, 10) + " ms."
 	if tried.OK {
-		return v.done("The receiver took the test with "+strconv.Itoa(*tried.ResponseStatus)+took, webhookPath(id))
+		return v.done(nil, fmt.Sprintf("The receiver took the test with %d after %d ms.", *tried.ResponseStatus, tried.DurationMS), webhookPath(v.number))
 	}
-	why := "The receiver did not take the test" + took
+	why := fmt.Sprintf("The receiver did not take the test after %d ms.", tried.DurationMS)
 	if tried.Error != nil {
 		why += " " + sentence(*tried.Error)
 	}
@@ -196,19 +174,11 @@ func (c *Console) testWebhook(v *visit, id int64) error {
 		return problem{http.StatusBadGateway, "The test failed", why, ""}
 	}
 	v.session.notice.Store(&notice{Text: why, Failed: true})
-	return v.done("", webhookPath(id))
+	return v.done(nil, "", webhookPath(v.number))
 }
 
 // redeliver posts an event again.
 func (c *Console) redeliver(v *visit) error {
-	id, err := v.number("id")
-	if err != nil {
-		return err
-	}
-	delivery, err := v.number("delivery")
-	if err != nil {
-		return err
-	}
-	_, err = v.api.Redeliver(v.r.Context(), id, delivery)
-	return v.after(err, "It is posted again.", webhookPath(id))
+	_, err := v.api.Redeliver(v.r.Context(), v.number, v.delivery)
+	return v.done(err, "It is posted again.", webhookPath(v.number))
 }

@@ -9,26 +9,24 @@ import (
 	"bridged/internal/bridge"
 )
 
-// statusPoll is the time between two looks at the status while waiting: QR codes are
-// renewed without an event, and one that the network voids must not stay on a screen
-// for a second.
-const statusPoll = 400 * time.Millisecond
+// statusPoll is the time between two requests for the status while waiting. QR codes
+// are renewed without an event, and one that the network voids must not stay on a
+// screen.
+const statusPoll = 100 * time.Millisecond
 
 // Status returns the account's status.
 func (c *Client) Status(ctx context.Context) (bridge.Status, error) {
 	return call[bridge.Status](ctx, c, http.MethodGet, "/api/auth/status", nil)
 }
 
-// Stats are versions, sizes, and the messages since a moment.
+// Stats are the answer of /api/stats.
 type Stats struct {
-	Version     string
-	Library     string
-	StartedAt   bridge.Time
-	SendEnabled bool
-	// HistoryPaired is how much history the pairing has asked for; "" where that is
-	// not known.
+	Version       string
+	Library       string
+	StartedAt     bridge.Time
+	SendEnabled   bool
 	HistoryImport bridge.HistoryImport
-	HistoryPaired bridge.HistoryImport
+	HistoryPaired bridge.HistoryImport // requested at pairing; "" if that is not known
 	Since         bridge.Time
 	Received      int
 	Sent          int
@@ -36,9 +34,9 @@ type Stats struct {
 	MediaBytes    int64
 }
 
-// Stats returns them since a moment.
+// Stats returns versions and sizes, and counts messages since a moment.
 func (c *Client) Stats(ctx context.Context, since bridge.Time) (Stats, error) {
-	return call[Stats](ctx, c, http.MethodGet, newParams().moment("since", &since).on("/api/stats"), nil)
+	return call[Stats](ctx, c, http.MethodGet, query{"since": since.String()}.on("/api/stats"), nil)
 }
 
 // Pair requests a pairing code for a phone number, or for the one that is
@@ -51,12 +49,12 @@ func (c *Client) Pair(ctx context.Context, phone string) (bridge.PairingCode, er
 	return call[bridge.PairingCode](ctx, c, http.MethodPost, "/api/auth/pair", body)
 }
 
-// SubmitPasskey hands in the PublicKeyCredential that pairing asks for.
+// SubmitPasskey sends the PublicKeyCredential that pairing asks for.
 func (c *Client) SubmitPasskey(ctx context.Context, credential json.RawMessage) (bridge.PasskeyResult, error) {
 	return call[bridge.PasskeyResult](ctx, c, http.MethodPost, "/api/auth/passkey", credential)
 }
 
-// ConfirmPasskey tells the bridge that a person has compared the two codes.
+// ConfirmPasskey confirms that the two codes are the same.
 func (c *Client) ConfirmPasskey(ctx context.Context) (bridge.PasskeyResult, error) {
 	return call[bridge.PasskeyResult](ctx, c, http.MethodPost, "/api/auth/passkey", map[string]bool{"confirm": true})
 }
@@ -86,30 +84,9 @@ func (c *Client) WaitState(ctx context.Context, want bridge.State) (bridge.Statu
 	return c.WaitStatus(ctx, func(s bridge.Status) (bool, error) { return s.Status == want, nil })
 }
 
-// WaitStatus waits until done reports true of the status, or fails. It is shown
-// the status whenever that may have changed.
+// WaitStatus requests the status again and again until done reports true of it, or
+// fails.
 func (c *Client) WaitStatus(ctx context.Context, done func(bridge.Status) (bool, error)) (bridge.Status, error) {
-	after, err := c.LastEvent(ctx)
-	if err != nil {
-		return bridge.Status{}, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	changed, ended := make(chan struct{}, 1), make(chan struct{})
-	defer func() { cancel(); <-ended }()
-	go func() {
-		defer close(ended)
-		for _, err := range c.Events(ctx, EventQuery{After: after, Types: []bridge.EventType{bridge.EventAccountStatus}}) {
-			if err != nil {
-				return // the next question for the status shows it
-			}
-			select {
-			case changed <- struct{}{}:
-			default: // one is waiting
-			}
-		}
-	}()
-	ticker := time.NewTicker(c.poll)
-	defer ticker.Stop()
 	for {
 		status, err := c.Status(ctx)
 		if err != nil {
@@ -118,11 +95,8 @@ func (c *Client) WaitStatus(ctx context.Context, done func(bridge.Status) (bool,
 		if over, err := done(status); over || err != nil {
 			return status, err
 		}
-		select {
-		case <-ctx.Done():
-			return status, ctx.Err()
-		case <-changed:
-		case <-ticker.C:
+		if err := sleep(ctx, statusPoll); err != nil {
+			return status, err
 		}
 	}
 }

@@ -11,8 +11,7 @@ import (
 // Chats returns a page of the list of chats. Zero values are the API's
 // defaults.
 func (c *Client) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bridge.Chat], error) {
-	path := newParams().text("type", string(q.Type)).text("q", q.Q).
-		number("limit", q.Limit).number("offset", q.Offset).text("cursor", q.Cursor).on("/api/chats")
+	path := query{"type": string(q.Type), "q": q.Q, "limit": number(q.Limit), "offset": number(q.Offset), "cursor": q.Cursor}.on("/api/chats")
 	return getPage[bridge.Chat](ctx, c, path, "chats")
 }
 
@@ -48,26 +47,20 @@ func (c *Client) Group(ctx context.Context, jid bridge.JID) (GroupDetail, error)
 // Contacts returns a page of the people whom the store knows, by name. Zero values
 // are the API's defaults.
 func (c *Client) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error) {
-	path := newParams().text("q", q.Q).number("limit", q.Limit).text("cursor", q.Cursor).on("/api/contacts")
+	path := query{"q": q.Q, "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/contacts")
 	return getPage[bridge.KnownContact](ctx, c, path, "contacts")
-}
-
-// Contact returns one person.
-func (c *Client) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownContact, error) {
-	return call[bridge.KnownContact](ctx, c, http.MethodGet, "/api/contacts/"+jid.Escaped(), nil)
 }
 
 // Calls returns a page of the calls to the account, the newest first. Zero values
 // are the API's defaults.
 func (c *Client) Calls(ctx context.Context, q bridge.CallQuery) (bridge.Page[bridge.Call], error) {
-	path := newParams().text("chat", string(q.Chat)).moment("since", q.Since).
-		number("limit", q.Limit).text("cursor", q.Cursor).on("/api/calls")
+	path := query{"chat": string(q.Chat), "since": moment(q.Since), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/calls")
 	return getPage[bridge.Call](ctx, c, path, "calls")
 }
 
 // RejectCall rejects a call that rings. The key is as that of Send.
 func (c *Client) RejectCall(ctx context.Context, id, key string) error {
-	return c.callOnce(ctx, http.MethodPost, "/api/calls/"+bridge.PathID(id)+"/reject", nil, key, nil)
+	return c.CallOnce(ctx, http.MethodPost, "/api/calls/"+bridge.PathID(id)+"/reject", nil, key, nil)
 }
 
 // MarkRead marks a chat as read up to the message with an id, or all of it where that
@@ -76,11 +69,19 @@ func (c *Client) MarkRead(ctx context.Context, chat bridge.JID, upTo, key string
 	body := struct {
 		MsgID string `json:"msgId,omitempty"`
 	}{upTo}
-	return c.callOnce(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/read", body, key, nil)
+	return c.CallOnce(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/read", body, key, nil)
 }
 
-// Type shows the account as typing or recording in a chat for a while, or no longer.
-func (c *Client) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState, key string) error {
-	body := map[string]any{"state": state}
-	return c.callOnce(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/typing", body, key, nil)
+// JoinRequests returns the requests to join a group.
+func (c *Client) JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error) {
+	return getAll[bridge.JoinRequest](ctx, c, "/api/groups/"+jid.Escaped()+"/requests", "requests")
+}
+
+// DecideJoinRequests approves or rejects people who ask to join a group, and returns
+// the result of each.
+func (c *Client) DecideJoinRequests(ctx context.Context, jid bridge.JID, action bridge.ParticipantAction, people []bridge.JID, key string) ([]bridge.ParticipantResult, error) {
+	var answer struct{ Participants []bridge.ParticipantResult }
+	body := map[string]any{"action": action, "participants": people}
+	err := c.CallOnce(ctx, http.MethodPost, "/api/groups/"+jid.Escaped()+"/requests", body, key, &answer)
+	return answer.Participants, err
 }

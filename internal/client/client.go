@@ -12,9 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // Client calls the API of one bridge with one token. It may be used by many
@@ -23,7 +23,6 @@ type Client struct {
 	base  string
 	token string
 	http  *http.Client
-	poll  time.Duration // between two questions for the status while waiting
 }
 
 // New returns a client of the bridge at base, such as http://127.0.0.1:8080,
@@ -36,7 +35,7 @@ func New(base, token string) *Client {
 // Over returns a client of the bridge at base that sends its requests through
 // transport.
 func Over(transport http.RoundTripper, base, token string) *Client {
-	return &Client{base: strings.TrimSuffix(base, "/"), token: token, http: &http.Client{Transport: transport}, poll: statusPoll}
+	return &Client{base: strings.TrimSuffix(base, "/"), token: token, http: &http.Client{Transport: transport}}
 }
 
 // WithToken returns a client of the same bridge for the holder of another
@@ -59,7 +58,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // Call sends a request with a JSON body, unless body is nil, and decodes the
 // answer into out, unless that is nil. An answer other than 2xx is an [*Error].
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
-	return c.callOnce(ctx, method, path, body, "", out)
+	return c.CallOnce(ctx, method, path, body, "", out)
 }
 
 // call is [Client.Call] for an answer of one type.
@@ -68,9 +67,9 @@ func call[T any](ctx context.Context, c *Client, method, path string, body any) 
 	return out, err
 }
 
-// callOnce is [Client.Call] for a route that takes an Idempotency-Key; an empty one
-// is none.
-func (c *Client) callOnce(ctx context.Context, method, path string, body any, key string, out any) error {
+// CallOnce is [Client.Call] for a route that takes an Idempotency-Key; an empty key is
+// none.
+func (c *Client) CallOnce(ctx context.Context, method, path string, body any, key string, out any) error {
 	resp, err := c.Do(ctx, method, path, body, keyed(key))
 	if err != nil {
 		return err
@@ -105,18 +104,28 @@ func decode(resp *http.Response, out any) error {
 // Do sends a request and returns its answer, whose body the caller reads and
 // closes. An answer other than 2xx is an [*Error].
 func (c *Client) Do(ctx context.Context, method, path string, body any, header http.Header) (*http.Response, error) {
-	req, err := c.request(ctx, method, path, body)
+	var payload io.Reader = http.NoBody
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		payload = bytes.NewReader(encoded)
+	}
+	return c.send(ctx, method, path, "application/json", payload, header)
+}
+
+// send sends a request whose body has a type.
+func (c *Client) send(ctx context.Context, method, path, contentType string, body io.Reader, header http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range header {
-		req.Header[name] = values
+	maps.Copy(req.Header, header)
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	if body != http.NoBody {
+		req.Header.Set("Content-Type", contentType)
 	}
-	return c.do(req)
-}
-
-// do sends a request.
-func (c *Client) do(req *http.Request) (*http.Response, error) {
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.unreachable(err)
@@ -126,24 +135,4 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 		return nil, errors.Join(err, resp.Body.Close())
 	}
 	return resp, nil
-}
-
-func (c *Client) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
-	var payload io.Reader = http.NoBody
-	if body != nil {
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
-		payload = bytes.NewReader(encoded)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	return req, nil
 }

@@ -24,13 +24,16 @@ type EventQuery struct {
 	Chat  bridge.JID
 }
 
-func (q EventQuery) params() params {
+func (q EventQuery) parameters() query {
 	types := make([]string, len(q.Types))
 	for i, t := range q.Types {
 		types[i] = string(t)
 	}
-	return newParams().text("after", q.After).text("types", strings.Join(types, ",")).text("chat", string(q.Chat))
+	return query{"after": q.After, "types": strings.Join(types, ","), "chat": string(q.Chat)}
 }
+
+// Encode returns the query as it stands in an address.
+func (q EventQuery) Encode() string { return q.parameters().encode() }
 
 // EventPage is a part of the log. Reset reports that events between the cursor
 // and the first one are gone for good.
@@ -43,11 +46,12 @@ type EventPage struct {
 // EventPage returns the next events of the log. If there are none it waits for
 // the first, as long as wait.
 func (c *Client) EventPage(ctx context.Context, q EventQuery, limit int, wait time.Duration) (EventPage, error) {
-	params := q.params().number("limit", limit)
+	parameters := q.parameters()
+	parameters["limit"] = number(limit)
 	if wait > 0 {
-		params.text("wait", wait.String())
+		parameters["wait"] = wait.String()
 	}
-	return call[EventPage](ctx, c, http.MethodGet, params.on("/api/events"), nil)
+	return call[EventPage](ctx, c, http.MethodGet, parameters.on("/api/events"), nil)
 }
 
 // LastEvent returns the cursor behind the newest event.
@@ -114,14 +118,14 @@ func (s *stream) follow(ctx context.Context) error {
 	if s.lastID != "" {
 		header.Set("Last-Event-ID", s.lastID)
 	}
-	resp, err := s.client.Do(ctx, http.MethodGet, s.query.params().on("/api/events"), nil, header)
+	resp, err := s.client.Do(ctx, http.MethodGet, s.query.parameters().on("/api/events"), nil, header)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	frames := newFrames(resp.Body)
+	frames := bufio.NewReader(resp.Body)
 	for {
-		f, err := frames.next()
+		f, err := nextFrame(frames)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil // cut off
 		}
@@ -166,9 +170,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Encode returns the query as it stands in an address.
-func (q EventQuery) Encode() string { return q.params().values.Encode() }
-
 // frame is one piece of a stream of server-sent events. One without data is
 // for the reader of the stream alone.
 type frame struct {
@@ -178,26 +179,17 @@ type frame struct {
 	retry time.Duration
 }
 
-// frames reads server-sent events (the HTML standard's text/event-stream).
-type frames struct{ lines *bufio.Reader }
-
-func newFrames(r io.Reader) *frames { return &frames{bufio.NewReader(r)} }
-
-// next returns the next frame: io.EOF at the end, also where a frame is cut
-// off.
-func (r *frames) next() (f frame, err error) {
-	some := false
-	for {
-		line, err := r.lines.ReadString('\n')
+// nextFrame reads a frame of server-sent events (the HTML standard's
+// text/event-stream): io.EOF at the end, also where a frame is cut off.
+func nextFrame(stream *bufio.Reader) (f frame, err error) {
+	for some := false; ; {
+		line, err := stream.ReadString('\n')
 		if err != nil {
 			return frame{}, err
 		}
 		line = strings.TrimRight(line, "\r\n")
-		if line == "" {
-			if some {
-				return f, nil
-			}
-			continue
+		if line == "" && some {
+			return f, nil
 		}
 		some = f.field(line) || some
 	}

@@ -180,29 +180,8 @@ func TestEvents_CutOffWithinAnEvent(t *testing.T) {
 	}
 }
 
-func TestWaitState_IsToldByTheEvent(t *testing.T) {
+func TestWaitState(t *testing.T) {
 	both(t, func(t *testing.T, b *bridgeUnderTest) {
-		b.PollEvery(time.Hour)
-		asked := make(chan struct{}, 10)
-		got := make(chan error, 1)
-		go func() {
-			_, err := b.WaitStatus(within(t), func(s bridge.Status) (bool, error) {
-				asked <- struct{}{}
-				return s.Status == bridge.StateOpen, nil
-			})
-			got <- err
-		}()
-		<-asked
-		b.know(b.account.become(bridge.StateOpen))
-		if err := <-got; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestWaitState_AsksWithoutAnEvent(t *testing.T) {
-	both(t, func(t *testing.T, b *bridgeUnderTest) {
-		b.PollEvery(time.Millisecond)
 		go b.account.become(bridge.StateOpen) // no event tells of it
 		status, err := b.WaitState(within(t), bridge.StateOpen)
 		if err != nil || status.Status != bridge.StateOpen {

@@ -31,7 +31,7 @@ func hookPath(id int64) string { return "/api/hooks/" + strconv.FormatInt(id, 10
 
 // Hooks returns the hooks that the caller may see.
 func (c *Client) Hooks(ctx context.Context) ([]bridge.Hook, error) {
-	return listOf[bridge.Hook](ctx, c, "/api/hooks", "hooks")
+	return getAll[bridge.Hook](ctx, c, "/api/hooks", "hooks")
 }
 
 // Hook returns one hook.

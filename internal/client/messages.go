@@ -2,8 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"io"
 	"iter"
 	"net/http"
@@ -27,20 +25,20 @@ func HistoryPath(chat bridge.JID) string {
 // Messages returns a page of a chat's messages. Zero values are the API's
 // defaults.
 func (c *Client) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
-	path := newParams().moment("since", q.Since).moment("until", q.Until).text("q", q.Q).
-		text("sender", string(q.Sender)).text("order", string(q.Order)).
-		number("limit", q.Limit).number("offset", q.Offset).text("cursor", q.Cursor).on(HistoryPath(q.Chat))
-	answer, err := c.list(ctx, path)
-	if err != nil {
-		return bridge.Page[bridge.Message]{}, err
+	path := query{
+		"since": moment(q.Since), "until": moment(q.Until), "q": q.Q, "sender": string(q.Sender), "order": string(q.Order),
+		"limit": number(q.Limit), "offset": number(q.Offset), "cursor": q.Cursor,
+	}.on(HistoryPath(q.Chat))
+	var answer struct {
+		JID        bridge.JID
+		Messages   []bridge.Message
+		NextCursor *string
 	}
-	page, err := pageOf[bridge.Message](answer, "messages")
-	var chat bridge.JID
-	err = errors.Join(err, json.Unmarshal(answer["jid"], &chat))
-	for i := range page.Items {
-		page.Items[i].Chat = chat
+	err := c.Call(ctx, http.MethodGet, path, nil, &answer)
+	for i := range answer.Messages {
+		answer.Messages[i].Chat = answer.JID
 	}
-	return page, err
+	return bridge.Page[bridge.Message]{Items: answer.Messages, NextCursor: answer.NextCursor}, err
 }
 
 // AllMessages returns all messages from the page of q on. Limit is the size of
@@ -67,8 +65,10 @@ func (c *Client) Message(ctx context.Context, chat bridge.JID, id string) (bridg
 
 // Search returns a page of the messages of all chats that contain a text.
 func (c *Client) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
-	path := newParams().text("q", q.Q).moment("since", q.Since).moment("until", q.Until).
-		text("chatType", string(q.ChatType)).number("limit", q.Limit).text("cursor", q.Cursor).on("/api/messages/search")
+	path := query{
+		"q": q.Q, "since": moment(q.Since), "until": moment(q.Until), "chatType": string(q.ChatType),
+		"limit": number(q.Limit), "cursor": q.Cursor,
+	}.on("/api/messages/search")
 	return getPage[bridge.Match](ctx, c, path, "matches")
 }
 
@@ -82,7 +82,7 @@ func (c *Client) AllMatches(ctx context.Context, q bridge.SearchQuery) iter.Seq2
 	})
 }
 
-// MediaInfo returns what is known of a message's file.
+// MediaInfo describes a message's file.
 func (c *Client) MediaInfo(ctx context.Context, chat bridge.JID, msgID string) (bridge.Media, error) {
 	var answer struct{ Media bridge.Media }
 	err := c.Call(ctx, http.MethodGet, "/api/messages/media-info/"+chat.Escaped()+"/"+bridge.PathID(msgID), nil, &answer)

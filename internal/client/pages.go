@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -12,68 +11,61 @@ import (
 	"bridged/internal/bridge"
 )
 
-// params collects the query of a request; what is empty is left out.
-type params struct{ values url.Values }
+// query holds the parameters of a request; empty ones are left out.
+type query map[string]string
 
-func newParams() params { return params{url.Values{}} }
-
-func (p params) text(name, value string) params {
-	if value != "" {
-		p.values.Set(name, value)
+// encode returns the parameters as they stand in an address.
+func (q query) encode() string {
+	values := url.Values{}
+	for name, value := range q {
+		if value != "" {
+			values.Set(name, value)
+		}
 	}
-	return p
+	return values.Encode()
 }
 
-func (p params) number(name string, value int) params {
-	if value != 0 {
-		p.values.Set(name, strconv.Itoa(value))
+// on returns path with the parameters.
+func (q query) on(path string) string {
+	if encoded := q.encode(); encoded != "" {
+		path += "?" + encoded
 	}
-	return p
+	return path
 }
 
-func (p params) moment(name string, at *bridge.Time) params {
-	if at != nil {
-		p.values.Set(name, at.String())
+// number returns the value of a parameter; 0 is none.
+func number(n int) string {
+	if n == 0 {
+		return ""
 	}
-	return p
+	return strconv.Itoa(n)
 }
 
-// on returns path with the query.
-func (p params) on(path string) string {
-	if len(p.values) == 0 {
-		return path
+// moment returns the value of a parameter; nil is none.
+func moment(at *bridge.Time) string {
+	if at == nil {
+		return ""
 	}
-	return path + "?" + p.values.Encode()
+	return at.String()
 }
 
-// list requests a list, and returns the members of the answer.
-func (c *Client) list(ctx context.Context, path string) (answer map[string]json.RawMessage, err error) {
-	err = c.Call(ctx, http.MethodGet, path, nil, &answer)
-	return answer, err
-}
-
-// pageOf returns the page whose items an answer has under a name.
-func pageOf[T any](answer map[string]json.RawMessage, name string) (page bridge.Page[T], err error) {
-	err = errors.Join(json.Unmarshal(answer[name], &page.Items), json.Unmarshal(answer["nextCursor"], &page.NextCursor))
+// getPage requests one page of a list, whose items stand under a name. A list without
+// pages is one page.
+func getPage[T any](ctx context.Context, c *Client, path, name string) (page bridge.Page[T], err error) {
+	answer, err := call[map[string]json.RawMessage](ctx, c, http.MethodGet, path, nil)
+	if err == nil {
+		err = json.Unmarshal(answer[name], &page.Items)
+	}
+	if next := answer["nextCursor"]; err == nil && next != nil {
+		err = json.Unmarshal(next, &page.NextCursor)
+	}
 	return page, err
 }
 
-// listOf requests a list without pages, whose items stand under a name.
-func listOf[T any](ctx context.Context, c *Client, path, name string) (items []T, err error) {
-	answer, err := c.list(ctx, path)
-	if err == nil {
-		err = json.Unmarshal(answer[name], &items)
-	}
-	return items, err
-}
-
-// getPage requests one page of a list, whose items stand under a name.
-func getPage[T any](ctx context.Context, c *Client, path, name string) (bridge.Page[T], error) {
-	answer, err := c.list(ctx, path)
-	if err != nil {
-		return bridge.Page[T]{}, err
-	}
-	return pageOf[T](answer, name)
+// getAll requests a list without pages.
+func getAll[T any](ctx context.Context, c *Client, path, name string) ([]T, error) {
+	page, err := getPage[T](ctx, c, path, name)
+	return page.Items, err
 }
 
 // pages follows the cursors of a list to its end; the first page has none. An error

@@ -27,15 +27,6 @@ type Upload struct {
 func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, key string) (sent Sent, err error) {
 	body, form := io.Pipe()
 	writer := multipart.NewWriter(form)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/api/messages/send-file", body)
-	if err != nil {
-		return sent, err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	req.Header.Set("Content-Type", writer.FormDataContentType())
-	if key != "" {
-		req.Header.Set("Idempotency-Key", key)
-	}
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -43,11 +34,11 @@ func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, ke
 	}()
 	// The transport closes the body before it returns from a refusal; the writer
 	// ends then, and no longer reads the file.
-	resp, err := c.do(req)
+	resp, err := c.send(ctx, http.MethodPost, "/api/messages/send-file", writer.FormDataContentType(), body, keyed(key))
 	if err == nil {
 		sent, err = decodeSent(resp)
 	}
-	_ = body.Close() // nobody reads it any more
+	_ = body.Close() // ends the writer, if it has not ended
 	<-written
 	return sent, err
 }

@@ -24,7 +24,7 @@ type MadeToken struct {
 
 // Tokens returns the tokens that the caller may see.
 func (c *Client) Tokens(ctx context.Context) ([]bridge.Token, error) {
-	return listOf[bridge.Token](ctx, c, "/api/tokens", "tokens")
+	return getAll[bridge.Token](ctx, c, "/api/tokens", "tokens")
 }
 
 // CreateToken makes a token and returns it with its secret.

@@ -42,7 +42,7 @@ func webhookPath(id int64) string { return "/api/webhooks/" + strconv.FormatInt(
 
 // Webhooks returns all webhooks.
 func (c *Client) Webhooks(ctx context.Context) ([]bridge.Webhook, error) {
-	return listOf[bridge.Webhook](ctx, c, "/api/webhooks", "webhooks")
+	return getAll[bridge.Webhook](ctx, c, "/api/webhooks", "webhooks")
 }
 
 // Webhook returns one webhook.
@@ -72,8 +72,7 @@ func (c *Client) TestWebhook(ctx context.Context, id int64) (Tried, error) {
 
 // Deliveries returns a page of a webhook's deliveries, the newest first.
 func (c *Client) Deliveries(ctx context.Context, q bridge.DeliveryQuery) (bridge.Page[bridge.WebhookDelivery], error) {
-	path := newParams().text("status", string(q.Status)).number("limit", q.Limit).text("cursor", q.Cursor).
-		on(webhookPath(q.Webhook) + "/deliveries")
+	path := query{"status": string(q.Status), "limit": number(q.Limit), "cursor": q.Cursor}.on(webhookPath(q.Webhook) + "/deliveries")
 	return getPage[bridge.WebhookDelivery](ctx, c, path, "deliveries")
 }
 

@@ -99,7 +99,7 @@ func TestActs_AreSeenByPhones(t *testing.T) {
 	for _, id := range []simnet.MessageID{one, two} {
 		must(friend.WaitReceipt(within(t), id, types.ReceiptTypeRead))(t)
 	}
-	if err := p.api.Type(within(t), chat, bridge.TypingText, ""); err != nil {
+	if err := p.api.Call(within(t), "POST", "/api/chats/"+chat.Escaped()+"/typing", object{"state": bridge.TypingText}, nil); err != nil {
 		t.Fatal(err)
 	}
 	sees := func(typing string, available bool) {

@@ -97,8 +97,7 @@ func TestGroupsOnce_Killed(t *testing.T) {
 		c.device.FailQueries(simnet.IQFault{Namespace: "w:g2", Tag: "create", LoseAnswer: true, Times: 1})
 		answered := make(chan error, 1)
 		go func() {
-			_, err := c.bridge.api.CreateGroup(t.Context(), "Killed", []bridge.JID{numberOf(c.anna)}, key)
-			answered <- err
+			answered <- c.bridge.api.CallOnce(t.Context(), "POST", "/api/groups", body, key, nil)
 		}()
 		eventually(t, func() error {
 			if groups := named(t, c, "Killed"); len(groups) == len(before) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
-	"bridged/internal/client"
 )
 
 // TestGroupRequests_OverHTTP: people ask to be let into a group, the log names them,
@@ -15,16 +14,15 @@ func TestGroupRequests_OverHTTP(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
 	api, anna, ben := c.bridge.api, c.anna, c.ben
-	made := must(api.CreateGroup(within(t), "Readers", []bridge.JID{numberOf(c.carla)}, ""))(t)
+	made := callOnce[bridge.GroupCreated](t, c.bridge, "POST", "/api/groups", object{"name": "Readers", "participants": []bridge.JID{numberOf(c.carla)}}, "")
 	group, _ := c.network.Group(wireForm(made.JID))
-	on := true
-	if changed := must(api.ChangeGroup(within(t), made.JID, client.GroupPatch{JoinApproval: &on}, ""))(t); fmt.Sprint(changed) != "[joinApproval]" {
+	if changed := callOnce[changedGroup](t, c.bridge, "PATCH", "/api/groups/"+made.JID.Escaped(), object{"joinApproval": true}, "").Changed; fmt.Sprint(changed) != "[joinApproval]" {
 		t.Errorf("changed %v", changed)
 	}
 	if detail := must(api.Group(within(t), made.JID))(t); !detail.Stored.JoinApproval || !detail.Live.JoinApproval {
 		t.Errorf("the group is %+v", detail)
 	}
-	link := must(api.GroupLink(within(t), made.JID))(t)
+	link := callOnce[bridge.GroupLink](t, c.bridge, "GET", "/api/groups/"+made.JID.Escaped()+"/invite", nil, "")
 	must(anna.Client().JoinGroupWithLink(within(t), link.Link))(t)
 	must(ben.Client().JoinGroupWithLink(within(t), link.Link))(t)
 	asked := func() (told []string) {

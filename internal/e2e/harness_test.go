@@ -344,6 +344,15 @@ func (p *process) status() bridge.Status {
 	return must(p.api.Status(ctx))(p.t)
 }
 
+// callOnce calls a route that takes an Idempotency-Key, and returns its answer.
+func callOnce[T any](t testing.TB, p *process, method, path string, body any, key string) (answer T) {
+	t.Helper()
+	if err := p.api.CallOnce(within(t), method, path, body, key, &answer); err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
 // becomes waits for a status.
 func (p *process) becomes(want bridge.State) bridge.Status {
 	p.t.Helper()

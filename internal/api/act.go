@@ -32,7 +32,7 @@ func (s *server) actOnce(in *input, body []byte, a act) (any, error) {
 			done, err := a.do(ctx)
 			if err == nil && key != nil {
 				key.Chat, key.MsgID, key.TakenAt = done.Chat, done.ID, done.Timestamp
-				err = s.store.Save(ctx, *key)
+				err = s.Store.Save(ctx, *key)
 			}
 			return a.answer(done), err
 		},
@@ -73,7 +73,7 @@ func (s *server) markRead(in *input) (any, error) {
 			return nil
 		},
 		do: func(ctx context.Context) (bridge.Sent, error) {
-			return bridge.Sent{ID: last, Chat: chat.JID, Timestamp: bridge.At(s.now())}, s.account.MarkRead(ctx, chat, upTo)
+			return bridge.Sent{ID: last, Chat: chat.JID, Timestamp: bridge.At(s.Now())}, s.Account.MarkRead(ctx, chat, upTo)
 		},
 		answer: func(done bridge.Sent) any {
 			return struct {
@@ -116,7 +116,7 @@ func (s *server) showTyping(in *input) (any, error) {
 			return err
 		},
 		do: func(ctx context.Context) (bridge.Sent, error) {
-			until, err := s.account.Type(ctx, chat.JID, req.State)
+			until, err := s.Account.Type(ctx, chat.JID, req.State)
 			return bridge.Sent{Chat: chat.JID, Timestamp: until}, err
 		},
 		answer: func(done bridge.Sent) any {
@@ -143,7 +143,7 @@ func (s *server) listCalls(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	page, err := s.store.Calls(in.ctx(), calls)
+	page, err := s.Store.Calls(in.ctx(), calls)
 	return answerPage(in, "calls", page, err)
 }
 
@@ -163,7 +163,7 @@ func (s *server) rejectCall(in *input) (any, error) {
 			return err
 		},
 		do: func(ctx context.Context) (bridge.Sent, error) {
-			return bridge.Sent{ID: call.ID, Chat: call.ChatJID, Timestamp: bridge.At(s.now())}, s.account.RejectCall(ctx, call)
+			return bridge.Sent{ID: call.ID, Chat: call.ChatJID, Timestamp: bridge.At(s.Now())}, s.Account.RejectCall(ctx, call)
 		},
 		answer: func(done bridge.Sent) any {
 			return struct {
@@ -177,7 +177,7 @@ func (s *server) rejectCall(in *input) (any, error) {
 
 // call returns a stored call whose chat the token may see.
 func (s *server) call(ctx context.Context, id string) (bridge.Call, error) {
-	call, err := s.store.Call(ctx, id)
+	call, err := s.Store.Call(ctx, id)
 	if err == nil && s.see(ctx, call.ChatJID) != nil {
 		return bridge.Call{}, bridge.NoCall(id)
 	}

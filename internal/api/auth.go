@@ -15,8 +15,8 @@ import (
 const logoutTimeout = time.Minute
 
 func (s *server) getStatus(*input) (any, error) {
-	status := s.account.Status()
-	s.account.WakePairing()
+	status := s.Account.Status()
+	s.Account.WakePairing()
 	return status, nil
 }
 
@@ -31,7 +31,7 @@ func (s *server) requestPairingCode(in *input) (any, error) {
 	if keep(in, phone, err); in.err != nil {
 		return nil, in.err
 	}
-	return s.account.Pair(in.ctx(), phone)
+	return s.Account.Pair(in.ctx(), phone)
 }
 
 // phoneToPair returns the number to pair: the configured one, or the one asked
@@ -39,16 +39,16 @@ func (s *server) requestPairingCode(in *input) (any, error) {
 func (s *server) phoneToPair(asked string) (string, error) {
 	asked = strings.TrimSpace(asked)
 	switch {
-	case asked == "" && s.phone == "":
+	case asked == "" && s.PhoneNumber == "":
 		return "", bridge.Invalid("no phone number: set PHONE_NUMBER, or name it in the body as {\"phone\": \"15551234567\"}")
 	case asked == "":
-		return s.phone, nil
+		return s.PhoneNumber, nil
 	}
 	phone, err := bridge.ParsePhone(asked)
 	if err != nil {
 		return "", bridge.Invalid("phone %v", err)
 	}
-	if s.phone != "" && !bridge.SamePhone(phone, s.phone) {
+	if s.PhoneNumber != "" && !bridge.SamePhone(phone, s.PhoneNumber) {
 		return "", bridge.Invalid("phone differs from PHONE_NUMBER, the only account that may pair")
 	}
 	return phone, nil
@@ -69,15 +69,15 @@ func (s *server) answerPasskey(in *input) (any, error) {
 	case req.Confirm != nil && !*req.Confirm:
 		return nil, bridge.Invalid("confirm must be true; to stop pairing, call POST /api/auth/logout")
 	case req.Confirm != nil:
-		return s.account.ConfirmPasskey(in.ctx())
+		return s.Account.ConfirmPasskey(in.ctx())
 	case req.ID == "" || len(req.Response) == 0 || req.Response[0] != '{':
 		return nil, bridge.Invalid("the body must be a PublicKeyCredential (with id and response) or {\"confirm\": true}")
 	}
-	return s.account.SubmitPasskey(in.ctx(), body)
+	return s.Account.SubmitPasskey(in.ctx(), body)
 }
 
 func (s *server) reconnect(in *input) (any, error) {
-	return done{true}, s.account.Reconnect(in.ctx())
+	return done{true}, s.Account.Reconnect(in.ctx())
 }
 
 func (s *server) logout(in *input) (any, error) {
@@ -86,7 +86,7 @@ func (s *server) logout(in *input) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), logoutTimeout)
 	defer cancel()
-	unlinked, err := s.account.Logout(ctx)
+	unlinked, err := s.Account.Logout(ctx)
 	return struct {
 		OK       bool `json:"ok"`
 		Unlinked bool `json:"unlinked"`

@@ -109,34 +109,62 @@ func (q quota) admits(caller bridge.Token, total, own, made int) error {
 	return nil
 }
 
-// mayAdd refuses one thing too many, by the tokens that made those that there are.
-func (s *server) mayAdd(ctx context.Context, q quota, makers []int64) error {
+// addOwn keeps a new thing of the caller, unless there are too many.
+func addOwn[T any](ctx context.Context, s *server, q quota, maker func(T) int64,
+	list func(context.Context) ([]T, error), add func(context.Context, T) (T, error), thing T,
+) (T, error) {
+	s.adds.Lock()
+	defer s.adds.Unlock()
+	all, err := list(ctx)
+	if err != nil {
+		return thing, err
+	}
 	family, err := s.bearers.family(ctx)
 	if err != nil {
-		return err
+		return thing, err
 	}
 	own, made := 0, 0
-	for _, maker := range makers {
-		if maker != 0 {
+	for _, other := range all {
+		if maker(other) != 0 {
 			made++
 		}
-		if family[maker] {
+		if family[maker(other)] {
 			own++
 		}
 	}
-	return q.admits(callerOf(ctx), len(makers), own, made)
+	if err := q.admits(callerOf(ctx), len(all), own, made); err != nil {
+		return thing, err
+	}
+	return add(ctx, thing)
 }
 
-// owns returns what tells the makers of things that the caller may see: all for
-// BRIDGE_TOKEN, itself and the tokens of its making for a token.
-func (s *server) owns(ctx context.Context) (func(maker int64) bool, error) {
+// ownOf returns those of some things that the caller may see, by the tokens that made
+// them: all for BRIDGE_TOKEN, for a token what it and the tokens of its making made.
+func ownOf[T any](ctx context.Context, s *server, all []T, maker func(T) int64) ([]T, error) {
 	if callerOf(ctx).ID == 0 {
-		return func(int64) bool { return true }, nil
+		return all, nil
 	}
 	tokens, err := s.ownTokens(ctx)
-	return func(maker int64) bool {
-		return slices.ContainsFunc(tokens, func(token bridge.Token) bool { return token.ID == maker })
-	}, err
+	return slices.DeleteFunc(all, func(thing T) bool {
+		return !slices.ContainsFunc(tokens, func(token bridge.Token) bool { return token.ID == maker(thing) })
+	}), err
+}
+
+// pathOwn returns the one of the caller's things that the path names.
+func pathOwn[T any](in *input, noun string, own func(context.Context) ([]T, error), idOf func(T) int64) (thing T, err error) {
+	id := in.pathNumber("id", "no "+noun+" has this id")
+	if in.err != nil {
+		return thing, in.err
+	}
+	all, err := own(in.ctx())
+	if err != nil {
+		return thing, err
+	}
+	i := slices.IndexFunc(all, func(thing T) bool { return idOf(thing) == id })
+	if i < 0 {
+		return thing, bridge.NotFound("there is no %s %d", noun, id)
+	}
+	return all[i], nil
 }
 
 // see refuses a chat that the caller may not see, in the words of one that is
@@ -159,7 +187,7 @@ func (s *server) chat(ctx context.Context, jid bridge.JID) (bridge.Chat, error) 
 	if err := s.see(ctx, jid); err != nil {
 		return bridge.Chat{}, err
 	}
-	return s.store.Chat(ctx, jid)
+	return s.Store.Chat(ctx, jid)
 }
 
 // message returns a stored message of a chat that the caller may see.
@@ -167,10 +195,10 @@ func (s *server) message(ctx context.Context, chat bridge.JID, id string) (bridg
 	if err := s.see(ctx, chat); err != nil {
 		return bridge.Message{}, err
 	}
-	return s.store.MessageFor(ctx, callerOf(ctx).Chats, chat, id)
+	return s.Store.MessageFor(ctx, callerOf(ctx).Chats, chat, id)
 }
 
 // outsiders returns those of some people of whom the caller may know nothing.
 func (s *server) outsiders(ctx context.Context, people ...bridge.JID) ([]bridge.JID, error) {
-	return s.store.Outsiders(ctx, callerOf(ctx).Chats, people)
+	return s.Store.Outsiders(ctx, callerOf(ctx).Chats, people)
 }

@@ -47,7 +47,7 @@ func (s *server) editMessage(in *input) (any, error) {
 	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
 		m, err := s.message(ctx, at.chat, at.id)
 		if err == nil {
-			err = m.Editable(s.now(), d.about.editTime())
+			err = m.Editable(s.Now(), d.about.editTime())
 		}
 		if err != nil {
 			return nil, err
@@ -116,7 +116,7 @@ func (s *server) deleteMessage(in *input) (any, error) {
 				return nil, err
 			}
 		}
-		return bridge.Revocation{Target: m}, m.Deletable(s.now(), asAdmin)
+		return bridge.Revocation{Target: m}, m.Deletable(s.Now(), asAdmin)
 	}
 	return s.sendOnce(in, body, d)
 }
@@ -124,11 +124,11 @@ func (s *server) deleteMessage(in *input) (any, error) {
 // administers reports whether the account is an admin of a group. Where its members
 // are not known yet, nobody can tell.
 func (s *server) administers(ctx context.Context, jid bridge.JID) (bool, error) {
-	user := s.account.Status().User
+	user := s.Account.Status().User
 	if user == nil {
 		return false, nil
 	}
-	group, err := s.store.Group(ctx, jid)
+	group, err := s.Store.Group(ctx, jid)
 	if err != nil {
 		return false, err
 	}

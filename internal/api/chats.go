@@ -22,7 +22,7 @@ func (s *server) listChats(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	page, err := s.store.Chats(in.ctx(), chats)
+	page, err := s.Store.Chats(in.ctx(), chats)
 	return answerPage(in, "chats", page, err)
 }
 
@@ -49,7 +49,7 @@ func (s *server) getGroup(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	stored, err := s.store.Group(in.ctx(), jid)
+	stored, err := s.Store.Group(in.ctx(), jid)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s *server) getGroup(in *input) (any, error) {
 func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.Group {
 	ctx, cancel := context.WithTimeout(r.Context(), liveGroupTimeout)
 	defer cancel()
-	live, err := s.account.LiveGroup(ctx, stored.JID)
+	live, err := s.Account.LiveGroup(ctx, stored.JID)
 	if err != nil {
 		hlog.FromRequest(r).Debug().Err(err).Str("chat", stored.JID.Redacted()).Msg("no live group")
 		return nil
@@ -81,10 +81,10 @@ func (s *server) liveGroup(r *http.Request, stored bridge.StoredGroup) *bridge.G
 	for i, p := range live.Participants {
 		p.JID = s.canonical(p.JID)
 		if p.LID == "" {
-			p.LID = s.store.LIDOf(p.JID)
+			p.LID = s.Store.LIDOf(p.JID)
 		}
 		if p.Username == nil {
-			p.Username = s.store.UsernameOf(p.JID)
+			p.Username = s.Store.UsernameOf(p.JID)
 		}
 		if p.DisplayName == "" {
 			p.DisplayName = known[p.JID].DisplayName // the network knows no names
@@ -101,7 +101,7 @@ func (s *server) canonical(jid bridge.JID) bridge.JID {
 	if jid == "" {
 		return ""
 	}
-	return s.store.Canonical(jid)
+	return s.Store.Canonical(jid)
 }
 
 // notNull returns items, or an empty list for nil, as lists are never null.

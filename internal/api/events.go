@@ -97,7 +97,7 @@ type eventTail struct {
 // beginEvents moves a reader that wants only new events to the end of the log.
 func (s *server) beginEvents(ctx context.Context, q *eventQuery) (err error) {
 	if q.fromNow {
-		q.After, err = s.store.LastEvent(ctx)
+		q.After, err = s.Store.LastEvent(ctx)
 	}
 	return err
 }

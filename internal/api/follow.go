@@ -25,9 +25,9 @@ func (s *server) follow(ctx context.Context, q store.EventQuery, pause time.Dura
 		timer := time.NewTimer(pause)
 		defer timer.Stop()
 		for {
-			changed := s.store.Changed() // before reading: what comes meanwhile is read next time
+			changed := s.Store.Changed() // before reading: what comes meanwhile is read next time
 			for more := true; more; {
-				page, err := s.store.Events(ctx, q)
+				page, err := s.Store.Events(ctx, q)
 				if !yield(logPage{EventPage: page}, err) || err != nil {
 					return
 				}
@@ -40,7 +40,7 @@ func (s *server) follow(ctx context.Context, q store.EventQuery, pause time.Dura
 					return
 				}
 				timer.Reset(pause)
-			case <-s.streams.Done():
+			case <-s.Streams.Done():
 				return
 			case <-ctx.Done():
 				yield(logPage{}, ctx.Err())

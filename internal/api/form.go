@@ -48,7 +48,7 @@ func (f *fileForm) Close() { f.file.Close() }
 // readForm reads a form while it arrives. Each piece has its own time: a caller
 // may be slow, but must go on.
 func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, error) {
-	if err := s.preparer.CheckSize(r.ContentLength, formMargin); err != nil {
+	if err := s.Preparer.CheckSize(r.ContentLength, formMargin); err != nil {
 		w.Header().Set("Connection", "close") // the body is never read
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (e
 		return err
 	}
 	f.name, f.contentType = plainName(part.FileName()), part.Header.Get("Content-Type")
-	f.file, err = s.preparer.Receive(ctx, media.Incoming{From: part, Announced: f.length, Family: f.family, Cut: f.cut})
+	f.file, err = s.Preparer.Receive(ctx, media.Incoming{From: part, Announced: f.length, Family: f.family, Cut: f.cut})
 	return err
 }
 

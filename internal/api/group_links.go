@@ -18,7 +18,7 @@ func (s *server) askGroup(in *input) (bridge.JID, error) {
 	if _, err := s.chat(in.ctx(), jid); err != nil {
 		return "", err
 	}
-	return jid, s.account.Ready()
+	return jid, s.Account.Ready()
 }
 
 // listJoinRequests answers who asks to be let into a group, as the network has it now.
@@ -27,7 +27,7 @@ func (s *server) listJoinRequests(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	requests, err := s.account.JoinRequests(in.ctx(), jid)
+	requests, err := s.Account.JoinRequests(in.ctx(), jid)
 	if err == nil {
 		err = s.concealAsking(in.ctx(), requests)
 	}
@@ -63,7 +63,7 @@ func (s *server) getInvite(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.account.GroupLink(in.ctx(), jid)
+	return s.Account.GroupLink(in.ctx(), jid)
 }
 
 // linkBefore is the plan of a revocation.
@@ -77,7 +77,7 @@ func (s *server) revokeInvite(in *input) (any, error) {
 	return s.requestOnce(in, nil, keyedRequest{
 		chat: jid,
 		plan: func(ctx context.Context) (any, error) {
-			link, err := s.account.GroupLink(ctx, jid)
+			link, err := s.Account.GroupLink(ctx, jid)
 			return linkBefore{link.Code}, err
 		},
 		act: func(ctx context.Context, c attempt) (any, error) {
@@ -87,7 +87,7 @@ func (s *server) revokeInvite(in *input) (any, error) {
 					return nil, err
 				}
 			}
-			link, err := s.account.RevokeGroupLink(ctx, jid, before.Code)
+			link, err := s.Account.RevokeGroupLink(ctx, jid, before.Code)
 			return struct {
 				OK bool `json:"ok"`
 				bridge.GroupLink
@@ -104,7 +104,7 @@ func (s *server) joinGroup(in *input) (any, error) {
 	code, err := parseLink(req.Link)
 	keep(in, code, err)
 	return s.requestOnce(in, body, keyedRequest{act: func(ctx context.Context, c attempt) (any, error) {
-		join, err := s.account.JoinGroup(ctx, code, c.again)
+		join, err := s.Account.JoinGroup(ctx, code, c.again)
 		return struct {
 			OK bool `json:"ok"`
 			bridge.GroupJoin
@@ -136,6 +136,6 @@ func (s *server) leaveGroup(in *input) (any, error) {
 		return struct {
 			OK  bool       `json:"ok"`
 			JID bridge.JID `json:"jid"`
-		}{true, jid}, s.account.LeaveGroup(ctx, jid, c.again)
+		}{true, jid}, s.Account.LeaveGroup(ctx, jid, c.again)
 	}})
 }

@@ -57,13 +57,13 @@ func (s *server) createGroup(in *input) (any, error) {
 	}
 	people, _ := in.participants(req.Participants) // the caller may see all
 	return s.requestOnce(in, body, keyedRequest{
-		plan: func(ctx context.Context) (any, error) { return s.store.GroupsNamed(ctx, req.Name) },
+		plan: func(ctx context.Context) (any, error) { return s.Store.GroupsNamed(ctx, req.Name) },
 		act: func(ctx context.Context, c attempt) (any, error) {
 			group := bridge.NewGroup{Name: req.Name, Participants: people, Key: c.ID, Again: c.again, Made: c.Chat}
 			if err := s.knownGroups(ctx, c, &group); err != nil {
 				return nil, err
 			}
-			made, err := s.account.CreateGroup(ctx, group)
+			made, err := s.Account.CreateGroup(ctx, group)
 			return struct {
 				OK bool `json:"ok"`
 				bridge.GroupCreated
@@ -81,7 +81,7 @@ func (s *server) knownGroups(ctx context.Context, c attempt, group *bridge.NewGr
 	if err := json.Unmarshal(c.Plan, &group.Known); err != nil {
 		return err
 	}
-	others, err := s.store.GroupsMadeElse(ctx, c.ID)
+	others, err := s.Store.GroupsMadeElse(ctx, c.ID)
 	group.Known = append(group.Known, others...)
 	return err
 }
@@ -143,7 +143,7 @@ func (s *server) updateGroup(in *input) (any, error) {
 	patch, err := req.patch()
 	keep(in, patch, err)
 	return s.requestOnce(in, body, keyedRequest{chat: jid, act: func(ctx context.Context, _ attempt) (any, error) {
-		changed, err := s.account.ChangeGroup(ctx, jid, patch)
+		changed, err := s.Account.ChangeGroup(ctx, jid, patch)
 		return struct {
 			OK      bool       `json:"ok"`
 			JID     bridge.JID `json:"jid"`
@@ -177,7 +177,7 @@ func (s *server) changePeople(in *input, actions []bridge.ParticipantAction, oth
 	}
 	people, strangers := in.participants(req.Participants)
 	return s.requestOnce(in, body, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
-		results, err := s.account.ChangeParticipants(ctx, bridge.ParticipantsChange{
+		results, err := s.Account.ChangeParticipants(ctx, bridge.ParticipantsChange{
 			Group: jid, Action: req.Action, Participants: people, Again: c.again,
 		})
 		s.nameAsAsked(ctx, strangers, people, results)

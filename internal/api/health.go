@@ -16,14 +16,14 @@ func (s *server) getHealth(*input) (any, error) {
 	return struct {
 		OK bool        `json:"ok"`
 		TS bridge.Time `json:"ts"`
-	}{true, bridge.At(s.now())}, nil
+	}{true, bridge.At(s.Now())}, nil
 }
 
 // getReadiness answers 200 if reading and sending would work now.
 func (s *server) getReadiness(in *input) (any, error) {
 	ctx, cancel := context.WithTimeout(in.ctx(), readyTimeout)
 	defer cancel()
-	if _, err := s.store.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatsAll, Limit: 1}); err != nil {
+	if _, err := s.Store.Chats(ctx, bridge.ChatQuery{Type: bridge.ChatsAll, Limit: 1}); err != nil {
 		if in.ctx().Err() != nil {
 			return nil, err
 		}
@@ -33,7 +33,7 @@ func (s *server) getReadiness(in *input) (any, error) {
 		OK     bool         `json:"ok"`
 		TS     bridge.Time  `json:"ts"`
 		Status bridge.State `json:"status"`
-	}{true, bridge.At(s.now()), s.account.Status().Status}, s.account.Ready()
+	}{true, bridge.At(s.Now()), s.Account.Status().Status}, s.Account.Ready()
 }
 
 // stats is what a person wants to know of a bridge at a glance. What monitoring
@@ -61,25 +61,25 @@ func (s *server) getStats(in *input) (any, error) {
 		return nil, in.err
 	}
 	if since == nil {
-		midnight := bridge.At(s.now().UTC().Truncate(24 * time.Hour))
+		midnight := bridge.At(s.Now().UTC().Truncate(24 * time.Hour))
 		since = &midnight
 	}
-	counts, err := s.store.Count(in.ctx(), *since)
+	counts, err := s.Store.Count(in.ctx(), *since)
 	if err != nil {
 		return nil, err
 	}
-	size, err := s.store.FileSize()
+	size, err := s.Store.FileSize()
 	if err != nil {
 		return nil, err
 	}
-	choice, err := s.account.PairedHistory(in.ctx())
+	choice, err := s.Account.PairedHistory(in.ctx())
 	var paired *bridge.HistoryImport
 	if choice != "" {
 		paired = &choice
 	}
 	return stats{
-		Version: s.build.Version, Library: s.build.Library, StartedAt: s.started, SendEnabled: s.enableSend,
-		HistoryImport: s.history, HistoryPaired: paired,
-		Since: *since, Received: counts.Received, Sent: counts.Sent, StoreBytes: size, MediaBytes: s.files.Size(),
+		Version: s.Build.Version, Library: s.Build.Library, StartedAt: s.started, SendEnabled: s.EnableSend,
+		HistoryImport: s.HistoryImport, HistoryPaired: paired,
+		Since: *since, Received: counts.Received, Sent: counts.Sent, StoreBytes: size, MediaBytes: s.Files.Size(),
 	}, err
 }

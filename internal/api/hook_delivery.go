@@ -2,10 +2,14 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog/hlog"
@@ -16,6 +20,8 @@ import (
 )
 
 const (
+	// hookRoot is where the addresses of hooks begin.
+	hookRoot = "/hooks/"
 	// hookRetry is the Retry-After of a delivery that came while the account was
 	// not open.
 	hookRetry = 30 * time.Second
@@ -63,14 +69,36 @@ func (s *server) admitHook(w http.ResponseWriter, r *http.Request) (*bearer, err
 	}, nil
 }
 
+// newHookKey returns the key of a hook's address and its hash. It has 130 random bits,
+// so that the hash needs no salt.
+func newHookKey() (key string, hash []byte) {
+	key = rand.Text()
+	sum := sha256.Sum256([]byte(key))
+	return key, sum[:]
+}
+
+// hookPath returns the path of a hook's address.
+func hookPath(id int64, key string) string { return fmt.Sprint(hookRoot, id, ".", key) }
+
 // hookAt returns the hook whose address a request came to, and the token that made
 // it; nil for any other.
 func (s *server) hookAt(r *http.Request) (hook *bridge.Hook, maker *bearer, err error) {
-	if hook, err = s.hookKeys.find(r.Context(), r.URL.Path); err != nil || hook == nil {
+	number, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, hookRoot), ".")
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || id < 1 || key == "" {
+		return nil, nil, nil
+	}
+	hash := sha256.Sum256([]byte(key))
+	found, err := s.Store.Hook(r.Context(), id)
+	switch {
+	case bridge.CodeOf(err) == bridge.CodeNotFound,
+		err == nil && (subtle.ConstantTimeCompare(hash[:], found.KeyHash) != 1 || !found.Enabled):
+		return nil, nil, nil
+	case err != nil:
 		return nil, nil, err
 	}
-	maker, err = s.bearers.byID(r.Context(), hook.Token)
-	return hook, maker, err
+	maker, err = s.bearers.byID(r.Context(), found.Token)
+	return &found, maker, err
 }
 
 // familyOfHook returns whose share a hook takes: its own, or that of the token
@@ -97,10 +125,26 @@ func (s *server) receiveHook(in *input) (any, error) {
 		e, _ := public(err)
 		problem = e.Msg
 	}
-	if noteErr := s.hookKeys.note(context.WithoutCancel(in.ctx()), hook.ID, problem); noteErr != nil {
+	if noteErr := s.noteDelivery(context.WithoutCancel(in.ctx()), *hook, problem); noteErr != nil {
 		hlog.FromRequest(in.r).Warn().Err(noteErr).Msg("delivery of a hook not noted")
 	}
 	return answer, forSenders(err)
+}
+
+// noteDelivery stores what became of a hook's delivery: when it changes, else to the
+// minute.
+func (s *server) noteDelivery(ctx context.Context, hook bridge.Hook, problem string) error {
+	at, last, lastProblem := bridge.At(s.Now()), hook.LastFailedAt, ""
+	if problem == "" {
+		at, last = bridge.At(at.Truncate(usedEvery)), hook.LastDeliveryAt
+	}
+	if hook.LastError != nil {
+		lastProblem = *hook.LastError
+	}
+	if problem == lastProblem && last != nil && last.Truncate(usedEvery).Equal(at.Truncate(usedEvery)) {
+		return nil
+	}
+	return s.Store.NoteDelivery(ctx, hook.ID, at, problem)
 }
 
 // forSenders returns an error as the sender may see it: services show answers to
@@ -120,7 +164,7 @@ func forSenders(err error) error {
 // deliverHook sends what a delivery says, once. The order is that of all
 // refusals: who sends it, the gate, what it says, and then as every send.
 func (s *server) deliverHook(in *input, hook bridge.Hook) (any, error) {
-	if err := s.hookKeys.take(hook.ID); err != nil {
+	if err := s.deliveries.take(hook.ID, s.Now()); err != nil {
 		return nil, err
 	}
 	body, done, err := s.bodies.ReadBody(in.w, in.r, in.caller().Family)
@@ -130,7 +174,7 @@ func (s *server) deliverHook(in *input, hook bridge.Hook) (any, error) {
 	defer done()
 	var signed []byte
 	if hook.Secret != "" {
-		if signed, err = hooks.Verify(hook.Secret, in.r.Header, body, s.now()); err != nil {
+		if signed, err = hooks.Verify(hook.Secret, in.r.Header, body, s.Now()); err != nil {
 			return nil, err
 		}
 	}
@@ -183,19 +227,19 @@ func (s *server) hookKey(ctx context.Context, identity hooks.Identity, hash []by
 	if identity.ID == "" {
 		return nil, nil
 	}
-	key := bridge.SendKey{Key: ownKey(ctx, identity.ID), Route: http.MethodPost + " /hooks/{hook}", BodyHash: hash, At: bridge.At(s.now())}
+	key := bridge.SendKey{Key: ownKey(ctx, identity.ID), Route: http.MethodPost + " /hooks/{hook}", BodyHash: hash, At: bridge.At(s.Now())}
 	if identity.IsSigned {
 		return &key, nil
 	}
 	if !identity.IsBrief {
-		key.At = bridge.At(s.now().Add(keptLonger))
+		key.At = bridge.At(s.Now().Add(keptLonger))
 		return &key, nil
 	}
-	now := s.now().Truncate(briefKeys)
+	now := s.Now().Truncate(briefKeys)
 	before := key
 	before.Key = fmt.Sprint(key.Key, " ", now.Add(-briefKeys).Unix())
 	key.Key = fmt.Sprint(key.Key, " ", now.Unix())
-	if _, found, err := s.store.SendKey(ctx, before.Key); err != nil || found {
+	if _, found, err := s.Store.SendKey(ctx, before.Key); err != nil || found {
 		return &before, err
 	}
 	return &key, nil

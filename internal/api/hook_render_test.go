@@ -18,7 +18,7 @@ import (
 // too long are refused, and those whose callers leave do not begin.
 func TestRenderer_RendersOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRenderer(time.Now)
+		r := newRenderer()
 		var mu sync.Mutex
 		running, most, ended, refused := 0, 0, 0, 0
 		var all sync.WaitGroup
@@ -64,7 +64,7 @@ func TestRenderer_RendersOneAtATime(t *testing.T) {
 // together, and families take turns.
 func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRenderer(time.Now)
+		r := newRenderer()
 		var mu sync.Mutex
 		var order []int64
 		refused := make(map[int64]int)
@@ -111,8 +111,8 @@ func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 		if want := []int64{7, -1, 8, 9, 7, -1, 7, -1, 7, -1, 7, -2, -2, -2, -2, -3, -3, -3, -3, -4, -4, -4, -4}; !slices.Equal(order, want) {
 			t.Errorf("rendered in the order %v, want %v", order, want)
 		}
-		if len(r.turns.queues)+len(r.turns.order) != 0 || r.turns.running != nil {
-			t.Errorf("left behind: %v, %v", r.turns.queues, r.turns.order)
+		if len(r.families)+len(r.running) != 0 {
+			t.Errorf("left behind: %v, %d running", r.families, len(r.running))
 		}
 	})
 }
@@ -120,7 +120,7 @@ func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 // A rendering is its caller's, and the room of those that gave up is free again.
 func TestRenderer_RendersForItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRenderer(time.Now)
+		r := newRenderer()
 		template, err := hooks.Parse("{{.payload}}")
 		if err != nil {
 			t.Fatal(err)
@@ -129,9 +129,11 @@ func TestRenderer_RendersForItsCaller(t *testing.T) {
 			_, err := r.render(context.WithValue(t.Context(), callerKey{}, bridge.Token{Family: family}), template, "hi", nil)
 			return err
 		}
+		stays := make(chan struct{})
 		for range familyRenderings {
-			r.turns.enter(7)
+			go func() { _ = r.alone(t.Context(), 7, func() error { <-stays; return nil }) }()
 		}
+		synctest.Wait()
 		start := time.Now()
 		if err := render(7); bridge.CodeOf(err) != bridge.CodeRateLimited || time.Since(start) != 0 {
 			t.Errorf("of the same family: %v after %v", err, time.Since(start))
@@ -142,9 +144,8 @@ func TestRenderer_RendersForItsCaller(t *testing.T) {
 				t.Errorf("of another, behind one that stays: %v after %v", err, time.Since(start))
 			}
 		}
-		for len(r.turns.queues[7]) > 0 {
-			r.turns.leave(r.turns.queues[7][0])
-		}
+		close(stays)
+		synctest.Wait()
 		for _, family := range []int64{7, 8} {
 			if err := render(family); err != nil {
 				t.Errorf("family %d: %v", family, err)

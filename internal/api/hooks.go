@@ -30,32 +30,20 @@ func (s *server) listHooks(in *input) (any, error) {
 	}{len(all), all}, err
 }
 
+func makerOfHook(hook bridge.Hook) int64 { return hook.Token }
+
 // ownHooks returns the hooks that the caller may see.
 func (s *server) ownHooks(ctx context.Context) ([]bridge.Hook, error) {
-	all, err := s.store.Hooks(ctx)
+	all, err := s.Store.Hooks(ctx)
 	if err != nil {
 		return nil, err
 	}
-	owns, err := s.owns(ctx)
-	return slices.DeleteFunc(all, func(hook bridge.Hook) bool { return !owns(hook.Token) }), err
+	return ownOf(ctx, s, all, makerOfHook)
 }
 
 // pathHook returns the hook that the path names, if the caller may see it.
 func (s *server) pathHook(in *input) (bridge.Hook, error) {
-	id := in.pathNumber("id", "no hook has this id")
-	if in.err != nil {
-		return bridge.Hook{}, in.err
-	}
-	own, err := s.ownHooks(in.ctx())
-	if err != nil {
-		return bridge.Hook{}, err
-	}
-	for _, hook := range own {
-		if hook.ID == id {
-			return hook, nil
-		}
-	}
-	return bridge.Hook{}, bridge.NotFound("there is no hook %d", id)
+	return pathOwn(in, "hook", s.ownHooks, func(hook bridge.Hook) int64 { return hook.ID })
 }
 
 func (s *server) createHook(in *input) (any, error) {
@@ -76,36 +64,14 @@ func (s *server) createHook(in *input) (any, error) {
 	}
 	key, hash := newHookKey()
 	hook.KeyHash = hash
-	hook, err := s.addHook(in.ctx(), hook)
+	hook, err := addOwn(in.ctx(), s, hookQuota, makerOfHook, s.Store.Hooks, s.Store.AddHook, hook)
 	return created{s.withAddress(in.r, hook, key)}, err
-}
-
-// addHook keeps a new hook, unless there are too many.
-func (s *server) addHook(ctx context.Context, hook bridge.Hook) (bridge.Hook, error) {
-	s.hookKeys.changes.Lock()
-	defer s.hookKeys.changes.Unlock()
-	all, err := s.store.Hooks(ctx)
-	if err != nil {
-		return hook, err
-	}
-	makers := make([]int64, len(all))
-	for i, hook := range all {
-		makers[i] = hook.Token
-	}
-	if err := s.mayAdd(ctx, hookQuota, makers); err != nil {
-		return hook, err
-	}
-	hook, err = s.store.AddHook(ctx, hook)
-	if err == nil {
-		s.hookKeys.put(hook)
-	}
-	return hook, err
 }
 
 // withAddress returns a hook with its address: as PUBLIC_URL names the bridge, or
 // as the caller did.
 func (s *server) withAddress(r *http.Request, hook bridge.Hook, key string) withAddress {
-	base := s.publicURL
+	base := s.PublicURL
 	if base == "" {
 		base = "http://" + r.Host
 	}
@@ -129,7 +95,7 @@ func (s *server) updateHook(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	hook, err = s.changeHook(in.ctx(), hook.ID, func(hook *bridge.Hook) error {
+	hook, err = s.Store.ChangeHook(in.ctx(), hook.ID, func(hook *bridge.Hook) error {
 		if req.RotateKey {
 			hook.KeyHash = hash
 		}
@@ -147,28 +113,15 @@ func (s *server) updateHook(in *input) (any, error) {
 	return hook, err
 }
 
-// changeHook changes what change does to a hook.
-func (s *server) changeHook(ctx context.Context, id int64, change func(*bridge.Hook) error) (bridge.Hook, error) {
-	s.hookKeys.changes.Lock()
-	defer s.hookKeys.changes.Unlock()
-	hook, err := s.store.ChangeHook(ctx, id, change)
-	if err == nil {
-		s.hookKeys.put(hook)
-	}
-	return hook, err
-}
-
 // chatsOf returns the chats of the token that made a hook, nil for all: whoever
 // changes it gives it no more than that token may do.
 func (s *server) chatsOf(ctx context.Context, token int64) ([]bridge.JID, error) {
-	tokens, err := s.store.Tokens(ctx)
+	tokens, err := s.Store.Tokens(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range tokens {
-		if t.ID == token {
-			return t.Chats, nil
-		}
+	if i := slices.IndexFunc(tokens, func(t bridge.Token) bool { return t.ID == token }); i >= 0 {
+		return tokens[i].Chats, nil
 	}
 	return nil, nil
 }
@@ -178,17 +131,7 @@ func (s *server) deleteHook(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return done{true}, s.removeHook(in.ctx(), hook.ID)
-}
-
-func (s *server) removeHook(ctx context.Context, id int64) error {
-	s.hookKeys.changes.Lock()
-	defer s.hookKeys.changes.Unlock()
-	err := s.store.RemoveHook(ctx, id)
-	if err == nil {
-		s.hookKeys.forget(id)
-	}
-	return err
+	return done{true}, s.Store.RemoveHook(in.ctx(), hook.ID)
 }
 
 // previewHook renders a payload without sending anything.
@@ -223,7 +166,7 @@ func (s *server) previewHook(in *input) (any, error) {
 	if err := template.Needs(header); err != nil {
 		return nil, err
 	}
-	if err := s.templates.preview(in.caller().Family); err != nil {
+	if err := s.previews.take(in.caller().Family, s.Now()); err != nil {
 		return nil, err
 	}
 	text, err := s.templates.render(in.ctx(), template, payload, header)

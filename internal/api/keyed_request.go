@@ -49,7 +49,7 @@ func (s *server) requestOnce(in *input, body []byte, c keyedRequest) (any, error
 		chat: c.chat,
 		noun: "change", doubt: "may have been made", remedy: remedy,
 		replay: func(ctx context.Context, earlier bridge.SendKey) (any, error) {
-			stored, err := s.store.KeyedRequest(ctx, earlier.MsgID)
+			stored, err := s.Store.KeyedRequest(ctx, earlier.MsgID)
 			if err != nil {
 				return nil, err
 			}
@@ -94,8 +94,8 @@ func (s *server) beginRequest(ctx context.Context, key *bridge.SendKey, b attemp
 		}
 	}
 	// The outcome is known: a store that fails now leaves it to a repeat.
-	if err := s.store.Save(ctx, b.KeyedRequest); err != nil {
-		s.log.Error().Err(err).Msg("the outcome of a change was not stored")
+	if err := s.Store.Save(ctx, b.KeyedRequest); err != nil {
+		s.Log.Error().Err(err).Msg("the outcome of a change was not stored")
 	}
 	return answer, err
 }
@@ -121,5 +121,5 @@ func (s *server) saveRequest(ctx context.Context, key bridge.SendKey, b *attempt
 	}
 	b.Refused = false
 	key.Chat, key.MsgID = c.chat, b.ID
-	return s.store.Save(ctx, key, b.KeyedRequest)
+	return s.Store.Save(ctx, key, b.KeyedRequest)
 }

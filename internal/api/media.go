@@ -31,9 +31,9 @@ func (s *server) downloadMedia(in *input) (any, error) {
 		in.w.WriteHeader(http.StatusNotModified)
 		return nil, nil
 	}
-	file, err := s.files.Open(in.ctx(), m)
+	file, err := s.Files.Open(in.ctx(), m)
 	switch {
-	case err != nil && s.lifetime.Err() != nil:
+	case err != nil && s.Lifetime.Err() != nil:
 		return nil, bridge.NotConnected("the service is stopping; ask again when it is back")
 	case err != nil:
 		return nil, err

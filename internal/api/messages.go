@@ -76,7 +76,7 @@ func (s *server) listHistory(in *input, query bridge.MessageQuery) (any, error) 
 	if in.err != nil {
 		return nil, in.err
 	}
-	query.Chat, query.Only = s.store.Canonical(query.Chat), in.caller().Chats
+	query.Chat, query.Only = s.Store.Canonical(query.Chat), in.caller().Chats
 	outside, err := s.outsiders(in.ctx(), query.Sender)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *server) listHistory(in *input, query bridge.MessageQuery) (any, error) 
 	if len(outside) == 0 {
 		query.Sender = s.canonical(query.Sender)
 	}
-	page, err := s.store.Messages(in.ctx(), query)
+	page, err := s.Store.Messages(in.ctx(), query)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *server) searchMessages(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	page, err := s.store.Search(in.ctx(), search)
+	page, err := s.Store.Search(in.ctx(), search)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (s *server) requestHistory(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := s.account.AskHistory(in.ctx(), oldest, count)
+	id, err := s.Account.AskHistory(in.ctx(), oldest, count)
 	return struct {
 		RequestID string        `json:"requestId"`
 		ChatJID   bridge.JID    `json:"chatJid"`
@@ -173,7 +173,7 @@ func (s *server) oldestMessage(ctx context.Context, jid bridge.JID) (bridge.Mess
 	if err != nil {
 		return bridge.Message{}, err
 	}
-	page, err := s.store.Messages(ctx, bridge.MessageQuery{Chat: chat.JID, Order: bridge.OrderAsc, Limit: 1})
+	page, err := s.Store.Messages(ctx, bridge.MessageQuery{Chat: chat.JID, Order: bridge.OrderAsc, Limit: 1})
 	if err != nil {
 		return bridge.Message{}, err
 	}

@@ -22,7 +22,7 @@ import (
 // the access log and turns a panic into an answer.
 func (s *server) observe() []func(http.Handler) http.Handler {
 	return []func(http.Handler) http.Handler{
-		hlog.NewHandler(s.log),
+		hlog.NewHandler(s.Log),
 		hlog.RequestIDHandler("request_id", "X-Request-Id"),
 		hlog.AccessHandler(s.over),
 		s.recoverPanic,
@@ -152,7 +152,7 @@ func errNoBearer() error {
 
 // sendGate refuses to send while ENABLE_SEND is false.
 func (s *server) sendGate() error {
-	if s.enableSend {
+	if s.EnableSend {
 		return nil
 	}
 	return bridge.Fail(bridge.CodeSendDisabled, "sending is switched off; start the service with ENABLE_SEND=true")
@@ -160,7 +160,7 @@ func (s *server) sendGate() error {
 
 // historyGate refuses to ask for history while HISTORY_IMPORT is off.
 func (s *server) historyGate() error {
-	if s.history.IsOn() {
+	if s.HistoryImport.IsOn() {
 		return nil
 	}
 	return bridge.Fail(bridge.CodeHistoryDisabled,

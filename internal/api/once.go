@@ -67,7 +67,7 @@ func (s *server) once(in *input, key *bridge.SendKey, a action) (any, error) {
 			return nil, err
 		}
 	}
-	if err := s.account.Ready(); err != nil {
+	if err := s.Account.Ready(); err != nil {
 		return nil, err
 	}
 	return s.run(in, key, a)
@@ -75,7 +75,7 @@ func (s *server) once(in *input, key *bridge.SendKey, a action) (any, error) {
 
 // earlier replays what a key was bound to by an earlier call of the same request.
 func (s *server) earlier(ctx context.Context, key bridge.SendKey, replay func(context.Context, bridge.SendKey) (any, error)) (any, error) {
-	earlier, found, err := s.store.SendKey(ctx, key.Key)
+	earlier, found, err := s.Store.SendKey(ctx, key.Key)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s *server) run(in *input, key *bridge.SendKey, a action) (any, error) {
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	defer context.AfterFunc(s.lifetime, func() { stop(errStopping) })()
+	defer context.AfterFunc(s.Lifetime, func() { stop(errStopping) })()
 	answer, err := a.do(ctx, key)
 	switch {
 	case err == nil:
@@ -141,7 +141,7 @@ func (s *server) sendKey(in *input, body []byte) *bridge.SendKey {
 		}
 	}
 	hash.Write(body)
-	return &bridge.SendKey{Key: ownKey(in.ctx(), values[0]), Route: route, BodyHash: hash.Sum(nil), At: bridge.At(s.now())}
+	return &bridge.SendKey{Key: ownKey(in.ctx(), values[0]), Route: route, BodyHash: hash.Sum(nil), At: bridge.At(s.Now())}
 }
 
 // ownKey returns the key of one caller: the keys of two have nothing to do with

@@ -22,7 +22,7 @@ func (s *server) listContacts(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	page, err := s.store.Contacts(in.ctx(), contacts)
+	page, err := s.Store.Contacts(in.ctx(), contacts)
 	return answerPage(in, "contacts", page, err)
 }
 
@@ -38,7 +38,7 @@ func (s *server) pathContact(in *input) (bridge.KnownContact, error) {
 	if chats := in.caller().Chats; chats != nil && !s.isAmong(jid, chats) {
 		return bridge.KnownContact{}, bridge.NoContact(jid)
 	}
-	return s.store.Contact(in.ctx(), jid)
+	return s.Store.Contact(in.ctx(), jid)
 }
 
 // checkNumbers answers whether the network knows phone numbers, in their order.
@@ -65,7 +65,7 @@ func (s *server) checkNumbers(in *input) (any, error) {
 		}
 		phones[i] = phone
 	}
-	results, err := s.account.CheckNumbers(in.ctx(), phones)
+	results, err := s.Account.CheckNumbers(in.ctx(), phones)
 	return struct {
 		Results []bridge.NumberCheck `json:"results"`
 	}{notNull(results)}, err
@@ -121,7 +121,7 @@ func (s *server) answerPicture(in *input, of bridge.JID) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	file, err := s.pictures.Open(in.ctx(), of, size)
+	file, err := s.Pictures.Open(in.ctx(), of, size)
 	if err != nil {
 		return nil, err
 	}

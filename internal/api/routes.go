@@ -31,7 +31,7 @@ func (s *server) routes() chi.Router {
 	r.Get("/healthz", s.handle(s.getHealth))
 	account.Get("/readyz", s.handle(s.getReadiness))
 	account.Method(http.MethodGet, "/metrics", s.metrics.handler())
-	if s.pages {
+	if !s.WithoutPages {
 		r.Get("/openapi.yaml", s.handle(s.getDocument))
 		r.Get("/openapi.json", s.handle(s.getDocumentAsJSON))
 	}

@@ -97,7 +97,7 @@ func (s *server) replay(ctx context.Context, d *draft, key *bridge.SendKey, earl
 	if d.about != nil {
 		return s.answerSent(ctx, d.about.answer(bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.TakenAt}), true), nil
 	}
-	m, err := s.store.Message(ctx, earlier.Chat, earlier.MsgID)
+	m, err := s.Store.Message(ctx, earlier.Chat, earlier.MsgID)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
 		// Key and message are stored together: this is our fault, not the
 		// caller's 404.
@@ -140,10 +140,10 @@ func (s *server) compose(ctx context.Context, d *draft) (err error) {
 // deliver fetches the file of a draft, if it has one, and sends it.
 func (s *server) deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 	if d.again != nil {
-		return s.account.Resend(ctx, *d.again)
+		return s.Account.Resend(ctx, *d.again)
 	}
 	if d.file != nil {
-		file, cleanup, err := s.preparer.Prepare(ctx, *d.file)
+		file, cleanup, err := s.Preparer.Prepare(ctx, *d.file)
 		defer cleanup()
 		if err != nil {
 			return bridge.Sent{}, err
@@ -153,7 +153,7 @@ func (s *server) deliver(ctx context.Context, in *input, d draft) (bridge.Sent, 
 		}
 		d.Content = file
 	}
-	return s.account.Send(ctx, d.Outgoing)
+	return s.Account.Send(ctx, d.Outgoing)
 }
 
 // remedyFor returns what to do where nobody knows whether a message arrived, or

@@ -42,7 +42,7 @@ func (s *server) sendFile(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Content, err = s.preparer.PrepareReceived(in.ctx(), form.request(), form.file, form.name, form.contentType); err != nil {
+	if d.Content, err = s.Preparer.PrepareReceived(in.ctx(), form.request(), form.file, form.name, form.contentType); err != nil {
 		return nil, err
 	}
 	return s.sendOnce(in, identity, d)
@@ -58,7 +58,7 @@ func (f *fileForm) complete(s *server) (err error) {
 	case f.Type == "" && f.PTT:
 		f.Type = bridge.MediaAudio
 	case f.Type == "":
-		if f.Type, err = s.preparer.TypeOf(f.file, f.Caption != ""); err != nil {
+		if f.Type, err = s.Preparer.TypeOf(f.file, f.Caption != ""); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (f *fileForm) check(s *server) error {
 	if err := checkFile(f.request(), bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument, bridge.MediaSticker); err != nil {
 		return err
 	}
-	return s.preparer.CheckReceived(f.request())
+	return s.Preparer.CheckReceived(f.request())
 }
 
 func (f *fileForm) request() media.Request {

@@ -34,7 +34,7 @@ func (s *server) sendMedia(in *input) (any, error) {
 			in.refuse("url is required: a public http or https URL")
 		}
 		if in.err == nil {
-			in.err = s.preparer.Check(*d.file)
+			in.err = s.Preparer.Check(*d.file)
 		}
 	})
 }

@@ -137,38 +137,21 @@ type Options struct {
 // server holds what the handlers share. It does not change after New but for
 // keys and metrics, which guard themselves.
 type server struct {
-	store    *store.Store
-	account  Account
-	webhooks *webhook.Dispatcher
-	files    *media.Cache
-	preparer *media.Preparer
-	pictures *media.Pictures
-
+	Options
 	bearers    *bearers
-	enableSend bool
-	history    bridge.HistoryImport
-	phone      string
-	pages      bool
-	build      Build
+	templates  *renderer
+	deliveries limiters // of each hook
+	previews   limiters // of each family
 	started    bridge.Time
-	lifetime   context.Context
-	streams    context.Context
 	sendTime   time.Duration // how long a send may take in all
 
-	hookKeys  *hookKeys
-	templates *renderer
-	publicURL string
-
-	// webhookAdds is held while a webhook is made, so that no more are made than
+	// adds is held while a webhook or a hook is made, so that no more are made than
 	// there may be.
-	webhookAdds sync.Mutex
+	adds sync.Mutex
 
 	bodies  front.Bodies
 	keys    keysInUse
 	metrics *metrics
-
-	log zerolog.Logger
-	now func() time.Time
 }
 
 // Handler serves all routes. Serve it with [NewServer].
@@ -199,32 +182,16 @@ func New(o Options) *Handler {
 		o.Streams = context.Background()
 	}
 	s := &server{
-		store:      o.Store,
-		account:    o.Account,
-		webhooks:   o.Webhooks,
-		files:      o.Files,
-		preparer:   o.Preparer,
-		pictures:   o.Pictures,
+		Options:    o,
 		bearers:    newBearers(o.Token, o.Store, o.Now),
-		enableSend: o.EnableSend,
-		history:    o.HistoryImport,
-		phone:      o.PhoneNumber,
-		pages:      !o.WithoutPages,
-		build:      o.Build,
-		started:    bridge.At(o.Now()),
-		lifetime:   o.Lifetime,
-		streams:    o.Streams,
-
+		templates:  newRenderer(),
+		deliveries: limiters{perMinute: 60, burst: 60, refusal: "a hook takes 60 deliveries a minute; try again a little later"},
+		// With the second that a template may take that is a third of a processor.
+		previews: limiters{perMinute: 20, burst: 30, refusal: "templates can be tried 20 times a minute; try again a little later"},
+		started:  bridge.At(o.Now()),
 		sendTime: 2*o.FetchTimeout + deliveryTime,
-
-		hookKeys:  &hookKeys{store: o.Store, now: o.Now},
-		templates: newRenderer(o.Now),
-		publicURL: o.PublicURL,
-
-		bodies:  front.NewBodies(),
-		metrics: newMetrics(o),
-		log:     o.Log,
-		now:     o.Now,
+		bodies:   front.NewBodies(),
+		metrics:  newMetrics(o),
 	}
 	h := &Handler{s.routes(), s.bearers}
 	if o.Connections != nil {

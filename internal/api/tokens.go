@@ -116,7 +116,7 @@ func (s *server) parseExpiry(value *string) (*bridge.Time, error) {
 		return nil, nil
 	}
 	t, err := time.Parse(time.RFC3339, *value)
-	if err != nil || !t.After(s.now()) {
+	if err != nil || !t.After(s.Now()) {
 		return nil, bridge.Invalid("expiresAt must be a moment to come, like 2027-01-31T00:00:00Z, or null for never")
 	}
 	at := bridge.At(t)
@@ -151,7 +151,7 @@ func (s *server) listTokens(in *input) (any, error) {
 // ownTokens returns the tokens that the caller may see: all for BRIDGE_TOKEN,
 // itself and what it made for a token.
 func (s *server) ownTokens(ctx context.Context) ([]bridge.Token, error) {
-	tokens, err := s.store.Tokens(ctx)
+	tokens, err := s.Store.Tokens(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -166,20 +166,7 @@ func (s *server) getToken(in *input) (any, error) { return s.pathToken(in) }
 
 // pathToken returns the token that the path names, if the caller may see it.
 func (s *server) pathToken(in *input) (bridge.Token, error) {
-	id := in.pathNumber("id", "no token has this id")
-	if in.err != nil {
-		return bridge.Token{}, in.err
-	}
-	tokens, err := s.ownTokens(in.ctx())
-	if err != nil {
-		return bridge.Token{}, err
-	}
-	for _, token := range tokens {
-		if token.ID == id {
-			return token, nil
-		}
-	}
-	return bridge.Token{}, bridge.NotFound("there is no token %d", id)
+	return pathOwn(in, "token", s.ownTokens, func(token bridge.Token) int64 { return token.ID })
 }
 
 // getOwnToken answers what the caller may do.
@@ -200,11 +187,11 @@ func (s *server) deleteToken(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	removed, err := s.store.RemoveToken(in.ctx(), token.ID)
+	removed, err := s.Store.RemoveToken(in.ctx(), token.ID)
 	if err != nil {
 		return nil, err
 	}
-	s.webhooks.Forget(removed.Webhooks)
+	s.Webhooks.Forget(removed.Webhooks)
 	err = s.write(in.w, in.r, http.StatusOK, done{true})
 	s.bearers.remove(removed.Tokens) // perhaps the caller's own, hence behind the answer
 	return nil, err

@@ -31,17 +31,22 @@ type withSecret struct {
 	Secret string `json:"secret"`
 }
 
-func (s *server) listWebhooks(in *input) (any, error) {
-	webhooks, err := s.webhooks.List(in.ctx())
+func makerOfWebhook(hook bridge.Webhook) int64 { return hook.Token }
+
+// ownWebhooks returns the webhooks that the caller may see.
+func (s *server) ownWebhooks(ctx context.Context) ([]bridge.Webhook, error) {
+	all, err := s.Webhooks.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	owns, err := s.owns(in.ctx())
-	shown := []shownWebhook{}
-	for _, hook := range webhooks {
-		if err == nil && owns(hook.Token) {
-			shown = append(shown, showWebhook(hook))
-		}
+	return ownOf(ctx, s, all, makerOfWebhook)
+}
+
+func (s *server) listWebhooks(in *input) (any, error) {
+	webhooks, err := s.ownWebhooks(in.ctx())
+	shown := make([]shownWebhook, len(webhooks))
+	for i, hook := range webhooks {
+		shown[i] = showWebhook(hook)
 	}
 	return struct {
 		Count    int            `json:"count"`
@@ -60,7 +65,7 @@ func (s *server) createWebhook(in *input) (any, error) {
 	}
 	hook := bridge.Webhook{Enabled: true, Cursor: after, Token: in.caller().ID}
 	change.Apply(&hook)
-	hook, err := s.addWebhook(in.ctx(), hook)
+	hook, err := addOwn(in.ctx(), s, webhookQuota, makerOfWebhook, s.Webhooks.List, s.Webhooks.Create, hook)
 	return created{withSecret{showWebhook(hook), hook.Secret}}, err
 }
 
@@ -78,7 +83,7 @@ func (s *server) updateWebhook(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	hook, err := s.webhooks.Update(in.ctx(), id, change)
+	hook, err := s.Webhooks.Update(in.ctx(), id, change)
 	if change.Secret != nil || change.NewSecret {
 		return withSecret{showWebhook(hook), hook.Secret}, err
 	}
@@ -90,7 +95,7 @@ func (s *server) deleteWebhook(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	return done{true}, s.webhooks.Delete(in.ctx(), id)
+	return done{true}, s.Webhooks.Delete(in.ctx(), id)
 }
 
 // testWebhook posts a test. It answers 200 also where the receiver refused it:
@@ -100,7 +105,7 @@ func (s *server) testWebhook(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	return s.webhooks.Test(in.ctx(), id)
+	return s.Webhooks.Test(in.ctx(), id)
 }
 
 func (s *server) listDeliveries(in *input) (any, error) {
@@ -115,61 +120,26 @@ func (s *server) listDeliveries(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	page, err := s.webhooks.Deliveries(in.ctx(), query)
+	page, err := s.Webhooks.Deliveries(in.ctx(), query)
 	return answerPage(in, "deliveries", page, err)
 }
 
 func (s *server) redeliver(in *input) (any, error) {
-	id, delivery := s.pathWebhookID(in), in.pathNumber("deliveryId", noWebhook)
+	id, delivery := s.pathWebhookID(in), in.pathNumber("deliveryId", "no delivery has this id")
 	if in.err != nil {
 		return nil, in.err
 	}
-	return s.webhooks.Redeliver(in.ctx(), id, delivery)
+	return s.Webhooks.Redeliver(in.ctx(), id, delivery)
 }
-
-// addWebhook keeps a new webhook, unless its maker has as many as it may.
-func (s *server) addWebhook(ctx context.Context, hook bridge.Webhook) (bridge.Webhook, error) {
-	s.webhookAdds.Lock()
-	defer s.webhookAdds.Unlock()
-	all, err := s.webhooks.List(ctx)
-	if err != nil {
-		return hook, err
-	}
-	makers := make([]int64, len(all))
-	for i, hook := range all {
-		makers[i] = hook.Token
-	}
-	if err := s.mayAdd(ctx, webhookQuota, makers); err != nil {
-		return hook, err
-	}
-	return s.webhooks.Create(ctx, hook)
-}
-
-const noWebhook = "no webhook or delivery has this id"
 
 // pathWebhook returns the webhook that the path names, if it is the caller's.
 func (s *server) pathWebhook(in *input) (bridge.Webhook, error) {
-	id := in.pathNumber("id", noWebhook)
-	if in.err != nil {
-		return bridge.Webhook{}, in.err
-	}
-	hook, err := s.webhooks.Get(in.ctx(), id)
-	if err != nil {
-		return bridge.Webhook{}, err
-	}
-	owns, err := s.owns(in.ctx())
-	if err == nil && !owns(hook.Token) {
-		err = bridge.NotFound("there is no webhook %d", id)
-	}
-	return hook, err
+	return pathOwn(in, "webhook", s.ownWebhooks, func(hook bridge.Webhook) int64 { return hook.ID })
 }
 
 // pathWebhookID returns the id of the webhook that the path names, if it is the
 // caller's.
 func (s *server) pathWebhookID(in *input) int64 {
-	if in.caller().ID == 0 {
-		return in.pathNumber("id", noWebhook)
-	}
 	hook, err := s.pathWebhook(in)
 	return keep(in, hook.ID, err)
 }

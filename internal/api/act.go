@@ -18,11 +18,7 @@ type act struct {
 
 // actOnce runs an act.
 func (s *server) actOnce(in *input, body []byte, a act) (any, error) {
-	key := s.sendKey(in, body)
-	if in.err != nil {
-		return nil, in.err
-	}
-	return s.once(in, key, action{
+	return s.once(in, s.sendKey(in, body), action{
 		chat: a.chat, lookUp: a.lookUp,
 		noun: "message", doubt: "may still arrive", remedy: "repeat the call: nobody is told twice",
 		replay: func(_ context.Context, earlier bridge.SendKey) (any, error) {
@@ -50,9 +46,6 @@ func (s *server) markRead(in *input) (any, error) {
 	if req.MsgID != nil && *req.MsgID == "" {
 		// Ticks cannot be taken back: a script whose variable is empty means one message.
 		in.refuse("msgId is empty: give the id of a message, or leave it out to read the whole chat")
-	}
-	if in.err != nil {
-		return nil, in.err
 	}
 	var chat bridge.Chat
 	upTo, last := "", ""
@@ -105,9 +98,6 @@ func (s *server) showTyping(in *input) (any, error) {
 	default:
 		in.refuse("state must be %s, %s or %s", bridge.TypingText, bridge.TypingVoice, bridge.TypingPaused)
 	}
-	if in.err != nil {
-		return nil, in.err
-	}
 	var chat bridge.Chat
 	return s.actOnce(in, body, act{
 		chat: jid,
@@ -151,9 +141,6 @@ func (s *server) listCalls(in *input) (any, error) {
 func (s *server) rejectCall(in *input) (any, error) {
 	id := in.pathID("id")
 	body := in.body(&struct{}{}, optional)
-	if in.err != nil {
-		return nil, in.err
-	}
 	var call bridge.Call
 	return s.actOnce(in, body, act{
 		lookUp: func(ctx context.Context) (err error) {

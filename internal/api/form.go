@@ -28,9 +28,17 @@ const (
 	maxFields = 16
 )
 
+// formFields are the fields of a form with a file.
+type formFields struct {
+	addressed
+	media.Request // without a URL
+	// SHA256 is the file's, to which an Idempotency-Key is bound.
+	SHA256 []byte `json:"sha256"`
+}
+
 // fileForm is a form with a file, multipart/form-data (RFC 7578).
 type fileForm struct {
-	fileRequest
+	formFields
 	file        *media.Received
 	name        string // of the file on its sender's device
 	contentType string // that its sender's device names

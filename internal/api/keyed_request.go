@@ -33,13 +33,7 @@ type attempt struct {
 // leaves, the outcome when it is known: a repeat is then answered from the store. A
 // repeat of a call that was refused, or has no answer, acts again.
 func (s *server) requestOnce(in *input, body []byte, c keyedRequest) (any, error) {
-	if in.err != nil {
-		return nil, in.err
-	}
 	key := s.sendKey(in, body)
-	if in.err != nil {
-		return nil, in.err
-	}
 	remedy := "look whether it was before you repeat the call, and send an Idempotency-Key next time, which makes repeating safe"
 	if key != nil {
 		remedy = "repeat the call with the same Idempotency-Key"

@@ -40,10 +40,14 @@ type action struct {
 	remedy string // what to do then
 }
 
-// once runs an action, unless its key says that an earlier call did; a nil key is none.
+// once runs an action, unless its key says that an earlier call did, or answers the
+// fault that was found in the request. A nil key is none.
 // The order is that of all refusals: the key and its replay, which need no socket; what
 // the call names; the socket; the action.
 func (s *server) once(in *input, key *bridge.SendKey, a action) (any, error) {
+	if in.err != nil {
+		return nil, in.err
+	}
 	if a.chat != "" {
 		if err := s.see(in.ctx(), a.chat); err != nil {
 			return nil, err

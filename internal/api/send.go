@@ -35,38 +35,19 @@ type reference struct {
 	id   string
 }
 
-// addressee is the body of a sending route.
-type addressee interface {
-	// address returns the chat to send to and the message to quote, if any.
-	address() (to bridge.JID, quote reference, err error)
-}
-
-// send decodes the body of a sending route, lets content check it and complete
-// the draft, and sends the draft once.
-func send[T addressee](in *input, content func(req T, d *draft)) (any, error) {
-	var req T
-	var d draft
-	body := in.body(&req, lenient)
-	if in.err == nil {
-		d.To, d.quote, in.err = req.address()
-	}
-	if in.err == nil {
-		content(req, &d)
-	}
-	return in.s.sendOnce(in, body, d)
+// draftTo returns a draft to the chat that a request names, and the message that it
+// quotes.
+func (q *input) draftTo(a addressed) (d draft) {
+	to, quote, err := a.address()
+	keep(q, to, err)
+	d.To, d.quote = to, quote
+	return d
 }
 
 // sendOnce sends a draft, unless its Idempotency-Key says that an earlier call did, or
 // answers the fault that was found in the request.
 func (s *server) sendOnce(in *input, body []byte, d draft) (any, error) {
-	if in.err != nil {
-		return nil, in.err
-	}
-	key := s.sendKey(in, body)
-	if in.err != nil {
-		return nil, in.err
-	}
-	return s.sendUnder(in, key, d)
+	return s.sendUnder(in, s.sendKey(in, body), d)
 }
 
 // sendUnder sends a draft under a key that is found already; nil is none. The account
@@ -215,6 +196,12 @@ func (a addressed) address() (to bridge.JID, quote reference, err error) {
 	return to, reference{chat, a.QuotedMsgID}, err
 }
 
+// destination returns the chat that a field names, which is required.
+func (q *input) destination(field, value string) bridge.JID {
+	jid, err := parseDestination(field, value)
+	return keep(q, jid, err)
+}
+
 // parseDestination reads the JID of the chat that a message is sent to.
 func parseDestination(field, value string) (bridge.JID, error) {
 	if value == "" {
@@ -223,18 +210,18 @@ func parseDestination(field, value string) (bridge.JID, error) {
 	return parseChat(field, value)
 }
 
-type textRequest struct {
-	addressed
-	Text     string   `json:"text"`
-	Mentions []string `json:"mentions"` // people in the largest group
-}
-
 func (s *server) sendText(in *input) (any, error) {
-	return send(in, func(req textRequest, d *draft) {
-		in.checkText(req.Text)
-		d.Content = bridge.Text{Text: req.Text}
-		d.Mentions, d.Strangers = in.people("mentions", req.Mentions)
-	})
+	var req struct {
+		addressed
+		Text     string   `json:"text"`
+		Mentions []string `json:"mentions"` // people in the largest group
+	}
+	body := in.body(&req, lenient)
+	d := in.draftTo(req.addressed)
+	in.checkText(req.Text)
+	d.Content = bridge.Text{Text: req.Text}
+	d.Mentions, d.Strangers = in.people("mentions", req.Mentions)
+	return s.sendOnce(in, body, d)
 }
 
 // checkText refuses a text that no message has.
@@ -269,105 +256,97 @@ func (q *input) people(field string, values []string) (people, strangers []bridg
 	return people, strangers
 }
 
-type forwardRequest struct {
-	SourceChatJID string `json:"sourceChatJid"`
-	SourceMsgID   string `json:"sourceMsgId"`
-	DestJID       string `json:"destJid"`
-}
-
-func (f forwardRequest) address() (to bridge.JID, quote reference, err error) {
-	to, err = parseDestination("destJid", f.DestJID)
-	return to, reference{}, err
-}
-
 func (s *server) forwardMessage(in *input) (any, error) {
-	return send(in, func(req forwardRequest, d *draft) {
-		chat, err := parseDestination("sourceChatJid", req.SourceChatJID)
-		keep(in, chat, err)
-		if req.SourceMsgID == "" {
-			in.refuse("sourceMsgId is required")
+	var req struct {
+		SourceChatJID string `json:"sourceChatJid"`
+		SourceMsgID   string `json:"sourceMsgId"`
+		DestJID       string `json:"destJid"`
+	}
+	body := in.body(&req, lenient)
+	var d draft
+	d.To = in.destination("destJid", req.DestJID)
+	chat := in.destination("sourceChatJid", req.SourceChatJID)
+	if req.SourceMsgID == "" {
+		in.refuse("sourceMsgId is required")
+	}
+	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
+		source, err := s.message(ctx, chat, req.SourceMsgID)
+		if err == nil {
+			err = source.Forwardable()
 		}
-		d.lookUp = func(ctx context.Context) (bridge.Content, error) {
-			source, err := s.message(ctx, chat, req.SourceMsgID)
-			if err == nil {
-				err = source.Forwardable()
-			}
-			return bridge.Forward{Source: source}, err
-		}
-	})
-}
-
-type reactionRequest struct {
-	ChatJID string  `json:"chatJid"`
-	MsgID   string  `json:"msgId"`
-	Emoji   *string `json:"emoji"`
-}
-
-func (r reactionRequest) address() (to bridge.JID, quote reference, err error) {
-	to, err = parseDestination("chatJid", r.ChatJID)
-	return to, reference{}, err
+		return bridge.Forward{Source: source}, err
+	}
+	return s.sendOnce(in, body, d)
 }
 
 func (s *server) sendReaction(in *input) (any, error) {
-	return send(in, func(req reactionRequest, d *draft) {
-		switch {
-		case req.MsgID == "":
-			in.refuse("msgId is required")
-		case req.Emoji == nil:
-			in.refuse("emoji is required; an empty string removes the reaction")
-		case !isEmoji(*req.Emoji):
-			in.refuse("emoji must be one emoji, or empty to remove the reaction")
+	var req struct {
+		ChatJID string  `json:"chatJid"`
+		MsgID   string  `json:"msgId"`
+		Emoji   *string `json:"emoji"`
+	}
+	body := in.body(&req, lenient)
+	d := draft{about: new(changed)}
+	d.To = in.destination("chatJid", req.ChatJID)
+	switch {
+	case req.MsgID == "":
+		in.refuse("msgId is required")
+	case req.Emoji == nil:
+		in.refuse("emoji is required; an empty string removes the reaction")
+	case !isEmoji(*req.Emoji):
+		in.refuse("emoji must be one emoji, or empty to remove the reaction")
+	}
+	d.lookUp = func(ctx context.Context) (bridge.Content, error) {
+		target, err := s.message(ctx, d.To, req.MsgID)
+		if err == nil && target.DeletedAt != nil {
+			err = bridge.Invalid("the message was deleted and cannot be reacted to")
 		}
-		d.about = new(changed)
-		d.lookUp = func(ctx context.Context) (bridge.Content, error) {
-			target, err := s.message(ctx, d.To, req.MsgID)
-			if err == nil && target.DeletedAt != nil {
-				err = bridge.Invalid("the message was deleted and cannot be reacted to")
-			}
-			return bridge.Reaction{Target: target, Emoji: *req.Emoji}, err
-		}
-	})
-}
-
-type locationRequest struct {
-	addressed
-	Latitude  *float64 `json:"latitude"`
-	Longitude *float64 `json:"longitude"`
-	Name      string   `json:"name"`
-	Address   string   `json:"address"`
+		return bridge.Reaction{Target: target, Emoji: *req.Emoji}, err
+	}
+	return s.sendOnce(in, body, d)
 }
 
 func (s *server) sendLocation(in *input) (any, error) {
-	return send(in, func(req locationRequest, d *draft) {
-		// JSON has no infinities and no NaN: within the range means finite.
-		if req.Latitude == nil || *req.Latitude < -90 || *req.Latitude > 90 {
-			in.refuse("latitude is required: a number between -90 and 90")
-			return
-		}
-		if req.Longitude == nil || *req.Longitude < -180 || *req.Longitude > 180 {
-			in.refuse("longitude is required: a number between -180 and 180")
-			return
-		}
-		d.Content = bridge.Location{Latitude: *req.Latitude, Longitude: *req.Longitude, Name: req.Name, Address: req.Address}
-	})
+	var req struct {
+		addressed
+		Latitude  *float64 `json:"latitude"`
+		Longitude *float64 `json:"longitude"`
+		Name      string   `json:"name"`
+		Address   string   `json:"address"`
+	}
+	body := in.body(&req, lenient)
+	d := in.draftTo(req.addressed)
+	d.Content = bridge.Location{
+		Latitude: in.degrees("latitude", req.Latitude, 90), Longitude: in.degrees("longitude", req.Longitude, 180), Name: req.Name, Address: req.Address,
+	}
+	return s.sendOnce(in, body, d)
 }
 
-type pollRequest struct {
-	addressed
-	Name            string   `json:"name"`
-	Values          []string `json:"values"`
-	SelectableCount *int     `json:"selectableCount"`
+// degrees returns a number that must be given, between -most and most. JSON has no
+// infinities and no NaN.
+func (q *input) degrees(field string, value *float64, most float64) float64 {
+	if value == nil || *value < -most || *value > most {
+		q.refuse("%s is required: a number between %v and %v", field, -most, most)
+		return 0
+	}
+	return *value
 }
 
 func (s *server) sendPoll(in *input) (any, error) {
-	return send(in, func(req pollRequest, d *draft) {
-		poll := bridge.Poll{Name: req.Name, Values: req.Values, Selectable: 1}
-		if req.SelectableCount != nil {
-			poll.Selectable = *req.SelectableCount
-		}
-		d.Content = poll
-		in.err = checkPoll(poll)
-	})
+	var req struct {
+		addressed
+		Name            string   `json:"name"`
+		Values          []string `json:"values"`
+		SelectableCount *int     `json:"selectableCount"`
+	}
+	body := in.body(&req, lenient)
+	d := in.draftTo(req.addressed)
+	poll := bridge.Poll{Name: req.Name, Values: req.Values, Selectable: 1}
+	if req.SelectableCount != nil {
+		poll.Selectable = *req.SelectableCount
+	}
+	d.Content = keep[bridge.Content](in, poll, checkPoll(poll))
+	return s.sendOnce(in, body, d)
 }
 
 // checkPoll reports what is wrong with a poll. Votes name an option by its text
@@ -396,14 +375,13 @@ func checkPoll(poll bridge.Poll) error {
 	return nil
 }
 
-type contactRequest struct {
-	addressed
-	Contacts []bridge.ContactCard `json:"contacts"`
-}
-
 func (s *server) sendContact(in *input) (any, error) {
-	return send(in, func(req contactRequest, d *draft) {
-		d.Content = bridge.Contacts{Contacts: req.Contacts}
-		in.err = checkContacts(req.Contacts)
-	})
+	var req struct {
+		addressed
+		bridge.Contacts
+	}
+	body := in.body(&req, lenient)
+	d := in.draftTo(req.addressed)
+	d.Content = keep[bridge.Content](in, req.Contacts, checkContacts(req.Contacts.Contacts))
+	return s.sendOnce(in, body, d)
 }

@@ -4,20 +4,7 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
-	"bridged/internal/media"
 )
-
-// fileRequest holds the fields of a form with a file.
-type fileRequest struct {
-	addressed
-	Type     bridge.MediaType `json:"type"`
-	Caption  string           `json:"caption"`
-	FileName string           `json:"fileName"`
-	MimeType string           `json:"mimetype"`
-	PTT      bool             `json:"ptt"`
-	// SHA256 is the file's, to which an Idempotency-Key is bound.
-	SHA256 []byte `json:"sha256"`
-}
 
 // sendFile sends a file that comes with the request. It is stored while it
 // arrives, and removed whatever becomes of it. What can be refused without the
@@ -38,11 +25,11 @@ func (s *server) sendFile(in *input) (any, error) {
 	if err := s.see(in.ctx(), d.To); err != nil {
 		return nil, err
 	}
-	identity, err := bridge.EncodeJSON(form.fileRequest)
+	identity, err := bridge.EncodeJSON(form.formFields)
 	if err != nil {
 		return nil, err
 	}
-	if d.Content, err = s.Preparer.PrepareReceived(in.ctx(), form.request(), form.file, form.name, form.contentType); err != nil {
+	if d.Content, err = s.Preparer.PrepareReceived(in.ctx(), form.Request, form.file, form.name, form.contentType); err != nil {
 		return nil, err
 	}
 	return s.sendOnce(in, identity, d)
@@ -78,12 +65,8 @@ func (f *fileForm) check(s *server) error {
 	if f.Type == "" {
 		return nil // the file will show it
 	}
-	if err := checkFile(f.request(), bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument, bridge.MediaSticker); err != nil {
+	if err := checkFile(f.Request, bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument, bridge.MediaSticker); err != nil {
 		return err
 	}
-	return s.Preparer.CheckReceived(f.request())
-}
-
-func (f *fileForm) request() media.Request {
-	return media.Request{Type: f.Type, MimeType: f.MimeType, FileName: f.FileName, Caption: f.Caption, PTT: f.PTT}
+	return s.Preparer.CheckReceived(f.Request)
 }

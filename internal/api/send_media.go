@@ -12,31 +12,26 @@ import (
 // maxFileName bounds a document's name, in characters.
 const maxFileName = 255
 
-type mediaRequest struct {
-	addressed
-	URL      string           `json:"url"`
-	Type     bridge.MediaType `json:"type"`
-	Caption  string           `json:"caption"`
-	FileName string           `json:"fileName"`
-	MimeType string           `json:"mimetype"`
-	PTT      bool             `json:"ptt"`
-}
-
 // sendMedia sends a file from a URL. What can be refused without fetching is
 // refused first, and nothing is fetched that cannot be sent.
 func (s *server) sendMedia(in *input) (any, error) {
-	return send(in, func(req mediaRequest, d *draft) {
-		d.file = &media.Request{
-			URL: req.URL, Type: req.Type, MimeType: req.MimeType, FileName: req.FileName, Caption: req.Caption, PTT: req.PTT,
-		}
-		in.err = checkFile(*d.file, bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument)
-		if req.URL == "" {
-			in.refuse("url is required: a public http or https URL")
-		}
-		if in.err == nil {
-			in.err = s.Preparer.Check(*d.file)
-		}
-	})
+	var req struct {
+		addressed
+		media.Request
+	}
+	body := in.body(&req, lenient)
+	d := in.draftTo(req.addressed)
+	d.file = &req.Request
+	if in.err == nil {
+		in.err = checkFile(req.Request, bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument)
+	}
+	if req.URL == "" {
+		in.refuse("url is required: a public http or https URL")
+	}
+	if in.err == nil {
+		in.err = s.Preparer.Check(req.Request)
+	}
+	return s.sendOnce(in, body, d)
 }
 
 // checkFile reports fields that are missing, or do not belong to the type, which is one

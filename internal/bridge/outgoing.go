@@ -36,7 +36,9 @@ type Poll struct {
 }
 
 // Contacts is one contact or a list of them.
-type Contacts struct{ Contacts []ContactCard }
+type Contacts struct {
+	Contacts []ContactCard `json:"contacts"`
+}
 
 // ContactCard is a contact to be sent (the document's section 2.8).
 type ContactCard struct {

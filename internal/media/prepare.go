@@ -62,12 +62,12 @@ type Preparer struct {
 
 // Request describes a file to send. FileName is used for documents only.
 type Request struct {
-	URL      string
-	Type     bridge.MediaType
-	MimeType string // empty to find out
-	FileName string
-	Caption  string
-	PTT      bool // a voice note
+	URL      string           `json:"url"`
+	Type     bridge.MediaType `json:"type"`
+	MimeType string           `json:"mimetype"` // empty to find out
+	FileName string           `json:"fileName"`
+	Caption  string           `json:"caption"`
+	PTT      bool             `json:"ptt"` // a voice note
 }
 
 // NewPreparer creates the temporary directory, or removes the files that an earlier

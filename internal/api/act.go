@@ -130,11 +130,7 @@ func (s *server) listCalls(in *input) (any, error) {
 	if in.err == nil && calls.Chat != "" {
 		in.err = s.see(in.ctx(), calls.Chat)
 	}
-	if in.err != nil {
-		return nil, in.err
-	}
-	page, err := s.Store.Calls(in.ctx(), calls)
-	return answerPage(in, "calls", page, err)
+	return answerPage(in, "calls", calls, s.Store.Calls)
 }
 
 // rejectCall has a call ring no more.

@@ -16,14 +16,9 @@ const liveGroupTimeout = 10 * time.Second
 
 // listChats answers a page of the chats.
 func (s *server) listChats(in *input) (any, error) {
-	chats := bridge.ChatQuery{
+	return answerPage(in, "chats", bridge.ChatQuery{
 		Type: in.chatType("type"), Q: in.text("q"), Limit: in.limit(maxPage), Offset: in.offset(), Cursor: in.text("cursor"), Only: in.caller().Chats,
-	}
-	if in.err != nil {
-		return nil, in.err
-	}
-	page, err := s.Store.Chats(in.ctx(), chats)
-	return answerPage(in, "chats", page, err)
+	}, s.Store.Chats)
 }
 
 func (q *input) chatType(name string) bridge.ChatType {

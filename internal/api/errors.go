@@ -194,12 +194,27 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any
 		return err
 	}
 	body = append(body, '\n')
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	beginAnswer(w, status, "application/json", len(body))
+	writePiece(w, r, body)
+	return nil
+}
+
+// beginAnswer writes the head of an answer, and starts the time in which all of it must
+// be read. A negative length is not known.
+func beginAnswer(w http.ResponseWriter, status int, contentType string, length int) {
+	w.Header().Set("Content-Type", contentType)
+	if length >= 0 {
+		w.Header().Set("Content-Length", strconv.Itoa(length))
+	}
 	front.AnswerNow(w)
 	w.WriteHeader(status)
-	if _, err := w.Write(body); err != nil {
+}
+
+// writePiece writes a piece of an answer, and reports whether the caller still reads.
+func writePiece(w http.ResponseWriter, r *http.Request, piece []byte) bool {
+	_, err := w.Write(piece)
+	if err != nil {
 		hlog.FromRequest(r).Debug().Err(err).Msg("answer not read")
 	}
-	return nil
+	return err == nil
 }

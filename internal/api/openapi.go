@@ -4,13 +4,9 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
-	"strconv"
 	"sync"
 
 	"github.com/oasdiff/yaml"
-	"github.com/rs/zerolog/hlog"
-
-	"bridged/internal/api/front"
 )
 
 // Document is the OpenAPI description of everything that [New] serves. Tests
@@ -30,7 +26,9 @@ var documentAsJSON = sync.OnceValues(func() ([]byte, error) {
 
 // getDocument answers the document. It needs no token because it holds no data.
 func (s *server) getDocument(in *input) (any, error) {
-	return nil, serveDocument(in.w, in.r, "application/yaml", Document)
+	beginAnswer(in.w, http.StatusOK, "application/yaml", len(Document))
+	writePiece(in.w, in.r, Document)
+	return nil, nil
 }
 
 // getDocumentAsJSON answers the document for tools that read no YAML.
@@ -39,15 +37,7 @@ func (s *server) getDocumentAsJSON(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, serveDocument(in.w, in.r, "application/json", document)
-}
-
-func serveDocument(w http.ResponseWriter, r *http.Request, contentType string, document []byte) error {
-	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Content-Length", strconv.Itoa(len(document)))
-	front.AnswerNow(w)
-	if _, err := w.Write(document); err != nil {
-		hlog.FromRequest(r).Debug().Err(err).Msg("answer not read")
-	}
-	return nil
+	beginAnswer(in.w, http.StatusOK, "application/json", len(document))
+	writePiece(in.w, in.r, document)
+	return nil, nil
 }

@@ -18,12 +18,9 @@ const (
 
 // listContacts answers a page of the people whom the store knows.
 func (s *server) listContacts(in *input) (any, error) {
-	contacts := bridge.ContactQuery{Q: in.text("q"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats}
-	if in.err != nil {
-		return nil, in.err
-	}
-	page, err := s.Store.Contacts(in.ctx(), contacts)
-	return answerPage(in, "contacts", page, err)
+	return answerPage(in, "contacts", bridge.ContactQuery{
+		Q: in.text("q"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats,
+	}, s.Store.Contacts)
 }
 
 // getContact answers the stored person whom the path names, if the caller may see the

@@ -117,11 +117,7 @@ func (s *server) listDeliveries(in *input) (any, error) {
 	if status != any {
 		query.Status = bridge.DeliveryState(status)
 	}
-	if in.err != nil {
-		return nil, in.err
-	}
-	page, err := s.Webhooks.Deliveries(in.ctx(), query)
-	return answerPage(in, "deliveries", page, err)
+	return answerPage(in, "deliveries", query, s.Webhooks.Deliveries)
 }
 
 func (s *server) redeliver(in *input) (any, error) {

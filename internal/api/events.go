@@ -53,7 +53,7 @@ func (s *server) listEvents(in *input) (any, error) {
 	}
 	return answerList(in, list[bridge.Event]{
 		countHead{len(page.Events)},
-		"events", page.Events, appendAny[bridge.Event],
+		"events", page.Events,
 		eventTail{formatCursor(page.Next), page.More, page.Reset},
 	})
 }

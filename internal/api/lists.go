@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -15,7 +17,6 @@ type list[T any] struct {
 	head  any
 	name  string
 	items []T
-	item  func(dst []byte, item *T) ([]byte, error) // appends one as JSON
 	tail  any
 }
 
@@ -38,7 +39,7 @@ type countHead struct {
 // maxPage is the size of the largest page of most lists.
 const maxPage = 500
 
-// answerPage answers the page of a query, whose items encoding/json writes.
+// answerPage answers the page of a query.
 func answerPage[Q, T any](in *input, name string, query Q, read func(context.Context, Q) (bridge.Page[T], error)) (any, error) {
 	if in.err != nil {
 		return nil, in.err
@@ -47,23 +48,18 @@ func answerPage[Q, T any](in *input, name string, query Q, read func(context.Con
 	if err != nil {
 		return nil, err
 	}
-	return answerList(in, list[T]{countHead{len(page.Items)}, name, page.Items, appendAny[T], tailOf(page)})
-}
-
-func appendAny[T any](dst []byte, item *T) ([]byte, error) {
-	text, err := bridge.EncodeJSON(item)
-	return append(dst, text...), err
+	return answerList(in, list[T]{countHead{len(page.Items)}, name, page.Items, tailOf(page)})
 }
 
 // listPiece is how many bytes of a list are gathered before they are written.
 const listPiece = 64 << 10
 
-// listBuffers holds the buffers of lists that have been answered.
-var listBuffers = sync.Pool{New: func() any { b := make([]byte, 0, listPiece+listPiece/4); return &b }}
-
 // maxPooled bounds a buffer that is used again, in bytes: one long message makes
 // it grow.
 const maxPooled = 4 * listPiece
+
+// listBuffers holds the buffers of lists that have been answered.
+var listBuffers = sync.Pool{New: func() any { return bytes.NewBuffer(make([]byte, 0, listPiece+listPiece/4)) }}
 
 // answerList writes a page as it is encoded: it holds one piece, and the element that
 // did not fit into it. A page that cannot be encoded to its end is answered with an
@@ -71,42 +67,45 @@ const maxPooled = 4 * listPiece
 func answerList[T any](in *input, l list[T]) (any, error) {
 	head, errHead := bridge.EncodeJSON(l.head)
 	tail, errTail := bridge.EncodeJSON(l.tail)
-	err := errors.Join(errHead, errTail)
-	if err != nil {
+	if err := errors.Join(errHead, errTail); err != nil {
 		return nil, err
 	}
-	buffer, hasBegun := listBuffers.Get().(*[]byte), false
-	dst := append((*buffer)[:0], head[:len(head)-1]...)
-	dst = append(dst, `,"`+l.name+`":[`...)
+	buffer, hasBegun := listBuffers.Get().(*bytes.Buffer), false
+	buffer.Reset()
+	encoder := json.NewEncoder(buffer)
+	encoder.SetEscapeHTML(false)
+	buffer.Write(head[:len(head)-1])
+	buffer.WriteString(`,"` + l.name + `":[`)
 	for i := range l.items {
 		if i > 0 {
-			dst = append(dst, ',')
+			buffer.WriteByte(',')
 		}
-		if dst, err = l.item(dst, &l.items[i]); err != nil && hasBegun {
+		if err := encoder.Encode(&l.items[i]); err != nil && hasBegun {
 			in.s.fail(in.w, in.r, err) // which only logs it by now
 			panic(http.ErrAbortHandler)
 		} else if err != nil {
 			return nil, err
 		}
-		if len(dst) < listPiece {
+		buffer.Truncate(buffer.Len() - 1) // the end of the line
+		if buffer.Len() < listPiece {
 			continue
 		}
 		if !hasBegun {
 			beginAnswer(in.w, http.StatusOK, "application/json", -1)
 			hasBegun = true
 		}
-		if !writePiece(in.w, in.r, dst) {
+		if !writePiece(in.w, in.r, buffer.Bytes()) {
 			return nil, nil
 		}
-		dst = dst[:0]
+		buffer.Reset()
 	}
-	dst = append(append(append(dst, `],`...), tail[1:]...), '\n')
+	buffer.WriteString("],")
+	buffer.Write(append(tail[1:], '\n'))
 	if !hasBegun {
-		beginAnswer(in.w, http.StatusOK, "application/json", len(dst))
+		beginAnswer(in.w, http.StatusOK, "application/json", buffer.Len())
 	}
-	writePiece(in.w, in.r, dst)
-	if cap(dst) <= maxPooled {
-		*buffer = dst
+	writePiece(in.w, in.r, buffer.Bytes())
+	if buffer.Cap() <= maxPooled {
 		listBuffers.Put(buffer)
 	}
 	return nil, nil

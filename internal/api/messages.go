@@ -89,7 +89,7 @@ func (s *server) listHistory(in *input, query bridge.MessageQuery) (any, error) 
 		return nil, err
 	}
 	head := historyHead{query.Chat, len(page.Items), filtersOf(query)}
-	return answerList(in, list[bridge.Message]{head, "messages", page.Items, bridge.AppendMessage, tailOf(page)})
+	return answerList(in, list[bridge.Message]{head, "messages", page.Items, tailOf(page)})
 }
 
 func filtersOf(query bridge.MessageQuery) filters {
@@ -120,7 +120,7 @@ func (s *server) searchMessages(in *input) (any, error) {
 		return nil, err
 	}
 	head := searchHead{search.Q, len(page.Items)}
-	return answerList(in, list[bridge.Match]{head, "matches", page.Items, bridge.AppendMatch, tailOf(page)})
+	return answerList(in, list[bridge.Match]{head, "matches", page.Items, tailOf(page)})
 }
 
 const (

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -152,7 +153,7 @@ func (j JID) MarshalJSON() ([]byte, error) {
 	if j == "" {
 		return []byte("null"), nil
 	}
-	return appendString(nil, string(j)), nil
+	return json.Marshal(string(j))
 }
 
 func digits(s string) bool {

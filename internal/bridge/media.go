@@ -70,45 +70,32 @@ type MediaConn struct {
 type MediaConns func(ctx context.Context, refresh bool) (MediaConn, error)
 
 // MarshalJSON writes exactly the fields that the document lists for the type.
-func (m Media) MarshalJSON() ([]byte, error) { return appendMedia(nil, &m), nil }
-
-func appendMedia(dst []byte, m *Media) []byte {
-	dst = append(dst, '{')
-	dst = appendStringField(dst, "type", string(m.Type))
-	dst = appendStringField(dst, "mimetype", m.MimeType)
-	dst = appendIntField(dst, "size", m.Size)
-	dst = appendStringField(dst, "downloadUrl", m.DownloadURL)
+func (m Media) MarshalJSON() ([]byte, error) {
+	file := struct {
+		Type        MediaType `json:"type"`
+		MimeType    string    `json:"mimetype"`
+		Size        int64     `json:"size"`
+		DownloadURL string    `json:"downloadUrl"`
+		FileName    *string   `json:"fileName,omitempty"`
+		Caption     *string   `json:"caption,omitempty"`
+		DurationSec *int      `json:"durationSec,omitempty"`
+		PTT         *bool     `json:"ptt,omitempty"`
+		Width       *int      `json:"width,omitempty"`
+		Height      *int      `json:"height,omitempty"`
+		Pages       *int      `json:"pages,omitempty"`
+		IsAnimated  *bool     `json:"isAnimated,omitempty"`
+	}{Type: m.Type, MimeType: m.MimeType, Size: m.Size, DownloadURL: m.DownloadURL}
 	switch m.Type {
 	case MediaImage:
-		dst = appendStringField(dst, "caption", m.Caption)
-		dst = appendExtent(dst, m)
+		file.Caption, file.Width, file.Height = &m.Caption, &m.Width, &m.Height
 	case MediaVideo:
-		dst = appendStringField(dst, "caption", m.Caption)
-		dst = appendIntField(dst, "durationSec", int64(m.DurationSec))
-		dst = appendExtent(dst, m)
+		file.Caption, file.DurationSec, file.Width, file.Height = &m.Caption, &m.DurationSec, &m.Width, &m.Height
 	case MediaAudio:
-		dst = appendIntField(dst, "durationSec", int64(m.DurationSec))
-		dst = appendBoolField(dst, "ptt", m.PTT)
+		file.DurationSec, file.PTT = &m.DurationSec, &m.PTT
 	case MediaDocument:
-		dst = appendStringField(dst, "fileName", m.FileName)
-		dst = appendStringField(dst, "caption", m.Caption)
-		dst = appendIntField(dst, "pages", int64(m.Pages))
+		file.FileName, file.Caption, file.Pages = &m.FileName, &m.Caption, &m.Pages
 	case MediaSticker:
-		dst = appendExtent(dst, m)
-		dst = appendBoolField(dst, "isAnimated", m.IsAnimated)
+		file.Width, file.Height, file.IsAnimated = &m.Width, &m.Height, &m.IsAnimated
 	}
-	return append(dst, '}')
-}
-
-func appendExtent(dst []byte, m *Media) []byte {
-	return appendIntField(appendIntField(dst, "width", int64(m.Width)), "height", int64(m.Height))
-}
-
-// appendMediaField appends the descriptor of a file, null for none.
-func appendMediaField(dst []byte, m *Media) []byte {
-	dst = appendName(dst, "media")
-	if m == nil {
-		return append(dst, "null"...)
-	}
-	return appendMedia(dst, m)
+	return EncodeJSON(file)
 }

@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -61,5 +62,44 @@ func TestSize_CountsEveryField(t *testing.T) {
 	covers(t, "a match", match, match.Size())
 	for _, event := range []bridge.Event{{Message: &message}, {Chat: &chat}, {Group: &group}, {Status: &status}} {
 		covers(t, "an event", event, event.Size())
+	}
+}
+
+// filled sets every field of a value, so that one that is not counted
+// shows.
+func filled(v reflect.Value, depth int) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		filled(v.Elem(), depth)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			filled(v.Index(i), depth+i)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[bridge.Time]() {
+			v.Set(reflect.ValueOf(bridge.At(time.Date(2026, 11, 21, 8, 15, 30, depth*1e6, time.UTC))))
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				filled(v.Field(i), depth+1)
+			}
+		}
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[bridge.JID]() {
+			v.SetString(fmt.Sprint(15550100000+depth, "@s.whatsapp.net"))
+			return
+		}
+		v.SetString(fmt.Sprint("text <", depth, "> & „so“\n"))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		v.SetInt(int64(depth))
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
+		v.SetUint(uint64(depth))
+	case reflect.Float64:
+		v.SetFloat(float64(depth) / 3)
 	}
 }

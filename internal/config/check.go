@@ -40,6 +40,15 @@ func (c *Config) check(faults *Faults) {
 		{c.NewChatsMinGap >= 0 && c.NewChatsMinGap <= 24*time.Hour, "NEW_CHATS_MIN_GAP must be 0 to 24h, such as 90s; 0 is no gap"},
 		{c.EventsMaxAge >= 0, "EVENTS_MAX_AGE must not be negative; 0 is no limit"},
 		{c.EventsMaxCount >= 0, "EVENTS_MAX_COUNT must not be negative; 0 is no limit"},
+		{natsPrefix.MatchString(c.NATSPrefix), "NATS_PREFIX must have 1 to 32 letters, digits, - or _: subjects and streams begin with it"},
+		{c.NATSReplicas >= 1 && c.NATSReplicas <= 5, "NATS_REPLICAS must be 1 to 5: how many servers keep each event, 3 in a cluster"},
+		{c.NATSEventsMaxAge >= 0, "NATS_EVENTS_MAX_AGE must not be negative; 0 is no limit"},
+		{c.NATSEventsMaxBytes >= 0, "NATS_EVENTS_MAX_BYTES must not be negative; 0 is no limit"},
+		{c.NATSOwnerTTL >= 2*time.Second && c.NATSOwnerTTL <= time.Hour, "NATS_OWNER_TTL must be 2s to 1h, such as 60s: an election of the servers takes up to 10 seconds"},
+		{
+			c.NATSDuplicateWindow >= 100*time.Millisecond && (c.NATSEventsMaxAge <= 0 || c.NATSDuplicateWindow <= c.NATSEventsMaxAge),
+			"NATS_DUPLICATE_WINDOW must be 100ms to NATS_EVENTS_MAX_AGE, such as 2m",
+		},
 	} {
 		if !bound.holds {
 			faults.add("%s", bound.fault)
@@ -66,7 +75,21 @@ func items(list string) iter.Seq[string] {
 	}
 }
 
-// secret returns what a variable holds, or the file that another variable names.
+// parseList parses the items of a list, each once.
+func parseList[T comparable](list string, parse func(item string) (T, bool)) (parsed []T, ok bool) {
+	for item := range items(list) {
+		value, ok := parse(item)
+		if !ok {
+			return nil, false
+		}
+		if !slices.Contains(parsed, value) {
+			parsed = append(parsed, value)
+		}
+	}
+	return parsed, true
+}
+
+// secret returns the value of a variable, or the content of the file that its twin names.
 func secret(name, value, file string, faults *Faults) string {
 	if file == "" {
 		return value
@@ -100,7 +123,7 @@ func (c *Config) CheckToken(faults *Faults) {
 	}
 }
 
-// unreadFile explains why what is in .env does not count, where there is one.
+// unreadFile explains why a file .env does not count, if there is one.
 func unreadFile() string {
 	if _, err := os.Stat(".env"); err != nil {
 		return ""
@@ -137,8 +160,7 @@ func (c *Config) CheckListenAddr(faults *Faults) {
 	faults.add("%v", orMeant("LISTEN_ADDR must be host:port, such as 127.0.0.1:8080", meant))
 }
 
-// CheckDataDir checks that there is a name. Whether the directory can be used
-// shows when it is opened.
+// CheckDataDir checks that the directory has a name. Opening it checks the rest.
 func (c *Config) CheckDataDir(faults *Faults) {
 	if c.DataDir == "" {
 		faults.add("DATA_DIR must name a directory")
@@ -148,13 +170,12 @@ func (c *Config) CheckDataDir(faults *Faults) {
 const (
 	// usualConnections is enough for 2,000 streams of one account and all else.
 	usualConnections = 4096
-	// otherFiles are the descriptors that are not connections of callers: the
-	// databases, WhatsApp, fetches, webhooks, files that are read.
+	// otherFiles are the descriptors of databases, WhatsApp, fetches, webhooks and files.
 	otherFiles = 256
 )
 
-// checkConnections fills in as many connections as are usual, where this
-// process may open so many files. Go raises its limit to the highest allowed.
+// checkConnections bounds the connections by the files that this process may open. Go
+// raises that limit to the highest allowed.
 func (c *Config) checkConnections(faults *Faults) {
 	files := fileLimit()
 	most := files - min(otherFiles, files/2)
@@ -196,33 +217,33 @@ func (c *Config) checkNetwork(faults *Faults) {
 	c.Network.Proxy = proxy
 }
 
-// checkFetchAllow reads the addresses that count as public on a simulated
-// network, whose files lie on this machine. On the real one there are none: no
-// variable weakens the guard.
+// checkFetchAllow reads the addresses that count as public on a simulated network. On the
+// real one there are none: no variable weakens the guard.
 func (c *Config) checkFetchAllow(faults *Faults) {
 	if c.SimulatedFetchAllow != "" && c.NetworkFile == "" {
 		faults.add("SIMULATED_FETCH_ALLOW is for simulated networks only: unset it, or set WA_NETWORK_FILE")
 		return
 	}
-	for item := range items(c.SimulatedFetchAllow) {
+	var ok bool
+	c.FetchAllow, ok = parseList(c.SimulatedFetchAllow, func(item string) (netip.Prefix, bool) {
 		prefix, err := netip.ParsePrefix(item)
-		if err != nil {
-			faults.add("SIMULATED_FETCH_ALLOW must be address prefixes with commas between, such as 127.0.0.0/8")
-			return
-		}
-		c.FetchAllow = append(c.FetchAllow, prefix)
+		return prefix, err == nil
+	})
+	if !ok {
+		faults.add("SIMULATED_FETCH_ALLOW must be address prefixes with commas between, such as 127.0.0.0/8")
 	}
 }
 
 // checkPublicURL reads the addresses at which a reverse proxy shows the console.
 func (c *Config) checkPublicURL(faults *Faults) {
-	for item := range items(c.PublicURL) {
+	var ok bool
+	c.PublicURLs, ok = parseList(c.PublicURL, func(item string) (*url.URL, bool) {
 		at, err := url.Parse(item)
-		if err != nil || at.Hostname() == "" || at.Scheme != "http" && at.Scheme != "https" || strings.Trim(at.Path, "/") != "" || at.RawQuery != "" || at.User != nil {
-			faults.add("PUBLIC_URL must be the address of the console as browsers open it, such as https://bridge.example.com; several with commas between")
-			return
-		}
-		c.PublicURLs = append(c.PublicURLs, at)
+		return at, err == nil && at.Hostname() != "" && (at.Scheme == "http" || at.Scheme == "https") &&
+			strings.Trim(at.Path, "/") == "" && at.RawQuery == "" && at.User == nil
+	})
+	if !ok {
+		faults.add("PUBLIC_URL must be the address of the console as browsers open it, such as https://bridge.example.com; several with commas between")
 	}
 }
 
@@ -242,23 +263,14 @@ func (c *Config) CheckMCP(faults *Faults) {
 	if c.MCPSendsPerMinute < 1 || c.MCPSendsPerMinute > 1000 {
 		faults.add("MCP_SENDS_PER_MINUTE must be 1 to 1000")
 	}
-	chats, ok := chatsOf(c.MCPSendChats)
-	if !ok {
+	var ok bool
+	if c.SendChats, ok = parseList(c.MCPSendChats, parseChat); !ok {
 		faults.add("MCP_SEND_CHATS must list JIDs of people and groups with commas between, such as 15551234567@s.whatsapp.net")
 	}
-	c.SendChats = chats
 }
 
-// chatsOf reads a list of chats, each once.
-func chatsOf(list string) (chats []bridge.JID, ok bool) {
-	for item := range items(list) {
-		jid, err := bridge.ParseJID(item)
-		if err != nil || !jid.IsPerson() && !jid.IsGroup() {
-			return nil, false
-		}
-		if !slices.Contains(chats, jid) {
-			chats = append(chats, jid)
-		}
-	}
-	return chats, true
+// parseChat parses the JID of a person or a group.
+func parseChat(item string) (bridge.JID, bool) {
+	jid, err := bridge.ParseJID(item)
+	return jid, err == nil && (jid.IsPerson() || jid.IsGroup())
 }

@@ -8,24 +8,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
-// natsPrefix is what a prefix may be: it is a part of subjects and, in
-// capitals, of the names of streams.
+// natsPrefix matches a prefix: it is a part of subjects and, in capitals, of the names
+// of streams.
 var natsPrefix = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
-// natsSchemes are the ways to a server that the client library knows.
+// natsSchemes are those that the client library knows.
 var natsSchemes = []string{"nats", "tls", "ws", "wss"}
 
-// mostReplicas is the most copies that a server keeps of a stream.
-const mostReplicas = 5
-
-// shortestOwnerTTL is for tests; elections of the servers need more.
-const shortestOwnerTTL = 2 * time.Second
-
-// checkNATS checks the variables of NATS. Without NATS_URL the others mean
-// nothing, and are checked nevertheless: they were set for something.
+// checkNATS checks the addresses and files of NATS, also the files without NATS_URL.
 func (c *Config) checkNATS(faults *Faults) {
 	c.checkNATSURL(faults)
 	if c.NATSCredsFile != "" {
@@ -39,24 +31,6 @@ func (c *Config) checkNATS(faults *Faults) {
 		case !x509.NewCertPool().AppendCertsFromPEM(data):
 			faults.add("NATS_CA_FILE must hold certificates in PEM")
 		}
-	}
-	if !natsPrefix.MatchString(c.NATSPrefix) {
-		faults.add("NATS_PREFIX must have 1 to 32 letters, digits, - or _: subjects and streams begin with it")
-	}
-	if c.NATSReplicas < 1 || c.NATSReplicas > mostReplicas {
-		faults.add("NATS_REPLICAS must be 1 to %d: how many servers keep each event, 3 in a cluster", mostReplicas)
-	}
-	if c.NATSEventsMaxAge < 0 {
-		faults.add("NATS_EVENTS_MAX_AGE must not be negative; 0 is no limit")
-	}
-	if c.NATSEventsMaxBytes < 0 {
-		faults.add("NATS_EVENTS_MAX_BYTES must not be negative; 0 is no limit")
-	}
-	if c.NATSOwnerTTL < shortestOwnerTTL || c.NATSOwnerTTL > time.Hour {
-		faults.add("NATS_OWNER_TTL must be %v to 1h, such as 60s: an election of the servers takes up to 10 seconds", shortestOwnerTTL)
-	}
-	if c.NATSDuplicateWindow < 100*time.Millisecond || c.NATSEventsMaxAge > 0 && c.NATSDuplicateWindow > c.NATSEventsMaxAge {
-		faults.add("NATS_DUPLICATE_WINDOW must be 100ms to NATS_EVENTS_MAX_AGE, such as 2m")
 	}
 }
 
@@ -91,7 +65,7 @@ func checkCreds(path string, faults *Faults) {
 	}
 }
 
-// meantServer returns the address that was probably meant by a bare host.
+// meantServer returns the address that a bare host probably means.
 func meantServer(value string) string {
 	if value == "" || strings.ContainsAny(value, "/@ ") {
 		return ""

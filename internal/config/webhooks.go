@@ -12,13 +12,13 @@ import (
 // checkWebhooks reads the webhooks of the environment, and the private addresses
 // that those made over the API may have.
 func (c *Config) checkWebhooks(faults *Faults) {
-	for item := range items(c.WebhookPrivate) {
+	var ok bool
+	c.PrivateHooks, ok = parseList(c.WebhookPrivate, func(item string) (netip.Prefix, bool) {
 		prefix, err := netip.ParsePrefix(item)
-		if err != nil || prefix != prefix.Masked() {
-			faults.add("WEBHOOK_ALLOW_PRIVATE must be address prefixes with commas between, such as 10.0.0.0/8, fd00::/8")
-			break
-		}
-		c.PrivateHooks = append(c.PrivateHooks, prefix)
+		return prefix, err == nil && prefix == prefix.Masked()
+	})
+	if !ok {
+		faults.add("WEBHOOK_ALLOW_PRIVATE must be address prefixes with commas between, such as 10.0.0.0/8, fd00::/8")
 	}
 	c.checkWebhookSecret(faults)
 	filter := bridge.EventFilter{
@@ -36,8 +36,7 @@ func (c *Config) checkWebhooks(faults *Faults) {
 			faults.add("WEBHOOK_URL: %v; several are written with commas between", err)
 			return
 		}
-		// The operator who sets the environment owns the network. Addresses that
-		// are never reached are refused when they are dialled.
+		// The operator who sets the environment owns the network.
 		c.Webhooks = append(c.Webhooks, webhook.Configured{URL: url, Secret: c.WebhookSecret, Filter: filter, AllowPrivate: true})
 	}
 }
@@ -57,7 +56,7 @@ func (c *Config) checkWebhookSecret(faults *Faults) {
 const maxWebhookChats = 1000
 
 func webhookChats(faults *Faults, variable, list string) []bridge.JID {
-	chats, ok := chatsOf(list)
+	chats, ok := parseList(list, parseChat)
 	if !ok || len(chats) > maxWebhookChats {
 		faults.add("%s must list at most %d JIDs of people and groups with commas between, such as 15551234567@s.whatsapp.net", variable, maxWebhookChats)
 	}

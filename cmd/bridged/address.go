@@ -38,7 +38,7 @@ func newClient(environ []string) (*client.Client, error) {
 	return client.New("http://"+dialable(c.ListenAddr), c.Token), nil
 }
 
-// withClient calls the bridge that runs with this environment.
+// withClient calls do with a client of the bridge that runs with this environment.
 func withClient(e *environment, do func(*client.Client) error) error {
 	c, err := newClient(e.environ)
 	if err != nil {

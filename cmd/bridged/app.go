@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
@@ -21,19 +24,22 @@ import (
 	"bridged/internal/media"
 	"bridged/internal/store"
 	"bridged/internal/upkeep"
+	"bridged/internal/urlguard"
 	"bridged/internal/wa"
 	"bridged/internal/wa/convert"
 	"bridged/internal/webhook"
 )
 
-// The parts of a stop, 10 s in all: requests under way may end by themselves
-// first, then they are given up.
+// The steps of a stop, 10 s in all: requests under way may end first, then they are
+// given up.
 const (
 	requestsMayEnd  = 5 * time.Second
 	requestsMustEnd = 2 * time.Second
 )
 
-// app holds the parts of a running bridge.
+const maxPictureBytes = 64 << 20 // of the disk, for pictures of people and groups
+
+// app is a running bridge.
 type app struct {
 	log      zerolog.Logger
 	dir      *dataDir
@@ -55,26 +61,22 @@ type app struct {
 	endPosting context.CancelFunc
 	disconnect context.CancelFunc
 	background sync.WaitGroup // housekeeping, webhooks and the fleet
-	failed     chan error     // the first of the parts that failed
-	running    chan struct{}  // closed when the account has ended
-}
-
-// launch brings a bridge up with the configuration in environ.
-func launch(ctx context.Context, environ []string, log io.Writer) (*app, error) {
-	c, err := config.Read(environ)
-	if err != nil {
-		return nil, err
-	}
-	return start(ctx, c, newLog(log, c.Level, c.LogFormat))
+	failed     chan error
+	ended      chan struct{} // closed when the account has ended
 }
 
 // Client returns a client of the bridge's API, over the wire.
 func (a *app) Client() *client.Client { return a.client }
 
-// start brings a bridge up: store, account, HTTP, in this order, so that
-// /healthz answers before the socket is up. The caller must call Stop.
-func start(ctx context.Context, c config.Config, log zerolog.Logger) (_ *app, err error) {
-	a := &app{log: log, failed: make(chan error, 4), running: make(chan struct{})}
+// launch brings a bridge up with the configuration in environ: store, account, HTTP, in
+// this order, so that /healthz answers before the socket is up. The caller must call Stop.
+func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, err error) {
+	c, err := config.Read(environ)
+	if err != nil {
+		return nil, err
+	}
+	log := newLog(logged, c.Level, c.LogFormat)
+	a := &app{log: log, failed: make(chan error, 4), ended: make(chan struct{})}
 	a.lifetime, a.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	a.streams, a.endStreams = context.WithCancel(a.lifetime)
 	defer func() {
@@ -92,7 +94,11 @@ func start(ctx context.Context, c config.Config, log zerolog.Logger) (_ *app, er
 	if err = a.openAccount(ctx, c); err != nil {
 		return nil, err
 	}
-	if a.webhooks, err = openWebhooks(ctx, c, a.store, log); err != nil {
+	a.webhooks = webhook.New(webhook.Options{
+		Store: a.store, Guard: urlguard.New(urlguard.Options{UserAgent: userAgent(), AllowPrefixes: c.FetchAllow}),
+		AllowPrivate: c.PrivateHooks, UserAgent: userAgent(), Log: log,
+	})
+	if err = a.webhooks.Configure(ctx, c.Webhooks); err != nil {
 		return nil, err
 	}
 	connections := front.NewConnections(c.MaxConnections)
@@ -107,7 +113,7 @@ func start(ctx context.Context, c config.Config, log zerolog.Logger) (_ *app, er
 	if err != nil {
 		return nil, err
 	}
-	a.server = front.NewServer(a.lifetime, a.withAgents(c, router, withConsole(router, a.console)), connections, log)
+	a.server = front.NewServer(a.lifetime, a.withAgents(c, router, a.withConsole(router)), connections, log)
 	a.client = client.New("http://"+dialable(listener.Addr().String()), c.Token)
 	greet(log, c, listener.Addr())
 	a.run(ctx, connections.Listen(listener), c)
@@ -126,79 +132,106 @@ func (a *app) openStore(ctx context.Context, c config.Config) (err error) {
 	return a.store.FailPending(ctx)
 }
 
-// openAccount opens the account's session and the way of its files. Nothing is
-// dialled until the account runs.
+// openAccount opens the account's session and its files. It does not dial.
 func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
-	cdn := newCDN(c, a.dir, a.log)
+	cdn := media.NewCDN(media.CDNOptions{Proxy: c.Network.Proxy, Authority: c.Network.Authority(), TempDir: a.dir.file("tmp"), Log: a.log})
+	var lease wa.Lease
+	if a.fleet != nil {
+		lease = fleetLease{a.fleet}
+	}
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		NewChats:      bridge.NewChats{PerDay: c.NewChatsPerDay, MinGap: c.NewChatsMinGap},
 		Network:       c.Network, Store: a.store, Log: a.log, Watch: a.dir.watch, Clock: a.store.Clock(), CDN: cdn,
-		PictureChanged: a.forgetPicture, Lease: a.lease(),
+		PictureChanged: a.forgetPicture, Lease: lease,
 	})
 	if err != nil {
 		return err
 	}
-	if a.pictures, err = openPictures(a.dir, cdn, a.account, a.store, a.log); err != nil {
+	a.pictures, err = media.NewPictures(media.PicturesOptions{
+		Dir: a.dir.file("pictures"), MaxBytes: maxPictureBytes, CDN: cdn, Account: a.account, Now: a.store.Clock().Now, Log: a.log,
+	})
+	if err != nil {
 		return err
 	}
-	a.files, a.preparer, err = openFiles(c, a.dir, cdn, a.account, a.store, a.log)
+	a.files, err = media.NewCache(media.CacheOptions{
+		Dir: a.dir.file("media"), MaxBytes: int64(c.MediaCacheBytes), MaxFile: int64(c.MediaMaxBytes), CDN: cdn, Account: a.account, HasFile: a.hasFile, Log: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	if len(c.FetchAllow) > 0 {
+		a.log.Warn().Strs("prefixes", strings.Split(c.SimulatedFetchAllow, ",")).Msg("SIMULATED_FETCH_ALLOW is set: send-media fetches from these addresses, public or not")
+	}
+	guard := urlguard.New(urlguard.Options{Timeout: c.FetchTimeout, UserAgent: userAgent(), AllowPrefixes: c.FetchAllow})
+	a.preparer, err = media.NewPreparer(media.PreparerOptions{Guard: guard, TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Cache: a.files, Log: a.log})
 	return err
 }
 
-// releaseMemory gives back the pages of the databases.
-func (a *app) releaseMemory(ctx context.Context) error {
-	return errors.Join(a.store.ReleaseMemory(ctx), a.account.ReleaseMemory(ctx))
+// hasFile reports whether a message that was read before still has its file.
+func (a *app) hasFile(ctx context.Context, was bridge.Message) (bool, error) {
+	is, err := a.store.Message(ctx, was.Chat, was.ID)
+	switch {
+	case bridge.CodeOf(err) == bridge.CodeNotFound:
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return is.Media != nil && bytes.Equal(is.Media.Ref.FileEncSHA256, was.Media.Ref.FileEncSHA256), nil
 }
 
-// forgetPicture drops the picture of somebody who has changed it, by both names.
+// forgetPicture drops the picture of a person who has changed it, by both JIDs.
 func (a *app) forgetPicture(of bridge.JID) {
 	a.pictures.Forget(of, a.store.Canonical(of), a.store.LIDOf(of))
 }
 
-// handler returns the router of the API.
 func (a *app) handler(c config.Config, connections *front.Connections) *api.Handler {
+	publicURL := ""
+	if len(c.PublicURLs) > 0 {
+		publicURL = c.PublicURLs[0].String()
+	}
+	var metrics []prometheus.Collector
+	if a.fleet != nil {
+		metrics = a.fleet.Metrics()
+	}
 	return api.New(api.Options{
 		Connections: connections, Sessions: a.tokenOfSession,
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, FetchTimeout: c.FetchTimeout,
-		PublicURL: publicURL(c),
+		PublicURL: publicURL,
 		Webhooks:  a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
-		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: a.metrics(),
+		Build: api.Build{Version: version, Library: libraryVersion()}, Metrics: metrics,
 	})
 }
 
 // run starts the parts that run until the app stops.
 func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
-	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
-	a.disconnect = disconnect
-	posting, endPosting := context.WithCancel(context.WithoutCancel(ctx))
-	a.endPosting = endPosting
+	var connected, posting context.Context
+	connected, a.disconnect = context.WithCancel(context.WithoutCancel(ctx))
+	posting, a.endPosting = context.WithCancel(context.WithoutCancel(ctx))
+	fails := func(ctx context.Context, run func(context.Context) error) {
+		if err := run(ctx); err != nil {
+			a.failed <- err
+		}
+	}
 	a.background.Go(func() {
 		upkeep.Run(a.lifetime, upkeep.Options{
 			RetentionDays: int(c.RetentionDays), EventsMaxAge: c.EventsMaxAge, EventsMaxCount: c.EventsMaxCount,
-			Store: a.store, Files: a.files, Webhooks: a.webhooks, ReleaseMemory: a.releaseMemory, Log: a.log,
+			Store: a.store, Files: a.files, Webhooks: a.webhooks, Log: a.log,
+			ReleaseMemory: func(ctx context.Context) error {
+				return errors.Join(a.store.ReleaseMemory(ctx), a.account.ReleaseMemory(ctx))
+			},
 		})
 	})
-	a.background.Go(func() {
-		if err := a.webhooks.Run(posting); err != nil {
-			a.failed <- err
-		}
-	})
+	a.background.Go(func() { fails(posting, a.webhooks.Run) })
 	if a.fleet != nil {
-		a.background.Go(func() {
-			if err := a.fleet.Run(posting); err != nil {
-				a.failed <- err
-			}
-		})
+		a.background.Go(func() { fails(posting, a.fleet.Run) })
 	}
 	go func() {
-		defer close(a.running)
-		if err := a.account.Run(connected); err != nil {
-			a.failed <- err
-		}
+		defer close(a.ended)
+		fails(connected, a.account.Run)
 	}()
 	go func() {
 		if err := a.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -217,9 +250,8 @@ func (a *app) Wait(ctx context.Context) error {
 	}
 }
 
-// Stop ends the bridge in order: streams and waiting readers, no new requests,
-// those under way end or are given up, the socket is closed, webhooks end, then
-// the databases.
+// Stop ends the bridge in order: streams and waiting readers, requests, the socket,
+// webhooks, the databases.
 func (a *app) Stop() error {
 	a.log.Info().Msg("stopping")
 	a.endStreams()
@@ -234,7 +266,7 @@ func (a *app) Stop() error {
 		}
 	}
 	select {
-	case <-a.running:
+	case <-a.ended:
 	case <-time.After(requestsMustEnd):
 		a.log.Warn().Msg("the account did not disconnect in time")
 	}
@@ -249,7 +281,6 @@ func (a *app) shutdown(within time.Duration) error {
 	return a.server.Shutdown(ctx)
 }
 
-// close closes what was opened.
 func (a *app) close() error {
 	a.giveUp()
 	a.endStreams()

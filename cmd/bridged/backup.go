@@ -11,15 +11,9 @@ import (
 	"bridged/internal/store"
 )
 
-// backupCommand copies chats and messages, also while the bridge runs, and prints
-// how to restore them.
-//
-// Tokens, webhooks and hooks are left out unless they are asked for: a restore
-// would let in again whoever was shut out since.
-//
-// The session's keys are left out on purpose: a session that goes on from an
-// old copy uses message keys twice, and recipients drop such messages silently.
-// After a restore the account is paired again.
+// backupCommand copies chats and messages. Without tokens, webhooks and hooks by default:
+// a restore would bring revoked ones back. Never with the session's keys: a session that
+// goes on from an old copy uses message keys twice, and recipients drop such messages.
 func backupCommand() *command {
 	c := newCommand("backup", "Copy chats, messages and settings into a new file, also while the bridge runs.",
 		argument{name: "file", help: "The new file; it must not exist."})
@@ -43,7 +37,6 @@ func backupCommand() *command {
 	return c
 }
 
-// reindexCommand rebuilds the search index, and prints how far it is.
 func reindexCommand() *command {
 	c := newCommand("reindex", "Rebuild the search index; the bridge must be stopped.")
 	c.run = func(e *environment, _ []string) (err error) {

@@ -14,9 +14,9 @@ import (
 	"bridged/internal/shell"
 )
 
-// command is one of the program's: its flags, its arguments and what it does, or
-// commands of its own. Flags are pflag's: a library that looks methods up by name
-// would keep all methods of all packages in the executable.
+// command is a command of the program, or a group of commands. Its flags are pflag's: a
+// library that looks methods up by name would keep all methods of all packages in the
+// executable.
 type command struct {
 	name, help string
 	arguments  []argument
@@ -69,8 +69,8 @@ func (e commandLineError) Error() string { return string(e) }
 
 func misused(format string, args ...any) error { return commandLineError(fmt.Sprintf(format, args...)) }
 
-// dispatch finds the command that args begin with, reads its flags and runs it.
-// Without one the bridge is run. "help pair" is "pair --help".
+// dispatch runs the command that args begin with, the bridge without one. "help pair" is
+// "pair --help".
 func (e *environment) dispatch(args []string) error {
 	groups := commands()
 	if len(args) > 0 && args[0] == "help" {
@@ -116,7 +116,6 @@ func didYouMean(typed string, known ...string) string {
 	return ""
 }
 
-// execute reads the flags and arguments of a command, and runs it.
 func (e *environment) execute(path string, c *command, args []string) error {
 	err := c.flags.Parse(args)
 	switch {
@@ -147,40 +146,37 @@ func (e *environment) execute(path string, c *command, args []string) error {
 	return c.run(e, given)
 }
 
-// explain returns the sentence for what pflag could not read.
+// explain turns an error of pflag into our sentence.
 func (c *command) explain(err error) error {
-	var unknown *pflag.NotExistError
-	var bare *pflag.ValueRequiredError
-	var wrong *pflag.InvalidValueError
-	switch {
-	case errors.As(err, &unknown):
-		name := "--" + unknown.GetSpecifiedName()
-		if unknown.GetSpecifiedShortnames() != "" {
-			name = "-" + unknown.GetSpecifiedName()
+	switch err := err.(type) { // pflag wraps none of them
+	case *pflag.NotExistError:
+		name := "--" + err.GetSpecifiedName()
+		if err.GetSpecifiedShortnames() != "" {
+			name = "-" + err.GetSpecifiedName()
 		}
 		var known []string
 		c.flags.VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
 		return misused("unknown flag %s%s", name, didYouMean(name, known...))
-	case errors.As(err, &bare):
-		return misused("--%s: expected a value", bare.GetFlag().Name)
-	case errors.As(err, &wrong):
-		name, kind := wrong.GetFlag().Name, wrong.GetFlag().Value.Type()
-		if choice, ok := wrong.GetFlag().Value.(*choiceFlag); ok {
-			return misused("--%s must be one of \"%s\" but got %q", name, strings.Join(choice.of, `","`), wrong.GetValue())
+	case *pflag.ValueRequiredError:
+		return misused("--%s: expected a value", err.GetFlag().Name)
+	case *pflag.InvalidValueError:
+		flag := err.GetFlag()
+		if choice, ok := flag.Value.(*choiceFlag); ok {
+			return misused("--%s must be one of \"%s\" but got %q", flag.Name, strings.Join(choice.of, `","`), err.GetValue())
 		}
-		return misused("--%s: expected %s but got %q", name, kind, wrong.GetValue())
+		return misused("--%s: expected %s but got %q", flag.Name, flag.Value.Type(), err.GetValue())
 	}
 	return misused("%v", err)
 }
 
-// choiceFlag is a flag with one of a few values; the first is the default.
+// choiceFlag is a flag with one of a few values.
 type choiceFlag struct {
-	value string
+	value *string
 	of    []string
 }
 
 // String is part of [pflag.Value].
-func (c *choiceFlag) String() string { return c.value }
+func (c *choiceFlag) String() string { return *c.value }
 
 // Type is part of [pflag.Value].
 func (c *choiceFlag) Type() string { return "string" }
@@ -190,7 +186,7 @@ func (c *choiceFlag) Set(value string) error {
 	if !slices.Contains(c.of, value) {
 		return errors.New("not one of them")
 	}
-	c.value = value
+	*c.value = value
 	return nil
 }
 

@@ -8,8 +8,7 @@ import (
 	"bridged/internal/console"
 )
 
-// openConsole returns the console over the API's router; nil where it is
-// switched off.
+// openConsole returns the console over the API's router; nil if it is switched off.
 func (a *app) openConsole(c config.Config, router *api.Handler) (*console.Console, error) {
 	if !c.Console {
 		return nil, nil
@@ -24,8 +23,7 @@ func (a *app) openConsole(c config.Config, router *api.Handler) (*console.Consol
 	})
 }
 
-// tokenOfSession returns the token of a visitor who has logged in to the console;
-// empty for others.
+// tokenOfSession returns the token of a visitor who is logged in to the console.
 func (a *app) tokenOfSession(r *http.Request) string {
 	if a.console == nil {
 		return ""
@@ -33,34 +31,30 @@ func (a *app) tokenOfSession(r *http.Request) string {
 	return a.console.TokenOf(r)
 }
 
-// withConsole gives the paths of the console to it, and all others to the API.
-func withConsole(router http.Handler, pages *console.Console) http.Handler {
-	if pages == nil {
+// withConsole serves the paths of the console from it, all others from the API.
+func (a *app) withConsole(router http.Handler) http.Handler {
+	if a.console == nil {
 		return router
 	}
+	return choose(console.Serves, a.console, router)
+}
+
+// choose returns a handler that passes the requests for some paths to one handler and
+// all others to another.
+func choose(isOf func(path string) bool, handler, otherwise http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if console.Serves(r.URL.Path) {
-			pages.ServeHTTP(w, r)
+		if isOf(r.URL.Path) {
+			handler.ServeHTTP(w, r)
 			return
 		}
-		router.ServeHTTP(w, r)
+		otherwise.ServeHTTP(w, r)
 	})
 }
 
-// LoginLink returns an address that logs in to the console once, without the
-// token; empty where there is no console.
+// LoginLink returns an address that logs in to the console once; empty without a console.
 func (a *app) LoginLink() string {
 	if a.console == nil {
 		return ""
 	}
 	return a.client.BaseURL() + a.console.LoginLink()
-}
-
-// publicURL returns the first address at which a reverse proxy shows the bridge,
-// empty for none.
-func publicURL(c config.Config) string {
-	if len(c.PublicURLs) == 0 {
-		return ""
-	}
-	return c.PublicURLs[0].String()
 }

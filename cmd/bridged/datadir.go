@@ -11,15 +11,12 @@ import (
 
 // dataDir holds DATA_DIR, ours alone while it is open.
 type dataDir struct {
-	path string
-	lock *os.File // referenced for as long as the lock must hold: a collected file releases it
-	// watch notices when the directory, or a file in it that must stay, is taken
-	// away under the running program.
-	watch *dbfile.Watch
+	path  string
+	lock  *os.File      // referenced for as long as the lock must hold: a collected file releases it
+	watch *dbfile.Watch // notices when the directory or a file in it is removed
 }
 
-// openDataDir makes the directory, takes its lock and clears what an earlier
-// run left in tmp/.
+// openDataDir makes the directory, takes its lock and clears tmp/.
 func openDataDir(path string) (*dataDir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("DATA_DIR cannot be made: %w (choose a directory that the user of this process may write)", err)
@@ -36,10 +33,10 @@ func openDataDir(path string) (*dataDir, error) {
 		return nil, errors.Join(fmt.Errorf("another bridged is using DATA_DIR %s: stop it first, or give this one a directory of its own (%w)", path, err), lock.Close())
 	}
 	d.lock = lock
-	if d.watch, err = dbfile.NewWatch(path); err != nil {
-		return nil, errors.Join(err, d.close())
+	if d.watch, err = dbfile.NewWatch(path); err == nil {
+		err = d.watch.Add(d.file("bridged.lock"))
 	}
-	if err := d.watch.Add(d.file("bridged.lock")); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	if err := d.prepare(); err != nil {

@@ -17,8 +17,7 @@ import (
 // errFailed is the error of a report with failures, which was printed.
 var errFailed = errors.New("not everything is in order: see what failed")
 
-// doctorCommand looks whether a bridge, and what it needs, is in order. It prints a
-// report, and fails if a check does.
+// doctorCommand checks a bridge and its needs, prints a report, and fails if a check does.
 func doctorCommand() *command {
 	c := newCommand("doctor", "Check version, configuration, account, disk, network and clock, and print what to report.")
 	asJSON := c.flags.Bool("json", false, "Print the findings as JSON.")
@@ -40,18 +39,19 @@ func doctorCommand() *command {
 	return c
 }
 
-// checks returns what can be looked at in an environment, which may be faulty.
+// checks returns the checks that are possible in an environment, which may be faulty.
 func checks(environ []string) []doctor.Check {
 	c, faults := config.Examine(environ)
 	way := doctor.Way{HTTP: c.Network.Client(), Simulated: c.Network.IsSimulated(), Proxied: c.Network.Proxy != nil}
 	list := []doctor.Check{
-		{Name: "version", Look: saying(doctor.Finding{Verdict: doctor.OK, Message: versionLine()}), Public: true},
+		{Name: "version", Look: func(context.Context) []doctor.Finding {
+			return []doctor.Finding{{Verdict: doctor.OK, Message: versionLine()}}
+		}, Public: true},
 		{Name: "client version", Look: clientVersion(c), Public: true},
 		{Name: "configuration", Look: func(context.Context) []doctor.Finding { return findings(c, faults) }},
 	}
 	runs := func(context.Context) bool { return false }
 	if _, err := config.Part(environ, (*config.Config).CheckListenAddr); err == nil {
-		// It is asked for what needs no token, too.
 		api := client.New("http://"+dialable(c.ListenAddr), c.Token)
 		runs = func(ctx context.Context) bool { return api.Call(ctx, http.MethodGet, "/healthz", nil, nil) == nil }
 		if _, err := config.Part(environ, (*config.Config).CheckToken); err == nil {
@@ -64,12 +64,7 @@ func checks(environ []string) []doctor.Check {
 	return append(list, doctor.Network(way), doctor.Clock(way))
 }
 
-// saying returns a look that finds what is known already.
-func saying(findings ...doctor.Finding) func(context.Context) []doctor.Finding {
-	return func(context.Context) []doctor.Finding { return findings }
-}
-
-// findings returns the faults of a configuration, and what looks like one.
+// findings returns the faults of a configuration, and probable ones.
 func findings(c config.Config, faults config.Faults) (found []doctor.Finding) {
 	for _, fault := range faults {
 		found = append(found, doctor.Finding{Verdict: doctor.Fail, Message: fault, Remedy: "change it; bridged does not start with it"})
@@ -87,8 +82,7 @@ func findings(c config.Config, faults config.Faults) (found []doctor.Finding) {
 	return found
 }
 
-// clientVersion compares the version of WhatsApp Web that bridged says it is
-// with the network's. A running bridge looks it up itself.
+// clientVersion compares the built-in version of WhatsApp Web with the network's.
 func clientVersion(c config.Config) func(context.Context) []doctor.Finding {
 	known := "WhatsApp Web " + wa.ClientVersion() + " is built in"
 	return func(ctx context.Context) []doctor.Finding {

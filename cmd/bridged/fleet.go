@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"bridged/internal/config"
@@ -16,11 +15,10 @@ import (
 	"bridged/internal/wa"
 )
 
-// settingFleet names the setting that holds how far the log was published.
+// settingFleet names the setting with the position up to which the log was published.
 const settingFleet = "fleet.position"
 
-// newFleet returns the bridge's place in its fleet, nil where there is none.
-// Nothing is dialled until it runs.
+// newFleet returns the bridge's place in its fleet, nil without NATS. It does not dial.
 func newFleet(c config.Config, dir *dataDir, s *store.Store, state func() string, log zerolog.Logger) (*fleet.Fleet, error) {
 	if c.NATSURL == "" {
 		return nil, nil
@@ -37,48 +35,35 @@ func newFleet(c config.Config, dir *dataDir, s *store.Store, state func() string
 	if err != nil {
 		host = "a machine without a name"
 	}
-	options := fleetOptions(c)
-	options.Log, options.Logger = fleetLog{s}, log
-	options.Owner = fleet.OwnerOptions{Place: place, TTL: c.NATSOwnerTTL, Host: host, State: state}
-	return fleet.New(options), nil
+	return fleet.New(fleet.Options{
+		Server: fleet.Server{URL: c.NATSURL, CredsFile: c.NATSCredsFile, CAFile: c.NATSCAFile},
+		Prefix: c.NATSPrefix, Name: userAgent(), Version: version,
+		Stream: fleet.Limits{
+			Replicas: c.NATSReplicas, MaxAge: c.NATSEventsMaxAge, MaxBytes: int64(c.NATSEventsMaxBytes), Duplicates: c.NATSDuplicateWindow,
+		},
+		Log: fleetLog{s}, Logger: log, Owner: fleet.OwnerOptions{Place: place, TTL: c.NATSOwnerTTL, Host: host, State: state},
+	}), nil
 }
 
-// lease returns the right to run the account; nil where nobody else can run it.
-func (a *app) lease() wa.Lease {
-	if a.fleet == nil {
-		return nil
-	}
-	return fleetLease{a.fleet}
-}
-
-// metrics returns what beside the API has something to show at /metrics.
-func (a *app) metrics() []prometheus.Collector {
-	if a.fleet == nil {
-		return nil
-	}
-	return a.fleet.Metrics()
-}
-
-// fleetLog is the log of events and the cursor in it, for a fleet, which does
-// not know the store.
+// fleetLog implements [fleet.Log] over the store.
 type fleetLog struct{ *store.Store }
 
-// Account implements [fleet.Log].
+// Account implements fleet.Log.
 func (l fleetLog) Account(ctx context.Context) (string, error) {
 	owner, _, err := l.OwnerOf(ctx)
 	return owner.PN.User(), err
 }
 
-// Events implements [fleet.Log].
+// Events implements fleet.Log.
 func (l fleetLog) Events(ctx context.Context, after int64, limit int) (fleet.Page, error) {
 	page, err := l.Store.Events(ctx, store.EventQuery{After: after, Limit: limit})
 	return fleet.Page{Events: page.Events, Next: page.Next, More: page.More, IsReset: page.Reset}, err
 }
 
-// Last implements [fleet.Log].
+// Last implements fleet.Log.
 func (l fleetLog) Last(ctx context.Context) (int64, error) { return l.LastEvent(ctx) }
 
-// Position implements [fleet.Log].
+// Position implements fleet.Log.
 func (l fleetLog) Position(ctx context.Context) (p fleet.Position, err error) {
 	value, err := l.Setting(ctx, settingFleet)
 	if err != nil || value == "" {
@@ -90,24 +75,13 @@ func (l fleetLog) Position(ctx context.Context) (p fleet.Position, err error) {
 	return p, nil
 }
 
-// SavePosition implements [fleet.Log].
+// SavePosition implements fleet.Log.
 func (l fleetLog) SavePosition(ctx context.Context, p fleet.Position) error {
 	value, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
 	return l.SetSetting(ctx, settingFleet, string(value))
-}
-
-// fleetOptions returns what a fleet is configured to be.
-func fleetOptions(c config.Config) fleet.Options {
-	return fleet.Options{
-		Server: fleet.Server{URL: c.NATSURL, CredsFile: c.NATSCredsFile, CAFile: c.NATSCAFile},
-		Prefix: c.NATSPrefix, Name: "bridged/" + version, Version: version,
-		Stream: fleet.Limits{
-			Replicas: c.NATSReplicas, MaxAge: c.NATSEventsMaxAge, MaxBytes: int64(c.NATSEventsMaxBytes), Duplicates: c.NATSDuplicateWindow,
-		},
-	}
 }
 
 // fleetLease is the right to run the account, as the account asks for it.

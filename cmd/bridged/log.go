@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"io"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -25,8 +25,8 @@ func newLog(w io.Writer, level zerolog.Level, format string) zerolog.Logger {
 	return zerolog.New(w).Level(level).With().Timestamp().Logger()
 }
 
-// makePrintable makes every name and value of a log line printable: zerolog
-// quotes the values of fields itself, but neither names nor the message.
+// makePrintable makes every name and value of a log line printable: zerolog quotes
+// neither names nor the message.
 func makePrintable(event map[string]any) error {
 	for _, name := range slices.Collect(maps.Keys(event)) {
 		value := printableValue(event[name])
@@ -50,25 +50,19 @@ func printableValue(value any) any {
 	return value
 }
 
-// asciiControls writes lines of JSON on which the control characters beyond
-// ASCII and those of bidirectional text are escapes: JSON allows them in
-// strings, but a terminal that shows the log would obey them.
+// asciiControls escapes the control characters beyond ASCII and those of bidirectional
+// text in lines of JSON: a terminal that shows the log would obey them.
 type asciiControls struct{ out io.Writer }
 
 // Write writes a line of the log.
 func (a asciiControls) Write(line []byte) (int, error) {
-	body, end := bytes.CutSuffix(line, []byte("\n"))
-	escaped := []byte(shell.EscapeUnsafe(string(body)))
-	if end {
-		escaped = append(escaped, '\n')
-	}
-	if _, err := a.out.Write(escaped); err != nil {
+	escaped := shell.EscapeUnsafe(strings.TrimSuffix(string(line), "\n"))
+	if _, err := io.WriteString(a.out, escaped+"\n"); err != nil {
 		return 0, err
 	}
 	return len(line), nil
 }
 
-// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

@@ -1,7 +1,6 @@
 // Command bridged gives one WhatsApp account an HTTP/JSON interface.
 //
-// This package holds wiring, lifetime and the commands, and nothing else: it is the
-// only one that sees all the others.
+// This package holds wiring, lifetime and the commands, and nothing else.
 package main
 
 import (
@@ -44,7 +43,7 @@ func commands() []group {
 	}
 }
 
-// environment holds what a command sees of the world.
+// environment is the world as a command sees it.
 type environment struct {
 	ctx     context.Context
 	environ []string
@@ -64,8 +63,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 // fail prints what went wrong, with a hint where there is one, and returns the
 // exit code.
 func fail(stderr io.Writer, err error) int {
-	var faults config.Faults
-	if errors.As(err, &faults) {
+	if faults, ok := errors.AsType[config.Faults](err); ok {
 		fmt.Fprintln(stderr, "bridged: the configuration has to be changed:")
 		for _, fault := range faults {
 			fmt.Fprintf(stderr, "  %s\n", shell.Printable(fault))
@@ -73,21 +71,21 @@ func fail(stderr io.Writer, err error) int {
 		return exitConfig
 	}
 	fmt.Fprintln(stderr, "bridged: "+shell.PrintableLines(err.Error()))
-	var hinted *shell.Error
-	if errors.As(err, &hinted) {
+	hinted, isHinted := errors.AsType[*shell.Error](err)
+	if isHinted {
 		for hint := range strings.Lines(hinted.Hint) {
 			fmt.Fprintf(stderr, "  %s\n", shell.Printable(strings.TrimSuffix(hint, "\n")))
 		}
 	}
-	var usage *shell.UsageError
-	var line commandLineError
+	_, isLine := errors.AsType[commandLineError](err)
+	_, isUsage := errors.AsType[*shell.UsageError](err)
 	switch {
-	case errors.As(err, &line):
+	case isLine:
 		fmt.Fprintln(stderr, "Try: bridged help")
 		return exitConfig
-	case errors.As(err, &usage):
+	case isUsage:
 		return exitConfig
-	case hinted != nil && bridge.CodeOf(err) == bridge.CodeNotFound:
+	case isHinted && bridge.CodeOf(err) == bridge.CodeNotFound:
 		return exitNotFound
 	}
 	return exitFailure

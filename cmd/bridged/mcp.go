@@ -16,8 +16,7 @@ import (
 	"bridged/internal/mcp"
 )
 
-// agents returns the door for agents, as it is configured. family is nil where
-// there is one caller.
+// agents returns the server of agents. family is nil if there is one caller.
 func agents(c config.Config, api *client.Client, log zerolog.Logger, family func(context.Context, string) (int64, bool)) *mcp.Server {
 	return mcp.New(mcp.Options{
 		Client: api, Family: family, Send: c.MCP == config.MCPSend && c.EnableSend, Chats: c.SendChats, Confirm: c.MCPConfirm, SendsPerMinute: c.MCPSendsPerMinute,
@@ -25,23 +24,17 @@ func agents(c config.Config, api *client.Client, log zerolog.Logger, family func
 	})
 }
 
-// withAgents gives the path of agents to their door, where it is open.
+// withAgents serves agents at their path, unless that is switched off.
 func (a *app) withAgents(c config.Config, router *api.Handler, next http.Handler) http.Handler {
 	if c.MCP == config.MCPOff {
 		return next
 	}
-	door := agents(c, client.InProcess(router, ""), a.log, router.Family).Handler(mcp.HTTP{Stopping: a.streams, Unwanted: front.RefuseBody, Admit: front.Admit, Body: router.NewBodies().Read})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == mcp.Path {
-			door.ServeHTTP(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+	server := agents(c, client.InProcess(router, ""), a.log, router.Family).Handler(mcp.HTTP{Stopping: a.streams, Unwanted: front.RefuseBody, Admit: front.Admit, Body: router.NewBodies().Read})
+	return choose(func(path string) bool { return path == mcp.Path }, server, next)
 }
 
-// mcpCommand serves one agent on standard input and output until it closes its
-// end. It is a client of the running bridge, with the token of its environment.
+// mcpCommand serves one agent on standard input and output, as a client of the running
+// bridge.
 func mcpCommand() *command {
 	c := newCommand("mcp", "Serve one agent on standard input and output (Model Context Protocol), through the running bridge.")
 	c.run = func(e *environment, _ []string) error {

@@ -10,21 +10,18 @@ import (
 	"bridged/internal/shell"
 )
 
-// pairCommand links the account through a running bridge's own API: it asks for a
-// code and shows it until the account is linked.
+// pairCommand asks a running bridge for a pairing code, and shows it until the account
+// is linked.
 func pairCommand() *command {
 	c := newCommand("pair", "Link the account: show a code and a QR code, and wait until the phone has used one.")
 	phone := c.flags.String("phone", "", "`NUMBER` The account's phone number with the country code, if PHONE_NUMBER is not set.")
-	c.run = func(e *environment, _ []string) error { return pair(e, *phone) }
+	c.run = func(e *environment, _ []string) error {
+		return withClient(e, func(c *client.Client) error { return pair(e, c, *phone) })
+	}
 	return c
 }
 
-func pair(e *environment, phone string) error {
-	c, err := newClient(e.environ)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
+func pair(e *environment, c *client.Client, phone string) error {
 	status, err := c.Status(e.ctx)
 	if err != nil {
 		return err

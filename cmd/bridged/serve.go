@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"bridged/internal/client"
 	"bridged/internal/config"
 	"bridged/internal/demo"
 )
@@ -47,8 +47,8 @@ func demoCommand() *command {
 // healthTimeout limits how long the answer to a health check may take.
 const healthTimeout = 5 * time.Second
 
-// healthcheckCommand calls /healthz of a running bridge, so that an image without
-// a shell can check itself. It fails unless the bridge answers.
+// healthcheckCommand calls /healthz of a running bridge, so that an image without a
+// shell can check itself.
 func healthcheckCommand() *command {
 	c := newCommand("healthcheck", "Ask the running bridge whether it is alive (for containers).")
 	c.run = func(e *environment, _ []string) error {
@@ -56,29 +56,17 @@ func healthcheckCommand() *command {
 		if err != nil {
 			return err
 		}
-		address := dialable(settings.ListenAddr)
+		api := client.New("http://"+dialable(settings.ListenAddr), "")
+		defer api.Close()
 		ctx, cancel := context.WithTimeout(e.ctx, healthTimeout)
 		defer cancel()
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/healthz", nil)
-		if err != nil {
-			return err
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return fmt.Errorf("no bridge answers at %s: %w", address, err)
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return fmt.Errorf("the bridge at %s answered %s", address, resp.Status)
-		}
-		return nil
+		return api.Call(ctx, http.MethodGet, "/healthz", nil, nil)
 	}
 	return c
 }
 
-// greet logs what everybody wants to know first: which program listens where,
-// where its data is, and what is switched off or looks like a mistake. Whether
-// the account is paired follows as soon as that is known.
+// greet logs which program listens where, where its data is, and which settings are
+// off or look like a mistake.
 func greet(log zerolog.Logger, c config.Config, address net.Addr) {
 	for _, m := range c.Misspelt {
 		log.Warn().Msg(m.String())

@@ -17,46 +17,31 @@ func lockFile(f *os.File) error {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
-// privateFiles makes every file of this process readable by its user alone,
-// also those that libraries make.
+// privateFiles makes all files of this process readable by its user alone.
 func privateFiles() { syscall.Umask(0o077) }
 
-// outputPoll is how often to look whether anybody still reads the output.
+// outputPoll is how often the output is checked for a reader.
 const outputPoll = 200 * time.Millisecond
 
-// watchOutput calls closed once nobody reads the pipe that w is any more: what
-// waits for events would notice only with the next one. The returned function
-// ends the watch.
-func watchOutput(ctx context.Context, w io.Writer, closed func()) (end func()) {
+// watchOutput calls closed once the pipe that w is has no reader any more: a command
+// that waits for events would notice only with the next one. It ends with the context.
+func watchOutput(ctx context.Context, w io.Writer, closed func()) {
 	file, ok := w.(*os.File)
 	if !ok {
-		return func() {}
+		return
 	}
 	if info, err := file.Stat(); err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
-		return func() {}
+		return
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(outputPoll)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			ready := []unix.PollFd{{Fd: int32(file.Fd())}}
-			if n, err := unix.Poll(ready, 0); err == nil && n > 0 && ready[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0 {
-				closed()
-				return
-			}
+	for ctx.Err() == nil {
+		ready := []unix.PollFd{{Fd: int32(file.Fd())}}
+		if n, err := unix.Poll(ready, 0); err == nil && n > 0 && ready[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0 {
+			closed()
 		}
-	}()
-	return func() {
-		cancel()
-		<-ended
+		select {
+		case <-ctx.Done():
+		case <-time.After(outputPoll):
+		}
 	}
 }
 

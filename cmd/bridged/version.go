@@ -24,6 +24,9 @@ func versionLine() string {
 	return fmt.Sprintf("bridged %s (%s %s/%s, whatsmeow %s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, libraryVersion())
 }
 
+// userAgent names this program to servers.
+func userAgent() string { return "bridged/" + version }
+
 // libraryVersion returns the version of whatsmeow that was built in.
 func libraryVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -7,26 +7,19 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// azureHost looks public and is not: inside Azure it is the host's own service
-// to its guests, which hands out their configuration.
-const azureHost = "168.63.129.16/32"
-
-// newGuardian knows the IANA registries: IPv4 but for the special ranges, IPv6
-// in 2000::/3 but for the special ranges. It leaves to us: mapped addresses
-// (permits unmaps them first), what is inside a translated address (allows looks,
-// which is why the NAT64 prefix may be allowed here: it is how an IPv6-only
-// machine reaches IPv4), and zones. It would permit ports 80 and 443 only.
-func newGuardian() *ssrf.Guardian {
-	return ssrf.New(
-		ssrf.WithAnyPort(),
-		ssrf.WithAllowedV6Prefixes(ssrf.IPv6NAT64Prefix),
-		ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix(azureHost)),
-	)
-}
+// registries knows the special ranges of the IANA registries, of IPv6 all but 2000::/3. It
+// leaves to us mapped addresses, zones and the IPv4 addresses inside of translated ones;
+// NAT64 is how a machine without IPv4 reaches public addresses. 168.63.129.16 looks public,
+// but inside Azure hands out the configuration of machines.
+var registries = ssrf.New(
+	ssrf.WithAnyPort(),
+	ssrf.WithAllowedV6Prefixes(ssrf.IPv6NAT64Prefix),
+	ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")),
+)
 
 // allows reports whether an address is public, or an exception.
 func (g *Guard) allows(addr netip.Addr) bool {
-	isPrivate := func(addr netip.Addr) bool { return !isWithin(addr, g.exceptions) && g.special.SafeAddr(addr) != nil }
+	isPrivate := func(addr netip.Addr) bool { return !isWithin(addr, g.exceptions) && registries.SafeAddr(addr) != nil }
 	return isWithin(addr, g.exceptions) || !isPrivate(addr) && !slices.ContainsFunc(translated(addr), isPrivate)
 }
 

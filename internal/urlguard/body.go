@@ -36,10 +36,11 @@ func receive(w io.Writer, resp *http.Response, req Request) (int64, error) {
 	return 0, refuse("the server compressed the file in a way that was not asked for")
 }
 
-// receiveGzip bounds what comes in as well as what comes out: empty gzip blocks
-// can go on forever without yielding a byte.
-func receiveGzip(w io.Writer, body io.Reader, req Request) (int64, error) {
-	capped := http.MaxBytesReader(nil, io.NopCloser(body), compressedLimit(req.MaxBytes))
+// receiveGzip bounds what comes in as well as what comes out: empty gzip blocks can go on
+// forever without yielding a byte. Compression may make a file a little longer.
+func receiveGzip(w io.Writer, body io.ReadCloser, req Request) (int64, error) {
+	limit := min(req.MaxBytes, math.MaxInt64/2)
+	capped := http.MaxBytesReader(nil, body, limit+limit/64+64<<10)
 	unzipped, err := gzip.NewReader(capped)
 	if errors.Is(err, io.EOF) {
 		return 0, nil // an empty body, which was not compressed
@@ -50,17 +51,7 @@ func receiveGzip(w io.Writer, body io.Reader, req Request) (int64, error) {
 	return copyLimited(w, unzipped, req, -1)
 }
 
-// compressedLimit returns the size that the largest permitted file may have when
-// compression only made it longer, with room for headers.
-func compressedLimit(limit int64) int64 {
-	if limit > math.MaxInt64/2 {
-		return math.MaxInt64
-	}
-	return limit + limit/64 + 64<<10
-}
-
-// copyLimited copies up to the limit. It stops before it writes a piece that
-// exceeds it.
+// copyLimited copies up to the limit, and writes nothing beyond it.
 func copyLimited(w io.Writer, r io.Reader, req Request, total int64) (int64, error) {
 	buf := make([]byte, pieceBytes)
 	var done int64
@@ -87,14 +78,12 @@ func copyLimited(w io.Writer, r io.Reader, req Request, total int64) (int64, err
 	}
 }
 
-// readError explains why a body of a file that has a limit could not be read.
+// readError explains why a body could not be read.
 func readError(err error, limit int64) error {
-	var tooLarge *http.MaxBytesError
-	var corrupt flate.CorruptInputError
 	switch {
-	case errors.As(err, &tooLarge):
+	case is[*http.MaxBytesError](err):
 		return errTooLarge(limit)
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), is[flate.CorruptInputError](err):
 		return broke(err, "the compressed file is damaged")
 	}
 	return broke(err, "the file broke off before its end")

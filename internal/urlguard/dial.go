@@ -11,15 +11,9 @@ import (
 	"time"
 )
 
-const (
-	// nextAddressAfter is how long one address may keep a connection waiting while
-	// the name has another.
-	nextAddressAfter = 5 * time.Second
-	// idleTime is how long a connection is kept for the next request.
-	idleTime         = 90 * time.Second
-	handshakeTimeout = 10 * time.Second
-	maxHeaderBytes   = 64 << 10
-)
+// nextAddressAfter is how long one address may keep a connection waiting while the name
+// has another.
+const nextAddressAfter = 5 * time.Second
 
 // policy decides what a dialer may connect to. [Guard] and [Reach] are the two.
 type policy interface {
@@ -46,26 +40,25 @@ func newDialer(p policy, resolver Resolver) dialer {
 	return dialer{policy: p, resolver: resolver}
 }
 
-// Transport makes requests of any kind to permitted addresses only, and follows
-// no redirects. It keeps connections for later requests to the same host: every
-// one of them was judged when it was made. What a request may cost is for its
-// context to bound. Ask Check first for the refusals that need no connection.
+// Transport makes requests of any kind to permitted addresses only, and follows no
+// redirects. The cost of a request is for its context to bound. Call Check first for the
+// refusals that need no connection.
 func (d *dialer) Transport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil, // never, whatever the environment says
 		DialContext:            func(ctx context.Context, _, hostport string) (net.Conn, error) { return d.dial(ctx, hostport) },
 		TLSClientConfig:        d.tlsConfig,
-		TLSHandshakeTimeout:    handshakeTimeout,
-		IdleConnTimeout:        idleTime,
+		TLSHandshakeTimeout:    10 * time.Second,
+		IdleConnTimeout:        90 * time.Second,
 		MaxIdleConnsPerHost:    4,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
-		MaxResponseHeaderBytes: maxHeaderBytes,
+		MaxResponseHeaderBytes: 64 << 10,
 	}
 }
 
-// dial connects to a host and port that the transport took from a URL. It trusts
-// no earlier check: the transport maps names in its own way.
+// dial connects to a host and port that the transport took from a URL. It repeats the
+// checks: the transport maps names in its own way.
 func (d *dialer) dial(ctx context.Context, hostport string) (net.Conn, error) {
 	host, service, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -107,9 +100,9 @@ func (d *dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 
 func (d *dialer) lookUp(ctx context.Context, name string) ([]netip.Addr, error) {
 	addrs, err := d.resolver.LookupNetIP(ctx, "ip", name)
-	var missing *net.DNSError
+	missing, ok := errors.AsType[*net.DNSError](err)
 	switch {
-	case errors.As(err, &missing) && missing.IsNotFound:
+	case ok && missing.IsNotFound:
 		return nil, broke(err, "the host does not exist")
 	case err != nil:
 		return nil, broke(err, "the host's name could not be looked up")
@@ -124,8 +117,7 @@ func (d *dialer) permits(addr netip.Addr) bool {
 	return addr.IsValid() && addr.Zone() == "" && d.policy.allows(addr.Unmap())
 }
 
-// control judges an address for the last time: [net.Dialer] calls it with the one
-// that it is about to connect to.
+// control judges the address that [net.Dialer] is about to connect to.
 func (d *dialer) control(network, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	isTCP := network == "tcp4" || network == "tcp6"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Error explains to the person who gave a URL why it was not fetched.
-// It names no address that a look-up brought to light, and no part of the URL.
+// Error explains to the person who gave a URL why it was not fetched. It names neither
+// addresses from a look-up nor a part of the URL.
 type Error struct {
 	Reason string
 	cause  error
@@ -15,11 +15,10 @@ type Error struct {
 // Error returns the sentence for the caller.
 func (e *Error) Error() string { return "fetch failed: " + e.Reason }
 
-// Unwrap returns the cause, or nil. It may name addresses: it is for the
-// operator's log, never for the caller.
+// Unwrap returns the cause, or nil. It may name addresses: it is for the operator's log.
 func (e *Error) Unwrap() error { return e.cause }
 
-// refuse returns a decision of the guard: nothing failed, so there is no cause.
+// refuse returns the error for a decision of the guard.
 func refuse(format string, args ...any) error {
 	return &Error{Reason: fmt.Sprintf(format, args...)}
 }
@@ -35,8 +34,14 @@ func errTooLarge(limit int64) error { return refuse("larger than %s", size(limit
 
 // isRefusal reports whether an error is a decision of the guard.
 func isRefusal(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.cause == nil
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.cause == nil
+}
+
+// is reports whether an error of a type is in the tree of another.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 func size(n int64) string {

@@ -18,33 +18,28 @@ const maxRedirects = 5
 
 // Request describes a fetch.
 type Request struct {
-	URL string
-	// MaxBytes is the largest file that is accepted, counted after decompression.
-	MaxBytes int64
-	// Progress, if set, is called after every piece with the bytes so far and the
-	// total, -1 if the server does not send it. It must return quickly.
+	URL      string
+	MaxBytes int64 // of the file, decompressed
+	// Progress, if set, is called often with the bytes so far and the total, -1 if the
+	// server does not send it. It must return quickly.
 	Progress func(done, total int64)
 }
 
-// Result describes what was fetched. Its strings come from the server: they are
-// well formed, but not to be believed.
+// Result describes a fetched file. Its strings come from the server: they are well
+// formed, but not to be believed.
 type Result struct {
-	// ContentType is the media type with its parameters, empty if the server
-	// names none that can be parsed.
-	ContentType string
-	// FileName is from Content-Disposition, else the last part of the URL's path;
-	// it has no directories and no control characters, and may be empty.
+	ContentType string // with its parameters; empty without a type that can be parsed
+	// FileName is from Content-Disposition, else from the URL's path. It has no
+	// directories and no control characters, and may be empty.
 	FileName string
-	// Size is the number of bytes written.
-	Size int64
+	Size     int64 // the bytes written
 }
 
-// Fetch requests a URL with GET and streams the body into w. On an error w may
-// have received a part of it, never more than MaxBytes.
+// Fetch requests a URL with GET and streams the body into w. On an error w may have
+// received a part of it, never more than MaxBytes.
 //
-// An *Error means that the URL is to blame, or the server behind it. Everything
-// else is not meant for the caller: an error of w, or the end of ctx
-// (errors.Is with ctx.Err() holds).
+// An *Error means that the URL is to blame, or the server behind it. Other errors are
+// those of w, or the end of ctx (errors.Is with ctx.Err() holds).
 func (g *Guard) Fetch(ctx context.Context, req Request, w io.Writer) (Result, error) {
 	target, err := g.parse(req.URL)
 	if err != nil {
@@ -93,10 +88,9 @@ func (g *Guard) fetch(ctx context.Context, target *url.URL, req Request, w io.Wr
 	return Result{ContentType: contentType(resp.Header), FileName: fileName(resp.Header, from), Size: n}, nil
 }
 
-// fetchTransport makes connections for one fetch, and they end with its context. Left
-// to itself, a transport lets a dial or a handshake run on after its request was
-// given up, in the hope of using the connection later: beyond the time-out, and
-// beyond the number at once. So the dial listens to the fetch and not to it.
+// fetchTransport makes connections for one fetch, which end with its context. By itself, a
+// transport lets a dial or a handshake run on after its request was given up: beyond the
+// time-out, and beyond the number at once.
 func (g *Guard) fetchTransport(ctx context.Context) *http.Transport {
 	transport := g.Transport()
 	transport.DisableKeepAlives = true // every request dials, so every request is judged
@@ -111,9 +105,8 @@ func (g *Guard) fetchTransport(ctx context.Context) *http.Transport {
 	return transport
 }
 
-// request asks for a URL and for what it redirects to. It speaks to the transport
-// itself: http.Client would tell each server in Referer where it was sent from,
-// query and all, and put URLs into its errors.
+// request requests a URL and follows its redirects. http.Client would send the URL with
+// its query as Referer, and put URLs into its errors.
 func (g *Guard) request(ctx context.Context, transport http.RoundTripper, target *url.URL) (*http.Response, *url.URL, error) {
 	for hops := 0; ; hops++ {
 		resp, err := g.get(ctx, transport, target)
@@ -148,12 +141,7 @@ func (g *Guard) get(ctx context.Context, transport http.RoundTripper, target *ur
 	return resp, transportError(err)
 }
 
-func isRedirect(status int) bool {
-	return slices.Contains([]int{
-		http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
-	}, status)
-}
+func isRedirect(status int) bool { return slices.Contains([]int{301, 302, 303, 307, 308}, status) }
 
 // checkStatus accepts 2xx, but not a part of a file: none was asked for.
 func checkStatus(status int) error {
@@ -164,25 +152,23 @@ func checkStatus(status int) error {
 }
 
 func transportError(err error) error {
-	var known *Error
-	var certificate *tls.CertificateVerificationError
+	known, ok := errors.AsType[*Error](err)
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &known):
+	case ok:
 		return known
-	case errors.As(err, &certificate):
+	case is[*tls.CertificateVerificationError](err):
 		return broke(err, "the server's certificate is not valid")
 	}
 	return broke(err, "the server gave no proper answer")
 }
 
-// explain attributes an error to the URL, to the caller or to the time that is up. The guard's refusals stand; what broke
-// after an end was ordered broke because of it.
+// explain attributes an error to the URL, to the caller or to the time-out. Refusals and
+// errors of the writer stand.
 func (g *Guard) explain(caller, fetch context.Context, err error) error {
-	var output *writeError
 	switch {
-	case isRefusal(err), errors.As(err, &output):
+	case isRefusal(err), is[*writeError](err):
 		return err
 	case caller.Err() != nil:
 		return stopped(caller)

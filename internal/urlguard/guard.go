@@ -1,31 +1,24 @@
 // Package urlguard fetches files from URLs that strangers may have chosen.
 //
 // It makes one promise: no byte is requested from an address that is not public.
-// It keeps it in three steps, each of which would be enough for most attacks:
 //
-//  1. Check looks at the URL alone and refuses what some resolver or proxy would
-//     read as a private address: localhost in every dress, numbers that are no
-//     plain dotted quad, IPv6 zones, credentials, look-alike characters. The same
-//     check runs on the target of every redirect.
-//  2. Names are resolved here, once per dial. Every address of a name must be
-//     public, or none of them is used; what was checked is what is dialled, so
-//     there is no second look-up for a name server to answer differently.
-//  3. The dialer's Control function judges the address once more, after all look-ups
-//     and before the first packet.
+//  1. Check refuses URLs that some resolver or proxy would read as a private address:
+//     localhost in every spelling, numbers that are no plain dotted quad, IPv6 zones,
+//     credentials, look-alike characters. It runs on the target of every redirect, too.
+//  2. Names are resolved once per dial. Every address of a name must be public, and the
+//     checked addresses are dialled: a name server cannot answer a second look-up
+//     differently.
+//  3. The dialer's Control function judges the address before the first packet.
 //
-// Every request dials for itself (there are no kept connections), so every
-// redirect passes all three. Proxies from the environment are never used: they
-// would do the resolving, and the promise would be theirs to break.
+// Every fetch dials for every request, so every redirect passes all three. Proxies from
+// the environment are never used: they would do the resolving.
 //
-// A Guard also bounds what a fetch may cost: its whole time, its size counted
-// after decompression, the number of redirects and the number of fetches at once.
+// A Guard also bounds the cost of a fetch: its whole time, its size after decompression,
+// the number of redirects and the number of fetches at once. [Reach] is for those who
+// may name private addresses: steps 2 and 3, for the prefixes that were named.
 //
-// [Reach] is for those who may name private addresses: it holds the second and
-// the third step, for the prefixes that were named.
-//
-// What it cannot know: a network that translates IPv6 to IPv4 under a prefix of
-// its own (RFC 6052, section 2.2), and services that listen on a public address
-// but expect only friends. Both are for the firewall.
+// Left to the firewall: networks that translate IPv6 to IPv4 under a prefix of their own
+// (RFC 6052, section 2.2), and services on a public address that trust every caller.
 package urlguard
 
 import (
@@ -34,8 +27,6 @@ import (
 	"net/netip"
 	"slices"
 	"time"
-
-	"code.dny.dev/ssrf"
 )
 
 const (
@@ -53,18 +44,13 @@ type Resolver interface {
 type Options struct {
 	// Resolver looks up names; nil means the system's.
 	Resolver Resolver
-	// Timeout bounds one fetch, from the first look-up to the last byte. It also
-	// bounds, separately, the wait for a slot. Zero means 60 s.
-	Timeout time.Duration
-	// MaxConcurrent limits the fetches that run at once; the others wait.
-	// Zero means 4.
-	MaxConcurrent int
-	// UserAgent is the header of that name; empty means Go's own.
-	UserAgent string
-	// AllowPrefixes makes exceptions: addresses in them count as public. It is for
-	// tests and demonstrations that serve their files from loopback; in production
-	// it stays empty. Names such as localhost are refused all the same: an
-	// exception is for an address.
+	// Timeout bounds one fetch, from the first look-up to the last byte, and separately
+	// the wait for a slot. Zero means 60 s.
+	Timeout       time.Duration
+	MaxConcurrent int    // fetches at once; zero means 4
+	UserAgent     string // empty means Go's own
+	// AllowPrefixes are exceptions: addresses in them count as public. They are for
+	// simulated networks; names such as localhost are refused all the same.
 	AllowPrefixes []netip.Prefix
 }
 
@@ -74,8 +60,7 @@ type Guard struct {
 	timeout    time.Duration
 	userAgent  string
 	exceptions []netip.Prefix
-	special    *ssrf.Guardian // the IANA registries
-	slots      chan struct{}  // one element for each running fetch
+	slots      chan struct{} // one element for each running fetch
 }
 
 // New returns a Guard with these options.
@@ -84,16 +69,14 @@ func New(o Options) *Guard {
 		timeout:    cmp.Or(o.Timeout, defaultTimeout),
 		userAgent:  o.UserAgent,
 		exceptions: slices.Clone(o.AllowPrefixes),
-		special:    newGuardian(),
 		slots:      make(chan struct{}, cmp.Or(o.MaxConcurrent, defaultMaxConcurrent)),
 	}
 	g.dialer = newDialer(g, o.Resolver)
 	return g
 }
 
-// Check refuses, without asking the network, a URL that Fetch would never
-// request: malformed, not http or https, or not public by the look of it.
-// A nil answer promises nothing about a name's addresses. The error is an *Error.
+// Check refuses, without a look-up, a URL that Fetch would never request: malformed, not
+// http or https, or plainly not public. The error is an *Error.
 func (g *Guard) Check(rawURL string) error {
 	_, err := g.parse(rawURL)
 	return err

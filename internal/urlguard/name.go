@@ -14,8 +14,8 @@ import (
 // maxNameBytes is what file systems accept.
 const maxNameBytes = 255
 
-// contentType returns the header in its canonical spelling, or nothing. A parameter
-// that cannot be parsed does not take the type with it.
+// contentType returns the header in its canonical spelling, or nothing; without
+// parameters if those cannot be parsed.
 func contentType(h http.Header) string {
 	mediaType, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !strings.Contains(mediaType, "/") {
@@ -42,9 +42,8 @@ func fileName(h http.Header, from *url.URL) string {
 	return cleanName(path.Base("/" + from.Path))
 }
 
-// cleanName removes directories, with either kind of slash, and everything that
-// does not print, such as the marks that turn the direction of writing and with
-// it make "gpj.exe" read as "exe.jpg".
+// cleanName removes directories, with either kind of slash, and characters that do not
+// print, such as the marks that turn the direction of writing.
 func cleanName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {

@@ -28,9 +28,8 @@ func (g *Guard) parse(raw string) (*url.URL, error) {
 	return g.vet(raw, u)
 }
 
-// follow parses the Location of an answer that came from base. A redirect
-// from https to http is refused: a caller who gives an https URL expects that nobody on
-// the way can replace the file.
+// follow parses the Location of an answer that came from base. It refuses a redirect from
+// https to http: the file could be replaced on the way.
 func (g *Guard) follow(base *url.URL, location string) (*url.URL, error) {
 	if len(location) > maxURLBytes {
 		return nil, refuse("the server redirects to a URL longer than %d bytes", maxURLBytes)
@@ -45,8 +44,8 @@ func (g *Guard) follow(base *url.URL, location string) (*url.URL, error) {
 	return g.vet(location, next)
 }
 
-// vet checks a parsed URL together with the text it was parsed from: parsing
-// undoes percent-encoding in hosts, which honest URLs do not have.
+// vet checks a parsed URL and its text: parsing undoes percent-encoding in hosts, which
+// honest URLs do not have.
 func (g *Guard) vet(raw string, u *url.URL) (*url.URL, error) {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -90,8 +89,7 @@ func authority(raw string) string {
 	return rest
 }
 
-// parsePort permits every port but 0: files are served from all of them, and the
-// address is what the promise is about.
+// parsePort permits every port but 0.
 func parsePort(port string) (uint16, error) {
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 {
@@ -117,8 +115,8 @@ func (g *Guard) vetHost(u *url.URL) (string, error) {
 	return "[" + addr.String() + "]", nil
 }
 
-// vetTarget returns names as absolute ones: with search domains, a public name
-// could end up as one of the local network.
+// vetTarget makes names absolute: search domains could turn a public name into one of
+// the local network.
 func (g *Guard) vetTarget(host string) (name string, addr netip.Addr, err error) {
 	if addr, err := netip.ParseAddr(host); err == nil && addr.Is6() {
 		return "", addr, nil
@@ -127,9 +125,8 @@ func (g *Guard) vetTarget(host string) (name string, addr netip.Addr, err error)
 	return name + ".", addr, err
 }
 
-// vetName judges a host that is not in brackets. It returns the name in ASCII,
-// lower case and without the final dot; if the name is a dotted quad, the
-// address is valid.
+// vetName judges a host that is not in brackets. It returns the name in ASCII, lower case
+// and without the final dot; the address is valid if the name is a dotted quad.
 func (g *Guard) vetName(name string) (ascii string, addr netip.Addr, err error) {
 	if ascii, err = toASCII(name); err != nil {
 		return "", addr, err
@@ -148,9 +145,9 @@ func (g *Guard) vetName(name string) (ascii string, addr netip.Addr, err error) 
 	return name, addr, nil
 }
 
-// vetQuad judges what ends in a number: four plain decimal numbers, or nothing.
+// vetQuad judges a name that ends in a number: it must be four plain decimal numbers.
 // Resolvers of the inet_aton family also read 127.1, 0177.0.0.1, 0x7f000001 and
-// 2130706433 as the loopback address, so these are names of nothing here.
+// 2130706433 as the loopback address.
 func (g *Guard) vetQuad(name string) (string, netip.Addr, error) {
 	addr, err := netip.ParseAddr(name)
 	if err != nil {
@@ -183,9 +180,8 @@ func toASCII(name string) (string, error) {
 	return strings.ToLower(ascii), nil
 }
 
-// errLookAlike refuses characters that would be mapped to what they look like:
-// full-width digits, circled letters, the ideographic full stop, the Kelvin sign,
-// invisible ones. No name is registered with them.
+// errLookAlike refuses characters that would be mapped to others: full-width digits,
+// circled letters, the Kelvin sign, invisible ones. No name is registered with them.
 func errLookAlike() error { return refuse("the host is written with look-alike characters") }
 
 // isDisguise reports whether a label that was not ASCII has turned out to be.
@@ -206,17 +202,15 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// endsInDigits reports whether the last label consists of digits, in
-// any script.
+// endsInDigits reports whether the last label consists of digits, in any script.
 func endsInDigits(name string) bool {
 	name = strings.TrimSuffix(name, ".")
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	return last != "" && !strings.ContainsFunc(last, func(r rune) bool { return !unicode.IsNumber(r) })
 }
 
-// badLabel reports whether a label cannot be a part of a name. Underscores and hyphens
-// anywhere are no fault: real names have them. An xn-- label must stand for what
-// it claims: some are ASCII in disguise.
+// badLabel reports whether a label cannot be a part of a name. Real names have underscores
+// and hyphens anywhere. Some xn-- labels are ASCII in disguise.
 func badLabel(label string) bool {
 	const plain = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 	if label == "" || len(label) > 63 || strings.Trim(label, plain) != "" {
@@ -229,13 +223,12 @@ func badLabel(label string) bool {
 	return err != nil
 }
 
-// isNumber reports whether some resolver might read the label as a number:
-// decimal, octal, hexadecimal, or in a notation yet to be met. No top-level
+// isNumber reports whether some resolver might read the label as a number. No top-level
 // domain begins with a digit.
 func isNumber(label string) bool { return label[0] >= '0' && label[0] <= '9' }
 
-// isNotPublicName reports whether a name is reserved for private use, or is below
-// one that is. localdomain is what many hosts files append to localhost.
+// isNotPublicName reports whether a name is reserved for private use, or below one that is.
+// Many hosts files append localdomain to localhost.
 func isNotPublicName(name string) bool {
 	return slices.ContainsFunc([]string{"localhost", "localdomain", "local", "internal", "home.arpa"}, func(reserved string) bool {
 		return name == reserved || strings.HasSuffix(name, "."+reserved)

@@ -12,23 +12,22 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ByAd sends the message as the first one after a tap on an ad: info has what the apps put beside it, and replaces what the message
-// refers to.
+// ByAd marks the message as the first one after a tap on an ad. info holds the ad's details and replaces any reference to another message.
 func ByAd(info *waE2E.ContextInfo) SendOption {
 	return func(o *sendOptions) { o.context = proto.Clone(info).(*waE2E.ContextInfo) }
 }
 
-// InAlbum sends a picture or a video as a part of an album of the phone's.
+// InAlbum sends a picture or a video as an item of one of the phone's albums.
 func InAlbum(album types.MessageID) SendOption {
 	return func(o *sendOptions) { o.album = &album }
 }
 
-// SendAlbum announces an album, whose parts are sent [InAlbum].
+// SendAlbum announces an album; its items follow, sent with [InAlbum].
 func (p *Phone) SendAlbum(ctx context.Context, to types.JID, images, videos uint32, opts ...SendOption) (types.MessageID, error) {
 	return p.Send(ctx, to, &waE2E.Message{AlbumMessage: &waE2E.AlbumMessage{ExpectedImageCount: &images, ExpectedVideoCount: &videos}}, opts...)
 }
 
-// Pin puts a message at the top of its chat for so long, or with 0 takes it from there. An empty sender means the phone's own account.
+// Pin pins a message in its chat for the given time, or unpins it if that is 0. An empty sender means the phone's own account.
 func (p *Phone) Pin(ctx context.Context, chat, sender types.JID, id types.MessageID, lasts time.Duration, opts ...SendOption) (types.MessageID, error) {
 	pin, seconds := waE2E.PinInChatMessage_PIN_FOR_ALL, uint32(lasts/time.Second)
 	if lasts == 0 {
@@ -46,7 +45,7 @@ func (p *Phone) Pin(ctx context.Context, chat, sender types.JID, id types.Messag
 	}, opts...)
 }
 
-// Keep keeps a disappearing message in its chat, or lets it go.
+// Keep keeps a disappearing message in its chat, or undoes that.
 func (p *Phone) Keep(ctx context.Context, chat, sender types.JID, id types.MessageID, kept bool, opts ...SendOption) (types.MessageID, error) {
 	kind := waE2E.KeepType_KEEP_FOR_ALL
 	if !kept {
@@ -57,15 +56,15 @@ func (p *Phone) Keep(ctx context.Context, chat, sender types.JID, id types.Messa
 	}}, opts...)
 }
 
-// SendEvent sends a calendar event, which members of the chat can answer.
+// SendEvent sends a calendar event that members of the chat can answer.
 func (p *Phone) SendEvent(ctx context.Context, to types.JID, name string, start time.Time, opts ...SendOption) (types.MessageID, error) {
 	return p.Send(ctx, to, &waE2E.Message{
 		EventMessage:       &waE2E.EventMessage{Name: &name, StartTime: proto.Int64(start.Unix()), ExtraGuestsAllowed: proto.Bool(true)},
-		MessageContextInfo: p.client.BuildPollCreation("", nil, 0).MessageContextInfo, // a secret
+		MessageContextInfo: p.client.BuildPollCreation("", nil, 0).MessageContextInfo, // borrowed for its message secret
 	}, opts...)
 }
 
-// AnswerEvent answers an event that was received, with so many guests.
+// AnswerEvent answers a received event and adds the number of extra guests.
 func (p *Phone) AnswerEvent(ctx context.Context, event *Received, answer waE2E.EventResponseMessage_EventResponseType, guests int32, opts ...SendOption) (types.MessageID, error) {
 	payload, iv, err := p.encrypt(ctx, event, whatsmeow.EncSecretEventResponse, &waE2E.EventResponseMessage{
 		Response: answer.Enum(), TimestampMS: proto.Int64(time.Now().UnixMilli()), ExtraGuestCount: &guests,
@@ -78,17 +77,17 @@ func (p *Phone) AnswerEvent(ctx context.Context, event *Received, answer waE2E.E
 	}}, opts...)
 }
 
-// ExtensiblePoll returns a poll to which everybody may add options.
+// ExtensiblePoll returns a poll to which every member may add options.
 func (p *Phone) ExtensiblePoll(question string, options []string) *waE2E.Message {
 	poll := p.client.BuildPollCreation(question, options, 0)
 	poll.PollCreationMessage.AllowAddOption = proto.Bool(true)
 	return poll
 }
 
-// SealedAsEdit encrypts what is added to a poll as whatsmeow decrypts it, for the use "Poll Edit"; the apps name "Poll Add Option".
-func SealedAsEdit() SendOption { return func(o *sendOptions) { o.asEdit = true } }
+// EncryptedAsEdit encrypts the added poll option for the use "Poll Edit", which whatsmeow decrypts; the apps use "Poll Add Option".
+func EncryptedAsEdit() SendOption { return func(o *sendOptions) { o.asEdit = true } }
 
-// AddOption adds an option to a poll that was received.
+// AddOption adds an option to a received poll.
 func (p *Phone) AddOption(ctx context.Context, poll *Received, name string, opts ...SendOption) (types.MessageID, error) {
 	use := whatsmeow.EncSecretPollAddOption
 	if sendOptionsOf(opts).asEdit {
@@ -105,7 +104,7 @@ func (p *Phone) AddOption(ctx context.Context, poll *Received, name string, opts
 	}}, opts...)
 }
 
-// encrypt encrypts with the secret of a message that was received.
+// encrypt encrypts content with the secret of a received message.
 func (p *Phone) encrypt(ctx context.Context, about *Received, use whatsmeow.MsgSecretType, content proto.Message) (payload, iv []byte, err error) {
 	plain, err := proto.Marshal(content)
 	if err != nil {
@@ -123,7 +122,7 @@ func (p *Phone) encrypt(ctx context.Context, about *Received, use whatsmeow.MsgS
 	return payload, iv, nil
 }
 
-// receivedKey names a message that was received, from the phone's own point of view.
+// receivedKey returns the key of a received message from the phone's own point of view.
 func receivedKey(r *Received) *waCommon.MessageKey {
 	key := &waCommon.MessageKey{RemoteJID: proto.String(r.Info.Chat.String()), FromMe: proto.Bool(r.Info.IsFromMe), ID: proto.String(r.Info.ID)}
 	if r.Info.IsGroup {
@@ -132,8 +131,8 @@ func receivedKey(r *Received) *waCommon.MessageKey {
 	return key
 }
 
-// ReactSealed reacts as apps do in the announcement group of a community: encrypted with the secret of the message. "" takes the emoji off.
-func (p *Phone) ReactSealed(ctx context.Context, r *Received, emoji string, opts ...SendOption) (types.MessageID, error) {
+// ReactEncrypted reacts as apps do in a community's announcement group: encrypted with the secret of the message. "" removes the reaction.
+func (p *Phone) ReactEncrypted(ctx context.Context, r *Received, emoji string, opts ...SendOption) (types.MessageID, error) {
 	plain := p.client.BuildReaction(r.Info.Chat, r.Info.Sender, r.Info.ID, emoji).GetReactionMessage()
 	encrypted, err := p.client.EncryptReaction(ctx, &r.Info, plain)
 	if err != nil {
@@ -151,7 +150,7 @@ func (p *Phone) Comment(ctx context.Context, r *Received, text string, opts ...S
 	return p.Send(ctx, r.Info.Chat, encrypted, opts...)
 }
 
-// OpenReaction decrypts a received reaction that is encrypted with the secret of the message it names.
+// OpenReaction decrypts a received reaction that was encrypted with the secret of its target.
 func (p *Phone) OpenReaction(ctx context.Context, r *Received) (*waE2E.ReactionMessage, error) {
 	reaction, err := p.client.DecryptReaction(ctx, r.Message)
 	if err != nil {

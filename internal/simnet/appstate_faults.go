@@ -21,7 +21,7 @@ import (
 	"bridged/internal/simnet/signal"
 )
 
-// ChangeSyncKey encrypts the account's state with a new key from now on, of which companions know nothing until they ask.
+// ChangeSyncKey encrypts the account's state with a new key from now on. Companions get the key only when they ask for it.
 func (p *Phone) ChangeSyncKey(ctx context.Context) error {
 	if _, err := p.beginAppState(ctx); err != nil {
 		return err
@@ -32,14 +32,14 @@ func (p *Phone) ChangeSyncKey(ctx context.Context) error {
 	return err
 }
 
-// Recoveries returns the collections that companions have asked for as a whole, in order.
+// Recoveries returns the names of the collections that companions asked to recover, in order.
 func (p *Phone) Recoveries() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.recoveries)
 }
 
-// recoveryRequested answers a companion that cannot read a collection, and reports whether it was asked to.
+// recoveryRequested handles a companion's request to recover a collection that it cannot read, and reports whether the request was one.
 func (p *Phone) recoveryRequested(d *people.Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) bool {
 	const kind = waE2E.PeerDataOperationRequestType_COMPANION_SYNCD_SNAPSHOT_FATAL_RECOVERY
 	if request == nil || request.GetPeerDataOperationRequestType() != kind {
@@ -69,7 +69,7 @@ func (p *Phone) recoveryRequested(d *people.Device, id types.MessageID, request 
 	return true
 }
 
-// collection returns all that a collection holds, unencrypted and compressed.
+// collection returns the content of a collection, unencrypted and compressed.
 func (p *Phone) collection(ctx context.Context, name string) ([]byte, error) {
 	mutations, state, err := p.readCollection(ctx, name)
 	if err != nil {
@@ -100,7 +100,8 @@ func (p *Phone) collection(ctx context.Context, name string) ([]byte, error) {
 	return packed.Bytes(), err
 }
 
-// readCollection decrypts all patches of a collection anew, beside the phone's own state, and returns what they leave.
+// readCollection decrypts all patches of a collection from the beginning, apart from the phone's own state, and returns the remaining
+// mutations.
 func (p *Phone) readCollection(ctx context.Context, name string) ([]appstate.Mutation, appstate.HashState, error) {
 	scratch := signal.NewStore()
 	p.appState.Lock()
@@ -127,7 +128,7 @@ func (p *Phone) readCollection(ctx context.Context, name string) ([]appstate.Mut
 	return remaining(mutations), state, err
 }
 
-// remaining returns the last mutation of each index, unless it removes.
+// remaining returns the last mutation of each index, without those that were removed.
 func remaining(mutations []appstate.Mutation) []appstate.Mutation {
 	var kept []appstate.Mutation
 	for i, m := range mutations {

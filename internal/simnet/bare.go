@@ -17,15 +17,16 @@ import (
 	"bridged/internal/simnet/people"
 )
 
-// Bare is a companion that decrypts, acknowledges and forgets, and sends texts: whatsmeow alone, to compare a bridge with. It follows the rules by which
-// nothing is lost, acknowledgement after handling and a buffer of what was decrypted, and its session is in a file with one connection.
+// Bare is a plain whatsmeow companion, the baseline for measuring a bridge: it decrypts, acknowledges and forgets messages, and sends texts.
+// It loses nothing either: it acknowledges after handling, buffers decrypted messages, and keeps its session in a file with a single
+// connection.
 type Bare struct {
 	*people.Device
 	client *whatsmeow.Client
 	db     *sql.DB
 }
 
-// LinkBare links a plain client to the phone's account. Its session goes into a new file at path. The program must have the driver
+// LinkBare links a plain client to the phone's account and keeps its session in a new file at path. The program has to import the driver
 // modernc.org/sqlite.
 func (p *Phone) LinkBare(ctx context.Context, path string) (_ *Bare, err error) {
 	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}
@@ -54,7 +55,7 @@ func (p *Phone) LinkBare(ctx context.Context, path string) (_ *Bare, err error) 
 	return b, err
 }
 
-// configure makes the client follow these rules, with a handler that only draws its QR code.
+// configure sets the options that Bare's comment describes, and a handler that shows the QR code.
 func (b *Bare) configure(n *Network, screen *Screen) {
 	b.client.SynchronousAck, b.client.EnableDecryptedEventBuffer = true, true
 	b.client.ManualHistorySyncDownload, b.client.AutomaticMessageRerequestFromPhone = true, true
@@ -67,7 +68,7 @@ func (b *Bare) configure(n *Network, screen *Screen) {
 	})
 }
 
-// Reconnect dials again after a lost connection. By itself the client would wait for longer and longer.
+// Reconnect dials again after a lost connection, without the growing pauses of whatsmeow's own reconnects.
 func (b *Bare) Reconnect(ctx context.Context) error {
 	if err := b.client.ConnectContext(ctx); err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected) {
 		return fmt.Errorf("connect a plain client again: %w", err)
@@ -75,7 +76,7 @@ func (b *Bare) Reconnect(ctx context.Context) error {
 	return nil
 }
 
-// SendText sends a text, and returns when the network has acknowledged it.
+// SendText sends a text and returns once the network has acknowledged it.
 func (b *Bare) SendText(ctx context.Context, to types.JID, text string) error {
 	if _, err := b.client.SendMessage(ctx, to, &waE2E.Message{Conversation: proto.String(text)}); err != nil {
 		return fmt.Errorf("send with a plain client: %w", err)

@@ -10,18 +10,18 @@ import (
 	"bridged/internal/simnet/content"
 )
 
-// editsHeeded is how long after a message the apps heed an edit of it.
-const editsHeeded = 20 * time.Minute
+// editWindow limits how long after a message the apps accept an edit of it.
+const editWindow = 20 * time.Minute
 
-// Bubble is what a phone shows of a message.
+// Bubble is a message as the phone displays it.
 type Bubble struct {
 	Text    string
 	Edited  bool
 	Deleted bool
 }
 
-// Bubble returns what the phone shows of a message that it has received or sent, after the edits and deletions that came since. Edits count
-// by the author alone, and for a while; deletions by the author, or by an admin of the group. It is not ok while there is no such message.
+// Bubble returns a sent or received message as the phone displays it, after later edits and deletions. Edits count only from the author and
+// for a limited time; deletions count from the author or an admin of the group. ok is false until there is such a message.
 func (p *Phone) Bubble(id types.MessageID) (b Bubble, ok bool) {
 	p.inbox.mu.Lock()
 	messages := p.inbox.messages
@@ -29,7 +29,7 @@ func (p *Phone) Bubble(id types.MessageID) (b Bubble, ok bool) {
 	return p.bubbleOf(id, messages)
 }
 
-// WaitBubble waits until the phone shows a message as wanted.
+// WaitBubble waits until the phone displays a message as wanted.
 func (p *Phone) WaitBubble(ctx context.Context, id types.MessageID, want Bubble) error {
 	var seen []*Received
 	_, err := awaitIn(ctx, p, func(i *inbox) []*Received { return i.messages }, func(r *Received) bool {
@@ -40,7 +40,7 @@ func (p *Phone) WaitBubble(ctx context.Context, id types.MessageID, want Bubble)
 	return err
 }
 
-// written is a message as far as edits and deletions look at it.
+// written holds the fields of a message that edits and deletions depend on.
 type written struct {
 	chat, sender types.JID
 	at           time.Time
@@ -62,7 +62,7 @@ func (p *Phone) bubbleOf(id types.MessageID, messages []*Received) (b Bubble, ok
 			b.Text = r.Text()
 		case !ok || change.GetKey().GetID() != id:
 		case change.GetType() == waE2E.ProtocolMessage_MESSAGE_EDIT:
-			if !b.Deleted && p.sameAccount(r.Info.Sender, by.sender) && r.Info.Timestamp.Sub(by.at) <= editsHeeded {
+			if !b.Deleted && p.sameAccount(r.Info.Sender, by.sender) && r.Info.Timestamp.Sub(by.at) <= editWindow {
 				b.Text, b.Edited = content.TextOf(content.WithoutWrapper(change.GetEditedMessage())), true
 			}
 		case change.GetType() == waE2E.ProtocolMessage_REVOKE:
@@ -74,7 +74,8 @@ func (p *Phone) bubbleOf(id types.MessageID, messages []*Received) (b Bubble, ok
 	return b, ok
 }
 
-// mayRevoke reports whether the apps heed a deletion: the author's with the key of an own message, an admin's with one that names the author.
+// mayRevoke reports whether the apps accept a deletion: an author's has to carry the key of an own message, an admin's has to name the
+// author.
 func (p *Phone) mayRevoke(r *Received, change *waE2E.ProtocolMessage, by written) bool {
 	if change.GetKey().GetFromMe() {
 		return p.sameAccount(r.Info.Sender, by.sender)
@@ -93,7 +94,7 @@ func (p *Phone) mayRevoke(r *Received, change *waE2E.ProtocolMessage, by written
 	return member != nil && member.IsAdmin()
 }
 
-// sameAccount reports whether two addresses are of one account.
+// sameAccount reports whether two addresses belong to one account.
 func (p *Phone) sameAccount(a, b types.JID) bool {
 	p.net.Mu.Lock()
 	defer p.net.Mu.Unlock()

@@ -16,21 +16,20 @@ import (
 // CallOptions describes a call.
 type CallOptions struct {
 	Video bool
-	// ID is the call's id; empty: one is made.
+	// ID is generated if it is empty.
 	ID string
 }
 
-// Call is a telephone call that a phone makes. Nothing is heard in it.
+// Call is a phone's call to a person or a group. It carries no audio.
 type Call struct {
 	id     string
 	caller *Phone
 	to     types.JID
 }
 
-// ID returns the call's id.
 func (c *Call) ID() string { return c.id }
 
-// Call calls a person, and returns once the server has the offer.
+// Call calls a person and returns once the server has accepted the offer.
 func (p *Phone) Call(ctx context.Context, who *Phone, opts CallOptions) (*Call, error) {
 	return p.call(ctx, who.LID(), opts)
 }
@@ -52,17 +51,17 @@ func (p *Phone) call(ctx context.Context, to types.JID, opts CallOptions) (*Call
 	return c, c.say(ctx, p, Node{Tag: "offer", Content: media})
 }
 
-// HangUp ends the call from its caller's side, also if nobody has answered.
+// HangUp ends the call from the caller's side, answered or not.
 func (c *Call) HangUp(ctx context.Context) error {
 	return c.say(ctx, c.caller, Node{Tag: "terminate"})
 }
 
-// TimeOut ends the call as its caller's phone does when nobody answers.
+// TimeOut ends the call as the caller's phone does after too long without an answer.
 func (c *Call) TimeOut(ctx context.Context) error {
 	return c.say(ctx, c.caller, Node{Tag: "terminate", Attrs: attrs{"reason": "timeout"}})
 }
 
-// Accept takes the call on a phone that it rings on.
+// Accept answers the call on a phone that it rings on.
 func (c *Call) Accept(ctx context.Context, who *Phone) error {
 	return c.say(ctx, who, Node{Tag: "accept"})
 }
@@ -72,7 +71,7 @@ func (c *Call) Reject(ctx context.Context, who *Phone) error {
 	return c.say(ctx, who, Node{Tag: "reject", Attrs: attrs{"count": "0"}})
 }
 
-// WaitRejected waits until the caller's phone shows that the call was rejected.
+// WaitRejected waits until the caller's phone reports that the call was rejected.
 func (c *Call) WaitRejected(ctx context.Context) (*events.CallReject, error) {
 	found, err := c.caller.Event(ctx, func(event any) bool {
 		rejected, ok := event.(*events.CallReject)
@@ -84,7 +83,7 @@ func (c *Call) WaitRejected(ctx context.Context) (*events.CallReject, error) {
 	return found.(*events.CallReject), nil
 }
 
-// say has a phone say something about the call, and waits for the server's acknowledgement.
+// say sends one stanza of the call from a phone and waits for the server's acknowledgement.
 func (c *Call) say(ctx context.Context, by *Phone, said Node) error {
 	if said.Attrs == nil {
 		said.Attrs = attrs{}

@@ -27,7 +27,7 @@ type syncKey struct {
 	at          int64
 }
 
-// background runs something on behalf of the phone until it ends or the network does.
+// background runs f on the phone's behalf. Closing the network cancels its context and waits for it.
 func (p *Phone) background(what string, f func(context.Context) error) {
 	p.running.Start(func() {
 		if err := f(p.ctx); err != nil && p.ctx.Err() == nil {
@@ -36,7 +36,7 @@ func (p *Phone) background(what string, f func(context.Context) error) {
 	})
 }
 
-// Welcome gives a new companion what it needs: the key of the app state, and the history. The caller holds Directory.Mu.
+// Welcome sends a new companion the key of the app state and the history. The caller holds Directory.Mu.
 func (p *Phone) Welcome(d *people.Device) {
 	p.background("welcome a companion", func(ctx context.Context) error {
 		if _, err := p.beginAppState(ctx); err != nil {
@@ -57,7 +57,7 @@ func (p *Phone) Welcome(d *people.Device) {
 	})
 }
 
-// beginAppState makes the key of the account's app state and enters the push name, once.
+// beginAppState creates the key of the account's app state and stores the push name in it, once.
 func (p *Phone) beginAppState(ctx context.Context) (*syncKey, error) {
 	p.appState.Lock()
 	defer p.appState.Unlock()
@@ -77,7 +77,7 @@ func (p *Phone) beginAppState(ctx context.Context) (*syncKey, error) {
 	return key, nil
 }
 
-// newSyncKey makes the key that the account's state is encrypted with from now on. The caller holds appState.
+// newSyncKey creates a key and encrypts the account's state with it from now on. The caller holds appState.
 func (p *Phone) newSyncKey(ctx context.Context) (*syncKey, error) {
 	key := &syncKey{
 		id: append([]byte{0, byte(len(p.syncKeys))}, wire.Random(4)...), data: wire.Random(32), at: time.Now().UnixMilli() + int64(len(p.syncKeys)),
@@ -94,7 +94,7 @@ func (p *Phone) newSyncKey(ctx context.Context) (*syncKey, error) {
 	return key, nil
 }
 
-// shareKeys gives a companion all keys of the account's state.
+// shareKeys sends a companion all keys of the account's state.
 func (p *Phone) shareKeys(ctx context.Context, d *people.Device) error {
 	share := new(waE2E.AppStateSyncKeyShare)
 	p.appState.Lock()
@@ -112,13 +112,12 @@ func (p *Phone) shareKeys(ctx context.Context, d *people.Device) error {
 	})
 }
 
-// sendPeer sends to one companion.
+// sendPeer sends a protocol message to one companion.
 func (p *Phone) sendPeer(ctx context.Context, d *people.Device, msg *waE2E.ProtocolMessage) error {
 	return p.sendPeerAs(ctx, d, "", msg)
 }
 
-// sendPeerAs sends to one companion under an id, or under a new one if it is empty. whatsmeow sends such messages only if there is a
-// session already.
+// sendPeerAs does so under an id, or a new one if it is empty. whatsmeow sends such messages only to devices that it has a session with.
 func (p *Phone) sendPeerAs(ctx context.Context, d *people.Device, id types.MessageID, msg *waE2E.ProtocolMessage) error {
 	if err := p.beginSession(ctx, d); err != nil {
 		return err
@@ -153,13 +152,13 @@ func (p *Phone) beginSession(ctx context.Context, d *people.Device) error {
 	return nil
 }
 
-// bundleOf fetches what is needed to begin a session with a device; nil if there is none.
+// bundleOf fetches the keys that begin a session with a device; nil if there are none.
 func (p *Phone) bundleOf(ctx context.Context, device types.JID) *prekey.Bundle {
 	//lint:ignore SA1019 whatsmeow begins sessions only as a part of sending, which is too late here.
 	return p.client.DangerousInternals().FetchPreKeysNoError(ctx, []types.JID{device})[device]
 }
 
-// SetPushName changes the name that others see, on the companions too.
+// SetPushName changes the name that others see, and updates the companions.
 func (p *Phone) SetPushName(ctx context.Context, name string) error {
 	p.net.Mu.Lock()
 	p.Account.PushName = name
@@ -176,7 +175,7 @@ func (p *Phone) SetPushName(ctx context.Context, name string) error {
 	return nil
 }
 
-// SetContact enters a person into the account's address book, which the companions share.
+// SetContact adds a person to the account's address book, which the companions share.
 func (p *Phone) SetContact(ctx context.Context, number, fullName, firstName string) error {
 	number = wire.Digits(number)
 	p.mu.Lock()
@@ -215,8 +214,8 @@ func (p *Phone) SendAppState(ctx context.Context, patch appstate.PatchInfo) erro
 	return p.client.SendAppState(ctx, patch)
 }
 
-// SetLIDContact enters a person without a number into the account's address book, which the companions share. An empty username is what the
-// phone knows of somebody who has given theirs up.
+// SetLIDContact adds a person without a number to the account's address book, which the companions share. An empty username stands for a
+// person who has given theirs up.
 func (p *Phone) SetLIDContact(ctx context.Context, person types.JID, fullName, username string) error {
 	action := &waSyncAction.LidContactAction{FullName: proto.String(fullName)}
 	if username != "" {

@@ -15,7 +15,7 @@ import (
 	"bridged/internal/simnet/people"
 )
 
-// answerPeer handles a request of a companion to the phone.
+// answerPeer handles a companion's request to the phone.
 func (p *Phone) answerPeer(message *events.Message) {
 	asked := message.Message.GetProtocolMessage()
 	p.mu.Lock()
@@ -47,14 +47,14 @@ func (p *Phone) answerPeer(message *events.Message) {
 	}
 }
 
-// IgnoreRequests makes the phone ignore the requests of its companions, as if it were off, or answer them again.
+// IgnoreRequests makes the phone ignore its companions' requests, as if it were switched off, or answer them again.
 func (p *Phone) IgnoreRequests(deaf bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.deaf = deaf
 }
 
-// resendToCompanion sends messages that a companion could not decrypt, as the phone has them.
+// resendToCompanion sends a companion the phone's copies of messages that it could not decrypt.
 func (p *Phone) resendToCompanion(ctx context.Context, d *people.Device, id types.MessageID, request *waE2E.PeerDataOperationRequestMessage) error {
 	response := &waE2E.PeerDataOperationRequestResponseMessage{
 		PeerDataOperationRequestType: request.PeerDataOperationRequestType, StanzaID: proto.String(id),
@@ -80,7 +80,7 @@ func (p *Phone) resendToCompanion(ctx context.Context, d *people.Device, id type
 	})
 }
 
-// webMessage returns a message in the form in which the phone passes it to companions. It waits for one that is still on its way.
+// webMessage returns a message in the form that phones send to companions. It waits for one that is still on its way.
 func (p *Phone) webMessage(ctx context.Context, key *waCommon.MessageKey) (*waWeb.WebMessageInfo, error) {
 	p.mu.Lock()
 	own, mine := p.sent[key.GetID()]

@@ -17,36 +17,36 @@ import (
 type GroupOptions struct {
 	Subject string
 	Members []*Phone
-	// Crowd are further members, whose phones are switched off.
+	// Crowd adds members whose phones are switched off.
 	Crowd *people.Crowd
-	// ByNumber makes a group in which members are known by their numbers; in others, they are known by their LIDs.
+	// ByNumber creates a group that addresses its members by number instead of by LID.
 	ByNumber bool
-	// ID is the part of the JID before the @, "4915112345678-1600000000" for one as old groups have. Empty: one is made.
+	// ID is the JID's part before the @, like "4915112345678-1600000000" in old groups; generated if empty.
 	ID        string
 	Topic     string
 	Announce  bool
 	Locked    bool
 	Ephemeral uint32
-	// Community makes a community, which is a group in which nobody can write.
+	// Community creates a community, a group in which nobody can write.
 	Community bool
-	// AnnouncementsOf makes the announcement group of a community.
+	// AnnouncementsOf creates the announcement group of this community.
 	AnnouncementsOf *Group
 }
 
-// Group is a group, to be changed by its members.
+// Group lets members read and change a group.
 type Group struct {
 	net *Network
 	jid types.JID
 }
 
 var (
-	// ErrGroupExists is returned for an id that a group has already.
+	// ErrGroupExists is returned for the id of an existing group.
 	ErrGroupExists = errors.New("a group with this id exists")
 	// ErrNotAllowed is returned for a change that the member may not make.
 	ErrNotAllowed = errors.New("the member may not do that in this group")
 )
 
-// CreateGroup makes a group of which the phone's account is the owner, and waits until all phones in it know it.
+// CreateGroup creates a group owned by the phone's account and waits until the phones of all members show it.
 func (p *Phone) CreateGroup(ctx context.Context, opts GroupOptions) (*Group, error) {
 	n := p.net
 	n.Mu.Lock()
@@ -89,7 +89,7 @@ func accountsOf(phones []*Phone) []*people.Account {
 	return out
 }
 
-// Group returns a group by its JID, for example one that a client has created.
+// Group looks a group up by its JID, for example one that a client has created.
 func (n *Network) Group(jid types.JID) (*Group, bool) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
@@ -100,21 +100,21 @@ func (n *Network) Group(jid types.JID) (*Group, bool) {
 // JID returns the group's address.
 func (g *Group) JID() types.JID { return g.jid }
 
-// Members returns the members in the group's own form, in the order in which they came.
+// Members returns the members in the order in which they joined, as the group addresses them.
 func (g *Group) Members() []types.JID {
 	g.net.Mu.Lock()
 	defer g.net.Mu.Unlock()
 	return g.net.Groups[g.jid.User].JIDs()
 }
 
-// Name returns the group's present subject.
+// Name returns the group's current subject.
 func (g *Group) Name() string {
 	g.net.Mu.Lock()
 	defer g.net.Mu.Unlock()
 	return g.net.Groups[g.jid.User].Subject
 }
 
-// settle waits until all phones of the network have heard of the last change.
+// settle waits until every phone has handled the last change.
 func (g *Group) settle(ctx context.Context) error {
 	if err := g.net.Settle(ctx); err != nil {
 		return fmt.Errorf("wait until the phones know the group's change: %w", err)
@@ -122,12 +122,12 @@ func (g *Group) settle(ctx context.Context) error {
 	return nil
 }
 
-// Add, Remove, Promote and Demote change the members; who does it must be an admin.
+// Add adds members. Like those of Remove, Promote and Demote, its caller has to be an admin.
 func (g *Group) Add(ctx context.Context, by *Phone, who ...*Phone) error {
 	return g.changeMembers(ctx, by, "add", who)
 }
 
-// Remove takes members out of the group.
+// Remove removes members.
 func (g *Group) Remove(ctx context.Context, by *Phone, who ...*Phone) error {
 	return g.changeMembers(ctx, by, "remove", who)
 }
@@ -158,7 +158,7 @@ func (g *Group) changeMembers(ctx context.Context, by *Phone, change string, who
 	return g.settle(ctx)
 }
 
-// Leave takes a member out by himself.
+// Leave removes a member at their own request.
 func (g *Group) Leave(ctx context.Context, who *Phone) error {
 	g.net.Mu.Lock()
 	g.net.RemoveMembers(g.net.Groups[g.jid.User], who.Account, []*people.Account{who.Account})
@@ -190,15 +190,15 @@ func (g *Group) SetLocked(ctx context.Context, by *Phone, locked bool) error {
 	return g.change(ctx, by, Node{Tag: wire.Either(locked, "locked", "unlocked")})
 }
 
-// SetAddressing changes whether the group knows its members by their numbers or by their LIDs. The members are not notified: who sends in the old
-// form is refused with 421, and learns of it by asking for the group.
+// SetAddressing switches the group between numbers and LIDs. Members are not notified: the server refuses a message in the old form with 421,
+// and its sender learns of the change by querying the group.
 func (g *Group) SetAddressing(byNumber bool) {
 	g.net.Mu.Lock()
 	defer g.net.Mu.Unlock()
 	g.net.Groups[g.jid.User].LidMode = !byNumber
 }
 
-// SetEphemeral sets after how many seconds messages disappear, 0 for never.
+// SetEphemeral sets the time in seconds after which messages disappear, 0 for never.
 func (g *Group) SetEphemeral(ctx context.Context, by *Phone, seconds uint32) error {
 	if seconds == 0 {
 		return g.change(ctx, by, Node{Tag: "not_ephemeral"})
@@ -221,7 +221,7 @@ func (g *Group) change(ctx context.Context, by *Phone, request Node) error {
 	return g.settle(ctx)
 }
 
-// Withdraw takes back that somebody wants to be let in.
+// Withdraw withdraws a person's request to join.
 func (g *Group) Withdraw(ctx context.Context, who *Phone) error {
 	g.net.Mu.Lock()
 	g.net.Withdraw(g.net.Groups[g.jid.User], who.Account, who.Account)
@@ -229,12 +229,12 @@ func (g *Group) Withdraw(ctx context.Context, who *Phone) error {
 	return g.settle(ctx)
 }
 
-// SetApproval sets whether an admin has to let in who comes by the link.
+// SetApproval sets whether an admin has to approve people who join by the link.
 func (g *Group) SetApproval(ctx context.Context, by *Phone, on bool) error {
 	return g.change(ctx, by, groups.ApprovalNode(on))
 }
 
-// Approve lets somebody in who came by the link.
+// Approve admits a person who asked to join by the link.
 func (g *Group) Approve(ctx context.Context, by, who *Phone) error {
 	_, err := by.client.UpdateGroupRequestParticipants(ctx, g.jid, []types.JID{who.LID()}, whatsmeow.ParticipantChangeApprove)
 	if err != nil {
@@ -243,7 +243,7 @@ func (g *Group) Approve(ctx context.Context, by, who *Phone) error {
 	return g.settle(ctx)
 }
 
-// Requests returns who waits to be let in.
+// Requests returns the JIDs of the people who wait for approval.
 func (g *Group) Requests() []types.JID {
 	g.net.Mu.Lock()
 	defer g.net.Mu.Unlock()
@@ -254,19 +254,19 @@ func (g *Group) Requests() []types.JID {
 	return out
 }
 
-// Link returns the link by which the group may be joined, as an admin's app shows it.
+// Link returns the group's invite link, as an admin's app shows it.
 func (g *Group) Link(ctx context.Context, by *Phone) (string, error) {
 	return by.client.GetGroupInviteLink(ctx, g.jid, false)
 }
 
-// Limit sets how many members the group may have.
+// Limit sets the largest number of members.
 func (g *Group) Limit(members int) {
 	g.net.Mu.Lock()
 	defer g.net.Mu.Unlock()
 	g.net.Groups[g.jid.User].Limit = members
 }
 
-// SetPicture gives the group a picture, in both sizes, and notifies its members. Without any bytes it takes the picture away.
+// SetPicture sets the group's picture in both sizes and notifies the members. Empty bytes remove the picture.
 func (g *Group) SetPicture(by *Phone, full, preview []byte) {
 	shown := g.net.CDN().Picture(full, preview)
 	g.net.Mu.Lock()

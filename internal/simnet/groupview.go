@@ -12,16 +12,16 @@ import (
 	"bridged/internal/simnet/content"
 )
 
-// GroupView is a group as a phone shows it: by its notifications, without asking.
+// GroupView is a group as a phone shows it, from its notifications alone.
 type GroupView struct {
 	Name, Topic      string
 	Announce, Locked bool
 	Ephemeral        uint32
-	Members, Admins  []types.JID // in the group's own form
-	Link             string      // if the phone was notified of a new one
+	Members, Admins  []types.JID // as the group addresses them
+	Link             string      // if a notification has announced a new one
 }
 
-// Group returns how the phone shows a group; Forget makes it forget that, too.
+// Group returns the phone's view of a group. Forget clears it.
 func (p *Phone) Group(jid types.JID) GroupView {
 	var view GroupView
 	for _, event := range p.Events() {
@@ -30,7 +30,7 @@ func (p *Phone) Group(jid types.JID) GroupView {
 	return view
 }
 
-// WaitGroup waits until the phone shows a group as wanted.
+// WaitGroup waits until the phone's view of a group is as wanted.
 func (p *Phone) WaitGroup(ctx context.Context, jid types.JID, wanted func(GroupView) bool) (GroupView, error) {
 	for {
 		seen, view := p.Events(), GroupView{}
@@ -48,10 +48,10 @@ func (p *Phone) WaitGroup(ctx context.Context, jid types.JID, wanted func(GroupV
 	}
 }
 
-// Has reports whether the phone shows somebody as a member.
+// Has reports whether the view lists the phone's owner as a member.
 func (v GroupView) Has(p *Phone) bool { return named(v.Members, p) }
 
-// HasAdmin reports whether the phone shows somebody as an admin.
+// HasAdmin reports whether the view lists the phone's owner as an admin.
 func (v GroupView) HasAdmin(p *Phone) bool { return named(v.Admins, p) }
 
 func named(list []types.JID, p *Phone) bool {
@@ -104,7 +104,7 @@ func (v *GroupView) change(e *events.GroupInfo) {
 	v.Admins = append(slices.DeleteFunc(v.Admins, among(slices.Concat(e.Leave, e.Demote, e.Promote))), e.Promote...)
 }
 
-// SetLabel says how the person describes themselves in a group; "" for no more. The others learn of it from a message of its own.
+// SetLabel sets the person's description of themselves in a group; "" removes it. The other members get it in a message of its own.
 func (p *Phone) SetLabel(ctx context.Context, g *Group, label string) error {
 	_, err := p.Send(ctx, g.jid, &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
 		Type: waE2E.ProtocolMessage_GROUP_MEMBER_LABEL_CHANGE.Enum(), MemberLabel: content.LabelAt(label, time.Now()),
@@ -112,7 +112,7 @@ func (p *Phone) SetLabel(ctx context.Context, g *Group, label string) error {
 	return err
 }
 
-// Labelled sends the message with the label that the sender has in the group, as the apps do.
+// Labelled adds the sender's label in the group to the message, as the apps do.
 func Labelled(label string, since time.Time) SendOption {
 	return func(o *sendOptions) { o.info().MemberLabel = content.LabelAt(label, since) }
 }

@@ -20,7 +20,7 @@ import (
 	"bridged/internal/simnet/people"
 )
 
-// shareHistory sends what the phone has of the past: who of the people it knows is who, its chats, people's names, and the messages.
+// shareHistory sends a companion the phone's past: identities of the people it knows, chats, names and messages.
 func (p *Phone) shareHistory(ctx context.Context, d *people.Device) error {
 	for _, part := range p.history(d) {
 		if err := p.sendHistory(ctx, d, part); err != nil {
@@ -49,7 +49,7 @@ func (p *Phone) history(d *people.Device) []*waHistorySync.HistorySync {
 	return parts
 }
 
-// How deep the full history is, in days: phones give years only to a companion that calls itself a desktop and has room for them.
+// Depth of the full history in days: phones send years only to a companion that calls itself a desktop and has room for them.
 const (
 	shallowHistory = 365
 	deepHistory    = 3650
@@ -69,7 +69,7 @@ func fullHistoryDays(props *waCompanionReg.DeviceProps) int {
 	}
 }
 
-// bootstrap returns the first part: the chats without their messages, and the identities.
+// bootstrap returns the first part, which has the chats without messages and the identities.
 func (p *Phone) bootstrap() *waHistorySync.HistorySync {
 	part := content.HistoryPart(waHistorySync.HistorySync_INITIAL_BOOTSTRAP)
 	for _, person := range p.acquaintances() {
@@ -101,7 +101,7 @@ func (p *Phone) pushNames() *waHistorySync.HistorySync {
 	return part
 }
 
-// pastMessages returns the chats that have messages of a kind.
+// pastMessages returns the chats that have messages of the selected kind.
 func (p *Phone) pastMessages(of func(Past) []*content.PastInfo) (chats []*waHistorySync.Conversation) {
 	p.net.Mu.Lock()
 	defer p.net.Mu.Unlock()
@@ -120,12 +120,12 @@ func (p *Phone) pasts() []Past {
 }
 
 type acquaintance struct {
-	pn, lid types.JID // of those without a number the LID is in place of the number
+	pn, lid types.JID // pn holds the LID for people without a number
 	name    string
-	account *waHistorySync.Account // what is known of a username
+	account *waHistorySync.Account // the username, if it is known
 }
 
-// acquaintances returns the phone's own account, those in its address book and in its past, and the members of common groups.
+// acquaintances returns the phone's own account, the people in its address book and its past, and the members of common groups.
 func (p *Phone) acquaintances() []acquaintance {
 	p.mu.Lock()
 	var numbers []string
@@ -167,7 +167,7 @@ func (p *Phone) acquaintances() []acquaintance {
 	return out
 }
 
-// sendHistory compresses and uploads one part of the history, and sends the companion its place.
+// sendHistory compresses and uploads one part of the history and sends the companion its location.
 func (p *Phone) sendHistory(ctx context.Context, d *people.Device, part *waHistorySync.HistorySync) error {
 	raw, err := proto.Marshal(part)
 	if err != nil {
@@ -176,8 +176,7 @@ func (p *Phone) sendHistory(ctx context.Context, d *people.Device, part *waHisto
 	return p.SendHistory(ctx, d, part.GetSyncType(), raw, nil)
 }
 
-// SendHistory sends a companion one part of the history as it is given, protobuf or not. change, if there is one, may alter what the
-// companion is told of it.
+// SendHistory sends a companion one part of the history unchanged, valid protobuf or not. change, if set, may alter the notification.
 func (p *Phone) SendHistory(ctx context.Context, d *people.Device, kind waHistorySync.HistorySync_HistorySyncType, raw []byte, change func(*waE2E.HistorySyncNotification)) error {
 	var compressed bytes.Buffer
 	writer := zlib.NewWriter(&compressed)
@@ -202,7 +201,7 @@ func (p *Phone) SendHistory(ctx context.Context, d *people.Device, kind waHistor
 	}
 	id := p.client.GenerateMessageID()
 	p.net.Mu.Lock()
-	if part := new(waHistorySync.HistorySync); proto.Unmarshal(raw, part) == nil { // what is none is not sent again
+	if part := new(waHistorySync.HistorySync); proto.Unmarshal(raw, part) == nil { // only a valid part can be sent again
 		if d.History == nil {
 			d.History = make(map[types.MessageID]people.HistoryBlob)
 		}

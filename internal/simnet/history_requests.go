@@ -15,22 +15,22 @@ import (
 
 // HistoryRequest is a companion's request for history.
 type HistoryRequest struct {
-	// Kind is the part that is asked for.
+	// Kind is the requested part.
 	Kind waHistorySync.HistorySync_HistorySyncType
-	// Chat, Before and Count name the messages of a request for older ones.
+	// Chat, Before and Count are set in a request for older messages.
 	Chat   types.JID
 	Before types.MessageID
 	Count  int
 }
 
-// HistoryRequests returns what companions have asked for, in order.
+// HistoryRequests returns the companions' requests for history, in order.
 func (p *Phone) HistoryRequests() []HistoryRequest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.asked)
 }
 
-// historyRequested answers a companion's request for history, and reports whether it was one.
+// historyRequested handles a companion's request for history and reports whether the request was one.
 func (p *Phone) historyRequested(d *people.Device, request *waE2E.PeerDataOperationRequestMessage) bool {
 	switch request.GetPeerDataOperationRequestType() {
 	case waE2E.PeerDataOperationRequestType_HISTORY_SYNC_ON_DEMAND:
@@ -70,12 +70,12 @@ func (p *Phone) noteRequest(r HistoryRequest) {
 	p.net.Notify()
 }
 
-// WaitHistoryRequests waits until companions have asked for history so often.
+// WaitHistoryRequests waits until companions have sent that many requests for history.
 func (p *Phone) WaitHistoryRequests(ctx context.Context, count int) error {
 	return p.net.Wait(ctx, func() bool { return len(p.HistoryRequests()) >= count })
 }
 
-// olderMessages returns the messages of a chat from before one of them, or before a time where the phone does not have that one.
+// olderMessages returns the messages of a chat from before a message, or from before a time if the phone does not have that message.
 func (p *Phone) olderMessages(chat types.JID, id types.MessageID, at time.Time, count int) *waHistorySync.HistorySync {
 	part := content.HistoryPart(waHistorySync.HistorySync_ON_DEMAND)
 	p.net.Mu.Lock()
@@ -99,7 +99,7 @@ func (p *Phone) olderMessages(chat types.JID, id types.MessageID, at time.Time, 
 	return part
 }
 
-// sendHistoryAgain uploads a part again that a companion could not get. The caller holds Directory.Mu.
+// sendHistoryAgain uploads a part again after a companion could not download it. The caller holds Directory.Mu.
 func (p *Phone) sendHistoryAgain(d *people.Device, id types.MessageID) {
 	blob, known := d.History[id]
 	if !known {

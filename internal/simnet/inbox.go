@@ -12,7 +12,7 @@ import (
 	"bridged/internal/simnet/people"
 )
 
-// inbox holds everything that a phone's client has reported, and wakes those who wait for more.
+// inbox holds everything that a phone's client has reported, and wakes the waiters when it grows.
 type inbox struct {
 	// mu guards everything below.
 	mu       sync.Mutex
@@ -25,7 +25,7 @@ type inbox struct {
 	pending  []*Received
 	serving  bool
 
-	typing    map[person]string // what people do, by the presence that came
+	typing    map[person]string // current activity, from presence updates
 	available map[*people.Account]bool
 }
 
@@ -38,16 +38,15 @@ func newInbox() *inbox {
 
 // Received is a message that a phone got and decrypted.
 type Received struct {
-	// Message is what whatsmeow reported: the info and, in its own field Message, the content.
+	// Message is whatsmeow's event: the info and, in its own field Message, the content.
 	*events.Message
-	// Phone is whose phone got it.
 	Phone *Phone
 }
 
 // Text returns the text or the caption of the message, or "".
 func (r *Received) Text() string { return content.TextOf(r.Message.Message) }
 
-// handle handles the events of the phone's client. It never refuses one.
+// handle takes the events of the phone's client. It never refuses one.
 func (p *Phone) handle(event any) {
 	p.showPerson(event)
 	if message, ok := event.(*events.Message); ok {
@@ -94,7 +93,7 @@ func (p *Phone) receive(r *Received) {
 	}
 }
 
-// serveHandlers calls the handlers, one message after the other. It runs on its own goroutine, so that handlers may block.
+// serveHandlers calls the handlers for one message after the other, on a goroutine of its own, so that they may block.
 func (p *Phone) serveHandlers() {
 	for {
 		r, handlers := p.inbox.nextPending()
@@ -119,7 +118,7 @@ func (i *inbox) nextPending() (*Received, []func(*Phone, *Received)) {
 	return next, slices.Clone(i.handlers)
 }
 
-// wake wakes everybody who waits. The caller holds mu.
+// wake wakes all waiters. The caller holds mu.
 func (i *inbox) wake() {
 	if i.waiters > 0 {
 		close(i.changed)
@@ -127,7 +126,7 @@ func (i *inbox) wake() {
 	}
 }
 
-// OnMessage registers a function to be called for every later message, one after the other, on its own goroutine: it may
+// OnMessage registers a handler for later messages. Handlers are called for one message after the other on a goroutine of their own, and may
 // send and wait.
 func (p *Phone) OnMessage(handle func(*Phone, *Received)) {
 	p.inbox.mu.Lock()
@@ -135,34 +134,42 @@ func (p *Phone) OnMessage(handle func(*Phone, *Received)) {
 	p.inbox.handlers = append(p.inbox.handlers, handle)
 }
 
-// awaitIn waits for the first matching element of a list that only grows.
-func awaitIn[T any](ctx context.Context, p *Phone, list func(*inbox) []T, match func(T) bool) (found T, err error) {
-	i := p.inbox
+// await waits until a condition holds for the inbox.
+func (i *inbox) await(ctx context.Context, p *Phone, holds func(*inbox) bool) error {
 	i.mu.Lock()
+	defer i.mu.Unlock()
 	i.waiters++
-	defer func() {
-		i.waiters--
+	defer func() { i.waiters-- }()
+	for !holds(i) {
+		changed := i.changed
 		i.mu.Unlock()
-	}()
-	for seen := 0; ; {
+		err := p.net.Await(ctx, changed)
+		i.mu.Lock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitIn waits for the first match in a list that only grows.
+func awaitIn[T any](ctx context.Context, p *Phone, list func(*inbox) []T, match func(T) bool) (found T, err error) {
+	seen := 0
+	err = p.inbox.await(ctx, p, func(i *inbox) bool {
 		all := list(i)
 		// Forget may have shortened the list.
 		for seen = min(seen, len(all)); seen < len(all); seen++ {
 			if match(all[seen]) {
-				return all[seen], nil
+				found = all[seen]
+				return true
 			}
 		}
-		changed := i.changed
-		i.mu.Unlock()
-		err = p.net.Await(ctx, changed)
-		i.mu.Lock()
-		if err != nil {
-			return found, err
-		}
-	}
+		return false
+	})
+	return found, err
 }
 
-// Received waits for a matching message. One that has already come counts.
+// Received waits for a matching message, and also finds one that has already come.
 func (p *Phone) Received(ctx context.Context, match func(*Received) bool) (*Received, error) {
 	return awaitIn(ctx, p, func(i *inbox) []*Received { return i.messages }, match)
 }
@@ -172,17 +179,17 @@ func (p *Phone) ReceivedText(ctx context.Context, text string) (*Received, error
 	return p.Received(ctx, func(r *Received) bool { return r.Text() == text })
 }
 
-// ReceivedID waits for the message with an id.
+// ReceivedID waits for the message with the given id.
 func (p *Phone) ReceivedID(ctx context.Context, id types.MessageID) (*Received, error) {
 	return p.Received(ctx, func(r *Received) bool { return r.Info.ID == id })
 }
 
-// Event waits for an event other than a message, of any of whatsmeow's types.
+// Event waits for an event of whatsmeow's other than a message.
 func (p *Phone) Event(ctx context.Context, match func(any) bool) (any, error) {
 	return awaitIn(ctx, p, func(i *inbox) []any { return i.others }, match)
 }
 
-// WaitReceipt waits for a receipt of a type for a message that this account sent. Inactive receipts count as deliveries.
+// WaitReceipt waits for a receipt for a message that this account sent. Inactive receipts count as delivered.
 func (p *Phone) WaitReceipt(ctx context.Context, id types.MessageID, kind types.ReceiptType) (*events.Receipt, error) {
 	found, err := p.Event(ctx, func(event any) bool {
 		receipt, ok := event.(*events.Receipt)
@@ -208,14 +215,14 @@ func (p *Phone) Messages() []*Received {
 	return slices.Clone(p.inbox.messages)
 }
 
-// Events returns everything else that the phone's client has reported so far.
+// Events returns all other events of the phone's client so far.
 func (p *Phone) Events() []any {
 	p.inbox.mu.Lock()
 	defer p.inbox.mu.Unlock()
 	return slices.Clone(p.inbox.others)
 }
 
-// Forget discards everything received so far, for long runs.
+// Forget discards everything received so far, which keeps long runs small.
 func (p *Phone) Forget() {
 	p.inbox.mu.Lock()
 	defer p.inbox.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"bridged/internal/simnet/pairing"
 )
 
-// EnterPairingCode enters the code that a client shows on the phone and returns the new device once it is linked.
-// The device is not synced then: see WaitSynced.
+// EnterPairingCode enters a client's pairing code on the phone and returns the new device once it is linked, but not yet synced: see
+// WaitSynced.
 func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, error) {
 	waiting, secret, err := p.net.EnterCode(ctx, p.Number(), code, p.identity)
 	if err != nil {
@@ -16,13 +16,13 @@ func (p *Phone) EnterPairingCode(ctx context.Context, code string) (*Device, err
 	return p.link(ctx, waiting, secret)
 }
 
-// WaitCodeRequest waits until a client has asked for a code for this number. Clients that make the code themselves may show it before
-// the network has it.
+// WaitCodeRequest waits until a client has asked for a code for this number. Clients that generate the code themselves may show it before the
+// network knows it.
 func (p *Phone) WaitCodeRequest(ctx context.Context) error { return p.net.WaitCode(ctx, p.Number()) }
 
-// link makes a client a device of the account, once both sides have the same secret.
+// link makes a client a device of the account, after both sides have agreed on a secret.
 func (p *Phone) link(ctx context.Context, waiting *pairing.Pairing, secret []byte) (*Device, error) {
-	// A companion finds the account's app state there; one that comes later would be announced to it before it has the key.
+	// The companion expects the account's app state. If it came into being later, its announcement would overtake the key.
 	if _, err := p.beginAppState(ctx); err != nil {
 		return nil, err
 	}
@@ -38,6 +38,6 @@ func (p *Phone) link(ctx context.Context, waiting *pairing.Pairing, secret []byt
 	if err != nil {
 		return nil, err
 	}
-	// Everybody who writes from now on must know the new device.
+	// From now on all senders have to know the new device.
 	return d, p.net.settle(ctx, p.net.allPhones())
 }

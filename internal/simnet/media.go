@@ -48,7 +48,7 @@ func mimetype(given, fallback string) *string {
 	return &given
 }
 
-// UploadImage uploads a picture and describes it as a message, or a part of one.
+// UploadImage uploads a picture and returns its message, to be sent or embedded in another.
 func (p *Phone) UploadImage(ctx context.Context, m Media) (*waE2E.ImageMessage, error) {
 	up, err := p.upload(ctx, m, whatsmeow.MediaImage)
 	if err != nil {
@@ -70,7 +70,7 @@ func (p *Phone) SendImage(ctx context.Context, to types.JID, m Media, opts ...Se
 	return p.Send(ctx, to, &waE2E.Message{ImageMessage: image}, opts...)
 }
 
-// UploadVideo uploads a video and describes it as a message, or a part of one.
+// UploadVideo uploads a video and returns its message, to be sent or embedded in another.
 func (p *Phone) UploadVideo(ctx context.Context, m Media) (*waE2E.VideoMessage, error) {
 	up, err := p.upload(ctx, m, whatsmeow.MediaVideo)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *Phone) SendVideo(ctx context.Context, to types.JID, m Media, opts ...Se
 	return p.Send(ctx, to, &waE2E.Message{VideoMessage: video}, opts...)
 }
 
-// SendAudio uploads and sends a sound, or a voice message.
+// SendAudio uploads and sends an audio file or a voice message.
 func (p *Phone) SendAudio(ctx context.Context, to types.JID, m Media, opts ...SendOption) (types.MessageID, error) {
 	up, err := p.upload(ctx, m, whatsmeow.MediaAudio)
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *Phone) SendAudio(ctx context.Context, to types.JID, m Media, opts ...Se
 	}}, opts...)
 }
 
-// UploadDocument uploads a document and describes it as a message, or a part of one.
+// UploadDocument uploads a document and returns its message, to be sent or embedded in another.
 func (p *Phone) UploadDocument(ctx context.Context, m Media) (*waE2E.DocumentMessage, error) {
 	up, err := p.upload(ctx, m, whatsmeow.MediaDocument)
 	if err != nil {
@@ -118,7 +118,7 @@ func (p *Phone) UploadDocument(ctx context.Context, m Media) (*waE2E.DocumentMes
 	}, nil
 }
 
-// SendDocument uploads and sends a document; with a caption it comes in the wrapper that official apps use.
+// SendDocument uploads and sends a document; one with a caption comes in the wrapper that official apps use.
 func (p *Phone) SendDocument(ctx context.Context, to types.JID, m Media, opts ...SendOption) (types.MessageID, error) {
 	document, err := p.UploadDocument(ctx, m)
 	if err != nil {
@@ -152,7 +152,7 @@ func (p *Phone) upload(ctx context.Context, m Media, kind whatsmeow.MediaType) (
 	return up, nil
 }
 
-// Upload uploads any file and returns what a message about it needs.
+// Upload uploads a file and returns the fields that a message about it needs.
 func (p *Phone) Upload(ctx context.Context, data []byte, kind whatsmeow.MediaType) (whatsmeow.UploadResponse, error) {
 	return p.upload(ctx, Media{Data: data}, kind)
 }
@@ -160,7 +160,7 @@ func (p *Phone) Upload(ctx context.Context, data []byte, kind whatsmeow.MediaTyp
 // ErrNoMedia is returned for a message without a file.
 var ErrNoMedia = errors.New("the message has no media")
 
-// Download fetches and decrypts the file of a message that was received.
+// Download downloads and decrypts the file of a received message.
 func (p *Phone) Download(ctx context.Context, r *Received) ([]byte, error) {
 	media := content.FileOf(r.Message.Message)
 	if media == nil {
@@ -185,12 +185,11 @@ func (p *Phone) UploadBusinessFiles(ctx context.Context) (f content.BusinessFile
 	return f, err
 }
 
-// ErrNotShown is the error of a file that the apps put an empty frame in place of: an
-// image that is not JPEG, a video that is not MP4, a voice message that is not Opus in
-// Ogg, or bytes that are not what the message calls them. The network takes them all.
+// ErrNotShown is returned for a file in whose place the apps show an empty frame: an image that is not JPEG, a video that is not MP4, a voice
+// message that is not Opus in Ogg, or bytes that do not match their type. The network accepts them all.
 var ErrNotShown = errors.New("the app does not show the file")
 
-// shown returns what keeps a file of a type from being shown.
+// shown returns the reason why the apps do not show a file, or nil.
 func shown(called, want string, isSo bool) error {
 	switch {
 	case !strings.HasPrefix(called, want):
@@ -201,8 +200,7 @@ func shown(called, want string, isSo bool) error {
 	return nil
 }
 
-// Show downloads the file of a message that was received, as the app does to show it
-// in the chat. What is opened by other apps, a document, is downloaded as it is.
+// Show downloads the file of a received message as the app does to show it in the chat. Documents, which other apps open, are not checked.
 func (p *Phone) Show(ctx context.Context, r *Received) ([]byte, error) {
 	data, err := p.Download(ctx, r)
 	if err != nil {
@@ -211,7 +209,7 @@ func (p *Phone) Show(ctx context.Context, r *Received) ([]byte, error) {
 	switch file := content.FileOf(r.Message.Message).(type) {
 	case *waE2E.ImageMessage:
 		err = shown(file.GetMimetype(), "image/jpeg", bytes.HasPrefix(data, []byte{0xFF, 0xD8, 0xFF}))
-	case *waE2E.VideoMessage: // 3GP and QuickTime are its relatives
+	case *waE2E.VideoMessage: // 3GP and QuickTime are related
 		err = shown(file.GetMimetype(), "video/", len(data) > 12 && string(data[4:8]) == "ftyp")
 	case *waE2E.AudioMessage:
 		if file.GetPTT() {

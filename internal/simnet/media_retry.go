@@ -21,7 +21,7 @@ type keptMedia struct {
 	source  types.MessageSource
 }
 
-// isNamed reports whether a request names the message as it came over the wire.
+// isNamed reports whether a request addresses the message in the form in which it came over the wire.
 func (k keptMedia) isNamed(rmr *Node) bool {
 	if wire.JID(rmr, "jid") != k.source.Chat.ToNonAD() {
 		return false
@@ -38,34 +38,34 @@ func (p *Phone) keepMedia(r *Received) {
 	p.kept[r.Info.ID] = keptMedia{message: r.Message.Message, source: r.Info.MessageSource}
 }
 
-// MediaAnswer is what a phone does when a companion asks it to upload a file again.
+// MediaAnswer selects the phone's answer to a companion's request for a new upload.
 type MediaAnswer int
 
 const (
 	// MediaReupload uploads the file again.
 	MediaReupload MediaAnswer = iota
-	// MediaGone says, unencrypted, that the phone no longer has the file.
+	// MediaGone answers, unencrypted, that the phone no longer has the file.
 	MediaGone
 	// MediaNotFound says the same in an encrypted answer.
 	MediaNotFound
-	// MediaGeneralError says that something went wrong.
+	// MediaGeneralError answers with a general error.
 	MediaGeneralError
 	// MediaSilent does not answer.
 	MediaSilent
-	// MediaByForm uploads the file again if chat and sender are named as they were when the message came, and else does not find it.
+	// MediaByForm uploads the file again if the request names chat and sender as the message did, and otherwise answers that it is gone.
 	MediaByForm
-	// MediaByFormSilent does the same, and does not answer if it does not find the message.
+	// MediaByFormSilent does the same, but sends no answer if the names differ.
 	MediaByFormSilent
 )
 
-// AnswerMedia changes what the phone does from now on when a companion asks for a file.
+// AnswerMedia sets the phone's answer to companions' requests for files from now on.
 func (p *Phone) AnswerMedia(how MediaAnswer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.media = how
 }
 
-// ReuploadTo makes the phone name this as the new place of every file that it uploads again from now on; empty ends it.
+// ReuploadTo makes the phone claim this path for every file that it uploads again from now on; "" ends that.
 func (p *Phone) ReuploadTo(directPath string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +77,7 @@ func (p *Phone) AskForMedia(d *people.Device, node *Node) {
 	request := *node
 	rmr, ok := wire.Child(node, "rmr")
 	if !ok {
-		// A history that got lost is asked for without naming a message.
+		// Requests for a lost history name no message.
 		p.sendHistoryAgain(d, wire.Text(node, "id"))
 		return
 	}
@@ -95,7 +95,7 @@ func (p *Phone) AskForMedia(d *people.Device, node *Node) {
 	})
 }
 
-// mediaAnswer decides what is answered; an empty node is silence.
+// mediaAnswer returns the answer to a request, or an empty node for none.
 func (p *Phone) mediaAnswer(request *Node) (Node, error) {
 	id := wire.Text(request, "id")
 	p.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// The words of this package's API that others have defined, so that its users need not import their packages to name them.
+// Names for the types of the rooms, so that users of this package need not import those.
 type (
 	// JID names an account, one of its devices, or a group.
 	JID = types.JID
@@ -23,17 +23,17 @@ type (
 	Options = server.Options
 	// Device is one device of an account as the server knows it.
 	Device = people.Device
-	// Counters count what passed between the server and a device.
+	// Counters counts the stanzas between the server and a device.
 	Counters = people.Counters
 	// Acknowledged is one stanza that a device has acknowledged.
 	Acknowledged = people.Acknowledged
 	// Waiting is one stanza that a device has not acknowledged.
 	Waiting = people.Waiting
-	// SendFault makes one message that a device sends fail.
+	// SendFault makes one message of a device fail.
 	SendFault = people.SendFault
 	// IQFault makes queries fail.
 	IQFault = people.IQFault
-	// Crowd is people whose devices are switched off.
+	// Crowd is a set of people whose devices are switched off.
 	Crowd = people.Crowd
 	// CrowdOptions describes a crowd.
 	CrowdOptions = people.CrowdOptions
@@ -51,15 +51,15 @@ type (
 	CDNRequest = media.CDNRequest
 	// BusinessMessage is a message as banks, airlines and shops send it, or a customer's answer to one.
 	BusinessMessage = content.BusinessMessage
-	// BusinessFiles are the files in the headers of these messages.
+	// BusinessFiles holds the files in the headers of these messages.
 	BusinessFiles = content.BusinessFiles
-	// PastInfo is a message as phones keep it.
+	// PastInfo is a message as phones keep it for their history.
 	PastInfo = content.PastInfo
 	// ConnectFailure is the server's answer to a login that it refuses.
 	ConnectFailure = wire.ConnectFailure
 )
 
-// The steps of linking by a pairing code at which the network can void a client's secret, and what the server refuses.
+// Steps of linking by a pairing code at which the network can void a client's secret, and the error of the server's refusals.
 const (
 	BeforeHello   = pairing.BeforeHello
 	BeforeSuccess = pairing.BeforeSuccess
@@ -77,7 +77,7 @@ var (
 	ErrPasskeyRefused  = pairing.ErrPasskeyRefused
 )
 
-// What people write and phones keep: see package content.
+// Messages of people and businesses: see package content.
 var (
 	BusinessMessages = content.BusinessMessages
 	DirectPath       = content.DirectPath

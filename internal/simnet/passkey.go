@@ -5,7 +5,7 @@ import "bridged/internal/simnet/pairing"
 // Passkey returns the account's authenticator.
 func (p *Phone) Passkey() *pairing.Authenticator { return p.passkey }
 
-// RequirePasskey makes the network ask for the account's passkey whenever a device is linked, or stop asking.
+// RequirePasskey sets whether the network asks for the account's passkey when a device is linked.
 func (p *Phone) RequirePasskey(required bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -18,7 +18,7 @@ func (p *Phone) passkeyRequired() bool {
 	return p.needPasskey
 }
 
-// ConfirmationCode returns the code that the phone shows while a device is linked with a passkey, to compare with the client's, or "".
+// ConfirmationCode returns the code that the phone shows for comparison with the client's while a device is linked with a passkey, or "".
 func (p *Phone) ConfirmationCode() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

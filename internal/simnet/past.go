@@ -10,26 +10,25 @@ import (
 	"bridged/internal/simnet/content"
 )
 
-// Past is what a phone has of a chat from before a companion was linked.
+// Past is a chat of the phone from before a companion was linked.
 type Past struct {
-	// With is the person's number, or the group.
 	With types.JID
-	// Name is the chat's name on the phone, empty where it has none.
+	// Name is the chat's name on the phone, if it has one.
 	Name string
-	// Timer is after how many seconds messages disappear, TimerSetAt when that was set.
+	// Timer is the disappearing timer in seconds, set at TimerSetAt.
 	Timer      uint32
 	TimerSetAt time.Time
-	// ByLID names the chat by the person's LID, as phones do that have moved to them.
+	// ByLID names the chat by the person's LID, as phones do after their migration to LIDs.
 	ByLID bool
-	// Labels is how members of a group describe themselves in it, by their JIDs in the group's form.
+	// Labels holds the descriptions that members of a group have given themselves, by the JIDs that the group uses.
 	Labels map[types.JID]string
-	// Recent are the messages of the last months, Older those before them, each from the oldest on. Older ones go only to companions that
-	// require the full history, or ask for them; years of them only to a companion that calls itself a desktop and says how many days and
-	// megabytes it takes.
+	// Recent holds the messages of the last months, Older those before them, oldest first. Older ones go only to companions that require the
+	// full history or ask for them; years of them only to a companion that calls itself a desktop and states how many days and megabytes it
+	// takes.
 	Recent, Older []*content.PastInfo
 }
 
-// SetPast gives the phone a past, which replaces an earlier one. Companions get it when they are linked.
+// SetPast replaces the phone's past. Companions get it when they are linked.
 func (p *Phone) SetPast(chats ...Past) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

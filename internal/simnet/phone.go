@@ -23,29 +23,28 @@ import (
 
 // PhoneOptions describes a phone and its owner.
 type PhoneOptions struct {
-	// Number is the phone number, in international digits; a leading + and spaces are allowed.
+	// Number is the phone number in international digits; a leading + and spaces are allowed.
 	Number string
-	// Dialled are other spellings of the number, under which the network finds the account when it is asked who has a number. It names
-	// the account by Number alone, and links devices under that alone.
+	// Dialled lists other spellings of the number, under which a look-up finds the account. The answer has Number, and devices are linked
+	// under Number alone.
 	Dialled []string
 	// Name is the push name that others see.
 	Name string
-	// Business makes it a business account, whose Name is a verified one.
+	// Business makes it a business account with Name as its verified name.
 	Business bool
 	// PasskeyRequired makes the network ask for the account's passkey when a device is linked.
 	PasskeyRequired bool
-	// Username is the name by which others find the person.
+	// Username lets others find the person without a number.
 	Username string
-	// Numberless makes it a person without a number, as far as others can see: they are known by LID alone. Their groups have to know their
-	// members by LID, too.
+	// Numberless hides the number from others, who know the person by LID alone. Their groups have to use LIDs, too.
 	Numberless bool
-	// LIDChats shows this person's messages to others under the LID, also when a message is sent to a number.
+	// LIDChats shows this person's messages to others under the LID, even those sent to a number.
 	LIDChats bool
 }
 
 // Phone is a person's phone: device 0 of an account, a real whatsmeow client in this process.
 type Phone struct {
-	*people.Account // the account, as its server has it
+	*people.Account // the account at the server
 	net             *Network
 	device          *people.Device
 	client          *whatsmeow.Client
@@ -58,13 +57,13 @@ type Phone struct {
 	ctx             context.Context
 	cancel          context.CancelFunc
 
-	// cut receives a value when the client notices that its connection is gone.
+	// cut receives a value when the client notices the loss of its connection.
 	cut chan struct{}
 
-	// appState guards whether the phone's app state was begun.
+	// appState serializes the creation of the app state's keys.
 	appState sync.Mutex
-	syncKey  *syncKey   // the present one
-	syncKeys []*syncKey // all of them
+	syncKey  *syncKey   // in use
+	syncKeys []*syncKey // all of them, oldest first
 
 	// mu guards everything below.
 	mu           sync.Mutex
@@ -72,17 +71,17 @@ type Phone struct {
 	needPasskey  bool
 	confirmation string
 	media        MediaAnswer
-	mediaPath    string // what the phone names as a file's new place, if set
+	mediaPath    string // claimed as a file's new path, if set
 	deaf         bool
-	recoveries   []string // the collections that companions asked for as a whole
+	recoveries   []string // the collections that companions asked to recover
 	kept         map[types.MessageID]keptMedia
 	sent         map[types.MessageID]sentMessage
 	book         map[string]string
 	past         []Past
-	asked        []HistoryRequest // what companions asked for
+	asked        []HistoryRequest // the companions' requests
 }
 
-// phonePreKeys is how many one-time keys a new phone has at the server.
+// phonePreKeys is the number of one-time keys that a new phone uploads.
 const phonePreKeys = 30
 
 // silenceLibsignal keeps libsignal from printing its errors to standard output.
@@ -128,7 +127,7 @@ func (n *Network) NewPhone(ctx context.Context, opts PhoneOptions) (*Phone, erro
 	return p, nil
 }
 
-// setUp makes the phone's device, enters it at the server and makes its client.
+// setUp creates the phone's device, registers it and creates its client.
 func (p *Phone) setUp() {
 	noise, signed := keys.NewKeyPair(), p.identity.CreateSignedPreKey(1)
 	jid := p.Account.PN()
@@ -152,7 +151,7 @@ func (p *Phone) setUp() {
 	p.client.AddEventHandler(p.handle)
 }
 
-// reconnectSoon replaces whatsmeow's growing pauses, so that phones are back as soon as the network is.
+// reconnectSoon replaces whatsmeow's growing pauses, so that phones return as soon as the network does.
 func (p *Phone) reconnectSoon(error) bool {
 	p.client.AutoReconnectErrors = 0
 	select {
@@ -163,7 +162,7 @@ func (p *Phone) reconnectSoon(error) bool {
 	}
 }
 
-// register enters the phone at the server with a stock of keys, as registering by SMS does.
+// register adds the phone to the server with a stock of keys, as registering by SMS does.
 func (p *Phone) register(device *store.Device) {
 	d := p.NewDevice(0, *device.NoiseKey.Pub, *p.identity.Pub, device.RegistrationID, device.SignedPreKey, p.memory.Stock(phonePreKeys))
 	n := p.net
@@ -181,7 +180,7 @@ func (p *Phone) waitConnected(ctx context.Context) error {
 	return p.net.Wait(ctx, func() bool { return p.device.Active })
 }
 
-// expectCut forgets earlier losses of the connection, and reports whether there is a connection to lose. The caller holds Directory.Mu.
+// expectCut discards earlier losses of the connection and reports whether there is a connection to lose. The caller holds Directory.Mu.
 func (p *Phone) expectCut() bool {
 	select {
 	case <-p.cut:
@@ -190,8 +189,8 @@ func (p *Phone) expectCut() bool {
 	return p.device.HasConn()
 }
 
-// stop ends the phone's client. If the server has hung up, it waits until the client has noticed: doing both at once is a race
-// inside whatsmeow.
+// stop ends the phone's client. After the server has hung up it first waits until the client has noticed, because doing both at once is a
+// race inside whatsmeow.
 func (p *Phone) stop(cut bool) {
 	if cut {
 		timer := time.NewTimer(time.Second)
@@ -209,14 +208,14 @@ func (p *Phone) stop(cut bool) {
 // Device returns the phone itself as a device of its account.
 func (p *Phone) Device() *people.Device { return p.device }
 
-// Client returns the phone's whatsmeow client, for uses that this package has no method for. Sending through it bypasses the phone's
-// record of what it sent.
+// Client returns the phone's whatsmeow client, for uses that this package has no method for. The phone keeps no record of messages sent
+// through it.
 func (p *Phone) Client() *whatsmeow.Client { return p.client }
 
 // Disconnect switches the phone off; Connect switches it on again.
 func (p *Phone) Disconnect() { p.client.Disconnect() }
 
-// Connect switches a phone on that was switched off, and waits until it is online.
+// Connect switches the phone on again and waits until it is online.
 func (p *Phone) Connect(ctx context.Context) error {
 	if err := p.client.ConnectContext(p.ctx); err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected) {
 		return fmt.Errorf("connect the phone: %w", err)

@@ -28,7 +28,7 @@ func (p *Phone) mark(ctx context.Context, kind types.ReceiptType, messages []*Re
 	return p.client.MarkRead(ctx, ids, time.Now(), messages[0].Info.Chat, messages[0].Info.Sender, kind)
 }
 
-// Typing shows the person as typing in a chat, or no longer.
+// Typing shows the person as typing in a chat, or as having stopped.
 func (p *Phone) Typing(ctx context.Context, chat types.JID, typing bool) error {
 	state := types.ChatPresencePaused
 	if typing {
@@ -46,7 +46,7 @@ func (p *Phone) SetPresence(ctx context.Context, available bool) error {
 	return p.client.SendPresence(ctx, presence)
 }
 
-// SetReadReceipts has others see what the account has read, or not. The account's other devices learn of the change.
+// SetReadReceipts sets whether others see what the account has read, and notifies its other devices.
 func (p *Phone) SetReadReceipts(ctx context.Context, shown bool) error {
 	value := types.PrivacySettingNone
 	if shown {

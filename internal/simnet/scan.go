@@ -13,8 +13,8 @@ import (
 	"bridged/internal/simnet/people"
 )
 
-// ScanQR scans a client's QR code with the phone and returns the new device once it is linked. It fails with [ErrCheckConnection] where the
-// network has voided the code's secret, which it does to the first that is scanned: see [Options] and [Phone.HoldTo].
+// ScanQR scans a client's QR code with the phone and returns the new device once it is linked. It fails with [ErrCheckConnection] if the
+// network has voided the code's secret, as it does with the first one scanned: see [Options] and [Phone.HoldTo].
 func (p *Phone) ScanQR(ctx context.Context, qr string) (*people.Device, error) {
 	waiting, secret, err := p.net.Scan(qr)
 	if err != nil {
@@ -23,8 +23,8 @@ func (p *Phone) ScanQR(ctx context.Context, qr string) (*people.Device, error) {
 	return p.link(ctx, waiting, secret)
 }
 
-// HoldTo holds the phone to a screen that shows the QR code of a client, as a person does, until the client is linked: a code that is void,
-// or of a connection that has ended, is followed by another. screen returns the code that is shown.
+// HoldTo scans the codes of a client's screen, as a person holding a phone to it does, until the client is linked. A void code, or one of a
+// connection that has ended, is followed by the next. screen returns the code on show.
 func (p *Phone) HoldTo(ctx context.Context, screen func() string) (*people.Device, error) {
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
@@ -44,13 +44,13 @@ func (p *Phone) HoldTo(ctx context.Context, screen func() string) (*people.Devic
 	}
 }
 
-// Screen is the screen of a plain client, which shows its first QR code.
+// Screen shows the first QR code of a plain client.
 type Screen struct {
 	mu   sync.Mutex
 	code string // guarded by mu
 }
 
-// Handle draws what an event of the client's brings.
+// Handle takes the client's events.
 func (s *Screen) Handle(event any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

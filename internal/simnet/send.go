@@ -16,7 +16,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// sentMessage is a phone's record of a message it sent, for retry receipts and requests by its companions.
+// sentMessage is a phone's copy of a message it sent, for retry receipts and its companions' requests.
 type sentMessage struct {
 	chat types.JID
 	msg  *waE2E.Message
@@ -31,13 +31,13 @@ func (p *Phone) SendText(ctx context.Context, to types.JID, text string, opts ..
 	return p.Send(ctx, to, &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: proto.String(text)}}, opts...)
 }
 
-// Send sends any message. Options that concern the content, like quotes, are put into it.
+// Send sends any message. Options about its content, like quotes, are merged into it.
 func (p *Phone) Send(ctx context.Context, to types.JID, msg *waE2E.Message, opts ...SendOption) (types.MessageID, error) {
 	resp, err := p.SendMessage(ctx, to, msg, opts...)
 	return resp.ID, err
 }
 
-// SendMessage sends like Send, and returns the whole response of the server.
+// SendMessage sends like Send and returns the server's whole response.
 func (p *Phone) SendMessage(ctx context.Context, to types.JID, msg *waE2E.Message, opts ...SendOption) (whatsmeow.SendResponse, error) {
 	o := sendOptionsOf(opts)
 	msg = o.apply(proto.Clone(msg).(*waE2E.Message))
@@ -54,8 +54,8 @@ func (p *Phone) SendMessage(ctx context.Context, to types.JID, msg *waE2E.Messag
 	return resp, nil
 }
 
-// remember records a message before it is sent, and how the server is to deliver it: whatsmeow sends everything to LIDs, but
-// phones with other software do not.
+// remember records a message before it is sent, and how the server has to deliver it: whatsmeow sends everything to LIDs, phones with other
+// software do not.
 func (p *Phone) remember(id types.MessageID, to types.JID, msg *waE2E.Message, o *sendOptions) {
 	p.mu.Lock()
 	p.sent[id] = sentMessage{chat: to, msg: msg, at: time.Now()}
@@ -89,12 +89,12 @@ func (p *Phone) messageForRetry(_, _ types.JID, id types.MessageID) *waE2E.Messa
 	return nil
 }
 
-// React puts an emoji on a message that was received; "" takes it off.
+// React reacts to a received message; "" removes the reaction.
 func (p *Phone) React(ctx context.Context, r *Received, emoji string, opts ...SendOption) (types.MessageID, error) {
 	return p.ReactTo(ctx, r.Info.Chat, r.Info.Sender, r.Info.ID, emoji, opts...)
 }
 
-// ReactTo reacts to any message, named by chat, sender and id; an empty sender means the phone's own account.
+// ReactTo reacts to the message with this chat, sender and id; an empty sender means the phone's own account.
 func (p *Phone) ReactTo(ctx context.Context, chat, sender types.JID, id types.MessageID, emoji string, opts ...SendOption) (types.MessageID, error) {
 	return p.Send(ctx, chat, p.client.BuildReaction(chat, sender, id, emoji), opts...)
 }
@@ -104,17 +104,17 @@ func (p *Phone) Edit(ctx context.Context, chat types.JID, id types.MessageID, te
 	return p.Send(ctx, chat, p.client.BuildEdit(chat, id, &waE2E.Message{Conversation: proto.String(text)}), opts...)
 }
 
-// Revoke deletes a message that this phone sent, for everybody.
+// Revoke deletes a message that this phone sent, for everyone.
 func (p *Phone) Revoke(ctx context.Context, chat types.JID, id types.MessageID, opts ...SendOption) (types.MessageID, error) {
 	return p.Send(ctx, chat, p.client.BuildRevoke(chat, types.EmptyJID, id), opts...)
 }
 
-// RevokeAsAdmin deletes somebody else's message in a group.
+// RevokeAsAdmin deletes another member's message in a group.
 func (p *Phone) RevokeAsAdmin(ctx context.Context, chat, sender types.JID, id types.MessageID) (types.MessageID, error) {
 	return p.Send(ctx, chat, p.client.BuildRevoke(chat, sender, id))
 }
 
-// SendLocation sends a place; name and address may be empty.
+// SendLocation sends a location; name and address may be empty.
 func (p *Phone) SendLocation(ctx context.Context, to types.JID, latitude, longitude float64, name, address string, opts ...SendOption) (types.MessageID, error) {
 	place := &waE2E.LocationMessage{DegreesLatitude: proto.Float64(latitude), DegreesLongitude: proto.Float64(longitude)}
 	if name != "" {
@@ -126,10 +126,10 @@ func (p *Phone) SendLocation(ctx context.Context, to types.JID, latitude, longit
 	return p.Send(ctx, to, &waE2E.Message{LocationMessage: place}, opts...)
 }
 
-// Card is a contact as one person sends it to another.
+// Card is a contact as people send it.
 type Card struct{ Name, VCard string }
 
-// NewCard makes a vCard for a person on the network.
+// NewCard returns a vCard of a person on the network.
 func NewCard(name, number string) Card {
 	number = wire.Digits(number)
 	return Card{Name: name, VCard: "BEGIN:VCARD\nVERSION:3.0\nN:;" + name + ";;;\nFN:" + name + "\nTEL;type=CELL;waid=" + number + ":+" + number + "\nEND:VCARD"}
@@ -149,7 +149,7 @@ func (p *Phone) SendContacts(ctx context.Context, to types.JID, cards []Card, op
 	}}, opts...)
 }
 
-// SendPoll sends a poll of which selectable options can be chosen, 0 for any number.
+// SendPoll sends a poll that allows a number of choices, 0 for any number.
 func (p *Phone) SendPoll(ctx context.Context, to types.JID, question string, options []string, selectable int, opts ...SendOption) (types.MessageID, error) {
 	return p.Send(ctx, to, p.client.BuildPollCreation(question, options, selectable), opts...)
 }
@@ -163,12 +163,12 @@ func (p *Phone) Vote(ctx context.Context, poll *Received, choices []string, opts
 	return p.Send(ctx, poll.Info.Chat, vote, opts...)
 }
 
-// SetDisappearing sets after how many seconds messages of a chat disappear, 0 for never.
+// SetDisappearing sets the time in seconds after which messages of a chat disappear, 0 for never.
 func (p *Phone) SetDisappearing(ctx context.Context, chat types.JID, seconds uint32) error {
 	return p.SetDisappearingAt(ctx, chat, seconds, time.Now())
 }
 
-// SetDisappearingAt says that the timer was set at some time.
+// SetDisappearingAt does so with another time of the change.
 func (p *Phone) SetDisappearingAt(ctx context.Context, chat types.JID, seconds uint32, at time.Time) error {
 	sending, done := p.memory.ForSend(ctx)
 	defer done()
@@ -178,7 +178,7 @@ func (p *Phone) SetDisappearingAt(ctx context.Context, chat types.JID, seconds u
 	return nil
 }
 
-// Burst makes phones send texts to one chat as fast as they can, each its share in order. It returns the ids by index of the text.
+// Burst makes phones send count texts to one chat as fast as they can, each its share in order. It returns the ids by index of the text.
 func Burst(ctx context.Context, phones []*Phone, to types.JID, count int, text func(i int) string, opts ...SendOption) ([]types.MessageID, error) {
 	ids := make([]types.MessageID, count)
 	errs := make([]error, len(phones))

@@ -27,13 +27,13 @@ type sendOptions struct {
 	asEdit    bool
 }
 
-// WithID sends under an id of the caller's choice.
+// WithID sends under the caller's id.
 func WithID(id types.MessageID) SendOption { return func(o *sendOptions) { o.id = id } }
 
-// AsNumber shows the sender to the others under the phone number, in whichever form the recipient is named.
+// AsNumber shows the sender to others under the phone number, whichever form names the recipient.
 func AsNumber() SendOption { return func(o *sendOptions) { o.wish.Form = types.DefaultUserServer } }
 
-// AsLID shows the sender to the others under his LID.
+// AsLID shows the sender to others under the LID.
 func AsLID() SendOption { return func(o *sendOptions) { o.wish.Form = types.HiddenUserServer } }
 
 // Quoting quotes a received message in full, as official apps do.
@@ -45,7 +45,7 @@ func Quoting(r *Received) SendOption {
 	}
 }
 
-// QuotingID quotes a message of which only id, sender and text are known.
+// QuotingID quotes a message by id, sender and text.
 func QuotingID(id types.MessageID, sender types.JID, quoted string) SendOption {
 	return func(o *sendOptions) {
 		o.info().StanzaID = proto.String(id)
@@ -54,7 +54,7 @@ func QuotingID(id types.MessageID, sender types.JID, quoted string) SendOption {
 	}
 }
 
-// Mentioning names people; the text has to contain their @users.
+// Mentioning mentions people; the text has to contain their @users.
 func Mentioning(people ...types.JID) SendOption {
 	return func(o *sendOptions) {
 		for _, jid := range people {
@@ -70,15 +70,15 @@ func Forwarded(score uint32) SendOption {
 	}
 }
 
-// PartOf sends the message as a part of another one of the phone's, which the apps do not show by itself: the HD upload of a picture, the
-// film of a motion photo.
+// PartOf attaches the message to another one of the phone's, so that apps do not show it by itself: the HD upload of a picture, the video of
+// a motion photo.
 func PartOf(parent types.MessageID, kind waE2E.MessageAssociation_AssociationType) SendOption {
 	return func(o *sendOptions) {
 		o.part = &waE2E.MessageAssociation{AssociationType: kind.Enum(), ParentMessageKey: &waCommon.MessageKey{ID: &parent, FromMe: proto.Bool(true)}}
 	}
 }
 
-// WithTimeout waits so long for the server's acknowledgement, instead of whatsmeow's 75 s.
+// WithTimeout limits the wait for the server's acknowledgement, which is 75 s in whatsmeow.
 func WithTimeout(timeout time.Duration) SendOption {
 	return func(o *sendOptions) { o.timeout = timeout }
 }
@@ -86,13 +86,12 @@ func WithTimeout(timeout time.Duration) SendOption {
 // ViewOnce wraps the message so that apps show it once. Linked devices get the content.
 func ViewOnce() SendOption { return func(o *sendOptions) { o.viewOnce = true } }
 
-// HiddenViewOnce sends view-once media as the real network does to linked devices: they learn that there is such a message and get nothing
-// of it.
+// HiddenViewOnce sends view-once media as the real network does to linked devices: they get a notice without the content.
 func HiddenViewOnce() SendOption {
 	return func(o *sendOptions) { o.viewOnce, o.wish.Hidden = true, "view_once" }
 }
 
-// At gives the message another time than now, for conversations of the past.
+// At sends the message with another time than now, for conversations of the past.
 func At(when time.Time) SendOption { return func(o *sendOptions) { o.wish.At = when } }
 
 // Ephemeral makes the message disappear after a number of seconds.
@@ -118,7 +117,7 @@ func sendOptionsOf(opts []SendOption) *sendOptions {
 	return o
 }
 
-// apply puts into a message what the options say about its content.
+// apply returns the message with the options about its content merged into it.
 func (o *sendOptions) apply(msg *waE2E.Message) *waE2E.Message {
 	if o.context != nil {
 		content.SetContextInfo(msg, o.context)

@@ -14,11 +14,11 @@ import (
 	"bridged/internal/simnet/signal"
 )
 
-// maxAcquainted is the size up to which the members of a new group get to know each other at once: it costs a millisecond per pair.
+// maxAcquainted limits the size of a group whose members get sessions with each other at once: each pair costs a millisecond.
 const maxAcquainted = 32
 
-// acquaint gives every two phones of a group a Signal session, as between people who know each other. When many begin their sessions at
-// the same time from both sides, as strangers do in a new group, whatsmeow needs two retries for each of the first messages.
+// acquaint gives every two phones of a group a Signal session, as people have who know each other. When many strangers in a new group begin
+// sessions from both sides at once, whatsmeow needs two retries for each of the first messages.
 func (n *Network) acquaint(ctx context.Context, members []*people.Account) error {
 	if len(members) > maxAcquainted {
 		return nil
@@ -28,7 +28,7 @@ func (n *Network) acquaint(ctx context.Context, members []*people.Account) error
 			one, hasPhone := a.Owner.(*Phone)
 			other, hasPhoneToo := b.Owner.(*Phone)
 			if !hasPhone || !hasPhoneToo {
-				continue // they are of a crowd
+				continue // crowds have no phones
 			}
 			if err := one.meet(ctx, other); err != nil {
 				return fmt.Errorf("begin a session between two phones: %w", err)
@@ -38,7 +38,7 @@ func (n *Network) acquaint(ctx context.Context, members []*people.Account) error
 	return nil
 }
 
-// meet begins a session and has one message go each way, without the network: then neither side has to begin it again.
+// meet begins a session and exchanges one message each way, without the network, so that neither side has to begin it again.
 func (p *Phone) meet(ctx context.Context, other *Phone) error {
 	for _, side := range [][2]*Phone{{p, other}, {other, p}} {
 		known, err := side[0].memory.HasSession(ctx, side[1].LID().SignalAddress().String())
@@ -91,24 +91,24 @@ func (p *Phone) sessionWith(other *Phone) *session.Cipher {
 	return session.NewCipher(session.NewBuilderFromSignal(p.client.Store, address, store.SignalProtobufSerializer), address)
 }
 
-// withSessions calls change, which may change the phone's sessions, while nothing else does.
+// withSessions calls change, which may change the phone's sessions, while no other code does.
 func (p *Phone) withSessions(ctx context.Context, change func(context.Context) error) error {
 	held, release := p.memory.Hold(ctx)
 	defer release()
 	return change(held)
 }
 
-// Trust gives another account a token of this one, as having written to it does.
+// Trust gives another account a privacy token, as writing to it does.
 func (p *Phone) Trust(other *Phone) {
 	p.net.Mu.Lock()
 	defer p.net.Mu.Unlock()
 	p.net.HandToken(p.Account, other.Account.PN(), time.Now())
 }
 
-// NewDevice makes an unpaired whatsmeow device whose store is in memory: for clients that need no session file. It starts with a few
-// keys, so that whatsmeow uploads 50 at the first login and not 812.
+// NewDevice returns an unpaired whatsmeow device with its store in memory, for clients without a session file. It starts with a few keys, so
+// that whatsmeow uploads 50 at the first login and not 812.
 func NewDevice(log waLog.Logger) *store.Device { return signal.NewDevice(log, people.LowKeys) }
 
-// Rewind calls act, in which the phone sends, and then forgets what that changed in its Signal sessions and group keys: its next messages use
-// keys a second time. So do clients that lose a change of a session while they send and receive at once.
+// Rewind calls act, in which the phone sends, and then undoes the changes to its Signal sessions and group keys, so that its next messages
+// use keys a second time. So do clients that lose a change of a session while they send and receive at once.
 func (p *Phone) Rewind(act func() error) error { return p.memory.Rewind(act) }

@@ -9,8 +9,8 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// settle waits until phones have acted on everything that the server has sent them so far. whatsmeow acknowledges notifications
-// before it acts on them, so a mark is sent through its queue: a server's "about" text, which comes out as an event.
+// settle waits until phones have handled everything that the server has sent them so far. whatsmeow acknowledges notifications before it
+// handles them, so a marker goes through its queue: an "about" text of the server, which comes out as an event.
 func (n *Network) settle(ctx context.Context, phones []*Phone) error {
 	var waiting []<-chan struct{}
 	n.Mu.Lock()
@@ -28,7 +28,7 @@ func (n *Network) settle(ctx context.Context, phones []*Phone) error {
 	return nil
 }
 
-// pushBarrier queues a mark. The caller holds Directory.Mu.
+// pushBarrier queues a marker. The caller holds Directory.Mu.
 func (n *Network) pushBarrier(p *Phone) <-chan struct{} {
 	id := n.NextID()
 	passed := make(chan struct{})
@@ -56,6 +56,6 @@ func (n *Network) allPhones() []*Phone {
 	return slices.Clone(n.phones)
 }
 
-// Settle waits until all phones that are connected, and not frozen, have acted on what the server has sent them so far: new devices, changes of
-// groups. The methods that make such changes do so themselves.
+// Settle waits until all phones that are connected and not frozen have handled everything sent to them so far: new devices, changes of
+// groups. The methods that make such changes call it themselves.
 func (n *Network) Settle(ctx context.Context) error { return n.settle(ctx, n.allPhones()) }

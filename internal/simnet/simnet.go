@@ -17,7 +17,7 @@ type Network struct {
 	phones   []*Phone // guarded by Directory.Mu
 }
 
-// New starts a network on the loopback interface. It runs until Close, also if ctx ends before.
+// New starts a network on the loopback interface. It runs until Close, even if ctx ends before.
 func New(ctx context.Context, opts server.Options) (*Network, error) {
 	silenceLibsignal()
 	s, err := server.New(ctx, opts)
@@ -39,7 +39,7 @@ func (n *Network) Close() {
 	}
 }
 
-// endPhones returns what disconnects all phones after the server has hung up on them. The caller holds Directory.Mu.
+// endPhones returns a function that disconnects all phones after the server has hung up on them. The caller holds Directory.Mu.
 func (n *Network) endPhones() func() {
 	phones, cut := slices.Clone(n.phones), make([]bool, len(n.phones))
 	for i, p := range phones {

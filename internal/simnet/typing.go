@@ -9,19 +9,19 @@ import (
 	"bridged/internal/simnet/people"
 )
 
-// What a person does in a chat, as phones show it.
+// A person's activity in a chat, as phones show it.
 const (
 	Typing    = "typing"
 	Recording = "recording"
 )
 
-// person is somebody in a chat: a group, or the chat with the person, where chat is empty.
+// person is a person in a chat: in a group, or in the direct chat if chat is empty.
 type person struct {
 	chat string
 	who  *people.Account
 }
 
-// Watch has the server tell the phone when a person is available, from now on.
+// Watch subscribes the phone to a person's availability.
 func (p *Phone) Watch(ctx context.Context, who *Phone) error {
 	if err := p.client.SubscribePresence(ctx, who.LID()); err != nil {
 		return err
@@ -30,8 +30,8 @@ func (p *Phone) Watch(ctx context.Context, who *Phone) error {
 	return err
 }
 
-// WaitTyping waits until the phone shows what a person does in a chat: Typing, Recording or nothing, "". What a person does ends with the
-// next message of theirs, and when they are no longer available. That phones stop showing it by themselves after a while is not simulated.
+// WaitTyping waits until the phone shows a person's activity in a chat: Typing, Recording or "" for none. Activity ends with the person's
+// next message, or when they become unavailable. Not simulated: phones also stop showing it after a while.
 func (p *Phone) WaitTyping(ctx context.Context, chat types.JID, who *Phone, want string) error {
 	at := person{who: who.Account}
 	if chat.Server == types.GroupServer {
@@ -40,30 +40,12 @@ func (p *Phone) WaitTyping(ctx context.Context, chat types.JID, who *Phone, want
 	return p.inbox.await(ctx, p, func(i *inbox) bool { return i.typing[at] == want })
 }
 
-// WaitAvailable waits until the phone shows a person whom it watches as available, or as unavailable.
+// WaitAvailable waits until the phone shows a watched person as available or unavailable.
 func (p *Phone) WaitAvailable(ctx context.Context, who *Phone, want bool) error {
 	return p.inbox.await(ctx, p, func(i *inbox) bool { return i.available[who.Account] == want })
 }
 
-// await waits until something holds of what the phone shows.
-func (i *inbox) await(ctx context.Context, p *Phone, holds func(*inbox) bool) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.waiters++
-	defer func() { i.waiters-- }()
-	for !holds(i) {
-		changed := i.changed
-		i.mu.Unlock()
-		err := p.net.Await(ctx, changed)
-		i.mu.Lock()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// showPerson keeps what an event says of what a person does.
+// showPerson records a person's activity and availability from an event.
 func (p *Phone) showPerson(event any) {
 	switch e := event.(type) {
 	case *events.ChatPresence:

@@ -218,7 +218,7 @@ func TestPollOptions_OverTheNetwork(t *testing.T) {
 	network := newNetwork(t)
 	a := newAccount(t, network)
 	sam, robin, group, chat := clubOf(t, network, a)
-	for id, sealed := range map[string][]simnet.SendOption{"APPS": nil, "LIBRARY": {simnet.SealedAsEdit()}, "LATE": nil} {
+	for id, sealed := range map[string][]simnet.SendOption{"APPS": nil, "LIBRARY": {simnet.EncryptedAsEdit()}, "LATE": nil} {
 		if id == "LATE" {
 			a.device().HoldBack(id)
 		}

@@ -54,7 +54,7 @@ func TestCommunity_ReactionsAreEncrypted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := reader.ReactSealed(ctx, got, "👍"); err != nil {
+		if _, err := reader.ReactEncrypted(ctx, got, "👍"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -82,7 +82,7 @@ func (c *child) end() error {
 	errs := []error{c.cmd.Process.Signal(syscall.SIGTERM)}
 	if err := c.cmd.Wait(); err != nil {
 		log, _ := os.ReadFile(c.log.Name()) // what there is of it
-		errs = append(errs, fmt.Errorf("the bridge ended badly: %w\n%s", err, log[max(0, len(log)-shownLog):]))
+		errs = append(errs, fmt.Errorf("the bridge failed: %w\n%s", err, log[max(0, len(log)-shownLog):]))
 	}
 	return errors.Join(append(errs, c.removeLog())...)
 }
@@ -112,7 +112,7 @@ func (c *child) memory(name string) (int64, error) {
 			return kib << 10, err
 		}
 	}
-	return 0, fmt.Errorf("the kernel does not tell %s", name)
+	return 0, fmt.Errorf("the kernel does not report %s", name)
 }
 
 // read requests a path and reads the whole answer.

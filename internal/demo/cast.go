@@ -8,11 +8,10 @@ import (
 	"bridged/internal/simnet"
 )
 
-// usualNumber belongs to the demo's account, from a range reserved for fiction.
+// usualNumber belongs to the demo's account and comes from a range reserved for fiction.
 const usualNumber = "15550100200"
 
-// acquaintances lists the people whom the account knows. Without a contact they
-// are not in its address book.
+// acquaintances lists the people whom the account knows. Those without a contact are not in its address book.
 var acquaintances = []struct{ key, contact, number, pushName string }{
 	{"sofia", "Sofía Ramírez", "34600100101", "Sofi"},
 	{"jonas", "Jonas Weber", "4915100100102", "Jonas"},
@@ -22,8 +21,7 @@ var acquaintances = []struct{ key, contact, number, pushName string }{
 	{"layla", "", "971500100106", "ليلى"},
 }
 
-// castPeople brings the phones onto the network. The friends answer what is
-// sent to them.
+// castPeople adds the phones to the network. The friends answer messages.
 func (d *demo) castPeople(ctx context.Context) error {
 	owner, err := d.network.NewPhone(ctx, simnet.PhoneOptions{Number: d.number, Name: "Alex"})
 	if err != nil {
@@ -47,8 +45,7 @@ func (d *demo) castPeople(ctx context.Context) error {
 	return nil
 }
 
-// answering makes the friends answer 1:1 messages from the account, in their
-// own way.
+// answering makes the friends answer direct messages from the account.
 func (d *demo) answering(ctx context.Context) {
 	answers := map[string]string{
 		"sofia": "¡Qué bien saber de ti! Me escribiste: «%s»",
@@ -63,7 +60,7 @@ func (d *demo) answering(ctx context.Context) {
 			if m.Message.Info.IsGroup || m.Message.Info.IsFromMe || m.Text() == "" {
 				return
 			}
-			// An answer that cannot be sent is one that the person never wrote.
+			// A friend may also leave a message unanswered, so errors do not matter.
 			_ = p.MarkRead(ctx, m)
 			_, _ = p.SendText(ctx, d.owner.PN(), fmt.Sprintf(form, m.Text()), simnet.Quoting(m))
 		})

@@ -1,5 +1,4 @@
-// Package demo runs a bridge on a simulated network, with people who write and
-// answer.
+// Package demo runs a bridge on a simulated network with people who write and answer.
 package demo
 
 import (
@@ -20,12 +19,27 @@ import (
 	"bridged/internal/simnet"
 )
 
-// ready bounds how long the demo may take to be set up.
+// ready bounds the time to set the demo up.
 const ready = 60 * time.Second
 
-// Run runs a bridge on a simulated network, sets up a conversation and prints
-// how to look at it, until ctx ends. What it prints goes to stdout, the log to
-// stderr.
+// Bridge controls a running bridge.
+type Bridge interface {
+	// Client returns a client of its API, as reached from this machine.
+	Client() *client.Client
+	// LoginLink returns an address that logs in to the console once, or "" if there is no console.
+	LoginLink() string
+	// Wait waits until ctx ends or a part of the bridge fails.
+	Wait(ctx context.Context) error
+	// Stop shuts it down in order.
+	Stop() error
+}
+
+// Start starts a bridge with the configuration in environ and writes its log to log. The program passes it in, because this package cannot
+// import it.
+type Start func(ctx context.Context, environ []string, log io.Writer) (Bridge, error)
+
+// Run runs a bridge on a simulated network, plays a conversation and prints how to look at it, until ctx ends. The instructions go to stdout,
+// the log to stderr.
 func Run(ctx context.Context, start Start, environ []string, stdout, stderr io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "bridged-demo-*")
 	if err != nil {
@@ -58,7 +72,7 @@ func Run(ctx context.Context, start Start, environ []string, stdout, stderr io.W
 	return d.run(ctx, server)
 }
 
-// run lets people talk until ctx ends, or they or the bridge fail.
+// run makes people talk until ctx ends, or they or the bridge fail.
 func (d *demo) run(ctx context.Context, server Bridge) error {
 	ctx, stop := context.WithCancel(ctx)
 	talked := make(chan error, 1)
@@ -71,9 +85,8 @@ func (d *demo) run(ctx context.Context, server Bridge) error {
 	return errors.Join(err, <-talked)
 }
 
-// prepare returns the environment of a bridge on the demo's network and in its
-// own directory, with sends enabled, and the account's number. A demo joins a fleet
-// only where DEMO_NUMBER says as whom: two with one number would be one account.
+// prepare returns the environment of a bridge on the demo's network and in its own directory, with sends enabled, and the account's number. A
+// demo joins a fleet only if DEMO_NUMBER sets its number: two with one number would be one account.
 func prepare(environ []string, network *simnet.Network, dir string) (_ []string, number string, err error) {
 	file := filepath.Join(dir, "network.json")
 	if err := network.WriteNetworkFile(file); err != nil {
@@ -93,9 +106,9 @@ func prepare(environ []string, network *simnet.Network, dir string) (_ []string,
 		vars[name] = value
 	}
 	for name, value := range map[string]string{
-		"SIMULATED_FETCH_ALLOW": "127.0.0.0/8", // something for send-media to fetch without the internet
+		"SIMULATED_FETCH_ALLOW": "127.0.0.0/8", // lets send-media fetch files without the internet
 		"WEBHOOK_ALLOW_PRIVATE": "127.0.0.0/8", // receivers on this machine
-		"RETENTION_DAYS":        "7",           // people never stop talking
+		"RETENTION_DAYS":        "7",           // the talk never ends
 		"LOG_LEVEL":             "error",
 	} {
 		if vars[name] == "" {
@@ -114,7 +127,7 @@ func prepare(environ []string, network *simnet.Network, dir string) (_ []string,
 	return list, number, nil
 }
 
-// demo holds the stage: a network, its people, and the bridge seen from outside.
+// demo holds a network, its people, and a client of the bridge.
 type demo struct {
 	number  string // of the account
 	network *simnet.Network
@@ -123,13 +136,12 @@ type demo struct {
 	people  map[string]*simnet.Phone
 	hike    simnet.JID
 	family  simnet.JID
-	picture string // the path of its download
+	picture string // its download path
 
-	loginLink func() string // an address that logs in to the console once
+	loginLink func() string // returns an address that logs in to the console once
 }
 
-// setUp pairs the account through the bridge's own API and plays the
-// conversation.
+// setUp pairs the account through the bridge's own API and plays the conversation.
 func (d *demo) setUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ready)
 	defer cancel()
@@ -157,8 +169,7 @@ func (d *demo) pair(ctx context.Context) error {
 	return err
 }
 
-// settle waits until the bridge shows the whole conversation, and looks up the
-// picture that the printed lines download.
+// settle waits until the bridge shows the whole conversation, and looks up the picture for the printed download command.
 func (d *demo) settle(ctx context.Context) error {
 	for event, err := range d.api.Events(ctx, client.EventQuery{After: "0", Types: []bridge.EventType{bridge.EventMessageCreated}}) {
 		switch m := event.Message; {

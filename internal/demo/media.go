@@ -9,7 +9,7 @@ import (
 	"image/png"
 )
 
-// Picture returns a PNG of a landscape: sky, hills and a way.
+// Picture returns a PNG of a landscape with sky, hills and a path.
 func Picture(width, height int) []byte {
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
@@ -18,7 +18,7 @@ func Picture(width, height int) []byte {
 		}
 	}
 	var b bytes.Buffer
-	_ = png.Encode(&b, img) // a bytes.Buffer takes everything
+	_ = png.Encode(&b, img) // writing to a bytes.Buffer cannot fail
 	return b.Bytes()
 }
 
@@ -33,8 +33,7 @@ func landscape(x, y, width, height int) color.Color {
 	return color.RGBA{R: 60, G: uint8(150 - (y-hill)/3), B: 70, A: 255}
 }
 
-// Voice returns an Ogg Opus file (RFC 7845) of silence: 50 packets of 20 ms to
-// the second, on a page each second.
+// Voice returns a silent Ogg Opus file (RFC 7845): 50 packets of 20 ms per second, on one page.
 func Voice(seconds int) []byte {
 	var b bytes.Buffer
 	head := append([]byte("OpusHead"), 1, 1, 0, 0, 0x80, 0xBB, 0, 0, 0, 0, 0)

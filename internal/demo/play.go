@@ -10,12 +10,11 @@ import (
 // lastLine ends the conversation of the past days.
 const lastLine = "See you all on Saturday! 🥾"
 
-// span is how long ago the conversation began: its last line was said a few
-// minutes ago.
+// span is the age of the conversation's first line; its last was said a few minutes ago.
 const span = 47*time.Hour + 30*time.Minute
 
-// play has people converse over the past days: in several languages, with every
-// kind of message, in two groups, of which one knows its members by number.
+// play makes people converse over the past days: in several languages, with every kind of message, and in two groups, one of which addresses
+// its members by number.
 func (d *demo) play(ctx context.Context) error {
 	s := &script{ctx: ctx, d: d, at: time.Now().Add(-span)}
 	owner, sofia, jonas, elif, arjun, yuki, layla := d.owner, d.people["sofia"], d.people["jonas"], d.people["elif"], d.people["arjun"], d.people["yuki"], d.people["layla"]

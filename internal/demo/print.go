@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// print writes how to use what is there, with lines that work as they are.
+// print writes instructions with commands that work as they are.
 func (d *demo) print(w io.Writer) {
 	get := func(path string) string {
 		return fmt.Sprintf("curl -s -H 'Authorization: Bearer %s' '%s%s'", d.api.Token(), d.api.BaseURL(), path)
@@ -55,7 +55,7 @@ Write to Sofia, and read her answer a moment later:
 	fmt.Fprint(w, "\nCtrl-C ends the demo and leaves nothing behind.\n")
 }
 
-// consoleLine returns what leads into the console.
+// consoleLine returns the line about logging in to the console.
 func (d *demo) consoleLine() string {
 	link := d.loginLink()
 	if link == "" {

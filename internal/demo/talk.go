@@ -7,23 +7,22 @@ import (
 )
 
 const (
-	// firstWords is when somebody writes after the demo has been set up, pace how
-	// often from then on.
+	// firstWords is the pause before the first line after the set-up, pace the one between lines.
 	firstWords = 5 * time.Second
 	pace       = 30 * time.Second
 )
 
-// line is what one of the people writes to the account or to a group.
+// line is written by one of the people to the account or to a group.
 type line struct{ who, where, text string }
 
-// The places where lines are written.
+// Places where lines are written.
 const (
 	toAccount = "the account"
 	toHike    = "the hike"
 	toFamily  = "the family"
 )
 
-// smallTalk is said line by line, and then again from the beginning.
+// smallTalk is said line by line, over and over.
 var smallTalk = []line{
 	{"jonas", toHike, "Der Wetterbericht sagt Sonne bis zum Nachmittag ☀️"},
 	{"elif", toHike, "Harika! Güneş kremini unutmayın."},
@@ -46,8 +45,7 @@ var smallTalk = []line{
 	{"sofia", toAccount, "Te llamo luego, ¿vale?"},
 }
 
-// talk has somebody write every now and then, until ctx ends or a line cannot be
-// sent.
+// talk makes people write every now and then, until ctx ends or a line cannot be sent.
 func (d *demo) talk(ctx context.Context) error {
 	pause := firstWords
 	for i := 0; ; i++ {

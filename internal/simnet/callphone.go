@@ -16,7 +16,7 @@ import (
 // CallOptions describes a call.
 type CallOptions struct {
 	Video bool
-	// ID is generated if it is empty.
+	// ID may be empty, for a generated one.
 	ID string
 }
 

@@ -1,10 +1,10 @@
 // Package simnet simulates the other side of the wire: a network like WhatsApp's within one process, without a phone or the internet.
 //
 // A Network is a server that an unmodified whatsmeow client pairs with and talks to. It routes stanzas and never looks into a message. A Phone is a
-// person: device 0 of an account, a real whatsmeow client in this process, so that all of the cryptography and every message's format are the real
-// ones. Tests, the demo and the benchmark write to the bridge through phones and make things go wrong through faults.
+// person: device 0 of an account, a real whatsmeow client in this process, so that the cryptography and the format of every message are real.
+// Tests, the demo and the benchmark write to the bridge through phones and cause failures through faults.
 //
-// This package has the phones, and the face of the rest, which is in rooms of its own, each above those that it needs:
+// This package has the phones and re-exports the rooms below it, each of which stands above those that it needs:
 //
 //	wire      sockets: TLS, Noise, frames and the codec; reading and writing stanzas
 //	media     the media server
@@ -13,10 +13,10 @@
 //	pairing   how clients become devices of an account, above people
 //	server    logins, queries, messages, receipts and calls, above all of these
 //	signal    a phone's keys and sessions
-//	content   what is said in messages, as protobuf
+//	content   the protobuf of messages
 //
-// names.go gives the names of the rooms that users need. A phone is its account (people.Account, whose methods are what its owner can do at the
-// server) with a client; a new thing that people do is a method of Phone, beside those of its subject.
+// names.go re-exports the names that users need. A phone is its account (people.Account, whose methods are its owner's actions at the server) with a
+// client; a new thing that people do becomes a method of Phone, in the file of its subject.
 //
 // Where to begin:
 //
@@ -32,14 +32,13 @@
 //
 //   - It listens on loopback addresses only, prints nothing, and does not import testing: the demo ships it.
 //   - Nothing relies on sleeping: every method that waits does so for an event, and ends with its context.
-//   - What a device has not acknowledged is delivered again, in order, on its next connection.
-//   - All networks of a process share one Noise root key, made with the first of them: whatsmeow checks against a package variable,
+//   - Stanzas that a device has not acknowledged are delivered again, in order, on its next connection.
+//   - All networks of a process share one Noise root key, generated with the first of them: whatsmeow checks against a package variable,
 //     which New sets and which must not be written again while clients run.
 //
-// Faults are methods of what they happen to: a Device (Drop, Freeze, Delay, Duplicate, CorruptMessages, IgnoreAcks, FailSends, FailLogins,
-// StreamError, AskToReconnect ..), the Network (Down, RefuseSockets, FailQueries, SlowGroups ..), the CDN (Expire, Fail), a Phone (AnswerMedia, IgnoreRequests,
-// WithholdMapping, LockReachout, Disconnect). A Device knows what it was sent and what it has acknowledged.
+// Faults are methods of the object that they apply to: a Device (Drop, Freeze, Delay, Duplicate, CorruptMessages, IgnoreAcks, FailSends, FailLogins,
+// StreamError, AskToReconnect ..), the Network (Down, RefuseSockets, FailQueries, SlowGroups ..), the CDN (Expire, Fail), a Phone (AnswerMedia,
+// IgnoreRequests, WithholdMapping, LockReachout, Disconnect). A Device records the stanzas that it was sent and has acknowledged.
 //
-// Not simulated: channels, and what is said in a call. Where the real server's behaviour is
-// unknown, a comment says that the code guesses.
+// Not simulated: channels, and the audio of calls. Where the real server's behaviour is unknown, a comment says that the code guesses.
 package simnet

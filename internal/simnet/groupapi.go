@@ -40,9 +40,9 @@ type Group struct {
 }
 
 var (
-	// ErrGroupExists is returned for the id of an existing group.
+	// ErrGroupExists reports that the id belongs to an existing group.
 	ErrGroupExists = errors.New("a group with this id exists")
-	// ErrNotAllowed is returned for a change that the member may not make.
+	// ErrNotAllowed reports a change that the member may not make.
 	ErrNotAllowed = errors.New("the member may not do that in this group")
 )
 

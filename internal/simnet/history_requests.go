@@ -15,7 +15,6 @@ import (
 
 // HistoryRequest is a companion's request for history.
 type HistoryRequest struct {
-	// Kind is the requested part.
 	Kind waHistorySync.HistorySync_HistorySyncType
 	// Chat, Before and Count are set in a request for older messages.
 	Chat   types.JID

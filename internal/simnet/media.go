@@ -157,7 +157,7 @@ func (p *Phone) Upload(ctx context.Context, data []byte, kind whatsmeow.MediaTyp
 	return p.upload(ctx, Media{Data: data}, kind)
 }
 
-// ErrNoMedia is returned for a message without a file.
+// ErrNoMedia reports a message without a file.
 var ErrNoMedia = errors.New("the message has no media")
 
 // Download downloads and decrypts the file of a received message.
@@ -185,7 +185,7 @@ func (p *Phone) UploadBusinessFiles(ctx context.Context) (f content.BusinessFile
 	return f, err
 }
 
-// ErrNotShown is returned for a file in whose place the apps show an empty frame: an image that is not JPEG, a video that is not MP4, a voice
+// ErrNotShown reports a file in whose place the apps show an empty frame: an image that is not JPEG, a video that is not MP4, a voice
 // message that is not Opus in Ogg, or bytes that do not match their type. The network accepts them all.
 var ErrNotShown = errors.New("the app does not show the file")
 

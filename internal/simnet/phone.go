@@ -28,7 +28,7 @@ type PhoneOptions struct {
 	// Dialled lists other spellings of the number, under which a look-up finds the account. The answer has Number, and devices are linked
 	// under Number alone.
 	Dialled []string
-	// Name is the push name that others see.
+	// Name becomes the push name that others see.
 	Name string
 	// Business makes it a business account with Name as its verified name.
 	Business bool

@@ -8,7 +8,7 @@ import (
 
 func str(s string) *string { return &s }
 
-// bankMessages returns messages in templates, whose oldest forms banks have used the longest.
+// bankMessages returns messages in templates. Banks have used the oldest forms the longest.
 func bankMessages(f BusinessFiles) []BusinessMessage {
 	quickReply := func(id, text string) *waE2E.HydratedTemplateButton {
 		return &waE2E.HydratedTemplateButton{HydratedButton: &waE2E.HydratedTemplateButton_QuickReplyButton{

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// otherMessages returns invitations, results of polls and answers of AIs.
+// otherMessages returns invitations, poll results and answers of AIs.
 func otherMessages(BusinessFiles) []BusinessMessage {
 	result := &waE2E.PollResultSnapshotMessage{Name: str("Best shoe?"), PollVotes: []*waE2E.PollResultSnapshotMessage_PollVote{
 		{OptionName: str("Boot"), OptionVoteCount: proto.Int64(12)}, {OptionName: str("Sandal"), OptionVoteCount: proto.Int64(3)},
@@ -41,7 +41,7 @@ func otherMessages(BusinessFiles) []BusinessMessage {
 	}
 }
 
-// customerMessages returns answers to what businesses send.
+// customerMessages returns answers to businesses' messages.
 func customerMessages(BusinessFiles) []BusinessMessage {
 	return []BusinessMessage{
 		{"button chosen", &waE2E.Message{ButtonsResponseMessage: &waE2E.ButtonsResponseMessage{

@@ -72,12 +72,12 @@ func shopMessages(f BusinessFiles) []BusinessMessage {
 	}
 }
 
-// theShop returns where the shop is.
+// theShop returns the shop's location.
 func theShop() *waE2E.LocationMessage {
 	return &waE2E.LocationMessage{DegreesLatitude: proto.Float64(41.38), DegreesLongitude: proto.Float64(2.17), Name: str("Shoe shop"), Address: str("Calle 5")}
 }
 
-// shoe returns an article of the shop.
+// shoe returns one of the shop's products.
 func shoe(f BusinessFiles) *waE2E.ProductMessage {
 	return &waE2E.ProductMessage{
 		BusinessOwnerJID: str("34600100109@s.whatsapp.net"), Body: str("Still interested?"), Footer: str("Shoe shop"),
@@ -88,7 +88,7 @@ func shoe(f BusinessFiles) *waE2E.ProductMessage {
 	}
 }
 
-// catalogMessages returns messages about articles and orders.
+// catalogMessages returns messages about products and orders.
 func catalogMessages(f BusinessFiles) []BusinessMessage {
 	return []BusinessMessage{
 		{"product", &waE2E.Message{ProductMessage: shoe(f)}},

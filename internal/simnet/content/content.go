@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// WithoutWrapper returns the captioned document within a message, or the message.
+// WithoutWrapper returns the captioned document within a message, or else the message.
 func WithoutWrapper(msg *waE2E.Message) *waE2E.Message {
 	if inner := msg.GetDocumentWithCaptionMessage().GetMessage(); inner != nil {
 		return inner
@@ -34,7 +34,7 @@ func TextOf(msg *waE2E.Message) string {
 	return ""
 }
 
-// OnlyKeys reports whether a message carries only the key of a group, which whatsmeow reports as a separate message.
+// OnlyKeys reports whether a message carries only a group's key, which whatsmeow reports as a separate message.
 func OnlyKeys(msg *waE2E.Message) bool {
 	if msg.GetSenderKeyDistributionMessage() == nil {
 		return false
@@ -59,12 +59,12 @@ func messageFields(msg *waE2E.Message) (names []string) {
 	return names
 }
 
-// LabelAt returns how a member of a group describes themselves, since a time.
+// LabelAt returns a group member's label, set at a time.
 func LabelAt(label string, at time.Time) *waE2E.MemberLabel {
 	return &waE2E.MemberLabel{Label: proto.String(label), LabelTimestamp: proto.Int64(at.Unix())}
 }
 
-// Labelled returns the members of a group with their labels, as the history has them.
+// Labelled returns a group's members with their labels, as in the history.
 func Labelled(labels map[types.JID]string, members []types.JID) (all []*waHistorySync.GroupParticipant) {
 	for _, member := range members {
 		p := &waHistorySync.GroupParticipant{UserJID: proto.String(member.String())}
@@ -76,7 +76,7 @@ func Labelled(labels map[types.JID]string, members []types.JID) (all []*waHistor
 	return all
 }
 
-// SetContextInfo merges an info into whichever part of a message has a place for one.
+// SetContextInfo merges an info into the content of a message, if that has a place for one.
 func SetContextInfo(msg *waE2E.Message, info *waE2E.ContextInfo) {
 	if text := msg.Conversation; text != nil {
 		msg.Conversation = nil
@@ -103,7 +103,7 @@ func SetContextInfo(msg *waE2E.Message, info *waE2E.ContextInfo) {
 	}
 }
 
-// MarkViewOnce has apps show the file in a message once.
+// MarkViewOnce marks the file in a message as view-once.
 func MarkViewOnce(msg *waE2E.Message) {
 	switch {
 	case msg.GetImageMessage() != nil:

@@ -5,7 +5,7 @@ import (
 	"go.mau.fi/whatsmeow/proto/waE2E"
 )
 
-// headerOf returns the file in a message of a business, nil if it has none.
+// headerOf returns the file in a business's message, or nil.
 func headerOf(msg *waE2E.Message) whatsmeow.DownloadableMessage {
 	template := msg.GetTemplateMessage().GetHydratedTemplate()
 	if template == nil {
@@ -57,7 +57,7 @@ func interactiveFile(header *waE2E.InteractiveMessage_Header) whatsmeow.Download
 	return nil
 }
 
-// DirectPath returns the CDN path of the media in a message, "" if it has none.
+// DirectPath returns the CDN path of the media in a message, or "".
 func DirectPath(msg *waE2E.Message) string {
 	if media := FileOf(msg); media != nil {
 		return media.GetDirectPath()
@@ -65,7 +65,7 @@ func DirectPath(msg *waE2E.Message) string {
 	return ""
 }
 
-// FileOf returns the file in a message, under any wrappers, nil if it has none.
+// FileOf returns the file in a message, under any wrappers, or nil.
 func FileOf(msg *waE2E.Message) whatsmeow.DownloadableMessage {
 	for _, wrapper := range []*waE2E.FutureProofMessage{
 		msg.GetEphemeralMessage(), msg.GetViewOnceMessage(), msg.GetViewOnceMessageV2(), msg.GetViewOnceMessageV2Extension(),

@@ -19,8 +19,7 @@ func HistoryPart(kind waHistorySync.HistorySync_HistorySyncType, chats ...*waHis
 // PastInfo is a message as phones keep it.
 type PastInfo = waWeb.WebMessageInfo
 
-// PastMessage returns a message as a phone keeps it. The sender is empty for the phone's own messages; in a chat between two it is the other
-// one.
+// PastMessage returns a message as a phone keeps it. The sender is empty for the phone's own messages, and the other person in a direct chat.
 func PastMessage(chat, sender types.JID, id types.MessageID, at time.Time, msg *waE2E.Message) *PastInfo {
 	info := &waWeb.WebMessageInfo{
 		Key:     &waCommon.MessageKey{RemoteJID: proto.String(chat.String()), FromMe: proto.Bool(sender.IsEmpty()), ID: proto.String(id)},
@@ -40,7 +39,7 @@ func PastText(chat, sender types.JID, id types.MessageID, at time.Time, text str
 	return PastMessage(chat, sender, id, at, &waE2E.Message{Conversation: proto.String(text)})
 }
 
-// WithMessages returns a conversation that only carries messages.
+// WithMessages returns a conversation that carries only messages.
 func WithMessages(id string, messages []*PastInfo) *waHistorySync.Conversation {
 	c := &waHistorySync.Conversation{ID: proto.String(id)}
 	for i, info := range messages {

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// answerInvite gives an admin the code of the group's link, a new one if he takes the old one back.
+// answerInvite returns the code of the group's link to an admin, after replacing it if revoke is set.
 func (n *Registry) answerInvite(g *Group, by *people.Account, revoke bool) wire.Answer {
 	if !g.Members[by].IsAdmin() {
 		return wire.NotAuthorized
@@ -28,7 +28,7 @@ func (n *Registry) answerInvite(g *Group, by *people.Account, revoke bool) wire.
 	return wire.Result(invite)
 }
 
-// answerLink describes the group that a link leads to, or lets the account in.
+// answerLink describes the group behind a link, or lets the account join.
 func (n *Registry) answerLink(who *people.Account, code string, join bool) wire.Answer {
 	for _, g := range n.Groups {
 		switch {
@@ -59,19 +59,19 @@ func (n *Registry) joinByLink(g *Group, who *people.Account) wire.Answer {
 	return wire.Result(Node{Tag: "group", Attrs: attrs{"jid": g.JID()}})
 }
 
-// JoinRequest is somebody who wants to be let in.
+// JoinRequest is a person's request to join.
 type JoinRequest struct {
 	Who *people.Account
 	at  time.Time
 }
 
-// requestOf returns where somebody stands among those who wait; -1 for nowhere.
+// requestOf returns the index of a person's request to join, or -1.
 func (g *Group) requestOf(who *people.Account) int {
 	return slices.IndexFunc(g.Requests, func(r JoinRequest) bool { return r.Who == who })
 }
 
-// requestEntry notes that an account wants to be let in, and notifies the admins. Their notification has a requested user, not of a participant.
-// (whatsapp-rust, wacore, notifications of groups.)
+// requestEntry adds an account's request to join and notifies the admins. Unlike those of participants, the notification has a requested_user
+// (whatsapp-rust, wacore, notifications of groups).
 func (n *Registry) requestEntry(g *Group, who *people.Account) wire.Answer {
 	if g.requestOf(who) < 0 {
 		g.Requests = append(g.Requests, JoinRequest{who, time.Now()})
@@ -91,7 +91,7 @@ func (n *Registry) notifyAdmins(g *Group, by *people.Account, change Node) {
 	}
 }
 
-// Withdraw takes somebody off those who wait, by themselves or by an admin.
+// Withdraw removes a request to join, on behalf of the person or an admin.
 func (n *Registry) Withdraw(g *Group, by, who *people.Account) {
 	if i := g.requestOf(who); i >= 0 {
 		g.Requests = slices.Delete(g.Requests, i, i+1)
@@ -99,7 +99,7 @@ func (n *Registry) Withdraw(g *Group, by, who *people.Account) {
 	}
 }
 
-// answerRequests lists those who want to be let in, or decides about some.
+// answerRequests lists the requests to join, or decides about some.
 func (n *Registry) answerRequests(g *Group, by *people.Account, request *Node) wire.Answer {
 	if request.Tag == "membership_approval_requests" {
 		var waiting []Node
@@ -125,7 +125,7 @@ func (n *Registry) answerRequests(g *Group, by *people.Account, request *Node) w
 	return wire.Result(Node{Tag: request.Tag, Content: []Node{{Tag: decisions[0].Tag, Content: entries}}})
 }
 
-// decide lets somebody in who waits, or sends them away, and returns why that is not done.
+// decide admits or rejects a person who asked to join. It returns an error code if it cannot.
 func (n *Registry) decide(g *Group, by, who *people.Account, let bool) int {
 	i := g.requestOf(who)
 	switch {
@@ -144,7 +144,7 @@ func (n *Registry) decide(g *Group, by, who *people.Account, let bool) int {
 
 func (g *Group) setApproval(on bool) { g.approval, g.approvalSet = on, g.approvalSet || on }
 
-// ApprovalNode says whether an admin has to let people in.
+// ApprovalNode returns the setting whether an admin has to approve people who join.
 func ApprovalNode(on bool) Node {
 	return Node{Tag: "membership_approval_mode", Content: []Node{{Tag: "group_join", Attrs: attrs{"state": wire.Either(on, "on", "off")}}}}
 }

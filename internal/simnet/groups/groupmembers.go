@@ -10,26 +10,26 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// The reasons for which somebody is not added, promoted or removed.
+// Reasons why a person is not added, promoted or removed.
 const (
-	codePrivate   = 403 // by what they chose in their privacy settings; they may be invited
-	codeUnknown   = 404 // nobody, or no member
-	codeUntouched = 405 // the founder, whom nobody removes or demotes
+	codePrivate   = 403 // by the person's privacy settings; they may be invited
+	codeUnknown   = 404 // no such account, or not a member
+	codeUntouched = 405 // the founder, who cannot be removed or demoted
 	codeLeft      = 408 // left a short while ago
 	codeMember    = 409
 	codeFull      = 419
 )
 
-// offer is an invitation to one person, who could not be added.
+// offer is an invitation for a person who could not be added.
 type offer struct {
 	to, by *people.Account
 	until  time.Time
 }
 
-// offerTime is how long an invitation counts.
+// offerTime is how long an invitation is valid.
 const offerTime = 72 * time.Hour
 
-// refuseAdd returns why somebody is not added, 0 if they are.
+// refuseAdd returns the reason why a person cannot be added, or 0.
 func (g *Group) refuseAdd(by, who *people.Account) int {
 	switch {
 	case g.Members[who] != nil:
@@ -44,7 +44,7 @@ func (g *Group) refuseAdd(by, who *people.Account) int {
 	return 0
 }
 
-// mayBeAdded returns those of the named who may be added, and entries for the others, with the reason.
+// mayBeAdded returns the accounts that may be added, and entries with the reason for the others.
 func (n *Registry) mayBeAdded(g *Group, by *people.Account, named []Node) (accounts []*people.Account, refused []Node) {
 	room := g.Limit - len(g.Members)
 	for _, participant := range named {
@@ -69,14 +69,14 @@ func (n *Registry) mayBeAdded(g *Group, by *people.Account, named []Node) (accou
 	return accounts, refused
 }
 
-// offerTo returns an invitation for somebody who cannot be added, to be sent to them.
+// offerTo returns an invitation to send to a person who cannot be added.
 func (g *Group) offerTo(by, to *people.Account) Node {
 	code, until := hex.EncodeToString(wire.Random(8)), time.Now().Add(offerTime)
 	g.offers[code] = offer{to: to, by: by, until: until}
 	return Node{Tag: "add_request", Attrs: attrs{"code": code, "expiration": strconv.FormatInt(until.Unix(), 10)}}
 }
 
-// acceptOffer lets somebody in who was invited in a message.
+// acceptOffer lets the recipient of an invitation message join.
 func (n *Registry) acceptOffer(g *Group, who *people.Account, request *Node) wire.Answer {
 	o, ok := g.offers[wire.Text(request, "code")]
 	switch {
@@ -92,7 +92,7 @@ func (n *Registry) acceptOffer(g *Group, who *people.Account, request *Node) wir
 	return wire.Result()
 }
 
-// changeMembers applies a change of members. Its answer has the request's tag, and one entry for each member named.
+// changeMembers applies a change of members. Its answer has the request's tag and one entry for each member named.
 func (n *Registry) changeMembers(g *Group, by *people.Account, request *Node) wire.Answer {
 	if g.Parent {
 		return wire.NotAllowed // a community's members are those of its groups
@@ -109,7 +109,7 @@ func (n *Registry) changeMembers(g *Group, by *people.Account, request *Node) wi
 	return wire.Result(Node{Tag: request.Tag, Content: entries})
 }
 
-// mayBeChanged returns those of the named who may be removed, promoted or demoted, and entries for the others.
+// mayBeChanged returns the accounts that may be removed, promoted or demoted, and entries for the others.
 func (n *Registry) mayBeChanged(g *Group, by *people.Account, request *Node) (accounts []*people.Account, refused []Node) {
 	for _, participant := range request.GetChildrenByTag("participant") {
 		jid, code := wire.JID(&participant, "jid"), 0
@@ -128,7 +128,7 @@ func (n *Registry) mayBeChanged(g *Group, by *people.Account, request *Node) (ac
 	return accounts, refused
 }
 
-// ApplyMembers makes a change of members that is allowed. The caller holds Mu.
+// ApplyMembers makes a change of members that has passed the checks. The caller holds Mu.
 func (n *Registry) ApplyMembers(g *Group, by *people.Account, change string, named []*people.Account) {
 	switch change {
 	case "add":
@@ -140,7 +140,7 @@ func (n *Registry) ApplyMembers(g *Group, by *people.Account, change string, nam
 	}
 }
 
-// addMembers adds members. It announces them to the old ones, and the whole group to them.
+// addMembers adds members. It announces them to the old members, and the whole group to them.
 func (n *Registry) addMembers(g *Group, by *people.Account, named []*people.Account, reason string) {
 	var fresh []*people.Account
 	old := g.Sorted()
@@ -170,7 +170,7 @@ func (g *Group) participantNodes(accounts []*people.Account) []Node {
 	return out
 }
 
-// RemoveMembers takes members out of a group. The caller holds Mu.
+// RemoveMembers removes members. The caller holds Mu.
 func (n *Registry) RemoveMembers(g *Group, by *people.Account, named []*people.Account) {
 	var gone []*people.Account
 	for _, a := range named {
@@ -194,7 +194,7 @@ func (n *Registry) RemoveMembers(g *Group, by *people.Account, named []*people.A
 	n.Notify()
 }
 
-// leaveGroups takes an account out of groups. The first of the others becomes an admin where none is left.
+// leaveGroups removes an account from groups. The first of the other members becomes an admin if none is left.
 func (n *Registry) leaveGroups(who *people.Account, request *Node) wire.Answer {
 	for _, left := range request.GetChildren() {
 		g := n.Groups[wire.JID(&left, "id").User]

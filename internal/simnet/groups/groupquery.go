@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// AnswerGroups handles a w:g2 query to one group, or to the group server.
+// AnswerGroups handles a w:g2 query to one group or to the group server.
 func (n *Registry) AnswerGroups(d *people.Device, node *Node) wire.Answer {
 	to := wire.JID(node, "to")
 	children := node.GetChildren()
@@ -38,7 +38,7 @@ func (n *Registry) AnswerGroups(d *people.Device, node *Node) wire.Answer {
 	return n.ChangeGroup(g, d.Account, request)
 }
 
-// answerGroupServer handles the queries that do not concern a group of the account's.
+// answerGroupServer handles queries that do not concern one of the account's groups.
 func (n *Registry) answerGroupServer(d *people.Device, request *Node, setting bool) wire.Answer {
 	switch request.Tag {
 	case "participating":
@@ -57,7 +57,7 @@ func (n *Registry) answerGroupServer(d *people.Device, request *Node, setting bo
 	return wire.Refuse(501, "feature-not-implemented")
 }
 
-// createGroup makes a group. Who may not be added is named with the reason, and is no member.
+// createGroup creates a group. People who may not be added are listed with the reason and do not become members.
 func (n *Registry) createGroup(creator *people.Account, request *Node) wire.Answer {
 	subject := wire.Text(request, "subject")
 	if !subjectFits(subject) {
@@ -84,7 +84,7 @@ func (n *Registry) createGroup(creator *people.Account, request *Node) wire.Answ
 	return wire.Result(node)
 }
 
-// createKey returns the key that the creator gave a new group, by which his devices know it again.
+// createKey returns the key that the creator gave a new group, by which the creator's devices recognize it.
 func (n *Registry) createKey(request *Node) string {
 	if n.dropsCreateKeys {
 		return ""
@@ -92,14 +92,14 @@ func (n *Registry) createKey(request *Node) string {
 	return wire.Text(request, "key")
 }
 
-// DropCreateKeys makes the server forget the keys that creators give new groups.
+// DropCreateKeys makes the server drop the keys that creators give new groups.
 func (n *Registry) DropCreateKeys() {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	n.dropsCreateKeys = true
 }
 
-// subjectFits reports whether the apps take a group's name.
+// subjectFits reports whether the apps accept a group's name.
 func subjectFits(subject string) bool {
 	length := utf8.RuneCountInString(subject)
 	return length >= 1 && length <= 100
@@ -110,7 +110,7 @@ func parseSeconds(s string) uint32 {
 	return uint32(seconds)
 }
 
-// ChangeGroup makes a change that a member asks for, if the member may.
+// ChangeGroup makes a change at a member's request, if the member may make it.
 func (n *Registry) ChangeGroup(g *Group, by *people.Account, request *Node) wire.Answer {
 	mayManage := g.Members[by].IsAdmin()
 	mayEdit := mayManage || !g.Locked
@@ -179,7 +179,7 @@ func (g *Group) apply(by *people.Account, request *Node) (change Node, refused w
 	return change, wire.Answer{}
 }
 
-// Describe changes the description, unless another member has changed it since: who changes it names the one that he knows.
+// Describe changes the description, unless it has changed since: the request names the version that it replaces.
 func (g *Group) Describe(by *people.Account, request *Node) (change Node, refused wire.Answer) {
 	topic := string(wire.ChildBytes(request, "body"))
 	switch {

@@ -13,15 +13,21 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// Registry is the groups of a network. Directory.Mu guards it.
+type (
+	// Node is a stanza or a part of one.
+	Node  = wire.Node
+	attrs = wire.Attrs
+)
+
+// Registry holds the groups of a network. Directory.Mu guards it.
 type Registry struct {
 	*people.Directory
 	Groups map[string]*Group
-	// dropsCreateKeys means that notifications leave out the keys of new groups.
+	// dropsCreateKeys leaves the keys of new groups out of notifications.
 	dropsCreateKeys bool
 }
 
-// NewRegistry returns a registry without groups, for the people of a directory.
+// NewRegistry returns a registry without groups for the people of a directory.
 func NewRegistry(directory *people.Directory) *Registry {
 	return &Registry{Directory: directory, Groups: make(map[string]*Group)}
 }
@@ -41,29 +47,28 @@ type Group struct {
 	topicBy     *people.Account
 	Announce    bool
 	Locked      bool
-	Parent      bool      // a community, in which nobody writes
-	Community   types.JID // that it is the announcement group of; empty for others
+	Parent      bool      // a community, in which nobody can write
+	Community   types.JID // whose announcement group it is; empty for others
 	Picture     *media.Picture
 	Ephemeral   uint32
-	approval    bool // who comes by the link has to be let in by an admin
-	approvalSet bool // that was on once: the description has its state from then on
+	approval    bool // an admin has to approve people who join by the link
+	approvalSet bool // approval was on once: the description has its state from then on
 	addByAll    bool // every member may add others
-	Limit       int  // how many members it may have
+	Limit       int  // the largest number of members
 	version     int
 	invite      string
-	revoked     map[string]bool // earlier links
+	revoked     map[string]bool // earlier link codes
 	offers      map[string]offer
-	Requests    []JoinRequest            // those who wait to be let in
-	left        map[*people.Account]bool // who left of their own accord
-	barred      map[*people.Account]bool // whom an admin removed
+	Requests    []JoinRequest            // people who wait for approval
+	left        map[*people.Account]bool // members who left on their own
+	barred      map[*people.Account]bool // members whom an admin removed
 	Members     map[*people.Account]*Member
 	memberOrder []*people.Account
 }
 
-// groupLimit is how many members groups may have.
+// groupLimit is the largest number of members by default.
 const groupLimit = 1024
 
-// Member is an account in a group.
 type Member struct{ admin, superAdmin bool }
 
 // IsAdmin reports whether the member may change the group.
@@ -82,7 +87,7 @@ func (m *Member) kind() string {
 // JID returns the address of the group.
 func (g *Group) JID() types.JID { return types.NewJID(g.id, types.GroupServer) }
 
-// Form returns the server name of the JIDs by which the group knows its members.
+// Form returns the server name of the JIDs with which the group addresses its members.
 func (g *Group) Form() string {
 	if g.LidMode {
 		return types.HiddenUserServer
@@ -90,7 +95,7 @@ func (g *Group) Form() string {
 	return types.DefaultUserServer
 }
 
-// Sorted returns the members in the order in which they came.
+// Sorted returns the members in the order in which they joined.
 func (g *Group) Sorted() []*people.Account { return g.memberOrder }
 
 func (g *Group) add(a *people.Account, m *Member) {
@@ -121,10 +126,10 @@ func (g *Group) participantNode(a *people.Account) Node {
 	return out
 }
 
-// node returns the description of the whole group.
+// node returns the full description of the group.
 func (g *Group) node() Node {
 	a := attrs{
-		// A string without the server: whatsmeow adds that itself.
+		// Without the server, which whatsmeow adds.
 		"id": g.id, "subject": g.Subject, "s_t": strconv.FormatInt(g.subjectAt.Unix(), 10),
 		"creation": strconv.FormatInt(g.created.Unix(), 10), "size": strconv.Itoa(len(g.Members)),
 		"addressing_mode": wire.ShortForm(g.Form()), "p_v_id": strconv.Itoa(g.version), "a_v_id": strconv.Itoa(g.version),
@@ -178,7 +183,7 @@ func (g *Group) settings() []Node {
 	return out
 }
 
-// JIDs returns the members in the group's own form.
+// JIDs returns the members as the group addresses them.
 func (g *Group) JIDs() (all []types.JID) {
 	for _, a := range g.Sorted() {
 		all = append(all, a.Address(g.Form(), 0))
@@ -186,7 +191,7 @@ func (g *Group) JIDs() (all []types.JID) {
 	return all
 }
 
-// bump starts a new version of the group and returns the attributes for both.
+// bump starts a new version of the group and returns the attributes of the old and the new one.
 func (g *Group) bump() attrs {
 	g.version++
 	return attrs{"v_id": strconv.Itoa(g.version), "prev_v_id": strconv.Itoa(g.version - 1)}
@@ -257,7 +262,7 @@ func (n *Registry) GroupsOf(a *people.Account) []*Group {
 	return out
 }
 
-// MayAnswer reports whether a message is one that every member may send to the announcement group of a community: a reaction.
+// MayAnswer reports whether a message is a reaction, which every member may send to a community's announcement group.
 func (g *Group) MayAnswer(node *Node) bool {
 	return !g.Community.IsEmpty() && wire.Text(node, "type") == "reaction"
 }

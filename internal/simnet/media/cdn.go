@@ -21,16 +21,16 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// CDN is the network's media server. It stores what clients upload, encrypted, and serves it to everybody who knows the path.
+// CDN is the network's media server. It stores encrypted uploads and serves them to anyone who knows the path.
 type CDN struct {
-	// addr is where the network listens; ended is closed when that ends; removed is called when a client has deleted a file.
+	// addr returns the network's address; ended is closed when the network ends; removed is called after a client has deleted a file.
 	addr    func() string
 	ended   <-chan struct{}
 	removed func()
 	// mu guards everything below.
 	mu       sync.Mutex
 	dir      string
-	hosts    []string // named in media_conn instead of the network's address, if any
+	hosts    []string // named in media_conn instead of the network's address, if set
 	blobs    map[string]*blob
 	expired  map[string]int
 	faults   []*CDNFault
@@ -49,19 +49,18 @@ type blob struct {
 type CDNRequest struct {
 	// Method is POST for an upload, GET or HEAD for a download, DELETE for a deletion.
 	Method string
-	// Path is the direct path of a download without its query, or the address of an upload.
-	Path string
-	// Range is the request's Range header.
+	// Path holds the direct path of a download without its query, or an upload's address.
+	Path  string
 	Range string
-	// Status is the status of the answer, 0 until it is finished.
+	// Status stays 0 until the answer is finished.
 	Status int
-	// Bytes is the size of the bodies received and sent.
+	// Bytes counts the bodies received and sent.
 	Bytes int64
-	// At is when the request came.
+	// At is the time of the request.
 	At time.Time
 }
 
-// New makes the media server of a network that listens on addr until ended is closed. It calls removed when a client has deleted a file.
+// New returns the media server of a network that listens on addr until ended is closed. It calls removed after a client has deleted a file.
 func New(addr func() string, ended <-chan struct{}, removed func()) *CDN {
 	return &CDN{addr: addr, ended: ended, removed: removed, blobs: make(map[string]*blob), expired: make(map[string]int)}
 }
@@ -73,14 +72,14 @@ func (c *CDN) KeepIn(dir string) {
 	c.dir = dir
 }
 
-// NameHosts makes the network name these media hosts from now on, which need not be its own.
+// NameHosts makes the network announce these media hosts from now on, its own or not.
 func (c *CDN) NameHosts(hosts ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hosts = hosts
 }
 
-// ConnectionNode returns the media_conn that names the CDN to a client: at the network's address, unless NameHosts was called.
+// ConnectionNode returns the media_conn that announces the CDN: at the network's address, unless NameHosts was called.
 func (c *CDN) ConnectionNode() wire.Node {
 	c.mu.Lock()
 	named := c.hosts
@@ -132,10 +131,10 @@ func (c *CDN) record(r *CDNRequest) (finish func(status int, bytes int64)) {
 	}
 }
 
-// upload stores a file if it has the hash that its address names. It returns the size of the body.
+// upload stores a file if it has the hash in its address. It returns the size of the body.
 func (c *CDN) upload(w http.ResponseWriter, r *http.Request) int64 {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	// Clients write the token with padding or without.
+	// Clients write the token with or without padding.
 	token, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[len(parts)-1], "="))
 	if len(parts) != 3 || err != nil || len(token) != sha256.Size || r.URL.Query().Get("auth") == "" {
 		http.Error(w, "bad upload address", http.StatusBadRequest)
@@ -193,11 +192,11 @@ func (c *CDN) keep(b *blob) (path string) {
 	return path
 }
 
-// remove deletes the file that a request names, as clients do with histories that they have taken over.
+// remove deletes the file that a request names, as clients do with histories they have taken over.
 func (c *CDN) remove(r *http.Request) {
 	path, err := base64.RawURLEncoding.DecodeString(r.URL.Query().Get("d_md"))
 	if err != nil {
-		return // the server does not tell what it could not delete
+		return // the server reports no failed deletion
 	}
 	c.mu.Lock()
 	delete(c.blobs, string(path))
@@ -205,7 +204,7 @@ func (c *CDN) remove(r *http.Request) {
 	c.removed()
 }
 
-// Has reports whether a file is there, expired or not.
+// Has reports whether a file exists, expired or not.
 func (c *CDN) Has(path string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -284,7 +283,7 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 // Unwrap lets a response controller reach the real writer.
 func (w *countingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Requests returns all requests so far, in the order in which they came.
+// Requests returns all requests so far, in order.
 func (c *CDN) Requests() []CDNRequest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -318,7 +317,7 @@ func PlainPath(directPath string) string {
 	return path
 }
 
-// Reupload gives a stored file a new path. The same key makes the same ciphertext, so nothing has to be encrypted again.
+// Reupload gives a stored file a new path. The same key yields the same ciphertext, so the stored one serves again.
 func (c *CDN) Reupload(directPath string) (path string, ok bool) {
 	c.mu.Lock()
 	b := c.blobs[PlainPath(directPath)]
@@ -329,14 +328,14 @@ func (c *CDN) Reupload(directPath string) (path string, ok bool) {
 	return c.keep(b) + "?ccb=11-4&oh=simulated&oe=simulated", true
 }
 
-// Picture is what an account or a group shows of itself: two files on the CDN, which are not encrypted.
+// Picture is the picture of an account or a group: two unencrypted files on the CDN.
 type Picture struct {
 	ID string
-	// Paths and hashes are those of the files, by the type that clients ask for: preview or image.
+	// Paths and Hashes are keyed by the type that clients ask for: preview or image.
 	Paths, Hashes map[string]string
 }
 
-// Picture puts the files of a picture on the CDN; nil where there are none.
+// Picture stores both files of a picture on the CDN; it returns nil without any.
 func (c *CDN) Picture(full, preview []byte) *Picture {
 	if len(full) == 0 {
 		return nil

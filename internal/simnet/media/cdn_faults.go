@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// CDNFault makes requests to the CDN fail. The zero values of the conditions match every request.
+// CDNFault makes requests to the CDN fail. Zero conditions match every request.
 type CDNFault struct {
 	// Method and Path select the requests.
 	Method, Path string
-	// Status is the whole answer; RetryAfter and Location add a header to it.
+	// Status answers the request; RetryAfter and Location add a header.
 	Status     int
 	RetryAfter string
 	Location   string
-	// Truncate breaks the connection off after this many bytes, though more were announced.
+	// Truncate cuts the connection after this many bytes, although more were announced.
 	Truncate int64
 	// Tamper flips a bit in the middle of the body.
 	Tamper bool
@@ -25,11 +25,11 @@ type CDNFault struct {
 	StallAtOnce bool
 	// Delay waits before the answer begins.
 	Delay time.Duration
-	// Times is how often the fault happens; 0 means until ClearFaults.
+	// Times limits how often the fault applies; 0 means until ClearFaults.
 	Times int
 }
 
-// fault returns the fault that a request meets.
+// fault returns the fault that applies to a request.
 func (c *CDN) fault(r *http.Request) CDNFault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,7 +48,7 @@ func (c *CDN) fault(r *http.Request) CDNFault {
 	return CDNFault{}
 }
 
-// suffer applies the part of a fault that precedes the body. It reports whether the request goes on.
+// suffer applies a fault up to the body. It reports whether the request goes on.
 func (c *CDN) suffer(w http.ResponseWriter, r *http.Request, fault CDNFault) bool {
 	if fault.Delay > 0 {
 		select {
@@ -107,7 +107,7 @@ func (c *CDN) downloadPart(w http.ResponseWriter, r *http.Request, content io.Re
 // Expire makes downloads of a path (with or without query) fail with 410 from now on.
 func (c *CDN) Expire(directPath string) { c.ExpireWith(directPath, http.StatusGone) }
 
-// ExpireWith does the same with another status: 403, 404 and 410 are final for whatsmeow.
+// ExpireWith does so with another status: 403, 404 and 410 are final for whatsmeow.
 func (c *CDN) ExpireWith(directPath string, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package media is the network's media server, a [CDN] that stores what clients upload, encrypted, and serves it to whoever knows the path; and the
-// messages by which a companion has its phone upload a file again.
+// Package media implements the network's media server, a [CDN] that stores encrypted uploads and serves them to anyone who knows the path, and the
+// messages with which a companion asks its phone to upload a file again.
 //
-// The CDN is an http.Handler. What can go wrong with it is a [CDNFault], for requests that match, or [CDN.Expire], for a file.
+// The CDN is an http.Handler. A [CDNFault] makes matching requests fail, [CDN.Expire] the downloads of one file.
 package media

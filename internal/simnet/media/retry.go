@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// CheckRequest makes sure that who asks knows the file's key.
+// CheckRequest fails unless the request proves knowledge of the file's key.
 func CheckRequest(request *wire.Node, id string, key []byte) error {
 	encrypted, iv := wire.ChildBytes(request, "encrypt", "enc_p"), wire.ChildBytes(request, "encrypt", "enc_iv")
 	if len(iv) != 12 {

@@ -15,17 +15,17 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// relyingParty is the site that WhatsApp's passkeys are for.
+// relyingParty names the site of WhatsApp's passkeys.
 const relyingParty = "whatsapp.com"
 
-// Authenticator is the passkey of an account: it signs as a security key or a password manager would.
+// Authenticator holds an account's passkey and signs like a security key or a password manager.
 type Authenticator struct {
 	credential []byte
 	user       []byte
 	key        *ecdsa.PrivateKey
 }
 
-// NewAuthenticator makes a passkey.
+// NewAuthenticator returns a new passkey.
 func NewAuthenticator() (*Authenticator, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -74,7 +74,7 @@ func assertionDigest(authenticatorData, clientData []byte) [32]byte {
 	return sha256.Sum256(append(append([]byte(nil), authenticatorData...), hash[:]...))
 }
 
-// verify checks on the server's side that an assertion is signed by this passkey over this challenge.
+// verify checks, as the server, that this passkey signed the assertion over this challenge.
 func (a *Authenticator) verify(challenge, credential, assertion []byte) error {
 	var response types.WebAuthnResponse
 	if err := json.Unmarshal(assertion, &response); err != nil {

@@ -18,8 +18,8 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// EnterCode enters the code of the client that asked for one for a number last, with the identity of the phone. It returns the secret that both sides
-// derive from it.
+// EnterCode enters the pairing code of the last client that asked for one for a number, with the phone's identity. It returns the secret that
+// both sides derive from it.
 func (n *Desk) EnterCode(ctx context.Context, number, code string, identity *keys.KeyPair) (waiting *Pairing, secret []byte, err error) {
 	code = strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(code), "-", ""))
 	waiting, err = n.waitingForCode(number)
@@ -53,7 +53,7 @@ func (n *Desk) EnterCode(ctx context.Context, number, code string, identity *key
 	return waiting, secret, nil
 }
 
-// waitingForCode returns the client that asked for a code for a number last.
+// waitingForCode returns the last client that asked for a code for a number.
 func (n *Desk) waitingForCode(number string) (*Pairing, error) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
@@ -61,7 +61,7 @@ func (n *Desk) waitingForCode(number string) (*Pairing, error) {
 	if latest == nil {
 		return nil, ErrNoPairing
 	}
-	// What a client sent for an earlier try that was given up is worthless.
+	// Discard the client's stanza for an earlier attempt that was given up.
 	select {
 	case <-latest.finished:
 	default:
@@ -69,8 +69,8 @@ func (n *Desk) waitingForCode(number string) (*Pairing, error) {
 	return latest, nil
 }
 
-// WaitCode waits until a client has asked for a code for a number. Clients that make the code themselves may show it before
-// the network has it.
+// WaitCode waits until a client has asked for a code for a number. Clients that generate the code themselves may show it before the network
+// knows it.
 func (n *Desk) WaitCode(ctx context.Context, number string) error {
 	if err := n.Wait(ctx, func() bool { return n.codePairing(number) != nil }); err != nil {
 		return fmt.Errorf("wait until a client asks for a code: %w", err)
@@ -78,7 +78,7 @@ func (n *Desk) WaitCode(ctx context.Context, number string) error {
 	return nil
 }
 
-// codePairing returns the client that asked for a code for a number last, nil if there is none. The caller holds Mu.
+// codePairing returns the last client that asked for a code for a number, or nil. The caller holds Mu.
 func (n *Desk) codePairing(number string) (latest *Pairing) {
 	for _, candidate := range n.pairings {
 		if candidate.code == nil || candidate.code.number != number || candidate.gone() {
@@ -91,7 +91,7 @@ func (n *Desk) codePairing(number string) (latest *Pairing) {
 	return latest
 }
 
-// finishByCode waits for the client's key bundle and derives the secret from it. A wrong code is noticed only here.
+// finishByCode waits for the client's key bundle and derives the secret from it. Only this step detects a wrong code.
 func (p *Pairing) finishByCode(ctx context.Context, identity, own *keys.KeyPair, ephemeral [32]byte) ([]byte, error) {
 	bundle, err := await(ctx, p, p.finished)
 	if err != nil {

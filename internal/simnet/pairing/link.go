@@ -22,19 +22,19 @@ import (
 )
 
 var (
-	// ErrNoPairing is returned when nobody has asked for a code for this number, or the QR code is not known any more.
-	ErrNoPairing = errors.New("nobody waits to be linked with this code")
-	// ErrWrongCode is returned for a pairing code other than the one the client shows.
+	// ErrNoPairing reports a number for which no client waits, or a QR code that is no longer known.
+	ErrNoPairing = errors.New("no client waits to be linked with this code")
+	// ErrWrongCode reports a pairing code other than the one the client shows.
 	ErrWrongCode = errors.New("the pairing code is wrong")
-	// ErrBadQR is returned for a text that is no QR code of a client.
-	ErrBadQR = errors.New("this is no linking QR code")
-	// ErrCheckConnection is what the phone says, "check your connection", of a QR code whose secret the network has voided.
+	// ErrBadQR reports a text that is not a client's QR code.
+	ErrBadQR = errors.New("not a QR code for linking a device")
+	// ErrCheckConnection stands for the phone's "check your connection" after scanning a QR code whose secret the network has voided.
 	ErrCheckConnection = errors.New("check your connection: the secret of the QR code is void")
-	// ErrClientGone is returned when the client hangs up before it is linked.
+	// ErrClientGone reports that the client hung up before it was linked.
 	ErrClientGone = errors.New("the client hung up while it was being linked")
 )
 
-// await waits for something from a client that is being linked.
+// await waits for a step of the client that is being linked.
 func await[T any](ctx context.Context, waiting *Pairing, from <-chan T) (value T, err error) {
 	select {
 	case value = <-from:
@@ -46,7 +46,7 @@ func await[T any](ctx context.Context, waiting *Pairing, from <-chan T) (value T
 	}
 }
 
-// Link makes a client a device of an account, once both sides have the same secret, and has it log in. identity is the account's key.
+// Link makes a client a device of an account, after both sides have agreed on a secret, and makes it log in. identity is the account's key.
 func (n *Desk) Link(ctx context.Context, a *people.Account, waiting *Pairing, identity *keys.KeyPair, secret []byte) (*people.Device, error) {
 	d, err := n.reserve(a, waiting)
 	if err != nil {
@@ -71,12 +71,12 @@ func (n *Desk) Link(ctx context.Context, a *people.Account, waiting *Pairing, id
 	return d, nil
 }
 
-// Scan returns the client that shows a QR code, and the secret in it. It fails with [ErrCheckConnection] where that is void, as the first is that is
-// scanned.
+// Scan returns the client that shows a QR code, and the secret in the code. It fails with [ErrCheckConnection] if the secret is void, as the
+// first one scanned is.
 func (n *Desk) Scan(qr string) (*Pairing, []byte, error) {
 	_, fields, found := strings.Cut(qr, "#")
 	if !found {
-		// Older clients show the fields without the address before them.
+		// Older clients show the fields without an address before them.
 		fields = qr
 	}
 	parts := strings.Split(fields, ",")
@@ -102,7 +102,7 @@ func (n *Desk) Scan(qr string) (*Pairing, []byte, error) {
 	return waiting, secret, nil
 }
 
-// reserve gives a client that is being linked a device number of an account.
+// reserve assigns a device number of an account to a client that is being linked.
 func (n *Desk) reserve(a *people.Account, waiting *Pairing) (*people.Device, error) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
@@ -135,7 +135,7 @@ func signIdentity(account *keys.KeyPair, d *people.Device, secret []byte) ([]byt
 	return proto.Marshal(&waAdv.ADVSignedDeviceIdentityHMAC{Details: signed, HMAC: mac.Sum(nil)})
 }
 
-// sendPairSuccess gives a client its signed identity.
+// sendPairSuccess sends a client its signed identity.
 func (n *Desk) sendPairSuccess(waiting *Pairing, d *people.Device, identity []byte) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
@@ -161,6 +161,6 @@ func (n *Desk) adopt(waiting *Pairing, d *people.Device) {
 	n.Admit(d)
 	n.Notify()
 	waiting.send(wire.StreamError("515", ""))
-	// whatsmeow hangs up by itself. The server does for a client that does not.
+	// whatsmeow hangs up by itself. The server hangs up on clients that do not.
 	n.Later(waiting.conn, time.Second, func(c *people.Client) { c.HangUp() })
 }

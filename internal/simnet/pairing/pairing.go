@@ -16,22 +16,28 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// ErrTooManyDevices is returned when the account has as many companions as it may have.
+type (
+	// Node is a stanza or a part of one.
+	Node  = wire.Node
+	attrs = wire.Attrs
+)
+
+// ErrTooManyDevices reports that the account has the maximum of companions.
 var ErrTooManyDevices = errors.New("the account has too many linked devices")
 
-// Desk is where clients come that are not linked yet. Directory.Mu guards it.
+// Desk serves clients that are not linked yet. Directory.Mu guards it.
 type Desk struct {
 	*people.Directory
-	// PairingTimeout is how long a connection may stay unpaired; QRRefs how many QR codes it can show until then; Rotations how often the secret
-	// of one is voided; MaxLinkedDevices how many companions an account may have.
+	// PairingTimeout limits how long a connection may stay unpaired, QRRefs how many QR codes it can show until then, MaxLinkedDevices an
+	// account's companions. Rotations is how often the secret of a scanned code is voided.
 	PairingTimeout                      time.Duration
 	QRRefs, Rotations, MaxLinkedDevices int
 
 	pairings  map[string]*Pairing // by the references in their codes
 	waiting   map[*people.Client]*Pairing
-	noAccount wire.Answer // how a pairing code is refused for a number without an account
+	noAccount wire.Answer // the refusal of a pairing code for a number without an account
 	rotateAt  CodeStep
-	unpaired  int // sockets without an account so far
+	unpaired  int // unpaired sockets so far
 }
 
 // NewDesk returns a desk for the accounts of a directory.
@@ -49,12 +55,12 @@ type Pairing struct {
 	props    *waCompanionReg.DeviceProps
 	code     *codeRequest
 	passkey  *passkeyRequest
-	display  string // the name that came with the pairing code, if that was entered
+	display  string // the name sent with a pairing code, after the phone has entered that
 	rotation rotation
-	// finished receives the client's proof that it knows the code; answered what it says to pair-success.
+	// finished receives the client's proof that it knows the code; answered its reply to pair-success.
 	finished chan []byte
 	answered chan error
-	// successID is the id of the pair-success that waits for its answer.
+	// successID is the id of the pair-success that waits for its reply.
 	successID string
 }
 
@@ -64,17 +70,17 @@ func (p *Pairing) send(node Node) { p.conn.Send(node) }
 // gone reports whether the connection has ended.
 func (p *Pairing) gone() bool { return p.conn.Ended() }
 
-// codeRequest is what a client asked for that wants to be linked by a code.
+// codeRequest is a client's request to be linked by a code.
 type codeRequest struct {
 	number  string
 	ref     []byte
 	wrapped []byte
 	display string
-	// asked numbers the requests: of several clients, the phone's code is for the one that asked last.
+	// asked numbers the requests: with several clients, the phone's code belongs to the last one.
 	asked int
 }
 
-// BeginPairing greets a client that has no account: it may show a QR code, or ask for a pairing code.
+// BeginPairing greets a client without an account, which may then show a QR code or ask for a pairing code.
 func (n *Desk) BeginPairing(c *people.Client, reg *waWa6.ClientPayload_DevicePairingRegistrationData) bool {
 	p := &Pairing{
 		conn: c, noise: c.Key(), props: &waCompanionReg.DeviceProps{},
@@ -101,7 +107,8 @@ func (n *Desk) BeginPairing(c *people.Client, reg *waWa6.ClientPayload_DevicePai
 	return true
 }
 
-// newRef makes a reference by which a phone finds this client. It is as long as WhatsApp's, and so is the QR code. The caller holds Directory.Mu.
+// newRef returns a reference by which a phone finds this client. It is as long as WhatsApp's, so QR codes have their size. The caller holds
+// Directory.Mu.
 func (n *Desk) newRef(p *Pairing) string {
 	ref := "2@" + base64.StdEncoding.EncodeToString(wire.Random(74))
 	p.refs = append(p.refs, ref)
@@ -109,7 +116,7 @@ func (n *Desk) newRef(p *Pairing) string {
 	return ref
 }
 
-// register keeps the keys of the client: they come nowhere else.
+// register stores the client's keys, which it sends only here.
 func (p *Pairing) register(reg *waWa6.ClientPayload_DevicePairingRegistrationData) error {
 	if len(reg.GetEIdent()) != 32 || len(reg.GetERegid()) != 4 || len(reg.GetESkeyID()) != 3 || len(reg.GetESkeyVal()) != 32 || len(reg.GetESkeySig()) != 64 {
 		return errors.New("keys of unexpected lengths")
@@ -119,7 +126,7 @@ func (p *Pairing) register(reg *waWa6.ClientPayload_DevicePairingRegistrationDat
 	return proto.Unmarshal(reg.GetDeviceProps(), p.props)
 }
 
-// endPairing forgets a client that went away or was linked. The caller holds Directory.Mu.
+// endPairing removes a client that has left or was linked. The caller holds Directory.Mu.
 func (n *Desk) endPairing(p *Pairing) {
 	for _, ref := range p.refs {
 		delete(n.pairings, ref)
@@ -127,7 +134,7 @@ func (n *Desk) endPairing(p *Pairing) {
 	n.Notify()
 }
 
-// Leave forgets a client whose connection has ended. The caller holds Directory.Mu.
+// Leave removes a client whose connection has ended. The caller holds Directory.Mu.
 func (n *Desk) Leave(c *people.Client) {
 	if p := n.waiting[c]; p != nil {
 		delete(n.waiting, c)
@@ -161,7 +168,7 @@ func (n *Desk) AnswerUnpaired(c *people.Client, node *Node) {
 	}
 }
 
-// answerLinkCode takes the two steps of a client that is linked by a code.
+// answerLinkCode handles the two steps of a client that is linked by a code.
 func (n *Desk) answerLinkCode(p *Pairing, request *Node) wire.Answer {
 	switch wire.Text(request, "stage") {
 	case "companion_hello":
@@ -192,7 +199,7 @@ func (n *Desk) helloByCode(p *Pairing, request *Node) wire.Answer {
 	if n.ByNumber[number] == nil {
 		return n.noAccount
 	}
-	// A second request on the same connection makes the first code worthless.
+	// A second request on the same connection voids the first code.
 	p.code = &codeRequest{number: number, ref: []byte(n.newRef(p)), wrapped: wrapped, display: display, asked: n.NextNumber()}
 	n.Notify()
 	return wire.Result(Node{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "companion_hello"}, Content: []Node{
@@ -211,7 +218,7 @@ func plausibleDisplay(name string) bool {
 	return open > 1 && name[open-1] == ' ' && name[len(name)-1] == ')' && len(name)-open > 2
 }
 
-// PairingAnswered takes the client's answer to pair-success.
+// PairingAnswered handles the client's reply to pair-success.
 func (n *Desk) PairingAnswered(c *people.Client, node *Node) {
 	p := n.waiting[c]
 	if p == nil || p.successID == "" || wire.Text(node, "id") != p.successID {
@@ -227,7 +234,7 @@ func (n *Desk) PairingAnswered(c *people.Client, node *Node) {
 	p.answered <- &RefusedError{Code: code, Text: wire.Text(fault, "text")}
 }
 
-// RefusedError means that the client refused to be linked, with the code it gave: its own check failed, or it wants another account.
+// RefusedError means that the client refused to be linked, with its code: its own check failed, or it wants another account.
 type RefusedError struct {
 	Code int
 	Text string
@@ -237,8 +244,8 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the client refused to be linked: %d %s", e.Code, e.Text)
 }
 
-// passkeyRequest is a demand for a passkey that a client has not fulfilled yet. Its channels carry the client's steps, which the
-// phone judges.
+// passkeyRequest is a demand for a passkey that a client has yet to fulfil. Its channels carry the client's steps to the phone, which judges
+// them.
 type passkeyRequest struct {
 	steps chan passkeyStep
 }
@@ -250,7 +257,7 @@ type passkeyStep struct {
 	reply   func(wire.Answer)
 }
 
-// passkeyStep passes a client's step on to the phone, which answers when it has judged it.
+// passkeyStep hands a client's step to the phone, which answers after judging it.
 func (n *Desk) passkeyStep(c *people.Client, p *Pairing, node, request *Node) {
 	if p.passkey == nil {
 		c.Reply(node, wire.BadRequest)
@@ -264,15 +271,15 @@ func (n *Desk) passkeyStep(c *people.Client, p *Pairing, node, request *Node) {
 	}
 }
 
-// UnpairedSockets returns how many sockets without an account there have been. Nothing official opens them without end.
+// UnpairedSockets returns how many sockets without an account there have been. Official clients open a limited number.
 func (n *Desk) UnpairedSockets() int {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	return n.unpaired
 }
 
-// RefuseNumbers sets the error with which a pairing code is refused for a number that is no account's, by default 404. What the real
-// server answers is not known here; 400 and 404 are reported.
+// RefuseNumbers sets the refusal of a pairing code for a number without an account, 404 by default. The real server's answer is not known;
+// 400 and 404 are reported.
 func (n *Desk) RefuseNumbers(code int, text string) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()

@@ -20,10 +20,10 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// ErrPasskeyRefused is returned when the client's passkey assertion or one of the later proofs is wrong.
+// ErrPasskeyRefused reports that the client's passkey assertion or one of the later proofs is wrong.
 var ErrPasskeyRefused = errors.New("the passkey was refused")
 
-// DemandPasskey asks a client for a passkey and takes it through the steps that follow. It calls show with the code that both sides then compute,
+// DemandPasskey asks a client for a passkey and takes it through the following steps. It calls show with the code that both sides compute,
 // and returns the client's new secret.
 func (n *Desk) DemandPasskey(ctx context.Context, waiting *Pairing, passkey *Authenticator, oldSecret []byte, show func(code string)) ([]byte, error) {
 	request := &passkeyRequest{steps: make(chan passkeyStep, 4)}
@@ -43,7 +43,7 @@ func (n *Desk) DemandPasskey(ctx context.Context, waiting *Pairing, passkey *Aut
 	return dialogue.run(ctx)
 }
 
-// options returns what a client is asked with.
+// options returns the request options for the client.
 func (a *Authenticator) options(challenge []byte) ([]byte, error) {
 	encode := base64.RawURLEncoding.EncodeToString
 	return json.Marshal(map[string]any{
@@ -53,7 +53,7 @@ func (a *Authenticator) options(challenge []byte) ([]byte, error) {
 	})
 }
 
-// passkeyDialogue is the phone's side of linking with a passkey.
+// passkeyDialogue runs the phone's side of linking with a passkey.
 type passkeyDialogue struct {
 	desk      *Desk
 	passkey   *Authenticator
@@ -87,7 +87,7 @@ func (g *passkeyDialogue) run(ctx context.Context) ([]byte, error) {
 	return secret, err
 }
 
-// step waits for one request of the client's, judges it and has the server answer. A wrong one can be tried again.
+// step waits for a request of the client, judges it and has the server answer. After a wrong one the client can try again.
 func (g *passkeyDialogue) step(ctx context.Context, tag string, judge func(*Node) error) error {
 	for {
 		step, err := await(ctx, g.waiting, g.request.steps)
@@ -133,7 +133,7 @@ func (g *passkeyDialogue) prologue(request *Node) error {
 	return nil
 }
 
-// introduce gives the client the phone's ephemeral key.
+// introduce sends the client the phone's ephemeral key.
 func (g *passkeyDialogue) introduce() error {
 	g.own, g.nonce = keys.NewKeyPair(), wire.Random(32)
 	identity, err := proto.Marshal(&waCompanionReg.PrimaryEphemeralIdentity{PublicKey: g.own.Pub[:], Nonce: g.nonce})

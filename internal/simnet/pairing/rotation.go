@@ -10,15 +10,15 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// rotation is what the network has voided of what a client shows. Directory.Mu guards it.
+// rotation records which of a client's secrets the network has voided. Directory.Mu guards it.
 type rotation struct {
-	void    map[string]bool // secrets of QR codes, as they are written in them
+	void    map[string]bool // secrets as written in the QR codes
 	waiting map[string]bool // ids of the notifications that the client has not acknowledged
 	sent    int
 }
 
-// voids reports whether the secret of a scanned QR code is void. The network voids it now, and has the client make another, where it has
-// not done so often enough.
+// voids reports whether the secret of a scanned QR code is void. Until there were enough rotations, it voids the secret now and makes the
+// client generate another.
 func (n *Desk) voids(p *Pairing, secret string) bool {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
@@ -36,7 +36,8 @@ func (n *Desk) voids(p *Pairing, secret string) bool {
 	return true
 }
 
-// rotate sends an unpaired client the order to make a new secret for its QR codes, in the two forms by turns. The caller holds Directory.Mu.
+// rotate orders an unpaired client to generate a new secret for its QR codes, in each of the two forms by turns. The caller holds
+// Directory.Mu.
 func (n *Desk) rotate(p *Pairing) {
 	form := []string{"companion_reg_refresh", "pair-device-rotate-qr"}[p.rotation.sent%2]
 	p.rotation.sent++
@@ -50,7 +51,7 @@ func (n *Desk) rotate(p *Pairing) {
 	}, Content: []Node{{Tag: form}}})
 }
 
-// NoteRotated handles what an unpaired client sends besides queries. The caller holds Directory.Mu.
+// NoteRotated handles an unpaired client's stanzas other than queries.
 func (n *Desk) NoteRotated(c *people.Client, node *Node) {
 	if p := n.waiting[c]; p != nil && node.Tag == "ack" && wire.Text(node, "class") == "notification" {
 		delete(p.rotation.waiting, wire.Text(node, "id"))
@@ -58,7 +59,7 @@ func (n *Desk) NoteRotated(c *people.Client, node *Node) {
 	}
 }
 
-// awaitRotated waits until the client has acknowledged all rotations: before that it is not linked.
+// awaitRotated waits until the client has acknowledged all rotations, before which it is not linked.
 func (n *Desk) awaitRotated(ctx context.Context, p *Pairing) error {
 	err := n.Wait(ctx, func() bool { return len(p.rotation.waiting) == 0 || p.gone() })
 	if err != nil {
@@ -67,7 +68,7 @@ func (n *Desk) awaitRotated(ctx context.Context, p *Pairing) error {
 	return nil
 }
 
-// RotateSecrets has every unpaired client make a new secret for its QR codes.
+// RotateSecrets makes every unpaired client generate a new secret for its QR codes.
 func (n *Desk) RotateSecrets() {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
@@ -92,20 +93,20 @@ func (n *Desk) WaitRotated(ctx context.Context) error {
 type CodeStep int
 
 const (
-	// BeforeHello is before the client gets what it derives its secret from.
+	// BeforeHello comes before the client gets the input of its secret.
 	BeforeHello CodeStep = iota + 1
-	// BeforeSuccess is after the client has derived its secret, and before it is linked.
+	// BeforeSuccess comes after the client has derived its secret and before it is linked.
 	BeforeSuccess
 )
 
-// RotateByCode has clients that are linked by a code make a new secret for their QR codes at a step of that.
+// RotateByCode makes clients that are linked by a code generate a new secret for their QR codes at this step.
 func (n *Desk) RotateByCode(at CodeStep) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	n.rotateAt = at
 }
 
-// rotateIf voids the client's secret if RotateByCode wants that at a step.
+// rotateIf voids the client's secret if RotateByCode has chosen this step.
 func (n *Desk) rotateIf(p *Pairing, at CodeStep) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()

@@ -16,6 +16,12 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
+type (
+	// Node is a stanza or a part of one.
+	Node  = wire.Node
+	attrs = wire.Attrs
+)
+
 // Account is one WhatsApp user: a phone number, its hidden identity and its devices. Directory.Mu guards it.
 type Account struct {
 	net         *Directory
@@ -23,12 +29,12 @@ type Account struct {
 	lidUser     string
 	PushName    string
 	Username    string
-	GaveUp      bool // had a username
+	GaveUp      bool // has had a username before
 	Business    bool
 	About       string
 	Picture     *media.Picture
-	Owner       Owner // nil for those of a crowd
-	LidChats    bool  // the account names itself by its LID
+	Owner       Owner // nil in a crowd
+	LidChats    bool  // messages show the account's LID to others
 	Devices     map[uint16]*Device
 	nextDevice  uint16
 	keyIndex    uint32
@@ -36,44 +42,45 @@ type Account struct {
 	spoiled     map[string]*spoiledPatch // by collection
 	Blocked     map[types.JID]struct{}
 	Privacy     map[string]string
-	// Issued are the tokens that show whom the account trusts.
+	// Issued holds the privacy tokens that this account has given to those it trusts.
 	Issued map[*Account]IssuedToken
-	// refusing means that only those whom the account trusts may write to it.
+	// refusing limits the senders to accounts that this one trusts.
 	refusing bool
-	// lockedUntil is how long the account may only write to those who trust it.
+	// lockedUntil ends a lock during which the account may only write to accounts that trust it.
 	lockedUntil time.Time
-	// Salt is what companions derive tokens from for people who gave none.
+	// Salt lets companions derive tokens for people who have given none.
 	Salt []byte
-	// Numberless means that nobody finds the account by its number.
+	// Numberless hides the account from look-ups by number.
 	Numberless bool
-	// Withheld means that nobody learns which number and which LID belong together.
+	// Withheld hides that this number and this LID belong together.
 	Withheld bool
-	// Wishes hold, by message id, how the phone wants its messages delivered.
+	// Wishes holds the phone's wishes about the delivery of its messages, by message id.
 	Wishes map[string]Wish
 }
 
-// Wish describes how a phone wants one message delivered. Zero fields are left to the server.
+// Wish describes the delivery that a phone wants for one message. Zero fields leave the choice to the server.
 type Wish struct {
-	// Form is the form in which the others see the sender. By default the server mirrors that of `to`, for whatsmeow always a LID.
+	// Form is the sender's form of address that others see. By default the server mirrors the form of `to`, which whatsmeow always makes a
+	// LID.
 	Form string
-	// At is the time that the message bears.
+	// At is the time in the message's stanza.
 	At time.Time
-	// Hidden is the kind of placeholder that companions get when the message is for phones only.
+	// Hidden is the kind of placeholder that companions get in place of a message for phones only.
 	Hidden string
 }
 
-// Owner is whose phone an account is used with.
+// Owner is the phone that an account belongs to.
 type Owner interface {
-	// Welcome gives a new companion what it needs. The caller holds Directory.Mu.
+	// Welcome sends a new companion its keys and history. The caller holds Directory.Mu.
 	Welcome(d *Device)
 	// AskForMedia handles a companion's request to upload a file again. The caller holds Directory.Mu.
 	AskForMedia(d *Device, node *Node)
 }
 
-// ErrNumberTaken is returned for a number that has an account already.
+// ErrNumberTaken reports the number of an existing account.
 var ErrNumberTaken = errors.New("the number has an account already")
 
-// NewAccount gives a number an account without any device.
+// NewAccount creates an account, without devices, for a number.
 func (n *Directory) NewAccount(number string) (*Account, error) {
 	number = wire.Digits(number)
 	if len(number) < 7 || number[0] == '0' {
@@ -96,12 +103,12 @@ func (n *Directory) NewAccount(number string) (*Account, error) {
 	return a, nil
 }
 
-// freeLID draws a hidden identity of 15 digits. The caller holds Directory.Mu.
+// freeLID returns an unused hidden identity of 15 digits. The caller holds Directory.Mu.
 func (n *Directory) freeLID() string {
 	for {
 		drawn, err := rand.Int(rand.Reader, big.NewInt(900_000_000_000_000))
 		if err != nil {
-			panic(fmt.Errorf("no randomness: %w", err))
+			panic(fmt.Errorf("draw a random number: %w", err))
 		}
 		lid := strconv.FormatInt(drawn.Int64()+100_000_000_000_000, 10)
 		if n.byLID[lid] == nil {
@@ -110,7 +117,7 @@ func (n *Directory) freeLID() string {
 	}
 }
 
-// Address returns the account's JID, or that of one of its devices, in a form given by its server name.
+// Address returns the JID of the account, or of one of its devices, with the given server name.
 func (a *Account) Address(form string, device uint16) types.JID {
 	user := a.PhoneNumber
 	if form == types.HiddenUserServer {
@@ -127,7 +134,7 @@ func (a *Account) PN() types.JID { return a.Address(types.DefaultUserServer, 0) 
 // LID returns the account's address under its hidden identity.
 func (a *Account) LID() types.JID { return a.Address(types.HiddenUserServer, 0) }
 
-// Alternative returns the account's JID in the other form, empty while the mapping is withheld.
+// Alternative returns the account's JID in the other form, or an empty one while the mapping is withheld.
 func (a *Account) Alternative(form string) types.JID {
 	if a.Withheld {
 		return types.EmptyJID
@@ -135,7 +142,7 @@ func (a *Account) Alternative(form string) types.JID {
 	return a.Address(wire.OtherForm(form), 0)
 }
 
-// Sorted returns the devices, ordered by number.
+// Sorted returns the devices in the order of their numbers.
 func (a *Account) Sorted() []*Device {
 	return slices.SortedFunc(maps.Values(a.Devices), func(x, y *Device) int { return int(x.Number) - int(y.Number) })
 }
@@ -160,7 +167,7 @@ func (a *Account) freeDevice() uint16 {
 	}
 }
 
-// LetsAdd reports whether somebody may put the account into groups.
+// LetsAdd reports whether another account may add this one to groups.
 func (a *Account) LetsAdd(by *Account) bool {
 	switch a.Privacy["groupadd"] {
 	case "none":
@@ -179,7 +186,7 @@ func defaultPrivacy() map[string]string {
 	}
 }
 
-// FormFor returns the form in which the others see the sender: the one that the sending phone wishes, else that of `to`.
+// FormFor returns the form of address in which others see the sender: the phone's wish, or that of `to`.
 func (a *Account) FormFor(node *Node, mirrored string) string {
 	if form := a.Wishes[wire.Text(node, "id")].Form; form != "" {
 		return form
@@ -190,7 +197,7 @@ func (a *Account) FormFor(node *Node, mirrored string) string {
 	return types.DefaultUserServer
 }
 
-// TimeOf returns the time of a message: the one that its phone wishes, or now.
+// TimeOf returns a message's time: the phone's wish, or now.
 func (a *Account) TimeOf(node *Node) string {
 	if at := a.Wishes[wire.Text(node, "id")].At; !at.IsZero() {
 		return strconv.FormatInt(at.Unix(), 10)
@@ -198,7 +205,7 @@ func (a *Account) TimeOf(node *Node) string {
 	return wire.UnixNow()
 }
 
-// AlsoDialled enters other spellings of an account's number.
+// AlsoDialled adds other spellings of an account's number.
 func (n *Directory) AlsoDialled(a *Account, spellings []string) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
@@ -207,8 +214,7 @@ func (n *Directory) AlsoDialled(a *Account, spellings []string) {
 	}
 }
 
-// LookUp returns the account that is reached by dialling a number, nil if there is none, and counts the query of a companion. The
-// caller holds mu.
+// LookUp returns the account that a dialled number reaches, or nil, and counts a companion's query. The caller holds mu.
 func (n *Directory) LookUp(asking *Device, number string) *Account {
 	if asking.Number != 0 {
 		n.lookUps[number]++
@@ -219,8 +225,7 @@ func (n *Directory) LookUp(asking *Device, number string) *Account {
 	return n.dialled[number]
 }
 
-// LookUps returns how often companions have asked whether a number is on the network. Asking about many is what accounts are
-// banned for.
+// LookUps returns how often companions have looked this number up. The real network bans accounts that look many numbers up.
 func (n *Directory) LookUps(number string) int {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()

@@ -12,15 +12,15 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// WithholdMapping hides which LID belongs to the account's number, or shows it again: while hidden, messages, groups and queries
-// then show only one of the two. Clients that know it already are not affected.
+// WithholdMapping hides which LID belongs to the account's number, or shows it again: while hidden, messages, groups and queries show only
+// one of the two. Clients that know it already keep it.
 func (a *Account) WithholdMapping(withheld bool) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
 	a.Withheld = withheld
 }
 
-// AllowAdding sets who may put the account into groups: "all", "contacts" or "none".
+// AllowAdding sets who may add the account to groups: "all", "contacts" or "none".
 func (a *Account) AllowAdding(who string) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
@@ -40,7 +40,7 @@ func (a *Account) LinkedDevices() []*Device {
 	return out
 }
 
-// Unlink removes a companion from the account. It learns of it now, or when it connects next.
+// Unlink removes a companion from the account. The companion is notified now, or when it connects next.
 func (a *Account) Unlink(d *Device) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
@@ -49,7 +49,7 @@ func (a *Account) Unlink(d *Device) {
 	}
 }
 
-// SetSalt sets the secret from which the account's companions derive tokens for people who have given it none.
+// SetSalt sets the secret from which companions derive tokens for people who have given none.
 func (a *Account) SetSalt(salt []byte) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
@@ -66,7 +66,7 @@ func (a *Account) Name() string {
 	return a.PushName
 }
 
-// HidePicture makes the account show its picture to nobody, or to everybody again.
+// HidePicture hides the account's picture from all others, or shows it again.
 func (a *Account) HidePicture(hidden bool) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
@@ -76,16 +76,16 @@ func (a *Account) HidePicture(hidden bool) {
 	}
 }
 
-// RefuseStrangers makes the server answer 463 to messages for this account that carry no token of it, nor one derived from the
-// sender's salt, as it does for accounts that may not start new chats.
+// RefuseStrangers makes the server answer 463 to messages for this account without a token of it or one derived from the sender's salt, as it
+// does for senders that may not start new chats.
 func (a *Account) RefuseStrangers(refuse bool) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
 	a.refusing = refuse
 }
 
-// SetUsername gives the account a username, which it takes from whoever had it; an empty one gives it up. Nobody is told before the account's
-// next stanza, or before they ask.
+// SetUsername gives the account a username and takes it away from the account that had it; "" gives the name up. Others see the change with
+// the account's next stanza, or when they ask.
 func (a *Account) SetUsername(name string) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
@@ -97,7 +97,7 @@ func (a *Account) SetUsername(name string) {
 	a.Username, a.GaveUp = name, name == "" && a.Username != ""
 }
 
-// SetPicture gives the account a picture, in both sizes, and notifies all devices. Without any bytes it takes the picture away.
+// SetPicture sets the account's picture in both sizes and notifies all devices. Empty bytes remove it.
 func (a *Account) SetPicture(full, preview []byte) {
 	shown := a.net.cdn.Picture(full, preview)
 	a.net.Mu.Lock()
@@ -114,8 +114,7 @@ func (a *Account) SetPicture(full, preview []byte) {
 	}
 }
 
-// SpoilAppState has companions get the next change of a collection with a wrong hash, so many times, or always for a negative
-// number.
+// SpoilAppState gives companions a wrong hash with the next changes of a collection, times of them, or all if it is negative.
 func (a *Account) SpoilAppState(name appstate.WAPatchName, times int) {
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
@@ -125,14 +124,14 @@ func (a *Account) SpoilAppState(name appstate.WAPatchName, times int) {
 	a.spoiled[string(name)] = &spoiledPatch{version: len(a.AppState[string(name)]) + 1, left: times}
 }
 
-// LockReachout keeps the account from starting new chats until a moment, as the network does with accounts that many have reported:
-// its devices are told, and its messages to people who do not trust it are refused with 463. The zero time ends it.
+// LockReachout keeps the account from starting new chats until a time, as the network does with accounts that many people have reported: its
+// devices are notified, and its messages to people who do not trust it are refused with 463. The zero time ends the lock.
 func (a *Account) LockReachout(until time.Time) {
 	n := a.net
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	if !until.IsZero() {
-		until = time.Unix(until.Unix(), 0) // what the notification can say
+		until = time.Unix(until.Unix(), 0) // the notification has whole seconds
 	}
 	a.lockedUntil = until
 	for _, d := range a.Sorted() {
@@ -140,7 +139,7 @@ func (a *Account) LockReachout(until time.Time) {
 	}
 }
 
-// PictureNode returns the notification that a picture has changed.
+// PictureNode returns the notification of a changed picture.
 func (n *Directory) PictureNode(of, author types.JID, shown *media.Picture) Node {
 	change := Node{Tag: "delete", Attrs: attrs{"jid": of, "author": author}}
 	if shown != nil {

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// AnswerAppState takes new patches of an account's collections and hands out those that a device does not have.
+// AnswerAppState stores new patches of an account's collections and returns those that a device lacks.
 func (n *Directory) AnswerAppState(d *Device, node *Node) wire.Answer {
 	request, ok := wire.Child(node, "sync")
 	if !ok {
@@ -33,7 +33,7 @@ func (n *Directory) syncCollection(d *Device, asked *Node) Node {
 	n.Notify()
 	known, _ := strconv.Atoi(wire.Text(asked, "version"))
 	if wire.Text(asked, "return_snapshot") == "true" {
-		// All patches from the first one on do as well as a snapshot.
+		// All patches from the first one on serve as well as a snapshot.
 		known = 0
 	}
 	patch, sending := wire.Child(asked, "patch")
@@ -56,7 +56,7 @@ func (n *Directory) syncCollection(d *Device, asked *Node) Node {
 	return Node{Tag: "collection", Attrs: attrs{"name": name, "version": strconv.Itoa(len(d.Account.AppState[name]))}}
 }
 
-// addPatch keeps a patch with the version that the sender left to the server to write.
+// addPatch stores a patch after writing its version, which the sender leaves to the server.
 func (a *Account) addPatch(name string, raw []byte) error {
 	var patch waServerSync.SyncdPatch
 	if err := proto.Unmarshal(raw, &patch); err != nil {
@@ -94,10 +94,10 @@ func (n *Directory) announceAppState(d *Device, name string) {
 	}
 }
 
-// spoiledPatch is a patch that companions get with a wrong hash of the collection.
+// spoiledPatch is a patch that companions get with a wrong hash of the collection, left more times.
 type spoiledPatch struct{ version, left int }
 
-// spoiled returns a collection with the patch that is spoiled, where it has it. The caller holds Directory.Mu.
+// spoiled returns a collection with its spoiled patch replaced, if it has one. The caller holds Directory.Mu.
 func (n *Directory) spoiled(d *Device, name string, collection Node) Node {
 	spoiled := d.Account.spoiled[name]
 	patches, ok := wire.Child(&collection, "patches")

@@ -2,14 +2,21 @@ package people
 
 import "bridged/internal/simnet/wire"
 
-// Reply sends a client the answer to a query.
+// Client is a client's connection and, after the login, its device. Directory.Mu guards its fields.
+type Client struct {
+	*wire.Conn
+	Device *Device
+	Mute   bool // while an answer is lost
+}
+
+// Reply sends the answer to a client's query.
 func (c *Client) Reply(query *Node, a wire.Answer) {
 	if !c.Mute {
 		c.Send(wire.AnswerNode(query, a))
 	}
 }
 
-// Attach makes a connection that of a device. The caller holds Mu.
+// Attach gives a device its connection. The caller holds Mu.
 func (n *Directory) Attach(c *Client, d *Device) {
 	c.Device, d.Conn, d.Active = d, c, false
 	d.Count.Logins++
@@ -17,7 +24,7 @@ func (n *Directory) Attach(c *Client, d *Device) {
 	d.queue.rewind()
 }
 
-// Detach separates a device from its connection, and puts what is not acknowledged back in the queue. The caller holds Directory.Mu.
+// Detach separates a device from its connection and puts unacknowledged stanzas back in the queue. The caller holds Directory.Mu.
 func (n *Directory) Detach(c *Client) {
 	d := c.Device
 	if d == nil {
@@ -31,11 +38,4 @@ func (n *Directory) Detach(c *Client) {
 	n.goneUnavailable(d)
 	d.queue.rewind()
 	n.Notify()
-}
-
-// Client is a client's connection, and the device that it turned out to be. Directory.Mu guards its fields.
-type Client struct {
-	*wire.Conn
-	Device *Device
-	Mute   bool // while an answer is lost
 }

@@ -2,15 +2,15 @@ package people
 
 import "sync"
 
-// Crew keeps track of the goroutines that a network or a phone waits for when it ends. None can start after that.
+// Crew tracks the goroutines that a network or a phone waits for when it ends. No goroutine can start after that.
 type Crew struct {
-	// mu guards ended; nobody joins once that is true.
+	// mu guards ended, after which Join fails.
 	mu    sync.Mutex
 	ended bool
 	group sync.WaitGroup
 }
 
-// Join counts the caller in, unless the end has begun, and reports whether it did. Every caller that joined must call leave.
+// Join adds the caller unless the crew has ended, and reports whether it did. Every caller that joined must call Leave.
 func (c *Crew) Join() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -20,10 +20,10 @@ func (c *Crew) Join() bool {
 	return !c.ended
 }
 
-// Leave ends what Join began.
+// Leave undoes a successful Join.
 func (c *Crew) Leave() { c.group.Done() }
 
-// Start runs f on a goroutine of the crew, unless the end has begun.
+// Start runs f on a goroutine of the crew unless the crew has ended.
 func (c *Crew) Start(f func()) {
 	if !c.Join() {
 		return
@@ -34,7 +34,7 @@ func (c *Crew) Start(f func()) {
 	}()
 }
 
-// End lets nobody join any more, and waits until everybody has left.
+// End makes later Joins fail and waits until everyone has left.
 func (c *Crew) End() {
 	c.mu.Lock()
 	c.ended = true

@@ -12,20 +12,20 @@ import (
 
 // CrowdOptions describes a crowd.
 type CrowdOptions struct {
-	// FirstNumber is the phone number of the first person, in international digits; the others have the numbers behind it.
+	// FirstNumber is the first person's phone number in international digits; the others have the numbers after it.
 	FirstNumber string
-	// People is how many there are, Devices how many devices each of them has, the phone included; 0 is one.
+	// People is the number of people, Devices the number of devices of each, the phone included; 0 means one.
 	People, Devices int
 }
 
-// Crowd is people whose devices are known to the network and switched off, without the cost of a client each: the members of large
+// Crowd is a set of people whose devices the network knows but which are switched off, so that they cost no client: the members of large
 // groups. Messages for them wait at the server.
 type Crowd struct {
 	net      *Directory
 	Accounts []*Account
 }
 
-// crowdPreKeys is how many one-time keys each device of a crowd has at the server.
+// crowdPreKeys counts the one-time keys of each device of a crowd.
 const crowdPreKeys = 3
 
 // NewCrowd registers a crowd.
@@ -46,7 +46,7 @@ func (n *Directory) NewCrowd(opts CrowdOptions) (*Crowd, error) {
 	return c, nil
 }
 
-// addSilent enters a device that is never switched on at the server, with its keys.
+// addSilent adds a device that is never switched on, with its keys.
 func (a *Account) addSilent(number uint16) {
 	identity := keys.NewKeyPair()
 	stock := make([]*keys.PreKey, crowdPreKeys)
@@ -60,7 +60,7 @@ func (a *Account) addSilent(number uint16) {
 	a.nextDevice = max(a.nextDevice, number+1)
 }
 
-// Devices returns the devices of all the people in the crowd.
+// Devices returns the devices of all people in the crowd.
 func (c *Crowd) Devices() []*Device {
 	c.net.Mu.Lock()
 	defer c.net.Mu.Unlock()

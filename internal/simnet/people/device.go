@@ -16,7 +16,7 @@ type Device struct {
 	Props   *waCompanionReg.DeviceProps
 	display string
 
-	// All of the rest is guarded by Directory.Mu.
+	// Directory.Mu guards everything below.
 	Noise         [32]byte
 	Identity      [32]byte
 	keys          KeyBundle
@@ -26,7 +26,7 @@ type Device struct {
 	Introduced    bool
 	Welcomed      bool
 	fetched       map[string]struct{}
-	History       map[types.MessageID]HistoryBlob // what the phone announced, by the id of the notification
+	History       map[types.MessageID]HistoryBlob // announced by the phone, by the id of the notification
 	Gone          bool
 	queue         outbox
 	held          held
@@ -34,30 +34,30 @@ type Device struct {
 	Faults        deviceFaults
 	Count         Counters
 	watching      map[types.JID]struct{}
-	available     bool // as it says itself
+	available     bool // as the device announces it
 	queries       map[string]int
-	lately        map[string][]time.Time // queries under a limit, by namespace
+	lately        map[string][]time.Time // queries that count against a limit, by namespace
 }
 
-// Counters count what passed between the server and a device since it was linked.
+// Counters counts events between the server and a device since it was linked.
 type Counters struct {
-	// Logins is how often the device connected and was let in.
+	// Logins counts successful logins.
 	Logins int
 	// Delivered counts stanzas put on the wire, repetitions included; Redelivered only the repetitions.
 	Delivered, Redelivered int
-	// Acknowledged counts stanzas that the device acknowledged; IgnoredAcks what was lost of that by IgnoreAcks.
+	// Acknowledged counts stanzas that the device acknowledged; IgnoredAcks counts acknowledgements lost to IgnoreAcks.
 	Acknowledged, IgnoredAcks int
-	// Sent counts messages that the device sent; Rejected those that were answered with an error.
+	// Sent counts messages from the device; Rejected those answered with an error.
 	Sent, Rejected int
-	// KeysTaken counts the device's one-time keys that others were given to begin a session with it.
+	// KeysTaken counts the device's one-time keys that were given to others.
 	KeysTaken int
-	// RetryReceipts counts what the device could not decrypt and asked to be sent again.
+	// RetryReceipts counts requests to send a message again that the device could not decrypt.
 	RetryReceipts int
-	// Limited counts queries that were refused because there were too many.
+	// Limited counts queries refused by a rate limit.
 	Limited int
 }
 
-// Address returns the device's address in a form given by its server name.
+// Address returns the device's address with the given server name.
 func (d *Device) Address(form string) types.JID { return d.Account.Address(form, d.Number) }
 
 // JID returns the device's address under its phone number.
@@ -77,7 +77,7 @@ func (d *Device) PlatformType() waCompanionReg.DeviceProps_PlatformType {
 // DisplayName returns the name given with a pairing code, "Browser (OS)", or "" for a device linked by QR code.
 func (d *Device) DisplayName() string { return d.display }
 
-// Online reports whether the device is connected and has asked for the stanzas that wait for it.
+// Online reports whether the device is connected and has asked for its waiting stanzas.
 func (d *Device) Online() bool {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
@@ -87,7 +87,7 @@ func (d *Device) Online() bool {
 // HasConn reports whether the device has a connection. The caller holds Directory.Mu.
 func (d *Device) HasConn() bool { return d.Conn != nil }
 
-// Listens reports whether what the server sends now reaches the device at once. The caller holds Directory.Mu.
+// Listens reports whether stanzas reach the device at once. The caller holds Directory.Mu.
 func (d *Device) Listens() bool { return d.Conn != nil && d.Active && !d.Conn.Frozen() }
 
 // Connected reports whether the device has a connection and is logged in.
@@ -104,28 +104,27 @@ func (d *Device) Removed() bool {
 	return d.Gone
 }
 
-// Counters returns the device's counters.
 func (d *Device) Counters() Counters {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
 	return d.Count
 }
 
-// Queries returns how many queries of a namespace, "usync" say, the device has made since it was linked.
+// Queries returns how many queries of a namespace, such as "usync", the device has made since it was linked.
 func (d *Device) Queries(namespace string) int {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
 	return d.queries[namespace]
 }
 
-// PreKeys returns how many of the device's one-time keys the server still has.
+// PreKeys returns the number of the device's one-time keys that are left at the server.
 func (d *Device) PreKeys() int {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
 	return len(d.keys.oneTime)
 }
 
-// CountQuery notes a query. The caller holds Directory.Mu.
+// CountQuery counts a query. The caller holds Directory.Mu.
 func (d *Device) CountQuery(namespace string) {
 	if d.queries == nil {
 		d.queries = make(map[string]int)
@@ -133,7 +132,7 @@ func (d *Device) CountQuery(namespace string) {
 	d.queries[namespace]++
 }
 
-// HistoryBlob is a part of the history as it was announced to a companion.
+// HistoryBlob is a part of the history that was announced to a companion.
 type HistoryBlob struct {
 	Part *waHistorySync.HistorySync
 	Path string

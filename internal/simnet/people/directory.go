@@ -13,10 +13,10 @@ import (
 	"bridged/internal/simnet/media"
 )
 
-// ErrClosed is the error of everything that waits while the network closes.
+// ErrClosed ends all waits when the network closes.
 var ErrClosed = errors.New("the simulated network was closed")
 
-// Notify wakes all who wait for a change of the network's state. The caller holds Directory.Mu.
+// Notify wakes the callers of Wait after a change of the network's state. The caller holds Directory.Mu.
 func (n *Directory) Notify() {
 	if n.waiters == 0 {
 		return
@@ -57,7 +57,7 @@ func (n *Directory) Await(ctx context.Context, changed <-chan struct{}) error {
 	}
 }
 
-// AccountOf returns the account that a JID of any form belongs to, or nil. The caller holds Directory.Mu.
+// AccountOf returns the account of a JID in any form, or nil. The caller holds Directory.Mu.
 func (n *Directory) AccountOf(jid types.JID) *Account {
 	switch jid.Server {
 	case types.DefaultUserServer, types.LegacyUserServer:
@@ -68,7 +68,7 @@ func (n *Directory) AccountOf(jid types.JID) *Account {
 	return nil
 }
 
-// DeviceOf returns the device that a JID of either form names, or nil. The caller holds Directory.Mu.
+// DeviceOf returns the device of a JID in either form, or nil. The caller holds Directory.Mu.
 func (n *Directory) DeviceOf(jid types.JID) *Device {
 	if a := n.AccountOf(jid); a != nil {
 		return a.Devices[jid.Device]
@@ -89,7 +89,7 @@ func (n *Directory) NextID() string {
 	return fmt.Sprintf("%d.%d", time.Now().Unix(), n.NextNumber())
 }
 
-// Later calls act with a connection when some time has passed, if it is still there.
+// Later calls act after a delay, if the connection still exists.
 func (n *Directory) Later(c *Client, delay time.Duration, act func(*Client)) {
 	n.Running.Start(func() {
 		timer := time.NewTimer(delay)
@@ -102,7 +102,7 @@ func (n *Directory) Later(c *Client, delay time.Duration, act func(*Client)) {
 	})
 }
 
-// Directory is who is on the network, and what waits for them.
+// Directory holds the people on the network and the stanzas that wait for them.
 type Directory struct {
 	Log     waLog.Logger
 	Life    context.Context // ends with the network
@@ -111,7 +111,7 @@ type Directory struct {
 	addr    string
 	cdn     *media.CDN
 
-	// Mu guards the accounts, devices and queues, what other rooms say that it guards, and everything below.
+	// Mu guards the accounts, devices and queues, the state of other rooms that name it as their lock, and everything below.
 	Mu       sync.Mutex
 	ByNumber map[string]*Account
 	byLID    map[string]*Account
@@ -125,7 +125,8 @@ type Directory struct {
 	waiters  int
 }
 
-// NewDirectory returns an empty directory of a network that listens on addr until life ends. So many stanzas may be on the wire to one device.
+// NewDirectory returns an empty directory for a network that listens on addr until life ends. window limits the unacknowledged stanzas on the
+// wire to one device.
 func NewDirectory(life context.Context, log waLog.Logger, window int, addr string) *Directory {
 	n := &Directory{
 		Log: log, Life: life, window: window, addr: addr, changed: make(chan struct{}),
@@ -145,7 +146,7 @@ func (n *Directory) CDN() *media.CDN { return n.cdn }
 // Addr returns the host and port that the network listens on.
 func (n *Directory) Addr() string { return n.addr }
 
-// NextNumber returns a number that has not been given before. The caller holds Mu.
+// NextNumber returns the next unused serial number. The caller holds Mu.
 func (n *Directory) NextNumber() int {
 	n.sequence++
 	return n.sequence

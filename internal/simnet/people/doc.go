@@ -1,11 +1,11 @@
-// Package people is who is on the network and what waits for them: accounts, their devices with keys, connections, queues and faults, the app state
-// that an account's devices share, and whom an account trusts.
+// Package people holds the accounts of the network: their devices with keys, connections, queues and faults, the app state that an account's
+// devices share, and whom an account trusts.
 //
-// A [Directory] has them all, and Directory.Mu is the one lock of a network: it guards the fields of an [Account], a [Device] and a [Client], and
-// the state of the rooms above. Exported functions of those rooms that take no lock say that the caller holds it. Who changes something calls
-// [Directory.Notify], which wakes everybody who is in [Directory.Wait].
+// A [Directory] holds them all, and Directory.Mu is the only lock of a network: it guards the fields of an [Account], a [Device] and a [Client], and
+// the state of the rooms above. Exported functions of those rooms that take no lock say that the caller holds it. Every change calls
+// [Directory.Notify], which wakes the callers of [Directory.Wait].
 //
-// [Directory.Push] puts a stanza into a device's queue (outbox.go): it is delivered, in order, until the device has acknowledged it. Faults are
-// methods of the Device that they happen to (faults.go). What an account's owner can do at the server are methods of the Account
-// (account_owner.go), which phones embed; the one thing that the server asks of phones is [Owner].
+// [Directory.Push] puts a stanza into a device's queue (outbox.go), from which it is delivered, in order, until the device has acknowledged it.
+// Faults are methods of the Device they apply to (faults.go). Actions of an account's owner at the server are methods of the Account
+// (account_owner.go), which phones embed; [Owner] is all that the server needs of phones.
 package people

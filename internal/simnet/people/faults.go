@@ -12,36 +12,36 @@ import (
 
 // SendFault makes one message that a device sends fail.
 type SendFault struct {
-	// Code refuses the message with an error code; nobody receives it.
+	// Code refuses the message with this error code; no recipient gets it.
 	Code int
 	// LoseAck delivers the message and never acknowledges it: an ambiguous time-out.
 	LoseAck bool
-	// AckDelay delivers the message and acknowledges it later.
+	// AckDelay delivers the message and acknowledges it after this time.
 	AckDelay time.Duration
-	// Phash is the hash of devices that the answer names, whoever the message went to.
+	// Phash is the hash of devices in the acknowledgement, whichever devices the message went to.
 	Phash string
 	// Skip lets this many messages pass before the fault.
 	Skip int
 }
 
-// IQFault makes queries fail. The zero values of the conditions match every query.
+// IQFault makes queries fail. Zero conditions match every query.
 type IQFault struct {
-	// Namespace is the query's xmlns, "w:g2" for groups or "usync" for users, say.
+	// Namespace is the query's xmlns, such as "w:g2" for groups or "usync" for users.
 	Namespace string
-	// Tag is the query's first child, "query" say.
+	// Tag is the query's first child, such as "query".
 	Tag string
-	// Code and Text are the error of the answer, 429 and "rate-overlimit" say.
+	// Code and Text are the error in the answer, such as 429 and "rate-overlimit".
 	Code int
 	Text string
 	// Silent leaves the query unanswered.
 	Silent bool
-	// LoseAnswer does what the query asks and loses the answer.
+	// LoseAnswer executes the query and loses the answer.
 	LoseAnswer bool
-	// HangUp cuts the connection in place of an answer.
+	// HangUp cuts the connection instead of answering.
 	HangUp bool
 	// Skip lets this many queries pass before the fault.
 	Skip int
-	// Times is how often the fault happens; 0 means always, for a device until ClearFaults.
+	// Times limits how often the fault applies; 0 means always, or for a device until ClearFaults.
 	Times int
 }
 
@@ -51,20 +51,20 @@ type iqFault struct {
 	left   int
 }
 
-// deviceFaults are the faults that a device is about to meet. Directory.Mu guards them.
+// deviceFaults holds a device's coming faults. Directory.Mu guards them.
 type deviceFaults struct {
 	delay         time.Duration
 	corruptBodies int
 	stateless     int
 	duplicates    int
 	ignoredAcks   int
-	SilentCalls   bool // what the device says about calls is not answered
+	SilentCalls   bool // stanzas about calls are not acknowledged
 	sends         []SendFault
 	login         wire.ConnectFailure
 	logins        int
 }
 
-// NextSend returns the fault that the next message meets, and uses it up.
+// NextSend removes and returns the fault for the next message.
 func (f *deviceFaults) NextSend() SendFault {
 	if len(f.sends) == 0 {
 		return SendFault{}
@@ -104,7 +104,7 @@ func (f *deviceFaults) ignoreAck(class string) bool {
 	return true
 }
 
-// alter changes a message as CorruptMessages and StatelessKeys ask for.
+// alter changes a message as CorruptMessages and StatelessKeys demand.
 func (f *deviceFaults) alter(node Node) Node {
 	switch {
 	case node.Tag != "message":
@@ -128,7 +128,7 @@ func (f *deviceFaults) alter(node Node) Node {
 	return node
 }
 
-// FaultFor returns the fault that a query meets, nil if there is none. The caller holds Directory.Mu.
+// FaultFor returns the fault that applies to a query, or nil. The caller holds Directory.Mu.
 func (n *Directory) FaultFor(d *Device, node *Node) *IQFault {
 	for i, fault := range n.iqFaults {
 		if fault.device != nil && fault.device != d || !fault.matches(node) {
@@ -168,7 +168,7 @@ func (d *Device) Drop() {
 	d.withConn(func(c *Client) { c.HangUp() })
 }
 
-// Freeze makes the connection half-open: the network neither reads nor writes. It ends with Thaw or Drop.
+// Freeze makes the connection half-open: the network neither reads nor writes, until Thaw or Drop.
 func (d *Device) Freeze() {
 	d.withConn(func(c *Client) { c.SetFrozen(true) })
 }
@@ -187,7 +187,7 @@ func (d *Device) withConn(act func(*Client)) {
 	}
 }
 
-// Delay delays everything written to the device, batch by batch, also after reconnections; 0 ends it.
+// Delay delays everything written to the device, batch by batch and across reconnects; 0 ends it.
 func (d *Device) Delay(delay time.Duration) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
@@ -202,14 +202,14 @@ func (d *Device) CorruptFrames(count int) {
 	d.withConn(func(c *Client) { c.CorruptFrames(count) })
 }
 
-// CorruptMessages damages the ciphertexts of the next messages for the device, which then has to ask for them again.
+// CorruptMessages damages the ciphertexts of the next messages for the device, which then has to request them again.
 func (d *Device) CorruptMessages(count int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
 	d.Faults.corruptBodies += count
 }
 
-// StatelessKeys marks the messages that begin a session, among the next ones for the device, as such that leave its session alone.
+// StatelessKeys marks those of the next messages for the device that begin a session as ones that leave its session alone.
 func (d *Device) StatelessKeys(count int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
@@ -236,14 +236,14 @@ func (d *Device) Duplicate(count int) {
 	d.Faults.duplicates += count
 }
 
-// IgnoreAcks ignores the device's next acknowledgements of messages, which are then delivered again on its next connection.
+// IgnoreAcks drops the device's next acknowledgements of messages, which are then delivered again on its next connection.
 func (d *Device) IgnoreAcks(count int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
 	d.Faults.ignoredAcks += count
 }
 
-// FailSends makes the next messages that the device sends fail, one fault each, in order.
+// FailSends makes the next messages from the device fail, one fault each, in order.
 func (d *Device) FailSends(faults ...SendFault) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
@@ -257,7 +257,7 @@ func (d *Device) FailQueries(fault IQFault) {
 	d.net.iqFaults = append(d.net.iqFaults, &iqFault{IQFault: fault, device: d, left: fault.Times})
 }
 
-// FailLogins refuses the device's next logins, times of them; a negative number means until ClearFaults.
+// FailLogins refuses the device's next logins, times of them, or until ClearFaults if it is negative.
 func (d *Device) FailLogins(failure wire.ConnectFailure, times int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
@@ -273,13 +273,12 @@ func (d *Device) ClearFaults() {
 	d.net.iqFaults = slices.DeleteFunc(d.net.iqFaults, func(f *iqFault) bool { return f.device == d })
 }
 
-// StreamError sends a stream error with a code, 515 or 503 say, and hangs up.
+// StreamError sends a stream error with a code, such as 515 or 503, and hangs up.
 func (d *Device) StreamError(code string) {
 	d.withConn(func(c *Client) { c.SendLast(wire.StreamError(code, "")) })
 }
 
-// AskToReconnect sends the stream error 515, by which the server wants the device to log in again, and leaves it to the device to hang
-// up.
+// AskToReconnect sends stream error 515, the server's request to log in again, and leaves hanging up to the device.
 func (d *Device) AskToReconnect() {
 	d.withConn(func(c *Client) { c.Send(wire.StreamError("515", "")) })
 }
@@ -299,7 +298,7 @@ func (d *Device) Push(node Node) {
 	d.net.Push(d, node)
 }
 
-// IgnoreCalls makes the server do what the device says about calls, and answer nothing; or answer again.
+// IgnoreCalls sets whether the server executes the device's stanzas about calls without acknowledging them.
 func (d *Device) IgnoreCalls(ignore bool) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()

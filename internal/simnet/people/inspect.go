@@ -16,7 +16,7 @@ import (
 type Waiting struct {
 	Class, ID, Type string
 	Chat, Sender    types.JID
-	// OnWire means that it was sent on the present connection. Deliveries counts how often it was sent.
+	// OnWire means that the stanza was sent on the current connection, Deliveries counts all sends.
 	OnWire     bool
 	Deliveries int
 	Since      time.Time
@@ -39,21 +39,21 @@ func (d *Device) Waiting() []Waiting {
 	return out
 }
 
-// Acknowledged returns the stanzas that the device has acknowledged, in the order of the acknowledgements.
+// Acknowledged returns the acknowledged stanzas in the order of their acknowledgements.
 func (d *Device) Acknowledged() []Acknowledged {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
 	return slices.Clone(d.queue.history)
 }
 
-// AcknowledgedMessages returns only messages, without those between the devices of the account.
+// AcknowledgedMessages returns only the messages among them, without those between the account's own devices.
 func (d *Device) AcknowledgedMessages() []Acknowledged {
 	return slices.DeleteFunc(d.Acknowledged(), func(a Acknowledged) bool {
 		return a.Class != "message" || a.Peer
 	})
 }
 
-// Queue returns how many stanzas the device has not acknowledged, and how many of them are on the wire.
+// Queue returns the number of unacknowledged stanzas, and of those on the wire.
 func (d *Device) Queue() (waiting, onWire int) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
@@ -100,7 +100,7 @@ func (n *Directory) WaitQuiet(ctx context.Context) error {
 	})
 }
 
-// WaitOnline waits until the device is connected and asks for what is waiting.
+// WaitOnline waits until the device is connected and has asked for its waiting stanzas.
 func (d *Device) WaitOnline(ctx context.Context) error {
 	return d.wait(ctx, "come online", func() bool { return d.Active })
 }
@@ -125,8 +125,7 @@ func (d *Device) WaitRemoved(ctx context.Context) error {
 	return d.wait(ctx, "be unlinked", func() bool { return d.Gone })
 }
 
-// WaitSynced waits until a new companion has acknowledged its phone's welcome, key share and history, and has asked for
-// all of the app state.
+// WaitSynced waits until a new companion has acknowledged its phone's welcome, key share and history, and has fetched the whole app state.
 func (d *Device) WaitSynced(ctx context.Context) error {
 	return d.wait(ctx, "sync", func() bool {
 		return d.Active && d.Welcomed && len(d.fetched) == len(appstate.AllPatchNames) && peerMessages(&d.queue) == 0
@@ -154,7 +153,7 @@ func (d *Device) WaitPreKeys(ctx context.Context, count int) error {
 	return d.wait(ctx, "upload keys", func() bool { return len(d.keys.oneTime) >= count })
 }
 
-// WaitHistory waits until the device has taken over the history that was announced to it, and has had it removed from the CDN.
+// WaitHistory waits until the device has taken over the history announced to it and has deleted it from the CDN.
 func (d *Device) WaitHistory(ctx context.Context) error {
 	return d.wait(ctx, "take over the history", func() bool {
 		if !d.Welcomed {

@@ -2,13 +2,13 @@ package people
 
 import "time"
 
-// queryLimit is how many queries of a namespace a device may make.
+// queryLimit bounds a device's queries of a namespace.
 type queryLimit struct {
 	most int
 	per  time.Duration
 }
 
-// LimitQueries refuses queries of a namespace with 429 while a device has made so many of them within a time; 0 ends it.
+// LimitQueries refuses a device's queries of a namespace with 429 beyond most of them per duration; 0 removes the limit.
 func (n *Directory) LimitQueries(namespace string, most int, per time.Duration) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
@@ -18,7 +18,7 @@ func (n *Directory) LimitQueries(namespace string, most int, per time.Duration) 
 	n.limits[namespace] = queryLimit{most: most, per: per}
 }
 
-// Limited reports whether to refuse a device's query, and notes it. The caller holds Directory.Mu.
+// Limited counts a device's query and reports whether to refuse it. The caller holds Directory.Mu.
 func (n *Directory) Limited(d *Device, namespace string) bool {
 	limit := n.limits[namespace]
 	if limit.most == 0 {

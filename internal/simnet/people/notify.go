@@ -10,8 +10,8 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// devicesChanged notifies everybody that a device was linked to its account or unlinked: the account's own ones get the list, all others the
-// change. The real server notifies contacts and members of common groups; here, all are notified.
+// devicesChanged notifies everyone that a device was linked or unlinked: the account's own devices get the list, all others the change. The
+// real server notifies only contacts and members of common groups.
 func (n *Directory) devicesChanged(changed *Device) {
 	a := changed.Account
 	for _, number := range slices.Sorted(maps.Keys(n.ByNumber)) {
@@ -28,14 +28,15 @@ func (n *Directory) devicesChanged(changed *Device) {
 				n.Push(d, n.deviceChangeNode(changed))
 				continue
 			}
-			// Phones are whatsmeow here, which heeds the change only if it has cached the number's list: their notifications make them forget both.
+			// Phones run whatsmeow, which ignores the change unless it has cached the list under the number: these notifications make phones
+			// drop both lists.
 			n.Push(d, n.devicesUpdateNode(a, types.DefaultUserServer))
 			n.Push(d, n.devicesUpdateNode(a, types.HiddenUserServer))
 		}
 	}
 }
 
-// MissDeviceChanges stops, or resumes, notifying the device when others are linked or unlinked, as where the notification is lost.
+// MissDeviceChanges sets whether the device misses the notifications about other linked and unlinked devices.
 func (d *Device) MissDeviceChanges(miss bool) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()
@@ -53,7 +54,7 @@ func (n *Directory) ownDevicesNode(a *Account) Node {
 	}, Content: []Node{{Tag: "devices", Attrs: attrs{"dhash": wire.ParticipantHash(devices)}, Content: list}}}
 }
 
-// deviceChangeNode returns the notification that a device was added or removed, from the number, with the LID beside it.
+// deviceChangeNode returns the notification that a device was added or removed, from the account's number, with its LID.
 func (n *Directory) deviceChangeNode(changed *Device) Node {
 	a := changed.Account
 	device := Node{Tag: "device", Attrs: attrs{"jid": changed.JID(), "lid": changed.LID()}}
@@ -75,7 +76,7 @@ func (n *Directory) devicesUpdateNode(a *Account, form string) Node {
 	}, Content: []Node{{Tag: "update", Attrs: attrs{"device_hash": wire.ParticipantHash(a.Addresses(form))}}}}
 }
 
-// Admit adds a device to its account, and notifies all others. The caller holds Directory.Mu.
+// Admit adds a device to its account and notifies all others. The caller holds Directory.Mu.
 func (n *Directory) Admit(d *Device) {
 	d.Account.Devices[d.Number] = d
 	n.devicesChanged(d)

@@ -9,21 +9,21 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// outbox holds the stanzas that a device has not acknowledged, in order. Directory.Mu guards it.
+// outbox holds a device's unacknowledged stanzas, in order. Directory.Mu guards it.
 type outbox struct {
-	// items are the stanzas from the oldest unacknowledged one on; acknowledged ones between them are marked and skipped.
+	// items begins with the oldest unacknowledged stanza; acknowledged ones after it are marked and skipped.
 	items []*stanza
-	// next is the first of items that is not on the wire.
+	// next is the index of the first item that is not on the wire.
 	next int
-	// onWire holds the stanzas that are on the wire, by what an acknowledgement names.
+	// onWire holds the stanzas on the wire by the key of their acknowledgement.
 	onWire map[AckKey][]*stanza
-	// swallow counts acks that will follow a retry receipt which acknowledged the message already.
+	// swallow counts acks that will follow a retry receipt that has acknowledged the message already.
 	swallow map[AckKey]int
 	// history holds everything acknowledged so far, in the order of the acknowledgements.
 	history []Acknowledged
 }
 
-// stanza is something a device has to acknowledge, or the mark that the offline backlog ends here.
+// stanza is one that a device has to acknowledge, or the mark at the end of the offline backlog.
 type stanza struct {
 	node      Node
 	key       AckKey
@@ -36,7 +36,7 @@ type stanza struct {
 	pastCount int
 }
 
-// AckKey is what an acknowledgement repeats of the stanza it is for.
+// AckKey holds the attributes that an acknowledgement repeats from its stanza.
 type AckKey struct {
 	Class, ID, Kind   string
 	From, Participant types.JID
@@ -46,21 +46,20 @@ type AckKey struct {
 type Acknowledged struct {
 	// Class is "message", "receipt", "notification" or "call".
 	Class string
-	// ID is the stanza's id.
-	ID string
-	// Chat is the chat of a message as the device saw it, without device.
+	ID    string
+	// Chat is the chat of a message, without device, in the form the device saw.
 	Chat types.JID
-	// Sender is the sender as the device saw it.
+	// Sender has the form the device saw.
 	Sender types.JID
-	// Type is the stanza's type, for receipts and notifications.
+	// Type is set for receipts and notifications.
 	Type string
-	// Peer means that it was a message between the devices of the account.
+	// Peer marks a message between the account's own devices.
 	Peer bool
 	// By is "ack", or the type of the receipt that acknowledged a message ("delivery" for one without a type).
 	By string
 	// Error is the code of a negative acknowledgement.
 	Error int
-	// Deliveries counts how often it was put on the wire.
+	// Deliveries counts how often the stanza was put on the wire.
 	Deliveries int
 	// At is the time of the acknowledgement.
 	At time.Time
@@ -74,7 +73,7 @@ func keyOf(node *Node) AckKey {
 	return key
 }
 
-// Push queues a stanza for a device and delivers it if the device is there. The caller holds Directory.Mu.
+// Push queues a stanza for a device and delivers it if the device is online. The caller holds Directory.Mu.
 func (n *Directory) Push(d *Device, node Node) {
 	if d.Gone || d.held.keep(node) {
 		return
@@ -92,7 +91,7 @@ func (n *Directory) Push(d *Device, node Node) {
 	n.Notify()
 }
 
-// pump puts on the wire what the window allows. The caller holds Directory.Mu.
+// pump puts stanzas on the wire up to the window. The caller holds Directory.Mu.
 func (n *Directory) pump(d *Device) {
 	q := &d.queue
 	if d.Conn == nil || !d.Active {
@@ -131,7 +130,7 @@ func (n *Directory) deliver(d *Device, s *stanza) {
 	}
 }
 
-// trim drops the acknowledged stanzas at the head of the queue.
+// trim drops acknowledged stanzas from the head of the queue.
 func (q *outbox) trim() {
 	head := 0
 	for head < q.next && q.items[head].acked {
@@ -186,7 +185,7 @@ func (n *Directory) Acknowledge(d *Device, key AckKey, by string, code int) bool
 	return true
 }
 
-// rewind puts the stanzas that were on the wire when the connection ended back in the queue, in order. The caller holds Directory.Mu.
+// rewind puts the stanzas on the wire back in the queue, in order, after the connection has ended. The caller holds Directory.Mu.
 func (q *outbox) rewind() {
 	kept := q.items[:0]
 	for _, s := range q.items {
@@ -199,7 +198,8 @@ func (q *outbox) rewind() {
 	q.onWire, q.swallow = nil, nil
 }
 
-// Resume delivers the stanzas that waited for a device which has just become active, between a preview and an end mark. The caller holds Directory.Mu.
+// Resume delivers the waiting stanzas to a device that has just become active, between a preview and an end mark. The caller holds
+// Directory.Mu.
 func (n *Directory) Resume(d *Device) {
 	q := &d.queue
 	preview := map[string]int{}
@@ -220,7 +220,7 @@ func (n *Directory) Resume(d *Device) {
 	n.pump(d)
 }
 
-// depth returns how many stanzas are not acknowledged, and how many of them are on the wire.
+// depth returns the number of unacknowledged stanzas, and of those on the wire.
 func (q *outbox) depth() (waiting, onWire int) {
 	for i, s := range q.items {
 		if s.acked || s.endOfPast {
@@ -234,13 +234,13 @@ func (q *outbox) depth() (waiting, onWire int) {
 	return waiting, onWire
 }
 
-// held are the messages that wait outside a device's queue. Directory.Mu guards it.
+// held holds messages outside a device's queue. Directory.Mu guards it.
 type held struct {
 	ids      map[types.MessageID]bool
 	messages []Node
 }
 
-// keep takes a message out of the way of those behind it, if HoldBack asks for it. It reports whether it did.
+// keep holds a message back if HoldBack asks for it, and reports whether it did.
 func (h *held) keep(node Node) bool {
 	if node.Tag != "message" || !h.ids[wire.Text(&node, "id")] {
 		return false
@@ -249,8 +249,8 @@ func (h *held) keep(node Node) bool {
 	return true
 }
 
-// HoldBack delivers the messages with these ids only after Release, behind what comes later, as the real network does with a part of a long
-// offline queue.
+// HoldBack delivers the messages with these ids only after Release, behind later ones, as the real network does with parts of a long offline
+// queue.
 func (d *Device) HoldBack(ids ...types.MessageID) {
 	d.net.Mu.Lock()
 	defer d.net.Mu.Unlock()

@@ -14,14 +14,14 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// KeyBundle is what the server keeps so that others can begin a session with a device that is away.
+// KeyBundle holds the keys with which others begin a session with a device that is offline.
 type KeyBundle struct {
 	registration []byte
 	signed       Node
 	oneTime      []Node
 }
 
-// NewDevice describes a device of the account that runs the app of phones, with what it has uploaded.
+// NewDevice returns a device of the account that runs the phone app, with its uploaded keys.
 func (a *Account) NewDevice(number uint16, noise, identity [32]byte, registration uint32, signed *keys.PreKey, stock []*keys.PreKey) *Device {
 	d := &Device{
 		net: a.net, Account: a, Number: number, KeyIndex: uint32(number), Noise: noise, Identity: identity,
@@ -48,7 +48,7 @@ func (a *Account) NewCompanion(noise, identity [32]byte, keys KeyBundle, props *
 // LowKeys is the number of one-time keys below which the server asks for more, as whatsmeow expects.
 const LowKeys = 5
 
-// AnswerKeys counts, stores, replaces, describes and hands out pre-keys.
+// AnswerKeys handles queries that count, upload, rotate, digest or fetch pre-keys.
 func (n *Directory) AnswerKeys(d *Device, node *Node, setting bool) wire.Answer {
 	if setting {
 		defer n.Notify()
@@ -76,7 +76,7 @@ func storeKeys(d *Device, node *Node) wire.Answer {
 	if len(identity) != 32 || !ok {
 		return wire.BadRequest
 	}
-	// A device cannot change its identity by uploading keys: its account signed the one it was linked with.
+	// Uploading keys cannot change a device's identity: the account has signed the one it was linked with.
 	if [32]byte(identity) != d.Identity {
 		return wire.Refuse(409, "conflict")
 	}
@@ -104,7 +104,7 @@ func rotateSignedKey(d *Device, rotation *Node) wire.Answer {
 	return wire.Result()
 }
 
-// digest describes the stored keys, so that their device can see whether it has the same ones. What the hash covers is a guess.
+// digest returns a hash of the stored keys for the device to compare with its own. The fields that it covers are a guess.
 func (b *KeyBundle) digest(identity [32]byte) wire.Answer {
 	if b.signed.Tag == "" {
 		return wire.ItemNotFound
@@ -128,7 +128,7 @@ func (b *KeyBundle) digest(identity [32]byte) wire.Answer {
 	}})
 }
 
-// plainKey copies a key with all of its parts as bytes: parts may have been decoded as tokens.
+// plainKey returns a copy of a key with all of its parts as bytes, which the codec may have decoded as tokens.
 func plainKey(key *Node) Node {
 	out := Node{Tag: key.Tag}
 	var parts []Node
@@ -139,7 +139,7 @@ func plainKey(key *Node) Node {
 	return out
 }
 
-// handKeys gives every one-time key away only once.
+// handKeys answers with key bundles and gives every one-time key away only once.
 func (n *Directory) handKeys(wanted *Node) wire.Answer {
 	var users []Node
 	for _, user := range wanted.GetChildren() {

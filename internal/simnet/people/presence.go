@@ -38,7 +38,7 @@ func (n *Directory) HandlePresence(d *Device, node *Node) {
 	}
 }
 
-// announcePresence sends those who watch an account whether one of its devices is available.
+// announcePresence sends an account's availability to its watchers.
 func (n *Directory) announcePresence(a *Account) {
 	available := false
 	for _, d := range a.Sorted() {
@@ -59,7 +59,7 @@ func (n *Directory) announcePresence(a *Account) {
 	}
 }
 
-// goneUnavailable notes that a device's connection is over, with which it is no longer available. The caller holds Directory.Mu.
+// goneUnavailable makes a device unavailable when its connection ends. The caller holds Directory.Mu.
 func (n *Directory) goneUnavailable(d *Device) {
 	if d.available {
 		d.available = false

@@ -19,10 +19,10 @@ type IssuedToken struct {
 	At    time.Time
 }
 
-// CodeReachout is how the server refuses a message to somebody who does not know its sender.
+// CodeReachout refuses a message to a recipient who does not know its sender.
 const CodeReachout = 463
 
-// HandTokens gives contacts the tokens that show that the account trusts them.
+// HandTokens gives contacts the account's tokens of trust.
 func (n *Directory) HandTokens(d *Device, tokens *Node) {
 	for _, token := range tokens.GetChildren() {
 		at := time.Now()
@@ -33,7 +33,7 @@ func (n *Directory) HandTokens(d *Device, tokens *Node) {
 	}
 }
 
-// HandToken gives one contact a token of an account. The caller holds Directory.Mu.
+// HandToken gives one contact an account's token. The caller holds Directory.Mu.
 func (n *Directory) HandToken(from *Account, to types.JID, at time.Time) {
 	target := n.AccountOf(to)
 	if target == nil {
@@ -53,7 +53,7 @@ func (n *Directory) HandToken(from *Account, to types.JID, at time.Time) {
 	}
 }
 
-// isTrusted reports whether a message carries what its recipient or the sender's own salt allows.
+// isTrusted reports whether a message carries a token from its recipient, or one derived from the sender's salt.
 func isTrusted(d *Device, to *Account, node *Node) bool {
 	if token := wire.ChildBytes(node, "tctoken"); len(token) > 0 {
 		return bytes.Equal(token, to.Issued[d.Account].Token)
@@ -75,7 +75,7 @@ func (n *Directory) timelockNode(until time.Time) Node {
 	}
 	data, err := json.Marshal(map[string]any{"data": map[string]any{"xwa2_notify_account_reachout_timelock": lock}})
 	if err != nil {
-		panic(err) // plain values
+		panic(err) // plain values cannot fail
 	}
 	return Node{Tag: "notification", Attrs: attrs{
 		"from": types.ServerJID, "type": "mex", "id": n.NextID(), "t": wire.UnixNow(),

@@ -10,17 +10,17 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// call is a telephone call as the server knows it, until it is over. Directory.Mu guards it.
+// call is a telephone call that is not over. Directory.Mu guards it.
 type call struct {
 	id      string
 	caller  *people.Device
-	group   types.JID // empty between two
+	group   types.JID // empty in a direct call
 	video   bool
-	callees []*people.Account        // but those who have rejected it
-	taken   map[*people.Account]bool // by those who have accepted it
+	callees []*people.Account        // without those who have rejected it
+	taken   map[*people.Account]bool // accounts that have accepted it
 }
 
-// handleCall handles what a device says about a call, and acknowledges it.
+// handleCall handles and acknowledges a device's stanza about a call.
 func (n *Server) handleCall(d *people.Device, node *Node) {
 	children, code := node.GetChildren(), "400"
 	if len(children) == 1 {
@@ -34,7 +34,7 @@ func (n *Server) handleCall(d *people.Device, node *Node) {
 	d.Conn.Send(ack)
 }
 
-// passCallOn does what a device says about a call, and returns the code with which it is refused. The real server's codes are not known.
+// passCallOn handles a device's stanza about a call and returns the code of its refusal. The real server's codes are not known.
 func (n *Server) passCallOn(d *people.Device, to types.JID, said *Node) (code string) {
 	id := wire.Text(said, "call-id")
 	switch c := n.calls[id]; {
@@ -52,8 +52,8 @@ func (n *Server) passCallOn(d *people.Device, to types.JID, said *Node) (code st
 	return ""
 }
 
-// ring begins a call: to a person, or to the members of a group. The phones of a group get the offer; the devices that are linked to them
-// get a notice, which does not say which group it is. (A stanza that was captured: whatsapp-rust, pull request 599.)
+// ring begins a call to a person or to the members of a group. Phones of group members get the offer; their companions get a notice that does
+// not name the group (captured in whatsapp-rust, pull request 599).
 func (n *Server) ring(d *people.Device, to types.JID, id string, offer *Node) string {
 	_, video := wire.Child(offer, "video")
 	c := &call{id: id, caller: d, video: video, taken: make(map[*people.Account]bool)}
@@ -73,12 +73,12 @@ func (n *Server) ring(d *people.Device, to types.JID, id string, offer *Node) st
 	return ""
 }
 
-// leave takes somebody out of a call.
+// leave removes an account from a call.
 func (c *call) leave(who *people.Account) {
 	c.callees = slices.DeleteFunc(c.callees, func(a *people.Account) bool { return a == who })
 }
 
-// devices returns those of everybody who is called.
+// devices returns the devices of all callees.
 func (c *call) devices() (all []*people.Device) {
 	for _, callee := range c.callees {
 		all = append(all, callee.Sorted()...)
@@ -102,14 +102,14 @@ func (c *call) said(target *people.Device, offer Node) Node {
 	return Node{Tag: "offer_notice", Attrs: a}
 }
 
-// stanza returns what the caller's device says to those of the people who are called.
+// stanza returns a stanza of the caller's device for the callees.
 func (c *call) stanza(n *Server, said Node) Node {
 	return Node{Tag: "call", Attrs: attrs{
 		"from": c.caller.Address(types.HiddenUserServer), "id": n.NextID(), "t": wire.UnixNow(), "platform": "android", "version": "2.26.38",
 	}, Content: []Node{said}}
 }
 
-// endCall ends a call, for a reason that its caller names.
+// endCall ends a call with the caller's reason.
 func (n *Server) endCall(c *call, reason string) {
 	delete(n.calls, c.id)
 	for _, target := range c.devices() {
@@ -123,7 +123,7 @@ func (c *call) terminate(reason string) Node {
 	return out
 }
 
-// answerCall passes an answer on to the caller, and ends the ringing on the other devices of the account that answered.
+// answerCall forwards an answer to the caller and stops the ringing on the answering account's other devices.
 func (n *Server) answerCall(c *call, by *people.Device, said *Node) {
 	n.Push(c.caller, Node{Tag: "call", Attrs: attrs{"from": by.Address(types.HiddenUserServer), "id": n.NextID(), "t": wire.UnixNow()}, Content: []Node{*said}})
 	for _, other := range by.Account.Sorted() {

@@ -1,5 +1,5 @@
-// Package server is the network without its phones. It accepts sockets (sockets.go), lets devices log in and hands each stanza to the handler of its
-// kind (server.go): queries (iq.go), messages, receipts, calls. It routes stanzas and never looks into a message.
+// Package server implements the network without its phones. It accepts sockets (sockets.go), logs devices in and passes each stanza to the handler
+// of its kind (server.go): queries (iq.go), messages, receipts, calls. It routes stanzas and never looks into a message.
 //
 // A [Server] is its [people.Directory], its [groups.Registry] and its [pairing.Desk], and calls their handlers with Directory.Mu held, as its own.
 //

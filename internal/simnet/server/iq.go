@@ -56,7 +56,7 @@ func (n *Server) answerPaired(c *people.Client, d *people.Device, node *Node) {
 	case "w:p", "urn:xmpp:whatsapp:push", "urn:xmpp:whatsapp:dirty", "disappearing_mode":
 		c.Reply(node, wire.Result())
 	case "abt":
-		// The experiments that a client takes part in: none.
+		// Clients take part in no experiments.
 		c.Reply(node, wire.Result(Node{Tag: "props", Attrs: attrs{"protocol": "1", "hash": "simulated", "refresh": "86400"}}))
 	case "passive":
 		c.Reply(node, wire.Result())
@@ -90,14 +90,14 @@ func (n *Server) answerPaired(c *people.Client, d *people.Device, node *Node) {
 	}
 }
 
-// Unknown counts what clients asked and the server did not understand, by kind of stanza or query.
+// Unknown counts the stanzas and queries that the server did not understand, by kind.
 func (n *Server) Unknown() map[string]int {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	return maps.Clone(n.unknown)
 }
 
-// answerCompanion handles a linked device's queries about the linking of devices.
+// answerCompanion handles a linked device's queries about linking devices.
 func (n *Server) answerCompanion(c *people.Client, d *people.Device, node *Node) {
 	remove, ok := wire.Child(node, "remove-companion-device")
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// handleMessage routes one message of a device to the devices that it is for, and acknowledges it. The caller holds Directory.Mu.
+// handleMessage routes and acknowledges a device's message. The caller holds Directory.Mu.
 func (n *Server) handleMessage(d *people.Device, node *Node) {
 	d.Count.Sent++
 	fault := d.Faults.NextSend()
@@ -30,8 +30,8 @@ func (n *Server) handleMessage(d *people.Device, node *Node) {
 	n.Notify()
 }
 
-// route delivers a message. It returns the hash of the devices that should have been addressed if others were, and an error
-// code for a message that is not delivered.
+// route delivers a message. It returns the hash of the expected devices if the message went to others, and an error code if it was not
+// delivered.
 func (n *Server) route(d *people.Device, node *Node) (phash string, code int) {
 	to := wire.JID(node, "to")
 	switch {
@@ -47,7 +47,7 @@ func (n *Server) route(d *people.Device, node *Node) (phash string, code int) {
 	return n.routeDirect(d, node, to)
 }
 
-// ackMessage acknowledges a message to its sender, at once, later or never, as the fault asks.
+// ackMessage acknowledges a message to its sender: at once, later or never, as the fault demands.
 func (n *Server) ackMessage(d *people.Device, node *Node, phash string, fault people.SendFault) {
 	if fault.LoseAck || d.Conn == nil || wire.Text(node, "device_fanout") == "false" {
 		return
@@ -64,8 +64,8 @@ func (n *Server) ackMessage(d *people.Device, node *Node, phash string, fault pe
 	d.Conn.Send(ack)
 }
 
-// isResend reports whether a message answers a retry receipt: it has one ciphertext for one device, beside which a group's may list
-// that device as a participant.
+// isResend reports whether a message answers a retry receipt: it has one ciphertext for one device. In a group it may also list that device
+// as a participant.
 func isResend(node *Node) bool {
 	participants, fanout := wire.Child(node, "participants")
 	enc, direct := wire.Child(node, "enc")
@@ -75,7 +75,7 @@ func isResend(node *Node) bool {
 	return direct && wire.Text(enc, "type") != "skmsg"
 }
 
-// addressed returns the ciphertexts of a fan-out by device. A note to oneself lists its devices twice: the first entry counts.
+// addressed returns the ciphertexts of a fan-out by device. A note to oneself lists its devices twice, and the first entry counts.
 func (n *Server) addressed(node *Node) map[*people.Device]*Node {
 	participants, ok := wire.Child(node, "participants")
 	if !ok {
@@ -93,7 +93,7 @@ func (n *Server) addressed(node *Node) map[*people.Device]*Node {
 	return out
 }
 
-// routeDirect delivers to the devices of one contact, and to the sender's own other ones.
+// routeDirect delivers a message to a contact's devices and the sender's other ones.
 func (n *Server) routeDirect(d *people.Device, node *Node, to types.JID) (phash string, code int) {
 	chat := n.AccountOf(to)
 	if chat == nil {
@@ -116,7 +116,7 @@ func (n *Server) routeDirect(d *people.Device, node *Node, to types.JID) (phash 
 	return n.directHash(d, chat, node, to), 0
 }
 
-// directHash returns the hash of the devices that a message should have gone to, if it went to others.
+// directHash returns the hash of the devices that should have been addressed, or "" if they were.
 func (n *Server) directHash(d *people.Device, chat *people.Account, node *Node, to types.JID) string {
 	if chat == d.Account {
 		return ""
@@ -134,7 +134,7 @@ func (n *Server) directHash(d *people.Device, chat *people.Account, node *Node, 
 	return ""
 }
 
-// directNode returns a message between two accounts as one device of either gets it.
+// directNode returns a direct message as one device of either account gets it.
 func (n *Server) directNode(d, target *people.Device, chat *people.Account, form string, node *Node, enc Node) Node {
 	a := attrs{"from": d.Address(form), "id": wire.Text(node, "id"), "t": d.Account.TimeOf(node), "type": wire.Text(node, "type")}
 	wire.Set(a, "edit", wire.Text(node, "edit"))
@@ -150,8 +150,8 @@ func (n *Server) directNode(d, target *people.Device, chat *people.Account, form
 	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, enc)}
 }
 
-// contentFor returns the parts of a message for a device: its ciphertexts, the sender's identity if a session begins, and the rest
-// that is not for the server.
+// contentFor returns the children of a message for one device: its ciphertexts, the sender's identity if a session begins, and everything
+// else not meant for the server.
 func (n *Server) contentFor(d, target *people.Device, node *Node, encs ...Node) []Node {
 	if hidden := d.Account.Wishes[wire.Text(node, "id")].Hidden; hidden != "" && target.Number != 0 {
 		return []Node{{Tag: "unavailable", Attrs: attrs{"type": hidden}}}
@@ -165,7 +165,7 @@ func (n *Server) contentFor(d, target *people.Device, node *Node, encs ...Node) 
 		switch part.Tag {
 		case "participants", "enc", "tctoken", "cstoken":
 		case "device-identity":
-			// A phone has none: its identity is the account's own.
+			// A phone's identity is the account's own and needs no signature.
 			if begins && d.Number != 0 {
 				content = append(content, part)
 			}
@@ -179,7 +179,7 @@ func (n *Server) contentFor(d, target *people.Device, node *Node, encs ...Node) 
 	return content
 }
 
-// routePeer delivers between the devices of one account: from a companion to the phone, and back.
+// routePeer delivers a message between the devices of one account: from a companion to the phone, or back.
 func (n *Server) routePeer(d *people.Device, node *Node, to types.JID) int {
 	target := n.DeviceOf(to)
 	enc, ok := wire.Child(node, "enc")
@@ -193,7 +193,7 @@ func (n *Server) routePeer(d *people.Device, node *Node, to types.JID) int {
 	return 0
 }
 
-// routeResend delivers the answer to a retry receipt to the one device that asked.
+// routeResend delivers the answer to a retry receipt to the device that asked.
 func (n *Server) routeResend(d *people.Device, node *Node, to types.JID) int {
 	enc, _ := wire.Child(node, "enc")
 	if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
@@ -219,7 +219,7 @@ func (n *Server) routeResend(d *people.Device, node *Node, to types.JID) int {
 	return 0
 }
 
-// resentTo returns the device that an answer to a retry receipt in a group names, as an attribute or as the only participant.
+// resentTo returns the device that an answer to a group's retry receipt names, in an attribute or as its only participant.
 func resentTo(node *Node) types.JID {
 	if named := wire.JID(node, "participant"); !named.IsEmpty() {
 		return named
@@ -244,7 +244,8 @@ func (n *Server) groupNode(d, target *people.Device, chat types.JID, form string
 	return Node{Tag: "message", Attrs: a, Content: n.contentFor(d, target, node, encs...)}
 }
 
-// routeGroup delivers to all devices of all members. A device without a ciphertext for itself gets the group's, and will ask again.
+// routeGroup delivers a message to all devices of all members. A device without a ciphertext of its own gets only the group's, and will send
+// a retry receipt.
 func (n *Server) routeGroup(d *people.Device, node *Node, to types.JID) (phash string, code int) {
 	g := n.Groups[to.User]
 	if g == nil {

@@ -17,23 +17,22 @@ import (
 
 // Options configures a network. The zero value is a healthy one.
 type Options struct {
-	// ListenAddr is the address to listen on; it must be a loopback address. Default 127.0.0.1:0.
+	// ListenAddr must be a loopback address. Default 127.0.0.1:0.
 	ListenAddr string
-	// Log receives the server's messages. Default: none.
+	// Log receives the server's messages. Default none.
 	Log waLog.Logger
-	// PhoneLog receives the messages of the phones' whatsmeow clients. Default: none.
+	// PhoneLog receives the messages of the phones' whatsmeow clients. Default none.
 	PhoneLog waLog.Logger
-	// Window is the number of stanzas that may be on the wire to one device without being acknowledged.
-	// whatsmeow loses their order beyond 2048. Default 256.
+	// Window limits the unacknowledged stanzas on the wire to one device. whatsmeow loses their order beyond 2048. Default 256.
 	Window int
-	// PairingTimeout is how long a connection may stay unpaired before the server closes it. Default 160 s.
+	// PairingTimeout limits how long a connection may stay unpaired. Default 160 s.
 	PairingTimeout time.Duration
-	// QRRefs is how many QR codes a client can show before PairingTimeout. Default 6.
+	// QRRefs is the number of QR codes that a client can show within PairingTimeout. Default 6.
 	QRRefs int
-	// Rotations is how often the network voids the secret of a QR code that a phone has scanned, before it lets the phone link the client:
-	// once by default, as the real one does since July 2026; never if it is negative.
+	// Rotations is how often the network voids the secret of a scanned QR code before it lets the phone link the client. Default 1, like the
+	// real network since July 2026; negative means never.
 	Rotations int
-	// MaxLinkedDevices is how many companions an account may have. Default 4.
+	// MaxLinkedDevices limits the companions of an account. Default 4.
 	MaxLinkedDevices int
 }
 
@@ -73,17 +72,17 @@ type Server struct {
 	noise    *wire.Identity
 
 	// Mu guards everything below.
-	pictureQueries int              // how often clients asked where a picture is
-	calls          map[string]*call // that are not over, by their ids
+	pictureQueries int              // clients' queries for the location of a picture
+	calls          map[string]*call // calls in progress, by their ids
 	conns          map[*people.Client]struct{}
 	refusal        *refusal
 	versions       versions
 	unknown        map[string]int
-	// perDevice is how much later SlowGroups makes an answer come for each device that it concerns.
+	// perDevice is SlowGroups' delay of an answer for each device it concerns.
 	perDevice time.Duration
 }
 
-// New starts a server on the loopback interface. It runs until Close, also if ctx ends before.
+// New starts a server on the loopback interface. It runs until Close, even if ctx ends before.
 func New(ctx context.Context, opts Options) (*Server, error) {
 	opts.fill()
 	if err := requireLoopback(opts.ListenAddr); err != nil {
@@ -125,8 +124,8 @@ func requireLoopback(addr string) error {
 	return nil
 }
 
-// Close hangs up on all clients and stops the server, once. It calls phones under Directory.Mu before it hangs up, and what that returns afterwards: what
-// the server's owner has to end in between.
+// Close hangs up on all clients and stops the server, once. It calls phones under Directory.Mu before it hangs up, and the returned end,
+// which stops the phones, afterwards.
 func (n *Server) Close(phones func() (end func())) {
 	n.Mu.Lock()
 	if n.Closed {
@@ -136,7 +135,7 @@ func (n *Server) Close(phones func() (end func())) {
 	n.Closed = true
 	end := phones()
 	n.Mu.Unlock()
-	// No client reconnects, and nothing more is sent: a frame that arrives while whatsmeow hangs up leaves a goroutine behind.
+	// Refuse reconnects and send nothing more: a frame that arrives while whatsmeow hangs up leaves a goroutine behind.
 	n.listener.Refuse()
 	n.dropAll()
 	end()

@@ -15,23 +15,23 @@ import (
 	"go.mau.fi/whatsmeow"
 )
 
-// WebsocketURL returns the URL that clients connect to, with the network's address instead of web.whatsapp.com.
+// WebsocketURL returns the URL for clients to connect to instead of web.whatsapp.com.
 func (n *Server) WebsocketURL() string { return "wss://" + n.Addr() + "/ws/chat" }
 
-// CACertificate returns the certificate, in PEM, of the authority that signs for this network.
+// CACertificate returns the PEM certificate of the network's authority.
 func (n *Server) CACertificate() []byte { return n.tls.PEM }
 
 // RootKey returns the key that signs the Noise certificates of every network of this process.
 func (n *Server) RootKey() [32]byte { return n.noise.Root }
 
-// networkFile is the description of a network that points another process at it.
+// networkFile lets another process reach the network.
 type networkFile struct {
 	WebsocketURL  string `json:"websocketUrl"`
 	CACertificate string `json:"caCertificate"`
 	NoiseRootKey  string `json:"noiseRootKey"`
 }
 
-// NetworkFile returns what another process needs to reach the network: address, certificate and root key, as JSON.
+// NetworkFile returns the network's address, certificate and root key as JSON, for use by another process.
 func (n *Server) NetworkFile() []byte {
 	root := n.RootKey()
 	out, err := json.MarshalIndent(networkFile{
@@ -53,7 +53,7 @@ func (n *Server) WriteNetworkFile(path string) error {
 	return nil
 }
 
-// HTTPClient returns a client that reaches only this network: every dial goes to its address, and only its certificate is trusted.
+// HTTPClient returns a client that reaches only this network: every dial goes to its address, and it trusts only its certificate.
 func (n *Server) HTTPClient() *http.Client {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(n.CACertificate())

@@ -8,7 +8,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// answerPicture says where the picture of an account or a group is.
+// answerPicture returns the location of an account's or a group's picture.
 func (n *Server) answerPicture(d *people.Device, node *Node) wire.Answer {
 	request, ok := wire.Child(node, "picture")
 	if !ok || wire.Text(request, "query") != "url" {
@@ -34,7 +34,7 @@ func (n *Server) answerPicture(d *people.Device, node *Node) wire.Answer {
 	}})
 }
 
-// pictureOf returns a picture, and whether a device may see it.
+// pictureOf returns a picture and whether a device may see it.
 func (n *Server) pictureOf(d *people.Device, jid types.JID) (shown *media.Picture, visible bool) {
 	if jid.Server == types.GroupServer {
 		g := n.Groups[jid.User]
@@ -50,7 +50,7 @@ func (n *Server) pictureOf(d *people.Device, jid types.JID) (shown *media.Pictur
 	return a.Picture, a == d.Account || a.Privacy["profile"] != "none"
 }
 
-// PictureQueries returns how often clients have asked where a picture is.
+// PictureQueries returns how often clients have asked for the location of a picture.
 func (n *Server) PictureQueries() int {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// handleReceipt takes what a device says about messages: that it has them, that a person read them, that they should come again.
+// handleReceipt handles a device's receipt: delivered, read, played, or a request to send a message again.
 func (n *Server) handleReceipt(d *people.Device, node *Node) {
 	kind, to := wire.Text(node, "type"), wire.JID(node, "to")
 	ack := Node{Tag: "ack", Attrs: attrs{"class": "receipt", "id": wire.Text(node, "id"), "from": to}}
@@ -38,7 +38,7 @@ func (n *Server) handleReceipt(d *people.Device, node *Node) {
 	}
 }
 
-// acknowledgeMessages counts a receipt of any kind of delivery as the device's acknowledgement.
+// acknowledgeMessages counts any receipt of delivery as the device's acknowledgement.
 func (n *Server) acknowledgeMessages(d *people.Device, node *Node, to types.JID, kind string) {
 	by := kind
 	if by == "" {
@@ -70,7 +70,7 @@ func receiptNode(node *Node, from types.JID, content any) Node {
 	return Node{Tag: "receipt", Attrs: a, Content: content}
 }
 
-// listOf repeats the further ids of a receipt for many messages.
+// listOf copies the further ids of a receipt for many messages.
 func listOf(node *Node) any {
 	if list, ok := wire.Child(node, "list"); ok {
 		return []Node{*list}
@@ -78,7 +78,7 @@ func listOf(node *Node) any {
 	return nil
 }
 
-// forwardReceipt passes a receipt to the sender's devices. In a group the participant is the sender, between two it is the chat.
+// forwardReceipt forwards a receipt to the sender's devices. The participant is the sender in a group, the chat is in a direct one.
 func (n *Server) forwardReceipt(d *people.Device, node *Node, to types.JID) {
 	sender, inGroup := to, to.Server == types.GroupServer || to.Server == types.BroadcastServer
 	if inGroup {
@@ -90,7 +90,7 @@ func (n *Server) forwardReceipt(d *people.Device, node *Node, to types.JID) {
 	}
 	reader := d.Address(sender.Server)
 	if kind := wire.Text(node, "type"); kind == "read" || kind == "played" {
-		// Who read is a person, not a device.
+		// A person reads, not a device.
 		reader = reader.ToNonAD()
 	}
 	for _, target := range a.Sorted() {
@@ -102,7 +102,7 @@ func (n *Server) forwardReceipt(d *people.Device, node *Node, to types.JID) {
 	}
 }
 
-// forwardToOwn passes a read receipt to the reader's other devices.
+// forwardToOwn forwards a read receipt to the reader's other devices.
 func (n *Server) forwardToOwn(d *people.Device, node *Node, to types.JID) {
 	for _, target := range d.Account.Sorted() {
 		if target == d {
@@ -124,7 +124,7 @@ func (n *Server) forwardToOwn(d *people.Device, node *Node, to types.JID) {
 	}
 }
 
-// forwardRetry hands a request to send something again to the one device that sent it.
+// forwardRetry forwards a retry receipt to the device that sent the message.
 func (n *Server) forwardRetry(d *people.Device, node *Node, to types.JID) {
 	if to.Server == types.GroupServer || to.Server == types.BroadcastServer {
 		sender := wire.JID(node, "participant")
@@ -145,14 +145,14 @@ func (n *Server) forwardRetry(d *people.Device, node *Node, to types.JID) {
 	n.Push(target, forwarded)
 }
 
-// askPhoneForMedia passes a request for media that the CDN has lost to the account's phone, which answers it.
+// askPhoneForMedia forwards a request for media that the CDN has lost to the account's phone, which answers it.
 func (n *Server) askPhoneForMedia(d *people.Device, node *Node) {
 	if owner := d.Account.Owner; owner != nil && d.Number != 0 {
 		owner.AskForMedia(d, node)
 	}
 }
 
-// handleChatState forwards typing notices. They are not kept for devices that are offline.
+// handleChatState forwards typing notices. They are not queued for devices that are offline.
 func (n *Server) handleChatState(d *people.Device, node *Node) {
 	to := wire.JID(node, "to")
 	if to.Server == types.GroupServer {
@@ -172,7 +172,7 @@ func (n *Server) handleChatState(d *people.Device, node *Node) {
 	}
 }
 
-// pass gives a passing remark to those devices of an account that are there.
+// pass sends a stanza to those devices of an account that are online, without queueing it.
 func (n *Server) pass(a *people.Account, node Node) {
 	for _, d := range a.Sorted() {
 		if d.Conn != nil && d.Active {

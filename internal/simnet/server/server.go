@@ -10,7 +10,13 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// begin handles the login of a device, or the request of a client to be linked. It reports whether to go on.
+type (
+	// Node is a stanza or a part of one.
+	Node  = wire.Node
+	attrs = wire.Attrs
+)
+
+// begin handles a device's login or a client's request to be linked. It reports whether to go on.
 func (n *Server) begin(c *people.Client) bool {
 	payload := c.Payload()
 	if n.outdated(payload) {
@@ -23,13 +29,13 @@ func (n *Server) begin(c *people.Client) bool {
 	return n.login(c, payload)
 }
 
-// login admits a known device, or answers why not.
+// login admits a known device, or answers with the reason for its refusal.
 func (n *Server) login(c *people.Client, payload *waWa6.ClientPayload) bool {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	number := strconv.FormatUint(payload.GetUsername(), 10)
 	d := n.DeviceOf(types.JID{User: number, Server: types.DefaultUserServer, Device: uint16(payload.GetDevice())})
-	// A device that is unknown, unlinked or has another key gets the same answer.
+	// An unknown device, an unlinked one and one with another key get the same answer.
 	if d == nil || d.Gone || d.Noise != c.Key() {
 		c.SendLast(wire.FailureNode(wire.ConnectFailure{Reason: 401}))
 		return false
@@ -50,13 +56,13 @@ func (n *Server) login(c *people.Client, payload *waWa6.ClientPayload) bool {
 	return true
 }
 
-// disconnected clears up after a connection. The caller holds Directory.Mu.
+// disconnected cleans up after a connection. The caller holds Directory.Mu.
 func (n *Server) disconnected(c *people.Client) {
 	n.Detach(c)
 	n.Leave(c)
 }
 
-// activate begins delivery to a client that has said it is ready. The caller holds Directory.Mu.
+// activate begins delivery to a client that has reported to be ready. The caller holds Directory.Mu.
 func (n *Server) activate(d *people.Device) {
 	if d.Conn == nil || d.Active {
 		return

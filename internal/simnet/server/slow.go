@@ -9,15 +9,15 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// SlowGroups makes the network take its time where many devices are concerned, as the real one does: the answer to a query for keys
-// and the acknowledgement of a message to a group come so much later for every device. 0 ends it.
+// SlowGroups slows the network down where many devices are concerned, as the real one is: it delays the answer to a query for keys, and the
+// acknowledgement of a message to a group, by perDevice for each device. 0 ends it.
 func (n *Server) SlowGroups(perDevice time.Duration) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	n.perDevice = perDevice
 }
 
-// slowness returns how long the acknowledgement of a message takes. The caller holds Directory.Mu.
+// slowness returns the delay of a message's acknowledgement. The caller holds Directory.Mu.
 func (n *Server) slowness(node *Node) time.Duration {
 	to := wire.JID(node, "to")
 	g := n.Groups[to.User]
@@ -31,7 +31,7 @@ func (n *Server) slowness(node *Node) time.Duration {
 	return time.Duration(devices) * n.perDevice
 }
 
-// replyAboutKeys answers a query for keys, slowly if SlowGroups asks for it. The caller holds Directory.Mu.
+// replyAboutKeys answers a query for keys, after SlowGroups' delay. The caller holds Directory.Mu.
 func (n *Server) replyAboutKeys(c *people.Client, node *Node, a wire.Answer) {
 	wanted, asked := wire.Child(node, "key")
 	if n.perDevice == 0 || !asked {

@@ -81,10 +81,10 @@ func (n *Server) serve() {
 	n.Running.Start(func() { _ = n.server.Serve(secure) })
 }
 
-// refusal describes how sockets are refused: with a status, or by hanging up if that is 0.
+// refusal refuses sockets with a status, or hangs up if that is 0.
 type refusal struct{ status int }
 
-// refused turns a client away before the websocket begins, if RefuseSockets asks for it. It reports whether it did.
+// refused turns a client away before the websocket begins, if RefuseSockets demands it, and reports whether it did.
 func (n *Server) refused(w http.ResponseWriter) bool {
 	n.Mu.Lock()
 	r := n.refusal
@@ -102,7 +102,7 @@ func (n *Server) refused(w http.ResponseWriter) bool {
 	return true
 }
 
-// RefuseSockets refuses new sockets with an HTTP status, or by hanging up if it is 0. The CDN goes on.
+// RefuseSockets refuses new sockets with an HTTP status, or hangs up if it is 0. The CDN stays up.
 func (n *Server) RefuseSockets(status int) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()

@@ -35,7 +35,7 @@ func (n *Server) answerUsync(asking *people.Device, node *Node) wire.Answer {
 	}})
 }
 
-// userNode returns the answers about one user, named in the form of the query.
+// userNode returns the answer about one user, named in the form of the query.
 func (n *Server) userNode(query *Node, asked types.JID, a *people.Account) Node {
 	out := Node{Tag: "user", Attrs: attrs{"jid": asked}}
 	if a == nil {
@@ -47,7 +47,7 @@ func (n *Server) userNode(query *Node, asked types.JID, a *people.Account) Node 
 		case "devices":
 			facts = append(facts, devicesNode(a))
 		case "lid":
-			// Whoever is named by LID is known by it.
+			// A user named by LID needs no answer to this.
 			if !a.Withheld && asked.Server != types.HiddenUserServer {
 				facts = append(facts, Node{Tag: "lid", Attrs: attrs{"val": a.LID()}})
 			}
@@ -65,7 +65,7 @@ func (n *Server) userNode(query *Node, asked types.JID, a *people.Account) Node 
 	return out
 }
 
-// contactNode returns the answer whether a number is on the network. With addressing_mode "lid" it names the user by LID.
+// contactNode returns whether a number is on the network. With addressing_mode "lid" it names the user by LID.
 func (n *Server) contactNode(asking *people.Device, query *Node, asked string) Node {
 	number, _, _ := strings.Cut(asked, "@")
 	a := n.LookUp(asking, wire.Digits(number))
@@ -97,7 +97,7 @@ func devicesNode(a *people.Account) Node {
 	return Node{Tag: "devices", Content: []Node{{Tag: "device-list", Content: list}}}
 }
 
-// verifiedName returns the certificate that shows a business's name. Nobody checks its signature.
+// verifiedName returns the certificate with a business's name. Clients do not check its signature.
 func verifiedName(a *people.Account) Node {
 	details := wire.MustMarshal(&waVnameCert.VerifiedNameCertificate_Details{
 		Serial: proto.Uint64(1), Issuer: proto.String("smb:wa"), VerifiedName: proto.String(a.PushName),

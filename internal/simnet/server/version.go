@@ -8,13 +8,13 @@ import (
 	"go.mau.fi/whatsmeow/store"
 )
 
-// versions are those of clients. Directory.Mu guards them.
+// versions holds two versions of the web client. Directory.Mu guards them.
 type versions struct {
-	oldest store.WAVersionContainer // that is let in
-	newest store.WAVersionContainer // that the web page names; zero where it cannot be reached
+	oldest store.WAVersionContainer // the oldest that is admitted
+	newest store.WAVersionContainer // the one on the web page; zero while it cannot be reached
 }
 
-// CutOff refuses clients of older versions from now on, at the login and where they want to be linked, as the real network does without
+// CutOff refuses clients of older versions from now on, at the login and when they want to be linked, as the real network does without
 // notice.
 func (n *Server) CutOff(oldest store.WAVersionContainer) {
 	n.Mu.Lock()
@@ -22,14 +22,14 @@ func (n *Server) CutOff(oldest store.WAVersionContainer) {
 	n.versions.oldest = oldest
 }
 
-// PublishVersion has the web page name a version as the newest one. Until then the page cannot be reached.
+// PublishVersion makes the web page name a version as the newest one. Until then the page cannot be reached.
 func (n *Server) PublishVersion(newest store.WAVersionContainer) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	n.versions.newest = newest
 }
 
-// outdated reports whether a client is of a version that was cut off. Phones never are.
+// outdated reports whether a client's version was cut off. Phones' never are.
 func (n *Server) outdated(payload *waWa6.ClientPayload) bool {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
@@ -39,7 +39,7 @@ func (n *Server) outdated(payload *waWa6.ClientPayload) bool {
 	return !isPhone && has.LessThan(n.versions.oldest)
 }
 
-// servePage answers for the page of the web client.
+// servePage answers for the web client's page.
 func (n *Server) servePage(w http.ResponseWriter, _ *http.Request) {
 	n.Mu.Lock()
 	newest := n.versions.newest

@@ -14,25 +14,25 @@ import (
 // goroutine.
 type leases struct {
 	lock chan struct{}
-	// mu guards stray: the lease of the answers to retry receipts, which are handled one at a time.
+	// mu guards stray, the lease of the answers to retry receipts, which are handled one at a time.
 	mu    sync.Mutex
 	stray *lease
 }
 
-// lease is one holder's claim. It may be taken and given back more than once.
+// lease is one holder's claim. It may be taken and released more than once.
 type lease struct {
 	of *leases
 	// mu guards held and timer.
 	mu    sync.Mutex
 	held  bool
 	timer *time.Timer
-	// whole means that storing a session does not give it back: the holder does at the end.
+	// whole keeps the lease until the holder releases it at the end, across stored sessions.
 	whole bool
 }
 
 type leaseKey struct{}
 
-// strayLimit is how long an answer to a retry receipt may hold the lease: one that fails between loading and storing never gives it back.
+// strayLimit bounds how long an answer to a retry receipt holds the lease: one that fails between loading and storing never releases it.
 const strayLimit = time.Second
 
 func newLeases() *leases { return &leases{lock: make(chan struct{}, 1)} }
@@ -74,7 +74,7 @@ func (s *leases) load(ctx context.Context) {
 	s.mu.Unlock()
 }
 
-// stored gives the lease back after a session was written.
+// stored releases the lease after a session was written.
 func (s *leases) stored(ctx context.Context) {
 	if l := leaseOf(ctx); l != nil {
 		if !l.whole {

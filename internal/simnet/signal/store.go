@@ -16,10 +16,10 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// Store is a whatsmeow store that lives as long as its phone does. It belongs to one device.
+// Store is a whatsmeow store that lives as long as its phone. It belongs to one device.
 type Store struct {
-	store.NoopStore // for what phones need not keep: settings of chats, redacted numbers, the device itself
-	*leases         // keep encryption and decryption apart
+	store.NoopStore // for data that phones do not need: settings of chats, redacted numbers, the device itself
+	*leases         // separate encryption from decryption
 
 	// mu guards all of the maps.
 	mu         sync.Mutex
@@ -66,7 +66,7 @@ var (
 	_ store.DeviceContainer = (*Store)(nil)
 )
 
-// NewStore makes an empty store.
+// NewStore returns an empty store.
 func NewStore() *Store {
 	return &Store{
 		leases:     newLeases(),
@@ -79,8 +79,8 @@ func NewStore() *Store {
 	}
 }
 
-// NewDevice makes an unpaired whatsmeow device whose store is in memory: for clients that need no session file. It starts with so many keys that
-// count as uploaded.
+// NewDevice returns an unpaired whatsmeow device with its store in memory, for clients without a session file. That many of its keys count as
+// uploaded.
 func NewDevice(log waLog.Logger, uploaded int) *store.Device {
 	m := NewStore()
 	m.Stock(uploaded)
@@ -99,7 +99,7 @@ func (m *Store) Serve(device *store.Device) {
 	device.LIDs, device.Container, device.Initialized = m, m, true
 }
 
-// Stock makes one-time keys that count as uploaded.
+// Stock generates one-time keys that count as uploaded.
 func (m *Store) Stock(count int) []*keys.PreKey {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -111,7 +111,7 @@ func (m *Store) Stock(count int) []*keys.PreKey {
 	return stock
 }
 
-// Rewind calls act, and then forgets what it changed in sessions and group keys.
+// Rewind calls act and then undoes its changes to sessions and group keys.
 func (m *Store) Rewind(act func() error) error {
 	sessions := locked(m, func() map[string][]byte { return maps.Clone(m.sessions) })
 	senderKeys := locked(m, func() map[[2]string][]byte { return maps.Clone(m.senderKeys) })
@@ -121,7 +121,7 @@ func (m *Store) Rewind(act func() error) error {
 	return m.do(func() { m.sessions, m.senderKeys = sessions, senderKeys })
 }
 
-// locked runs f under the lock and returns what it does.
+// locked runs f under the lock and returns its result.
 func locked[T any](m *Store, f func() T) T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +135,7 @@ func (m *Store) do(f func()) error {
 	return nil
 }
 
-// DeleteDevice waits until nobody is in the store: whatsmeow then takes it away from the device with no lock around.
+// DeleteDevice waits until no other method runs: whatsmeow then detaches the store from the device without a lock.
 func (m *Store) DeleteDevice(context.Context, *store.Device) error { return m.do(func() {}) }
 
 func (m *Store) PutIdentity(_ context.Context, address string, key [32]byte) error {
@@ -200,7 +200,7 @@ func (m *Store) DeleteSession(ctx context.Context, address string) error {
 	return m.do(func() { delete(m.sessions, address) })
 }
 
-// MigratePNToLID moves what was known under a number to the LID that has become known for it.
+// MigratePNToLID moves the entries of a number to its LID, once that is known.
 func (m *Store) MigratePNToLID(_ context.Context, pn, lid types.JID) error {
 	from, to := pn.SignalAddressUser()+":", lid.SignalAddressUser()+":"
 	return m.do(func() {

@@ -75,7 +75,7 @@ func (m *Store) GetAppStateMutationMAC(_ context.Context, name string, indexMAC 
 	return locked(m, func() []byte { return m.macs[[2]string{name, string(indexMAC)}] }), nil
 }
 
-// changeContact changes one entry and returns what it was.
+// changeContact changes one entry and returns the previous one.
 func (m *Store) changeContact(user types.JID, change func(*types.ContactInfo)) (before types.ContactInfo) {
 	return locked(m, func() types.ContactInfo {
 		before := m.contacts[user]
@@ -137,13 +137,13 @@ func (m *Store) PutMessageSecret(_ context.Context, chat, sender types.JID, id t
 	})
 }
 
-// GetMessageSecret returns a secret, in whichever form of the chat it was stored.
+// GetMessageSecret returns a secret under whichever form of the chat it was stored.
 func (m *Store) GetMessageSecret(_ context.Context, chat, _ types.JID, id types.MessageID) ([]byte, types.JID, error) {
 	found := locked(m, func() storedSecret { return m.secrets[secretKey{m.canonical(chat), id}] })
 	return found.secret, found.sender, nil
 }
 
-// canonical returns a chat's LID if it is known, else the chat itself. The caller holds mu.
+// canonical returns a chat's LID if it is known, and otherwise the chat itself. The caller holds mu.
 func (m *Store) canonical(chat types.JID) types.JID {
 	chat = chat.ToNonAD()
 	if lid := m.pnToLID[chat.User]; chat.Server == types.DefaultUserServer && lid != "" {

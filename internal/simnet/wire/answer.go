@@ -7,7 +7,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// Answer is what the server says to a query: the content of a result, or an error.
+// Answer is the server's answer to a query: the content of a result, or an error.
 type Answer struct {
 	content any
 	Code    int
@@ -25,7 +25,7 @@ func Result(content ...Node) Answer {
 // Refuse returns an error as an answer.
 func Refuse(code int, text string) Answer { return Answer{Code: code, Text: text} }
 
-// The refusals that several queries share.
+// Refusals that several queries share.
 var (
 	BadRequest   = Refuse(400, "bad-request")
 	Forbidden    = Refuse(403, "forbidden")
@@ -53,15 +53,15 @@ func AnswerNode(query *Node, a Answer) Node {
 	return out
 }
 
-// ConnectFailure is the server's answer to a login that it refuses.
+// ConnectFailure is the server's refusal of a login.
 type ConnectFailure struct {
-	// Reason is 401, 403 or 406 for a device that is no longer welcome, 402 for a temporary ban, 405 for a client that is
-	// too old, 500 or 503 for a server that cannot serve.
+	// Reason is 401, 403 or 406 for a device that is no longer welcome, 402 for a temporary ban, 405 for an outdated client, 500 or 503 for a
+	// server in trouble.
 	Reason int
 	// Code and Expire are the reason and the length of a temporary ban.
 	Code   int
 	Expire time.Duration
-	// Message is a text that comes with the refusal.
+	// Message explains the refusal.
 	Message string
 }
 

@@ -40,7 +40,7 @@ type outgoing struct {
 	hangUp bool
 }
 
-// maxBatch is how many frames share one websocket message: whatsmeow reads any number of them, and every message costs a write.
+// maxBatch limits the frames of one websocket message: whatsmeow reads any number, and each message costs a write.
 const maxBatch = 32
 
 // Accept accepts a client's websocket, which lasts no longer than ctx.
@@ -62,7 +62,7 @@ func (c *Conn) Done() <-chan struct{} { return c.ctx.Done() }
 // Ended reports whether the connection has ended.
 func (c *Conn) Ended() bool { return c.ctx.Err() != nil }
 
-// Payload returns what the client said of itself in the handshake.
+// Payload returns the client's payload from the handshake.
 func (c *Conn) Payload() *waWa6.ClientPayload { return c.session.payload }
 
 // Key returns the client's static key.
@@ -74,8 +74,8 @@ func (c *Conn) HangUp() {
 	_ = c.ws.CloseNow()
 }
 
-// Serve performs the handshake and then serves the client until its connection ends. begin admits it and reports whether to go on; handle gets
-// its stanzas, one after the other.
+// Serve performs the handshake and serves the client until its connection ends. begin admits the client and reports whether to go on; handle
+// gets its stanzas, one after the other.
 func (c *Conn) Serve(id *Identity, begin func() bool, handle func(*Node)) error {
 	c.frames.read = c.readMessage
 	ctx, cancel := context.WithTimeout(c.ctx, 20*time.Second)
@@ -153,7 +153,7 @@ func (c *Conn) decode(frame []byte) (*Node, error) {
 // Send queues a stanza for the client. It never blocks.
 func (c *Conn) Send(node Node) { c.enqueue(outgoing{node: node}) }
 
-// SendLast queues a stanza after which the server hangs up; an empty one only hangs up.
+// SendLast queues a stanza and hangs up after it; an empty one only hangs up.
 func (c *Conn) SendLast(node Node) { c.enqueue(outgoing{node: node, hangUp: true}) }
 
 func (c *Conn) enqueue(o outgoing) {
@@ -170,7 +170,7 @@ func (c *Conn) signal() {
 	}
 }
 
-// take removes the next frames to be written, none while the connection is frozen.
+// take removes the next frames to be written; none while the connection is frozen.
 func (c *Conn) take() []outgoing {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,8 +213,8 @@ func (c *Conn) writeLoop() {
 	}
 }
 
-// linger gives the client time to read the last stanza: closing with something unread in the buffers would reset the
-// connection, and the client would lose it.
+// linger gives the client time to read the last stanza: closing the socket with unread data in its buffers would reset the connection, and
+// the client would lose the stanza.
 func (c *Conn) linger() {
 	timer := time.NewTimer(50 * time.Millisecond)
 	defer timer.Stop()

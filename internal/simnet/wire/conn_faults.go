@@ -27,7 +27,7 @@ func (c *Conn) spoil() bool {
 	return true
 }
 
-// pause waits for the device's delay before a batch.
+// pause waits for the configured delay before a batch.
 func (c *Conn) pause() error {
 	c.mu.Lock()
 	delay := c.delay
@@ -45,7 +45,7 @@ func (c *Conn) pause() error {
 	}
 }
 
-// SetFrozen makes the connection half-open, or ends that: nothing is read from it and nothing written.
+// SetFrozen makes the connection half-open, so that nothing is read or written, or ends that.
 func (c *Conn) SetFrozen(frozen bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Gate is a listener that can hang up on everybody, as a network that is down.
+// Gate is a listener that can hang up on all clients, like a network that is down.
 type Gate struct {
 	net.Listener
 	// mu guards down and open.
@@ -14,7 +14,7 @@ type Gate struct {
 	open map[net.Conn]struct{}
 }
 
-// NewGate returns a gate before a listener, open.
+// NewGate returns an open gate in front of a listener.
 func NewGate(l net.Listener) *Gate {
 	return &Gate{Listener: l, open: make(map[net.Conn]struct{})}
 }
@@ -43,7 +43,7 @@ func (g *Gate) admit(c net.Conn) net.Conn {
 	return &gatedConn{Conn: c, gate: g}
 }
 
-// SetDown takes the network down, hanging up on everybody, or brings it back.
+// SetDown takes the network down, hanging up on all clients, or brings it back.
 func (g *Gate) SetDown(down bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +62,7 @@ func (g *Gate) Refuse() {
 	g.down = true
 }
 
-// Shut hangs up on everybody and closes the listener.
+// Shut hangs up on all clients and closes the listener.
 func (g *Gate) Shut() {
 	g.SetDown(true)
 	_ = g.Listener.Close()

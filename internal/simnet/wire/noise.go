@@ -23,22 +23,22 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// rootKey is the one root of all networks of this process: whatsmeow checks against a package variable, so there can only
-// be one, and it is written before the first client exists.
+// rootKey returns the root key of all networks of this process. whatsmeow checks against a package variable, so there can be only one,
+// written before the first client exists.
 var rootKey = sync.OnceValue(func() *keys.KeyPair {
 	pair := keys.NewKeyPair()
 	whatsmeow.WACertPubKey = *pair.Pub
 	return pair
 })
 
-// Identity is the server's static key and the certificate chain from the root to it.
+// Identity holds the server's static key and the certificate chain from the root to it.
 type Identity struct {
 	Root   [32]byte
 	static *keys.KeyPair
 	chain  []byte
 }
 
-// NewIdentity makes a static key and has the root sign for it.
+// NewIdentity generates a static key and signs it with the root key.
 func NewIdentity() (*Identity, error) {
 	root, intermediate, static := rootKey(), keys.NewKeyPair(), keys.NewKeyPair()
 	first, err := signNoiseCertificate(root, intermediate, 1, whatsmeow.WACertIssuerSerial)
@@ -71,7 +71,7 @@ func signNoiseCertificate(issuer, subject *keys.KeyPair, serial, issuerSerial ui
 	return &waCert.CertChain_NoiseCertificate{Details: details, Signature: signature[:]}, nil
 }
 
-// session is what a finished handshake leaves: two ciphers with their counters, and who called.
+// session holds the result of a handshake: two ciphers with their counters, and the client's identity.
 type session struct {
 	send, receive       cipher.AEAD
 	sent, received      uint32
@@ -92,10 +92,10 @@ func (s *session) open(ciphertext []byte) ([]byte, error) {
 	return s.receive.Open(ciphertext[:0], s.recvNone[:], ciphertext, nil)
 }
 
-// handshaker speaks the responder's side of Noise_XX_25519_AESGCM_SHA256. The symmetric state is whatsmeow's own.
+// handshaker implements the responder's side of Noise_XX_25519_AESGCM_SHA256. The symmetric state is whatsmeow's own.
 type handshaker struct {
 	*socket.NoiseHandshake
-	// salt repeats what whatsmeow's state hides, because the final keys are derived from it the other way round.
+	// salt duplicates a hidden field of whatsmeow's state, because the final keys are derived the other way round here.
 	salt []byte
 }
 

@@ -18,9 +18,9 @@ import (
 )
 
 type (
-	// Node is a stanza or a part of one, as whatsmeow's codec has it.
+	// Node is a stanza or a part of one, as whatsmeow's codec defines it.
 	Node = waBinary.Node
-	// Attrs are the attributes of a Node.
+	// Attrs holds the attributes of a Node.
 	Attrs = waBinary.Attrs
 )
 
@@ -47,8 +47,8 @@ func JID(n *Node, key string) types.JID {
 	return jid
 }
 
-// Child finds the first child with a tag, of the first child with the tag before it. If there is none it is an empty node, where
-// whatsmeow's own methods give the parent.
+// Child descends through the first children with these tags. Unlike whatsmeow's own methods, which return the parent, it returns an empty
+// node if there is none.
 func Child(n *Node, tags ...string) (*Node, bool) {
 	if found, ok := n.GetOptionalChildByTag(tags...); ok {
 		return &found, true
@@ -56,13 +56,13 @@ func Child(n *Node, tags ...string) (*Node, bool) {
 	return &Node{}, false
 }
 
-// ChildBytes returns the content of a child, nil if there is none.
+// ChildBytes returns the content of such a child, or nil.
 func ChildBytes(n *Node, tags ...string) []byte {
 	found, _ := Child(n, tags...)
 	return Bytes(*found)
 }
 
-// Set adds an attribute unless its value says nothing: the codec does not write empty ones.
+// Set adds an attribute unless its value is empty: the codec does not write empty ones.
 func Set(a Attrs, key string, value any) {
 	switch v := value.(type) {
 	case types.JID:
@@ -86,10 +86,10 @@ func With(n Node, key string, value any) Node {
 	return n
 }
 
-// UnixNow returns the present time as stanzas have it.
+// UnixNow returns the current time in the form of stanzas.
 func UnixNow() string { return strconv.FormatInt(time.Now().Unix(), 10) }
 
-// ParticipantHash returns the hash that both sides compare to see whether they mean the same devices.
+// ParticipantHash returns the hash by which both sides check that they mean the same devices.
 func ParticipantHash(devices []types.JID) string {
 	names := make([]string, len(devices))
 	for i, d := range devices {
@@ -110,7 +110,7 @@ func Digits(number string) string {
 	}, number)
 }
 
-// MustMarshal marshals a message made here of plain values, which cannot fail.
+// MustMarshal marshals a message of plain values, which cannot fail.
 func MustMarshal(msg proto.Message) []byte {
 	raw, err := proto.Marshal(msg)
 	if err != nil {
@@ -132,7 +132,7 @@ func OtherForm(form string) string {
 	return types.HiddenUserServer
 }
 
-// ShortForm returns what attributes call a form of address.
+// ShortForm returns the name of a form of address in attributes.
 func ShortForm(form string) string {
 	if form == types.HiddenUserServer {
 		return "lid"

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// Authority is the network's own certificate authority and the certificate of its one server.
+// Authority holds the network's own certificate authority and the certificate of its server.
 type Authority struct {
 	PEM         []byte
 	Certificate tls.Certificate
 }
 
-// NewAuthority makes an authority and the certificate of its server.
+// NewAuthority generates an authority and its server's certificate.
 func NewAuthority() (*Authority, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -40,7 +40,7 @@ func NewAuthority() (*Authority, error) {
 	leaf := certificate(2, "simulated network")
 	leaf.KeyUsage = x509.KeyUsageDigitalSignature
 	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	// whatsmeow always dials web.whatsapp.com by name; a client may reach it by redirecting that dial alone.
+	// whatsmeow always dials web.whatsapp.com by name, so a client may reach the network by redirecting that dial alone.
 	leaf.DNSNames = []string{"web.whatsapp.com", "localhost"}
 	leaf.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
 	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, caKey)

@@ -1,9 +1,0 @@
-package groups
-
-import "bridged/internal/simnet/wire"
-
-type (
-	// Node is a stanza or a part of one.
-	Node  = wire.Node
-	attrs = wire.Attrs
-)

@@ -1,4 +1,4 @@
-# CGO stays off everywhere but under the race detector, which needs it.
+# CGO is off except for the race detector, which needs it.
 GOLANGCI_LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PLATFORMS = linux/arm darwin/arm64 windows/amd64
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
@@ -13,7 +13,7 @@ build:
 test:
 	go test ./...
 
-# What a change has to pass.
+# All checks for a change.
 check:
 	bash .ci/run
 
@@ -38,20 +38,20 @@ platforms:
 clients:
 	bash .ci/clients/run
 
-# Lets an independent client, Baileys, talk to bridged over the simulated
-# network. Needs npm and its registry; without Node it is skipped.
+# Connects an independent client, Baileys, to bridged over the simulated network.
+# Needs npm and its registry; without Node it is skipped.
 interop:
 	bash interop/run
 
-# Lets the protocol's SDK in TypeScript talk to the demo as an agent. Needs Node.
+# Talks to the demo as an agent with the protocol's TypeScript SDKs. Needs Node.
 agents:
 	bash .ci/agents/run
 
-# Lets NATS's own client in JavaScript read what the demo publishes. Needs Node.
+# Reads the demo's events from NATS with its JavaScript client. Needs Node.
 fleet:
 	bash .ci/fleet/run
 
-# What bridged assumes about whatsmeow's inside, against another version:
+# Tests the assumptions about whatsmeow's inside against another version:
 # make quirks WHATSMEOW=v0.0.0-20260925162019-b3832c2bd1d1
 quirks:
 	bash .ci/quirks $(WHATSMEOW)
@@ -63,7 +63,7 @@ vuln:
 demo:
 	go run ./cmd/bridged demo
 
-# Pictures of all pages of the console, and the two of README. Needs Debian's
+# Takes screenshots of the console's pages, and the two of README. Needs Debian's
 # chromium and fonts (fonts-noto-core, fonts-noto-color-emoji), and pngquant.
 screenshots:
 	go test ./internal/e2e -count=1 -run TestScreenshots -args -screenshots $(CURDIR)/screenshots

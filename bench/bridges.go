@@ -14,7 +14,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// storedInEach is how many messages each of many bridges has.
+// storedInEach limits the messages stored in each of many bridges.
 const storedInEach = 100_000
 
 // neighbour is one of many bridges, and its account.
@@ -25,8 +25,8 @@ type neighbour struct {
 	child  *child
 }
 
-// measureBridges runs many bridges beside each other, each a process of its own
-// with its own account and store, and measures what each adds.
+// measureBridges runs many bridges side by side, each a process with its own
+// account and store, and measures the cost of each.
 func (b *bench) measureBridges(ctx context.Context) (err error) {
 	network, err := simnet.New(context.WithoutCancel(ctx), simnet.Options{})
 	if err != nil {
@@ -48,8 +48,8 @@ func (b *bench) measureBridges(ctx context.Context) (err error) {
 	return b.recordMemory("bridges", neighbours)
 }
 
-// neighbours starts them, one after the other, for a part. The variables are
-// added to each bridge's.
+// neighbours starts the bridges of a part, one after the other. The variables are
+// added to each one's environment.
 func (b *bench) neighbours(ctx context.Context, network *simnet.Network, part string, variables ...string) (list []*neighbour, err error) {
 	filled, err := b.filled(ctx, min(b.options.messages, storedInEach), b.options.chats)
 	if err != nil {
@@ -107,7 +107,7 @@ func copyFile(to, from string) (err error) {
 	return err
 }
 
-// end stops the bridge, and removes its store: a hundred take gigabytes.
+// end stops the bridge and removes its store: a hundred take gigabytes.
 func (n *neighbour) end() error {
 	var err error
 	if n.child != nil {
@@ -116,8 +116,8 @@ func (n *neighbour) end() error {
 	return errors.Join(err, os.RemoveAll(n.dir))
 }
 
-// recordMemory enters what the kernel attributes to each bridge: its share of
-// the pages that several of them use, and its own.
+// recordMemory records the memory that the kernel attributes to each bridge: its
+// share of shared pages, and its own.
 func (b *bench) recordMemory(part string, neighbours []*neighbour) error {
 	var proportional, private []float64
 	for _, n := range neighbours {
@@ -148,8 +148,8 @@ func (b *bench) recordMemory(part string, neighbours []*neighbour) error {
 	return nil
 }
 
-// rollup returns the sum of sizes from the kernel's smaps_rollup of the process,
-// in bytes.
+// rollup returns the sum of sizes in the kernel's smaps_rollup of the process, in
+// bytes.
 func (c *child) rollup(names ...string) (sum int64, err error) {
 	data, err := os.ReadFile(c.proc("smaps_rollup"))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"bridged/internal/client"
 )
 
-// giveUp limits how long a bridge may take to answer for the first time.
+// giveUp bounds the wait for a bridge's first answer.
 const giveUp = 30 * time.Second
 
 // child is a bridge in a separate process, so that only it is measured.
@@ -28,9 +28,7 @@ type child struct {
 	started time.Duration // until it answered
 }
 
-// startChild starts a bridge with an environment, in which the address is still
-// to be chosen, and waits until it answers. It logs errors alone where the
-// environment does not say otherwise.
+// startChild starts a bridge on a free address and waits until it answers. Unless the environment sets a level, it logs errors only.
 func startChild(ctx context.Context, program string, environ []string) (*child, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -55,7 +53,7 @@ func startChild(ctx context.Context, program string, environ []string) (*child, 
 	return c, nil
 }
 
-// freeAddress returns an address where nothing listens now.
+// freeAddress returns an unused address.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -64,7 +62,7 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// awaitHealth waits until the bridge answers. It asks every millisecond.
+// awaitHealth asks every millisecond until the bridge answers.
 func (c *child) awaitHealth(ctx context.Context) error {
 	for {
 		if _, err := read(ctx, c.client, "/healthz"); err == nil {
@@ -81,25 +79,25 @@ func (c *child) end() error {
 	c.client.Close()
 	errs := []error{c.cmd.Process.Signal(syscall.SIGTERM)}
 	if err := c.cmd.Wait(); err != nil {
-		log, _ := os.ReadFile(c.log.Name()) // what there is of it
+		log, _ := os.ReadFile(c.log.Name()) // as far as it exists
 		errs = append(errs, fmt.Errorf("the bridge failed: %w\n%s", err, log[max(0, len(log)-shownLog):]))
 	}
 	return errors.Join(append(errs, c.removeLog())...)
 }
 
-// shownLog limits how many bytes, from its end, an error shows of a log.
+// shownLog limits the bytes of a log's end that an error shows.
 const shownLog = 4 << 10
 
 func (c *child) removeLog() error {
 	return errors.Join(c.log.Close(), os.Remove(c.log.Name()))
 }
 
-// proc returns a file of the process below /proc.
+// proc returns the path of one of the process's files below /proc.
 func (c *child) proc(name string) string {
 	return fmt.Sprintf("/proc/%d/%s", c.cmd.Process.Pid, name)
 }
 
-// memory returns a size from the kernel's status of the process, in bytes.
+// memory returns a size in the kernel's status of the process, in bytes.
 func (c *child) memory(name string) (int64, error) {
 	status, err := os.ReadFile(c.proc("status"))
 	if err != nil {

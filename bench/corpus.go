@@ -11,8 +11,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// corpus is a made-up account: its chats, and any number of messages over
-// two years. The i-th message depends on the seed and on i alone.
+// corpus is a made-up account: its chats, and any number of messages over two
+// years. The i-th message depends only on the seed and on i.
 type corpus struct {
 	seed     uint64
 	messages int
@@ -21,13 +21,13 @@ type corpus struct {
 	words    [][]string // of languages
 	spread   []int      // the language of each of 100 messages
 
-	// What follows is reseeded for each message.
+	// The rest is seeded anew for each message.
 	source *rand.PCG
 	r      *rand.Rand
 	zipf   *rand.Zipf
 }
 
-// corpusChat is a chat and who writes in it.
+// corpusChat is a chat and the people who write in it.
 type corpusChat struct {
 	jid     bridge.JID
 	name    string
@@ -36,16 +36,16 @@ type corpusChat struct {
 }
 
 const (
-	// ownerNumber is the account's number, from a range reserved for fiction.
+	// ownerNumber comes from a range reserved for fiction.
 	ownerNumber = "15550100900"
-	// otherNumber is that of the other build's account.
+	// otherNumber belongs to the other build's account.
 	otherNumber = "15550100902"
 	// skew makes the largest of 2,000 chats hold 4.2 % of all messages.
 	skew = 3.8
 	span = 2 * 365 * 24 * time.Hour
 )
 
-// epoch is when the first message was written.
+// epoch dates the first message.
 var epoch = time.Date(2024, 11, 20, 8, 0, 0, 0, time.UTC)
 
 func newCorpus(seed uint64, messages, chats int) *corpus {
@@ -67,8 +67,8 @@ func newCorpus(seed uint64, messages, chats int) *corpus {
 	return c
 }
 
-// chat returns the i-th largest chat: every third is a group, the largest among
-// them.
+// chat returns the i-th largest chat. Every third is a group, including the
+// largest.
 func (c *corpus) chat(i int) corpusChat {
 	chat := corpusChat{primary: c.spread[c.r.IntN(len(c.spread))]}
 	chat.name = c.name(chat.primary)
@@ -90,14 +90,14 @@ func (c *corpus) name(language int) string {
 	return l.title(words[c.r.IntN(2000)]) + " " + l.title(words[c.r.IntN(2000)])
 }
 
-// lidOf returns a person's other identity, which two of three have.
+// lidOf returns a person's other identity, which two of three people have.
 func lidOf(pn bridge.JID) (bridge.JID, bool) {
 	digits := pn.User()
 	last := digits[len(digits)-1] - '0'
 	return bridge.JID("88" + digits[2:] + "@lid"), last%3 != 0
 }
 
-// chatOf returns the chat whose number of messages is nearest to a given one.
+// chatOf returns the chat whose number of messages comes nearest to a wanted one.
 func (c *corpus) chatOf(wanted int) bridge.JID {
 	total := c.share[len(c.share)-1]
 	best, distance := 0, math.Inf(1)
@@ -146,7 +146,7 @@ func (c *corpus) person(jid bridge.JID, chat corpusChat) []bridge.Fact {
 // id returns the id of the i-th message.
 func (c *corpus) id(i int) string { return fmt.Sprintf("3EB0%016X", uint64(i)*0x9E3779B97F4A7C15) }
 
-// facts returns the i-th message and what happens to it.
+// facts returns the i-th message and everything that happens to it.
 func (c *corpus) facts(i int) []bridge.Fact {
 	c.source.Seed(c.seed, uint64(i)+1)
 	at := c.r.Float64() * c.share[len(c.share)-1]
@@ -172,7 +172,7 @@ func (c *corpus) message(i int, chat *corpusChat) bridge.Message {
 		Chat: chat.jid, ID: c.id(i), Timestamp: bridge.At(epoch.Add(since.Truncate(time.Second))),
 		MessageType: "conversation", Content: c.text(language),
 	}
-	// Few write most of a group's messages.
+	// A few people write most of a group's messages.
 	r := c.r.Float64()
 	m.SenderJID = chat.people[int(r*r*float64(len(chat.people)))]
 	if m.FromMe = c.r.IntN(10) < 3; m.FromMe {
@@ -232,7 +232,7 @@ func (c *corpus) mention(m *bridge.Message, chat *corpusChat) {
 	m.ContextInfo = &bridge.ContextInfo{MentionedJID: []bridge.JID{jid}}
 }
 
-// text returns a message of one to some twenty words.
+// text returns a message of one to about twenty words.
 func (c *corpus) text(language int) string {
 	l, words := languages[language], c.words[language]
 	shout := l.cased && c.r.IntN(60) == 0

@@ -9,8 +9,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// A message depends on the seed and its number alone, so that a store whose
-// filling was interrupted can be completed.
+// A message depends only on the seed and its number, so that an interrupted
+// filling can be completed.
 func TestCorpus_IsTheSameAgain(t *testing.T) {
 	t.Parallel()
 	one, other := newCorpus(7, 5000, 100), newCorpus(7, 5000, 100)

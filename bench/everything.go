@@ -11,8 +11,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// everything is all messages, newest first, to answer searches by reading them
-// all. It shares no code with what it checks.
+// everything holds all messages, newest first, and answers searches by reading
+// them all. It shares no code with the search that it checks.
 type everything []plainMessage
 
 type plainMessage struct {
@@ -33,7 +33,7 @@ func (y *yardstick) everything(ctx context.Context) (all everything, err error) 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	chats := map[bridge.JID]bridge.JID{} // one copy of each
+	chats := map[bridge.JID]bridge.JID{} // one copy of each string
 	for rows.Next() {
 		var m plainMessage
 		if err := rows.Scan(&m.id, &m.chat, &m.isGroup, &m.folded); err != nil {
@@ -50,10 +50,10 @@ func (y *yardstick) everything(ctx context.Context) (all everything, err error) 
 	return all, rows.Err()
 }
 
-// pageSize is how many matches a page has.
+// pageSize is the number of matches on a page.
 const pageSize = 100
 
-// find returns the ids of the first page, but no more than most.
+// find returns the ids of the first page, limited to most.
 func (all everything) find(q sample, text string, most int) (ids []string) {
 	needle := foldPlain(text)
 	for _, m := range all {

@@ -23,20 +23,20 @@ type filledStore struct {
 	filled Filling
 }
 
-// Filling is what filling a store has cost. The seconds are zero for one
-// that was there already.
+// Filling is the cost of filling a store. The seconds are zero if it was filled
+// already.
 type Filling struct {
 	Messages int     `json:"messages"`
 	Chats    int     `json:"chats"`
 	Seconds  float64 `json:"seconds"`      // for writing
-	Indexing float64 `json:"indexSeconds"` // from then on, until all is indexed
+	Indexing float64 `json:"indexSeconds"` // after writing, until all is indexed
 	Bytes    int64   `json:"bytes"`        // of the file
 }
 
 func (s *filledStore) file() string { return filepath.Join(s.dir, "bridged.db") }
 
-// filled fills a store with a number of messages, or takes the one of an earlier
-// run that --dir has kept.
+// filled fills a store with messages, or reuses the one that an earlier run has
+// kept in --dir.
 func (b *bench) filled(ctx context.Context, messages, chats int) (*filledStore, error) {
 	return b.filledIn(ctx, b.dir, messages, chats)
 }
@@ -63,14 +63,14 @@ func (b *bench) filledIn(ctx context.Context, dir string, messages, chats int) (
 	return s, nil
 }
 
-// forget removes a store that is not filled as it was any more.
+// forget removes a store whose content has changed since it was filled.
 func (b *bench) forget(s *filledStore) error {
 	delete(b.stores, s.dir)
 	return os.RemoveAll(s.dir)
 }
 
-// fillName is the setting that counts the messages a store was filled
-// with, so that filling can go on where it was interrupted.
+// fillName is the setting that counts the filled messages, so that an interrupted
+// filling can be completed.
 const fillName = "bench-filled"
 
 func (b *bench) fill(ctx context.Context, s *filledStore) (err error) {
@@ -102,7 +102,7 @@ func (b *bench) fill(ctx context.Context, s *filledStore) (err error) {
 	return nil
 }
 
-// filledAlready returns how many messages an earlier run has written.
+// filledAlready returns the number of messages that an earlier run has written.
 func filledAlready(ctx context.Context, s *store.Store) (count int, err error) {
 	written, err := s.Setting(ctx, fillName)
 	if err != nil || written == "" {
@@ -123,11 +123,11 @@ func saveAll(ctx context.Context, into *store.Store, facts []bridge.Fact) error 
 	return nil
 }
 
-// fillBatch is how many messages share a transaction while filling: one each,
-// as they come from the network, would wait for the disk each time.
+// fillBatch is the number of messages in one transaction while filling. With one
+// each, as they come from the network, each would wait for the disk.
 const fillBatch = 1000
 
-// fillFrom writes the messages from first on. They are generated concurrently.
+// fillFrom writes the messages from first on, and generates them concurrently.
 func (b *bench) fillFrom(ctx context.Context, into *store.Store, c *corpus, first int) error {
 	ctx, stop := context.WithCancel(ctx)
 	batches := make(chan []bridge.Fact, 2)
@@ -185,7 +185,7 @@ func (b *bench) awaitIndex(ctx context.Context, of *store.Store) error {
 	}
 }
 
-// progress is a bar that is drawn again and again.
+// progress draws a progress bar.
 type progress struct {
 	w     io.Writer
 	what  string

@@ -16,18 +16,18 @@ import (
 
 const (
 	starts = 7
-	// readers read at the same time.
+	// readers counts the concurrent readers.
 	readers = 8
 )
 
-// footprint holds what a bridge needs besides time.
+// footprint holds a bridge's needs besides time.
 type footprint struct {
 	start      []time.Duration
-	idle, busy float64 // MB resident; busy at its highest
+	idle, busy float64 // resident MB; busy is the highest
 }
 
-// measureFootprint runs the program as a separate process, paired, over the
-// store of many chats.
+// measureFootprint runs the program as a separate process, paired, over the store
+// with many chats.
 func (b *bench) measureFootprint(ctx context.Context) error {
 	s, err := b.filled(ctx, b.options.messages, b.options.chats)
 	if err != nil {
@@ -82,7 +82,7 @@ func (b *bench) footprintOf(ctx context.Context, s *filledStore) (f footprint, e
 	if err := device.WaitOnline(ctx); err != nil {
 		return f, err
 	}
-	// After a while it gives back the memory that starting took.
+	// By then it has given back the memory of its start.
 	if err := wait(ctx, b.options.period/2); err != nil {
 		return f, err
 	}
@@ -98,8 +98,9 @@ func (b *bench) footprintOf(ctx context.Context, s *filledStore) (f footprint, e
 
 func megabytes(bytes int64, err error) (float64, error) { return float64(bytes) / 1e6, err }
 
-// pairChild pairs the bridge of a store, so that the next starts are those of
-// a bridge in use. A session of an earlier run belongs to another network.
+// pairChild pairs the bridge of a store, so that later starts are those of a
+// bridge in use. It replaces the session of an earlier run, which belongs to
+// another network.
 func (b *bench) pairChild(ctx context.Context, network *simnet.Network, s *filledStore) (_ *simnet.Device, err error) {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(filepath.Join(s.dir, "session.db"+suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -163,7 +164,7 @@ func (c *childServer) readMuch(ctx context.Context, period time.Duration) error 
 	return errors.Join(errs...)
 }
 
-// readAny reads a path that may not exist: not every chat of a small store has
+// readAny reads a path that may not exist: some chats of a small store have no
 // messages.
 func (c *childServer) readAny(ctx context.Context, path string) error {
 	_, err := c.read(ctx, path)

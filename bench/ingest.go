@@ -14,14 +14,14 @@ import (
 	"bridged/internal/store"
 )
 
-// readsASecond is how many reads a second are asked for while messages come in.
+// readsASecond is the rate of reads while messages come in.
 const readsASecond = 100
 
-// ingest measures how both sides of a stage take messages in.
+// ingest measures how fast both sides of a stage take messages in.
 type ingest struct{ *stage }
 
-// measureIngest measures incoming messages, as they are written and out of the
-// network's queue, to a plain client and to the bridge in turn.
+// measureIngest measures incoming messages, live and out of the network's queue,
+// with a plain client and the bridge in turn.
 func (b *bench) measureIngest(ctx context.Context) (err error) {
 	if err := b.storeAlone(ctx); err != nil {
 		return err
@@ -51,11 +51,11 @@ func (b *bench) measureIngest(ctx context.Context) (err error) {
 	return i.readsMeanwhile(ctx)
 }
 
-// batch returns how many messages come in at once.
+// batch returns the number of messages in one round.
 func (i ingest) batch() int { return min(2000, i.options.messages/20) }
 
-// storeAlone saves messages as they come from the network: a durable
-// transaction each.
+// storeAlone saves messages as they come from the network, each in a durable
+// transaction.
 func (b *bench) storeAlone(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp(b.temp, "alone-*")
 	if err != nil {
@@ -89,8 +89,8 @@ func (b *bench) storeAlone(ctx context.Context) (err error) {
 	return nil
 }
 
-// measureLive measures messages that come in while they are written: until the
-// last one is acknowledged.
+// measureLive measures messages that come in live, until the last one is
+// acknowledged.
 func (i ingest) measureLive(ctx context.Context, side *side) error {
 	began := time.Now()
 	ids, err := i.write(ctx, side, i.batch())
@@ -104,8 +104,9 @@ func (i ingest) measureLive(ctx context.Context, side *side) error {
 	return nil
 }
 
-// measureQueued measures messages that were written while the socket was away:
-// from the moment when it asks for them, so that writing costs nothing.
+// measureQueued measures messages that were written while the socket was
+// disconnected, from the moment it asks for them, so that writing them costs
+// nothing.
 func (i ingest) measureQueued(ctx context.Context, side *side) error {
 	ids, err := i.queue(ctx, side)
 	if err != nil {
@@ -116,7 +117,7 @@ func (i ingest) measureQueued(ctx context.Context, side *side) error {
 	return err
 }
 
-// queue cuts a side's socket and makes messages wait for it.
+// queue cuts a side's socket and queues messages for it.
 func (i ingest) queue(ctx context.Context, side *side) ([]string, error) {
 	i.network.RefuseSockets(http.StatusServiceUnavailable)
 	side.device.Drop()
@@ -139,7 +140,7 @@ func (i ingest) drain(ctx context.Context, side *side, ids []string) (float64, e
 	return float64(len(ids)) / time.Since(began).Seconds(), err
 }
 
-// compare enters the medians of all sides, and the medians of their ratios.
+// compare records the medians of all sides, and of their ratios.
 func (i ingest) compare(how string, bare, bridge, other []float64) {
 	ratios := make([]float64, len(bare))
 	for n := range ratios {
@@ -161,8 +162,8 @@ func (i ingest) compare(how string, bare, bridge, other []float64) {
 	enter("of the other build's rate", median(ratios), "%", "")
 }
 
-// readsMeanwhile compares how long reads take when nothing happens and while
-// messages come in from the queue.
+// readsMeanwhile compares the times of reads while idle and while messages come
+// in from the queue.
 func (i ingest) readsMeanwhile(ctx context.Context) error {
 	quiet, err := i.readFor(ctx, func() error { return wait(ctx, i.options.period/2) })
 	if err != nil {
@@ -197,8 +198,8 @@ func (i ingest) readsMeanwhile(ctx context.Context) error {
 	return nil
 }
 
-// readFor reads pages and searches at a steady pace while f runs, and returns
-// how long each took.
+// readFor reads pages and searches at a steady pace while f runs, and returns the
+// time of each.
 func (i ingest) readFor(ctx context.Context, f func() error) ([]time.Duration, error) {
 	paths := []string{
 		client.HistoryPath(i.corpus.chats[0].jid), "/api/chats", client.HistoryPath(i.corpus.chats[len(i.corpus.chats)/10].jid),

@@ -1,9 +1,9 @@
-// Command bench measures a bridge on this machine, with made-up messages and a
-// simulated network, and compares it with the plain way to do the same, or with
-// another build.
+// Command bench measures a bridge on this machine with made-up messages on a
+// simulated network, and compares it with a plain implementation or another
+// build.
 //
-// The bridge runs as a process of its own, from the executable that --program names
-// or from one built from this tree. Network, phones and callers run in this process.
+// The bridge runs in a separate process, from the executable that --program names
+// or one built from this tree. Network, phones and callers run in this process.
 package main
 
 import (
@@ -64,20 +64,20 @@ func main() {
 func readOptions(args []string) (o options, err error) {
 	flags := pflag.NewFlagSet("bench", pflag.ContinueOnError)
 	flags.SortFlags = false
-	flags.IntVar(&o.messages, "messages", 1_000_000, "how many messages the store is filled with")
-	flags.IntVar(&o.chats, "chats", 2000, "how many chats they are in; the largest of 2,000 holds 4.2 percent")
-	flags.Uint64Var(&o.seed, "seed", 1, "another seed makes other messages")
-	flags.StringVar(&o.dir, "dir", "", "keep the filled stores here, and use those that are there already; without it they are removed")
+	flags.IntVar(&o.messages, "messages", 1_000_000, "number of messages in the store")
+	flags.IntVar(&o.chats, "chats", 2000, "number of chats; the largest of 2,000 holds 4.2 percent of the messages")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the made-up messages")
+	flags.StringVar(&o.dir, "dir", "", "directory that keeps the filled stores for later runs; by default they are removed")
 	flags.StringSliceVar(&o.only, "only", nil, "measure only these parts: "+strings.Join(partNames(), ", "))
-	flags.IntVar(&o.requests, "requests", 300, "how many requests of each kind are measured")
-	flags.IntVar(&o.scans, "scans", 12, "how many plain scans are measured beside them; in large stores each takes seconds")
-	flags.DurationVar(&o.period, "period", 10*time.Second, "how long load is kept up")
-	flags.Int64Var(&o.fileSize, "file-size", 100<<20, "how many bytes the files of media have")
-	flags.IntSliceVar(&o.members, "members", []int{10, 250, 1000}, "how many members the groups have that are sent to")
-	flags.IntVar(&o.bridges, "bridges", 100, "how many bridges run beside each other")
-	flags.StringVar(&o.program, "program", "", "the executable to measure; without it, it is built of this tree")
-	flags.StringVar(&o.against, "against", "", "another executable, which answers the same requests and takes the same messages in turn with the first: search, pages and ingest")
-	flags.StringVar(&o.againstDir, "against-dir", "", "the filled stores of the other executable, as its own --dir has kept them; without it, it gets copies")
+	flags.IntVar(&o.requests, "requests", 300, "number of requests of each kind")
+	flags.IntVar(&o.scans, "scans", 12, "number of plain scans to compare with; in large stores each takes seconds")
+	flags.DurationVar(&o.period, "period", 10*time.Second, "duration of each load")
+	flags.Int64Var(&o.fileSize, "file-size", 100<<20, "size in bytes of the files in the part media")
+	flags.IntSliceVar(&o.members, "members", []int{10, 250, 1000}, "sizes of the groups to send to")
+	flags.IntVar(&o.bridges, "bridges", 100, "number of bridges that run side by side")
+	flags.StringVar(&o.program, "program", "", "executable to measure; by default it is built from this tree")
+	flags.StringVar(&o.against, "against", "", "another executable to compare with in search, pages and ingest, which takes the same requests and messages in turn")
+	flags.StringVar(&o.againstDir, "against-dir", "", "filled stores of the other executable, kept by its own --dir; by default it gets copies")
 	flags.BoolVar(&o.json, "json", false, "print JSON instead of tables")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -97,7 +97,7 @@ func (o options) check() error {
 	}
 	for _, name := range o.only {
 		if !slices.Contains(partNames(), name) {
-			return fmt.Errorf("--only knows no part %q: there are %s", name, strings.Join(partNames(), ", "))
+			return fmt.Errorf("--only: unknown part %q, must be one of %s", name, strings.Join(partNames(), ", "))
 		}
 	}
 	return nil
@@ -108,8 +108,8 @@ type part struct {
 	name     string
 	about    string
 	measure  func(*bench, context.Context) error
-	asked    bool // only measured when it is asked for
-	compares bool // another build, too
+	asked    bool // only measured on request
+	compares bool // supports another build
 }
 
 // allParts lists all parts, in the order in which they are measured.
@@ -130,7 +130,7 @@ func partNames() (names []string) {
 	return names
 }
 
-// parts returns the parts to measure.
+// parts returns the selected parts.
 func (o options) parts() (parts []part) {
 	for _, p := range allParts {
 		isUsual := len(o.only) == 0 && !p.asked
@@ -141,20 +141,19 @@ func (o options) parts() (parts []part) {
 	return parts
 }
 
-// bench holds what the parts of one run share.
+// bench holds the state that the parts of one run share.
 type bench struct {
 	options  options
-	dir      string // of the filled stores
-	temp     string // of everything else; removed at the end
-	program  string // the executable that is measured
+	dir      string // the filled stores
+	temp     string // everything else; removed at the end
+	program  string // the measured executable
 	stderr   io.Writer
-	progress io.Writer // bars, drawn again and again; nil for none
+	progress io.Writer // for progress bars; nil for none
 	stores   map[string]*filledStore
 	report   Report
 }
 
-// run measures what the options ask for, and prints the report: also what was
-// measured before a failure.
+// run measures the selected parts and prints the report, even after a failure.
 func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	b := &bench{options: o, stderr: stderr, stores: map[string]*filledStore{}}
 	if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
@@ -196,7 +195,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// build builds the program of this tree as it is released.
+// build builds the program of this tree as releases are built.
 func (b *bench) build(ctx context.Context) error {
 	b.program = filepath.Join(b.temp, "bridged")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.program, "bridged/cmd/bridged")

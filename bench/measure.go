@@ -17,19 +17,19 @@ import (
 
 const token = "bench-0123456789abcdef"
 
-// server runs a bridge over a filled store, beside a plain reader of the same file
-// to compare with.
+// server runs a bridge over a filled store, with a plain reader of the same file
+// for comparison.
 type server struct {
 	*filledStore
 	child   *child
 	api     *client.Client
 	plain   *yardstick
 	network *simnet.Network
-	other   *child // the other build over a store of its own; nil for none
+	other   *child // the other build over its own store, if any
 }
 
-// serve runs the bridge on a network to which it is not paired, with further
-// variables, and the other build beside it where there is one.
+// serve runs the bridge with further variables on a network that it is not paired
+// with, and the other build if there is one.
 func (b *bench) serve(ctx context.Context, s *filledStore, variables ...string) (_ *server, err error) {
 	server := &server{filledStore: s}
 	defer func() {
@@ -44,7 +44,7 @@ func (b *bench) serve(ctx context.Context, s *filledStore, variables ...string) 
 	if err != nil {
 		return nil, err
 	}
-	// The log is written as in production.
+	// Write the log as in production.
 	environ = slices.Concat(environ, []string{"LOG_LEVEL=info"}, variables)
 	if server.child, err = startChild(ctx, b.program, environ); err != nil {
 		return nil, err
@@ -59,9 +59,9 @@ func (b *bench) serve(ctx context.Context, s *filledStore, variables ...string) 
 	return server, err
 }
 
-// serveOther runs the other build over a copy of the store that it has filled
-// itself, or, without --against-dir, of the first one's: a build that is older
-// cannot read what a newer one has written.
+// serveOther runs the other build over a copy of the store that it has filled in
+// --against-dir, or else of this build's: an older build cannot read a newer
+// one's store.
 func (b *bench) serveOther(ctx context.Context, s *filledStore, environ []string) (*child, error) {
 	from := s.dir
 	if b.options.againstDir != "" {
@@ -109,19 +109,19 @@ func (s *server) read(ctx context.Context, path string) ([]byte, error) {
 	return read(ctx, s.api, path)
 }
 
-// plainWay is the plain way to an answer.
+// plainWay answers a request the plain way.
 type plainWay func(context.Context) ([]string, error)
 
-// task is a kind of request, and the plain way to the same answers.
+// task is a kind of request, with the plain way to the same answers.
 type task struct {
 	part, name string
 	goal       Goal
 	paths      []string
-	plain      []plainWay // beside paths; may be empty
+	plain      []plainWay // one for each path; may be empty
 }
 
-// besideOf returns what a task is compared with, beside its paths: the other
-// build, else the plain way.
+// besideOf returns the comparison for each path of a task: the other build, or
+// else the plain way.
 func (s *server) besideOf(t task) []plainWay {
 	if s.other == nil {
 		return t.plain
@@ -136,8 +136,8 @@ func (s *server) besideOf(t task) []plainWay {
 	return ways
 }
 
-// measure times a task: first every request once, so that the caches are warm,
-// then ours and the other way in turn, so that both see the same machine.
+// measure times a task. A first round of all requests warms the caches; then ours
+// and the comparison take turns, so that both see the same machine.
 func (b *bench) measure(ctx context.Context, s *server, t task) error {
 	beside := s.besideOf(t)
 	every := max(1, b.options.requests/max(1, b.options.scans))
@@ -174,7 +174,8 @@ func (b *bench) measure(ctx context.Context, s *server, t task) error {
 	return nil
 }
 
-// rate returns how many requests a second a number of concurrent callers get answered.
+// rate returns the requests a second that a number of concurrent callers get
+// answered.
 func (s *server) rate(ctx context.Context, path string, callers int, period time.Duration) (float64, error) {
 	return callAtOnce(callers, period, func(int) error {
 		_, err := s.read(ctx, path)
@@ -182,8 +183,8 @@ func (s *server) rate(ctx context.Context, path string, callers int, period time
 	})
 }
 
-// callAtOnce calls from a number of callers for a period, each one call after
-// the other, and returns how many calls a second ended.
+// callAtOnce makes concurrent callers call for a period, each one call after the
+// other, and returns the calls a second.
 func callAtOnce(callers int, period time.Duration, call func(caller int) error) (float64, error) {
 	var ended atomic.Int64
 	var all sync.WaitGroup

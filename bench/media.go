@@ -22,15 +22,15 @@ import (
 	"bridged/internal/simnet"
 )
 
-// mediaBench measures files in both directions: how long one takes, compared with
-// whatsmeow's way in memory, and how much memory many take at once. The bridge
-// runs in a separate process, so that only it is measured; network, phones, the
-// website and the callers are in this one.
+// mediaBench measures files in both directions: the time for one, compared with
+// whatsmeow's in-memory way, and the memory for many at once. The bridge runs in
+// a separate process, so that only it is measured; network, phones, the website
+// and the callers run in this one.
 type mediaBench struct {
 	program string // the bridge's executable
-	size    int64  // of a file
-	rounds  int    // of each measurement; the median counts
-	atOnce  int    // files at the same time
+	size    int64  // of a file, in bytes
+	rounds  int    // of each measurement, which yield a median
+	atOnce  int    // concurrent files
 
 	dir     string
 	network *simnet.Network
@@ -43,7 +43,7 @@ type mediaBench struct {
 	api     *client.Client
 }
 
-// measureFiles runs the measurements and writes what they found.
+// measureFiles runs the measurements and writes the results.
 func measureFiles(ctx context.Context, out io.Writer, b mediaBench) (err error) {
 	if b.dir, err = os.MkdirTemp("", "bridged-bench-*"); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (b *mediaBench) setUp(ctx context.Context) (err error) {
 	return err
 }
 
-// publish serves the file that is sent.
+// publish serves the file to send.
 func (b *mediaBench) publish() error {
 	path := filepath.Join(b.dir, "file.bin")
 	if err := os.WriteFile(path, b.file, 0o600); err != nil {
@@ -105,7 +105,7 @@ func (b *mediaBench) publish() error {
 	}
 	b.website = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, path) })}
 	b.fileURL = "http://" + listener.Addr().String() + "/file.bin"
-	go func() { _ = b.website.Serve(listener) }() // ends with close
+	go func() { _ = b.website.Serve(listener) }() // returns after close
 	return nil
 }
 
@@ -139,17 +139,17 @@ func (b *mediaBench) close() error {
 	return errors.Join(append(errs, os.RemoveAll(b.dir))...)
 }
 
-// measurement is one thing whose time is taken once a round.
+// measurement is timed once per round.
 type measurement struct {
 	name string
 	run  func(ctx context.Context) error
 	took []time.Duration
 }
 
-// times measures one file at a time. The ways take turns, so that a machine
-// that is busy with other things is as busy for each.
+// times measures one file at a time. The measurements take turns, so that other
+// load on the machine affects all of them alike.
 func (b *mediaBench) times(ctx context.Context, out io.Writer) error {
-	var received *simnet.Received // in this round
+	var received *simnet.Received // of this round
 	all := []*measurement{
 		{name: "bare cipher (AES-256-CBC alone)", run: b.cipherAlone},
 		{name: "send, in memory (fetch, whatsmeow's Upload, send)", run: b.sendInMemory},
@@ -201,7 +201,7 @@ func (b *mediaBench) cipherAlone(context.Context) error {
 	return nil
 }
 
-// sendInMemory sends a URL's file as programs that use whatsmeow usually do.
+// sendInMemory sends a URL's file the way programs with whatsmeow usually do.
 func (b *mediaBench) sendInMemory(ctx context.Context) error {
 	resp, err := http.Get(b.fileURL)
 	if err != nil {
@@ -245,7 +245,7 @@ func (b *mediaBench) receive(ctx context.Context) (*simnet.Received, error) {
 	return r, b.owner.LinkedDevices()[0].WaitAcknowledged(ctx, id)
 }
 
-// memory measures how much the bridge takes while many files go and come.
+// memory measures the bridge's memory while many files are sent and received.
 func (b *mediaBench) memory(ctx context.Context, out io.Writer) error {
 	fmt.Fprintln(out)
 	if err := b.peak(out, fmt.Sprintf("memory, %d sends at once", b.atOnce), func() error {
@@ -275,7 +275,7 @@ func (b *mediaBench) together(do func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// peak returns by how much the bridge's resident memory grew at most.
+// peak returns the largest growth of the bridge's resident memory during do.
 func (b *mediaBench) peak(out io.Writer, name string, do func() error) error {
 	before, err := b.bridge.memory("VmRSS")
 	if errors.Is(err, os.ErrNotExist) {
@@ -285,7 +285,7 @@ func (b *mediaBench) peak(out io.Writer, name string, do func() error) error {
 	if err != nil {
 		return err
 	}
-	// 5 sets the high-water mark back (proc(5)).
+	// 5 resets the high-water mark (proc(5)).
 	if err := os.WriteFile(b.bridge.proc("clear_refs"), []byte("5"), 0); err != nil {
 		return err
 	}

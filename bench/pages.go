@@ -11,8 +11,8 @@ import (
 	"bridged/internal/client"
 )
 
-// measurePages reads histories of a chat that has all the messages, then lists
-// of many chats.
+// measurePages reads histories of a chat with all the messages, then lists of
+// many chats.
 func (b *bench) measurePages(ctx context.Context) error {
 	one, err := b.filled(ctx, b.options.messages, 1)
 	if err != nil {
@@ -31,7 +31,7 @@ func (b *bench) measurePages(ctx context.Context) error {
 	return errors.Join(b.listPages(ctx, s), b.mediaInfo(ctx, s), s.stop())
 }
 
-// historyTasks returns pages of a chat with a number of messages.
+// historyTasks returns the tasks for pages of one chat's messages.
 func (s *server) historyTasks(ctx context.Context, chat corpusChat, messages int) ([]task, error) {
 	history := client.HistoryPath(chat.jid)
 	deep := messages * 9 / 10
@@ -42,7 +42,7 @@ func (s *server) historyTasks(ctx context.Context, chat corpusChat, messages int
 	if len(page.Items) == 0 {
 		return nil, errors.New("the chat has too few messages")
 	}
-	cursor := "" // a small chat has nothing behind
+	cursor := "" // stays empty if a small chat has only one page
 	if page.NextCursor != nil {
 		cursor = *page.NextCursor
 	}
@@ -80,10 +80,10 @@ func (b *bench) historyPages(ctx context.Context, s *server) error {
 	return nil
 }
 
-// pageCallers ask at the same time.
+// pageCallers counts the concurrent callers.
 const pageCallers = 4
 
-// pageRate returns how many pages a second several callers get.
+// pageRate measures the pages a second for concurrent callers.
 func (b *bench) pageRate(ctx context.Context, s *server) error {
 	rate, err := s.rate(ctx, client.HistoryPath(s.corpus.chats[0].jid)+"?limit=100", pageCallers, b.options.period/3)
 	b.report.value(Value{
@@ -125,7 +125,7 @@ func (s *server) listTasks() []task {
 	}
 }
 
-// mediaInfo asks for what is known of files.
+// mediaInfo reads the metadata of files.
 func (b *bench) mediaInfo(ctx context.Context, s *server) error {
 	chat := s.corpus.chats[0].jid
 	page, err := s.api.Messages(ctx, bridge.MessageQuery{Chat: chat, Limit: 1000})

@@ -8,24 +8,24 @@ import (
 	"bridged/internal/bridge"
 )
 
-// queries are texts to search for, of one kind.
+// queries are search texts of one kind.
 type queries struct {
 	name  string
 	goal  Goal
 	texts []string
 }
 
-// queriesEach is how many texts of each kind are searched for.
+// queriesEach is the number of search texts of each kind.
 const queriesEach = 12
 
-// queryKind chooses texts that the store has from least to most times.
+// queryKind selects texts by their number of matches in the store.
 type queryKind struct {
 	queries
 	least, most int
 	propose     func(i int) string
 }
 
-// kinds returns the kinds of texts, by how often they are found.
+// kinds returns the kinds of texts, by their number of matches.
 func (c *corpus) kinds() []queryKind {
 	r := rand.New(rand.NewPCG(c.seed, 42))
 	n, all := c.messages, len(languages)
@@ -71,7 +71,7 @@ func (c *corpus) kinds() []queryKind {
 	}
 }
 
-// queries chooses the texts. The choice depends on the corpus alone.
+// queries chooses the texts, by the corpus alone.
 func (b *bench) queries(ctx context.Context, s *server) ([]queries, error) {
 	var list []queries
 	for _, kind := range s.corpus.kinds() {
@@ -79,14 +79,14 @@ func (b *bench) queries(ctx context.Context, s *server) ([]queries, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(q.texts) > 0 { // a small corpus may have none of a kind
+		if len(q.texts) > 0 { // a small corpus may lack a kind
 			list = append(list, q)
 		}
 	}
 	return list, nil
 }
 
-// proposals is how many texts are tried at most.
+// proposals limits the texts to try.
 const proposals = 600
 
 func (k queryKind) choose(ctx context.Context, s *server) (queries, error) {
@@ -113,7 +113,7 @@ func (k queryKind) choose(ctx context.Context, s *server) (queries, error) {
 	return q, nil
 }
 
-// hits counts the messages that have a text, until there are enough.
+// hits counts the messages that contain a text, up to enough.
 func (s *server) hits(ctx context.Context, text string, enough int) (count int, err error) {
 	for _, err := range s.api.AllMatches(ctx, bridge.SearchQuery{Q: text, Limit: min(500, enough)}) {
 		if err != nil {

@@ -12,11 +12,11 @@ import (
 	"bridged/internal/client"
 )
 
-// longestSample is how many characters a text taken at random has at most.
+// longestSample limits the characters of a random text.
 const longestSample = 20
 
-// sample is a question that is asked of texts taken at random from the messages
-// that it is about: what people look for, they have mostly read.
+// sample is a search for texts taken at random from the messages it covers,
+// because people search mostly for texts they have read.
 type sample struct {
 	name  string
 	goal  Goal
@@ -25,7 +25,7 @@ type sample struct {
 	texts []string
 }
 
-// samples returns the questions about all chats, about each kind, and about the
+// samples returns the searches in all chats, in each kind of chat, and in the
 // largest chats.
 func (b *bench) samples(c *corpus) []sample {
 	const name = "any text of 1 to 20 characters"
@@ -47,7 +47,7 @@ func (b *bench) samples(c *corpus) []sample {
 	return samples
 }
 
-// sampleTexts takes pieces out of messages, in any case.
+// sampleTexts cuts pieces out of messages, in random case.
 func (c *corpus) sampleTexts(r *rand.Rand, chat bridge.JID, n int) []string {
 	var texts []string
 	for tries := 0; len(texts) < n && tries < 2000*n; tries++ {
@@ -91,8 +91,8 @@ func (q sample) path(text string) string {
 	return path
 }
 
-// measureRandom measures the samples, and compares every answer with what reading
-// all messages finds.
+// measureRandom measures the samples and compares every answer with the one found
+// by reading all messages.
 func (b *bench) measureRandom(ctx context.Context, s *server) error {
 	samples := b.samples(s.corpus)
 	for _, q := range samples {

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// Goal bounds a figure; 0 bounds nothing.
+// Goal bounds a figure; 0 means no bound.
 type Goal struct {
-	P50   float64 `json:"p50,omitempty"`   // ms at most
-	P90   float64 `json:"p90,omitempty"`   // ms at most
-	P99   float64 `json:"p99,omitempty"`   // ms at most
-	Worst float64 `json:"worst,omitempty"` // ms at most
-	Times float64 `json:"times,omitempty"` // as fast as the plain way, at least
+	P50   float64 `json:"p50,omitempty"`   // ms, maximum
+	P90   float64 `json:"p90,omitempty"`   // ms, maximum
+	P99   float64 `json:"p99,omitempty"`   // ms, maximum
+	Worst float64 `json:"worst,omitempty"` // ms, maximum
+	Times float64 `json:"times,omitempty"` // speed relative to the plain way, minimum
 }
 
-// Timing is how long one kind of request takes, in ms.
+// Timing holds the times of one kind of request, in ms.
 type Timing struct {
 	Part     string  `json:"part"`
 	Name     string  `json:"name"`
@@ -31,7 +31,7 @@ type Timing struct {
 	Worst    float64 `json:"worst"`
 	PlainP50 float64 `json:"plainP50,omitempty"`
 	PlainP99 float64 `json:"plainP99,omitempty"`
-	Times    float64 `json:"times,omitempty"` // plain over ours, at p50
+	Times    float64 `json:"times,omitempty"` // plain by ours, at p50
 	Goal     Goal    `json:"goal"`
 	Met      bool    `json:"met"`
 }
@@ -47,14 +47,14 @@ type Value struct {
 	Met      bool    `json:"met"`
 }
 
-// Report is everything that one run has measured.
+// Report holds all results of one run.
 type Report struct {
 	Began   time.Time `json:"began"`
 	Seconds float64   `json:"seconds"`
 	System  string    `json:"system"`
 	CPUs    int       `json:"cpus"`
-	Load    [2]string `json:"load"`              // at the beginning and the end
-	Against string    `json:"against,omitempty"` // the other build, whose figures stand in the columns of the plain way
+	Load    [2]string `json:"load"`              // at the start and the end
+	Against string    `json:"against,omitempty"` // the other build, whose figures fill the columns of the plain way
 	Seed    uint64    `json:"seed"`
 	Filled  []Filling `json:"filled"`
 	Timings []Timing  `json:"timings"`
@@ -72,7 +72,7 @@ func (r *Report) end() {
 	r.Load[1], r.Seconds = loadAverage(), time.Since(r.Began).Seconds()
 }
 
-// loadAverage returns how busy the machine is, if the system tells.
+// loadAverage returns the machine's load average, if the system reports it.
 func loadAverage() string {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -81,7 +81,7 @@ func loadAverage() string {
 	return strings.Join(strings.Fields(string(data))[:3], " ")
 }
 
-// add records the time that a task has taken.
+// add records the times of a task.
 func (r *Report) add(t task, messages int, ours, plain []time.Duration) {
 	timing := Timing{
 		Part: t.part, Name: t.name, Messages: messages, Goal: t.goal,
@@ -127,7 +127,7 @@ func (g Goal) String() string {
 	return strings.Join(slices.DeleteFunc([]string{times, faster}, func(s string) bool { return s == "" }), ", ")
 }
 
-// number formats a figure with as many digits as are significant.
+// number formats a figure with its significant digits.
 func number(x float64) string {
 	switch {
 	case x == 0:
@@ -154,7 +154,7 @@ func mark(goal string, met bool) string {
 	return "MISSED"
 }
 
-// print writes the tables.
+// Print writes the tables.
 func (r *Report) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s on %d processors, %s UTC, seed %d, load %s at first, %s at last, %s in all\n", r.System, r.CPUs,
 		r.Began.Format("2006-01-02 15:04"), r.Seed, r.Load[0], r.Load[1], (time.Duration(r.Seconds) * time.Second).String())

@@ -13,8 +13,8 @@ import (
 	"bridged/internal/client"
 )
 
-// measureSearch searches the store of many chats: in all of them, in a part of
-// them, in every script, and inside one chat.
+// measureSearch searches the store with many chats: all of them, some of them, in
+// every script, and inside one chat.
 func (b *bench) measureSearch(ctx context.Context) error {
 	s, err := b.serveMany(ctx)
 	if err != nil {
@@ -23,7 +23,7 @@ func (b *bench) measureSearch(ctx context.Context) error {
 	return errors.Join(b.searchIn(ctx, s), s.stop())
 }
 
-// serveMany runs a bridge over the store of many chats.
+// serveMany runs a bridge over the store with many chats.
 func (b *bench) serveMany(ctx context.Context) (*server, error) {
 	filled, err := b.filled(ctx, b.options.messages, b.options.chats)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *server) searchTask(kind queries, filter string) task {
 
 func searchPath(text string) string { return "/api/messages/search?q=" + url.QueryEscape(text) }
 
-// filteredTasks search ten days in the middle, and one kind of chat alone.
+// filteredTasks searches ten days in the middle, and one kind of chat.
 func (s *server) filteredTasks(kinds []queries) []task {
 	middle := epoch.Add(span / 2)
 	days := "&since=" + middle.Format(time.RFC3339) + "&until=" + middle.AddDate(0, 0, 10).Format(time.RFC3339)
@@ -81,7 +81,7 @@ func (s *server) filteredTasks(kinds []queries) []task {
 		for _, filter := range []struct{ name, query string }{{"ten days", days}, {"groups", "&chatType=group"}, {"individuals", "&chatType=individual"}} {
 			task := s.searchTask(kind, filter.query)
 			task.name += ", " + filter.name
-			task.goal.Times = 0 // no scan is measured beside it
+			task.goal.Times = 0 // there is no scan to compare with
 			if filter.name == "groups" || filter.name == "individuals" {
 				task.goal = Goal{P50: 3}
 			}
@@ -91,8 +91,7 @@ func (s *server) filteredTasks(kinds []queries) []task {
 	return tasks
 }
 
-// scriptTasks search for words of each language, in other case than most
-// people write them.
+// scriptTasks searches for words of each language in unusual case.
 func (s *server) scriptTasks() []task {
 	var tasks []task
 	for i, language := range languages {
@@ -105,7 +104,8 @@ func (s *server) scriptTasks() []task {
 	return tasks
 }
 
-// chatTasks search inside the largest chat and inside one of some 500.
+// chatTasks searches inside the largest chat and inside one with about 500
+// messages.
 func (s *server) chatTasks(kinds []queries) []task {
 	var tasks []task
 	for _, chat := range []struct {
@@ -129,8 +129,8 @@ func (s *server) chatTasks(kinds []queries) []task {
 	return tasks
 }
 
-// compareAnswers counts the searches in other case for which a scan that folds
-// ASCII alone answers something else.
+// compareAnswers counts the searches in another case that a scan folding only
+// ASCII answers differently.
 func (b *bench) compareAnswers(ctx context.Context, s *server) error {
 	searched, differ := 0, 0
 	for _, task := range s.scriptTasks() {

@@ -14,36 +14,36 @@ import (
 )
 
 const (
-	// sendCallers send at the same time.
+	// sendCallers counts the concurrent senders.
 	sendCallers = 4
-	// laterSends is how many messages follow the first one to a group.
+	// laterSends counts the messages to a group after the first one.
 	laterSends = 10
 )
 
-// notSlower is the goal of sends: at most 1.3 times as long as whatsmeow alone.
+// notSlower allows sends at most 1.3 times whatsmeow's time.
 var notSlower = Goal{Times: 1 / 1.3}
 
-// sends measures how both sides of a stage send. The recipients are switched
-// off, so that nobody decrypts on the same processors.
+// sends measures how fast both sides of a stage send. The recipients are switched
+// off, so that decryption does not take up the same processors.
 type sends struct {
 	*stage
-	people  int // who exist so far
+	people  int // created so far
 	drawing sync.Mutex
 }
 
-// text draws a text, for any of those who send at once.
+// text generates a text. It may be called concurrently.
 func (s *sends) text(language int) string {
 	s.drawing.Lock()
 	defer s.drawing.Unlock()
 	return s.corpus.text(language)
 }
 
-// sendTimes are those of both sides.
+// sendTimes holds the times of both sides.
 type sendTimes struct{ bridge, bare []time.Duration }
 
-// measureSends measures messages to one person and to groups, the first and
-// later ones, until the network has acknowledged them: over the bridge's API and
-// with whatsmeow's SendMessage, in turn.
+// measureSends measures messages to one person and to groups, the first and later
+// ones, until the network has acknowledged them: over the bridge's API and with
+// whatsmeow's SendMessage, in turn.
 func (b *bench) measureSends(ctx context.Context) (err error) {
 	stage, err := b.newStage(ctx, "ENABLE_SEND=true")
 	if err != nil {
@@ -65,7 +65,7 @@ func (b *bench) measureSends(ctx context.Context) (err error) {
 	return s.receiveMeanwhile(ctx)
 }
 
-// crowd makes people of whom each has a phone that is switched off.
+// crowd creates people, each with a phone that is switched off.
 func (s *sends) crowd(people int) (*simnet.Crowd, error) {
 	first := numberAfter(15553000000, s.people)
 	s.people += people
@@ -78,7 +78,7 @@ func (s *sends) overBridge(ctx context.Context, to simnet.JID, text string) erro
 	return err
 }
 
-// time sends a text with both, one after the other, and records how long each took.
+// time sends a text with both, one after the other, and records both times.
 func (s *sends) time(ctx context.Context, times *sendTimes, toBridges, toBares simnet.JID) error {
 	text := s.text(0)
 	for _, way := range []struct {
@@ -95,7 +95,7 @@ func (s *sends) time(ctx context.Context, times *sendTimes, toBridges, toBares s
 	return nil
 }
 
-// record enters the times of both beside each other.
+// record adds the times of both to the report.
 func (s *sends) record(name string, goal Goal, times sendTimes) {
 	s.report.add(task{part: "send", name: name, goal: goal}, s.corpus.messages, times.bridge, times.bare)
 }
@@ -145,8 +145,8 @@ func (s *sends) toGroups(ctx context.Context, members int) error {
 	return nil
 }
 
-// newGroups makes two groups with the same members, whom nobody has written to:
-// one of the bridge's account, one of the plain client's.
+// newGroups creates two groups with the same members, who have no session with
+// either account: one for the bridge's account, one for the plain client's.
 func (s *sends) newGroups(ctx context.Context, members int) (toBridges, toBares simnet.JID, err error) {
 	crowd, err := s.crowd(members)
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *sends) newGroups(ctx context.Context, members int) (toBridges, toBares 
 	return groups[0], groups[1], nil
 }
 
-// throughput sends to several people at the same time, each from one caller.
+// throughput sends to several people at the same time, one caller for each.
 func (s *sends) throughput(ctx context.Context) error {
 	crowd, err := s.crowd(sendCallers)
 	if err != nil {
@@ -194,10 +194,9 @@ func (s *sends) throughput(ctx context.Context) error {
 	return nil
 }
 
-// receiveMeanwhile measures how long a message takes to be acknowledged while
-// the account sends to its largest group, one message after the other: each of
-// these holds the bridge's lock before Signal while it encrypts for all members.
-// whatsmeow alone has no such lock.
+// receiveMeanwhile measures the time to acknowledge a message while the account
+// sends to its largest group without a pause. Each send holds the bridge's Signal
+// lock, which whatsmeow alone does not have, while it encrypts for all members.
 func (s *sends) receiveMeanwhile(ctx context.Context) error {
 	most := slices.Max(s.options.members)
 	toBridges, toBares, err := s.newGroups(ctx, most)
@@ -230,9 +229,9 @@ func (s *sends) receiveMeanwhile(ctx context.Context) error {
 	return nil
 }
 
-// receiveFor has a contact write one message after the other for a period, while
-// sendOne, if there is one, is called again and again. It returns how long each
-// message took to be acknowledged.
+// receiveFor makes a contact write one message after the other for a period,
+// while it calls sendOne, if set, again and again. It returns the time to
+// acknowledge each message.
 func (s *sends) receiveFor(ctx context.Context, side *side, sendOne func(context.Context) error) (times []time.Duration, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	sent := make(chan error, 1)

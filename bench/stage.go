@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// storedAtMost is how many messages the bridge of a stage has already, at
-	// most.
+	// storedAtMost limits the messages that the bridge of a stage starts with.
 	storedAtMost = 100_000
-	// senders write at the same time to the account, and one message of
-	// onePerGroup to a group.
+	// senders write to the account concurrently; one message in onePerGroup goes to
+	// a group.
 	senders     = 4
 	onePerGroup = 10
 )
 
-// stage connects accounts that know the same people to one network: a bridge, a plain
-// client that keeps the same rules and handles nothing, and the other build.
+// stage connects accounts with the same contacts to one network: a bridge, a
+// plain client that keeps the same guarantees without handling anything, and the
+// other build.
 type stage struct {
 	*bench
 	network  *simnet.Network
@@ -33,7 +33,7 @@ type stage struct {
 	written  int // by the contacts, so far
 	bare     side
 	bridge   side
-	other    *side // the other build; nil for none
+	other    *side // the other build, if any
 }
 
 // side holds one of these accounts.
@@ -41,13 +41,13 @@ type side struct {
 	phone  *simnet.Phone
 	device *simnet.Device
 	chats  [2]simnet.JID // the account, and a group
-	live   []float64     // messages a second, of each round
+	live   []float64     // messages a second in each round
 	queued []float64
-	// reconnect dials at once what has lost its socket.
+	// reconnect dials again at once after a lost socket.
 	reconnect func(context.Context) error
 }
 
-// sides returns all of them, the plain client first.
+// sides returns all sides, the plain client first.
 func (s *stage) sides() []*side {
 	if s.other == nil {
 		return []*side{&s.bare, &s.bridge}
@@ -55,11 +55,12 @@ func (s *stage) sides() []*side {
 	return []*side{&s.bare, &s.bridge, s.other}
 }
 
-// rounds returns how often everything is measured.
+// rounds returns the number of rounds.
 func (s *stage) rounds() int { return max(1, s.options.requests/60) }
 
-// newStage fills a store of its own, since what comes in would change one that
-// is kept, and pairs both sides. The variables are added to the bridge's.
+// newStage fills a store of its own, because incoming messages would change a
+// kept one, and pairs both sides. The variables are added to the bridge's
+// environment.
 func (b *bench) newStage(ctx context.Context, variables ...string) (*stage, error) {
 	filled, err := b.filledIn(ctx, filepath.Join(b.temp, "stage"), min(b.options.messages, storedAtMost), b.options.chats)
 	if err != nil {
@@ -76,8 +77,8 @@ func (b *bench) newStage(ctx context.Context, variables ...string) (*stage, erro
 	return s, nil
 }
 
-// close disconnects the plain client and stops the bridge. The store goes with
-// it: what came in is in it.
+// close disconnects the plain client, stops the bridge and removes its store,
+// which incoming messages have changed.
 func (s *stage) close() error {
 	var errs []error
 	if s.plain != nil {
@@ -87,7 +88,7 @@ func (s *stage) close() error {
 	return errors.Join(append(errs, s.forget(s.server.filledStore))...)
 }
 
-// setUp pairs both sides and makes everybody begin a session with them.
+// setUp pairs both sides and makes all contacts begin a session with them.
 func (s *stage) setUp(ctx context.Context) error {
 	for n := range senders {
 		phone, err := s.network.NewPhone(ctx, simnet.PhoneOptions{Number: numberAfter(15550100910, n), Name: fmt.Sprint("Contact ", n)})
@@ -135,7 +136,7 @@ func (s *stage) begin(ctx context.Context, side *side) error {
 	return side.device.WaitQuiet(ctx)
 }
 
-// account makes the account of one side, and its group with the contacts.
+// account creates one side's account, and its group with the contacts.
 func (s *stage) account(ctx context.Context, side *side, number string) (err error) {
 	if side.phone, err = s.network.NewPhone(ctx, simnet.PhoneOptions{Number: number, Name: "Owner"}); err != nil {
 		return err
@@ -148,7 +149,7 @@ func (s *stage) account(ctx context.Context, side *side, number string) (err err
 	return nil
 }
 
-// numberAfter returns a phone number of a row of them.
+// numberAfter returns the n-th phone number after the first.
 func numberAfter(first int64, n int) string { return strconv.FormatInt(first+int64(n), 10) }
 
 // pair pairs the bridge through its API.
@@ -160,8 +161,7 @@ func (c *child) pair(ctx context.Context, owner *simnet.Phone) (*simnet.Device, 
 	return owner.EnterPairingCode(ctx, code.Code)
 }
 
-// write makes the contacts write a number of messages to one side, some of them to
-// its group.
+// write makes the contacts write messages to one side, some of them to its group.
 func (s *stage) write(ctx context.Context, side *side, count int) ([]string, error) {
 	texts := make([]string, count)
 	r := rand.New(rand.NewPCG(s.corpus.seed, uint64(s.written)))

@@ -7,17 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// language is how the made-up messages of one language are written. Its
-// words are the seeds, the most common first, and many more that have the
-// seeds' pairs of letters, so that letters stand beside each other as unevenly
-// as in the language itself.
+// language describes how to make up messages. Its words are the seeds, the most
+// common first, and many more with the seeds' pairs of letters, so that letters
+// follow each other as unevenly as in the real language.
 type language struct {
 	name    string
-	weight  int  // of 100 messages
+	weight  int  // in 100 messages
 	spaces  bool // between words
 	cased   bool
 	seeds   string
-	absent  []string // unusual letters of the script, which no word has beside each other
+	absent  []string // rare letters of the script that never occur side by side
 	special unicode.SpecialCase
 }
 
@@ -82,12 +81,11 @@ var languages = []language{
 
 var emoji = []string{"😂", "❤️", "👍", "🙏", "🎉", "😊", "🥾", "👩‍👩‍👧", "🇩🇪", "👍🏽", "🤷‍♂️", "🚀"}
 
-// vocabularySize is how many words a language has.
+// vocabularySize is the number of words of a language.
 const vocabularySize = 24_000
 
-// vocabulary makes the words of a language. One letter follows another as
-// often as in the seeds, but sometimes any other, so that there are rare words
-// too.
+// vocabulary makes up the words of a language. Letters follow each other as often
+// as in the seeds, with occasional exceptions that yield rare words.
 func (l language) vocabulary(r *rand.Rand) []string {
 	words := strings.Fields(l.seeds)
 	follows, letters := map[rune][]rune{}, []rune(strings.Join(words, ""))
@@ -127,7 +125,7 @@ func makeWord(r *rand.Rand, follows map[rune][]rune, letters []rune, length int)
 	return word.String()
 }
 
-// upper writes a word in capitals as the language does.
+// upper returns a word in the language's capitals.
 func (l language) upper(word string) string {
 	if l.special != nil {
 		return strings.ToUpperSpecial(l.special, word)
@@ -135,7 +133,7 @@ func (l language) upper(word string) string {
 	return strings.ToUpper(word)
 }
 
-// title writes a word with a capital as the language does.
+// title capitalizes a word as the language does.
 func (l language) title(word string) string {
 	_, first := utf8.DecodeRuneInString(word)
 	return l.upper(word[:first]) + word[first:]

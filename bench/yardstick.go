@@ -10,20 +10,19 @@ import (
 	"bridged/internal/bridge"
 )
 
-// yardstick queries a store's file in the plain way, as programs without
-// an index do: a LIKE scan, which folds the case of ASCII alone, newest first
-// until the page is full, and OFFSET for later pages. It reads the same rows of
-// the same file, and shares no code with what it is a yardstick for.
+// yardstick queries a store's file in the plain way of programs without an index:
+// a LIKE scan, which folds the case of ASCII only, newest first until the page is
+// full, and OFFSET for later pages. It reads the same rows of the same file, and
+// shares no code with the implementation that it measures.
 type yardstick struct {
 	db                     *sql.DB
 	search, searchIn, page *sql.Stmt
 }
 
-// plainColumns are what a plain list shows of a message.
+// plainColumns are the columns that a plain list shows.
 const plainColumns = "m.id, m.sender, m.push_name, m.content, m.timestamp"
 
-// openYardstick opens the file of a store for reading, with the driver that the
-// store brings.
+// openYardstick opens a store's file for reading, with the store's driver.
 func openYardstick(ctx context.Context, path string) (_ *yardstick, err error) {
 	query := url.Values{"_pragma": {"busy_timeout(5000)", "query_only(1)", "temp_store(MEMORY)", "cache_size(-4096)"}, "mode": {"rw"}}
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+query.Encode())
@@ -67,7 +66,7 @@ func (y *yardstick) Page(ctx context.Context, chat bridge.JID, limit, offset int
 	return ids(ctx, y.page, string(chat), limit, offset)
 }
 
-// ids reads all columns, as a list would show them, and returns the first.
+// ids reads all columns, as a list shows them, and returns the first.
 func ids(ctx context.Context, query *sql.Stmt, args ...any) (list []string, err error) {
 	rows, err := query.QueryContext(ctx, args...)
 	if err != nil {

@@ -1,16 +1,17 @@
-// From Baileys to bridged: what others make of a message, beside reactions and
-// votes, and what stands beside the text.
+// From Baileys to bridged: what other people add to a message besides reactions
+// and votes, and what accompanies its text.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { proto } from "baileys";
-import { field, seal } from "./seal.mjs";
+import { field, encrypt } from "./encrypt.mjs";
 import { check } from "./table.mjs";
 import { formOf, voteForms } from "./vote.mjs";
 
 const { GOING, NOT_GOING, MAYBE } = proto.Message.EventResponseMessage.EventResponseType;
-const pollAddOptionMessage = 121; // of a Message; Baileys does not know it
+const pollAddOptionMessage = 121; // in a Message; Baileys does not know it
 const POLL_ADD_OPTION = 5;
 
-// addons has an author write, and another member answer, in a chat with bridged.
+// addons makes an author write, and another member answer, in a chat with
+// bridged.
 export async function addons(subject, { bridge, author, member, to, files }) {
   const key = (id) => ({ remoteJid: to, id, fromMe: member === author, participant: to.endsWith("@g.us") ? author.lid : undefined });
 
@@ -20,8 +21,8 @@ export async function addons(subject, { bridge, author, member, to, files }) {
       const event = await member.message(id);
       const answer = async (response, guests) => {
         const plain = proto.Message.EventResponseMessage.encode({ response, timestampMs: Date.now(), extraGuestCount: guests }).finish();
-        const sealed = seal(event, "Event Response", formOf(author, form.creator), formOf(member, form.voter), plain);
-        await member.relay(to, { encEventResponseMessage: { eventCreationMessageKey: key(id), ...sealed } });
+        const encrypted = encrypt(event, "Event Response", formOf(author, form.creator), formOf(member, form.voter), plain);
+        await member.relay(to, { encEventResponseMessage: { eventCreationMessageKey: key(id), ...encrypted } });
       };
       await answer(NOT_GOING, 0);
       await bridge.message(id, (m) => m.event.responses.notGoing[0] === member.pn);
@@ -33,12 +34,13 @@ export async function addons(subject, { bridge, author, member, to, files }) {
     }
   });
   for (const use of ["Poll Add Option", "Poll Edit"]) {
-    await check(subject, `option added to a poll, sealed as "${use}"`, async () => {
-      // Baileys has no polls to which everybody may add: its author does.
+    await check(subject, `option added to a poll, encrypted as "${use}"`, async () => {
+      // Baileys cannot add to another person's poll, so its
+      // author does.
       const { key: { id } } = await author.send(to, { poll: { name: "When?", values: ["Saturday"], selectableCount: 0 } });
       const plain = field(pollAddOptionMessage, field(2, field(1, "Sunday")));
-      const sealed = seal(await author.message(id), use, author.lid, author.lid, plain);
-      await author.relay(to, { secretEncryptedMessage: { targetMessageKey: { ...key(id), fromMe: true }, secretEncType: POLL_ADD_OPTION, ...sealed } });
+      const encrypted = encrypt(await author.message(id), use, author.lid, author.lid, plain);
+      await author.relay(to, { secretEncryptedMessage: { targetMessageKey: { ...key(id), fromMe: true }, secretEncType: POLL_ADD_OPTION, ...encrypted } });
       const { poll } = await bridge.message(id, (m) => m.poll.options.length === 2);
       deepEqual(poll.options[1], { name: "Sunday", votes: 0, voters: [], addedBy: author.pn });
     });

@@ -1,5 +1,5 @@
-// What businesses send, and the answers to it, in the forms that Baileys has no
-// words for. Anybody can send them.
+// Messages of businesses, and answers to them, in forms that Baileys has no
+// methods for. Anyone can send them.
 const button = (buttonId, displayText) => ({ buttonId, buttonText: { displayText }, type: 1 });
 const row = (rowId, title) => ({ rowId, title, description: "" });
 

@@ -1,9 +1,9 @@
-// Calls: Baileys can reject them, and has no words for making one.
+// Calls: Baileys can reject them but not make them.
 import { equal, ok } from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { check } from "./table.mjs";
 
-// say has a caller say something about a call, and waits until the network has it.
+// say sends a caller's stanza about a call and waits until the network has it.
 const say = (caller, to, id, tag, attrs = {}, content = undefined) =>
   caller.sock.query({
     tag: "call", attrs: { id: caller.sock.generateMessageTag(), to: to.lid },

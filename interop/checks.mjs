@@ -1,6 +1,6 @@
-// All checks, in their order: people are linked, then every kind of message in
-// both directions, between two and in groups, then what happens to those who
-// are away.
+// All checks in order: people are linked, then every kind of message in both
+// directions, in direct chats and in groups, then messages to people who are
+// offline.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { equal, ok } from "node:assert/strict";
@@ -42,7 +42,7 @@ if (!linked.every(Boolean)) await end();
 const files = {};
 for (const name of ["picture.jpg", "clip.mp4", "voice.ogg", "page.pdf", "sticker.webp"]) files[name] = await network.file(name);
 
-// newDevice is another Baileys of a person.
+// newDevice links another Baileys to a person.
 const newDevice = (of, name) => Object.assign(person(of.phone, of.name), { pn: of.pn, lid: of.lid, device: `${of.name} ${name}` });
 
 const cast = { network, bridge, owner, anna, ben, newDevice, files };
@@ -79,7 +79,7 @@ await check("bridged", "nothing came that could not be decrypted", async () => {
 
 await end();
 
-// end prints the outcome and ends everything.
+// end prints the outcome and stops everything.
 async function end() {
   const failed = print();
   for (const someone of [owner, anna, ben]) await someone.leave();

@@ -181,7 +181,7 @@ export async function group({ network, bridge, owner, anna, ben, files }, byNumb
     await message(anna, { text: "Ben has left" });
     const id = await bridge.send("send", { jid, text: "what Ben must not read" });
     await anna.content(id);
-    // What is sent to Ben himself comes after anything that was sent before.
+    // A direct message to Ben comes after everything sent before.
     await ben.content(await bridge.send("send", { jid: ben.pn, text: "goodbye" }));
     ok(!ben.messages.has(id));
   });

@@ -1,4 +1,4 @@
-// A person whose number nobody learns: she is known by her hidden id (LID) alone.
+// A person with a hidden number, known only by her hidden id (LID).
 import { deepEqual, equal } from "node:assert/strict";
 import { check } from "./table.mjs";
 

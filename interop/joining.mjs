@@ -1,4 +1,4 @@
-// Groups that are joined by request, and the labels of their members.
+// Groups joined by request, and their members' labels.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { check } from "./table.mjs";
 

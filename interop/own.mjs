@@ -1,4 +1,4 @@
-// Another device of the account itself, and the phone.
+// Another device of the account itself, and its phone.
 import { deepEqual, equal } from "node:assert/strict";
 import { check } from "./table.mjs";
 

@@ -1,4 +1,4 @@
-// A person of the network who uses Baileys.
+// A person on the network who uses Baileys.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { join } from "node:path";
 import {
@@ -9,20 +9,20 @@ import pino from "pino";
 
 const logger = pino({ level: process.env.VERBOSE ? "warn" : "silent" }, pino.destination(2));
 
-// sending holds the id of the message that is being sent.
+// sending holds the id of the message being sent.
 const sending = new AsyncLocalStorage();
 
-// trust makes Baileys take the simulated network's Noise certificates.
+// trust makes Baileys accept the simulated network's Noise certificates.
 export function trust(rootKey) {
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(rootKey, "base64");
 }
 
 export class Person {
-  messages = new Map(); // by id, as they came
+  messages = new Map(); // by id, in order
   updates = []; // of messages: edits, deletions, delivery
   reactions = [];
   calls = [];
-  #contents = new Map(); // of what was sent, by id
+  #contents = new Map(); // of sent messages, by id
   #changed = [];
 
   constructor(network, url, work, phone, name) {
@@ -30,7 +30,7 @@ export class Person {
     this.device = name;
   }
 
-  // register gives the person a phone, if they have none.
+  // register gives the person a phone if they have none.
   async register() {
     Object.assign(this, await this.network.addPhone(this.phone, this.name));
   }
@@ -48,7 +48,7 @@ export class Person {
     const { state, saveCreds } = await useMultiFileAuthState(join(this.work, "people", this.device));
     this.sock = makeSocket({
       waWebSocketUrl: this.url, auth: state, logger,
-      // What is asked for again may be asked for before sendMessage has returned.
+      // A retry may ask for it before sendMessage has returned.
       patchMessageBeforeSending: (message) => {
         if (sending.getStore()) this.#contents.set(sending.getStore(), message);
         return message;
@@ -112,7 +112,7 @@ export class Person {
     }
   }
 
-  // send sends and returns the whole message.
+  // send sends a message and returns the whole of it.
   async send(to, content, options) {
     const messageId = generateMessageIDV2(this.sock.user.id);
     const sent = await sending.run(messageId, () => this.sock.sendMessage(to, content, { ...options, messageId }));
@@ -120,22 +120,22 @@ export class Person {
     return sent;
   }
 
-  // relay sends a message that Baileys has no words for.
+  // relay sends a message that Baileys has no method for.
   async relay(to, message) {
     const messageId = generateMessageIDV2(this.sock.user.id);
     return sending.run(messageId, () => this.sock.relayMessage(to, message, { messageId }));
   }
 
   message = (id) => this.#until(() => this.messages.get(id));
-  // delivered waits until a message has been delivered. Baileys tells it as an
-  // update, or in the message itself where both come at the same time.
+  // delivered waits until a message has been delivered. Baileys reports
+  // that as an update, or in the message itself if both come at once.
   delivered = (id) => this.#until(() => this.messages.get(id)?.status >= 3 || this.updates.some((u) => u.key.id === id && u.update.status >= 3));
   reaction = (id, emoji) => this.#until(() => this.reactions.find((r) => r.key.id === id && r.reaction.text === emoji));
 
-  // telephone waits until something was told of a call: "offer", "reject" ..
+  // telephone waits for an event of a call: "offer", "reject" ..
   telephone = (id, status) => this.#until(() => this.calls.find((c) => c.id === id && c.status === status));
 
-  // content waits for a message and returns what is in it, without wrappers.
+  // content waits for a message and returns its content without wrappers.
   content = async (id) => normalizeMessageContent((await this.message(id)).message);
 
   // file downloads and decrypts the file of a message.

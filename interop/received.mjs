@@ -1,4 +1,4 @@
-// From Baileys to bridged, between two people.
+// From Baileys to bridged, in direct chats.
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import { addons } from "./addons.mjs";
 import { business } from "./business.mjs";
@@ -134,7 +134,7 @@ export async function received({ bridge, owner, anna, ben, files }) {
     equal(got.event.description, "by the lake");
   });
   await check(subject, "group invitation", async () => {
-    // Baileys itself sends one only for a group that has a picture.
+    // Baileys itself sends one only for a group with a picture.
     const id = await anna.relay(to, { groupInviteMessage: { groupJid: "1203630000000001@g.us", inviteCode: "abc", inviteExpiration: 1900000000, groupName: "Hikers", caption: "join us" } });
     const got = await bridge.message(id);
     equal(got.messageType, "groupInviteMessage");

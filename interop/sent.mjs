@@ -1,4 +1,4 @@
-// From bridged to Baileys, between two people, and what becomes of it.
+// From bridged to Baileys, in direct chats, and what becomes of the messages.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { check } from "./table.mjs";
 

@@ -1,4 +1,4 @@
-// The stage: the network's control and a running bridged with its API.
+// The network's control, and a running bridged with its API.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 const realFetch = globalThis.fetch;
 
-// Network has phones, links devices to them and makes groups.
+// Network creates phones, links devices to them and creates groups.
 export class Network {
   constructor(control) {
     this.control = control;
@@ -25,8 +25,8 @@ export class Network {
   addGroup = (phone, name, members, byNumber) => this.#step("/groups", { phone, name, members, byNumber });
   sendText = (phone, to, text) => this.#step("/texts", { phone, to, text });
   heard = (phone, text) => this.#step("/heard", { phone, text });
-  // damaged spoils the next message to the first device linked to a phone while
-  // something is done, and returns how often the device asked for it again.
+  // damaged corrupts the next message to the first device linked to a phone
+  // while act runs, and returns how often the device asked for it again.
   async damaged(phone, act) {
     const before = await this.#step("/damage", { phone });
     let after;
@@ -49,8 +49,8 @@ export class Network {
   }
 }
 
-// redirectFetch sends what is asked of the network's hosts to the simulated
-// network, and refuses everything else: nothing leaves this machine.
+// redirectFetch sends requests for the network's hosts to the simulated network
+// and refuses all others: nothing leaves this machine.
 export async function redirectFetch(work) {
   const { websocketUrl } = JSON.parse(await readFile(join(work, "network.json")));
   const host = new URL(websocketUrl).host;
@@ -63,14 +63,14 @@ export async function redirectFetch(work) {
   return websocketUrl;
 }
 
-// Bridge is a running bridged. It follows the log of events, so that it knows
-// every message as it is at present.
+// Bridge is a running bridged. It follows the event log and so knows the current
+// state of every message.
 export class Bridge {
   #token = "a-token-for-interoperability";
   #messages = new Map(); // by id
   #groups = new Map(); // by JID
   #calls = new Map(); // by id
-  #asked = new Map(); // by group, what of their requests to join, and JID
+  #asked = new Map(); // by group, change of the request to join, and JID
   #changed = [];
   #cursor = "0";
 
@@ -90,13 +90,13 @@ export class Bridge {
     });
     this.ended = once(this.process, "exit");
     const { process: child } = this;
-    process.once("exit", () => child.kill("SIGKILL")); // also where a check has thrown
+    process.once("exit", () => child.kill("SIGKILL")); // even after a check has thrown
     this.address = await this.#listening(createWriteStream(join(this.work, "bridged.log"), { flags: "a" }));
     this.stopped = false;
     this.following = this.#follow();
   }
 
-  // #listening keeps the log, and waits for the line with the address.
+  // #listening collects the log and waits for the line with the address.
   #listening(log) {
     return new Promise((resolve, reject) => {
       let unfinished = "";
@@ -133,7 +133,7 @@ export class Bridge {
     return content;
   }
 
-  // send calls a sending route and returns the message's id.
+  // send calls a route that sends and returns the message's id.
   async send(route, body) {
     return (await this.call("POST", `/api/messages/${route}`, body)).msgId;
   }
@@ -163,17 +163,17 @@ export class Bridge {
     }
   }
 
-  // message waits until a message is stored, and is as wanted.
+  // message waits until a stored message is as wanted.
   message = (id, wanted) => this.#until(this.#messages, id, wanted);
 
-  // group waits until a group is stored, and is as wanted.
+  // group waits until a stored group is as wanted.
   group = (jid, wanted) => this.#until(this.#groups, jid, wanted);
 
   // telephone waits until a call is in a state.
   telephone = (id, state) => this.#until(this.#calls, id, (call) => call.state === state);
 
-  // asks waits until somebody asks to be let into a group ("created"), or does so no
-  // more ("revoked").
+  // asks waits until a person asks to join a group ("created") or withdraws
+  // that ("revoked").
   asks = (group, what, jid) => this.#until(this.#asked, `${group} ${what} ${jid}`);
 
   async #until(known, name, wanted = () => true) {
@@ -184,7 +184,7 @@ export class Bridge {
     }
   }
 
-  // seen returns a message as it was seen last.
+  // seen returns the last known state of a message.
   seen = (id) => this.#messages.get(id);
 
   async state(wanted) {

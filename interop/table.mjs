@@ -4,11 +4,11 @@ const rows = [];
 
 const line = (text) => process.stdout.write(text + "\n");
 
-// libsignal writes its sessions, keys and all, to the console.
+// libsignal prints its sessions, keys and all, to the console.
 if (!process.env.VERBOSE) Object.assign(console, { log() {}, info() {}, warn() {}, error() {} });
 
-// check takes one check, bounded in time, notes its outcome and returns whether
-// it passed. The checks after a failed one are still taken.
+// check runs one check with a time limit, records its outcome and returns whether
+// it passed. A failure does not stop later checks.
 export async function check(subject, name, take) {
   let timer;
   const late = new Promise((_, reject) => {
@@ -26,7 +26,7 @@ export async function check(subject, name, take) {
   }
 }
 
-// print prints all checks and returns how many failed.
+// print prints all checks and returns the number that failed.
 export function print() {
   const width = Math.max(...rows.map((r) => r.subject.length));
   for (const { subject, name, fault } of rows) {

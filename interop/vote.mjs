@@ -1,9 +1,9 @@
-// A vote in a poll, which Baileys can read but has no call for.
+// A vote in a poll, which Baileys can read but not send.
 import { createHash } from "node:crypto";
-import { field, seal } from "./seal.mjs";
+import { field, encrypt } from "./encrypt.mjs";
 
-// voteForms lists by which of their names voter and creator may stand in what
-// encrypts a vote.
+// voteForms lists the forms of the voter's and the creator's address that the
+// encryption of a vote may use.
 export const voteForms = [
   { voter: "number", creator: "number" },
   { voter: "LID", creator: "LID" },
@@ -11,8 +11,8 @@ export const voteForms = [
   { voter: "LID", creator: "number" },
 ];
 
-// votePlaces lists where a vote may be sent, and what it may name as the chat
-// of the poll.
+// votePlaces lists the chats that a vote may be sent to, and those that it may
+// name as the poll's.
 export const votePlaces = ({ pn, lid }) => [pn, lid].flatMap((chat) => [pn, lid].map((named) => ({ chat, named })));
 
 const sha256 = (text) => createHash("sha256").update(text).digest();
@@ -20,12 +20,12 @@ const sha256 = (text) => createHash("sha256").update(text).digest();
 // formOf returns a person's number or LID.
 export const formOf = (person, form) => (form === "LID" ? person.lid : person.pn);
 
-// vote votes in a poll that somebody else made.
+// vote votes in another person's poll.
 export async function vote(voter, creator, chat, poll, choices, forms, named = chat) {
   const author = formOf(creator, forms.creator);
-  // A PollVoteMessage: the hashes of the options chosen, in field 1.
+  // A PollVoteMessage: the hashes of the chosen options, in field 1.
   const plain = Buffer.concat(choices.map((c) => field(1, sha256(c))));
-  const sealed = seal(poll, "Poll Vote", author, formOf(voter, forms.voter), plain);
+  const encrypted = encrypt(poll, "Poll Vote", author, formOf(voter, forms.voter), plain);
   const pollCreationMessageKey = { remoteJid: named, fromMe: false, id: poll.key.id, participant: chat.endsWith("@g.us") ? author : undefined };
-  return voter.relay(chat, { pollUpdateMessage: { pollCreationMessageKey, vote: sealed, senderTimestampMs: Date.now() } });
+  return voter.relay(chat, { pollUpdateMessage: { pollCreationMessageKey, vote: encrypted, senderTimestampMs: Date.now() } });
 }

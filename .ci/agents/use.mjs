@@ -1,5 +1,5 @@
-// Talks to bridged as agents do, with the SDKs in TypeScript: over HTTP, and
-// over standard input and output. Prints "N passed, N failed".
+// Talks to bridged as agents do, with the TypeScript SDKs: over HTTP, and over
+// standard input and output. Prints "N passed, N failed".
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";

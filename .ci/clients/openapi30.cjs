@@ -11,8 +11,8 @@ const { schemas } = document.components;
 const isNull = (schema) => schema.type === "null" || schema.enum?.every((value) => value === null);
 const resolve = (schema) => (schema.$ref ? schemas[schema.$ref.split("/").pop()] : schema);
 
-// merged returns one object that has the fields of every alternative, and
-// demands those that all of them demand.
+// merged returns one object with the fields of every alternative. It requires the
+// fields that all of them require.
 function merged({ discriminator, oneOf, ...rest }) {
   const alternatives = oneOf.map(resolve);
   const properties = {};
@@ -27,8 +27,8 @@ function merged({ discriminator, oneOf, ...rest }) {
   return { ...rest, type: "object", properties, ...(required.length && { required }) };
 }
 
-// rewrite returns a schema, or any other part of the document, without nulls
-// and unions of objects, and with one representation of each answer.
+// rewrite returns a schema, or any other part of the document, without nulls and
+// unions of objects, and with one representation of each answer.
 function rewrite(part) {
   if (Array.isArray(part)) return part.map(rewrite);
   if (part === null || typeof part !== "object") return part;
@@ -42,7 +42,8 @@ function rewrite(part) {
   }
   if (out.type === "null") out = { ...out, type: "string", nullable: true };
   if (Array.isArray(out.enum)) {
-    // An only value that is no text becomes a name that Python does not know.
+    // A single value that is not a string would become a name unknown
+    // to Python.
     const { enum: values, ...rest } = out;
     out = out.type === "boolean" ? rest : { ...rest, enum: values.filter((value) => value !== null) };
   }

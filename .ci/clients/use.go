@@ -1,4 +1,4 @@
-// Command client shows that the generated client is one to work with.
+// Command client uses the generated client.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Shows that the generated types are ones to work with.
+// Uses the generated types.
 import type { components, operations, webhooks } from "./bridged";
 
 type Event = components["schemas"]["Event"];

@@ -1,6 +1,6 @@
-// Reads a bridge's events from NATS with NATS's own client in JavaScript, and
-// compares them with the log and with what a receiver of webhooks was posted.
-// Prints "N passed, N failed".
+// Reads a bridge's events from NATS with NATS's own JavaScript client, and
+// compares them with the log and with the posts to a webhook receiver. Prints "N
+// passed, N failed".
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -77,7 +77,7 @@ for (let i = 0; i < 5; i++) {
   const sent = await api("POST", "/api/messages/send", { jid: chats[0].jid, text: `question ${i}` });
   if (!sent.ok) throw new Error(JSON.stringify(sent));
 }
-// The log, once nothing has been added to it for a while.
+// log holds the events once their log has stopped growing.
 let seen = -1;
 const log = await eventually("a quiet log", async () => {
   const { events } = await api("GET", "/api/events?after=0&limit=1000&wait=2s");
@@ -104,7 +104,7 @@ check("under its type", read.every((m) => m.subject === `bridged.${account}.even
 check("ids that are different", new Set(read.map((m) => m.headers.get("Nats-Msg-Id"))).size === read.length, "some are the same");
 const bodies = read.map((m) => [posted.get(m.headers.get("Webhook-Id")), m.string(), m.json()]);
 check("what webhooks were posted", bodies.every(([hook]) => hook), `${bodies.filter(([hook]) => !hook).length} were not`);
-// The statuses of own messages move on between two readings; texts of others do not.
+// Statuses of own messages may change between two reads; texts of others do not.
 const texts = bodies.filter(([, , event]) => event.type === "message.created" && !event.data.message.fromMe);
 const other = texts.find(([hook, body]) => hook !== body);
 check(`the same bodies, ${texts.length} of them`, texts.length >= 5 && !other, other);

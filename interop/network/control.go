@@ -15,8 +15,8 @@ import (
 // patience bounds each step of a phone.
 const patience = 30 * time.Second
 
-// control lets other processes have people with phones, who link devices and
-// make groups.
+// control gives other processes people with phones, who link devices and create
+// groups.
 type control struct {
 	network *simnet.Network
 
@@ -49,13 +49,14 @@ type request struct {
 	Code    string   `json:"code"`
 	QR      string   `json:"qr"`
 	Members []string `json:"members"` // numbers
-	// ByNumber makes a group whose members are known by number, not by LID.
+	// ByNumber creates a group that addresses its members by number, not by LID.
 	ByNumber bool   `json:"byNumber"`
 	To       string `json:"to"` // a number
 	Text     string `json:"text"`
 }
 
-// step decodes a request, takes a step and encodes its outcome.
+// step handles a request with take: it decodes the parameters and encodes the
+// outcome.
 func step(take func(context.Context, request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), patience)
@@ -73,7 +74,7 @@ func step(take func(context.Context, request) (any, error)) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(outcome) // a caller who is gone reads nothing
+		_ = json.NewEncoder(w).Encode(outcome) // fails only if the caller is gone
 	})
 }
 
@@ -87,7 +88,7 @@ func (c *control) phone(number string) (*simnet.Phone, error) {
 	return nil, fmt.Errorf("there is no phone %s", number)
 }
 
-// address is a person in both forms.
+// address holds both forms of a person's address.
 type address struct {
 	PN  string `json:"pn"`
 	LID string `json:"lid"`
@@ -157,7 +158,7 @@ func (c *control) addGroup(ctx context.Context, asked request) (any, error) {
 	}{group.JID().String()}, nil
 }
 
-// sendText sends from a phone itself, not from a device linked to it.
+// sendText sends from a phone itself, not from a linked device.
 func (c *control) sendText(ctx context.Context, asked request) (any, error) {
 	from, err := c.phone(asked.Phone)
 	if err != nil {
@@ -173,7 +174,7 @@ func (c *control) sendText(ctx context.Context, asked request) (any, error) {
 	}{id}, err
 }
 
-// heard waits until a phone has got a text.
+// heard waits until a phone has received a text.
 func (c *control) heard(ctx context.Context, asked request) (any, error) {
 	p, err := c.phone(asked.Phone)
 	if err != nil {
@@ -188,7 +189,7 @@ func (c *control) heard(ctx context.Context, asked request) (any, error) {
 	}{got.Info.ID}, nil
 }
 
-// hide keeps to itself which number and which LID belong together.
+// hide hides which number and which LID belong together.
 func (c *control) hide(_ context.Context, asked request) (any, error) {
 	p, err := c.phone(asked.Phone)
 	if err != nil {
@@ -208,8 +209,8 @@ func (c *control) username(_ context.Context, asked request) (any, error) {
 	return address{p.PN().String(), p.LID().String()}, nil
 }
 
-// damage spoils the next message to the device that was linked first. The phone
-// does not help it out, so that the sender has to.
+// damage corrupts the next message to the device that was linked first. The phone
+// does not resend it, so the sender has to.
 func (c *control) damage(_ context.Context, asked request) (any, error) {
 	p, d, err := c.firstLinked(asked.Phone)
 	if err != nil {
@@ -220,8 +221,8 @@ func (c *control) damage(_ context.Context, asked request) (any, error) {
 	return d.Counters(), nil
 }
 
-// heal ends what damage has begun, and tells how often the device has asked for
-// a message again.
+// heal undoes damage and returns how often the device has asked for a message
+// again.
 func (c *control) heal(_ context.Context, asked request) (any, error) {
 	p, d, err := c.firstLinked(asked.Phone)
 	if err != nil {
@@ -244,7 +245,8 @@ func (c *control) firstLinked(number string) (*simnet.Phone, *simnet.Device, err
 	return p, devices[0], nil
 }
 
-// unknown counts what clients asked that the network does not know.
+// unknown returns the queries that the network did not understand, with their
+// counts.
 func (c *control) unknown(context.Context, request) (any, error) {
 	return c.network.Unknown(), nil
 }

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/demo"
 )
 
-// serveFile serves a sample of a kind of file.
+// serveFile serves a sample file of the requested kind.
 func serveFile(w http.ResponseWriter, r *http.Request) {
 	var content []byte
 	var kind string
@@ -33,17 +33,17 @@ func serveFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(content) // a caller who is gone reads nothing
+	_, _ = w.Write(content) // fails only if the caller is gone
 }
 
 // picture returns the demo's landscape as a JPEG.
 func picture() []byte {
 	landscape, err := png.Decode(bytes.NewReader(demo.Picture(160, 100)))
 	if err != nil {
-		panic(err) // a PNG that was encoded a moment ago
+		panic(err) // it was encoded a moment ago
 	}
 	var out bytes.Buffer
-	_ = jpeg.Encode(&out, landscape, nil) // a bytes.Buffer takes everything
+	_ = jpeg.Encode(&out, landscape, nil) // writing to a bytes.Buffer cannot fail
 	return out.Bytes()
 }
 
@@ -51,13 +51,13 @@ func picture() []byte {
 func sticker() []byte {
 	out, err := base64.StdEncoding.DecodeString("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA")
 	if err != nil {
-		panic(err) // a constant
+		panic(err) // the constant is valid
 	}
 	return out
 }
 
-// clip returns the head of an MP4 of two seconds of H.264, 160 by 100, and no
-// pictures.
+// clip returns the head of an MP4 with two seconds of H.264, 160 by 100, and no
+// frames.
 func clip() []byte {
 	const width, height, millis = 160, 100, 2000
 	matrix := words(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)

@@ -1,9 +1,8 @@
-// Command network runs a simulated WhatsApp network as a process of its own,
-// with an HTTP interface to its phones: the stage of the interoperability
-// tests, whose actors are in other languages.
+// Command network runs a simulated WhatsApp network in a process of its own,
+// with an HTTP interface to its phones, for interoperability tests written in
+// other languages.
 //
-// It prints one line of JSON that tells where everything is, and ends with its
-// standard input.
+// It prints one line of JSON with its addresses, and ends with its standard input.
 package main
 
 import (
@@ -27,17 +26,17 @@ func main() {
 	}
 }
 
-// stage tells another process where everything is.
+// stage is the description that other processes get.
 type stage struct {
-	// Control is the address of the phones' interface, and of sample files.
+	// Control is the address of the phones' interface and of sample files.
 	Control string `json:"control"`
-	// Network is the content of the network file.
+	// Network holds the network file.
 	Network json.RawMessage `json:"network"`
 }
 
 // run serves until stdin ends.
 func run(ctx context.Context, stdin io.Reader, stdout io.Writer) (err error) {
-	network, err := simnet.New(ctx, simnet.Options{Rotations: -1}) // Baileys knows of none yet
+	network, err := simnet.New(ctx, simnet.Options{Rotations: -1}) // Baileys does not support them yet
 	if err != nil {
 		return err
 	}
@@ -50,7 +49,7 @@ func run(ctx context.Context, stdin io.Reader, stdout io.Writer) (err error) {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	defer func() {
-		_ = server.Close() // what is under way belongs to a caller who is gone
+		_ = server.Close() // the callers of open requests are gone
 		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
 			err = errors.Join(err, ended)
 		}

@@ -1,12 +1,12 @@
-// What is encrypted with the secret of another message, which Baileys can read
-// but has no calls for.
+// Content encrypted with the secret of another message, which Baileys can read
+// but not send.
 import { createCipheriv, createHmac, randomBytes } from "node:crypto";
 
 const hmac = (key, ...parts) => createHmac("sha256", key).update(Buffer.concat(parts.map((p) => Buffer.from(p)))).digest();
 
-// seal encrypts for a use with the secret of a message by somebody. Votes and
-// answers to events are also bound to who sends them.
-export function seal({ key: { id }, message }, use, author, by, plain) {
+// encrypt encrypts content for a use with the secret of a person's message. Votes
+// and answers to events are bound to their sender, too.
+export function encrypt({ key: { id }, message }, use, author, by, plain) {
   const key = hmac(hmac(Buffer.alloc(32), message.messageContextInfo.messageSecret), id, author, by, use, [1]);
   const encIv = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", key, encIv);
@@ -14,7 +14,7 @@ export function seal({ key: { id }, message }, use, author, by, plain) {
   return { encPayload: Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]), encIv };
 }
 
-// field writes a field of a protobuf that is bytes or a text.
+// field encodes a protobuf field of bytes or text.
 export function field(number, value) {
   const bytes = Buffer.from(value);
   return Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes]);

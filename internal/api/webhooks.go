@@ -35,7 +35,7 @@ func makerOfWebhook(hook bridge.Webhook) int64 { return hook.Token }
 
 // ownWebhooks returns the webhooks that the caller may see.
 func (s *server) ownWebhooks(ctx context.Context) ([]bridge.Webhook, error) {
-	all, err := s.Webhooks.List(ctx)
+	all, err := s.Store.Webhooks(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +64,8 @@ func (s *server) createWebhook(in *input) (any, error) {
 		return nil, in.err
 	}
 	hook := bridge.Webhook{Enabled: true, Cursor: after, Token: in.caller().ID}
-	change.Apply(&hook)
-	hook, err := addOwn(in.ctx(), s, webhookQuota, makerOfWebhook, s.Webhooks.List, s.Webhooks.Create, hook)
+	change(&hook)
+	hook, err := addOwn(in.ctx(), s, webhookQuota, makerOfWebhook, s.Store.Webhooks, s.Webhooks.Create, hook)
 	return created{withSecret{showWebhook(hook), hook.Secret}}, err
 }
 
@@ -83,8 +83,8 @@ func (s *server) updateWebhook(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	hook, err := s.Webhooks.Update(in.ctx(), id, change)
-	if change.Secret != nil || change.NewSecret {
+	hook, err := s.Webhooks.Update(in.ctx(), id, req.URL != nil || req.AllowPrivate != nil, change)
+	if req.Secret != nil {
 		return withSecret{showWebhook(hook), hook.Secret}, err
 	}
 	return showWebhook(hook), err
@@ -117,7 +117,7 @@ func (s *server) listDeliveries(in *input) (any, error) {
 	if status != any {
 		query.Status = bridge.DeliveryState(status)
 	}
-	return answerPage(in, "deliveries", query, s.Webhooks.Deliveries)
+	return answerPage(in, "deliveries", query, s.Store.Deliveries)
 }
 
 func (s *server) redeliver(in *input) (any, error) {

@@ -26,52 +26,76 @@ type webhookRequest struct {
 	After        json.RawMessage `json:"after"`
 }
 
-// decodeWebhook reads the body that makes or changes a webhook, and the settings that it
-// changes.
-func (s *server) decodeWebhook(in *input) (req webhookRequest, change webhook.Change) {
+// decodeWebhook reads the body that makes or changes a webhook, and returns it with the
+// change that it asks for. A secret that it wants made is made.
+func (s *server) decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook)) {
 	in.body(&req, strict)
-	change = webhook.Change{URL: req.URL, AllowPrivate: req.AllowPrivate, Enabled: req.Enabled, NewSecret: req.NewSecret}
-	if req.Secret != nil && *req.Secret != "" {
-		change.Secret = req.Secret
+	var changes []func(*bridge.Webhook)
+	set := func(change func(*bridge.Webhook)) { changes = append(changes, change) }
+	if req.URL != nil {
+		set(func(w *bridge.Webhook) { w.URL = *req.URL })
 	}
-	if change.Secret != nil && change.NewSecret {
+	if req.AllowPrivate != nil {
+		set(func(w *bridge.Webhook) { w.AllowPrivate = *req.AllowPrivate })
+	}
+	if req.Enabled != nil {
+		set(func(w *bridge.Webhook) { w.Enabled = *req.Enabled })
+	}
+	if req.Secret != nil && *req.Secret == "" {
+		req.Secret = nil
+	}
+	if req.Secret != nil && req.NewSecret {
 		in.refuse("give secret or rotateSecret, not both")
+	}
+	if req.NewSecret {
+		req.Secret = new(webhook.NewSecret())
+	}
+	if req.Secret != nil {
+		set(func(w *bridge.Webhook) { w.Secret = *req.Secret })
 	}
 	if req.Types != nil {
 		types, err := parseEventTypes("types", *req.Types)
-		change.Types = keep(in, &types, err)
+		keep(in, types, err)
+		set(func(w *bridge.Webhook) { w.Types = types })
 	}
 	if req.Chat != nil && req.Chats != nil {
 		in.refuse("give chats or chat, not both: chat is a list of one")
 	}
 	if req.Chats != nil {
-		change.Chats = in.filterChats("chats", *req.Chats)
+		chats := in.filterChats("chats", *req.Chats)
+		set(func(w *bridge.Webhook) { w.Chats = chats })
 	}
 	if req.Chat != nil {
 		only := []string{*req.Chat}
 		if *req.Chat == "" {
 			only = nil // no chat in particular
 		}
-		change.Chats = in.filterChats("chat", only)
+		chats := in.filterChats("chat", only)
+		set(func(w *bridge.Webhook) { w.Chats = chats })
 	}
 	if req.ExcludeChats != nil {
-		change.ExcludeChats = in.filterChats("excludeChats", *req.ExcludeChats)
+		chats := in.filterChats("excludeChats", *req.ExcludeChats)
+		set(func(w *bridge.Webhook) { w.ExcludeChats = chats })
 	}
 	if req.ChatType != nil {
 		kind := cmp.Or(bridge.ChatType(*req.ChatType), bridge.ChatsAll)
 		if kind != bridge.ChatsAll && kind != bridge.ChatsGroup && kind != bridge.ChatsIndividual {
 			in.refuse("chatType must be all, group or individual")
 		}
-		change.ChatType = &kind
+		set(func(w *bridge.Webhook) { w.ChatType = kind })
 	}
 	if req.FromMe != nil { // null is any
 		var fromMe *bool
 		if json.Unmarshal(req.FromMe, &fromMe) != nil {
 			in.refuse("fromMe must be true, false, or null for any")
 		}
-		change.FromMe = &fromMe
+		set(func(w *bridge.Webhook) { w.FromMe = fromMe })
 	}
-	return req, change
+	return req, func(w *bridge.Webhook) {
+		for _, change := range changes {
+			change(w)
+		}
+	}
 }
 
 // maxFilterChats bounds each list of chats of a webhook.
@@ -79,7 +103,7 @@ const maxFilterChats = 1000
 
 // filterChats reads chats that the caller may see and returns each once. They need not
 // be stored yet.
-func (q *input) filterChats(field string, values []string) *[]bridge.JID {
+func (q *input) filterChats(field string, values []string) []bridge.JID {
 	if len(values) > maxFilterChats {
 		q.refuse("%s must hold at most %d elements", field, maxFilterChats)
 	}
@@ -97,7 +121,7 @@ func (q *input) filterChats(field string, values []string) *[]bridge.JID {
 			chats = append(chats, jid)
 		}
 	}
-	return &chats
+	return chats
 }
 
 // after returns where in the log a new webhook begins, negative for its end.

@@ -400,7 +400,10 @@ func TestWebhooks_ThatAreNotThere(t *testing.T) {
 // told as one.
 func TestWebhooks_FailuresOfTheService(t *testing.T) {
 	nothing := newServer(t)
-	for _, r := range append(webhookRoutes("1"), [3]string{http.MethodGet, "/api/webhooks", ""}, [3]string{http.MethodPost, "/api/webhooks", `{"url":"` + public + `"}`}) {
+	for _, r := range append(webhookRoutes("1"), [3]string{http.MethodPost, "/api/webhooks", `{"url":"` + public + `"}`}) {
+		if r[0] == http.MethodGet {
+			continue // which the store answers by itself
+		}
 		if got := nothing.Do(r[0], r[1], r[2]).Want(http.StatusInternalServerError); got.Code() != "internal" {
 			t.Errorf("%s %s: %s", r[0], r[1], got.Code())
 		}

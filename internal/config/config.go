@@ -22,7 +22,6 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa"
-	"bridged/internal/webhook"
 )
 
 // Config holds the environment, checked.
@@ -87,7 +86,7 @@ type Config struct {
 
 	Network      wa.Network
 	FetchAllow   []netip.Prefix
-	Webhooks     []webhook.Configured
+	Webhooks     []bridge.Webhook
 	PrivateHooks []netip.Prefix // addresses of webhooks that are made over the API
 	Level        zerolog.Level
 	PublicURLs   []*url.URL

@@ -29,7 +29,7 @@ func (c *Config) checkWebhooks(faults *Faults) {
 		FromMe:       c.webhookFromMe(faults),
 	}
 	for url := range items(c.WebhookURL) {
-		if slices.ContainsFunc(c.Webhooks, func(e webhook.Configured) bool { return e.URL == url }) {
+		if slices.ContainsFunc(c.Webhooks, func(e bridge.Webhook) bool { return e.URL == url }) {
 			continue
 		}
 		if err := webhook.CheckURL(url); err != nil {
@@ -37,7 +37,7 @@ func (c *Config) checkWebhooks(faults *Faults) {
 			return
 		}
 		// The operator who sets the environment owns the network.
-		c.Webhooks = append(c.Webhooks, webhook.Configured{URL: url, Secret: c.WebhookSecret, Filter: filter, AllowPrivate: true})
+		c.Webhooks = append(c.Webhooks, bridge.Webhook{URL: url, Secret: c.WebhookSecret, EventFilter: filter, AllowPrivate: true})
 	}
 }
 

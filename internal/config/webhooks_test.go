@@ -27,7 +27,7 @@ func TestConfig_WebhookFilter(t *testing.T) {
 		t.Fatalf("configured %+v", c.Webhooks)
 	}
 	for _, hook := range c.Webhooks {
-		if diff := cmp.Diff(want, hook.Filter); diff != "" {
+		if diff := cmp.Diff(want, hook.EventFilter); diff != "" {
 			t.Errorf("%s: -want +got\n%s", hook.URL, diff)
 		}
 	}

@@ -85,8 +85,7 @@ func (m *measured) receive(_ http.ResponseWriter, req *http.Request) {
 // on switches the webhook on.
 func (m *measured) on() {
 	m.b.Helper()
-	on := true
-	if _, err := m.d.Update(m.b.Context(), m.hook.ID, Change{Enabled: &on}); err != nil {
+	if _, err := m.d.Update(m.b.Context(), m.hook.ID, false, enabled(true)); err != nil {
 		m.b.Fatal(err)
 	}
 }

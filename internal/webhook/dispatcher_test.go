@@ -328,8 +328,7 @@ func TestDispatcher_TellsWhatIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
-		off, on := false, true
-		if _, err := b.Update(t.Context(), w.ID, Change{Enabled: &off}); err != nil {
+		if _, err := b.Update(t.Context(), w.ID, false, enabled(false)); err != nil {
 			t.Fatal(err)
 		}
 		b.say(grace, "A", 0, 10)
@@ -338,7 +337,7 @@ func TestDispatcher_TellsWhatIsLost(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		want(t, "while it is off", r.accepted(""), []string{})
-		if _, err := b.Update(t.Context(), w.ID, Change{Enabled: &on}); err != nil {
+		if _, err := b.Update(t.Context(), w.ID, false, enabled(true)); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -7,23 +7,16 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Configured is a webhook that the environment configures.
-type Configured struct {
-	URL, Secret  string
-	Filter       bridge.EventFilter
-	AllowPrivate bool
-}
-
 // Configure brings the webhooks of the environment up to date before a start.
 // One that is no longer named is switched off and keeps its place in the log,
 // so that it goes on there when it is named again.
-func (d *Dispatcher) Configure(ctx context.Context, configured []Configured) error {
+func (d *Dispatcher) Configure(ctx context.Context, configured []bridge.Webhook) error {
 	all, err := d.store.Webhooks(ctx)
 	if err != nil {
 		return err
 	}
 	for _, w := range all {
-		isNamed := slices.ContainsFunc(configured, func(e Configured) bool { return e.URL == w.URL })
+		isNamed := slices.ContainsFunc(configured, func(e bridge.Webhook) bool { return e.URL == w.URL })
 		if w.Source == bridge.WebhookFromEnvironment && w.Enabled && !isNamed {
 			if err := d.configure(ctx, w, func(w *bridge.Webhook) { w.Enabled = false }); err != nil {
 				return err
@@ -38,9 +31,9 @@ func (d *Dispatcher) Configure(ctx context.Context, configured []Configured) err
 	return nil
 }
 
-func (d *Dispatcher) configureOne(ctx context.Context, all []bridge.Webhook, e Configured) error {
+func (d *Dispatcher) configureOne(ctx context.Context, all []bridge.Webhook, e bridge.Webhook) error {
 	apply := func(w *bridge.Webhook) {
-		w.URL, w.Secret, w.EventFilter, w.AllowPrivate, w.Enabled = e.URL, e.Secret, e.Filter, e.AllowPrivate, true
+		w.URL, w.Secret, w.EventFilter, w.AllowPrivate, w.Enabled = e.URL, e.Secret, e.EventFilter, e.AllowPrivate, true
 	}
 	for _, w := range all {
 		if w.Source == bridge.WebhookFromEnvironment && w.URL == e.URL {

@@ -102,7 +102,7 @@ func TestFilter_CountsFromTheAnswerOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, chats := range [][]bridge.JID{{grace}, {alan}, nil} {
-		if _, err := b.Update(t.Context(), hook.ID, Change{Chats: &chats}); err != nil {
+		if _, err := b.Update(t.Context(), hook.ID, false, func(w *bridge.Webhook) { w.Chats = chats }); err != nil {
 			t.Fatal(err)
 		}
 		before := w.held
@@ -123,15 +123,14 @@ func TestFilter_CountsFromTheAnswerOn(t *testing.T) {
 // What waits is judged by the filter at its next try, by each part of it.
 func TestFilter_HoldsForWhatIsPending(t *testing.T) {
 	t.Parallel()
-	group, yes := bridge.ChatsGroup, true
-	own1, groups, exclude := &yes, &group, []bridge.JID{grace}
+	yes := true
 	for name, c := range map[string]struct {
-		change Change
+		change func(*bridge.Webhook)
 		want   map[string]bool
 	}{
-		"fromMe":       {Change{FromMe: &own1}, map[string]bool{"g2": true, "c2": true}},
-		"chatType":     {Change{ChatType: groups}, map[string]bool{"c1": true, "c2": true}},
-		"excludeChats": {Change{ExcludeChats: &exclude}, map[string]bool{"c1": true, "c2": true}},
+		"fromMe":       {func(w *bridge.Webhook) { w.FromMe = &yes }, map[string]bool{"g2": true, "c2": true}},
+		"chatType":     {func(w *bridge.Webhook) { w.ChatType = bridge.ChatsGroup }, map[string]bool{"c1": true, "c2": true}},
+		"excludeChats": {func(w *bridge.Webhook) { w.ExcludeChats = []bridge.JID{grace} }, map[string]bool{"c1": true, "c2": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,7 +140,7 @@ func TestFilter_HoldsForWhatIsPending(t *testing.T) {
 				r.answers(always(http.StatusBadRequest))
 				b.know(message(grace, "g1"), own(grace, "g2"), message(club, "c1"), own(club, "c2"))
 				time.Sleep(time.Minute)
-				if _, err := b.Update(t.Context(), w.ID, c.change); err != nil {
+				if _, err := b.Update(t.Context(), w.ID, false, c.change); err != nil {
 					t.Fatal(err)
 				}
 				r.answers(always(http.StatusOK))
@@ -170,8 +169,7 @@ func TestFilter_EndsPostsThatAreNotWanted(t *testing.T) {
 		b.know(message(grace, "g1"), own(club, "c1"))
 		synctest.Wait()
 		yes := true
-		fromMe := &yes
-		if _, err := b.Update(t.Context(), w.ID, Change{FromMe: &fromMe}); err != nil {
+		if _, err := b.Update(t.Context(), w.ID, false, func(w *bridge.Webhook) { w.FromMe = &yes }); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -71,7 +71,7 @@ type receiver struct {
 
 func newReceiver(t *testing.T) *receiver {
 	return &receiver{
-		t: t, secret: newSecret(), answer: always(http.StatusOK), header: http.Header{},
+		t: t, secret: NewSecret(), answer: always(http.StatusOK), header: http.Header{},
 		body: func() io.ReadCloser { return io.NopCloser(strings.NewReader("thanks")) },
 	}
 }
@@ -321,7 +321,7 @@ func named(prefix string, from, to int) []string {
 
 func (b *bench) webhook(id int64) bridge.Webhook {
 	b.t.Helper()
-	w, err := b.Get(b.t.Context(), id)
+	w, err := b.store.Webhook(b.t.Context(), id)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func (b *bench) webhook(id int64) bridge.Webhook {
 
 func (b *bench) deliveries(id int64, status bridge.DeliveryState) []bridge.WebhookDelivery {
 	b.t.Helper()
-	page, err := b.Deliveries(b.t.Context(), bridge.DeliveryQuery{Webhook: id, Status: status, Limit: 1000})
+	page, err := b.store.Deliveries(b.t.Context(), bridge.DeliveryQuery{Webhook: id, Status: status, Limit: 1000})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -11,21 +11,11 @@ import (
 // Most limits the number of webhooks: each has its own loop.
 const Most = 50
 
-// List returns all webhooks.
-func (d *Dispatcher) List(ctx context.Context) ([]bridge.Webhook, error) {
-	return d.store.Webhooks(ctx)
-}
-
-// Get returns one webhook.
-func (d *Dispatcher) Get(ctx context.Context, id int64) (bridge.Webhook, error) {
-	return d.store.Webhook(ctx, id)
-}
-
 // Create adds a webhook. Where w has no secret it gets one; either way the
 // answer is the only one that shows it.
 func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webhook, error) {
 	if w.Secret == "" {
-		w.Secret = newSecret()
+		w.Secret = NewSecret()
 	}
 	w.Source = bridge.WebhookFromAPI
 	if err := d.check(ctx, w); err != nil {
@@ -47,52 +37,26 @@ func (d *Dispatcher) Create(ctx context.Context, w bridge.Webhook) (bridge.Webho
 	return w, nil
 }
 
-// Change holds the new values of a webhook's fields; nil leaves a field as it is.
-// FromMe points to nil for any.
-type Change struct {
-	URL          *string
-	Types        *[]bridge.EventType
-	Chats        *[]bridge.JID
-	ExcludeChats *[]bridge.JID
-	ChatType     *bridge.ChatType
-	FromMe       **bool
-	AllowPrivate *bool
-	Enabled      *bool
-	Secret       *string
-	NewSecret    bool // makes one
-}
-
-// moves reports whether it says where to post.
-func (c Change) moves() bool { return c.URL != nil || c.AllowPrivate != nil }
-
-// Apply makes the change.
-func (c Change) Apply(w *bridge.Webhook) {
-	set(&w.URL, c.URL)
-	set(&w.Types, c.Types)
-	set(&w.Chats, c.Chats)
-	set(&w.ExcludeChats, c.ExcludeChats)
-	set(&w.ChatType, c.ChatType)
-	set(&w.FromMe, c.FromMe)
-	set(&w.AllowPrivate, c.AllowPrivate)
-	set(&w.Enabled, c.Enabled)
-	set(&w.Secret, c.Secret)
-	if c.NewSecret {
-		w.Secret = newSecret()
-	}
-}
-
-// Update changes a webhook. It goes on where it was in the log, at once and as
-// it is set now.
-func (d *Dispatcher) Update(ctx context.Context, id int64, c Change) (bridge.Webhook, error) {
-	if err := d.checkChange(ctx, id, c); err != nil {
-		return bridge.Webhook{}, err
+// Update changes a webhook, which goes on where it was in the log, at once and as it is
+// set now. moves says that change may set where to post: the address is judged then.
+// change is called more than once.
+func (d *Dispatcher) Update(ctx context.Context, id int64, moves bool, change func(*bridge.Webhook)) (bridge.Webhook, error) {
+	if moves { // before the store waits: it may take a look-up
+		w, err := d.store.Webhook(ctx, id)
+		if err == nil && w.Source != bridge.WebhookFromEnvironment {
+			change(&w)
+			err = d.check(ctx, w)
+		}
+		if err != nil {
+			return bridge.Webhook{}, err
+		}
 	}
 	w, err := d.store.ChangeWebhook(ctx, id, func(w *bridge.Webhook) error {
 		if w.Source == bridge.WebhookFromEnvironment {
 			return errFromEnvironment()
 		}
-		c.Apply(w)
-		if !c.moves() { // what is no longer permitted can still be switched off
+		change(w)
+		if !moves { // what is no longer permitted can still be switched off
 			return CheckSecret(w.Secret)
 		}
 		return d.checkForm(*w)
@@ -102,26 +66,6 @@ func (d *Dispatcher) Update(ctx context.Context, id int64, c Change) (bridge.Web
 	}
 	d.notify(id, false)
 	return w, nil
-}
-
-// checkChange refuses an address before the change is made: to judge it may
-// take a look-up, which the store must not wait for.
-func (d *Dispatcher) checkChange(ctx context.Context, id int64, c Change) error {
-	if !c.moves() {
-		return nil
-	}
-	w, err := d.store.Webhook(ctx, id)
-	if err != nil || w.Source == bridge.WebhookFromEnvironment {
-		return err
-	}
-	c.Apply(&w)
-	return d.check(ctx, w)
-}
-
-func set[T any](field *T, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }
 
 func errFromEnvironment() error {
@@ -181,11 +125,6 @@ func (d *Dispatcher) Test(ctx context.Context, id int64) (Tried, error) {
 		tried.Error = &got.failure
 	}
 	return tried, nil
-}
-
-// Deliveries lists deliveries.
-func (d *Dispatcher) Deliveries(ctx context.Context, q bridge.DeliveryQuery) (bridge.Page[bridge.WebhookDelivery], error) {
-	return d.store.Deliveries(ctx, q)
 }
 
 // Redeliver posts an event once more, whether it was delivered or given up, and

@@ -29,8 +29,9 @@ func TestCreate_GivesASecretAndShowsItOnce(t *testing.T) {
 		if err != nil || other.Secret == w.Secret {
 			t.Errorf("two webhooks have one secret, %v", err)
 		}
-		changed, err := b.Update(t.Context(), w.ID, Change{NewSecret: true})
-		if err != nil || changed.Secret == w.Secret || CheckSecret(changed.Secret) != nil {
+		secret := NewSecret()
+		changed, err := b.Update(t.Context(), w.ID, false, func(w *bridge.Webhook) { w.Secret = secret })
+		if err != nil || changed.Secret != secret {
 			t.Errorf("the new secret: %q, %v", changed.Secret, err)
 		}
 	})
@@ -40,7 +41,7 @@ func TestCreate_RefusesWhatCouldNeverWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		good := newSecret()
+		good := NewSecret()
 		for _, c := range []struct {
 			w    bridge.Webhook
 			says string
@@ -75,34 +76,6 @@ func TestCreate_RefusesWhatCouldNeverWork(t *testing.T) {
 		if bridge.CodeOf(err) != bridge.CodeInvalid {
 			t.Errorf("one too many: %v", err)
 		}
-	})
-}
-
-// A change takes effect at once, also in the pause after failures.
-func TestUpdate_TakesEffectAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		old, w := b.receive("old")
-		old.answers(always(http.StatusNotFound))
-		for _, chat := range []bridge.JID{grace, alan, "15550000001@s.whatsapp.net", "15550000002@s.whatsapp.net"} {
-			b.say(chat, "A", 0, 2)
-		}
-		time.Sleep(time.Hour)
-		pending := b.deliveries(w.ID, bridge.WebhookPending)[0].ID
-		fresh := newReceiver(t)
-		b.hosts.put("new", fresh)
-		url, types := "http://new/hook", []bridge.EventType{bridge.EventMessageCreated}
-		if _, err := b.Update(t.Context(), w.ID, Change{URL: &url, Secret: &fresh.secret, Types: &types}); err != nil {
-			t.Fatal(err)
-		}
-		// By now it may be delivered, which is forgotten then.
-		if _, err := b.Redeliver(t.Context(), w.ID, pending); err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		want(t, "grace's", fresh.accepted(grace), named("A", 0, 2))
-		want(t, "alan's", fresh.accepted(alan), named("A", 0, 2))
 	})
 }
 
@@ -189,10 +162,10 @@ func TestConfigure_FollowsTheEnvironment(t *testing.T) {
 		first, second := newReceiver(t), newReceiver(t)
 		b.hosts.put("first", first)
 		b.hosts.put("second", second)
-		endpoint := func(host string, r *receiver) Configured {
-			return Configured{URL: "http://" + host + "/", Secret: r.secret, Filter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}}, AllowPrivate: true}
+		endpoint := func(host string, r *receiver) bridge.Webhook {
+			return bridge.Webhook{URL: "http://" + host + "/", Secret: r.secret, EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}}, AllowPrivate: true}
 		}
-		configure := func(endpoints ...Configured) {
+		configure := func(endpoints ...bridge.Webhook) {
 			t.Helper()
 			if err := b.Configure(context.Background(), endpoints); err != nil {
 				t.Fatal(err)
@@ -212,18 +185,17 @@ func TestConfigure_FollowsTheEnvironment(t *testing.T) {
 		want(t, "the second, not named", second.accepted(""), named("A", 0, 2))
 		b.stop()
 
-		first.secret = newSecret() // and with another secret
+		first.secret = NewSecret() // and with another secret
 		configure(endpoint("first", first), endpoint("second", second))
 		b.say(grace, "A", 4, 5)
 		synctest.Wait()
 		want(t, "the first", first.accepted(""), named("A", 0, 5))
 		want(t, "the second, named again", second.accepted(""), named("A", 0, 5))
-		all, err := b.List(t.Context())
+		all, err := b.store.Webhooks(t.Context())
 		if err != nil || len(all) != 2 || all[0].Source != bridge.WebhookFromEnvironment {
 			t.Errorf("got %+v, %v", all, err)
 		}
-		off := false
-		if _, err := b.Update(t.Context(), all[0].ID, Change{Enabled: &off}); bridge.CodeOf(err) != bridge.CodeInvalid {
+		if _, err := b.Update(t.Context(), all[0].ID, false, enabled(false)); bridge.CodeOf(err) != bridge.CodeInvalid {
 			t.Errorf("changed over the API: %v", err)
 		}
 		if err := b.Delete(t.Context(), all[0].ID); bridge.CodeOf(err) != bridge.CodeInvalid {
@@ -285,189 +257,6 @@ func TestDispatcher_OverRealConnections(t *testing.T) {
 	}
 }
 
-// A new address and a new secret hold at once, also for what is under way.
-func TestUpdate_ReachesPostsUnderWay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		old, w := b.receive("old")
-		old.answers(always(-1))
-		for i := range 40 {
-			b.say(chatOf(i%10), "A", i, i+1)
-		}
-		synctest.Wait()
-		tried := len(old.took())
-		fresh := newReceiver(t)
-		b.hosts.put("new", fresh)
-		url := "http://new/hook"
-		if _, err := b.Update(t.Context(), w.ID, Change{URL: &url, Secret: &fresh.secret}); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		if n := len(fresh.accepted("")); n != 40 {
-			t.Errorf("%d came to the new address at once", n)
-		}
-		if n := len(old.took()); n != tried || tried != 10 {
-			t.Errorf("%d were under way to the old one, %d more came there", tried, n-tried)
-		}
-		for _, d := range b.deliveries(w.ID, bridge.WebhookDelivered) {
-			if d.Attempts != 1 {
-				t.Errorf("what was broken off counts as a try: %+v", d)
-			}
-		}
-	})
-}
-
-// A change of what is wanted holds for what is pending too.
-func TestUpdate_DropsWhatIsNotWantedAnyMore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		r, w := b.receive("n8n")
-		r.answers(always(http.StatusBadRequest))
-		b.say(grace, "A", 0, 3)
-		b.say(alan, "B", 0, 3)
-		time.Sleep(time.Hour)
-		r.answers(always(http.StatusOK))
-		chats := []bridge.JID{alan}
-		if _, err := b.Update(t.Context(), w.ID, Change{Chats: &chats}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(longestPause + longestPause/5)
-		want(t, "of one chat", r.accepted(""), named("B", 0, 3))
-		r.answers(always(-1))
-		b.say(alan, "B", 3, 5)
-		synctest.Wait()
-		types := []bridge.EventType{bridge.EventChatUpdated}
-		if _, err := b.Update(t.Context(), w.ID, Change{Types: &types}); err != nil {
-			t.Fatal(err)
-		}
-		r.answers(always(http.StatusOK))
-		time.Sleep(time.Hour)
-		want(t, "of another type", r.accepted(""), named("B", 0, 3))
-		if got := b.webhook(w.ID); got.Pending != 0 || got.Dead != 0 {
-			t.Errorf("shown as %+v", got)
-		}
-	})
-}
-
-// Only a change that may let through what failed before makes it be tried
-// before its time; or somebody's asking for it.
-func TestUpdate_TriesAtOnceWhatMayGetThrough(t *testing.T) {
-	t.Parallel()
-	url, on, off, private := "http://n8n/other", true, false, false
-	types, chats := []bridge.EventType{bridge.EventMessageCreated, bridge.EventChatUpdated}, []bridge.JID{grace}
-	for name, c := range map[string]struct {
-		change Change
-		tries  int
-	}{
-		"nothing":      {Change{}, 0},
-		"types":        {Change{Types: &types}, 0},
-		"chats":        {Change{Chats: &chats}, 0},
-		"on, as it is": {Change{Enabled: &on}, 0},
-		"off":          {Change{Enabled: &off}, 0},
-		"address":      {Change{URL: &url}, 1},
-		"secret":       {Change{NewSecret: true}, 1},
-		"allowPrivate": {Change{AllowPrivate: &private}, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t)
-				r, w := b.receive("n8n", func(w *bridge.Webhook) { w.URL = "http://n8n.example.com/hook" })
-				b.hosts.put("n8n.example.com", r)
-				r.answers(always(http.StatusBadRequest))
-				b.say(grace, "A", 0, 1)
-				time.Sleep(time.Hour)
-				before := len(r.took())
-				changed, err := b.Update(t.Context(), w.ID, c.change)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r.set(func(r *receiver) { r.secret = changed.Secret })
-				synctest.Wait()
-				if n := len(r.took()) - before; n != c.tries {
-					t.Errorf("%d tries, want %d", n, c.tries)
-				}
-				if c.change.Enabled == &off {
-					return
-				}
-				before = len(r.took())
-				if _, err := b.Redeliver(t.Context(), w.ID, b.deliveries(w.ID, bridge.WebhookPending)[0].ID); err != nil {
-					t.Fatal(err)
-				}
-				synctest.Wait()
-				if n := len(r.took()) - before; n != 1 {
-					t.Errorf("asked for, it was tried %d times", n)
-				}
-			})
-		})
-	}
-}
-
-// Switched off and on while a post hangs, a webhook has one worker still, and
-// nothing is posted twice.
-func TestUpdate_OffAndOnWhileAPostHangs(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		r, w := b.receive("n8n")
-		r.answers(func(p posted) int {
-			if p.payload.Data.ChatJID == grace {
-				time.Sleep(tryTime / 2)
-			}
-			return http.StatusOK
-		})
-		b.say(grace, "A", 0, 3)
-		b.say(alan, "B", 0, 3)
-		synctest.Wait()
-		off, on := false, true
-		for range 5 {
-			if _, err := b.Update(t.Context(), w.ID, Change{Enabled: &off}); err != nil {
-				t.Fatal(err)
-			}
-			b.say(alan, "C", 0, 1)
-			synctest.Wait()
-			if _, err := b.Update(t.Context(), w.ID, Change{Enabled: &on}); err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-		}
-		time.Sleep(2 * time.Minute)
-		want(t, "grace's", r.accepted(grace), named("A", 0, 3))
-		want(t, "alan's", r.accepted(alan), []string{"B0", "B1", "B2", "C0"})
-	})
-}
-
-// Off means that nothing more is posted, and that nothing is lost.
-func TestUpdate_OffKeepsWhatIsPending(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		r, w := b.receive("n8n")
-		r.answers(of(grace, http.StatusBadRequest))
-		b.say(grace, "A", 0, 3)
-		synctest.Wait()
-		off, on := false, true
-		if _, err := b.Update(t.Context(), w.ID, Change{Enabled: &off}); err != nil {
-			t.Fatal(err)
-		}
-		tried := len(r.took())
-		b.say(alan, "B", 0, 2)
-		time.Sleep(10 * time.Hour)
-		if n := len(r.took()); n != tried {
-			t.Errorf("%d posts while it was off", n-tried)
-		}
-		r.answers(always(http.StatusOK))
-		if _, err := b.Update(t.Context(), w.ID, Change{Enabled: &on}); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		want(t, "grace's", r.accepted(grace), named("A", 0, 3))
-		want(t, "alan's", r.accepted(alan), named("B", 0, 2))
-	})
-}
-
 // Private receivers must be where the operator permits them.
 func TestCreate_PrivateReceiversAreTheOperatorsToPermit(t *testing.T) {
 	b := newBench(t)
@@ -496,28 +285,5 @@ func TestCreate_PrivateReceiversAreTheOperatorsToPermit(t *testing.T) {
 		if c.allowed && err != nil || !c.allowed && (bridge.CodeOf(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "WEBHOOK_ALLOW_PRIVATE")) {
 			t.Errorf("%s with %q: %v", c.url, c.prefixes, err)
 		}
-	}
-}
-
-// One that is not permitted any more can still be switched off, and is not
-// reached.
-func TestUpdate_OfWhatIsNoLongerPermitted(t *testing.T) {
-	b := newBench(t)
-	w, err := b.store.AddWebhook(t.Context(), bridge.Webhook{
-		URL: "http://127.0.0.1:9/", Secret: newSecret(), AllowPrivate: true, Source: bridge.WebhookFromAPI, Cursor: -1,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	strict := New(Options{Store: b.store, Guard: urlguard.New(urlguard.Options{})})
-	off := false
-	if _, err := strict.Update(t.Context(), w.ID, Change{Enabled: &off}); err != nil {
-		t.Errorf("it cannot be switched off: %v", err)
-	}
-	if tried, err := strict.Test(t.Context(), w.ID); err != nil || tried.OK || !strings.Contains(*tried.Error, "permitted") {
-		t.Errorf("it was reached: %+v, %v", tried, err)
-	}
-	if _, err := strict.Update(t.Context(), w.ID, Change{AllowPrivate: &w.AllowPrivate}); bridge.CodeOf(err) != bridge.CodeInvalid {
-		t.Errorf("it was permitted again: %v", err)
 	}
 }

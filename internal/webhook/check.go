@@ -2,7 +2,10 @@ package webhook
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"net/url"
+	"strings"
 
 	"bridged/internal/bridge"
 	"bridged/internal/urlguard"
@@ -66,6 +69,33 @@ func CheckURL(raw string) error {
 		return bridge.Invalid("url must begin with http:// or https:// and name a host")
 	case u.User != nil:
 		return bridge.Invalid("url must not carry a user name or password: it is shown to whoever may list webhooks")
+	}
+	return nil
+}
+
+const (
+	secretPrefix = "whsec_"
+	secretSize   = 32 // bytes of a new secret
+
+	// What Standard Webhooks asks of secrets.
+	minSecretSize = 24
+	maxSecretSize = 64
+)
+
+// NewSecret makes a signing secret.
+func NewSecret() string {
+	key := make([]byte, secretSize)
+	_, _ = rand.Read(key) // never fails (crypto/rand)
+	return secretPrefix + base64.StdEncoding.EncodeToString(key)
+}
+
+// CheckSecret refuses what receivers could not check signatures with.
+func CheckSecret(secret string) error {
+	encoded, found := strings.CutPrefix(secret, secretPrefix)
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	if !found || err != nil || len(key) < minSecretSize || len(key) > maxSecretSize {
+		return bridge.Invalid("the secret must be %s and the base64 of %d to %d bytes, for example from: "+
+			`echo "%s$(openssl rand -base64 %d)"`, secretPrefix, minSecretSize, maxSecretSize, secretPrefix, secretSize)
 	}
 	return nil
 }

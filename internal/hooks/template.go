@@ -37,13 +37,10 @@ const (
 
 // Template makes texts of payloads.
 type Template struct {
-	name    string              // of a shipped one
-	byEvent map[string]*program // of a shipped one that has one for each event
-	always  *program
+	name    string                        // of a shipped one
+	byEvent map[string]*template.Template // of a shipped one that has one for each event
+	always  *template.Template
 }
-
-// program is one checked text/template.
-type program struct{ template *template.Template }
 
 // Parse reads the name of a shipped template, or a text/template. What it
 // refuses is a [bridge.CodeInvalid] that names the place.
@@ -76,17 +73,13 @@ const templateName = "template"
 
 // compile parses a text/template, checks it and makes it safe to run. Forms send
 // line breaks as CRLF.
-func compile(source string) (*program, error) {
+func compile(source string) (*template.Template, error) {
 	source = strings.ReplaceAll(source, "\r\n", "\n")
 	parsed, err := template.New(templateName).Funcs(new(run).functions()).Parse(source)
 	if err != nil {
-		return nil, bridge.Invalid("template: %s", parseProblem(err))
+		return nil, bridge.Invalid("template: %s", placed(err.Error(), place.ReplaceAllString(err.Error(), "")))
 	}
-	if err := check(parsed); err != nil {
-		return nil, err
-	}
-	secure(parsed.Root)
-	return &program{parsed}, nil
+	return parsed, secure(parsed)
 }
 
 // TakesText reports whether the payload is the body as it stands, whatever its
@@ -113,11 +106,7 @@ func (t *Template) Render(payload any, header http.Header) (string, error) {
 	if p == nil {
 		return "", nil
 	}
-	return p.render(payload, header)
-}
-
-func (p *program) render(payload any, header http.Header) (string, error) {
-	clone, err := p.template.Clone()
+	clone, err := p.Clone()
 	if err != nil {
 		return "", err
 	}
@@ -164,11 +153,6 @@ var (
 
 // place finds line and column in what text/template reports.
 var place = regexp.MustCompile(`^template: ` + templateName + `:(\d+)(?::(\d+))?:? ?`)
-
-// parseProblem returns what is wrong with a source, and where.
-func parseProblem(err error) string {
-	return placed(err.Error(), place.ReplaceAllString(err.Error(), ""))
-}
 
 // placed puts the place of a report before a problem.
 func placed(report, problem string) string {
@@ -228,7 +212,7 @@ var shipped = sync.OnceValue(func() map[string]*Template {
 	for _, file := range events {
 		of := templates[path.Base(path.Dir(file))]
 		if of.byEvent == nil {
-			of.byEvent = make(map[string]*program)
+			of.byEvent = make(map[string]*template.Template)
 		}
 		of.byEvent[baseName(file)] = mustCompile(file)
 	}
@@ -238,7 +222,7 @@ var shipped = sync.OnceValue(func() map[string]*Template {
 func baseName(file string) string { return strings.TrimSuffix(path.Base(file), ".tmpl") }
 
 // mustCompile reads a file under the rules of everybody's templates.
-func mustCompile(file string) *program {
+func mustCompile(file string) *template.Template {
 	source, err := templateFiles.ReadFile(file)
 	if err != nil {
 		panic(err)

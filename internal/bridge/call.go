@@ -2,11 +2,11 @@ package bridge
 
 import "time"
 
-// CallState is what has become of a call to the account.
+// CallState is the state of a call to the account.
 type CallState string
 
-// The states of calls. An answered one was taken on another device; it has
-// ended once the network says so, which it does not always do.
+// The states of calls. The network does not always report the end of a call that was
+// answered on another device.
 const (
 	CallRinging           CallState = "ringing"
 	CallMissed            CallState = "missed"
@@ -17,28 +17,23 @@ const (
 
 // Call is a call to the account and, as a [Fact], one that begins to ring, or with
 // the State [CallMissed] one that rang while the bridge was away. The store sets
-// FromLID and EndedAt by itself.
+// FromLID and EndedAt.
 type Call struct {
-	ID string `json:"id"`
-	// ChatJID is the caller's chat, or the group; empty where the network does
-	// not say which group it is.
-	ChatJID   JID       `json:"chatJid"`
+	ID        string    `json:"id"`
+	ChatJID   JID       `json:"chatJid"` // empty for an unknown group
 	FromJID   JID       `json:"fromJid"`
 	FromLID   JID       `json:"fromLid"`
 	IsGroup   bool      `json:"isGroup"`
 	IsVideo   bool      `json:"isVideo"`
 	State     CallState `json:"state"`
 	StartedAt Time      `json:"startedAt"`
-	// EndedAt is when it stopped ringing, or ended; nil while it does neither,
-	// and where nobody knows.
-	EndedAt *Time `json:"endedAt"`
+	EndedAt   *Time     `json:"endedAt"` // when it stopped ringing, or ended; nil if unknown
 
-	// WireID is the ID as the caller wrote it, by which the network knows it.
-	WireID string `json:"-"`
+	WireID string `json:"-"` // the ID at the network
 }
 
-// CallChange tells what became of a call. What somebody tells who is neither its
-// caller nor the account is ignored by the store, except in a group.
+// CallChange is a new state of a call. The store ignores one by anybody but its caller and
+// the account, except in a group.
 type CallChange struct {
 	ID     string
 	Caller JID
@@ -47,17 +42,15 @@ type CallChange struct {
 	At     Time
 }
 
-// CallsMissed makes missed calls of those that have been ringing for so long, by
-// the store's clock; 0 is all.
+// CallsMissed marks calls that have been ringing for so long as missed; 0 is all.
 type CallsMissed struct{ Ringing time.Duration }
 
 func (Call) fact()        {}
 func (CallChange) fact()  {}
 func (CallsMissed) fact() {}
 
-// CallQuery is a page of the list of calls, the newest first. Since is
-// inclusive; Chat and Since are no filter where they are empty. Only, unless it
-// is nil, names the chats whose calls may be shown.
+// CallQuery is a page of the list of calls, the newest first. Since is inclusive. Only,
+// unless nil, names the chats whose calls may be shown.
 type CallQuery struct {
 	Only   []JID
 	Chat   JID
@@ -66,12 +59,12 @@ type CallQuery struct {
 	Cursor string
 }
 
-// NoCall returns the error of a call that is not in the store.
+// NoCall returns the error of a call that is not stored.
 func NoCall(id string) *Error {
 	return NotFound("there is no call %s in the store: GET /api/calls lists those that there are", quoted(id))
 }
 
-// NotRinging returns the error of a call that cannot be rejected any more.
+// NotRinging returns the error of a call that can no longer be rejected.
 func NotRinging(state CallState) *Error {
 	return Fail(CodeNotRinging, "the call does not ring any more (state %s): only a call that rings can be rejected", state)
 }

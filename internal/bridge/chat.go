@@ -1,13 +1,11 @@
 package bridge
 
-// Chat is a chat summary (the document's section 2.3). LID stands beside the
-// phone JID where it is known. Username is that of the person with whom the chat
-// is; nil for groups. UnreadCount and what follows it are as the
-// account's own devices show the chat.
+// Chat is an element of the list of chats. UnreadCount and the fields behind it are as
+// the account's own devices show the chat.
 type Chat struct {
 	JID           JID          `json:"jid"`
 	LID           JID          `json:"lid"`
-	Username      *string      `json:"username"`
+	Username      *string      `json:"username"` // nil for groups
 	IsGroup       bool         `json:"isGroup"`
 	Name          string       `json:"name"`
 	LastMessageAt *Time        `json:"lastMessageAt"`
@@ -30,8 +28,7 @@ type Participant struct {
 	Label        string  `json:"label"` // how they describe themselves in the group
 }
 
-// Group is a group's metadata: the "live" object of the group detail. As a
-// [Fact] it replaces everything that was stored of the group.
+// Group is a group's metadata. As a [Fact] it replaces all that was stored of the group.
 type Group struct {
 	JID          JID           `json:"jid"`
 	Name         string        `json:"name" bound:"name"`
@@ -40,17 +37,80 @@ type Group struct {
 	CreatedAt    *Time         `json:"createdAt"`
 	IsAnnounce   bool          `json:"isAnnounce"`
 	IsLocked     bool          `json:"isLocked"`
-	JoinApproval bool          `json:"joinApproval"` // an admin lets in whoever comes by the link
+	JoinApproval bool          `json:"joinApproval"` // who comes by the link waits for an admin
 	Participants []Participant `json:"participants" bound:"members"`
-
-	// Expiration is the disappearing-messages timer in seconds, 0 when off.
-	Expiration uint32 `json:"disappearingSeconds"`
+	Expiration   uint32        `json:"disappearingSeconds"` // 0 is off
 }
 
-// StoredGroup is the "stored" object of the group detail.
+// StoredGroup is what the store has of a group.
 type StoredGroup struct {
 	Group
 	MessageCount  int   `json:"messageCount"`
 	LastMessageAt *Time `json:"lastMessageAt"`
 	UpdatedAt     *Time `json:"updatedAt"`
 }
+
+// LastMessage is the newest message of a chat, as the list of chats shows it.
+type LastMessage struct {
+	ID          string `json:"msgId"`
+	FromMe      bool   `json:"fromMe"`
+	SenderJID   JID    `json:"senderJid"`
+	PushName    string `json:"pushName" bound:"name"`
+	MessageType string `json:"messageType" bound:"name"`
+	Content     string `json:"content" bound:"preview"`
+	Timestamp   Time   `json:"timestamp"`
+}
+
+// MaxPreview is how many characters of its content a last message has.
+const MaxPreview = 200
+
+// ChatRead reports that the account read a chat on one of its devices: up to the last
+// of the messages IDs, up to a Seq (of an [UnreadPage]), or, without both, up to a
+// moment. With IDs or a Seq the senders have been sent read receipts.
+type ChatRead struct {
+	Chat  JID
+	IDs   []string
+	Seq   int64
+	Until Time
+}
+
+// UnreadMessage is a message of another person, for which no read receipt was sent.
+type UnreadMessage struct {
+	ID        string
+	WireID    string // as in [Message]
+	SenderJID JID
+	Seq       int64 // the order in which messages were stored
+}
+
+// UnreadPage is some of the unread messages of a chat. Once it is handled, the chat is
+// read up to the seq UpTo; More reports that the page is full.
+type UnreadPage struct {
+	Messages []UnreadMessage
+	UpTo     int64
+	More     bool
+}
+
+// ChatMarkedUnread reports that a chat was marked as unread on one of the account's
+// devices.
+type ChatMarkedUnread struct{ Chat JID }
+
+// ChatSettings is how the account's devices keep a chat; nil fields stay as they are.
+// A MutedUntil in the past unmutes it.
+type ChatSettings struct {
+	Chat       JID
+	Archived   *bool
+	Pinned     *bool
+	MutedUntil *Time
+}
+
+// GroupWithheld is a group whose metadata the network refuses: it is gone, or the account
+// is not in it.
+type GroupWithheld struct{ JID JID }
+
+// MutedForever returns the MutedUntil of a chat that is muted without an end.
+func MutedForever() Time { return Time{last} }
+
+func (ChatRead) fact()         {}
+func (ChatMarkedUnread) fact() {}
+func (ChatSettings) fact()     {}
+func (GroupWithheld) fact()    {}

@@ -5,14 +5,11 @@ import (
 	"time"
 )
 
-// Clock tells the time by which things expire: keys, old messages, old events.
-// It follows the machine's clock, but not its leaps ahead, by which everything
-// would expire at once: a machine that has lost its battery, a virtual one that
-// was restored, somebody's slip. A leap is believed once the network has
-// confirmed it, or once it has lasted for a day: what expires late does no
-// harm.
-//
-// A nil Clock is the machine's.
+// Clock returns the time by which keys, old messages and old events expire. It follows
+// the machine's clock, but not its leaps ahead (an empty battery, a restored virtual
+// machine), by which everything would expire at once. A leap is believed once the network
+// has confirmed it, or after a day: expiring late does no harm. A nil Clock is the
+// machine's.
 type Clock struct {
 	wall func() time.Time     // may leap
 	run  func() time.Duration // since some moment; never leaps
@@ -21,8 +18,7 @@ type Clock struct {
 	// believed was the time when run was believedAt.
 	believed   time.Time
 	believedAt time.Duration
-	// network was the network's time when run was networkAt; the zero time is
-	// none yet.
+	// network was the network's time when run was networkAt; zero for none yet.
 	network   time.Time
 	networkAt time.Duration
 	// leapt is when run was the present leap was first seen; -1 is none.
@@ -30,16 +26,14 @@ type Clock struct {
 }
 
 const (
-	// leapSize is how far ahead of what was to be expected a clock is still
-	// believed: clocks drift, and are set.
+	// leapSize is how far ahead of the expected time a clock is still believed.
 	leapSize = time.Hour
-	// leapLasts is how long a leap that nobody confirms is not believed.
+	// leapLasts is how long a leap that is not confirmed is not believed.
 	leapLasts = 24 * time.Hour
 )
 
-// NewClock returns a clock for a process that starts now. last is a time of
-// which it is known that it has been, such as that of the newest thing stored;
-// the zero time believes the machine.
+// NewClock returns a clock for a process that starts now. last is a time in the past, such
+// as that of the newest thing stored; the zero time believes the machine.
 func NewClock(last time.Time) *Clock {
 	start := time.Now()
 	return ClockOf(last, func() time.Time { return time.Now().Round(0) }, func() time.Duration { return time.Since(start) })
@@ -55,8 +49,8 @@ func ClockOf(last time.Time, wall func() time.Time, run func() time.Duration) *C
 	return c
 }
 
-// Now returns the time by which things expire. It is never ahead of the
-// machine's clock but where the network's time is.
+// Now returns the time by which things expire: never ahead of the machine's clock, unless
+// the network's time is.
 func (c *Clock) Now() time.Time {
 	if c == nil {
 		return time.Now()
@@ -82,8 +76,8 @@ func (c *Clock) Now() time.Time {
 	return now
 }
 
-// Confirm notes a time that the network has told. Only later ones than it told
-// before count: what waited at the network comes with its own time.
+// Confirm notes a time that came from the network. Earlier ones than before do not count:
+// stanzas that waited at the network have the time at which they came there.
 func (c *Clock) Confirm(at time.Time) {
 	if c == nil || at.IsZero() {
 		return

@@ -1,22 +1,20 @@
 package bridge
 
-// KnownContact is a person as the routes of contacts show them. Name is the one
-// in the account's address book, which is empty for people who are not in it.
+// KnownContact is a person as the routes of contacts show them.
 type KnownContact struct {
 	JID          JID     `json:"jid"`
 	LID          JID     `json:"lid"`
-	Phone        *string `json:"phone"`    // E.164 digits; nil where only the LID is known
-	Username     *string `json:"username"` // as the network writes it; nil where none is known
-	Name         string  `json:"name"`
+	Phone        *string `json:"phone"` // E.164 digits; nil where only the LID is known
+	Username     *string `json:"username"`
+	Name         string  `json:"name"` // in the account's address book
 	PushName     string  `json:"pushName"`
 	BusinessName string  `json:"businessName"`
 	IsSaved      bool    `json:"isSaved"`
 	ChatJID      JID     `json:"chatJid"` // empty where no chat with them is stored
 }
 
-// ContactQuery is a page of the list of contacts. Q is a part of a name, folded
-// by the store, of the username, or of the phone number as people write it; an
-// empty Q is no filter. Only, unless it is nil, names the people who may be shown.
+// ContactQuery is a page of the list of contacts. Q is a part of a name, of the username,
+// or of the phone number as people write it. Only, unless nil, names who may be shown.
 type ContactQuery struct {
 	Only   []JID
 	Q      string
@@ -24,7 +22,29 @@ type ContactQuery struct {
 	Cursor string
 }
 
-// NoContact returns the error of a person who is not in the store.
+// NoContact returns the error of a person who is not stored.
 func NoContact(jid JID) *Error {
 	return NotFound("there is no contact %s in the store: it holds the address book, and whoever the account met in a chat or a group", jid)
 }
+
+// NumberCheck is whether the network knows a phone number. As a [Fact] it is kept
+// for a day.
+type NumberCheck struct {
+	Phone      string `json:"phone"` // E.164 digits, as it was asked about
+	JID        JID    `json:"jid"`   // empty where nobody on the network has the number
+	IsBusiness bool   `json:"isBusiness"`
+}
+
+func (NumberCheck) fact() {}
+
+// PictureSize is which of the two files of a picture is meant.
+type PictureSize string
+
+// The sizes of pictures.
+const (
+	PicturePreview PictureSize = "preview"
+	PictureFull    PictureSize = "full"
+)
+
+// Picture is where the network has the picture of a person or a group.
+type Picture struct{ DirectPath string }

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// cut returns valid text of at most so many characters. It does not end in the
-// middle of what is read as one sign (a letter with its accents, an emoji of
-// several parts, a flag), unless that would leave nothing.
+// cut returns valid text of at most so many characters. It does not end within one sign
+// (a letter with its accents, an emoji of several parts, a flag), unless that would
+// leave nothing.
 func cut(s string, most int) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
@@ -71,8 +71,8 @@ func joined(before, after string) bool {
 // isFlagLetter reports whether r is one of the two letters that make a flag.
 func isFlagLetter(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
-// boundFileName returns a name without what would hide its end or break a line
-// of a header. A long name keeps its extension.
+// boundFileName returns a name without characters that would hide its end or break a
+// line of a header. A long name keeps its extension.
 func boundFileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {

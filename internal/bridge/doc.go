@@ -1,12 +1,7 @@
-// Package bridge is the vocabulary of bridged: the nouns of the API document
-// and nothing that does anything.
+// Package bridge has the types that all packages share: the nouns of the API with their
+// JSON, which are also what is stored. It imports the standard library only and knows
+// neither SQL nor HTTP nor protobuf.
 //
-// The structs carry the JSON tags of the contract, so that a field is written
-// down once: what the store keeps, what the socket manager fills and what the
-// HTTP surface shows are the same types. The package imports the standard
-// library only and knows neither SQL nor HTTP nor protobuf nor whatsmeow.
-//
-// Facts ([Fact]) travel from the socket manager to the store, [Outgoing]
-// travels from the HTTP surface to the socket manager, and an [Error] travels
-// from wherever it is understood to the caller.
+// A [Fact] goes from the network to the store, an [Outgoing] from the API to the network,
+// and an [Error] from where it is understood to the caller.
 package bridge

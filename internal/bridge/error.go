@@ -9,8 +9,7 @@ import (
 // Code is the stable slug of an error, the "code" of every error body.
 type Code string
 
-// The codes that callers may rely on. The HTTP status of each is decided by
-// the HTTP surface alone.
+// The codes that callers may rely on.
 const (
 	CodeUnauthorized        Code = "unauthorized"
 	CodeSendDisabled        Code = "send_disabled"
@@ -61,8 +60,8 @@ const (
 	CodeTemplateFailed      Code = "template_failed"
 )
 
-// Error is a failure that a caller may be told of. Msg is a sentence for the
-// caller that says what to change; Err is the cause, for the log alone.
+// Error is a failure that callers may see. Msg is a sentence that says what to change;
+// Err is the cause, for the log alone.
 type Error struct {
 	Code       Code
 	Msg        string
@@ -71,7 +70,6 @@ type Error struct {
 	Changed    []string      // the fields that were changed before it failed
 }
 
-// Error returns the sentence and the cause.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return e.Msg
@@ -79,7 +77,6 @@ func (e *Error) Error() string {
 	return e.Msg + ": " + e.Err.Error()
 }
 
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Because adds the cause of e, for the log.
@@ -93,19 +90,18 @@ func Fail(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Invalid returns the error of a request that can never succeed as it is.
+// Invalid returns the error of a request that cannot succeed as it is.
 func Invalid(format string, args ...any) *Error { return Fail(CodeInvalid, format, args...) }
 
-// NotFound returns the error of a thing that is not in the store.
+// NotFound returns the error of a thing that is not stored.
 func NotFound(format string, args ...any) *Error { return Fail(CodeNotFound, format, args...) }
 
-// NoChat returns the error of a chat that is not in the store.
+// NoChat returns the error of a chat that is not stored.
 func NoChat(jid JID) *Error {
 	return NotFound("there is no chat %s in the store: it holds chats with messages received while the account was connected", jid)
 }
 
-// NotConnected returns the error of an operation that needs the socket while it
-// is not open.
+// NotConnected returns the error of an operation that needs the connection.
 func NotConnected(format string, args ...any) *Error { return Fail(CodeNotConnected, format, args...) }
 
 // CodeOf returns the code of err: [CodeInternal] for anything that is not an [Error].

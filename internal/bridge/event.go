@@ -1,5 +1,10 @@
 package bridge
 
+import (
+	"fmt"
+	"slices"
+)
+
 // EventType names a kind of event in the log.
 type EventType string
 
@@ -23,8 +28,7 @@ func EventTypes() []EventType {
 	}
 }
 
-// Event is one entry of the numbered log, rendered in today's shape: Message,
-// Chat, Group, Call or Status is set by type.
+// Event is an entry of the log. Message, Chat, Group, Call or Status is set by type.
 type Event struct {
 	ID      int64        `json:"id"`
 	Type    EventType    `json:"type"`
@@ -33,9 +37,63 @@ type Event struct {
 	Message *Message     `json:"message,omitempty"`
 	Chat    *Chat        `json:"chat,omitempty"`
 	Group   *StoredGroup `json:"group,omitempty"`
-	// JoinRequests stands beside Group where somebody asks to be let in, or does so
-	// no more.
+	// JoinRequests stands beside Group where requests to join came or were withdrawn.
 	JoinRequests *JoinRequestChange `json:"joinRequests,omitempty"`
 	Call         *Call              `json:"call,omitempty"`
 	Status       *Status            `json:"status,omitempty"`
 }
+
+// EventFilter chooses events of the log; empty fields choose all. Events without a chat
+// (the account's status, a call of an unknown group) are of no type of chat.
+type EventFilter struct {
+	Types []EventType `json:"types"`
+	// ExcludeChats counts also for chats that are among Chats.
+	Chats        []JID    `json:"chats"`
+	ExcludeChats []JID    `json:"excludeChats"`
+	ChatType     ChatType `json:"chatType"`
+	// FromMe chooses own messages or those of others; it filters events of messages alone.
+	FromMe *bool `json:"fromMe"`
+}
+
+// Wants reports whether an event passes the filter but for its lists of chats: only the
+// store knows their other names.
+func (f EventFilter) Wants(e Event) bool {
+	isOfType := len(f.Types) == 0 || slices.Contains(f.Types, e.Type)
+	return isOfType && f.wantsChat(e.ChatJID) && (f.FromMe == nil || e.Message == nil || e.Message.FromMe == *f.FromMe)
+}
+
+func (f EventFilter) wantsChat(chat JID) bool {
+	switch f.ChatType {
+	case ChatsGroup:
+		return chat.IsGroup()
+	case ChatsIndividual:
+		return chat != "" && !chat.IsGroup()
+	}
+	return true
+}
+
+// NamesSameChats reports whether two filters have the same lists of chats.
+func (f EventFilter) NamesSameChats(other EventFilter) bool {
+	return slices.Equal(f.Chats, other.Chats) && slices.Equal(f.ExcludeChats, other.ExcludeChats)
+}
+
+// EventPayload is the body of a webhook, and of a message on NATS.
+type EventPayload struct {
+	Type      EventType `json:"type"`
+	Timestamp Time      `json:"timestamp"`
+	Data      any       `json:"data"`
+}
+
+// Payload returns the event as receivers get it.
+func (e Event) Payload() EventPayload { return EventPayload{e.Type, e.At, e} }
+
+// ResetPayload returns the payload that stands for lost events, those up to a number.
+func ResetPayload(after int64, at Time) EventPayload {
+	return EventPayload{EventReset, at, struct {
+		After int64 `json:"after"`
+	}{after}}
+}
+
+// EventName returns a name that no other event of the account ever has: its number alone
+// comes again when a backup is restored.
+func EventName(id int64, at Time) string { return fmt.Sprintf("evt_%d_%x", id, at.UnixMilli()) }

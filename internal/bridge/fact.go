@@ -1,19 +1,14 @@
 package bridge
 
-// Fact is something that the network told and the store keeps. The facts of
-// one stanza are saved in one transaction before the stanza is acknowledged.
-// JIDs in facts may be in either form of a person's identity: the store knows
-// which belong together.
-//
-// The facts are [Message], [Group], [Status], those in this file and those of
-// the history. Whatever changes a message that is not stored yet, or is encrypted with
-// its secret, waits for it.
+// Fact is something that came from the network and is stored. The facts of one stanza are
+// saved in one transaction before the stanza is acknowledged. JIDs may be in either form
+// of a person's identity. A change of a message that is not stored yet waits for it.
 type Fact interface{ fact() }
 
 // Identity joins a phone number and a LID of the same person.
 type Identity struct{ PN, LID JID }
 
-// Contact is what is known of a person's names; nil fields stay as they are.
+// Contact holds names of a person; nil fields stay as they are.
 type Contact struct {
 	JID          JID
 	Name         *string `bound:"name"` // from the account's address book; "" when removed from it
@@ -31,26 +26,23 @@ type ReactionChange struct {
 	Timestamp Time
 }
 
-// Edit replaces the content of a message. Only the author may edit: an edit
-// by anybody else is ignored by the store.
+// Edit replaces the content of a message. The store ignores one by anybody but the author.
 type Edit struct {
 	Chat      JID
 	Target    string
 	Editor    JID
 	Timestamp Time
-	// New carries the fields that an edit replaces: MessageType, Content,
-	// ContextInfo, Media and Raw. Media without a key, or none, is the edit of
-	// a caption where the message has a file: the file stays.
+	// New has the new MessageType, Content, ContextInfo, Media and Raw. Without Media, or
+	// a key in it, the file of the message stays.
 	New Message
-	// Upload makes it no edit but an HD upload, whose file replaces that of the
-	// target silently: the message is not marked as edited. It is stored as a
-	// message of its own where the target is not in the store, or not the
-	// editor's; and its id stands for the target from then on. Nil for edits.
+	// Upload is an HD upload in place of an edit; else nil. Its file replaces that of the
+	// target, which is not marked as edited, and its id becomes another id of the target.
+	// It is a message of its own where the target is not stored, or not the editor's.
 	Upload *Message
 }
 
-// Deletion empties a message. Only the author, or an admin of the group, may
-// delete: a deletion by anybody else is ignored by the store.
+// Deletion empties a message. The store ignores one by anybody but the author or an admin
+// of the group.
 type Deletion struct {
 	Chat      JID
 	Target    string
@@ -58,14 +50,12 @@ type Deletion struct {
 	Timestamp Time
 }
 
-// RemovedElsewhere is what another own device deleted for itself: a message, or
-// all of a chat. The store is no mirror of the phone and keeps everything; the
-// log tells that the chat has changed.
+// RemovedElsewhere reports that another own device deleted a message, or a chat, for
+// itself. The store keeps everything; the log notes that the chat has changed.
 type RemovedElsewhere struct{ Chat JID }
 
-// NoMessage says that what came under an id is no message: a reaction, an edit, a
-// setting of the chat. A placeholder that was stored for it goes, and the log tells
-// of it for a last time.
+// NoMessage reports that what came under an id is no message, but a reaction, an edit or a
+// setting of the chat. A placeholder that was stored for it is removed.
 type NoMessage struct {
 	Chat   JID
 	ID     string
@@ -82,9 +72,8 @@ type PollVote struct {
 	Timestamp Time
 }
 
-// Encrypted is a change of a message, or a comment on it, that is encrypted with
-// that message's secret, which is not known yet. It is opened and applied when
-// the message comes.
+// Encrypted is a change of a message, or a comment on it, that is encrypted with the
+// secret of that message, which is not known yet. It is decrypted when the message comes.
 type Encrypted struct {
 	Chat      JID
 	Target    string // id of the message that has the secret
@@ -96,8 +85,7 @@ type Encrypted struct {
 	Payload   []byte // the marshalled waE2E.Message
 }
 
-// Receipt is another person's delivery, read or played receipt for own
-// messages: it only ever moves their status forward.
+// Receipt is another person's receipt for own messages. It only moves their status forward.
 type Receipt struct {
 	Chat      JID
 	IDs       []string
@@ -106,8 +94,7 @@ type Receipt struct {
 	Timestamp Time
 }
 
-// SendResult is the end of a try to send an own message: sent with the
-// network's timestamp, or failed.
+// SendResult is the outcome of sending an own message: sent or failed.
 type SendResult struct {
 	Chat      JID
 	ID        string
@@ -115,9 +102,8 @@ type SendResult struct {
 	Timestamp Time // the network's; zero keeps the message's
 }
 
-// GroupChange is what a notification changed in a group; nil and empty fields
-// stay as they are. A change of a group that is not stored makes it known
-// under its JID.
+// GroupChange is a change that a notification reported; nil and empty fields stay as they
+// are. A group that is not stored becomes known under its JID.
 type GroupChange struct {
 	JID          JID
 	Name         *string `bound:"name"`
@@ -130,15 +116,15 @@ type GroupChange struct {
 	Left         []JID
 	Promoted     []JID
 	Demoted      []JID
-	// Asked are people who want to be let in; AskNoMore have taken that back, or
-	// were rejected.
+	// Asked are people who request to join; the requests of AskNoMore were withdrawn or
+	// rejected.
 	Asked     []Participant `bound:"asking"`
 	AskNoMore []Participant `bound:"asking"`
 	Timestamp Time
 }
 
-// MemberLabel is how a member of a group describes themselves in it; empty for no
-// more. One that is older than the one that is known does not count.
+// MemberLabel is how members of a group describe themselves in it. Older ones than the
+// stored one are ignored.
 type MemberLabel struct {
 	Chat   JID
 	Member JID
@@ -146,8 +132,8 @@ type MemberLabel struct {
 	SetAt  Time
 }
 
-// ChatTimer is the disappearing-messages timer of a chat, in seconds. One that
-// was set before the one that is known does not count.
+// ChatTimer is the disappearing-messages timer of a chat, in seconds. Older ones than the
+// stored one are ignored.
 type ChatTimer struct {
 	Chat    JID
 	Seconds uint32
@@ -156,12 +142,12 @@ type ChatTimer struct {
 	FromHistory bool
 }
 
-// Owner names the account that the store holds. A store belongs to one account
-// for good: another owner is refused with [CodeOtherAccount].
+// Owner is the account that a store belongs to for good: another one is refused with
+// [CodeOtherAccount].
 type Owner struct{ PN, LID JID }
 
-// SameAccount reports whether two owners are one account: a LID or a number is
-// equal, in whichever spelling.
+// SameAccount reports whether two owners have the same LID, or the same number in any
+// spelling.
 func (o Owner) SameAccount(other Owner) bool {
 	if o.LID != "" && o.LID == other.LID {
 		return true
@@ -176,21 +162,17 @@ type MediaMoved struct {
 	DirectPath string `bound:"path"`
 }
 
-// SendKey binds an Idempotency-Key to the message that it sends. It is saved
-// together with the message, before the message leaves. What has no row of its
-// own (an edit, a deletion) is saved once more when the network has taken it.
+// SendKey binds an Idempotency-Key to a message. It is saved together with the message
+// before that leaves; that of a change of a message again when the network accepted it.
 type SendKey struct {
-	Key      string
-	Route    string
-	BodyHash []byte
-	Chat     JID
-	MsgID    string
-	At       Time // when it was stored; zero for now, by the store's clock
-	// ChangedAt is the time that an edit claims, with which it is repeated.
-	ChangedAt Time
-	// TakenAt is when the network took what has no row of its own; zero until
-	// then, and for messages.
-	TakenAt Time
+	Key       string
+	Route     string
+	BodyHash  []byte
+	Chat      JID
+	MsgID     string
+	At        Time // when it was stored; zero for now, by the store's clock
+	ChangedAt Time // the time in an edit, with which it is repeated
+	TakenAt   Time // when the network accepted a change of a message; else zero
 }
 
 func (Message) fact()          {}
@@ -213,3 +195,25 @@ func (Owner) fact()            {}
 func (MediaMoved) fact()       {}
 func (SendKey) fact()          {}
 func (Status) fact()           {}
+
+// KeyedRequest is a change at the network that is no message, under an Idempotency-Key. It
+// is saved before it begins, and again with its answer. Its ID is the MsgID of the
+// [SendKey].
+type KeyedRequest struct {
+	ID     string
+	Plan   []byte // JSON: how things were before
+	Chat   JID    // the group that it made, once the network has told of it
+	Answer []byte // JSON; nil until the call has ended well
+	// Refused means that the last try has ended, and changed nothing more.
+	Refused bool
+}
+
+// GroupMade is a group that the account made, with the key that it was made with: the ID of
+// a [KeyedRequest], if it was one.
+type GroupMade struct {
+	Key string
+	JID JID
+}
+
+func (KeyedRequest) fact() {}
+func (GroupMade) fact()    {}

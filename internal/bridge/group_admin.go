@@ -1,16 +1,14 @@
 package bridge
 
-// NewGroup is a group to be made. Key is what the network is told to know it
-// again by. With Again an earlier call under the same Idempotency-Key ended
-// without an answer, and may have made the group.
+// NewGroup is a group to be made.
 type NewGroup struct {
 	Name         string
 	Participants []JID
-	Key          string
+	Key          string // by which the group is recognised in what the network reports
 
-	Again bool
-	Made  JID   // the group, where the network has told of it since
-	Known []JID // groups of that name which others calls made, or which there were before
+	Again bool  // an earlier call with the same Idempotency-Key may have made it
+	Made  JID   // the group, if the network has reported it since
+	Known []JID // groups of that name which other calls made, or which there were before
 }
 
 // GroupCreated is a group that was made.
@@ -20,7 +18,7 @@ type GroupCreated struct {
 	Participants []ParticipantResult `json:"participants"`
 }
 
-// GroupPatch is what is to change in a group; nil fields stay as they are.
+// GroupPatch is a change of a group's settings; nil fields stay as they are.
 type GroupPatch struct {
 	Name         *string
 	Topic        *string
@@ -46,24 +44,24 @@ func ParticipantActions() []ParticipantAction {
 	return []ParticipantAction{ParticipantAdd, ParticipantRemove, ParticipantPromote, ParticipantDemote}
 }
 
-// What can be decided about those who ask to be let in.
+// The decisions about requests to join.
 const (
 	ParticipantApprove ParticipantAction = "approve"
 	ParticipantReject  ParticipantAction = "reject"
 )
 
-// RequestActions returns what can be decided about those who ask to be let in.
+// RequestActions returns the decisions about requests to join.
 func RequestActions() []ParticipantAction {
 	return []ParticipantAction{ParticipantApprove, ParticipantReject}
 }
 
-// IsDecision reports whether an action is about somebody who asks to be let in.
+// IsDecision reports whether an action decides about a request to join.
 func (a ParticipantAction) IsDecision() bool {
 	return a == ParticipantApprove || a == ParticipantReject
 }
 
-// JoinRequest is somebody who asks to be let into a group. RequestedAt is nil where
-// they do so no more.
+// JoinRequest is a person's request to join a group. RequestedAt is nil in one that was
+// withdrawn.
 type JoinRequest struct {
 	JID         JID     `json:"jid"`
 	LID         JID     `json:"lid"`
@@ -71,12 +69,10 @@ type JoinRequest struct {
 	DisplayName string  `json:"displayName"`
 	RequestedAt *Time   `json:"requestedAt"`
 
-	// Named is how the network named them: in one form, by number or by LID.
-	Named JID `json:"-"`
+	Named JID `json:"-"` // as the network named them, by number or by LID
 }
 
-// AsNamed returns the request with no more about its person than how the network
-// named them.
+// AsNamed returns the request with nothing about its person but Named.
 func (r JoinRequest) AsNamed() JoinRequest {
 	bare := JoinRequest{JID: r.Named, RequestedAt: r.RequestedAt, Named: r.Named}
 	if r.Named.IsLID() {
@@ -85,15 +81,14 @@ func (r JoinRequest) AsNamed() JoinRequest {
 	return bare
 }
 
-// JoinRequestChange names who asks to be let into a group since an event, and who
-// does so no more: they have taken it back, or were rejected.
+// JoinRequestChange has the requests to join that came with an event, and those that were
+// withdrawn or rejected.
 type JoinRequestChange struct {
 	Created []JoinRequest `json:"created"`
 	Revoked []JoinRequest `json:"revoked"`
 }
 
-// ParticipantsChange is a change of some members of a group, or a decision about
-// some who want to become members.
+// ParticipantsChange is a change of members, or a decision about requests to join.
 type ParticipantsChange struct {
 	Group        JID
 	Action       ParticipantAction
@@ -101,11 +96,10 @@ type ParticipantsChange struct {
 	Again        bool // see [NewGroup]
 }
 
-// ParticipantStatus is what became of one person of a [ParticipantsChange], or
-// of a [NewGroup].
+// ParticipantStatus is the outcome for one person of a [ParticipantsChange] or [NewGroup].
 type ParticipantStatus string
 
-// What can become of a person.
+// The outcomes for a person.
 const (
 	ParticipantDone         ParticipantStatus = "done"
 	ParticipantAlready      ParticipantStatus = "already_member"
@@ -118,8 +112,7 @@ const (
 	ParticipantRefused      ParticipantStatus = "refused"
 )
 
-// ParticipantResult is what became of one person. Error is a sentence, null
-// where the change was made.
+// ParticipantResult is the outcome for one person. Error is a sentence, nil for success.
 type ParticipantResult struct {
 	JID    JID               `json:"jid"`
 	LID    JID               `json:"lid"`
@@ -144,16 +137,16 @@ type GroupLink struct {
 // InviteLinkPrefix begins the link of every group; the code follows.
 const InviteLinkPrefix = "https://chat.whatsapp.com/"
 
-// JoinStatus is what became of a try to join a group.
+// JoinStatus is the outcome of joining a group: pending where an admin has to agree.
 type JoinStatus string
 
-// What can become of it: where an admin has to agree, it is pending.
+// The outcomes of joining.
 const (
 	GroupJoined  JoinStatus = "joined"
 	GroupPending JoinStatus = "pending"
 )
 
-// GroupJoin is a group that was joined, or is to be.
+// GroupJoin is the answer to joining a group.
 type GroupJoin struct {
 	JID    JID        `json:"jid"`
 	Status JoinStatus `json:"status"`

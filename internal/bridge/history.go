@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// HistoryImport is how much of the phone's messages is imported: one of the
-// choices below, or what [HistoryOfDays] returns. The empty one is unknown.
+// HistoryImport is how much of the phone's history is imported: one of the choices below,
+// or a [HistoryOfDays]. The empty one is unknown.
 type HistoryImport string
 
-// The choices of the operator. Recent is what the phone calls so, some months;
-// full is all that it gives.
+// The choices of the operator. Recent is some months, as the phone chooses; full is all.
 const (
 	HistoryOff    HistoryImport = "off"
 	HistoryRecent HistoryImport = "recent"
@@ -18,20 +17,18 @@ const (
 )
 
 const (
-	// MaxHistoryDays is the most that a phone is asked for, and what full asks for.
+	// MaxHistoryDays is the most that a phone is asked for, as full does.
 	MaxHistoryDays = 3650
-	// recentDays is about what phones send as recent.
-	recentDays = 90
+	recentDays     = 90 // about what phones send as recent
 )
 
-// HistoryOfDays returns the choice of all messages that are no older than so many
-// days, such as 365d.
+// HistoryOfDays returns the choice of messages of the last days, such as 365d.
 func HistoryOfDays(days int) HistoryImport { return HistoryImport(strconv.Itoa(days) + "d") }
 
 // IsOn reports whether any messages are imported.
 func (i HistoryImport) IsOn() bool { return i != "" && i != HistoryOff }
 
-// IsDeep reports whether the phone is asked for more than what it calls recent.
+// IsDeep reports whether the phone is asked for more than recent messages.
 func (i HistoryImport) IsDeep() bool { return i == HistoryFull || i.Bound() > 0 }
 
 // Bound returns after how many days messages are too old; 0 is never.
@@ -44,9 +41,8 @@ func (i HistoryImport) Bound() int {
 	return days
 }
 
-// Exceeds reports whether i reaches further back than what was in force at the
-// pairing, where that is known. What is unknown was as deep as recent at most:
-// deeper pairings are remembered.
+// Exceeds reports whether i reaches further back than the choice at the pairing. An unknown
+// one was recent at most: deeper ones are stored.
 func (i HistoryImport) Exceeds(paired HistoryImport) bool {
 	if paired == "" {
 		paired = HistoryRecent
@@ -67,19 +63,15 @@ func (i HistoryImport) days() int {
 	return i.Bound()
 }
 
-// HistoryOnDemand is the kind of parts that were asked for, any number of which
-// may be under way.
+// HistoryOnDemand is the kind of requested parts, any number of which may be under way.
 const HistoryOnDemand = "ON_DEMAND"
 
-// HistoryPart is a part of the phone's history of which the phone has told. As
-// a [Fact] it is one to be taken over; its later fields are for reading.
+// HistoryPart is a part of the history that the phone has announced.
 type HistoryPart struct {
-	ID    string // of the message that told of it
-	Kind  string // the network's name for it, such as INITIAL_BOOTSTRAP
-	Chunk int    // its number among those of its kind
-	// Notification says where it is and how to read it; only who wrote it down
-	// understands it.
-	Notification []byte
+	ID           string // of the message that told of it
+	Kind         string // the network's name for it, such as INITIAL_BOOTSTRAP
+	Chunk        int    // its number among those of its kind
+	Notification []byte // the announcement, in protobuf
 
 	State    HistoryState
 	Position int  // how many of its messages were taken over
@@ -99,7 +91,7 @@ const (
 	HistoryReplaced // by one that the phone has uploaded again
 )
 
-// HistoryStep is what has become of a part of the history.
+// HistoryStep is the progress of a part of the history.
 type HistoryStep struct {
 	ID       string
 	State    HistoryState
@@ -108,19 +100,17 @@ type HistoryStep struct {
 	NextAt   Time
 }
 
-// HistoryForgotten removes what is known of the history: the session that it
-// belongs to is over.
+// HistoryForgotten removes all parts of the history: their session is over.
 type HistoryForgotten struct{}
 
-// ChatName is what the phone calls a chat. It counts where no name is known.
+// ChatName is the phone's name for a chat, used where no other is known.
 type ChatName struct {
 	JID  JID
 	Name string `bound:"name"`
 }
 
-// Imported is a message from the phone's history with what became of it, or
-// changes of such a message alone. Nothing tells of it, and a message that is
-// stored already stays as it is.
+// Imported is a message from the phone's history with its changes, or changes alone. It
+// causes no events, and a message that is stored already stays as it is.
 type Imported struct {
 	Message *Message
 	Changes []Fact

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
-// JID is the canonical text of a chat or person identifier (the document's
-// section 2.1): "<phone>@s.whatsapp.net", "<id>@lid", "<id>[-<time>]@g.us" or
-// "status@broadcast". It never has a device part. The empty JID means "none"
-// and is null in JSON.
+// JID identifies a chat or a person: "<phone>@s.whatsapp.net", "<id>@lid",
+// "<id>[-<time>]@g.us" or "status@broadcast", without a device part. The empty JID
+// is none, and null in JSON.
 type JID string
 
 // The servers (the part behind the @) that bridged knows.
@@ -25,26 +25,13 @@ const (
 // StatusBroadcast is the pseudo chat of status updates, which bridged ignores.
 const StatusBroadcast JID = "status@broadcast"
 
-// Kind is the kind of chat that a JID names.
-type Kind int
-
-// The kinds of JID. A LID is an individual whose phone number is not known.
-const (
-	KindNone Kind = iota
-	KindIndividual
-	KindGroup
-	KindLID
-	KindBroadcast
-)
-
 // maxUserLength bounds the part before the @: phone numbers have at most 15
 // digits, LIDs and group ids at most 20, old group ids a number and a time.
 const maxUserLength = 48
 
-// ParseJID checks the form of s and returns its canonical text. Device parts
-// ("…:3@…"), unknown servers and anything but digits (and one dash in group
-// ids) are refused with an [Error] of [CodeInvalid] that says what to change,
-// and what was probably meant.
+// ParseJID returns the canonical form of s. It refuses device parts ("…:3@…"), unknown
+// servers and anything but digits (and one dash in group ids) with an [Error] of
+// [CodeInvalid] that names what was probably meant.
 func ParseJID(s string) (JID, error) {
 	jid, fault := parseJID(s)
 	if fault == "" {
@@ -86,8 +73,7 @@ func parseJID(s string) (_ JID, fault string) {
 	return JID(user + "@" + server), ""
 }
 
-// isGroupID reports whether s names a group: digits, and in old groups a dash
-// and the time at which it was made.
+// isGroupID reports whether s is digits, in old groups with a dash and a time.
 func isGroupID(s string) bool {
 	creator, created, dash := strings.Cut(s, "-")
 	return digits(creator) && (!dash || digits(created))
@@ -95,21 +81,6 @@ func isGroupID(s string) bool {
 
 // PhoneJID returns the individual chat of a phone number in E.164 digits.
 func PhoneJID(phone string) JID { return JID(phone + "@" + ServerUser) }
-
-// Kind returns what j names.
-func (j JID) Kind() Kind {
-	switch j.Server() {
-	case ServerUser, ServerBot:
-		return KindIndividual
-	case ServerLID:
-		return KindLID
-	case ServerGroup:
-		return KindGroup
-	case ServerBroadcast:
-		return KindBroadcast
-	}
-	return KindNone
-}
 
 // User returns the part before the @.
 func (j JID) User() string {
@@ -124,22 +95,23 @@ func (j JID) Server() string {
 }
 
 // IsGroup reports whether j is a group.
-func (j JID) IsGroup() bool { return j.Kind() == KindGroup }
+func (j JID) IsGroup() bool { return j.Server() == ServerGroup }
 
 // IsLID reports whether j is a person known by the hidden identity.
-func (j JID) IsLID() bool { return j.Kind() == KindLID }
+func (j JID) IsLID() bool { return j.Server() == ServerLID }
 
 // IsPerson reports whether j is a person, by phone number or by LID.
-func (j JID) IsPerson() bool { return j.Kind() == KindIndividual || j.Kind() == KindLID }
+func (j JID) IsPerson() bool {
+	server := j.Server()
+	return server == ServerUser || server == ServerLID || server == ServerBot
+}
 
-// Escaped returns j as it stands in a path: @ as %40, the dot as it is (the
-// document's section 2.1).
+// Escaped returns j as it stands in a path: @ as %40, the dot as it is.
 func (j JID) Escaped() string {
 	return strings.ReplaceAll(url.PathEscape(string(j)), "@", "%40")
 }
 
-// Redacted returns j for the log, without whole phone numbers: of a person the
-// last two digits, of an old group its founder's.
+// Redacted returns j for the log, with only the last two digits of phone numbers.
 func (j JID) Redacted() string {
 	user := j.User()
 	if j.Server() == ServerUser && len(user) >= 4 {
@@ -156,22 +128,54 @@ func (j JID) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(j))
 }
 
-func digits(s string) bool {
-	if s == "" {
-		return false
-	}
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// quoted shortens what the caller sent, so that an error sentence stays one.
+// quoted returns a caller's text for an error, shortened.
 func quoted(s string) string {
 	if len(s) > 60 {
 		s = strings.ToValidUTF8(s[:60], "") + "…"
 	}
 	return fmt.Sprintf("%q", s)
+}
+
+var (
+	// groupID finds the ids of groups, which are longer than phone numbers or
+	// have a time behind a dash.
+	groupID = regexp.MustCompile(`^([0-9]{16,20}|[0-9]{7,15}-[0-9]{10})$`)
+	// chatLink finds the number in links that open a chat.
+	chatLink = regexp.MustCompile(`^(?:https?://)?(?:wa\.me/|api\.whatsapp\.com/send/?\?phone=|web\.whatsapp\.com/send/?\?phone=)\+?([0-9]+)`)
+)
+
+// guessJID returns the JID that was probably meant by s, or the empty JID. It is only
+// shown: a guess must not choose who gets a message.
+func guessJID(s string) JID {
+	if len(s) > 2*maxUserLength {
+		return ""
+	}
+	s = strings.TrimSpace(s)
+	if decoded, err := url.PathUnescape(s); err == nil && strings.Contains(decoded, "@") {
+		s = decoded // the @ was escaped twice
+	}
+	if link := chatLink.FindStringSubmatch(s); link != nil {
+		s = link[1]
+	}
+	user, server, found := strings.Cut(s, "@")
+	user, _, _ = strings.Cut(user, ":") // a device part
+	if found && strings.EqualFold(server, ServerGroup) || !found && groupID.MatchString(user) {
+		jid, _ := parseJID(user + "@" + ServerGroup)
+		return jid
+	}
+	if found && strings.EqualFold(server, ServerLID) {
+		jid, _ := parseJID(user + "@" + ServerLID)
+		return jid
+	}
+	// c.us is the number's server in WhatsApp Web and in what is built on it.
+	if found && !strings.EqualFold(server, "c.us") && !strings.EqualFold(server, ServerUser) {
+		return ""
+	}
+	phone, err := ParsePhone(user)
+	if err != nil {
+		return ""
+	}
+	return PhoneJID(phone)
 }

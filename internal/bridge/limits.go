@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// What a stranger may put into the fields that lists show. Beyond it a text is
-// cut, a list is shortened and a number is unknown: 0. Nothing is taken from
-// the stored protobuf. Texts are counted in characters.
+// The limits of what strangers write into shown fields. A longer text is cut, a longer
+// list is shortened and a larger number becomes 0; the stored protobuf stays whole. Texts
+// are counted in characters.
 const (
 	maxContent    = 65536
 	maxName       = 255 // of people, groups and files
@@ -39,22 +39,19 @@ const (
 // MaxThumbnail is how long the data URL of an ad's picture may be, in bytes.
 const MaxThumbnail = 64 << 10
 
-// MaxPollOptions is how many options a poll has at most, those included that were
-// added to it.
+// MaxPollOptions is how many options a poll has at most, later ones included.
 const MaxPollOptions = 100
 
-// UnknownMIMEType is the type of a file whose sender gave none, or none that
-// could stand in a header.
+// UnknownMIMEType is the type of a file without one that could stand in a header.
 const UnknownMIMEType = "application/octet-stream"
 
-// The limits that the tag bound of a field names. What it has no limit for it leaves
-// alone: identities, moments, and what the store fills.
+// The limits that the tag bound of a field names. Fields without a tag stay as they are.
 var (
 	textLimits = map[string]func(string) string{
 		"content": cutTo(maxContent), "name": cutTo(maxName), "topic": cutTo(maxTopic), "option": cutTo(maxOption), "id": cutTo(maxID),
 		"number": cutTo(maxNumber), "emoji": cutTo(maxEmoji), "preview": cutTo(MaxPreview), "emails": cutTo(maxName),
 		"label": cutTo(100), // the apps have 30
-		// A part of these would lead elsewhere, or mean nothing.
+		// A part of one of these would lead elsewhere, or mean nothing.
 		"url": wholeOrNone(maxURL), "path": wholeOrNone(maxDirectPath), "payload": wholeOrNone(maxPayload),
 		"mimeType": boundMIMEType, "fileName": boundFileName,
 	}
@@ -73,7 +70,7 @@ var (
 
 func cutTo(most int) func(string) string { return func(s string) string { return cut(s, most) } }
 
-// wholeOrNone returns a limit that leaves no text of one that is longer, or not UTF-8.
+// wholeOrNone returns a limit that empties texts that are longer, or not UTF-8.
 func wholeOrNone(most int) func(string) string {
 	return func(s string) string {
 		if len(s) > most || !utf8.ValidString(s) {
@@ -83,8 +80,7 @@ func wholeOrNone(most int) func(string) string {
 	}
 }
 
-// Bounded returns a fact within the limits of what is stored. Doing it twice
-// changes nothing.
+// Bounded returns a fact within the limits.
 func Bounded(fact Fact) Fact {
 	bounded := reflect.New(reflect.TypeOf(fact)).Elem()
 	bounded.Set(reflect.ValueOf(fact))
@@ -101,8 +97,8 @@ func (m *LastMessage) Bound() { bound(reflect.ValueOf(m).Elem()) }
 // Bound keeps what q shows within the limits.
 func (q *Quoted) Bound() { bound(reflect.ValueOf(q).Elem()) }
 
-// bound keeps a struct within the limits of its fields. What it points to is copied
-// first: a fact may be in other hands too.
+// bound keeps a struct within the limits of its fields. It copies what pointers lead to,
+// since others may hold the fact, too.
 func bound(v reflect.Value) {
 	for _, f := range boundedFields(v.Type()) {
 		field := v.Field(f.index)
@@ -154,7 +150,7 @@ func boundList(field reflect.Value, limit string) {
 	}
 }
 
-// boundedField is a field that has a limit, or holds some that have.
+// boundedField is a field with a limit, or with limits in its fields.
 type boundedField struct {
 	index int
 	limit string
@@ -183,8 +179,8 @@ func boundedFields(t reflect.Type) []boundedField {
 	return fields
 }
 
-// boundRest drops a place that is none on earth, which JSON may have no form for, and
-// the cards of contacts beyond maxVCards in all.
+// boundRest drops a place that is not on earth, such as NaN, and cards of contacts beyond
+// maxVCards in all.
 func (p *Parts) boundRest() {
 	p.Location = p.Location.onEarth()
 	cards := 0
@@ -197,7 +193,7 @@ func (p *Parts) boundRest() {
 
 func (e *CalendarEvent) boundRest() { e.Location = e.Location.onEarth() }
 
-// onEarth returns a place, and nil for what is none.
+// onEarth returns a place, nil for one with impossible degrees.
 func (p *Place) onEarth() *Place {
 	if p == nil || !(math.Abs(p.Latitude) <= 90) || !(math.Abs(p.Longitude) <= 180) {
 		return nil
@@ -221,8 +217,8 @@ func (c *Contact) boundRest() { c.Username = boundUsername(c.Username) }
 
 func (v *PollVote) boundRest() { v.Hashes = boundHashes(v.Hashes) }
 
-// IsDirectPath reports whether a path may be that of a file on the network's media
-// servers: one that leads to no other host, whatever host it is put behind.
+// IsDirectPath reports whether a path can be that of a file on the network's media
+// servers: behind a host, it leads to no other one.
 func IsDirectPath(path string) bool {
 	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "#\\") || textLimits["path"](path) == "" {
 		return false
@@ -231,7 +227,7 @@ func IsDirectPath(path string) bool {
 	return err == nil && u.Host == "host"
 }
 
-// boundHashes keeps what can be the hash of an option's name.
+// boundHashes returns the hashes that have the size of SHA-256.
 func boundHashes(hashes [][]byte) [][]byte {
 	kept := make([][]byte, 0, min(len(hashes), maxOptions))
 	for _, hash := range hashes {
@@ -242,8 +238,8 @@ func boundHashes(hashes [][]byte) [][]byte {
 	return kept
 }
 
-// boundUsername returns a username as it is, and nil for what cannot be one. A
-// part of a username would be somebody else's, so nothing is cut.
+// boundUsername returns a username, nil for a text that cannot be one. It is not cut: a
+// part of it may be another person's.
 func boundUsername(name *string) *string {
 	if name == nil || !utf8.ValidString(*name) || utf8.RuneCountInString(*name) > maxUsername ||
 		strings.ContainsFunc(*name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {

@@ -5,7 +5,7 @@ import "context"
 // MediaType is the kind of a file that a message carries.
 type MediaType string
 
-// The kinds of media (the document's section 2.6).
+// The kinds of media.
 const (
 	MediaImage    MediaType = "image"
 	MediaVideo    MediaType = "video"
@@ -14,8 +14,7 @@ const (
 	MediaSticker  MediaType = "sticker"
 )
 
-// Media is the descriptor of a message's file (the document's section 2.6).
-// Which fields its JSON has depends on Type, as the document lists them.
+// Media is the descriptor of a message's file. The fields of its JSON depend on Type.
 type Media struct {
 	Type        MediaType
 	MimeType    string `bound:"mimeType"`
@@ -29,12 +28,10 @@ type Media struct {
 	Pages       int    `bound:"pages"`
 	IsAnimated  bool
 	DownloadURL string
-
-	// Ref is what downloading works from; it is never shown.
-	Ref MediaRef
+	Ref         MediaRef // never shown
 }
 
-// MediaRef is where the encrypted file lies and how it is opened.
+// MediaRef is where an encrypted file lies on the CDN, and the keys to decrypt it.
 type MediaRef struct {
 	DirectPath    string `json:"directPath" bound:"path"`
 	MediaKey      []byte `json:"mediaKey" bound:"key"`      // 32 bytes, from which IV, cipher and MAC keys are derived
@@ -42,7 +39,7 @@ type MediaRef struct {
 	FileEncSHA256 []byte `json:"fileEncSha256" bound:"key"` // of the ciphertext with its MAC
 }
 
-// EncryptedFile is what a message has to say of a file that was encrypted for the CDN.
+// EncryptedFile describes a file that was encrypted for the CDN.
 type EncryptedFile struct {
 	MediaKey      []byte
 	FileSHA256    []byte // of the plaintext
@@ -58,15 +55,14 @@ type UploadedFile struct {
 	DirectPath string
 }
 
-// MediaConn is what the network names for a while: the hosts of its CDN, and the
-// right to upload to them.
+// MediaConn has the hosts of the CDN and the right to upload to them, for a while.
 type MediaConn struct {
 	Hosts []string
 	Auth  string
 }
 
-// MediaConns returns the present [MediaConn], and a new one where the network is to
-// be asked anew. It fails with [CodeNotConnected] without the socket.
+// MediaConns returns the present [MediaConn], or with refresh a new one. It fails with
+// [CodeNotConnected].
 type MediaConns func(ctx context.Context, refresh bool) (MediaConn, error)
 
 // MarshalJSON writes exactly the fields that the document lists for the type.

@@ -1,15 +1,14 @@
 package bridge
 
-// TypeUndecryptable is the message type of a placeholder for a message that
-// could not be decrypted; the real one takes its place when it comes.
+// TypeUndecryptable is the type of a placeholder for a message that could not be
+// decrypted; the message replaces it when it comes.
 const TypeUndecryptable = "undecryptable"
 
 // Delivery is the status of an own message.
 type Delivery string
 
-// The statuses of own messages, in the order in which they may follow each
-// other. Failed is only reached from pending; what proves that the message went
-// out all the same (a receipt, a repeated send) moves it on from there.
+// The statuses of own messages, in their order. Failed is only reached from pending; a
+// receipt or a repeated send moves it on from there.
 const (
 	DeliveryPending   Delivery = "pending"
 	DeliverySent      Delivery = "sent"
@@ -19,13 +18,12 @@ const (
 	DeliveryFailed    Delivery = "failed"
 )
 
-// Message is an element of message lists (the document's section 2.5) and,
-// as a [Fact], a message received or about to be sent.
+// Message is an element of message lists and, as a [Fact], a message received or about to
+// be sent.
 //
-// As a fact, Chat and SenderJID may be in either form of a person's identity.
-// SenderLID and SenderUsername are filled by the store when reading. Reactions, EditedAt,
-// DeletedAt and the votes of Poll are the work of other facts; of a poll that
-// was held elsewhere Poll has the result, without voters.
+// In a fact, Chat and SenderJID may be in either form of a person's identity. The store
+// fills SenderLID, SenderUsername, Quoted and ExpiresAt when reading. Reactions, EditedAt,
+// DeletedAt, PinnedUntil, Kept and the votes of Poll come from other facts.
 type Message struct {
 	Chat           JID               `json:"-"`
 	ID             string            `json:"msgId"`
@@ -37,39 +35,32 @@ type Message struct {
 	MessageType    string            `json:"messageType" bound:"name"`
 	Content        string            `json:"content" bound:"content"`
 	ContextInfo    *ContextInfo      `json:"contextInfo"`
-	Quoted         *Quoted           `json:"quoted"` // filled by the store when reading
+	Quoted         *Quoted           `json:"quoted"`
 	Timestamp      Time              `json:"timestamp"`
 	Media          *Media            `json:"media"`
 	Poll           *PollTally        `json:"poll"`
 	Reactions      []MessageReaction `json:"reactions"`
 	EditedAt       *Time             `json:"editedAt"`
 	DeletedAt      *Time             `json:"deletedAt"`
-	Status         *Delivery         `json:"status"` // own messages only
-	// Imported marks a message that was taken over from the phone's history.
-	Imported bool `json:"imported"`
+	Status         *Delivery         `json:"status"`   // own messages only
+	Imported       bool              `json:"imported"` // from the phone's history
 	Parts
 	IsForwarded bool  `json:"isForwarded"`
-	ExpiresAt   *Time `json:"expiresAt"` // filled by the store when reading, from Expiration
-	// PinnedUntil and Kept are the work of other facts, [Pin] and [Keep].
+	ExpiresAt   *Time `json:"expiresAt"`
 	PinnedUntil *Time `json:"pinnedUntil"`
 	Kept        bool  `json:"kept"`
 
-	// Raw is the whole marshalled waE2E.Message as it came or left, wrappers
-	// included: what quoting, forwarding, media and retries work from.
+	// Raw is the whole marshalled waE2E.Message, wrappers included, for quoting,
+	// forwarding, media and retries.
 	Raw []byte `json:"-"`
-	// WireID is the id by which the network knows the message, where that cannot
-	// stand in a path and ID was made up for it; else it is empty.
-	WireID string `json:"-"`
-	// ViewOnce marks a message that may be looked at only once: it is never
-	// forwarded.
-	ViewOnce bool `json:"-"`
-	// Expiration is the disappearing-messages timer in seconds that the
-	// message carries, 0 when it does not disappear.
-	Expiration uint32 `json:"-"`
+	// WireID is the id at the network, if it cannot stand in a path and ID replaces it.
+	WireID     string `json:"-"`
+	ViewOnce   bool   `json:"-"`
+	Expiration uint32 `json:"-"` // the disappearing-messages timer in seconds; 0 is none
 }
 
-// ContextInfo is what a message refers to. Mentions is filled by the store when
-// reading, from MentionedJID and the content.
+// ContextInfo has the messages and people that a message refers to. The store fills
+// Mentions when reading.
 type ContextInfo struct {
 	QuotedMsgID     *string   `json:"quotedMsgId"`
 	QuotedSenderJID JID       `json:"quotedSenderJid"`
@@ -90,8 +81,8 @@ type Quoted struct {
 	DeletedAt   *Time  `json:"deletedAt"`
 }
 
-// Mention is one person whom a message mentions. Token is the word of the
-// content that stands for them, such as "@15551234567"; nil where none does.
+// Mention is a person whom a message mentions. Token is the word for them in the content,
+// such as "@15551234567"; nil if there is none.
 type Mention struct {
 	JID   JID     `json:"jid"`
 	LID   JID     `json:"lid"`
@@ -111,12 +102,11 @@ type PollTally struct {
 	Name            string       `json:"name" bound:"content"`
 	Options         []PollOption `json:"options" bound:"options"`
 	SelectableCount int          `json:"selectableCount"`
-	// Extensible says that anybody in the chat may add options.
-	Extensible bool `json:"-"`
+	Extensible      bool         `json:"-"` // anybody in the chat may add options
 }
 
-// PollOption is one choice of a poll and who chose it. AddedBy is who added it
-// later; empty for one that the poll was made with.
+// PollOption is a choice of a poll and who chose it. AddedBy is empty for one that the
+// poll was made with.
 type PollOption struct {
 	Name    string `json:"name" bound:"option"`
 	Votes   int    `json:"votes" bound:"votes"`
@@ -124,7 +114,7 @@ type PollOption struct {
 	AddedBy JID    `json:"addedBy"`
 }
 
-// Match is an element of a search's matches (the document's section 2.7).
+// Match is an element of a search's matches.
 type Match struct {
 	ChatJID        JID     `json:"chatJid"`
 	ChatName       string  `json:"chatName"`
@@ -140,3 +130,59 @@ type Match struct {
 	Timestamp      Time    `json:"timestamp"`
 	Media          *Media  `json:"media"`
 }
+
+// EventAnswer is a person's answer to an event.
+type EventAnswer int
+
+// The answers, with the network's numbers, which are stored. Any other number takes an
+// earlier answer back.
+const (
+	EventGoing    EventAnswer = 1
+	EventNotGoing EventAnswer = 2
+	EventMaybe    EventAnswer = 3
+)
+
+// EventResponse replaces a person's answer to an event.
+type EventResponse struct {
+	Chat      JID
+	Target    string // id of the event's message
+	Sender    JID
+	Answer    EventAnswer
+	Guests    int `bound:"guests"` // how many more people come along
+	Timestamp Time
+}
+
+// PollOptionAdded adds an option to a poll. The store ignores one that the poll has, and
+// unless the poll is extensible one by anybody but the author.
+type PollOptionAdded struct {
+	Chat      JID
+	Target    string // id of the poll's message
+	By        JID
+	Name      string `bound:"option"`
+	Timestamp Time
+}
+
+// Pin pins a message until a moment, or with the zero moment unpins it. The store ignores
+// one by people outside the chat, and in a locked group by anybody but admins.
+type Pin struct {
+	Chat      JID
+	Target    string
+	By        JID
+	Until     Time
+	Timestamp Time
+}
+
+// Keep keeps a disappearing message in its chat, or no longer. The permissions are those
+// of a [Pin]. The author always may, and decides for good when letting it go.
+type Keep struct {
+	Chat      JID
+	Target    string
+	By        JID
+	Kept      bool
+	Timestamp Time
+}
+
+func (EventResponse) fact()   {}
+func (PollOptionAdded) fact() {}
+func (Pin) fact()             {}
+func (Keep) fact()            {}

@@ -1,20 +1,20 @@
 package bridge
 
-// Outgoing is a message to be sent. Whatever its content, it takes one path
-// through the socket manager.
+import "time"
+
+// Outgoing is a message to be sent.
 type Outgoing struct {
 	To       JID
 	Content  Content
 	Quote    *Message // the stored message that is answered, with Chat and Raw
 	Mentions []JID
-	// Strangers are those of Mentions of whom the caller knows nothing: they are
-	// named as they are given, whatever is known of them.
+	// Strangers are those of Mentions of whom the caller may know nothing: they are sent
+	// in the form in which they were given.
 	Strangers []JID
-	Key       *SendKey // Route, Key and BodyHash of an Idempotency-Key; nil without
+	Key       *SendKey // nil without an Idempotency-Key
 }
 
-// Content is what an outgoing message carries: [Text], [Location],
-// [Poll], [Contacts], [File], [Reaction], [Forward], [TextEdit] or [Revocation].
+// Content is the content of an outgoing message.
 type Content interface{ content() }
 
 // Text is a text message.
@@ -35,12 +35,12 @@ type Poll struct {
 	Selectable int
 }
 
-// Contacts is one contact or a list of them.
+// Contacts is one contact, or several.
 type Contacts struct {
 	Contacts []ContactCard `json:"contacts"`
 }
 
-// ContactCard is a contact to be sent (the document's section 2.8).
+// ContactCard is a contact to be sent.
 type ContactCard struct {
 	DisplayName  string `json:"displayName"`
 	FirstName    string `json:"firstName"`
@@ -53,7 +53,7 @@ type ContactCard struct {
 	VCard        string `json:"vcard"`
 }
 
-// File is a prepared file: it lies at Path until it is closed by its maker.
+// File is a prepared file, which lies at Path.
 type File struct {
 	Type      MediaType
 	Path      string
@@ -79,18 +79,15 @@ type Reaction struct {
 // Forward sends a stored message on.
 type Forward struct{ Source Message }
 
-// TextEdit replaces the text or the caption of an own message, and whom it
-// mentions.
+// TextEdit replaces the text or the caption of an own message, and whom it mentions.
 type TextEdit struct {
-	Target   Message
-	Text     string
-	Mentions []JID
-	// Strangers are as in [Outgoing].
-	Strangers []JID
+	Target    Message
+	Text      string
+	Mentions  []JID
+	Strangers []JID // as in [Outgoing]
 }
 
-// Revocation deletes a message for everybody: an own one, or as an admin
-// somebody else's in a group.
+// Revocation deletes a message for everybody: an own one, or as an admin another's.
 type Revocation struct{ Target Message }
 
 func (Text) content()       {}
@@ -109,3 +106,35 @@ type Sent struct {
 	Chat      JID
 	Timestamp Time
 }
+
+// TypingState is the presence of the account in a chat.
+type TypingState string
+
+// The presences in a chat.
+const (
+	TypingText   TypingState = "typing"
+	TypingVoice  TypingState = "recording"
+	TypingPaused TypingState = "paused"
+)
+
+// TypingTime is how long others are shown that the account is typing.
+const TypingTime = 25 * time.Second
+
+// NewChats limits the chats that the account begins, in which nothing was ever sent or
+// received: accounts are banned for first messages to many strangers.
+type NewChats struct {
+	PerDay int           // within 24 hours; 0 is any number
+	MinGap time.Duration // between two of them
+}
+
+// IsLimited reports whether there is a limit.
+func (n NewChats) IsLimited() bool { return n.PerDay > 0 || n.MinGap > 0 }
+
+// NewChat counts the first message in a chat, with which it is saved, or refuses it with
+// [CodeNewChatsLimited]. In a chat that is not new it does nothing.
+type NewChat struct {
+	Chat  JID
+	Limit NewChats
+}
+
+func (NewChat) fact() {}

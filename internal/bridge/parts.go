@@ -1,7 +1,6 @@
 package bridge
 
-// Parts are what a message shows beside its text, each nil where it has none.
-// Texts are empty where the sender gave none.
+// Parts are the structured parts of a message beside its text, each nil where it has none.
 type Parts struct {
 	Location    *Place          `json:"location"`
 	Contacts    []SharedContact `json:"contacts" bound:"contacts"`
@@ -13,7 +12,7 @@ type Parts struct {
 	LinkPreview *LinkPreview    `json:"linkPreview"`
 	Referral    *Referral       `json:"referral"`
 	Album       *Album          `json:"album"`
-	AlbumID     *string         `json:"albumId"` // the id of the album that the message is a part of
+	AlbumID     *string         `json:"albumId"` // of the album that the message belongs to
 }
 
 // IsZero reports whether there are none.
@@ -23,7 +22,7 @@ func (p *Parts) IsZero() bool {
 		p.Referral == nil && p.Album == nil && p.AlbumID == nil
 }
 
-// Place is a location in a message; IsLive marks one that moves.
+// Place is a location in a message; a live one moves.
 type Place struct {
 	Latitude  float64 `json:"latitude"`
 	Longitude float64 `json:"longitude"`
@@ -43,8 +42,7 @@ type SharedContact struct {
 	VCard        string        `json:"vcard" bound:"content"`
 }
 
-// SharedPhone is a number as the card writes it. JID is set where the card
-// names the number's account.
+// SharedPhone is a number as the card writes it. JID is set if the card names the account.
 type SharedPhone struct {
 	Number string `json:"number" bound:"number"`
 	JID    JID    `json:"jid"`
@@ -74,8 +72,7 @@ type Interactive struct {
 	Selected *Choice         `json:"selected"`
 }
 
-// Button is one choice: a reply by its ID, an address to open or a number to
-// call.
+// Button is one choice: a reply by its ID, an address to open or a number to call.
 type Button struct {
 	ID    string `json:"id" bound:"id"`
 	Text  string `json:"text" bound:"option"`
@@ -83,7 +80,7 @@ type Button struct {
 	Phone string `json:"phone" bound:"number"`
 }
 
-// Choice is what somebody chose.
+// Choice is the button that was chosen.
 type Choice struct {
 	ID   string `json:"id" bound:"id"`
 	Text string `json:"text" bound:"content"`
@@ -101,8 +98,8 @@ type CalendarEvent struct {
 	Responses *EventResponses `json:"responses"`
 }
 
-// EventResponses are the people who have answered an event, each by their latest
-// answer. Guests is how many more people those who go bring along.
+// EventResponses are the latest answers to an event. Guests is how many more people those
+// who go bring along.
 type EventResponses struct {
 	Going    []JID `json:"going"`
 	Maybe    []JID `json:"maybe"`
@@ -110,8 +107,7 @@ type EventResponses struct {
 	Guests   int   `json:"guests"`
 }
 
-// GroupInvite invites one person to a group. ExpiresAt is nil where it does
-// not say.
+// GroupInvite invites one person to a group.
 type GroupInvite struct {
 	JID       JID    `json:"jid"`
 	Name      string `json:"name" bound:"name"`
@@ -152,8 +148,8 @@ type LinkPreview struct {
 	Description string `json:"description" bound:"topic"`
 }
 
-// Referral is the ad, or the entry point of another app, that a person came to the
-// chat by. The first message after an ad often has Payload alone.
+// Referral is the ad, or the entry point of another app, by which a person came to the
+// chat. The first message after an ad often has Payload alone.
 type Referral struct {
 	SourceType       string  `json:"sourceType" bound:"name"` // as the network says, such as "ad" or "post"
 	SourceID         string  `json:"sourceId" bound:"id"`
@@ -168,9 +164,8 @@ type Referral struct {
 	ConversionSource string  `json:"conversionSource" bound:"name"`
 }
 
-// Album is several pictures and videos that are shown as one. Images and Videos
-// are how many its sender announced; Arrived is how many of its parts are stored,
-// filled by the store when reading.
+// Album is several pictures and videos that are shown as one. Images and Videos are how
+// many its sender announced. The store fills Arrived, how many are stored.
 type Album struct {
 	Images  int `json:"images" bound:"album"`
 	Videos  int `json:"videos" bound:"album"`

@@ -14,10 +14,9 @@ func DownloadPath(chat JID, id string) string {
 // encodedID begins a message id that stands encoded in a path.
 const encodedID = "~"
 
-// PathID writes a message id as one segment of a path. Senders choose ids, and
-// clients and proxies take "." and "..", "%2e" and "%2F" for steps in the path:
-// an id that is not only letters, digits, - and _ is written as ~ and the
-// base64url of its bytes, in which nothing needs to be escaped.
+// PathID returns a message id as one segment of a path. Senders choose ids, and proxies
+// take "..", "%2e" and "%2F" for steps: an id with more than letters, digits, - and _
+// becomes ~ and the base64url of its bytes.
 func PathID(id string) string {
 	if id != "" && strings.Trim(id, plainID) == "" {
 		return id
@@ -27,8 +26,7 @@ func PathID(id string) string {
 
 const plainID = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// ParsePathID reads the segment that [PathID] wrote, after its escapes were
-// taken off. A segment without ~ is the id itself.
+// ParsePathID returns the id of an unescaped segment that [PathID] wrote.
 func ParsePathID(segment string) (string, error) {
 	encoded, ok := strings.CutPrefix(segment, encodedID)
 	if !ok {

@@ -1,21 +1,20 @@
 package bridge
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// The lengths of phone numbers in E.164 digits, with the country code. The
-// network takes no shorter ones.
+// The lengths of phone numbers in E.164 digits, with the country code.
 const (
 	minPhone = 7
 	maxPhone = 15
 )
 
-// ParsePhone returns the E.164 digits of a phone number as people write it:
-// with a + or 00 before the country code, with spaces, dashes, dots, slashes
-// and parentheses anywhere. What is no international number is refused with an
-// [Error] of [CodeInvalid], whose sentence goes on after the name of the field.
+// ParsePhone returns the E.164 digits of a phone number as people write it: with a + or 00
+// before the country code, with spaces, dashes, dots, slashes and parentheses anywhere.
+// Its [Error] of [CodeInvalid] is a sentence that continues after the name of the field.
 func ParsePhone(s string) (string, error) {
 	number := plainPhone(s)
 	if international, ok := strings.CutPrefix(number, "+"); ok {
@@ -34,8 +33,8 @@ func ParsePhone(s string) (string, error) {
 	return number, nil
 }
 
-// plainPhone returns a number without what only makes it readable, and without
-// "(0)", the national prefix that is not dialled from abroad.
+// plainPhone returns a number without punctuation and without "(0)", the national prefix
+// that is not dialled from abroad.
 func plainPhone(s string) string {
 	return strings.Map(func(r rune) rune {
 		if isPhonePunctuation(r) {
@@ -45,15 +44,14 @@ func plainPhone(s string) string {
 	}, strings.Replace(s, "(0)", "", 1))
 }
 
-// isPhonePunctuation reports whether r only makes a phone number readable.
-// Address books add marks of the direction of writing.
+// isPhonePunctuation reports whether r only makes a phone number readable. Address books
+// add marks of the writing direction.
 func isPhonePunctuation(r rune) bool {
 	return strings.ContainsRune(`-.()/`, r) || r == ' ' || r == '\t' || unicode.Is(unicode.Zs, r) || unicode.Is(unicode.Pd, r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// PhoneDigits returns the digits of a number, or of a part of one, as people
-// write it: without what stands before the country code or an area code. It
-// returns nothing for text that is no number.
+// PhoneDigits returns the digits of a number, or of a part of one, as people write it,
+// without leading zeros; nothing for text that is no number.
 func PhoneDigits(s string) string {
 	number := strings.TrimPrefix(plainPhone(s), "+")
 	if number == "" || !digits(number) {
@@ -63,4 +61,60 @@ func PhoneDigits(s string) string {
 		return short
 	}
 	return number
+}
+
+// spelling describes the two ways in which numbers of a country are written, one with an
+// additional digit. WhatsApp knows an account by one of them, which is not always the one
+// that people dial.
+type spelling struct {
+	country string
+	extra   byte   // the digit
+	at      int    // its place, after the country and perhaps an area code
+	short   int    // the length without it
+	next    string // the digits that may follow it in numbers of the same subscriber
+}
+
+var spellings = []spelling{
+	// Brazil put a 9 before mobile numbers, after the area code. Numbers that begin with 2
+	// to 5 are fixed lines.
+	{country: "55", extra: '9', at: 4, short: 12, next: "6789"},
+	// Mexico dropped the 1 that calls to mobiles from abroad had.
+	{country: "52", extra: '1', at: 2, short: 12, next: "23456789"},
+	// Argentina has a 9 before mobile numbers in calls from abroad.
+	{country: "54", extra: '9', at: 2, short: 12, next: "123"},
+}
+
+// PhoneAliases returns the other spellings of a number in E.164 digits, if any.
+func PhoneAliases(number string) (aliases []string) {
+	for _, s := range spellings {
+		if alias, ok := s.other(number); ok {
+			aliases = append(aliases, alias)
+		}
+	}
+	return aliases
+}
+
+// SamePhone reports whether two numbers in E.164 digits are one subscriber's.
+func SamePhone(a, b string) bool {
+	return a == b || slices.Contains(PhoneAliases(a), b)
+}
+
+// other returns a number's other spelling.
+func (s spelling) other(number string) (string, bool) {
+	if len(number) < s.short || number[:len(s.country)] != s.country {
+		return "", false
+	}
+	head, tail := number[:s.at], number[s.at:]
+	switch {
+	case len(number) == s.short && s.mayFollow(tail):
+		return head + string(s.extra) + tail, true
+	case len(number) == s.short+1 && tail[0] == s.extra && s.mayFollow(tail[1:]):
+		return head + tail[1:], true
+	}
+	return "", false
+}
+
+// mayFollow reports whether these digits may follow the extra one.
+func (s spelling) mayFollow(digits string) bool {
+	return slices.Contains([]byte(s.next), digits[0])
 }

@@ -10,7 +10,7 @@ const (
 	ChatsIndividual ChatType = "individual"
 )
 
-// Order is the order of a history by timestamp, then arrival.
+// Order is the order of a history by timestamp, then seq.
 type Order string
 
 // The values of the parameter order.
@@ -19,9 +19,8 @@ const (
 	OrderDesc Order = "desc"
 )
 
-// ChatQuery is a page of the chats list. Q is a substring of name or JID,
-// folded by the store; an empty Q is no filter. Only, unless it is nil, names
-// the chats that may be shown.
+// ChatQuery is a page of the list of chats. Q is a part of name or JID. Only, unless nil,
+// names the chats that may be shown.
 type ChatQuery struct {
 	Only   []JID
 	Type   ChatType
@@ -31,11 +30,10 @@ type ChatQuery struct {
 	Cursor string
 }
 
-// MessageQuery is a page of one chat's history. Since and Until are
-// inclusive. A Cursor continues where an earlier page of the same query
-// ended, and Offset counts from there.
+// MessageQuery is a page of one chat's history. Since and Until are inclusive. Offset
+// counts from the Cursor, where an earlier page ended.
 type MessageQuery struct {
-	Only   []JID // the chats that the caller may see, whose people alone it knows; nil is all
+	Only   []JID // the chats that the caller may see; nil is all
 	Chat   JID
 	Since  *Time
 	Until  *Time
@@ -47,8 +45,8 @@ type MessageQuery struct {
 	Cursor string
 }
 
-// SearchQuery is a page of the cross-chat search, newest first. Only, unless it
-// is nil, names the chats to search in.
+// SearchQuery is a page of the search in all chats, newest first, or in those of Only
+// unless that is nil.
 type SearchQuery struct {
 	Only     []JID
 	Q        string

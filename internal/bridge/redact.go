@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// numberInText finds whatever may be a phone number: a user with agent and
-// device, with or without a server, and bare digits.
+// numberInText finds possible phone numbers: users with agent and device, with or without
+// a server, and bare digits.
 var numberInText = regexp.MustCompile(`\+?\b\d{7,}(?:[.:_]\d+)*(?:@[a-z.]+)?`)
 
 // serverLegacyUser is the server of phone numbers in old JIDs.
 const serverLegacyUser = "c.us"
 
-// Redact returns a text for the log, with only the last two digits of the phone
-// numbers in it. Other identities stay: LIDs, which stand bare only with their
-// agent (in Signal addresses), and groups, but for the founder's number in the
-// old ones.
+// Redact returns a text for the log with only the last two digits of its phone numbers,
+// those in the ids of old groups included. LIDs stay; without a server they stand in Signal
+// addresses, with an agent.
 func Redact(text string) string {
 	return numberInText.ReplaceAllStringFunc(text, func(found string) string {
 		user, server, isJID := strings.Cut(strings.TrimPrefix(found, "+"), "@")

@@ -2,7 +2,7 @@ package bridge
 
 import "encoding/json"
 
-// State is one of the five states of the account (the document's section 3).
+// State is the state of the account.
 type State string
 
 // The states; docs/architecture.md has the transitions.
@@ -14,7 +14,7 @@ const (
 	StateNeedsPair  State = "needs-pair"
 )
 
-// Status is the auth status (the document's section 2.2).
+// Status is the auth status.
 type Status struct {
 	Status               State    `json:"status"`
 	HasSession           bool     `json:"hasSession"`
@@ -36,7 +36,7 @@ type User struct {
 	Platform string `json:"platform"`
 }
 
-// Passkey is what the network asks for when linking needs a passkey.
+// Passkey is the network's request for a passkey.
 type Passkey struct {
 	PublicKey json.RawMessage `json:"publicKey"` // WebAuthn request options
 	Code      *string         `json:"code"`      // to be compared with the phone's, once known
@@ -56,13 +56,12 @@ type PasskeyResult struct {
 	Confirmed bool    `json:"confirmed"`
 }
 
-// Traffic is how many messages went through the account since the program
-// started.
+// Traffic counts the account's messages since the program started.
 type Traffic struct {
 	Received       uint64 // stored, the account's own from other devices included
-	Undecryptable  uint64 // stored as such, as they could not be read
+	Undecryptable  uint64
 	Sent           uint64 // accepted by the network
-	Failed         uint64 // given up; those of which nobody knows are not among them
-	SentAgain      uint64 // to devices that the network says were left out
+	Failed         uint64 // without those whose outcome is unknown
+	SentAgain      uint64 // to devices that the network reported as left out
 	LastReceivedAt *Time  // nil before the first
 }

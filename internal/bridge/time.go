@@ -5,8 +5,7 @@ import "time"
 // timeLayout is RFC 3339 in UTC with exactly three decimals.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// Time is a moment as the API shows it: UTC with milliseconds,
-// "2026-11-21T08:15:30.000Z".
+// Time is a moment in UTC with milliseconds, "2026-11-21T08:15:30.000Z".
 type Time struct{ time.Time }
 
 // The first and the last moment that RFC 3339 can write.
@@ -15,8 +14,7 @@ var (
 	last  = time.Date(9999, time.December, 31, 23, 59, 59, 999_000_000, time.UTC)
 )
 
-// At returns t as the API shows it. What lies beyond the years 1 to 9999
-// becomes their first or last moment.
+// At returns t as the API shows it, within the years 1 to 9999.
 func At(t time.Time) Time {
 	switch t = t.UTC().Truncate(time.Millisecond); {
 	case t.Before(first):

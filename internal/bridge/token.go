@@ -18,8 +18,7 @@ func Scopes() []Scope { return []Scope{ScopeRead, ScopeSend, ScopeManage} }
 // TokenPrefix is how the secrets of tokens begin.
 const TokenPrefix = "brt_"
 
-// Token is a bearer with less power than BRIDGE_TOKEN. Of its secret only the
-// SHA-256 is kept.
+// Token is a bearer with limited permissions.
 type Token struct {
 	ID         int64   `json:"id"`
 	Name       string  `json:"name"`
@@ -29,12 +28,12 @@ type Token struct {
 	CreatedAt  Time    `json:"createdAt"`
 	LastUsedAt *Time   `json:"lastUsedAt"` // to the minute
 
-	Hash   []byte `json:"-"`
+	Hash   []byte `json:"-"` // the SHA-256 of its secret
 	Parent int64  `json:"-"` // the token that made it; 0 is BRIDGE_TOKEN
 
-	// Family is the token that BRIDGE_TOKEN made and this one comes from, perhaps
-	// itself; 0 is BRIDGE_TOKEN, and a negative one a hook that it made. What
-	// bounds one caller bounds a family together.
+	// Family is the token by BRIDGE_TOKEN that this one comes from, or is; 0 is
+	// BRIDGE_TOKEN, and a negative one a hook that it made. Limits of a caller are
+	// limits of a family.
 	Family int64 `json:"-"`
 }
 

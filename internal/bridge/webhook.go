@@ -11,8 +11,7 @@ const (
 	WebhookFromEnvironment WebhookSource = "environment"
 )
 
-// Webhook is an address that events are posted to, which of them, and how that
-// goes.
+// Webhook is an address to which events are posted.
 type Webhook struct {
 	ID  int64  `json:"id"`
 	URL string `json:"url"`
@@ -21,9 +20,7 @@ type Webhook struct {
 	Enabled      bool          `json:"enabled"`
 	Source       WebhookSource `json:"source"`
 
-	// Cursor is the last event that was looked at; what came before it is
-	// delivered, pending or dead.
-	Cursor          int64   `json:"cursor"`
+	Cursor          int64   `json:"cursor"` // the last event that is delivered, pending or dead
 	Pending         int     `json:"pending"`
 	Dead            int     `json:"dead"`
 	LastDeliveredAt *Time   `json:"lastDeliveredAt"`
@@ -32,29 +29,23 @@ type Webhook struct {
 	CreatedAt       Time    `json:"createdAt"`
 	UpdatedAt       Time    `json:"updatedAt"`
 
-	// Token is the token that made it, 0 for BRIDGE_TOKEN. Only are that token's
-	// chats, nil for all, and EndsAt is when it ends.
-	Token  int64 `json:"-"`
-	Only   []JID `json:"-"`
-	EndsAt *Time `json:"-"`
-
-	// Secret signs what is posted ("whsec_…"). It is shown when it is made and
-	// never again.
-	Secret string `json:"-"`
+	Token  int64  `json:"-"` // that made it; 0 is BRIDGE_TOKEN
+	Only   []JID  `json:"-"` // the chats of that token; nil for all
+	EndsAt *Time  `json:"-"` // when that token ends
+	Secret string `json:"-"` // signs what is posted ("whsec_…"); shown once
 }
 
-// DeliveryState is how far the delivery of an event to a webhook is.
+// DeliveryState is the state of a delivery to a webhook.
 type DeliveryState string
 
-// The states of deliveries. Dead ones are no longer tried by themselves.
+// The states of deliveries. Dead ones are no longer tried.
 const (
 	WebhookPending   DeliveryState = "pending"
 	WebhookDelivered DeliveryState = "delivered"
 	WebhookDead      DeliveryState = "dead"
 )
 
-// EventReset is the type of what a webhook is sent when it was behind the
-// beginning of the log: events were lost to it.
+// EventReset is the type of the event that stands for lost ones.
 const EventReset EventType = "reset"
 
 // WebhookDelivery is the delivery of one event to one webhook.
@@ -73,26 +64,42 @@ type WebhookDelivery struct {
 	ResponseStatus *int          `json:"responseStatus"`
 	LastError      *string       `json:"lastError"`
 
-	// Queue is the chat's row in the store, by which deliveries are kept in
-	// order: a chat's JID may change.
-	Queue int64 `json:"-"`
-	// Tried is how long it has been tried. It is added up from what each pause
-	// was, so that a clock that jumps changes nothing.
+	Queue int64 `json:"-"` // the chat's row in the store: its JID may change
+	// Tried is how long it has been tried: the sum of the pauses, as a clock may jump.
 	Tried time.Duration `json:"-"`
 }
 
-// The queues of what belongs to no chat: events of the account, and the reset
-// that goes before everything else.
+// The queues of events without a chat: those of the account, and the reset, which goes
+// first.
 const (
 	QueueAccount int64 = 0
 	QueueReset   int64 = -1
 )
 
-// DeliveryQuery is a page of a webhook's deliveries, the newest first. An empty
-// Status is any.
+// DeliveryQuery is a page of a webhook's deliveries, the newest first.
 type DeliveryQuery struct {
 	Webhook int64
 	Status  DeliveryState
 	Limit   int
 	Cursor  string
+}
+
+// Hook is an address at which another service's posts become messages to a chat.
+type Hook struct {
+	ID        int64  `json:"id"`
+	Name      string `json:"name"`
+	Chat      JID    `json:"chatJid"`
+	Template  string `json:"template"` // the name of a shipped one, or its source
+	HasSecret bool   `json:"hasSecret"`
+	Enabled   bool   `json:"enabled"`
+
+	LastDeliveryAt *Time   `json:"lastDeliveryAt"` // the last that was accepted, to the minute
+	LastFailedAt   *Time   `json:"lastFailedAt"`
+	LastError      *string `json:"lastError"` // of the last delivery, null if it was accepted
+	CreatedAt      Time    `json:"createdAt"`
+	UpdatedAt      Time    `json:"updatedAt"`
+
+	Secret  string `json:"-"` // signs what is posted; empty for none
+	KeyHash []byte `json:"-"` // the SHA-256 of the key in its address
+	Token   int64  `json:"-"` // that made it; 0 is BRIDGE_TOKEN
 }

@@ -55,7 +55,7 @@ func (t *writeTx) saveNumbersOf(p person) {
 // old number is ever attributed to the new one. A number that gets a new LID
 // stays the person it was, and its old LID goes on meaning that person.
 func (t *writeTx) saveIdentity(f bridge.Identity) {
-	if f.PN.Kind() != bridge.KindIndividual || !f.LID.IsLID() {
+	if !f.PN.IsPerson() || f.PN.IsLID() || !f.LID.IsLID() {
 		return
 	}
 	owner, hasPN := t.people.find(f.PN)

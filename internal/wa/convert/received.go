@@ -324,7 +324,7 @@ func ReceiptFacts(e *events.Receipt) []bridge.Fact {
 		return nil
 	}
 	chat, from := JID(e.Chat), JID(e.Sender)
-	if chat == "" || chat.Kind() == bridge.KindBroadcast {
+	if chat == "" || chat.Server() == bridge.ServerBroadcast {
 		chat = from
 	}
 	if chat == "" {

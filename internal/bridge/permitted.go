@@ -1,0 +1,128 @@
+package bridge
+
+import "time"
+
+const (
+	// EditTime is how long the apps let an own message be edited.
+	EditTime = 15 * time.Minute
+	// EditTimeTaken is how long the network accepts the edit of a message, and an edit
+	// without an answer may be repeated.
+	EditTimeTaken = 20 * time.Minute
+	// DeleteTime is how long the apps let a message be deleted for everybody.
+	DeleteTime = 60 * time.Hour
+)
+
+// editable are the types of messages that can be edited; true for those with a caption.
+var editable = map[string]bool{
+	"conversation": false, "extendedTextMessage": false,
+	"imageMessage": true, "videoMessage": true, "documentMessage": true,
+}
+
+// Editable returns nil for a stored message that can be edited at a moment, else an
+// [Error] of [CodeNotEditable]. limit is [EditTime], or [EditTimeTaken] for a repeated edit.
+func (m *Message) Editable(now time.Time, limit time.Duration) error {
+	isCaption, hasText := editable[m.MessageType]
+	switch {
+	case !m.FromMe:
+		return notEditable("was written by somebody else: only own messages can be edited")
+	case m.DeletedAt != nil:
+		return notEditable("was deleted: send a new one")
+	case m.is(DeliveryPending):
+		return notEditable("is still being sent: edit it once its status is sent")
+	case m.is(DeliveryFailed):
+		return notEditable("was never sent: send a new one")
+	case m.MessageType == TypeUndecryptable:
+		return notEditable("could not be decrypted yet: edit it once it is shown")
+	case m.ViewOnce:
+		return notEditable("can be viewed only once: such messages cannot be edited")
+	case !hasText:
+		return notEditable("is a %s: only texts, and captions of images, videos and documents, can be edited", m.MessageType)
+	case isCaption && m.Content == "":
+		return notEditable("is a file without a caption: send the text as a new message")
+	case m.IsForwarded:
+		return notEditable("was forwarded: only what one has written can be edited")
+	case now.Sub(m.Timestamp.Time) > limit:
+		return notEditable("is older than %.0f minutes: send a new one", EditTime.Minutes())
+	}
+	return nil
+}
+
+func notEditable(reason string, args ...any) error {
+	return Fail(CodeNotEditable, "the message "+reason, args...)
+}
+
+// Deletable returns nil for a stored message that can be deleted for everybody at a
+// moment, as an admin of the group or not, else an [Error] of [CodeNotDeletable].
+func (m *Message) Deletable(now time.Time, asAdmin bool) error {
+	switch {
+	case m.DeletedAt != nil:
+		return notDeletable("is deleted already")
+	case !m.FromMe && !m.Chat.IsGroup():
+		return notDeletable("was written by somebody else: in a chat between two only own messages can be deleted for everybody")
+	case !m.FromMe && !asAdmin:
+		return notDeletable("was written by somebody else, and the account is not an admin of the group: ask an admin to delete it")
+	case m.is(DeliveryPending):
+		return notDeletable("is still being sent: delete it once its status is sent")
+	case m.is(DeliveryFailed):
+		return notDeletable("was never sent: nobody has it")
+	case now.Sub(m.Timestamp.Time) > DeleteTime:
+		return notDeletable("is older than %.0f hours, the time within which the apps delete for everybody", DeleteTime.Hours())
+	}
+	return nil
+}
+
+func notDeletable(reason string, args ...any) error {
+	return Fail(CodeNotDeletable, "the message "+reason, args...)
+}
+
+func (m *Message) is(status Delivery) bool { return m.Status != nil && *m.Status == status }
+
+// unforwardable are the types of messages that are never forwarded, with the reason.
+var unforwardable = typesOf(map[string][]string{
+	"is a calendar event or an answer to one, which bridged does not send": {
+		"eventMessage", "encEventResponseMessage", "eventInviteMessage", "eventCoverImage",
+	},
+	"is encrypted for the chat that it was written in": {
+		"secretEncryptedMessage", "encReactionMessage", "encCommentMessage", "conditionalRevealMessage",
+	},
+	"means nothing without the messages that it belongs to": {
+		"reactionMessage", "commentMessage", "pollUpdateMessage", "albumMessage", "placeholderMessage",
+	},
+	// A message has the type of its wrapper only where the wrapper is empty.
+	"has no content": {
+		"deviceSentMessage", "viewOnceMessage", "ephemeralMessage", "documentWithCaptionMessage", "viewOnceMessageV2", "editedMessage",
+		"viewOnceMessageV2Extension", "groupMentionedMessage", "botInvokeMessage", "lottieStickerMessage", "statusMentionMessage",
+		"pollCreationOptionImageMessage", "associatedChildMessage", "groupStatusMentionMessage", "pollCreationMessageV4", "statusAddYours",
+		"groupStatusMessage", "limitSharingMessage", "botTaskMessage", "questionMessage", "groupStatusMessageV2", "botForwardedMessage",
+		"questionReplyMessage", "newsletterAdminProfileMessage", "spoilerMessage", "newsletterAdminProfileStatusMessage",
+		"botPlatformRegistrationSuccessMessage", "newsletterScheduledMessage", "acp2SettingMessage", "audioStickerMessage",
+	},
+})
+
+func typesOf(reasons map[string][]string) map[string]string {
+	types := make(map[string]string)
+	for reason, list := range reasons {
+		for _, name := range list {
+			types[name] = reason
+		}
+	}
+	return types
+}
+
+// Forwardable returns nil for a stored message that can be forwarded, else an [Error] of
+// [CodeInvalid].
+func (m *Message) Forwardable() error {
+	switch {
+	case m.DeletedAt != nil:
+		return Invalid("the message was deleted and cannot be forwarded")
+	case m.ViewOnce:
+		return Invalid("a view-once message cannot be forwarded")
+	case m.MessageType == TypeUndecryptable:
+		return Invalid("the message could not be decrypted yet and cannot be forwarded")
+	case unforwardable[m.MessageType] != "":
+		return Invalid("the message %s and cannot be forwarded", unforwardable[m.MessageType])
+	case len(m.Raw) == 0:
+		return Invalid("nothing of the message is stored that could be forwarded")
+	}
+	return nil
+}

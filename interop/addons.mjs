@@ -54,7 +54,7 @@ export async function addons(subject, { bridge, author, member, to, files }) {
     await member.send(to, { pin: key(id), type: 2 });
     await bridge.message(id, (m) => !m.pinnedUntil);
   });
-  await check(subject, "disappearing message kept and let go", async () => {
+  await check(subject, "disappearing message kept and no longer kept", async () => {
     const { key: { id } } = await author.send(to, { text: "keep this" }, { ephemeralExpiration: 86_400 });
     await member.message(id);
     const keep = (keepType) => member.relay(to, { keepInChatMessage: { key: key(id), keepType, timestampMs: Date.now() } });

@@ -17,7 +17,7 @@ export async function calls({ bridge, owner, anna }) {
     await say(anna, owner, id, "offer", {}, ["audio", ...media].map((tag) => ({ tag, attrs: { enc: tag === "audio" ? "opus" : "h264" } })));
     return bridge.telephone(id, "ringing");
   };
-  await check(subject, "that their caller gives up are missed", async () => {
+  await check(subject, "given up by their caller are missed", async () => {
     const { id, chatJid, fromJid, fromLid, isVideo } = await ring("video");
     for (const [got, wanted] of [[chatJid, anna.pn], [fromJid, anna.pn], [fromLid, anna.lid], [isVideo, true]]) equal(got, wanted);
     await say(anna, owner, id, "terminate", { reason: "timeout" });

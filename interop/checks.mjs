@@ -55,21 +55,21 @@ await calls(cast);
 await own(cast);
 await hidden(cast, person("4915100000004", "Carla"));
 
-await check("away", "what came while bridged was stopped", async () => {
+await check("away", "messages sent while bridged was stopped", async () => {
   await bridge.stop();
   const { key } = await anna.send(owner.pn, { text: "while you were away" });
   await bridge.start();
   await bridge.state("open");
   equal((await bridge.message(key.id)).content, "while you were away");
 });
-await check("away", "what came while Baileys was away", async () => {
+await check("away", "messages sent while Baileys was offline", async () => {
   await anna.leave();
   const id = await bridge.send("send", { jid: anna.pn, text: "while Anna was away" });
   await anna.return();
   equal((await anna.content(id)).extendedTextMessage?.text ?? (await anna.content(id)).conversation, "while Anna was away");
 });
-await check("network", "nothing was asked that it does not know", async () => equal(JSON.stringify(await network.unknown()), "{}"));
-await check("bridged", "nothing came that could not be decrypted", async () => {
+await check("network", "every query was understood", async () => equal(JSON.stringify(await network.unknown()), "{}"));
+await check("bridged", "every message could be decrypted", async () => {
   for (const jid of [anna.pn, ben.pn]) {
     const { messages } = await bridge.call("GET", `/api/messages/individual/${encodeURIComponent(jid)}?limit=1000`);
     ok(messages.length > 0);

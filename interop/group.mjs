@@ -35,7 +35,7 @@ export async function group({ network, bridge, owner, anna, ben, files }, byNumb
       equal(participants.find((p) => [who.pn, who.lid].includes(p.id))?.username, username);
     }
   });
-  await check(subject, "text from bridged to everybody", async () => {
+  await check(subject, "text from bridged to everyone", async () => {
     const id = await bridge.send("send", { jid, text: "I am the owner" });
     for (const member of [anna, ben]) equal(textOf(await member.content(id)), "I am the owner");
     await bridge.message(id, (m) => m.status === "delivered");
@@ -47,7 +47,7 @@ export async function group({ network, bridge, owner, anna, ben, files }, byNumb
       for (const member of [anna, ben]) equal(textOf(await member.content(id)), `owner ${i}`);
     }
   });
-  await check(subject, "what a device cannot decrypt comes again, both ways", async () => {
+  await check(subject, "undecryptable messages are resent, both ways", async () => {
     const asked = await network.damaged(owner.phone, async () => {
       const { key } = await anna.send(jid, { text: "Anna again" });
       equal((await bridge.message(key.id, (m) => m.messageType !== "undecryptable")).content, "Anna again");
@@ -68,7 +68,7 @@ export async function group({ network, bridge, owner, anna, ben, files }, byNumb
     equal(got.contextInfo.quotedSenderJid, owner.pn);
     deepEqual(got.contextInfo.mentionedJid, [anna.pn]);
   });
-  await check(subject, "mention of everybody", async () => {
+  await check(subject, "mention of everyone", async () => {
     const got = await message(ben, { text: "@all hurry up", mentionAll: true });
     equal(got.contextInfo.mentionsAll, true);
   });
@@ -112,7 +112,7 @@ export async function group({ network, bridge, owner, anna, ben, files }, byNumb
     await anna.send(jid, { delete: (await anna.message(msgId)).key });
     equal((await bridge.message(msgId, (m) => m.deletedAt)).content, "");
   });
-  await check(subject, "delete by somebody who may not is no deletion", async () => {
+  await check(subject, "delete by a member without the right is ignored", async () => {
     const { msgId } = await message(anna, { text: "this stays" });
     await ben.send(jid, { delete: (await ben.message(msgId)).key });
     await message(ben, { text: "it does stay" });
@@ -141,7 +141,7 @@ export async function group({ network, bridge, owner, anna, ben, files }, byNumb
     const { poll } = await bridge.message(msgId, (m) => m.poll.options.some((o) => o.votes));
     deepEqual(poll.options.map((o) => o.voters), [[ben.pn], []]);
   });
-  await check(subject, "read by everybody", async () => {
+  await check(subject, "read by everyone", async () => {
     const id = await bridge.send("send", { jid, text: "please read" });
     for (const member of [anna, ben]) await member.sock.readMessages([(await member.message(id)).key]);
     await bridge.message(id, (m) => m.status === "read");
@@ -176,7 +176,7 @@ export async function group({ network, bridge, owner, anna, ben, files }, byNumb
     const id = await bridge.send("send", { jid, text: "for a week" });
     equal((await ben.content(id)).extendedTextMessage.contextInfo.expiration, 604_800);
   });
-  await check(subject, "a member who has left gets nothing", async () => {
+  await check(subject, "a member who has left gets no messages", async () => {
     await anna.sock.groupParticipantsUpdate(jid, [byNumber ? ben.pn : ben.lid], "remove");
     await message(anna, { text: "Ben has left" });
     const id = await bridge.send("send", { jid, text: "what Ben must not read" });

@@ -9,7 +9,7 @@ export async function joining({ bridge, owner, anna, ben }) {
   const isIn = (group, person) => group.participants.some((p) => p.jid === person.pn);
   const ask = async () => ben.sock.groupAcceptInvite(await anna.sock.groupInviteCode(jid));
 
-  await check(subject, "the approval of those who come by the link, switched by Baileys", async () => {
+  await check(subject, "approval of people who join by the link, switched by Baileys", async () => {
     await bridge.group(jid, (g) => isIn(g, anna));
     for (const mode of ["on", "off", "on"]) {
       await anna.sock.groupJoinApprovalMode(jid, mode);
@@ -18,7 +18,7 @@ export async function joining({ bridge, owner, anna, ben }) {
     await anna.sock.groupParticipantsUpdate(jid, [owner.lid], "promote");
     await bridge.group(jid, (g) => g.participants.some((p) => p.jid === owner.pn && p.isAdmin));
   });
-  await check(subject, "a request of Baileys, approved by bridged", async () => {
+  await check(subject, "a request by Baileys, approved by bridged", async () => {
     await ask();
     await bridge.asks(jid, "created", ben.pn);
     const { requests } = await bridge.call("GET", path);
@@ -34,7 +34,7 @@ export async function joining({ bridge, owner, anna, ben }) {
       await bridge.group(jid, (g) => g.participants.some((p) => p.jid === ben.pn && p.label === label));
     }
   });
-  await check(subject, "a request of Baileys, rejected by Baileys", async () => {
+  await check(subject, "a request by Baileys, rejected by Baileys", async () => {
     await ben.sock.groupLeave(jid);
     await bridge.group(jid, (g) => !isIn(g, ben));
     await ask();

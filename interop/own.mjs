@@ -6,7 +6,7 @@ const textOf = (content) => content.extendedTextMessage?.text ?? content.convers
 
 export async function own({ network, bridge, owner, anna, newDevice, files }) {
   const subject = "own devices";
-  await check(subject, "what Baileys sends as the account is an own message", async () => {
+  await check(subject, "a message by Baileys as the account is an own message", async () => {
     const { key } = await owner.send(anna.pn, { text: "from my laptop" });
     const got = await bridge.message(key.id);
     equal(got.content, "from my laptop");
@@ -28,12 +28,12 @@ export async function own({ network, bridge, owner, anna, newDevice, files }) {
     await owner.send(anna.pn, { delete: key });
     await bridge.message(key.id, (m) => m.deletedAt && m.content === "");
   });
-  await check(subject, "what bridged sends is an own message for Baileys", async () => {
+  await check(subject, "a message by bridged is an own message for Baileys", async () => {
     const id = await bridge.send("send", { jid: anna.pn, text: "from bridged" });
     equal(textOf(await owner.content(id)), "from bridged");
     equal((await owner.message(id)).key.fromMe, true);
   });
-  await check(subject, "what bridged sends reaches the account's phone and the contact's", async () => {
+  await check(subject, "a message by bridged reaches the account's phone and the contact's", async () => {
     const id = await bridge.send("send", { jid: anna.pn, text: "to every device" });
     for (const phone of [owner.phone, anna.phone]) equal((await network.heard(phone, "to every device")).id, id);
   });
@@ -42,7 +42,7 @@ export async function own({ network, bridge, owner, anna, newDevice, files }) {
     equal((await bridge.message(id)).content, "typed on the phone");
     equal(textOf(await anna.content(id)), "typed on the phone");
   });
-  await check(subject, "a device that a contact has linked gets the next message", async () => {
+  await check(subject, "a newly linked device of a contact gets the next message", async () => {
     const tablet = newDevice(anna, "tablet");
     await tablet.link("qr");
     const id = await bridge.send("send", { jid: anna.pn, text: "to the new tablet, too" });

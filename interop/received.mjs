@@ -158,7 +158,7 @@ export async function received({ bridge, owner, anna, ben, files }) {
       }
     });
   }
-  await check(subject, "vote taken back", async () => {
+  await check(subject, "vote withdrawn", async () => {
     const id = await bridge.send("send-poll", { jid: anna.pn, name: "Who?", values: ["You", "I"], selectableCount: 1 });
     const poll = await anna.message(id);
     await vote(anna, owner, to, poll, ["You"], voteForms[0]);
@@ -188,7 +188,7 @@ export async function received({ bridge, owner, anna, ben, files }) {
       if (wanted.selected) deepEqual(got.interactive.selected, wanted.selected);
     });
   }
-  await check(subject, "status update is no message", async () => {
+  await check(subject, "status update is not a message", async () => {
     const { key } = await anna.send("status@broadcast", { text: "at the lake" }, { statusJidList: [owner.pn], backgroundColor: "#000000", font: 1 });
     equal((await message({ text: "after the status" })).content, "after the status");
     equal(bridge.seen(key.id), undefined);

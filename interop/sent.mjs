@@ -137,13 +137,13 @@ export async function sent({ network, bridge, owner, anna, ben, files }) {
     const { key } = await anna.send(owner.pn, { text: "has it arrived?" });
     await anna.delivered(key.id);
   });
-  await check("repeats", "what Baileys cannot decrypt comes again from bridged", async () => {
+  await check("repeats", "bridged resends a message that Baileys could not decrypt", async () => {
     const asked = await network.damaged(anna.phone, async () => {
       equal(textOf((await send("send", { text: "once more, please" })).content), "once more, please");
     });
     ok(asked > 0, "Baileys asked for nothing");
   });
-  await check("repeats", "what bridged cannot decrypt comes again from Baileys", async () => {
+  await check("repeats", "Baileys resends a message that bridged could not decrypt", async () => {
     const asked = await network.damaged(owner.phone, async () => {
       const { key } = await anna.send(owner.pn, { text: "and once more" });
       equal((await bridge.message(key.id, (m) => m.messageType !== "undecryptable")).content, "and once more");

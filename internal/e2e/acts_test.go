@@ -13,8 +13,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestActs_AreSeenByPhones: what the bridge is asked to edit, delete, read and type shows on
-// the other side, in the store, in searches and in the log.
+// TestActs_AreSeenByPhones: edits, deletions, read receipts and typing by the
+// bridge show on the other side, in the store, in searches and in the log.
 func TestActs_AreSeenByPhones(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
@@ -26,7 +26,7 @@ func TestActs_AreSeenByPhones(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// A text that is edited: over a restart its key answers what was answered.
+	// An edit: after a restart its key still gets the same answer.
 	sent := must(p.api.Send(within(t), client.Text{To: chat, Text: "the-first-text"}, ""))(t)
 	edited := must(p.api.Edit(within(t), chat, sent.ID, "the-second-text", nil, "edit"))(t)
 	p.shows(friend, sent.ID, simnet.Bubble{Text: "the-second-text", Edited: true})
@@ -47,7 +47,7 @@ func TestActs_AreSeenByPhones(t *testing.T) {
 		t.Errorf("repeated: %+v, want %+v", again, edited)
 	}
 
-	// That text and a file, deleted for everybody.
+	// That text and a file, deleted for everyone.
 	paper := bytes.Repeat([]byte("the-deleted-paper "), 40)
 	file := must(p.api.SendFile(within(t), client.Upload{To: chat, Type: bridge.MediaDocument, FileName: "the-deleted-name.txt", Caption: "the-deleted-caption"},
 		bytes.NewReader(paper), ""))(t)
@@ -75,7 +75,7 @@ func TestActs_AreSeenByPhones(t *testing.T) {
 		t.Errorf("the log tells of changes %v", changes)
 	}
 
-	// Two messages that are read, and an answer that is typed.
+	// Two messages marked as read, and typing an answer.
 	one, two := say(t, friend, owner.PN(), "one"), say(t, friend, owner.PN(), "two")
 	unread := func(want int) {
 		t.Helper()
@@ -116,7 +116,7 @@ func TestActs_AreSeenByPhones(t *testing.T) {
 	sees("", false)
 }
 
-// shows waits until a phone shows a message in a certain way.
+// shows waits until a phone displays a message as wanted.
 func (p *process) shows(phone *simnet.Phone, id string, want simnet.Bubble) {
 	p.t.Helper()
 	if err := phone.WaitBubble(within(p.t), id, want); err != nil {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// single is a client that speaks nothing but the protocol of 2026-07-28, over
-// plain HTTP: there is no session, and each request says what the client can do.
+// single is a client that speaks only the protocol of 2026-07-28, over plain HTTP:
+// there is no session, and each request states the client's capabilities.
 type single struct {
 	t            *testing.T
 	at, token    string
@@ -23,7 +23,7 @@ type single struct {
 // fields is a JSON object.
 type fields = map[string]any
 
-// ask makes one request and returns its HTTP answer, and the JSON-RPC answer.
+// ask makes one request and returns its HTTP and JSON-RPC answers.
 func (c single) ask(method, name string, params fields) (*http.Response, fields) {
 	c.t.Helper()
 	if params == nil {
@@ -59,13 +59,13 @@ func (c single) ask(method, name string, params fields) (*http.Response, fields)
 	return resp, answer
 }
 
-// lastEvent returns the data of the last event of a stream, the answer.
+// lastEvent returns the data of a stream's last event, which is the answer.
 func lastEvent(stream []byte) []byte {
 	_, data, _ := bytes.Cut(stream[bytes.LastIndex(stream, []byte("event: message")):], []byte("data: "))
 	return bytes.TrimSpace(data)
 }
 
-// result returns the result of a request that succeeds.
+// result returns the result of a request, which must succeed.
 func (c single) result(method, name string, params fields) fields {
 	c.t.Helper()
 	resp, answer := c.ask(method, name, params)
@@ -76,7 +76,6 @@ func (c single) result(method, name string, params fields) fields {
 	return result
 }
 
-// call calls a tool.
 func (c single) call(tool string, params fields) fields {
 	c.t.Helper()
 	params["name"] = tool
@@ -92,8 +91,8 @@ func textOf(result fields) string {
 	return result["content"].([]any)[0].(fields)["text"].(string)
 }
 
-// A client that knows no sessions and no handshake can do all that others can,
-// and nothing of what it is answered is for anybody else.
+// A client without sessions and handshake can do everything that others can, and
+// its answers may not be cached for others.
 func TestAgents_WithoutSessions(t *testing.T) {
 	t.Parallel()
 	s := newAgentScene(t)
@@ -133,7 +132,7 @@ func TestAgents_WithoutSessions(t *testing.T) {
 	if refused := c.call("send_text", fields{"arguments": fields{"jid": s.kim.PN().String(), "text": "no"}}); refused["isError"] != true || !strings.Contains(textOf(refused), "there is no chat") {
 		t.Errorf("outside: %v", refused)
 	}
-	// Nothing changes, so that nobody need listen.
+	// There are no changes to listen for.
 	c.result("subscriptions/listen", "", fields{"notifications": fields{"toolsListChanged": true}})
 	for _, removed := range []string{"initialize", "ping", "resources/subscribe"} {
 		if resp, answer := c.ask(removed, "", fields{"uri": "bridged://status", "protocolVersion": withoutSessions, "capabilities": fields{}, "clientInfo": fields{"name": "x", "version": "1"}}); resp.StatusCode != http.StatusNotFound {
@@ -149,8 +148,8 @@ func TestAgents_WithoutSessions(t *testing.T) {
 	}
 }
 
-// A person confirms what such a client sends, too: the question comes as the
-// answer, and the call again with what the person said.
+// A person confirms sends of such a client, too: the answer is the question, and
+// the repeated call carries the person's decision.
 func TestAgents_WithoutSessionsAPersonConfirms(t *testing.T) {
 	t.Parallel()
 	s := newAgentScene(t, "MCP_CONFIRM=true")
@@ -190,9 +189,9 @@ func TestAgents_WithoutSessionsAPersonConfirms(t *testing.T) {
 	}
 }
 
-// Behind a call in chunks the connection ends, in every version of the protocol:
-// what follows would not be looked at.
-func TestAgents_BehindChunksNothingIsDone(t *testing.T) {
+// After a call in chunks the connection ends, in every version of the protocol:
+// further requests on it would go unchecked.
+func TestAgents_NothingFollowsChunks(t *testing.T) {
 	t.Parallel()
 	s := newAgentScene(t)
 	const begun = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`

@@ -31,20 +31,20 @@ func (b withBearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// The versions of the protocol: the last with sessions, and that without.
+// Versions of the protocol: the last with sessions, and the one without.
 const (
 	withSessions    = "2025-11-25"
 	withoutSessions = "2026-07-28"
 )
 
-// connect connects over HTTP, with the newest version of the protocol. A person
-// at its end answers questions, unless answer is nil.
+// connect connects over HTTP with the newest version of the protocol. answer
+// replies to questions as a person would; nil means that there is none.
 func (p *process) connect(t *testing.T, token string, answer func(*sdk.ElicitParams) string) (agent, error) {
 	t.Helper()
 	return p.connectAs(t, withoutSessions, token, answer)
 }
 
-// connectAs does what connect does, with a version of the protocol.
+// connectAs connects with a given version of the protocol.
 func (p *process) connectAs(t *testing.T, version, token string, answer func(*sdk.ElicitParams) string) (agent, error) {
 	t.Helper()
 	transport := &sdk.StreamableClientTransport{Endpoint: "http://" + p.address + "/mcp", HTTPClient: &http.Client{Transport: withBearer{token}}}
@@ -70,7 +70,7 @@ func begin(t *testing.T, transport sdk.Transport, version string, answer func(*s
 	return agent{session, t}, nil
 }
 
-// tools returns the names of the tools that are offered.
+// tools returns the names of the offered tools.
 func (a agent) tools() []string {
 	a.t.Helper()
 	list, err := a.ListTools(within(a.t), nil)
@@ -84,7 +84,8 @@ func (a agent) tools() []string {
 	return names
 }
 
-// call calls a tool and returns its answer as text, and whether it is an error.
+// call calls a tool and returns the text of its answer, and whether that is an
+// error.
 func (a agent) call(tool string, arguments map[string]any) (string, bool) {
 	a.t.Helper()
 	result, err := a.CallTool(within(a.t), &sdk.CallToolParams{Name: tool, Arguments: arguments})
@@ -111,8 +112,8 @@ func (a agent) want(tool string, arguments map[string]any, parts ...string) stri
 	return text
 }
 
-// agentScene is a paired bridge with a door for agents, two friends who wrote,
-// and a token for the chat of the first.
+// agentScene is a paired bridge with MCP enabled, two friends who have written, and
+// a token for the first one's chat.
 type agentScene struct {
 	*process
 	owner    *simnet.Phone
@@ -198,7 +199,8 @@ func TestAgents_ReadAndWriteTheirChatsAlone(t *testing.T) {
 	s.checkAudit(t)
 }
 
-// checkAudit looks for a line of each call, without what was written.
+// checkAudit looks for the log line of each call, which must not contain the
+// content.
 func (s agentScene) checkAudit(t *testing.T) {
 	t.Helper()
 	s.waitForLog(t, `"tool":"react"`)
@@ -348,7 +350,7 @@ func TestAgents_WaitForMessages(t *testing.T) {
 	}
 }
 
-// A token's sessions are bounded: the oldest makes room.
+// The sessions of a token are bounded: a new one evicts the oldest.
 func TestAgents_SessionsOfATokenAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newAgentScene(t)
@@ -366,8 +368,8 @@ func TestAgents_SessionsOfATokenAreBounded(t *testing.T) {
 	must(s.connectAs(t, withSessions, testToken, nil))(t).want("status", nil)
 }
 
-// What a model names as a chat may be anything: the log gets none of it, and
-// resources and prompts leave a line, too.
+// A model may pass anything as a chat: the log must not repeat it. Resources and
+// prompts leave a line, too.
 func TestAgents_TheAuditHoldsNothingThatWasWritten(t *testing.T) {
 	t.Parallel()
 	s := newAgentScene(t, "MCP_SEND_CHATS=15550100302@s.whatsapp.net")

@@ -6,14 +6,14 @@ import (
 	"bridged/internal/bridge"
 )
 
-// What other answers of the bridge say of a chat.
+// How other answers of the bridge describe a chat.
 const (
 	newest     = "the newest message of the history"
 	unanswered = "messages behind the account's own in the history"
 	asListed   = "the name in the list of chats"
 )
 
-// agreed replaces what an object says of a chat where that agrees with the
+// agreed replaces an object's fields about a chat where they agree with the
 // bridge's other answers.
 func (p *process) agreed(o object) {
 	if jid, ok := o["chatJid"].(string); ok && o["chatName"] != nil {
@@ -46,8 +46,8 @@ func (p *process) agreed(o object) {
 	}
 }
 
-// isPreviewOf reports whether the last message of a chat is a message of a
-// history, none of which is long here.
+// isPreviewOf reports whether a chat's last message is one of a history's. All are
+// short here.
 func isPreviewOf(last, m object) bool {
 	for name, value := range last {
 		if m[name] != value {

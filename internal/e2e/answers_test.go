@@ -42,19 +42,19 @@ func mention(p *simnet.Phone, token any) object {
 	return object{"jid": p.PN().String(), "lid": p.LID().String(), "name": name, "token": token}
 }
 
-// recent stands in for every moment of the test itself.
+// recent stands for any time during the test.
 const recent = "a moment of this test"
 
-// afterTimer stands for the moment at which a message of the test disappears.
+// afterTimer stands for the time at which a message of the test disappears.
 const afterTimer = "chatTimer after a moment of this test"
 
-// moments are the fields that hold a moment in the API's form.
+// moments lists the fields that hold a time.
 var moments = map[string]bool{
 	"timestamp": true, "editedAt": true, "deletedAt": true, "lastMessageAt": true,
 	"createdAt": true, "updatedAt": true, "since": true, "ts": true,
 }
 
-// answers waits until a path answers exactly the object wanted.
+// answers waits until a path answers with exactly the object wanted.
 func (p *process) answers(path string, want object) {
 	p.t.Helper()
 	expected := plain(p.t, want)
@@ -72,13 +72,13 @@ func (p *process) answers(path string, want object) {
 	})
 }
 
-// snapshot returns the present answer of a path, as text.
+// snapshot returns a path's current answer as text.
 func (p *process) snapshot(path string) string {
 	p.t.Helper()
 	return string(p.Get(path).Want(http.StatusOK).Body)
 }
 
-// plain returns v as it is after encoding to and decoding from JSON.
+// plain returns v encoded as JSON and decoded again.
 func plain(t testing.TB, v any) (out any) {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -91,7 +91,7 @@ func plain(t testing.TB, v any) (out any) {
 	return out
 }
 
-// timeless replaces all times since the test began by recent.
+// timeless replaces all times since the start of the test by recent.
 func (p *process) timeless(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -115,15 +115,15 @@ func (p *process) timeless(v any) any {
 	return v
 }
 
-// isRecent reports whether a moment lies so long after one of the test itself.
-// It checks the form, too: UTC with milliseconds.
+// isRecent reports whether a time lies that long after a moment of the test. It
+// also checks the form: UTC with milliseconds.
 func (p *process) isRecent(text string, after time.Duration) bool {
 	at, err := time.Parse("2006-01-02T15:04:05.000Z", text)
 	at = at.Add(-after)
 	return err == nil && at.After(p.began.Add(-2*time.Second)) && at.Before(time.Now().Add(2*time.Second))
 }
 
-// with returns an object with some fields changed.
+// with returns a copy of an object with some fields changed.
 func with(original object, changes ...object) object {
 	out := object{}
 	for _, fields := range append([]object{original}, changes...) {
@@ -134,8 +134,8 @@ func with(original object, changes ...object) object {
 	return out
 }
 
-// message returns a message as the API shows it, with the fields that every kind
-// has, and those of the kind in changes.
+// message returns a message as the API shows it: the fields of every kind, and
+// those of its kind in changes.
 func message(id simnet.MessageID, by *simnet.Phone, kind, content string, changes ...object) object {
 	return with(object{
 		"msgId": id, "fromMe": false, "senderJid": by.PN().String(), "senderLid": by.LID().String(), "senderUsername": nil, "pushName": by.Name(),
@@ -146,7 +146,7 @@ func message(id simnet.MessageID, by *simnet.Phone, kind, content string, change
 	}, changes...)
 }
 
-// quoted returns what an answer shows of a message.
+// quoted returns a message as a quote shows it.
 func quoted(m object) object {
 	shown := object{}
 	for _, name := range []string{"fromMe", "senderJid", "pushName", "messageType", "content", "timestamp", "deletedAt"} {
@@ -192,7 +192,7 @@ func chats(listed ...object) object {
 	return object{"count": len(listed), "chats": list(listed), "hasMore": false, "nextCursor": nil}
 }
 
-// chat returns a chat with messages that is kept like most.
+// chat returns a chat with messages, with the usual settings.
 func chat(fields object) object {
 	return with(fields, object{
 		"lastMessageAt": recent, "lastMessage": newest, "unreadCount": unanswered,
@@ -236,8 +236,8 @@ func reversed[T any](items []T) []T {
 	return out
 }
 
-// refused checks a refusal: status, code, and a sentence with the words that
-// tell the caller what is wrong.
+// refused checks a refusal: status, code, and the words of its sentence that help
+// the caller.
 func refused(t testing.TB, resp apitest.Response, status int, code bridge.Code, words ...string) {
 	t.Helper()
 	if resp.Status != status || resp.Code() != string(code) {
@@ -246,7 +246,7 @@ func refused(t testing.TB, resp apitest.Response, status int, code bridge.Code, 
 	says(t, resp.Error(), words...)
 }
 
-// says checks that a sentence for people has the words that matter.
+// says checks that a sentence contains the words that matter.
 func says(t testing.TB, sentence string, words ...string) {
 	t.Helper()
 	for _, word := range words {
@@ -256,8 +256,8 @@ func says(t testing.TB, sentence string, words ...string) {
 	}
 }
 
-// sortMembers puts participants into one order: what is stored lists those
-// with the most rights first, the network in the order of their coming.
+// sortMembers sorts participants: the store lists those with the most rights first,
+// the network in the order of joining.
 func sortMembers[T any](members []T) {
 	slices.SortFunc(members, func(a, b T) int {
 		return cmp.Compare(fmt.Sprint(any(a).(object)["jid"]), fmt.Sprint(any(b).(object)["jid"]))

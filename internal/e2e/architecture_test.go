@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// goPackage is what go list says of a package of this module.
+// goPackage describes a package of this module, as go list prints it.
 type goPackage struct {
 	ImportPath string
-	Imports    []string // without those of the tests
+	Imports    []string // without those of tests
 }
 
 const (
@@ -33,8 +33,7 @@ const (
 	natsServer = "github.com/nats-io/nats-server"
 )
 
-// TestArchitecture holds the imports against docs/architecture.md: who may
-// know whom.
+// TestArchitecture checks the imports against docs/architecture.md.
 func TestArchitecture(t *testing.T) {
 	t.Parallel()
 	packages := listPackages(t)
@@ -55,8 +54,9 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// TestArchitecture_OneRoomReachesIntoWhatsmeow: its dangerous methods, its device and
-// stores, its tables in session.db and the formats of its log.
+// TestArchitecture_OneRoomReachesIntoWhatsmeow: only one room uses its dangerous
+// methods, its device and stores, its tables in session.db and the formats of its
+// log.
 func TestArchitecture_OneRoomReachesIntoWhatsmeow(t *testing.T) {
 	t.Parallel()
 	reached := regexp.MustCompile(`DangerousInternals|database/sql|whatsmeow_[a-z]|\b(cli|Client)\.Store\.[A-Z]|waLog\.`)
@@ -77,8 +77,9 @@ func TestArchitecture_OneRoomReachesIntoWhatsmeow(t *testing.T) {
 	}
 }
 
-// ours lists what each package may import of this module; cmd/bridged sees
-// all, and only demo, bench and interop/network beside it the simulated network.
+// ours lists the packages of this module that each package may import. cmd/bridged
+// may import all; besides it, only demo, bench and interop/network may import the
+// simulated network.
 var ours = map[string][]string{
 	"migrations":               {},
 	"internal/bridge":          {},
@@ -148,11 +149,11 @@ func allowed(name, imported string) bool {
 	case strings.HasPrefix(imported, natsServer):
 		return name == "internal/fleet/fleettest"
 	case isPartOf(imported, module+"internal/e2e"):
-		return false // but for its tests
+		return false // only in its tests
 	case strings.HasPrefix(imported, module):
 		return name == "cmd/bridged" || slices.Contains(ours[name], strings.TrimPrefix(imported, module))
 	case name == "internal/bridge":
-		return !strings.Contains(firstPart(imported), ".") // the standard library has no domain
+		return !strings.Contains(firstPart(imported), ".") // the standard library's paths have no domain
 	}
 	return true
 }
@@ -167,7 +168,7 @@ func firstPart(imported string) string {
 	return first
 }
 
-// listPackages asks the go command.
+// listPackages runs go list.
 func listPackages(t *testing.T) (packages []goPackage) {
 	t.Helper()
 	list := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")

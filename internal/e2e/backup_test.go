@@ -15,8 +15,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// command runs another bridged in the environment of p and returns what it
-// printed.
+// command runs another bridged in the environment of p and returns its output.
 func (p *process) command(args ...string) (string, error) {
 	p.t.Helper()
 	cmd := exec.Command("bridged", args...)
@@ -68,8 +67,8 @@ func TestBackup_WhileRunningIsCompleteAndRestorable(t *testing.T) {
 	}
 }
 
-// secretsOf are tokens, a webhook and a hook, with every form in which a file
-// could hold what is secret of them.
+// secretsOf holds tokens, a webhook and a hook, with every form of their secrets
+// that a file could contain.
 type secretsOf struct {
 	token         client.MadeToken
 	webhook, hook int64
@@ -95,8 +94,8 @@ func makeSecrets(t *testing.T, p *process, chat bridge.JID) secretsOf {
 	}}
 }
 
-// A backup holds no secret, not even in pages that nothing uses, and a restore
-// revives nothing that was revoked since; unless the secrets were asked for.
+// Unless asked for, a backup contains no secrets, not even in unused pages, and
+// restoring it revives nothing that was revoked since.
 func TestBackup_LeavesSecretsOut(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
@@ -117,7 +116,7 @@ func TestBackup_LeavesSecretsOut(t *testing.T) {
 		}
 		data := must(os.ReadFile(file))(t)
 		for what, secret := range made.bytes {
-			kept := with && what != "the token" && what != "its key" // of which there are hashes
+			kept := with && what != "the token" && what != "its key" // stored as hashes
 			if bytes.Contains(data, []byte(secret)) != kept {
 				t.Errorf("%v: the file holds %s: %v, want %v", args, what, !kept, kept)
 			}
@@ -126,7 +125,7 @@ func TestBackup_LeavesSecretsOut(t *testing.T) {
 	}
 }
 
-// checkRestored restores a backup and looks at what works.
+// checkRestored restores a backup and checks what works afterwards.
 func (p *process) checkRestored(t *testing.T, file string, made secretsOf, with bool) {
 	t.Helper()
 	p.stop()

@@ -19,22 +19,22 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browser is a tab of a real browser. It notes what a page must never do:
-// errors in its console, which violations of its policy are, too, and requests
-// to elsewhere.
+// browser is a tab of a real browser. It records everything that a page must never
+// do: errors in its console, including violations of its policy, and requests to
+// other sites.
 type browser struct {
 	t    testing.TB
 	ctx  context.Context
-	base string // the only place that pages may load from
+	base string // the only origin that pages may load from
 
 	mu     sync.Mutex // guards faults
 	faults []string
 }
 
-// browserNames are what Chromium is called.
+// browserNames lists Chromium's names.
 var browserNames = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
-// openBrowser opens a tab. The test is skipped where no browser is installed.
+// openBrowser opens a tab. It skips the test if no browser is installed.
 func openBrowser(t testing.TB, base string) *browser {
 	t.Helper()
 	var program string
@@ -83,7 +83,7 @@ func callBrowser[P, R any](b *browser, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// notice notes faults of a page.
+// notice records a page's faults.
 func (b *browser) notice(event any) {
 	var fault string
 	switch e := event.(type) {
@@ -113,7 +113,7 @@ func (b *browser) notice(event any) {
 	}
 }
 
-// wantNoFaults reports what pages did that they must not.
+// wantNoFaults reports the recorded faults.
 func (b *browser) wantNoFaults() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -124,7 +124,7 @@ func (b *browser) wantNoFaults() {
 	b.faults = nil
 }
 
-// do runs actions within the tests' patience.
+// do runs actions with the tests' time limit.
 func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if _, err := inBrowser(b, chromedp.Steps(actions...)); err != nil {
@@ -132,7 +132,7 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// inBrowser runs an action within the tests' patience.
+// inBrowser runs an action with the tests' time limit.
 func inBrowser[T any](b *browser, action chromedp.Action[T]) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, testPatience)
 	defer cancel()
@@ -149,7 +149,7 @@ func got[T any](b *browser, action chromedp.Action[T]) T {
 	return value
 }
 
-// describe returns where the browser is and what it shows, for failures.
+// describe returns the browser's address and text, for failures.
 func (b *browser) describe() string {
 	text, err := inBrowser(b, chromedp.Evaluate[string]("location.href + '\\n' + document.body.innerText.slice(0, 2000)"))
 	if err != nil {
@@ -158,32 +158,32 @@ func (b *browser) describe() string {
 	return text
 }
 
-// open loads a page and waits until it is there.
+// open loads a page and waits until it is ready.
 func (b *browser) open(path string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(b.base+path), chromedp.WaitReady(chromedp.CSS("body")))
 }
 
-// text returns what a reader sees of the first element of a selector.
+// text returns the visible text of the first element that matches a selector.
 func (b *browser) text(selector string) string {
 	b.t.Helper()
 	return got(b, chromedp.Text(chromedp.CSS(selector)))
 }
 
-// waitFor waits until an expression of JavaScript is true.
+// waitFor waits until a JavaScript expression is true.
 func (b *browser) waitFor(expression string) {
 	b.t.Helper()
 	got(b, chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingTimeout(testPatience)))
 }
 
-// evaluate returns the value of an expression of JavaScript, once its promises
-// are kept.
+// evaluate returns the value of a JavaScript expression, after awaiting its
+// promises.
 func evaluate[T any](b *browser, expression string) T {
 	b.t.Helper()
 	return got(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// resize makes the window as wide and high as a device's.
+// resize gives the window the size of a device.
 func (b *browser) resize(width, height int64, dark bool) {
 	b.t.Helper()
 	scheme := "light"
@@ -198,7 +198,7 @@ func (b *browser) resize(width, height int64, dark bool) {
 	}})
 }
 
-// picture writes what the window shows to a file.
+// picture saves a screenshot of the window.
 func (b *browser) picture(file string) {
 	b.t.Helper()
 	if err := os.WriteFile(file, got(b, chromedp.CaptureScreenshot()), 0o644); err != nil {

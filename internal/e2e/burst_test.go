@@ -13,8 +13,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// burstPatience is how long writing that many messages may take: the phones of
-// the tests encrypt every one for every device.
+// burstPatience bounds the time to write that many messages: the tests' phones
+// encrypt every one for every device.
 const burstPatience = 3 * time.Minute
 
 var burstSize = flag.Int("burst", 600, "how many messages a burst has; 2000 is as many as whatsmeow keeps in order")
@@ -23,7 +23,7 @@ func TestBurst_IsStoredOnceAndInOrder(t *testing.T) {
 	t.Parallel()
 	burst := *burstSize
 	if underRaceDetector {
-		burst = min(burst, 300) // what races with 2,000 races with 300
+		burst = min(burst, 300) // a race among 2,000 shows with 300, too
 	}
 	c := pairedCast(t, "LOG_LEVEL=info")
 	group := newGroup(t, c.owner, simnet.GroupOptions{Subject: "Busy", Members: []*simnet.Phone{c.ben, c.carla}})
@@ -51,16 +51,16 @@ func TestBurst_IsStoredOnceAndInOrder(t *testing.T) {
 	}
 }
 
-// isWhole compares a stored chat with what was sent into it: every message
+// isWhole compares a stored chat with the messages sent into it: every message
 // once, each writer's in the order of sending, and the pages by cursor and by
-// offset those of the whole, in both orders.
+// offset equal to the whole, in both orders.
 func isWhole(t *testing.T, c *cast, list string, sent []simnet.MessageID, writers int) {
 	t.Helper()
 	ids := pages(t, c.bridge, list+"?order=asc&limit=1000", "messages", "msgId")
 	if got, want := slices.Sorted(slices.Values(ids)), slices.Sorted(slices.Values(sent)); !slices.Equal(got, want) {
 		t.Fatalf("stored are %d messages, sent were %d, or others", len(ids), len(sent))
 	}
-	// The writers take turns in ids, each in his own order.
+	// The ids alternate between writers, each in his own order.
 	place := make(map[string]int, len(ids))
 	for i, id := range ids {
 		place[id] = i

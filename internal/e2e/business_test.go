@@ -8,14 +8,14 @@ import (
 	"bridged/internal/simnet"
 )
 
-// headerBytes are the files that simnet's business puts into headers.
+// headerBytes holds the files in the headers of simnet's business messages.
 var headerBytes = map[bridge.MediaType]string{
 	bridge.MediaImage: "the bytes of a boarding pass", bridge.MediaVideo: "the bytes of a film about shoes", bridge.MediaDocument: "the bytes of a statement",
 }
 
-// TestBusiness_EveryKindIsReadDownloadedAndForwarded: what shops, banks and
-// airlines send shows its text and its file, and reaches the next phone so that
-// it shows them too.
+// TestBusiness_EveryKindIsReadDownloadedAndForwarded: messages of shops, banks and
+// airlines show their text and file, and reach the next phone unchanged when
+// forwarded.
 func TestBusiness_EveryKindIsReadDownloadedAndForwarded(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -44,11 +44,10 @@ func TestBusiness_EveryKindIsReadDownloadedAndForwarded(t *testing.T) {
 	}
 }
 
-// refusesForward are the kinds of a business that nobody may send on.
+// refusesForward lists the business kinds that cannot be forwarded.
 var refusesForward = map[string]bool{"eventMessage": true, "eventInviteMessage": true, "placeholderMessage": true}
 
-// seesForwarded compares what the other phone shows, and what it downloads,
-// with the original.
+// seesForwarded compares the other phone's message and download with the original.
 func (r *room) seesForwarded(id simnet.MessageID, original bridge.Message) {
 	r.Helper()
 	got := r.stored(id)
@@ -71,8 +70,8 @@ func isChannelInvite(m bridge.Message) bool {
 	return m.MessageType == "newsletterFollowerInviteMessageV2" || m.MessageType == "newsletterAdminInviteMessage"
 }
 
-// TestBusiness_AFileInAHeaderIsUploadedAgain where the CDN has lost it, and
-// found at its new place by downloads and forwards.
+// TestBusiness_AFileInAHeaderIsUploadedAgain after the CDN has lost it, and
+// downloads and forwards find its new path.
 func TestBusiness_AFileInAHeaderIsUploadedAgain(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -93,8 +92,8 @@ func TestBusiness_AFileInAHeaderIsUploadedAgain(t *testing.T) {
 	}
 }
 
-// TestBusiness_FieldsForPrograms: a button's address, a chosen row, an order
-// and a place are not to be searched for in a text.
+// TestBusiness_FieldsForPrograms: programs need not search the text for a button's
+// address, a chosen row, an order or a place.
 func TestBusiness_FieldsForPrograms(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

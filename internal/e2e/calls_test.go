@@ -9,7 +9,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// callBecomes waits until the API shows a call in a state.
+// callBecomes waits until a call reaches a state.
 func (p *process) callBecomes(id string, state bridge.CallState) (call bridge.Call) {
 	p.t.Helper()
 	eventually(p.t, func() error {
@@ -27,8 +27,8 @@ func (p *process) callBecomes(id string, state bridge.CallState) (call bridge.Ca
 	return call
 }
 
-// TestCalls_OverHTTP: people call, and the API shows what becomes of it; one call is
-// rejected over it, once for a key, and one rings when the bridge is killed.
+// TestCalls_OverHTTP: people call, and the API shows the outcome. One call is
+// rejected over it, once per key, and one rings while the bridge is killed.
 func TestCalls_OverHTTP(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})

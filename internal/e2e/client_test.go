@@ -14,13 +14,13 @@ import (
 )
 
 // TestClient_StreamSurvivesKills follows the events of a bridge that is killed
-// again and again: nothing is lost, nothing comes twice.
+// repeatedly: no event is lost or doubled.
 func TestClient_StreamSurvivesKills(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
 	friend := newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
 	p := startBridge(t, network)
-	p.set("LISTEN_ADDR=" + p.address) // the next starts are reached by the same client
+	p.set("LISTEN_ADDR=" + p.address) // later starts have the same address for the client
 	api := client.New("http://"+p.address, testToken)
 	t.Cleanup(api.Close)
 	pair(t, p, owner)
@@ -68,7 +68,8 @@ func TestClient_StreamSurvivesKills(t *testing.T) {
 	}
 }
 
-// TestClient_OverTheRealProgram sends with a key and downloads a file, typed.
+// TestClient_OverTheRealProgram sends with a key and downloads a file through the
+// typed client.
 func TestClient_OverTheRealProgram(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)

@@ -15,8 +15,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestCommands runs the scripts in testdata: the command line, as it is typed,
-// with its environment, its output and its exit codes.
+// TestCommands runs the scripts in testdata: commands as typed, with their
+// environment, output and exit codes.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	scripts, err := filepath.Glob("testdata/*.txtar")
@@ -55,7 +55,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scene is what a script may have beside the command line.
+// scene holds everything that a script may use besides the command line.
 type scene struct {
 	t     *testing.T
 	owner *simnet.Phone
@@ -63,14 +63,14 @@ type scene struct {
 	*process
 }
 
-// start runs a bridge, and gives the script its environment: bridge
+// start starts a bridge and sets the script's environment: bridge
 func (s *scene) start(ts *testscript.TestScript, _ bool, _ []string) {
 	n := newNetwork(s.t)
 	s.owner = newPhone(s.t, n, simnet.PhoneOptions{Number: "491510000001", Name: "Olga"})
 	s.adopt(ts, startBridge(s.t, n))
 }
 
-// listensEverywhere names the bridge's address as one for listening on every
+// listensEverywhere replaces the bridge's address by one that listens on every
 // interface: listens-everywhere
 func (s *scene) listensEverywhere(ts *testscript.TestScript, _ bool, _ []string) {
 	_, port, err := net.SplitHostPort(s.address)
@@ -93,12 +93,12 @@ func (s *scene) phoneTypesCode(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(err)
 }
 
-// phoneScans scans the QR code once a command has had the time to draw it:
-// when it has asked for the status, and asks again: phone-scans
+// phoneScans scans the QR code once a command has had time to draw it, which is
+// when it asks for the status again: phone-scans
 func (s *scene) phoneScans(ts *testscript.TestScript, _ bool, _ []string) {
 	s.qr()
 	asked := func() int { return strings.Count(s.log.String(), `"path":"/api/auth/status"`) }
-	before := asked() + 1 // the log may have yet to tell of our own last question
+	before := asked() + 1 // the log may still lack our own last request
 	eventually(s.process.t, func() error {
 		if asked() < before+2 {
 			return errors.New("no command asks for the status")
@@ -109,7 +109,7 @@ func (s *scene) phoneScans(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(err)
 }
 
-// TestDataDir_IsPrivate: the keys of an account lie there.
+// TestDataDir_IsPrivate: it contains an account's keys.
 func TestDataDir_IsPrivate(t *testing.T) {
 	t.Parallel()
 	n, owner := newOwner(t, simnet.PhoneOptions{})

@@ -12,19 +12,18 @@ import (
 	"bridged/internal/bridge"
 )
 
-// axeVersion is the release of axe-core that the pages are held against. It is
-// fetched for the test: half a megabyte of somebody else's script does not belong
-// in the repository.
+// axeVersion is the release of axe-core that checks the pages. The test downloads
+// it, to keep half a megabyte of third-party script out of the repository.
 const axeVersion = "4.10.3"
 
-// finding is what axe-core says against a page.
+// finding is a violation that axe-core reports.
 type finding struct {
 	ID, Impact, Help string
 	Nodes            []struct{ HTML string }
 }
 
-// TestConsole_IsAccessible holds every page against axe-core (WCAG 2.2 AA), in
-// both colour schemes.
+// TestConsole_IsAccessible checks every page with axe-core (WCAG 2.2 AA), in both
+// colour schemes.
 func TestConsole_IsAccessible(t *testing.T) {
 	t.Parallel()
 	script := fetchAxe(t)
@@ -49,8 +48,8 @@ func TestConsole_IsAccessible(t *testing.T) {
 	v.wantNoFaults()
 }
 
-// fetchAxe fetches axe-core from the npm registry; the test is skipped where that
-// is not possible.
+// fetchAxe downloads axe-core from the npm registry, or skips the test if it
+// cannot.
 func fetchAxe(t *testing.T) string {
 	t.Helper()
 	npm, err := exec.LookPath("npm")

@@ -20,7 +20,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// visited is a cast whose bridge is looked at in a browser.
+// visited is a cast whose bridge is open in a browser.
 type visited struct {
 	*cast
 	*browser
@@ -56,9 +56,9 @@ func (b *browser) wantText(text string) {
 	b.waitFor(fmt.Sprintf(`document.querySelector("#messages").textContent.includes(%q)`, text))
 }
 
-// A phone scans the picture that the page shows: its bytes, as a camera has them. The
-// network voids it then, and the picture of the new code takes its place, also while
-// somebody types a number beside it.
+// A phone scans the picture on the page from its bytes, as a camera would. The
+// network then voids it, and the picture of the new code takes its place, even
+// while a person types a number beside it.
 func TestConsole_PairsByItsQRPicture(t *testing.T) {
 	t.Parallel()
 	b := openBrowser(t, "http://127.0.0.1")
@@ -104,8 +104,8 @@ func scanned(t *testing.T, picture []byte) string {
 	return text
 }
 
-// A conversation: what is written arrives at the other side and is shown here, both
-// without loading the page again.
+// A conversation: what either side writes appears on the other without reloading
+// the page.
 func TestConsole_AConversationIsLive(t *testing.T) {
 	t.Parallel()
 	v := visit(t)
@@ -140,7 +140,7 @@ func (v visited) wantStored(from *simnet.Phone, text string) {
 	})
 }
 
-// A file that is chosen goes to the phone as it is.
+// A chosen file reaches the phone unchanged.
 func TestConsole_SendsAFile(t *testing.T) {
 	t.Parallel()
 	v := visit(t)
@@ -161,8 +161,8 @@ func TestConsole_SendsAFile(t *testing.T) {
 	v.wantNoFaults()
 }
 
-// A file that is dropped on the conversation, or pasted, is offered with a
-// caption, and goes when that is entered.
+// Files that are dropped on the conversation or pasted get a caption field, and are
+// sent when it is submitted.
 func TestConsole_FilesAreDroppedAndPasted(t *testing.T) {
 	t.Parallel()
 	v := visit(t)
@@ -208,14 +208,14 @@ func TestConsole_SearchJumpsToTheMessage(t *testing.T) {
 	v.wantNoFaults()
 }
 
-// hostileTexts are what strangers may write.
+// hostileTexts are texts that strangers may write.
 var hostileTexts = []string{
 	`<script>window.hacked = 1</script>`, `<img src=x onerror="window.hacked = 1">`, `"><svg onload="window.hacked = 1">`, `</title></textarea><b>bold</b>`,
 	`{{.CSRF}} ${1} javascript:alert(1)`, "\u202etxt.exe\u202c \u2066x", strings.Repeat("Z\u0310\u0320\u0351\u0353\u0489", 300), strings.Repeat("long ", 13000) + strings.Repeat("x", 536),
 	`https://example.org/"onmouseover="window.hacked=1`, `javascript://example.org/%0Awindow.hacked=1`, "'\"`&<>", "&lt;script&gt;",
 }
 
-// Whatever somebody writes, also as their own name, is text on every page.
+// Anything that people write, even as their own name, is text on every page.
 func TestConsole_HostileContentIsText(t *testing.T) {
 	t.Parallel()
 	b := openBrowser(t, "http://127.0.0.1")
@@ -252,7 +252,7 @@ func TestConsole_HostileContentIsText(t *testing.T) {
 	b.wantNoFaults()
 }
 
-// jsString writes a text as a string of JavaScript.
+// jsString returns a text as a JavaScript string literal.
 func jsString(text string) string {
 	encoded, err := bridge.EncodeJSON(text)
 	if err != nil {
@@ -261,7 +261,7 @@ func jsString(text string) string {
 	return string(encoded)
 }
 
-// Unlinking asks for the number; the page then offers to link again.
+// Unlinking asks for the number; afterwards the page offers to link again.
 func TestConsole_LogsOut(t *testing.T) {
 	t.Parallel()
 	v := visit(t)
@@ -274,7 +274,7 @@ func TestConsole_LogsOut(t *testing.T) {
 	v.wantNoFaults()
 }
 
-// Pages can be read, and texts sent, without the script.
+// Without the script, pages can be read and texts sent.
 func TestConsole_WorksWithoutScript(t *testing.T) {
 	t.Parallel()
 	v := visit(t)
@@ -290,7 +290,7 @@ func TestConsole_WorksWithoutScript(t *testing.T) {
 	v.wantNoFaults()
 }
 
-// CONSOLE=false leaves nothing of it.
+// CONSOLE=false removes all of it.
 func TestConsole_CanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	b := startBridge(t, newNetwork(t), "CONSOLE=false")

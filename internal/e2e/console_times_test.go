@@ -21,9 +21,9 @@ import (
 
 var filledStores = flag.String("stores", "", "measure the console's pages with the stores that go run ./bench --dir has filled here")
 
-// TestConsole_PageTimes measures how long the pages of large stores take: at the
-// server, from the request to the last byte, and in a browser, from opening the page to
-// the last large paint.
+// TestConsole_PageTimes measures the pages of large stores: at the server, from the
+// request to the last byte, and in a browser, from opening the page to the last
+// large paint.
 func TestConsole_PageTimes(t *testing.T) {
 	if *filledStores == "" {
 		t.Skip("times are measured with -args -stores DIRECTORY, on a quiet machine")
@@ -75,8 +75,8 @@ func measureConsole(t *testing.T, dir string) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// paint opens a page and returns how many milliseconds after the click its last
-// large paint was.
+// paint opens a page and returns the milliseconds from the click to its last large
+// paint.
 func (b *browser) paint(path string) float64 {
 	b.t.Helper()
 	b.do(chromedp.Navigate("about:blank"))
@@ -90,7 +90,7 @@ func (b *browser) paint(path string) float64 {
 	})`)
 }
 
-// browserOf returns a client that has logged in.
+// browserOf returns a logged-in client.
 func browserOf(t *testing.T, p *process) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

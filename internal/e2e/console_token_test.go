@@ -12,7 +12,7 @@ import (
 
 var csrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 
-// The console of somebody with a token for one chat shows that chat alone.
+// With a token for one chat, the console shows that chat only.
 func TestConsole_ShowsATokenItsChatsAlone(t *testing.T) {
 	t.Parallel()
 	s := newAgentScene(t)
@@ -32,19 +32,19 @@ func TestConsole_ShowsATokenItsChatsAlone(t *testing.T) {
 	}
 }
 
-// visitor is somebody with a browser.
+// visitor is a person with a browser.
 type visitor struct {
 	t       *testing.T
 	p       *process
 	browser *http.Client
 }
 
-// newVisitor returns one whose browser opens a connection for each request.
+// newVisitor returns a visitor whose browser opens a connection for each request.
 func newVisitor(t *testing.T, p *process) *visitor {
 	return &visitor{t, p, &http.Client{Jar: must(cookiejar.New(nil))(t), Timeout: testPatience, Transport: &http.Transport{DisableKeepAlives: true}}}
 }
 
-// open makes a request and returns the status and the page to which it leads.
+// open makes a request, follows redirects and returns the final status and page.
 func (v *visitor) open(req *http.Request) (int, string) {
 	v.t.Helper()
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -61,7 +61,7 @@ func (v *visitor) get(path string) (int, string) {
 	return v.open(must(http.NewRequest(http.MethodGet, "http://"+v.p.address+path, nil))(v.t))
 }
 
-// logIn fills in the form with a token.
+// logIn submits the form with a token.
 func (v *visitor) logIn(token string) (int, string) {
 	v.t.Helper()
 	_, form := v.get("/login")

@@ -28,8 +28,8 @@ func contactPage(list ...object) object {
 	return object{"count": len(list), "contacts": append([]object{}, list...), "hasMore": false, "nextCursor": nil}
 }
 
-// TestContacts_AreThoseOfTheAccount: the address book of the phone, whoever
-// wrote, and what businesses are verified as.
+// TestContacts_AreThoseOfTheAccount: the phone's address book, people who have
+// written, and verified names of businesses.
 func TestContacts_AreThoseOfTheAccount(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -51,7 +51,8 @@ func TestContacts_AreThoseOfTheAccount(t *testing.T) {
 	b.answers(path("/api/contacts/%s", c.ben.PN()), saved)
 	b.Get(path("/api/contacts/%s", c.carla.PN())).Want(http.StatusNotFound)
 
-	// Numbers are checked, and asked about once; whom the network tells of is known from then on.
+	// Numbers are looked up once; people whom the network finds are known from then
+	// on.
 	const nobody = "491510000999"
 	for range 2 {
 		var got object

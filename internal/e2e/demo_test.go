@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// TestDemo_ItsLinesWorkAsPrinted runs the demo as a person does who has just
-// cloned the repository: copies what it prints, and ends it with Ctrl-C.
+// TestDemo_ItsLinesWorkAsPrinted runs the demo like a person who has just cloned
+// the repository: copies the printed lines, and ends it with Ctrl-C.
 func TestDemo_ItsLinesWorkAsPrinted(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
@@ -31,7 +31,7 @@ func TestDemo_ItsLinesWorkAsPrinted(t *testing.T) {
 		`"stored":.*"displayName":"Jonas Weber".*"live":.*"displayName":"Jonas Weber"`,
 		`"imageMessage".*"name":"¿A qué hora salimos\?".*See you all on Saturday! 🥾`,
 		`Hauptstraße 12.*STRASSE.*Hauptstraße 12`,
-		`"type":"message.created".*"content":"[^"]`, // they keep talking
+		`"type":"message.created".*"content":"[^"]`, // the talk goes on
 		`"ok":true`,
 		`«Hola Sofía!»`, // Sofia's answer
 		``,              // a picture
@@ -63,7 +63,7 @@ func TestDemo_ItsLinesWorkAsPrinted(t *testing.T) {
 	d.interrupt()
 }
 
-// lastMessages returns when something was written last in the chats of a list.
+// lastMessages returns the times of the last messages in the chats of a list.
 func lastMessages(t *testing.T, list []byte) (oldest, newest time.Time) {
 	t.Helper()
 	var answer struct {
@@ -83,7 +83,7 @@ func lastMessages(t *testing.T, list []byte) (oldest, newest time.Time) {
 	return oldest, newest
 }
 
-// TestDemo_EndsAtOnceAndLeavesNothing: also when it is not set up yet.
+// TestDemo_EndsAtOnceAndLeavesNothing, even before it is set up.
 func TestDemo_EndsAtOnceAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	d := runDemo(t)
@@ -96,10 +96,10 @@ func TestDemo_EndsAtOnceAndLeavesNothing(t *testing.T) {
 	d.interrupt()
 }
 
-// demoRun is a demo that runs.
+// demoRun is a running demo.
 type demoRun struct {
 	t              *testing.T
-	dir            string // where its lines are tried
+	dir            string // where its commands run
 	temp           string // its directory for temporary files
 	cmd            *exec.Cmd
 	exited         chan struct{}
@@ -144,7 +144,7 @@ func runDemo(t *testing.T, environ ...string) *demoRun {
 	return d
 }
 
-// interrupt presses Ctrl-C and looks at what is left.
+// interrupt presses Ctrl-C and checks what is left.
 func (d *demoRun) interrupt() {
 	d.t.Helper()
 	if err := d.cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -174,7 +174,7 @@ func curlLines(text string) (lines []string) {
 	return lines
 }
 
-// shell runs a line in a shell and returns what it prints.
+// shell runs a line in a shell and returns its output.
 func (d *demoRun) shell(line string) []byte {
 	d.t.Helper()
 	cmd := exec.Command("sh", "-c", line)
@@ -186,8 +186,8 @@ func (d *demoRun) shell(line string) []byte {
 	return printed
 }
 
-// curl stands in for the program of this name where there is none. It knows
-// the options that the demo uses.
+// curl stands in for curl if that is not installed. It supports the options that
+// the demo uses.
 func curl() {
 	if err := curlMain(os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -13,16 +13,16 @@ import (
 	"testing"
 )
 
-// The examples of the documentation: a block that begins with ```sh runs
-// against the demo as printed, in the order of its page; ```console is for what
-// starts programs, needs a container engine or a person.
+// Examples in the documentation: blocks that begin with ```sh run against the demo
+// as printed, in the order of their page; ```console marks those that start
+// programs, or need a container engine or a person.
 var (
 	exampleBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 	shellBlock   = regexp.MustCompile("(?ms)^```(?:sh|console)\n(.*?)^```$")
 	demoAddress  = regexp.MustCompile(`address +(http://\S+)`)
 )
 
-// docsToken is the token that the examples use.
+// docsToken is the examples' token.
 const docsToken = "only-for-the-demo"
 
 // TestDocs_ExamplesRunAsPrinted runs every page against one demo.
@@ -61,8 +61,8 @@ func documents(t *testing.T) []string {
 	return append([]string{"../../README.md"}, docs...)
 }
 
-// runPage types the examples of a page into one shell, and returns what each
-// printed.
+// runPage types the examples of a page into one shell and returns the output of
+// each.
 func (d *demoRun) runPage(page, address string) []string {
 	d.t.Helper()
 	text, err := os.ReadFile(page)
@@ -86,8 +86,8 @@ func (d *demoRun) runPage(page, address string) []string {
 	return strings.Split(string(printed), separator)[1:]
 }
 
-// TestDocs_ExamplesCanBePasted: zsh takes a # within a pasted line for a word,
-// so that no example may carry a comment behind a command.
+// TestDocs_ExamplesCanBePasted: zsh takes a # within a pasted line for a word, so
+// that examples must not have comments behind commands.
 func TestDocs_ExamplesCanBePasted(t *testing.T) {
 	for _, page := range documents(t) {
 		text, err := os.ReadFile(page)
@@ -104,11 +104,10 @@ func TestDocs_ExamplesCanBePasted(t *testing.T) {
 	}
 }
 
-// link is a link of a page to a file of the repository, and perhaps a heading
-// in it.
+// link matches a link to a file of the repository, possibly to a heading in it.
 var link = regexp.MustCompile(`\]\(([^)#:\s]*)(#[^)\s]*)?\)`)
 
-// TestDocs_LinksLeadSomewhere follows the links between the pages.
+// TestDocs_LinksLeadSomewhere follows the links between pages.
 func TestDocs_LinksLeadSomewhere(t *testing.T) {
 	for _, page := range allPages(t) {
 		text, err := os.ReadFile(page)
@@ -130,7 +129,7 @@ func TestDocs_LinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// allPages returns every page of the repository, those without examples too.
+// allPages returns every page of the repository, with or without examples.
 func allPages(t *testing.T) []string {
 	t.Helper()
 	records, err := filepath.Glob("../../docs/adr/*.md")
@@ -141,14 +140,14 @@ func allPages(t *testing.T) []string {
 	return append(pages, records...)
 }
 
-// Tests that pages name: in a text, and in a command that runs them.
+// Names of tests on pages: in the text, and in commands that run them.
 var (
 	testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Z]\w*)\(`)
 	namedTest    = regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z]\\w*)(…)?`")
 	testCommand  = regexp.MustCompile(`go test \./(\S+).*? -(?:run|bench|fuzz) '?([A-Z][^\s'` + "`" + `]*)`)
 )
 
-// TestDocs_NamedTestsExist finds every test that a page names or runs.
+// TestDocs_NamedTestsExist looks up every test that a page names or runs.
 func TestDocs_NamedTestsExist(t *testing.T) {
 	tests := testsByDirectory(t)
 	all := slices.Concat(slices.Collect(maps.Values(tests))...)
@@ -172,8 +171,7 @@ func TestDocs_NamedTestsExist(t *testing.T) {
 	}
 }
 
-// testsByDirectory returns the names of all tests of the repository by the
-// directories that they are in.
+// testsByDirectory returns the names of all tests of the repository by directory.
 func testsByDirectory(t *testing.T) map[string][]string {
 	t.Helper()
 	tests := map[string][]string{}
@@ -193,11 +191,11 @@ func testsByDirectory(t *testing.T) map[string][]string {
 	return tests
 }
 
-// headingLine is a heading of Markdown.
+// headingLine matches a heading of Markdown.
 var headingLine = regexp.MustCompile(`(?m)^#+ (.+)$`)
 
-// hasHeading reports whether a page has a heading with this anchor, as code
-// hosts make them.
+// hasHeading reports whether a page has a heading with this anchor, as code hosts
+// generate them.
 func hasHeading(page, anchor string) bool {
 	for _, heading := range headingLine.FindAllStringSubmatch(page, -1) {
 		name := strings.ToLower(regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(heading[1], ""))

@@ -14,7 +14,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// diagnosis is what bridged doctor printed.
+// diagnosis is the output of bridged doctor.
 type diagnosis struct {
 	OK       bool
 	Findings []struct{ Check, Verdict, Message, Remedy string }
@@ -22,8 +22,8 @@ type diagnosis struct {
 	text     string
 }
 
-// doctor runs bridged doctor with the variables of a process, and others that
-// change them, for people and for programs.
+// doctor runs bridged doctor with a process's variables and changes to them, with
+// the output for people and for programs.
 func (p *process) doctor(settings ...string) (d diagnosis) {
 	p.t.Helper()
 	environ := maps.Clone(p.env)
@@ -62,7 +62,7 @@ func (p *process) doctor(settings ...string) (d diagnosis) {
 	return d
 }
 
-// expect checks the verdict on a subject, and what is said of it.
+// expect checks the verdict and the text of a check.
 func (d diagnosis) expect(t *testing.T, check, verdict, says string) {
 	t.Helper()
 	for _, f := range d.Findings {
@@ -129,7 +129,7 @@ func TestDoctor_FindsWhatIsMissing(t *testing.T) {
 
 	n.Close()
 	p.doctor().expect(t, "network", "fail", "the simulated network does not answer")
-	// The real one, without a way to it.
+	// The real network, with no way to reach it.
 	cut := p.doctor("WA_NETWORK_FILE=", "PROXY_URL=http://127.0.0.1:1")
 	cut.expect(t, "network", "fail", "web.whatsapp.com is not reached through PROXY_URL")
 	cut.expect(t, "network", "fail", "mmg.whatsapp.net is not reached through PROXY_URL")
@@ -157,7 +157,8 @@ func TestDoctor_FindsABrokenDataDirectory(t *testing.T) {
 	p.doctor("DATA_DIR="+filepath.Join(data, "elsewhere")).expect(t, "disk", "warn", "does not exist yet")
 }
 
-// tree lists the files below a directory that a look could add or remove.
+// tree lists the files below a directory, to detect any that the doctor adds or
+// removes.
 func tree(t *testing.T, dir string) (list string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {

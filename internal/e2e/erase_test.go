@@ -13,13 +13,14 @@ import (
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite" // looks into the files of a stopped bridge
+	_ "modernc.org/sqlite" // reads the files of a stopped bridge
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
 )
 
-// inDataDir returns where in the files of the data directory some bytes stand.
+// inDataDir returns the places in the data directory's files that contain the given
+// bytes.
 func (p *process) inDataDir(what []byte) (found []string) {
 	p.t.Helper()
 	err := filepath.WalkDir(p.env["DATA_DIR"], func(path string, entry fs.DirEntry, err error) error {
@@ -44,7 +45,7 @@ func (p *process) inDataDir(what []byte) (found []string) {
 	return found
 }
 
-// vanishes waits until nothing of some secrets stands in the data directory.
+// vanishes waits until the data directory contains no trace of the secrets.
 func (p *process) vanishes(secrets map[string][]byte) {
 	p.t.Helper()
 	eventually(p.t, func() error {
@@ -57,8 +58,8 @@ func (p *process) vanishes(secrets map[string][]byte) {
 	})
 }
 
-// TestDeleted_IsGoneFromTheDisk deletes a text and a picture with a caption
-// while the bridge runs, and looks into every file for what they said.
+// TestDeleted_IsGoneFromTheDisk deletes a text and a picture with a caption while
+// the bridge runs, and searches every file for their content.
 func TestDeleted_IsGoneFromTheDisk(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
@@ -84,8 +85,8 @@ func TestDeleted_IsGoneFromTheDisk(t *testing.T) {
 	refused(t, p.Get(file.path), http.StatusNotFound, bridge.CodeNotFound)
 }
 
-// TestRetention_IsGoneFromTheDisk: what RETENTION_DAYS removes is as gone as
-// what its author deletes.
+// TestRetention_IsGoneFromTheDisk: RETENTION_DAYS removes messages as thoroughly as
+// their author's deletion.
 func TestRetention_IsGoneFromTheDisk(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
@@ -117,7 +118,7 @@ func (p *process) databasePath(name string) string {
 	return "file:" + (&url.URL{Path: filepath.Join(p.env["DATA_DIR"], name)}).EscapedPath()
 }
 
-// sessionSecrets reads what a session's keys are.
+// sessionSecrets returns the session's keys.
 func (p *process) sessionSecrets() map[string][]byte {
 	p.t.Helper()
 	db := must(sql.Open("sqlite", p.databasePath("session.db")))(p.t)
@@ -144,8 +145,8 @@ func (p *process) sessionSecrets() map[string][]byte {
 	return secrets
 }
 
-// TestLogout_LeavesNoKeyOnTheDisk: somebody who finds the disk of an account that
-// was logged out must find no session.
+// TestLogout_LeavesNoKeyOnTheDisk: after a logout the disk must not contain a
+// usable session.
 func TestLogout_LeavesNoKeyOnTheDisk(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(p *process, owner *simnet.Phone, device *simnet.Device){
@@ -174,7 +175,7 @@ func TestLogout_LeavesNoKeyOnTheDisk(t *testing.T) {
 					t.Errorf("%s is still in %s", name, strings.Join(found, ", "))
 				}
 			}
-			pair(t, p, owner) // and the file works on
+			pair(t, p, owner) // the file stays usable
 		})
 	}
 }

@@ -24,7 +24,7 @@ import (
 
 const hookSecret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 
-// hookReceiver is a program that takes webhooks, as n8n does.
+// hookReceiver is a program that receives webhooks, as n8n does.
 type hookReceiver struct {
 	*httptest.Server
 	t testing.TB
@@ -34,13 +34,13 @@ type hookReceiver struct {
 	took   []hook         // guarded by mu
 }
 
-// hook is what was posted, and how it was answered.
+// hook is a posted event and the answer to it.
 type hook struct {
 	id     string
 	status int
 	Type   bridge.EventType
 	Data   bridge.Event
-	raw    json.RawMessage // of data
+	raw    json.RawMessage // the bytes of data
 	body   []byte
 }
 
@@ -102,7 +102,7 @@ func (r *hookReceiver) accepted() []hook {
 	return slices.DeleteFunc(slices.Clone(r.took), func(h hook) bool { return h.status != http.StatusOK })
 }
 
-// waitFor waits until a number of events were accepted.
+// waitFor waits until n events were accepted.
 func (r *hookReceiver) waitFor(n int) []hook {
 	r.t.Helper()
 	eventually(r.t, func() error {
@@ -156,7 +156,7 @@ func (s *eventStream) next() (e bridge.Event) {
 	return e
 }
 
-// until wants the next event to be one. Receipts may come in between.
+// until checks that the next event, apart from receipts, is the one wanted.
 func (s *eventStream) until(want string) {
 	s.t.Helper()
 	got := about(s.next())
@@ -168,8 +168,8 @@ func (s *eventStream) until(want string) {
 	}
 }
 
-// untilStatus reads how an own message gets on. How many events that takes is
-// open: receipts may overtake the network's own answer.
+// untilStatus follows an own message until it has a status. The number of events
+// may vary: receipts may overtake the network's own answer.
 func (s *eventStream) untilStatus(id string, want bridge.Delivery) {
 	s.t.Helper()
 	for {
@@ -216,8 +216,8 @@ func about(e bridge.Event) string {
 	return string(e.Type) + " " + string(e.ChatJID)
 }
 
-// TestEvents_ReachEveryReader follows what people do from the network to the
-// stream, the pages and a webhook: each tells the same, once, in order.
+// TestEvents_ReachEveryReader follows people's actions from the network to the
+// stream, the pages and a webhook: each has the same events, once, in order.
 func TestEvents_ReachEveryReader(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
@@ -277,9 +277,9 @@ func TestEvents_ReachEveryReader(t *testing.T) {
 	}
 }
 
-// TestEvents_WebhookOutlivesKills kills the program while a receiver has an
-// event and has not answered: after the start it is posted again under the same
-// id, and what came meanwhile follows.
+// TestEvents_WebhookOutlivesKills kills the program while a receiver has an event
+// and has not answered: after the start the event is posted again under the same
+// id, followed by those that came meanwhile.
 func TestEvents_WebhookOutlivesKills(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
@@ -294,7 +294,7 @@ func TestEvents_WebhookOutlivesKills(t *testing.T) {
 		receiver.answers(func(h hook) int {
 			taken <- h
 			<-killed
-			return http.StatusBadGateway // which nobody hears any more
+			return http.StatusBadGateway // the bridge is gone and will not read this
 		})
 		id := must(sam.SendText(within(t), owner.PN(), fmt.Sprint("round ", round)))(t)
 		before := <-taken
@@ -317,8 +317,8 @@ func TestEvents_WebhookOutlivesKills(t *testing.T) {
 	}
 }
 
-// TestEvents_LogIsBounded starts the program with a small log: a reader from
-// before it is told so.
+// TestEvents_LogIsBounded starts the program with a small log: a reader that has
+// fallen behind it is notified.
 func TestEvents_LogIsBounded(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})

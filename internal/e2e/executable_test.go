@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// maxExecutable is how large the program may be as it is released, in bytes. What
-// makes it jump is most often a dependency that looks methods up by name (reflect's
-// MethodByName): the linker then keeps every exported method of the whole program.
+// maxExecutable bounds the size of the released program in bytes. A sudden growth
+// mostly comes from a dependency that looks methods up by name (reflect's
+// MethodByName), for which the linker keeps every exported method of the program.
 // go build -ldflags=-dumpdep marks such functions with <ReflectMethod>.
 const maxExecutable = 33_000_000
 

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Two demos join a fleet as two accounts, as those of deploy/compose.fleet.yml do; one
-// without a number does not, whatever its environment says.
+// Two demos join a fleet as two accounts, as in deploy/compose.fleet.yml; one
+// without a number does not join, whatever else its environment sets.
 func TestFleet_DemosJoinWithTheirNumbers(t *testing.T) {
 	t.Parallel()
 	_, url := natsCluster(t)

@@ -25,8 +25,8 @@ type natsMessage struct {
 	body                        []byte
 }
 
-// readNATS returns what the stream holds of an account, up to an event, with
-// nothing but the client library.
+// readNATS returns an account's events in the stream up to a given one, using only
+// the client library.
 func readNATS(t *testing.T, url, account string, until int64) (all []natsMessage) {
 	t.Helper()
 	nc := must(nats.Connect(url))(t)
@@ -52,7 +52,7 @@ func readNATS(t *testing.T, url, account string, until int64) (all []natsMessage
 	}
 }
 
-// countNATS returns how many events of an account the stream's leader has: other
+// countNATS returns the number of an account's events at the stream's leader: other
 // nodes may be behind.
 func countNATS(t *testing.T, ctx context.Context, js jetstream.JetStream, account string) (n uint64) {
 	t.Helper()
@@ -65,9 +65,8 @@ func countNATS(t *testing.T, ctx context.Context, js jetstream.JetStream, accoun
 }
 
 // TestFleet_KillsLoseAndDoubleNothing kills the real program at random moments
-// under load, and ends the stream's leader meanwhile. A consumer then finds
-// every event of the log once, in order, with the body that a webhook's receiver
-// was posted.
+// under load, and stops the stream's leader meanwhile. A consumer then finds every
+// event of the log once, in order, with the body that the webhook receiver got.
 func TestFleet_KillsLoseAndDoubleNothing(t *testing.T) {
 	t.Parallel()
 	cluster, url := natsCluster(t)
@@ -108,14 +107,14 @@ func TestFleet_KillsLoseAndDoubleNothing(t *testing.T) {
 	compareNATS(t, p, receiver, readNATS(t, url, owner.Number(), newestEvent(p)), sent)
 }
 
-// newestEvent returns the number of the last event that the log shows.
+// newestEvent returns the number of the log's last event.
 func newestEvent(p *process) int64 {
 	all := p.allEvents("")
 	return all[len(all)-1].ID
 }
 
-// compareNATS holds what the stream has against the log and what a receiver of
-// webhooks was posted.
+// compareNATS compares the stream with the log and with the posts to the webhook
+// receiver.
 func compareNATS(t *testing.T, p *process, receiver *hookReceiver, all []natsMessage, sent int) {
 	t.Helper()
 	log := p.allEvents("")
@@ -143,7 +142,7 @@ func compareNATS(t *testing.T, p *process, receiver *hookReceiver, all []natsMes
 		switch {
 		case !found:
 			t.Fatalf("%s was posted, and is not in the stream", h.id)
-		case h.Type != bridge.EventMessageCreated: // what changes is told as it is at that moment
+		case h.Type != bridge.EventMessageCreated: // changes carry the message's state at that moment
 		case string(m.body) != string(h.body):
 			t.Errorf("posted %s\nin the stream %s", h.body, m.body)
 		default:

@@ -25,7 +25,7 @@ func (p *process) isClosed(says string) {
 	})
 }
 
-// copied returns the path of a copy of a bridge's data directory.
+// copied copies a bridge's data directory and returns the path of the copy.
 func (p *process) copied() string {
 	p.t.Helper()
 	to := filepath.Join(p.t.TempDir(), "copy")
@@ -35,10 +35,10 @@ func (p *process) copied() string {
 	return to
 }
 
-// Of several processes one runs the account. The directory's lock refuses a second one
-// as it does without a fleet; a copy of the directory says who runs the account, and
-// never takes over. After a crash the directory goes on at once, and where it was
-// stopped and copied, at its new place alone.
+// Only one of several processes runs the account. The directory's lock refuses a
+// second one, as without a fleet; a process on a copy reports which one runs the
+// account, and never takes over. After a crash the original directory continues at
+// once; after a stop and a copy, only the new one does.
 func TestFleet_OneProcessRunsTheAccount(t *testing.T) {
 	t.Parallel()
 	_, url := natsCluster(t)
@@ -69,7 +69,7 @@ func TestFleet_OneProcessRunsTheAccount(t *testing.T) {
 	a.start()
 	a.becomes(bridge.StateOpen)
 	b.isClosed("another process runs this account")
-	a.stop() // which gives the account back
+	a.stop() // which releases the account
 	b.isClosed("this data directory is old")
 
 	moved := startBridge(t, network, append(settings, "DATA_DIR="+a.copied())...)

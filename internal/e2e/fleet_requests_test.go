@@ -19,7 +19,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// natsCluster returns the address of three servers.
+// natsCluster starts three servers and returns their address.
 func natsCluster(t *testing.T) (*fleettest.Cluster, string) {
 	t.Helper()
 	cluster, err := fleettest.Start(t.TempDir(), 3)
@@ -30,7 +30,7 @@ func natsCluster(t *testing.T) (*fleettest.Cluster, string) {
 	return cluster, cluster.URL()
 }
 
-// natsCaller is a program that reaches accounts over NATS alone.
+// natsCaller is a program that reaches accounts only over NATS.
 type natsCaller struct {
 	t      *testing.T
 	nc     *nats.Conn
@@ -47,7 +47,7 @@ func callOverNATS(t *testing.T, url, bearer string) *natsCaller {
 	return &natsCaller{t, nc, bearer}
 }
 
-// natsAnswer is what comes back.
+// natsAnswer is the answer to a request.
 type natsAnswer struct {
 	Status     int
 	Headers    map[string]string
@@ -56,7 +56,7 @@ type natsAnswer struct {
 	File       *struct{ Bucket, Name string }
 }
 
-// ask asks an account; fields are added to the envelope.
+// ask sends a request to an account; fields are added to the envelope.
 func (c *natsCaller) ask(account, method, path string, fields object) (got natsAnswer) {
 	c.t.Helper()
 	envelope := object{"method": method, "path": path, "headers": object{"Authorization": "Bearer " + c.bearer}}
@@ -73,12 +73,12 @@ func (c *natsCaller) ask(account, method, path string, fields object) (got natsA
 
 // code returns the code of an error.
 func (a natsAnswer) code() (body struct{ Code bridge.Code }) {
-	_ = json.Unmarshal(a.Body, &body) // empty for what is no error
+	_ = json.Unmarshal(a.Body, &body) // empty unless it is an error
 	return body
 }
 
-// A program that knows NATS alone reads and writes through any node, with the power
-// of its token and no more.
+// A program that knows only NATS reads and writes through any node, with exactly
+// the rights of its token.
 func TestFleet_RequestsComeThroughTheOneDoor(t *testing.T) {
 	t.Parallel()
 	cluster, url := natsCluster(t)

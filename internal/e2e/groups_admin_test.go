@@ -13,7 +13,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// administered is a group that the bridge administers, and who looks at it.
+// administered is a group that the bridge administers, with its members' phones.
 type administered struct {
 	testing.TB
 	c   *cast
@@ -31,13 +31,13 @@ func (g administered) shows(wanted func(simnet.GroupView) bool, phones ...*simne
 	}
 }
 
-// stored returns what the API shows at once.
+// stored returns the API's current view of the group.
 func (g administered) stored() bridge.StoredGroup {
 	g.Helper()
 	return must(g.c.bridge.api.Group(within(g), g.jid))(g).Stored
 }
 
-// is checks what the API shows at once.
+// is checks the API's current view.
 func (g administered) is(what string, holds func(bridge.StoredGroup) bool) {
 	g.Helper()
 	if got := g.stored(); !holds(got) {
@@ -45,7 +45,7 @@ func (g administered) is(what string, holds func(bridge.StoredGroup) bool) {
 	}
 }
 
-// change changes members, and returns what became of them.
+// change changes members and returns the outcome for each.
 func (g administered) change(action bridge.ParticipantAction, people ...bridge.JID) []bridge.ParticipantStatus {
 	g.Helper()
 	var statuses []bridge.ParticipantStatus
@@ -63,14 +63,14 @@ type changedGroup struct{ Changed []string }
 func numberOf(p *simnet.Phone) bridge.JID { return bridge.JID(p.PN().String()) }
 func lidOf(p *simnet.Phone) bridge.JID    { return bridge.JID(p.LID().String()) }
 
-// wireForm returns a JID as phones have it.
+// wireForm returns a JID in the form of phones.
 func wireForm(jid bridge.JID) simnet.JID { return simnet.JID{User: jid.User(), Server: jid.Server()} }
 
 func has(g bridge.StoredGroup, p *simnet.Phone) bool {
 	return slices.ContainsFunc(g.Participants, func(m bridge.Participant) bool { return m.JID == numberOf(p) })
 }
 
-// TestGroupAdmin_AsAnAdmin makes a group and changes everything in it: the
+// TestGroupAdmin_AsAnAdmin creates a group and changes everything in it: the
 // members' phones show each change, and so does the API with its answer.
 func TestGroupAdmin_AsAnAdmin(t *testing.T) {
 	t.Parallel()
@@ -223,7 +223,7 @@ func changesLink(t *testing.T, g administered) {
 	}
 }
 
-// TestGroupAdmin_AsAMember tries as a plain member what only admins may do.
+// TestGroupAdmin_AsAMember tries admins' actions as a plain member.
 func TestGroupAdmin_AsAMember(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -242,7 +242,7 @@ func TestGroupAdmin_AsAMember(t *testing.T) {
 	} {
 		refused(t, c.bridge.Do(call.method, g.path(call.suffix), call.body), http.StatusBadRequest, bridge.CodeNotAdmin, "only an admin")
 	}
-	// The first two fields are everybody's, the third is not.
+	// Members may change the first two fields, but not the third.
 	err := c.bridge.api.CallOnce(within(t), "PATCH", g.path(""), half, "half", nil)
 	var failed *client.Error
 	if !errors.As(err, &failed) || failed.Code != bridge.CodeNotAdmin || !slices.Equal(failed.Changed, []string{"name", "topic"}) || !strings.Contains(failed.Message, "isAnnounce was not") {
@@ -253,7 +253,7 @@ func TestGroupAdmin_AsAMember(t *testing.T) {
 	if err := group.Promote(within(t), c.ben, c.owner); err != nil {
 		t.Fatal(err)
 	}
-	// With the key the call goes on where it stopped.
+	// With the key, the call continues where it stopped.
 	if changed := callOnce[changedGroup](t, c.bridge, "PATCH", g.path(""), half, "half").Changed; !slices.Equal(changed, []string{"isAnnounce", "isLocked"}) {
 		t.Errorf("the rest: %v", changed)
 	}
@@ -277,7 +277,7 @@ func TestGroupAdmin_AsAMember(t *testing.T) {
 	}
 }
 
-// TestGroupAdmin_Joins joins groups by their links, or does not.
+// TestGroupAdmin_Joins joins groups by valid and invalid links.
 func TestGroupAdmin_Joins(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// unknown makes a call whose outcome nobody tells, and waits until the account is
+// unknown makes a call whose outcome stays unknown, and waits until the account is
 // open again.
 func unknown(t testing.TB, c *cast, call func() apitest.Response) {
 	t.Helper()
@@ -23,7 +23,7 @@ func unknown(t testing.TB, c *cast, call func() apitest.Response) {
 	c.bridge.becomes(bridge.StateOpen)
 }
 
-// named returns the account's groups with a name, as the network knows them.
+// named returns the account's groups with a name at the network.
 func named(t testing.TB, c *cast, name string) (groups []bridge.JID) {
 	t.Helper()
 	for _, info := range must(c.owner.Client().GetJoinedGroups(within(t)))(t) {
@@ -34,7 +34,7 @@ func named(t testing.TB, c *cast, name string) (groups []bridge.JID) {
 	return groups
 }
 
-// madeGroup reads the answer of a new group.
+// madeGroup decodes the answer for a new group.
 func madeGroup(t testing.TB, resp apitest.Response, replayed bool) bridge.GroupCreated {
 	t.Helper()
 	var made bridge.GroupCreated

@@ -8,8 +8,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// TestGroupRequests_OverHTTP: people ask to be let into a group, the log names them,
-// one is let in and one is rejected, and a member says what they are.
+// TestGroupRequests_OverHTTP: people ask to join a group, the log names them, one
+// is approved and one rejected, and a member sets a label.
 func TestGroupRequests_OverHTTP(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -58,7 +58,7 @@ func TestGroupRequests_OverHTTP(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", action, got, want)
 		}
 	}
-	for range 2 { // once for the key
+	for range 2 { // once per key
 		decide(bridge.ParticipantApprove, numberOf(anna), "let", bridge.ParticipantDone)
 	}
 	decide(bridge.ParticipantReject, lidOf(ben), "", bridge.ParticipantDone)

@@ -28,8 +28,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestMain runs the tests. Where there is no curl, the test binary stands in
-// for it under that name.
+// TestMain runs the tests. Without curl, the test binary stands in for it under
+// that name.
 func TestMain(m *testing.M) {
 	programs := map[string]func(){}
 	if _, err := exec.LookPath("curl"); err != nil || filepath.Base(os.Args[0]) == "curl" {
@@ -38,8 +38,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(runner{m}, programs)
 }
 
-// runner builds the program, runs the tests and then looks for what they left
-// behind.
+// runner builds the program, runs the tests and then looks for leaks.
 type runner struct{ *testing.M }
 
 func (r runner) Run() int {
@@ -60,23 +59,23 @@ func (r runner) run() (code int, err error) {
 	if err := buildProgram(dir); err != nil {
 		return 1, err
 	}
-	// Most tests wait for timeouts of the product more than they compute. A
-	// -parallel on the command line still counts: it is read after this.
+	// Most tests wait for the product's timeouts more than they compute. A
+	// -parallel on the command line still wins: it is read later.
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		return 1, err
 	}
 	code = r.M.Run()
 	http.DefaultClient.CloseIdleConnections()
-	// Where a socket ends while a frame has yet to be read, whatsmeow forgets the
-	// goroutine that holds the frame (socket/framesocket.go, frameComplete).
+	// If a socket ends while a frame is still unread, whatsmeow leaks the goroutine
+	// that holds the frame (socket/framesocket.go, frameComplete).
 	if err := goleak.Find(goleak.IgnoreAnyFunction("go.mau.fi/whatsmeow/socket.(*FrameSocket).frameComplete")); err != nil && code == 0 {
 		return 1, err
 	}
 	return code, nil
 }
 
-// buildProgram builds bridged into dir, which becomes the first place where
-// programs are looked for. Under the race detector the program is, too.
+// buildProgram builds bridged into dir and puts dir first in PATH. Under the race
+// detector the program uses it, too.
 func buildProgram(dir string) error {
 	args := []string{"build", "-buildvcs=false", "-o", dir}
 	if underRaceDetector {
@@ -90,30 +89,30 @@ func buildProgram(dir string) error {
 }
 
 const (
-	// testPatience is how long anything may take that the tests wait for.
+	// testPatience bounds every wait of the tests.
 	testPatience = 60 * time.Second
 	testToken    = "a-token-of-the-tests-0123456789"
 )
 
-// process is a running bridged with a client for its API. Every answer that
-// the client sees is held against openapi.yaml.
+// process is a running bridged with a client for its API. Every answer to the
+// client is checked against openapi.yaml.
 type process struct {
 	*apitest.Client
-	api     *client.Client // the same, typed
+	api     *client.Client // the typed client
 	t       testing.TB
 	env     map[string]string
 	cmd     *exec.Cmd
 	log     *processLog
 	stdout  *processLog
 	exited  chan struct{} // closed when the process has ended
-	address string        // where it listens
+	address string        // of its listener
 	began   time.Time
-	secrets []string // what must never stand in the log
+	secrets []string // must never appear in the log
 }
 
-// startBridge runs the program on a simulated network, with a data directory
-// of its own and sends enabled. Settings ("NAME=value") add to that or change
-// it; a nil network needs one that names WA_NETWORK_FILE.
+// startBridge runs the program on a simulated network, with its own data directory
+// and sends enabled. Settings ("NAME=value") add to that or override it; a nil
+// network requires one that sets WA_NETWORK_FILE.
 func startBridge(t testing.TB, network *simnet.Network, settings ...string) *process {
 	t.Helper()
 	dir := t.TempDir()
@@ -136,7 +135,7 @@ func startBridge(t testing.TB, network *simnet.Network, settings ...string) *pro
 	return p
 }
 
-// set changes the environment of the next start.
+// set changes the environment for the next start.
 func (p *process) set(settings ...string) {
 	for _, setting := range settings {
 		name, value, _ := strings.Cut(setting, "=")
@@ -184,8 +183,8 @@ func (p *process) running() bool {
 	}
 }
 
-// stop ends the program as an operator does, and holds it to its promises: in
-// time, with success, and nothing in the log that does not belong there.
+// stop stops the program as an operator does and checks its promises: in time, with
+// success, and nothing in the log that does not belong there.
 func (p *process) stop() {
 	p.t.Helper()
 	p.signal(syscall.SIGTERM)
@@ -202,8 +201,8 @@ func (p *process) stop() {
 	p.checkLog()
 }
 
-// kill ends the program as a crash does. What it wrote stays with the system, as behind
-// no power cut; for those see TestPowerCut_LosesAndDoublesNothing.
+// kill kills the program as a crash does. Unlike in a power cut, its writes stay
+// with the system; see TestPowerCut_LosesAndDoublesNothing.
 func (p *process) kill() {
 	p.t.Helper()
 	p.signal(syscall.SIGKILL)
@@ -224,11 +223,11 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// phoneNumber finds whole numbers of the tests' people.
+// phoneNumber matches whole numbers of the tests' people.
 var phoneNumber = regexp.MustCompile(`(?:491510|155501)\d{5,}`)
 
-// checkLog looks for what must not be in the log: reports of data races, what
-// is not structured, and secrets.
+// checkLog looks for lines that must not be in the log: data races, unstructured
+// output, and secrets.
 func (p *process) checkLog() {
 	p.t.Helper()
 	text := p.log.String()
@@ -260,13 +259,13 @@ func lineAt(text string, i int) string {
 	return line
 }
 
-// processLog keeps what a process writes and hears when it listens.
+// processLog collects a process's log and finds its address in it.
 type processLog struct {
 	listening chan string
 
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu
-	seen int          // how much of text was looked at; guarded by mu
+	seen int          // the checked part of text; guarded by mu
 }
 
 func newProcessLog() *processLog { return &processLog{listening: make(chan string, 1)} }
@@ -294,8 +293,8 @@ func (l *processLog) String() string {
 	return l.text.String()
 }
 
-// waitForLog waits until the log contains a text. A line can follow the answer
-// that it is about.
+// waitForLog waits until the log contains a text. A line may follow the answer that
+// it is about.
 func (p *process) waitForLog(t testing.TB, text string) {
 	t.Helper()
 	eventually(t, func() error {
@@ -306,7 +305,7 @@ func (p *process) waitForLog(t testing.TB, text string) {
 	})
 }
 
-// withoutRequests returns the log without the requests that succeeded.
+// withoutRequests returns the log without successful requests.
 func (l *processLog) withoutRequests() string {
 	var kept strings.Builder
 	for line := range strings.Lines(l.String()) {
@@ -317,7 +316,7 @@ func (l *processLog) withoutRequests() string {
 	return kept.String()
 }
 
-// eventually asks again and again until it is told nil.
+// eventually calls ask until it returns nil.
 func eventually(t testing.TB, ask func() error) {
 	t.Helper()
 	ctx := within(t)
@@ -344,7 +343,7 @@ func (p *process) status() bridge.Status {
 	return must(p.api.Status(ctx))(p.t)
 }
 
-// callOnce calls a route that takes an Idempotency-Key, and returns its answer.
+// callOnce calls a route that takes an Idempotency-Key and returns the answer.
 func callOnce[T any](t testing.TB, p *process, method, path string, body any, key string) (answer T) {
 	t.Helper()
 	if err := p.api.CallOnce(within(t), method, path, body, key, &answer); err != nil {
@@ -370,15 +369,14 @@ func orNone(s *string) string {
 	return *s
 }
 
-// code asks for a pairing code for a phone.
+// code requests a pairing code for a phone.
 func (p *process) code(phone *simnet.Phone) string {
 	p.t.Helper()
 	return must(p.api.Pair(within(p.t), phone.Number()))(p.t).Code
 }
 
-// pair links the account of a phone by QR code, since a pairing code costs each
-// side a slow derivation of keys, and waits until it is open and has been told
-// everything that a phone tells a new device.
+// pair links the phone's account by QR code, because a pairing code costs each side
+// a slow derivation of keys, and waits until it is open and synced.
 func pair(t testing.TB, p *process, phone *simnet.Phone) *simnet.Device {
 	t.Helper()
 	device := must(phone.HoldTo(within(t), p.qr))(t)

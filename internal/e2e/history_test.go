@@ -9,9 +9,9 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestHistory_SurvivesAKill: the program is killed between the acknowledgement
-// of what the phone tells of its history and the download. The next run has the
-// tokens, names and timers all the same.
+// TestHistory_SurvivesAKill kills the program between the acknowledgement of the
+// phone's history notification and the download. The next run still has the tokens,
+// names and timers.
 func TestHistory_SurvivesAKill(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -42,8 +42,8 @@ func TestHistory_SurvivesAKill(t *testing.T) {
 	b.answers("/api/chats", chats(privateChat(anna, "Anna the baker")))
 }
 
-// TestHistory_Import: with HISTORY_IMPORT the phone's messages are listed, found and
-// followed by older ones on demand, and nothing tells of them.
+// TestHistory_Import: with HISTORY_IMPORT the phone's messages are listed and
+// searchable, older ones follow on demand, and none of them creates events.
 func TestHistory_Import(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
@@ -83,8 +83,8 @@ func TestHistory_Import(t *testing.T) {
 	b.answers(annas, history(anna.PN(), []object{imported("RECENT", "since then", 1), imported("OLD", "the beginning", 0)}))
 }
 
-// TestHistory_MoreThanAtThePairing: a deeper HISTORY_IMPORT changes nothing by itself,
-// which the log and the doctor say.
+// TestHistory_MoreThanAtThePairing: a deeper HISTORY_IMPORT has no effect after the
+// pairing, which the log and the doctor report.
 func TestHistory_MoreThanAtThePairing(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

@@ -15,8 +15,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// A push that Gitea signs arrives on the contact's phone once, also delivered
-// twice and over a restart, for as long as the token lives that made the hook.
+// A push signed by Gitea reaches the contact's phone once, even when delivered
+// twice and across a restart, until the token that created the hook is revoked.
 func TestHooks_APushArrivesOnce(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
@@ -59,7 +59,7 @@ func TestHooks_APushArrivesOnce(t *testing.T) {
 			t.Errorf("delivered after the restart: %d", status)
 		}
 	}
-	// What is sent last arrives last.
+	// Later messages arrive later.
 	p.Post("/api/messages/send", object{"jid": sam.PN().String(), "text": "the end"}).Want(http.StatusOK)
 	must(sam.ReceivedText(within(t), "the end"))(t)
 	count := 0
@@ -77,8 +77,8 @@ func TestHooks_APushArrivesOnce(t *testing.T) {
 	}
 }
 
-// TestHooks_SignedDeliveriesArriveOnce, of every service, over a restart, whatever
-// id they come under.
+// TestHooks_SignedDeliveriesArriveOnce, for every service, across a restart, under
+// any id.
 func TestHooks_SignedDeliveriesArriveOnce(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})

@@ -10,16 +10,16 @@ import (
 	"bridged/internal/simnet"
 )
 
-// A person has two identities, a phone number and a LID. These tests let one
-// person show herself under both, in either order, and tell the bridge early
-// or late that they are one.
+// A person has two identities, a phone number and a LID. In these tests a person
+// appears under both, in either order, and the bridge learns early or late that
+// they belong together.
 
-// form is how a person shows herself.
+// form is the identity under which a person appears.
 type form struct {
 	name string
 	as   simnet.SendOption
 	jid  func(*simnet.Phone) simnet.JID
-	lid  func(*simnet.Phone) any // the LID as the API shows it while the mapping is not known
+	lid  func(*simnet.Phone) any // the LID in the API's form, while the mapping is unknown
 }
 
 var (
@@ -48,7 +48,7 @@ func TestIdentity_BothFormsAreOneChat(t *testing.T) {
 	}
 }
 
-// stranger returns a person whose two identities nobody connects yet.
+// stranger returns a person with two identities not linked yet.
 func (c *cast) stranger(t *testing.T, number, name string) *simnet.Phone {
 	t.Helper()
 	person := newPhone(t, c.network, simnet.PhoneOptions{Number: number, Name: name})
@@ -88,7 +88,7 @@ func TestIdentity_MappingLearnedLateMakesOneChatOfTwo(t *testing.T) {
 			b.answers("/api/chats?q="+dora.Number(), chats(privateChat(dora, "Dora")))
 			b.answers("/api/chats?q="+dora.LID().User, chats(privateChat(dora, "Dora")))
 
-			// Either form is a destination, and means the one chat.
+			// Either form works as a destination and means the same chat.
 			for _, to := range []simnet.JID{dora.PN(), dora.LID()} {
 				var sent struct{ ChatJID bridge.JID }
 				b.Post("/api/messages/send", object{"jid": to.String(), "text": "hello Dora", "quotedMsgId": ids[byLID.name]}).Want(http.StatusOK).Decode(&sent)
@@ -100,8 +100,8 @@ func TestIdentity_MappingLearnedLateMakesOneChatOfTwo(t *testing.T) {
 	}
 }
 
-// What was said about a person before the mapping was known names the phone
-// number afterwards: quotes, mentions, reactions, votes and members.
+// Once the mapping is known, everything from before names the phone number: quotes,
+// mentions, reactions, votes and members.
 func TestIdentity_EverythingSaidBeforeNamesTheNumberAfterwards(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -150,7 +150,7 @@ func TestIdentity_EverythingSaidBeforeNamesTheNumberAfterwards(t *testing.T) {
 	b.answers("/api/messages/search?q=nobody+knows", matches("nobody knows", match(group.JID(), told(dora.PN())[0])))
 	hasMember(t, b, group, member(dora, "Dora"))
 
-	// Changes that name the person in either form find what she wrote.
+	// Changes that name the person in either form find her messages.
 	must(dora.Edit(within(t), group.JID(), first, "everybody knows my number"))(t)
 	edited := told(dora.PN())
 	edited[0] = with(edited[0], object{"content": "everybody knows my number", "editedAt": recent})
@@ -158,7 +158,7 @@ func TestIdentity_EverythingSaidBeforeNamesTheNumberAfterwards(t *testing.T) {
 	b.answers(messages, history(group.JID(), edited, asc))
 }
 
-// hasMember waits until a group has a member, stored and live, exactly once.
+// hasMember waits until a group lists a member exactly once, stored and live.
 func hasMember(t *testing.T, b *process, group *simnet.Group, want object) {
 	t.Helper()
 	eventually(t, func() error {
@@ -182,7 +182,7 @@ func hasMember(t *testing.T, b *process, group *simnet.Group, want object) {
 	})
 }
 
-// In a group that knows its members by number, the LID is what comes late.
+// In a group that addresses members by number, the LID comes late.
 func TestIdentity_LIDLearnedLate(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

@@ -8,8 +8,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestMainJob does what bridged is for, from an empty directory to an account
-// that is unlinked again.
+// TestMainJob does bridged's main job, from an empty directory to an account that
+// is unlinked again.
 func TestMainJob(t *testing.T) {
 	t.Parallel()
 	c := newCast(t)
@@ -35,7 +35,8 @@ func TestMainJob(t *testing.T) {
 	pairsAgain(t, c, hike)
 }
 
-// needsPair checks a fresh start: reading works, requests that need the socket do not.
+// needsPair checks a fresh start: reading works, requests that need the socket
+// fail.
 func needsPair(t *testing.T, c *cast) {
 	t.Helper()
 	b := c.bridge
@@ -54,7 +55,7 @@ func needsPair(t *testing.T, c *cast) {
 	for route, body := range sendsWithoutSource(nobody) {
 		refused(t, b.Post(route, body), http.StatusServiceUnavailable, bridge.CodeNotConnected, "not paired", "/api/auth/pair")
 	}
-	// What is not in the store will not be there once the socket is open.
+	// A message that is not stored is refused even without the socket.
 	refused(t, b.Post("/api/messages/react", object{"chatJid": nobody.String(), "msgId": "M", "emoji": "👍"}), http.StatusNotFound, bridge.CodeNotFound, nobody.String())
 	refused(t, b.Post("/api/messages/forward", object{"sourceChatJid": nobody.String(), "sourceMsgId": "M", "destJid": nobody.String()}), http.StatusNotFound, bridge.CodeNotFound)
 	refused(t, b.Post("/api/messages/send", object{"jid": nobody.String(), "text": "hi", "quotedMsgId": "M"}), http.StatusNotFound, bridge.CodeNotFound)
@@ -72,8 +73,7 @@ func sendsWithoutSource(to simnet.JID) map[string]object {
 	}
 }
 
-// pairsByCode links the account and looks at every field of the status on the
-// way.
+// pairsByCode links the account and checks every field of the status on the way.
 func pairsByCode(t *testing.T, c *cast) {
 	t.Helper()
 	b := c.bridge
@@ -99,8 +99,8 @@ func pairsByCode(t *testing.T, c *cast) {
 	}
 }
 
-// conversations returns two chats between two, with either identity, and two
-// groups, in which the members know each other by LID or by number.
+// conversations returns two direct chats, one for each identity, and two groups,
+// which address members by LID or by number.
 func (c *cast) conversations(t *testing.T) (annas, bens, hike, club *conversation) {
 	t.Helper()
 	newest := newGroup(t, c.owner, simnet.GroupOptions{Subject: "Wanderung 🥾", Topic: "Samstag, neun Uhr", Members: []*simnet.Phone{c.anna, c.carla}})
@@ -114,10 +114,10 @@ func (c *cast) conversations(t *testing.T) (annas, bens, hike, club *conversatio
 	return annas, bens, hike, club
 }
 
-// keepsSecret searches the log, when the program stops, for everything that
-// was written, and for what was taken back.
+// keepsSecret makes the program's stop search the log for all content, including
+// deleted content.
 func (p *process) keepsSecret(conversations ...*conversation) {
-	const shortest = 4 // "Ja?" stands in many a line
+	const shortest = 4 // "Ja?" occurs in many lines
 	p.secrets = append(p.secrets, "teh text", "I regret this", "against the rules", "your words", "plan & costs.pdf", "Samstag, neun Uhr")
 	for _, chat := range conversations {
 		for _, m := range chat.shown {

@@ -19,9 +19,9 @@ var (
 	killRate  = flag.Int("kills.rate", 50, "messages a second while it is killed")
 )
 
-// TestKills_LoseAndDoubleNothing kills the real program at random moments
-// under load, 1:1 and in a group, with reactions, edits and deletions among
-// the messages, and then compares the store with what was sent.
+// TestKills_LoseAndDoubleNothing kills the real program at random moments under
+// load, in direct chats and a group, with reactions, edits and deletions among the
+// messages, and then compares the store with the messages sent.
 func TestKills_LoseAndDoubleNothing(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(*killCount)*10*time.Second+time.Minute)
 	defer cancel()
@@ -80,7 +80,7 @@ func TestKills_LoseAndDoubleNothing(t *testing.T) {
 	}
 }
 
-// traffic writes into chats and knows what the store has to show.
+// traffic writes into chats and knows the expected content of the store.
 type traffic struct {
 	t       *testing.T
 	owner   *simnet.Phone
@@ -88,7 +88,7 @@ type traffic struct {
 	changes int
 }
 
-// trafficChat is one chat as it was written.
+// trafficChat is one chat with everything written in it.
 type trafficChat struct {
 	jid     bridge.JID
 	to      simnet.JID
@@ -154,8 +154,8 @@ func (l *traffic) write(n int) error {
 	return err
 }
 
-// compare holds the stored chat against what was written: every message
-// once, in order, with its last change.
+// compare compares the stored chat with the written one: every message once, in
+// order, with its last change.
 func (c *trafficChat) compare(t *testing.T, p *process) (lost, doubled int) {
 	t.Helper()
 	stored := c.read(t, p)
@@ -196,7 +196,7 @@ func (w *trafficMessage) compare(t *testing.T, m bridge.Message) {
 		content = ""
 	}
 	for _, r := range m.Reactions {
-		emoji = r.Emoji // the last of possibly two writers
+		emoji = r.Emoji // the later of possibly two writers
 		if emoji == w.emoji {
 			break
 		}

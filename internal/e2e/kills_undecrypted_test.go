@@ -10,10 +10,10 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestKills_AtWhatCannotBeDecrypted kills the program as soon as it has answered a
-// message that it could not decrypt, while nobody is there to send it again: it is in
-// the list, readable or not.
-func TestKills_AtWhatCannotBeDecrypted(t *testing.T) {
+// TestKills_AtUndecryptedMessages kills the program right after its retry receipt
+// for a message that it could not decrypt, while the sender is offline: the message
+// is in the list, readable or not.
+func TestKills_AtUndecryptedMessages(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
 	friend := newPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})

@@ -9,8 +9,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// ads are the first messages after one: with all that the apps tell, and with the
-// part alone that they keep to themselves.
+// ads sends the first messages after an ad: with everything that the apps add, and
+// with only the field that they keep to themselves.
 func (c *conversation) ads() {
 	id := must(c.by.SendText(within(c), c.toMe, "", simnet.ByAd(&waE2E.ContextInfo{
 		ExternalAdReply: &waE2E.ContextInfo_ExternalAdReplyInfo{
@@ -33,7 +33,7 @@ func (c *conversation) ads() {
 	}})
 }
 
-// albums has two pictures in one of three.
+// albums sends an album with two of its three pictures.
 func (c *conversation) albums() {
 	album := must(c.by.SendAlbum(within(c), c.toMe, 3, 0))(c)
 	c.wrote(album, "albumMessage", "", object{"album": object{"images": 3, "videos": 0, "arrived": 2}})
@@ -45,7 +45,7 @@ func (c *conversation) albums() {
 	}
 }
 
-// events has answers that change.
+// events sends events with answers that change.
 func (c *conversation) events() {
 	id := must(c.by.SendEvent(within(c), c.toMe, "Party", time.Date(2030, 1, 2, 3, 4, 0, 0, time.UTC)))(c)
 	mine := must(c.me.ReceivedID(within(c), id))(c)
@@ -64,7 +64,7 @@ func (c *conversation) events() {
 	}})
 }
 
-// extensiblePolls has an option that was added, and voted for.
+// extensiblePolls sends a poll with an added option and a vote for it.
 func (c *conversation) extensiblePolls() {
 	id := must(c.by.Send(within(c), c.toMe, c.by.ExtensiblePoll("When?", []string{"now"})))(c)
 	mine, me := must(c.me.ReceivedID(within(c), id))(c), c.me.PN().String()
@@ -75,8 +75,8 @@ func (c *conversation) extensiblePolls() {
 	}}})
 }
 
-// marks pins and keeps messages, and takes that back. The old group is one that only
-// its admin, the account, may change.
+// marks pins and keeps messages, and undoes that. Only its admin, the account, may
+// change the old group.
 func (c *conversation) marks() {
 	id := say(c, c.by, c.toMe, "remember this", simnet.Ephemeral(chatTimer))
 	must(c.me.Pin(within(c), c.toThem, c.bySelf, id, chatTimer*time.Second))(c)

@@ -11,38 +11,38 @@ import (
 	"bridged/internal/simnet"
 )
 
-// conversation is one chat of the account in which somebody writes every kind
-// of message, and what the API is to answer of it.
+// conversation is a chat of the account in which a person writes every kind of
+// message, with the API's expected answers.
 type conversation struct {
 	testing.TB
-	me, by  *simnet.Phone // the account's own phone, and who writes to it
-	witness *simnet.Phone // another member of a group; nil between two
-	in      simnet.JID    // the chat, as the account has it
-	toMe    simnet.JID    // where by writes
-	toThem  simnet.JID    // where the account's phone writes
+	me, by  *simnet.Phone // the account's own phone, and the person's
+	witness *simnet.Phone // another member of a group; nil in a direct chat
+	in      simnet.JID    // the chat, from the account's side
+	toMe    simnet.JID    // the chat, from by's side
+	toThem  simnet.JID    // the chat, from the side of the account's phone
 	bySelf  simnet.JID    // by's identity in this chat
 	meHere  simnet.JID    // the account's identity in this chat
 	shown   []object
 }
 
-// chatTimer is after how many seconds messages disappear in the chats between two.
+// chatTimer is the disappearing timer of the direct chats, in seconds.
 const chatTimer = 86400
 
-// shows notes the next message of the history.
+// shows records the next expected message of the history.
 func (c *conversation) shows(m object) { c.shown = append(c.shown, m) }
 
-// wrote notes a message of by.
+// wrote records a message by the person.
 func (c *conversation) wrote(id simnet.MessageID, kind, content string, changes ...object) {
 	c.shows(message(id, c.by, kind, content, changes...))
 }
 
-// download returns the path at which the file of a message is served.
+// download returns the path of a message's file.
 func (c *conversation) download(id simnet.MessageID) string {
 	return bridge.DownloadPath(bridge.JID(c.in.String()), id)
 }
 
-// everyKind writes one message of every kind, and everything that changes a
-// message afterwards.
+// everyKind writes one message of every kind, and everything that changes a message
+// afterwards.
 func (c *conversation) everyKind() {
 	c.texts()
 	c.pictures()
@@ -101,8 +101,8 @@ func (c *conversation) pictures() {
 	id = must(c.by.SendImage(within(c), c.toMe, image, simnet.ViewOnce()))(c)
 	c.wrote(id, "imageMessage", "", c.media(id, with(shown, object{"caption": ""})))
 
-	// Real linked devices learn only that there is something to be seen once,
-	// and the phone does not tell them more.
+	// Real linked devices only learn of a view-once message, and the phone gives
+	// them no more.
 	c.me.IgnoreRequests(true)
 	id = must(c.by.SendImage(within(c), c.toMe, image, simnet.HiddenViewOnce()))(c)
 	c.wrote(id, "undecryptable", "")
@@ -120,7 +120,7 @@ func (c *conversation) pictures() {
 	}))
 }
 
-// media returns the field of a message with a file.
+// media returns the field for a message's file.
 func (c *conversation) media(id simnet.MessageID, descriptor object) object {
 	return object{"media": with(descriptor, object{"downloadUrl": c.download(id)})}
 }
@@ -159,7 +159,7 @@ func (c *conversation) places() {
 	c.wrote(live, "liveLocationMessage", "48.2,16.37", place(48.2, 16.37, object{"isLive": true}))
 }
 
-// place returns the field of a message with a location.
+// place returns the field for a message's location.
 func place(latitude, longitude float64, changes ...object) object {
 	return object{"location": with(object{"latitude": latitude, "longitude": longitude, "name": "", "address": "", "url": "", "isLive": false}, changes...)}
 }
@@ -170,8 +170,8 @@ func (c *conversation) cards() {
 	c.wrote(must(c.by.SendContacts(within(c), c.toMe, []simnet.Card{one, two}))(c), "contactsArrayMessage", "Dora, née Ö, Emil", contacts(one, two))
 }
 
-// contacts returns the field of a message with contacts, whose numbers are
-// those of [conversation.cards].
+// contacts returns the field for a message's contacts, with the numbers of
+// [conversation.cards].
 func contacts(cards ...simnet.Card) object {
 	shown := []object{}
 	for i, card := range cards {
@@ -184,7 +184,7 @@ func contacts(cards ...simnet.Card) object {
 	return object{"contacts": shown}
 }
 
-// polls asks one poll with votes that change, and one without votes.
+// polls sends one poll with changing votes, and one without votes.
 func (c *conversation) polls() {
 	id := must(c.by.SendPoll(within(c), c.toMe, "Wohin?", []string{"Berge", "Meer", "Stadt"}, 2))(c)
 	mine := must(c.me.ReceivedID(within(c), id))(c)
@@ -215,7 +215,7 @@ func (c *conversation) polls() {
 func (c *conversation) reactions() {
 	id := say(c, c.by, c.toMe, "react to this")
 	mine := must(c.me.ReceivedID(within(c), id))(c)
-	// They come by time, and those of one millisecond by JID.
+	// Reactions are ordered by time, and those of one millisecond by JID.
 	must(c.me.React(within(c), mine, "👎"))(c)
 	must(c.me.React(within(c), mine, "👍🏽"))(c)
 	must(c.by.ReactTo(within(c), c.toMe, simnet.JID{}, id, "😀"))(c)
@@ -234,7 +234,7 @@ func (c *conversation) reactions() {
 	c.wrote(id, "conversation", "do not react")
 }
 
-// edits count when the author makes them.
+// edits checks that only the author's edits count.
 func (c *conversation) edits() {
 	id := say(c, c.by, c.toMe, "teh text")
 	must(c.by.Edit(within(c), c.toMe, id, "teh txt"))(c)
@@ -246,8 +246,8 @@ func (c *conversation) edits() {
 	c.wrote(id, "conversation", "my words")
 }
 
-// deletions count when the author makes them, or an admin of the group. The
-// account owns the groups of these tests; the witness is a plain member.
+// deletions checks that deletions count from the author, or from an admin of the
+// group. The account owns the groups of these tests; the witness is a plain member.
 func (c *conversation) deletions() {
 	gone := object{"deletedAt": recent}
 	id := say(c, c.by, c.toMe, "I regret this")

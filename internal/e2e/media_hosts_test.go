@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// canaryAddress returns an address to which nobody may connect.
+// canaryAddress returns an address that must get no connections.
 func canaryAddress(t testing.TB) string {
 	t.Helper()
 	c := newCanary(t)
@@ -23,12 +23,12 @@ func canaryAddress(t testing.TB) string {
 	return "127.0.0.1:" + c.port
 }
 
-// lyingPaths lead anywhere but to the host that they are put behind.
+// lyingPaths lead to another host than the one they are appended to.
 func lyingPaths(canary string) []string {
 	return []string{"@" + canary + "/v/x", ":1@" + canary + "/v/x", "https://" + canary + "/v/x", "x@" + canary + "/v/x?a=b", "/v/x#y", "/v\\x", "v/x"}
 }
 
-// sendsFrom sends a picture that claims to lie at a place.
+// sendsFrom sends a picture that claims a given path.
 func (c *cast) sendsFrom(t testing.TB, place string, file []byte) sentFile {
 	t.Helper()
 	whole := must(c.ben.ReceivedID(within(t), must(c.owner.SendImage(within(t), c.ben.PN(), simnet.Media{Data: file, Mimetype: "image/png"}))(t)))(t)
@@ -38,8 +38,8 @@ func (c *cast) sendsFrom(t testing.TB, place string, file []byte) sentFile {
 	return c.arrived(t, id, c.ben.PN(), file)
 }
 
-// A sender does not choose where the bridge connects: neither when a file is
-// downloaded nor when it is forwarded.
+// A sender cannot choose the host that the bridge connects to, neither for a
+// download nor for a forward.
 func TestMediaHosts_SendersDoNotChooseThem(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -52,7 +52,7 @@ func TestMediaHosts_SendersDoNotChooseThem(t *testing.T) {
 	}
 }
 
-// Nor does a phone that names the new place of a file.
+// Nor can a phone that names a file's new path.
 func TestMediaHosts_NewPlacesDoNotChooseThem(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -66,7 +66,7 @@ func TestMediaHosts_NewPlacesDoNotChooseThem(t *testing.T) {
 	}
 }
 
-// Nor does a server that sends the client on.
+// Nor can a server that redirects the client.
 func TestMediaHosts_RedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -76,12 +76,12 @@ func TestMediaHosts_RedirectsAreNotFollowed(t *testing.T) {
 	c.bridge.Post("/api/messages/forward", object{"sourceChatJid": f.chat.String(), "sourceMsgId": f.id, "destJid": c.anna.PN().String()}).Want(http.StatusOK)
 }
 
-// Hosts that cannot be hosts are left out, even if the network names them.
-func TestMediaHosts_ThatLieAreNotAsked(t *testing.T) {
+// Invalid hosts are ignored, even if the network names them.
+func TestMediaHosts_InvalidOnesAreIgnored(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
 	bird := canaryAddress(t)
-	f := c.receives(t, c.ben, noise(4000)) // before: phones believe what the network says
+	f := c.receives(t, c.ben, noise(4000)) // before, because phones believe the network
 	c.network.CDN().NameHosts("user@"+bird, bird+"/path", bird+"#", bird+"?", bird+":1", "\\"+bird, c.network.Addr())
 	c.bridge.restart()
 	c.bridge.becomes(bridge.StateOpen)

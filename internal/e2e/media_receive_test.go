@@ -19,7 +19,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// sentFile is a file that came in.
+// sentFile is a received file.
 type sentFile struct {
 	bytes      []byte
 	id         simnet.MessageID
@@ -28,8 +28,8 @@ type sentFile struct {
 	directPath string // on the CDN
 }
 
-// receives makes somebody send a picture of some bytes, and waits until the
-// bridge has the message.
+// receives makes a person send a picture and waits until the bridge has the
+// message.
 func (c *cast) receives(t testing.TB, by *simnet.Phone, file []byte) sentFile {
 	t.Helper()
 	id := must(by.SendImage(within(t), c.owner.PN(), simnet.Media{Data: file, Mimetype: "image/png"}))(t)
@@ -45,7 +45,7 @@ func (c *cast) arrived(t testing.TB, id simnet.MessageID, chat simnet.JID, file 
 	return sentFile{bytes: file, id: id, chat: chat, path: bridge.DownloadPath(bridge.JID(chat.String()), id), directPath: simnet.DirectPath(got.RawMessage)}
 }
 
-// downloads asks for a file and compares it.
+// downloads downloads a file and compares it.
 func (c *cast) downloads(t testing.TB, f sentFile, headers ...string) http.Header {
 	t.Helper()
 	got := c.bridge.Get(f.path, headers...).Want(http.StatusOK)
@@ -55,7 +55,7 @@ func (c *cast) downloads(t testing.TB, f sentFile, headers ...string) http.Heade
 	return got.Header
 }
 
-// TestMediaReceive_EveryKind downloads what people send, between two and in a
+// TestMediaReceive_EveryKind downloads every kind of file, from a direct chat and a
 // group, and compares every byte and header.
 func TestMediaReceive_EveryKind(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestMediaReceive_EveryKind(t *testing.T) {
 		send func(*simnet.Phone, context.Context, simnet.JID, simnet.Media, ...simnet.SendOption) (simnet.MessageID, error)
 		file simnet.Media
 		want http.Header
-		name string // of the file; the id stands for %s
+		name string // of the file; %s stands for the id
 	}{
 		"picture":   {(*simnet.Phone).SendImage, simnet.Media{Data: noise(30_000), Mimetype: "image/jpeg", Caption: "sunrise", Width: 640, Height: 480}, kindOf("image", "image/jpeg"), `inline; filename="image-%s.jpg"`},
 		"view once": {sendViewOnce, simnet.Media{Data: noise(20_000), Mimetype: "image/png"}, kindOf("image", "image/png"), `inline; filename="image-%s.png"`},
@@ -110,7 +110,7 @@ func sendViewOnce(p *simnet.Phone, ctx context.Context, to simnet.JID, m simnet.
 	return p.SendImage(ctx, to, m, simnet.ViewOnce())
 }
 
-// kindOf returns the headers that the kind decides.
+// kindOf returns the headers that depend on the kind.
 func kindOf(kind, mimeType string) http.Header {
 	return http.Header{"Content-Type": {mimeType}, "X-Messenger-Media-Type": {kind}, "Accept-Ranges": {"bytes"}, "X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"private, no-cache"}}
 }
@@ -125,7 +125,7 @@ func fileHeaders(all http.Header) http.Header {
 	return shown
 }
 
-// Ranges at every boundary of a file of several pieces: its ends, and those of
+// Ranges at every boundary of a file with several pieces: its ends, and those of
 // the pieces in which it is decrypted and sent.
 func TestMediaReceive_Ranges(t *testing.T) {
 	t.Parallel()
@@ -161,7 +161,7 @@ func TestMediaReceive_Ranges(t *testing.T) {
 	}
 }
 
-// Twenty at once are one download, with and without a cache.
+// Twenty concurrent requests cause one download, with and without a cache.
 func TestMediaReceive_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, setting := range map[string]string{"cached": "MEDIA_CACHE_BYTES=10000000", "not cached": "MEDIA_CACHE_BYTES=0"} {
@@ -187,8 +187,8 @@ func TestMediaReceive_ManyAtOnce(t *testing.T) {
 	}
 }
 
-// What was downloaded once needs no network, also after a restart; a wiped
-// directory or a file that somebody changed costs a download and nothing else.
+// A cached file needs no network, even after a restart; a wiped directory or a
+// modified file only costs another download.
 func TestMediaReceive_CacheOutlivesTheProgram(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -223,7 +223,7 @@ func TestMediaReceive_CacheOutlivesTheProgram(t *testing.T) {
 	}
 }
 
-// The least recently used go first when there are too many.
+// Beyond the limit, the least recently used files are removed first.
 func TestMediaReceive_CacheHasItsLimit(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, "MEDIA_CACHE_BYTES=250000")
@@ -245,8 +245,8 @@ func TestMediaReceive_CacheHasItsLimit(t *testing.T) {
 	}
 }
 
-// Where the CDN has lost a file, the phone uploads it again: once for all who
-// wait, and for good.
+// If the CDN has lost a file, the phone uploads it again: once for all callers, and
+// for good.
 func TestMediaReceive_PhoneUploadsAgain(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, "MEDIA_CACHE_BYTES=0")
@@ -273,7 +273,7 @@ func TestMediaReceive_PhoneUploadsAgain(t *testing.T) {
 	}
 }
 
-// Where the phone has lost it too, nobody can help.
+// If the phone has lost it too, the file is gone.
 func TestMediaReceive_GoneForGood(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -287,15 +287,15 @@ func TestMediaReceive_GoneForGood(t *testing.T) {
 	}
 }
 
-// What a media server can do wrong ends in a whole file or a whole error.
+// Every fault of a media server ends in a whole file or a proper error.
 func TestMediaReceive_BadServers(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
 	for name, k := range map[string]struct {
 		fault simnet.CDNFault
-		code  bridge.Code // "" where another try corrects it unasked
+		code  bridge.Code // "" if a retry succeeds by itself
 	}{
-		"tampered":            {simnet.CDNFault{Tamper: true, Times: 1}, bridge.CodeMediaInvalid}, // TLS lets nothing be altered on the way
+		"tampered":            {simnet.CDNFault{Tamper: true, Times: 1}, bridge.CodeMediaInvalid}, // TLS protects the body from changes on the way
 		"breaks off":          {simnet.CDNFault{Truncate: 30_000, Times: 3}, bridge.CodeMediaUnavailable},
 		"breaks off once":     {simnet.CDNFault{Truncate: 30_000, Times: 1}, ""},
 		"stalls once":         {simnet.CDNFault{Stall: 30_000, Times: 1}, ""},
@@ -321,7 +321,7 @@ func TestMediaReceive_BadServers(t *testing.T) {
 	}
 }
 
-// A file that is too large is not asked for.
+// A file that is too large is not downloaded.
 func TestMediaReceive_TooLarge(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, "MEDIA_MAX_BYTES=100000")

@@ -9,9 +9,9 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestMediaReupload_NamesMessagesAsTheyCame: the phone finds a message only by the names
-// that chat and sender had on the wire, LIDs here and numbers there. Where the first
-// guess is wrong it says so, or nothing at all.
+// TestMediaReupload_NamesMessagesAsTheyCame: the phone finds a message only by the
+// forms that chat and sender had on the wire, LID or number. After a wrong guess it
+// answers so, or not at all.
 func TestMediaReupload_NamesMessagesAsTheyCame(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

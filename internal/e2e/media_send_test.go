@@ -24,7 +24,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// fileFields are what an upload decides, in every kind of message.
+// fileFields are the fields that an upload sets in every kind of message.
 var fileFields = []string{"URL", "directPath", "mediaKey", "mediaKeyTimestamp", "fileSHA256", "fileEncSHA256", "JPEGThumbnail", "waveform"}
 
 func comparingFiles() []cmp.Option {
@@ -39,9 +39,9 @@ func comparingFiles() []cmp.Option {
 	return options
 }
 
-// TestMediaSend_EveryKindArrives sends files of every kind, and compares every
-// byte and every field of what phones decrypt. The bridge then serves each of
-// them itself, as its own message.
+// TestMediaSend_EveryKindArrives sends files of every kind, and compares every byte
+// and field of the phones' decrypted messages. The bridge then serves each file
+// itself, as an own message.
 func TestMediaSend_EveryKindArrives(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
@@ -140,7 +140,7 @@ func TestMediaSend_EveryKindArrives(t *testing.T) {
 	t.Cleanup(c.bridge.leavesNoFile)
 }
 
-// hasMeasures looks at the fields whose values are not the tests' to know.
+// hasMeasures checks fields whose values the tests cannot predict.
 func hasMeasures(t *testing.T, m *waE2E.Message) {
 	t.Helper()
 	if image := m.GetImageMessage(); image != nil {
@@ -172,7 +172,7 @@ func (c *cast) sendsMedia(t testing.TB, body object) simnet.MessageID {
 	return sentID(t, c.bridge.Post("/api/messages/send-media", body))
 }
 
-// A file to a group, with a quote, is one upload however many its members are.
+// A file with a quote to a group is a single upload, however many members it has.
 func TestMediaSend_ToAGroupWithAQuote(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
@@ -201,7 +201,7 @@ func TestMediaSend_ToAGroupWithAQuote(t *testing.T) {
 	}
 }
 
-// The same key is one fetch, one upload and one message.
+// One key means one fetch, one upload and one message.
 func TestMediaSend_Once(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
@@ -221,8 +221,8 @@ func TestMediaSend_Once(t *testing.T) {
 	must(c.anna.ReceivedID(within(t), id))(t)
 }
 
-// A caller that hangs up during the fetch does not abort the send, and can ask
-// with its key what became of it.
+// A caller that hangs up during the fetch does not abort the send, and can use its
+// key to learn the outcome.
 func TestMediaSend_OutlivesItsCaller(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
@@ -262,7 +262,7 @@ func TestMediaSend_OutlivesItsCaller(t *testing.T) {
 	c.bridge.leavesNoFile()
 }
 
-// rawPost makes a call whose caller may go away.
+// rawPost makes a call whose caller may hang up.
 func (p *process) rawPost(ctx context.Context, path, body, key string) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.address+path, strings.NewReader(body))
 	if err != nil {
@@ -277,7 +277,8 @@ func (p *process) rawPost(ctx context.Context, path, body, key string) (int, err
 	return resp.StatusCode, resp.Body.Close()
 }
 
-// A stop during a fetch is told to the caller, leaves no file and comes in time.
+// A stop during a fetch is reported to the caller, leaves no file and takes no
+// longer than others.
 func TestMediaSend_StopDuringTheFetch(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
@@ -301,7 +302,7 @@ func TestMediaSend_StopDuringTheFetch(t *testing.T) {
 	b.leavesNoFile()
 }
 
-// Uploads get over what media servers do.
+// Uploads survive the faults of media servers.
 func TestMediaSend_UploadsThatFail(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
@@ -329,7 +330,7 @@ func TestMediaSend_UploadsThatFail(t *testing.T) {
 	c.bridge.leavesNoFile()
 }
 
-// Files that cannot be sent in any way.
+// Files that cannot be sent at all.
 func TestMediaSend_BadFiles(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback, "MEDIA_MAX_BYTES=100000", "FETCH_TIMEOUT=2s")
@@ -384,8 +385,8 @@ func TestMediaSend_BadFiles(t *testing.T) {
 	})
 }
 
-// No byte is asked of an address that is not public: not by any spelling, not
-// after a redirect, not through a proxy of the environment.
+// No request goes to an address that is not public: not by any spelling, not after
+// a redirect, not through a proxy in the environment.
 func TestMediaSend_GuardHolds(t *testing.T) {
 	t.Parallel()
 	bird := newCanary(t)
@@ -416,12 +417,12 @@ func TestMediaSend_GuardHolds(t *testing.T) {
 	for i, to := range []string{at("127.0.0.1"), at("localhost"), at("[::1]"), "http://10.0.0.1/", "file:///etc/passwd"} {
 		refused(t, send(redirects(fmt.Sprint("/redirect/", i), to)), http.StatusBadRequest, bridge.CodeFetchFailed)
 	}
-	// What is public is fetched, redirects and all, by no proxy's hand.
+	// A public URL is fetched, redirects included, without the proxy.
 	sentID(t, send(redirects("/moved", web.has("/paper.pdf", demo.PDF()))))
 }
 
-// A literal private URL is refused before the account's state matters; a fetch
-// is tried only when it is open.
+// A URL with a literal private address is refused before the account's state is
+// checked; a fetch needs an open account.
 func TestMediaSend_RefusalsComeInOrder(t *testing.T) {
 	t.Parallel()
 	b := startBridge(t, newNetwork(t), fetchesLoopback)
@@ -441,7 +442,7 @@ func TestMediaSend_RefusalsComeInOrder(t *testing.T) {
 	refused(t, b.Post("/api/messages/send-media", with(body, object{"url": "http://10.0.0.1/"})), 403, bridge.CodeSendDisabled)
 }
 
-// A killed bridge leaves no fetched file behind its next start.
+// A killed bridge removes fetched files on its next start.
 func TestMediaSend_KilledDuringTheFetch(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
@@ -471,5 +472,5 @@ func TestMediaSend_KilledDuringTheFetch(t *testing.T) {
 	c.bridge.leavesNoFile()
 }
 
-// tagOf returns the entity tag of a file.
+// tagOf returns a file's entity tag.
 func tagOf(file []byte) string { return fmt.Sprintf(`"%x"`, sha256.Sum256(file)) }

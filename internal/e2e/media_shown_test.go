@@ -12,7 +12,7 @@ import (
 	"bridged/internal/demo"
 )
 
-// photo returns a picture as the apps show it.
+// photo returns a JPEG.
 func photo(t testing.TB, width, height int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -22,8 +22,8 @@ func photo(t testing.TB, width, height int) []byte {
 	return b.Bytes()
 }
 
-// TestMediaShown_PicturesAreConverted: phones show JPEG, so a PNG arrives as one, and the
-// bridge's own copy is what was sent.
+// TestMediaShown_PicturesAreConverted: phones show JPEG, so a PNG arrives as one,
+// and the bridge's own copy is the sent one.
 func TestMediaShown_PicturesAreConverted(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)
@@ -45,8 +45,8 @@ func TestMediaShown_PicturesAreConverted(t *testing.T) {
 	c.bridge.leavesNoFile()
 }
 
-// TestMediaShown_OthersAreRefused: what no phone shows is refused with a remedy, and
-// arrives as a document.
+// TestMediaShown_OthersAreRefused: files that no phone shows are refused with a
+// remedy, and arrive as documents.
 func TestMediaShown_OthersAreRefused(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, fetchesLoopback)

@@ -20,7 +20,7 @@ import (
 // 127.0.0.2, which stand for public ones. 127.0.0.1 stays private.
 const fetchesLoopback = "SIMULATED_FETCH_ALLOW=127.0.0.2/32"
 
-// website is a server whose files are sent.
+// website is a server of files to send.
 type website struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -56,7 +56,7 @@ func (w *website) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	file(rw, r)
 }
 
-// serves puts an answer at a path and returns its URL.
+// serves sets the answer of a path and returns its URL.
 func (w *website) serves(path string, file http.HandlerFunc) (url string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *website) serves(path string, file http.HandlerFunc) (url string) {
 	return w.URL + path
 }
 
-// has puts a file at a path. Like many servers, it knows no types.
+// has puts a file at a path. Like many servers, it sends no types.
 func (w *website) has(path string, file []byte) (url string) {
 	return w.serves(path, func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/octet-stream")
@@ -78,7 +78,7 @@ func (w *website) fetches(path string) int {
 	return w.asked[path]
 }
 
-// canary is a listener at 127.0.0.1 that nobody may connect to.
+// canary is a listener at 127.0.0.1 that must get no connections.
 type canary struct {
 	port string
 	sang atomic.Int32
@@ -150,7 +150,7 @@ func song() []byte {
 	return bytes.Repeat(frame, 115)
 }
 
-// leavesNoFile looks for what fetches and uploads left in tmp.
+// leavesNoFile checks that fetches and uploads have left no file in tmp.
 func (p *process) leavesNoFile() {
 	p.t.Helper()
 	eventually(p.t, func() error {

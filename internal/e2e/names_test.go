@@ -11,8 +11,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestNames_OfPeople: a chat bears the contact's name, else the push name,
-// else the number; messages keep the push name they came with.
+// TestNames_OfPeople: a chat has the contact's name, else the push name, else the
+// number; messages keep the push name they came with.
 func TestNames_OfPeople(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -23,7 +23,8 @@ func TestNames_OfPeople(t *testing.T) {
 	}
 	annas, bens := path("/api/messages/individual/%s", c.anna.PN()), path("/api/messages/individual/%s", c.ben.PN())
 
-	// From the address book that the phone had before the pairing, and without it.
+	// With a name from the phone's address book before the pairing, and without
+	// one.
 	one := say(t, c.anna, c.owner.PN(), "one")
 	say(t, c.ben, c.owner.PN(), "hello")
 	named(c.anna, "Anna Amsel")
@@ -34,7 +35,7 @@ func TestNames_OfPeople(t *testing.T) {
 	say(t, c.carla, c.owner.PN(), "Carla")
 	named(c.carla, "Carla")
 
-	// Entered, changed and removed on the phone while connected.
+	// Added, changed and removed on the phone while connected.
 	contact := func(person *simnet.Phone, full, first string) {
 		t.Helper()
 		if err := c.owner.SetContact(within(t), person.Number(), full, first); err != nil {
@@ -63,7 +64,7 @@ func TestNames_OfPeople(t *testing.T) {
 	say(t, c.carla, c.owner.PN(), "me again")
 	named(c.carla, "La Carla")
 
-	// The account's own.
+	// The account's own name.
 	pushName(t, c.owner, "Olga the Great")
 	eventually(t, func() error {
 		if user := b.status().User; user.PushName != "Olga the Great" {
@@ -91,7 +92,7 @@ func pushName(t *testing.T, person *simnet.Phone, name string) {
 	}
 }
 
-// firstIs looks at id and push name of the newest message.
+// firstIs checks id and push name of the newest message.
 func firstIs(b *process, list string, id simnet.MessageID, name string) error {
 	var page struct{ Messages []bridge.Message }
 	b.Get(list + "?limit=1").Want(http.StatusOK).Decode(&page)
@@ -111,8 +112,8 @@ func TestNames_OfBusinesses(t *testing.T) {
 	c.bridge.answers("/api/chats?q=krume", chats(privateChat(shop, "Bäckerei Krume")))
 }
 
-// TestGroups_ChangesAreFollowed: what happens to a group shows in the chats
-// list, in what is stored of it and in what the network says of it.
+// TestGroups_ChangesAreFollowed: changes of a group show in the list of chats, in
+// the stored group and in the live one.
 func TestGroups_ChangesAreFollowed(t *testing.T) {
 	t.Parallel()
 	for name, byNumber := range map[string]bool{"addressed by LID": false, "addressed by number": true} {
@@ -134,7 +135,7 @@ func TestGroups_ChangesAreFollowed(t *testing.T) {
 			}
 			ben := member(c.ben, "Ben", "isAdmin", "isSuperAdmin")
 			is(object{}, ben, owner, anna)
-			// Nobody has written yet: it comes behind the chats with messages.
+			// A group without messages comes after the chats with messages.
 			empty := with(groupChat(group, 3), object{"lastMessageAt": nil, "lastMessage": nil, "unreadCount": 0})
 			b.answers("/api/chats", chats(privateChat(c.ben, "Ben"), empty))
 

@@ -13,7 +13,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// limited checks that a send was refused because too many chats were begun.
+// limited checks that a send was refused because of too many new chats.
 func limited(t *testing.T, resp apitest.Response, words ...string) {
 	t.Helper()
 	refused(t, resp, http.StatusTooManyRequests, bridge.CodeNewChatsLimited, append(words, "the next may begin in")...)
@@ -22,9 +22,9 @@ func limited(t *testing.T, resp apitest.Response, words ...string) {
 	}
 }
 
-// TestNewChats_AreLimited: beyond the day's number nobody new is written to, looked up or
-// uploaded for, after a restart neither. Whoever wrote first, or has been in touch before
-// the account was paired, is answered all the same, and so are groups.
+// TestNewChats_AreLimited: beyond the daily limit, no new person is written to,
+// looked up or uploaded for, even after a restart. Answers to people who wrote
+// first, or had a chat before the pairing, are not limited, and neither are groups.
 func TestNewChats_AreLimited(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "NEW_CHATS_PER_DAY=2", fetchesLoopback)
@@ -77,7 +77,7 @@ func TestNewChats_AreLimited(t *testing.T) {
 	must(c.carla.ReceivedID(within(t), id))(t)
 }
 
-// TestNewChats_KeepAGap: two strangers are not written to in the same breath.
+// TestNewChats_KeepAGap: messages to two strangers are spaced.
 func TestNewChats_KeepAGap(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, "NEW_CHATS_MIN_GAP=1h")

@@ -6,8 +6,8 @@ import "time"
 
 const (
 	underRaceDetector = false
-	// stopLimit is how long a stop may take (the promise to the operator).
+	// stopLimit is the promised bound of a stop.
 	stopLimit = 10 * time.Second
-	// largeFile is how much each caller uploads in tests of memory.
+	// largeFile is the size of each caller's upload in tests of memory.
 	largeFile = 100 << 20
 )

@@ -14,10 +14,10 @@ import (
 	"bridged/internal/simnet"
 )
 
-// A person without a number is known by LID and username alone, and is a person
-// like any other.
+// A person without a number is known by LID and username alone, and everything
+// works as with other people.
 
-// numberless returns one, who has written.
+// numberless returns such a person, who has written a message.
 func (c *cast) numberless(t *testing.T, number, name, username string) (*simnet.Phone, simnet.MessageID) {
 	t.Helper()
 	person := newPhone(t, c.network, simnet.PhoneOptions{Number: number, Name: name, Username: username, Numberless: true})
@@ -32,7 +32,7 @@ func (c *cast) stored(t *testing.T, ids ...simnet.MessageID) {
 	}
 }
 
-// hidden is what answers show in place of a number, and beside it.
+// hidden returns the fields that stand for the number.
 func hidden(p *simnet.Phone, username string) object {
 	return object{"jid": p.LID().String(), "username": username}
 }
@@ -55,7 +55,7 @@ func TestNumberless_IsShownAndFound(t *testing.T) {
 	b.answers(path("/api/contacts/%s", lid), contact)
 	b.answers("/api/contacts?q=%40fay", object{"count": 1, "contacts": []object{contact}, "hasMore": false, "nextCursor": nil})
 
-	// The log tells of a change, and shows messages as they look now.
+	// Its change is an event, and messages show the current name.
 	fay.SetUsername("fay.x")
 	say(t, fay, c.owner.LID(), "renamed")
 	eventually(t, func() error {
@@ -73,7 +73,7 @@ func TestNumberless_IsShownAndFound(t *testing.T) {
 	})
 	b.answers("/api/chats?q=fay.w", chats())
 
-	// Programs of all kinds find them by it.
+	// Clients of all kinds find people by it.
 	b.set("LISTEN_ADDR=" + b.address)
 	if out, err := b.command("send", "@fay.x", "by name"); err != nil {
 		t.Errorf("bridged send: %v\n%s", err, out)

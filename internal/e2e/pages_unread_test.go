@@ -20,8 +20,8 @@ const (
 	smallestReceive = 4 << 10
 )
 
-// Pages of the longest messages that callers ask for and do not read take little
-// memory: a page ends by bytes, and is written as it is encoded.
+// Pages of the longest messages whose callers do not read take little memory: a
+// page is limited in bytes and written while it is encoded.
 func TestPages_UnreadHoldLittleMemory(t *testing.T) {
 	network, owner := newOwner(t, simnet.PhoneOptions{})
 	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100504", Name: "Sam"})
@@ -64,7 +64,7 @@ func TestPages_UnreadHoldLittleMemory(t *testing.T) {
 	}
 }
 
-// askWithoutReading sends a request, and waits for the answer to begin.
+// askWithoutReading sends a request and waits for the first byte of the answer.
 func (p *process) askWithoutReading(t *testing.T, query string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", p.address)

@@ -19,11 +19,11 @@ import (
 	"bridged/internal/simnet"
 )
 
-// openTerminal returns both ends of a terminal of a size.
+// openTerminal returns both ends of a terminal of the given size.
 func openTerminal(t *testing.T, columns, lines uint16) (screen, program *os.File) {
 	t.Helper()
 	screen = must(os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0))(t)
-	t.Cleanup(func() { _ = screen.Close() }) // its reader ends with it
+	t.Cleanup(func() { _ = screen.Close() }) // this ends its reader
 	fd := int(screen.Fd())
 	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
@@ -36,13 +36,13 @@ func openTerminal(t *testing.T, columns, lines uint16) (screen, program *os.File
 	return screen, program
 }
 
-// recordedScreen keeps what a program has drawn.
+// recordedScreen records a program's output to the terminal.
 type recordedScreen struct {
 	mu    sync.Mutex
 	drawn []byte // guarded by mu
 }
 
-// Write appends what is drawn.
+// Write appends output.
 func (s *recordedScreen) Write(data []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +50,7 @@ func (s *recordedScreen) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// frame returns what was drawn last, as far as it is whole.
+// frame returns the last complete frame.
 func (s *recordedScreen) frame() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,8 +62,8 @@ func (s *recordedScreen) frame() string {
 	return string(s.drawn[start:end])
 }
 
-// qr returns the text of the QR code that is drawn, in half blocks of black on white,
-// or "".
+// qr returns the text of the QR code on the screen, in half blocks of black on
+// white, or "".
 func (s *recordedScreen) qr() string {
 	var rows [][]rune
 	for line := range strings.SplitSeq(s.frame(), "\r\n") {
@@ -90,9 +90,8 @@ func (s *recordedScreen) qr() string {
 	return text
 }
 
-// A phone is held to the screen of bridged pair: the network voids the code that it
-// scans, and the new one takes its place in the same spot, while the same ref has its
-// turn.
+// A phone points at the screen of bridged pair: the network voids the scanned code,
+// and the new one takes its place in the same spot while the ref is still valid.
 func TestPairing_ByTheTerminalsScreen(t *testing.T) {
 	t.Parallel()
 	n, owner := newOwner(t, simnet.PhoneOptions{}, simnet.Options{Rotations: 2})
@@ -130,7 +129,7 @@ func TestPairing_ByTheTerminalsScreen(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("bridged pair: %v", err)
 	}
-	<-read // the terminal's end is an error of its own kind
+	<-read // the end of a terminal is an error of its own
 	if len(scanned) != 3 || withoutSecret(scanned[0]) != withoutSecret(scanned[2]) {
 		t.Errorf("the screen has shown %q", scanned)
 	}

@@ -8,10 +8,10 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestPairing_NumbersWithTwoSpellings: in some countries WhatsApp knows an account by
-// another spelling of its number than the one that people dial, and refuses a pairing
-// code for that. PHONE_NUMBER as dialled pairs all the same, by code and by QR code,
-// and the account is shown by its own name.
+// TestPairing_NumbersWithTwoSpellings: in some countries WhatsApp's spelling of an
+// account's number differs from the dialled one, for which it refuses a pairing
+// code. PHONE_NUMBER as dialled pairs nevertheless, by code and by QR code, and the
+// account shows WhatsApp's spelling.
 func TestPairing_NumbersWithTwoSpellings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -41,7 +41,7 @@ func TestPairing_NumbersWithTwoSpellings(t *testing.T) {
 				}
 			}
 			pairs(nil)
-			b.restart() // the store is this account's
+			b.restart() // the store belongs to this account
 			b.becomes(bridge.StateOpen)
 			b.Post("/api/auth/logout", nil, "X-Confirm-Wipe", "yes").Want(http.StatusOK)
 			b.becomes(bridge.StateNeedsPair)
@@ -53,8 +53,8 @@ func TestPairing_NumbersWithTwoSpellings(t *testing.T) {
 	}
 }
 
-// TestPairing_NumberNobodyHas: the sentence is about the number as it was given.
-func TestPairing_NumberNobodyHas(t *testing.T) {
+// TestPairing_UnknownNumber: the error names the number as given.
+func TestPairing_UnknownNumber(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	b := startBridge(t, n)

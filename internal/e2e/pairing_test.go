@@ -68,8 +68,8 @@ func TestPairing_ByQR(t *testing.T) {
 	}
 }
 
-// A wrong code changes the device's secret, and with it every QR code shown
-// before; nobody is told of that.
+// A wrong code changes the device's secret and voids every QR code shown before,
+// without any notification.
 func TestPairing_ByQRAfterAWrongCode(t *testing.T) {
 	t.Parallel()
 	n, owner := newOwner(t, simnet.PhoneOptions{})
@@ -88,7 +88,7 @@ func TestPairing_ByQRAfterAWrongCode(t *testing.T) {
 }
 
 // The network closes an unpaired socket after a while: the codes are renewed
-// without end.
+// endlessly.
 func TestPairing_QRCodesAreRenewed(t *testing.T) {
 	t.Parallel()
 	n, owner := newOwner(t, simnet.PhoneOptions{}, simnet.Options{PairingTimeout: time.Second})
@@ -133,7 +133,8 @@ func TestPairing_WithPasskey(t *testing.T) {
 			credential := must(owner.Passkey().Sign(asked.PublicKey))(t)
 			var result bridge.PasskeyResult
 			b.Post("/api/auth/passkey", string(credential)).Want(http.StatusOK).Decode(&result)
-			// The bridge was asked a moment ago, so nobody has to compare codes.
+			// The link was requested moments ago, so that no person has to compare
+			// codes.
 			if !result.OK || !result.Confirmed || result.Code == nil {
 				t.Errorf("the passkey was answered with %+v", result)
 			}
@@ -253,8 +254,8 @@ func TestSession_UnlinkedOnThePhone(t *testing.T) {
 	pair(t, b, owner)
 }
 
-// Two clients of one session would take it from each other forever: the
-// bridge waits until a person decides.
+// Two clients of one session would replace each other forever, so the bridge waits
+// for a person's decision.
 func TestSession_ReplacedByAnotherClient(t *testing.T) {
 	t.Parallel()
 	n, owner := newOwner(t, simnet.PhoneOptions{})

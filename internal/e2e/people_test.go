@@ -9,7 +9,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// newNetwork returns a network that ends with the test.
+// newNetwork returns a network that is closed after the test.
 func newNetwork(t testing.TB, options ...simnet.Options) *simnet.Network {
 	t.Helper()
 	n, err := simnet.New(t.Context(), append(options, simnet.Options{})[0])
@@ -20,7 +20,7 @@ func newNetwork(t testing.TB, options ...simnet.Options) *simnet.Network {
 	return n
 }
 
-// newPhone brings a person onto the network.
+// newPhone adds a person to the network.
 func newPhone(t testing.TB, n *simnet.Network, options simnet.PhoneOptions) *simnet.Phone {
 	t.Helper()
 	phone, err := n.NewPhone(within(t), options)
@@ -30,7 +30,7 @@ func newPhone(t testing.TB, n *simnet.Network, options simnet.PhoneOptions) *sim
 	return phone
 }
 
-// newGroup makes a group of which by is the owner.
+// newGroup creates a group owned by by.
 func newGroup(t testing.TB, by *simnet.Phone, options simnet.GroupOptions) *simnet.Group {
 	t.Helper()
 	group, err := by.CreateGroup(within(t), options)
@@ -40,15 +40,14 @@ func newGroup(t testing.TB, by *simnet.Phone, options simnet.GroupOptions) *simn
 	return group
 }
 
-// within returns a context with the time that anything may take.
+// within returns a context with the tests' time limit.
 func within(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), testPatience)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// must fails the test if a phone could not do what it was told, and
-// returns the result.
+// must returns the result of a phone's action, or fails the test.
 func must[T any](value T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -59,7 +58,7 @@ func must[T any](value T, err error) func(testing.TB) T {
 	}
 }
 
-// path puts JIDs, escaped, into a path.
+// path inserts escaped JIDs into a path.
 func path(format string, jids ...simnet.JID) string {
 	escaped := make([]any, len(jids))
 	for i, jid := range jids {
@@ -68,19 +67,19 @@ func path(format string, jids ...simnet.JID) string {
 	return fmt.Sprintf(format, escaped...)
 }
 
-// cast is the usual company: a paired account and the people who write to it.
+// cast is the usual scene: a paired account and the people who write to it.
 type cast struct {
 	network *simnet.Network
 	bridge  *process
-	device  *simnet.Device // the bridge's, as the network knows it
-	owner   *simnet.Phone  // whose account the bridge has
-	anna    *simnet.Phone  // shows herself under her LID
-	ben     *simnet.Phone  // shows himself under his number
+	device  *simnet.Device // the bridge's, on the network
+	owner   *simnet.Phone  // owns the bridge's account
+	anna    *simnet.Phone  // appears under her LID
+	ben     *simnet.Phone  // appears under his number
 	carla   *simnet.Phone
 }
 
-// newCast brings the cast onto a new network, before pairing. Anna
-// is in the account's address book.
+// newCast creates the cast on a new network, before pairing. Anna is in the
+// account's address book.
 func newCast(t testing.TB, settings ...string) *cast {
 	t.Helper()
 	n := newNetwork(t)
@@ -106,7 +105,7 @@ func pairedCast(t testing.TB, settings ...string) *cast {
 	return c
 }
 
-// say sends a text and answers its id.
+// say sends a text and returns its id.
 func say(t testing.TB, by *simnet.Phone, to simnet.JID, text string, options ...simnet.SendOption) simnet.MessageID {
 	t.Helper()
 	return must(by.SendText(within(t), to, text, options...))(t)

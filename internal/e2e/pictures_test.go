@@ -13,7 +13,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// portrait returns a picture that differs with its shade.
+// portrait returns a picture that depends on its shade.
 func portrait(t testing.TB, size int, shade uint8) []byte {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, size, size))
@@ -28,8 +28,8 @@ func portrait(t testing.TB, size int, shade uint8) []byte {
 	return out.Bytes()
 }
 
-// TestPictures_AreThoseOfTheNetwork: both sizes, kept until the network tells of a
-// change; and none where there is none, or where it is hidden.
+// TestPictures_AreThoseOfTheNetwork: both sizes, cached until the network reports a
+// change; none if there is none or it is hidden.
 func TestPictures_AreThoseOfTheNetwork(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -77,7 +77,7 @@ func TestPictures_AreThoseOfTheNetwork(t *testing.T) {
 		t.Errorf("the network was asked %d times about 6 pictures", n)
 	}
 
-	// A change drops what is kept, in both sizes.
+	// A change drops both cached sizes.
 	c.ben.SetPicture(other, other)
 	group.SetPicture(c.ben, nil, nil)
 	c.anna.SetPicture(other, small)
@@ -94,7 +94,7 @@ func TestPictures_AreThoseOfTheNetwork(t *testing.T) {
 		return nil
 	})
 
-	// Without the network only what is kept is there, also after a restart.
+	// Without the network, only cached pictures are served, even after a restart.
 	c.network.Down()
 	b.restart()
 	b.Get(ben).Want(http.StatusOK)

@@ -29,13 +29,13 @@ var (
 )
 
 // TestPowerCut_LosesAndDoublesNothing cuts the power at random moments under load:
-// messages with reactions, edits and deletions in chats and in a group, files that are
-// downloaded, sends under keys, changes of the group from both sides. After each cut
-// the program starts on what fsync had brought onto the disk, and on nothing else;
-// after every other one some of what was not synced has reached the disk, too. The
-// first cut follows right on the pairing, and every third on a start. At the end all
-// that was written, sent and changed is there once, and nothing of a deleted text is
-// on the disk.
+// messages with reactions, edits and deletions in chats and in a group, file
+// downloads, sends with keys, changes of the group from both sides. After each cut
+// the program starts on the data that fsync had brought to the disk; after every
+// other cut, some unsynced data has reached the disk, too. The first cut comes
+// right after the pairing, and every third right after a start. At the end
+// everything written, sent and changed is there once, and no deleted text is on the
+// disk.
 //
 //	go test ./internal/e2e -run TestPowerCut -v -timeout 20m -args -cuts 30
 func TestPowerCut_LosesAndDoublesNothing(t *testing.T) {
@@ -58,7 +58,7 @@ func TestPowerCut_LosesAndDoublesNothing(t *testing.T) {
 		c.cut(n%2 == 1)
 	}
 	c.bridge.becomes(bridge.StateOpen)
-	if pause(ctx, 2100*time.Millisecond) != nil { // until Mia has sent a file at least
+	if pause(ctx, 2100*time.Millisecond) != nil { // at least until Mia has sent a file
 		t.Fatal(ctx.Err())
 	}
 	stop()
@@ -84,17 +84,17 @@ func TestPowerCut_LosesAndDoublesNothing(t *testing.T) {
 	}
 }
 
-// cutting is a program whose power is cut, and those who deal with it.
+// cutting is a program whose power is cut, with the people and callers around it.
 type cutting struct {
 	soak
-	dir   string // where the disk is shown, the data directory
+	dir   string // the data directory, where the disk is mounted
 	disk  *powercut.Disk
 	mount *powercut.Mount
 	group *simnet.Group
 
-	mu           sync.Mutex // guards what follows
-	subject      string     // the group's name, as the owner's phone changed it last
-	topic        string     // its topic, as the API changed it last
+	mu           sync.Mutex // guards everything below
+	subject      string     // the group's name, as last changed by the owner's phone
+	topic        string     // its topic, as last changed by the API
 	groupChanges int
 }
 
@@ -121,7 +121,7 @@ func newCutting(ctx context.Context, t *testing.T) *cutting {
 	return c
 }
 
-// powerOn shows the disk at the data directory.
+// powerOn mounts the disk at the data directory.
 func (c *cutting) powerOn() {
 	c.t.Helper()
 	var err error
@@ -134,14 +134,14 @@ func (c *cutting) powerOn() {
 	}
 }
 
-// powerOff takes the disk away.
+// powerOff unmounts the disk.
 func (c *cutting) powerOff() {
 	if err := c.mount.Unmount(); err != nil {
 		c.t.Error(err)
 	}
 }
 
-// cut cuts the power, and starts the program on what is left.
+// cut cuts the power and starts the program on the remains.
 func (c *cutting) cut(someSurvives bool) {
 	c.t.Helper()
 	c.disk.Cut(func() { c.bridge.signal(syscall.SIGKILL) })
@@ -158,8 +158,8 @@ func (c *cutting) cut(someSurvives bool) {
 	c.calls.moveTo(c.bridge.address)
 }
 
-// send returns an actor that sends texts to Lee, each under a key and until it is
-// answered with success, also when the others have stopped.
+// send returns an actor that sends texts to Lee, each with a key and until it
+// succeeds, even after the other actors have stopped.
 func (c *cutting) send(whole context.Context) func(context.Context) {
 	to := bridge.PhoneJID(c.lee.Number())
 	return func(ctx context.Context) {
@@ -186,8 +186,8 @@ func (c *cutting) renameGroup(ctx context.Context) {
 	}
 }
 
-// changeGroup returns an actor that changes the group's topic over the API, each time
-// under a key and until it is answered with success.
+// changeGroup returns an actor that changes the group's topic over the API, each
+// time with a key and until it succeeds.
 func (c *cutting) changeGroup(whole context.Context) func(context.Context) {
 	where := path("/api/groups/%s", c.group.JID())
 	return func(ctx context.Context) {
@@ -204,7 +204,7 @@ func (c *cutting) changeGroup(whole context.Context) func(context.Context) {
 	}
 }
 
-// compareGroup holds what is stored of the group against its last changes.
+// compareGroup compares the stored group with its last changes.
 func (c *cutting) compareGroup() {
 	c.t.Helper()
 	detail := must(c.bridge.api.Group(within(c.t), bridge.JID(c.group.JID().String())))(c.t)
@@ -219,10 +219,10 @@ func (c *cutting) compareGroup() {
 	}
 }
 
-// forgetsTheDeleted waits until nothing of the deleted texts is on the disk, as one
-// more cut would leave it. What a cut has brought back into whatsmeow's buffer of
-// decrypted stanzas is cleared within two hours, as behind a kill; here it is cleared
-// at once, and then nothing of it may be in the session's file either.
+// forgetsTheDeleted waits until the disk, as another cut would leave it, contains
+// none of the deleted texts. Decrypted stanzas that a cut has brought back into
+// whatsmeow's buffer are cleared within two hours, as after a kill; here they are
+// cleared at once, after which the session's file must not contain them either.
 func (c *cutting) forgetsTheDeleted() (texts int) {
 	c.t.Helper()
 	secrets := make(map[string][]byte)
@@ -245,7 +245,7 @@ func (c *cutting) forgetsTheDeleted() (texts int) {
 	return len(secrets)
 }
 
-// without reports the first of some secrets that is in one of some files.
+// without returns an error for the first secret found in a file.
 func without(files, secrets map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		for text, secret := range secrets {
@@ -257,9 +257,9 @@ func without(files, secrets map[string][]byte) error {
 	return nil
 }
 
-// clearedSession returns the session's database as one more cut would leave it, with
-// the buffer cleared. It lies elsewhere meanwhile: a process must not map a file that
-// it serves itself.
+// clearedSession returns the session's database as another cut would leave it, with
+// the buffer cleared. It is copied elsewhere, because a process must not map a file
+// that it serves itself.
 func (c *cutting) clearedSession() map[string][]byte {
 	c.t.Helper()
 	copied := &process{t: c.t, env: map[string]string{"DATA_DIR": c.t.TempDir()}}

@@ -9,9 +9,9 @@ import (
 	"github.com/makiuchi-d/gozxing/qrcode"
 )
 
-// readQR returns the text of the QR code in a picture. A camera sees a code in many
-// ways until one can be read; the reader gets as many: with more room around it, in
-// other sizes, and as a picture of nothing but a code.
+// readQR returns the text of the QR code in a picture. Like a camera, the reader
+// gets several views until it can read one: with a wider margin, in other sizes,
+// and cropped to the code.
 func readQR(img image.Image) (text string, err error) {
 	for _, hints := range []map[gozxing.DecodeHintType]any{
 		nil, {gozxing.DecodeHintType_TRY_HARDER: true}, {gozxing.DecodeHintType_PURE_BARCODE: true},
@@ -30,7 +30,7 @@ func readQR(img image.Image) (text string, err error) {
 	return "", err
 }
 
-// enlarged returns a picture on white, each of its pixels so many times as large.
+// enlarged returns a picture on white, scaled up by an integer.
 func enlarged(img image.Image, scale int) image.Image {
 	const margin = 32
 	from := img.Bounds()

@@ -13,7 +13,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// readsEverything asks every read endpoint with every parameter.
+// readsEverything calls every read endpoint with every parameter.
 func readsEverything(t *testing.T, c *cast, annas, bens, hike, club *conversation) {
 	t.Helper()
 	for _, conversation := range []*conversation{annas, bens, hike, club} {
@@ -25,7 +25,7 @@ func readsEverything(t *testing.T, c *cast, annas, bens, hike, club *conversatio
 	searches(t, c, annas, bens, hike, club)
 }
 
-// readsHistory asks for one chat in every way. A person is found under both
+// readsHistory reads one chat in every way. A person is found under both
 // identities.
 func readsHistory(t *testing.T, c *cast, chat *conversation) {
 	t.Helper()
@@ -71,11 +71,11 @@ func readsHistory(t *testing.T, c *cast, chat *conversation) {
 	ask(nil, nil, "sender", "999999999999@s.whatsapp.net")
 }
 
-// echo returns a parameter as it is shown in filters.
+// echo returns a parameter as filters show it.
 func echo(name, value string) any {
 	if name == "limit" || name == "offset" {
 		var n int
-		_, _ = fmt.Sscan(value, &n) // the tests' own numbers
+		_, _ = fmt.Sscan(value, &n) // the tests' own number
 		return n
 	}
 	return value
@@ -89,7 +89,7 @@ func (p *process) cursor(path string) string {
 	return orNone(page.NextCursor)
 }
 
-// readsByCursor walks through the whole history in small pages.
+// readsByCursor reads the whole history in small pages.
 func readsByCursor(t *testing.T, c *cast, chat *conversation) {
 	t.Helper()
 	ids := pages(t, c.bridge, chat.list()+"?limit=4", "messages", "msgId")
@@ -98,7 +98,7 @@ func readsByCursor(t *testing.T, c *cast, chat *conversation) {
 	}
 }
 
-// pages reads a list to its end by its cursors and answers a column of it.
+// pages reads a list to its end by its cursors and returns one of its columns.
 func pages(t testing.TB, b *process, list, items, name string) (all []string) {
 	t.Helper()
 	for next := ""; ; {
@@ -124,8 +124,8 @@ func column(objects []object, name string) []string {
 	return all
 }
 
-// readsChats lists the four chats. Time stamps are whole seconds, so chats
-// that were written to in the same second may come in any order of the four.
+// readsChats lists the four chats. Times are whole seconds, so chats with messages
+// in the same second may come in any order.
 func readsChats(t *testing.T, c *cast, hike, club *conversation) {
 	t.Helper()
 	b := c.bridge
@@ -165,7 +165,7 @@ func inOrder(t *testing.T, b *process, listed ...object) []object {
 	return listed
 }
 
-// readsGroup compares what is stored of a group and what the network says.
+// readsGroup compares the stored group with the live one.
 func readsGroup(t *testing.T, c *cast, chat *conversation, other, changes object) {
 	t.Helper()
 	owner, carla := member(c.owner, "Olga", "isAdmin", "isSuperAdmin"), member(c.carla, "Carla")
@@ -181,7 +181,7 @@ func readsGroup(t *testing.T, c *cast, chat *conversation, other, changes object
 	c.bridge.answers(path("/api/groups/%s", chat.in), object{"jid": chat.in.String(), "stored": stored, "live": live})
 }
 
-// searches looks through all chats.
+// searches searches in all chats.
 func searches(t *testing.T, c *cast, annas, bens, hike, club *conversation) {
 	t.Helper()
 	b := c.bridge

@@ -13,8 +13,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestReceiverExample_WithAWebhookOfTheAPI runs examples/receiver.py as its
-// page tells: it answers "ping", once, and nothing that only contains it.
+// TestReceiverExample_WithAWebhookOfTheAPI runs examples/receiver.py as its page
+// describes: it answers "ping" once, and no text that merely contains it.
 func TestReceiverExample_WithAWebhookOfTheAPI(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
@@ -56,7 +56,7 @@ func TestReceiverExample_WithAWebhookOfTheAPI(t *testing.T) {
 	}
 }
 
-// freePort returns a port on which nobody listens.
+// freePort returns an unused port.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -68,8 +68,8 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// runScript runs one of the documentation's programs until the test ends, and
-// waits until it listens.
+// runScript runs one of the documentation's programs until the test ends, and waits
+// until it listens.
 func runScript(t *testing.T, python, script string, settings ...string) *processLog {
 	t.Helper()
 	printed := newProcessLog()
@@ -80,7 +80,7 @@ func runScript(t *testing.T, python, script string, settings ...string) *process
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGINT) // it has ended, unless the test went well
+		_ = cmd.Process.Signal(syscall.SIGINT) // it has ended if the test failed
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%s after Ctrl-C: %v\n%s", script, err, printed)
 		}

@@ -17,16 +17,17 @@ import (
 	"bridged/internal/bridge"
 )
 
-// chatwoot is an inbox of Chatwoot's API channel, as its public API documents it.
+// chatwoot is an inbox of Chatwoot's API channel, following the documentation of
+// its public API.
 type chatwoot struct {
 	*httptest.Server
 	t *testing.T
 
 	mu       sync.Mutex
-	contacts []map[string]any    // as they were made; the source is their number
+	contacts []map[string]any    // in order of creation; the source is their number
 	messages map[string][]string // by "source/conversation"
-	made     int                 // conversations
-	down     bool                // answers 503
+	made     int                 // number of conversations
+	down     bool                // makes it answer 503
 }
 
 func newChatwoot(t *testing.T) *chatwoot {
@@ -42,7 +43,7 @@ func newChatwoot(t *testing.T) *chatwoot {
 	return c
 }
 
-// take reads a request, and reports whether there is an answer to it.
+// take decodes a request and reports whether to answer it.
 func (c *chatwoot) take(w http.ResponseWriter, r *http.Request) (body map[string]any, ok bool) {
 	data, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -62,7 +63,7 @@ func (c *chatwoot) contact(w http.ResponseWriter, r *http.Request) {
 	defer c.mu.Unlock()
 	if body, ok := c.take(w, r); ok {
 		c.contacts = append(c.contacts, body)
-		_, _ = fmt.Fprintf(w, `{"source_id":"source-%d","pubsub_token":"x","id":%[1]d}`, len(c.contacts)) // the reader may have gone
+		_, _ = fmt.Fprintf(w, `{"source_id":"source-%d","pubsub_token":"x","id":%[1]d}`, len(c.contacts)) // fails only if the caller is gone
 	}
 }
 
@@ -92,7 +93,7 @@ func (c *chatwoot) message(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, `{"id":1}`) // as above
 }
 
-// shows waits until the conversations are these.
+// shows waits until the conversations are as wanted.
 func (c *chatwoot) shows(want map[string][]string) {
 	c.t.Helper()
 	eventually(c.t, func() error {
@@ -113,9 +114,9 @@ func (c *chatwoot) set(change func()) {
 	change()
 }
 
-// What people write comes into the inbox once and in order, also after Chatwoot
-// was away and a conversation was deleted there; what agents answer goes out once,
-// and their notes do not.
+// People's messages reach the inbox once and in order, even after Chatwoot was down
+// or a conversation was deleted there; agents' answers are sent once, and their
+// notes are not.
 func TestRecipes_Chatwoot(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
@@ -162,7 +163,7 @@ func TestRecipes_Chatwoot(t *testing.T) {
 	}
 	const door = "/chatwoot/nobody-guesses-it"
 	callback(door, answer(7, "we are", ""), http.StatusNoContent)
-	callback(door, answer(7, "we are", ""), http.StatusNoContent) // once more
+	callback(door, answer(7, "we are", ""), http.StatusNoContent) // the same again
 	callback(door, strings.Replace(answer(8, "a note", ""), `"private":false`, `"private":true`, 1), http.StatusNoContent)
 	callback(door, strings.Replace(answer(9, "an echo", ""), "outgoing", "incoming", 1), http.StatusNoContent)
 	callback(door, strings.Replace(answer(10, "to nobody", ""), "source-3", "source-9", 1), http.StatusNoContent)

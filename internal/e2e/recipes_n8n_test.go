@@ -11,7 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// flow is a workflow of n8n, as its editor exports and imports it.
+// flow is a workflow as n8n's editor exports and imports it.
 type flow struct {
 	Name        string
 	Nodes       []flowNode
@@ -33,8 +33,8 @@ type flowTarget struct {
 	Index      int
 }
 
-// flowTypes are the kinds of nodes that the workflow uses, in versions that n8n
-// has, with the number of their outputs.
+// flowTypes lists the kinds of nodes in the workflow, in versions that n8n has,
+// with their number of outputs.
 var flowTypes = map[string]struct {
 	versions []float64
 	outputs  int
@@ -59,8 +59,8 @@ func readFlow(t *testing.T) (flow, string) {
 	return f, string(text)
 }
 
-// What n8n asks of a file that it imports: nodes of kinds that it has, each with a
-// name of its own, connections between them, and a way from the webhook to each.
+// n8n imports a file if its nodes are of known kinds with unique names, and
+// connected, with a way from the webhook to each.
 func TestRecipes_N8nImports(t *testing.T) {
 	t.Parallel()
 	f, _ := readFlow(t)
@@ -126,7 +126,8 @@ var (
 	flowHeader     = regexp.MustCompile(`headers\['([^']*)'\]`)
 )
 
-// Expressions name nodes that there are, and what the document says is posted.
+// Expressions refer to existing nodes, and to fields that the document says are
+// posted.
 func TestRecipes_N8nExpressions(t *testing.T) {
 	t.Parallel()
 	f, text := readFlow(t)
@@ -168,11 +169,11 @@ func TestRecipes_N8nExpressions(t *testing.T) {
 	}
 }
 
-// jsonName finds the names of an object that an expression makes.
+// jsonName matches the names in an object that an expression builds.
 var jsonName = regexp.MustCompile(`[{,] *(\w+):`)
 
-// Calls of the bridge are in the document, with their fields, and are safe to
-// repeat; what they answer decides whether the bridge posts again.
+// Calls of the bridge are in the document with their fields and are safe to repeat;
+// their answers decide whether the bridge posts again.
 func TestRecipes_N8nCalls(t *testing.T) {
 	t.Parallel()
 	f, _ := readFlow(t)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// vault is the HTTP API of a password manager on this machine.
+// vault serves the HTTP API of a password manager on this machine.
 type vault struct {
 	*httptest.Server
 	answers map[string]vaultAnswer // by item
@@ -47,13 +47,13 @@ func newVault(t *testing.T) *vault {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(answer.status)
-		_, _ = fmt.Fprint(w, answer.body) // the script may have gone
+		_, _ = fmt.Fprint(w, answer.body) // fails only if the script is gone
 	}))
 	t.Cleanup(v.Close)
 	return v
 }
 
-// run runs the script with a command that prints what it is started with.
+// run runs the script with a command that prints its environment.
 func (v *vault) run(t *testing.T, settings ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs strings.Builder
@@ -64,8 +64,8 @@ func (v *vault) run(t *testing.T, settings ...string) (stdout, stderr string, er
 	return out.String(), errs.String(), err
 }
 
-// The script starts a program with what the vault holds, and otherwise nothing: it
-// fails, and says why.
+// The script starts a program with the vault's secrets, or else fails with the
+// reason.
 func TestRecipes_SecretsOfAVault(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"sh", "curl", "jq"} {
@@ -107,7 +107,7 @@ func TestRecipes_SecretsOfAVault(t *testing.T) {
 	fails("the vault gives no secret for token", "BRIDGE_TOKEN_ITEM=token")
 }
 
-// The page shows the script as it is.
+// The page contains the script unchanged.
 func TestRecipes_ShowTheScript(t *testing.T) {
 	t.Parallel()
 	script := string(must(os.ReadFile("../../examples/with-vault.sh"))(t))

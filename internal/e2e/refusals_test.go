@@ -9,15 +9,15 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The chats of these tests exist nowhere: what is wrong with a request is told
-// before anything is looked up, and before the socket is needed.
+// Chats that do not exist: a request's own faults are reported before any look-up,
+// and before the socket is needed.
 const (
 	somebody  = "491510000009%40s.whatsapp.net"
 	someGroup = "120363000000000009%40g.us"
 )
 
-// TestRefusals_ReadingParameters sends what cannot be answered in every
-// parameter of every read endpoint. The sentence names the parameter.
+// TestRefusals_ReadingParameters passes invalid values in every parameter of every
+// read endpoint. The error names the parameter.
 func TestRefusals_ReadingParameters(t *testing.T) {
 	t.Parallel()
 	b := startBridge(t, newNetwork(t))
@@ -74,7 +74,7 @@ func TestRefusals_ReadingParameters(t *testing.T) {
 	}
 }
 
-// percent writes every byte in the form that is right anywhere in an address.
+// percent escapes every byte.
 func percent(s string) string {
 	var out strings.Builder
 	for i := range len(s) {
@@ -115,8 +115,7 @@ func TestRefusals_Paths(t *testing.T) {
 	refused(t, b.Get("/api/messages/individual/"+someGroup), http.StatusBadRequest, bridge.CodeInvalid, "path", "a person")
 }
 
-// TestRefusals_Sending sends bodies that cannot be sent. The sentence names
-// the field.
+// TestRefusals_Sending sends invalid bodies. The error names the field.
 func TestRefusals_Sending(t *testing.T) {
 	t.Parallel()
 	b := startBridge(t, newNetwork(t))
@@ -197,7 +196,7 @@ func slicesOf[T any](value T, count int) []T {
 	return all
 }
 
-// TestRefusals_ComeInOrder: what is permanent is told before what is transient.
+// TestRefusals_ComeInOrder: permanent reasons come before transient ones.
 func TestRefusals_ComeInOrder(t *testing.T) {
 	t.Parallel()
 	b := startBridge(t, newNetwork(t), "ENABLE_SEND=false")

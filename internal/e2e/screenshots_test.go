@@ -24,21 +24,21 @@ var (
 
 var loginLink = regexp.MustCompile(`(http://[^/\s]+)(/login\?once=\S+)`)
 
-// shot is a page to take a picture of, and what to do there before.
+// shot is a page to take a screenshot of, and the steps before it.
 type shot struct {
 	name, path string
-	chat       string // the page of the chat whose name begins so, in place of a path
+	chat       string // the beginning of a chat's name, instead of a path
 	prepare    []chromedp.Action[chromedp.Void]
 }
 
-// windows are the sizes of the pictures.
+// windows lists the sizes of the screenshots.
 var windows = []struct {
 	name          string
 	width, height int64
 }{{"phone", 390, 844}, {"desk", 1280, 800}}
 
-// TestScreenshots takes pictures of all pages, with conversation and without,
-// for README and for whoever changes them: make screenshots.
+// TestScreenshots takes screenshots of all pages, with conversations and without,
+// for README and for developers of the pages: make screenshots.
 func TestScreenshots(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("pictures are taken with -args -screenshots DIRECTORY")
@@ -61,7 +61,7 @@ func TestScreenshots(t *testing.T) {
 	b.wantNoFaults()
 }
 
-// TestScreenshots_OfNothing takes pictures of a bridge that nobody has used yet.
+// TestScreenshots_OfNothing takes screenshots of an unused bridge.
 func TestScreenshots_OfNothing(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("pictures are taken with -args -screenshots DIRECTORY")
@@ -79,14 +79,14 @@ func TestScreenshots_OfNothing(t *testing.T) {
 	b.wantNoFaults()
 }
 
-// logIn types the token of the tests.
+// logIn logs in with the tests' token.
 func (b *browser) logIn() {
 	b.t.Helper()
 	b.open("/login")
 	b.do(chromedp.SendKeys(chromedp.CSS("#token"), testToken+"\r"), chromedp.WaitReady(chromedp.CSS(".rail")))
 }
 
-// populate adds what the demo has not: webhooks, of which one fails, and unread
+// populate adds what the demo lacks: webhooks, one of them failing, and unread
 // answers.
 func populate(t *testing.T, api *client.Client) {
 	t.Helper()
@@ -124,7 +124,7 @@ func populate(t *testing.T, api *client.Client) {
 	}
 }
 
-// take takes pictures of a page in all windows.
+// take takes screenshots of a page in all windows.
 func (b *browser) take(s shot) {
 	b.t.Helper()
 	if !strings.Contains(s.name, *onlyShots) {

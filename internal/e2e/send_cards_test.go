@@ -11,7 +11,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// cards sends contacts alone and as a list, and reads them with an independent parser.
+// cards sends single contacts and a list, and reads them with an independent
+// parser.
 func (r *room) cards() {
 	full := object{
 		"displayName": "Dr. Dora Döring", "firstName": "Dora", "lastName": "Döring", "phone": "491510000077", "phoneDisplay": "+49 151 0000077",
@@ -56,7 +57,7 @@ func (r *room) cards() {
 	}
 }
 
-// readCard reads the one card of a text.
+// readCard parses a text with one card.
 func readCard(t testing.TB, text string) vcard.Card {
 	t.Helper()
 	decoder := vcard.NewDecoder(strings.NewReader(text))
@@ -89,8 +90,8 @@ func isDora(t testing.TB, card vcard.Card) {
 	}
 }
 
-// TestSendContact_NoInputBecomesAProperty tries to write lines of its own
-// through every field of a contact.
+// TestSendContact_NoInputBecomesAProperty tries to inject lines through every field
+// of a contact.
 func TestSendContact_NoInputBecomesAProperty(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -119,7 +120,7 @@ func TestSendContact_NoInputBecomesAProperty(t *testing.T) {
 		if strings.Count(text, "\nEND:VCARD") != 1 || strings.Count("\n"+text, "\nBEGIN:VCARD") != 1 {
 			t.Errorf("with %q the card is %q", end, text)
 		}
-		// The parser leaves the escape of a semicolon where it is.
+		// The parser does not unescape semicolons.
 		title := strings.ReplaceAll(card.Value(vcard.FieldTitle), `\;`, ";")
 		if got, want := title, strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n").Replace(evil); !controlsAside(got, want) {
 			t.Errorf("with %q the title reads %q, want %q", end, got, want)
@@ -130,12 +131,12 @@ func TestSendContact_NoInputBecomesAProperty(t *testing.T) {
 	}
 }
 
-// endsLines reports whether some reader of vCards might end a line there.
+// endsLines reports whether any reader of vCards might end a line there.
 func endsLines(r rune) bool {
 	return strings.ContainsRune("\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029", r)
 }
 
-// controlsAside compares texts whose control characters became spaces.
+// controlsAside compares texts after replacing control characters by spaces.
 func controlsAside(got, want string) bool {
 	for _, control := range "\v\f\x1c\x1d\x1e\x00" {
 		want = strings.ReplaceAll(want, string(control), " ")

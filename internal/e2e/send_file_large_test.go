@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// largeFiles is how many files are uploaded at once.
+	// largeFiles is the number of concurrent uploads.
 	largeFiles = 2
-	// memoryOfUploads is what all of them may take of the program's memory.
+	// memoryOfUploads bounds the program's memory for all of them.
 	memoryOfUploads = 64 << 20
 )
 
-// TestSendFile_LargeOnesTakeLittleMemory: files go from the caller to the disk
-// and from there, encrypted, to the network, and are never in memory as a whole.
+// TestSendFile_LargeOnesTakeLittleMemory: files go from the caller to the disk and
+// from there, encrypted, to the network, and are never whole in memory.
 func TestSendFile_LargeOnesTakeLittleMemory(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -29,7 +29,7 @@ func TestSendFile_LargeOnesTakeLittleMemory(t *testing.T) {
 		_, err := p.api.SendFile(within(t), client.Upload{To: to, FileName: fmt.Sprint(n, ".bin"), Type: bridge.MediaDocument}, file, "")
 		return err
 	}
-	if err := upload(0, 1<<20); err != nil { // what the first one begins is not what is measured
+	if err := upload(0, 1<<20); err != nil { // warms up, so that only the uploads are measured
 		t.Fatal(err)
 	}
 	before := p.memory(t)

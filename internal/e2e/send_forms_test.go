@@ -16,8 +16,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestSend_FormsOnTheWire sends every kind into chats between two and groups
-// of either addressing, and compares every field of what their phones decrypt.
+// TestSend_FormsOnTheWire sends every kind into direct chats and groups of either
+// addressing, and compares every field of the phones' decrypted messages.
 func TestSend_FormsOnTheWire(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -40,8 +40,8 @@ func TestSend_FormsOnTheWire(t *testing.T) {
 	}
 }
 
-// TestSend_QuotesFromAnotherChat quotes in one chat what was written in
-// another: the quote names that chat.
+// TestSend_QuotesFromAnotherChat quotes a message of another chat: the quote names
+// that chat.
 func TestSend_QuotesFromAnotherChat(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -49,8 +49,8 @@ func TestSend_QuotesFromAnotherChat(t *testing.T) {
 	for _, way := range []struct {
 		name     string
 		from, to *conversation
-		author   simnet.JID // as the readers know who is quoted
-		chat     simnet.JID // as the readers know where that was
+		author   simnet.JID // the quoted author, in the readers' form
+		chat     simnet.JID // the quoted message's chat, in the readers' form
 	}{
 		{"group to person", hike, bens, c.anna.LID(), hike.in},
 		{"person to person", annas, bens, c.anna.LID(), c.anna.LID()},
@@ -90,10 +90,10 @@ func TestSend_KeepsTheTimer(t *testing.T) {
 	for _, chat := range []*conversation{bens, hike} {
 		r := &room{conversation: chat, b: c.bridge}
 		timer := &waE2E.ContextInfo{Expiration: proto.Uint32(chatTimer)}
-		if chat == bens { // of a group's the network does not tell when it was set
+		if chat == bens { // the network does not report the time of a group's
 			timer.EphemeralSettingTimestamp = proto.Int64(set.Unix())
 		}
-		heard := r.hears("the timer is set") // behind the news of the timer
+		heard := r.hears("the timer is set") // comes after the notification of the timer
 		r.arrives(r.sends("send", object{"text": "soon gone"}), extended("soon gone", timer))
 		r.arrives(r.sends("send-location", object{"latitude": 1.5, "longitude": -2.5}), &waE2E.Message{LocationMessage: &waE2E.LocationMessage{
 			DegreesLatitude: proto.Float64(1.5), DegreesLongitude: proto.Float64(-2.5), ContextInfo: timer,
@@ -120,25 +120,25 @@ func TestSend_KeepsTheTimer(t *testing.T) {
 	}
 }
 
-// room is a conversation into which the bridge sends.
+// room is a conversation that the bridge sends into.
 type room struct {
 	*conversation
 	b *process
 }
 
-// sends calls a sending route for this chat and returns the message's id.
+// sends calls a route that sends into this chat and returns the message's id.
 func (r *room) sends(route string, body object) simnet.MessageID {
 	r.Helper()
 	return sentID(r, r.b.Post("/api/messages/"+route, with(object{"jid": r.in.String()}, body)))
 }
 
-// forwards sends a stored message on into this chat.
+// forwards forwards a stored message into this chat.
 func (r *room) forwards(from simnet.JID, id simnet.MessageID) simnet.MessageID {
 	r.Helper()
 	return sentID(r, r.b.Post("/api/messages/forward", object{"sourceChatJid": from.String(), "sourceMsgId": id, "destJid": r.in.String()}))
 }
 
-// hears makes by write a text, and waits until the bridge has stored it.
+// hears makes by write a text and waits until the bridge has stored it.
 func (r *room) hears(text string, options ...simnet.SendOption) simnet.MessageID {
 	r.Helper()
 	id := say(r, r.by, r.toMe, text, options...)
@@ -146,7 +146,7 @@ func (r *room) hears(text string, options ...simnet.SendOption) simnet.MessageID
 	return id
 }
 
-// stored waits for a message in the API and answers it.
+// stored waits for a message in the API and returns it.
 func (r *room) stored(id simnet.MessageID) (found bridge.Message) {
 	r.Helper()
 	eventually(r, func() error {
@@ -160,7 +160,7 @@ func (r *room) stored(id simnet.MessageID) (found bridge.Message) {
 	return found
 }
 
-// message finds a message in the list at a path.
+// message looks a message up in the list at a path.
 func (p *process) message(list string, id simnet.MessageID) (bridge.Message, bool) {
 	p.t.Helper()
 	var page struct{ Messages []bridge.Message }
@@ -176,8 +176,8 @@ func (p *process) message(list string, id simnet.MessageID) (bridge.Message, boo
 	return page.Messages[i], true
 }
 
-// readers returns the phones on which a message of this chat shows: the others',
-// and the account's own.
+// readers returns the phones that show this chat's messages: the others', and the
+// account's own.
 func (r *room) readers() []*simnet.Phone {
 	readers := []*simnet.Phone{r.by, r.me}
 	if r.witness != nil {
@@ -186,7 +186,7 @@ func (r *room) readers() []*simnet.Phone {
 	return readers
 }
 
-// arrives compares what every phone decrypted with what it should show.
+// arrives compares every phone's decrypted message with the wanted one.
 func (r *room) arrives(id simnet.MessageID, want *waE2E.Message) {
 	r.Helper()
 	for _, phone := range r.readers() {
@@ -204,8 +204,8 @@ func (r *room) arrives(id simnet.MessageID, want *waE2E.Message) {
 	}
 }
 
-// decrypted returns a message as it came out of its envelopes on a phone, without
-// what the protocol adds.
+// decrypted returns a phone's message without its wrappers and the protocol's
+// additions.
 func decrypted(t testing.TB, phone *simnet.Phone, id simnet.MessageID) *waE2E.Message {
 	t.Helper()
 	got := must(phone.ReceivedID(within(t), id))(t)
@@ -237,7 +237,7 @@ func poll(question string, selectable uint32, info *waE2E.ContextInfo, options .
 	return &waE2E.Message{PollCreationMessage: creation}
 }
 
-// quote returns the context of an answer to a message of by in the same chat.
+// quote returns the context of an answer to a message by by in the same chat.
 func (r *room) quote(id simnet.MessageID, quoted *waE2E.Message, more ...*waE2E.ContextInfo) *waE2E.ContextInfo {
 	info := &waE2E.ContextInfo{StanzaID: &id, Participant: proto.String(r.themHere().String()), QuotedMessage: quoted}
 	for _, addition := range more {
@@ -246,8 +246,8 @@ func (r *room) quote(id simnet.MessageID, quoted *waE2E.Message, more ...*waE2E.
 	return info
 }
 
-// themHere and usHere are the two as this chat's members know them: everything
-// between two goes to LIDs.
+// themHere and usHere return both sides as this chat's members know them: direct
+// messages all go to LIDs.
 func (r *room) themHere() simnet.JID {
 	if r.witness == nil {
 		return r.by.LID()
@@ -273,10 +273,10 @@ func (r *room) texts() {
 }
 
 // mentions checks that names are highlighted where the text has the @user of the
-// very identity that is mentioned.
+// mentioned identity.
 func (r *room) mentions() {
 	them, us := r.themHere(), r.usHere()
-	longer := r.by.Number() + "7" // somebody else's number that begins like theirs
+	longer := r.by.Number() + "7" // another person's number with theirs as its prefix
 	for _, say := range []struct{ text, shown string }{
 		{"no name", "no name @" + them.User + " @" + us.User},
 		{"@" + r.by.Number() + " and @" + r.me.LID().User + "!", "@" + them.User + " and @" + us.User + "!"},
@@ -295,14 +295,14 @@ func (r *room) mentions() {
 func (r *room) quotes() {
 	text := r.hears("quote this")
 	r.arrives(r.sends("send", object{"text": "quoted", "quotedMsgId": text}), extended("quoted", r.quote(text, conversationText("quote this"))))
-	here := r.in // by its other name, where it has one
+	here := r.in // by its other name, if it has one
 	if r.witness == nil {
 		here = r.by.LID()
 	}
 	r.arrives(r.sends("send", object{"text": "quoted", "quotedMsgId": text, "quotedChatJid": here.String()}),
 		extended("quoted", r.quote(text, conversationText("quote this"))))
 
-	// What the quoted message itself refers to stays behind.
+	// The quoted message's own context is dropped.
 	nested := r.hears("an answer", simnet.QuotingID(text, r.bySelf, "quote this"), simnet.Forwarded(3))
 	r.arrives(r.sends("send", object{"text": "deeper", "quotedMsgId": nested}), extended("deeper", r.quote(nested, extended("an answer", nil))))
 
@@ -312,7 +312,7 @@ func (r *room) quotes() {
 	quoted := decrypted(r, r.me, image).GetEphemeralMessage().GetMessage()
 	quoted.MessageContextInfo, quoted.ImageMessage.ContextInfo = nil, nil
 	timer := r.timer(60)
-	if r.witness == nil { // what carried the timer says since when there is one
+	if r.witness == nil { // the message with the timer says since when it is set
 		timer.EphemeralSettingTimestamp = proto.Int64(pictured.Timestamp.Unix())
 	}
 	r.arrives(r.sends("send", object{"text": "nice", "quotedMsgId": image}), extended("nice", r.quote(image, quoted, timer)))
@@ -334,8 +334,8 @@ func (r *room) quotes() {
 	}))
 }
 
-// timer returns the context of a chat whose messages disappear: a disappearing
-// message tells of it between two, a group's own setting counts in groups.
+// timer returns the context in a chat whose messages disappear: in direct chats
+// each message repeats the timer, in groups the group's setting counts.
 func (r *room) timer(seconds uint32) *waE2E.ContextInfo {
 	if r.witness != nil {
 		return &waE2E.ContextInfo{}
@@ -343,7 +343,7 @@ func (r *room) timer(seconds uint32) *waE2E.ContextInfo {
 	return &waE2E.ContextInfo{Expiration: &seconds}
 }
 
-// setTimer changes the timer of a chat between two, and waits for the bridge.
+// setTimer changes the timer of a direct chat and waits for the bridge.
 func (r *room) setTimer(seconds uint32) {
 	r.Helper()
 	if r.witness != nil {
@@ -355,8 +355,8 @@ func (r *room) setTimer(seconds uint32) {
 	r.hears(fmt.Sprintf("the timer is at %d", seconds))
 }
 
-// reactions sets, changes and removes reactions, on the messages of others and on own
-// ones; and the API shows what is left.
+// reactions sets, changes and removes reactions on others' and own messages, and
+// checks the remaining ones in the API.
 func (r *room) reactions() {
 	theirs := r.hears("react to this")
 	own := r.sends("send", object{"text": "and to this"})
@@ -420,8 +420,8 @@ func (r *room) places() {
 	}
 }
 
-// polls with one, two, or any number of choices are voted on by the others,
-// and the votes come back into the tally.
+// polls sends polls with one, two, or any number of choices. The others vote, and
+// the votes show in the tally.
 func (r *room) polls() {
 	options := []string{"Berge", "Meer", "Stadt"}
 	for _, ask := range []struct {

@@ -14,8 +14,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestForward_EveryKind sends on everything that people write, and compares
-// every field that arrives. Nothing is uploaded again.
+// TestForward_EveryKind forwards every kind of message and compares every field
+// that arrives. Nothing is uploaded again.
 func TestForward_EveryKind(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -65,12 +65,12 @@ func shows(t *testing.T, got, original bridge.Message, kind string) {
 	}
 }
 
-// forwardedKind is one kind of message and what forwarding makes of it.
+// forwardedKind is one kind of message and its forwarded form.
 type forwardedKind struct {
 	name    string
 	write   func() simnet.MessageID
 	becomes func(original *waE2E.Message) *waE2E.Message
-	shownAs string // another type in the API than the original's
+	shownAs string // the type in the API, if it is not the original's
 }
 
 // marked returns the context of a message forwarded a number of times.
@@ -179,8 +179,8 @@ func forwardedFiles(r *room) []forwardedKind {
 	}
 }
 
-// marksContent returns the message without wrappers and with only the mark
-// in its context.
+// marksContent returns the message without wrappers, and with only the mark in its
+// context.
 func marksContent(m *waE2E.Message) *waE2E.Message {
 	for _, wrapper := range []*waE2E.FutureProofMessage{m.EphemeralMessage, m.DocumentWithCaptionMessage} {
 		if wrapper != nil {
@@ -264,8 +264,8 @@ func forwardedThings(r *room) []forwardedKind {
 	}
 }
 
-// TestForward_PollStartsAnew: the new poll has a secret of its own and no
-// votes, and takes some.
+// TestForward_PollStartsAnew: the new poll has a secret of its own and no votes,
+// and accepts votes.
 func TestForward_PollStartsAnew(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -300,8 +300,8 @@ func TestForward_PollStartsAnew(t *testing.T) {
 	}
 }
 
-// TestForward_OwnMessagesAreNotMarked on their first way; what was forwarded
-// before is.
+// TestForward_OwnMessagesAreNotMarked when first forwarded; messages that were
+// forwarded before are.
 func TestForward_OwnMessagesAreNotMarked(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -319,8 +319,8 @@ func TestForward_OwnMessagesAreNotMarked(t *testing.T) {
 	from.arrives(twice, extended("tell everybody", marked(2)))
 }
 
-// TestForward_AsksThePhone where the CDN has lost the file: once, and the new
-// place is the message's.
+// TestForward_AsksThePhone for a file that the CDN has lost: once, after which the
+// message has the new path.
 func TestForward_AsksThePhone(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -343,7 +343,7 @@ func TestForward_AsksThePhone(t *testing.T) {
 		if err != nil || string(data) != fmt.Sprintf("the bytes of a picture lost with %d", status) {
 			t.Errorf("Ben downloads %q, %v", data, err)
 		}
-		// The next one needs nobody's help.
+		// The next forward works without the phone.
 		c.owner.AnswerMedia(simnet.MediaGone)
 		to.forwards(from.in, id)
 		c.owner.AnswerMedia(simnet.MediaReupload)
@@ -364,7 +364,7 @@ func TestForward_AsksThePhone(t *testing.T) {
 	}
 }
 
-// TestForward_Refuses what must not or cannot be sent on.
+// TestForward_Refuses messages that must not or cannot be forwarded.
 func TestForward_Refuses(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

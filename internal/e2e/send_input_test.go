@@ -10,8 +10,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestSend_BadInput gives every sending route what it must refuse: 400 with
-// the field's name, or the code of the case. Nothing is stored, nothing leaves.
+// TestSend_BadInput sends invalid input to every sending route: 400 with the
+// field's name, or the specific code. Nothing is stored or sent.
 func TestSend_BadInput(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -62,14 +62,14 @@ func TestSend_BadInput(t *testing.T) {
 	}
 }
 
-// badInput is one thing that a route must refuse.
+// badInput is one invalid input of a route.
 type badInput struct {
 	name    string
-	fields  object // over the good ones; a nil value is null
-	says    string // in the sentence for the caller
-	raw     string // the whole body instead
+	fields  object // override the good ones; a nil value is null
+	says    string // expected in the error's sentence
+	raw     string // replaces the whole body
 	headers []string
-	status  int // 400 where it is 0
+	status  int // 0 means 400
 	code    bridge.Code
 }
 
@@ -85,7 +85,7 @@ var badBodies = []badInput{
 	{name: "a form", raw: "jid=1", headers: []string{"Content-Type", "application/x-www-form-urlencoded"}, says: "Content-Type"},
 }
 
-// badDestinations returns values that name no chat to write to.
+// badDestinations returns values that do not name a chat to write to.
 func badDestinations(field string) []badInput {
 	var bad []badInput
 	for name, value := range map[string]any{
@@ -99,7 +99,7 @@ func badDestinations(field string) []badInput {
 	return bad
 }
 
-// badQuotes name no message that can be answered.
+// badQuotes returns references to messages that cannot be answered.
 func badQuotes(deleted simnet.MessageID) []badInput {
 	return []badInput{
 		{name: "quote of a chat alone", fields: object{"quotedChatJid": "491510000003@s.whatsapp.net"}, says: "quotedMsgId"},
@@ -215,11 +215,11 @@ func TestSend_LargestInput(t *testing.T) {
 	if got := decrypted(t, c.ben, list).GetContactsArrayMessage().GetContacts(); len(got) != 20 {
 		t.Errorf("%d contacts arrived, want 20", len(got))
 	}
-	// Fields that nobody knows, and empty ones of forms, are no mistakes.
+	// Unknown fields, and empty ones of forms, are accepted.
 	r.room.sends("send", object{"text": "hi", "quotedMsgId": "", "quotedChatJid": "", "mentions": nil, "colour": "red"})
 }
 
-// TestSend_GateIsShut: with ENABLE_SEND off nothing is sent, whatever is asked.
+// TestSend_GateIsShut: with ENABLE_SEND off every send is refused.
 func TestSend_GateIsShut(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t, "ENABLE_SEND=false")

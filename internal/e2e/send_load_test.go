@@ -11,8 +11,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestSend_InParallel sends fifty messages into four chats at once, and has
-// each arrive once.
+// TestSend_InParallel sends fifty messages into four chats at once; each arrives
+// once.
 func TestSend_InParallel(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -50,7 +50,7 @@ func TestSend_InParallel(t *testing.T) {
 	}
 }
 
-// TestSend_OneKeyInParallel repeats one call twenty times at once: one message.
+// TestSend_OneKeyInParallel makes the same call twenty times at once: one message.
 func TestSend_OneKeyInParallel(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -89,7 +89,7 @@ func TestSend_OneKeyInParallel(t *testing.T) {
 	}
 }
 
-// TestSend_StatusUntilPlayed follows a voice note between two and in a group:
+// TestSend_StatusUntilPlayed follows a voice note in a direct chat and a group:
 // pending, sent, delivered, read, played, as the lists show it.
 func TestSend_StatusUntilPlayed(t *testing.T) {
 	t.Parallel()
@@ -124,7 +124,7 @@ func TestSend_StatusUntilPlayed(t *testing.T) {
 			})
 		}
 		is(bridge.DeliverySent)
-		if err := chat.by.Connect(within(t)); err != nil { // the first of the group counts
+		if err := chat.by.Connect(within(t)); err != nil { // in the group, the first one counts
 			t.Fatal(err)
 		}
 		theirs := must(chat.by.ReceivedID(within(t), id))(t)
@@ -137,7 +137,7 @@ func TestSend_StatusUntilPlayed(t *testing.T) {
 			t.Fatal(err)
 		}
 		is(bridge.DeliveryPlayed)
-		for _, phone := range others[1:] { // whose receipts take nothing back
+		for _, phone := range others[1:] { // whose receipts do not lower the status
 			if err := phone.Connect(within(t)); err != nil {
 				t.Fatal(err)
 			}

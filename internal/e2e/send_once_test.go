@@ -15,25 +15,24 @@ import (
 	"bridged/internal/simnet"
 )
 
-// onceRoom is a room that counts what the other side has of a message.
+// onceRoom is a room that counts the other side's copies of a message.
 type onceRoom struct{ *room }
 
 func newOnceRoom(t testing.TB, c *cast) onceRoom {
 	t.Helper()
 	r := &room{conversation: &conversation{TB: t, me: c.owner, by: c.ben, in: c.ben.PN(), toMe: c.owner.PN()}, b: c.bridge}
-	r.hears("a session in either direction") // so that a send is one stanza from now on
+	r.hears("a session in either direction") // so that every further send is one stanza
 	r.sends("send", object{"text": "indeed"})
 	return onceRoom{r}
 }
 
-// keyed posts a text under a key.
+// keyed posts a text with a key.
 func (r onceRoom) keyed(text, key string) apitest.Response {
 	r.Helper()
 	return r.b.Post("/api/messages/send", object{"jid": r.in.String(), "text": text}, "Idempotency-Key", key)
 }
 
-// posts calls in the background, as a caller does who may see the program die
-// under the call.
+// posts makes calls in the background, during which the program may die.
 func (r onceRoom) posts(text string, headers ...string) <-chan *http.Response {
 	answered := make(chan *http.Response, 1)
 	go func() {
@@ -46,7 +45,7 @@ func (r onceRoom) posts(text string, headers ...string) <-chan *http.Response {
 	return answered
 }
 
-// call posts a text without judging the answer; the caller may go away.
+// call posts a text without judging the answer; the caller may hang up.
 func (p *process) call(ctx context.Context, body object, headers ...string) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -67,13 +66,13 @@ func (p *process) call(ctx context.Context, body object, headers ...string) (*ht
 	return resp, resp.Body.Close()
 }
 
-// pending waits for the row of a text that is on its way, and answers its id.
+// pending waits for the row of a pending text and returns its id.
 func (r onceRoom) pending(text string) simnet.MessageID {
 	r.Helper()
 	return r.has(text, bridge.DeliveryPending)
 }
 
-// has waits until the list shows one message with a text, in a status.
+// has waits until the list shows one message with a text and a status.
 func (r onceRoom) has(text string, status bridge.Delivery) (id simnet.MessageID) {
 	r.Helper()
 	eventually(r, func() error {
@@ -100,8 +99,8 @@ func (r onceRoom) rows(text string) (found []bridge.Message) {
 	return found
 }
 
-// arrivedOnce checks that the other side, and the account's own phone, have a
-// text under one id, and no other.
+// arrivedOnce checks that the other side, and the account's own phone, have a text
+// under one id only.
 func (r onceRoom) arrivedOnce(text string, id simnet.MessageID) {
 	r.Helper()
 	for _, phone := range []*simnet.Phone{r.by, r.me} {
@@ -125,8 +124,8 @@ func decryptedText(m *simnet.Received) string {
 	return raw.GetConversation()
 }
 
-// neverArrived checks that nobody got a text, once everything that was on its
-// way is there.
+// neverArrived checks that no phone has a text, after everything on its way has
+// arrived.
 func (r onceRoom) neverArrived(text string) {
 	r.Helper()
 	r.arrivedOnce("behind "+text, r.room.sends("send", object{"text": "behind " + text}))
@@ -148,14 +147,14 @@ func replayed(t testing.TB, resp apitest.Response, id simnet.MessageID, want boo
 	}
 }
 
-// TestKilled_BetweenStoringAndSending: the row is there, the network knows
-// nothing of it. With the key it goes out once, under its id.
+// TestKilled_BetweenStoringAndSending: the row exists, but the network has no
+// message. With the key it is sent once, under its id.
 func TestKilled_BetweenStoringAndSending(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
 	r := newOnceRoom(t, c)
 	sent := c.device.Counters().Sent
-	c.device.Freeze() // the network takes nothing any more
+	c.device.Freeze() // the network accepts nothing any more
 	keyed := r.posts("with a key", "Idempotency-Key", "k")
 	keyedID := r.pending("with a key")
 	c.bridge.kill()
@@ -178,8 +177,8 @@ func TestKilled_BetweenStoringAndSending(t *testing.T) {
 	r.arrivedOnce("with a key", keyedID)
 }
 
-// TestKilled_WithoutAKey: nobody can repeat the call, so the message is failed
-// at the next start and never leaves.
+// TestKilled_WithoutAKey: the call cannot be repeated, so the message is failed at
+// the next start and never sent.
 func TestKilled_WithoutAKey(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -198,8 +197,8 @@ func TestKilled_WithoutAKey(t *testing.T) {
 	r.has("without a key", bridge.DeliveryFailed)
 }
 
-// TestKilled_BeforeTheAcknowledgement: the message is out, but the program
-// dies before it is told. The repeated call sends the same id.
+// TestKilled_BeforeTheAcknowledgement: the message is sent, but the program dies
+// before the acknowledgement. The repeated call sends it under the same id.
 func TestKilled_BeforeTheAcknowledgement(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -212,14 +211,14 @@ func TestKilled_BeforeTheAcknowledgement(t *testing.T) {
 	<-keyed
 	c.bridge.start()
 	c.bridge.becomes(bridge.StateOpen)
-	// The recipient's receipt proves that it is out; no second try is made then.
+	// The recipient's receipt proves that it was sent; there is no second attempt.
 	r.has("out with a key", bridge.DeliveryDelivered)
 	replayed(t, r.keyed("out with a key", "k"), id, true)
 	r.arrivedOnce("out with a key", id)
 }
 
-// TestKilled_BeforeTheAcknowledgement_RecipientAway: no receipt tells what
-// became of the message, so the same id goes out again; the recipient has one.
+// TestKilled_BeforeTheAcknowledgement_RecipientAway: without a receipt the outcome
+// is unknown, so the same id is sent again; the recipient gets one message.
 func TestKilled_BeforeTheAcknowledgement_RecipientAway(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -231,7 +230,7 @@ func TestKilled_BeforeTheAcknowledgement_RecipientAway(t *testing.T) {
 	c.device.FailSends(simnet.SendFault{LoseAck: true})
 	keyed := r.posts("while you are away", "Idempotency-Key", "k")
 	id := r.pending("while you are away")
-	must(c.owner.ReceivedID(within(t), id))(t) // it is out
+	must(c.owner.ReceivedID(within(t), id))(t) // it was sent
 	c.bridge.kill()
 	<-keyed
 	c.bridge.start()
@@ -248,9 +247,8 @@ func TestKilled_BeforeTheAcknowledgement_RecipientAway(t *testing.T) {
 	r.has("while you are away", bridge.DeliveryDelivered)
 }
 
-// TestSend_AcknowledgementLost: where a receipt tells that the message is out,
-// the call is answered; else the program tries again by itself, with the same
-// id.
+// TestSend_AcknowledgementLost: if a receipt proves that the message was sent, the
+// call succeeds; otherwise the program tries again by itself, with the same id.
 func TestSend_AcknowledgementLost(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]bool{"recipient there": false, "recipient away": true} {
@@ -277,7 +275,7 @@ func losesAcknowledgement(t *testing.T, away bool) {
 	c.device.FailSends(simnet.SendFault{LoseAck: true})
 	answered := r.posts("anybody?", "Idempotency-Key", "k")
 	id := r.has("anybody?", status)
-	if away { // else the receipt has ended the wait
+	if away { // otherwise the receipt has ended the wait
 		refused(t, r.keyed("anybody?", "k"), http.StatusConflict, bridge.CodeRequestInProgress, "in progress")
 	}
 	refused(t, r.keyed("else", "k"), http.StatusUnprocessableEntity, bridge.CodeIdempotencyMismatch)
@@ -301,8 +299,8 @@ func losesAcknowledgement(t *testing.T, away bool) {
 	r.arrivedOnce("anybody?", id)
 }
 
-// TestSend_ConnectionCut while a message is on its way, before the network has
-// it and after: it is sent on the next connection, once.
+// TestSend_ConnectionCut while a message is on its way, before and after the
+// network has it: it is sent on the next connection, once.
 func TestSend_ConnectionCut(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]func(*simnet.Device){
@@ -352,8 +350,8 @@ func (r onceRoom) rowOf(text string) (id simnet.MessageID) {
 	return id
 }
 
-// TestSend_CallerHangsUp: a message that has begun to leave goes out, and the
-// repeated call is told of it.
+// TestSend_CallerHangsUp: a send that has begun continues, and the repeated call
+// gets its outcome.
 func TestSend_CallerHangsUp(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -383,8 +381,8 @@ func TestSend_CallerHangsUp(t *testing.T) {
 	r.arrivedOnce("never mind", id)
 }
 
-// TestStop_WhileSending: at SIGTERM a send that cannot finish is answered, and
-// ends failed or left to its key; it is never sent by itself.
+// TestStop_WhileSending: on SIGTERM a send that cannot finish is answered. It ends
+// as failed, or waits for its key to be repeated; it is never sent by itself.
 func TestStop_WhileSending(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -406,8 +404,8 @@ func TestStop_WhileSending(t *testing.T) {
 	r.arrivedOnce("left to its key", id)
 }
 
-// TestIdempotencyKey_OfEveryRoute repeats calls, which are answered from the first one,
-// also after a restart and without the socket, and keeps routes apart.
+// TestIdempotencyKey_OfEveryRoute repeats calls, which get the first one's answer,
+// even after a restart and without the socket. Keys are separate for each route.
 func TestIdempotencyKey_OfEveryRoute(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

@@ -13,8 +13,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// networkRefusal is a code with which the network turns messages down, and what
-// callers are told.
+// networkRefusal is a code of the network's refusal and the caller's error.
 type networkRefusal struct {
 	code  int
 	group bool
@@ -22,8 +21,8 @@ type networkRefusal struct {
 	after string // Retry-After
 }
 
-// tries returns how often a message goes out before its caller is told: a second
-// time where what is known of the recipients may be out of date.
+// tries returns the number of attempts before the caller gets the error: two where
+// the known facts about the recipients may be outdated.
 func (r networkRefusal) tries() int {
 	if r.code == 421 || r.code == 479 {
 		return 2
@@ -46,7 +45,8 @@ var networkRefusals = []networkRefusal{
 	{500, false, refusal{http.StatusBadGateway, bridge.CodeSendRefused, []string{"500"}}, ""},
 }
 
-// TestSend_NetworkRefuses: a refusal has a name, and leaves the message failed; the caller may try again with the key, under the same id.
+// TestSend_NetworkRefuses: a refusal has a code and fails the message; the caller
+// may try again with the key, under the same id.
 func TestSend_NetworkRefuses(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -104,7 +104,7 @@ func TestSend_NetworkRefuses(t *testing.T) {
 	})
 }
 
-// quiet waits until nothing is under way to the bridge.
+// quiet waits until nothing is on its way to the bridge.
 func quiet(t testing.TB, c *cast) {
 	t.Helper()
 	if err := c.network.WaitQuiet(within(t)); err != nil {
@@ -112,8 +112,8 @@ func quiet(t testing.TB, c *cast) {
 	}
 }
 
-// TestSend_NewChatsForbiddenForAWhile: where the network has said until when,
-// the refusal says so.
+// TestSend_NewChatsForbiddenForAWhile: the refusal names the end of the lock if the
+// network has.
 func TestSend_NewChatsForbiddenForAWhile(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -134,8 +134,8 @@ func TestSend_NewChatsForbiddenForAWhile(t *testing.T) {
 	}
 }
 
-// reachoutTimelock returns what the network tells an account that may not start new
-// chats for a while.
+// reachoutTimelock returns the network's notification that an account may not start
+// new chats for a while.
 func reachoutTimelock(t testing.TB, active bool, until time.Time) simnet.Node {
 	t.Helper()
 	lock := object{"is_active": active, "enforcement_type": "BIZ_COMMERCE_VIOLATION_ALCOHOL"}
@@ -153,8 +153,8 @@ func reachoutTimelock(t testing.TB, active bool, until time.Time) simnet.Node {
 	}
 }
 
-// TestSend_QueriesRefused: what the network says of a recipient or a group
-// before anything leaves has a name too, and nothing is left half done.
+// TestSend_QueriesRefused: refused queries about a recipient or group before a send
+// have a code too, and leave nothing half done.
 func TestSend_QueriesRefused(t *testing.T) {
 	t.Parallel()
 	limited := refusal{http.StatusTooManyRequests, bridge.CodeRateLimited, nil}
@@ -165,7 +165,7 @@ func TestSend_QueriesRefused(t *testing.T) {
 		to    string // "stranger", "acquaintance", "group"
 		want  refusal
 		after string
-		rows  bool // the message is stored, as failed
+		rows  bool // the message is stored as failed
 	}{
 		{"who has the number, limited", simnet.IQFault{Namespace: "usync", Code: 429, Text: "rate-overlimit"}, "stranger", limited, "60", false},
 		{"who has the number, broken", simnet.IQFault{Namespace: "usync", Code: 500, Text: "internal-server-error"}, "stranger", away, "", false},
@@ -191,7 +191,7 @@ func TestSend_QueriesRefused(t *testing.T) {
 			}
 			r := onceRoom{&room{conversation: &conversation{TB: t, me: c.owner, by: reader, in: to}, b: c.bridge}}
 			c.device.FailQueries(test.fault)
-			c.bridge.restart() // with nothing known but what is stored
+			c.bridge.restart() // keeps only the stored facts
 			c.bridge.becomes(bridge.StateOpen)
 			resp := r.keyed("first words", "k")
 			test.want.of(t, resp)
@@ -211,8 +211,8 @@ func TestSend_QueriesRefused(t *testing.T) {
 	}
 }
 
-// meetsInAGroup makes Anna known, number and LID, without a word between her
-// and the account.
+// meetsInAGroup makes Anna known, number and LID, without messages between her and
+// the account.
 func (c *cast) meetsInAGroup(t testing.TB) {
 	t.Helper()
 	group := newGroup(t, c.owner, simnet.GroupOptions{Subject: "All", Members: []*simnet.Phone{c.anna}})
@@ -225,8 +225,8 @@ func (c *cast) meetsInAGroup(t testing.TB) {
 	})
 }
 
-// TestRetryReceipts_AnsweredFromTheStore: who cannot decrypt a message gets it
-// again, also from a program that was restarted in between.
+// TestRetryReceipts_AnsweredFromTheStore: a device that cannot decrypt a message
+// gets it again, even from a program restarted in between.
 func TestRetryReceipts_AnsweredFromTheStore(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

@@ -13,8 +13,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestSend_Destinations names the same people and groups in every form that
-// the API takes.
+// TestSend_Destinations addresses the same people and groups in every form that the
+// API accepts.
 func TestSend_Destinations(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -22,7 +22,7 @@ func TestSend_Destinations(t *testing.T) {
 	for _, to := range []struct {
 		name   string
 		jid    string
-		chat   simnet.JID // as the answer and the lists name it
+		chat   simnet.JID // in the form of answers and lists
 		reader *simnet.Phone
 	}{
 		{"a number never met", c.ben.PN().String(), c.ben.PN(), c.ben},
@@ -66,8 +66,7 @@ func TestSend_Destinations(t *testing.T) {
 	}
 }
 
-// TestSend_NumberUnknown: somebody of whom only the LID is known is a chat
-// under that LID.
+// TestSend_NumberUnknown: a person with only a known LID has a chat under that LID.
 func TestSend_NumberUnknown(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -83,8 +82,8 @@ func TestSend_NumberUnknown(t *testing.T) {
 	refused(t, c.bridge.Post("/api/messages/send", object{"jid": shy.PN().String(), "text": "hello?"}), http.StatusBadRequest, bridge.CodeNotOnNetwork)
 }
 
-// TestSend_NobodyThere finds out before anything is stored.
-func TestSend_NobodyThere(t *testing.T) {
+// TestSend_UnknownRecipients: an unknown recipient is detected before anything is stored.
+func TestSend_UnknownRecipients(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
 	strangers := newGroup(t, c.anna, simnet.GroupOptions{Subject: "Without us", Members: []*simnet.Phone{c.ben}})
@@ -142,7 +141,7 @@ func TestSend_NobodyThere(t *testing.T) {
 	})
 }
 
-// refusal is an answer that names what went wrong.
+// refusal is an error of the API.
 type refusal struct {
 	status int
 	code   bridge.Code

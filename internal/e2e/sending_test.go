@@ -30,8 +30,8 @@ func sentID(t testing.TB, resp apitest.Response) simnet.MessageID {
 	return sent.MsgID
 }
 
-// answersEach sends an answer with quote and mention into each conversation,
-// and looks at it on the recipient's phone.
+// answersEach sends an answer with quote and mention into each conversation and
+// checks it on the recipient's phone.
 func answersEach(t *testing.T, c *cast, conversations ...*conversation) {
 	t.Helper()
 	for _, chat := range conversations {
@@ -48,8 +48,8 @@ func answersEach(t *testing.T, c *cast, conversations ...*conversation) {
 	}
 }
 
-// isAnswer looks at an answer as the person who is answered got it: decrypted,
-// with the quote, and with mentions that their app highlights.
+// isAnswer checks an answer as its recipient got it: decrypted, with the quote, and
+// with mentions that their app highlights.
 func isAnswer(t *testing.T, chat *conversation, id simnet.MessageID, quoted object) {
 	t.Helper()
 	got := must(chat.by.ReceivedID(within(t), id))(t)
@@ -57,7 +57,7 @@ func isAnswer(t *testing.T, chat *conversation, id simnet.MessageID, quoted obje
 	if info.GetStanzaID() != quoted["msgId"] || info.GetQuotedMessage().GetConversation() != quoted["content"] || info.GetRemoteJID() != "" {
 		t.Errorf("in %s the answer quotes %v", chat.in, info)
 	}
-	// Everything between two goes to LIDs; in a group the members' own form counts.
+	// Direct messages all go to LIDs; in a group its form of address counts.
 	them, me := chat.by.LID(), chat.me.LID()
 	if chat.in.Server == bridge.ServerGroup {
 		them, me = chat.bySelf, chat.meHere
@@ -73,8 +73,8 @@ func isAnswer(t *testing.T, chat *conversation, id simnet.MessageID, quoted obje
 	}
 }
 
-// timer returns what the chat's timer does to the bridge's own messages: in
-// everyKind one of the two sides turns it on.
+// timer returns the fields that the chat's timer adds to the bridge's own messages:
+// in everyKind one side turns it on.
 func (c *conversation) timer() object {
 	if c.in.Server == bridge.ServerGroup {
 		return nil
@@ -82,7 +82,7 @@ func (c *conversation) timer() object {
 	return object{"expiresAt": afterTimer}
 }
 
-// answersElsewhere quotes a message of a group in a chat between two.
+// answersElsewhere quotes a group's message in a direct chat.
 func answersElsewhere(t *testing.T, c *cast, from, to *conversation) {
 	t.Helper()
 	quoted := from.shown[0]
@@ -100,8 +100,8 @@ func answersElsewhere(t *testing.T, c *cast, from, to *conversation) {
 	c.bridge.answers(to.list(), history(to.in, reversed(to.shown)))
 }
 
-// statusMovesOn follows one message from the bridge's disk to the eyes of its
-// recipient. The frozen network holds it pending, the phone that is off sent.
+// statusMovesOn follows one message from the bridge's disk to its recipient. While
+// the network is frozen it stays pending, while the phone is off it stays sent.
 func statusMovesOn(t *testing.T, c *cast, chat *conversation) {
 	t.Helper()
 	b := c.bridge
@@ -131,7 +131,8 @@ func statusMovesOn(t *testing.T, c *cast, chat *conversation) {
 		t.Fatal(err)
 	}
 	isLast(bridge.DeliveryRead)
-	// In a chat whose messages disappear the bridge's do so, too; text that says so is an extended one.
+	// In a chat whose messages disappear the bridge's do so, too; such a text is an
+	// extended one.
 	if timer := theirs.Message.Message.GetExtendedTextMessage().GetContextInfo().GetExpiration(); timer != chatTimer {
 		t.Errorf("the message disappears after %d s, want %d", timer, chatTimer)
 	}
@@ -139,7 +140,7 @@ func statusMovesOn(t *testing.T, c *cast, chat *conversation) {
 	b.answers(chat.list(), history(chat.in, reversed(chat.shown)))
 }
 
-// lastIs looks at the newest message of a chat.
+// lastIs checks the newest message of a chat.
 func lastIs(b *process, chat *conversation, text string, status bridge.Delivery) error {
 	var page struct{ Messages []bridge.Message }
 	b.Get(chat.list() + "?limit=1").Want(http.StatusOK).Decode(&page)

@@ -10,7 +10,7 @@ import (
 )
 
 // survivesRestart stops the program, lets people write meanwhile, and finds
-// everything as it was, and what came in meanwhile.
+// everything unchanged, with the new messages added.
 func survivesRestart(t *testing.T, c *cast, conversations ...*conversation) {
 	t.Helper()
 	b := c.bridge
@@ -39,7 +39,7 @@ func survivesRestart(t *testing.T, c *cast, conversations ...*conversation) {
 	}
 }
 
-// survivesCrash kills the program: what it has shown is not lost.
+// survivesCrash kills the program: nothing that it has shown is lost.
 func survivesCrash(t *testing.T, c *cast, conversations ...*conversation) {
 	t.Helper()
 	b := c.bridge
@@ -67,7 +67,7 @@ func readAll(b *process, conversations []*conversation) map[string]string {
 	return all
 }
 
-// logsOut wipes the session and keeps the messages.
+// logsOut removes the session and keeps the messages.
 func logsOut(t *testing.T, c *cast, conversations ...*conversation) {
 	t.Helper()
 	b := c.bridge
@@ -99,10 +99,10 @@ func logsOut(t *testing.T, c *cast, conversations ...*conversation) {
 		}
 	}
 	b.restart()
-	b.becomes(bridge.StateNeedsPair) // there is nothing left to log in with
+	b.becomes(bridge.StateNeedsPair) // there is no session left to log in with
 }
 
-// refusesOthers keeps the store for the account that it belongs to.
+// refusesOthers checks that the store rejects other accounts.
 func refusesOthers(t *testing.T, c *cast) {
 	t.Helper()
 	b := c.bridge
@@ -127,7 +127,7 @@ func refusesOthers(t *testing.T, c *cast) {
 	}
 }
 
-// qr waits for a QR code and answers it.
+// qr waits for a QR code and returns it.
 func (p *process) qr() (code string) {
 	p.t.Helper()
 	eventually(p.t, func() error {

@@ -17,7 +17,7 @@ import (
 // fewConnections leaves 16 places to strangers, 48 to callers with a token.
 const fewConnections = "MAX_CONNECTIONS=64"
 
-// newToken makes a token and returns its id and its secret.
+// newToken creates a token and returns its id and its secret.
 func (p *process) newToken(t *testing.T, name string, scopes ...string) (id int64, secret string) {
 	t.Helper()
 	var made struct {
@@ -41,14 +41,14 @@ func (p *process) hold(t *testing.T, count int, text string) (conns []net.Conn) 
 	return conns
 }
 
-// askAnew makes a request on a connection of its own and returns the status.
+// askAnew makes a request on a new connection and returns the status.
 func (p *process) askAnew(t *testing.T, token, method, path, body string) int {
 	t.Helper()
 	return p.sendAnew(t, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: bridged\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", method, path, token, len(body), body))
 }
 
-// sendAnew sends a request as it is on a connection of its own and returns the
-// status; 0 for no answer.
+// sendAnew sends a raw request on a new connection and returns the status; 0 for no
+// answer.
 func (p *process) sendAnew(t *testing.T, request string) int {
 	t.Helper()
 	conn := must(net.Dial("tcp", p.address))(t)
@@ -69,7 +69,7 @@ func (p *process) sendAnew(t *testing.T, request string) int {
 	return resp.StatusCode
 }
 
-// waitForKnown waits until as many connections of known callers are open.
+// waitForKnown waits until that many connections of known callers are open.
 func (p *process) waitForKnown(t *testing.T, count int) {
 	t.Helper()
 	eventually(t, func() error {
@@ -83,8 +83,8 @@ func (p *process) waitForKnown(t *testing.T, count int) {
 
 const oneByteLogin = "POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 400\r\n\r\nt"
 
-// Strangers who log in without end take no place of those who have a session or a
-// token, or log in.
+// Strangers who try to log in endlessly take no places from callers with a session
+// or a token, or from people who log in.
 func TestStrangers_LoginsTakeNoPlaceOfCallers(t *testing.T) {
 	network, _ := newOwner(t, simnet.PhoneOptions{})
 	p := startBridge(t, network, fewConnections, "LOG_LEVEL=info")
@@ -113,9 +113,9 @@ func TestStrangers_LoginsTakeNoPlaceOfCallers(t *testing.T) {
 	}
 }
 
-// Streams of a token that reads one chat leave places to BRIDGE_TOKEN, which can
-// revoke it, and to other tokens.
-func TestShares_StreamsOfOneTokenKeepNobodyOut(t *testing.T) {
+// Streams of a token for one chat leave places to BRIDGE_TOKEN, which can revoke
+// it, and to other tokens.
+func TestShares_StreamsOfOneTokenBlockNoOthers(t *testing.T) {
 	network, _ := newOwner(t, simnet.PhoneOptions{})
 	p := startBridge(t, network, fewConnections, "LOG_LEVEL=info")
 	id, small := p.newToken(t, "small", "read")
@@ -147,8 +147,8 @@ func TestShares_StreamsOfOneTokenKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// Heads that announce a megabyte, at a hook whose secret their sender does not
-// know, hold up nobody: neither larger calls nor larger deliveries to that hook.
+// Requests that announce a megabyte to a hook without knowing its secret hold up
+// neither larger calls nor larger deliveries to that hook.
 func TestBodies_AnnouncedIsNotSent(t *testing.T) {
 	network, _ := newOwner(t, simnet.PhoneOptions{})
 	p := startBridge(t, network, fewConnections, "LOG_LEVEL=info")
@@ -170,9 +170,8 @@ func TestBodies_AnnouncedIsNotSent(t *testing.T) {
 	}
 }
 
-// Five wrong tokens from an address keep nobody out who comes from there with a
-// right one.
-func TestConsole_WrongTokensKeepNoRightOneOut(t *testing.T) {
+// Five wrong tokens from an address do not block a right one from there.
+func TestConsole_WrongTokensDoNotBlockARightOne(t *testing.T) {
 	network, _ := newOwner(t, simnet.PhoneOptions{})
 	p := startBridge(t, network, "LOG_LEVEL=info")
 	stranger := newVisitor(t, p)

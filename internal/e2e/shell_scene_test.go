@@ -17,8 +17,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// company pairs an account that people write to, and gives the script its
-// environment: company
+// company pairs an account with contacts and sets the script's environment: company
 func (s *scene) company(ts *testscript.TestScript, _ bool, _ []string) {
 	s.cast = pairedCast(s.t)
 	s.adopt(ts, s.cast.bridge)
@@ -33,7 +32,7 @@ func (s *scene) adopt(ts *testscript.TestScript, p *process) {
 	ts.Setenv("LISTEN_ADDR", p.address)
 }
 
-// phone returns one of the company.
+// phone returns a person's phone by name.
 func (s *scene) phone(ts *testscript.TestScript, name string) *simnet.Phone {
 	people := map[string]*simnet.Phone{"anna": s.cast.anna, "ben": s.cast.ben, "carla": s.cast.carla}
 	if people[name] == nil {
@@ -42,8 +41,8 @@ func (s *scene) phone(ts *testscript.TestScript, name string) *simnet.Phone {
 	return people[name]
 }
 
-// says has somebody write a text, in which escapes are those of Go, and waits
-// until the bridge has it: says anna 'a text'
+// says makes a person write a text, with Go's escapes, and waits until the bridge
+// has it: says anna 'a text'
 func (s *scene) says(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := strconv.Unquote(`"` + args[1] + `"`)
 	ts.Check(err)
@@ -53,7 +52,7 @@ func (s *scene) says(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("MSGID", id)
 }
 
-// hears waits until somebody's phone shows a text, and holds that it shows it
+// hears waits until a person's phone shows a text, and checks that it shows it
 // once: hears anna 'a text'
 func (s *scene) hears(ts *testscript.TestScript, _ bool, args []string) {
 	phone := s.phone(ts, args[0])
@@ -72,8 +71,8 @@ func (s *scene) hears(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("QUOTED", quoted)
 }
 
-// founds has Ben found a group that the account is in, and write in it: founds
-// 'a name'
+// founds makes Ben create a group with the account, and write in it: founds 'a
+// name'
 func (s *scene) founds(ts *testscript.TestScript, _ bool, args []string) {
 	group := newGroup(s.t, s.cast.ben, simnet.GroupOptions{Subject: args[0], Members: []*simnet.Phone{s.cast.owner, s.cast.carla}})
 	id, err := s.cast.ben.SendText(within(s.t), group.JID(), "welcome to "+args[0])
@@ -88,8 +87,8 @@ func (s *scene) founds(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// losesAnswers puts a proxy before the bridge that loses the answers to the first
-// calls of a route, and names it in BRIDGE_URL: loses-answers 2 /api/messages/send
+// losesAnswers starts a proxy that loses the answers to the first calls of a route,
+// and names it in BRIDGE_URL: loses-answers 2 /api/messages/send
 func (s *scene) losesAnswers(ts *testscript.TestScript, _ bool, args []string) {
 	count, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -98,11 +97,11 @@ func (s *scene) losesAnswers(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("BRIDGE_URL", proxy.URL)
 }
 
-// lossyProxy stands before a bridge and loses what it is told to.
+// lossyProxy stands in front of a bridge and loses some answers.
 type lossyProxy struct {
 	*httptest.Server
 	route string
-	lose  atomic.Int64 // how many answers of the route are lost yet
+	lose  atomic.Int64 // answers of the route still to lose
 }
 
 func newLossyProxy(t testing.TB, address, route string) *lossyProxy {

@@ -14,7 +14,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// command is a command that runs beside the test.
+// command runs next to the test.
 type command struct {
 	t      testing.TB
 	cmd    *exec.Cmd
@@ -22,7 +22,7 @@ type command struct {
 	stderr *processLog
 }
 
-// begin runs a command of a bridge.
+// begin starts a command of a bridge.
 func (p *process) begin(settings []string, args ...string) *command {
 	p.t.Helper()
 	c := &command{t: p.t, cmd: exec.Command("bridged", args...), lines: make(chan string, 100), stderr: newProcessLog()}
@@ -73,8 +73,8 @@ func (c *command) ends() int {
 	return c.cmd.ProcessState.ExitCode()
 }
 
-// Every message is printed once, in order, over connections that are lost and a
-// bridge that restarts; an interrupt ends it well.
+// Every message is printed once, in order, across lost connections and restarts of
+// the bridge; an interrupt ends the command with success.
 func TestShell_TailFollows(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -127,8 +127,8 @@ func TestShell_TailFollows(t *testing.T) {
 	}
 }
 
-// A pipe that nobody reads any more ends the command at once, not with the next
-// event, and well.
+// A pipe without a reader ends the command at once, not with the next event, and
+// with success.
 func TestShell_TailEndsWithItsReader(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
@@ -144,7 +144,7 @@ func TestShell_TailEndsWithItsReader(t *testing.T) {
 	}
 }
 
-// The moment that --since names lies between two events of the log.
+// The time in --since lies between two events of the log.
 func TestShell_TailBeginsAtAMoment(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

@@ -18,8 +18,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// soakClient calls a program that is killed and cut off now and then: it
-// counts what is answered, and knows which answers are no answers.
+// soakClient calls a program that is killed and cut off now and then. It counts
+// answers, and knows which errors to expect.
 type soakClient struct {
 	t    *testing.T
 	http *http.Client
@@ -35,7 +35,7 @@ func newSoakClient(t *testing.T, address string) *soakClient {
 	return &soakClient{t: t, http: &http.Client{Transport: transport}, base: "http://" + address, counts: map[int]int{}}
 }
 
-// moveTo names where the program listens since its last start.
+// moveTo sets the program's address since its last start.
 func (c *soakClient) moveTo(address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +52,7 @@ func (c *soakClient) url(path string) string {
 func (c *soakClient) request(ctx context.Context, method, path, body string, headers ...string) *http.Request {
 	req, err := http.NewRequestWithContext(ctx, method, c.url(path), strings.NewReader(body))
 	if err != nil {
-		panic(err) // a path of this file
+		panic(err) // the path is a constant of this file
 	}
 	req.Header.Set("Authorization", "Bearer "+testToken)
 	if body != "" {
@@ -64,7 +64,7 @@ func (c *soakClient) request(ctx context.Context, method, path, body string, hea
 	return req
 }
 
-// call reads an answer whole: status 0 is a connection that broke.
+// call reads a whole answer; status 0 is a broken connection.
 func (c *soakClient) call(req *http.Request) (status int, body []byte) {
 	resp, err := c.http.Do(req)
 	if err == nil {
@@ -81,8 +81,8 @@ func (c *soakClient) call(req *http.Request) (status int, body []byte) {
 	return status, body
 }
 
-// count notes an answer. The program may be away, cut off or being killed;
-// everything else has to go well.
+// count records an answer. The program may be down, cut off or being killed; every
+// other call has to succeed.
 func (c *soakClient) count(req *http.Request, status int, body []byte) {
 	switch status {
 	case 0, http.StatusOK, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusConflict:
@@ -94,7 +94,7 @@ func (c *soakClient) count(req *http.Request, status int, body []byte) {
 	c.counts[status]++
 }
 
-// answers returns how many answers had which status.
+// answers returns the number of answers by status.
 func (c *soakClient) answers() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,8 +109,8 @@ func (c *soakClient) answers() string {
 	return strings.Join(list, ", ")
 }
 
-// browse reads as people and programs do: lists, pages, searches, one message
-// and its file's description, the log of events.
+// browse reads as people and programs do: lists, pages, searches, one message and
+// its file's description, the log of events.
 func (s *soak) browse(ctx context.Context) {
 	group, person := s.load.chats[2].jid.Escaped(), s.load.chats[0].jid.Escaped()
 	words := []string{"message", "edited", "ess", "1", "file", "no such words"}
@@ -126,7 +126,7 @@ func (s *soak) browse(ctx context.Context) {
 	}
 }
 
-// hangUp begins requests and leaves.
+// hangUp begins requests and hangs up.
 func (s *soak) hangUp(ctx context.Context) {
 	for pause(ctx, time.Duration(rand.IntN(2000))*time.Millisecond) == nil {
 		address, _ := strings.CutPrefix(s.calls.url(""), "http://")
@@ -139,7 +139,7 @@ func (s *soak) hangUp(ctx context.Context) {
 	}
 }
 
-// soakSends are the messages that the API was asked to send to Lee.
+// soakSends records the texts that the API was asked to send to Lee.
 type soakSends struct {
 	mu   sync.Mutex
 	sent map[string]bool // by text: whether it was answered 200; guarded by mu
@@ -154,8 +154,8 @@ func (k *soakSends) note(text string, status int) {
 	k.sent[text] = k.sent[text] || status == http.StatusOK
 }
 
-// sendTexts sends texts, two of three with a key. Those are repeated until they
-// are answered; the others are tried once.
+// sendTexts sends texts, two of three with a key. Those are repeated until they are
+// answered; the others are tried once.
 func (s *soak) sendTexts(ctx context.Context) {
 	to := bridge.PhoneJID(s.lee.Number())
 	for n := 0; pause(ctx, time.Duration(200+rand.IntN(600))*time.Millisecond) == nil; n++ {

@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// compare holds what the program shows against what everybody did.
+// compare compares the program's view with everything that people and callers did.
 func (s *soak) compare(ctx context.Context) {
 	for _, chat := range s.load.chats {
 		chat.compare(s.t, s.bridge)
@@ -23,8 +23,8 @@ func (s *soak) compare(ctx context.Context) {
 	s.compareReaders(ctx, stored)
 }
 
-// compareSends looks for what the API was asked to send on Lee's phone, and
-// for its receipts in the store.
+// compareSends looks for the texts sent by the API on Lee's phone, and for their
+// receipts in the store.
 func (s *soak) compareSends() {
 	arrived := map[string]map[string]bool{} // ids by text: a repeated id is one message
 	for _, r := range s.lee.Messages() {
@@ -74,8 +74,8 @@ func (s *soak) compareMia() (ids []string) {
 	return ids
 }
 
-// compareReaders waits until the stream and the receiver of webhooks have been
-// told of every message: the stream once, the receiver at least once.
+// compareReaders waits until the stream and the webhook receiver have got every
+// message: the stream once, the receiver at least once.
 func (s *soak) compareReaders(ctx context.Context, stored []string) {
 	s.followOnce(ctx, 3*time.Second)
 	for _, id := range stored {
@@ -94,7 +94,7 @@ func (s *soak) compareReaders(ctx context.Context, stored []string) {
 	}
 }
 
-// tally is what happened, in numbers.
+// tally returns the run's figures.
 func (s *soak) tally() string {
 	received := len(s.files.hashes) + len(s.polls.chosen)
 	for _, chat := range s.load.chats {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// soakMeasures are what the soak measures, in the order of its table.
+// soakMeasures lists the measures in the order of the table.
 var soakMeasures = []string{
 	"goroutines", "descriptors", "threads",
 	"resident MB", "anonymous, Go's heap and stacks MB", "anonymous, all else MB", "of files MB",
@@ -30,14 +30,14 @@ type soakSample struct {
 	values map[string]float64
 }
 
-// soakLife is one life of the program, as it was measured.
+// soakLife is one measured life of the program.
 type soakLife struct {
 	began   time.Time
 	samples []soakSample
 	atRest  soakSample
 }
 
-// begin begins a new life: what was measured before was another process.
+// begin begins a new life: earlier samples belong to another process.
 func (l *soakLife) begin() { *l = soakLife{began: time.Now()} }
 
 func (l *soakLife) measure(ctx context.Context, t *testing.T, p *process) {
@@ -51,7 +51,7 @@ func (l *soakLife) measure(ctx context.Context, t *testing.T, p *process) {
 	}
 }
 
-// rest measures the program once it has nothing to do.
+// rest measures the program once it is idle.
 func (l *soakLife) rest(ctx context.Context, p *process) {
 	if pause(ctx, *soakTime/60) != nil {
 		return
@@ -61,7 +61,7 @@ func (l *soakLife) rest(ctx context.Context, p *process) {
 	}
 }
 
-// measured asks the program and the system what it holds.
+// measured collects the program's and the system's figures.
 func (p *process) measured(ctx context.Context) (map[string]float64, error) {
 	values := map[string]float64{}
 	for _, ask := range []func(context.Context, map[string]float64) error{p.measureRuntime, p.measureMemory, p.measureFiles} {
@@ -72,7 +72,7 @@ func (p *process) measured(ctx context.Context) (map[string]float64, error) {
 	return values, nil
 }
 
-// measureRuntime reads what the program says of itself.
+// measureRuntime reads the program's own metrics.
 func (p *process) measureRuntime(ctx context.Context, values map[string]float64) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.address+"/metrics", http.NoBody)
 	if err != nil {
@@ -104,9 +104,9 @@ func (p *process) measureRuntime(ctx context.Context, values map[string]float64)
 	return lines.Err()
 }
 
-// measureMemory reads what the system says of the program's memory. Go's heap
-// lies in a region of its own, far below the mappings that the system places:
-// SQLite's memory is among those.
+// measureMemory reads the system's figures of the program's memory. Go's heap has a
+// region of its own, far below the mappings that the system places, which include
+// SQLite's memory.
 func (p *process) measureMemory(_ context.Context, values map[string]float64) error {
 	maps, err := os.ReadFile(p.proc("smaps"))
 	if err != nil {
@@ -131,7 +131,7 @@ func (p *process) measureMemory(_ context.Context, values map[string]float64) er
 	return nil
 }
 
-// mappingKind returns what a mapping of /proc/PID/smaps is counted as.
+// mappingKind returns the category of a mapping in /proc/PID/smaps.
 func mappingKind(from string, fields []string) string {
 	const goRegion, systemRegion = 1 << 32, 0x7000_0000_0000
 	address, err := strconv.ParseUint(from, 16, 64)
@@ -144,7 +144,7 @@ func mappingKind(from string, fields []string) string {
 	return "anonymous, all else MB"
 }
 
-// measureFiles counts what is open, and what lies on the disk.
+// measureFiles counts open descriptors and files on the disk.
 func (p *process) measureFiles(_ context.Context, values map[string]float64) error {
 	for name, of := range map[string]string{"fd": "descriptors", "task": "threads"} {
 		list, err := os.ReadDir(p.proc(name))

@@ -14,7 +14,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// readByLee sends the blue ticks for what comes.
+// readByLee sends read receipts.
 func (s *soak) readByLee(phone *simnet.Phone, r *simnet.Received) {
 	ctx, cancel := context.WithTimeout(context.Background(), testPatience)
 	defer cancel()
@@ -23,16 +23,16 @@ func (s *soak) readByLee(phone *simnet.Phone, r *simnet.Received) {
 	}
 }
 
-// soakFiles are the files that Mia sent, by message id: their hashes.
+// soakFiles records the hashes of Mia's files, by message id.
 type soakFiles struct {
-	url    string // of what the API sends
+	url    string // the file that the API sends
 	mu     sync.Mutex
 	hashes map[string][sha256.Size]byte // guarded by mu
-	read   int                          // downloads that were whole; guarded by mu
+	read   int                          // complete downloads; guarded by mu
 }
 
-// exchangeFiles has Mia send pictures, each of which is downloaded, and an
-// earlier one again.
+// exchangeFiles makes Mia send pictures, each of which is downloaded, together with
+// an earlier one.
 func (s *soak) exchangeFiles(ctx context.Context) {
 	var ids []string
 	s.files.hashes = map[string][sha256.Size]byte{}
@@ -54,7 +54,7 @@ func (s *soak) exchangeFiles(ctx context.Context) {
 	}
 }
 
-// download fetches a file that Mia sent, and compares it where it came.
+// download downloads one of Mia's files and compares it if it came.
 func (s *soak) download(ctx context.Context, id string) {
 	path := bridge.DownloadPath(bridge.PhoneJID(s.mia.Number()), id)
 	req := s.calls.request(ctx, http.MethodGet, path, "")
@@ -79,14 +79,13 @@ func (s *soak) download(ctx context.Context, id string) {
 	}
 }
 
-// soakPolls are the polls that Mia asked, by message id: the option that the
-// owner chose at last.
+// soakPolls records the owner's last choice in Mia's polls, by message id.
 type soakPolls struct {
 	mu     sync.Mutex
 	chosen map[string]string // guarded by mu
 }
 
-// askAndVote has Mia ask and the owner vote on the phone, and vote anew.
+// askAndVote makes Mia send polls, and the owner vote twice on the phone.
 func (s *soak) askAndVote(ctx context.Context) {
 	options := []string{"hills", "sea", "town"}
 	s.polls.chosen = map[string]string{}

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// toldMessages are the messages of which a reader was told that they are new.
+// toldMessages counts the messages that a reader got as new.
 type toldMessages struct {
 	mu    sync.Mutex
 	count map[string]int // by message id; guarded by mu
 }
 
-// hear takes an event as a stream or a webhook tells it.
+// hear takes an event from a stream or a webhook.
 func (m *toldMessages) hear(data []byte) (id int64) {
 	var event struct {
 		ID      int64
@@ -39,18 +39,17 @@ func (m *toldMessages) hear(data []byte) (id int64) {
 	return event.ID
 }
 
-// of returns how often a reader was told of a message.
+// of returns how often a reader got a message.
 func (m *toldMessages) of(id string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.count[id]
 }
 
-// soakStreams is the reader that reads the log from its beginning to its end,
-// in many streams.
+// soakStreams reads the log from its beginning to its end, in many streams.
 type soakStreams struct {
 	told   toldMessages
-	number string // the last one that was heard
+	number string // the last one received
 	opened int
 }
 
@@ -78,7 +77,7 @@ func (s *soak) followOnce(ctx context.Context, d time.Duration) {
 	})
 }
 
-// readStream hands on the fields of a stream until it ends.
+// readStream passes on the fields of a stream until it ends.
 func (s *soak) readStream(ctx context.Context, header, value string, hear func(field, value string)) {
 	req := s.calls.request(ctx, http.MethodGet, "/api/events", "", "Accept", "text/event-stream", header, value)
 	resp, err := s.calls.http.Do(req)
@@ -103,7 +102,7 @@ func (s *soak) readStream(ctx context.Context, header, value string, hear func(f
 	}
 }
 
-// listenNowAndThen opens streams that tell what comes, and leaves them.
+// listenNowAndThen opens streams of new events and leaves them.
 func (s *soak) listenNowAndThen(ctx context.Context) {
 	for pause(ctx, time.Duration(rand.IntN(3000))*time.Millisecond) == nil {
 		listening, hangUp := context.WithTimeout(ctx, time.Duration(rand.IntN(10_000))*time.Millisecond)
@@ -112,14 +111,14 @@ func (s *soak) listenNowAndThen(ctx context.Context) {
 	}
 }
 
-// flakyReceiver takes webhooks and refuses some: one of a hundred, and all of
-// them for some seconds now and then.
+// flakyReceiver receives webhooks and refuses one in a hundred, and now and then
+// all of them for some seconds.
 type flakyReceiver struct {
 	*httptest.Server
 	told    toldMessages
 	mu      sync.Mutex
 	refused int       // guarded by mu
-	down    time.Time // until when it refuses all; guarded by mu
+	down    time.Time // end of the period in which it refuses all; guarded by mu
 }
 
 func newFlakyReceiver(t *testing.T) *flakyReceiver {

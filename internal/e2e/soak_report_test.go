@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// settled returns the samples after the first quarter, in which caches fill.
+// settled returns the samples after the first quarter, during which caches fill.
 func (l *soakLife) settled() []soakSample { return l.samples[len(l.samples)/4:] }
 
-// table shows each measure at the beginning, after the warm-up and at the end,
-// and how it grows: by least squares over all that comes after the warm-up,
-// and over the last half of that.
+// table shows each measure at the beginning, after the warm-up and at the end, and
+// its growth by least squares: after the warm-up, and over the last half of that.
 func (l *soakLife) table() string {
 	if len(l.samples) < 8 {
 		return "too short to measure\n"
@@ -31,7 +30,7 @@ func (l *soakLife) table() string {
 
 func (l *soakLife) last() soakSample { return l.samples[len(l.samples)-1] }
 
-// judge fails the test if something grew that has no reason to.
+// judge fails the test if a measure grew without reason.
 func (l *soakLife) judge(t *testing.T) {
 	t.Helper()
 	if len(l.samples) < 8 {
@@ -55,7 +54,7 @@ func mean(samples []soakSample, name string) float64 {
 	return sum / float64(len(samples))
 }
 
-// slope returns the growth of a measure a minute, by least squares.
+// slope returns a measure's growth per minute, by least squares.
 func slope(samples []soakSample, name string) float64 {
 	var x, y, xx, xy float64
 	n := float64(len(samples))

@@ -22,12 +22,12 @@ var (
 	soakReport = flag.String("soak.report", "", "the file that the soak's tables are written to; without one they are logged")
 )
 
-// TestSoak keeps the real program under mixed traffic for as long as -soak
-// says: messages, files, reactions, edits, deletions, votes and receipts in
-// both directions, readers, streams that come and go, a receiver of webhooks
-// that fails now and then, lost connections, and kills at the beginning. What
-// the process holds is measured all the while. At the end nothing may be lost,
-// nothing doubled, and neither goroutines nor descriptors may have grown.
+// TestSoak keeps the real program under mixed traffic for the duration of -soak:
+// messages, files, reactions, edits, deletions, votes and receipts in both
+// directions, readers, streams that come and go, a webhook receiver that fails now
+// and then, lost connections, and kills at the beginning. It measures the process
+// all the while. At the end nothing may be lost or doubled, and neither goroutines
+// nor descriptors may have grown.
 //
 //	go test ./internal/e2e -run TestSoak -soak 30m -soak.report soak.md -timeout 50m
 func TestSoak(t *testing.T) {
@@ -59,7 +59,7 @@ func TestSoak(t *testing.T) {
 	s.life.judge(t)
 }
 
-// soak is a running program and everybody who deals with it.
+// soak is a running program with everyone who uses it.
 type soak struct {
 	t       *testing.T
 	network *simnet.Network
@@ -70,7 +70,7 @@ type soak struct {
 	kills   int
 	cuts    int
 
-	owner, lee, mia *simnet.Phone // lee gets what the API sends, mia sends files and polls
+	owner, lee, mia *simnet.Phone // lee gets the API's messages, mia sends files and polls
 	load            *traffic
 	posts           *flakyReceiver
 	calls           *soakClient
@@ -111,7 +111,7 @@ func newSoak(ctx context.Context, t *testing.T) *soak {
 	return s
 }
 
-// actors are those who act at the same time until their context ends.
+// actors returns the functions that run concurrently until their context ends.
 func (s *soak) actors() []func(context.Context) {
 	actors := []func(context.Context){
 		func(ctx context.Context) { s.load.run(ctx, *soakRate) },
@@ -126,8 +126,8 @@ func (s *soak) actors() []func(context.Context) {
 	return actors
 }
 
-// killSome ends the program as a crash does, a few times in the first tenth of
-// the run: what is measured afterwards is one life.
+// killSome kills the program a few times in the first tenth of the run: later
+// measurements are of one life.
 func (s *soak) killSome(ctx context.Context) {
 	const kills = 3
 	for range kills {
@@ -146,7 +146,7 @@ func (s *soak) killSome(ctx context.Context) {
 func (s *soak) watch(ctx context.Context) {
 	ticker := time.NewTicker(max(*soakTime/360, time.Second))
 	defer ticker.Stop()
-	const everySo = 6 // a cut to so many measurements
+	const everySo = 6 // measurements per cut
 	for n := 1; ; n++ {
 		select {
 		case <-ctx.Done():
@@ -160,7 +160,7 @@ func (s *soak) watch(ctx context.Context) {
 	}
 }
 
-// cut does to the connection what networks do.
+// cut disturbs the connection as networks do.
 func (s *soak) cut() {
 	s.cuts++
 	switch rand.IntN(6) {
@@ -177,13 +177,12 @@ func (s *soak) cut() {
 	}
 }
 
-// settle waits until everything that was sent has come. What the network was
-// told to do wrong it does no more.
+// settle ends all faults and waits until everything sent has arrived.
 func (s *soak) settle() {
 	s.t.Helper()
 	s.device.ClearFaults()
 	logins := s.device.Counters().Logins
-	s.device.Drop() // what was not acknowledged comes on the next connection
+	s.device.Drop() // unacknowledged stanzas come on the next connection
 	if err := s.device.WaitLogins(within(s.t), logins+1); err != nil {
 		s.t.Fatal(err)
 	}
@@ -205,7 +204,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// report returns the results, in markdown.
+// report returns the results as Markdown.
 func (s *soak) report() string {
 	return fmt.Sprintf("%v, %d kills, %d cuts of the connection: %s; answers of the API: %s\n\n%s", *soakTime, s.kills, s.cuts, s.tally(), s.calls.answers(), s.life.table())
 }

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// logged waits for a line of the log, and returns it.
+// logged waits for a log line and returns it.
 func (p *process) logged(message string) (event map[string]any) {
 	p.t.Helper()
 	eventually(p.t, func() error {
@@ -26,7 +26,7 @@ func (p *process) logged(message string) (event map[string]any) {
 	return event
 }
 
-// TestStart_SaysWhereItIs: the log begins with what a new operator asks first.
+// TestStart_SaysWhereItIs: the log begins with a new operator's first questions.
 func TestStart_SaysWhereItIs(t *testing.T) {
 	t.Parallel()
 	n, owner := newOwner(t, simnet.PhoneOptions{})
@@ -53,7 +53,7 @@ func TestStart_SaysWhereItIs(t *testing.T) {
 	}
 }
 
-// TestStart_WithoutNetworkSaysSo: within a second, with what to look at.
+// TestStart_WithoutNetworkSaysSo: within a second, with advice.
 func TestStart_WithoutNetworkSaysSo(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
@@ -68,7 +68,7 @@ func TestStart_WithoutNetworkSaysSo(t *testing.T) {
 		}
 		return nil
 	})
-	if took := time.Since(began); took > 5*time.Second { // a second, on a machine that does nothing else
+	if took := time.Since(began); took > 5*time.Second { // a second, on an idle machine
 		t.Errorf("it took %v", took)
 	}
 }

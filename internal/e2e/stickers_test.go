@@ -15,8 +15,8 @@ import (
 	"bridged/internal/client"
 )
 
-// TestStickers_Arrive: what phones get is what stickers of the apps are, and can be
-// read and sent on like any other file.
+// TestStickers_Arrive: phones get the same stickers as from the apps, and these can
+// be read and forwarded like any other file.
 func TestStickers_Arrive(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)

@@ -16,9 +16,9 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestStop_SendsInFlightAreAnsweredTruthfully ends the program while messages
-// are on their way: a 200 is a message that arrived, and everything else is an
-// error with a sentence.
+// TestStop_SendsInFlightAreAnsweredTruthfully stops the program while messages are
+// on their way: a 200 means that the message arrived, everything else is an error
+// with a sentence.
 func TestStop_SendsInFlightAreAnsweredTruthfully(t *testing.T) {
 	t.Parallel()
 	network, owner := newOwner(t, simnet.PhoneOptions{})
@@ -86,7 +86,7 @@ func (p *process) post(path, body string) (int, string) {
 	return resp.StatusCode, string(reply)
 }
 
-// TestLongLife_LeavesNothingBehind counts what the process holds before and
+// TestLongLife_LeavesNothingBehind counts the process's descriptors before and
 // after many lost connections and callers that hang up.
 func TestLongLife_LeavesNothingBehind(t *testing.T) {
 	t.Parallel()
@@ -102,7 +102,8 @@ func TestLongLife_LeavesNothingBehind(t *testing.T) {
 	const reconnections, aborted = 20, 200
 	for n := range reconnections {
 		device.Drop()
-		// A connection that flaps is dialled with pauses, unless a person is in a hurry.
+		// A flapping connection is dialled with pauses, unless a person asks for
+		// it.
 		eventually(t, func() error {
 			p.Post("/api/auth/reconnect", nil).Want(http.StatusOK)
 			if logins := device.Counters().Logins; logins < n+2 {
@@ -127,7 +128,7 @@ func TestLongLife_LeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// held returns how many descriptors the process has open.
+// held returns the number of open descriptors.
 func (p *process) held() int {
 	p.t.Helper()
 	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))

@@ -12,14 +12,13 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestDataDir_TakenAwayIsNoticed takes the files of a running bridge away, of
-// which SQLite takes no notice: it goes on writing into files that nobody finds
-// again. Nothing may be acknowledged or sent from then on, and the status has
-// to say why, without a write that would bring it out.
+// TestDataDir_TakenAwayIsNoticed removes the files of a running bridge. SQLite does
+// not notice and goes on writing into files that are lost. From then on nothing may
+// be acknowledged or sent, and the status has to report it, even without a write.
 func TestDataDir_TakenAwayIsNoticed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		harm, undo func(dir string) error // undo is nil where the same files cannot come back
+		harm, undo func(dir string) error // undo is nil if the same files cannot come back
 	}{
 		"removed":   {harm: os.RemoveAll},
 		"unmounted": {harm: func(dir string) error { return os.Rename(dir, dir+".away") }, undo: func(dir string) error { return os.Rename(dir+".away", dir) }},
@@ -81,7 +80,7 @@ func TestDataDir_TakenAwayIsNoticed(t *testing.T) {
 	}
 }
 
-// replaceFile puts a copy of a file in its place.
+// replaceFile replaces a file by a copy of itself.
 func replaceFile(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// strangerCount is how many connections TestStrangers_HoldLittleMemory opens.
-// The figure that counts is that of 5,000:
+// strangerCount is the number of connections of TestStrangers_HoldLittleMemory. The
+// figure that counts is for 5,000:
 //
 //	go test ./internal/e2e -run TestStrangers -strangers 5000 -v
 var strangerCount = flag.Int("strangers", 1500, "how many connections without a token to open at once")
@@ -26,9 +26,9 @@ const (
 	memoryOfBodies    = 64 << 20
 )
 
-// Connections without a token cost little memory however many there are and
-// whatever they send of a head that never ends. Meanwhile /healthz answers, and
-// what carries the token stays.
+// Connections without a token cost little memory, however many there are and
+// however long their endless heads get. Meanwhile /healthz answers, and connections
+// with the token stay.
 func TestStrangers_HoldLittleMemory(t *testing.T) {
 	network, owner := newOwner(t, simnet.PhoneOptions{})
 	sam := newPhone(t, network, simnet.PhoneOptions{Number: "15550100504", Name: "Sam"})
@@ -66,8 +66,8 @@ func TestStrangers_HoldLittleMemory(t *testing.T) {
 	streams.tell(t)
 }
 
-// openAll opens connections that each send the same and never go on. What the
-// server closes is closed; the rest when the returned function is called.
+// openAll opens connections that each send the same text and then nothing. The
+// server may close them; the returned function closes the rest.
 func (p *process) openAll(t *testing.T, count int, text string) (closeAll func()) {
 	t.Helper()
 	conns := make([]net.Conn, count)
@@ -96,8 +96,8 @@ func (p *process) openAll(t *testing.T, count int, text string) (closeAll func()
 	}
 }
 
-// A hundred bodies of a megabyte at once, of a kind that grows when it is read,
-// take no more than they may.
+// A hundred concurrent bodies of a megabyte, of a kind that grows when decoded,
+// stay within their limit.
 func TestBodies_HoldLittleMemory(t *testing.T) {
 	network, owner := newOwner(t, simnet.PhoneOptions{})
 	p := startBridge(t, network, "LOG_LEVEL=info")
@@ -119,7 +119,7 @@ func TestBodies_HoldLittleMemory(t *testing.T) {
 	}
 }
 
-// resetPeak forgets the most that the program had of the machine's memory.
+// resetPeak resets the program's peak of memory.
 func (p *process) resetPeak(t testing.TB) {
 	t.Helper()
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0); err != nil {

@@ -17,19 +17,19 @@ import (
 	"bridged/internal/simnet"
 )
 
-// streamCount is how many streams TestStreams_Many opens. The figures that
-// count are those of 2,000, on a machine that has nothing else to do:
+// streamCount is the number of streams of TestStreams_Many. The figures that count
+// are for 2,000, on an idle machine:
 //
 //	go test ./internal/e2e -run TestStreams_Many -streams 2000 -v
 var streamCount = flag.Int("streams", 500, "how many streams of events to open at once")
 
-// memoryOfStream is what a stream may take, so that 2,000 of them, more than one
-// account needs, and the program itself stay within 150 MB. How long an event
-// takes to reach them all is logged and not judged: it says as much of the
-// machine.
+// memoryOfStream bounds a stream's memory, so that 2,000 of them, more than one
+// account needs, and the program itself stay within 150 MB. The time for an event
+// to reach them all is logged but not checked: it depends on the machine as much as
+// on the program.
 const (
 	memoryOfStream = 50 << 10
-	memoryOfEvents = 8 << 20 // of the messages that the test sends
+	memoryOfEvents = 8 << 20 // for the test's messages
 )
 
 // TestStreams_Many holds many streams open and follows events to all of them.
@@ -57,10 +57,10 @@ func TestStreams_Many(t *testing.T) {
 	}
 }
 
-// memory returns what the program has of the machine's, in bytes.
+// memory returns the program's resident memory in bytes.
 func (p *process) memory(t testing.TB) int { return p.statusField(t, "VmRSS:") }
 
-// peak returns the most that the program has had since resetPeak.
+// peak returns the highest memory since resetPeak.
 func (p *process) peak(t testing.TB) int { return p.statusField(t, "VmHWM:") }
 
 func (p *process) statusField(t testing.TB, field string) int {
@@ -82,7 +82,7 @@ func (p *process) statusField(t testing.TB, field string) int {
 	return 0
 }
 
-// manyStreams are open streams; each tells when it has read an event.
+// manyStreams are open streams that report each event they read.
 type manyStreams struct {
 	count int
 	heard chan time.Duration
@@ -148,8 +148,8 @@ func (s manyStreams) listen(conn net.Conn, begun chan<- error) {
 	}
 }
 
-// storedAt returns the time of an event, which comes first in it. Reading all of it
-// thousands of times would be measured too.
+// storedAt returns an event's time, which comes first in it. Parsing all of it
+// thousands of times would distort the measurement.
 func storedAt(line []byte) (time.Time, bool) {
 	_, rest, _ := bytes.Cut(line, []byte(`"timestamp":"`))
 	text, _, _ := bytes.Cut(rest, []byte(`"`))
@@ -157,7 +157,7 @@ func storedAt(line []byte) (time.Time, bool) {
 	return at, err == nil
 }
 
-// tell waits until an event has come to all.
+// tell waits until an event has reached all streams.
 func (s manyStreams) tell(t testing.TB) []time.Duration {
 	t.Helper()
 	delays := make([]time.Duration, 0, s.count)

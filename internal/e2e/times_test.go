@@ -7,7 +7,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestHistory_FiltersByTime: moments in any zone, and dates alone, both ends
+// TestHistory_FiltersByTime: times in any zone, and plain dates, both ends
 // included.
 func TestHistory_FiltersByTime(t *testing.T) {
 	t.Parallel()
@@ -47,9 +47,9 @@ func TestHistory_FiltersByTime(t *testing.T) {
 	b.answers("/api/chats", chats(with(privateChat(c.anna, "Anna Amsel"), object{"lastMessageAt": "2026-03-02T12:00:00.000Z"})))
 }
 
-// TestChats_WhatIsNone: notes to oneself are a chat of one; status updates and
-// what only changes a chat are no messages.
-func TestChats_WhatIsNone(t *testing.T) {
+// TestChats_StatusUpdatesAreNone: notes to oneself are a chat with one person; status updates
+// and mere changes of a chat are not messages.
+func TestChats_StatusUpdatesAreNone(t *testing.T) {
 	t.Parallel()
 	c := pairedCast(t)
 	b := c.bridge
@@ -65,7 +65,7 @@ func TestChats_WhatIsNone(t *testing.T) {
 	if err := c.anna.Typing(within(t), c.owner.PN(), true); err != nil {
 		t.Fatal(err)
 	}
-	hello := say(t, c.anna, c.owner.PN(), "hello") // behind all of these
+	hello := say(t, c.anna, c.owner.PN(), "hello") // comes after all of these
 	b.answers(path("/api/messages/individual/%s", c.anna.PN()), history(c.anna.PN(), []object{message(hello, c.anna, "conversation", "hello")}))
 	b.answers("/api/messages/search?q=holiday", matches("holiday"))
 	b.answers("/api/chats", chats(inOrder(t, b, myself, privateChat(c.anna, "Anna Amsel"))...))

@@ -12,7 +12,7 @@ import (
 
 var tokenSecret = regexp.MustCompile(`brt_[A-Z2-7]{26}`)
 
-// A program gets a token for one chat from the command line, keeps it over a
+// A program gets a token for one chat from the command line, keeps it across a
 // restart, and loses it at once when it is revoked.
 func TestToken_FromTheCommandLine(t *testing.T) {
 	t.Parallel()

@@ -13,8 +13,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// Sixteen files of a token that stop in the middle take a part of the disk, and
-// keep nobody else's from being received.
+// Sixteen unfinished uploads of one token take up a bounded share of the disk and
+// block no other caller's.
 func TestUploads_UnderWayAreBounded(t *testing.T) {
 	const files, size, came = 16, 8 << 20, 6 << 20
 	network, _ := newOwner(t, simnet.PhoneOptions{})
@@ -32,7 +32,7 @@ func TestUploads_UnderWayAreBounded(t *testing.T) {
 	for range files {
 		conn := must(net.Dial("tcp", p.address))(t)
 		t.Cleanup(func() { conn.Close() })
-		go func() { _, _ = io.WriteString(conn, begin(small, size)+head) }() // until the program reads no more
+		go func() { _, _ = io.WriteString(conn, begin(small, size)+head) }() // until the program stops reading
 	}
 	p.waitForKnown(t, files)
 	stored := func() (sum int64) {
@@ -49,13 +49,13 @@ func TestUploads_UnderWayAreBounded(t *testing.T) {
 		}
 		return nil
 	})
-	// What is received of others meanwhile is received whole.
+	// Other callers' uploads are meanwhile received whole.
 	head, tail := form(5 << 20)
 	if status := p.sendAnew(t, begin(testToken, len(head)+len(tail))+head+tail); status != http.StatusServiceUnavailable {
 		t.Errorf("a file of BRIDGE_TOKEN: %d, want 503 because the account is not paired", status)
 	}
 	p.waitForLog(t, "not_connected")
-	// One of the largest size, or one megabyte of the others: half of all.
+	// One of the largest size, or a megabyte of each other: half of everything.
 	most := int64(size + files<<20)
 	got := stored()
 	t.Logf("%d files of which %d MB come take %d MB", files, came>>20, got>>20)

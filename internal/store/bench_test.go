@@ -54,7 +54,7 @@ func BenchmarkPages(b *testing.B) {
 		b.Fatal(err)
 	}
 	sender := messages(b, c.s, bridge.MessageQuery{Chat: big, Limit: 1})[0].SenderJID
-	deep := cursorOf(position{Timestamp: 1_732_000_000_000 + 30*24*time.Hour.Milliseconds()})
+	deep := cursorOf(listMessages, 1_732_000_000_000+30*24*time.Hour.Milliseconds(), 0)
 	b.Logf("largest chat: %d messages", count)
 	for name, q := range map[string]bridge.MessageQuery{
 		"newest100":    {Limit: 100},

@@ -14,10 +14,7 @@ import (
 func (s *Store) Calls(ctx context.Context, q bridge.CallQuery) (bridge.Page[bridge.Call], error) {
 	return readAs(ctx, s, "list calls", func(r *readTx) bridge.Page[bridge.Call] {
 		query, args := r.callsQuery(q)
-		return pageOf(r, limitOf(q.Limit), query, args, func(row *db.Row) (bridge.Call, func() string) {
-			call, seq := r.scanCall(row)
-			return call, func() string { return cursorIn(listCalls, position{Timestamp: call.StartedAt.UnixMilli(), Seq: seq}) }
-		})
+		return pageOf(r, listCalls, limitOf(q.Limit), query, args, r.scanCall)
 	})
 }
 
@@ -25,8 +22,6 @@ const selectCalls = `
 	SELECT k.seq, k.id, k.wire_id, k.caller, ifnull(c.jid, ''), k.is_group, k.is_video, k.state, k.started_at, k.ended_at
 	FROM calls k LEFT JOIN chats c ON c.id = k.chat WHERE `
 
-// callsQuery asks for one more than the page, which shows whether there is
-// another one.
 func (r *readTx) callsQuery(q bridge.CallQuery) (string, []any) {
 	var f db.Filter
 	if q.Only != nil {
@@ -38,21 +33,20 @@ func (r *readTx) callsQuery(q bridge.CallQuery) (string, []any) {
 	if q.Since != nil {
 		f.Add("k.started_at >= ?", q.Since)
 	}
-	if q.Cursor != "" {
-		after, err := parsePosition(listCalls, q.Cursor)
-		r.Fail(err)
-		f.Add("(k.started_at, k.seq) < (?, ?)", after.Timestamp, after.Seq)
+	var startedAt, seq int64
+	if r.after(listCalls, q.Cursor, &startedAt, &seq) {
+		f.Add("(k.started_at, k.seq) < (?, ?)", startedAt, seq)
 	}
 	return selectCalls + f.Where() + " ORDER BY k.started_at DESC, k.seq DESC" + db.Limited, append(f.Args, limitOf(q.Limit)+1)
 }
 
-// scanCall reads a row of selectCalls.
-func (r *readTx) scanCall(row *db.Row) (call bridge.Call, seq int64) {
-	var caller int64
+// scanCall reads a row of selectCalls, and the call's place in the list.
+func (r *readTx) scanCall(row *db.Row) (call bridge.Call, place []any) {
+	var seq, caller int64
 	row.Scan(&seq, &call.ID, &call.WireID, &caller, &call.ChatJID, &call.IsGroup, &call.IsVideo, &call.State, &call.StartedAt, &call.EndedAt)
 	p := r.s.people.get(caller)
 	call.FromJID, call.FromLID = p.jid(), p.lid
-	return call, seq
+	return call, []any{call.StartedAt.UnixMilli(), seq}
 }
 
 // Call returns one call: [bridge.CodeNotFound] when it is not stored.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/db"
@@ -14,13 +13,12 @@ import (
 // last, by JID.
 func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bridge.Chat], error) {
 	return readAs(ctx, s, "list chats", func(r *readTx) bridge.Page[bridge.Chat] {
-		query, args, err := chatsQuery(q, r.chatIDs(q.Only))
-		r.Fail(err)
+		query, args := r.chatsQuery(q)
 		var ids []int64
-		page := pageOf(r, limitOf(q.Limit), query, args, func(row *db.Row) (bridge.Chat, func() string) {
+		page := pageOf(r, listChats, limitOf(q.Limit), query, args, func(row *db.Row) (bridge.Chat, []any) {
 			chat, id, recency := r.scanChat(row)
 			ids = append(ids, id)
-			return chat, chatPosition{recency, chat.JID}.cursor
+			return chat, []any{recency, chat.JID}
 		})
 		r.addLastMessages(page.Items, ids)
 		return page
@@ -32,9 +30,7 @@ func (s *Store) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[brid
 const selectChats = `SELECT c.id, c.jid, ifnull(c.person, 0), c.is_group, c.name, c.last_message_at, c.participants,
 	max(c.unread, c.marked_unread), c.archived, c.pinned, c.muted_until, c.recency FROM chats c WHERE `
 
-// chatsQuery asks for one more than the page, which shows whether there is
-// another one. only are the ids of the chats that q.Only names.
-func chatsQuery(q bridge.ChatQuery, only string) (string, []any, error) {
+func (r *readTx) chatsQuery(q bridge.ChatQuery) (string, []any) {
 	var f db.Filter
 	switch q.Type {
 	case bridge.ChatsGroup:
@@ -43,20 +39,18 @@ func chatsQuery(q bridge.ChatQuery, only string) (string, []any, error) {
 		f.Add("c.is_group = 0")
 	}
 	if q.Only != nil {
-		f.Add("c.id IN (SELECT value FROM json_each(?))", only)
+		f.Add("c.id IN (SELECT value FROM json_each(?))", r.chatIDs(q.Only))
 	}
-	if q.Cursor != "" {
-		after, err := parseChatPosition(q.Cursor)
-		if err != nil {
-			return "", nil, err
-		}
-		f.Add("(c.recency, c.jid) > (?, ?)", after.recency, after.jid)
+	var recency int64
+	var jid string
+	if r.after(listChats, q.Cursor, &recency, &jid) {
+		f.Add("(c.recency, c.jid) > (?, ?)", recency, jid)
 	}
 	if !blank(q.Q) {
 		needle := fold(q.Q)
 		f.Add("(instr(c.folded_name, ?) > 0 OR instr(c.jid, ?) > 0)", needle, needle)
 	}
-	return selectChats + f.Where() + " ORDER BY c.recency, c.jid" + db.Limited + " OFFSET ?", append(f.Args, limitOf(q.Limit)+1, max(q.Offset, 0)), nil
+	return selectChats + f.Where() + " ORDER BY c.recency, c.jid" + db.Limited + " OFFSET ?", append(f.Args, limitOf(q.Limit)+1, max(q.Offset, 0))
 }
 
 // scanChat reads a row of selectChats. The last message is read separately.
@@ -183,26 +177,4 @@ func (s *Store) ChatTimer(ctx context.Context, jid bridge.JID) (bridge.ChatTimer
 		}
 		return timer
 	})
-}
-
-// chatPosition is where a chat stands in the list of chats.
-type chatPosition struct {
-	recency int64
-	jid     bridge.JID
-}
-
-func (p chatPosition) cursor() string {
-	return packCursor("c", strconv.FormatInt(p.recency, 36), string(p.jid))
-}
-
-func parseChatPosition(cursor string) (chatPosition, error) {
-	parts, err := unpackCursor(cursor, "c")
-	if err != nil {
-		return chatPosition{}, err
-	}
-	recency, err := strconv.ParseInt(parts[0], 36, 64)
-	if err != nil || parts[1] == "" {
-		return chatPosition{}, badCursor()
-	}
-	return chatPosition{recency, bridge.JID(parts[1])}, nil
 }

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"strconv"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -13,12 +11,8 @@ import (
 // Contacts lists people by name; those without a name come last.
 func (s *Store) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error) {
 	return readAs(ctx, s, "list contacts", func(r *readTx) bridge.Page[bridge.KnownContact] {
-		query, args, err := contactsQuery(q)
-		r.Fail(err)
-		return pageOf(r, limitOf(q.Limit), query, args, func(row *db.Row) (bridge.KnownContact, func() string) {
-			contact, at := scanContact(row)
-			return contact, at.cursor
-		})
+		query, args := r.contactsQuery(q)
+		return pageOf(r, listContacts, limitOf(q.Limit), query, args, scanContact)
 	})
 }
 
@@ -47,23 +41,17 @@ const onlyPeople = `p.id IN (
 	SELECT q.id FROM json_each(?) wanted CROSS JOIN people q ON q.pn = wanted.value
 	UNION ALL SELECT i.person FROM json_each(?) wanted CROSS JOIN identities i ON i.lid = wanted.value)`
 
-// contactsQuery asks for one more than the page, which shows whether there is
-// another one.
-func contactsQuery(q bridge.ContactQuery) (string, []any, error) {
+func (r *readTx) contactsQuery(q bridge.ContactQuery) (string, []any) {
 	var f db.Filter
 	if q.Only != nil {
-		only, err := json.Marshal(q.Only)
-		if err != nil {
-			return "", nil, err
-		}
-		f.Add(onlyPeople, string(only), string(only))
+		only := r.Encode(q.Only)
+		f.Add(onlyPeople, only, only)
 	}
-	if q.Cursor != "" {
-		after, err := parseContactPosition(q.Cursor)
-		if err != nil {
-			return "", nil, err
-		}
-		f.Add("(p.nameless, p.sort_key, p.id) > (?, ?, ?)", after.nameless, after.sortKey, after.id)
+	var nameless bool
+	var sortKey string
+	var id int64
+	if r.after(listContacts, q.Cursor, &nameless, &sortKey, &id) {
+		f.Add("(p.nameless, p.sort_key, p.id) > (?, ?, ?)", nameless, sortKey, id)
 	}
 	if needle := fold(strings.TrimSpace(q.Q)); needle != "" {
 		if number := bridge.PhoneDigits(q.Q); number != "" {
@@ -72,49 +60,20 @@ func contactsQuery(q bridge.ContactQuery) (string, []any, error) {
 			f.Add("instr(p.folded_names, ?) > 0", needle)
 		}
 	}
-	return selectContacts + f.Where() + " ORDER BY p.nameless, p.sort_key, p.id" + db.Limited, append(f.Args, limitOf(q.Limit)+1), nil
+	return selectContacts + f.Where() + " ORDER BY p.nameless, p.sort_key, p.id" + db.Limited, append(f.Args, limitOf(q.Limit)+1)
 }
 
-// scanContact reads a row of selectContacts.
-func scanContact(row *db.Row) (c bridge.KnownContact, at contactPosition) {
+// scanContact reads a row of selectContacts, and the contact's place in the list.
+func scanContact(row *db.Row) (c bridge.KnownContact, place []any) {
 	var pn bridge.JID
-	row.Scan(&at.id, &pn, &c.LID, &c.Name, &c.PushName, &c.BusinessName, &c.Username, &at.nameless, &at.sortKey, &c.ChatJID)
+	var nameless bool
+	var sortKey string
+	var id int64
+	row.Scan(&id, &pn, &c.LID, &c.Name, &c.PushName, &c.BusinessName, &c.Username, &nameless, &sortKey, &c.ChatJID)
 	c.JID, c.IsSaved = person{pn: pn, lid: c.LID}.jid(), c.Name != ""
 	if pn.Server() == bridge.ServerUser {
 		number := pn.User()
 		c.Phone = &number
 	}
-	return c, at
-}
-
-// contactPosition is where a person stands in the list of contacts: those
-// without a name last, then by name or JID.
-type contactPosition struct {
-	nameless bool
-	sortKey  string
-	id       int64
-}
-
-func (p contactPosition) cursor() string {
-	list := "p"
-	if p.nameless {
-		list = "q"
-	}
-	return packCursor(list, strconv.FormatInt(p.id, 36), p.sortKey)
-}
-
-func parseContactPosition(cursor string) (contactPosition, error) {
-	parts, err := unpackCursor(cursor, "p")
-	nameless := err != nil
-	if nameless {
-		parts, err = unpackCursor(cursor, "q")
-	}
-	if err != nil {
-		return contactPosition{}, err
-	}
-	id, err := strconv.ParseInt(parts[0], 36, 64)
-	if err != nil {
-		return contactPosition{}, badCursor()
-	}
-	return contactPosition{nameless, parts[1], id}, nil
+	return c, []any{nameless, sortKey, id}
 }

@@ -134,7 +134,7 @@ func TestContacts_PagesAreWhole(t *testing.T) {
 
 func TestContacts_RefuseCursorsOfOtherLists(t *testing.T) {
 	s := newStore(t)
-	for _, cursor := range []string{"x", "§", chatPosition{1, alice}.cursor(), packCursor("p", "!", "x"), packCursor("p", "", "")} {
+	for _, cursor := range []string{"x", "§", cursorOf(listChats, 1, alice), cursorOf(listContacts, "!", "x", 1), cursorOf(listContacts, false, "x", "")} {
 		_, err := s.Contacts(t.Context(), bridge.ContactQuery{Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 	}

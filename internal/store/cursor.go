@@ -2,8 +2,8 @@ package store
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"strconv"
-	"strings"
 
 	"bridged/internal/bridge"
 	"bridged/internal/search"
@@ -20,83 +20,77 @@ func limitOf(limit int) int {
 	return limit
 }
 
-// pageOf reads a query that asks for one more than the limit, which shows whether
-// there is another page. scan returns an element and the cursor behind it.
-func pageOf[T any](r *readTx, limit int, query string, args []any, scan func(*db.Row) (T, func() string)) bridge.Page[T] {
+// The lists that cursors belong to.
+const (
+	listMessages   = "m"
+	listChats      = "c"
+	listContacts   = "p"
+	listCalls      = "t"
+	listDeliveries = "d"
+)
+
+// pageOf reads a query that asks for one row more than the limit, which shows whether
+// there is another page. scan returns an element and its place in the list.
+func pageOf[T any](r *readTx, list string, limit int, query string, args []any, scan func(*db.Row) (T, []any)) bridge.Page[T] {
 	page := bridge.Page[T]{Items: []T{}}
-	var behind func() string
+	var last []any
 	for row := range r.Rows(query, args...) {
 		if len(page.Items) == limit {
-			cursor := behind()
-			page.NextCursor = &cursor
+			page.NextCursor = new(cursorOf(list, last...))
 			break
 		}
 		var item T
-		item, behind = scan(row)
+		item, last = scan(row)
 		page.Items = append(page.Items, item)
 	}
 	return page
 }
 
-// Cursors name the last element of a page, so that the next page begins right
-// behind it whatever has been added meanwhile. They are opaque to callers.
-
-// position is where a message stands in every list of messages, and a call among
-// the calls.
-type position = search.Position
-
-// The lists in which positions stand.
-const (
-	listMessages = "m"
-	listCalls    = "t"
-)
-
-// cursorOf returns the cursor of a message, cursorIn that of a place in a list.
-func cursorOf(p position) string { return cursorIn(listMessages, p) }
-
-func cursorIn(list string, p position) string {
-	return packCursor(list, strconv.FormatInt(p.Timestamp, 36), strconv.FormatInt(p.Seq, 36))
+// cursorOf returns the cursor of an element: its place is the values by which the list is
+// ordered, so that the next page begins behind it whatever is added meanwhile.
+func cursorOf(list string, place ...any) string {
+	text, _ := json.Marshal(append([]any{list}, place...)) // numbers, texts and booleans
+	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// positionAt returns what the cursor of a message names; nil for none.
-func (r *readTx) positionAt(cursor string) *position {
-	if cursor == "" {
-		return nil
-	}
-	at, err := parsePosition(listMessages, cursor)
-	r.Fail(err)
-	return &at
-}
-
-func parsePosition(list, cursor string) (position, error) {
-	parts, err := unpackCursor(cursor, list)
-	if err != nil {
-		return position{}, err
-	}
-	timestamp, err1 := strconv.ParseInt(parts[0], 36, 64)
-	seq, err2 := strconv.ParseInt(parts[1], 36, 64)
-	if err1 != nil || err2 != nil {
-		return position{}, badCursor()
-	}
-	return position{Timestamp: timestamp, Seq: seq}, nil
-}
-
-func packCursor(list, a, b string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(list + "." + a + "." + b))
-}
-
-func unpackCursor(cursor, list string) ([2]string, error) {
+// parseCursor reads the place that a cursor of the list names.
+func parseCursor(list, cursor string, place ...any) error {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil {
-		return [2]string{}, badCursor()
+	var parts []json.RawMessage
+	if err != nil || json.Unmarshal(text, &parts) != nil || len(parts) != 1+len(place) || string(parts[0]) != strconv.Quote(list) {
+		return badCursor()
 	}
-	parts := strings.SplitN(string(text), ".", 3)
-	if len(parts) != 3 || parts[0] != list {
-		return [2]string{}, badCursor()
+	for i, part := range parts[1:] {
+		if json.Unmarshal(part, place[i]) != nil {
+			return badCursor()
+		}
 	}
-	return [2]string{parts[1], parts[2]}, nil
+	return nil
 }
 
 func badCursor() error {
 	return bridge.Invalid("cursor must be a nextCursor that an earlier page of the same list answered")
+}
+
+// after reads the place of a cursor and reports whether there is one.
+func (r *readTx) after(list, cursor string, place ...any) bool {
+	if cursor == "" {
+		return false
+	}
+	r.Fail(parseCursor(list, cursor, place...))
+	return r.Err() == nil
+}
+
+// position is where a message stands in every list of messages.
+type position = search.Position
+
+func messageCursor(p position) *string { return new(cursorOf(listMessages, p.Timestamp, p.Seq)) }
+
+// positionAt returns the position that a message's cursor names; nil for none.
+func (r *readTx) positionAt(cursor string) *position {
+	var at position
+	if !r.after(listMessages, cursor, &at.Timestamp, &at.Seq) {
+		return nil
+	}
+	return &at
 }

@@ -9,18 +9,23 @@ import (
 
 // A cursor is one that a list answered, or is refused.
 func FuzzCursor(f *testing.F) {
-	f.Add(cursorOf(position{Timestamp: 1, Seq: 2}))
-	f.Add(chatPosition{recency: 3, jid: "1@g.us"}.cursor())
+	f.Add(cursorOf(listMessages, 1, 2))
+	f.Add(cursorOf(listChats, 3, "1@g.us"))
+	f.Add(cursorOf(listMessages, nil, nil))
 	f.Add("bS4uLg")
 	f.Fuzz(func(t *testing.T, cursor string) {
 		fuzzbudget.Usual.Check(t, len(cursor), func() {
-			p, err := parsePosition(listMessages, cursor)
-			if again, twice := parsePosition(listMessages, cursorOf(p)); err == nil && (twice != nil || again != p) {
+			var p, again position
+			err := parseCursor(listMessages, cursor, &p.Timestamp, &p.Seq)
+			if twice := parseCursor(listMessages, *messageCursor(p), &again.Timestamp, &again.Seq); err == nil && (twice != nil || again != p) {
 				t.Errorf("%q is %+v, and that %+v, %v", cursor, p, again, twice)
 			}
-			c, chatErr := parseChatPosition(cursor)
-			if again, twice := parseChatPosition(c.cursor()); chatErr == nil && (twice != nil || again != c) {
-				t.Errorf("%q is %+v, and that %+v, %v", cursor, c, again, twice)
+			var recency, sameRecency int64
+			var jid, sameJID string
+			chatErr := parseCursor(listChats, cursor, &recency, &jid)
+			twice := parseCursor(listChats, cursorOf(listChats, recency, jid), &sameRecency, &sameJID)
+			if chatErr == nil && (twice != nil || sameRecency != recency || sameJID != jid) {
+				t.Errorf("%q is %d %q, and that %d %q, %v", cursor, recency, jid, sameRecency, sameJID, twice)
 			}
 			for _, err := range []error{err, chatErr} {
 				if err != nil && bridge.CodeOf(err) != bridge.CodeInvalid {

@@ -35,66 +35,53 @@ const keptDeliveries = 200
 const deliveryColumns = `d.id, d.webhook, d.event, d.event_at, d.type, d.chat, d.status, d.attempts,
 	d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms`
 
-// deliveries reads a query of deliveryColumns.
-func (r *readTx) deliveries(query string, args ...any) []bridge.WebhookDelivery {
-	list := []bridge.WebhookDelivery{}
-	for row := range r.Rows(query, args...) {
-		var d bridge.WebhookDelivery
-		var status int
-		var tried int64
-		row.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventAt, &d.EventType, &d.ChatJID, &status, &d.Attempts,
-			&d.FirstAttemptAt, &d.LastAttemptAt, &d.NextAttemptAt, &d.ResponseStatus, &d.LastError, &d.Queue, &tried)
-		d.ChatJID, d.Status, d.Tried = r.s.Canonical(d.ChatJID), deliveryStates[status], time.Duration(tried)*time.Millisecond
-		list = append(list, d)
-	}
-	return list
+// scanDelivery reads a row of deliveryColumns.
+func (s *Store) scanDelivery(row *db.Row) (d bridge.WebhookDelivery) {
+	var status int
+	var tried int64
+	row.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventAt, &d.EventType, &d.ChatJID, &status, &d.Attempts,
+		&d.FirstAttemptAt, &d.LastAttemptAt, &d.NextAttemptAt, &d.ResponseStatus, &d.LastError, &d.Queue, &tried)
+	d.ChatJID, d.Status, d.Tried = s.Canonical(d.ChatJID), deliveryStates[status], time.Duration(tried)*time.Millisecond
+	return d
 }
 
 // Delivery returns one delivery of a webhook: [bridge.CodeNotFound] when it is not
 // kept.
 func (s *Store) Delivery(ctx context.Context, webhook, id int64) (bridge.WebhookDelivery, error) {
 	return readAs(ctx, s, "read a delivery", func(r *readTx) (d bridge.WebhookDelivery) {
-		found := r.deliveries("SELECT "+deliveryColumns+" FROM deliveries d WHERE d.webhook = ? AND d.id = ?", webhook, id)
-		if len(found) == 0 {
-			r.Fail(bridge.NotFound("there is no delivery %d of webhook %d; only the last %d that went well are kept", id, webhook, keptDeliveries))
-			return d
+		for row := range r.Rows("SELECT "+deliveryColumns+" FROM deliveries d WHERE d.webhook = ? AND d.id = ?", webhook, id) {
+			return s.scanDelivery(row)
 		}
-		return found[0]
+		r.Fail(bridge.NotFound("there is no delivery %d of webhook %d; only the last %d that went well are kept", id, webhook, keptDeliveries))
+		return d
 	})
 }
 
 // Deliveries lists a webhook's deliveries, the newest first:
 // [bridge.CodeNotFound] when there is no such webhook.
 func (s *Store) Deliveries(ctx context.Context, q bridge.DeliveryQuery) (bridge.Page[bridge.WebhookDelivery], error) {
-	return readAs(ctx, s, "list deliveries", func(r *readTx) (page bridge.Page[bridge.WebhookDelivery]) {
+	return readAs(ctx, s, "list deliveries", func(r *readTx) bridge.Page[bridge.WebhookDelivery] {
 		r.webhook(q.Webhook)
-		query, args, err := deliveriesQuery(q)
-		r.Fail(err)
-		page.Items = r.deliveries(query, args...)
-		if limit := limitOf(q.Limit); len(page.Items) > limit {
-			page.Items = page.Items[:limit]
-			cursor := packCursor("d", strconv.FormatInt(page.Items[limit-1].ID, 36), "")
-			page.NextCursor = &cursor
-		}
-		return page
+		query, args := r.deliveriesQuery(q)
+		return pageOf(r, listDeliveries, limitOf(q.Limit), query, args, func(row *db.Row) (bridge.WebhookDelivery, []any) {
+			d := s.scanDelivery(row)
+			return d, []any{d.ID}
+		})
 	})
 }
 
-func deliveriesQuery(q bridge.DeliveryQuery) (string, []any, error) {
-	where, args := "d.webhook = ?", []any{q.Webhook}
+func (r *readTx) deliveriesQuery(q bridge.DeliveryQuery) (string, []any) {
+	var f db.Filter
+	f.Add("d.webhook = ?", q.Webhook)
 	if q.Status != "" {
-		where, args = where+" AND d.status = ?", append(args, stateNumber(q.Status))
+		f.Add("d.status = ?", stateNumber(q.Status))
 	}
-	if q.Cursor != "" {
-		parts, err := unpackCursor(q.Cursor, "d")
-		before, wrong := strconv.ParseInt(parts[0], 36, 64)
-		if err != nil || wrong != nil {
-			return "", nil, badCursor()
-		}
-		where, args = where+" AND d.id < ?", append(args, before)
+	var before int64
+	if r.after(listDeliveries, q.Cursor, &before) {
+		f.Add("d.id < ?", before)
 	}
-	return "SELECT " + deliveryColumns + " FROM deliveries d WHERE " + where + " ORDER BY d.id DESC" + db.Limited,
-		append(args, limitOf(q.Limit)+1), nil
+	return "SELECT " + deliveryColumns + " FROM deliveries d WHERE " + f.Where() + " ORDER BY d.id DESC" + db.Limited,
+		append(f.Args, limitOf(q.Limit)+1)
 }
 
 // DeliveryProgress is how far a webhook has come: all events up to Cursor were

@@ -75,8 +75,7 @@ func historyPage(c *db.Conn, h search.Query, offset int) (string, []any) {
 func cut(messages []bridge.Message, positions []position, limit int, full bool) bridge.Page[bridge.Message] {
 	page := bridge.Page[bridge.Message]{Items: messages[:min(len(messages), limit)]}
 	if len(messages) > limit || full && len(messages) > 0 {
-		cursor := cursorOf(positions[len(page.Items)-1])
-		page.NextCursor = &cursor
+		page.NextCursor = messageCursor(positions[len(page.Items)-1])
 	}
 	return page
 }

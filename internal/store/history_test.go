@@ -210,14 +210,14 @@ func TestMessages_OffsetCountsFromTheCursor(t *testing.T) {
 func TestMessages_RefusesABadCursor(t *testing.T) {
 	s := longHistory(t, 3)
 	save(t, s, says(bob, bob, "B1", 1, "x"))
-	chatCursor := chatPosition{1, alice}.cursor()
-	for _, cursor := range []string{"x", "!!!", chatCursor, packCursor("m", "z z", "1"), packCursor("m", "1", "")} {
+	chatCursor := cursorOf(listChats, 1, alice)
+	for _, cursor := range []string{"x", "!!!", chatCursor, cursorOf(listMessages, "z z", 1), cursorOf(listMessages, 1)} {
 		_, err := s.Messages(context.Background(), bridge.MessageQuery{Chat: club, Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 		_, err = s.Search(context.Background(), bridge.SearchQuery{Q: "x", Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 	}
-	for _, cursor := range []string{"x", cursorOf(position{Timestamp: 1, Seq: 1}), packCursor("c", "1", "")} {
+	for _, cursor := range []string{"x", cursorOf(listMessages, 1, 1), cursorOf(listChats, 1)} {
 		_, err := s.Chats(context.Background(), bridge.ChatQuery{Cursor: cursor})
 		wantCode(t, err, bridge.CodeInvalid)
 	}

@@ -42,17 +42,25 @@ func wantCheap(t *testing.T, s *Store, query string, args []any) {
 	}
 }
 
+// wantCheapPage is [wantCheap] of the query of a page.
+func wantCheapPage(t *testing.T, s *Store, of func(*readTx) (string, []any)) (query string, args []any) {
+	t.Helper()
+	if err := s.read(t.Context(), func(r *readTx) { query, args = of(r) }); err != nil {
+		t.Fatal(err)
+	}
+	wantCheap(t, s, query, args)
+	return query, args
+}
+
 func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 	s := newStore(t)
 	for _, kind := range []bridge.ChatType{"", bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual} {
 		for _, q := range []string{"", "x"} {
-			for _, cursor := range []string{"", chatPosition{1, alice}.cursor()} {
+			for _, cursor := range []string{"", cursorOf(listChats, 1, alice)} {
 				for _, offset := range []int{0, 100} {
-					query, args, err := chatsQuery(bridge.ChatQuery{Type: kind, Q: q, Cursor: cursor, Offset: offset}, "")
-					if err != nil {
-						t.Fatal(err)
-					}
-					wantCheap(t, s, query, args)
+					wantCheapPage(t, s, func(r *readTx) (string, []any) {
+						return r.chatsQuery(bridge.ChatQuery{Type: kind, Q: q, Cursor: cursor, Offset: offset})
+					})
 				}
 			}
 		}
@@ -62,12 +70,10 @@ func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 func TestPlans_OfTheContactsListAreCheap(t *testing.T) {
 	s := newStore(t)
 	for _, q := range []string{"", "x", "+1 555"} {
-		for _, cursor := range []string{"", contactPosition{false, "x", 1}.cursor(), contactPosition{true, "1", 1}.cursor()} {
-			query, args, err := contactsQuery(bridge.ContactQuery{Q: q, Cursor: cursor})
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantCheap(t, s, query, args)
+		for _, cursor := range []string{"", cursorOf(listContacts, false, "x", 1), cursorOf(listContacts, true, "1", 1)} {
+			query, args := wantCheapPage(t, s, func(r *readTx) (string, []any) {
+				return r.contactsQuery(bridge.ContactQuery{Q: q, Cursor: cursor})
+			})
 			p := plan(t, s, query, args)
 			if cursor != "" && !strings.Contains(p, "SEARCH p USING INDEX people_by_name ((nameless,sort_key)>(?,?))") {
 				t.Errorf("a later page with %q is planned as\n%s", q, p)
@@ -88,7 +94,7 @@ func TestPlans_OfHistoriesAreCheap(t *testing.T) {
 			func() { q.Until = ptr(at(2)) },
 			func() { q.Sender = alice },
 			func() { q.Q = "text" },
-			func() { q.Cursor = cursorOf(position{Timestamp: 1, Seq: 1}) },
+			func() { q.Cursor = cursorOf(listMessages, 1, 1) },
 		} {
 			if bits>>i&1 == 1 {
 				set()

@@ -105,7 +105,7 @@ var pendingHeadsQuery = fmt.Sprintf(`
 func (s *Store) PendingQueues(ctx context.Context, webhook int64, limit int, inFlight []int64) (PendingQueues, error) {
 	return readAs(ctx, s, "read pending deliveries", func(r *readTx) PendingQueues {
 		p := PendingQueues{Log: r.logState(), Webhook: r.webhook(webhook), InFlight: make(map[int64]int64)}
-		p.Heads = r.deliveries(pendingHeadsQuery, webhook, limit+1)
+		p.Heads = db.Collect(r.Conn, s.scanDelivery, pendingHeadsQuery, webhook, limit+1)
 		if p.More = len(p.Heads) > limit; p.More {
 			p.Heads = p.Heads[:limit]
 		}
@@ -126,7 +126,7 @@ var pendingOfQuery = "SELECT " + deliveryColumns + fmt.Sprintf(` FROM deliveries
 func (s *Store) PendingOf(ctx context.Context, webhook, queue, after int64, limit int) (list []bridge.WebhookDelivery, state LogState, err error) {
 	list, err = readAs(ctx, s, "read a queue of deliveries", func(r *readTx) []bridge.WebhookDelivery {
 		state = r.logState()
-		return r.deliveries(pendingOfQuery, webhook, queue, after, limit)
+		return db.Collect(r.Conn, s.scanDelivery, pendingOfQuery, webhook, queue, after, limit)
 	})
 	return list, state, err
 }

@@ -114,8 +114,7 @@ func (r *readTx) matches(positions []position, limit int) bridge.Page[bridge.Mat
 		page.Items, last = append(page.Items, match), at
 	}
 	if len(positions) > limit || room.full {
-		cursor := cursorOf(last)
-		page.NextCursor = &cursor
+		page.NextCursor = messageCursor(last)
 	}
 	return page
 }

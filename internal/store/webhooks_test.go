@@ -319,11 +319,7 @@ func TestPlans_OfDeliveriesAreCheap(t *testing.T) {
 	s := newStore(t)
 	wantCheap(t, s, pendingHeadsQuery, []any{1, 10})
 	wantCheap(t, s, pendingOfQuery, []any{1, 1, 1, 1})
-	for _, q := range []bridge.DeliveryQuery{{}, {Status: bridge.WebhookDelivered}, {Cursor: packCursor("d", "9", "")}} {
-		query, args, err := deliveriesQuery(q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantCheap(t, s, query, args)
+	for _, q := range []bridge.DeliveryQuery{{}, {Status: bridge.WebhookDelivered}, {Cursor: cursorOf(listDeliveries, 9)}} {
+		wantCheapPage(t, s, func(r *readTx) (string, []any) { return r.deliveriesQuery(q) })
 	}
 }

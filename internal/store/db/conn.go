@@ -199,6 +199,15 @@ func List[T any](c *Conn, query string, args ...any) (list []T) {
 	return list
 }
 
+// Collect returns what scan makes of each row of a query.
+func Collect[T any](c *Conn, scan func(*Row) T, query string, args ...any) []T {
+	list := []T{}
+	for row := range c.Rows(query, args...) {
+		list = append(list, scan(row))
+	}
+	return list
+}
+
 // Rows runs a query and returns its rows, each of which is valid until the next
 // one.
 func (c *Conn) Rows(query string, args ...any) iter.Seq[*Row] {
